@@ -23,39 +23,41 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
   ///   - step: The interval between values, in seconds; positive, and at least one frame.
   public init(of signal: Signal, step: Double = 0.001) {
     precondition(step > 0, "an envelope needs a positive step")
-    let rate = signal.rate
-    let stepSeconds = max(step, 1 / rate)
+    let sampleRate = signal.rate
+    let stepSeconds = max(step, 1 / sampleRate)
     self.stepSeconds = stepSeconds
-    let samples = NonFiniteSamples.zeroingInvalidSamples(in: signal.mono)
-    guard !samples.isEmpty else {
+    let validSamples = NonFiniteSamples.zeroingInvalidSamples(in: signal.mono)
+    guard !validSamples.isEmpty else {
       amplitudes = []
       return
     }
-    var powers = [Float](repeating: 0, count: samples.count)
-    var filter = AnalyticFilter(rate: rate, count: samples.count)
-    filter.filter(samples) { start, real, imaginary in
+    var framePowers = [Float](repeating: 0, count: validSamples.count)
+    var analyticFilter = AnalyticFilter(rate: sampleRate, count: validSamples.count)
+    analyticFilter.filter(validSamples) { start, real, imaginary in
       for index in real.indices {
-        powers[start + index] = real[index] * real[index] + imaginary[index] * imaginary[index]
+        framePowers[start + index] = real[index] * real[index] + imaginary[index] * imaginary[index]
       }
     }
-    let maxima = Self.slidingMaximum(of: samples, rate: rate, step: stepSeconds)
-    let windowHalfWidthFrames = stepSeconds * rate
-    amplitudes = maxima.indices.map { index in
+    let windowMaxima = Self.slidingMaximum(of: validSamples, rate: sampleRate, step: stepSeconds)
+    let windowHalfWidthFrames = stepSeconds * sampleRate
+    amplitudes = windowMaxima.indices.map { index in
       let mean = Self.hannMean(
-        of: powers, around: Double(index) * windowHalfWidthFrames, halfWidth: windowHalfWidthFrames)
-      return min(mean.squareRoot(), maxima[index])
+        of: framePowers, around: Double(index) * windowHalfWidthFrames,
+        halfWidth: windowHalfWidthFrames)
+      return min(mean.squareRoot(), windowMaxima[index])
     }
   }
 
   /// Returns the amplitude at a time in seconds, interpolated linearly; 0 before and after the
   /// signal.
   public func amplitude(atSeconds seconds: Double) -> Float {
-    let position = seconds / stepSeconds
-    guard position >= 0, position <= Double(amplitudes.count - 1) else { return 0 }
-    let index = min(Int(position), max(0, amplitudes.count - 2))
-    guard index + 1 < amplitudes.count else { return amplitudes[index] }
-    let fraction = Float(position - Double(index))
-    return amplitudes[index] * (1 - fraction) + amplitudes[index + 1] * fraction
+    let stepPosition = seconds / stepSeconds
+    guard stepPosition >= 0, stepPosition <= Double(amplitudes.count - 1) else { return 0 }
+    let precedingStepIndex = min(Int(stepPosition), max(0, amplitudes.count - 2))
+    guard precedingStepIndex + 1 < amplitudes.count else { return amplitudes[precedingStepIndex] }
+    let stepFraction = Float(stepPosition - Double(precedingStepIndex))
+    return amplitudes[precedingStepIndex] * (1 - stepFraction) + amplitudes[precedingStepIndex + 1]
+      * stepFraction
   }
 
   /// The maximum amplitude of the envelope.
@@ -91,13 +93,13 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
   /// allow for peaks between samples.
   private static func slidingMaximum(of samples: [Float], rate: Double, step: Double) -> [Float] {
     let maximaCount = Int(Double(samples.count - 1) / rate / step) + 1
-    var maxima = [Float](repeating: 0, count: maximaCount + 1)
+    var stepMaxima = [Float](repeating: 0, count: maximaCount + 1)
     for (index, sample) in samples.enumerated() {
       let position = min(maximaCount, Int((Double(index) / rate / step).rounded()))
-      maxima[position] = max(maxima[position], abs(sample))
+      stepMaxima[position] = max(stepMaxima[position], abs(sample))
     }
     let windowHalfWidthSteps = Int((peakHalfWindowSeconds / step).rounded(.up))
-    return SlidingExtremum.maximum(of: maxima, radius: windowHalfWidthSteps).dropLast().map {
+    return SlidingExtremum.maximum(of: stepMaxima, radius: windowHalfWidthSteps).dropLast().map {
       $0 * 1.02
     }
   }
@@ -189,9 +191,9 @@ public struct FrequencyTrack: Equatable, Sendable {
     guard adjacentAdvance.power > 0, distantAdvance.coherence > minimumToneCoherence else {
       return nil
     }
-    let hertz = adjacentAdvance.angle * rate / (2 * .pi)
-    guard hertz > 10 else { return nil }
-    return Point(seconds: time, hertz: hertz, amplitude: amplitude)
+    let toneHertz = adjacentAdvance.angle * rate / (2 * .pi)
+    guard toneHertz > 10 else { return nil }
+    return Point(seconds: time, hertz: toneHertz, amplitude: amplitude)
   }
 
   /// Returns the mean phase advance of an analytic signal over a lag, weighted by power and a Hann

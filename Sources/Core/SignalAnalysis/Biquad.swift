@@ -74,8 +74,8 @@ extension Biquad<Float> {
 
   /// Returns the filtered samples, as if silence preceded them.
   package func filtered(_ samples: [Float]) -> [Float] {
-    var filter = self
-    return samples.map { filter.process($0) }
+    var runningFilter = self
+    return samples.map { runningFilter.process($0) }
   }
 
   /// Returns the samples filtered forward and then backward, so that they are not delayed.
@@ -125,12 +125,12 @@ package struct BiquadCascade {
 
   /// Filters the next sample, and returns the output sample.
   package mutating func process(_ sample: Double) -> Double {
-    var sample = sample
+    var filteredSample = sample
     for index in sections.indices {
-      let output = sections[index].process(sample)
+      let output = sections[index].process(filteredSample)
       // Denormal numbers would be slow.
-      sample = abs(output) < 1e-30 ? 0 : output
+      filteredSample = abs(output) < 1e-30 ? 0 : output
     }
-    return sample
+    return filteredSample
   }
 }

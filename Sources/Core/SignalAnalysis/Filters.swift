@@ -28,18 +28,18 @@ struct AnalyticFilter: ~Copyable {
     transform = FourierTransform(length: max(transformLength, 4 * halfLengthFrames))
     var realKernel = [Float](repeating: 0, count: transform.length)
     var imaginaryKernel = realKernel
-    var kernelSum = 0.0
+    var windowSum = 0.0
     for offset in 1 - halfLengthFrames..<halfLengthFrames {
       let window = 0.5 + 0.5 * cos(.pi * Double(offset) / Double(halfLengthFrames))
       let index = offset < 0 ? offset + realKernel.count : offset
       realKernel[index] = Float(-window)
-      kernelSum += window
+      windowSum += window
       if offset % 2 != 0 {
         imaginaryKernel[index] = Float(window * 2 / (.pi * Double(offset)))
       }
     }
     for index in realKernel.indices {
-      realKernel[index] /= Float(kernelSum)
+      realKernel[index] /= Float(windowSum)
     }
     realKernel[0] += 1
     // An even impulse response has a real spectrum, an odd one an imaginary spectrum.
@@ -57,36 +57,37 @@ struct AnalyticFilter: ~Copyable {
     _ samples: [Float], _ body: (Int, _ real: Span<Float>, _ imaginary: Span<Float>) -> Void
   ) {
     let framesPerBlock = transform.length - 2 * halfLengthFrames
-    var input = [Float](repeating: 0, count: transform.length)
-    var bins = [ComplexNumber](repeating: ComplexNumber(), count: transform.binCount)
-    var imaginaryBins = bins
-    var filteredReal = input
-    var filteredImaginary = input
-    var blockStart = 0
-    while blockStart < samples.count {
-      let first = blockStart - halfLengthFrames
-      let available = max(0, first)..<min(samples.count, first + input.count)
-      for index in input.indices {
-        input[index] = 0
+    var inputBlock = [Float](repeating: 0, count: transform.length)
+    var blockBins = [ComplexNumber](repeating: ComplexNumber(), count: transform.binCount)
+    var imaginaryBins = blockBins
+    var filteredRealBlock = inputBlock
+    var filteredImaginaryBlock = inputBlock
+    var blockStartFrame = 0
+    while blockStartFrame < samples.count {
+      let first = blockStartFrame - halfLengthFrames
+      let available = max(0, first)..<min(samples.count, first + inputBlock.count)
+      for index in inputBlock.indices {
+        inputBlock[index] = 0
       }
       for index in available {
-        input[index - first] = samples[index]
+        inputBlock[index - first] = samples[index]
       }
-      transform.forward(input, into: &bins)
-      for bin in bins.indices {
-        let value = bins[bin]
+      transform.forward(inputBlock, into: &blockBins)
+      for bin in blockBins.indices {
+        let value = blockBins[bin]
         let response = imaginaryResponse[bin]
         imaginaryBins[bin] = ComplexNumber(-value.imaginary * response, value.real * response)
-        bins[bin] = ComplexNumber(
+        blockBins[bin] = ComplexNumber(
           value.real * realResponse[bin], value.imaginary * realResponse[bin])
       }
-      transform.backward(bins, into: &filteredReal)
-      transform.backward(imaginaryBins, into: &filteredImaginary)
-      let count = min(framesPerBlock, samples.count - blockStart)
+      transform.backward(blockBins, into: &filteredRealBlock)
+      transform.backward(imaginaryBins, into: &filteredImaginaryBlock)
+      let count = min(framesPerBlock, samples.count - blockStartFrame)
       body(
-        blockStart, filteredReal.span.extracting(halfLengthFrames..<halfLengthFrames + count),
-        filteredImaginary.span.extracting(halfLengthFrames..<halfLengthFrames + count))
-      blockStart += count
+        blockStartFrame,
+        filteredRealBlock.span.extracting(halfLengthFrames..<halfLengthFrames + count),
+        filteredImaginaryBlock.span.extracting(halfLengthFrames..<halfLengthFrames + count))
+      blockStartFrame += count
     }
   }
 }
@@ -94,14 +95,14 @@ struct AnalyticFilter: ~Copyable {
 extension FourierTransform {
   /// Computes the spectrum of an array of `length` samples.
   package mutating func forward(_ samples: [Float], into bins: inout [ComplexNumber]) {
-    var span = bins.mutableSpan
-    forward(samples.span, into: &span)
+    var binSpan = bins.mutableSpan
+    forward(samples.span, into: &binSpan)
   }
 
   /// Computes the samples of a spectrum, given as an array of `binCount` bins.
   mutating func backward(_ bins: [ComplexNumber], into samples: inout [Float]) {
-    var span = samples.mutableSpan
-    backward(bins.span, into: &span)
+    var sampleSpan = samples.mutableSpan
+    backward(bins.span, into: &sampleSpan)
   }
 }
 
@@ -128,21 +129,21 @@ package struct TactileBandSignal {
       samples = signal
       return
     }
-    let taps = Self.lowPassTaps(factor: decimationFactor)
-    let halfTapCount = taps.count / 2
+    let decimationTaps = Self.lowPassTaps(factor: decimationFactor)
+    let halfTapCount = decimationTaps.count / 2
     // Silence around the signal saves the range checks of the loop.
-    var padded = [Float](repeating: 0, count: halfTapCount)
-    padded.reserveCapacity(signal.count + 2 * halfTapCount + decimationFactor)
-    padded += signal
-    padded += [Float](repeating: 0, count: halfTapCount + decimationFactor)
-    let decimatedCount = (signal.count + decimationFactor - 1) / decimationFactor
-    var output = [Float](repeating: 0, count: decimatedCount)
-    let source = padded.span
-    let kernel = taps.span
-    for index in 0..<decimatedCount {
-      output[index] = Vector.dot(source, from: index * decimationFactor, kernel)
+    var paddedSignal = [Float](repeating: 0, count: halfTapCount)
+    paddedSignal.reserveCapacity(signal.count + 2 * halfTapCount + decimationFactor)
+    paddedSignal += signal
+    paddedSignal += [Float](repeating: 0, count: halfTapCount + decimationFactor)
+    let decimatedSampleCount = (signal.count + decimationFactor - 1) / decimationFactor
+    var decimatedSamples = [Float](repeating: 0, count: decimatedSampleCount)
+    let paddedSpan = paddedSignal.span
+    let tapSpan = decimationTaps.span
+    for index in 0..<decimatedSampleCount {
+      decimatedSamples[index] = Vector.dot(paddedSpan, from: index * decimationFactor, tapSpan)
     }
-    samples = output
+    samples = decimatedSamples
   }
 
   /// Half of the decimation filter's length, in output samples.
@@ -158,14 +159,14 @@ package struct TactileBandSignal {
   /// Returns the taps of the filter for a decimation factor. The sum of the taps is 1.
   private static func lowPassTaps(factor: Int) -> [Float] {
     let halfTapCount = halfLengthOutputSamples * factor
-    let taps = (-halfTapCount...halfTapCount).map { offset -> Double in
+    let unscaledTaps = (-halfTapCount...halfTapCount).map { offset -> Double in
       let position = Double(offset) / Double(halfTapCount)
       let window = KaiserWindow.value(at: position, beta: kaiserBeta)
       let angle = 2 * .pi * cutoffToOutputRateRatio * Double(offset) / Double(factor)
       return window * (offset == 0 ? 1 : sin(angle) / angle)
     }
-    let tapSum = taps.reduce(0, +)
-    return taps.map { Float($0 / tapSum) }
+    let tapSum = unscaledTaps.reduce(0, +)
+    return unscaledTaps.map { Float($0 / tapSum) }
   }
 }
 
@@ -235,42 +236,43 @@ package struct LowRateSignal {
       samples = signal
       return
     }
-    let decimatedCount = (signal.count + decimationFactor - 1) / decimationFactor
-    let narrowLength = FourierTransform.fastLength(
-      atLeast: min(decimatedCount, Self.blockOutputSampleCount) + 2
+    let decimatedSampleCount = (signal.count + decimationFactor - 1) / decimationFactor
+    let narrowTransformLength = FourierTransform.fastLength(
+      atLeast: min(decimatedSampleCount, Self.blockOutputSampleCount) + 2
         * Self.discardedOutputSampleCount)
-    var wideTransform = FourierTransform(length: narrowLength * decimationFactor)
-    var narrowTransform = FourierTransform(length: narrowLength)
-    let taper = (0..<narrowTransform.binCount).map { bin -> Float in
-      let position = (Double(bin) / Double(narrowLength) - 0.36) / 0.1
+    var wideTransform = FourierTransform(length: narrowTransformLength * decimationFactor)
+    var narrowTransform = FourierTransform(length: narrowTransformLength)
+    let binTaperWeights = (0..<narrowTransform.binCount).map { bin -> Float in
+      let position = (Double(bin) / Double(narrowTransformLength) - 0.36) / 0.1
       return Float(0.5 + 0.5 * cos(.pi * min(1, max(0, position)))) / Float(decimationFactor)
     }
-    var output = [Float](repeating: 0, count: decimatedCount)
-    var input = [Float](repeating: 0, count: wideTransform.length)
+    var decimatedSamples = [Float](repeating: 0, count: decimatedSampleCount)
+    var inputBlock = [Float](repeating: 0, count: wideTransform.length)
     var wideBins = [ComplexNumber](repeating: ComplexNumber(), count: wideTransform.binCount)
-    var blockStart = 0
-    while blockStart < decimatedCount {
-      let first = (blockStart - Self.discardedOutputSampleCount) * decimationFactor
-      let available = max(0, first)..<max(0, min(signal.count, first + input.count))
-      for index in input.indices {
-        input[index] = 0
+    var blockStartSample = 0
+    while blockStartSample < decimatedSampleCount {
+      let first = (blockStartSample - Self.discardedOutputSampleCount) * decimationFactor
+      let available = max(0, first)..<max(0, min(signal.count, first + inputBlock.count))
+      for index in inputBlock.indices {
+        inputBlock[index] = 0
       }
-      input.replaceSubrange(
+      inputBlock.replaceSubrange(
         available.lowerBound - first..<available.upperBound - first, with: signal[available])
-      wideTransform.forward(input, into: &wideBins)
+      wideTransform.forward(inputBlock, into: &wideBins)
       var bins = Array(wideBins[0..<narrowTransform.binCount])
       for bin in bins.indices {
-        bins[bin].real *= taper[bin]
-        bins[bin].imaginary *= taper[bin]
+        bins[bin].real *= binTaperWeights[bin]
+        bins[bin].imaginary *= binTaperWeights[bin]
       }
       let block = narrowTransform.backward(bins)
       let advance = min(
-        narrowLength - 2 * Self.discardedOutputSampleCount, decimatedCount - blockStart)
-      output.replaceSubrange(
-        blockStart..<blockStart + advance,
+        narrowTransformLength - 2 * Self.discardedOutputSampleCount,
+        decimatedSampleCount - blockStartSample)
+      decimatedSamples.replaceSubrange(
+        blockStartSample..<blockStartSample + advance,
         with: block[Self.discardedOutputSampleCount..<Self.discardedOutputSampleCount + advance])
-      blockStart += advance
+      blockStartSample += advance
     }
-    samples = output
+    samples = decimatedSamples
   }
 }

@@ -53,9 +53,9 @@ public struct FourierTransform: ~Copyable {
   public mutating func backward(_ bins: Span<ComplexNumber>, into samples: inout MutableSpan<Float>)
   {
     precondition(samples.count == length && bins.count == binCount, "the lengths must fit")
-    let plan = backwardPlan ?? Plan(length: length, isInverse: true)
-    backwardPlan = plan
-    plan.backward(bins, into: &samples)
+    let inversePlan = backwardPlan ?? Plan(length: length, isInverse: true)
+    backwardPlan = inversePlan
+    inversePlan.backward(bins, into: &samples)
     let inverseScale = 1 / Float(length)
     for index in samples.indices {
       samples[index] *= inverseScale
@@ -65,18 +65,18 @@ public struct FourierTransform: ~Copyable {
   /// Truncates an array to the transform's length, or pads it with zeros, and returns its spectrum.
   public mutating func forward(_ samples: [Float]) -> [ComplexNumber] {
     var bins = [ComplexNumber](repeating: ComplexNumber(), count: binCount)
-    var span = bins.mutableSpan
+    var binSpan = bins.mutableSpan
     let padding = [Float](repeating: 0, count: max(0, length - samples.count))
     let paddedSamples = samples.prefix(length) + padding
-    forward(paddedSamples.span, into: &span)
+    forward(paddedSamples.span, into: &binSpan)
     return bins
   }
 
   /// Returns the samples of a spectrum of `binCount` bins.
   public mutating func backward(_ bins: [ComplexNumber]) -> [Float] {
     var samples = [Float](repeating: 0, count: length)
-    var span = samples.mutableSpan
-    backward(bins.span, into: &span)
+    var sampleSpan = samples.mutableSpan
+    backward(bins.span, into: &sampleSpan)
     return samples
   }
 

@@ -37,13 +37,13 @@ public struct Levels: Equatable, Sendable {
   /// Combines the levels of channels of equal length: their maximum peaks, and the RMS value and
   /// mean of all samples.
   public init(joining channels: [Levels], integratedLoudnessLUFS integratedLoudness: Double?) {
-    let weight = 1 / Double(max(1, channels.count))
+    let channelWeight = 1 / Double(max(1, channels.count))
     self.init(
       samplePeakAmplitude: channels.map(\.samplePeakAmplitude).max() ?? 0,
       truePeakAmplitude: channels.map(\.truePeakAmplitude).max() ?? 0,
-      rmsAmplitude: (channels.reduce(0) { $0 + $1.rmsAmplitude * $1.rmsAmplitude } * weight)
+      rmsAmplitude: (channels.reduce(0) { $0 + $1.rmsAmplitude * $1.rmsAmplitude } * channelWeight)
         .squareRoot(),
-      dc: channels.reduce(0) { $0 + $1.dcOffset } * weight,
+      dc: channels.reduce(0) { $0 + $1.dcOffset } * channelWeight,
       integratedLoudnessLUFS: integratedLoudness,
       invalidSampleCount: channels.reduce(0) { $0 + $1.invalidSampleCount })
   }
@@ -54,19 +54,19 @@ public struct Levels: Equatable, Sendable {
   ///   for no channels or more than 64.
   public init(of signal: Signal) throws(AnalysisError) {
     let channels = signal.channels
-    var measurement = try LevelMeasurement(channelCount: channels.count, rate: signal.rate)
-    let blockLength = 4_096
-    var block = [Float](repeating: 0, count: blockLength * channels.count)
-    for start in stride(from: 0, to: signal.frameCount, by: blockLength) {
-      let count = min(blockLength, signal.frameCount - start)
+    var levelMeasurement = try LevelMeasurement(channelCount: channels.count, rate: signal.rate)
+    let blockFrameCount = 4_096
+    var interleavedBlock = [Float](repeating: 0, count: blockFrameCount * channels.count)
+    for start in stride(from: 0, to: signal.frameCount, by: blockFrameCount) {
+      let count = min(blockFrameCount, signal.frameCount - start)
       for (channel, samples) in channels.enumerated() {
         for frame in 0..<count {
-          block[frame * channels.count + channel] = samples[start + frame]
+          interleavedBlock[frame * channels.count + channel] = samples[start + frame]
         }
       }
-      measurement.add(block.span.extracting(first: count * channels.count))
+      levelMeasurement.add(interleavedBlock.span.extracting(first: count * channels.count))
     }
-    self = measurement.measuredLevels().whole
+    self = levelMeasurement.measuredLevels().whole
   }
 
   /// The ratio of the peak to the RMS value; nil for silence.
@@ -96,9 +96,9 @@ public struct LevelMeasurement: ~Copyable {
   ///   - channelCount: The number of channels, 1 to 64.
   ///   - rate: The sample rate in hertz, a whole number from 16 to 2,822,400.
   public init(channelCount: Int, rate: Double) throws(AnalysisError) {
-    let combined = try LoudnessMeasurement(channelCount: channelCount, sampleRate: rate)
+    let allChannelLoudness = try LoudnessMeasurement(channelCount: channelCount, sampleRate: rate)
     if channelCount > 1 {
-      combinedLoudness = combined
+      combinedLoudness = allChannelLoudness
     }
     for _ in 0..<channelCount {
       let loudness = try LoudnessMeasurement(channelCount: 1, sampleRate: rate)
@@ -170,10 +170,11 @@ public final class ChannelMeasurement {
   public func add(_ interleaved: Span<Float>, channel: Int, channelCount: Int) {
     precondition(channel >= 0 && channel < channelCount, "the channel must exist")
     var sampleIndex = channel
-    let end = interleaved.count / channelCount * channelCount
-    while sampleIndex < end {
+    let wholeFramesEndIndex = interleaved.count / channelCount * channelCount
+    while sampleIndex < wholeFramesEndIndex {
       let count = min(
-        Self.blockFrameCount - pendingSampleCount, (end - sampleIndex - 1) / channelCount + 1)
+        Self.blockFrameCount - pendingSampleCount,
+        (wholeFramesEndIndex - sampleIndex - 1) / channelCount + 1)
       let first = TruePeakMeter.historySampleCount + pendingSampleCount
       unsafe pendingSamples.withUnsafeMutableBufferPointer { buffer in
         for index in first..<first + count {
@@ -197,14 +198,15 @@ public final class ChannelMeasurement {
       pendingSamples[TruePeakMeter.historySampleCount + index] = 0
     }
     measureSegments(1)
-    let count = Double(max(1, frameCount))
-    let levels = Levels(
+    let divisorFrameCount = Double(max(1, frameCount))
+    let channelLevels = Levels(
       samplePeakAmplitude: Double(samplePeakMagnitude),
       truePeakAmplitude: Double(truePeakMeter.peakMagnitude),
-      rmsAmplitude: (sumOfSquares / count).squareRoot(),
-      dc: sampleSum / count, integratedLoudnessLUFS: loudnessMeasurement?.integratedLoudnessLUFS(),
+      rmsAmplitude: (sumOfSquares / divisorFrameCount).squareRoot(),
+      dc: sampleSum / divisorFrameCount,
+      integratedLoudnessLUFS: loudnessMeasurement?.integratedLoudnessLUFS(),
       invalidSampleCount: nonFiniteSampleCount)
-    return (levels, spectrumMeasurement.take()?.measuredSpectrum())
+    return (channelLevels, spectrumMeasurement.take()?.measuredSpectrum())
   }
 
   private func measureBlock() {
@@ -238,11 +240,11 @@ public final class ChannelMeasurement {
 
   private func measureSegments(_ count: Int) {
     let validMagnitudeLimit = SIMD8<Float>(repeating: NonFiniteSamples.maximumValidMagnitude)
-    var sumLanes = SIMD8<Double>.zero
-    var squareLanes = SIMD8<Double>.zero
-    var invalidCount = 0
-    var meter = truePeakMeter
-    var runningPeak = samplePeakMagnitude
+    var sampleSumLanes = SIMD8<Double>.zero
+    var squareSumLanes = SIMD8<Double>.zero
+    var invalidSampleCount = 0
+    var updatedPeakMeter = truePeakMeter
+    var runningPeakMagnitude = samplePeakMagnitude
     unsafe pendingSamples.withUnsafeMutableBytes { bytes in
       var offset = TruePeakMeter.historySampleCount * 4
       for _ in 0..<count {
@@ -253,29 +255,30 @@ public final class ChannelMeasurement {
           let isValid = values.magnitudes .<= validMagnitudeLimit
           if !all(isValid) {
             for lane in 0..<8 where !isValid[lane] {
-              invalidCount += 1
+              invalidSampleCount += 1
             }
             values.replace(with: 0, where: .!isValid)
             unsafe bytes.storeBytes(of: values, toByteOffset: offset, as: SIMD8<Float>.self)
           }
           magnitudes = magnitudes.lanewiseMaximum(values.magnitudes)
           let doubles = SIMD8<Double>(values)
-          sumLanes += doubles
-          squareLanes += doubles * doubles
+          sampleSumLanes += doubles
+          squareSumLanes += doubles * doubles
           offset += 32
         }
         let segmentPeak = magnitudes.maximumMagnitude
-        runningPeak = max(runningPeak, segmentPeak)
+        runningPeakMagnitude = max(runningPeakMagnitude, segmentPeak)
         if let base = bytes.baseAddress {
-          unsafe meter.addSegment(UnsafeRawPointer(base) + start, samplePeak: segmentPeak)
+          unsafe updatedPeakMeter.addSegment(
+            UnsafeRawPointer(base) + start, samplePeak: segmentPeak)
         }
       }
     }
-    self.sampleSum += sumLanes.sum()
-    self.sumOfSquares += squareLanes.sum()
-    nonFiniteSampleCount += invalidCount
-    truePeakMeter = meter
-    samplePeakMagnitude = runningPeak
+    self.sampleSum += sampleSumLanes.sum()
+    self.sumOfSquares += squareSumLanes.sum()
+    nonFiniteSampleCount += invalidSampleCount
+    truePeakMeter = updatedPeakMeter
+    samplePeakMagnitude = runningPeakMagnitude
   }
 }
 
@@ -334,30 +337,30 @@ public final class ChannelMeasurement {
   }
 
   private func addValidSamples(_ samples: Span<Float>) {
-    let count = samples.count / channelCount
+    let frameCountToAdd = samples.count / channelCount
     _ = unsafe samples.withUnsafeBufferPointer {
-      unsafe ebur128_add_frames_float(libraryState, $0.baseAddress, count)
+      unsafe ebur128_add_frames_float(libraryState, $0.baseAddress, frameCountToAdd)
     }
-    frameCount += count
+    frameCount += frameCountToAdd
   }
 
   /// Returns the loudness of all samples that were added, in LUFS; nil if no block reaches −70
   /// LUFS.
   public func integratedLoudnessLUFS() -> Double? {
     // The length of libebur128's first gating block.
-    let paddingCount = 4 * ((sampleRate + 5) / 10) - frameCount
-    if paddingCount > 0, frameCount > 0 {
-      let silence = [Float](repeating: 0, count: paddingCount * channelCount)
+    let paddingFrameCount = 4 * ((sampleRate + 5) / 10) - frameCount
+    if paddingFrameCount > 0, frameCount > 0 {
+      let silence = [Float](repeating: 0, count: paddingFrameCount * channelCount)
       addValidSamples(silence.span)
     }
-    var loudness = -Double.infinity
-    _ = unsafe ebur128_loudness_global(libraryState, &loudness)
-    return loudness.isFinite ? loudness : nil
+    var loudnessLUFS = -Double.infinity
+    _ = unsafe ebur128_loudness_global(libraryState, &loudnessLUFS)
+    return loudnessLUFS.isFinite ? loudnessLUFS : nil
   }
 
   deinit {
-    var state: UnsafeMutablePointer<ebur128_state>? = unsafe libraryState
-    unsafe ebur128_destroy(&state)
+    var stateToDestroy: UnsafeMutablePointer<ebur128_state>? = unsafe libraryState
+    unsafe ebur128_destroy(&stateToDestroy)
   }
 }
 
@@ -441,9 +444,11 @@ extension SIMD8<Float> {
   }
 
   var maximumMagnitude: Float {
-    let eight = magnitudes
-    let isHighGreater = eight.highHalf .> eight.lowHalf
-    let four = eight.lowHalf.replacing(with: eight.highHalf, where: isHighGreater)
-    return Swift.max(Swift.max(four[0], four[1]), Swift.max(four[2], four[3]))
+    let laneMagnitudes = magnitudes
+    let isHighGreater = laneMagnitudes.highHalf .> laneMagnitudes.lowHalf
+    let pairMaxima = laneMagnitudes.lowHalf.replacing(
+      with: laneMagnitudes.highHalf, where: isHighGreater)
+    return Swift.max(
+      Swift.max(pairMaxima[0], pairMaxima[1]), Swift.max(pairMaxima[2], pairMaxima[3]))
   }
 }

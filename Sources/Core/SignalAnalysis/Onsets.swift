@@ -20,12 +20,12 @@ public struct Onsets: Equatable, Sendable, RandomAccessCollection {
   public init(in signal: Signal) {
     let bandSignal = TactileBandSignal(
       of: NonFiniteSamples.zeroingInvalidSamples(in: signal.mono), decimatedRate: signal.rate)
-    var predictor = LinearPredictor(bandSignal.samples)
-    let residual = predictor.predictionErrors().map(abs)
+    var linearPredictor = LinearPredictor(bandSignal.samples)
+    let predictionErrorMagnitudes = linearPredictor.predictionErrors().map(abs)
     let onsetSearch = OnsetSearch(
       samples: bandSignal.samples.map(Double.init),
       magnitudes: bandSignal.samples.map { Double(abs($0)) },
-      predictionErrors: residual,
+      predictionErrors: predictionErrorMagnitudes,
       sampleRate: bandSignal.decimatedRate)
     onsets = onsetSearch.onsets()
   }
@@ -79,7 +79,7 @@ private struct OnsetSearch {
   func onsets() -> [Onset] {
     let amplitudeFloor = max(
       Self.minimumOnsetAmplitude, Self.minimumOnsetToPeakRatio * (magnitudes.max() ?? 0))
-    var onsets: [Onset] = []
+    var detectedOnsets: [Onset] = []
     var searchIndex = 0
     while searchIndex < predictionErrors.count {
       guard predictionErrors[searchIndex] > amplitudeFloor else {
@@ -89,10 +89,11 @@ private struct OnsetSearch {
       let change = energyChangeFrame(near: searchIndex)
       let burst = burstOnTone(at: change, floor: amplitudeFloor)
       if let onset = burst?.onset ?? onset(at: change, floor: amplitudeFloor),
-        onset.timeSeconds - (onsets.last?.timeSeconds ?? -1) > Self.minimumOnsetSpacingSeconds,
-        !isContinuation(of: onsets.last, onset)
+        onset.timeSeconds - (detectedOnsets.last?.timeSeconds ?? -1)
+          > Self.minimumOnsetSpacingSeconds,
+        !isContinuation(of: detectedOnsets.last, onset)
       {
-        onsets.append(onset)
+        detectedOnsets.append(onset)
         searchIndex =
           max(searchIndex, Int(onset.timeSeconds * sampleRate))
           + frameCount(seconds: Self.minimumOnsetSpacingSeconds)
@@ -101,7 +102,7 @@ private struct OnsetSearch {
         searchIndex += 1
       }
     }
-    return onsets
+    return detectedOnsets
   }
 
   /// Returns true if an onset continues the previous onset: if their distance is less than a period
@@ -122,10 +123,10 @@ private struct OnsetSearch {
     {
       return true
     }
-    let comparisonLength = frameCount(seconds: 0.005)
+    let comparisonFrameCount = frameCount(seconds: 0.005)
     return onset.timeSeconds - lastOnset.timeSeconds < 0.02
-      && maximum(of: magnitudes, in: onsetFrame - comparisonLength..<onsetFrame) > 1.15
-        * maximum(of: magnitudes, in: lastOnsetFrame..<lastOnsetFrame + comparisonLength)
+      && maximum(of: magnitudes, in: onsetFrame - comparisonFrameCount..<onsetFrame) > 1.15
+        * maximum(of: magnitudes, in: lastOnsetFrame..<lastOnsetFrame + comparisonFrameCount)
   }
 
   /// Returns the number of frames in a duration in seconds, at least one.
@@ -139,29 +140,29 @@ private struct OnsetSearch {
   /// Returns the frame near an index at which the energy of the prediction error grows most, from
   /// the 3 ms before the frame to the 3 ms after it.
   private func energyChangeFrame(near index: Int) -> Int {
-    let energyWindowLength = frameCount(seconds: 0.003)
+    let energyWindowFrameCount = frameCount(seconds: 0.003)
     let maximumResidualNearIndex = maximum(
       of: predictionErrors, in: index..<index + LinearPredictor.horizonFrameCount)
     // Growth from below a twentieth of the height does not count.
     let energyFloor =
-      maximumResidualNearIndex * maximumResidualNearIndex * 0.002_5 * Double(energyWindowLength)
-    func energy(_ range: Range<Int>) -> Double {
+      maximumResidualNearIndex * maximumResidualNearIndex * 0.002_5 * Double(energyWindowFrameCount)
+    func predictionErrorEnergy(_ range: Range<Int>) -> Double {
       predictionErrors[range.clamped(to: predictionErrors.indices)].reduce(energyFloor) {
         $0 + $1 * $1
       }
     }
-    var best = (frame: index, ratio: 0.0)
+    var largestEnergyChange = (frame: index, ratio: 0.0)
     for frame in max(0, index - frameCount(seconds: 0.008))...index + LinearPredictor
       .horizonFrameCount / 2
     {
       let ratio =
-        energy(frame..<frame + energyWindowLength)
-        / energy(max(0, frame - energyWindowLength)..<frame)
-      if ratio > best.ratio {
-        best = (frame, ratio)
+        predictionErrorEnergy(frame..<frame + energyWindowFrameCount)
+        / predictionErrorEnergy(max(0, frame - energyWindowFrameCount)..<frame)
+      if ratio > largestEnergyChange.ratio {
+        largestEnergyChange = (frame, ratio)
       }
     }
-    return best.frame
+    return largestEnergyChange.frame
   }
 
   /// Returns the onset of a burst on a steady tone at a change of the signal, and the number of
@@ -173,27 +174,28 @@ private struct OnsetSearch {
   private func burstOnTone(at index: Int, floor: Double) -> (onset: Onset, length: Int)? {
     let toneFrameCount = frameCount(seconds: 0.06)
     // The linear-phase decimation filter shows the change slightly early.
-    let toneEnd = index - frameCount(seconds: 0.001)
-    let burstEnd = index + frameCount(seconds: Self.maximumBurstSeconds)
+    let toneEndFrame = index - frameCount(seconds: 0.001)
+    let burstEndFrame = index + frameCount(seconds: Self.maximumBurstSeconds)
     let pauseFrameCount = frameCount(seconds: 0.012)
-    guard toneEnd > toneFrameCount, burstEnd + pauseFrameCount < samples.count,
-      let tone = SteadyTone(samples[(toneEnd - toneFrameCount)..<toneEnd])
+    guard toneEndFrame > toneFrameCount, burstEndFrame + pauseFrameCount < samples.count,
+      let tone = SteadyTone(samples[(toneEndFrame - toneFrameCount)..<toneEndFrame])
     else {
       return nil
     }
-    let excessOverTone = (index..<burstEnd + pauseFrameCount).map {
+    let excessOverTone = (index..<burstEndFrame + pauseFrameCount).map {
       abs(samples[$0] - tone.value(at: $0))
     }
-    let burstStrength = excessOverTone.prefix(burstEnd - index).max() ?? 0
-    guard burstStrength > floor, burstStrength > Self.minimumBurstToToneRatio * tone.amplitude
+    let burstPeakMagnitude = excessOverTone.prefix(burstEndFrame - index).max() ?? 0
+    guard burstPeakMagnitude > floor,
+      burstPeakMagnitude > Self.minimumBurstToToneRatio * tone.amplitude
     else { return nil }
     guard
-      let lastStrongFrame = excessOverTone.prefix(burstEnd - index).lastIndex(where: {
-        $0 > 0.25 * burstStrength
+      let lastStrongFrame = excessOverTone.prefix(burstEndFrame - index).lastIndex(where: {
+        $0 > 0.25 * burstPeakMagnitude
       }),
       lastStrongFrame > frameCount(seconds: 0.004),
       excessOverTone[(lastStrongFrame + 1)...].prefix(pauseFrameCount).allSatisfy({
-        $0 < 0.25 * burstStrength
+        $0 < 0.25 * burstPeakMagnitude
       })
     else { return nil }
     // A tone that pauses starts again after the pause.
@@ -203,85 +205,96 @@ private struct OnsetSearch {
         in: index + lastStrongFrame / 4..<index + lastStrongFrame - lastStrongFrame / 4) > 0.15
         * tone.amplitude
     else { return nil }
-    let firstExcessFrame = excessOverTone.firstIndex { $0 > 0.05 * burstStrength } ?? 0
-    let burstSeconds = Double(index + firstExcessFrame) / sampleRate
+    let firstExcessFrame = excessOverTone.firstIndex { $0 > 0.05 * burstPeakMagnitude } ?? 0
+    let burstOnsetSeconds = Double(index + firstExcessFrame) / sampleRate
     return (
-      Onset(timeSeconds: burstSeconds, reachedAmplitude: burstStrength),
+      Onset(timeSeconds: burstOnsetSeconds, reachedAmplitude: burstPeakMagnitude),
       lastStrongFrame + 1 + pauseFrameCount
     )
   }
 
   /// Returns the onset at a change of the signal, or nil if the change is not an onset.
   private func onset(at index: Int, floor: Double) -> Onset? {
-    let residualRise = maximum(
+    let peakPredictionError = maximum(
       of: predictionErrors, in: index..<index + LinearPredictor.horizonFrameCount)
-    guard residualRise > Self.minimumErrorToMedianRatio * medianPredictionError(before: index)
+    guard
+      peakPredictionError > Self.minimumErrorToMedianRatio * medianPredictionError(before: index)
     else {
       return nil
     }
-    let magnitudeAfter = maximum(of: magnitudes, in: index..<index + frameCount(seconds: 0.01))
-    guard magnitudeAfter > floor, residualRise > Self.minimumPredictionErrorRatio * magnitudeAfter
+    let peakMagnitudeAfterIndex = maximum(
+      of: magnitudes, in: index..<index + frameCount(seconds: 0.01))
+    guard peakMagnitudeAfterIndex > floor,
+      peakPredictionError > Self.minimumPredictionErrorRatio * peakMagnitudeAfterIndex
     else { return nil }
-    let magnitudeBefore = maximum(
+    let peakMagnitudeBeforeIndex = maximum(
       of: magnitudes, in: max(0, index - frameCount(seconds: 0.008))..<index)
     // After a pause, an onset need not exceed the level before the pause.
     let isFromPause =
-      residualRise > 0.8 * magnitudeAfter && magnitudeAfter > 0.7 * magnitudeBefore
+      peakPredictionError > 0.8 * peakMagnitudeAfterIndex
+      && peakMagnitudeAfterIndex > 0.7 * peakMagnitudeBeforeIndex
       && maximum(
         of: magnitudes, in: max(0, index - frameCount(seconds: Self.minimumPauseSeconds))..<index)
         < 0.03
-        * magnitudeAfter
-    guard isFromPause || magnitudeAfter > Self.minimumLevelGrowthFactor * magnitudeBefore else {
+        * peakMagnitudeAfterIndex
+    guard
+      isFromPause
+        || peakMagnitudeAfterIndex > Self.minimumLevelGrowthFactor * peakMagnitudeBeforeIndex
+    else {
       return nil
     }
     // The residual also grows where a tone changes its frequency. There, an onset
     // requires twice the level.
-    let residualBefore = maximum(
+    let peakErrorBeforeIndex = maximum(
       of: predictionErrors, in: max(0, index - frameCount(seconds: 0.005))..<index)
-    guard isFromPause || residualRise > 2 * residualBefore || magnitudeAfter > 2 * magnitudeBefore
+    guard
+      isFromPause || peakPredictionError > 2 * peakErrorBeforeIndex
+        || peakMagnitudeAfterIndex > 2 * peakMagnitudeBeforeIndex
     else { return nil }
     // The level is rising until it falls by a tenth.
-    var onsetPeak = 0.0
-    let smoothingHalfWidth = frameCount(seconds: 0.006)
-    var position = index
-    while position < min(magnitudes.count, index + frameCount(seconds: 0.3)) {
+    var onsetPeakMagnitude = 0.0
+    let smoothingHalfWidthFrames = frameCount(seconds: 0.006)
+    var smoothingCenterFrame = index
+    while smoothingCenterFrame < min(magnitudes.count, index + frameCount(seconds: 0.3)) {
       let level = maximum(
-        of: magnitudes, in: position - smoothingHalfWidth..<position + smoothingHalfWidth)
-      if level < 0.9 * onsetPeak { break }
-      onsetPeak = max(onsetPeak, level)
-      position += 1
+        of: magnitudes,
+        in: smoothingCenterFrame - smoothingHalfWidthFrames..<smoothingCenterFrame
+          + smoothingHalfWidthFrames)
+      if level < 0.9 * onsetPeakMagnitude { break }
+      onsetPeakMagnitude = max(onsetPeakMagnitude, level)
+      smoothingCenterFrame += 1
     }
-    let attackLevel = maximum(
+    let attackPeakMagnitude = maximum(
       of: magnitudes, in: index..<index + frameCount(seconds: Self.maximumAttackSeconds))
-    guard attackLevel > 0.5 * onsetPeak else { return nil }
+    guard attackPeakMagnitude > 0.5 * onsetPeakMagnitude else { return nil }
     // In a tone that changes its frequency, the level gives a better time than the residual.
-    let isResidualRiseClear = residualRise > 4 * residualBefore
+    let isResidualRiseClear = peakPredictionError > 4 * peakErrorBeforeIndex
     let riseFrame =
       (index..<magnitudes.count).first {
-        magnitudes[$0] > Self.minimumLevelGrowthFactor * magnitudeBefore
+        magnitudes[$0] > Self.minimumLevelGrowthFactor * peakMagnitudeBeforeIndex
       } ?? index
     return Onset(
       timeSeconds: isResidualRiseClear
-        ? onsetTime(at: index, rise: residualRise) : Double(riseFrame) / sampleRate,
-      reachedAmplitude: attackLevel)
+        ? onsetTime(at: index, rise: peakPredictionError) : Double(riseFrame) / sampleRate,
+      reachedAmplitude: attackPeakMagnitude)
   }
 
   /// Returns the median of the prediction error over the 50 ms before a frame.
   private func medianPredictionError(before index: Int) -> Double {
-    let residualRange = (index - frameCount(seconds: 0.05)..<index - 1).clamped(
+    let precedingFrameRange = (index - frameCount(seconds: 0.05)..<index - 1).clamped(
       to: predictionErrors.indices)
-    guard residualRange.count > 8 else { return 0 }
-    return Statistics.median(of: Array(predictionErrors[residualRange]))
+    guard precedingFrameRange.count > 8 else { return 0 }
+    return Statistics.median(of: Array(predictionErrors[precedingFrameRange]))
   }
 
   /// Returns the time at which the prediction error reaches a twentieth of its peak, interpolated
   /// linearly between frames.
   private func onsetTime(at index: Int, rise: Double) -> Double {
-    let residualBefore = index > 0 ? predictionErrors[index - 1] : 0
-    let crossingLevel = max(rise * 0.05, residualBefore)
+    let precedingPredictionError = index > 0 ? predictionErrors[index - 1] : 0
+    let crossingErrorLevel = max(rise * 0.05, precedingPredictionError)
     var crossingFrame = index
     while crossingFrame < predictionErrors.count - 1,
-      predictionErrors[crossingFrame] <= crossingLevel
+      predictionErrors[crossingFrame] <= crossingErrorLevel
     {
       crossingFrame += 1
     }
@@ -289,10 +302,10 @@ private struct OnsetSearch {
     else {
       return Double(crossingFrame) / sampleRate
     }
-    let fraction =
-      (crossingLevel - predictionErrors[crossingFrame - 1])
+    let crossingFraction =
+      (crossingErrorLevel - predictionErrors[crossingFrame - 1])
       / (predictionErrors[crossingFrame] - predictionErrors[crossingFrame - 1])
-    return (Double(crossingFrame - 1) + min(1, max(0, fraction))) / sampleRate
+    return (Double(crossingFrame - 1) + min(1, max(0, crossingFraction))) / sampleRate
   }
 }
 
@@ -310,22 +323,25 @@ private struct SteadyTone {
   init?(_ segment: ArraySlice<Double>) {
     // For a sine, x[n − k] + x[n + k] = 2 cos(kω) · x[n]. The least-squares estimate of cos(kω)
     // yields ω.
-    let recurrenceLag = 4
+    let recurrenceLagFrames = 4
     var laggedProductSum = 0.0
     var squareSum = 0.0
-    for index in (segment.startIndex + recurrenceLag)..<(segment.endIndex - recurrenceLag) {
+    for index
+      in (segment.startIndex + recurrenceLagFrames)..<(segment.endIndex - recurrenceLagFrames)
+    {
       laggedProductSum +=
-        segment[index] * (segment[index - recurrenceLag] + segment[index + recurrenceLag])
+        segment[index]
+        * (segment[index - recurrenceLagFrames] + segment[index + recurrenceLagFrames])
       squareSum += segment[index] * segment[index]
     }
     guard squareSum > 0, abs(laggedProductSum) < 2 * squareSum else { return nil }
-    let phasePerFrame = acos(laggedProductSum / squareSum / 2) / Double(recurrenceLag)
+    let phasePerFrame = acos(laggedProductSum / squareSum / 2) / Double(recurrenceLagFrames)
     var sineEnergy = 0.0
     var cosineEnergy = 0.0
     var crossEnergy = 0.0
     var sineProduct = 0.0
     var cosineProduct = 0.0
-    var power = 0.0
+    var segmentEnergy = 0.0
     for (offset, value) in segment.enumerated() {
       let sine = sin(phasePerFrame * Double(offset))
       let cosine = cos(phasePerFrame * Double(offset))
@@ -334,16 +350,18 @@ private struct SteadyTone {
       crossEnergy += sine * cosine
       sineProduct += sine * value
       cosineProduct += cosine * value
-      power += value * value
+      segmentEnergy += value * value
     }
-    let determinant = sineEnergy * cosineEnergy - crossEnergy * crossEnergy
-    guard determinant > 1e-6 * sineEnergy * cosineEnergy else { return nil }
-    sineAmplitude = (sineProduct * cosineEnergy - cosineProduct * crossEnergy) / determinant
-    cosineAmplitude = (cosineProduct * sineEnergy - sineProduct * crossEnergy) / determinant
+    let normalMatrixDeterminant = sineEnergy * cosineEnergy - crossEnergy * crossEnergy
+    guard normalMatrixDeterminant > 1e-6 * sineEnergy * cosineEnergy else { return nil }
+    sineAmplitude =
+      (sineProduct * cosineEnergy - cosineProduct * crossEnergy) / normalMatrixDeterminant
+    cosineAmplitude =
+      (cosineProduct * sineEnergy - sineProduct * crossEnergy) / normalMatrixDeterminant
     guard
-      power - sineAmplitude * sineProduct - cosineAmplitude * cosineProduct < Self
+      segmentEnergy - sineAmplitude * sineProduct - cosineAmplitude * cosineProduct < Self
         .maximumResidualRatio
-        * power
+        * segmentEnergy
     else { return nil }
     radiansPerFrame = phasePerFrame
     startFrame = segment.startIndex
@@ -354,8 +372,8 @@ private struct SteadyTone {
   }
 
   func value(at index: Int) -> Double {
-    let phase = radiansPerFrame * Double(index - startFrame)
-    return sineAmplitude * sin(phase) + cosineAmplitude * cos(phase)
+    let phaseRadians = radiansPerFrame * Double(index - startFrame)
+    return sineAmplitude * sin(phaseRadians) + cosineAmplitude * cos(phaseRadians)
   }
 }
 
@@ -412,21 +430,22 @@ struct LinearPredictor: ~Copyable {
   /// Returns the sample at an index for term 0. For terms 1 to `coefficientCount`, returns the
   /// earlier samples that predict it.
   private func regressor(_ term: Int, at index: Int) -> Double {
-    let position =
+    let sampleIndex =
       term == 0 ? index : index - Self.horizonFrameCount - Self.tapSpacingFrames * (term - 1)
-    return position < 0 ? 0 : samples[position]
+    return sampleIndex < 0 ? 0 : samples[sampleIndex]
   }
 
   /// Adds the products of a sample and its regressors to the covariance, or subtracts them if the
   /// sign is −1.
   private mutating func addToCovariance(_ index: Int, sign: Double) {
     guard index >= 0 else { return }
-    let size = Self.coefficientCount + 1
-    for row in 0..<size {
+    let covarianceRowCount = Self.coefficientCount + 1
+    for row in 0..<covarianceRowCount {
       let value = sign * regressor(row, at: index)
       guard value != 0 else { continue }
       for column in 0...row {
-        regressorCovariance[row * size + column] += value * regressor(column, at: index)
+        regressorCovariance[row * covarianceRowCount + column] +=
+          value * regressor(column, at: index)
       }
     }
   }
@@ -434,49 +453,50 @@ struct LinearPredictor: ~Copyable {
   /// Returns the least-squares prediction of a sample, by Cholesky factorization of the normal
   /// equations.
   private mutating func predict(at index: Int) -> Double {
-    let order = Self.coefficientCount
-    let size = order + 1
+    let predictorOrder = Self.coefficientCount
+    let covarianceRowCount = predictorOrder + 1
     var covarianceTrace = 0.0
-    var energy = 0.0
-    for row in 1..<size {
-      covarianceTrace += regressorCovariance[row * size + row]
-      energy += regressor(row, at: index) * regressor(row, at: index)
+    var regressorEnergy = 0.0
+    for row in 1..<covarianceRowCount {
+      covarianceTrace += regressorCovariance[row * covarianceRowCount + row]
+      regressorEnergy += regressor(row, at: index) * regressor(row, at: index)
     }
-    guard covarianceTrace > 1e-9, energy > 1e-9 else { return 0 }
+    guard covarianceTrace > 1e-9, regressorEnergy > 1e-9 else { return 0 }
     // The ridge bounds coefficients that are not resolved, or that were fitted to a much weaker
     // signal.
-    let ridgeRegularization = covarianceTrace / Double(order) * 1e-6 + energy * 1e-2
-    for row in 0..<order {
+    let ridgeRegularization =
+      covarianceTrace / Double(predictorOrder) * 1e-6 + regressorEnergy * 1e-2
+    for row in 0..<predictorOrder {
       for column in 0...row {
-        var sum = regressorCovariance[(row + 1) * size + column + 1]
+        var sum = regressorCovariance[(row + 1) * covarianceRowCount + column + 1]
         if row == column {
           sum += ridgeRegularization
         }
         for inner in 0..<column {
           sum -=
-            covarianceCholeskyFactor[row * order + inner]
-            * covarianceCholeskyFactor[column * order + inner]
+            covarianceCholeskyFactor[row * predictorOrder + inner]
+            * covarianceCholeskyFactor[column * predictorOrder + inner]
         }
-        covarianceCholeskyFactor[row * order + column] =
+        covarianceCholeskyFactor[row * predictorOrder + column] =
           row == column
           ? max(sum, ridgeRegularization * 1e-3).squareRoot()
-          : sum / covarianceCholeskyFactor[column * order + column]
+          : sum / covarianceCholeskyFactor[column * predictorOrder + column]
       }
     }
-    for row in 0..<order {
-      var sum = regressorCovariance[(row + 1) * size]
+    for row in 0..<predictorOrder {
+      var sum = regressorCovariance[(row + 1) * covarianceRowCount]
       for inner in 0..<row {
-        sum -= covarianceCholeskyFactor[row * order + inner] * predictorCoefficients[inner]
+        sum -= covarianceCholeskyFactor[row * predictorOrder + inner] * predictorCoefficients[inner]
       }
-      predictorCoefficients[row] = sum / covarianceCholeskyFactor[row * order + row]
+      predictorCoefficients[row] = sum / covarianceCholeskyFactor[row * predictorOrder + row]
     }
     var predictedSample = 0.0
-    for row in (0..<order).reversed() {
+    for row in (0..<predictorOrder).reversed() {
       var sum = predictorCoefficients[row]
-      for inner in stride(from: row + 1, to: order, by: 1) {
-        sum -= covarianceCholeskyFactor[inner * order + row] * predictorCoefficients[inner]
+      for inner in stride(from: row + 1, to: predictorOrder, by: 1) {
+        sum -= covarianceCholeskyFactor[inner * predictorOrder + row] * predictorCoefficients[inner]
       }
-      predictorCoefficients[row] = sum / covarianceCholeskyFactor[row * order + row]
+      predictorCoefficients[row] = sum / covarianceCholeskyFactor[row * predictorOrder + row]
       predictedSample += predictorCoefficients[row] * regressor(row + 1, at: index)
     }
     return predictedSample

@@ -10,9 +10,10 @@ public struct Signal: Equatable, Sendable {
   /// Creates a signal. Shorter channels are padded with silence.
   public init(channels: [[Float]], rate: Double) {
     precondition(rate > 0, "a signal needs a positive rate")
-    let maximumLength = channels.map { $0.count }.max() ?? 0
+    let maximumChannelFrameCount = channels.map { $0.count }.max() ?? 0
     self.channels = channels.map {
-      $0.count == maximumLength ? $0 : $0 + [Float](repeating: 0, count: maximumLength - $0.count)
+      $0.count == maximumChannelFrameCount
+        ? $0 : $0 + [Float](repeating: 0, count: maximumChannelFrameCount - $0.count)
     }
     self.rate = rate
   }
@@ -23,9 +24,9 @@ public struct Signal: Equatable, Sendable {
   /// Creates a signal from interleaved samples. An incomplete last frame is dropped.
   public init(interleaved samples: [Float], channelCount: Int, rate: Double) {
     precondition(channelCount > 0, "a signal needs a channel")
-    let channelLength = samples.count / channelCount
+    let channelFrameCount = samples.count / channelCount
     let channels = (0..<channelCount).map { channel in
-      (0..<channelLength).map { samples[$0 * channelCount + channel] }
+      (0..<channelFrameCount).map { samples[$0 * channelCount + channel] }
     }
     self.init(channels: channels, rate: rate)
   }
@@ -38,14 +39,14 @@ public struct Signal: Equatable, Sendable {
   /// The interleaved samples: frame by frame, as in sound files.
   public var interleaved: [Float] {
     guard channels.count > 1 else { return channels.first ?? [] }
-    var samples: [Float] = []
-    samples.reserveCapacity(frameCount * channels.count)
+    var interleavedSamples: [Float] = []
+    interleavedSamples.reserveCapacity(frameCount * channels.count)
     for frame in 0..<frameCount {
       for channel in channels {
-        samples.append(channel[frame])
+        interleavedSamples.append(channel[frame])
       }
     }
-    return samples
+    return interleavedSamples
   }
 
   /// The minimum level at which a channel's difference from the mean is noticeable, relative to the
@@ -57,8 +58,8 @@ public struct Signal: Equatable, Sendable {
   public var hasDifferingChannels: Bool {
     guard channels.count > 1 else { return false }
     let meanChannel = mono
-    var maximumEnergy = 0.0
-    var maximumDifference = 0.0
+    var maximumChannelEnergy = 0.0
+    var maximumDifferenceEnergy = 0.0
     for channel in channels {
       var energy = 0.0
       var difference = 0.0
@@ -68,18 +69,19 @@ public struct Signal: Equatable, Sendable {
         energy += Double(sample) * Double(sample)
         difference += deviation * deviation
       }
-      maximumEnergy = max(maximumEnergy, energy)
-      maximumDifference = max(maximumDifference, difference)
+      maximumChannelEnergy = max(maximumChannelEnergy, energy)
+      maximumDifferenceEnergy = max(maximumDifferenceEnergy, difference)
     }
-    return maximumDifference > maximumEnergy * Self.minimumNoticeableDifferenceRatio
+    return maximumDifferenceEnergy > maximumChannelEnergy * Self.minimumNoticeableDifferenceRatio
       * Self.minimumNoticeableDifferenceRatio
   }
 
   /// The mean of the channels, for plots and comparisons that require a single channel.
   public var mono: [Float] {
-    guard let first = channels.first, channels.count > 1 else { return channels.first ?? [] }
-    let weight = 1 / Float(channels.count)
-    return first.indices.map { frame in channels.reduce(0) { $0 + $1[frame] } * weight }
+    guard let firstChannel = channels.first, channels.count > 1 else { return channels.first ?? [] }
+    let channelWeight = 1 / Float(channels.count)
+    return firstChannel.indices.map { frame in channels.reduce(0) { $0 + $1[frame] } * channelWeight
+    }
   }
 }
 

@@ -31,28 +31,30 @@ public enum SignalAlignment {
     -> Match?
   {
     precondition(rate > 0 && maximumLag >= 0, "an alignment needs a positive rate")
-    let first = NonFiniteSamples.zeroingInvalidSamples(in: first)
-    let second = NonFiniteSamples.zeroingInvalidSamples(in: second)
-    let energyProductRoot = (Statistics.energy(of: first) * Statistics.energy(of: second))
+    let firstValidSamples = NonFiniteSamples.zeroingInvalidSamples(in: first)
+    let secondValidSamples = NonFiniteSamples.zeroingInvalidSamples(in: second)
+    let energyProductRoot =
+      (Statistics.energy(of: firstValidSamples) * Statistics.energy(of: secondValidSamples))
       .squareRoot()
     guard energyProductRoot > 0 else { return nil }
     let maximumLagFrames = max(1, Int((maximumLag * rate).rounded()))
-    let products = CrossCorrelation.of(first, second, maximumLag: maximumLagFrames)
-    var bestIndex = 0
-    for index in products.indices where products[index] > products[bestIndex] {
-      bestIndex = index
+    let lagProducts = CrossCorrelation.of(
+      firstValidSamples, secondValidSamples, maximumLag: maximumLagFrames)
+    var peakLagIndex = 0
+    for index in lagProducts.indices where lagProducts[index] > lagProducts[peakLagIndex] {
+      peakLagIndex = index
     }
-    var fractionalOffset = 0.0
-    var correlationPeak = Double(products[bestIndex])
-    if bestIndex > 0, bestIndex < products.count - 1 {
+    var fractionalLagFrames = 0.0
+    var correlationPeak = Double(lagProducts[peakLagIndex])
+    if peakLagIndex > 0, peakLagIndex < lagProducts.count - 1 {
       let vertex = ParabolicPeak(
-        Double(products[bestIndex - 1]), Double(products[bestIndex]),
-        Double(products[bestIndex + 1]))
-      fractionalOffset = vertex.peakOffset
+        Double(lagProducts[peakLagIndex - 1]), Double(lagProducts[peakLagIndex]),
+        Double(lagProducts[peakLagIndex + 1]))
+      fractionalLagFrames = vertex.peakOffset
       correlationPeak = vertex.peakHeight
     }
     return Match(
-      lag: (Double(bestIndex - maximumLagFrames) + fractionalOffset) / rate,
+      lag: (Double(peakLagIndex - maximumLagFrames) + fractionalLagFrames) / rate,
       correlation: max(-1, min(1, correlationPeak / energyProductRoot)))
   }
 }
@@ -62,26 +64,26 @@ package enum CrossCorrelation {
   /// Returns the cross-correlation `Σ first[n] · second[n + lag]` for all lags from −maximumLag to
   /// maximumLag, in frames.
   package static func of(_ first: [Float], _ second: [Float], maximumLag: Int) -> [Float] {
-    let usefulCount = max(1, min(first.count, second.count + maximumLag))
-    let blockLength = min(usefulCount, max(2 * maximumLag, 8_192))
+    let overlappingSampleCount = max(1, min(first.count, second.count + maximumLag))
+    let blockSampleCount = min(overlappingSampleCount, max(2 * maximumLag, 8_192))
     var transform = FourierTransform(
-      length: FourierTransform.fastLength(atLeast: blockLength + 2 * maximumLag))
+      length: FourierTransform.fastLength(atLeast: blockSampleCount + 2 * maximumLag))
     var crossSpectrumSums = [ComplexNumber](repeating: ComplexNumber(), count: transform.binCount)
-    var firstBlock = [Float](repeating: 0, count: transform.length)
-    var secondBlock = firstBlock
+    var firstPaddedBlock = [Float](repeating: 0, count: transform.length)
+    var secondPaddedBlock = firstPaddedBlock
     var firstBins = crossSpectrumSums
     var secondBins = crossSpectrumSums
-    for start in stride(from: 0, to: first.count, by: blockLength) {
-      for index in firstBlock.indices {
-        firstBlock[index] =
-          index < blockLength && start + index < first.count ? first[start + index] : 0
+    for start in stride(from: 0, to: first.count, by: blockSampleCount) {
+      for index in firstPaddedBlock.indices {
+        firstPaddedBlock[index] =
+          index < blockSampleCount && start + index < first.count ? first[start + index] : 0
         let position = start - maximumLag + index
-        secondBlock[index] =
-          index < blockLength + 2 * maximumLag && position >= 0 && position < second.count
+        secondPaddedBlock[index] =
+          index < blockSampleCount + 2 * maximumLag && position >= 0 && position < second.count
           ? second[position] : 0
       }
-      transform.forward(firstBlock, into: &firstBins)
-      transform.forward(secondBlock, into: &secondBins)
+      transform.forward(firstPaddedBlock, into: &firstBins)
+      transform.forward(secondPaddedBlock, into: &secondBins)
       for bin in crossSpectrumSums.indices {
         let product = firstBins[bin].conjugate * secondBins[bin]
         crossSpectrumSums[bin].real += product.real

@@ -92,7 +92,7 @@ package struct SkylineMatrix {
   /// The inverse is L⁻ᵀ L⁻¹, so the element is the energy of a column of L⁻¹.
   package func inverseDiagonalRoot(at index: Int) -> Double {
     var inverseColumn = [Double](repeating: 0, count: rowCount - index)
-    var squareSum = 0.0
+    var inverseColumnSquareSum = 0.0
     for row in index..<rowCount {
       let start = firstStoredColumns[row]
       var value = row == index ? 1.0 : 0
@@ -104,8 +104,8 @@ package struct SkylineMatrix {
       }
       value /= storedRows[row][row - start]
       inverseColumn[row - index] = value
-      squareSum += value * value
+      inverseColumnSquareSum += value * value
     }
-    return squareSum.squareRoot()
+    return inverseColumnSquareSum.squareRoot()
   }
 }

@@ -27,11 +27,11 @@ package enum SlidingExtremum {
     guard radius > 0 else { return values }
     // The indices of the candidates, the best first.
     var candidateIndices: [Int] = []
-    var queueHead = 0
+    var queueHeadIndex = 0
     var nextInputIndex = 0
     return values.indices.map { index in
       while nextInputIndex < min(values.count, index + radius + 1) {
-        while candidateIndices.count > queueHead, let last = candidateIndices.last,
+        while candidateIndices.count > queueHeadIndex, let last = candidateIndices.last,
           !isBetter(values[last], values[nextInputIndex])
         {
           candidateIndices.removeLast()
@@ -39,10 +39,10 @@ package enum SlidingExtremum {
         candidateIndices.append(nextInputIndex)
         nextInputIndex += 1
       }
-      while candidateIndices[queueHead] < index - radius {
-        queueHead += 1
+      while candidateIndices[queueHeadIndex] < index - radius {
+        queueHeadIndex += 1
       }
-      return values[candidateIndices[queueHead]]
+      return values[candidateIndices[queueHeadIndex]]
     }
   }
 }

@@ -25,46 +25,49 @@ public struct Spectrogram: Equatable, Sendable {
     of signal: Signal, window: Double = 0.05, step: Double = 0.005, upTo hertz: Double = 500
   ) {
     precondition(window > 0 && step > 0, "a spectrogram needs a positive window and step")
-    let samples = signal.mono
-    let rate = signal.rate
+    let monoSamples = signal.mono
+    let sampleRate = signal.rate
     // The decimation filter passes up to 0.36 of the lower rate.
-    let decimated = TactileBandSignal(
-      of: NonFiniteSamples.zeroingInvalidSamples(in: samples), decimatedRate: rate,
+    let decimatedSignal = TactileBandSignal(
+      of: NonFiniteSamples.zeroingInvalidSamples(in: monoSamples), decimatedRate: sampleRate,
       minimumRate: hertz / 0.36)
-    let windowLength = max(4, Int((window * decimated.decimatedRate).rounded()))
+    let windowSampleCount = max(4, Int((window * decimatedSignal.decimatedRate).rounded()))
     // Zero padding to twice the length puts a bin near every tone.
-    var transform = FourierTransform(length: FourierTransform.fastLength(atLeast: 2 * windowLength))
-    let hannWindow = (0..<windowLength).map { index in
-      Float(0.5 - 0.5 * cos(2 * .pi * (Double(index) + 0.5) / Double(windowLength)))
+    var transform = FourierTransform(
+      length: FourierTransform.fastLength(atLeast: 2 * windowSampleCount))
+    let hannWindow = (0..<windowSampleCount).map { index in
+      Float(0.5 - 0.5 * cos(2 * .pi * (Double(index) + 0.5) / Double(windowSampleCount)))
     }
-    let binWidth = decimated.decimatedRate / Double(transform.length)
-    let binCount = min(transform.binCount, Int(hertz / binWidth) + 1)
-    binHertz = (0..<binCount).map { Double($0) * binWidth }
-    let frameCount = samples.isEmpty ? 0 : Int(Double(samples.count - 1) / rate / step) + 1
+    let binWidthHertz = decimatedSignal.decimatedRate / Double(transform.length)
+    let binCount = min(transform.binCount, Int(hertz / binWidthHertz) + 1)
+    binHertz = (0..<binCount).map { Double($0) * binWidthHertz }
+    let frameCount =
+      monoSamples.isEmpty ? 0 : Int(Double(monoSamples.count - 1) / sampleRate / step) + 1
     frameCenterSeconds = (0..<frameCount).map { Double($0) * step }
     let amplitudeScale = 2 / hannWindow.reduce(0, +)
-    var frame = [Float](repeating: 0, count: transform.length)
-    var bins = [ComplexNumber](repeating: ComplexNumber(), count: transform.binCount)
-    var levels: [[Float]] = []
-    levels.reserveCapacity(frameCount)
-    let minimumPower = powf(10, Self.minimumDecibels / 10)
+    var windowedFrame = [Float](repeating: 0, count: transform.length)
+    var frameBins = [ComplexNumber](repeating: ComplexNumber(), count: transform.binCount)
+    var frameLevelsDecibels: [[Float]] = []
+    frameLevelsDecibels.reserveCapacity(frameCount)
+    let minimumBinPower = powf(10, Self.minimumDecibels / 10)
     for time in frameCenterSeconds {
-      let start = Int((time * decimated.decimatedRate - Double(windowLength - 1) / 2).rounded())
-      for index in 0..<windowLength {
+      let start = Int(
+        (time * decimatedSignal.decimatedRate - Double(windowSampleCount - 1) / 2).rounded())
+      for index in 0..<windowSampleCount {
         let position = start + index
-        frame[index] =
-          decimated.samples.indices.contains(position)
-          ? decimated.samples[position] * hannWindow[index] : 0
+        windowedFrame[index] =
+          decimatedSignal.samples.indices.contains(position)
+          ? decimatedSignal.samples[position] * hannWindow[index] : 0
       }
-      transform.forward(frame, into: &bins)
-      levels.append(
+      transform.forward(windowedFrame, into: &frameBins)
+      frameLevelsDecibels.append(
         (0..<binCount).map { bin in
           // A DC offset has no counterpart at negative frequencies.
           let factor = bin == 0 ? amplitudeScale / 2 : amplitudeScale
-          return 10 * log10f(max(minimumPower, bins[bin].power * factor * factor))
+          return 10 * log10f(max(minimumBinPower, frameBins[bin].power * factor * factor))
         })
     }
-    levelsDecibels = levels
+    levelsDecibels = frameLevelsDecibels
   }
 }
 
@@ -85,26 +88,28 @@ package struct NoiseSpectralDensity {
   ///   - quantile: The quantile of each bin's powers over time, divided by that quantile of the
   ///     exponential distribution, which a periodogram of noise has; nil for the mean.
   package init(of samples: [Float], quantile: Double? = 0.5) {
-    let windowLength = Self.frameSampleCount
-    let window = (0..<windowLength).map {
-      Float(0.5 - 0.5 * cos(2 * .pi * Double($0) / Double(windowLength)))
+    let windowSampleCount = Self.frameSampleCount
+    let hannWindow = (0..<windowSampleCount).map {
+      Float(0.5 - 0.5 * cos(2 * .pi * Double($0) / Double(windowSampleCount)))
     }
-    let windowPowerScale = 1 / window.reduce(0.0) { $0 + Double($1) * Double($1) }
-    var transform = FourierTransform(length: windowLength)
-    var padded = samples
-    while padded.count < 2 * windowLength {
-      padded += samples.isEmpty ? [0] : samples
+    let windowPowerScale = 1 / hannWindow.reduce(0.0) { $0 + Double($1) * Double($1) }
+    var transform = FourierTransform(length: windowSampleCount)
+    var repeatedSamples = samples
+    while repeatedSamples.count < 2 * windowSampleCount {
+      repeatedSamples += samples.isEmpty ? [0] : samples
     }
     // More frames than a minute's do not improve the estimate.
-    let segmentCount = (padded.count - windowLength) / (windowLength / 2) + 1
-    let segmentStep = max(1, segmentCount / 1_024) * (windowLength / 2)
+    let segmentCount = (repeatedSamples.count - windowSampleCount) / (windowSampleCount / 2) + 1
+    let segmentHopSampleCount = max(1, segmentCount / 1_024) * (windowSampleCount / 2)
     var powersByBin = [[Float]](repeating: [], count: transform.binCount)
-    var windowed = [Float](repeating: 0, count: windowLength)
-    for start in stride(from: 0, to: padded.count - windowLength + 1, by: segmentStep) {
-      for index in 0..<windowLength {
-        windowed[index] = padded[start + index] * window[index]
+    var windowedSegment = [Float](repeating: 0, count: windowSampleCount)
+    for start in stride(
+      from: 0, to: repeatedSamples.count - windowSampleCount + 1, by: segmentHopSampleCount)
+    {
+      for index in 0..<windowSampleCount {
+        windowedSegment[index] = repeatedSamples[start + index] * hannWindow[index]
       }
-      let bins = transform.forward(windowed)
+      let bins = transform.forward(windowedSegment)
       for bin in bins.indices {
         powersByBin[bin].append(bins[bin].power)
       }
@@ -150,31 +155,31 @@ package struct NoiseSpectralDensity {
   ///
   /// - Returns: `order + 1` taps, the first of which is 1.
   package func whiteningFilter(order: Int = 32) -> [Float] {
-    let lastBin = binPowers.count - 1
-    var correlations = (0...order).map { lag -> Double in
+    let lastBinIndex = binPowers.count - 1
+    var autocorrelations = (0...order).map { lag -> Double in
       var sum = 0.0
       for (bin, power) in binPowers.enumerated() {
-        let weight = bin == 0 || bin == lastBin ? 0.5 : 1
-        sum += weight * power * cos(.pi * Double(bin * lag) / Double(lastBin))
+        let weight = bin == 0 || bin == lastBinIndex ? 0.5 : 1
+        sum += weight * power * cos(.pi * Double(bin * lag) / Double(lastBinIndex))
       }
-      return sum / Double(lastBin)
+      return sum / Double(lastBinIndex)
     }
-    correlations[0] = correlations[0] * (1 + 1e-6) + 1e-30
+    autocorrelations[0] = autocorrelations[0] * (1 + 1e-6) + 1e-30
     var predictionCoefficients = [1.0] + [Double](repeating: 0, count: order)
-    var predictionError = correlations[0]
+    var predictionErrorPower = autocorrelations[0]
     for step in 1...order {
-      var sum = correlations[step]
+      var sum = autocorrelations[step]
       for index in 1..<step {
-        sum += predictionCoefficients[index] * correlations[step - index]
+        sum += predictionCoefficients[index] * autocorrelations[step - index]
       }
-      let reflection = -sum / predictionError
+      let reflection = -sum / predictionErrorPower
       var nextTaps = predictionCoefficients
       for index in 1..<step {
         nextTaps[index] += reflection * predictionCoefficients[step - index]
       }
       nextTaps[step] = reflection
       predictionCoefficients = nextTaps
-      predictionError *= max(1e-12, 1 - reflection * reflection)
+      predictionErrorPower *= max(1e-12, 1 - reflection * reflection)
     }
     return predictionCoefficients.map { Float($0) }
   }

@@ -21,12 +21,14 @@ public struct Spectrum: Equatable, Sendable {
   ///   - window: The length of a frame, in seconds. The distance of bins is its inverse or slightly
   ///     less.
   public init(of signal: Signal, window: Double = 0.5) {
-    let spectra = (signal.channels.isEmpty ? [[]] : signal.channels).map { samples in
+    let channelSpectra = (signal.channels.isEmpty ? [[]] : signal.channels).map { samples in
       var measurement = SpectrumMeasurement(rate: signal.rate, windowWeights: window)
       measurement.add(NonFiniteSamples.zeroingInvalidSamples(in: samples).span)
       return measurement.measuredSpectrum()
     }
-    self = Spectrum(averaging: spectra) ?? Spectrum(binHertz: [], binPowers: [], durationSeconds: 0)
+    self =
+      Spectrum(averaging: channelSpectra)
+      ?? Spectrum(binHertz: [], binPowers: [], durationSeconds: 0)
   }
 
   /// Creates a spectrum from the powers of bins and the measured duration.
@@ -47,15 +49,15 @@ public struct Spectrum: Equatable, Sendable {
   /// spectra.
   public init?(averaging spectra: [Spectrum]) {
     guard let firstSpectrum = spectra.first else { return nil }
-    var powers = firstSpectrum.binPowers
+    var binPowerSums = firstSpectrum.binPowers
     for spectrum in spectra.dropFirst() {
-      for bin in powers.indices {
-        powers[bin] += spectrum.binPowers[bin]
+      for bin in binPowerSums.indices {
+        binPowerSums[bin] += spectrum.binPowers[bin]
       }
     }
-    let channelWeight = 1 / Double(spectra.count)
+    let spectrumWeight = 1 / Double(spectra.count)
     self.init(
-      binHertz: firstSpectrum.binHertz, binPowers: powers.map { $0 * channelWeight },
+      binHertz: firstSpectrum.binHertz, binPowers: binPowerSums.map { $0 * spectrumWeight },
       durationSeconds: firstSpectrum.durationSeconds)
   }
 
@@ -65,20 +67,21 @@ public struct Spectrum: Equatable, Sendable {
   /// The mean of the frequencies, weighted by power and without the DC offset; nil if there is no
   /// vibration.
   public var centroidHertz: Double? {
-    let totalPower = binPowers.dropFirst().reduce(0, +)
-    guard totalPower > 0 else { return nil }
-    return zip(binHertz, binPowers).dropFirst().reduce(0) { $0 + $1.0 * $1.1 } / totalPower
+    let totalPowerWithoutDC = binPowers.dropFirst().reduce(0, +)
+    guard totalPowerWithoutDC > 0 else { return nil }
+    return zip(binHertz, binPowers).dropFirst().reduce(0) { $0 + $1.0 * $1.1 } / totalPowerWithoutDC
   }
 
   /// Returns the signal's mean square between two frequencies. A bin at an edge counts in
   /// proportion to its overlap with the range.
   public func power(in band: ClosedRange<Double>) -> Double {
-    guard let nyquist = binHertz.last, binHertz.count > 1 else { return 0 }
-    let binWidth = binHertz[1]
+    guard let nyquistHertz = binHertz.last, binHertz.count > 1 else { return 0 }
+    let binWidthHertz = binHertz[1]
     var bandPower = 0.0
     for (frequency, power) in zip(binHertz, binPowers) {
       // The first and last bins are half as wide.
-      let bin = max(0, frequency - binWidth / 2)...min(nyquist, frequency + binWidth / 2)
+      let bin =
+        max(0, frequency - binWidthHertz / 2)...min(nyquistHertz, frequency + binWidthHertz / 2)
       let low = max(band.lowerBound, bin.lowerBound)
       let high = min(band.upperBound, bin.upperBound)
       if high > low {
@@ -120,12 +123,14 @@ public struct SpectrumMeasurement: ~Copyable {
   ///     or slightly less.
   public init(rate: Double, windowWeights window: Double = 0.5) {
     precondition(rate > 0 && window > 0, "a spectrum needs a positive rate and window")
-    let hop = FourierTransform.fastLength(atLeast: Int((min(window, 16) * rate / 2).rounded(.up)))
+    let halfWindowFrameCount = FourierTransform.fastLength(
+      atLeast: Int((min(window, 16) * rate / 2).rounded(.up)))
     self.rate = rate
-    self.hopFrameCount = hop
-    transform = FourierTransform(length: 2 * hop)
-    self.windowWeights = KaiserWindow.kaiserBesselDerived(length: 2 * hop, beta: Self.kaiserBeta)
-    pendingSamples = [Float](repeating: 0, count: 2 * hop)
+    self.hopFrameCount = halfWindowFrameCount
+    transform = FourierTransform(length: 2 * halfWindowFrameCount)
+    self.windowWeights = KaiserWindow.kaiserBesselDerived(
+      length: 2 * halfWindowFrameCount, beta: Self.kaiserBeta)
+    pendingSamples = [Float](repeating: 0, count: 2 * halfWindowFrameCount)
     windowedFrame = pendingSamples
     bins = [ComplexNumber](repeating: ComplexNumber(), count: transform.binCount)
     powerSums = [Double](repeating: 0, count: bins.count)
@@ -133,17 +138,17 @@ public struct SpectrumMeasurement: ~Copyable {
 
   /// Adds the next samples of the signal.
   public mutating func add(_ samples: Span<Float>) {
-    var consumedCount = 0
-    while consumedCount < samples.count {
-      let count = min(hopFrameCount - pendingSampleCount, samples.count - consumedCount)
+    var consumedSampleCount = 0
+    while consumedSampleCount < samples.count {
+      let count = min(hopFrameCount - pendingSampleCount, samples.count - consumedSampleCount)
       let first = hopFrameCount + pendingSampleCount
       unsafe self.pendingSamples.withUnsafeMutableBufferPointer { buffer in
         for index in 0..<count {
-          unsafe buffer[first + index] = samples[unchecked: consumedCount + index]
+          unsafe buffer[first + index] = samples[unchecked: consumedSampleCount + index]
         }
       }
       pendingSampleCount += count
-      consumedCount += count
+      consumedSampleCount += count
       if pendingSampleCount == hopFrameCount {
         measureFrame()
       }
@@ -166,13 +171,13 @@ public struct SpectrumMeasurement: ~Copyable {
     // All bins have a counterpart at negative frequencies, except those at 0 Hz and at half the
     // rate.
     let powerScale = 1 / Double(2 * hopFrameCount) / Double(max(1, sampleCount))
-    var powers = powerSums.indices.map { bin in
+    var scaledBinPowers = powerSums.indices.map { bin in
       powerSums[bin] * powerScale * (bin == 0 || bin == powerSums.count - 1 ? 1 : 2)
     }
-    moveDCLeakageToFirstBin(in: &powers)
+    moveDCLeakageToFirstBin(in: &scaledBinPowers)
     return Spectrum(
       binHertz: powerSums.indices.map { Double($0) * rate / Double(2 * hopFrameCount) },
-      binPowers: powers,
+      binPowers: scaledBinPowers,
       durationSeconds: Double(sampleCount) / rate)
   }
 
@@ -202,21 +207,23 @@ public struct SpectrumMeasurement: ~Copyable {
 
   private static func applyWindow(_ samples: [Float], _ window: [Float], into frame: inout [Float])
   {
-    let samples = samples.span
-    let window = window.span
-    precondition(samples.count == frame.count && window.count == frame.count, "lengths must fit")
-    var frame = frame.mutableSpan
-    for index in frame.indices {
-      unsafe frame[unchecked: index] = samples[unchecked: index] * window[unchecked: index]
+    let samplesSpan = samples.span
+    let windowSpan = window.span
+    precondition(
+      samplesSpan.count == frame.count && windowSpan.count == frame.count, "lengths must fit")
+    var frameSpan = frame.mutableSpan
+    for index in frameSpan.indices {
+      unsafe frameSpan[unchecked: index] =
+        samplesSpan[unchecked: index] * windowSpan[unchecked: index]
     }
   }
 
   private static func addPowers(of bins: [ComplexNumber], to sums: inout [Double]) {
-    let bins = bins.span
-    precondition(bins.count == sums.count, "lengths must fit")
-    var sums = sums.mutableSpan
-    for index in sums.indices {
-      unsafe sums[unchecked: index] += Double(bins[unchecked: index].power)
+    let binsSpan = bins.span
+    precondition(binsSpan.count == sums.count, "lengths must fit")
+    var sumsSpan = sums.mutableSpan
+    for index in sumsSpan.indices {
+      unsafe sumsSpan[unchecked: index] += Double(binsSpan[unchecked: index].power)
     }
   }
 }

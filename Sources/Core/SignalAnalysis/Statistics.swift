@@ -43,8 +43,8 @@ package enum Statistics {
   /// Returns the mean of the squared samples after their DC offset is removed, or 0 for an empty
   /// array.
   package static func variance(of samples: ArraySlice<Float>) -> Double {
-    let mean = mean(of: samples)
-    return max(0, meanSquare(of: samples) - mean * mean)
+    let sampleMean = mean(of: samples)
+    return max(0, meanSquare(of: samples) - sampleMean * sampleMean)
   }
 
   /// Returns the median, or 0 for an empty array. Of an even number of values, the median is the
@@ -54,12 +54,12 @@ package enum Statistics {
   /// Returns the weighted median: the smallest value below which at least half of the weight lies.
   /// Returns 0 for an empty array.
   package static func median(of values: [Double], weights: [Double]) -> Double {
-    let ascendingOrder = values.indices.sorted { values[$0] < values[$1] }
-    let halfWeight = weights.reduce(0, +) / 2
+    let ascendingValueIndices = values.indices.sorted { values[$0] < values[$1] }
+    let halfTotalWeight = weights.reduce(0, +) / 2
     var cumulativeWeight = 0.0
-    for index in ascendingOrder {
+    for index in ascendingValueIndices {
       cumulativeWeight += weights[index]
-      if cumulativeWeight >= halfWeight { return values[index] }
+      if cumulativeWeight >= halfTotalWeight { return values[index] }
     }
     return 0
   }

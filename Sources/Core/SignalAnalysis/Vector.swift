@@ -39,21 +39,21 @@ package enum Vector {
   ) -> Float {
     precondition(start >= 0 && start + taps.count <= samples.count, "the taps must fit")
     var laneSums = SIMD8<Float>.zero
-    var index = 0
-    while index + 8 <= taps.count {
+    var tapIndex = 0
+    while tapIndex + 8 <= taps.count {
       var sampleLanes = SIMD8<Float>.zero
       var tapLanes = SIMD8<Float>.zero
       for lane in 0..<8 {
-        sampleLanes[lane] = unsafe samples[unchecked: start + index + lane]
-        tapLanes[lane] = unsafe taps[unchecked: index + lane]
+        sampleLanes[lane] = unsafe samples[unchecked: start + tapIndex + lane]
+        tapLanes[lane] = unsafe taps[unchecked: tapIndex + lane]
       }
       laneSums += sampleLanes * tapLanes
-      index += 8
+      tapIndex += 8
     }
     var productSum = laneSums.sum()
-    while index < taps.count {
-      productSum += samples[start + index] * taps[index]
-      index += 1
+    while tapIndex < taps.count {
+      productSum += samples[start + tapIndex] * taps[tapIndex]
+      tapIndex += 1
     }
     return productSum
   }
@@ -103,14 +103,14 @@ package enum Vector {
     _ a: [Double], _ b: [Double], lags: Range<Int>
   ) -> [Double] {
     var lagProducts = [Double](repeating: 0, count: lags.count)
-    let leadCount = max(0, -lags.lowerBound)
-    let silence = [Double](repeating: 0, count: leadCount)
-    let padded =
-      silence + b + [Double](repeating: 0, count: max(0, a.count + lags.upperBound - b.count))
-    unsafe padded.withUnsafeBufferPointer { b in
+    let leadingZeroCount = max(0, -lags.lowerBound)
+    let leadingZeros = [Double](repeating: 0, count: leadingZeroCount)
+    let paddedSignal =
+      leadingZeros + b + [Double](repeating: 0, count: max(0, a.count + lags.upperBound - b.count))
+    unsafe paddedSignal.withUnsafeBufferPointer { b in
       unsafe lagProducts.withUnsafeMutableBufferPointer { lagProducts in
         for (index, value) in a.enumerated() where value != 0 {
-          let first = index &+ leadCount &+ lags.lowerBound
+          let first = index &+ leadingZeroCount &+ lags.lowerBound
           for lag in 0..<lagProducts.count {
             unsafe lagProducts[lag] += value * b[first &+ lag]
           }
@@ -135,15 +135,15 @@ package enum Vector {
   ///   - tail: The number of output samples after the end of `x`.
   package static func filtered(_ x: [Float], by taps: [Float], tail: Int = 0) -> [Float] {
     guard taps.count > 1 else { return x + [Float](repeating: 0, count: tail) }
-    var output = [Float](repeating: 0, count: x.count + tail)
+    var filteredSamples = [Float](repeating: 0, count: x.count + tail)
     // Process blocks that fit into the cache.
     for first in stride(from: 0, to: x.count, by: 1_024) {
       let block = Array(x[first..<min(x.count, first + 1_024)])
       for (tapIndex, tap) in taps.enumerated() {
-        add(block, times: Double(tap), to: &output, at: first + tapIndex)
+        add(block, times: Double(tap), to: &filteredSamples, at: first + tapIndex)
       }
     }
-    return output
+    return filteredSamples
   }
 
   // MARK: - Implementation
@@ -180,11 +180,11 @@ package enum Vector {
   @inline(__always) private static func accumulate<Value: BinaryFloatingPoint>(
     _ x: [Value], times factor: Value, to y: inout [Value], at offset: Int, count: Int
   ) {
-    let firstIndex = max(0, -offset)
-    let endIndex = min(count, x.count, y.count - offset)
+    let firstInputIndex = max(0, -offset)
+    let inputEndIndex = min(count, x.count, y.count - offset)
     unsafe x.withUnsafeBufferPointer { x in
       unsafe y.withUnsafeMutableBufferPointer { y in
-        for i in firstIndex..<max(firstIndex, endIndex) {
+        for i in firstInputIndex..<max(firstInputIndex, inputEndIndex) {
           unsafe y[offset &+ i] += factor * x[i]
         }
       }

@@ -34,8 +34,8 @@ public struct VibrotactileWeighting: Equatable, Sendable {
   /// Returns the ratio of the threshold at 100 Hz to that at a frequency, with linear interpolation
   /// over log frequency.
   private static func thresholdGain(_ points: [Threshold], atHertz hertz: Double) -> Double {
-    guard let first = points.first, let last = points.last, hertz >= first.hertz,
-      hertz <= last.hertz
+    guard let firstPoint = points.first, let lastPoint = points.last, hertz >= firstPoint.hertz,
+      hertz <= lastPoint.hertz
     else { return 0 }
     return pow(
       10,
@@ -127,7 +127,7 @@ struct WeightingFilter: Equatable, Sendable {
 
   func gain(atHertz hertz: Double) -> Double {
     guard hertz > 0 else { return 0 }
-    let bandGain =
+    let bandPassGain =
       1 / (1 + pow(highPassHertz / hertz, 4)).squareRoot()
       / (1 + pow(hertz / lowPassHertz, 4)).squareRoot()
     let transitionFrequencyRatio = hertz / accelerationVelocityTransition.hertz
@@ -135,21 +135,23 @@ struct WeightingFilter: Equatable, Sendable {
       (1 + transitionFrequencyRatio * transitionFrequencyRatio).squareRoot()
       / Self.secondOrderMagnitude(
         ratio: transitionFrequencyRatio, quality: accelerationVelocityTransition.qualityFactor)
-    guard let upwardStep else { return bandGain * transitionGain }
-    let stepGain =
+    guard let upwardStep else { return bandPassGain * transitionGain }
+    let upwardStepGain =
       Self.secondOrderMagnitude(
         ratio: hertz / upwardStep.lowerCorner.hertz, quality: upwardStep.lowerCorner.qualityFactor)
       / Self.secondOrderMagnitude(
         ratio: hertz / upwardStep.upperCorner.hertz, quality: upwardStep.upperCorner.qualityFactor)
       * pow(upwardStep.lowerCorner.hertz / upwardStep.upperCorner.hertz, 2)
-    return bandGain * transitionGain * stepGain
+    return bandPassGain * transitionGain * upwardStepGain
   }
 
   /// Returns |1 + s/(Q·ω) + (s/ω)²| at a frequency relative to ω.
   private static func secondOrderMagnitude(ratio: Double, quality: Double) -> Double {
-    let realPart = 1 - ratio * ratio
-    let imaginaryPart = ratio / quality
-    return (realPart * realPart + imaginaryPart * imaginaryPart).squareRoot()
+    let denominatorRealPart = 1 - ratio * ratio
+    let denominatorImaginaryPart = ratio / quality
+    return
+      (denominatorRealPart * denominatorRealPart + denominatorImaginaryPart
+      * denominatorImaginaryPart).squareRoot()
   }
 }
 
