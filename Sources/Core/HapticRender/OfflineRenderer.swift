@@ -28,11 +28,11 @@ public struct OfflineRenderer: ~Copyable {
     settings: RenderSettings = RenderSettings()
   ) {
     var settings = settings
-    let outputLength = settings.outputFrameCount ?? plans.map { $0.frameCount }.max() ?? 0
-    settings.outputFrameCount = outputLength
+    let outputFrameCount = settings.outputFrameCount ?? plans.map { $0.frameCount }.max() ?? 0
+    settings.outputFrameCount = outputFrameCount
     renderer = Renderer(plans: plans, sendGains: sendGains, settings: settings)
     remainingLatencyFrameCount = renderer.latencyFrameCount
-    unreadFrameCount = outputLength
+    unreadFrameCount = outputFrameCount
   }
 
   /// The statistics of all frames rendered so far.
@@ -46,15 +46,15 @@ public struct OfflineRenderer: ~Copyable {
   /// - Returns: The number of frames written: fewer than fit at the end, then 0.
   @_noLocks public mutating func read(into block: inout MutableSpan<Float>) -> Int {
     let channelCount = renderer.channelCount
-    let capacity = block.count / channelCount
-    guard capacity > 0 else { return 0 }
+    let blockFrameCapacity = block.count / channelCount
+    guard blockFrameCapacity > 0 else { return 0 }
     while remainingLatencyFrameCount > 0 {
-      let count = min(remainingLatencyFrameCount, capacity)
+      let count = min(remainingLatencyFrameCount, blockFrameCapacity)
       var skipped = block._mutatingExtracting(first: count &* channelCount)
       renderer.render(into: &skipped)
       remainingLatencyFrameCount &-= count
     }
-    let readFrameCount = Int(min(Int64(capacity), unreadFrameCount))
+    let readFrameCount = Int(min(Int64(blockFrameCapacity), unreadFrameCount))
     guard readFrameCount > 0 else { return 0 }
     var unreadBlock = block._mutatingExtracting(first: readFrameCount &* channelCount)
     renderer.render(into: &unreadBlock)
@@ -64,14 +64,14 @@ public struct OfflineRenderer: ~Copyable {
 
   /// Renders all remaining frames, and returns their interleaved samples.
   public mutating func samples() -> [Float] {
-    var samples = [Float](
+    var renderedSamples = [Float](
       repeating: 0, count: Int(max(1, unreadFrameCount)) * renderer.channelCount)
     let readFrameCount: Int
     do {
-      var span = samples.mutableSpan
+      var span = renderedSamples.mutableSpan
       readFrameCount = read(into: &span)
     }
-    samples.removeLast(samples.count - readFrameCount * renderer.channelCount)
-    return samples
+    renderedSamples.removeLast(renderedSamples.count - readFrameCount * renderer.channelCount)
+    return renderedSamples
   }
 }

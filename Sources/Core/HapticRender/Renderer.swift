@@ -137,13 +137,14 @@ public struct Renderer: ~Copyable {
     self.port = port
     unsafe self.sharedState = port.sharedState.reference
     hasStereoAudio = settings.routing.isStereo
-    let ownedCount = ownedPlayers.count
+    let ownedPlayerCount = ownedPlayers.count
     unsafe players = FixedBuffer(
-      uninitialized: ownedPlayers.isEmpty ? Self.maximumPlayerCount : ownedCount)
+      uninitialized: ownedPlayers.isEmpty ? Self.maximumPlayerCount : ownedPlayerCount)
     unsafe liveVoices = FixedBuffer(uninitialized: LiveVoice.maximumCountPerRenderer)
-    let portCapacity = RendererPort.maximumScheduledCommandCount + RendererPort.commandCapacity
+    let portCommandCapacity =
+      RendererPort.maximumScheduledCommandCount + RendererPort.commandCapacity
     schedule = CommandSchedule(
-      capacity: ownedPlayers.isEmpty ? portCapacity : 2 * ownedCount)
+      capacity: ownedPlayers.isEmpty ? portCommandCapacity : 2 * ownedPlayerCount)
     buses = Cell(
       BusSet(
         hapticBusCount: settings.routing.hapticBusCount, capacityFrameCount: Self.subBlockFrameCount
@@ -151,22 +152,22 @@ public struct Renderer: ~Copyable {
     crossfadeBuffer = Cell(CrossfadeBuffer(rate: rate, subBlockLength: Self.subBlockFrameCount))
     masterGain = GainRamp(settings.masterGain)
     outputGate = GainRamp(1)
-    let routing = MixRouting(
+    let mixRouting = MixRouting(
       settings.routing.channels, hasAudio: ownedPlayers.first?.plan.hasAudio ?? true)
-    let mixes = routing.mixes(
+    let routedMixes = mixRouting.mixes(
       rate: rate, temperatureRises: port.temperatureRises, isRaw: settings.isRaw)
-    let latencies = (0..<mixes.count).map { mixes[$0].latencyFrameCount }
-    let maximumLatency = latencies.max() ?? 0
-    latencyFrameCount = maximumLatency
-    channelCount = routing.channels.count
-    self.outputMixes = mixes
-    let maximumDelay = routing.channels.map { $0.delayFrameCount }.max() ?? 0
-    framesToRenderAfterSkip = maximumLatency + maximumDelay + Self.subBlockFrameCount
-    outputChannels = FixedBuffer(count: routing.channels.count) { index in
-      let mixIndex = routing.mixIndices[index]
+    let mixLatencyFrameCounts = (0..<routedMixes.count).map { routedMixes[$0].latencyFrameCount }
+    let maximumLatencyFrames = mixLatencyFrameCounts.max() ?? 0
+    latencyFrameCount = maximumLatencyFrames
+    channelCount = mixRouting.channels.count
+    self.outputMixes = routedMixes
+    let maximumDelayFrames = mixRouting.channels.map { $0.delayFrameCount }.max() ?? 0
+    framesToRenderAfterSkip = maximumLatencyFrames + maximumDelayFrames + Self.subBlockFrameCount
+    outputChannels = FixedBuffer(count: mixRouting.channels.count) { index in
+      let mixIndex = mixRouting.mixIndices[index]
       return OutputChannel(
-        routing.channels[index], mixIndex: mixIndex,
-        padding: maximumLatency - latencies[mixIndex])
+        mixRouting.channels[index], mixIndex: mixIndex,
+        padding: maximumLatencyFrames - mixLatencyFrameCounts[mixIndex])
     }
   }
 
@@ -197,13 +198,13 @@ public struct Renderer: ~Copyable {
   @_noLocks public mutating func render(into block: inout MutableSpan<Float>) {
     let frameCount = block.count / channelCount
     receiveCommands()
-    var renderedCount = 0
-    while renderedCount < frameCount {
-      let count = beginSubBlock(maximumCount: frameCount &- renderedCount)
+    var renderedFrameCount = 0
+    while renderedFrameCount < frameCount {
+      let count = beginSubBlock(maximumCount: frameCount &- renderedFrameCount)
       mixPlayers(frameCount: count)
-      interleave(count: count, to: &block, at: renderedCount)
+      interleave(count: count, to: &block, at: renderedFrameCount)
       outputFrame &+= Int64(count)
-      renderedCount &+= count
+      renderedFrameCount &+= count
     }
     statistics.frameCount &+= Int64(frameCount)
     publishState()
@@ -222,20 +223,20 @@ public struct Renderer: ~Copyable {
     if receivesCommands {
       receiveCommands()
     }
-    let renderedCount = min(frameCount, framesToRenderAfterSkip)
-    if frameCount > renderedCount {
+    let mixedFrameCount = min(frameCount, framesToRenderAfterSkip)
+    if frameCount > mixedFrameCount {
       isSkipping = true
-      skipSubBlocks(frameCount: frameCount &- renderedCount)
+      skipSubBlocks(frameCount: frameCount &- mixedFrameCount)
       isSkipping = false
       reset()
     }
-    var remainingCount = renderedCount
-    while remainingCount > 0 {
-      let count = beginSubBlock(maximumCount: remainingCount)
+    var remainingFrameCount = mixedFrameCount
+    while remainingFrameCount > 0 {
+      let count = beginSubBlock(maximumCount: remainingFrameCount)
       mixPlayers(frameCount: count)
       discardOutput(frameCount: count)
       outputFrame &+= Int64(count)
-      remainingCount &-= count
+      remainingFrameCount &-= count
     }
     publishState()
   }
@@ -254,15 +255,15 @@ public struct Renderer: ~Copyable {
 
   /// Advances the players and the gains through skipped frames.
   @_noLocks private mutating func skipSubBlocks(frameCount: Int) {
-    var remainingCount = frameCount
-    while remainingCount > 0 {
-      let count = beginSubBlock(maximumCount: remainingCount)
+    var remainingFrameCount = frameCount
+    while remainingFrameCount > 0 {
+      let count = beginSubBlock(maximumCount: remainingFrameCount)
       mixPlayers(frameCount: count)
       masterGain.advance(by: count)
       hapticGain.advance(by: count)
       audioGain.advance(by: count)
       outputFrame &+= Int64(count)
-      remainingCount &-= count
+      remainingFrameCount &-= count
     }
   }
 
@@ -303,9 +304,10 @@ public struct Renderer: ~Copyable {
   /// the output doesn't depend on the block size.
   @_noLocks private mutating func beginSubBlock(maximumCount: Int) -> Int {
     performDueCommands()
-    let isLong = isSkipping && liveVoiceCount == 0
-    let maximumLength = isLong ? Self.skippedSubBlockFrameCount : Self.subBlockFrameCount
-    var subBlockEnd = outputFrame &+ Int64(min(maximumLength, maximumCount))
+    let allowsLongSubBlock = isSkipping && liveVoiceCount == 0
+    let maximumSubBlockFrames =
+      allowsLongSubBlock ? Self.skippedSubBlockFrameCount : Self.subBlockFrameCount
+    var subBlockEndFrame = outputFrame &+ Int64(min(maximumSubBlockFrames, maximumCount))
     for index in 0..<playerCount {
       let player = players[index]
       var loopJump = player.value.nextLoopJumpFrame
@@ -313,31 +315,31 @@ public struct Renderer: ~Copyable {
         player.value.jumpToLoopStart(in: mixContext)
         loopJump = player.value.nextLoopJumpFrame
       }
-      if loopJump < subBlockEnd {
-        subBlockEnd = loopJump
+      if loopJump < subBlockEndFrame {
+        subBlockEndFrame = loopJump
       }
-      if isLong {
+      if allowsLongSubBlock {
         // All voices of a sub-block start before any of them ends, and the memory for voices
         // suffices for a short sub-block.
         let shortEnd = outputFrame &+ Int64(Self.subBlockFrameCount)
-        subBlockEnd = min(subBlockEnd, max(player.value.nextVoiceStartFrame, shortEnd))
+        subBlockEndFrame = min(subBlockEndFrame, max(player.value.nextVoiceStartFrame, shortEnd))
       }
       // A player uses the crossfade buffer exactly while its gain changes.
-      shortenSubBlock(&subBlockEnd, toRampOf: player.value.playerGain)
-      shortenSubBlock(&subBlockEnd, toRampOf: player.value.sendGain)
+      shortenSubBlock(&subBlockEndFrame, toRampOf: player.value.playerGain)
+      shortenSubBlock(&subBlockEndFrame, toRampOf: player.value.sendGain)
     }
-    if schedule.nextCommandFrame < subBlockEnd {
-      subBlockEnd = schedule.nextCommandFrame
+    if schedule.nextCommandFrame < subBlockEndFrame {
+      subBlockEndFrame = schedule.nextCommandFrame
     }
-    return Int(subBlockEnd &- outputFrame)
+    return Int(subBlockEndFrame &- outputFrame)
   }
 
   @_noLocks @inline(__always) private func shortenSubBlock(
     _ end: inout Int64, toRampOf gain: GainRamp
   ) {
-    let rampLength = gain.remainingFrameCount
-    if rampLength > 0, outputFrame &+ Int64(rampLength) < end {
-      end = outputFrame &+ Int64(rampLength)
+    let rampFrameCount = gain.remainingFrameCount
+    if rampFrameCount > 0, outputFrame &+ Int64(rampFrameCount) < end {
+      end = outputFrame &+ Int64(rampFrameCount)
     }
   }
 
@@ -362,60 +364,61 @@ public struct Renderer: ~Copyable {
     }
     statistics.latestVoiceCount = voiceCount
     guard !isSkipping else { return }
-    let gains = fillBusGains(frameCount: count)
-    var statistics = self.statistics
-    let previousMinimum = statistics.minimumProtectionGain
-    statistics.minimumProtectionGain = 1
+    let busGains = fillBusGains(frameCount: count)
+    var updatedStatistics = self.statistics
+    let previousMinimumGain = updatedStatistics.minimumProtectionGain
+    updatedStatistics.minimumProtectionGain = 1
     for index in 0..<outputMixes.count {
       outputMixes[index].process(
-        buses.value, hapticGains: gains.haptics, audioGains: gains.audio, count: count,
-        statistics: &statistics)
+        buses.value, hapticGains: busGains.haptics, audioGains: busGains.audio, count: count,
+        statistics: &updatedStatistics)
     }
-    sharedState.value.lowerProtectionGain(to: statistics.minimumProtectionGain)
-    if previousMinimum < statistics.minimumProtectionGain {
-      statistics.minimumProtectionGain = previousMinimum
+    sharedState.value.lowerProtectionGain(to: updatedStatistics.minimumProtectionGain)
+    if previousMinimumGain < updatedStatistics.minimumProtectionGain {
+      updatedStatistics.minimumProtectionGain = previousMinimumGain
     }
-    self.statistics = statistics
+    self.statistics = updatedStatistics
   }
 
   /// Mixes the live voices and releases those that have faded out.
   @_noLocks private mutating func mixLiveVoices(frameCount count: Int) {
-    var keptCount = 0
+    var keptVoiceCount = 0
     for index in 0..<liveVoiceCount {
       let voice = liveVoices[index]
       if unsafe voice.value.mix(count: count, into: buses.reference) {
-        liveVoices[keptCount] = voice
-        keptCount &+= 1
+        liveVoices[keptVoiceCount] = voice
+        keptVoiceCount &+= 1
       } else {
         voice.value.isReleased.store(true, ordering: .releasing)
         countPlayerChange()
       }
     }
-    liveVoiceCount = keptCount
+    liveVoiceCount = keptVoiceCount
   }
 
   /// Fills the buffers of haptic and audio gains for a sub-block.
   @_noLocks private mutating func fillBusGains(frameCount count: Int) -> (
     haptics: BusGain, audio: BusGain
   ) {
-    var haptics: Float?
-    var audio: Float?
+    var constantHapticGain: Float?
+    var constantAudioGain: Float?
     if masterGain.isSettled, hapticGain.isSettled, audioGain.isSettled {
-      haptics = masterGain.currentGain * hapticGain.currentGain
-      audio = masterGain.currentGain * audioGain.currentGain
+      constantHapticGain = masterGain.currentGain * hapticGain.currentGain
+      constantAudioGain = masterGain.currentGain * audioGain.currentGain
       // The buffers already contain these gains if a sub-block was filled with them.
-      if haptics != constantGains.haptics || audio != constantGains.audio {
-        unsafe hapticGains.address.update(repeating: haptics ?? 0, count: hapticGains.count)
-        unsafe audioGains.address.update(repeating: audio ?? 0, count: audioGains.count)
+      if constantHapticGain != constantGains.haptics || constantAudioGain != constantGains.audio {
+        unsafe hapticGains.address.update(
+          repeating: constantHapticGain ?? 0, count: hapticGains.count)
+        unsafe audioGains.address.update(repeating: constantAudioGain ?? 0, count: audioGains.count)
       }
-      constantGains = (haptics, audio)
+      constantGains = (constantHapticGain, constantAudioGain)
     } else {
       constantGains = (nil, nil)
       fillMovingBusGains(frameCount: count)
     }
     return unsafe (
-      BusGain(frameGains: hapticGains.view, constantGain: haptics),
-      BusGain(frameGains: audioGains.view, constantGain: audio)
+      BusGain(frameGains: hapticGains.view, constantGain: constantHapticGain),
+      BusGain(frameGains: audioGains.view, constantGain: constantAudioGain)
     )
   }
 
@@ -465,9 +468,10 @@ public struct Renderer: ~Copyable {
   /// last frame.
   @_noLocks private func fadeGain(at frame: Int64) -> Float {
     guard let outputLength = settings.outputFrameCount else { return 1 }
-    let remainingCount = outputLength &- 1 &- frame
-    if remainingCount >= settings.fadeOutFrameCount { return 1 }
-    return remainingCount <= 0 ? 0 : Float(remainingCount) / Float(settings.fadeOutFrameCount)
+    let remainingFrameCount = outputLength &- 1 &- frame
+    if remainingFrameCount >= settings.fadeOutFrameCount { return 1 }
+    return remainingFrameCount <= 0
+      ? 0 : Float(remainingFrameCount) / Float(settings.fadeOutFrameCount)
   }
 
   @_noLocks private mutating func reset() {
@@ -589,8 +593,8 @@ public struct Renderer: ~Copyable {
       if reference.value.seek(to: cue, in: mixContext) {
         countPlayerChange()
       }
-    case .loop(let passCount, let cue, let end):
-      reference.value.setLoop(passCount: passCount, end: end, cue: cue, at: outputFrame)
+    case .loop(let passCount, let cue, let loopEndFrame):
+      reference.value.setLoop(passCount: passCount, end: loopEndFrame, cue: cue, at: outputFrame)
     case .playbackRate(let rate):
       reference.value.setPlaybackRate(rate, at: outputFrame)
     case .gain(let gain, let frameCount):
@@ -618,14 +622,14 @@ public struct Renderer: ~Copyable {
   /// Releases a player. The other players keep their order, so that the rounding of their sum
   /// doesn't change.
   @_noLocks private mutating func remove(_ player: Reference<Player>) {
-    var keptCount = 0
+    var keptPlayerCount = 0
     for index in 0..<playerCount {
       if !players[index].isIdentical(to: player) {
-        players[keptCount] = players[index]
-        keptCount &+= 1
+        players[keptPlayerCount] = players[index]
+        keptPlayerCount &+= 1
       }
     }
-    playerCount = keptCount
+    playerCount = keptPlayerCount
     player.value.startCue?.release()
     player.value.loopStartCue?.release()
     player.value.startCue = nil

@@ -69,15 +69,16 @@ package final class CommandReplay {
   private func replayedCommand(
     _ action: RenderCommand.PlayerAction, of original: Reference<Player>, at frame: Int64
   ) -> RenderCommand? {
-    guard let index = players.firstIndex(where: { $0.original.isIdentical(to: original) }) else {
+    guard let playerIndex = players.firstIndex(where: { $0.original.isIdentical(to: original) })
+    else {
       return nil
     }
-    let copy = players[index].copy
+    let playerCopy = players[playerIndex].copy
     if case .remove = action {
       // The memory of the original may become that of another player.
-      players.remove(at: index)
-      removedPlayers.append(copy)
+      players.remove(at: playerIndex)
+      removedPlayers.append(playerCopy)
     }
-    return RenderCommand(.player(copy.playerReference, action), at: frame)
+    return RenderCommand(.player(playerCopy.playerReference, action), at: frame)
   }
 }

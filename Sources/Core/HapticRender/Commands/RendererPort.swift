@@ -65,9 +65,9 @@ public final class RendererPort: @unchecked Sendable {
     // Immediate commands have their own space, so that players can be stopped even if the schedule
     // is full.
     let isScheduling = commands.contains { $0.outputFrame > 0 }
-    let availableCapacity =
+    let availableCommandCapacity =
       Self.maximumScheduledCommandCount + (isScheduling ? 0 : Self.commandCapacity / 2)
-    guard waitingCommandCount + commands.count <= availableCapacity,
+    guard waitingCommandCount + commands.count <= availableCommandCapacity,
       sharedState.value.queue.write(commands.span)
     else {
       return false
@@ -342,13 +342,15 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
     _ player: RenderPlayer, _ id: DynamicParameterID, value: Double, slope: Double = 0,
     at frame: Int64
   ) -> RenderCommand {
-    let value = Float(value)
-    let slope = Float(slope)
+    let controlValue = Float(value)
+    let controlSlope = Float(slope)
     if let id = LiveControlID(id) {
-      return RenderCommand(player, .control(id, value: value, slope: slope), at: frame)
+      return RenderCommand(
+        player, .control(id, value: controlValue, slope: controlSlope), at: frame)
     }
     guard let id = EnvelopeTimeID(id) else { return RenderCommand(.noOperation, at: frame) }
-    return RenderCommand(player, .envelopeTime(id, value: value, slope: slope), at: frame)
+    return RenderCommand(
+      player, .envelopeTime(id, value: controlValue, slope: controlSlope), at: frame)
   }
 
   /// Returns the command that ramps the gain of all haptics.

@@ -57,9 +57,10 @@ struct BusSet: ~Copyable {
   @_noLocks mutating func addTail(
     _ frames: BufferView<Float>, count: Int, toBus bus: Int, from position: Int64
   ) {
-    let tailStart = bus &* Self.tailFrameCapacity
+    let tailStartIndex = bus &* Self.tailFrameCapacity
     for index in 0..<count {
-      let tailIndex = tailStart &+ Int(position &+ Int64(index)) & (Self.tailFrameCapacity &- 1)
+      let tailIndex =
+        tailStartIndex &+ Int(position &+ Int64(index)) & (Self.tailFrameCapacity &- 1)
       tailRings[tailIndex] = tailRings[tailIndex] + frames[index]
     }
     let blockEndFrame = position &+ Int64(count)
@@ -91,13 +92,13 @@ struct CrossfadeBuffer: ~Copyable {
 
   init(rate: Double, subBlockLength: Int) {
     fadeFrameCount = max(2, Int((Self.fadeSeconds * rate).rounded()))
-    let capacity = max(subBlockLength, fadeFrameCount)
-    sampleStorage = FixedBuffer(repeating: 0, count: capacity * 4)
+    let frameCapacity = max(subBlockLength, fadeFrameCount)
+    sampleStorage = FixedBuffer(repeating: 0, count: frameCapacity * 4)
     let allSamples = unsafe sampleStorage.view
-    hapticSamples = allSamples.slice(from: 0, count: capacity)
-    leftSamples = allSamples.slice(from: capacity, count: capacity)
-    rightSamples = allSamples.slice(from: capacity * 2, count: capacity)
-    frameGains = allSamples.slice(from: capacity * 3, count: capacity)
+    hapticSamples = allSamples.slice(from: 0, count: frameCapacity)
+    leftSamples = allSamples.slice(from: frameCapacity, count: frameCapacity)
+    rightSamples = allSamples.slice(from: frameCapacity * 2, count: frameCapacity)
+    frameGains = allSamples.slice(from: frameCapacity * 3, count: frameCapacity)
   }
 
   @_noLocks func clear(count: Int) {

@@ -142,10 +142,11 @@ struct ChannelFilters: ~Copyable {
     precondition(count <= block.count, "frames beyond the block")
     let dither = TransducerFilter.dither(isOddFrame: isOddFrame)
     var peakMagnitude: Float = 0
-    var frame = 0
-    while frame < count {
-      let isPair = frame &+ 2 <= count
-      var pair = SIMD2(Double(block[frame]), isPair ? Double(block[frame &+ 1]) : 0) + dither
+    var frameIndex = 0
+    while frameIndex < count {
+      let isPair = frameIndex &+ 2 <= count
+      var pair =
+        SIMD2(Double(block[frameIndex]), isPair ? Double(block[frameIndex &+ 1]) : 0) + dither
       for index in 0..<sections.count {
         if isPair {
           pair = sections[index].filter.process(pair, state: &sections[index].state)
@@ -153,15 +154,15 @@ struct ChannelFilters: ~Copyable {
           pair.x = sections[index].filter.process(pair.x, state: &sections[index].state)
         }
       }
-      block[frame] = Self.clampedSample(pair.x)
-      peakMagnitude = max(peakMagnitude, abs(block[frame]))
+      block[frameIndex] = Self.clampedSample(pair.x)
+      peakMagnitude = max(peakMagnitude, abs(block[frameIndex]))
       if isPair {
-        block[frame &+ 1] = Self.clampedSample(pair.y)
-        peakMagnitude = max(peakMagnitude, abs(block[frame &+ 1]))
+        block[frameIndex &+ 1] = Self.clampedSample(pair.y)
+        peakMagnitude = max(peakMagnitude, abs(block[frameIndex &+ 1]))
       } else {
         isOddFrame.toggle()
       }
-      frame &+= 2
+      frameIndex &+= 2
     }
     return peakMagnitude
   }

@@ -120,11 +120,11 @@ struct DCBlocker: BitwiseCopyable, Sendable {
     } else if abs(kernelState.second_offset) < Self.denormalOffsetMagnitude {
       kernelState.second_offset = 0
     }
-    let isFast = frameIndex >= fastModeStartFrame && frameIndex < fastModeEndFrame
+    let isFastMode = frameIndex >= fastModeStartFrame && frameIndex < fastModeEndFrame
     let relaxedMode = isGroupSilent ? temblor_dc_decaying : temblor_dc_slow
-    let mode = isFast ? temblor_dc_fast : relaxedMode
-    if mode != kernelState.mode {
-      setMode(mode)
+    let kernelMode = isFastMode ? temblor_dc_fast : relaxedMode
+    if kernelMode != kernelState.mode {
+      setMode(kernelMode)
     }
   }
 
@@ -143,12 +143,12 @@ struct DCBlocker: BitwiseCopyable, Sendable {
   /// middle of a group.
   @_noLocks private func groupCountBeforeModeChange(maximumCount: Int) -> Int {
     guard groupInputCount == 0 else { return 0 }
-    let isFast = kernelState.mode == temblor_dc_fast
-    if !isFast, frameIndex >= fastModeEndFrame { return maximumCount }
-    if isFast, frameIndex &+ 4 < fastModeStartFrame { return 0 }
-    let modeEnd = isFast ? fastModeEndFrame : fastModeStartFrame
-    let frameCount = max(0, min(Int64(maximumCount) &* 4, modeEnd &- 1 &- frameIndex))
-    return min(maximumCount, Int(frameCount) / 4)
+    let isFastMode = kernelState.mode == temblor_dc_fast
+    if !isFastMode, frameIndex >= fastModeEndFrame { return maximumCount }
+    if isFastMode, frameIndex &+ 4 < fastModeStartFrame { return 0 }
+    let modeEndFrame = isFastMode ? fastModeEndFrame : fastModeStartFrame
+    let framesBeforeModeEnd = max(0, min(Int64(maximumCount) &* 4, modeEndFrame &- 1 &- frameIndex))
+    return min(maximumCount, Int(framesBeforeModeEnd) / 4)
   }
 
   /// Filters groups of input with this filter and groups of delayed samples with another, until a
@@ -167,12 +167,12 @@ struct DCBlocker: BitwiseCopyable, Sendable {
     _ blockState: inout temblor_limiter_block_state
   ) -> Int {
     let inputGroupCount = groupCountBeforeModeChange(maximumCount: maximumCount)
-    let groupCount = outputFilter.groupCountBeforeModeChange(maximumCount: inputGroupCount)
-    guard groupCount > 0 else { return 0 }
+    let passableGroupCount = outputFilter.groupCountBeforeModeChange(maximumCount: inputGroupCount)
+    guard passableGroupCount > 0 else { return 0 }
     blockState.silence_threshold = Self.negligibleOffsetMagnitude
     blockState.denormal_threshold = Self.denormalOffsetMagnitude
     let passedCount = unsafe temblor_pass_groups(
-      &kernelState, &outputFilter.kernelState, &blockState, input, delayed, groupCount)
+      &kernelState, &outputFilter.kernelState, &blockState, input, delayed, passableGroupCount)
     frameIndex &+= Int64(4 &* passedCount)
     outputFilter.frameIndex &+= Int64(4 &* passedCount)
     return passedCount
@@ -210,26 +210,27 @@ extension temblor_low_pass {
     let poleRadius = exp(-2 * Double.pi * cornerHertz / rate)
 
     /// Returns the factor by which the initial offset has decayed after `count` frames.
-    func decay(after count: Int) -> Float { Float(pow(poleRadius, Double(count))) }
+    func decayFactor(after count: Int) -> Float { Float(pow(poleRadius, Double(count))) }
 
     /// Returns the weight of a sample in the offset `count` frames after the start of the group.
     /// The weights sum to 1.
-    func weight(of index: Int, after count: Int) -> Float {
+    func inputWeight(of index: Int, after count: Int) -> Float {
       let impulseResponse = pow(poleRadius, Double(count - 1 - index)) * (1 - poleRadius)
       return Float(
-        impulseResponse * (1 - Double(decay(after: count))) / (1 - pow(poleRadius, Double(count))))
+        impulseResponse * (1 - Double(decayFactor(after: count)))
+          / (1 - pow(poleRadius, Double(count))))
     }
 
     self.init(
-      start_weights: SIMD4(1, decay(after: 1), decay(after: 2), decay(after: 3)),
+      start_weights: SIMD4(1, decayFactor(after: 1), decayFactor(after: 2), decayFactor(after: 3)),
       first_weights: SIMD4(
-        0, weight(of: 0, after: 1), weight(of: 0, after: 2), weight(of: 0, after: 3)),
-      second_weights: SIMD4(0, 0, weight(of: 1, after: 2), weight(of: 1, after: 3)),
-      third_weights: SIMD4(0, 0, 0, weight(of: 2, after: 3)),
+        0, inputWeight(of: 0, after: 1), inputWeight(of: 0, after: 2), inputWeight(of: 0, after: 3)),
+      second_weights: SIMD4(0, 0, inputWeight(of: 1, after: 2), inputWeight(of: 1, after: 3)),
+      third_weights: SIMD4(0, 0, 0, inputWeight(of: 2, after: 3)),
       final_weights: SIMD4(
-        weight(of: 0, after: 4), weight(of: 1, after: 4), weight(of: 2, after: 4),
-        weight(of: 3, after: 4)),
-      final_decay: decay(after: 4))
+        inputWeight(of: 0, after: 4), inputWeight(of: 1, after: 4), inputWeight(of: 2, after: 4),
+        inputWeight(of: 3, after: 4)),
+      final_decay: decayFactor(after: 4))
   }
 
   /// A copy of the filter that ignores its input, so that its offset decays.
@@ -264,8 +265,10 @@ extension temblor_low_pass {
   /// Returns the offset at the start of the next group.
   @_noLocks @inline(__always)
   fileprivate func finalOffset(start: Float, inputs: GroupInputs) -> Float {
-    let firstHalf = inputs.firstInput * final_weights[0] + inputs.secondInput * final_weights[1]
-    let secondHalf = inputs.thirdInput * final_weights[2] + inputs.fourthInput * final_weights[3]
-    return start * final_decay + (firstHalf + secondHalf)
+    let firstInputPairSum =
+      inputs.firstInput * final_weights[0] + inputs.secondInput * final_weights[1]
+    let secondInputPairSum =
+      inputs.thirdInput * final_weights[2] + inputs.fourthInput * final_weights[3]
+    return start * final_decay + (firstInputPairSum + secondInputPairSum)
   }
 }

@@ -54,21 +54,21 @@ struct OutputChain: ~Copyable {
     if peak < 0 {
       removeNonFinite(&block, count: count, statistics: &statistics)
     }
-    var peak = peak
+    var blockPeakMagnitude = peak
     if !filters.isEmpty {
-      if peak < 0 || peak > TransducerFilter.maximumInputMagnitude {
+      if blockPeakMagnitude < 0 || blockPeakMagnitude > TransducerFilter.maximumInputMagnitude {
         clampSamples(&block, count: count)
       }
-      peak = filters.process(&block, count: count)
+      blockPeakMagnitude = filters.process(&block, count: count)
     }
     if bypassesProcessing {
-      if peak > statistics.peakMagnitudeBeforeLimiter {
-        statistics.peakMagnitudeBeforeLimiter = peak
+      if blockPeakMagnitude > statistics.peakMagnitudeBeforeLimiter {
+        statistics.peakMagnitudeBeforeLimiter = blockPeakMagnitude
       }
       return
     }
     if transducerFilter != nil {
-      if peak < 0 || peak > TransducerFilter.maximumInputMagnitude {
+      if blockPeakMagnitude < 0 || blockPeakMagnitude > TransducerFilter.maximumInputMagnitude {
         clampSamples(&block, count: count)
       }
       transducerFilter?.process(&block, count: count)
@@ -157,13 +157,14 @@ struct OutputMix: ~Copyable {
     _ buses: borrowing BusSet, hapticGains: BusGain, audioGains: BusGain, count: Int,
     statistics: inout RenderStatistics
   ) {
-    var mix = outputSamples.mutableSpan
-    let hapticPeak = mixHaptics(buses, gain: hapticGains, count: count, to: &mix)
-    let hasAudio = mixAudio(buses, gain: audioGains, count: count, to: &mix)
-    let peak =
+    var outputSpan = outputSamples.mutableSpan
+    let hapticPeak = mixHaptics(buses, gain: hapticGains, count: count, to: &outputSpan)
+    let hasAudio = mixAudio(buses, gain: audioGains, count: count, to: &outputSpan)
+    let outputPeakMagnitude =
       hasAudio || hapticPeak == nil
       ? unsafe temblor_peak(outputSamples.address, count) : hapticPeak ?? 0
-    outputChain.process(&mix, count: count, peak: peak, statistics: &statistics)
+    outputChain.process(
+      &outputSpan, count: count, peak: outputPeakMagnitude, statistics: &statistics)
   }
 
   @_noLocks mutating func reset() { outputChain.reset() }
@@ -180,13 +181,13 @@ struct OutputMix: ~Copyable {
       return 0
     }
     let hapticSamples = buses.hapticBus(at: hapticBusIndex)
-    if let constant = gain.constantGain {
+    if let constantGain = gain.constantGain {
       return unsafe temblor_scale(
-        hapticSamples.address, constant * hapticGain, outputSamples.address, count)
+        hapticSamples.address, constantGain * hapticGain, outputSamples.address, count)
     }
-    let gain = gain.frameGains
+    let frameGains = gain.frameGains
     for index in 0..<count {
-      mix[index] = hapticSamples[index] * (gain[index] * hapticGain)
+      mix[index] = hapticSamples[index] * (frameGains[index] * hapticGain)
     }
     return nil
   }
@@ -195,24 +196,24 @@ struct OutputMix: ~Copyable {
   @_noLocks private func mixAudio(
     _ buses: borrowing BusSet, gain: BusGain, count: Int, to mix: inout MutableSpan<Float>
   ) -> Bool {
-    let left = buses.leftAudioSamples
-    let right = buses.rightAudioSamples
-    let gain = gain.frameGains
+    let leftSamples = buses.leftAudioSamples
+    let rightSamples = buses.rightAudioSamples
+    let frameGains = gain.frameGains
     switch audioSide {
     case .none:
       return false
     case .left:
       for index in 0..<count {
-        mix[index] += left[index] * (gain[index] * audioGain)
+        mix[index] += leftSamples[index] * (frameGains[index] * audioGain)
       }
     case .right:
       for index in 0..<count {
-        mix[index] += right[index] * (gain[index] * audioGain)
+        mix[index] += rightSamples[index] * (frameGains[index] * audioGain)
       }
     case .both:
       for index in 0..<count {
-        let factor = gain[index] * audioGain
-        mix[index] += (left[index] * factor + right[index] * factor) * 0.5
+        let factor = frameGains[index] * audioGain
+        mix[index] += (leftSamples[index] * factor + rightSamples[index] * factor) * 0.5
       }
     }
     return true

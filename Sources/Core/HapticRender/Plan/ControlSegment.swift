@@ -26,8 +26,8 @@ struct ControlSegment: BitwiseCopyable, Sendable {
     self.startValue = value
     self.slopePerFrame = slope
     self.sourceStartFrame = sourceStart
-    let absoluteSlope = slope < 0 ? -slope : slope
-    framesPerUnit = absoluteSlope > 1e-12 ? 1 / absoluteSlope : 0
+    let absoluteSlopePerFrame = slope < 0 ? -slope : slope
+    framesPerUnit = absoluteSlopePerFrame > 1e-12 ? 1 / absoluteSlopePerFrame : 0
   }
 
   /// Returns the control's value at a frame.
@@ -48,10 +48,10 @@ extension ControlTimeline {
   /// The residual of a jump is added to the following segments and decays linearly, so that curves
   /// and further jumps within the ramp keep their shape.
   func segments(rampedOver rampLength: Int64) -> [ControlSegment] {
-    let rampLength = Double(rampLength)
+    let rampFrameCount = Double(rampLength)
     var rampedSegments: [ControlSegment] = []
     rampedSegments.reserveCapacity(segments.count)
-    func append(_ start: Double, _ value: Double, _ slope: Double, _ sourceStart: Double?) {
+    func appendSegment(_ start: Double, _ value: Double, _ slope: Double, _ sourceStart: Double?) {
       rampedSegments.append(
         ControlSegment(
           start: Int64(start), startValue: Float(value), slopePerFrame: Float(slope),
@@ -64,28 +64,28 @@ extension ControlTimeline {
       if index > 0 {
         let jump = segments[index - 1].value(at: segment.startPosition) - segment.startValue
         if abs(jump) > 1e-9 {
-          let remainingFraction = max(0, rampEndFrame - segment.startPosition) / rampLength
+          let remainingFraction = max(0, rampEndFrame - segment.startPosition) / rampFrameCount
           jumpResidualValue = jump + jumpResidualValue * remainingFraction
           rampStartFrame = segment.startPosition
-          rampEndFrame = segment.startPosition + rampLength
+          rampEndFrame = segment.startPosition + rampFrameCount
         }
       }
       guard rampEndFrame > segment.startPosition else {
-        append(
+        appendSegment(
           segment.startPosition, segment.startValue, segment.slopePerPositionUnit,
           segment.sourceStartPosition)
         continue
       }
-      let residualSlope = jumpResidualValue / rampLength
+      let residualSlope = jumpResidualValue / rampFrameCount
       let remainingResidual =
         jumpResidualValue - residualSlope * (segment.startPosition - rampStartFrame)
-      append(
+      appendSegment(
         segment.startPosition, segment.startValue + remainingResidual,
         segment.slopePerPositionUnit - residualSlope,
         segment.sourceStartPosition)
       let end = index + 1 < segments.count ? segments[index + 1].startPosition : .infinity
       if rampEndFrame < end {
-        append(
+        appendSegment(
           rampEndFrame, segment.value(at: rampEndFrame), segment.slopePerPositionUnit,
           segment.sourceStartPosition)
       }
@@ -154,20 +154,21 @@ public struct SendAutomation: Equatable, Sendable {
 
   /// The linear segments between the points.
   var segments: [ControlSegment] {
-    guard let firstPoint = points.first, let last = points.last else { return [] }
-    var segments = [
+    guard let firstPoint = points.first, let lastPoint = points.last else { return [] }
+    var sendSegments = [
       ControlSegment(start: .min, startValue: Float(firstPoint.sendGain), slopePerFrame: 0)
     ]
     for (point, next) in zip(points, points.dropFirst())
     where next.patternFrame > point.patternFrame {
       let slope = (next.sendGain - point.sendGain) / Double(next.patternFrame - point.patternFrame)
-      segments.append(
+      sendSegments.append(
         ControlSegment(
           start: point.patternFrame, startValue: Float(point.sendGain), slopePerFrame: Float(slope))
       )
     }
-    segments.append(
-      ControlSegment(start: last.patternFrame, startValue: Float(last.sendGain), slopePerFrame: 0))
-    return segments
+    sendSegments.append(
+      ControlSegment(
+        start: lastPoint.patternFrame, startValue: Float(lastPoint.sendGain), slopePerFrame: 0))
+    return sendSegments
   }
 }

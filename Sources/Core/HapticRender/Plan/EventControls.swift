@@ -17,31 +17,32 @@ struct EventControls {
   ///   - layer: The layer.
   ///   - rate: The sample rate, in hertz.
   init(of layer: HapticComposition.Layer, rate: Double) {
-    let grid = ControlTimeline.TimeGrid.frames(rate: rate)
+    let frameGrid = ControlTimeline.TimeGrid.frames(rate: rate)
     let liveIDs = LiveControlID.allCases.map { $0.parameterID }
-    let liveTimelines = liveIDs.map { ControlTimeline(of: $0, in: layer, grid: grid) }
+    let liveTimelines = liveIDs.map { ControlTimeline(of: $0, in: layer, grid: frameGrid) }
     self.liveTimelines = liveTimelines
     changingTimelineIndices = liveTimelines.indices.filter { liveTimelines[$0].segments.count > 1 }
     liveSegmentIndices = Array(repeating: 0, count: liveTimelines.count)
     liveValues = liveTimelines.map { $0.value(at: 0) }
     var envelopeTimelines: [DynamicParameterID: ControlTimeline] = [:]
     let pattern = layer.pattern
-    let usedIDs = Set(pattern.parameters.map { $0.id }).union(pattern.curves.map { $0.id })
-    for id in usedIDs.subtracting(liveIDs) {
-      envelopeTimelines[id] = ControlTimeline(of: id, in: layer, grid: grid)
+    let usedControlIDs = Set(pattern.parameters.map { $0.id }).union(pattern.curves.map { $0.id })
+    for id in usedControlIDs.subtracting(liveIDs) {
+      envelopeTimelines[id] = ControlTimeline(of: id, in: layer, grid: frameGrid)
     }
     self.envelopeTimelines = envelopeTimelines
   }
 
   /// Advances to an onset that isn't before the previous one.
   mutating func advance(to frame: Int64) {
-    let frame = Double(frame)
+    let framePosition = Double(frame)
     for index in changingTimelineIndices {
-      liveValues[index] = liveTimelines[index].value(at: frame, cursor: &liveSegmentIndices[index])
+      liveValues[index] = liveTimelines[index].value(
+        at: framePosition, cursor: &liveSegmentIndices[index])
     }
     for (id, timeline) in envelopeTimelines {
       var cursor = envelopeSegmentIndices[id] ?? 0
-      envelopeValues[id] = timeline.value(at: frame, cursor: &cursor)
+      envelopeValues[id] = timeline.value(at: framePosition, cursor: &cursor)
       envelopeSegmentIndices[id] = cursor
     }
   }
@@ -63,9 +64,10 @@ struct EventControls {
     of event: HapticEvent, parameter id: EventParameterID, control: DynamicParameterID
   ) -> PlannedEnvelope.NormalizedTime {
     let activeSegmentIndex = envelopeSegmentIndices[control] ?? 0
-    let sourceStart = envelopeTimelines[control]?.segments[activeSegmentIndex].sourceStartPosition
+    let sourceStartFrame = envelopeTimelines[control]?.segments[activeSegmentIndex]
+      .sourceStartPosition
     return PlannedEnvelope.NormalizedTime(
       specifiedTime: event.value(of: id), controlOffset: Float(envelopeValues[control] ?? 0),
-      controlStartFrame: sourceStart.map { Int64($0) } ?? ControlSegment.noSourceFrame)
+      controlStartFrame: sourceStartFrame.map { Int64($0) } ?? ControlSegment.noSourceFrame)
   }
 }

@@ -48,24 +48,27 @@ public struct PatternTimeline: Sendable {
     samples: [String: AudioBuffer] = [:]
   ) throws(RenderError) {
     try RenderPlan.validate(HapticComposition(pattern))
-    var builder = RenderPlanBuilder(profile: profile, rate: rate)
-    builder.loopFrameCount = FrameConversion.frame(seconds: pattern.durationSeconds, rate: rate)
-    var controls = EventControls(of: HapticComposition.Layer(pattern), rate: rate)
-    var events: [Event] = []
-    events.reserveCapacity(pattern.events.count)
+    var planBuilder = RenderPlanBuilder(profile: profile, rate: rate)
+    planBuilder.loopFrameCount = FrameConversion.frame(seconds: pattern.durationSeconds, rate: rate)
+    var eventControls = EventControls(of: HapticComposition.Layer(pattern), rate: rate)
+    var timelineEvents: [Event] = []
+    timelineEvents.reserveCapacity(pattern.events.count)
     for index in pattern.indicesByTime {
       let event = pattern.events[index]
       let onset = FrameConversion.frame(seconds: event.time, rate: rate)
-      controls.advance(to: onset)
+      eventControls.advance(to: onset)
       let corners = Self.corners(
-        of: event, onset: onset, controls: controls, samples: samples, builder: &builder)
-      events.append(Event(eventIndex: index, onsetSeconds: Double(onset) / rate, corners: corners))
+        of: event, onset: onset, controls: eventControls, samples: samples, builder: &planBuilder)
+      timelineEvents.append(
+        Event(eventIndex: index, onsetSeconds: Double(onset) / rate, corners: corners))
     }
-    self.events = events
-    let lastEventEnd = events.map { $0.endSeconds }.max() ?? 0
+    self.events = timelineEvents
+    let lastEventEndSeconds = timelineEvents.map { $0.endSeconds }.max() ?? 0
     durationSeconds = max(
-      Double(max(builder.loopFrameCount, builder.soundEndFrame)) / rate, lastEventEnd)
-    self.controlTimelines = Self.controls(of: pattern, live: controls.liveTimelines, rate: rate)
+      Double(max(planBuilder.loopFrameCount, planBuilder.soundEndFrame)) / rate, lastEventEndSeconds
+    )
+    self.controlTimelines = Self.controls(
+      of: pattern, live: eventControls.liveTimelines, rate: rate)
   }
 
   /// Returns the timeline of a control, with times in seconds rounded to frames, or nil if the
@@ -101,30 +104,30 @@ public struct PatternTimeline: Sendable {
   }
 
   private static func corners(of envelope: Envelope, onset: Int64, rate: Double) -> [Corner] {
-    var corners: [Corner] = []
-    func append(_ frame: Int64, _ level: Double) {
+    var envelopeCorners: [Corner] = []
+    func appendCorner(_ frame: Int64, _ level: Double) {
       let corner = Corner(seconds: Double(onset + frame) / rate, amplitudeFactor: level)
-      if corners.last != corner {
-        corners.append(corner)
+      if envelopeCorners.last != corner {
+        envelopeCorners.append(corner)
       }
     }
-    append(0, envelope.riseEndFrame == 0 ? Double(envelope.riseLevel) : 0)
-    append(envelope.riseEndFrame, Double(envelope.riseLevel))
-    append(envelope.releaseStartFrame, Double(envelope.releaseLevel))
-    append(
+    appendCorner(0, envelope.riseEndFrame == 0 ? Double(envelope.riseLevel) : 0)
+    appendCorner(envelope.riseEndFrame, Double(envelope.riseLevel))
+    appendCorner(envelope.releaseStartFrame, Double(envelope.releaseLevel))
+    appendCorner(
       envelope.endFrame,
       envelope.releaseStartFrame == envelope.endFrame ? Double(envelope.releaseLevel) : 0)
-    return corners
+    return envelopeCorners
   }
 
   private static func controls(
     of pattern: HapticPattern, live timelines: [ControlTimeline], rate: Double
   ) -> [DynamicParameterID: ControlTimeline] {
     let usedControlIDs = Set(pattern.parameters.map { $0.id }).union(pattern.curves.map { $0.id })
-    var controls: [DynamicParameterID: ControlTimeline] = [:]
+    var usedControlTimelines: [DynamicParameterID: ControlTimeline] = [:]
     for (id, timeline) in zip(LiveControlID.allCases, timelines)
     where usedControlIDs.contains(id.parameterID) {
-      controls[id.parameterID] = timeline.mappingSegments { segment in
+      usedControlTimelines[id.parameterID] = timeline.mappingSegments { segment in
         [
           .init(
             startPosition: segment.startPosition / rate, startValue: segment.startValue,
@@ -133,6 +136,6 @@ public struct PatternTimeline: Sendable {
         ]
       }
     }
-    return controls
+    return usedControlTimelines
   }
 }

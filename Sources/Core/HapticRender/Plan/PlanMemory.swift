@@ -16,11 +16,11 @@ final class PlanMemory {
   init(_ builder: consuming RenderPlanBuilder) {
     levelTables = builder.levelTables
     retainedSounds = builder.sounds
-    let minimumRampLength = builder.minimumRampFrameCount
+    let minimumRampFrames = builder.minimumRampFrameCount
     let mappings = builder.mappings
     let rate = builder.rate
-    let loopLength = builder.loopFrameCount
-    let length = max(builder.loopFrameCount, builder.soundEndFrame)
+    let loopFrameCount = builder.loopFrameCount
+    let soundingFrameCount = max(builder.loopFrameCount, builder.soundEndFrame)
     segments = FixedBuffer(builder.segments)
     layers = FixedBuffer(builder.layerTracks)
     envelopes = FixedBuffer(builder.envelopes)
@@ -32,16 +32,16 @@ final class PlanMemory {
       })
     voices = FixedBuffer(builder.voices)
     serializedBytes = FixedBuffer(repeating: 0, count: 0)
-    var maximumHoldLength: Int64 = 0
+    var maximumVoiceFrameCount: Int64 = 0
     for index in 0..<voices.count where !voices[index].source.isBurst {
-      maximumHoldLength = max(maximumHoldLength, voices[index].envelope.endFrame)
+      maximumVoiceFrameCount = max(maximumVoiceFrameCount, voices[index].envelope.endFrame)
     }
     planView = unsafe PlanView(
       voices: voices.view, segments: segments.view, sounds: sounds.view, layerTracks: layers.view,
-      envelopes: envelopes.view, mappings: mappings, loopFrameCount: loopLength,
-      soundingFrameCount: length,
-      minimumRampFrameCount: minimumRampLength, rate: rate,
-      maximumVoiceFrameCount: maximumHoldLength)
+      envelopes: envelopes.view, mappings: mappings, loopFrameCount: loopFrameCount,
+      soundingFrameCount: soundingFrameCount,
+      minimumRampFrameCount: minimumRampFrames, rate: rate,
+      maximumVoiceFrameCount: maximumVoiceFrameCount)
   }
 
   /// Creates the memory of a plan from its serialized bytes, or returns nil if this build did not
@@ -52,15 +52,15 @@ final class PlanMemory {
       return nil
     }
     let serializedStart = unsafe UnsafeMutableRawPointer(bytes.address)
-    func view<Element: BitwiseCopyable>(
+    func sectionView<Element: BitwiseCopyable>(
       _ section: PlanSections.Section, _ type: Element.Type
     ) -> BufferView<Element> {
       unsafe BufferView(
         start: (serializedStart + section.byteOffset).assumingMemoryBound(to: Element.self),
         count: section.elementCount)
     }
-    let soundSizes = view(sections.sounds, StoredSoundSize.self)
-    let storedSamples = view(sections.samples, Float.self)
+    let soundSizes = sectionView(sections.sounds, StoredSoundSize.self)
+    let storedSamples = sectionView(sections.samples, Float.self)
     var nextSampleIndex = 0
     sounds = FixedBuffer(count: soundSizes.count) { index in
       let size = soundSizes[index]
@@ -73,13 +73,13 @@ final class PlanMemory {
         frameCount: Int(size.frameCount), channelCount: Int(size.channelCount))
     }
     guard nextSampleIndex == storedSamples.count else { return nil }
-    var mappings = header.mappings
-    mappings.replaceTables(with: view(sections.tables, Float.self))
+    var voiceMappings = header.mappings
+    voiceMappings.replaceTables(with: sectionView(sections.tables, Float.self))
     self.planView = unsafe PlanView(
-      voices: view(sections.voices, PlannedVoice.self),
-      segments: view(sections.segments, ControlSegment.self), sounds: sounds.view,
-      layerTracks: view(sections.layers, LayerTracks.self),
-      envelopes: view(sections.envelopes, PlannedEnvelope.self), mappings: mappings,
+      voices: sectionView(sections.voices, PlannedVoice.self),
+      segments: sectionView(sections.segments, ControlSegment.self), sounds: sounds.view,
+      layerTracks: sectionView(sections.layers, LayerTracks.self),
+      envelopes: sectionView(sections.envelopes, PlannedEnvelope.self), mappings: voiceMappings,
       loopFrameCount: header.loopFrameCount,
       soundingFrameCount: max(header.loopFrameCount, header.soundEndFrame),
       minimumRampFrameCount: header.minimumRampFrameCount, rate: header.rate,
@@ -128,29 +128,29 @@ struct PlanHeader: BitwiseCopyable {
   }
 
   init(_ plan: RenderPlan) {
-    let view = plan.planView.value
+    let planView = plan.planView.value
     rate = plan.rate
     loopFrameCount = plan.loopFrameCount
     soundEndFrame = plan.soundEndFrame
-    minimumRampFrameCount = view.minimumRampFrameCount
+    minimumRampFrameCount = planView.minimumRampFrameCount
     loopStartFrame = plan.loopRange?.lowerBound ?? 0
     loopEndFrame = plan.loopRange?.upperBound ?? 0
-    maximumVoiceFrameCount = view.maximumVoiceFrameCount
+    maximumVoiceFrameCount = planView.maximumVoiceFrameCount
     eventCount = Int32(clamping: plan.eventCount)
     maximumVoiceCount = Int32(clamping: plan.maximumVoiceCount)
     voiceCapacity = Int32(clamping: plan.voiceCapacity(passCount: nil, allowsLiveEnvelopes: true))
-    voiceCount = Int32(clamping: view.voices.count)
-    segmentCount = Int32(clamping: view.segments.count)
-    layerCount = Int32(clamping: view.layerTracks.count)
-    envelopeCount = Int32(clamping: view.envelopes.count)
-    soundCount = Int32(clamping: view.sounds.count)
+    voiceCount = Int32(clamping: planView.voices.count)
+    segmentCount = Int32(clamping: planView.segments.count)
+    layerCount = Int32(clamping: planView.layerTracks.count)
+    envelopeCount = Int32(clamping: planView.envelopes.count)
+    soundCount = Int32(clamping: planView.sounds.count)
     sampleCount = Int32(
-      clamping: (0..<view.sounds.count).reduce(0) {
-        $0 + view.sounds[$1].frameCount * view.sounds[$1].channelCount
+      clamping: (0..<planView.sounds.count).reduce(0) {
+        $0 + planView.sounds[$1].frameCount * planView.sounds[$1].channelCount
       })
     hasHaptics = plan.hasHaptics
     hasAudio = plan.hasAudio
-    mappings = view.mappings
+    mappings = planView.mappings
   }
 
   /// A Boolean value that indicates whether the data has the layout of this build.
@@ -187,12 +187,12 @@ struct PlanSections {
   let samples: Section
 
   init(_ header: PlanHeader) {
-    var sectionsEnd = Self.alignedByteCount(MemoryLayout<PlanHeader>.size)
+    var sectionsEndOffset = Self.alignedByteCount(MemoryLayout<PlanHeader>.size)
     func section<Element>(_ count: Int32, _ type: Element.Type) -> Section {
       let section = Section(
-        byteOffset: sectionsEnd, elementCount: Int(count),
+        byteOffset: sectionsEndOffset, elementCount: Int(count),
         byteCount: Int(count) * MemoryLayout<Element>.stride)
-      sectionsEnd += Self.alignedByteCount(section.byteCount)
+      sectionsEndOffset += Self.alignedByteCount(section.byteCount)
       return section
     }
     voices = section(header.voiceCount, PlannedVoice.self)
@@ -202,7 +202,7 @@ struct PlanSections {
     tables = section(Int32(4 * LevelTables.sharpnessPointCount), Float.self)
     sounds = section(header.soundCount, StoredSoundSize.self)
     samples = section(header.sampleCount, Float.self)
-    byteCount = sectionsEnd
+    byteCount = sectionsEndOffset
   }
 
   private static func alignedByteCount(_ count: Int) -> Int { (count + 15) / 16 * 16 }
@@ -215,32 +215,32 @@ extension RenderPlan {
   package func serialized() -> FixedBuffer<UInt8> {
     let header = PlanHeader(self)
     let sections = PlanSections(header)
-    let bytes = FixedBuffer<UInt8>(repeating: 0, count: sections.byteCount)
-    let serializedStart = unsafe UnsafeMutableRawPointer(bytes.address)
-    func copy<Element: BitwiseCopyable>(_ elements: BufferView<Element>, to offset: Int) {
+    let planBytes = FixedBuffer<UInt8>(repeating: 0, count: sections.byteCount)
+    let planBytesStart = unsafe UnsafeMutableRawPointer(planBytes.address)
+    func copyElements<Element: BitwiseCopyable>(_ elements: BufferView<Element>, to offset: Int) {
       guard elements.count > 0 else { return }
-      unsafe (serializedStart + offset).copyMemory(
+      unsafe (planBytesStart + offset).copyMemory(
         from: elements.address, byteCount: elements.count * MemoryLayout<Element>.stride)
     }
-    let view = planView.value
-    unsafe serializedStart.storeBytes(of: header, as: PlanHeader.self)
-    copy(view.voices, to: sections.voices.byteOffset)
-    copy(view.segments, to: sections.segments.byteOffset)
-    copy(view.layerTracks, to: sections.layers.byteOffset)
-    copy(view.envelopes, to: sections.envelopes.byteOffset)
-    copy(view.mappings.tables, to: sections.tables.byteOffset)
-    var sampleOffset = sections.samples.byteOffset
-    for index in 0..<view.sounds.count {
-      let sound = view.sounds[index]
+    let planContents = planView.value
+    unsafe planBytesStart.storeBytes(of: header, as: PlanHeader.self)
+    copyElements(planContents.voices, to: sections.voices.byteOffset)
+    copyElements(planContents.segments, to: sections.segments.byteOffset)
+    copyElements(planContents.layerTracks, to: sections.layers.byteOffset)
+    copyElements(planContents.envelopes, to: sections.envelopes.byteOffset)
+    copyElements(planContents.mappings.tables, to: sections.tables.byteOffset)
+    var sampleByteOffset = sections.samples.byteOffset
+    for index in 0..<planContents.sounds.count {
+      let sound = planContents.sounds[index]
       let size = StoredSoundSize(
         frameCount: Int32(clamping: sound.frameCount),
         channelCount: Int32(clamping: sound.channelCount))
       let sizeOffset = sections.sounds.byteOffset + index * MemoryLayout<StoredSoundSize>.stride
-      unsafe (serializedStart + sizeOffset).storeBytes(of: size, as: StoredSoundSize.self)
-      copy(sound.interleavedSamples, to: sampleOffset)
-      sampleOffset += sound.frameCount * sound.channelCount * MemoryLayout<Float>.stride
+      unsafe (planBytesStart + sizeOffset).storeBytes(of: size, as: StoredSoundSize.self)
+      copyElements(sound.interleavedSamples, to: sampleByteOffset)
+      sampleByteOffset += sound.frameCount * sound.channelCount * MemoryLayout<Float>.stride
     }
-    return bytes
+    return planBytes
   }
 
   /// Creates a plan that refers to its serialized bytes, or returns nil if this build did not write
@@ -256,9 +256,9 @@ extension RenderPlan {
     from bytes: consuming FixedBuffer<UInt8>, count: Int
   ) -> RenderPlan? {
     guard count >= MemoryLayout<PlanHeader>.size, count <= bytes.count else { return nil }
-    let header = unsafe UnsafeRawPointer(bytes.address).load(as: PlanHeader.self)
-    guard let memory = PlanMemory(bytes, count: count, header) else { return nil }
-    return RenderPlan(header, memory)
+    let planHeader = unsafe UnsafeRawPointer(bytes.address).load(as: PlanHeader.self)
+    guard let planMemory = PlanMemory(bytes, count: count, planHeader) else { return nil }
+    return RenderPlan(planHeader, planMemory)
   }
 }
 

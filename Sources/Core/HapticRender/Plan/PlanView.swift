@@ -31,19 +31,19 @@ struct PlanView: BitwiseCopyable {
   @_noLocks @inline(__always) func incrementAndSharpness(
     of voice: PlannedVoice, pitch: Float
   ) -> (increment: Float, sharpness: Float) {
-    let scale = layerTracks[Int(voice.layerIndex)].pitchScale
-    let clampedSharpness = scale.clampedToReproducible(pitch)
-    guard scale.statesHertz else {
+    let pitchScale = layerTracks[Int(voice.layerIndex)].pitchScale
+    let clampedSharpness = pitchScale.clampedToReproducible(pitch)
+    guard pitchScale.statesHertz else {
       return (mappings.phaseIncrement(atSharpness: clampedSharpness), clampedSharpness)
     }
-    let phaseIncrement = scale.phaseIncrement(atSharpness: clampedSharpness)
+    let phaseIncrement = pitchScale.phaseIncrement(atSharpness: clampedSharpness)
     return (phaseIncrement, mappings.sharpness(atPhaseIncrement: phaseIncrement))
   }
 
   /// Returns the indices of the first segments of the control tracks that act on a voice.
   @_noLocks func trackCursors(of voice: PlannedVoice) -> TrackCursors {
-    let layer = layerTracks[Int(voice.layerIndex)]
-    return voice.source.isHaptic ? layer.hapticCursors : layer.audioCursors
+    let voiceLayerTracks = layerTracks[Int(voice.layerIndex)]
+    return voice.source.isHaptic ? voiceLayerTracks.hapticCursors : voiceLayerTracks.audioCursors
   }
 }
 
@@ -260,16 +260,17 @@ struct PlannedEnvelope: BitwiseCopyable, Sendable {
   @_noLocks func envelope(
     attack: Double, decay: Double, release: Double, rate: Double, minimumRampLength: Int64
   ) -> Envelope {
-    let shape = EnvelopeShape(
+    let envelopeShape = EnvelopeShape(
       hold: Double(eventFrameCount),
       attack: Self.roundedFrameCount(seconds: attack, rate: rate, minimum: minimumRampLength),
       decay: Self.roundedFrameCount(seconds: decay, rate: rate, minimum: minimumRampLength),
       release: Self.roundedFrameCount(seconds: release, rate: rate, minimum: minimumRampLength),
       isSustained: isSustained)
     return Envelope(
-      riseEnd: Int64(shape.riseEndTime), riseLevel: Float(shape.riseLevel),
-      releaseStart: Int64(shape.releaseStartTime), releaseLevel: Float(shape.releaseLevel),
-      end: Int64(shape.releaseEndTime))
+      riseEnd: Int64(envelopeShape.riseEndTime), riseLevel: Float(envelopeShape.riseLevel),
+      releaseStart: Int64(envelopeShape.releaseStartTime),
+      releaseLevel: Float(envelopeShape.releaseLevel),
+      end: Int64(envelopeShape.releaseEndTime))
   }
 
   /// Returns the envelope with the envelope times that a player has received.
@@ -307,8 +308,10 @@ struct PlannedEnvelope: BitwiseCopyable, Sendable {
   @_noLocks private static func effectiveSeconds(
     of time: NormalizedTime, live: LiveControl, at frame: Int64, passOrigin: Int64
   ) -> Double {
-    let isLive = live.overrides(sourceStart: time.controlStartFrame, passOrigin: passOrigin)
-    let normalizedTime = time.specifiedTime + (isLive ? live.value(at: frame) : time.controlOffset)
+    let isLiveControlInEffect = live.overrides(
+      sourceStart: time.controlStartFrame, passOrigin: passOrigin)
+    let normalizedTime =
+      time.specifiedTime + (isLiveControlInEffect ? live.value(at: frame) : time.controlOffset)
     let clampedTime = normalizedTime < 0 ? 0 : min(normalizedTime, 1)
     return EnvelopeTimes.seconds(
       ofGrowth: Double(RealtimeMath.exp2(clampedTime * EnvelopeTimes.growthOctavesFromZeroToOne)))
@@ -422,27 +425,27 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     relativeBurstFrequencySpan = Float(burstFrequency.highHertz / burstFrequency.lowHertz - 1)
     isBurstLogarithmic = burstFrequency.scale == .logarithmic
     burstAmplitudeAtZeroIntensity = Float(profile.transient.floorFraction)
-    let maximumExponent = tables.maximumContinuousExponent
+    let maximumLevelExponent = tables.maximumContinuousExponent
     switch profile.intensity {
     case .power(let exponent):
       intensityShape = IntensityShape(exponent: exponent)
       self.intensityExponent = Float(exponent)
-      segmentLevelTolerance = Float(0.2 / max(exponent * maximumExponent, 2))
+      segmentLevelTolerance = Float(0.2 / max(exponent * maximumLevelExponent, 2))
     case .sensation(let decibels):
       intensityShape = .sensation
       intensityExponent = Float(decibels * logarithm2(10) / 20)
       // The same level range as a tenth of the square law.
-      segmentLevelTolerance = Float(1.7 / max(decibels * maximumExponent, 17))
+      segmentLevelTolerance = Float(1.7 / max(decibels * maximumLevelExponent, 17))
     }
     isLevelUniform = tables.areLevelsUniform
     isBurstLevelUniform = tables.areBurstLevelsUniform
     areExponentsUniform = tables.areExponentsUniform
-    let values = unsafe tables.tableValues.view
-    levelTable = values
-    burstLevelTable = values
-    exponentTable = values
-    burstExponentTable = values
-    replaceTables(with: values)
+    let tableView = unsafe tables.tableValues.view
+    levelTable = tableView
+    burstLevelTable = tableView
+    exponentTable = tableView
+    burstExponentTable = tableView
+    replaceTables(with: tableView)
   }
 
   /// Replaces the gain and exponent tables with the tables of a buffer, in the order of
@@ -468,28 +471,30 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
 
   /// Returns the sharpness in 0…1 whose phase increment is nearest to a positive increment.
   @_noLocks func sharpness(atPhaseIncrement increment: Float) -> Float {
-    var sharpness: Float = 0
+    var unclampedSharpness: Float = 0
     if isLogarithmic, sharpnessOctaves > 0 {
-      sharpness = RealtimeMath.log2(increment / phaseIncrementAtZeroSharpness) / sharpnessOctaves
+      unclampedSharpness =
+        RealtimeMath.log2(increment / phaseIncrementAtZeroSharpness) / sharpnessOctaves
     } else if !isLogarithmic, phaseIncrementSpanOverSharpness > 0 {
-      sharpness = (increment - phaseIncrementAtZeroSharpness) / phaseIncrementSpanOverSharpness
+      unclampedSharpness =
+        (increment - phaseIncrementAtZeroSharpness) / phaseIncrementSpanOverSharpness
     }
-    if sharpness < 0 { return 0 }
-    return sharpness > 1 ? 1 : sharpness
+    if unclampedSharpness < 0 { return 0 }
+    return unclampedSharpness > 1 ? 1 : unclampedSharpness
   }
 
   /// Returns the sharpness in 0…1 of a burst whose phase increment is nearest to a positive
   /// increment.
   @_noLocks func burstSharpness(ofIncrement increment: Float) -> Float {
-    let ratio = increment / burstPhaseIncrementAtZeroSharpness
-    var sharpness: Float = 0
+    let incrementRatio = increment / burstPhaseIncrementAtZeroSharpness
+    var unclampedSharpness: Float = 0
     if isBurstLogarithmic, burstSharpnessOctaves > 0 {
-      sharpness = RealtimeMath.log2(ratio) / burstSharpnessOctaves
+      unclampedSharpness = RealtimeMath.log2(incrementRatio) / burstSharpnessOctaves
     } else if !isBurstLogarithmic, relativeBurstFrequencySpan > 0 {
-      sharpness = (ratio - 1) / relativeBurstFrequencySpan
+      unclampedSharpness = (incrementRatio - 1) / relativeBurstFrequencySpan
     }
-    if sharpness < 0 { return 0 }
-    return sharpness > 1 ? 1 : sharpness
+    if unclampedSharpness < 0 { return 0 }
+    return unclampedSharpness > 1 ? 1 : unclampedSharpness
   }
 
   /// Returns the phase increment of a pitch in −1…1. A pitch of ±1 is a shift of one octave.
@@ -519,8 +524,8 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
       ? shapedIntensity(intensity)
       : raisedAmplitude(shapedIntensity(intensity), by: exponentTable, at: sharpness)
     if isLevelUniform { return shapedAmplitude }
-    let amplitude = shapedAmplitude * Self.interpolatedValue(of: levelTable, at: sharpness)
-    return amplitude < 1 ? amplitude : 1
+    let leveledAmplitude = shapedAmplitude * Self.interpolatedValue(of: levelTable, at: sharpness)
+    return leveledAmplitude < 1 ? leveledAmplitude : 1
   }
 
   /// Returns the gain of a sampled signal at an intensity in 0…1. The gain at full intensity is 1.
@@ -531,14 +536,15 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   /// Returns the amplitude of a burst, relative to its gain at full intensity.
   @_noLocks func burstAmplitude(intensity: Float, sharpness: Float) -> Float {
     guard intensity > 0 else { return 0 }
-    var amplitude =
+    var shapedAmplitude =
       burstAmplitudeAtZeroIntensity + (1 - burstAmplitudeAtZeroIntensity)
       * shapedIntensity(intensity)
     if !areExponentsUniform {
-      amplitude = raisedAmplitude(amplitude, by: burstExponentTable, at: sharpness)
+      shapedAmplitude = raisedAmplitude(shapedAmplitude, by: burstExponentTable, at: sharpness)
     }
     return isBurstLevelUniform
-      ? amplitude : amplitude * Self.interpolatedValue(of: burstLevelTable, at: sharpness)
+      ? shapedAmplitude
+      : shapedAmplitude * Self.interpolatedValue(of: burstLevelTable, at: sharpness)
   }
 
   /// Returns the ratio of the burst frequency at one sharpness to that at another, each in 0…1.
@@ -564,8 +570,8 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     _ amplitude: Float, by exponentTable: BufferView<Float>, at sharpness: Float
   ) -> Float {
     guard amplitude > 0 else { return 0 }
-    let exponent = Self.interpolatedValue(of: exponentTable, at: sharpness)
-    return RealtimeMath.exp2(exponent * RealtimeMath.log2(amplitude))
+    let amplitudeExponent = Self.interpolatedValue(of: exponentTable, at: sharpness)
+    return RealtimeMath.exp2(amplitudeExponent * RealtimeMath.log2(amplitude))
   }
 
   @_noLocks private static func interpolatedValue(

@@ -80,19 +80,22 @@ extension RenderPlan {
   private static func validate(
     _ event: HapticEvent, _ reference: EventReference, layer: Int?
   ) throws(RenderError) {
-    func error(_ kind: RenderError.Kind, _ text: String) -> RenderError {
+    func validationError(_ kind: RenderError.Kind, _ text: String) -> RenderError {
       RenderError(
         kind: kind, eventReference: reference,
         description: elementName("event", reference.event, layer: layer) + text)
     }
-    let eventDuration = event.duration ?? 0
-    guard event.time.isFinite, event.time >= 0, eventDuration.isFinite, eventDuration >= 0 else {
-      throw error(.timeOutOfRange, ": time or duration is negative or NaN")
+    let eventDurationSeconds = event.duration ?? 0
+    guard event.time.isFinite, event.time >= 0, eventDurationSeconds.isFinite,
+      eventDurationSeconds >= 0
+    else {
+      throw validationError(.timeOutOfRange, ": time or duration is negative or NaN")
     }
-    guard event.time + eventDuration <= FrameConversion.maximumSeconds else {
-      throw error(
+    guard event.time + eventDurationSeconds <= FrameConversion.maximumSeconds else {
+      throw validationError(
         .patternTooLong,
-        " ends at \(event.time + eventDuration) s; patterns are limited to one day (86400 s)")
+        " ends at \(event.time + eventDurationSeconds) s; patterns are limited to one day (86400 s)"
+      )
     }
   }
 
@@ -100,12 +103,12 @@ extension RenderPlan {
   private static func validate(
     controlTime time: Double, of noun: String, _ index: Int, layer: Int?
   ) throws(RenderError) {
-    func error(_ kind: RenderError.Kind, _ text: String) -> RenderError {
+    func validationError(_ kind: RenderError.Kind, _ text: String) -> RenderError {
       RenderError(kind: kind, description: elementName(noun, index, layer: layer) + text)
     }
-    guard time.isFinite else { throw error(.timeOutOfRange, ": time is NaN or infinite") }
+    guard time.isFinite else { throw validationError(.timeOutOfRange, ": time is NaN or infinite") }
     guard time <= FrameConversion.maximumSeconds else {
-      throw error(
+      throw validationError(
         .patternTooLong, " starts at \(time) s; patterns are limited to one day (86400 s)")
     }
   }

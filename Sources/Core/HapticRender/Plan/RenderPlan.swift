@@ -86,8 +86,9 @@ public final class RenderPlan: @unchecked Sendable {
   /// Returns the maximum loop length of plans that play in sync, or 0 if all loop lengths are
   /// equal.
   public static func commonLoopLength(of plans: [RenderPlan]) -> Int64 {
-    let maximumLoopLength = plans.map { $0.loopFrameCount }.max() ?? 0
-    return plans.allSatisfy { $0.loopFrameCount == maximumLoopLength } ? 0 : maximumLoopLength
+    let maximumLoopFrameCount = plans.map { $0.loopFrameCount }.max() ?? 0
+    return plans.allSatisfy { $0.loopFrameCount == maximumLoopFrameCount }
+      ? 0 : maximumLoopFrameCount
   }
 
   /// The maximum number of voices in overlapping passes of a loop.
@@ -105,25 +106,27 @@ public final class RenderPlan: @unchecked Sendable {
     let voices = memory.planView.voices
     let envelopes = memory.planView.envelopes
     let extendsReleases = allowsLiveEnvelopes && envelopes.count > 0
-    let maximumRelease =
+    let maximumReleaseFrames =
       extendsReleases ? Int64((EnvelopeTimes.maximumSeconds * rate).rounded()) : 0
     // A renderer starts all passes in a sub-block before it releases the voices that end in it.
-    let soundingPassEnd = soundEndFrame + maximumRelease + Int64(Renderer.subBlockFrameCount)
+    let soundingPassEndFrame =
+      soundEndFrame + maximumReleaseFrames + Int64(Renderer.subBlockFrameCount)
     var voiceCount = maximumVoiceCount
     if extendsReleases {
       voiceCount = Self.maximumSimultaneousCount(of: voices) { voice in
         guard voice.envelopeIndex >= 0 else { return voice.envelope.endFrame }
         return max(
           voice.envelope.endFrame,
-          envelopes[Int(voice.envelopeIndex)].eventFrameCount + maximumRelease)
+          envelopes[Int(voice.envelopeIndex)].eventFrameCount + maximumReleaseFrames)
       }
     }
-    let overlappingCount = loopFrameCount > 0 ? Int(soundingPassEnd / loopFrameCount) + 1 : 1
-    let simultaneousPassCount = min(overlappingCount, max(1, passCount ?? overlappingCount))
+    let overlappingPassCount =
+      loopFrameCount > 0 ? Int(soundingPassEndFrame / loopFrameCount) + 1 : 1
+    let simultaneousPassCount = min(overlappingPassCount, max(1, passCount ?? overlappingPassCount))
     // The overlap of short loops with long releases is unbounded, so limit the memory.
     let (product, overflow) = voiceCount.multipliedReportingOverflow(by: simultaneousPassCount)
-    let loopedCount = overflow ? Self.maximumLoopedVoiceCount : product
-    return max(1, voiceCount, min(loopedCount, Self.maximumLoopedVoiceCount))
+    let loopedVoiceCount = overflow ? Self.maximumLoopedVoiceCount : product
+    return max(1, voiceCount, min(loopedVoiceCount, Self.maximumLoopedVoiceCount))
   }
 
   /// Returns the maximum number of voices in a sub-block if every voice has the given length in
@@ -134,24 +137,24 @@ public final class RenderPlan: @unchecked Sendable {
     of voices: BufferView<PlannedVoice>, length: (PlannedVoice) -> Int64
   ) -> Int {
     // A renderer starts all voices of a sub-block before it releases those that end in it.
-    let subBlockLength = Int64(Renderer.subBlockFrameCount)
-    var voiceEnds: [Int64] = []
-    voiceEnds.reserveCapacity(voices.count)
+    let subBlockFrameCount = Int64(Renderer.subBlockFrameCount)
+    var voiceEndFrames: [Int64] = []
+    voiceEndFrames.reserveCapacity(voices.count)
     for index in 0..<voices.count {
-      voiceEnds.append(voices[index].onsetFrame + length(voices[index]) + subBlockLength)
+      voiceEndFrames.append(voices[index].onsetFrame + length(voices[index]) + subBlockFrameCount)
     }
-    voiceEnds.sort()
-    var maximumCount = 0
+    voiceEndFrames.sort()
+    var maximumSoundingCount = 0
     var endedVoiceCount = 0
     for index in 0..<voices.count {
-      while endedVoiceCount < voiceEnds.count,
-        voiceEnds[endedVoiceCount] <= voices[index].onsetFrame
+      while endedVoiceCount < voiceEndFrames.count,
+        voiceEndFrames[endedVoiceCount] <= voices[index].onsetFrame
       {
         endedVoiceCount += 1
       }
-      maximumCount = max(maximumCount, index + 1 - endedVoiceCount)
+      maximumSoundingCount = max(maximumSoundingCount, index + 1 - endedVoiceCount)
     }
-    return maximumCount
+    return maximumSoundingCount
   }
 
   /// Creates a plan that plays a recording on the haptic bus without a profile or controls.
@@ -162,23 +165,23 @@ public final class RenderPlan: @unchecked Sendable {
   /// - Throws: A `RenderError` if the rate isn't supported.
   public convenience init(recording: AudioBuffer, rate: Double) throws(RenderError) {
     try Self.validate(rate: rate)
-    var builder = RenderPlanBuilder(profile: .phone, rate: rate)
+    var planBuilder = RenderPlanBuilder(profile: .phone, rate: rate)
     let monoRecording = recording.channelCount == 1 ? recording : recording.firstChannel
-    let recordingLength = Int64(monoRecording.frameCount)
-    if recordingLength > 0 {
-      builder.voices.append(
+    let recordingFrameCount = Int64(monoRecording.frameCount)
+    if recordingFrameCount > 0 {
+      planBuilder.voices.append(
         PlannedVoice(
-          source: .recording, onsetFrame: 0, envelope: .plateau(length: recordingLength),
+          source: .recording, onsetFrame: 0, envelope: .plateau(length: recordingFrameCount),
           partialGain: 1))
     }
-    builder.sounds = [monoRecording]
-    builder.eventCount = builder.voices.count
-    builder.hasHaptics = true
-    builder.loopFrameCount = recordingLength
-    builder.soundEndFrame = recordingLength
-    let controls = EventControls(of: HapticComposition.Layer(HapticPattern()), rate: rate)
-    builder.addLayerTracks(controls.liveTimelines)
-    self.init(builder)
+    planBuilder.sounds = [monoRecording]
+    planBuilder.eventCount = planBuilder.voices.count
+    planBuilder.hasHaptics = true
+    planBuilder.loopFrameCount = recordingFrameCount
+    planBuilder.soundEndFrame = recordingFrameCount
+    let neutralControls = EventControls(of: HapticComposition.Layer(HapticPattern()), rate: rate)
+    planBuilder.addLayerTracks(neutralControls.liveTimelines)
+    self.init(planBuilder)
   }
 
   /// The supported sample rates, in hertz.
@@ -227,27 +230,28 @@ public final class RenderPlan: @unchecked Sendable {
   ) throws(RenderError) {
     try Self.validate(rate: rate)
     try Self.validate(composition)
-    var builder = RenderPlanBuilder(profile: profile, rate: rate, isRaw: isRaw)
+    var planBuilder = RenderPlanBuilder(profile: profile, rate: rate, isRaw: isRaw)
     let layers = composition.layers
-    builder.eventCount = layers.reduce(0) { $0 + $1.pattern.events.count + $1.signals.count }
-    builder.voices.reserveCapacity(builder.eventCount)
-    builder.loopFrameCount = FrameConversion.frame(seconds: composition.durationSeconds, rate: rate)
-    var tracks: [[ControlTimeline]] = []
+    planBuilder.eventCount = layers.reduce(0) { $0 + $1.pattern.events.count + $1.signals.count }
+    planBuilder.voices.reserveCapacity(planBuilder.eventCount)
+    planBuilder.loopFrameCount = FrameConversion.frame(
+      seconds: composition.durationSeconds, rate: rate)
+    var layerTimelines: [[ControlTimeline]] = []
     for (index, layer) in layers.enumerated() {
-      tracks.append(
-        try builder.addLayer(
+      layerTimelines.append(
+        try planBuilder.addLayer(
           layer, index: index, samples: samples, isOnlyLayer: layers.count == 1))
     }
     if layers.count > 1 || layers.contains(where: { !$0.signals.isEmpty }) {
-      builder.sortVoices()
+      planBuilder.sortVoices()
     }
     // Add the tracks after all voices, because the bursts of each layer duck the intensity of all
     // layers.
-    for (layer, tracks) in zip(layers, tracks) {
-      builder.addLayerTracks(tracks, sharpnessScale: layer.sharpnessScale)
+    for (layer, timelines) in zip(layers, layerTimelines) {
+      planBuilder.addLayerTracks(timelines, sharpnessScale: layer.sharpnessScale)
     }
-    builder.setLoopRange(composition.loop)
-    self.init(builder)
+    planBuilder.setLoopRange(composition.loop)
+    self.init(planBuilder)
     bodyLocationCount = composition.bodyLocationCount
   }
 }
@@ -275,16 +279,16 @@ extension RenderPlanBuilder {
     self.currentLayerIndex = UInt16(index)
     let isFelt = layer.isFelt(at: profile.bodyLocation)
     sharpnessScale = layer.sharpnessScale
-    var controls = EventControls(of: layer, rate: rate)
+    var layerControls = EventControls(of: layer, rate: rate)
     try addVoices(
-      eventsOf: layer.pattern, controls: &controls, samples: samples, omitsHaptics: !isFelt,
+      eventsOf: layer.pattern, controls: &layerControls, samples: samples, omitsHaptics: !isFelt,
       namedLayer: isOnlyLayer ? nil : index)
     if isFelt {
       for signal in layer.signals {
         addSignal(signal)
       }
     }
-    return controls.liveTimelines
+    return layerControls.liveTimelines
   }
 
   private mutating func addVoices(
@@ -350,11 +354,11 @@ extension HapticComposition.Layer {
 extension HapticPattern {
   /// The indices of the events, sorted by time; events of equal time keep their order.
   var indicesByTime: [Int] {
-    let indicesInTimeOrder = Array(events.indices)
+    let eventIndices = Array(events.indices)
     // Most patterns are sorted already.
     if zip(events, events.dropFirst()).allSatisfy({ $0.time <= $1.time }) {
-      return indicesInTimeOrder
+      return eventIndices
     }
-    return indicesInTimeOrder.sorted { (events[$0].time, $0) < (events[$1].time, $1) }
+    return eventIndices.sorted { (events[$0].time, $0) < (events[$1].time, $1) }
   }
 }

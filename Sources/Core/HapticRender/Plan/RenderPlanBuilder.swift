@@ -37,7 +37,7 @@ struct RenderPlanBuilder: ~Copyable {
 
   init(profile: TransducerProfile, rate: Double, isRaw: Bool = false) {
     let transducerSettings = profile.transducerSettings(rate: rate)
-    let requestedShape = profile.transient
+    let requestedTransient = profile.transient
     let profile = profile.bandMapped(settings: transducerSettings)
     self.profile = profile
     self.rate = rate
@@ -48,7 +48,7 @@ struct RenderPlanBuilder: ~Copyable {
     let steadyLevels = profile.levelsOverSharpness(
       count: LevelTables.sharpnessPointCount, drive: transducerSettings)
     burstGainsOverSharpness = profile.burstLevels(
-      steadyLevels: steadyLevels, requestedShape: requestedShape, drive: transducerSettings)
+      steadyLevels: steadyLevels, requestedShape: requestedTransient, drive: transducerSettings)
     burstExponentsOverSharpness = profile.amplitudeExponentsOverSharpness(
       count: LevelTables.sharpnessPointCount, of: profile.transient.frequency)
     let amplitudeExponents = profile.amplitudeExponentsOverSharpness(
@@ -182,41 +182,43 @@ struct RenderPlanBuilder: ~Copyable {
   ) {
     let isLooping = event.waveform?.isLooping ?? false
     let usesEnvelope = event.waveform?.usesVolumeEnvelope ?? true
-    let pitch = Double(event.value(of: .audioPitch)) + controls.value(of: .audioPitch)
+    let effectivePitch = Double(event.value(of: .audioPitch)) + controls.value(of: .audioPitch)
     // If the pitch changes, plan for the duration at the lowest pitch. The voice becomes silent
     // when the file ends.
-    let octavesDown = controls.isChanging(.audioPitch) ? 1 : -min(max(pitch, -1), 1)
+    let maximumOctavesDown = controls.isChanging(.audioPitch) ? 1 : -min(max(effectivePitch, -1), 1)
     let fileFrameCount = Int64(
-      (Double(file.sound.frameCount) * raised(2, to: octavesDown)).rounded(.up))
-    let fileDuration = Double(fileFrameCount) / rate
-    let eventDuration = event.duration ?? 0
-    let duration: Double
-    switch (eventDuration > 0, isLooping) {
-    case (true, true): duration = eventDuration
-    case (true, false): duration = min(eventDuration, fileDuration)
-    case (false, true): duration = RenderPlan.defaultEventSeconds
-    case (false, false): duration = fileDuration
+      (Double(file.sound.frameCount) * raised(2, to: maximumOctavesDown)).rounded(.up))
+    let fileSeconds = Double(fileFrameCount) / rate
+    let eventSeconds = event.duration ?? 0
+    let playedSeconds: Double
+    switch (eventSeconds > 0, isLooping) {
+    case (true, true): playedSeconds = eventSeconds
+    case (true, false): playedSeconds = min(eventSeconds, fileSeconds)
+    case (false, true): playedSeconds = RenderPlan.defaultEventSeconds
+    case (false, false): playedSeconds = fileSeconds
     }
-    guard duration > 0, file.sound.frameCount > 0 else { return }
-    if eventDuration == 0 {
-      extendLoop(toSeconds: event.time + duration)
+    guard playedSeconds > 0, file.sound.frameCount > 0 else { return }
+    if eventSeconds == 0 {
+      extendLoop(toSeconds: event.time + playedSeconds)
     }
     // A file that plays unmodified needs no additional fades.
-    let playsWholeFile = eventDuration == 0 || eventDuration >= fileDuration
+    let playsWholeFile = eventSeconds == 0 || eventSeconds >= fileSeconds
     guard
       let (envelope, envelopeIndex) = !usesEnvelope && playsWholeFile && !isLooping
         ? (.plateau(length: fileFrameCount), -1)
-        : self.envelope(of: event, onset: onset, lasting: duration, controls: controls)
+        : self.envelope(of: event, onset: onset, lasting: playedSeconds, controls: controls)
     else { return }
-    var voice = PlannedVoice(source: .sample, onsetFrame: onset, envelope: envelope, partialGain: 1)
-    voice.envelopeIndex = envelopeIndex
-    setParameters(of: event, on: &voice)
-    voice.soundIndex = file.soundIndex
-    voice.isLooping = isLooping
+    var sampleVoice = PlannedVoice(
+      source: .sample, onsetFrame: onset, envelope: envelope, partialGain: 1)
+    sampleVoice.envelopeIndex = envelopeIndex
+    setParameters(of: event, on: &sampleVoice)
+    sampleVoice.soundIndex = file.soundIndex
+    sampleVoice.isLooping = isLooping
     if usesEnvelope, !isLooping {
-      voice.fadeOutFrameCount = Int32(min(minimumRampFrameCount, Int64(file.sound.frameCount)))
+      sampleVoice.fadeOutFrameCount = Int32(
+        min(minimumRampFrameCount, Int64(file.sound.frameCount)))
     }
-    addVoice(voice)
+    addVoice(sampleVoice)
     hasAudio = true
   }
 
@@ -225,12 +227,12 @@ struct RenderPlanBuilder: ~Copyable {
   /// The sine is odd about the middle of the burst and the envelope is even, so that the burst has
   /// no DC.
   private mutating func addBurst(_ event: HapticEvent, onset: Int64, controls: EventControls) {
-    let intensity = clampedToUnitRange(
+    let eventIntensity = clampedToUnitRange(
       Double(event.value(of: .hapticIntensity)) * controls.value(of: .hapticIntensity))
     let transientShape = profile.transient
     let (hertz, sharpness) = burstTone(of: event, controls: controls)
-    let amplitude = burstAmplitude(intensity: intensity, sharpness: sharpness)
-    let squareness =
+    let eventAmplitude = burstAmplitude(intensity: eventIntensity, sharpness: sharpness)
+    let squareWaveFraction =
       transientShape.squareWaveFractions.lowerBound
       + (transientShape.squareWaveFractions.upperBound
         - transientShape.squareWaveFractions.lowerBound) * sharpness
@@ -246,12 +248,12 @@ struct RenderPlanBuilder: ~Copyable {
       // Include bursts that a pattern control silences, because a live control may raise them.
       guard event.value(of: .hapticIntensity) > 0 else { continue }
       for (harmonic, weight) in harmonics(
-        squareness: squareness, hertz: hertz * partial.frequencyRatio)
+        squareness: squareWaveFraction, hertz: hertz * partial.frequencyRatio)
       {
         var voice = PlannedVoice(
           source: .burst, onsetFrame: onset,
           envelope: burstEnvelope(length: length, shape: transientShape),
-          partialGain: Float(amplitude * partial.amplitudeRatio * weight))
+          partialGain: Float(eventAmplitude * partial.amplitudeRatio * weight))
         setParameters(of: event, on: &voice)
         voice.fullIntensityGain = Float(
           transientShape.fullIntensityAmplitude * partial.amplitudeRatio * weight)
@@ -320,25 +322,26 @@ struct RenderPlanBuilder: ~Copyable {
   private static func sineSegment(
     hertz: Double, glide: Double, length: Int64, rate: Double
   ) -> SineSegment {
-    let maximumIncrement = AudioTone.maximumSampleRateFraction * 4_294_967_296
-    let startIncrement = UInt32(min(hertz / rate * 4_294_967_296, maximumIncrement))
+    let maximumPhaseIncrement = AudioTone.maximumSampleRateFraction * 4_294_967_296
+    let startPhaseIncrement = UInt32(min(hertz / rate * 4_294_967_296, maximumPhaseIncrement))
     // Limit an upward glide to frequencies that do not alias.
-    let finalIncrement = min(Double(startIncrement) * glide, maximumIncrement)
-    let glideIncrement = Int32(
-      ((finalIncrement - Double(startIncrement)) / Double(length)).rounded())
-    let halfPhase = UInt32(truncatingIfNeeded: (Int64(startIncrement) * length) / 2)
+    let finalPhaseIncrement = min(Double(startPhaseIncrement) * glide, maximumPhaseIncrement)
+    let phaseIncrementSlope = Int32(
+      ((finalPhaseIncrement - Double(startPhaseIncrement)) / Double(length)).rounded())
+    let halfLengthPhase = UInt32(truncatingIfNeeded: (Int64(startPhaseIncrement) * length) / 2)
     return SineSegment(
-      phase: glide == 1 ? 0 &- halfPhase : 0, increment: startIncrement,
-      glide: UInt32(bitPattern: glideIncrement))
+      phase: glide == 1 ? 0 &- halfLengthPhase : 0, increment: startPhaseIncrement,
+      glide: UInt32(bitPattern: phaseIncrementSlope))
   }
 
   private func burstEnvelope(length: Int64, shape: TransientShape) -> Envelope {
-    let eighthOfLength = max(1, (length + 4) / 8)
-    let riseLength = min(
-      shape.attackSeconds.map({ frameCount(seconds: $0) }) ?? eighthOfLength, length / 2)
-    let fallLength = min(
-      shape.releaseSeconds.map({ frameCount(seconds: $0) }) ?? eighthOfLength, length - riseLength)
-    return .plateau(length: length, rise: riseLength, fall: fallLength)
+    let eighthLengthFrames = max(1, (length + 4) / 8)
+    let riseFrameCount = min(
+      shape.attackSeconds.map({ frameCount(seconds: $0) }) ?? eighthLengthFrames, length / 2)
+    let fallFrameCount = min(
+      shape.releaseSeconds.map({ frameCount(seconds: $0) }) ?? eighthLengthFrames,
+      length - riseFrameCount)
+    return .plateau(length: length, rise: riseFrameCount, fall: fallFrameCount)
   }
 
   /// Extends the loop to include an event without a duration.
@@ -347,10 +350,10 @@ struct RenderPlanBuilder: ~Copyable {
   }
 
   private mutating func addVoice(_ voice: PlannedVoice) {
-    var voice = voice
-    voice.layerIndex = currentLayerIndex
-    voices.append(voice)
-    soundEndFrame = max(soundEndFrame, voice.onsetFrame + voice.envelope.endFrame)
+    var addedVoice = voice
+    addedVoice.layerIndex = currentLayerIndex
+    voices.append(addedVoice)
+    soundEndFrame = max(soundEndFrame, addedVoice.onsetFrame + addedVoice.envelope.endFrame)
   }
 
   private func setParameters(of event: HapticEvent, on voice: inout PlannedVoice) {
@@ -378,31 +381,34 @@ struct RenderPlanBuilder: ~Copyable {
   private mutating func envelope(
     of event: HapticEvent, onset: Int64, lasting seconds: Double? = nil, controls: EventControls
   ) -> (Envelope, Int32)? {
-    let duration = seconds ?? event.duration ?? RenderPlan.defaultEventSeconds
-    let holdLength = FrameConversion.frame(seconds: event.time + duration, rate: rate) - onset
-    guard holdLength > 0 else { return nil }
+    let durationSeconds = seconds ?? event.duration ?? RenderPlan.defaultEventSeconds
+    let holdFrameCount =
+      FrameConversion.frame(seconds: event.time + durationSeconds, rate: rate) - onset
+    guard holdFrameCount > 0 else { return nil }
     if seconds == nil, event.duration == nil {
-      extendLoop(toSeconds: event.time + duration)
+      extendLoop(toSeconds: event.time + durationSeconds)
     }
     let isHaptic = event.kind.isHaptic
-    let attack = controls.envelopeTime(
+    let attackTime = controls.envelopeTime(
       of: event, parameter: .attackTime,
       control: isHaptic ? .hapticAttackTimeControl : .audioAttackTimeControl)
-    let decay = controls.envelopeTime(
+    let decayTime = controls.envelopeTime(
       of: event, parameter: .decayTime,
       control: isHaptic ? .hapticDecayTimeControl : .audioDecayTimeControl)
-    let release = controls.envelopeTime(
+    let releaseTime = controls.envelopeTime(
       of: event, parameter: .releaseTime,
       control: isHaptic ? .hapticReleaseTimeControl : .audioReleaseTimeControl)
     let plannedEnvelope = PlannedEnvelope(
-      eventFrameCount: holdLength, isSustained: event.value(of: .sustained) >= 0.5,
-      attackTime: attack,
-      decayTime: decay, releaseTime: release)
+      eventFrameCount: holdFrameCount, isSustained: event.value(of: .sustained) >= 0.5,
+      attackTime: attackTime,
+      decayTime: decayTime, releaseTime: releaseTime)
     envelopes.append(plannedEnvelope)
     let envelope = plannedEnvelope.envelope(
-      attack: EnvelopeTimes.seconds(normalized: attack.specifiedTime + attack.controlOffset),
-      decay: EnvelopeTimes.seconds(normalized: decay.specifiedTime + decay.controlOffset),
-      release: EnvelopeTimes.seconds(normalized: release.specifiedTime + release.controlOffset),
+      attack: EnvelopeTimes.seconds(
+        normalized: attackTime.specifiedTime + attackTime.controlOffset),
+      decay: EnvelopeTimes.seconds(normalized: decayTime.specifiedTime + decayTime.controlOffset),
+      release: EnvelopeTimes.seconds(
+        normalized: releaseTime.specifiedTime + releaseTime.controlOffset),
       rate: rate, minimumRampLength: minimumRampFrameCount)
     return (envelope, Int32(clamping: envelopes.count - 1))
   }
@@ -416,21 +422,21 @@ struct RenderPlanBuilder: ~Copyable {
     let resampledSamples = SignalResampler.resampled(
       signal.samples, from: signal.sampleRate, to: rate)
     guard !resampledSamples.isEmpty else { return }
-    let onset = FrameConversion.frame(seconds: signal.startSeconds, rate: rate)
-    let signalLength = Int64(resampledSamples.count)
-    let maximumRamp = min(minimumRampFrameCount, signalLength / 2)
-    let riseLength = Self.isNearSilence(resampledSamples[0]) ? 0 : maximumRamp
-    let fallLength =
-      Self.isNearSilence(resampledSamples[resampledSamples.count - 1]) ? 0 : maximumRamp
-    var voice = PlannedVoice(
-      source: .signal, onsetFrame: onset,
-      envelope: .plateau(length: signalLength, rise: riseLength, fall: fallLength),
+    let onsetFrame = FrameConversion.frame(seconds: signal.startSeconds, rate: rate)
+    let signalFrameCount = Int64(resampledSamples.count)
+    let maximumRampFrames = min(minimumRampFrameCount, signalFrameCount / 2)
+    let riseFrameCount = Self.isNearSilence(resampledSamples[0]) ? 0 : maximumRampFrames
+    let fallFrameCount =
+      Self.isNearSilence(resampledSamples[resampledSamples.count - 1]) ? 0 : maximumRampFrames
+    var signalVoice = PlannedVoice(
+      source: .signal, onsetFrame: onsetFrame,
+      envelope: .plateau(length: signalFrameCount, rise: riseFrameCount, fall: fallFrameCount),
       partialGain: Float(profile.fullIntensityAmplitude))
-    voice.soundIndex = Int32(clamping: sounds.count)
-    voice.layerIndex = currentLayerIndex
+    signalVoice.soundIndex = Int32(clamping: sounds.count)
+    signalVoice.layerIndex = currentLayerIndex
     sounds.append(AudioBuffer(interleaved: resampledSamples, channelCount: 1))
-    voices.append(voice)
-    soundEndFrame = max(soundEndFrame, onset + signalLength)
+    voices.append(signalVoice)
+    soundEndFrame = max(soundEndFrame, onsetFrame + signalFrameCount)
     hasHaptics = true
   }
 

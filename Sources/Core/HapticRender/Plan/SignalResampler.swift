@@ -54,12 +54,12 @@ package enum SignalResampler {
     let outputFrameCount = Int((Double(samples.count) / inputFramesPerOutputFrame).rounded(.up))
     // The cutoff decreases with the rate.
     let normalizedCutoff = min(1, targetRate / rate)
-    let halfWidth = zeroCrossingCountPerSide / normalizedCutoff
+    let kernelHalfWidthFrames = zeroCrossingCountPerSide / normalizedCutoff
     let kernelScale = Float(normalizedCutoff)
     return (0..<outputFrameCount).map { frame in
       let position = Double(frame) * inputFramesPerOutputFrame
-      let first = max(0, Int((position - halfWidth).rounded(.up)))
-      let last = min(samples.count - 1, Int(position + halfWidth))
+      let first = max(0, Int((position - kernelHalfWidthFrames).rounded(.up)))
+      let last = min(samples.count - 1, Int(position + kernelHalfWidthFrames))
       guard first <= last else { return 0 }
       var sum: Float = 0
       for index in first...last {
@@ -89,14 +89,14 @@ extension AudioBuffer {
   package convenience init(
     interleaved: [Float], channelCount: Int, rate: Double, playedAt targetRate: Double
   ) {
-    let channels = (0..<min(channelCount, 2)).map { channel in
+    let resampledChannels = (0..<min(channelCount, 2)).map { channel in
       SignalResampler.resampled(
         stride(from: channel, to: interleaved.count, by: channelCount).map { interleaved[$0] },
         from: rate, to: targetRate)
     }
-    let commonFrameCount = channels.map { $0.count }.min() ?? 0
+    let commonFrameCount = resampledChannels.map { $0.count }.min() ?? 0
     self.init(
-      interleaved: (0..<commonFrameCount).flatMap { frame in channels.map { $0[frame] } },
-      channelCount: channels.count)
+      interleaved: (0..<commonFrameCount).flatMap { frame in resampledChannels.map { $0[frame] } },
+      channelCount: resampledChannels.count)
   }
 }

@@ -80,11 +80,12 @@ struct Player: BitwiseCopyable {
 
   /// Advances the send gain by one frame, and returns the new gain.
   @_noLocks mutating func nextSendGain(at position: Int64) -> Float {
-    let gain = sendGain.advanceOneFrame()
-    guard sendSegments.count > 0 else { return gain }
+    let frameSendGain = sendGain.advanceOneFrame()
+    guard sendSegments.count > 0 else { return frameSendGain }
     let positionInPattern = patternFrame(at: position)
     sendSegmentIndex = sendSegmentIndex(at: positionInPattern)
-    return gain * sendSegments[sendSegmentIndex].valueAllowingUnboundedStart(at: positionInPattern)
+    return frameSendGain
+      * sendSegments[sendSegmentIndex].valueAllowingUnboundedStart(at: positionInPattern)
   }
 
   /// Ramps the send gain, unless a command with a higher serial number has already changed it.
@@ -205,7 +206,7 @@ struct Player: BitwiseCopyable {
     // The buffer holds one audible sub-block.
     let usesCrossfadeBuffer = context.isAudible && (!playerGain.isUnity || !hasUnitySendGain)
     let isSilent = playerGain.isSilent
-    let target = MixTarget(
+    let mixTarget = MixTarget(
       hapticSamples: usesCrossfadeBuffer
         ? crossfadeBuffer.value.hapticSamples : buses.value.hapticBus(at: hapticBus),
       leftSamples: usesCrossfadeBuffer
@@ -216,17 +217,17 @@ struct Player: BitwiseCopyable {
     if usesCrossfadeBuffer && !isSilent {
       crossfadeBuffer.value.clear(count: count)
     }
-    mixVoices(count: count, to: target, in: context)
+    mixVoices(count: count, to: mixTarget, in: context)
     if usesCrossfadeBuffer && !isSilent {
       addCrossfadeBuffer(count: count, hapticBus: hapticBus, in: context)
     } else {
       playerGain.advance(by: count)
       sendGain.advance(by: count)
     }
-    let blockEnd = context.outputFrame &+ Int64(count)
+    let blockEndFrame = context.outputFrame &+ Int64(count)
     sharedStatus.value.patternFrame.store(
-      tempoMap.position(at: blockEnd) &- passOriginFrame, ordering: .relaxed)
-    return endIfFinished(before: blockEnd, in: context)
+      tempoMap.position(at: blockEndFrame) &- passOriginFrame, ordering: .relaxed)
+    return endIfFinished(before: blockEndFrame, in: context)
   }
 
   /// Ends the player if all voices and the last pass have ended before an output frame.
@@ -234,12 +235,13 @@ struct Player: BitwiseCopyable {
     guard activeVoiceCount == 0, isLastPass, nextVoiceIndex >= plan.value.voices.count else {
       return false
     }
-    let planEnd = tempoMap.frame(at: passOriginFrame &+ plan.value.soundingFrameCount)
-    guard planEnd <= end else { return false }
+    let planEndFrame = tempoMap.frame(at: passOriginFrame &+ plan.value.soundingFrameCount)
+    guard planEndFrame <= end else { return false }
     // A release time that was received live may be longer than the planned one.
-    let frame = liveControls.value.hasEnvelopeTimes ? max(planEnd, lastVoiceEndFrame) : planEnd
-    self.endPlayback(at: frame)
-    changes.value.recordChange(of: self, at: frame, in: context)
+    let playbackEndFrame =
+      liveControls.value.hasEnvelopeTimes ? max(planEndFrame, lastVoiceEndFrame) : planEndFrame
+    self.endPlayback(at: playbackEndFrame)
+    changes.value.recordChange(of: self, at: playbackEndFrame, in: context)
     return true
   }
 
@@ -249,23 +251,24 @@ struct Player: BitwiseCopyable {
     count: Int, hapticBus: Int, in context: MixContext
   ) {
     let buses = context.buses
-    let haptics = buses.value.hapticBus(at: hapticBus)
-    let left = buses.value.leftAudioSamples
-    let right = buses.value.rightAudioSamples
-    let sourceHaptics = context.crossfadeBuffer.value.hapticSamples
-    let gains = context.crossfadeBuffer.value.frameGains
-    let sourceLeft = context.crossfadeBuffer.value.leftSamples
-    let sourceRight = context.crossfadeBuffer.value.rightSamples
-    playerGain.write(to: gains, frameCount: count)
+    let hapticBusSamples = buses.value.hapticBus(at: hapticBus)
+    let leftBusSamples = buses.value.leftAudioSamples
+    let rightBusSamples = buses.value.rightAudioSamples
+    let crossfadeHapticSamples = context.crossfadeBuffer.value.hapticSamples
+    let playerFrameGains = context.crossfadeBuffer.value.frameGains
+    let crossfadeLeftSamples = context.crossfadeBuffer.value.leftSamples
+    let crossfadeRightSamples = context.crossfadeBuffer.value.rightSamples
+    playerGain.write(to: playerFrameGains, frameCount: count)
     let isHaptic = hapticBusIndex >= 0
     for index in 0..<count {
-      let factor = gains[index]
+      let factor = playerFrameGains[index]
       let frameSendGain = nextSendGain(at: context.outputFrame &+ Int64(index))
       if isHaptic {
-        haptics[index] = haptics[index] + sourceHaptics[index] * (factor * frameSendGain)
+        hapticBusSamples[index] =
+          hapticBusSamples[index] + crossfadeHapticSamples[index] * (factor * frameSendGain)
       }
-      left[index] = left[index] + sourceLeft[index] * factor
-      right[index] = right[index] + sourceRight[index] * factor
+      leftBusSamples[index] = leftBusSamples[index] + crossfadeLeftSamples[index] * factor
+      rightBusSamples[index] = rightBusSamples[index] + crossfadeRightSamples[index] * factor
     }
   }
 
@@ -292,47 +295,52 @@ struct Player: BitwiseCopyable {
     }
     let buses = context.buses
     let crossfadeBuffer = context.crossfadeBuffer
-    let count = crossfadeBuffer.value.fadeFrameCount
-    let target = MixTarget(
+    let fadeFrameCount = crossfadeBuffer.value.fadeFrameCount
+    let fadeTarget = MixTarget(
       hapticSamples: crossfadeBuffer.value.hapticSamples,
       leftSamples: crossfadeBuffer.value.leftSamples,
       rightSamples: crossfadeBuffer.value.rightSamples, isAudible: true)
     for index in 0..<activeVoiceCount {
       var voice = voices[index]
       let next = max(context.outputFrame, voice.onsetOutputFrame &+ voice.nextFrame)
-      crossfadeBuffer.value.clear(count: count)
+      crossfadeBuffer.value.clear(count: fadeFrameCount)
       _ = voice.add(
-        plan.value.voices[voice.plannedVoiceIndex], position: next, end: count,
-        in: voiceContext(isStereo: context.hasStereoAudio), to: target, audibility: audibility)
+        plan.value.voices[voice.plannedVoiceIndex], position: next, end: fadeFrameCount,
+        in: voiceContext(isStereo: context.hasStereoAudio), to: fadeTarget, audibility: audibility)
       if isFadeIn {
         voices[index] = voice
       }
       crossfadeBuffer.value.applyFade(
         isFadeIn: isFadeIn, gain: playerGain.currentGain, sendGain: currentSendGain(at: next))
       if hapticBusIndex >= 0 {
-        buses.value.addTail(target.hapticSamples, count: count, toBus: hapticBusIndex, from: next)
+        buses.value.addTail(
+          fadeTarget.hapticSamples, count: fadeFrameCount, toBus: hapticBusIndex, from: next)
       }
       guard rendersAudio else { continue }
       buses.value.addTail(
-        target.leftSamples, count: count, toBus: buses.value.hapticBusCount, from: next)
+        fadeTarget.leftSamples, count: fadeFrameCount, toBus: buses.value.hapticBusCount, from: next
+      )
       buses.value.addTail(
-        target.rightSamples, count: count, toBus: buses.value.hapticBusCount &+ 1, from: next)
+        fadeTarget.rightSamples, count: fadeFrameCount, toBus: buses.value.hapticBusCount &+ 1,
+        from: next)
     }
   }
 
   /// Advances every voice by the length of a fade-in, so that skipped voices end at the same frames
   /// as rendered voices.
   @_noLocks private mutating func skipFadeIn(in context: MixContext) {
-    let buffer = context.crossfadeBuffer
-    let target = MixTarget(
-      hapticSamples: buffer.value.hapticSamples, leftSamples: buffer.value.leftSamples,
-      rightSamples: buffer.value.rightSamples, isAudible: false)
+    let crossfadeBuffer = context.crossfadeBuffer
+    let silentTarget = MixTarget(
+      hapticSamples: crossfadeBuffer.value.hapticSamples,
+      leftSamples: crossfadeBuffer.value.leftSamples,
+      rightSamples: crossfadeBuffer.value.rightSamples, isAudible: false)
     for index in 0..<activeVoiceCount {
       let next = max(context.outputFrame, voices[index].onsetOutputFrame &+ voices[index].nextFrame)
       _ = voices[index].add(
         plan.value.voices[voices[index].plannedVoiceIndex], position: next,
-        end: buffer.value.fadeFrameCount, in: voiceContext(isStereo: context.hasStereoAudio),
-        to: target,
+        end: crossfadeBuffer.value.fadeFrameCount,
+        in: voiceContext(isStereo: context.hasStereoAudio),
+        to: silentTarget,
         audibility: audibility)
     }
   }
@@ -348,34 +356,35 @@ struct Player: BitwiseCopyable {
 
   /// Starts, mixes, and removes voices in a sub-block.
   @_noLocks mutating func mixVoices(count: Int, to target: MixTarget, in context: MixContext) {
-    let position = context.outputFrame
-    startVoices(before: position &+ Int64(count), in: context)
+    let blockStartFrame = context.outputFrame
+    startVoices(before: blockStartFrame &+ Int64(count), in: context)
     let voiceContext = self.voiceContext(isStereo: context.hasStereoAudio)
     let plannedVoices = plan.value.voices
     let voices = self.voices
-    var keptCount = 0
+    var keptVoiceCount = 0
     for index in 0..<activeVoiceCount {
       let plannedIndex = voices[index].plannedVoiceIndex
       let hasEnded = voices[index].add(
-        plannedVoices[plannedIndex], position: position, end: count, in: voiceContext, to: target,
+        plannedVoices[plannedIndex], position: blockStartFrame, end: count, in: voiceContext,
+        to: target,
         audibility: audibility)
       // Keep the order of the voices, so that floating-point sums do not depend on the block size.
       if hasEnded {
         lastVoiceEndFrame = max(
           lastVoiceEndFrame, voices[index].onsetOutputFrame &+ voices[index].nextFrame)
       } else {
-        if keptCount != index {
-          voices[keptCount] = voices[index]
+        if keptVoiceCount != index {
+          voices[keptVoiceCount] = voices[index]
         }
-        keptCount &+= 1
+        keptVoiceCount &+= 1
       }
     }
-    activeVoiceCount = keptCount
+    activeVoiceCount = keptVoiceCount
   }
 
   /// Starts the voices whose onset is before an output frame, pass after pass.
   @_noLocks private mutating func startVoices(before end: Int64, in context: MixContext) {
-    let position = context.outputFrame
+    let blockStartFrame = context.outputFrame
     let plannedVoices = plan.value.voices
     let lastPatternPosition = tempoMap.position(at: end &- 1)
     while true {
@@ -384,7 +393,7 @@ struct Player: BitwiseCopyable {
         if passOriginFrame &+ onset > lastPatternPosition { return }
         if isLastPass || onset < passFrameCount {
           // At low rates, the onset may be reached some frames before its pass starts.
-          let frame = max(position, tempoMap.frame(at: passOriginFrame &+ onset))
+          let frame = max(blockStartFrame, tempoMap.frame(at: passOriginFrame &+ onset))
           startVoice(nextVoiceIndex, at: frame)
         }
         nextVoiceIndex &+= 1
@@ -399,7 +408,7 @@ struct Player: BitwiseCopyable {
       nextVoiceIndex = 0
       overlappingPassCount &+= 1
       changes.value.recordChange(
-        of: self, at: max(position, tempoMap.frame(at: nextPassOrigin)), in: context)
+        of: self, at: max(blockStartFrame, tempoMap.frame(at: nextPassOrigin)), in: context)
     }
   }
 
@@ -410,10 +419,10 @@ struct Player: BitwiseCopyable {
       return
     }
     let plannedVoice = plan.value.voices[index]
-    let tracks = plan.value.trackCursors(of: plannedVoice)
-    var envelope = plannedVoice.envelope
+    let trackCursors = plan.value.trackCursors(of: plannedVoice)
+    var voiceEnvelope = plannedVoice.envelope
     if liveControls.value.hasEnvelopeTimes && plannedVoice.envelopeIndex >= 0 {
-      envelope = plan.value.envelopes[Int(plannedVoice.envelopeIndex)].envelope(
+      voiceEnvelope = plan.value.envelopes[Int(plannedVoice.envelopeIndex)].envelope(
         with: liveControls, isHaptic: plannedVoice.source.isHaptic, at: frame,
         passOrigin: passOriginFrame,
         in: plan)
@@ -421,8 +430,8 @@ struct Player: BitwiseCopyable {
     voices[activeVoiceCount] = Voice(
       plannedVoiceIndex: index, plannedVoice, passOriginFrame: passOriginFrame,
       onsetOutputFrame: frame,
-      envelope: envelope,
-      cursors: tracks)
+      envelope: voiceEnvelope,
+      cursors: trackCursors)
     activeVoiceCount &+= 1
   }
 
@@ -436,10 +445,10 @@ struct Player: BitwiseCopyable {
     setPhase(.playing)
     sharedStatus.value.startOutputFrame.store(context.outputFrame, ordering: .relaxed)
     _ = sharedStatus.value.startCount.wrappingAdd(1, ordering: .releasing)
-    let firstCue = cue ?? soughtCue
+    let requestedCue = cue ?? soughtCue
     // In a loop, a position past the loop end wraps around to the loop start.
-    let isBeyondLoop = !isLastPass && (firstCue?.value.patternFrame ?? 0) >= passFrameCount
-    start(at: isBeyondLoop ? loopStartCue : firstCue, in: context)
+    let isBeyondLoop = !isLastPass && (requestedCue?.value.patternFrame ?? 0) >= passFrameCount
+    start(at: isBeyondLoop ? loopStartCue : requestedCue, in: context)
     soughtCue?.release()
     cue?.release()
   }

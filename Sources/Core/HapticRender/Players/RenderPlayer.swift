@@ -68,8 +68,8 @@ public final class RenderPlayer: @unchecked Sendable {
     plan: RenderPlan, hapticBus: Int?, rendersAudio: Bool, sendGain: SendAutomation?,
     voiceCapacity: Int? = nil, recordsChanges: Bool
   ) {
-    let planCapacity = plan.voiceCapacity(passCount: nil, allowsLiveEnvelopes: true)
-    let voiceCapacity = voiceCapacity ?? min(max(64, planCapacity), Self.maximumVoiceCount)
+    let plannedVoiceCapacity = plan.voiceCapacity(passCount: nil, allowsLiveEnvelopes: true)
+    let voiceCapacity = voiceCapacity ?? min(max(64, plannedVoiceCapacity), Self.maximumVoiceCount)
     self.plan = plan
     parameters = Parameters(
       plan: plan, hapticBus: hapticBus, rendersAudio: rendersAudio, sendGain: sendGain,
@@ -176,23 +176,25 @@ public final class SharedCuePoint: @unchecked Sendable {
   ///
   /// - Complexity: O(*n*) in the number of voices that may sound at the frame.
   public init(of plan: RenderPlan, at frame: Int64) {
-    let frame = max(0, frame)
+    let clampedFrame = max(0, frame)
     let plannedVoices = plan.planView.value.voices
     // Earlier voices have already ended.
     var nextVoiceIndex = plannedVoices.firstIndex(
-      startingAt: frame - plan.planView.value.maximumVoiceFrameCount)
-    var soundingIndices: [Int32] = []
-    while nextVoiceIndex < plannedVoices.count && plannedVoices[nextVoiceIndex].onsetFrame < frame {
+      startingAt: clampedFrame - plan.planView.value.maximumVoiceFrameCount)
+    var soundingVoiceIndices: [Int32] = []
+    while nextVoiceIndex < plannedVoices.count
+      && plannedVoices[nextVoiceIndex].onsetFrame < clampedFrame
+    {
       let voice = plannedVoices[nextVoiceIndex]
-      if !voice.source.isBurst, voice.onsetFrame + voice.envelope.endFrame > frame {
-        soundingIndices.append(Int32(clamping: nextVoiceIndex))
+      if !voice.source.isBurst, voice.onsetFrame + voice.envelope.endFrame > clampedFrame {
+        soundingVoiceIndices.append(Int32(clamping: nextVoiceIndex))
       }
       nextVoiceIndex += 1
     }
     cueCell = Cell(
       CuePoint(
-        patternFrame: frame, nextVoiceIndex: nextVoiceIndex,
-        soundingVoiceIndices: FixedBuffer(soundingIndices))
+        patternFrame: clampedFrame, nextVoiceIndex: nextVoiceIndex,
+        soundingVoiceIndices: FixedBuffer(soundingVoiceIndices))
     )
   }
 

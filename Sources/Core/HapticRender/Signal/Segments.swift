@@ -60,15 +60,16 @@ struct GainRamp: BitwiseCopyable, Sendable {
   /// Returns the gain of the next frame, and advances the ramp by one frame.
   @_noLocks mutating func advanceOneFrame() -> Float {
     guard remainingFrameCount > 0 else { return currentGain }
-    let valueBeforeStep = currentGain
+    let gainBeforeStep = currentGain
     remainingFrameCount &-= 1
     elapsedFrameCount &+= 1
     // The smoothstep 3p² − 2p³ has a slope of zero at both ends, which prevents clicks.
-    let progress = Float(elapsedFrameCount) * progressPerFrame
-    let smoothstep = progress * progress * (3 - 2 * progress)
+    let rampProgress = Float(elapsedFrameCount) * progressPerFrame
+    let smoothstepProgress = rampProgress * rampProgress * (3 - 2 * rampProgress)
     currentGain =
-      remainingFrameCount == 0 ? targetGain : startGain + (targetGain - startGain) * smoothstep
-    return valueBeforeStep
+      remainingFrameCount == 0
+      ? targetGain : startGain + (targetGain - startGain) * smoothstepProgress
+    return gainBeforeStep
   }
 
   @_noLocks mutating func write(to gains: BufferView<Float>, frameCount count: Int) {
@@ -181,8 +182,8 @@ struct SineSegment: BitwiseCopyable, Sendable {
     from start: UInt32, to end: UInt32, frameCount: Int64, isExponential: Bool
   ) {
     let incrementDifference = Int64(end) &- Int64(start)
-    let halfFrameCount = incrementDifference < 0 ? -frameCount / 2 : frameCount / 2
-    let roundedSlope = (incrementDifference &+ halfFrameCount) / frameCount
+    let signedHalfFrameCount = incrementDifference < 0 ? -frameCount / 2 : frameCount / 2
+    let roundedSlope = (incrementDifference &+ signedHalfFrameCount) / frameCount
     let meanSlopeError = (incrementDifference &- roundedSlope &* frameCount) / 2
     let incrementSum = Int64(start) &+ Int64(end)
     let meanChordError =
@@ -214,11 +215,11 @@ struct SineSegment: BitwiseCopyable, Sendable {
     level: LinearRamp, first: Int, to bus: inout MutableSpan<Float>, at range: Range<Int>
   ) {
     precondition(range.lowerBound >= 0 && range.upperBound <= bus.count, "frames beyond the bus")
-    guard !level.isSilent, let samples = unsafe bus.address() else { return }
+    guard !level.isSilent, let busSamples = unsafe bus.address() else { return }
     unsafe temblor_sine(
       phase, phaseIncrement, phaseIncrementSlope, level.startAmplitude, level.slopePerFrame,
       Float(first),
-      samples + range.lowerBound,
+      busSamples + range.lowerBound,
       range.count)
   }
 }

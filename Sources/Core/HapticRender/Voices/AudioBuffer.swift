@@ -15,14 +15,14 @@ public final class AudioBuffer: @unchecked Sendable {
   ///   - channelCount: The number of channels, of which the first two are kept.
   public init(interleaved: [Float], channelCount: Int) {
     precondition(channelCount > 0, "a sound has at least one channel")
-    let keptCount = min(channelCount, 2)
-    self.channelCount = keptCount
+    let keptChannelCount = min(channelCount, 2)
+    self.channelCount = keptChannelCount
     frameCount = interleaved.count / channelCount
-    interleavedSamples = FixedBuffer(repeating: 0, count: frameCount * keptCount)
+    interleavedSamples = FixedBuffer(repeating: 0, count: frameCount * keptChannelCount)
     for frame in 0..<frameCount {
-      for channel in 0..<keptCount {
+      for channel in 0..<keptChannelCount {
         let sample = interleaved[frame * channelCount + channel]
-        interleavedSamples[frame * keptCount + channel] = sample.isFinite ? sample : 0
+        interleavedSamples[frame * keptChannelCount + channel] = sample.isFinite ? sample : 0
       }
     }
   }
