@@ -56,8 +56,8 @@ public struct OfflineRenderer: ~Copyable {
     }
     let readFrameCount = Int(min(Int64(blockFrameCapacity), unreadFrameCount))
     guard readFrameCount > 0 else { return 0 }
-    var unreadBlock = block._mutatingExtracting(first: readFrameCount &* channelCount)
-    renderer.render(into: &unreadBlock)
+    var outputBlock = block._mutatingExtracting(first: readFrameCount &* channelCount)
+    renderer.render(into: &outputBlock)
     unreadFrameCount &-= Int64(readFrameCount)
     return readFrameCount
   }

@@ -156,15 +156,15 @@ public struct OutputRouting: Equatable, Sendable {
   ///
   /// - Parameter profiles: The profile of each haptic bus; channels that have a transducer keep it.
   public func assigningTransducers(of profiles: [TransducerProfile]) -> OutputRouting {
-    var fittedRouting = self
-    for index in fittedRouting.channels.indices
-    where fittedRouting.channels[index].transducer == nil {
-      guard let bus = fittedRouting.channels[index].hapticBus, profiles.indices.contains(bus),
+    var assignedRouting = self
+    for index in assignedRouting.channels.indices
+    where assignedRouting.channels[index].transducer == nil {
+      guard let bus = assignedRouting.channels[index].hapticBus, profiles.indices.contains(bus),
         profiles[bus].hardware != nil
       else { continue }
-      fittedRouting.channels[index].transducer = profiles[bus]
+      assignedRouting.channels[index].transducer = profiles[bus]
     }
-    return fittedRouting
+    return assignedRouting
   }
 
   /// The number of haptic buses that the channels use.

@@ -344,13 +344,15 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   ) -> RenderCommand {
     let controlValue = Float(value)
     let controlSlope = Float(slope)
-    if let id = LiveControlID(id) {
+    if let liveControlID = LiveControlID(id) {
       return RenderCommand(
-        player, .control(id, value: controlValue, slope: controlSlope), at: frame)
+        player, .control(liveControlID, value: controlValue, slope: controlSlope), at: frame)
     }
-    guard let id = EnvelopeTimeID(id) else { return RenderCommand(.noOperation, at: frame) }
+    guard let envelopeTimeID = EnvelopeTimeID(id) else {
+      return RenderCommand(.noOperation, at: frame)
+    }
     return RenderCommand(
-      player, .envelopeTime(id, value: controlValue, slope: controlSlope), at: frame)
+      player, .envelopeTime(envelopeTimeID, value: controlValue, slope: controlSlope), at: frame)
   }
 
   /// Returns the command that ramps the gain of all haptics.

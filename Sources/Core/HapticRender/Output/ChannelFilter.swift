@@ -85,16 +85,16 @@ extension OutputRouting.Channel {
 extension Biquad {
   /// Creates a bell at an angular frequency with a gain of `root`².
   fileprivate init(bellAt omega: Double, slope: Double, root: Double) {
-    let numerator = 1 + slope * root
-    let denominator = 1 + slope / root
+    let numeratorScale = 1 + slope * root
+    let denominatorScale = 1 + slope / root
     self.init(
-      gain: numerator / denominator,
+      gain: numeratorScale / denominatorScale,
       zeros: Polynomial(
-        firstDelayCoefficient: -2 * cos(omega) / numerator,
-        secondDelayCoefficient: (1 - slope * root) / numerator),
+        firstDelayCoefficient: -2 * cos(omega) / numeratorScale,
+        secondDelayCoefficient: (1 - slope * root) / numeratorScale),
       poles: Polynomial(
-        firstDelayCoefficient: -2 * cos(omega) / denominator,
-        secondDelayCoefficient: (1 - slope / root) / denominator))
+        firstDelayCoefficient: -2 * cos(omega) / denominatorScale,
+        secondDelayCoefficient: (1 - slope / root) / denominatorScale))
   }
 
   /// Creates a Butterworth filter at an angular frequency.
@@ -128,10 +128,10 @@ struct ChannelFilters: ~Copyable {
   private var isOddFrame = false
 
   init(_ filters: [ChannelFilter], rate: Double) {
-    let biquads = filters.prefix(ChannelFilter.maximumCountPerChannel).flatMap {
+    let sectionBiquads = filters.prefix(ChannelFilter.maximumCountPerChannel).flatMap {
       $0.biquads(rate: rate)
     }
-    sections = FixedBuffer(count: biquads.count) { Section(filter: biquads[$0]) }
+    sections = FixedBuffer(count: sectionBiquads.count) { Section(filter: sectionBiquads[$0]) }
   }
 
   var isEmpty: Bool { @_noLocks get { sections.count == 0 } }
@@ -140,13 +140,13 @@ struct ChannelFilters: ~Copyable {
   /// finite.
   @_noLocks mutating func process(_ block: inout MutableSpan<Float>, count: Int) -> Float {
     precondition(count <= block.count, "frames beyond the block")
-    let dither = TransducerFilter.dither(isOddFrame: isOddFrame)
+    let ditherPair = TransducerFilter.dither(isOddFrame: isOddFrame)
     var peakMagnitude: Float = 0
     var frameIndex = 0
     while frameIndex < count {
       let isPair = frameIndex &+ 2 <= count
       var pair =
-        SIMD2(Double(block[frameIndex]), isPair ? Double(block[frameIndex &+ 1]) : 0) + dither
+        SIMD2(Double(block[frameIndex]), isPair ? Double(block[frameIndex &+ 1]) : 0) + ditherPair
       for index in 0..<sections.count {
         if isPair {
           pair = sections[index].filter.process(pair, state: &sections[index].state)

@@ -210,27 +210,28 @@ extension temblor_low_pass {
     let poleRadius = exp(-2 * Double.pi * cornerHertz / rate)
 
     /// Returns the factor by which the initial offset has decayed after `count` frames.
-    func decayFactor(after count: Int) -> Float { Float(pow(poleRadius, Double(count))) }
+    func decayGain(after count: Int) -> Float { Float(pow(poleRadius, Double(count))) }
 
     /// Returns the weight of a sample in the offset `count` frames after the start of the group.
     /// The weights sum to 1.
     func inputWeight(of index: Int, after count: Int) -> Float {
       let impulseResponse = pow(poleRadius, Double(count - 1 - index)) * (1 - poleRadius)
       return Float(
-        impulseResponse * (1 - Double(decayFactor(after: count)))
+        impulseResponse * (1 - Double(decayGain(after: count)))
           / (1 - pow(poleRadius, Double(count))))
     }
 
     self.init(
-      start_weights: SIMD4(1, decayFactor(after: 1), decayFactor(after: 2), decayFactor(after: 3)),
+      start_weights: SIMD4(1, decayGain(after: 1), decayGain(after: 2), decayGain(after: 3)),
       first_weights: SIMD4(
-        0, inputWeight(of: 0, after: 1), inputWeight(of: 0, after: 2), inputWeight(of: 0, after: 3)),
+        0, inputWeight(of: 0, after: 1), inputWeight(of: 0, after: 2),
+        inputWeight(of: 0, after: 3)),
       second_weights: SIMD4(0, 0, inputWeight(of: 1, after: 2), inputWeight(of: 1, after: 3)),
       third_weights: SIMD4(0, 0, 0, inputWeight(of: 2, after: 3)),
       final_weights: SIMD4(
         inputWeight(of: 0, after: 4), inputWeight(of: 1, after: 4), inputWeight(of: 2, after: 4),
         inputWeight(of: 3, after: 4)),
-      final_decay: decayFactor(after: 4))
+      final_decay: decayGain(after: 4))
   }
 
   /// A copy of the filter that ignores its input, so that its offset decays.

@@ -188,20 +188,20 @@ struct PlanSections {
 
   init(_ header: PlanHeader) {
     var sectionsEndOffset = Self.alignedByteCount(MemoryLayout<PlanHeader>.size)
-    func section<Element>(_ count: Int32, _ type: Element.Type) -> Section {
+    func appendSection<Element>(_ count: Int32, _ type: Element.Type) -> Section {
       let section = Section(
         byteOffset: sectionsEndOffset, elementCount: Int(count),
         byteCount: Int(count) * MemoryLayout<Element>.stride)
       sectionsEndOffset += Self.alignedByteCount(section.byteCount)
       return section
     }
-    voices = section(header.voiceCount, PlannedVoice.self)
-    segments = section(header.segmentCount, ControlSegment.self)
-    layers = section(header.layerCount, LayerTracks.self)
-    envelopes = section(header.envelopeCount, PlannedEnvelope.self)
-    tables = section(Int32(4 * LevelTables.sharpnessPointCount), Float.self)
-    sounds = section(header.soundCount, StoredSoundSize.self)
-    samples = section(header.sampleCount, Float.self)
+    voices = appendSection(header.voiceCount, PlannedVoice.self)
+    segments = appendSection(header.segmentCount, ControlSegment.self)
+    layers = appendSection(header.layerCount, LayerTracks.self)
+    envelopes = appendSection(header.envelopeCount, PlannedEnvelope.self)
+    tables = appendSection(Int32(4 * LevelTables.sharpnessPointCount), Float.self)
+    sounds = appendSection(header.soundCount, StoredSoundSize.self)
+    samples = appendSection(header.sampleCount, Float.self)
     byteCount = sectionsEndOffset
   }
 

@@ -54,23 +54,24 @@ extension RenderPlan {
   private static func validate(_ signals: [SampledSignal], layer: Int?) throws(RenderError) {
     var totalSignalSeconds = 0.0
     for (index, signal) in signals.enumerated() {
-      func error(_ kind: RenderError.Kind, _ text: String) -> RenderError {
+      func validationError(_ kind: RenderError.Kind, _ text: String) -> RenderError {
         RenderError(
           kind: kind, description: "\(elementName("signal", index, layer: layer)): \(text)")
       }
       guard signal.startSeconds.isFinite, signal.startSeconds >= 0 else {
-        throw error(.timeOutOfRange, "time is negative or not finite")
+        throw validationError(.timeOutOfRange, "time is negative or not finite")
       }
       let rates = SampledSignal.supportedSampleRates
       guard rates.contains(signal.sampleRate) else {
-        throw error(.rateOutOfRange, invalidRateMessage(signal.sampleRate, supportedRates: rates))
+        throw validationError(
+          .rateOutOfRange, invalidRateMessage(signal.sampleRate, supportedRates: rates))
       }
       totalSignalSeconds += signal.durationSeconds
       guard signal.startSeconds + signal.durationSeconds <= FrameConversion.maximumSeconds,
         totalSignalSeconds <= SampledSignal.maximumTotalSeconds
       else {
         let maximum = Int(SampledSignal.maximumTotalSeconds)
-        throw error(
+        throw validationError(
           .patternTooLong,
           "the signals of a layer can last \(maximum) s in total, within one day (86400 s)")
       }

@@ -124,8 +124,9 @@ public final class RenderPlan: @unchecked Sendable {
       loopFrameCount > 0 ? Int(soundingPassEndFrame / loopFrameCount) + 1 : 1
     let simultaneousPassCount = min(overlappingPassCount, max(1, passCount ?? overlappingPassCount))
     // The overlap of short loops with long releases is unbounded, so limit the memory.
-    let (product, overflow) = voiceCount.multipliedReportingOverflow(by: simultaneousPassCount)
-    let loopedVoiceCount = overflow ? Self.maximumLoopedVoiceCount : product
+    let (voiceCountProduct, overflow) = voiceCount.multipliedReportingOverflow(
+      by: simultaneousPassCount)
+    let loopedVoiceCount = overflow ? Self.maximumLoopedVoiceCount : voiceCountProduct
     return max(1, voiceCount, min(loopedVoiceCount, Self.maximumLoopedVoiceCount))
   }
 

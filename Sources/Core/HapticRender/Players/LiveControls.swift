@@ -138,11 +138,11 @@ struct TempoMap: BitwiseCopyable, Sendable {
 
   /// Changes the rate from an output frame on. The position at that frame stays the same.
   @_noLocks mutating func setPlaybackRate(_ newRate: Double, at frame: Int64) {
-    let positionAtFrame =
+    let framesFromAnchor =
       anchorPatternFrameFraction + Double(frame &- anchorOutputFrame) * playbackRate
-    let wholePosition = Int64(positionAtFrame)
-    anchorPatternFrame = anchorPatternFrame &+ wholePosition
-    anchorPatternFrameFraction = positionAtFrame - Double(wholePosition)
+    let wholeFramesFromAnchor = Int64(framesFromAnchor)
+    anchorPatternFrame = anchorPatternFrame &+ wholeFramesFromAnchor
+    anchorPatternFrameFraction = framesFromAnchor - Double(wholeFramesFromAnchor)
     anchorOutputFrame = frame
     playbackRate = max(Self.minimumPlaybackRate, min(Self.maximumPlaybackRate, newRate))
     isUnityRate = playbackRate == 1 && anchorPatternFrameFraction == 0

@@ -301,11 +301,12 @@ public struct TransientShape: Equatable, Sendable {
   /// Returns the duration of the burst at a sharpness and a frequency, in seconds.
   package func seconds(atSharpness sharpness: Double, hertz: Double) -> Double {
     switch durationRule {
-    case .cycles(let count, let range):
-      let unclamped = count / hertz
-      return min(max(unclamped, range.lowerBound), range.upperBound)
-    case .seconds(let low, let high):
-      return low + (high - low) * min(max(sharpness, 0), 1)
+    case .cycles(let cycleCount, let secondsRange):
+      let unclampedSeconds = cycleCount / hertz
+      return min(max(unclampedSeconds, secondsRange.lowerBound), secondsRange.upperBound)
+    case .seconds(let lowSharpnessSeconds, let highSharpnessSeconds):
+      return lowSharpnessSeconds + (highSharpnessSeconds - lowSharpnessSeconds)
+        * min(max(sharpness, 0), 1)
     }
   }
 

@@ -60,15 +60,24 @@ struct Biquad: Equatable, Sendable, BitwiseCopyable {
 
   /// Creates a filter from a gain, the polynomial of its zeros, and the polynomial of its poles.
   init(gain: Double, zeros: Polynomial, poles: Polynomial) {
-    let n1 = zeros.firstDelayCoefficient
-    let n2 = zeros.secondDelayCoefficient
-    let a1 = poles.firstDelayCoefficient
-    let a2 = poles.secondDelayCoefficient
+    let firstZeroCoefficient = zeros.firstDelayCoefficient
+    let secondZeroCoefficient = zeros.secondDelayCoefficient
+    let firstPoleCoefficient = poles.firstDelayCoefficient
+    let secondPoleCoefficient = poles.secondDelayCoefficient
     feedforwardCoefficients = (
-      gain, gain * (n1 - a1), gain * (n2 - a1 * n1 + a2), gain * (a2 * n1 - a1 * n2),
-      gain * a2 * n2
+      gain, gain * (firstZeroCoefficient - firstPoleCoefficient),
+      gain
+        * (secondZeroCoefficient - firstPoleCoefficient * firstZeroCoefficient
+          + secondPoleCoefficient),
+      gain
+        * (secondPoleCoefficient * firstZeroCoefficient - firstPoleCoefficient
+          * secondZeroCoefficient),
+      gain * secondPoleCoefficient * secondZeroCoefficient
     )
-    feedbackCoefficients = (a1 * a1 - 2 * a2, -a2 * a2)
+    feedbackCoefficients = (
+      firstPoleCoefficient * firstPoleCoefficient - 2 * secondPoleCoefficient,
+      -secondPoleCoefficient * secondPoleCoefficient
+    )
   }
 
   /// Creates a second-order Butterworth high-pass from a corner frequency in hertz.
@@ -86,7 +95,7 @@ struct Biquad: Equatable, Sendable, BitwiseCopyable {
     let angularFrequency = 2 * Double.pi * hertz / rate
     let cosine = cos(angularFrequency)
     let negatedSine = -sin(angularFrequency)
-    func magnitude(_ weights: [Double]) -> Double {
+    func polynomialMagnitude(_ weights: [Double]) -> Double {
       let sum = weights.reversed().reduce((real: 0.0, imaginary: 0.0)) { sum, weight in
         (
           sum.real * cosine - sum.imaginary * negatedSine + weight,
@@ -95,11 +104,11 @@ struct Biquad: Equatable, Sendable, BitwiseCopyable {
       }
       return (sum.real * sum.real + sum.imaginary * sum.imaginary).squareRoot()
     }
-    return magnitude([
+    return polynomialMagnitude([
       feedforwardCoefficients.0, feedforwardCoefficients.1, feedforwardCoefficients.2,
       feedforwardCoefficients.3, feedforwardCoefficients.4,
     ])
-      / magnitude([1, 0, -feedbackCoefficients.0, 0, -feedbackCoefficients.1])
+      / polynomialMagnitude([1, 0, -feedbackCoefficients.0, 0, -feedbackCoefficients.1])
   }
 
   /// Filters a pair of consecutive frames, and updates the state.
@@ -107,20 +116,20 @@ struct Biquad: Equatable, Sendable, BitwiseCopyable {
     _ pair: SIMD2<Double>, state: inout State
   ) -> SIMD2<Double> {
     let delayedInputs = SIMD2(state.inputHistory.0.y, pair.x)
-    let output = filteredPair(of: pair, delayed: delayedInputs, state)
+    let filteredFrames = filteredPair(of: pair, delayed: delayedInputs, state)
     state.inputHistory = (pair, delayedInputs, state.inputHistory.0)
-    state.outputHistory = (output, state.outputHistory.0)
-    return output
+    state.outputHistory = (filteredFrames, state.outputHistory.0)
+    return filteredFrames
   }
 
   /// Filters a single frame, and updates the state.
   @_noLocks @inline(__always) func process(_ sample: Double, state: inout State) -> Double {
     let delayedInputs = SIMD2(state.inputHistory.0.y, sample)
     let (newer, older) = state.outputHistory
-    let output = filteredPair(of: SIMD2(sample, 0), delayed: delayedInputs, state).x
+    let filteredSample = filteredPair(of: SIMD2(sample, 0), delayed: delayedInputs, state).x
     state.inputHistory = (delayedInputs, state.inputHistory.0, state.inputHistory.1)
-    state.outputHistory = (SIMD2(newer.y, output), SIMD2(older.y, newer.x))
-    return output
+    state.outputHistory = (SIMD2(newer.y, filteredSample), SIMD2(older.y, newer.x))
+    return filteredSample
   }
 
   @_noLocks @inline(__always) private func filteredPair(

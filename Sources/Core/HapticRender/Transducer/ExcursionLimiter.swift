@@ -70,23 +70,25 @@ struct ExcursionLimiter: ~Copyable {
     modelLanes = TransducerModelLanes.lanes(
       tolerance.models, stepLength: stepFrameCount, rate: settings.rate)
     let stepSeconds = Double(stepFrameCount) / settings.rate
-    let margin =
+    let withinStepMargin =
       tolerance.maximumDisplacementWithinStep(seconds: stepSeconds) * Renderer.ceilingMagnitude
-    let limitWithMargin =
-      excursionLimit * tolerance.excursionLimitFactor * (1 - Self.roundingMarginFraction) - margin
-    let normLimit = Float(max(limitWithMargin, 0))
+    let reducedExcursionLimit =
+      excursionLimit * tolerance.excursionLimitFactor * (1 - Self.roundingMarginFraction)
+      - withinStepMargin
+    let normLimit = Float(max(reducedExcursionLimit, 0))
     squaredNormLimit = normLimit * normLimit
     var modeWeights = SIMD4<Float>()
-    let displacements = [1] + settings.excursionModes.map { $0.relativeDisplacement }
-    for (lane, displacement) in displacements.enumerated() {
+    let relativeDisplacements = [1] + settings.excursionModes.map { $0.relativeDisplacement }
+    for (lane, displacement) in relativeDisplacements.enumerated() {
       modeWeights[lane] = Float(displacement / (excursionLimit * tolerance.relativeDisplacementSum))
     }
     self.modeWeights = modeWeights
-    let maximumIncrease =
+    let maximumNormIncrease =
       tolerance.maximumNormIncrease(seconds: stepSeconds) * Renderer.ceilingMagnitude
-    let quietFraction = max(
-      0, min(SoftExcursionGain.quietLimitFraction, 0.95 - maximumIncrease / limitWithMargin))
-    quietNormSquare = squaredNormLimit * Float(quietFraction * quietFraction)
+    let quietLimitFraction = max(
+      0,
+      min(SoftExcursionGain.quietLimitFraction, 0.95 - maximumNormIncrease / reducedExcursionLimit))
+    quietNormSquare = squaredNormLimit * Float(quietLimitFraction * quietLimitFraction)
     softGain = SoftExcursionGain(limit: normLimit, tolerance: tolerance, stepSeconds: stepSeconds)
     // The effect of a gain has decayed after ln 10⁴ time constants of the slowest resonance.
     let settlingSeconds = max(
@@ -97,10 +99,11 @@ struct ExcursionLimiter: ~Copyable {
   private static func stepLength(
     limit: Double, tolerance: TransducerTolerance, rate: Double
   ) -> Int {
-    let maximumPhase = min(maximumRadiansPerStep, maximumRadiansPerRootLimit * limit.squareRoot())
-    let seconds = min(
-      maximumStepSeconds, maximumPhase / (2 * Double.pi * tolerance.maximumResonanceHertz))
-    return max(1, Int(seconds * rate))
+    let maximumStepRadians = min(
+      maximumRadiansPerStep, maximumRadiansPerRootLimit * limit.squareRoot())
+    let stepSeconds = min(
+      maximumStepSeconds, maximumStepRadians / (2 * Double.pi * tolerance.maximumResonanceHertz))
+    return max(1, Int(stepSeconds * rate))
   }
 
   @_noLocks mutating func reset() {
@@ -144,10 +147,10 @@ struct ExcursionLimiter: ~Copyable {
     } else {
       predictStates(gain: gain, step: step, next: next)
     }
-    let softLimit = min(softGainAtStepEnd(gain: gain), maximumGain)
-    var allowedGain = softLimit
-    if !isGainAllowed(softLimit, next: next) {
-      allowedGain = min(softLimit, maximumAllowedGain(next: next))
+    let softGainLimit = min(softGainAtStepEnd(gain: gain), maximumGain)
+    var allowedGain = softGainLimit
+    if !isGainAllowed(softGainLimit, next: next) {
+      allowedGain = min(softGainLimit, maximumAllowedGain(next: next))
     }
     commitStates(gain: allowedGain)
     countStep(isLimited: allowedGain < 1)
@@ -220,14 +223,16 @@ struct ExcursionLimiter: ~Copyable {
   @_noLocks @inline(__always) private static func advanceUnlimited(
     _ lane: inout TransducerModelLanes, over next: StepMoments
   ) {
-    let previousX = lane.unlimitedDisplacementState
-    let previousY = lane.unlimitedVelocityState
+    let previousDisplacement = lane.unlimitedDisplacementState
+    let previousVelocity = lane.unlimitedVelocityState
     lane.unlimitedDisplacementState =
-      (lane.displacementToDisplacement * previousX + lane.velocityToDisplacement * previousY)
+      (lane.displacementToDisplacement * previousDisplacement + lane.velocityToDisplacement
+        * previousVelocity)
       + (lane.displacementPerDriveSum * next.driveSum + lane.displacementPerDriveMoment
         * next.driveFirstMoment)
     lane.unlimitedVelocityState =
-      (lane.displacementToVelocity * previousX + lane.velocityToVelocity * previousY)
+      (lane.displacementToVelocity * previousDisplacement + lane.velocityToVelocity
+        * previousVelocity)
       + (lane.velocityPerDriveSum * next.driveSum + lane.velocityPerDriveMoment
         * next.driveFirstMoment)
   }
@@ -313,15 +318,17 @@ struct ExcursionLimiter: ~Copyable {
 
   /// Returns the maximum g for which (x + g·dx)² + (y + g·dy)² is at most the squared limit.
   @_noLocks private func maximumGainWithinLimit(x: Float, y: Float, dx: Float, dy: Float) -> Float {
-    let x = Double(x)
-    let y = Double(y)
-    let dx = Double(dx)
-    let dy = Double(dy)
+    let displacement = Double(x)
+    let velocity = Double(y)
+    let displacementGainSlope = Double(dx)
+    let velocityGainSlope = Double(dy)
     // The quadratic a·g² + 2·b·g + c = 0, with c ≤ 0.
-    let quadraticCoefficient = dx * dx + dy * dy
+    let quadraticCoefficient =
+      displacementGainSlope * displacementGainSlope + velocityGainSlope * velocityGainSlope
     guard quadraticCoefficient > 1e-300 else { return 1 }
-    let halfLinearCoefficient = x * dx + y * dy
-    let constantCoefficient = min(0, x * x + y * y - Double(squaredNormLimit))
+    let halfLinearCoefficient = displacement * displacementGainSlope + velocity * velocityGainSlope
+    let constantCoefficient = min(
+      0, displacement * displacement + velocity * velocity - Double(squaredNormLimit))
     let discriminantRoot = RealtimeMath.squareRoot(
       halfLinearCoefficient * halfLinearCoefficient - quadraticCoefficient * constantCoefficient)
     // Of the two forms of the root, one avoids cancellation.
@@ -400,10 +407,10 @@ struct SoftExcursionGain: BitwiseCopyable, Sendable {
   init(limit: Float, tolerance: TransducerTolerance, stepSeconds: Double) {
     self.normLimit = limit
     recoveryFractionPerStep = Float(1 - exp(-stepSeconds / Self.recoverySeconds))
-    let periodLength = max(1, Int(1 / (tolerance.minimumResonanceHertz * stepSeconds)))
-    periodPeaks = PeriodPeaks(periodStepCount: periodLength)
+    let periodStepCount = max(1, Int(1 / (tolerance.minimumResonanceHertz * stepSeconds)))
+    periodPeaks = PeriodPeaks(periodStepCount: periodStepCount)
     remainingGrowthFactor = Float(
-      1 / expm1(Double(periodLength) * stepSeconds * tolerance.minimumNepersPerSecond))
+      1 / expm1(Double(periodStepCount) * stepSeconds * tolerance.minimumNepersPerSecond))
   }
 
   @_noLocks mutating func reset() {
@@ -431,13 +438,13 @@ struct SoftExcursionGain: BitwiseCopyable, Sendable {
   ) -> Float {
     periodPeaks.record(unlimitedNormSquare)
     let recentPeakNorm = Self.squareRoot(periodPeaks.recentPeak)
-    let steadyStatePeak =
+    let steadyStatePeakNorm =
       recentPeakNorm + max(0, recentPeakNorm - Self.squareRoot(periodPeaks.olderPeak))
       * remainingGrowthFactor
-    let targetNorm = Self.targetLimitFraction * normLimit
+    let targetNormLimit = Self.targetLimitFraction * normLimit
     steadyStateGain = recoveredGain(
-      steadyStateGain, toward: min(1, targetNorm / max(steadyStatePeak, 1e-6)))
-    peakGain = recoveredGain(peakGain, toward: min(1, targetNorm / max(recentPeakNorm, 1e-6)))
+      steadyStateGain, toward: min(1, targetNormLimit / max(steadyStatePeakNorm, 1e-6)))
+    peakGain = recoveredGain(peakGain, toward: min(1, targetNormLimit / max(recentPeakNorm, 1e-6)))
     updateSteadyStateWeight(
       limitFraction: Self.squareRoot(limitedNormSquare) / max(normLimit, 1e-6))
     let combinedGain = min(peakGain, 1 - (1 - steadyStateGain) * steadyStateWeight)
@@ -445,14 +452,15 @@ struct SoftExcursionGain: BitwiseCopyable, Sendable {
   }
 
   @_noLocks private mutating func updateSteadyStateWeight(limitFraction fraction: Float) {
-    let transitionWidth = Self.steadyStateFullLimitFraction - Self.steadyStateStartLimitFraction
-    let targetWeight = min(
-      1, max(0, (fraction - Self.steadyStateStartLimitFraction) / transitionWidth))
-    if targetWeight > steadyStateWeight {
-      steadyStateWeight = targetWeight
+    let transitionLimitFraction =
+      Self.steadyStateFullLimitFraction - Self.steadyStateStartLimitFraction
+    let targetSteadyStateWeight = min(
+      1, max(0, (fraction - Self.steadyStateStartLimitFraction) / transitionLimitFraction))
+    if targetSteadyStateWeight > steadyStateWeight {
+      steadyStateWeight = targetSteadyStateWeight
     } else {
       steadyStateWeight =
-        steadyStateWeight + (targetWeight - steadyStateWeight) * recoveryFractionPerStep
+        steadyStateWeight + (targetSteadyStateWeight - steadyStateWeight) * recoveryFractionPerStep
     }
   }
 

@@ -67,8 +67,9 @@ enum TemporalSummation {
   ///   - hertz: The frequency of the vibration.
   static func thresholdShift(seconds: Double, hertz: Double) -> Double {
     guard hertz > crossoverHertz, seconds > 0 else { return 0 }
-    let pacinianShift = -10 * logarithm2(1 - exp(-seconds / timeConstantSeconds)) / logarithm2(10)
-    return min(pacinianShift, decibelsPerOctave * logarithm2(hertz / crossoverHertz))
+    let pacinianShiftDecibels =
+      -10 * logarithm2(1 - exp(-seconds / timeConstantSeconds)) / logarithm2(10)
+    return min(pacinianShiftDecibels, decibelsPerOctave * logarithm2(hertz / crossoverHertz))
   }
 }
 
@@ -91,7 +92,7 @@ enum SeatWeighting {
   /// Returns the weighting factor Wk of acceleration at a frequency in hertz.
   static func weight(atHertz hertz: Double) -> Double {
     /// Returns the squared magnitude of a second-order denominator.
-    func square(_ corner: Double, _ quality: Double) -> Double {
+    func denominatorSquare(_ corner: Double, _ quality: Double) -> Double {
       let hertzSquare = hertz * hertz
       let qualitySquare = quality * quality
       let cornerSquare = corner * corner
@@ -99,14 +100,17 @@ enum SeatWeighting {
         + hertzSquare * cornerSquare * (1 - 2 * qualitySquare)
         + cornerSquare * cornerSquare * qualitySquare
     }
-    let cornerSquare =
+    let transitionCornerSquare =
       accelerationToVelocityTransition.corner * accelerationToVelocityTransition.corner
     let transitionGainSquare =
-      (hertz * hertz + cornerSquare) / cornerSquare * cornerSquare * cornerSquare
+      (hertz * hertz + transitionCornerSquare) / transitionCornerSquare * transitionCornerSquare
+      * transitionCornerSquare
       * accelerationToVelocityTransition.quality * accelerationToVelocityTransition.quality
-      / square(accelerationToVelocityTransition.corner, accelerationToVelocityTransition.quality)
+      / denominatorSquare(
+        accelerationToVelocityTransition.corner, accelerationToVelocityTransition.quality)
     let stepGainSquare =
-      square(upwardStep.from, upwardStep.quality) / square(upwardStep.to, upwardStep.quality)
+      denominatorSquare(upwardStep.from, upwardStep.quality)
+      / denominatorSquare(upwardStep.to, upwardStep.quality)
     return (transitionGainSquare * stepGainSquare).squareRoot()
   }
 
@@ -114,9 +118,10 @@ enum SeatWeighting {
   /// octave from 0.5 to 400 Hz.
   static let thresholds: [TransducerProfile.Threshold] = (-3...26).map { third in
     let hertz = raised(10, to: Double(third) / 10)
-    let acceleration = perceptionThresholdMetersPerSecondSquared / weight(atHertz: hertz) / 9.80665
+    let accelerationInG =
+      perceptionThresholdMetersPerSecondSquared / weight(atHertz: hertz) / 9.80665
     return TransducerProfile.Threshold(
-      hertz: hertz, accelerationDecibels: decibels(ofAmplitude: acceleration))
+      hertz: hertz, accelerationDecibels: decibels(ofAmplitude: accelerationInG))
   }
 }
 

@@ -27,10 +27,11 @@ struct TransducerFilter: BitwiseCopyable {
   init(_ settings: TransducerSettings) {
     highPass = settings.highPassFilter
     equalizer = settings.equalizerFilter
-    let filters = settings.modeFilters.map { $0.filter }
-    modeFilterCount = min(filters.count, 2)
+    let dampingFilters = settings.modeFilters.map { $0.filter }
+    modeFilterCount = min(dampingFilters.count, 2)
     modeFilters = (
-      modeFilterCount > 0 ? filters[0] : Biquad(), modeFilterCount > 1 ? filters[1] : Biquad()
+      modeFilterCount > 0 ? dampingFilters[0] : Biquad(),
+      modeFilterCount > 1 ? dampingFilters[1] : Biquad()
     )
   }
 
@@ -41,25 +42,26 @@ struct TransducerFilter: BitwiseCopyable {
     let equalizer = self.equalizer
     var highPassState = self.highPassState
     var equalizerState = self.equalizerState
-    let dither = Self.dither(isOddFrame: isOddFrame)
+    let ditherPair = Self.dither(isOddFrame: isOddFrame)
     if modeFilterCount > 0 {
-      Self.filterBlock(&block, count: count, by: modeFilters.0, &modeStates.0, dither)
+      Self.filterBlock(&block, count: count, by: modeFilters.0, &modeStates.0, ditherPair)
     }
     if modeFilterCount > 1 {
-      Self.filterBlock(&block, count: count, by: modeFilters.1, &modeStates.1, dither)
+      Self.filterBlock(&block, count: count, by: modeFilters.1, &modeStates.1, ditherPair)
     }
-    var frame = 0
-    while frame &+ 2 <= count {
-      let pair = unsafe SIMD2(Double(block[unchecked: frame]), Double(block[unchecked: frame &+ 1]))
+    var frameIndex = 0
+    while frameIndex &+ 2 <= count {
+      let pair = unsafe SIMD2(
+        Double(block[unchecked: frameIndex]), Double(block[unchecked: frameIndex &+ 1]))
       let driven = equalizer.process(
-        highPass.process(pair + dither, state: &highPassState), state: &equalizerState)
-      unsafe block[unchecked: frame] = Self.zeroingNearSilence(driven.x)
-      unsafe block[unchecked: frame &+ 1] = Self.zeroingNearSilence(driven.y)
-      frame &+= 2
+        highPass.process(pair + ditherPair, state: &highPassState), state: &equalizerState)
+      unsafe block[unchecked: frameIndex] = Self.zeroingNearSilence(driven.x)
+      unsafe block[unchecked: frameIndex &+ 1] = Self.zeroingNearSilence(driven.y)
+      frameIndex &+= 2
     }
-    if frame < count {
-      let sample = unsafe Double(block[unchecked: frame]) + dither.x
-      unsafe block[unchecked: frame] = Self.zeroingNearSilence(
+    if frameIndex < count {
+      let sample = unsafe Double(block[unchecked: frameIndex]) + ditherPair.x
+      unsafe block[unchecked: frameIndex] = Self.zeroingNearSilence(
         equalizer.process(
           highPass.process(sample, state: &highPassState), state: &equalizerState))
       isOddFrame.toggle()
@@ -72,17 +74,18 @@ struct TransducerFilter: BitwiseCopyable {
     _ block: inout MutableSpan<Float>, count: Int, by filter: Biquad, _ state: inout Biquad.State,
     _ dither: SIMD2<Double>
   ) {
-    var frame = 0
-    while frame &+ 2 <= count {
-      let pair = unsafe SIMD2(Double(block[unchecked: frame]), Double(block[unchecked: frame &+ 1]))
+    var frameIndex = 0
+    while frameIndex &+ 2 <= count {
+      let pair = unsafe SIMD2(
+        Double(block[unchecked: frameIndex]), Double(block[unchecked: frameIndex &+ 1]))
       let damped = filter.process(pair + dither, state: &state)
-      unsafe block[unchecked: frame] = Float(damped.x)
-      unsafe block[unchecked: frame &+ 1] = Float(damped.y)
-      frame &+= 2
+      unsafe block[unchecked: frameIndex] = Float(damped.x)
+      unsafe block[unchecked: frameIndex &+ 1] = Float(damped.y)
+      frameIndex &+= 2
     }
-    if frame < count {
-      let sample = unsafe Double(block[unchecked: frame])
-      unsafe block[unchecked: frame] = Float(filter.process(sample + dither.x, state: &state))
+    if frameIndex < count {
+      let sample = unsafe Double(block[unchecked: frameIndex])
+      unsafe block[unchecked: frameIndex] = Float(filter.process(sample + dither.x, state: &state))
     }
   }
 

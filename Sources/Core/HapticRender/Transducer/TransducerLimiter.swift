@@ -60,11 +60,11 @@ struct TransducerLimiter: ~Copyable {
     _ block: inout MutableSpan<Float>, count: Int, statistics: inout RenderStatistics
   ) {
     precondition(count <= block.count, "frames beyond the block")
-    var frame = 0
-    while frame < count {
-      let length = min(stepFrameCount &- frameIndexInStep, count &- frame)
-      processFrames(&block, in: frame..<frame &+ length)
-      frame &+= length
+    var frameIndex = 0
+    while frameIndex < count {
+      let length = min(stepFrameCount &- frameIndexInStep, count &- frameIndex)
+      processFrames(&block, in: frameIndex..<frameIndex &+ length)
+      frameIndex &+= length
       frameIndexInStep &+= length
       if frameIndexInStep == stepFrameCount {
         finishStep(&statistics)
@@ -89,11 +89,11 @@ struct TransducerLimiter: ~Copyable {
   @_noLocks private mutating func processFrames(
     _ block: inout MutableSpan<Float>, in range: Range<Int>
   ) {
-    let delayIndex = stepStartIndex &+ frameIndexInStep
+    let delayLineIndex = stepStartIndex &+ frameIndexInStep
     if stepStartGain == 1, stepEndGain == 1 {
       guard let samples = unsafe block.address() else { return }
       let frames = unsafe UnsafeMutableRawPointer(samples + range.lowerBound)
-      let delayed = unsafe UnsafeMutableRawPointer(delayLine.address + delayIndex)
+      let delayed = unsafe UnsafeMutableRawPointer(delayLine.address + delayLineIndex)
       let temporary = unsafe UnsafeMutableRawPointer(stepInputCopy.address)
       unsafe temporary.copyMemory(from: frames, byteCount: range.count &* 4)
       unsafe frames.copyMemory(from: delayed, byteCount: range.count &* 4)
@@ -105,8 +105,8 @@ struct TransducerLimiter: ~Copyable {
       let input = unsafe block[unchecked: range.lowerBound &+ index]
       let frameGain = stepStartGain + gainSlopePerFrame * Float(frameIndexInStep &+ index &+ 1)
       unsafe block[unchecked: range.lowerBound &+ index] =
-        delayLine[delayIndex &+ index] * frameGain
-      delayLine[delayIndex &+ index] = input
+        delayLine[delayLineIndex &+ index] * frameGain
+      delayLine[delayLineIndex &+ index] = input
     }
   }
 
@@ -126,9 +126,9 @@ struct TransducerLimiter: ~Copyable {
       thermalLimiter.advance(
         outputMeanSquare: Double(outputStepMoments.driveMeanSquare * meanSquareGain),
         requestedMeanSquare: Double(outputStepMoments.driveMeanSquare)))
-    let temperatureRise = Float(thermalLimiter.temperatureRise.totalRiseFraction)
-    if temperatureRise > statistics.peakTemperatureRiseFraction {
-      statistics.peakTemperatureRiseFraction = temperatureRise
+    let temperatureRiseFraction = Float(thermalLimiter.temperatureRise.totalRiseFraction)
+    if temperatureRiseFraction > statistics.peakTemperatureRiseFraction {
+      statistics.peakTemperatureRiseFraction = temperatureRiseFraction
     }
   }
 
@@ -182,14 +182,14 @@ struct StepWeights: ~Copyable {
   private let inverseStepLength: Float
 
   init(stepLength: Int) {
-    let paddedStepLength = (stepLength + 3) / 4 * 4
-    paddedFrameCount = paddedStepLength
+    let paddedStepFrameCount = (stepLength + 3) / 4 * 4
+    paddedFrameCount = paddedStepFrameCount
     inverseStepLength = 1 / Float(stepLength)
-    var weightTable = [Float](repeating: 0, count: 2 * paddedStepLength)
+    var weightTable = [Float](repeating: 0, count: 2 * paddedStepFrameCount)
     var framePositions = (SIMD4<Float>(0, 1, 2, 3) + 0.5) * inverseStepLength - 0.5
     for frame in 0..<stepLength {
       weightTable[frame] = 1
-      weightTable[paddedStepLength + frame] = framePositions[frame % 4]
+      weightTable[paddedStepFrameCount + frame] = framePositions[frame % 4]
       if frame % 4 == 3 {
         framePositions += 4 * inverseStepLength
       }

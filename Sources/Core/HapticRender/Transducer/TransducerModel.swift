@@ -26,20 +26,24 @@ public struct TransducerModel: Equatable, Sendable {
   /// Returns the acceleration for a steady full-scale sine as a complex number.
   func accelerationPhasor(atHertz hertz: Double) -> SIMD2<Double> {
     let relativeFrequency = hertz / resonanceHertz
-    let real = 1 - relativeFrequency * relativeFrequency
-    let imaginary = relativeFrequency / qualityFactor
+    let denominatorReal = 1 - relativeFrequency * relativeFrequency
+    let denominatorImaginary = relativeFrequency / qualityFactor
     let conjugateScale =
       -relativeFrequency * relativeFrequency
-      / (qualityFactor * (real * real + imaginary * imaginary))
-    return [conjugateScale * real, -conjugateScale * imaginary]
+      / (qualityFactor
+        * (denominatorReal * denominatorReal + denominatorImaginary * denominatorImaginary))
+    return [conjugateScale * denominatorReal, -conjugateScale * denominatorImaginary]
   }
 
   /// Returns the magnitude of the displacement, relative to that of a full-scale sine at resonance.
   public func displacementMagnitude(atHertz hertz: Double) -> Double {
     let relativeFrequency = hertz / resonanceHertz
-    let real = 1 - relativeFrequency * relativeFrequency
-    let imaginary = relativeFrequency / qualityFactor
-    return 1 / (qualityFactor * (real * real + imaginary * imaginary).squareRoot())
+    let denominatorReal = 1 - relativeFrequency * relativeFrequency
+    let denominatorImaginary = relativeFrequency / qualityFactor
+    return 1
+      / (qualityFactor
+        * (denominatorReal * denominatorReal + denominatorImaginary * denominatorImaginary)
+        .squareRoot())
   }
 }
 
@@ -57,26 +61,29 @@ struct MotionStateTransition: Equatable, Sendable, BitwiseCopyable {
   let driveColumn: SIMD2<Double>
 
   init(_ model: TransducerModel, seconds: Double) {
-    let omega = 2 * Double.pi * model.resonanceHertz
-    let decayRate = omega / (2 * model.qualityFactor)
-    let discriminant = omega * omega - decayRate * decayRate
+    let resonanceRadiansPerSecond = 2 * Double.pi * model.resonanceHertz
+    let decayNepersPerSecond = resonanceRadiansPerSecond / (2 * model.qualityFactor)
+    let oscillationFrequencySquare =
+      resonanceRadiansPerSecond * resonanceRadiansPerSecond - decayNepersPerSecond
+      * decayNepersPerSecond
     let oscillation: (cosine: Double, sine: Double)
-    if discriminant > 1e-9 {
-      let frequency = discriminant.squareRoot()
+    if oscillationFrequencySquare > 1e-9 {
+      let frequency = oscillationFrequencySquare.squareRoot()
       oscillation = (cos(frequency * seconds), sin(frequency * seconds) / frequency)
-    } else if discriminant < -1e-9 {
-      let frequency = (-discriminant).squareRoot()
+    } else if oscillationFrequencySquare < -1e-9 {
+      let frequency = (-oscillationFrequencySquare).squareRoot()
       oscillation = (cosh(frequency * seconds), sinh(frequency * seconds) / frequency)
     } else {
       oscillation = (1, seconds)
     }
-    let decayFactor = exp(-decayRate * seconds)
+    let decayFactor = exp(-decayNepersPerSecond * seconds)
     displacementRow = [
-      decayFactor * (oscillation.cosine + decayRate * oscillation.sine),
-      decayFactor * omega * oscillation.sine,
+      decayFactor * (oscillation.cosine + decayNepersPerSecond * oscillation.sine),
+      decayFactor * resonanceRadiansPerSecond * oscillation.sine,
     ]
     velocityRow = [
-      -displacementRow.y, decayFactor * (oscillation.cosine - decayRate * oscillation.sine),
+      -displacementRow.y,
+      decayFactor * (oscillation.cosine - decayNepersPerSecond * oscillation.sine),
     ]
     driveColumn = [
       (1 - displacementRow.x) / model.qualityFactor, displacementRow.y / model.qualityFactor,
@@ -129,14 +136,14 @@ public struct TransducerSimulation: BitwiseCopyable, Sendable {
   /// Advances the simulation by a sample of the drive and returns the acceleration, relative to the
   /// peak of a full-scale sine at resonance.
   public mutating func nextAcceleration(drive sample: Float) -> Float {
-    let drive = Double(sample)
-    var acceleration = 0.0
+    let driveSample = Double(sample)
+    var accelerationSum = 0.0
     for index in 0..<resonanceCount {
-      acceleration += resonances[index].nextAcceleration(from: previousDrive, to: drive)
+      accelerationSum += resonances[index].nextAcceleration(from: previousDrive, to: driveSample)
     }
-    previousDrive = drive
+    previousDrive = driveSample
     peakDisplacement = max(peakDisplacement, abs(displacement))
-    return Float(acceleration)
+    return Float(accelerationSum)
   }
 
   private func sum(of contribution: (SimulatedResonance) -> Double) -> Double {
@@ -163,17 +170,18 @@ private struct SimulatedResonance: BitwiseCopyable, Sendable {
 
   init(_ model: TransducerModel, accelerationGain gain: Double = 1, ratio: Double = 1, rate: Double)
   {
-    let seconds = 1 / rate
-    let omega = 2 * Double.pi * model.resonanceHertz
-    transition = MotionStateTransition(model, seconds: seconds)
+    let framePeriodSeconds = 1 / rate
+    let resonanceRadiansPerSecond = 2 * Double.pi * model.resonanceHertz
+    transition = MotionStateTransition(model, seconds: framePeriodSeconds)
     // The response to a linear drive follows by partial integration. `deviation` is the difference
     // between the response to a constant drive and that of a free mass.
     let driveRampDeviation =
-      transition.driveColumn - SIMD2(0, omega / model.qualityFactor * seconds)
+      transition.driveColumn
+      - SIMD2(0, resonanceRadiansPerSecond / model.qualityFactor * framePeriodSeconds)
     driveEndColumn =
       SIMD2(
         -driveRampDeviation.x / model.qualityFactor - driveRampDeviation.y, driveRampDeviation.x)
-      / (omega * seconds)
+      / (resonanceRadiansPerSecond * framePeriodSeconds)
     qualityFactor = model.qualityFactor
     self.accelerationGain = gain
     // The displacement is the acceleration divided by the squared frequency.

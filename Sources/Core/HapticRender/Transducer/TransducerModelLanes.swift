@@ -68,18 +68,19 @@ struct TransducerModelLanes: BitwiseCopyable, Sendable {
     _ model: TransducerTolerance.Model, lane: Int, stepLength: Int, rate: Double
   ) {
     let dampingRatio = 1 / (2 * model.qualityFactor)
-    let resonance = TransducerModel(
+    let resonanceModel = TransducerModel(
       resonanceHertz: model.resonanceHertz, qualityFactor: model.qualityFactor)
-    let frameTransition = MotionStateTransition(resonance, seconds: 1 / rate)
-    let stepTransition = MotionStateTransition(resonance, seconds: Double(stepLength) / rate)
+    let frameTransition = MotionStateTransition(resonanceModel, seconds: 1 / rate)
+    let stepTransition = MotionStateTransition(resonanceModel, seconds: Double(stepLength) / rate)
 
-    func coordinates(_ motion: SIMD2<Double>) -> SIMD2<Double> {
+    func normCoordinates(_ motion: SIMD2<Double>) -> SIMD2<Double> {
       [motion.x, (dampingRatio * motion.x + motion.y) / (1 + dampingRatio)]
     }
 
     // The unit vectors of the coordinates are x = 1, v = −ζ and x = 0, v = 1 + ζ.
-    let firstTransitionColumn = coordinates(stepTransition.nextMotion(after: [1, -dampingRatio]))
-    let secondTransitionColumn = coordinates(
+    let firstTransitionColumn = normCoordinates(
+      stepTransition.nextMotion(after: [1, -dampingRatio]))
+    let secondTransitionColumn = normCoordinates(
       stepTransition.nextMotion(after: [0, 1 + dampingRatio]))
     displacementToDisplacement[lane] = Float(firstTransitionColumn.x)
     displacementToVelocity[lane] = Float(firstTransitionColumn.y)
@@ -89,14 +90,14 @@ struct TransducerModelLanes: BitwiseCopyable, Sendable {
     var driveSumResponse = SIMD2<Double>()
     var driveMomentResponse = SIMD2<Double>()
     var positionSquareSum = 0.0
-    var motion = frameTransition.driveColumn * model.resonanceDisplacement
+    var impulseResponseMotion = frameTransition.driveColumn * model.resonanceDisplacement
     for index in (0..<stepLength).reversed() {
       let position = (Double(index) + 0.5) / Double(stepLength) - 0.5
-      let response = coordinates(motion)
+      let response = normCoordinates(impulseResponseMotion)
       driveSumResponse += response
       driveMomentResponse += response * position
       positionSquareSum += position * position
-      motion = frameTransition.nextMotion(after: motion)
+      impulseResponseMotion = frameTransition.nextMotion(after: impulseResponseMotion)
     }
     driveSumResponse /= Double(stepLength)
     if positionSquareSum > 0 {

@@ -59,35 +59,37 @@ extension TransducerProfile {
   func burstLevels(
     steadyLevels: [Double], requestedShape: TransientShape, drive settings: TransducerSettings?
   ) -> [Double] {
-    let shifts = thresholdShifts(count: steadyLevels.count)
+    let thresholdShiftsDecibels = thresholdShifts(count: steadyLevels.count)
     guard let settings, settings.equalizer != nil, let model = settings.protectionModel,
       transient.fullIntensityAmplitude > 0,
       steadyLevels.count > 2
     else {
       // The shortest bursts keep their level, and longer ones are attenuated to match them.
-      let maximumShift = shifts.max() ?? 0
-      return zip(steadyLevels, shifts).map { $0 * raised(10, to: ($1 - maximumShift) / 20) }
+      let maximumShift = thresholdShiftsDecibels.max() ?? 0
+      return zip(steadyLevels, thresholdShiftsDecibels).map {
+        $0 * raised(10, to: ($1 - maximumShift) / 20)
+      }
     }
-    let bursts = steadyLevels.indices.map { index in
+    let simulatedBursts = steadyLevels.indices.map { index in
       simulatedBurst(
         atSharpness: Double(index) / Double(steadyLevels.count - 1), model, settings,
-        thresholdShift: shifts[index], steadyLevel: steadyLevels[index])
+        thresholdShift: thresholdShiftsDecibels[index], steadyLevel: steadyLevels[index])
     }
-    let centerBurst = bursts[steadyLevels.count / 2]
+    let centerBurst = simulatedBursts[steadyLevels.count / 2]
     let requestedBurst = Self.filteredBurst(
       requestedShape, atSharpness: 0.5, model, nil, maximumRate: settings.rate)
-    let requiredLevel = Self.requiredLevel(
+    let centerRequiredLevel = Self.requiredLevel(
       centerBurst.filteredBurst, toMatch: requestedBurst,
       models: settings.uncertainty.extremeModels(of: model))
-    let centerLevel = max(
-      requiredLevel * raised(10, to: Self.burstAdvantageDecibels / 20),
+    let centerDriveLevel = max(
+      centerRequiredLevel * raised(10, to: Self.burstAdvantageDecibels / 20),
       steadyLevels[steadyLevels.count / 2])
-    let levelScale = centerLevel / centerBurst.equalSensationAmplitude
+    let driveLevelScale = centerDriveLevel / centerBurst.equalSensationAmplitude
     // The level of the central burst above the threshold determines the sensation of the others.
-    let centerDecibels = decibels(ofAmplitude: levelScale * (fullScaleAccelerationInG ?? 1))
+    let centerDecibels = decibels(ofAmplitude: driveLevelScale * (fullScaleAccelerationInG ?? 1))
     let targetSensation = SensationGrowth.sensation(
       ofDecibels: centerDecibels, exponent: centerBurst.sensationExponent)
-    return bursts.map { burst in
+    return simulatedBursts.map { burst in
       let target = SensationGrowth.decibels(
         ofSensation: targetSensation, exponent: burst.sensationExponent)
       var equalLevel = burst.equalSensationAmplitude
@@ -96,7 +98,7 @@ extension TransducerProfile {
       }
       let maximumLevel =
         Self.maximumBurstDriveMagnitude / max(burst.filteredBurst.peakMagnitude, 1e-9)
-      return min(levelScale * equalLevel, burst.excursionLimitedAmplitude, maximumLevel)
+      return min(driveLevelScale * equalLevel, burst.excursionLimitedAmplitude, maximumLevel)
     }
   }
 
@@ -115,23 +117,26 @@ extension TransducerProfile {
     atSharpness sharpness: Double, _ model: TransducerModel, _ settings: TransducerSettings,
     thresholdShift: Double, steadyLevel: Double
   ) -> SimulatedBurst {
-    let hertz = transient.frequency.hertz(atSharpness: sharpness)
-    let drive = Self.filteredBurst(
+    let burstHertz = transient.frequency.hertz(atSharpness: sharpness)
+    let driveBurst = Self.filteredBurst(
       transient, atSharpness: sharpness, model, settings, maximumRate: settings.rate)
-    let acceleration = Self.peakAcceleration(drive, of: model)
+    let burstPeakAcceleration = Self.peakAcceleration(driveBurst, of: model)
     var thresholdAmplitude = 1.0
     if hasEqualSensation {
-      thresholdAmplitude = raised(10, to: (thresholdDecibels(atHertz: hertz) + thresholdShift) / 20)
+      thresholdAmplitude = raised(
+        10, to: (thresholdDecibels(atHertz: burstHertz) + thresholdShift) / 20)
     }
-    var excursionLevel = Double.infinity
-    if let limit = settings.limits.maximumExcursionRatio {
-      let excursion = Self.peakExcursion(drive, model, settings.uncertainty.excursionUncertainty)
-      excursionLevel = Self.maximumExcursionFraction * limit / max(excursion, 1e-9)
+    var excursionDriveLevel = Double.infinity
+    if let excursionLimitRatio = settings.limits.maximumExcursionRatio {
+      let excursion = Self.peakExcursion(
+        driveBurst, model, settings.uncertainty.excursionUncertainty)
+      excursionDriveLevel =
+        Self.maximumExcursionFraction * excursionLimitRatio / max(excursion, 1e-9)
     }
     return SimulatedBurst(
-      filteredBurst: drive, excursionLimitedAmplitude: max(excursionLevel, steadyLevel),
-      equalSensationAmplitude: thresholdAmplitude / max(acceleration, 1e-9),
-      sensationExponent: sensationExponent(atHertz: hertz))
+      filteredBurst: driveBurst, excursionLimitedAmplitude: max(excursionDriveLevel, steadyLevel),
+      equalSensationAmplitude: thresholdAmplitude / max(burstPeakAcceleration, 1e-9),
+      sensationExponent: sensationExponent(atHertz: burstHertz))
   }
 
   /// Returns the level at which a drive accelerates all models at least as much as another drive.
@@ -149,26 +154,29 @@ extension TransducerProfile {
     _ burst: TransientShape, atSharpness sharpness: Double, _ model: TransducerModel,
     _ settings: TransducerSettings?, maximumRate: Double
   ) -> FilteredBurst {
-    let maximumRatio = burst.partials.map { $0.frequencyRatio * max(1, $0.glideRatio) }.max() ?? 1
-    let hertz = burst.frequency.hertz(atSharpness: sharpness)
-    let rate = min(
-      maximumRate, simulatedFramesPerCycle * max(maximumRatio * hertz, model.resonanceHertz))
-    var samples = burst.samples(atSharpness: sharpness, rate: rate)
-    samples += [Double](repeating: 0, count: Int(trailingCycleCount * rate / model.resonanceHertz))
-    guard let settings else { return FilteredBurst(samples: samples, rate: rate) }
-    var filters = [
-      Biquad(highPassHertz: min(settings.highPassHertz, rate / 4), rate: rate)
+    let maximumPartialRatio =
+      burst.partials.map { $0.frequencyRatio * max(1, $0.glideRatio) }.max() ?? 1
+    let burstHertz = burst.frequency.hertz(atSharpness: sharpness)
+    let simulationRate = min(
+      maximumRate,
+      simulatedFramesPerCycle * max(maximumPartialRatio * burstHertz, model.resonanceHertz))
+    var burstSamples = burst.samples(atSharpness: sharpness, rate: simulationRate)
+    burstSamples += [Double](
+      repeating: 0, count: Int(trailingCycleCount * simulationRate / model.resonanceHertz))
+    guard let settings else { return FilteredBurst(samples: burstSamples, rate: simulationRate) }
+    var driveFilters = [
+      Biquad(highPassHertz: min(settings.highPassHertz, simulationRate / 4), rate: simulationRate)
     ]
     if let equalizer = settings.equalizer {
-      filters.append(equalizer.filter(rate: rate))
+      driveFilters.append(equalizer.filter(rate: simulationRate))
     }
-    for filter in filters {
+    for filter in driveFilters {
       var state = Biquad.State()
-      for index in samples.indices {
-        samples[index] = filter.process(samples[index], state: &state)
+      for index in burstSamples.indices {
+        burstSamples[index] = filter.process(burstSamples[index], state: &state)
       }
     }
-    return FilteredBurst(samples: samples, rate: rate)
+    return FilteredBurst(samples: burstSamples, rate: simulationRate)
   }
 
   private static func peakAcceleration(_ drive: FilteredBurst, of model: TransducerModel) -> Double
@@ -215,47 +223,47 @@ extension TransducerProfile {
 extension TransientShape {
   /// Returns the samples of the burst that a transient of a sharpness produces.
   fileprivate func samples(atSharpness sharpness: Double, rate: Double) -> [Double] {
-    let duration = seconds(atSharpness: sharpness)
-    let maximumRatio = partials.map { $0.durationRatio }.max() ?? 1
-    let burstFrameCount = max(4, Int((duration * maximumRatio * rate).rounded()))
-    var samples = [Double](repeating: 0, count: burstFrameCount)
+    let durationSeconds = seconds(atSharpness: sharpness)
+    let maximumDurationRatio = partials.map { $0.durationRatio }.max() ?? 1
+    let burstFrameCount = max(4, Int((durationSeconds * maximumDurationRatio * rate).rounded()))
+    var burstSamples = [Double](repeating: 0, count: burstFrameCount)
     for partial in partials {
-      add(partial, duration: duration, atSharpness: sharpness, rate: rate, to: &samples)
+      add(partial, duration: durationSeconds, atSharpness: sharpness, rate: rate, to: &burstSamples)
     }
-    return samples
+    return burstSamples
   }
 
   private func add(
     _ partial: Partial, duration: Double, atSharpness sharpness: Double, rate: Double,
     to samples: inout [Double]
   ) {
-    let hertz = frequency.hertz(atSharpness: sharpness)
-    let squareness =
+    let burstHertz = frequency.hertz(atSharpness: sharpness)
+    let squareWaveFraction =
       squareWaveFractions.lowerBound
       + (squareWaveFractions.upperBound - squareWaveFractions.lowerBound) * sharpness
     let partialFrameCount = max(4, Int((duration * partial.durationRatio * rate).rounded()))
-    let eighthOfLength = max(1, (partialFrameCount + 4) / 8)
-    let riseLength = min(
-      attackSeconds.map { max(1, Int(($0 * rate).rounded())) } ?? eighthOfLength,
+    let eighthLengthFrames = max(1, (partialFrameCount + 4) / 8)
+    let riseFrameCount = min(
+      attackSeconds.map { max(1, Int(($0 * rate).rounded())) } ?? eighthLengthFrames,
       partialFrameCount / 2)
-    let fallLength = min(
-      releaseSeconds.map { max(1, Int(($0 * rate).rounded())) } ?? eighthOfLength,
-      partialFrameCount - riseLength)
+    let fallFrameCount = min(
+      releaseSeconds.map { max(1, Int(($0 * rate).rounded())) } ?? eighthLengthFrames,
+      partialFrameCount - riseFrameCount)
     for frame in 0..<min(partialFrameCount, samples.count) {
       let time = Double(frame) / rate
       let edge = min(
-        1, Double(frame) / Double(riseLength),
-        Double(partialFrameCount - frame) / Double(fallLength))
+        1, Double(frame) / Double(riseFrameCount),
+        Double(partialFrameCount - frame) / Double(fallFrameCount))
       let cycles: Double
       if partial.glideRatio == 1 {
         // A steady sine crosses zero in the middle of the burst.
-        cycles = hertz * partial.frequencyRatio * (time - Double(partialFrameCount) / rate / 2)
+        cycles = burstHertz * partial.frequencyRatio * (time - Double(partialFrameCount) / rate / 2)
       } else {
         let meanGlide = 1 + (partial.glideRatio - 1) * Double(frame) / Double(2 * partialFrameCount)
-        cycles = hertz * partial.frequencyRatio * time * meanGlide
+        cycles = burstHertz * partial.frequencyRatio * time * meanGlide
       }
       let sine = sin(2 * Double.pi * cycles)
-      let wave = sine + squareness * ((sine < 0 ? -1 : 1) - sine)
+      let wave = sine + squareWaveFraction * ((sine < 0 ? -1 : 1) - sine)
       samples[frame] += fullIntensityAmplitude * partial.amplitudeRatio * edge * wave
     }
   }

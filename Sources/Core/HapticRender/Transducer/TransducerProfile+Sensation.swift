@@ -37,11 +37,12 @@ extension TransducerProfile {
   /// The acceleration of a full-scale sine at resonance, in g, if the resonance, the quality
   /// factor, and the acceleration are known.
   var fullScaleAccelerationInG: Double? {
-    guard let hardware, hardware.model != nil, let acceleration = hardware.accelerationInG else {
+    guard let hardware, hardware.model != nil, let ratedAccelerationInG = hardware.accelerationInG
+    else {
       return nil
     }
     let fullScalePowerRatio = TransducerLimits(hardware, amplifier: amplifier).fullScalePowerRatio
-    return acceleration * (fullScalePowerRatio ?? 1).squareRoot()
+    return ratedAccelerationInG * (fullScalePowerRatio ?? 1).squareRoot()
   }
 
   /// Returns the exponent of the growth of sensation at a frequency, or 1 if the contours of equal
@@ -123,13 +124,13 @@ extension TransducerProfile {
   private static func interpolatedDecibels(
     _ points: [(hertz: Double, decibels: Double)], atHertz hertz: Double
   ) -> Double {
-    guard let first = points.first, let last = points.last else { return 0 }
-    if hertz <= first.hertz { return first.decibels }
+    guard let firstPoint = points.first, let lastPoint = points.last else { return 0 }
+    if hertz <= firstPoint.hertz { return firstPoint.decibels }
     for (low, high) in zip(points, points.dropFirst()) where hertz <= high.hertz {
       let fraction = logarithm2(hertz / low.hertz) / logarithm2(high.hertz / low.hertz)
       return low.decibels + (high.decibels - low.decibels) * fraction
     }
-    return last.decibels
+    return lastPoint.decibels
   }
 
   /// The number of frequencies that are examined to find the useful band. In typical bands, they
@@ -164,27 +165,37 @@ extension TransducerProfile {
     _ mapping: FrequencyMapping, settings: TransducerSettings?
   ) -> FrequencyMapping {
     var bandMapping = mapping
-    if let band = hardware?.bandHertz {
-      bandMapping.lowHertz = min(max(bandMapping.lowHertz, band.lowerBound), band.upperBound)
-      bandMapping.highHertz = min(max(bandMapping.highHertz, band.lowerBound), band.upperBound)
+    if let transducerBandHertz = hardware?.bandHertz {
+      bandMapping.lowHertz = min(
+        max(bandMapping.lowHertz, transducerBandHertz.lowerBound), transducerBandHertz.upperBound)
+      bandMapping.highHertz = min(
+        max(bandMapping.highHertz, transducerBandHertz.lowerBound), transducerBandHertz.upperBound)
     }
     guard hasKnownResponse, bandMapping.highHertz > bandMapping.lowHertz else { return bandMapping }
-    let bandOctaves = logarithm2(bandMapping.highHertz / bandMapping.lowHertz)
-    let frequencies = (0..<Self.bandSearchPointCount).map { index in
+    let bandWidthOctaves = logarithm2(bandMapping.highHertz / bandMapping.lowHertz)
+    let searchFrequenciesHertz = (0..<Self.bandSearchPointCount).map { index in
       bandMapping.lowHertz
-        * raised(2, to: bandOctaves * Double(index) / Double(Self.bandSearchPointCount - 1))
+        * raised(2, to: bandWidthOctaves * Double(index) / Double(Self.bandSearchPointCount - 1))
     }
-    let levels = frequencies.map { sensationDecibels(atHertz: $0, drive: settings) }
-    guard let maximumLevel = levels.max(), let best = levels.firstIndex(of: maximumLevel) else {
+    let searchLevelsDecibels = searchFrequenciesHertz.map {
+      sensationDecibels(atHertz: $0, drive: settings)
+    }
+    guard let maximumLevelDecibels = searchLevelsDecibels.max(),
+      let bestSearchIndex = searchLevelsDecibels.firstIndex(of: maximumLevelDecibels)
+    else {
       return bandMapping
     }
-    let minimumLevel = maximumLevel - driveSettings.usableBandDecibels
+    let minimumUsableDecibels = maximumLevelDecibels - driveSettings.usableBandDecibels
     // The negated comparisons also end the band at NaN.
-    if let lastUnreachableBelow = levels[..<best].lastIndex(where: { !($0 >= minimumLevel) }) {
-      bandMapping.lowHertz = frequencies[lastUnreachableBelow + 1]
+    if let lastUnreachableIndexBelow = searchLevelsDecibels[..<bestSearchIndex].lastIndex(where: {
+      !($0 >= minimumUsableDecibels)
+    }) {
+      bandMapping.lowHertz = searchFrequenciesHertz[lastUnreachableIndexBelow + 1]
     }
-    if let firstUnreachableAbove = levels[best...].firstIndex(where: { !($0 >= minimumLevel) }) {
-      bandMapping.highHertz = frequencies[firstUnreachableAbove - 1]
+    if let firstUnreachableIndexAbove = searchLevelsDecibels[bestSearchIndex...].firstIndex(where: {
+      !($0 >= minimumUsableDecibels)
+    }) {
+      bandMapping.highHertz = searchFrequenciesHertz[firstUnreachableIndexAbove - 1]
     }
     return bandMapping
   }
@@ -205,23 +216,24 @@ extension TransducerProfile {
   public func levelsOverSharpness(count: Int, drive settings: TransducerSettings?) -> [Double] {
     guard hasEqualSensation || isEqualized else { return Array(repeating: 1, count: count) }
     // The level of full intensity above the threshold matters only if exponents differ.
-    let fullScaleLevel =
+    let fullIntensityLevel =
       hasConvergingContours ? fullIntensityAmplitude * (fullScaleAccelerationInG ?? 1) : 1
-    let frequencies = (0..<count).map { index in
+    let sharpnessHertz = (0..<count).map { index in
       frequency.hertz(atSharpness: Double(index) / Double(count - 1))
     }
-    let levels = frequencies.map {
-      sensationDecibels(atHertz: $0, drive: settings) + decibels(ofAmplitude: fullScaleLevel)
+    let levelsDecibels = sharpnessHertz.map {
+      sensationDecibels(atHertz: $0, drive: settings) + decibels(ofAmplitude: fullIntensityLevel)
     }
-    let exponents = frequencies.map { sensationExponent(atHertz: $0) }
-    let sensations = zip(levels, exponents).map {
+    let sensationExponents = sharpnessHertz.map { sensationExponent(atHertz: $0) }
+    let sensationMagnitudes = zip(levelsDecibels, sensationExponents).map {
       SensationGrowth.sensation(ofDecibels: $0, exponent: $1)
     }
-    let minimumSensation = sensations.min() ?? 0
-    let minimumLevel = minimumLevelDecibels(levels: levels, exponents: exponents)
-    return zip(levels, exponents).map { level, exponent in
+    let minimumSensation = sensationMagnitudes.min() ?? 0
+    let minimumDecibels = minimumLevelDecibels(
+      levels: levelsDecibels, exponents: sensationExponents)
+    return zip(levelsDecibels, sensationExponents).map { level, exponent in
       let target = SensationGrowth.decibels(ofSensation: minimumSensation, exponent: exponent)
-      return raised(10, to: max(minimumLevel, target - level) / 20)
+      return raised(10, to: max(minimumDecibels, target - level) / 20)
     }
   }
 
@@ -264,29 +276,31 @@ extension TransducerHardware {
   /// the resonance are further apart than half of its bandwidth.
   fileprivate var measuredCorrections: [(hertz: Double, decibels: Double)] {
     guard let model, responsePoints.count > 1 else { return [] }
-    let halfOctave = 2.0.squareRoot()
-    let resonanceVicinity =
-      (model.resonanceHertz / halfOctave)...(model.resonanceHertz * halfOctave)
-    guard responsePoints[0].hertz <= resonanceVicinity.lowerBound,
-      responsePoints[responsePoints.count - 1].hertz >= resonanceVicinity.upperBound
+    let halfOctaveRatio = 2.0.squareRoot()
+    let resonanceVicinityHertz =
+      (model.resonanceHertz / halfOctaveRatio)...(model.resonanceHertz * halfOctaveRatio)
+    guard responsePoints[0].hertz <= resonanceVicinityHertz.lowerBound,
+      responsePoints[responsePoints.count - 1].hertz >= resonanceVicinityHertz.upperBound
     else { return [] }
     let pointsNearResonance = zip(responsePoints, responsePoints.dropFirst()).filter {
-      $1.hertz > resonanceVicinity.lowerBound && $0.hertz < resonanceVicinity.upperBound
+      $1.hertz > resonanceVicinityHertz.lowerBound && $0.hertz < resonanceVicinityHertz.upperBound
     }
-    let maximumDistance = pointsNearResonance.map { $1.hertz / $0.hertz - 1 }.max() ?? .infinity
-    guard maximumDistance <= 1 / (2 * model.qualityFactor) else { return [] }
-    let modelDifferences = responsePoints.map {
+    let maximumPointSpacingRatio =
+      pointsNearResonance.map { $1.hertz / $0.hertz - 1 }.max() ?? .infinity
+    guard maximumPointSpacingRatio <= 1 / (2 * model.qualityFactor) else { return [] }
+    let modelDifferencesDecibels = responsePoints.map {
       ($0.hertz, $0.accelerationDecibels - model.accelerationDecibels(atHertz: $0.hertz))
     }
-    let meanDifference = modelDifferences.reduce(0) { $0 + $1.1 } / Double(modelDifferences.count)
-    let deviationSquareSum = modelDifferences.reduce(0) {
-      $0 + ($1.1 - meanDifference) * ($1.1 - meanDifference)
+    let meanDifferenceDecibels =
+      modelDifferencesDecibels.reduce(0) { $0 + $1.1 } / Double(modelDifferencesDecibels.count)
+    let deviationSquareSum = modelDifferencesDecibels.reduce(0) {
+      $0 + ($1.1 - meanDifferenceDecibels) * ($1.1 - meanDifferenceDecibels)
     }
     guard
       deviationSquareSum <= Self.maximumModelDeviationDecibels * Self.maximumModelDeviationDecibels
-        * Double(modelDifferences.count)
+        * Double(modelDifferencesDecibels.count)
     else { return [] }
-    return modelDifferences.map { ($0.0, $0.1 - meanDifference) }
+    return modelDifferencesDecibels.map { ($0.0, $0.1 - meanDifferenceDecibels) }
   }
 }
 

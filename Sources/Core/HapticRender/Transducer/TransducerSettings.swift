@@ -80,24 +80,24 @@ public struct TransducerSettings: Equatable, Sendable {
   /// Returns the decay rate of each filter and, optionally, of the transducer, in nepers per
   /// second.
   fileprivate func decayRates(includesTransducer: Bool) -> [Double] {
-    var rates = [
+    var filterDecayRates = [
       TransducerModel(resonanceHertz: highPassHertz, qualityFactor: 0.5.squareRoot()).decayRate
     ]
     if let equalizer {
-      rates.append(equalizer.targetModel.decayRate)
+      filterDecayRates.append(equalizer.targetModel.decayRate)
     }
-    rates += modeFilters.map { $0.targetModel.decayRate }
+    filterDecayRates += modeFilters.map { $0.targetModel.decayRate }
     if includesTransducer, let protectionModel {
-      rates += [protectionModel.decayRate] + excursionModes.map { $0.model.decayRate }
+      filterDecayRates += [protectionModel.decayRate] + excursionModes.map { $0.model.decayRate }
     }
-    return rates
+    return filterDecayRates
   }
 
   fileprivate static func tailDuration(ofDecayRates rates: [Double]) -> Double {
-    let sortedRates = rates.sorted()
-    guard let minimumRate = sortedRates.first else { return 0 }
-    return tailAttenuationDecibels / 8.686 / minimumRate
-      + sortedRates.dropFirst().reduce(0) { $0 + 1.5 / $1 }
+    let ascendingDecayRates = rates.sorted()
+    guard let slowestDecayRate = ascendingDecayRates.first else { return 0 }
+    return tailAttenuationDecibels / 8.686 / slowestDecayRate
+      + ascendingDecayRates.dropFirst().reduce(0) { $0 + 1.5 / $1 }
   }
 }
 
@@ -111,17 +111,17 @@ extension OutputRouting {
   ///   - rate: The sample rate, in hertz.
   ///   - includesTransducer: Whether the decay of the transducers themselves counts.
   public func tailDuration(rate: Double, includesTransducer: Bool = false) -> Double {
-    var maximumTail = OfflineRenderer.defaultTailSeconds
+    var maximumTailSeconds = OfflineRenderer.defaultTailSeconds
     for channel in channels {
       let settings = channel.transducer?.transducerSettings(rate: rate)
       let transducerRates = settings?.decayRates(includesTransducer: includesTransducer) ?? []
       let rates = transducerRates + channel.filterDecayRatesNepersPerSecond
       if !rates.isEmpty {
         let tail = TransducerSettings.tailDuration(ofDecayRates: rates)
-        maximumTail = max(maximumTail, tail + OfflineRenderer.fadeOutSeconds)
+        maximumTailSeconds = max(maximumTailSeconds, tail + OfflineRenderer.fadeOutSeconds)
       }
     }
-    return maximumTail
+    return maximumTailSeconds
   }
 }
 
@@ -130,10 +130,10 @@ extension TransducerModel {
   /// the slower one.
   var decayRate: Double {
     let dampingRatio = 1 / (2 * qualityFactor)
-    let relativeRate =
+    let relativeDecayRate =
       dampingRatio <= 1
       ? dampingRatio : dampingRatio - (dampingRatio * dampingRatio - 1).squareRoot()
-    return 2 * Double.pi * resonanceHertz * relativeRate
+    return 2 * Double.pi * resonanceHertz * relativeDecayRate
   }
 
   /// Returns the maximum displacement for a full-scale sine in a frequency band.
@@ -189,13 +189,13 @@ public struct TransducerLimits: Equatable, Sendable {
   /// loudspeakers. If the excursion wasn't measured, the limit is the displacement of a sine of
   /// peak power in the published band, which the manufacturer permits.
   init(_ hardware: TransducerHardware, amplifier: AmplifierParameters) {
-    let continuousPower =
+    let continuousWatts =
       hardware.continuousWatts ?? hardware.peakWatts.map { $0 / Self.peakPowerRatio }
-    let peakPower = hardware.peakWatts ?? hardware.continuousWatts.map { $0 * Self.peakPowerRatio }
-    let fullScalePower = amplifier.fullScaleWatts ?? peakPower
+    let peakWatts = hardware.peakWatts ?? hardware.continuousWatts.map { $0 * Self.peakPowerRatio }
+    let fullScaleWatts = amplifier.fullScaleWatts ?? peakWatts
     thermal = hardware.thermalParameters ?? ThermalParameters()
-    if let continuousPower, let fullScalePower {
-      fullScalePowerRatio = fullScalePower / continuousPower
+    if let continuousWatts, let fullScaleWatts {
+      fullScalePowerRatio = fullScaleWatts / continuousWatts
     } else {
       fullScalePowerRatio = nil
     }
@@ -203,15 +203,17 @@ public struct TransducerLimits: Equatable, Sendable {
       maximumExcursionRatio = nil
       return
     }
-    if let millimeters = hardware.excursionMillimeters, let acceleration = hardware.accelerationInG
+    if let excursionMillimeters = hardware.excursionMillimeters,
+      let ratedAccelerationInG = hardware.accelerationInG
     {
-      let omega = 2 * Double.pi * model.resonanceHertz
-      let meters =
-        acceleration * 9.80665 * (fullScalePowerRatio ?? 1).squareRoot() / (omega * omega)
-      maximumExcursionRatio = millimeters / 1_000 / meters
+      let resonanceRadiansPerSecond = 2 * Double.pi * model.resonanceHertz
+      let fullScaleExcursionMeters =
+        ratedAccelerationInG * 9.80665 * (fullScalePowerRatio ?? 1).squareRoot()
+        / (resonanceRadiansPerSecond * resonanceRadiansPerSecond)
+      maximumExcursionRatio = excursionMillimeters / 1_000 / fullScaleExcursionMeters
     } else {
       let powerMargin =
-        if let peakPower, let fullScalePower { (peakPower / fullScalePower).squareRoot() } else {
+        if let peakWatts, let fullScaleWatts { (peakWatts / fullScaleWatts).squareRoot() } else {
           1.0
         }
       let band = hardware.bandHertz ?? model.resonanceHertz / 2...Double.infinity
@@ -317,22 +319,26 @@ public struct EqualizerDesign: Equatable, Sendable {
     _ model: TransducerModel, settings: DriveSettings, minimumHertz: Double,
     highPass: Biquad, rate: Double
   ) {
-    let boost = raised(10, to: settings.maximumBoostDecibels / 20)
-    let resonance = model.resonanceHertz
-    let qualityFactor = min(
+    let maximumBoostFactor = raised(10, to: settings.maximumBoostDecibels / 20)
+    let resonanceHertz = model.resonanceHertz
+    let targetQualityFactor = min(
       model.qualityFactor, max(0.5.squareRoot(), model.qualityFactor / settings.dampingFactor))
-    let targetResonance = min(max(minimumHertz, resonance / boost.squareRoot()), resonance)
-    let targetModel = TransducerModel(resonanceHertz: targetResonance, qualityFactor: qualityFactor)
+    let targetResonanceHertz = min(
+      max(minimumHertz, resonanceHertz / maximumBoostFactor.squareRoot()), resonanceHertz)
+    let targetModel = TransducerModel(
+      resonanceHertz: targetResonanceHertz, qualityFactor: targetQualityFactor)
     self.canceledModel = model
     self.targetModel = targetModel
     let unityGainFilter = Self.filter(from: model, to: targetModel, gain: 1, rate: rate)
-    func response(_ hertz: Double) -> Double {
+    func drivenResponse(_ hertz: Double) -> Double {
       highPass.magnitude(atHertz: hertz, rate: rate)
         * unityGainFilter.magnitude(atHertz: hertz, rate: rate)
     }
-    let maximumResponse = Self.peakResponse(of: response, near: targetResonance, below: rate / 2)
+    let maximumResponse = Self.peakResponse(
+      of: drivenResponse, near: targetResonanceHertz, below: rate / 2)
     // The equalizer doesn't boost the resonance, at which the transducer is loudest.
-    highFrequencyGain = min(boost / maximumResponse, 1 / response(resonance))
+    highFrequencyGain = min(
+      maximumBoostFactor / maximumResponse, 1 / drivenResponse(resonanceHertz))
   }
 
   func filter(rate: Double) -> Biquad {
@@ -342,11 +348,11 @@ public struct EqualizerDesign: Equatable, Sendable {
   private static func peakResponse(
     of response: (Double) -> Double, near peak: Double, below maximumHertz: Double
   ) -> Double {
-    let searchRatio = raised(maximumHertz, to: 1 / 64)
-    let searchFrequencies = [peak] + (0...64).map { raised(searchRatio, to: Double($0)) }
+    let searchStepRatio = raised(maximumHertz, to: 1 / 64)
+    let searchFrequencies = [peak] + (0...64).map { raised(searchStepRatio, to: Double($0)) }
     let bestHertz = searchFrequencies.max { response($0) < response($1) } ?? peak
-    var lowerHertz = bestHertz / searchRatio
-    var upperHertz = min(bestHertz * searchRatio, maximumHertz)
+    var lowerHertz = bestHertz / searchStepRatio
+    var upperHertz = min(bestHertz * searchStepRatio, maximumHertz)
     // Each iteration keeps the two thirds of the interval that contain the maximum.
     for _ in 0..<24 {
       let third = (upperHertz - lowerHertz) / 3
@@ -395,10 +401,10 @@ struct ModeDamping: Equatable, Sendable {
   ///   - rate: The sample rate, in hertz.
   init(_ mode: TransducerMode, of hardware: TransducerHardware, damping: Double, rate: Double) {
     let canceledModel = hardware.widenedModel(mode.model)
-    let otherMagnitude = hardware.accelerationMagnitude(
+    let otherResonancesMagnitude = hardware.accelerationMagnitude(
       atHertz: mode.resonanceHertz, excluding: mode)
     let dampingDepth = min(
-      max(damping, 1), 1 + abs(mode.accelerationRatio) / max(otherMagnitude, 1e-9))
+      max(damping, 1), 1 + abs(mode.accelerationRatio) / max(otherResonancesMagnitude, 1e-9))
     targetModel = TransducerModel(
       resonanceHertz: mode.resonanceHertz,
       qualityFactor: min(
@@ -407,9 +413,9 @@ struct ModeDamping: Equatable, Sendable {
     let zeros = Biquad.Polynomial(canceledModel, rate: rate)
     let poles = Biquad.Polynomial(targetModel, rate: rate)
     // The gain at low frequencies is 1.
-    let gain =
+    let unityPassbandGain =
       (1 + poles.firstDelayCoefficient + poles.secondDelayCoefficient)
       / (1 + zeros.firstDelayCoefficient + zeros.secondDelayCoefficient)
-    filter = Biquad(gain: gain, zeros: zeros, poles: poles)
+    filter = Biquad(gain: unityPassbandGain, zeros: zeros, poles: poles)
   }
 }

@@ -50,8 +50,8 @@ struct TransducerTolerance {
   ) {
     let totalDisplacementGain = modes.reduce(1) { $0 + abs($1.relativeDisplacement) }
     relativeDisplacementSum = totalDisplacementGain
-    let resonances = [model] + modes.map { $0.model }
-    let modelSets = resonances.map {
+    let resonanceModels = [model] + modes.map { $0.model }
+    let modelSets = resonanceModels.map {
       Self.models(around: $0, uncertainty, gain: totalDisplacementGain)
     }
     models = modelSets.map { $0.models[0] } + modelSets.flatMap { $0.models.dropFirst() }
@@ -64,7 +64,7 @@ struct TransducerTolerance {
     around model: TransducerModel, _ uncertainty: TransducerUncertainty, gain: Double
   ) -> ModelSet {
     let qualityFactorRatio = uncertainty.qualityFactorRatio
-    let maximumQuality = model.qualityFactor * qualityFactorRatio
+    let maximumQualityFactor = model.qualityFactor * qualityFactorRatio
     let nominalModel = Model(
       resonanceHertz: model.resonanceHertz, qualityFactor: model.qualityFactor,
       resonanceDisplacement: gain)
@@ -73,7 +73,7 @@ struct TransducerTolerance {
     }
     let logResonanceSpan = log(
       (1 + uncertainty.resonanceFraction) / (1 - uncertainty.resonanceFraction))
-    func resonances(_ count: Int) -> [Double] {
+    func spacedResonancesHertz(_ count: Int) -> [Double] {
       guard count > 1 else { return [model.resonanceHertz] }
       return (0..<count).map {
         model.resonanceHertz * (1 - uncertainty.resonanceFraction)
@@ -83,26 +83,29 @@ struct TransducerTolerance {
     var resonanceCount = 1
     if logResonanceSpan > 0 {
       let closeCount =
-        Int((logResonanceSpan * maximumQuality / maximumSpacingInBandwidths).rounded(.up)) + 1
+        Int((logResonanceSpan * maximumQualityFactor / maximumSpacingInBandwidths).rounded(.up)) + 1
       resonanceCount = min(modelCountAtMaximumQuality, closeCount)
     }
-    var models = [nominalModel]
-    models += resonances(resonanceCount).map {
+    var toleranceModels = [nominalModel]
+    toleranceModels += spacedResonancesHertz(resonanceCount).map {
       Model(
-        resonanceHertz: $0, qualityFactor: maximumQuality,
+        resonanceHertz: $0, qualityFactor: maximumQualityFactor,
         resonanceDisplacement: gain * qualityFactorRatio)
     }
     if qualityFactorRatio > 1 {
-      models += resonances(logResonanceSpan > 0 ? modelCountAtMinimumQuality : 1).map {
+      toleranceModels += spacedResonancesHertz(
+        logResonanceSpan > 0 ? modelCountAtMinimumQuality : 1
+      ).map {
         Model(
           resonanceHertz: $0, qualityFactor: model.qualityFactor / qualityFactorRatio,
           resonanceDisplacement: gain)
       }
     }
-    let bandwidths =
-      resonanceCount > 1 ? maximumQuality * logResonanceSpan / Double(resonanceCount - 1) : 0
+    let spacingInBandwidths =
+      resonanceCount > 1 ? maximumQualityFactor * logResonanceSpan / Double(resonanceCount - 1) : 0
     return ModelSet(
-      models: models, excursionLimitFactor: gridLimitFactor / (1 + bandwidths * bandwidths))
+      models: toleranceModels,
+      excursionLimitFactor: gridLimitFactor / (1 + spacingInBandwidths * spacingInBandwidths))
   }
 
   var maximumResonanceHertz: Double { models.map { $0.resonanceHertz }.max() ?? 1 }

@@ -58,47 +58,47 @@ struct SampleReader: BitwiseCopyable, Sendable {
     to leftBus: inout MutableSpan<Float>, _ rightBus: inout MutableSpan<Float>,
     at range: Range<Int>
   ) {
-    let frames = sound.interleavedSamples
-    let count = sound.frameCount
+    let soundSamples = sound.interleavedSamples
+    let soundFrameCount = sound.frameCount
     let channelCount = sound.channelCount
-    let left = playback.leftLevel
-    let right = playback.rightLevel
-    let smoothing = playback.smoothingCoefficient
-    let isFiltered = smoothing < 1
-    let fadeLength = playback.fadeOutFrameCount
-    let endPosition = UInt64(count) &<< 32
-    let fadeStartPosition = UInt64(count &- fadeLength) &<< 32
-    let fadePerPositionUnit = fadeLength > 0 ? 1 / (4_294_967_296 * Float(fadeLength)) : 0
+    let leftRamp = playback.leftLevel
+    let rightRamp = playback.rightLevel
+    let smoothingCoefficient = playback.smoothingCoefficient
+    let isFiltered = smoothingCoefficient < 1
+    let fadeOutFrames = playback.fadeOutFrameCount
+    let soundEndPosition = UInt64(soundFrameCount) &<< 32
+    let fadeStartPosition = UInt64(soundFrameCount &- fadeOutFrames) &<< 32
+    let fadePerPositionUnit = fadeOutFrames > 0 ? 1 / (4_294_967_296 * Float(fadeOutFrames)) : 0
     var outputFrame = range.lowerBound
-    var levelPosition = Float(first)
+    var levelRampFrame = Float(first)
     while outputFrame < range.upperBound {
-      if fixedPointPosition >= endPosition {
+      if fixedPointPosition >= soundEndPosition {
         guard playback.isLooping else { return }
-        fixedPointPosition = fixedPointPosition % endPosition
+        fixedPointPosition = fixedPointPosition % soundEndPosition
       }
       let index = Int(fixedPointPosition &>> 32)
       let fraction = Float(UInt32(truncatingIfNeeded: fixedPointPosition)) * (1 / 4_294_967_296)
       let lastNext = playback.isLooping ? 0 : index
-      let next = index &+ 1 < count ? index &+ 1 : lastNext
-      let current = frames[index &* channelCount]
-      let sampleLeft = current + (frames[next &* channelCount] - current) * fraction
+      let next = index &+ 1 < soundFrameCount ? index &+ 1 : lastNext
+      let current = soundSamples[index &* channelCount]
+      let sampleLeft = current + (soundSamples[next &* channelCount] - current) * fraction
       var sampleRight = sampleLeft
       if channelCount == 2 {
-        let currentRight = frames[index &* 2 &+ 1]
-        sampleRight = currentRight + (frames[next &* 2 &+ 1] - currentRight) * fraction
+        let currentRight = soundSamples[index &* 2 &+ 1]
+        sampleRight = currentRight + (soundSamples[next &* 2 &+ 1] - currentRight) * fraction
       }
-      leftFilterState += smoothing * (sampleLeft - leftFilterState)
-      rightFilterState += smoothing * (sampleRight - rightFilterState)
+      leftFilterState += smoothingCoefficient * (sampleLeft - leftFilterState)
+      rightFilterState += smoothingCoefficient * (sampleRight - rightFilterState)
       let fade =
-        fadeLength > 0 && fixedPointPosition > fadeStartPosition
-        ? Float(endPosition &- fixedPointPosition) * fadePerPositionUnit : 1
-      let leftLevel = left.startAmplitude + left.slopePerFrame * levelPosition
-      let rightLevel = right.startAmplitude + right.slopePerFrame * levelPosition
+        fadeOutFrames > 0 && fixedPointPosition > fadeStartPosition
+        ? Float(soundEndPosition &- fixedPointPosition) * fadePerPositionUnit : 1
+      let leftLevel = leftRamp.startAmplitude + leftRamp.slopePerFrame * levelRampFrame
+      let rightLevel = rightRamp.startAmplitude + rightRamp.slopePerFrame * levelRampFrame
       leftBus[outputFrame] += (isFiltered ? leftFilterState : sampleLeft) * leftLevel * fade
       rightBus[outputFrame] += (isFiltered ? rightFilterState : sampleRight) * rightLevel * fade
       fixedPointPosition = fixedPointPosition &+ fixedPointIncrement
       outputFrame &+= 1
-      levelPosition += 1
+      levelRampFrame += 1
     }
   }
 
@@ -116,14 +116,14 @@ struct SampleReader: BitwiseCopyable, Sendable {
   ) {
     var soundFrame = Int(fixedPointPosition &>> 32)
     var outputFrame = range.lowerBound
-    var levelPosition = Float(first)
+    var levelRampFrame = Float(first)
     while outputFrame < range.upperBound, soundFrame < sound.frameCount {
       bus[outputFrame] +=
         sound.interleavedSamples[soundFrame]
-        * (level.startAmplitude + level.slopePerFrame * levelPosition)
+        * (level.startAmplitude + level.slopePerFrame * levelRampFrame)
       soundFrame &+= 1
       outputFrame &+= 1
-      levelPosition += 1
+      levelRampFrame += 1
     }
     advance(by: range.count)
   }

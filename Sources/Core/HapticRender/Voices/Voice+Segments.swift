@@ -52,27 +52,28 @@ extension Voice {
   @_noLocks @inline(__always) private func liveControlBit(
     of id: LiveControlID, in context: VoiceContext
   ) -> UInt8 {
-    let segment = context.plan.value.segments[trackCursors.segmentIndex(of: id)]
-    let control = context.liveControls.value.control(id)
-    let isInEffect = control.overrides(
-      sourceStart: segment.sourceStartFrame, passOrigin: passOriginFrame)
-    return isInEffect ? id.maskBit : 0
+    let plannedSegment = context.plan.value.segments[trackCursors.segmentIndex(of: id)]
+    let liveControl = context.liveControls.value.control(id)
+    let isLiveControlInEffect = liveControl.overrides(
+      sourceStart: plannedSegment.sourceStartFrame, passOrigin: passOriginFrame)
+    return isLiveControlInEffect ? id.maskBit : 0
   }
 
   /// Returns the values of the controls at a pattern frame and the corresponding output frame.
   @_noLocks @inline(__always) func controlValues(
     at patternFrame: Int64, outputFrame: Int64, isHaptic: Bool, in context: VoiceContext
   ) -> ControlValues {
-    var values = ControlValues()
-    values.controlLevel = controlValue(
+    var effectiveValues = ControlValues()
+    effectiveValues.controlLevel = controlValue(
       isHaptic ? .hapticIntensity : .audioVolume, at: patternFrame, outputFrame, in: context)
-    values.controlPitch = controlValue(
+    effectiveValues.controlPitch = controlValue(
       isHaptic ? .hapticSharpness : .audioPitch, at: patternFrame, outputFrame, in: context)
     if !isHaptic {
-      values.brightness = controlValue(.audioBrightness, at: patternFrame, outputFrame, in: context)
-      values.pan = controlValue(.audioPan, at: patternFrame, outputFrame, in: context)
+      effectiveValues.brightness = controlValue(
+        .audioBrightness, at: patternFrame, outputFrame, in: context)
+      effectiveValues.pan = controlValue(.audioPan, at: patternFrame, outputFrame, in: context)
     }
-    return values
+    return effectiveValues
   }
 
   @_noLocks @inline(__always) private func controlValue(
@@ -118,10 +119,10 @@ extension Voice {
     at frame: Int64, of voice: PlannedVoice, in context: VoiceContext
   ) -> Int64 {
     if voice.source.isBurst { return frame }
-    let position =
+    let unclampedPosition =
       context.tempoMap.position(at: onsetOutputFrame &+ frame) &- passOriginFrame
       &- voice.onsetFrame
-    return position < 0 ? 0 : position
+    return unclampedPosition < 0 ? 0 : unclampedPosition
   }
 
   /// Begins the next segment of a voice that hasn't ended.
@@ -144,31 +145,34 @@ extension Voice {
     _ voice: PlannedVoice, _ start: SegmentStartKind, in context: VoiceContext
   ) {
     let isHaptic = voice.source.isHaptic
-    let position = envelopePosition(at: nextFrame, of: voice, in: context)
-    let mask = advanceCursors(to: voice.onsetFrame &+ position, isHaptic: isHaptic, in: context)
-    let isRamp = start.isInterrupted || (!start.isInitial && mask != liveControlBits)
-    liveControlBits = mask
-    var newSegmentLength = segmentLength(voice, position: position, in: context)
-    let rampLength = context.plan.value.minimumRampFrameCount
-    if isRamp && newSegmentLength > rampLength {
-      newSegmentLength = rampLength
+    let envelopeFrame = envelopePosition(at: nextFrame, of: voice, in: context)
+    let liveControlMask = advanceCursors(
+      to: voice.onsetFrame &+ envelopeFrame, isHaptic: isHaptic, in: context)
+    let isTransitionRamp =
+      start.isInterrupted || (!start.isInitial && liveControlMask != liveControlBits)
+    liveControlBits = liveControlMask
+    var newSegmentFrameCount = segmentLength(voice, position: envelopeFrame, in: context)
+    let minimumRampFrames = context.plan.value.minimumRampFrameCount
+    if isTransitionRamp && newSegmentFrameCount > minimumRampFrames {
+      newSegmentFrameCount = minimumRampFrames
     }
     if start.isInitial {
-      setEndLevelsAndFrequency(voice, at: nextFrame, position: position, in: context)
+      setEndLevelsAndFrequency(voice, at: nextFrame, position: envelopeFrame, in: context)
     }
-    let leftStart = segmentEndLeftLevel
-    let rightStart = segmentEndRightLevel
-    let incrementStart = segmentEndPhaseIncrement
-    segmentEndFrame = nextFrame &+ newSegmentLength
-    let endPosition = envelopePosition(at: segmentEndFrame, of: voice, in: context)
-    setEndLevelsAndFrequency(voice, at: segmentEndFrame, position: endPosition, in: context)
+    let leftStartLevel = segmentEndLeftLevel
+    let rightStartLevel = segmentEndRightLevel
+    let startPhaseIncrement = segmentEndPhaseIncrement
+    segmentEndFrame = nextFrame &+ newSegmentFrameCount
+    let endEnvelopeFrame = envelopePosition(at: segmentEndFrame, of: voice, in: context)
+    setEndLevelsAndFrequency(voice, at: segmentEndFrame, position: endEnvelopeFrame, in: context)
     leftLevel = LinearRamp(
-      from: leftStart, to: segmentEndLeftLevel, frameCount: Int(newSegmentLength))
+      from: leftStartLevel, to: segmentEndLeftLevel, frameCount: Int(newSegmentFrameCount))
     if !isHaptic {
       rightLevel = LinearRamp(
-        from: rightStart, to: segmentEndRightLevel, frameCount: Int(newSegmentLength))
+        from: rightStartLevel, to: segmentEndRightLevel, frameCount: Int(newSegmentFrameCount))
     }
-    setFrequencyOrReadingSpeed(voice, from: incrementStart, length: newSegmentLength, in: context)
+    setFrequencyOrReadingSpeed(
+      voice, from: startPhaseIncrement, length: newSegmentFrameCount, in: context)
   }
 
   /// Sets the frequency ramp of a sine or the reading speed of a sound.
@@ -200,12 +204,13 @@ extension Voice {
     _ voice: PlannedVoice, from incrementStart: Float, length: Int64, isExponential: Bool,
     in context: VoiceContext
   ) {
-    let startIncrement = context.plan.value.mappings.clampedPhaseIncrement(
+    let clampedStartIncrement = context.plan.value.mappings.clampedPhaseIncrement(
       incrementStart * voice.frequencyRatio)
-    let endIncrement = context.plan.value.mappings.clampedPhaseIncrement(
+    let clampedEndIncrement = context.plan.value.mappings.clampedPhaseIncrement(
       segmentEndPhaseIncrement * voice.frequencyRatio)
     sine.setFrequencyRamp(
-      from: startIncrement, to: endIncrement, frameCount: length, isExponential: isExponential)
+      from: clampedStartIncrement, to: clampedEndIncrement, frameCount: length,
+      isExponential: isExponential)
   }
 
   /// Ends the segment at the next frame, because a control has changed.
@@ -213,9 +218,10 @@ extension Voice {
     guard !voice.source.isBurst, !nextSegmentStartKind.isInitial, nextFrame < segmentEndFrame else {
       return
     }
-    let elapsedFrames = Float(nextFrame &- segmentStartFrame)
-    segmentEndLeftLevel = leftLevel.startAmplitude + leftLevel.slopePerFrame * elapsedFrames
-    segmentEndRightLevel = rightLevel.startAmplitude + rightLevel.slopePerFrame * elapsedFrames
+    let elapsedSegmentFrames = Float(nextFrame &- segmentStartFrame)
+    segmentEndLeftLevel = leftLevel.startAmplitude + leftLevel.slopePerFrame * elapsedSegmentFrames
+    segmentEndRightLevel =
+      rightLevel.startAmplitude + rightLevel.slopePerFrame * elapsedSegmentFrames
     if !voice.source.readsSamples {
       segmentEndPhaseIncrement = Float(sine.phaseIncrement) / voice.frequencyRatio
     }
@@ -233,15 +239,15 @@ extension Voice {
   @_noLocks private mutating func setEndLevelsAndFrequency(
     _ voice: PlannedVoice, at frame: Int64, position: Int64, in context: VoiceContext
   ) {
-    let controls = controlValues(
+    let endControls = controlValues(
       at: voice.onsetFrame &+ position, outputFrame: onsetOutputFrame &+ frame,
       isHaptic: voice.source.isHaptic, in: context)
-    let controlLevel = Self.clamp(voice.eventLevel * controls.controlLevel, 0, 1)
+    let controlLevel = Self.clamp(voice.eventLevel * endControls.controlLevel, 0, 1)
     let envelopeLevel = envelope.level(at: position) * voice.partialGain
     switch voice.source {
     case .vibration:
       let tone = context.plan.value.incrementAndSharpness(
-        of: voice, pitch: voice.eventPitch + controls.controlPitch)
+        of: voice, pitch: voice.eventPitch + endControls.controlPitch)
       segmentEndPhaseIncrement = tone.increment
       segmentEndLeftLevel =
         envelopeLevel
@@ -255,21 +261,22 @@ extension Voice {
       segmentEndPhaseIncrement = 1
       segmentEndLeftLevel = envelopeLevel
     case .tone:
-      let pitch = Self.clamp(voice.eventPitch + controls.controlPitch, -1, 1)
+      let pitch = Self.clamp(voice.eventPitch + endControls.controlPitch, -1, 1)
       segmentEndPhaseIncrement = context.plan.value.mappings.phaseIncrement(atAudioPitch: pitch)
-      let brightness = Self.clamp(voice.brightness + controls.brightness, 0, 1)
+      let brightness = Self.clamp(voice.brightness + endControls.brightness, 0, 1)
       var level = envelopeLevel * controlLevel
       for _ in 0..<voice.brightnessExponent {
         level *= brightness
       }
-      setEndStereoLevels(level, pan: voice.pan + controls.pan, in: context)
+      setEndStereoLevels(level, pan: voice.pan + endControls.pan, in: context)
     case .sample:
-      let pitch = Self.clamp(voice.eventPitch + controls.controlPitch, -1, 1)
+      let pitch = Self.clamp(voice.eventPitch + endControls.controlPitch, -1, 1)
       segmentEndPhaseIncrement = pitch == 0 ? 1 : RealtimeMath.exp2(pitch)
-      let brightness = Self.clamp(voice.brightness + controls.brightness, 0, 1)
+      let brightness = Self.clamp(voice.brightness + endControls.brightness, 0, 1)
       smoothingCoefficient = context.plan.value.mappings.smoothingCoefficient(
         atBrightness: brightness)
-      setEndStereoLevels(envelopeLevel * controlLevel, pan: voice.pan + controls.pan, in: context)
+      setEndStereoLevels(
+        envelopeLevel * controlLevel, pan: voice.pan + endControls.pan, in: context)
     case .burst:
       // The level and the frequency of a burst are planned.
       return
@@ -279,9 +286,11 @@ extension Voice {
   @_noLocks @inline(__always) private mutating func setEndStereoLevels(
     _ level: Float, pan: Float, in context: VoiceContext
   ) {
-    let pan = Self.clamp(pan, -1, 1)
-    segmentEndLeftLevel = context.hasStereoAudio && pan > 0 ? level * (1 - pan) : level
-    segmentEndRightLevel = context.hasStereoAudio && pan < 0 ? level * (1 + pan) : level
+    let clampedPan = Self.clamp(pan, -1, 1)
+    segmentEndLeftLevel =
+      context.hasStereoAudio && clampedPan > 0 ? level * (1 - clampedPan) : level
+    segmentEndRightLevel =
+      context.hasStereoAudio && clampedPan < 0 ? level * (1 + clampedPan) : level
   }
 
   @_noLocks private static func clamp(_ value: Float, _ low: Float, _ high: Float) -> Float {
@@ -298,42 +307,44 @@ extension Voice {
   @_noLocks private mutating func applyLiveControls(
     to voice: PlannedVoice, in context: VoiceContext
   ) {
-    let mask = advanceCursors(to: voice.onsetFrame, isHaptic: true, in: context)
-    guard mask != 0 else { return }
+    let liveControlMask = advanceCursors(to: voice.onsetFrame, isHaptic: true, in: context)
+    guard liveControlMask != 0 else { return }
     let plannedControls = controlValues(
       at: voice.onsetFrame, outputFrame: onsetOutputFrame, isHaptic: true, in: context)
-    liveControlBits = mask
+    liveControlBits = liveControlMask
     let liveControls = controlValues(
       at: voice.onsetFrame, outputFrame: onsetOutputFrame, isHaptic: true, in: context)
     let pitchScale = context.plan.value.layerTracks[Int(voice.layerIndex)].pitchScale
     let livePitch = pitchScale.clampedToReproducible(voice.eventPitch + liveControls.controlPitch)
     let plannedPitch = pitchScale.clampedToReproducible(
       voice.eventPitch + plannedControls.controlPitch)
-    let sharpness: Float
-    let ratio: Float
+    let effectiveSharpness: Float
+    let frequencyRatio: Float
     if pitchScale.statesHertz {
       let phaseIncrement = pitchScale.phaseIncrement(atSharpness: livePitch)
-      sharpness = context.plan.value.mappings.burstSharpness(ofIncrement: phaseIncrement)
-      ratio = phaseIncrement / pitchScale.phaseIncrement(atSharpness: plannedPitch)
+      effectiveSharpness = context.plan.value.mappings.burstSharpness(ofIncrement: phaseIncrement)
+      frequencyRatio = phaseIncrement / pitchScale.phaseIncrement(atSharpness: plannedPitch)
     } else {
-      sharpness = livePitch
-      ratio = context.plan.value.mappings.burstFrequencyRatio(
+      effectiveSharpness = livePitch
+      frequencyRatio = context.plan.value.mappings.burstFrequencyRatio(
         fromSharpness: plannedPitch, toSharpness: livePitch)
     }
     let liveIntensity = Self.clamp(voice.eventLevel * liveControls.controlLevel, 0, 1)
     partialGain =
       voice.fullIntensityGain
-      * context.plan.value.mappings.burstAmplitude(intensity: liveIntensity, sharpness: sharpness)
-    guard ratio != 1 else { return }
-    let scaledIncrement = context.plan.value.mappings.clampedPhaseIncrement(
-      Float(sine.phaseIncrement) * ratio)
-    let scaledSlope = Float(Int32(bitPattern: sine.phaseIncrementSlope)) * ratio
+      * context.plan.value.mappings.burstAmplitude(
+        intensity: liveIntensity, sharpness: effectiveSharpness)
+    guard frequencyRatio != 1 else { return }
+    let scaledPhaseIncrement = context.plan.value.mappings.clampedPhaseIncrement(
+      Float(sine.phaseIncrement) * frequencyRatio)
+    let scaledIncrementSlope = Float(Int32(bitPattern: sine.phaseIncrementSlope)) * frequencyRatio
     // A steady sine crosses zero in the middle of its burst, so that the burst has no DC.
-    let halfPhase = UInt32(truncatingIfNeeded: (Int64(scaledIncrement) &* envelope.endFrame) / 2)
+    let halfLengthPhase = UInt32(
+      truncatingIfNeeded: (Int64(scaledPhaseIncrement) &* envelope.endFrame) / 2)
     sine = SineSegment(
-      phase: sine.phaseIncrementSlope == 0 ? 0 &- halfPhase : sine.phase,
-      increment: scaledIncrement,
-      glide: UInt32(bitPattern: Int32(scaledSlope)))
+      phase: sine.phaseIncrementSlope == 0 ? 0 &- halfLengthPhase : sine.phase,
+      increment: scaledPhaseIncrement,
+      glide: UInt32(bitPattern: Int32(scaledIncrementSlope)))
   }
 
   @_noLocks private mutating func beginBurstSegment() {
@@ -357,22 +368,23 @@ extension Voice {
     _ voice: PlannedVoice, position: Int64, in context: VoiceContext
   ) -> Int64 {
     let isHaptic = voice.source.isHaptic
-    let controls = controlValues(
+    let startControls = controlValues(
       at: voice.onsetFrame &+ position, outputFrame: onsetOutputFrame &+ nextFrame,
       isHaptic: isHaptic,
       in: context)
     let nextCornerFrame = nextCorner(voice, position: position, in: context)
-    var length = outputFrameCount(
+    var segmentFrameCount = outputFrameCount(
       to: nextCornerFrame, from: voice.onsetFrame &+ position, in: context)
     let framesPerLevelUnit = framesPerUnit(isHaptic ? .hapticIntensity : .audioVolume, in: context)
     if framesPerLevelUnit > 0 {
       let tolerance = context.plan.value.mappings.segmentLevelTolerance
-      length = min(
-        length,
+      segmentFrameCount = min(
+        segmentFrameCount,
         SegmentLength.untilLevelChange(
-          of: controls.controlLevel, tolerance: tolerance, framesPerUnit: framesPerLevelUnit))
+          of: startControls.controlLevel, tolerance: tolerance, framesPerUnit: framesPerLevelUnit))
       if envelope.isChanging(at: position) {
-        length = min(length, envelopeSegmentLength(position: position, in: context))
+        segmentFrameCount = min(
+          segmentFrameCount, envelopeSegmentLength(position: position, in: context))
       }
     }
     let pitchID: LiveControlID = isHaptic ? .hapticSharpness : .audioPitch
@@ -380,20 +392,24 @@ extension Voice {
     if framesPerPitchUnit > 0 {
       let scale = context.plan.value.layerTracks[Int(voice.layerIndex)].pitchScale
       let bound = SegmentLength.untilRangeBoundary(
-        voice.eventPitch + controls.controlPitch, isRising: isControlRising(pitchID, in: context),
+        voice.eventPitch + startControls.controlPitch,
+        isRising: isControlRising(pitchID, in: context),
         framesPerUnit: framesPerPitchUnit, low: isHaptic ? scale.minimumSharpness : -1,
         high: isHaptic ? scale.maximumSharpness : 1)
-      length = min(
-        length, min(SegmentLength.untilPitchChange(framesPerUnit: framesPerPitchUnit), bound))
+      segmentFrameCount = min(
+        segmentFrameCount,
+        min(SegmentLength.untilPitchChange(framesPerUnit: framesPerPitchUnit), bound))
     }
-    if isHaptic { return length }
+    if isHaptic { return segmentFrameCount }
     let framesPerBrightnessUnit = framesPerUnit(.audioBrightness, in: context)
     if framesPerBrightnessUnit > 0 {
-      length = min(length, SegmentLength.untilPitchChange(framesPerUnit: framesPerBrightnessUnit))
+      segmentFrameCount = min(
+        segmentFrameCount, SegmentLength.untilPitchChange(framesPerUnit: framesPerBrightnessUnit))
     }
     let framesPerPanUnit = framesPerUnit(.audioPan, in: context)
     return framesPerPanUnit > 0
-      ? min(length, SegmentLength.untilPitchChange(framesPerUnit: framesPerPanUnit)) : length
+      ? min(segmentFrameCount, SegmentLength.untilPitchChange(framesPerUnit: framesPerPanUnit))
+      : segmentFrameCount
   }
 
   /// Returns the pattern frame of the next corner of the envelope or a control.
@@ -420,15 +436,15 @@ extension Voice {
   @_noLocks @inline(__always) private func outputFrameCount(
     to end: Int64, from start: Int64, in context: VoiceContext
   ) -> Int64 {
-    var patternFrameCount = end &- start
-    if !context.tempoMap.isUnityRate && patternFrameCount < SegmentLength.maximumFrameCount &* 64 {
-      patternFrameCount =
+    var frameCountToEnd = end &- start
+    if !context.tempoMap.isUnityRate && frameCountToEnd < SegmentLength.maximumFrameCount &* 64 {
+      frameCountToEnd =
         context.tempoMap.frame(at: passOriginFrame &+ end) &- onsetOutputFrame &- nextFrame
-      if patternFrameCount < 1 {
-        patternFrameCount = 1
+      if frameCountToEnd < 1 {
+        frameCountToEnd = 1
       }
     }
-    return min(patternFrameCount, SegmentLength.maximumFrameCount)
+    return min(frameCountToEnd, SegmentLength.maximumFrameCount)
   }
 
   /// Returns the number of frames until the envelope has changed by the level tolerance.
@@ -438,13 +454,13 @@ extension Voice {
     let nextCornerFrame = envelope.nextCorner(after: position)
     let currentLevel = envelope.level(at: position)
     let levelChange = envelope.level(at: nextCornerFrame) - currentLevel
-    let absoluteSlope =
+    let absoluteLevelSlope =
       (levelChange < 0 ? -levelChange : levelChange) / Float(nextCornerFrame &- position)
-    guard absoluteSlope > 0 else { return SegmentLength.maximumFrameCount }
-    let framesPerUnit = 1 / absoluteSlope
+    guard absoluteLevelSlope > 0 else { return SegmentLength.maximumFrameCount }
+    let framesPerLevelUnit = 1 / absoluteLevelSlope
     return SegmentLength.untilLevelChange(
       of: currentLevel, tolerance: context.plan.value.mappings.segmentLevelTolerance,
       framesPerUnit: context.tempoMap.isUnityRate
-        ? framesPerUnit : framesPerUnit / Float(context.tempoMap.playbackRate))
+        ? framesPerLevelUnit : framesPerLevelUnit / Float(context.tempoMap.playbackRate))
   }
 }
