@@ -40,9 +40,9 @@ extension HapticFormat {
     read: @escaping @Sendable (JSONDocument, ReadingOptions) -> ReadResult, write: Writer? = nil,
     shape: (@Sendable () -> JSONSchema)? = nil
   ) -> HapticFormat {
-    var canonical: Rewriter?
+    var canonicalRewriter: Rewriter?
     if let shape {
-      canonical = { (file) throws(InputError) in
+      canonicalRewriter = { (file) throws(InputError) in
         shape().canonicalText(of: try file.jsonDocument().root)
       }
     }
@@ -56,7 +56,7 @@ extension HapticFormat {
       },
       read: { (file, options) throws(InputError) in read(try file.jsonDocument(), options) },
       write: write,
-      canonicalize: canonical)
+      canonicalize: canonicalRewriter)
   }
 }
 

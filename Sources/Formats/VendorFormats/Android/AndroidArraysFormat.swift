@@ -81,10 +81,10 @@ extension ReadResult {
   init(
     of effect: VibrationEffect?, _ json: JSONDocument, _ log: FindingLog, _ options: ReadingOptions
   ) {
-    let reader = log.errorCount == 0 ? VibrationReader(effect, options: options) : nil
+    let vibrationReader = log.errorCount == 0 ? VibrationReader(effect, options: options) : nil
     self.init(
-      reader?.composition, of: json, log: log, options: options,
-      losses: reader?.losses.lossesWithOmittedCounts() ?? [],
+      vibrationReader?.composition, of: json, log: log, options: options,
+      losses: vibrationReader?.losses.lossesWithOmittedCounts() ?? [],
       sourceMap: SourceMap { _ in json.root.location })
   }
 }
@@ -105,8 +105,8 @@ private struct TimingArrayKeys: Sendable {
   /// Returns the JSON text for a series of levels, with the name of the track in formats that have
   /// tracks.
   func text(of levels: VibrationSteps, track name: String) -> [UInt8] {
-    var writer = JSONWriter()
-    writer.writeObject { file in
+    var jsonWriter = JSONWriter()
+    jsonWriter.writeObject { file in
       if let projectKey, let trackKey {
         file.writeMember(projectKey, "")
         file.writeMember(trackKey, name)
@@ -131,7 +131,7 @@ private struct TimingArrayKeys: Sendable {
         }
       }
     }
-    return writer.finish()
+    return jsonWriter.finish()
   }
 }
 
@@ -186,7 +186,7 @@ private struct TimingArraysDecoder {
 
   private mutating func decodeRepeatIndex(_ value: JSONValue?, count: Int) -> Int? {
     guard let value else { return nil }
-    guard let number = value.number, let timingIndex = Int(exactly: number),
+    guard let statedIndex = value.number, let timingIndex = Int(exactly: statedIndex),
       (-1..<count).contains(timingIndex)
     else {
       log.add(
@@ -208,10 +208,10 @@ private struct TimingArraysDecoder {
     }
     // Almost all files are valid arrays of integers, which can be read quickly.
     if let numbers = value.integerElements(in: range) { return numbers }
-    var numbers: [Int32] = []
+    var validNumbers: [Int32] = []
     for element in value.elements {
       if let number = element.number, let whole = Int32(exactly: number), range.contains(whole) {
-        numbers.append(whole)
+        validNumbers.append(whole)
       } else {
         let text = String(decoding: element.sourceBytes.prefix(24), as: UTF8.self)
         log.add(
@@ -220,10 +220,10 @@ private struct TimingArraysDecoder {
             ? "\(text) is not a whole number "
               + (range.lowerBound < 0 ? "from -1 to \(range.upperBound)" : "of at least 0")
             : "\(name) must be numbers, not \(element.kind.nounWithArticle)")
-        numbers.append(0)
+        validNumbers.append(0)
       }
     }
-    return numbers
+    return validNumbers
   }
 }
 

@@ -172,12 +172,12 @@ private struct VibrationDecoder {
   private mutating func decodeContent(of element: Element, hasBareEntries bareEntries: Bool)
     -> VibrationEffect?
   {
-    guard let first = element.children.first else {
+    guard let firstChild = element.children.first else {
       addFinding(.androidEmptyEffect, at: element, "\(element.name) is empty")
       return nil
     }
-    var effect: VibrationEffect?
-    switch first.name {
+    var decodedEffect: VibrationEffect?
+    switch firstChild.name {
     case "primitive-effect":
       return .primitives(
         element.children.filter { expectElement("primitive-effect", element: $0, in: element) }
@@ -189,25 +189,27 @@ private struct VibrationDecoder {
       checkLength(of: steps, element: element)
       return .waveform(steps, repeatIndex: nil)
     case "predefined-effect":
-      checkEmptyElement(first, attributes: ["name"])
-      effect = decodeKeyword("name", of: first, among: VibrationPrimitives.predefinedNames).map {
+      checkEmptyElement(firstChild, attributes: ["name"])
+      decodedEffect = decodeKeyword(
+        "name", of: firstChild, among: VibrationPrimitives.predefinedNames
+      ).map {
         .predefined($0)
       }
     case "basic-envelope-effect":
-      effect = decodeEnvelope(first, isBasic: true)
+      decodedEffect = decodeEnvelope(firstChild, isBasic: true)
     case "waveform-envelope-effect":
-      effect = decodeEnvelope(first, isBasic: false)
+      decodedEffect = decodeEnvelope(firstChild, isBasic: false)
     case "waveform-effect" where !bareEntries:
-      effect = decodeWaveform(first)
+      decodedEffect = decodeWaveform(firstChild)
     case "repeating-effect" where !bareEntries:
-      effect = decodeRepeating(first)
+      decodedEffect = decodeRepeating(firstChild)
     default:
-      reportUnexpectedElement(first, in: element)
+      reportUnexpectedElement(firstChild, in: element)
     }
     for child in element.children.dropFirst() {
       reportUnexpectedElement(child, in: element)
     }
-    return effect
+    return decodedEffect
   }
 
   private mutating func decodePrimitive(_ element: Element) -> VibrationEffect.Primitive? {
@@ -231,24 +233,24 @@ private struct VibrationDecoder {
 
   private mutating func decodeWaveform(_ element: Element) -> VibrationEffect {
     checkAttributes(of: element, allowed: [])
-    var steps: [VibrationEffect.Step] = []
+    var waveformSteps: [VibrationEffect.Step] = []
     var repeatIndex: Int?
     for child in element.children {
       if repeatIndex != nil {
         reportUnexpectedElement(child, in: element)
       } else if child.name == "repeating" {
-        repeatIndex = steps.count
+        repeatIndex = waveformSteps.count
         checkAttributes(of: child, allowed: [])
         if child.children.isEmpty {
           addFinding(.androidEmptyEffect, at: child, "repeating is empty")
         }
-        steps += decodeSteps(child.children, in: child)
+        waveformSteps += decodeSteps(child.children, in: child)
       } else {
-        steps += decodeSteps([child], in: element)
+        waveformSteps += decodeSteps([child], in: element)
       }
     }
-    checkLength(of: steps, element: element)
-    return .waveform(steps, repeatIndex: repeatIndex)
+    checkLength(of: waveformSteps, element: element)
+    return .waveform(waveformSteps, repeatIndex: repeatIndex)
   }
 
   private mutating func decodeSteps(_ entries: [Element], in parent: Element) -> [VibrationEffect
@@ -277,39 +279,41 @@ private struct VibrationDecoder {
   }
 
   private mutating func decodeEnvelope(_ element: Element, isBasic: Bool) -> VibrationEffect {
-    let names = VibrationEffect.xmlNames(isBasic: isBasic)
+    let xmlNames = VibrationEffect.xmlNames(isBasic: isBasic)
     let toneLimits = isBasic ? Self.fractionLimits : Self.hertzLimits
-    checkAttributes(of: element, allowed: [names.initial])
-    let initial = decodeNumber(names.initial, of: element, isOptional: true, limits: toneLimits)
-    var points: [VibrationEffect.ControlPoint] = []
+    checkAttributes(of: element, allowed: [xmlNames.initial])
+    let initialTone = decodeNumber(
+      xmlNames.initial, of: element, isOptional: true, limits: toneLimits)
+    var controlPoints: [VibrationEffect.ControlPoint] = []
     for child in element.children where expectElement("control-point", element: child, in: element)
     {
-      checkEmptyElement(child, attributes: [names.level, names.tone, "durationMs"])
-      let level = decodeNumber(names.level, of: child, limits: Self.fractionLimits) ?? 0
-      let tone = decodeNumber(names.tone, of: child, limits: toneLimits) ?? (isBasic ? 0 : 1)
+      checkEmptyElement(child, attributes: [xmlNames.level, xmlNames.tone, "durationMs"])
+      let level = decodeNumber(xmlNames.level, of: child, limits: Self.fractionLimits) ?? 0
+      let tone = decodeNumber(xmlNames.tone, of: child, limits: toneLimits) ?? (isBasic ? 0 : 1)
       let duration =
         decodeInteger("durationMs", of: child, range: 1...Self.maximumDurationMilliseconds) ?? 1
-      points.append(.init(level: level, sharpnessOrHertz: tone, lineDurationMilliseconds: duration))
+      controlPoints.append(
+        .init(level: level, sharpnessOrHertz: tone, lineDurationMilliseconds: duration))
     }
-    if points.isEmpty {
+    if controlPoints.isEmpty {
       addFinding(.androidEmptyEffect, at: element, "\(element.name) has no control-point")
     }
-    if isBasic, let last = points.last, last.level != 0 {
+    if isBasic, let lastPoint = controlPoints.last, lastPoint.level != 0 {
       addFinding(
         .androidEnvelopeEndsAboveZero, at: element,
-        "the envelope ends with intensity \(last.level), not 0",
+        "the envelope ends with intensity \(lastPoint.level), not 0",
         hint: "add a control-point with intensity 0")
     }
-    return .envelope(isBasic: isBasic, initial: initial, points)
+    return .envelope(isBasic: isBasic, initial: initialTone, controlPoints)
   }
 
   private mutating func decodeRepeating(_ element: Element) -> VibrationEffect? {
     checkAttributes(of: element, allowed: [])
     var remainingChildren = element.children[...]
     var preamble: VibrationEffect?
-    if let first = remainingChildren.first, first.name == "preamble" {
-      checkAttributes(of: first, allowed: [])
-      preamble = decodeContent(of: first, hasBareEntries: true)
+    if let preambleElement = remainingChildren.first, preambleElement.name == "preamble" {
+      checkAttributes(of: preambleElement, allowed: [])
+      preamble = decodeContent(of: preambleElement, hasBareEntries: true)
       remainingChildren.removeFirst()
     }
     guard let repeatingElement = remainingChildren.popFirst() else {
@@ -343,16 +347,16 @@ private struct VibrationDecoder {
   }
 
   private mutating func reportUnexpectedElement(_ element: Element, in parent: Element) {
-    let name = element.name
-    if name == "vendor-effect" {
+    let elementName = element.name
+    if elementName == "vendor-effect" {
       return addFinding(
         .androidUnreadableVendorEffect, at: element, "a vendor effect cannot be read")
     }
     addFinding(
       .androidUnexpectedElement, at: element,
-      "unexpected element \(name.quoted()) in \(parent.name)",
-      hint: Self.elementNames.contains(name)
-        ? nil : JSONNameList(Self.elementNames).suggestion(for: name))
+      "unexpected element \(elementName.quoted()) in \(parent.name)",
+      hint: Self.elementNames.contains(elementName)
+        ? nil : JSONNameList(Self.elementNames).suggestion(for: elementName))
   }
 
   /// Reports unexpected attributes of an element, and the children of an element that must be
@@ -379,15 +383,15 @@ private struct VibrationDecoder {
   }
 
   private func attributeOffset(of name: String, in element: Element) -> Int {
-    let index = element.attributes.firstIndex { $0.name == name } ?? 0
-    return xmlTree?.offset(ofAttribute: index, in: element) ?? element.byteOffset
+    let attributeIndex = element.attributes.firstIndex { $0.name == name } ?? 0
+    return xmlTree?.offset(ofAttribute: attributeIndex, in: element) ?? element.byteOffset
   }
 
   private mutating func decodeAttribute<Value>(
     _ name: String, of element: Element, isOptional: Bool, parse: (String) -> Value?,
     reason: @autoclosure () -> String
   ) -> Value? {
-    guard let text = attributeText(name, of: element) else {
+    guard let statedText = attributeText(name, of: element) else {
       if !isOptional {
         addFinding(
           .androidMissingAttribute, at: element,
@@ -395,17 +399,17 @@ private struct VibrationDecoder {
       }
       return nil
     }
-    if let value = parse(text) { return value }
+    if let parsedValue = parse(statedText) { return parsedValue }
     reportInvalidAttribute(name, of: element, reason: reason())
     return nil
   }
 
   private mutating func reportInvalidAttribute(_ name: String, of element: Element, reason: String)
   {
-    let text = (attributeText(name, of: element) ?? "").quoted(limit: 24)
+    let quotedValueText = (attributeText(name, of: element) ?? "").quoted(limit: 24)
     addFinding(
       .androidInvalidValue, at: element, offset: attributeOffset(of: name, in: element),
-      "\(name) is \(text); \(reason)")
+      "\(name) is \(quotedValueText); \(reason)")
   }
 
   private mutating func decodeKeyword(_ name: String, of element: Element, among keywords: [String])
@@ -460,11 +464,11 @@ private struct VibrationWriter {
   }
 
   static func xmlText(of tree: XMLTree) -> [UInt8] {
-    var writer = VibrationWriter()
+    var vibrationWriter = VibrationWriter()
     for element in tree.topLevelItems {
-      writer.writeCanonicalElement(element)
+      vibrationWriter.writeCanonicalElement(element)
     }
-    return writer.outputBytes
+    return vibrationWriter.outputBytes
   }
 
   private mutating func writeContent(_ effect: VibrationEffect, hasBareEntries bareEntries: Bool) {
@@ -553,17 +557,17 @@ private struct VibrationWriter {
     guard value.utf8.contains(where: { [0x26, 0x3C, 0x22, 0x09, 0x0A, 0x0D].contains($0) }) else {
       return value
     }
-    var text = ""
+    var escapedText = ""
     for scalar in value.unicodeScalars {
       switch scalar {
-      case "&": text += "&amp;"
-      case "<": text += "&lt;"
-      case "\"": text += "&quot;"
-      case "\t", "\n", "\r": text += "&#\(scalar.value);"
-      default: text.unicodeScalars.append(scalar)
+      case "&": escapedText += "&amp;"
+      case "<": escapedText += "&lt;"
+      case "\"": escapedText += "&quot;"
+      case "\t", "\n", "\r": escapedText += "&#\(scalar.value);"
+      default: escapedText.unicodeScalars.append(scalar)
       }
     }
-    return text
+    return escapedText
   }
 
   /// The order in which attributes are written, except in entries, which have the duration first.
@@ -575,12 +579,12 @@ private struct VibrationWriter {
 
   private mutating func writeCanonicalElement(_ element: XMLTree.Element) {
     if element.isComment { return writeIndented(element.name + "\n") }
-    func rank(_ name: String) -> Int {
+    func attributeRank(_ name: String) -> Int {
       if element.name == "waveform-entry", name == "durationMs" { return -1 }
       return Self.attributeOrder.firstIndex(of: name) ?? .max
     }
     let sortedAttributes = element.attributes.enumerated().sorted {
-      (rank($0.element.name), $0.offset) < (rank($1.element.name), $1.offset)
+      (attributeRank($0.element.name), $0.offset) < (attributeRank($1.element.name), $1.offset)
     }.map { ($0.element.name, $0.element.value) }
     guard !element.children.isEmpty else {
       return self.writeElement(element.name, attributes: sortedAttributes)

@@ -35,27 +35,27 @@ struct VibrationBuilder {
   mutating func makeWaveformEnvelope() -> VibrationEffect {
     let phoneScale = SharpnessScale.phone
     // The format interpolates in hertz, so convert the lines to hertz.
-    var points: [EnvelopePoint] = []
-    func append(_ point: EnvelopePoint) {
-      points.append(
+    var hertzPoints: [EnvelopePoint] = []
+    func appendInHertz(_ point: EnvelopePoint) {
+      hertzPoints.append(
         EnvelopePoint(
           timeSeconds: point.timeSeconds, level: point.level,
           sharpness: phoneScale.hertz(ofSharpness: point.sharpness) / phoneScale.maximumHertz))
     }
     for point in mergedPoints(.amplitude, frequencies: phoneScale) {
-      if let last = points.last, last.timeSeconds < point.timeSeconds {
+      if let last = hertzPoints.last, last.timeSeconds < point.timeSeconds {
         let from = EnvelopePoint(
           timeSeconds: last.timeSeconds, level: last.level,
           sharpness: phoneScale.sharpness(ofHertz: last.sharpness * phoneScale.maximumHertz))
         let count = FrameConversion.clampedInteger(
           (abs(point.sharpness - from.sharpness) * Self.hertzLinesPerSharpnessUnit).rounded(.up))
         for intermediate in from.pointsDividingLine(to: point, count: count) {
-          append(intermediate)
+          appendInHertz(intermediate)
         }
       }
-      append(point)
+      appendInHertz(point)
     }
-    return makeEffect(of: removingCollinearPoints(points), isBasic: false)
+    return makeEffect(of: removingCollinearPoints(hertzPoints), isBasic: false)
   }
 
   /// The number of straight frequency lines in hertz that represent a change of the sharpness from
@@ -66,15 +66,15 @@ struct VibrationBuilder {
   /// breakpoints of the composition.
   private func removingCollinearPoints(_ points: [EnvelopePoint]) -> [EnvelopePoint] {
     var anchorMicroseconds: Set<Double> = []
-    func anchor(_ seconds: Double) { anchorMicroseconds.insert((seconds * 1e6).rounded()) }
+    func addAnchor(_ seconds: Double) { anchorMicroseconds.insert((seconds * 1e6).rounded()) }
     for layer in composition.layers {
       for event in layer.pattern.events {
-        anchor(event.time)
-        anchor(event.time + (event.duration ?? 0))
+        addAnchor(event.time)
+        addAnchor(event.time + (event.duration ?? 0))
       }
       for curve in layer.pattern.curves where curve.id == .hapticIntensityControl {
         for point in curve.controlPoints {
-          anchor(curve.time + point.time)
+          addAnchor(curve.time + point.time)
         }
       }
     }
@@ -168,19 +168,21 @@ struct VibrationBuilder {
     guard let loop = composition.loop else {
       return envelope(points, from: 0, to: nil, isBasic: isBasic)
     }
-    let loopEnd = loop.endSeconds ?? composition.durationSeconds
-    let loopStart = min(max(loop.startSeconds, 0), loopEnd)
-    let lastMillisecond = quantizer.quantizeToMilliseconds(loopEnd)
-    let firstMillisecond = min(
-      quantizer.quantizeToMilliseconds(loopStart), max(lastMillisecond - 1, 0))
-    let repeating = envelope(
-      Self.clippedPoints(of: points, from: loopStart, to: loopEnd), from: firstMillisecond,
-      to: lastMillisecond, isBasic: isBasic)
-    guard firstMillisecond > 0 else { return .repeating(preamble: nil, repeating) }
-    let preamble = envelope(
-      Self.clippedPoints(of: points, from: 0, to: loopStart), from: 0, to: firstMillisecond,
+    let loopEndSeconds = loop.endSeconds ?? composition.durationSeconds
+    let loopStartSeconds = min(max(loop.startSeconds, 0), loopEndSeconds)
+    let loopEndMillisecond = quantizer.quantizeToMilliseconds(loopEndSeconds)
+    let loopStartMillisecond = min(
+      quantizer.quantizeToMilliseconds(loopStartSeconds), max(loopEndMillisecond - 1, 0))
+    let repeatingEnvelope = envelope(
+      Self.clippedPoints(of: points, from: loopStartSeconds, to: loopEndSeconds),
+      from: loopStartMillisecond,
+      to: loopEndMillisecond, isBasic: isBasic)
+    guard loopStartMillisecond > 0 else { return .repeating(preamble: nil, repeatingEnvelope) }
+    let preambleEnvelope = envelope(
+      Self.clippedPoints(of: points, from: 0, to: loopStartSeconds), from: 0,
+      to: loopStartMillisecond,
       isBasic: isBasic)
-    return .repeating(preamble: preamble, repeating)
+    return .repeating(preamble: preambleEnvelope, repeatingEnvelope)
   }
 
   /// Returns the points of an envelope between two times, excluding jumps at the ends.
@@ -221,9 +223,9 @@ struct VibrationBuilder {
   /// Returns a Boolean value that indicates whether two points differ by less than removed points
   /// may. The sharpness of silence does not count.
   private static func areClose(_ first: EnvelopePoint, _ second: EnvelopePoint) -> Bool {
-    let areSilent = first.level == 0 && second.level == 0
+    let areBothSilent = first.level == 0 && second.level == 0
     return abs(first.level - second.level) <= collinearityToleranceFraction
-      && (areSilent || abs(first.sharpness - second.sharpness) <= collinearityToleranceFraction)
+      && (areBothSilent || abs(first.sharpness - second.sharpness) <= collinearityToleranceFraction)
   }
 
   /// Returns the ends of lines of whole milliseconds, from level 0 at the start back to level 0,
@@ -236,12 +238,12 @@ struct VibrationBuilder {
     var lineEnds: [(point: EnvelopePoint, duration: Int)] = []
     var currentMillisecond = start
     // The end of the last line, without later points of the same millisecond.
-    var lineEnd = Self.silence(
+    var lastLineEnd = Self.silence(
       like: points.first ?? EnvelopePoint(timeSeconds: 0, level: 0, sharpness: 0))
     for (index, point) in points.enumerated() {
       var target = quantizer.quantizeToMilliseconds(point.timeSeconds)
       if index == 0, target > currentMillisecond {
-        lineEnds.append((lineEnd, target - currentMillisecond))
+        lineEnds.append((lastLineEnd, target - currentMillisecond))
         currentMillisecond = target
       }
       let isJump =
@@ -256,8 +258,8 @@ struct VibrationBuilder {
         // A new end of the last line would bend all of it, so that silence before a short ramp
         // would become a ramp.
         let isShort = lineEnds.last?.duration == 1
-        if isShort || Self.areClose(point, lineEnd) {
-          if isShort || !lineEnds.isEmpty && lineEnd.level != 0 {
+        if isShort || Self.areClose(point, lastLineEnd) {
+          if isShort || !lineEnds.isEmpty && lastLineEnd.level != 0 {
             lineEnds[lineEnds.count - 1].point = point
           }
           continue
@@ -267,7 +269,7 @@ struct VibrationBuilder {
           reportJumpAsRamp()
         }
       }
-      lineEnd = point
+      lastLineEnd = point
       lineEnds.append((point, target - currentMillisecond))
       currentMillisecond = target
     }
@@ -295,10 +297,10 @@ struct VibrationBuilder {
   {
     let (initial, ends) = lineEndsInMilliseconds(points, from: start, to: end)
     // Basic envelopes end in silence; waveform envelopes end at any level.
-    if isBasic, let last = points.last, last.level != 0 {
+    if isBasic, let lastPoint = points.last, lastPoint.level != 0 {
       reportJumpAsRamp()
     }
-    func tone(_ sharpness: Double) -> Float {
+    func toneValue(_ sharpness: Double) -> Float {
       if isBasic { return Float(sharpness) }
       return max(
         Float((max(sharpness, 0) * SharpnessScale.phone.maximumHertz * 1000).rounded() / 1000),
@@ -306,12 +308,13 @@ struct VibrationBuilder {
     }
     let controlPoints = ends.map { end in
       VibrationEffect.ControlPoint(
-        level: Float(end.point.level), sharpnessOrHertz: tone(end.point.sharpness),
+        level: Float(end.point.level), sharpnessOrHertz: toneValue(end.point.sharpness),
         lineDurationMilliseconds: end.duration)
     }
     return .envelope(
       isBasic: isBasic,
-      initial: controlPoints.first?.sharpnessOrHertz == tone(initial) ? nil : tone(initial),
+      initial: controlPoints.first?.sharpnessOrHertz == toneValue(initial)
+        ? nil : toneValue(initial),
       controlPoints)
   }
 
@@ -320,8 +323,8 @@ struct VibrationBuilder {
   /// Returns the transients of the composition as primitives. Other events are dropped.
   mutating func makePrimitives() -> VibrationEffect {
     var primitives: [VibrationEffect.Primitive] = []
-    var previousStart = 0
-    var previousEnd = 0
+    var previousStartMilliseconds = 0
+    var previousEndMilliseconds = 0
     for envelope in EnvelopeSampler(.intensity).envelopes(of: composition) {
       guard envelope.kind == .hapticTransient else {
         losses.add(
@@ -339,14 +342,15 @@ struct VibrationBuilder {
         """,
         size: nearest.error)
       let start = quantizer.quantizeToMilliseconds(point.timeSeconds)
-      let isFromStart = start < previousEnd
+      let isFromStart = start < previousEndMilliseconds
       primitives.append(
         .init(
           name: nearest.primitive, strengthFactor: nearest.scale,
-          delayMilliseconds: start - (isFromStart ? previousStart : previousEnd),
+          delayMilliseconds: start
+            - (isFromStart ? previousStartMilliseconds : previousEndMilliseconds),
           delaysFromPreviousStart: isFromStart))
-      previousStart = start
-      previousEnd =
+      previousStartMilliseconds = start
+      previousEndMilliseconds =
         start
         + VibrationPrimitives.approximation(of: nearest.primitive).vibrationDurationMilliseconds
     }

@@ -57,7 +57,7 @@ enum VibrationPrimitives {
   static func nearestPrimitive(intensity: Double, sharpness: Double) -> (
     primitive: String, scale: Float, error: Double
   ) {
-    let candidates = ["click", "tick", "low_tick"].flatMap { name in
+    let primitiveCandidates = ["click", "tick", "low_tick"].flatMap { name in
       approximation(of: name).transients.map { tap in
         let scale = min(intensity / Double(tap.intensity), 1)
         let error = max(
@@ -65,6 +65,6 @@ enum VibrationPrimitives {
         return (primitive: name, scale: Float(scale), error: error)
       }
     }
-    return candidates.min { $0.error < $1.error } ?? ("click", Float(intensity), 1)
+    return primitiveCandidates.min { $0.error < $1.error } ?? ("click", Float(intensity), 1)
   }
 }

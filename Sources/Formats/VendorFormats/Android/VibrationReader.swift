@@ -81,13 +81,13 @@ struct VibrationReader {
   // MARK: Approximations
 
   private mutating func add(_ primitives: [VibrationEffect.Primitive]) {
-    var previousStart = elapsedMilliseconds
+    var previousStartMilliseconds = elapsedMilliseconds
     for primitive in primitives {
       let start =
-        (primitive.delaysFromPreviousStart ? previousStart : elapsedMilliseconds)
+        (primitive.delaysFromPreviousStart ? previousStartMilliseconds : elapsedMilliseconds)
         + primitive.delayMilliseconds
       let shape = VibrationPrimitives.approximation(of: primitive.name)
-      previousStart = start
+      previousStartMilliseconds = start
       elapsedMilliseconds = start
       addApproximation(shape, scale: primitive.strengthFactor, name: primitive.name)
       elapsedMilliseconds = start + shape.vibrationDurationMilliseconds
@@ -98,7 +98,8 @@ struct VibrationReader {
   private mutating func addApproximation(
     _ shape: VibrationPrimitives.Approximation, scale: Float, name: String
   ) {
-    let message = recordsLosses ? "\(name) is an effect of the device; it is approximated" : ""
+    let approximationMessage =
+      recordsLosses ? "\(name) is an effect of the device; it is approximated" : ""
     for transient in shape.transients {
       let start = elapsedMilliseconds + transient.delay
       let index = builder.add(
@@ -108,7 +109,7 @@ struct VibrationReader {
             .hapticIntensity: transient.intensity * scale, .hapticSharpness: transient.sharpness,
           ]))
       if recordsLosses {
-        eventLosses.append((index, message, nil))
+        eventLosses.append((index, approximationMessage, nil))
       }
       lastEventEndMilliseconds = max(
         lastEventEndMilliseconds, start + Self.transientDurationMilliseconds)
@@ -120,7 +121,7 @@ struct VibrationReader {
         Self.controlPoint(milliseconds: $0.time, value: $0.intensity)
       })
     if recordsLosses {
-      eventLosses.append((eventIndex, message, nil))
+      eventLosses.append((eventIndex, approximationMessage, nil))
     }
   }
 
@@ -169,13 +170,13 @@ struct VibrationReader {
   /// Adds contiguous constant levels as one event, whose curve has a point at the start and at the
   /// end of each level.
   private mutating func addAudibleRun(_ run: inout ControlPoints, duration length: inout Int) {
-    guard let first = run.first else { return }
+    guard let firstPoint = run.first else { return }
     if run.count == 2 {
       builder.add(
         HapticEvent(
           kind: .hapticContinuous, time: Double(elapsedMilliseconds) / 1000,
           duration: Double(length) / 1000,
-          parameters: [.hapticIntensity: first.value]))
+          parameters: [.hapticIntensity: firstPoint.value]))
       lastEventEndMilliseconds = max(lastEventEndMilliseconds, elapsedMilliseconds + length)
     } else {
       // A copy has no spare capacity, and the run keeps its memory.
@@ -197,35 +198,37 @@ struct VibrationReader {
     ]
     levelPoints.reserveCapacity(points.count + 1)
     sharpnessPoints.reserveCapacity(points.count + 1)
-    var elapsedInEnvelope = 0
+    var envelopeMilliseconds = 0
     for point in points {
-      elapsedInEnvelope += point.lineDurationMilliseconds
-      levelPoints.append(Self.controlPoint(milliseconds: elapsedInEnvelope, value: point.level))
+      envelopeMilliseconds += point.lineDurationMilliseconds
+      levelPoints.append(Self.controlPoint(milliseconds: envelopeMilliseconds, value: point.level))
       sharpnessPoints.append(
-        Self.controlPoint(milliseconds: elapsedInEnvelope, value: point.sharpnessOrHertz))
+        Self.controlPoint(milliseconds: envelopeMilliseconds, value: point.sharpnessOrHertz))
     }
     addContinuousEvent(
-      duration: elapsedInEnvelope, intensity: 1, sharpness: 0, gains: levelPoints,
+      duration: envelopeMilliseconds, intensity: 1, sharpness: 0, gains: levelPoints,
       tones: sharpnessPoints)
-    elapsedMilliseconds += elapsedInEnvelope
+    elapsedMilliseconds += envelopeMilliseconds
   }
 
   private mutating func addWaveformEnvelope(_ points: [VibrationEffect.ControlPoint], hertz: Float?)
   {
     var levelPoints = [Self.controlPoint(milliseconds: 0, value: 0)]
-    let supported = SharpnessScale.supportedHertz
+    let supportedHertz = SharpnessScale.supportedHertz
     var maximumExcessHertz = 0.0
-    func limited(_ stated: Float) -> Double {
+    func clampedHertz(_ stated: Float) -> Double {
       let hertz = SharpnessScale.clampedToSupported(hertz: Double(stated))
       maximumExcessHertz = max(maximumExcessHertz, abs(Double(stated) - hertz))
       return hertz
     }
-    func tone(_ hertz: Double) -> Float { Float(sharpnessScale.sharpness(ofHertz: hertz)) }
-    var hertz = limited(hertz ?? points.first?.sharpnessOrHertz ?? 1)
-    var sharpnessPoints = [Self.controlPoint(milliseconds: 0, value: tone(hertz))]
-    var elapsedInEnvelope = 0
+    func sharpnessValue(_ hertz: Double) -> Float {
+      Float(sharpnessScale.sharpness(ofHertz: hertz))
+    }
+    var hertz = clampedHertz(hertz ?? points.first?.sharpnessOrHertz ?? 1)
+    var sharpnessPoints = [Self.controlPoint(milliseconds: 0, value: sharpnessValue(hertz))]
+    var envelopeMilliseconds = 0
     for point in points {
-      let next = limited(point.sharpnessOrHertz)
+      let next = clampedHertz(point.sharpnessOrHertz)
       // The error of a chord of the natural logarithm is at most an eighth of the squared relative
       // step. The scale divides by ln(230/80) > 1, so the error of the sharpness is smaller still.
       let bend = abs(next - hertz) / min(next, hertz)
@@ -235,16 +238,16 @@ struct VibrationReader {
         let fraction = Double(step) / Double(count)
         sharpnessPoints.append(
           .init(
-            time: (Double(elapsedInEnvelope) + Double(point.lineDurationMilliseconds) * fraction)
+            time: (Double(envelopeMilliseconds) + Double(point.lineDurationMilliseconds) * fraction)
               / 1000,
-            value: tone(hertz + (next - hertz) * fraction)))
+            value: sharpnessValue(hertz + (next - hertz) * fraction)))
       }
       hertz = next
-      elapsedInEnvelope += point.lineDurationMilliseconds
-      levelPoints.append(Self.controlPoint(milliseconds: elapsedInEnvelope, value: point.level))
+      envelopeMilliseconds += point.lineDurationMilliseconds
+      levelPoints.append(Self.controlPoint(milliseconds: envelopeMilliseconds, value: point.level))
     }
     let eventIndex = addContinuousEvent(
-      duration: elapsedInEnvelope, intensity: 1, sharpness: 0, gains: levelPoints,
+      duration: envelopeMilliseconds, intensity: 1, sharpness: 0, gains: levelPoints,
       tones: sharpnessPoints,
       interpolation: amplitudeMapping == .root ? .squared : .linear, statesHertz: true)
     if maximumExcessHertz > 0 {
@@ -252,13 +255,13 @@ struct VibrationReader {
         (
           eventIndex,
           """
-          frequencies outside \(Int(supported.lowerBound)) to \(Int(supported.upperBound)) Hz are \
+          frequencies outside \(Int(supportedHertz.lowerBound)) to \(Int(supportedHertz.upperBound)) Hz are \
           clamped by up to # Hz
           """,
           maximumExcessHertz
         ))
     }
-    elapsedMilliseconds += elapsedInEnvelope
+    elapsedMilliseconds += envelopeMilliseconds
   }
 
   private static func controlPoint(milliseconds: Int, value: Float) -> ParameterCurve.ControlPoint {
@@ -271,16 +274,16 @@ struct VibrationReader {
     interpolation: ParameterCurve.Interpolation = .linear, statesHertz: Bool = false
   ) -> Int {
     let startSeconds = Double(elapsedMilliseconds) / 1000
-    var parameters: EventParameters = [.hapticIntensity: intensity]
-    parameters[.hapticSharpness] = sharpness
-    var curves = [
+    var eventParameters: EventParameters = [.hapticIntensity: intensity]
+    eventParameters[.hapticSharpness] = sharpness
+    var parameterCurves = [
       ParameterCurve(
         id: .hapticIntensityControl, time: startSeconds, controlPoints: gains,
         interpolation: interpolation
       )
     ]
     if !tones.isEmpty || needsSharpnessCurves {
-      curves.append(
+      parameterCurves.append(
         ParameterCurve(
           id: .hapticSharpnessControl, time: startSeconds,
           controlPoints: tones.isEmpty ? [Self.controlPoint(milliseconds: 0, value: 0)] : tones))
@@ -289,8 +292,8 @@ struct VibrationReader {
     return builder.add(
       HapticEvent(
         kind: .hapticContinuous, time: startSeconds, duration: Double(duration) / 1000,
-        parameters: parameters),
-      curves: curves, until: Double(elapsedMilliseconds + duration) / 1000,
+        parameters: eventParameters),
+      curves: parameterCurves, until: Double(elapsedMilliseconds + duration) / 1000,
       statesHertz: statesHertz)
   }
 }

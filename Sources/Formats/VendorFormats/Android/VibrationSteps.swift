@@ -56,24 +56,26 @@ struct VibrationSteps {
     losses.add(mergedEnvelope)
     addEmphases(of: envelopes)
     reportSharpness(of: composition)
-    var patternEnd = max(envelopePoints.last?.timeSeconds ?? 0, emphases.last?.endSeconds ?? 0)
-    var loopStart: Double?
+    var patternEndSeconds = max(
+      envelopePoints.last?.timeSeconds ?? 0, emphases.last?.endSeconds ?? 0)
+    var loopStartSeconds: Double?
     if let loop = composition.loop {
-      patternEnd = loop.endSeconds ?? composition.durationSeconds
-      loopStart = min(max(loop.startSeconds, 0), patternEnd)
+      patternEndSeconds = loop.endSeconds ?? composition.durationSeconds
+      loopStartSeconds = min(max(loop.startSeconds, 0), patternEndSeconds)
     }
-    patternEnd = min(patternEnd, FrameConversion.maximumSeconds)
+    patternEndSeconds = min(patternEndSeconds, FrameConversion.maximumSeconds)
     let keepsExactTimes = isConstantBetweenJumps && !isContinuous
     var stepTimes =
       keepsExactTimes
-      ? levelJumpSeconds : levelSampleTimes(until: patternEnd, rate: options.signalSampleRate)
-    stepTimes = stepTimes.filter { $0 < patternEnd }
-    if let loopStart {
-      stepTimes.append(loopStart)
+      ? levelJumpSeconds
+      : levelSampleTimes(until: patternEndSeconds, rate: options.signalSampleRate)
+    stepTimes = stepTimes.filter { $0 < patternEndSeconds }
+    if let loopStartSeconds {
+      stepTimes.append(loopStartSeconds)
     }
-    stepTimes.append(patternEnd)
+    stepTimes.append(patternEndSeconds)
     addSteps(
-      between: stepTimes.sorted(), loopStart: loopStart, isExact: keepsExactTimes,
+      between: stepTimes.sorted(), loopStart: loopStartSeconds, isExact: keepsExactTimes,
       isContinuous: isContinuous)
   }
 
@@ -99,10 +101,10 @@ struct VibrationSteps {
   }
 
   private mutating func reportSharpness(of composition: HapticComposition) {
-    let hasSharpness = composition.layers.contains { layer in
+    let hasStatedSharpness = composition.layers.contains { layer in
       layer.pattern.events.contains { $0.kind.isHaptic && $0.parameters[.hapticSharpness] != nil }
     }
-    if hasSharpness {
+    if hasStatedSharpness {
       losses.add(.dropped, .composition, "sharpness cannot be written")
     }
   }

@@ -69,7 +69,7 @@ struct XMLReader {
 
   /// Reads a comment [15].
   private mutating func readComment() throws(ParseError) {
-    let start = byteOffset
+    let commentStartOffset = byteOffset
     byteOffset += 4
     while byteOffset < textBytes.count, !starts(with: "--") {
       try checkCharacter()
@@ -80,34 +80,39 @@ struct XMLReader {
     guard keepsComments else { return }
     append(
       Element(
-        name: String(decoding: textBytes[start..<byteOffset], as: UTF8.self), byteOffset: start))
+        name: String(decoding: textBytes[commentStartOffset..<byteOffset], as: UTF8.self),
+        byteOffset: commentStartOffset))
   }
 
   /// Skips a CDATA section [18], which may contain only whitespace.
   private mutating func skipCharacterData() throws(ParseError) {
-    let start = byteOffset
-    guard openElements.count > 1 else { throw invalidTokenError(at: start) }
+    let sectionStartOffset = byteOffset
+    guard openElements.count > 1 else { throw invalidTokenError(at: sectionStartOffset) }
     byteOffset += 9
     while byteOffset < textBytes.count, !starts(with: "]]>") {
-      guard XMLTree.isWhitespace(textBytes[byteOffset]) else { throw textError(at: start) }
+      guard XMLTree.isWhitespace(textBytes[byteOffset]) else {
+        throw textError(at: sectionStartOffset)
+      }
       byteOffset += 1
     }
     guard byteOffset < textBytes.count else {
-      throw syntaxError("unclosed CDATA section", at: start)
+      throw syntaxError("unclosed CDATA section", at: sectionStartOffset)
     }
     byteOffset += 3
   }
 
   /// Skips a processing instruction [16].
   private mutating func skipInstruction() throws(ParseError) {
-    let start = byteOffset
+    let instructionStartOffset = byteOffset
     byteOffset += 2
     let instructionTarget = try readName()
     let isDeclaration = instructionTarget.lowercased() == "xml"
     if isDeclaration,
-      !(start == 0 || (start == 3 && textBytes[0] == 0xEF)) || instructionTarget != "xml"
+      !(instructionStartOffset == 0 || (instructionStartOffset == 3 && textBytes[0] == 0xEF))
+        || instructionTarget != "xml"
     {
-      throw syntaxError("XML or text declaration not at start of entity", at: start)
+      throw syntaxError(
+        "XML or text declaration not at start of entity", at: instructionStartOffset)
     }
     guard starts(with: "?>") || byte(at: byteOffset).map(XMLTree.isWhitespace) == true else {
       throw invalidTokenError(at: byteOffset)
@@ -116,61 +121,63 @@ struct XMLReader {
       try checkCharacter()
       byteOffset += 1
     }
-    guard byteOffset < textBytes.count else { throw syntaxError("unclosed token", at: start) }
+    guard byteOffset < textBytes.count else {
+      throw syntaxError("unclosed token", at: instructionStartOffset)
+    }
     byteOffset += 2
   }
 
   /// Reads a start tag [40] or an empty-element tag [44].
   private mutating func readStartTag() throws(ParseError) {
-    let start = byteOffset
+    let tagStartOffset = byteOffset
     if openElements.count == 1, hasRoot {
-      throw syntaxError("junk after document element", at: start)
+      throw syntaxError("junk after document element", at: tagStartOffset)
     }
     byteOffset += 1
-    var element = Element(name: try readName(), byteOffset: start)
+    var openedElement = Element(name: try readName(), byteOffset: tagStartOffset)
     while true {
       let hasSpace = skipWhitespace()
       if starts(with: "/>") || starts(with: ">") { break }
       guard hasSpace, byteOffset < textBytes.count else {
         throw syntaxError(
           byteOffset < textBytes.count ? "not well-formed (invalid token)" : "unclosed token",
-          at: byteOffset < textBytes.count ? byteOffset : start)
+          at: byteOffset < textBytes.count ? byteOffset : tagStartOffset)
       }
       let nameOffset = byteOffset
       let name = try readName()
-      let isDuplicate = element.attributes.contains { $0.name.utf8.elementsEqual(name.utf8) }
+      let isDuplicate = openedElement.attributes.contains { $0.name.utf8.elementsEqual(name.utf8) }
       guard !isDuplicate else { throw syntaxError("duplicate attribute", at: nameOffset) }
       skipWhitespace()
       try skipExpected("=")
       skipWhitespace()
-      element.attributes.append((name, try readAttributeValue()))
+      openedElement.attributes.append((name, try readAttributeValue()))
     }
     guard openElements.count <= maximumElementDepth else {
       throw ParseError(
-        byteOffset: start,
+        byteOffset: tagStartOffset,
         message: "elements are nested more than \(maximumElementDepth) levels deep")
     }
     hasRoot = true
     if starts(with: "/>") {
       byteOffset += 2
-      append(element)
+      append(openedElement)
     } else {
       byteOffset += 1
-      openElements.append(element)
+      openElements.append(openedElement)
     }
   }
 
   /// Reads an end tag [42].
   private mutating func readEndTag() throws(ParseError) {
-    let start = byteOffset
+    let tagStartOffset = byteOffset
     byteOffset += 2
-    let name = try readName()
+    let endTagName = try readName()
     skipWhitespace()
     try skipExpected(">")
-    guard openElements.count > 1, let element = openElements.popLast(),
-      element.name.utf8.elementsEqual(name.utf8)
-    else { throw syntaxError("mismatched tag", at: start + 2) }
-    append(element)
+    guard openElements.count > 1, let openElement = openElements.popLast(),
+      openElement.name.utf8.elementsEqual(endTagName.utf8)
+    else { throw syntaxError("mismatched tag", at: tagStartOffset + 2) }
+    append(openElement)
   }
 
   private mutating func append(_ element: Element) {
@@ -181,12 +188,14 @@ struct XMLReader {
 
   /// Reads a name [5].
   private mutating func readName() throws(ParseError) -> String {
-    let start = byteOffset
-    while let byte = byte(at: byteOffset), Self.isNameByte(byte, isFirst: byteOffset == start) {
+    let nameStartOffset = byteOffset
+    while let byte = byte(at: byteOffset),
+      Self.isNameByte(byte, isFirst: byteOffset == nameStartOffset)
+    {
       byteOffset += 1
     }
-    guard byteOffset > start else { throw invalidTokenError(at: byteOffset) }
-    return String(decoding: textBytes[start..<byteOffset], as: UTF8.self)
+    guard byteOffset > nameStartOffset else { throw invalidTokenError(at: byteOffset) }
+    return String(decoding: textBytes[nameStartOffset..<byteOffset], as: UTF8.self)
   }
 
   private static func isNameByte(_ byte: UInt8, isFirst: Bool) -> Bool {
@@ -204,53 +213,59 @@ struct XMLReader {
   /// Reads a quoted attribute value [10], with its references replaced and its whitespace
   /// normalized.
   private mutating func readAttributeValue() throws(ParseError) -> String {
-    guard let quote = byte(at: byteOffset),
-      quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'")
+    guard let quoteByte = byte(at: byteOffset),
+      quoteByte == UInt8(ascii: "\"") || quoteByte == UInt8(ascii: "'")
     else { throw invalidTokenError(at: byteOffset) }
     byteOffset += 1
-    var value: [UInt8] = []
-    while let byte = byte(at: byteOffset), byte != quote {
+    var valueBytes: [UInt8] = []
+    while let byte = byte(at: byteOffset), byte != quoteByte {
       switch byte {
       case UInt8(ascii: "<"):
         throw invalidTokenError(at: byteOffset)
       case UInt8(ascii: "&"):
-        value += Array(String(try readReference()).utf8)
+        valueBytes += Array(String(try readReference()).utf8)
       case 0x0D where self.byte(at: byteOffset + 1) == 0x0A:
         byteOffset += 1
       default:
         try checkCharacter()
-        value.append(XMLTree.isWhitespace(byte) ? 0x20 : byte)
+        valueBytes.append(XMLTree.isWhitespace(byte) ? 0x20 : byte)
         byteOffset += 1
       }
     }
     guard byteOffset < textBytes.count else { throw syntaxError("unclosed token", at: byteOffset) }
     byteOffset += 1
-    return String(decoding: value, as: UTF8.self)
+    return String(decoding: valueBytes, as: UTF8.self)
   }
 
   /// Reads a reference to a character [66] or a predefined entity.
   private mutating func readReference() throws(ParseError) -> Character {
-    let start = byteOffset
+    let referenceStartOffset = byteOffset
     byteOffset += 1
-    var name: [UInt8] = []
-    while let byte = byte(at: byteOffset), byte != UInt8(ascii: ";"), name.count < 10 {
-      name.append(byte)
+    var referenceName: [UInt8] = []
+    while let byte = byte(at: byteOffset), byte != UInt8(ascii: ";"), referenceName.count < 10 {
+      referenceName.append(byte)
       byteOffset += 1
     }
     try skipExpected(";")
     let predefinedEntities: [(name: StaticString, character: Character)] = [
       ("lt", "<"), ("gt", ">"), ("amp", "&"), ("quot", "\""), ("apos", "'"),
     ]
-    if let entity = predefinedEntities.first(where: { Self.isEqual(name[...], $0.name) }) {
-      return entity.character
+    if let predefinedEntity = predefinedEntities.first(where: {
+      Self.isEqual(referenceName[...], $0.name)
+    }) {
+      return predefinedEntity.character
     }
-    guard name.first == UInt8(ascii: "#") else { throw syntaxError("undefined entity", at: start) }
-    let isHexadecimal = name.dropFirst().first == UInt8(ascii: "x")
-    let digits = String(decoding: name.dropFirst(isHexadecimal ? 2 : 1), as: UTF8.self)
-    guard let first = digits.utf8.first, first != UInt8(ascii: "+"), first != UInt8(ascii: "-"),
-      let number = UInt32(digits, radix: isHexadecimal ? 16 : 10),
+    guard referenceName.first == UInt8(ascii: "#") else {
+      throw syntaxError("undefined entity", at: referenceStartOffset)
+    }
+    let isHexadecimal = referenceName.dropFirst().first == UInt8(ascii: "x")
+    let codePointDigits = String(
+      decoding: referenceName.dropFirst(isHexadecimal ? 2 : 1), as: UTF8.self)
+    guard let firstDigit = codePointDigits.utf8.first, firstDigit != UInt8(ascii: "+"),
+      firstDigit != UInt8(ascii: "-"),
+      let number = UInt32(codePointDigits, radix: isHexadecimal ? 16 : 10),
       let scalar = Unicode.Scalar(number), Self.isAllowedCharacter(number)
-    else { throw syntaxError("reference to invalid character number", at: start) }
+    else { throw syntaxError("reference to invalid character number", at: referenceStartOffset) }
     return Character(scalar)
   }
 
@@ -273,11 +288,11 @@ struct XMLReader {
 
   /// Skips whitespace [3]. Returns true if there was any.
   @discardableResult private mutating func skipWhitespace() -> Bool {
-    let start = byteOffset
+    let whitespaceStartOffset = byteOffset
     while let byte = byte(at: byteOffset), XMLTree.isWhitespace(byte) {
       byteOffset += 1
     }
-    return byteOffset > start
+    return byteOffset > whitespaceStartOffset
   }
 
   /// Skips an expected ASCII character, or throws an error if the next character is different.
@@ -293,8 +308,8 @@ struct XMLReader {
   private func byte(at index: Int) -> UInt8? { index < textBytes.count ? textBytes[index] : nil }
 
   private func starts(with prefix: StaticString) -> Bool {
-    let comparedEnd = min(byteOffset + prefix.utf8CodeUnitCount, textBytes.count)
-    return Self.isEqual(textBytes[min(byteOffset, comparedEnd)..<comparedEnd], prefix)
+    let comparedEndOffset = min(byteOffset + prefix.utf8CodeUnitCount, textBytes.count)
+    return Self.isEqual(textBytes[min(byteOffset, comparedEndOffset)..<comparedEndOffset], prefix)
   }
 
   private static func isEqual(_ bytes: ArraySlice<UInt8>, _ text: StaticString) -> Bool {
@@ -319,20 +334,20 @@ struct XMLReader {
 
   /// Returns the offset of the first byte that is not valid UTF-8, or nil.
   private static func invalidUTF8Offset(in text: [UInt8]) -> Int? {
-    var position = 0
-    while position < text.count {
-      guard text[position] >= 0x80 else {
-        position += 1
+    var textByteOffset = 0
+    while textByteOffset < text.count {
+      guard text[textByteOffset] >= 0x80 else {
+        textByteOffset += 1
         continue
       }
       // A sequence has at most 4 bytes.
-      let end = min(position + 4, text.count)
-      var iterator = text[position..<end].makeIterator()
+      let end = min(textByteOffset + 4, text.count)
+      var iterator = text[textByteOffset..<end].makeIterator()
       var decoder = UTF8()
       guard case .scalarValue(let scalar) = decoder.decode(&iterator),
         isAllowedCharacter(scalar.value)
-      else { return position }
-      position += UTF8.width(scalar)
+      else { return textByteOffset }
+      textByteOffset += UTF8.width(scalar)
     }
     return nil
   }

@@ -59,22 +59,22 @@ struct XMLTree: Sendable {
 
   /// Returns the offset of an attribute in the text, in bytes.
   func offset(ofAttribute index: Int, in element: Element) -> Int {
-    var position = element.byteOffset + 1 + element.name.utf8.count
-    func skip(to isEnd: (UInt8) -> Bool) {
-      while position < textBytes.count, !isEnd(textBytes[position]) {
-        position += 1
+    var textByteOffset = element.byteOffset + 1 + element.name.utf8.count
+    func skipBytes(to isEnd: (UInt8) -> Bool) {
+      while textByteOffset < textBytes.count, !isEnd(textBytes[textByteOffset]) {
+        textByteOffset += 1
       }
     }
     for _ in 0..<index {
-      skip { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "'") }
-      guard position < textBytes.count else { break }
-      let quote = textBytes[position]
-      position += 1
-      skip { $0 == quote }
-      position += 1
+      skipBytes { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "'") }
+      guard textByteOffset < textBytes.count else { break }
+      let quote = textBytes[textByteOffset]
+      textByteOffset += 1
+      skipBytes { $0 == quote }
+      textByteOffset += 1
     }
-    skip { !Self.isWhitespace($0) }
-    return min(position, textBytes.count)
+    skipBytes { !Self.isWhitespace($0) }
+    return min(textByteOffset, textBytes.count)
   }
 
   static func isWhitespace(_ byte: UInt8) -> Bool {
@@ -84,15 +84,15 @@ struct XMLTree: Sendable {
   /// Returns the path from the root to the element at an offset, such as
   /// `vibration-effect.waveform-effect.waveform-entry[2]`.
   func path(to offset: Int) -> String {
-    guard var element = root else { return "" }
-    var path = String(element.name.prefix(40))
-    while element.byteOffset < offset,
-      let index = element.children.lastIndex(where: { $0.byteOffset <= offset })
+    guard var currentElement = root else { return "" }
+    var elementPath = String(currentElement.name.prefix(40))
+    while currentElement.byteOffset < offset,
+      let index = currentElement.children.lastIndex(where: { $0.byteOffset <= offset })
     {
-      element = element.children[index]
-      path += ".\(element.name.prefix(40))[\(index)]"
+      currentElement = currentElement.children[index]
+      elementPath += ".\(currentElement.name.prefix(40))[\(index)]"
     }
-    return path
+    return elementPath
   }
 
   #if SoundOutput
@@ -213,15 +213,15 @@ struct XMLTree: Sendable {
   /// Returns the name of the first element without parsing the text, empty if there is no element,
   /// or nil if the text is not XML.
   static func rootName(of text: Span<UInt8>) -> String? {
-    var position = ByteOrderMark.utf8Length(in: text)
+    var textByteOffset = ByteOrderMark.utf8Length(in: text)
     while true {
-      while position < text.count, isWhitespace(text[position]) {
-        position += 1
+      while textByteOffset < text.count, isWhitespace(text[textByteOffset]) {
+        textByteOffset += 1
       }
-      guard position + 1 < text.count, text[position] == UInt8(ascii: "<") else {
-        return position > 0 && position == text.count ? "" : nil
+      guard textByteOffset + 1 < text.count, text[textByteOffset] == UInt8(ascii: "<") else {
+        return textByteOffset > 0 && textByteOffset == text.count ? "" : nil
       }
-      let start = position + 1
+      let start = textByteOffset + 1
       guard text[start] == UInt8(ascii: "?") || text[start] == UInt8(ascii: "!") else {
         var name: [UInt8] = []
         while start + name.count < text.count, name.count < 64 {
@@ -234,14 +234,14 @@ struct XMLTree: Sendable {
         return String(decoding: name, as: UTF8.self)
       }
       let isComment = hasCommentDashes(text, at: start + 1)
-      position = start + 1
-      while position < text.count,
-        text[position] != UInt8(ascii: ">")
-          || (isComment && !hasCommentDashes(text, at: position - 2))
+      textByteOffset = start + 1
+      while textByteOffset < text.count,
+        text[textByteOffset] != UInt8(ascii: ">")
+          || (isComment && !hasCommentDashes(text, at: textByteOffset - 2))
       {
-        position += 1
+        textByteOffset += 1
       }
-      position += 1
+      textByteOffset += 1
     }
   }
 

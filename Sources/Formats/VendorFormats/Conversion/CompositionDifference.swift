@@ -35,12 +35,12 @@ package struct CompositionDifference: Equatable, Sendable {
 
   /// Compares two compositions, with amplitude as the square of intensity.
   package init(_ one: HapticComposition, _ other: HapticComposition) {
-    let sampler = EnvelopeSampler(.amplitude, levelTolerance: 1e-4)
-    let firstEnvelopes = sampler.envelopes(of: one.convertingStatedHertz(to: .phone))
-    let secondEnvelopes = sampler.envelopes(of: other.convertingStatedHertz(to: .phone))
+    let envelopeSampler = EnvelopeSampler(.amplitude, levelTolerance: 1e-4)
+    let firstEnvelopes = envelopeSampler.envelopes(of: one.convertingStatedHertz(to: .phone))
+    let secondEnvelopes = envelopeSampler.envelopes(of: other.convertingStatedHertz(to: .phone))
     compareEnvelopes(
-      MergedEnvelope(firstEnvelopes, envelopeSampler: sampler).mergedPoints,
-      MergedEnvelope(secondEnvelopes, envelopeSampler: sampler).mergedPoints)
+      MergedEnvelope(firstEnvelopes, envelopeSampler: envelopeSampler).mergedPoints,
+      MergedEnvelope(secondEnvelopes, envelopeSampler: envelopeSampler).mergedPoints)
     compareTransients(
       firstEnvelopes.filter { $0.kind == .hapticTransient }.map { $0.points[0] },
       secondEnvelopes.filter { $0.kind == .hapticTransient }.map { $0.points[0] })
@@ -58,11 +58,11 @@ package struct CompositionDifference: Equatable, Sendable {
   }
 
   private mutating func compareEnvelopes(_ left: [EnvelopePoint], _ right: [EnvelopePoint]) {
-    let latestTime = max(left.last?.timeSeconds ?? 0, right.last?.timeSeconds ?? 0)
+    let latestTimeSeconds = max(left.last?.timeSeconds ?? 0, right.last?.timeSeconds ?? 0)
     let windowCount = Int(
-      min((latestTime / Self.windowSeconds).rounded(.up), Double(Self.maximumWindowCount)))
-    let silence = EnvelopePoint(timeSeconds: 0, level: 0, sharpness: 0)
-    var cursors = (0, 0)
+      min((latestTimeSeconds / Self.windowSeconds).rounded(.up), Double(Self.maximumWindowCount)))
+    let silentPoint = EnvelopePoint(timeSeconds: 0, level: 0, sharpness: 0)
+    var segmentCursors = (0, 0)
     for window in 0..<windowCount {
       var means = (left: 0.0, right: 0.0)
       var weighted = (left: 0.0, right: 0.0)
@@ -71,8 +71,8 @@ package struct CompositionDifference: Equatable, Sendable {
           (Double(window) + (Double(step) + Self.sampleOffsetStepFraction)
             / Double(Self.stepsPerWindow))
           * Self.windowSeconds
-        let firstPoint = left.point(at: time, cursor: &cursors.0) ?? silence
-        let secondPoint = right.point(at: time, cursor: &cursors.1) ?? silence
+        let firstPoint = left.point(at: time, cursor: &segmentCursors.0) ?? silentPoint
+        let secondPoint = right.point(at: time, cursor: &segmentCursors.1) ?? silentPoint
         means.left += firstPoint.level / Double(Self.stepsPerWindow)
         means.right += secondPoint.level / Double(Self.stepsPerWindow)
         weighted.left += firstPoint.level * firstPoint.sharpness / Double(Self.stepsPerWindow)
@@ -89,25 +89,25 @@ package struct CompositionDifference: Equatable, Sendable {
   }
 
   private mutating func compareTransients(_ left: [EnvelopePoint], _ right: [EnvelopePoint]) {
-    var firstIndex = 0
-    var secondIndex = 0
-    while firstIndex < left.count || secondIndex < right.count {
+    var leftIndex = 0
+    var rightIndex = 0
+    while leftIndex < left.count || rightIndex < right.count {
       let times = (
-        firstIndex < left.count ? left[firstIndex].timeSeconds : .infinity,
-        secondIndex < right.count ? right[secondIndex].timeSeconds : .infinity
+        leftIndex < left.count ? left[leftIndex].timeSeconds : .infinity,
+        rightIndex < right.count ? right[rightIndex].timeSeconds : .infinity
       )
       if abs(times.0 - times.1) <= Self.transientTimeToleranceSeconds {
-        transientError = max(transientError, abs(left[firstIndex].level - right[secondIndex].level))
+        transientError = max(transientError, abs(left[leftIndex].level - right[rightIndex].level))
         transientError = max(
-          transientError, abs(left[firstIndex].sharpness - right[secondIndex].sharpness))
-        firstIndex += 1
-        secondIndex += 1
+          transientError, abs(left[leftIndex].sharpness - right[rightIndex].sharpness))
+        leftIndex += 1
+        rightIndex += 1
       } else if times.0 < times.1 {
-        transientError = max(transientError, left[firstIndex].level)
-        firstIndex += 1
+        transientError = max(transientError, left[leftIndex].level)
+        leftIndex += 1
       } else {
-        transientError = max(transientError, right[secondIndex].level)
-        secondIndex += 1
+        transientError = max(transientError, right[rightIndex].level)
+        rightIndex += 1
       }
     }
   }

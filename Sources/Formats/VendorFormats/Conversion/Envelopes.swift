@@ -15,12 +15,12 @@ struct EnvelopePoint: Equatable {
 
   static func interpolated(from: EnvelopePoint, to: EnvelopePoint, at time: Double) -> EnvelopePoint
   {
-    let timeSpan = to.timeSeconds - from.timeSeconds
-    guard timeSpan > 0 else { return to }
-    let fraction = (time - from.timeSeconds) / timeSpan
+    let timeSpanSeconds = to.timeSeconds - from.timeSeconds
+    guard timeSpanSeconds > 0 else { return to }
+    let timeFraction = (time - from.timeSeconds) / timeSpanSeconds
     return EnvelopePoint(
-      timeSeconds: time, level: from.level + (to.level - from.level) * fraction,
-      sharpness: from.sharpness + (to.sharpness - from.sharpness) * fraction)
+      timeSeconds: time, level: from.level + (to.level - from.level) * timeFraction,
+      sharpness: from.sharpness + (to.sharpness - from.sharpness) * timeFraction)
   }
 }
 
@@ -169,7 +169,7 @@ struct EnvelopeSampler {
   ///
   /// - Complexity: O(*p* + *n* log *n*) for *p* breakpoints and *n* events.
   func envelopes(of composition: HapticComposition) -> [EventEnvelope] {
-    var envelopes: [EventEnvelope] = []
+    var eventEnvelopes: [EventEnvelope] = []
     for (layerIndex, layer) in composition.layers.enumerated() {
       let controls = Controls(
         of: layer,
@@ -177,17 +177,17 @@ struct EnvelopeSampler {
       for (index, event) in layer.pattern.events.enumerated() where event.kind.isHaptic {
         let (points, isApproximated) = breakpoints(of: event, controls: controls)
         guard !points.isEmpty else { continue }
-        envelopes.append(
+        eventEnvelopes.append(
           EventEnvelope(
             eventReference: EventReference(layer: layerIndex, event: index),
             kind: event.kind.isTransient ? .hapticTransient : .hapticContinuous, points: points,
             hasApproximatedLevel: isApproximated))
       }
     }
-    return envelopes.indices.sorted {
-      (envelopes[$0].startSeconds, $0) < (envelopes[$1].startSeconds, $1)
+    return eventEnvelopes.indices.sorted {
+      (eventEnvelopes[$0].startSeconds, $0) < (eventEnvelopes[$1].startSeconds, $1)
     }.map {
-      envelopes[$0]
+      eventEnvelopes[$0]
     }
   }
 
@@ -244,28 +244,28 @@ struct EnvelopeSampler {
     guard event.kind.isVibration else {
       return ([transientPoint(of: event, controls: controls)], false)
     }
-    let intensity = Double(event.value(of: .hapticIntensity))
-    let sharpness = controls.pitchConversion.sharpness(of: event)
-    let holdDuration = event.duration ?? HapticEvent.defaultDurationSeconds
-    guard holdDuration > 0, (event.time + holdDuration).isFinite else { return ([], false) }
-    let envelopeShape = Self.envelopeShape(of: event, hold: holdDuration, controls: controls)
-    let times = breakpointTimes(of: event, shape: envelopeShape, controls: controls)
-    var points: [EnvelopePoint] = []
+    let eventIntensity = Double(event.value(of: .hapticIntensity))
+    let eventSharpness = controls.pitchConversion.sharpness(of: event)
+    let holdSeconds = event.duration ?? HapticEvent.defaultDurationSeconds
+    guard holdSeconds > 0, (event.time + holdSeconds).isFinite else { return ([], false) }
+    let envelopeShape = Self.envelopeShape(of: event, hold: holdSeconds, controls: controls)
+    let breakpointSeconds = breakpointTimes(of: event, shape: envelopeShape, controls: controls)
+    var envelopePoints: [EnvelopePoint] = []
     var isApproximated = false
-    var cursors = (
-      intensity: controls.intensityTimeline.segmentIndex(at: times[0]),
-      sharpness: controls.sharpnessTimeline.segmentIndex(at: times[0])
+    var segmentCursors = (
+      intensity: controls.intensityTimeline.segmentIndex(at: breakpointSeconds[0]),
+      sharpness: controls.sharpnessTimeline.segmentIndex(at: breakpointSeconds[0])
     )
-    func append(_ point: EnvelopePoint) {
-      if points.last != point {
-        points.append(point)
+    func appendDistinct(_ point: EnvelopePoint) {
+      if envelopePoints.last != point {
+        envelopePoints.append(point)
       }
     }
-    for (from, to) in zip(times, times.dropFirst()) where to > from {
-      _ = controls.intensityTimeline.value(at: from, cursor: &cursors.intensity)
-      _ = controls.sharpnessTimeline.value(at: from, cursor: &cursors.sharpness)
-      let intensitySegment = controls.intensityTimeline.segments[cursors.intensity]
-      let sharpnessSegment = controls.sharpnessTimeline.segments[cursors.sharpness]
+    for (from, to) in zip(breakpointSeconds, breakpointSeconds.dropFirst()) where to > from {
+      _ = controls.intensityTimeline.value(at: from, cursor: &segmentCursors.intensity)
+      _ = controls.sharpnessTimeline.value(at: from, cursor: &segmentCursors.sharpness)
+      let intensitySegment = controls.intensityTimeline.segments[segmentCursors.intensity]
+      let sharpnessSegment = controls.sharpnessTimeline.segments[segmentCursors.sharpness]
       // Within the interval, each control is a single line, so evaluate it at both ends.
       let gains = (
         Self.envelopeGain(of: envelopeShape, at: from - event.time, isLineStart: true),
@@ -274,15 +274,15 @@ struct EnvelopeSampler {
       func point(at time: Double) -> EnvelopePoint {
         let fraction = (time - from) / (to - from)
         let gain = gains.0 + (gains.1 - gains.0) * fraction
-        let level = min(max(intensitySegment.value(at: time), 0), 1) * intensity
+        let level = min(max(intensitySegment.value(at: time), 0), 1) * eventIntensity
         return EnvelopePoint(
           timeSeconds: time, level: levelScale.level(intensity: level, gain: gain),
           sharpness: controls.pitchConversion.targetSharpness(
-            ofSum: sharpnessSegment.value(at: time) + sharpness))
+            ofSum: sharpnessSegment.value(at: time) + eventSharpness))
       }
       let first = point(at: from)
       let last = point(at: to)
-      append(first)
+      appendDistinct(first)
       let isLevelStraight =
         gains.0 == gains.1
         ? levelScale.isLinearInIntensity || intensitySegment.slopePerPositionUnit == 0
@@ -292,34 +292,34 @@ struct EnvelopeSampler {
         && (controls.pitchConversion.isLinear || sharpnessSegment.slopePerPositionUnit == 0)
       if !isStraight {
         isApproximated = true
-        subdivide(from: first, to: last, point, append: append)
+        subdivide(from: first, to: last, point, append: appendDistinct)
       }
-      append(last)
+      appendDistinct(last)
     }
-    return (points, isApproximated)
+    return (envelopePoints, isApproximated)
   }
 
   private func transientPoint(of event: HapticEvent, controls: Controls) -> EnvelopePoint {
-    let intensity = Double(event.value(of: .hapticIntensity))
-    let level = intensity * controls.intensityTimeline.value(at: event.time)
-    let sharpness = controls.pitchConversion.sharpness(of: event)
+    let eventIntensity = Double(event.value(of: .hapticIntensity))
+    let controlledIntensity = eventIntensity * controls.intensityTimeline.value(at: event.time)
+    let eventSharpness = controls.pitchConversion.sharpness(of: event)
     return EnvelopePoint(
-      timeSeconds: event.time, level: levelScale.level(intensity: level, gain: 1),
+      timeSeconds: event.time, level: levelScale.level(intensity: controlledIntensity, gain: 1),
       sharpness: controls.pitchConversion.targetSharpness(
-        ofSum: sharpness + controls.sharpnessTimeline.value(at: event.time)))
+        ofSum: eventSharpness + controls.sharpnessTimeline.value(at: event.time)))
   }
 
   /// Returns the envelope of an event, with the envelope times of the controls at its start.
   private static func envelopeShape(of event: HapticEvent, hold: Double, controls: Controls)
     -> EnvelopeShape
   {
-    func seconds(_ id: EventParameterID, _ control: ControlTimeline) -> Double {
+    func envelopeSeconds(_ id: EventParameterID, _ control: ControlTimeline) -> Double {
       EnvelopeTimes.seconds(normalized: event.value(of: id) + Float(control.value(at: event.time)))
     }
     return EnvelopeShape(
-      hold: hold, attack: seconds(.attackTime, controls.attackTimeline),
-      decay: seconds(.decayTime, controls.decayTimeline),
-      release: seconds(.releaseTime, controls.releaseTimeline),
+      hold: hold, attack: envelopeSeconds(.attackTime, controls.attackTimeline),
+      decay: envelopeSeconds(.decayTime, controls.decayTimeline),
+      release: envelopeSeconds(.releaseTime, controls.releaseTimeline),
       isSustained: event.value(of: .sustained) >= 0.5)
   }
 
@@ -327,28 +327,28 @@ struct EnvelopeSampler {
   private func breakpointTimes(of event: HapticEvent, shape: EnvelopeShape, controls: Controls)
     -> [Double]
   {
-    var times = [
+    var breakpointSeconds = [
       event.time, event.time + shape.riseEndTime, event.time + shape.releaseStartTime,
       event.time + shape.releaseEndTime,
     ]
-    let envelopeRange = times[0]...times[3]
+    let envelopeRange = breakpointSeconds[0]...breakpointSeconds[3]
     for control in [controls.intensityTimeline, controls.sharpnessTimeline] {
       var index = control.segmentIndex(at: envelopeRange.lowerBound) + 1
       while index < control.segments.count,
         control.segments[index].startPosition < envelopeRange.upperBound
       {
-        times.append(control.segments[index].startPosition)
+        breakpointSeconds.append(control.segments[index].startPosition)
         index += 1
       }
     }
     if controls.pitchConversion.clampsSharpness {
       let sharpness = controls.pitchConversion.sharpness(of: event)
-      times.append(
+      breakpointSeconds.append(
         contentsOf: clampingTimes(
           of: controls.sharpnessTimeline, offset: sharpness, in: envelopeRange))
     }
-    times.sort()
-    return times
+    breakpointSeconds.sort()
+    return breakpointSeconds
   }
 
   /// Returns the amplitude gain of an event at a time after its onset. At a breakpoint, the gain
@@ -368,9 +368,9 @@ struct EnvelopeSampler {
       return shape.riseLevel + (shape.releaseLevel - shape.riseLevel) * (time - shape.riseEndTime)
         / span
     }
-    let releaseDuration = shape.releaseEndTime - shape.releaseStartTime
-    return releaseDuration > 0
-      ? max(shape.releaseLevel * (shape.releaseEndTime - time) / releaseDuration, 0)
+    let releaseSeconds = shape.releaseEndTime - shape.releaseStartTime
+    return releaseSeconds > 0
+      ? max(shape.releaseLevel * (shape.releaseEndTime - time) / releaseSeconds, 0)
       : shape.releaseLevel
   }
 
@@ -418,15 +418,15 @@ struct EnvelopeSampler {
     _ exact: (Double) -> EnvelopePoint,
     append: (EnvelopePoint) -> Void
   ) {
-    let timeSpan = last.timeSeconds - first.timeSeconds
-    guard depth < Self.maximumSubdivisionDepth, timeSpan > 1e-7 else { return }
+    let lineSeconds = last.timeSeconds - first.timeSeconds
+    guard depth < Self.maximumSubdivisionDepth, lineSeconds > 1e-7 else { return }
     let maximumDeviation = [0.25, 0.5, 0.75].reduce(0.0) { worst, share in
-      let point = exact(first.timeSeconds + timeSpan * share)
+      let point = exact(first.timeSeconds + lineSeconds * share)
       let line = EnvelopePoint.interpolated(from: first, to: last, at: point.timeSeconds)
       return max(worst, abs(point.level - line.level), abs(point.sharpness - line.sharpness))
     }
     guard maximumDeviation > levelTolerance else { return }
-    let exactMidpoint = exact(first.timeSeconds + timeSpan / 2)
+    let exactMidpoint = exact(first.timeSeconds + lineSeconds / 2)
     subdivide(from: first, to: exactMidpoint, depth: depth + 1, exact, append: append)
     append(exactMidpoint)
     subdivide(from: exactMidpoint, to: last, depth: depth + 1, exact, append: append)

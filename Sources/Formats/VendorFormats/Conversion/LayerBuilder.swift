@@ -28,11 +28,11 @@ struct ScaledLayerBuilder {
     _ event: HapticEvent, curves: [ParameterCurve] = [], until end: Double = 0,
     statesHertz: Bool = false
   ) -> Int {
-    let index =
+    let eventIndex =
       statesHertz
       ? hertzBuilder.add(event, curves: curves, until: end)
       : sharpnessBuilder.add(event, curves: curves, until: end)
-    eventReferences.append(EventReference(layer: statesHertz ? 1 : 0, event: index))
+    eventReferences.append(EventReference(layer: statesHertz ? 1 : 0, event: eventIndex))
     return eventReferences.count - 1
   }
 
@@ -46,9 +46,9 @@ struct ScaledLayerBuilder {
     for index in layers.indices {
       layers[index].sharpnessScale = statedHertzScale
     }
-    let firstLayer = plainReferences.isEmpty ? 0 : plainLayers.count
+    let firstCurvedLayerIndex = plainReferences.isEmpty ? 0 : plainLayers.count
     for index in hertzReferences.indices {
-      hertzReferences[index].layer += firstLayer
+      hertzReferences[index].layer += firstCurvedLayerIndex
     }
     return (
       plainReferences.isEmpty ? layers : plainLayers + layers,
@@ -108,21 +108,21 @@ struct LayerBuilder {
   func build() -> (layers: [HapticComposition.Layer], references: [EventReference]) {
     let curvedOrder = curvedEventIndicesByTime
     let (curvedReferences, counts) = assignLayers(in: curvedOrder)
-    var patterns = plainEvents.isEmpty ? [] : [HapticPattern(events: plainEvents)]
+    var layerPatterns = plainEvents.isEmpty ? [] : [HapticPattern(events: plainEvents)]
     for count in counts {
-      patterns.append(HapticPattern())
-      patterns[patterns.count - 1].events.reserveCapacity(count)
-      patterns[patterns.count - 1].curves.reserveCapacity(count)
+      layerPatterns.append(HapticPattern())
+      layerPatterns[layerPatterns.count - 1].events.reserveCapacity(count)
+      layerPatterns[layerPatterns.count - 1].curves.reserveCapacity(count)
     }
     for index in curvedOrder {
-      patterns[curvedReferences[index].layer].events.append(curvedEvents[index].event)
-      patterns[curvedReferences[index].layer].curves += curvedEvents[index].curves
+      layerPatterns[curvedReferences[index].layer].events.append(curvedEvents[index].event)
+      layerPatterns[curvedReferences[index].layer].curves += curvedEvents[index].curves
     }
-    if patterns.isEmpty {
-      patterns.append(HapticPattern())
+    if layerPatterns.isEmpty {
+      layerPatterns.append(HapticPattern())
     }
     return (
-      patterns.map { HapticComposition.Layer($0) },
+      layerPatterns.map { HapticComposition.Layer($0) },
       eventReferences.map { $0.layer == 0 ? $0 : curvedReferences[$0.event] }
     )
   }
@@ -130,10 +130,10 @@ struct LayerBuilder {
   /// The indices of the events with curves, sorted by time.
   private var curvedEventIndicesByTime: [Int] {
     var indicesByTime = Array(curvedEvents.indices)
-    let isSorted = zip(indicesByTime, indicesByTime.dropFirst()).allSatisfy {
+    let isSortedByTime = zip(indicesByTime, indicesByTime.dropFirst()).allSatisfy {
       curvedEvents[$0].event.time <= curvedEvents[$1].event.time
     }
-    if !isSorted {
+    if !isSortedByTime {
       indicesByTime.sort { (curvedEvents[$0].event.time, $0) < (curvedEvents[$1].event.time, $1) }
     }
     return indicesByTime
@@ -142,8 +142,8 @@ struct LayerBuilder {
   /// Returns the layer and index of each event with curves, and the number of events in each layer
   /// that has curves.
   private func assignLayers(in order: [Int]) -> (references: [EventReference], counts: [Int]) {
-    let firstCurvedLayer = plainEvents.isEmpty ? 0 : 1
-    var references = Array(repeating: EventReference(event: 0), count: curvedEvents.count)
+    let firstCurvedLayerIndex = plainEvents.isEmpty ? 0 : 1
+    var eventReferences = Array(repeating: EventReference(event: 0), count: curvedEvents.count)
     var eventCountsByLayer: [Int] = []
     // The layers with the times at which they become free, in descending order.
     var layerFreeTimes: [(end: Double, layer: Int)] = []
@@ -170,10 +170,10 @@ struct LayerBuilder {
         }
       }
       layerFreeTimes.insert(entry, at: lowerBound)
-      references[index] = EventReference(
-        layer: firstCurvedLayer + layer, event: eventCountsByLayer[layer])
+      eventReferences[index] = EventReference(
+        layer: firstCurvedLayerIndex + layer, event: eventCountsByLayer[layer])
       eventCountsByLayer[layer] += 1
     }
-    return (references, eventCountsByLayer)
+    return (eventReferences, eventCountsByLayer)
   }
 }

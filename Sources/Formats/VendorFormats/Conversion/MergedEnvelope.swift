@@ -33,10 +33,10 @@ struct MergedEnvelope {
     let continuousEnvelopes = envelopes.filter { $0.kind == .hapticContinuous }
     var activeEnvelopes: [ActiveEnvelope] = []
     var nextEnvelopeIndex = 0
-    var currentTime = continuousEnvelopes.first?.startSeconds ?? 0
+    var currentTimeSeconds = continuousEnvelopes.first?.startSeconds ?? 0
     while nextEnvelopeIndex < continuousEnvelopes.count || !activeEnvelopes.isEmpty {
       while nextEnvelopeIndex < continuousEnvelopes.count,
-        continuousEnvelopes[nextEnvelopeIndex].startSeconds <= currentTime
+        continuousEnvelopes[nextEnvelopeIndex].startSeconds <= currentTimeSeconds
       {
         if activeEnvelopes.count < Self.maximumOverlapCount {
           activeEnvelopes.append(
@@ -50,7 +50,7 @@ struct MergedEnvelope {
         nextEnvelopeIndex < continuousEnvelopes.count
         ? continuousEnvelopes[nextEnvelopeIndex].startSeconds : .infinity
       for index in activeEnvelopes.indices {
-        activeEnvelopes[index].advance(to: currentTime)
+        activeEnvelopes[index].advance(to: currentTimeSeconds)
         end = min(end, activeEnvelopes[index].segmentEndSeconds)
       }
       activeEnvelopes.removeAll { $0.isFinished }
@@ -58,10 +58,10 @@ struct MergedEnvelope {
         guard nextEnvelopeIndex < continuousEnvelopes.count else { break }
         end = continuousEnvelopes[nextEnvelopeIndex].startSeconds
       }
-      if end > currentTime {
-        appendSum(of: activeEnvelopes, from: currentTime, to: end)
+      if end > currentTimeSeconds {
+        appendSum(of: activeEnvelopes, from: currentTimeSeconds, to: end)
       }
-      currentTime = end
+      currentTimeSeconds = end
     }
   }
 

@@ -24,10 +24,10 @@ struct PointReduction {
   init(_ original: [EnvelopePoint], tolerance: Double, sharpnessWeight: Double = 1) {
     var keptIndices: [Int] = []
     var maximumBlockError = 0.0
-    var blockStart = 0
-    while blockStart < original.count - 1 {
-      let end = min(blockStart + Self.pointsPerBlock, original.count - 1)
-      var stack = [(blockStart, end)]
+    var blockStartIndex = 0
+    while blockStartIndex < original.count - 1 {
+      let end = min(blockStartIndex + Self.pointsPerBlock, original.count - 1)
+      var stack = [(blockStartIndex, end)]
       while let (from, to) = stack.popLast() {
         let (error, index) = Self.farthestPoint(
           in: original, from: from, to: to, sharpnessWeight: sharpnessWeight)
@@ -39,7 +39,7 @@ struct PointReduction {
           keptIndices.append(from)
         }
       }
-      blockStart = end
+      blockStartIndex = end
     }
     if let lastIndex = original.indices.last {
       keptIndices.append(lastIndex)
@@ -65,12 +65,12 @@ struct PointReduction {
       return
     }
     typealias Segment = (error: Double, from: Int, to: Int, index: Int?)
-    func segment(_ from: Int, _ to: Int) -> Segment {
+    func makeSegment(_ from: Int, _ to: Int) -> Segment {
       let (error, index) = Self.farthestPoint(
         in: original, from: from, to: to, sharpnessWeight: sharpnessWeight)
       return (error, from, to, index)
     }
-    var openSegments = [segment(0, original.count - 1)]
+    var openSegments = [makeSegment(0, original.count - 1)]
     while openSegments.count + 1 < maximumCount,
       let worstIndex = openSegments.indices.max(by: {
         openSegments[$0].error < openSegments[$1].error
@@ -78,8 +78,8 @@ struct PointReduction {
       openSegments[worstIndex].error > tolerance, let index = openSegments[worstIndex].index
     {
       let (_, from, to, _) = openSegments[worstIndex]
-      openSegments[worstIndex] = segment(from, index)
-      openSegments.insert(segment(index, to), at: worstIndex + 1)
+      openSegments[worstIndex] = makeSegment(from, index)
+      openSegments.insert(makeSegment(index, to), at: worstIndex + 1)
     }
     remainingPoints = openSegments.map { original[$0.from] } + [original[original.count - 1]]
     maximumDeviation = openSegments.map { $0.error }.max() ?? 0

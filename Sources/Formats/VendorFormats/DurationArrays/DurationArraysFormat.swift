@@ -102,8 +102,9 @@ private struct DurationArray {
   static func matches(_ text: Span<UInt8>) -> Bool {
     var hasDigit = false
     var hasSeparator = false
-    let start = ByteOrderMark.utf8Length(in: text)
-    for index in start..<max(start, min(text.count, recognizedByteCount)) {
+    let firstTextByteIndex = ByteOrderMark.utf8Length(in: text)
+    for index in firstTextByteIndex..<max(firstTextByteIndex, min(text.count, recognizedByteCount))
+    {
       let byte = text[index]
       switch byte {
       case UInt8(ascii: "0")...UInt8(ascii: "9"):
@@ -122,15 +123,16 @@ private struct DurationArray {
 
   /// Parses a list of durations with or without brackets, and reports invalid durations.
   init(_ file: SourceFile, beginsWithPause: Bool, maximum: DurationLimits?) throws(InputError) {
-    let list = file.bytes.dropFirst(ByteOrderMark.utf8Length(in: file.bytes.span))
-    let hasBracket = list.first { !XMLTree.isWhitespace($0) } == UInt8(ascii: "[")
-    let text = hasBracket ? Array(list) : [UInt8(ascii: "[")] + list + [UInt8(ascii: "]")]
+    let listBytes = file.bytes.dropFirst(ByteOrderMark.utf8Length(in: file.bytes.span))
+    let hasBracket = listBytes.first { !XMLTree.isWhitespace($0) } == UInt8(ascii: "[")
+    let bracketedListBytes =
+      hasBracket ? Array(listBytes) : [UInt8(ascii: "[")] + listBytes + [UInt8(ascii: "]")]
     do throws(JSONError) {
-      jsonDocument = try JSONDocument(text: text, name: file.name)
+      jsonDocument = try JSONDocument(text: bracketedListBytes, name: file.name)
     } catch {
       throw InputError(error, rule: .vibrateInvalidSyntax)
     }
-    var excess: JSONValue?
+    var firstExcessiveValue: JSONValue?
     for value in jsonDocument.root.elements {
       guard let number = value.number, number >= 0 else {
         log.add(.vibrateInvalidDuration, at: value, "a duration must be a number of at least 0")
@@ -142,7 +144,7 @@ private struct DurationArray {
         duration > maximum.maximumDurationMilliseconds
           || steps.count == maximum.maximumDurationCount
       {
-        excess = excess ?? value
+        firstExcessiveValue = firstExcessiveValue ?? value
       }
       let isOn = (steps.count % 2 == 0) != beginsWithPause
       steps.append(
@@ -150,8 +152,8 @@ private struct DurationArray {
           durationMilliseconds: duration,
           amplitudeCode: isOn ? VibrationEffect.maximumAmplitudeCode : 0))
     }
-    if let excess, let maximum {
-      log.add(.vibrateExceedsChromiumLimits, at: excess, maximum.violationMessage)
+    if let firstExcessiveValue, let maximum {
+      log.add(.vibrateExceedsChromiumLimits, at: firstExcessiveValue, maximum.violationMessage)
     }
   }
 
@@ -171,8 +173,8 @@ private struct DurationArray {
         durations[durations.count - 1] += step.durationMilliseconds
       }
     }
-    let lastIsOn = (durations.count % 2 == 1) != beginsWithPause
-    if !lastIsOn {
+    let isLastDurationOn = (durations.count % 2 == 1) != beginsWithPause
+    if !isLastDurationOn {
       durations = durations.dropLast()
     }
     return durations.isEmpty ? [0] : durations

@@ -9,7 +9,7 @@ extension HapticFormat {
   /// A file is several patterns. Without a part, the clips follow each other. The sounds play with
   /// their clips. Source: facebook/haptics-studio, ea7a3d0, MIT license.
   public static let studioProject: HapticFormat = {
-    var format = HapticFormat(
+    var studioFormat = HapticFormat(
       "hasp", title: "Haptics Studio project (Meta)", fileExtensions: ["hasp"],
       rules: [.studioProjectInvalidStructure] + Rule.hapticClipRules,
       valueResolution: .exact,
@@ -22,8 +22,8 @@ extension HapticFormat {
       read: { (file, options) throws(InputError) in
         try StudioProject(file).readResult(part: file.part, options: options)
       })
-    format.listParts = { (file) throws(InputError) in try StudioProject(file).clipParts }
-    return format
+    studioFormat.listParts = { (file) throws(InputError) in try StudioProject(file).clipParts }
+    return studioFormat
   }()
 }
 
@@ -38,12 +38,13 @@ private struct StudioProject {
 
   /// The clips of the project that have haptics.
   var clipParts: [SourceFile.Part] {
-    var parts: [SourceFile.Part] = []
-    guard let clips = jsonDocument.root["clips"] else { return parts }
+    var projectParts: [SourceFile.Part] = []
+    guard let clips = jsonDocument.root["clips"] else { return projectParts }
     for (index, clip) in clips.elements.enumerated() where clip["haptic"]?.kind == .object {
-      parts.append(SourceFile.Part(index: index, name: clip["name"]?.string ?? "\(index + 1)"))
+      projectParts.append(
+        SourceFile.Part(index: index, name: clip["name"]?.string ?? "\(index + 1)"))
     }
-    return parts
+    return projectParts
   }
 
   /// Reads one clip, or all clips as a sequence.
@@ -56,43 +57,43 @@ private struct StudioProject {
       return makeReadResult(nil, log: log, options: options)
     }
     let selectedParts = part.map { [$0] } ?? clipParts
-    let elements = Array(clips.elements)
-    var combined = CombinedClips()
+    let clipValues = Array(clips.elements)
+    var combinedClips = CombinedClips()
     for selectedPart in selectedParts {
-      guard elements.indices.contains(selectedPart.index) else {
+      guard clipValues.indices.contains(selectedPart.index) else {
         log.add(
           .studioProjectInvalidStructure, at: clips,
           "the project has no clip \(selectedPart.index + 1)")
         continue
       }
-      combined.add(
-        elements[selectedPart.index], readingOptions: options, pause: Self.clipPauseSeconds)
+      combinedClips.add(
+        clipValues[selectedPart.index], readingOptions: options, pause: Self.clipPauseSeconds)
     }
     if selectedParts.isEmpty {
       log.add(.studioProjectInvalidStructure, at: clips, "the project has no clips with haptics")
     }
-    var result = makeReadResult(
+    var readResult = makeReadResult(
       HapticComposition(
-        layers: combined.layers,
+        layers: combinedClips.layers,
         title: part?.name ?? jsonDocument.root["metadata"]?["name"]?.string,
-        notes: combined.notes), log: log, options: options)
-    result.findings = combined.findings + result.findings
-    result.errorCount += combined.errorCount
-    if result.errorCount > 0 {
-      result.composition = nil
+        notes: combinedClips.notes), log: log, options: options)
+    readResult.findings = combinedClips.findings + readResult.findings
+    readResult.errorCount += combinedClips.errorCount
+    if readResult.errorCount > 0 {
+      readResult.composition = nil
     }
-    result.losses = options.wantsFindings ? combined.losses : []
-    result.soundReferences = combined.soundReferences
-    let sourceMaps = combined.sourceMaps
-    let location = clips.location
-    result.sourceMap = SourceMap { element in
+    readResult.losses = options.wantsFindings ? combinedClips.losses : []
+    readResult.soundReferences = combinedClips.soundReferences
+    let sourceMaps = combinedClips.sourceMaps
+    let clipsLocation = clips.location
+    readResult.sourceMap = SourceMap { element in
       guard let layer = element.layerIndex, sourceMaps.indices.contains(layer) else {
-        return location
+        return clipsLocation
       }
       let (sourceMap, firstLayer) = sourceMaps[layer]
       return sourceMap.location(of: element.movedToLayer(layer - firstLayer))
     }
-    return result
+    return readResult
   }
 
   private func makeReadResult(
@@ -121,47 +122,48 @@ private struct CombinedClips {
   /// Adds a clip to the sequence after a pause.
   mutating func add(_ clip: JSONValue, readingOptions options: ReadingOptions, pause: Double) {
     guard let haptic = clip["haptic"] else { return }
-    let result = HapticClipDecoder.readResult(of: haptic, options: options)
-    findings += result.findings
-    errorCount += result.errorCount
-    guard var composition = result.composition else { return }
-    let name = clip["name"]?.string ?? ""
-    let start = lastClipEndSeconds.map { $0 + pause } ?? 0
-    lastClipEndSeconds = start + composition.durationSeconds
-    let firstLayer = layers.count
-    if let sound = soundLayer(of: clip) {
-      composition.layers.append(sound)
+    let clipResult = HapticClipDecoder.readResult(of: haptic, options: options)
+    findings += clipResult.findings
+    errorCount += clipResult.errorCount
+    guard var composition = clipResult.composition else { return }
+    let clipName = clip["name"]?.string ?? ""
+    let clipStartSeconds = lastClipEndSeconds.map { $0 + pause } ?? 0
+    lastClipEndSeconds = clipStartSeconds + composition.durationSeconds
+    let firstClipLayerIndex = layers.count
+    if let soundLayerOfClip = soundLayer(of: clip) {
+      composition.layers.append(soundLayerOfClip)
     }
     for var layer in composition.layers {
-      layer.name = name
-      layer.delay(by: start)
+      layer.name = clipName
+      layer.delay(by: clipStartSeconds)
       layers.append(layer)
-      sourceMaps.append((result.sourceMap, firstLayer))
+      sourceMaps.append((clipResult.sourceMap, firstClipLayerIndex))
     }
-    if let text = clip["notes"]?.string, !text.isEmpty {
-      notes = notes.map { "\($0) \(text)" } ?? text
+    if let clipNotes = clip["notes"]?.string, !clipNotes.isEmpty {
+      notes = notes.map { "\($0) \(clipNotes)" } ?? clipNotes
     }
   }
 
   /// Returns a layer that plays the sound of a clip. A path outside the folder of the project is a
   /// loss.
   private mutating func soundLayer(of clip: JSONValue) -> HapticComposition.Layer? {
-    guard let value = clip["audioAsset"]?["path"], let path = value.string, !path.isEmpty else {
+    guard let pathValue = clip["audioAsset"]?["path"], let path = pathValue.string, !path.isEmpty
+    else {
       return nil
     }
-    let isOutside =
+    let isOutsideProjectFolder =
       path.hasPrefix("/") || path.split(separator: "/").contains("..")
       || path.utf8.contains(UInt8(ascii: "\\")) || path.utf8.contains(0)
-    guard !isOutside else {
+    guard !isOutsideProjectFolder else {
       losses.append(
         Loss(
-          .dropped, .composition, at: value.location,
+          .dropped, .composition, at: pathValue.location,
           "the sound file is outside the folder of the project"))
       return nil
     }
-    soundReferences.append(.init(path: path, location: value.location))
-    let event = HapticEvent(kind: .audioCustom, time: 0, waveform: AudioWaveform(path: path))
-    return HapticComposition.Layer(HapticPattern(events: [event]))
+    soundReferences.append(.init(path: path, location: pathValue.location))
+    let soundEvent = HapticEvent(kind: .audioCustom, time: 0, waveform: AudioWaveform(path: path))
+    return HapticComposition.Layer(HapticPattern(events: [soundEvent]))
   }
 }
 

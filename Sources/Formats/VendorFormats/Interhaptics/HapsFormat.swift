@@ -276,14 +276,14 @@ extension HapsDocument {
     description = [composition.title, composition.notes].compactMap { $0 }.joined(separator: ": ")
     var transientMelody = Melody()
     var melodyLanes: [(end: Double, melody: Melody)] = []
-    let sampler = EnvelopeSampler(
+    let envelopeSampler = EnvelopeSampler(
       .amplitude, mapping: options.amplitudeMapping, levelTolerance: options.toleranceFraction,
       frequencies: .phone)
-    func hertz(_ point: EnvelopePoint) -> Double {
+    func frequencyHertz(_ point: EnvelopePoint) -> Double {
       SharpnessScale.phone.hertz(ofSharpness: point.sharpness)
     }
-    let envelopes = sampler.envelopes(of: composition, losses: &losses)
-    sampler.addApproximationLosses(of: envelopes, to: &losses)
+    let envelopes = envelopeSampler.envelopes(of: composition, losses: &losses)
+    envelopeSampler.addApproximationLosses(of: envelopes, to: &losses)
     for envelope in envelopes {
       var note = Note(
         startSeconds: envelope.startSeconds,
@@ -307,15 +307,17 @@ extension HapsDocument {
         note.amplitudeKeyframes.append(Keyframe(timeSeconds: time, amplitudeOrHertz: point.level))
         if index > 0 {
           let last = envelope.points[index - 1]
-          let steps = SharpnessScale.lineSegmentCount(fromHertz: hertz(last), toHertz: hertz(point))
+          let steps = SharpnessScale.lineSegmentCount(
+            fromHertz: frequencyHertz(last), toHertz: frequencyHertz(point))
           for intermediate in last.pointsDividingLine(to: point, count: steps) {
             note.frequencyKeyframes.append(
               Keyframe(
                 timeSeconds: intermediate.timeSeconds - envelope.startSeconds,
-                amplitudeOrHertz: hertz(intermediate)))
+                amplitudeOrHertz: frequencyHertz(intermediate)))
           }
         }
-        note.frequencyKeyframes.append(Keyframe(timeSeconds: time, amplitudeOrHertz: hertz(point)))
+        note.frequencyKeyframes.append(
+          Keyframe(timeSeconds: time, amplitudeOrHertz: frequencyHertz(point)))
       }
       let lane = melodyLanes.firstIndex { $0.end <= envelope.startSeconds } ?? melodyLanes.count
       if lane == melodyLanes.count {

@@ -56,21 +56,22 @@ struct HapsReader {
     if levelBreakpoints.isEmpty {
       levelBreakpoints = [(0, clampAmplitude(gain))]
     }
-    var sharpnesses = sharpnessBreakpoints(
+    var sharpnessPoints = sharpnessBreakpoints(
       of: Self.breakpoints(of: note.frequencyKeyframes, until: noteDurationSeconds))
-    let statesHertz = !sharpnesses.isEmpty
+    let statesHertz = !sharpnessPoints.isEmpty
     if !statesHertz {
-      sharpnesses = [(0, 0.5)]
+      sharpnessPoints = [(0, 0.5)]
     }
-    var event = HapticEvent(
+    var noteEvent = HapticEvent(
       kind: .hapticContinuous, time: note.startSeconds, duration: noteDurationSeconds,
       parameters: [.hapticIntensity: 1, .hapticSharpness: 0])
     var parameterCurves: [ParameterCurve] = []
-    if let level = Self.constantValue(of: levelBreakpoints),
-      let sharpness = Self.constantValue(of: sharpnesses)
+    if let constantLevel = Self.constantValue(of: levelBreakpoints),
+      let sharpness = Self.constantValue(of: sharpnessPoints)
     {
-      event.parameters[.hapticIntensity] = Float(amplitudeMapping.intensity(ofAmplitude: level))
-      event.parameters[.hapticSharpness] = Float(sharpness)
+      noteEvent.parameters[.hapticIntensity] = Float(
+        amplitudeMapping.intensity(ofAmplitude: constantLevel))
+      noteEvent.parameters[.hapticSharpness] = Float(sharpness)
     } else {
       // The last value of a curve holds, so every event of the layer needs both curves.
       parameterCurves = [
@@ -78,13 +79,13 @@ struct HapsReader {
           .hapticIntensityControl, start: note.startSeconds, breakpoints: levelBreakpoints,
           interpolation: amplitudeMapping == .root ? .squared : .linear),
         Self.curve(
-          .hapticSharpnessControl, start: note.startSeconds, breakpoints: sharpnesses,
+          .hapticSharpnessControl, start: note.startSeconds, breakpoints: sharpnessPoints,
           interpolation: .linear),
       ]
     }
     eventValueIndices.append(note.jsonValueIndex)
     builder.add(
-      event, curves: parameterCurves, until: note.startSeconds + noteDurationSeconds,
+      noteEvent, curves: parameterCurves, until: note.startSeconds + noteDurationSeconds,
       statesHertz: statesHertz)
   }
 
@@ -98,8 +99,9 @@ struct HapsReader {
   }
 
   private static func constantValue(of breakpoints: Breakpoints) -> Double? {
-    guard let first = breakpoints.first else { return nil }
-    return breakpoints.allSatisfy { $0.value == first.value } ? first.value : nil
+    guard let firstBreakpoint = breakpoints.first else { return nil }
+    return breakpoints.allSatisfy { $0.value == firstBreakpoint.value }
+      ? firstBreakpoint.value : nil
   }
 
   private static func curve(
@@ -121,8 +123,9 @@ struct HapsReader {
       (keyframes[$0].timeSeconds, $0) < (keyframes[$1].timeSeconds, $1)
     }
     let sortedKeyframes = keyframeOrder.map { keyframes[$0] }
-    guard let first = sortedKeyframes.first else { return [] }
-    var breakpoints: Breakpoints = first.timeSeconds > 0 ? [(0, first.amplitudeOrHertz)] : []
+    guard let firstKeyframe = sortedKeyframes.first else { return [] }
+    var breakpoints: Breakpoints =
+      firstKeyframe.timeSeconds > 0 ? [(0, firstKeyframe.amplitudeOrHertz)] : []
     for (index, keyframe) in sortedKeyframes.enumerated() {
       if index > 0 {
         breakpoints += cubicPoints(from: sortedKeyframes[index - 1], to: keyframe)
@@ -137,21 +140,23 @@ struct HapsReader {
   private static func cubicPoints(
     from start: HapsDocument.Keyframe, to end: HapsDocument.Keyframe
   ) -> Breakpoints {
-    let timeSpan = end.timeSeconds - start.timeSeconds
+    let timeSpanSeconds = end.timeSeconds - start.timeSeconds
     let valueRise = end.amplitudeOrHertz - start.amplitudeOrHertz
     guard let startSlope = start.outgoingSlopePerSecond, let endSlope = end.incomingSlopePerSecond,
-      timeSpan > 0,
-      abs(startSlope * timeSpan - valueRise) + abs(endSlope * timeSpan - valueRise) > 1e-6
+      timeSpanSeconds > 0,
+      abs(startSlope * timeSpanSeconds - valueRise) + abs(endSlope * timeSpanSeconds - valueRise)
+        > 1e-6
     else { return [] }
     return (1..<lineCountPerCubicSegment).map { step in
       let t = Double(step) / Double(lineCountPerCubicSegment)
       let t2 = t * t
       let t3 = t * t * t
       let value =
-        (2 * t3 - 3 * t2 + 1) * start.amplitudeOrHertz + (t3 - 2 * t2 + t) * timeSpan * startSlope
+        (2 * t3 - 3 * t2 + 1) * start.amplitudeOrHertz + (t3 - 2 * t2 + t) * timeSpanSeconds
+        * startSlope
         + (3 * t2 - 2 * t3) * end.amplitudeOrHertz
-        + (t3 - t2) * timeSpan * endSlope
-      return (start.timeSeconds + t * timeSpan, value)
+        + (t3 - t2) * timeSpanSeconds * endSlope
+      return (start.timeSeconds + t * timeSpanSeconds, value)
     }
   }
 
@@ -176,28 +181,28 @@ struct HapsReader {
 
   /// Converts breakpoints in hertz to breakpoints of sharpness on the layer's scale.
   private mutating func sharpnessBreakpoints(of breakpoints: Breakpoints) -> Breakpoints {
-    let scale = SharpnessScale.phone
-    var sharpnesses: Breakpoints = []
+    let sharpnessScale = SharpnessScale.phone
+    var sharpnessPoints: Breakpoints = []
     var previousBreakpoint: (time: Double, hertz: Double)?
     for point in breakpoints {
       let hertz = clampToSupportedHertz(point.value)
-      let sharpness = scale.sharpness(ofHertz: hertz)
+      let sharpness = sharpnessScale.sharpness(ofHertz: hertz)
       if let previousBreakpoint {
         for fraction in SharpnessScale.lineDivisionFractions(
           fromHertz: previousBreakpoint.hertz, toHertz: hertz)
         {
-          sharpnesses.append(
+          sharpnessPoints.append(
             (
               previousBreakpoint.time + (point.time - previousBreakpoint.time) * fraction,
-              scale.sharpness(
+              sharpnessScale.sharpness(
                 ofHertz: previousBreakpoint.hertz + (hertz - previousBreakpoint.hertz) * fraction)
             ))
         }
       }
-      sharpnesses.append((point.time, sharpness))
+      sharpnessPoints.append((point.time, sharpness))
       previousBreakpoint = (point.time, hertz)
     }
-    return sharpnesses
+    return sharpnessPoints
   }
 
   /// Returns a frequency clamped to the range that a pattern can state, and reports the loss.

@@ -77,24 +77,24 @@ struct HJIFReader: JSONSchemaReader {
     }
     HJIFSchema.fileSchema.read(json.root, into: &document, reader: &self)
     guard wantsFindings else { return document }
-    func areDigits(_ text: String, _ count: Int) -> Bool {
+    func startsWithDigits(_ text: String, _ count: Int) -> Bool {
       text.utf8.prefix { (48...57).contains($0) }.count == count
     }
-    if let value = json.root["version"], value.kind == .string,
-      !areDigits(document.standardVersion, 4)
+    if let versionValue = json.root["version"], versionValue.kind == .string,
+      !startsWithDigits(document.standardVersion, 4)
         || document.standardVersion.utf8.lexicographicallyPrecedes("2023".utf8)
     {
       findingLog.add(
-        .hjifDraftVersion, at: value,
+        .hjifDraftVersion, at: versionValue,
         "the version is \(document.standardVersion.quoted()), the version of a draft",
         suggestion: "write \"2023\"")
     }
-    if let value = json.root["date"], value.kind == .string,
-      !areDigits(document.creationDate, 4)
+    if let dateValue = json.root["date"], dateValue.kind == .string,
+      !startsWithDigits(document.creationDate, 4)
         || document.creationDate.utf8.dropFirst(4).first != UInt8(ascii: "-")
     {
       findingLog.add(
-        .hjifInvalidDate, at: value, "the date is \(document.creationDate.quoted())",
+        .hjifInvalidDate, at: dateValue, "the date is \(document.creationDate.quoted())",
         suggestion: "expected the form 2023-04-05T06:07:08Z")
     }
     return document

@@ -107,18 +107,18 @@ struct HMPGDecoder {
   // MARK: - Units and packets
 
   private mutating func decodeUnits() throws(BitReadError) {
-    var reader = BitReader(fileBytes, subject: "the file")
+    var fileReader = BitReader(fileBytes, subject: "the file")
     guard !fileBytes.isEmpty else {
       throw BitReadError(.hmpgTruncatedData, atBit: 0, "the file is empty")
     }
-    while reader.remainingBitCount > 0 {
-      let start = reader.bitOffset
-      let type = try reader.readBits(6)
+    while fileReader.remainingBitCount > 0 {
+      let start = fileReader.bitOffset
+      let type = try fileReader.readBits(6)
       // Skip the synchronization (2 bits) and layer (4 bits), which do not affect the content.
-      try reader.skipBits(6)
-      let duration = try reader.readBits(24)
-      let length = try reader.readBits(32)
-      try reader.skipBits(4)
+      try fileReader.skipBits(6)
+      let duration = try fileReader.readBits(24)
+      let length = try fileReader.readBits(32)
+      try fileReader.skipBits(4)
       guard type <= 3, start > 0 || type == 0 else {
         throw BitReadError(
           .hmpgInvalidStructure, atBit: start,
@@ -127,7 +127,7 @@ struct HMPGDecoder {
             : "units have types from 0 to 3; this one has type \(type)")
       }
       isSpatialUnit = type == 2
-      var unit = try reader.readSubreader(byteCount: length, subject: "a unit")
+      var unit = try fileReader.readSubreader(byteCount: length, subject: "a unit")
       while unit.remainingBitCount > 0 {
         try decodePacket(from: &unit)
       }
@@ -147,37 +147,38 @@ struct HMPGDecoder {
         .hmpgUnknownPacket, atBit: packetStartBit,
         "unknown packet type \(packetTypeCode); the packet is skipped")
     }
-    var reader = try unit.readSubreader(byteCount: packetByteCount, subject: packet.displayName)
-    var isChecksum = false
+    var packetReader = try unit.readSubreader(
+      byteCount: packetByteCount, subject: packet.displayName)
+    var isChecksumPacket = false
     switch packet {
     case .initialTiming:
-      try decodeInitialTiming(&reader)
+      try decodeInitialTiming(&packetReader)
     case .timing:
-      unitStartTicks = try reader.readBits(32)
+      unitStartTicks = try packetReader.readBits(32)
     case .haptics:
-      try decodeExperience(&reader)
+      try decodeExperience(&packetReader)
     case .perception:
-      try decodePerception(&reader)
+      try decodePerception(&packetReader)
     case .channel:
-      try decodeChannel(&reader)
+      try decodeChannel(&packetReader)
     case .band:
-      try decodeBand(&reader)
+      try decodeBand(&packetReader)
     case .library:
-      try decodeLibrary(&reader)
+      try decodeLibrary(&packetReader)
     case .data:
-      try decodeEffectData(&reader)
+      try decodeEffectData(&packetReader)
     case .crc16, .crc32, .globalCRC16, .globalCRC32:
-      isChecksum = true
+      isChecksumPacket = true
       try verifyChecksum(
-        &reader, bits: packet == .crc16 || packet == .globalCRC16 ? 16 : 32,
+        &packetReader, bits: packet == .crc16 || packet == .globalCRC16 ? 16 : 32,
         isGlobal: packet == .globalCRC16 || packet == .globalCRC32, at: packetStartBit)
     }
-    if reader.remainingBitCount >= 8 || !reader.containsOnlyPadding {
+    if packetReader.remainingBitCount >= 8 || !packetReader.containsOnlyPadding {
       report(
-        .hmpgTrailingBits, atBit: reader.bitOffset,
-        "\(reader.remainingBitCount) bits after the last field of \(packet.displayName)")
+        .hmpgTrailingBits, atBit: packetReader.bitOffset,
+        "\(packetReader.remainingBitCount) bits after the last field of \(packet.displayName)")
     }
-    if isChecksum {
+    if isChecksumPacket {
       packetRangesSinceChecksum = []
     } else {
       packetRangesSinceChecksum.append(packetStartBit / 8..<unit.bitOffset / 8)
@@ -186,15 +187,15 @@ struct HMPGDecoder {
 
   private mutating func decodeInitialTiming(_ reader: inout BitReader) throws(BitReadError) {
     unitStartTicks = try reader.readBits(32)
-    let timescaleBit = reader.bitOffset
+    let timescaleBitOffset = reader.bitOffset
     let timescale = try reader.readBits(32)
     guard timescale > 0 else {
       throw BitReadError(
-        .hmpgInvalidStructure, atBit: timescaleBit, "the timescale is 0 ticks per second")
+        .hmpgInvalidStructure, atBit: timescaleBitOffset, "the timescale is 0 ticks per second")
     }
     guard document.perceptions.isEmpty || timescale == document.ticksPerSecond else {
       throw BitReadError(
-        .hmpgInvalidStructure, atBit: timescaleBit,
+        .hmpgInvalidStructure, atBit: timescaleBitOffset,
         "the timescale changes from \(document.ticksPerSecond) to \(timescale)")
     }
     document.ticksPerSecond = timescale
@@ -238,14 +239,14 @@ struct HMPGDecoder {
   /// Returns the cyclic redundancy check (CRC) of bytes: the remainder of the division by a
   /// polynomial of 16 or 32 bits, most significant bit first, with an initial value of 0.
   static func checksum(of bytes: ArraySlice<UInt8>, bits: Int) -> UInt32 {
-    let polynomial: UInt64 = bits == 16 ? 0xC021 : 0x8260_8ED7
+    let crcPolynomial: UInt64 = bits == 16 ? 0xC021 : 0x8260_8ED7
     var checksumRegister: UInt64 = 0
     for byte in bytes {
       checksumRegister ^= UInt64(byte) << UInt64(bits - 8)
       for _ in 0..<8 {
         let carries = checksumRegister >> UInt64(bits - 1) & 1 == 1
         checksumRegister =
-          (checksumRegister << 1 & (1 << UInt64(bits) - 1)) ^ (carries ? polynomial : 0)
+          (checksumRegister << 1 & (1 << UInt64(bits) - 1)) ^ (carries ? crcPolynomial : 0)
       }
     }
     return UInt32(truncatingIfNeeded: checksumRegister)
@@ -258,10 +259,10 @@ struct HMPGDecoder {
   )
     throws(BitReadError) -> Value where Value.AllCases == [Value]
   {
-    let codeBit = reader.bitOffset
+    let codeBitOffset = reader.bitOffset
     let code = try reader.readBits(bits)
     guard code < min(count, Value.allCases.count) else {
-      throw BitReadError(.hmpgUnknownCode, atBit: codeBit, "unknown \(noun) code \(code)")
+      throw BitReadError(.hmpgUnknownCode, atBit: codeBitOffset, "unknown \(noun) code \(code)")
     }
     return Value.allCases[code]
   }
@@ -271,21 +272,21 @@ struct HMPGDecoder {
   private func readDescribedIDs(count: Int, from reader: inout BitReader) throws(BitReadError)
     -> [Int]
   {
-    var ids: [Int] = []
-    while ids.count < count {
+    var elementIDs: [Int] = []
+    while elementIDs.count < count {
       let idBit = reader.bitOffset
-      let id = try reader.readBits(ids.count == 1 ? 16 : 8)
-      ids.append(id)
-      guard documentIndicesByIDs[ids] == nil else { continue }
+      let id = try reader.readBits(elementIDs.count == 1 ? 16 : 8)
+      elementIDs.append(id)
+      guard documentIndicesByIDs[elementIDs] == nil else { continue }
       let message =
-        switch ids.count {
+        switch elementIDs.count {
         case 1: "no perception with id \(id) was described"
-        case 2: "perception \(ids[0]) has no channel with id \(id)"
-        default: "channel \(ids[1]) has no band with id \(id)"
+        case 2: "perception \(elementIDs[0]) has no channel with id \(id)"
+        default: "channel \(elementIDs[1]) has no band with id \(id)"
         }
       throw BitReadError(.hmpgUnknownID, atBit: idBit, message)
     }
-    return ids
+    return elementIDs
   }
 
   private subscript(perception ids: [Int]) -> MPEGDocument.Perception {
@@ -349,18 +350,19 @@ struct HMPGDecoder {
     for _ in 0..<deviceCount {
       perception.deviceNames.append(try decodeDeviceName(&reader))
     }
-    let ids = [perception.id]
-    announcedCountsByIDs[ids] = (
-      try reader.readBits(16), announcedCountsByIDs[ids]?.bit ?? perception.sourceValueIndex
+    let perceptionIDPath = [perception.id]
+    announcedCountsByIDs[perceptionIDPath] = (
+      try reader.readBits(16),
+      announcedCountsByIDs[perceptionIDPath]?.bit ?? perception.sourceValueIndex
     )
-    if documentIndicesByIDs[ids] != nil {
-      let existing = self[perception: ids]
+    if documentIndicesByIDs[perceptionIDPath] != nil {
+      let existing = self[perception: perceptionIDPath]
       perception.channels = existing.channels
       perception.effectLibrary = existing.effectLibrary
       perception.sourceValueIndex = existing.sourceValueIndex
-      self[perception: ids] = perception
+      self[perception: perceptionIDPath] = perception
     } else {
-      documentIndicesByIDs[ids] = document.perceptions.count
+      documentIndicesByIDs[perceptionIDPath] = document.perceptions.count
       document.perceptions.append(perception)
     }
   }
@@ -368,18 +370,18 @@ struct HMPGDecoder {
   /// Reads the name of a reference device, and skips its other fields.
   private mutating func decodeDeviceName(_ reader: inout BitReader) throws(BitReadError) -> String {
     try reader.skipBits(8)
-    let name = try reader.readText()
+    let deviceName = try reader.readText()
     try reader.skipBits(32)
     let propertyFlags = try reader.readBits(12)
     // Eleven numbers of 32 bits, then the type.
     try reader.skipBits((propertyFlags >> 1).nonzeroBitCount * 32 + (propertyFlags & 1) * 4)
-    return name
+    return deviceName
   }
 
   private mutating func decodeChannel(_ reader: inout BitReader) throws(BitReadError) {
     var channel = MPEGDocument.Channel(sourceValueIndex: reader.bitOffset)
     channel.id = try reader.readBits(16)
-    let ids = try readDescribedIDs(count: 1, from: &reader) + [channel.id]
+    let channelIDPath = try readDescribedIDs(count: 1, from: &reader) + [channel.id]
     try reader.skipBits(8)
     channel.description = try reader.readText()
     try reader.skipBits(8)
@@ -407,25 +409,25 @@ struct HMPGDecoder {
       channel.namesBodyLocation = true
     }
     try reader.skipBits(vertexCount * 32)
-    announcedCountsByIDs[ids] = (
-      try reader.readBits(8), announcedCountsByIDs[ids]?.bit ?? channel.sourceValueIndex
+    announcedCountsByIDs[channelIDPath] = (
+      try reader.readBits(8), announcedCountsByIDs[channelIDPath]?.bit ?? channel.sourceValueIndex
     )
-    if documentIndicesByIDs[ids] != nil {
-      channel.bands = self[channel: ids].bands
-      channel.sourceValueIndex = self[channel: ids].sourceValueIndex
-      self[channel: ids] = channel
+    if documentIndicesByIDs[channelIDPath] != nil {
+      channel.bands = self[channel: channelIDPath].bands
+      channel.sourceValueIndex = self[channel: channelIDPath].sourceValueIndex
+      self[channel: channelIDPath] = channel
     } else {
-      documentIndicesByIDs[ids] = self[perception: ids].channels.count
-      self[perception: ids].channels.append(channel)
+      documentIndicesByIDs[channelIDPath] = self[perception: channelIDPath].channels.count
+      self[perception: channelIDPath].channels.append(channel)
     }
   }
 
   private mutating func decodeBand(_ reader: inout BitReader) throws(BitReadError) {
     var band = MPEGDocument.Band(sourceValueIndex: reader.bitOffset)
     let bandNumber = try reader.readBits(8)
-    let ids = try readDescribedIDs(count: 2, from: &reader) + [bandNumber]
+    let bandIDPath = try readDescribedIDs(count: 2, from: &reader) + [bandNumber]
     try reader.skipBits(8)
-    let typeBit = reader.bitOffset
+    let bandTypeBitOffset = reader.bitOffset
     band.kind = try readEnumerationCode(bits: 3, noun: "band", from: &reader)
     if band.kind == .curve {
       let code = try reader.readBits(4)
@@ -436,33 +438,33 @@ struct HMPGDecoder {
     }
     band.lowerHertz = Double(try reader.readBits(16))
     band.upperHertzOrSampleRate = Double(try reader.readBits(16))
-    announcedCountsByIDs[ids] = (try reader.readBits(16), band.sourceValueIndex)
-    guard documentIndicesByIDs[ids] != nil else {
-      documentIndicesByIDs[ids] = self[channel: ids].bands.count
-      self[channel: ids].bands.append(band)
+    announcedCountsByIDs[bandIDPath] = (try reader.readBits(16), band.sourceValueIndex)
+    guard documentIndicesByIDs[bandIDPath] != nil else {
+      documentIndicesByIDs[bandIDPath] = self[channel: bandIDPath].bands.count
+      self[channel: bandIDPath].bands.append(band)
       return
     }
-    let existingBand = self[band: ids]
+    let existingBand = self[band: bandIDPath]
     band.effects = existingBand.effects
     band.sourceValueIndex = existingBand.sourceValueIndex
     guard band.kind == existingBand.kind || band.effects.isEmpty else {
       throw BitReadError(
-        .hmpgInvalidStructure, atBit: typeBit, "band \(bandNumber) changes its type")
+        .hmpgInvalidStructure, atBit: bandTypeBitOffset, "band \(bandNumber) changes its type")
     }
-    self[band: ids] = band
+    self[band: bandIDPath] = band
   }
 
   // MARK: - Effects
 
   private mutating func decodeLibrary(_ reader: inout BitReader) throws(BitReadError) {
-    let ids = try readDescribedIDs(count: 1, from: &reader)
+    let perceptionIDPath = try readDescribedIDs(count: 1, from: &reader)
     let effectCount = try reader.readBits(16)
     try reader.requireItems(effectCount, ofBits: 76, "effects")
-    var library: [Effect] = []
+    var decodedEffects: [Effect] = []
     for _ in 0..<effectCount {
-      library.append(try decodeLibraryEffect(&reader, depth: 0))
+      decodedEffects.append(try decodeLibraryEffect(&reader, depth: 0))
     }
-    self[perception: ids].effectLibrary = library
+    self[perception: perceptionIDPath].effectLibrary = decodedEffects
   }
 
   private func decodeLibraryEffect(_ reader: inout BitReader, depth: Int) throws(BitReadError)
@@ -473,13 +475,13 @@ struct HMPGDecoder {
         .hmpgInvalidStructure, atBit: reader.bitOffset,
         "effects of the library are nested more than \(Self.maximumEffectNestingDepth) levels deep")
     }
-    var effect = Effect(sourceValueIndex: reader.bitOffset)
-    effect.id = try reader.readBits(16)
-    effect.kind = try readEnumerationCode(bits: 2, noun: "effect", from: &reader)
-    try decodeSemanticKeywords(of: &effect, from: &reader)
-    effect.startTicks = try reader.readBits(25)
-    if effect.kind == .basis {
-      try decodeWaveShape(of: &effect, from: &reader)
+    var libraryEffect = Effect(sourceValueIndex: reader.bitOffset)
+    libraryEffect.id = try reader.readBits(16)
+    libraryEffect.kind = try readEnumerationCode(bits: 2, noun: "effect", from: &reader)
+    try decodeSemanticKeywords(of: &libraryEffect, from: &reader)
+    libraryEffect.startTicks = try reader.readBits(25)
+    if libraryEffect.kind == .basis {
+      try decodeWaveShape(of: &libraryEffect, from: &reader)
     }
     let keyframeCount = try reader.readBits(16)
     try reader.requireItems(keyframeCount, ofBits: 3, "key frames")
@@ -495,14 +497,14 @@ struct HMPGDecoder {
       if mask & 4 != 0 {
         keyframe.hertz = Float(try reader.readBits(16))
       }
-      effect.keyframes.append(keyframe)
+      libraryEffect.keyframes.append(keyframe)
     }
     let childCount = try reader.readBits(16)
     try reader.requireItems(childCount, ofBits: 76, "effects")
     for _ in 0..<childCount {
-      effect.children.append(try decodeLibraryEffect(&reader, depth: depth + 1))
+      libraryEffect.children.append(try decodeLibraryEffect(&reader, depth: depth + 1))
     }
-    return effect
+    return libraryEffect
   }
 
   private func decodeSemanticKeywords(of effect: inout Effect, from reader: inout BitReader)
@@ -525,31 +527,31 @@ struct HMPGDecoder {
   private mutating func decodeEffectData(_ reader: inout BitReader) throws(BitReadError) {
     // Skip the flag that indicates whether the packet can be decoded independently.
     try reader.skipBits(1)
-    let ids = try readDescribedIDs(count: 3, from: &reader)
-    let kind = self[band: ids].kind
+    let bandIDPath = try readDescribedIDs(count: 3, from: &reader)
+    let bandKind = self[band: bandIDPath].kind
     let effectCount = try reader.readBits(16)
-    var effects = self[band: ids].effects
-    var openEffectsOfBand = continuableEffectIndices[ids] ?? [:]
-    self[band: ids].effects = []
-    continuableEffectIndices[ids] = nil
+    var bandEffects = self[band: bandIDPath].effects
+    var continuableIndicesOfBand = continuableEffectIndices[bandIDPath] ?? [:]
+    self[band: bandIDPath].effects = []
+    continuableEffectIndices[bandIDPath] = nil
     defer {
-      self[band: ids].effects = effects
-      continuableEffectIndices[ids] = openEffectsOfBand
+      self[band: bandIDPath].effects = bandEffects
+      continuableEffectIndices[bandIDPath] = continuableIndicesOfBand
     }
     for _ in 0..<effectCount {
       let effect =
         isSpatialUnit
-        ? try decodeSpatialEffect(of: kind, from: &reader)
-        : try decodeTemporalEffect(of: kind, from: &reader)
+        ? try decodeSpatialEffect(of: bandKind, from: &reader)
+        : try decodeTemporalEffect(of: bandKind, from: &reader)
       if !isSpatialUnit, effect.kind == .basis, let id = effect.id {
         // An effect that continues repeats its id.
-        if kind != .wavelet, let effectIndex = openEffectsOfBand[id] {
-          effects[effectIndex].keyframes += effect.keyframes
+        if bandKind != .wavelet, let effectIndex = continuableIndicesOfBand[id] {
+          bandEffects[effectIndex].keyframes += effect.keyframes
           continue
         }
-        openEffectsOfBand[id] = effects.count
+        continuableIndicesOfBand[id] = bandEffects.count
       }
-      effects.append(effect)
+      bandEffects.append(effect)
     }
   }
 
@@ -557,54 +559,54 @@ struct HMPGDecoder {
     throws(BitReadError)
     -> Effect
   {
-    var effect = Effect(sourceValueIndex: reader.bitOffset)
-    effect.id = try reader.readBits(16)
-    effect.kind = try readEnumerationCode(bits: 2, noun: "effect", from: &reader)
+    var temporalEffect = Effect(sourceValueIndex: reader.bitOffset)
+    temporalEffect.id = try reader.readBits(16)
+    temporalEffect.kind = try readEnumerationCode(bits: 2, noun: "effect", from: &reader)
     if kind == .wavelet {
-      try decodeSemanticKeywords(of: &effect, from: &reader)
-      effect.startTicks = unitStartTicks
-      effect.waveletStream = try decodeWaveletStream(&reader)
-      return effect
+      try decodeSemanticKeywords(of: &temporalEffect, from: &reader)
+      temporalEffect.startTicks = unitStartTicks
+      temporalEffect.waveletStream = try decodeWaveletStream(&reader)
+      return temporalEffect
     }
-    effect.startTicks = try decodeUnitRelativeTicks(&reader)
-    guard effect.kind == .basis else { return effect }
-    try decodeSemanticKeywords(of: &effect, from: &reader)
+    temporalEffect.startTicks = try decodeUnitRelativeTicks(&reader)
+    guard temporalEffect.kind == .basis else { return temporalEffect }
+    try decodeSemanticKeywords(of: &temporalEffect, from: &reader)
     let childCount = try reader.readBits(16)
     if kind == .vectorial {
-      try decodeWaveShape(of: &effect, from: &reader)
+      try decodeWaveShape(of: &temporalEffect, from: &reader)
     }
-    effect.keyframes = try decodeKeyframes(childCount, of: kind, maskBits: 2, from: &reader)
-    return effect
+    temporalEffect.keyframes = try decodeKeyframes(childCount, of: kind, maskBits: 2, from: &reader)
+    return temporalEffect
   }
 
   private func decodeSpatialEffect(of kind: MPEGBandKind, from reader: inout BitReader)
     throws(BitReadError)
     -> Effect
   {
-    var effect = Effect(sourceValueIndex: reader.bitOffset)
-    effect.kind = try readEnumerationCode(bits: 2, noun: "effect", from: &reader)
-    if effect.kind != .basis || kind != .wavelet {
-      effect.startTicks = try decodeUnitRelativeTicks(&reader)
+    var spatialEffect = Effect(sourceValueIndex: reader.bitOffset)
+    spatialEffect.kind = try readEnumerationCode(bits: 2, noun: "effect", from: &reader)
+    if spatialEffect.kind != .basis || kind != .wavelet {
+      spatialEffect.startTicks = try decodeUnitRelativeTicks(&reader)
     }
-    switch effect.kind {
+    switch spatialEffect.kind {
     case .reference:
-      effect.id = try reader.readBits(16)
+      spatialEffect.id = try reader.readBits(16)
     case .composite:
       let count = try reader.readBits(16)
       try reader.requireItems(count, ofBits: 2, "effects")
       for _ in 0..<count {
-        effect.children.append(try decodeSpatialEffect(of: kind, from: &reader))
+        spatialEffect.children.append(try decodeSpatialEffect(of: kind, from: &reader))
       }
     case .basis where kind == .wavelet:
-      effect.waveletStream = try decodeWaveletStream(&reader)
+      spatialEffect.waveletStream = try decodeWaveletStream(&reader)
     case .basis:
       if kind == .vectorial {
-        try decodeWaveShape(of: &effect, from: &reader)
+        try decodeWaveShape(of: &spatialEffect, from: &reader)
       }
-      effect.keyframes = try decodeKeyframes(
+      spatialEffect.keyframes = try decodeKeyframes(
         reader.readBits(16), of: kind, maskBits: 3, from: &reader)
     }
-    return effect
+    return spatialEffect
   }
 
   /// Decodes a position relative to the start of the unit. Positions before the start of the
@@ -626,7 +628,7 @@ struct HMPGDecoder {
     -> [Keyframe]
   {
     try reader.requireItems(count, ofBits: kind == .vectorial ? 16 + maskBits : 24, "key frames")
-    var keyframes: [Keyframe] = []
+    var decodedKeyframes: [Keyframe] = []
     for _ in 0..<count {
       var keyframe = Keyframe(sourceValueIndex: UInt32(clamping: reader.bitOffset))
       let mask =
@@ -642,9 +644,9 @@ struct HMPGDecoder {
       if mask & 2 != 0 {
         keyframe.hertz = Float(try reader.readBits(16))
       }
-      keyframes.append(keyframe)
+      decodedKeyframes.append(keyframe)
     }
-    return keyframes
+    return decodedKeyframes
   }
 
   // MARK: - Afterwards

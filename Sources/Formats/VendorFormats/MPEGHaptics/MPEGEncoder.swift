@@ -82,9 +82,10 @@ struct MPEGEncoder {
   private mutating func addRampLosses(
     of envelopes: [EventEnvelope], in composition: HapticComposition, tolerance: Double
   ) {
-    let sampler = EnvelopeSampler(.intensity, levelTolerance: tolerance, frequencies: .mpeg)
-    let exactEnvelopes = sampler.envelopes(of: composition, losses: &losses)
-    let mapping = sampler.levelScale.amplitudeMapping
+    let exactEnvelopeSampler = EnvelopeSampler(
+      .intensity, levelTolerance: tolerance, frequencies: .mpeg)
+    let exactEnvelopes = exactEnvelopeSampler.envelopes(of: composition, losses: &losses)
+    let amplitudeMapping = exactEnvelopeSampler.levelScale.amplitudeMapping
     for (envelope, exact) in zip(envelopes, exactEnvelopes) {
       var cursor = 0
       var error = 0.0
@@ -96,8 +97,8 @@ struct MPEGEncoder {
         let isJump = written.timeSeconds == envelope.points[cursor].timeSeconds
         guard !isJump else { continue }
         let difference =
-          mapping.amplitude(ofIntensity: written.level)
-          - mapping.amplitude(ofIntensity: point.level)
+          amplitudeMapping.amplitude(ofIntensity: written.level)
+          - amplitudeMapping.amplitude(ofIntensity: point.level)
         error = max(error, abs(difference))
       }
       if error > 2 * tolerance {
@@ -112,13 +113,14 @@ struct MPEGEncoder {
   }
 
   private static func emptyBand(of kind: MPEGBandKind) -> MPEGDocument.Band {
-    var band = MPEGDocument.Band()
-    band.kind = kind
-    (band.lowerHertz, band.upperHertzOrSampleRate) = kind == .curve ? (0, 1_000) : (65, 300)
+    var emptyBand = MPEGDocument.Band()
+    emptyBand.kind = kind
+    (emptyBand.lowerHertz, emptyBand.upperHertzOrSampleRate) =
+      kind == .curve ? (0, 1_000) : (65, 300)
     if kind == .curve {
-      band.curveKind = .linear
+      emptyBand.curveKind = .linear
     }
-    return band
+    return emptyBand
   }
 
   /// Returns a band whose limits contain the frequencies of all its key frames.
@@ -181,67 +183,73 @@ struct MPEGEncoder {
   // MARK: - Events
 
   private mutating func addTransients(_ envelopes: [EventEnvelope]) {
-    var band = Self.emptyBand(of: .transient)
-    var effect = MPEGDocument.Effect()
+    var transientBand = Self.emptyBand(of: .transient)
+    var transientEffect = MPEGDocument.Effect()
     for envelope in envelopes {
       let point = envelope.points[0]
       let position = roundToTicks(point.timeSeconds, element: .event(envelope.eventReference))
-      if effect.keyframes.isEmpty || position - effect.startTicks > Self.maximumEffectTicks {
-        if !effect.keyframes.isEmpty {
-          band.effects.append(effect)
+      if transientEffect.keyframes.isEmpty
+        || position - transientEffect.startTicks > Self.maximumEffectTicks
+      {
+        if !transientEffect.keyframes.isEmpty {
+          transientBand.effects.append(transientEffect)
         }
         guard reserveEffect(keyframeCount: 1, for: .event(envelope.eventReference)) else { break }
-        effect = MPEGDocument.Effect()
+        transientEffect = MPEGDocument.Effect()
         // The first effect starts with the file, as in files of the reference software.
-        effect.startTicks =
-          band.effects.isEmpty && position <= Self.maximumEffectTicks ? 0 : position
+        transientEffect.startTicks =
+          transientBand.effects.isEmpty && position <= Self.maximumEffectTicks ? 0 : position
       } else {
         keyframeCount += 1
       }
-      effect.keyframes.append(
+      transientEffect.keyframes.append(
         makeKeyframe(
-          at: position - effect.startTicks,
+          at: position - transientEffect.startTicks,
           amplitude: point.level * MPEGReader.transientReferenceAmplitude,
           sharpness: point.sharpness))
     }
-    if !effect.keyframes.isEmpty {
-      band.effects.append(effect)
+    if !transientEffect.keyframes.isEmpty {
+      transientBand.effects.append(transientEffect)
     }
-    bands.append(band)
+    bands.append(transientBand)
     bandEndTicks.append(.max)
   }
 
   private mutating func addWave(_ envelope: EventEnvelope) {
-    let element = CompositionElement.event(envelope.eventReference)
-    let startTicks = roundToTicks(envelope.startSeconds, element: element)
+    let eventElement = CompositionElement.event(envelope.eventReference)
+    let startTicks = roundToTicks(envelope.startSeconds, element: eventElement)
     guard
-      roundToTicks(envelope.endSeconds, element: element) - startTicks <= Self.maximumEffectTicks
+      roundToTicks(envelope.endSeconds, element: eventElement) - startTicks
+        <= Self.maximumEffectTicks
     else {
       return losses.add(
-        .dropped, element,
+        .dropped, eventElement,
         "the event lasts more than \(Self.maximumEffectTicks / Self.ticksPerSecond) s"
       )
     }
-    var keyframes: [MPEGDocument.Keyframe] = []
+    var waveKeyframes: [MPEGDocument.Keyframe] = []
     for point in envelope.points {
       let next = makeKeyframe(
-        at: roundToTicks(point.timeSeconds, element: element) - startTicks,
+        at: roundToTicks(point.timeSeconds, element: eventElement) - startTicks,
         amplitude: point.level * MPEGReader.continuousReferenceAmplitude,
         sharpness: point.sharpness)
       // Two key frames at one tick are a jump; key frames between them have no effect.
-      if keyframes.count > 1, keyframes[keyframes.count - 2].offsetTicks == next.offsetTicks {
-        keyframes.removeLast()
+      if waveKeyframes.count > 1,
+        waveKeyframes[waveKeyframes.count - 2].offsetTicks == next.offsetTicks
+      {
+        waveKeyframes.removeLast()
       }
-      if keyframes.last != next {
-        keyframes.append(next)
+      if waveKeyframes.last != next {
+        waveKeyframes.append(next)
       }
     }
-    guard let lastKeyframe = keyframes.last, lastKeyframe.offsetTicks > 0, keyframes.count > 1
+    guard let lastKeyframe = waveKeyframes.last, lastKeyframe.offsetTicks > 0,
+      waveKeyframes.count > 1
     else {
-      return losses.add(.dropped, element, "the event is shorter than a tick")
+      return losses.add(.dropped, eventElement, "the event is shorter than a tick")
     }
     appendEffect(
-      keyframes, at: startTicks, toBandLike: Self.emptyBand(of: .vectorial), for: element)
+      waveKeyframes, at: startTicks, toBandLike: Self.emptyBand(of: .vectorial), for: eventElement)
   }
 
   private mutating func appendEffect(
@@ -263,13 +271,13 @@ struct MPEGEncoder {
     guard let freeBandIndex else { return }
     bandEndTicks[freeBandIndex] = endTicks
     guard reserveEffect(keyframeCount: keyframes.count, for: element) else { return }
-    var effect = MPEGDocument.Effect(isVectorialWave: template.kind == .vectorial)
-    effect.startTicks = start + Int(keyframes[0].offsetTicks)
-    effect.keyframes = keyframes
-    for index in effect.keyframes.indices {
-      effect.keyframes[index].offsetTicks -= keyframes[0].offsetTicks
+    var bandEffect = MPEGDocument.Effect(isVectorialWave: template.kind == .vectorial)
+    bandEffect.startTicks = start + Int(keyframes[0].offsetTicks)
+    bandEffect.keyframes = keyframes
+    for index in bandEffect.keyframes.indices {
+      bandEffect.keyframes[index].offsetTicks -= keyframes[0].offsetTicks
     }
-    bands[freeBandIndex].effects.append(effect)
+    bands[freeBandIndex].effects.append(bandEffect)
   }
 
   // MARK: - Signals
@@ -287,17 +295,17 @@ struct MPEGEncoder {
         level: Double(sample.isFinite ? sample : 0) * MPEGReader.continuousReferenceAmplitude,
         sharpness: 0)
     }
-    let reducedPoints = PointReduction(
+    let pointReduction = PointReduction(
       samplePoints, tolerance: Self.signalToleranceFraction, sharpnessWeight: 0)
-    if reducedPoints.maximumDeviation > 1e-6 {
+    if pointReduction.maximumDeviation > 1e-6 {
       losses.add(
         .approximated, .layer(layer),
         "the samples of a signal are approximated by lines, with an error of up to # of full scale",
-        size: reducedPoints.maximumDeviation)
+        size: pointReduction.maximumDeviation)
     }
     let startTicks = roundToTicks(signal.startSeconds, element: .layer(layer))
-    var keyframes: [MPEGDocument.Keyframe] = []
-    for point in reducedPoints.remainingPoints {
+    var curveKeyframes: [MPEGDocument.Keyframe] = []
+    for point in pointReduction.remainingPoints {
       let clipped = min(max(point.level, -1), 1)
       if clipped != point.level {
         losses.add(
@@ -309,13 +317,13 @@ struct MPEGEncoder {
         offsetTicks: Int32(
           clamping: roundToTicks(point.timeSeconds, element: .layer(layer)) - startTicks),
         amplitude: Float(clipped))
-      if keyframes.last?.offsetTicks == next.offsetTicks {
-        keyframes.removeLast()
+      if curveKeyframes.last?.offsetTicks == next.offsetTicks {
+        curveKeyframes.removeLast()
       }
-      keyframes.append(next)
+      curveKeyframes.append(next)
     }
-    guard keyframes.count > 1 else { return }
+    guard curveKeyframes.count > 1 else { return }
     appendEffect(
-      keyframes, at: startTicks, toBandLike: Self.emptyBand(of: .curve), for: .layer(layer))
+      curveKeyframes, at: startTicks, toBandLike: Self.emptyBand(of: .curve), for: .layer(layer))
   }
 }

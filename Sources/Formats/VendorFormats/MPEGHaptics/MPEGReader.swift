@@ -23,11 +23,11 @@ extension ReadResult {
       document: document, resolver: resolver, sourceLocation: { location($0, nil) },
       singleSignalRate: options.signalSampleRate)
     reader.read()
-    let log = reader.resolver.log
-    let losses = reader.losses.lossesWithOmittedCounts()
+    let resolverLog = reader.resolver.log
+    let reportedLosses = reader.losses.lossesWithOmittedCounts()
     // Clamping is reported both as a loss and as a finding, because the result sounds different
     // from the file. Only losses by clamping have a size.
-    let clampingFindings = losses.filter { $0.differenceSize != nil }.map {
+    let clampingFindings = reportedLosses.filter { $0.differenceSize != nil }.map {
       Finding(.mpegClampedValues, location: $0.location ?? location(0, nil), $0.message)
     }
     var composition = HapticComposition(layers: reader.layers)
@@ -35,10 +35,10 @@ extension ReadResult {
       composition.notes = document.description
     }
     self.init(
-      composition: log.errorCount == 0 ? composition : nil,
-      findings: log.findings(for: options) { location($0, $1) } + clampingFindings,
-      errorCount: log.errorCount,
-      losses: log.errorCount == 0 && options.wantsFindings ? losses : [],
+      composition: resolverLog.errorCount == 0 ? composition : nil,
+      findings: resolverLog.findings(for: options) { location($0, $1) } + clampingFindings,
+      errorCount: resolverLog.errorCount,
+      losses: resolverLog.errorCount == 0 && options.wantsFindings ? reportedLosses : [],
       sourceMap: SourceMap(
         layers: reader.layerSourceValueIndices, events: reader.eventSourceValueIndices
       ) {
@@ -50,16 +50,16 @@ extension ReadResult {
 
 extension MPEGDocument {
   fileprivate var details: [(name: String, value: String)] {
-    var details = [
+    var documentDetails = [
       ("version", standardVersion), ("profile", "\(conformanceProfile)@\(conformanceLevel)"),
       ("date", creationDate),
       ("timescale", "\(ticksPerSecond)"),
     ]
     for perception in perceptions {
-      details.append(("modality", perception.modality.jsonName))
-      details += perception.deviceNames.map { ("device", $0) }
+      documentDetails.append(("modality", perception.modality.jsonName))
+      documentDetails += perception.deviceNames.map { ("device", $0) }
     }
-    return details.filter { !$0.1.isEmpty }.map { (name: $0.0, value: $0.1) }
+    return documentDetails.filter { !$0.1.isEmpty }.map { (name: $0.0, value: $0.1) }
   }
 }
 
@@ -133,38 +133,41 @@ struct MPEGReader {
         .dropped, at: channel.sourceValueIndex,
         "\(channel.modality.jsonName) cannot be played as vibration over time")
     }
-    var builder = LayerBuilder()
+    var layerBuilder = LayerBuilder()
     var sourceIndices: [Int] = []
-    var signals: [SampledSignal] = []
+    var channelSignals: [SampledSignal] = []
     for band in channel.bands {
       if singleSignalRate == nil {
-        signals += addEffects(
-          of: band, gain: channel.channelGain, to: &builder, sourceIndices: &sourceIndices)
+        channelSignals += addEffects(
+          of: band, gain: channel.channelGain, to: &layerBuilder, sourceIndices: &sourceIndices)
       }
       if band.documentBand.kind == .wavelet,
         let signal = sampledSignal(ofBlocks: band, of: channel)
       {
-        signals.append(signal)
+        channelSignals.append(signal)
       }
     }
-    if let singleSignalRate, let sum = summedEffectSignal(of: channel, rate: singleSignalRate) {
-      signals.append(sum)
+    if let singleSignalRate,
+      let summedSignal = summedEffectSignal(of: channel, rate: singleSignalRate)
+    {
+      channelSignals.append(summedSignal)
     }
-    var (builtLayers, references) = builder.build()
-    var eventIndices = sourceIndices.isEmpty ? [[]] : [[Int]](sourceIndices, at: references)
-    if !signals.isEmpty, !(builtLayers[0].pattern.curves.isEmpty) {
+    var (builtLayers, references) = layerBuilder.build()
+    var sourceIndicesByLayer = sourceIndices.isEmpty ? [[]] : [[Int]](sourceIndices, at: references)
+    if !channelSignals.isEmpty, !(builtLayers[0].pattern.curves.isEmpty) {
       // Signals are in the layer of the events without curves.
       builtLayers.insert(HapticComposition.Layer(HapticPattern()), at: 0)
-      eventIndices.insert([], at: 0)
+      sourceIndicesByLayer.insert([], at: 0)
     }
-    builtLayers[0].signals = signals
-    for (var layer, indices) in zip(builtLayers, eventIndices) where !layer.isEmpty {
+    builtLayers[0].signals = channelSignals
+    for (var layer, layerSourceIndices) in zip(builtLayers, sourceIndicesByLayer)
+    where !layer.isEmpty {
       layer.name = channel.name
       layer.bodyLocation = bodyLocation
       layer.sharpnessScale = layer.pattern.events.isEmpty ? nil : .mpeg
       layers.append(layer)
       layerSourceValueIndices.append(channel.sourceValueIndex)
-      eventSourceValueIndices.append(indices)
+      eventSourceValueIndices.append(layerSourceIndices)
     }
   }
 
@@ -173,7 +176,7 @@ struct MPEGReader {
     of band: MPEGResolver.Band, gain: Double, to builder: inout LayerBuilder,
     sourceIndices: inout [Int]
   ) -> [SampledSignal] {
-    var signals: [SampledSignal] = []
+    var bandSignals: [SampledSignal] = []
     for effect in band.effects {
       switch band.documentBand.kind {
       case .transient:
@@ -184,17 +187,17 @@ struct MPEGReader {
           builder.add(event, curves: wave.curves, until: event.time + (event.duration ?? 0))
           sourceIndices.append(effect.sourceValueIndex)
         } else if let signal = sampledSignal(of: effect, band: band.documentBand, gain: gain) {
-          signals.append(signal)
+          bandSignals.append(signal)
         }
       case .curve:
         if let signal = sampledSignal(of: effect, band: band.documentBand, gain: gain) {
-          signals.append(signal)
+          bandSignals.append(signal)
         }
       case .wavelet:
         break
       }
     }
-    return signals
+    return bandSignals
   }
 
   private func seconds(ofTicks ticks: Int) -> Double {
@@ -277,24 +280,25 @@ struct MPEGReader {
     -> SampledSignal?
   {
     guard let firstTick = effect.keyframes.first?.offsetTicks,
-      let last = effect.keyframes.last?.offsetTicks
+      let lastTick = effect.keyframes.last?.offsetTicks
     else {
       return nil
     }
-    guard band.kind != .curve || last > firstTick else {
+    guard band.kind != .curve || lastTick > firstTick else {
       reportLoss(.dropped, at: effect.sourceValueIndex, "curves with zero duration are silent")
       return nil
     }
-    let duration = Double(last - firstTick) / Double(document.ticksPerSecond)
-    let rate = duration <= 60 ? Self.curveSampleRates.short : Self.curveSampleRates.long
+    let durationSeconds = Double(lastTick - firstTick) / Double(document.ticksPerSecond)
+    let sampleRateHertz =
+      durationSeconds <= 60 ? Self.curveSampleRates.short : Self.curveSampleRates.long
     guard resolver.log.errorCount == 0,
-      reserveSamples(seconds: duration, rate: rate, at: effect.sourceValueIndex)
+      reserveSamples(seconds: durationSeconds, rate: sampleRateHertz, at: effect.sourceValueIndex)
     else {
       return nil
     }
     let samples: [Double]
     if band.kind == .curve {
-      let scale = rate / Double(document.ticksPerSecond)
+      let scale = sampleRateHertz / Double(document.ticksPerSecond)
       let factor = gain / Self.continuousReferenceAmplitude
       let points = effect.keyframes.map {
         CurveInterpolator.Point(
@@ -305,17 +309,18 @@ struct MPEGReader {
       samples = CurveInterpolator(points: points).samples(of: band.curveKind)
     } else {
       var wave = VectorialWave(effect, ticksPerSecond: document.ticksPerSecond)
-      let step = Double(document.ticksPerSecond) / rate
+      let step = Double(document.ticksPerSecond) / sampleRateHertz
       samples =
         (0...FrameConversion.clampedInteger(
-          (duration * rate).rounded(.down), in: 0...Self.maximumTotalSampleCount))
+          (durationSeconds * sampleRateHertz).rounded(.down), in: 0...Self.maximumTotalSampleCount))
         .map { frame in
-          wave.sample(at: min(Double(firstTick) + Double(frame) * step, Double(last))) * gain
+          wave.sample(at: min(Double(firstTick) + Double(frame) * step, Double(lastTick))) * gain
             / Self.continuousReferenceAmplitude
         }
     }
     return SampledSignal(
-      startSeconds: seconds(ofTicks: effect.startTicks + Int(firstTick)), sampleRate: rate,
+      startSeconds: seconds(ofTicks: effect.startTicks + Int(firstTick)),
+      sampleRate: sampleRateHertz,
       samples: samples.map { Float($0) })
   }
 
@@ -340,27 +345,32 @@ struct MPEGReader {
   private mutating func summedEffectSignal(of channel: MPEGResolver.Channel, rate: Double)
     -> SampledSignal?
   {
-    let samplesPerTick = rate / Double(document.ticksPerSecond)
+    let outputSamplesPerTick = rate / Double(document.ticksPerSecond)
     let burstTicks = Self.transientDurationSeconds * Double(document.ticksPerSecond)
-    let recordedTicks =
+    let recordedDurationTicks =
       channel.recordingSeconds.map { $0 * Double(document.ticksPerSecond) } ?? .infinity
-    let endTicks = min(Self.endTicks(of: channel, transientTicks: burstTicks), recordedTicks)
-    let outputSampleCount = FrameConversion.clampedInteger((endTicks * samplesPerTick).rounded())
+    let endTicks = min(
+      Self.endTicks(of: channel, transientTicks: burstTicks), recordedDurationTicks)
+    let outputSampleCount = FrameConversion.clampedInteger(
+      (endTicks * outputSamplesPerTick).rounded())
     guard outputSampleCount > 0, resolver.log.errorCount == 0,
       reserveSamples(
-        seconds: endTicks * samplesPerTick / rate, rate: rate, at: channel.sourceValueIndex)
+        seconds: endTicks * outputSamplesPerTick / rate, rate: rate, at: channel.sourceValueIndex)
     else { return nil }
-    var samples = [Float](repeating: 0, count: outputSampleCount)
+    var summedSamples = [Float](repeating: 0, count: outputSampleCount)
     let channelGain = channel.channelGain / Self.continuousReferenceAmplitude
-    func add(from start: Double, to endTicks: Double, _ value: (_ position: Double) -> Double) {
+    func addSamples(
+      from start: Double, to endTicks: Double, _ value: (_ position: Double) -> Double
+    ) {
       let last = min(
-        FrameConversion.clampedInteger((endTicks * samplesPerTick).rounded(.down)),
+        FrameConversion.clampedInteger((endTicks * outputSamplesPerTick).rounded(.down)),
         outputSampleCount - 1)
       for frame in stride(
-        from: FrameConversion.clampedInteger((start * samplesPerTick).rounded(.up)), through: last,
+        from: FrameConversion.clampedInteger((start * outputSamplesPerTick).rounded(.up)),
+        through: last,
         by: 1)
       {
-        samples[frame] += Float(value(Double(frame) / samplesPerTick) * channelGain)
+        summedSamples[frame] += Float(value(Double(frame) / outputSamplesPerTick) * channelGain)
       }
     }
     for band in channel.bands {
@@ -370,18 +380,21 @@ struct MPEGReader {
         case .transient:
           for keyframe in effect.keyframes {
             let onset = start + Double(keyframe.offsetTicks)
-            add(from: onset, to: onset + burstTicks) {
+            addSamples(from: onset, to: onset + burstTicks) {
               sin(4 * .pi * ($0 - onset) / burstTicks) * Double(keyframe.amplitude)
             }
           }
         case .vectorial:
           var wave = VectorialWave(effect, ticksPerSecond: document.ticksPerSecond)
-          add(from: start, to: start + Double(effect.keyframes.last?.offsetTicks ?? 0)) {
+          addSamples(from: start, to: start + Double(effect.keyframes.last?.offsetTicks ?? 0)) {
             wave.sample(at: $0 - start)
           }
         case .curve:
           let keyframes = effect.keyframes.map {
-            (frame: (start + Double($0.offsetTicks)) * samplesPerTick, value: Double($0.amplitude))
+            (
+              frame: (start + Double($0.offsetTicks)) * outputSamplesPerTick,
+              value: Double($0.amplitude)
+            )
           }
           guard let first = keyframes.first?.frame.rounded(.down) else { continue }
           let curve = CurveInterpolator(
@@ -389,7 +402,7 @@ struct MPEGReader {
           for (index, value) in curve.samples(of: band.documentBand.curveKind).enumerated() {
             let frame = FrameConversion.clampedInteger(first) + index
             if frame < outputSampleCount {
-              samples[frame] += Float(value * channelGain)
+              summedSamples[frame] += Float(value * channelGain)
             }
           }
         case .wavelet:
@@ -397,7 +410,7 @@ struct MPEGReader {
         }
       }
     }
-    return SampledSignal(startSeconds: 0, sampleRate: rate, samples: samples)
+    return SampledSignal(startSeconds: 0, sampleRate: rate, samples: summedSamples)
   }
 
   /// Returns the samples of a wavelet band, without samples of its last block that are beyond the
@@ -405,14 +418,14 @@ struct MPEGReader {
   private mutating func sampledSignal(
     ofBlocks band: MPEGResolver.Band, of channel: MPEGResolver.Channel
   ) -> SampledSignal? {
-    let rate = band.documentBand.upperHertzOrSampleRate
+    let waveletSampleRateHertz = band.documentBand.upperHertzOrSampleRate
     guard !band.effects.isEmpty,
       let count = WaveletBlock(band.documentBand, timescale: document.ticksPerSecond)
         .blockSampleCount
     else {
       return nil
     }
-    guard SampledSignal.supportedSampleRates.contains(rate) else {
+    guard SampledSignal.supportedSampleRates.contains(waveletSampleRateHertz) else {
       reportLoss(
         .dropped, at: band.documentBand.sourceValueIndex,
         "wavelets with fewer than 100 samples per second are silent")
@@ -420,33 +433,38 @@ struct MPEGReader {
     }
     guard resolver.log.errorCount == 0,
       reserveSamples(
-        seconds: Double(count * band.effects.count) / rate, rate: rate,
+        seconds: Double(count * band.effects.count) / waveletSampleRateHertz,
+        rate: waveletSampleRateHertz,
         at: band.documentBand.sourceValueIndex)
     else { return nil }
-    var samples: [Float] = []
-    samples.reserveCapacity(count * band.effects.count)
+    var waveletSamples: [Float] = []
+    waveletSamples.reserveCapacity(count * band.effects.count)
     for effect in band.effects {
       for sample in WaveletDecoder.samples(of: effect.waveletStream, count: count) {
-        samples.append(Float(sample * channel.channelGain / Self.continuousReferenceAmplitude))
+        waveletSamples.append(
+          Float(sample * channel.channelGain / Self.continuousReferenceAmplitude))
       }
     }
-    if let seconds = channel.recordingSeconds {
-      let recordedCount = FrameConversion.clampedInteger(seconds * rate, in: 0...samples.count)
-      samples.removeLast(samples.count - recordedCount)
+    if let recordingSeconds = channel.recordingSeconds {
+      let recordedCount = FrameConversion.clampedInteger(
+        recordingSeconds * waveletSampleRateHertz, in: 0...waveletSamples.count)
+      waveletSamples.removeLast(waveletSamples.count - recordedCount)
     }
-    return SampledSignal(startSeconds: 0, sampleRate: rate, samples: samples)
+    return SampledSignal(
+      startSeconds: 0, sampleRate: waveletSampleRateHertz, samples: waveletSamples)
   }
 
   // MARK: - What is left out
 
   private mutating func reportDroppedContent() {
-    func text(_ count: Int, _ singular: String, _ plural: String) -> String {
+    func countedNoun(_ count: Int, _ singular: String, _ plural: String) -> String {
       count == 1 ? "1 \(singular)" : "\(count) \(plural)"
     }
     if let firstAvatar = document.avatars.first {
       reportLoss(
         .dropped, at: firstAvatar.sourceValueIndex,
-        "\(text(document.avatars.count, "avatar", "avatars")): body locations are not supported")
+        "\(countedNoun(document.avatars.count, "avatar", "avatars")): body locations are not supported"
+      )
     }
     if document.syncPointCount > 1 {
       losses.add(.dropped, .composition, "\(document.syncPointCount) synchronization points")
@@ -457,7 +475,7 @@ struct MPEGReader {
           .dropped, at: perception.sourceValueIndex,
           """
           the data of \
-          \(text(perception.deviceNames.count, "reference device", "reference devices"))
+          \(countedNoun(perception.deviceNames.count, "reference device", "reference devices"))
           """
         )
       }

@@ -92,9 +92,9 @@ struct MPEGResolver {
   )
     -> Band
   {
-    var bandDescription = band
-    bandDescription.effects = []
-    var effects: [MPEGDocument.Effect] = []
+    var unresolvedBand = band
+    unresolvedBand.effects = []
+    var resolvedEffects: [MPEGDocument.Effect] = []
     if band.kind == .wavelet {
       let block = WaveletBlock(band, timescale: timescale)
       if block.blockSampleCount == nil {
@@ -104,20 +104,23 @@ struct MPEGResolver {
           a block of \(band.waveletBlockTicks) ticks at \(band.upperHertzOrSampleRate) samples \
           per second is not a power of two from 16 to 65536 samples; the band is silent
           """)
-        return Band(documentBand: bandDescription, effects: [])
+        return Band(documentBand: unresolvedBand, effects: [])
       }
     }
     for effect in band.effects {
-      appendResolvedEffect(effect, at: 0, of: band, library: library, depth: 0, to: &effects)
+      appendResolvedEffect(
+        effect, at: 0, of: band, library: library, depth: 0, to: &resolvedEffects)
     }
-    let isSorted = zip(effects, effects.dropFirst()).allSatisfy { $0.startTicks <= $1.startTicks }
-    if !isSorted, band.kind != .wavelet {
-      let order = effects.indices.sorted {
-        (effects[$0].startTicks, $0) < (effects[$1].startTicks, $1)
+    let areEffectsSorted = zip(resolvedEffects, resolvedEffects.dropFirst()).allSatisfy {
+      $0.startTicks <= $1.startTicks
+    }
+    if !areEffectsSorted, band.kind != .wavelet {
+      let order = resolvedEffects.indices.sorted {
+        (resolvedEffects[$0].startTicks, $0) < (resolvedEffects[$1].startTicks, $1)
       }
-      effects = order.map { effects[$0] }
+      resolvedEffects = order.map { resolvedEffects[$0] }
     }
-    return Band(documentBand: bandDescription, effects: effects)
+    return Band(documentBand: unresolvedBand, effects: resolvedEffects)
   }
 
   private mutating func appendResolvedEffect(

@@ -19,17 +19,18 @@ struct VectorialWave {
       (Double($0.offsetTicks), Double($0.amplitude))
     }
     let secondsPerTick = 1 / Double(timescale)
-    var phase = effect.initialPhaseRadians
+    var accumulatedPhaseRadians = effect.initialPhaseRadians
     var frequencies: [(position: Double, hertz: Double, phase: Double)] = []
     for keyframe in effect.keyframes where !keyframe.hertz.isNaN {
       let position = Double(keyframe.offsetTicks)
       let hertz = Double(keyframe.hertz)
       if let last = frequencies.last {
-        phase += .pi * (position - last.position) * secondsPerTick * (last.hertz + hertz)
+        accumulatedPhaseRadians +=
+          .pi * (position - last.position) * secondsPerTick * (last.hertz + hertz)
       } else {
-        phase += 2 * .pi * position * secondsPerTick * hertz
+        accumulatedPhaseRadians += 2 * .pi * position * secondsPerTick * hertz
       }
-      frequencies.append((position, hertz, phase))
+      frequencies.append((position, hertz, accumulatedPhaseRadians))
     }
     self.frequencyBreakpoints = frequencies
     self.initialPhaseRadians = effect.initialPhaseRadians
@@ -54,24 +55,26 @@ struct VectorialWave {
   }
 
   private func amplitude(at position: Double) -> Double {
-    guard let last = amplitudeBreakpoints.last else { return 1 }
-    guard nextAmplitudeIndex < amplitudeBreakpoints.count else { return last.value }
+    guard let lastAmplitude = amplitudeBreakpoints.last else { return 1 }
+    guard nextAmplitudeIndex < amplitudeBreakpoints.count else { return lastAmplitude.value }
     let nextAmplitude = amplitudeBreakpoints[nextAmplitudeIndex]
     guard nextAmplitudeIndex > 0 else { return nextAmplitude.value }
     let previousAmplitude = amplitudeBreakpoints[nextAmplitudeIndex - 1]
-    let fraction =
+    let segmentFraction =
       (position - previousAmplitude.position)
       / (nextAmplitude.position - previousAmplitude.position)
-    return previousAmplitude.value + (nextAmplitude.value - previousAmplitude.value) * fraction
+    return previousAmplitude.value + (nextAmplitude.value - previousAmplitude.value)
+      * segmentFraction
   }
 
   private func unitWaveValue(at position: Double) -> Double {
-    guard let last = frequencyBreakpoints.last else {
+    guard let lastFrequency = frequencyBreakpoints.last else {
       return baseSignalValue(seconds: 0, hertz: 0, phase: initialPhaseRadians)
     }
     guard nextFrequencyIndex < frequencyBreakpoints.count else {
       return baseSignalValue(
-        seconds: (position - last.position) / ticksPerSecond, hertz: last.hertz, phase: last.phase)
+        seconds: (position - lastFrequency.position) / ticksPerSecond, hertz: lastFrequency.hertz,
+        phase: lastFrequency.phase)
     }
     let nextFrequency = frequencyBreakpoints[nextFrequencyIndex]
     guard nextFrequencyIndex > 0 else {
@@ -79,12 +82,13 @@ struct VectorialWave {
         seconds: position / ticksPerSecond, hertz: nextFrequency.hertz, phase: initialPhaseRadians)
     }
     let previousFrequency = frequencyBreakpoints[nextFrequencyIndex - 1]
-    let elapsed = position - previousFrequency.position
-    let slope =
+    let elapsedTicks = position - previousFrequency.position
+    let hertzPerTick =
       (nextFrequency.hertz - previousFrequency.hertz)
       / (nextFrequency.position - previousFrequency.position)
     return baseSignalValue(
-      seconds: elapsed / ticksPerSecond, hertz: previousFrequency.hertz + slope * elapsed / 2,
+      seconds: elapsedTicks / ticksPerSecond,
+      hertz: previousFrequency.hertz + hertzPerTick * elapsedTicks / 2,
       phase: previousFrequency.phase)
   }
 
@@ -126,20 +130,22 @@ struct CurveInterpolator {
 
   /// Returns the samples of the curve from position 0 to the last key frame.
   func samples(of kind: MPEGCurveKind) -> [Double] {
-    guard points.count > 1, let last = points.last, last.samplePosition >= 0 else { return [] }
-    var samples = [Double](repeating: 0, count: Int(last.samplePosition) + 1)
+    guard points.count > 1, let lastPoint = points.last, lastPoint.samplePosition >= 0 else {
+      return []
+    }
+    var curveSamples = [Double](repeating: 0, count: Int(lastPoint.samplePosition) + 1)
     if points.count == 2 {
-      addSegments(to: &samples) { $0 }
-      return samples
+      addSegments(to: &curveSamples) { $0 }
+      return curveSamples
     }
     switch kind {
-    case .linear: addSegments(to: &samples) { $0 }
-    case .cubic, .unknown: addSegments(to: &samples) { (3 - 2 * $0) * $0 * $0 }
-    case .akima: addAkima(distinctPoints, to: &samples)
-    case .bezier: addBezier(distinctPoints, to: &samples)
-    case .bSpline: addBSpline(distinctPoints, to: &samples)
+    case .linear: addSegments(to: &curveSamples) { $0 }
+    case .cubic, .unknown: addSegments(to: &curveSamples) { (3 - 2 * $0) * $0 * $0 }
+    case .akima: addAkima(distinctPoints, to: &curveSamples)
+    case .bezier: addBezier(distinctPoints, to: &curveSamples)
+    case .bSpline: addBSpline(distinctPoints, to: &curveSamples)
     }
-    return samples
+    return curveSamples
   }
 
   /// Adds the samples of the curve between successive key frames.
@@ -164,10 +170,12 @@ struct CurveInterpolator {
   private static func sampleIndices(from: Double, to: Double, in samples: [Double]) -> ClosedRange<
     Int
   > {
-    let first = FrameConversion.clampedInteger(from.rounded(.up), in: 0...samples.count - 1)
+    let firstSampleIndex = FrameConversion.clampedInteger(
+      from.rounded(.up), in: 0...samples.count - 1)
     return
-      first...max(
-        first, FrameConversion.clampedInteger(to.rounded(.down), in: 0...samples.count - 1))
+      firstSampleIndex...max(
+        firstSampleIndex,
+        FrameConversion.clampedInteger(to.rounded(.down), in: 0...samples.count - 1))
   }
 
   /// Adds a piecewise cubic curve whose slope at a key frame is a weighted mean of the adjacent
@@ -182,19 +190,21 @@ struct CurveInterpolator {
     let secantSlopes = zip(points, points.dropFirst()).map {
       ($1.amplitude - $0.amplitude) / ($1.samplePosition - $0.samplePosition)
     }
-    let firstSecant = secantSlopes[0]
-    let secondSecant = secantSlopes[1]
-    let lastSecant = secantSlopes[secantSlopes.count - 1]
-    let secondLastSecant = secantSlopes[secantSlopes.count - 2]
+    let firstSecantSlope = secantSlopes[0]
+    let secondSecantSlope = secantSlopes[1]
+    let lastSecantSlope = secantSlopes[secantSlopes.count - 1]
+    let secondLastSecantSlope = secantSlopes[secantSlopes.count - 2]
     let extendedSlopes =
-      [3 * firstSecant - 2 * secondSecant, 2 * firstSecant - secondSecant] + secantSlopes + [
-        2 * lastSecant - secondLastSecant, 3 * lastSecant - 2 * secondLastSecant,
+      [3 * firstSecantSlope - 2 * secondSecantSlope, 2 * firstSecantSlope - secondSecantSlope]
+      + secantSlopes + [
+        2 * lastSecantSlope - secondLastSecantSlope,
+        3 * lastSecantSlope - 2 * secondLastSecantSlope,
       ]
     let slopeChanges = zip(extendedSlopes, extendedSlopes.dropFirst()).map { abs($1 - $0) }
     let slopeWeights = points.indices.map { slopeChanges[$0 + 2] + slopeChanges[$0] }
-    let minimumWeight = 1e-8 * (slopeWeights.max() ?? 0)
-    let tangents = points.indices.map { index in
-      guard slopeWeights[index] > minimumWeight else { return extendedSlopes[index + 1] }
+    let minimumSlopeWeight = 1e-8 * (slopeWeights.max() ?? 0)
+    let tangentSlopes = points.indices.map { index in
+      guard slopeWeights[index] > minimumSlopeWeight else { return extendedSlopes[index + 1] }
       return
         (slopeChanges[index + 2] * extendedSlopes[index + 1] + slopeChanges[index]
         * extendedSlopes[index + 2])
@@ -202,8 +212,8 @@ struct CurveInterpolator {
     }
     for (index, (from, to)) in zip(points, points.dropFirst()).enumerated() {
       let width = to.samplePosition - from.samplePosition
-      let start = tangents[index]
-      let end = tangents[index + 1]
+      let start = tangentSlopes[index]
+      let end = tangentSlopes[index + 1]
       let square = (3 * secantSlopes[index] - 2 * start - end) / width
       let cube = (start + end - 2 * secantSlopes[index]) / (width * width)
       for sample in Self.sampleIndices(
@@ -217,13 +227,14 @@ struct CurveInterpolator {
 
   /// Adds quadratic Bézier curves, in which every second key frame is a control point.
   private func addBezier(_ points: [Point], to samples: inout [Double]) {
-    var pointIndex = 0
-    while pointIndex + 2 < points.count {
-      Self.addArc(points[pointIndex], points[pointIndex + 1], points[pointIndex + 2], to: &samples)
-      pointIndex += 2
+    var arcStartIndex = 0
+    while arcStartIndex + 2 < points.count {
+      Self.addArc(
+        points[arcStartIndex], points[arcStartIndex + 1], points[arcStartIndex + 2], to: &samples)
+      arcStartIndex += 2
     }
-    if pointIndex + 2 == points.count {
-      CurveInterpolator(points: Array(points[pointIndex...])).addSegments(to: &samples) { $0 }
+    if arcStartIndex + 2 == points.count {
+      CurveInterpolator(points: Array(points[arcStartIndex...])).addSegments(to: &samples) { $0 }
     }
   }
 
@@ -233,15 +244,16 @@ struct CurveInterpolator {
     _ start: Point, _ control: Point, _ end: Point, to samples: inout [Double]
   ) {
     guard end.samplePosition > start.samplePosition else { return }
-    let quadraticPosition = start.samplePosition - 2 * control.samplePosition + end.samplePosition
+    let positionSecondDifference =
+      start.samplePosition - 2 * control.samplePosition + end.samplePosition
     let controlOffset = control.samplePosition - start.samplePosition
     for index in sampleIndices(from: start.samplePosition, to: end.samplePosition, in: samples) {
       let offset = Double(index) - start.samplePosition
       let t: Double
-      if abs(quadraticPosition) > 1e-9 * (end.samplePosition - start.samplePosition) {
+      if abs(positionSecondDifference) > 1e-9 * (end.samplePosition - start.samplePosition) {
         t =
-          (max(controlOffset * controlOffset + quadraticPosition * offset, 0).squareRoot()
-            - controlOffset) / quadraticPosition
+          (max(controlOffset * controlOffset + positionSecondDifference * offset, 0).squareRoot()
+            - controlOffset) / positionSecondDifference
       } else {
         t = offset / (2 * controlOffset)
       }
@@ -257,16 +269,17 @@ struct CurveInterpolator {
     guard points.count > 2 else {
       return CurveInterpolator(points: points).addSegments(to: &samples) { $0 }
     }
-    func middle(_ index: Int) -> Point {
+    func midpointAfter(_ index: Int) -> Point {
       Point(
         samplePosition: (points[index].samplePosition + points[index + 1].samplePosition) / 2,
         amplitude: (points[index].amplitude + points[index + 1].amplitude) / 2)
     }
-    let lastSegmentStart = points.count - 3
-    for index in 0...lastSegmentStart {
+    let lastSegmentStartIndex = points.count - 3
+    for index in 0...lastSegmentStartIndex {
       Self.addArc(
-        index == 0 ? points[0] : middle(index), points[index + 1],
-        index == lastSegmentStart ? points[lastSegmentStart + 2] : middle(index + 1),
+        index == 0 ? points[0] : midpointAfter(index), points[index + 1],
+        index == lastSegmentStartIndex
+          ? points[lastSegmentStartIndex + 2] : midpointAfter(index + 1),
         to: &samples)
     }
   }

@@ -22,49 +22,55 @@ struct WaveEvent {
       ),
       let first = effect.keyframes.first, let last = effect.keyframes.last
     else { return nil }
-    let firstTick = first.offsetTicks
-    func seconds(_ position: Int32) -> Double { Double(position - firstTick) / Double(timescale) }
-    let duration = seconds(last.offsetTicks)
-    var amplitudes: Breakpoints = effect.keyframes.filter { !$0.amplitude.isNaN }.map {
-      (seconds($0.offsetTicks), max(Double($0.amplitude), 0) * gain)
+    let firstKeyframeTick = first.offsetTicks
+    func secondsAfterFirstTick(_ position: Int32) -> Double {
+      Double(position - firstKeyframeTick) / Double(timescale)
     }
-    if amplitudes.isEmpty {
-      amplitudes = [(0, gain)]
+    let durationSeconds = secondsAfterFirstTick(last.offsetTicks)
+    var amplitudeBreakpoints: Breakpoints = effect.keyframes.filter { !$0.amplitude.isNaN }.map {
+      (secondsAfterFirstTick($0.offsetTicks), max(Double($0.amplitude), 0) * gain)
     }
-    let hertz: Breakpoints = effect.keyframes.filter { !$0.hertz.isNaN }.map {
-      (seconds($0.offsetTicks), Double($0.hertz))
+    if amplitudeBreakpoints.isEmpty {
+      amplitudeBreakpoints = [(0, gain)]
     }
-    maximumAmplitude = amplitudes.map { $0.value }.max()
-    guard duration > 0 else { return }
-    let intensity = Self.clampedToUnitRange(
-      amplitudes.map { ($0.time, $0.value / MPEGReader.continuousReferenceAmplitude) })
-    let sharpness: Breakpoints = hertz.map {
+    let hertzBreakpoints: Breakpoints = effect.keyframes.filter { !$0.hertz.isNaN }.map {
+      (secondsAfterFirstTick($0.offsetTicks), Double($0.hertz))
+    }
+    maximumAmplitude = amplitudeBreakpoints.map { $0.value }.max()
+    guard durationSeconds > 0 else { return }
+    let intensityBreakpoints = Self.clampedToUnitRange(
+      amplitudeBreakpoints.map { ($0.time, $0.value / MPEGReader.continuousReferenceAmplitude) })
+    let sharpnessBreakpoints: Breakpoints = hertzBreakpoints.map {
       (
         $0.time,
         SharpnessScale.mpeg.sharpness(ofHertz: SharpnessScale.clampedToSupported(hertz: $0.value))
       )
     }
-    let peak = intensity.map { $0.value }.max() ?? 0
-    var initialSharpness = sharpness.first?.value ?? 0
-    let time = (Double(effect.startTicks) + Double(firstTick)) / Double(timescale)
-    let changesSharpness =
-      intensity.contains { abs($0.value - peak) > 1e-6 }
-      || sharpness.contains { abs($0.value - initialSharpness) > 1e-6 }
-    if changesSharpness {
+    let peakIntensity = intensityBreakpoints.map { $0.value }.max() ?? 0
+    var initialSharpness = sharpnessBreakpoints.first?.value ?? 0
+    let startSeconds = (Double(effect.startTicks) + Double(firstKeyframeTick)) / Double(timescale)
+    let needsCurves =
+      intensityBreakpoints.contains { abs($0.value - peakIntensity) > 1e-6 }
+      || sharpnessBreakpoints.contains { abs($0.value - initialSharpness) > 1e-6 }
+    if needsCurves {
       // The curve, not the event, is beyond the scale.
       initialSharpness = min(max(initialSharpness, 0), 1)
     }
     event = HapticEvent(
-      kind: .hapticContinuous, time: time, duration: duration,
-      parameters: [.hapticIntensity: Float(peak), .hapticSharpness: Float(initialSharpness)])
-    guard changesSharpness else { return }
+      kind: .hapticContinuous, time: startSeconds, duration: durationSeconds,
+      parameters: [
+        .hapticIntensity: Float(peakIntensity), .hapticSharpness: Float(initialSharpness),
+      ])
+    guard needsCurves else { return }
     curves = [
       Self.curve(
-        .hapticIntensityControl, at: time,
-        breakpoints: intensity.map { ($0.time, peak > 0 ? $0.value / peak : 1) }),
+        .hapticIntensityControl, at: startSeconds,
+        breakpoints: intensityBreakpoints.map {
+          ($0.time, peakIntensity > 0 ? $0.value / peakIntensity : 1)
+        }),
       Self.curve(
-        .hapticSharpnessControl, at: time,
-        breakpoints: sharpness.map { ($0.time, $0.value - initialSharpness) }),
+        .hapticSharpnessControl, at: startSeconds,
+        breakpoints: sharpnessBreakpoints.map { ($0.time, $0.value - initialSharpness) }),
     ]
   }
 

@@ -38,15 +38,15 @@ enum WaveletDecoder {
   ///   - stream: The bits of the block; bits after its end count as 0.
   ///   - count: The number of samples, a power of two of at least 16.
   static func samples(of stream: [UInt8], count: Int) -> [Double] {
-    var spiht = SPIHTDecoder(stream, count: count)
-    let (coefficients, scale) = spiht.decodeCoefficients()
-    var samples = coefficients.map { Double($0) * scale }
-    var reconstructedLength = 8
-    while reconstructedLength <= count {
-      invertWaveletLevel(&samples, count: reconstructedLength)
-      reconstructedLength *= 2
+    var spihtDecoder = SPIHTDecoder(stream, count: count)
+    let (coefficients, scale) = spihtDecoder.decodeCoefficients()
+    var reconstructedSamples = coefficients.map { Double($0) * scale }
+    var reconstructedSampleCount = 8
+    while reconstructedSampleCount <= count {
+      invertWaveletLevel(&reconstructedSamples, count: reconstructedSampleCount)
+      reconstructedSampleCount *= 2
     }
-    return samples
+    return reconstructedSamples
   }
 
   /// The low-pass synthesis filter, from the center outward. The filter is symmetric.
@@ -81,16 +81,16 @@ enum WaveletDecoder {
     of values: [Double], at index: Int, with filter: [Double]
   ) -> Double {
     let lastIndex = values.count - 1
-    var sum = values[index] * filter[0]
+    var convolutionSum = values[index] * filter[0]
     for distance in 1..<filter.count {
       let precedingIndex = index - distance
       let behind = index + distance
-      sum +=
+      convolutionSum +=
         filter[distance]
         * (values[precedingIndex < 0 ? -precedingIndex : precedingIndex]
           + values[behind > lastIndex ? 2 * lastIndex - behind : behind])
     }
-    return sum
+    return convolutionSum
   }
 }
 
@@ -131,9 +131,10 @@ private struct SPIHTDecoder {
   /// Decodes the block, and returns the quantized coefficients and their scale.
   mutating func decodeCoefficients() -> ([Int], Double) {
     let bitPlaneCount = decodeNumber(bits: 4)
-    let isAboveOne = decodeBit(.header)
-    let maximumCode = Double(decodeNumber(bits: 7))
-    let maximum = isAboveOne ? maximumCode / 8 + 1 : maximumCode / 128
+    let isMaximumAboveOne = decodeBit(.header)
+    let maximumAmplitudeCode = Double(decodeNumber(bits: 7))
+    let maximumAmplitude =
+      isMaximumAboveOne ? maximumAmplitudeCode / 8 + 1 : maximumAmplitudeCode / 128
     for plane in stride(from: bitPlaneCount, through: 0, by: -1) {
       let previousCount = significantCoefficientIndices.count
       runSortingPass(magnitude: 1 << plane)
@@ -141,7 +142,7 @@ private struct SPIHTDecoder {
         coefficients[index] += coefficients[index] > 0 ? 1 << plane : -(1 << plane)
       }
     }
-    return (coefficients, maximum / Double(1 << bitPlaneCount))
+    return (coefficients, maximumAmplitude / Double(1 << bitPlaneCount))
   }
 
   private mutating func decodeBit(_ context: BitContext) -> Bool {
@@ -163,15 +164,15 @@ private struct SPIHTDecoder {
   }
 
   private mutating func runSortingPass(magnitude: Int) {
-    var stillInsignificant: [Int] = []
+    var remainingInsignificant: [Int] = []
     for index in insignificantCoefficientIndices {
       if decodeBit(.coefficient) {
         markSignificant(index, magnitude: magnitude)
       } else {
-        stillInsignificant.append(index)
+        remainingInsignificant.append(index)
       }
     }
-    insignificantCoefficientIndices = stillInsignificant
+    insignificantCoefficientIndices = remainingInsignificant
     var remainingSets: [CoefficientSet] = []
     var setIndex = 0
     // Sets that are divided are processed in the same pass.
@@ -236,18 +237,19 @@ private struct ArithmeticDecoder {
   private mutating func readStreamBit() -> Int {
     let byteIndex = streamBitPosition >> 3
     guard byteIndex < stream.count else { return 0 }
-    let bit = Int(stream[byteIndex] >> UInt8(streamBitPosition & 7) & 1)
+    let streamBit = Int(stream[byteIndex] >> UInt8(streamBitPosition & 7) & 1)
     streamBitPosition += 1
-    return bit
+    return streamBit
   }
 
   mutating func decodeBit(context: Int) -> Bool {
     let (zeros, all) = symbolCountsByContext[context]
     let zeroProbability = Int((Double(zeros) / Double(all) * Double(Self.codeValueCount)).rounded())
-    let range = intervalHigh - intervalLow
-    let zeroIntervalLength = min(max(range * zeroProbability / Self.codeValueCount, 1), range - 1)
-    let isOne = currentCode - intervalLow >= zeroIntervalLength
-    if isOne {
+    let intervalLength = intervalHigh - intervalLow
+    let zeroIntervalLength = min(
+      max(intervalLength * zeroProbability / Self.codeValueCount, 1), intervalLength - 1)
+    let isDecodedBitOne = currentCode - intervalLow >= zeroIntervalLength
+    if isDecodedBitOne {
       intervalLow += zeroIntervalLength
     } else {
       intervalHigh = intervalLow + zeroIntervalLength
@@ -267,7 +269,7 @@ private struct ArithmeticDecoder {
       intervalHigh = (intervalHigh - offset) << 1
       currentCode = ((currentCode - offset) << 1) + readStreamBit()
     }
-    symbolCountsByContext[context] = (isOne ? zeros : zeros + 1, all + 1)
-    return isOne
+    symbolCountsByContext[context] = (isDecodedBitOne ? zeros : zeros + 1, all + 1)
+    return isDecodedBitOne
   }
 }

@@ -70,14 +70,16 @@ extension HapticClip {
   /// its curves, and the emphases as transients in a layer without curves. Clips with only emphases
   /// have no continuous event. Control points keep the values of the file.
   func layers(mapping: AmplitudeMapping) -> [HapticComposition.Layer] {
-    guard let firstPoint = amplitudePoints.first, let last = amplitudePoints.last else { return [] }
-    let hasFrequency = frequencyPoints?.isEmpty == false
+    guard let firstPoint = amplitudePoints.first, let lastPoint = amplitudePoints.last else {
+      return []
+    }
+    let hasFrequencyEnvelope = frequencyPoints?.isEmpty == false
     var pattern = HapticPattern(events: [
       HapticEvent(
         kind: .hapticContinuous, time: firstPoint.timeSeconds,
-        duration: max(last.timeSeconds - firstPoint.timeSeconds, 0),
+        duration: max(lastPoint.timeSeconds - firstPoint.timeSeconds, 0),
         parameters: [
-          .hapticIntensity: 1, .hapticSharpness: hasFrequency ? 0 : Self.defaultSharpness,
+          .hapticIntensity: 1, .hapticSharpness: hasFrequencyEnvelope ? 0 : Self.defaultSharpness,
         ])
     ])
     pattern.curves.append(
@@ -123,16 +125,19 @@ extension HapticClip {
       })
     else { return nil }
     let pattern = composition.layers[0].pattern
-    guard pattern.events.count == 1, let event = pattern.events.first,
-      event.kind == .hapticContinuous,
-      let level = pattern.curves.first, pattern.curves.count <= 2,
-      Self.isReproducibleCurve(level, of: .hapticIntensityControl, isSquared: mapping == .root),
-      let first = level.controlPoints.first,
-      let last = level.controlPoints.last, level.controlPoints.count >= 2, event.time == first.time,
-      event.duration == last.time - first.time, last.time > first.time,
-      last.time <= FrameConversion.maximumSeconds
+    guard pattern.events.count == 1, let continuousEvent = pattern.events.first,
+      continuousEvent.kind == .hapticContinuous,
+      let levelCurve = pattern.curves.first, pattern.curves.count <= 2,
+      Self.isReproducibleCurve(
+        levelCurve, of: .hapticIntensityControl, isSquared: mapping == .root),
+      let firstLevelPoint = levelCurve.controlPoints.first,
+      let lastLevelPoint = levelCurve.controlPoints.last, levelCurve.controlPoints.count >= 2,
+      continuousEvent.time == firstLevelPoint.time,
+      continuousEvent.duration == lastLevelPoint.time - firstLevelPoint.time,
+      lastLevelPoint.time > firstLevelPoint.time,
+      lastLevelPoint.time <= FrameConversion.maximumSeconds
     else { return nil }
-    amplitudePoints = level.controlPoints.map {
+    amplitudePoints = levelCurve.controlPoints.map {
       AmplitudePoint(timeSeconds: $0.time, amplitude: $0.value)
     }
     if pattern.curves.count == 2 {
@@ -143,8 +148,9 @@ extension HapticClip {
         FrequencyPoint(timeSeconds: $0.time, normalizedFrequency: $0.value)
       }
     }
-    let sharpness = frequencyPoints?.isEmpty == false ? 0 : Self.defaultSharpness
-    guard event.parameters == [.hapticIntensity: 1, .hapticSharpness: sharpness] else { return nil }
+    let expectedSharpness = frequencyPoints?.isEmpty == false ? 0 : Self.defaultSharpness
+    guard continuousEvent.parameters == [.hapticIntensity: 1, .hapticSharpness: expectedSharpness]
+    else { return nil }
     guard composition.layers.count == 2 else { return }
     guard addEmphases(of: composition.layers[1].pattern, mapping: mapping) else { return nil }
   }
@@ -229,15 +235,16 @@ extension HapticClip {
   init(approximating composition: HapticComposition, options: WritingOptions, losses: inout LossLog)
   {
     losses.addNonHapticLosses(of: composition)
-    let unrolled = composition.unrolled(passCount: options.loopPassCount, losses: &losses)
+    let unrolledComposition = composition.unrolled(
+      passCount: options.loopPassCount, losses: &losses)
     let envelopeSampler = EnvelopeSampler(
       .amplitude, mapping: options.amplitudeMapping, levelTolerance: options.toleranceFraction / 2)
-    let envelopes = envelopeSampler.envelopes(of: unrolled, losses: &losses)
+    let envelopes = envelopeSampler.envelopes(of: unrolledComposition, losses: &losses)
     let mergedEnvelope = MergedEnvelope(envelopes, envelopeSampler: envelopeSampler)
     losses.add(mergedEnvelope)
-    let transients = envelopes.filter { $0.kind == .hapticTransient }
+    let transientEnvelopes = envelopes.filter { $0.kind == .hapticTransient }
     let paddedPoints = Self.paddedWithSilence(
-      mergedEnvelope.mergedPoints, through: transients.map { $0.startSeconds })
+      mergedEnvelope.mergedPoints, through: transientEnvelopes.map { $0.startSeconds })
     let amplitudeReduction = PointReduction(
       paddedPoints, tolerance: options.toleranceFraction / 2, sharpnessWeight: 0)
     amplitudePoints = amplitudeReduction.remainingPoints.map {
@@ -251,10 +258,10 @@ extension HapticClip {
       FrequencyPoint(timeSeconds: $0.timeSeconds, normalizedFrequency: Float($0.level))
     }
     // Straight lines are exact if levels and sharpnesses only jump.
-    let isExact = zip(paddedPoints, paddedPoints.dropFirst()).allSatisfy {
+    let isPiecewiseConstant = zip(paddedPoints, paddedPoints.dropFirst()).allSatisfy {
       $0.timeSeconds == $1.timeSeconds || ($0.level == $1.level && $0.sharpness == $1.sharpness)
     }
-    if !isExact, paddedPoints.contains(where: { $0.level != 0 }) {
+    if !isPiecewiseConstant, paddedPoints.contains(where: { $0.level != 0 }) {
       losses.add(
         .approximated, .composition,
         """
@@ -265,7 +272,7 @@ extension HapticClip {
           options.toleranceFraction / 2 + amplitudeReduction.maximumDeviation,
           frequencyReduction.maximumDeviation))
     }
-    insertEmphases(of: transients, losses: &losses)
+    insertEmphases(of: transientEnvelopes, losses: &losses)
   }
 
   /// Returns envelope points that start at time 0 and extend past the last transient, padded with
@@ -305,7 +312,7 @@ extension HapticClip {
     -> [EnvelopePoint]
   {
     var frequencyPoints: [EnvelopePoint] = []
-    func append(_ time: Double, _ sharpness: Double) {
+    func appendFrequencyPoint(_ time: Double, _ sharpness: Double) {
       let frequency = EnvelopePoint(
         timeSeconds: time, level: ClipFrequencyMapping.frequency(ofSharpness: sharpness),
         sharpness: 0)
@@ -322,12 +329,12 @@ extension HapticClip {
             .up)
         for step in 1..<max(FrameConversion.clampedInteger(steps.rounded(.down), in: 0...1000), 1) {
           let fraction = Double(step) / steps
-          append(
+          appendFrequencyPoint(
             previous.timeSeconds + (point.timeSeconds - previous.timeSeconds) * fraction,
             previous.sharpness + (point.sharpness - previous.sharpness) * fraction)
         }
       }
-      append(point.timeSeconds, point.sharpness)
+      appendFrequencyPoint(point.timeSeconds, point.sharpness)
     }
     return frequencyPoints
   }
@@ -336,7 +343,7 @@ extension HapticClip {
   private mutating func insertEmphases(of transients: [EventEnvelope], losses: inout LossLog) {
     var pointsWithEmphases: [AmplitudePoint] = []
     pointsWithEmphases.reserveCapacity(amplitudePoints.count + transients.count)
-    var nextIndex = 0
+    var nextAmplitudePointIndex = 0
     for transient in transients {
       let time = transient.startSeconds
       let level = Float(min(transient.points[0].level, 1))
@@ -344,11 +351,11 @@ extension HapticClip {
         losses.add(.dropped, .event(transient.eventReference), "silent transients are omitted")
         continue
       }
-      while nextIndex < amplitudePoints.count,
-        amplitudePoints[nextIndex].timeSeconds <= time + Self.timeToleranceSeconds
+      while nextAmplitudePointIndex < amplitudePoints.count,
+        amplitudePoints[nextAmplitudePointIndex].timeSeconds <= time + Self.timeToleranceSeconds
       {
-        pointsWithEmphases.append(amplitudePoints[nextIndex])
-        nextIndex += 1
+        pointsWithEmphases.append(amplitudePoints[nextAmplitudePointIndex])
+        nextAmplitudePointIndex += 1
       }
       var index = pointsWithEmphases.count
       if let lowestIndex = Self.lowestPointIndex(
@@ -360,7 +367,7 @@ extension HapticClip {
           AmplitudePoint(
             timeSeconds: time,
             amplitude: interpolatedAmplitude(
-              after: pointsWithEmphases.last, beforeIndex: nextIndex, at: time)))
+              after: pointsWithEmphases.last, beforeIndex: nextAmplitudePointIndex, at: time)))
       }
       let emphasis = Emphasis(
         amplitude: max(level, pointsWithEmphases[index].amplitude),
@@ -380,7 +387,7 @@ extension HapticClip {
       }
       pointsWithEmphases[index].emphasis = emphasis
     }
-    amplitudePoints = pointsWithEmphases + amplitudePoints[nextIndex...]
+    amplitudePoints = pointsWithEmphases + amplitudePoints[nextAmplitudePointIndex...]
   }
 
   /// Returns the index of the point with the lowest amplitude at or after a time, or nil if all

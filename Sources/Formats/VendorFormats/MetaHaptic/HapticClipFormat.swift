@@ -46,18 +46,18 @@ extension HapticClip {
   )
     -> SourceMap
   {
-    var layers = [amplitude, emphases.first ?? amplitude]
-    var events = [[amplitude], emphases]
+    var layerValueIndices = [amplitude, emphases.first ?? amplitude]
+    var eventValueIndices = [[amplitude], emphases]
     if hasOnlyEmphases {
-      layers = [layers[1]]
-      events = [emphases]
+      layerValueIndices = [layerValueIndices[1]]
+      eventValueIndices = [emphases]
     }
-    let json = value.document
+    let jsonDocument = value.document
     return SourceMap(
-      root: value.nodeIndex, layers: layers, events: events,
+      root: value.nodeIndex, layers: layerValueIndices, events: eventValueIndices,
       curves: [[amplitude, frequency ?? amplitude]]
     ) {
-      json.location(ofValue: $0)
+      jsonDocument.location(ofValue: $0)
     }
   }
 }
@@ -82,12 +82,12 @@ extension HapticClip {
   fileprivate init?(
     hapticsOf composition: HapticComposition, options: WritingOptions, losses: inout LossLog
   ) {
-    var haptics = composition
-    haptics.layers.removeAll { layer in
+    var hapticComposition = composition
+    hapticComposition.layers.removeAll { layer in
       !layer.pattern.events.isEmpty && !layer.pattern.events.contains { $0.kind.isHaptic }
     }
-    self.init(exactly: haptics, mapping: options.amplitudeMapping)
-    if haptics.layers.count < composition.layers.count {
+    self.init(exactly: hapticComposition, mapping: options.amplitudeMapping)
+    if hapticComposition.layers.count < composition.layers.count {
       losses.addNonHapticLosses(of: composition)
     }
   }
@@ -117,25 +117,25 @@ struct HapticClipDecoder: JSONSchemaReader {
   ///   - value: The object of the clip: the root of a text, or a part of it.
   ///   - options: The options of reading.
   static func readResult(of value: JSONValue, options: ReadingOptions) -> ReadResult {
-    let json = value.document
+    let jsonDocument = value.document
     var decoder = HapticClipDecoder()
     var file = HapticClipFile()
     Self.fileSchema.read(value, into: &file, reader: &decoder)
-    if options.wantsFindings, value.nodeIndex == json.root.nodeIndex {
+    if options.wantsFindings, value.nodeIndex == jsonDocument.root.nodeIndex {
       decoder.findingLog.addDeviations(
-        of: json, byteOrderMark: .clipNotStrictJSON, trailingComma: .clipNotStrictJSON,
+        of: jsonDocument, byteOrderMark: .clipNotStrictJSON, trailingComma: .clipNotStrictJSON,
         duplicateKey: .clipNotStrictJSON)
     }
-    let version = file.version.map(String.init).joined(separator: ".")
+    let versionText = file.version.map(String.init).joined(separator: ".")
     return ReadResult(
       HapticComposition(
         layers: file.clip.layers(mapping: options.amplitudeMapping), title: file["project"],
         notes: file["description"], author: file["author"]),
-      of: json, log: decoder.findingLog, options: options,
+      of: jsonDocument, log: decoder.findingLog, options: options,
       sourceMap: file.clip.sourceMap(
         of: value, amplitude: decoder.amplitudeEnvelopeValueIndex ?? value.nodeIndex,
         frequency: decoder.frequencyEnvelopeValueIndex, emphases: decoder.emphasisValueIndices),
-      details: (version.isEmpty ? [] : [("version", version)]) + file.metadata)
+      details: (versionText.isEmpty ? [] : [("version", versionText)]) + file.metadata)
   }
 
   // MARK: - Tables
@@ -183,8 +183,9 @@ struct HapticClipDecoder: JSONSchemaReader {
     ])
 
   private static let metadataProperty: Field<HapticClipFile> = {
-    let shape = JSONSchema("metadata", HapticClipFile.metadataKeys.map { JSONKey($0, .any) })
-    return Field(JSONKey("metadata", .object { shape })) { value, file, reader in
+    let metadataSchema = JSONSchema(
+      "metadata", HapticClipFile.metadataKeys.map { JSONKey($0, .any) })
+    return Field(JSONKey("metadata", .object { metadataSchema })) { value, file, reader in
       guard reader.expectKind(.object, of: value, as: "metadata") else { return false }
       for item in value.members {
         guard let name = item.key else { continue }
@@ -222,20 +223,20 @@ struct HapticClipDecoder: JSONSchemaReader {
   }()
 
   private static let envelopesSchema: ObjectSchema<HapticClipFile> = {
-    let amplitude = JSONKey(
+    let amplitudeKey = JSONKey(
       "amplitude", .array(.object { amplitudePointSchema.schema }), is: .required,
       layout: .singleLine)
-    let frequency = JSONKey(
+    let frequencyKey = JSONKey(
       "frequency", .array(.object { frequencyPointSchema.schema }), layout: .singleLine)
     return ObjectSchema(
       "envelopes",
       [
-        Field(amplitude) { value, file, reader in
+        Field(amplitudeKey) { value, file, reader in
           reader.amplitudeEnvelopeValueIndex = value.nodeIndex
           let initialPoint = HapticClip.AmplitudePoint(timeSeconds: 0, amplitude: 0)
           guard
             let points = reader.readElements(
-              of: value, key: amplitude, schema: amplitudePointSchema, new: initialPoint)
+              of: value, key: amplitudeKey, schema: amplitudePointSchema, new: initialPoint)
           else {
             return false
           }
@@ -246,13 +247,13 @@ struct HapticClipDecoder: JSONSchemaReader {
           amplitudePointSchema.write(
             file.clip.amplitudePoints, as: "amplitude", layout: .singleLine, to: &object)
         },
-        Field(frequency) { value, file, reader in
+        Field(frequencyKey) { value, file, reader in
           reader.frequencyEnvelopeValueIndex = value.nodeIndex
           reader.previousPointSeconds = -.infinity
           let initialPoint = HapticClip.FrequencyPoint(timeSeconds: 0, normalizedFrequency: 0)
           guard
             let points = reader.readElements(
-              of: value, key: frequency, schema: frequencyPointSchema, new: initialPoint)
+              of: value, key: frequencyKey, schema: frequencyPointSchema, new: initialPoint)
           else {
             return false
           }
@@ -309,9 +310,9 @@ struct HapticClipDecoder: JSONSchemaReader {
       Owner
     >
   {
-    let key = JSONKey("time", .number(0...Double(Float.greatestFiniteMagnitude)), is: .required)
-    return Field(key) { value, owner, reader in
-      guard let seconds: Double = reader.readScalar(value, key: key) else { return false }
+    let timeKey = JSONKey("time", .number(0...Double(Float.greatestFiniteMagnitude)), is: .required)
+    return Field(timeKey) { value, owner, reader in
+      guard let seconds: Double = reader.readScalar(value, key: timeKey) else { return false }
       guard Float(seconds) >= reader.previousPointSeconds else {
         reader.findingLog.add(
           .clipDecreasingTimes, at: value,
@@ -329,24 +330,26 @@ struct HapticClipDecoder: JSONSchemaReader {
   // MARK: - What values require of each other
 
   private mutating func checkLength(of points: [HapticClip.AmplitudePoint], in list: JSONValue) {
-    let count = list.elements.reduce(0) { count, _ in count + 1 }
-    guard count >= 2 else {
+    let pointCount = list.elements.reduce(0) { count, _ in count + 1 }
+    guard pointCount >= 2 else {
       return findingLog.add(
         .clipTooFewPoints, at: list,
         """
-        the amplitude envelope has \(count == 0 ? "no points" : "one point"); at least two are \
+        the amplitude envelope has \(pointCount == 0 ? "no points" : "one point"); at least two are \
         required
         """)
     }
-    guard findingLog.errorCount == 0, let first = points.first, let lastPoint = points.last else {
+    guard findingLog.errorCount == 0, let firstPoint = points.first, let lastPoint = points.last
+    else {
       return
     }
-    if Float(lastPoint.timeSeconds) <= Float(first.timeSeconds) {
+    if Float(lastPoint.timeSeconds) <= Float(firstPoint.timeSeconds) {
       findingLog.add(.clipHasNoLength, at: list, "the amplitude envelope has zero duration")
     }
-    if first.timeSeconds > 0 {
+    if firstPoint.timeSeconds > 0 {
       findingLog.add(
-        .clipStartsAfterZero, at: list, "the first point is at \(first.timeSeconds) s, not at 0 s")
+        .clipStartsAfterZero, at: list,
+        "the first point is at \(firstPoint.timeSeconds) s, not at 0 s")
     }
   }
 
@@ -376,17 +379,17 @@ struct HapticClipDecoder: JSONSchemaReader {
     of frequencyPoints: [HapticClip.FrequencyPoint], list: JSONValue,
     within amplitudePoints: [HapticClip.AmplitudePoint]
   ) {
-    let amplitudeStart = amplitudePoints.first?.timeSeconds ?? 0
-    let amplitudeEnd = amplitudePoints.last?.timeSeconds ?? .infinity
+    let amplitudeStartSeconds = amplitudePoints.first?.timeSeconds ?? 0
+    let amplitudeEndSeconds = amplitudePoints.last?.timeSeconds ?? .infinity
     for (point, value) in zip(frequencyPoints, list.elements)
-    where Float(point.timeSeconds) < Float(amplitudeStart)
-      || Float(point.timeSeconds) > Float(amplitudeEnd)
+    where Float(point.timeSeconds) < Float(amplitudeStartSeconds)
+      || Float(point.timeSeconds) > Float(amplitudeEndSeconds)
     {
       findingLog.add(
         .clipFrequencyOutsideEnvelope, at: value["time"] ?? value,
         """
-        \(point.timeSeconds) s is outside the amplitude envelope, \(amplitudeStart) s to \
-        \(amplitudeEnd) s
+        \(point.timeSeconds) s is outside the amplitude envelope, \(amplitudeStartSeconds) s to \
+        \(amplitudeEndSeconds) s
         """
       )
     }
@@ -450,16 +453,16 @@ private struct LofeltVoicesDecoder {
     }
     amplitudeValueIndex = amplitudeList.nodeIndex
     frequencyValueIndex = amplitudeList.nodeIndex
-    let duration = jsonDocument.root["metadata"]?["duration"]?.number ?? 0
+    let durationSeconds = jsonDocument.root["metadata"]?["duration"]?.number ?? 0
     let extendedLevels = extendedPoints(
-      decodePoints(of: amplitudeList, until: duration), to: duration)
+      decodePoints(of: amplitudeList, until: durationSeconds), to: durationSeconds)
     clip.amplitudePoints = extendedLevels.map {
       HapticClip.AmplitudePoint(timeSeconds: $0.time, amplitude: $0.level)
     }
     if envelopeLists.count == 2 {
       frequencyValueIndex = envelopeLists[1].nodeIndex
       clip.frequencyPoints = extendedPoints(
-        decodePoints(of: envelopeLists[1], until: duration), to: duration
+        decodePoints(of: envelopeLists[1], until: durationSeconds), to: durationSeconds
       ).map {
         HapticClip.FrequencyPoint(timeSeconds: $0.time, normalizedFrequency: $0.level)
       }
@@ -467,8 +470,8 @@ private struct LofeltVoicesDecoder {
     if log.errorCount == 0 {
       decodeTransients(Array(transients.elements), owner: transients, into: &clip)
     }
-    if log.errorCount == 0, let last = clip.amplitudePoints.last,
-      last.timeSeconds <= clip.amplitudePoints[0].timeSeconds
+    if log.errorCount == 0, let lastAmplitudePoint = clip.amplitudePoints.last,
+      lastAmplitudePoint.timeSeconds <= clip.amplitudePoints[0].timeSeconds
     {
       log.add(
         .voicesInvalidStructure, at: amplitudeList, "the amplitude envelope has zero duration")
@@ -488,7 +491,7 @@ private struct LofeltVoicesDecoder {
 
   private mutating func decodePoints(of list: JSONValue, until duration: Double?) -> [TimedLevel] {
     var points: [TimedLevel] = []
-    var previousTime = 0.0
+    var previousTimeSeconds = 0.0
     for value in list.elements {
       guard let time = value["time"]?.number, let level = value["amplitude"]?.number else {
         log.add(
@@ -496,7 +499,7 @@ private struct LofeltVoicesDecoder {
           "a point must have the numbers \"time\" and \"amplitude\"")
         continue
       }
-      guard time >= previousTime, (0...1).contains(Float(level)),
+      guard time >= previousTimeSeconds, (0...1).contains(Float(level)),
         Float(time) <= Float(duration ?? .infinity),
         Float(time).isFinite
       else {
@@ -505,7 +508,7 @@ private struct LofeltVoicesDecoder {
           "time \(time) or amplitude \(level) is out of range, out of order, or after the end")
         continue
       }
-      previousTime = time
+      previousTimeSeconds = time
       points.append((time, Float(level) == 0 ? 0 : Float(level), value))
     }
     return points
@@ -520,19 +523,19 @@ private struct LofeltVoicesDecoder {
         .voicesUnpairedTransient, at: owner,
         "transients must be two lists: amplitudes and frequencies")
     }
-    let amplitudes = decodePoints(of: lists[0], until: nil)
-    let frequencies = decodePoints(of: lists[1], until: nil)
+    let amplitudePoints = decodePoints(of: lists[0], until: nil)
+    let frequencyPoints = decodePoints(of: lists[1], until: nil)
     guard log.errorCount == 0 else { return }
-    guard amplitudes.count == frequencies.count else {
+    guard amplitudePoints.count == frequencyPoints.count else {
       return log.add(
         .voicesUnpairedTransient, at: lists[1],
         """
-        \(amplitudes.count) amplitudes of transients do not match \(frequencies.count) frequencies
+        \(amplitudePoints.count) amplitudes of transients do not match \(frequencyPoints.count) frequencies
         """)
     }
-    var points: [HapticClip.AmplitudePoint] = []
-    var nextTransientIndex = 0
-    for (level, tone) in zip(amplitudes, frequencies) {
+    var pointsWithEmphases: [HapticClip.AmplitudePoint] = []
+    var nextAmplitudePointIndex = 0
+    for (level, tone) in zip(amplitudePoints, frequencyPoints) {
       guard level.time == tone.time else {
         return log.add(
           .voicesUnpairedTransient, at: tone.value,
@@ -540,33 +543,38 @@ private struct LofeltVoicesDecoder {
           the frequency of a transient is at \(tone.time) s, but its amplitude is at \(level.time) s
           """)
       }
-      while nextTransientIndex < clip.amplitudePoints.count,
-        clip.amplitudePoints[nextTransientIndex].timeSeconds <= level.time
+      while nextAmplitudePointIndex < clip.amplitudePoints.count,
+        clip.amplitudePoints[nextAmplitudePointIndex].timeSeconds <= level.time
       {
-        points.append(clip.amplitudePoints[nextTransientIndex])
-        nextTransientIndex += 1
+        pointsWithEmphases.append(clip.amplitudePoints[nextAmplitudePointIndex])
+        nextAmplitudePointIndex += 1
       }
-      if points.last?.timeSeconds != level.time || points.last?.emphasis != nil {
+      if pointsWithEmphases.last?.timeSeconds != level.time
+        || pointsWithEmphases.last?.emphasis != nil
+      {
         guard
-          nextTransientIndex < clip.amplitudePoints.count || points.last?.timeSeconds == level.time
+          nextAmplitudePointIndex < clip.amplitudePoints.count
+            || pointsWithEmphases.last?.timeSeconds == level.time
         else {
           return log.add(
             .voicesValueOutOfRange, at: level.value, "a transient is after the last point")
         }
         let line = EnvelopePoint.interpolated(
-          from: EnvelopePoint(points.last ?? clip.amplitudePoints[0]),
+          from: EnvelopePoint(pointsWithEmphases.last ?? clip.amplitudePoints[0]),
           to: EnvelopePoint(
-            nextTransientIndex < clip.amplitudePoints.count
-              ? clip.amplitudePoints[nextTransientIndex] : points[points.count - 1]),
+            nextAmplitudePointIndex < clip.amplitudePoints.count
+              ? clip.amplitudePoints[nextAmplitudePointIndex]
+              : pointsWithEmphases[pointsWithEmphases.count - 1]),
           at: level.time)
-        points.append(.init(timeSeconds: level.time, amplitude: Float(line.level)))
+        pointsWithEmphases.append(.init(timeSeconds: level.time, amplitude: Float(line.level)))
       }
-      let last = points.count - 1
-      points[last].emphasis = .init(
-        amplitude: max(level.level, points[last].amplitude), normalizedFrequency: tone.level)
+      let last = pointsWithEmphases.count - 1
+      pointsWithEmphases[last].emphasis = .init(
+        amplitude: max(level.level, pointsWithEmphases[last].amplitude),
+        normalizedFrequency: tone.level)
       transientValueIndices.append(level.value.nodeIndex)
     }
-    clip.amplitudePoints = points + clip.amplitudePoints[nextTransientIndex...]
+    clip.amplitudePoints = pointsWithEmphases + clip.amplitudePoints[nextAmplitudePointIndex...]
   }
 }
 

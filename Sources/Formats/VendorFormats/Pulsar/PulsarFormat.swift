@@ -71,15 +71,15 @@ private struct PulsarPattern: Sendable {
     losses.addNonHapticLosses(of: composition)
     name = composition.title
     description = composition.notes
-    let sampler = EnvelopeSampler(.intensity, levelTolerance: options.toleranceFraction)
-    let envelopes = sampler.envelopes(of: composition, losses: &losses)
-    let merged = MergedEnvelope(envelopes, envelopeSampler: sampler)
-    losses.add(merged)
-    if let first = merged.mergedPoints.first, first.timeSeconds > 0 {
-      amplitudePoints = [Point(), Point(timeMilliseconds: first.timeSeconds * 1_000)]
-      frequencyPoints = [Point(level: first.sharpness)]
+    let envelopeSampler = EnvelopeSampler(.intensity, levelTolerance: options.toleranceFraction)
+    let envelopes = envelopeSampler.envelopes(of: composition, losses: &losses)
+    let mergedEnvelope = MergedEnvelope(envelopes, envelopeSampler: envelopeSampler)
+    losses.add(mergedEnvelope)
+    if let firstPoint = mergedEnvelope.mergedPoints.first, firstPoint.timeSeconds > 0 {
+      amplitudePoints = [Point(), Point(timeMilliseconds: firstPoint.timeSeconds * 1_000)]
+      frequencyPoints = [Point(level: firstPoint.sharpness)]
     }
-    for point in merged.mergedPoints {
+    for point in mergedEnvelope.mergedPoints {
       amplitudePoints.append(Point(timeMilliseconds: point.timeSeconds * 1_000, level: point.level))
       frequencyPoints.append(
         Point(timeMilliseconds: point.timeSeconds * 1_000, level: point.sharpness))
@@ -103,10 +103,10 @@ private struct PulsarPattern: Sendable {
   /// transients.
   var layers: [HapticComposition.Layer] {
     var layers: [HapticComposition.Layer] = []
-    let milliseconds = continuousMilliseconds
-    if milliseconds > 0 {
+    let patternMilliseconds = continuousMilliseconds
+    if patternMilliseconds > 0 {
       let event = HapticEvent(
-        kind: .hapticContinuous, time: 0, duration: milliseconds / 1_000,
+        kind: .hapticContinuous, time: 0, duration: patternMilliseconds / 1_000,
         parameters: [.hapticIntensity: 1, .hapticSharpness: 0])
       layers.append(
         HapticComposition.Layer(
@@ -141,12 +141,12 @@ private struct PulsarPattern: Sendable {
   }
 
   private static func curve(_ id: DynamicParameterID, _ points: [Point]) -> ParameterCurve {
-    let sorted = points.indices.sorted {
+    let sortedIndices = points.indices.sorted {
       (points[$0].timeMilliseconds, $0) < (points[$1].timeMilliseconds, $1)
     }
     return ParameterCurve(
       id: id, time: 0,
-      controlPoints: sorted.map {
+      controlPoints: sortedIndices.map {
         .init(time: points[$0].timeMilliseconds / 1_000, value: Float(points[$0].level))
       })
   }
@@ -215,15 +215,16 @@ private struct PulsarReader: JSONSchemaReader {
 
   /// Reports times that are probably in seconds: fractions in a pattern of a few milliseconds.
   mutating func checkTimeUnit(of pattern: PulsarPattern, in json: JSONDocument) {
-    let times =
+    let pointMilliseconds =
       pattern.taps.map { $0.timeMilliseconds }
       + (pattern.amplitudePoints + pattern.frequencyPoints).map { $0.timeMilliseconds }
-    guard let last = times.max(), last < Self.maximumSuspiciousMilliseconds,
-      times.contains(where: { $0 != $0.rounded() })
+    guard let latestMilliseconds = pointMilliseconds.max(),
+      latestMilliseconds < Self.maximumSuspiciousMilliseconds,
+      pointMilliseconds.contains(where: { $0 != $0.rounded() })
     else { return }
     findingLog.add(
       .pulsarTimesInSeconds, at: json.root,
-      "the last time is \(last) ms; times are in milliseconds",
+      "the last time is \(latestMilliseconds) ms; times are in milliseconds",
       suggestion: "if seconds were intended, multiply all times by 1000")
   }
 }

@@ -99,13 +99,15 @@ struct RichTapBuilder {
   private mutating func addEnvelope(_ envelope: EventEnvelope, vibrator: RichTapDocument.Vibrator) {
     let startMilliseconds = quantizer.quantizeToMilliseconds(envelope.startSeconds)
     let endMilliseconds = quantizer.quantizeToMilliseconds(envelope.endSeconds)
-    let maximumDuration = dialect.durationRangeMilliseconds.upperBound
+    let maximumSegmentMilliseconds = dialect.durationRangeMilliseconds.upperBound
     let segmentCount = max(
-      1, (endMilliseconds - startMilliseconds + maximumDuration - 1) / maximumDuration)
+      1,
+      (endMilliseconds - startMilliseconds + maximumSegmentMilliseconds - 1)
+        / maximumSegmentMilliseconds)
     if segmentCount > 1 {
       losses.add(
         .approximated, .event(envelope.eventReference),
-        "an event longer than \(maximumDuration) ms is split into # adjacent events",
+        "an event longer than \(maximumSegmentMilliseconds) ms is split into # adjacent events",
         size: Double(segmentCount))
     }
     var pointIndex = 0
@@ -154,7 +156,7 @@ struct RichTapBuilder {
     guard let strongestPoint = points.max(by: { $0.level < $1.level }) else { return }
     let intensityPercent = quantizer.quantizeToPercent(strongestPoint.level)
     // A level that rounds to 0 is still written, as a silent point.
-    let maximumGain = Double(intensityPercent) / 100
+    let segmentMaximumIntensity = Double(intensityPercent) / 100
     var segmentEvent = RichTapDocument.Event(
       kind: .continuous, startMilliseconds: from, durationMilliseconds: to - from,
       targetVibrator: vibrator, intensityPercent: intensityPercent,
@@ -162,19 +164,20 @@ struct RichTapBuilder {
     if segmentEvent.durationMilliseconds < dialect.durationRangeMilliseconds.lowerBound {
       segmentEvent.durationMilliseconds = dialect.durationRangeMilliseconds.lowerBound
     }
-    let reducedPoints = PointReduction(
+    let pointReduction = PointReduction(
       points, maximumCount: maximumInnerPointCount, tolerance: Quantizer.maximumUnreportedError)
-    reportReduction(error: reducedPoints.maximumDeviation, of: reference)
-    let curve = reducedPoints.remainingPoints.map { point in
+    reportReduction(error: pointReduction.maximumDeviation, of: reference)
+    let segmentCurve = pointReduction.remainingPoints.map { point in
       RichTapDocument.CurvePoint(
         timeMilliseconds: min(
           max(quantizer.quantizeToMilliseconds(point.timeSeconds) - from, 0),
           segmentEvent.durationMilliseconds),
-        intensityFactor: maximumGain > 0 ? Float(min(point.level / maximumGain, 1)) : 0,
+        intensityFactor: segmentMaximumIntensity > 0
+          ? Float(min(point.level / segmentMaximumIntensity, 1)) : 0,
         frequencyOffsetPercent: quantizer.quantizeToPercent(point.sharpness)
           - segmentEvent.frequencyPercent)
     }
-    appendEvent(segmentEvent, curve: curve, of: reference)
+    appendEvent(segmentEvent, curve: segmentCurve, of: reference)
   }
 
   private mutating func reportReduction(error: Double, of reference: EventReference) {
@@ -201,16 +204,17 @@ struct RichTapBuilder {
     var event = event
     var curveFitter = RichTapCurveFitter(
       curvePoints: points, durationMilliseconds: event.durationMilliseconds)
-    let minimumDuration =
+    let minimumDurationMilliseconds =
       dialect == .richTapHE || !curveFitter.hasConstantUnitGain
       ? RichTapDialect.curvePointCountRange.lowerBound - 1 : 0
-    if event.durationMilliseconds < minimumDuration {
+    if event.durationMilliseconds < minimumDurationMilliseconds {
       losses.add(
         .approximated, .event(reference),
-        "an event is lengthened by # ms, to \(minimumDuration) ms",
-        size: Double(minimumDuration - event.durationMilliseconds))
-      event.durationMilliseconds = minimumDuration
-      curveFitter = RichTapCurveFitter(curvePoints: points, durationMilliseconds: minimumDuration)
+        "an event is lengthened by # ms, to \(minimumDurationMilliseconds) ms",
+        size: Double(minimumDurationMilliseconds - event.durationMilliseconds))
+      event.durationMilliseconds = minimumDurationMilliseconds
+      curveFitter = RichTapCurveFitter(
+        curvePoints: points, durationMilliseconds: minimumDurationMilliseconds)
     }
     switch dialect {
     case .harmonyOS:
@@ -236,47 +240,47 @@ struct RichTapBuilder {
 
   /// Returns the text of a RichTap HE file of version 2, with patterns of at most 16 events.
   mutating func patternListText(notes: String?) -> [UInt8] {
-    var groups: [RichTapDocument.Group] = []
-    let events = eventsSortedByTime
-    var previousEnd = 0
-    var groupStart = 0
-    for var event in events {
+    var eventGroups: [RichTapDocument.Group] = []
+    let sortedEvents = eventsSortedByTime
+    var previousEndMilliseconds = 0
+    var maximumDelayMilliseconds = 0
+    for var event in sortedEvents {
       let length =
         event.isTransient
         ? RichTapDialect.transientDurationMilliseconds : event.durationMilliseconds
       let after = event.startMilliseconds + length
-      let last = groups.last
+      let last = eventGroups.last
       if last == nil || last?.events.count == dialect.maximumEventCount
-        || event.startMilliseconds - previousEnd > Self.maximumEventGapMilliseconds
+        || event.startMilliseconds - previousEndMilliseconds > Self.maximumEventGapMilliseconds
       {
-        groups.append(
+        eventGroups.append(
           RichTapDocument.Group(
             startMilliseconds: max(
               event.startMilliseconds, last.map { $0.startMilliseconds + 1 } ?? 0)))
       }
-      event.startMilliseconds -= groups[groups.count - 1].startMilliseconds
-      groupStart = max(groupStart, -event.startMilliseconds)
+      event.startMilliseconds -= eventGroups[eventGroups.count - 1].startMilliseconds
+      maximumDelayMilliseconds = max(maximumDelayMilliseconds, -event.startMilliseconds)
       event.startMilliseconds = max(event.startMilliseconds, 0)
-      groups[groups.count - 1].events.append(event)
-      previousEnd = max(previousEnd, after)
+      eventGroups[eventGroups.count - 1].events.append(event)
+      previousEndMilliseconds = max(previousEndMilliseconds, after)
     }
-    if groupStart > 0 {
+    if maximumDelayMilliseconds > 0 {
       losses.add(
         .approximated, .composition,
         "more than 16 events at the same time are spread by up to # ms",
-        size: Double(groupStart))
+        size: Double(maximumDelayMilliseconds))
     }
     reportEmptyFile()
     return RichTapSchema.schema(of: .richTapHE).fileSchema.text(
-      RichTapDocument(formatVersion: 2, notes: notes, groups: groups))
+      RichTapDocument(formatVersion: 2, notes: notes, groups: eventGroups))
   }
 
   mutating func singlePatternText(notes: String?) -> [UInt8] {
-    let maximumCount = RichTapDialect.richTapHE.maximumEventCount
-    if events.count > maximumCount {
+    let maximumEventCount = RichTapDialect.richTapHE.maximumEventCount
+    if events.count > maximumEventCount {
       losses.add(
         .approximated, .composition,
-        "a file of version 1 has # events; HarmonyOS rejects more than \(maximumCount)",
+        "a file of version 1 has # events; HarmonyOS rejects more than \(maximumEventCount)",
         size: Double(events.count))
     }
     reportEmptyFile()
@@ -295,20 +299,20 @@ struct RichTapBuilder {
   // MARK: HarmonyOS
 
   mutating func channelsText(notes: String?) -> [UInt8] {
-    var groups: [RichTapDocument.Group] = []
-    let events = eventsSortedByTime
+    var channelGroups: [RichTapDocument.Group] = []
+    let sortedEvents = eventsSortedByTime
     let usedVibrators = RichTapDocument.Vibrator.allCases.filter { vibrator in
-      events.contains { $0.targetVibrator == vibrator }
+      sortedEvents.contains { $0.targetVibrator == vibrator }
     }
     // A file has at most two channels. If each vibrator also plays on its own, events for both are
     // written to both channels.
-    var channels = usedVibrators.isEmpty ? [.both] : usedVibrators
+    var writtenVibrators = usedVibrators.isEmpty ? [.both] : usedVibrators
     if usedVibrators.count > 2 {
-      channels = [.left, .right]
+      writtenVibrators = [.left, .right]
     }
-    for vibrator in channels {
-      var channelEvents = events.filter {
-        $0.targetVibrator == vibrator || !channels.contains($0.targetVibrator)
+    for vibrator in writtenVibrators {
+      var channelEvents = sortedEvents.filter {
+        $0.targetVibrator == vibrator || !writtenVibrators.contains($0.targetVibrator)
       }
       let lateCount = channelEvents.count {
         $0.startMilliseconds > RichTapDialect.harmonyOS.eventTimeRangeMilliseconds.upperBound
@@ -329,14 +333,15 @@ struct RichTapBuilder {
           size: Double(channelEvents.count - maximumCount))
         channelEvents.removeLast(channelEvents.count - maximumCount)
       }
-      groups.append(RichTapDocument.Group(targetVibrator: vibrator, events: channelEvents))
+      channelGroups.append(RichTapDocument.Group(targetVibrator: vibrator, events: channelEvents))
     }
-    let document = RichTapDocument(channelCount: groups.count, notes: notes, groups: groups)
-    let text = RichTapSchema.schema(of: .harmonyOS).fileSchema.text(document)
+    let channelDocument = RichTapDocument(
+      channelCount: channelGroups.count, notes: notes, groups: channelGroups)
+    let indentedText = RichTapSchema.schema(of: .harmonyOS).fileSchema.text(channelDocument)
     let maximumFileBytes = RichTapDialect.harmonyOS.maximumFileByteCount
-    guard text.count > maximumFileBytes else { return text }
+    guard indentedText.count > maximumFileBytes else { return indentedText }
     let compactText = RichTapSchema.schema(of: .harmonyOS).fileSchema.text(
-      document, layout: .compact)
+      channelDocument, layout: .compact)
     if compactText.count > maximumFileBytes {
       losses.add(
         .approximated, .composition,

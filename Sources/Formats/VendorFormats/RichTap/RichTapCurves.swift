@@ -57,43 +57,48 @@ struct SingleEventCurves {
   private static func controlTrack(of id: DynamicParameterID, in pattern: HapticPattern)
     -> ControlTrack
   {
-    var entries: [(start: Double, curve: ParameterCurve?)] = pattern.parameters.filter {
+    var trackEntries: [(start: Double, curve: ParameterCurve?)] = pattern.parameters.filter {
       $0.id == id
     }
     .map {
       ($0.time, nil)
     }
-    entries += pattern.curves.filter { $0.id == id }.map { curve in
+    trackEntries += pattern.curves.filter { $0.id == id }.map { curve in
       (curve.time, curve.interpolation == .linear && !curve.controlPoints.isEmpty ? curve : nil)
     }
-    let entryOrder = entries.indices.sorted { (entries[$0].start, $0) < (entries[$1].start, $1) }
+    let entryOrder = trackEntries.indices.sorted {
+      (trackEntries[$0].start, $0) < (trackEntries[$1].start, $1)
+    }
     return ControlTrack(
-      curveStartSeconds: entryOrder.map { entries[$0].start },
-      curves: entryOrder.map { entries[$0].curve }
+      curveStartSeconds: entryOrder.map { trackEntries[$0].start },
+      curves: entryOrder.map { trackEntries[$0].curve }
     )
   }
 
   /// Returns the breakpoints of the curves that act only on one event. The result is empty if no
   /// curve acts on the event, and nil if the format cannot represent the event.
   func curve(of event: HapticEvent) -> [Point]? {
-    guard let duration = event.duration, duration > 0, !hasEnvelopeControls,
+    guard let eventSeconds = event.duration, eventSeconds > 0, !hasEnvelopeControls,
       ![.attackTime, .decayTime, .releaseTime].contains(where: { event.value(of: $0) != 0 }),
       event.value(of: .sustained) >= 0.5,
       let intensity = intensityTrack.onlyCurve(
-        in: event.time...event.time + duration, of: .hapticIntensityControl),
+        in: event.time...event.time + eventSeconds, of: .hapticIntensityControl),
       let sharpness = sharpnessTrack.onlyCurve(
-        in: event.time...event.time + duration, of: .hapticSharpnessControl)
+        in: event.time...event.time + eventSeconds, of: .hapticSharpnessControl)
     else { return nil }
-    let gains = Self.sortedPoints(of: intensity)
-    let offsets = Self.sortedPoints(of: sharpness)
-    let times = (gains.isEmpty ? offsets : gains).map { $0.time }
-    guard gains.isEmpty || offsets.isEmpty || offsets.map({ $0.time }) == times,
-      times.allSatisfy({ 0...duration + 0.0005 ~= $0 })
+    let gainPoints = Self.sortedPoints(of: intensity)
+    let sharpnessOffsetPoints = Self.sortedPoints(of: sharpness)
+    let pointTimes = (gainPoints.isEmpty ? sharpnessOffsetPoints : gainPoints).map { $0.time }
+    guard
+      gainPoints.isEmpty || sharpnessOffsetPoints.isEmpty
+        || sharpnessOffsetPoints.map({ $0.time }) == pointTimes,
+      pointTimes.allSatisfy({ 0...eventSeconds + 0.0005 ~= $0 })
     else { return nil }
-    return times.indices.map { index in
+    return pointTimes.indices.map { index in
       Point(
-        eventSeconds: times[index], intensityGain: gains.isEmpty ? 1 : gains[index].value,
-        sharpnessOffset: offsets.isEmpty ? 0 : offsets[index].value)
+        eventSeconds: pointTimes[index],
+        intensityGain: gainPoints.isEmpty ? 1 : gainPoints[index].value,
+        sharpnessOffset: sharpnessOffsetPoints.isEmpty ? 0 : sharpnessOffsetPoints[index].value)
     }
   }
 
@@ -131,11 +136,11 @@ struct RichTapCurveFitter {
   /// Adds ramps from and to a gain of 0 at the ends of a curve. Returns true if the curve started
   /// or ended at a different gain.
   mutating func rampEndsToZeroGain() -> Bool {
-    guard let first = curvePoints.first, let last = curvePoints.last else { return false }
-    var isChanged = false
+    guard let firstPoint = curvePoints.first, let lastPoint = curvePoints.last else { return false }
+    var hasAddedRamp = false
     let edgeMilliseconds = RichTapDialect.edgeRampMilliseconds
-    if first.timeMilliseconds != 0 || first.intensityFactor != 0 {
-      isChanged = isChanged || first.intensityFactor != 0
+    if firstPoint.timeMilliseconds != 0 || firstPoint.intensityFactor != 0 {
+      hasAddedRamp = hasAddedRamp || firstPoint.intensityFactor != 0
       for index in curvePoints.indices where curvePoints[index].timeMilliseconds < edgeMilliseconds
       {
         curvePoints[index].timeMilliseconds = edgeMilliseconds
@@ -143,10 +148,10 @@ struct RichTapCurveFitter {
       curvePoints.insert(
         .init(
           timeMilliseconds: 0, intensityFactor: 0,
-          frequencyOffsetPercent: first.frequencyOffsetPercent), at: 0)
+          frequencyOffsetPercent: firstPoint.frequencyOffsetPercent), at: 0)
     }
-    if last.timeMilliseconds != durationMilliseconds || last.intensityFactor != 0 {
-      isChanged = isChanged || last.intensityFactor != 0
+    if lastPoint.timeMilliseconds != durationMilliseconds || lastPoint.intensityFactor != 0 {
+      hasAddedRamp = hasAddedRamp || lastPoint.intensityFactor != 0
       for index in curvePoints.indices
       where curvePoints[index].timeMilliseconds > durationMilliseconds - edgeMilliseconds {
         curvePoints[index].timeMilliseconds = durationMilliseconds - edgeMilliseconds
@@ -154,9 +159,9 @@ struct RichTapCurveFitter {
       curvePoints.append(
         .init(
           timeMilliseconds: durationMilliseconds, intensityFactor: 0,
-          frequencyOffsetPercent: last.frequencyOffsetPercent))
+          frequencyOffsetPercent: lastPoint.frequencyOffsetPercent))
     }
-    return isChanged
+    return hasAddedRamp
   }
 
   /// Returns the curve with an allowed number of points, at ascending times within the event.
@@ -168,18 +173,18 @@ struct RichTapCurveFitter {
   }
 
   private mutating func reduceToMaximumPointCount() {
-    let maximumCount = max(
+    let maximumPointCount = max(
       2, min(RichTapDialect.curvePointCountRange.upperBound, durationMilliseconds + 1))
-    guard curvePoints.count > maximumCount else { return }
-    let reducedPoints = PointReduction(
+    guard curvePoints.count > maximumPointCount else { return }
+    let pointReduction = PointReduction(
       curvePoints.enumerated().map { index, point in
         EnvelopePoint(
           timeSeconds: Double(point.timeMilliseconds), level: Double(point.intensityFactor),
           sharpness: Double(point.frequencyOffsetPercent) / 100
         )
-      }, maximumCount: maximumCount)
-    maximumGainError = max(maximumGainError, reducedPoints.maximumDeviation)
-    curvePoints = reducedPoints.remainingPoints.map { point in
+      }, maximumCount: maximumPointCount)
+    maximumGainError = max(maximumGainError, pointReduction.maximumDeviation)
+    curvePoints = pointReduction.remainingPoints.map { point in
       .init(
         timeMilliseconds: FrameConversion.clampedInteger(point.timeSeconds),
         intensityFactor: Float(point.level),
@@ -193,10 +198,11 @@ struct RichTapCurveFitter {
     where curvePoints[index].timeMilliseconds <= curvePoints[index - 1].timeMilliseconds {
       curvePoints[index].timeMilliseconds = curvePoints[index - 1].timeMilliseconds + 1
     }
-    var latestTime = durationMilliseconds
+    var latestMilliseconds = durationMilliseconds
     for index in curvePoints.indices.reversed() {
-      curvePoints[index].timeMilliseconds = min(curvePoints[index].timeMilliseconds, latestTime)
-      latestTime = curvePoints[index].timeMilliseconds - 1
+      curvePoints[index].timeMilliseconds = min(
+        curvePoints[index].timeMilliseconds, latestMilliseconds)
+      latestMilliseconds = curvePoints[index].timeMilliseconds - 1
     }
     curvePoints.removeAll { $0.timeMilliseconds < 0 }
   }

@@ -151,11 +151,12 @@ struct RichTapDecoder: JSONSchemaReader {
     RichTapSchema.schema(of: dialect).fileSchema.read(root, into: &decodedDocument, reader: &self)
     document = decodedDocument
     if let unwrappedEvents {
-      let count = unwrappedEvents.count
+      let unwrappedEventCount = unwrappedEvents.count
       findingLog.add(
         .richTapMissingEventWrapper,
         at: JSONValue(document: jsonDocument, index: unwrappedEvents.first),
-        (count == 1 ? "an event is" : "\(count) events are") + " not under the key \"Event\"",
+        (unwrappedEventCount == 1 ? "an event is" : "\(unwrappedEventCount) events are")
+          + " not under the key \"Event\"",
         suggestion: "write {\"Event\": {…}}")
     }
     if let percentCurveValue {
@@ -169,16 +170,17 @@ struct RichTapDecoder: JSONSchemaReader {
   fileprivate mutating func readEvents(
     of pattern: JSONValue, into group: inout RichTapDocument.Group
   ) {
-    let tables = RichTapSchema.schema(of: dialect)
-    var decodedIndices: [Int] = []
+    let richTapSchema = RichTapSchema.schema(of: dialect)
+    var decodedValueIndices: [Int] = []
     var eventCount = 0
-    var previousTime = 0
+    var previousStartMilliseconds = 0
     for entry in pattern.elements {
       eventCount += 1
-      guard expectKind(.object, of: entry, as: tables.patternEntrySchema.nounWithArticle) else {
+      guard expectKind(.object, of: entry, as: richTapSchema.patternEntrySchema.nounWithArticle)
+      else {
         continue
       }
-      let members = tables.patternEntrySchema.names.indexedMembers(of: entry)
+      let members = richTapSchema.patternEntrySchema.names.indexedMembers(of: entry)
       var value = members[0]
       if value == nil, members[1] != nil {
         unwrappedEvents = (
@@ -188,22 +190,22 @@ struct RichTapDecoder: JSONSchemaReader {
       }
       guard let value else {
         reportMissingKey(
-          tables.patternEntrySchema.keys[0], isRequired: true, of: entry,
-          schema: tables.patternEntrySchema)
+          richTapSchema.patternEntrySchema.keys[0], isRequired: true, of: entry,
+          schema: richTapSchema.patternEntrySchema)
         continue
       }
       var event = RichTapDocument.Event(
         kind: .transient, startMilliseconds: 0, intensityPercent: 0, frequencyPercent: 50)
-      guard tables.eventSchema.read(value, into: &event, reader: &self) else { continue }
-      if dialect == .richTapHE, event.startMilliseconds < previousTime {
+      guard richTapSchema.eventSchema.read(value, into: &event, reader: &self) else { continue }
+      if dialect == .richTapHE, event.startMilliseconds < previousStartMilliseconds {
         findingLog.add(
           .richTapInvalidRelativeTime, at: value,
-          "RelativeTime is \(event.startMilliseconds), before the previous event at \(previousTime)"
+          "RelativeTime is \(event.startMilliseconds), before the previous event at \(previousStartMilliseconds)"
         )
       }
-      previousTime = max(previousTime, event.startMilliseconds)
+      previousStartMilliseconds = max(previousStartMilliseconds, event.startMilliseconds)
       group.events.append(event)
-      decodedIndices.append(value.nodeIndex)
+      decodedValueIndices.append(value.nodeIndex)
     }
     if eventCount > dialect.maximumEventCount {
       findingLog.add(
@@ -213,7 +215,7 @@ struct RichTapDecoder: JSONSchemaReader {
     } else if eventCount == 0, dialect == .richTapHE {
       findingLog.add(.richTapWrongEventCount, at: pattern, severity: .error, "Pattern is empty")
     }
-    eventValueIndices.append(decodedIndices)
+    eventValueIndices.append(decodedValueIndices)
   }
 
   fileprivate mutating func readCurve(_ curve: JSONValue, into event: inout RichTapDocument.Event) {
@@ -254,16 +256,17 @@ struct RichTapDecoder: JSONSchemaReader {
       }
       return
     }
-    guard let first = event.curve.first, let last = event.curve.last, currentEventMilliseconds > 0,
+    guard let firstPoint = event.curve.first, let lastPoint = event.curve.last,
+      currentEventMilliseconds > 0,
       previousErrorCount == findingLog.errorCount,
-      first.timeMilliseconds != 0 || first.intensityFactor != 0
-        || last.timeMilliseconds != currentEventMilliseconds || last.intensityFactor != 0
+      firstPoint.timeMilliseconds != 0 || firstPoint.intensityFactor != 0
+        || lastPoint.timeMilliseconds != currentEventMilliseconds || lastPoint.intensityFactor != 0
     else { return }
     findingLog.add(
       .richTapInvalidCurveEnds, at: curve, severity: isFromOpenHarmonyConverter ? .warning : .error,
       """
-      Curve runs from Intensity \(first.intensityFactor) at \(first.timeMilliseconds) to \
-      \(last.intensityFactor) at \(last.timeMilliseconds); it must run from 0 at 0 to 0 at \
+      Curve runs from Intensity \(firstPoint.intensityFactor) at \(firstPoint.timeMilliseconds) to \
+      \(lastPoint.intensityFactor) at \(lastPoint.timeMilliseconds); it must run from 0 at 0 to 0 at \
       \(currentEventMilliseconds)
       """)
   }
@@ -272,11 +275,12 @@ struct RichTapDecoder: JSONSchemaReader {
   fileprivate mutating func checkAbsoluteTime(
     of group: RichTapDocument.Group, in object: JSONValue
   ) {
-    if group.startMilliseconds <= previousPatternMilliseconds, let value = object["AbsoluteTime"],
+    if group.startMilliseconds <= previousPatternMilliseconds,
+      let absoluteTimeValue = object["AbsoluteTime"],
       previousPatternMilliseconds >= 0
     {
       findingLog.add(
-        .richTapInvalidAbsoluteTime, at: value,
+        .richTapInvalidAbsoluteTime, at: absoluteTimeValue,
         """
         AbsoluteTime is \(group.startMilliseconds), not after the previous pattern at \
         \(previousPatternMilliseconds)
@@ -289,20 +293,20 @@ struct RichTapDecoder: JSONSchemaReader {
   /// Returns the gain of a curve point. The decoder of HarmonyOS truncates to hundredths before it
   /// checks the range.
   fileprivate mutating func curveGain(_ value: JSONValue, key: JSONKey) -> Float? {
-    guard var number: Double = readScalar(value, key: key) else { return nil }
+    guard var statedIntensity: Double = readScalar(value, key: key) else { return nil }
     if readsCurvesAsPercent {
-      number /= 100
+      statedIntensity /= 100
     }
-    if !readsCurvesAsPercent, number >= 1.01 {
+    if !readsCurvesAsPercent, statedIntensity >= 1.01 {
       percentCurveValue = percentCurveValue ?? value
-    } else if !(-0.01 < number && number < 1.01) {
+    } else if !(-0.01 < statedIntensity && statedIntensity < 1.01) {
       findingLog.add(
         .richTapCurvePointOutOfRange, at: value,
         "Intensity is \(value.truncatedLexeme), outside 0 to \(readsCurvesAsPercent ? 100 : 1)")
-    } else if readsCurvesAsPercent, percentCurveValue == nil, number > 0.01 {
+    } else if readsCurvesAsPercent, percentCurveValue == nil, statedIntensity > 0.01 {
       percentCurveValue = value
     }
-    return Float(min(max(number, 0), 1))
+    return Float(min(max(statedIntensity, 0), 1))
   }
 
   // MARK: - The text as a whole
@@ -317,15 +321,17 @@ struct RichTapDecoder: JSONSchemaReader {
   }
 
   private mutating func checkEventOverlaps() {
-    var events: [(event: RichTapDocument.Event, value: Int)] = []
+    var eventsWithValueIndices: [(event: RichTapDocument.Event, value: Int)] = []
     for (group, values) in zip(document.groups, eventValueIndices) {
-      events += zip(group.eventsInFileTime, values).map { (event: $0, value: $1) }
+      eventsWithValueIndices += zip(group.eventsInFileTime, values).map { (event: $0, value: $1) }
     }
-    events.sort { ($0.event.startMilliseconds, $0.value) < ($1.event.startMilliseconds, $1.value) }
+    eventsWithValueIndices.sort {
+      ($0.event.startMilliseconds, $0.value) < ($1.event.startMilliseconds, $1.value)
+    }
     // The times at which the left and the right vibrator become free.
     var freeTimesByVibrator = [0, 0]
-    var overlap: (value: Int, count: Int)?
-    for (event, value) in events {
+    var firstOverlapWithCount: (value: Int, count: Int)?
+    for (event, value) in eventsWithValueIndices {
       let vibratorIndices =
         switch event.targetVibrator {
         case .left: 0...0
@@ -333,7 +339,9 @@ struct RichTapDecoder: JSONSchemaReader {
         case .both: 0...1
         }
       if vibratorIndices.contains(where: { event.startMilliseconds < freeTimesByVibrator[$0] }) {
-        overlap = (overlap?.value ?? value, (overlap?.count ?? 0) + 1)
+        firstOverlapWithCount = (
+          firstOverlapWithCount?.value ?? value, (firstOverlapWithCount?.count ?? 0) + 1
+        )
       }
       let end =
         event.startMilliseconds
@@ -343,11 +351,12 @@ struct RichTapDecoder: JSONSchemaReader {
         freeTimesByVibrator[vibrator] = max(freeTimesByVibrator[vibrator], end)
       }
     }
-    guard let overlap else { return }
-    let count = overlap.count
+    guard let firstOverlapWithCount else { return }
+    let overlapCount = firstOverlapWithCount.count
     findingLog.add(
-      .richTapOverlappingEvents, at: JSONValue(document: jsonDocument, index: overlap.value),
-      (count == 1 ? "an event starts" : "\(count) events start")
+      .richTapOverlappingEvents,
+      at: JSONValue(document: jsonDocument, index: firstOverlapWithCount.value),
+      (overlapCount == 1 ? "an event starts" : "\(overlapCount) events start")
         + """
          while another event plays on the same vibrator; both play, but hardware may play only one
         """)
@@ -377,18 +386,19 @@ struct RichTapSchema: Sendable {
   }
 
   private init(_ dialect: RichTapDialect) {
-    let curvePoint = Self.curvePointSchema(dialect)
-    let event = Self.eventSchema(dialect, curvePoint: curvePoint)
-    let patternEntry = JSONSchema(
-      "an entry of Pattern", [JSONKey("Event", .object { event.schema })] + event.schema.keys)
-    self.curvePointSchema = curvePoint
-    self.eventSchema = event
-    patternEntrySchema = patternEntry
+    let curvePointSchema = Self.curvePointSchema(dialect)
+    let eventSchema = Self.eventSchema(dialect, curvePoint: curvePointSchema)
+    let patternEntrySchema = JSONSchema(
+      "an entry of Pattern",
+      [JSONKey("Event", .object { eventSchema.schema })] + eventSchema.schema.keys)
+    self.curvePointSchema = curvePointSchema
+    self.eventSchema = eventSchema
+    self.patternEntrySchema = patternEntrySchema
     switch dialect {
     case .richTapHE:
-      fileSchema = Self.richTapHEFileSchema(entry: patternEntry, event: event)
+      fileSchema = Self.richTapHEFileSchema(entry: patternEntrySchema, event: eventSchema)
     case .harmonyOS:
-      fileSchema = Self.harmonyOSFileSchema(entry: patternEntry, event: event)
+      fileSchema = Self.harmonyOSFileSchema(entry: patternEntrySchema, event: eventSchema)
     }
   }
 
@@ -398,7 +408,7 @@ struct RichTapSchema: Sendable {
       RichTapDocument
     >
   {
-    let patternListTable = ObjectSchema<Group>(
+    let patternListSchema = ObjectSchema<Group>(
       "an entry of PatternList",
       [
         .value(
@@ -423,7 +433,7 @@ struct RichTapSchema: Sendable {
           }
           body(&document.groups[0])
         }.appliesOnly { $0.formatVersion == 1 },
-        .array("PatternList", of: patternListTable, new: Group(), is: .required) { $1(&$0.groups) }
+        .array("PatternList", of: patternListSchema, new: Group(), is: .required) { $1(&$0.groups) }
           .appliesOnly {
             $0.formatVersion == 2
           },
@@ -444,19 +454,19 @@ struct RichTapSchema: Sendable {
       RichTapDocument
     >
   {
-    let parametersTable = ObjectSchema<Group>(
+    let parametersSchema = ObjectSchema<Group>(
       "Parameters", [vibratorField(presence: .required) { $1(&$0.targetVibrator) }])
-    let channelTable = ObjectSchema<Group>(
+    let channelSchema = ObjectSchema<Group>(
       "an entry of Channels",
       [
-        .group("Parameters", parametersTable, layout: .singleLine),
+        .group("Parameters", parametersSchema, layout: .singleLine),
         patternField(entry: entry, event: event) { $1(&$0) },
       ])
     return ObjectSchema(
       "the file",
       [
         .group("MetaData", metadataSchema(.harmonyOS)),
-        .array("Channels", of: channelTable, new: Group(), is: .required) { $1(&$0.groups) },
+        .array("Channels", of: channelSchema, new: Group(), is: .required) { $1(&$0.groups) },
       ]
     ) { object, document, reader in
       guard let value = object["MetaData"]?["ChannelNumber"], let list = object["Channels"],
@@ -493,9 +503,11 @@ struct RichTapSchema: Sendable {
   }
 
   private static func metadataSchema(_ dialect: RichTapDialect) -> ObjectSchema<RichTapDocument> {
-    let version = JSONKey("Version", .unboundedNumber, is: .required)
+    let versionKey = JSONKey("Version", .unboundedNumber, is: .required)
     // Values of other types are ignored.
-    func text(_ name: String, _ accessor: @escaping Field<RichTapDocument>.Accessor<String?>)
+    func metadataTextField(
+      _ name: String, _ accessor: @escaping Field<RichTapDocument>.Accessor<String?>
+    )
       -> Field<
         RichTapDocument
       >
@@ -510,8 +522,8 @@ struct RichTapSchema: Sendable {
       }
     }
     var metadataFields: [Field<RichTapDocument>] = [
-      Field(version) { value, document, reader in
-        guard let number: Double = reader.readScalar(value, key: version) else { return false }
+      Field(versionKey) { value, document, reader in
+        guard let number: Double = reader.readScalar(value, key: versionKey) else { return false }
         let supportedVersions = dialect == .richTapHE ? [1.0, 2] : [1]
         if supportedVersions.contains(dialect == .richTapHE ? number.rounded(.towardZero) : number)
         {
@@ -542,8 +554,9 @@ struct RichTapSchema: Sendable {
         })
     }
     metadataFields += [
-      text("Created") { $1(&$0.creationText) }, text("Create") { $1(&$0.creationText) },
-      text("Description") { $1(&$0.notes) },
+      metadataTextField("Created") { $1(&$0.creationText) },
+      metadataTextField("Create") { $1(&$0.creationText) },
+      metadataTextField("Description") { $1(&$0.notes) },
     ]
     return ObjectSchema(dialect == .richTapHE ? "Metadata" : "MetaData", metadataFields)
   }
@@ -553,11 +566,11 @@ struct RichTapSchema: Sendable {
   )
     -> ObjectSchema<Event>
   {
-    let frequency = JSONKey(
+    let frequencyKey = JSONKey(
       "Frequency", .integer(dialect.frequencyPercentRange(isTransient: true)),
       is: dialect == .richTapHE ? .required : .recommended,
       rule: .richTapFrequencyOutOfRange)
-    let parameters = ObjectSchema<Event>(
+    let parametersSchema = ObjectSchema<Event>(
       "Parameters",
       [
         .value(
@@ -566,7 +579,7 @@ struct RichTapSchema: Sendable {
         ) {
           $1(&$0.intensityPercent)
         },
-        .value(frequency) { event, _ in
+        .value(frequencyKey) { event, _ in
           .integer(dialect.frequencyPercentRange(isTransient: event.isTransient))
         } access: {
           $1(&$0.frequencyPercent)
@@ -590,11 +603,11 @@ struct RichTapSchema: Sendable {
       // For a transient, the key is only recommended.
       if dialect == .harmonyOS {
         reader.reportMissingKey(
-          frequency, isRequired: true, of: object, schema: JSONSchema("Parameters", []))
+          frequencyKey, isRequired: true, of: object, schema: JSONSchema("Parameters", []))
       }
       return false
     }
-    let time: Field<Event> = .value(
+    let timeField: Field<Event> = .value(
       dialect == .richTapHE ? "RelativeTime" : "StartTime",
       .integer(dialect.eventTimeRangeMilliseconds), is: .required,
       rule: dialect == .richTapHE ? .richTapInvalidRelativeTime : .harmonyOSStartTimeOutOfRange
@@ -604,7 +617,7 @@ struct RichTapSchema: Sendable {
       [
         .enumeration("Type", is: .required, noun: "event type", rule: .richTapUnknownEventType) {
           $1(&$0.kind)
-        }, time,
+        }, timeField,
         .value(
           "Duration", .integer(dialect.durationRangeMilliseconds), is: .required,
           rule: .richTapDurationOutOfRange
@@ -616,7 +629,7 @@ struct RichTapSchema: Sendable {
       ]
         + (dialect == .richTapHE
           ? [vibratorField(presence: .alwaysWritten) { $1(&$0.targetVibrator) }] : []) + [
-          .group("Parameters", parameters)
+          .group("Parameters", parametersSchema)
         ])
   }
 
@@ -624,9 +637,10 @@ struct RichTapSchema: Sendable {
     presence: JSONKey.Presence,
     location: @escaping Field<Owner>.Accessor<RichTapDocument.Vibrator>
   ) -> JSONProperty<Owner, RichTapDecoder> {
-    let key = JSONKey("Index", .integer(0...2), is: presence, rule: .richTapInvalidVibratorIndex)
-    return JSONProperty(key) { value, owner, reader in
-      guard let number: Int = reader.readScalar(value, key: key) else { return false }
+    let indexKey = JSONKey(
+      "Index", .integer(0...2), is: presence, rule: .richTapInvalidVibratorIndex)
+    return JSONProperty(indexKey) { value, owner, reader in
+      guard let number: Int = reader.readScalar(value, key: indexKey) else { return false }
       location(&owner) { $0 = RichTapDocument.Vibrator(number: number) ?? .both }
       return true
     } write: { owner, _, object in
@@ -638,26 +652,26 @@ struct RichTapSchema: Sendable {
   private static func curvePointSchema(_ dialect: RichTapDialect) -> ObjectSchema<
     RichTapDocument.CurvePoint
   > {
-    let presence = dialect == .richTapHE ? JSONKey.Presence.required : .recommended
-    let time = JSONKey("Time", .unboundedNumber, is: .required, rule: .richTapInvalidCurveTime)
-    let gain = JSONKey("Intensity", .unboundedNumber, is: presence)
+    let keyPresence = dialect == .richTapHE ? JSONKey.Presence.required : .recommended
+    let timeKey = JSONKey("Time", .unboundedNumber, is: .required, rule: .richTapInvalidCurveTime)
+    let intensityKey = JSONKey("Intensity", .unboundedNumber, is: keyPresence)
     return ObjectSchema(
       "a point of Curve",
       [
-        .value(time) { _, reader in
+        .value(timeKey) { _, reader in
           .integer(0...reader.currentEventMilliseconds)
         } access: {
           $1(&$0.timeMilliseconds)
         },
-        Field(gain) { value, point, reader in
-          guard let factor = reader.curveGain(value, key: gain) else { return false }
+        Field(intensityKey) { value, point, reader in
+          guard let factor = reader.curveGain(value, key: intensityKey) else { return false }
           point.intensityFactor = factor
           return true
         } write: { point, _, object in
           point.intensityFactor.write("Intensity", omitsPoint: true, to: &object)
         },
         .value(
-          "Frequency", .integer(RichTapDialect.frequencyOffsetPercentRange), is: presence,
+          "Frequency", .integer(RichTapDialect.frequencyOffsetPercentRange), is: keyPresence,
           rule: .richTapCurvePointOutOfRange
         ) {
           $1(&$0.frequencyOffsetPercent)

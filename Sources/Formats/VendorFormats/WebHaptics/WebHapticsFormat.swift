@@ -56,8 +56,8 @@ private struct WebVibration: Equatable, Sendable {
   /// Returns the JSON text for a series of levels. Long levels are divided, and pauses become
   /// delays.
   static func text(of levels: VibrationSteps) -> [UInt8] {
-    var writer = JSONWriter()
-    writer.writeArray { list in
+    var jsonWriter = JSONWriter()
+    jsonWriter.writeArray { list in
       var delay = 0
       for step in levels.steps {
         guard let amplitude = step.amplitudeCode, amplitude > 0 else {
@@ -80,7 +80,7 @@ private struct WebVibration: Equatable, Sendable {
         }
       }
     }
-    return writer.finish()
+    return jsonWriter.finish()
   }
 }
 
@@ -113,13 +113,15 @@ private struct WebHapticsReader: JSONSchemaReader {
 
   mutating func read(_ json: JSONDocument) {
     let root = json.root
-    guard let list = root.kind == .array ? root : root["pattern"], list.kind == .array else {
+    guard let vibrationList = root.kind == .array ? root : root["pattern"],
+      vibrationList.kind == .array
+    else {
       findingLog.add(
         .webHapticsInvalidStructure, at: root,
         "the file must be an array of vibrations, or an object with such an array as \"pattern\"")
       return
     }
-    for element in list.elements {
+    for element in vibrationList.elements {
       var vibration = WebVibration()
       if Self.vibrationSchema.read(element, into: &vibration, reader: &self) {
         add(vibration, at: element)
@@ -128,11 +130,12 @@ private struct WebHapticsReader: JSONSchemaReader {
   }
 
   private mutating func add(_ vibration: WebVibration, at value: JSONValue) {
-    let level = min(max(vibration.intensity, 0), 1)
-    if level != vibration.intensity {
+    let clampedAmplitude = min(max(vibration.intensity, 0), 1)
+    if clampedAmplitude != vibration.intensity {
       findingLog.add(
         .webHapticsIntensityOutOfRange, at: value["intensity"] ?? value,
-        "intensity is \(vibration.intensity.shortText), outside 0 to 1; \(level.shortText) is used")
+        "intensity is \(vibration.intensity.shortText), outside 0 to 1; \(clampedAmplitude.shortText) is used"
+      )
     }
     if vibration.durationMilliseconds > Double(WebVibration.maximumPlayedMilliseconds) {
       findingLog.add(
@@ -140,21 +143,22 @@ private struct WebHapticsReader: JSONSchemaReader {
         "the library plays at most \(WebVibration.maximumPlayedMilliseconds) ms of a vibration",
         suggestion: "divide it into several vibrations")
     }
-    let start = elapsedMilliseconds + vibration.delayMilliseconds
-    elapsedMilliseconds = start + vibration.durationMilliseconds
-    guard vibration.durationMilliseconds > 0, level > 0 else { return }
-    let intensity = Float(amplitudeMapping.intensity(ofAmplitude: level))
-    if let last = events.indices.last, vibration.delayMilliseconds == 0,
-      events[last].parameters[.hapticIntensity] == intensity,
-      events[last].time + (events[last].duration ?? 0) >= start / 1_000 - 1e-9
+    let startMilliseconds = elapsedMilliseconds + vibration.delayMilliseconds
+    elapsedMilliseconds = startMilliseconds + vibration.durationMilliseconds
+    guard vibration.durationMilliseconds > 0, clampedAmplitude > 0 else { return }
+    let intensity = Float(amplitudeMapping.intensity(ofAmplitude: clampedAmplitude))
+    if let lastEventIndex = events.indices.last, vibration.delayMilliseconds == 0,
+      events[lastEventIndex].parameters[.hapticIntensity] == intensity,
+      events[lastEventIndex].time + (events[lastEventIndex].duration ?? 0) >= startMilliseconds
+        / 1_000 - 1e-9
     {
-      events[last].duration = elapsedMilliseconds / 1_000 - events[last].time
+      events[lastEventIndex].duration = elapsedMilliseconds / 1_000 - events[lastEventIndex].time
       return
     }
     eventValueIndices.append(value.nodeIndex)
     events.append(
       HapticEvent(
-        kind: .hapticContinuous, time: start / 1_000,
+        kind: .hapticContinuous, time: startMilliseconds / 1_000,
         duration: vibration.durationMilliseconds / 1_000,
         parameters: [.hapticIntensity: intensity]))
   }
