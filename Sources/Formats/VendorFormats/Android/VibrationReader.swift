@@ -255,8 +255,8 @@ struct VibrationReader {
         (
           eventIndex,
           """
-          frequencies outside \(Int(supportedHertz.lowerBound)) to \(Int(supportedHertz.upperBound)) Hz are \
-          clamped by up to # Hz
+          frequencies outside \(Int(supportedHertz.lowerBound)) to \
+          \(Int(supportedHertz.upperBound)) Hz are clamped by up to # Hz
           """,
           maximumExcessHertz
         ))

@@ -463,7 +463,10 @@ struct MPEGReader {
     if let firstAvatar = document.avatars.first {
       reportLoss(
         .dropped, at: firstAvatar.sourceValueIndex,
-        "\(countedNoun(document.avatars.count, "avatar", "avatars")): body locations are not supported"
+        """
+        \(countedNoun(document.avatars.count, "avatar", "avatars")): body locations are not \
+        supported
+        """
       )
     }
     if document.syncPointCount > 1 {

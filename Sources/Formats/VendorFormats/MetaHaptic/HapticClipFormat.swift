@@ -335,8 +335,8 @@ struct HapticClipDecoder: JSONSchemaReader {
       return findingLog.add(
         .clipTooFewPoints, at: list,
         """
-        the amplitude envelope has \(pointCount == 0 ? "no points" : "one point"); at least two are \
-        required
+        the amplitude envelope has \(pointCount == 0 ? "no points" : "one point"); at least two \
+        are required
         """)
     }
     guard findingLog.errorCount == 0, let firstPoint = points.first, let lastPoint = points.last
@@ -530,7 +530,8 @@ private struct LofeltVoicesDecoder {
       return log.add(
         .voicesUnpairedTransient, at: lists[1],
         """
-        \(amplitudePoints.count) amplitudes of transients do not match \(frequencyPoints.count) frequencies
+        \(amplitudePoints.count) amplitudes of transients do not match \
+        \(frequencyPoints.count) frequencies
         """)
     }
     var pointsWithEmphases: [HapticClip.AmplitudePoint] = []

@@ -200,7 +200,10 @@ struct RichTapDecoder: JSONSchemaReader {
       if dialect == .richTapHE, event.startMilliseconds < previousStartMilliseconds {
         findingLog.add(
           .richTapInvalidRelativeTime, at: value,
-          "RelativeTime is \(event.startMilliseconds), before the previous event at \(previousStartMilliseconds)"
+          """
+          RelativeTime is \(event.startMilliseconds), before the previous event at \
+          \(previousStartMilliseconds)
+          """
         )
       }
       previousStartMilliseconds = max(previousStartMilliseconds, event.startMilliseconds)
@@ -266,8 +269,8 @@ struct RichTapDecoder: JSONSchemaReader {
       .richTapInvalidCurveEnds, at: curve, severity: isFromOpenHarmonyConverter ? .warning : .error,
       """
       Curve runs from Intensity \(firstPoint.intensityFactor) at \(firstPoint.timeMilliseconds) to \
-      \(lastPoint.intensityFactor) at \(lastPoint.timeMilliseconds); it must run from 0 at 0 to 0 at \
-      \(currentEventMilliseconds)
+      \(lastPoint.intensityFactor) at \(lastPoint.timeMilliseconds); it must run from 0 at 0 \
+      to 0 at \(currentEventMilliseconds)
       """)
   }
 

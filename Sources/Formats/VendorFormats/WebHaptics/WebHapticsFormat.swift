@@ -134,7 +134,10 @@ private struct WebHapticsReader: JSONSchemaReader {
     if clampedAmplitude != vibration.intensity {
       findingLog.add(
         .webHapticsIntensityOutOfRange, at: value["intensity"] ?? value,
-        "intensity is \(vibration.intensity.shortText), outside 0 to 1; \(clampedAmplitude.shortText) is used"
+        """
+        intensity is \(vibration.intensity.shortText), outside 0 to 1; \
+        \(clampedAmplitude.shortText) is used
+        """
       )
     }
     if vibration.durationMilliseconds > Double(WebVibration.maximumPlayedMilliseconds) {
