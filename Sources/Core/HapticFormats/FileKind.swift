@@ -170,29 +170,30 @@ package struct FileKind: Sendable {
   /// Identifies a file that no format recognizes, by its first characters or its extension. Returns
   /// nil for an unknown kind.
   package init?(ofUnrecognized file: SourceFile) {
-    var text = file.bytes.prefix(Self.searchedTextByteCount)
-    if text.starts(with: [0xEF, 0xBB, 0xBF]) {
-      text = text.dropFirst(3)
+    var searchedBytes = file.bytes.prefix(Self.searchedTextByteCount)
+    if searchedBytes.starts(with: [0xEF, 0xBB, 0xBF]) {
+      searchedBytes = searchedBytes.dropFirst(3)
     }
-    let whitespace: [UInt8] = [0x20, 0x09, 0x0A, 0x0D]
-    let start = text.drop { whitespace.contains($0) }.map { byte in
+    let whitespaceBytes: [UInt8] = [0x20, 0x09, 0x0A, 0x0D]
+    let lowercasedStart = searchedBytes.drop { whitespaceBytes.contains($0) }.map { byte in
       (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte + 32 : byte
     }
-    let mark = Self.textMarks.first { mark in
-      start.starts(with: mark.initialText.utf8) && Self.contains(mark.containedText, in: start)
+    let matchingMark = Self.textMarks.first { mark in
+      lowercasedStart.starts(with: mark.initialText.utf8)
+        && Self.contains(mark.containedText, in: lowercasedStart)
     }
-    let name = file.name.lowercased()
-    let named = Self.namedKinds.first { name.hasSuffix($0.suffix) }
-    guard let kind = mark?.kind ?? named?.kind else { return nil }
+    let lowercasedName = file.name.lowercased()
+    let namedKind = Self.namedKinds.first { lowercasedName.hasSuffix($0.suffix) }
+    guard let kind = matchingMark?.kind ?? namedKind?.kind else { return nil }
     self = kind
   }
 
   /// Returns true if a text contains a string.
   private static func contains(_ content: String, in text: [UInt8]) -> Bool {
-    let pattern = Array(content.utf8)
-    guard let first = pattern.first else { return true }
+    let contentBytes = Array(content.utf8)
+    guard let firstContentByte = contentBytes.first else { return true }
     return text.indices.contains { index in
-      text[index] == first && text[index...].starts(with: pattern)
+      text[index] == firstContentByte && text[index...].starts(with: contentBytes)
     }
   }
 

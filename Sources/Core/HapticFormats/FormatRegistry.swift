@@ -36,13 +36,13 @@ public struct FormatRegistry: Sendable {
 
   /// The ids of the formats, by alias.
   public var idsByAlias: [String: String] {
-    var ids: [String: String] = [:]
+    var formatIDs: [String: String] = [:]
     for format in formats {
-      for alias in format.aliases where ids[alias] == nil {
-        ids[alias] = format.id
+      for alias in format.aliases where formatIDs[alias] == nil {
+        formatIDs[alias] = format.id
       }
     }
-    return ids
+    return formatIDs
   }
 
   /// The file extensions of all formats, in lowercase, without the dot.
@@ -63,8 +63,10 @@ public struct FormatRegistry: Sendable {
 
   /// Returns all formats that use the extension of a file name.
   public func formats(forFileName name: String) -> [HapticFormat] {
-    let name = name.lowercased()
-    return formats.filter { format in format.fileExtensions.contains { name.hasSuffix(".\($0)") } }
+    let lowercasedName = name.lowercased()
+    return formats.filter { format in
+      format.fileExtensions.contains { lowercasedName.hasSuffix(".\($0)") }
+    }
   }
 
   /// Returns a file name without its extension if a format uses that extension.
@@ -96,23 +98,27 @@ public struct FormatRegistry: Sendable {
       if namedFormats.count == 1 { return namedFormats[0] }
     }
     if highestConfidence == .unrecognized { return formats[0] }
-    let candidates = zip(formats, confidences).filter { $0.1 == highestConfidence }.map { $0.0 }
-    let namedCandidate = candidates.first { candidate in
+    let candidateFormats = zip(formats, confidences).filter { $0.1 == highestConfidence }.map {
+      $0.0
+    }
+    let namedCandidate = candidateFormats.first { candidate in
       namedFormats.contains { $0.id == candidate.id }
     }
     if let namedCandidate { return namedCandidate }
-    guard candidates.count > 1 else { return candidates[0] }
-    let candidateNames = candidates.map {
+    guard candidateFormats.count > 1 else { return candidateFormats[0] }
+    let candidateNames = candidateFormats.map {
       $0.id + ($0.distinguishingClause.map { " (\($0))" } ?? "")
     }
-    let extensions = candidates.compactMap { $0.fileExtensions.first }.map { ".\($0)" }
+    let candidateExtensions = candidateFormats.compactMap { $0.fileExtensions.first }.map {
+      ".\($0)"
+    }
     throw InputError(
       Finding(
         Self.ambiguousFormat, location: FileLocation(name: file.name),
         "the format is ambiguous: \(candidateNames.joined(separator: " or "))",
         suggestion: """
-          use the file extension \(extensions.joined(separator: " or ")), or convert the file with \
-          '--input-format'
+          use the file extension \(candidateExtensions.joined(separator: " or ")), or convert the file \
+          with '--input-format'
           """))
   }
 
@@ -126,22 +132,24 @@ public struct FormatRegistry: Sendable {
   private func rejectOtherFileKinds(_ file: SourceFile, confidence: Recognition, isNamed: Bool)
     throws(InputError)
   {
-    let location = FileLocation(name: file.name)
-    let outline = JSONOutline(file.bytes.span)
+    let fileLocation = FileLocation(name: file.name)
+    let jsonOutline = JSONOutline(file.bytes.span)
     let binaryKind = confidence == .unrecognized ? FileKind(of: file.bytes) : nil
-    let kind =
-      binaryKind ?? FileKind(ofUnrecognized: file) ?? outline.flatMap { FileKind(of: $0) }
-    if let kind {
+    let detectedKind =
+      binaryKind ?? FileKind(ofUnrecognized: file) ?? jsonOutline.flatMap { FileKind(of: $0) }
+    if let detectedKind {
       throw InputError(
         Finding(
-          Self.wrongFileKind, location: location, kind.unreadableReason,
-          suggestion: kind.errorSuggestion))
+          Self.wrongFileKind, location: fileLocation, detectedKind.unreadableReason,
+          suggestion: detectedKind.errorSuggestion))
     }
-    if !isNamed, let outline, let key = outline.rootKeys.first, !outline.looksLikePattern {
+    if !isNamed, let jsonOutline, let firstRootKey = jsonOutline.rootKeys.first,
+      !jsonOutline.looksLikePattern
+    {
       throw InputError(
         Finding(
-          Self.unknownFormat, location: location,
-          "objects with the key \(key.quoted()) do not belong to a supported format",
+          Self.unknownFormat, location: fileLocation,
+          "objects with the key \(firstRootKey.quoted()) do not belong to a supported format",
           suggestion: "run 'temblor formats' to list the formats"))
     }
   }

@@ -99,9 +99,9 @@ public struct HapticFormat: Sendable {
   ///
   /// - Parameter names: The additional names, in lowercase.
   public func addingAliases(_ names: String...) -> HapticFormat {
-    var format = self
-    format.aliases = names
-    return format
+    var aliasedFormat = self
+    aliasedFormat.aliases = names
+    return aliasedFormat
   }
 
   /// Returns a copy of the format with a clause for messages that distinguishes it from formats
@@ -109,9 +109,9 @@ public struct HapticFormat: Sendable {
   ///
   /// - Parameter clause: A clause for messages, such as `the first number is a pause`.
   public func distinguished(by clause: String) -> HapticFormat {
-    var format = self
-    format.distinguishingClause = clause
-    return format
+    var distinguishedFormat = self
+    distinguishedFormat.distinguishingClause = clause
+    return distinguishedFormat
   }
 
   /// Reads a file and returns its content with all findings and losses.
@@ -147,12 +147,13 @@ public struct HapticFormat: Sendable {
         try writer?(composition, options)
       }
     }
-    var losses = LossLog()
-    let voiced = composition.convertingStatedHertzToDefaultScale(losses: &losses)
-    var files = try addingRulePrefixToErrors { () throws(InputError) in try writer?(voiced, options)
+    var lossLog = LossLog()
+    let convertedComposition = composition.convertingStatedHertzToDefaultScale(losses: &lossLog)
+    var writtenFiles = try addingRulePrefixToErrors { () throws(InputError) in
+      try writer?(convertedComposition, options)
     }
-    files?.losses.insert(contentsOf: losses.lossesWithOmittedCounts(), at: 0)
-    return files
+    writtenFiles?.losses.insert(contentsOf: lossLog.lossesWithOmittedCounts(), at: 0)
+    return writtenFiles
   }
 
   /// Returns the canonical text of a file, which is identical for files with equal content, or nil

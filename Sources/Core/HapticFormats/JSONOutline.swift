@@ -18,47 +18,48 @@ package struct JSONOutline {
 
   /// Scans a text. Returns nil if it does not begin with an object or, if allowed, an array.
   package init?(_ text: Span<UInt8>, allowsArray: Bool = false) {
-    var position = ByteOrderMark.utf8Length(in: text)
-    while position < text.count, Self.isWhitespace(text[position]) {
-      position += 1
+    var scanOffset = ByteOrderMark.utf8Length(in: text)
+    while scanOffset < text.count, Self.isWhitespace(text[scanOffset]) {
+      scanOffset += 1
     }
-    guard position < text.count else { return nil }
-    hasArrayRoot = allowsArray && text[position] == UInt8(ascii: "[")
-    guard hasArrayRoot || text[position] == UInt8(ascii: "{") else { return nil }
-    var depth = 0
+    guard scanOffset < text.count else { return nil }
+    hasArrayRoot = allowsArray && text[scanOffset] == UInt8(ascii: "[")
+    guard hasArrayRoot || text[scanOffset] == UInt8(ascii: "{") else { return nil }
+    var nestingDepth = 0
     // For each open container, true if it is an object.
-    var isObject: [Bool] = []
+    var isObjectByDepth: [Bool] = []
     var expectsKey = false
     let scanEnd = min(text.count, Self.maximumScannedByteCount)
-    while position < scanEnd {
-      let byte = text[position]
-      position += 1
+    while scanOffset < scanEnd {
+      let byte = text[scanOffset]
+      scanOffset += 1
       switch byte {
       case UInt8(ascii: "\""):
-        let start = position
-        while position < scanEnd, text[position] != UInt8(ascii: "\"") {
-          position += text[position] == UInt8(ascii: "\\") ? 2 : 1
+        let start = scanOffset
+        while scanOffset < scanEnd, text[scanOffset] != UInt8(ascii: "\"") {
+          scanOffset += text[scanOffset] == UInt8(ascii: "\\") ? 2 : 1
         }
-        if expectsKey, position < scanEnd, position - start <= Self.maximumKeyByteCount,
-          depth == 1 || position < Self.maximumNestedScanByteCount
+        if expectsKey, scanOffset < scanEnd, scanOffset - start <= Self.maximumKeyByteCount,
+          nestingDepth == 1 || scanOffset < Self.maximumNestedScanByteCount
         {
           recordKey(
-            String(decoding: (start..<position).map { text[$0] }, as: UTF8.self), depth: depth)
+            String(decoding: (start..<scanOffset).map { text[$0] }, as: UTF8.self),
+            depth: nestingDepth)
         }
         expectsKey = false
-        position += 1
+        scanOffset += 1
       case UInt8(ascii: "{"), UInt8(ascii: "["):
-        depth += 1
-        guard depth <= 256 else { return }
-        isObject.append(byte == UInt8(ascii: "{"))
+        nestingDepth += 1
+        guard nestingDepth <= 256 else { return }
+        isObjectByDepth.append(byte == UInt8(ascii: "{"))
         expectsKey = byte == UInt8(ascii: "{")
       case UInt8(ascii: "}"), UInt8(ascii: "]"):
-        depth -= 1
-        _ = isObject.popLast()
-        if depth <= 0 { return }
+        nestingDepth -= 1
+        _ = isObjectByDepth.popLast()
+        if nestingDepth <= 0 { return }
         expectsKey = false
       case UInt8(ascii: ","):
-        expectsKey = isObject.last == true
+        expectsKey = isObjectByDepth.last == true
       default:
         continue
       }
@@ -76,8 +77,8 @@ package struct JSONOutline {
   /// A Boolean value that indicates whether the text contains AHAP keys, in any capitalization.
   var looksLikePattern: Bool {
     if hasRootKey("Version") || hasRootKey("Pattern") { return true }
-    let hasPattern = rootKeys.contains { $0.lowercased() == "pattern" }
-    return hasPattern && nestedKeys.contains { Self.ahapKeys.contains($0.lowercased()) }
+    let hasPatternKey = rootKeys.contains { $0.lowercased() == "pattern" }
+    return hasPatternKey && nestedKeys.contains { Self.ahapKeys.contains($0.lowercased()) }
   }
 
   /// The nested keys that identify AHAP, in lowercase.
@@ -96,7 +97,7 @@ package enum ByteOrderMark {
   /// Returns the length of the byte-order mark at the start of a text, in bytes: 3, or 0 without
   /// a mark.
   package static func utf8Length(in text: Span<UInt8>) -> Int {
-    let hasMark = text.count >= 3 && text[0] == 0xEF && text[1] == 0xBB && text[2] == 0xBF
-    return hasMark ? 3 : 0
+    let hasByteOrderMark = text.count >= 3 && text[0] == 0xEF && text[1] == 0xBB && text[2] == 0xBF
+    return hasByteOrderMark ? 3 : 0
   }
 }

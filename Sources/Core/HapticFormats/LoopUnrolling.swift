@@ -15,23 +15,24 @@ extension HapticComposition {
   /// - Returns: The unrolled composition, or the same composition if it has no loop.
   package func unrolled(passCount: Int, losses: inout LossLog) -> HapticComposition {
     guard let loop else { return self }
-    var composition = self
-    composition.loop = nil
-    let loopEnd = loop.endSeconds ?? durationSeconds
-    let loopStart = min(max(loop.startSeconds, 0), loopEnd)
+    var unrolledComposition = self
+    unrolledComposition.loop = nil
+    let loopEndSeconds = loop.endSeconds ?? durationSeconds
+    let loopStartSeconds = min(max(loop.startSeconds, 0), loopEndSeconds)
     let eventCount = max(layers.reduce(0) { $0 + $1.pattern.events.count }, 1)
     let maximumPassCount = max(Self.maximumUnrolledEventCount / eventCount, 1)
-    let unrolledPassCount = loopEnd > loopStart ? min(max(passCount, 1), maximumPassCount) : 1
+    let unrolledPassCount =
+      loopEndSeconds > loopStartSeconds ? min(max(passCount, 1), maximumPassCount) : 1
     let repetitionText = unrolledPassCount == 1 ? "once" : "\(unrolledPassCount) times"
     losses.add(
       .approximated, .composition,
-      "the loop from \(loopStart) s to \(loopEnd) s is unrolled \(repetitionText)")
-    guard unrolledPassCount > 1 || loop.endSeconds != nil else { return composition }
+      "the loop from \(loopStartSeconds) s to \(loopEndSeconds) s is unrolled \(repetitionText)")
+    guard unrolledPassCount > 1 || loop.endSeconds != nil else { return unrolledComposition }
     for index in layers.indices {
-      composition.layers[index].pattern = layers[index].unrolledPattern(
-        passCount: unrolledPassCount, from: loopStart, to: loopEnd)
+      unrolledComposition.layers[index].pattern = layers[index].unrolledPattern(
+        passCount: unrolledPassCount, from: loopStartSeconds, to: loopEndSeconds)
     }
-    return composition
+    return unrolledComposition
   }
 }
 
@@ -67,19 +68,19 @@ extension HapticEvent {
   /// Returns the part of the event within a time interval, or nil if there is none.
   fileprivate func clipped(from start: Double, to end: Double, isFirstPass: Bool) -> HapticEvent? {
     guard time < end || (time == end && isFirstPass && kind.isTransient) else { return nil }
-    var event = self
+    var clippedEvent = self
     if kind.isContinuous {
       let clippedEnd = min(time + (duration ?? Self.defaultDurationSeconds), end)
-      event.time = max(time, start)
-      guard clippedEnd > event.time else { return nil }
-      event.duration = clippedEnd - event.time
-      if event.time > time {
-        event.parameters[.attackTime] = 0
+      clippedEvent.time = max(time, start)
+      guard clippedEnd > clippedEvent.time else { return nil }
+      clippedEvent.duration = clippedEnd - clippedEvent.time
+      if clippedEvent.time > time {
+        clippedEvent.parameters[.attackTime] = 0
       }
     } else if time < start {
       return nil
     }
-    return event
+    return clippedEvent
   }
 }
 
@@ -90,8 +91,8 @@ private struct UnrolledControls {
 
   init(of layer: HapticComposition.Layer) {
     let pattern = layer.pattern
-    let usedControls = Set(pattern.parameters.map { $0.id } + pattern.curves.map { $0.id })
-    for id in DynamicParameterID.allCases where usedControls.contains(id) {
+    let usedControlIDs = Set(pattern.parameters.map { $0.id } + pattern.curves.map { $0.id })
+    for id in DynamicParameterID.allCases where usedControlIDs.contains(id) {
       let timeline = ControlTimeline(of: id, in: layer)
       controlTracks.append((timeline, ParameterCurve(id: id, time: 0, controlPoints: [])))
     }

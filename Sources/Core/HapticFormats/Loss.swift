@@ -80,23 +80,24 @@ package struct LossLog {
     _ message: String,
     size: Double? = nil
   ) {
-    let key = Key(kind: kind, compositionElement: element, message: message)
-    if let index = indicesByKey[key] {
+    let lossKey = Key(kind: kind, compositionElement: element, message: message)
+    if let existingIndex = indicesByKey[lossKey] {
       if let size {
-        losses[index].differenceSize = max(losses[index].differenceSize ?? size, size)
+        losses[existingIndex].differenceSize = max(
+          losses[existingIndex].differenceSize ?? size, size)
       }
       return
     }
     countsByMessage[message, default: 0] += 1
     guard countsByMessage[message, default: 0] <= maximumLossCountPerMessage else { return }
-    indicesByKey[key] = losses.count
+    indicesByKey[lossKey] = losses.count
     losses.append(Loss(kind, element, at: location, message, size: size))
   }
 
   /// Returns the losses in the order they were added, followed by the counts of omitted losses.
   package func lossesWithOmittedCounts() -> [Loss] {
     let countsAboveMaximum = countsByMessage.filter { $0.value > maximumLossCountPerMessage }
-    let summaries = countsAboveMaximum.sorted { $0.key < $1.key }.map { message, count in
+    let omissionSummaries = countsAboveMaximum.sorted { $0.key < $1.key }.map { message, count in
       let last = losses.last { $0.message == message } ?? Loss(.dropped, .composition, message)
       return Loss(
         last.kind, .composition,
@@ -107,19 +108,21 @@ package struct LossLog {
       loss.message = Self.messageWithSize(of: loss)
       return loss
     }
-    return lossesWithSizes + summaries
+    return lossesWithSizes + omissionSummaries
   }
 
   /// Returns the message of a loss, with the size of the difference inserted to three digits.
   private static func messageWithSize(of loss: Loss) -> String {
-    guard let size = loss.differenceSize, size.isFinite, loss.message.contains("#") else {
+    guard let differenceSize = loss.differenceSize, differenceSize.isFinite,
+      loss.message.contains("#")
+    else {
       return loss.message
     }
     var roundingScale = 1.0
-    while abs(size) * roundingScale < 100, roundingScale < 1e9 {
+    while abs(differenceSize) * roundingScale < 100, roundingScale < 1e9 {
       roundingScale *= 10
     }
-    let roundedSize = (size * roundingScale).rounded() / roundingScale
+    let roundedSize = (differenceSize * roundingScale).rounded() / roundingScale
     let isWholeNumber = abs(roundedSize) < 1e15 && roundedSize == roundedSize.rounded()
     let sizeText = isWholeNumber ? "\(Int64(roundedSize))" : "\(roundedSize)"
     let messageParts = loss.message.split(separator: "#", omittingEmptySubsequences: false)
@@ -154,26 +157,26 @@ package struct LossLog {
     if !keepsBodyLocations {
       addBodyLocationLosses(of: composition)
     }
-    let eventsEnd = Self.endOfEvents(in: composition)
-    if composition.durationSeconds > eventsEnd + 1e-3, eventsEnd.isFinite {
+    let eventsEndSeconds = Self.endOfEvents(in: composition)
+    if composition.durationSeconds > eventsEndSeconds + 1e-3, eventsEndSeconds.isFinite {
       add(
         .dropped, .composition, "# s of trailing controls without events are omitted",
-        size: composition.durationSeconds - eventsEnd)
+        size: composition.durationSeconds - eventsEndSeconds)
     }
   }
 
   /// Returns the time at which the last event or sampled signal ends, in seconds.
   private static func endOfEvents(in composition: HapticComposition) -> Double {
-    var latestEnd = 0.0
+    var latestEndSeconds = 0.0
     for layer in composition.layers {
       for event in layer.pattern.events {
-        latestEnd = max(latestEnd, event.time + (event.duration ?? 0))
+        latestEndSeconds = max(latestEndSeconds, event.time + (event.duration ?? 0))
       }
       for signal in layer.signals {
-        latestEnd = max(latestEnd, signal.startSeconds + signal.durationSeconds)
+        latestEndSeconds = max(latestEndSeconds, signal.startSeconds + signal.durationSeconds)
       }
     }
-    return latestEnd
+    return latestEndSeconds
   }
 
   /// Adds a loss for each layer with frequencies beyond the scale of the default profile.

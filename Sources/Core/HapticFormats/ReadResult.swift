@@ -107,8 +107,8 @@ public struct ReadResult: Sendable {
 
   /// Returns the composition, or throws the first error in the file.
   public func get() throws(InputError) -> HapticComposition {
-    if let first = findings.first(where: { $0.severity == .error }) {
-      throw InputError(first, otherErrorCount: errorCount - 1)
+    if let firstError = findings.first(where: { $0.severity == .error }) {
+      throw InputError(firstError, otherErrorCount: errorCount - 1)
     }
     return composition ?? HapticComposition(layers: [])
   }

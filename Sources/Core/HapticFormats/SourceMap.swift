@@ -69,19 +69,19 @@ public struct SourceMap: Sendable {
   ///
   /// - Parameter name: The composition name in messages.
   public static func inMemory(name: String) -> SourceMap {
-    @Sendable func path(_ layer: Int, _ list: String, _ index: Int) -> String {
+    @Sendable func elementPath(_ layer: Int, _ list: String, _ index: Int) -> String {
       (layer == 0 ? "" : "layers[\(layer)].") + "\(list)[\(index)]"
     }
     return SourceMap { element in
-      let path =
+      let locationPath =
         switch element {
         case .composition: ""
         case .layer(let layer): "layers[\(layer)]"
-        case .event(let event): path(event.layer, "events", event.event)
-        case .parameter(let layer, let index): path(layer, "parameters", index)
-        case .curve(let layer, let index): path(layer, "curves", index)
+        case .event(let event): elementPath(event.layer, "events", event.event)
+        case .parameter(let layer, let index): elementPath(layer, "parameters", index)
+        case .curve(let layer, let index): elementPath(layer, "curves", index)
         }
-      return FileLocation(name: name, path: path)
+      return FileLocation(name: name, path: locationPath)
     }
   }
 }

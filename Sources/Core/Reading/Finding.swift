@@ -44,14 +44,14 @@ public struct Finding: Equatable, Sendable {
 extension Finding: CustomStringConvertible {
   /// The finding on one line: `LOCATION: SEVERITY: MESSAGE (PATH); SUGGESTION`.
   public var description: String {
-    var line = "\(location): \(severity): \(message)"
+    var descriptionLine = "\(location): \(severity): \(message)"
     if !location.path.isEmpty {
-      line += " (\(location.path))"
+      descriptionLine += " (\(location.path))"
     }
     if let suggestion {
-      line += "; \(suggestion)"
+      descriptionLine += "; \(suggestion)"
     }
-    return line
+    return descriptionLine
   }
 }
 

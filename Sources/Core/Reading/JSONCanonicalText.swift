@@ -10,13 +10,13 @@ extension JSONSchema {
   ///   - normalizesNumbers: True to write the numbers of known keys as the shortest decimal with a
   ///     decimal point.
   package func canonicalText(of root: JSONValue, normalizesNumbers: Bool = false) -> [UInt8] {
-    var writer = JSONWriter()
+    var jsonWriter = JSONWriter()
     if root.kind == .object {
-      writer.writeObject { writeCanonical(root, normalizesNumbers: normalizesNumbers, to: &$0) }
+      jsonWriter.writeObject { writeCanonical(root, normalizesNumbers: normalizesNumbers, to: &$0) }
     } else {
-      writer.writeValue(copying: root)
+      jsonWriter.writeValue(copying: root)
     }
-    return writer.finish()
+    return jsonWriter.finish()
   }
 
   fileprivate func writeCanonical(

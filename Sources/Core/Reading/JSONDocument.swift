@@ -19,16 +19,16 @@ public final class JSONDocument: Sendable {
   /// of `Double`. Byte-order marks, trailing commas, and duplicate keys are accepted and recorded
   /// in `deviations`.
   public init(text: [UInt8], name: String, limits: JSONLimits = JSONLimits()) throws(JSONError) {
-    var reader = JSONParser(limits: limits)
+    var jsonParser = JSONParser(limits: limits)
     do {
-      try reader.read(text.span)
+      try jsonParser.read(text.span)
     } catch {
       throw JSONError(error, text: text, name: name)
     }
     self.name = name
     self.text = text
-    nodes = reader.nodes
-    deviations = reader.deviations.sorted { $0.byteOffset < $1.byteOffset }
+    nodes = jsonParser.nodes
+    deviations = jsonParser.deviations.sorted { $0.byteOffset < $1.byteOffset }
   }
 
   /// The outermost value of the document.
@@ -42,9 +42,9 @@ public final class JSONDocument: Sendable {
   /// Returns the location of a value or of a byte offset within it.
   package func location(ofValue index: Int, at offset: Int? = nil) -> FileLocation {
     let value = JSONValue(document: self, index: index)
-    var location = location(at: offset ?? value.byteOffset)
-    location.path = value.path
-    return location
+    var valueLocation = location(at: offset ?? value.byteOffset)
+    valueLocation.path = value.path
+    return valueLocation
   }
 
   /// Returns the value affected by a deviation: the container of a trailing comma, or the value of
@@ -56,15 +56,15 @@ public final class JSONDocument: Sendable {
 
 extension JSONError {
   fileprivate init(_ error: JSONParseError, text: [UInt8], name: String) {
-    let lines = LineIndex()
-    var message = error.message
-    if let origin = error.openingBracketOffset {
-      let begin = lines.lineAndColumn(of: origin, in: text)
-      message += " \(begin.line):\(begin.column)"
+    let lineIndex = LineIndex()
+    var errorMessage = error.message
+    if let openingBracketOffset = error.openingBracketOffset {
+      let begin = lineIndex.lineAndColumn(of: openingBracketOffset, in: text)
+      errorMessage += " \(begin.line):\(begin.column)"
     }
     self.init(
-      kind: error.kind, location: lines.location(of: error.byteOffset, in: text, name: name),
-      message: message,
+      kind: error.kind, location: lineIndex.location(of: error.byteOffset, in: text, name: name),
+      message: errorMessage,
       suggestion: error.suggestion)
   }
 }

@@ -21,7 +21,7 @@ public struct JSONNameList: Sendable {
   /// Indexes the members of an object by key, in a single pass. The list may contain at most 32
   /// names.
   package func indexedMembers(of object: JSONValue) -> JSONIndexedMembers {
-    var members = JSONIndexedMembers(of: object.document)
+    var indexedMembers = JSONIndexedMembers(of: object.document)
     let allNodes = object.document.nodes
     let allText = object.document.text
     let nodes = allNodes.span
@@ -32,12 +32,12 @@ public struct JSONNameList: Sendable {
     var memberNodeIndex = object.nodeIndex + 1
     while memberNodeIndex < objectEndIndex {
       let node = nodes[memberNodeIndex]
-      members.add(
+      indexedMembers.add(
         nameIndex: nameIndex(text, node.keyByteRange, isEscaped: node.isKeyEscaped),
         memberIndex: memberNodeIndex)
       memberNodeIndex = node.isContainer ? Int(node.lengthOrEndIndex) : memberNodeIndex + 1
     }
-    return members
+    return indexedMembers
   }
 
   /// Returns the index of the name that equals a string value, or nil.
@@ -74,18 +74,18 @@ public struct JSONNameList: Sendable {
   public func nearest(to text: String) -> String? {
     guard !text.isEmpty, text.utf8.count <= 64 else { return nil }
     let textBytes = Array(text.lowercased().utf8)
-    var best: (name: String, distance: Int)?
+    var nearestCandidate: (name: String, distance: Int)?
     for name in names where name != text {
       let nameBytes = Array(name.lowercased().utf8)
-      let limit = best?.distance ?? (max(textBytes.count, 3) / 3 + 1)
+      let limit = nearestCandidate?.distance ?? (max(textBytes.count, 3) / 3 + 1)
       // The difference in length is a lower bound of the distance, which excludes most names.
       guard abs(nameBytes.count - textBytes.count) < limit else { continue }
       let distance = Self.editDistance(textBytes, nameBytes)
       if distance < limit {
-        best = (name, distance)
+        nearestCandidate = (name, distance)
       }
     }
-    if let best { return best.name }
+    if let nearestCandidate { return nearestCandidate.name }
     guard textBytes.count >= 4 else { return nil }
     let relatedNames = names.filter { name in
       let nameBytes = Array(name.lowercased().utf8)
@@ -109,18 +109,18 @@ public struct JSONNameList: Sendable {
     // Keep three rows of the prefix distance table: the current row and the previous two.
     var rowBeforePrevious = Array(0...right.count)
     var previousRow = rowBeforePrevious
-    var row = rowBeforePrevious
+    var currentRow = rowBeforePrevious
     for i in left.indices {
-      row[0] = i + 1
+      currentRow[0] = i + 1
       for j in right.indices {
         let replacement = previousRow[j] + (left[i] == right[j] ? 0 : 1)
-        var cost = min(row[j] + 1, previousRow[j + 1] + 1, replacement)
+        var cost = min(currentRow[j] + 1, previousRow[j + 1] + 1, replacement)
         if i > 0, j > 0, left[i] == right[j - 1], left[i - 1] == right[j] {
           cost = min(cost, rowBeforePrevious[j - 1] + 1)
         }
-        row[j + 1] = cost
+        currentRow[j + 1] = cost
       }
-      (rowBeforePrevious, previousRow, row) = (previousRow, row, rowBeforePrevious)
+      (rowBeforePrevious, previousRow, currentRow) = (previousRow, currentRow, rowBeforePrevious)
     }
     return previousRow[right.count]
   }

@@ -16,17 +16,17 @@ package enum JSONNumber {
   /// 2. A number of at most 19 digits with a divisor below 2^64 is computed by integer division.
   /// 3. All other numbers are converted by the standard library.
   package static func parsedValue(in text: Span<UInt8>, range: Range<Int>) -> Double {
-    var position = range.lowerBound
-    let isNegative = text[position] == UInt8(ascii: "-")
+    var byteIndex = range.lowerBound
+    let isNegative = text[byteIndex] == UInt8(ascii: "-")
     if isNegative {
-      position += 1
+      byteIndex += 1
     }
     var mantissa: UInt64 = 0
     var digitCount = 0
     var exponent: Int64 = 0
     var isAfterPoint = false
-    scan: while position < range.upperBound {
-      let byte = text[position]
+    scan: while byteIndex < range.upperBound {
+      let byte = text[byteIndex]
       switch byte {
       case UInt8(ascii: "0")...UInt8(ascii: "9"):
         mantissa = mantissa &* 10 &+ UInt64(byte &- UInt8(ascii: "0"))
@@ -41,10 +41,10 @@ package enum JSONNumber {
       default:
         break scan
       }
-      position += 1
+      byteIndex += 1
     }
-    if position < range.upperBound {
-      exponent += exponentInText(text, position + 1..<range.upperBound)
+    if byteIndex < range.upperBound {
+      exponent += exponentInText(text, byteIndex + 1..<range.upperBound)
     }
     let magnitude: Double
     if digitCount <= 19, mantissa <= 1 << 53, -22...22 ~= exponent {
@@ -62,16 +62,16 @@ package enum JSONNumber {
 
   /// Returns the exponent that follows the letter `e`.
   private static func exponentInText(_ text: Span<UInt8>, _ range: Range<Int>) -> Int64 {
-    var position = range.lowerBound
-    let isNegative = text[position] == UInt8(ascii: "-")
-    if isNegative || text[position] == UInt8(ascii: "+") {
-      position += 1
+    var byteIndex = range.lowerBound
+    let isNegative = text[byteIndex] == UInt8(ascii: "-")
+    if isNegative || text[byteIndex] == UInt8(ascii: "+") {
+      byteIndex += 1
     }
     var exponent: Int64 = 0
-    while position < range.upperBound {
+    while byteIndex < range.upperBound {
       // Larger exponents have the same result: infinity or 0.
-      exponent = min(exponent * 10 + Int64(text[position] - UInt8(ascii: "0")), 1 << 32)
-      position += 1
+      exponent = min(exponent * 10 + Int64(text[byteIndex] - UInt8(ascii: "0")), 1 << 32)
+      byteIndex += 1
     }
     return isNegative ? -exponent : exponent
   }

@@ -184,8 +184,8 @@ package final class JSONObjectSchema<Owner, Reader: JSONSchemaReader>: Sendable 
 
   /// Returns the text of an object as a complete document.
   package func text(_ owner: Owner, layout: JSONWriter.Layout = .multiline) -> [UInt8] {
-    var writer = JSONWriter(layout: layout)
-    writer.writeObject { write(owner, to: &$0) }
-    return writer.finish()
+    var jsonWriter = JSONWriter(layout: layout)
+    jsonWriter.writeObject { write(owner, to: &$0) }
+    return jsonWriter.finish()
   }
 }

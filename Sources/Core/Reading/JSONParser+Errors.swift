@@ -63,8 +63,9 @@ extension JSONParser {
       return parseError("expected a value, found \(quotedCharacter(in: text))")
     case "nan", "infinity", "inf":
       return parseError("\(word) is not a JSON number")
-    case let lower where ["true", "false", "null"].contains(lower):
-      return parseError("expected a value, found \"\(word)\"", suggestion: "did you mean \(lower)?")
+    case let lowercasedWord where ["true", "false", "null"].contains(lowercasedWord):
+      return parseError(
+        "expected a value, found \"\(word)\"", suggestion: "did you mean \(lowercasedWord)?")
     default:
       return parseError("expected a value, found \"\(word)\"")
     }

@@ -1,7 +1,7 @@
 extension JSONParser {
   /// Reads a quoted string, and returns true if the string contains escape sequences.
   mutating func readString(_ text: Span<UInt8>) throws(JSONParseError) -> Bool {
-    let start = byteOffset
+    let stringStartOffset = byteOffset
     var isEscaped = false
     byteOffset += 1
     while byteOffset < text.count {
@@ -14,7 +14,7 @@ extension JSONParser {
         return isEscaped
       case UInt8(ascii: "\\"):
         isEscaped = true
-        try readEscape(text, stringStart: start)
+        try readEscape(text, stringStart: stringStartOffset)
       case 0..<0x20:
         throw controlCharacterError(byte)
       case 0..<0x80:
@@ -23,7 +23,7 @@ extension JSONParser {
         byteOffset += try utf8SequenceLength(text)
       }
     }
-    throw endOfStringError(start: start)
+    throw endOfStringError(start: stringStartOffset)
   }
 
   /// Skips ASCII characters other than quotes, backslashes, and control characters, eight at a
@@ -52,9 +52,9 @@ extension JSONParser {
   private mutating func readEscape(_ text: Span<UInt8>, stringStart: Int)
     throws(JSONParseError)
   {
-    let start = byteOffset
-    guard start + 1 < text.count else { throw endOfStringError(start: stringStart) }
-    switch text[start + 1] {
+    let escapeStartOffset = byteOffset
+    guard escapeStartOffset + 1 < text.count else { throw endOfStringError(start: stringStart) }
+    switch text[escapeStartOffset + 1] {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"),
       UInt8(ascii: "f"), UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
       byteOffset += 2
@@ -66,12 +66,14 @@ extension JSONParser {
         0xDC00...0xDFFF ~= (try readUTF16Unit(text, stringStart: stringStart))
       else {
         throw JSONParseError(
-          byteOffset: start, message: "\(JSONString.unicodeEscape(unit)) is an unpaired surrogate")
+          byteOffset: escapeStartOffset,
+          message: "\(JSONString.unicodeEscape(unit)) is an unpaired surrogate")
       }
     default:
       byteOffset += 1
       throw JSONParseError(
-        byteOffset: start, message: "invalid escape: backslash before \(quotedCharacter(in: text))")
+        byteOffset: escapeStartOffset,
+        message: "invalid escape: backslash before \(quotedCharacter(in: text))")
     }
   }
 
@@ -94,34 +96,37 @@ extension JSONParser {
   ///
   /// Source: The Unicode Standard, table 3-7 (well-formed byte sequences).
   private func utf8SequenceLength(_ text: Span<UInt8>) throws(JSONParseError) -> Int {
-    let length = JSONString.utf8SequenceLength(text, at: byteOffset)
-    guard length > 0 else {
+    let sequenceLength = JSONString.utf8SequenceLength(text, at: byteOffset)
+    guard sequenceLength > 0 else {
       throw JSONParseError(
         kind: .encoding, byteOffset: byteOffset,
         message:
           "the byte \(JSONString.hexadecimalText(ofByte: text[byteOffset])) is not valid UTF-8",
         suggestion: "save the text as UTF-8")
     }
-    return length
+    return sequenceLength
   }
 
   /// Reads a JSON number, and checks that it is in the range of `Double`.
   mutating func readNumber(_ text: Span<UInt8>) throws(JSONParseError) {
-    let start = byteOffset
+    let numberStartOffset = byteOffset
     if text[byteOffset] == UInt8(ascii: "-") {
       byteOffset += 1
     }
     let leadsWithZero = byteOffset < text.count && text[byteOffset] == UInt8(ascii: "0")
     let integerDigitCount = skipDigits(text)
     guard integerDigitCount > 0 else {
-      if JSONString.text(text, start..<min(start + 9, text.count)) == "-Infinity" {
-        throw JSONParseError(byteOffset: start, message: "-Infinity is not a JSON number")
+      if JSONString.text(text, numberStartOffset..<min(numberStartOffset + 9, text.count))
+        == "-Infinity"
+      {
+        throw JSONParseError(
+          byteOffset: numberStartOffset, message: "-Infinity is not a JSON number")
       }
       throw parseError("expected a digit, found \(quotedCharacter(in: text))")
     }
     if leadsWithZero && integerDigitCount > 1 {
       throw JSONParseError(
-        byteOffset: start, message: "a number cannot start with a zero and more digits")
+        byteOffset: numberStartOffset, message: "a number cannot start with a zero and more digits")
     }
     if byteOffset < text.count, text[byteOffset] == UInt8(ascii: ".") {
       byteOffset += 1
@@ -132,8 +137,8 @@ extension JSONParser {
     let hasExponent = try readExponent(text)
     // A number with at most 300 integer digits and no exponent is within the range of `Double`.
     guard hasExponent || integerDigitCount > 300 else { return }
-    if !JSONNumber.parsedValue(in: text, range: start..<byteOffset).isFinite {
-      throw JSONParseError(byteOffset: start, message: "number out of range")
+    if !JSONNumber.parsedValue(in: text, range: numberStartOffset..<byteOffset).isFinite {
+      throw JSONParseError(byteOffset: numberStartOffset, message: "number out of range")
     }
   }
 
@@ -156,31 +161,33 @@ extension JSONParser {
 
   /// Skips digits, and returns the number of digits skipped.
   private mutating func skipDigits(_ text: Span<UInt8>) -> Int {
-    let start = byteOffset
+    let digitsStartOffset = byteOffset
     while byteOffset < text.count, UInt8(ascii: "0")...UInt8(ascii: "9") ~= text[byteOffset] {
       byteOffset += 1
     }
-    return byteOffset - start
+    return byteOffset - digitsStartOffset
   }
 
   /// Reads `true`, `false`, or `null`.
   mutating func readLiteral(_ text: Span<UInt8>) throws(JSONParseError) -> JSONNode.Encoding {
-    let start = byteOffset
-    var literalEnd = start
-    while literalEnd < text.count, literalEnd - start < 32, JSONString.isLetter(text[literalEnd]) {
-      literalEnd += 1
+    let literalStartOffset = byteOffset
+    var literalEndOffset = literalStartOffset
+    while literalEndOffset < text.count, literalEndOffset - literalStartOffset < 32,
+      JSONString.isLetter(text[literalEndOffset])
+    {
+      literalEndOffset += 1
     }
-    byteOffset = literalEnd
-    switch JSONString.text(text, start..<literalEnd) {
+    byteOffset = literalEndOffset
+    switch JSONString.text(text, literalStartOffset..<literalEndOffset) {
     case "true":
       return .true
     case "false":
       return .false
     case "null":
       return .null
-    case let word:
-      byteOffset = start
-      throw invalidValueError(text, word: word)
+    case let unknownWord:
+      byteOffset = literalStartOffset
+      throw invalidValueError(text, word: unknownWord)
     }
   }
 }

@@ -49,9 +49,9 @@ struct JSONParser {
   }
 
   private mutating func readValues(_ text: Span<UInt8>) throws(JSONParseError) {
-    var key = JSONKeyRange()
+    var keyRange = JSONKeyRange()
     repeat {
-      let isOpened = try readValue(text, key: key)
+      let isOpened = try readValue(text, key: keyRange)
       if isOpened {
         skipWhitespace(text)
         guard byteOffset < text.count else { throw endOfTextError(text) }
@@ -59,13 +59,13 @@ struct JSONParser {
           closeContainer(text)
         } else {
           if isInObject {
-            key = try readKey(text)
+            keyRange = try readKey(text)
           }
           continue
         }
       }
       guard try readSeparators(text) else { return }
-      key = isInObject ? try readKey(text) : JSONKeyRange()
+      keyRange = isInObject ? try readKey(text) : JSONKeyRange()
     } while true
   }
 
@@ -93,37 +93,37 @@ struct JSONParser {
         kind: .limit, byteOffset: byteOffset,
         message: "the text has more than \(limits.maximumValueCount) values")
     }
-    let valueStart = byteOffset
-    let form: JSONNode.Encoding
-    switch text[valueStart] {
+    let valueStartOffset = byteOffset
+    let valueEncoding: JSONNode.Encoding
+    switch text[valueStartOffset] {
     case UInt8(ascii: "{"):
-      form = .object
+      valueEncoding = .object
     case UInt8(ascii: "["):
-      form = .array
+      valueEncoding = .array
     case UInt8(ascii: "\""):
-      form = try readString(text) ? .escapedString : .plainString
+      valueEncoding = try readString(text) ? .escapedString : .plainString
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
       try readNumber(text)
-      form = .number
+      valueEncoding = .number
     default:
-      form = try readLiteral(text)
+      valueEncoding = try readLiteral(text)
     }
     nodes.append(
       JSONNode(
-        encoding: form, start: valueStart, extent: byteOffset - valueStart,
+        encoding: valueEncoding, start: valueStartOffset, extent: byteOffset - valueStartOffset,
         parentIndex: parentIndex,
         siblingIndex: siblingIndex,
         key: key))
-    guard form == .object || form == .array else { return false }
+    guard valueEncoding == .object || valueEncoding == .array else { return false }
     nestingDepth += 1
     guard nestingDepth <= limits.maximumNestingDepth else {
       throw JSONParseError(
-        kind: .limit, byteOffset: valueStart,
+        kind: .limit, byteOffset: valueStartOffset,
         message: "objects and arrays are nested more than \(limits.maximumNestingDepth) levels deep"
       )
     }
     parentIndex = UInt32(truncatingIfNeeded: nodes.count - 1)
-    isInObject = form == .object
+    isInObject = valueEncoding == .object
     siblingIndex = 0
     byteOffset += 1
     return true
@@ -159,12 +159,12 @@ struct JSONParser {
 
   /// Reads a key and the colon after it, and stops at the value.
   private mutating func readKey(_ text: Span<UInt8>) throws(JSONParseError) -> JSONKeyRange {
-    let keyTokenStart = byteOffset
-    guard text[keyTokenStart] == UInt8(ascii: "\"") else { throw missingKeyError(text) }
-    let isEscaped = try readString(text)
-    let key = JSONKeyRange(
-      startOffset: keyTokenStart + 1, byteCount: byteOffset - keyTokenStart - 2,
-      isEscaped: isEscaped)
+    let keyTokenStartOffset = byteOffset
+    guard text[keyTokenStartOffset] == UInt8(ascii: "\"") else { throw missingKeyError(text) }
+    let isKeyEscaped = try readString(text)
+    let keyRange = JSONKeyRange(
+      startOffset: keyTokenStartOffset + 1, byteCount: byteOffset - keyTokenStartOffset - 2,
+      isEscaped: isKeyEscaped)
     skipWhitespace(text)
     guard byteOffset < text.count else { throw endOfTextError(text) }
     guard text[byteOffset] == UInt8(ascii: ":") else {
@@ -174,7 +174,7 @@ struct JSONParser {
     byteOffset += 1
     skipWhitespace(text)
     guard byteOffset < text.count else { throw endOfTextError(text) }
-    return key
+    return keyRange
   }
 
   private mutating func closeContainer(_ text: Span<UInt8>) {
@@ -257,11 +257,11 @@ struct JSONParser {
     if left.isKeyEscaped || right.isKeyEscaped {
       return keyBytes(of: left, in: text) == keyBytes(of: right, in: text)
     }
-    let leftRange = left.keyByteRange
-    let rightRange = right.keyByteRange
-    guard leftRange.count == rightRange.count else { return false }
-    for offset in 0..<leftRange.count
-    where text[leftRange.lowerBound + offset] != text[rightRange.lowerBound + offset] {
+    let leftKeyRange = left.keyByteRange
+    let rightKeyRange = right.keyByteRange
+    guard leftKeyRange.count == rightKeyRange.count else { return false }
+    for offset in 0..<leftKeyRange.count
+    where text[leftKeyRange.lowerBound + offset] != text[rightKeyRange.lowerBound + offset] {
       return false
     }
     return true

@@ -5,10 +5,10 @@ extension JSONProperty {
   package static func ignored(_ name: String, _ type: JSONType = .any, _ meaning: String = "")
     -> Self
   {
-    let key = JSONKey(name, type, meaning)
-    return Self(key) { value, _, reader in
+    let ignoredKey = JSONKey(name, type, meaning)
+    return Self(ignoredKey) { value, _, reader in
       guard case .string = type else { return true }
-      let text: String? = reader.readScalar(value, key: key)
+      let text: String? = reader.readScalar(value, key: ignoredKey)
       return text != nil
     }
   }
@@ -57,9 +57,9 @@ extension JSONProperty {
   /// Returns the property value of an owner, or nil if there is no owner.
   package static func value<Value>(_ access: Accessor<Value>, of owner: Owner?) -> Value? {
     guard var owner else { return nil }
-    var value: Value?
-    access(&owner) { value = $0 }
-    return value
+    var propertyValue: Value?
+    access(&owner) { propertyValue = $0 }
+    return propertyValue
   }
 
   /// A number that is always written with the same value and ignored when reading.
@@ -79,14 +79,16 @@ extension JSONProperty {
     noun: String? = nil,
     rule: Rule? = nil, errorCode: Int? = nil, _ access: @escaping Accessor<Value>
   ) -> Self {
-    let cases = Array(Value.allCases)
-    let names = JSONNameList(cases.map { $0.jsonName })
-    let key = JSONKey(
-      name, .enumeration(names.names), is: presence, meaning, noun: noun, rule: rule,
+    let enumerationCases = Array(Value.allCases)
+    let caseNames = JSONNameList(enumerationCases.map { $0.jsonName })
+    let enumerationKey = JSONKey(
+      name, .enumeration(caseNames.names), is: presence, meaning, noun: noun, rule: rule,
       errorCode: errorCode)
-    return Self(key) { value, owner, reader in
-      guard let index = reader.readName(value, names: names, key: key) else { return false }
-      access(&owner) { $0 = cases[index] }
+    return Self(enumerationKey) { value, owner, reader in
+      guard let index = reader.readName(value, names: caseNames, key: enumerationKey) else {
+        return false
+      }
+      access(&owner) { $0 = enumerationCases[index] }
       return true
     } write: { owner, defaultOwner, object in
       guard let value = Self.value(access, of: owner) else { return }
@@ -102,17 +104,19 @@ extension JSONProperty {
     _ meaning: String = "",
     noun: String? = nil, layout: JSONWriter.Layout? = nil, _ access: @escaping Accessor<[Value]>
   ) -> Self {
-    let key = JSONKey(name, .array(type), is: presence, meaning, layout: layout)
-    var names: JSONNameList?
-    if case .enumeration(let list) = type {
-      names = JSONNameList(list)
+    let arrayKey = JSONKey(name, .array(type), is: presence, meaning, layout: layout)
+    var elementNames: JSONNameList?
+    if case .enumeration(let enumerationNames) = type {
+      elementNames = JSONNameList(enumerationNames)
     }
     let elementKey = JSONKey(name, type, noun: noun)
-    return Self(key) { [names] value, owner, reader in
+    return Self(arrayKey) { [elementNames] value, owner, reader in
       guard reader.expectKind(.array, of: value, as: name, errorCode: nil) else { return false }
       var values: [Value] = []
       for element in value.elements {
-        if let names, reader.readName(element, names: names, key: elementKey) == nil { continue }
+        if let elementNames, reader.readName(element, names: elementNames, key: elementKey) == nil {
+          continue
+        }
         if let scalar: Value = reader.readScalar(element, key: elementKey) {
           values.append(scalar)
         }
@@ -203,13 +207,13 @@ extension JSONProperty {
     _ meaning: String = "",
     _ access: @escaping Accessor<[Element]>
   ) -> Self {
-    let key = JSONKey(
+    let arrayKey = JSONKey(
       name, .array(.object { schema().schema }, count: count), is: presence, meaning, layout: layout
     )
-    return Self(key) { value, owner, reader in
+    return Self(arrayKey) { value, owner, reader in
       guard
         let elements = reader.readElements(
-          of: value, key: key, schema: schema(), new: new())
+          of: value, key: arrayKey, schema: schema(), new: new())
       else { return false }
       access(&owner) { $0 = elements }
       return true

@@ -43,8 +43,8 @@ extension JSONScalar where Self: JSONWritable {
 
 extension JSONScalar where Self: JSONWritable & BinaryFloatingPoint {
   package func write(_ key: String, omitsPoint: Bool, to object: inout JSONObjectWriter) {
-    if omitsPoint, let whole = Int(exactly: self) {
-      object.writeMember(key, whole)
+    if omitsPoint, let wholeNumber = Int(exactly: self) {
+      object.writeMember(key, wholeNumber)
     } else {
       object.writeMember(key, self)
     }

@@ -126,16 +126,19 @@ package final class JSONSchema: Sendable {
   /// Returns the keys that an object may contain and those that it must contain, depending on its
   /// discriminator. An unknown discriminator value permits all keys.
   package func keys(in object: JSONValue) -> (permitted: [JSONKey], required: [String]) {
-    let required = keys.filter { $0.presence == .required }.map { $0.name }
-    guard let discriminator else { return (keys, required) }
+    let requiredNames = keys.filter { $0.presence == .required }.map { $0.name }
+    guard let discriminator else { return (keys, requiredNames) }
     let discriminatorValue =
       object[discriminator.keyName].map { $0.string } ?? discriminator.variants.first?.value
-    guard let variant = discriminator.variants.first(where: { $0.value == discriminatorValue })
+    guard
+      let matchingVariant = discriminator.variants.first(where: { $0.value == discriminatorValue })
     else {
-      return (keys, required)
+      return (keys, requiredNames)
     }
     let allVariantKeys = discriminator.variants.flatMap { $0.keys }
-    let excludedKeys = allVariantKeys.filter { !variant.keys.contains($0) }
-    return (keys.filter { !excludedKeys.contains($0.name) }, required + variant.required)
+    let excludedKeys = allVariantKeys.filter { !matchingVariant.keys.contains($0) }
+    return (
+      keys.filter { !excludedKeys.contains($0.name) }, requiredNames + matchingVariant.required
+    )
   }
 }

@@ -170,19 +170,20 @@ extension FindingLog {
     rules: JSONSchemaRules
   ) -> Double? {
     if range.contains(number) { return number }
-    let rule = key.rule ?? rules.outOfRange
+    let rangeRule = key.rule ?? rules.outOfRange
     let nearestInRange = min(max(number, range.lowerBound), range.upperBound)
-    let usesNearestValue = rule.severity < .error
+    let usesNearestValue = rangeRule.severity < .error
     let isNonnegativeRange = range.lowerBound == 0 && range.upperBound >= Double(Int32.max)
-    let violation =
+    let violationText =
       if isNonnegativeRange {
         number < 0 ? "; it must not be negative" : "; it is too large"
       } else {
         ", outside \(range.lowerBound.shortText) to \(range.upperBound.shortText)"
       }
-    let correction = usesNearestValue ? "; \(nearestInRange.shortText) is used" : ""
+    let correctionText = usesNearestValue ? "; \(nearestInRange.shortText) is used" : ""
     add(
-      rule, at: value, "\(key.name) is \(value.truncatedLexeme)\(violation)\(correction)",
+      rangeRule, at: value,
+      "\(key.name) is \(value.truncatedLexeme)\(violationText)\(correctionText)",
       errorCode: key.errorCode)
     return usesNearestValue ? nearestInRange : nil
   }

@@ -88,9 +88,9 @@ extension JSONSchemaReader {
     _ key: JSONKey, isRequired: Bool, of object: JSONValue, schema: JSONSchema
   ) {
     let recommendedRule = wantsFindings ? schemaRules.recommendedKey : nil
-    guard let rule = isRequired ? schemaRules.missingKey : recommendedRule else { return }
+    guard let applicableRule = isRequired ? schemaRules.missingKey : recommendedRule else { return }
     findingLog.reportMissingKey(
-      key, isRequired: isRequired, of: object, schema: schema, rule: rule)
+      key, isRequired: isRequired, of: object, schema: schema, rule: applicableRule)
   }
 
   /// Reports an unknown key.
@@ -137,17 +137,17 @@ extension JSONSchemaReader {
   package mutating func readScalar<Value: JSONScalar>(
     _ value: JSONValue, key: JSONKey, type: JSONType? = nil
   ) -> Value? {
-    let content = findingLog.scalarContent(
+    let scalarContent = findingLog.scalarContent(
       of: value, key: key, type: type ?? key.type, hasSinglePrecision: Value.hasSinglePrecision,
       rules: schemaRules)
-    guard let content else { return nil }
-    return Value.fromJSON(content)
+    guard let scalarContent else { return nil }
+    return Value.fromJSON(scalarContent)
   }
 
   /// Reads a string that must be in a list of names, and returns its index. Reports an unknown name
   /// and returns nil.
   package mutating func readName(_ value: JSONValue, names: JSONNameList, key: JSONKey) -> Int? {
-    if let index = names.index(ofString: value) { return index }
+    if let nameIndex = names.index(ofString: value) { return nameIndex }
     guard expectKind(.string, of: value, as: key.name, errorCode: key.errorCode),
       let text = value.string
     else {
@@ -163,15 +163,15 @@ extension JSONSchemaReader {
     of value: JSONValue, key: JSONKey, schema: JSONObjectSchema<Element, Self>, new: Element
   ) -> [Element]? {
     guard expectKind(.array, of: value, as: key.name, errorCode: key.errorCode) else { return nil }
-    var elements: [Element] = []
+    var decodedElements: [Element] = []
     for object in value.elements {
       var element = new
       if schema.read(object, into: &element, reader: &self) {
-        elements.append(element)
+        decodedElements.append(element)
       }
     }
     findingLog.checkElementCount(of: value, key: key, rules: schemaRules)
-    return elements
+    return decodedElements
   }
 }
 

@@ -10,45 +10,45 @@ enum JSONString {
   static func decode(_ text: Span<UInt8>, _ range: Range<Int>, isEscaped: Bool, limit: Int = .max)
     -> [UInt8]
   {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(min(range.count, limit))
-    var position = range.lowerBound
-    while position < range.upperBound, bytes.count < limit {
-      let byte = text[position]
-      position += 1
+    var decodedBytes: [UInt8] = []
+    decodedBytes.reserveCapacity(min(range.count, limit))
+    var byteIndex = range.lowerBound
+    while byteIndex < range.upperBound, decodedBytes.count < limit {
+      let byte = text[byteIndex]
+      byteIndex += 1
       guard isEscaped, byte == UInt8(ascii: "\\") else {
-        bytes.append(byte)
+        decodedBytes.append(byte)
         continue
       }
-      let letter = text[position]
-      position += 1
+      let letter = text[byteIndex]
+      byteIndex += 1
       switch letter {
       case UInt8(ascii: "b"):
-        bytes.append(0x08)
+        decodedBytes.append(0x08)
       case UInt8(ascii: "f"):
-        bytes.append(0x0C)
+        decodedBytes.append(0x0C)
       case UInt8(ascii: "n"):
-        bytes.append(0x0A)
+        decodedBytes.append(0x0A)
       case UInt8(ascii: "r"):
-        bytes.append(0x0D)
+        decodedBytes.append(0x0D)
       case UInt8(ascii: "t"):
-        bytes.append(0x09)
+        decodedBytes.append(0x09)
       case UInt8(ascii: "u"):
-        var code = UInt32(utf16Unit(text, at: position))
-        position += 4
+        var code = UInt32(utf16Unit(text, at: byteIndex))
+        byteIndex += 4
         if 0xD800...0xDBFF ~= code {
           code =
-            0x10000 + (code - 0xD800) << 10 + (UInt32(utf16Unit(text, at: position + 2)) - 0xDC00)
-          position += 6
+            0x10000 + (code - 0xD800) << 10 + (UInt32(utf16Unit(text, at: byteIndex + 2)) - 0xDC00)
+          byteIndex += 6
         }
         if let scalar = Unicode.Scalar(code) {
-          bytes.append(contentsOf: Array(String(scalar).utf8))
+          decodedBytes.append(contentsOf: Array(String(scalar).utf8))
         }
       default:
-        bytes.append(letter)
+        decodedBytes.append(letter)
       }
     }
-    return bytes
+    return decodedBytes
   }
 
   private static func utf16Unit(_ text: Span<UInt8>, at position: Int) -> UInt16 {

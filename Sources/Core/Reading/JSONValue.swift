@@ -104,8 +104,9 @@ public struct JSONValue: Sendable {
 
   /// The enclosing container, or nil for the root.
   public var parent: JSONValue? {
-    let parent = node.parentIndex
-    return parent == JSONNode.noParent ? nil : JSONValue(document, uncheckedIndex: Int(parent))
+    let parentIndex = node.parentIndex
+    return parentIndex == JSONNode.noParent
+      ? nil : JSONValue(document, uncheckedIndex: Int(parentIndex))
   }
 
   /// The members of an object in document order, including duplicates; empty for other types.
@@ -122,17 +123,17 @@ public struct JSONValue: Sendable {
     let nodes = document.nodes
     let text = document.text
     let elementIndices = nodeIndex + 1..<Int(node.lengthOrEndIndex)
-    var numbers: [Int32] = []
-    numbers.reserveCapacity(elementIndices.count)
+    var integerElements: [Int32] = []
+    integerElements.reserveCapacity(elementIndices.count)
     for index in elementIndices {
       guard nodes[index].encoding == .number,
         let number = Int32(
           exactly: JSONNumber.parsedValue(in: text.span, range: nodes[index].scalarByteRange)),
         range.contains(number)
       else { return nil }
-      numbers.append(number)
+      integerElements.append(number)
     }
-    return numbers
+    return integerElements
   }
 
   /// The last member with a key, or nil if the object has no such member or the value is not an
@@ -159,19 +160,19 @@ public struct JSONValue: Sendable {
   /// Keys that are not identifiers are written as `["key"]` and shortened to 40 characters.
   public var path: String {
     var pathSteps: [String] = []
-    var value = self
-    while let parent = value.parent {
+    var currentValue = self
+    while let parent = currentValue.parent {
       if parent.kind == .object {
-        let key = value.truncatedKey
+        let key = currentValue.truncatedKey
         let isName = !key.isEmpty && key.utf8.count <= 64 && key.utf8.allSatisfy(Self.isNameByte)
         pathSteps.append(isName ? "." + key : "[\(key.quoted(limit: 40))]")
       } else {
-        pathSteps.append("[\(value.node.siblingIndex)]")
+        pathSteps.append("[\(currentValue.node.siblingIndex)]")
       }
-      value = parent
+      currentValue = parent
     }
-    let path = pathSteps.reversed().joined()
-    return path.hasPrefix(".") ? String(path.dropFirst()) : path
+    let joinedPath = pathSteps.reversed().joined()
+    return joinedPath.hasPrefix(".") ? String(joinedPath.dropFirst()) : joinedPath
   }
 
   /// The key, truncated to 200 bytes to bound the cost of a path.
@@ -215,9 +216,9 @@ public struct JSONChildren: Sequence, IteratorProtocol, Sendable {
   /// Returns the next value, or nil after the last.
   public mutating func next() -> JSONValue? {
     guard nextNodeIndex < endNodeIndex else { return nil }
-    let value = JSONValue(document, uncheckedIndex: nextNodeIndex)
+    let nextValue = JSONValue(document, uncheckedIndex: nextNodeIndex)
     let node = document.nodes[nextNodeIndex]
     nextNodeIndex = node.isContainer ? Int(node.lengthOrEndIndex) : nextNodeIndex + 1
-    return value
+    return nextValue
   }
 }

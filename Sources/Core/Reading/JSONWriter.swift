@@ -50,14 +50,14 @@ public struct JSONWriter: ~Copyable {
     throws(E)
   {
     let outerLayout = openContainer("{", layout: layout)
-    var writer = JSONObjectWriter(output: detachOutput())
+    var objectWriter = JSONObjectWriter(output: detachOutput())
     do {
-      try contents(&writer)
+      try contents(&objectWriter)
     } catch {
-      self = writer.output
+      self = objectWriter.output
       throw error
     }
-    self = writer.output
+    self = objectWriter.output
     closeContainer("}", restoring: outerLayout)
   }
 
@@ -72,14 +72,14 @@ public struct JSONWriter: ~Copyable {
     throws(E)
   {
     let outerLayout = openContainer("[", layout: layout)
-    var writer = JSONArrayWriter(output: detachOutput())
+    var arrayWriter = JSONArrayWriter(output: detachOutput())
     do {
-      try contents(&writer)
+      try contents(&arrayWriter)
     } catch {
-      self = writer.output
+      self = arrayWriter.output
       throw error
     }
-    self = writer.output
+    self = arrayWriter.output
     closeContainer("]", restoring: outerLayout)
   }
 
@@ -125,9 +125,9 @@ public struct JSONWriter: ~Copyable {
   }
 
   private mutating func detachOutput() -> JSONWriter {
-    var detached = JSONWriter(layout: layout)
-    swap(&detached, &self)
-    return detached
+    var detachedWriter = JSONWriter(layout: layout)
+    swap(&detachedWriter, &self)
+    return detachedWriter
   }
 
   private mutating func openContainer(_ bracket: Unicode.Scalar, layout: Layout?) -> Layout {

@@ -30,15 +30,16 @@ public final class LineIndex: Sendable {
   ///
   /// LF, CR, and CRLF each end a line. A byte-order mark does not count as a column.
   public func lineAndColumn(of offset: Int, in text: [UInt8]) -> (line: Int, column: Int) {
-    let end = min(offset, text.count)
+    let clampedOffset = min(offset, text.count)
     // If two threads build the checkpoints at the same time, only one result is kept.
     let checkpoints =
       checkpoints.load() ?? checkpoints.storeIfNil(Checkpoints(Self.makeCheckpoints(text)))
-    let checkpointIndex = end / Self.checkpointByteInterval
-    var position = checkpoints.textPositions[checkpointIndex]
+    let checkpointIndex = clampedOffset / Self.checkpointByteInterval
+    var textPosition = checkpoints.textPositions[checkpointIndex]
     Self.advance(
-      &position, through: text, from: checkpointIndex * Self.checkpointByteInterval, to: end)
-    return (position.line, position.column)
+      &textPosition, through: text, from: checkpointIndex * Self.checkpointByteInterval,
+      to: clampedOffset)
+    return (textPosition.line, textPosition.column)
   }
 
   /// Returns the location of a byte offset in a text.
@@ -52,13 +53,15 @@ public final class LineIndex: Sendable {
   private static func makeCheckpoints(_ text: [UInt8]) -> [TextPosition] {
     var checkpoints: [TextPosition] = []
     checkpoints.reserveCapacity(text.count / checkpointByteInterval + 1)
-    var position = TextPosition()
-    var offset = 0
+    var textPosition = TextPosition()
+    var checkpointOffset = 0
     while true {
-      checkpoints.append(position)
-      guard offset + checkpointByteInterval <= text.count else { return checkpoints }
-      advance(&position, through: text, from: offset, to: offset + checkpointByteInterval)
-      offset += checkpointByteInterval
+      checkpoints.append(textPosition)
+      guard checkpointOffset + checkpointByteInterval <= text.count else { return checkpoints }
+      advance(
+        &textPosition, through: text, from: checkpointOffset,
+        to: checkpointOffset + checkpointByteInterval)
+      checkpointOffset += checkpointByteInterval
     }
   }
 

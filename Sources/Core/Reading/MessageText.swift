@@ -2,10 +2,10 @@ extension String {
   /// Returns the text in double quotes for a message. Control characters are escaped, and text
   /// beyond `limit` scalars is omitted.
   public func quoted(limit: Int = 60) -> String {
-    var writer = JSONWriter(layout: .compact)
+    var jsonWriter = JSONWriter(layout: .compact)
     let exceedsLimit = unicodeScalars.count > limit
-    writer.writeString(exceedsLimit ? String(unicodeScalars.prefix(limit)) + "…" : self)
-    return String(decoding: writer.writtenBytes, as: UTF8.self).escapingInvisibles
+    jsonWriter.writeString(exceedsLimit ? String(unicodeScalars.prefix(limit)) + "…" : self)
+    return String(decoding: jsonWriter.writtenBytes, as: UTF8.self).escapingInvisibles
   }
 
   /// The text with invisible characters replaced by escapes such as `\u0085`.

@@ -31,20 +31,20 @@ public enum TextEncoding: String, Sendable {
   /// UTF-8 is returned unchanged and is not validated.
   public func utf8Bytes(of bytes: [UInt8]) -> [UInt8]? {
     if self == .utf8 { return bytes }
-    let isWide = self == .utf32LittleEndian || self == .utf32BigEndian
+    let hasFourByteUnits = self == .utf32LittleEndian || self == .utf32BigEndian
     let isBigEndian = self == .utf16BigEndian || self == .utf32BigEndian
-    let bytesPerUnit = isWide ? 4 : 2
+    let bytesPerUnit = hasFourByteUnits ? 4 : 2
     guard bytes.count % bytesPerUnit == 0 else { return nil }
     let codeUnits = stride(from: 0, to: bytes.count, by: bytesPerUnit).map { start in
       (0..<bytesPerUnit).reduce(UInt32(0)) { unit, offset in
         unit << 8 | UInt32(bytes[start + (isBigEndian ? offset : bytesPerUnit - 1 - offset)])
       }
     }
-    let text =
-      isWide
+    let decodedText =
+      hasFourByteUnits
       ? String(validating: codeUnits, as: UTF32.self)
       : String(validating: codeUnits.map { UInt16(truncatingIfNeeded: $0) }, as: UTF16.self)
-    guard let result = text.map({ Array($0.utf8) }) else { return nil }
-    return result.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(result.dropFirst(3)) : result
+    guard let utf8Result = decodedText.map({ Array($0.utf8) }) else { return nil }
+    return utf8Result.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(utf8Result.dropFirst(3)) : utf8Result
   }
 }

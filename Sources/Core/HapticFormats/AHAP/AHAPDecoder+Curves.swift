@@ -10,33 +10,37 @@ extension AHAPDecoder {
     else {
       return
     }
-    let id = decodeName(
+    let parameterID = decodeName(
       of: parameter, keyIndex: AHAPSchemas.ParameterKey.id, in: AHAPNames.dynamicParameters)
-    let time = decodeTime(of: parameter, keyIndex: AHAPSchemas.ParameterKey.time)
-    let number = decodeNumber(of: parameter, keyIndex: AHAPSchemas.ParameterKey.value)
-    guard let id, let time, let number else { return }
+    let timeSeconds = decodeTime(of: parameter, keyIndex: AHAPSchemas.ParameterKey.time)
+    let statedValue = decodeNumber(of: parameter, keyIndex: AHAPSchemas.ParameterKey.value)
+    guard let parameterID, let timeSeconds, let statedValue else { return }
     let clampedValue = clampAndReport(
-      number, to: id.range, name: id.rawValue,
+      statedValue, to: parameterID.range, name: parameterID.rawValue,
       at: parameter.indexedMembers[AHAPSchemas.ParameterKey.value] ?? value)
     parameterValueIndices.append(value.nodeIndex)
-    pattern.parameters.append(DynamicParameter(id: id, value: clampedValue, time: time))
+    pattern.parameters.append(
+      DynamicParameter(id: parameterID, value: clampedValue, time: timeSeconds))
   }
 
   /// Decodes a parameter curve. Control points are sorted by time but keep the times in the file.
   mutating func decodeCurve(_ value: JSONValue) {
     guard let curve = decodeObject(value, schema: AHAPSchemas.curveSchema, as: "ParameterCurve")
     else { return }
-    let id = decodeName(
+    let parameterID = decodeName(
       of: curve, keyIndex: AHAPSchemas.CurveKey.id, in: AHAPNames.dynamicParameters)
-    let time = decodeTime(of: curve, keyIndex: AHAPSchemas.CurveKey.time)
-    guard let list = readRequiredMember(of: curve, keyIndex: AHAPSchemas.CurveKey.controlPoints)
+    let startSeconds = decodeTime(of: curve, keyIndex: AHAPSchemas.CurveKey.time)
+    guard
+      let controlPointList = readRequiredMember(
+        of: curve, keyIndex: AHAPSchemas.CurveKey.controlPoints)
     else {
       return
     }
-    let controlPoints = decodeControlPoints(list, of: id)
-    guard let id, let time else { return }
+    let controlPoints = decodeControlPoints(controlPointList, of: parameterID)
+    guard let parameterID, let startSeconds else { return }
     curveValueIndices.append(value.nodeIndex)
-    pattern.curves.append(ParameterCurve(id: id, time: time, controlPoints: controlPoints))
+    pattern.curves.append(
+      ParameterCurve(id: parameterID, time: startSeconds, controlPoints: controlPoints))
   }
 
   /// Reads and sorts the control points of a curve. Out-of-range values are clamped.
@@ -50,8 +54,8 @@ extension AHAPDecoder {
     else {
       return []
     }
-    var points: [ParameterCurve.ControlPoint] = []
-    var isSorted = true
+    var controlPoints: [ParameterCurve.ControlPoint] = []
+    var arePointsSorted = true
     for element in list.elements {
       guard
         let point = decodeObject(
@@ -62,8 +66,8 @@ extension AHAPDecoder {
       let time = decodeTime(of: point, keyIndex: AHAPSchemas.PointKey.time)
       let number = decodeNumber(of: point, keyIndex: AHAPSchemas.PointKey.value)
       guard let time, let number, let id else { continue }
-      if let last = points.last, time < last.time, isSorted {
-        isSorted = false
+      if let last = controlPoints.last, time < last.time, arePointsSorted {
+        arePointsSorted = false
         findingLog.add(
           .unsortedCurvePoints, at: element,
           "control points out of order: \(time) s after \(last.time) s; they are sorted")
@@ -71,13 +75,13 @@ extension AHAPDecoder {
       let level = clampAndReport(
         number, to: id.range, name: id.rawValue,
         at: point.indexedMembers[AHAPSchemas.PointKey.value] ?? element)
-      points.append(ParameterCurve.ControlPoint(time: time, value: level))
+      controlPoints.append(ParameterCurve.ControlPoint(time: time, value: level))
     }
-    if !isSorted {
-      points.sort { $0.time < $1.time }
+    if !arePointsSorted {
+      controlPoints.sort { $0.time < $1.time }
     }
-    checkPointCount(of: points, in: list)
-    return points
+    checkPointCount(of: controlPoints, in: list)
+    return controlPoints
   }
 
   /// Reports a curve that has no control points or more than older systems accept.
@@ -102,13 +106,13 @@ extension AHAPDecoder {
 
   /// Converts absolute control point times to relative times. Returns true if any were converted.
   mutating func convertAbsoluteTimes() -> Bool {
-    let evidence = absoluteTimeEvidence
+    let timeEvidence = absoluteTimeEvidence
     let convertsTimes =
       options.curveTimeReference == .absolute
-      || options.curveTimeReference == .automatic && evidence == .conclusive
-    let laterCurves = pattern.curves.indices.filter { pattern.curves[$0].time > 0 }
+      || options.curveTimeReference == .automatic && timeEvidence == .conclusive
+    let laterCurveIndices = pattern.curves.indices.filter { pattern.curves[$0].time > 0 }
     guard convertsTimes else {
-      if evidence != .none, let first = laterCurves.first {
+      if timeEvidence != .none, let first = laterCurveIndices.first {
         findingLog.add(
           .absoluteCurveTimes,
           at: JSONValue(document: jsonDocument, index: curveValueIndices[first]),
@@ -117,17 +121,19 @@ extension AHAPDecoder {
       }
       return false
     }
-    let convertedCurves = laterCurves.filter { !pattern.curves[$0].controlPoints.isEmpty }
-    for index in convertedCurves {
+    let convertedCurveIndices = laterCurveIndices.filter {
+      !pattern.curves[$0].controlPoints.isEmpty
+    }
+    for index in convertedCurveIndices {
       let start = pattern.curves[index].time
       for point in pattern.curves[index].controlPoints.indices {
         pattern.curves[index].controlPoints[point].time -= start
       }
     }
-    if let firstConvertedIndex = convertedCurves.first {
+    if let firstConvertedIndex = convertedCurveIndices.first {
       let curves =
-        convertedCurves.count == 1
-        ? "this curve" : "this and \(convertedCurves.count - 1) more curves"
+        convertedCurveIndices.count == 1
+        ? "this curve" : "this and \(convertedCurveIndices.count - 1) more curves"
       findingLog.add(
         .absoluteCurveTimes,
         at: JSONValue(document: jsonDocument, index: curveValueIndices[firstConvertedIndex]),
@@ -154,19 +160,21 @@ extension AHAPDecoder {
   ///
   /// Apple documents control point times as relative to the start of the curve.
   private var absoluteTimeEvidence: AbsoluteTimeEvidence {
-    let curves = pattern.curves.sorted { ($0.id.rawValue, $0.time) < ($1.id.rawValue, $1.time) }
+    let sortedCurves = pattern.curves.sorted {
+      ($0.id.rawValue, $0.time) < ($1.id.rawValue, $1.time)
+    }
     var hasFollowingCurve = false
     var areCurvesChained = true
-    for (index, curve) in curves.enumerated() {
+    for (index, curve) in sortedCurves.enumerated() {
       guard let first = curve.controlPoints.first, let last = curve.controlPoints.last else {
         return .none
       }
       if curve.time > 0, abs(first.time - curve.time) > Self.equalTimeToleranceSeconds {
         return .none
       }
-      guard index + 1 < curves.count, curves[index + 1].id == curve.id else { continue }
+      guard index + 1 < sortedCurves.count, sortedCurves[index + 1].id == curve.id else { continue }
       hasFollowingCurve = true
-      if abs(last.time - curves[index + 1].time) > Self.equalTimeToleranceSeconds {
+      if abs(last.time - sortedCurves[index + 1].time) > Self.equalTimeToleranceSeconds {
         areCurvesChained = false
       }
     }

@@ -13,21 +13,22 @@ extension AHAPDecoder {
     let kind = decodeName(of: event, keyIndex: EventKey.type, in: AHAPNames.eventTypes)
     let time = decodeTime(of: event, keyIndex: EventKey.time)
     let durationValue = readOptionalMember(of: event, keyIndex: EventKey.duration)
-    let duration = durationValue.flatMap {
+    let durationSeconds = durationValue.flatMap {
       decodeSeconds($0, schema: event.schema, keyIndex: EventKey.duration)
     }
     let waveform = decodeWaveform(of: event, kind: kind)
-    let parameters =
+    let eventParameters =
       readOptionalMember(of: event, keyIndex: EventKey.parameters).map {
         decodeEventParameters($0, kind: kind)
       }
       ?? EventParameters()
     guard let kind, let time else { return }
-    checkDuration(duration, durationValue, kind, of: event)
+    checkDuration(durationSeconds, durationValue, kind, of: event)
     eventValueIndices.append(value.nodeIndex)
     pattern.events.append(
       HapticEvent(
-        kind: kind, time: time, duration: duration, parameters: parameters, waveform: waveform))
+        kind: kind, time: time, duration: durationSeconds, parameters: eventParameters,
+        waveform: waveform))
   }
 
   /// Reports a continuous event whose duration is missing or exceeds the maximum.
@@ -133,12 +134,12 @@ extension AHAPDecoder {
       (path.hasPrefix("/"), "is an absolute path; it must be relative to the pattern's folder"),
       (path.split(separator: "/").contains(".."), "leads outside the pattern's folder with \"..\""),
     ]
-    guard let problem = pathProblems.first(where: { $0.0 })?.1 else {
+    guard let pathProblem = pathProblems.first(where: { $0.0 })?.1 else {
       waveformPathValues.append(value)
       return path
     }
     findingLog.add(
-      .invalidWaveformPath, at: value, "\(key.name) \(problem)", errorCode: key.errorCode)
+      .invalidWaveformPath, at: value, "\(key.name) \(pathProblem)", errorCode: key.errorCode)
     return nil
   }
 

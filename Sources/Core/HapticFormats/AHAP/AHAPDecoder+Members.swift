@@ -15,11 +15,11 @@ extension AHAPDecoder {
     else {
       return nil
     }
-    let object = AHAPObject(value, schema)
-    if reportsUnknownKeys, !object.indexedMembers.hasDistinctNames(among: .max) {
-      reportUnknownKeys(of: object)
+    let ahapObject = AHAPObject(value, schema)
+    if reportsUnknownKeys, !ahapObject.indexedMembers.hasDistinctNames(among: .max) {
+      reportUnknownKeys(of: ahapObject)
     }
-    return object
+    return ahapObject
   }
 
   /// Reports every key of an object that its schema does not define.
@@ -76,10 +76,10 @@ extension AHAPDecoder {
     of object: borrowing AHAPObject, keyIndex: Int, in names: AHAPNameTable<Name>
   ) -> Name? {
     guard let value = readRequiredMember(of: object, keyIndex: keyIndex) else { return nil }
-    let index =
+    let nameIndex =
       names.nameList.index(ofString: value)
       ?? readName(value, names: names.nameList, key: object.schema.keys[keyIndex])
-    return index.map { names.allNames[$0] }
+    return nameIndex.map { names.allNames[$0] }
   }
 
   /// Reads a required number. Returns nil and reports an error if it is missing or invalid.
@@ -125,17 +125,17 @@ extension AHAPDecoder {
   mutating func clampAndReport(
     _ number: Double, to range: ClosedRange<Float>, name: String, at value: JSONValue
   ) -> Float {
-    let nearest = min(max(number, Double(range.lowerBound)), Double(range.upperBound))
-    if nearest != number {
+    let nearestValue = min(max(number, Double(range.lowerBound)), Double(range.upperBound))
+    if nearestValue != number {
       findingLog.add(
         .valueOutOfRange, at: value,
         """
-        \(name) is \(number), outside \(range.lowerBound) to \(range.upperBound); \(nearest) is \
-        used
+        \(name) is \(number), outside \(range.lowerBound) to \(range.upperBound); \
+        \(nearestValue) is used
         """,
         suggestion: 2...100 ~= number ? "the value is not a percentage; write \(number / 100)" : nil
       )
     }
-    return Float(nearest)
+    return Float(nearestValue)
   }
 }

@@ -50,46 +50,46 @@ struct AHAPDecoder: JSONSchemaReader {
   mutating func decode() -> AHAPContent {
     let root = jsonDocument.root
     let fileSchema = AHAPSchemas.fileSchema
-    var content = AHAPContent()
+    var decodedContent = AHAPContent()
     guard root.kind == .object else {
       findingLog.add(
         .invalidStructure, at: root,
         "a pattern file must be an object, not \(root.kind.nounWithArticle)",
         errorCode: fileSchema.errorCode)
-      return content
+      return decodedContent
     }
     reportUnknownKeys(of: AHAPObject(root, fileSchema))
     decodeEntries(of: root)
-    content.usesAbsoluteCurveTimes = convertAbsoluteTimes()
-    if let version = root["Version"] {
-      content.coreHapticsVersion = readScalar(
-        version, key: fileSchema.keys[AHAPSchemas.FileKey.version])
-      if let number = content.coreHapticsVersion, !Self.knownVersions.contains(number) {
+    decodedContent.usesAbsoluteCurveTimes = convertAbsoluteTimes()
+    if let versionValue = root["Version"] {
+      decodedContent.coreHapticsVersion = readScalar(
+        versionValue, key: fileSchema.keys[AHAPSchemas.FileKey.version])
+      if let number = decodedContent.coreHapticsVersion, !Self.knownVersions.contains(number) {
         findingLog.add(
-          .unexpectedVersion, at: version, "Version is \(number); patterns have version 1.0",
+          .unexpectedVersion, at: versionValue, "Version is \(number); patterns have version 1.0",
           suggestion: "write 1.0")
       }
     }
     for member in metadata.map({ Array($0.members) }) ?? [] {
       if let name = member.key, let text = member.string {
-        content.metadata.items.append(.init(entryName: name, entryText: text))
+        decodedContent.metadata.items.append(.init(entryName: name, entryText: text))
       }
     }
-    content.pattern = pattern
-    return content
+    decodedContent.pattern = pattern
+    return decodedContent
   }
 
   /// Decodes the entries of the `Pattern` array.
   private mutating func decodeEntries(of root: JSONValue) {
     let fileSchema = AHAPSchemas.fileSchema
-    if let entries = root["Pattern"] {
-      if entries.kind != .array {
+    if let patternValue = root["Pattern"] {
+      if patternValue.kind != .array {
         findingLog.add(
-          .invalidStructure, at: entries,
-          "Pattern must be an array, not \(entries.kind.nounWithArticle)",
+          .invalidStructure, at: patternValue,
+          "Pattern must be an array, not \(patternValue.kind.nounWithArticle)",
           errorCode: fileSchema.errorCode)
       }
-      for entry in entries.elements {
+      for entry in patternValue.elements {
         decodeEntry(entry)
       }
     } else {
@@ -109,21 +109,21 @@ struct AHAPDecoder: JSONSchemaReader {
     else {
       return
     }
-    let event = readOptionalMember(of: entry, keyIndex: AHAPSchemas.EntryKey.event)
-    if let event {
-      decodeEvent(event)
+    let eventMember = readOptionalMember(of: entry, keyIndex: AHAPSchemas.EntryKey.event)
+    if let eventMember {
+      decodeEvent(eventMember)
     }
     // Return early: nearly all entries contain only an event.
-    if event != nil, entry.indexedMembers.totalMemberCount == 1 { return }
-    let parameter = readOptionalMember(of: entry, keyIndex: AHAPSchemas.EntryKey.parameter)
-    if let parameter {
-      decodeParameter(parameter)
+    if eventMember != nil, entry.indexedMembers.totalMemberCount == 1 { return }
+    let parameterMember = readOptionalMember(of: entry, keyIndex: AHAPSchemas.EntryKey.parameter)
+    if let parameterMember {
+      decodeParameter(parameterMember)
     }
-    let curve = readOptionalMember(of: entry, keyIndex: AHAPSchemas.EntryKey.curve)
-    if let curve {
-      decodeCurve(curve)
+    let curveMember = readOptionalMember(of: entry, keyIndex: AHAPSchemas.EntryKey.curve)
+    if let curveMember {
+      decodeCurve(curveMember)
     }
-    let partCount = [event, parameter, curve].count { $0 != nil }
+    let partCount = [eventMember, parameterMember, curveMember].count { $0 != nil }
     guard partCount > 0 else { return reportUnknownEntry(entry.objectValue) }
     reportUnknownKeys(of: entry)
     if partCount > 1 {
@@ -139,10 +139,11 @@ struct AHAPDecoder: JSONSchemaReader {
     else {
       return findingLog.add(.unknownEntry, at: entry, "an empty entry is ignored")
     }
-    if let key = AHAPSchemas.missingEntryKey(of: entry) {
+    if let missingKey = AHAPSchemas.missingEntryKey(of: entry) {
       return findingLog.add(
-        .bareEntry, at: entry, "the contents of an entry must be in an object \(key.quoted())",
-        suggestion: "write {\"\(key)\": {…}}, or run 'temblor check --fix'",
+        .bareEntry, at: entry,
+        "the contents of an entry must be in an object \(missingKey.quoted())",
+        suggestion: "write {\"\(missingKey)\": {…}}, or run 'temblor check --fix'",
         errorCode: AHAPSchemas.entrySchema.errorCode)
     }
     findingLog.add(
@@ -180,15 +181,15 @@ struct AHAPDecoder: JSONSchemaReader {
   /// Returns the suppressions in the metadata object `AllowedRules`. The last one for a rule
   /// applies.
   mutating func decodeSuppressions() -> [ReadResult.Suppression] {
-    guard let list = metadata?["AllowedRules"] else { return [] }
-    guard list.kind == .object else {
+    guard let allowedRulesList = metadata?["AllowedRules"] else { return [] }
+    guard allowedRulesList.kind == .object else {
       findingLog.add(
-        .wrongType, at: list, severity: .warning,
-        "AllowedRules should be an object, not \(list.kind.nounWithArticle)")
+        .wrongType, at: allowedRulesList, severity: .warning,
+        "AllowedRules should be an object, not \(allowedRulesList.kind.nounWithArticle)")
       return []
     }
     var suppressions: [ReadResult.Suppression] = []
-    for member in list.members {
+    for member in allowedRulesList.members {
       guard let reason = member.string else {
         findingLog.add(
           .wrongType, at: member, severity: .warning,

@@ -12,16 +12,16 @@ extension AHAPDocument {
   ///
   /// Correcting an already corrected text changes nothing.
   package func correctedText() throws(InputError) -> [UInt8] {
-    let edits = bareEntryEdits
-    if !edits.isEmpty {
-      let text = TextEdits(jsonDocument.text).applying(edits)
+    let wrappingEdits = bareEntryEdits
+    if !wrappingEdits.isEmpty {
+      let text = TextEdits(jsonDocument.text).applying(wrappingEdits)
       return try AHAPDocument(text: text, name: jsonDocument.name).correctedText()
     }
-    var text = TextEdits(jsonDocument.text).applying(syntaxEdits)
-    let documentWithRenamedKeys = try AHAPDocument(text: text, name: jsonDocument.name)
-    text = TextEdits(text).applying(documentWithRenamedKeys.pointOrderEdits)
-    let documentWithSortedPoints = try AHAPDocument(text: text, name: jsonDocument.name)
-    return TextEdits(text).applying(documentWithSortedPoints.relativeTimeEdits)
+    var editedText = TextEdits(jsonDocument.text).applying(syntaxEdits)
+    let documentWithRenamedKeys = try AHAPDocument(text: editedText, name: jsonDocument.name)
+    editedText = TextEdits(editedText).applying(documentWithRenamedKeys.pointOrderEdits)
+    let documentWithSortedPoints = try AHAPDocument(text: editedText, name: jsonDocument.name)
+    return TextEdits(editedText).applying(documentWithSortedPoints.relativeTimeEdits)
   }
 
   /// Edits that wrap the contents of bare entries in the missing object.
@@ -41,63 +41,64 @@ extension AHAPDocument {
 
   /// Edits that remove byte-order marks and trailing commas, and rename keys and parameters.
   private var syntaxEdits: [TextEdits.Edit] {
-    var edits: [TextEdits.Edit] = []
+    var collectedEdits: [TextEdits.Edit] = []
     for deviation in jsonDocument.deviations {
       switch deviation.kind {
       case .byteOrderMark:
-        edits.append(.init(byteRange: 0..<3, replacementBytes: []))
+        collectedEdits.append(.init(byteRange: 0..<3, replacementBytes: []))
       case .trailingComma:
-        edits.append(
+        collectedEdits.append(
           .init(byteRange: deviation.byteOffset..<deviation.byteOffset + 1, replacementBytes: []))
       case .duplicateKey:
         continue
       }
     }
     for entry in entries {
-      edits += renameEdits(in: entry)
+      collectedEdits += renameEdits(in: entry)
     }
-    return edits
+    return collectedEdits
   }
 
   /// Returns edits that rename obsolete keys and misspelled parameters of an entry.
   private func renameEdits(in entry: JSONValue) -> [TextEdits.Edit] {
-    var edits: [TextEdits.Edit] = []
-    if let event = entry["Event"] {
-      edits += keyRenameEdits("Duration", to: "EventDuration", in: event)
-      for parameter in event.elements(under: "EventParameters") {
-        edits += keyRenameEdits("Value", to: "ParameterValue", in: parameter)
-        edits += parameterNameEdits(parameter, names: AHAPNames.eventParameters.nameList)
+    var collectedEdits: [TextEdits.Edit] = []
+    if let eventValue = entry["Event"] {
+      collectedEdits += keyRenameEdits("Duration", to: "EventDuration", in: eventValue)
+      for parameter in eventValue.elements(under: "EventParameters") {
+        collectedEdits += keyRenameEdits("Value", to: "ParameterValue", in: parameter)
+        collectedEdits += parameterNameEdits(parameter, names: AHAPNames.eventParameters.nameList)
       }
     }
-    if let parameter = entry["Parameter"] {
-      edits += keyRenameEdits("Value", to: "ParameterValue", in: parameter)
-      edits += parameterNameEdits(parameter, names: AHAPNames.dynamicParameters.nameList)
+    if let parameterValue = entry["Parameter"] {
+      collectedEdits += keyRenameEdits("Value", to: "ParameterValue", in: parameterValue)
+      collectedEdits += parameterNameEdits(
+        parameterValue, names: AHAPNames.dynamicParameters.nameList)
     }
-    if let curve = entry["ParameterCurve"] {
-      edits += parameterNameEdits(curve, names: AHAPNames.dynamicParameters.nameList)
+    if let curveValue = entry["ParameterCurve"] {
+      collectedEdits += parameterNameEdits(curveValue, names: AHAPNames.dynamicParameters.nameList)
     }
     for point in entry["ParameterCurve"]?.elements(under: "ParameterCurveControlPoints") ?? [] {
-      edits += keyRenameEdits("Value", to: "ParameterValue", in: point)
+      collectedEdits += keyRenameEdits("Value", to: "ParameterValue", in: point)
     }
-    return edits
+    return collectedEdits
   }
 
   /// Returns an edit that renames a key, unless the object already has the new key.
   private func keyRenameEdits(_ key: String, to newKey: String, in object: JSONValue)
     -> [TextEdits.Edit]
   {
-    guard object[newKey] == nil, let member = object[key] else { return [] }
-    let range = member.keyOffset..<member.keyOffset + key.utf8.count + 2
+    guard object[newKey] == nil, let renamedMember = object[key] else { return [] }
+    let keyByteRange = renamedMember.keyOffset..<renamedMember.keyOffset + key.utf8.count + 2
     // A key that is written with escape sequences is not renamed.
-    guard Array(jsonDocument.text[range]) == Array("\"\(key)\"".utf8) else { return [] }
-    return [TextEdits.Edit(byteRange: range, replacementBytes: Array("\"\(newKey)\"".utf8))]
+    guard Array(jsonDocument.text[keyByteRange]) == Array("\"\(key)\"".utf8) else { return [] }
+    return [TextEdits.Edit(byteRange: keyByteRange, replacementBytes: Array("\"\(newKey)\"".utf8))]
   }
 
   /// Returns an edit that replaces an unknown parameter name by the closest known name.
   private func parameterNameEdits(_ parameter: JSONValue, names: JSONNameList) -> [TextEdits.Edit] {
-    guard let value = parameter["ParameterID"], let text = value.string,
+    guard let value = parameter["ParameterID"], let statedName = value.string,
       names.index(ofString: value) == nil,
-      let name = names.nearest(to: text), value.sourceBytes.count == text.utf8.count + 2
+      let name = names.nearest(to: statedName), value.sourceBytes.count == statedName.utf8.count + 2
     else { return [] }
     return [
       TextEdits.Edit(

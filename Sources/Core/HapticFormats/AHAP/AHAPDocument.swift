@@ -35,18 +35,18 @@ package struct AHAPDocument: Sendable {
     content: AHAPContent, decoder: AHAPDecoder
   ) {
     var decoder = AHAPDecoder(jsonDocument, options: options)
-    let content = decoder.decode()
+    let decodedContent = decoder.decode()
     guard decoder.findingLog.errorCount == 0 else {
       let errors = decoder.findingLog.findings(in: jsonDocument).filter { $0.severity == .error }
       throw InputError(errors[0], otherErrorCount: decoder.findingLog.errorCount - 1)
     }
-    return (content, decoder)
+    return (decodedContent, decoder)
   }
 
   /// Reads the pattern and checks the text against all AHAP rules. Suppressions are not applied.
   package func examine(options: ReadingOptions = ReadingOptions()) -> ReadResult {
     var decoder = AHAPDecoder(jsonDocument, options: options)
-    let content = decoder.decode()
+    let decodedContent = decoder.decode()
     var suppressions: [ReadResult.Suppression] = []
     if options.wantsFindings {
       decoder.checkDocument()
@@ -58,24 +58,24 @@ package struct AHAPDocument: Sendable {
       }
       suppressions = decoder.decodeSuppressions()
     }
-    var result = ReadResult(
-      content.composition, of: jsonDocument, log: decoder.findingLog, options: options,
+    var readResult = ReadResult(
+      decodedContent.composition, of: jsonDocument, log: decoder.findingLog, options: options,
       sourceMap: SourceMap(
         root: (jsonDocument.root["Pattern"] ?? jsonDocument.root).nodeIndex,
         events: [decoder.eventValueIndices],
         parameters: [decoder.parameterValueIndices], curves: [decoder.curveValueIndices]
-      ) { [jsonDocument] in jsonDocument.location(ofValue: $0) }, details: content.details)
+      ) { [jsonDocument] in jsonDocument.location(ofValue: $0) }, details: decodedContent.details)
     if options.wantsFindings {
-      result.losses = result.findings.filter { $0.rule == Rule.unknownParameter.id }.map {
+      readResult.losses = readResult.findings.filter { $0.rule == Rule.unknownParameter.id }.map {
         Loss(.dropped, .composition, at: $0.location, $0.message)
       }
     }
-    result.soundReferences = decoder.waveformPathValues.map {
+    readResult.soundReferences = decoder.waveformPathValues.map {
       .init(path: $0.string ?? "", location: $0.location)
     }
-    result.suppressions = suppressions
-    result.hasAppleParameters = true
-    return result
+    readResult.suppressions = suppressions
+    readResult.hasAppleParameters = true
+    return readResult
   }
 
   /// Creates the text of a pattern: events, then parameters, then curves, each group in its own
@@ -92,13 +92,13 @@ package struct AHAPDocument: Sendable {
   package init(pattern: HapticPattern, metadata: AHAPMetadata = [:], name: String = "pattern")
     throws(InputError)
   {
-    if let path = pattern.firstNonFinitePath {
+    if let nonFinitePath = pattern.firstNonFinitePath {
       throw InputError(
-        nonFinite: path, rule: .valueOutOfRange, name: name,
+        nonFinite: nonFinitePath, rule: .valueOutOfRange, name: name,
         errorCode: CoreHapticsCode.invalidPatternData)
     }
-    var writer = JSONWriter(layout: .compact)
-    writer.writeObject { file in
+    var jsonWriter = JSONWriter(layout: .compact)
+    jsonWriter.writeObject { file in
       file.writeMember("Version", 1.0)
       if !metadata.items.isEmpty {
         file.writeObject("Metadata") { object in
@@ -109,7 +109,7 @@ package struct AHAPDocument: Sendable {
       }
       file.writeArray("Pattern") { $0.write(pattern) }
     }
-    try self.init(text: writer.finish(), name: name)
+    try self.init(text: jsonWriter.finish(), name: name)
   }
 
   /// Returns the canonical text, which is identical for files with equal content and easy to
@@ -221,15 +221,15 @@ package struct AHAPContent: Equatable, Sendable {
   /// Additional information about the file: its version, its metadata, and the time reference of
   /// its control points.
   package var details: [(name: String, value: String)] {
-    var details: [(name: String, value: String)] = []
+    var documentDetails: [(name: String, value: String)] = []
     if let coreHapticsVersion {
-      details.append(("version", "\(coreHapticsVersion)"))
+      documentDetails.append(("version", "\(coreHapticsVersion)"))
     }
-    details += metadata.items.map { ($0.entryName, $0.entryText) }
+    documentDetails += metadata.items.map { ($0.entryName, $0.entryText) }
     if usesAbsoluteCurveTimes {
-      details.append(("curveTimes", "absolute"))
+      documentDetails.append(("curveTimes", "absolute"))
     }
-    return details
+    return documentDetails
   }
 }
 

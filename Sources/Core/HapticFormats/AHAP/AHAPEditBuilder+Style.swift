@@ -41,26 +41,26 @@ extension AHAPEditBuilder {
       writer.writeValue(copying: entry)
       return writer.writtenBytes
     }
-    var result: [UInt8] = []
-    let lines = AHAPSchemas.entrySchema.canonicalText(of: entry).split(separator: 0x0A)
-    for (index, line) in lines.enumerated() {
+    var entryTextBytes: [UInt8] = []
+    let canonicalLines = AHAPSchemas.entrySchema.canonicalText(of: entry).split(separator: 0x0A)
+    for (index, line) in canonicalLines.enumerated() {
       let depth = line.prefix { $0 == 0x20 }.count / 2
       if index > 0 {
-        result += lineStart + (0..<depth).flatMap { _ in indentation }
+        entryTextBytes += lineStart + (0..<depth).flatMap { _ in indentation }
       }
-      result += line.drop { $0 == 0x20 }
+      entryTextBytes += line.drop { $0 == 0x20 }
     }
-    return result
+    return entryTextBytes
   }
 
   /// Returns the white space before the closing bracket of an array.
   func closingWhitespace(of list: JSONValue) -> [UInt8] {
     let closingBracketOffset = TextEdits.byteRange(of: list, in: sourceText).upperBound - 1
-    var whitespaceStart = closingBracketOffset
-    while whitespaceStart > 0, sourceText[whitespaceStart - 1] <= 0x20 {
-      whitespaceStart -= 1
+    var whitespaceStartOffset = closingBracketOffset
+    while whitespaceStartOffset > 0, sourceText[whitespaceStartOffset - 1] <= 0x20 {
+      whitespaceStartOffset -= 1
     }
-    return Array(sourceText[whitespaceStart..<closingBracketOffset])
+    return Array(sourceText[whitespaceStartOffset..<closingBracketOffset])
   }
 
   /// Returns the text of an object on one line, or formatted like an existing object with the same
@@ -80,14 +80,14 @@ extension AHAPEditBuilder {
       }
     }
     let colonSpacing: [UInt8] = root.hasSpacesAfterColons ? [0x20] : []
-    var result = [UInt8(ascii: "{")]
+    var objectBytes = [UInt8(ascii: "{")]
     for (index, member) in members.enumerated() {
       if index > 0 {
-        result += [UInt8(ascii: ",")] + colonSpacing
+        objectBytes += [UInt8(ascii: ",")] + colonSpacing
       }
-      result += Array("\"\(member.key)\":".utf8) + colonSpacing + member.valueBytes
+      objectBytes += Array("\"\(member.key)\":".utf8) + colonSpacing + member.valueBytes
     }
-    return result + [UInt8(ascii: "}")]
+    return objectBytes + [UInt8(ascii: "}")]
   }
 }
 

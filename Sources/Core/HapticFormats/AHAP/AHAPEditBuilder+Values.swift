@@ -58,9 +58,9 @@ extension AHAPEditBuilder {
     if let existingFlag = existing?.boolean, number == 0 || number == 1 {
       return existingFlag == (number == 1) ? nil : Self.booleanLiteral(number == 1)
     }
-    let bytes = Self.numberText(number, like: existing?.sourceBytes)
-    let isSameText = existing.map { $0.sourceBytes.elementsEqual(bytes) } == true
-    return isSameText ? nil : bytes
+    let numberBytes = Self.numberText(number, like: existing?.sourceBytes)
+    let isSameText = existing.map { $0.sourceBytes.elementsEqual(numberBytes) } == true
+    return isSameText ? nil : numberBytes
   }
 
   /// Returns the encoded flag, or nil if it equals the existing value. A flag written as 0 or 1
@@ -82,13 +82,14 @@ extension AHAPEditBuilder {
   ///
   /// A whole number is written without a decimal point if the number it replaces has none.
   static func numberText(_ number: Double, like old: ArraySlice<UInt8>? = nil) -> [UInt8] {
-    let rounded = number.magnitude < 1e9 ? (number * 1e6).rounded() / 1e6 + 0 : number
-    let bytes = Array("\(rounded)".utf8)
+    let roundedNumber = number.magnitude < 1e9 ? (number * 1e6).rounded() / 1e6 + 0 : number
+    let numberBytes = Array("\(roundedNumber)".utf8)
     let replacesWholeNumber = old.map { old in
       !old.isEmpty
         && old.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || $0 == UInt8(ascii: "-") }
     }
-    let isWholeNumber = bytes.suffix(2) == Array(".0".utf8)[...]
-    return replacesWholeNumber == true && isWholeNumber ? Array(bytes.dropLast(2)) : bytes
+    let isWholeNumber = numberBytes.suffix(2) == Array(".0".utf8)[...]
+    return replacesWholeNumber == true && isWholeNumber
+      ? Array(numberBytes.dropLast(2)) : numberBytes
   }
 }

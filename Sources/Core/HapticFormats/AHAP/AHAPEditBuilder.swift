@@ -95,15 +95,15 @@ struct AHAPEditBuilder {
     for (index, added) in addedMembers {
       insertMembers(added, into: editor.value(at: index))
     }
-    var edits = replacementsByValueIndex.map { index, bytes in
+    var byteEdits = replacementsByValueIndex.map { index, bytes in
       let range = TextEdits.byteRange(of: editor.value(at: index), in: sourceText)
       return TextEdits.Edit(byteRange: range, replacementBytes: bytes)
     }
     for (index, edit) in containerEdits {
-      edits += edit.byteEdits(of: editor.value(at: index), visitedCount: &visitedValueCount)
+      byteEdits += edit.byteEdits(of: editor.value(at: index), visitedCount: &visitedValueCount)
     }
-    visitedValueCount += edits.reduce(0) { $0 + $1.replacementBytes.count + 1 }
-    return edits
+    visitedValueCount += byteEdits.reduce(0) { $0 + $1.replacementBytes.count + 1 }
+    return byteEdits
   }
 
   /// Removes the parameter array of each event whose parameters are all removed.
@@ -121,11 +121,11 @@ struct AHAPEditBuilder {
 
   /// Resolves a path, and records that curves change if it refers to one.
   private mutating func resolvePath(_ path: String) throws(InputError) -> AHAPPath {
-    let resolved = try AHAPPath(path, in: editor, points: &controlPointsByCurve)
-    if resolved.partKind == .curve || resolved.partKind == .point {
+    let resolvedPath = try AHAPPath(path, in: editor, points: &controlPointsByCurve)
+    if resolvedPath.partKind == .curve || resolvedPath.partKind == .point {
       changesCurves = true
     }
-    return resolved
+    return resolvedPath
   }
 
   // MARK: - Fields
@@ -133,15 +133,15 @@ struct AHAPEditBuilder {
   private mutating func setField(
     _ field: AHAPField, of path: AHAPPath, to value: PatternChange.Value
   ) throws(InputError) {
-    let object = path.containerValue
-    guard let id = field.eventParameter else {
-      let existing = object[field.jsonKey]
+    let containerValue = path.containerValue
+    guard let eventParameterID = field.eventParameter else {
+      let existing = containerValue[field.jsonKey]
       if let bytes = try encoded(value, for: field, replacing: existing, at: path) {
-        replaceOrAddMember(bytes, key: field.jsonKey, existing: existing, in: object)
+        replaceOrAddMember(bytes, key: field.jsonKey, existing: existing, in: containerValue)
       }
       return
     }
-    let parameterElement = parameterElements(id, of: object).last
+    let parameterElement = parameterElements(eventParameterID, of: containerValue).last
     let existingValue = parameterElement?["ParameterValue"]
     visitedValueCount += parameterElement?.parent?.children.count ?? 0
     guard let bytes = try encoded(value, for: field, replacing: existingValue, at: path) else {
@@ -150,9 +150,11 @@ struct AHAPEditBuilder {
     if let existingValue {
       replacementsByValueIndex[existingValue.nodeIndex] = bytes
     } else {
-      addedParameters[object.nodeIndex, default: []].removeAll { $0.parameterID == id.rawValue }
-      addedParameters[object.nodeIndex, default: []].append(
-        ParameterText(parameterID: id.rawValue, valueBytes: bytes))
+      addedParameters[containerValue.nodeIndex, default: []].removeAll {
+        $0.parameterID == eventParameterID.rawValue
+      }
+      addedParameters[containerValue.nodeIndex, default: []].append(
+        ParameterText(parameterID: eventParameterID.rawValue, valueBytes: bytes))
     }
   }
 
@@ -168,8 +170,10 @@ struct AHAPEditBuilder {
   }
 
   private mutating func remove(_ field: AHAPField, of object: JSONValue) {
-    guard let id = field.eventParameter else { return remove(field.jsonKey, of: object) }
-    for element in parameterElements(id, of: object) {
+    guard let eventParameterID = field.eventParameter else {
+      return remove(field.jsonKey, of: object)
+    }
+    for element in parameterElements(eventParameterID, of: object) {
       if let list = element.parent {
         containerEdits[list.nodeIndex, default: ContainerEdit()].removedIndices.insert(
           element.nodeIndex)
@@ -194,54 +198,54 @@ struct AHAPEditBuilder {
   /// Removes a control point, or the entry that contains a part. If the entry contains other parts,
   /// only the given part is removed.
   private mutating func remove(_ value: JSONValue) {
-    let entry = value.enclosingEntry
-    if let key = value.key, entry.holdsSeveralParts {
-      remove(key, of: entry)
-    } else if let list = entry.parent {
+    let enclosingEntry = value.enclosingEntry
+    if let partKey = value.key, enclosingEntry.holdsSeveralParts {
+      remove(partKey, of: enclosingEntry)
+    } else if let list = enclosingEntry.parent {
       containerEdits[list.nodeIndex, default: ContainerEdit()].removedIndices.insert(
-        entry.nodeIndex)
+        enclosingEntry.nodeIndex)
     }
   }
 
   /// Returns the text of a control point, or of an entry that contains only the given part.
   func entryBytes(of value: JSONValue) -> [UInt8] {
-    let entry = value.enclosingEntry
-    guard let key = value.key, entry.holdsSeveralParts else {
-      return Array(sourceText[TextEdits.byteRange(of: entry, in: sourceText)])
+    let enclosingEntry = value.enclosingEntry
+    guard let partKey = value.key, enclosingEntry.holdsSeveralParts else {
+      return Array(sourceText[TextEdits.byteRange(of: enclosingEntry, in: sourceText)])
     }
-    let bytes = Array(sourceText[TextEdits.byteRange(of: value, in: sourceText)])
-    return objectText([MemberText(key: key, valueBytes: bytes)], like: nil)
+    let partBytes = Array(sourceText[TextEdits.byteRange(of: value, in: sourceText)])
+    return objectText([MemberText(key: partKey, valueBytes: partBytes)], like: nil)
   }
 
   /// Parses a new entry, or throws an error if the entry is invalid.
   private func parseEntry(_ bytes: [UInt8], after path: String?) throws(InputError) -> JSONValue {
-    let entry: JSONValue
+    let parsedEntry: JSONValue
     do throws(JSONError) {
-      entry = try JSONDocument(text: bytes, name: "entry").root
+      parsedEntry = try JSONDocument(text: bytes, name: "entry").root
     } catch {
       throw editor.invalidChangeError(
         at: path,
         message: "the entry is not valid JSON: \(error.message)\(error.location.position)",
         suggestion: error.suggestion)
     }
-    guard entry.kind == .object,
-      AHAPSchemas.entrySchema.keys.contains(where: { entry[$0.name] != nil })
+    guard parsedEntry.kind == .object,
+      AHAPSchemas.entrySchema.keys.contains(where: { parsedEntry[$0.name] != nil })
     else {
       throw editor.invalidChangeError(
         at: path, message: "an entry must be an object with an Event, Parameter, or ParameterCurve",
         suggestion: "write {\"Event\": {…}}")
     }
-    return entry
+    return parsedEntry
   }
 
   /// Inserts an entry after a part, or at the end of the pattern.
   private mutating func addEntry(_ bytes: [UInt8], after path: String?) throws(InputError) {
-    let entry = try parseEntry(bytes, after: path)
-    if entry["ParameterCurve"] != nil {
+    let newEntry = try parseEntry(bytes, after: path)
+    if newEntry["ParameterCurve"] != nil {
       changesCurves = true
     }
-    guard let list = root["Pattern"] else { return }
-    var precedingEntry = Array(list.elements).last
+    guard let patternList = root["Pattern"] else { return }
+    var precedingEntry = Array(patternList.elements).last
     if let path {
       let resolved = try resolvePath(path)
       guard resolved.partKind != .point, resolved.namedField == nil else {
@@ -249,15 +253,15 @@ struct AHAPEditBuilder {
       }
       precedingEntry = resolved.containerValue.enclosingEntry
     }
-    let (lineStart, indentation) = entryLayout(after: precedingEntry, in: list)
-    var containerEdit = containerEdits[list.nodeIndex] ?? ContainerEdit()
+    let (lineStart, indentation) = entryLayout(after: precedingEntry, in: patternList)
+    var containerEdit = containerEdits[patternList.nodeIndex] ?? ContainerEdit()
     if precedingEntry == nil, lineStart.hasLineBreak {
       containerEdit.openingWhitespace = lineStart
       containerEdit.closingWhitespace = Array(lineStart.dropLast(indentation.count))
     }
-    let text = entryText(entry, lineStart: lineStart, indentation: indentation)
-    containerEdit.insert(text, after: precedingEntry?.nodeIndex)
-    containerEdits[list.nodeIndex] = containerEdit
+    let newEntryText = entryText(newEntry, lineStart: lineStart, indentation: indentation)
+    containerEdit.insert(newEntryText, after: precedingEntry?.nodeIndex)
+    containerEdits[patternList.nodeIndex] = containerEdit
   }
 
   /// Inserts a control point after all points that are not later.
@@ -265,23 +269,23 @@ struct AHAPEditBuilder {
     throws(InputError)
   {
     guard time.isFinite, value.isFinite else { throw path.error("the numbers must be finite") }
-    let curve = path.containerValue
-    guard let list = curve["ParameterCurveControlPoints"] else { return }
-    let elements = Array(list.elements)
-    visitedValueCount += elements.count
-    let precedingPoint = elements.last { ($0["Time"]?.number ?? 0) <= time }
+    let curveValue = path.containerValue
+    guard let pointList = curveValue["ParameterCurveControlPoints"] else { return }
+    let pointElements = Array(pointList.elements)
+    visitedValueCount += pointElements.count
+    let precedingPoint = pointElements.last { ($0["Time"]?.number ?? 0) <= time }
     let samplePoint =
-      elements.last ?? styleSample("ParameterCurveControlPoints", of: editor.curveValueIndices)
-    let members = [
+      pointElements.last ?? styleSample("ParameterCurveControlPoints", of: editor.curveValueIndices)
+    let pointMembers = [
       MemberText(key: "Time", valueBytes: Self.numberText(time)),
       MemberText(key: "ParameterValue", valueBytes: Self.numberText(value)),
     ]
-    let point = objectText(members, like: samplePoint)
-    if elements.isEmpty {
-      setDelimiters(of: list.nodeIndex, like: samplePoint?.parent)
+    let pointText = objectText(pointMembers, like: samplePoint)
+    if pointElements.isEmpty {
+      setDelimiters(of: pointList.nodeIndex, like: samplePoint?.parent)
     }
-    containerEdits[list.nodeIndex, default: ContainerEdit()].insert(
-      point, after: precedingPoint?.nodeIndex)
+    containerEdits[pointList.nodeIndex, default: ContainerEdit()].insert(
+      pointText, after: precedingPoint?.nodeIndex)
   }
 
   // MARK: - Collected edits
@@ -311,18 +315,19 @@ struct AHAPEditBuilder {
       }
       return
     }
-    let siblings = sampleParameter?.parent?.children ?? []
+    let sampleSiblings = sampleParameter?.parent?.children ?? []
     let defaultGap: [UInt8] = root.hasSpacesAfterColons ? [0x20] : []
-    let gap = siblings.isEmpty ? defaultGap : siblings.separatorWhitespace(at: 0)
-    var bytes = [UInt8(ascii: "[")] + (siblings.first?.leadingWhitespace ?? [])
+    let separatorGap =
+      sampleSiblings.isEmpty ? defaultGap : sampleSiblings.separatorWhitespace(at: 0)
+    var arrayBytes = [UInt8(ascii: "[")] + (sampleSiblings.first?.leadingWhitespace ?? [])
     for (index, text) in parameterTexts.enumerated() {
       if index > 0 {
-        bytes += [UInt8(ascii: ",")] + gap
+        arrayBytes += [UInt8(ascii: ",")] + separatorGap
       }
-      bytes += text
+      arrayBytes += text
     }
-    bytes += (sampleParameter?.parent.map(closingWhitespace) ?? []) + [UInt8(ascii: "]")]
-    replaceOrAddMember(bytes, key: "EventParameters", existing: parameterList, in: event)
+    arrayBytes += (sampleParameter?.parent.map(closingWhitespace) ?? []) + [UInt8(ascii: "]")]
+    replaceOrAddMember(arrayBytes, key: "EventParameters", existing: parameterList, in: event)
   }
 
   /// Inserts members into an object at their positions in canonical key order.
@@ -330,13 +335,13 @@ struct AHAPEditBuilder {
     _ added: [MemberText], into object: JSONValue
   ) {
     let canonicalKeyOrder = AHAPSchemas.eventSchema.names.names
-    func rank(_ key: String?) -> Int {
+    func keyRank(_ key: String?) -> Int {
       key.flatMap { canonicalKeyOrder.firstIndex(of: $0) } ?? canonicalKeyOrder.count
     }
-    let children = object.children
-    for member in added.sorted(by: { rank($0.key) < rank($1.key) }) {
-      let predecessor = children.last { rank($0.key) < rank(member.key) }
-      let colon = (predecessor ?? children.first)?.keySeparator ?? Array(": ".utf8)
+    let existingMembers = object.children
+    for member in added.sorted(by: { keyRank($0.key) < keyRank($1.key) }) {
+      let predecessor = existingMembers.last { keyRank($0.key) < keyRank(member.key) }
+      let colon = (predecessor ?? existingMembers.first)?.keySeparator ?? Array(": ".utf8)
       let text = Array("\"\(member.key)\"".utf8) + colon + member.valueBytes
       containerEdits[object.nodeIndex, default: ContainerEdit()].insert(
         text, after: predecessor?.nodeIndex)
@@ -346,7 +351,7 @@ struct AHAPEditBuilder {
   /// Returns the first element of an existing array as a formatting model for new elements. The
   /// array is stored under a key of one of the given values, and its first element has two members.
   private mutating func styleSample(_ key: String, of valueIndices: [Int]) -> JSONValue? {
-    if let cached = styleSampleCache[key] { return cached }
+    if let cachedSample = styleSampleCache[key] { return cachedSample }
     for index in valueIndices {
       guard let first = editor.value(at: index)[key]?.elements.first(where: { _ in true }),
         first.children.count == 2
@@ -363,8 +368,9 @@ struct AHAPEditBuilder {
   /// Formats an empty array in the style of another array, whose white space inside the brackets is
   /// copied.
   private mutating func setDelimiters(of list: Int, like sample: JSONValue?) {
-    guard let sample, let first = sample.children.first else { return }
-    containerEdits[list, default: ContainerEdit()].openingWhitespace = first.leadingWhitespace
+    guard let sample, let firstSampleChild = sample.children.first else { return }
+    containerEdits[list, default: ContainerEdit()].openingWhitespace =
+      firstSampleChild.leadingWhitespace
     containerEdits[list, default: ContainerEdit()].closingWhitespace = closingWhitespace(of: sample)
   }
 }

@@ -57,25 +57,25 @@ package struct AHAPEditor: Sendable {
   /// - Complexity: Linear in the length of the document, the number of changes, and the size of the
   ///   parts that they affect.
   package func applying(_ changes: [PatternChange]) throws(InputError) -> AHAPEditor {
-    var builder = AHAPEditBuilder(of: self)
+    var editBuilder = AHAPEditBuilder(of: self)
     for change in changes {
-      try builder.recordEdits(of: change)
+      try editBuilder.recordEdits(of: change)
     }
-    if builder.changesCurves, hasAbsoluteTimes {
+    if editBuilder.changesCurves, hasAbsoluteTimes {
       let relativeText = TextEdits(text).applying(document.relativeTimeEdits)
       return try editor(for: relativeText, changedBy: changes).applying(changes)
     }
-    let editedText = TextEdits(text).applying(builder.collectedEdits())
-    let result = try editor(
-      for: editedText, changedBy: changes, visitedCount: builder.visitedValueCount)
-    guard !result.hasAbsoluteTimes || hasAbsoluteTimes else {
+    let editedText = TextEdits(text).applying(editBuilder.collectedEdits())
+    let changedEditor = try editor(
+      for: editedText, changedBy: changes, visitedCount: editBuilder.visitedValueCount)
+    guard !changedEditor.hasAbsoluteTimes || hasAbsoluteTimes else {
       throw invalidChangeError(
         at: changes.count == 1 ? changes[0].path : nil,
         message:
           "the control points of all curves would become relative to the start of the pattern",
         suggestion: "move one control point by 1 ms")
     }
-    return result
+    return changedEditor
   }
 
   /// Returns the text of a part: a control point, or the entry of `Pattern` that contains the part.
@@ -88,16 +88,16 @@ package struct AHAPEditor: Sendable {
   /// stay in document order.
   package func pointOrder(ofCurve index: Int) -> [Int] {
     guard curveValueIndices.indices.contains(index) else { return [] }
-    let times = controlPoints(ofCurve: index).map { $0["Time"]?.number ?? 0 }
-    return times.indices.sorted { (times[$0], $0) < (times[$1], $1) }
+    let pointTimes = controlPoints(ofCurve: index).map { $0["Time"]?.number ?? 0 }
+    return pointTimes.indices.sorted { (pointTimes[$0], $0) < (pointTimes[$1], $1) }
   }
 
   /// Returns the path of the part that contains a JSON value, or nil if no part does.
   ///
   /// - Parameter path: The JSON path of the value, such as `Pattern[3].Event.Time`.
   package func changePath(forJSONPath path: String) -> String? {
-    let separated = path.utf8.split(whereSeparator: { ".[]".utf8.contains($0) })
-    var remainingSteps = separated.map { String(Substring($0)) }[...]
+    let pathComponents = path.utf8.split(whereSeparator: { ".[]".utf8.contains($0) })
+    var remainingSteps = pathComponents.map { String(Substring($0)) }[...]
     guard remainingSteps.popFirst() == "Pattern",
       let number = remainingSteps.popFirst().flatMap({ Int($0) }),
       number >= 0, let list = document.jsonDocument.root["Pattern"],

@@ -17,11 +17,11 @@ extension HapticFormat {
   /// - Loop points are dropped. Sampled signals are dropped unless they are written as sound files.
   /// - Non-finite numbers are errors.
   public static let ahap: HapticFormat = {
-    var format = ahapWithoutEditor
-    format.makeEditor = { (file) throws(InputError) in
+    var editableFormat = ahapWithoutEditor
+    editableFormat.makeEditor = { (file) throws(InputError) in
       try AHAPEditor(text: file.bytes, name: file.name)
     }
-    return format
+    return editableFormat
   }()
 
   private static let ahapWithoutEditor = HapticFormat(
@@ -55,9 +55,10 @@ extension HapticFormat {
   private static func outline(of bytes: Span<UInt8>) -> JSONOutline? {
     if let outline = JSONOutline(bytes) { return outline }
     // The beginning of the text suffices. A length divisible by 4 does not split UTF-32 characters.
-    let start = (0..<min(bytes.count, 1 << 16) / 4 * 4).map { bytes[$0] }
-    let encoding = TextEncoding(of: start)
-    guard encoding != .utf8, let text = encoding.utf8Bytes(of: start) else { return nil }
-    return JSONOutline(text.span)
+    let leadingBytes = (0..<min(bytes.count, 1 << 16) / 4 * 4).map { bytes[$0] }
+    let detectedEncoding = TextEncoding(of: leadingBytes)
+    guard detectedEncoding != .utf8, let utf8Text = detectedEncoding.utf8Bytes(of: leadingBytes)
+    else { return nil }
+    return JSONOutline(utf8Text.span)
   }
 }

@@ -77,8 +77,8 @@ struct AHAPPath {
 
   /// Resolves a path in a document, or throws an error if it does not exist.
   init(_ text: String, in editor: AHAPEditor) throws(InputError) {
-    var points: [Int: [JSONValue]] = [:]
-    try self.init(text, in: editor, points: &points)
+    var controlPointCache: [Int: [JSONValue]] = [:]
+    try self.init(text, in: editor, points: &controlPointCache)
   }
 
   /// Resolves a path, using a cache of control points.
@@ -88,53 +88,55 @@ struct AHAPPath {
   ///   - editor: The document that the path refers to.
   ///   - points: Cached control points, by curve index.
   init(_ text: String, in editor: AHAPEditor, points: inout [Int: [JSONValue]]) throws(InputError) {
-    var steps = Self.steps(of: text)[...]
-    func error(_ message: String, _ suggestion: String? = nil) -> InputError {
+    var pathSteps = Self.steps(of: text)[...]
+    func pathError(_ message: String, _ suggestion: String? = nil) -> InputError {
       editor.invalidChangeError(at: text, message: message, suggestion: suggestion)
     }
-    guard let first = steps.popFirst(), let index = first.index else {
-      throw error(
+    guard let listStep = pathSteps.popFirst(), let listIndex = listStep.index else {
+      throw pathError(
         "invalid path",
         "use events[3], parameters[0], curves[0].points[2], or a field of one of these")
     }
-    let lists: [(name: String, part: PartKind, valueIndices: [Int])] = [
+    let knownLists: [(name: String, part: PartKind, valueIndices: [Int])] = [
       ("events", .event, editor.eventValueIndices),
       ("parameters", .parameter, editor.parameterValueIndices),
       ("curves", .curve, editor.curveValueIndices),
     ]
-    guard let list = lists.first(where: { $0.name == first.name }) else {
-      throw error(
-        "unknown list \(first.name.quoted())",
-        JSONNameList(lists.map { $0.name }).suggestion(for: first.name)
+    guard let namedList = knownLists.first(where: { $0.name == listStep.name }) else {
+      throw pathError(
+        "unknown list \(listStep.name.quoted())",
+        JSONNameList(knownLists.map { $0.name }).suggestion(for: listStep.name)
           ?? "use events, parameters, or curves"
       )
     }
-    guard index < list.valueIndices.count else {
-      throw error(
-        Self.missingText(for: first, count: list.valueIndices.count, owner: "the pattern"))
+    guard listIndex < namedList.valueIndices.count else {
+      throw pathError(
+        Self.missingText(for: listStep, count: namedList.valueIndices.count, owner: "the pattern"))
     }
-    var part = list.part
-    var valueIndex = list.valueIndices[index]
-    if part == .curve, let step = steps.first, step.name == "points", let number = step.index {
-      let controlPoints = points[index] ?? editor.controlPoints(ofCurve: index)
-      points[index] = controlPoints
-      guard number < controlPoints.count else {
-        throw error(Self.missingText(for: step, count: controlPoints.count, owner: "the curve"))
+    var resolvedPartKind = namedList.part
+    var valueIndex = namedList.valueIndices[listIndex]
+    if resolvedPartKind == .curve, let step = pathSteps.first, step.name == "points",
+      let pointIndex = step.index
+    {
+      let controlPoints = points[listIndex] ?? editor.controlPoints(ofCurve: listIndex)
+      points[listIndex] = controlPoints
+      guard pointIndex < controlPoints.count else {
+        throw pathError(Self.missingText(for: step, count: controlPoints.count, owner: "the curve"))
       }
-      part = .point
-      valueIndex = controlPoints[number].nodeIndex
-      steps = steps.dropFirst()
+      resolvedPartKind = .point
+      valueIndex = controlPoints[pointIndex].nodeIndex
+      pathSteps = pathSteps.dropFirst()
     }
-    let field = try steps.popFirst().map { step throws(InputError) in
-      try Self.field(of: part, at: step, error: error)
+    let resolvedField = try pathSteps.popFirst().map { step throws(InputError) in
+      try Self.field(of: resolvedPartKind, at: step, error: pathError)
     }
-    guard steps.isEmpty else {
-      throw error("the path continues after a field", "remove the rest of the path")
+    guard pathSteps.isEmpty else {
+      throw pathError("the path continues after a field", "remove the rest of the path")
     }
     self.pathText = text
     self.editor = editor
-    self.partKind = part
-    self.namedField = field
+    self.partKind = resolvedPartKind
+    self.namedField = resolvedField
     containerValue = editor.value(at: valueIndex)
   }
 
@@ -143,14 +145,14 @@ struct AHAPPath {
     of part: PartKind, at step: Step,
     error: (_ message: String, _ suggestion: String?) -> InputError
   ) throws(InputError) -> AHAPField {
-    let field = step.index == nil ? part.fields.first { $0.rawValue == step.name } : nil
-    guard let field else {
+    let matchingField = step.index == nil ? part.fields.first { $0.rawValue == step.name } : nil
+    guard let matchingField else {
       let names = JSONNameList(part.fields.map { $0.rawValue })
       throw error(
         "unknown field of \(part.nounWithArticle)",
         names.suggestion(for: step.name) ?? "use \(names.names.joined(separator: ", "))")
     }
-    return field
+    return matchingField
   }
 
   /// Creates an error that reports an invalid change at this path.
@@ -164,17 +166,17 @@ struct AHAPPath {
   /// Returns the error message for an index out of range.
   private static func missingText(for step: Step, count: Int, owner: String) -> String {
     guard count > 0 else { return "\(owner) has no \(step.name)" }
-    let last = count == 1 ? "" : " to \(step.name)[\(count - 1)]"
+    let lastStepText = count == 1 ? "" : " to \(step.name)[\(count - 1)]"
     return
       """
       \(owner) has \(count) \(count == 1 ? String(step.name.dropLast()) : step.name) \
-      (\(step.name)[0]\(last))
+      (\(step.name)[0]\(lastStepText))
       """
   }
 
   /// Returns the components of a path, or an empty array if the path is invalid.
   private static func steps(of text: String) -> [Step] {
-    var steps: [Step] = []
+    var parsedSteps: [Step] = []
     for part in text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false) {
       let name = part.prefix { $0 != UInt8(ascii: "[") }
       let subscriptText = part[name.endIndex...]
@@ -187,8 +189,8 @@ struct AHAPPath {
         index = digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
       }
       guard !name.isEmpty else { return [] }
-      steps.append((String(decoding: name, as: UTF8.self), index))
+      parsedSteps.append((String(decoding: name, as: UTF8.self), index))
     }
-    return steps
+    return parsedSteps
   }
 }

@@ -39,19 +39,19 @@ struct AHAPWriter {
       case .automatic: !composition.flattensExactly && nonEmptyLayers.count > 1
       case .never: false
       }
-    var files: [WrittenFiles.File] = []
+    var writtenFiles: [WrittenFiles.File] = []
     if writesSeparateFiles {
       for (layer, suffix) in zip(nonEmptyLayers, Self.nameSuffixes(for: nonEmptyLayers)) {
         let document = try AHAPDocument(pattern: layer.pattern, metadata: composition.metadata)
-        files.append(WrittenFiles.File(nameSuffix: suffix, document.canonicalText()))
+        writtenFiles.append(WrittenFiles.File(nameSuffix: suffix, document.canonicalText()))
       }
     } else {
       losses.addBodyLocationLosses(of: composition)
       let document = try AHAPDocument(
         pattern: mergedPattern(losses: &losses), metadata: composition.metadata)
-      files.append(WrittenFiles.File(document.canonicalText()))
+      writtenFiles.append(WrittenFiles.File(document.canonicalText()))
     }
-    return WrittenFiles(files + soundFiles, losses: losses.lossesWithOmittedCounts())
+    return WrittenFiles(writtenFiles + soundFiles, losses: losses.lossesWithOmittedCounts())
   }
 
   /// Merges the events and controls of all layers into one pattern.
@@ -59,9 +59,9 @@ struct AHAPWriter {
   /// - Parameter losses: Receives a loss if controls affect events of other layers.
   private func mergedPattern(losses: inout LossLog) -> HapticPattern {
     guard !composition.flattensExactly else { return composition.flattened }
-    if let merging = LayerMerging(composition) {
-      merging.addLosses(to: &losses)
-      return merging.mergedPattern
+    if let layerMerging = LayerMerging(composition) {
+      layerMerging.addLosses(to: &losses)
+      return layerMerging.mergedPattern
     }
     for (index, layer) in composition.layers.enumerated()
     where !layer.pattern.parameters.isEmpty || !layer.pattern.curves.isEmpty {
@@ -91,10 +91,10 @@ struct AHAPWriter {
   private mutating func linearizeCurves(layerIndex: Int) {
     let pattern = composition.layers[layerIndex].pattern
     guard pattern.curves.contains(where: { $0.interpolation != .linear }) else { return }
-    let curves = linearizedCurves(of: pattern, layerIndex: layerIndex)
-    let events = dividedEvents(of: pattern, layerIndex: layerIndex)
-    composition.layers[layerIndex].pattern.curves = curves
-    composition.layers[layerIndex].pattern.events = events
+    let linearCurves = linearizedCurves(of: pattern, layerIndex: layerIndex)
+    let shortEvents = dividedEvents(of: pattern, layerIndex: layerIndex)
+    composition.layers[layerIndex].pattern.curves = linearCurves
+    composition.layers[layerIndex].pattern.events = shortEvents
   }
 
   /// Returns the curves of a layer, approximated by straight lines with at most 16 points per
@@ -102,10 +102,10 @@ struct AHAPWriter {
   private mutating func linearizedCurves(of pattern: HapticPattern, layerIndex: Int)
     -> [ParameterCurve]
   {
-    var curves: [ParameterCurve] = []
+    var linearCurves: [ParameterCurve] = []
     for (index, curve) in pattern.curves.enumerated() {
       guard curve.interpolation != .linear else {
-        curves.append(curve)
+        linearCurves.append(curve)
         continue
       }
       let lines = curve.linearized(tolerance: options.toleranceFraction)
@@ -119,14 +119,14 @@ struct AHAPWriter {
           """,
           size: options.toleranceFraction)
       }
-      curves += lines.divided(maximumPointCount: Self.maximumCurvePointCount)
+      linearCurves += lines.divided(maximumPointCount: Self.maximumCurvePointCount)
     }
-    return curves
+    return linearCurves
   }
 
   /// Returns the events of a layer, each at most 30 s long.
   private mutating func dividedEvents(of pattern: HapticPattern, layerIndex: Int) -> [HapticEvent] {
-    var events: [HapticEvent] = []
+    var shortEvents: [HapticEvent] = []
     for (index, event) in pattern.events.enumerated() {
       let segments = event.segments(maximumSeconds: HapticEvent.defaultDurationSeconds)
       if segments.count > 1 {
@@ -134,9 +134,9 @@ struct AHAPWriter {
           .approximated, .event(EventReference(layer: layerIndex, event: index)),
           "an event longer than 30 s is split into \(segments.count) adjacent events")
       }
-      events += segments
+      shortEvents += segments
     }
-    return events
+    return shortEvents
   }
 
   /// Replaces a layer's sampled signals with audio events that play sound files.
@@ -173,17 +173,17 @@ extension HapticPattern {
 extension HapticComposition {
   /// The metadata that states the title, author, and notes of the composition.
   var metadata: AHAPMetadata {
-    var metadata: AHAPMetadata = [:]
+    var fileMetadata: AHAPMetadata = [:]
     if let title {
-      metadata.items.append(.init(entryName: "Project", entryText: title))
+      fileMetadata.items.append(.init(entryName: "Project", entryText: title))
     }
     if let author {
-      metadata.items.append(.init(entryName: "Created By", entryText: author))
+      fileMetadata.items.append(.init(entryName: "Created By", entryText: author))
     }
     if let notes {
-      metadata.items.append(.init(entryName: "Description", entryText: notes))
+      fileMetadata.items.append(.init(entryName: "Description", entryText: notes))
     }
-    return metadata
+    return fileMetadata
   }
 }
 
@@ -193,12 +193,12 @@ extension ParameterCurve {
   /// curve.
   func divided(maximumPointCount: Int) -> [ParameterCurve] {
     guard controlPoints.count > maximumPointCount else { return [self] }
-    var curves: [ParameterCurve] = []
+    var dividedCurves: [ParameterCurve] = []
     var firstPointIndex = 0
     while firstPointIndex < controlPoints.count - 1 {
       let end = min(firstPointIndex + maximumPointCount - 1, controlPoints.count - 1)
       let first = firstPointIndex == 0 ? 0 : controlPoints[firstPointIndex].time
-      curves.append(
+      dividedCurves.append(
         ParameterCurve(
           id: id, time: time + first,
           controlPoints: controlPoints[firstPointIndex...end].map {
@@ -207,7 +207,7 @@ extension ParameterCurve {
           interpolation: interpolation))
       firstPointIndex = end
     }
-    return curves
+    return dividedCurves
   }
 }
 
@@ -215,10 +215,10 @@ extension HapticEvent {
   /// Divides the event into consecutive events of at most `maximumSeconds` that together play the
   /// same. An event with envelope times is not divided.
   fileprivate func segments(maximumSeconds: Double) -> [HapticEvent] {
-    let envelopeTimes: [EventParameterID] = [.attackTime, .decayTime, .releaseTime, .sustained]
+    let envelopeTimeIDs: [EventParameterID] = [.attackTime, .decayTime, .releaseTime, .sustained]
     guard kind.isVibration, let duration, duration > maximumSeconds,
       duration < 1e6 * maximumSeconds,
-      !parameters.identifiers.contains(where: envelopeTimes.contains)
+      !parameters.identifiers.contains(where: envelopeTimeIDs.contains)
     else { return [self] }
     return (0..<Int((duration / maximumSeconds).rounded(.up))).map { index in
       var segment = self

@@ -29,34 +29,36 @@ struct ContainerEdit {
     guard !children.isEmpty, !isEmptyAfterwards else {
       return [contentsEdit(of: container, visitedCount: &visitedCount)]
     }
-    var writer = ChildEditWriter(children: children, text: container.document.text)
+    var childWriter = ChildEditWriter(children: children, text: container.document.text)
     for (index, child) in children.enumerated() {
       let textsBefore = index == 0 ? insertedTexts[-1] ?? [] : []
       let textsAfter = insertedTexts[child.nodeIndex] ?? []
       if removedIndices.contains(child.nodeIndex) {
-        writer.removeChild(at: index, replacingBy: textsBefore + textsAfter)
+        childWriter.removeChild(at: index, replacingBy: textsBefore + textsAfter)
       } else {
-        writer.keepChild(at: index, textsBefore: textsBefore, textsAfter: textsAfter)
+        childWriter.keepChild(at: index, textsBefore: textsBefore, textsAfter: textsAfter)
       }
     }
-    visitedCount += writer.visitedByteCount
-    return writer.byteEdits
+    visitedCount += childWriter.visitedByteCount
+    return childWriter.byteEdits
   }
 
   /// Returns the edit of a container that was empty before or is empty afterward.
   private func contentsEdit(of container: JSONValue, visitedCount: inout Int) -> TextEdits.Edit {
-    let text = container.document.text
-    let closingBracketOffset = TextEdits.byteRange(of: container, in: text).upperBound - 1
+    let documentText = container.document.text
+    let closingBracketOffset = TextEdits.byteRange(of: container, in: documentText).upperBound - 1
     let contentsRange = container.byteOffset + 1..<closingBracketOffset
     visitedCount += contentsRange.count
     let textsAtStart = insertedTexts[-1] ?? []
-    guard let first = textsAtStart.first else {
+    guard let firstText = textsAtStart.first else {
       return TextEdits.Edit(byteRange: contentsRange, replacementBytes: [])
     }
-    let others = textsAtStart.dropFirst().flatMap { [UInt8(ascii: ",")] + openingWhitespace + $0 }
+    let laterTexts = textsAtStart.dropFirst().flatMap {
+      [UInt8(ascii: ",")] + openingWhitespace + $0
+    }
     return TextEdits.Edit(
       byteRange: contentsRange,
-      replacementBytes: openingWhitespace + first + others + closingWhitespace)
+      replacementBytes: openingWhitespace + firstText + laterTexts + closingWhitespace)
   }
 }
 
@@ -112,12 +114,12 @@ private struct ChildEditWriter {
   }
 
   private mutating func childByteRange(of index: Int) -> Range<Int> {
-    if let range = childByteRanges[index] { return range }
-    let end = TextEdits.byteRange(of: children[index], in: text).upperBound
-    let range = children[index].keyOffset..<end
-    childByteRanges[index] = range
-    visitedByteCount += range.count
-    return range
+    if let cachedRange = childByteRanges[index] { return cachedRange }
+    let childEndOffset = TextEdits.byteRange(of: children[index], in: text).upperBound
+    let childRange = children[index].keyOffset..<childEndOffset
+    childByteRanges[index] = childRange
+    visitedByteCount += childRange.count
+    return childRange
   }
 
   private func separatorText(at index: Int) -> [UInt8] {
@@ -125,14 +127,14 @@ private struct ChildEditWriter {
   }
 
   private func joined(_ texts: [[UInt8]], at index: Int) -> [UInt8] {
-    var result: [UInt8] = []
+    var joinedBytes: [UInt8] = []
     for (position, text) in texts.enumerated() {
       if position > 0 {
-        result += separatorText(at: index)
+        joinedBytes += separatorText(at: index)
       }
-      result += text
+      joinedBytes += text
     }
-    return result
+    return joinedBytes
   }
 }
 
@@ -142,23 +144,23 @@ extension JSONValue {
 
   /// The white space before the value, or before its key if it is an object member.
   var leadingWhitespace: [UInt8] {
-    let text = document.text
-    var whitespaceStart = keyOffset
-    while whitespaceStart > 0, text[whitespaceStart - 1] <= 0x20 {
-      whitespaceStart -= 1
+    let documentText = document.text
+    var whitespaceStartOffset = keyOffset
+    while whitespaceStartOffset > 0, documentText[whitespaceStartOffset - 1] <= 0x20 {
+      whitespaceStartOffset -= 1
     }
-    return Array(text[whitespaceStart..<keyOffset])
+    return Array(documentText[whitespaceStartOffset..<keyOffset])
   }
 
   /// The text between the key and the value of a member, or `: ` if that text contains a line
   /// break.
   var keySeparator: [UInt8] {
-    let text = document.text
-    var separatorStart = byteOffset
-    while separatorStart > 0, text[separatorStart - 1] != UInt8(ascii: "\"") {
-      separatorStart -= 1
+    let documentText = document.text
+    var separatorStartOffset = byteOffset
+    while separatorStartOffset > 0, documentText[separatorStartOffset - 1] != UInt8(ascii: "\"") {
+      separatorStartOffset -= 1
     }
-    let separatorBytes = Array(text[separatorStart..<byteOffset])
+    let separatorBytes = Array(documentText[separatorStartOffset..<byteOffset])
     return separatorBytes.hasLineBreak ? Array(": ".utf8) : separatorBytes
   }
 
@@ -172,8 +174,8 @@ extension [JSONValue] {
   /// Returns the white space between two elements, in the style of neighboring elements.
   func separatorWhitespace(at index: Int) -> [UInt8] {
     if index > 0 || count > 1 { return self[Swift.max(index, 1)].leadingWhitespace }
-    let whitespace = self[0].leadingWhitespace
-    if whitespace.hasLineBreak { return whitespace }
+    let firstWhitespace = self[0].leadingWhitespace
+    if firstWhitespace.hasLineBreak { return firstWhitespace }
     return self[0].hasSpacesAfterColons ? [0x20] : []
   }
 }

@@ -46,15 +46,16 @@ struct LayerMerging {
     guard layers.allSatisfy({ $0.signals.isEmpty }), controlledLayerIndices.count == 1 else {
       return nil
     }
-    let controlled = layers[controlledLayerIndices[0]].pattern
-    let usedControlIDs = controlled.parameters.map { $0.id } + controlled.curves.map { $0.id }
+    let controlledLayerPattern = layers[controlledLayerIndices[0]].pattern
+    let usedControlIDs =
+      controlledLayerPattern.parameters.map { $0.id } + controlledLayerPattern.curves.map { $0.id }
     guard
       usedControlIDs.allSatisfy({ $0 == .hapticIntensityControl || $0 == .hapticSharpnessControl }),
-      controlled.events.allSatisfy({ $0.kind.isHaptic })
+      controlledLayerPattern.events.allSatisfy({ $0.kind.isHaptic })
     else { return nil }
-    self.controlledPattern = controlled
-    sharpnessControl = ControlTimeline(of: .hapticSharpnessControl, in: controlled)
-    intensityControl = ControlTimeline(of: .hapticIntensityControl, in: controlled)
+    self.controlledPattern = controlledLayerPattern
+    sharpnessControl = ControlTimeline(of: .hapticSharpnessControl, in: controlledLayerPattern)
+    intensityControl = ControlTimeline(of: .hapticIntensityControl, in: controlledLayerPattern)
     var otherLayers = layers
     otherLayers.remove(at: controlledLayerIndices[0])
     let otherLayerEvents = otherLayers.flatMap { $0.pattern.events }
@@ -148,15 +149,16 @@ struct LayerMerging {
     let minimumRequiredShifts = uncontrolledHapticEvents.map { event in
       sharpnessControl.value(at: event.time) - Double(event.value(of: .hapticSharpness))
     }
-    var bestShift = sharpnessControl.value(at: firstEventTime)
-    if let minimum = minimumRequiredShifts.max(),
-      let maximum = minimumRequiredShifts.min().map({ $0 + 1 })
+    var preferredShift = sharpnessControl.value(at: firstEventTime)
+    if let minimumCompensableShift = minimumRequiredShifts.max(),
+      let maximumCompensableShift = minimumRequiredShifts.min().map({ $0 + 1 })
     {
-      bestShift =
-        minimum <= maximum
-        ? min(max(bestShift, minimum), maximum) : (minimum + maximum) / 2
+      preferredShift =
+        minimumCompensableShift <= maximumCompensableShift
+        ? min(max(preferredShift, minimumCompensableShift), maximumCompensableShift)
+        : (minimumCompensableShift + maximumCompensableShift) / 2
     }
-    return min(max(bestShift, minimumShift), maximumShift)
+    return min(max(preferredShift, minimumShift), maximumShift)
   }
 
   /// The factor that is moved from the control to the events of the controlled layer. It is the
@@ -172,22 +174,22 @@ struct LayerMerging {
   /// Returns true if a control is set at or before the first event, and so has no neutral value
   /// during any event.
   private func isSetBeforeFirstEvent(_ control: ControlTimeline) -> Bool {
-    let events = controlledPattern.events + uncontrolledHapticEvents
-    guard let firstEventTime = events.map({ $0.time }).min() else { return false }
+    let hapticEvents = controlledPattern.events + uncontrolledHapticEvents
+    guard let firstEventTime = hapticEvents.map({ $0.time }).min() else { return false }
     return control.segments[control.segmentIndex(at: max(firstEventTime, 0))].sourceStartPosition
       != nil
   }
 
   /// Returns the control values at the ends of all segments, without the initial neutral value.
   private func cornerValues(of control: ControlTimeline) -> [Double] {
-    var values: [Double] = []
+    var controlValues: [Double] = []
     for (index, segment) in control.segments.enumerated() where segment.sourceStartPosition != nil {
-      values.append(segment.startValue)
+      controlValues.append(segment.startValue)
       if index + 1 < control.segments.count {
-        values.append(segment.value(at: control.segments[index + 1].startPosition))
+        controlValues.append(segment.value(at: control.segments[index + 1].startPosition))
       }
     }
-    return values
+    return controlValues
   }
 
   /// Returns an event that compensates for the controls at its onset, and records the remaining
@@ -200,18 +202,19 @@ struct LayerMerging {
       sharpness: Double(event.value(of: .hapticSharpness)),
       intensity: Double(event.value(of: .hapticIntensity))
     )
-    func clamped(_ value: Double) -> Double { min(max(value, 0), 1) }
-    func control(at time: Double) -> (sharpness: Double, gain: Double) {
+    func clampedToUnit(_ value: Double) -> Double { min(max(value, 0), 1) }
+    func controlValues(at time: Double) -> (sharpness: Double, gain: Double) {
       (
         sharpnessControl.isSet ? sharpnessControl.value(at: time) - shift : 0,
         intensityControl.isSet ? intensityControl.value(at: time) / scale : 1
       )
     }
-    let controlAtOnset = control(at: event.time)
+    let controlAtOnset = controlValues(at: event.time)
     let compensatedParameters = (
-      sharpness: clamped(originalParameters.sharpness - controlAtOnset.sharpness),
+      sharpness: clampedToUnit(originalParameters.sharpness - controlAtOnset.sharpness),
       intensity: controlAtOnset.gain > Self.maximumSilentGain
-        ? clamped(originalParameters.intensity / controlAtOnset.gain) : originalParameters.intensity
+        ? clampedToUnit(originalParameters.intensity / controlAtOnset.gain)
+        : originalParameters.intensity
     )
     if compensatedParameters.sharpness != originalParameters.sharpness {
       event.parameters[.hapticSharpness] = Float(compensatedParameters.sharpness)
@@ -224,20 +227,20 @@ struct LayerMerging {
       silencedEventCount += 1
       return event
     }
-    let eventEnd = event.time + (event.kind.isTransient ? 0 : event.holdSeconds ?? 0)
-    let span = event.time...max(event.time, eventEnd)
+    let eventEndSeconds = event.time + (event.kind.isTransient ? 0 : event.holdSeconds ?? 0)
+    let eventTimeRange = event.time...max(event.time, eventEndSeconds)
     // Frequency and level are monotonic in the controls, so checking the extremes suffices.
     if sharpnessControl.isSet {
-      let range = sharpnessControl.valueRange(in: span)
+      let range = sharpnessControl.valueRange(in: eventTimeRange)
       let wantedHertz = SharpnessScale.phone.hertz(ofSharpness: originalParameters.sharpness)
       for value in [range.lowerBound, range.upperBound] {
-        let played = clamped(compensatedParameters.sharpness + value - shift)
+        let played = clampedToUnit(compensatedParameters.sharpness + value - shift)
         let hertz = SharpnessScale.phone.hertz(ofSharpness: played)
         maximumFrequencyErrorHertz = max(maximumFrequencyErrorHertz, abs(hertz - wantedHertz))
       }
     }
     if intensityControl.isSet {
-      let range = intensityControl.valueRange(in: span)
+      let range = intensityControl.valueRange(in: eventTimeRange)
       for value in [range.lowerBound, range.upperBound] {
         let ratio = max(
           compensatedParameters.intensity * value / scale / originalParameters.intensity,

@@ -16,22 +16,22 @@ struct TextEdits {
   /// begins first applies.
   func applying(_ edits: [Edit], within part: Range<Int>? = nil) -> [UInt8] {
     let editedRange = part ?? textBytes.indices
-    var result: [UInt8] = []
-    result.reserveCapacity(editedRange.count)
-    var position = editedRange.lowerBound
+    var editedBytes: [UInt8] = []
+    editedBytes.reserveCapacity(editedRange.count)
+    var copiedEndOffset = editedRange.lowerBound
     // At the same position, insertions come before removals.
     let editOrder = edits.indices.sorted {
       let left = edits[$0].byteRange
       let right = edits[$1].byteRange
       return (left.lowerBound, left.upperBound, $0) < (right.lowerBound, right.upperBound, $1)
     }
-    for index in editOrder where edits[index].byteRange.lowerBound >= position {
-      result += textBytes[position..<edits[index].byteRange.lowerBound]
-      result += edits[index].replacementBytes
-      position = edits[index].byteRange.upperBound
+    for index in editOrder where edits[index].byteRange.lowerBound >= copiedEndOffset {
+      editedBytes += textBytes[copiedEndOffset..<edits[index].byteRange.lowerBound]
+      editedBytes += edits[index].replacementBytes
+      copiedEndOffset = edits[index].byteRange.upperBound
     }
-    result += textBytes[position..<editedRange.upperBound]
-    return result
+    editedBytes += textBytes[copiedEndOffset..<editedRange.upperBound]
+    return editedBytes
   }
 
   /// Returns the byte range of a value, including its closing bracket.
@@ -39,15 +39,15 @@ struct TextEdits {
     guard value.kind == .object || value.kind == .array else {
       return value.byteOffset..<value.byteOffset + value.sourceBytes.count
     }
-    var depth = 0
+    var nestingDepth = 0
     var isInString = false
-    var position = value.byteOffset
-    while position < text.count {
-      let byte = text[position]
-      position += 1
+    var scanOffset = value.byteOffset
+    while scanOffset < text.count {
+      let byte = text[scanOffset]
+      scanOffset += 1
       if isInString {
         if byte == UInt8(ascii: "\\") {
-          position += 1
+          scanOffset += 1
         }
         if byte == UInt8(ascii: "\"") {
           isInString = false
@@ -58,10 +58,10 @@ struct TextEdits {
       case UInt8(ascii: "\""):
         isInString = true
       case UInt8(ascii: "{"), UInt8(ascii: "["):
-        depth += 1
+        nestingDepth += 1
       case UInt8(ascii: "}"), UInt8(ascii: "]"):
-        depth -= 1
-        if depth == 0 { return value.byteOffset..<position }
+        nestingDepth -= 1
+        if nestingDepth == 0 { return value.byteOffset..<scanOffset }
       default:
         continue
       }
