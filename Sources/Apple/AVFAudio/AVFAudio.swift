@@ -274,13 +274,13 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
   /// Returns the playback position in seconds, or nil if the player is stopped or has ended.
   /// Requires the lock.
   private func playbackSeconds(of state: State) -> Double? {
-    guard let start = state.startMediaSeconds else { return nil }
-    let elapsed = state.startOffsetSeconds + max(0, MediaClock.nowSeconds - start)
-    guard duration > 0 else { return elapsed }
-    if state.repetitionCount >= 0, elapsed >= duration * Double(state.repetitionCount + 1) {
+    guard let startSeconds = state.startMediaSeconds else { return nil }
+    let elapsedSeconds = state.startOffsetSeconds + max(0, MediaClock.nowSeconds - startSeconds)
+    guard duration > 0 else { return elapsedSeconds }
+    if state.repetitionCount >= 0, elapsedSeconds >= duration * Double(state.repetitionCount + 1) {
       return nil
     }
-    return elapsed.truncatingRemainder(dividingBy: duration)
+    return elapsedSeconds.truncatingRemainder(dividingBy: duration)
   }
 }
 

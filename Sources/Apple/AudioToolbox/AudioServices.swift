@@ -42,10 +42,11 @@ private func hapticPattern(ofSystemSound number: SystemSoundID) -> CHHapticPatte
   case 1521:
     return ParsedPatternCache.shipped.pattern(named: "triple-tap")
   case kSystemSoundID_Vibrate:
-    let intensity = CHHapticEventParameter(parameterID: .hapticIntensity, value: 1)
-    let event = CHHapticEvent(
-      eventType: .hapticContinuous, parameters: [intensity], relativeTime: 0, duration: 0.4)
-    return try? CHHapticPattern(events: [event], parameters: [])
+    let intensityParameter = CHHapticEventParameter(parameterID: .hapticIntensity, value: 1)
+    let systemSoundEvent = CHHapticEvent(
+      eventType: .hapticContinuous, parameters: [intensityParameter], relativeTime: 0, duration: 0.4
+    )
+    return try? CHHapticPattern(events: [systemSoundEvent], parameters: [])
   default:
     return nil
   }

@@ -167,9 +167,9 @@ private final class Subscriptions: @unchecked Sendable {
   /// Removes those of the given subscriptions that have ended. An ended subscription never becomes
   /// active again.
   private func removeEndedSubscriptions(among crowd: [AnyCancellable]) {
-    let ended = Set(crowd.filter { !$0.isActive })
+    let endedSubscriptions = Set(crowd.filter { !$0.isActive })
     lock.withLock {
-      subscriptions.removeAll { ended.contains($0) }
+      subscriptions.removeAll { endedSubscriptions.contains($0) }
       // Cleanups take constant time per subscription on average.
       nextCleanupSubscriptionCount = max(
         Self.firstCleanupSubscriptionCount, 2 * subscriptions.count)

@@ -63,24 +63,24 @@ private final class PendingDeliveries: @unchecked Sendable {
     after interval: SchedulerInterval, on scheduler: some Scheduler,
     _ deliver: @escaping () -> Void
   ) {
-    let number = lock.withLock {
+    let deliveryNumber = lock.withLock {
       lastDeliveryNumber += 1
       deliveriesByNumber[lastDeliveryNumber] = .some(nil)
       return lastDeliveryNumber
     }
-    let transfer = UncheckedClosureTransfer(deliver)
-    let delivery = scheduler.schedule(after: interval) { [weak self] in
-      self?.removeDelivery(number)
-      transfer.transferredClosure(())
+    let closureTransfer = UncheckedClosureTransfer(deliver)
+    let scheduledDelivery = scheduler.schedule(after: interval) { [weak self] in
+      self?.removeDelivery(deliveryNumber)
+      closureTransfer.transferredClosure(())
     }
     // The delivery may have begun already, or may have been canceled.
     let isPending = lock.withLock {
-      guard deliveriesByNumber[number] != nil else { return false }
-      deliveriesByNumber[number] = delivery
+      guard deliveriesByNumber[deliveryNumber] != nil else { return false }
+      deliveriesByNumber[deliveryNumber] = scheduledDelivery
       return true
     }
     if !isPending {
-      delivery.cancel()
+      scheduledDelivery.cancel()
     }
   }
 
@@ -124,7 +124,7 @@ private final class Throttle<Output>: @unchecked Sendable {
   }
 
   func send(_ value: Output) {
-    let isFirst = lock.withLock {
+    let isFirstOfInterval = lock.withLock {
       guard intervalTimer != nil else {
         beginInterval()
         return true
@@ -134,7 +134,7 @@ private final class Throttle<Output>: @unchecked Sendable {
       }
       return false
     }
-    if isFirst {
+    if isFirstOfInterval {
       receiveValue(value)
     }
   }
@@ -144,8 +144,8 @@ private final class Throttle<Output>: @unchecked Sendable {
   var isIntervalRunning: Bool { lock.withLock { intervalTimer != nil } }
 
   func cancel() {
-    let end = lock.withLock { exchange(&intervalTimer, with: nil) }
-    end?.cancel()
+    let cancelledTimer = lock.withLock { exchange(&intervalTimer, with: nil) }
+    cancelledTimer?.cancel()
   }
 
   /// Begins an interval in which at most one value is delivered. Requires the lock.
@@ -154,14 +154,14 @@ private final class Throttle<Output>: @unchecked Sendable {
   }
 
   private func finishInterval() {
-    let value: Output? = lock.withLock {
+    let intervalValue: Output? = lock.withLock {
       intervalTimer = nil
-      guard let value = exchange(&pendingValue, with: nil) else { return nil }
+      guard let intervalValue = exchange(&pendingValue, with: nil) else { return nil }
       beginInterval()
-      return value
+      return intervalValue
     }
-    if let value {
-      receiveValue(value)
+    if let intervalValue {
+      receiveValue(intervalValue)
     }
   }
 }
@@ -176,13 +176,13 @@ extension ConnectablePublisher {
   /// Returns a publisher that is connected from its first subscription until its last subscription
   /// ends.
   public func autoconnect() -> AnyPublisher<Output, Failure> {
-    let connection = SharedConnection(connect)
+    let sharedConnection = SharedConnection(connect)
     return AnyPublisher { receive in
       let subscription = sink(receiveValue: receive)
-      connection.addSubscriber()
+      sharedConnection.addSubscriber()
       return AnyCancellable {
         subscription.cancel()
-        connection.removeSubscriber()
+        sharedConnection.removeSubscriber()
       }
     }
   }

@@ -278,11 +278,11 @@ private final class ChangePublishers: @unchecked Sendable {
     }
     guard isNew else { return publisher }
     var mirror: Mirror? = Mirror(reflecting: object)
-    while let current = mirror {
-      for child in current.children {
+    while let currentMirror = mirror {
+      for child in currentMirror.children {
         (child.value as? any PublishedProperty)?.connect(toObjectPublisher: publisher)
       }
-      mirror = current.superclassMirror
+      mirror = currentMirror.superclassMirror
     }
     return publisher
   }

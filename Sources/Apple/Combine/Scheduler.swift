@@ -18,9 +18,9 @@ extension DispatchQueue: Scheduler {
   public func schedule(
     after interval: SchedulerInterval, _ action: @escaping @Sendable () -> Void
   ) -> any Cancellable {
-    let item = DispatchWorkItem(block: action)
-    asyncAfter(deadline: .now() + interval.seconds, execute: item)
-    return AnyCancellable { item.cancel() }
+    let workItem = DispatchWorkItem(block: action)
+    asyncAfter(deadline: .now() + interval.seconds, execute: workItem)
+    return AnyCancellable { workItem.cancel() }
   }
 }
 

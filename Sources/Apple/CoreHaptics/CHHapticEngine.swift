@@ -253,20 +253,23 @@ final class DeviceCapability: NSObject, CHHapticDeviceCapability {
   )
     throws -> any CHHapticParameterAttributes
   {
-    let id = try EventParameterID(inParameter)
-    let kind = try HapticEvent.Kind(type)
-    guard kind.responds(to: id) else {
+    let eventParameterID = try EventParameterID(inParameter)
+    let eventKind = try HapticEvent.Kind(type)
+    guard eventKind.responds(to: eventParameterID) else {
       throw CHHapticError(
-        .invalidParameterType, "\(kind.rawValue) events do not respond to \(id.rawValue)")
+        .invalidParameterType,
+        "\(eventKind.rawValue) events do not respond to \(eventParameterID.rawValue)")
     }
-    return ParameterAttributes(id.range, defaultValue: id.defaultValue(for: kind))
+    return ParameterAttributes(
+      eventParameterID.range, defaultValue: eventParameterID.defaultValue(for: eventKind))
   }
 
   func attributes(forDynamicParameter inParameter: CHHapticDynamicParameter.ID) throws
     -> any CHHapticParameterAttributes
   {
-    let id = try DynamicParameterID(inParameter)
-    return ParameterAttributes(id.range, defaultValue: id.neutralValue)
+    let dynamicParameterID = try DynamicParameterID(inParameter)
+    return ParameterAttributes(
+      dynamicParameterID.range, defaultValue: dynamicParameterID.neutralValue)
   }
 
   override var description: String {

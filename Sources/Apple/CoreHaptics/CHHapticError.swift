@@ -205,9 +205,10 @@ extension CHHapticError: _ObjectiveCBridgeable {
   }
 
   private init?(_ source: NSError) {
-    guard source.domain == CoreHapticsErrorDomain, let code = Code(rawValue: source.code) else {
+    guard source.domain == CoreHapticsErrorDomain, let errorCode = Code(rawValue: source.code)
+    else {
       return nil
     }
-    self.init(code, userInfo: source.userInfo)
+    self.init(errorCode, userInfo: source.userInfo)
   }
 }

@@ -83,18 +83,18 @@ open class CHHapticEvent: NSObject {
 
   /// A description of the event on one line, with the type, time, duration, and parameters.
   open override var description: String {
-    var text = "CHHapticEvent(\(type.rawValue)"
+    var descriptionText = "CHHapticEvent(\(type.rawValue)"
     if let audioResourceID {
-      text += " of resource \(audioResourceID)"
+      descriptionText += " of resource \(audioResourceID)"
     }
-    text += " at \(relativeTime) s"
+    descriptionText += " at \(relativeTime) s"
     if let explicitDuration {
-      text += " for \(explicitDuration) s"
+      descriptionText += " for \(explicitDuration) s"
     }
     for parameter in eventParameters {
-      text += ", \(parameter.nameAndValueText)"
+      descriptionText += ", \(parameter.nameAndValueText)"
     }
-    return text + ")"
+    return descriptionText + ")"
   }
 
   /// The type of an event.
@@ -291,9 +291,9 @@ open class CHHapticParameterCurve: NSObject {
 
   /// A description of the curve on one line, with the name, time, and control points.
   open override var description: String {
-    let points = controlPoints.map { "\($0.value) at \($0.relativeTime) s" }
+    let pointTexts = controlPoints.map { "\($0.value) at \($0.relativeTime) s" }
     return "CHHapticParameterCurve(\(parameterID.rawValue) from \(relativeTime) s: "
-      + points.joined(separator: ", ")
+      + pointTexts.joined(separator: ", ")
       + ")"
   }
 }

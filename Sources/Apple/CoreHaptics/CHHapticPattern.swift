@@ -92,9 +92,9 @@ open class CHHapticPattern: NSObject {
   /// A description of the pattern on one line, with the duration and the number of elements.
   open override var description: String {
     let patterns = content.composition.layers.map(\.pattern)
-    func count(_ size: (HapticPattern) -> Int) -> Int { patterns.reduce(0) { $0 + size($1) } }
-    return "CHHapticPattern(\(duration) s, events \(count(\.events.count)), "
-      + "parameters \(count(\.parameters.count)), curves \(count(\.curves.count)))"
+    func totalCount(_ size: (HapticPattern) -> Int) -> Int { patterns.reduce(0) { $0 + size($1) } }
+    return "CHHapticPattern(\(duration) s, events \(totalCount(\.events.count)), "
+      + "parameters \(totalCount(\.parameters.count)), curves \(totalCount(\.curves.count)))"
   }
 
   /// Returns the pattern compiled for each haptic bus of an engine.
@@ -117,7 +117,7 @@ open class CHHapticPattern: NSObject {
         composition.layers[layer].pattern.events[index].waveform = waveform
       }
     }
-    let compile = { [composition] in
+    let compilePlan = { [composition] in
       let samples = try self.loadSamples(atRate: engine.rate, resources: resources)
       return try engine.profiles.map { profile in
         do throws(RenderError) {
@@ -129,7 +129,7 @@ open class CHHapticPattern: NSObject {
       }
     }
     return playsRegisteredAudio
-      ? try compile() : try renderPlanCache.renderPlans(for: engine, compile: compile)
+      ? try compilePlan() : try renderPlanCache.renderPlans(for: engine, compile: compilePlan)
   }
 
   /// A key in the dictionaries that patterns are created from and exported to.

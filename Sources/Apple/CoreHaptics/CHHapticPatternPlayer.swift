@@ -205,29 +205,32 @@ final class PlayerBacking: @unchecked Sendable {
   /// Calls the completion handler of the application after the player has ended. Runs on the
   /// handler queue.
   func callCompletionHandler(_ error: (any Error)?) {
-    let handler = completionHandler
-    engineBacking.callHandler(.completion) { handler(error) }
+    let storedHandler = completionHandler
+    engineBacking.callHandler(.completion) { storedHandler(error) }
   }
 
   /// Checks that the pattern can be played, so that errors are reported before the start.
   func validatePattern() throws {
     _ = try pattern.loadSamples(
       atRate: 48_000, resources: engineBacking.withLockedState { $0.audioResources })
-    let events = pattern.composition.layers.flatMap(\.pattern.events)
-    logAction(.playerMade(eventCount: events.count))
-    let maximumDuration = events.filter(\.kind.isVibration).compactMap(\.duration).max() ?? 0
-    if maximumDuration > HapticEvent.defaultDurationSeconds {
-      logAction(.violation(.longEvent(seconds: maximumDuration)))
+    let patternEvents = pattern.composition.layers.flatMap(\.pattern.events)
+    logAction(.playerMade(eventCount: patternEvents.count))
+    let maximumDurationSeconds =
+      patternEvents.filter(\.kind.isVibration).compactMap(\.duration).max() ?? 0
+    if maximumDurationSeconds > HapticEvent.defaultDurationSeconds {
+      logAction(.violation(.longEvent(seconds: maximumDurationSeconds)))
     }
   }
 
   func start(atEngineSeconds time: TimeInterval) throws {
-    let player = try makeSessionPlayer(startingIfAllowed: true)
+    let sessionPlayer = try makeSessionPlayer(startingIfAllowed: true)
     lock.withLock { pendingStartCount += 1 }
     defer { lock.withLock { pendingStartCount -= 1 } }
     engineBacking.registerPlayerStart(self)
-    let moment = sessionTime(ofEngineSeconds: time)
-    try performAndLog(.started(at: deviceSeconds(of: moment))) { try player.start(at: moment) }
+    let startTime = sessionTime(ofEngineSeconds: time)
+    try performAndLog(.started(at: deviceSeconds(of: startTime))) {
+      try sessionPlayer.start(at: startTime)
+    }
   }
 
   func stop(atEngineSeconds time: TimeInterval) throws {
@@ -246,51 +249,57 @@ final class PlayerBacking: @unchecked Sendable {
     at time: TimeInterval, _ action: (Double) -> HapticLogEntry.Action,
     _ body: (PatternPlayer, PlaybackTime) throws -> Void
   ) throws {
-    let player = try makeSessionPlayer()
-    let moment = sessionTime(ofEngineSeconds: time)
-    try performAndLog(action(deviceSeconds(of: moment))) { try body(player, moment) }
+    let sessionPlayer = try makeSessionPlayer()
+    let commandTime = sessionTime(ofEngineSeconds: time)
+    try performAndLog(action(deviceSeconds(of: commandTime))) {
+      try body(sessionPlayer, commandTime)
+    }
   }
 
   func cancel() throws {
-    let player = try makeSessionPlayer()
-    try performAndLog(.cancelled) { try player.cancel() }
+    let sessionPlayer = try makeSessionPlayer()
+    try performAndLog(.cancelled) { try sessionPlayer.cancel() }
     // The cancellation also discarded pending settings.
-    try convertingErrors { try lock.withLock { try applySettings(to: player, previous: nil) } }
+    try convertingErrors {
+      try lock.withLock { try applySettings(to: sessionPlayer, previous: nil) }
+    }
   }
 
   func seek(toPatternSeconds offset: TimeInterval) throws {
     guard offset.isFinite else { throw CHHapticError(.invalidTime, userInfo: [:]) }
-    let player = try makeSessionPlayer(startingIfAllowed: true)
-    try performAndLog(.sought(to: max(0, offset))) { try player.seek(to: max(0, offset)) }
+    let sessionPlayer = try makeSessionPlayer(startingIfAllowed: true)
+    try performAndLog(.sought(to: max(0, offset))) { try sessionPlayer.seek(to: max(0, offset)) }
   }
 
   func send(_ parameters: [CHHapticDynamicParameter], atEngineSeconds time: TimeInterval) throws {
-    let player = try makeSessionPlayer()
-    let baseTime = max(time, engineBacking.currentSeconds)
+    let sessionPlayer = try makeSessionPlayer()
+    let baseEngineSeconds = max(time, engineBacking.currentSeconds)
     for parameter in parameters {
       let id = try DynamicParameterID(parameter.parameterID)
       let isNow = time <= engineBacking.currentSeconds && parameter.relativeTime <= 0
       let moment =
-        isNow ? .now : sessionTime(ofEngineSeconds: baseTime + max(0, parameter.relativeTime))
+        isNow
+        ? .now : sessionTime(ofEngineSeconds: baseEngineSeconds + max(0, parameter.relativeTime))
       try performAndLog(
         .sent(parameter.parameterID, parameter.value, at: deviceSeconds(of: moment))
       ) {
-        try player.set(id, to: parameter.value, at: moment)
+        try sessionPlayer.set(id, to: parameter.value, at: moment)
       }
     }
   }
 
   func schedule(_ curve: CHHapticParameterCurve, atEngineSeconds time: TimeInterval) throws {
-    let player = try makeSessionPlayer()
-    let id = try DynamicParameterID(curve.parameterID)
-    let points = curve.controlPoints.map {
+    let sessionPlayer = try makeSessionPlayer()
+    let parameterID = try DynamicParameterID(curve.parameterID)
+    let controlPoints = curve.controlPoints.map {
       ParameterCurve.ControlPoint(time: $0.relativeTime, value: $0.value)
     }
-    let curve = ParameterCurve(id: id, time: 0, controlPoints: points)
-    let moment = sessionTime(ofEngineSeconds: time)
-    try performAndLog(.scheduledCurve(.init(rawValue: id.rawValue), at: deviceSeconds(of: moment)))
-    {
-      try player.schedule(curve, at: moment)
+    let convertedCurve = ParameterCurve(id: parameterID, time: 0, controlPoints: controlPoints)
+    let startTime = sessionTime(ofEngineSeconds: time)
+    try performAndLog(
+      .scheduledCurve(.init(rawValue: parameterID.rawValue), at: deviceSeconds(of: startTime))
+    ) {
+      try sessionPlayer.schedule(convertedCurve, at: startTime)
     }
   }
 
@@ -320,17 +329,18 @@ final class PlayerBacking: @unchecked Sendable {
   }
 
   private func applySettings(to player: PatternPlayer, previous: Settings?) throws {
-    let settings = storedSettings
-    if settings.isLooping != previous?.isLooping
-      || settings.loopEndSeconds != previous?.loopEndSeconds
+    let currentSettings = storedSettings
+    if currentSettings.isLooping != previous?.isLooping
+      || currentSettings.loopEndSeconds != previous?.loopEndSeconds
     {
-      try player.loop(passCount: settings.isLooping ? nil : 1, end: settings.loopEndSeconds)
+      try player.loop(
+        passCount: currentSettings.isLooping ? nil : 1, end: currentSettings.loopEndSeconds)
     }
-    if settings.playbackRate != previous?.playbackRate {
-      try player.setPlaybackRate(Double(settings.playbackRate))
+    if currentSettings.playbackRate != previous?.playbackRate {
+      try player.setPlaybackRate(Double(currentSettings.playbackRate))
     }
-    if settings.isMuted != previous?.isMuted {
-      try player.setMuted(settings.isMuted)
+    if currentSettings.isMuted != previous?.isMuted {
+      try player.setMuted(currentSettings.isMuted)
     }
   }
 
@@ -338,8 +348,8 @@ final class PlayerBacking: @unchecked Sendable {
   /// session.
   private func sessionTime(ofEngineSeconds time: TimeInterval) -> PlaybackTime {
     guard time > 0, time.isFinite else { return .now }
-    let elapsed = engineBacking.withLockedState { $0.pastSessionSeconds }
-    return time > elapsed ? .seconds(time - elapsed) : .now
+    let pastSessionSeconds = engineBacking.withLockedState { $0.pastSessionSeconds }
+    return time > pastSessionSeconds ? .seconds(time - pastSessionSeconds) : .now
   }
 
   private func performAndLog(_ action: HapticLogEntry.Action, _ body: () throws -> Void) throws {
@@ -360,17 +370,17 @@ final class PlayerBacking: @unchecked Sendable {
   }
 
   private func logSettingChanges(from previous: Settings) {
-    let settings = storedSettings
-    if settings.isLooping != previous.isLooping
-      || settings.loopEndSeconds != previous.loopEndSeconds
+    let currentSettings = storedSettings
+    if currentSettings.isLooping != previous.isLooping
+      || currentSettings.loopEndSeconds != previous.loopEndSeconds
     {
-      logAction(.looping(settings.isLooping))
+      logAction(.looping(currentSettings.isLooping))
     }
-    if settings.playbackRate != previous.playbackRate {
-      logAction(.rate(Double(settings.playbackRate)))
+    if currentSettings.playbackRate != previous.playbackRate {
+      logAction(.rate(Double(currentSettings.playbackRate)))
     }
-    if settings.isMuted != previous.isMuted {
-      logAction(.muted(settings.isMuted))
+    if currentSettings.isMuted != previous.isMuted {
+      logAction(.muted(currentSettings.isMuted))
     }
   }
 

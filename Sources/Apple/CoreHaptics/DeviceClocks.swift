@@ -26,18 +26,22 @@ final class DeviceClocks {
   /// Returns the time of a system clock, in nanoseconds, given its clock ID in C; nil for an
   /// unknown clock.
   func nanoseconds(onClock number: Int32, elapsed: Duration) -> Int64? {
-    guard let index = Self.systemClockNumbers.firstIndex(of: number) else { return nil }
+    guard let clockIndex = Self.systemClockNumbers.firstIndex(of: number) else { return nil }
     let (seconds, attoseconds) = elapsed.components
-    let starts = self.startNanosecondsByClock ?? Self.makeClockStarts()
-    self.startNanosecondsByClock = starts
-    let time = starts[index] + seconds * Self.nanosecondsPerSecond + attoseconds / 1_000_000_000
-    Self.latestShownNanosecondsByClock.withLock { $0[index] = max($0[index], time) }
-    return time
+    let clockStartNanoseconds = self.startNanosecondsByClock ?? Self.makeClockStarts()
+    self.startNanosecondsByClock = clockStartNanoseconds
+    let clockNanoseconds =
+      clockStartNanoseconds[clockIndex] + seconds * Self.nanosecondsPerSecond + attoseconds
+      / 1_000_000_000
+    Self.latestShownNanosecondsByClock.withLock {
+      $0[clockIndex] = max($0[clockIndex], clockNanoseconds)
+    }
+    return clockNanoseconds
   }
 
   private static func makeClockStarts() -> [Int64] {
-    let latestTimes = latestShownNanosecondsByClock.withLock { $0 }
-    return zip(systemClockNumbers, latestTimes).map { clock, latest in
+    let latestShownNanoseconds = latestShownNanosecondsByClock.withLock { $0 }
+    return zip(systemClockNumbers, latestShownNanoseconds).map { clock, latest in
       var time = timespec()
       unsafe clock_gettime(clock, &time)
       let systemTime = Int64(time.tv_sec) * nanosecondsPerSecond + Int64(time.tv_nsec)

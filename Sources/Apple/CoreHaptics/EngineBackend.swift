@@ -63,12 +63,12 @@ package enum EngineBackends {
   /// test.
   package static var currentBackend: any EngineBackend {
     if let scopedDevice { return scopedDevice }
-    if let worker = WorkOwner.currentDevice { return worker }
-    if let installed = installedBackend.withLock({ $0 }) { return installed }
-    let tests = runningTestDevices.withLock { $0 }
-    switch tests.count {
+    if let workerDevice = WorkOwner.currentDevice { return workerDevice }
+    if let installedDevice = installedBackend.withLock({ $0 }) { return installedDevice }
+    let testDevices = runningTestDevices.withLock { $0 }
+    switch testDevices.count {
     case 0: return environmentBackend
-    case 1: return tests[0]
+    case 1: return testDevices[0]
     default: return VirtualBackend.unattributed
     }
   }
@@ -78,13 +78,13 @@ package enum EngineBackends {
   /// Returns the backend for a new engine. If the engine could belong to any of several tests, all
   /// of them are notified.
   static func backendForNewEngine() -> any EngineBackend {
-    let current = currentBackend
-    if current === VirtualBackend.unattributed {
+    let newEngineBackend = currentBackend
+    if newEngineBackend === VirtualBackend.unattributed {
       for test in runningTestDevices.withLock({ $0 }) {
         test.recordUnattributedEngine()
       }
     }
-    return current
+    return newEngineBackend
   }
 
   /// Returns the virtual device on which a call plays haptics, or nil if it plays in real time. If
@@ -105,13 +105,13 @@ package enum EngineBackends {
   /// environment.
   package static func installBackend(_ backend: (any EngineBackend)?) {
     _ = mediaTimeSetup
-    let previous = installedBackend.withLock { installed in
-      let previous = installed
+    let previousBackend = installedBackend.withLock { installed in
+      let previousBackend = installed
       installed = backend
-      return previous
+      return previousBackend
     }
-    if previous !== backend {
-      (previous as? VirtualBackend)?.releaseSharedObjects()
+    if previousBackend !== backend {
+      (previousBackend as? VirtualBackend)?.releaseSharedObjects()
     }
   }
 
@@ -154,7 +154,8 @@ final class LiveBackend: EngineBackend {
   /// A Boolean value that indicates whether the output can be opened. It remains true after the
   /// first success.
   var isOutputAvailable: Bool {
-    guard configuration.problemMessage == nil, let output = configuration.outputName else {
+    guard configuration.problemMessage == nil, let configuredOutputName = configuration.outputName
+    else {
       return configuration.problemMessage == nil
     }
     return availabilityState.withLock { found in
@@ -163,14 +164,14 @@ final class LiveBackend: EngineBackend {
         return found.isAvailable
       }
       found.lastPollSeconds = now
-      found.isAvailable = outputRegistry.isAvailable(output)
+      found.isAvailable = outputRegistry.isAvailable(configuredOutputName)
       return found.isAvailable
     }
   }
 
   func openSession(_ request: SessionRequest) throws -> any EngineSession {
-    if let problem = configuration.problemMessage {
-      throw CHHapticError(.invalidEngineParameter, problem)
+    if let problemMessage = configuration.problemMessage {
+      throw CHHapticError(.invalidEngineParameter, problemMessage)
     }
     let profile = try configuration.loadProfile()
     do {
@@ -212,18 +213,18 @@ private final class LiveEngineSession: EngineSession {
   )
     throws(PlaybackError)
   {
-    let format = output.format
+    let outputFormat = output.format
     playbackEngine = PlaybackEngine(
-      rate: format.rate,
-      routing: OutputRouting(channelCount: format.channelCount, buses: request.audibleBuses),
+      rate: outputFormat.rate,
+      routing: OutputRouting(channelCount: outputFormat.channelCount, buses: request.audibleBuses),
       profiles: [profile], strength: strength)
-    let handler = request.devicePresenceHandler
+    let presenceHandler = request.devicePresenceHandler
     livePlayback = try LivePlayback(playbackEngine, sink: output.sink, wantsRealTime: true) {
       event in
       switch event {
-      case .sinkEvent(let notice) where notice.kind == .reconnected: handler(true)
+      case .sinkEvent(let notice) where notice.kind == .reconnected: presenceHandler(true)
       case .sinkEvent(let notice) where notice.kind != .disconnected: break
-      case .sinkEvent, .ended: handler(false)
+      case .sinkEvent, .ended: presenceHandler(false)
       }
     }
   }
@@ -254,22 +255,22 @@ struct OutputConfiguration: Sendable {
     #if SoundOutput
       profileLibrary = ProfileLibrary { environment[$0] }
     #endif
-    if let text = environment["TEMBLOR_STRENGTH"], !text.isEmpty {
-      if let value = Float(text), (0...1).contains(value) {
+    if let strengthText = environment["TEMBLOR_STRENGTH"], !strengthText.isEmpty {
+      if let value = Float(strengthText), (0...1).contains(value) {
         strengthFactor = value
       } else {
-        problemMessage = "TEMBLOR_STRENGTH is '\(text)'; it must be a number from 0 to 1"
+        problemMessage = "TEMBLOR_STRENGTH is '\(strengthText)'; it must be a number from 0 to 1"
       }
     }
-    guard let text = environment["TEMBLOR_OUTPUT"], !text.isEmpty else { return }
-    if text == Self.virtualOutputName {
+    guard let outputText = environment["TEMBLOR_OUTPUT"], !outputText.isEmpty else { return }
+    if outputText == Self.virtualOutputName {
       outputName = nil
-    } else if let name = outputs.parseQualifiedName(text) {
-      outputName = name
+    } else if let qualifiedName = outputs.parseQualifiedName(outputText) {
+      outputName = qualifiedName
     } else {
       problemMessage =
-        "TEMBLOR_OUTPUT is '\(text)'; it must be \(outputs.nameForms.joined(separator: ", ")) "
-        + "or \(Self.virtualOutputName)"
+        "TEMBLOR_OUTPUT is '\(outputText)'; it must be "
+        + "\(outputs.nameForms.joined(separator: ", ")) or \(Self.virtualOutputName)"
     }
   }
 

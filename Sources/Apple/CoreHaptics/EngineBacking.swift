@@ -68,8 +68,8 @@ final class EngineBacking: @unchecked Sendable {
   deinit { virtualBackend?.unregisterEngine(engineNumber) }
 
   private func register(with backend: any EngineBackend) {
-    let number = (backend as? VirtualBackend)?.registerEngine(self) ?? 0
-    registration.withLock { $0 = Registration(backend: backend, engineNumber: number) }
+    let registeredNumber = (backend as? VirtualBackend)?.registerEngine(self) ?? 0
+    registration.withLock { $0 = Registration(backend: backend, engineNumber: registeredNumber) }
   }
 
   func withLockedState<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
@@ -83,9 +83,9 @@ final class EngineBacking: @unchecked Sendable {
   var virtualBackend: VirtualBackend? { backend as? VirtualBackend }
 
   func logAction(_ action: HapticLogEntry.Action, player: Int? = nil) {
-    let home = registration.withLock { $0 }
-    (home.backend as? VirtualBackend)?.appendLogEntry(
-      action, engine: home.engineNumber, player: player)
+    let currentRegistration = registration.withLock { $0 }
+    (currentRegistration.backend as? VirtualBackend)?.appendLogEntry(
+      action, engine: currentRegistration.engineNumber, player: player)
   }
 
   /// Runs a closure on the engine's handler queue. Engines that the closure creates belong to the
@@ -119,11 +119,11 @@ final class EngineBacking: @unchecked Sendable {
     guard let virtualBackend, let owner = virtualBackend.currentTest else {
       return moveFromEndedDevice()
     }
-    let scoped = EngineBackends.scopedDevice
-    if let scoped, scoped !== virtualBackend, let test = scoped.currentTest,
+    let scopedDevice = EngineBackends.scopedDevice
+    if let scopedDevice, scopedDevice !== virtualBackend, let test = scopedDevice.currentTest,
       !virtualBackend.hasTestEnded || !test.runsAlone
     {
-      scoped.recordForeignEngine(of: owner.name)
+      scopedDevice.recordForeignEngine(of: owner.name)
       throw CHHapticError(
         .operationNotPermitted,
         "the engine belongs to the test \(owner.name); \(Self.isolationRemedyText)")
@@ -136,12 +136,12 @@ final class EngineBacking: @unchecked Sendable {
 
   private func moveFromEndedDevice() {
     guard virtualBackend?.hasTestEnded == true else { return }
-    let ended = withLockedState { state in
+    let endedSession = withLockedState { state in
       state.pastSessionSeconds += state.session?.playbackEngine.seconds ?? 0
       state.activePlayers.removeAll()
       return exchange(&state.session, with: nil)
     }
-    ended?.close()
+    endedSession?.close()
     register(with: EngineBackends.currentBackend)
   }
 
@@ -153,36 +153,36 @@ final class EngineBacking: @unchecked Sendable {
     try moveToCurrentDevice()
     let (isRunning, request) = withLockedState { ($0.session != nil, self.sessionRequest(for: $0)) }
     if isRunning { return }
-    let delay = virtualBackend?.popStartDelay() ?? 0
-    if delay > 0 {
-      virtualBackend?.advanceWithoutHandlers(seconds: delay)
+    let startDelaySeconds = virtualBackend?.popStartDelay() ?? 0
+    if startDelaySeconds > 0 {
+      virtualBackend?.advanceWithoutHandlers(seconds: startDelaySeconds)
     }
-    let session: any EngineSession
+    let openedSession: any EngineSession
     do {
-      session = try backend.openSession(request)
+      openedSession = try backend.openSession(request)
     } catch {
       logAction(.engineStartFailed((error as? CHHapticError)?.code ?? .unknownError))
       throw error
     }
     logAction(.engineStarted)
-    let lost = withLockedState { state in
-      let lost = exchange(&state.lostSession, with: nil)
-      state.session = session
+    let lostSession = withLockedState { state in
+      let lostSession = exchange(&state.lostSession, with: nil)
+      state.session = openedSession
       state.isStartRequested = true
       state.isMissingResetHandlerReported = false
       state.activityChangeNumber += 1
-      state.lastVirtualSession = session as? VirtualSession
+      state.lastVirtualSession = openedSession as? VirtualSession
       // Nothing sounds yet, so these settings apply from the first frame.
       if state.isMutedForHaptics {
-        session.playbackEngine.setHapticsMuted(true)
+        openedSession.playbackEngine.setHapticsMuted(true)
       }
       if state.isMutedForAudio {
-        session.playbackEngine.setAudioMuted(true)
+        openedSession.playbackEngine.setAudioMuted(true)
       }
-      return lost
+      return lostSession
     }
-    lost?.close()
-    session.playbackEngine.updateHandler = { [weak self] in
+    lostSession?.close()
+    openedSession.playbackEngine.updateHandler = { [weak self] in
       guard let self else { return }
       enqueueHandlerWork { self.reportEndedPlayers() }
     }
@@ -276,9 +276,9 @@ final class EngineBacking: @unchecked Sendable {
   }
 
   private func sessionRequest(for state: State) -> SessionRequest {
-    let isAll = state.playsHapticsOnly == state.playsAudioOnly
+    let playsAllBuses = state.playsHapticsOnly == state.playsAudioOnly
     let singleBus = state.playsHapticsOnly ? RenderSettings.AudibleBuses.haptics : .audio
-    return SessionRequest(audibleBuses: isAll ? .all : singleBus) { [weak self] isPresent in
+    return SessionRequest(audibleBuses: playsAllBuses ? .all : singleBus) { [weak self] isPresent in
       guard let self else { return }
       if isPresent {
         requestReset()
@@ -318,12 +318,12 @@ final class EngineBacking: @unchecked Sendable {
   /// Logs a violation, once after each start, if the engine has no reset handler. Applications may
   /// set the handler after they start the engine, so a start is too early for this check.
   private func reportMissingResetHandler() {
-    let isReported = withLockedState { state in
+    let isNewlyReported = withLockedState { state in
       guard state.resetHandler == nil, !state.isMissingResetHandlerReported else { return false }
       state.isMissingResetHandlerReported = true
       return true
     }
-    if isReported {
+    if isNewlyReported {
       logAction(.violation(.noResetHandler))
     }
   }
@@ -364,19 +364,19 @@ final class EngineBacking: @unchecked Sendable {
   }
 
   private func scheduleIdleTimeout() {
-    let activity: Int? = withLockedState { state in
+    let activityNumber: Int? = withLockedState { state in
       guard state.isAutoShutdownEnabled, state.session != nil, state.activePlayers.isEmpty,
         state.idleTimerActivityChangeNumber != state.activityChangeNumber
       else { return nil }
       state.idleTimerActivityChangeNumber = state.activityChangeNumber
       return state.activityChangeNumber
     }
-    guard let activity else { return }
+    guard let activityNumber else { return }
     backend.schedule(after: Self.idleTimeoutSeconds) { [weak self] in
       guard let self else { return }
       enqueueHandlerWork {
         let isIdle = self.withLockedState {
-          $0.activityChangeNumber == activity && $0.isAutoShutdownEnabled
+          $0.activityChangeNumber == activityNumber && $0.isAutoShutdownEnabled
             && $0.activePlayers.isEmpty
         }
         if isIdle {
@@ -457,14 +457,14 @@ final class EngineBacking: @unchecked Sendable {
         player.callCompletionHandler(nil)
       }
     }
-    let finished: [CHHapticEngine.FinishedHandler] = withLockedState { state in
+    let finishedHandlers: [CHHapticEngine.FinishedHandler] = withLockedState { state in
       state.activePlayers.isEmpty ? exchange(&state.finishedHandlers, with: []) : []
     }
-    var stops = false
-    for handler in finished where callHandler(.finished, { handler(nil) }) == .stopEngine {
-      stops = true
+    var stopsEngine = false
+    for handler in finishedHandlers where callHandler(.finished, { handler(nil) }) == .stopEngine {
+      stopsEngine = true
     }
-    if stops {
+    if stopsEngine {
       stop(.notifyWhenFinished)
     }
     if withLockedState({ $0.activePlayers.isEmpty }) {
@@ -491,14 +491,15 @@ package enum IsolationMonitor {
   /// A Boolean value that indicates whether the runtime offers a hook for executor checks. The hook
   /// is installed on first use.
   package static let isHookAvailable: Bool = {
-    guard let address = unsafe dlsym(unsafe dlopen(nil, RTLD_LAZY), "swift_task_checkIsolated_hook")
+    guard
+      let hookAddress = unsafe dlsym(unsafe dlopen(nil, RTLD_LAZY), "swift_task_checkIsolated_hook")
     else { return false }
-    let hook: CheckHook = { executor, original in
+    let checkHook: CheckHook = { executor, original in
       if !IsolationMonitor.recordViolation() {
         unsafe original(executor)
       }
     }
-    unsafe address.assumingMemoryBound(to: CheckHook?.self).pointee = hook
+    unsafe hookAddress.assumingMemoryBound(to: CheckHook?.self).pointee = checkHook
     return true
   }()
 
@@ -518,9 +519,10 @@ package enum IsolationMonitor {
   {
     guard isHookAvailable else { return (body(), false) }
     hasViolationByThread.withLock { $0[currentThreadID] = false }
-    let result = body()
+    let handlerResult = body()
     return (
-      result, hasViolationByThread.withLock { $0.removeValue(forKey: currentThreadID) } ?? false
+      handlerResult,
+      hasViolationByThread.withLock { $0.removeValue(forKey: currentThreadID) } ?? false
     )
   }
 }

@@ -5,9 +5,9 @@ internal import HapticPlayback
 /// A namespace for the main queue, whose work any thread of a test process may run.
 package enum MainQueue {
   private static let currentQueueKey: DispatchSpecificKey<Bool> = {
-    let key = DispatchSpecificKey<Bool>()
-    DispatchQueue.main.setSpecific(key: key, value: true)
-    return key
+    let queueKey = DispatchSpecificKey<Bool>()
+    DispatchQueue.main.setSpecific(key: queueKey, value: true)
+    return queueKey
   }()
 
   /// A Boolean value that indicates whether the current thread runs work of the main queue.
@@ -43,23 +43,25 @@ package final class MainQueueService: @unchecked Sendable {
   /// Runs the next block on the main queue, unless a call that occupies the main queue has run all
   /// blocks.
   package func runNextBlock() {
-    let block = condition.withLock { pendingBlocks.isEmpty ? nil : pendingBlocks.removeFirst() }
-    block?()
+    let firstBlock = condition.withLock {
+      pendingBlocks.isEmpty ? nil : pendingBlocks.removeFirst()
+    }
+    firstBlock?()
   }
 
   /// Waits until all blocks that have been submitted to a serial queue so far have run.
   func waitForSubmittedBlocks(of queue: DispatchQueue) {
     guard MainQueue.isCurrent else { return queue.sync {} }
-    let completion = CompletionFlag()
+    let completionFlag = CompletionFlag()
     WorkOwner.withoutDevice {
       queue.async {
         self.condition.withLock {
-          completion.isReached = true
+          completionFlag.isReached = true
           self.condition.broadcast()
         }
       }
     }
-    while let block = nextBlock(until: completion) {
+    while let block = nextBlock(until: completionFlag) {
       block()
     }
   }

@@ -41,27 +41,27 @@ struct PatternContent: Equatable, Sendable {
     guard url.isFileURL else {
       throw CHHapticError(.fileNotFound, "\(url.absoluteString) is not a file URL")
     }
-    let path = url.path
+    let filePath = url.path
     var isFolder: ObjCBool = false
-    guard unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-      throw CHHapticError(.fileNotFound, "\(path): file not found")
+    guard unsafe FileManager.default.fileExists(atPath: filePath, isDirectory: &isFolder) else {
+      throw CHHapticError(.fileNotFound, "\(filePath): file not found")
     }
     guard !isFolder.boolValue else {
-      throw CHHapticError(.invalidPatternData, "\(path): is a folder, not a pattern file")
+      throw CHHapticError(.invalidPatternData, "\(filePath): is a folder, not a pattern file")
     }
-    let data: Data
+    let fileData: Data
     do {
-      data = try Data(contentsOf: url)
+      fileData = try Data(contentsOf: url)
     } catch {
       throw CHHapticError(
         .invalidPatternData,
         userInfo: [
-          NSLocalizedDescriptionKey: "cannot read \(path)",
+          NSLocalizedDescriptionKey: "cannot read \(filePath)",
           NSUnderlyingErrorKey: error,
         ])
     }
     try self.init(
-      SourceFile(Array(data), name: path), formats: formats,
+      SourceFile(Array(fileData), name: filePath), formats: formats,
       soundFolder: url.absoluteURL.deletingLastPathComponent())
   }
 
@@ -72,37 +72,38 @@ struct PatternContent: Equatable, Sendable {
         .operationNotPermitted,
         "a pattern with several layers and parameters or curves cannot be exported as a dictionary")
     }
-    var entries: [[CHHapticPattern.Key: Any]] = []
+    var patternEntries: [[CHHapticPattern.Key: Any]] = []
     for (index, event) in flattenedPattern.events.enumerated() {
       if let path = event.waveform?.path, let id = AudioResourcePath.id(of: path) {
         throw CHHapticError(
           .operationNotPermitted,
           "events[\(index)] plays the registered resource \(id), which cannot be exported")
       }
-      entries.append([.event: event.exportedEntry])
+      patternEntries.append([.event: event.exportedEntry])
     }
     for parameter in flattenedPattern.parameters {
-      entries.append([.parameter: parameter.exportedEntry])
+      patternEntries.append([.parameter: parameter.exportedEntry])
     }
     for curve in flattenedPattern.curves {
-      entries.append([.parameterCurve: curve.exportedEntry])
+      patternEntries.append([.parameterCurve: curve.exportedEntry])
     }
-    return [.version: 1.0, .pattern: entries]
+    return [.version: 1.0, .pattern: patternEntries]
   }
 
   /// Creates the content from nested dictionaries. They are first written as AHAP text, so that the
   /// same reader validates both.
   init(dictionary: [AnyHashable: Any]) throws {
-    var writer = DictionaryJSONWriter()
-    try writer.writeValue(dictionary)
-    let text = SourceFile(writer.jsonBytes, name: "dictionary")
+    var jsonWriter = DictionaryJSONWriter()
+    try jsonWriter.writeValue(dictionary)
+    let dictionaryFile = SourceFile(jsonWriter.jsonBytes, name: "dictionary")
     do throws(InputError) {
       var options = ReadingOptions(wantsFindings: false)
       options.rejectsUnknownParameters = true
-      let composition = try HapticFormat.ahap.examine(text, options: options).get()
+      let composition = try HapticFormat.ahap.examine(dictionaryFile, options: options).get()
       self.init(HapticComposition(layers: composition.layers))
     } catch {
-      throw CHHapticError(error, unrepresentable: writer.unrepresentableValues[error.location.path])
+      throw CHHapticError(
+        error, unrepresentable: jsonWriter.unrepresentableValues[error.location.path])
     }
   }
 
@@ -128,37 +129,38 @@ struct PatternContent: Equatable, Sendable {
 
 extension HapticEvent {
   fileprivate var exportedEntry: [CHHapticPattern.Key: Any] {
-    var event: [CHHapticPattern.Key: Any] = [.time: time, .eventType: kind.rawValue]
+    var eventEntry: [CHHapticPattern.Key: Any] = [.time: time, .eventType: kind.rawValue]
     if let duration {
-      event[.eventDuration] = duration
+      eventEntry[.eventDuration] = duration
     }
     if let waveform {
-      event[.eventWaveformPath] = waveform.path
-      event[.eventWaveformUseVolumeEnvelope] = waveform.usesVolumeEnvelope
-      event[.eventWaveformLoopEnabled] = waveform.isLooping
+      eventEntry[.eventWaveformPath] = waveform.path
+      eventEntry[.eventWaveformUseVolumeEnvelope] = waveform.usesVolumeEnvelope
+      eventEntry[.eventWaveformLoopEnabled] = waveform.isLooping
     }
-    let values = parameters.identifiers.map { id -> [CHHapticPattern.Key: Any] in
+    let parameterEntries = parameters.identifiers.map { id -> [CHHapticPattern.Key: Any] in
       [.parameterID: id.rawValue, .parameterValue: (parameters[id] ?? 0).shortestDouble]
     }
-    if !values.isEmpty {
-      event[.eventParameters] = values
+    if !parameterEntries.isEmpty {
+      eventEntry[.eventParameters] = parameterEntries
     }
-    return event
+    return eventEntry
   }
 
   /// Converts an event that an application created. Error messages refer to the event by its path.
   init(_ event: CHHapticEvent, path: String) throws {
-    let kind = try Kind(event.type, path: path)
+    let eventKind = try Kind(event.type, path: path)
     try Self.checkTime(event.relativeTime, path: "\(path).relativeTime", code: .invalidEventTime)
-    if let duration = event.explicitDuration {
-      try Self.checkTime(duration, path: "\(path).duration", code: .invalidEventDuration)
+    if let explicitDuration = event.explicitDuration {
+      try Self.checkTime(explicitDuration, path: "\(path).duration", code: .invalidEventDuration)
     }
-    var waveform: AudioWaveform?
-    if let id = event.audioResourceID {
-      waveform = AudioWaveform(path: AudioResourcePath.path(for: id))
-    } else if kind.playsFile {
+    var audioWaveform: AudioWaveform?
+    if let resourceID = event.audioResourceID {
+      audioWaveform = AudioWaveform(path: AudioResourcePath.path(for: resourceID))
+    } else if eventKind.playsFile {
       throw CHHapticError(
-        .invalidAudioResource, "\(path): an \(kind.rawValue) event requires an audioResourceID")
+        .invalidAudioResource, "\(path): an \(eventKind.rawValue) event requires an audioResourceID"
+      )
     }
     var parameters = EventParameters()
     for (index, parameter) in event.eventParameters.enumerated() {
@@ -167,9 +169,9 @@ extension HapticEvent {
       parameters[id] = try Self.clampedValue(parameter.value, to: id.range, path: "\(path).value")
     }
     self.init(
-      kind: kind, time: event.relativeTime, duration: event.explicitDuration,
+      kind: eventKind, time: event.relativeTime, duration: event.explicitDuration,
       parameters: parameters,
-      waveform: waveform)
+      waveform: audioWaveform)
   }
 
   fileprivate static func checkTime(_ seconds: Double, path: String, code: CHHapticError.Code)
@@ -195,34 +197,38 @@ extension DynamicParameter {
   }
 
   init(_ parameter: CHHapticDynamicParameter, path: String) throws {
-    let id = try DynamicParameterID(parameter.parameterID, path: path)
+    let parameterID = try DynamicParameterID(parameter.parameterID, path: path)
     try HapticEvent.checkTime(
       parameter.relativeTime, path: "\(path).relativeTime", code: .invalidTime)
-    let value = try HapticEvent.clampedValue(parameter.value, to: id.range, path: "\(path).value")
-    self.init(id: id, value: value, time: parameter.relativeTime)
+    let clampedValue = try HapticEvent.clampedValue(
+      parameter.value, to: parameterID.range, path: "\(path).value")
+    self.init(id: parameterID, value: clampedValue, time: parameter.relativeTime)
   }
 }
 
 extension ParameterCurve {
   fileprivate var exportedEntry: [CHHapticPattern.Key: Any] {
-    let points = controlPoints.map { point -> [CHHapticPattern.Key: Any] in
+    let pointEntries = controlPoints.map { point -> [CHHapticPattern.Key: Any] in
       [.time: point.time, .parameterValue: point.value.shortestDouble]
     }
-    return [.parameterID: id.rawValue, .time: time, .parameterCurveControlPoints: points]
+    return [.parameterID: id.rawValue, .time: time, .parameterCurveControlPoints: pointEntries]
   }
 
   init(_ curve: CHHapticParameterCurve, path: String) throws {
-    let id = try DynamicParameterID(curve.parameterID, path: path)
+    let parameterID = try DynamicParameterID(curve.parameterID, path: path)
     try HapticEvent.checkTime(curve.relativeTime, path: "\(path).relativeTime", code: .invalidTime)
-    let points = try curve.controlPoints.enumerated().map { index, point in
+    let controlPoints = try curve.controlPoints.enumerated().map { index, point in
       let path = "\(path).controlPoints[\(index)]"
       try HapticEvent.checkTime(
         point.relativeTime, path: "\(path).relativeTime", code: .invalidTime)
       return ControlPoint(
         time: point.relativeTime,
-        value: try HapticEvent.clampedValue(point.value, to: id.range, path: "\(path).value"))
+        value: try HapticEvent.clampedValue(
+          point.value, to: parameterID.range, path: "\(path).value"))
     }
-    self.init(id: id, time: curve.relativeTime, controlPoints: points.sorted { $0.time < $1.time })
+    self.init(
+      id: parameterID, time: curve.relativeTime,
+      controlPoints: controlPoints.sorted { $0.time < $1.time })
   }
 }
 
@@ -240,11 +246,11 @@ extension RawRepresentable<String> {
   fileprivate init(known name: String, _ noun: String, _ path: String?, _ code: CHHapticError.Code)
     throws
   {
-    guard let value = Self(rawValue: name) else {
+    guard let knownValue = Self(rawValue: name) else {
       throw CHHapticError(
         code, (path.map { "\($0): " } ?? "") + "unknown \(noun) \(name.quoted())")
     }
-    self = value
+    self = knownValue
   }
 }
 
@@ -278,12 +284,12 @@ extension CHHapticError {
         message = message.dropLast(written.count) + unrepresentable
       }
     }
-    let sentence =
+    let errorSentence =
       (finding.location.path.isEmpty ? "" : "\(finding.location.path): ") + message
       + (finding.suggestion.map { "; \($0)" } ?? "")
     // A text that was written here can only be rejected because it is too large or too deep.
-    let code = finding.rule == "syntax" ? nil : finding.errorCode.flatMap(Code.init(rawValue:))
-    self.init(code ?? .invalidPatternDictionary, sentence)
+    let errorCode = finding.rule == "syntax" ? nil : finding.errorCode.flatMap(Code.init(rawValue:))
+    self.init(errorCode ?? .invalidPatternDictionary, errorSentence)
   }
 }
 
@@ -351,9 +357,9 @@ private struct DictionaryJSONWriter {
   }
 
   private mutating func writeString(_ text: String) {
-    var writer = JSONWriter(layout: .compact)
-    writer.writeString(text)
-    jsonBytes += writer.writtenBytes
+    var jsonWriter = JSONWriter(layout: .compact)
+    jsonWriter.writeString(text)
+    jsonBytes += jsonWriter.writtenBytes
   }
 
   /// Writes an empty object as a placeholder for a value in an object, because null would count as
@@ -378,7 +384,7 @@ private struct DictionaryJSONWriter {
   }
 
   private static func keyName(_ key: AnyHashable) -> String? {
-    if let text = key.base as? String { return text }
+    if let stringKey = key.base as? String { return stringKey }
     return (key.base as? any RawRepresentable).flatMap { rawValueText(of: $0) }
   }
 
@@ -394,10 +400,10 @@ extension CHHapticPattern {
   func loadSamples(atRate rate: Double, resources: [Int: AudioResource]) throws -> [String:
     AudioBuffer]
   {
-    let folder = SoundFolder(
+    let soundFolder = SoundFolder(
       rootPath: (content.soundFolder ?? Bundle.main.resourceURL ?? Bundle.main.bundleURL).path)
-    var samples: [String: AudioBuffer] = [:]
-    for path in content.waveformPaths where samples[path] == nil {
+    var samplesByPath: [String: AudioBuffer] = [:]
+    for path in content.waveformPaths where samplesByPath[path] == nil {
       let resource = try AudioResourcePath.id(of: path).map { number in
         guard let resource = resources[number] else {
           throw CHHapticError(.invalidAudioResource, "audio resource \(number) is not registered")
@@ -405,15 +411,16 @@ extension CHHapticPattern {
         return resource
       }
       do throws(SoundFileError) {
-        let sound = if let resource { resource.sound } else { try folder.decodeSound(at: path) }
+        let sound =
+          if let resource { resource.sound } else { try soundFolder.decodeSound(at: path) }
         let resampled = try sound.resampled(to: rate, path: path)
-        samples[path] = AudioBuffer(
+        samplesByPath[path] = AudioBuffer(
           interleaved: resampled.interleaved, channelCount: resampled.channelCount)
       } catch {
         throw CHHapticError(error)
       }
     }
-    return samples
+    return samplesByPath
   }
 }
 
@@ -464,21 +471,22 @@ extension EngineBacking {
   static let maximumAudioResourceCount = 128
 
   func registerAudioResource(_ url: URL, options: [AnyHashable: Any]) throws -> Int {
-    let sound: Sound
+    let registeredSound: Sound
     do {
-      sound = try Sound(contentsOf: url.path)
+      registeredSound = try Sound(contentsOf: url.path)
     } catch {
       throw CHHapticError(error)
     }
-    func option(_ key: String, _ usual: Bool) throws -> Bool {
+    func booleanOption(_ key: String, _ usual: Bool) throws -> Bool {
       guard let value = options[AnyHashable(key)] else { return usual }
       if let value = value as? Bool { return value }
       if let value = value as? NSNumber { return value.boolValue }
       throw CHHapticError(.invalidAudioResource, "the option \(key) must be true or false")
     }
-    let resource = AudioResource(
-      sound: sound, usesVolumeEnvelope: try option(CHHapticAudioResourceKeyUseVolumeEnvelope, true),
-      isLooping: try option(CHHapticAudioResourceKeyLoopEnabled, false))
+    let audioResource = AudioResource(
+      sound: registeredSound,
+      usesVolumeEnvelope: try booleanOption(CHHapticAudioResourceKeyUseVolumeEnvelope, true),
+      isLooping: try booleanOption(CHHapticAudioResourceKeyLoopEnabled, false))
     return try withLockedState { state in
       guard state.audioResources.count < Self.maximumAudioResourceCount else {
         throw CHHapticError(
@@ -491,15 +499,15 @@ extension EngineBacking {
       }
       let number = state.nextAudioResourceID
       state.nextAudioResourceID += 1
-      state.audioResources[number] = resource
+      state.audioResources[number] = audioResource
       return number
     }
   }
 
   /// Removes a registered sound from the engine. Players that were created with the sound keep it.
   func unregisterAudioResource(_ number: Int) throws {
-    let removed = withLockedState { $0.audioResources.removeValue(forKey: number) }
-    guard removed == nil else { return }
+    let removedResource = withLockedState { $0.audioResources.removeValue(forKey: number) }
+    guard removedResource == nil else { return }
     throw CHHapticError(.invalidAudioResource, "audio resource \(number) is not registered")
   }
 }

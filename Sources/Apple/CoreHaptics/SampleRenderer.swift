@@ -138,14 +138,14 @@ private final class VirtualSink: AudioSink {
   var delayFrames: Int { 0 }
 
   func wait(_ wake: WakeSignal) -> SinkReadiness {
-    let readiness = presetReadiness
-    if case .missed(let count) = readiness {
+    let sinkReadiness = presetReadiness
+    if case .missed(let count) = sinkReadiness {
       storedFrameCount += count
       trailingSilentFrameCount += count
       extendsLastSoundingRun = false
       presetReadiness = .interrupted
     }
-    return readiness
+    return sinkReadiness
   }
 
   func write(_ frames: Span<Float>) {
@@ -153,13 +153,13 @@ private final class VirtualSink: AudioSink {
       soundingRuns.append((storedFrameCount, []))
       extendsLastSoundingRun = true
     }
-    let count = frames.count / format.channelCount
+    let frameCount = frames.count / format.channelCount
     let isSilent = unsafe frames.withUnsafeBufferPointer { samples in
       unsafe soundingRuns[soundingRuns.count - 1].samples.append(contentsOf: samples)
       return unsafe !samples.contains { abs($0) > Self.silenceThreshold }
     }
-    storedFrameCount += count
-    trailingSilentFrameCount = isSilent ? trailingSilentFrameCount + count : 0
+    storedFrameCount += frameCount
+    trailingSilentFrameCount = isSilent ? trailingSilentFrameCount + frameCount : 0
   }
 
   func finish(draining: Bool) {}
@@ -167,13 +167,13 @@ private final class VirtualSink: AudioSink {
   func drainEvents() -> [SinkEvent] { [] }
 
   func samples(ofChannel channel: Int) -> [Float] {
-    var samples = [Float](repeating: 0, count: storedFrameCount)
+    var channelSamples = [Float](repeating: 0, count: storedFrameCount)
     let channelCount = format.channelCount
     for run in soundingRuns {
       for index in 0..<run.samples.count / channelCount {
-        samples[run.start + index] = run.samples[index * channelCount + channel]
+        channelSamples[run.start + index] = run.samples[index * channelCount + channel]
       }
     }
-    return samples
+    return channelSamples
   }
 }

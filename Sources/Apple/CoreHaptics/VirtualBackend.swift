@@ -143,9 +143,9 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   /// application are not ended, because their continuations could not be awaited.
   package func advance(by duration: Duration) {
     waitForHandlers()
-    let end = endTime(after: duration)
-    while let due = advanceToNextEvent(until: end) {
-      for body in due {
+    let targetTime = endTime(after: duration)
+    while let dueHandlers = advanceToNextEvent(until: targetTime) {
+      for body in dueHandlers {
         body()
       }
       waitForHandlers()
@@ -161,9 +161,9 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   /// Advances the virtual clock for a caller that is blocked, without waiting for handlers.
   func advanceWithoutHandlers(seconds: Double) {
-    let end = lock.withLock { elapsedTime + .seconds(max(0, seconds)) }
-    while let due = advanceToNextEvent(until: end) {
-      for body in due {
+    let targetTime = lock.withLock { elapsedTime + .seconds(max(0, seconds)) }
+    while let dueHandlers = advanceToNextEvent(until: targetTime) {
+      for body in dueHandlers {
         body()
       }
     }
@@ -222,7 +222,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     _ delay: Duration, fire: @escaping @Sendable () -> Void,
     cancel: @escaping @Sendable (Duration) -> Void
   ) {
-    let isLate = lock.withLock {
+    let isAfterTestEnd = lock.withLock {
       guard !storedHasTestEnded else { return true }
       lastWaitNumber += 1
       pendingApplicationWaits.append(
@@ -231,7 +231,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
           cancel: cancel))
       return false
     }
-    if isLate {
+    if isAfterTestEnd {
       cancel(delay)
     }
   }
@@ -264,10 +264,10 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   /// The time on the monotonic clock as it appears in the device's time, in seconds.
   var mediaSeconds: Double {
-    let nanoseconds = lock.withLock {
+    let monotonicNanoseconds = lock.withLock {
       deviceClocks.nanoseconds(onClock: CLOCK_MONOTONIC, elapsed: elapsedTime)
     }
-    return Double(nanoseconds ?? 0) / 1e9
+    return Double(monotonicNanoseconds ?? 0) / 1e9
   }
 
   /// A snapshot of the values that change while a test makes progress.
@@ -292,8 +292,8 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   package var pendingWaits: (count: Int, firstDue: Double)? {
     guard lock.try() else { return nil }
     defer { lock.unlock() }
-    guard let first = pendingApplicationWaits.map(\.dueTime).min() else { return nil }
-    return (pendingApplicationWaits.count, roundedToNanosecond(first / .seconds(1)))
+    guard let firstDueTime = pendingApplicationWaits.map(\.dueTime).min() else { return nil }
+    return (pendingApplicationWaits.count, roundedToNanosecond(firstDueTime / .seconds(1)))
   }
 
   package func recordBlockingCall(_ call: String, seconds: Double) {
@@ -304,11 +304,12 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   /// before a time in seconds.
   /// Handlers of players are called at these times.
   private func nextPeriodStart(notBefore seconds: Double) -> Duration {
-    let period = Double(VirtualSession.periodFrameCount) / sampleRateHertz
-    let following = (elapsedTime / .seconds(1) / period + 1e-6).rounded(.down) + 1
+    let periodSeconds = Double(VirtualSession.periodFrameCount) / sampleRateHertz
+    let followingPeriodNumber =
+      (elapsedTime / .seconds(1) / periodSeconds + 1e-6).rounded(.down) + 1
     // Sessions round times to frames with the same margin of a thousandth of a frame.
-    let requested = ((seconds - 1e-3 / sampleRateHertz) / period).rounded(.up)
-    return .seconds(max(following, requested) * period)
+    let requestedPeriodNumber = ((seconds - 1e-3 / sampleRateHertz) / periodSeconds).rounded(.up)
+    return .seconds(max(followingPeriodNumber, requestedPeriodNumber) * periodSeconds)
   }
 
   /// Waits until all due handlers, and the handlers that they triggered, have returned.
@@ -517,21 +518,22 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   /// Returns the object of a type that is shared for the lifetime of the device, and creates it if
   /// necessary.
   package func sharedObject<Kind: AnyObject>(ofType kind: Kind.Type, make: () -> Kind) -> Kind {
-    if let existing = lock.withLock({ sharedObjectsByType[ObjectIdentifier(kind)] as? Kind }) {
-      return existing
+    if let existingObject = lock.withLock({ sharedObjectsByType[ObjectIdentifier(kind)] as? Kind })
+    {
+      return existingObject
     }
-    let object = make()
+    let newObject = make()
     return lock.withLock {
       if let existing = sharedObjectsByType[ObjectIdentifier(kind)] as? Kind { return existing }
-      sharedObjectsByType[ObjectIdentifier(kind)] = object
-      return object
+      sharedObjectsByType[ObjectIdentifier(kind)] = newObject
+      return newObject
     }
   }
 
   func releaseSharedObjects() {
     // The objects may call back while they are released.
-    let slots = lock.withLock { exchange(&self.sharedObjectsByType, with: [:]) }
-    withExtendedLifetime(slots) {}
+    let releasedObjects = lock.withLock { exchange(&self.sharedObjectsByType, with: [:]) }
+    withExtendedLifetime(releasedObjects) {}
   }
 
   var hasTestEnded: Bool { lock.withLock { storedHasTestEnded } }

@@ -68,14 +68,14 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
 
   /// Returns the device's time at which a command takes effect, in seconds.
   package func deviceSeconds(of time: PlaybackTime) -> Double {
-    let rate = storedEngine.rate
-    let frame =
+    let sampleRateHertz = storedEngine.rate
+    let commandFrame =
       switch time {
       case .now: Int64(0)
-      case .frame(let frame): frame
-      case .seconds(let seconds): Int64((min(max(seconds, 0), 1e9) * rate).rounded())
+      case .frame(let commandFrame): commandFrame
+      case .seconds(let seconds): Int64((min(max(seconds, 0), 1e9) * sampleRateHertz).rounded())
       }
-    return deviceSeconds(ofFrame: max(frame, playbackEngine.position))
+    return deviceSeconds(ofFrame: max(commandFrame, playbackEngine.position))
   }
 
   package func deviceSeconds(ofFrame frame: Int64) -> Double {
@@ -129,11 +129,12 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
   /// lock.
   func advance(toDeviceSeconds seconds: Double) {
     // The margin of a thousandth of a frame covers the rounding of times to nanoseconds.
-    let end = Int64((max(0, seconds - originSeconds) * storedEngine.rate + 1e-3).rounded(.down))
-    while isRunning, storedEngine.position < end {
+    let endFrame = Int64(
+      (max(0, seconds - originSeconds) * storedEngine.rate + 1e-3).rounded(.down))
+    while isRunning, storedEngine.position < endFrame {
       // A player stores the changes of a period only.
-      let nextChange = max(storedEngine.position, playbackSimulation.nextChangeFrame ?? end)
-      let target = min(end, nextChange + Int64(Self.periodFrameCount))
+      let nextChange = max(storedEngine.position, playbackSimulation.nextChangeFrame ?? endFrame)
+      let target = min(endFrame, nextChange + Int64(Self.periodFrameCount))
       playbackSimulation.advance(frameCount: Int(target - storedEngine.position))
       recordChanges()
     }

@@ -40,9 +40,9 @@ package final class VirtualWork: Sendable {
 /// without a task, such as blocks of queues and jobs of detached tasks.
 package enum WorkOwner {
   private static let threadDataKey: pthread_key_t = {
-    var key = pthread_key_t()
-    unsafe pthread_key_create(&key, nil)
-    return key
+    var threadKey = pthread_key_t()
+    unsafe pthread_key_create(&threadKey, nil)
+    return threadKey
   }()
 
   /// The marker for work that belongs to no device, although its task belongs to a device.
@@ -59,13 +59,14 @@ package enum WorkOwner {
   /// The device whose work runs on this thread, determined by the task or otherwise by the thread;
   /// nil after the device's test has ended.
   package static var currentDevice: VirtualBackend? {
-    let mark = unsafe pthread_getspecific(threadDataKey)
-    if unsafe mark == noDeviceMark { return nil }
-    guard let worker = unsafe EngineBackends.scopedDevice ?? device(of: mark), !worker.hasTestEnded
+    let threadMark = unsafe pthread_getspecific(threadDataKey)
+    if unsafe threadMark == noDeviceMark { return nil }
+    guard let workerDevice = unsafe EngineBackends.scopedDevice ?? device(of: threadMark),
+      !workerDevice.hasTestEnded
     else {
       return nil
     }
-    return worker
+    return workerDevice
   }
 
   private static func device(of mark: UnsafeMutableRawPointer?) -> VirtualBackend? {
@@ -88,9 +89,9 @@ package enum WorkOwner {
   private static func withMark<Result>(_ mark: UnsafeMutableRawPointer?, perform body: () -> Result)
     -> Result
   {
-    let previous = unsafe pthread_getspecific(threadDataKey)
+    let previousMark = unsafe pthread_getspecific(threadDataKey)
     unsafe pthread_setspecific(threadDataKey, mark)
-    defer { unsafe pthread_setspecific(threadDataKey, previous) }
+    defer { unsafe pthread_setspecific(threadDataKey, previousMark) }
     return body()
   }
 }

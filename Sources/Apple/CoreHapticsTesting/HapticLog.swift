@@ -131,9 +131,11 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
 extension HapticLogEntry: CustomStringConvertible {
   /// A description of the entry, such as `0.300 s  engine 1: stopped by audioSessionInterrupt`.
   public var description: String {
-    let owner = [engine.map { "engine \($0)" }, player.map { "player \($0)" }].compactMap { $0 }
+    let ownerNames = [engine.map { "engine \($0)" }, player.map { "player \($0)" }].compactMap {
+      $0
+    }
     return "\(textRoundedToThousandths(time)) s  "
-      + (owner.isEmpty ? "" : owner.joined(separator: ", ") + ": ")
+      + (ownerNames.isEmpty ? "" : ownerNames.joined(separator: ", ") + ": ")
       + "\(action)"
   }
 }

@@ -29,33 +29,36 @@ public enum HapticSnapshot {
     filePath path: String = #filePath,
     environment: [String: String] = ProcessInfo.processInfo.environment
   ) -> String? {
-    let test = URL(filePath: path)
-    let folder = test.deletingLastPathComponent().appending(path: "__Haptics__").appending(
-      path: test.deletingPathExtension().lastPathComponent)
-    let file = folder.appending(path: fileName(forSnapshot: name) + ".ahap")
-    let exists = FileManager.default.fileExists(atPath: file.path)
-    let mode = environment["TEMBLOR_RECORD"] ?? (environment["CI"] == nil ? "missing" : "never")
-    guard ["all", "missing", "never"].contains(mode) else {
+    let testFile = URL(filePath: path)
+    let snapshotFolder = testFile.deletingLastPathComponent().appending(path: "__Haptics__")
+      .appending(
+        path: testFile.deletingPathExtension().lastPathComponent)
+    let snapshotFile = snapshotFolder.appending(path: fileName(forSnapshot: name) + ".ahap")
+    let snapshotExists = FileManager.default.fileExists(atPath: snapshotFile.path)
+    let recordingMode =
+      environment["TEMBLOR_RECORD"] ?? (environment["CI"] == nil ? "missing" : "never")
+    guard ["all", "missing", "never"].contains(recordingMode) else {
       return
         """
-        Cannot use snapshot \(file.path): TEMBLOR_RECORD is '\(mode)'; expected all, missing, or \
-        never
+        Cannot use snapshot \(snapshotFile.path): TEMBLOR_RECORD is '\(recordingMode)'; \
+        expected all, missing, or never
         """
     }
     do {
-      if mode == "all" || mode == "missing" && !exists {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        try played.ahap().write(to: file, options: .atomic)
-        return "Snapshot created at \(file.path). Run the test again to compare."
+      if recordingMode == "all" || recordingMode == "missing" && !snapshotExists {
+        try FileManager.default.createDirectory(
+          at: snapshotFolder, withIntermediateDirectories: true)
+        try played.ahap().write(to: snapshotFile, options: .atomic)
+        return "Snapshot created at \(snapshotFile.path). Run the test again to compare."
       }
-      guard exists else {
-        return "No snapshot at \(file.path). To create it, set TEMBLOR_RECORD=missing."
+      guard snapshotExists else {
+        return "No snapshot at \(snapshotFile.path). To create it, set TEMBLOR_RECORD=missing."
       }
       let differences = played.differences(
-        from: try PlayedHaptics(contentsOf: file), within: tolerance)
+        from: try PlayedHaptics(contentsOf: snapshotFile), within: tolerance)
       if differences.isEmpty { return nil }
       return
-        (["Played haptics differ from \(file.path):"]
+        (["Played haptics differ from \(snapshotFile.path):"]
         + differences.prefix(maximumListedDifferenceCount)
         + (differences.count > maximumListedDifferenceCount
           ? ["… and \(differences.count - maximumListedDifferenceCount) more."] : []))
@@ -64,7 +67,7 @@ public enum HapticSnapshot {
     } catch let error as CHHapticError {
       return "The snapshot cannot be read: \(error.localizedDescription)"
     } catch {
-      return "Cannot read or write snapshot \(file.path): \(error)"
+      return "Cannot read or write snapshot \(snapshotFile.path): \(error)"
     }
   }
 

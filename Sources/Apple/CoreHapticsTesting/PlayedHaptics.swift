@@ -176,25 +176,28 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
   public func differences(
     from expected: PlayedHaptics, within tolerance: HapticTolerance = .perceptible
   ) -> [String] {
-    var unmatched = sortedEvents.filter(\.isFelt).joiningAdjacentEvents.map(\.withoutSilentEnds)
-    var sentences: [(time: Double, text: String)] = []
+    var unmatchedEvents = sortedEvents.filter(\.isFelt).joiningAdjacentEvents.map(
+      \.withoutSilentEnds)
+    var timedSentences: [(time: Double, text: String)] = []
     for event in expected.sortedEvents.filter(\.isFelt).joiningAdjacentEvents.map(
       \.withoutSilentEnds)
     {
-      let nearestIndex = unmatched.indices.filter {
-        unmatched[$0].kind == event.kind
-          && abs(unmatched[$0].time - event.time) <= Self.maximumPairingSeconds
+      let nearestIndex = unmatchedEvents.indices.filter {
+        unmatchedEvents[$0].kind == event.kind
+          && abs(unmatchedEvents[$0].time - event.time) <= Self.maximumPairingSeconds
       }
-      .min { abs(unmatched[$0].time - event.time) < abs(unmatched[$1].time - event.time) }
+      .min {
+        abs(unmatchedEvents[$0].time - event.time) < abs(unmatchedEvents[$1].time - event.time)
+      }
       guard let nearestIndex else {
-        sentences.append((event.time, "The \(event.displayName) is missing."))
+        timedSentences.append((event.time, "The \(event.displayName) is missing."))
         continue
       }
-      let match = unmatched.remove(at: nearestIndex)
-      sentences += match.differences(from: event, within: tolerance).map { (event.time, $0) }
+      let match = unmatchedEvents.remove(at: nearestIndex)
+      timedSentences += match.differences(from: event, within: tolerance).map { (event.time, $0) }
     }
-    sentences += unmatched.map { ($0.time, "The \($0.displayName) is unexpected.") }
-    return sentences.enumerated().sorted {
+    timedSentences += unmatchedEvents.map { ($0.time, "The \($0.displayName) is unexpected.") }
+    return timedSentences.enumerated().sorted {
       ($0.element.time, $0.offset) < ($1.element.time, $1.offset)
     }.map(
       \.element.text)
@@ -238,10 +241,13 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
 extension PlayedHaptics.Event {
   fileprivate func peakIntensity(from start: Double, to end: Double) -> Double {
     if kind == .transient { return intensity }
-    let start = Swift.max(0, start)
-    let end = Swift.min(duration, end)
-    let innerIntensities = levels.filter { $0.time > start && $0.time < end }.map(\.intensity)
-    return ([level(at: start).intensity, level(at: end.nextDown).intensity] + innerIntensities)
+    let clampedStart = Swift.max(0, start)
+    let clampedEnd = Swift.min(duration, end)
+    let innerIntensities = levels.filter { $0.time > clampedStart && $0.time < clampedEnd }.map(
+      \.intensity)
+    return
+      ([level(at: clampedStart).intensity, level(at: clampedEnd.nextDown).intensity]
+      + innerIntensities)
       .max() ?? 0
   }
 
@@ -252,40 +258,42 @@ extension PlayedHaptics.Event {
 
   /// The event without the silence at its start and its end.
   fileprivate var withoutSilentEnds: PlayedHaptics.Event {
-    guard kind == .continuous, let first = levels.firstIndex(where: { $0.intensity > 0 }),
-      let last = levels.lastIndex(where: { $0.intensity > 0 })
+    guard kind == .continuous, let firstFeltIndex = levels.firstIndex(where: { $0.intensity > 0 }),
+      let lastFeltIndex = levels.lastIndex(where: { $0.intensity > 0 })
     else { return self }
-    var event = self
-    let end = last + 1 < levels.count ? levels[last + 1].time : duration
-    let start = first > 0 ? levels[first - 1].time : 0
-    event.time += start
-    event.duration = end - start
-    event.levels = levels[max(0, first - 1)..<min(levels.count, last + 2)].map {
-      $0.shifted(by: -start)
-    }
-    return event
+    var trimmedEvent = self
+    let feltEndSeconds =
+      lastFeltIndex + 1 < levels.count ? levels[lastFeltIndex + 1].time : duration
+    let feltStartSeconds = firstFeltIndex > 0 ? levels[firstFeltIndex - 1].time : 0
+    trimmedEvent.time += feltStartSeconds
+    trimmedEvent.duration = feltEndSeconds - feltStartSeconds
+    trimmedEvent.levels = levels[max(0, firstFeltIndex - 1)..<min(levels.count, lastFeltIndex + 2)]
+      .map {
+        $0.shifted(by: -feltStartSeconds)
+      }
+    return trimmedEvent
   }
 
   fileprivate func differences(
     from expected: PlayedHaptics.Event, within tolerance: HapticTolerance
   ) -> [String] {
     // Sums of times have rounding errors, at any tolerance.
-    let grace = 1e-9
+    let roundingGrace = 1e-9
     var sentences: [String] = []
-    let delay = time - expected.time
-    if abs(delay) > tolerance.seconds + grace {
-      let direction = delay > 0 ? "late" : "early"
+    let delaySeconds = time - expected.time
+    if abs(delaySeconds) > tolerance.seconds + roundingGrace {
+      let direction = delaySeconds > 0 ? "late" : "early"
       sentences.append(
-        "The \(expected.displayName) is \(formattedMilliseconds(abs(delay))) \(direction).")
+        "The \(expected.displayName) is \(formattedMilliseconds(abs(delaySeconds))) \(direction).")
     }
-    if kind == .continuous, abs(duration - expected.duration) > tolerance.seconds + grace {
+    if kind == .continuous, abs(duration - expected.duration) > tolerance.seconds + roundingGrace {
       sentences.append(
         "The \(expected.displayName) lasts \(textRoundedToThousandths(duration)) s instead of "
           + "\(textRoundedToThousandths(expected.duration)) s.")
     }
-    func compare(_ quality: String, _ limit: Double, _ value: (Level) -> Double) {
+    func addDifference(_ quality: String, _ limit: Double, _ value: (Level) -> Double) {
       guard let (time, actual, wanted) = maximumDifference(from: expected, of: value),
-        abs(actual - wanted) > limit + grace
+        abs(actual - wanted) > limit + roundingGrace
       else { return }
       let timeText =
         kind == .transient || time == 0
@@ -294,8 +302,8 @@ extension PlayedHaptics.Event {
         "The \(expected.displayName) has \(quality) \(textRoundedToThousandths(actual)) instead of "
           + "\(textRoundedToThousandths(wanted))\(timeText).")
     }
-    compare("intensity", tolerance.intensity, \.intensity)
-    compare("sharpness", tolerance.sharpness, \.sharpness)
+    addDifference("intensity", tolerance.intensity, \.intensity)
+    addDifference("sharpness", tolerance.sharpness, \.sharpness)
     return sentences
   }
 
@@ -306,14 +314,15 @@ extension PlayedHaptics.Event {
       time: Double, actual: Double, expected: Double
     )?
   {
-    let length = kind == .transient ? 0 : min(duration, expected.duration)
-    var times = [0.0]
+    let comparedSeconds = kind == .transient ? 0 : min(duration, expected.duration)
+    var comparedTimes = [0.0]
     // Steps are between frames, so levels are compared in the middle of an interval.
     if levels.count > 1 || expected.levels.count > 1 {
-      times += stride(from: 0.005, to: min(length, 3_600), by: 0.01)
+      comparedTimes += stride(from: 0.005, to: min(comparedSeconds, 3_600), by: 0.01)
     }
-    return times.map { time in (time, value(level(at: time)), value(expected.level(at: time))) }.max
-    {
+    return comparedTimes.map { time in
+      (time, value(level(at: time)), value(expected.level(at: time)))
+    }.max {
       abs($0.1 - $0.2) < abs($1.1 - $1.2)
     }
   }
@@ -324,32 +333,32 @@ extension PlayedHaptics.Event {
 
   var constantSegments: [PlayedHaptics.Event] {
     guard kind == .continuous, levels.count > 1 else { return [self] }
-    var segments: [PlayedHaptics.Event] = []
-    var start = 0.0
-    var level = level(at: 0)
-    func close(at end: Double) {
-      guard end > start else { return }
-      var midpoint = self.level(at: (start + end) / 2)
+    var levelSegments: [PlayedHaptics.Event] = []
+    var segmentStart = 0.0
+    var segmentLevel = level(at: 0)
+    func closeSegment(at end: Double) {
+      guard end > segmentStart else { return }
+      var midpoint = self.level(at: (segmentStart + end) / 2)
       midpoint.time = 0
-      segments.append(
+      levelSegments.append(
         PlayedHaptics.Event(
-          kind: kind, time: time + start, duration: end - start, levels: [midpoint])
+          kind: kind, time: time + segmentStart, duration: end - segmentStart, levels: [midpoint])
       )
     }
-    var next = Self.minimumSegmentSeconds
-    while next < duration {
-      let nextLevel = self.level(at: next)
-      if abs(nextLevel.intensity - level.intensity) >= Self.snapshotLevelStep
-        || abs(nextLevel.sharpness - level.sharpness) >= Self.snapshotLevelStep
+    var nextSampleSeconds = Self.minimumSegmentSeconds
+    while nextSampleSeconds < duration {
+      let nextLevel = self.level(at: nextSampleSeconds)
+      if abs(nextLevel.intensity - segmentLevel.intensity) >= Self.snapshotLevelStep
+        || abs(nextLevel.sharpness - segmentLevel.sharpness) >= Self.snapshotLevelStep
       {
-        close(at: next)
-        start = next
-        level = nextLevel
+        closeSegment(at: nextSampleSeconds)
+        segmentStart = nextSampleSeconds
+        segmentLevel = nextLevel
       }
-      next += Self.minimumSegmentSeconds
+      nextSampleSeconds += Self.minimumSegmentSeconds
     }
-    close(at: duration)
-    return segments
+    closeSegment(at: duration)
+    return levelSegments
   }
 }
 
@@ -392,26 +401,26 @@ private func roundedToThousandth(_ value: Double) -> Double { (value * 1_000).ro
 extension [PlayedHaptics.Event] {
   /// The events, with adjacent continuous events merged into one event with changing levels.
   var joiningAdjacentEvents: [PlayedHaptics.Event] {
-    var joined: [PlayedHaptics.Event] = []
+    var joinedEvents: [PlayedHaptics.Event] = []
     for event in sorted(by: { $0.time < $1.time }) {
       guard event.kind == .continuous,
-        let index = joined.lastIndex(where: {
+        let index = joinedEvents.lastIndex(where: {
           $0.kind == .continuous && abs($0.time + $0.duration - event.time) < 0.0015
         })
       else {
-        joined.append(event)
+        joinedEvents.append(event)
         continue
       }
-      let offset = event.time - joined[index].time
-      if let last = joined[index].levels.last, last.time < joined[index].duration {
+      let offset = event.time - joinedEvents[index].time
+      if let last = joinedEvents[index].levels.last, last.time < joinedEvents[index].duration {
         var end = last
         end.time = Swift.max(last.time, offset - 1e-6)
-        joined[index].levels.append(end)
+        joinedEvents[index].levels.append(end)
       }
-      joined[index].levels += event.levels.map { $0.shifted(by: offset) }
-      joined[index].duration = offset + event.duration
+      joinedEvents[index].levels += event.levels.map { $0.shifted(by: offset) }
+      joinedEvents[index].duration = offset + event.duration
     }
-    return joined
+    return joinedEvents
   }
 }
 
@@ -462,12 +471,13 @@ extension PlayedHaptics {
   }
 
   init(_ composition: HapticComposition) {
-    let rate = 48_000.0
-    var reader = PlayerChangeReader(composition, sampleRateHertz: rate)
-    reader.applyChange(PlayerChange())
+    let sampleRateHertz = 48_000.0
+    var changeReader = PlayerChangeReader(composition, sampleRateHertz: sampleRateHertz)
+    changeReader.applyChange(PlayerChange())
     self.init(
-      reader.finishEvents(
-        atFrame: FrameConversion.frame(seconds: composition.durationSeconds + 31, rate: rate),
+      changeReader.finishEvents(
+        atFrame: FrameConversion.frame(
+          seconds: composition.durationSeconds + 31, rate: sampleRateHertz),
         originSeconds: 0))
   }
 }

@@ -56,10 +56,10 @@ struct PlayerChangeReader {
     self.sampleRateHertz = sampleRateHertz
     self.playsHaptics = playsHaptics
     self.playsAudio = playsAudio
-    var events: [ScheduledEvent] = []
+    var unsortedEvents: [ScheduledEvent] = []
     for (layer, content) in composition.layers.enumerated() {
       for event in content.pattern.events where !event.kind.isContinuous || event.holdSeconds != 0 {
-        events.append(
+        unsortedEvents.append(
           ScheduledEvent(
             event: event, compositionLayerIndex: layer,
             onsetFrame: FrameConversion.frame(seconds: event.time, rate: sampleRateHertz),
@@ -67,7 +67,7 @@ struct PlayerChangeReader {
               seconds: event.holdSeconds ?? 0, rate: sampleRateHertz)))
       }
     }
-    self.scheduledEvents = events.enumerated().sorted {
+    self.scheduledEvents = unsortedEvents.enumerated().sorted {
       ($0.element.onsetFrame, $0.offset) < ($1.element.onsetFrame, $1.offset)
     }.map(
       \.element)
@@ -87,10 +87,10 @@ struct PlayerChangeReader {
     advance(
       toFrame: change.outputFrame,
       passFrameCount: isNextPass ? change.passOriginFrame - currentState.passOriginFrame : nil)
-    let previous = currentState
-    let isEntered = change.jumpCount != currentState.jumpCount
+    let previousState = currentState
+    let hasJumped = change.jumpCount != currentState.jumpCount
     currentState = change
-    if isEntered || change.phase != .playing {
+    if hasJumped || change.phase != .playing {
       endActiveSegments()
     }
     if change.phase == .idle {
@@ -99,7 +99,7 @@ struct PlayerChangeReader {
     if isNextPass {
       nextEventIndex = 0
     }
-    if isEntered {
+    if hasJumped {
       nextEventIndex =
         scheduledEvents.firstIndex { $0.onsetFrame >= change.jumpTargetFrame }
         ?? scheduledEvents.count
@@ -109,7 +109,7 @@ struct PlayerChangeReader {
         ActiveEvent(scheduledEvent: $0, passOriginFrame: change.passOriginFrame)
       }
     }
-    if change.phase == .playing, isEntered || previous.phase == .paused {
+    if change.phase == .playing, hasJumped || previousState.phase == .paused {
       for index in activeEvents.indices {
         activeEvents[index].startFrame = currentFrame
       }
@@ -151,37 +151,38 @@ struct PlayerChangeReader {
         recordEvent(event, endFrame: start)
       }
     }
-    var remaining: [ActiveEvent] = []
+    var remainingEvents: [ActiveEvent] = []
     for var event in activeEvents {
       let last = currentState.frame(
         at: event.passOriginFrame + event.scheduledEvent.onsetFrame
           + event.scheduledEvent.frameCount)
       appendLevels(to: &event, untilFrame: min(end, last))
       if last > end {
-        remaining.append(event)
+        remainingEvents.append(event)
       } else {
         recordEvent(event, endFrame: last)
       }
     }
-    activeEvents = remaining
+    activeEvents = remainingEvents
   }
 
   /// Adds the breakpoints of an event's levels between the current frame and a later frame.
   private func appendLevels(to event: inout ActiveEvent, untilFrame end: Int64) {
-    guard let start = event.startFrame else { return }
-    let from = event.segmentLevels.last.map { max($0.frame, currentFrame) } ?? start
-    guard end > from else { return }
-    var frames: Set<Int64> = [from]
-    let low = currentState.position(at: from) - event.passOriginFrame
-    let high = currentState.position(at: end) - event.passOriginFrame
+    guard let eventStartFrame = event.startFrame else { return }
+    let firstFrame = event.segmentLevels.last.map { max($0.frame, currentFrame) } ?? eventStartFrame
+    guard end > firstFrame else { return }
+    var cornerFrames: Set<Int64> = [firstFrame]
+    let firstPosition = currentState.position(at: firstFrame) - event.passOriginFrame
+    let endPosition = currentState.position(at: end) - event.passOriginFrame
     for control in controlTimelinesByLayer[event.scheduledEvent.compositionLayerIndex].values {
-      for segment in control.segments[(control.segmentIndex(at: Double(low)) + 1)...]
-      where segment.startPosition < Double(high) {
-        frames.insert(currentState.frame(at: event.passOriginFrame + Int64(segment.startPosition)))
+      for segment in control.segments[(control.segmentIndex(at: Double(firstPosition)) + 1)...]
+      where segment.startPosition < Double(endPosition) {
+        cornerFrames.insert(
+          currentState.frame(at: event.passOriginFrame + Int64(segment.startPosition)))
       }
     }
-    let corners = frames.sorted()
-    for (frame, next) in zip(corners, corners.dropFirst() + [end]) {
+    let sortedFrames = cornerFrames.sorted()
+    for (frame, next) in zip(sortedFrames, sortedFrames.dropFirst() + [end]) {
       appendLevel(atFrame: frame, to: &event)
       // The segment ends just before the next one begins.
       if next - 1 > frame {
@@ -193,8 +194,9 @@ struct PlayerChangeReader {
   private func appendLevel(atFrame frame: Int64, to event: inout ActiveEvent) {
     let (intensity, sharpness) = level(of: event, atFrame: frame)
     // Three equal points in series are replaced by two.
-    let last = event.segmentLevels.suffix(2)
-    if last.count == 2, last.allSatisfy({ $0.intensity == intensity && $0.sharpness == sharpness })
+    let lastLevels = event.segmentLevels.suffix(2)
+    if lastLevels.count == 2,
+      lastLevels.allSatisfy({ $0.intensity == intensity && $0.sharpness == sharpness })
     {
       event.segmentLevels[event.segmentLevels.count - 1].frame = frame
     } else {
@@ -204,48 +206,58 @@ struct PlayerChangeReader {
 
   /// Returns the intensity or volume of an event at a frame, and its sharpness.
   private func level(of active: ActiveEvent, atFrame frame: Int64) -> (Double, Double) {
-    let position = currentState.position(at: frame) - active.passOriginFrame
-    func control(_ id: DynamicParameterID) -> Double {
+    let passPosition = currentState.position(at: frame) - active.passOriginFrame
+    func controlValue(_ id: DynamicParameterID) -> Double {
       guard let timeline = controlTimelinesByLayer[active.scheduledEvent.compositionLayerIndex][id]
       else {
         return Double(id.neutralValue)
       }
-      let segment = timeline.segments[timeline.segmentIndex(at: Double(position))]
+      let segment = timeline.segments[timeline.segmentIndex(at: Double(passPosition))]
       if let sent = currentState.liveValue(of: id, at: frame),
         segment.sourceStartPosition.map({ active.passOriginFrame + Int64($0) <= sent.position })
           ?? true
       {
         return sent.value
       }
-      return segment.value(at: Double(position))
+      return segment.value(at: Double(passPosition))
     }
     // Rounding removes the digits that `Float` adds: 0.32 instead of 0.3199999928.
-    func unit(_ value: Double) -> Double { (min(max(value, 0), 1) * 1e6).rounded() / 1e6 }
-    let event = active.scheduledEvent.event
-    guard event.kind.isHaptic else {
-      let volume = Double(event.value(of: .audioVolume)) * control(.audioVolumeControl)
-      return (currentState.playsAudio && playsAudio ? unit(volume) : 0, 0)
+    func roundedUnitValue(_ value: Double) -> Double {
+      (min(max(value, 0), 1) * 1e6).rounded() / 1e6
     }
-    let intensity = Double(event.value(of: .hapticIntensity)) * control(.hapticIntensityControl)
-    let sharpness = Double(event.value(of: .hapticSharpness)) + control(.hapticSharpnessControl)
-    return (currentState.playsHaptics && playsHaptics ? unit(intensity) : 0, unit(sharpness))
+    let scheduledEvent = active.scheduledEvent.event
+    guard scheduledEvent.kind.isHaptic else {
+      let volume =
+        Double(scheduledEvent.value(of: .audioVolume)) * controlValue(.audioVolumeControl)
+      return (currentState.playsAudio && playsAudio ? roundedUnitValue(volume) : 0, 0)
+    }
+    let controlledIntensity =
+      Double(scheduledEvent.value(of: .hapticIntensity)) * controlValue(.hapticIntensityControl)
+    let controlledSharpness =
+      Double(scheduledEvent.value(of: .hapticSharpness)) + controlValue(.hapticSharpnessControl)
+    return (
+      currentState.playsHaptics && playsHaptics ? roundedUnitValue(controlledIntensity) : 0,
+      roundedUnitValue(controlledSharpness)
+    )
   }
 
   private mutating func recordEvent(_ event: ActiveEvent, endFrame: Int64) {
-    guard let start = event.startFrame, let first = event.segmentLevels.first else { return }
-    let isSteady = event.segmentLevels.allSatisfy {
-      $0.intensity == first.intensity && $0.sharpness == first.sharpness
+    guard let startFrame = event.startFrame, let firstLevel = event.segmentLevels.first else {
+      return
     }
-    let kind = event.scheduledEvent.event.kind
-    let hapticKind = kind.isTransient ? PlayedHaptics.Event.Kind.transient : .continuous
+    let isSteady = event.segmentLevels.allSatisfy {
+      $0.intensity == firstLevel.intensity && $0.sharpness == firstLevel.sharpness
+    }
+    let eventKind = event.scheduledEvent.event.kind
+    let hapticKind = eventKind.isTransient ? PlayedHaptics.Event.Kind.transient : .continuous
     playedEvents.append(
       PlayedHaptics.Event(
-        kind: kind.isHaptic ? hapticKind : .audio,
-        time: Double(start) / sampleRateHertz,
-        duration: Double(max(0, endFrame - start)) / sampleRateHertz,
-        levels: (isSteady ? [first] : event.segmentLevels).map {
+        kind: eventKind.isHaptic ? hapticKind : .audio,
+        time: Double(startFrame) / sampleRateHertz,
+        duration: Double(max(0, endFrame - startFrame)) / sampleRateHertz,
+        levels: (isSteady ? [firstLevel] : event.segmentLevels).map {
           PlayedHaptics.Event.Level(
-            time: Double($0.frame - start) / sampleRateHertz, intensity: $0.intensity,
+            time: Double($0.frame - startFrame) / sampleRateHertz, intensity: $0.intensity,
             sharpness: $0.sharpness)
         }))
   }

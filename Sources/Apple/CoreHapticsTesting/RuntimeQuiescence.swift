@@ -29,14 +29,14 @@ package enum RuntimeQuiescence {
   }
 
   private static func runCountedJob(_ job: UnownedJob) {
-    let device = WorkOwner.currentDevice
-    let work = device?.work ?? unattributedWork
-    work.beginWork()
+    let currentDevice = WorkOwner.currentDevice
+    let deviceWork = currentDevice?.work ?? unattributedWork
+    deviceWork.beginWork()
     dispatchUncounted(.userInitiated) {
-      WorkOwner.withDevice(device) {
+      WorkOwner.withDevice(currentDevice) {
         unsafe job.runSynchronously(on: countingExecutor.asUnownedTaskExecutor())
       }
-      work.endWork()
+      deviceWork.endWork()
     }
   }
 
@@ -50,22 +50,23 @@ package enum RuntimeQuiescence {
   /// A Boolean value that indicates whether jobs are counted. Counting requires a hook in the
   /// runtime. The hook is installed on first use.
   package static let countsJobs: Bool = {
-    guard let address = unsafe dlsym(dlopen(nil, RTLD_LAZY), "swift_task_enqueueGlobal_hook") else {
+    guard let hookAddress = unsafe dlsym(dlopen(nil, RTLD_LAZY), "swift_task_enqueueGlobal_hook")
+    else {
       return false
     }
-    let hook: EnqueueHook = { job, _ in RuntimeQuiescence.runCountedJob(job) }
-    unsafe address.assumingMemoryBound(to: EnqueueHook?.self).pointee = hook
+    let enqueueHook: EnqueueHook = { job, _ in RuntimeQuiescence.runCountedJob(job) }
+    unsafe hookAddress.assumingMemoryBound(to: EnqueueHook?.self).pointee = enqueueHook
     return true
   }()
 
   /// Waits until no work of a device is pending. Returns false if some work does not end. The poll
   /// is not a task, whose own jobs would be counted, but passes through the queues.
   static func waitForQuiescence(of device: VirtualBackend) async -> Bool {
-    let watched =
+    let watchedWork =
       EngineBackends.hasConcurrentTests ? [device.work] : [device.work, unattributedWork]
     return await withCheckedContinuation { continuation in
       WorkOwner.withoutDevice {
-        Poll(watched, countsJobs, continuation).runPoll(quietRoundCount: 0, round: 0)
+        Poll(watchedWork, countsJobs, continuation).runPoll(quietRoundCount: 0, round: 0)
       }
     }
   }

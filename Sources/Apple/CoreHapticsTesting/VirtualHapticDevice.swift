@@ -191,17 +191,17 @@ public final class VirtualHapticDevice: Sendable {
     defer { backend.waitingCalls.endCall("advance(by:)") }
     _ = await RuntimeQuiescence.waitForQuiescence(of: backend)
     backend.waitForHandlers()
-    let end = backend.endTime(after: duration)
-    var waitsAtOnce = 0
+    let endTime = backend.endTime(after: duration)
+    var immediateWaitCount = 0
     while true {
       if let fire = backend.popDueWait() {
-        waitsAtOnce += 1
-        guard waitsAtOnce <= Self.maximumSimultaneousWaits else { return false }
+        immediateWaitCount += 1
+        guard immediateWaitCount <= Self.maximumSimultaneousWaits else { return false }
         fire()
         _ = await RuntimeQuiescence.waitForQuiescence(of: backend)
         backend.waitForHandlers()
-      } else if let due = backend.advanceToNextEvent(until: end, stopsAtWaits: true) {
-        waitsAtOnce = 0
+      } else if let due = backend.advanceToNextEvent(until: endTime, stopsAtWaits: true) {
+        immediateWaitCount = 0
         for body in due {
           body()
         }
@@ -290,11 +290,11 @@ public struct VirtualHapticClock: Clock {
     try Task.checkCancellation()
     // The stream also ends if its reader is canceled.
     let (awaited, end) = AsyncStream<Void>.makeStream()
-    let seconds = (deadline.elapsedTime - now.elapsedTime) / .seconds(1)
-    if seconds <= 0 {
+    let remainingSeconds = (deadline.elapsedTime - now.elapsedTime) / .seconds(1)
+    if remainingSeconds <= 0 {
       end.finish()
     } else {
-      backend.schedule(after: seconds) { end.finish() }
+      backend.schedule(after: remainingSeconds) { end.finish() }
     }
     for await _ in awaited {}
     try Task.checkCancellation()

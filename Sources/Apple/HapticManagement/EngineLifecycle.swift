@@ -75,27 +75,27 @@ package final class EngineLifecycle: @unchecked Sendable {
   /// past.
   package func playPattern(_ pattern: CHHapticPattern, atEngineSeconds time: TimeInterval = 0) {
     let playback = (pattern: pattern, time: time)
-    let running: CHHapticEngine? = lock.withLock {
+    let runningEngine: CHHapticEngine? = lock.withLock {
       if isRunning { return engine }
       if waitingPlaybacks.count < Self.maximumWaitingPlaybackCount {
         waitingPlaybacks.append(playback)
       }
       return nil
     }
-    if let running {
-      perform(playback, on: running)
+    if let runningEngine {
+      perform(playback, on: runningEngine)
     } else {
       prepareEngine()
     }
   }
 
   package func prepareEngine() {
-    guard let number = beginStartIfAllowed() else { return }
+    guard let attemptNumber = beginStartIfAllowed() else { return }
     do {
       let engine = try lock.withLock { try self.engine ?? makeEngine() }
-      engine.start { [weak self] error in self?.finishStartAttempt(number, error: error) }
+      engine.start { [weak self] error in self?.finishStartAttempt(attemptNumber, error: error) }
     } catch {
-      finishStartAttempt(number, error: error)
+      finishStartAttempt(attemptNumber, error: error)
     }
   }
 
@@ -154,13 +154,13 @@ package final class EngineLifecycle: @unchecked Sendable {
   private func makeEngine() throws -> CHHapticEngine {
     let engine = try engineProvider.makeEngine()
     engineNumber += 1
-    let number = engineNumber
+    let newEngineNumber = engineNumber
     engine.playsHapticsOnly = true
     engine.isAutoShutdownEnabled = true
     engine.stoppedHandler = { [weak self] reason in
-      self?.handleEngineStop(engineNumber: number, reason: reason)
+      self?.handleEngineStop(engineNumber: newEngineNumber, reason: reason)
     }
-    engine.resetHandler = { [weak self] in self?.handleEngineReset(engineNumber: number) }
+    engine.resetHandler = { [weak self] in self?.handleEngineReset(engineNumber: newEngineNumber) }
     self.engine = engine
     return engine
   }
@@ -201,19 +201,19 @@ package final class EngineLifecycle: @unchecked Sendable {
   /// Creates and starts a new engine after a reset, with handlers and with reloaded patterns. Runs
   /// on the engine's queue.
   private func handleEngineReset(engineNumber number: Int) {
-    let restart: Int? = lock.withLock {
+    let restartAttemptNumber: Int? = lock.withLock {
       guard number == engineNumber else { return nil }
       isRunning = false
       return makeStartAttemptNumber()
     }
-    guard let restart else { return }
+    guard let restartAttemptNumber else { return }
     do {
       let engine = try lock.withLock { try makeEngine() }
       let watcher = lock.withLock { resetHandler }
       watcher()
-      start(engine, attemptNumber: restart)
+      start(engine, attemptNumber: restartAttemptNumber)
     } catch {
-      finishStartAttempt(restart, error: error)
+      finishStartAttempt(restartAttemptNumber, error: error)
     }
   }
 
@@ -228,12 +228,12 @@ package final class EngineLifecycle: @unchecked Sendable {
   }
 
   private func setAvailable(_ isAvailable: Bool) {
-    let watcher: (@Sendable () -> Void)? = lock.withLock {
+    let availabilityWatcher: (@Sendable () -> Void)? = lock.withLock {
       guard storedIsAvailable != isAvailable else { return nil }
       storedIsAvailable = isAvailable
       return availabilityHandler
     }
-    watcher?()
+    availabilityWatcher?()
   }
 
   /// Plays a shipped pattern, and logs the call on a virtual device.
@@ -243,29 +243,30 @@ package final class EngineLifecycle: @unchecked Sendable {
   ///   - name: The name in the log.
   ///   - intensity: The factor on the intensity, clamped to 0…1; NaN is 0.
   package func playShippedPattern(_ pattern: String, as name: String, intensity: Double = 1) {
-    let intensity = intensity.isNaN ? 0 : min(max(intensity, 0), 1)
+    let clampedIntensity = intensity.isNaN ? 0 : min(max(intensity, 0), 1)
     EngineBackends.virtualDeviceForCall()?.appendLogEntry(
-      .generator(.init(name: name, intensity: intensity)))
+      .generator(.init(name: name, intensity: clampedIntensity)))
     guard let shippedPattern = ParsedPatternCache.shipped.pattern(named: pattern),
-      let scaled = intensity < 1
-        ? try? shippedPattern.withIntensity(scaledBy: Float(intensity)) : shippedPattern
+      let scaledPattern = clampedIntensity < 1
+        ? try? shippedPattern.withIntensity(scaledBy: Float(clampedIntensity)) : shippedPattern
     else { return }
-    playPattern(scaled)
+    playPattern(scaledPattern)
   }
 }
 
 extension CHHapticPattern {
   /// Returns the pattern with the intensity of every event multiplied by a factor.
   fileprivate func withIntensity(scaledBy factor: Float) throws -> CHHapticPattern {
-    var dictionary = try exportDictionary()
-    let control: [Key: Any] = [
+    var patternDictionary = try exportDictionary()
+    let controlEntry: [Key: Any] = [
       .parameter: [
         .parameterID: CHHapticDynamicParameter.ID.hapticIntensityControl.rawValue, .time: 0.0,
         .parameterValue: Double(factor),
       ] as [Key: Any]
     ]
-    dictionary[.pattern] = [control] + (dictionary[.pattern] as? [[Key: Any]] ?? [])
-    return try CHHapticPattern(dictionary: dictionary)
+    patternDictionary[.pattern] =
+      [controlEntry] + (patternDictionary[.pattern] as? [[Key: Any]] ?? [])
+    return try CHHapticPattern(dictionary: patternDictionary)
   }
 }
 

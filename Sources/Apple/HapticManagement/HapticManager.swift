@@ -170,8 +170,8 @@ public import Observation
 
   /// Plays at most 64 light taps at a constant interval, in seconds.
   public func pulse(count: Int = 1, interval: TimeInterval = 0.25) {
-    let count = min(max(count, 0), Self.maximumTapCount)
-    playTaps(.light, at: (0..<count).map { Double($0) * interval })
+    let tapCount = min(max(count, 0), Self.maximumTapCount)
+    playTaps(.light, at: (0..<tapCount).map { Double($0) * interval })
   }
 
   /// Plays a tap at each of the given times, in milliseconds from now. The times may be in any
@@ -181,8 +181,8 @@ public import Observation
   }
 
   private func playTaps(_ style: FeedbackType, at times: [TimeInterval]) {
-    let usable = times.filter { (0...Self.maximumRhythmDuration).contains($0) }
-    play(usable.prefix(Self.maximumTapCount).map { (style.patternName, $0) })
+    let usableTimes = times.filter { (0...Self.maximumRhythmDuration).contains($0) }
+    play(usableTimes.prefix(Self.maximumTapCount).map { (style.patternName, $0) })
   }
 
   /// The number of collected coins after which a celebration plays.
@@ -229,12 +229,12 @@ public import Observation
   /// - Returns: The events and their times, for display; empty if haptics are disabled.
   @discardableResult public func testAll() -> [TestStep] {
     guard isEnabled else { return [] }
-    let start = currentTime + Self.firstTestEventDelaySeconds
-    let steps = SemanticEvent.allCases.enumerated().map { index, event in
-      TestStep(event: event, time: start + Double(index) * Self.testEventIntervalSeconds)
+    let firstEventTime = currentTime + Self.firstTestEventDelaySeconds
+    let testSteps = SemanticEvent.allCases.enumerated().map { index, event in
+      TestStep(event: event, time: firstEventTime + Double(index) * Self.testEventIntervalSeconds)
     }
-    play(steps.map { ($0.event.patternName, $0.time - start) }, at: start)
-    return steps
+    play(testSteps.map { ($0.event.patternName, $0.time - firstEventTime) }, at: firstEventTime)
+    return testSteps
   }
 }
 

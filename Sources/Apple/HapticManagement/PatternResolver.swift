@@ -40,11 +40,13 @@ public struct PatternResolver: Sendable {
   /// Returns a resolver that finds the pattern files in a folder by name, without the extension.
   /// Of several files with the same name, the first in alphabetical order is used.
   public static func folder(_ url: URL, formats: FormatRegistry = .apple) -> PatternResolver {
-    let files = (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []
-    let patterns = files.sorted().filter { formats.format(forFileName: $0) != nil }
-    let paths = Dictionary(patterns.map { (formats.stem(of: $0), $0) }) { first, _ in first }
-    return PatternResolver(names: paths.keys.sorted(), formats: formats) { name in
-      paths[name].map { .file(url.appendingPathComponent($0)) }
+    let fileNames = (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []
+    let patternFileNames = fileNames.sorted().filter { formats.format(forFileName: $0) != nil }
+    let fileNamesByPatternName = Dictionary(patternFileNames.map { (formats.stem(of: $0), $0) }) {
+      first, _ in first
+    }
+    return PatternResolver(names: fileNamesByPatternName.keys.sorted(), formats: formats) { name in
+      fileNamesByPatternName[name].map { .file(url.appendingPathComponent($0)) }
     }
   }
 }
@@ -98,16 +100,16 @@ package final class ParsedPatternCache: @unchecked Sendable {
   }
 
   private func loadedEntry(named name: String) -> Result<CHHapticPattern, CHHapticError>? {
-    if let entry = entriesByName[name] { return entry }
+    if let cachedEntry = entriesByName[name] { return cachedEntry }
     guard patternNames.contains(name) else { return nil }
-    let entry = Result { try readPattern(named: name) }.mapError { error in
+    let newEntry = Result { try readPattern(named: name) }.mapError { error in
       error as? CHHapticError
         ?? CHHapticError(
           .invalidPatternData,
           userInfo: [NSLocalizedDescriptionKey: "\(name): the pattern cannot be read: \(error)"])
     }
-    entriesByName[name] = entry
-    return entry
+    entriesByName[name] = newEntry
+    return newEntry
   }
 
   private func readPattern(named name: String) throws -> CHHapticPattern {

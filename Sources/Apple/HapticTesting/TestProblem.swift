@@ -41,28 +41,28 @@ struct TestProblem {
     -> [TestProblem]
   {
     device.backend.waitForHandlers()
-    let misuse = device.backend.misuse
+    let deviceMisuse = device.backend.misuse
     var problems = device.violations.map {
       TestProblem(message: "This fails on an iPhone: \($0).")
     }
-    if let problem = device.ruleProblem {
-      problems.append(TestProblem(message: "\(problem).", isFailure: false))
+    if let ruleProblem = device.ruleProblem {
+      problems.append(TestProblem(message: "\(ruleProblem).", isFailure: false))
     }
-    for owner in misuse.foreignEngineOwners {
+    for owner in deviceMisuse.foreignEngineOwners {
       problems.append(TestProblem(message: foreignEngineMessage(test: owner)))
     }
     if framework.runsInParallel, device.log.contains(where: \.isLifecycleNotification) {
       problems.append(TestProblem(message: lifecycleMessage))
     }
-    for block in misuse.realTimeBlockingCalls {
+    for block in deviceMisuse.realTimeBlockingCalls {
       let message = blockingCallMessage(
         block.call, seconds: block.seconds, remedy: framework.realTimeRemedy)
       problems.append(TestProblem(message: message))
     }
-    if misuse.missedWaitCount > 0 {
+    if deviceMisuse.missedWaitCount > 0 {
       problems.append(TestProblem(message: missedWaitMessage))
     }
-    if misuse.unattributedEngineCount > 0 {
+    if deviceMisuse.unattributedEngineCount > 0 {
       // If the test created engines of its own, the unattributed engine probably belongs to
       // another test.
       let isFailure = device.log.engineCount == 0
@@ -86,9 +86,9 @@ struct TestProblem {
 
   /// Returns the message for a test that failed before its device's time advanced.
   static func unreachedWaitMessage(count: Int) -> String {
-    let subject = count == 1 ? "1 wait is" : "\(count) waits are"
+    let waitsText = count == 1 ? "1 wait is" : "\(count) waits are"
     return """
-      \(subject) pending in the application, and the device's time did not advance: \
+      \(waitsText) pending in the application, and the device's time did not advance: \
       wait(for:timeout:) waits in real time. Call device.advance(by:) before.
       """
   }

@@ -55,9 +55,9 @@ struct ProcessActivity {
   ///   - processorNanoseconds: The processor time that the process has used.
   ///   - interval: The time since the last poll.
   mutating func pollWeight(processorNanoseconds: UInt64, interval: Duration) -> Int {
-    let used = Double(processorNanoseconds &- lastProcessorNanoseconds) / 1e9
+    let usedSeconds = Double(processorNanoseconds &- lastProcessorNanoseconds) / 1e9
     lastProcessorNanoseconds = processorNanoseconds
-    let isBusy = used >= Self.busyProcessorFraction * (interval / .seconds(1))
+    let isBusy = usedSeconds >= Self.busyProcessorFraction * (interval / .seconds(1))
     return isBusy ? HangDetector.busyPollWeight : HangDetector.idlePollWeight
   }
 }
@@ -131,10 +131,10 @@ final class TestWatchdog: Sendable {
   }
 
   private func runPolls() {
-    var activity = ProcessActivity(nanoseconds: Self.processorNanoseconds())
+    var processActivity = ProcessActivity(nanoseconds: Self.processorNanoseconds())
     while true {
       Thread.sleep(forTimeInterval: Self.pollInterval / .seconds(1))
-      let weight = activity.pollWeight(
+      let weight = processActivity.pollWeight(
         processorNanoseconds: Self.processorNanoseconds(), interval: Self.pollInterval)
       let reports = state.withLock { Self.pollTests(&$0.watchedTestsByNumber, weight: weight) }
       for (handler, report) in reports {
@@ -145,18 +145,18 @@ final class TestWatchdog: Sendable {
 
   /// Returns the processor time that all threads of the process have used.
   private static func processorNanoseconds() -> UInt64 {
-    var usage = rusage()
-    _ = unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-    let seconds = UInt64(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
-    let microseconds = UInt64(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec)
-    return seconds * 1_000_000_000 + microseconds * 1_000
+    var resourceUsage = rusage()
+    _ = unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &resourceUsage)
+    let wholeSeconds = UInt64(resourceUsage.ru_utime.tv_sec + resourceUsage.ru_stime.tv_sec)
+    let microseconds = UInt64(resourceUsage.ru_utime.tv_usec + resourceUsage.ru_stime.tv_usec)
+    return wholeSeconds * 1_000_000_000 + microseconds * 1_000
   }
 
   /// Polls all watched tests, and returns the reports of the tests that hang.
   private static func pollTests(_ watches: inout [Int: WatchedTest], weight: Int)
     -> [(handler: @Sendable (String) -> Void, report: String)]
   {
-    var reports: [(handler: @Sendable (String) -> Void, report: String)] = []
+    var hangReports: [(handler: @Sendable (String) -> Void, report: String)] = []
     for (number, watch) in watches {
       var watch = watch
       if let remaining = watch.weightUntilExit {
@@ -169,18 +169,18 @@ final class TestWatchdog: Sendable {
       {
         watch.weightUntilExit =
           Int(cancellationGracePeriod / pollInterval) * HangDetector.idlePollWeight
-        reports.append((watch.hangHandler, hangReport(of: watch)))
+        hangReports.append((watch.hangHandler, hangReport(of: watch)))
       }
       watches[number] = watch
     }
-    return reports
+    return hangReports
   }
 
   /// Ends the process after a hang that cannot be ended, because the other tests would wait
   /// forever.
   private static func exitProcess(afterHangOf watch: WatchedTest) {
-    let text = "error: \(hangReport(of: watch)) It does not end, so the test process ends.\n"
-    FileHandle.standardError.write(Data(text.utf8))
+    let errorText = "error: \(hangReport(of: watch)) It does not end, so the test process ends.\n"
+    FileHandle.standardError.write(Data(errorText.utf8))
     _exit(1)
   }
 
@@ -194,22 +194,23 @@ final class TestWatchdog: Sendable {
   static func hangReport(
     test: String, limit: Duration, backend: VirtualBackend, framework: TestProblem.Framework
   ) -> String {
-    let seconds = Int(limit / .seconds(1))
-    let calls = backend.waitingCalls.names
-    let cause: String
-    if !calls.isEmpty {
-      cause = "\(calls.joined(separator: " and ")) did not return"
-    } else if let waits = backend.pendingWaits {
-      let subject = waits.count == 1 ? "1 wait is pending" : "\(waits.count) waits are pending"
-      cause =
+    let limitSeconds = Int(limit / .seconds(1))
+    let waitingCallNames = backend.waitingCalls.names
+    let hangCause: String
+    if !waitingCallNames.isEmpty {
+      hangCause = "\(waitingCallNames.joined(separator: " and ")) did not return"
+    } else if let pendingWaits = backend.pendingWaits {
+      let subject =
+        pendingWaits.count == 1 ? "1 wait is pending" : "\(pendingWaits.count) waits are pending"
+      hangCause =
         "it awaits something while \(subject) (Task.sleep, asyncAfter or Timer), due at "
-        + "\(waits.firstDue) s of the device's time; call await advance(by:)"
+        + "\(pendingWaits.firstDue) s of the device's time; call await advance(by:)"
     } else {
-      cause = "it awaits something that does not happen"
+      hangCause = "it awaits something that does not happen"
     }
     return """
-      The test \(test) made no progress for \(seconds) s: \(cause). A test that works for longer \
-      \(framework.hangLimitRemedy).
+      The test \(test) made no progress for \(limitSeconds) s: \(hangCause). A test that \
+      works for longer \(framework.hangLimitRemedy).
       """
   }
 }

@@ -37,12 +37,13 @@ open class VirtualHapticsTestCase: XCTestCase {
     device.rules = hapticRules
     backend.controlsWaits = VirtualTime.isInstalled
     EngineBackends.beginTest(on: backend, .init(name: name, runsAlone: true))
-    let watch = TestWatchdog.shared.watchTest(name, on: backend, limit: hangTimeLimit, in: .xcTest)
-    {
+    let testWatch = TestWatchdog.shared.watchTest(
+      name, on: backend, limit: hangTimeLimit, in: .xcTest
+    ) {
       _ in
     }
     EngineBackends.$scopedDevice.withValue(backend) { super.invokeTest() }
-    TestWatchdog.shared.stopWatchingTest(watch)
+    TestWatchdog.shared.stopWatchingTest(testWatch)
     reportProblems()
     EngineBackends.endTest(on: backend)
   }
@@ -56,12 +57,12 @@ open class VirtualHapticsTestCase: XCTestCase {
   @available(*, noasync, message: "use await device.advance(by:)")
   public func advance(by duration: Duration) {
     let device = device
-    let hasAdvanced = expectation(description: "advance(by:) returns")
+    let advanceExpectation = expectation(description: "advance(by:) returns")
     Task {
       await device.advance(by: duration)
-      hasAdvanced.fulfill()
+      advanceExpectation.fulfill()
     }
-    wait(for: [hasAdvanced], timeout: Self.advanceTimeoutSeconds)
+    wait(for: [advanceExpectation], timeout: Self.advanceTimeoutSeconds)
   }
 
   /// The maximum real time that an advance may take, in seconds. The watchdog reports a hang
@@ -70,13 +71,14 @@ open class VirtualHapticsTestCase: XCTestCase {
 
   /// Records test failures for the problems that the device has detected.
   private func reportProblems() {
-    var messages = TestProblem.problems(on: device, in: .xcTest).filter(\.isFailure).map(\.message)
+    var problemMessages = TestProblem.problems(on: device, in: .xcTest).filter(\.isFailure).map(
+      \.message)
     if let testRun, testRun.totalFailureCount > 0, device.now == 0,
       let waits = device.backend.pendingWaits
     {
-      messages.append(TestProblem.unreachedWaitMessage(count: waits.count))
+      problemMessages.append(TestProblem.unreachedWaitMessage(count: waits.count))
     }
-    for message in messages {
+    for message in problemMessages {
       recordFailure(withDescription: message, inFile: "<unknown>", atLine: 0, expected: true)
     }
   }

@@ -67,13 +67,13 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
   ) async throws {
     // The stream contains the report of a hang, and ends when the test has ended.
     let (reports, continuation) = AsyncStream<String>.makeStream()
-    let limit = hangLimit ?? test.timeLimit ?? TestWatchdog.defaultHangLimit
-    let watch = TestWatchdog.shared.watchTest(
-      test.name, on: backend, limit: limit, in: .swiftTesting(sharing)
+    let effectiveHangLimit = hangLimit ?? test.timeLimit ?? TestWatchdog.defaultHangLimit
+    let testWatch = TestWatchdog.shared.watchTest(
+      test.name, on: backend, limit: effectiveHangLimit, in: .swiftTesting(sharing)
     ) { report in
       continuation.yield(report)
     }
-    defer { TestWatchdog.shared.stopWatchingTest(watch) }
+    defer { TestWatchdog.shared.stopWatchingTest(testWatch) }
     do {
       async let end: Void = Self.runBody(body, finishing: continuation)
       for await report in reports {
@@ -156,12 +156,12 @@ actor DeviceGate {
     if runningTestCount == 0 {
       isRunningExclusively = false
     }
-    while let first = waitingTests.first, !isRunningExclusively,
-      !first.isAlone || runningTestCount == 0
+    while let firstWaitingTest = waitingTests.first, !isRunningExclusively,
+      !firstWaitingTest.isAlone || runningTestCount == 0
     {
       waitingTests.removeFirst()
-      beginTest(alone: first.isAlone)
-      first.continuation.resume()
+      beginTest(alone: firstWaitingTest.isAlone)
+      firstWaitingTest.continuation.resume()
     }
   }
 }
@@ -190,8 +190,8 @@ public func expectHaptics(
   sourceLocation: SourceLocation = #_sourceLocation
 ) {
   do {
-    let expected = try PlayedHaptics(contentsOf: url)
-    let differences = played.from(start).differences(from: expected, within: tolerance)
+    let expectedHaptics = try PlayedHaptics(contentsOf: url)
+    let differences = played.from(start).differences(from: expectedHaptics, within: tolerance)
     if differences.isEmpty { return }
     Issue.record(
       """

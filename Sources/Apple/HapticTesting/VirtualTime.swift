@@ -13,7 +13,7 @@ enum VirtualTime {
   /// installed on first use.
   static let isInstalled: Bool = {
     guard RuntimeQuiescence.countsJobs else { return false }
-    let hooks = unsafe vt_hooks(
+    let clockHooks = unsafe vt_hooks(
       current: {
         unsafe WorkOwner.timeControllingDevice.map {
           unsafe Unmanaged.passUnretained($0).toOpaque()
@@ -62,7 +62,7 @@ enum VirtualTime {
         unsafe backend(at: device)?.mainQueueService.add { unsafe body?(context) }
       },
       run_awaited: { device in unsafe backend(at: device)?.mainQueueService.runNextBlock() })
-    return vt_install(hooks) == 1
+    return vt_install(clockHooks) == 1
   }()
 
   private static func unmanagedBackend(at device: UnsafeMutableRawPointer?) -> Unmanaged<

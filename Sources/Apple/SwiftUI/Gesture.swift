@@ -63,9 +63,9 @@ public struct ActionGesture<Base: Gesture>: Gesture, RecognizingGesture {
   public typealias Value = Base.Value
 
   func recognize(_ touch: Touch) -> Any? {
-    guard let value = base.recognizedValue(of: touch) as? Base.Value else { return nil }
-    action(value)
-    return value
+    guard let baseValue = base.recognizedValue(of: touch) as? Base.Value else { return nil }
+    action(baseValue)
+    return baseValue
   }
 }
 
@@ -85,8 +85,8 @@ extension Gesture {
   /// Returns the value that the gesture has for a touch, or nil if the gesture does not recognize
   /// the touch. Calls the actions.
   func recognizedValue(of touch: Touch) -> Any? {
-    if let gesture = self as? any RecognizingGesture {
-      return gesture.recognize(touch)
+    if let recognizingGesture = self as? any RecognizingGesture {
+      return recognizingGesture.recognize(touch)
     }
     return body.recognizedValue(of: touch)
   }
@@ -141,9 +141,9 @@ extension View {
     minimumDuration: Double = 0.5, maximumDistance: CGFloat = 10,
     perform action: @escaping () -> Void, onPressingChanged: ((Bool) -> Void)? = nil
   ) -> some View {
-    let press = LongPressGesture(minimumDuration: minimumDuration)
+    let pressGesture = LongPressGesture(minimumDuration: minimumDuration)
     return gesture(
-      press.onEnded { _ in
+      pressGesture.onEnded { _ in
         onPressingChanged?(true)
         action()
         onPressingChanged?(false)
@@ -201,8 +201,8 @@ enum Touch {
   ///     simultaneous gestures follow.
   /// - Returns: Whether a gesture that is not simultaneous has recognized the touch.
   func performTouch(_ touch: Touch, isExclusive: Bool) -> Bool {
-    let isHigh = gestureAttachment.gesturePriority == .high
-    let isRecognizedFirst = isExclusive && isHigh && gestureAttachment.recognizes(touch)
+    let hasHighPriority = gestureAttachment.gesturePriority == .high
+    let isRecognizedFirst = isExclusive && hasHighPriority && gestureAttachment.recognizes(touch)
     var isRecognized = isRecognizedFirst
     if gestureAttachment.gestureMask.contains(.subviews) {
       for subview in subviews

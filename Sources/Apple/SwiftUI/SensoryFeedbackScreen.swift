@@ -33,18 +33,18 @@ internal import Foundation
   /// evaluation, innermost first.
   public func update() {
     let observation = ScreenObservation { [weak self] in self?.updateIfChanged() }
-    let collector = observation.evaluate {
-      var collector = ObserverCollector(previousStoragesByPath: storagesByPath)
-      collector.visitView(makeContent())
-      return collector
+    let observerCollector = observation.evaluate {
+      var observerCollector = ObserverCollector(previousStoragesByPath: storagesByPath)
+      observerCollector.visitView(makeContent())
+      return observerCollector
     }
     self.currentObservation = observation
-    gestures = collector.gestureNodes
-    storagesByPath = collector.storagesByPath
-    let previous = observersByPath
-    observersByPath = Dictionary(collector.collectedObservers) { $1 }
-    for (path, observer) in collector.collectedObservers {
-      if let previousObserver = previous[path] {
+    gestures = observerCollector.gestureNodes
+    storagesByPath = observerCollector.storagesByPath
+    let previousObservers = observersByPath
+    observersByPath = Dictionary(observerCollector.collectedObservers) { $1 }
+    for (path, observer) in observerCollector.collectedObservers {
+      if let previousObserver = previousObservers[path] {
         observer.updateHandler(previousObserver.observedValue)
       } else {
         observer.appearHandler()
@@ -94,9 +94,9 @@ internal import Foundation
 
   /// Evaluates a view, and observes the objects that the view reads.
   func evaluate<Result>(_ body: () -> Result) -> Result {
-    let outer = Self.currentObservation
+    let outerObservation = Self.currentObservation
     Self.currentObservation = self
-    defer { Self.currentObservation = outer }
+    defer { Self.currentObservation = outerObservation }
     return withObservationTracking(body) { [weak self] in self?.scheduleChangeHandler() }
   }
 
@@ -108,9 +108,9 @@ internal import Foundation
   /// Observes the changes that a publisher of an object reports.
   func observeChanges(_ changes: some Publisher, of id: ObjectIdentifier) {
     guard subscriptions[id] == nil else { return }
-    let observer = WeakObservation(self)
+    let weakObserver = WeakObservation(self)
     subscriptions[id] = changes.sink { _ in
-      observer.observation?.scheduleChangeHandler()
+      weakObserver.observation?.scheduleChangeHandler()
     }
   }
 
@@ -214,8 +214,8 @@ internal import Foundation
   mutating func visitView(_ view: any View, at step: String = "") {
     let outerPath = currentViewPath
     currentViewPath += "/\(type(of: view))\(step)"
-    if let view = view as? any ObservableView {
-      view.collectObservers(into: &self)
+    if let observableView = view as? any ObservableView {
+      observableView.collectObservers(into: &self)
     } else {
       connectProperties(of: view)
       visitView(body(of: view))
@@ -225,10 +225,10 @@ internal import Foundation
 
   /// Visits a view with a gesture.
   mutating func visitView(_ view: any View, with gesture: GestureAttachment) {
-    let siblings = gestureNodes
+    let siblingNodes = gestureNodes
     gestureNodes = []
     visitView(view)
-    gestureNodes = siblings + [GestureNode(gestureAttachment: gesture, subviews: gestureNodes)]
+    gestureNodes = siblingNodes + [GestureNode(gestureAttachment: gesture, subviews: gestureNodes)]
   }
 
   private func body(of view: some View) -> any View { view.body }

@@ -120,9 +120,9 @@ public struct Group<Content: View>: View {
   public static func buildBlock<First: View, each Rest: View>(
     _ first: First, _ rest: repeat each Rest
   ) -> ViewGroup {
-    var views: [any View] = [first]
-    repeat views.append(each rest)
-    return ViewGroup(views)
+    var builtViews: [any View] = [first]
+    repeat builtViews.append(each rest)
+    return ViewGroup(builtViews)
   }
   /// Returns the view of an `if` statement without `else`.
   public static func buildIf<Content: View>(_ view: Content?) -> ViewGroup {

@@ -201,15 +201,15 @@ extension View {
   }
 
   func beginReceiving() {
-    let target = DeliveryTarget(receiveAction)
-    self.deliveryTarget = target
-    target.subscription = observedPublisher.sink { [weak target] in target?.action($0) }
+    let newTarget = DeliveryTarget(receiveAction)
+    self.deliveryTarget = newTarget
+    newTarget.subscription = observedPublisher.sink { [weak newTarget] in newTarget?.action($0) }
   }
 
   func continueReceiving(from previous: Any) {
-    guard let previous = previous as? PublisherSubscription,
-      let previousTarget = previous.deliveryTarget,
-      hasSamePublisher(as: previous)
+    guard let previousSubscription = previous as? PublisherSubscription,
+      let previousTarget = previousSubscription.deliveryTarget,
+      hasSamePublisher(as: previousSubscription)
     else { return beginReceiving() }
     previousTarget.action = receiveAction
     deliveryTarget = previousTarget
@@ -219,8 +219,8 @@ extension View {
     if type(of: observedPublisher) is AnyClass {
       return observedPublisher as AnyObject === previous.observedPublisher as AnyObject
     }
-    guard let value = observedPublisher as? any Equatable else { return true }
-    return isEqual(value, previous.observedPublisher)
+    guard let equatablePublisher = observedPublisher as? any Equatable else { return true }
+    return isEqual(equatablePublisher, previous.observedPublisher)
   }
 
   private func isEqual<Value: Equatable>(_ value: Value, _ other: Any) -> Bool {

@@ -61,11 +61,11 @@ public func os_log(_ type: OSLogType, log: OSLog = .default, _ message: OSLogMes
 enum OSLogFormat {
   /// Returns a message with its format specifiers replaced by values. Missing values are omitted.
   static func formattedText(_ format: String, _ arguments: [Any]) -> String {
-    var remaining = arguments[...]
+    var remainingArguments = arguments[...]
     return format.replacing(/%(?:\{[^}]*\})?([-+ #0-9.]*)(?:hh|h|ll|l|q|z|t|j)?([@a-zA-Z%])/) {
       match in
       if match.2 == "%" { return "%" }
-      guard let value = remaining.popFirst() else { return "" }
+      guard let value = remainingArguments.popFirst() else { return "" }
       return text(of: value, flags: match.1, conversion: match.2)
     }
   }
