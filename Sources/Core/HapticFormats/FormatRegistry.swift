@@ -117,8 +117,8 @@ public struct FormatRegistry: Sendable {
         Self.ambiguousFormat, location: FileLocation(name: file.name),
         "the format is ambiguous: \(candidateNames.joined(separator: " or "))",
         suggestion: """
-          use the file extension \(candidateExtensions.joined(separator: " or ")), or convert the file \
-          with '--input-format'
+          use the file extension \(candidateExtensions.joined(separator: " or ")), or convert the \
+          file with '--input-format'
           """))
   }
 
