@@ -158,8 +158,8 @@ private struct VibrationDecoder {
 
   private mutating func decodeVibration(_ element: Element) {
     checkAttributes(of: element, allowed: [])
-    if let effect = decodeContent(of: element, hasBareEntries: false) {
-      effects.append(effect)
+    if let decodedEffect = decodeContent(of: element, hasBareEntries: false) {
+      effects.append(decodedEffect)
     }
   }
 

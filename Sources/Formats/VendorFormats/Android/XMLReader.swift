@@ -24,8 +24,8 @@ struct XMLReader {
 
   /// Parses the text, and returns the root element with the comments before and after it.
   mutating func read() throws(ParseError) -> [Element] {
-    if let offset = Self.invalidUTF8Offset(in: textBytes) {
-      throw invalidTokenError(at: offset)
+    if let invalidByteOffset = Self.invalidUTF8Offset(in: textBytes) {
+      throw invalidTokenError(at: invalidByteOffset)
     }
     if starts(with: "\u{FEFF}") {
       byteOffset = 3

@@ -260,11 +260,12 @@ struct HMPGDecoder {
     throws(BitReadError) -> Value where Value.AllCases == [Value]
   {
     let codeBitOffset = reader.bitOffset
-    let code = try reader.readBits(bits)
-    guard code < min(count, Value.allCases.count) else {
-      throw BitReadError(.hmpgUnknownCode, atBit: codeBitOffset, "unknown \(noun) code \(code)")
+    let enumerationCode = try reader.readBits(bits)
+    guard enumerationCode < min(count, Value.allCases.count) else {
+      throw BitReadError(
+        .hmpgUnknownCode, atBit: codeBitOffset, "unknown \(noun) code \(enumerationCode)")
     }
-    return Value.allCases[code]
+    return Value.allCases[enumerationCode]
   }
 
   /// Reads a path of up to three ids: of a perception, of one of its channels, and of one of that

@@ -17,20 +17,20 @@ extension ReadResult {
     offset: @escaping (Int) -> Int,
     location: @escaping @Sendable (_ part: Int, _ offset: Int?) -> FileLocation
   ) {
-    let resolver = MPEGResolver(
+    let documentResolver = MPEGResolver(
       document, log: log, clampsFrequencies: options.signalSampleRate == nil, offset: offset)
-    var reader = MPEGReader(
-      document: document, resolver: resolver, sourceLocation: { location($0, nil) },
+    var documentReader = MPEGReader(
+      document: document, resolver: documentResolver, sourceLocation: { location($0, nil) },
       singleSignalRate: options.signalSampleRate)
-    reader.read()
-    let resolverLog = reader.resolver.log
-    let reportedLosses = reader.losses.lossesWithOmittedCounts()
+    documentReader.read()
+    let resolverLog = documentReader.resolver.log
+    let reportedLosses = documentReader.losses.lossesWithOmittedCounts()
     // Clamping is reported both as a loss and as a finding, because the result sounds different
     // from the file. Only losses by clamping have a size.
     let clampingFindings = reportedLosses.filter { $0.differenceSize != nil }.map {
       Finding(.mpegClampedValues, location: $0.location ?? location(0, nil), $0.message)
     }
-    var composition = HapticComposition(layers: reader.layers)
+    var composition = HapticComposition(layers: documentReader.layers)
     if !document.description.isEmpty {
       composition.notes = document.description
     }
@@ -40,7 +40,8 @@ extension ReadResult {
       errorCount: resolverLog.errorCount,
       losses: resolverLog.errorCount == 0 && options.wantsFindings ? reportedLosses : [],
       sourceMap: SourceMap(
-        layers: reader.layerSourceValueIndices, events: reader.eventSourceValueIndices
+        layers: documentReader.layerSourceValueIndices,
+        events: documentReader.eventSourceValueIndices
       ) {
         location($0, nil)
       },

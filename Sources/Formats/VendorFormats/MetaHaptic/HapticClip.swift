@@ -96,7 +96,7 @@ extension HapticClip {
           },
           interpolation: .squared))
     }
-    var layers = [HapticComposition.Layer(pattern, name: Self.layerNames.continuous)]
+    var clipLayers = [HapticComposition.Layer(pattern, name: Self.layerNames.continuous)]
     let transients = amplitudePoints.compactMap { point in
       point.emphasis.map { emphasis in
         HapticEvent(
@@ -108,12 +108,12 @@ extension HapticClip {
       }
     }
     if hasOnlyEmphases {
-      layers = []
+      clipLayers = []
     }
     if !transients.isEmpty {
-      layers.append(.init(HapticPattern(events: transients), name: Self.layerNames.transients))
+      clipLayers.append(.init(HapticPattern(events: transients), name: Self.layerNames.transients))
     }
-    return layers
+    return clipLayers
   }
 
   /// Restores the clip from which a composition was read, with identical values. Returns nil if a
@@ -217,9 +217,9 @@ extension HapticClip {
     guard curve.id == id, curve.time == 0, (curve.interpolation == .squared) == isSquared else {
       return false
     }
-    let points = curve.controlPoints
-    return points.allSatisfy { $0.time >= 0 && (0...1).contains($0.value) }
-      && zip(points, points.dropFirst()).allSatisfy { $0.time <= $1.time }
+    let controlPoints = curve.controlPoints
+    return controlPoints.allSatisfy { $0.time >= 0 && (0...1).contains($0.value) }
+      && zip(controlPoints, controlPoints.dropFirst()).allSatisfy { $0.time <= $1.time }
   }
 }
 
@@ -280,30 +280,30 @@ extension HapticClip {
   private static func paddedWithSilence(_ points: [EnvelopePoint], through onsets: [Double])
     -> [EnvelopePoint]
   {
-    var points = points
-    let initialSharpness = points.first?.sharpness ?? 0.5
-    if points.isEmpty {
-      points = [EnvelopePoint(timeSeconds: 0, level: 0, sharpness: initialSharpness)]
+    var paddedPoints = points
+    let initialSharpness = paddedPoints.first?.sharpness ?? 0.5
+    if paddedPoints.isEmpty {
+      paddedPoints = [EnvelopePoint(timeSeconds: 0, level: 0, sharpness: initialSharpness)]
     }
-    if points[0].timeSeconds > 0 {
+    if paddedPoints[0].timeSeconds > 0 {
       let silence = EnvelopePoint(timeSeconds: 0, level: 0, sharpness: initialSharpness)
       var edge = silence
-      edge.timeSeconds = points[0].timeSeconds
-      points.insert(contentsOf: edge == points[0] ? [silence] : [silence, edge], at: 0)
+      edge.timeSeconds = paddedPoints[0].timeSeconds
+      paddedPoints.insert(contentsOf: edge == paddedPoints[0] ? [silence] : [silence, edge], at: 0)
     }
-    var lastPoint = points[points.count - 1]
-    if let onset = onsets.last, onset >= lastPoint.timeSeconds || points.count == 1 {
+    var lastPoint = paddedPoints[paddedPoints.count - 1]
+    if let onset = onsets.last, onset >= lastPoint.timeSeconds || paddedPoints.count == 1 {
       if lastPoint.level > 0 {
         lastPoint.level = 0
-        points.append(lastPoint)
+        paddedPoints.append(lastPoint)
       }
       lastPoint.timeSeconds = max(onset, lastPoint.timeSeconds) + trailingSilenceSeconds
-      points.append(lastPoint)
-    } else if points.count == 1 {
+      paddedPoints.append(lastPoint)
+    } else if paddedPoints.count == 1 {
       lastPoint.timeSeconds += trailingSilenceSeconds
-      points.append(lastPoint)
+      paddedPoints.append(lastPoint)
     }
-    return points
+    return paddedPoints
   }
 
   /// Returns the frequency envelope for a sharpness that is linear between points. The envelope is

@@ -95,11 +95,11 @@ struct RichTapReader {
     }
     // The last value of a curve holds, so if one event has frequency offsets, every event with
     // curves needs them.
-    var curves = [curve(.hapticIntensityControl) { $0.intensityFactor }]
+    var eventCurves = [curve(.hapticIntensityControl) { $0.intensityFactor }]
     if hasFrequencyOffsets {
-      curves.append(curve(.hapticSharpnessControl) { Float($0.frequencyOffsetPercent) / 100 })
+      eventCurves.append(curve(.hapticSharpnessControl) { Float($0.frequencyOffsetPercent) / 100 })
     }
     builder.add(
-      hapticEvent, curves: curves, until: Double(time + event.durationMilliseconds) / 1000)
+      hapticEvent, curves: eventCurves, until: Double(time + event.durationMilliseconds) / 1000)
   }
 }
