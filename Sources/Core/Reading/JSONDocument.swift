@@ -41,9 +41,9 @@ public final class JSONDocument: Sendable {
 
   /// Returns the location of a value or of a byte offset within it.
   package func location(ofValue index: Int, at offset: Int? = nil) -> FileLocation {
-    let value = JSONValue(document: self, index: index)
-    var valueLocation = location(at: offset ?? value.byteOffset)
-    valueLocation.path = value.path
+    let locatedValue = JSONValue(document: self, index: index)
+    var valueLocation = location(at: offset ?? locatedValue.byteOffset)
+    valueLocation.path = locatedValue.path
     return valueLocation
   }
 

@@ -13,9 +13,9 @@ public struct JSONNameList: Sendable {
 
   /// Returns the index of the name that equals the key of a value, or nil.
   public func index(ofKey value: JSONValue) -> Int? {
-    let node = value.node
-    let text = value.document.text
-    return nameIndex(text.span, node.keyByteRange, isEscaped: node.isKeyEscaped)
+    let valueNode = value.node
+    let documentText = value.document.text
+    return nameIndex(documentText.span, valueNode.keyByteRange, isEscaped: valueNode.isKeyEscaped)
   }
 
   /// Indexes the members of an object by key, in a single pass. The list may contain at most 32
@@ -24,16 +24,16 @@ public struct JSONNameList: Sendable {
     var indexedMembers = JSONIndexedMembers(of: object.document)
     let allNodes = object.document.nodes
     let allText = object.document.text
-    let nodes = allNodes.span
-    let text = allText.span
+    let nodeSpan = allNodes.span
+    let textSpan = allText.span
     let objectEndIndex =
-      nodes[object.nodeIndex].encoding == .object
-      ? Int(nodes[object.nodeIndex].lengthOrEndIndex) : 0
+      nodeSpan[object.nodeIndex].encoding == .object
+      ? Int(nodeSpan[object.nodeIndex].lengthOrEndIndex) : 0
     var memberNodeIndex = object.nodeIndex + 1
     while memberNodeIndex < objectEndIndex {
-      let node = nodes[memberNodeIndex]
+      let node = nodeSpan[memberNodeIndex]
       indexedMembers.add(
-        nameIndex: nameIndex(text, node.keyByteRange, isEscaped: node.isKeyEscaped),
+        nameIndex: nameIndex(textSpan, node.keyByteRange, isEscaped: node.isKeyEscaped),
         memberIndex: memberNodeIndex)
       memberNodeIndex = node.isContainer ? Int(node.lengthOrEndIndex) : memberNodeIndex + 1
     }
@@ -42,12 +42,14 @@ public struct JSONNameList: Sendable {
 
   /// Returns the index of the name that equals a string value, or nil.
   public func index(ofString value: JSONValue) -> Int? {
-    let node = value.node
-    guard node.encoding == .plainString || node.encoding == .escapedString else { return nil }
-    let text = value.document.text
+    let valueNode = value.node
+    guard valueNode.encoding == .plainString || valueNode.encoding == .escapedString else {
+      return nil
+    }
+    let documentText = value.document.text
     return nameIndex(
-      text.span, JSONValue.contentRange(of: node.scalarByteRange),
-      isEscaped: node.encoding == .escapedString)
+      documentText.span, JSONValue.contentRange(of: valueNode.scalarByteRange),
+      isEscaped: valueNode.encoding == .escapedString)
   }
 
   private func nameIndex(_ text: Span<UInt8>, _ range: Range<Int>, isEscaped: Bool) -> Int? {

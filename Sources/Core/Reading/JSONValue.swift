@@ -61,9 +61,9 @@ public struct JSONValue: Sendable {
   }
 
   private func decoded(_ range: Range<Int>, isEscaped: Bool, limit: Int = .max) -> String {
-    let text = document.text
+    let documentText = document.text
     return String(
-      decoding: JSONString.decode(text.span, range, isEscaped: isEscaped, limit: limit),
+      decoding: JSONString.decode(documentText.span, range, isEscaped: isEscaped, limit: limit),
       as: UTF8.self)
   }
 
@@ -71,8 +71,8 @@ public struct JSONValue: Sendable {
   public var number: Double? {
     let node = node
     guard node.encoding == .number else { return nil }
-    let text = document.text
-    return JSONNumber.parsedValue(in: text.span, range: node.scalarByteRange)
+    let documentText = document.text
+    return JSONNumber.parsedValue(in: documentText.span, range: node.scalarByteRange)
   }
 
   /// The Boolean, or nil if the value is not a Boolean.
@@ -120,15 +120,16 @@ public struct JSONValue: Sendable {
   package func integerElements(in range: ClosedRange<Int32>) -> [Int32]? {
     let node = node
     guard node.encoding == .array else { return nil }
-    let nodes = document.nodes
-    let text = document.text
+    let documentNodes = document.nodes
+    let documentText = document.text
     let elementIndices = nodeIndex + 1..<Int(node.lengthOrEndIndex)
     var integerElements: [Int32] = []
     integerElements.reserveCapacity(elementIndices.count)
     for index in elementIndices {
-      guard nodes[index].encoding == .number,
+      guard documentNodes[index].encoding == .number,
         let number = Int32(
-          exactly: JSONNumber.parsedValue(in: text.span, range: nodes[index].scalarByteRange)),
+          exactly: JSONNumber.parsedValue(
+            in: documentText.span, range: documentNodes[index].scalarByteRange)),
         range.contains(number)
       else { return nil }
       integerElements.append(number)
@@ -207,18 +208,18 @@ public struct JSONChildren: Sequence, IteratorProtocol, Sendable {
   private let endNodeIndex: Int
 
   init(of value: JSONValue, if form: JSONNode.Encoding) {
-    let node = value.node
+    let valueNode = value.node
     document = value.document
     nextNodeIndex = value.nodeIndex + 1
-    endNodeIndex = node.encoding == form ? Int(node.lengthOrEndIndex) : nextNodeIndex
+    endNodeIndex = valueNode.encoding == form ? Int(valueNode.lengthOrEndIndex) : nextNodeIndex
   }
 
   /// Returns the next value, or nil after the last.
   public mutating func next() -> JSONValue? {
     guard nextNodeIndex < endNodeIndex else { return nil }
     let nextValue = JSONValue(document, uncheckedIndex: nextNodeIndex)
-    let node = document.nodes[nextNodeIndex]
-    nextNodeIndex = node.isContainer ? Int(node.lengthOrEndIndex) : nextNodeIndex + 1
+    let nextNode = document.nodes[nextNodeIndex]
+    nextNodeIndex = nextNode.isContainer ? Int(nextNode.lengthOrEndIndex) : nextNodeIndex + 1
     return nextValue
   }
 }

@@ -10,24 +10,24 @@ extension AHAPDecoder {
     guard let event = decodeObject(value, schema: AHAPSchemas.eventSchema, as: "Event") else {
       return
     }
-    let kind = decodeName(of: event, keyIndex: EventKey.type, in: AHAPNames.eventTypes)
-    let time = decodeTime(of: event, keyIndex: EventKey.time)
+    let eventKind = decodeName(of: event, keyIndex: EventKey.type, in: AHAPNames.eventTypes)
+    let timeSeconds = decodeTime(of: event, keyIndex: EventKey.time)
     let durationValue = readOptionalMember(of: event, keyIndex: EventKey.duration)
     let durationSeconds = durationValue.flatMap {
       decodeSeconds($0, schema: event.schema, keyIndex: EventKey.duration)
     }
-    let waveform = decodeWaveform(of: event, kind: kind)
+    let waveform = decodeWaveform(of: event, kind: eventKind)
     let eventParameters =
       readOptionalMember(of: event, keyIndex: EventKey.parameters).map {
-        decodeEventParameters($0, kind: kind)
+        decodeEventParameters($0, kind: eventKind)
       }
       ?? EventParameters()
-    guard let kind, let time else { return }
-    checkDuration(durationSeconds, durationValue, kind, of: event)
+    guard let eventKind, let timeSeconds else { return }
+    checkDuration(durationSeconds, durationValue, eventKind, of: event)
     eventValueIndices.append(value.nodeIndex)
     pattern.events.append(
       HapticEvent(
-        kind: kind, time: time, duration: durationSeconds, parameters: eventParameters,
+        kind: eventKind, time: timeSeconds, duration: durationSeconds, parameters: eventParameters,
         waveform: waveform))
   }
 
@@ -110,7 +110,7 @@ extension AHAPDecoder {
     }
     let usesEnvelope = decodeFlag(of: event, keyIndex: EventKey.usesVolumeEnvelope) ?? true
     let isLooping = decodeFlag(of: event, keyIndex: EventKey.isLooping) ?? false
-    guard let path = readOptionalMember(of: event, keyIndex: EventKey.waveformPath) else {
+    guard let pathValue = readOptionalMember(of: event, keyIndex: EventKey.waveformPath) else {
       guard let kind else { return nil }
       findingLog.add(
         .invalidWaveformPath, at: event.objectValue,
@@ -119,7 +119,7 @@ extension AHAPDecoder {
         errorCode: CoreHapticsCode.invalidAudioResource)
       return nil
     }
-    return decodePath(path, key: event.schema.keys[EventKey.waveformPath]).map {
+    return decodePath(pathValue, key: event.schema.keys[EventKey.waveformPath]).map {
       AudioWaveform(path: $0, usesVolumeEnvelope: usesEnvelope, isLooping: isLooping)
     }
   }
@@ -145,16 +145,16 @@ extension AHAPDecoder {
 
   /// Reads a flag from a Boolean, 0, or 1. Any other value is an error.
   private mutating func decodeFlag(of object: borrowing AHAPObject, keyIndex: Int) -> Bool? {
-    guard let value = readOptionalMember(of: object, keyIndex: keyIndex) else { return nil }
-    if let boolean = value.boolean { return boolean }
-    if let number = value.number, number == 0 || number == 1 {
+    guard let flagValue = readOptionalMember(of: object, keyIndex: keyIndex) else { return nil }
+    if let boolean = flagValue.boolean { return boolean }
+    if let number = flagValue.number, number == 0 || number == 1 {
       return number == 1
     }
     let actualValueText =
-      value.kind == .number
-      ? String(decoding: value.sourceBytes, as: UTF8.self) : value.kind.nounWithArticle
+      flagValue.kind == .number
+      ? String(decoding: flagValue.sourceBytes, as: UTF8.self) : flagValue.kind.nounWithArticle
     findingLog.add(
-      .wrongType, at: value,
+      .wrongType, at: flagValue,
       "\(object.schema.keys[keyIndex].name) must be true or false, not \(actualValueText)",
       errorCode: CoreHapticsCode.invalidAudioResource)
     return nil

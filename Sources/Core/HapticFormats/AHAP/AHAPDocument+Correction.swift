@@ -96,13 +96,15 @@ extension AHAPDocument {
 
   /// Returns an edit that replaces an unknown parameter name by the closest known name.
   private func parameterNameEdits(_ parameter: JSONValue, names: JSONNameList) -> [TextEdits.Edit] {
-    guard let value = parameter["ParameterID"], let statedName = value.string,
-      names.index(ofString: value) == nil,
-      let name = names.nearest(to: statedName), value.sourceBytes.count == statedName.utf8.count + 2
+    guard let parameterIDValue = parameter["ParameterID"], let statedName = parameterIDValue.string,
+      names.index(ofString: parameterIDValue) == nil,
+      let name = names.nearest(to: statedName),
+      parameterIDValue.sourceBytes.count == statedName.utf8.count + 2
     else { return [] }
     return [
       TextEdits.Edit(
-        byteRange: value.byteOffset..<value.byteOffset + value.sourceBytes.count,
+        byteRange: parameterIDValue.byteOffset..<parameterIDValue.byteOffset
+          + parameterIDValue.sourceBytes.count,
         replacementBytes: Array("\"\(name)\"".utf8))
     ]
   }

@@ -144,17 +144,18 @@ struct AHAPEditBuilder {
     let parameterElement = parameterElements(eventParameterID, of: containerValue).last
     let existingValue = parameterElement?["ParameterValue"]
     visitedValueCount += parameterElement?.parent?.children.count ?? 0
-    guard let bytes = try encoded(value, for: field, replacing: existingValue, at: path) else {
+    guard let encodedBytes = try encoded(value, for: field, replacing: existingValue, at: path)
+    else {
       return
     }
     if let existingValue {
-      replacementsByValueIndex[existingValue.nodeIndex] = bytes
+      replacementsByValueIndex[existingValue.nodeIndex] = encodedBytes
     } else {
       addedParameters[containerValue.nodeIndex, default: []].removeAll {
         $0.parameterID == eventParameterID.rawValue
       }
       addedParameters[containerValue.nodeIndex, default: []].append(
-        ParameterText(parameterID: eventParameterID.rawValue, valueBytes: bytes))
+        ParameterText(parameterID: eventParameterID.rawValue, valueBytes: encodedBytes))
     }
   }
 

@@ -141,14 +141,14 @@ struct AHAPWriter {
 
   /// Replaces a layer's sampled signals with audio events that play sound files.
   private mutating func replaceSignals(layerIndex: Int) {
-    let signals = composition.layers[layerIndex].signals
+    let layerSignals = composition.layers[layerIndex].signals
     composition.layers[layerIndex].signals = []
-    guard !signals.isEmpty else { return }
+    guard !layerSignals.isEmpty else { return }
     guard options.rendersUnsupportedContent else {
       return losses.add(
         .dropped, .layer(layerIndex), "sampled signals can only be written as sound files")
     }
-    for signal in signals {
+    for signal in layerSignals {
       let suffix = "_signal\(soundFiles.count + 1)"
       soundFiles.append(
         WrittenFiles.File(
