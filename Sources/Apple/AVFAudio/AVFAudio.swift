@@ -203,8 +203,8 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
       throw CocoaError(.fileReadNoSuchFile, userInfo: [NSFilePathErrorKey: url.path])
     }
     self.url = url
-    let sound = try? Sound(contentsOf: url.path)
-    duration = sound.map { Double($0.frameCount) / $0.rate } ?? 0
+    let loadedSound = try? Sound(contentsOf: url.path)
+    duration = loadedSound.map { Double($0.frameCount) / $0.rate } ?? 0
   }
 
   /// Creates a player for sound data. The duration of the sound is unknown.

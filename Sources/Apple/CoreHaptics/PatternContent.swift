@@ -278,14 +278,14 @@ extension CHHapticError {
   /// original value.
   fileprivate init(_ error: InputError, unrepresentable: String?) {
     let finding = error.finding
-    var message = finding.message
-    for written in ["an object", "null"] where message.hasSuffix(written) {
+    var errorMessage = finding.message
+    for written in ["an object", "null"] where errorMessage.hasSuffix(written) {
       if let unrepresentable {
-        message = message.dropLast(written.count) + unrepresentable
+        errorMessage = errorMessage.dropLast(written.count) + unrepresentable
       }
     }
     let errorSentence =
-      (finding.location.path.isEmpty ? "" : "\(finding.location.path): ") + message
+      (finding.location.path.isEmpty ? "" : "\(finding.location.path): ") + errorMessage
       + (finding.suggestion.map { "; \($0)" } ?? "")
     // A text that was written here can only be rejected because it is too large or too deep.
     let errorCode = finding.rule == "syntax" ? nil : finding.errorCode.flatMap(Code.init(rawValue:))

@@ -52,8 +52,8 @@ public final class VirtualHapticDevice: Sendable {
   /// Waits of the application are not advanced: if a wait becomes due, the test fails. In that
   /// case, use ``advance(by:)``.
   public func advance(seconds: Double) {
-    let duration = seconds.isFinite ? Duration.seconds(seconds) : .zero
-    backend.waitingCalls.recordingCall("advance(seconds:)") { backend.advance(by: duration) }
+    let advanceDuration = seconds.isFinite ? Duration.seconds(seconds) : .zero
+    backend.waitingCalls.recordingCall("advance(seconds:)") { backend.advance(by: advanceDuration) }
   }
 
   /// Returns the samples of one of two channels that an engine has rendered since its last start.

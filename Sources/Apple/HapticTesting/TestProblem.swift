@@ -42,33 +42,33 @@ struct TestProblem {
   {
     device.backend.waitForHandlers()
     let deviceMisuse = device.backend.misuse
-    var problems = device.violations.map {
+    var testProblems = device.violations.map {
       TestProblem(message: "This fails on an iPhone: \($0).")
     }
     if let ruleProblem = device.ruleProblem {
-      problems.append(TestProblem(message: "\(ruleProblem).", isFailure: false))
+      testProblems.append(TestProblem(message: "\(ruleProblem).", isFailure: false))
     }
     for owner in deviceMisuse.foreignEngineOwners {
-      problems.append(TestProblem(message: foreignEngineMessage(test: owner)))
+      testProblems.append(TestProblem(message: foreignEngineMessage(test: owner)))
     }
     if framework.runsInParallel, device.log.contains(where: \.isLifecycleNotification) {
-      problems.append(TestProblem(message: lifecycleMessage))
+      testProblems.append(TestProblem(message: lifecycleMessage))
     }
     for block in deviceMisuse.realTimeBlockingCalls {
       let message = blockingCallMessage(
         block.call, seconds: block.seconds, remedy: framework.realTimeRemedy)
-      problems.append(TestProblem(message: message))
+      testProblems.append(TestProblem(message: message))
     }
     if deviceMisuse.missedWaitCount > 0 {
-      problems.append(TestProblem(message: missedWaitMessage))
+      testProblems.append(TestProblem(message: missedWaitMessage))
     }
     if deviceMisuse.unattributedEngineCount > 0 {
       // If the test created engines of its own, the unattributed engine probably belongs to
       // another test.
       let isFailure = device.log.engineCount == 0
-      problems.append(TestProblem(message: unattributedEngineMessage, isFailure: isFailure))
+      testProblems.append(TestProblem(message: unattributedEngineMessage, isFailure: isFailure))
     }
-    return problems
+    return testProblems
   }
 
   static func foreignEngineMessage(test: String) -> String {

@@ -81,9 +81,9 @@ public struct StateObject<Object: ObservableObject>: ViewProperty {
 
   /// The created object. A screen that evaluates a view observes the objects that the view reads.
   public var wrappedValue: Object {
-    let object = storageLocation.storage.object
-    ScreenObservation.currentObservation?.observeObject(object)
-    return object
+    let storedObject = storageLocation.storage.object
+    ScreenObservation.currentObservation?.observeObject(storedObject)
+    return storedObject
   }
 
   /// Creates a property whose object is created on first use.
