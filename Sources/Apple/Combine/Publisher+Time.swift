@@ -144,8 +144,8 @@ private final class Throttle<Output>: @unchecked Sendable {
   var isIntervalRunning: Bool { lock.withLock { intervalTimer != nil } }
 
   func cancel() {
-    let cancelledTimer = lock.withLock { exchange(&intervalTimer, with: nil) }
-    cancelledTimer?.cancel()
+    let canceledTimer = lock.withLock { exchange(&intervalTimer, with: nil) }
+    canceledTimer?.cancel()
   }
 
   /// Begins an interval in which at most one value is delivered. Requires the lock.
