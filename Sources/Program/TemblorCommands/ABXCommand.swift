@@ -136,44 +136,44 @@ enum ABXCommand {
       throw FileError(
         "standard input", "is not a terminal; run the test in a terminal, or use '--simulate'")
     }
-    let start = now()
+    let startTime = now()
     let defaultPath =
-      "abx-\(takes[0].outputStem)-\(takes[1].outputStem)-\(start.fileNameText).json"
-    let path = options.test.recordPath ?? (isSimulated ? nil : defaultPath)
+      "abx-\(takes[0].outputStem)-\(takes[1].outputStem)-\(startTime.fileNameText).json"
+    let recordPath = options.test.recordPath ?? (isSimulated ? nil : defaultPath)
     // The file is created now, so that a problem is reported before the listener spends an hour on
     // the test.
-    var file = try path.map { path throws(FileError) in try AtomicFileWriter(path) }
+    var recordFile = try recordPath.map { path throws(FileError) in try AtomicFileWriter(path) }
     var activity: ABXActivity?
-    var prepared = PreparedTakes()
+    var preparedTakes = PreparedTakes()
     var outcome = LiveOutcome()
-    var failure: (any Error)?
+    var playbackFailure: (any Error)?
     do {
       (outcome, _) = try options.live.play(
         in: session, placeCount: takes.bodyLocationCount, recordingsOf: takes.recordingChannelCounts
       ) { engine in
-        prepared = try takes.prepareTakes(for: engine, reportingMixesTo: session.console)
-        let started = try makeActivity(test, prepared, options, on: engine, session)
+        preparedTakes = try takes.prepareTakes(for: engine, reportingMixesTo: session.console)
+        let started = try makeActivity(test, preparedTakes, options, on: engine, session)
         activity = started
         return started
       }
     } catch {
-      failure = error
+      playbackFailure = error
     }
     // The completed trials are saved, whatever ended the test.
     if let test = activity?.test {
-      var record = makeRecord(of: test, takes: takes, prepared: prepared, options: options)
+      var record = makeRecord(of: test, takes: takes, prepared: preparedTakes, options: options)
       if !isSimulated {
-        record.startTime = start.isoText
+        record.startTime = startTime.isoText
         record.device = outcome.device?.name
       }
       if !test.trials.isEmpty {
-        let isTable = path?.lowercased().hasSuffix(".csv") == true
-        try file?.write(isTable ? Array(record.trialTable.csvText.utf8) : record.json())
-        try file?.commit()
+        let isTable = recordPath?.lowercased().hasSuffix(".csv") == true
+        try recordFile?.write(isTable ? Array(record.trialTable.csvText.utf8) : record.json())
+        try recordFile?.commit()
       }
-      try report(record, savedTo: path, asJSON: options.live.printsJSON, terminal)
+      try report(record, savedTo: recordPath, asJSON: options.live.printsJSON, terminal)
     }
-    if let failure { throw failure }
+    if let playbackFailure { throw playbackFailure }
     return outcome.exitStatus
   }
 
@@ -207,13 +207,13 @@ enum ABXCommand {
     of test: ABXTest, takes: [AuditionTake], prepared: PreparedTakes, options: Options
   ) -> ABXRecord {
     let levels = prepared.matchedLevels(by: options.test.levelMatch)
-    let sides = takes.indices.map { index in
+    let takeRecords = takes.indices.map { index in
       ABXRecord.Take(
         name: takes[index].name, sha256: takes[index].sha256Hash, gain: levels.gains[index],
         duration: prepared.patterns[index].durationSeconds)
     }
     return ABXRecord(
-      test: test, a: sides[0], b: sides[1], levelMatch: levels.match.rawValue,
+      test: test, a: takeRecords[0], b: takeRecords[1], levelMatch: levels.match.rawValue,
       profile: options.live.profile.name, strength: options.live.masterGain,
       program: "temblor \(temblorVersion)", renderingModel: RenderPlan.modelVersion,
       startTime: nil, device: nil, isSimulated: options.test.listener != nil)
@@ -238,10 +238,10 @@ enum ABXCommand {
       return console.reportHint(
         "Levels are not matched. A difference in level alone may be audible.")
     }
-    let a = NumberFormatting.gainText(ofFactor: levels.gains[0])
-    let b = NumberFormatting.gainText(ofFactor: levels.gains[1])
-    let measure = levels.match == .weighted ? "felt energy" : levels.match.rawValue
-    console.reportHint("Levels matched by \(measure): A \(a), B \(b).")
+    let firstGainText = NumberFormatting.gainText(ofFactor: levels.gains[0])
+    let secondGainText = NumberFormatting.gainText(ofFactor: levels.gains[1])
+    let measureName = levels.match == .weighted ? "felt energy" : levels.match.rawValue
+    console.reportHint("Levels matched by \(measureName): A \(firstGainText), B \(secondGainText).")
   }
 }
 
@@ -363,11 +363,14 @@ final class ABXActivity: PlaybackActivity {
   var hasFixedLevel: Bool { true }
 
   var statusTitle: ActivityTitle? {
-    let count = test.plannedCount.map { " of \($0)" } ?? ""
-    let question = proposedAnswer.map { "X is \($0.letter)? enter" }
+    let plannedCountText = test.plannedCount.map { " of \($0)" } ?? ""
+    let confirmationQuestion = proposedAnswer.map { "X is \($0.letter)? enter" }
     return ActivityTitle(
       longTitle: audibleSource.letter, shortTitle: audibleSource.letter,
-      remarks: [question, "trial \(test.trialNumber)\(count)", switcher.loopRegionText].compactMap {
+      remarks: [
+        confirmationQuestion, "trial \(test.trialNumber)\(plannedCountText)",
+        switcher.loopRegionText,
+      ].compactMap {
         $0
       })
   }
@@ -427,9 +430,9 @@ extension SimulatedListener {
       self = listener
       return
     }
-    let words = Strategy.allCases.map(\.rawValue).joinedWithOr
+    let strategyNames = Strategy.allCases.map(\.rawValue).joinedWithOr
     throw UsageError.invalidValue(
-      of: "--simulate", expected: "\(words), or one letter per trial, such as 'abba'",
+      of: "--simulate", expected: "\(strategyNames), or one letter per trial, such as 'abba'",
       actual: text)
   }
 

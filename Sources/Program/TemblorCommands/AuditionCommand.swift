@@ -104,46 +104,47 @@ enum AuditionCommand {
   ) throws -> ExitStatus {
     try options.live.checkOutputs(reading: takes.sourcePaths)
     let session = options.live.makeSession(in: environment, terminal)
-    var prepared = PreparedTakes()
+    var preparedTakes = PreparedTakes()
 
-    func region(on engine: PlaybackEngine) throws -> ClosedRange<Double>? {
-      prepared = try takes.prepareTakes(for: engine, reportingMixesTo: session.console)
-      if prepared.areSignalsEqual {
+    func prepareLoopRegion(on engine: PlaybackEngine) throws -> ClosedRange<Double>? {
+      preparedTakes = try takes.prepareTakes(for: engine, reportingMixesTo: session.console)
+      if preparedTakes.areSignalsEqual {
         session.console.reportError("The takes are identical, sample for sample.")
       }
-      return try options.loopRange.loopRegion(ofDuration: prepared.maximumDurationSeconds)
+      return try options.loopRange.loopRegion(ofDuration: preparedTakes.maximumDurationSeconds)
     }
-    var match = options.levelMatch
+    var levelMatch = options.levelMatch
     let outcome: LiveOutcome
     if session.hasKeyboard {
       let (result, audition) = try options.live.play(
         in: session, placeCount: takes.bodyLocationCount, recordingsOf: takes.recordingChannelCounts
       ) { engine in
-        let region = try region(on: engine)
+        let region = try prepareLoopRegion(on: engine)
         return try AuditionActivity(
-          prepared, on: engine, match: match, region: region, gap: options.gapSeconds)
+          preparedTakes, on: engine, match: levelMatch, region: region, gap: options.gapSeconds)
       }
       outcome = result
-      match = audition.levelMatch
+      levelMatch = audition.levelMatch
     } else {
       (outcome, _) = try options.live.play(
         in: session, placeCount: takes.bodyLocationCount, recordingsOf: takes.recordingChannelCounts
       ) { engine in
-        let region = try region(on: engine)
+        let region = try prepareLoopRegion(on: engine)
         return try SequentialAuditionActivity(
-          prepared.patterns, on: engine, gains: prepared.matchedLevels(by: match).gains,
+          preparedTakes.patterns, on: engine,
+          gains: preparedTakes.matchedLevels(by: levelMatch).gains,
           region: region, gap: options.gapSeconds, session: session)
       }
     }
-    let levels = prepared.matchedLevels(by: match)
-    let fields = prepared.patterns.enumerated().map { index, pattern -> JSONObject in
+    let levels = preparedTakes.matchedLevels(by: levelMatch)
+    let takeFields = preparedTakes.patterns.enumerated().map { index, pattern -> JSONObject in
       [
         "letter": Take.letter(at: index), "name": pattern.name, "sha256": takes[index].sha256Hash,
         "seconds": pattern.durationSeconds, "gain": levels.gains[index],
       ]
     }
     return try options.live.reportOutcome(
-      outcome, ["takes": fields, "match": levels.match.rawValue], terminal)
+      outcome, ["takes": takeFields, "match": levels.match.rawValue], terminal)
   }
 }
 
@@ -177,10 +178,10 @@ final class AuditionActivity: PlaybackActivity {
   }
 
   private var selectionKeys: String {
-    let count = takes.patterns.count
+    let takeCount = takes.patterns.count
     // The letters after F have other meanings.
-    guard count <= Self.takeKeyLetters.count else { return "1-\(count)" }
-    return "1-\(count) or a-\(Self.takeKeyLetters[count - 1])"
+    guard takeCount <= Self.takeKeyLetters.count else { return "1-\(takeCount)" }
+    return "1-\(takeCount) or a-\(Self.takeKeyLetters[takeCount - 1])"
   }
 
   private static let takeKeyLetters: [Character] = ["a", "b", "c", "d", "e", "f"]
@@ -223,9 +224,9 @@ final class AuditionActivity: PlaybackActivity {
 
   func matchedLevels(by match: LevelMatch) -> MatchedLevels {
     if let cached = levelsByMatch[match] { return cached }
-    let matched = takes.matchedLevels(by: match)
-    levelsByMatch[match] = matched
-    return matched
+    let newLevels = takes.matchedLevels(by: match)
+    levelsByMatch[match] = newLevels
+    return newLevels
   }
 
   static func soloGains(at index: Int, of gains: [Double]) -> [Double] {
@@ -247,8 +248,8 @@ final class AuditionActivity: PlaybackActivity {
   private var levelMatchRemark: String {
     guard levelMatch != .none else { return "levels not matched" }
     let levels = matchedLevels(by: levelMatch)
-    let gain = levels.gains[selectedIndex]
-    return "\(levels.match.rawValue) \(NumberFormatting.gainText(ofFactor: gain))"
+    let selectedGain = levels.gains[selectedIndex]
+    return "\(levels.match.rawValue) \(NumberFormatting.gainText(ofFactor: selectedGain))"
   }
 }
 
@@ -281,21 +282,21 @@ final class SequentialAuditionActivity: PlaybackActivity {
     console = session.console
     playerGroup = PlayerGroup(
       try pieces.map { try engine.player(for: $0.plans, duration: $0.durationSeconds) }, of: engine)
-    var frame = FrameConversion.frame(seconds: Playlist.leadInSeconds, rate: engine.rate)
-    var parts: [ScheduledTake] = []
+    var nextStartFrame = FrameConversion.frame(seconds: Playlist.leadInSeconds, rate: engine.rate)
+    var takeSchedule: [ScheduledTake] = []
     try playerGroup.loop(end: 2 * FrameConversion.maximumSeconds)
     for (index, piece) in pieces.enumerated() {
       let heard = region ?? 0...piece.durationSeconds
       let length = FrameConversion.frame(
         seconds: heard.upperBound - heard.lowerBound, rate: engine.rate)
-      parts.append((piece.name, frame, frame + length))
+      takeSchedule.append((piece.name, nextStartFrame, nextStartFrame + length))
       try playerGroup.setGains(
-        AuditionActivity.soloGains(at: index, of: gains), over: 0, at: .frame(frame))
-      try playerGroup.start(at: .frame(frame), from: heard.lowerBound)
-      try playerGroup.pause(at: .frame(frame + length))
-      frame += length + FrameConversion.frame(seconds: gap, rate: engine.rate)
+        AuditionActivity.soloGains(at: index, of: gains), over: 0, at: .frame(nextStartFrame))
+      try playerGroup.start(at: .frame(nextStartFrame), from: heard.lowerBound)
+      try playerGroup.pause(at: .frame(nextStartFrame + length))
+      nextStartFrame += length + FrameConversion.frame(seconds: gap, rate: engine.rate)
     }
-    self.scheduledTakes = parts
+    self.scheduledTakes = takeSchedule
   }
 
   var playbackState: PlaybackStatus.State { currentTake == nil ? .idle : .playing }
@@ -319,14 +320,16 @@ final class SequentialAuditionActivity: PlaybackActivity {
         "\(letter): \(part.name.printable), \(NumberFormatting.secondsText(seconds))")
       announcedTakeCount += 1
     }
-    let last = scheduledTakes.last?.end ?? 0
-    let tail = engine.routing.tailDuration(rate: engine.rate)
-    let end = last + FrameConversion.frame(seconds: tail, rate: engine.rate)
-    let next =
-      announcedTakeCount < scheduledTakes.count ? scheduledTakes[announcedTakeCount].start : end
-    if engine.position >= end { return .finished }
+    let lastTakeEndFrame = scheduledTakes.last?.end ?? 0
+    let tailSeconds = engine.routing.tailDuration(rate: engine.rate)
+    let endFrame = lastTakeEndFrame + FrameConversion.frame(seconds: tailSeconds, rate: engine.rate)
+    let nextUpdateFrame =
+      announcedTakeCount < scheduledTakes.count
+      ? scheduledTakes[announcedTakeCount].start : endFrame
+    if engine.position >= endFrame { return .finished }
     return .wait(
-      .roundedToNanoseconds(seconds: Double(max(1, next - engine.position)) / engine.rate))
+      .roundedToNanoseconds(
+        seconds: Double(max(1, nextUpdateFrame - engine.position)) / engine.rate))
   }
 
   private var currentTake: ScheduledTake? {

@@ -153,16 +153,16 @@ enum CheckCommand {
     }
     let (inputs, problems) = PatternInput.find(
       options.patterns, formats: formats, soundLookup: options.soundLookup)
-    var failures = problems.map(\.description)
+    var failureTexts = problems.map(\.description)
     if options.fixesFiles {
-      failures += inputs.compactMap { applySafeFixes(to: $0, terminal: terminal) }
+      failureTexts += inputs.compactMap { applySafeFixes(to: $0, terminal: terminal) }
     }
     var findings: [Finding] = []
     for input in inputs {
       do {
         findings += try self.findFindings(in: input, for: options.profile)
       } catch {
-        failures.append(Failure.messageText(error))
+        failureTexts.append(Failure.messageText(error))
       }
     }
     findings = options.findingFilter.filteredFindings(findings)
@@ -173,7 +173,7 @@ enum CheckCommand {
     }
     try writeReport(findings, options, formats, on: terminal.output)
     return reportSummary(
-      findings, failures: failures, of: inputs.count, noun: "pattern", terminal: terminal)
+      findings, failures: failureTexts, of: inputs.count, noun: "pattern", terminal: terminal)
   }
 
   private static func writeReport(
@@ -248,35 +248,38 @@ enum CheckCommand {
     in file: SourceFile, of input: PatternInput, for profile: TransducerProfile? = nil
   ) throws -> [Finding] {
     let examination = input.formats.examine(file)
-    let location = examination.sourceMap.location(of:)
-    let sounds = input.soundLookup == .none ? [] : examination.soundReferences
-    var findings = WaveformFiles.fileFindings(sounds, from: input.soundFolder)
+    let locateElement = examination.sourceMap.location(of:)
+    let soundReferences = input.soundLookup == .none ? [] : examination.soundReferences
+    var findings = WaveformFiles.fileFindings(soundReferences, from: input.soundFolder)
     if let composition = examination.composition {
       findings += PatternRules.findings(
-        in: composition, hasAppleParameters: examination.hasAppleParameters, location: location)
+        in: composition, hasAppleParameters: examination.hasAppleParameters, location: locateElement
+      )
     }
-    var playable = examination.composition
+    var playableComposition = examination.composition
     if input.soundLookup == .none {
-      playable?.removeSoundFiles()
+      playableComposition?.removeSoundFiles()
     }
-    if let composition = playable, sounds.isEmpty {
+    if let composition = playableComposition, soundReferences.isEmpty {
       do {
         let plan = try RenderPlan(
           compiling: composition, rate: RenderPlan.supportedSampleRates.lowerBound)
         findings += PatternRules.polyphonyFindings(
-          voiceCount: plan.maximumVoiceCount, location: location)
+          voiceCount: plan.maximumVoiceCount, location: locateElement)
       } catch {
-        findings.append(InputError(error, location: location).finding)
+        findings.append(InputError(error, location: locateElement).finding)
       }
     }
-    if let profile, let composition = playable, !findings.contains(where: { $0.severity == .error })
+    if let profile, let composition = playableComposition,
+      !findings.contains(where: { $0.severity == .error })
     {
       let rate = 48_000.0
-      let samples = try WaveformFiles.loadSamples(sounds, from: input.soundFolder, rate: rate)
+      let samples = try WaveformFiles.loadSamples(
+        soundReferences, from: input.soundFolder, rate: rate)
       let plan = try RenderPlan(
         compiling: composition, profile: profile, rate: rate, samples: samples)
       findings += PatternRules.hardwareFindings(
-        in: composition, profile: profile, plan: plan, location: location)
+        in: composition, profile: profile, plan: plan, location: locateElement)
     }
     return examination.findings(adding: findings, rules: allRules(of: input.formats)) {
       profile != nil || !PatternRules.hardwareRules.contains($0)
@@ -288,16 +291,16 @@ enum CheckCommand {
   }
 
   private static func allRules(of formats: FormatRegistry) -> [Rule] {
-    let rules =
+    let availableRules =
       formats.rules + PatternRules.compositionRules + PatternRules.playbackRules
       + PatternRules.hardwareRules
       + PatternRules.compilationRules
     // Rules of the same group from different modules are listed under a single heading.
-    var groups: [String] = []
-    for rule in rules where !groups.contains(rule.group) {
-      groups.append(rule.group)
+    var groupNames: [String] = []
+    for rule in availableRules where !groupNames.contains(rule.group) {
+      groupNames.append(rule.group)
     }
-    return groups.flatMap { group in rules.filter { $0.group == group } }
+    return groupNames.flatMap { group in availableRules.filter { $0.group == group } }
   }
 
   private static var categoryNames: [String] { Rule.Category.allCases.map(\.rawValue) }
@@ -307,12 +310,13 @@ enum CheckCommand {
     -> Set<RuleID>
   {
     let rules = allRules(of: formats)
-    let only = try arguments[CheckCommand.onlyOption]
-    var disabled = Set(
-      rules.filter { !only.isEmpty && !only.contains($0.category.rawValue) }.map(\.id))
+    let onlyCategories = try arguments[CheckCommand.onlyOption]
+    var disabledIDs = Set(
+      rules.filter { !onlyCategories.isEmpty && !onlyCategories.contains($0.category.rawValue) }
+        .map(\.id))
     for name in try arguments[disableOption(formats)] {
       if let category = Rule.Category(rawValue: name), category != .errors {
-        disabled.formUnion(rules.filter { $0.category == category }.map(\.id))
+        disabledIDs.formUnion(rules.filter { $0.category == category }.map(\.id))
         continue
       }
       guard let rule = rules.first(where: { $0.id.text == name }) else {
@@ -324,9 +328,9 @@ enum CheckCommand {
           "'--disable' does not accept '\(name)', because a pattern with this error cannot play"
         )
       }
-      disabled.insert(rule.id)
+      disabledIDs.insert(rule.id)
     }
-    return disabled
+    return disabledIDs
   }
 
   private static func listRules(of formats: FormatRegistry, asJSON: Bool, on output: Output) throws
@@ -343,40 +347,41 @@ enum CheckCommand {
         }
       ])
     }
-    var text = ""
-    var group: String?
+    var listText = ""
+    var currentGroup: String?
     for rule in rules {
-      if rule.group != group {
-        text += "\(rule.group)\n"
+      if rule.group != currentGroup {
+        listText += "\(rule.group)\n"
       }
-      group = rule.group
+      currentGroup = rule.group
       let name = "\(rule.id) (\(rule.severity))"
-      text +=
+      listText +=
         "  \(name)\(String(repeating: " ", count: max(1, 36 - name.count)))\(rule.explanation)\n"
     }
-    try output.write(text)
+    try output.write(listText)
   }
 }
 
 extension Finding {
   /// Returns a line in the form `FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]`.
   func reportLine(for output: Output) -> String {
-    let style: Output.Style =
+    let severityStyle: Output.Style =
       switch severity {
       case .error: .red
       case .warning: .yellow
       case .note: .dim
       }
-    var line =
-      output.styled("\(location): ".printable, .bold) + output.styled("\(severity): ", style)
+    var reportLineText =
+      output.styled("\(location): ".printable, .bold)
+      + output.styled("\(severity): ", severityStyle)
       + message.printable
     if !location.path.isEmpty {
-      line += " (\(location.path))"
+      reportLineText += " (\(location.path))"
     }
     if let suggestion {
-      line += "; \(suggestion)"
+      reportLineText += "; \(suggestion)"
     }
-    return line + " " + output.styled("[\(rule.text)]", .dim) + "\n"
+    return reportLineText + " " + output.styled("[\(rule.text)]", .dim) + "\n"
   }
 
   var fields: JSONObject {
@@ -390,12 +395,12 @@ extension Finding {
   /// Returns a summary such as `2 patterns: 1 error, 0 warnings`, followed by `, 3 allowed` for
   /// suppressed findings.
   static func summaryText(_ findings: [Finding], of count: Int, _ noun: String) -> String {
-    let errors = findings.count { $0.severity == .error }
-    let warnings = findings.count { $0.severity == .warning }
-    let allowed = findings.count { $0.suppressionReason != nil }
+    let errorCount = findings.count { $0.severity == .error }
+    let warningCount = findings.count { $0.severity == .warning }
+    let suppressedCount = findings.count { $0.suppressionReason != nil }
     return
-      "\(count.countText(noun)): \(errors.countText("error")), \(warnings.countText("warning"))"
-      + (allowed > 0 ? ", \(allowed) allowed" : "")
+      "\(count.countText(noun)): \(errorCount.countText("error")), \(warningCount.countText("warning"))"
+      + (suppressedCount > 0 ? ", \(suppressedCount) allowed" : "")
   }
 }
 
@@ -410,43 +415,44 @@ enum FindingGrouping {
       var rule: RuleID
       var severity: Severity
     }
-    var seen: [Key: Int] = [:]
+    var findingCounts: [Key: Int] = [:]
     // The index of the grouped line of a rule, and the last finding in the group.
-    var groups: [Key: (place: Int, last: Finding)] = [:]
-    var shown: [Finding] = []
+    var groupsByKey: [Key: (place: Int, last: Finding)] = [:]
+    var shownFindings: [Finding] = []
     for finding in findings {
       let key = Key(file: finding.location.name, rule: finding.rule, severity: finding.severity)
-      seen[key, default: 0] += 1
-      if seen[key, default: 0] <= maximumShownCountPerRule {
-        shown.append(finding)
-      } else if let group = groups[key] {
-        shown[group.place].occurrenceCount += finding.occurrenceCount
-        groups[key] = (group.place, finding)
+      findingCounts[key, default: 0] += 1
+      if findingCounts[key, default: 0] <= maximumShownCountPerRule {
+        shownFindings.append(finding)
+      } else if let group = groupsByKey[key] {
+        shownFindings[group.place].occurrenceCount += finding.occurrenceCount
+        groupsByKey[key] = (group.place, finding)
       } else {
-        groups[key] = (shown.count, finding)
-        shown.append(finding)
+        groupsByKey[key] = (shownFindings.count, finding)
+        shownFindings.append(finding)
       }
     }
-    for (index, last) in groups.values {
+    for (index, last) in groupsByKey.values {
       // A single additional finding is as short as the line that would replace it.
-      guard shown[index].occurrenceCount > 1 else { continue }
-      shown[index].message =
-        "and \(shown[index].occurrenceCount) more" + lineRange(from: shown[index], to: last)
-      shown[index].suggestion = nil
-      shown[index].location.path = ""
+      guard shownFindings[index].occurrenceCount > 1 else { continue }
+      shownFindings[index].message =
+        "and \(shownFindings[index].occurrenceCount) more"
+        + lineRange(from: shownFindings[index], to: last)
+      shownFindings[index].suggestion = nil
+      shownFindings[index].location.path = ""
     }
-    return shown
+    return shownFindings
   }
 
   /// Returns the lines of a group of findings as text, such as `, lines 12–80`, or an empty string
   /// if the findings have no line numbers.
   private static func lineRange(from first: Finding, to last: Finding) -> String {
-    guard case .text(let start, _) = first.location.position,
-      case .text(let end, _) = last.location.position
+    guard case .text(let startLine, _) = first.location.position,
+      case .text(let endLine, _) = last.location.position
     else {
       return ""
     }
-    return start == end ? ", line \(start)" : ", lines \(start)–\(end)"
+    return startLine == endLine ? ", line \(startLine)" : ", lines \(startLine)–\(endLine)"
   }
 }
 
@@ -454,15 +460,16 @@ enum FindingGrouping {
 /// which code hosting services read.
 enum SARIFReport {
   static func reportObject(_ findings: [Finding], rules: [Rule]) -> JSONObject {
-    let driver: JSONObject = [
+    let toolDriver: JSONObject = [
       "name": "temblor", "version": temblorVersion, "rules": rules.map(ruleObject),
     ]
-    let run: JSONObject = [
-      "tool": ["driver": driver] as JSONObject, "columnKind": "unicodeCodePoints",
+    let analysisRun: JSONObject = [
+      "tool": ["driver": toolDriver] as JSONObject, "columnKind": "unicodeCodePoints",
       "results": findings.map { resultObject($0, rules) },
     ]
     return [
-      "$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run],
+      "$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0",
+      "runs": [analysisRun],
     ]
   }
 
@@ -475,25 +482,26 @@ enum SARIFReport {
   }
 
   private static func resultObject(_ finding: Finding, _ rules: [Rule]) -> JSONObject {
-    let region: JSONObject? =
+    let regionObject: JSONObject? =
       switch finding.location.position {
       case .wholeFile: nil
       case .text(let line, let column): ["startLine": line, "startColumn": column]
       case .byte(let byte, _): ["byteOffset": byte, "byteLength": 1]
       }
-    let physical: JSONObject = [
+    let physicalLocation: JSONObject = [
       "artifactLocation": ["uri": uriReference(finding.location.name)] as JSONObject,
-      "region": region,
+      "region": regionObject,
     ]
-    let names: [JSONObject] = [["fullyQualifiedName": finding.location.path]]
-    let location: JSONObject = [
-      "physicalLocation": physical, "logicalLocations": finding.location.path.isEmpty ? nil : names,
+    let logicalLocations: [JSONObject] = [["fullyQualifiedName": finding.location.path]]
+    let locationObject: JSONObject = [
+      "physicalLocation": physicalLocation,
+      "logicalLocations": finding.location.path.isEmpty ? nil : logicalLocations,
     ]
-    let text = finding.message + (finding.suggestion.map { "; \($0)" } ?? "")
+    let messageText = finding.message + (finding.suggestion.map { "; \($0)" } ?? "")
     return [
       "ruleId": finding.rule.text, "ruleIndex": rules.firstIndex { $0.id == finding.rule },
-      "level": "\(finding.severity)", "message": ["text": text] as JSONObject,
-      "locations": [location],
+      "level": "\(finding.severity)", "message": ["text": messageText] as JSONObject,
+      "locations": [locationObject],
       "suppressions": finding.suppressionReason.map {
         [["kind": "inSource", "justification": $0] as JSONObject]
       },
@@ -502,16 +510,17 @@ enum SARIFReport {
 
   /// Returns a path as a URI reference (RFC 3986). A relative path stays relative.
   static func uriReference(_ path: String) -> String {
-    var text = path.hasPrefix("/") ? "file://" : ""
-    let plain = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/".utf8)
+    var uriText = path.hasPrefix("/") ? "file://" : ""
+    let unescapedBytes = Set(
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/".utf8)
     for byte in path.utf8 {
-      if plain.contains(byte) {
-        text.unicodeScalars.append(Unicode.Scalar(byte))
+      if unescapedBytes.contains(byte) {
+        uriText.unicodeScalars.append(Unicode.Scalar(byte))
       } else {
         let digits = String(byte, radix: 16, uppercase: true)
-        text += "%" + (digits.count < 2 ? "0" : "") + digits
+        uriText += "%" + (digits.count < 2 ? "0" : "") + digits
       }
     }
-    return text
+    return uriText
   }
 }

@@ -170,40 +170,40 @@ enum CompareCommand {
     if let status = try FolderComparison.run(options, formats, terminal) { return status }
     let (found, problems) = TakeInput.resolve(
       options.takes, formats: formats, soundLookup: options.soundLookup)
-    let inputs = found.map { $0.asPattern(ofChannels: options.inputChannels) }
+    let patternInputs = found.map { $0.asPattern(ofChannels: options.inputChannels) }
     for problem in problems {
       terminal.report("\(problem)")
     }
     guard problems.isEmpty else { return .failure }
-    guard inputs.count > 1 else {
+    guard patternInputs.count > 1 else {
       throw UsageError("missing TAKE to compare with \(options.takes[0].inQuotes)")
     }
-    var line = ProgressLine(on: terminal, updateInterval: .zero)
-    defer { line.clear() }
+    var progressLine = ProgressLine(on: terminal, updateInterval: .zero)
+    defer { progressLine.clear() }
     let takes: [Take]
     do {
-      line.show("reading \(inputs.count) takes")
+      progressLine.show("reading \(patternInputs.count) takes")
       takes = try TakeInput.loadTakes(
-        inputs, job: options.renderJob, rate: options.requestedRateHertz)
+        patternInputs, job: options.renderJob, rate: options.requestedRateHertz)
     } catch {
-      line.clear()
+      progressLine.clear()
       terminal.report(Failure.messageText(error))
       return Failure.exitStatus(of: error)
     }
-    if let path = options.pagePath {
-      try OutputPaths.checkOverwritesNoInput(path, of: inputs)
+    if let pagePath = options.pagePath {
+      try OutputPaths.checkOverwritesNoInput(pagePath, of: patternInputs)
     }
-    line.show("comparing \(inputs.count) takes")
+    progressLine.show("comparing \(patternInputs.count) takes")
     let comparisons = compareTakes(takes, options.comparisonOptions)
-    let page = try options.pagePath.map { path in
-      line.show("writing \(path.printable)")
+    let comparisonPage = try options.pagePath.map { path in
+      progressLine.show("writing \(path.printable)")
       return try writePage(
-        at: path, comparisons, of: takes, inputs, options, arguments: options.takes)
+        at: path, comparisons, of: takes, patternInputs, options, arguments: options.takes)
     }
-    line.clear()
+    progressLine.clear()
     try write(comparisons, options, on: terminal.output)
-    page?.reportPage("written", on: terminal)
-    try page?.openInBrowser()
+    comparisonPage?.reportPage("written", on: terminal)
+    try comparisonPage?.openInBrowser()
     guard let tolerance = options.requestedTolerance?.tolerance else { return .success }
     return comparisons.allSatisfy { $0.isEqual(within: tolerance) } ? .success : .exceedsTolerance
   }
@@ -221,15 +221,15 @@ enum CompareCommand {
     at path: String, _ comparisons: [Comparison], of takes: [Take], _ inputs: [TakeInput],
     _ options: Options, arguments: [String]
   ) throws -> PageOutput {
-    var job = options.renderJob
-    job.sampleRateHertz = Int(takes[0].signal.rate)
-    let words = (arguments + ["-o", path]).map(\.asShellWord)
+    var renderJob = options.renderJob
+    renderJob.sampleRateHertz = Int(takes[0].signal.rate)
+    let commandWords = (arguments + ["-o", path]).map(\.asShellWord)
     let byteCount = try ReportOutput.writeReport(
       to: path, inputs: inputs, takes: takes, comparisons: comparisons,
       levelMatch: options.comparisonOptions.levelMatch,
       tolerance: options.requestedTolerance?.tolerance,
-      studio: options.studioAddress, job: job,
-      command: "temblor compare \(words.joined(separator: " "))")
+      studio: options.studioAddress, job: renderJob,
+      command: "temblor compare \(commandWords.joined(separator: " "))")
     return PageOutput(pagePath: path, byteCount: byteCount, opensInBrowser: options.opensPage)
   }
 
@@ -241,9 +241,9 @@ enum CompareCommand {
         comparisonFields(comparisons, options.requestedTolerance?.tolerance),
         formatVersion: Comparison.formatVersion)
     }
-    let text = ComparisonText(
+    let comparisonText = ComparisonText(
       comparisons: comparisons, listsAllDifferences: options.listsAllDifferences)
-    try output.write(text.text(for: output))
+    try output.write(comparisonText.text(for: output))
     if let tolerance = options.requestedTolerance {
       try output.write(tolerance.verdict(on: comparisons))
     }
@@ -253,11 +253,12 @@ enum CompareCommand {
   /// on.
   static func compareTakes(_ takes: [Take], _ options: ComparisonOptions) -> [Comparison] {
     guard let reference = takes.first else { return [] }
-    let figures = TakeMeasurements(reference)
+    let referenceMeasurements = TakeMeasurements(reference)
     return takes.dropFirst().enumerated().map { index, take in
       var options = options
       options.candidateLabel = Take.letter(at: index + 1)
-      return Comparison(reference, take, options: options, referenceMeasurements: figures)
+      return Comparison(
+        reference, take, options: options, referenceMeasurements: referenceMeasurements)
     }
   }
 
@@ -270,22 +271,22 @@ enum CompareCommand {
 
   /// The comparisons with a reference as JSON.
   static func comparisonFields(_ comparisons: [Comparison], _ tolerance: Tolerance?) -> JSONObject {
-    guard let first = comparisons.first else { return [:] }
-    let reference: JSONObject = [
-      "label": first.options.referenceLabel, "name": first.reference.name,
-      "source": first.reference.sourceName,
-      "figures": first.measurements[0].fields,
+    guard let firstComparison = comparisons.first else { return [:] }
+    let referenceFields: JSONObject = [
+      "label": firstComparison.options.referenceLabel, "name": firstComparison.reference.name,
+      "source": firstComparison.reference.sourceName,
+      "figures": firstComparison.measurements[0].fields,
     ]
-    let list = comparisons.map { comparison in
+    let comparisonFields = comparisons.map { comparison in
       let excesses = tolerance.map { comparison.excesses(over: $0) }
       return comparison.fields + [
         "withinTolerance": excesses?.isEmpty, "excesses": excesses?.map(\.fields),
       ]
     }
     return [
-      "reference": reference, "profile": first.reference.profile.name,
-      "rate": first.reference.signal.rate,
-      "tolerance": tolerance.map(toleranceFields), "comparisons": list,
+      "reference": referenceFields, "profile": firstComparison.reference.profile.name,
+      "rate": firstComparison.reference.signal.rate,
+      "tolerance": tolerance.map(toleranceFields), "comparisons": comparisonFields,
     ]
   }
 }
@@ -297,72 +298,76 @@ struct ComparisonText {
   var listsAllDifferences = false
 
   func text(for output: Output) -> String {
-    guard let first = comparisons.first else { return "" }
-    var text = takeLine(first.options.referenceLabel, first.reference, for: output)
+    guard let firstComparison = comparisons.first else { return "" }
+    var summaryText = takeLine(
+      firstComparison.options.referenceLabel, firstComparison.reference, for: output)
     for comparison in comparisons {
-      text += takeLine(comparison.options.candidateLabel, comparison.candidate, for: output)
+      summaryText += takeLine(comparison.options.candidateLabel, comparison.candidate, for: output)
     }
     for comparison in comparisons {
-      text += "\n" + description(of: comparison, for: output)
+      summaryText += "\n" + description(of: comparison, for: output)
     }
-    return text + "\n" + measurementTable(for: output)
+    return summaryText + "\n" + measurementTable(for: output)
   }
 
   private func takeLine(_ label: String, _ take: Take, for output: Output) -> String {
-    let source = take.composition == nil ? "sound" : "pattern, profile \(take.profile.name)"
-    return output.styled(label, .bold) + "  \(take.name.printable) (\(source))\n"
+    let sourceKind = take.composition == nil ? "sound" : "pattern, profile \(take.profile.name)"
+    return output.styled(label, .bold) + "  \(take.name.printable) (\(sourceKind))\n"
   }
 
   private func description(of comparison: Comparison, for output: Output) -> String {
-    var lines = comparison.notes
+    var descriptionLines = comparison.notes
     if let verdict = comparison.verdict {
-      lines.append(verdict)
+      descriptionLines.append(verdict)
     }
-    let count = listsAllDifferences ? comparison.differences.count : Comparison.maximumSentenceCount
-    let listed = comparison.differences.prefix(count)
-    lines += listed.filter(\.isNoticeable).map(\.sentence.printable)
-    let faint = listed.filter { !$0.isNoticeable }.map(\.sentence.printable)
-    if !faint.isEmpty {
-      lines.append(output.styled("Below threshold:", .dim))
-      lines += faint.map { "  " + $0 }
+    let listedCount =
+      listsAllDifferences ? comparison.differences.count : Comparison.maximumSentenceCount
+    let listedDifferences = comparison.differences.prefix(listedCount)
+    descriptionLines += listedDifferences.filter(\.isNoticeable).map(\.sentence.printable)
+    let faintSentences = listedDifferences.filter { !$0.isNoticeable }.map(\.sentence.printable)
+    if !faintSentences.isEmpty {
+      descriptionLines.append(output.styled("Below threshold:", .dim))
+      descriptionLines += faintSentences.map { "  " + $0 }
     }
-    let more = comparison.differences.count - listed.count
-    if more > 0 {
-      lines.append("\(more) more; use --all to list them.")
+    let unlistedCount = comparison.differences.count - listedDifferences.count
+    if unlistedCount > 0 {
+      descriptionLines.append("\(unlistedCount) more; use --all to list them.")
     }
     if !comparison.notationDifferences.isEmpty {
-      lines.append(output.styled("Written differently:", .dim))
-      lines += comparison.notationDifferences.map { "  " + $0.printable }
+      descriptionLines.append(output.styled("Written differently:", .dim))
+      descriptionLines += comparison.notationDifferences.map { "  " + $0.printable }
     }
-    lines += comparison.limitations.map { output.styled($0, .dim) }
-    return lines.map { $0 + "\n" }.joined()
+    descriptionLines += comparison.limitations.map { output.styled($0, .dim) }
+    return descriptionLines.map { $0 + "\n" }.joined()
   }
 
   private func measurementTable(for output: Output) -> String {
-    guard let first = comparisons.first else { return "" }
-    var header = ["", "", first.options.referenceLabel]
+    guard let firstComparison = comparisons.first else { return "" }
+    var headerCells = ["", "", firstComparison.options.referenceLabel]
     for comparison in comparisons {
       let label = comparison.options.candidateLabel
-      header += [label, "\(label) − \(first.options.referenceLabel)"]
+      headerCells += [label, "\(label) − \(firstComparison.options.referenceLabel)"]
     }
-    var cells = [header]
-    for (row, figure) in first.measurements[0].measurements.enumerated() {
+    var tableRows = [headerCells]
+    for (row, figure) in firstComparison.measurements[0].measurements.enumerated() {
       let others = comparisons.map { $0.measurements[1].measurements[row] }
-      cells.append(
+      tableRows.append(
         [figure.name, figure.unit, figure.formattedValue]
           + others.flatMap { [$0.formattedValue, $0.formattedChange(from: figure)] })
     }
-    let widths = header.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
-    var text = ""
-    for (index, line) in cells.enumerated() {
+    let columnWidths = headerCells.indices.map { column in
+      tableRows.map { $0[column].count }.max() ?? 0
+    }
+    var tableText = ""
+    for (index, line) in tableRows.enumerated() {
       var row = ""
       for (column, cell) in line.enumerated() {
-        let gap = String(repeating: " ", count: widths[column] - cell.count)
+        let gap = String(repeating: " ", count: columnWidths[column] - cell.count)
         row += column < 2 ? cell + gap + " " : "  " + gap + cell
       }
-      text += (index == 0 ? output.styled(row, .bold) : row) + "\n"
+      tableText += (index == 0 ? output.styled(row, .bold) : row) + "\n"
     }
-    return text
+    return tableText
   }
 }
 
@@ -403,13 +408,13 @@ struct ToleranceOption {
 
   /// The limits as text, such as `0.5 dB, 5 ms and 2 %`, with omitted limits marked.
   var limitsText: String {
-    func limit(_ value: Double, _ name: String, _ unit: String) -> String {
+    func limitText(_ value: Double, _ name: String, _ unit: String) -> String {
       let number = value.text(places: 3)
       return "\(number) \(name)" + (unitsWithExplicitLimits.contains(unit) ? "" : " (default)")
     }
-    return limit(tolerance.decibels, "dB", "db") + ", "
-      + limit(tolerance.seconds * 1_000, "ms", "ms") + " and "
-      + limit(tolerance.percent, "%", "%")
+    return limitText(tolerance.decibels, "dB", "db") + ", "
+      + limitText(tolerance.seconds * 1_000, "ms", "ms") + " and "
+      + limitText(tolerance.percent, "%", "%")
   }
 
   func verdict(on comparisons: [Comparison]) -> String {

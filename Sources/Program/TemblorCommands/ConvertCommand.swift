@@ -30,7 +30,7 @@ enum ConvertCommand {
   ).choice(default: AmplitudeMapping.root)
 
   static func definition(_ formats: FormatRegistry = .standard) -> Command {
-    let writable = formats.formats.filter(\.isWritable)
+    let writableFormats = formats.formats.filter(\.isWritable)
     return Command(
       "convert", abstract: "Convert patterns to another format.",
       discussion: """
@@ -66,7 +66,7 @@ enum ConvertCommand {
       ],
       optionGroups: [
         OptionGroup(
-          "Writing", dialectOption(writable), splitOption, mergeOption, bakeOption,
+          "Writing", dialectOption(writableFormats), splitOption, mergeOption, bakeOption,
           curveToleranceOption,
           loopPassCountOption,
           rateOption),
@@ -120,12 +120,12 @@ enum ConvertCommand {
   }
 
   private static func dialectOption(_ writable: [HapticFormat]) -> TypedOption<String?> {
-    let dialects = writable.filter { !$0.dialects.isEmpty }.map { format in
+    let dialectTexts = writable.filter { !$0.dialects.isEmpty }.map { format in
       "\(format.dialects.joinedWithOr) for \(format.id)"
     }
     return Option(
       "--dialect", value: "NAME",
-      help: "Variant of the format: \(dialects.joined(separator: "; ")).",
+      help: "Variant of the format: \(dialectTexts.joined(separator: "; ")).",
       defaultText: "the first listed for the format",
       completion: .candidates(writable.flatMap(\.dialects))
     ).text()
@@ -191,7 +191,7 @@ enum ConvertCommand {
   {
     let (inputs, problems) = PatternInput.find(
       options.patterns, formats: formats, soundLookup: options.soundLookup)
-    var work = BatchWork(on: terminal, problems: problems)
+    var batchWork = BatchWork(on: terminal, problems: problems)
     let outputs = try ConvertOutputs(
       options.outputOptions, inputs: inputs.map(TakeInput.pattern), problemCount: problems.count,
       formats: formats, isFromFolder: inputs.contains(where: \.isFromFolder))
@@ -199,21 +199,21 @@ enum ConvertCommand {
     var batch = ConversionBatch(
       options: options, formats: formats, conversion: conversion, outputs: outputs,
       terminal: terminal)
-    var line = ProgressLine(on: terminal)
+    var progressLine = ProgressLine(on: terminal)
     for (index, (input, path)) in zip(inputs, outputs.outputPaths).enumerated() {
       if !options.isQuiet {
-        line.show("\(index) of \(inputs.count) patterns")
+        progressLine.show("\(index) of \(inputs.count) patterns")
       }
-      try work.attemptWork { work in
-        try batch.convert(input, to: path, &work) { line.clear() }
+      try batchWork.attemptWork { batchWork in
+        try batch.convert(input, to: path, &batchWork) { progressLine.clear() }
       }
     }
-    line.clear()
-    let fields = try batch.writeFiles(of: inputs.count + problems.count, &work)
+    progressLine.clear()
+    let outputFields = try batch.writeFiles(of: inputs.count + problems.count, &batchWork)
     if options.outputOptions.printsJSON {
-      try terminal.output.writeJSON(["conversions": fields])
+      try terminal.output.writeJSON(["conversions": outputFields])
     }
-    return work.overallStatus
+    return batchWork.overallStatus
   }
 }
 
@@ -251,47 +251,55 @@ private struct ConversionBatch {
     _ input: PatternInput, to path: String, _ work: inout BatchWork, _ willReport: () -> Void
   ) throws {
     let isStream = path == OutputPaths.standardOutput
-    let stem = isStream ? input.outputStem : FileSystem.fileStem(of: path)
-    conversion.writingOptions.baseName = FileSystem.fileName(of: stem)
-    let result = try conversion.convert(try input.readFile(), formats: formats)
-    let isReporting = !result.findings.isEmpty || !result.losses.isEmpty || isStream
+    let fileStem = isStream ? input.outputStem : FileSystem.fileStem(of: path)
+    conversion.writingOptions.baseName = FileSystem.fileName(of: fileStem)
+    let conversionResult = try conversion.convert(try input.readFile(), formats: formats)
+    let isReporting =
+      !conversionResult.findings.isEmpty || !conversionResult.losses.isEmpty || isStream
     if isReporting {
       willReport()
     }
     if !options.isQuiet {
-      for finding in result.findings where finding.rule == FormatRegistry.misnamedFile.id {
+      for finding in conversionResult.findings where finding.rule == FormatRegistry.misnamedFile.id
+      {
         terminal.report("\(finding)".printable)
       }
     }
-    let folder = isStream ? nil : FileSystem.folderPath(of: path)
-    let sounds = SoundCopy.findCopies(result.soundReferences, of: input, to: folder)
-    var planned = PlannedConversion(
-      input: input, sourceFormat: result.sourceFormat, losses: result.losses + sounds.losses)
+    let outputFolder = isStream ? nil : FileSystem.folderPath(of: path)
+    let soundCopies = SoundCopy.findCopies(
+      conversionResult.soundReferences, of: input, to: outputFolder)
+    var plannedConversion = PlannedConversion(
+      input: input, sourceFormat: conversionResult.sourceFormat,
+      losses: conversionResult.losses + soundCopies.losses)
     if !options.isQuiet || options.isStrict {
-      for loss in planned.losses {
+      for loss in plannedConversion.losses {
         terminal.report(loss.reportLine.printable)
       }
     }
-    if options.isStrict, !planned.losses.isEmpty {
-      let count = "\(planned.losses.count) \(planned.losses.count == 1 ? "loss" : "losses")"
+    if options.isStrict, !plannedConversion.losses.isEmpty {
+      let count =
+        "\(plannedConversion.losses.count) \(plannedConversion.losses.count == 1 ? "loss" : "losses")"
       work.recordFailure(
         "\(input.name): not converted because of '--strict': \(count)".printable, .invalidInput)
     } else if isStream {
-      guard result.files.count == 1 else {
+      guard conversionResult.files.count == 1 else {
         throw FileError(
           input.name,
-          "requires \(result.files.count) output files; use '--output FILE' or '--merge'")
+          "requires \(conversionResult.files.count) output files; use '--output FILE' or '--merge'")
       }
-      let bytes = result.files[0].bytes
+      let bytes = conversionResult.files[0].bytes
       try terminal.output.write(bytes.span)
     } else {
-      planned.plannedFiles.outputFiles = outputs.plannedFiles(result.files, at: path)
-      for file in planned.plannedFiles.outputFiles {
+      plannedConversion.plannedFiles.outputFiles = outputs.plannedFiles(
+        conversionResult.files, at: path)
+      for file in plannedConversion.plannedFiles.outputFiles {
         outputPlan.addOutput(path: file.path)
       }
-      planned.plannedFiles.soundCopies = sounds.copies.compactMap { outputPlan.addCopy($0) }
+      plannedConversion.plannedFiles.soundCopies = soundCopies.copies.compactMap {
+        outputPlan.addCopy($0)
+      }
     }
-    plannedConversions.append(planned)
+    plannedConversions.append(plannedConversion)
   }
 
   /// Writes all planned files if there is no conflict, and returns the JSON fields of each
@@ -304,24 +312,24 @@ private struct ConversionBatch {
     for conflict in outputPlan.conflicts {
       work.recordFailure(conflict.description, .failure)
     }
-    var fields: [JSONObject] = []
-    var report = WrittenFileReport()
+    var fileFields: [JSONObject] = []
+    var writtenFileReport = WrittenFileReport()
     for planned in plannedConversions {
       try work.attemptWork { _ in
         let paths =
           outputPlan.conflicts.isEmpty ? try planned.plannedFiles.writeFiles(on: terminal) : []
         if !paths.isEmpty {
-          report.add(planned.plannedFiles.outputFiles.map { ($0.path, $0.bytes.count) })
+          writtenFileReport.add(planned.plannedFiles.outputFiles.map { ($0.path, $0.bytes.count) })
         }
-        fields.append(planned.jsonFields(to: conversion.targetFormat, files: paths))
+        fileFields.append(planned.jsonFields(to: conversion.targetFormat, files: paths))
       }
     }
     if !options.isQuiet, outputPlan.conflicts.isEmpty,
       outputs.outputPaths.first != OutputPaths.standardOutput
     {
-      report.print(of: count, "pattern", on: terminal)
+      writtenFileReport.print(of: count, "pattern", on: terminal)
     }
-    return fields
+    return fileFields
   }
 }
 
@@ -364,17 +372,17 @@ struct ConvertOutputs {
     _ options: Options, inputs: [TakeInput], problemCount: Int, formats: FormatRegistry,
     isFromFolder: Bool, defaultFormat: HapticFormat? = nil
   ) throws {
-    let count = inputs.count + problemCount
+    let inputCount = inputs.count + problemCount
     let destination = try OutputDestination(
-      options.path, count: count, "patterns", isFolder: isFromFolder)
-    let named = destination.isFolder ? nil : options.path
+      options.path, count: inputCount, "patterns", isFolder: isFromFolder)
+    let namedPath = destination.isFolder ? nil : options.path
     if let id = options.formatID, let target = formats.format(id: id) {
-      try Self.checkFormat(target, matches: named, formats)
+      try Self.checkFormat(target, matches: namedPath, formats)
       format = target
     } else {
-      format = try Self.format(ofOutputName: named, formats, defaultFormat)
+      format = try Self.format(ofOutputName: namedPath, formats, defaultFormat)
     }
-    if options.path == OutputPaths.standardOutput, count != 1 || options.printsJSON {
+    if options.path == OutputPaths.standardOutput, inputCount != 1 || options.printsJSON {
       throw UsageError("'--output -' requires a single pattern, without '--json'")
     }
     let fileExtension = format.fileExtensions.first ?? format.id
@@ -397,52 +405,55 @@ struct ConvertOutputs {
   private static func checkFormat(
     _ target: HapticFormat, matches path: String?, _ formats: FormatRegistry
   ) throws(UsageError) {
-    guard let path, let named = formats.format(forFileName: path),
+    guard let path, let namedFormat = formats.format(forFileName: path),
       !formats.formats(forFileName: path).contains(where: { $0.id == target.id })
     else { return }
-    let extensions = target.fileExtensions.map { ".\($0)" }.joinedWithOr
+    let extensionText = target.fileExtensions.map { ".\($0)" }.joinedWithOr
     throw UsageError(
       """
-      the extension of \(path.inQuotes) selects \(named.id), but '--format' is \
-      \(target.id); omit '--format', or use a file name that ends in \(extensions)
+      the extension of \(path.inQuotes) selects \(namedFormat.id), but '--format' is \
+      \(target.id); omit '--format', or use a file name that ends in \(extensionText)
       """
     )
   }
 
   /// Returns the output files of a converted pattern with their paths.
   func plannedFiles(_ files: [WrittenFiles.File], at path: String) -> [PlannedFiles.File] {
-    let folder = FileSystem.folderPath(of: path)
-    let name = FileSystem.fileName(of: path)
-    let stem = FileSystem.fileStem(of: name)
-    let suffix = name.utf8.count > stem.utf8.count ? String(name.dropFirst(stem.count)) : ""
+    let folderPath = FileSystem.folderPath(of: path)
+    let outputName = FileSystem.fileName(of: path)
+    let fileStem = FileSystem.fileStem(of: outputName)
+    let nameSuffix =
+      outputName.utf8.count > fileStem.utf8.count
+      ? String(outputName.dropFirst(fileStem.count)) : ""
     return files.map { file in
-      let fileName = stem + file.nameSuffix + (file.fileExtension.map { ".\($0)" } ?? suffix)
-      return PlannedFiles.File(path: FileSystem.joinPath(folder, fileName), bytes: file.bytes)
+      let fileName =
+        fileStem + file.nameSuffix + (file.fileExtension.map { ".\($0)" } ?? nameSuffix)
+      return PlannedFiles.File(path: FileSystem.joinPath(folderPath, fileName), bytes: file.bytes)
     }
   }
 
   private static func format(
     ofOutputName output: String?, _ formats: FormatRegistry, _ defaultFormat: HapticFormat?
   ) throws(UsageError) -> HapticFormat {
-    guard let output, output != OutputPaths.standardOutput else {
+    guard let outputPath, outputPath != OutputPaths.standardOutput else {
       if let defaultFormat { return defaultFormat }
       throw UsageError("'--format' is required unless '--output' names a file")
     }
-    let named = formats.formats(forFileName: output)
-    let candidates = named.filter(\.isWritable)
-    guard let first = candidates.first else {
+    let namedFormats = formats.formats(forFileName: outputPath)
+    let writableFormats = namedFormats.filter(\.isWritable)
+    guard let preferredFormat = writableFormats.first else {
       throw UsageError(
-        named.first.map {
+        namedFormats.first.map {
           "the format \($0.id) cannot be written; choose a different '--format'"
         }
-          ?? "unknown file extension of \(output.inQuotes); set the format with '--format'")
+          ?? "unknown file extension of \(outputPath.inQuotes); set the format with '--format'")
     }
-    guard candidates.count == 1 else {
+    guard writableFormats.count == 1 else {
       throw UsageError(
-        "the extension of \(output.inQuotes) is ambiguous: \(candidates.map(\.id).joinedWithOr); "
+        "the extension of \(outputPath.inQuotes) is ambiguous: \(writableFormats.map(\.id).joinedWithOr); "
           + "choose a format with '--format'")
     }
-    return first
+    return preferredFormat
   }
 }
 

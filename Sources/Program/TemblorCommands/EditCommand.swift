@@ -124,14 +124,14 @@ enum EditCommand {
     guard editor.text == file.bytes else {
       throw FileError(input.name, "is not encoded as UTF-8; save it as UTF-8 before editing")
     }
-    let text = try editor.applying(options.changes).text
-    let findings = try findAddedFindings(from: file, to: text, of: input, format)
-    for finding in FindingGrouping.groupedFindings(findings) {
+    let changedText = try editor.applying(options.changes).text
+    let addedFindings = try findAddedFindings(from: file, to: changedText, of: input, format)
+    for finding in FindingGrouping.groupedFindings(addedFindings) {
       terminal.report("\(finding)".printable)
     }
-    let patch = LinePatch(from: file.bytes, to: text)
+    let patch = LinePatch(from: file.bytes, to: changedText)
     if !options.isDryRun {
-      try writeText(text, of: input, isChanged: text != file.bytes, options, terminal)
+      try writeText(changedText, of: input, isChanged: changedText != file.bytes, options, terminal)
     } else if !options.printsJSON {
       return try terminal.output.write(
         patch.patchText(name: input.name, escapesControls: terminal.output.isTerminal))
@@ -147,42 +147,43 @@ enum EditCommand {
   ) throws -> [Finding] {
     var input = input
     input.soundLookup = .none
-    var remaining: [String: Int] = [:]
+    var remainingCountsByText: [String: Int] = [:]
     for finding in try CheckCommand.findFindings(in: file, of: input) {
-      remaining["\(finding.rule) \(finding.message)", default: 0] += 1
+      remainingCountsByText["\(finding.rule) \(finding.message)", default: 0] += 1
     }
-    let changed = SourceFile(text, name: file.name)
-    let added = try CheckCommand.findFindings(in: changed, of: input).filter { finding in
-      remaining["\(finding.rule) \(finding.message)", default: 0] -= 1
-      return remaining["\(finding.rule) \(finding.message)", default: 0] < 0
+    let changedFile = SourceFile(text, name: file.name)
+    let addedFindings = try CheckCommand.findFindings(in: changedFile, of: input).filter {
+      finding in
+      remainingCountsByText["\(finding.rule) \(finding.message)", default: 0] -= 1
+      return remainingCountsByText["\(finding.rule) \(finding.message)", default: 0] < 0
     }
-    if var error = added.first(where: { $0.severity == .error }) {
+    if var errorFinding = addedFindings.first(where: { $0.severity == .error }) {
       // The line of the error refers to a text that is not written.
-      error.location = FileLocation(name: file.name, path: error.location.path)
-      throw InputError(error)
+      errorFinding.location = FileLocation(name: file.name, path: errorFinding.location.path)
+      throw InputError(errorFinding)
     }
     // Design rules are left to 'temblor check'.
-    let rules = format.rules.map(\.id)
-    return added.filter { finding in
+    let ruleIDs = format.rules.map(\.id)
+    return addedFindings.filter { finding in
       finding.severity == .warning && finding.suppressionReason == nil
-        && rules.contains(finding.rule)
+        && ruleIDs.contains(finding.rule)
     }
   }
 
   private static func reportPatch(
     _ patch: LinePatch, of input: PatternInput, _ options: Options, _ terminal: Terminal
   ) throws {
-    let name = options.outputPath ?? input.name
+    let patchedName = options.outputPath ?? input.name
     if options.printsJSON {
       try terminal.output.writeJSON([
-        "file": input.name, "output": options.isDryRun ? nil : name,
+        "file": input.name, "output": options.isDryRun ? nil : patchedName,
         "changes": options.changes.count, "removedLines": patch.removedLineCount,
         "addedLines": patch.addedLineCount,
       ])
     } else if terminal.errorOutput.isTerminal || options.outputPath != nil {
       let count = options.changes.count.countText("change")
       let lines = "\(patch.removedLineCount.countText("line")) replaced by \(patch.addedLineCount)"
-      terminal.report("\(name.printable): \(count), \(lines)")
+      terminal.report("\(patchedName.printable): \(count), \(lines)")
     }
   }
 
@@ -202,9 +203,9 @@ enum EditCommand {
     if let suggestion = changeSuggestions[word] {
       return UsageError("unknown change \(word.inQuotes); use \(suggestion.inQuotes)")
     }
-    let assignment = word.split(separator: "=", omittingEmptySubsequences: false)
-    if assignment.count == 2, !assignment[0].isEmpty, !assignment[1].isEmpty {
-      let command = "set \(String(assignment[0]).asShellWord) \(assignment[1])"
+    let assignmentParts = word.split(separator: "=", omittingEmptySubsequences: false)
+    if assignmentParts.count == 2, !assignmentParts[0].isEmpty, !assignmentParts[1].isEmpty {
+      let command = "set \(String(assignmentParts[0]).asShellWord) \(assignmentParts[1])"
       return UsageError("unknown change \(word.inQuotes); use \"\(command)\"")
     }
     return UsageError.unknown("change", word, among: changeKeywords)
@@ -212,10 +213,10 @@ enum EditCommand {
 
   static func parseChanges(_ words: [String]) throws(UsageError) -> [PatternChange] {
     var changes: [PatternChange] = []
-    var remaining = words[...]
-    while let keyword = remaining.popFirst() {
+    var remainingWords = words[...]
+    while let keyword = remainingWords.popFirst() {
       func next(_ placeholder: String) throws(UsageError) -> String {
-        guard let word = remaining.popFirst() else {
+        guard let word = remainingWords.popFirst() else {
           throw UsageError("missing \(placeholder) after '\(keyword)'")
         }
         return word
@@ -238,8 +239,8 @@ enum EditCommand {
       case "add":
         let entry = Array(try next("ENTRY").utf8)
         var path: String?
-        if remaining.first == "after" {
-          remaining.removeFirst()
+        if remainingWords.first == "after" {
+          remainingWords.removeFirst()
           path = try next("PATH")
         }
         changes.append(.add(entry, after: path))
@@ -257,14 +258,16 @@ enum EditCommand {
     _ text: [UInt8], of input: PatternInput, isChanged: Bool, _ options: Options,
     _ terminal: Terminal
   ) throws {
-    let output = options.outputPath
-    if output == OutputPaths.standardOutput || output == nil && input.origin == .standardInput {
+    let outputPath = options.outputPath
+    if outputPath == OutputPaths.standardOutput
+      || outputPath == nil && input.origin == .standardInput
+    {
       guard !options.printsJSON else {
         throw UsageError("'--json' and the text output cannot both use standard output")
       }
       return try terminal.output.write(text.span)
     }
-    if let output { return try AtomicFileWriter.write(text, to: output) }
+    if let outputPath { return try AtomicFileWriter.write(text, to: outputPath) }
     guard case .file(let path) = input.origin else {
       throw FileError(
         input.name, "cannot be changed because it is not a file; specify a file with '--output'")
@@ -305,7 +308,7 @@ enum EditCommand {
   private static func tableRows(of pattern: HapticPattern, pointOrder: (Int) -> [Int])
     -> [ElementRow]
   {
-    var rows: [ElementRow] = []
+    var elementRows: [ElementRow] = []
     for (index, event) in pattern.events.enumerated() {
       var row = ElementRow(
         path: "events[\(index)]", timeSeconds: event.time, kind: event.kind.label)
@@ -320,26 +323,26 @@ enum EditCommand {
         }
         row.parameterValues.append((field, (Double(value) * 1e6).rounded() / 1e6))
       }
-      rows.append(row)
+      elementRows.append(row)
     }
     for (index, parameter) in pattern.parameters.enumerated() {
-      rows.append(
+      elementRows.append(
         ElementRow(
           path: "parameters[\(index)]", timeSeconds: parameter.time, kind: parameter.id.rawValue,
           parameterValues: [("", Double(parameter.value))]))
     }
     for (index, curve) in pattern.curves.enumerated() {
-      rows.append(
+      elementRows.append(
         ElementRow(path: "curves[\(index)]", timeSeconds: curve.time, kind: curve.id.rawValue))
       let points = zip(pointOrder(index), curve.controlPoints).sorted { $0.0 < $1.0 }
       for (position, point) in points {
-        rows.append(
+        elementRows.append(
           ElementRow(
             path: "curves[\(index)].points[\(position)]", timeSeconds: point.time,
             parameterValues: [("", Double(point.value))]))
       }
     }
-    return rows
+    return elementRows
   }
 }
 
@@ -361,42 +364,48 @@ struct LinePatch {
     self.newLines = Self.splitLines(new)
     let old = self.oldLines
     let new = self.newLines
-    let shorter = min(old.count, new.count)
-    let start = (0..<shorter).first { old[$0] != new[$0] } ?? shorter
-    let end =
-      (0..<shorter - start).first { old[old.count - 1 - $0] != new[new.count - 1 - $0] } ?? shorter
-      - start
-    let oldRest = start..<old.count - end
-    let newRest = start..<new.count - end
-    guard oldRest.count + newRest.count <= Self.maximumComparedLineCount else {
-      changedHunks = [(oldRest, newRest)]
+    let shorterLineCount = min(old.count, new.count)
+    let commonPrefixCount = (0..<shorterLineCount).first { old[$0] != new[$0] } ?? shorterLineCount
+    let commonSuffixCount =
+      (0..<shorterLineCount - commonPrefixCount).first {
+        old[old.count - 1 - $0] != new[new.count - 1 - $0]
+      } ?? shorterLineCount
+      - commonPrefixCount
+    let oldMiddleRange = commonPrefixCount..<old.count - commonSuffixCount
+    let newMiddleRange = commonPrefixCount..<new.count - commonSuffixCount
+    guard oldMiddleRange.count + newMiddleRange.count <= Self.maximumComparedLineCount else {
+      changedHunks = [(oldMiddleRange, newMiddleRange)]
       return
     }
-    let difference = new[newRest].difference(from: old[oldRest])
-    var removed: Set<Int> = []
-    var added: Set<Int> = []
-    for change in difference {
+    let lineDifference = new[newMiddleRange].difference(from: old[oldMiddleRange])
+    var removedLineIndices: Set<Int> = []
+    var addedLineIndices: Set<Int> = []
+    for change in lineDifference {
       switch change {
-      case .remove(let offset, _, _): removed.insert(offset)
-      case .insert(let offset, _, _): added.insert(offset)
+      case .remove(let offset, _, _): removedLineIndices.insert(offset)
+      case .insert(let offset, _, _): addedLineIndices.insert(offset)
       }
     }
-    var i = 0
-    var j = 0
-    while i < oldRest.count || j < newRest.count {
-      let first = i
-      let second = j
-      while removed.contains(i) {
-        i += 1
+    var oldIndex = 0
+    var newIndex = 0
+    while oldIndex < oldMiddleRange.count || newIndex < newMiddleRange.count {
+      let oldStart = oldIndex
+      let newStart = newIndex
+      while removedLineIndices.contains(oldIndex) {
+        oldIndex += 1
       }
-      while added.contains(j) {
-        j += 1
+      while addedLineIndices.contains(newIndex) {
+        newIndex += 1
       }
-      if i > first || j > second {
-        changedHunks.append((start + first..<start + i, start + second..<start + j))
+      if oldIndex > oldStart || newIndex > newStart {
+        changedHunks.append(
+          (
+            commonPrefixCount + oldStart..<commonPrefixCount + oldIndex,
+            commonPrefixCount + newStart..<commonPrefixCount + newIndex
+          ))
       } else {
-        i = i + 1
-        j = j + 1
+        oldIndex = oldIndex + 1
+        newIndex = newIndex + 1
       }
     }
   }
@@ -412,32 +421,32 @@ struct LinePatch {
   ///     for a terminal.
   func patchText(name: String, escapesControls: Bool) -> String {
     guard !changedHunks.isEmpty else { return "" }
-    func line(_ mark: String, _ line: ArraySlice<UInt8>) -> String {
+    func patchLine(_ mark: String, _ line: ArraySlice<UInt8>) -> String {
       let isWhole = line.last == UInt8(ascii: "\n")
       let text = String(decoding: isWhole ? line.dropLast() : line, as: UTF8.self)
       return mark + (escapesControls ? text.printable : text)
         + (isWhole ? "\n" : "\n\\ No newline at end of file\n")
     }
-    func range(_ range: Range<Int>) -> String {
+    func hunkRangeText(_ range: Range<Int>) -> String {
       // The position of an empty range is the line before it.
       "\(range.isEmpty ? range.lowerBound : range.lowerBound + 1)"
         + (range.count == 1 ? "" : ",\(range.count)")
     }
     return changedHunks.reduce("--- \(name.printable)\n+++ \(name.printable)\n") { text, hunk in
-      text + "@@ -\(range(hunk.old)) +\(range(hunk.new)) @@\n"
-        + oldLines[hunk.old].map { line("-", $0) }.joined()
-        + newLines[hunk.new].map { line("+", $0) }.joined()
+      text + "@@ -\(hunkRangeText(hunk.old)) +\(hunkRangeText(hunk.new)) @@\n"
+        + oldLines[hunk.old].map { patchLine("-", $0) }.joined()
+        + newLines[hunk.new].map { patchLine("+", $0) }.joined()
     }
   }
 
   /// Splits a text into lines, each with its line terminator.
   private static func splitLines(_ text: [UInt8]) -> [ArraySlice<UInt8>] {
     var lines: [ArraySlice<UInt8>] = []
-    var start = 0
+    var lineStart = 0
     for (index, byte) in text.enumerated() where byte == UInt8(ascii: "\n") {
-      lines.append(text[start...index])
-      start = index + 1
+      lines.append(text[lineStart...index])
+      lineStart = index + 1
     }
-    return start < text.count ? lines + [text[start...]] : lines
+    return lineStart < text.count ? lines + [text[lineStart...]] : lines
   }
 }

@@ -132,43 +132,49 @@ enum FollowCommand {
     servers: SoundServers, capture: OpenCapture
   ) throws -> ExitStatus {
     let options = try Options(arguments)
-    let name = options.sourceName
-    let isFile = TakeInput.isSoundFile(name) || SoundFileFormat.container(ofName: name) != nil
+    let sourceName = options.sourceName
+    let isFile =
+      TakeInput.isSoundFile(sourceName) || SoundFileFormat.container(ofName: sourceName) != nil
     let job = RenderJob(profile: options.live.profile)
-    let file = isFile ? try TakeInput.loadSound(name, job: job).signal : nil
-    try options.live.checkOutputs(reading: file == nil ? [] : [name])
-    if let file, file.hasDifferingChannels {
+    let fileSignal = isFile ? try TakeInput.loadSound(sourceName, job: job).signal : nil
+    try options.live.checkOutputs(reading: fileSignal == nil ? [] : [sourceName])
+    if let fileSignal, fileSignal.hasDifferingChannels {
       terminal.report(
-        "\(name.printable): using the mean of \(file.channels.count) different channels")
+        "\(sourceName.printable): using the mean of \(fileSignal.channels.count) different channels"
+      )
     }
-    let source = file == nil ? try FollowedSource(name, on: servers) : nil
+    let followedSource = fileSignal == nil ? try FollowedSource(sourceName, on: servers) : nil
     // Without a device, the command runs as fast as the machine allows.
     let isOffline =
-      file != nil && options.live.deviceOptions.outputFilePath != nil && !options.live.isRecorded
+      fileSignal != nil && options.live.deviceOptions.outputFilePath != nil
+      && !options.live.isRecorded
     let environment: any PlaybackEnvironment =
       isOffline ? SimulatedEnvironment(outputRegistry: .standard) : environment
     let session = options.live.makeSession(in: environment, terminal)
     var activity: FollowActivity?
     defer { activity?.stopThread() }
-    let (outcome, _) = try options.live.play(in: session, check: { try source?.checkOutput($0) }) {
+    let (outcome, _) = try options.live.play(
+      in: session, check: { try followedSource?.checkOutput($0) }
+    ) {
       engine in
       let started =
-        if let file {
+        if let fileSignal {
           try FollowActivity(
-            file, options.followingOptions, delay: options.delaySeconds, on: engine,
+            fileSignal, options.followingOptions, delay: options.delaySeconds, on: engine,
             session: session,
-            named: name)
+            named: sourceName)
         } else {
-          try makeActivity(source?.deviceName ?? name, options, on: engine, session, capture)
+          try makeActivity(
+            followedSource?.deviceName ?? sourceName, options, on: engine, session, capture)
         }
       activity = started
       return started
     }
-    let fields: JSONObject = [
-      "source": name, "style": options.followingOptions.conversionStyle.rawValue,
+    let outcomeFields: JSONObject = [
+      "source": sourceName, "style": options.followingOptions.conversionStyle.rawValue,
       "following": activity?.jsonFields,
     ]
-    return try options.live.reportOutcome(outcome, fields, terminal)
+    return try options.live.reportOutcome(outcome, outcomeFields, terminal)
   }
 
   /// Follows a recording device.
@@ -176,12 +182,12 @@ enum FollowCommand {
     _ device: String, _ options: Options, on engine: PlaybackEngine, _ session: LiveSession,
     _ capture: OpenCapture
   ) throws -> FollowActivity {
-    let request = options.live.deviceOptions.outputRequest
-    let period = Double(request.periodSize) / Double(request.rate)
+    let outputRequest = options.live.deviceOptions.outputRequest
+    let periodSeconds = Double(outputRequest.periodSize) / Double(outputRequest.rate)
     do {
-      let source = try capture(device, [Int(engine.rate), 48_000, 44_100], period)
+      let source = try capture(device, [Int(engine.rate), 48_000, 44_100], periodSeconds)
       let feed = SoundFeed(
-        source, options.followingOptions, outputRateHertz: engine.rate, period: period,
+        source, options.followingOptions, outputRateHertz: engine.rate, period: periodSeconds,
         delay: options.delaySeconds
       ) { engine.position }
       return try FollowActivity(feed, on: engine, session: session, named: options.sourceName)
@@ -267,15 +273,15 @@ final class FollowActivity: PlaybackActivity {
   ) throws {
     var follower = SoundFollower(options, sampleRate: signal.rate)
     var resampler = VariableRateResampler()
-    let frames =
+    let followedSamples =
       [Float](repeating: 0, count: Int(delay * engine.rate))
       + resampler.resample(follower.follow(signal.mono.span), step: signal.rate / engine.rate)
-    liveVoice = LiveVoice(rate: engine.rate, capacity: frames.count, reserveFrameCount: 1)
-    _ = liveVoice.write(frames.span)
+    liveVoice = LiveVoice(rate: engine.rate, capacity: followedSamples.count, reserveFrameCount: 1)
+    _ = liveVoice.write(followedSamples.span)
     self.engine = engine
     console = session.console
     self.sourceName = name
-    durationSeconds = Double(frames.count) / engine.rate
+    durationSeconds = Double(followedSamples.count) / engine.rate
     try engine.attach(liveVoice)
   }
 
@@ -285,12 +291,12 @@ final class FollowActivity: PlaybackActivity {
 
   var statusTitle: ActivityTitle? {
     guard durationSeconds == nil else { return nil }
-    let gate = feedStatus.gateGain < 0.5 ? "closed" : "open"
-    let level =
+    let gateText = feedStatus.gateGain < 0.5 ? "closed" : "open"
+    let levelText =
       feedStatus.peakAmplitude < Self.silenceThresholdAmplitude
       ? "silent" : "in \(Decibels.of(amplitude: feedStatus.peakAmplitude).text(places: 0)) dB"
     return ActivityTitle(
-      longTitle: "\(level), gate \(gate)", shortTitle: level,
+      longTitle: "\(levelText), gate \(gateText)", shortTitle: levelText,
       remarks: [
         "\((Double(feedStatus.queuedFrameCount) / engine.rate * 1_000).text(places: 0)) ms",
         feedStatus.driftPPM.map { "\($0.text(places: 0)) ppm" },
@@ -332,16 +338,21 @@ final class FollowActivity: PlaybackActivity {
   /// Reports that the source delivers no frames, for example because its sound server hangs, and
   /// reports its recovery.
   private func checkDelivery(frameCount: Int64, at now: Duration) {
-    guard let last = lastDelivery, last.frameCount == frameCount, !isSourceInterrupted else {
-      if isStallReported, let last = lastDelivery, last.frameCount != frameCount {
-        let seconds = (now - last.time).inSeconds.text(places: 1)
+    guard let previousDelivery = lastDelivery, previousDelivery.frameCount == frameCount,
+      !isSourceInterrupted
+    else {
+      if isStallReported, let previousDelivery = lastDelivery,
+        previousDelivery.frameCount != frameCount
+      {
+        let seconds = (now - previousDelivery.time).inSeconds.text(places: 1)
         console.reportError("\(sourceName.printable): sound resumed after \(seconds) s")
       }
       isStallReported = false
       lastDelivery = (frameCount, now)
       return
     }
-    guard !isStallReported, frameCount > 0, now - last.time > Self.stallReportDelay else { return }
+    guard !isStallReported, frameCount > 0, now - previousDelivery.time > Self.stallReportDelay
+    else { return }
     isStallReported = true
     interruptionCount += 1
     console.reportError(

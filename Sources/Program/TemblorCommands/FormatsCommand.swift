@@ -66,7 +66,7 @@ enum FormatsCommand {
       return .success
     }
     let targets = options.targetFormat.map { [$0] } ?? formats.formats.filter(\.isWritable)
-    let rows = targets.flatMap { target in
+    let matrixRows = targets.flatMap { target in
       FormatMatrix.Content.allCases.map { content in
         MatrixRow(
           content: content, sourceID: source.id, targetID: target.id,
@@ -74,8 +74,8 @@ enum FormatsCommand {
       }
     }
     try terminal.output.write(
-      options.resultFormat, json: ["conversions": rows.map(\.jsonFields)],
-      text: rows.map(\.tableText).joined())
+      options.resultFormat, json: ["conversions": matrixRows.map(\.jsonFields)],
+      text: matrixRows.map(\.tableText).joined())
     return .success
   }
 
@@ -112,7 +112,7 @@ enum FormatsCommand {
   }
 
   private static func listText(_ formats: FormatRegistry) -> String {
-    let rows = formats.formats.map { format in
+    let formatRows = formats.formats.map { format in
       [
         format.id, format.fileExtensions.map { ".\($0)" }.joined(separator: " "),
         format.isWritable ? "read, write" : "read",
@@ -120,7 +120,7 @@ enum FormatsCommand {
           + labeledList("dialects", format.dialects),
       ]
     }
-    return TextTable.text(ofRows: rows)
+    return TextTable.text(ofRows: formatRows)
   }
 
   /// Returns a list that follows a label, such as `; dialects 2, 1`, or an empty text.
@@ -188,26 +188,28 @@ enum FormatCommand {
     -> ExitStatus
   {
     let (inputs, problems) = PatternInput.find(options.patterns, formats: formats)
-    var work = BatchWork(on: terminal, problems: problems)
+    var batchWork = BatchWork(on: terminal, problems: problems)
     for input in inputs {
-      try work.attemptWork { work in try formatPattern(input, options, terminal, &work) }
+      try batchWork.attemptWork { batchWork in
+        try formatPattern(input, options, terminal, &batchWork)
+      }
     }
-    return work.overallStatus
+    return batchWork.overallStatus
   }
 
   private static func formatPattern(
     _ input: PatternInput, _ options: Options, _ terminal: Terminal, _ work: inout BatchWork
   ) throws {
-    let file = try input.readFile()
-    let format = try input.formats.format(of: file)
-    guard let canonical = try format.canonicalText(of: file) else {
-      throw FileError(input.name, "the format '\(format.id)' has no canonical form")
+    let patternFile = try input.readFile()
+    let patternFormat = try input.formats.format(of: patternFile)
+    guard let canonicalText = try patternFormat.canonicalText(of: patternFile) else {
+      throw FileError(input.name, "the format '\(patternFormat.id)' has no canonical form")
     }
     switch options.canonicalTextUse {
     case .print:
-      try terminal.output.write(canonical.span)
+      try terminal.output.write(canonicalText.span)
     case .check:
-      guard file.bytes != canonical else { return }
+      guard patternFile.bytes != canonicalText else { return }
       try terminal.output.writeLine("\(input.name.printable): not in canonical form")
       work.recordStatus(.invalidInput)
     case .rewrite:
@@ -215,8 +217,8 @@ enum FormatCommand {
         throw FileError(input.name, "cannot be rewritten because it is not a file")
       }
       try input.checkRewriting()
-      guard file.bytes != canonical else { return }
-      try AtomicFileWriter.write(canonical, to: path)
+      guard patternFile.bytes != canonicalText else { return }
+      try AtomicFileWriter.write(canonicalText, to: path)
       if !options.isQuiet {
         terminal.report("\(path.printable): rewritten")
       }

@@ -83,24 +83,25 @@ enum GalleryCommand {
       options.patterns, formats: formats, soundLookup: options.soundLookup)
     try OutputPaths.checkOverwritesNoInput(
       options.pageOptions.pagePath, of: inputs.map(TakeInput.pattern))
-    let results = ReviewTake.renderAll(
+    let takeResults = ReviewTake.renderAll(
       inputs, job: options.renderJob, on: terminal, isQuiet: options.pageOptions.isQuiet)
-    var work = BatchWork(on: terminal, problems: problems)
+    var batchWork = BatchWork(on: terminal, problems: problems)
     var takes: [ReviewTake] = []
-    for result in results {
-      try work.attemptWork { _ in takes.append(try result.get()) }
+    for result in takeResults {
+      try batchWork.attemptWork { _ in takes.append(try result.get()) }
     }
-    guard !takes.isEmpty else { return work.overallStatus }
-    var line = ProgressLine(on: terminal)
+    guard !takes.isEmpty else { return batchWork.overallStatus }
+    var progressLine = ProgressLine(on: terminal)
     if !options.pageOptions.isQuiet {
-      line.show("writing \(options.pageOptions.pagePath.printable)")
+      progressLine.show("writing \(options.pageOptions.pagePath.printable)")
     }
-    defer { line.clear() }
-    let page = try makePage(takes, title: options.title, studio: options.studioAddress)
-    line.clear()
+    defer { progressLine.clear() }
+    let galleryPage = try makePage(takes, title: options.title, studio: options.studioAddress)
+    progressLine.clear()
     try PageOutput.writePage(
-      page, options.pageOptions, state: takes.count.countText("pattern"), &work, terminal)
-    return work.overallStatus
+      galleryPage, options.pageOptions, state: takes.count.countText("pattern"), &batchWork,
+      terminal)
+    return batchWork.overallStatus
   }
 
   /// Returns the HTML text of a gallery page.
@@ -133,8 +134,9 @@ struct ReviewTake: Sendable {
     take = try TakeInput.render(pattern, job: job)
     take.name = input.outputStem
     // The duration does not depend on the sample rate of the sounds.
-    let plans = try pattern.compilePlans(for: [job.profile], rate: Double(Self.fullBandRateHertz))
-    take.duration = plans[0].durationSeconds
+    let renderPlans = try pattern.compilePlans(
+      for: [job.profile], rate: Double(Self.fullBandRateHertz))
+    take.duration = renderPlans[0].durationSeconds
     pageSounds = PageSounds(
       actuatorSignal: take.signal,
       speakerSignal: try Self.renderSpeakerSignal(.pattern(input), job: job))
@@ -149,8 +151,8 @@ struct ReviewTake: Sendable {
       ReviewTake, any Error
     >]
   {
-    let results = Mutex([Result<ReviewTake, any Error>?](repeating: nil, count: inputs.count))
-    var line = ProgressLine(on: terminal)
+    let takeResults = Mutex([Result<ReviewTake, any Error>?](repeating: nil, count: inputs.count))
+    var progressLine = ProgressLine(on: terminal)
     WorkerPool.run(jobCount: inputs.count) { index in
       let result = Result {
         if job.isCancelled() {
@@ -158,14 +160,14 @@ struct ReviewTake: Sendable {
         }
         return try ReviewTake(inputs[index], job: job)
       }
-      results.withLock { $0[index] = result }
+      takeResults.withLock { $0[index] = result }
     } meanwhile: { done in
       if !isQuiet {
-        line.show("\(done) of \(inputs.count) patterns")
+        progressLine.show("\(done) of \(inputs.count) patterns")
       }
     }
-    line.clear()
-    return results.withLock { $0 }.compactMap(\.self)
+    progressLine.clear()
+    return takeResults.withLock { $0 }.compactMap(\.self)
   }
 
   /// Renders a pattern for small speakers. Returns nil for a sound file, or if the profile of the
@@ -190,16 +192,16 @@ enum ReportOutput {
     tolerance: Tolerance? = nil, studio: String? = nil, job: RenderJob, command: String
   ) throws -> Int {
     try OutputPaths.requireFile(path)
-    let sounds = try makePageSounds(inputs, takes: takes, job: job)
+    let pageSounds = try makePageSounds(inputs, takes: takes, job: job)
     let report = ComparisonReport(
       generator: "Temblor \(temblorVersion)", command: command,
       levelMatch: levelMatch == LevelMatch.none ? .loudness : levelMatch ?? .loudness,
       tolerance: tolerance,
       takeOrigins: inputs.map(takeOrigin), studioAddress: studio)
-    let page = try report.html(
-      takes: withShortNames(takes, inputs: inputs), comparisons: comparisons, sounds: sounds)
-    try AtomicFileWriter.write(page, to: path)
-    return page.count
+    let reportHTML = try report.html(
+      takes: withShortNames(takes, inputs: inputs), comparisons: comparisons, sounds: pageSounds)
+    try AtomicFileWriter.write(reportHTML, to: path)
+    return reportHTML.count
   }
 
   /// Returns the name, the content, and, for a file, the modification time of a take's source, or
@@ -212,9 +214,11 @@ enum ReportOutput {
       return TakeOrigin(
         path: path, modificationTime: FileSystem.modificationTimeText(of: path), bytes: bytes)
     }
-    guard case .pattern(let pattern) = input, let file = try? pattern.readFile() else { return nil }
-    let kind = pattern.origin == .standardInput ? "" : ", a shipped pattern"
-    return TakeOrigin(path: input.name + kind, bytes: file.bytes)
+    guard case .pattern(let pattern) = input, let patternFile = try? pattern.readFile() else {
+      return nil
+    }
+    let originSuffix = pattern.origin == .standardInput ? "" : ", a shipped pattern"
+    return TakeOrigin(path: input.name + originSuffix, bytes: patternFile.bytes)
   }
 
   /// Returns the sounds of each take at the lowest sufficient sample rate.
@@ -222,7 +226,7 @@ enum ReportOutput {
   private static func makePageSounds(_ inputs: [TakeInput], takes: [Take], job: RenderJob) throws
     -> [PageSounds]
   {
-    var sounds: [PageSounds] = []
+    var pageSounds: [PageSounds] = []
     for (input, take) in zip(inputs, takes) {
       var job = job
       // Haptic events end below 1 kHz.
@@ -230,42 +234,43 @@ enum ReportOutput {
       job.sampleRateHertz =
         events?.allSatisfy(\.kind.isHaptic) == true
         ? GalleryCommand.soundRateHertz : Int(PageSounds.minimumRateHertz(for: take.signal))
-      sounds.append(
+      pageSounds.append(
         PageSounds(
           actuatorSignal: try makeSignal(of: input, take: take, job: job),
           speakerSignal: try ReviewTake.renderSpeakerSignal(input, job: job)
         ))
     }
     // A mixture of takes with and without a version for speakers would not be comparable.
-    guard sounds.allSatisfy({ $0.speakerSignal != nil }) else {
-      return sounds.map { PageSounds(actuatorSignal: $0.actuatorSignal) }
+    guard pageSounds.allSatisfy({ $0.speakerSignal != nil }) else {
+      return pageSounds.map { PageSounds(actuatorSignal: $0.actuatorSignal) }
     }
-    return sounds
+    return pageSounds
   }
 
   private static func makeSignal(of input: TakeInput, take: Take, job: RenderJob) throws -> Signal {
-    let rate = Double(job.sampleRateHertz)
-    guard rate != take.signal.rate else { return take.signal }
+    let rateHertz = Double(job.sampleRateHertz)
+    guard rateHertz != take.signal.rate else { return take.signal }
     if case .pattern = input {
       return try input.loadTake(job).signal
     }
-    let sound = Sound(
+    let takeSound = Sound(
       interleaved: take.signal.interleaved, channelCount: max(1, take.signal.channels.count),
       rate: take.signal.rate)
-    let resampled = try sound.resampled(to: rate, path: take.name)
+    let resampledSound = try takeSound.resampled(to: rateHertz, path: take.name)
     return Signal(
-      interleaved: resampled.interleaved, channelCount: resampled.channelCount, rate: resampled.rate
+      interleaved: resampledSound.interleaved, channelCount: resampledSound.channelCount,
+      rate: resampledSound.rate
     )
   }
 
   /// Returns the takes with short names if the short names are distinct.
   /// Short names have no folders and no pattern extensions.
   private static func withShortNames(_ takes: [Take], inputs: [TakeInput]) -> [Take] {
-    let stems = zip(takes, inputs).map { take, input in
+    let shortNames = zip(takes, inputs).map { take, input in
       take.composition == nil ? FileSystem.fileName(of: take.name) : input.outputStem
     }
-    guard Set(stems).count == stems.count else { return takes }
-    return zip(takes, stems).map { take, name in
+    guard Set(shortNames).count == shortNames.count else { return takes }
+    return zip(takes, shortNames).map { take, name in
       var take = take
       take.name = name
       return take

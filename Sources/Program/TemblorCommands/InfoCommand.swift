@@ -96,27 +96,27 @@ enum InfoCommand {
   {
     let (inputs, problems) = TakeInput.resolve(
       options.inputArguments, formats: formats, soundLookup: options.soundLookup)
-    var work = BatchWork(on: terminal, problems: problems)
-    var fields: [JSONObject] = []
+    var batchWork = BatchWork(on: terminal, problems: problems)
+    var inputFields: [JSONObject] = []
     for input in inputs.map({ $0.asPattern(ofChannels: options.inputChannels) }) {
-      try work.attemptWork { work in
+      try batchWork.attemptWork { batchWork in
         let summary = try measureInput(input, options, terminal)
         if options.resultFormat == .text {
           try terminal.output.write(summary.text)
         } else {
-          fields.append(summary.fields)
+          inputFields.append(summary.fields)
         }
         for problem in summary.problems {
-          work.recordFailure(problem, .invalidInput)
+          batchWork.recordFailure(problem, .invalidInput)
         }
       }
     }
     switch options.resultFormat {
     case .text: break
-    case .json: try terminal.output.writeJSON(["takes": fields])
-    case .csv: try terminal.output.writeCSV(rows: fields)
+    case .json: try terminal.output.writeJSON(["takes": inputFields])
+    case .csv: try terminal.output.writeCSV(rows: inputFields)
     }
-    return work.overallStatus
+    return batchWork.overallStatus
   }
 
   /// Measures a pattern or a sound file, and returns its summary.
@@ -163,25 +163,25 @@ struct PatternSummary {
     (renderPlan, pattern) = try job.loadPlan(input)
     inputName = input.name
     profile = job.profile
-    let settings = job.renderSettings(for: renderPlan)
-    var rendering = OfflineRenderer(plan: renderPlan, settings: settings)
-    var block = [Float](repeating: 0, count: 4_096)
-    var sum = 0.0
-    let maximumCount = FrameConversion.frame(
+    let renderSettings = job.renderSettings(for: renderPlan)
+    var offlineRenderer = OfflineRenderer(plan: renderPlan, settings: renderSettings)
+    var sampleBlock = [Float](repeating: 0, count: 4_096)
+    var squareSum = 0.0
+    let maximumFrameCount = FrameConversion.frame(
       seconds: Self.maximumMeasuredSeconds, rate: renderPlan.rate)
-    var frameCount: Int64 = 0
-    while frameCount < maximumCount {
-      var span = block.mutableSpan
-      let count = rendering.read(into: &span)
+    var readFrameCount: Int64 = 0
+    while readFrameCount < maximumFrameCount {
+      var span = sampleBlock.mutableSpan
+      let count = offlineRenderer.read(into: &span)
       if count == 0 { break }
-      frameCount += Int64(count)
+      readFrameCount += Int64(count)
       for index in 0..<count {
-        sum += Double(block[index]) * Double(block[index])
+        squareSum += Double(sampleBlock[index]) * Double(sampleBlock[index])
       }
     }
-    renderStatistics = rendering.statistics
-    measuredFrameCount = frameCount
-    rmsAmplitude = (sum / Double(max(1, frameCount))).squareRoot()
+    renderStatistics = offlineRenderer.statistics
+    measuredFrameCount = readFrameCount
+    rmsAmplitude = (squareSum / Double(max(1, readFrameCount))).squareRoot()
     requestedHertzRange = profile.frequencyRange(of: pattern.composition)
     playedHertzRange = profile.playedFrequencyRange(of: pattern.composition, rate: renderPlan.rate)
   }
@@ -191,11 +191,11 @@ struct PatternSummary {
   /// The number of items of each kind, with the singular noun and the JSON key of the kind.
   private var itemCounts: [ItemCount] {
     let patterns = pattern.composition.layers.map(\.pattern)
-    func count(_ kind: HapticEvent.Kind) -> Int {
+    func eventCount(_ kind: HapticEvent.Kind) -> Int {
       patterns.reduce(0) { $0 + $1.events.count { $0.kind == kind } }
     }
     let eventCounts: [ItemCount] = HapticEvent.Kind.allCases.map { kind in
-      (kind.noun, kind.countKey, count(kind))
+      (kind.noun, kind.countKey, eventCount(kind))
     }
     return eventCounts + [
       ("parameter", "parameters", patterns.reduce(0) { $0 + $1.parameters.count }),
@@ -209,37 +209,38 @@ struct PatternSummary {
   }
 
   var summaryText: String {
-    let counted = itemCounts.filter { $0.count > 0 }.map { $0.count.countText($0.noun) }.joined(
-      separator: ", ")
-    let voices = renderPlan.maximumVoiceCount
-    let level = NumberFormatting.decibels(ofAmplitude: Float(rmsAmplitude))
-    let levels = LevelText(renderStatistics, rate: renderPlan.rate)
+    let itemCountsText = itemCounts.filter { $0.count > 0 }.map { $0.count.countText($0.noun) }
+      .joined(
+        separator: ", ")
+    let maximumVoiceCount = renderPlan.maximumVoiceCount
+    let rmsDecibels = NumberFormatting.decibels(ofAmplitude: Float(rmsAmplitude))
+    let levelText = LevelText(renderStatistics, rate: renderPlan.rate)
     let soundEndText =
       renderPlan.soundEndFrame < renderPlan.frameCount
       ? ", sound ends at \(NumberFormatting.secondsText(soundDurationSeconds))" : ""
     let measuredText =
       isMeasuredCompletely
       ? "" : " in the first \(NumberFormatting.secondsText(measuredSeconds))"
-    let limitingText = (levels.limitingText ?? "never limited") + measuredText
-    var lines = [
+    let limitingText = (levelText.limitingText ?? "never limited") + measuredText
+    var summaryLines = [
       inputName.printable,
       "  length     \(NumberFormatting.secondsText(renderPlan.durationSeconds))\(soundEndText)",
-      "  contents   \(counted.isEmpty ? "no events" : counted)",
+      "  contents   \(itemCountsText.isEmpty ? "no events" : itemCountsText)",
       "  profile    \(profile.name): \(hapticBandText)",
-      "  level      \(levels.peakText), RMS \(level.text(places: 1)) dBFS, \(limitingText)",
-      "  polyphony  \(voices.countText("voice")) at most",
+      "  level      \(levelText.peakText), RMS \(rmsDecibels.text(places: 1)) dBFS, \(limitingText)",
+      "  polyphony  \(maximumVoiceCount.countText("voice")) at most",
     ]
-    if let feeling = pattern.composition.notes {
-      lines.insert("  about      \(feeling.printable)", at: 1)
+    if let notesText = pattern.composition.notes {
+      summaryLines.insert("  about      \(notesText.printable)", at: 1)
     }
     let bodyLocations = pattern.composition.bodyLocations.map(\.displayName)
     if !bodyLocations.isEmpty {
-      lines.insert("  places     \(bodyLocations.joined(separator: ", ").printable)", at: 3)
+      summaryLines.insert("  places     \(bodyLocations.joined(separator: ", ").printable)", at: 3)
     }
     if usesAbsoluteCurveTimes {
-      lines.append("  curves     absolute times, converted to relative")
+      summaryLines.append("  curves     absolute times, converted to relative")
     }
-    return lines.joined(separator: "\n") + "\n"
+    return summaryLines.joined(separator: "\n") + "\n"
   }
 
   private var measuredSeconds: Double {
@@ -254,19 +255,19 @@ struct PatternSummary {
 
   private var hapticBandText: String {
     guard let requestedHertzRange else { return "no haptic events" }
-    func text(_ range: ClosedRange<Double>) -> String {
+    func hertzRangeText(_ range: ClosedRange<Double>) -> String {
       let ends = [range.lowerBound, range.upperBound].map { $0.text(places: 1) }
       return (ends[0] == ends[1] ? ends[0] : ends.joined(separator: " to ")) + " Hz"
     }
-    let requested = text(requestedHertzRange)
-    guard let played = playedHertzRange.map(text), played != requested else {
-      return "events at \(requested)"
+    let requestedText = hertzRangeText(requestedHertzRange)
+    guard let playedText = playedHertzRange.map(hertzRangeText), playedText != requestedText else {
+      return "events at \(requestedText)"
     }
-    return "events at \(requested), played at \(played)"
+    return "events at \(requestedText), played at \(playedText)"
   }
 
   var jsonFields: JSONObject {
-    let played = playedHertzRange == requestedHertzRange ? nil : playedHertzRange
+    let differingHertzRange = playedHertzRange == requestedHertzRange ? nil : playedHertzRange
     return [
       "pattern": inputName, "duration": renderPlan.durationSeconds,
       "soundSeconds": soundDurationSeconds,
@@ -274,7 +275,8 @@ struct PatternSummary {
       "profile": profile.name,
       "lowestHertz": requestedHertzRange?.lowerBound,
       "highestHertz": requestedHertzRange?.upperBound,
-      "lowestPlayedHertz": played?.lowerBound, "highestPlayedHertz": played?.upperBound,
+      "lowestPlayedHertz": differingHertzRange?.lowerBound,
+      "highestPlayedHertz": differingHertzRange?.upperBound,
       "peakDecibels": NumberFormatting.decibels(
         ofAmplitude: renderStatistics.peakMagnitudeBeforeLimiter),
       "rmsDecibels": NumberFormatting.decibels(ofAmplitude: Float(rmsAmplitude)),
@@ -290,9 +292,10 @@ struct PatternSummary {
   /// A breakpoint consists of a time, an intensity, and a sharpness. Frequencies in hertz become
   /// sharpness on the scale of the profile.
   fileprivate var trackJSONFields: JSONObject {
-    let scale = profile.bandMapped(rate: renderPlan.rate).frequency.sharpnessScale
-    let events = pattern.composition.convertingStatedHertz(to: scale).layers.map(\.pattern).flatMap
-    {
+    let sharpnessScale = profile.bandMapped(rate: renderPlan.rate).frequency.sharpnessScale
+    let eventFields = pattern.composition.convertingStatedHertz(to: sharpnessScale).layers.map(
+      \.pattern
+    ).flatMap {
       pattern -> [JSONObject] in
       let felt = EffectiveParameters(pattern)
       return pattern.events.filter(\.kind.isHaptic).map { event in
@@ -303,7 +306,7 @@ struct PatternSummary {
         ]
       }
     }
-    return ["tracks": events]
+    return ["tracks": eventFields]
   }
 }
 
@@ -332,21 +335,21 @@ struct SoundSummary {
   }
 
   var problemTexts: [String] {
-    var complaints: [String] = []
+    var problems: [String] = []
     if let truncation = measurement.truncation {
-      complaints.append(truncation.messageText)
+      problems.append(truncation.messageText)
     }
-    let count = measurement.overallLevels.invalidSampleCount
-    let all = measurement.frameCount * measurement.channelLevels.count
-    if count > 0 {
-      complaints.append(
+    let invalidSampleCount = measurement.overallLevels.invalidSampleCount
+    let totalSampleCount = measurement.frameCount * measurement.channelLevels.count
+    if invalidSampleCount > 0 {
+      problems.append(
         """
-        \(count == all ? "all" : "\(count) of") \(all) samples are NaN or infinite; they are \
+        \(invalidSampleCount == totalSampleCount ? "all" : "\(invalidSampleCount) of") \(totalSampleCount) samples are NaN or infinite; they are \
         treated as silence
         """
       )
     }
-    return complaints.map { "\(inputName.printable): \($0)" }
+    return problems.map { "\(inputName.printable): \($0)" }
   }
 
   private var durationSeconds: Double {
@@ -357,41 +360,41 @@ struct SoundSummary {
   }
 
   var summaryText: String {
-    let count = measurement.channelLevels.count
-    var lines = [
+    let channelCount = measurement.channelLevels.count
+    var summaryLines = [
       inputName.printable,
       "  length     \(NumberFormatting.secondsText(durationSeconds)), "
         + "\(measurement.frameCount) frames at \(measurement.sampleRateHertz.text(places: 3)) Hz",
-      "  contents   \(count.countText("channel")), \(measurement.encoding) in "
+      "  contents   \(channelCount.countText("channel")), \(measurement.encoding) in "
         + measurement.container,
       "  level      \(levelText(measurement.overallLevels))",
     ]
     if measurement.overallLevels.samplePeakAmplitude > 0 {
-      lines.append(
+      summaryLines.append(
         "  loudness   "
           + (measurement.overallLevels.integratedLoudnessLUFS.map { "\($0.text(places: 1)) LUFS" }
             ?? "below -70 LUFS"))
     }
     if measurement.overallLevels.rmsAmplitude > 0, let combinedWeightedEnergy {
-      lines.append(
+      summaryLines.append(
         "  weighted   \(decibelText(combinedWeightedEnergy.weightedRMSDecibels)) dB "
           + "for a \(weighting.bodyPart)"
       )
-      lines.append("  spectrum   \(spectrumText)")
+      summaryLines.append("  spectrum   \(spectrumText)")
     }
     if let onsets = measurement.onsets {
-      lines.append("  onsets     \(onsetText(onsets))")
+      summaryLines.append("  onsets     \(onsetText(onsets))")
     }
-    if count > 1 {
+    if channelCount > 1 {
       for (index, levels) in measurement.channelLevels.enumerated() {
-        lines.append(
+        summaryLines.append(
           "  channel \(index + 1)" + (index < 9 ? "  " : " ") + levelText(levels)
             + (levels.rmsAmplitude > 0
               ? ", felt \(decibelText(channelWeightedEnergies[index].weightedRMSDecibels)) dB" : "")
         )
       }
     }
-    return lines.joined(separator: "\n") + "\n"
+    return summaryLines.joined(separator: "\n") + "\n"
   }
 
   private func levelText(_ levels: Levels) -> String {
@@ -411,10 +414,10 @@ struct SoundSummary {
 
   private var spectrumText: String {
     guard let combinedSpectrum, combinedSpectrum.totalPower > 0 else { return "silent" }
-    guard let centroid = combinedSpectrum.centroidHertz else { return "DC only" }
-    let power = combinedSpectrum.totalPower
-    let texts = Self.bandEdgesHertz.indices.compactMap { index -> String? in
-      let percent = (powerFraction(ofBand: index) / power * 100).rounded()
+    guard let centroidHertz = combinedSpectrum.centroidHertz else { return "DC only" }
+    let totalPower = combinedSpectrum.totalPower
+    let bandTexts = Self.bandEdgesHertz.indices.compactMap { index -> String? in
+      let percent = (powerFraction(ofBand: index) / totalPower * 100).rounded()
       guard percent >= 1 else { return nil }
       let low = Self.bandEdgesHertz[index].text(places: 0)
       guard index + 1 < Self.bandEdgesHertz.count else {
@@ -423,33 +426,36 @@ struct SoundSummary {
       let high = Self.bandEdgesHertz[index + 1].text(places: 0)
       return "\(Int(percent)) % from \(low) to \(high) Hz"
     }
-    return "centered at \(centroid.text(places: 1)) Hz; " + texts.joined(separator: ", ")
+    return "centered at \(centroidHertz.text(places: 1)) Hz; " + bandTexts.joined(separator: ", ")
   }
 
   private func powerFraction(ofBand index: Int) -> Double {
-    let edges =
+    let extendedEdgesHertz =
       Self.bandEdgesHertz + [
         max(Self.bandEdgesHertz[Self.bandEdgesHertz.count - 1], measurement.sampleRateHertz)
       ]
-    return combinedSpectrum?.power(in: edges[index]...edges[index + 1]) ?? 0
+    return combinedSpectrum?.power(in: extendedEdgesHertz[index]...extendedEdgesHertz[index + 1])
+      ?? 0
   }
 
   private func onsetText(_ onsets: [Onset]) -> String {
     if onsets.isEmpty { return "none" }
-    let times = onsets.prefix(Self.maximumListedOnsetCount).map { $0.timeSeconds.text(places: 3) }
-    return "\(onsets.count), at \(times.joined(separator: ", "))"
+    let onsetTimeTexts = onsets.prefix(Self.maximumListedOnsetCount).map {
+      $0.timeSeconds.text(places: 3)
+    }
+    return "\(onsets.count), at \(onsetTimeTexts.joined(separator: ", "))"
       + (onsets.count > Self.maximumListedOnsetCount ? " … s" : " s")
   }
 
   var jsonFields: JSONObject {
-    let bands = Self.bandEdgesHertz.indices.map { index -> JSONObject in
+    let bandFields = Self.bandEdgesHertz.indices.map { index -> JSONObject in
       [
         "fromHertz": Self.bandEdgesHertz[index],
         "toHertz": index + 1 < Self.bandEdgesHertz.count ? Self.bandEdgesHertz[index + 1] : nil,
         "decibels": Decibels.of(power: powerFraction(ofBand: index)),
       ]
     }
-    let onsets = measurement.onsets?.map {
+    let onsetFields = measurement.onsets?.map {
       ["time": $0.timeSeconds, "strength": $0.reachedAmplitude] as JSONObject
     }
     return [
@@ -459,8 +465,9 @@ struct SoundSummary {
     ] + jsonFields(of: measurement.overallLevels, weightedEnergy: combinedWeightedEnergy) + [
       "loudness": measurement.overallLevels.integratedLoudnessLUFS?.json ?? JSONElement.null,
       "weighting": weighting.name,
-      "centroidHertz": combinedSpectrum?.centroidHertz?.json ?? JSONElement.null, "bands": bands,
-      "onsets": onsets,
+      "centroidHertz": combinedSpectrum?.centroidHertz?.json ?? JSONElement.null,
+      "bands": bandFields,
+      "onsets": onsetFields,
       "channels": zip(measurement.channelLevels, channelWeightedEnergies).map {
         jsonFields(of: $0, weightedEnergy: $1)
       },

@@ -64,11 +64,11 @@ enum LatencyCommand {
     if !options.live.printsJSON {
       try terminal.output.write(reportText(measurements, outcome, for: terminal.output))
     }
-    let seconds: JSONObject = distributionRows(measurements).reduce([:]) {
+    let distributionFields: JSONObject = distributionRows(measurements).reduce([:]) {
       $0 + [$1.key: $1.values.jsonFields]
     }
     return try options.live.reportOutcome(
-      outcome, ["taps": measurements.count, "seconds": seconds], terminal)
+      outcome, ["taps": measurements.count, "seconds": distributionFields], terminal)
   }
 
   private static func distributionRows(_ all: [LatencyProbe.Measurement]) -> [(
@@ -90,37 +90,37 @@ enum LatencyCommand {
     -> String
   {
     guard let device = outcome.device, !all.isEmpty else { return "no taps measured\n" }
-    let rows = distributionRows(all)
-    var text = "\(all.count.countText("tap")) on \(device.description)\n\n"
-    text +=
+    let latencyRows = distributionRows(all)
+    var latencyText = "\(all.count.countText("tap")) on \(device.description)\n\n"
+    latencyText +=
       rightPadded("milliseconds", toWidth: 16)
       + Distribution.quantileColumns.map { rightAlignedCell($0.name) }.joined()
-    for row in rows {
-      text +=
+    for row in latencyRows {
+      latencyText +=
         "\n" + rightPadded(row.name, toWidth: 16)
         + row.values.quantiles.map { rightAlignedCell(millisecondText($0)) }.joined()
     }
-    text += "\n\n"
-    let total = rows[rows.count - 1].values
+    latencyText += "\n\n"
+    let totalLatencies = latencyRows[latencyRows.count - 1].values
     if output.isTerminal {
-      text += histogramText(total) + "\n"
+      latencyText += histogramText(totalLatencies) + "\n"
     }
-    let blocks = outcome.renderLoad
-    text += "Render load: mean \(percentText(blocks.meanLoadFraction)), "
-    text +=
-      "peak \(percentText(blocks.peakLoadFraction)); "
+    let renderLoad = outcome.renderLoad
+    latencyText += "Render load: mean \(percentText(renderLoad.meanLoadFraction)), "
+    latencyText +=
+      "peak \(percentText(renderLoad.peakLoadFraction)); "
       + "\(outcome.sinkEvents.underrunCount.countText("underrun")).\n"
-    text += "Median latency \(millisecondText(total.quantile(0.5))) ms, "
-    text += "99th percentile \(millisecondText(total.quantile(0.99))) ms, "
-    text += "without amplifier and transducer.\n"
-    return text
+    latencyText += "Median latency \(millisecondText(totalLatencies.quantile(0.5))) ms, "
+    latencyText += "99th percentile \(millisecondText(totalLatencies.quantile(0.99))) ms, "
+    latencyText += "without amplifier and transducer.\n"
+    return latencyText
   }
 
   private static func histogramText(_ values: Distribution) -> String {
-    let rows = values.histogram(rowCount: 8).rows
-    let maximumCount = rows.map(\.count).max() ?? 1
-    return rows.map { row in
-      let length = (row.count * 40 + maximumCount - 1) / max(1, maximumCount)
+    let histogramRows = values.histogram(rowCount: 8).rows
+    let maximumRowCount = histogramRows.map(\.count).max() ?? 1
+    return histogramRows.map { row in
+      let length = (row.count * 40 + maximumRowCount - 1) / max(1, maximumRowCount)
       return rightAlignedCell(millisecondText(row.start)) + " "
         + String(repeating: "█", count: length)
         + (row.count > 0 ? " \(row.count)" : "") + "\n"
@@ -208,24 +208,29 @@ final class LatencyProbe: PlaybackActivity {
 
   func recordBlockTimings(_ timings: [BlockTiming]) {
     blockTimings += timings
-    guard let pendingTapTime, let frame = player.startFrame, frame != lastStartFrame else {
+    guard let pendingTapTime, let startFrame = player.startFrame, startFrame != lastStartFrame
+    else {
       if self.pendingTapTime == nil {
         blockTimings.removeAll()
       }
       return
     }
-    guard let record = blockTimings.first(where: { $0.position + Int64($0.frameCount) > frame })
+    guard
+      let blockTiming = blockTimings.first(where: {
+        $0.position + Int64($0.frameCount) > startFrame
+      })
     else {
       return
     }
-    lastStartFrame = frame
+    lastStartFrame = startFrame
     self.pendingTapTime = nil
     blockTimings.removeAll()
-    let behind = record.frameCount - Int(frame - record.position)
+    let framesAfterStart = blockTiming.frameCount - Int(startFrame - blockTiming.position)
     measurements.append(
       Measurement(
-        callToDeviceSeconds: max(0, (record.writeEnd - pendingTapTime).inSeconds),
-        deviceDelaySeconds: Double(max(0, record.delayFrameCount - behind)) / engine.rate,
+        callToDeviceSeconds: max(0, (blockTiming.writeEnd - pendingTapTime).inSeconds),
+        deviceDelaySeconds: Double(max(0, blockTiming.delayFrameCount - framesAfterStart))
+          / engine.rate,
         limiterDelaySeconds: Renderer.lookaheadSeconds))
   }
 

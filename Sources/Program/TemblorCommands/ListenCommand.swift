@@ -142,7 +142,7 @@ enum ListenCommand {
     let listener =
       try options.socketPath.map { path throws(FileError) in try SocketListener(path) }
       ?? ServiceManager.activatedSocket.map { SocketListener(activated: $0) }
-    let upkeep = ServerMaintenance(
+    let maintenance = ServerMaintenance(
       file: options.metricsPath, watchdogLimit: ServiceManager.watchdogInterval,
       notify: ServiceManager.notifyServiceManager
     ) { terminal.report($0) }
@@ -151,13 +151,13 @@ enum ListenCommand {
       waitsForDevice: listener != nil
     ) { terminal.report($0) }
     let state = options.statePath.map { path in StateFile(path) { terminal.report($0) } }
-    let run = ServerRun(
+    let serverRun = ServerRun(
       terminal: terminal, environment: environment, standard: standard, listener: listener,
-      upkeep: upkeep, formats: formats, stateFile: state)
+      upkeep: maintenance, formats: formats, stateFile: state)
     // A signal between two sessions ends the next one.
     let interruption = InterruptSignal()
     defer { _ = interruption.descriptor }
-    return try run.run(options) {
+    return try serverRun.run(options) {
       var reloaded = arguments.withoutDefaults
       try settings.applyDefaults(to: &reloaded, on: terminal)
       return try Options(reloaded)
@@ -205,11 +205,12 @@ private final class ServerRun {
     readOptions: @escaping () throws -> ListenCommand.Options
   ) throws -> ExitStatus {
     var options = options
-    var previous: ServerActivity?
+    var previousActivity: ServerActivity?
     let initialState = try stateFile?.read() ?? ""
     while true {
       let (outcome, activity) = try playSession(
-        options, after: previous, restoring: previous?.session.stateText ?? initialState
+        options, after: previousActivity,
+        restoring: previousActivity?.session.stateText ?? initialState
       ) { [self] wake in
         try beginCheck(of: try readOptions(), isRecording: options.live.isRecorded, wake: wake)
       }
@@ -226,7 +227,7 @@ private final class ServerRun {
         environment.prepareForReload()
         options = nextOptions ?? options
       }
-      previous = activity
+      previousActivity = activity
     }
   }
 
@@ -274,15 +275,15 @@ private final class ServerRun {
     if isRecording, !options.live.rotatesRecording {
       throw UsageError("a recording without '--record-rotate' cannot continue after 'reload'")
     }
-    let current = environment.device
-    if let current, current.name == options.live.deviceOptions.reportedName {
-      try options.live.checkDevice(current)
+    let currentDevice = environment.device
+    if let currentDevice, currentDevice.name == options.live.deviceOptions.reportedName {
+      try options.live.checkDevice(currentDevice)
       return SettingsCheck { [self] in nextOptions = options }
     }
     // Another device can be opened while the current one plays.
-    let probe = try probe(options.live.deviceOptions, wake: wake)
-    return SettingsCheck(isFinished: { probe.result != nil }) { [self] in
-      if let device = try probe.result?.get() {
+    let deviceProbe = try probe(options.live.deviceOptions, wake: wake)
+    return SettingsCheck(isFinished: { deviceProbe.result != nil }) { [self] in
+      if let device = try deviceProbe.result?.get() {
         try options.live.checkDevice(device)
       }
       nextOptions = options
@@ -294,15 +295,15 @@ private final class ServerRun {
   private func probe(
     _ options: DeviceOptions, wake: WakeSignal
   ) throws(OutputError) -> OutputProbe {
-    if let current = currentProbe, current.probe.result == nil,
-      current.device == options.deviceName, current.request == options.outputRequest
+    if let pendingProbe = currentProbe, pendingProbe.probe.result == nil,
+      pendingProbe.device == options.deviceName, pendingProbe.request == options.outputRequest
     {
-      return current.probe
+      return pendingProbe.probe
     }
-    let probe = try environment.beginProbe(
+    let newProbe = try environment.beginProbe(
       of: options.deviceName, options.outputRequest, wake: wake)
-    currentProbe = (options.deviceName, options.outputRequest, probe)
-    return probe
+    currentProbe = (options.deviceName, options.outputRequest, newProbe)
+    return newProbe
   }
 }
 
@@ -394,16 +395,16 @@ final class ServerActivity: PlaybackActivity {
       ?? ([standardQueue] + queuesByClient.values).map {
         $0.timeUntilNextRequest(period: busyRetryInterval)
       }
-    let due = requestTimes.compactMap(\.self).map { max(.zero, $0 - now) }
-    let next = [
-      due.min(), session.heldEventsTimeout(at: now),
+    let requestDelays = requestTimes.compactMap(\.self).map { max(.zero, $0 - now) }
+    let nextUpdateDelay = [
+      requestDelays.min(), session.heldEventsTimeout(at: now),
       maintenance.performDueTasks(at: now, on: session),
       stateFile?.saveIfChanged(from: session, at: now),
     ]
     .compactMap(\.self).min()
-    let step = isOver ? ActivityStep.finished : waitStep(at: now, next: next)
+    let activityStep = isOver ? ActivityStep.finished : waitStep(at: now, next: nextUpdateDelay)
     reportEvents()
-    return step
+    return activityStep
   }
 
   func finishSession() {
@@ -430,21 +431,21 @@ final class ServerActivity: PlaybackActivity {
     restoration?.advance(on: session, at: now, period: busyRetryInterval)
     guard restoration?.isFinished ?? true else { return false }
     restoration = nil
-    let ending = standardQueue.execute(by: session, at: now, period: busyRetryInterval) {
+    let standardEnding = standardQueue.execute(by: session, at: now, period: busyRetryInterval) {
       standardConnection.send($0)
     }
-    var isOver = ending != nil
+    var isOver = standardEnding != nil
     guard let listener else { return isOver }
     for client in listener.clients {
-      let ending = queuesByClient[client]?.execute(
+      let clientEnding = queuesByClient[client]?.execute(
         by: session, client: client, at: now, period: busyRetryInterval
       ) {
         listener.send($0, to: client)
       }
-      if ending != nil {
+      if clientEnding != nil {
         listener.disconnect(client)
       }
-      if ending == .shutdown {
+      if clientEnding == .shutdown {
         isOver = true
       }
     }
@@ -460,26 +461,29 @@ final class ServerActivity: PlaybackActivity {
     }
     // Sound that has been sent to the device is still to be heard.
     if remaining > 0 { return (false, .roundedToNanoseconds(seconds: remaining)) }
-    let since = idleStartTime ?? now
-    idleStartTime = since
-    return (now - since >= idleTimeout, max(.zero, since + idleTimeout - now))
+    let idleStart = idleStartTime ?? now
+    idleStartTime = idleStart
+    return (now - idleStart >= idleTimeout, max(.zero, idleStart + idleTimeout - now))
   }
 
   private func waitStep(at now: Duration, next: Duration?) -> ActivityStep {
     guard restoration == nil else { return .wait(next) }
-    let idle = idleStep(at: now)
-    if idle.isOver { return .finished }
-    let limit = [next, standardConnection.pollTimeout, session.timeUntilNextUpdate(), idle.limit]
-      .compactMap { $0 }.min()
+    let idleState = idleStep(at: now)
+    if idleState.isOver { return .finished }
+    let waitLimit = [
+      next, standardConnection.pollTimeout, session.timeUntilNextUpdate(), idleState.limit,
+    ]
+    .compactMap { $0 }.min()
     guard standardConnection.isAtEnd, standardQueue.isEmpty, listener == nil else {
-      return .wait(limit)
+      return .wait(waitLimit)
     }
     if !isFinishing {
       isFinishing = session.finishPlaying()
     }
     guard isFinishing else { return .wait(busyRetryInterval) }
-    guard let remaining = session.remainingSeconds() else { return .wait(limit) }
-    return remaining > 0 ? .wait(.roundedToNanoseconds(seconds: remaining)) : .finished
+    guard let remainingSeconds = session.remainingSeconds() else { return .wait(waitLimit) }
+    return remainingSeconds > 0
+      ? .wait(.roundedToNanoseconds(seconds: remainingSeconds)) : .finished
   }
 
   private func handleEvents() {
@@ -562,23 +566,23 @@ final class FallbackEnvironment: PlaybackEnvironment {
   func beginProbe(
     of output: String, _ request: OutputRequest, wake: WakeSignal
   ) throws(OutputError) -> OutputProbe {
-    guard let format = try environment.expectedFormat(output, request) else {
+    guard let expectedFormat = try environment.expectedFormat(output, request) else {
       return try environment.beginProbe(of: output, request, wake: wake)
     }
     let probe = OutputProbe()
-    probe.complete(.success(DeviceSummary(name: output, format: format)))
+    probe.complete(.success(DeviceSummary(name: output, format: expectedFormat)))
     return probe
   }
 
   func openOutput(_ output: String, _ request: OutputRequest) throws(OutputError)
     -> sending OpenedOutput
   {
-    let opened: OpenedOutput
+    let openedOutput: OpenedOutput
     do throws(OutputError) {
       if let timeout = openingTimeout.withLock({ $0.take() }) {
-        opened = try environment.openOutput(output, request, within: timeout)
+        openedOutput = try environment.openOutput(output, request, within: timeout)
       } else {
-        opened = try environment.openOutput(output, request)
+        openedOutput = try environment.openOutput(output, request)
       }
     } catch {
       if waitsForDevice.load(ordering: .relaxed), error.kind.isTemporary,
@@ -586,17 +590,17 @@ final class FallbackEnvironment: PlaybackEnvironment {
           for: output, placeholderRequest(for: output, request))
       {
         report("\(error.messageText); waiting for the device")
-        opened = placeholder
+        openedOutput = placeholder
       } else {
         guard !needsDevice else { throw error }
         report("\(error.messageText); continuing without sound")
-        opened = OpenedOutput(
+        openedOutput = OpenedOutput(
           sink: NullSink(request.requestedFormat, time: time), name: "none")
       }
     }
-    let device = DeviceSummary(opened)
+    let device = DeviceSummary(openedOutput)
     latestOutput.withLock { $0 = (output, device) }
-    return opened
+    return openedOutput
   }
 
   /// Returns a request for the format that an output had in the previous session, because a
@@ -607,18 +611,18 @@ final class FallbackEnvironment: PlaybackEnvironment {
     guard let (name, device) = latestOutput.withLock({ $0 }), name == output else {
       return request
     }
-    let format = device.format
-    var matching = request
+    let deviceFormat = device.format
+    var matchingRequest = request
     if request.allowsOtherRate {
-      let ratio = format.rate / Double(request.rate)
-      matching.rate = Int(format.rate)
-      matching.periodSize = Int((Double(request.periodSize) * ratio).rounded())
-      matching.bufferSize = Int((Double(request.bufferSize) * ratio).rounded())
+      let ratio = deviceFormat.rate / Double(request.rate)
+      matchingRequest.rate = Int(deviceFormat.rate)
+      matchingRequest.periodSize = Int((Double(request.periodSize) * ratio).rounded())
+      matchingRequest.bufferSize = Int((Double(request.bufferSize) * ratio).rounded())
     }
-    if case .atLeast(let count) = request.channels {
-      matching.channels = .atLeast(max(count, format.channelCount))
+    if case .atLeast(let minimumCount) = request.channels {
+      matchingRequest.channels = .atLeast(max(minimumCount, deviceFormat.channelCount))
     }
-    return matching
+    return matchingRequest
   }
 
   func play(
@@ -669,15 +673,15 @@ package enum ServiceManager {
     if path.hasPrefix("@") {
       address.sun_path.0 = 0
     }
-    let kind = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-    let descriptor = socket(AF_UNIX, kind, 0)
-    guard descriptor >= 0 else { return }
-    defer { close(descriptor) }
-    let text = Array(state.utf8)
+    let socketType = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+    let socketDescriptor = socket(AF_UNIX, socketType, 0)
+    guard socketDescriptor >= 0 else { return }
+    defer { close(socketDescriptor) }
+    let stateBytes = Array(state.utf8)
     _ = unsafe SocketFile.withAddress(
       &address, length: MemoryLayout<sa_family_t>.size + path.utf8.count
     ) {
-      unsafe sendto(descriptor, text, text.count, Int32(MSG_NOSIGNAL), $0, $1)
+      unsafe sendto(socketDescriptor, stateBytes, stateBytes.count, Int32(MSG_NOSIGNAL), $0, $1)
     }
   }
 }

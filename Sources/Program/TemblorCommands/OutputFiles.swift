@@ -37,9 +37,9 @@ struct RenderOutputs: Sendable {
   private(set) var batchItems: [RenderBatch.Item] = []
 
   init(_ options: Options, inputs: [PatternInput], problemCount: Int) throws {
-    let count = inputs.count + problemCount
+    let inputCount = inputs.count + problemCount
     guard options.path != OutputPaths.standardOutput else {
-      guard count == 1, !options.writesStems, !options.printsJSON else {
+      guard inputCount == 1, !options.writesStems, !options.printsJSON else {
         throw UsageError("'--output -' requires a single pattern, without '--stems' or '--json'")
       }
       batchItems = inputs.map {
@@ -50,13 +50,13 @@ struct RenderOutputs: Sendable {
       }
       return
     }
-    let named = options.path.flatMap(SoundFileFormat.container(ofName:))
+    let namedContainer = options.path.flatMap(SoundFileFormat.container(ofName:))
     let destination = try OutputDestination(
-      options.path, count: count, "patterns",
-      isFolder: named == nil && inputs.contains(where: \.isFromFolder))
+      options.path, count: inputCount, "patterns",
+      isFolder: namedContainer == nil && inputs.contains(where: \.isFromFolder))
     for input in inputs {
       let container = try destination.format(
-        named: named, requested: options.container, default: .wav, option: "--format",
+        named: namedContainer, requested: options.container, default: .wav, option: "--format",
         extensions: ".wav, .flac, .aiff, .w64, .rf64, .caf, or .ogg")
       try addItems(of: input, container, options, to: destination)
     }
@@ -68,9 +68,9 @@ struct RenderOutputs: Sendable {
     of input: PatternInput, _ container: SoundFileFormat.Container, _ options: Options,
     to destination: OutputDestination
   ) throws {
-    let stems: [(buses: RenderSettings.AudibleBuses, suffix: String)] =
+    let stemFiles: [(buses: RenderSettings.AudibleBuses, suffix: String)] =
       options.writesStems ? [(.haptics, ".haptic"), (.audio, ".audio")] : [(.all, "")]
-    for (buses, suffix) in stems {
+    for (buses, suffix) in stemFiles {
       let path =
         options.writesStems && !destination.isFolder
         ? destination.outputPath(insertingBeforeExtension: suffix)
@@ -117,18 +117,18 @@ struct OutputDestination {
   /// - Throws: `UsageError` if several results go to a name that is evidently the name of a file.
   init(_ output: String?, count: Int, _ noun: String, isFolder: Bool = false) throws(UsageError) {
     path = output ?? ""
-    let entry = FileSystem.entryKind(at: path)
+    let entryKind = FileSystem.entryKind(at: path)
     self.isFolder =
       output != OutputPaths.standardOutput
-      && (count > 1 || isFolder || output == nil || path.hasSuffix("/") || entry == .folder)
-    guard count > 1, self.isFolder, output != nil, !path.hasSuffix("/"), entry != .folder else {
+      && (count > 1 || isFolder || output == nil || path.hasSuffix("/") || entryKind == .folder)
+    guard count > 1, self.isFolder, output != nil, !path.hasSuffix("/"), entryKind != .folder else {
       return
     }
     let isFile =
       SoundFileFormat.container(ofName: path) != nil || PlotFormat(ofName: path) != nil
       || FormatRegistry.standard.format(forFileName: path) != nil
       || (OutputPaths.pageExtensions + ["json"]).contains { path.lowercased().hasSuffix("." + $0) }
-    guard isFile || entry != .missing else { return }
+    guard isFile || entryKind != .missing else { return }
     throw UsageError(
       "\(path.inQuotes) is a file name, but there are \(count) \(noun); specify a folder")
   }
@@ -151,11 +151,11 @@ struct OutputDestination {
         "the extension of \(path.inQuotes) selects \(named.rawValue), but \(option.inQuotes) is "
           + requested.rawValue)
     }
-    guard let kind = requested ?? named else {
+    guard let selectedKind = requested ?? named else {
       throw UsageError(
         "unknown file extension of \(path.inQuotes); use \(extensions), or \(option.inQuotes)")
     }
-    return kind
+    return selectedKind
   }
 
   /// Returns the path of a file in the folder, or the path of the named file.
@@ -166,8 +166,8 @@ struct OutputDestination {
   /// Returns the path of the named file with a suffix before its extension, in the same folder.
   func outputPath(insertingBeforeExtension suffix: String) -> String {
     let fileExtension = path.lastIndex(of: ".").map { String(path[$0...]) } ?? ""
-    let name = FileSystem.fileStem(of: path) + suffix + fileExtension
-    return FileSystem.joinPath(FileSystem.folderPath(of: path), name)
+    let outputName = FileSystem.fileStem(of: path) + suffix + fileExtension
+    return FileSystem.joinPath(FileSystem.folderPath(of: path), outputName)
   }
 
   /// Throws an error if an output would be written through a link below the folder.
@@ -175,8 +175,8 @@ struct OutputDestination {
   /// - Parameter file: The output for an input from a folder, whose name the user has not chosen.
   func checkLinks(to file: String) throws(FileError) {
     guard isFolder else { return }
-    let name = path.isEmpty ? file : String(file.dropFirst(path.count))
-    try ReceivedPath.checkLinks(to: name, below: path)
+    let relativeName = path.isEmpty ? file : String(file.dropFirst(path.count))
+    try ReceivedPath.checkLinks(to: relativeName, below: path)
   }
 }
 
@@ -213,9 +213,9 @@ enum OutputPaths {
 
   /// Throws an error if two inputs would be written to the same file.
   static func checkPathsAreUnique(_ files: [(input: String, path: String)]) throws(UsageError) {
-    var owners: [String: String] = [:]
+    var inputsByPath: [String: String] = [:]
     for (input, path) in files {
-      if let previous = owners.updateValue(input, forKey: path) {
+      if let previous = inputsByPath.updateValue(input, forKey: path) {
         throw UsageError(
           "\(previous.inQuotes) and \(input.inQuotes) cannot both be written to \(path.inQuotes)")
       }
@@ -299,12 +299,12 @@ struct PageOutput {
       return try terminal.output.write(page.span)
     }
     try AtomicFileWriter.write(page, to: options.pagePath)
-    let output = PageOutput(
+    let pageOutput = PageOutput(
       pagePath: options.pagePath, byteCount: page.count, opensInBrowser: options.opensInBrowser)
     if !options.isQuiet {
-      output.reportPage(state, on: terminal)
+      pageOutput.reportPage(state, on: terminal)
     }
-    try work.attemptWork { _ in try output.openInBrowser() }
+    try work.attemptWork { _ in try pageOutput.openInBrowser() }
   }
 
   static func outputOption(default defaultPath: String) -> TypedOption<String> {
@@ -349,20 +349,20 @@ struct PageOutput {
   ///   - path: The file or the address.
   ///   - state: The state without a browser, such as `was written`, for messages.
   static func openInBrowser(_ path: String, state: String) throws(FileError) {
-    let file = (path.hasPrefix("-") ? "./" + path : path).asShellWord
-    let script = """
+    let quotedPath = (path.hasPrefix("-") ? "./" + path : path).asShellWord
+    let openScript = """
       command -v xdg-open > /dev/null || exit \(commandNotFoundStatus)
-      xdg-open \(file) > /dev/null 2>&1 &
+      xdg-open \(quotedPath) > /dev/null 2>&1 &
       for i in 1 2 3 4 5 6 7 8 9 10; do kill -0 $! 2> /dev/null || { wait $!; exit; }; sleep 0.1; \
       done
       """
-    let status = unsafe system(script) >> 8 & 0xFF
-    guard status != 0 else { return }
+    let scriptStatus = unsafe system(openScript) >> 8 & 0xFF
+    guard scriptStatus != 0 else { return }
     throw FileError(
       path,
-      status == commandNotFoundStatus
+      scriptStatus == commandNotFoundStatus
         ? "\(state), but not opened: xdg-open (package xdg-utils) not found; open it in a browser"
-        : "\(state), but not opened: xdg-open failed with status \(status); open it in a browser"
+        : "\(state), but not opened: xdg-open failed with status \(scriptStatus); open it in a browser"
     )
   }
 }
@@ -376,13 +376,13 @@ struct PlotOutputs: Sendable {
   init(
     _ output: String, format requested: PlotFormat?, groups: [[TakeInput]], missingCount: Int
   ) throws {
-    let count = groups.count + missingCount
+    let pictureCount = groups.count + missingCount
     if output == OutputPaths.standardOutput {
-      guard count == 1 else { throw UsageError("'--output -' requires a single picture") }
+      guard pictureCount == 1 else { throw UsageError("'--output -' requires a single picture") }
       plotItems = groups.map { ($0, output, requested ?? .png) }
       return
     }
-    let destination = try OutputDestination(output, count: count, "pictures")
+    let destination = try OutputDestination(output, count: pictureCount, "pictures")
     for inputs in groups {
       let format = try destination.format(
         named: PlotFormat(ofName: output), requested: requested, default: .png, option: "--format",

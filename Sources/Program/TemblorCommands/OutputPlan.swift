@@ -21,11 +21,11 @@ struct SoundCopy {
   static func findCopies(
     _ references: [ReadResult.SoundReference], of input: PatternInput, to folder: String?
   ) -> (copies: [SoundCopy], losses: [PatternConversion.LocatedLoss]) {
-    var copies: [SoundCopy] = []
-    var losses: [PatternConversion.LocatedLoss] = []
-    func drop(_ reference: ReadResult.SoundReference, _ message: String) {
+    var soundCopies: [SoundCopy] = []
+    var soundLosses: [PatternConversion.LocatedLoss] = []
+    func recordLoss(_ reference: ReadResult.SoundReference, _ message: String) {
       let loss = Loss(.dropped, .composition, message)
-      losses.append(.init(loss: loss, location: reference.location))
+      soundLosses.append(.init(loss: loss, location: reference.location))
     }
     for reference in references {
       do {
@@ -33,24 +33,25 @@ struct SoundCopy {
         guard let folder, !isInPlace(reference.path, in: folder, source: source) else { continue }
         let destination = try ReceivedPath(reference.path, in: folder)
         _ = try WaveformFiles.verifiedPath(of: reference, in: input.soundFolder)
-        copies.append(SoundCopy(sourcePath: source, receivedPath: destination))
+        soundCopies.append(SoundCopy(sourcePath: source, receivedPath: destination))
       } catch let error as InputError {
         let hint = error.finding.suggestion.map { "; \($0)" } ?? ""
-        drop(reference, error.finding.message + hint)
+        recordLoss(reference, error.finding.message + hint)
       } catch let error as FileError {
-        drop(reference, "the sound file \(reference.path.inQuotes) \(error.reason)")
+        recordLoss(reference, "the sound file \(reference.path.inQuotes) \(error.reason)")
       } catch {
-        drop(reference, "the sound file \(reference.path.inQuotes) cannot be copied: \(error)")
+        recordLoss(
+          reference, "the sound file \(reference.path.inQuotes) cannot be copied: \(error)")
       }
     }
-    return (copies, losses)
+    return (soundCopies, soundLosses)
   }
 
   /// Returns whether a name in the output folder already refers to the sound file, so that no copy
   /// is needed.
   static func isInPlace(_ name: String, in folder: String, source: String) -> Bool {
-    guard let identity = FileIdentity(FileSystem.joinPath(folder, name)) else { return false }
-    return identity == FileIdentity(source)
+    guard let fileIdentity = FileIdentity(FileSystem.joinPath(folder, name)) else { return false }
+    return fileIdentity == FileIdentity(source)
   }
 }
 
@@ -86,32 +87,32 @@ struct OutputPlan {
   /// Plans to copy a sound file, and returns the copy, or nil if the same copy is already planned
   /// or exists.
   mutating func addCopy(_ copy: SoundCopy) -> SoundCopy? {
-    let path = copy.receivedPath.path
-    if inputCheck.isInputPath(path) {
-      addConflict(path, reason: "is an input file; choose a different '--output'")
+    let copyPath = copy.receivedPath.path
+    if inputCheck.isInputPath(copyPath) {
+      addConflict(copyPath, reason: "is an input file; choose a different '--output'")
       return nil
     }
-    switch ownersByPath[InputOverwriteCheck.comparablePath(of: path)] {
+    switch ownersByPath[InputOverwriteCheck.comparablePath(of: copyPath)] {
     case .output:
-      addConflict(path, reason: Self.conflictReason(with: copy.sourcePath))
+      addConflict(copyPath, reason: Self.conflictReason(with: copy.sourcePath))
       return nil
     case .copy(let otherSource):
       guard otherSource != copy.sourcePath else { return nil }
       addConflict(
-        path,
+        copyPath,
         reason: "cannot be a copy of both \(otherSource.inQuotes) and \(copy.sourcePath.inQuotes); "
           + "convert their patterns to different folders")
       return nil
     case nil:
-      ownersByPath[InputOverwriteCheck.comparablePath(of: path)] = .copy(of: copy.sourcePath)
+      ownersByPath[InputOverwriteCheck.comparablePath(of: copyPath)] = .copy(of: copy.sourcePath)
     }
     do throws(FileError) {
       if try copy.receivedPath.checkState() == .free { return copy }
-      if try FileSystem.read(path) == FileSystem.read(copy.sourcePath) {
+      if try FileSystem.read(copyPath) == FileSystem.read(copy.sourcePath) {
         return nil
       }
       addConflict(
-        path,
+        copyPath,
         reason: """
           exists and differs from the sound file \(copy.sourcePath.inQuotes); choose a different \
           '--output'

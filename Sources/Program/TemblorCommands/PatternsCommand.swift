@@ -53,21 +53,22 @@ enum PatternsCommand {
       try terminal.output.write(ShippedPatterns.names.map { $0 + "\n" }.joined())
       return .success
     }
-    let rows = try ShippedPatterns.names.map { name in
+    let patternRows = try ShippedPatterns.names.map { name in
       let (plan, pattern) = try RenderJob().loadPlan(
         PatternInput(origin: .shipped(name), outputStem: name))
       return (name: name, duration: plan.durationSeconds, notes: pattern.composition.notes ?? "")
     }
-    let fields = rows.map { row -> JSONObject in
+    let patternFields = patternRows.map { row -> JSONObject in
       ["name": row.name, "duration": row.duration, "description": row.notes]
     }
-    let lines = rows.map { row in
+    let tableRows = patternRows.map { row in
       let length = NumberFormatting.secondsText(row.duration)
       let padding = String(repeating: " ", count: max(0, 7 - length.count))
       return [row.name, padding + length, row.notes]
     }
     try terminal.output.write(
-      options.format, json: ["patterns": fields], csv: fields, text: TextTable.text(ofRows: lines))
+      options.format, json: ["patterns": patternFields], csv: patternFields,
+      text: TextTable.text(ofRows: tableRows))
     return .success
   }
 }
@@ -90,14 +91,15 @@ struct SoundCard: Equatable {
     else {
       return nil
     }
-    let first = ",DEV=0"
+    let firstDeviceSuffix = ",DEV=0"
     deviceName =
-      (listing.name.hasSuffix(first) ? String(listing.name.dropLast(first.count)) : listing.name)
+      (listing.name.hasSuffix(firstDeviceSuffix)
+      ? String(listing.name.dropLast(firstDeviceSuffix.count)) : listing.name)
       .printable
     hardwareName = String(listing.name.dropFirst(4))
     // After the last comma, ALSA describes the conversion.
-    let end = listing.description.lastIndex(of: ",") ?? listing.description.endIndex
-    cardName = listing.description[..<end].description.printable
+    let cardNameEnd = listing.description.lastIndex(of: ",") ?? listing.description.endIndex
+    cardName = listing.description[..<cardNameEnd].description.printable
   }
 }
 
@@ -157,46 +159,47 @@ enum DevicesCommand {
 
   /// Returns help text that lists the `--device` option for each sound card.
   static func playAdvice(_ devices: [OutputListing]) -> String {
-    let cards = devices.compactMap(SoundCard.init).map {
+    let cardRows = devices.compactMap(SoundCard.init).map {
       ["  --device \($0.deviceName)", $0.cardName]
     }
-    let sinks = devices.filter { NamedSink(device: $0.name) != nil }
-    let rows = cards + sinks.map { ["  --device \($0.name.printable)", $0.description.printable] }
-    guard !rows.isEmpty else {
+    let sinkListings = devices.filter { NamedSink(device: $0.name) != nil }
+    let deviceRows =
+      cardRows + sinkListings.map { ["  --device \($0.name.printable)", $0.description.printable] }
+    guard !deviceRows.isEmpty else {
       return "No sound card found. Connect a sound card, or write a file with --device wav:FILE.\n"
     }
-    let sinkNoun = cards.isEmpty ? "a sink" : "a card or a sink"
-    let noun = sinks.isEmpty ? "a card" : sinkNoun
-    return "To play on \(noun), use its option, or save it with 'temblor setup':\n"
-      + TextTable.text(ofRows: rows)
+    let sinkNoun = cardRows.isEmpty ? "a sink" : "a card or a sink"
+    let outputNoun = sinkListings.isEmpty ? "a card" : sinkNoun
+    return "To play on \(outputNoun), use its option, or save it with 'temblor setup':\n"
+      + TextTable.text(ofRows: deviceRows)
   }
 
   /// Returns help text that lists the `--source` option for each recording source; empty without
   /// sources.
   static func sourceAdvice(_ sources: [OutputListing]) -> String {
     guard !sources.isEmpty else { return "" }
-    let rows = sources.map { ["  --source \($0.name.printable)", $0.description.printable] }
+    let sourceRows = sources.map { ["  --source \($0.name.printable)", $0.description.printable] }
     return "\nTo follow a source with 'temblor follow', use its option:\n"
-      + TextTable.text(ofRows: rows)
+      + TextTable.text(ofRows: sourceRows)
   }
 
   static func listText(_ devices: [OutputListing], for output: Output) -> String {
-    var text = ""
+    var listing = ""
     for device in devices {
-      text += output.styled(device.name.printable, .bold)
-      text += device.description.isEmpty ? "\n" : "  \(device.description.printable)\n"
+      listing += output.styled(device.name.printable, .bold)
+      listing += device.description.isEmpty ? "\n" : "  \(device.description.printable)\n"
       if let abilities = device.capabilities {
-        text += "    \(capabilityText(abilities))\n"
+        listing += "    \(capabilityText(abilities))\n"
       } else if device.probeError?.kind == .busy {
-        text += "    " + output.styled("busy: in use by another program", .yellow) + "\n"
+        listing += "    " + output.styled("busy: in use by another program", .yellow) + "\n"
       } else if let problem = device.probeError {
         // A name means only that the configuration defines it, not that the device exists.
         let reason =
           problem.kind == .notFound ? "not available" : "cannot be opened: \(problem.description)"
-        text += "    " + output.styled(reason, .dim) + "\n"
+        listing += "    " + output.styled(reason, .dim) + "\n"
       }
     }
-    return text
+    return listing
   }
 
   /// The maximum period size that is listed, in frames. Devices with a larger maximum are listed
@@ -206,10 +209,10 @@ enum DevicesCommand {
   /// Returns a line such as `2 channels; 44100, 48000 Hz; s16; periods of 32 to 4096 frames;
   /// hardware`.
   private static func capabilityText(_ abilities: OutputListing.Capabilities) -> String {
-    let channels = rangeText(abilities.channelCounts)
+    let channelCountsText = rangeText(abilities.channelCounts)
     let periods = abilities.periodSizes
     return [
-      "\(channels) channel\(channels == "1" ? "" : "s")",
+      "\(channelCountsText) channel\(channelCountsText == "1" ? "" : "s")",
       abilities.rates.map(String.init).joined(separator: ", ") + " Hz",
       abilities.encodings.joined(separator: ", "),
       periods.upperBound > maximumListedPeriodFrameCount
@@ -220,15 +223,15 @@ enum DevicesCommand {
 
   /// Returns numbers with consecutive numbers combined: `1, 2, 4–8`.
   static func rangeText(_ numbers: [Int]) -> String {
-    var runs: [ClosedRange<Int>] = []
+    var consecutiveRanges: [ClosedRange<Int>] = []
     for number in numbers {
-      if let last = runs.last, last.upperBound + 1 == number {
-        runs[runs.count - 1] = last.lowerBound...number
+      if let last = consecutiveRanges.last, last.upperBound + 1 == number {
+        consecutiveRanges[consecutiveRanges.count - 1] = last.lowerBound...number
       } else {
-        runs.append(number...number)
+        consecutiveRanges.append(number...number)
       }
     }
-    return runs.map { run in
+    return consecutiveRanges.map { run in
       switch run.count {
       case 1: "\(run.lowerBound)"
       case 2: "\(run.lowerBound), \(run.upperBound)"
@@ -238,7 +241,7 @@ enum DevicesCommand {
   }
 
   private static func jsonFields(_ device: OutputListing) -> JSONObject {
-    let abilities: JSONObject? = device.capabilities.map {
+    let capabilityFields: JSONObject? = device.capabilities.map {
       [
         "rates": $0.rates, "channels": $0.channelCounts, "formats": $0.encodings,
         "minPeriodSize": $0.periodSizes.lowerBound, "maxPeriodSize": $0.periodSizes.upperBound,
@@ -248,7 +251,7 @@ enum DevicesCommand {
     return [
       "name": device.name, "description": device.description,
       "busy": device.probeError?.kind == .busy,
-    ] + abilities
+    ] + capabilityFields
       + ["problem": device.probeError?.description]
   }
 }

@@ -87,8 +87,8 @@ enum PlayCommand {
 
     try options.live.checkOutputs(reading: patterns.loadedPatterns.flatMap(\.sourcePaths))
     let session = options.live.makeSession(in: environment, terminal)
-    let placeCount = patterns.loadedPatterns.map(\.composition.bodyLocationCount).max() ?? 0
-    let (outcome, _) = try options.live.play(in: session, placeCount: placeCount) { engine in
+    let bodyLocationCount = patterns.loadedPatterns.map(\.composition.bodyLocationCount).max() ?? 0
+    let (outcome, _) = try options.live.play(in: session, placeCount: bodyLocationCount) { engine in
       try Playlist(
         patterns.compilePatterns(for: engine, terminal), on: engine, passCount: options.passCount,
         gapSeconds: options.gapSeconds,
@@ -109,7 +109,7 @@ struct LivePatterns {
   private var loadingFailures: [(name: String, message: String, status: ExitStatus)] = []
 
   init(_ arguments: ParsedArguments, _ formats: FormatRegistry, _ terminal: Terminal) throws {
-    let reading = try SharedOptions.parseReadingOptions(arguments)
+    let readingOptions = try SharedOptions.parseReadingOptions(arguments)
     let (inputs, problems) = PatternInput.find(
       arguments[SharedOptions.patternArgument(formats)], formats: formats,
       soundLookup: try SharedOptions.parseSoundLookup(arguments),
@@ -119,7 +119,7 @@ struct LivePatterns {
     }
     for input in inputs {
       do {
-        let pattern = try LoadedPattern(input, options: reading)
+        let pattern = try LoadedPattern(input, options: readingOptions)
         loadedPatterns.append(pattern)
         for warning in FindingGrouping.groupedFindings(pattern.warnings()) {
           terminal.report(warning.description.printable)
@@ -145,28 +145,28 @@ struct LivePatterns {
   mutating func compilePatterns(for engine: PlaybackEngine, _ terminal: Terminal)
     -> [CompiledPattern]
   {
-    var compiled: [CompiledPattern] = []
-    var playable: [LoadedPattern] = []
+    var compiledPatterns: [CompiledPattern] = []
+    var playablePatterns: [LoadedPattern] = []
     for pattern in loadedPatterns {
       do {
-        compiled.append(try CompiledPattern(name: pattern.input.name, pattern, for: engine))
+        compiledPatterns.append(try CompiledPattern(name: pattern.input.name, pattern, for: engine))
         for finding in pattern.playbackFindings(on: engine.profiles, rate: engine.rate) {
           terminal.report(finding.description.printable)
         }
-        playable.append(pattern)
+        playablePatterns.append(pattern)
       } catch {
         recordFailure(pattern.input.name, error, terminal)
       }
     }
-    loadedPatterns = playable
-    soundSeconds = compiled.map(\.soundSeconds)
-    return compiled
+    loadedPatterns = playablePatterns
+    soundSeconds = compiledPatterns.map(\.soundSeconds)
+    return compiledPatterns
   }
 
   private mutating func recordFailure(_ name: String, _ error: any Error, _ terminal: Terminal) {
-    let message = Failure.messageText(error)
-    loadingFailures.append((name, message, Failure.exitStatus(of: error)))
-    terminal.report(message)
+    let failureText = Failure.messageText(error)
+    loadingFailures.append((name, failureText, Failure.exitStatus(of: error)))
+    terminal.report(failureText)
   }
 }
 
@@ -320,18 +320,18 @@ enum WatchCommand {
     try options.live.checkOutputs(reading: options.input.sourcePaths)
     let session = options.live.makeSession(in: environment, terminal)
     let pattern = try? LoadedPattern(options.input, options: options.readingOptions)
-    let placeCount = pattern?.composition.bodyLocationCount ?? 0
-    let (outcome, activity) = try options.live.play(in: session, placeCount: placeCount) {
+    let bodyLocationCount = pattern?.composition.bodyLocationCount ?? 0
+    let (outcome, activity) = try options.live.play(in: session, placeCount: bodyLocationCount) {
       engine in
       try WatchActivity(
         options.input, at: options.patternPath, readingOptions: options.readingOptions, on: engine,
         passCount: options.passCount, session: session, output: terminal.errorOutput)
     }
-    let fields: JSONObject = [
+    let outcomeFields: JSONObject = [
       "file": options.patternPath, "goodVersions": activity.validVersionCount,
       "brokenVersions": activity.invalidVersionCount,
     ]
-    return try options.live.reportOutcome(outcome, fields, terminal)
+    return try options.live.reportOutcome(outcome, outcomeFields, terminal)
   }
 }
 
@@ -364,8 +364,8 @@ final class WatchActivity: PlaybackActivity {
     trackPlayer = SingleTrackPlayer(engine, passCount: passCount, wakeSignal: session.wakeSignal)
     // Watching begins before the file is read, so that no change is missed.
     fileWatch = try FileWatch([path])
-    let start = FrameConversion.frame(seconds: Playlist.leadInSeconds, rate: engine.rate)
-    try reloadPattern(startingAt: .frame(start))
+    let startFrame = FrameConversion.frame(seconds: Playlist.leadInSeconds, rate: engine.rate)
+    try reloadPattern(startingAt: .frame(startFrame))
   }
 
   var watchedDescriptors: [PollDescriptor] { [PollDescriptor(fileWatch.descriptor)] }
@@ -374,10 +374,10 @@ final class WatchActivity: PlaybackActivity {
   var keyHelp: [KeyHelp] { SingleTrackPlayer.keyHelp }
 
   func updateActivity(at now: Duration) throws -> ActivityStep {
-    let changes = try fileWatch.pollChanges(at: now)
-    if changes.contains(.init(path: patternPath, kind: .removed)) {
+    let fileChanges = try fileWatch.pollChanges(at: now)
+    if fileChanges.contains(.init(path: patternPath, kind: .removed)) {
       console.reportError("\(patternPath.printable) was removed; the last version stays loaded")
-    } else if !changes.isEmpty {
+    } else if !fileChanges.isEmpty {
       try reloadPattern(startingAt: .now)
     }
     return .wait(fileWatch.waitTimeout(at: now))
@@ -393,11 +393,11 @@ final class WatchActivity: PlaybackActivity {
   }
 
   private func reloadPattern(startingAt time: PlaybackTime) throws {
-    let compiled: CompiledPattern
+    let compiledPattern: CompiledPattern
     do {
       let pattern = try LoadedPattern(input, options: readingOptions)
       try fileWatch.setWatchedPaths([patternPath] + pattern.sourcePaths.filter(isBelowFolder))
-      compiled = try CompiledPattern(name: patternPath, pattern, for: engine)
+      compiledPattern = try CompiledPattern(name: patternPath, pattern, for: engine)
       let findings = pattern.playbackFindings(on: engine.profiles, rate: engine.rate)
       for warning in FindingGrouping.groupedFindings(pattern.warnings()) + findings {
         console.reportError(warning.description.printable)
@@ -406,14 +406,15 @@ final class WatchActivity: PlaybackActivity {
       invalidVersionCount += 1
       return report(error)
     }
-    try trackPlayer.play(compiled, at: time)
+    try trackPlayer.play(compiledPattern, at: time)
     validVersionCount += 1
-    let text = "\(patternPath.printable): \(NumberFormatting.secondsText(compiled.soundSeconds))"
+    let versionText =
+      "\(patternPath.printable): \(NumberFormatting.secondsText(compiledPattern.soundSeconds))"
     // The first version is expected; a log contains every later version.
     if validVersionCount + invalidVersionCount > 1 {
-      console.reportInformation(text)
+      console.reportInformation(versionText)
     } else {
-      console.reportHint(text)
+      console.reportHint(versionText)
     }
   }
 
@@ -424,10 +425,10 @@ final class WatchActivity: PlaybackActivity {
   }
 
   private func report(_ error: any Error) {
-    let findings =
+    let reportedFindings =
       (try? CheckCommand.findFindings(in: input))?.filter { $0.severity != .note } ?? []
-    if error is InputError, findings.contains(where: { $0.severity == .error }) {
-      console.reportError(String(CheckCommand.reportText(findings, for: output).dropLast()))
+    if error is InputError, reportedFindings.contains(where: { $0.severity == .error }) {
+      console.reportError(String(CheckCommand.reportText(reportedFindings, for: output).dropLast()))
     } else {
       console.reportError(Failure.messageText(error))
     }

@@ -124,30 +124,30 @@ enum PlotCommand {
     let (inputs, problems) = TakeInput.resolve(
       options.inputArguments, formats: formats, soundLookup: options.soundLookup)
     let takes = inputs.map { $0.asPattern(ofChannels: options.inputChannels) }
-    let groups = try inputGroups(of: takes, problemCount: problems.count, options)
-    let outputs = try options.outputPath.map { path in
+    let plotGroups = try inputGroups(of: takes, problemCount: problems.count, options)
+    let plotOutputs = try options.outputPath.map { path in
       try PlotOutputs(
-        path, format: options.plotFormat, groups: groups,
+        path, format: options.plotFormat, groups: plotGroups,
         missingCount: options.isOverlay ? 0 : problems.count)
     }
-    if outputs?.plotItems.first?.path == OutputPaths.standardOutput {
+    if plotOutputs?.plotItems.first?.path == OutputPaths.standardOutput {
       try SharedOptions.refuseTerminalOutput(terminal)
     }
-    var work = BatchWork(on: terminal, problems: problems)
-    var report = WrittenFileReport()
-    var line = ProgressLine(on: terminal)
-    for (index, group) in groups.enumerated() {
+    var batchWork = BatchWork(on: terminal, problems: problems)
+    var writtenFileReport = WrittenFileReport()
+    var progressLine = ProgressLine(on: terminal)
+    for (index, group) in plotGroups.enumerated() {
       do {
         if SignalHandling.isInterruptRequested {
           throw FileError(group[0].name, "interrupted; nothing was written")
         }
-        if outputs != nil, !options.isQuiet {
-          line.show("\(index) of \(groups.count) pictures")
+        if plotOutputs != nil, !options.isQuiet {
+          progressLine.show("\(index) of \(plotGroups.count) pictures")
         }
         let plot = try makePlot(group, options)
-        if let item = outputs?.plotItems[index] {
+        if let item = plotOutputs?.plotItems[index] {
           let byteCount = try write(plot, item, style: options.plotStyle, on: terminal)
-          report.add([(item.path, byteCount)])
+          writtenFileReport.add([(item.path, byteCount)])
         } else {
           if index > 0 {
             try terminal.output.writeLine()
@@ -157,16 +157,17 @@ enum PlotCommand {
       } catch let error as StreamError {
         throw error
       } catch {
-        line.clear()
-        work.recordFailure(errorMessage(error, about: group), Failure.exitStatus(of: error))
+        progressLine.clear()
+        batchWork.recordFailure(errorMessage(error, about: group), Failure.exitStatus(of: error))
       }
     }
-    line.clear()
-    let isFile = outputs?.plotItems.first.map { $0.path != OutputPaths.standardOutput } ?? false
-    if isFile, !options.isQuiet {
-      report.print(of: groups.count + problems.count, "picture", on: terminal)
+    progressLine.clear()
+    let writesToFile =
+      plotOutputs?.plotItems.first.map { $0.path != OutputPaths.standardOutput } ?? false
+    if writesToFile, !options.isQuiet {
+      writtenFileReport.print(of: plotGroups.count + problems.count, "picture", on: terminal)
     }
-    return work.overallStatus
+    return batchWork.overallStatus
   }
 
   /// Returns the inputs of each plot. A plot shows a single input, or all inputs with `--overlay`.
@@ -174,10 +175,10 @@ enum PlotCommand {
     throws(UsageError) -> [[TakeInput]]
   {
     guard options.isOverlay else { return inputs.map { [$0] } }
-    let count = inputs.count + problemCount
-    guard (2...Plot.maximumSubjectCount).contains(count) else {
+    let inputCount = inputs.count + problemCount
+    guard (2...Plot.maximumSubjectCount).contains(inputCount) else {
       throw UsageError(
-        "'--overlay' requires two to \(Plot.maximumSubjectCount) inputs, not \(count)")
+        "'--overlay' requires two to \(Plot.maximumSubjectCount) inputs, not \(inputCount)")
     }
     return problemCount == 0 ? [inputs] : []
   }
@@ -186,22 +187,23 @@ enum PlotCommand {
   static let standardPixelWidth = 860
 
   private static func makePlot(_ inputs: [TakeInput], _ options: Options) throws -> Plot {
-    let style = options.plotStyle
+    let plotStyle = options.plotStyle
     // If one of the inputs is a sound, patterns are drawn with their signals, too.
-    let isOfPatterns = inputs.allSatisfy { input in
+    let areAllPatterns = inputs.allSatisfy { input in
       if case .pattern = input {
         true
       } else {
         false
       }
     }
-    let subjects = try inputs.map { input in
+    let plotSubjects = try inputs.map { input in
       try input.plotSubject(
-        options.renderJob, needsSignal: style.panels != [.score] || !isOfPatterns,
+        options.renderJob, needsSignal: plotStyle.panels != [.score] || !areAllPatterns,
         hasProfile: options.hasProfile)
     }
-    let plot = try Plot(of: subjects, parts: style.panels, timeRangeSeconds: style.timeRangeSeconds)
-    if let timeRange = style.timeRangeSeconds, timeRange.lowerBound >= plot.durationSeconds {
+    let plot = try Plot(
+      of: plotSubjects, parts: plotStyle.panels, timeRangeSeconds: plotStyle.timeRangeSeconds)
+    if let timeRange = plotStyle.timeRangeSeconds, timeRange.lowerBound >= plot.durationSeconds {
       throw FileError(
         plot.title, "'--start' is after the end (\(plot.durationSeconds.text(places: 3)) s)")
     }
@@ -212,19 +214,19 @@ enum PlotCommand {
   private static func write(
     _ plot: Plot, _ item: PlotOutputs.Item, style: PlotStyle, on terminal: Terminal
   ) throws -> Int {
-    let bytes = try plot.draw(as: item.format, width: style.pixelWidth, theme: style.theme)
+    let pictureBytes = try plot.draw(as: item.format, width: style.pixelWidth, theme: style.theme)
     if item.path == OutputPaths.standardOutput {
-      try terminal.output.write(bytes.span)
+      try terminal.output.write(pictureBytes.span)
     } else {
       try FileSystem.makeFolder(FileSystem.folderPath(of: item.path))
-      try AtomicFileWriter.write(bytes, to: item.path)
+      try AtomicFileWriter.write(pictureBytes, to: item.path)
     }
-    return bytes.count
+    return pictureBytes.count
   }
 
   private static func errorMessage(_ error: any Error, about inputs: [TakeInput]) -> String {
-    if let error = error as? PlotError, error.kind == .invalidPattern {
-      return "\(inputs[0].name.printable): \(error.description.printable)"
+    if let plotError = error as? PlotError, plotError.kind == .invalidPattern {
+      return "\(inputs[0].name.printable): \(plotError.description.printable)"
     }
     return Failure.messageText(error)
   }

@@ -49,23 +49,23 @@ enum ProfilesCommand {
       try terminal.output.write(library.allEntries().map { $0.name + "\n" }.joined())
       return .success
     }
-    let rows = library.allEntries().map(ProfileRow.init)
+    let profileRows = library.allEntries().map(ProfileRow.init)
     try terminal.output.write(
-      options.format, json: ["profiles": rows.map(\.jsonFields)],
-      text: TextTable.text(ofRows: rows.map(\.tableColumns)))
-    var work = BatchWork(on: terminal)
-    for error in rows.compactMap(\.error) {
-      try work.attemptWork { _ in throw error }
+      options.format, json: ["profiles": profileRows.map(\.jsonFields)],
+      text: TextTable.text(ofRows: profileRows.map(\.tableColumns)))
+    var batchWork = BatchWork(on: terminal)
+    for error in profileRows.compactMap(\.error) {
+      try batchWork.attemptWork { _ in throw error }
     }
     for path in library.misnamedFiles() {
-      work.recordFailure(
+      batchWork.recordFailure(
         """
         \(path.printable): ignored: not a valid profile name; \(ProfileName.advice), followed by \
         .json
         """,
         .invalidInput)
     }
-    return work.overallStatus
+    return batchWork.overallStatus
   }
 
   private static let schemaCommand = Command(
@@ -113,19 +113,21 @@ enum ProfilesShowCommand {
   }
 
   static func run(_ options: Options, _ terminal: Terminal) throws -> ExitStatus {
-    let input = try ProfileInput.read(options.profile, allowsStandardInput: true)
-    let profile = try input.parseProfile()
+    let profileInput = try ProfileInput.read(options.profile, allowsStandardInput: true)
+    let profile = try profileInput.parseProfile()
     if options.printsFile {
-      try terminal.output.write(input.text.span)
+      try terminal.output.write(profileInput.text.span)
       return .success
     }
-    var origin = input.libraryEntry.map { $0.path ?? "Temblor" } ?? input.inputName
-    if let entry = input.libraryEntry, entry.path != nil, ProfileCatalog.names.contains(entry.name)
+    var originText =
+      profileInput.libraryEntry.map { $0.path ?? "Temblor" } ?? profileInput.inputName
+    if let userEntry = profileInput.libraryEntry, userEntry.path != nil,
+      ProfileCatalog.names.contains(userEntry.name)
     {
-      origin += ", replaces the shipped profile"
+      originText += ", replaces the shipped profile"
     }
-    let summary = ProfileSummary(profile: profile, originText: origin)
-    try terminal.output.write(summary.summaryText(for: terminal.output))
+    let profileSummary = ProfileSummary(profile: profile, originText: originText)
+    try terminal.output.write(profileSummary.summaryText(for: terminal.output))
     return .success
   }
 }
@@ -159,20 +161,20 @@ enum ProfilesCheckCommand {
   }
 
   static func run(_ options: Options, _ terminal: Terminal) throws -> ExitStatus {
-    var findings: [Finding] = []
-    var failures: [String] = []
+    var profileFindings: [Finding] = []
+    var failureTexts: [String] = []
     for profile in options.profiles {
       do {
-        findings += try ProfileInput.read(profile, allowsStandardInput: true).checkFindings
+        profileFindings += try ProfileInput.read(profile, allowsStandardInput: true).checkFindings
       } catch {
-        failures.append(Failure.messageText(error))
+        failureTexts.append(Failure.messageText(error))
       }
     }
     try terminal.output.write(
-      options.format, json: ["findings": findings.map(\.fields)],
-      text: CheckCommand.reportText(findings, for: terminal.output), wraps: false)
+      options.format, json: ["findings": profileFindings.map(\.fields)],
+      text: CheckCommand.reportText(profileFindings, for: terminal.output), wraps: false)
     return CheckCommand.reportSummary(
-      findings, failures: failures, of: options.profiles.count, noun: "profile",
+      profileFindings, failures: failureTexts, of: options.profiles.count, noun: "profile",
       terminal: terminal)
   }
 }
@@ -208,25 +210,25 @@ struct ProfileRow {
   }
 
   private var shadowedEntriesText: String {
-    guard let first = entry.shadowedOrigins.first else { return "" }
-    return ", replaces \(first.text)"
+    guard let firstShadowedOrigin = entry.shadowedOrigins.first else { return "" }
+    return ", replaces \(firstShadowedOrigin.text)"
   }
 
   var jsonFields: JSONObject {
-    let shadowed = entry.shadowedOrigins.map { $0.rawValue.json }
-    let fields: JSONObject = [
+    let shadowedOrigins = entry.shadowedOrigins.map { $0.rawValue.json }
+    let entryFields: JSONObject = [
       "name": entry.name, "origin": entry.origin.rawValue, "path": entry.path,
-      "shadows": shadowed.isEmpty ? nil : JSONElement.inlineArray(shadowed),
+      "shadows": shadowedOrigins.isEmpty ? nil : JSONElement.inlineArray(shadowedOrigins),
     ]
     switch result {
     case .success(let profile):
-      return fields + [
+      return entryFields + [
         "summary": profile.summary, "low": profile.frequency.lowHertz,
         "high": profile.frequency.highHertz,
         "product": profile.hardware?.product,
       ]
     case .failure(let error):
-      return fields + ["error": "\(error)"]
+      return entryFields + ["error": "\(error)"]
     }
   }
 }
@@ -316,23 +318,26 @@ enum ProfilesNewCommand {
   }
 
   static func run(_ options: Options, _ terminal: Terminal) throws -> ExitStatus {
-    let text = try profileText(options)
-    let output = options.outputPath
-    if output == OutputPaths.standardOutput {
-      try terminal.output.write(text.span)
+    let newProfileText = try profileText(options)
+    let outputPath = options.outputPath
+    if outputPath == OutputPaths.standardOutput {
+      try terminal.output.write(newProfileText.span)
       return .success
     }
-    guard let path = output ?? ProfileLibrary.fromEnvironment().userPath(of: options.name) else {
+    guard
+      let profilePath = outputPath ?? ProfileLibrary.fromEnvironment().userPath(of: options.name)
+    else {
       throw UsageError("no folder for user profiles, because HOME is not set; use '--output FILE'")
     }
-    if FileSystem.entryKind(at: path) != .missing && !options.replacesFile {
-      throw FileError(path, "already exists; use '--force' to replace it")
+    if FileSystem.entryKind(at: profilePath) != .missing && !options.replacesFile {
+      throw FileError(profilePath, "already exists; use '--force' to replace it")
     }
-    if output == nil {
-      try FileSystem.makeFolder(FileSystem.folderPath(of: path))
+    if outputPath == nil {
+      try FileSystem.makeFolder(FileSystem.folderPath(of: profilePath))
     }
-    try AtomicFileWriter.write(text, to: path)
-    try terminal.output.write(nextStepAdvice(options.name, path: path, isInLibrary: output == nil))
+    try AtomicFileWriter.write(newProfileText, to: profilePath)
+    try terminal.output.write(
+      nextStepAdvice(options.name, path: profilePath, isInLibrary: outputPath == nil))
     return .success
   }
 
@@ -340,41 +345,42 @@ enum ProfilesNewCommand {
   private static func profileText(_ options: Options) throws -> [UInt8] {
     var profile = TransducerProfile(
       name: options.name, summary: "A custom transducer.", frequency: defaultFrequencyBand)
-    var schema: String?
-    if let source = options.sourceProfileName {
-      let input = try ProfileInput.read(source)
+    var schemaURL: String?
+    if let sourceName = options.sourceProfileName {
+      let input = try ProfileInput.read(sourceName)
       profile = try input.parseProfile()
       profile.name = options.name
-      schema = input.checkText().schemaLocation
+      schemaURL = input.checkText().schemaLocation
     }
     // Bursts that follow the band of the profile keep following it.
-    let isFollowed = profile.transient.frequency == profile.frequency
+    let sharesBand = profile.transient.frequency == profile.frequency
     profile.frequency.lowHertz = options.lowHertz ?? profile.frequency.lowHertz
     profile.frequency.highHertz = options.highHertz ?? profile.frequency.highHertz
-    if isFollowed {
+    if sharesBand {
       profile.transient.frequency = profile.frequency
     }
-    let band = profile.frequency
-    guard band.lowHertz <= band.highHertz else {
+    let newBand = profile.frequency
+    guard newBand.lowHertz <= newBand.highHertz else {
       throw UsageError(
         """
-        '--low' (\(band.lowHertz.text(places: 3)) Hz) must be below '--high' \
-        (\(band.highHertz.text(places: 3)) Hz)
+        '--low' (\(newBand.lowHertz.text(places: 3)) Hz) must be below '--high' \
+        (\(newBand.highHertz.text(places: 3)) Hz)
         """
       )
     }
-    return ProfileFile.write(profile, schema: schema)
+    return ProfileFile.write(profile, schema: schemaURL)
   }
 
   private static func nextStepAdvice(_ name: String, path: String, isInLibrary: Bool) -> String {
     let pathArgument = ProfileFile.isPath(path) ? path : "./" + path
-    let argument = isInLibrary ? name : pathArgument
-    var text = "\(path.printable): written\n"
+    let profileArgument = isInLibrary ? name : pathArgument
+    var adviceText = "\(path.printable): written\n"
     if isInLibrary, ProfileCatalog.names.contains(name) {
-      text += "This profile replaces the shipped profile \(name).\n"
+      adviceText += "This profile replaces the shipped profile \(name).\n"
     }
-    return text + "To check the profile, run: temblor profiles check \(argument.printable)\n"
-      + "To play with the profile, run: temblor play heartbeat --profile \(argument.printable)\n"
+    return adviceText
+      + "To check the profile, run: temblor profiles check \(profileArgument.printable)\n"
+      + "To play with the profile, run: temblor play heartbeat --profile \(profileArgument.printable)\n"
   }
 }
 
@@ -397,9 +403,10 @@ struct ProfileInput {
       return ProfileInput(inputName: "standard input", text: text, libraryEntry: nil, fileStem: nil)
     }
     guard ProfileFile.isPath(argument) else { return try readEntry(named: argument) }
-    let text = try FileSystem.read(argument, limit: ProfileFile.maximumByteCount)
-    let stem = argument.hasSuffix(".json") ? FileSystem.fileStem(of: argument) : nil
-    return ProfileInput(inputName: argument, text: text, libraryEntry: nil, fileStem: stem)
+    let profileText = try FileSystem.read(argument, limit: ProfileFile.maximumByteCount)
+    let fileStem = argument.hasSuffix(".json") ? FileSystem.fileStem(of: argument) : nil
+    return ProfileInput(
+      inputName: argument, text: profileText, libraryEntry: nil, fileStem: fileStem)
   }
 
   private static func readEntry(named name: String) throws -> ProfileInput {
@@ -418,9 +425,9 @@ struct ProfileInput {
   static func entry(for text: String, in library: ProfileLibrary) throws(UsageError)
     -> ProfileEntry
   {
-    if let entry = library.entry(named: text) { return entry }
-    let entries = library.entries(spelledAs: text)
-    if entries.count == 1 { return entries[0] }
+    if let exactEntry = library.entry(named: text) { return exactEntry }
+    let similarEntries = library.entries(spelledAs: text)
+    if similarEntries.count == 1 { return similarEntries[0] }
     throw UsageError("unknown profile \(text.inQuotes)" + suggestion(for: text, in: library))
   }
 
@@ -429,12 +436,13 @@ struct ProfileInput {
   private static let maximumSuggestionCount = 6
 
   private static func suggestion(for text: String, in library: ProfileLibrary) -> String {
-    let names = library.entries(matching: text).map(\.name.inQuotes)
-    if 1...maximumSuggestionCount ~= names.count {
-      return "; did you mean \(names.joinedWithOr)?"
+    let matchingNames = library.entries(matching: text).map(\.name.inQuotes)
+    if 1...maximumSuggestionCount ~= matchingNames.count {
+      return "; did you mean \(matchingNames.joinedWithOr)?"
     }
-    let question = Suggestion.didYouMeanText(for: text, among: library.allEntries().map(\.name))
-    return question.isEmpty ? "; run 'temblor profiles' to list profiles" : question
+    let suggestionText = Suggestion.didYouMeanText(
+      for: text, among: library.allEntries().map(\.name))
+    return suggestionText.isEmpty ? "; run 'temblor profiles' to list profiles" : suggestionText
   }
 
   func parseProfile() throws(ProfileError) -> TransducerProfile {
@@ -464,8 +472,8 @@ struct ProfileError: Error, CustomStringConvertible {
   let inputError: InputError
 
   var description: String {
-    let others = inputError.otherErrorCount
+    let otherErrorCount = inputError.otherErrorCount
     return inputError.description
-      + (others > 0 ? " (and \(others) more; run 'temblor profiles check')" : "")
+      + (otherErrorCount > 0 ? " (and \(otherErrorCount) more; run 'temblor profiles check')" : "")
   }
 }

@@ -146,8 +146,8 @@ enum RenderCommand {
       options.outputOptions, inputs: inputs, problemCount: problems.count)
     try outputs.checkFormats(of: options.renderJob, on: terminal)
     let batch = RenderBatch(job: options.renderJob, items: outputs.batchItems)
-    let results = renderBatch(batch, on: terminal, isQuiet: options.isQuiet)
-    let report = RenderReport(batch: batch, outcomes: results, inputProblems: problems)
+    let renderOutcomes = renderBatch(batch, on: terminal, isQuiet: options.isQuiet)
+    let report = RenderReport(batch: batch, outcomes: renderOutcomes, inputProblems: problems)
     report.printReport(on: terminal, isQuiet: options.isQuiet)
     if options.outputOptions.printsJSON {
       try terminal.output.writeJSON(["files": report.jsonFields])
@@ -159,17 +159,17 @@ enum RenderCommand {
   private static func renderBatch(_ batch: RenderBatch, on terminal: Terminal, isQuiet: Bool)
     -> [RenderBatch.Outcome]
   {
-    var line = ProgressLine(on: terminal)
-    defer { line.clear() }
-    let items = batch.items
-    let showsProgress = items.count > 1 || terminal.errorOutput.isTerminal
+    var progressLine = ProgressLine(on: terminal)
+    defer { progressLine.clear() }
+    let batchItems = batch.items
+    let showsProgress = batchItems.count > 1 || terminal.errorOutput.isTerminal
     guard showsProgress else { return batch.run(progress: nil) }
     return batch.run { done, fraction in
       guard !isQuiet else { return }
-      line.show(
-        items.count == 1
-          ? "\(items[0].name.printable): \(Int(fraction * 100)) %"
-          : "\(done) of \(items.count) sounds")
+      progressLine.show(
+        batchItems.count == 1
+          ? "\(batchItems[0].name.printable): \(Int(fraction * 100)) %"
+          : "\(done) of \(batchItems.count) sounds")
     }
   }
 
@@ -208,11 +208,13 @@ enum RenderCommand {
       )
     }
     let profiles = job.resolvedRouting().profiles
-    if job.rendersAcceleration, let first = profiles.first(where: { $0.hardware?.model == nil }) {
+    if job.rendersAcceleration,
+      let profileWithoutModel = profiles.first(where: { $0.hardware?.model == nil })
+    {
       throw UsageError(
         """
         '--acceleration' requires a profile with a resonance and a Q factor; \
-        they are missing in \(first.name.inQuotes)
+        they are missing in \(profileWithoutModel.name.inQuotes)
         """
       )
     }
@@ -231,7 +233,7 @@ struct RenderReport {
   private static let limitedPeakAmplitude = Float(Renderer.ceilingMagnitude) * 1.0116
 
   var exitStatus: ExitStatus {
-    let statuses: [ExitStatus] = outcomes.map {
+    let exitStatuses: [ExitStatus] = outcomes.map {
       switch $0 {
       case .written: .success
       // The reader of standard output has closed the stream, as `head` does.
@@ -239,14 +241,14 @@ struct RenderReport {
       case .failed(let error): Failure.exitStatus(of: error)
       }
     }
-    return Failure.overallStatus(statuses + inputProblems.map { _ in .failure })
+    return Failure.overallStatus(exitStatuses + inputProblems.map { _ in .failure })
   }
 
   /// Prints levels, warnings, and errors.
   /// In large batches, only sounds that were changed by a limiter are listed.
   func printReport(on terminal: Terminal, isQuiet: Bool) {
-    var failures = inputProblems.map(\.description)
-    var changes: [String] = []
+    var failureTexts = inputProblems.map(\.description)
+    var limitingReports: [String] = []
     var writtenCount = 0
     for (item, result) in zip(batch.items, outcomes) {
       switch result {
@@ -255,28 +257,29 @@ struct RenderReport {
         guard !isQuiet else { continue }
         let change = printResult(
           of: item, seconds: seconds, statistics, warnings: warnings, on: terminal)
-        changes += change.map { [$0] } ?? []
+        limitingReports += change.map { [$0] } ?? []
       case .failed(let error as StreamError) where error.isBrokenPipe:
         continue
       case .failed(let error):
-        failures.append(Failure.messageText(error))
+        failureTexts.append(Failure.messageText(error))
       }
     }
-    for change in changes.prefix(Self.maximumListedChangeCount) {
+    for change in limitingReports.prefix(Self.maximumListedChangeCount) {
       terminal.report(change)
     }
-    let more = changes.count - Self.maximumListedChangeCount
-    if more > 0 {
-      terminal.report("\(more) more \(more == 1 ? "sound was" : "sounds were") limited")
+    let unlistedCount = limitingReports.count - Self.maximumListedChangeCount
+    if unlistedCount > 0 {
+      terminal.report(
+        "\(unlistedCount) more \(unlistedCount == 1 ? "sound was" : "sounds were") limited")
     }
-    for failure in failures {
+    for failure in failureTexts {
       terminal.report(failure)
     }
-    let count = batch.items.count + inputProblems.count
-    guard count > 2, !failures.isEmpty || !isQuiet else { return }
+    let inputCount = batch.items.count + inputProblems.count
+    guard inputCount > 2, !failureTexts.isEmpty || !isQuiet else { return }
     terminal.report(
-      "\(writtenCount) of \(count) sounds written"
-        + (failures.isEmpty ? "" : ", \(failures.count) failed"))
+      "\(writtenCount) of \(inputCount) sounds written"
+        + (failureTexts.isEmpty ? "" : ", \(failureTexts.count) failed"))
   }
 
   /// Prints the warnings and the level of a sound.
@@ -295,24 +298,24 @@ struct RenderReport {
         "\(item.name.printable): silent: all events have level 0 or "
           + (warnings.isEmpty ? "silent sound files" : "silent or damaged sound files"))
     }
-    let level = LevelText(statistics, rate: Double(batch.job.sampleRateHertz))
-    let protection = ProtectionSummary(statistics)
-    let text = level.fullText + (protection.map { ", \($0.summaryText)" } ?? "")
-    let isFile = if case .file = item.destination { true } else { false }
-    if batch.items.count <= 2, isFile || terminal.errorOutput.isTerminal {
+    let levelText = LevelText(statistics, rate: Double(batch.job.sampleRateHertz))
+    let protectionSummary = ProtectionSummary(statistics)
+    let resultText = levelText.fullText + (protectionSummary.map { ", \($0.summaryText)" } ?? "")
+    let writesToFile = if case .file = item.destination { true } else { false }
+    if batch.items.count <= 2, writesToFile || terminal.errorOutput.isTerminal {
       terminal.report(
-        "\(item.name.printable): written, \(NumberFormatting.secondsText(seconds)), \(text)")
+        "\(item.name.printable): written, \(NumberFormatting.secondsText(seconds)), \(resultText)")
       return nil
     }
-    let isChanged =
+    let isLimited =
       statistics.peakMagnitudeBeforeLimiter > Self.limitedPeakAmplitude
-      || protection?.gainReductionCause != nil
-    return isChanged ? "\(item.name.printable): \(text)" : nil
+      || protectionSummary?.gainReductionCause != nil
+    return isLimited ? "\(item.name.printable): \(resultText)" : nil
   }
 
   /// The JSON fields of each file for `--json`.
   var jsonFields: [JSONObject] {
-    let files = zip(batch.items, outcomes).map { item, result -> JSONObject in
+    let fileFields = zip(batch.items, outcomes).map { item, result -> JSONObject in
       let names: JSONObject = ["pattern": item.input.name, "file": item.name]
       switch result {
       case .written(let seconds, let statistics, let warnings):
@@ -328,7 +331,7 @@ struct RenderReport {
         return names + ["error": Failure.messageText(error)]
       }
     }
-    return files + inputProblems.map { ["pattern": $0.path, "error": $0.description] }
+    return fileFields + inputProblems.map { ["pattern": $0.path, "error": $0.description] }
   }
 }
 
@@ -343,18 +346,20 @@ struct LevelText {
   let limitingText: String?
 
   init(_ statistics: RenderStatistics, rate: Double) {
-    let frames = statistics.limitedFrameCount
+    let limitedFrameCount = statistics.limitedFrameCount
     peakText =
       NumberFormatting.peakText(ofAmplitude: statistics.peakMagnitudeBeforeLimiter)
-      + (frames > 0 ? " before the limiter" : "")
-    guard frames > 0 else {
+      + (limitedFrameCount > 0 ? " before the limiter" : "")
+    guard limitedFrameCount > 0 else {
       limitingText = nil
       return
     }
-    let ceiling = NumberFormatting.decibels(ofAmplitude: Float(Renderer.ceilingMagnitude)).text(
+    let ceilingDecibelsText = NumberFormatting.decibels(
+      ofAmplitude: Float(Renderer.ceilingMagnitude)
+    ).text(
       places: 0)
     limitingText =
-      "limited to \(ceiling) dBFS for \(NumberFormatting.secondsText(Double(frames) / rate))"
+      "limited to \(ceilingDecibelsText) dBFS for \(NumberFormatting.secondsText(Double(limitedFrameCount) / rate))"
   }
 
   var fullText: String { ([peakText] + [limitingText].compactMap(\.self)).joined(separator: ", ") }
@@ -383,12 +388,13 @@ struct ProtectionSummary: Equatable, Sendable {
   /// A summary as text, such as `excursion 41 %, heat 63 %`, with `gain -1.8 dB (power)` if the
   /// drive was reduced.
   var summaryText: String {
-    func percent(_ fraction: Double) -> String { "\(Int((fraction * 100).rounded())) %" }
-    let excursion = peakExcursionFraction > 0 ? "excursion \(percent(peakExcursionFraction)), " : ""
-    let heat = excursion + "heat \(percent(temperatureRiseFraction))"
-    guard let gainReductionCause else { return heat }
-    let gain = NumberFormatting.decibels(ofAmplitude: minimumGain).text(places: 1)
-    return "\(heat), gain \(gain) dB (\(gainReductionCause.rawValue))"
+    func percentText(_ fraction: Double) -> String { "\(Int((fraction * 100).rounded())) %" }
+    let excursionText =
+      peakExcursionFraction > 0 ? "excursion \(percentText(peakExcursionFraction)), " : ""
+    let heatText = excursionText + "heat \(percentText(temperatureRiseFraction))"
+    guard let gainReductionCause else { return heatText }
+    let gainDecibelsText = NumberFormatting.decibels(ofAmplitude: minimumGain).text(places: 1)
+    return "\(heatText), gain \(gainDecibelsText) dB (\(gainReductionCause.rawValue))"
   }
 
   var jsonFields: JSONObject {

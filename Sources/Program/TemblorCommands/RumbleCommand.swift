@@ -102,8 +102,9 @@ final class RumbleActivity: PlaybackActivity {
   }
   var playbackProgress: (position: Double, duration: Double?) { (engine.seconds, nil) }
   var statusTitle: ActivityTitle? {
-    let text = "\(rumbleMixer.playbacksByEffect.count) of \(rumbleMixer.effectsByID.count) effects"
-    return ActivityTitle(longTitle: text, shortTitle: text)
+    let activeEffectsText =
+      "\(rumbleMixer.playbacksByEffect.count) of \(rumbleMixer.effectsByID.count) effects"
+    return ActivityTitle(longTitle: activeEffectsText, shortTitle: activeEffectsText)
   }
 
   func updateActivity(at now: Duration) throws -> ActivityStep {
@@ -121,7 +122,8 @@ final class RumbleActivity: PlaybackActivity {
         rumbleMixer.effectGain = gain
       }
     }
-    let seconds = try rumbleMixer.updateLevels(at: now)
-    return .wait(seconds.isFinite ? .roundedToNanoseconds(seconds: seconds) : nil)
+    let updateDelaySeconds = try rumbleMixer.updateLevels(at: now)
+    return .wait(
+      updateDelaySeconds.isFinite ? .roundedToNanoseconds(seconds: updateDelaySeconds) : nil)
   }
 }

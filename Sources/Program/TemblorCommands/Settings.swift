@@ -37,35 +37,41 @@ struct Settings: Sendable {
     guard command.option(named: SharedOptions.noConfigOption.primarySpelling) != nil,
       !Self.worksOnFiles(arguments)
     else { return }
-    func has(_ option: String) -> Bool {
+    func isGiven(_ option: String) -> Bool {
       command.option(named: option) != nil && !arguments.values(option).isEmpty
     }
-    let saved = has("--no-config") ? SavedSettings() : try readSavedSettings()
-    let hasArray = has("--array")
+    let savedSettings = isGiven("--no-config") ? SavedSettings() : try readSavedSettings()
+    let hasArray = isGiven("--array")
     // Channels and the level belong to a device and are not used on any other device.
-    let device =
-      has("--device")
-      ? arguments.value("--device") : environmentVariables["TEMBLOR_DEVICE"] ?? saved.deviceName
-    let isOnSavedDevice = device == saved.deviceName
+    let deviceName =
+      isGiven("--device")
+      ? arguments.value("--device")
+      : environmentVariables["TEMBLOR_DEVICE"] ?? savedSettings.deviceName
+    let isOnSavedDevice = deviceName == savedSettings.deviceName
     let isRouted =
-      isOnSavedDevice && !["--array", "--channel", "--haptics"].contains(where: has)
-    let haptics = saved.hapticChannels.map(String.init).joined(separator: ",")
-    let rows: [(option: String, variable: String?, saved: [String], words: String)] = [
-      ("--device", "TEMBLOR_DEVICE", saved.deviceName.map { [$0] } ?? [], "device"),
+      isOnSavedDevice && !["--array", "--channel", "--haptics"].contains(where: isGiven)
+    let hapticChannelsText = savedSettings.hapticChannels.map(String.init).joined(separator: ",")
+    let defaultRows: [(option: String, variable: String?, saved: [String], words: String)] = [
+      ("--device", "TEMBLOR_DEVICE", savedSettings.deviceName.map { [$0] } ?? [], "device"),
       (
-        "--profile", "TEMBLOR_PROFILE", hasArray ? [] : saved.profileNameOrPath.map { [$0] } ?? [],
+        "--profile", "TEMBLOR_PROFILE",
+        hasArray ? [] : savedSettings.profileNameOrPath.map { [$0] } ?? [],
         "profile"
       ),
-      ("--haptics", nil, isRouted && !haptics.isEmpty ? [haptics] : [], "haptics on channel"),
-      ("--channel", nil, isRouted ? saved.channelSettings : [], "channel"),
+      (
+        "--haptics", nil, isRouted && !hapticChannelsText.isEmpty ? [hapticChannelsText] : [],
+        "haptics on channel"
+      ),
+      ("--channel", nil, isRouted ? savedSettings.channelSettings : [], "channel"),
       (
         "--strength", nil,
-        isOnSavedDevice ? saved.masterGain.map { [NumberFormatting.plainText($0)] } ?? [] : [],
+        isOnSavedDevice
+          ? savedSettings.masterGain.map { [NumberFormatting.plainText($0)] } ?? [] : [],
         "strength"
       ),
     ]
-    var used: [String] = []
-    for row in rows where command.option(named: row.option) != nil && !has(row.option) {
+    var usedDefaults: [String] = []
+    for row in defaultRows where command.option(named: row.option) != nil && !isGiven(row.option) {
       if let name = row.variable, let value = environmentVariables[name],
         row.option == "--device" || !hasArray
       {
@@ -75,12 +81,12 @@ struct Settings: Sendable {
         arguments.setDefault([value], for: row.option, origin: name)
       } else if !row.saved.isEmpty {
         arguments.setDefault(row.saved, for: row.option, origin: settingsPath ?? "")
-        used += row.saved.map { "\(row.words) \($0.printable)" }
+        usedDefaults += row.saved.map { "\(row.words) \($0.printable)" }
       }
     }
-    guard !used.isEmpty, !has("--quiet") else { return }
+    guard !usedDefaults.isEmpty, !isGiven("--quiet") else { return }
     terminal.report(
-      "Using saved settings: \(used.joined(separator: ", ")) (ignore with '--no-config')")
+      "Using saved settings: \(usedDefaults.joined(separator: ", ")) (ignore with '--no-config')")
   }
 
   /// The options and arguments that make a command work on files instead of playing, by the name of
@@ -94,8 +100,8 @@ struct Settings: Sendable {
 
   /// Returns whether these arguments make a command that can play work on files instead.
   private static func worksOnFiles(_ arguments: ParsedArguments) -> Bool {
-    let names = fileModeOptionsByCommand[arguments.command.name] ?? []
-    return names.contains { !arguments.values($0).isEmpty }
+    let fileModeOptions = fileModeOptionsByCommand[arguments.command.name] ?? []
+    return fileModeOptions.contains { !arguments.values($0).isEmpty }
   }
 
   private static func checkProfileName(_ name: String, of variable: String) throws {
@@ -113,9 +119,10 @@ struct Settings: Sendable {
     guard FileSystem.entryKind(at: settingsPath) == .file else {
       throw FileError(settingsPath, "is not a file; remove it")
     }
-    let text = try FileSystem.read(settingsPath, limit: ProfileFile.maximumByteCount)
+    let settingsText = try FileSystem.read(settingsPath, limit: ProfileFile.maximumByteCount)
     do {
-      return try SavedSettings(jsonText: text, name: settingsPath, library: .fromEnvironment())
+      return try SavedSettings(
+        jsonText: settingsText, name: settingsPath, library: .fromEnvironment())
     } catch {
       throw SettingsError(inputError: error)
     }
@@ -144,10 +151,11 @@ struct SettingsError: Error, CustomStringConvertible {
   let inputError: InputError
 
   var description: String {
-    let others = inputError.otherErrorCount > 0 ? " (and \(inputError.otherErrorCount) more)" : ""
+    let otherErrorsText =
+      inputError.otherErrorCount > 0 ? " (and \(inputError.otherErrorCount) more)" : ""
     return
       """
-      \(inputError)\(others); correct the file, remove it with 'temblor setup --forget', or use \
+      \(inputError)\(otherErrorsText); correct the file, remove it with 'temblor setup --forget', or use \
       '--no-config'
       """
   }

@@ -137,11 +137,11 @@ enum SetupCommand {
       try terminal.output.writeLine(path.map { "\($0.printable): removed" } ?? "No saved settings.")
       return .success
     }
-    let saved = try settings.readSavedSettings()
-    let selected: SavedSettings
+    let savedSettings = try settings.readSavedSettings()
+    let selectedSettings: SavedSettings
     if options.savesFile {
-      selected = try mergedSettings(options, into: saved)
-      try checkChannels(of: selected, on: environment)
+      selectedSettings = try mergedSettings(options, into: savedSettings)
+      try checkChannels(of: selectedSettings, on: environment)
     } else {
       guard terminal.errorOutput.isTerminal, environment.makeKeyboard() != nil else {
         throw UsageError(
@@ -157,19 +157,20 @@ enum SetupCommand {
         terminal.report("No settings were saved.")
         return .success
       }
-      selected = answers
+      selectedSettings = answers
     }
-    try terminal.output.writeLine("\(try settings.saveSettings(selected).printable): written")
+    try terminal.output.writeLine(
+      "\(try settings.saveSettings(selectedSettings).printable): written")
     return .success
   }
 
   private static func showSavedSettings(of settings: Settings, on output: Output) throws {
-    let saved = try settings.readSavedSettings()
-    guard let path = settings.settingsPath, saved != SavedSettings() else {
+    let savedSettings = try settings.readSavedSettings()
+    guard let settingsPath = settings.settingsPath, savedSettings != SavedSettings() else {
       return try output.writeLine("No saved settings. Run 'temblor setup' to choose and save them.")
     }
-    try output.writeLine("\(path.printable):")
-    try output.write(saved.jsonText.span)
+    try output.writeLine("\(settingsPath.printable):")
+    try output.write(savedSettings.jsonText.span)
   }
 
   /// Returns the saved settings with the changes that the command line requests.
@@ -177,19 +178,19 @@ enum SetupCommand {
     throws(UsageError)
     -> SavedSettings
   {
-    let settings = options.requestedSettings
-    guard settings != SavedSettings() || options.selectsChannels else {
+    let requestedSettings = options.requestedSettings
+    guard requestedSettings != SavedSettings() || options.selectsChannels else {
       throw UsageError("'--save' requires \(settingOptionsText)")
     }
-    var merged = saved
-    merged.deviceName = settings.deviceName ?? saved.deviceName
-    merged.profileNameOrPath = settings.profileNameOrPath ?? saved.profileNameOrPath
+    var newSettings = saved
+    newSettings.deviceName = requestedSettings.deviceName ?? saved.deviceName
+    newSettings.profileNameOrPath = requestedSettings.profileNameOrPath ?? saved.profileNameOrPath
     if options.selectsChannels {
-      merged.hapticChannels = settings.hapticChannels
-      merged.channelSettings = settings.channelSettings
+      newSettings.hapticChannels = requestedSettings.hapticChannels
+      newSettings.channelSettings = requestedSettings.channelSettings
     }
-    merged.masterGain = settings.masterGain ?? saved.masterGain
-    return merged
+    newSettings.masterGain = requestedSettings.masterGain ?? saved.masterGain
+    return newSettings
   }
 
   /// Checks that the device has all channels of the settings, without playing. A busy device is
@@ -197,19 +198,19 @@ enum SetupCommand {
   private static func checkChannels(
     of settings: SavedSettings, on environment: any PlaybackEnvironment
   ) throws {
-    guard let name = settings.deviceName else { return }
-    let routed = settings.channelSettings.compactMap { Int($0.prefix { $0 != "=" }) }
-    let count = (settings.hapticChannels + routed).max() ?? 1
-    let options = DeviceOptions(name, channelCount: count)
-    guard options.outputFilePath == nil else { return }
+    guard let savedDeviceName = settings.deviceName else { return }
+    let routedChannelNumbers = settings.channelSettings.compactMap { Int($0.prefix { $0 != "=" }) }
+    let usedChannelCount = (settings.hapticChannels + routedChannelNumbers).max() ?? 1
+    let deviceOptions = DeviceOptions(savedDeviceName, channelCount: usedChannelCount)
+    guard deviceOptions.outputFilePath == nil else { return }
     do {
-      let output = try environment.openOutput(name, options.outputRequest)
+      let output = try environment.openOutput(savedDeviceName, deviceOptions.outputRequest)
       let deviceName = output.name
       let channelCount = output.format.channelCount
-      guard channelCount >= count else {
+      guard channelCount >= usedChannelCount else {
         let channels = channelCount.countText("channel")
         throw UsageError(
-          "channel \(count) is in use, but \(deviceName.inQuotes) has \(channels)")
+          "channel \(usedChannelCount) is in use, but \(deviceName.inQuotes) has \(channels)")
       }
     } catch let error as OutputError where error.kind == .busy {}
   }
@@ -257,12 +258,12 @@ struct SetupQuestions {
     guard askQuestion("Turn down the amplifier, and press Enter to start the taps.") != nil else {
       return nil
     }
-    let taps = try runTaps(settings, channelCount: channelCount, on: environment)
-    guard taps.isLevelAccepted else { return nil }
+    let tapActivity = try runTaps(settings, channelCount: channelCount, on: environment)
+    guard tapActivity.isLevelAccepted else { return nil }
     if !hasChannels {
-      settings.hapticChannels = taps.activeChannelNumber.map { [$0] } ?? []
+      settings.hapticChannels = tapActivity.activeChannelNumber.map { [$0] } ?? []
     }
-    settings.masterGain = taps.savedStrength
+    settings.masterGain = tapActivity.savedStrength
     return settings
   }
 
@@ -274,10 +275,10 @@ struct SetupQuestions {
       named: settings.profileNameOrPath ?? TransducerProfile.phone.name)
     let session = LiveSession(
       in: environment, terminal: terminal, isQuiet: false, wantsBlockTimings: false)
-    let options = DeviceOptions(
+    let deviceOptions = DeviceOptions(
       settings.deviceName ?? DeviceOptions.defaultDevice,
       channelCount: max(channelCount, settings.hapticChannels.max() ?? 1))
-    let (_, taps) = try session.run(options) { device in
+    let (_, taps) = try session.run(deviceOptions) { device in
       let taps = try SetupTapActivity(
         profile, on: device, activeChannelNumber: settings.hapticChannels.first,
         strength: settings.masterGain)
@@ -287,8 +288,10 @@ struct SetupQuestions {
   }
 
   func askForConfirmation(_ question: String) -> Bool {
-    guard let answer = askQuestion("\(question) [Y/n]")?.lowercased() else { return false }
-    return answer.isEmpty || answer.hasPrefix("y")
+    guard let lowercasedAnswer = askQuestion("\(question) [Y/n]")?.lowercased() else {
+      return false
+    }
+    return lowercasedAnswer.isEmpty || lowercasedAnswer.hasPrefix("y")
   }
 
   private func askQuestion(_ question: String) -> String? {
@@ -303,34 +306,34 @@ struct SetupQuestions {
   /// cards.
   private func askForDevice(_ outputs: [OutputListing]) throws -> (name: String, channelCount: Int)?
   {
-    let rows = deviceRows(outputs)
-    guard !rows.isEmpty else {
+    let listedDevices = deviceRows(outputs)
+    guard !listedDevices.isEmpty else {
       throw OutputError(
         .other, output: DeviceOptions.defaultDevice,
         "no sound card found; connect a sound card and run setup again")
     }
     terminal.report("Devices:")
-    let lines = rows.enumerated().map { index, row in
+    let tableRows = listedDevices.enumerated().map { index, row in
       ["  \(index + 1)", row.description, "--device \(row.name)"]
     }
-    for line in TextTable.lines(ofRows: lines) {
+    for line in TextTable.lines(ofRows: tableRows) {
       terminal.report(line)
     }
     while let answer = askQuestion("Which device is the transducer connected to? (Enter: 1)") {
-      if let number = answer.isEmpty ? 1 : Int(answer), 1...rows.count ~= number {
-        return (rows[number - 1].name, rows[number - 1].channelCount)
+      if let number = answer.isEmpty ? 1 : Int(answer), 1...listedDevices.count ~= number {
+        return (listedDevices[number - 1].name, listedDevices[number - 1].channelCount)
       }
-      terminal.report("Enter a number from 1 to \(rows.count).")
+      terminal.report("Enter a number from 1 to \(listedDevices.count).")
     }
     return nil
   }
 
   private func deviceRows(_ outputs: [OutputListing]) -> [DeviceRow] {
-    let usable = outputs.filter { $0.probeError == nil || $0.probeError?.kind == .busy }
-    return usable.compactMap { output -> DeviceRow? in
+    let usableOutputs = outputs.filter { $0.probeError == nil || $0.probeError?.kind == .busy }
+    return usableOutputs.compactMap { output -> DeviceRow? in
       if let card = SoundCard(output) {
         // ALSA's conversion accepts any number of channels.
-        let hardware = usable.first { $0.name == card.hardwareName }
+        let hardware = usableOutputs.first { $0.name == card.hardwareName }
         let channelCount = hardware?.capabilities?.channelCounts.max() ?? 2
         return (card.deviceName, card.cardName, min(channelCount, 8))
       }
@@ -392,29 +395,32 @@ final class SetupTapActivity: PlaybackActivity {
   )
     throws
   {
-    let count = device.format.channelCount
+    let channelCount = device.format.channelCount
     // An array of all channels gives each channel its own bus.
-    let array = TransducerArray(
+    let transducerArray = TransducerArray(
       name: "setup",
-      transducers: (1...count).map {
+      transducers: (1...channelCount).map {
         .init(channelNumber: $0, position: ArrayPosition(Double($0)), profile: profile)
       })
-    var routing = ChannelRouting()
-    routing.transducerArray = array
-    let (channels, profiles) = routing.resolvedRouting(
-      channelCount: count, rate: device.format.rate, profile: profile)
+    var channelRouting = ChannelRouting()
+    channelRouting.transducerArray = transducerArray
+    let (channels, profiles) = channelRouting.resolvedRouting(
+      channelCount: channelCount, rate: device.format.rate, profile: profile)
     let engine = PlaybackEngine(
       rate: device.format.rate, routing: channels, profiles: profiles, strength: 0)
-    let tap = TapCommand.tapPattern(count: 1, interval: 1, intensity: 0.5, sharpness: 0.5)
-    let piece = try CompiledPattern(name: "tap", tap, for: engine)
-    playersByChannel = try (0...count).map { number in
+    let tapPattern = TapCommand.tapPattern(count: 1, interval: 1, intensity: 0.5, sharpness: 0.5)
+    let compiledTap = try CompiledPattern(name: "tap", tapPattern, for: engine)
+    playersByChannel = try (0...channelCount).map { number in
       let shares =
         number == 0
-        ? [] : PanPath(at: ArrayPosition(Double(number))).sendGains(on: array, rate: engine.rate)
-      return try engine.player(for: piece.plans, duration: piece.durationSeconds, sendGains: shares)
+        ? []
+        : PanPath(at: ArrayPosition(Double(number))).sendGains(
+          on: transducerArray, rate: engine.rate)
+      return try engine.player(
+        for: compiledTap.plans, duration: compiledTap.durationSeconds, sendGains: shares)
     }
     self.engine = engine
-    self.activeChannelNumber = min(activeChannelNumber ?? 1, count)
+    self.activeChannelNumber = min(activeChannelNumber ?? 1, channelCount)
     levelDecibels =
       strength.map {
         max(NumberFormatting.decibels(ofAmplitude: Float($0)), Self.minimumLevelDecibels)
@@ -428,9 +434,9 @@ final class SetupTapActivity: PlaybackActivity {
   var playbackProgress: (position: Double, duration: Double?) { (engine.seconds, nil) }
 
   var statusTitle: ActivityTitle? {
-    let location = activeChannelNumber.map { "channel \($0)" } ?? "all channels"
-    let title = "\(location), \(levelDecibels.text(places: 0)) dB"
-    return ActivityTitle(longTitle: title, shortTitle: title)
+    let channelText = activeChannelNumber.map { "channel \($0)" } ?? "all channels"
+    let titleText = "\(channelText), \(levelDecibels.text(places: 0)) dB"
+    return ActivityTitle(longTitle: titleText, shortTitle: titleText)
   }
 
   var keyHelp: [KeyHelp] {
@@ -479,10 +485,10 @@ final class SetupTapActivity: PlaybackActivity {
   /// Changes the level of the taps by a step, up to full strength. The level does not rise while
   /// the limiter or the transducer protection attenuates the taps.
   private func changeLevel(byDecibels step: Double) {
-    let held =
+    let limitedFrameCount =
       engine.limitedFrameCount + engine.excursionLimitedFrameCount + engine.powerLimitedFrameCount
-    if step > 0, held > limitedFrameCountAtLevelChange { return }
-    limitedFrameCountAtLevelChange = held
+    if step > 0, limitedFrameCount > limitedFrameCountAtLevelChange { return }
+    limitedFrameCountAtLevelChange = limitedFrameCount
     levelDecibels = min(max(levelDecibels + step, Self.minimumLevelDecibels), 0)
     applyLevel()
   }

@@ -78,18 +78,18 @@ enum SharedOptions {
   static func parseSoundLookup(_ arguments: ParsedArguments) throws(UsageError)
     -> PatternInput.SoundLookup
   {
-    let folder = try arguments[soundFolderOption]
+    let soundFolder = try arguments[soundFolderOption]
     if try arguments[withoutSoundsOption] {
-      guard folder == nil else {
+      guard soundFolder == nil else {
         throw UsageError("'--sounds' and '--without-sounds' cannot be used together")
       }
       return .none
     }
-    guard let folder else { return .patternFolder }
-    guard FileSystem.entryKind(at: folder) == .folder else {
-      throw UsageError("'--sounds' requires a folder, not \(folder.inQuotes)")
+    guard let soundFolder else { return .patternFolder }
+    guard FileSystem.entryKind(at: soundFolder) == .folder else {
+      throw UsageError("'--sounds' requires a folder, not \(soundFolder.inQuotes)")
     }
-    return .folder(folder)
+    return .folder(soundFolder)
   }
 
   static let inputChannelsOption = Option(
@@ -102,16 +102,21 @@ enum SharedOptions {
 
   /// Returns the indices of `inputChannels`, or nil without the option.
   static func parseInputChannels(_ arguments: ParsedArguments) throws(UsageError) -> [Int]? {
-    guard let text = try arguments[inputChannelsOption] else { return nil }
-    let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
-    let channels = numbers.compactMap { $0 }.filter { inputChannelNumberRange.contains($0) }
-    guard channels.count == numbers.count, Set(channels).count == channels.count else {
+    guard let channelList = try arguments[inputChannelsOption] else { return nil }
+    let parsedNumbers = channelList.split(separator: ",", omittingEmptySubsequences: false).map {
+      Int($0)
+    }
+    let validNumbers = parsedNumbers.compactMap { $0 }.filter {
+      inputChannelNumberRange.contains($0)
+    }
+    guard validNumbers.count == parsedNumbers.count, Set(validNumbers).count == validNumbers.count
+    else {
       throw UsageError.invalidValue(
         of: "--input-channels",
         expected: "different channel numbers from 1 to \(inputChannelNumberRange.upperBound)",
-        actual: text)
+        actual: channelList)
     }
-    return channels.map { $0 - 1 }
+    return validNumbers.map { $0 - 1 }
   }
 
   /// The range of channel numbers of sound files.
@@ -128,13 +133,13 @@ enum SharedOptions {
   static func parseTimeRange(_ arguments: ParsedArguments) throws(UsageError) -> ClosedRange<
     Double
   >? {
-    let start = try arguments[startTimeOption]
-    let end = try arguments[endTimeOption]
-    guard start != nil || end != nil else { return nil }
-    guard start ?? 0 < end ?? .infinity else {
+    let startSeconds = try arguments[startTimeOption]
+    let endSeconds = try arguments[endTimeOption]
+    guard startSeconds != nil || endSeconds != nil else { return nil }
+    guard startSeconds ?? 0 < endSeconds ?? .infinity else {
       throw UsageError("'--start' must be before '--end'")
     }
-    return (start ?? 0)...(end ?? .infinity)
+    return (startSeconds ?? 0)...(endSeconds ?? .infinity)
   }
 
   /// The `--no-config` option, for commands that play. Without it, these commands use the saved
@@ -167,10 +172,10 @@ enum SharedOptions {
   /// Returns the settings for reading and rendering patterns. The job is canceled if the user
   /// interrupts the program.
   static func makeRenderJob(_ arguments: ParsedArguments) throws -> RenderJob {
-    var job = RenderJob(profile: try loadProfile(arguments))
-    job.readingOptions = try parseReadingOptions(arguments)
-    job.isCancelled = { SignalHandling.isInterruptRequested }
-    return job
+    var renderJob = RenderJob(profile: try loadProfile(arguments))
+    renderJob.readingOptions = try parseReadingOptions(arguments)
+    renderJob.isCancelled = { SignalHandling.isInterruptRequested }
+    return renderJob
   }
 
   /// Returns the library profile with the given name, or reads a profile from a file.
@@ -252,7 +257,7 @@ extension Completion {
 /// Determines the message and the exit status for an error.
 enum Failure {
   static func messageText(_ error: any Error) -> String {
-    let message =
+    let errorText =
       switch error {
       case let error as InputError where error.otherErrorCount > 0:
         "\(error) (and \(error.otherErrorCount) more; run 'temblor check')"
@@ -263,7 +268,7 @@ enum Failure {
       default:
         "\(error)"
       }
-    return message.printable
+    return errorText.printable
   }
 
   static func exitStatus(of error: any Error) -> ExitStatus {
@@ -325,10 +330,10 @@ extension Output {
   ///   - fields: The fields of the object.
   ///   - formatVersion: The version of the format, or nil for a format that is defined elsewhere.
   func writeJSON(_ fields: JSONObject, formatVersion: Int? = 1) throws {
-    var json = JSONWriter()
-    let version: JSONObject = ["formatVersion": formatVersion]
-    json.writeObject((version + fields).write)
-    try write(json.finish().span)
+    var jsonWriter = JSONWriter()
+    let versionFields: JSONObject = ["formatVersion": formatVersion]
+    jsonWriter.writeObject((versionFields + fields).write)
+    try write(jsonWriter.finish().span)
   }
 
   /// Writes a result in the requested format.
@@ -362,18 +367,18 @@ extension Output {
   /// Writes the rows of `--csv`. The columns are the keys in the order of their first appearance,
   /// and a missing value is empty.
   func writeCSV(rows: [JSONObject]) throws {
-    let rows = rows.map(\.csvCells)
-    var columns: [String] = []
-    for cell in rows.joined() where !columns.contains(cell.key) {
-      columns.append(cell.key)
+    let cellRows = rows.map(\.csvCells)
+    var columnNames: [String] = []
+    for cell in cellRows.joined() where !columnNames.contains(cell.key) {
+      columnNames.append(cell.key)
     }
-    var table = CSVTable(columnNames: columns)
-    for row in rows {
+    var csvTable = CSVTable(columnNames: columnNames)
+    for row in cellRows {
       let texts = Dictionary(row.map { ($0.key, $0.text) }, uniquingKeysWith: { first, _ in first })
-      table.appendRow(columns.map { texts[$0, default: ""] })
+      csvTable.appendRow(columnNames.map { texts[$0, default: ""] })
     }
-    if !rows.isEmpty {
-      try write(table.csvText)
+    if !cellRows.isEmpty {
+      try write(csvTable.csvText)
     }
   }
 }

@@ -211,11 +211,13 @@ public enum TemblorProgram {
   ///   - formats: The formats of patterns. A program with formats of its own adds them here.
   public static func run(_ words: [String], formats: FormatRegistry = .standard) -> Int32 {
     SignalHandling.installHandlers()
-    let status = makeProgram(formats, settings: .fromEnvironment, prepare: DeviceOptions.pinStreams)
-      .run(
-        words, on: .system { SystemTimeSource().now })
+    let exitStatus = makeProgram(
+      formats, settings: .fromEnvironment, prepare: DeviceOptions.pinStreams
+    )
+    .run(
+      words, on: .system { SystemTimeSource().now })
     SignalHandling.terminateByRecordedSignal()
-    return status.rawValue
+    return exitStatus.rawValue
   }
 
   /// Runs the program on the given streams, without saved settings or environment variables.

@@ -179,48 +179,51 @@ enum TraceCommand {
   static func run(_ options: Options, _ formats: FormatRegistry, _ terminal: Terminal) throws
     -> ExitStatus
   {
-    let found = FoundSounds(options.soundArguments)
-    let paths = found.paths
-    if options.copiesSounds, let stream = paths.first(where: InputStream.isStream) {
-      let name = FileSystem.displayName(of: stream)
+    let foundSounds = FoundSounds(options.soundArguments)
+    let soundPaths = foundSounds.paths
+    if options.copiesSounds, let streamPath = soundPaths.first(where: InputStream.isStream) {
+      let name = FileSystem.displayName(of: streamPath)
       throw UsageError("'--with-sound' requires a sound file, not \(name)")
     }
     let outputs = try ConvertOutputs(
-      options.outputOptions, inputs: paths.map { .sound(path: $0) },
-      problemCount: found.problems.count + found.wrongFiles.count, formats: formats,
-      isFromFolder: found.isFromFolder, defaultFormat: .ahap)
+      options.outputOptions, inputs: soundPaths.map { .sound(path: $0) },
+      problemCount: foundSounds.problems.count + foundSounds.wrongFiles.count, formats: formats,
+      isFromFolder: foundSounds.isFromFolder, defaultFormat: .ahap)
     if outputs.outputPaths.first == OutputPaths.standardOutput {
       try SharedOptions.refuseTerminalOutput(terminal)
     }
-    let copies = options.copiesSounds ? TracedSoundCopies(of: paths, outputs: outputs) : nil
-    var work = BatchWork(on: terminal, problems: found.problems)
-    for error in found.wrongFiles {
-      work.recordFailure(Failure.messageText(error), Failure.exitStatus(of: error))
+    let soundCopies =
+      options.copiesSounds ? TracedSoundCopies(of: soundPaths, outputs: outputs) : nil
+    var batchWork = BatchWork(on: terminal, problems: foundSounds.problems)
+    for error in foundSounds.wrongFiles {
+      batchWork.recordFailure(Failure.messageText(error), Failure.exitStatus(of: error))
     }
-    if let copies, !copies.conflicts.isEmpty {
-      for conflict in copies.conflicts {
-        work.recordFailure(conflict.description, .failure)
+    if let soundCopies, !soundCopies.conflicts.isEmpty {
+      for conflict in soundCopies.conflicts {
+        batchWork.recordFailure(conflict.description, .failure)
       }
-      return work.overallStatus
+      return batchWork.overallStatus
     }
-    var run = TraceRun(
-      options: options, outputs: outputs, copiesByPath: copies?.copiesByPath, terminal: terminal,
-      batchWork: work)
-    var line = ProgressLine(on: terminal)
-    for (index, (path, output)) in zip(paths, outputs.outputPaths).enumerated() {
-      line.show(
-        paths.count == 1 ? "\(path.printable): tracing" : "\(index) of \(paths.count) sounds")
+    var traceRun = TraceRun(
+      options: options, outputs: outputs, copiesByPath: soundCopies?.copiesByPath,
+      terminal: terminal,
+      batchWork: batchWork)
+    var progressLine = ProgressLine(on: terminal)
+    for (index, (path, output)) in zip(soundPaths, outputs.outputPaths).enumerated() {
+      progressLine.show(
+        soundPaths.count == 1
+          ? "\(path.printable): tracing" : "\(index) of \(soundPaths.count) sounds")
       if SignalHandling.isInterruptRequested {
-        run.batchWork.recordFailure("\(path.printable): interrupted; not written", .failure)
+        traceRun.batchWork.recordFailure("\(path.printable): interrupted; not written", .failure)
         break
       }
-      try run.traceSound(path, to: output) { line.clear() }
+      try traceRun.traceSound(path, to: output) { progressLine.clear() }
     }
-    line.clear()
+    progressLine.clear()
     if options.outputOptions.printsJSON {
-      try terminal.output.writeJSON(["sounds": run.jsonFields])
+      try terminal.output.writeJSON(["sounds": traceRun.jsonFields])
     }
-    return run.batchWork.overallStatus
+    return traceRun.batchWork.overallStatus
   }
 }
 
@@ -279,9 +282,9 @@ struct TracedSoundCopies {
 
   init(of sounds: [String], outputs: ConvertOutputs) {
     guard Self.keepsSoundEvents(outputs.format) else { return }
-    var plan = OutputPlan(inputCheck: outputs.overwriteCheck)
+    var copyPlan = OutputPlan(inputCheck: outputs.overwriteCheck)
     for output in outputs.outputPaths {
-      plan.addOutput(path: output)
+      copyPlan.addOutput(path: output)
     }
     for (sound, output) in zip(sounds, outputs.outputPaths) {
       let folder = FileSystem.folderPath(of: output)
@@ -289,23 +292,23 @@ struct TracedSoundCopies {
       if SoundCopy.isInPlace(name, in: folder, source: sound) { continue }
       do throws(FileError) {
         let copy = SoundCopy(sourcePath: sound, receivedPath: try ReceivedPath(name, in: folder))
-        copiesByPath[sound] = plan.addCopy(copy)
+        copiesByPath[sound] = copyPlan.addCopy(copy)
       } catch {
         conflicts.append(error)
       }
     }
-    conflicts += plan.conflicts
+    conflicts += copyPlan.conflicts
   }
 
   /// Returns whether a format can store an event that plays a sound file.
   private static func keepsSoundEvents(_ format: HapticFormat) -> Bool {
-    let event = HapticEvent(
+    let soundEvent = HapticEvent(
       kind: .audioCustom, time: 0, waveform: AudioWaveform(path: "sound.wav"))
-    let composition = HapticComposition(HapticPattern(events: [event]))
-    guard let written = try? format.write(composition, options: WritingOptions()) else {
+    let composition = HapticComposition(HapticPattern(events: [soundEvent]))
+    guard let writtenFiles = try? format.write(composition, options: WritingOptions()) else {
       return false
     }
-    return written.losses.allSatisfy { $0.kind != .dropped }
+    return writtenFiles.losses.allSatisfy { $0.kind != .dropped }
   }
 }
 
@@ -333,18 +336,18 @@ struct ChannelTraces {
     of signal: Signal, for format: HapticFormat, profile: TransducerProfile,
     options: TracingOptions
   ) throws(AnalysisError) {
-    let count = signal.channels.count
+    let channelCount = signal.channels.count
     guard signal.hasDifferingChannels else {
       channelTraces = [try SoundTrace(of: signal, profile: profile, options: options)]
       return
     }
-    guard count <= Self.maximumLocationCount, Self.supportsBodyLocations(format) else {
-      averagedChannelCount = count
+    guard channelCount <= Self.maximumLocationCount, Self.supportsBodyLocations(format) else {
+      averagedChannelCount = channelCount
       channelTraces = [try SoundTrace(of: signal, profile: profile, options: options)]
       return
     }
     var channelOptions = options
-    channelOptions.maximumEventCount = options.maximumEventCount.map { max(1, $0 / count) }
+    channelOptions.maximumEventCount = options.maximumEventCount.map { max(1, $0 / channelCount) }
     for channel in signal.channels {
       channelTraces.append(
         try SoundTrace(
@@ -375,23 +378,23 @@ struct ChannelTraces {
 
   /// The minimum agreement between trace and sound, over all channels with events.
   var minimumAgreement: SoundTrace.Agreement {
-    let audible = channelTraces.filter { !$0.pattern.events.isEmpty }
+    let audibleTraces = channelTraces.filter { !$0.pattern.events.isEmpty }
     return SoundTrace.Agreement(
-      correlation: audible.map(\.agreement.correlation).min()
+      correlation: audibleTraces.map(\.agreement.correlation).min()
         ?? channelTraces[0].agreement.correlation,
-      differenceDecibels: audible.map(\.agreement.differenceDecibels).max()
+      differenceDecibels: audibleTraces.map(\.agreement.differenceDecibels).max()
         ?? channelTraces[0].agreement.differenceDecibels)
   }
 
   /// Returns whether a format can store the body locations of layers.
   private static func supportsBodyLocations(_ format: HapticFormat) -> Bool {
-    let tap = HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: 0)])
-    let layers = (1...2).map { number in
-      HapticComposition.Layer(tap, bodyLocation: .init(number, of: 2))
+    let tapPattern = HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: 0)])
+    let tapLayers = (1...2).map { number in
+      HapticComposition.Layer(tapPattern, bodyLocation: .init(number, of: 2))
     }
-    let composition = HapticComposition(layers: layers)
-    let copy = FormatMatrix.roundTrip(composition, through: format)?.composition
-    return copy?.bodyLocationCount == 2
+    let composition = HapticComposition(layers: tapLayers)
+    let roundTripComposition = FormatMatrix.roundTrip(composition, through: format)?.composition
+    return roundTripComposition?.bodyLocationCount == 2
   }
 }
 
@@ -463,18 +466,19 @@ private struct TraceRun {
   /// it.
   private func makeComposition(of trace: ChannelTraces, _ path: String) -> HapticComposition {
     // A format with frequencies gets those of the profile that the vibration was made with.
-    let format = outputs.format
-    let writesHertz = format.keepsHertz && format.dialects.isEmpty
-    let scale = options.profile.bandMapped(rate: Double(renderJob.sampleRateHertz)).frequency
+    let outputFormat = outputs.format
+    let writesHertz = outputFormat.keepsHertz && outputFormat.dialects.isEmpty
+    let sharpnessScale = options.profile.bandMapped(rate: Double(renderJob.sampleRateHertz))
+      .frequency
       .sharpnessScale
-    var layers = trace.makeLayers(sharpnessScale: writesHertz ? scale : nil)
+    var patternLayers = trace.makeLayers(sharpnessScale: writesHertz ? sharpnessScale : nil)
     if copiesByPath != nil {
-      layers[0].pattern.events.append(
+      patternLayers[0].pattern.events.append(
         HapticEvent(
           kind: .audioCustom, time: 0, waveform: AudioWaveform(path: FileSystem.fileName(of: path)))
       )
     }
-    return HapticComposition(layers: layers, title: TakeInput.sound(path: path).outputStem)
+    return HapticComposition(layers: patternLayers, title: TakeInput.sound(path: path).outputStem)
   }
 
   /// Writes a pattern and the copy of the sound that it plays, and returns the paths of the files.
@@ -486,20 +490,20 @@ private struct TraceRun {
       try terminal.output.write(bytes.span)
       return []
     }
-    let copy = copiesByPath.flatMap { $0[path] }
-    let planned = PlannedFiles(
+    let soundCopy = copiesByPath.flatMap { $0[path] }
+    let plannedFiles = PlannedFiles(
       outputFiles: outputs.plannedFiles(written.files, at: output),
-      soundCopies: copy.map { [$0] } ?? [])
-    return try planned.writeFiles(on: terminal)
+      soundCopies: soundCopy.map { [$0] } ?? [])
+    return try plannedFiles.writeFiles(on: terminal)
   }
 
   private func drawPlot(_ signal: Signal, _ composition: HapticComposition, of name: String) throws
   {
-    let subjects = [
+    let plotSubjects = [
       PlotSubject(name: name, signal: signal),
       PlotSubject(name: "pattern", composition: composition, profile: options.profile),
     ]
-    for subject in subjects {
+    for subject in plotSubjects {
       try terminal.output.writeTextPlot(
         Plot(of: [subject], parts: [.score], timeRangeSeconds: nil),
         columnCount: terminal.output.columnCount)
@@ -522,20 +526,22 @@ private struct TraceRun {
   }
 
   private func readSignal(of path: String) throws -> Signal {
-    var signal = try TakeInput.loadSound(path, job: renderJob).signal
-    if let indices = options.channelIndices {
-      signal = try signal.selectingChannels(indices, path: path)
+    var soundSignal = try TakeInput.loadSound(path, job: renderJob).signal
+    if let channelIndices = options.channelIndices {
+      soundSignal = try soundSignal.selectingChannels(channelIndices, path: path)
     }
-    guard let timeRange = options.timeRange else { return signal }
-    let first = Int(min(timeRange.lowerBound * signal.rate, 1e15).rounded())
-    guard first < signal.frameCount else {
+    guard let timeRange = options.timeRange else { return soundSignal }
+    let startFrame = Int(min(timeRange.lowerBound * soundSignal.rate, 1e15).rounded())
+    guard startFrame < soundSignal.frameCount else {
       throw AnalysisError(
         .unsupportedLength,
-        "'--start' is after the end (\(signal.durationSeconds.text(places: 3)) s)")
+        "'--start' is after the end (\(soundSignal.durationSeconds.text(places: 3)) s)")
     }
-    let last = min(signal.frameCount, Int(min(timeRange.upperBound * signal.rate, 1e15).rounded()))
+    let endFrame = min(
+      soundSignal.frameCount, Int(min(timeRange.upperBound * soundSignal.rate, 1e15).rounded()))
     return Signal(
-      channels: signal.channels.map { Array($0[first..<max(first + 1, last)]) }, rate: signal.rate)
+      channels: soundSignal.channels.map { Array($0[startFrame..<max(startFrame + 1, endFrame)]) },
+      rate: soundSignal.rate)
   }
 
   /// Returns a sentence such as `vibration: 3 transients, 1 continuous event, 12 control points;
@@ -545,14 +551,15 @@ private struct TraceRun {
       return
         "\(trace.kind.rawValue): no events found; try '--input-channels' or a lower '--threshold'"
     }
-    let omitted =
+    let omittedEventsText =
       trace.omittedEventCount > 0
       ? "; omitted \(trace.omittedEventCount.countText("weaker event"))" : ""
-    let count = trace.channelTraces.count
-    let channels = count > 1 ? "\(count) different channels, one body location each; " : ""
-    return channels + "\(trace.kind.rawValue): \(trace.transientCount.countText("transient")), "
+    let channelCount = trace.channelTraces.count
+    let channelsText =
+      channelCount > 1 ? "\(channelCount) different channels, one body location each; " : ""
+    return channelsText + "\(trace.kind.rawValue): \(trace.transientCount.countText("transient")), "
       + "\(trace.continuousCount.countText("continuous event")), "
-      + "\(trace.pointCount.countText("control point"))\(omitted); "
+      + "\(trace.pointCount.countText("control point"))\(omittedEventsText); "
       + "level correlation \(trace.minimumAgreement.correlation.text(places: 3)), "
       + "error \(trace.minimumAgreement.differenceDecibels.text(places: 1)) dB"
   }

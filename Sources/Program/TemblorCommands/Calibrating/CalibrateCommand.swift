@@ -136,25 +136,26 @@ enum CalibrateCommand {
   private static func measureLatencySeconds(
     of calibration: Calibration, signal: SweepSignal, in input: CalibrationInput
   ) throws(CalibrationError) -> Double? {
-    let start: Double
-    if let reference = input.referenceRecording {
-      start = try ReferenceDelay(measuring: reference, of: signal).signalStartSeconds
-    } else if let origin = input.playbackStartSeconds {
-      start = origin
+    let playbackStartSeconds: Double
+    if let referenceRecording = input.referenceRecording {
+      playbackStartSeconds = try ReferenceDelay(measuring: referenceRecording, of: signal)
+        .signalStartSeconds
+    } else if let statedStartSeconds = input.playbackStartSeconds {
+      playbackStartSeconds = statedStartSeconds
     } else {
       return nil
     }
-    let latency = calibration.signalStartSeconds - start
-    guard plausibleLatencySecondsRange.contains(latency) else {
-      let milliseconds = (abs(latency) * 1_000).text(places: 2)
+    let latencySeconds = calibration.signalStartSeconds - playbackStartSeconds
+    guard plausibleLatencySecondsRange.contains(latencySeconds) else {
+      let milliseconds = (abs(latencySeconds) * 1_000).text(places: 2)
       throw CalibrationError(
         .unsuitableRecording,
         """
-        the movement starts \(milliseconds) ms \(latency < 0 ? "before" : "after") the signal; \
+        the movement starts \(milliseconds) ms \(latencySeconds < 0 ? "before" : "after") the signal; \
         check '--sensor-channel' and '--reference-channel'
         """)
     }
-    return latency
+    return latencySeconds
   }
 
   /// Runs the command. Only calibration by hand plays through the environment's outputs.
@@ -170,17 +171,19 @@ enum CalibrateCommand {
       try OutputPaths.requireFile(arguments.value(option), option: option)
     }
     let options = try SweepOptions(arguments)
-    if let output = arguments.value("--output"), let path = options.profilePath {
-      try InputOverwriteCheck(reading: [path]).checkOutputPath(output, option: "--output")
+    if let outputPath = arguments.value("--output"), let profilePath = options.profilePath {
+      try InputOverwriteCheck(reading: [profilePath]).checkOutputPath(
+        outputPath, option: "--output")
     }
-    let date = arguments.value("--date") ?? CalibrationAge.todayText()
+    let dateText = arguments.value("--date") ?? CalibrationAge.todayText()
     if arguments.hasFlag("--by-hand") {
       return try ManualCalibrationCommand.run(
-        arguments, terminal, options, date: date, on: environment)
+        arguments, terminal, options, date: dateText, on: environment)
     }
-    if let resistor = try arguments.number("--impedance", in: 0.001...100) {
+    if let resistorOhms = try arguments.number("--impedance", in: 0.001...100) {
       return try measureImpedance(
-        resistor: resistor, arguments: arguments, terminal: terminal, options: options, date: date,
+        resistor: resistorOhms, arguments: arguments, terminal: terminal, options: options,
+        date: dateText,
         time: environment.time)
     }
     if options.isQuick {
@@ -188,36 +191,39 @@ enum CalibrateCommand {
         ["--output", "--plot", "--full-scale", "--date"], with: "--quick", in: arguments)
     }
     let sensors = try arguments[sensorOption].map { [$0] } ?? TransducerMeasurement.Sensor.allCases
-    let fullScale = try arguments.number("--full-scale", in: 0.001...10_000)
-    let input = try CalibrationInput(arguments, options: options, time: environment.time)
+    let fullScaleValue = try arguments.number("--full-scale", in: 0.001...10_000)
+    let calibrationInput = try CalibrationInput(arguments, options: options, time: environment.time)
     let calibration: Calibration
-    let latency: Double?
+    let latencySeconds: Double?
     do {
       calibration = try Calibration(
-        measuring: input.sensorRecording, of: options.sweepSignal, sensors: sensors,
+        measuring: calibrationInput.sensorRecording, of: options.sweepSignal, sensors: sensors,
         acceptsPoorFit: arguments.hasFlag("--accept-poor"))
-      latency = try Self.measureLatencySeconds(
-        of: calibration, signal: options.sweepSignal, in: input)
+      latencySeconds = try Self.measureLatencySeconds(
+        of: calibration, signal: options.sweepSignal, in: calibrationInput)
     } catch {
-      throw CalibrationFailure(name: input.inputName, error: error)
+      throw CalibrationFailure(name: calibrationInput.inputName, error: error)
     }
-    let old = options.profile
-    if options.isQuick, let drift = CalibrationDrift(calibration, from: old) {
+    let oldProfile = options.profile
+    if options.isQuick, let drift = CalibrationDrift(calibration, from: oldProfile) {
       let report = DriftReport(
-        drift: drift, warnings: calibration.warningSentences, profileName: old.name,
-        recordingName: input.inputName)
+        drift: drift, warnings: calibration.warningSentences, profileName: oldProfile.name,
+        recordingName: calibrationInput.inputName)
       try terminal.output.write(arguments, json: report.jsonFields, text: report.reportText)
       return drift.isWithinUncertainty ? .success : .exceedsTolerance
     }
-    let new = calibration.applied(
-      to: old, in: Calibration.Conditions(dateText: date, latency: latency, fullScale: fullScale))
-    let change = ProfileChange(old, new, arguments)
+    let newProfile = calibration.applied(
+      to: oldProfile,
+      in: Calibration.Conditions(
+        dateText: dateText, latency: latencySeconds, fullScale: fullScaleValue))
+    let profileChange = ProfileChange(oldProfile, newProfile, arguments)
     let report = CalibrationReport(
-      calibration: calibration, profileChange: change, latencySeconds: latency, input: input)
-    if let path = arguments.value("--plot"), let format = PlotFormat(ofName: path) {
-      try AtomicFileWriter.write(report.responsePlot.draw(as: format), to: path)
+      calibration: calibration, profileChange: profileChange, latencySeconds: latencySeconds,
+      input: calibrationInput)
+    if let plotPath = arguments.value("--plot"), let format = PlotFormat(ofName: plotPath) {
+      try AtomicFileWriter.write(report.responsePlot.draw(as: format), to: plotPath)
     }
-    try change.writeReport(
+    try profileChange.writeReport(
       heading: "measured", entries: report.reportEntries, sentences: report.reportSentences,
       arguments: arguments, terminal: terminal)
     return .success
@@ -230,51 +236,52 @@ enum CalibrateCommand {
     try SharedOptions.refuseOptions(
       ["--quick", "--plot", "--sensor", "--full-scale", "--accept-poor"], with: "--impedance",
       in: arguments)
-    let input = try CalibrationInput(arguments, options: options, time: time)
-    let old = options.profile
+    let calibrationInput = try CalibrationInput(arguments, options: options, time: time)
+    let oldProfile = options.profile
     let measurement: ImpedanceMeasurement
     do throws(CalibrationError) {
       measurement = try ImpedanceMeasurement(
-        measuring: input.sensorRecording, reference: input.referenceRecording,
+        measuring: calibrationInput.sensorRecording, reference: calibrationInput.referenceRecording,
         of: options.sweepSignal, resistor: resistor,
-        nominal: old.hardware?.impedanceOhms)
+        nominal: oldProfile.hardware?.impedanceOhms)
     } catch {
-      throw CalibrationFailure(name: input.inputName, error: error)
+      throw CalibrationFailure(name: calibrationInput.inputName, error: error)
     }
-    let change = ProfileChange(old, measurement.applied(to: old, date: date), arguments)
-    func row(_ name: String, _ value: Double, _ unit: String) -> [String] {
+    let profileChange = ProfileChange(
+      oldProfile, measurement.applied(to: oldProfile, date: date), arguments)
+    func valueRow(_ name: String, _ value: Double, _ unit: String) -> [String] {
       [name, "", value.text(places: 2) + unit]
     }
     let warnings = measurement.resistanceWarning.map { [$0] } ?? []
-    try change.writeReport(
+    try profileChange.writeReport(
       heading: "measured",
       entries: [
-        .init("recording", input.inputName),
+        .init("recording", calibrationInput.inputName),
         .init(
           "resonance", measurement.resonanceHertz,
-          tableRow: change.tableRow(
+          tableRow: profileChange.tableRow(
             "resonance", \.resonanceHertz, " Hz",
             interval: measurement.resonanceHalfWidthFraction)),
         .init("resonanceInterval", measurement.resonanceHalfWidthFraction),
         .init(
           "qualityFactor", measurement.qualityFactor,
-          tableRow: change.tableRow(
+          tableRow: profileChange.tableRow(
             "quality", \.qualityFactor, "", interval: measurement.qualityHalfWidthFraction)),
         .init("qualityFactorInterval", measurement.qualityHalfWidthFraction),
         .init(
           "mechanicalQualityFactor", measurement.mechanicalQualityFactor,
-          tableRow: row("- mechanical", measurement.mechanicalQualityFactor, "")),
+          tableRow: valueRow("- mechanical", measurement.mechanicalQualityFactor, "")),
         .init(
           "electricalQualityFactor", measurement.electricalQualityFactor,
-          tableRow: row("- electrical", measurement.electricalQualityFactor, "")),
+          tableRow: valueRow("- electrical", measurement.electricalQualityFactor, "")),
         .init(
           "coilResistance", measurement.coilOhms,
-          tableRow: row(
+          tableRow: valueRow(
             "resistance", measurement.coilOhms,
-            input.referenceRecording == nil ? " ohm (estimate)" : " ohm")),
+            calibrationInput.referenceRecording == nil ? " ohm (estimate)" : " ohm")),
         .init(
           "inductance", measurement.coilHenries,
-          tableRow: row("inductance", measurement.coilHenries * 1_000, " mH")),
+          tableRow: valueRow("inductance", measurement.coilHenries * 1_000, " mH")),
         .init("residual", measurement.residualDecibels),
         .init("warnings", warnings),
       ],

@@ -44,9 +44,9 @@ struct ProfileChange {
   init(_ old: TransducerProfile, _ new: TransducerProfile, _ arguments: ParsedArguments) {
     var new = new
     outputPath = arguments.value("--output")
-    let stem = outputPath.map(FileSystem.fileStem(of:)) ?? ""
-    if ProfileName.isValid(stem) {
-      new.name = stem
+    let outputStem = outputPath.map(FileSystem.fileStem(of:)) ?? ""
+    if ProfileName.isValid(outputStem) {
+      new.name = outputStem
     }
     self.originalProfile = old
     self.changedProfile = new
@@ -58,17 +58,19 @@ struct ProfileChange {
     _ name: String, _ key: KeyPath<TransducerHardware, Double?>, _ unit: String,
     interval: Double? = nil
   ) -> [String] {
-    let keys: [KeyPath<TransducerHardware, Double?>: String] = [
+    let figureNamesByKeyPath: [KeyPath<TransducerHardware, Double?>: String] = [
       \.resonanceHertz: "resonance", \.qualityFactor: "qualityFactor",
       \.accelerationInG: "acceleration",
     ]
-    func cell(_ hardware: TransducerHardware?) -> String {
+    func cellText(_ hardware: TransducerHardware?) -> String {
       guard let hardware, let value = hardware[keyPath: key] else { return "unknown" }
-      let isEstimate = hardware.estimatedFigureNames.contains(keys[key] ?? "")
+      let isEstimate = hardware.estimatedFigureNames.contains(figureNamesByKeyPath[key] ?? "")
       return value.text(places: 3) + unit + (isEstimate ? " (estimate)" : "")
     }
-    let tolerance = interval.map { " ± \(Self.percentage(ofInterval: $0)) %" } ?? ""
-    return [name, cell(originalProfile.hardware), cell(changedProfile.hardware) + tolerance]
+    let toleranceText = interval.map { " ± \(Self.percentage(ofInterval: $0)) %" } ?? ""
+    return [
+      name, cellText(originalProfile.hardware), cellText(changedProfile.hardware) + toleranceText,
+    ]
   }
 
   /// Returns a confidence interval as a percentage. An interval is never reported as 0.
@@ -103,13 +105,13 @@ struct ProfileChange {
       return try terminal.output.writeJSON(
         ["profile": changedProfile.name] + ReportEntry.jsonObject(of: entries))
     }
-    let written =
+    let outputSentence =
       outputPath.map { "\($0.printable): written" }
       ?? "No profile was written; to write a profile, use '--output FILE'."
-    let table = TextTable.lines(
+    let tableLines = TextTable.lines(
       ofRows: [["", originalProfile.name, heading]] + entries.compactMap(\.tableRow))
-    let lines = table + [""] + sentences + [written]
-    try terminal.output.write(lines.map { $0 + "\n" }.joined())
+    let reportLines = tableLines + [""] + sentences + [outputSentence]
+    try terminal.output.write(reportLines.map { $0 + "\n" }.joined())
   }
 }
 
@@ -124,15 +126,16 @@ struct CalibrationReport {
   /// and the measured value.
   var reportEntries: [ReportEntry] {
     let measured = calibration
-    let curve = calibration.responseCurve
-    let before = profileChange.originalProfile.hardware
-    let after = profileChange.changedProfile.hardware
-    func band(_ band: ClosedRange<Double>) -> String {
+    let responseCurve = calibration.responseCurve
+    let originalHardware = profileChange.originalProfile.hardware
+    let changedHardware = profileChange.changedProfile.hardware
+    func bandText(_ band: ClosedRange<Double>) -> String {
       "\(band.lowerBound.text(places: 1)) to \(band.upperBound.text(places: 1)) Hz"
     }
-    let ends = [" or lower", " or higher", " or wider"]
-    let open = (curve.mayExtendBelow ? 1 : 0) + (curve.mayExtendAbove ? 2 : 0)
-    let milliseconds = [profileChange.originalProfile.amplifier.latencySeconds, latencySeconds].map
+    let openEndTexts = [" or lower", " or higher", " or wider"]
+    let openEndIndex =
+      (responseCurve.mayExtendBelow ? 1 : 0) + (responseCurve.mayExtendAbove ? 2 : 0)
+    let latencyTexts = [profileChange.originalProfile.amplifier.latencySeconds, latencySeconds].map
     {
       $0.map { ($0 * 1_000).text(places: 3) + " ms" } ?? "unknown"
     }
@@ -153,19 +156,20 @@ struct CalibrationReport {
       .init(
         "band",
         JSONElement.inlineObject([
-          "low": curve.bandHertz.lowerBound, "high": curve.bandHertz.upperBound,
+          "low": responseCurve.bandHertz.lowerBound, "high": responseCurve.bandHertz.upperBound,
         ]),
         tableRow: [
-          "band, -10 dB", before?.bandHertz.map(band) ?? "unknown",
-          band(curve.bandHertz) + (open > 0 ? ends[open - 1] : ""),
+          "band, -10 dB", originalHardware?.bandHertz.map(bandText) ?? "unknown",
+          bandText(responseCurve.bandHertz)
+            + (openEndIndex > 0 ? openEndTexts[openEndIndex - 1] : ""),
         ]),
       .init(
-        "acceleration", after?.accelerationInG,
-        tableRow: after?.accelerationInG.map { _ in
+        "acceleration", changedHardware?.accelerationInG,
+        tableRow: changedHardware?.accelerationInG.map { _ in
           profileChange.tableRow("acceleration", \.accelerationInG, " g")
         }
       ),
-      .init("latency", latencySeconds, tableRow: ["latency"] + milliseconds),
+      .init("latency", latencySeconds, tableRow: ["latency"] + latencyTexts),
       .init(
         "inverted", measured.isInverted,
         tableRow: ["polarity", "", measured.isInverted ? "inverted" : "normal"]),
@@ -181,30 +185,30 @@ struct CalibrationReport {
       .init("poor", measured.hasPoorFit),
       .init(
         "response",
-        curve.profileResponsePoints.map {
+        responseCurve.profileResponsePoints.map {
           JSONElement.inlineObject(["hertz": $0.hertz, "decibels": $0.accelerationDecibels])
         }),
     ]
   }
 
   var reportSentences: [String] {
-    let origin =
+    let latencySentence =
       input.referenceRecording != nil
       ? "The latency is measured from the reference channel to the movement."
       : "The latency excludes the delays reported by the devices, which can be off by one period."
     return [calibration.verdictSentence] + calibration.warningSentences
-      + (latencySeconds == nil ? [] : [origin])
+      + (latencySeconds == nil ? [] : [latencySentence])
   }
 
   var responsePlot: ResponsePlot {
-    let residual = calibration.residualDecibels.text(places: 1)
+    let residualDecibelsText = calibration.residualDecibels.text(places: 1)
     return ResponsePlot(
       title: "\(profileChange.changedProfile.name): acceleration, measured and fitted",
       subtitle:
         """
         \(calibration.resonanceHertz.text(places: 2)) Hz, Q factor \
         \(calibration.qualityFactor.text(places: 2)), residual \
-        \(residual.hasPrefix("-") ? "−" + residual.dropFirst() : residual) dB
+        \(residualDecibelsText.hasPrefix("-") ? "−" + residualDecibelsText.dropFirst() : residualDecibelsText) dB
         """,
       responsePoints: calibration.responseCurve.points.map {
         ResponsePlot.Point(
@@ -222,16 +226,16 @@ struct DriftReport {
   let recordingName: String
 
   private var reportEntries: [ReportEntry] {
-    let tolerance = drift.resonanceComparison.allowedMeasuredToStatedRatio.upperBound - 1
-    let factor = drift.qualityFactorComparison.allowedMeasuredToStatedRatio.upperBound
+    let resonanceTolerance = drift.resonanceComparison.allowedMeasuredToStatedRatio.upperBound - 1
+    let qualityFactorRatio = drift.qualityFactorComparison.allowedMeasuredToStatedRatio.upperBound
     return [
       .init("recording", recordingName), .init("profile", profileName),
       reportEntry(
         "resonance", drift.resonanceComparison, unit: " Hz",
-        allowed: "±\((tolerance * 100).text(places: 1)) %"),
+        allowed: "±\((resonanceTolerance * 100).text(places: 1)) %"),
       reportEntry(
         "qualityFactor", as: "quality", drift.qualityFactorComparison, unit: "",
-        allowed: "within a factor of \(factor.text(places: 2))"),
+        allowed: "within a factor of \(qualityFactorRatio.text(places: 2))"),
       .init("within", drift.isWithinUncertainty), .init("warnings", warnings),
     ]
   }
@@ -240,9 +244,10 @@ struct DriftReport {
     _ key: String, as label: String? = nil, _ comparison: CalibrationDrift.Comparison, unit: String,
     allowed: String
   ) -> ReportEntry {
-    let change = (comparison.relativeChange * 100).text(places: 1)
-    let measured = comparison.measuredValue.text(places: 2) + unit
-    let interval = ProfileChange.percentage(ofInterval: comparison.intervalHalfWidthFraction)
+    let changePercentText = (comparison.relativeChange * 100).text(places: 1)
+    let measuredText = comparison.measuredValue.text(places: 2) + unit
+    let intervalPercentText = ProfileChange.percentage(
+      ofInterval: comparison.intervalHalfWidthFraction)
     return ReportEntry(
       key,
       JSONElement.inlineObject([
@@ -255,29 +260,30 @@ struct DriftReport {
       ]),
       tableRow: [
         label ?? key, comparison.statedValue.text(places: 2) + unit,
-        "\(measured) ± \(interval) %",
-        (change.hasPrefix("-") ? "" : "+") + change + " %", allowed,
+        "\(measuredText) ± \(intervalPercentText) %",
+        (changePercentText.hasPrefix("-") ? "" : "+") + changePercentText + " %", allowed,
       ])
   }
 
   var reportText: String {
-    let table = TextTable.lines(
+    let tableLines = TextTable.lines(
       ofRows: [["", profileName, "measured", "change", "profile value"]]
         + reportEntries.compactMap(\.tableRow))
-    return (table + ["", verdictText] + warnings).map { $0 + "\n" }.joined()
+    return (tableLines + ["", verdictText] + warnings).map { $0 + "\n" }.joined()
   }
 
   private var verdictText: String {
     if drift.isWithinUncertainty { return "Both values are within the uncertainty of the profile." }
-    let subject: String
+    let verdictSubject: String
     if drift.resonanceComparison.isWithinUncertainty {
-      subject = "The Q factor is"
+      verdictSubject = "The Q factor is"
     } else if drift.qualityFactorComparison.isWithinUncertainty {
-      subject = "The resonance is"
+      verdictSubject = "The resonance is"
     } else {
-      subject = "Both values are"
+      verdictSubject = "Both values are"
     }
-    return subject + " outside the uncertainty of the profile; calibrate again without '--quick'."
+    return verdictSubject
+      + " outside the uncertainty of the profile; calibrate again without '--quick'."
   }
 
   var jsonFields: JSONObject { ReportEntry.jsonObject(of: reportEntries) }
@@ -294,32 +300,35 @@ struct CalibrationInput {
   let playbackStartSeconds: Double?
 
   init(_ arguments: ParsedArguments, options: SweepOptions, time: any TimeSource) throws {
-    let path = arguments.value("RECORDING")
-    let capture = arguments.value("--capture")
-    guard (path == nil) != (capture == nil) else {
+    let recordingPath = arguments.value("RECORDING")
+    let captureDevice = arguments.value("--capture")
+    guard (recordingPath == nil) != (captureDevice == nil) else {
       throw UsageError("specify either RECORDING or '--capture'")
     }
-    let channel = try arguments.integer("--sensor-channel", in: OutputRouting.channelCounts)
-    let reference = try arguments.integer("--reference-channel", in: OutputRouting.channelCounts)
-    if let channel, channel == reference {
+    let sensorChannelNumber = try arguments.integer(
+      "--sensor-channel", in: OutputRouting.channelCounts)
+    let referenceChannelNumber = try arguments.integer(
+      "--reference-channel", in: OutputRouting.channelCounts)
+    if let sensorChannelNumber, sensorChannelNumber == referenceChannelNumber {
       throw UsageError("'--reference-channel' and '--sensor-channel' must differ")
     }
-    let name = FileSystem.displayName(of: path ?? capture ?? "")
-    self.inputName = name
-    let sound: Sound
-    if let path {
+    let sourceName = FileSystem.displayName(of: recordingPath ?? captureDevice ?? "")
+    self.inputName = sourceName
+    let recordedSound: Sound
+    if let recordingPath {
       for option in ["--device", "--haptics", "--capture-channels"]
       where arguments.value(option) != nil && arguments.originsByOption[option] == nil {
         throw UsageError("'\(option)' requires '--capture'")
       }
-      let descriptor = try FileSystem.openForReading(path)
+      let descriptor = try FileSystem.openForReading(recordingPath)
       defer { close(descriptor) }
-      sound = try SoundFileError.namingFileKind(of: path) { () throws(SoundFileError) in
-        try Sound(readingDescriptor: descriptor, path: name)
+      recordedSound = try SoundFileError.namingFileKind(of: recordingPath) {
+        () throws(SoundFileError) in
+        try Sound(readingDescriptor: descriptor, path: sourceName)
       }
       playbackStartSeconds = nil
     } else {
-      let minimum = max(channel ?? 1, reference ?? 1)
+      let minimum = max(sensorChannelNumber ?? 1, referenceChannelNumber ?? 1)
       let count =
         try arguments.integer("--capture-channels", in: OutputRouting.channelCounts) ?? minimum
       guard count >= minimum else {
@@ -327,12 +336,14 @@ struct CalibrationInput {
       }
       try options.checkLimits()
       let player = try SweepPlayer(arguments, options: options, time: time)
-      (sound, playbackStartSeconds) = try player.playAndRecord(from: name, channelCount: count)
+      (recordedSound, playbackStartSeconds) = try player.playAndRecord(
+        from: sourceName, channelCount: count)
     }
     sensorRecording = try Self.extractChannel(
-      channel ?? (reference == 1 ? 2 : 1), of: sound, name: name)
-    self.referenceRecording = try reference.map {
-      try Self.extractChannel($0, of: sound, name: name)
+      sensorChannelNumber ?? (referenceChannelNumber == 1 ? 2 : 1), of: recordedSound,
+      name: sourceName)
+    self.referenceRecording = try referenceChannelNumber.map {
+      try Self.extractChannel($0, of: recordedSound, name: sourceName)
     }
   }
 
@@ -348,12 +359,12 @@ struct CalibrationInput {
           has \(sound.channelCount.countText("channel")), but channel \(number) is selected
           """))
     }
-    let samples = stride(
+    let channelSamples = stride(
       from: number - 1, to: sound.frameCount * sound.channelCount, by: sound.channelCount
     ).map {
       sound.interleaved[$0]
     }
-    return CalibrationRecording(samples: samples, sampleRate: sound.rate)
+    return CalibrationRecording(samples: channelSamples, sampleRate: sound.rate)
   }
 }
 
@@ -395,13 +406,14 @@ enum CalibrationAge {
   /// or nil.
   /// Years start in March, so that a leap day is the last day of a year.
   private static func dayNumber(_ date: String) -> Int? {
-    let parts = date.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
-    guard parts.count == 3, let year = parts[0], let month = parts[1], let day = parts[2],
+    let dateParts = date.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
+    guard dateParts.count == 3, let year = dateParts[0], let month = dateParts[1],
+      let day = dateParts[2],
       0...9_999 ~= year, 1...12 ~= month, 1...31 ~= day
     else { return nil }
-    let years = month > 2 ? year : year - 1
-    let leapDays = years / 4 - years / 100 + years / 400
-    let daysBeforeMonth = (153 * ((month + 9) % 12) + 2) / 5
-    return 365 * years + leapDays + daysBeforeMonth + day
+    let completeYearCount = month > 2 ? year : year - 1
+    let leapDayCount = completeYearCount / 4 - completeYearCount / 100 + completeYearCount / 400
+    let dayCountBeforeMonth = (153 * ((month + 9) % 12) + 2) / 5
+    return 365 * completeYearCount + leapDayCount + dayCountBeforeMonth + day
   }
 }

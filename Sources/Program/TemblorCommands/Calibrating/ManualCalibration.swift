@@ -36,17 +36,17 @@ enum ManualCalibrationCommand {
     guard arguments.value("RECORDING") == nil else {
       throw UsageError("'--by-hand' cannot be used with RECORDING")
     }
-    let channels = try SweepCommand.channelNumbers(arguments)
-    let device = try DeviceOptions(arguments, minimumChannelCount: channels.max() ?? 1)
-    let old = sweep.profile
+    let channelNumbers = try SweepCommand.channelNumbers(arguments)
+    let deviceOptions = try DeviceOptions(arguments, minimumChannelCount: channelNumbers.max() ?? 1)
+    let oldProfile = sweep.profile
     let toneProfile: TransducerProfile
     do {
       toneProfile = try ManualMeasurement.toneProfile(
-        for: old, level: sweep.sweepSignal.levelDecibels)
+        for: oldProfile, level: sweep.sweepSignal.levelDecibels)
     } catch {
       throw UsageError(error.description)
     }
-    let stated = old.hardware?.resonanceHertz ?? 0
+    let statedHertz = oldProfile.hardware?.resonanceHertz ?? 0
     let session = LiveSession(
       in: environment, terminal: terminal, isQuiet: false, wantsBlockTimings: false)
     guard terminal.errorOutput.isTerminal, session.hasKeyboard else {
@@ -58,15 +58,16 @@ enum ManualCalibrationCommand {
     terminal.report(
       """
       Touch the transducer as you normally use it. \
-      \(ManualMeasurement.tones(around: stated).count) slow tones rise and fall, \
+      \(ManualMeasurement.tones(around: statedHertz).count) slow tones rise and fall, \
       \(toneProfile.frequency.lowHertz.text(places: 0)) to \
       \(toneProfile.frequency.highHertz.text(places: 0)) Hz, for about a minute and a half.
       Press the space bar once in each tone, when it is strongest. Tones can become loud: turn \
       down the amplifier. Press Enter to start.
       """)
-    let (outcome, calibration) = try session.run(device) { granted in
+    let (outcome, calibration) = try session.run(deviceOptions) { granted in
       let calibration = try ManualCalibration(
-        toneProfile, around: stated, on: granted, channels: channels, time: environment.time)
+        toneProfile, around: statedHertz, on: granted, channels: channelNumbers,
+        time: environment.time)
       return (calibration.engine, calibration)
     }
     guard outcome.ending == .over else {
@@ -75,14 +76,15 @@ enum ManualCalibrationCommand {
     }
     let measurement: ManualMeasurement
     do {
-      measurement = try self.makeMeasurement(from: calibration, around: stated)
+      measurement = try self.makeMeasurement(from: calibration, around: statedHertz)
     } catch {
-      throw CalibrationFailure(name: old.name, error: error)
+      throw CalibrationFailure(name: oldProfile.name, error: error)
     }
-    let change = ProfileChange(old, measurement.applied(to: old, date: date), arguments)
+    let profileChange = ProfileChange(
+      oldProfile, measurement.applied(to: oldProfile, date: date), arguments)
     try report(
-      measurement, pressCount: calibration.lastPresses.count, as: change,
-      qualityFactor: old.hardware?.qualityFactor, arguments, terminal)
+      measurement, pressCount: calibration.lastPresses.count, as: profileChange,
+      qualityFactor: oldProfile.hardware?.qualityFactor, arguments, terminal)
     return .success
   }
 
@@ -110,10 +112,10 @@ enum ManualCalibrationCommand {
     _ measurement: ManualMeasurement, pressCount: Int, as change: ProfileChange,
     qualityFactor: Double?, _ arguments: ParsedArguments, _ terminal: Terminal
   ) throws {
-    func fields(_ press: ManualMeasurement.Press) -> JSONElement {
+    func pressFields(_ press: ManualMeasurement.Press) -> JSONElement {
       .inlineObject(["hertz": press.toneHertz, "rising": press.isOnRisingTone])
     }
-    let verdict =
+    let verdictText =
       measurement.excludedPress.map {
         """
         \(measurement.agreeingPresses.count) of \(pressCount) key presses agree; the press at \
@@ -131,9 +133,9 @@ enum ManualCalibrationCommand {
         .init(
           "qualityFactor", qualityFactor,
           tableRow: change.tableRow("quality", \.qualityFactor, "")),
-        .init("presses", measurement.agreeingPresses.map(fields)),
-        .init("leftOut", (measurement.excludedPress.map { [$0] } ?? []).map(fields)),
-      ], sentences: [verdict, "The Q factor was not measured."], arguments: arguments,
+        .init("presses", measurement.agreeingPresses.map(pressFields)),
+        .init("leftOut", (measurement.excludedPress.map { [$0] } ?? []).map(pressFields)),
+      ], sentences: [verdictText, "The Q factor was not measured."], arguments: arguments,
       terminal: terminal)
   }
 }
@@ -191,11 +193,11 @@ final class ManualCalibration: PlaybackActivity {
     _ profile: TransducerProfile, around stated: Double, on device: DeviceSummary,
     channels channelNumbers: [Int], time: any TimeSource
   ) throws {
-    var routing = ChannelRouting()
+    var channelRouting = ChannelRouting()
     if !channelNumbers.isEmpty {
-      routing.hapticChannels = channelNumbers.map { .init(index: $0 - 1) }
+      channelRouting.hapticChannels = channelNumbers.map { .init(index: $0 - 1) }
     }
-    let (channels, profiles) = routing.resolvedRouting(
+    let (channels, profiles) = channelRouting.resolvedRouting(
       channelCount: device.format.channelCount, rate: device.format.rate, profile: profile)
     let engine = PlaybackEngine(
       rate: device.format.rate, routing: channels, profiles: profiles, strength: 0)
@@ -211,7 +213,7 @@ final class ManualCalibration: PlaybackActivity {
   private static func tonePattern(_ tone: ManualMeasurement.Tone, on mapping: FrequencyMapping)
     -> HapticPattern
   {
-    func sharpness(_ hertz: Double) -> Float {
+    func toneSharpness(_ hertz: Double) -> Float {
       Float(log2(hertz / mapping.lowHertz) / log2(mapping.highHertz / mapping.lowHertz))
     }
     return HapticPattern(
@@ -224,8 +226,8 @@ final class ManualCalibration: PlaybackActivity {
         ParameterCurve(
           id: .hapticSharpnessControl, time: 0,
           controlPoints: [
-            .init(time: 0, value: sharpness(tone.startHertz)),
-            .init(time: tone.durationSeconds, value: sharpness(tone.endHertz)),
+            .init(time: 0, value: toneSharpness(tone.startHertz)),
+            .init(time: tone.durationSeconds, value: toneSharpness(tone.endHertz)),
           ]),
         ParameterCurve(
           id: .hapticIntensityControl, time: 0,
@@ -254,14 +256,14 @@ final class ManualCalibration: PlaybackActivity {
   var hidesSoundDetails: Bool { true }
 
   var statusTitle: ActivityTitle? {
-    let level = "\(levelDecibels.text(places: 0)) dB"
+    let levelText = "\(levelDecibels.text(places: 0)) dB"
     if case .ready = phase {
-      return ActivityTitle(longTitle: "press Enter to start, \(level)", shortTitle: "Enter")
+      return ActivityTitle(longTitle: "press Enter to start, \(levelText)", shortTitle: "Enter")
     }
-    let name = "tone \(toneIndex + 1) of \(tones.count)"
+    let toneName = "tone \(toneIndex + 1) of \(tones.count)"
     return ActivityTitle(
-      longTitle: "\(name), \(tones[toneIndex].isRising ? "rising" : "falling"), \(level)",
-      shortTitle: name,
+      longTitle: "\(toneName), \(tones[toneIndex].isRising ? "rising" : "falling"), \(levelText)",
+      shortTitle: toneName,
       remarks: currentTonePress == nil ? [] : ["pressed"])
   }
 
@@ -275,8 +277,8 @@ final class ManualCalibration: PlaybackActivity {
       return .wait(nil)
     case .over:
       return .finished
-    case .pausing(let end):
-      guard now >= end else { return .wait(end - now) }
+    case .pausing(let pauseEnd):
+      guard now >= pauseEnd else { return .wait(pauseEnd - now) }
       toneEndCount = currentPlayer.endCount
       currentTonePress = nil
       lastPressTime = nil

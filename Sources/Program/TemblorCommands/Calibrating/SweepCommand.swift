@@ -42,8 +42,8 @@ enum SweepCommand {
 
   /// Returns the output channels of the transducer, numbered from 1; empty for all channels.
   static func channelNumbers(_ arguments: ParsedArguments) throws(UsageError) -> [Int] {
-    guard let text = arguments.value("--haptics") else { return [] }
-    return try RoutingOptions.parseChannelNumbers(text)
+    guard let channelList = arguments.value("--haptics") else { return [] }
+    return try RoutingOptions.parseChannelNumbers(channelList)
   }
 
   static func run(_ arguments: ParsedArguments, _ terminal: Terminal, time: any TimeSource) throws
@@ -51,22 +51,22 @@ enum SweepCommand {
   {
     let options = try SweepOptions(arguments)
     try options.checkLimits()
-    let output = arguments.value("--output")
+    let outputPath = arguments.value("--output")
     let hasDevice = arguments.value("--device") != nil
-    guard (output == nil) == hasDevice else {
+    guard (outputPath == nil) == hasDevice else {
       throw UsageError("specify either '--output' or '--device'")
     }
-    if let output {
+    if let outputPath {
       let rate = try arguments[SharedOptions.rateOption]
-      try writeSignal(options, rate: rate, to: output)
+      try writeSignal(options, rate: rate, to: outputPath)
       try terminal.output.write(
-        "\(output.printable): \(signalSummary(options))\n"
-          + measurementInstructions(options, file: output))
+        "\(outputPath.printable): \(signalSummary(options))\n"
+          + measurementInstructions(options, file: outputPath))
       return .success
     }
-    let player = try SweepPlayer(arguments, options: options, time: time)
+    let sweepPlayer = try SweepPlayer(arguments, options: options, time: time)
     try terminal.output.writeLine("playing \(signalSummary(options))")
-    try player.playSweep()
+    try sweepPlayer.playSweep()
     try terminal.output.write(measurementInstructions(options, file: nil))
     return .success
   }
@@ -75,41 +75,42 @@ enum SweepCommand {
     guard let container = SoundFileFormat.container(ofName: path) else {
       throw UsageError("unknown file extension of \(path.inQuotes); use .wav or .flac")
     }
-    let samples = try options.makeSamples(rate: Double(rate))
-    let format = SoundFileFormat(
+    let sweepSamples = try options.makeSamples(rate: Double(rate))
+    let soundFormat = SoundFileFormat(
       container: container, sampleFormat: container == .ogg ? .float : .s24)
-    var file = try AtomicFileWriter(path)
-    var writer = try SoundFileWriter(
-      descriptor: file.descriptor, path: path, format: format, rate: rate, channelCount: 1,
-      frameCount: Int64(samples.count),
+    var outputFile = try AtomicFileWriter(path)
+    var soundWriter = try SoundFileWriter(
+      descriptor: outputFile.descriptor, path: path, format: soundFormat, rate: rate,
+      channelCount: 1,
+      frameCount: Int64(sweepSamples.count),
       tags: SoundFileTags(
         title: "sweep", software: "Temblor \(temblorVersion)",
         comment: "temblor sweep --profile \(options.profile.name)\(options.commandLineText)"))
-    try writer.write(samples.span)
-    try writer.close()
-    try file.commit()
+    try soundWriter.write(sweepSamples.span)
+    try soundWriter.close()
+    try outputFile.commit()
   }
 
   /// Returns a summary of the signal, for example `22 s, 10 to 1000 Hz at -12 dBFS for
   /// dayton-bst-1`.
   static func signalSummary(_ options: SweepOptions) -> String {
-    let signal = options.sweepSignal
-    let low = SweepOptions.numberText(signal.bandHertz.lowerBound)
-    let high = SweepOptions.numberText(signal.bandHertz.upperBound)
+    let sweepSignal = options.sweepSignal
+    let lowHertzText = SweepOptions.numberText(sweepSignal.bandHertz.lowerBound)
+    let highHertzText = SweepOptions.numberText(sweepSignal.bandHertz.upperBound)
     return
       """
-      \(signal.totalSeconds.text(places: 1)) s, \(low) to \(high) Hz at \
-      \(SweepOptions.numberText(signal.levelDecibels)) dBFS for \(options.profile.name)
+      \(sweepSignal.totalSeconds.text(places: 1)) s, \(lowHertzText) to \(highHertzText) Hz at \
+      \(SweepOptions.numberText(sweepSignal.levelDecibels)) dBFS for \(options.profile.name)
       """
   }
 
   private static func measurementInstructions(_ options: SweepOptions, file: String?) -> String {
     let recordingSeconds = Int(options.sweepSignal.totalSeconds.rounded(.up)) + 5
-    var text = ""
+    var instructions = ""
     if !SweepLimits(options.profile).hasLimits {
-      text += "The profile has no power or excursion limit. Start at a low volume.\n"
+      instructions += "The profile has no power or excursion limit. Start at a low volume.\n"
     }
-    text += """
+    instructions += """
       Attach an accelerometer to the mounted transducer, or hold a microphone against it.
       Record the complete signal without interruption, with automatic gain control off and without \
       clipping:
@@ -117,15 +118,15 @@ enum SweepCommand {
 
       """
     if let file {
-      text += "While recording, play the signal:\n  aplay \(file.printable)\n"
+      instructions += "While recording, play the signal:\n  aplay \(file.printable)\n"
     }
-    let quick = options.isQuick ? " --quick" : ""
-    let output = options.isQuick ? "" : " -o mine.json"
-    return text
+    let quickOption = options.isQuick ? " --quick" : ""
+    let outputOption = options.isQuick ? "" : " -o mine.json"
+    return instructions
       + """
       Then measure the recording:
-        temblor calibrate\(quick) take.wav --profile \
-      \(options.profileArgument)\(options.commandLineText)\(output)
+        temblor calibrate\(quickOption) take.wav --profile \
+      \(options.profileArgument)\(options.commandLineText)\(outputOption)
 
       """
   }
@@ -171,41 +172,44 @@ struct SweepOptions {
       throw UsageError("missing '--profile'; run 'temblor profiles' to list profiles")
     }
     self.profileArgument = profileArgument
-    let input = try ProfileInput.read(profileArgument)
-    profile = try input.parseProfile()
-    profilePath = input.libraryEntry?.path
+    let profileInput = try ProfileInput.read(profileArgument)
+    profile = try profileInput.parseProfile()
+    profilePath = profileInput.libraryEntry?.path
     isQuick = arguments.hasFlag("--quick")
-    let level =
+    let levelDecibels =
       try arguments.number("--level", in: SweepSignal.supportedLevelDecibels)
       ?? SweepSignal.defaultLevelDecibels
     if isQuick {
       try SharedOptions.refuseOptions(
         ["--low", "--high", "--sweep-duration"], with: "--quick", in: arguments)
       do {
-        sweepSignal = try SweepSignal(checking: profile, levelDecibels: level)
+        sweepSignal = try SweepSignal(checking: profile, levelDecibels: levelDecibels)
       } catch {
         throw UsageError(error.description)
       }
       return
     }
-    let low = try arguments.number("--low", in: SweepSignal.supportedHertz)
-    let high = try arguments.number("--high", in: SweepSignal.supportedHertz)
+    let requestedLowHertz = try arguments.number("--low", in: SweepSignal.supportedHertz)
+    let requestedHighHertz = try arguments.number("--high", in: SweepSignal.supportedHertz)
     let defaultBand = SweepSignal.defaultBandHertz
-    let first = low ?? min(defaultBand.lowerBound, (high ?? defaultBand.upperBound) / 4)
-    let last = high ?? max(defaultBand.upperBound, first * 4)
-    guard first < last else {
-      throw UsageError("'--high' must be above '--low', not \(Self.numberText(last).inQuotes)")
+    let lowHertz =
+      requestedLowHertz
+      ?? min(defaultBand.lowerBound, (requestedHighHertz ?? defaultBand.upperBound) / 4)
+    let highHertz = requestedHighHertz ?? max(defaultBand.upperBound, lowHertz * 4)
+    guard lowHertz < highHertz else {
+      throw UsageError("'--high' must be above '--low', not \(Self.numberText(highHertz).inQuotes)")
     }
-    let mapping = profile.frequency
+    let frequencyMapping = profile.frequency
     do {
       sweepSignal = try SweepSignal(
-        bandHertz: first...last,
+        bandHertz: lowHertz...highHertz,
         sweepSeconds: try arguments.number(
           "--sweep-duration", in: SweepSignal.supportedSweepSeconds)
           ?? SweepSignal.defaultSweepSeconds,
-        levelDecibels: level,
+        levelDecibels: levelDecibels,
         toneBandHertz: min(
-          mapping.lowHertz, mapping.highHertz)...max(mapping.lowHertz, mapping.highHertz))
+          frequencyMapping.lowHertz, frequencyMapping.highHertz)...max(
+            frequencyMapping.lowHertz, frequencyMapping.highHertz))
     } catch let error as CalibrationError {
       throw UsageError(error.description)
     }
@@ -229,15 +233,15 @@ struct SweepOptions {
 
   /// The signal options that differ from their defaults, as text for a command line.
   var commandLineText: String {
-    let band = sweepSignal.bandHertz
+    let bandHertz = sweepSignal.bandHertz
     let defaultBand = SweepSignal.defaultBandHertz
-    let values = [
-      ("--low", band.lowerBound, defaultBand.lowerBound),
-      ("--high", band.upperBound, defaultBand.upperBound),
+    let optionValues = [
+      ("--low", bandHertz.lowerBound, defaultBand.lowerBound),
+      ("--high", bandHertz.upperBound, defaultBand.upperBound),
       ("--sweep-duration", sweepSignal.sweepSeconds, SweepSignal.defaultSweepSeconds),
       ("--level", sweepSignal.levelDecibels, SweepSignal.defaultLevelDecibels),
     ]
-    return values.dropFirst(isQuick ? 3 : 0).filter { $0.1 != $0.2 }.map {
+    return optionValues.dropFirst(isQuick ? 3 : 0).filter { $0.1 != $0.2 }.map {
       " \($0.0) \(Self.numberText($0.1))"
     }.joined()
   }
@@ -267,22 +271,22 @@ struct SweepPlayer {
   init(_ arguments: ParsedArguments, options: SweepOptions, time: any TimeSource) throws(UsageError)
   {
     channelNumbers = try SweepCommand.channelNumbers(arguments)
-    let output = try DeviceOptions(arguments, minimumChannelCount: channelNumbers.max() ?? 1)
-    var request = output.outputRequest
+    let deviceOptions = try DeviceOptions(arguments, minimumChannelCount: channelNumbers.max() ?? 1)
+    var outputRequest = deviceOptions.outputRequest
     if arguments.value("--period-size") == nil, arguments.value("--buffer-size") == nil {
-      request.periodSize = Self.defaultPeriodFrameCount
-      request.bufferSize = 8 * Self.defaultPeriodFrameCount
+      outputRequest.periodSize = Self.defaultPeriodFrameCount
+      outputRequest.bufferSize = 8 * Self.defaultPeriodFrameCount
     }
-    deviceName = output.deviceName
-    self.outputRequest = request
+    deviceName = deviceOptions.deviceName
+    self.outputRequest = outputRequest
     self.options = options
     self.time = time
   }
 
   func playSweep() throws {
-    let sink = try openSink()
-    let samples = try options.makeSamples(rate: sink.format.rate)
-    try writeSamples(samples, count: samples.count, to: sink) { _ in true }
+    let audioSink = try openSink()
+    let sweepSamples = try options.makeSamples(rate: audioSink.format.rate)
+    try writeSamples(sweepSamples, count: sweepSamples.count, to: audioSink) { _ in true }
   }
 
   /// Plays the sweep and records it.
@@ -295,37 +299,42 @@ struct SweepPlayer {
   func playAndRecord(from device: String, channelCount: Int) throws -> (
     sound: Sound, origin: Double?
   ) {
-    let sink = try openSink()
-    let rate = sink.format.rate
-    let samples: [Float]
+    let audioSink = try openSink()
+    let rateHertz = audioSink.format.rate
+    let sweepSamples: [Float]
     do {
-      samples = try options.sweepSignal.samples(rate: rate, includesTones: false)
+      sweepSamples = try options.sweepSignal.samples(rate: rateHertz, includesTones: false)
     } catch {
       throw UsageError(error.description)
     }
     let capture = try ALSACapture(
-      device, rate: Int(rate), channelCount: channelCount, clock: time)
-    var recorded: [Float] = []
-    var origins: [Double] = []
-    let tailDuration =
+      device, rate: Int(rateHertz), channelCount: channelCount, clock: time)
+    var recordedSamples: [Float] = []
+    var playbackStartSeconds: [Double] = []
+    let tailSeconds =
       options.isQuick ? Self.quickTrailingRecordingSeconds : Self.trailingRecordingSeconds
-    let requiredCount = samples.count + Int(tailDuration * rate)
+    let requiredFrameCount = sweepSamples.count + Int(tailSeconds * rateHertz)
     try capture.start()
-    try writeSamples(samples, count: .max, to: sink) { written in
-      try capture.read(into: &recorded)
-      if Double(written) > Self.settlingSeconds * rate, let first = capture.firstFrameTime() {
+    try writeSamples(sweepSamples, count: .max, to: audioSink) { written in
+      try capture.read(into: &recordedSamples)
+      if Double(written) > Self.settlingSeconds * rateHertz, let first = capture.firstFrameTime() {
         let start =
-          time.now + .roundedToNanoseconds(seconds: Double(sink.delayFrames - written) / rate)
-        origins.append((start - first).inSeconds)
+          time.now
+          + .roundedToNanoseconds(seconds: Double(audioSink.delayFrames - written) / rateHertz)
+        playbackStartSeconds.append((start - first).inSeconds)
       }
       // The capture may have started before the playback.
-      let offset = max(0, origins.last ?? 0)
-      return Double(capture.frameCount) >= Double(requiredCount) + offset * rate
+      let offset = max(0, playbackStartSeconds.last ?? 0)
+      return Double(capture.frameCount) >= Double(requiredFrameCount) + offset * rateHertz
     }
     capture.stop()
-    origins.sort()
-    let sound = Sound(interleaved: recorded, channelCount: channelCount, rate: rate)
-    return (sound, origins.isEmpty ? nil : origins[origins.count / 2])
+    playbackStartSeconds.sort()
+    let recordedSound = Sound(
+      interleaved: recordedSamples, channelCount: channelCount, rate: rateHertz)
+    return (
+      recordedSound,
+      playbackStartSeconds.isEmpty ? nil : playbackStartSeconds[playbackStartSeconds.count / 2]
+    )
   }
 
   private func openSink() throws(OutputError) -> any AudioSink {
@@ -342,10 +351,10 @@ struct SweepPlayer {
   private func writeSamples(
     _ samples: [Float], count: Int, to sink: any AudioSink, isDone: (Int) throws -> Bool
   ) throws {
-    let channels = sink.format.channelCount
+    let channelCount = sink.format.channelCount
     let wake = try WakeSignal()
-    var written = 0
-    var block = [Float](repeating: 0, count: sink.format.bufferSize * channels)
+    var writtenFrameCount = 0
+    var sampleBlock = [Float](repeating: 0, count: sink.format.bufferSize * channelCount)
     var hasEnded = false
     defer {
       if !hasEnded {
@@ -357,14 +366,15 @@ struct SweepPlayer {
       switch sink.wait(wake) {
       case .ready(let frameCount):
         for frame in 0..<frameCount {
-          let sample = written + frame < samples.count ? samples[written + frame] : 0
-          for index in 0..<channels {
+          let sample =
+            writtenFrameCount + frame < samples.count ? samples[writtenFrameCount + frame] : 0
+          for index in 0..<channelCount {
             let isPlayed = channelNumbers.isEmpty || channelNumbers.contains(index + 1)
-            block[frame * channels + index] = isPlayed ? sample : 0
+            sampleBlock[frame * channelCount + index] = isPlayed ? sample : 0
           }
         }
-        sink.write(block.span.extracting(first: frameCount * channels))
-        written += frameCount
+        sink.write(sampleBlock.span.extracting(first: frameCount * channelCount))
+        writtenFrameCount += frameCount
       case .interrupted:
         break
       case .missed, .late:
@@ -372,8 +382,8 @@ struct SweepPlayer {
       case .ended:
         throw outputFailure("disconnected during the sweep; reconnect it")
       }
-      let isDone = try isDone(written)
-      if written >= count || (isDone && count == .max) { break }
+      let isDone = try isDone(writtenFrameCount)
+      if writtenFrameCount >= count || (isDone && count == .max) { break }
     }
     hasEnded = true
     finishSink(sink, draining: count != .max)
@@ -385,8 +395,8 @@ struct SweepPlayer {
   private func finishSink(_ sink: any AudioSink, draining: Bool) {
     sink.finish(draining: draining)
     nonisolated(unsafe) let sink = sink
-    let thread = try? BackgroundThread { unsafe sink.close() }
-    thread?.wait(within: Self.closeTimeout)
+    let closingThread = try? BackgroundThread { unsafe sink.close() }
+    closingThread?.wait(within: Self.closeTimeout)
   }
 
   private func outputFailure(_ text: String) -> OutputError {

@@ -47,62 +47,62 @@ struct FolderComparison {
   static func run(
     _ options: CompareCommand.Options, _ formats: FormatRegistry, _ terminal: Terminal
   ) throws -> ExitStatus? {
-    let folders = options.takes.filter { FileSystem.entryKind(at: $0) == .folder }
-    guard folders.count > 1 else { return nil }
+    let comparedFolders = options.takes.filter { FileSystem.entryKind(at: $0) == .folder }
+    guard comparedFolders.count > 1 else { return nil }
     guard options.takes.count == 2 else {
       throw UsageError("'compare' compares at most two folders, without other files")
     }
-    let comparison = try FolderComparison(folders[0], folders[1], options, formats)
+    let comparison = try FolderComparison(comparedFolders[0], comparedFolders[1], options, formats)
     return try comparison.run(on: terminal)
   }
 
   private func run(on terminal: Terminal) throws -> ExitStatus {
-    var work = BatchWork(on: terminal, problems: pairs.problems)
-    guard !pairs.pairs.isEmpty || pairs.problems.isEmpty else { return work.overallStatus }
-    let results = compareAllPairs(on: terminal)
+    var batchWork = BatchWork(on: terminal, problems: pairs.problems)
+    guard !pairs.pairs.isEmpty || pairs.problems.isEmpty else { return batchWork.overallStatus }
+    let pairResults = compareAllPairs(on: terminal)
     if options.renderJob.isCancelled() {
       throw FileError(candidateFolder, "interrupted")
     }
-    for status in results.compactMap(\.errorStatus) {
-      work.recordStatus(status)
+    for status in pairResults.compactMap(\.errorStatus) {
+      batchWork.recordStatus(status)
     }
-    let rows = reportRows(results)
-    let verdict = verdict(on: rows)
-    let page = try pages?.writeIndex(
-      rows, verdict: verdict, reference: referenceFolder, candidate: candidateFolder,
+    let rows = reportRows(pairResults)
+    let verdictText = verdict(on: rows)
+    let indexPage = try pages?.writeIndex(
+      rows, verdict: verdictText, reference: referenceFolder, candidate: candidateFolder,
       options: options)
     if options.printsJSON {
       try terminal.output.writeJSON(
-        reportFields(results, rows), formatVersion: Comparison.formatVersion)
+        reportFields(pairResults, rows), formatVersion: Comparison.formatVersion)
     } else {
-      try terminal.output.write(reportText(rows, verdict: verdict, for: terminal.output))
+      try terminal.output.write(reportText(rows, verdict: verdictText, for: terminal.output))
     }
-    if let page, let pages {
+    if let indexPage, let pages {
       let count = pairs.pairs.count.countText("pair")
-      page.reportPage("\(count), with a page each in \(pages.folder.printable)", on: terminal)
+      indexPage.reportPage("\(count), with a page each in \(pages.folder.printable)", on: terminal)
     }
-    try page?.openInBrowser()
+    try indexPage?.openInBrowser()
     if options.requestedTolerance != nil, !isWithinTolerance(rows) {
-      work.recordStatus(.exceedsTolerance)
+      batchWork.recordStatus(.exceedsTolerance)
     }
-    return work.overallStatus
+    return batchWork.overallStatus
   }
 
   // MARK: - Comparing
 
   /// Compares all pairs on all cores.
   private func compareAllPairs(on terminal: Terminal) -> [PairResult] {
-    let results = Mutex([PairResult?](repeating: nil, count: pairs.pairs.count))
-    var line = ProgressLine(on: terminal)
+    let pairResults = Mutex([PairResult?](repeating: nil, count: pairs.pairs.count))
+    var progressLine = ProgressLine(on: terminal)
     WorkerPool.run(jobCount: pairs.pairs.count) { [self] index in
       guard !options.renderJob.isCancelled() else { return }
       let result = comparePair(pairs.pairs[index], page: pages?.pairPages[index])
-      results.withLock { $0[index] = result }
+      pairResults.withLock { $0[index] = result }
     } meanwhile: { doneCount in
-      line.show("\(doneCount) of \(pairs.pairs.count) pairs")
+      progressLine.show("\(doneCount) of \(pairs.pairs.count) pairs")
     }
-    line.clear()
-    return results.withLock { $0 }.compactMap(\.self)
+    progressLine.clear()
+    return pairResults.withLock { $0 }.compactMap(\.self)
   }
 
   /// Compares a pair of files, and writes its HTML page.
@@ -142,13 +142,13 @@ struct FolderComparison {
 
   /// Returns the report rows of all pairs, followed by the rows of missing and new files.
   private func reportRows(_ results: [PairResult]) -> [FolderReport.Row] {
-    let missing = pairs.referenceOnlyNames.map { name in
+    let missingRows = pairs.referenceOnlyNames.map { name in
       FolderReport.Row(name, .missing, "only in \(referenceFolder)")
     }
-    let new = pairs.candidateOnlyNames.map { name in
+    let newRows = pairs.candidateOnlyNames.map { name in
       FolderReport.Row(name, .new, "only in \(candidateFolder)")
     }
-    return results.map(\.row) + missing + new
+    return results.map(\.row) + missingRows + newRows
   }
 
   /// A Boolean value that indicates whether no file is missing, new, unreadable, or beyond the
@@ -160,36 +160,36 @@ struct FolderComparison {
   /// Returns the overall result in one line, such as `B exceeds the tolerance of 1 dB, 5 ms and
   /// 2 %: 1 of 40 pairs exceeds, 1 file is missing`.
   private func verdict(on rows: [FolderReport.Row]) -> String {
-    func count(_ state: FolderReport.State) -> Int { rows.count { $0.state == state } }
+    func rowCount(_ state: FolderReport.State) -> Int { rows.count { $0.state == state } }
     let pairCount = pairs.pairs.count.countText("pair")
-    var parts: [String] = []
+    var countTexts: [String] = []
     for (state, predicate) in [
       (FolderReport.State.exceeds, "beyond the tolerance"), (.different, "perceptibly different"),
       (.imperceptible, "different below the perception thresholds"), (.identical, "identical"),
       (.unreadable, "unreadable"),
-    ] where count(state) > 0 && (options.requestedTolerance == nil || state != .identical) {
-      parts.append("\(count(state)) of \(pairCount) \(predicate)")
+    ] where rowCount(state) > 0 && (options.requestedTolerance == nil || state != .identical) {
+      countTexts.append("\(rowCount(state)) of \(pairCount) \(predicate)")
     }
-    if count(.missing) > 0 {
-      parts.append("\(count(.missing).countText("file")) missing")
+    if rowCount(.missing) > 0 {
+      countTexts.append("\(rowCount(.missing).countText("file")) missing")
     }
-    if count(.new) > 0 {
-      parts.append("\(count(.new).countText("new file"))")
+    if rowCount(.new) > 0 {
+      countTexts.append("\(rowCount(.new).countText("new file"))")
     }
-    let counts = parts.isEmpty ? pairCount : parts.joined(separator: ", ")
-    guard let tolerance = options.requestedTolerance else { return counts }
-    let result = isWithinTolerance(rows) ? "is within" : "exceeds"
-    return "B \(result) the tolerance of \(tolerance.limitsText): \(counts)"
+    let countsText = countTexts.isEmpty ? pairCount : countTexts.joined(separator: ", ")
+    guard let tolerance = options.requestedTolerance else { return countsText }
+    let verdictVerb = isWithinTolerance(rows) ? "is within" : "exceeds"
+    return "B \(verdictVerb) the tolerance of \(tolerance.limitsText): \(countsText)"
   }
 
   private func reportText(_ rows: [FolderReport.Row], verdict: String, for output: Output) -> String
   {
-    var text = ""
+    var summaryText = ""
     for (label, folder) in [("A", referenceFolder), ("B", candidateFolder)] {
-      text += output.styled(label, .bold)
-      text += "  \(folder.printable) (folder, profile \(options.renderJob.profile.name))\n"
+      summaryText += output.styled(label, .bold)
+      summaryText += "  \(folder.printable) (folder, profile \(options.renderJob.profile.name))\n"
     }
-    var cells: [[String]] = []
+    var tableCells: [[String]] = []
     for row in rows {
       let sentences = row.sentences.map(\.printable)
       let listed = options.listsAllDifferences ? sentences : Array(sentences.prefix(1))
@@ -198,10 +198,10 @@ struct FolderComparison {
         first += " (and \(sentences.count - listed.count) more)"
       }
       // Without a sentence, the row ends early, so that its line has no trailing spaces.
-      cells.append([row.name.printable, row.state.rawValue] + (first.isEmpty ? [] : [first]))
-      cells += listed.dropFirst().map { ["", "", $0] }
+      tableCells.append([row.name.printable, row.state.rawValue] + (first.isEmpty ? [] : [first]))
+      tableCells += listed.dropFirst().map { ["", "", $0] }
     }
-    return text + "\n" + TextTable.text(ofRows: cells) + "\n\(verdict.printable)\n"
+    return summaryText + "\n" + TextTable.text(ofRows: tableCells) + "\n\(verdict.printable)\n"
   }
 
   private func reportFields(_ results: [PairResult], _ rows: [FolderReport.Row]) -> JSONObject {
@@ -249,24 +249,24 @@ private struct FolderPages {
       throw UsageError("'--output' requires a file name")
     }
     self.path = path
-    let stem = FileSystem.fileStem(of: path)
+    let pageStem = FileSystem.fileStem(of: path)
     folder = FileSystem.joinPath(
       FileSystem.folderPath(of: path),
-      stem == FileSystem.fileName(of: path) ? stem + "-pairs" : stem)
-    var names = UniqueNames()
+      pageStem == FileSystem.fileName(of: path) ? pageStem + "-pairs" : pageStem)
+    var pageNames = UniqueNames()
     for pair in pairs {
-      let name = names.addName(pair.name)
+      let name = pageNames.addName(pair.name)
       let address = "\(FileSystem.fileName(of: folder))/\(name).html"
       pairPages.append(
         PairPage(
           path: FileSystem.joinPath(folder, name + ".html"), folder: folder,
           address: SARIFReport.uriReference(address)))
     }
-    let outputs = [path] + pairPages.map(\.path)
-    guard outputs.contains(where: { FileSystem.entryKind(at: $0) != .missing }) else { return }
-    let inputs = pairs.flatMap { [$0.reference, $0.candidate] }
-    let overwriteCheck = InputOverwriteCheck(reading: inputs.flatMap(\.sourcePaths))
-    for output in outputs {
+    let outputPaths = [path] + pairPages.map(\.path)
+    guard outputPaths.contains(where: { FileSystem.entryKind(at: $0) != .missing }) else { return }
+    let pairInputs = pairs.flatMap { [$0.reference, $0.candidate] }
+    let overwriteCheck = InputOverwriteCheck(reading: pairInputs.flatMap(\.sourcePaths))
+    for output in outputPaths {
       try overwriteCheck.checkIsNotInput(output, option: "--output")
     }
   }
@@ -276,11 +276,11 @@ private struct FolderPages {
     _ rows: [FolderReport.Row], verdict: String, reference: String, candidate: String,
     options: CompareCommand.Options
   ) throws -> PageOutput {
-    let report = FolderReport(
+    let folderReport = FolderReport(
       generator: "Temblor \(temblorVersion)", referenceFolder: reference,
       candidateFolder: candidate, tolerance: options.requestedTolerance?.tolerance)
-    let page = report.html(rows, verdict: verdict)
-    try AtomicFileWriter.write(page, to: path)
-    return PageOutput(pagePath: path, byteCount: page.count, opensInBrowser: options.opensPage)
+    let pageHTML = folderReport.html(rows, verdict: verdict)
+    try AtomicFileWriter.write(pageHTML, to: path)
+    return PageOutput(pagePath: path, byteCount: pageHTML.count, opensInBrowser: options.opensPage)
   }
 }

@@ -31,49 +31,50 @@ struct FollowedSource: Equatable {
   ///
   /// - Throws: `FileError` if the source belongs to a sound server that does not answer.
   init(_ name: String, on servers: SoundServers) throws {
-    let pulse = "pulse:DEVICE="
-    let named = NamedSink(device: name)
-    let isDefault = [Self.monitorKeyword, "default", "pulse", "pipewire"].contains(name)
-    guard isDefault || named != nil else {
+    let pulsePrefix = "pulse:DEVICE="
+    let namedSink = NamedSink(device: name)
+    let isDefaultSource = [Self.monitorKeyword, "default", "pulse", "pipewire"].contains(name)
+    guard isDefaultSource || namedSink != nil else {
       deviceName = name
       recordedSink = nil
       serverSinks = []
       return
     }
-    let server: SoundServers.PulseAudio
+    let pulseServer: SoundServers.PulseAudio
     switch servers.pulseAudio(true) {
     case .success(let answer):
-      server = answer
+      pulseServer = answer
     case .failure(let problem):
-      guard name == Self.monitorKeyword || named?.server == .pulseAudio else {
+      guard name == Self.monitorKeyword || namedSink?.server == .pulseAudio else {
         // A server that PulseAudio's clients do not reach cannot be asked for its default source.
         deviceName = name
-        recordedSink = named?.sinkName
+        recordedSink = namedSink?.sinkName
         serverSinks = []
         return
       }
       throw FileError(name, "\(problem.error(for: name).description); \(Self.monitorAdvice)")
     }
-    serverSinks = server.sinks.map(\.name)
-    func recorded(by source: String) -> String? {
-      server.sinks.first { $0.monitorSource == source }?.name
+    serverSinks = pulseServer.sinks.map(\.name)
+    func sinkNameRecorded(by source: String) -> String? {
+      pulseServer.sinks.first { $0.monitorSource == source }?.name
     }
-    switch (name, named?.sinkName) {
+    switch (name, namedSink?.sinkName) {
     case (Self.monitorKeyword, _), (_, "@DEFAULT_MONITOR@"):
-      let monitor = server.sinks.first { $0.name == server.defaultSink }?.monitorSource
+      let monitor = pulseServer.sinks.first { $0.name == pulseServer.defaultSink }?.monitorSource
       deviceName =
-        Self.pipeWireDevice(server, on: servers) ?? pulse + (monitor ?? "@DEFAULT_MONITOR@")
-      recordedSink = server.defaultSink
+        Self.pipeWireDevice(pulseServer, on: servers) ?? pulsePrefix
+        + (monitor ?? "@DEFAULT_MONITOR@")
+      recordedSink = pulseServer.defaultSink
     case (_, "@DEFAULT_SOURCE@"), ("pulse", nil):
-      deviceName = pulse + server.defaultSource
-      recordedSink = recorded(by: server.defaultSource)
+      deviceName = pulsePrefix + pulseServer.defaultSource
+      recordedSink = sinkNameRecorded(by: pulseServer.defaultSource)
     case (_, let source?):
       deviceName = name
       // PipeWire records the monitor of a sink by the name of the sink.
-      recordedSink = recorded(by: source) ?? (serverSinks.contains(source) ? source : nil)
+      recordedSink = sinkNameRecorded(by: source) ?? (serverSinks.contains(source) ? source : nil)
     default:
       deviceName = name
-      recordedSink = recorded(by: server.defaultSource)
+      recordedSink = sinkNameRecorded(by: pulseServer.defaultSource)
     }
   }
 
@@ -95,21 +96,23 @@ struct FollowedSource: Equatable {
   /// - Parameter output: The opened output.
   func checkOutput(_ output: DeviceSummary) throws(UsageError) {
     guard let recordedSink, output.isServerStream else { return }
-    let named = NamedSink(device: output.name)
-    guard named == nil || named?.sinkName == recordedSink else { return }
-    let others = serverSinks.filter { $0 != recordedSink }.map { "pulse:DEVICE=" + $0.printable }
-    let remedy =
-      others.isEmpty
+    let namedSink = NamedSink(device: output.name)
+    guard namedSink == nil || namedSink?.sinkName == recordedSink else { return }
+    let otherDeviceNames = serverSinks.filter { $0 != recordedSink }.map {
+      "pulse:DEVICE=" + $0.printable
+    }
+    let remedyText =
+      otherDeviceNames.isEmpty
       ? "use a sound card with '--device', such as plughw:1"
-      : "use a different sink with '--device': \(others.joinedWithOr)"
-    let reason =
-      named == nil
+      : "use a different sink with '--device': \(otherDeviceNames.joinedWithOr)"
+    let reasonText =
+      namedSink == nil
       ? "the device \(output.name.inQuotes) plays on the desktop's default sink"
       : "the device \(output.name.inQuotes) plays on this sink"
     throw UsageError(
       """
-      '--source' records the sink \(recordedSink.inQuotes), and \(reason), which would cause \
-      feedback; \(remedy)
+      '--source' records the sink \(recordedSink.inQuotes), and \(reasonText), which would cause \
+      feedback; \(remedyText)
       """
     )
   }

@@ -94,12 +94,12 @@ final class SoundFeed: @unchecked Sendable {
     self.outputRateHertz = outputRateHertz
     self.time = time
     self.additionalDelayFrameCount = Int(delay * outputRateHertz)
-    let reserve = Int((2 * period + Self.lateThreadReserveSeconds) * outputRateHertz)
+    let reserveFrameCount = Int((2 * period + Self.lateThreadReserveSeconds) * outputRateHertz)
     liveVoice = LiveVoice(
       rate: outputRateHertz,
       capacity: self.additionalDelayFrameCount
         + Int(10 * Self.maximumReserveSeconds * outputRateHertz),
-      reserveFrameCount: self.additionalDelayFrameCount + reserve)
+      reserveFrameCount: self.additionalDelayFrameCount + reserveFrameCount)
     follower = SoundFollower(options, sampleRate: source.rate)
     driftLoop = DriftLoop(sourceSampleRate: outputRateHertz)
     sourceClock = ClockRateEstimator(nominalRate: source.rate)
@@ -111,8 +111,8 @@ final class SoundFeed: @unchecked Sendable {
 
   func runIteration() -> CaptureEvent? {
     sourceSamples.removeAll(keepingCapacity: true)
-    let event = captureSource.read(into: &sourceSamples)
-    if event != nil {
+    let captureEvent = captureSource.read(into: &sourceSamples)
+    if captureEvent != nil {
       driftLoop.holdRatio()
       sourceClock.restart()
     }
@@ -120,14 +120,14 @@ final class SoundFeed: @unchecked Sendable {
     status.sourceFrameCount += Int64(sourceSamples.count / captureSource.channelCount)
     sourceClock.record(frameCount: status.sourceFrameCount, atSeconds: readTime)
     outputClock.record(frameCount: outputPosition(), atSeconds: readTime)
-    let followed = follower.follow(
+    let followedSamples = follower.follow(
       interleaved: sourceSamples, channelCount: captureSource.channelCount)
     status.peakAmplitude = Double(follower.blockPeakMagnitude)
-    var output = resampler.resample(
-      followed, step: captureSource.rate / outputRateHertz * driftLoop.resamplingRatio)
-    discardExcessFrames(from: &output)
-    if !output.isEmpty, !liveVoice.write(output.span) {
-      status.droppedFrameCount += output.count
+    var outputSamples = resampler.resample(
+      followedSamples, step: captureSource.rate / outputRateHertz * driftLoop.resamplingRatio)
+    discardExcessFrames(from: &outputSamples)
+    if !outputSamples.isEmpty, !liveVoice.write(outputSamples.span) {
+      status.droppedFrameCount += outputSamples.count
     }
     status.queuedFrameCount = liveVoice.queuedFrameCount
     let now = time.now
@@ -135,25 +135,25 @@ final class SoundFeed: @unchecked Sendable {
     lastIterationTime = now
     status.driftPPM = clockDriftFraction.map { $0 * 1e6 }
     status.gateGain = follower.speechGateGain
-    return event
+    return captureEvent
   }
 
   /// The deviation of the source's clock rate from the output's clock rate, as a fraction.
   private var clockDriftFraction: Double? {
-    guard let source = sourceClock.rateDeviationFraction,
-      let output = outputClock.rateDeviationFraction
+    guard let sourceDeviation = sourceClock.rateDeviationFraction,
+      let outputDeviation = outputClock.rateDeviationFraction
     else {
       return nil
     }
-    return (1 + source) / (1 + output) - 1
+    return (1 + sourceDeviation) / (1 + outputDeviation) - 1
   }
 
   /// Adjusts the resampling ratio to the clock drift, and brings the number of queued frames back
   /// to the reserve. The mean of queued frames over irregular times is independent of the periods.
   private func adjustDriftCorrection(at now: Duration) {
-    let isGap = liveVoice.underrunFrameCount != underrunFrameCount
+    let hasNewUnderrun = liveVoice.underrunFrameCount != underrunFrameCount
     underrunFrameCount = liveVoice.underrunFrameCount
-    if isGap {
+    if hasNewUnderrun {
       // A source that delivers in bursts needs a larger reserve.
       if hasSoundedSinceUnderrun {
         let reserve = min(
@@ -166,7 +166,8 @@ final class SoundFeed: @unchecked Sendable {
     }
     if !hasSoundedSinceUnderrun {
       // The measurement starts when the voice sounds.
-      hasSoundedSinceUnderrun = !isGap && status.queuedFrameCount >= liveVoice.reserveFrameCount
+      hasSoundedSinceUnderrun =
+        !hasNewUnderrun && status.queuedFrameCount >= liveVoice.reserveFrameCount
       minimumQueuedFrameCount = .max
       excessWindowStartTime = now
       driftLoop.holdRatio()
@@ -191,14 +192,14 @@ final class SoundFeed: @unchecked Sendable {
   /// Discards excess frames between a fade-out and a fade-in.
   private func discardExcessFrames(from frames: inout [Float]) {
     guard excessFrameCount > 0 || fadeGain < 1 else { return }
-    let step = Float(1 / (Self.discardFadeSeconds * outputRateHertz))
+    let fadeStep = Float(1 / (Self.discardFadeSeconds * outputRateHertz))
     frames = frames.compactMap { frame in
       if excessFrameCount > 0, fadeGain <= 0 {
         excessFrameCount -= 1
         status.droppedFrameCount += 1
         return nil
       }
-      fadeGain = min(1, max(0, fadeGain + (excessFrameCount > 0 ? -step : step)))
+      fadeGain = min(1, max(0, fadeGain + (excessFrameCount > 0 ? -fadeStep : fadeStep)))
       return frame * fadeGain
     }
   }

@@ -42,22 +42,22 @@ struct AuditionTake: Sendable {
   }
 
   private static func readSound(_ path: String) throws -> (Sound, hash: String) {
-    let descriptor = try FileSystem.openForReading(path)
-    defer { close(descriptor) }
-    var hash = SHA256()
-    var block = [UInt8](repeating: 0, count: 1 << 16)
+    let fileDescriptor = try FileSystem.openForReading(path)
+    defer { close(fileDescriptor) }
+    var fileHash = SHA256()
+    var byteBlock = [UInt8](repeating: 0, count: 1 << 16)
     while true {
-      let count = unsafe Glibc.read(descriptor, &block, block.count)
+      let count = unsafe Glibc.read(fileDescriptor, &byteBlock, byteBlock.count)
       guard count > 0 else { break }
-      hash.addBytes(Array(block[..<count]))
+      fileHash.addBytes(Array(byteBlock[..<count]))
     }
-    lseek(descriptor, 0, SEEK_SET)
-    let name = FileSystem.displayName(of: path)
+    lseek(fileDescriptor, 0, SEEK_SET)
+    let displayName = FileSystem.displayName(of: path)
     let sound = try SoundFileError.namingFileKind(of: path) { () throws(SoundFileError) in
-      try Sound(readingDescriptor: descriptor, path: name)
+      try Sound(readingDescriptor: fileDescriptor, path: displayName)
     }
-    guard sound.frameCount > 0 else { throw FileError(name, "contains no audio") }
-    return (sound, hash.hexadecimalHash())
+    guard sound.frameCount > 0 else { throw FileError(displayName, "contains no audio") }
+    return (sound, fileHash.hexadecimalHash())
   }
 
   /// Reads all takes, or returns nil if any take is invalid, because the letter of a take follows
@@ -67,10 +67,10 @@ struct AuditionTake: Sendable {
   )
     throws -> (takes: [AuditionTake]?, status: ExitStatus)
   {
-    let reading = try SharedOptions.parseReadingOptions(arguments)
+    let readingOptions = try SharedOptions.parseReadingOptions(arguments)
     let (inputs, problems) = TakeInput.resolve(
       words, formats: formats, soundLookup: try SharedOptions.parseSoundLookup(arguments))
-    var work = BatchWork(on: terminal, problems: problems)
+    var batchWork = BatchWork(on: terminal, problems: problems)
     if problems.isEmpty, !(2...maximumTakeCount).contains(inputs.count) {
       throw UsageError(
         "'audition' accepts two to \(maximumTakeCount) patterns or sound files, not \(inputs.count)"
@@ -79,12 +79,12 @@ struct AuditionTake: Sendable {
     var takes: [AuditionTake] = []
     for input in inputs {
       do {
-        takes.append(try AuditionTake(input, reading: reading))
+        takes.append(try AuditionTake(input, reading: readingOptions))
       } catch {
-        work.recordFailure(Failure.messageText(error), Failure.exitStatus(of: error))
+        batchWork.recordFailure(Failure.messageText(error), Failure.exitStatus(of: error))
       }
     }
-    return (work.overallStatus == .success ? takes : nil, work.overallStatus)
+    return (batchWork.overallStatus == .success ? takes : nil, batchWork.overallStatus)
   }
 }
 
@@ -120,33 +120,34 @@ extension [AuditionTake] {
   func prepareTakes(
     for engine: PlaybackEngine, reportingMixesTo console: LiveConsole
   ) throws -> PreparedTakes {
-    let prepared = try prepareTakes(for: engine)
+    let preparedTakes = try prepareTakes(for: engine)
     for message in mixingMessages(on: engine) {
       console.reportHint(message)
     }
-    return prepared
+    return preparedTakes
   }
 
   private func prepareTakes(for engine: PlaybackEngine) throws -> PreparedTakes {
-    let channels = RecordingChannels(engine.routing)
-    let sounds = try map { try $0.recording?.resampled(to: engine.rate, path: $0.name) }
-    let pieces = try zip(self, sounds).map { take, sound in
+    let recordingChannels = RecordingChannels(engine.routing)
+    let resampledSounds = try map { try $0.recording?.resampled(to: engine.rate, path: $0.name) }
+    let compiledPatterns = try zip(self, resampledSounds).map { take, sound in
       let plans =
-        try sound.map(channels.makePlans) ?? take.pattern?.compilePlans(
+        try sound.map(recordingChannels.makePlans) ?? take.pattern?.compilePlans(
           for: engine.profiles, rate: engine.rate) ?? []
       let length = sound.map { Int64($0.frameCount) } ?? plans.map(\.frameCount).max() ?? 0
       return CompiledPattern(name: take.name, plans: plans, duration: Double(length) / engine.rate)
     }
     // The channels of a comparison: all outputs if their content may differ.
-    let recordedCount = sounds.compactMap { $0?.channelCount }.max() ?? 1
-    let count =
+    let recordedCount = resampledSounds.compactMap { $0?.channelCount }.max() ?? 1
+    let signalChannelCount =
       engine.profiles.count > 1
-      ? channels.separateChannelCount : Swift.min(channels.separateChannelCount, recordedCount)
-    let signals = zip(pieces, sounds).map { piece, sound in
-      sound.map { channels.makeSignal(of: $0, channelCount: count) }
-        ?? piece.renderedSignal(onBuses: [Int](channels.buses.prefix(count)))
+      ? recordingChannels.separateChannelCount
+      : Swift.min(recordingChannels.separateChannelCount, recordedCount)
+    let takeSignals = zip(compiledPatterns, resampledSounds).map { piece, sound in
+      sound.map { recordingChannels.makeSignal(of: $0, channelCount: signalChannelCount) }
+        ?? piece.renderedSignal(onBuses: [Int](recordingChannels.buses.prefix(signalChannelCount)))
     }
-    return PreparedTakes(patterns: pieces, signals: signals)
+    return PreparedTakes(patterns: compiledPatterns, signals: takeSignals)
   }
 }
 
@@ -176,26 +177,30 @@ struct PreparedTakes: Sendable {
     guard signals.count > 1, signals[0].channels.count == signals[1].channels.count else {
       return false
     }
-    let gains = gains.map(Float.init)
+    let sampleGains = gains.map(Float.init)
     return zip(signals[0].channels, signals[1].channels).allSatisfy { first, second in
-      let peaks = [Statistics.peak(of: first) * gains[0], Statistics.peak(of: second) * gains[1]]
+      let peaks = [
+        Statistics.peak(of: first) * sampleGains[0], Statistics.peak(of: second) * sampleGains[1],
+      ]
       let tolerance = Self.roundingToleranceFraction * max(peaks[0], peaks[1])
       let count = min(first.count, second.count)
       let isShared = (0..<count).allSatisfy {
-        abs(first[$0] * gains[0] - second[$0] * gains[1]) <= tolerance
+        abs(first[$0] * sampleGains[0] - second[$0] * sampleGains[1]) <= tolerance
       }
       return isShared
-        && first.dropFirst(count).allSatisfy { abs($0 * gains[0]) <= tolerance }
-        && second.dropFirst(count).allSatisfy { abs($0 * gains[1]) <= tolerance }
+        && first.dropFirst(count).allSatisfy { abs($0 * sampleGains[0]) <= tolerance }
+        && second.dropFirst(count).allSatisfy { abs($0 * sampleGains[1]) <= tolerance }
     }
   }
 
   /// Returns the gains that attenuate all takes to the level of the weakest take.
   func matchedLevels(by match: LevelMatch) -> MatchedLevels {
-    let gains = match.gains(for: signals)
-    guard match == .loudness, gains.contains(where: { $0 != 1 }) else { return (match, gains) }
+    let takeGains = match.gains(for: signals)
+    guard match == .loudness, takeGains.contains(where: { $0 != 1 }) else {
+      return (match, takeGains)
+    }
     // Two measures never agree to the last bit unless one replaces the other.
-    return (LevelMatch.weighted.gains(for: signals) == gains ? .weighted : .loudness, gains)
+    return (LevelMatch.weighted.gains(for: signals) == takeGains ? .weighted : .loudness, takeGains)
   }
 }
 
@@ -205,13 +210,13 @@ extension CompiledPattern {
   ///
   /// - Parameter buses: The index of the bus of each output.
   fileprivate func renderedSignal(onBuses buses: [Int]) -> Signal {
-    guard let rate = plans.first?.rate else { return Signal(channels: [[]], rate: 48_000) }
+    guard let rateHertz = plans.first?.rate else { return Signal(channels: [[]], rate: 48_000) }
     var samplesByBus: [Int: [Float]] = [:]
     for bus in buses where plans.indices.contains(bus) && samplesByBus[bus] == nil {
       var rendering = OfflineRenderer(plan: plans[bus])
       samplesByBus[bus] = rendering.samples()
     }
-    return Signal(channels: buses.map { samplesByBus[$0] ?? [] }, rate: rate)
+    return Signal(channels: buses.map { samplesByBus[$0] ?? [] }, rate: rateHertz)
   }
 }
 
@@ -247,20 +252,20 @@ struct RecordingChannels {
   ) -> (
     routing: OutputRouting, profiles: [TransducerProfile]
   ) {
-    let total = routing.channels.count { $0.hapticBus != nil }
-    let counts = channelCounts.filter { $0 <= total }
-    var keys: [[Int]] = []
+    let hapticChannelCount = routing.channels.count { $0.hapticBus != nil }
+    let usableChannelCounts = channelCounts.filter { $0 <= hapticChannelCount }
+    var busKeys: [[Int]] = []
     var routing = routing
     var newProfiles: [TransducerProfile] = []
-    var position = 0
+    var hapticChannelPosition = 0
     for index in routing.channels.indices {
       guard let bus = routing.channels[index].hapticBus else { continue }
       // Outputs that carry the same channel of every recording share a bus.
-      let key = [bus] + counts.map { position % $0 }
-      position += 1
-      let number = keys.firstIndex(of: key) ?? keys.count
-      if number == keys.count {
-        keys.append(key)
+      let key = [bus] + usableChannelCounts.map { hapticChannelPosition % $0 }
+      hapticChannelPosition += 1
+      let number = busKeys.firstIndex(of: key) ?? busKeys.count
+      if number == busKeys.count {
+        busKeys.append(key)
         newProfiles.append(bus < profiles.count ? profiles[bus] : profiles[0])
       }
       routing.channels[index].hapticBus = number
@@ -295,11 +300,11 @@ struct RecordingChannels {
   }
 
   func makeSignal(of sound: Sound, channelCount: Int) -> Signal {
-    let channels = (0..<channelCount).map { position in
+    let channelSamples = (0..<channelCount).map { position in
       sound.channelCount <= separateChannelCount
         ? sound.channel(position % sound.channelCount) : sound.monoMix
     }
-    return Signal(channels: channels, rate: sound.rate)
+    return Signal(channels: channelSamples, rate: sound.rate)
   }
 }
 
@@ -309,9 +314,9 @@ extension Sound {
   }
 
   fileprivate var monoMix: [Float] {
-    let weight = 1 / Float(channelCount)
+    let channelWeight = 1 / Float(channelCount)
     return (0..<frameCount).map { frame in
-      (0..<channelCount).reduce(0) { $0 + interleaved[frame * channelCount + $1] } * weight
+      (0..<channelCount).reduce(0) { $0 + interleaved[frame * channelCount + $1] } * channelWeight
     }
   }
 }

@@ -90,8 +90,8 @@ struct LiveOptions {
     replacesAnyRecordFile = isRecordable && arguments.hasFlag("--force")
     let isBounded = arguments.command.option(named: "--record-limit") != nil
     recordingLimitSeconds = isBounded ? 60 * (try arguments[Self.recordLimitOption]) : nil
-    let minutes = isBounded ? try arguments[Self.recordRotateOption] : nil
-    recordingRotation = try minutes.map {
+    let rotationMinutes = isBounded ? try arguments[Self.recordRotateOption] : nil
+    recordingRotation = try rotationMinutes.map {
       LiveRecording.Rotation(
         seconds: 60 * $0, reservedFraction: try arguments[Self.recordReserveOption] / 100)
     }
@@ -114,9 +114,9 @@ struct LiveOptions {
   /// Throws an error if the recording or the output file would overwrite an input or a file of
   /// another program, or if both would be the same file.
   func checkOutputs(reading sources: [String]) throws(UsageError) {
-    let inputs = InputOverwriteCheck(reading: sources)
+    let overwriteCheck = InputOverwriteCheck(reading: sources)
     if let recordPath {
-      try inputs.checkOutputPath(recordPath, option: "--record")
+      try overwriteCheck.checkOutputPath(recordPath, option: "--record")
       guard
         recordingRotation != nil || replacesAnyRecordFile
           || LiveRecording.isReplaceableRecording(recordPath)
@@ -129,13 +129,13 @@ struct LiveOptions {
         )
       }
     }
-    guard let file = deviceOptions.outputFilePath else { return }
-    try inputs.checkOutputPath(file, option: "--device")
+    guard let outputFilePath = deviceOptions.outputFilePath else { return }
+    try overwriteCheck.checkOutputPath(outputFilePath, option: "--device")
     if let recordPath,
       InputOverwriteCheck.comparablePath(of: recordPath)
-        == InputOverwriteCheck.comparablePath(of: file)
+        == InputOverwriteCheck.comparablePath(of: outputFilePath)
     {
-      throw UsageError("'--record' and '--device' cannot both write \(file.inQuotes)")
+      throw UsageError("'--record' and '--device' cannot both write \(outputFilePath.inQuotes)")
     }
   }
 
@@ -212,15 +212,15 @@ struct LiveOptions {
   private func makeEngine(
     for granted: DeviceSummary, bodyLocationCount: Int, recordingChannelCounts: [Int]
   ) throws(UsageError) -> PlaybackEngine {
-    let count = granted.format.channelCount
-    guard count >= channelRouting.minimumChannelCount else {
+    let channelCount = granted.format.channelCount
+    guard channelCount >= channelRouting.minimumChannelCount else {
       throw UsageError(
         "channel \(channelRouting.minimumChannelCount) is in use, but \(granted.name.inQuotes) has "
-          + "\(count == 1 ? "one channel" : "\(count) channels")")
+          + "\(channelCount == 1 ? "one channel" : "\(channelCount) channels")")
     }
     try channelRouting.checkFilters(rate: granted.format.rate)
     var (channels, profiles) = channelRouting.resolvedRouting(
-      channelCount: count, rate: granted.format.rate, profile: profile,
+      channelCount: channelCount, rate: granted.format.rate, profile: profile,
       bodyLocationCount: bodyLocationCount)
     (channels, profiles) = RecordingChannels.separatingBuses(
       channels, profiles, for: recordingChannelCounts)
@@ -272,16 +272,16 @@ struct DeviceOptions: Sendable {
   let deviceName: String
   /// The name that the opened output reports.
   var reportedName: String {
-    let name = OutputRegistry.standard.parseName(deviceName)
-    return name.scheme == PipeWireBackend.scheme ? deviceName : name.address
+    let parsedName = OutputRegistry.standard.parseName(deviceName)
+    return parsedName.scheme == PipeWireBackend.scheme ? deviceName : parsedName.address
   }
   let outputRequest: OutputRequest
   let isDeviceExplicit: Bool
   /// A description of the setting that specified the device name, or nil if the command line did.
   let nameOrigin: String?
   var outputFilePath: String? {
-    let name = OutputRegistry.standard.parseName(deviceName)
-    return name.scheme == SoundFileBackend.scheme ? name.address : nil
+    let parsedName = OutputRegistry.standard.parseName(deviceName)
+    return parsedName.scheme == SoundFileBackend.scheme ? parsedName.address : nil
   }
 
   init(_ device: String, channelCount: Int) {
@@ -293,70 +293,71 @@ struct DeviceOptions: Sendable {
   }
 
   init(_ arguments: ParsedArguments, minimumChannelCount: Int = 1) throws(UsageError) {
-    let rate = try arguments[Self.rateOption]
-    var request = OutputRequest(
-      rate: rate ?? 48_000, allowsOtherRate: rate == nil, adaptsBuffer: true)
-    let name = try Self.parseName(arguments)
-    deviceName = name ?? Self.defaultDevice
-    isDeviceExplicit = name != nil
+    let rateHertz = try arguments[Self.rateOption]
+    var outputRequest = OutputRequest(
+      rate: rateHertz ?? 48_000, allowsOtherRate: rateHertz == nil, adaptsBuffer: true)
+    let parsedName = try Self.parseName(arguments)
+    deviceName = parsedName ?? Self.defaultDevice
+    isDeviceExplicit = parsedName != nil
     nameOrigin = arguments.originsByOption["--device"]
-    request.channels = .atLeast(max(2, minimumChannelCount))
+    outputRequest.channels = .atLeast(max(2, minimumChannelCount))
     if let count = try arguments[Self.channelsOption] {
       guard count >= minimumChannelCount else {
         throw UsageError("channel \(minimumChannelCount) is in use, but '--channels' is \(count)")
       }
-      request.channels = .exactly(count)
+      outputRequest.channels = .exactly(count)
     }
-    if let word = arguments.value("--sample-format"), word != Self.automaticKeyword {
-      request.encoding = word
+    if let formatWord = arguments.value("--sample-format"), formatWord != Self.automaticKeyword {
+      outputRequest.encoding = formatWord
     }
-    let period = try arguments[Self.periodSizeOption]
-    if let period {
-      request.periodSize = period
-      request.adaptsBuffer = false
-      request.bufferSize = 4 * period
+    let periodSize = try arguments[Self.periodSizeOption]
+    if let periodSize {
+      outputRequest.periodSize = periodSize
+      outputRequest.adaptsBuffer = false
+      outputRequest.bufferSize = 4 * periodSize
     }
-    if let buffer = try arguments[Self.bufferSizeOption] {
-      if period == nil {
-        request.periodSize = max(16, buffer / 4)
+    if let bufferSize = try arguments[Self.bufferSizeOption] {
+      if periodSize == nil {
+        outputRequest.periodSize = max(16, bufferSize / 4)
       }
-      guard buffer >= 2 * request.periodSize else {
+      guard bufferSize >= 2 * outputRequest.periodSize else {
         throw UsageError(
           """
-          '--buffer-size' must be at least two periods (\(2 * request.periodSize)), not '\(buffer)'
+          '--buffer-size' must be at least two periods (\(2 * outputRequest.periodSize)), not '\(bufferSize)'
           """
         )
       }
-      request.bufferSize = buffer
-      request.adaptsBuffer = false
+      outputRequest.bufferSize = bufferSize
+      outputRequest.adaptsBuffer = false
     }
-    self.outputRequest = request
+    self.outputRequest = outputRequest
     if let outputFilePath {
       try arguments.overwriteCheck.checkOutputPath(outputFilePath, option: "--device")
     }
   }
 
   static func parseName(_ arguments: ParsedArguments) throws(UsageError) -> String? {
-    let name = arguments.value("--device")
-    if let name, name.isEmpty || name.utf8.contains(0) {
-      throw UsageError("'--device' requires the name of an output device, not \(name.inQuotes)")
+    let deviceName = arguments.value("--device")
+    if let deviceName, deviceName.isEmpty || deviceName.utf8.contains(0) {
+      throw UsageError(
+        "'--device' requires the name of an output device, not \(deviceName.inQuotes)")
     }
-    if let name, let sink = namedSink(name) {
+    if let deviceName, let sink = namedSink(deviceName) {
       do throws(OutputError) {
         try sink.validateSinkName()
       } catch {
-        throw UsageError("'--device': \(name.printable): \(error.description)")
+        throw UsageError("'--device': \(deviceName.printable): \(error.description)")
       }
     }
-    return name
+    return deviceName
   }
 
   /// Returns the sound server's sink that a device name refers to, or nil if the device is not a
   /// sink.
   static func namedSink(_ device: String) -> NamedSink? {
-    let name = OutputRegistry.standard.parseName(device)
-    switch name.scheme {
-    case ALSABackend().scheme: return NamedSink(device: name.address)
+    let parsedName = OutputRegistry.standard.parseName(device)
+    switch parsedName.scheme {
+    case ALSABackend().scheme: return NamedSink(device: parsedName.address)
     case PipeWireBackend.scheme: return NamedSink(device: device)
     default: return nil
     }
@@ -368,11 +369,11 @@ struct DeviceOptions: Sendable {
   /// Call it before the process has a second thread.
   static func pinStreams(_ arguments: ParsedArguments) throws {
     guard arguments.command.option(named: "--device") != nil else { return }
-    let device = try parseName(arguments)
+    let deviceName = try parseName(arguments)
     // 'setup' asks for the device later, and a source to follow is recorded by its name.
-    let isChosenLater = device == nil && arguments.command.name == "setup"
-    let records = arguments.command.name == "follow"
-    let namesSink = device.flatMap(namedSink) != nil || isChosenLater || records
+    let isChosenLater = deviceName == nil && arguments.command.name == "setup"
+    let recordsSound = arguments.command.name == "follow"
+    let namesSink = deviceName.flatMap(namedSink) != nil || isChosenLater || recordsSound
     try SinkPinning.applyVariables(namesSink: namesSink)
   }
 }
@@ -381,8 +382,9 @@ extension OutputError {
   var messageText: String {
     // The program itself lists devices, so the message names its own command.
     let isListed = kind != .notFound || !alternatives.isEmpty
-    let reason = isListed ? description : "no such device; run 'temblor devices' to list devices"
-    return "\(output.printable): \(reason)"
+    let reasonText =
+      isListed ? description : "no such device; run 'temblor devices' to list devices"
+    return "\(output.printable): \(reasonText)"
   }
 }
 
@@ -412,9 +414,9 @@ extension DeviceSummary {
   /// A description in the form `default: 2 channels at 48000 Hz, float, period 240, buffer 960
   /// frames`.
   var description: String {
-    let channels = format.channelCount.countText("channel")
+    let channelCountText = format.channelCount.countText("channel")
     return """
-      \(name.printable): \(channels) at \(Int(format.rate)) Hz, \(sampleFormatName), \
+      \(name.printable): \(channelCountText) at \(Int(format.rate)) Hz, \(sampleFormatName), \
       period \(format.periodSize), buffer \(format.bufferSize) frames
       """
   }

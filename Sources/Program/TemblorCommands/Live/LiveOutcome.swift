@@ -27,16 +27,17 @@ struct LiveOutcome {
   }
 
   var jsonFields: JSONObject {
-    let rate = device?.format.rate ?? 0
+    let rateHertz = device?.format.rate ?? 0
     return [
       "ending": ending.rawValue, "device": device?.jsonFields, "frames": frameCount,
-      "seconds": rate > 0 ? Double(frameCount) / rate : 0, "underruns": sinkEvents.underrunCount,
+      "seconds": rateHertz > 0 ? Double(frameCount) / rateHertz : 0,
+      "underruns": sinkEvents.underrunCount,
       "ownUnderruns": sinkEvents.lateDeliveryCount, "missedFrames": sinkEvents.missedFrameCount,
       "heardToTheEnd": wasHeardToEnd,
       "peakDecibels": NumberFormatting.decibels(ofAmplitude: peakAmplitude),
       "limitedFrames": limitedFrameCount,
     ] + protectionSummary?.jsonFields + [
-      "rendering": rate > 0 ? renderLoad.jsonFields(rate: rate) : nil,
+      "rendering": rateHertz > 0 ? renderLoad.jsonFields(rate: rateHertz) : nil,
       "recording": recordingResult?.jsonFields,
     ]
   }
@@ -56,8 +57,8 @@ struct Distribution: Equatable, Sendable {
   /// at most this value, or 0 if there are no values.
   func quantile(_ fraction: Double) -> Double {
     guard !sortedValues.isEmpty else { return 0 }
-    let index = Int((fraction * Double(sortedValues.count)).rounded(.up)) - 1
-    return sortedValues[min(max(0, index), sortedValues.count - 1)]
+    let quantileIndex = Int((fraction * Double(sortedValues.count)).rounded(.up)) - 1
+    return sortedValues[min(max(0, quantileIndex), sortedValues.count - 1)]
   }
 
   var quantiles: [Double] { Self.quantileColumns.map { quantile($0.fraction) } }
@@ -65,17 +66,21 @@ struct Distribution: Equatable, Sendable {
   /// Returns the bins of a histogram, each with its lower bound and its number of values, and the
   /// width of a bin.
   func histogram(rowCount: Int) -> (step: Double, rows: [(start: Double, count: Int)]) {
-    guard let minimum = sortedValues.first, let maximum = sortedValues.last, maximum > minimum,
+    guard let minimumValue = sortedValues.first, let maximumValue = sortedValues.last,
+      maximumValue > minimumValue,
       rowCount > 0
     else {
       return (0, sortedValues.isEmpty ? [] : [(sortedValues[0], sortedValues.count)])
     }
-    let step = (maximum - minimum) / Double(rowCount)
-    var counts = [Int](repeating: 0, count: rowCount)
+    let rowWidth = (maximumValue - minimumValue) / Double(rowCount)
+    var rowCounts = [Int](repeating: 0, count: rowCount)
     for value in sortedValues {
-      counts[min(rowCount - 1, Int((value - minimum) / step))] += 1
+      rowCounts[min(rowCount - 1, Int((value - minimumValue) / rowWidth))] += 1
     }
-    return (step, counts.enumerated().map { (minimum + Double($0.offset) * step, $0.element) })
+    return (
+      rowWidth,
+      rowCounts.enumerated().map { (minimumValue + Double($0.offset) * rowWidth, $0.element) }
+    )
   }
 
   var jsonFields: JSONObject {

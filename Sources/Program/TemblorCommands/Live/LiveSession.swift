@@ -54,18 +54,18 @@ final class LiveSession {
     prepare: (DeviceSummary) throws -> (engine: PlaybackEngine, task: Task)
   ) throws -> (outcome: LiveOutcome, task: Task) {
     // From here on, a signal is reported first, so that the output can fade out.
-    let notice = InterruptSignal()
-    guard notice.descriptor >= 0, inbox.wake.descriptor >= 0 else {
+    let interruptSignal = InterruptSignal()
+    guard interruptSignal.descriptor >= 0, inbox.wake.descriptor >= 0 else {
       throw PlaybackError.fileLimitReached
     }
     defer { keyboard = nil }
     let inbox = self.inbox
-    let output = try environment.openOutput(options.deviceName, options.outputRequest)
-    let device = DeviceSummary(output)
+    let openedOutput = try environment.openOutput(options.deviceName, options.outputRequest)
+    let device = DeviceSummary(openedOutput)
     outcome.device = device
     let (engine, task) = try prepare(device)
-    let tone = keepsAwake ? try KeepAwakeTone(engine) : nil
-    let recording = try path.map {
+    let keepAwakeTone = keepsAwake ? try KeepAwakeTone(engine) : nil
+    let liveRecording = try path.map {
       try LiveRecording(
         to: $0, device: device, maximumSeconds: seconds, rotation: rotation,
         software: "Temblor \(temblorVersion)"
@@ -73,21 +73,21 @@ final class LiveSession {
         inbox.appendEvent(.sinkEvent($0))
       }
     }
-    let playing = ActivePlayback(
-      engine: engine, activity: task, keepAwakeTone: tone, recording: recording)
+    let activePlayback = ActivePlayback(
+      engine: engine, activity: task, keepAwakeTone: keepAwakeTone, recording: liveRecording)
     let driver = try environment.play(
-      engine, through: output, recording: recording?.recordingBuffer
+      engine, through: openedOutput, recording: liveRecording?.recordingBuffer
     ) {
       inbox.appendEvent($0)
     }
     do {
-      outcome.ending = try runEventLoop(playing, driver, notice)
+      outcome.ending = try runEventLoop(activePlayback, driver, interruptSignal)
     } catch {
       outcome.ending = .quit
-      finishPlayback(playing, driver)
+      finishPlayback(activePlayback, driver)
       throw error
     }
-    finishPlayback(playing, driver)
+    finishPlayback(activePlayback, driver)
     return (outcome, task)
   }
 
@@ -133,21 +133,23 @@ final class LiveSession {
   private func waitForEvents(
     of activity: any PlaybackActivity, _ interruptionDescriptor: Int32, _ limit: Duration?
   ) {
-    var watched = [PollDescriptor(inbox.wake.descriptor), PollDescriptor(interruptionDescriptor)]
-    watched += (keyboard?.watchedDescriptors ?? []) + activity.watchedDescriptors
-    let limits = [
+    var pollDescriptors = [
+      PollDescriptor(inbox.wake.descriptor), PollDescriptor(interruptionDescriptor),
+    ]
+    pollDescriptors += (keyboard?.watchedDescriptors ?? []) + activity.watchedDescriptors
+    let waitLimits = [
       limit, console.timeUntilUpdate(isIdle: activity.playbackState == .idle),
       keyboard?.waitTimeout(at: environment.time.now),
       outcome.sinkEvents.timeout(at: environment.time.now),
       wantsBlockTimings ? Self.blockTimingsReadInterval : nil,
     ]
-    environment.time.wait(for: &watched, timeout: limits.compactMap { $0 }.min())
+    environment.time.wait(for: &pollDescriptors, timeout: waitLimits.compactMap { $0 }.min())
   }
 
   private func finishPlayback(_ playing: ActivePlayback, _ driver: any EngineDriver) {
     // An end on request does not wait for the contents of a long buffer.
-    let isPrompt = outcome.ending == .interrupted || outcome.ending == .quit
-    let hasEnded = driver.stopPlayback(within: isPrompt ? Self.requestedStopTimeout : nil)
+    let stopsPromptly = outcome.ending == .interrupted || outcome.ending == .quit
+    let hasEnded = driver.stopPlayback(within: stopsPromptly ? Self.requestedStopTimeout : nil)
     _ = handleEvents(playing.engine)
     readBlockTimings(driver, playing)
     drainPeaks(playing.engine)
@@ -167,7 +169,8 @@ final class LiveSession {
     }
     if let recording = playing.recording {
       let (result, message) = recording.finishRecording(
-        within: isPrompt ? Self.requestedStopRecordingTimeout : Self.recordingCompletionTimeout)
+        within: stopsPromptly ? Self.requestedStopRecordingTimeout : Self.recordingCompletionTimeout
+      )
       outcome.recordingResult = result
       if let message {
         console.reportError(message)
@@ -199,55 +202,56 @@ final class LiveSession {
 
   private func readBlockTimings(_ driver: any EngineDriver, _ playing: ActivePlayback) {
     guard wantsBlockTimings else { return }
-    let records = driver.drainBlockTimings()
-    outcome.renderLoad.addTimings(records, rate: playing.engine.rate)
-    playing.activity.recordBlockTimings(records)
+    let blockTimings = driver.drainBlockTimings()
+    outcome.renderLoad.addTimings(blockTimings, rate: playing.engine.rate)
+    playing.activity.recordBlockTimings(blockTimings)
   }
 
   @discardableResult private func drainPeaks(_ engine: PlaybackEngine) -> [Float] {
-    let peaks = engine.routing.channels.indices.map { engine.drainPeak(ofChannel: $0) }
-    outcome.peakAmplitude = max(outcome.peakAmplitude, peaks.max() ?? 0)
-    return peaks
+    let channelPeaks = engine.routing.channels.indices.map { engine.drainPeak(ofChannel: $0) }
+    outcome.peakAmplitude = max(outcome.peakAmplitude, channelPeaks.max() ?? 0)
+    return channelPeaks
   }
 
   /// Returns a summary of the transducer protection's activity since the last call, and adds it to
   /// the outcome.
   @discardableResult private func drainProtection(_ engine: PlaybackEngine) -> ProtectionSummary? {
     guard engine.routing.channels.contains(where: { $0.transducer != nil }) else { return nil }
-    let gain = engine.drainMinimumProtectionGain()
+    let minimumGain = engine.drainMinimumProtectionGain()
     let temperatureRise = engine.temperatureRises.map(\.totalRiseFraction).max() ?? 0
-    var sum = ProtectionSummary(
+    var totalSummary = ProtectionSummary(
       excursionLimitedFrameCount: engine.excursionLimitedFrameCount,
-      powerLimitedFrameCount: engine.powerLimitedFrameCount, minimumGain: gain,
+      powerLimitedFrameCount: engine.powerLimitedFrameCount, minimumGain: minimumGain,
       temperatureRiseFraction: temperatureRise,
       peakExcursionFraction: Double(engine.peakExcursion))
-    var recent = sum
-    if let before = outcome.protectionSummary {
-      recent.excursionLimitedFrameCount -= before.excursionLimitedFrameCount
-      recent.powerLimitedFrameCount -= before.powerLimitedFrameCount
-      sum.minimumGain = min(sum.minimumGain, before.minimumGain)
-      sum.temperatureRiseFraction = max(sum.temperatureRiseFraction, before.temperatureRiseFraction)
+    var recentSummary = totalSummary
+    if let previousSummary = outcome.protectionSummary {
+      recentSummary.excursionLimitedFrameCount -= previousSummary.excursionLimitedFrameCount
+      recentSummary.powerLimitedFrameCount -= previousSummary.powerLimitedFrameCount
+      totalSummary.minimumGain = min(totalSummary.minimumGain, previousSummary.minimumGain)
+      totalSummary.temperatureRiseFraction = max(
+        totalSummary.temperatureRiseFraction, previousSummary.temperatureRiseFraction)
     }
-    outcome.protectionSummary = sum
-    return recent
+    outcome.protectionSummary = totalSummary
+    return recentSummary
   }
 
   private func playbackStatus(of playing: ActivePlayback) -> PlaybackStatus {
     let engine = playing.engine
-    let task = playing.activity
-    let (position, duration) = task.playbackProgress
-    let peaks = drainPeaks(engine)
+    let activity = playing.activity
+    let (position, duration) = activity.playbackProgress
+    let channelPeaks = drainPeaks(engine)
     let voiceCount = max(0, engine.voiceCount - (playing.keepAwakeTone?.voiceCount ?? 0))
     return PlaybackStatus(
-      state: engine.isMuted ? .muted : task.playbackState,
-      positionSeconds: task.showsClock ? position : nil,
+      state: engine.isMuted ? .muted : activity.playbackState,
+      positionSeconds: activity.showsClock ? position : nil,
       durationSeconds: duration,
-      channelPeaks: task.hidesSoundDetails ? [] : peaks,
-      voiceCount: task.statusTitle == nil ? voiceCount : nil,
+      channelPeaks: activity.hidesSoundDetails ? [] : channelPeaks,
+      voiceCount: activity.statusTitle == nil ? voiceCount : nil,
       underrunCount: outcome.sinkEvents.underrunCount,
-      masterGain: task.hasFixedLevel ? nil : Double(engine.strength),
-      activityTitle: task.statusTitle,
-      protectionSummary: task.hidesSoundDetails ? nil : drainProtection(engine))
+      masterGain: activity.hasFixedLevel ? nil : Double(engine.strength),
+      activityTitle: activity.statusTitle,
+      protectionSummary: activity.hidesSoundDetails ? nil : drainProtection(engine))
   }
 
   private func handleKey(_ key: KeyPress, _ playing: ActivePlayback) throws -> Bool {
@@ -277,13 +281,13 @@ final class LiveSession {
 
   private func changeStrength(bySteps step: Float, _ playing: ActivePlayback) {
     // Whole steps lead back to the initial value.
-    let steps = (playing.engine.strength * Self.strengthStepCount).rounded() + step
-    playing.engine.strength = steps / Self.strengthStepCount
+    let strengthSteps = (playing.engine.strength * Self.strengthStepCount).rounded() + step
+    playing.engine.strength = strengthSteps / Self.strengthStepCount
   }
 
   private func showKeys(of activity: any PlaybackActivity) {
-    let levels: [KeyHelp] = activity.hasFixedLevel ? [] : [("+ -", "strength"), ("m", "mute")]
-    let sessionKeys = levels + [("q", "quit"), ("?", "help")]
+    let levelKeys: [KeyHelp] = activity.hasFixedLevel ? [] : [("+ -", "strength"), ("m", "mute")]
+    let sessionKeys = levelKeys + [("q", "quit"), ("?", "help")]
     console.showKeyHelp(
       activity.keyHelp
         + sessionKeys.filter { key in !activity.keyHelp.contains { $0.key == key.key } })
@@ -408,18 +412,18 @@ final class LiveConsole {
   func showKeyHelp(_ keys: [KeyHelp]) {
     guard !endsWithKeyHelp else { return }
     defer { endsWithKeyHelp = true }
-    var lines = [""]
+    var helpLines = [""]
     for (index, key) in keys.enumerated() {
       let word = "\(key.key) \(key.meaning)" + (index + 1 < keys.count ? "," : "")
-      if "Keys:".count + lines[lines.count - 1].count + word.count + 1
+      if "Keys:".count + helpLines[helpLines.count - 1].count + word.count + 1
         >= terminal.errorOutput.columnCount,
-        lines.last != ""
+        helpLines.last != ""
       {
-        lines.append("")
+        helpLines.append("")
       }
-      lines[lines.count - 1] += " " + word
+      helpLines[helpLines.count - 1] += " " + word
     }
-    reportHint("Keys:" + lines.joined(separator: "\n     "))
+    reportHint("Keys:" + helpLines.joined(separator: "\n     "))
   }
 
   /// Updates the status line, unless the last update was too recent. In that case, the autoclosure
@@ -435,31 +439,33 @@ final class LiveConsole {
 
 extension SinkEventAggregator.Report {
   func messageText(rate: Double, lacksRealTimePriority lacksPriority: Bool) -> String {
-    let milliseconds = NumberFormatting.roundedText(
+    let millisecondsText = NumberFormatting.roundedText(
       Double(event.missedFrameCount) * 1_000 / rate, places: 1)
     guard event.kind == .underrun else {
       let seconds = NumberFormatting.roundedText(Double(event.missedFrameCount) / rate, places: 3)
       let gap = event.missedFrameCount > 0 ? "; \(seconds) s of audio lost" : ""
       return event.text.printable + gap + (count > 1 ? " (\(count) times)" : "")
     }
-    let what = count == 1 ? "underrun" : "\(count) underruns"
+    let underrunText = count == 1 ? "underrun" : "\(count) underruns"
     switch event.cause {
     case .lateDelivery, .refusedPriority, nil:
-      return "\(what): \(milliseconds) ms of audio lost; the system scheduled the program late; "
+      return
+        "\(underrunText): \(millisecondsText) ms of audio lost; the system scheduled the program late; "
         + (lacksPriority
           ? "allow real-time priority, or use a larger '--buffer-size'"
           : "use a larger '--buffer-size'")
     case .stoppedProcess:
       return """
-        \(milliseconds) ms of audio lost because the program was stopped or the system was asleep
+        \(millisecondsText) ms of audio lost because the program was stopped or the system was asleep
         """
     case .lateDevice:
-      return "\(what): \(milliseconds) ms of audio lost; the device or its sound server is late; "
+      return
+        "\(underrunText): \(millisecondsText) ms of audio lost; the device or its sound server is late; "
         + "give the server real-time priority, or use a larger '--buffer-size'"
     case .droppedBuffer:
       return
         """
-        \(what): \(milliseconds) ms of audio lost; the device dropped its buffer; check its \
+        \(underrunText): \(millisecondsText) ms of audio lost; the device dropped its buffer; check its \
         connection and power
         """
     }

@@ -11,28 +11,31 @@ struct LoopRange: Equatable {
   private var argumentText = ""
 
   init(_ arguments: ParsedArguments) throws(UsageError) {
-    guard let word = arguments.value("--loop-range") else { return }
-    self.argumentText = word
-    let parts = word.split(separator: "-", omittingEmptySubsequences: false)
-    let numbers = parts.map { Double($0) }
-    guard parts.count == 2, let start = parts[0].isEmpty ? 0 : numbers[0], start.isFinite,
-      parts[1].isEmpty || numbers[1]?.isFinite == true
+    guard let rangeText = arguments.value("--loop-range") else { return }
+    self.argumentText = rangeText
+    let rangeParts = rangeText.split(separator: "-", omittingEmptySubsequences: false)
+    let parsedSeconds = rangeParts.map { Double($0) }
+    guard rangeParts.count == 2,
+      let parsedStartSeconds = rangeParts[0].isEmpty ? 0 : parsedSeconds[0],
+      parsedStartSeconds.isFinite,
+      rangeParts[1].isEmpty || parsedSeconds[1]?.isFinite == true
     else {
       throw UsageError.invalidValue(
-        of: "--loop-range", expected: "a range in seconds, such as '0.5-1.2'", actual: word)
+        of: "--loop-range", expected: "a range in seconds, such as '0.5-1.2'", actual: rangeText)
     }
-    self.startSeconds = start
-    endSeconds = numbers[1]
-    if let endSeconds, endSeconds - start < PatternPlayer.minimumLoopDuration {
+    self.startSeconds = parsedStartSeconds
+    endSeconds = parsedSeconds[1]
+    if let endSeconds, endSeconds - parsedStartSeconds < PatternPlayer.minimumLoopDuration {
       throw UsageError(
-        "the loop range \(word.inQuotes) is shorter than \(PatternPlayer.minimumLoopDuration) s")
+        "the loop range \(rangeText.inQuotes) is shorter than \(PatternPlayer.minimumLoopDuration) s"
+      )
     }
   }
 
   func loopRegion(ofDuration duration: Double) throws(UsageError) -> ClosedRange<Double>? {
     guard let startSeconds else { return nil }
-    let end = min(endSeconds ?? duration, duration)
-    guard end - startSeconds >= PatternPlayer.minimumLoopDuration else {
+    let regionEndSeconds = min(endSeconds ?? duration, duration)
+    guard regionEndSeconds - startSeconds >= PatternPlayer.minimumLoopDuration else {
       throw UsageError(
         """
         the loop range \(argumentText.inQuotes) starts after the end of the sound at \
@@ -40,7 +43,7 @@ struct LoopRange: Equatable {
         """
       )
     }
-    return startSeconds...end
+    return startSeconds...regionEndSeconds
   }
 }
 

@@ -23,23 +23,26 @@ struct PlaybackStatus: Equatable, Sendable {
 
   /// Returns the status line for a width in columns. Less important parts are omitted first.
   func statusLine(width: Int, for output: Output) -> (text: String, length: Int) {
-    var best = LineParts(timeTexts: [state.rawValue], countTexts: [])
+    var fittingParts = LineParts(timeTexts: [state.rawValue], countTexts: [])
     for detail in LineDetail.allCases {
       let parts = lineParts(detail)
       if parts.columnCount + minimumMeterWidth(detail) <= width {
-        best = parts
+        fittingParts = parts
         break
       }
     }
-    if best.columnCount > width { return ("", 0) }
-    let meter = LevelMeter(channelPeaks, width: width - best.columnCount - 1)
-    var pieces = best.timeTexts
-    if meter.columnCount > 0 {
-      pieces.append(meter.meterText(for: output))
+    if fittingParts.columnCount > width { return ("", 0) }
+    let levelMeter = LevelMeter(channelPeaks, width: width - fittingParts.columnCount - 1)
+    var linePieces = fittingParts.timeTexts
+    if levelMeter.columnCount > 0 {
+      linePieces.append(levelMeter.meterText(for: output))
     }
-    pieces += best.countTexts.map { $0.isAlarm ? output.styled($0.text, .red) : $0.text }
-    let length = best.columnCount + (meter.columnCount > 0 ? meter.columnCount + 1 : 0)
-    return (pieces.joined(separator: " "), length)
+    linePieces += fittingParts.countTexts.map {
+      $0.isAlarm ? output.styled($0.text, .red) : $0.text
+    }
+    let lineColumnCount =
+      fittingParts.columnCount + (levelMeter.columnCount > 0 ? levelMeter.columnCount + 1 : 0)
+    return (linePieces.joined(separator: " "), lineColumnCount)
   }
 
   private enum LineDetail: CaseIterable {
@@ -70,34 +73,41 @@ struct PlaybackStatus: Equatable, Sendable {
   }
 
   private func lineParts(_ detail: LineDetail) -> LineParts {
-    let underruns = (text: countText(underrunCount, "underrun", detail), isAlarm: underrunCount > 0)
-    let alarms = underrunCount > 0 ? [underruns] : []
-    let voices = voiceCount.map { [(text: countText($0, "voice", detail), isAlarm: false)] } ?? []
-    let held =
+    let underrunText = (
+      text: countText(underrunCount, "underrun", detail), isAlarm: underrunCount > 0
+    )
+    let alarmTexts = underrunCount > 0 ? [underrunText] : []
+    let voiceTexts =
+      voiceCount.map { [(text: countText($0, "voice", detail), isAlarm: false)] } ?? []
+    let protectionTexts =
       protectionSummary.map { [(text: $0.summaryText, isAlarm: $0.gainReductionCause != nil)] }
       ?? []
-    let percent = masterGain.map { "\(Int((min(1, max(0, $0)) * 100).rounded()))%" }
-    let strengthWords = percent.map { [(text: "strength \($0)", isAlarm: false)] } ?? []
-    let strengthFigure = percent.map { [(text: $0, isAlarm: false)] } ?? []
-    let now = positionSeconds.map { [clockText($0)] } ?? []
-    let times = now + (durationSeconds.map { ["/", clockText($0)] } ?? [])
-    let short = [state.rawValue] + (activityTitle.map { [$0.shortTitle] } ?? [])
-    let long = [state.rawValue] + (activityTitle.map { [$0.longTitle] } ?? [])
-    let remarks = activityTitle.map { $0.remarks.map { "  \($0)" } } ?? []
+    let strengthPercentText = masterGain.map { "\(Int((min(1, max(0, $0)) * 100).rounded()))%" }
+    let longStrengthTexts =
+      strengthPercentText.map { [(text: "strength \($0)", isAlarm: false)] } ?? []
+    let shortStrengthTexts = strengthPercentText.map { [(text: $0, isAlarm: false)] } ?? []
+    let positionTexts = positionSeconds.map { [clockText($0)] } ?? []
+    let timeTexts = positionTexts + (durationSeconds.map { ["/", clockText($0)] } ?? [])
+    let shortTitles = [state.rawValue] + (activityTitle.map { [$0.shortTitle] } ?? [])
+    let longTitles = [state.rawValue] + (activityTitle.map { [$0.longTitle] } ?? [])
+    let remarkTexts = activityTitle.map { $0.remarks.map { "  \($0)" } } ?? []
     switch detail {
     case .full:
       return LineParts(
-        timeTexts: long + times + remarks, countTexts: voices + strengthWords + held + [underruns])
+        timeTexts: longTitles + timeTexts + remarkTexts,
+        countTexts: voiceTexts + longStrengthTexts + protectionTexts + [underrunText])
     case .abbreviated:
       return LineParts(
-        timeTexts: short + times + remarks,
-        countTexts: voices + strengthFigure + held.filter(\.isAlarm) + alarms)
+        timeTexts: shortTitles + timeTexts + remarkTexts,
+        countTexts: voiceTexts + shortStrengthTexts + protectionTexts.filter(\.isAlarm) + alarmTexts
+      )
     case .withoutStrength:
-      return LineParts(timeTexts: short + times + remarks, countTexts: alarms)
+      return LineParts(timeTexts: shortTitles + timeTexts + remarkTexts, countTexts: alarmTexts)
     case .position:
-      return LineParts(timeTexts: short + now + remarks.prefix(1), countTexts: alarms)
+      return LineParts(
+        timeTexts: shortTitles + positionTexts + remarkTexts.prefix(1), countTexts: alarmTexts)
     case .minimal:
-      return LineParts(timeTexts: short + now, countTexts: alarms)
+      return LineParts(timeTexts: shortTitles + positionTexts, countTexts: alarmTexts)
     }
   }
 
@@ -110,12 +120,12 @@ struct PlaybackStatus: Equatable, Sendable {
   /// Returns a time as text, such as `1:02.3`, with hours if necessary.
   private func clockText(_ seconds: Double) -> String {
     // The line does not distinguish times beyond 100 hours.
-    let tenths = Int((min(max(0, seconds), 359_999) * 10).rounded(.down))
-    let minutes = tenths / 600
-    let second = tenths / 10 % 60
-    let rest = "\(second < 10 ? "0" : "")\(second).\(tenths % 10)"
-    if minutes < 60 { return "\(minutes):\(rest)" }
-    return "\(minutes / 60):\(minutes % 60 < 10 ? "0" : "")\(minutes % 60):\(rest)"
+    let tenthsOfSecond = Int((min(max(0, seconds), 359_999) * 10).rounded(.down))
+    let minutes = tenthsOfSecond / 600
+    let secondOfMinute = tenthsOfSecond / 10 % 60
+    let secondsText = "\(secondOfMinute < 10 ? "0" : "")\(secondOfMinute).\(tenthsOfSecond % 10)"
+    if minutes < 60 { return "\(minutes):\(secondsText)" }
+    return "\(minutes / 60):\(minutes % 60 < 10 ? "0" : "")\(minutes % 60):\(secondsText)"
   }
 }
 
@@ -139,12 +149,12 @@ struct LevelMeter {
   let columnCount: Int
 
   init(_ peaks: [Float], width: Int) {
-    let gaps = max(0, peaks.count - 1)
-    let availableBarColumnCount = peaks.isEmpty ? 0 : (width - gaps) / peaks.count
+    let gapCount = max(0, peaks.count - 1)
+    let availableBarColumnCount = peaks.isEmpty ? 0 : (width - gapCount) / peaks.count
     if availableBarColumnCount >= Self.minimumBarColumnCount {
       self.channelPeaks = peaks
       barColumnCount = min(availableBarColumnCount, Self.maximumBarColumnCount)
-      columnCount = barColumnCount * peaks.count + gaps
+      columnCount = barColumnCount * peaks.count + gapCount
     } else {
       let count = min(peaks.count, max(0, width))
       self.channelPeaks = (0..<count).map {
@@ -156,33 +166,34 @@ struct LevelMeter {
   }
 
   func meterText(for output: Output) -> String {
-    var text = ""
+    var barsText = ""
     for (index, peak) in channelPeaks.enumerated() {
       if barColumnCount > 0 && index > 0 {
-        text += " "
+        barsText += " "
       }
-      text += output.styled(
+      barsText += output.styled(
         barColumnCount > 0
           ? Self.barText(peak, columnCount: barColumnCount) : Self.columnText(peak),
         Self.clippedDecibels(peak) >= Self.highLevelDecibels ? .yellow : .green)
     }
-    return text
+    return barsText
   }
 
   /// Returns a horizontal bar with a resolution of an eighth of a column, padded with dots.
   private static func barText(_ peak: Float, columnCount: Int) -> String {
-    let eighths = Int((filledFraction(peak) * Double(columnCount * 8)).rounded())
-    var text = String(repeating: "█", count: eighths / 8)
-    if eighths % 8 > 0 {
-      text.unicodeScalars.append(blockElement(0x2590 - UInt32(eighths % 8)))
+    let filledEighthCount = Int((filledFraction(peak) * Double(columnCount * 8)).rounded())
+    var filledText = String(repeating: "█", count: filledEighthCount / 8)
+    if filledEighthCount % 8 > 0 {
+      filledText.unicodeScalars.append(blockElement(0x2590 - UInt32(filledEighthCount % 8)))
     }
-    return text + String(repeating: "·", count: columnCount - (eighths + 7) / 8)
+    return filledText + String(repeating: "·", count: columnCount - (filledEighthCount + 7) / 8)
   }
 
   /// Returns a bar that is one column wide and fills upward, or `·` for silence.
   private static func columnText(_ peak: Float) -> String {
-    let eighths = Int((filledFraction(peak) * 8).rounded())
-    return eighths == 0 ? "·" : String(Character(blockElement(0x2580 + UInt32(eighths))))
+    let filledEighthCount = Int((filledFraction(peak) * 8).rounded())
+    return filledEighthCount == 0
+      ? "·" : String(Character(blockElement(0x2580 + UInt32(filledEighthCount))))
   }
 
   /// Returns a character of the Unicode block Block Elements. The code points 2581 to 2588 grow

@@ -40,9 +40,10 @@ final class Playlist: PlaybackActivity {
     console = session.console
     trackPlayer = SingleTrackPlayer(
       engine, passCount: passCount, wakeSignal: session.wakeSignal, sendGains: sendGains)
-    if let first = patterns.first {
+    if let firstPattern = patterns.first {
       try trackPlayer.play(
-        first, at: .frame(FrameConversion.frame(seconds: Self.leadInSeconds, rate: engine.rate)))
+        firstPattern,
+        at: .frame(FrameConversion.frame(seconds: Self.leadInSeconds, rate: engine.rate)))
       showPatternName()
     } else {
       heardEndFrame = 0
@@ -50,28 +51,28 @@ final class Playlist: PlaybackActivity {
   }
 
   var keyHelp: [KeyHelp] {
-    let moves = [("n", "next"), ("p", "previous")]
-    return SingleTrackPlayer.keyHelp + (patterns.count > 1 ? moves : [])
+    let moveKeys = [("n", "next"), ("p", "previous")]
+    return SingleTrackPlayer.keyHelp + (patterns.count > 1 ? moveKeys : [])
   }
 
   var playbackState: PlaybackStatus.State { trackPlayer.state }
   var playbackProgress: (position: Double, duration: Double?) { trackPlayer.progress }
 
   func updateActivity(at now: Duration) throws -> ActivityStep {
-    if heardEndFrame == nil, let end = trackPlayer.endFrame {
+    if heardEndFrame == nil, let endFrame = trackPlayer.endFrame {
       if currentPatternIndex + 1 < patterns.count {
-        try playPattern(currentPatternIndex + 1, at: .frame(end + gapFrameCount))
+        try playPattern(currentPatternIndex + 1, at: .frame(endFrame + gapFrameCount))
       } else {
         heardEndFrame =
-          end
+          endFrame
           + FrameConversion.frame(
             seconds: engine.routing.tailDuration(rate: engine.rate), rate: engine.rate)
       }
     }
     guard let heardEndFrame else { return .wait(nil) }
-    let remaining = heardEndFrame - engine.position
-    return remaining > 0
-      ? .wait(.roundedToNanoseconds(seconds: Double(remaining) / engine.rate)) : .finished
+    let remainingFrameCount = heardEndFrame - engine.position
+    return remainingFrameCount > 0
+      ? .wait(.roundedToNanoseconds(seconds: Double(remainingFrameCount) / engine.rate)) : .finished
   }
 
   func handleKey(_ key: KeyPress) throws -> Bool {
@@ -97,10 +98,10 @@ final class Playlist: PlaybackActivity {
 
   private func playPattern(_ index: Int, at time: PlaybackTime = .now) throws {
     heardEndFrame = nil
-    let isDifferent = index != self.currentPatternIndex
+    let changesPattern = index != self.currentPatternIndex
     self.currentPatternIndex = index
     try trackPlayer.play(patterns[index], at: time)
-    if isDifferent {
+    if changesPattern {
       showPatternName()
     }
   }

@@ -54,29 +54,30 @@ enum RoutingOptions {
 
   static func parseRouting(_ arguments: ParsedArguments) throws -> ChannelRouting {
     var routing = ChannelRouting()
-    if let text = arguments.value("--haptics") {
-      routing.hapticChannels = try parseChannels(text, option: "--haptics")
+    if let channelList = arguments.value("--haptics") {
+      routing.hapticChannels = try parseChannels(channelList, option: "--haptics")
     }
-    if let text = arguments.value("--audio") {
-      routing.audioChannels = try parseChannels(text, option: "--audio")
+    if let channelList = arguments.value("--audio") {
+      routing.audioChannels = try parseChannels(channelList, option: "--audio")
     }
     routing.channelSettings = try parseChannelSettings(arguments)
-    let pan = arguments.command.option(named: "--pan") == nil ? nil : arguments.value("--pan")
-    guard let path = arguments.value("--array") else {
-      if pan != nil { throw UsageError("'--pan' requires '--array'") }
+    let panText = arguments.command.option(named: "--pan") == nil ? nil : arguments.value("--pan")
+    guard let arrayPath = arguments.value("--array") else {
+      if panText != nil { throw UsageError("'--pan' requires '--array'") }
       return routing
     }
     for excluded in ["--haptics", "--channel", "--profile"]
     where !arguments.values(excluded).isEmpty {
       throw UsageError("'--array' cannot be used with \(excluded.inQuotes)")
     }
-    let text = try FileSystem.read(path, limit: ProfileFile.maximumByteCount)
-    let array = try ArrayCheckResult(
-      text: text, name: path, folder: FileSystem.folderPath(of: path), library: .fromEnvironment()
+    let arrayText = try FileSystem.read(arrayPath, limit: ProfileFile.maximumByteCount)
+    let transducerArray = try ArrayCheckResult(
+      text: arrayText, name: arrayPath, folder: FileSystem.folderPath(of: arrayPath),
+      library: .fromEnvironment()
     ).outcome.mapError(ProfileError.init).get()
-    routing.transducerArray = array
-    routing.panPath = try pan.map { text throws(UsageError) in
-      try PanArgument.parsePath(text, in: array.layout)
+    routing.transducerArray = transducerArray
+    routing.panPath = try panText.map { text throws(UsageError) in
+      try PanArgument.parsePath(text, in: transducerArray.layout)
     }
     return routing
   }
@@ -104,11 +105,11 @@ enum RoutingOptions {
   /// Parses a list of channels without gains, such as `3,4`. Returns an empty list for `all`.
   static func parseChannelNumbers(_ text: String) throws(UsageError) -> [Int] {
     if text == "all" { return [] }
-    let entries = try parseChannels(text, option: "--haptics")
-    guard !entries.isEmpty, entries.allSatisfy({ $0.linearGain == 1 }) else {
+    let channelGains = try parseChannels(text, option: "--haptics")
+    guard !channelGains.isEmpty, channelGains.allSatisfy({ $0.linearGain == 1 }) else {
       throw .invalidValue(of: "--haptics", expected: "channel numbers or all", actual: text)
     }
-    return entries.map { $0.channelIndex + 1 }
+    return channelGains.map { $0.channelIndex + 1 }
   }
 
   static let noneKeyword = "none"
@@ -119,38 +120,40 @@ enum RoutingOptions {
   static func parseChannels(
     _ text: String, option: String
   ) throws(UsageError) -> [ChannelRouting.ChannelGain] {
-    var entries: [ChannelRouting.ChannelGain] = []
-    if text == noneKeyword { return entries }
+    var channelGains: [ChannelRouting.ChannelGain] = []
+    if text == noneKeyword { return channelGains }
     for word in text.split(separator: ",", omittingEmptySubsequences: false) {
       let parts = word.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
       let index = try Self.parseChannelIndex(String(parts[0]), option: option)
-      guard !entries.contains(where: { $0.channelIndex == index }) else {
+      guard !channelGains.contains(where: { $0.channelIndex == index }) else {
         throw UsageError("\(option.inQuotes) contains channel \(index + 1) twice")
       }
       let gain = parts.count > 1 ? try Self.parseGain(String(parts[1]), option: option) : 1
-      entries.append(ChannelRouting.ChannelGain(index: index, linearGain: gain))
+      channelGains.append(ChannelRouting.ChannelGain(index: index, linearGain: gain))
     }
-    return entries
+    return channelGains
   }
 
   /// Parses a channel number, counted from 1, and returns the index of the channel, counted from 0.
   static func parseChannelIndex(_ text: String, option: String) throws(UsageError) -> Int {
-    guard let number = Int(text), (1...OutputRouting.maximumChannelCount).contains(number) else {
+    guard let channelNumber = Int(text),
+      (1...OutputRouting.maximumChannelCount).contains(channelNumber)
+    else {
       throw UsageError.invalidValue(
         of: option, expected: "channel numbers from 1 to \(OutputRouting.maximumChannelCount)",
         actual: text)
     }
-    return number - 1
+    return channelNumber - 1
   }
 
   static func parseGain(_ text: String, option: String) throws(UsageError) -> Float {
-    guard let number = Double(text), acceptedGainDecibels.contains(number) else {
+    guard let gainDecibels = Double(text), acceptedGainDecibels.contains(gainDecibels) else {
       let minimum = Int(acceptedGainDecibels.lowerBound)
       let maximum = Int(acceptedGainDecibels.upperBound)
       throw UsageError.invalidValue(
         of: option, expected: "gains from \(minimum) to \(maximum) dB", actual: text)
     }
-    return Float(NumberFormatting.amplitude(decibels: number))
+    return Float(NumberFormatting.amplitude(decibels: gainDecibels))
   }
 }
 
@@ -166,14 +169,14 @@ extension ChannelRouting.ChannelSettings {
   /// Creates the settings of a channel from a text such as
   /// `2=haptics,profile=aura-ast-2b-4,gain=-3,delay=2ms,invert`.
   init(_ text: String, option: String, profileNamed: (String) throws -> TransducerProfile) throws {
-    let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-    self.init(index: try RoutingOptions.parseChannelIndex(String(parts[0]), option: option))
-    guard parts.count == 2, !parts[1].isEmpty else {
+    let channelParts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    self.init(index: try RoutingOptions.parseChannelIndex(String(channelParts[0]), option: option))
+    guard channelParts.count == 2, !channelParts[1].isEmpty else {
       throw UsageError.invalidValue(
         of: option, expected: "a channel and its settings, such as '1=haptics,gain=-3'",
         actual: text)
     }
-    for word in parts[1].split(separator: ",", omittingEmptySubsequences: false) {
+    for word in channelParts[1].split(separator: ",", omittingEmptySubsequences: false) {
       try read(String(word), option: option, profileNamed)
     }
     guard filters.count <= ChannelFilter.maximumCountPerChannel else {
@@ -196,9 +199,9 @@ extension ChannelRouting.ChannelSettings {
   )
     throws
   {
-    let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-    let value = parts.count > 1 ? String(parts[1]) : nil
-    switch (parts[0], value) {
+    let settingParts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    let valueText = settingParts.count > 1 ? String(settingParts[1]) : nil
+    switch (settingParts[0], valueText) {
     case ("haptics", nil):
       content = (true, content?.audio ?? .none)
     case ("audio", nil):
@@ -237,51 +240,53 @@ extension ChannelRouting.ChannelSettings {
   private static func parseEqualizerBand(_ text: String, option: String) throws(UsageError)
     -> ChannelFilter
   {
-    let numbers = text.split(separator: ":", omittingEmptySubsequences: false).map {
+    let bandNumbers = text.split(separator: ":", omittingEmptySubsequences: false).map {
       Double($0) ?? .nan
     }
-    let ranges = [
+    let supportedRanges = [
       ChannelFilter.supportedHertz, ChannelFilter.supportedGainDecibels,
       ChannelFilter.supportedQualityFactors,
     ]
-    guard numbers.count == 3, zip(ranges, numbers).allSatisfy({ $0.contains($1) }) else {
+    guard bandNumbers.count == 3, zip(supportedRanges, bandNumbers).allSatisfy({ $0.contains($1) })
+    else {
       let words =
-        "\(ranges[0].rangeDescription) Hz, \(ranges[1].rangeDescription) dB "
-        + "and a Q of \(ranges[2].rangeDescription)"
+        "\(supportedRanges[0].rangeDescription) Hz, \(supportedRanges[1].rangeDescription) dB "
+        + "and a Q of \(supportedRanges[2].rangeDescription)"
       throw UsageError.invalidValue(
         of: option, expected: "eq=HZ:DB:Q with \(words), such as 'eq=45:-3:2'", actual: "eq=\(text)"
       )
     }
-    return .band(hertz: numbers[0], decibels: numbers[1], qualityFactor: numbers[2])
+    return .band(hertz: bandNumbers[0], decibels: bandNumbers[1], qualityFactor: bandNumbers[2])
   }
 
   /// Parses one side of a crossover such as `low:80`.
   private static func parseCrossover(_ text: String, option: String) throws(UsageError)
     -> ChannelFilter
   {
-    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-    if parts.count == 2, let hertz = Double(parts[1]), ChannelFilter.supportedHertz.contains(hertz)
+    let crossoverParts = text.split(separator: ":", omittingEmptySubsequences: false)
+    if crossoverParts.count == 2, let hertz = Double(crossoverParts[1]),
+      ChannelFilter.supportedHertz.contains(hertz)
     {
-      if parts[0] == "low" { return .lowPass(hertz: hertz) }
-      if parts[0] == "high" { return .highPass(hertz: hertz) }
+      if crossoverParts[0] == "low" { return .lowPass(hertz: hertz) }
+      if crossoverParts[0] == "high" { return .highPass(hertz: hertz) }
     }
-    let range = ChannelFilter.supportedHertz.rangeDescription
+    let hertzRangeText = ChannelFilter.supportedHertz.rangeDescription
     throw UsageError.invalidValue(
-      of: option, expected: "crossover=low:HZ or crossover=high:HZ with \(range) Hz",
+      of: option, expected: "crossover=low:HZ or crossover=high:HZ with \(hertzRangeText) Hz",
       actual: "crossover=\(text)")
   }
 
   /// Parses a delay such as `2ms`, and returns the delay in seconds.
   private static func parseDelaySeconds(_ text: String, option: String) throws(UsageError) -> Double
   {
-    guard text.hasSuffix("ms"), let number = Double(text.dropLast(2)),
-      (0...maximumDelaySeconds * 1_000).contains(number)
+    guard text.hasSuffix("ms"), let delayMilliseconds = Double(text.dropLast(2)),
+      (0...maximumDelaySeconds * 1_000).contains(delayMilliseconds)
     else {
       throw UsageError.invalidValue(
         of: option, expected: "delays from 0ms to \(Int(maximumDelaySeconds * 1_000))ms",
         actual: text)
     }
-    return number / 1_000
+    return delayMilliseconds / 1_000
   }
 }
 
@@ -315,7 +320,7 @@ enum PanArgument {
     -> PanPath
   {
     guard text.contains(":") else { return PanPath(at: try parsePosition(text, layout)) }
-    var points: [PanPath.Point] = []
+    var pathPoints: [PanPath.Point] = []
     for word in text.split(separator: ",", omittingEmptySubsequences: false) {
       let parts = word.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
       guard parts.count == 2, let time = Double(parts[0]),
@@ -324,15 +329,15 @@ enum PanArgument {
         throw UsageError.invalidValue(
           of: "--pan", expected: "seconds and positions, such as '0:-1,2.5:1'", actual: word)
       }
-      if let last = points.last, time <= last.timeSeconds {
+      if let last = pathPoints.last, time <= last.timeSeconds {
         throw UsageError("'--pan' requires increasing times; \(parts[0]) is out of order")
       }
-      points.append(.init(timeSeconds: time, position: try parsePosition(parts[1], layout)))
+      pathPoints.append(.init(timeSeconds: time, position: try parsePosition(parts[1], layout)))
     }
-    guard points.count <= maximumPointCount else {
+    guard pathPoints.count <= maximumPointCount else {
       throw UsageError("'--pan' accepts at most \(maximumPointCount) positions")
     }
-    return PanPath(points)
+    return PanPath(pathPoints)
   }
 
   private static func parsePosition(_ text: String, _ layout: TransducerArray.Layout)

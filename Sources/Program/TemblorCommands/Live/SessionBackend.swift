@@ -61,32 +61,32 @@ extension PlaybackEnvironment {
   func beginProbe(
     of output: String, _ request: OutputRequest, wake: WakeSignal
   ) throws(OutputError) -> OutputProbe {
-    let probe = OutputProbe()
+    let outputProbe = OutputProbe()
     do throws(PlaybackError) {
       _ = try BackgroundThread {
-        probe.complete(
+        outputProbe.complete(
           Result { () throws(OutputError) in try summarizeOutput(output, request) })
         wake.raise()
       }
     } catch {
       throw OutputError(.other, output: output, error.description)
     }
-    return probe
+    return outputProbe
   }
 
   /// Opens an output, and returns its properties after it was closed.
   private func summarizeOutput(
     _ output: String, _ request: OutputRequest
   ) throws(OutputError) -> DeviceSummary {
-    let opened = try openOutput(output, request)
-    let summary = DeviceSummary(opened)
+    let openedOutput = try openOutput(output, request)
+    let deviceSummary = DeviceSummary(openedOutput)
     // This thread does not use the sink again.
-    nonisolated(unsafe) let sink = opened.sink
-    let closing = try? BackgroundThread { unsafe sink.close() }
-    guard closing?.wait(within: OutputProbe.closingTimeout) != false else {
+    nonisolated(unsafe) let closedSink = openedOutput.sink
+    let closingThread = try? BackgroundThread { unsafe closedSink.close() }
+    guard closingThread?.wait(within: OutputProbe.closingTimeout) != false else {
       throw .unresponsive(output)
     }
-    return summary
+    return deviceSummary
   }
 
   /// Returns nil, because the environment cannot wait for an absent device.
@@ -152,19 +152,20 @@ struct SystemEnvironment: PlaybackEnvironment {
   func openOutput(_ output: String, _ request: OutputRequest) throws(OutputError)
     -> sending OpenedOutput
   {
-    guard let opened = try openOutput(output, request, waitingFor: Self.outputOpenTimeout) else {
+    guard let openedOutput = try openOutput(output, request, waitingFor: Self.outputOpenTimeout)
+    else {
       throw .unresponsive(output)
     }
-    return opened
+    return openedOutput
   }
 
   func openOutput(
     _ output: String, _ request: OutputRequest, within timeout: Duration
   ) throws(OutputError) -> sending OpenedOutput {
-    guard let opened = try openOutput(output, request, waitingFor: timeout) else {
+    guard let openedOutput = try openOutput(output, request, waitingFor: timeout) else {
       throw .slowOpening(output)
     }
-    return opened
+    return openedOutput
   }
 
   /// Opens an output on a separate thread.
@@ -174,16 +175,16 @@ struct SystemEnvironment: PlaybackEnvironment {
   private func openOutput(
     _ output: String, _ request: OutputRequest, waitingFor timeout: Duration
   ) throws(OutputError) -> sending OpenedOutput? {
-    let state = Locked(OpeningState.inProgress)
-    let thread: BackgroundThread
+    let openingState = Locked(OpeningState.inProgress)
+    let openingThread: BackgroundThread
     do throws(PlaybackError) {
-      thread = try BackgroundThread { [outputRegistry, time] in
+      openingThread = try BackgroundThread { [outputRegistry, time] in
         let result = Result { () throws(OutputError) in
           try outputRegistry.open(output, request, time: time)
         }
-        let isAbandoned = state.withLock { state in
-          if case .abandoned = state { return true }
-          state = .ended(result)
+        let isAbandoned = openingState.withLock { openingState in
+          if case .abandoned = openingState { return true }
+          openingState = .ended(result)
           return false
         }
         if isAbandoned {
@@ -193,16 +194,19 @@ struct SystemEnvironment: PlaybackEnvironment {
     } catch {
       throw OutputError(.other, output: output, error.description)
     }
-    let notice = InterruptSignal()
-    var watched = [PollDescriptor(thread.endSignal.descriptor), PollDescriptor(notice.descriptor)]
-    SystemTimeSource().wait(for: &watched, timeout: timeout)
-    let lastState = state.withLock { exchange(&$0, with: .abandoned) }
-    guard case .ended(let result) = lastState else { return nil }
+    let interruptSignal = InterruptSignal()
+    var pollDescriptors = [
+      PollDescriptor(openingThread.endSignal.descriptor),
+      PollDescriptor(interruptSignal.descriptor),
+    ]
+    SystemTimeSource().wait(for: &pollDescriptors, timeout: timeout)
+    let lastState = openingState.withLock { exchange(&$0, with: .abandoned) }
+    guard case .ended(let openingResult) = lastState else { return nil }
     // The thread has stored its result, so it returns at once.
-    thread.wait(within: nil)
+    openingThread.wait(within: nil)
     // The thread has ended, so this is the only reference.
-    nonisolated(unsafe) let opened = try result.get()
-    return unsafe opened
+    nonisolated(unsafe) let openedOutput = try openingResult.get()
+    return unsafe openedOutput
   }
 
   func expectedFormat(
@@ -294,12 +298,12 @@ final class SimulatedEnvironment: PlaybackEnvironment, TimeSource, Keyboard, @un
   }
 
   func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
-    let end = timeout.map { clock.now + $0 }
+    let deadline = timeout.map { clock.now + $0 }
     while true {
       SystemTimeSource().wait(for: &descriptors, timeout: .zero)
       if descriptors.contains(where: { $0.receivedEvents != 0 }) { return }
       if !pendingKeys.isEmpty, clock.now >= nextKeyTime { return }
-      if let end, clock.now >= end { return }
+      if let deadline, clock.now >= deadline { return }
       guard driver?.runIteration() == true else { return }
     }
   }

@@ -41,22 +41,22 @@ struct QRCode {
 
   /// Encodes a text.
   init(of text: String) throws(Failure) {
-    guard let library = unsafe dlopen(Self.libraryName, RTLD_NOW | RTLD_LOCAL),
-      let encodeSymbol = unsafe dlsym(library, "QRcode_encodeString"),
-      let freeSymbol = unsafe dlsym(library, "QRcode_free")
+    guard let libraryHandle = unsafe dlopen(Self.libraryName, RTLD_NOW | RTLD_LOCAL),
+      let encodeSymbol = unsafe dlsym(libraryHandle, "QRcode_encodeString"),
+      let freeSymbol = unsafe dlsym(libraryHandle, "QRcode_free")
     else { throw .missingLibrary }
-    let encode = unsafe unsafeBitCast(encodeSymbol, to: EncodeFunction.self)
-    let free = unsafe unsafeBitCast(freeSymbol, to: FreeFunction.self)
-    let code = unsafe encode(
+    let encodeString = unsafe unsafeBitCast(encodeSymbol, to: EncodeFunction.self)
+    let freeCode = unsafe unsafeBitCast(freeSymbol, to: FreeFunction.self)
+    let code = unsafe encodeString(
       text, Self.anyVersion, Self.mediumRedundancy, Self.byteMode, Self.isCaseSensitive)
     guard let code = unsafe code else { throw .tooLong }
-    let width = unsafe Int(code.load(fromByteOffset: Self.widthOffset, as: Int32.self))
-    let start = unsafe code.load(
+    let moduleCount = unsafe Int(code.load(fromByteOffset: Self.widthOffset, as: Int32.self))
+    let modulePointer = unsafe code.load(
       fromByteOffset: Self.modulesOffset, as: UnsafePointer<UInt8>.self)
     // The least significant bit of a byte is the color of a module.
-    modules = (0..<width * width).map { unsafe start[$0] & 1 == 1 }
-    self.width = width
-    unsafe free(code)
+    modules = (0..<moduleCount * moduleCount).map { unsafe modulePointer[$0] & 1 == 1 }
+    self.width = moduleCount
+    unsafe freeCode(code)
   }
 
   /// The width of the light border around the code, in modules. The standard (ISO/IEC 18004)
@@ -68,9 +68,9 @@ struct QRCode {
   /// Light modules are drawn, so that the code is dark on light on a terminal with light text on a
   /// dark background.
   var lines: [String] {
-    let range = -Self.marginWidth..<width + Self.marginWidth
-    return stride(from: range.lowerBound, to: range.upperBound, by: 2).map { row in
-      range.map { column in
+    let moduleRange = -Self.marginWidth..<width + Self.marginWidth
+    return stride(from: moduleRange.lowerBound, to: moduleRange.upperBound, by: 2).map { row in
+      moduleRange.map { column in
         switch (isLight(row, column), isLight(row + 1, column)) {
         case (true, true): "█"
         case (true, false): "▀"

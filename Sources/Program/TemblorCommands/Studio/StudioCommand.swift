@@ -109,17 +109,18 @@ enum StudioCommand {
     -> ExitStatus
   {
     let (inputs, problems) = PatternInput.find(options.patterns, formats: formats)
-    var work = BatchWork(on: terminal, problems: problems)
-    guard problems.isEmpty else { return work.overallStatus }
-    let maximumCount = StudioPage.maximumSlotCount
-    guard inputs.count <= maximumCount else {
+    var batchWork = BatchWork(on: terminal, problems: problems)
+    guard problems.isEmpty else { return batchWork.overallStatus }
+    let maximumPatternCount = StudioPage.maximumSlotCount
+    guard inputs.count <= maximumPatternCount else {
       throw UsageError(
-        "'temblor studio' accepts at most \(maximumCount) patterns, A and B, not \(inputs.count)")
+        "'temblor studio' accepts at most \(maximumPatternCount) patterns, A and B, not \(inputs.count)"
+      )
     }
-    let page = try makePage(options)
+    let studioPage = try makePage(options)
     if options.servesPage {
-      try servePage(inputs, page, options, terminal, &work)
-      return work.overallStatus
+      try servePage(inputs, studioPage, options, terminal, &batchWork)
+      return batchWork.overallStatus
     }
     if options.requestedPort != nil {
       throw UsageError("'--port' requires '--serve'")
@@ -130,25 +131,25 @@ enum StudioCommand {
     try options.pageOptions.checkStandardOutput(terminal)
     try OutputPaths.checkOverwritesNoInput(
       options.pageOptions.pagePath, of: inputs.map(TakeInput.pattern))
-    let slots = try inputs.map { input in
+    let openDocuments = try inputs.map { input in
       StudioPage.OpenDocument(fileName: documentName(of: input), bytes: try input.readFile().bytes)
     }
     try PageOutput.writePage(
-      page.html(slots), options.pageOptions, state: "written", &work, terminal)
-    return work.overallStatus
+      studioPage.html(openDocuments), options.pageOptions, state: "written", &batchWork, terminal)
+    return batchWork.overallStatus
   }
 
   private static func makePage(_ options: Options) throws -> StudioPage {
     let generator = "Temblor \(temblorVersion)"
-    guard let name = options.profileName else {
+    guard let profileName = options.profileName else {
       return StudioPage(generator: generator)
     }
-    let input = try ProfileInput.read(name)
-    let profile = try input.parseProfile()
-    let isShipped = input.libraryEntry.map { $0.path == nil } ?? false
+    let profileInput = try ProfileInput.read(profileName)
+    let profile = try profileInput.parseProfile()
+    let isShipped = profileInput.libraryEntry.map { $0.path == nil } ?? false
     return StudioPage(
       generator: generator, initialProfileName: profile.name,
-      initialProfileBytes: isShipped ? nil : input.text)
+      initialProfileBytes: isShipped ? nil : profileInput.text)
   }
 
   /// Returns the name under which the page shows and saves a pattern, including the file extension.
@@ -167,34 +168,36 @@ enum StudioCommand {
     for input in inputs {
       try input.checkRewriting()
     }
-    let paths = try inputs.map { input throws(UsageError) -> String in
+    let patternPaths = try inputs.map { input throws(UsageError) -> String in
       guard case .file(let path) = input.origin else {
         throw UsageError("'--serve' saves to files, and \(input.name.inQuotes) is not a file")
       }
       return path
     }
     let interruption = InterruptSignal()
-    let address = options.address ?? .loopback
-    let server = try openServer(for: paths, at: address, port: options.requestedPort)
-    let site = StudioSite(
-      studioPage: page, patternPaths: paths, secret: makeSecret(), serverAddress: address,
-      serverPort: server.port)
+    let serverAddress = options.address ?? .loopback
+    let studioServer = try openServer(
+      for: patternPaths, at: serverAddress, port: options.requestedPort)
+    let studioSite = StudioSite(
+      studioPage: page, patternPaths: patternPaths, secret: makeSecret(),
+      serverAddress: serverAddress,
+      serverPort: studioServer.port)
     // A program that starts this command reads the address here.
-    try terminal.output.writeLine(site.siteAddress)
+    try terminal.output.writeLine(studioSite.siteAddress)
     if !options.pageOptions.isQuiet {
-      reportReachability(of: site, terminal)
+      reportReachability(of: studioSite, terminal)
     }
     // The arguments of other programs are public, so the browser reads the address from a file.
-    var redirect: RedirectPage?
+    var redirectPage: RedirectPage?
     if options.pageOptions.opensInBrowser {
       try work.attemptWork { _ in
-        let page = try RedirectPage(to: site.siteAddress)
-        redirect = page
+        let page = try RedirectPage(to: studioSite.siteAddress)
+        redirectPage = page
         try PageOutput.openInBrowser(page.path, state: "is being served")
       }
     }
-    defer { withExtendedLifetime(redirect) {} }
-    server.serve(site, until: interruption.descriptor, time: SystemTimeSource())
+    defer { withExtendedLifetime(redirectPage) {} }
+    studioServer.serve(studioSite, until: interruption.descriptor, time: SystemTimeSource())
   }
 
   /// Reports who can open the page. If other devices can open it, shows its address as a QR code.
@@ -226,8 +229,8 @@ enum StudioCommand {
     for paths: [String], at address: ServerAddress, port: Int?
   ) throws(FileError) -> StudioServer {
     if let port { return try StudioServer(at: address, port: UInt16(clamping: port)) }
-    let key = paths.map { FileSystem.realPath($0) ?? $0 }
-    for port in StudioServer.preferredPorts(forKey: key.joined(separator: "\n")) {
+    let canonicalPaths = paths.map { FileSystem.realPath($0) ?? $0 }
+    for port in StudioServer.preferredPorts(forKey: canonicalPaths.joined(separator: "\n")) {
       if let server = try? StudioServer(at: address, port: port) { return server }
     }
     return try StudioServer(at: address)
@@ -262,19 +265,19 @@ final class RedirectPage {
   init(to address: String, in bases: [String] = privateFolders) throws(FileError) {
     folder = try Self.makeFolder(in: bases)
     path = FileSystem.joinPath(folder, "studio.html")
-    let page = "<!doctype html><meta http-equiv=\"refresh\" content=\"0; url=\(address)\">\n"
-    try AtomicFileWriter.write(Array(page.utf8), to: path)
+    let pageHTML = "<!doctype html><meta http-equiv=\"refresh\" content=\"0; url=\(address)\">\n"
+    try AtomicFileWriter.write(Array(pageHTML.utf8), to: path)
   }
 
   private static func makeFolder(in bases: [String]) throws(FileError) -> String {
-    var failure = FileError("studio", "no folder for temporary files")
+    var lastError = FileError("studio", "no folder for temporary files")
     for base in bases {
       var template = Array("\(base)/temblor-XXXXXX".utf8CString)
       if let folder = unsafe mkdtemp(&template) { return unsafe String(cString: folder) }
       let error = FileError.systemError(base, "is not usable for the page that opens the browser")
-      failure = FileError(error.path, error.reason + "; open the address in a browser")
+      lastError = FileError(error.path, error.reason + "; open the address in a browser")
     }
-    throw failure
+    throw lastError
   }
 
   deinit {

@@ -20,9 +20,11 @@ struct ServerAddress: Equatable {
   /// Creates an address from its text. Returns nil for an invalid address, and for 0.0.0.0, which
   /// would listen on all networks.
   init?(_ text: String) {
-    var parsed = in_addr()
-    guard unsafe inet_pton(AF_INET, text, &parsed) == 1, parsed.s_addr != 0 else { return nil }
-    self.init(text: text, number: parsed.s_addr)
+    var parsedAddress = in_addr()
+    guard unsafe inet_pton(AF_INET, text, &parsedAddress) == 1, parsedAddress.s_addr != 0 else {
+      return nil
+    }
+    self.init(text: text, number: parsedAddress.s_addr)
   }
 
   /// A Boolean value that indicates whether other computers cannot reach the address.
@@ -75,11 +77,11 @@ final class StudioServer {
   /// Returns the ports to try for a key, in order of preference. The same key always results in the
   /// same ports.
   static func preferredPorts(forKey key: String) -> [UInt16] {
-    let digits = SHA256.hash(of: Array(key.utf8)).prefix(8)
-    let number = UInt32(digits, radix: 16) ?? 0
+    let hashBytes = SHA256.hash(of: Array(key.utf8)).prefix(8)
+    let hashNumber = UInt32(hashBytes, radix: 16) ?? 0
     let startCount = UInt32(preferredPortRange.count) - UInt32(successivePortCount) + 1
-    let first = preferredPortRange.lowerBound + UInt16(number % startCount)
-    return Array(first...first + (successivePortCount - 1))
+    let firstPort = preferredPortRange.lowerBound + UInt16(hashNumber % startCount)
+    return Array(firstPort...firstPort + (successivePortCount - 1))
   }
 
   /// Listens on one address of this computer.
@@ -90,33 +92,33 @@ final class StudioServer {
   init(
     at listeningAddress: ServerAddress = .loopback, port: UInt16 = 0
   ) throws(FileError) {
-    let kind =
+    let socketType =
       Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
-    let descriptor = socket(AF_INET, kind, 0)
-    var on: Int32 = 1
+    let socketDescriptor = socket(AF_INET, socketType, 0)
+    var reuseFlag: Int32 = 1
     unsafe setsockopt(
-      descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = listeningAddress.number
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isListening = unsafe withUnsafeMutablePointer(to: &address) { place in
+      socketDescriptor, SOL_SOCKET, SO_REUSEADDR, &reuseFlag, socklen_t(MemoryLayout<Int32>.size))
+    var socketAddress = sockaddr_in()
+    socketAddress.sin_family = sa_family_t(AF_INET)
+    socketAddress.sin_port = port.bigEndian
+    socketAddress.sin_addr.s_addr = listeningAddress.number
+    var addressLength = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isListening = unsafe withUnsafeMutablePointer(to: &socketAddress) { place in
       unsafe place.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        unsafe bind(descriptor, $0, length) == 0 && listen(descriptor, 16) == 0
-          && getsockname(descriptor, $0, &length) == 0
+        unsafe bind(socketDescriptor, $0, addressLength) == 0 && listen(socketDescriptor, 16) == 0
+          && getsockname(socketDescriptor, $0, &addressLength) == 0
       }
     }
-    guard descriptor >= 0, isListening else {
+    guard socketDescriptor >= 0, isListening else {
       let error = FileError.systemError(
         "\(listeningAddress.text):\(port)", "cannot be opened for listening")
-      if descriptor >= 0 {
-        close(descriptor)
+      if socketDescriptor >= 0 {
+        close(socketDescriptor)
       }
       throw error
     }
-    self.listeningDescriptor = descriptor
-    self.port = UInt16(bigEndian: address.sin_port)
+    self.listeningDescriptor = socketDescriptor
+    self.port = UInt16(bigEndian: socketAddress.sin_port)
   }
 
   deinit {
@@ -220,16 +222,16 @@ final class StudioServer {
   }
 
   private func receiveRequest(_ connection: inout Connection, _ site: StudioSite) {
-    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    var receiveBuffer = [UInt8](repeating: 0, count: 1 << 16)
     for _ in 0..<Self.maximumReadCount {
-      let count = unsafe recv(connection.descriptor, &buffer, buffer.count, 0)
+      let count = unsafe recv(connection.descriptor, &receiveBuffer, receiveBuffer.count, 0)
       if count < 0, errno == EAGAIN || errno == EINTR { return }
       guard count > 0 else {
         connection.isFinished = true
         return
       }
       if connection.isDiscarding { continue }
-      switch connection.request.append(buffer[..<count], checkingHead: site.refusal) {
+      switch connection.request.append(receiveBuffer[..<count], checkingHead: site.refusal) {
       case .incomplete:
         continue
       case .refused(let response):

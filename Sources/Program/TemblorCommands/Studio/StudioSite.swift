@@ -21,31 +21,33 @@ struct HTTPRequest: Equatable {
   fileprivate static func parseHead(
     _ head: ArraySlice<UInt8>
   ) throws(HTTPRefusal) -> (request: HTTPRequest, bodyLength: Int) {
-    let lines = String(decoding: head, as: UTF8.self).split(separator: "\r\n")
-    let words = (lines.first ?? "").split(separator: " ")
-    guard words.count == 3, words[2].hasPrefix("HTTP/1.") else {
+    let headLines = String(decoding: head, as: UTF8.self).split(separator: "\r\n")
+    let requestWords = (headLines.first ?? "").split(separator: " ")
+    guard requestWords.count == 3, requestWords[2].hasPrefix("HTTP/1.") else {
       throw HTTPRefusal(HTTPResponse(400, "not an HTTP/1.1 request"))
     }
-    var fields: [String: String] = [:]
-    for line in lines.dropFirst() {
+    var headerFields: [String: String] = [:]
+    for line in headLines.dropFirst() {
       let parts = line.split(separator: ":", maxSplits: 1)
       guard parts.count == 2 else { continue }
       let value = parts[1].drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace)
         .reversed()
-      fields[parts[0].lowercased()] = String(value)
+      headerFields[parts[0].lowercased()] = String(value)
     }
-    guard fields["transfer-encoding"] == nil, let length = Int(fields["content-length"] ?? "0"),
-      length >= 0
+    guard headerFields["transfer-encoding"] == nil,
+      let contentLength = Int(headerFields["content-length"] ?? "0"),
+      contentLength >= 0
     else {
       throw HTTPRefusal(HTTPResponse(411, "Content-Length is required"))
     }
-    guard length <= maximumBodyByteCount else {
+    guard contentLength <= maximumBodyByteCount else {
       throw HTTPRefusal(
-        HTTPResponse(413, "the body has \(length) bytes; the limit is \(maximumBodyByteCount)"))
+        HTTPResponse(
+          413, "the body has \(contentLength) bytes; the limit is \(maximumBodyByteCount)"))
     }
     let request = HTTPRequest(
-      method: String(words[0]), path: String(words[1]), headerFields: fields)
-    return (request, length)
+      method: String(requestWords[0]), path: String(requestWords[1]), headerFields: headerFields)
+    return (request, contentLength)
   }
 }
 
@@ -101,9 +103,9 @@ struct HTTPRequestReader {
         return .refused(error.response)
       }
     }
-    let addition = bytes.prefix(missingBodyByteCount ?? 0)
-    request?.body += addition
-    missingBodyByteCount? -= addition.count
+    let bodyAddition = bytes.prefix(missingBodyByteCount ?? 0)
+    request?.body += bodyAddition
+    missingBodyByteCount? -= bodyAddition.count
     guard missingBodyByteCount == 0, let request else { return .incomplete }
     return .complete(request)
   }
@@ -151,19 +153,19 @@ struct HTTPResponse: Equatable {
   ]
 
   func encodedBytes(omitsBody isHead: Bool = false) -> [UInt8] {
-    var head =
+    var responseHead =
       """
       HTTP/1.1 \(statusCode) \(Self.reasonPhrases[statusCode] ?? "")\r\nConnection: \
       close\r\nCache-Control: no-store\r\n
       """
-    head += "Referrer-Policy: no-referrer\r\nX-Content-Type-Options: nosniff\r\n"
+    responseHead += "Referrer-Policy: no-referrer\r\nX-Content-Type-Options: nosniff\r\n"
     if let entityTag {
-      head += "ETag: \"\(entityTag)\"\r\n"
+      responseHead += "ETag: \"\(entityTag)\"\r\n"
     }
     if statusCode != 204 {
-      head += "Content-Type: \(contentType)\r\nContent-Length: \(body.count)\r\n"
+      responseHead += "Content-Type: \(contentType)\r\nContent-Length: \(body.count)\r\n"
     }
-    return Array((head + "\r\n").utf8) + (isHead ? [] : body)
+    return Array((responseHead + "\r\n").utf8) + (isHead ? [] : body)
   }
 }
 
@@ -189,30 +191,34 @@ struct StudioSite {
   /// permitted.
   func refusal(of request: HTTPRequest) -> HTTPResponse? {
     let localNames = serverAddress == .loopback ? ["localhost:\(serverPort)"] : []
-    let hosts = ["\(serverAddress.text):\(serverPort)"] + localNames
-    guard hosts.contains(request.headerFields["host"] ?? ""),
-      request.headerFields["origin"].map({ origin in hosts.contains { "http://\($0)" == origin } })
+    let allowedHosts = ["\(serverAddress.text):\(serverPort)"] + localNames
+    guard allowedHosts.contains(request.headerFields["host"] ?? ""),
+      request.headerFields["origin"].map({ origin in
+        allowedHosts.contains { "http://\($0)" == origin }
+      })
         ?? true
     else {
       // The address contains the secret, so the reply names the host only.
-      return HTTPResponse(403, "only pages served from http://\(hosts[0]) can use this server")
+      return HTTPResponse(
+        403, "only pages served from http://\(allowedHosts[0]) can use this server")
     }
-    let components = request.path.split(separator: "/", omittingEmptySubsequences: false).map(
+    let pathComponents = request.path.split(separator: "/", omittingEmptySubsequences: false).map(
       String.init)
-    guard components.count == 3, components[0].isEmpty, components[1] == secret else {
+    guard pathComponents.count == 3, pathComponents[0].isEmpty, pathComponents[1] == secret else {
       return HTTPResponse(404, "not found")
     }
-    let isRead = ["GET", "HEAD"].contains(request.method)
-    if components[2].isEmpty {
-      return isRead ? nil : HTTPResponse(405, "the page is read-only")
+    let isReadRequest = ["GET", "HEAD"].contains(request.method)
+    if pathComponents[2].isEmpty {
+      return isReadRequest ? nil : HTTPResponse(405, "the page is read-only")
     }
-    guard let index = Int(components[2]), patternPaths.indices.contains(index) else {
+    guard let patternIndex = Int(pathComponents[2]), patternPaths.indices.contains(patternIndex)
+    else {
       return HTTPResponse(404, "not found")
     }
-    guard isRead || request.method == "PUT" else {
+    guard isReadRequest || request.method == "PUT" else {
       return HTTPResponse(405, "a pattern supports GET and PUT")
     }
-    guard isRead || request.headerFields["if-match"] != nil else {
+    guard isReadRequest || request.headerFields["if-match"] != nil else {
       return HTTPResponse(428, "If-Match with the version to replace is required")
     }
     return nil
@@ -235,13 +241,15 @@ struct StudioSite {
   private func response(to request: HTTPRequest, about path: String) throws(FileError)
     -> HTTPResponse
   {
-    let bytes = try FileSystem.read(path)
-    let tag = StudioPage.OpenDocument.entityTag(of: bytes)
-    let present = HTTPResponse(contentType: "application/octet-stream", entityTag: tag, body: bytes)
-    guard request.method == "PUT" else { return present }
+    let fileBytes = try FileSystem.read(path)
+    let entityTag = StudioPage.OpenDocument.entityTag(of: fileBytes)
+    let currentResponse = HTTPResponse(
+      contentType: "application/octet-stream", entityTag: entityTag, body: fileBytes)
+    guard request.method == "PUT" else { return currentResponse }
     // The current version is returned so that a concurrent change is not lost.
-    guard request.headerFields["if-match"] == "\"\(tag)\"" else {
-      return HTTPResponse(412, contentType: present.contentType, entityTag: tag, body: bytes)
+    guard request.headerFields["if-match"] == "\"\(entityTag)\"" else {
+      return HTTPResponse(
+        412, contentType: currentResponse.contentType, entityTag: entityTag, body: fileBytes)
     }
     try AtomicFileWriter.write(request.body, to: path)
     return HTTPResponse(

@@ -239,61 +239,61 @@ enum StudyCommand {
     _ arguments: ParsedArguments, _ terminal: Terminal, on environment: any PlaybackEnvironment,
     formats: FormatRegistry, seed: () -> UInt64, now: @escaping () -> CalendarTime
   ) throws -> ExitStatus {
-    let paths = arguments[tableArgument]
+    let tablePaths = arguments[tableArgument]
     if try arguments[reportOption] {
       try SharedOptions.refuseOptions(["--page"], with: "--report", in: arguments)
       return try StudyReport.run(
-        paths, ResultFormat(arguments), plotPath: arguments[plotOption], terminal)
+        tablePaths, ResultFormat(arguments), plotPath: arguments[plotOption], terminal)
     }
     if try arguments[plotOption] != nil {
       throw UsageError("'--plot' requires '--report'")
     }
-    guard paths.count == 1 else { throw UsageError("a study requires exactly one table") }
-    let path = paths[0]
-    let bytes = try FileSystem.read(path)
-    let table = try StudyTable(
-      path, bytes: bytes, tableHash: SHA256.hash(of: bytes), formats: formats,
+    guard tablePaths.count == 1 else { throw UsageError("a study requires exactly one table") }
+    let tablePath = tablePaths[0]
+    let tableBytes = try FileSystem.read(tablePath)
+    let studyTable = try StudyTable(
+      tablePath, bytes: tableBytes, tableHash: SHA256.hash(of: tableBytes), formats: formats,
       readingOptions: try SharedOptions.parseReadingOptions(arguments))
     let job = RenderJob(profile: try SharedOptions.loadProfile(arguments))
-    if let folder = try arguments[renderOption] {
+    if let renderFolder = try arguments[renderOption] {
       // A table of one stimulus has no pairs.
-      let pairs = try table.stimulusPairs(
-        for: table.stimuli.count > 1 ? try arguments[procedureOption] : .magnitude)
-      return try renderStimuli(of: table, pairs, job, to: folder, terminal)
+      let pairs = try studyTable.stimulusPairs(
+        for: studyTable.stimuli.count > 1 ? try arguments[procedureOption] : .magnitude)
+      return try renderStimuli(of: studyTable, pairs, job, to: renderFolder, terminal)
     }
-    let options = try Options(arguments, table: path)
-    let pairs = try table.stimulusPairs(for: options.procedure)
+    let options = try Options(arguments, table: tablePath)
+    let pairs = try studyTable.stimulusPairs(for: options.procedure)
     if let pagePath = try arguments[pageOption] {
       try SharedOptions.refuseOptions(
         ["--simulate", "--output", "--participant", "--strength"], with: "--page", in: arguments)
-      try StudyPageOutput(table: table, pairs: pairs, options: options, job: job)
+      try StudyPageOutput(table: studyTable, pairs: pairs, options: options, job: job)
         .write(to: pagePath, terminal)
       return .success
     }
-    let save = options.resultsPath(for: path)
-    let past = try save.flatMap { try pastResults(at: $0, reading: path) }
+    let savePath = options.resultsPath(for: tablePath)
+    let earlierResults = try savePath.flatMap { try pastResults(at: $0, reading: tablePath) }
     if options.simulation == nil {
       try refuseSavedStrength(options.live.masterGain, arguments)
     }
-    let pastSeed = past?.rows.first?.fields["seed"].flatMap { UInt64($0) }
-    let seed = options.seed ?? pastSeed ?? seed()
-    var record = makeRecord(table, pairs, options, seed: seed, path: save, now: now)
-    if let past, let save {
-      try record.resume(past, from: save)
+    let earlierSeed = earlierResults?.rows.first?.fields["seed"].flatMap { UInt64($0) }
+    let seed = options.seed ?? earlierSeed ?? seed()
+    var studyRecord = makeRecord(studyTable, pairs, options, seed: seed, path: savePath, now: now)
+    if let earlierResults, let savePath {
+      try studyRecord.resume(earlierResults, from: savePath)
     }
-    guard record.trials.trial != nil else {
-      try terminal.output.writeLine("\(record.summary); already complete, nothing was played")
+    guard studyRecord.trials.trial != nil else {
+      try terminal.output.writeLine("\(studyRecord.summary); already complete, nothing was played")
       return .success
     }
     if let simulation = options.simulation {
-      try record.simulateAnswers(simulation)
+      try studyRecord.simulateAnswers(simulation)
     } else {
       let (answered, status) = try playTrials(
-        record, of: table, job, options, terminal, on: environment)
-      record = answered
+        studyRecord, of: studyTable, job, options, terminal, on: environment)
+      studyRecord = answered
       if status != .success { return status }
     }
-    try terminal.output.writeLine(record.summary)
+    try terminal.output.writeLine(studyRecord.summary)
     return .success
   }
 
@@ -301,14 +301,15 @@ enum StudyCommand {
     _ table: StudyTable, _ pairs: [StudyPair], _ options: Options, seed: UInt64, path: String?,
     now: @escaping () -> CalendarTime
   ) -> StudyRecord {
-    let trials = TrialSequence(
+    let trialSequence = TrialSequence(
       options.procedure, stimulusValues: table.stimuli.map(\.staircaseValue), pairs: pairs,
       repeats: options.repeatCount, seed: seed)
     let conditions = StudyConditions(
       participant: options.participant, seed: seed, profileName: options.live.profile.name,
       masterGain: options.simulation == nil ? options.live.masterGain : nil)
     return StudyRecord(
-      trials: trials, table: table, conditions: conditions, resultsPath: path, currentTime: now)
+      trials: trialSequence, table: table, conditions: conditions, resultsPath: path,
+      currentTime: now)
   }
 
   /// Plays the remaining trials and returns the record with the answers.
@@ -345,11 +346,11 @@ enum StudyCommand {
     throws(UsageError)
   {
     guard strength != 1, let origin = arguments.originsByOption["--strength"] else { return }
-    let text = NumberFormatting.plainText(strength)
+    let strengthText = NumberFormatting.plainText(strength)
     throw UsageError(
       """
-      \(origin.printable) sets the strength to \(text), which changes the levels of the study; \
-      use '--strength 1' to play the exact levels, or '--strength \(text)' to scale them
+      \(origin.printable) sets the strength to \(strengthText), which changes the levels of the study; \
+      use '--strength 1' to play the exact levels, or '--strength \(strengthText)' to scale them
       """
     )
   }
@@ -363,45 +364,45 @@ enum StudyCommand {
     of table: StudyTable, _ pairs: [StudyPair], _ job: RenderJob, to folder: String,
     _ terminal: Terminal
   ) throws -> ExitStatus {
-    var paths: [ReceivedPath] = []
-    var existing: Set<Int> = []
+    var soundPaths: [ReceivedPath] = []
+    var existingIndices: Set<Int> = []
     let renderings = try table.renderings(for: [job.profile], job: job)
     for stimulus in table.stimuli {
       let path = try ReceivedPath(stimulus.soundFileName, in: folder)
       if try path.checkState() == .occupied {
-        existing.insert(paths.count)
+        existingIndices.insert(soundPaths.count)
       }
-      paths.append(path)
+      soundPaths.append(path)
     }
     let conditionsPath = try ReceivedPath(StudyConditionsTable.fileName, in: folder)
-    let conditions = StudyConditionsTable.bytes(of: pairs, in: table)
+    let conditionsBytes = StudyConditionsTable.bytes(of: pairs, in: table)
     let hasConditions = try conditionsPath.checkState() == .occupied
-    var lines = [[String]](repeating: [], count: paths.count)
+    var listingLines = [[String]](repeating: [], count: soundPaths.count)
     // Compare all existing files before the first file is written.
-    for index in existing.sorted() {
+    for index in existingIndices.sorted() {
       let sound = try sound(of: table.stimuli[index], renderings[index], job)
-      let path = paths[index].path
+      let path = soundPaths[index].path
       guard try FileSystem.read(path) == sound.bytes else {
         throw FileError(
           path, "exists and does not contain this stimulus; choose a different folder")
       }
-      lines[index] = [path.printable] + sound.levels
+      listingLines[index] = [path.printable] + sound.levels
     }
-    if hasConditions, try FileSystem.read(conditionsPath.path) != conditions {
+    if hasConditions, try FileSystem.read(conditionsPath.path) != conditionsBytes {
       throw FileError(
         conditionsPath.path,
         "exists and does not contain the conditions of this table; choose a different '--render'")
     }
-    for index in paths.indices where !existing.contains(index) {
+    for index in soundPaths.indices where !existingIndices.contains(index) {
       let sound = try sound(of: table.stimuli[index], renderings[index], job)
-      try paths[index].createFile(sound.bytes)
-      lines[index] = [paths[index].path.printable] + sound.levels
+      try soundPaths[index].createFile(sound.bytes)
+      listingLines[index] = [soundPaths[index].path.printable] + sound.levels
     }
     if !hasConditions {
-      try conditionsPath.createFile(conditions)
+      try conditionsPath.createFile(conditionsBytes)
     }
-    lines.append([conditionsPath.path.printable, pairs.count.countText("condition")])
-    try terminal.output.write(TextTable.text(ofRows: lines))
+    listingLines.append([conditionsPath.path.printable, pairs.count.countText("condition")])
+    try terminal.output.write(TextTable.text(ofRows: listingLines))
     return .success
   }
 
@@ -409,11 +410,12 @@ enum StudyCommand {
   private static func sound(
     of stimulus: StudyTable.Stimulus, _ rendering: StudyTable.Rendering, _ job: RenderJob
   ) throws -> (bytes: [UInt8], levels: [String]) {
-    let bytes = try soundFile(of: stimulus, rendering, job)
-    let rms = NumberFormatting.fixedText(rendering.measuredLevels.rmsDecibels, places: 2)
-    let peak = NumberFormatting.fixedText(
+    let soundBytes = try soundFile(of: stimulus, rendering, job)
+    let rmsDecibelsText = NumberFormatting.fixedText(
+      rendering.measuredLevels.rmsDecibels, places: 2)
+    let peakDecibelsText = NumberFormatting.fixedText(
       Decibels.of(amplitude: rendering.measuredLevels.samplePeakAmplitude), places: 2)
-    return (bytes, ["\(rms) dBFS RMS", "peak \(peak) dBFS"])
+    return (soundBytes, ["\(rmsDecibelsText) dBFS RMS", "peak \(peakDecibelsText) dBFS"])
   }
 
   /// Returns a stimulus as the bytes of a WAV file with 32-bit floating-point samples.
@@ -522,14 +524,14 @@ struct StudyRecord {
 
   mutating func submitAnswer(_ answer: Double, after seconds: Double) throws {
     guard let trial = trials.trial else { return }
-    var fields = identifyingFields(of: trial)
-    fields["answer"] = Self.numberText(answer)
-    fields["profile"] = conditions.profileName
-    fields["time"] = currentTime().isoText
-    fields["seconds"] = NumberFormatting.fixedText(seconds, places: 3)
-    fields["device"] = conditions.device ?? ""
-    fields["program"] = "temblor \(temblorVersion)"
-    results.append(fields)
+    var answerFields = identifyingFields(of: trial)
+    answerFields["answer"] = Self.numberText(answer)
+    answerFields["profile"] = conditions.profileName
+    answerFields["time"] = currentTime().isoText
+    answerFields["seconds"] = NumberFormatting.fixedText(seconds, places: 3)
+    answerFields["device"] = conditions.device ?? ""
+    answerFields["program"] = "temblor \(temblorVersion)"
+    results.append(answerFields)
     trials.submit(answer)
     if let resultsPath {
       try AtomicFileWriter.write(Array(results.text.utf8), to: resultsPath)
@@ -540,8 +542,8 @@ struct StudyRecord {
   ///
   /// - Parameter text: `right`, `wrong`, `random`, or the value from which answers are correct.
   mutating func simulateAnswers(_ text: String) throws {
-    let threshold = Double(text)
-    guard threshold != nil || ["right", "wrong", "random"].contains(text) else {
+    let simulatedThreshold = Double(text)
+    guard simulatedThreshold != nil || ["right", "wrong", "random"].contains(text) else {
       throw UsageError.invalidValue(
         of: "--simulate", expected: "right, wrong, random, or a number", actual: text)
     }
@@ -554,7 +556,7 @@ struct StudyRecord {
           text == "random" ? Double(generator.next() % 100 + 1) : rating, after: 0)
         continue
       }
-      let isCorrect = threshold.map { (value ?? 0) >= $0 } ?? (text == "right")
+      let isCorrect = simulatedThreshold.map { (value ?? 0) >= $0 } ?? (text == "right")
       let guess = Double(generator.next() >> 63) + 1
       let incorrectAnswer = text == "wrong" ? 3 - correctAnswer : guess
       try submitAnswer(isCorrect ? correctAnswer : incorrectAnswer, after: 0)
@@ -569,11 +571,12 @@ struct StudyRecord {
   /// A summary of the number of trials and the result so far, preceded by the name of the results
   /// file.
   var summary: String {
-    let count = trials.answers.count
-    let noun = (conditions.isSimulated ? "simulated " : "") + "trial"
-    let planned = trials.plannedCount.map { "\(count) of \($0.countText(noun))" }
-    let file = resultsPath.map { "\($0.printable): " } ?? ""
-    return file + ([planned ?? count.countText(noun)] + findings).joined(separator: ", ")
+    let answerCount = trials.answers.count
+    let trialNoun = (conditions.isSimulated ? "simulated " : "") + "trial"
+    let plannedText = trials.plannedCount.map { "\(answerCount) of \($0.countText(trialNoun))" }
+    let filePrefix = resultsPath.map { "\($0.printable): " } ?? ""
+    return filePrefix
+      + ([plannedText ?? answerCount.countText(trialNoun)] + findings).joined(separator: ", ")
   }
 
   private var findings: [String] {
@@ -618,8 +621,8 @@ final class StudyActivity: PlaybackActivity {
   }
 
   var keyHelp: [KeyHelp] {
-    let digits = record.trials.procedure.hasTwoAnswers ? "1 2" : "0-9"
-    return [(digits, "the answer"), ("enter", "confirm the answer"), ("r", "play again")]
+    let answerKeys = record.trials.procedure.hasTwoAnswers ? "1 2" : "0-9"
+    return [(answerKeys, "the answer"), ("enter", "confirm the answer"), ("r", "play again")]
   }
 
   var playbackState: PlaybackStatus.State { engine.position < endFrame ? .playing : .idle }
@@ -633,9 +636,9 @@ final class StudyActivity: PlaybackActivity {
   }
 
   var statusTitle: ActivityTitle? {
-    let answer = isOnBreak ? "break" : "answer: \(typedAnswer)"
+    let answerText = isOnBreak ? "break" : "answer: \(typedAnswer)"
     return ActivityTitle(
-      longTitle: answer, shortTitle: answer, remarks: ["trial \(trialNumberText)"])
+      longTitle: answerText, shortTitle: answerText, remarks: ["trial \(trialNumberText)"])
   }
 
   /// Plays the next trial and asks the question.
@@ -650,18 +653,18 @@ final class StudyActivity: PlaybackActivity {
       try player.stop()
     }
     players = []
-    var frame =
+    var startFrame =
       engine.position + FrameConversion.frame(seconds: Playlist.leadInSeconds, rate: engine.rate)
     for index in trial.stimulusIndices {
       let rendering = renderings[index]
       let length = rendering.plans.map(\.frameCount).max() ?? 0
       let player = try engine.player(for: rendering.plans, duration: Double(length) / engine.rate)
       try player.setGain(rendering.levelGain, over: 0)
-      try player.start(at: .frame(frame))
+      try player.start(at: .frame(startFrame))
       players.append(player)
-      frame += length + FrameConversion.frame(seconds: options.gapSeconds, rate: engine.rate)
+      startFrame += length + FrameConversion.frame(seconds: options.gapSeconds, rate: engine.rate)
     }
-    endFrame = frame
+    endFrame = startFrame
   }
 
   func updateActivity(at now: Duration) throws -> ActivityStep {

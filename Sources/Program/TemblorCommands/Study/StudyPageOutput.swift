@@ -22,10 +22,10 @@ struct StudyPageOutput {
       throw UsageError("'--page' requires a file name")
     }
     try InputOverwriteCheck(reading: [table.tablePath]).checkOutputPath(path, option: "--page")
-    let page = try makeHTML()
-    try AtomicFileWriter.write(page, to: path)
+    let pageBytes = try makeHTML()
+    try AtomicFileWriter.write(pageBytes, to: path)
     guard !options.isQuiet else { return }
-    PageOutput(pagePath: path, byteCount: page.count, opensInBrowser: false)
+    PageOutput(pagePath: path, byteCount: pageBytes.count, opensInBrowser: false)
       .reportPage("written", on: terminal)
   }
 
@@ -36,14 +36,14 @@ struct StudyPageOutput {
         id: stimulus.id, valueText: stimulus.valueText,
         soundFileBytes: try StudyCommand.soundFile(of: stimulus, rendering, job))
     }
-    let program = "temblor \(temblorVersion)"
+    let programName = "temblor \(temblorVersion)"
     return try StudyPage(
       generator: "Temblor \(temblorVersion)", name: FileSystem.fileStem(of: table.tablePath),
       tableHash: table.resultsID, procedure: options.procedure, question: options.question,
       stimuli: stimuli, pairs: pairs, repeatCount: options.repeatCount, seed: options.seed,
       stimulusGapSeconds: options.gapSeconds, trialsBetweenBreaks: options.breakInterval,
       conditions: [
-        "profile": job.profile.name, "strength": "1", "device": Self.device, "program": program,
+        "profile": job.profile.name, "strength": "1", "device": Self.device, "program": programName,
         "simulated": "false",
       ], sampleRate: Double(job.sampleRateHertz)
     ).html()

@@ -34,18 +34,18 @@ struct StudyReport {
     _ paths: [String], _ format: ResultFormat, plotPath: String?, _ terminal: Terminal
   ) throws -> ExitStatus {
     let plotFormat = try plotPath.map { try Self.plotFormat(of: $0, reading: paths) }
-    let rows = try paths.flatMap { path in
+    let answerRows = try paths.flatMap { path in
       try StudyResults(path, bytes: FileSystem.read(path)).rows.map { row in
         AnswerRow(path: path, lineNumber: row.lineNumber, fields: row.fields)
       }
     }
-    guard let first = rows.first else { throw FileError("results", "no answers found") }
-    let procedure = StudyProcedure(rawValue: first.fields["procedure"] ?? "") ?? .abx
-    let answers = try checkedAnswers(rows, procedure)
-    try checkConditions(rows, terminal)
+    guard let firstRow = answerRows.first else { throw FileError("results", "no answers found") }
+    let procedure = StudyProcedure(rawValue: firstRow.fields["procedure"] ?? "") ?? .abx
+    let answers = try checkedAnswers(answerRows, procedure)
+    try checkConditions(answerRows, terminal)
     let report = StudyReport(
       summary: StudySummary(answers, procedure: procedure),
-      simulatedField: first.fields["simulated"] ?? "")
+      simulatedField: firstRow.fields["simulated"] ?? "")
     if let plotPath, let plotFormat {
       guard let plot = report.psychometricPlot else {
         throw FileError(plotPath, "cannot draw these results; the stimuli have no levels")
@@ -79,14 +79,15 @@ struct StudyReport {
   private static func checkedAnswers(_ rows: [AnswerRow], _ procedure: StudyProcedure) throws
     -> [StudyAnswer]
   {
-    guard let first = rows.first else { return [] }
-    var seen: Set<[String?]> = []
+    guard let firstRow = rows.first else { return [] }
+    var seenAnswers: Set<[String?]> = []
     return try rows.map { row in
-      for key in ["study", "procedure"] where row.fields[key] != first.fields[key] {
+      for key in ["study", "procedure"] where row.fields[key] != firstRow.fields[key] {
         throw StudyResults.resultsError(
-          row.path, line: row.lineNumber, "the \(key) differs from that in \(first.path.inQuotes)")
+          row.path, line: row.lineNumber,
+          "the \(key) differs from that in \(firstRow.path.inQuotes)")
       }
-      if !seen.insert(["participant", "seed", "trial"].map { row.fields[$0] }).inserted {
+      if !seenAnswers.insert(["participant", "seed", "trial"].map { row.fields[$0] }).inserted {
         throw StudyResults.resultsError(row.path, line: row.lineNumber, "duplicate trial")
       }
       guard let answer = StudyAnswer(row.fields, procedure: procedure) else {
@@ -100,29 +101,29 @@ struct StudyReport {
   /// Throws an error if simulated answers or different strengths would be pooled, and reports files
   /// without conditions.
   private static func checkConditions(_ rows: [AnswerRow], _ terminal: Terminal) throws {
-    func origin(_ row: AnswerRow) -> String {
+    func originText(_ row: AnswerRow) -> String {
       switch row.fields["simulated"] {
       case "true": "simulated answers"
       case "false": "answers of a person"
       default: "answers that may be simulated"
       }
     }
-    let simulated = rows.first { $0.fields["simulated"] == "true" }
-    if let simulated, let other = rows.first(where: { $0.fields["simulated"] != "true" }) {
+    let simulatedRow = rows.first { $0.fields["simulated"] == "true" }
+    if let simulatedRow, let otherRow = rows.first(where: { $0.fields["simulated"] != "true" }) {
       throw StudyResults.resultsError(
-        other.path, line: other.lineNumber,
-        "has \(origin(other)), but \(simulated.path.inQuotes) has simulated answers; "
+        otherRow.path, line: otherRow.lineNumber,
+        "has \(originText(otherRow)), but \(simulatedRow.path.inQuotes) has simulated answers; "
           + "report the files separately")
     }
-    let played = rows.filter { !($0.fields["strength"] ?? "").isEmpty }
-    let strength = played.first?.fields["strength"]
-    if let first = played.first,
-      let other = played.first(where: { $0.fields["strength"] != strength })
+    let playedRows = rows.filter { !($0.fields["strength"] ?? "").isEmpty }
+    let firstStrength = playedRows.first?.fields["strength"]
+    if let firstRow = playedRows.first,
+      let otherRow = playedRows.first(where: { $0.fields["strength"] != firstStrength })
     {
       throw StudyResults.resultsError(
-        other.path, line: other.lineNumber,
-        "strength is \(other.fields["strength"] ?? ""), but it is \(strength ?? "") in "
-          + "\(first.path.inQuotes); report the files separately")
+        otherRow.path, line: otherRow.lineNumber,
+        "strength is \(otherRow.fields["strength"] ?? ""), but it is \(firstStrength ?? "") in "
+          + "\(firstRow.path.inQuotes); report the files separately")
     }
     var reportedPaths: Set<String> = []
     for row in rows
@@ -134,15 +135,16 @@ struct StudyReport {
   // MARK: - Text
 
   private var reportText: String {
-    var text = isSimulated ? "Simulated answers:\n" : ""
-    text += TextTable.text(
+    var summaryText = isSimulated ? "Simulated answers:\n" : ""
+    summaryText += TextTable.text(
       ofRows: [["participant", participantTitle]]
         + summary.participants.map { [$0.name, participantText($0)] })
     if procedure != .staircase {
-      text += "\n" + TextTable.text(ofRows: stimulusRows)
+      summaryText += "\n" + TextTable.text(ofRows: stimulusRows)
     }
-    let conclusions = thresholdSentences + [intervalSentence].compactMap(\.self)
-    return text + (conclusions.isEmpty ? "" : "\n" + conclusions.map { $0 + "\n" }.joined())
+    let conclusionSentences = thresholdSentences + [intervalSentence].compactMap(\.self)
+    return summaryText
+      + (conclusionSentences.isEmpty ? "" : "\n" + conclusionSentences.map { $0 + "\n" }.joined())
   }
 
   private var participantTitle: String {
@@ -155,12 +157,12 @@ struct StudyReport {
   }
 
   private func participantText(_ participant: StudySummary.ParticipantResult) -> String {
-    let threshold = participant.threshold.map { "threshold \(Self.roundedText($0))" }
+    let thresholdText = participant.threshold.map { "threshold \(Self.roundedText($0))" }
     guard procedure != .staircase else {
       let trials = participant.estimate.answerCount.countText("trial")
-      return "\(threshold ?? "no threshold") after \(trials)"
+      return "\(thresholdText ?? "no threshold") after \(trials)"
     }
-    return Self.estimateText(participant.estimate) + (threshold.map { "; \($0)" } ?? "")
+    return Self.estimateText(participant.estimate) + (thresholdText.map { "; \($0)" } ?? "")
   }
 
   /// The rows of the table of stimuli. The table has a column for references if there are several,
@@ -168,13 +170,14 @@ struct StudyReport {
   private var stimulusRows: [[String]] {
     let hasReferences = summary.hasSeveralReferences
     let hasValues = summary.stimuli.contains { $0.value != nil }
-    func row(_ name: String, _ reference: String, _ value: String, _ result: String) -> [String] {
+    func makeRow(_ name: String, _ reference: String, _ value: String, _ result: String) -> [String]
+    {
       [name] + (hasReferences ? [reference] : []) + (hasValues ? [value] : []) + [result]
     }
-    let title = row("stimulus", "reference", levelTitle, participantTitle)
-    return [title]
+    let titleRow = makeRow("stimulus", "reference", levelTitle, participantTitle)
+    return [titleRow]
       + summary.stimuli.map { stimulus in
-        row(
+        makeRow(
           stimulus.name, stimulus.reference ?? "",
           stimulus.value.map { Self.roundedText($0) } ?? "",
           Self.estimateText(stimulus.estimate))
@@ -187,42 +190,43 @@ struct StudyReport {
       let mean = roundedText(estimate.value, places: 1)
       return "\(mean)\(interval); \(estimate.answerCount.countText("answer"))"
     }
-    let counts = "\(correctCount) of \(estimate.answerCount) correct"
-    let interval = estimate.interval.map { range in
+    let correctCountsText = "\(correctCount) of \(estimate.answerCount) correct"
+    let intervalText = estimate.interval.map { range in
       ", \(percentText(estimate.value)) % (\(percentText(range.lowerBound)) to "
         + "\(percentText(range.upperBound)) %)"
     }
-    let pValue = estimate.pValue.map { value in
+    let pValueText = estimate.pValue.map { value in
       value < 0.001 ? ", p < 0.001" : ", p = \(value.text(places: 3))"
     }
-    return counts + (interval ?? "") + (pValue ?? "")
+    return correctCountsText + (intervalText ?? "") + (pValueText ?? "")
   }
 
   /// Sentences that state the thresholds of the group, and the methods for their confidence
   /// intervals.
   private var thresholdSentences: [String] {
     var sentences: [String] = []
-    if let mean = summary.groupThreshold {
+    if let groupMean = summary.groupThreshold {
       let count = summary.participants.count { $0.threshold != nil }
       let total = summary.participants.count
       let participants =
         count == total ? "\(count) participants" : "\(count) of \(total) participants"
       sentences.append(
-        "Mean threshold of \(participants): \(Self.roundedText(mean.mean)) "
-          + "(\(Self.roundedText(mean.interval)), Student's t)")
+        "Mean threshold of \(participants): \(Self.roundedText(groupMean.mean)) "
+          + "(\(Self.roundedText(groupMean.interval)), Student's t)")
     }
     if summary.lacksFunction {
       sentences.append("The answers do not determine a psychometric function")
     }
-    if let pooled = summary.pooledFunction {
+    if let pooledFunction = summary.pooledFunction {
       let interval =
-        pooled.thresholdInterval.map { " (\(Self.roundedText($0)), parametric bootstrap)" } ?? ""
+        pooledFunction.thresholdInterval.map { " (\(Self.roundedText($0)), parametric bootstrap)" }
+        ?? ""
       let name =
-        pooled.countsChoices
+        pooledFunction.countsChoices
         ? "Point of subjective equality"
-        : "Threshold (\((100 * pooled.thresholdProportion).text(places: 1)) % correct)"
+        : "Threshold (\((100 * pooledFunction.thresholdProportion).text(places: 1)) % correct)"
       sentences.append(
-        "\(name), fitted to all answers: \(Self.roundedText(pooled.threshold))\(interval)")
+        "\(name), fitted to all answers: \(Self.roundedText(pooledFunction.threshold))\(interval)")
     }
     return sentences
   }
@@ -324,7 +328,7 @@ struct StudyReport {
       "participant", "stimulus", "reference", "value", "quantity", "count", "correct", "estimate",
       "low", "high", "pValue", "simulated",
     ])
-    func append(_ identity: [String], _ quantity: String, _ estimate: StudySummary.Estimate) {
+    func appendRow(_ identity: [String], _ quantity: String, _ estimate: StudySummary.Estimate) {
       let interval = estimate.interval
       let values = [estimate.value, interval?.lowerBound, interval?.upperBound, estimate.pValue]
       table.appendRow(
@@ -332,29 +336,31 @@ struct StudyReport {
           + values.map(Self.csvCell) + [simulatedField])
     }
     for participant in summary.participants {
-      append([participant.name, "", "", ""], estimatedQuantityName, participant.estimate)
+      appendRow([participant.name, "", "", ""], estimatedQuantityName, participant.estimate)
       if let threshold = participant.threshold {
         let count = participant.estimate.answerCount
-        append(
+        appendRow(
           [participant.name, "", "", ""], "threshold", .init(answerCount: count, value: threshold))
       }
     }
     for stimulus in summary.stimuli {
-      append(
+      appendRow(
         ["", stimulus.name, stimulus.reference ?? "", Self.csvCell(stimulus.value)],
         estimatedQuantityName,
         stimulus.estimate)
     }
     let answerCount = summary.participants.reduce(0) { $0 + $1.estimate.answerCount }
-    if let mean = summary.groupThreshold {
-      append(
+    if let groupMean = summary.groupThreshold {
+      appendRow(
         ["", "", "", ""], "meanThreshold",
-        .init(answerCount: answerCount, value: mean.mean, interval: mean.interval))
+        .init(answerCount: answerCount, value: groupMean.mean, interval: groupMean.interval))
     }
-    if let pooled = summary.pooledFunction {
-      append(
+    if let pooledFunction = summary.pooledFunction {
+      appendRow(
         ["", "", "", ""], "fittedThreshold",
-        .init(answerCount: answerCount, value: pooled.threshold, interval: pooled.thresholdInterval)
+        .init(
+          answerCount: answerCount, value: pooledFunction.threshold,
+          interval: pooledFunction.thresholdInterval)
       )
     }
     return table
@@ -372,9 +378,9 @@ struct StudyReport {
 
   /// The plot of answers over stimulus levels, or nil if the stimuli have no levels.
   private var psychometricPlot: PsychometricPlot? {
-    let pooled = summary.pooledFunction
-    let points =
-      pooled.map { pooled in pooled.blocks.map(Self.plotPoint) }
+    let pooledFunction = summary.pooledFunction
+    let plotPoints =
+      pooledFunction.map { function in function.blocks.map(Self.plotPoint) }
       ?? summary.stimuli.compactMap { stimulus in
         stimulus.value.map { value in
           PsychometricPlot.Point(
@@ -382,44 +388,48 @@ struct StudyReport {
             interval: stimulus.estimate.interval)
         }
       }
-    guard !points.isEmpty else { return nil }
-    let title =
+    guard !plotPoints.isEmpty else { return nil }
+    let quantityTitle =
       switch procedure {
       case .abx, .staircase: "Correct answers"
-      case .twoChoices: pooled?.countsChoices == true ? "Stronger" : "Correct answers"
+      case .twoChoices: pooledFunction?.countsChoices == true ? "Stronger" : "Correct answers"
       case .magnitude: "Magnitude"
       case .rating: "Rating"
       }
-    let participants = summary.participants.count.countText("participant")
-    let threshold = pooled.map { pooled in
-      ", threshold \(Self.roundedText(pooled.threshold).replacingScalars([("-", "−")]))"
+    let participantsText = summary.participants.count.countText("participant")
+    let thresholdText = pooledFunction.map { function in
+      ", threshold \(Self.roundedText(function.threshold).replacingScalars([("-", "−")]))"
     }
     return PsychometricPlot(
       title: isSimulated ? "\(procedure.rawValue), simulated" : procedure.rawValue,
-      subtitle: participants + (threshold ?? ""),
+      subtitle: participantsText + (thresholdText ?? ""),
       levelUnit: levelTitle,
-      quantity: procedure.hasTwoAnswers ? .proportion(title) : .mean(title),
-      points: points, curve: pooled.flatMap(Self.plotCurve))
+      quantity: procedure.hasTwoAnswers ? .proportion(quantityTitle) : .mean(quantityTitle),
+      points: plotPoints, curve: pooledFunction.flatMap(Self.plotCurve))
   }
 
   private static func plotPoint(_ block: PsychometricFunction.Block) -> PsychometricPlot.Point {
-    let proportion = ProportionEstimate(
+    let proportionEstimate = ProportionEstimate(
       successCount: block.successCount, trialCount: block.trialCount)
     return PsychometricPlot.Point(
-      level: block.value, estimate: proportion.proportion, interval: proportion.interval)
+      level: block.value, estimate: proportionEstimate.proportion,
+      interval: proportionEstimate.interval)
   }
 
   private static func plotCurve(_ pooled: StudySummary.FittedFunction) -> PsychometricPlot.Curve? {
-    guard let first = pooled.blocks.first?.value, let last = pooled.blocks.last?.value else {
+    guard let lowestLevel = pooled.blocks.first?.value, let highestLevel = pooled.blocks.last?.value
+    else {
       return nil
     }
-    let points = (0...curvePointCount).map { index -> PsychometricPlot.Point in
-      let level = first + (last - first) * Double(index) / Double(curvePointCount)
+    let curvePoints = (0...curvePointCount).map { index -> PsychometricPlot.Point in
+      let level =
+        lowestLevel + (highestLevel - lowestLevel) * Double(index) / Double(curvePointCount)
       return PsychometricPlot.Point(
         level: level, estimate: pooled.function.proportion(at: level), interval: nil)
     }
     return PsychometricPlot.Curve(
-      points: points, threshold: pooled.threshold, thresholdEstimate: pooled.thresholdProportion,
+      points: curvePoints, threshold: pooled.threshold,
+      thresholdEstimate: pooled.thresholdProportion,
       thresholdInterval: pooled.thresholdInterval)
   }
 }

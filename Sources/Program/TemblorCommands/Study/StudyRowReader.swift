@@ -33,40 +33,41 @@ struct StudyRowReader {
   mutating func readStimulus(formats: FormatRegistry, readingOptions: ReadingOptions)
     -> StudyTable.Stimulus
   {
-    let id = fields["id"] ?? ""
-    if id.isEmpty || id.contains(where: { $0 == " " || $0 == "/" }) {
+    let stimulusID = fields["id"] ?? ""
+    if stimulusID.isEmpty || stimulusID.contains(where: { $0 == " " || $0 == "/" }) {
       reportError("id", "must be a word without spaces and slashes")
     }
-    let level = readNumber("level", in: -120...0)
+    let levelDecibels = readNumber("level", in: -120...0)
     let intensity = readNumber("intensity", in: 0...1)
     let profile = self.readProfile()
     var pattern: LoadedPattern?
-    if let file = fields["file"] {
-      pattern = self.readPattern(at: file, formats: formats, readingOptions: readingOptions)
+    if let patternPath = fields["file"] {
+      pattern = self.readPattern(at: patternPath, formats: formats, readingOptions: readingOptions)
     }
     let event = self.readEvent(intensity: intensity)
     return StudyTable.Stimulus(
-      id: id, lineNumber: lineNumber, pattern: pattern,
+      id: stimulusID, lineNumber: lineNumber, pattern: pattern,
       composition: pattern?.composition ?? HapticComposition(HapticPattern(events: [event])),
-      profile: profile, levelDecibels: level,
-      staircaseValue: fields["file"] == nil ? level ?? intensity : level,
+      profile: profile, levelDecibels: levelDecibels,
+      staircaseValue: fields["file"] == nil ? levelDecibels ?? intensity : levelDecibels,
       referenceIDs: (fields["reference"] ?? "").split(separator: " ").map { String($0) })
   }
 
   private mutating func readNumber(_ column: String, in range: ClosedRange<Double>) -> Double? {
-    guard let text = fields[column] else { return nil }
-    guard let number = Double(text), range.contains(number) else {
+    guard let valueText = fields[column] else { return nil }
+    guard let number = Double(valueText), range.contains(number) else {
       reportError(
-        column, "must be a number from \(range.lowerBound) to \(range.upperBound), not \(text)")
+        column, "must be a number from \(range.lowerBound) to \(range.upperBound), not \(valueText)"
+      )
       return nil
     }
     return number
   }
 
   private mutating func readProfile() -> TransducerProfile? {
-    guard let name = fields["profile"] else { return nil }
+    guard let profileName = fields["profile"] else { return nil }
     do {
-      return try SharedOptions.loadProfile(named: name)
+      return try SharedOptions.loadProfile(named: profileName)
     } catch {
       reportError("profile", Failure.messageText(error))
       return nil
@@ -80,10 +81,10 @@ struct StudyRowReader {
     for column in StudyTable.numericColumns where column != "level" && fields[column] != nil {
       reportError(column, "cannot be combined with 'file'")
     }
-    let neighbor =
+    let neighborPath =
       file.hasPrefix("/") ? file : FileSystem.joinPath(FileSystem.folderPath(of: path), file)
     let (inputs, problems) = PatternInput.find(
-      [FileSystem.entryKind(at: neighbor) == .file ? neighbor : file], formats: formats)
+      [FileSystem.entryKind(at: neighborPath) == .file ? neighborPath : file], formats: formats)
     if let problem = problems.first {
       reportError("file", "\(problem)")
       return nil
@@ -102,22 +103,22 @@ struct StudyRowReader {
 
   /// Reads a tap or a hum.
   private mutating func readEvent(intensity: Double?) -> HapticEvent {
-    let duration = readNumber("duration", in: 0...Self.maximumHumSeconds) ?? 0
-    var event = HapticEvent(
-      kind: duration > 0 ? .hapticContinuous : .hapticTransient, time: 0,
-      duration: duration > 0 ? duration : nil)
-    event.parameters[.hapticIntensity] = Float(intensity ?? 1)
+    let durationSeconds = readNumber("duration", in: 0...Self.maximumHumSeconds) ?? 0
+    var humEvent = HapticEvent(
+      kind: durationSeconds > 0 ? .hapticContinuous : .hapticTransient, time: 0,
+      duration: durationSeconds > 0 ? durationSeconds : nil)
+    humEvent.parameters[.hapticIntensity] = Float(intensity ?? 1)
     if let sharpness = readNumber("sharpness", in: 0...1) {
-      event.parameters[.hapticSharpness] = Float(sharpness)
+      humEvent.parameters[.hapticSharpness] = Float(sharpness)
     }
-    let times: [(column: String, id: EventParameterID)] = [
+    let timeColumns: [(column: String, id: EventParameterID)] = [
       ("attack", .attackTime), ("decay", .decayTime), ("release", .releaseTime),
     ]
-    for (column, id) in times {
+    for (column, id) in timeColumns {
       if let time = readNumber(column, in: 0...1) {
-        event.parameters[id] = Float(time)
+        humEvent.parameters[id] = Float(time)
       }
     }
-    return event
+    return humEvent
   }
 }

@@ -167,38 +167,40 @@ struct StudyTable {
   /// The pairs of each stimulus with the stimulus that is called `reference`, or with the first
   /// stimulus if there is none.
   private func commonReferencePairs(_ procedure: StudyProcedure) -> [StudyPair] {
-    let reference = stimuli.firstIndex { $0.id == Self.defaultReferenceID } ?? 0
-    let tested = stimuli.indices.filter { procedure == .rating || $0 != reference }
+    let referenceIndex = stimuli.firstIndex { $0.id == Self.defaultReferenceID } ?? 0
+    let testedIndices = stimuli.indices.filter { procedure == .rating || $0 != referenceIndex }
     guard stimuli.count > 1 else { return [] }
-    return tested.map { StudyPair(testedIndex: $0, referenceIndex: reference) }
+    return testedIndices.map { StudyPair(testedIndex: $0, referenceIndex: referenceIndex) }
   }
 
   /// Returns the reasons that a staircase cannot use pairs: several references, a missing value,
   /// mixed quantities, or a stimulus that is not stronger than the reference.
   private func staircaseFindings(_ pairs: [StudyPair]) -> [Finding] {
-    guard let first = pairs.first else { return [] }
-    let reference = stimuli[first.referenceIndex]
+    guard let firstPair = pairs.first else { return [] }
+    let referenceStimulus = stimuli[firstPair.referenceIndex]
     var findings: [Finding] = []
-    func report(_ stimulus: Stimulus, _ message: String, column: String? = nil) {
+    func addFinding(_ stimulus: Stimulus, _ message: String, column: String? = nil) {
       findings.append(
         Self.tableFinding(tablePath, line: stimulus.lineNumber, column: column, message))
     }
-    if reference.staircaseValue == nil {
-      report(reference, "a staircase requires a level or an intensity for each stimulus")
+    if referenceStimulus.staircaseValue == nil {
+      addFinding(
+        referenceStimulus, "a staircase requires a level or an intensity for each stimulus")
     }
     for pair in pairs {
       let stimulus = stimuli[pair.testedIndex]
-      if pair.referenceIndex != first.referenceIndex {
-        report(
+      if pair.referenceIndex != firstPair.referenceIndex {
+        addFinding(
           stimulus, "a staircase requires the same reference for all stimuli",
           column: "reference")
       } else if stimulus.staircaseValue == nil
-        || (stimulus.levelDecibels == nil) != (reference.levelDecibels == nil)
+        || (stimulus.levelDecibels == nil) != (referenceStimulus.levelDecibels == nil)
       {
-        report(stimulus, "a staircase requires a level or an intensity for each stimulus")
-      } else if let value = stimulus.staircaseValue, value <= reference.staircaseValue ?? -.infinity
+        addFinding(stimulus, "a staircase requires a level or an intensity for each stimulus")
+      } else if let value = stimulus.staircaseValue,
+        value <= referenceStimulus.staircaseValue ?? -.infinity
       {
-        report(stimulus, "a staircase requires stimuli stronger than the reference")
+        addFinding(stimulus, "a staircase requires stimuli stronger than the reference")
       }
     }
     return findings
@@ -271,44 +273,46 @@ struct StudyTable {
     -> Rendering
   {
     let profiles = stimulus.profile.map { profile in profiles.map { _ in profile } } ?? profiles
-    let rate = Double(job.sampleRateHertz)
+    let rateHertz = Double(job.sampleRateHertz)
     let plans =
-      try stimulus.pattern?.compilePlans(for: profiles, rate: rate)
-      ?? profiles.map { try RenderPlan(compiling: stimulus.composition, profile: $0, rate: rate) }
+      try stimulus.pattern?.compilePlans(for: profiles, rate: rateHertz)
+      ?? profiles.map {
+        try RenderPlan(compiling: stimulus.composition, profile: $0, rate: rateHertz)
+      }
     var job = job
     if let profile = stimulus.profile {
       job.profile = profile
     }
-    func levels(_ gain: Double) throws -> Levels {
+    func measureLevels(_ gain: Double) throws -> Levels {
       job.masterGain = gain
       var rendering = OfflineRenderer(plan: plans[0], settings: job.renderSettings(for: [plans[0]]))
-      return try Levels(of: Signal(rendering.samples(), rate: rate))
+      return try Levels(of: Signal(rendering.samples(), rate: rateHertz))
     }
-    var gain = 1.0
-    var measured = try levels(1)
-    guard let level = stimulus.levelDecibels else {
-      return Rendering(plans: plans, levelGain: 1, measuredLevels: measured)
+    var levelGain = 1.0
+    var measuredLevels = try measureLevels(1)
+    guard let targetDecibels = stimulus.levelDecibels else {
+      return Rendering(plans: plans, levelGain: 1, measuredLevels: measuredLevels)
     }
     for _ in 0..<4
-    where abs(measured.rmsDecibels - level) > Self.levelToleranceDecibels
-      && measured.rmsAmplitude > 0
+    where abs(measuredLevels.rmsDecibels - targetDecibels) > Self.levelToleranceDecibels
+      && measuredLevels.rmsAmplitude > 0
     {
-      gain *= Decibels.amplitudeFactor(level - measured.rmsDecibels)
-      measured = try levels(gain)
+      levelGain *= Decibels.amplitudeFactor(targetDecibels - measuredLevels.rmsDecibels)
+      measuredLevels = try measureLevels(levelGain)
     }
-    guard abs(measured.rmsDecibels - level) <= Self.levelToleranceDecibels else {
+    guard abs(measuredLevels.rmsDecibels - targetDecibels) <= Self.levelToleranceDecibels else {
       throw InvalidRows([
         Self.tableFinding(
           tablePath, line: stimulus.lineNumber, column: "level",
           """
-          \(NumberFormatting.fixedText(level, places: 1)) dBFS is too high; \
+          \(NumberFormatting.fixedText(targetDecibels, places: 1)) dBFS is too high; \
           \(stimulus.id.inQuotes) supports at most \
-          \(NumberFormatting.fixedText(measured.rmsDecibels, places: 1)) dBFS, because peaks are \
+          \(NumberFormatting.fixedText(measuredLevels.rmsDecibels, places: 1)) dBFS, because peaks are \
           limited to -1 dBFS
           """
         )
       ])
     }
-    return Rendering(plans: plans, levelGain: gain, measuredLevels: measured)
+    return Rendering(plans: plans, levelGain: levelGain, measuredLevels: measuredLevels)
   }
 }
