@@ -128,13 +128,15 @@ struct Document {
     guard let lastReadableEditor else {
       throw InputError(changing: "", of: fileName, "this slot is empty")
     }
-    let changed = try lastReadableEditor.applying(changes)
+    let changedEditor = try lastReadableEditor.applying(changes)
     if !isUndoStepOpen {
       editorBeforeUndoStep = lastReadableEditor
     }
     // If the values equal those before the step, their original spelling returns.
-    let original = editorBeforeUndoStep.flatMap { $0.pattern == changed.pattern ? $0 : nil }
-    let newEditor = original ?? changed
+    let originalEditor = editorBeforeUndoStep.flatMap {
+      $0.pattern == changedEditor.pattern ? $0 : nil
+    }
+    let newEditor = originalEditor ?? changedEditor
     let oldText = text
     self.lastReadableEditor = newEditor
     text = newEditor.text
@@ -143,14 +145,16 @@ struct Document {
 
   /// Undoes the last step, or redoes it. Returns false if no such step exists.
   mutating func moveInHistory(forward: Bool) -> Bool {
-    guard let step = forward ? redoSteps.popLast() : undoSteps.popLast() else { return false }
-    let inverse = HistoryStep(label: step.label, text: text)
-    if forward {
-      undoSteps.append(inverse)
-    } else {
-      redoSteps.append(inverse)
+    guard let historyStep = forward ? redoSteps.popLast() : undoSteps.popLast() else {
+      return false
     }
-    parse(step.text)
+    let inverseStep = HistoryStep(label: historyStep.label, text: text)
+    if forward {
+      undoSteps.append(inverseStep)
+    } else {
+      redoSteps.append(inverseStep)
+    }
+    parse(historyStep.text)
     nextUndoStepLabel = Self.defaultUndoStepLabel
     isUndoStepOpen = false
     return true
@@ -189,15 +193,15 @@ struct Document {
     let maximumSuffixCount = min(newLines.count, oldLines.count) - prefixCount
     let reversedPairs = zip(newLines.reversed(), oldLines.reversed()).prefix(maximumSuffixCount)
     let suffixCount = reversedPairs.prefix { $0 == $1 }.count
-    let newRange = prefixCount..<newLines.count - suffixCount
-    let oldRange = prefixCount..<oldLines.count - suffixCount
-    guard newRange.count <= Self.maximumComparedLineCount,
-      oldRange.count <= Self.maximumComparedLineCount
+    let newMiddleRange = prefixCount..<newLines.count - suffixCount
+    let oldMiddleRange = prefixCount..<oldLines.count - suffixCount
+    guard newMiddleRange.count <= Self.maximumComparedLineCount,
+      oldMiddleRange.count <= Self.maximumComparedLineCount
     else {
-      return newRange.map { $0 + 1 }
+      return newMiddleRange.map { $0 + 1 }
     }
-    let difference = newLines[newRange].difference(from: oldLines[oldRange])
-    return difference.insertions.map { change in
+    let lineDifference = newLines[newMiddleRange].difference(from: oldLines[oldMiddleRange])
+    return lineDifference.insertions.map { change in
       guard case .insert(let offset, _, _) = change else { return 0 }
       return prefixCount + offset + 1
     }

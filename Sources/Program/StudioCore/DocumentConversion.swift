@@ -28,16 +28,16 @@ enum DocumentConversion {
   {
     let readResult = source.examine(file)
     let composition = try readResult.get()
-    if source.id == target.id, let canonical = try source.canonicalText(of: file) {
-      return (canonical, [], composition)
+    if source.id == target.id, let canonicalText = try source.canonicalText(of: file) {
+      return (canonicalText, [], composition)
     }
-    let written = try writeComposition(composition, as: target, name: file.name)
-    let losses = (readResult.losses + written.losses).map { loss in
+    let writtenPattern = try writeComposition(composition, as: target, name: file.name)
+    let losses = (readResult.losses + writtenPattern.losses).map { loss in
       LocatedLoss(
         loss: loss,
         location: loss.location ?? readResult.sourceMap.location(of: loss.compositionElement))
     }
-    return (written.bytes, losses, composition)
+    return (writtenPattern.bytes, losses, composition)
   }
 
   /// Writes a composition as a single file.
@@ -46,19 +46,19 @@ enum DocumentConversion {
   )
     throws(InputError) -> (bytes: [UInt8], losses: [Loss])
   {
-    var options = WritingOptions(baseName: FormatRegistry.standard.stem(of: name))
-    var written = try target.write(composition, options: options)
-    if let files = written?.files, files.count > 1 {
-      options.fileSplitting = .never
-      written = try target.write(composition, options: options)
+    var writingOptions = WritingOptions(baseName: FormatRegistry.standard.stem(of: name))
+    var writtenFiles = try target.write(composition, options: writingOptions)
+    if let files = writtenFiles?.files, files.count > 1 {
+      writingOptions.fileSplitting = .never
+      writtenFiles = try target.write(composition, options: writingOptions)
     }
-    guard let written, let first = written.files.first else {
+    guard let writtenFiles, let firstFile = writtenFiles.files.first else {
       throw InputError(
         Finding(
           Self.unwritableFormatRule, location: FileLocation(name: name),
           "the format \(target.id) cannot be written"))
     }
-    return (first.bytes, written.losses)
+    return (firstFile.bytes, writtenFiles.losses)
   }
 
   private static let untraceableSoundRule = Rule.error(

@@ -90,9 +90,9 @@ func runLiveCall(
   guard let handle = unsafe handle else { return failureResult }
   let instance = unsafe StudioInstance.instance(of: handle)
   do throws(CallError) {
-    let result = try body(instance)
+    let callResult = try body(instance)
     instance.lastCallStatus = .success
-    return result
+    return callResult
   } catch {
     instance.setFailure(error)
     return failureResult

@@ -182,13 +182,13 @@ public func temblorPart(
 ) -> Int32 {
   unsafe runCall(handle) { instance throws(CallError) in
     let path = try unsafe decodeText(path, length, of: "the path")
-    let part = try instance.withDocument(slot) { document throws(CallError) in
+    let elementBytes = try instance.withDocument(slot) { document throws(CallError) in
       guard let editor = document.lastReadableEditor else {
         throw .invalidState("the slot has no pattern")
       }
       return try convertingInputErrors { () throws(InputError) in try editor.bytes(of: path) }
     }
-    return instance.setOutput(part)
+    return instance.setOutput(elementBytes)
   }
 }
 
@@ -199,12 +199,13 @@ public func temblorSave(
   _ handle: StudioHandle?, _ slot: Int32, _ format: BytePointer?, _ length: Int32
 ) -> Int32 {
   unsafe runCall(handle) { instance throws(CallError) in
-    let id = try unsafe decodeText(format, length, of: "the format")
+    let formatID = try unsafe decodeText(format, length, of: "the format")
     let slot = try instance.checkedDocumentIndex(slot)
     instance.studio.lastConversionLosses = []
-    guard let format = FormatRegistry.standard.format(id: id) else {
+    guard let format = FormatRegistry.standard.format(id: formatID) else {
       throw .invalidArgument(
-        "unknown format \(id.quoted())", suggestion: "the report \"formats\" lists the formats")
+        "unknown format \(formatID.quoted())",
+        suggestion: "the report \"formats\" lists the formats")
     }
     return instance.setOutput(
       try convertingInputErrors { () throws(InputError) in
@@ -273,11 +274,11 @@ public func temblorTrace(
     let samples = try unsafe StudioCore.copySamples(samples, count, channels: channels)
     try checkNumber(rate, 1...1_000_000, "the sample rate")
     let profile = try instance.profile(profile)
-    let sound = Signal(interleaved: samples, channelCount: Int(channels), rate: rate)
-    let file = try convertingInputErrors { () throws(InputError) in
-      try DocumentConversion.traceSound(sound, named: name, profile)
+    let soundSignal = Signal(interleaved: samples, channelCount: Int(channels), rate: rate)
+    let tracedFile = try convertingInputErrors { () throws(InputError) in
+      try DocumentConversion.traceSound(soundSignal, named: name, profile)
     }
-    return try instance.openDocument(slot, file)
+    return try instance.openDocument(slot, tracedFile)
   }
 }
 
@@ -337,13 +338,14 @@ public func temblorSpectrogram(
       try checkNumber(
         time, -FrameConversion.maximumSeconds...FrameConversion.maximumSeconds, "a time")
     }
-    let rate = instance.lastRendering.rate
-    let part = instance.lastRendering.excerpt(fromSeconds: start, toSeconds: end)
-    let top = max(
+    let rateHertz = instance.lastRendering.rate
+    let excerpt = instance.lastRendering.excerpt(fromSeconds: start, toSeconds: end)
+    let topHertz = max(
       500, 1.5 * instance.studio.playedHertz(profile: instance.lastRendering.profile, sharpness: 1))
     return instance.setOutput(
       Spectrogram.cellDecibels(
-        of: part, rate: rate, columns: Int(columns), rows: Int(rows), upToHertz: min(top, rate / 2))
+        of: excerpt, rate: rateHertz, columns: Int(columns), rows: Int(rows),
+        upToHertz: min(topHertz, rateHertz / 2))
     )
   }
 }
@@ -364,11 +366,11 @@ public func temblorFelt(_ handle: StudioHandle?, _ slot: Int32, _ profile: Int32
     try checkInteger(columns, 1...maximumSpectrogramColumnCount, "the number of columns")
     let slot = try instance.checkedDocumentIndex(slot)
     let profile = try instance.checkedProfileIndex(profile)
-    let motion = try convertingInputErrors { () throws(InputError) in
+    let accelerations = try convertingInputErrors { () throws(InputError) in
       try instance.studio.simulateAcceleration(
         slot, profile: profile, rate: Studio.defaultRateHertz)
     }
-    return instance.setOutput(Studio.columnExtremes(of: motion, columns: Int(columns)))
+    return instance.setOutput(Studio.columnExtremes(of: accelerations, columns: Int(columns)))
   }
 }
 

@@ -31,9 +31,9 @@ final class LiveProfileRenderer {
     let player = RenderPlayer(plan: plan)
     retiredPlayers.removeAll { $0.isReleased }
     sendCommands([.add(player)])
-    if let previous = playersBySlot[slot] {
-      sendCommands([.remove(previous)])
-      retiredPlayers.append(previous)
+    if let previousPlayer = playersBySlot[slot] {
+      sendCommands([.remove(previousPlayer)])
+      retiredPlayers.append(previousPlayer)
     }
     playersBySlot[slot] = player
   }
@@ -47,9 +47,9 @@ final class LiveProfileRenderer {
   /// Creates a cue point for a player, and retains it while the renderer may use it.
   func makeCuePoint(_ player: RenderPlayer, atFrame frame: Int64) -> SharedCuePoint {
     retainedCuePoints.removeAll { $0.isReleased }
-    let cue = SharedCuePoint(of: player.plan, at: frame)
-    retainedCuePoints.append(cue)
-    return cue
+    let cuePoint = SharedCuePoint(of: player.plan, at: frame)
+    retainedCuePoints.append(cuePoint)
+    return cuePoint
   }
 
   /// Renders the first frames of a block.

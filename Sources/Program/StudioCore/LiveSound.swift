@@ -60,17 +60,17 @@ final class LiveSound {
 
   /// Creates a renderer for another profile, while the previous renderer fades out.
   private func replaceRenderer(profile: TransducerProfile, keepingPlansExcept replacedSlot: Int) {
-    let oldStage = currentRenderer
+    let oldRenderer = currentRenderer
     currentRenderer = LiveProfileRenderer(profile: profile, rate: sampleRateHertz)
-    for slot in oldStage.playersBySlot.indices where slot != replacedSlot {
-      guard let plan = oldStage.playersBySlot[slot]?.plan else { continue }
+    for slot in oldRenderer.playersBySlot.indices where slot != replacedSlot {
+      guard let plan = oldRenderer.playersBySlot[slot]?.plan else { continue }
       currentRenderer.setPlan(plan, slot: slot)
       if isPlaying {
-        startPlayer(slot, fromFrame: oldStage.positionFrame(of: slot))
+        startPlayer(slot, fromFrame: oldRenderer.positionFrame(of: slot))
       }
     }
     if isPlaying {
-      fadingRenderer = oldStage
+      fadingRenderer = oldRenderer
     }
   }
 
@@ -112,12 +112,14 @@ final class LiveSound {
 
   /// Returns the command that sets the loop range of a player.
   private func loopCommand(of player: RenderPlayer) -> RenderCommand {
-    let plans = currentRenderer.playersBySlot.compactMap { $0?.plan }
-    let end = loopFrameRange.end > 0 ? loopFrameRange.end : RenderPlan.commonLoopLength(of: plans)
-    let startCue =
+    let loadedPlans = currentRenderer.playersBySlot.compactMap { $0?.plan }
+    let loopEndFrame =
+      loopFrameRange.end > 0 ? loopFrameRange.end : RenderPlan.commonLoopLength(of: loadedPlans)
+    let loopStartCue =
       loopFrameRange.start > 0
       ? currentRenderer.makeCuePoint(player, atFrame: loopFrameRange.start) : nil
-    return .loop(player, passCount: isLooping ? nil : 1, from: startCue, end: end, at: 0)
+    return .loop(
+      player, passCount: isLooping ? nil : 1, from: loopStartCue, end: loopEndFrame, at: 0)
   }
 
   /// Sends the command that a closure returns to the player of each slot. The closure may return
@@ -138,18 +140,18 @@ final class LiveSound {
   ///   - fadesIn: True to fade in, while the previous player fades out.
   private func startPlayer(_ slot: Int, fromFrame frame: Int64, fadesIn: Bool = false) {
     guard let player = currentRenderer.playersBySlot[slot] else { return }
-    var commands = [loopCommand(of: player)]
+    var playerCommands = [loopCommand(of: player)]
     for control in controlValues where control.value != Double(control.id.neutralValue) {
-      commands.append(.control(player, control.id, value: control.value, at: 0))
+      playerCommands.append(.control(player, control.id, value: control.value, at: 0))
     }
-    let gain: Double = slot == audibleSlot ? 1 : 0
-    commands.append(.gain(player, fadesIn ? 0 : gain, over: 0, at: 0))
+    let startGain: Double = slot == audibleSlot ? 1 : 0
+    playerCommands.append(.gain(player, fadesIn ? 0 : startGain, over: 0, at: 0))
     let startCue = frame > 0 ? currentRenderer.makeCuePoint(player, atFrame: frame) : nil
-    commands.append(.start(player, at: 0, from: startCue))
+    playerCommands.append(.start(player, at: 0, from: startCue))
     if fadesIn {
-      commands.append(.gain(player, gain, over: currentRenderer.fadeFrameCount, at: 0))
+      playerCommands.append(.gain(player, startGain, over: currentRenderer.fadeFrameCount, at: 0))
     }
-    currentRenderer.sendCommands(commands)
+    currentRenderer.sendCommands(playerCommands)
   }
 
   /// Renders the next frames, at most `blockLength`, and returns their address.

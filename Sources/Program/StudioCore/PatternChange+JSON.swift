@@ -30,17 +30,17 @@ extension [PatternChange] {
 extension PatternChange {
   /// Parses a single change to a pattern from JSON.
   fileprivate init(_ json: JSONValue) throws(InputError) {
-    let target = json["to"]
-    if let path = json["set"]?.string, let target {
-      if let number = target.number {
+    let toValue = json["to"]
+    if let path = json["set"]?.string, let toValue {
+      if let number = toValue.number {
         self = .set(path, to: .number(number))
         return
       }
-      if let text = target.string {
+      if let text = toValue.string {
         self = .set(path, to: .text(text))
         return
       }
-      if let flag = target.boolean {
+      if let flag = toValue.boolean {
         self = .set(path, to: .flag(flag))
         return
       }
@@ -49,15 +49,15 @@ extension PatternChange {
       self = .remove(path)
     } else if let path = json["duplicate"]?.string {
       self = .duplicate(path)
-    } else if let entry = json["add"] {
+    } else if let addedEntry = json["add"] {
       var writer = JSONWriter(layout: .compact)
-      writer.writeValue(copying: entry)
+      writer.writeValue(copying: addedEntry)
       self = .add(writer.writtenBytes, after: json["after"]?.string)
-    } else if let point = json["addPoint"], let time = point["time"]?.number,
-      let value = point["value"]?.number,
-      let path = target?.string
+    } else if let addedPoint = json["addPoint"], let pointSeconds = addedPoint["time"]?.number,
+      let value = addedPoint["value"]?.number,
+      let path = toValue?.string
     {
-      self = .addPoint(time: time, value: value, to: path)
+      self = .addPoint(time: pointSeconds, value: value, to: path)
     } else {
       throw InputError(
         changing: json.path, of: "changes", "invalid change",

@@ -27,35 +27,40 @@ enum Spectrogram {
   ) -> [Float] {
     guard columns > 0, rows > 0, hertz > 0, !samples.isEmpty else { return [] }
     let signalRate = min(rate, 4 * hertz)
-    let signal = SignalResampler.resampled(samples, from: rate, to: signalRate)
-    let length = max(8, Int((windowSeconds * signalRate).rounded()))
-    let window = (0..<length).map {
-      Float(0.5 - 0.5 * cos(2 * .pi * (Double($0) + 0.5) / Double(length)))
+    let resampledSignal = SignalResampler.resampled(samples, from: rate, to: signalRate)
+    let windowFrameCount = max(8, Int((windowSeconds * signalRate).rounded()))
+    let windowWeights = (0..<windowFrameCount).map {
+      Float(0.5 - 0.5 * cos(2 * .pi * (Double($0) + 0.5) / Double(windowFrameCount)))
     }
-    let windowSum = window.reduce(0, +)
+    let windowWeightSum = windowWeights.reduce(0, +)
     // The complex sine of each row under the window. A full-scale sine has magnitude 1.
-    let sines = (0..<rows).flatMap { row -> [SIMD2<Float>] in
+    let windowedSines = (0..<rows).flatMap { row -> [SIMD2<Float>] in
       let cyclesPerSample = hertz * (Double(row) + 0.5) / Double(rows) / signalRate
-      return (0..<length).map { index in
+      return (0..<windowFrameCount).map { index in
         let angle = 2 * .pi * cyclesPerSample * Double(index)
-        return SIMD2(Float(cos(angle)), Float(sin(angle))) * (2 * window[index] / windowSum)
+        return SIMD2(Float(cos(angle)), Float(sin(angle)))
+          * (2 * windowWeights[index] / windowWeightSum)
       }
     }
-    var levels: [Float] = []
-    levels.reserveCapacity(columns * rows)
+    var cellLevels: [Float] = []
+    cellLevels.reserveCapacity(columns * rows)
     for column in 0..<columns {
-      let start = Int((Double(column) + 0.5) / Double(columns) * Double(signal.count)) - length / 2
+      let start =
+        Int((Double(column) + 0.5) / Double(columns) * Double(resampledSignal.count))
+        - windowFrameCount / 2
       let firstIndex = max(0, -start)
-      let indices = firstIndex..<max(firstIndex, min(length, signal.count - start))
+      let indices =
+        firstIndex..<max(firstIndex, min(windowFrameCount, resampledSignal.count - start))
       for row in 0..<rows {
         var correlation = SIMD2<Float>()
         for index in indices {
-          correlation += sines[row * length + index] * signal[start + index]
+          correlation +=
+            windowedSines[row * windowFrameCount + index] * resampledSignal[start + index]
         }
         let power = correlation.x * correlation.x + correlation.y * correlation.y
-        levels.append(power > 1e-12 ? Float(10 * log10(Double(power))) : silenceDecibels)
+        cellLevels.append(power > 1e-12 ? Float(10 * log10(Double(power))) : silenceDecibels)
       }
     }
-    return levels
+    return cellLevels
   }
 }

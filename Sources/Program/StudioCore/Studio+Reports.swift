@@ -106,26 +106,26 @@ extension Studio {
 
   /// Returns the original format of a document and the losses of its conversion, as JSON.
   private func originJSON(_ index: Int) -> [UInt8] {
-    let origin = documents[index].conversionOrigin
+    let conversionOrigin = documents[index].conversionOrigin
     return JSONWriter.compactObjectText { object in
-      object.writeMember("format", origin?.sourceFormat.id ?? HapticFormat.ahap.id)
-      object.writeMember("title", origin?.sourceFormat.title ?? HapticFormat.ahap.title)
-      object.writeArray("losses") { $0.writeLosses(origin?.losses ?? []) }
+      object.writeMember("format", conversionOrigin?.sourceFormat.id ?? HapticFormat.ahap.id)
+      object.writeMember("title", conversionOrigin?.sourceFormat.title ?? HapticFormat.ahap.title)
+      object.writeArray("losses") { $0.writeLosses(conversionOrigin?.losses ?? []) }
     }
   }
 
   /// Returns the names of the next undo and redo steps, as JSON.
   private func historyJSON(_ index: Int) -> [UInt8] {
-    let history = documents[index].historySummary
+    let historySummary = documents[index].historySummary
     return JSONWriter.compactObjectText { object in
-      for (key, label) in [("undo", history.undo), ("redo", history.redo)] {
+      for (key, label) in [("undo", historySummary.undo), ("redo", historySummary.redo)] {
         if let label {
           object.writeMember(key, label)
         } else {
           object.writeNull(key)
         }
       }
-      object.writeMember("changed", history.isChanged)
+      object.writeMember("changed", historySummary.isChanged)
       object.writeMember("readable", documents[index].isReadable)
     }
   }
@@ -139,7 +139,7 @@ extension Studio {
   func scoreJSON(_ index: Int) -> [UInt8] {
     guard let editor = documents[index].lastReadableEditor else { return [] }
     let pattern = editor.pattern
-    let controls = EffectiveParameters(pattern)
+    let effectiveParameters = EffectiveParameters(pattern)
     let document = documents[index]
     return JSONWriter.compactObjectText { file in
       file.writeMember("duration", pattern.durationSeconds)
@@ -150,7 +150,7 @@ extension Studio {
       file.writeMember("format", document.conversionOrigin?.sourceFormat.id ?? HapticFormat.ahap.id)
       file.writeArray("events") { list in
         for (index, event) in pattern.events.enumerated() {
-          list.writeObject { $0.write(event, path: "events[\(index)]", under: controls) }
+          list.writeObject { $0.write(event, path: "events[\(index)]", under: effectiveParameters) }
         }
       }
       file.writeArray("curves") { list in
@@ -203,16 +203,16 @@ extension Studio {
 extension JSONWriter {
   /// Returns a JSON array as compact text.
   static func compactArrayText(_ contents: (inout JSONArrayWriter) -> Void) -> [UInt8] {
-    var writer = JSONWriter(layout: .compact)
-    writer.writeArray(contents)
-    return writer.finish()
+    var jsonWriter = JSONWriter(layout: .compact)
+    jsonWriter.writeArray(contents)
+    return jsonWriter.finish()
   }
 
   /// Returns a JSON object as compact text.
   static func compactObjectText(_ contents: (inout JSONObjectWriter) -> Void) -> [UInt8] {
-    var writer = JSONWriter(layout: .compact)
-    writer.writeObject(contents)
-    return writer.finish()
+    var jsonWriter = JSONWriter(layout: .compact)
+    jsonWriter.writeObject(contents)
+    return jsonWriter.finish()
   }
 }
 
@@ -224,8 +224,8 @@ extension JSONObjectWriter {
     writeMember("kind", event.kind.rawValue)
     writeMember("path", path)
     writeMember("time", event.time)
-    if let duration = event.duration {
-      writeMember("duration", duration)
+    if let durationSeconds = event.duration {
+      writeMember("duration", durationSeconds)
     }
     if let waveform = event.waveform {
       writeMember("file", waveform.path)

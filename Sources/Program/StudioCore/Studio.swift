@@ -38,8 +38,8 @@ final class Studio {
   /// - Throws: The reason that the text cannot be read, or cannot be written in the format.
   func convertedText(_ index: Int, as target: HapticFormat) throws(InputError) -> [UInt8] {
     lastConversionLosses = []
-    let file = SourceFile(documents[index].text, name: documents[index].fileName)
-    let conversion = try DocumentConversion.convertFile(file, from: .ahap, to: target)
+    let documentFile = SourceFile(documents[index].text, name: documents[index].fileName)
+    let conversion = try DocumentConversion.convertFile(documentFile, from: .ahap, to: target)
     lastConversionLosses = conversion.losses
     return conversion.bytes
   }
@@ -55,13 +55,13 @@ final class Studio {
   /// A sound file that the host has not added is reported as missing.
   func findings(of index: Int, profile: Int) -> [Finding] {
     let document = documents[index]
-    let file = SourceFile(document.text, name: document.fileName)
+    let documentFile = SourceFile(document.text, name: document.fileName)
     if let error = document.readingError, document.conversionOrigin == nil,
-      (try? FormatRegistry.standard.format(of: file))?.id != HapticFormat.ahap.id
+      (try? FormatRegistry.standard.format(of: documentFile))?.id != HapticFormat.ahap.id
     {
       return [error.finding]
     }
-    let readResult = HapticFormat.ahap.examine(file)
+    let readResult = HapticFormat.ahap.examine(documentFile)
     var otherFindings = missingSoundFindings(for: readResult.soundReferences)
     if let composition = readResult.composition {
       otherFindings += ruleFindings(
@@ -86,19 +86,19 @@ final class Studio {
     in composition: HapticComposition, sourceMap: SourceMap, profile: Int,
     hasAppleParameters: Bool
   ) -> [Finding] {
-    let location = sourceMap.location(of:)
+    let locateElement = sourceMap.location(of:)
     var findings = PatternRules.findings(
-      in: composition, hasAppleParameters: hasAppleParameters, location: location)
+      in: composition, hasAppleParameters: hasAppleParameters, location: locateElement)
     do {
       let plan = try compilePlan(of: composition, profile: profile, rate: Self.defaultRateHertz)
       findings += PatternRules.polyphonyFindings(
-        voiceCount: plan.maximumVoiceCount, location: location)
+        voiceCount: plan.maximumVoiceCount, location: locateElement)
       if plan.frameCount <= Int64(Self.defaultRateHertz * Self.maximumHardwareCheckSeconds) {
         findings += PatternRules.hardwareFindings(
-          in: composition, profile: self.profile(profile), plan: plan, location: location)
+          in: composition, profile: self.profile(profile), plan: plan, location: locateElement)
       }
     } catch {
-      findings.append(InputError(error, location: location).finding)
+      findings.append(InputError(error, location: locateElement).finding)
     }
     return findings
   }
@@ -128,7 +128,7 @@ final class Studio {
     -> RenderPlan
   {
     var composition = composition.linearized()
-    var samples: [String: AudioBuffer] = [:]
+    var samplesByPath: [String: AudioBuffer] = [:]
     var tooLongPath: String?
     for layer in composition.layers.indices {
       composition.layers[layer].pattern.events.removeAll { event in
@@ -138,8 +138,8 @@ final class Studio {
           tooLongPath = path
           return true
         }
-        if samples[path] == nil {
-          samples[path] = AudioBuffer(
+        if samplesByPath[path] == nil {
+          samplesByPath[path] = AudioBuffer(
             interleaved: sound.interleaved, channelCount: sound.channelCount,
             rate: sound.sampleRateHertz,
             playedAt: rate)
@@ -154,7 +154,7 @@ final class Studio {
           "the sound file \(tooLongPath.quoted()) has more than \(Self.maximumSampleCount) frames")
     }
     return try RenderPlan(
-      compiling: composition, profile: profile(index), rate: rate, samples: samples)
+      compiling: composition, profile: profile(index), rate: rate, samples: samplesByPath)
   }
 
   /// The maximum number of samples in a rendering. A sound, converted to the rendering's sample
@@ -174,8 +174,8 @@ final class Studio {
   /// - Returns: The samples, in −1…1.
   /// - Throws: The errors of `makeRenderer`.
   func renderSamples(of index: Int, profile: Int, rate: Double) throws(InputError) -> [Float] {
-    var renderer = try makeRenderer(of: index, profile: profile, rate: rate)
-    return renderer.samples()
+    var sampleRenderer = try makeRenderer(of: index, profile: profile, rate: rate)
+    return sampleRenderer.samples()
   }
 
   /// Creates the renderer of a document with the defaults of `temblor render`: one channel, with
@@ -188,22 +188,23 @@ final class Studio {
   {
     let plan = try compilePlan(index, profile: profileIndex, rate: rate)
     let routing = OutputRouting().assigningTransducers(of: [profile(profileIndex)])
-    let tail = FrameConversion.frame(seconds: routing.tailDuration(rate: rate), rate: rate)
-    let length = plan.frameCount + tail
-    guard length <= Self.maximumSampleCount else {
+    let tailFrameCount = FrameConversion.frame(
+      seconds: routing.tailDuration(rate: rate), rate: rate)
+    let outputFrameCount = plan.frameCount + tailFrameCount
+    guard outputFrameCount <= Self.maximumSampleCount else {
       throw InputError(
         Finding(
           Self.renderingTooLongRule, location: FileLocation(name: documents[index].fileName),
-          "the rendering has \(length) samples; the maximum is \(Self.maximumSampleCount)",
+          "the rendering has \(outputFrameCount) samples; the maximum is \(Self.maximumSampleCount)",
           suggestion: "use a lower sample rate or a shorter pattern"))
     }
-    let fade = min(
-      FrameConversion.frame(seconds: OfflineRenderer.fadeOutSeconds, rate: rate), length)
+    let fadeFrameCount = min(
+      FrameConversion.frame(seconds: OfflineRenderer.fadeOutSeconds, rate: rate), outputFrameCount)
     return OfflineRenderer(
       plan: plan,
       settings: RenderSettings(
-        routing: routing, outputFrameCount: length,
-        fadeOutFrameCount: max(min(fade, tail), min(48, length))))
+        routing: routing, outputFrameCount: outputFrameCount,
+        fadeOutFrameCount: max(min(fadeFrameCount, tailFrameCount), min(48, outputFrameCount))))
   }
 
   /// Compiles the pattern of a document, or throws the reason that it cannot be compiled.
@@ -239,9 +240,10 @@ final class Studio {
           Self.unknownTransducerModelRule, location: FileLocation(name: ""),
           "the profile \(profile.name.quoted()) has no model of its transducer"))
     }
-    var simulation = TransducerSimulation(model, modes: hardware.additionalResonances, rate: rate)
+    var transducerSimulation = TransducerSimulation(
+      model, modes: hardware.additionalResonances, rate: rate)
     return try renderSamples(of: index, profile: profileIndex, rate: rate).map {
-      simulation.nextAcceleration(drive: $0)
+      transducerSimulation.nextAcceleration(drive: $0)
     }
   }
 

@@ -81,14 +81,14 @@ struct Rendering: ~Copyable {
 
   /// Replaces the samples by those of a renderer with one channel.
   mutating func replace(by renderer: inout OfflineRenderer, rate: Double, profile: Int) {
-    let count = Int(renderer.remainingFrameCount)
-    if count > buffer.count || buffer.count / Self.maximumLengthRatio > count {
+    let frameCount = Int(renderer.remainingFrameCount)
+    if frameCount > buffer.count || buffer.count / Self.maximumLengthRatio > frameCount {
       // The old memory is freed first. The renderer writes all elements of the new memory.
       buffer = FixedBuffer(repeating: 0, count: 0)
-      buffer = unsafe FixedBuffer(uninitialized: count)
+      buffer = unsafe FixedBuffer(uninitialized: frameCount)
     }
     var unwrittenSamples = buffer.mutableSpan
-    var renderedSamples = unwrittenSamples._mutatingExtracting(first: count)
+    var renderedSamples = unwrittenSamples._mutatingExtracting(first: frameCount)
     sampleCount = renderer.read(into: &renderedSamples)
     self.rate = rate
     self.profile = profile
