@@ -23,24 +23,24 @@ import SystemSupport
       print("usage: temblor-bench [--json | --check THRESHOLDS | --update THRESHOLDS]")
       exit(64)
     }
-    let figures =
+    let measurements =
       try VoiceBenchmarks.run() + LiveBenchmarks.run() + CompileBenchmarks.run()
       + ReadingBenchmarks.run()
       + FormatBenchmarks.run() + EndToEndBenchmarks.run() + CoreHapticsBenchmarks.run()
     if arguments.isEmpty {
-      printTable(figures)
+      printTable(measurements)
     } else {
-      printJSON(figures)
+      printJSON(measurements)
     }
   }
 
   private static func printTable(_ figures: [Measurement]) {
-    let widest = figures.map(\.benchmarkName.count).max() ?? 0
+    let widestNameLength = figures.map(\.benchmarkName.count).max() ?? 0
     for figure in figures {
       let value = figure.valueText
       var line =
         figure.benchmarkName
-        + String(repeating: " ", count: widest + 2 - figure.benchmarkName.count)
+        + String(repeating: " ", count: widestNameLength + 2 - figure.benchmarkName.count)
       line += String(repeating: " ", count: max(0, 10 - value.count)) + value + " " + figure.unit
       if let goal = figure.targetValue, let isReached = figure.meetsTarget {
         line += "  (target: \(goal); \(isReached ? "reached" : "not reached"))"
@@ -50,8 +50,8 @@ import SystemSupport
   }
 
   private static func printJSON(_ figures: [Measurement]) {
-    var json = JSONWriter()
-    json.writeArray { list in
+    var jsonWriter = JSONWriter()
+    jsonWriter.writeArray { list in
       for figure in figures {
         let fields: JSONObject = [
           "name": figure.benchmarkName, "value": figure.measuredValue, "unit": figure.unit,
@@ -61,16 +61,16 @@ import SystemSupport
         list.writeObject(fields.write)
       }
     }
-    print(String(decoding: json.finish(), as: UTF8.self), terminator: "")
+    print(String(decoding: jsonWriter.finish(), as: UTF8.self), terminator: "")
   }
 }
 
 extension Measurement {
   var valueText: String {
     if measuredValue >= 1_000 { return "\(Int(measuredValue.rounded()))" }
-    let smallScale = measuredValue >= 10 ? 100.0 : 1_000.0
-    let scale = measuredValue >= 100 ? 10.0 : smallScale
-    return "\((measuredValue * scale).rounded() / scale)"
+    let smallValueScale = measuredValue >= 10 ? 100.0 : 1_000.0
+    let roundingScale = measuredValue >= 100 ? 10.0 : smallValueScale
+    return "\((measuredValue * roundingScale).rounded() / roundingScale)"
   }
 }
 
@@ -103,27 +103,27 @@ enum Stopwatch {
   /// Returns the current time of a system clock, in seconds. The thread's CPU-time clock excludes
   /// the time that other programs use.
   static func clockSeconds(_ clock: clockid_t = CLOCK_MONOTONIC) -> Double {
-    var time = timespec()
-    unsafe clock_gettime(clock, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+    var clockTime = timespec()
+    unsafe clock_gettime(clock, &clockTime)
+    return Double(clockTime.tv_sec) + Double(clockTime.tv_nsec) * 1e-9
   }
 
   static func measureSeconds(_ clock: clockid_t = CLOCK_MONOTONIC, _ work: () throws -> Void)
     rethrows
     -> Double
   {
-    let start = clockSeconds(clock)
+    let startSeconds = clockSeconds(clock)
     try work()
-    return clockSeconds(clock) - start
+    return clockSeconds(clock) - startSeconds
   }
 
   /// Returns the median duration of several runs, in seconds, after one run that is not counted.
   static func medianSeconds(runs: Int = 5, _ work: () throws -> Void) rethrows -> Double {
     try work()
-    var times: [Double] = []
+    var runSeconds: [Double] = []
     for _ in 0..<runs {
-      times.append(try measureSeconds { try work() })
+      runSeconds.append(try measureSeconds { try work() })
     }
-    return times.sorted()[runs / 2]
+    return runSeconds.sorted()[runs / 2]
   }
 }

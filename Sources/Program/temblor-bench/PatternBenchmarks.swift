@@ -7,20 +7,22 @@ import VendorFormats
 /// Measures reading and writing AHAP.
 enum ReadingBenchmarks {
   static func run() throws -> [Measurement] {
-    let text = try AHAPDocument(pattern: makeBenchmarkPattern()).canonicalText()
-    let megabytes = Double(text.count) / 1e6
-    let parsing = try Stopwatch.medianSeconds { _ = try AHAPDocument(text: text, name: "bench") }
-    let reading = try Stopwatch.medianSeconds {
-      _ = try AHAPDocument(text: text, name: "bench").read()
+    let documentText = try AHAPDocument(pattern: makeBenchmarkPattern()).canonicalText()
+    let documentMegabytes = Double(documentText.count) / 1e6
+    let parsingSeconds = try Stopwatch.medianSeconds {
+      _ = try AHAPDocument(text: documentText, name: "bench")
     }
-    let document = try AHAPDocument(text: text, name: "bench")
-    let writing = Stopwatch.medianSeconds { _ = document.canonicalText() }
+    let readingSeconds = try Stopwatch.medianSeconds {
+      _ = try AHAPDocument(text: documentText, name: "bench").read()
+    }
+    let benchmarkDocument = try AHAPDocument(text: documentText, name: "bench")
+    let writingSeconds = Stopwatch.medianSeconds { _ = benchmarkDocument.canonicalText() }
     return [
       Measurement(
-        "AHAP text to document", megabytes / parsing, "MB/s", targetValue: 100,
+        "AHAP text to document", documentMegabytes / parsingSeconds, "MB/s", targetValue: 100,
         isBetterWhenHigher: true),
-      Measurement("AHAP text to pattern", megabytes / reading, "MB/s"),
-      Measurement("AHAP document to text", megabytes / writing, "MB/s"),
+      Measurement("AHAP text to pattern", documentMegabytes / readingSeconds, "MB/s"),
+      Measurement("AHAP document to text", documentMegabytes / writingSeconds, "MB/s"),
     ]
   }
 
@@ -46,8 +48,8 @@ enum ReadingBenchmarks {
 /// Measures compiling patterns to render plans.
 enum CompileBenchmarks {
   static func run() throws -> [Measurement] {
-    var figures: [Measurement] = []
-    var perEvent: [Double] = []
+    var measurements: [Measurement] = []
+    var secondsPerEvent: [Double] = []
     for count in [1_000, 10_000, 100_000, 1_000_000] {
       let pattern = HapticPattern(
         // The stride and the count are coprime, so the events are unsorted.
@@ -55,15 +57,15 @@ enum CompileBenchmarks {
           HapticEvent(kind: .hapticTransient, time: Double(index &* 7_919 % count) * 0.01)
         })
       let time = try Stopwatch.medianSeconds(runs: 3) { _ = try RenderPlan(compiling: pattern) }
-      perEvent.append(time / Double(count))
-      figures.append(
+      secondsPerEvent.append(time / Double(count))
+      measurements.append(
         Measurement("compile \(count) events", time * 1e9 / Double(count), "ns per event"))
     }
-    figures.append(
+    measurements.append(
       Measurement(
         "growth from 1,000 to 1,000,000 events, 1 being linear and 2 being n log n",
-        perEvent[3] / perEvent[0], "times per event", targetValue: 4))
-    let points = HapticPattern(
+        secondsPerEvent[3] / secondsPerEvent[0], "times per event", targetValue: 4))
+    let curvePattern = HapticPattern(
       events: [HapticEvent(kind: .hapticContinuous, time: 0, duration: 20)],
       curves: [
         ParameterCurve(
@@ -72,17 +74,20 @@ enum CompileBenchmarks {
             .init(time: Double($0) * 0.0002, value: Float($0 % 2))
           })
       ])
-    let time = try Stopwatch.medianSeconds(runs: 3) { _ = try RenderPlan(compiling: points) }
-    figures.append(
-      Measurement("compile a curve of 100,000 points", time * 1e9 / 100_000, "ns per point"))
-    return figures
+    let compilationSeconds = try Stopwatch.medianSeconds(runs: 3) {
+      _ = try RenderPlan(compiling: curvePattern)
+    }
+    measurements.append(
+      Measurement(
+        "compile a curve of 100,000 points", compilationSeconds * 1e9 / 100_000, "ns per point"))
+    return measurements
   }
 }
 
 /// Measures complete renderings in memory, from text to samples.
 enum EndToEndBenchmarks {
   static func run() throws -> [Measurement] {
-    var figures: [Measurement] = []
+    var measurements: [Measurement] = []
     for name in ["earthquake-splash", "earthquake-simulation", "heartbeat"] {
       let text = ShippedPatterns.text(named: name) ?? []
       var seconds = 0.0
@@ -98,9 +103,10 @@ enum EndToEndBenchmarks {
           count = rendering.read(into: &span)
         }
       }
-      figures.append(Measurement("\(name), text to samples", seconds / time, "times real time"))
+      measurements.append(
+        Measurement("\(name), text to samples", seconds / time, "times real time"))
     }
-    return figures
+    return measurements
   }
 }
 
@@ -111,7 +117,7 @@ enum FormatBenchmarks {
   private static let minimumFileByteCount = 4_000_000
 
   static func run() throws -> [Measurement] {
-    var figures: [Measurement] = []
+    var measurements: [Measurement] = []
     for format in FormatRegistry.standard.formats where format.isWritable {
       for (content, composition) in [
         ("transients", transientPattern), ("envelopes", envelopePattern),
@@ -133,25 +139,29 @@ enum FormatBenchmarks {
           guard let figure = try measureReading(bytes, format, name.joined(separator: " ")) else {
             continue
           }
-          figures.append(figure)
+          measurements.append(figure)
         }
       }
     }
-    return figures
+    return measurements
   }
 
   private static func measureReading(_ bytes: [UInt8], _ format: HapticFormat, _ name: String)
     throws
     -> Measurement?
   {
-    let file = SourceFile(bytes, name: "x." + (format.fileExtensions.first ?? format.id))
-    guard bytes.count > minimumFileByteCount / 8, (try? FormatRegistry.standard.read(file)) != nil
+    let patternFile = SourceFile(bytes, name: "x." + (format.fileExtensions.first ?? format.id))
+    guard bytes.count > minimumFileByteCount / 8,
+      (try? FormatRegistry.standard.read(patternFile)) != nil
     else {
       return nil
     }
-    let time = try Stopwatch.medianSeconds { _ = try FormatRegistry.standard.read(file) }
+    let readingSeconds = try Stopwatch.medianSeconds {
+      _ = try FormatRegistry.standard.read(patternFile)
+    }
     return Measurement(
-      "\(name) to composition", Double(bytes.count) / 1e6 / time, "MB/s", targetValue: 100,
+      "\(name) to composition", Double(bytes.count) / 1e6 / readingSeconds, "MB/s",
+      targetValue: 100,
       isBetterWhenHigher: true)
   }
 

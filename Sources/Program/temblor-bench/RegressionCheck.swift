@@ -31,8 +31,8 @@ enum RegressionCheck {
   /// Compares all workloads with the thresholds in a file, and returns true if all are within them.
   static func checkThresholds(_ path: String) throws -> Bool {
     let thresholds = try readThresholds(path)
-    let widest = Self.workloads.map(\.workloadName.count).max() ?? 0
-    var isGood = true
+    let widestNameLength = Self.workloads.map(\.workloadName.count).max() ?? 0
+    var meetsThresholds = true
     for workload in workloads {
       guard let threshold = thresholds[workload.workloadName] else {
         print(
@@ -40,7 +40,7 @@ enum RegressionCheck {
           \(workload.workloadName): no threshold in \(path); add it with \
           'temblor-bench --update \(path)'
           """)
-        isGood = false
+        meetsThresholds = false
         continue
       }
       var minimumCost = Double.infinity
@@ -48,37 +48,39 @@ enum RegressionCheck {
         minimumCost = min(minimumCost, try measureRelativeCost(of: workload))
       }
       let isWithin = minimumCost <= threshold * maximumCostRatio
-      isGood = isGood && isWithin
+      meetsThresholds = meetsThresholds && isWithin
       let name =
-        workload.workloadName + String(repeating: " ", count: widest - workload.workloadName.count)
+        workload.workloadName
+        + String(repeating: " ", count: widestNameLength - workload.workloadName.count)
       let percent = Int((minimumCost / threshold * 100).rounded())
       print("\(name)  \(percent) % of its threshold\(isWithin ? "" : "  TOO SLOW")")
     }
-    return isGood
+    return meetsThresholds
   }
 
   static func updateThresholds(_ path: String) throws {
-    var json = JSONWriter()
-    try json.writeObject { file in
+    var jsonWriter = JSONWriter()
+    try jsonWriter.writeObject { file in
       for workload in workloads {
         file.writeMember(
           workload.workloadName, (try measureRelativeCost(of: workload) * 1_000).rounded() / 1_000)
       }
     }
-    try AtomicFileWriter.write(json.finish(), to: path)
+    try AtomicFileWriter.write(jsonWriter.finish(), to: path)
   }
 
   private static func measureRelativeCost(of workload: Workload) throws -> Double {
-    var minimum = Double.infinity
-    var referenceMinimum = Double.infinity
+    var minimumSeconds = Double.infinity
+    var referenceMinimumSeconds = Double.infinity
     try workload.runWork()
     for _ in 0..<runsPerAttempt {
-      referenceMinimum = min(
-        referenceMinimum, Stopwatch.measureSeconds(CLOCK_THREAD_CPUTIME_ID, runReferenceLoop))
-      minimum = min(
-        minimum, try Stopwatch.measureSeconds(CLOCK_THREAD_CPUTIME_ID, workload.runWork))
+      referenceMinimumSeconds = min(
+        referenceMinimumSeconds, Stopwatch.measureSeconds(CLOCK_THREAD_CPUTIME_ID, runReferenceLoop)
+      )
+      minimumSeconds = min(
+        minimumSeconds, try Stopwatch.measureSeconds(CLOCK_THREAD_CPUTIME_ID, workload.runWork))
     }
-    return minimum / referenceMinimum
+    return minimumSeconds / referenceMinimumSeconds
   }
 
   /// The result of the reference loop. Storing it prevents the compiler from removing the loop.
@@ -86,25 +88,25 @@ enum RegressionCheck {
 
   /// Rotates sixteen phasors for the duration of 1.5 s of sound.
   private static func runReferenceLoop() {
-    var real = [Double](repeating: 1, count: 16)
-    var imaginary = [Double](repeating: 0, count: 16)
-    var sum = 0.0
+    var realParts = [Double](repeating: 1, count: 16)
+    var imaginaryParts = [Double](repeating: 0, count: 16)
+    var imaginarySum = 0.0
     for _ in 0..<72_000 {
       for voice in 0..<16 {
         let angle = 0.01 + 0.001 * Double(voice)
-        let x = real[voice]
-        let y = imaginary[voice]
-        real[voice] = x - angle * y
-        imaginary[voice] = y + angle * real[voice]
-        sum += imaginary[voice]
+        let x = realParts[voice]
+        let y = imaginaryParts[voice]
+        realParts[voice] = x - angle * y
+        imaginaryParts[voice] = y + angle * realParts[voice]
+        imaginarySum += imaginaryParts[voice]
       }
     }
-    unsafe referenceResult = sum
+    unsafe referenceResult = imaginarySum
   }
 
   private static func readThresholds(_ path: String) throws -> [String: Double] {
-    let document = try JSONDocument(text: FileSystem.read(path), name: path)
-    return document.root.members.reduce(into: [:]) { thresholds, member in
+    let thresholdDocument = try JSONDocument(text: FileSystem.read(path), name: path)
+    return thresholdDocument.root.members.reduce(into: [:]) { thresholds, member in
       if let name = member.key, let number = member.number {
         thresholds[name] = number
       }
@@ -131,22 +133,24 @@ enum RegressionCheck {
   ]
 
   private static let fileWorkloads: [Workload] = {
-    let text =
+    let documentText =
       (try? AHAPDocument(pattern: ReadingBenchmarks.makeBenchmarkPattern()).canonicalText()) ?? []
-    let scattered = HapticPattern(
+    let scatteredPattern = HapticPattern(
       events: (0..<50_000).map { index in
         HapticEvent(kind: .hapticTransient, time: Double(index &* 7_919 % 50_000) * 0.01)
       })
-    let splash = ShippedPatterns.text(named: "earthquake-splash") ?? []
-    let samples = (0..<1 << 19).map { Float($0 % 977) / 1_000 - 0.5 }
+    let splashText = ShippedPatterns.text(named: "earthquake-splash") ?? []
+    let sawtoothSamples = (0..<1 << 19).map { Float($0 % 977) / 1_000 - 0.5 }
     var workloads = [
       Workload(workloadName: "AHAP text to pattern, 12 MB") {
-        _ = try AHAPDocument(text: text, name: "bench").read()
+        _ = try AHAPDocument(text: documentText, name: "bench").read()
       },
-      Workload(workloadName: "compile 50,000 events") { _ = try RenderPlan(compiling: scattered) },
+      Workload(workloadName: "compile 50,000 events") {
+        _ = try RenderPlan(compiling: scatteredPattern)
+      },
       Workload(workloadName: "splash, text to samples, 20 times") {
         for _ in 0..<20 {
-          let reading = try AHAPDocument(text: splash, name: "splash").read()
+          let reading = try AHAPDocument(text: splashText, name: "splash").read()
           renderPlan(try RenderPlan(compiling: reading.pattern))
         }
       },
@@ -154,12 +158,12 @@ enum RegressionCheck {
     for encoding in [SampleEncoding.s16, .s24Packed] {
       workloads.append(
         Workload(workloadName: "samples to \(encoding.rawValue), 5 million") {
-          var bytes = [UInt8](repeating: 0, count: samples.count * encoding.byteCount)
+          var bytes = [UInt8](repeating: 0, count: sawtoothSamples.count * encoding.byteCount)
           for _ in 0..<10 {
             var encoder = SampleEncoder(encoding)
             var span = bytes.mutableSpan
             var target = unsafe span.mutableBytes
-            encoder.encode(samples.span, into: &target)
+            encoder.encode(sawtoothSamples.span, into: &target)
           }
         })
     }
@@ -170,14 +174,14 @@ enum RegressionCheck {
     _ name: String, _ pattern: HapticPattern, channelCount: Int = 1, isFitted: Bool = false,
     repeats: Int = 1
   ) -> Workload {
-    var routing = spreadRouting(channelCount: channelCount)
+    var channelRouting = spreadRouting(channelCount: channelCount)
     if isFitted {
-      routing = routing.assigningTransducers(of: [VoiceBenchmarks.shakerProfile])
+      channelRouting = channelRouting.assigningTransducers(of: [VoiceBenchmarks.shakerProfile])
     }
-    return Workload(workloadName: name) { [routing] in
+    return Workload(workloadName: name) { [channelRouting] in
       let plan = try RenderPlan(compiling: pattern)
       for _ in 0..<repeats {
-        renderPlan(plan, routing)
+        renderPlan(plan, channelRouting)
       }
     }
   }
@@ -192,9 +196,9 @@ enum RegressionCheck {
     _ plan: RenderPlan, frameCount: Int64? = nil, _ routing: OutputRouting = OutputRouting()
   ) {
     var renderer = Renderer(plan: plan, settings: RenderSettings(routing: routing))
-    var block = [Float](repeating: 0, count: 512 * renderer.channelCount)
+    var outputBlock = [Float](repeating: 0, count: 512 * renderer.channelCount)
     for _ in 0..<((frameCount ?? plan.frameCount) / 512) {
-      var span = block.mutableSpan
+      var span = outputBlock.mutableSpan
       renderer.render(into: &span)
     }
   }

@@ -9,36 +9,39 @@ enum VoiceBenchmarks {
   private static let patternSeconds = 4.0
 
   static func run() throws -> [Measurement] {
-    var figures: [Measurement] = []
+    var measurements: [Measurement] = []
     for (name, pattern, goal) in [
       ("plain", { continuousPattern(voiceCount: $0) }, 0.4), ("moving", modulatedPattern, 0.45),
     ]
       as [(String, (Int) -> HapticPattern, Double)]
     {
       for count in [1, 8, 64] {
-        figures.append(
+        measurements.append(
           Measurement(
             "\(name) voices, \(count) at once",
             try measureNanoseconds(of: pattern(count), voices: count),
             "ns per voice and sample", targetValue: count == 64 ? goal : nil))
       }
     }
-    let frames = patternSeconds * 48_000
-    let output = try measureNanoseconds(of: silentPattern, voices: 1)
-    figures.append(
+    let patternFrameCount = patternSeconds * 48_000
+    let outputNanoseconds = try measureNanoseconds(of: silentPattern, voices: 1)
+    measurements.append(
       Measurement(
-        "output chain: DC blocker and limiter at rest", output, "ns per sample", targetValue: 1.2))
-    let fitted = try measureNanoseconds(
+        "output chain: DC blocker and limiter at rest", outputNanoseconds, "ns per sample",
+        targetValue: 1.2))
+    let fittedNanoseconds = try measureNanoseconds(
       of: silentPattern, voices: 1,
       routing: OutputRouting().assigningTransducers(of: [shakerProfile]))
-    figures.append(
+    measurements.append(
       Measurement(
-        "transducer stage: filters and protection", fitted - output, "ns per sample", targetValue: 3
+        "transducer stage: filters and protection", fittedNanoseconds - outputNanoseconds,
+        "ns per sample", targetValue: 3
       ))
-    let time =
-      try measureNanoseconds(of: transientPattern(count: 40_000), voices: 1) * frames * 1e-9
-    figures.append(Measurement("transients", 40_000 / time, "per second"))
-    return figures
+    let transientSeconds =
+      try measureNanoseconds(of: transientPattern(count: 40_000), voices: 1) * patternFrameCount
+      * 1e-9
+    measurements.append(Measurement("transients", 40_000 / transientSeconds, "per second"))
+    return measurements
   }
 
   static let shakerProfile = TransducerProfile(
@@ -93,10 +96,10 @@ enum VoiceBenchmarks {
   )
     -> ParameterCurve
   {
-    let points = (0...Int(seconds * 10)).map { index in
+    let curvePoints = (0...Int(seconds * 10)).map { index in
       ParameterCurve.ControlPoint(time: Double(index) / 10, value: index % 2 == 0 ? first : second)
     }
-    return ParameterCurve(id: id, time: 0, controlPoints: points)
+    return ParameterCurve(id: id, time: 0, controlPoints: curvePoints)
   }
 
   /// Returns the time per voice and sample for rendering in blocks of 512 frames, in nanoseconds.
@@ -105,11 +108,11 @@ enum VoiceBenchmarks {
   ) throws
     -> Double
   {
-    let plan = try RenderPlan(compiling: pattern)
-    let time = Stopwatch.medianSeconds {
-      RegressionCheck.renderPlan(plan, frameCount: Int64(patternSeconds * 48_000), routing)
+    let renderPlan = try RenderPlan(compiling: pattern)
+    let renderingSeconds = Stopwatch.medianSeconds {
+      RegressionCheck.renderPlan(renderPlan, frameCount: Int64(patternSeconds * 48_000), routing)
     }
-    return time * 1e9 / (patternSeconds * 48_000 * Double(voices))
+    return renderingSeconds * 1e9 / (patternSeconds * 48_000 * Double(voices))
   }
 }
 
@@ -120,53 +123,57 @@ enum LiveBenchmarks {
   private static let callCount = 20_000
 
   static func run() throws -> [Measurement] {
-    let period = Double(blockFrameCount) / 48_000
-    let shares = try measureCallSeconds().map { $0 / period * 100 }.sorted()
-    let name = "64 frames, 64 moving voices, 8 channels, with commands"
+    let periodSeconds = Double(blockFrameCount) / 48_000
+    let callPercentages = try measureCallSeconds().map { $0 / periodSeconds * 100 }.sorted()
+    let conditionsText = "64 frames, 64 moving voices, 8 channels, with commands"
     return [
-      Measurement("\(name), median call", shares[callCount / 2], "% of the period"),
       Measurement(
-        "\(name), 99.9 % of calls", shares[callCount * 999 / 1_000], "% of the period",
+        "\(conditionsText), median call", callPercentages[callCount / 2], "% of the period"),
+      Measurement(
+        "\(conditionsText), 99.9 % of calls", callPercentages[callCount * 999 / 1_000],
+        "% of the period",
         targetValue: 10),
-      Measurement("\(name), worst call", shares[callCount - 1], "% of the period"),
+      Measurement(
+        "\(conditionsText), worst call", callPercentages[callCount - 1], "% of the period"),
     ]
   }
 
   /// Returns the duration of each measured call of the renderer, in seconds.
   private static func measureCallSeconds() throws -> [Double] {
-    let link = RendererPort(channelCount: channelCount)
+    let rendererPort = RendererPort(channelCount: channelCount)
     let routing = RegressionCheck.spreadRouting(channelCount: channelCount)
-    var renderer = Renderer(rate: 48_000, settings: RenderSettings(routing: routing), port: link)
-    let seconds = Double(callCount * blockFrameCount) / 48_000
-    let players = try (0..<8).map { group in
+    var renderer = Renderer(
+      rate: 48_000, settings: RenderSettings(routing: routing), port: rendererPort)
+    let totalSeconds = Double(callCount * blockFrameCount) / 48_000
+    let patternPlayers = try (0..<8).map { group in
       var pattern = HapticPattern(
         events: (0..<8).map { index in
           HapticEvent(
-            kind: .hapticContinuous, time: 0, duration: seconds,
+            kind: .hapticContinuous, time: 0, duration: totalSeconds,
             parameters: [.hapticIntensity: 0.09, .hapticSharpness: Float(group * 8 + index) / 64])
         })
       pattern.curves = [
-        VoiceBenchmarks.zigzagCurve(.hapticSharpnessControl, 0.2, -0.2, seconds: seconds)
+        VoiceBenchmarks.zigzagCurve(.hapticSharpnessControl, 0.2, -0.2, seconds: totalSeconds)
       ]
       return RenderPlayer(plan: try RenderPlan(compiling: pattern))
     }
-    _ = link.send(players.flatMap { [.add($0), .start($0, at: 0)] })
-    var block = [Float](repeating: 0, count: blockFrameCount * channelCount)
-    var times: [Double] = []
-    times.reserveCapacity(callCount)
+    _ = rendererPort.send(patternPlayers.flatMap { [.add($0), .start($0, at: 0)] })
+    var outputBlock = [Float](repeating: 0, count: blockFrameCount * channelCount)
+    var callSeconds: [Double] = []
+    callSeconds.reserveCapacity(callCount)
     for call in 0..<callCount {
       if call % 10 == 0 {
-        let player = players[call / 10 % players.count]
+        let player = patternPlayers[call / 10 % patternPlayers.count]
         let intensity = Double(call % 7) / 7 + 0.1
-        _ = link.send([.control(player, .hapticIntensityControl, value: intensity, at: 0)])
+        _ = rendererPort.send([.control(player, .hapticIntensityControl, value: intensity, at: 0)])
       }
-      var span = block.mutableSpan
+      var span = outputBlock.mutableSpan
       let began = Stopwatch.clockSeconds(CLOCK_THREAD_CPUTIME_ID)
       renderer.render(into: &span)
-      times.append(Stopwatch.clockSeconds(CLOCK_THREAD_CPUTIME_ID) - began)
+      callSeconds.append(Stopwatch.clockSeconds(CLOCK_THREAD_CPUTIME_ID) - began)
     }
-    withExtendedLifetime(players) {}
-    return times
+    withExtendedLifetime(patternPlayers) {}
+    return callSeconds
   }
 }
 
@@ -175,18 +182,18 @@ enum CoreHapticsBenchmarks {
   static func run() throws -> [Measurement] {
     // The null device plays no sound and does not depend on the hardware of the machine.
     unsafe setenv("TEMBLOR_OUTPUT", "alsa:null", 1)
-    let tap = try CHHapticPattern(
+    let tapPattern = try CHHapticPattern(
       events: [
         CHHapticEvent(
           eventType: .hapticTransient,
           parameters: [CHHapticEventParameter(parameterID: .hapticIntensity, value: 0.1)],
           relativeTime: 0)
       ], parameters: [])
-    let firsts = try (0..<10).map { _ in
+    let firstSoundSeconds = try (0..<10).map { _ in
       try Stopwatch.measureSeconds {
         let engine = try CHHapticEngine()
         try engine.start()
-        try engine.makePlayer(with: tap).start(atTime: 0)
+        try engine.makePlayer(with: tapPattern).start(atTime: 0)
         while engine.currentTime == 0 {
           usleep(100)
         }
@@ -195,17 +202,20 @@ enum CoreHapticsBenchmarks {
     }
     let engine = try CHHapticEngine()
     try engine.start()
-    let plays = try (0..<500).map { _ in
+    let playerStartSeconds = try (0..<500).map { _ in
       defer { usleep(2_000) }
-      return try Stopwatch.measureSeconds { try engine.makePlayer(with: tap).start(atTime: 0) }
+      return try Stopwatch.measureSeconds {
+        try engine.makePlayer(with: tapPattern).start(atTime: 0)
+      }
     }
     engine.stop()
     return [
       Measurement(
         "create engine, start, first block of a tap, null device",
-        firsts.sorted()[firsts.count / 2] * 1_000, "ms", targetValue: 50),
+        firstSoundSeconds.sorted()[firstSoundSeconds.count / 2] * 1_000, "ms", targetValue: 50),
       Measurement(
-        "create and start player, median", plays.sorted()[plays.count / 2] * 1e6, "µs",
+        "create and start player, median",
+        playerStartSeconds.sorted()[playerStartSeconds.count / 2] * 1e6, "µs",
         targetValue: 50),
     ]
   }
