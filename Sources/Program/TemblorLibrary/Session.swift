@@ -44,18 +44,21 @@ final class DeviceSession {
     throws
   {
     let request = OutputRequest(rate: Int(rate), allowsOtherRate: true, channels: .atLeast(2))
-    let output = try OutputRegistry.standard.open(device, request)
-    let routing = OutputRouting(channelCount: output.format.channelCount)
-    let engine = PlaybackEngine(
-      rate: output.format.rate, routing: routing, profiles: [profile], strength: Float(strength))
-    let notices = SharedSinkEvents([])
-    let playback = try LivePlayback(engine, sink: output.sink, wantsRealTime: true) { event in
+    let openedOutput = try OutputRegistry.standard.open(device, request)
+    let outputRouting = OutputRouting(channelCount: openedOutput.format.channelCount)
+    let playbackEngine = PlaybackEngine(
+      rate: openedOutput.format.rate, routing: outputRouting, profiles: [profile],
+      strength: Float(strength))
+    let sinkEvents = SharedSinkEvents([])
+    let livePlayback = try LivePlayback(
+      playbackEngine, sink: openedOutput.sink, wantsRealTime: true
+    ) { event in
       if case .sinkEvent(let notice) = event {
-        notices.withLock { $0.append(notice) }
+        sinkEvents.withLock { $0.append(notice) }
       }
     }
-    self.init(engine, clock: playback.clock, notices)
-    self.livePlayback = playback
+    self.init(playbackEngine, clock: livePlayback.clock, sinkEvents)
+    self.livePlayback = livePlayback
   }
 
   /// Creates a session for an engine that is already driven.
@@ -81,10 +84,11 @@ final class DeviceSession {
   ///   - frame: The frame at which it starts, or a negative number to start immediately.
   func playPlan(_ plan: RenderPlan, at frame: Int64) throws(PlaybackError) -> Int32 {
     updatePlaybacks()
-    let player = try engine.player(for: [plan], duration: Double(plan.frameCount) / plan.rate)
-    try player.start(at: frame < 0 ? .now : .frame(frame))
+    let patternPlayer = try engine.player(
+      for: [plan], duration: Double(plan.frameCount) / plan.rate)
+    try patternPlayer.start(at: frame < 0 ? .now : .frame(frame))
     lastPlaybackNumber &+= 1
-    playbacksByNumber[lastPlaybackNumber] = PatternPlayback(player: player)
+    playbacksByNumber[lastPlaybackNumber] = PatternPlayback(player: patternPlayer)
     return lastPlaybackNumber
   }
 
@@ -121,7 +125,7 @@ final class DeviceSession {
     throws(PlaybackError) -> Bool
   {
     updatePlaybacks()
-    let time: PlaybackTime = frame < 0 ? .now : .frame(frame)
+    let commandTime: PlaybackTime = frame < 0 ? .now : .frame(frame)
     guard let player = playbacksByNumber[number]?.player else { return false }
     switch control {
     case .intensity, .sharpness:
@@ -134,15 +138,15 @@ final class DeviceSession {
           ParameterCurve.ControlPoint(time: 0, value: from),
           ParameterCurve.ControlPoint(time: seconds, value: Float(value)),
         ]
-        try player.schedule(ParameterCurve(id: id, time: 0, controlPoints: points), at: time)
+        try player.schedule(ParameterCurve(id: id, time: 0, controlPoints: points), at: commandTime)
       } else {
-        try player.set(id, to: Float(value), at: time)
+        try player.set(id, to: Float(value), at: commandTime)
       }
       playbacksByNumber[number]?.controlValues[index] = Float(value)
     case .gain:
-      try player.setGain(value, over: seconds > 0 ? seconds : nil, at: time)
+      try player.setGain(value, over: seconds > 0 ? seconds : nil, at: commandTime)
     case .stop:
-      try player.stop(at: time)
+      try player.stop(at: commandTime)
     }
     return true
   }
@@ -165,29 +169,31 @@ final class DeviceSession {
   /// Returns the state of the session as JSON. Each event is reported once.
   func statusJSON() -> [UInt8] {
     updatePlaybacks()
-    let reading = clock.reading
+    let clockReading = clock.reading
     // The relation between frames and the times at which they are heard, in seconds of the
     // monotonic clock.
-    let heard = Double(reading.position) - Double(reading.delayFrameCount + latencyFrameCount)
-    func seconds(_ frame: Int64) -> Double {
-      reading.readingTime / .seconds(1) + (Double(frame) - heard) / engine.rate
+    let heardPosition =
+      Double(clockReading.position) - Double(clockReading.delayFrameCount + latencyFrameCount)
+    func heardSeconds(_ frame: Int64) -> Double {
+      clockReading.readingTime / .seconds(1) + (Double(frame) - heardPosition) / engine.rate
     }
     for (number, play) in playbacksByNumber {
-      if let start = play.startFrame, play.heardStartSeconds == nil, Double(start) <= heard {
-        playbacksByNumber[number]?.heardStartSeconds = seconds(start)
+      if let start = play.startFrame, play.heardStartSeconds == nil, Double(start) <= heardPosition
+      {
+        playbacksByNumber[number]?.heardStartSeconds = heardSeconds(start)
       }
     }
-    let events = sinkEvents.withLock { events in
+    let recentEvents = sinkEvents.withLock { events in
       defer { events = [] }
       return events
     }
-    missedFrameCount += events.reduce(0) { $0 + $1.missedFrameCount }
-    let state: JSONObject = [
+    missedFrameCount += recentEvents.reduce(0) { $0 + $1.missedFrameCount }
+    let statusFields: JSONObject = [
       "rate": engine.rate, "latency": latencyFrameCount, "channels": engine.routing.channels.count,
       "rendered": Int(engine.position), "heard": Int(clock.heardFrame),
       "time": SystemTimeSource().now / .seconds(1),
       "isOver": livePlayback?.hasEnded == true, "missed": missedFrameCount,
-      "events": events.map { event -> JSONObject in
+      "events": recentEvents.map { event -> JSONObject in
         ["kind": "\(event.kind)", "missed": event.missedFrameCount, "text": event.text]
       },
       "plays": playbacksByNumber.sorted { $0.key < $1.key }.map { number, play -> JSONObject in
@@ -195,12 +201,12 @@ final class DeviceSession {
           "id": Int(number),
           "state": play.stateText,
           "start": play.startFrame,
-          "onset": play.startFrame.map { play.heardStartSeconds ?? seconds($0) },
+          "onset": play.startFrame.map { play.heardStartSeconds ?? heardSeconds($0) },
           "end": play.endFrame,
         ]
       },
     ]
-    return Array((state.compactLine + "\n").utf8)
+    return Array((statusFields.compactLine + "\n").utf8)
   }
 }
 
@@ -305,10 +311,12 @@ public func temblorSessionControl(
     }
     try checkNumber(seconds, 0...86_400, "the duration")
     try checkFrame(frame)
-    let hasMoved = try convertingPlaybackErrors { () throws(PlaybackError) in
+    let isPlaybackFound = try convertingPlaybackErrors { () throws(PlaybackError) in
       try session.setControl(ofPlay: play, control, to: value, over: seconds, at: frame)
     }
-    guard hasMoved else { throw .invalidState("playback \(play) has ended, or does not exist") }
+    guard isPlaybackFound else {
+      throw .invalidState("playback \(play) has ended, or does not exist")
+    }
     return 1
   }
 }
