@@ -21,25 +21,25 @@ public struct ALSABackend: OutputBackend {
   /// The sinks of PipeWire and PulseAudio are included. Probing plays nothing and skips devices in
   /// use; a device that does not respond within 2 s is listed with an error.
   public func outputs(probing: Bool) -> [OutputListing] {
-    var devices = [
+    var deviceListings = [
       OutputListing(name: "default", description: "Default device of the ALSA configuration")
     ]
     for device in DeviceNameBindings.namedDevices() + DeviceNameBindings.cardDevices()
     where !Self.conversionPlugins.contains(device.name) {
-      if let index = devices.firstIndex(where: { $0.name == device.name }) {
-        if devices[index].name == "default" {
-          devices[index] = device
+      if let index = deviceListings.firstIndex(where: { $0.name == device.name }) {
+        if deviceListings[index].name == "default" {
+          deviceListings[index] = device
         }
       } else {
-        devices.append(device)
+        deviceListings.append(device)
       }
     }
-    devices += SoundServers.system.listings(plugIns: Set(devices.map(\.name)))
+    deviceListings += SoundServers.system.listings(plugIns: Set(deviceListings.map(\.name)))
     if probing {
-      devices = devices.map(probedListing)
+      deviceListings = deviceListings.map(probedListing)
     }
     // The sort is stable, so devices of equal rank keep their order.
-    return devices.sorted { Self.sortRank(of: $0.name) < Self.sortRank(of: $1.name) }
+    return deviceListings.sorted { Self.sortRank(of: $0.name) < Self.sortRank(of: $1.name) }
   }
 
   /// Returns a listing with the capabilities of its device, which are read on a separate thread.
@@ -47,17 +47,17 @@ public struct ALSABackend: OutputBackend {
   public func probedListing(_ listing: OutputListing) -> OutputListing {
     // A server's plug-in has the same capabilities for every sink.
     if NamedSink(device: listing.name) != nil { return listing }
-    let box = Locked(listing)
-    var failed = listing
+    let lockedListing = Locked(listing)
+    var failedListing = listing
     do throws(PlaybackError) {
-      let thread = try BackgroundThread { box.withLock { Self.probe(&$0) } }
-      if thread.wait(within: Self.probeTimeout) { return box.withLock { $0 } }
-      failed.probeError = OutputError(
+      let thread = try BackgroundThread { lockedListing.withLock { Self.probe(&$0) } }
+      if thread.wait(within: Self.probeTimeout) { return lockedListing.withLock { $0 } }
+      failedListing.probeError = OutputError(
         .unresponsive, output: listing.name, "the device does not respond")
     } catch {
-      failed.probeError = OutputError(.other, output: listing.name, error.description)
+      failedListing.probeError = OutputError(.other, output: listing.name, error.description)
     }
-    return failed
+    return failedListing
   }
 
   /// The plug-ins that convert audio for other devices. Users do not select these plug-ins by name.
@@ -179,15 +179,16 @@ enum DeviceNameBindings {
   /// Calls `snd_device_name_hint`, and returns the configured devices that can play.
   static func namedDevices() -> [OutputListing] {
     LibraryErrors.silenceALSA()
-    var list: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
-    guard unsafe snd_device_name_hint(-1, "pcm", &list) == 0, let list = unsafe list else {
+    var hintList: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+    guard unsafe snd_device_name_hint(-1, "pcm", &hintList) == 0, let hintList = unsafe hintList
+    else {
       return []
     }
-    defer { unsafe snd_device_name_free_hint(list) }
-    var devices: [OutputListing] = []
-    var index = 0
-    while let hint = unsafe list[index] {
-      index += 1
+    defer { unsafe snd_device_name_free_hint(hintList) }
+    var listings: [OutputListing] = []
+    var hintIndex = 0
+    while let hint = unsafe hintList[hintIndex] {
+      hintIndex += 1
       // A name without a direction is valid for both.
       guard let name = unsafe hintText("NAME", of: hint),
         unsafe hintText("IOID", of: hint) ?? "Output" == "Output"
@@ -195,20 +196,20 @@ enum DeviceNameBindings {
         continue
       }
       let description = unsafe hintText("DESC", of: hint) ?? name
-      devices.append(OutputListing(name: name, description: singleLine(description)))
+      listings.append(OutputListing(name: name, description: singleLine(description)))
     }
-    return devices
+    return listings
   }
 
   /// Calls `snd_card_next` and `snd_ctl_pcm_next_device`, and returns the devices of all cards,
   /// including those without a configured name.
   static func cardDevices() -> [OutputListing] {
     LibraryErrors.silenceALSA()
-    var devices: [OutputListing] = []
-    var card: Int32 = -1
-    while unsafe snd_card_next(&card) == 0, card >= 0 {
+    var listings: [OutputListing] = []
+    var cardNumber: Int32 = -1
+    while unsafe snd_card_next(&cardNumber) == 0, cardNumber >= 0 {
       var control: OpaquePointer?
-      guard unsafe snd_ctl_open(&control, "hw:\(card)", Int32(SND_CTL_NONBLOCK)) == 0 else {
+      guard unsafe snd_ctl_open(&control, "hw:\(cardNumber)", Int32(SND_CTL_NONBLOCK)) == 0 else {
         continue
       }
       defer { unsafe snd_ctl_close(control) }
@@ -223,14 +224,15 @@ enum DeviceNameBindings {
         guard unsafe snd_ctl_pcm_info(control, information) == 0 else { continue }
         let name = unsafe snd_pcm_info_get_name(information).map { unsafe String(cString: $0) }
         let lasting =
-          PersistentDeviceName.persistentName(ofCard: Int(card)).map { ", also \($0)" } ?? ""
-        devices.append(
+          PersistentDeviceName.persistentName(ofCard: Int(cardNumber)).map { ", also \($0)" } ?? ""
+        listings.append(
           OutputListing(
-            name: "hw:\(card),\(number)", description: singleLine(name ?? "A sound card") + lasting)
+            name: "hw:\(cardNumber),\(number)",
+            description: singleLine(name ?? "A sound card") + lasting)
         )
       }
     }
-    return devices
+    return listings
   }
 
   private static func hintText(_ key: String, of hint: UnsafeMutableRawPointer) -> String? {
@@ -258,12 +260,13 @@ enum PersistentDeviceName {
   static func alsaName(for name: String, root: String = "") -> String? {
     if name.hasPrefix("card:") { return "plughw:CARD=" + name.dropFirst(5) }
     guard name.hasPrefix("usb:") else { return name }
-    let parts = name.split(separator: ":", maxSplits: 3, omittingEmptySubsequences: false)
-    guard parts.count >= 3 else { return nil }
-    let numbers = parts[1...2].joined(separator: ":").lowercased()
+    let nameComponents = name.split(separator: ":", maxSplits: 3, omittingEmptySubsequences: false)
+    guard nameComponents.count >= 3 else { return nil }
+    let usbID = nameComponents[1...2].joined(separator: ":").lowercased()
     return cardNumbers(root: root).first { card in
-      firstLine(ofFile: "\(root)/proc/asound/card\(card)/usbid") == numbers
-        && (parts.count < 4 || serialNumber(ofCard: card, root: root) == String(parts[3]))
+      firstLine(ofFile: "\(root)/proc/asound/card\(card)/usbid") == usbID
+        && (nameComponents.count < 4
+          || serialNumber(ofCard: card, root: root) == String(nameComponents[3]))
     }.map { "plughw:\($0)" }
   }
 
@@ -275,8 +278,8 @@ enum PersistentDeviceName {
   }
 
   private static func cardNumbers(root: String) -> [Int] {
-    let names = (try? FileSystem.visibleNames(in: root + "/proc/asound")) ?? []
-    return names.compactMap { $0.hasPrefix("card") ? Int($0.dropFirst(4)) : nil }.sorted()
+    let entryNames = (try? FileSystem.visibleNames(in: root + "/proc/asound")) ?? []
+    return entryNames.compactMap { $0.hasPrefix("card") ? Int($0.dropFirst(4)) : nil }.sorted()
   }
 
   /// Returns the serial number of a USB card. In sysfs, the `device` of a card is a USB interface,
@@ -286,7 +289,7 @@ enum PersistentDeviceName {
   }
 
   private static func firstLine(ofFile path: String) -> String? {
-    guard let bytes = try? FileSystem.read(path, limit: 4_096) else { return nil }
-    return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    guard let fileBytes = try? FileSystem.read(path, limit: 4_096) else { return nil }
+    return String(decoding: fileBytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
   }
 }

@@ -96,8 +96,8 @@ public final class ALSACapture {
   public func firstFrameTime() -> Duration? {
     guard let startTime else { return nil }
     if isFasterThanRealTime { return startTime }
-    guard frameCount > 0, let waiting = try? pcm.delay() else { return nil }
-    return clock.now - .seconds(Double(frameCount + waiting) / Double(rate))
+    guard frameCount > 0, let waitingFrameCount = try? pcm.delay() else { return nil }
+    return clock.now - .seconds(Double(frameCount + waitingFrameCount) / Double(rate))
   }
 
   /// Stops recording at once.
@@ -116,15 +116,17 @@ public final class ALSACapture {
     _ pcm: PCM, device: String, rate: Int, channelCount: Int, periodSeconds: Double,
     bufferSeconds: Double
   ) throws -> (encoding: SampleEncoding, periodSize: Int) {
-    func refusal(_ text: String) -> OutputError {
+    func unsupportedFormatError(_ text: String) -> OutputError {
       OutputError(.unsupportedFormat, output: device, text)
     }
     try pcm.startNegotiation()
-    guard pcm.supports(.readWrite) else { throw refusal("does not support interleaved capture") }
+    guard pcm.supports(.readWrite) else {
+      throw unsupportedFormatError("does not support interleaved capture")
+    }
     try pcm.set(PCMAccess.readWrite)
     guard pcm.supports(channelCount: channelCount) else {
       let offered = PCMNegotiation.channelCounts(of: pcm, in: try pcm.channelCounts())
-      throw refusal(
+      throw unsupportedFormatError(
         "does not support capture with "
           + "\(channelCount == 1 ? "1 channel" : "\(channelCount) channels"); supported: "
           + PCMNegotiation.listText(offered))
@@ -132,12 +134,12 @@ public final class ALSACapture {
     try pcm.set(channelCount: channelCount)
     guard pcm.supports(rate: rate) else {
       let offered = try PCMNegotiation.rates(of: pcm)
-      throw refusal(
+      throw unsupportedFormatError(
         "does not support capture at \(rate) Hz; supported: \(PCMNegotiation.listText(offered)) Hz")
     }
     try pcm.set(rate: rate)
     guard let encoding = SampleEncoding.allCases.first(where: { pcm.supports($0) }) else {
-      throw refusal("does not support 16-, 24-, or 32-bit capture")
+      throw unsupportedFormatError("does not support 16-, 24-, or 32-bit capture")
     }
     try pcm.set(encoding)
     try pcm.set(periodSizeNear: max(16, Int(periodSeconds * Double(rate))))
@@ -149,26 +151,26 @@ public final class ALSACapture {
   }
 
   private static func captureError(_ failure: PCMFailure, device: String) -> OutputError {
-    var error = OutputError(failure, device: device)
-    switch error.kind {
+    var outputError = OutputError(failure, device: device)
+    switch outputError.kind {
     case .busy:
-      error.description =
+      outputError.description =
         """
         device busy: another program is recording from it; close that program or choose another \
         device
         """
     case .permissionDenied:
-      error.description =
+      outputError.description =
         "permission denied; add your user to the group 'audio' to record from this device"
     default:
       break
     }
     if failure.code == EPIPE || failure.code == ESTRPIPE {
-      error = OutputError(
+      outputError = OutputError(
         .overrun, output: device,
         "overrun: the recording has a gap; close other programs and record again")
     }
-    return error
+    return outputError
   }
 }
 
@@ -178,10 +180,10 @@ struct SampleDecoder {
 
   /// Appends the samples of some bytes. An incomplete sample at the end is ignored.
   func decode(_ bytes: Span<UInt8>, into samples: inout [Float]) {
-    let size = encoding.byteCount
-    for start in stride(from: 0, through: bytes.count - size, by: size) {
+    let sampleByteCount = encoding.byteCount
+    for start in stride(from: 0, through: bytes.count - sampleByteCount, by: sampleByteCount) {
       var number: UInt32 = 0
-      for index in 0..<size {
+      for index in 0..<sampleByteCount {
         #if _endian(little)
           number |= UInt32(bytes[start + index]) << (8 * UInt32(index))
         #else
@@ -239,7 +241,7 @@ public final class LiveCapture: CaptureSource {
     clock: any TimeSource = SystemTimeSource(),
     interception: PCMInterception? = nil
   ) throws(OutputError) {
-    var refusal: OutputError?
+    var lastRefusal: OutputError?
     for (rate, channelCount) in rates.flatMap({ [($0, 2), ($0, 1)] }) {
       do throws(OutputError) {
         let open = { () throws(OutputError) in
@@ -258,11 +260,12 @@ public final class LiveCapture: CaptureSource {
         reopenDevice = open
         return
       } catch {
-        refusal = refusal ?? error
+        lastRefusal = lastRefusal ?? error
         guard error.kind == .unsupportedFormat else { throw error }
       }
     }
-    throw refusal ?? OutputError(.unsupportedFormat, output: device, "has no supported sample rate")
+    throw lastRefusal
+      ?? OutputError(.unsupportedFormat, output: device, "has no supported sample rate")
   }
 
   deinit { capture?.stop() }

@@ -7,8 +7,8 @@ extension ALSASink {
   func recover(from failure: PCMFailure) {
     guard recovery.phase == .open, let pcm else { return }
     let now = clock.now
-    let window = bufferDuration + .milliseconds(100)
-    guard recovery.beginRecovery(now: now, window: window) else {
+    let recoveryWindow = bufferDuration + .milliseconds(100)
+    guard recovery.beginRecovery(now: now, window: recoveryWindow) else {
       return handleDisconnection(failure, now: now)
     }
     switch failure.code {
@@ -79,11 +79,11 @@ extension ALSASink {
     let lateCount = max(0, correction.skippedFrameCount)
     let overdueCount = min(lateCount, pendingFrames.pendingFrameCount)
     pendingFrames.removeFirst(overdueCount)
-    let continues =
+    let isPlaybackContinuous =
       correction.queuedFrameCount > 0 && correction.skippedFrameCount > 0 && overdueCount == 0
       && pendingFrames.pendingFrameCount == 0
-    missedFrames.record(lateCount - overdueCount, as: continues ? .late : .interrupted)
-    if continues { return lateCount + correction.lostFrameCount }
+    missedFrames.record(lateCount - overdueCount, as: isPlaybackContinuous ? .late : .interrupted)
+    if isPlaybackContinuous { return lateCount + correction.lostFrameCount }
 
     // The pending frames were rendered to follow lost frames, so silence replaces them.
     let replacedCount = pendingFrames.pendingFrameCount
@@ -97,8 +97,8 @@ extension ALSASink {
   func lateCause(now: Duration) -> SinkEvent.Cause {
     if waitTimes.wasStopped(before: now) { return .stoppedProcess }
     // A device is also late if its buffer empties too early or before the start.
-    let isDry = !timeline.isDeviceStarted || now < (timeline.playbackEndTime ?? now)
-    return timeline.isDeviceLate || isDry ? .lateDevice : .lateDelivery
+    let isDeviceBufferEmpty = !timeline.isDeviceStarted || now < (timeline.playbackEndTime ?? now)
+    return timeline.isDeviceLate || isDeviceBufferEmpty ? .lateDevice : .lateDelivery
   }
 
   // MARK: - Underrun and suspension
@@ -140,20 +140,20 @@ extension ALSASink {
     guard mustGrowBuffer, pendingFrames.pendingFrameCount == 0 else { return }
     mustGrowBuffer = false
     try pcm.endConfiguration()
-    let granted: PCMConfiguration
+    let grantedConfiguration: PCMConfiguration
     do {
-      granted = try PCMNegotiation(request: currentRequest).negotiate(pcm)
+      grantedConfiguration = try PCMNegotiation(request: currentRequest).negotiate(pcm)
     } catch {
       throw error as? PCMFailure ?? PCMFailure(.hardwareParameters, code: EINVAL)
     }
-    guard matchesFormat(of: granted) else {
+    guard matchesFormat(of: grantedConfiguration) else {
       throw PCMFailure(.hardwareParameters, code: EINVAL)
     }
-    applyConfiguration(granted, of: pcm)
+    applyConfiguration(grantedConfiguration, of: pcm)
     eventQueue.add(
       .degraded,
       text: BufferGrowth.growthMessage(
-        request.device, frameCount: granted.bufferSize, rate: format.rate))
+        request.device, frameCount: grantedConfiguration.bufferSize, rate: format.rate))
   }
 
   /// Adapts the sink to the configuration of a newly opened or reconfigured device.
@@ -179,9 +179,9 @@ extension ALSASink {
   /// Returns whether the device lost frames without playing them. After an underrun, less than a
   /// period would remain.
   private func hasDroppedBuffer(now: Duration) -> Bool {
-    guard let playbackEnd = timeline.playbackEndTime else { return false }
-    let unplayed = playbackEnd - max(now, timeline.silenceEndTime)
-    return timeline.frameTime.frameCount(in: unplayed) > configuration.periodSize
+    guard let playbackEndTime = timeline.playbackEndTime else { return false }
+    let unplayedDuration = playbackEndTime - max(now, timeline.silenceEndTime)
+    return timeline.frameTime.frameCount(in: unplayedDuration) > configuration.periodSize
   }
 
   private static func eventMessage(_ kind: SinkEvent.Kind, _ cause: SinkEvent.Cause) -> String {
@@ -197,7 +197,7 @@ extension ALSASink {
   /// with an empty buffer.
   private func resumeAfterSuspension(_ pcm: PCM, since: Duration) {
     let now = clock.now
-    let text = "the device was suspended"
+    let suspensionMessage = "the device was suspended"
     do throws(PCMFailure) {
       try pcm.resume()
       try restartIfPrepared(pcm, now: now)
@@ -206,11 +206,12 @@ extension ALSASink {
       let queuedCount =
         timeline.isDeviceStarted
         ? configuration.bufferSize - (try pcm.available()) : timeline.prefillFrameCount
-      reportMissedFrames(.suspended, cause: nil, queuedCount: max(0, queuedCount), now: now, text)
+      reportMissedFrames(
+        .suspended, cause: nil, queuedCount: max(0, queuedCount), now: now, suspensionMessage)
     } catch {
       if error.call == .resume, error.code == EAGAIN, now - since < .seconds(5) {
         if recovery.phase == .open {
-          eventQueue.add(.suspended, text: text)
+          eventQueue.add(.suspended, text: suspensionMessage)
         }
         recovery.phase = .suspended(since: since, nextAttempt: now + .milliseconds(20))
       } else if error.code == ENODEV {
@@ -277,24 +278,28 @@ extension ALSASink {
     let waitsForClosing =
       reconnector.isClosing
       && recovery.waitsForClosing(isJACKClient: configuration.isJACKClient, now: now)
-    let isOccupied = reconnector.isOpening || waitsForClosing
-    if now >= nextAttempt, !isOccupied {
+    let isReconnectorBusy = reconnector.isOpening || waitsForClosing
+    if now >= nextAttempt, !isReconnectorBusy {
       recovery.beginAttempt(now: now)
       mustGrowBuffer = false
       reconnector.beginOpening(currentRequest)
     }
-    if let result = reconnector.popResult(), acceptReopened(result) || recovery.phase == .ended {
+    if let openingResult = reconnector.popResult(),
+      acceptReopened(openingResult) || recovery.phase == .ended
+    {
       return nil
     }
     now = clock.now
-    let reportedUntil = timeline.playbackEndTime ?? now
-    if now - reportedUntil >= Self.missedReportInterval {
+    let reportedEndTime = timeline.playbackEndTime ?? now
+    if now - reportedEndTime >= Self.missedReportInterval {
       missedFrames.addDisconnected(skipOverdueFrames(now: now))
       return nil
     }
-    let limit = min(reportedUntil + Self.missedReportInterval - now, Self.missedReportInterval)
-    let timeout = isOccupied ? limit : max(.zero, min(limit, nextAttempt - now))
-    return wait(wake, descriptorCount: 0, limit: timeout)
+    let reportTimeout = min(
+      reportedEndTime + Self.missedReportInterval - now, Self.missedReportInterval)
+    let waitTimeout =
+      isReconnectorBusy ? reportTimeout : max(.zero, min(reportTimeout, nextAttempt - now))
+    return wait(wake, descriptorCount: 0, limit: waitTimeout)
   }
 
   /// Accepts a reopened device if its format has not changed.

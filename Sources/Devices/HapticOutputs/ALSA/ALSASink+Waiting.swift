@@ -10,20 +10,20 @@ extension ALSASink {
   /// woken.
   public func wait(_ wake: WakeSignal) -> SinkReadiness {
     watchedDescriptors[0] = PollDescriptor(wake.descriptor)
-    let start = clock.now
-    waitTimes.enterSink(now: start, bufferDuration: bufferDuration)
+    let waitStartTime = clock.now
+    waitTimes.enterSink(now: waitStartTime, bufferDuration: bufferDuration)
     defer { waitTimes.leaveSink(now: clock.now) }
-    let deadline = start + Self.maximumWaitDuration
-    var isUnproductive = false
+    let waitDeadline = waitStartTime + Self.maximumWaitDuration
+    var isWaitUnproductive = false
     while true {
       if let failure = deferredError {
         deferredError = nil
         recover(from: failure)
       }
       if let readiness = missedFrames.popReadiness() { return readiness }
-      let readiness = performNextStep(wake, isUnproductive: &isUnproductive)
+      let readiness = performNextStep(wake, isUnproductive: &isWaitUnproductive)
       if let readiness { return readiness }
-      if deferredError == nil, !missedFrames.isPending, clock.now >= deadline {
+      if deferredError == nil, !missedFrames.isPending, clock.now >= waitDeadline {
         return .ready(frameCount: 0)
       }
     }
@@ -35,10 +35,10 @@ extension ALSASink {
     switch recovery.phase {
     case .ended:
       return .ended
-    case .disconnected(let nextAttempt):
-      return waitForReconnection(nextAttempt, wake)
-    case .suspended(let since, let nextAttempt):
-      return waitForResumption(since, nextAttempt, wake)
+    case .disconnected(let nextAttemptTime):
+      return waitForReconnection(nextAttemptTime, wake)
+    case .suspended(let suspensionTime, let nextAttemptTime):
+      return waitForResumption(suspensionTime, nextAttemptTime, wake)
     case .idle:
       resumeFromIdle()
       return nil
@@ -61,27 +61,30 @@ extension ALSASink {
   {
     guard let pcm else { return .ended }
     let now = clock.now
-    var available = try measureAvailableFrames(pcm, now: now)
+    var availableFrameCount = try measureAvailableFrames(pcm, now: now)
     if missedFrames.isPending { return nil }
-    timeline.continueWarmUp(available: available, now: now)
+    timeline.continueWarmUp(available: availableFrameCount, now: now)
     if timeline.pendingSilenceFrameCount > 0 || pendingFrames.pendingFrameCount > 0 {
-      available -= try writePending(to: pcm)
+      availableFrameCount -= try writePending(to: pcm)
     } else if timeline.isBufferFilled {
       // An earlier attempt to start the device failed.
       try startDevice(pcm)
     }
-    if let readiness = readiness(available: available) { return readiness }
+    if let readiness = readiness(available: availableFrameCount) { return readiness }
 
-    let missing = timeline.frameTime.duration(of: max(1, configuration.periodSize - available))
-    if configuration.isFasterThanRealTime { return wait(wake, descriptorCount: 0, limit: missing) }
-    let limit = try waitLimit(now: now)
+    let missingDuration = timeline.frameTime.duration(
+      of: max(1, configuration.periodSize - availableFrameCount))
+    if configuration.isFasterThanRealTime {
+      return wait(wake, descriptorCount: 0, limit: missingDuration)
+    }
+    let waitTimeout = try waitLimit(now: now)
     if isUnproductive {
       isUnproductive = false
       try checkProgress(now: now)
-      return wait(wake, descriptorCount: 0, limit: min(limit, missing))
+      return wait(wake, descriptorCount: 0, limit: min(waitTimeout, missingDuration))
     }
     try pcm.pollDescriptors(into: &watchedDescriptors, from: 1)
-    let readiness = wait(wake, descriptorCount: watchedDescriptors.count - 1, limit: limit)
+    let readiness = wait(wake, descriptorCount: watchedDescriptors.count - 1, limit: waitTimeout)
     if readiness == nil {
       isUnproductive = try pcm.receivedEvents(&watchedDescriptors, from: 1) != 0
     }
@@ -94,29 +97,31 @@ extension ALSASink {
     guard timeline.pendingSilenceFrameCount == 0, pendingFrames.pendingFrameCount == 0 else {
       return nil
     }
-    let periodCount = min(available, format.bufferSize) / configuration.periodSize
-    guard periodCount > 0 else { return nil }
-    return .ready(frameCount: periodCount * configuration.periodSize)
+    let writablePeriodCount = min(available, format.bufferSize) / configuration.periodSize
+    guard writablePeriodCount > 0 else { return nil }
+    return .ready(frameCount: writablePeriodCount * configuration.periodSize)
   }
 
   /// Returns the maximum duration of the next wait for the device.
   ///
   /// - Throws: `ETIMEDOUT` if the device has stalled.
   private func waitLimit(now: Duration) throws(PCMFailure) -> Duration {
-    let limit = stallTimeout - (now - timeline.lastProgressTime)
-    guard limit > .zero else { throw PCMFailure(.available, code: ETIMEDOUT) }
-    guard timeline.isDeviceStarted, let playbackEnd = timeline.playbackEndTime else { return limit }
+    let stallWaitLimit = stallTimeout - (now - timeline.lastProgressTime)
+    guard stallWaitLimit > .zero else { throw PCMFailure(.available, code: ETIMEDOUT) }
+    guard timeline.isDeviceStarted, let playbackEndTime = timeline.playbackEndTime else {
+      return stallWaitLimit
+    }
     // Polls once more with half a period left: if there is still no space, the device is late, not
     // this thread.
-    let period = timeline.frameTime.duration(of: configuration.periodSize)
-    let remaining = playbackEnd - now - period / 2
-    if remaining > .zero { return min(limit, remaining) }
-    if playbackEnd > now {
+    let periodDuration = timeline.frameTime.duration(of: configuration.periodSize)
+    let remainingDuration = playbackEndTime - now - periodDuration / 2
+    if remainingDuration > .zero { return min(stallWaitLimit, remainingDuration) }
+    if playbackEndTime > now {
       timeline.markDeviceLate()
     }
     // While a device is late, every period shows whether it still has its frames, so that they are
     // counted if it drops them.
-    return min(limit, period)
+    return min(stallWaitLimit, periodDuration)
   }
 
   /// Checks that a device that signals readiness makes progress.
@@ -124,9 +129,9 @@ extension ALSASink {
   /// PulseAudio's buffer seems unchanged when the server consumed all of it between two polls. A
   /// device that signals readiness without space for this long has run dry.
   private func checkProgress(now: Duration) throws(PCMFailure) {
-    let limit =
+    let stallTimeLimit =
       timeline.frameTime.duration(of: 2 * configuration.bufferSize) + .milliseconds(50)
-    guard timeline.isDeviceStarted, now - timeline.lastProgressTime > limit else { return }
+    guard timeline.isDeviceStarted, now - timeline.lastProgressTime > stallTimeLimit else { return }
     timeline.markDeviceLate()
     throw PCMFailure(.available, code: EPIPE)
   }
@@ -135,9 +140,9 @@ extension ALSASink {
   /// It is one second while the device runs, and three seconds before, since an idle null sink of
   /// PulseAudio starts up to two seconds late even after it is reopened.
   private var stallTimeout: Duration {
-    let isRunning = timeline.isDeviceSteady && !recovery.hasJustReconnected
+    let isRunningSteadily = timeline.isDeviceSteady && !recovery.hasJustReconnected
     return timeline.frameTime.duration(of: 2 * configuration.bufferSize)
-      + .seconds(isRunning ? 1 : 3)
+      + .seconds(isRunningSteadily ? 1 : 3)
   }
 
   /// Waits for the device's descriptors, the signal, or a timeout.
@@ -148,11 +153,11 @@ extension ALSASink {
     for index in watchedDescriptors.indices.dropFirst(1 + descriptorCount) {
       watchedDescriptors[index].descriptor = -1
     }
-    let limit = max(.zero, min(limit, Self.maximumWaitDuration))
-    let start = clock.now
-    waitTimes.beginWait(now: start)
-    clock.wait(for: &watchedDescriptors, timeout: limit)
-    waitTimes.endWait(now: clock.now, expectedEnd: start + limit)
+    let waitTimeout = max(.zero, min(limit, Self.maximumWaitDuration))
+    let waitStartTime = clock.now
+    waitTimes.beginWait(now: waitStartTime)
+    clock.wait(for: &watchedDescriptors, timeout: waitTimeout)
+    waitTimes.endWait(now: clock.now, expectedEnd: waitStartTime + waitTimeout)
     guard watchedDescriptors[0].receivedEvents != 0 else { return nil }
     wake.lower()
     return .interrupted
@@ -161,9 +166,9 @@ extension ALSASink {
   /// Records the duration of a call to the device. If the call took longer than a period, the
   /// device counts as late.
   func recordDeviceCall(since start: Duration) {
-    let duration = clock.now - start
-    waitTimes.recordDeviceCall(duration)
-    if duration > timeline.frameTime.duration(of: configuration.periodSize) {
+    let callDuration = clock.now - start
+    waitTimes.recordDeviceCall(callDuration)
+    if callDuration > timeline.frameTime.duration(of: configuration.periodSize) {
       timeline.markDeviceLate()
     }
   }
@@ -176,29 +181,32 @@ extension ALSASink {
     if configuration.isFasterThanRealTime { return availableFramesByClock(now: now) }
     try checkState(of: pcm)
     defer { recordDeviceCall(since: now) }
-    let available = try pcm.available()
+    let availableFrameCount = try pcm.available()
     // More space than the buffer holds means that the device's pointer passed the written frames:
     // an underrun.
-    guard available <= configuration.bufferSize else { throw PCMFailure(.available, code: EPIPE) }
-    let hasMoved = timeline.recordPoll(available: available, start: now, end: clock.now)
-    guard hasMoved, timeline.isDeviceStarted else { return available }
-    if available >= configuration.periodSize {
+    guard availableFrameCount <= configuration.bufferSize else {
+      throw PCMFailure(.available, code: EPIPE)
+    }
+    let hasDeviceProgressed = timeline.recordPoll(
+      available: availableFrameCount, start: now, end: clock.now)
+    guard hasDeviceProgressed, timeline.isDeviceStarted else { return availableFrameCount }
+    if availableFrameCount >= configuration.periodSize {
       recovery.hasJustReconnected = false
     }
-    trackDeviceClock(queuedCount: configuration.bufferSize - available, now: now)
-    return available
+    trackDeviceClock(queuedCount: configuration.bufferSize - availableFrameCount, now: now)
+    return availableFrameCount
   }
 
   private func checkState(of pcm: PCM) throws(PCMFailure) {
-    let code: Int32
+    let delayErrorCode: Int32
     switch pcm.state {
     case .prepared, .running: return
-    case .underrun: code = EPIPE
-    case .suspended: code = ESTRPIPE
-    case .disconnected: code = ENODEV
-    case .other: code = EBADFD
+    case .underrun: delayErrorCode = EPIPE
+    case .suspended: delayErrorCode = ESTRPIPE
+    case .disconnected: delayErrorCode = ENODEV
+    case .other: delayErrorCode = EBADFD
     }
-    throw PCMFailure(.available, code: code)
+    throw PCMFailure(.available, code: delayErrorCode)
   }
 
   /// Tracks the device's clock, and reports a sudden jump of the clock.

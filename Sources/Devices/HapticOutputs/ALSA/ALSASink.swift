@@ -149,9 +149,9 @@ public final class ALSASink: AudioSink {
 
   /// The request with which the device is reopened, including the grown buffer size.
   var currentRequest: PCMRequest {
-    var request = request
-    request.bufferSize = bufferGrowth.bufferFrameCount
-    return request
+    var reopeningRequest = request
+    reopeningRequest.bufferSize = bufferGrowth.bufferFrameCount
+    return reopeningRequest
   }
 
   /// Returns the initial and maximum buffer sizes, in frames at the requested rate; by default, 20
@@ -185,21 +185,21 @@ public final class ALSASink: AudioSink {
   /// The number of frames that were written and not yet heard, limited to the buffer size plus one
   /// second.
   public var delayFrames: Int {
-    let limit = configuration.bufferSize + configuration.rate
+    let maximumDelayFrames = configuration.bufferSize + configuration.rate
     return min(
       max(
         0,
         deviceDelayFrameCount + timeline.pendingSilenceFrameCount
           + pendingFrames.pendingFrameCount),
-      limit)
+      maximumDelayFrames)
   }
 
   private var deviceDelayFrameCount: Int {
     guard recovery.phase == .open, let pcm else { return 0 }
     guard timeline.isDeviceStarted else { return timeline.prefillFrameCount }
     if !configuration.isFasterThanRealTime, let frames = try? pcm.delay() { return frames }
-    guard let playbackEnd = timeline.playbackEndTime else { return 0 }
-    return timeline.frameTime.frameCount(touching: playbackEnd - clock.now)
+    guard let playbackEndTime = timeline.playbackEndTime else { return 0 }
+    return timeline.frameTime.frameCount(touching: playbackEndTime - clock.now)
   }
 
   /// The duration of the device's buffer.
@@ -219,33 +219,33 @@ public final class ALSASink: AudioSink {
     pendingFrames.append(
       frames.extracting(first: frameCount * format.channelCount), frameCount: frameCount,
       with: &encoder)
-    let start = clock.now
+    let callStartTime = clock.now
     do {
       _ = try writePending(to: pcm)
     } catch {
       deferredError = deferredError ?? error
     }
-    recordDeviceCall(since: start)
+    recordDeviceCall(since: callStartTime)
   }
 
   /// Writes pending silence and frames, and starts the device when it is full. Returns the number
   /// of accepted frames.
   func writePending(to pcm: PCM) throws(PCMFailure) -> Int {
-    var total = 0
-    var isSilence = timeline.pendingSilenceFrameCount > 0
-    while isSilence || pendingFrames.pendingFrameCount > 0 {
+    var acceptedTotal = 0
+    var isWritingSilence = timeline.pendingSilenceFrameCount > 0
+    while isWritingSilence || pendingFrames.pendingFrameCount > 0 {
       let acceptedCount = try pendingFrames.write(
-        silentCount: isSilence ? timeline.pendingSilenceFrameCount : nil, to: pcm,
+        silentCount: isWritingSilence ? timeline.pendingSilenceFrameCount : nil, to: pcm,
         access: configuration.access)
       if acceptedCount == 0 { break }
-      total += acceptedCount
-      timeline.recordWritten(acceptedCount, isSilence: isSilence, now: clock.now)
-      isSilence = timeline.pendingSilenceFrameCount > 0
+      acceptedTotal += acceptedCount
+      timeline.recordWritten(acceptedCount, isSilence: isWritingSilence, now: clock.now)
+      isWritingSilence = timeline.pendingSilenceFrameCount > 0
       if timeline.isBufferFilled {
         try startDevice(pcm)
       }
     }
-    return total
+    return acceptedTotal
   }
 
   func startDevice(_ pcm: PCM) throws(PCMFailure) {
@@ -320,8 +320,8 @@ public final class ALSASink: AudioSink {
   }
 
   private func finishOpenDevice(draining: Bool, now: Duration) {
-    let mustProgress = timeline.isDeviceSteady || draining || recovery.hasJustReconnected
-    let isStalled = mustProgress && now - timeline.lastProgressTime > stallTolerance
+    let isProgressExpected = timeline.isDeviceSteady || draining || recovery.hasJustReconnected
+    let isStalled = isProgressExpected && now - timeline.lastProgressTime > stallTolerance
     let overdueCount = timeline.overdueFrameCount(now: now)
     var unheardCount = timeline.droppedFrameCount(now: now) + pendingFrames.pendingFrameCount
     // The sink does not wait for a failing device.
@@ -341,50 +341,53 @@ public final class ALSASink: AudioSink {
 
   /// Waits for the end of the sound, and returns the number of frames that were not heard by then.
   private func drain(_ pcm: PCM) throws(PCMFailure) -> Int {
-    var now = clock.now
+    var currentTime = clock.now
     // Some devices play only whole periods; servers report frames that they accepted, not frames
     // that are heard. Silence therefore follows the sound.
     let warmUpFrameCount = timeline.warmUpFrameCount
-    let paddingCount =
+    let paddingFrameCount =
       configuration.isFasterThanRealTime ? 0 : max(configuration.periodSize, warmUpFrameCount)
-    var remainingPadding = paddingCount
-    let maximumCount = configuration.bufferSize + warmUpFrameCount
-    let deadline = now + timeline.frameTime.duration(of: maximumCount) + .milliseconds(100)
-    while now < deadline {
+    var remainingPaddingCount = paddingFrameCount
+    let maximumFrameCount = configuration.bufferSize + warmUpFrameCount
+    let drainDeadline =
+      currentTime + timeline.frameTime.duration(of: maximumFrameCount) + .milliseconds(100)
+    while currentTime < drainDeadline {
       _ = try writePending(to: pcm)
-      while pendingFrames.pendingFrameCount == 0, remainingPadding > 0 {
+      while pendingFrames.pendingFrameCount == 0, remainingPaddingCount > 0 {
         let acceptedCount = try pendingFrames.write(
-          silentCount: remainingPadding, to: pcm, access: configuration.access)
+          silentCount: remainingPaddingCount, to: pcm, access: configuration.access)
         if acceptedCount == 0 { break }
-        remainingPadding -= acceptedCount
+        remainingPaddingCount -= acceptedCount
       }
       if !timeline.isDeviceStarted, timeline.prefillFrameCount > 0 {
         try startDevice(pcm)
       }
-      let remaining = try remainingDuration(pcm, now: now)
+      let remaining = try remainingDuration(pcm, now: currentTime)
       guard remaining > .zero || pendingFrames.pendingFrameCount > 0 else { return 0 }
       for index in watchedDescriptors.indices {
         watchedDescriptors[index].descriptor = -1
       }
       clock.wait(
         for: &watchedDescriptors,
-        timeout: min(max(remaining, .milliseconds(1)), deadline - now, .milliseconds(5)))
-      now = clock.now
+        timeout: min(
+          max(remaining, .milliseconds(1)), drainDeadline - currentTime, .milliseconds(5)))
+      currentTime = clock.now
     }
-    let writtenPadding = paddingCount - remainingPadding
-    let remainingCount = timeline.frameTime.frameCount(in: try remainingDuration(pcm, now: now))
-    return max(0, remainingCount - writtenPadding) + pendingFrames.pendingFrameCount
+    let writtenPaddingCount = paddingFrameCount - remainingPaddingCount
+    let remainingFrameCount = timeline.frameTime.frameCount(
+      in: try remainingDuration(pcm, now: currentTime))
+    return max(0, remainingFrameCount - writtenPaddingCount) + pendingFrames.pendingFrameCount
   }
 
   /// Returns the time until the device has played all its frames, estimated by the clock if the
   /// device does not report it.
   private func remainingDuration(_ pcm: PCM, now: Duration) throws(PCMFailure) -> Duration {
-    let byClock = (timeline.playbackEndTime ?? now) - now
-    if configuration.isFasterThanRealTime { return byClock }
+    let remainingTimeByClock = (timeline.playbackEndTime ?? now) - now
+    if configuration.isFasterThanRealTime { return remainingTimeByClock }
     guard timeline.isDeviceStarted, pcm.state == .running else { return .zero }
-    guard let delay = try? pcm.delay(),
-      (0...configuration.bufferSize + configuration.rate).contains(delay)
-    else { return byClock }
-    return timeline.frameTime.duration(of: delay)
+    guard let delayFrameCount = try? pcm.delay(),
+      (0...configuration.bufferSize + configuration.rate).contains(delayFrameCount)
+    else { return remainingTimeByClock }
+    return timeline.frameTime.duration(of: delayFrameCount)
   }
 }

@@ -55,12 +55,12 @@ final class DeviceReconnector: Sendable {
   }
 
   private func open(_ request: PCMRequest) {
-    let outcome = Outcome(
+    let openingOutcome = Outcome(
       result: Result { () throws(OutputError) in
         try PCMNegotiation(request: request).open(interception: interception)
       }
     )
-    state.withLock { $0 = .done(outcome) }
+    state.withLock { $0 = .done(openingOutcome) }
   }
 
   func popResult() -> Result<OpenedDevice, OutputError>? {
@@ -78,12 +78,12 @@ final class DeviceReconnector: Sendable {
   func close(_ pcm: PCM) {
     nonisolated(unsafe) let pcm = pcm
     closingCount.add(1, ordering: .relaxed)
-    let close: @Sendable () -> Void = { [self] in
+    let closeDevice: @Sendable () -> Void = { [self] in
       unsafe pcm.close()
       closingCount.subtract(1, ordering: .releasing)
     }
-    if let interception { return interception.callReturns(.close) ? close() : () }
-    if (try? BackgroundThread(close)) == nil {
+    if let interception { return interception.callReturns(.close) ? closeDevice() : () }
+    if (try? BackgroundThread(closeDevice)) == nil {
       unsafe pcm.abandon()
       closingCount.subtract(1, ordering: .releasing)
     }

@@ -131,13 +131,14 @@ struct DeviceTimeline {
   /// Records the start of the device.
   mutating func start(now: Duration) {
     isDeviceStarted = true
-    let filledEnd = now + frameTime.duration(of: prefillFrameCount)
+    let bufferEndTime = now + frameTime.duration(of: prefillFrameCount)
     // After a discontinuity, filling the buffer took time; the next correction includes it.
     if let playbackEndTime {
-      accumulatedLag += filledEnd - playbackEndTime
+      accumulatedLag += bufferEndTime - playbackEndTime
     }
-    playbackEndTime = filledEnd
-    silenceEndTime = filledEnd - frameTime.duration(of: prefillFrameCount - silentPrefillFrameCount)
+    playbackEndTime = bufferEndTime
+    silenceEndTime =
+      bufferEndTime - frameTime.duration(of: prefillFrameCount - silentPrefillFrameCount)
     prefillFrameCount = 0
     silentPrefillFrameCount = 0
     lastProgressTime = now
@@ -166,9 +167,9 @@ struct DeviceTimeline {
   /// Marks the frames of a disconnected device as lost. If playback has not started, its start time
   /// becomes the current time.
   mutating func disconnect(now: Duration) {
-    let due = playbackEndTime ?? now + frameTime.duration(of: prefillFrameCount)
-    playbackEndTime = due
-    silenceEndTime = due
+    let resumptionTime = playbackEndTime ?? now + frameTime.duration(of: prefillFrameCount)
+    playbackEndTime = resumptionTime
+    silenceEndTime = resumptionTime
     warmUp = nil
   }
 
@@ -206,9 +207,10 @@ struct DeviceTimeline {
     if configuration.isFasterThanRealTime {
       return max(0, frameTime.frameCount(in: playbackEndTime - max(now, silenceEndTime)))
     }
-    let played = min(now, lastProgressTime + (now - lastPollTime))
-    let unplayed = frameTime.frameCount(in: playbackEndTime - max(played, silenceEndTime))
-    return max(0, min(unplayed, configuration.bufferSize - lastAvailableFrameCount))
+    let playedUntilTime = min(now, lastProgressTime + (now - lastPollTime))
+    let unplayedFrameCount = frameTime.frameCount(
+      in: playbackEndTime - max(playedUntilTime, silenceEndTime))
+    return max(0, min(unplayedFrameCount, configuration.bufferSize - lastAvailableFrameCount))
   }
 
   /// Returns the number of queued frames, estimated by the clock for a device that does not measure
@@ -233,21 +235,21 @@ struct DeviceTimeline {
   /// - Returns: The direction of a discontinuity; nil for a device that plays on time.
   mutating func trackDeviceClock(queuedCount queued: Int, now: Duration) -> Deviation? {
     defer { lastTrackingTime = now }
-    let measuredEnd = now + frameTime.duration(of: queued)
+    let measuredEndTime = now + frameTime.duration(of: queued)
     let slipTolerance = lateTolerance(queuedCount: queued)
-    let slip = measuredEnd - (playbackEndTime ?? measuredEnd)
-    playbackEndTime = measuredEnd
+    let slipDuration = measuredEndTime - (playbackEndTime ?? measuredEndTime)
+    playbackEndTime = measuredEndTime
     if warmUp != nil {
       // Frames that a server dropped or did not have were silence; later ones may be as well.
-      if slip < .zero - earlyTolerance / 2 || slip > slipTolerance || queued <= 1 {
+      if slipDuration < .zero - earlyTolerance / 2 || slipDuration > slipTolerance || queued <= 1 {
         warmUp?.steadyStartTime = now
       }
       return nil
     }
     guard isDeviceSteady else {
-      return settleDeviceClock(slip: slip, slipTolerance: slipTolerance, now: now)
+      return settleDeviceClock(slip: slipDuration, slipTolerance: slipTolerance, now: now)
     }
-    return accumulateLag(slip: slip, slipTolerance: slipTolerance, now: now)
+    return accumulateLag(slip: slipDuration, slipTolerance: slipTolerance, now: now)
   }
 
   /// Follows the clock of a device that has just started, until the device runs steadily. A sound
@@ -270,11 +272,12 @@ struct DeviceTimeline {
     -> Deviation?
   {
     accumulatedLag += slip
-    let drift = min(max(accumulatedLag, .zero - accumulatedLag), (now - lastTrackingTime) / 5_000)
-    accumulatedLag -= accumulatedLag > .zero ? drift : .zero - drift
+    let driftDuration = min(
+      max(accumulatedLag, .zero - accumulatedLag), (now - lastTrackingTime) / 5_000)
+    accumulatedLag -= accumulatedLag > .zero ? driftDuration : .zero - driftDuration
     if accumulatedLag > slipTolerance { return .late }
-    let isEarly = slip < .zero - earlyTolerance / 2 && accumulatedLag < .zero - earlyTolerance
-    return isEarly ? .early : nil
+    let isDeviceEarly = slip < .zero - earlyTolerance / 2 && accumulatedLag < .zero - earlyTolerance
+    return isDeviceEarly ? .early : nil
   }
 
   /// The duration by which a device may be ahead of the timeline without a discontinuity. A device
@@ -313,24 +316,27 @@ struct DeviceTimeline {
       return nil
     }
     let dueTime = playbackEndTime + frameTime.duration(of: pendingSilenceFrameCount)
-    let playableCount = queuedCount ?? 0
-    let gap = now + frameTime.duration(of: playableCount + silentCount) - dueTime + accumulatedLag
-    let frameCount = frameTime.frameCount(in: gap)
-    if queuedCount != nil, frameCount == 0, pendingSilenceFrameCount == 0 { return nil }
+    let playableFrameCount = queuedCount ?? 0
+    let gapDuration =
+      now + frameTime.duration(of: playableFrameCount + silentCount) - dueTime + accumulatedLag
+    let gapFrameCount = frameTime.frameCount(in: gapDuration)
+    if queuedCount != nil, gapFrameCount == 0, pendingSilenceFrameCount == 0 { return nil }
 
-    let skipped = playableCount > 0 ? max(0, -frameCount) : 0
+    let skippedFrameCount = playableFrameCount > 0 ? max(0, -gapFrameCount) : 0
     let silentFrameCount = frameTime.frameCount(in: max(.zero, silenceEndTime - now))
     let lostFrameCount =
-      queuedCount == nil ? droppedFrameCount(now: now) : max(0, skipped - silentFrameCount)
+      queuedCount == nil
+      ? droppedFrameCount(now: now) : max(0, skippedFrameCount - silentFrameCount)
 
-    self.playbackEndTime = now + frameTime.duration(of: playableCount)
+    self.playbackEndTime = now + frameTime.duration(of: playableFrameCount)
     silenceEndTime =
-      skipped > 0 ? silenceEndTime - frameTime.duration(of: skipped) : min(silenceEndTime, now)
-    accumulatedLag = gap - frameTime.duration(of: frameCount)
+      skippedFrameCount > 0
+      ? silenceEndTime - frameTime.duration(of: skippedFrameCount) : min(silenceEndTime, now)
+    accumulatedLag = gapDuration - frameTime.duration(of: gapFrameCount)
     pendingSilenceFrameCount = silentCount
     return Correction(
-      skippedFrameCount: frameCount, lostFrameCount: lostFrameCount,
-      queuedFrameCount: playableCount,
+      skippedFrameCount: gapFrameCount, lostFrameCount: lostFrameCount,
+      queuedFrameCount: playableFrameCount,
       dueTime: dueTime)
   }
 
@@ -351,8 +357,8 @@ struct DeviceTimeline {
   /// frame would be long.
   mutating func beginWarmUp() {
     pendingSilenceFrameCount = warmUpFrameCount
-    let isNeeded = warmUpFrameCount > 0 && configuration.bufferSize <= 2 * warmUpFrameCount
-    warmUp = isNeeded ? WarmUp() : nil
+    let needsWarmUp = warmUpFrameCount > 0 && configuration.bufferSize <= 2 * warmUpFrameCount
+    warmUp = needsWarmUp ? WarmUp() : nil
   }
 
   /// Restarts the warm-up of a device that does not run steadily yet. The lost frames were only
@@ -369,20 +375,21 @@ struct DeviceTimeline {
   ///   - available: The free space in frames.
   ///   - now: The current time.
   mutating func continueWarmUp(available: Int, now: Duration) {
-    guard var state = warmUp else { return }
+    guard var warmUpState = warmUp else { return }
     if isDeviceStarted {
-      if state.startTime == nil {
-        state.startTime = now
-        state.steadyStartTime = now
+      if warmUpState.startTime == nil {
+        warmUpState.startTime = now
+        warmUpState.steadyStartTime = now
       }
-      let start = state.startTime ?? now
-      if now - state.steadyStartTime >= warmUpDuration || now - start >= Self.maximumWarmUpDuration
+      let start = warmUpState.startTime ?? now
+      if now - warmUpState.steadyStartTime >= warmUpDuration
+        || now - start >= Self.maximumWarmUpDuration
       {
         warmUp = nil
         pendingSilenceFrameCount = 0
         return
       }
-      warmUp = state
+      warmUp = warmUpState
     }
     pendingSilenceFrameCount = max(pendingSilenceFrameCount, available)
   }

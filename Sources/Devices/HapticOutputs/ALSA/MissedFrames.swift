@@ -37,10 +37,11 @@ struct MissedFrames {
   /// render loop must skip; nil if there is none.
   mutating func popReadiness() -> SinkReadiness? {
     guard let discontinuity else { return nil }
-    let count = unreportedFrameCount
+    let missedFrameCount = unreportedFrameCount
     self.discontinuity = nil
     unreportedFrameCount = 0
-    return discontinuity == .late ? .late(frameCount: count) : .missed(frameCount: count)
+    return discontinuity == .late
+      ? .late(frameCount: missedFrameCount) : .missed(frameCount: missedFrameCount)
   }
 
   // MARK: - Disconnection

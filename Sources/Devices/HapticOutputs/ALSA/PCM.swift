@@ -28,14 +28,15 @@ internal import Synchronization
     }
     defer { LibraryErrors.silenceLoadedJack() }
     let pcm = try unsafe Self.open(device, for: direction, interception: interception)
-    var parameters: OpaquePointer?
-    guard unsafe snd_pcm_hw_params_malloc(&parameters) == 0, let parameters = unsafe parameters
+    var hardwareParameters: OpaquePointer?
+    guard unsafe snd_pcm_hw_params_malloc(&hardwareParameters) == 0,
+      let hardwareParameters = unsafe hardwareParameters
     else {
       unsafe snd_pcm_close(pcm)
       throw PCMFailure(.open, code: ENOMEM)
     }
     unsafe self.handle = pcm
-    unsafe self.hardwareParameters = parameters
+    unsafe self.hardwareParameters = hardwareParameters
     self.interception = interception
   }
 
@@ -46,15 +47,15 @@ internal import Synchronization
     guard !isClosed.load(ordering: .acquiring) else { return }
     nonisolated(unsafe) let handle = unsafe self.handle
     nonisolated(unsafe) let parameters = unsafe hardwareParameters
-    let close: @Sendable () -> Void = { unsafe Self.close(handle, parameters) }
+    let closeDevice: @Sendable () -> Void = { unsafe Self.close(handle, parameters) }
     if let interception {
       if interception.callReturns(.close) {
-        close()
+        closeDevice()
       }
       return
     }
     // Without a thread, the device stays open until the process ends.
-    _ = try? BackgroundThread(close)
+    _ = try? BackgroundThread(closeDevice)
   }
 
   /// Calls `snd_pcm_close`, and returns when the device is closed, even if other references exist.
@@ -80,8 +81,8 @@ internal import Synchronization
     switch interception?.open(device) ?? .notIntercepted {
     case .opened(let pcm):
       return unsafe pcm
-    case .refused(let code):
-      throw PCMFailure(.open, code: code)
+    case .refused(let errorCode):
+      throw PCMFailure(.open, code: errorCode)
     case .notIntercepted:
       var pcm: OpaquePointer?
       let mode =
@@ -99,8 +100,9 @@ internal import Synchronization
   /// Calls `snd_pcm_open` for capture, and returns whether the device can record.
   static func canCapture(_ device: String) -> Bool {
     var pcm: OpaquePointer?
-    let result = unsafe snd_pcm_open(&pcm, device, SND_PCM_STREAM_CAPTURE, Int32(SND_PCM_NONBLOCK))
-    guard result >= 0, let pcm = unsafe pcm else { return false }
+    let errorCode = unsafe snd_pcm_open(
+      &pcm, device, SND_PCM_STREAM_CAPTURE, Int32(SND_PCM_NONBLOCK))
+    guard errorCode >= 0, let pcm = unsafe pcm else { return false }
     unsafe snd_pcm_close(pcm)
     return true
   }
@@ -137,9 +139,9 @@ internal import Synchronization
   /// Calls `snd_pcm_delay`, and returns the number of frames that are played before a frame written
   /// now is heard; negative after an underrun.
   func delay() throws(PCMFailure) -> Int {
-    var frames: snd_pcm_sframes_t = 0
-    try check(.delay) { unsafe snd_pcm_delay(handle, &frames) }
-    return frames
+    var delayFrameCount: snd_pcm_sframes_t = 0
+    try check(.delay) { unsafe snd_pcm_delay(handle, &delayFrameCount) }
+    return delayFrameCount
   }
 
   /// Calls `snd_pcm_prepare`, which empties the buffer so that it can be filled.
@@ -170,15 +172,21 @@ internal import Synchronization
   @unsafe func mapBegin(frameCount: Int) throws(PCMFailure) -> (
     start: UnsafeMutableRawPointer, offset: Int, frameCount: Int
   )? {
-    var areas: UnsafePointer<snd_pcm_channel_area_t>?
-    var offset: snd_pcm_uframes_t = 0
-    var count = snd_pcm_uframes_t(frameCount)
-    try check(.mapBegin) { unsafe snd_pcm_mmap_begin(handle, &areas, &offset, &count) }
-    guard count > 0, let area = unsafe areas?.pointee, let start = unsafe area.addr else {
+    var channelAreas: UnsafePointer<snd_pcm_channel_area_t>?
+    var frameOffset: snd_pcm_uframes_t = 0
+    var mappedFrameCount = snd_pcm_uframes_t(frameCount)
+    try check(.mapBegin) {
+      unsafe snd_pcm_mmap_begin(handle, &channelAreas, &frameOffset, &mappedFrameCount)
+    }
+    guard mappedFrameCount > 0, let area = unsafe channelAreas?.pointee,
+      let start = unsafe area.addr
+    else {
       return nil
     }
-    let first = unsafe (Int(area.first) + Int(offset) * Int(area.step)) / 8
-    return unsafe (start: start + first, offset: Int(offset), frameCount: Int(count))
+    let firstByteOffset = unsafe (Int(area.first) + Int(frameOffset) * Int(area.step)) / 8
+    return unsafe (
+      start: start + firstByteOffset, offset: Int(frameOffset), frameCount: Int(mappedFrameCount)
+    )
   }
 
   func mapCommit(offset: Int, frameCount: Int) throws(PCMFailure) -> Int {
@@ -203,18 +211,18 @@ internal import Synchronization
   /// Calls `snd_pcm_poll_descriptors`, which stores the device's descriptors in an array, starting
   /// at the given index.
   func pollDescriptors(into entries: inout [PollDescriptor], from start: Int) throws(PCMFailure) {
-    let capacity = UInt32(clamping: entries.count - start)
-    let count = try check(.descriptors) {
+    let descriptorCapacity = UInt32(clamping: entries.count - start)
+    let descriptorCount = try check(.descriptors) {
       unsafe entries.withUnsafeMutableBytes { bytes -> Int32 in
         // A `PollDescriptor` has the layout of C's `pollfd`.
         guard let first = unsafe bytes.assumingMemoryBound(to: pollfd.self).baseAddress else {
           return 0
         }
-        return unsafe snd_pcm_poll_descriptors(handle, first + start, capacity)
+        return unsafe snd_pcm_poll_descriptors(handle, first + start, descriptorCapacity)
       }
     }
     // poll(2) ignores negative descriptors.
-    for index in (start + count)..<max(entries.count, start + count) {
+    for index in (start + descriptorCount)..<max(entries.count, start + descriptorCount) {
       entries[index].descriptor = -1
     }
   }
@@ -224,27 +232,28 @@ internal import Synchronization
   func receivedEvents(_ watched: inout [PollDescriptor], from start: Int) throws(PCMFailure)
     -> Int16
   {
-    var events: UInt16 = 0
-    let count = UInt32(clamping: watched.count - start)
+    var eventMask: UInt16 = 0
+    let descriptorCount = UInt32(clamping: watched.count - start)
     try check(.receivedEvents) {
       unsafe watched.withUnsafeMutableBytes { bytes -> Int32 in
         guard let first = unsafe bytes.assumingMemoryBound(to: pollfd.self).baseAddress else {
           return 0
         }
-        return unsafe snd_pcm_poll_descriptors_revents(handle, first + start, count, &events)
+        return unsafe snd_pcm_poll_descriptors_revents(
+          handle, first + start, descriptorCount, &eventMask)
       }
     }
-    return Int16(truncatingIfNeeded: events)
+    return Int16(truncatingIfNeeded: eventMask)
   }
 
   /// Calls `snd_pcm_readi`, and returns the number of frames; 0 if there are none yet. There must
   /// be space for `frameCount` frames.
   func read(into bytes: inout MutableSpan<UInt8>, frameCount: Int) throws(PCMFailure) -> Int {
-    let frames = snd_pcm_uframes_t(frameCount)
+    let requestedFrameCount = snd_pcm_uframes_t(frameCount)
     return try checkTransfer(.read) {
       unsafe bytes.withUnsafeMutableBytes {
         guard let start = $0.baseAddress else { return 0 }
-        return unsafe snd_pcm_readi(handle, start, frames)
+        return unsafe snd_pcm_readi(handle, start, requestedFrameCount)
       }
     }
   }
@@ -301,24 +310,24 @@ internal import Synchronization
   }
 
   func set(rateNear rate: Int) throws(PCMFailure) -> Int {
-    var rate = UInt32(clamping: rate)
+    var grantedRate = UInt32(clamping: rate)
     try check(.setRate) {
-      unsafe snd_pcm_hw_params_set_rate_near(handle, hardwareParameters, &rate, nil)
+      unsafe snd_pcm_hw_params_set_rate_near(handle, hardwareParameters, &grantedRate, nil)
     }
-    return Int(rate)
+    return Int(grantedRate)
   }
 
   func set(periodSizeNear size: Int) throws(PCMFailure) {
-    var size = snd_pcm_uframes_t(clamping: size)
+    var periodSize = snd_pcm_uframes_t(clamping: size)
     try check(.setPeriodSize) {
-      unsafe snd_pcm_hw_params_set_period_size_near(handle, hardwareParameters, &size, nil)
+      unsafe snd_pcm_hw_params_set_period_size_near(handle, hardwareParameters, &periodSize, nil)
     }
   }
 
   func set(bufferSizeNear size: Int) throws(PCMFailure) {
-    var size = snd_pcm_uframes_t(clamping: size)
+    var bufferSize = snd_pcm_uframes_t(clamping: size)
     try check(.setBufferSize) {
-      unsafe snd_pcm_hw_params_set_buffer_size_near(handle, hardwareParameters, &size)
+      unsafe snd_pcm_hw_params_set_buffer_size_near(handle, hardwareParameters, &bufferSize)
     }
   }
 
@@ -327,85 +336,89 @@ internal import Synchronization
   }
 
   func channelCounts() throws(PCMFailure) -> ClosedRange<Int> {
-    var minimum: UInt32 = 0
-    var maximum: UInt32 = 0
+    var minimumChannelCount: UInt32 = 0
+    var maximumChannelCount: UInt32 = 0
     try check(.getParameter) {
-      unsafe snd_pcm_hw_params_get_channels_min(hardwareParameters, &minimum)
+      unsafe snd_pcm_hw_params_get_channels_min(hardwareParameters, &minimumChannelCount)
     }
     try check(.getParameter) {
-      unsafe snd_pcm_hw_params_get_channels_max(hardwareParameters, &maximum)
+      unsafe snd_pcm_hw_params_get_channels_max(hardwareParameters, &maximumChannelCount)
     }
-    return Int(minimum)...max(Int(minimum), Int(maximum))
+    return Int(minimumChannelCount)...max(Int(minimumChannelCount), Int(maximumChannelCount))
   }
 
   func rates() throws(PCMFailure) -> ClosedRange<Int> {
-    var minimum: UInt32 = 0
-    var maximum: UInt32 = 0
+    var minimumRate: UInt32 = 0
+    var maximumRate: UInt32 = 0
     try check(.getParameter) {
-      unsafe snd_pcm_hw_params_get_rate_min(hardwareParameters, &minimum, nil)
+      unsafe snd_pcm_hw_params_get_rate_min(hardwareParameters, &minimumRate, nil)
     }
     try check(.getParameter) {
-      unsafe snd_pcm_hw_params_get_rate_max(hardwareParameters, &maximum, nil)
+      unsafe snd_pcm_hw_params_get_rate_max(hardwareParameters, &maximumRate, nil)
     }
-    return Int(minimum)...max(Int(minimum), Int(maximum))
+    return Int(minimumRate)...max(Int(minimumRate), Int(maximumRate))
   }
 
   func periodSizes() throws(PCMFailure) -> ClosedRange<Int> {
-    var minimum: snd_pcm_uframes_t = 0
-    var maximum: snd_pcm_uframes_t = 0
+    var minimumPeriodSize: snd_pcm_uframes_t = 0
+    var maximumPeriodSize: snd_pcm_uframes_t = 0
     try check(.getParameter) {
-      unsafe snd_pcm_hw_params_get_period_size_min(hardwareParameters, &minimum, nil)
+      unsafe snd_pcm_hw_params_get_period_size_min(hardwareParameters, &minimumPeriodSize, nil)
     }
     try check(.getParameter) {
-      unsafe snd_pcm_hw_params_get_period_size_max(hardwareParameters, &maximum, nil)
+      unsafe snd_pcm_hw_params_get_period_size_max(hardwareParameters, &maximumPeriodSize, nil)
     }
-    return Int(clamping: minimum)...max(Int(clamping: minimum), Int(clamping: maximum))
+    return Int(
+      clamping: minimumPeriodSize)...max(
+        Int(clamping: minimumPeriodSize), Int(clamping: maximumPeriodSize))
   }
 
   /// Calls `snd_pcm_hw_params`, which configures and prepares the device.
   func finishNegotiation() throws(PCMFailure) -> (periodSize: Int, bufferSize: Int) {
     try check(.hardwareParameters) { unsafe snd_pcm_hw_params(handle, hardwareParameters) }
-    var period: snd_pcm_uframes_t = 0
-    var buffer: snd_pcm_uframes_t = 0
+    var periodSize: snd_pcm_uframes_t = 0
+    var bufferSize: snd_pcm_uframes_t = 0
     try check(.getParameter) {
-      unsafe snd_pcm_hw_params_get_period_size(hardwareParameters, &period, nil)
+      unsafe snd_pcm_hw_params_get_period_size(hardwareParameters, &periodSize, nil)
     }
     try check(.getParameter) {
-      unsafe snd_pcm_hw_params_get_buffer_size(hardwareParameters, &buffer)
+      unsafe snd_pcm_hw_params_get_buffer_size(hardwareParameters, &bufferSize)
     }
-    return (Int(clamping: period), Int(clamping: buffer))
+    return (Int(clamping: periodSize), Int(clamping: bufferSize))
   }
 
   /// Calls `snd_pcm_sw_params`: wake-up after each period, explicit start, stop on underrun, and
   /// silence after the last frame.
   func setSoftwareParameters(periodSize: Int, bufferSize: Int) throws(PCMFailure) {
-    var software: OpaquePointer?
-    try check(.softwareParameters) { unsafe snd_pcm_sw_params_malloc(&software) }
-    defer { unsafe snd_pcm_sw_params_free(software) }
-    guard let software = unsafe software else { return }
-    let period = snd_pcm_uframes_t(periodSize)
-    let buffer = snd_pcm_uframes_t(bufferSize)
-    var boundary: snd_pcm_uframes_t = 0
-    try check(.softwareParameters) { unsafe snd_pcm_sw_params_current(handle, software) }
-    try check(.softwareParameters) { unsafe snd_pcm_sw_params_get_boundary(software, &boundary) }
+    var softwareParameters: OpaquePointer?
+    try check(.softwareParameters) { unsafe snd_pcm_sw_params_malloc(&softwareParameters) }
+    defer { unsafe snd_pcm_sw_params_free(softwareParameters) }
+    guard let softwareParameters = unsafe softwareParameters else { return }
+    let periodFrameCount = snd_pcm_uframes_t(periodSize)
+    let bufferFrameCount = snd_pcm_uframes_t(bufferSize)
+    var pointerBoundary: snd_pcm_uframes_t = 0
+    try check(.softwareParameters) { unsafe snd_pcm_sw_params_current(handle, softwareParameters) }
     try check(.softwareParameters) {
-      unsafe snd_pcm_sw_params_set_start_threshold(handle, software, boundary)
+      unsafe snd_pcm_sw_params_get_boundary(softwareParameters, &pointerBoundary)
     }
     try check(.softwareParameters) {
-      unsafe snd_pcm_sw_params_set_stop_threshold(handle, software, buffer)
+      unsafe snd_pcm_sw_params_set_start_threshold(handle, softwareParameters, pointerBoundary)
     }
     try check(.softwareParameters) {
-      unsafe snd_pcm_sw_params_set_avail_min(handle, software, period)
+      unsafe snd_pcm_sw_params_set_stop_threshold(handle, softwareParameters, bufferFrameCount)
+    }
+    try check(.softwareParameters) {
+      unsafe snd_pcm_sw_params_set_avail_min(handle, softwareParameters, periodFrameCount)
     }
     // The device overwrites played frames with silence, so that a late writer causes no echo. A
     // plug-in may not support this.
-    _ = unsafe snd_pcm_sw_params_set_silence_threshold(handle, software, 0)
-    _ = unsafe snd_pcm_sw_params_set_silence_size(handle, software, boundary)
+    _ = unsafe snd_pcm_sw_params_set_silence_threshold(handle, softwareParameters, 0)
+    _ = unsafe snd_pcm_sw_params_set_silence_size(handle, softwareParameters, pointerBoundary)
     do {
-      try check(.softwareParameters) { unsafe snd_pcm_sw_params(handle, software) }
+      try check(.softwareParameters) { unsafe snd_pcm_sw_params(handle, softwareParameters) }
     } catch {
-      _ = unsafe snd_pcm_sw_params_set_silence_size(handle, software, 0)
-      try check(.softwareParameters) { unsafe snd_pcm_sw_params(handle, software) }
+      _ = unsafe snd_pcm_sw_params_set_silence_size(handle, softwareParameters, 0)
+      try check(.softwareParameters) { unsafe snd_pcm_sw_params(handle, softwareParameters) }
     }
   }
 
@@ -421,16 +434,17 @@ internal import Synchronization
   /// allocates memory.
   func dumpText() -> String {
     if unsafe snd_pcm_type(handle) == SND_PCM_TYPE_NULL { return "Null PCM" }
-    var output: OpaquePointer?
-    guard unsafe snd_output_buffer_open(&output) == 0, let output = unsafe output else { return "" }
-    defer { unsafe snd_output_close(output) }
-    unsafe snd_pcm_dump(handle, output)
-    var text: UnsafeMutablePointer<CChar>?
-    let length = unsafe snd_output_buffer_string(output, &text)
-    guard let text = unsafe text else { return "" }
+    var outputBuffer: OpaquePointer?
+    guard unsafe snd_output_buffer_open(&outputBuffer) == 0, let outputBuffer = unsafe outputBuffer
+    else { return "" }
+    defer { unsafe snd_output_close(outputBuffer) }
+    unsafe snd_pcm_dump(handle, outputBuffer)
+    var textPointer: UnsafeMutablePointer<CChar>?
+    let textByteCount = unsafe snd_output_buffer_string(outputBuffer, &textPointer)
+    guard let textPointer = unsafe textPointer else { return "" }
     // The library does not terminate this text.
-    let bytes = unsafe UnsafeBufferPointer(start: text, count: Int(length))
-    return unsafe String(decoding: UnsafeRawBufferPointer(bytes), as: UTF8.self)
+    let textBytes = unsafe UnsafeBufferPointer(start: textPointer, count: Int(textByteCount))
+    return unsafe String(decoding: UnsafeRawBufferPointer(textBytes), as: UTF8.self)
   }
 }
 
@@ -525,11 +539,11 @@ enum LibraryErrors {
   private static func silenceJack(_ mode: Int32) -> Bool {
     typealias Handler = @convention(c) (UnsafePointer<CChar>?) -> Void
     typealias Setter = @convention(c) (Handler?) -> Void
-    let silent: Handler = { _ in }
-    guard let library = unsafe dlopen("libjack.so.0", mode) else { return false }
+    let ignoreMessage: Handler = { _ in }
+    guard let jackLibrary = unsafe dlopen("libjack.so.0", mode) else { return false }
     for name in ["jack_set_error_function", "jack_set_info_function"] {
-      guard let symbol = unsafe dlsym(library, name) else { continue }
-      unsafe unsafeBitCast(symbol, to: Setter.self)(silent)
+      guard let symbol = unsafe dlsym(jackLibrary, name) else { continue }
+      unsafe unsafeBitCast(symbol, to: Setter.self)(ignoreMessage)
     }
     return true
   }

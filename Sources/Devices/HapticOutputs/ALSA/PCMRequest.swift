@@ -130,16 +130,17 @@ struct PCMNegotiation {
   /// Configures a device that has been opened and not yet configured.
   func negotiate(_ pcm: PCM) throws -> PCMConfiguration {
     try pcm.startNegotiation()
-    let access = try chooseAccess(pcm)
+    let accessMode = try chooseAccess(pcm)
     let channelCount = try chooseChannels(pcm)
     let rate = try chooseRate(pcm)
     let encoding = try chooseEncoding(pcm)
     pcm.preferWholePeriods()
-    let scale = Double(rate) / Double(max(1, request.rate))
-    let wantedPeriodSize = Int((Double(request.periodSize) * scale).rounded())
-    try pcm.set(periodSizeNear: max(1, wantedPeriodSize))
+    let rateRatio = Double(rate) / Double(max(1, request.rate))
+    let requestedPeriodSize = Int((Double(request.periodSize) * rateRatio).rounded())
+    try pcm.set(periodSizeNear: max(1, requestedPeriodSize))
     try pcm.set(
-      bufferSizeNear: max(2 * wantedPeriodSize, Int((Double(request.bufferSize) * scale).rounded()))
+      bufferSizeNear: max(
+        2 * requestedPeriodSize, Int((Double(request.bufferSize) * rateRatio).rounded()))
     )
     let (periodSize, bufferSize) = try pcm.finishNegotiation()
     guard periodSize > 0, bufferSize >= periodSize else {
@@ -148,22 +149,22 @@ struct PCMNegotiation {
     }
     try pcm.setSoftwareParameters(periodSize: periodSize, bufferSize: bufferSize)
     try pcm.prepare()
-    let description = pcm.dumpText()
+    let deviceDescription = pcm.dumpText()
     return PCMConfiguration(
-      rate: rate, channelCount: channelCount, encoding: encoding, access: access,
+      rate: rate, channelCount: channelCount, encoding: encoding, access: accessMode,
       periodSize: periodSize,
       bufferSize: bufferSize,
-      isHardware: pcm.isSoundCard || description.containsText("Hardware PCM card"),
-      isFasterThanRealTime: description.containsText("Null PCM"),
-      isServerStream: description.containsText("PulseAudio PCM")
-        || description.containsText("PipeWire PCM"),
-      isJACKClient: description.containsText("JACK"))
+      isHardware: pcm.isSoundCard || deviceDescription.containsText("Hardware PCM card"),
+      isFasterThanRealTime: deviceDescription.containsText("Null PCM"),
+      isServerStream: deviceDescription.containsText("PulseAudio PCM")
+        || deviceDescription.containsText("PipeWire PCM"),
+      isJACKClient: deviceDescription.containsText("JACK"))
   }
 
   /// Chooses the access to the buffer: memory mapping, except for external plug-ins, for which the
   /// library only emulates it.
   private func chooseAccess(_ pcm: PCM) throws -> PCMAccess {
-    let wanted: [PCMAccess] =
+    let preferredModes: [PCMAccess] =
       if let access = request.access {
         [access]
       } else if pcm.isExternalPlugin {
@@ -171,30 +172,31 @@ struct PCMNegotiation {
       } else {
         [.memoryMapped, .readWrite]
       }
-    guard let access = wanted.first(where: { pcm.supports($0) }) else {
+    guard let supportedMode = preferredModes.first(where: { pcm.supports($0) }) else {
       throw unsupportedFormat(
         "does not support \(request.access == nil ? "" : "this type of ")interleaved playback; "
           + "use the device's 'plughw' name, or a different access type")
     }
-    try pcm.set(access)
-    return access
+    try pcm.set(supportedMode)
+    return supportedMode
   }
 
   private func chooseChannels(_ pcm: PCM) throws -> Int {
-    let range = try pcm.channelCounts()
+    let offeredCounts = try pcm.channelCounts()
     switch request.channels {
-    case .exactly(let count):
-      guard pcm.supports(channelCount: count) else {
-        let offered = Self.channelCounts(of: pcm, in: range)
+    case .exactly(let requiredCount):
+      guard pcm.supports(channelCount: requiredCount) else {
+        let offered = Self.channelCounts(of: pcm, in: offeredCounts)
         let noun = offered == [1] ? "channel" : "channels"
         throw unsupportedFormat(
-          "does not support \(count) channels; supported: \(Self.listText(offered)) \(noun)")
+          "does not support \(requiredCount) channels; supported: \(Self.listText(offered)) \(noun)"
+        )
       }
-      try pcm.set(channelCount: count)
-      return count
-    case .atLeast(let count):
-      let offered = Self.channelCounts(of: pcm, in: range)
-      guard let best = offered.first(where: { $0 >= count }) ?? offered.last else {
+      try pcm.set(channelCount: requiredCount)
+      return requiredCount
+    case .atLeast(let minimumCount):
+      let offered = Self.channelCounts(of: pcm, in: offeredCounts)
+      guard let best = offered.first(where: { $0 >= minimumCount }) ?? offered.last else {
         throw unsupportedFormat("has no channels")
       }
       try pcm.set(channelCount: best)
@@ -216,20 +218,20 @@ struct PCMNegotiation {
   }
 
   private func chooseEncoding(_ pcm: PCM) throws -> SampleEncoding {
-    let wanted = request.encoding.map { [$0] } ?? SampleEncoding.allCases
-    guard let encoding = wanted.first(where: { pcm.supports($0) }) else {
+    let preferredEncodings = request.encoding.map { [$0] } ?? SampleEncoding.allCases
+    guard let supportedEncoding = preferredEncodings.first(where: { pcm.supports($0) }) else {
       let offered = SampleEncoding.allCases.filter { pcm.supports($0) }.map(\.rawValue)
       throw unsupportedFormat(
         offered.isEmpty
           ? "does not support 16-, 24-, or 32-bit samples"
           : """
-          does not support \(wanted[0].rawValue) samples; supported: \
+          does not support \(preferredEncodings[0].rawValue) samples; supported: \
           \(offered.joined(separator: ", "))
           """
       )
     }
-    try pcm.set(encoding)
-    return encoding
+    try pcm.set(supportedEncoding)
+    return supportedEncoding
   }
 
   private func unsupportedFormat(_ text: String) -> OutputError {
@@ -247,21 +249,22 @@ struct PCMNegotiation {
   /// Returns the common sample rates that a device supports, or the ends of its range if it
   /// supports none of them.
   static func rates(of pcm: PCM) throws(PCMFailure) -> [Int] {
-    let common = commonRates.filter { pcm.supports(rate: $0) }
-    guard common.isEmpty else { return common }
-    let range = try pcm.rates()
-    return range.count == 1 ? [range.lowerBound] : [range.lowerBound, range.upperBound]
+    let supportedCommonRates = commonRates.filter { pcm.supports(rate: $0) }
+    guard supportedCommonRates.isEmpty else { return supportedCommonRates }
+    let offeredRates = try pcm.rates()
+    return offeredRates.count == 1
+      ? [offeredRates.lowerBound] : [offeredRates.lowerBound, offeredRates.upperBound]
   }
 
   /// Returns numbers as text, such as `1, 2 and 6`, or `1 to 8` for consecutive numbers.
   static func listText(_ numbers: [Int]) -> String {
-    if numbers.count > 2, let first = numbers.first, let last = numbers.last,
-      last - first == numbers.count - 1
+    if numbers.count > 2, let firstNumber = numbers.first, let lastNumber = numbers.last,
+      lastNumber - firstNumber == numbers.count - 1
     {
-      return "\(first) to \(last)"
+      return "\(firstNumber) to \(lastNumber)"
     }
-    guard let last = numbers.last, numbers.count > 1 else { return "\(numbers.first ?? 0)" }
-    return numbers.dropLast().map(String.init).joined(separator: ", ") + " and \(last)"
+    guard let finalNumber = numbers.last, numbers.count > 1 else { return "\(numbers.first ?? 0)" }
+    return numbers.dropLast().map(String.init).joined(separator: ", ") + " and \(finalNumber)"
   }
 }
 
@@ -274,7 +277,7 @@ extension OutputError {
   }
 
   private static func kindAndText(of failure: PCMFailure) -> (Kind, String) {
-    let isOpening = failure.call == .open
+    let hasOpeningFailed = failure.call == .open
     switch failure.code {
     case EBUSY:
       return (
@@ -282,9 +285,9 @@ extension OutputError {
       )
     case ENOENT:
       return (.notFound, "no such device; run 'aplay -L' to list devices")
-    case ENODEV where isOpening, ENXIO where isOpening:
+    case ENODEV where hasOpeningFailed, ENXIO where hasOpeningFailed:
       return (.notFound, "device not connected; connect it or choose another device")
-    case EIO where isOpening:
+    case EIO where hasOpeningFailed:
       return (
         .other,
         "the device reports an input/output error; reconnect it, or restart its sound server"
@@ -308,7 +311,7 @@ extension OutputError {
       return (.disconnected, "device stopped accepting frames; reconnect it")
     case EINVAL where failure.call == .write || failure.call == .mapCommit:
       return (.other, "the device rejects frames; Temblor reopens it")
-    case EINVAL where isOpening:
+    case EINVAL where hasOpeningFailed:
       return (.notFound, "device not defined in the ALSA configuration; choose another device")
     case EPIPE:
       return (.other, "repeated underruns; Temblor reopens the device")

@@ -35,16 +35,16 @@ internal import SoundFile
     precondition(
       firstIndex + pendingFrameCount + frameCount <= frameCapacity,
       "more frames than the buffer can hold")
-    let offset = (firstIndex + pendingFrameCount) * frameByteCount
+    let byteOffset = (firstIndex + pendingFrameCount) * frameByteCount
     unsafe encoder.encode(
-      samples, into: UnsafeMutableRawBufferPointer(rebasing: frameBytes[offset...]))
+      samples, into: UnsafeMutableRawBufferPointer(rebasing: frameBytes[byteOffset...]))
     pendingFrameCount += frameCount
   }
 
   mutating func removeFirst(_ frameCount: Int) {
-    let dropped = min(frameCount, pendingFrameCount)
-    firstIndex += dropped
-    pendingFrameCount -= dropped
+    let droppedFrameCount = min(frameCount, pendingFrameCount)
+    firstIndex += droppedFrameCount
+    pendingFrameCount -= droppedFrameCount
   }
 
   /// Writes the oldest frames, or silence, to a device. Returns the number of frames that the
@@ -54,18 +54,18 @@ internal import SoundFile
   {
     let frameCount = silentCount.map { min($0, silenceFrameCapacity) } ?? pendingFrameCount
     guard frameCount > 0 else { return 0 }
-    let source = unsafe silentCount == nil ? frameBytes : silenceBytes
-    let start =
-      unsafe source.baseAddress.unsafelyUnwrapped
+    let sourceBytes = unsafe silentCount == nil ? frameBytes : silenceBytes
+    let startPointer =
+      unsafe sourceBytes.baseAddress.unsafelyUnwrapped
       + (silentCount == nil ? firstIndex * frameByteCount : 0)
     var acceptedCount = 0
     switch access {
     case .readWrite:
-      acceptedCount = try unsafe min(frameCount, pcm.write(start, frameCount: frameCount))
+      acceptedCount = try unsafe min(frameCount, pcm.write(startPointer, frameCount: frameCount))
     case .memoryMapped:
       guard let area = try unsafe pcm.mapBegin(frameCount: frameCount) else { return 0 }
       let count = unsafe min(frameCount, area.frameCount)
-      unsafe area.start.copyMemory(from: start, byteCount: count * frameByteCount)
+      unsafe area.start.copyMemory(from: startPointer, byteCount: count * frameByteCount)
       acceptedCount = try unsafe min(count, pcm.mapCommit(offset: area.offset, frameCount: count))
     }
     if silentCount == nil {

@@ -52,8 +52,8 @@ struct RecoveryState {
   mutating func disconnect(now: Duration) {
     lastReportedError = nil
     disconnectionTime = now
-    let nextAttempt = lastAttemptTime.map { max(now, $0 + Self.retryInterval) } ?? now
-    phase = .disconnected(nextAttempt: nextAttempt)
+    let nextAttemptTime = lastAttemptTime.map { max(now, $0 + Self.retryInterval) } ?? now
+    phase = .disconnected(nextAttempt: nextAttemptTime)
   }
 
   /// Initializes the state of a sink that replaces a hanging sink. The device starts as
@@ -66,8 +66,8 @@ struct RecoveryState {
   /// Records an attempt to reopen the device, and schedules the next attempt.
   mutating func beginAttempt(now: Duration) {
     lastAttemptTime = now
-    let divisor = now - disconnectionTime < .seconds(2) ? 2 : 1
-    phase = .disconnected(nextAttempt: now + Self.retryInterval / divisor)
+    let intervalDivisor = now - disconnectionTime < .seconds(2) ? 2 : 1
+    phase = .disconnected(nextAttempt: now + Self.retryInterval / intervalDivisor)
   }
 
   /// Returns whether the sink must wait until the lost device is closed before it reopens the
@@ -76,8 +76,9 @@ struct RecoveryState {
   /// libjack frees the clients of a lost server when it opens another client; it would free a
   /// client that is being closed twice. The wait for a JACK client is therefore longer.
   func waitsForClosing(isJACKClient: Bool, now: Duration) -> Bool {
-    let timeout = isJACKClient ? Duration.seconds(30) : Self.retryInterval + Self.retryInterval
-    return now - disconnectionTime < timeout
+    let closingTimeout =
+      isJACKClient ? Duration.seconds(30) : Self.retryInterval + Self.retryInterval
+    return now - disconnectionTime < closingTimeout
   }
 
   /// Returns whether the error of an attempt to reopen the device is new and must be reported. A

@@ -36,9 +36,9 @@ struct SinkEventQueue {
   /// Returns and removes all events, oldest first, followed by the number of dropped events.
   mutating func drain() -> [SinkEvent] {
     guard !events.isEmpty else { return [] }
-    var drained = events
+    var drainedEvents = events
     if droppedEventCount > 0 {
-      drained.append(
+      drainedEvents.append(
         SinkEvent(
           .degraded, missedFrameCount: droppedEventFrameCount,
           text: "\(droppedEventCount) more interruptions within this time"))
@@ -46,6 +46,6 @@ struct SinkEventQueue {
     events.removeAll(keepingCapacity: true)
     droppedEventCount = 0
     droppedEventFrameCount = 0
-    return drained
+    return drainedEvents
   }
 }

@@ -10,14 +10,14 @@
 
   init(minimumCapacity: Int, channelCount: Int) {
     self.channelCount = channelCount
-    var capacity = 1
-    while capacity < minimumCapacity {
-      capacity *= 2
+    var ringCapacity = 1
+    while ringCapacity < minimumCapacity {
+      ringCapacity *= 2
     }
-    self.frameCapacity = capacity
-    unsafe samples = .allocate(capacity: capacity * channelCount)
+    self.frameCapacity = ringCapacity
+    unsafe samples = .allocate(capacity: ringCapacity * channelCount)
     // Writing to the memory avoids page faults on the real-time thread.
-    unsafe samples.initialize(repeating: 0, count: capacity * channelCount)
+    unsafe samples.initialize(repeating: 0, count: ringCapacity * channelCount)
   }
 
   deinit { unsafe samples.deallocate() }
@@ -53,7 +53,7 @@
   /// Returns the offset and count of the samples that are contiguous in memory from the given frame
   /// on.
   private func contiguousPart(at frame: Int, sampleCount: Int) -> (offset: Int, count: Int) {
-    let slot = frame & (frameCapacity - 1)
-    return (slot * channelCount, min(sampleCount, (frameCapacity - slot) * channelCount))
+    let ringSlot = frame & (frameCapacity - 1)
+    return (ringSlot * channelCount, min(sampleCount, (frameCapacity - ringSlot) * channelCount))
   }
 }

@@ -40,27 +40,27 @@ public struct PipeWireBackend: OutputBackend {
     -> sending OpenedOutput
   {
     let namedSink = try Self.namedSink(name)
-    let device = "\(scheme):\(name)"
+    let deviceName = "\(scheme):\(name)"
     guard !PipeWireLibraryClient.isInstalled || PipeWireLibraryClient.hasStreams else {
       // Libraries before version 0.3.50 do not state the time of a stream.
       return try ALSABackend().open(
         namedSink.plugInDeviceName, request, time: time)
     }
     try namedSink.validateSinkName()
-    let timeout = Duration.seconds(SoundServers.timeoutSeconds)
+    let connectionTimeout = Duration.seconds(SoundServers.timeoutSeconds)
     let connection = try PipeWireRegistry.connect(
-      to: namedSink.remoteServerName, clock: time, within: timeout
-    ).unwrapped(for: device)
+      to: namedSink.remoteServerName, clock: time, within: connectionTimeout
+    ).unwrapped(for: deviceName)
     do throws(OutputError) {
       let contents = connection.withMachine { PipeWireRegistry.Contents($0) }
       let sink = try namedSink.findSink(among: contents.sinks)
       let stream = try Self.streamRequest(
-        request, on: sink, named: namedSink.sinkName, device: device)
+        request, on: sink, named: namedSink.sinkName, device: deviceName)
       let transfer = Self.makeTransfer(stream, request, signal: connection.changeSignal)
       connection.requestStream(stream, for: transfer.streamCallbacks)
-      try connection.startStream(of: device, to: "sink")
+      try connection.startStream(of: deviceName, to: "sink")
       return Self.makeOpenedOutput(
-        (connection, transfer), request, stream, device: device, isPresent: true, time)
+        (connection, transfer), request, stream, device: deviceName, isPresent: true, time)
     } catch {
       connection.close()
       throw error
@@ -76,18 +76,20 @@ public struct PipeWireBackend: OutputBackend {
   public func openPlaceholder(for name: String, _ request: OutputRequest, time: any TimeSource)
     -> sending OpenedOutput?
   {
-    let device = "\(scheme):\(name)"
+    let deviceName = "\(scheme):\(name)"
     guard let namedSink = try? Self.namedSink(name), (try? namedSink.validateSinkName()) != nil,
       PipeWireLibraryClient.hasStreams
     else { return nil }
-    let channels = [String](repeating: "", count: request.channels.count)
-    let stream = PipeWireStreamRequest(
+    let channelNames = [String](repeating: "", count: request.channels.count)
+    let streamRequest = PipeWireStreamRequest(
       target: namedSink.sinkName, endpoint: .sink, rate: request.rate,
-      cycleSize: Self.cycleSize(request), channels: channels)
+      cycleSize: Self.cycleSize(request), channels: channelNames)
     guard
-      let parts = try? Self.makeWaitingConnection(stream, request, namedSink.remoteServerName, time)
+      let parts = try? Self.makeWaitingConnection(
+        streamRequest, request, namedSink.remoteServerName, time)
     else { return nil }
-    return Self.makeOpenedOutput(parts, request, stream, device: device, isPresent: false, time)
+    return Self.makeOpenedOutput(
+      parts, request, streamRequest, device: deviceName, isPresent: false, time)
   }
 
   // MARK: - Parts
@@ -95,10 +97,10 @@ public struct PipeWireBackend: OutputBackend {
   private typealias StreamParts = (connection: PipeWireConnection, transfer: PipeWireTransfer)
 
   static func namedSink(_ name: String) throws(OutputError) -> NamedSink {
-    let device = "\(scheme):\(name)"
-    guard let sink = NamedSink(device: device), sink.server == .pipeWire else {
+    let deviceName = "\(scheme):\(name)"
+    guard let sink = NamedSink(device: deviceName), sink.server == .pipeWire else {
       throw OutputError(
-        .invalidName, output: device, "cannot read the sink's name; use 'pipewire:NODE'")
+        .invalidName, output: deviceName, "cannot read the sink's name; use 'pipewire:NODE'")
     }
     return sink
   }
@@ -108,28 +110,30 @@ public struct PipeWireBackend: OutputBackend {
   private static func streamRequest(
     _ request: OutputRequest, on sink: SoundServers.Sink, named name: String, device: String
   ) throws(OutputError) -> PipeWireStreamRequest {
-    func refusal(_ text: String) -> OutputError {
+    func unsupportedFormatError(_ text: String) -> OutputError {
       OutputError(.unsupportedFormat, output: device, text)
     }
     if let encoding = request.encoding, encoding != "float" {
-      throw refusal("PipeWire supports only the sample format 'float', not '\(encoding)'")
+      throw unsupportedFormatError(
+        "PipeWire supports only the sample format 'float', not '\(encoding)'")
     }
-    let offered = sink.channels.count
+    let sinkChannelCount = sink.channels.count
     let channelCount: Int
     switch request.channels {
-    case .exactly(let count):
-      guard count <= offered else {
-        throw refusal(
-          "the sink has \(offered == 1 ? "one channel" : "\(offered) channels"), not \(count)")
+    case .exactly(let requiredCount):
+      guard requiredCount <= sinkChannelCount else {
+        throw unsupportedFormatError(
+          "the sink has \(sinkChannelCount == 1 ? "one channel" : "\(sinkChannelCount) channels"), not \(requiredCount)"
+        )
       }
-      channelCount = count
-    case .atLeast(let count):
-      channelCount = min(count, offered)
+      channelCount = requiredCount
+    case .atLeast(let minimumCount):
+      channelCount = min(minimumCount, sinkChannelCount)
     }
-    guard channelCount > 0 else { throw refusal("the sink has no channels") }
-    let rate = request.allowsOtherRate ? sink.graphRate ?? request.rate : request.rate
+    guard channelCount > 0 else { throw unsupportedFormatError("the sink has no channels") }
+    let streamRate = request.allowsOtherRate ? sink.graphRate ?? request.rate : request.rate
     return PipeWireStreamRequest(
-      target: name, endpoint: .sink, rate: rate, cycleSize: cycleSize(request),
+      target: name, endpoint: .sink, rate: streamRate, cycleSize: cycleSize(request),
       channels: Array(sink.channels.prefix(channelCount)))
   }
 
@@ -151,21 +155,22 @@ public struct PipeWireBackend: OutputBackend {
     _ stream: PipeWireStreamRequest, _ request: OutputRequest, _ remote: String?,
     _ time: any TimeSource
   ) throws(PlaybackError) -> StreamParts {
-    let signal = try WakeSignal()
-    let transfer = makeTransfer(stream, request, signal: signal)
+    let changeSignal = try WakeSignal()
+    let frameTransfer = makeTransfer(stream, request, signal: changeSignal)
     let connection = try PipeWireConnection(
-      PipeWireStateMachine(stream, reportsFirstConnection: true), clock: time, changeSignal: signal,
-      owner: transfer.streamCallbacks
+      PipeWireStateMachine(stream, reportsFirstConnection: true), clock: time,
+      changeSignal: changeSignal,
+      owner: frameTransfer.streamCallbacks
     ) { PipeWireLibraryClient(remote: remote, handler: $0) }
     guard let connection else { throw PlaybackError.fileLimitReached }
     try connection.start()
-    return (connection, transfer)
+    return (connection, frameTransfer)
   }
 
   private static func bufferGrowth(_ request: OutputRequest) -> BufferGrowth {
     // By default, the buffer grows from 11 ms to 85 ms at 48 kHz.
-    let initial = request.adaptsBuffer ? 2 * defaultCycleSize : request.bufferSize
-    return BufferGrowth(initial: initial, adaptsBuffer: request.adaptsBuffer)
+    let initialFrameCount = request.adaptsBuffer ? 2 * defaultCycleSize : request.bufferSize
+    return BufferGrowth(initial: initialFrameCount, adaptsBuffer: request.adaptsBuffer)
   }
 
   private static func makeOpenedOutput(

@@ -30,25 +30,25 @@ package final class PipeWireCapture: CaptureSource {
   ///   - rate: The sample rate in hertz; the server converts to it.
   ///   - periodSeconds: The interval between deliveries in seconds.
   package init(_ device: String, rate: Int, periodSeconds: Double) throws(OutputError) {
-    guard let node = NamedSink(device: device), node.server == .pipeWire else {
+    guard let captureNode = NamedSink(device: device), captureNode.server == .pipeWire else {
       throw OutputError(
         .invalidName, output: device, "cannot read the source's name; use 'pipewire:NODE'")
     }
-    try node.validateSinkName()
+    try captureNode.validateSinkName()
     let clock = SystemTimeSource()
     let connection = try PipeWireRegistry.connect(
-      to: node.remoteServerName, clock: clock, within: .seconds(SoundServers.timeoutSeconds)
+      to: captureNode.remoteServerName, clock: clock, within: .seconds(SoundServers.timeoutSeconds)
     ).unwrapped(for: device)
     do throws(OutputError) {
       let contents = connection.withMachine { PipeWireRegistry.Contents($0) }
-      let (endpoint, source) = try Self.findNode(node, in: contents, device: device)
+      let (endpoint, source) = try Self.findNode(captureNode, in: contents, device: device)
       let channels = Array(source.channels.prefix(Self.maximumChannelCount))
       guard !channels.isEmpty else {
         throw OutputError(.unsupportedFormat, output: device, "the source has no channels")
       }
       let recorder = PipeWireRecorder(rate: Double(rate), channelCount: channels.count)
       let request = PipeWireStreamRequest(
-        target: node.sinkName, endpoint: endpoint, rate: rate,
+        target: captureNode.sinkName, endpoint: endpoint, rate: rate,
         cycleSize: max(32, Int(periodSeconds * Double(rate))), channels: channels)
       connection.requestStream(request, for: recorder.streamCallbacks)
       try connection.startStream(of: device, to: "source")
@@ -94,10 +94,10 @@ package final class PipeWireCapture: CaptureSource {
       samples.append(contentsOf: chunkSamples.prefix(sampleCount))
     }
     receiveNotices()
-    let lostCount = recorder.lostFrameCount
-    if lostCount > reportedLostFrameCount {
-      let milliseconds = 1_000 * Double(lostCount - reportedLostFrameCount) / rate
-      reportedLostFrameCount = lostCount
+    let lostFrameCount = recorder.lostFrameCount
+    if lostFrameCount > reportedLostFrameCount {
+      let milliseconds = 1_000 * Double(lostFrameCount - reportedLostFrameCount) / rate
+      reportedLostFrameCount = lostFrameCount
       events.append(.interrupted("\(max(1, Int(milliseconds.rounded()))) ms of audio lost"))
       events.append(.resumed(.seconds(milliseconds / 1_000)))
     }
@@ -155,16 +155,16 @@ final class PipeWireRecorder: @unchecked Sendable {
 
   /// Stores the frames of a cycle. PipeWire's real-time thread calls this method.
   func process(_ input: inout MutableSpan<Float>, _ cycle: PipeWireCycle) {
-    let times = PipeWireTimeline.Cycle(cycle)
+    let cycleTimes = PipeWireTimeline.Cycle(cycle)
     if isNewStream.exchange(false, ordering: .acquiringAndReleasing) {
-      timeline.start(at: .init(frame: timeline.nextFrame, seconds: times.startSeconds))
+      timeline.start(at: .init(frame: timeline.nextFrame, seconds: cycleTimes.startSeconds))
     }
-    let expected = timeline.nextFrame
-    let first = timeline.beginCycle(times)
+    let expectedFrame = timeline.nextFrame
+    let firstFrame = timeline.beginCycle(cycleTimes)
     timeline.endCycle(heard: 0..<0, starved: 0..<0)
     guard isGateOpen.load(ordering: .acquiring) else { return }
-    if first > expected {
-      lostFrameCounter.wrappingAdd(first - expected, ordering: .relaxed)
+    if firstFrame > expectedFrame {
+      lostFrameCounter.wrappingAdd(firstFrame - expectedFrame, ordering: .relaxed)
     }
     if !samples.write(input.span) {
       lostFrameCounter.wrappingAdd(cycle.frameCount, ordering: .relaxed)
@@ -190,14 +190,14 @@ package enum CaptureDevices {
     throws(OutputError)
     -> any CaptureSource
   {
-    if let node = NamedSink(device: device), node.server == .pipeWire,
+    if let pipeWireNode = NamedSink(device: device), pipeWireNode.server == .pipeWire,
       device.hasPrefix(PipeWireBackend.scheme + ":")
     {
       if PipeWireLibraryClient.hasStreams, let rate = rates.first {
         return try PipeWireCapture(device, rate: rate, periodSeconds: periodSeconds)
       }
       return try LiveCapture(
-        node.plugInDeviceName, rates: rates, periodSeconds: periodSeconds)
+        pipeWireNode.plugInDeviceName, rates: rates, periodSeconds: periodSeconds)
     }
     return try LiveCapture(device, rates: rates, periodSeconds: periodSeconds)
   }

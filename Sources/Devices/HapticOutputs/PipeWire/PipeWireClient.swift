@@ -125,9 +125,9 @@ struct PipeWireCycle: Equatable, Sendable {
   func openStream(_ request: PipeWireStreamRequest) -> Bool {
     guard let connectionPointer = unsafe connectionPointer else { return false }
     channelCount.store(request.channels.count, ordering: .releasing)
-    let channels = request.channels.joined(separator: " ")
+    let channelNames = request.channels.joined(separator: " ")
     return unsafe request.target.withCString { target in
-      unsafe channels.withCString { channels in
+      unsafe channelNames.withCString { channelNames in
         var values = unsafe temblor_pipewire_request()
         unsafe values.target = target
         unsafe values.is_capture = request.endpoint.isCapture
@@ -135,7 +135,7 @@ struct PipeWireCycle: Equatable, Sendable {
         unsafe values.rate = UInt32(request.rate)
         unsafe values.cycle_size = UInt32(request.cycleSize)
         unsafe values.channel_count = UInt32(request.channels.count)
-        unsafe values.channels = channels
+        unsafe values.channels = channelNames
         return unsafe temblor_pipewire_open_stream(connectionPointer, &values)
       }
     }
@@ -163,14 +163,14 @@ struct PipeWireCycle: Equatable, Sendable {
 extension PipeWireStateMachine.Event {
   /// Creates the event for an object that the server reports.
   fileprivate init(_ object: temblor_pipewire_object) {
-    func text(_ pointer: UnsafePointer<CChar>?) -> String {
+    func string(_ pointer: UnsafePointer<CChar>?) -> String {
       unsafe pointer.map { unsafe String(cString: $0) } ?? ""
     }
     switch unsafe object.kind {
     case TEMBLOR_PIPEWIRE_PORT:
       self = unsafe .addPort(
         PipeWireGraph.Port(
-          nodeID: object.node, portIndex: object.position, channel: text(object.channel),
+          nodeID: object.node, portIndex: object.position, channel: string(object.channel),
           isInput: object.is_input, isMonitor: object.is_monitor), id: object.id)
     case TEMBLOR_PIPEWIRE_LINK:
       self = unsafe .addLink(
@@ -180,8 +180,8 @@ extension PipeWireStateMachine.Event {
     default:
       self = unsafe .addNode(
         PipeWireGraph.Node(
-          name: text(object.name), description: text(object.description),
-          mediaClass: text(object.media_class)), id: object.id)
+          name: string(object.name), description: string(object.description),
+          mediaClass: string(object.media_class)), id: object.id)
     }
   }
 }

@@ -59,22 +59,22 @@ final class PipeWireConnection: Sendable {
     owner: StreamCallbacks,
     makeClient: (PipeWireHandler) -> (any PipeWireClient)?
   ) throws(PlaybackError) {
-    let locked = Locked(machine)
-    let state = try SharedState()
+    let lockedMachine = Locked(machine)
+    let sharedState = try SharedState()
     let ownerReference = CallbacksReference(owner)
     let handler = PipeWireHandler(
       receive: { event in
         // The gate changes under the lock, so that the last event decides.
-        locked.withLock { machine in
+        lockedMachine.withLock { machine in
           machine.receive(event)
           ownerReference.callbacks.setGate(machine.isRouteVerified)
         }
-        state.stepSignal.raise()
+        sharedState.stepSignal.raise()
         changeSignal.raise()
       }, process: { ownerReference.callbacks.process(&$0, $1) })
     guard let client = makeClient(handler) else { return nil }
-    self.machine = locked
-    self.sharedState = state
+    self.machine = lockedMachine
+    self.sharedState = sharedState
     self.callbacksReference = ownerReference
     self.client = client
     self.clock = clock
@@ -179,12 +179,12 @@ final class PipeWireConnection: Sendable {
   ///
   /// - Returns: False after the timeout.
   func wait(within limit: Duration, until isTrue: (PipeWireStateMachine) -> Bool) -> Bool {
-    let end = clock.now + limit
-    var watched = [PollDescriptor(changeSignal.descriptor)]
+    let deadline = clock.now + limit
+    var watchedDescriptors = [PollDescriptor(changeSignal.descriptor)]
     while !machine.withLock({ isTrue($0) }) {
-      let remaining = end - clock.now
+      let remaining = deadline - clock.now
       guard remaining > .zero else { return false }
-      clock.wait(for: &watched, timeout: remaining)
+      clock.wait(for: &watchedDescriptors, timeout: remaining)
       changeSignal.lower()
     }
     return true

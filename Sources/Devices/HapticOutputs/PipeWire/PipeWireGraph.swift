@@ -87,17 +87,17 @@ struct PipeWireGraph {
 
   /// Returns the identifiers of all nodes of a type, in the order of their creation.
   func endpointNodeIDs(_ endpoint: Endpoint) -> [UInt32] {
-    let classes = endpoint.mediaClasses
-    return nodes.filter { classes.contains($0.value.mediaClass) }.keys.sorted()
+    let mediaClasses = endpoint.mediaClasses
+    return nodes.filter { mediaClasses.contains($0.value.mediaClass) }.keys.sorted()
   }
 
   /// Returns the channel names of a node, in the order of its ports.
   func channelNames(of node: UInt32, _ endpoint: Endpoint) -> [String] {
-    let matching = ports.values.filter { port in
+    let endpointPorts = ports.values.filter { port in
       port.nodeID == node && port.isInput == !endpoint.isCapture
         && port.isMonitor == (endpoint == .monitor)
     }
-    return matching.sorted { $0.portIndex < $1.portIndex }.map(\.channel)
+    return endpointPorts.sorted { $0.portIndex < $1.portIndex }.map(\.channel)
   }
 
   // MARK: - Identity

@@ -33,19 +33,19 @@ enum PipeWireRegistry {
     to remote: String?, clock: any TimeSource, within limit: Duration
   ) -> Result<PipeWireConnection, SoundServers.Problem> {
     guard PipeWireLibraryClient.isInstalled else { return .failure(.libraryMissing) }
-    guard let signal = try? WakeSignal(),
+    guard let changeSignal = try? WakeSignal(),
       let connection = try? PipeWireConnection(
-        PipeWireStateMachine(), clock: clock, changeSignal: signal, owner: .none,
+        PipeWireStateMachine(), clock: clock, changeSignal: changeSignal, owner: .none,
         makeClient: { PipeWireLibraryClient(remote: remote, handler: $0) })
     else {
       return .failure(.absent)
     }
     connection.performDueActions()
-    let isDone = connection.wait(within: limit) { !$0.isWaitingForObjects }
+    let isEnumerationFinished = connection.wait(within: limit) { !$0.isWaitingForObjects }
     let isComplete = connection.withMachine(\.isGraphComplete)
-    guard isDone, isComplete else {
+    guard isEnumerationFinished, isComplete else {
       connection.close()
-      return .failure(isDone ? .absent : .noReply)
+      return .failure(isEnumerationFinished ? .absent : .noReply)
     }
     return .success(connection)
   }
@@ -54,7 +54,7 @@ enum PipeWireRegistry {
 extension PipeWireRegistry.Contents {
   /// Collects the sinks and sources that the server has reported to a state machine.
   init(_ machine: PipeWireStateMachine) {
-    func endpoints(_ endpoint: PipeWireGraph.Endpoint) -> [SoundServers.Sink] {
+    func listEndpoints(_ endpoint: PipeWireGraph.Endpoint) -> [SoundServers.Sink] {
       machine.graph.endpointNodeIDs(endpoint).compactMap { id in
         machine.graph.nodes[id].map { node in
           SoundServers.Sink(
@@ -64,7 +64,7 @@ extension PipeWireRegistry.Contents {
         }
       }
     }
-    sinks = endpoints(.sink)
-    sources = endpoints(.source)
+    sinks = listEndpoints(.sink)
+    sources = listEndpoints(.source)
   }
 }

@@ -116,14 +116,14 @@ public final class PipeWireSink: AudioSink {
   /// The number of frames that were written and not yet heard.
   public var delayFrames: Int {
     let snapshot = transfer.snapshot
-    let written = transfer.writtenFrameCount
-    let limit = fillTargetFrameCount(snapshot) + Int(format.rate)
+    let writtenFrameCount = transfer.writtenFrameCount
+    let maximumDelayFrames = fillTargetFrameCount(snapshot) + Int(format.rate)
     guard phase == .playing, snapshot.generation == startGeneration else {
-      let ahead = written - firstFilledFrame + Int(snapshot.delaySeconds * format.rate)
-      return phase == .filling ? min(max(0, ahead), limit) : 0
+      let ahead = writtenFrameCount - firstFilledFrame + Int(snapshot.delaySeconds * format.rate)
+      return phase == .filling ? min(max(0, ahead), maximumDelayFrames) : 0
     }
-    let heard = snapshot.anchor.frame(at: nowSeconds, rate: format.rate)
-    return min(max(0, written - heard), limit)
+    let heardFrame = snapshot.anchor.frame(at: nowSeconds, rate: format.rate)
+    return min(max(0, writtenFrameCount - heardFrame), maximumDelayFrames)
   }
 
   // MARK: - Waiting
@@ -131,7 +131,7 @@ public final class PipeWireSink: AudioSink {
   /// Waits until the server has played a cycle, frames were missed, or the thread is woken.
   public func wait(_ wake: WakeSignal) -> SinkReadiness {
     watchedDescriptors[0] = PollDescriptor(wake.descriptor)
-    let end = clock.now + Self.maximumWaitDuration
+    let waitDeadline = clock.now + Self.maximumWaitDuration
     while true {
       switch phase {
       case .ended: return .ended
@@ -146,7 +146,7 @@ public final class PipeWireSink: AudioSink {
       let progress = playbackProgress(snapshot)
       reportUnheardFrames(snapshot, position: progress.position)
       if let readiness = readiness(progress, snapshot) { return readiness }
-      let remaining = end - clock.now
+      let remaining = waitDeadline - clock.now
       guard remaining > .zero else { return .ready(frameCount: 0) }
       let limit =
         progress.isPacedByClock
@@ -164,40 +164,42 @@ public final class PipeWireSink: AudioSink {
   private func readiness(_ progress: Progress, _ snapshot: PipeWireTransfer.Snapshot)
     -> SinkReadiness?
   {
-    let written = transfer.writtenFrameCount
-    let missed = progress.position - written
+    let writtenFrameCount = transfer.writtenFrameCount
+    let missedFrameCount = progress.position - writtenFrameCount
     if progress.isPacedByClock {
-      guard Double(missed) >= Self.missedReportIntervalSeconds * format.rate else { return nil }
+      guard Double(missedFrameCount) >= Self.missedReportIntervalSeconds * format.rate else {
+        return nil
+      }
     }
-    if missed > 0 {
+    if missedFrameCount > 0 {
       transfer.skip(to: progress.position)
-      return .missed(frameCount: missed)
+      return .missed(frameCount: missedFrameCount)
     }
     guard !progress.isPacedByClock else { return nil }
-    let space = fillTargetFrameCount(snapshot) - (written - progress.position)
-    let periodCount = space / format.periodSize
-    return periodCount > 0 ? .ready(frameCount: periodCount * format.periodSize) : nil
+    let freeFrameCount = fillTargetFrameCount(snapshot) - (writtenFrameCount - progress.position)
+    let freePeriodCount = freeFrameCount / format.periodSize
+    return freePeriodCount > 0 ? .ready(frameCount: freePeriodCount * format.periodSize) : nil
   }
 
   private func playbackProgress(_ snapshot: PipeWireTransfer.Snapshot) -> Progress {
     guard phase == .playing else {
       return Progress(position: firstFilledFrame, isPacedByClock: false)
     }
-    let isCurrent = snapshot.generation == startGeneration
+    let isCurrentGeneration = snapshot.generation == startGeneration
     let anchor =
-      isCurrent
+      isCurrentGeneration
       ? snapshot.anchor : PipeWireTimeline.Anchor(frame: firstFilledFrame, seconds: startSeconds)
-    let position = isCurrent ? snapshot.nextFrame : firstFilledFrame
-    let lastSeconds = isCurrent ? snapshot.startSeconds : startSeconds
-    let now = nowSeconds
-    let tolerance = max(
+    let playbackFrame = isCurrentGeneration ? snapshot.nextFrame : firstFilledFrame
+    let lastCycleSeconds = isCurrentGeneration ? snapshot.startSeconds : startSeconds
+    let currentSeconds = nowSeconds
+    let gapToleranceSeconds = max(
       PipeWireTimeline.minimumInterruptionSeconds,
       4 * Double(snapshot.cycleFrameCount) / format.rate)
-    guard now - lastSeconds > tolerance else {
-      return Progress(position: position, isPacedByClock: false)
+    guard currentSeconds - lastCycleSeconds > gapToleranceSeconds else {
+      return Progress(position: playbackFrame, isPacedByClock: false)
     }
-    let due = anchor.frame(at: now, rate: format.rate)
-    return Progress(position: max(position, due), isPacedByClock: true)
+    let dueFrame = anchor.frame(at: currentSeconds, rate: format.rate)
+    return Progress(position: max(playbackFrame, dueFrame), isPacedByClock: true)
   }
 
   // MARK: - Events
@@ -241,11 +243,12 @@ public final class PipeWireSink: AudioSink {
     }
     let (missed, starved) = drainMissedFrameCounts(snapshot, position: position)
     guard missed > 0 else { return }
-    let late = min(missed, starved)
-    if late > 0 {
-      let isStopped = Double(late) > Self.processStopThresholdSeconds * format.rate
+    let lateFrameCount = min(missed, starved)
+    if lateFrameCount > 0 {
+      let isStopped = Double(lateFrameCount) > Self.processStopThresholdSeconds * format.rate
       eventQueue.add(
-        .underrun, cause: isStopped ? .stoppedProcess : .lateDelivery, missedFrameCount: late,
+        .underrun, cause: isStopped ? .stoppedProcess : .lateDelivery,
+        missedFrameCount: lateFrameCount,
         text: "buffer underrun")
       if bufferGrowth.recordUnderrun() {
         eventQueue.add(
@@ -254,9 +257,9 @@ public final class PipeWireSink: AudioSink {
             deviceName, frameCount: bufferGrowth.bufferFrameCount, rate: format.rate))
       }
     }
-    if missed > late {
+    if missed > lateFrameCount {
       eventQueue.add(
-        .underrun, cause: .lateDevice, missedFrameCount: missed - late,
+        .underrun, cause: .lateDevice, missedFrameCount: missed - lateFrameCount,
         text: "the sound server missed its deadline")
     }
   }
@@ -266,12 +269,12 @@ public final class PipeWireSink: AudioSink {
   private func drainMissedFrameCounts(_ snapshot: PipeWireTransfer.Snapshot, position: Int) -> (
     count: Int, starved: Int
   ) {
-    let missed = position - snapshot.heardFrameCount
-    let count = max(0, missed - reportedMissedFrameCount)
-    let starved = max(0, snapshot.starvedFrameCount - reportedStarvedFrameCount)
-    reportedMissedFrameCount = max(reportedMissedFrameCount, missed)
+    let missedFrameCount = position - snapshot.heardFrameCount
+    let newMissedFrameCount = max(0, missedFrameCount - reportedMissedFrameCount)
+    let newStarvedFrameCount = max(0, snapshot.starvedFrameCount - reportedStarvedFrameCount)
+    reportedMissedFrameCount = max(reportedMissedFrameCount, missedFrameCount)
     reportedStarvedFrameCount = snapshot.starvedFrameCount
-    return (count, starved)
+    return (newMissedFrameCount, newStarvedFrameCount)
   }
 
   // MARK: - Writing
@@ -345,14 +348,15 @@ public final class PipeWireSink: AudioSink {
     let snapshot = transfer.snapshot
     receiveNotices(snapshot)
     let progress = playbackProgress(snapshot)
-    let written = transfer.writtenFrameCount
-    reportUnheardFrames(snapshot, position: min(progress.position, written))
-    let isLost = isInterrupted || progress.isPacedByClock
-    guard isLost || draining && snapshot.nextFrame < written else { return }
-    let missed = drainMissedFrameCounts(
-      snapshot, position: isLost ? max(progress.position, written) : written)
+    let writtenFrameCount = transfer.writtenFrameCount
+    reportUnheardFrames(snapshot, position: min(progress.position, writtenFrameCount))
+    let isPlaybackLost = isInterrupted || progress.isPacedByClock
+    guard isPlaybackLost || draining && snapshot.nextFrame < writtenFrameCount else { return }
+    let missedFrames = drainMissedFrameCounts(
+      snapshot,
+      position: isPlaybackLost ? max(progress.position, writtenFrameCount) : writtenFrameCount)
     eventQueue.add(
-      .failed, missedFrameCount: missed.count,
+      .failed, missedFrameCount: missedFrames.count,
       text: isInterrupted
         ? "\(deviceName): the device did not return before playback ended"
         : "\(deviceName): the device did not play the end")

@@ -137,8 +137,8 @@ struct PipeWireStateMachine {
 
   /// The requested node; nil if it does not exist or its name is not unique.
   var targetNodeID: UInt32? {
-    let matches = graph.nodeIDs(named: targetName, endpoint)
-    return matches.count == 1 ? matches.first : nil
+    let matchingNodeIDs = graph.nodeIDs(named: targetName, endpoint)
+    return matchingNodeIDs.count == 1 ? matchingNodeIDs.first : nil
   }
 
   /// The state of the links between the open stream and its target.
@@ -186,8 +186,8 @@ struct PipeWireStateMachine {
 
   /// Updates `isVerified`, and reports its changes.
   private mutating func updateRouteVerification() {
-    let route = route
-    isRouteVerified = route == .verified
+    let currentRoute = route
+    isRouteVerified = currentRoute == .verified
     if isRouteVerified {
       linkSettlingDeadline = nil
     }
@@ -197,9 +197,9 @@ struct PipeWireStateMachine {
         notices.append(.resumed)
       }
       hasRouteBeenVerified = true
-    } else if !isRouteVerified, !isInterrupted, !isExpectedToReturn(route) {
+    } else if !isRouteVerified, !isInterrupted, !isExpectedToReturn(currentRoute) {
       isInterrupted = true
-      notices.append(.interrupted(interruptionReason(route)))
+      notices.append(.interrupted(interruptionReason(currentRoute)))
     }
   }
 
@@ -220,14 +220,14 @@ struct PipeWireStateMachine {
 
   private func interruptionReason(_ route: PipeWireGraph.Route) -> String {
     if !isGraphComplete { return "the sound server stopped" }
-    let noun = endpoint == .source ? "source" : "sink"
+    let endpointNoun = endpoint == .source ? "source" : "sink"
     let matchCount = graph.nodeIDs(named: targetName, endpoint).count
-    if matchCount == 0 { return "the \(noun) disappeared" }
-    if matchCount > 1 { return "\(matchCount) \(noun)s have this name" }
-    if case .stray(let name) = route {
-      return "muted because a link connects the stream to '\(name)'; remove this link"
+    if matchCount == 0 { return "the \(endpointNoun) disappeared" }
+    if matchCount > 1 { return "\(matchCount) \(endpointNoun)s have this name" }
+    if case .stray(let strayNodeName) = route {
+      return "muted because a link connects the stream to '\(strayNodeName)'; remove this link"
     }
-    return "the \(noun) was disconnected"
+    return "the \(endpointNoun) was disconnected"
   }
 
   /// Returns and removes the notices, oldest first.
@@ -241,35 +241,35 @@ struct PipeWireStateMachine {
   /// Returns the action that is due; nil if there is none until `timeout` has passed or an event
   /// arrives.
   mutating func nextAction(at now: Duration) -> Action? {
-    if let end = linkSettlingDeadline, now >= end {
+    if let deadline = linkSettlingDeadline, now >= deadline {
       linkSettlingDeadline = nil
       updateRouteVerification()
     }
     switch server {
     case .lost:
       return .disconnect
-    case .absent(let nextAttempt):
-      return now >= nextAttempt ? .connect : nil
-    case .connected(let isComplete):
-      guard isComplete else { return nil }
+    case .absent(let nextAttemptTime):
+      return now >= nextAttemptTime ? .connect : nil
+    case .connected(let isGraphComplete):
+      guard isGraphComplete else { return nil }
     }
-    let node = targetNodeID
+    let nodeID = targetNodeID
     switch stream {
     case .failed:
       return .closeStream
     case .open:
-      return streamTargetID == node ? nil : .closeStream
-    case .closed(let nextAttempt):
-      guard let node, var streamRequest else {
+      return streamTargetID == nodeID ? nil : .closeStream
+    case .closed(let nextAttemptTime):
+      guard let nodeID, var streamRequest else {
         targetFoundTime = nil
         return nil
       }
-      let channels = graph.channelNames(of: node, endpoint)
+      let channels = graph.channelNames(of: nodeID, endpoint)
       guard channels.count >= streamRequest.channels.count else {
         reportMissingChannels(channels.count, at: now)
         return nil
       }
-      guard now >= nextAttempt else { return nil }
+      guard now >= nextAttemptTime else { return nil }
       streamRequest.channels = Array(channels.prefix(streamRequest.channels.count))
       return .openStream(streamRequest)
     }
@@ -277,12 +277,12 @@ struct PipeWireStateMachine {
 
   /// Reports a target with too few channels, after the timeout for its ports to appear.
   private mutating func reportMissingChannels(_ count: Int, at now: Duration) {
-    guard let since = targetFoundTime else {
+    guard let foundTime = targetFoundTime else {
       targetFoundTime = now
       hasReportedMissingChannels = false
       return
     }
-    guard now - since >= Self.portTimeout, !hasReportedMissingChannels else { return }
+    guard now - foundTime >= Self.portTimeout, !hasReportedMissingChannels else { return }
     hasReportedMissingChannels = true
     notices.append(.lacksChannels(count: count))
   }
@@ -292,18 +292,18 @@ struct PipeWireStateMachine {
     switch server {
     case .lost:
       return .zero
-    case .absent(let nextAttempt):
-      return max(.zero, nextAttempt - now)
-    case .connected(let isComplete):
-      guard isComplete, targetNodeID != nil, streamRequest != nil else { return nil }
+    case .absent(let nextAttemptTime):
+      return max(.zero, nextAttemptTime - now)
+    case .connected(let isGraphComplete):
+      guard isGraphComplete, targetNodeID != nil, streamRequest != nil else { return nil }
     }
-    guard case .closed(let nextAttempt) = stream else {
+    guard case .closed(let nextAttemptTime) = stream else {
       return linkSettlingDeadline.map { max(.zero, $0 - now) }
     }
     if let targetFoundTime, !hasReportedMissingChannels {
       return max(.zero, targetFoundTime + Self.portTimeout - now)
     }
-    return nextAttempt > now ? nextAttempt - now : nil
+    return nextAttemptTime > now ? nextAttemptTime - now : nil
   }
 
   /// Records the start of an action. Call this method before the events of the action can arrive.

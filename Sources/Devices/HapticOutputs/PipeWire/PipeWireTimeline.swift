@@ -88,12 +88,12 @@ struct PipeWireTimeline {
 
   /// Begins a cycle, and returns the number of its first frame.
   mutating func beginCycle(_ cycle: Cycle) -> Int {
-    let shift = frameShift(at: cycle)
-    hasSkippedFrames = shift > 0
-    if shift > 0 {
-      nextFrame += shift
-    } else if shift < 0 {
-      rewind(by: -shift)
+    let shiftFrames = frameShift(at: cycle)
+    hasSkippedFrames = shiftFrames > 0
+    if shiftFrames > 0 {
+      nextFrame += shiftFrames
+    } else if shiftFrames < 0 {
+      rewind(by: -shiftFrames)
     }
     anchor = Anchor(frame: nextFrame, seconds: cycle.heardSeconds)
     startAnchor = nil
@@ -128,19 +128,19 @@ struct PipeWireTimeline {
       return elapsed > Self.minimumInterruptionSeconds ? Int(elapsed * rate) : 0
     }
     guard let anchor else { return 0 }
-    let tolerance = Double(cycle.frameCount) / 2
-    let elapsedFrames =
+    let toleranceFrames = Double(cycle.frameCount) / 2
+    let excessFramesByClock =
       (cycle.startSeconds - lastCycleStartSeconds) * rate - Double(lastCycleFrameCount)
     guard let expectedTicks, cycle.tickSeconds > 0 else {
       let due = anchor.frame(at: cycle.heardSeconds, rate: rate)
-      return Double(due - nextFrame) >= tolerance ? due - nextFrame : 0
+      return Double(due - nextFrame) >= toleranceFrames ? due - nextFrame : 0
     }
-    let frames = (Double(cycle.ticks) - expectedTicks) * cycle.tickSeconds * rate
-    let isOtherClock =
-      frames < -2 * Double(max(cycle.frameCount, lastCycleFrameCount))
-      || abs(elapsedFrames - frames) > Self.clockToleranceSeconds * rate
-    let deviation = isOtherClock ? max(0, elapsedFrames) : frames
-    return abs(deviation) >= tolerance ? Int(deviation.rounded()) : 0
+    let excessFramesByTicks = (Double(cycle.ticks) - expectedTicks) * cycle.tickSeconds * rate
+    let hasTickClockChanged =
+      excessFramesByTicks < -2 * Double(max(cycle.frameCount, lastCycleFrameCount))
+      || abs(excessFramesByClock - excessFramesByTicks) > Self.clockToleranceSeconds * rate
+    let deviationFrames = hasTickClockChanged ? max(0, excessFramesByClock) : excessFramesByTicks
+    return abs(deviationFrames) >= toleranceFrames ? Int(deviationFrames.rounded()) : 0
   }
 
   private mutating func rewind(by frameCount: Int) {

@@ -79,9 +79,9 @@ internal import Synchronization
 
   /// Appends frames.
   func write(_ frames: Span<Float>) {
-    let position = writtenFrameCount
-    ring.write(frames, at: position)
-    writtenCount.store(position + frames.count / ring.channelCount, ordering: .releasing)
+    let writePosition = writtenFrameCount
+    ring.write(frames, at: writePosition)
+    writtenCount.store(writePosition + frames.count / ring.channelCount, ordering: .releasing)
   }
 
   /// Skips frames up to a position. Skipped frames are never written, and are silent.
@@ -96,9 +96,9 @@ internal import Synchronization
   func start(at anchor: PipeWireTimeline.Anchor) -> Int {
     startFrame.store(anchor.frame, ordering: .relaxed)
     startNanoseconds.store(Int64(anchor.seconds * 1e9), ordering: .relaxed)
-    let next = abs(startGeneration.load(ordering: .relaxed)) + 1
-    startGeneration.store(next, ordering: .releasing)
-    return next
+    let nextGeneration = abs(startGeneration.load(ordering: .relaxed)) + 1
+    startGeneration.store(nextGeneration, ordering: .releasing)
+    return nextGeneration
   }
 
   /// Stops playing. Cycles are silent until the next start.
@@ -127,20 +127,20 @@ internal import Synchronization
   /// Plays the frames of a cycle, or silence.
   func process(_ output: inout MutableSpan<Float>, _ cycle: PipeWireCycle) {
     let isPlaying = startIfRequested()
-    let times = PipeWireTimeline.Cycle(cycle)
-    var first = 0
-    var heard = 0..<0
+    let cycleTimes = PipeWireTimeline.Cycle(cycle)
+    var firstFrame = 0
+    var heardFrames = 0..<0
     if isPlaying {
-      first = timeline.beginCycle(times)
-      heard = playableFrames(first..<(first + cycle.frameCount))
+      firstFrame = timeline.beginCycle(cycleTimes)
+      heardFrames = playableFrames(firstFrame..<(firstFrame + cycle.frameCount))
     }
     // The rest of the cycle, before and after the frames, is silent.
     let channelCount = ring.channelCount
     output.update(repeating: 0)
-    if !heard.isEmpty {
-      let start = (heard.lowerBound - first) * channelCount
-      var frames = output._mutatingExtracting(start..<(start + heard.count * channelCount))
-      ring.read(into: &frames, at: heard.lowerBound)
+    if !heardFrames.isEmpty {
+      let start = (heardFrames.lowerBound - firstFrame) * channelCount
+      var frames = output._mutatingExtracting(start..<(start + heardFrames.count * channelCount))
+      ring.read(into: &frames, at: heardFrames.lowerBound)
     }
     publishSnapshot(cycle)
     cycleSignal.raise()
@@ -148,16 +148,16 @@ internal import Synchronization
 
   /// Starts the timeline if a start was requested, and returns whether frames are played.
   private func startIfRequested() -> Bool {
-    let wanted = startGeneration.load(ordering: .acquiring)
-    guard wanted > 0 else { return false }
-    let isNew = isNewStream.exchange(false, ordering: .acquiringAndReleasing)
-    if wanted != timelineGeneration {
-      timelineGeneration = wanted
+    let requestedGeneration = startGeneration.load(ordering: .acquiring)
+    guard requestedGeneration > 0 else { return false }
+    let isStreamNew = isNewStream.exchange(false, ordering: .acquiringAndReleasing)
+    if requestedGeneration != timelineGeneration {
+      timelineGeneration = requestedGeneration
       timeline.start(
         at: PipeWireTimeline.Anchor(
           frame: startFrame.load(ordering: .relaxed),
           seconds: Double(startNanoseconds.load(ordering: .relaxed)) * 1e-9))
-    } else if isNew {
+    } else if isStreamNew {
       timeline.resume()
     }
     return true
@@ -165,14 +165,15 @@ internal import Synchronization
 
   /// Counts the frames of a cycle as heard or late, and returns the range of frames to play.
   private func playableFrames(_ frames: Range<Int>) -> Range<Int> {
-    let written = writtenCount.load(ordering: .acquiring)
-    let silent = min(silentRangeEnd.load(ordering: .acquiring), written)
-    let isOpen = isGateOpen.load(ordering: .acquiring)
-    let available = frames.clamped(to: silent..<written)
-    let heard = isOpen ? available : frames.lowerBound..<frames.lowerBound
-    let starved = max(frames.lowerBound, min(written, frames.upperBound))..<frames.upperBound
-    timeline.endCycle(heard: heard, starved: starved)
-    return heard
+    let writtenFrameCount = writtenCount.load(ordering: .acquiring)
+    let silentEndFrame = min(silentRangeEnd.load(ordering: .acquiring), writtenFrameCount)
+    let isOutputGateOpen = isGateOpen.load(ordering: .acquiring)
+    let availableFrames = frames.clamped(to: silentEndFrame..<writtenFrameCount)
+    let heardFrames = isOutputGateOpen ? availableFrames : frames.lowerBound..<frames.lowerBound
+    let starvedFrames =
+      max(frames.lowerBound, min(writtenFrameCount, frames.upperBound))..<frames.upperBound
+    timeline.endCycle(heard: heardFrames, starved: starvedFrames)
+    return heardFrames
   }
 
   private func publishSnapshot(_ cycle: PipeWireCycle) {

@@ -33,18 +33,18 @@ public final class SoundFileBackend: OutputBackend {
     throws(OutputError)
     -> sending OpenedOutput
   {
-    let format = try sampleFormat(of: request, name)
-    let path = numberedPath(name)
+    let fileSampleFormat = try sampleFormat(of: request, name)
+    let filePath = numberedPath(name)
     do throws(SoundFileError) {
       return OpenedOutput(
         sink: try SoundFileSink(
-          request.requestedFormat, path: path,
-          storedAs: SoundFileFormat(container: .wav, sampleFormat: format),
+          request.requestedFormat, path: filePath,
+          storedAs: SoundFileFormat(container: .wav, sampleFormat: fileSampleFormat),
           time: time),
-        name: path, encoding: format.rawValue)
+        name: filePath, encoding: fileSampleFormat.rawValue)
     } catch {
       throw OutputError(
-        error.kind == .unsupportedFormat ? .unsupportedFormat : .cannotWrite, output: path,
+        error.kind == .unsupportedFormat ? .unsupportedFormat : .cannotWrite, output: filePath,
         error.description)
     }
   }
@@ -53,27 +53,27 @@ public final class SoundFileBackend: OutputBackend {
   public func expectedFormat(
     _ name: String, _ request: OutputRequest
   ) throws(OutputError) -> SinkFormat? {
-    let format = request.requestedFormat
+    let sinkFormat = request.requestedFormat
     let fileFormat = SoundFileFormat(
       container: .wav, sampleFormat: try sampleFormat(of: request, name))
-    if let reason = fileFormat.unsupportedReason(
-      rate: Int(format.rate), channelCount: format.channelCount)
+    if let unsupportedReason = fileFormat.unsupportedReason(
+      rate: Int(sinkFormat.rate), channelCount: sinkFormat.channelCount)
     {
-      throw OutputError(.unsupportedFormat, output: name, reason)
+      throw OutputError(.unsupportedFormat, output: name, unsupportedReason)
     }
-    let folder = name.lastIndex(of: "/").map { String(name[...$0]) } ?? "."
-    guard unsafe access(folder, W_OK) == 0 else {
+    let folderPath = name.lastIndex(of: "/").map { String(name[...$0]) } ?? "."
+    guard unsafe access(folderPath, W_OK) == 0 else {
       let reason = unsafe String(cString: strerror(errno))
-      throw OutputError(.cannotWrite, output: name, "\(folder) is not writable: \(reason)")
+      throw OutputError(.cannotWrite, output: name, "\(folderPath) is not writable: \(reason)")
     }
-    return format
+    return sinkFormat
   }
 
   private func sampleFormat(
     of request: OutputRequest, _ name: String
   ) throws(OutputError) -> SampleFormat {
     guard let encoding = request.encoding else { return Self.defaultFormat }
-    if let format = SampleFormat(rawValue: encoding) { return format }
+    if let sampleFormat = SampleFormat(rawValue: encoding) { return sampleFormat }
     throw OutputError(
       .unsupportedFormat, output: name,
       "WAV does not support \(encoding) samples; use "
@@ -81,16 +81,16 @@ public final class SoundFileBackend: OutputBackend {
   }
 
   private func numberedPath(_ path: String) -> String {
-    let count = openCountsByPath.withLock { counts in
+    let openCount = openCountsByPath.withLock { counts in
       counts[path, default: 0] += 1
       return counts[path, default: 0]
     }
-    guard count > 1 else { return path }
-    let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
-    guard let dot = name.lastIndex(of: "."), dot > name.startIndex else {
-      return "\(path)-\(count)"
+    guard openCount > 1 else { return path }
+    let fileName = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+    guard let extensionDot = fileName.lastIndex(of: "."), extensionDot > fileName.startIndex else {
+      return "\(path)-\(openCount)"
     }
-    return "\(path[..<dot])-\(count)\(path[dot...])"
+    return "\(path[..<extensionDot])-\(openCount)\(path[extensionDot...])"
   }
 }
 
@@ -371,17 +371,17 @@ public final class RecordingWriter: Sendable {
     rotateFile: FileRotation? = nil
   ) throws(SoundFileError) {
     let channelCount = recording.channelCount
-    let frameBytes = Int64(channelCount * format.sampleFormat.byteCount)
-    let formatLimit = format.container == .wav ? Self.maximumByteCount / frameBytes : .max
-    let limitText =
-      formatLimit < maximumFrameCount ?? .max
+    let frameByteCount = Int64(channelCount * format.sampleFormat.byteCount)
+    let formatFrameLimit = format.container == .wav ? Self.maximumByteCount / frameByteCount : .max
+    let sizeLimitText =
+      formatFrameLimit < maximumFrameCount ?? .max
       ? "reached the 4 GiB limit of WAV; record to .w64 or .flac"
       : "reached the limit of the recording"
     shared = try SharedState(
       recording, descriptor,
       limit: (
-        min(maximumFrameCount ?? .max, formatLimit),
-        SoundFileError(kind: .tooLong, path: path, description: limitText)
+        min(maximumFrameCount ?? .max, formatFrameLimit),
+        SoundFileError(kind: .tooLong, path: path, description: sizeLimitText)
       ),
       openWriter: { descriptor throws(SoundFileError) in
         try SoundFileWriter(
@@ -389,9 +389,9 @@ public final class RecordingWriter: Sendable {
           channelCount: channelCount, frameCount: 0,
           tags: tags)
       }, rotateFile: rotateFile, failureHandler: failureHandler)
-    let shared = shared
+    let sharedState = shared
     do throws(PlaybackError) {
-      thread = try BackgroundThread { shared.run() }
+      thread = try BackgroundThread { sharedState.run() }
     } catch {
       throw SoundFileError(kind: .systemRefused, path: path, description: error.description)
     }
@@ -415,10 +415,10 @@ public final class RecordingWriter: Sendable {
       hasFinishTimedOut.store(true, ordering: .relaxed)
       return nil
     }
-    var outcome = shared.outcome
-    outcome.droppedFrameCount = Int64(
+    var reportedOutcome = shared.outcome
+    reportedOutcome.droppedFrameCount = Int64(
       shared.recording.droppedSampleCount / shared.recording.channelCount)
-    return outcome
+    return reportedOutcome
   }
 }
 
@@ -447,15 +447,15 @@ private final class FileSynchronizer: Sendable {
   func synchronize(_ descriptor: Int32) {
     guard !isBusy.exchange(true, ordering: .acquiring) else { return }
     // The file may be closed in the meantime.
-    let duplicate = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
-    guard duplicate >= 0 else { return isBusy.store(false, ordering: .releasing) }
-    let thread = try? BackgroundThread { [self] in
-      fdatasync(duplicate)
-      close(duplicate)
+    let duplicateDescriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+    guard duplicateDescriptor >= 0 else { return isBusy.store(false, ordering: .releasing) }
+    let syncThread = try? BackgroundThread { [self] in
+      fdatasync(duplicateDescriptor)
+      close(duplicateDescriptor)
       isBusy.store(false, ordering: .releasing)
     }
-    guard thread == nil else { return }
-    close(duplicate)
+    guard syncThread == nil else { return }
+    close(duplicateDescriptor)
     isBusy.store(false, ordering: .releasing)
   }
 }

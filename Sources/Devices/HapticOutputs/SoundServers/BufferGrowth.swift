@@ -27,8 +27,8 @@ struct BufferGrowth: Equatable {
 
   /// Returns the message that reports the new size of a buffer that has grown.
   static func growthMessage(_ device: String, frameCount: Int, rate: Double) -> String {
-    let milliseconds = Int((1_000 * Double(frameCount) / rate).rounded())
-    return "\(device): the buffer is now \(milliseconds) ms because of underruns"
+    let bufferMilliseconds = Int((1_000 * Double(frameCount) / rate).rounded())
+    return "\(device): the buffer is now \(bufferMilliseconds) ms because of underruns"
   }
 
   /// Counts an underrun.

@@ -52,9 +52,9 @@ package struct NamedSink: Equatable, Sendable {
   /// Parses a device name. The result is nil if the device follows the server's default sink or
   /// belongs to no sound server.
   package init?(device: String) {
-    if let sink = Self.plainName(in: device) {
+    if let plainSinkName = Self.plainName(in: device) {
       server = .pipeWire
-      self.sinkName = sink
+      self.sinkName = plainSinkName
       self.deviceName = device
       remoteServerName = nil
       return
@@ -105,57 +105,63 @@ package struct NamedSink: Equatable, Sendable {
     -> SoundServers.Sink
   {
     try validateSinkName()
-    let sinks: [SoundServers.Sink]
+    let serverSinks: [SoundServers.Sink]
     switch server {
-    case .pipeWire: sinks = try servers.pipeWireSinks(remoteServerName).unwrapped(for: deviceName)
-    case .pulseAudio: sinks = try servers.pulseAudio(true).unwrapped(for: deviceName).sinks
+    case .pipeWire:
+      serverSinks = try servers.pipeWireSinks(remoteServerName).unwrapped(for: deviceName)
+    case .pulseAudio: serverSinks = try servers.pulseAudio(true).unwrapped(for: deviceName).sinks
     }
-    return try findSink(among: sinks)
+    return try findSink(among: serverSinks)
   }
 
   /// Finds the sink in a list of the server's sinks.
   ///
   /// - Throws: `notFound` with the names of the sinks that exist.
   func findSink(among sinks: [SoundServers.Sink]) throws(OutputError) -> SoundServers.Sink {
-    let matches = sinks.filter { $0.name == sinkName }
-    if matches.count == 1 { return matches[0] }
-    guard matches.isEmpty else {
+    let matchingSinks = sinks.filter { $0.name == sinkName }
+    if matchingSinks.count == 1 { return matchingSinks[0] }
+    guard matchingSinks.isEmpty else {
       throw OutputError(
         .other, output: deviceName,
-        "\(matches.count) sinks have this name; set a unique 'node.name' for each sink in PipeWire")
+        "\(matchingSinks.count) sinks have this name; set a unique 'node.name' for each sink in PipeWire"
+      )
     }
-    let names = sinks.map(\.name).sorted()
+    let sinkNames = sinks.map(\.name).sorted()
     throw OutputError(
       .notFound, output: deviceName,
       "no such \(server.rawValue) sink; "
-        + (names.isEmpty
-          ? "the server has no sinks" : "available: \(names.joined(separator: ", "))"),
-      alternatives: names)
+        + (sinkNames.isEmpty
+          ? "the server has no sinks" : "available: \(sinkNames.joined(separator: ", "))"),
+      alternatives: sinkNames)
   }
 
   /// Returns the sink name in a device name of the form `pipewire:NAME`, or nil if the name has
   /// plug-in arguments instead.
   private static func plainName(in device: String) -> String? {
-    let prefix = PipeWireBackend.scheme + ":"
-    guard device.hasPrefix(prefix) else { return nil }
-    let name = String(device.dropFirst(prefix.count))
-    return name.contains { ",={}\"'".contains($0) } ? nil : name
+    let schemePrefix = PipeWireBackend.scheme + ":"
+    guard device.hasPrefix(schemePrefix) else { return nil }
+    let sinkName = String(device.dropFirst(schemePrefix.count))
+    return sinkName.contains { ",={}\"'".contains($0) } ? nil : sinkName
   }
 
   /// Returns the arguments of a plug-in in a device name, or nil if the name does not contain the
   /// plug-in. The plug-in may be the slave of another plug-in.
   private static func plugInArguments(of plugIn: String, in device: String) -> [String]? {
-    let prefix = plugIn + ":"
-    let start = device.indices.first {
-      device[$0...].hasPrefix(prefix) && isWordStart($0, in: device)
+    let plugInPrefix = plugIn + ":"
+    let plugInStart = device.indices.first {
+      device[$0...].hasPrefix(plugInPrefix) && isWordStart($0, in: device)
     }
-    guard let start else { return nil }
-    let text = device[start...].dropFirst(prefix.count)
+    guard let plugInStart else { return nil }
+    let argumentText = device[plugInStart...].dropFirst(plugInPrefix.count)
     // A name within quotation marks ends with them.
-    let before = device[..<start].last
-    let isQuoted = before == "'" || before == "\""
-    let end = isQuoted ? text.firstIndex { $0 == before } ?? text.endIndex : text.endIndex
-    return text[..<end].split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    let precedingCharacter = device[..<plugInStart].last
+    let isQuoted = precedingCharacter == "'" || precedingCharacter == "\""
+    let argumentEnd =
+      isQuoted
+      ? argumentText.firstIndex { $0 == precedingCharacter } ?? argumentText.endIndex
+      : argumentText.endIndex
+    return argumentText[..<argumentEnd].split(separator: ",", omittingEmptySubsequences: false).map(
+      String.init)
   }
 
   private static func isWordStart(_ index: String.Index, in text: String) -> Bool {
@@ -164,7 +170,8 @@ package struct NamedSink: Equatable, Sendable {
   }
 
   private static func unquoted(_ text: Substring) -> String {
-    guard text.count >= 2, let first = text.first, first == text.last, first == "'" || first == "\""
+    guard text.count >= 2, let quotationMark = text.first, quotationMark == text.last,
+      quotationMark == "'" || quotationMark == "\""
     else {
       return String(text)
     }
@@ -178,7 +185,7 @@ extension Result where Failure == SoundServers.Problem {
   func unwrapped(for device: String) throws(OutputError) -> Success {
     switch self {
     case .success(let value): return value
-    case .failure(let problem): throw problem.error(for: device)
+    case .failure(let serverProblem): throw serverProblem.error(for: device)
     }
   }
 }

@@ -52,26 +52,26 @@ package enum SinkPinning {
   package static func environmentVariables(namesSink: Bool, environment: (String) -> String?)
     throws(OutputError) -> [EnvironmentVariable]
   {
-    var variables = [
+    var environmentVariables = [
       EnvironmentVariable(
         name: "PIPEWIRE_ALSA",
         value: try mergedProperties(
           "PIPEWIRE_ALSA", hasLabels: true, isPinned: namesSink, environment: environment))
     ]
-    guard namesSink else { return variables }
-    variables.append(
+    guard namesSink else { return environmentVariables }
+    environmentVariables.append(
       EnvironmentVariable(
         name: "PULSE_PROP", value: try mergedPulseProperties(environment: environment)))
     // These variables outrank PIPEWIRE_ALSA and the name of the device.
     if environment("PIPEWIRE_PROPS") != nil {
       let value = try mergedProperties(
         "PIPEWIRE_PROPS", hasLabels: false, isPinned: true, environment: environment)
-      variables.append(EnvironmentVariable(name: "PIPEWIRE_PROPS", value: value))
+      environmentVariables.append(EnvironmentVariable(name: "PIPEWIRE_PROPS", value: value))
     }
     if environment("PIPEWIRE_NODE") != nil {
-      variables.append(EnvironmentVariable(name: "PIPEWIRE_NODE", value: nil))
+      environmentVariables.append(EnvironmentVariable(name: "PIPEWIRE_NODE", value: nil))
     }
-    return variables
+    return environmentVariables
   }
 
   /// Returns whether the environment variables that pin the streams of a server are set.
@@ -98,8 +98,8 @@ package enum SinkPinning {
   @discardableResult package static func applyVariables(namesSink: Bool) throws(OutputError) -> Bool
   {
     temblor_pin_pulse_streams()
-    let threads = try? FileSystem.visibleNames(in: "/proc/self/task")
-    guard threads?.count == 1 else { return false }
+    let threadIDs = try? FileSystem.visibleNames(in: "/proc/self/task")
+    guard threadIDs?.count == 1 else { return false }
     for variable in try environmentVariables(
       namesSink: namesSink, environment: ProcessEnvironment.value(named:))
     {
@@ -164,24 +164,27 @@ package enum SinkPinning {
   private static func mergedProperties(
     _ name: String, hasLabels: Bool, isPinned: Bool, environment: (String) -> String?
   ) throws(OutputError) -> String {
-    let text = environment(name) ?? ""
-    guard let body = PropertyText.propertyListBody(text) else {
+    let propertyText = environment(name) ?? ""
+    guard let propertyBody = PropertyText.propertyListBody(propertyText) else {
       throw OutputError(
         .other, output: name, "unbalanced braces or quotation marks; correct or unset this variable"
       )
     }
-    if isPinned, let detour = detourPropertyNames.first(where: { body.containsText($0) }) {
+    if isPinned,
+      let detourPropertyName = detourPropertyNames.first(where: { propertyBody.containsText($0) })
+    {
       throw OutputError(
-        .other, output: name, "'\(detour)' contradicts the sink in '--device'; unset this variable")
+        .other, output: name,
+        "'\(detourPropertyName)' contradicts the sink in '--device'; unset this variable")
     }
-    let own =
+    let ownProperties =
       hasLabels ? labelProperties.map { "\($0.key) = \"\($0.value)\"" }.joined(separator: " ") : ""
     // Each part has its own lines, because a comment extends to the end of its line.
-    var parts = [own, body].filter { !$0.isEmpty }
+    var propertyGroups = [ownProperties, propertyBody].filter { !$0.isEmpty }
     if isPinned {
-      parts.append(pipeWireProperties)
+      propertyGroups.append(pipeWireProperties)
     }
-    return "{ " + parts.joined(separator: "\n") + " }"
+    return "{ " + propertyGroups.joined(separator: "\n") + " }"
   }
 
   // MARK: - PulseAudio
@@ -189,12 +192,12 @@ package enum SinkPinning {
   private static func mergedPulseProperties(environment: (String) -> String?) throws(OutputError)
     -> String
   {
-    let text = environment("PULSE_PROP") ?? ""
-    guard PropertyText.isPulseList(text) else {
+    let propertyText = environment("PULSE_PROP") ?? ""
+    guard PropertyText.isPulseList(propertyText) else {
       throw OutputError(
         .other, output: "PULSE_PROP", "is not a list of KEY=VALUE; correct or unset this variable")
     }
-    return text.isEmpty ? pulseProperties : text + " " + pulseProperties
+    return propertyText.isEmpty ? pulseProperties : propertyText + " " + pulseProperties
   }
 }
 
@@ -203,78 +206,78 @@ enum PropertyText {
   /// Returns the text within the outer braces of a property list in PipeWire's relaxed JSON, or nil
   /// if braces or quotation marks do not match.
   static func propertyListBody(_ text: String) -> String? {
-    var openBrackets: [Character] = []
-    var isString = false
+    var openBracketStack: [Character] = []
+    var isInString = false
     var isEscaped = false
-    var isComment = false
-    var start: String.Index?
-    var end: String.Index?
+    var isInComment = false
+    var bodyStart: String.Index?
+    var bodyEnd: String.Index?
     for index in text.indices {
       let character = text[index]
-      if isComment {
-        isComment = !character.isNewline
+      if isInComment {
+        isInComment = !character.isNewline
         continue
       }
-      if isString {
-        isString = isEscaped || character != "\""
+      if isInString {
+        isInString = isEscaped || character != "\""
         isEscaped = !isEscaped && character == "\\"
         continue
       }
       if character.isWhitespace { continue }
       if character == "#" {
-        isComment = true
+        isInComment = true
         continue
       }
       // Nothing follows the outer braces.
-      if end != nil { return nil }
+      if bodyEnd != nil { return nil }
       switch character {
       case "\"":
-        isString = true
+        isInString = true
       case "{", "[":
-        if start == nil, openBrackets.isEmpty, isEmpty(text[..<index]) {
-          start = text.index(after: index)
+        if bodyStart == nil, openBracketStack.isEmpty, isEmpty(text[..<index]) {
+          bodyStart = text.index(after: index)
         }
-        openBrackets.append(character)
+        openBracketStack.append(character)
       case "}", "]":
-        guard let open = openBrackets.popLast(), (open == "{") == (character == "}") else {
+        guard let open = openBracketStack.popLast(), (open == "{") == (character == "}") else {
           return nil
         }
-        if openBrackets.isEmpty, start != nil {
-          end = index
+        if openBracketStack.isEmpty, bodyStart != nil {
+          bodyEnd = index
         }
       default:
         break
       }
     }
-    guard openBrackets.isEmpty, !isString else { return nil }
-    guard let start, let end else { return trimmed(text[...]) }
-    return trimmed(text[start..<end])
+    guard openBracketStack.isEmpty, !isInString else { return nil }
+    guard let bodyStart, let bodyEnd else { return trimmed(text[...]) }
+    return trimmed(text[bodyStart..<bodyEnd])
   }
 
   /// Returns whether a text has the form of PulseAudio's property lists, such as `media.role=test
   /// application.name="My program"`.
   static func isPulseList(_ text: String) -> Bool {
-    var rest = text[...].drop { $0.isWhitespace }
-    while !rest.isEmpty {
-      let key = rest.prefix { $0 != "=" && !$0.isWhitespace }
-      rest = rest.dropFirst(key.count).drop { $0.isWhitespace }
-      guard !key.isEmpty, rest.first == "=" else { return false }
-      rest = rest.dropFirst().drop { $0.isWhitespace }
-      guard let mark = rest.first, mark == "\"" || mark == "'" else {
-        rest = rest.drop { !$0.isWhitespace }.drop { $0.isWhitespace }
+    var remainingText = text[...].drop { $0.isWhitespace }
+    while !remainingText.isEmpty {
+      let key = remainingText.prefix { $0 != "=" && !$0.isWhitespace }
+      remainingText = remainingText.dropFirst(key.count).drop { $0.isWhitespace }
+      guard !key.isEmpty, remainingText.first == "=" else { return false }
+      remainingText = remainingText.dropFirst().drop { $0.isWhitespace }
+      guard let mark = remainingText.first, mark == "\"" || mark == "'" else {
+        remainingText = remainingText.drop { !$0.isWhitespace }.drop { $0.isWhitespace }
         continue
       }
-      guard let end = closingMark(mark, of: rest) else { return false }
-      rest = rest[rest.index(after: end)...].drop { $0.isWhitespace }
+      guard let end = closingMark(mark, of: remainingText) else { return false }
+      remainingText = remainingText[remainingText.index(after: end)...].drop { $0.isWhitespace }
     }
     return true
   }
 
   private static func closingMark(_ mark: Character, of text: Substring) -> String.Index? {
-    var isEscaped = false
+    var isCharacterEscaped = false
     for index in text.indices.dropFirst() {
-      if !isEscaped, text[index] == mark { return index }
-      isEscaped = !isEscaped && text[index] == "\\"
+      if !isCharacterEscaped, text[index] == mark { return index }
+      isCharacterEscaped = !isCharacterEscaped && text[index] == "\\"
     }
     return nil
   }
@@ -287,7 +290,7 @@ enum PropertyText {
   }
 
   private static func trimmed(_ text: Substring) -> String {
-    let start = text.drop { $0.isWhitespace }
-    return String(start.reversed().drop { $0.isWhitespace }.reversed())
+    let leadingTrimmedText = text.drop { $0.isWhitespace }
+    return String(leadingTrimmedText.reversed().drop { $0.isWhitespace }.reversed())
   }
 }

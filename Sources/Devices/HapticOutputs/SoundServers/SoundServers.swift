@@ -145,11 +145,11 @@ extension SoundServers.Sink {
   ///
   /// - Parameter noun: The type of the node: `sink` or `source`.
   func listing(as noun: String) -> OutputListing {
-    let label = description.isEmpty ? name : description
-    let map = channels.isEmpty ? "" : ", channels \(channels.joined(separator: " "))"
+    let sinkLabel = description.isEmpty ? name : description
+    let channelMapText = channels.isEmpty ? "" : ", channels \(channels.joined(separator: " "))"
     return OutputListing(
       name: NamedSink.Server.pipeWire.deviceName(name),
-      description: "PipeWire \(noun), \(label)\(map)")
+      description: "PipeWire \(noun), \(sinkLabel)\(channelMapText)")
   }
 }
 
@@ -158,18 +158,22 @@ private struct ServerAnswer {
   var server = SoundServers.PulseAudio(name: "")
 
   static let setServer: temblor_server_visitor = { context, name, sink, source in
-    guard let answer = unsafe context?.assumingMemoryBound(to: ServerAnswer.self) else { return }
-    unsafe answer.pointee.server.name = text(name)
-    unsafe answer.pointee.server.defaultSink = text(sink)
-    unsafe answer.pointee.server.defaultSource = text(source)
+    guard let serverAnswer = unsafe context?.assumingMemoryBound(to: ServerAnswer.self) else {
+      return
+    }
+    unsafe serverAnswer.pointee.server.name = text(name)
+    unsafe serverAnswer.pointee.server.defaultSink = text(sink)
+    unsafe serverAnswer.pointee.server.defaultSource = text(source)
   }
 
   static let addSink: temblor_sink_visitor = { context, name, description, monitor in
-    guard let answer = unsafe context?.assumingMemoryBound(to: ServerAnswer.self) else { return }
+    guard let sinkAnswer = unsafe context?.assumingMemoryBound(to: ServerAnswer.self) else {
+      return
+    }
     let sink = unsafe SoundServers.Sink(
       name: text(name), description: text(description),
       monitor: monitor.map { unsafe String(cString: $0) })
-    unsafe answer.pointee.server.sinks.append(sink)
+    unsafe sinkAnswer.pointee.server.sinks.append(sink)
   }
 
   static func result<Value>(_ status: temblor_server_answer, _ value: Value) -> Result<
