@@ -145,13 +145,13 @@ public final class PatternPlayer: Sendable {
   )
     throws(PlaybackError)
   {
-    let frame = time.frame(rate: engine.rate)
-    let region = LoopRegion(from: start, end: end, of: firstCore, rate: engine.rate)
-    try playerSet.send(keeping: region.startCuePoints) {
+    let startFrame = time.frame(rate: engine.rate)
+    let loopRegion = LoopRegion(from: start, end: end, of: firstCore, rate: engine.rate)
+    try playerSet.send(keeping: loopRegion.startCuePoints) {
       .loop(
         $0.renderPlayer, passCount: passCount,
-        from: region.startCuePoint(ofPart: $0.renderPlayerIndex),
-        end: region.endFrame, at: frame)
+        from: loopRegion.startCuePoint(ofPart: $0.renderPlayerIndex),
+        end: loopRegion.endFrame, at: startFrame)
     }
     firstCore.withState { $0.isEndless = passCount == nil }
   }
@@ -173,23 +173,23 @@ public final class PatternPlayer: Sendable {
   public func setGain(_ gain: Double, over ramp: Double? = nil, at time: PlaybackTime = .now)
     throws(PlaybackError)
   {
-    let gain = gain.isFinite ? max(0, gain) : 0
+    let finiteGain = gain.isFinite ? max(0, gain) : 0
     let isMuted = firstCore.withState { state in
-      state.gain = gain
+      state.gain = finiteGain
       return state.isMuted
     }
     if !isMuted {
-      try sendGain(gain, over: ramp, at: time)
+      try sendGain(finiteGain, over: ramp, at: time)
     }
   }
 
   /// Mutes or unmutes the player, which continues to play.
   public func setMuted(_ isMuted: Bool, at time: PlaybackTime = .now) throws(PlaybackError) {
-    let gain = firstCore.withState { state in
+    let unmutedGain = firstCore.withState { state in
       state.isMuted = isMuted
       return state.gain
     }
-    try sendGain(isMuted ? 0 : gain, at: time)
+    try sendGain(isMuted ? 0 : unmutedGain, at: time)
   }
 
   /// Sets a dynamic parameter, which replaces the pattern's own value until the pattern changes it.
@@ -198,8 +198,8 @@ public final class PatternPlayer: Sendable {
   public func set(_ id: DynamicParameterID, to value: Float, at time: PlaybackTime = .now)
     throws(PlaybackError)
   {
-    let value = id.clamped(value)
-    try playerSet.send(at: time) { .control($0, id, value: value, at: $1) }
+    let clampedValue = id.clamped(value)
+    try playerSet.send(at: time) { .control($0, id, value: clampedValue, at: $1) }
   }
 
   /// Schedules a parameter curve to start at the given time. The curve's own start time is ignored.
@@ -208,24 +208,25 @@ public final class PatternPlayer: Sendable {
     let requestedFrame = time.frame(rate: engine.rate)
     // A curve scheduled for `now` starts with the next block, and its point times are relative to
     // that block.
-    let start = max(requestedFrame, engine.position)
-    let points = curve.controlPoints.filter { $0.time.isFinite }.sorted { $0.time < $1.time }.map {
-      point in
-      (
-        frame: start + FrameConversion.frame(seconds: max(0, point.time), rate: engine.rate),
-        value: curve.id.clamped(point.value)
-      )
-    }
-    guard let first = points.first, let last = points.last else { return }
-    var segments = [(frame: start, value: first.value, slope: 0.0)]
-    for (from, to) in zip(points, points.dropFirst()) where to.frame > from.frame {
+    let startFrame = max(requestedFrame, engine.position)
+    let breakpoints = curve.controlPoints.filter { $0.time.isFinite }.sorted { $0.time < $1.time }
+      .map {
+        point in
+        (
+          frame: startFrame + FrameConversion.frame(seconds: max(0, point.time), rate: engine.rate),
+          value: curve.id.clamped(point.value)
+        )
+      }
+    guard let firstPoint = breakpoints.first, let lastPoint = breakpoints.last else { return }
+    var curveSegments = [(frame: startFrame, value: firstPoint.value, slope: 0.0)]
+    for (from, to) in zip(breakpoints, breakpoints.dropFirst()) where to.frame > from.frame {
       let slope = (to.value - from.value) / Double(to.frame - from.frame)
-      segments.append((from.frame, from.value, slope))
+      curveSegments.append((from.frame, from.value, slope))
     }
-    segments.append((last.frame, last.value, 0))
+    curveSegments.append((lastPoint.frame, lastPoint.value, 0))
     try engine.send(
-      [firstCore], commandCount: segments.count,
-      segments.flatMap { line in
+      [firstCore], commandCount: curveSegments.count,
+      curveSegments.flatMap { line in
         firstCore.renderPlayers.map {
           .control($0, curve.id, value: line.value, slope: line.slope, at: line.frame)
         }
@@ -253,30 +254,30 @@ public final class PatternPlayer: Sendable {
   {
     let requestedFrame = time.frame(rate: engine.rate)
     let rampFrames = FrameConversion.frame(seconds: max(0, ramp), rate: engine.rate)
-    let steps = rampFrames > 0 ? steps : Array(steps.suffix(1))
-    guard !steps.isEmpty else { return }
+    let gainSteps = rampFrames > 0 ? steps : Array(steps.suffix(1))
+    guard !gainSteps.isEmpty else { return }
     // Changes scheduled for `now` start with the next block, and their steps are timed from that
     // block.
-    let start = steps.count > 1 ? max(requestedFrame, engine.position) : requestedFrame
-    let serial = firstCore.withState { state in
+    let rampStartFrame = gainSteps.count > 1 ? max(requestedFrame, engine.position) : requestedFrame
+    let gainSerial = firstCore.withState { state in
       state.lastSendGainSerial += 1
       return state.lastSendGainSerial
     }
-    var commands: [RenderCommand] = []
-    for (index, gains) in steps.enumerated() {
-      let stepStart = rampFrames * Int64(index) / Int64(steps.count)
-      let stepEnd = rampFrames * Int64(index + 1) / Int64(steps.count)
+    var gainCommands: [RenderCommand] = []
+    for (index, gains) in gainSteps.enumerated() {
+      let stepStart = rampFrames * Int64(index) / Int64(gainSteps.count)
+      let stepEnd = rampFrames * Int64(index + 1) / Int64(gainSteps.count)
       for (bus, renderPlayer) in firstCore.renderPlayers.enumerated() {
         let gain = bus < gains.count ? gains[bus] : 1
-        commands.append(
+        gainCommands.append(
           .sendGain(
             renderPlayer, gain.isFinite ? max(0, gain) : 0, over: Int(stepEnd - stepStart),
-            serial: serial,
-            at: start + stepStart)
+            serial: gainSerial,
+            at: rampStartFrame + stepStart)
         )
       }
     }
-    try engine.send([firstCore], commandCount: steps.count, commands)
+    try engine.send([firstCore], commandCount: gainSteps.count, gainCommands)
   }
 }
 
@@ -329,10 +330,10 @@ public enum PlaybackTime: Equatable, Sendable {
       return 0
     case .frame(let frame):
       return max(0, frame)
-    case .seconds(let seconds):
-      guard seconds > 0 else { return 0 }
+    case .seconds(let startSeconds):
+      guard startSeconds > 0 else { return 0 }
       // 1e9 seconds are 30 years, longer than any session.
-      return Int64((min(seconds, 1e9) * rate).rounded())
+      return Int64((min(startSeconds, 1e9) * rate).rounded())
     }
   }
 }
@@ -350,21 +351,23 @@ struct PlayerSet: Sendable {
   }
 
   var members: [Member] {
-    let all = cores.enumerated().flatMap { player, core in core.renderPlayers.map { (player, $0) } }
-    return all.enumerated().map {
+    let indexedPlayers = cores.enumerated().flatMap { player, core in
+      core.renderPlayers.map { (player, $0) }
+    }
+    return indexedPlayers.enumerated().map {
       Member(playerIndex: $1.0, renderPlayer: $1.1, renderPlayerIndex: $0)
     }
   }
 
   func start(at time: PlaybackTime, from offset: Double?) throws(PlaybackError) {
-    let frame = time.frame(rate: engine.rate)
+    let startFrame = time.frame(rate: engine.rate)
     let cuePoints = offset.map { self.cuePoints(at: $0) }
     for core in cores {
       core.withState { $0.sentStartCount += 1 }
     }
     do throws(PlaybackError) {
       try send(keeping: cuePoints ?? []) {
-        .start($0.renderPlayer, at: frame, from: cuePoints?[$0.renderPlayerIndex])
+        .start($0.renderPlayer, at: startFrame, from: cuePoints?[$0.renderPlayerIndex])
       }
     } catch {
       for core in cores {
@@ -375,18 +378,18 @@ struct PlayerSet: Sendable {
   }
 
   func seek(to offset: Double, at time: PlaybackTime) throws(PlaybackError) {
-    let frame = time.frame(rate: engine.rate)
-    let entries = cuePoints(at: offset)
-    try send(keeping: entries) {
-      .seek($0.renderPlayer, to: entries[$0.renderPlayerIndex], at: frame)
+    let seekFrame = time.frame(rate: engine.rate)
+    let seekCuePoints = cuePoints(at: offset)
+    try send(keeping: seekCuePoints) {
+      .seek($0.renderPlayer, to: seekCuePoints[$0.renderPlayerIndex], at: seekFrame)
     }
   }
 
   func send(at time: PlaybackTime, _ command: (RenderPlayer, Int64) -> RenderCommand)
     throws(PlaybackError)
   {
-    let frame = time.frame(rate: engine.rate)
-    try send { command($0.renderPlayer, frame) }
+    let commandFrame = time.frame(rate: engine.rate)
+    try send { command($0.renderPlayer, commandFrame) }
   }
 
   func send(keeping cuePoints: [SharedCuePoint] = [], _ command: (Member) -> RenderCommand)
@@ -396,8 +399,8 @@ struct PlayerSet: Sendable {
   }
 
   private func cuePoints(at offset: Double) -> [SharedCuePoint] {
-    let frame = FrameConversion.frame(seconds: max(0, offset), rate: engine.rate)
-    return cores.flatMap { $0.cuePoints(at: frame) }
+    let cueFrame = FrameConversion.frame(seconds: max(0, offset), rate: engine.rate)
+    return cores.flatMap { $0.cuePoints(at: cueFrame) }
   }
 }
 
@@ -471,14 +474,14 @@ public final class PlayerGroup: Sendable {
   public func loop(from start: Double = 0, end: Double, at time: PlaybackTime = .now)
     throws(PlaybackError)
   {
-    let frame = time.frame(rate: engine.rate)
-    let regions = cores.map { LoopRegion(from: start, end: end, of: $0, rate: engine.rate) }
-    let startCuePoints = regions.flatMap(\.startCuePoints)
+    let loopChangeFrame = time.frame(rate: engine.rate)
+    let loopRegions = cores.map { LoopRegion(from: start, end: end, of: $0, rate: engine.rate) }
+    let startCuePoints = loopRegions.flatMap(\.startCuePoints)
     try playerSet.send(keeping: startCuePoints) {
       .loop(
         $0.renderPlayer, passCount: nil,
         from: startCuePoints.isEmpty ? nil : startCuePoints[$0.renderPlayerIndex],
-        end: regions[0].endFrame, at: frame)
+        end: loopRegions[0].endFrame, at: loopChangeFrame)
     }
     for core in cores {
       core.withState { $0.isEndless = true }
@@ -510,15 +513,15 @@ public final class PlayerGroup: Sendable {
     throws(PlaybackError)
   {
     let rampFrames = FrameConversion.frame(seconds: max(0, ramp), rate: engine.rate)
-    let second = time.frame(rate: engine.rate) + rampFrames
-    try setGains([(gains.map { _ in 0 }, time), (gains, .frame(second))], over: ramp)
+    let secondFadeFrame = time.frame(rate: engine.rate) + rampFrames
+    try setGains([(gains.map { _ in 0 }, time), (gains, .frame(secondFadeFrame))], over: ramp)
   }
 
   private func setGains(_ moves: [(gains: [Double], time: PlaybackTime)], over ramp: Double)
     throws(PlaybackError)
   {
     let rampFrames = Int(FrameConversion.frame(seconds: max(0, ramp), rate: engine.rate))
-    let commands = moves.flatMap { gains, time in
+    let gainCommands = moves.flatMap { gains, time in
       let frame = time.frame(rate: engine.rate)
       return playerSet.members.map { member in
         let gain = gains[member.playerIndex]
@@ -526,9 +529,9 @@ public final class PlayerGroup: Sendable {
           member.renderPlayer, gain.isFinite ? max(0, gain) : 0, over: rampFrames, at: frame)
       }
     }
-    try engine.send(cores, commandCount: moves.count, commands)
-    guard let last = moves.last else { return }
-    for (core, gain) in zip(cores, last.gains) {
+    try engine.send(cores, commandCount: moves.count, gainCommands)
+    guard let lastMove = moves.last else { return }
+    for (core, gain) in zip(cores, lastMove.gains) {
       core.withState { $0.gain = gain }
     }
   }
@@ -592,15 +595,15 @@ final class PlayerCore: Sendable {
   var isReleased: Bool { renderPlayers.allSatisfy { $0.isReleased } }
 
   func resumeEndWaiters() {
-    let count = endCount
-    let due = state.withLock { state in
-      let due = state.endWaiters.filter { state.isDriverEnded || $0.value.after < count }
+    let currentEndCount = endCount
+    let dueResumptions = state.withLock { state in
+      let due = state.endWaiters.filter { state.isDriverEnded || $0.value.after < currentEndCount }
       for serial in due.keys {
         state.endWaiters[serial] = nil
       }
       return due.values.map(\.resume)
     }
-    for resume in due {
+    for resume in dueResumptions {
       resume()
     }
   }
@@ -627,21 +630,22 @@ final class PlayerCore: Sendable {
   }
 
   var phase: PlayerStatus.Phase {
-    let phases = renderPlayers.map { $0.withStatus { $0.phase } }
-    return phases.first { $0 != .idle } ?? .idle
+    let playerPhases = renderPlayers.map { $0.withStatus { $0.phase } }
+    return playerPhases.first { $0 != .idle } ?? .idle
   }
 
   var position: Double {
-    guard let first = renderPlayers.first else { return 0 }
-    return Double(first.withStatus { $0.patternFrame.load(ordering: .relaxed) }) / first.plan.rate
+    guard let firstPlayer = renderPlayers.first else { return 0 }
+    return Double(firstPlayer.withStatus { $0.patternFrame.load(ordering: .relaxed) })
+      / firstPlayer.plan.rate
   }
 
   var isWaitingToStart: Bool {
-    let sent = withState { $0.sentStartCount }
+    let sentStartCount = withState { $0.sentStartCount }
     return renderPlayers.contains { part in
       part.withStatus { status in
         status.startCount.load(ordering: .acquiring)
-          + status.droppedStartCount.load(ordering: .acquiring) < sent
+          + status.droppedStartCount.load(ordering: .acquiring) < sentStartCount
       }
     }
   }
@@ -701,10 +705,10 @@ struct LoopRegion {
   ///   - core: The loaded pattern.
   ///   - rate: The sample rate in hertz.
   init(from start: Double?, end: Double?, of core: PlayerCore, rate: Double) {
-    let range = core.renderPlayers.first?.plan.loopRange
-    let startSeconds = start ?? range.map { Double($0.lowerBound) / rate } ?? 0
+    let compositionLoopFrames = core.renderPlayers.first?.plan.loopRange
+    let startSeconds = start ?? compositionLoopFrames.map { Double($0.lowerBound) / rate } ?? 0
     let start = startSeconds.isFinite ? max(0, startSeconds) : 0
-    let requestedEnd = end ?? range.map { Double($0.upperBound) / rate }
+    let requestedEnd = end ?? compositionLoopFrames.map { Double($0.upperBound) / rate }
     let endSeconds = requestedEnd.map { max($0, start + PatternPlayer.minimumLoopDuration) }
     self.endFrame =
       endSeconds.map { FrameConversion.frame(seconds: $0, rate: rate) }

@@ -53,9 +53,11 @@ public final class PlaybackEngine: Sendable {
     strength: Float = 1
   ) {
     self.rate = rate
-    let last = profiles.last ?? .phone
-    let count = routing.hapticBusCount
-    self.profiles = (0..<count).map { $0 < profiles.count ? profiles[$0] : last }
+    let fallbackProfile = profiles.last ?? .phone
+    let hapticBusCount = routing.hapticBusCount
+    self.profiles = (0..<hapticBusCount).map {
+      $0 < profiles.count ? profiles[$0] : fallbackProfile
+    }
     self.routing = routing.assigningTransducers(of: self.profiles)
     port = RendererPort(channelCount: routing.channels.count)
     state = Locked(State(strength: min(max(strength, 0), 1)))
@@ -153,18 +155,19 @@ public final class PlaybackEngine: Sendable {
   )
     throws(PlaybackError)
   {
-    let strength = strength.isFinite ? min(max(strength, 0), 1) : 0
-    let frame = time.frame(rate: rate)
+    let clampedStrength = strength.isFinite ? min(max(strength, 0), 1) : 0
+    let changeFrame = time.frame(rate: rate)
     let rampFrames = Int(
       FrameConversion.frame(seconds: max(ramp, Self.strengthRampSeconds), rate: rate))
-    let isTaken = state.withLock { state in
+    let isCommandAccepted = state.withLock { state in
       // During a mute, the new strength applies when the mute ends.
-      let command = RenderCommand.masterGain(Double(strength), over: rampFrames, at: frame)
+      let command = RenderCommand.masterGain(
+        Double(clampedStrength), over: rampFrames, at: changeFrame)
       guard state.isMuted || send([command], state) else { return false }
-      state.strength = strength
+      state.strength = clampedStrength
       return true
     }
-    guard isTaken else { throw .tooManyCommands }
+    guard isCommandAccepted else { throw .tooManyCommands }
   }
 
   /// A Boolean value that indicates whether all output is muted. Playback continues.
@@ -214,17 +217,17 @@ public final class PlaybackEngine: Sendable {
   public func player(for composition: HapticComposition, samples: [String: AudioBuffer] = [:])
     throws -> PatternPlayer
   {
-    var plans: [RenderPlan] = []
+    var renderPlans: [RenderPlan] = []
     for (bus, profile) in profiles.enumerated() {
       let same = profiles.firstIndex(of: profile) ?? bus
       if same < bus {
-        plans.append(plans[same])
+        renderPlans.append(renderPlans[same])
       } else {
-        plans.append(
+        renderPlans.append(
           try RenderPlan(compiling: composition, profile: profile, rate: rate, samples: samples))
       }
     }
-    return try player(for: plans, duration: composition.durationSeconds)
+    return try player(for: renderPlans, duration: composition.durationSeconds)
   }
 
   /// Loads compiled plans as one player.
@@ -241,21 +244,21 @@ public final class PlaybackEngine: Sendable {
   ) throws(PlaybackError) -> PatternPlayer {
     precondition(plans.count == profiles.count, "one plan for each haptic bus")
     precondition(plans.allSatisfy { $0.rate == rate }, "plans at the engine's rate")
-    let core = PlayerCore(
+    let playerCore = PlayerCore(
       plans: plans, duration: duration, sendGains: sendGains, recordsChanges: recordsChanges)
     try state.withLock { (state) throws(PlaybackError) in
       let loaded = state.players.reduce(0) { $0 + $1.renderPlayers.count }
-      guard loaded + core.renderPlayers.count <= Renderer.maximumPlayerCount else {
+      guard loaded + playerCore.renderPlayers.count <= Renderer.maximumPlayerCount else {
         throw .tooManyPlayers
       }
-      let commands = core.renderPlayers.map { RenderCommand.add($0) }
-      guard send(commands, adding: core.renderPlayers, state) else { throw .tooManyCommands }
-      state.players.append(core)
+      let commands = playerCore.renderPlayers.map { RenderCommand.add($0) }
+      guard send(commands, adding: playerCore.renderPlayers, state) else { throw .tooManyCommands }
+      state.players.append(playerCore)
       if state.isStopped {
-        core.markDriverEnded()
+        playerCore.markDriverEnded()
       }
     }
-    return PatternPlayer(core, of: self)
+    return PatternPlayer(playerCore, of: self)
   }
 
   /// Adds a live voice to all haptic channels, under the same limiter as the players. The engine
@@ -324,11 +327,11 @@ public final class PlaybackEngine: Sendable {
 
   /// Records that the driver has ended, and resumes the tasks that wait for players.
   func markDriverEnded() {
-    let cores = state.withLock { state in
+    let playerCores = state.withLock { state in
       state.isStopped = true
       return state.players
     }
-    for core in cores {
+    for core in playerCores {
       core.markDriverEnded()
     }
   }
@@ -345,7 +348,7 @@ public final class PlaybackEngine: Sendable {
     _ cores: [PlayerCore], commandCount: Int, _ commands: [RenderCommand],
     keeping cuePoints: [SharedCuePoint] = []
   ) throws(PlaybackError) {
-    let isTaken = state.withLock { state in
+    let areCommandsAccepted = state.withLock { state in
       // The count increases first, so that a sent command never appears complete too early.
       for core in cores {
         core.withState { $0.sentCommandCount += commandCount }
@@ -360,7 +363,7 @@ public final class PlaybackEngine: Sendable {
       state.pendingCuePoints += cuePoints
       return true
     }
-    guard isTaken else { throw .tooManyCommands }
+    guard areCommandsAccepted else { throw .tooManyCommands }
   }
 
   /// Sends a command that affects the whole engine. The command port reserves space for such
@@ -372,8 +375,8 @@ public final class PlaybackEngine: Sendable {
   private func sendStrength(_ state: borrowing State) {
     // A dropped command would leave the wrong level, so the port reserves space for immediate
     // commands.
-    let gain = state.isMuted ? 0 : Double(state.strength)
-    _ = send([.masterGain(gain, over: Int(Self.strengthRampSeconds * rate), at: 0)], state)
+    let strengthGain = state.isMuted ? 0 : Double(state.strength)
+    _ = send([.masterGain(strengthGain, over: Int(Self.strengthRampSeconds * rate), at: 0)], state)
   }
 
   /// Sends commands to the renderer and records them. The caller must hold the state lock.
@@ -381,10 +384,10 @@ public final class PlaybackEngine: Sendable {
     _ commands: [RenderCommand], adding players: [RenderPlayer] = [],
     keeping cuePoints: [SharedCuePoint] = [], _ state: borrowing State
   ) -> Bool {
-    let position = position
+    let sendPosition = position
     guard port.send(commands) else { return false }
     state.commandRecorder?(
-      position, RecordedCommands(commands, adding: players, cuePoints: cuePoints))
+      sendPosition, RecordedCommands(commands, adding: players, cuePoints: cuePoints))
     return true
   }
 
@@ -399,7 +402,7 @@ public final class PlaybackEngine: Sendable {
 
   /// Sends the commands that were recorded from another engine with the same sample rate and buses.
   package func replay(_ recorded: RecordedCommands, with replay: CommandReplay) {
-    let commands = replay.replayedCommands(recorded)
-    state.withLock { _ in _ = port.send(commands) }
+    let replayedCommands = replay.replayedCommands(recorded)
+    state.withLock { _ in _ = port.send(replayedCommands) }
   }
 }

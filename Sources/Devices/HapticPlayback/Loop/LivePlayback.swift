@@ -91,24 +91,24 @@ public final class LivePlayback: Sendable {
     self.time = time
     engine.temperatureRises = ThermalStateStore.shared.thermalStates(
       of: engine.routing, at: time.now)
-    let successor = sink.makeReplacement
-    let carrierThreadNames = sink.deviceThreadNames
-    let loop = RenderLoop(engine: engine, sink: sink, time: time)
-    loop.recording = recording
-    let shared = try SharedState(
-      loop: loop, wantsRealTime: wantsRealTime, makeReplacement: successor,
-      deviceThreadNames: carrierThreadNames,
+    let makeReplacement = sink.makeReplacement
+    let deviceThreadNames = sink.deviceThreadNames
+    let renderLoop = RenderLoop(engine: engine, sink: sink, time: time)
+    renderLoop.recording = recording
+    let initialState = try SharedState(
+      loop: renderLoop, wantsRealTime: wantsRealTime, makeReplacement: makeReplacement,
+      deviceThreadNames: deviceThreadNames,
       eventHandler: eventHandler)
-    self.sharedState = shared
-    let changes = shared.changeSignal
-    loop.changeHandler = { changes.raise() }
-    controlThread = try BackgroundThread { Self.runControlThread(shared) }
+    self.sharedState = initialState
+    let changeSignal = initialState.changeSignal
+    renderLoop.changeHandler = { changeSignal.raise() }
+    controlThread = try BackgroundThread { Self.runControlThread(initialState) }
     do throws(PlaybackError) {
-      let thread = try BackgroundThread { Self.runRenderThread(shared) }
-      shared.renderThread.withLock { $0 = thread }
+      let thread = try BackgroundThread { Self.runRenderThread(initialState) }
+      initialState.renderThread.withLock { $0 = thread }
     } catch {
-      shared.hasEnded.store(true, ordering: .releasing)
-      changes.raise()
+      initialState.hasEnded.store(true, ordering: .releasing)
+      changeSignal.raise()
       throw error
     }
   }
@@ -131,15 +131,16 @@ public final class LivePlayback: Sendable {
     }
     let requestTime = time.now
     sharedState.renderLoop.stop()
-    let defaultLimit = Duration.seconds(2 * Double(format.bufferSize) / format.rate + 2)
-    let threadHasEnded = thread?.wait(within: isFirst ? limit ?? defaultLimit : .zero) ?? true
-    let hasEnded = threadHasEnded || sharedState.renderLoop.hasFinished.load(ordering: .acquiring)
-    guard isFirst else { return hasEnded }
+    let defaultTimeout = Duration.seconds(2 * Double(format.bufferSize) / format.rate + 2)
+    let threadHasEnded = thread?.wait(within: isFirst ? limit ?? defaultTimeout : .zero) ?? true
+    let hasPlaybackEnded =
+      threadHasEnded || sharedState.renderLoop.hasFinished.load(ordering: .acquiring)
+    guard isFirst else { return hasPlaybackEnded }
     if !threadHasEnded {
       sharedState.reportSinkEvent(
         SinkEvent(
-          hasEnded ? .degraded : .failed,
-          missedFrameCount: hasEnded ? 0 : overdueFrameCount(at: requestTime),
+          hasPlaybackEnded ? .degraded : .failed,
+          missedFrameCount: hasPlaybackEnded ? 0 : overdueFrameCount(at: requestTime),
           text: "the device does not respond; Temblor exits without closing it"))
       sharedState.hasEnded.store(true, ordering: .releasing)
       sharedState.changeSignal.raise()
@@ -147,16 +148,17 @@ public final class LivePlayback: Sendable {
     // A handler could block the control thread, so the wait has a timeout.
     controlThread.wait(within: .seconds(1))
     ThermalStateStore.shared.store(engine.temperatureRises, of: engine.routing, at: time.now)
-    return hasEnded
+    return hasPlaybackEnded
   }
 
   /// Returns the number of frames that became due between the last time at which the device
   /// accepted frames and the given time. After the request to stop, no frames become due.
   private func overdueFrameCount(at moment: Duration) -> Int {
-    let reading = sharedState.renderLoop.clock.reading
-    guard reading.readingTime != .zero else { return 0 }
-    let delay = min(reading.delayFrameCount, format.bufferSize)
-    return max(0, Int((moment - reading.readingTime) / .seconds(1) * engine.rate) - delay)
+    let clockReading = sharedState.renderLoop.clock.reading
+    guard clockReading.readingTime != .zero else { return 0 }
+    let delayFrameCount = min(clockReading.delayFrameCount, format.bufferSize)
+    return max(
+      0, Int((moment - clockReading.readingTime) / .seconds(1) * engine.rate) - delayFrameCount)
   }
 
   /// The clock that tracks the frame that is currently heard.
@@ -168,17 +170,17 @@ public final class LivePlayback: Sendable {
   /// Returns the timings of the blocks since the last call, oldest first. If there are more than
   /// about 1,000, the rest are dropped.
   public func drainBlockTimings() -> [BlockTiming] {
-    var timings = [BlockTiming](repeating: .empty, count: 1_024)
-    let count = sharedState.renderLoop.blockTimings.drain(into: &timings)
-    return Array(timings.prefix(count))
+    var blockTimings = [BlockTiming](repeating: .empty, count: 1_024)
+    let timingCount = sharedState.renderLoop.blockTimings.drain(into: &blockTimings)
+    return Array(blockTimings.prefix(timingCount))
   }
 
   private static func runRenderThread(_ shared: SharedState) {
-    let number = shared.renderLoop.sinkReplacementCount
+    let replacementCount = shared.renderLoop.sinkReplacementCount
     if shared.wantsRealTime {
       // The refusal is the same for every thread and is reported once.
       RealTimePriority.request { refusal in
-        if number == 0 {
+        if replacementCount == 0 {
           shared.reportSinkEvent(SinkEvent(.degraded, cause: .refusedPriority, text: refusal))
         }
       }
@@ -188,7 +190,7 @@ public final class LivePlayback: Sendable {
       forwardEvents(shared)
     }
     // Another thread may have replaced this one in the meantime.
-    guard shared.renderLoop.sinkReplacementCount == number else { return }
+    guard shared.renderLoop.sinkReplacementCount == replacementCount else { return }
     forwardEvents(shared)
     shared.hasEnded.store(true, ordering: .releasing)
     shared.changeSignal.raise()
@@ -198,27 +200,27 @@ public final class LivePlayback: Sendable {
   /// iteration forwards them.
   private static func forwardEvents(_ shared: SharedState) {
     guard shared.renderLoop.hasSinkEvents else { return }
-    let transferred: Void? = shared.pendingEvents.withLockIfAvailable { pending in
+    let eventTransfer: Void? = shared.pendingEvents.withLockIfAvailable { pending in
       pending += shared.renderLoop.drainEvents()
     }
-    if transferred != nil {
+    if eventTransfer != nil {
       shared.changeSignal.raise()
     }
   }
 
   private static func runControlThread(_ shared: SharedState) {
     var watchedDescriptors = [PollDescriptor(shared.changeSignal.descriptor)]
-    var isOver = false
+    var hasPlaybackEnded = false
     var hangingCallNumber: Int?
-    while !isOver {
+    while !hasPlaybackEnded {
       // While the device is idle, no call to it can hang, and the end of the idle time raises the
       // signal.
       let isIdle = shared.renderLoop.isIdle.load(ordering: .acquiring)
       SystemTimeSource().wait(
         for: &watchedDescriptors, timeout: isIdle ? nil : hangingCallCheckInterval)
       shared.changeSignal.lower()
-      isOver = shared.hasEnded.load(ordering: .acquiring)
-      if !isOver {
+      hasPlaybackEnded = shared.hasEnded.load(ordering: .acquiring)
+      if !hasPlaybackEnded {
         checkForHangingCall(shared, &hangingCallNumber)
       }
       shared.renderLoop.engine.update()
@@ -241,23 +243,24 @@ public final class LivePlayback: Sendable {
   ///   - shared: The shared state.
   ///   - hanging: The number of the sink that was last reported as hanging.
   private static func checkForHangingCall(_ shared: SharedState, _ hangingCallNumber: inout Int?) {
-    guard let duration = shared.renderLoop.sinkCallDuration, duration > hangingCallThreshold else {
+    guard let callDuration = shared.renderLoop.sinkCallDuration, callDuration > hangingCallThreshold
+    else {
       return
     }
-    shared.renderLoop.engine.recordSinkCall(duration: duration)
-    let number = shared.renderLoop.sinkReplacementCount
-    if hangingCallNumber != number {
-      hangingCallNumber = number
+    shared.renderLoop.engine.recordSinkCall(duration: callDuration)
+    let replacementCount = shared.renderLoop.sinkReplacementCount
+    if hangingCallNumber != replacementCount {
+      hangingCallNumber = replacementCount
       shared.reportSinkEvent(
         SinkEvent(
           .unresponsive,
           text: shared.makeReplacement == nil || shared.isStopping.load(ordering: .acquiring)
             ? "the device does not respond" : "the device does not respond; it will be reopened"))
     }
-    guard let successor = shared.makeReplacement else { return }
+    guard let makeReplacement = shared.makeReplacement else { return }
     shared.renderThread.withLock { thread in
       guard !shared.isStopping.load(ordering: .acquiring),
-        shared.renderLoop.replaceSink({ successor($0, $1) })
+        shared.renderLoop.replaceSink({ makeReplacement($0, $1) })
       else {
         return
       }
@@ -302,8 +305,8 @@ public final class VirtualPlayback {
 
   /// Renders all periods in the following seconds.
   public func advance(seconds: Double) {
-    let endPosition = engine.position + Int64((seconds * engine.rate).rounded())
-    while isRunning, engine.position < endPosition {
+    let endFrame = engine.position + Int64((seconds * engine.rate).rounded())
+    while isRunning, engine.position < endFrame {
       runIteration()
     }
   }
@@ -318,8 +321,8 @@ public final class VirtualPlayback {
 
   /// Returns the rendered samples of a channel.
   public func samples(ofChannel channel: Int = 0) -> [Float] {
-    let count = sink.format.channelCount
-    return stride(from: channel, to: sink.samples.count, by: count).map { sink.samples[$0] }
+    let channelCount = sink.format.channelCount
+    return stride(from: channel, to: sink.samples.count, by: channelCount).map { sink.samples[$0] }
   }
 
   private func runIteration() {

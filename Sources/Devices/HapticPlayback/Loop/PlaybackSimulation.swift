@@ -33,7 +33,7 @@ package final class PlaybackSimulation {
   package var nextChangeFrame: Int64? {
     // Pending commands are received first.
     renderer.advance(frameCount: 0)
-    let frame = renderer.nextChangeFrame
-    return frame == .max ? nil : frame
+    let nextFrame = renderer.nextChangeFrame
+    return nextFrame == .max ? nil : nextFrame
   }
 }

@@ -22,14 +22,14 @@ enum RealTimePriority {
     // Locks only pages that are mapped and in use, because libraries may have reserved much more
     // memory.
     _ = mlockall(MCL_CURRENT | Int32(MCL_ONFAULT))
-    var parameters = sched_param(sched_priority: requestedPriority)
-    let result = unsafe pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters)
-    if result == 0 { return }
-    guard let thread = currentThreadID else {
+    var schedulingParameters = sched_param(sched_priority: requestedPriority)
+    let errorCode = unsafe pthread_setschedparam(pthread_self(), SCHED_FIFO, &schedulingParameters)
+    if errorCode == 0 { return }
+    guard let threadID = currentThreadID else {
       return onRefusal("no real-time priority; \(limitsAdvice)")
     }
     let requestThread = try? BackgroundThread {
-      guard let reason = RealtimeKit.requestPriority(requestedPriority, thread: thread) else {
+      guard let reason = RealtimeKit.requestPriority(requestedPriority, thread: threadID) else {
         return
       }
       onRefusal(
@@ -63,11 +63,11 @@ enum RealTimePriority {
 
   /// Returns the kernel's IDs of the threads of this process that have one of the given names.
   static func threadIDs(named names: [String]) -> [UInt64] {
-    guard !names.isEmpty, let folder = unsafe opendir("/proc/self/task") else { return [] }
-    defer { unsafe closedir(folder) }
+    guard !names.isEmpty, let taskFolder = unsafe opendir("/proc/self/task") else { return [] }
+    defer { unsafe closedir(taskFolder) }
     var threadIDs: [UInt64] = []
-    while let entry = unsafe readdir(folder) {
-      let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+    while let taskEntry = unsafe readdir(taskFolder) {
+      let name = unsafe withUnsafeBytes(of: taskEntry.pointee.d_name) { bytes in
         unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
       }
       guard let threadID = UInt64(name), names.contains(Self.threadName(ofThreadID: threadID))
@@ -80,21 +80,23 @@ enum RealTimePriority {
   }
 
   private static func threadName(ofThreadID threadID: UInt64) -> String {
-    let descriptor = unsafe open("/proc/self/task/\(threadID)/comm", O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return "" }
-    defer { close(descriptor) }
-    var bytes = [UInt8](repeating: 0, count: 32)
-    let count = unsafe read(descriptor, &bytes, bytes.count)
-    return String(decoding: bytes.prefix(max(0, count)).prefix { $0 != 10 }, as: UTF8.self)
+    let nameDescriptor = unsafe open("/proc/self/task/\(threadID)/comm", O_RDONLY | O_CLOEXEC)
+    guard nameDescriptor >= 0 else { return "" }
+    defer { close(nameDescriptor) }
+    var nameBytes = [UInt8](repeating: 0, count: 32)
+    let nameByteCount = unsafe read(nameDescriptor, &nameBytes, nameBytes.count)
+    return String(
+      decoding: nameBytes.prefix(max(0, nameByteCount)).prefix { $0 != 10 }, as: UTF8.self)
   }
 
   static var currentThreadID: UInt64? {
     // The link has the form `PROCESS/task/THREAD`.
-    var target = [CChar](repeating: 0, count: 128)
-    let count = unsafe readlink("/proc/thread-self", &target, target.count)
-    guard count > 0 else { return nil }
-    let text = String(decoding: target.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    return text.split(separator: "/").last.flatMap { UInt64($0) }
+    var linkTarget = [CChar](repeating: 0, count: 128)
+    let linkTargetLength = unsafe readlink("/proc/thread-self", &linkTarget, linkTarget.count)
+    guard linkTargetLength > 0 else { return nil }
+    let linkText = String(
+      decoding: linkTarget.prefix(linkTargetLength).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return linkText.split(separator: "/").last.flatMap { UInt64($0) }
   }
 }
 
@@ -118,43 +120,46 @@ enum RealtimeKit {
   static func requestPriority(_ priority: Int32, thread: UInt64) -> String? {
     guard let library = SystemBusLibrary() else { return "libsystemd is not installed" }
     var bus: OpaquePointer?
-    let opened = unsafe library.open(&bus)
-    guard opened >= 0, let bus = unsafe bus else {
-      return "cannot connect to the system bus: \(errorText(opened))"
+    let openingResult = unsafe library.open(&bus)
+    guard openingResult >= 0, let bus = unsafe bus else {
+      return "cannot connect to the system bus: \(errorText(openingResult))"
     }
     defer { _ = unsafe library.close(bus) }
     _ = unsafe library.setTimeout(bus, timeoutMicroseconds)
 
     var maximumPriority: Int32 = 0
-    var result = unsafe library.getProperty(
+    var callResult = unsafe library.getProperty(
       bus, serviceName, objectPath, serviceName, "MaxRealtimePriority", nil,
       CChar(UInt8(ascii: "i")), &maximumPriority)
-    guard result >= 0 else { return "RealtimeKit does not respond: \(errorText(result))" }
-    var limit: Int64 = 0
-    result = unsafe library.getProperty(
+    guard callResult >= 0 else { return "RealtimeKit does not respond: \(errorText(callResult))" }
+    var timeLimitMicroseconds: Int64 = 0
+    callResult = unsafe library.getProperty(
       bus, serviceName, objectPath, serviceName, "RTTimeUSecMax", nil, CChar(UInt8(ascii: "x")),
-      &limit)
-    guard result >= 0 else { return "RealtimeKit does not respond: \(errorText(result))" }
-    var oldLimit = rlimit()
-    _ = unsafe getrlimit(__rlimit_resource_t(__RLIMIT_RTTIME.rawValue), &oldLimit)
-    let maximumTime = rlim_t(max(0, limit))
-    var newLimit = rlimit(
-      rlim_cur: min(maximumTime, oldLimit.rlim_cur), rlim_max: min(maximumTime, oldLimit.rlim_max))
-    guard unsafe setrlimit(__rlimit_resource_t(__RLIMIT_RTTIME.rawValue), &newLimit) == 0 else {
+      &timeLimitMicroseconds)
+    guard callResult >= 0 else { return "RealtimeKit does not respond: \(errorText(callResult))" }
+    var oldTimeLimit = rlimit()
+    _ = unsafe getrlimit(__rlimit_resource_t(__RLIMIT_RTTIME.rawValue), &oldTimeLimit)
+    let maximumMicroseconds = rlim_t(max(0, timeLimitMicroseconds))
+    var newTimeLimit = rlimit(
+      rlim_cur: min(maximumMicroseconds, oldTimeLimit.rlim_cur),
+      rlim_max: min(maximumMicroseconds, oldTimeLimit.rlim_max))
+    guard unsafe setrlimit(__rlimit_resource_t(__RLIMIT_RTTIME.rawValue), &newTimeLimit) == 0 else {
       return "cannot set the limit RLIMIT_RTTIME"
     }
 
-    var message: OpaquePointer?
-    result = unsafe library.makeMethodCall(
-      bus, &message, serviceName, objectPath, serviceName, "MakeThreadRealtime")
-    guard result >= 0, let message = unsafe message else { return errorText(result) }
-    defer { _ = unsafe library.releaseMessage(message) }
-    var thread = thread
+    var requestMessage: OpaquePointer?
+    callResult = unsafe library.makeMethodCall(
+      bus, &requestMessage, serviceName, objectPath, serviceName, "MakeThreadRealtime")
+    guard callResult >= 0, let requestMessage = unsafe requestMessage else {
+      return errorText(callResult)
+    }
+    defer { _ = unsafe library.releaseMessage(requestMessage) }
+    var requestedThread = thread
     var grantedPriority = UInt32(max(1, min(priority, maximumPriority)))
-    _ = unsafe library.appendArgument(message, CChar(UInt8(ascii: "t")), &thread)
-    _ = unsafe library.appendArgument(message, CChar(UInt8(ascii: "u")), &grantedPriority)
-    result = unsafe library.call(bus, message, timeoutMicroseconds, nil, nil)
-    return result >= 0 ? nil : "RealtimeKit rejected the request: \(errorText(result))"
+    _ = unsafe library.appendArgument(requestMessage, CChar(UInt8(ascii: "t")), &requestedThread)
+    _ = unsafe library.appendArgument(requestMessage, CChar(UInt8(ascii: "u")), &grantedPriority)
+    callResult = unsafe library.call(bus, requestMessage, timeoutMicroseconds, nil, nil)
+    return callResult >= 0 ? nil : "RealtimeKit rejected the request: \(errorText(callResult))"
   }
 
   private static func errorText(_ result: Int32) -> String {
@@ -185,22 +190,22 @@ enum RealtimeKit {
 
   /// Loads the library libsystemd. Fails if the library is missing or too old.
   init?() {
-    guard let library = unsafe dlopen("libsystemd.so.0", RTLD_NOW) else { return nil }
-    func function<Function>(_ name: String) throws -> Function {
-      guard let symbol = unsafe dlsym(library, "sd_bus_\(name)") else {
+    guard let systemdLibrary = unsafe dlopen("libsystemd.so.0", RTLD_NOW) else { return nil }
+    func loadFunction<Function>(_ name: String) throws -> Function {
+      guard let symbol = unsafe dlsym(systemdLibrary, "sd_bus_\(name)") else {
         throw PlaybackError.threadLimitReached
       }
       return unsafe unsafeBitCast(symbol, to: Function.self)
     }
     do {
-      unsafe open = try function("open_system")
-      unsafe close = try function("flush_close_unref")
-      unsafe setTimeout = try function("set_method_call_timeout")
-      unsafe getProperty = try function("get_property_trivial")
-      unsafe makeMethodCall = try function("message_new_method_call")
-      unsafe appendArgument = try function("message_append_basic")
-      unsafe call = try function("call")
-      unsafe releaseMessage = try function("message_unref")
+      unsafe open = try loadFunction("open_system")
+      unsafe close = try loadFunction("flush_close_unref")
+      unsafe setTimeout = try loadFunction("set_method_call_timeout")
+      unsafe getProperty = try loadFunction("get_property_trivial")
+      unsafe makeMethodCall = try loadFunction("message_new_method_call")
+      unsafe appendArgument = try loadFunction("message_append_basic")
+      unsafe call = try loadFunction("call")
+      unsafe releaseMessage = try loadFunction("message_unref")
     } catch {
       return nil
     }

@@ -113,37 +113,38 @@ public final class RenderLoop {
     if remainingGateClosingFrames == nil, stopRequest.load(ordering: .acquiring) {
       beginClosingGate()
     }
-    let sink = sink
-    guard let readiness = callSink(sink, { $0.wait(wakeSignal) }) else { return false }
-    engine.recordSinkCall(duration: sink.maximumCallDuration)
-    var isOurs = true
-    switch readiness {
+    let waitingSink = sink
+    guard let sinkReadiness = callSink(waitingSink, { $0.wait(wakeSignal) }) else { return false }
+    engine.recordSinkCall(duration: waitingSink.maximumCallDuration)
+    var ownsLoop = true
+    switch sinkReadiness {
     case .ready(let frameCount):
-      isOurs = renderAndWrite(frameCount)
+      ownsLoop = renderAndWrite(frameCount)
     case .interrupted:
       wakeSignal.lower()
     case .missed(let frameCount):
       skipMissedFrames(frameCount)
     case .late(let frameCount):
       // The sink may be replaced while it plays the fade.
-      sinkEvents += sink.drainEvents()
-      isOurs = fadeOut()
-      if isOurs {
+      sinkEvents += waitingSink.drainEvents()
+      ownsLoop = fadeOut()
+      if ownsLoop {
         skipMissedFrames(frameCount)
       }
     case .ended:
       reportChanges(always: true)
       return false
     }
-    guard isOurs else { return false }
-    if let remaining = remainingGateClosingFrames, remaining <= 0 || time.now > gateClosingDeadline
+    guard ownsLoop else { return false }
+    if let remainingFrames = remainingGateClosingFrames,
+      remainingFrames <= 0 || time.now > gateClosingDeadline
     {
-      return prepareToFinishSink(remaining <= 0 ? .draining : .discarding)
+      return prepareToFinishSink(remainingFrames <= 0 ? .draining : .discarding)
     }
-    switch readiness {
+    switch sinkReadiness {
     case .missed, .late:
       reportChanges(always: true)
-      guard let delay = callSink(sink, { $0.delayFrames }) else { return false }
+      guard let delay = callSink(waitingSink, { $0.delayFrames }) else { return false }
       clock.update(position: engine.port.renderedFrameCount, delay: delay, moment: time.now)
     case .ready, .interrupted, .ended:
       reportChanges(always: self.sink.hasPendingEvents)
@@ -183,19 +184,19 @@ public final class RenderLoop {
       renderer.moveGate(to: 1)
       isGateOpen = true
     }
-    let sink = sink
-    var remaining = frameCount
-    while remaining > 0, remainingGateClosingFrames ?? 1 > 0 {
-      let count = min(remaining, Self.maximumBlockSize)
+    let currentSink = sink
+    var remainingFrameCount = frameCount
+    while remainingFrameCount > 0, remainingGateClosingFrames ?? 1 > 0 {
+      let count = min(remainingFrameCount, Self.maximumBlockSize)
       let renderStart = time.now
       let position = engine.port.renderedFrameCount
       renderBlock(count)
       let renderEnd = time.now
       let ownershipBefore = beginSinkCall()
-      sink.write(blockSamples.span.extracting(first: count * renderer.channelCount))
-      let delay = sink.delayFrames
+      currentSink.write(blockSamples.span.extracting(first: count * renderer.channelCount))
+      let delay = currentSink.delayFrames
       guard endSinkCall(ownershipBefore) else {
-        abandonSink(sink)
+        abandonSink(currentSink)
         return false
       }
       recording?.write(blockSamples.span.extracting(first: count * renderer.channelCount))
@@ -212,15 +213,15 @@ public final class RenderLoop {
       }
       idleState.recordFrames(
         count, isSilent: renderer.silenceEndFrame > engine.port.renderedFrameCount)
-      remaining -= count
+      remainingFrameCount -= count
     }
     return true
   }
 
   private func renderBlock(_ frameCount: Int) {
-    var whole = blockSamples.mutableSpan
-    var span = whole._mutatingExtracting(first: frameCount * renderer.channelCount)
-    renderer.render(into: &span)
+    var blockSpan = blockSamples.mutableSpan
+    var renderedSpan = blockSpan._mutatingExtracting(first: frameCount * renderer.channelCount)
+    renderer.render(into: &renderedSpan)
   }
 
   /// Processes the pending commands without rendering, to free space for more commands. Only the
@@ -259,9 +260,9 @@ public final class RenderLoop {
   }
 
   func reportChanges(always: Bool) {
-    let count = engine.port.playerChangeCount
-    guard always || count != reportedChangeCount else { return }
-    reportedChangeCount = count
+    let changeCount = engine.port.playerChangeCount
+    guard always || changeCount != reportedChangeCount else { return }
+    reportedChangeCount = changeCount
     sinkEvents += sink.drainEvents()
     hasChanged = true
     changeHandler?()
@@ -278,8 +279,8 @@ public final class RenderLoop {
       return true
     }
     idleState.recordFrames(0, isSilent: false)
-    let position = engine.port.renderedFrameCount
-    guard renderer.beginIdle() - position > idleState.wakeUpLeadFrameCount else {
+    let renderedPosition = engine.port.renderedFrameCount
+    guard renderer.beginIdle() - renderedPosition > idleState.wakeUpLeadFrameCount else {
       renderer.endIdle()
       return true
     }
@@ -289,17 +290,17 @@ public final class RenderLoop {
       return true
     }
     engine.idlePositionClock.withLock {
-      $0 = IdlePositionClock(at: position, rate: engine.rate, time: time)
+      $0 = IdlePositionClock(at: renderedPosition, rate: engine.rate, time: time)
     }
     isIdle.store(true, ordering: .releasing)
     return true
   }
 
   func continueIdle() -> Bool {
-    let silentUntil = renderer.silenceEndFrame
-    let position = engine.port.renderedFrameCount
+    let silenceEndFrame = renderer.silenceEndFrame
+    let renderedPosition = engine.port.renderedFrameCount
     let idleFrameCount = min(
-      silentUntil - position - idleState.wakeUpLeadFrameCount, Int64(engine.rate))
+      silenceEndFrame - renderedPosition - idleState.wakeUpLeadFrameCount, Int64(engine.rate))
     time.wait(
       for: &idleState.watchedDescriptors,
       timeout: min(Self.idlePollInterval, .seconds(Double(max(1, idleFrameCount)) / engine.rate)))
@@ -307,11 +308,12 @@ public final class RenderLoop {
       wakeSignal.lower()
     }
     let now = time.now
-    let reachedPosition = engine.idlePositionClock.withLock { $0?.freezePosition() } ?? position
-    let quietEnd = renderer.skipIdle(frameCount: Int(reachedPosition - position))
+    let reachedPosition =
+      engine.idlePositionClock.withLock { $0?.freezePosition() } ?? renderedPosition
+    let quietEndFrame = renderer.skipIdle(frameCount: Int(reachedPosition - renderedPosition))
     clock.update(position: reachedPosition, delay: 0, moment: now)
-    let isStopping = stopRequest.load(ordering: .acquiring)
-    if !isStopping, quietEnd - reachedPosition > idleState.wakeUpLeadFrameCount {
+    let isStopRequested = stopRequest.load(ordering: .acquiring)
+    if !isStopRequested, quietEndFrame - reachedPosition > idleState.wakeUpLeadFrameCount {
       engine.idlePositionClock.withLock { $0?.unfreezePosition() }
       reportChanges(always: false)
       return true
@@ -319,7 +321,7 @@ public final class RenderLoop {
     renderer.endIdle()
     engine.idlePositionClock.withLock { $0 = nil }
     isIdle.store(false, ordering: .releasing)
-    guard isStopping else {
+    guard isStopRequested else {
       reportChanges(always: true)
       return true
     }
@@ -332,9 +334,9 @@ public final class RenderLoop {
   @inline(__always) private func callSink<Result>(
     _ sink: any AudioSink, _ body: (any AudioSink) -> Result
   ) -> Result? {
-    let ownershipBefore = beginSinkCall()
-    let result = body(sink)
-    if endSinkCall(ownershipBefore) { return result }
+    let ownershipCount = beginSinkCall()
+    let callResult = body(sink)
+    if endSinkCall(ownershipCount) { return callResult }
     abandonSink(sink)
     return nil
   }
@@ -347,10 +349,10 @@ public final class RenderLoop {
   }
 
   private func beginSinkCall() -> Int {
-    let ownershipBefore = loopOwnershipCounter.load(ordering: .relaxed)
+    let ownershipCount = loopOwnershipCounter.load(ordering: .relaxed)
     sinkCallStartNanoseconds.store(SystemTimeSource().monotonicNanoseconds, ordering: .relaxed)
-    loopOwnershipCounter.store(ownershipBefore + 1, ordering: .releasing)
-    return ownershipBefore
+    loopOwnershipCounter.store(ownershipCount + 1, ordering: .releasing)
+    return ownershipCount
   }
 
   private func endSinkCall(_ ownershipBefore: Int) -> Bool {
@@ -380,21 +382,21 @@ public final class RenderLoop {
   ///   and the number of frames lost before that frame.
   /// - Returns: False if the call has returned.
   func replaceSink(_ makeSink: (_ due: Duration, _ lostFrameCount: Int) -> any AudioSink) -> Bool {
-    let ownershipBefore = loopOwnershipCounter.load(ordering: .acquiring)
-    guard ownershipBefore % 2 == 1 else { return false }
+    let ownershipCount = loopOwnershipCounter.load(ordering: .acquiring)
+    guard ownershipCount % 2 == 1 else { return false }
     // This step is the first: after it, no other thread uses the loop.
     let (isOurs, _) = loopOwnershipCounter.compareExchange(
-      expected: ownershipBefore, desired: ownershipBefore + 1, ordering: .acquiringAndReleasing)
+      expected: ownershipCount, desired: ownershipCount + 1, ordering: .acquiringAndReleasing)
     guard isOurs else { return false }
-    let reading = clock.reading
-    let lostFrameCount = Int(engine.port.renderedFrameCount - reading.position)
+    let clockReading = clock.reading
+    let lostFrameCount = Int(engine.port.renderedFrameCount - clockReading.position)
     // Latency after the device's buffer does not change the time at which frames are due.
-    let delay = min(reading.delayFrameCount, sink.format.bufferSize)
-    let ahead = Double(delay + lostFrameCount) / engine.rate
-    let start = reading.readingTime == .zero ? time.now : reading.readingTime
+    let deviceDelayFrameCount = min(clockReading.delayFrameCount, sink.format.bufferSize)
+    let unheardSeconds = Double(deviceDelayFrameCount + lostFrameCount) / engine.rate
+    let readingTime = clockReading.readingTime == .zero ? time.now : clockReading.readingTime
     abandonedBlocks.append(blockSamples)
     blockSamples = [Float](repeating: 0, count: blockSamples.count)
-    sink = makeSink(start + .seconds(ahead), lostFrameCount)
+    sink = makeSink(readingTime + .seconds(unheardSeconds), lostFrameCount)
     renderer.closeGate()
     isGateOpen = false
     return true
@@ -470,9 +472,9 @@ struct IdlePositionClock {
   /// Stops the clock at the current position, until the renderer has reached this position, and
   /// returns the position. The position never decreases.
   mutating func freezePosition() -> Int64 {
-    let position = position
-    frozenPosition = position
-    return position
+    let heldPosition = position
+    frozenPosition = heldPosition
+    return heldPosition
   }
 
   mutating func unfreezePosition() { frozenPosition = nil }

@@ -384,8 +384,9 @@ public struct OutputRegistry: Sendable {
   public func openPlaceholder(
     for name: String, _ request: OutputRequest, time: any TimeSource = SystemTimeSource()
   ) -> sending OpenedOutput? {
-    let name = parseName(name)
-    return backend(forScheme: name.scheme)?.openPlaceholder(for: name.address, request, time: time)
+    let outputName = parseName(name)
+    return backend(forScheme: outputName.scheme)?.openPlaceholder(
+      for: outputName.address, request, time: time)
   }
 
   /// Returns the format that an output would grant, without opening it, if opening it would replace
@@ -398,8 +399,8 @@ public struct OutputRegistry: Sendable {
   public func expectedFormat(
     _ name: String, _ request: OutputRequest
   ) throws(OutputError) -> SinkFormat? {
-    let name = parseName(name)
-    return try backend(forScheme: name.scheme)?.expectedFormat(name.address, request)
+    let outputName = parseName(name)
+    return try backend(forScheme: outputName.scheme)?.expectedFormat(outputName.address, request)
   }
 
   /// Returns whether the output with the given name could be opened now.
@@ -430,8 +431,8 @@ public struct OutputRegistry: Sendable {
   }
 
   private static func splitScheme(_ text: String) -> (scheme: String, address: String)? {
-    guard let colon = text.firstIndex(of: ":") else { return nil }
-    return (String(text[..<colon]), String(text[text.index(after: colon)...]))
+    guard let colonIndex = text.firstIndex(of: ":") else { return nil }
+    return (String(text[..<colonIndex]), String(text[text.index(after: colonIndex)...]))
   }
 }
 

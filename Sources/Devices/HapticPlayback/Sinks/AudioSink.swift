@@ -187,9 +187,9 @@ extension SinkEvent {
 
   /// Creates an underrun event for frames that the render thread did not deliver in time.
   fileprivate init(lateFrameCount: Int, rate: Double) {
-    let isStopped = Double(lateFrameCount) > Self.processStopThresholdSeconds * rate
+    let isProcessStopped = Double(lateFrameCount) > Self.processStopThresholdSeconds * rate
     self.init(
-      .underrun, cause: isStopped ? .stoppedProcess : .lateDelivery,
+      .underrun, cause: isProcessStopped ? .stoppedProcess : .lateDelivery,
       missedFrameCount: lateFrameCount, text: "buffer underrun")
   }
 }
@@ -237,16 +237,16 @@ public struct SinkPacer {
   /// If the clock is ahead of the written frames, for example, after the process was stopped, the
   /// frames in between are missed.
   public mutating func wait(_ wake: WakeSignal) -> SinkReadiness {
-    let now = time.now
-    let start = startTime ?? now
+    let currentTime = time.now
+    let playbackStartTime = startTime ?? currentTime
     if startTime == nil {
-      startTime = now
+      startTime = currentTime
       watchedDescriptors = [PollDescriptor(wake.descriptor)]
     }
-    var bufferedFrameCount = writtenFrameCount - frameCount(in: now - start)
+    var bufferedFrameCount = writtenFrameCount - frameCount(in: currentTime - playbackStartTime)
     if bufferedFrameCount < 0, !losesLateFrames {
       restart()
-      startTime = now
+      startTime = currentTime
       bufferedFrameCount = 0
     }
     if bufferedFrameCount < 0 {
@@ -259,14 +259,14 @@ public struct SinkPacer {
     }
     // The time counts from the start, so that rounding errors do not accumulate.
     let dueFrame = writtenFrameCount + Int64(format.periodSize - format.bufferSize)
-    let dueTime = (startTime ?? start) + time(ofFrame: dueFrame)
-    time.wait(for: &watchedDescriptors, timeout: max(.nanoseconds(1), dueTime - now))
+    let dueTime = (startTime ?? playbackStartTime) + time(ofFrame: dueFrame)
+    time.wait(for: &watchedDescriptors, timeout: max(.nanoseconds(1), dueTime - currentTime))
     return watchedDescriptors[0].receivedEvents != 0 ? .interrupted : .ready(frameCount: 0)
   }
 
   private func time(ofFrame frame: Int64) -> Duration {
-    let rate = Int64(format.rate.rounded())
-    let (seconds, remainder) = frame.quotientAndRemainder(dividingBy: max(1, rate))
+    let integerRate = Int64(format.rate.rounded())
+    let (seconds, remainder) = frame.quotientAndRemainder(dividingBy: max(1, integerRate))
     return .seconds(seconds)
       + .nanoseconds(Int64((Double(remainder) / format.rate * 1e9).rounded(.up)))
   }
@@ -295,11 +295,11 @@ public final class NullSink: AudioSink {
 
   /// Waits until, at the pace of the clock, the buffer has space for frames.
   public func wait(_ wake: WakeSignal) -> SinkReadiness {
-    let readiness = pacer.wait(wake)
-    if case .missed(let frameCount) = readiness {
+    let sinkReadiness = pacer.wait(wake)
+    if case .missed(let frameCount) = sinkReadiness {
       events.append(SinkEvent(lateFrameCount: frameCount, rate: format.rate))
     }
-    return readiness
+    return sinkReadiness
   }
 
   /// Returns the missed frames as events.
@@ -343,12 +343,12 @@ public final class MemorySink: AudioSink {
 
   /// Waits until, at the pace of the clock, the buffer has space for frames.
   public func wait(_ wake: WakeSignal) -> SinkReadiness {
-    let readiness = pacer.wait(wake)
-    if case .missed(let frameCount) = readiness {
+    let sinkReadiness = pacer.wait(wake)
+    if case .missed(let frameCount) = sinkReadiness {
       samples += Array(repeating: 0, count: frameCount * format.channelCount)
       events.append(SinkEvent(lateFrameCount: frameCount, rate: format.rate))
     }
-    return readiness
+    return sinkReadiness
   }
 
   /// Returns the missed frames as events.
@@ -438,31 +438,31 @@ package struct SinkEventAggregator {
 
   /// Counts an event, and returns the reports that are due now.
   package mutating func add(_ event: SinkEvent, at now: Duration) -> [Report] {
-    var due = drainDueReports(at: now)
-    let knownIndex = groups.firstIndex { $0.kind == event.kind && $0.cause == event.cause }
-    let index = knownIndex ?? groups.endIndex
-    if knownIndex == nil {
+    var dueReports = drainDueReports(at: now)
+    let knownGroupIndex = groups.firstIndex { $0.kind == event.kind && $0.cause == event.cause }
+    let groupIndex = knownGroupIndex ?? groups.endIndex
+    if knownGroupIndex == nil {
       groups.append(
         Group(kind: event.kind, cause: event.cause, holdDeadline: now + Self.minimumReportInterval))
     }
-    var group = groups[index]
-    defer { groups[index] = group }
-    group.count += 1
-    group.missedFrameCount += event.missedFrameCount
-    if knownIndex == nil || event.kind == .failed { return due + [Report(event)] }
-    if now >= group.holdDeadline {
+    var eventGroup = groups[groupIndex]
+    defer { groups[groupIndex] = eventGroup }
+    eventGroup.count += 1
+    eventGroup.missedFrameCount += event.missedFrameCount
+    if knownGroupIndex == nil || event.kind == .failed { return dueReports + [Report(event)] }
+    if now >= eventGroup.holdDeadline {
       // After an interval without events, the next event is reported at once again.
-      group.reportInterval = Self.minimumReportInterval
-      group.holdDeadline = now + group.reportInterval
-      due.append(Report(event))
-    } else if let held = group.heldReport {
+      eventGroup.reportInterval = Self.minimumReportInterval
+      eventGroup.holdDeadline = now + eventGroup.reportInterval
+      dueReports.append(Report(event))
+    } else if let heldReport = eventGroup.heldReport {
       var folded = event
-      folded.missedFrameCount += held.event.missedFrameCount
-      group.heldReport = Report(folded, count: held.count + 1)
+      folded.missedFrameCount += heldReport.event.missedFrameCount
+      eventGroup.heldReport = Report(folded, count: heldReport.count + 1)
     } else {
-      group.heldReport = Report(event)
+      eventGroup.heldReport = Report(event)
     }
-    return due
+    return dueReports
   }
 
   /// Returns the time until the next report of events that are held back; nil if no events are held
@@ -474,18 +474,18 @@ package struct SinkEventAggregator {
   /// Returns the reports of held events that are due at the given time, or all reports of held
   /// events if the time is nil.
   package mutating func drainDueReports(at now: Duration?) -> [Report] {
-    var reports: [Report] = []
+    var dueReports: [Report] = []
     for index in groups.indices {
       var group = groups[index]
       guard let held = group.heldReport, now.map({ $0 >= group.holdDeadline }) ?? true else {
         continue
       }
-      reports.append(held)
+      dueReports.append(held)
       group.heldReport = nil
       group.reportInterval = min(group.reportInterval * 2, Self.maximumReportInterval)
       group.holdDeadline = (now ?? group.holdDeadline) + group.reportInterval
       groups[index] = group
     }
-    return reports
+    return dueReports
   }
 }

@@ -43,16 +43,16 @@ public struct SystemTimeSource: TimeSource {
   public var now: Duration { .nanoseconds(monotonicNanoseconds) }
 
   var monotonicNanoseconds: Int64 {
-    var time = timespec()
-    _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    var timeSpecification = timespec()
+    _ = unsafe clock_gettime(CLOCK_MONOTONIC, &timeSpecification)
+    return Int64(timeSpecification.tv_sec) * 1_000_000_000 + Int64(timeSpecification.tv_nsec)
   }
 
   /// Waits with poll(2), whose timeout is rounded up to milliseconds.
   public func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
-    let end = timeout.map { now + $0 }
+    let deadline = timeout.map { now + $0 }
     while true {
-      let limit = end.map { Self.pollTimeoutMilliseconds(max(.zero, $0 - now)) } ?? -1
+      let limit = deadline.map { Self.pollTimeoutMilliseconds(max(.zero, $0 - now)) } ?? -1
       // A `PollDescriptor` has the layout of C's `pollfd`.
       let result = unsafe descriptors.withUnsafeMutableBytes { bytes in
         let entries = unsafe bytes.assumingMemoryBound(to: pollfd.self)
@@ -134,11 +134,12 @@ public final class PlaybackClock: Sendable {
 
   /// The engine frame that is currently heard, at most the last written frame.
   public var heardFrame: Int64 {
-    let reading = reading
-    let elapsed = (time.now - reading.readingTime) / .seconds(1)
-    let heardFrame =
-      reading.position - Int64(reading.delayFrameCount) + Int64(max(0, elapsed) * rate)
-    return min(reading.position, heardFrame)
+    let currentReading = reading
+    let elapsedSeconds = (time.now - currentReading.readingTime) / .seconds(1)
+    let elapsedFrame =
+      currentReading.position - Int64(currentReading.delayFrameCount)
+      + Int64(max(0, elapsedSeconds) * rate)
+    return min(currentReading.position, elapsedFrame)
   }
 
   /// Stores the playback position after a block was written. Only the render thread may call the
@@ -172,15 +173,16 @@ public final class BackgroundThread: Sendable {
   public init(_ body: @escaping @Sendable () -> Void) throws(PlaybackError) {
     endSignal = try WakeSignal()
     thread = Locked(nil)
-    var started = pthread_t()
-    let context = unsafe Unmanaged.passRetained(Work((body, endSignal))).toOpaque()
-    let result = unsafe pthread_create(
-      &started, nil,
-      { context in
-        guard let context = unsafe context else { return nil }
-        let (body, end) = unsafe Unmanaged<Work>.fromOpaque(context).takeRetainedValue().withLock {
-          $0
-        }
+    var startedThread = pthread_t()
+    let workContext = unsafe Unmanaged.passRetained(Work((body, endSignal))).toOpaque()
+    let errorCode = unsafe pthread_create(
+      &startedThread, nil,
+      { workContext in
+        guard let workContext = unsafe workContext else { return nil }
+        let (body, end) = unsafe Unmanaged<Work>.fromOpaque(workContext).takeRetainedValue()
+          .withLock {
+            $0
+          }
         // Only the threads that wait for signals receive them.
         var all = sigset_t()
         _ = unsafe sigfillset(&all)
@@ -188,12 +190,12 @@ public final class BackgroundThread: Sendable {
         body()
         end.raise()
         return nil
-      }, context)
-    guard result == 0 else {
-      unsafe Unmanaged<Work>.fromOpaque(context).release()
+      }, workContext)
+    guard errorCode == 0 else {
+      unsafe Unmanaged<Work>.fromOpaque(workContext).release()
       throw .threadLimitReached
     }
-    thread.withLock { $0 = started }
+    thread.withLock { $0 = startedThread }
   }
 
   deinit {
@@ -209,9 +211,9 @@ public final class BackgroundThread: Sendable {
   /// - Parameter limit: The timeout by the machine's clock; nil to wait indefinitely.
   /// - Returns: True if the body has returned.
   @discardableResult public func wait(within limit: Duration?) -> Bool {
-    var watched = [PollDescriptor(endSignal.descriptor)]
-    SystemTimeSource().wait(for: &watched, timeout: limit)
-    guard watched[0].receivedEvents != 0 else { return false }
+    var watchedDescriptors = [PollDescriptor(endSignal.descriptor)]
+    SystemTimeSource().wait(for: &watchedDescriptors, timeout: limit)
+    guard watchedDescriptors[0].receivedEvents != 0 else { return false }
     thread.withLock { thread in
       if let ended = thread {
         pthread_join(ended, nil)
@@ -232,9 +234,9 @@ public final class WakeSignal: Sendable {
   ///
   /// - Throws: `noResources` if the process has no free file descriptor.
   public convenience init() throws(PlaybackError) {
-    var ends: [Int32] = [-1, -1]
-    guard unsafe pipe(&ends) == 0 else { throw .fileLimitReached }
-    self.init(ends)
+    var pipeDescriptors: [Int32] = [-1, -1]
+    guard unsafe pipe(&pipeDescriptors) == 0 else { throw .fileLimitReached }
+    self.init(pipeDescriptors)
   }
 
   /// Creates a signal. If no file descriptor is free, the signal has a negative descriptor, which
@@ -258,19 +260,19 @@ public final class WakeSignal: Sendable {
   /// Raises the signal with one system call. Any thread and a signal handler may call the method.
   public func raise() {
     // A full pipe means that the signal is already raised.
-    var byte: UInt8 = 1
-    _ = unsafe write(writeDescriptor, &byte, 1)
+    var signalByte: UInt8 = 1
+    _ = unsafe write(writeDescriptor, &signalByte, 1)
   }
 
   /// Lowers the signal. Returns whether the signal was raised.
   @discardableResult public func lower() -> Bool {
-    var bytes = InlineArray<64, UInt8>(repeating: 0)
-    var wasRaised = false
+    var readBuffer = InlineArray<64, UInt8>(repeating: 0)
+    var wasSignalRaised = false
     while true {
-      var span = bytes.mutableSpan
+      var span = readBuffer.mutableSpan
       let count = unsafe span.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, 64) }
-      if count <= 0 { return wasRaised }
-      wasRaised = true
+      if count <= 0 { return wasSignalRaised }
+      wasSignalRaised = true
     }
   }
 }
