@@ -19,18 +19,18 @@ package final class KeepAwakeTone {
   private var compensatedStrength: Float?
 
   package init(_ engine: PlaybackEngine) throws {
-    let profile = TransducerProfile(
+    let toneProfile = TransducerProfile(
       name: "keep-awake", summary: "A single frequency.",
       frequency: FrequencyMapping(lowHertz: Self.toneHertz, highHertz: Self.toneHertz),
       fullIntensityAmplitude: Self.toneAmplitude)
-    let pattern = HapticPattern(events: [
+    let tonePattern = HapticPattern(events: [
       HapticEvent(
         kind: .hapticContinuous, time: 0, duration: Self.tonePassSeconds,
         parameters: [.hapticIntensity: 1])
     ])
-    let plan = try RenderPlan(compiling: pattern, profile: profile, rate: engine.rate)
+    let tonePlan = try RenderPlan(compiling: tonePattern, profile: toneProfile, rate: engine.rate)
     player = try engine.player(
-      for: engine.profiles.map { _ in plan }, duration: pattern.durationSeconds)
+      for: engine.profiles.map { _ in tonePlan }, duration: tonePattern.durationSeconds)
     voiceCount = engine.profiles.count
     try player.loop(passCount: nil)
     compensateStrength(engine.strength)

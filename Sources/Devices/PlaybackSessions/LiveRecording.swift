@@ -161,15 +161,15 @@ package final class LiveRecording {
     self.path = path
     sampleRateHertz = device.format.rate
     recordingBuffer = RecordingBuffer(device.format)
-    let files = try RecordingFiles(path, rotation)
-    self.recordingFiles = files
-    let change: RecordingWriter.FileRotation = { isDue throws(SoundFileError) in
-      try files.rotateFile(isDue: isDue)
+    let recordingFiles = try RecordingFiles(path, rotation)
+    self.recordingFiles = recordingFiles
+    let rotateFile: RecordingWriter.FileRotation = { isDue throws(SoundFileError) in
+      try recordingFiles.rotateFile(isDue: isDue)
     }
-    let ending =
+    let failureConsequence =
       rotation == nil ? "recording stopped" : "recording pauses until the next file starts"
     writer = try RecordingWriter(
-      recordingBuffer, rate: Int(device.format.rate), to: files.descriptor, path: path,
+      recordingBuffer, rate: Int(device.format.rate), to: recordingFiles.descriptor, path: path,
       storedAs: SoundFileFormat(
         container: SoundFileFormat.container(ofName: path) ?? .wav,
         sampleFormat: Self.sampleFormat),
@@ -180,11 +180,12 @@ package final class LiveRecording {
         title: FileSystem.fileStem(of: path), software: software,
         comment: "recorded, rendering model \(RenderPlan.modelVersion)"),
       failureHandler: {
-        failureHandler(SinkEvent(.degraded, text: "\(path): \($0.description); \(ending)"))
+        failureHandler(
+          SinkEvent(.degraded, text: "\(path): \($0.description); \(failureConsequence)"))
       },
-      rotateFile: rotation == nil ? nil : change)
+      rotateFile: rotation == nil ? nil : rotateFile)
     if rotation == nil {
-      try files.nameFile()
+      try recordingFiles.nameFile()
     }
   }
 
@@ -197,9 +198,10 @@ package final class LiveRecording {
       return true
     }
     defer { close(descriptor) }
-    var head: [UInt8] = []
-    _ = try? FileSystem.appendBytes(to: &head, 65_536, of: descriptor, name: path)
-    return head.isEmpty || head.indices.contains { head[$0...].starts(with: "Temblor ".utf8) }
+    var headBytes: [UInt8] = []
+    _ = try? FileSystem.appendBytes(to: &headBytes, 65_536, of: descriptor, name: path)
+    return headBytes.isEmpty
+      || headBytes.indices.contains { headBytes[$0...].starts(with: "Temblor ".utf8) }
   }
 
   /// Completes the file after playback has ended.
@@ -207,40 +209,45 @@ package final class LiveRecording {
   /// - Parameter limit: The timeout for the disk.
   /// - Returns: The result, and a message for the user if one is necessary.
   package func finishRecording(within limit: Duration) -> (result: Result, message: String?) {
-    guard let outcome = writer.finish(within: limit) else {
+    guard let writingOutcome = writer.finish(within: limit) else {
       return (
         Result(path: path, isComplete: false, frameCount: 0, droppedFrameCount: 0),
         "\(path.printable): the end may be missing; the disk does not respond"
       )
     }
-    var result = Result(
-      path: path, isComplete: false, frameCount: outcome.frameCount,
-      droppedFrameCount: outcome.droppedFrameCount)
+    var recordingResult = Result(
+      path: path, isComplete: false, frameCount: writingOutcome.frameCount,
+      droppedFrameCount: writingOutcome.droppedFrameCount)
     // A file that reached its own limit is complete. After any other failure, the written part is
     // kept.
-    let failure = outcome.failure.flatMap { $0.kind == .tooLong ? nil : $0 }
-    if let failure, outcome.frameCount == 0 {
+    let writeFailure = writingOutcome.failure.flatMap { $0.kind == .tooLong ? nil : $0 }
+    if let writeFailure, writingOutcome.frameCount == 0 {
       try? recordingFiles.finishFile(isKept: false)
-      return (result, "\(path.printable): nothing was written: \(failure.description)")
+      return (
+        recordingResult, "\(path.printable): nothing was written: \(writeFailure.description)"
+      )
     }
     do {
       try recordingFiles.finishFile()
     } catch {
-      return (result, error.description)
+      return (recordingResult, error.description)
     }
-    if let failure {
-      let seconds = NumberFormatting.roundedText(
-        Double(outcome.frameCount) / sampleRateHertz, places: 1)
+    if let writeFailure {
+      let secondsText = NumberFormatting.roundedText(
+        Double(writingOutcome.frameCount) / sampleRateHertz, places: 1)
       let which = recordingFiles.rotation == nil ? "the first " : ""
       return (
-        result,
-        "\(path.printable): only \(which)\(seconds) s were written: \(failure.description)"
+        recordingResult,
+        "\(path.printable): only \(which)\(secondsText) s were written: \(writeFailure.description)"
       )
     }
-    result.isComplete = true
-    guard outcome.droppedFrameCount > 0 else { return (result, nil) }
-    let seconds = NumberFormatting.roundedText(
-      Double(outcome.droppedFrameCount) / sampleRateHertz, places: 3)
-    return (result, "\(path.printable): \(seconds) s of audio lost; the disk was too slow")
+    recordingResult.isComplete = true
+    guard writingOutcome.droppedFrameCount > 0 else { return (recordingResult, nil) }
+    let lostSecondsText = NumberFormatting.roundedText(
+      Double(writingOutcome.droppedFrameCount) / sampleRateHertz, places: 3)
+    return (
+      recordingResult,
+      "\(path.printable): \(lostSecondsText) s of audio lost; the disk was too slow"
+    )
   }
 }

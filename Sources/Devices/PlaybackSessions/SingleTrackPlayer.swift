@@ -48,13 +48,13 @@ package final class SingleTrackPlayer {
 
   package func play(_ pattern: CompiledPattern, at time: PlaybackTime = .now) throws {
     try stop()
-    let player = try engine.player(
+    let newPlayer = try engine.player(
       for: pattern.plans, duration: pattern.durationSeconds, sendGains: sendGains)
-    let wake = wakeSignal
-    player.endHandler = { wake.raise() }
-    try player.loop(passCount: passCount)
-    try player.start(at: time)
-    self.patternPlayer = player
+    let endSignal = wakeSignal
+    newPlayer.endHandler = { endSignal.raise() }
+    try newPlayer.loop(passCount: passCount)
+    try newPlayer.start(at: time)
+    self.patternPlayer = newPlayer
     self.currentPattern = pattern
   }
 

@@ -55,8 +55,9 @@ package final class TakeSwitcher {
     self.loopRegionSeconds = region
     try playerGroup.setGains(gains, over: 0)
     try applyLoop()
-    let start = FrameConversion.frame(seconds: SingleTrackPlayer.leadInSeconds, rate: engine.rate)
-    try playerGroup.start(at: .frame(start), from: loopStartSeconds)
+    let startFrame = FrameConversion.frame(
+      seconds: SingleTrackPlayer.leadInSeconds, rate: engine.rate)
+    try playerGroup.start(at: .frame(startFrame), from: loopStartSeconds)
   }
 
   package var state: PlaybackState {
@@ -90,13 +91,15 @@ package final class TakeSwitcher {
   }
 
   package func restartThroughSilence(_ gains: [Double]) throws {
-    let frame = silenceFadeStartFrame
-    try playerGroup.setGainsThroughSilence(gains, over: Self.silenceFadeSeconds, at: .frame(frame))
-    let silent = frame + FrameConversion.frame(seconds: Self.silenceFadeSeconds, rate: engine.rate)
-    try playerGroup.seek(to: loopStartSeconds, at: .frame(silent))
+    let fadeStartFrame = silenceFadeStartFrame
+    try playerGroup.setGainsThroughSilence(
+      gains, over: Self.silenceFadeSeconds, at: .frame(fadeStartFrame))
+    let silenceStartFrame =
+      fadeStartFrame + FrameConversion.frame(seconds: Self.silenceFadeSeconds, rate: engine.rate)
+    try playerGroup.seek(to: loopStartSeconds, at: .frame(silenceStartFrame))
     pendingSeekSeconds = nil
     if isPaused {
-      try playerGroup.resume(at: .frame(silent))
+      try playerGroup.resume(at: .frame(silenceStartFrame))
     }
     isPaused = false
   }
@@ -122,12 +125,12 @@ package final class TakeSwitcher {
   /// Moves the play head to a time in seconds. A position at or after the end of the loop region is
   /// its start.
   package func movePlayhead(to seconds: Double) throws {
-    var seconds = min(max(0, seconds), maximumDurationSeconds)
-    if isLooping, let loopRegionSeconds, seconds >= loopRegionSeconds.upperBound {
-      seconds = loopRegionSeconds.lowerBound
+    var targetSeconds = min(max(0, seconds), maximumDurationSeconds)
+    if isLooping, let loopRegionSeconds, targetSeconds >= loopRegionSeconds.upperBound {
+      targetSeconds = loopRegionSeconds.lowerBound
     }
-    try playerGroup.seek(to: seconds)
-    pendingSeekSeconds = (seconds, playerGroup.position)
+    try playerGroup.seek(to: targetSeconds)
+    pendingSeekSeconds = (targetSeconds, playerGroup.position)
   }
 
   package func movePlayhead(bySteps count: Double) throws {
@@ -139,19 +142,23 @@ package final class TakeSwitcher {
   /// Sets the start of the loop region to the play head.
   /// If the region's end would precede its start, the region extends to the end of the take.
   package func beginRegionAtPlayhead() throws {
-    let start = min(playheadSeconds, maximumDurationSeconds - PatternPlayer.minimumLoopDuration)
-    guard start >= 0 else { return }
-    let end = loopRegionSeconds?.upperBound ?? maximumDurationSeconds
+    let startSeconds = min(
+      playheadSeconds, maximumDurationSeconds - PatternPlayer.minimumLoopDuration)
+    guard startSeconds >= 0 else { return }
+    let endSeconds = loopRegionSeconds?.upperBound ?? maximumDurationSeconds
     try setLoopRegion(
-      start...(end - start < PatternPlayer.minimumLoopDuration ? maximumDurationSeconds : end))
+      startSeconds...(endSeconds - startSeconds < PatternPlayer.minimumLoopDuration
+        ? maximumDurationSeconds : endSeconds))
   }
 
   /// Sets the end of the loop region to the play head.
   /// If the region's start would follow its end, the region begins at the start of the take.
   package func endRegionAtPlayhead() throws {
-    let end = min(max(playheadSeconds, PatternPlayer.minimumLoopDuration), maximumDurationSeconds)
-    let start = loopRegionSeconds?.lowerBound ?? 0
-    try setLoopRegion((end - start < PatternPlayer.minimumLoopDuration ? 0 : start)...end)
+    let endSeconds = min(
+      max(playheadSeconds, PatternPlayer.minimumLoopDuration), maximumDurationSeconds)
+    let startSeconds = loopRegionSeconds?.lowerBound ?? 0
+    let isRegionTooShort = endSeconds - startSeconds < PatternPlayer.minimumLoopDuration
+    try setLoopRegion((isRegionTooShort ? 0 : startSeconds)...endSeconds)
   }
 
   package func setLoopRegion(_ region: ClosedRange<Double>?) throws {
@@ -168,10 +175,11 @@ package final class TakeSwitcher {
 
   private func applyLoop() throws {
     // Without a loop, the takes continue in silence after their ends, and so stay in sync.
-    let end =
+    let loopEndSeconds =
       isLooping
       ? loopRegionSeconds?.upperBound ?? (maximumDurationSeconds + loopGapSeconds)
       : Self.unreachableEndSeconds
-    try playerGroup.loop(from: isLooping ? loopRegionSeconds?.lowerBound ?? 0 : 0, end: end)
+    try playerGroup.loop(
+      from: isLooping ? loopRegionSeconds?.lowerBound ?? 0 : 0, end: loopEndSeconds)
   }
 }
