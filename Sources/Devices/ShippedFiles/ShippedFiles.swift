@@ -14,23 +14,25 @@ internal import CShippedFiles
   nonisolated(unsafe) private let fileTable: UnsafePointer<temblor_file>
 
   private init(_ table: UnsafePointer<temblor_file>) {
-    var names: [String] = []
-    while let name = unsafe table[names.count].name {
-      unsafe names.append(String(cString: name))
+    var fileNames: [String] = []
+    while let fileName = unsafe table[fileNames.count].name {
+      unsafe fileNames.append(String(cString: fileName))
     }
-    self.names = names
+    self.names = fileNames
     unsafe self.fileTable = table
   }
 
   /// Returns the contents of the file with the given name, or nil if there is none.
   package func bytes(named name: String) -> [UInt8]? {
-    guard let index = names.firstIndex(of: name), let text = unsafe fileTable[index].text else {
+    guard let fileIndex = names.firstIndex(of: name),
+      let fileText = unsafe fileTable[fileIndex].text
+    else {
       return nil
     }
-    let size = unsafe Int(fileTable[index].size)
-    guard size > 0 else { return unsafe Array(String(cString: text).utf8) }
-    return unsafe text.withMemoryRebound(to: UInt8.self, capacity: size) {
-      unsafe Array(UnsafeBufferPointer(start: $0, count: size))
+    let byteCount = unsafe Int(fileTable[fileIndex].size)
+    guard byteCount > 0 else { return unsafe Array(String(cString: fileText).utf8) }
+    return unsafe fileText.withMemoryRebound(to: UInt8.self, capacity: byteCount) {
+      unsafe Array(UnsafeBufferPointer(start: $0, count: byteCount))
     }
   }
 }
