@@ -34,16 +34,16 @@ public struct SampleEncoder: Sendable {
   public mutating func encode(_ samples: Span<Float>, into bytes: UnsafeMutableRawBufferPointer) {
     // The length is checked once; every store below stays within it.
     precondition(bytes.count >= samples.count * encoding.byteCount, "the buffer is too short")
-    guard let start = bytes.baseAddress else { return }
+    guard let startAddress = bytes.baseAddress else { return }
     switch encoding {
     case .float:
       unsafe samples.withUnsafeBytes { unsafe bytes.copyMemory(from: $0) }
     case .s16:
-      unsafe dither.quantize(samples, to: start)
+      unsafe dither.quantize(samples, to: startAddress)
     case .s32, .s24:
       let steps = encoding == .s32 ? 2_147_483_647.0 : 8_388_607
       for index in samples.indices {
-        unsafe start.storeBytes(
+        unsafe startAddress.storeBytes(
           of: Self.quantized(samples[index], stepCount: steps), toByteOffset: index &* 4,
           as: Int32.self
         )
@@ -54,11 +54,11 @@ public struct SampleEncoder: Sendable {
         let low = UInt16(truncatingIfNeeded: number)
         let high = UInt8(truncatingIfNeeded: number &>> 16)
         #if _endian(little)
-          unsafe start.storeBytes(of: low, toByteOffset: index &* 3, as: UInt16.self)
-          unsafe start.storeBytes(of: high, toByteOffset: index &* 3 &+ 2, as: UInt8.self)
+          unsafe startAddress.storeBytes(of: low, toByteOffset: index &* 3, as: UInt16.self)
+          unsafe startAddress.storeBytes(of: high, toByteOffset: index &* 3 &+ 2, as: UInt8.self)
         #else
-          unsafe start.storeBytes(of: high, toByteOffset: index &* 3, as: UInt8.self)
-          unsafe start.storeBytes(of: low, toByteOffset: index &* 3 &+ 1, as: UInt16.self)
+          unsafe startAddress.storeBytes(of: high, toByteOffset: index &* 3, as: UInt8.self)
+          unsafe startAddress.storeBytes(of: low, toByteOffset: index &* 3 &+ 1, as: UInt16.self)
         #endif
       }
     }
@@ -68,11 +68,11 @@ public struct SampleEncoder: Sendable {
   /// Halves are rounded away from zero.
   static func quantized(_ sample: Float, stepCount: Double) -> Int32 {
     guard sample == sample else { return 0 }
-    let value = min(max(Double(sample) * stepCount, -stepCount), stepCount)
+    let scaledSample = min(max(Double(sample) * stepCount, -stepCount), stepCount)
     // Rounding by the C library would require a function call. The fractional part is exact here.
-    let integerPart = Int32(value)
-    let remainder = value - Double(integerPart)
-    return integerPart &+ (remainder >= 0.5 ? 1 : (remainder <= -0.5 ? -1 : 0))
+    let integerPart = Int32(scaledSample)
+    let fractionalPart = scaledSample - Double(integerPart)
+    return integerPart &+ (fractionalPart >= 0.5 ? 1 : (fractionalPart <= -0.5 ? -1 : 0))
   }
 }
 
@@ -114,11 +114,11 @@ public struct Dither: Sendable {
   /// Returns a sample in −1…1 as a 16-bit integer; NaN is silent.
   public mutating func quantize(_ sample: Float) -> Int16 {
     guard sample != 0, sample == sample else { return 0 }
-    let noise = Float(nextRandomNumber() & 0xFFFF) + Float(nextRandomNumber() & 0xFFFF)
-    let value = sample * 32_767 + (noise * (1 / 65_536) - 1)
+    let ditherSum = Float(nextRandomNumber() & 0xFFFF) + Float(nextRandomNumber() & 0xFFFF)
+    let ditheredSample = sample * 32_767 + (ditherSum * (1 / 65_536) - 1)
     // Adding and subtracting 1.5 · 2²³ rounds to the nearest whole number without a library call.
-    let roundedValue = (value + 12_582_912) - 12_582_912
-    return Int16(min(max(roundedValue, -32_768), 32_767))
+    let roundedSample = (ditheredSample + 12_582_912) - 12_582_912
+    return Int16(min(max(roundedSample, -32_768), 32_767))
   }
 
   /// Quantizes samples in −1…1 to 16-bit integers.

@@ -34,10 +34,10 @@ public struct Sound: Equatable, Sendable {
   /// - Throws: `notSound`, `damaged`, or `tooLong`. The error `tooLong` is thrown before a long
   ///   file is read.
   public init(readingDescriptor descriptor: Int32, path: String) throws(SoundFileError) {
-    let truncation = SoundTruncation(readingDescriptor: descriptor)
-    var reader = try SoundFileReader(readingDescriptor: descriptor, path: path)
-    let channels = reader.channelCount
-    let tooLong = SoundFileError(
+    let fileTruncation = SoundTruncation(readingDescriptor: descriptor)
+    var fileReader = try SoundFileReader(readingDescriptor: descriptor, path: path)
+    let channelCount = fileReader.channelCount
+    let tooLongError = SoundFileError(
       kind: .tooLong, path: path,
       description:
         """
@@ -45,19 +45,21 @@ public struct Sound: Equatable, Sendable {
         """
     )
     // The header may state fewer frames than the file contains.
-    guard reader.frameCount <= Self.maximumSampleCount / channels else { throw tooLong }
-    var samples: [Float] = []
-    let chunk = max(1, 65_536 / channels)
-    var buffer = [Float](repeating: 0, count: chunk * channels)
-    while true {
-      var span = buffer.mutableSpan
-      let count = try reader.read(into: &span)
-      if count == 0 { break }
-      samples += buffer[..<(count * channels)]
-      guard samples.count <= Self.maximumSampleCount else { throw tooLong }
+    guard fileReader.frameCount <= Self.maximumSampleCount / channelCount else {
+      throw tooLongError
     }
-    self.init(interleaved: samples, channelCount: channels, rate: reader.rate)
-    self.truncation = truncation
+    var interleavedSamples: [Float] = []
+    let chunkFrameCount = max(1, 65_536 / channelCount)
+    var chunkBuffer = [Float](repeating: 0, count: chunkFrameCount * channelCount)
+    while true {
+      var span = chunkBuffer.mutableSpan
+      let count = try fileReader.read(into: &span)
+      if count == 0 { break }
+      interleavedSamples += chunkBuffer[..<(count * channelCount)]
+      guard interleavedSamples.count <= Self.maximumSampleCount else { throw tooLongError }
+    }
+    self.init(interleaved: interleavedSamples, channelCount: channelCount, rate: fileReader.rate)
+    self.truncation = fileTruncation
   }
 
   /// Returns the sound at another sample rate, converted by libsamplerate's
@@ -71,15 +73,16 @@ public struct Sound: Equatable, Sendable {
   ///   - path: The name of the file in messages.
   public func resampled(to newRate: Double, path: String) throws(SoundFileError) -> Sound {
     guard newRate != rate, frameCount > 0 else { return self }
-    let ratio = newRate / rate
-    let capacity = Int((Double(frameCount) * ratio).rounded(.up)) + 16
-    guard ratio > 1.0 / 256, ratio < 256, capacity * channelCount <= 4 * Self.maximumSampleCount
+    let rateRatio = newRate / rate
+    let frameCapacity = Int((Double(frameCount) * rateRatio).rounded(.up)) + 16
+    guard rateRatio > 1.0 / 256, rateRatio < 256,
+      frameCapacity * channelCount <= 4 * Self.maximumSampleCount
     else {
       throw SoundFileError(
         kind: .tooLong, path: path,
         description: "cannot be resampled from \(rate) Hz to \(newRate) Hz")
     }
-    return try converted(to: newRate, ratio: ratio, capacity: capacity, path: path)
+    return try converted(to: newRate, ratio: rateRatio, capacity: frameCapacity, path: path)
   }
 
   #if SoundOutput

@@ -24,21 +24,23 @@ public struct SoundFolder: Equatable, Sendable {
   /// - Parameter path: The path relative to the root. Links are followed within the root.
   /// - Throws: `outside`, `missing`, or `notAFile`.
   public func resolvedPath(of path: String) throws(SoundFileError) -> String {
-    let outside = SoundFileError(
+    let outsideError = SoundFileError(
       kind: .outside, path: path, description: "is outside the pattern's folder")
-    guard !path.isEmpty, !path.hasPrefix("/"), !path.utf8.contains(0) else { throw outside }
-    guard let folder = FileSystem.realPath(rootPath),
-      let real = FileSystem.realPath(FileSystem.joinPath(folder, path))
+    guard !path.isEmpty, !path.hasPrefix("/"), !path.utf8.contains(0) else { throw outsideError }
+    guard let realFolder = FileSystem.realPath(rootPath),
+      let realPath = FileSystem.realPath(FileSystem.joinPath(realFolder, path))
     else {
       throw SoundFileError(
         kind: .missing, path: path, description: "was not found in the pattern's folder")
     }
     // A link may lead anywhere, so the check uses the real path.
-    guard real.hasPrefix(folder.hasSuffix("/") ? folder : folder + "/") else { throw outside }
-    guard FileSystem.entryKind(at: real) == .file else {
+    guard realPath.hasPrefix(realFolder.hasSuffix("/") ? realFolder : realFolder + "/") else {
+      throw outsideError
+    }
+    guard FileSystem.entryKind(at: realPath) == .file else {
       throw SoundFileError(kind: .notAFile, path: path, description: "is not a regular file")
     }
-    return real
+    return realPath
   }
 
   /// Returns the path of the existing file to which an invalid path probably refers, or nil if
@@ -48,22 +50,22 @@ public struct SoundFolder: Equatable, Sendable {
   /// here, such as an app's bundle. The search does not leave the root.
   public func suggestedPath(for path: String) -> String? {
     guard !path.hasPrefix("/"), !path.split(separator: "/").contains("..") else { return nil }
-    let name = FileSystem.fileName(of: path).lowercased()
-    guard !name.isEmpty else { return nil }
-    var folders = [""]
+    let lowercasedName = FileSystem.fileName(of: path).lowercased()
+    guard !lowercasedName.isEmpty else { return nil }
+    var folderCandidates = [""]
     // The case of the folder may differ too.
     for part in path.split(separator: "/").dropLast() {
-      guard let folder = folders.last,
+      guard let folder = folderCandidates.last,
         let found = entryNames(in: folder).first(where: { $0.lowercased() == part.lowercased() })
       else { break }
-      folders.append(FileSystem.joinPath(folder, found))
+      folderCandidates.append(FileSystem.joinPath(folder, found))
     }
-    for folder in folders.reversed() {
+    for folder in folderCandidates.reversed() {
       let found = entryNames(in: folder)
       let match =
-        found.first { $0.lowercased() == name }
+        found.first { $0.lowercased() == lowercasedName }
         ?? found.first {
-          FileSystem.fileStem(of: $0).lowercased() == name && Self.hasSoundExtension($0)
+          FileSystem.fileStem(of: $0).lowercased() == lowercasedName && Self.hasSoundExtension($0)
         }
       guard let match else { continue }
       let suggested = FileSystem.joinPath(folder, match)
@@ -81,8 +83,8 @@ public struct SoundFolder: Equatable, Sendable {
   }
 
   private func entryNames(in folder: String) -> [String] {
-    let path = FileSystem.joinPath(rootPath, folder)
-    return (try? FileSystem.visibleNames(in: path.isEmpty ? "." : path)) ?? []
+    let folderPath = FileSystem.joinPath(rootPath, folder)
+    return (try? FileSystem.visibleNames(in: folderPath.isEmpty ? "." : folderPath)) ?? []
   }
 }
 
@@ -98,18 +100,19 @@ extension Sound {
   fileprivate init(contentsOf path: String, named name: String, flags: Int32) throws(SoundFileError)
   {
     // A pipe must not block the caller until a writer opens it.
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags)
-    guard descriptor >= 0 else {
+    let fileDescriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags)
+    guard fileDescriptor >= 0 else {
       if errno == ENOENT || errno == ENOTDIR {
         throw SoundFileError(kind: .missing, path: name, description: "not found")
       }
       throw SoundFileError.systemError(name, "cannot be opened")
     }
-    defer { close(descriptor) }
-    var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+    defer { close(fileDescriptor) }
+    var fileStatus = stat()
+    guard unsafe fstat(fileDescriptor, &fileStatus) == 0, fileStatus.st_mode & S_IFMT == S_IFREG
+    else {
       throw SoundFileError(kind: .notAFile, path: name, description: "is not a regular file")
     }
-    try self.init(readingDescriptor: descriptor, path: name)
+    try self.init(readingDescriptor: fileDescriptor, path: name)
   }
 }

@@ -20,30 +20,32 @@ public struct SoundTruncation: Equatable, Sendable {
   /// the descriptor. The result is nil if the file is complete, its header does not state the
   /// length, or it has another type.
   public init?(readingDescriptor descriptor: Int32) {
-    let start = lseek(descriptor, 0, SEEK_CUR)
-    var status = stat()
-    guard start >= 0, unsafe fstat(descriptor, &status) == 0,
-      let head = Self.readBytes(of: descriptor, at: start, count: 12)
+    let startOffset = lseek(descriptor, 0, SEEK_CUR)
+    var fileStatus = stat()
+    guard startOffset >= 0, unsafe fstat(descriptor, &fileStatus) == 0,
+      let head = Self.readBytes(of: descriptor, at: startOffset, count: 12)
     else { return nil }
-    let mark = Self.chunkName(head[0..<4])
-    let kind = Self.chunkName(head[8..<12])
-    let isWAV = ["RIFF", "RF64"].contains(mark) && kind == "WAVE"
-    guard isWAV || mark == "FORM" && ["AIFF", "AIFC"].contains(kind) else { return nil }
-    var announced: UInt64?
-    var offset = start + 12
+    let containerID = Self.chunkName(head[0..<4])
+    let formType = Self.chunkName(head[8..<12])
+    let isWAV = ["RIFF", "RF64"].contains(containerID) && formType == "WAVE"
+    guard isWAV || containerID == "FORM" && ["AIFF", "AIFC"].contains(formType) else { return nil }
+    var announcedByteCount: UInt64?
+    var chunkOffset = startOffset + 12
     for _ in 0..<Self.maximumChunkCount {
-      guard let chunk = Self.readBytes(of: descriptor, at: offset, count: 8) else { return nil }
+      guard let chunk = Self.readBytes(of: descriptor, at: chunkOffset, count: 8) else {
+        return nil
+      }
       let length = Self.decodeInteger(chunk[4..<8], isLittleEndian: isWAV)
       switch Self.chunkName(chunk[0..<4]) {
       case "ds64":
         // An RF64 file states its length here, since its data chunk has only 32 bits for it.
-        announced = Self.readBytes(of: descriptor, at: offset + 16, count: 8).map {
+        announcedByteCount = Self.readBytes(of: descriptor, at: chunkOffset + 16, count: 8).map {
           Self.decodeInteger($0[...], isLittleEndian: true)
         }
       case "data", "SSND":
         let isOpen = Self.unknownLengthValues.contains(length)
-        guard let expected = isOpen ? announced : length else { return nil }
-        let found = UInt64(max(0, status.st_size - (offset + 8)))
+        guard let expected = isOpen ? announcedByteCount : length else { return nil }
+        let found = UInt64(max(0, fileStatus.st_size - (chunkOffset + 8)))
         guard found < expected else { return nil }
         expectedByteCount = expected
         foundByteCount = found
@@ -51,7 +53,7 @@ public struct SoundTruncation: Equatable, Sendable {
       default:
         break
       }
-      offset += 8 + Int(length + length % 2)
+      chunkOffset += 8 + Int(length + length % 2)
     }
     return nil
   }
@@ -65,8 +67,8 @@ public struct SoundTruncation: Equatable, Sendable {
   }
 
   private static func readBytes(of descriptor: Int32, at offset: Int, count: Int) -> [UInt8]? {
-    var bytes = [UInt8](repeating: 0, count: count)
-    return unsafe pread(descriptor, &bytes, count, offset) == count ? bytes : nil
+    var readBytes = [UInt8](repeating: 0, count: count)
+    return unsafe pread(descriptor, &readBytes, count, offset) == count ? readBytes : nil
   }
 
   private static func chunkName(_ bytes: ArraySlice<UInt8>) -> String {
@@ -74,7 +76,7 @@ public struct SoundTruncation: Equatable, Sendable {
   }
 
   private static func decodeInteger(_ bytes: ArraySlice<UInt8>, isLittleEndian: Bool) -> UInt64 {
-    let ordered = isLittleEndian ? Array(bytes.reversed()) : Array(bytes)
-    return ordered.reduce(0) { $0 << 8 | UInt64($1) }
+    let bigEndianBytes = isLittleEndian ? Array(bytes.reversed()) : Array(bytes)
+    return bigEndianBytes.reduce(0) { $0 << 8 | UInt64($1) }
   }
 }
