@@ -25,10 +25,10 @@ package struct AtomicFileWriter: ~Copyable {
   ///   - path: The path of the file.
   ///   - allowsUnnamed: False to use a hidden name at once, as on file systems that require one.
   package init(_ path: String, allowsUnnamed: Bool = true) throws(FileError) {
-    let target = try FileSystem.destinationPath(of: path)
-    switch FileSystem.entryKind(at: target) {
+    let targetPath = try FileSystem.destinationPath(of: path)
+    switch FileSystem.entryKind(at: targetPath) {
     case .missing: break
-    case .file: try Self.checkIsWritable(target, path)
+    case .file: try Self.checkIsWritable(targetPath, path)
     case .folder: throw FileError(path, "is a folder; specify a file name")
     // Replacing a device node by a file would remove the device.
     case .other: throw FileError(path, "is a device or a pipe; specify a file")
@@ -36,26 +36,27 @@ package struct AtomicFileWriter: ~Copyable {
     guard SignalHandling.beginFileCreation() else {
       throw FileError(path, "interrupted; nothing was written")
     }
-    let folder = FileSystem.folderPath(of: target)
-    var descriptor: Int32 = -1
+    let targetFolder = FileSystem.folderPath(of: targetPath)
+    var temporaryDescriptor: Int32 = -1
     if allowsUnnamed, unsafe access(Self.descriptorFolder, X_OK) == 0 {
-      descriptor = unsafe open(
-        folder.isEmpty ? "." : folder, Self.unnamedFileFlags | O_RDWR | O_CLOEXEC, 0o666)
+      temporaryDescriptor = unsafe open(
+        targetFolder.isEmpty ? "." : targetFolder, Self.unnamedFileFlags | O_RDWR | O_CLOEXEC, 0o666
+      )
     }
-    if descriptor < 0 {
-      hiddenPath = HiddenFile.create(in: folder, descriptor: &descriptor)
+    if temporaryDescriptor < 0 {
+      hiddenPath = HiddenFile.create(in: targetFolder, descriptor: &temporaryDescriptor)
     }
-    guard descriptor >= 0 else {
+    guard temporaryDescriptor >= 0 else {
       let error = FileError.systemError(path, "cannot be written")
       SignalHandling.endFileCreation()
       throw error
     }
     // The lock shows other processes that the file is still being written.
-    flock(descriptor, LOCK_EX | LOCK_NB)
-    Self.copyAttributes(from: target, to: descriptor)
-    self.descriptor = descriptor
+    flock(temporaryDescriptor, LOCK_EX | LOCK_NB)
+    Self.copyAttributes(from: targetPath, to: temporaryDescriptor)
+    self.descriptor = temporaryDescriptor
     self.requestedPath = path
-    self.resolvedPath = target
+    self.resolvedPath = targetPath
     unfinishedPathSlot = hiddenPath.flatMap { SignalHandling.registerFile(unfinishedPath: $0) }
   }
 
@@ -67,20 +68,20 @@ package struct AtomicFileWriter: ~Copyable {
   /// Throws an error for a read-only file, even if the permissions of its folder allow its
   /// replacement.
   private static func checkIsWritable(_ target: String, _ path: String) throws(FileError) {
-    var status = stat()
-    guard unsafe stat(target, &status) == 0 else { return }
-    let isLocked =
-      unsafe status.st_mode & 0o222 == 0 || access(target, W_OK) != 0 && errno == EACCES
-    guard isLocked else { return }
+    var fileStatus = stat()
+    guard unsafe stat(target, &fileStatus) == 0 else { return }
+    let isReadOnly =
+      unsafe fileStatus.st_mode & 0o222 == 0 || access(target, W_OK) != 0 && errno == EACCES
+    guard isReadOnly else { return }
     throw FileError(path, "is read-only; make it writable with 'chmod u+w', or choose another file")
   }
 
   /// Copies the permissions of the old file and, if the system permits it, its owner.
   private static func copyAttributes(from target: String, to descriptor: Int32) {
-    var status = stat()
-    guard unsafe stat(target, &status) == 0 else { return }
-    _ = fchown(descriptor, status.st_uid, status.st_gid)
-    fchmod(descriptor, status.st_mode & 0o777)
+    var fileStatus = stat()
+    guard unsafe stat(target, &fileStatus) == 0 else { return }
+    _ = fchown(descriptor, fileStatus.st_uid, fileStatus.st_gid)
+    fchmod(descriptor, fileStatus.st_mode & 0o777)
   }
 
   /// Moves the finished file to its destination.
@@ -91,46 +92,47 @@ package struct AtomicFileWriter: ~Copyable {
   ///   - replaces: False to fail if a file with that name exists.
   package mutating func commit(isFlushed: Bool = true, replaces: Bool = true) throws(FileError) {
     guard replaces else { return try commitToUnusedPath() }
-    let replaces = unsafe access(resolvedPath, F_OK) == 0
-    if replaces, isFlushed, fsync(descriptor) != 0, errno != EINVAL {
+    let replacesExistingFile = unsafe access(resolvedPath, F_OK) == 0
+    if replacesExistingFile, isFlushed, fsync(descriptor) != 0, errno != EINVAL {
       throw .systemError(requestedPath, "cannot be written")
     }
     if hiddenPath == nil {
-      if !replaces, HiddenFile.link(descriptor, to: resolvedPath) { return }
+      if !replacesExistingFile, HiddenFile.link(descriptor, to: resolvedPath) { return }
       hiddenPath = HiddenFile.link(descriptor, in: FileSystem.folderPath(of: resolvedPath))
     }
-    guard let name = hiddenPath, unsafe rename(name, resolvedPath) == 0 else {
+    guard let hiddenName = hiddenPath, unsafe rename(hiddenName, resolvedPath) == 0 else {
       throw .systemError(requestedPath, "cannot be written")
     }
     hiddenPath = nil
-    if replaces, isFlushed {
+    if replacesExistingFile, isFlushed {
       Self.flushFolder(FileSystem.folderPath(of: resolvedPath))
     }
   }
 
   /// Gives the file its name in one atomic step, unless another file already has this name.
   private mutating func commitToUnusedPath() throws(FileError) {
-    let isNamed =
+    let wasFileNamed =
       if let hiddenPath {
         HiddenFile.rename(hiddenPath, toUnused: resolvedPath)
       } else {
         HiddenFile.link(descriptor, to: resolvedPath)
       }
-    guard isNamed else { throw .systemError(requestedPath, "cannot be written") }
+    guard wasFileNamed else { throw .systemError(requestedPath, "cannot be written") }
     hiddenPath = nil
   }
 
   private static func flushFolder(_ folder: String) {
-    let descriptor = unsafe open(folder.isEmpty ? "." : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { return }
-    _ = fsync(descriptor)
-    close(descriptor)
+    let folderDescriptor = unsafe open(
+      folder.isEmpty ? "." : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard folderDescriptor >= 0 else { return }
+    _ = fsync(folderDescriptor)
+    close(folderDescriptor)
   }
 
   package static func write(_ bytes: [UInt8], to path: String) throws(FileError) {
-    var file = try AtomicFileWriter(path)
-    try file.write(bytes)
-    try file.commit()
+    var fileWriter = try AtomicFileWriter(path)
+    try fileWriter.write(bytes)
+    try fileWriter.commit()
   }
 
   package func write(_ bytes: [UInt8]) throws(FileError) {
@@ -208,27 +210,29 @@ enum HiddenFile {
   /// only once.
   private static func removeStaleFiles(in folder: String) {
     guard cleanedFolders.withLock({ $0.insert(folder).inserted }) else { return }
-    let names = (try? FileSystem.allNames(in: folder.isEmpty ? "." : folder)) ?? []
-    for name in names where isHiddenFileName(name) {
+    let entryNames = (try? FileSystem.allNames(in: folder.isEmpty ? "." : folder)) ?? []
+    for name in entryNames where isHiddenFileName(name) {
       removeIfStale(FileSystem.joinPath(folder, name))
     }
   }
 
   private static func isHiddenFileName(_ name: String) -> Bool {
     guard name.hasPrefix(namePrefix) else { return false }
-    let digits = name.dropFirst(namePrefix.count)
-    return digits.count == nameDigitCount && digits.allSatisfy { "0123456789abcdef".contains($0) }
+    let nameDigits = name.dropFirst(namePrefix.count)
+    return nameDigits.count == nameDigitCount
+      && nameDigits.allSatisfy { "0123456789abcdef".contains($0) }
   }
 
   /// Removes a file if it belongs to this user, is old enough, and is not locked by a writer.
   private static func removeIfStale(_ path: String) {
-    let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-    guard descriptor >= 0 else { return }
-    defer { close(descriptor) }
-    var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-      status.st_uid == geteuid(),
-      status.st_mtim.tv_sec < time(nil) - staleAgeSeconds, flock(descriptor, LOCK_EX | LOCK_NB) == 0
+    let fileDescriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard fileDescriptor >= 0 else { return }
+    defer { close(fileDescriptor) }
+    var fileStatus = stat()
+    guard unsafe fstat(fileDescriptor, &fileStatus) == 0, fileStatus.st_mode & S_IFMT == S_IFREG,
+      fileStatus.st_uid == geteuid(),
+      fileStatus.st_mtim.tv_sec < time(nil) - staleAgeSeconds,
+      flock(fileDescriptor, LOCK_EX | LOCK_NB) == 0
     else { return }
     _ = unsafe unlink(path)
   }

@@ -33,44 +33,44 @@ package struct CSVTable: Equatable, Sendable {
   /// Creates a table from UTF-8 text with or without a byte order mark.
   /// Lines end in LF or CR LF, and empty lines are skipped.
   package init(_ bytes: [UInt8]) throws(Problem) {
-    if let kind = Self.otherKind(of: bytes) {
-      throw Problem(lineNumber: 1, reason: "the file contains \(kind), not a table")
+    if let otherFileKind = Self.otherKind(of: bytes) {
+      throw Problem(lineNumber: 1, reason: "the file contains \(otherFileKind), not a table")
     }
-    var reader = CSVReader(bytes)
-    guard let names = try reader.readRow(columns: []) else {
+    var csvReader = CSVReader(bytes)
+    guard let headerNames = try csvReader.readRow(columns: []) else {
       throw Problem(
         lineNumber: 1, reason: "the table is empty; start it with a row of column names")
     }
-    columnNames = names.fields
-    if columnNames.count == 1, let separator = Self.foreignSeparator(in: columnNames[0]) {
+    columnNames = headerNames.fields
+    if columnNames.count == 1, let foreignSeparator = Self.foreignSeparator(in: columnNames[0]) {
       throw Problem(
-        lineNumber: names.lineNumber,
+        lineNumber: headerNames.lineNumber,
         reason: """
-          the columns are separated by \(separator); save the table with commas between the \
+          the columns are separated by \(foreignSeparator); save the table with commas between the \
           columns and with decimal points
           """)
     }
     for (index, name) in columnNames.enumerated() {
       if name.isEmpty {
-        throw Problem(lineNumber: names.lineNumber, reason: "column \(index + 1) has no name")
+        throw Problem(lineNumber: headerNames.lineNumber, reason: "column \(index + 1) has no name")
       }
       guard !columnNames[..<index].contains(name) else {
         throw Problem(
-          lineNumber: names.lineNumber,
+          lineNumber: headerNames.lineNumber,
           reason: "duplicate column \(name.inQuotes); rename one of the columns")
       }
     }
     var irregularRows: [Row] = []
-    while let row = try reader.readRow(columns: columnNames) {
+    while let tableRow = try csvReader.readRow(columns: columnNames) {
       guard rows.count + irregularRows.count < Self.maximumRowCount else {
         throw Problem(
-          lineNumber: row.lineNumber,
+          lineNumber: tableRow.lineNumber,
           reason: "a table can have at most \(Self.maximumRowCount) rows")
       }
-      if row.fields.count == columnNames.count {
-        rows.append(row)
+      if tableRow.fields.count == columnNames.count {
+        rows.append(tableRow)
       } else {
-        irregularRows.append(row)
+        irregularRows.append(tableRow)
       }
     }
     guard irregularRows.isEmpty else { throw fieldCountProblem(of: irregularRows) }
@@ -78,31 +78,32 @@ package struct CSVTable: Equatable, Sendable {
 
   /// Returns the problem that lists the numbers of the lines with too few or too many fields.
   private func fieldCountProblem(of irregularRows: [Row]) -> Problem {
-    let first = irregularRows[0]
-    let count = first.fields.count
-    var reason = "the row has \(count) \(count == 1 ? "field" : "fields"), "
-    reason +=
+    let firstRow = irregularRows[0]
+    let fieldCount = firstRow.fields.count
+    var reasonText = "the row has \(fieldCount) \(fieldCount == 1 ? "field" : "fields"), "
+    reasonText +=
       "but the table has \(columnNames.count) \(columnNames.count == 1 ? "column" : "columns")"
-    if count > columnNames.count {
-      reason += "; use decimal points, and quote fields that contain commas"
+    if fieldCount > columnNames.count {
+      reasonText += "; use decimal points, and quote fields that contain commas"
     }
-    let others = irregularRows.dropFirst().map { "\($0.lineNumber)" }
-    let listed = Array(others.prefix(Self.maximumListedLineCount))
-    let more = others.count - listed.count
-    if others.count == 1 {
-      reason += "; line \(others[0]) is also wrong"
-    } else if !others.isEmpty {
-      let items = more > 0 ? listed + ["\(more) more"] : listed
-      reason += "; lines \(items.joined(separator: ", ")) are also wrong"
+    let otherLineNumbers = irregularRows.dropFirst().map { "\($0.lineNumber)" }
+    let listedLineNumbers = Array(otherLineNumbers.prefix(Self.maximumListedLineCount))
+    let unlistedCount = otherLineNumbers.count - listedLineNumbers.count
+    if otherLineNumbers.count == 1 {
+      reasonText += "; line \(otherLineNumbers[0]) is also wrong"
+    } else if !otherLineNumbers.isEmpty {
+      let items =
+        unlistedCount > 0 ? listedLineNumbers + ["\(unlistedCount) more"] : listedLineNumbers
+      reasonText += "; lines \(items.joined(separator: ", ")) are also wrong"
     }
-    return Problem(lineNumber: first.lineNumber, reason: reason)
+    return Problem(lineNumber: firstRow.lineNumber, reason: reasonText)
   }
 
   /// Returns the name of the format of a file that is evidently not a CSV table, such as `JSON`, or
   /// nil.
   private static func otherKind(of bytes: [UInt8]) -> String? {
-    let whitespace: [UInt8] = [0x20, 0x09, 0x0A, 0x0D]
-    switch bytes.first(where: { !whitespace.contains($0) }) {
+    let whitespaceBytes: [UInt8] = [0x20, 0x09, 0x0A, 0x0D]
+    switch bytes.first(where: { !whitespaceBytes.contains($0) }) {
     case UInt8(ascii: "{"), UInt8(ascii: "["): return "JSON"
     case UInt8(ascii: "<"): return "HTML or XML"
     default: return nil
@@ -136,14 +137,14 @@ package struct CSVTable: Equatable, Sendable {
     guard field.utf8.contains(where: { [0x22, 0x2C, 0x0A, 0x0D].contains($0) }) else {
       return field
     }
-    var text = "\""
+    var quotedText = "\""
     for scalar in field.unicodeScalars {
       if scalar == "\"" {
-        text += "\""
+        quotedText += "\""
       }
-      text.unicodeScalars.append(scalar)
+      quotedText.unicodeScalars.append(scalar)
     }
-    return text + "\""
+    return quotedText + "\""
   }
 }
 
@@ -163,12 +164,12 @@ private struct CSVReader {
   mutating func readRow(columns: [String]) throws(CSVTable.Problem) -> CSVTable.Row? {
     while skipLineEnd() {}
     guard nextByte != nil else { return nil }
-    let start = lineNumber
-    var fields: [String] = []
+    let startLineNumber = lineNumber
+    var rowFields: [String] = []
     while true {
-      let name = fields.count < columns.count ? columns[fields.count] : nil
-      fields.append(try readField(name))
-      guard fields.count <= CSVTable.maximumColumnCount else {
+      let name = rowFields.count < columns.count ? columns[rowFields.count] : nil
+      rowFields.append(try readField(name))
+      guard rowFields.count <= CSVTable.maximumColumnCount else {
         throw .init(
           lineNumber: lineNumber,
           reason: "a table can have at most \(CSVTable.maximumColumnCount) columns")
@@ -177,7 +178,7 @@ private struct CSVReader {
         byteIndex += 1
       } else {
         _ = skipLineEnd()
-        return CSVTable.Row(lineNumber: start, fields: fields)
+        return CSVTable.Row(lineNumber: startLineNumber, fields: rowFields)
       }
     }
   }
@@ -193,27 +194,27 @@ private struct CSVReader {
   }
 
   private mutating func readField(_ column: String?) throws(CSVTable.Problem) -> String {
-    let start = lineNumber
-    var content: [UInt8] = []
+    let startLineNumber = lineNumber
+    var contentBytes: [UInt8] = []
     let isQuoted = nextByte == UInt8(ascii: "\"")
-    var isOpen = isQuoted
+    var isQuoteOpen = isQuoted
     if isQuoted {
       byteIndex += 1
     }
-    while let byte = nextByte {
-      if isOpen {
-        if byte == UInt8(ascii: "\"") {
+    while let fieldByte = nextByte {
+      if isQuoteOpen {
+        if fieldByte == UInt8(ascii: "\"") {
           byteIndex += 1
           guard nextByte == UInt8(ascii: "\"") else {
-            isOpen = false
+            isQuoteOpen = false
             continue
           }
-        } else if byte == 0x0A {
+        } else if fieldByte == 0x0A {
           lineNumber += 1
         }
       } else {
-        if byte == UInt8(ascii: ",") || byte == 0x0A { break }
-        if byte == 0x0D, byteIndex + 1 < bytes.count, bytes[byteIndex + 1] == 0x0A {
+        if fieldByte == UInt8(ascii: ",") || fieldByte == 0x0A { break }
+        if fieldByte == 0x0D, byteIndex + 1 < bytes.count, bytes[byteIndex + 1] == 0x0A {
           break
         }
         guard !isQuoted else {
@@ -221,30 +222,31 @@ private struct CSVReader {
             lineNumber: lineNumber, columnName: column,
             reason: "text follows a closing quotation mark; move it inside the quotation marks")
         }
-        guard byte != UInt8(ascii: "\"") else {
+        guard fieldByte != UInt8(ascii: "\"") else {
           throw .init(
             lineNumber: lineNumber, columnName: column,
             reason: "a field that contains quotation marks must be quoted, with each mark doubled")
         }
       }
-      guard content.count < CSVTable.maximumFieldByteCount else {
+      guard contentBytes.count < CSVTable.maximumFieldByteCount else {
         throw .init(
-          lineNumber: start, columnName: column,
+          lineNumber: startLineNumber, columnName: column,
           reason: "a field can have at most \(CSVTable.maximumFieldByteCount) bytes")
       }
-      content.append(byte)
+      contentBytes.append(fieldByte)
       byteIndex += 1
     }
-    guard !isOpen else {
-      throw .init(lineNumber: start, columnName: column, reason: "missing closing quotation mark")
-    }
-    guard let text = String(validating: content, as: UTF8.self) else {
+    guard !isQuoteOpen else {
       throw .init(
-        lineNumber: start, columnName: column,
+        lineNumber: startLineNumber, columnName: column, reason: "missing closing quotation mark")
+    }
+    guard let fieldText = String(validating: contentBytes, as: UTF8.self) else {
+      throw .init(
+        lineNumber: startLineNumber, columnName: column,
         reason: "the field is not valid UTF-8; save the table as UTF-8"
       )
     }
-    return text
+    return fieldText
   }
 }
 

@@ -4,9 +4,9 @@ package enum FileSystem {
   package enum EntryKind { case file, folder, other, missing }
 
   package static func entryKind(at path: String) -> EntryKind {
-    var status = stat()
-    guard unsafe stat(path, &status) == 0 else { return .missing }
-    switch status.st_mode & S_IFMT {
+    var fileStatus = stat()
+    guard unsafe stat(path, &fileStatus) == 0 else { return .missing }
+    switch fileStatus.st_mode & S_IFMT {
     case S_IFREG: return .file
     case S_IFDIR: return .folder
     default: return .other
@@ -16,30 +16,32 @@ package enum FileSystem {
   /// Returns the time at which a file was last modified, in the form `2026-11-22 17:58 UTC`, or nil
   /// if it is unknown.
   package static func modificationTimeText(of path: String) -> String? {
-    var status = stat()
-    guard unsafe stat(path, &status) == 0 else { return nil }
-    return CalendarTime(secondsSince1970: status.st_mtim.tv_sec).formatted("%Y-%m-%d %H:%M UTC")
+    var fileStatus = stat()
+    guard unsafe stat(path, &fileStatus) == 0 else { return nil }
+    return CalendarTime(secondsSince1970: fileStatus.st_mtim.tv_sec).formatted("%Y-%m-%d %H:%M UTC")
   }
 
   /// Returns the free fraction of a folder's disk, 0 to 1. The result is 1 if the fraction is
   /// unknown.
   package static func freeDiskFraction(of folder: String) -> Double {
-    var status = statvfs()
-    guard unsafe statvfs(folder.isEmpty ? "." : folder, &status) == 0, status.f_blocks > 0 else {
+    var volumeStatus = statvfs()
+    guard unsafe statvfs(folder.isEmpty ? "." : folder, &volumeStatus) == 0,
+      volumeStatus.f_blocks > 0
+    else {
       return 1
     }
-    return Double(status.f_bavail) / Double(status.f_blocks)
+    return Double(volumeStatus.f_bavail) / Double(volumeStatus.f_blocks)
   }
 
   /// Returns the size of a file in bytes, following links; nil if the file does not exist.
   package static func byteCount(of path: String) -> Int? {
-    var status = stat()
-    return unsafe stat(path, &status) == 0 ? Int(status.st_size) : nil
+    var fileStatus = stat()
+    return unsafe stat(path, &fileStatus) == 0 ? Int(fileStatus.st_size) : nil
   }
 
   package static func isSymbolicLink(_ path: String) -> Bool {
-    var status = stat()
-    return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+    var fileStatus = stat()
+    return unsafe lstat(path, &fileStatus) == 0 && fileStatus.st_mode & S_IFMT == S_IFLNK
   }
 
   /// Reads all bytes of a file, a pipe, or standard input (`-`).
@@ -51,9 +53,9 @@ package enum FileSystem {
     if InputStream.isStream(path) {
       return try InputStream.read(path, limit: limit)
     }
-    let descriptor = try openForReading(path)
-    defer { close(descriptor) }
-    return try readBytes(descriptor: descriptor, name: path, limit: limit)
+    let fileDescriptor = try openForReading(path)
+    defer { close(fileDescriptor) }
+    return try readBytes(descriptor: fileDescriptor, name: path, limit: limit)
   }
 
   /// Opens a file, or a copy of standard input (`-`), for reading; the caller closes it.
@@ -61,9 +63,9 @@ package enum FileSystem {
     if InputStream.isStream(path) {
       return try InputStream.openCopy(of: path)
     }
-    let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw .systemError(path, "cannot be opened") }
-    return descriptor
+    let fileDescriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
+    guard fileDescriptor >= 0 else { throw .systemError(path, "cannot be opened") }
+    return fileDescriptor
   }
 
   /// Returns the first bytes of a file or of standard input (`-`): fewer than requested if it is
@@ -72,11 +74,11 @@ package enum FileSystem {
     if InputStream.isStream(path) {
       return (try? InputStream.firstBytes(of: path, count: count)) ?? []
     }
-    guard let descriptor = try? openForReading(path) else { return [] }
-    defer { close(descriptor) }
-    var bytes: [UInt8] = []
-    _ = try? appendBytes(to: &bytes, count, of: descriptor, name: path)
-    return bytes
+    guard let fileDescriptor = try? openForReading(path) else { return [] }
+    defer { close(fileDescriptor) }
+    var leadingBytes: [UInt8] = []
+    _ = try? appendBytes(to: &leadingBytes, count, of: fileDescriptor, name: path)
+    return leadingBytes
   }
 
   /// Returns the name of a file for messages: its path, or `standard input` for `-`.
@@ -87,20 +89,22 @@ package enum FileSystem {
   private static func readBytes(descriptor: Int32, name: String, limit: Int) throws(FileError)
     -> [UInt8]
   {
-    var status = stat()
-    var size = 65_536
-    if unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
-      guard status.st_size <= limit else { throw tooLargeError(name, limit) }
+    var fileStatus = stat()
+    var expectedByteCount = 65_536
+    if unsafe fstat(descriptor, &fileStatus) == 0, fileStatus.st_mode & S_IFMT == S_IFREG {
+      guard fileStatus.st_size <= limit else { throw tooLargeError(name, limit) }
       // The additional byte detects the end without another iteration.
-      size = Int(status.st_size) + 1
+      expectedByteCount = Int(fileStatus.st_size) + 1
     }
-    var bytes: [UInt8] = []
-    while try appendBytes(to: &bytes, max(size - bytes.count, 65_536), of: descriptor, name: name) {
-      guard bytes.count <= limit else { throw tooLargeError(name, limit) }
-      size = bytes.count * 2
+    var fileBytes: [UInt8] = []
+    while try appendBytes(
+      to: &fileBytes, max(expectedByteCount - fileBytes.count, 65_536), of: descriptor, name: name)
+    {
+      guard fileBytes.count <= limit else { throw tooLargeError(name, limit) }
+      expectedByteCount = fileBytes.count * 2
     }
-    guard bytes.count <= limit else { throw tooLargeError(name, limit) }
-    return bytes
+    guard fileBytes.count <= limit else { throw tooLargeError(name, limit) }
+    return fileBytes
   }
 
   /// Appends the next bytes of an open file to an array.
@@ -116,26 +120,28 @@ package enum FileSystem {
   )
     throws(FileError) -> Bool
   {
-    var failure: Int32 = 0
-    var isEnd = false
+    var readErrorCode: Int32 = 0
+    var isEndOfFile = false
     bytes.append(addingCapacity: count) { span in
       unsafe span.withUnsafeMutableBufferPointer { buffer, used in
-        while used < count, failure == 0, !isEnd {
+        while used < count, readErrorCode == 0, !isEndOfFile {
           let size = unsafe Glibc.read(
             descriptor, buffer.baseAddress?.advanced(by: used), count - used)
           if size > 0 {
             used += size
           } else {
-            isEnd = size == 0
+            isEndOfFile = size == 0
           }
           if size < 0, errno != EINTR {
-            failure = errno
+            readErrorCode = errno
           }
         }
       }
     }
-    guard failure == 0 else { throw .systemError(name, "cannot be read", code: failure) }
-    return !isEnd
+    guard readErrorCode == 0 else {
+      throw .systemError(name, "cannot be read", code: readErrorCode)
+    }
+    return !isEndOfFile
   }
 
   /// Writes all bytes to an open file.
@@ -148,15 +154,16 @@ package enum FileSystem {
   static func writeBytes(
     _ bytes: [UInt8], to descriptor: Int32, name: String, problem: String
   ) throws(FileError) {
-    var writtenCount = 0
-    while writtenCount < bytes.count {
+    var writtenByteCount = 0
+    while writtenByteCount < bytes.count {
       let count = unsafe bytes.withUnsafeBytes { buffer in
         unsafe write(
-          descriptor, buffer.baseAddress?.advanced(by: writtenCount), buffer.count - writtenCount)
+          descriptor, buffer.baseAddress?.advanced(by: writtenByteCount),
+          buffer.count - writtenByteCount)
       }
       if count < 0 && errno == EINTR { continue }
       guard count > 0 else { throw .systemError(name, problem) }
-      writtenCount += count
+      writtenByteCount += count
     }
   }
 
@@ -173,18 +180,18 @@ package enum FileSystem {
 
   /// Returns all names in a folder, in no particular order.
   static func allNames(in folder: String) throws(FileError) -> [String] {
-    guard let handle = unsafe opendir(folder) else {
+    guard let folderHandle = unsafe opendir(folder) else {
       throw .systemError(folder, "cannot be opened")
     }
-    defer { unsafe closedir(handle) }
-    var names: [String] = []
-    while let entry = unsafe readdir(handle) {
-      names.append(
-        unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+    defer { unsafe closedir(folderHandle) }
+    var entryNames: [String] = []
+    while let folderEntry = unsafe readdir(folderHandle) {
+      entryNames.append(
+        unsafe withUnsafePointer(to: &folderEntry.pointee.d_name) {
           unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
         })
     }
-    return names
+    return entryNames
   }
 
   /// Creates a folder, including missing parent folders.
@@ -204,31 +211,31 @@ package enum FileSystem {
   }
 
   package static func realPath(_ path: String) -> String? {
-    guard let real = unsafe realpath(path.isEmpty ? "." : path, nil) else { return nil }
-    defer { unsafe free(real) }
-    return unsafe String(cString: real)
+    guard let realPathPointer = unsafe realpath(path.isEmpty ? "." : path, nil) else { return nil }
+    defer { unsafe free(realPathPointer) }
+    return unsafe String(cString: realPathPointer)
   }
 
   /// Returns the path of a file with links followed, even for a link to a file that does not exist
   /// yet.
   package static func destinationPath(of path: String) throws(FileError) -> String {
-    if let real = realPath(path) { return real }
-    var current = path
+    if let resolvedPath = realPath(path) { return resolvedPath }
+    var currentPath = path
     for _ in 0..<40 {
-      guard isSymbolicLink(current) else { return current }
+      guard isSymbolicLink(currentPath) else { return currentPath }
       var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-      let count = unsafe readlink(current, &buffer, buffer.count)
+      let count = unsafe readlink(currentPath, &buffer, buffer.count)
       guard count > 0 else { throw .systemError(path, "is a link that cannot be resolved") }
       let next = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-      current = next.hasPrefix("/") ? next : joinPath(folderPath(of: current), next)
+      currentPath = next.hasPrefix("/") ? next : joinPath(folderPath(of: currentPath), next)
     }
     throw .systemError(path, "is a link that cannot be resolved", code: ELOOP)
   }
 
   /// Returns the part of a path before the last slash; empty for a name in the current folder.
   package static func folderPath(of path: String) -> String {
-    guard let slash = path.lastIndex(of: "/") else { return "" }
-    return slash == path.startIndex ? "/" : String(path[..<slash])
+    guard let lastSlash = path.lastIndex(of: "/") else { return "" }
+    return lastSlash == path.startIndex ? "/" : String(path[..<lastSlash])
   }
 
   package static func fileName(of path: String) -> String {
@@ -237,9 +244,11 @@ package enum FileSystem {
 
   /// Returns the part of a path after the last slash, without its extension.
   package static func fileStem(of path: String) -> String {
-    let name = fileName(of: path)
-    guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return name }
-    return String(name[..<dot])
+    let nameWithExtension = fileName(of: path)
+    guard let extensionDot = nameWithExtension.lastIndex(of: "."),
+      extensionDot > nameWithExtension.startIndex
+    else { return nameWithExtension }
+    return String(nameWithExtension[..<extensionDot])
   }
 
   package static func joinPath(_ folder: String, _ name: String) -> String {
@@ -278,11 +287,14 @@ package struct FileStamp: Equatable {
 
   /// Creates the stamp of a file, following links; nil if there is no file.
   package init?(_ path: String) {
-    var status = stat()
-    guard unsafe stat(path, &status) == 0 else { return nil }
-    let device = Int(truncatingIfNeeded: status.st_dev)
-    let number = Int(truncatingIfNeeded: status.st_ino)
-    statusFields = [device, number, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
+    var fileStatus = stat()
+    guard unsafe stat(path, &fileStatus) == 0 else { return nil }
+    let deviceNumber = Int(truncatingIfNeeded: fileStatus.st_dev)
+    let inodeNumber = Int(truncatingIfNeeded: fileStatus.st_ino)
+    statusFields = [
+      deviceNumber, inodeNumber, fileStatus.st_size, fileStatus.st_mtim.tv_sec,
+      fileStatus.st_mtim.tv_nsec,
+    ]
   }
 }
 
@@ -295,10 +307,12 @@ package struct FileIdentity: Hashable, Sendable {
   /// Creates the identity of the file at a path.
   /// The result is nil if there is no file, and for a folder, which may be both input and output.
   package init?(_ path: String) {
-    var status = stat()
-    guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else { return nil }
-    deviceNumber = status.st_dev
-    inodeNumber = status.st_ino
+    var fileStatus = stat()
+    guard unsafe stat(path, &fileStatus) == 0, fileStatus.st_mode & S_IFMT != S_IFDIR else {
+      return nil
+    }
+    deviceNumber = fileStatus.st_dev
+    inodeNumber = fileStatus.st_ino
   }
 }
 
@@ -324,24 +338,25 @@ package struct InputOverwriteCheck: Sendable {
   /// Returns the reason that a file cannot be created at a path: a missing folder, or another kind
   /// of entry at the path; nil if the file can be created.
   package static func obstacle(toCreating path: String) -> String? {
-    var path = path
-    while path.count > 1, path.hasSuffix("/") {
-      path.removeLast()
+    var ancestorPath = path
+    while ancestorPath.count > 1, ancestorPath.hasSuffix("/") {
+      ancestorPath.removeLast()
     }
-    let folder = FileSystem.folderPath(of: path)
-    guard !folder.isEmpty else { return nil }
-    switch FileSystem.entryKind(at: folder) {
+    let parentFolder = FileSystem.folderPath(of: ancestorPath)
+    guard !parentFolder.isEmpty else { return nil }
+    switch FileSystem.entryKind(at: parentFolder) {
     case .folder: return nil
-    case .missing: return "the folder \(folder.inQuotes) does not exist"
-    case .file, .other: return "\(folder.inQuotes) is not a folder"
+    case .missing: return "the folder \(parentFolder.inQuotes) does not exist"
+    case .file, .other: return "\(parentFolder.inQuotes) is not a folder"
     }
   }
 
   /// Returns a normalized path, by which two outputs that do not exist yet can be compared.
   package static func comparablePath(of path: String) -> String {
-    if let real = FileSystem.realPath(path) { return real }
-    let folder = FileSystem.folderPath(of: path)
-    return FileSystem.joinPath(FileSystem.realPath(folder) ?? folder, FileSystem.fileName(of: path))
+    if let realPath = FileSystem.realPath(path) { return realPath }
+    let parentFolder = FileSystem.folderPath(of: path)
+    return FileSystem.joinPath(
+      FileSystem.realPath(parentFolder) ?? parentFolder, FileSystem.fileName(of: path))
   }
 }
 
@@ -365,11 +380,12 @@ package struct CalendarTime: Equatable, Sendable {
   ///   - format: A format whose result has at most 31 bytes.
   ///   - isLocal: True for local time, false for UTC.
   package func formatted(_ format: String, isLocal: Bool = false) -> String {
-    var moment = time_t(secondsSince1970)
-    var fields = unsafe tm()
-    _ = unsafe isLocal ? localtime_r(&moment, &fields) : gmtime_r(&moment, &fields)
-    var text = [CChar](repeating: 0, count: 32)
-    let count = unsafe strftime(&text, text.count, format, &fields)
-    return String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    var systemTime = time_t(secondsSince1970)
+    var timeFields = unsafe tm()
+    _ = unsafe isLocal ? localtime_r(&systemTime, &timeFields) : gmtime_r(&systemTime, &timeFields)
+    var textBuffer = [CChar](repeating: 0, count: 32)
+    let textByteCount = unsafe strftime(&textBuffer, textBuffer.count, format, &timeFields)
+    return String(
+      decoding: textBuffer[..<textByteCount].map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 }

@@ -44,17 +44,17 @@ package final class FileWatch {
 
   /// Replaces the watched files. Files that were watched before are watched without a gap.
   package func setWatchedPaths(_ paths: [String]) throws(FileError) {
-    let old = watchedFiles
+    let oldWatchedFiles = watchedFiles
     watchedFiles = []
     for path in paths where !watchedFiles.contains(where: { $0.path == path }) {
-      watchedFiles.append(old.first { $0.path == path } ?? File(path))
+      watchedFiles.append(oldWatchedFiles.first { $0.path == path } ?? File(path))
     }
     folderWatches.removeAllFolders()
     try watchFolders()
     // New files are up to date. The other files may have changed in between.
-    needsRescan = !old.isEmpty
+    needsRescan = !oldWatchedFiles.isEmpty
     for index in watchedFiles.indices
-    where !old.contains(where: { $0.path == watchedFiles[index].path }) {
+    where !oldWatchedFiles.contains(where: { $0.path == watchedFiles[index].path }) {
       watchedFiles[index].reportedStamp = FileStamp(watchedFiles[index].path)
     }
   }
@@ -79,10 +79,10 @@ package final class FileWatch {
         needsRescan
         || missingFolderEntries.contains { $0.name == name && places.contains($0.folder) }
     }
-    let isLinkMoved = watchedFiles.contains {
+    let hasLinkMoved = watchedFiles.contains {
       $0.eventBurst != nil && $0.locations != File.locations(of: $0.path)
     }
-    if needsRescan || isLinkMoved {
+    if needsRescan || hasLinkMoved {
       try rescanFiles(at: now)
     }
     return watchedFiles.indices.compactMap { watchedFiles[$0].popSettledChange(at: now) }
@@ -243,19 +243,21 @@ final class FolderWatches {
   /// Watches a folder in addition to its earlier scopes. Returns false if the folder does not
   /// exist.
   func addFolder(_ folder: String, _ interest: WatchScope) throws(FileError) -> Bool {
-    let own = IN_MOVE_SELF | IN_DELETE_SELF
-    let arrivals = IN_CREATE | IN_MOVED_TO
-    let mask =
+    let folderEvents = IN_MOVE_SELF | IN_DELETE_SELF
+    let arrivalEvents = IN_CREATE | IN_MOVED_TO
+    let eventMask =
       switch interest {
-      case .folderItself: own
-      case .arrivals: own | arrivals
-      case .files: own | arrivals | IN_CLOSE_WRITE | IN_MODIFY | IN_DELETE | IN_MOVED_FROM
+      case .folderItself: folderEvents
+      case .arrivals: folderEvents | arrivalEvents
+      case .files:
+        folderEvents | arrivalEvents | IN_CLOSE_WRITE | IN_MODIFY | IN_DELETE | IN_MOVED_FROM
       }
-    let flags = UInt32(IN_ONLYDIR) | UInt32(IN_MASK_ADD)
-    let watch = unsafe inotify_add_watch(descriptor, folder, UInt32(mask) | flags)
-    if watch >= 0 {
-      if foldersByWatch[watch]?.contains(folder) != true {
-        foldersByWatch[watch, default: []].append(folder)
+    let watchFlags = UInt32(IN_ONLYDIR) | UInt32(IN_MASK_ADD)
+    let watchDescriptor = unsafe inotify_add_watch(
+      descriptor, folder, UInt32(eventMask) | watchFlags)
+    if watchDescriptor >= 0 {
+      if foldersByWatch[watchDescriptor]?.contains(folder) != true {
+        foldersByWatch[watchDescriptor, default: []].append(folder)
       }
       return true
     }
@@ -282,13 +284,13 @@ final class FolderWatches {
 
   /// Returns the events since the last call, oldest first, without waiting.
   func readEvents() -> [Event] {
-    var events: [Event] = []
-    var bytes = [UInt8](repeating: 0, count: 16_384)
+    var decodedEvents: [Event] = []
+    var eventBytes = [UInt8](repeating: 0, count: 16_384)
     while true {
-      let count = unsafe read(descriptor, &bytes, bytes.count)
+      let count = unsafe read(descriptor, &eventBytes, eventBytes.count)
       if count < 0 && errno == EINTR { continue }
-      guard count > 0 else { return events }
-      unsafe bytes.withUnsafeBytes { buffer in
+      guard count > 0 else { return decodedEvents }
+      unsafe eventBytes.withUnsafeBytes { buffer in
         var start = 0
         while start + Self.eventHeaderByteCount <= count {
           // The fields of `struct inotify_event` are the watch, the mask, a cookie, the length of
@@ -300,7 +302,7 @@ final class FolderWatches {
           guard nameStart + length <= count else { return }
           let name = unsafe buffer[nameStart..<nameStart + length].prefix { $0 != 0 }
           if let event = unsafe decodeEvent(watch, mask, String(decoding: name, as: UTF8.self)) {
-            events.append(event)
+            decodedEvents.append(event)
           }
           start = nameStart + length
         }
@@ -312,11 +314,11 @@ final class FolderWatches {
 
   private func decodeEvent(_ watch: Int32, _ mask: UInt32, _ name: String) -> Event? {
     if mask & UInt32(IN_Q_OVERFLOW) != 0 { return .rescanNeeded }
-    guard let folders = foldersByWatch[watch] else { return nil }
-    let ends = IN_MOVE_SELF | IN_DELETE_SELF | IN_UNMOUNT | IN_IGNORED
-    if mask & UInt32(ends) != 0 { return .rescanNeeded }
+    guard let watchedFolders = foldersByWatch[watch] else { return nil }
+    let watchEndEvents = IN_MOVE_SELF | IN_DELETE_SELF | IN_UNMOUNT | IN_IGNORED
+    if mask & UInt32(watchEndEvents) != 0 { return .rescanNeeded }
     if name.isEmpty { return nil }
-    let isUnfinished = mask & UInt32(IN_CREATE | IN_MODIFY) != 0
-    return .name(name, folders: folders, isUnfinished: isUnfinished)
+    let isFileUnfinished = mask & UInt32(IN_CREATE | IN_MODIFY) != 0
+    return .name(name, folders: watchedFolders, isUnfinished: isFileUnfinished)
   }
 }

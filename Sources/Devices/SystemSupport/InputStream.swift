@@ -59,11 +59,11 @@ package enum InputStream {
   ///   - path: The path of the stream.
   ///   - limit: The maximum number of bytes; a longer input is an error.
   static func read(_ path: String, limit: Int) throws(FileError) -> [UInt8] {
-    let bytes = try bytes(of: path, beyond: limit)
-    guard bytes.count <= limit else {
+    let streamBytes = try bytes(of: path, beyond: limit)
+    guard streamBytes.count <= limit else {
       throw FileSystem.tooLargeError(FileSystem.displayName(of: path), limit)
     }
-    return bytes
+    return streamBytes
   }
 
   /// Returns the first bytes of an input stream, without waiting for more bytes than requested.
@@ -88,22 +88,23 @@ package enum InputStream {
   /// Copies all bytes of an input stream to a temporary file, in which a reader can seek, and opens
   /// the file. The caller closes it.
   static func openCopy(of path: String) throws(FileError) -> Int32 {
-    let bytes = try read(path, limit: maximumCopyByteCount)
-    let name = FileSystem.displayName(of: path)
-    guard let file = unsafe tmpfile() else {
-      throw .systemError(name, "no space for a temporary file")
+    let streamBytes = try read(path, limit: maximumCopyByteCount)
+    let displayName = FileSystem.displayName(of: path)
+    guard let temporaryFile = unsafe tmpfile() else {
+      throw .systemError(displayName, "no space for a temporary file")
     }
-    defer { unsafe fclose(file) }
-    let descriptor = unsafe fcntl(fileno(file), F_DUPFD_CLOEXEC, 0)
-    guard descriptor >= 0 else { throw .systemError(name, "cannot be opened") }
+    defer { unsafe fclose(temporaryFile) }
+    let copyDescriptor = unsafe fcntl(fileno(temporaryFile), F_DUPFD_CLOEXEC, 0)
+    guard copyDescriptor >= 0 else { throw .systemError(displayName, "cannot be opened") }
     do {
       try FileSystem.writeBytes(
-        bytes, to: descriptor, name: name, problem: "cannot be copied to a temporary file")
+        streamBytes, to: copyDescriptor, name: displayName,
+        problem: "cannot be copied to a temporary file")
     } catch {
-      close(descriptor)
+      close(copyDescriptor)
       throw error
     }
-    lseek(descriptor, 0, SEEK_SET)
-    return descriptor
+    lseek(copyDescriptor, 0, SEEK_SET)
+    return copyDescriptor
   }
 }

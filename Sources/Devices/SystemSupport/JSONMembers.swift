@@ -39,22 +39,22 @@ package enum JSONElement: JSONRepresentable, Sendable {
       object.writeMember(key, number)
     case .bool(let flag):
       object.writeMember(key, flag)
-    case .array(let list):
+    case .array(let elements):
       object.writeArray(key) { array in
-        for element in list {
+        for element in elements {
           element.write(to: &array)
         }
       }
-    case .inlineArray(let list):
+    case .inlineArray(let inlineElements):
       object.writeArray(key, layout: .singleLine) { array in
-        for element in list {
+        for element in inlineElements {
           element.write(to: &array)
         }
       }
     case .object(let fields):
       object.writeObject(key, fields.write)
-    case .customObject(let layout, let write):
-      object.writeObject(key, layout: layout, write)
+    case .customObject(let layout, let writeFields):
+      object.writeObject(key, layout: layout, writeFields)
     }
   }
 
@@ -91,9 +91,9 @@ package struct JSONObject: ExpressibleByDictionaryLiteral, JSONRepresentable, Se
   package var json: JSONElement { .object(self) }
 
   package static func + (first: Self, second: Self?) -> Self {
-    var sum = first
-    sum.members += second?.members ?? []
-    return sum
+    var mergedObject = first
+    mergedObject.members += second?.members ?? []
+    return mergedObject
   }
 
   /// The text of strings, numbers, and Booleans with their keys, including the members of nested
@@ -114,9 +114,9 @@ package struct JSONObject: ExpressibleByDictionaryLiteral, JSONRepresentable, Se
 
   /// The object as JSON on one line.
   package var compactLine: String {
-    var json = JSONWriter(layout: .compact)
-    json.writeObject(write)
-    return String(decoding: json.writtenBytes, as: UTF8.self)
+    var jsonWriter = JSONWriter(layout: .compact)
+    jsonWriter.writeObject(write)
+    return String(decoding: jsonWriter.writtenBytes, as: UTF8.self)
   }
 
   package func write(to object: inout JSONObjectWriter) {
@@ -132,8 +132,8 @@ extension FileLocation {
   package var positionFields: JSONObject {
     switch position {
     case .wholeFile: [:]
-    case .text(let line, let column): ["line": line, "column": column]
-    case .byte(let byte, let bit): ["byte": byte, "bit": bit]
+    case .text(let lineNumber, let columnNumber): ["line": lineNumber, "column": columnNumber]
+    case .byte(let byteOffset, let bitOffset): ["byte": byteOffset, "bit": bitOffset]
     }
   }
 }

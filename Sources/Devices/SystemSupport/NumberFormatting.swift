@@ -22,23 +22,23 @@ extension String {
   /// from files is not changed.
   package var asASCII: String {
     if utf8.allSatisfy({ $0 < 0x80 }) { return self }
-    var text = ""
+    var asciiText = ""
     for scalar in unicodeScalars {
       switch scalar {
       // Block elements, which fill less or more than half a column.
       case "\u{2581}"..."\u{2583}", "\u{258D}"..."\u{258F}":
-        text += ":"
+        asciiText += ":"
       case "\u{2584}"..."\u{258C}":
-        text += "#"
+        asciiText += "#"
       default:
         if let sign = Self.asciiReplacements[scalar] {
-          text += sign
+          asciiText += sign
         } else {
-          text.unicodeScalars.append(scalar)
+          asciiText.unicodeScalars.append(scalar)
         }
       }
     }
-    return text
+    return asciiText
   }
 }
 
@@ -84,21 +84,21 @@ package enum Suggestion {
   /// Returns the most similar name, or nil.
   /// At most a third of the letters of a similar name differ, or it begins with the word.
   package static func closestName(to word: String, among names: [String]) -> String? {
-    let typed = comparableLetters(of: word)
-    guard !typed.isEmpty, typed.count <= 64 else { return nil }
-    var best: (name: String, distance: Int)?
+    let typedLetters = comparableLetters(of: word)
+    guard !typedLetters.isEmpty, typedLetters.count <= 64 else { return nil }
+    var closestMatch: (name: String, distance: Int)?
     for name in names where name != word {
       let target = comparableLetters(of: name)
       let limit = max(1, target.count / 3)
-      let isBegun = typed.count >= 2 && target.starts(with: typed)
+      let isBegun = typedLetters.count >= 2 && target.starts(with: typedLetters)
       // The edit distance is at least the difference of the lengths.
-      guard isBegun || abs(typed.count - target.count) <= limit else { continue }
-      let distance = editDistance(typed, target)
+      guard isBegun || abs(typedLetters.count - target.count) <= limit else { continue }
+      let distance = editDistance(typedLetters, target)
       let isNear = distance <= limit && distance < target.count
-      guard isNear || isBegun, distance < best?.distance ?? .max else { continue }
-      best = (name, distance)
+      guard isNear || isBegun, distance < closestMatch?.distance ?? .max else { continue }
+      closestMatch = (name, distance)
     }
-    return best?.name
+    return closestMatch?.name
   }
 
   /// Returns the letters of a word in lowercase, without leading dashes.
@@ -107,21 +107,21 @@ package enum Suggestion {
   }
 
   private static func editDistance(_ a: [UInt8], _ b: [UInt8]) -> Int {
-    var beforeLast: [Int] = []
-    var last = Array(0...b.count)
+    var secondLastRow: [Int] = []
+    var lastRow = Array(0...b.count)
     for i in a.indices {
       var row = [i + 1]
       for j in b.indices {
-        var cost = min(last[j + 1] + 1, row[j] + 1, last[j] + (a[i] == b[j] ? 0 : 1))
+        var cost = min(lastRow[j + 1] + 1, row[j] + 1, lastRow[j] + (a[i] == b[j] ? 0 : 1))
         if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] {
-          cost = min(cost, beforeLast[j - 1] + 1)
+          cost = min(cost, secondLastRow[j - 1] + 1)
         }
         row.append(cost)
       }
-      beforeLast = last
-      last = row
+      secondLastRow = lastRow
+      lastRow = row
     }
-    return last[b.count]
+    return lastRow[b.count]
   }
 }
 
@@ -150,30 +150,31 @@ package enum NumberFormatting {
 
   /// Returns a gain as text in the form `-2.1 dB`, or `0 dB` for a factor of 1.
   package static func gainText(ofFactor factor: Double) -> String {
-    let decibels = roundedText(decibels(ofAmplitude: Float(factor)), places: 1)
-    return (decibels == "-0" ? "0" : decibels) + " dB"
+    let decibelText = roundedText(decibels(ofAmplitude: Float(factor)), places: 1)
+    return (decibelText == "-0" ? "0" : decibelText) + " dB"
   }
 
   /// Returns a number as text with at most the given number of decimal places.
   package static func roundedText(_ value: Double, places: Int) -> String {
-    let scale = pow(10, Double(places))
+    let decimalScale = pow(10, Double(places))
     // Adding 0 turns a negative zero into zero.
-    return plainText((value * scale).rounded() / scale + 0)
+    return plainText((value * decimalScale).rounded() / decimalScale + 0)
   }
 
   /// Returns a number as text with exactly the given number of decimal places, so that columns
   /// align.
   package static func fixedText(_ value: Double, places: Int) -> String {
-    let parts = roundedText(value, places: places).split(separator: ".")
-    let decimals = parts.count > 1 ? parts[1] : ""
-    return parts[0]
+    let numberParts = roundedText(value, places: places).split(separator: ".")
+    let decimalDigits = numberParts.count > 1 ? numberParts[1] : ""
+    return numberParts[0]
       + (places > 0
-        ? "." + decimals + String(repeating: "0", count: max(0, places - decimals.count)) : "")
+        ? "." + decimalDigits + String(repeating: "0", count: max(0, places - decimalDigits.count))
+        : "")
   }
 
   /// Returns a number as text with all its digits, such as `8` rather than `8.0`.
   package static func plainText(_ value: Double) -> String {
-    let text = "\(value)"
-    return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+    let digitText = "\(value)"
+    return digitText.hasSuffix(".0") ? String(digitText.dropLast(2)) : digitText
   }
 }

@@ -31,15 +31,15 @@ package struct ReceivedPath: Equatable, Sendable {
     guard !name.hasPrefix("/") else {
       throw FileError(name, "is an absolute path; the file is not written")
     }
-    let components = name.split(separator: "/").map(String.init)
-    guard !components.isEmpty, !name.hasSuffix("/"), !name.utf8.contains(0) else {
+    let pathComponents = name.split(separator: "/").map(String.init)
+    guard !pathComponents.isEmpty, !name.hasSuffix("/"), !name.utf8.contains(0) else {
       throw FileError(name, "is not a valid file name; the file is not written")
     }
-    guard !components.contains(where: { $0.hasPrefix(".") }) else {
+    guard !pathComponents.contains(where: { $0.hasPrefix(".") }) else {
       throw FileError(name, "has a component that starts with a dot; the file is not written")
     }
     self.outputFolder = folder
-    self.pathComponents = components
+    self.pathComponents = pathComponents
   }
 
   /// Checks that the path contains no link, and no file in place of a folder, and returns whether a
@@ -74,9 +74,9 @@ package struct ReceivedPath: Equatable, Sendable {
   ///   - folder: The output folder; empty for the current one.
   /// - Throws: A `FileError` that names the first link.
   package static func checkLinks(to name: String, below folder: String) throws(FileError) {
-    let components = name.split(separator: "/").map(String.init)
-    for index in components.indices {
-      let part = joinPath(folder, components[...index])
+    let pathComponents = name.split(separator: "/").map(String.init)
+    for index in pathComponents.indices {
+      let part = joinPath(folder, pathComponents[...index])
       guard FileSystem.isSymbolicLink(part) else { continue }
       throw FileError(
         part,
@@ -95,9 +95,9 @@ package struct ReceivedPath: Equatable, Sendable {
       throw FileError(path, "already exists; choose a different output folder")
     }
     try FileSystem.makeFolder(FileSystem.folderPath(of: path))
-    var file = try AtomicFileWriter(path)
-    try file.write(bytes)
-    try file.commit(replaces: false)
+    var fileWriter = try AtomicFileWriter(path)
+    try fileWriter.write(bytes)
+    try fileWriter.commit(replaces: false)
   }
 
   private static func joinPath(_ folder: String, _ components: ArraySlice<String>) -> String {

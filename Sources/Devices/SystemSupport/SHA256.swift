@@ -21,33 +21,34 @@ package struct SHA256 {
   /// Adds bytes to the hash, at about 100 MB/s.
   package mutating func addBytes(_ bytes: [UInt8]) {
     addedByteCount += UInt64(bytes.count)
-    let all = pendingBytes.isEmpty ? bytes : pendingBytes + bytes
-    let end = all.count / Self.blockByteCount * Self.blockByteCount
-    for start in stride(from: 0, to: end, by: Self.blockByteCount) {
-      processBlock(all, at: start)
+    let unprocessedBytes = pendingBytes.isEmpty ? bytes : pendingBytes + bytes
+    let wholeBlockEnd = unprocessedBytes.count / Self.blockByteCount * Self.blockByteCount
+    for start in stride(from: 0, to: wholeBlockEnd, by: Self.blockByteCount) {
+      processBlock(unprocessedBytes, at: start)
     }
-    pendingBytes = Array(all[end...])
+    pendingBytes = Array(unprocessedBytes[wholeBlockEnd...])
   }
 
   /// Returns the hash of all bytes, in hexadecimal digits.
   package consuming func hexadecimalHash() -> String {
     let bitCount = addedByteCount * 8
-    var last: [UInt8] = [0x80]
-    while (pendingBytes.count + last.count) % Self.blockByteCount != Self.blockByteCount - 8 {
-      last.append(0)
+    var paddingBytes: [UInt8] = [0x80]
+    while (pendingBytes.count + paddingBytes.count) % Self.blockByteCount != Self.blockByteCount - 8
+    {
+      paddingBytes.append(0)
     }
     for byte in 0..<8 {
-      last.append(UInt8(truncatingIfNeeded: bitCount >> UInt64(56 - 8 * byte)))
+      paddingBytes.append(UInt8(truncatingIfNeeded: bitCount >> UInt64(56 - 8 * byte)))
     }
-    addBytes(last)
+    addBytes(paddingBytes)
     return hashState.map { String(UInt64($0) | 1 << 32, radix: 16).dropFirst() }.joined()
   }
 
   /// Returns the hash of the given bytes, in hexadecimal digits.
   package static func hash(of bytes: [UInt8]) -> String {
-    var hash = SHA256()
-    hash.addBytes(bytes)
-    return hash.hexadecimalHash()
+    var hasher = SHA256()
+    hasher.addBytes(bytes)
+    return hasher.hexadecimalHash()
   }
 
   private mutating func processBlock(_ bytes: [UInt8], at start: Int) {

@@ -29,10 +29,11 @@ package enum SignalHandling {
   }
 
   package static func isSignalIgnored(_ number: Int32) -> Bool {
-    var action = sigaction()
-    guard unsafe sigaction(number, nil, &action) == 0 else { return true }
-    let handler = unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
-    return unsafe handler == unsafeBitCast(SIG_IGN, to: Int.self)
+    var signalAction = sigaction()
+    guard unsafe sigaction(number, nil, &signalAction) == 0 else { return true }
+    let handlerAddress = unsafe unsafeBitCast(
+      signalAction.__sigaction_handler.sa_handler, to: Int.self)
+    return unsafe handlerAddress == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
   /// Announces that an unfinished file is about to be created. Returns false if the program is
@@ -52,21 +53,21 @@ package enum SignalHandling {
   /// Returns the slot of the file for `unregister`, or nil if all slots are in use.
   static func registerFile(unfinishedPath path: String) -> Int? {
     // The text stays at a fixed address while it is registered, because a handler may read it.
-    let text = unsafe strdup(path)
+    let pathText = unsafe strdup(path)
     for slot in 0..<unfinishedPaths.count
     where unfinishedPaths[slot].compareExchange(
-      expected: 0, desired: UInt(bitPattern: text), ordering: .sequentiallyConsistent
+      expected: 0, desired: UInt(bitPattern: pathText), ordering: .sequentiallyConsistent
     ).exchanged {
       return slot
     }
-    unsafe free(text)
+    unsafe free(pathText)
     return nil
   }
 
   static func unregisterFile(slot: Int?) {
     guard let slot else { return }
-    let text = unfinishedPaths[slot].exchange(0, ordering: .sequentiallyConsistent)
-    unsafe free(UnsafeMutableRawPointer(bitPattern: text))
+    let pathAddress = unfinishedPaths[slot].exchange(0, ordering: .sequentiallyConsistent)
+    unsafe free(UnsafeMutableRawPointer(bitPattern: pathAddress))
   }
 
   /// Removes the registered files. A signal handler may call the function.
@@ -82,9 +83,9 @@ package enum SignalHandling {
   /// Adds a listener for the first signal, and returns the descriptor that the signal makes
   /// readable.
   static func addListener() -> Int32 {
-    let descriptor = listenerSignal.descriptor
+    let listenerDescriptor = listenerSignal.descriptor
     listenerCount.add(1, ordering: .sequentiallyConsistent)
-    return descriptor
+    return listenerDescriptor
   }
 
   static func removeListener() { listenerCount.subtract(1, ordering: .sequentiallyConsistent) }
@@ -92,38 +93,38 @@ package enum SignalHandling {
   /// Ends the process by the signal that a listener received, so that the shell reports the signal
   /// as the cause. Returns if no listener received a signal.
   package static func terminateByRecordedSignal() {
-    let number = recordedSignalNumber.load(ordering: .sequentiallyConsistent)
-    if number != 0 {
-      terminateProcess(bySignal: number)
+    let signalNumber = recordedSignalNumber.load(ordering: .sequentiallyConsistent)
+    if signalNumber != 0 {
+      terminateProcess(bySignal: signalNumber)
     }
   }
 
   /// The signal handler for interruption, termination, and hang-up. Either the handler sees the
   /// file that `beginFileCreation()` announced, or `beginFileCreation()` sees the request to end.
   private static let signalHandler: @convention(c) (Int32) -> Void = { number in
-    let code = errno
-    defer { errno = code }
-    let now = monotonicNanoseconds()
-    let isFirst = !interruptRequest.exchange(true, ordering: .sequentiallyConsistent)
-    if isFirst {
-      firstSignalNanoseconds.store(now, ordering: .sequentiallyConsistent)
+    let savedErrorNumber = errno
+    defer { errno = savedErrorNumber }
+    let nowNanoseconds = monotonicNanoseconds()
+    let isFirstSignal = !interruptRequest.exchange(true, ordering: .sequentiallyConsistent)
+    if isFirstSignal {
+      firstSignalNanoseconds.store(nowNanoseconds, ordering: .sequentiallyConsistent)
     }
     if listenerCount.load(ordering: .sequentiallyConsistent) > 0 {
-      if isFirst {
+      if isFirstSignal {
         recordedSignalNumber.store(number, ordering: .sequentiallyConsistent)
         listenerSignal.raiseFlag()
         return
       }
     }
-    if unfinishedFileCount.load(ordering: .sequentiallyConsistent) > 0, isFirst {
+    if unfinishedFileCount.load(ordering: .sequentiallyConsistent) > 0, isFirstSignal {
       return
     }
     // A closing terminal and its shell both send a hang-up, so the second one does not come from an
     // impatient user.
-    if !isFirst,
+    if !isFirstSignal,
       number == SIGHUP
         || isRepeatedSignal(
-          now, ofFirst: firstSignalNanoseconds.load(ordering: .sequentiallyConsistent))
+          nowNanoseconds, ofFirst: firstSignalNanoseconds.load(ordering: .sequentiallyConsistent))
     {
       return
     }
@@ -149,19 +150,19 @@ package enum SignalHandling {
   /// Returns the time of the monotonic clock, in nanoseconds. A signal handler may call the
   /// function.
   private static func monotonicNanoseconds() -> Int64 {
-    var time = timespec()
-    _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    var timeSpecification = timespec()
+    _ = unsafe clock_gettime(CLOCK_MONOTONIC, &timeSpecification)
+    return Int64(timeSpecification.tv_sec) * 1_000_000_000 + Int64(timeSpecification.tv_nsec)
   }
 
   /// Ends the process by a signal's default action. A signal handler may call the function.
   private static func terminateProcess(bySignal number: Int32) {
     _ = signal(number, SIG_DFL)
     raise(number)
-    var terminatingSignal = sigset_t()
-    unsafe sigemptyset(&terminatingSignal)
-    unsafe sigaddset(&terminatingSignal, number)
-    unsafe pthread_sigmask(SIG_UNBLOCK, &terminatingSignal, nil)
+    var terminatingSignals = sigset_t()
+    unsafe sigemptyset(&terminatingSignals)
+    unsafe sigaddset(&terminatingSignals, number)
+    unsafe pthread_sigmask(SIG_UNBLOCK, &terminatingSignals, nil)
     // The first process of a container survives the default action; shells report a signal as 128
     // plus its number.
     _exit(128 + number)
@@ -203,21 +204,21 @@ struct SignalFlag: Sendable {
   /// Creates a flag that is not raised.
   /// If no descriptor is free, the flag has a negative descriptor, which never becomes ready.
   init() {
-    var ends: [Int32] = [-1, -1]
-    _ = unsafe pipe(&ends)
-    for end in ends {
+    var pipeDescriptors: [Int32] = [-1, -1]
+    _ = unsafe pipe(&pipeDescriptors)
+    for end in pipeDescriptors {
       _ = fcntl(end, F_SETFD, FD_CLOEXEC)
       _ = fcntl(end, F_SETFL, O_NONBLOCK)
     }
-    descriptor = ends[0]
-    writeDescriptor = ends[1]
+    descriptor = pipeDescriptors[0]
+    writeDescriptor = pipeDescriptors[1]
   }
 
   /// Raises the flag with one system call. Any thread and a signal handler may call the method.
   func raiseFlag() { _ = unsafe write(writeDescriptor, "!", 1) }
 
   func lowerFlag() {
-    var bytes = [UInt8](repeating: 0, count: 64)
-    while unsafe read(descriptor, &bytes, bytes.count) > 0 {}
+    var readBuffer = [UInt8](repeating: 0, count: 64)
+    while unsafe read(descriptor, &readBuffer, readBuffer.count) > 0 {}
   }
 }

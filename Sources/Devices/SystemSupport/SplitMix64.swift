@@ -8,10 +8,10 @@ package struct SplitMix64: RandomNumberGenerator, Equatable, Sendable {
 
   package mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
+    var mixedState = state
+    mixedState = (mixedState ^ (mixedState >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixedState = (mixedState ^ (mixedState >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixedState ^ (mixedState >> 31)
   }
 
   /// Returns a random number of at least 0 and less than 1, with 53 random bits.
@@ -21,25 +21,25 @@ package struct SplitMix64: RandomNumberGenerator, Equatable, Sendable {
   /// product of a random number and the bound (Lemire 2019, "Fast random integer generation in an
   /// interval").
   package mutating func next(below bound: UInt64) -> UInt64 {
-    var product = next().multipliedFullWidth(by: bound)
-    if product.low < bound {
+    var boundProduct = next().multipliedFullWidth(by: bound)
+    if boundProduct.low < bound {
       let minimum = (0 &- bound) % bound
-      while product.low < minimum {
-        product = next().multipliedFullWidth(by: bound)
+      while boundProduct.low < minimum {
+        boundProduct = next().multipliedFullWidth(by: bound)
       }
     }
-    return product.high
+    return boundProduct.high
   }
 
   /// Returns the elements in a random order (Fisher and Yates).
   ///
   /// The order is part of the format of studies, so it does not depend on the standard library.
   package mutating func shuffled<Element>(_ elements: [Element]) -> [Element] {
-    var elements = elements
-    for index in elements.indices.dropLast() {
-      let remainingCount = UInt64(elements.count - index)
-      elements.swapAt(index, index + Int(next(below: remainingCount)))
+    var shuffledElements = elements
+    for index in shuffledElements.indices.dropLast() {
+      let remainingCount = UInt64(shuffledElements.count - index)
+      shuffledElements.swapAt(index, index + Int(next(below: remainingCount)))
     }
-    return elements
+    return shuffledElements
   }
 }

@@ -31,9 +31,9 @@ package enum TerminalMode {
     guard !isTerminalClaimed.exchange(true, ordering: .sequentiallyConsistent) else { return false }
     clearWakeSignal()
     // These few hundred bytes are never freed, because a handler may read them.
-    let modes = UnsafeMutablePointer<SavedTerminalModes>.allocate(capacity: 1)
-    unsafe modes.initialize(to: SavedTerminalModes(descriptor: descriptor))
-    activeModesAddress.store(UInt(bitPattern: modes), ordering: .sequentiallyConsistent)
+    let savedModes = UnsafeMutablePointer<SavedTerminalModes>.allocate(capacity: 1)
+    unsafe savedModes.initialize(to: SavedTerminalModes(descriptor: descriptor))
+    activeModesAddress.store(UInt(bitPattern: savedModes), ordering: .sequentiallyConsistent)
     for (number, handler) in signalHandlers where !SignalHandling.isSignalIgnored(number) {
       _ = signal(number, handler)
     }
@@ -62,8 +62,8 @@ package enum TerminalMode {
     guard isStatusLineShown.load(ordering: .sequentiallyConsistent),
       isForegroundJob(ofTerminal: STDERR_FILENO)
     else { return }
-    let erasing: StaticString = "\r\u{1B}[J"
-    _ = unsafe write(STDERR_FILENO, erasing.utf8Start, erasing.utf8CodeUnitCount)
+    let eraseSequence: StaticString = "\r\u{1B}[J"
+    _ = unsafe write(STDERR_FILENO, eraseSequence.utf8Start, eraseSequence.utf8CodeUnitCount)
   }
 
   /// Returns whether this process is in the terminal's foreground job. A signal handler may call
@@ -74,34 +74,34 @@ package enum TerminalMode {
 
   /// Enters raw mode if this job is in the foreground. Returns whether it is.
   package static func enterRawMode() -> Bool {
-    guard let modes = unsafe currentModes,
-      isForegroundJob(ofTerminal: unsafe modes.pointee.descriptor)
+    guard let savedModes = unsafe currentModes,
+      isForegroundJob(ofTerminal: unsafe savedModes.pointee.descriptor)
     else {
       isRawModeEntered.store(false, ordering: .sequentiallyConsistent)
       return false
     }
     if !isRawModeEntered.load(ordering: .sequentiallyConsistent) {
-      unsafe modes.pointee.enterRawMode()
+      unsafe savedModes.pointee.enterRawMode()
     }
     return true
   }
 
   /// Restores the original mode until the next `enter()`. A signal handler may call this method.
   package static func restoreOriginalMode() {
-    let wasEntered = isRawModeEntered.exchange(false, ordering: .sequentiallyConsistent)
-    guard wasEntered, let modes = unsafe currentModes else { return }
-    if isForegroundJob(ofTerminal: unsafe modes.pointee.descriptor) {
-      unsafe modes.pointee.restoreOriginalMode()
+    let wasRawModeEntered = isRawModeEntered.exchange(false, ordering: .sequentiallyConsistent)
+    guard wasRawModeEntered, let savedModes = unsafe currentModes else { return }
+    if isForegroundJob(ofTerminal: unsafe savedModes.pointee.descriptor) {
+      unsafe savedModes.pointee.restoreOriginalMode()
     }
   }
 
   /// Enters raw mode again after the process was stopped, because another process may have changed
   /// the mode.
   fileprivate static func reenterRawMode() {
-    guard let modes = unsafe currentModes else { return }
+    guard let savedModes = unsafe currentModes else { return }
     isRawModeEntered.store(false, ordering: .sequentiallyConsistent)
     // Before the first entry, the original mode is unknown, and a signal handler must not read it.
-    if unsafe modes.pointee.isOriginalModeSaved {
+    if unsafe savedModes.pointee.isOriginalModeSaved {
       _ = enterRawMode()
     }
   }

@@ -15,11 +15,11 @@ package enum WorkerPool {
   package static func run(
     jobCount: Int, work: @escaping @Sendable (Int) -> Void, meanwhile: (Int) -> Void
   ) {
-    let queue = WorkQueue(jobCount: jobCount, runJob: work)
-    var threads: [pthread_t] = []
+    let workQueue = WorkQueue(jobCount: jobCount, runJob: work)
+    var workerThreads: [pthread_t] = []
     for _ in 0..<min(workerCount, jobCount) {
       var thread = pthread_t()
-      let argument = unsafe Unmanaged.passRetained(queue).toOpaque()
+      let argument = unsafe Unmanaged.passRetained(workQueue).toOpaque()
       let status = unsafe pthread_create(
         &thread, nil,
         { raw in
@@ -28,20 +28,20 @@ package enum WorkerPool {
           return nil
         }, argument)
       if status == 0 {
-        threads.append(thread)
+        workerThreads.append(thread)
       } else {
         unsafe Unmanaged<WorkQueue>.fromOpaque(argument).release()
       }
     }
-    if threads.isEmpty {
-      queue.processJobs()
+    if workerThreads.isEmpty {
+      workQueue.processJobs()
     }
-    while queue.completedCount < jobCount {
-      meanwhile(queue.completedCount)
+    while workQueue.completedCount < jobCount {
+      meanwhile(workQueue.completedCount)
       // This interval is short compared with any batch, and long compared with the cost of a check.
       usleep(3_000)
     }
-    for thread in threads {
+    for thread in workerThreads {
       pthread_join(thread, nil)
     }
   }
