@@ -66,12 +66,12 @@ struct ProfileChecker: JSONSchemaReader {
   }
 
   mutating func reportUnknownKey(_ member: JSONValue, in shape: JSONSchema) {
-    guard let name = member.key, let object = member.parent else { return }
-    let names = JSONNameList(shape.keys(in: object).permitted.map { $0.name })
+    guard let keyName = member.key, let object = member.parent else { return }
+    let permittedNames = JSONNameList(shape.keys(in: object).permitted.map { $0.name })
     findingLog.add(
-      .unknownKey, at: member, offset: member.keyOffset, "unknown key \(name.quoted())",
-      suggestion: names.suggestion(for: name) ?? "valid keys: "
-        + names.names.joined(separator: ", "))
+      .unknownKey, at: member, offset: member.keyOffset, "unknown key \(keyName.quoted())",
+      suggestion: permittedNames.suggestion(for: keyName) ?? "valid keys: "
+        + permittedNames.names.joined(separator: ", "))
   }
 
   mutating func reportUnknownValue(
@@ -94,12 +94,12 @@ struct ProfileChecker: JSONSchemaReader {
     in object: JSONValue, _ low: String, _ high: String,
     defaults: (low: Double, high: Double)? = nil
   ) -> Bool {
-    let lowValue = object[low].map { $0.number } ?? defaults?.low
-    let highValue = object[high].map { $0.number } ?? defaults?.high
-    guard let lowValue, let highValue, highValue < lowValue else { return true }
+    let lowNumber = object[low].map { $0.number } ?? defaults?.low
+    let highNumber = object[high].map { $0.number } ?? defaults?.high
+    guard let lowNumber, let highNumber, highNumber < lowNumber else { return true }
     findingLog.add(
       .contradiction, at: object[high] ?? object,
-      "\(high) is \(highValue.shortText), below \(low), \(lowValue.shortText)")
+      "\(high) is \(highNumber.shortText), below \(low), \(lowNumber.shortText)")
     return false
   }
 
@@ -115,34 +115,34 @@ struct ProfileChecker: JSONSchemaReader {
   /// Other laws may have a threshold curve only with hardware.
   private mutating func checkThresholds(of root: JSONValue) {
     guard root.kind == .object else { return }
-    let list = root["thresholds"]
-    let law = root["intensity"]?["law"]
-    let sensation = root["drive"]?["equalSensation"]
-    if law?.string == "sensation" {
-      if list == nil, let law {
+    let thresholdList = root["thresholds"]
+    let intensityLaw = root["intensity"]?["law"]
+    let equalSensation = root["drive"]?["equalSensation"]
+    if intensityLaw?.string == "sensation" {
+      if thresholdList == nil, let intensityLaw {
         findingLog.add(
-          .contradiction, at: law, offset: law.keyOffset,
+          .contradiction, at: intensityLaw, offset: intensityLaw.keyOffset,
           "the intensity law \"sensation\" needs at least two thresholds")
       }
-      guard let sensation, sensation.boolean == false else { return }
+      guard let equalSensation, equalSensation.boolean == false else { return }
       return findingLog.add(
-        .contradiction, at: sensation,
+        .contradiction, at: equalSensation,
         "drive.equalSensation is false, but the intensity law is \"sensation\"",
         suggestion: "remove the key, or choose the law \"power\"")
     }
     // An invalid law is reported as a separate error.
-    guard let list, law == nil || law?.string == "power" else { return }
-    guard root["hardware"] == nil || sensation?.boolean == false else { return }
+    guard let thresholdList, intensityLaw == nil || intensityLaw?.string == "power" else { return }
+    guard root["hardware"] == nil || equalSensation?.boolean == false else { return }
     findingLog.add(
-      .contradiction, at: list,
+      .contradiction, at: thresholdList,
       "thresholds apply only to the intensity law \"sensation\" or with hardware",
       suggestion: "remove them, or choose the law \"sensation\"")
   }
 
   private mutating func checkHertzAreAscending(_ list: JSONValue?) {
-    guard let list, list.kind == .array else { return }
-    let points = Array(list.elements)
-    for (point, next) in zip(points, points.dropFirst()) {
+    guard let pointList, pointList.kind == .array else { return }
+    let pointElements = Array(pointList.elements)
+    for (point, next) in zip(pointElements, pointElements.dropFirst()) {
       guard let low = point["hertz"]?.number, let member = next["hertz"], let high = member.number,
         high <= low
       else {
@@ -156,8 +156,8 @@ struct ProfileChecker: JSONSchemaReader {
 
   /// Checks that each hardware property that is listed as estimated has a value.
   private mutating func checkEstimates(of root: JSONValue) {
-    guard let hardware = root["hardware"], let list = hardware["estimated"] else { return }
-    for element in list.elements {
+    guard let hardware = root["hardware"], let estimatedList = hardware["estimated"] else { return }
+    for element in estimatedList.elements {
       guard let figure = element.string, ProfileSchema.hardware.schema.key(named: figure) != nil,
         hardware[figure] == nil
       else { continue }
@@ -179,47 +179,53 @@ struct ProfileChecker: JSONSchemaReader {
       }
       return
     }
-    let equalize = root["drive"]?["equalize"]
-    if let equalize, equalize.boolean == true {
+    let equalizeValue = root["drive"]?["equalize"]
+    if let equalizeValue, equalizeValue.boolean == true {
       for figure in ["resonance", "qualityFactor"] where hardware[figure] == nil {
         findingLog.add(
-          .contradiction, at: equalize, "drive.equalize requires \(figure) in hardware",
+          .contradiction, at: equalizeValue, "drive.equalize requires \(figure) in hardware",
           suggestion: "measure it with 'temblor calibrate', or remove the key")
       }
     }
     checkSensation(of: root, hardware)
-    guard let corner = root["drive"]?["highPass"], let hertz = corner.number,
-      let low = root["frequency"]?["low"]?.number, hertz > low
+    guard let highPassCorner = root["drive"]?["highPass"], let cornerHertz = highPassCorner.number,
+      let low = root["frequency"]?["low"]?.number, cornerHertz > low
     else { return }
     findingLog.add(
-      .contradiction, at: corner,
-      "drive.highPass is \(hertz.shortText), above frequency.low, \(low.shortText)")
+      .contradiction, at: highPassCorner,
+      "drive.highPass is \(cornerHertz.shortText), above frequency.low, \(low.shortText)")
   }
 
   /// Checks that settings that were measured at the hand are not applied to a seat or to ears.
   /// Also checks that levels above a threshold come with an acceleration.
   private mutating func checkSensation(of root: JSONValue, _ hardware: JSONValue) {
-    let drive = root["drive"]
-    let contours = drive?["contours"].flatMap { $0.string == "converging" ? $0 : nil }
-    let summation = drive?["temporalSummation"].flatMap { $0.boolean == true ? $0 : nil }
-    let sensation = drive?["equalSensation"]
-    for (name, value) in [("contours", contours), ("temporalSummation", summation)] {
+    let driveSection = root["drive"]
+    let convergingContours = driveSection?["contours"].flatMap {
+      $0.string == "converging" ? $0 : nil
+    }
+    let temporalSummation = driveSection?["temporalSummation"].flatMap {
+      $0.boolean == true ? $0 : nil
+    }
+    let equalSensation = driveSection?["equalSensation"]
+    for (name, value) in [
+      ("contours", convergingContours), ("temporalSummation", temporalSummation),
+    ] {
       guard let value else { continue }
-      if let body = drive?["feltBy"]?.string, body == "seat" || body == "ear" {
+      if let body = driveSection?["feltBy"]?.string, body == "seat" || body == "ear" {
         findingLog.add(
           .contradiction, at: value,
           "drive.\(name) applies to a hand, but drive.feltBy is \(body)",
           suggestion: "remove one of the keys")
-      } else if sensation?.boolean == false {
+      } else if equalSensation?.boolean == false {
         findingLog.add(
           .contradiction, at: value, "drive.\(name) is set, but drive.equalSensation is false",
           suggestion: "remove one of the keys")
       }
     }
-    guard let contours else { return }
+    guard let convergingContours else { return }
     for key in ["resonance", "qualityFactor", "acceleration"] where hardware[key] == nil {
       findingLog.add(
-        .contradiction, at: contours,
+        .contradiction, at: convergingContours,
         """
         drive.contours requires \(key) in hardware, because sensation is relative to the threshold
         """,
@@ -239,31 +245,32 @@ extension ProfileChecker {
   ///   - profile: The profile that was read.
   ///   - stem: The file's name without its extension, or nil if the name is not significant.
   mutating func addWarnings(for profile: TransducerProfile, stem: String?) {
-    let root = document.root
-    if let stem, stem != profile.name, let name = root["name"] {
+    let documentRoot = document.root
+    if let stem, stem != profile.name, let profileName = documentRoot["name"] {
       findingLog.add(
-        .mismatchedFileName, at: name,
+        .mismatchedFileName, at: profileName,
         "the name \(profile.name.quoted()) does not match the file name \("\(stem).json".quoted())",
         suggestion: "use the same name, because profiles are found by file name")
     }
-    warnAboutFrequencies(profile.frequency, at: root["frequency"], profile)
-    if let law = root["transient"]?["frequency"] {
-      warnAboutFrequencies(profile.transient.frequency, at: law, profile)
+    warnAboutFrequencies(profile.frequency, at: documentRoot["frequency"], profile)
+    if let transientFrequency = documentRoot["transient"]?["frequency"] {
+      warnAboutFrequencies(profile.transient.frequency, at: transientFrequency, profile)
     }
-    warnAboutResonance(profile, at: root["hardware"]?["resonance"])
-    let gains = profile.partials.map { abs($0.amplitudeRatio) }
+    warnAboutResonance(profile, at: documentRoot["hardware"]?["resonance"])
+    let partialGains = profile.partials.map { abs($0.amplitudeRatio) }
     warnAboutHeadroom(
-      ofLevel: profile.fullIntensityAmplitude, gains, at: root["level"] ?? root["partials"] ?? root,
+      ofLevel: profile.fullIntensityAmplitude, partialGains,
+      at: documentRoot["level"] ?? documentRoot["partials"] ?? documentRoot,
       "two continuous events")
-    let bursts = root["transient"]
+    let transientSection = documentRoot["transient"]
     warnAboutHeadroom(
       ofLevel: profile.transient.fullIntensityAmplitude,
       profile.transient.partials.map { abs($0.amplitudeRatio) },
-      at: bursts?["level"] ?? bursts?["partials"], "two transients")
-    warnAboutThresholds(profile, at: root["thresholds"])
+      at: transientSection?["level"] ?? transientSection?["partials"], "two transients")
+    warnAboutThresholds(profile, at: documentRoot["thresholds"])
     warnAboutFit(of: profile)
     warnAboutPlausibility(of: profile)
-    guard let hardware = root["hardware"], profile.sources.isEmpty else { return }
+    guard let hardware = documentRoot["hardware"], profile.sources.isEmpty else { return }
     findingLog.add(
       .missingSources, at: hardware, "hardware has no sources",
       suggestion: "add \"sources\"")
@@ -292,45 +299,48 @@ extension ProfileChecker {
   }
 
   private mutating func warnAboutResonance(_ profile: TransducerProfile, at value: JSONValue?) {
-    guard let value, let hardware = profile.hardware, let band = hardware.bandHertz,
+    guard let value, let hardware = profile.hardware, let bandHertz = hardware.bandHertz,
       let resonance = hardware.resonanceHertz,
-      !band.contains(resonance)
+      !bandHertz.contains(resonance)
     else { return }
     findingLog.add(
       .outsideBand, at: value,
-      "the resonance is \(resonance.shortText) Hz, outside the published band of \(band.hertzText)")
+      "the resonance is \(resonance.shortText) Hz, outside the published band of \(bandHertz.hertzText)"
+    )
   }
 
   private mutating func warnAboutHeadroom(
     ofLevel level: Double, _ gains: [Double], at value: JSONValue?, _ pair: String
   ) {
-    let peak = level * gains.reduce(0, +)
-    guard let value, 2 * peak > Renderer.ceilingMagnitude else { return }
-    let maximumLevel =
+    let peakAmplitude = level * gains.reduce(0, +)
+    guard let value, 2 * peakAmplitude > Renderer.ceilingMagnitude else { return }
+    let maximumLevelRatio =
       (Renderer.ceilingMagnitude / 2 / gains.reduce(0, +) * 100).rounded(.down) / 100
     findingLog.add(
       .insufficientHeadroom, at: value,
       """
       \(pair) at full intensity can reach \
-      \((2 * peak * 1_000).rounded().thousandthsText), above the ceiling of \
+      \((2 * peakAmplitude * 1_000).rounded().thousandthsText), above the ceiling of \
       \(Renderer.ceilingMagnitude.shortText); the limiter will be active
       """,
-      suggestion: maximumLevel >= ProfileLimits.eventAmplitudeRange.lowerBound
-        ? "use a level of at most \(maximumLevel.shortText)" : nil)
+      suggestion: maximumLevelRatio >= ProfileLimits.eventAmplitudeRange.lowerBound
+        ? "use a level of at most \(maximumLevelRatio.shortText)" : nil)
   }
 
   private mutating func warnAboutThresholds(_ profile: TransducerProfile, at value: JSONValue?) {
-    guard let value, let first = profile.perceptionThresholds.first,
+    guard let value, let firstThreshold = profile.perceptionThresholds.first,
       let last = profile.perceptionThresholds.last
     else {
       return
     }
-    let band = profile.frequency.lowHertz...profile.frequency.highHertz
-    guard band.lowerBound < first.hertz || band.upperBound > last.hertz else { return }
+    let bandHertz = profile.frequency.lowHertz...profile.frequency.highHertz
+    guard bandHertz.lowerBound < firstThreshold.hertz || bandHertz.upperBound > last.hertz else {
+      return
+    }
     findingLog.add(
       .shortThresholds, at: value,
       """
-      the thresholds cover \((first.hertz...last.hertz).hertzText) of \(band.hertzText); at other \
+      the thresholds cover \((firstThreshold.hertz...last.hertz).hertzText) of \(bandHertz.hertzText); at other \
       frequencies, the nearest threshold is used
       """
     )
@@ -348,44 +358,49 @@ extension ProfileChecker {
 
   /// Adds warnings about values that are valid alone, but implausible together.
   private mutating func warnAboutPlausibility(of profile: TransducerProfile) {
-    let root = document.root
-    if let value = root["hardware"]?["excursion"], let excursion = value.number,
+    let documentRoot = document.root
+    if let excursionValue = documentRoot["hardware"]?["excursion"],
+      let excursion = excursionValue.number,
       excursion < Self.minimumPlausibleExcursionMillimeters,
       (profile.hardware?.continuousWatts ?? 0) >= 1
     {
       findingLog.add(
-        .implausibleValue, at: value,
+        .implausibleValue, at: excursionValue,
         """
         an excursion of \(excursion.shortText) mm is very small for a power of \
         \((profile.hardware?.continuousWatts ?? 0).shortText) W
         """,
         suggestion: "the excursion must be in millimeters")
     }
-    if let value = root["hardware"]?["peakPower"], let peak = value.number,
-      let power = profile.hardware?.continuousWatts, peak > power * Self.maximumPeakPowerRatio
+    if let peakPowerValue = documentRoot["hardware"]?["peakPower"],
+      let peakWatts = peakPowerValue.number,
+      let power = profile.hardware?.continuousWatts, peakWatts > power * Self.maximumPeakPowerRatio
     {
       findingLog.add(
-        .implausibleValue, at: value,
+        .implausibleValue, at: peakPowerValue,
         """
-        a peak power of \(peak.shortText) W is \((peak / power).rounded().shortText) times the \
+        a peak power of \(peakWatts.shortText) W is \((peakWatts / power).rounded().shortText) times the \
         continuous power
         """
       )
     }
-    if let value = root["amplifier"]?["power"], let power = value.number,
-      !Self.plausibleAmplifierWatts.contains(power)
+    if let powerValue = documentRoot["amplifier"]?["power"], let amplifierWatts = powerValue.number,
+      !Self.plausibleAmplifierWatts.contains(amplifierWatts)
     {
       findingLog.add(
-        .implausibleValue, at: value, "an amplifier power of \(power.shortText) W is unusual",
+        .implausibleValue, at: powerValue,
+        "an amplifier power of \(amplifierWatts.shortText) W is unusual",
         suggestion: "the power must be in watts")
     }
-    if let burst = root["transient"], let value = burst["attack"] ?? burst["release"],
-      let maximumDuration = burst["maxDuration"]?.number
+    if let transientSection = documentRoot["transient"],
+      let edgeValue = transientSection["attack"] ?? transientSection["release"],
+      let maximumDuration = transientSection["maxDuration"]?.number
     {
-      let edges = (burst["attack"]?.number ?? 0) + (burst["release"]?.number ?? 0)
+      let edges =
+        (transientSection["attack"]?.number ?? 0) + (transientSection["release"]?.number ?? 0)
       if edges > maximumDuration {
         findingLog.add(
-          .implausibleValue, at: value,
+          .implausibleValue, at: edgeValue,
           """
           attack and release last \(edges.shortText) s in a burst of \(maximumDuration.shortText) \
           s, so the burst never reaches its level
@@ -407,10 +422,12 @@ extension ProfileChecker {
   /// Adds warnings about a narrow band, missing limits, and estimated properties on which the fit
   /// of the profile to the hardware depends.
   mutating func warnAboutFit(of profile: TransducerProfile) {
-    guard let hardware = profile.hardware, let value = document.root["hardware"] else { return }
+    guard let hardware = profile.hardware, let hardwareValue = document.root["hardware"] else {
+      return
+    }
     warnAboutNarrowBand(of: profile)
     if profile.isEqualized, hardware.estimatedFigureNames.contains("qualityFactor"),
-      let qualityFactor = value["qualityFactor"]
+      let qualityFactor = hardwareValue["qualityFactor"]
     {
       findingLog.add(
         .estimatedQFactor, at: qualityFactor,
@@ -421,22 +438,24 @@ extension ProfileChecker {
     }
     if hardware.model == nil {
       findingLog.add(
-        .missingLimit, at: value,
+        .missingLimit, at: hardwareValue,
         "without a resonance and a Q factor, there is no equalization and no excursion limit",
         suggestion: "measure them with 'temblor calibrate'")
     }
     if hardware.continuousWatts == nil && hardware.peakWatts == nil {
-      findingLog.add(.missingLimit, at: value, "without a power rating, there is no thermal limit")
+      findingLog.add(
+        .missingLimit, at: hardwareValue, "without a power rating, there is no thermal limit")
     }
   }
 
   private mutating func warnAboutNarrowBand(of profile: TransducerProfile) {
-    let mapped = profile.bandMapped(rate: Self.bandFitSampleRateHertz)
+    let mappedProfile = profile.bandMapped(rate: Self.bandFitSampleRateHertz)
     warnAboutNarrowBand(
-      requested: profile.frequency, mapped: mapped.frequency, at: document.root["frequency"])
-    guard let law = document.root["transient"]?["frequency"] else { return }
+      requested: profile.frequency, mapped: mappedProfile.frequency, at: document.root["frequency"])
+    guard let transientFrequency = document.root["transient"]?["frequency"] else { return }
     warnAboutNarrowBand(
-      requested: profile.transient.frequency, mapped: mapped.transient.frequency, at: law)
+      requested: profile.transient.frequency, mapped: mappedProfile.transient.frequency,
+      at: transientFrequency)
   }
 
   private mutating func warnAboutNarrowBand(
@@ -447,12 +466,12 @@ extension ProfileChecker {
     else {
       return
     }
-    let low = (mapped.lowHertz * 10).rounded() / 10
-    let high = (mapped.highHertz * 10).rounded() / 10
+    let lowHertz = (mapped.lowHertz * 10).rounded() / 10
+    let highHertz = (mapped.highHertz * 10).rounded() / 10
     findingLog.add(
       .narrowBand, at: value,
       """
-      the hardware reproduces only \((low...high).hertzText) of \
+      the hardware reproduces only \((lowHertz...highHertz).hertzText) of \
       \((requested.lowHertz...requested.highHertz).hertzText), less than half an octave
       """,
       suggestion: "a larger \"drive.usableRange\" widens the band, but lowers the level")

@@ -12,9 +12,9 @@ public enum ProfileCatalog {
   /// Returns the shipped profile with the given name, or nil if there is none. The text is parsed
   /// at every call.
   public static func profile(named name: String) -> TransducerProfile? {
-    guard let text = text(named: name) else { return nil }
+    guard let profileText = text(named: name) else { return nil }
     // The tests read every shipped text.
-    return try? ProfileFile.read(text: text, name: name)
+    return try? ProfileFile.read(text: profileText, name: name)
   }
 
   /// Returns the JSON text of the shipped profile with the given name, or nil if there is none.
@@ -63,21 +63,21 @@ public enum ProfileFile {
   ///   - profile: The profile.
   ///   - schema: The location of the schema for editors, written as `$schema`, or nil for none.
   public static func write(_ profile: TransducerProfile, schema: String? = nil) -> [UInt8] {
-    var json = JSONWriter()
-    json.writeObject { file in
+    var jsonWriter = JSONWriter()
+    jsonWriter.writeObject { file in
       if let schema {
         file.writeMember(ProfileSchema.schemaKey, schema)
       }
       ProfileSchema.profile.write(profile, unless: emptyProfile, to: &file)
     }
-    return json.finish()
+    return jsonWriter.finish()
   }
 
   static func parseDocument(_ text: [UInt8], name: String) throws(InputError) -> JSONDocument {
-    let limits = JSONLimits(
+    let jsonLimits = JSONLimits(
       maximumTextByteCount: maximumByteCount, maximumValueCount: 1 << 16, maximumNestingDepth: 16)
     do {
-      return try JSONDocument(text: text, name: name, limits: limits)
+      return try JSONDocument(text: text, name: name, limits: jsonLimits)
     } catch {
       throw InputError(error, rule: .invalidSyntax)
     }

@@ -38,48 +38,50 @@ public struct ProfileLibrary: Equatable, Sendable {
   ///
   /// No file is opened. Each entry lists the origins of the profiles that it shadows.
   public func allEntries() -> [ProfileEntry] {
-    var entries: [ProfileEntry] = []
-    func add(_ entry: ProfileEntry) {
-      if let index = entries.firstIndex(where: { $0.name == entry.name }) {
-        entries[index].shadowedOrigins.append(entry.origin)
+    var profileEntries: [ProfileEntry] = []
+    func addEntry(_ entry: ProfileEntry) {
+      if let index = profileEntries.firstIndex(where: { $0.name == entry.name }) {
+        profileEntries[index].shadowedOrigins.append(entry.origin)
       } else {
-        entries.append(entry)
+        profileEntries.append(entry)
       }
     }
     for (folder, origin) in searchFolders {
       for stem in Self.profileNames(in: folder) where ProfileName.isValid(stem) {
-        add(ProfileEntry(name: stem, origin: origin, path: Self.profilePath(of: stem, in: folder)))
+        addEntry(
+          ProfileEntry(name: stem, origin: origin, path: Self.profilePath(of: stem, in: folder)))
       }
     }
     for name in ProfileCatalog.names {
-      add(ProfileEntry(name: name, origin: .shipped))
+      addEntry(ProfileEntry(name: name, origin: .shipped))
     }
-    return entries
+    return profileEntries
   }
 
   /// Returns the profiles whose name or product contains all words of the given text. If there are
   /// none, returns the profiles whose summary contains them. Case, hyphens, and spaces are ignored.
   /// All profiles are read.
   public func entries(matching text: String) -> [ProfileEntry] {
-    let words = text.split { $0 == " " || $0 == "," }.map(Self.lowercasedLetters).filter {
+    let searchWords = text.split { $0 == " " || $0 == "," }.map(Self.lowercasedLetters).filter {
       !$0.isEmpty
     }
-    guard words.contains(where: { $0.utf8.count > 2 }) else { return [] }
-    let profiles = allEntries().compactMap { entry in
+    guard searchWords.contains(where: { $0.utf8.count > 2 }) else { return [] }
+    let readProfiles = allEntries().compactMap { entry in
       (try? ProfileFile.read(text: entry.readText(), name: entry.name)).map {
         (entry: entry, profile: $0)
       }
     }
-    func matches(_ text: (String, TransducerProfile) -> String) -> [ProfileEntry] {
-      profiles.filter { entry, profile in
+    func matchingEntries(_ text: (String, TransducerProfile) -> String) -> [ProfileEntry] {
+      readProfiles.filter { entry, profile in
         let letters = Array(Self.lowercasedLetters(of: text(entry.name, profile)).utf8)
-        return words.allSatisfy { word in
+        return searchWords.allSatisfy { word in
           letters.indices.contains { letters[$0...].starts(with: word.utf8) }
         }
       }.map { $0.entry }
     }
-    let byName = matches { name, profile in name + (profile.hardware?.product ?? "") }
-    return byName.isEmpty ? matches { $1.summary } : byName
+    let entriesByName = matchingEntries { name, profile in name + (profile.hardware?.product ?? "")
+    }
+    return entriesByName.isEmpty ? matchingEntries { $1.summary } : entriesByName
   }
 
   /// Returns the profiles whose name or product contains the text as a sequence of whole words.
@@ -89,23 +91,23 @@ public struct ProfileLibrary: Equatable, Sendable {
   ///
   /// - Parameter text: At least three letters or digits.
   public func entries(spelledAs text: String) -> [ProfileEntry] {
-    let letters = Self.lowercasedLetters(of: text)
-    guard letters.utf8.count > 2 else { return [] }
+    let searchedLetters = Self.lowercasedLetters(of: text)
+    guard searchedLetters.utf8.count > 2 else { return [] }
     return allEntries().filter { entry in
-      if Self.matchesWholeWords(letters, of: entry.name) { return true }
+      if Self.matchesWholeWords(searchedLetters, of: entry.name) { return true }
       guard let profile = try? ProfileFile.read(text: entry.readText(), name: entry.name) else {
         return false
       }
-      return Self.matchesWholeWords(letters, of: profile.hardware?.product ?? "")
+      return Self.matchesWholeWords(searchedLetters, of: profile.hardware?.product ?? "")
     }
   }
 
   /// Returns whether the given letters consist of consecutive whole words of a name.
   private static func matchesWholeWords(_ letters: String, of name: String) -> Bool {
-    let words = name.lowercased().split { !$0.isLetter && !$0.isNumber }
-    return words.indices.contains { start in
+    let nameWords = name.lowercased().split { !$0.isLetter && !$0.isNumber }
+    return nameWords.indices.contains { start in
       var spelled = ""
-      for word in words[start...] {
+      for word in nameWords[start...] {
         spelled += word
         if spelled == letters { return true }
       }
@@ -165,21 +167,23 @@ public struct ProfileLibrary: Equatable, Sendable {
   /// If these are unset or empty, their defaults are `$HOME/.config` and `/etc/xdg`. Relative paths
   /// are ignored. Source: XDG Base Directory Specification 0.8.
   public init(environment value: (String) -> String?) {
-    let list = value("XDG_CONFIG_DIRS") ?? ""
-    let system = (list.isEmpty ? "/etc/xdg" : list).split(separator: ":").filter { $0.first == "/" }
+    let folderList = value("XDG_CONFIG_DIRS") ?? ""
+    let systemFolders = (folderList.isEmpty ? "/etc/xdg" : folderList).split(separator: ":").filter
+    { $0.first == "/" }
     self.init(
       userFolder: Self.settingsFolder(value).map { Self.joinPath($0, "profiles") },
-      systemFolders: system.map { Self.joinPath(String($0), "temblor/profiles") })
+      systemFolders: systemFolders.map { Self.joinPath(String($0), "temblor/profiles") })
   }
 
   /// Returns the folder of the user's settings for the given environment variables: `temblor` in
   /// `XDG_CONFIG_HOME`.
   static func settingsFolder(_ value: (String) -> String?) -> String? {
-    func absolute(_ name: String) -> String? {
+    func absolutePath(_ name: String) -> String? {
       value(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
     }
-    let home = absolute("XDG_CONFIG_HOME") ?? absolute("HOME").map { joinPath($0, ".config") }
-    return home.map { joinPath($0, "temblor") }
+    let configurationFolder =
+      absolutePath("XDG_CONFIG_HOME") ?? absolutePath("HOME").map { joinPath($0, ".config") }
+    return configurationFolder.map { joinPath($0, "temblor") }
   }
 
   /// Returns the path of the profile file with the given name in a folder.
@@ -232,49 +236,51 @@ enum ProfileFileSystem {
   ///   - folder: The folder.
   static func containsFile(_ path: String, asWritten word: String, in folder: String) -> Bool {
     guard !word.hasPrefix("/"), !word.split(separator: "/").contains("..") else { return false }
-    guard let root = realPath(folder.isEmpty ? "." : folder), let real = realPath(path) else {
+    guard let realFolder = realPath(folder.isEmpty ? "." : folder), let realFile = realPath(path)
+    else {
       return true
     }
-    return real.hasPrefix(root.hasSuffix("/") ? root : root + "/")
+    return realFile.hasPrefix(realFolder.hasSuffix("/") ? realFolder : realFolder + "/")
   }
 
   private static func realPath(_ path: String) -> String? {
-    guard let real = unsafe realpath(path, nil) else { return nil }
-    defer { unsafe free(real) }
-    return unsafe String(cString: real)
+    guard let realPathPointer = unsafe realpath(path, nil) else { return nil }
+    defer { unsafe free(realPathPointer) }
+    return unsafe String(cString: realPathPointer)
   }
 
   /// Returns the file names in a folder, sorted by bytes; empty if the folder cannot be read.
   static func fileNames(in folder: String) -> [String] {
-    guard let handle = unsafe opendir(folder) else { return [] }
-    defer { unsafe closedir(handle) }
-    var names: [String] = []
-    while let entry = unsafe readdir(handle) {
-      names.append(
-        unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+    guard let folderHandle = unsafe opendir(folder) else { return [] }
+    defer { unsafe closedir(folderHandle) }
+    var entryNames: [String] = []
+    while let folderEntry = unsafe readdir(folderHandle) {
+      entryNames.append(
+        unsafe withUnsafePointer(to: &folderEntry.pointee.d_name) {
           unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
         })
     }
-    return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    return entryNames.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 
   /// Returns the bytes of a file, without blocking on a pipe.
   static func read(_ path: String) throws(ProfileFileError) -> [UInt8] {
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { throw .systemError(path, "cannot be opened") }
-    defer { close(descriptor) }
-    var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+    let fileDescriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard fileDescriptor >= 0 else { throw .systemError(path, "cannot be opened") }
+    defer { close(fileDescriptor) }
+    var fileStatus = stat()
+    guard unsafe fstat(fileDescriptor, &fileStatus) == 0, fileStatus.st_mode & S_IFMT == S_IFREG
+    else {
       throw ProfileFileError(kind: .noFile, path: path, reason: "is not a regular file")
     }
-    var bytes: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 16_384)
-    while bytes.count <= ProfileFile.maximumByteCount {
-      let count = unsafe Glibc.read(descriptor, &chunk, chunk.count)
+    var fileBytes: [UInt8] = []
+    var chunkBuffer = [UInt8](repeating: 0, count: 16_384)
+    while fileBytes.count <= ProfileFile.maximumByteCount {
+      let count = unsafe Glibc.read(fileDescriptor, &chunkBuffer, chunkBuffer.count)
       if count < 0 && errno == EINTR { continue }
       guard count >= 0 else { throw .systemError(path, "cannot be read") }
-      if count == 0 { return bytes }
-      bytes += chunk[..<count]
+      if count == 0 { return fileBytes }
+      fileBytes += chunkBuffer[..<count]
     }
     throw ProfileFileError(
       kind: .tooLarge, path: path,
@@ -319,8 +325,8 @@ extension ProfileSchema {
   ///
   /// The schema accepts the texts that the reader accepts, except for comparisons of values.
   public static func schemaText() -> [UInt8] {
-    var json = JSONWriter()
-    json.writeObject { schema in
+    var jsonWriter = JSONWriter()
+    jsonWriter.writeObject { schema in
       schema.writeMember("$schema", "https://json-schema.org/draft/2020-12/schema")
       schema.writeMember("title", "Transducer profile")
       schema.writeMember(
@@ -333,43 +339,43 @@ extension ProfileSchema {
       schema.writeFields(ProfileSchema.profile.schema)
       schema.writeThresholdConditions()
     }
-    return json.finish()
+    return jsonWriter.finish()
   }
 }
 
 extension JSONObjectWriter {
   fileprivate mutating func writeType(_ type: JSONType) {
     switch type {
-    case .number(let range):
+    case .number(let numberRange):
       writeMember("type", "number")
-      range.lowerBound.write("minimum", omitsPoint: true, to: &self)
-      range.upperBound.write("maximum", omitsPoint: true, to: &self)
-    case .integer(let range):
+      numberRange.lowerBound.write("minimum", omitsPoint: true, to: &self)
+      numberRange.upperBound.write("maximum", omitsPoint: true, to: &self)
+    case .integer(let integerRange):
       writeMember("type", "integer")
-      writeMember("minimum", range.lowerBound)
-      writeMember("maximum", range.upperBound)
+      writeMember("minimum", integerRange.lowerBound)
+      writeMember("maximum", integerRange.upperBound)
     case .boolean:
       writeMember("type", "boolean")
-    case .string(let pattern):
+    case .string(let textPattern):
       writeMember("type", "string")
-      if let pattern {
-        writeMember("pattern", pattern)
+      if let textPattern {
+        writeMember("pattern", textPattern)
       } else {
         writeMember("minLength", 1)
       }
     case .any:
       break
-    case .enumeration(let words):
-      self.writeStrings("enum", words)
-    case .array(let entry, let count):
+    case .enumeration(let permittedWords):
+      self.writeStrings("enum", permittedWords)
+    case .array(let entryType, let entryCount):
       writeMember("type", "array")
-      if let count {
-        writeMember("minItems", count.lowerBound)
-        writeMember("maxItems", count.upperBound)
+      if let entryCount {
+        writeMember("minItems", entryCount.lowerBound)
+        writeMember("maxItems", entryCount.upperBound)
       }
-      writeObject("items") { $0.writeType(entry) }
-    case .object(let shape):
-      writeFields(shape())
+      writeObject("items") { $0.writeType(entryType) }
+    case .object(let objectShape):
+      writeFields(objectShape())
     }
   }
 
@@ -398,8 +404,8 @@ extension JSONObjectWriter {
         }
       }
     }
-    if let choice = shape.discriminator {
-      writeVariants(of: choice)
+    if let discriminator = shape.discriminator {
+      writeVariants(of: discriminator)
     }
   }
 

@@ -77,10 +77,11 @@ public enum ProfileSchema {
       profile.transient = TransientShape(
         frequency: profile.frequency, fullIntensityAmplitude: profile.fullIntensityAmplitude)
     }
-    if let name = object["name"], let text = name.string, !text.isEmpty, !ProfileName.isValid(text)
+    if let nameValue = object["name"], let nameText = nameValue.string, !nameText.isEmpty,
+      !ProfileName.isValid(nameText)
     {
       reader.findingLog.add(
-        .invalidValue, at: name, "\(text.quoted()) is not a valid profile name",
+        .invalidValue, at: nameValue, "\(nameText.quoted()) is not a valid profile name",
         suggestion: ProfileName.advice)
     }
     return true
@@ -234,10 +235,11 @@ public enum ProfileSchema {
       },
     ]
   ) { object, _, reader in
-    let usual = TransientShape.defaultCycles.seconds
+    let defaultSeconds = TransientShape.defaultCycles.seconds
     if object["duration"] == nil {
       return reader.checkAreAscending(
-        in: object, "minDuration", "maxDuration", defaults: (usual.lowerBound, usual.upperBound))
+        in: object, "minDuration", "maxDuration",
+        defaults: (defaultSeconds.lowerBound, defaultSeconds.upperBound))
     }
     for key in keysReplacedByDuration {
       guard let member = object[key] else { continue }
@@ -575,16 +577,16 @@ extension IntensityMapping {
 /// length is written without keys.
 extension TransientShape {
   fileprivate static var defaultCycles: (count: Double, seconds: ClosedRange<Double>) {
-    if case .cycles(let count, let range) = defaultDurationRule {
-      (count, range)
+    if case .cycles(let cycleCount, let secondsRange) = defaultDurationRule {
+      (cycleCount, secondsRange)
     } else {
       (1, ProfileLimits.burstDurationSecondsRange)
     }
   }
 
   private var cycleLength: (count: Double, seconds: ClosedRange<Double>) {
-    if case .cycles(let count, let range) = durationRule {
-      (count, range)
+    if case .cycles(let cycleCount, let secondsRange) = durationRule {
+      (cycleCount, secondsRange)
     } else {
       Self.defaultCycles
     }
@@ -686,7 +688,7 @@ extension JSONProperty where Reader == ProfileChecker {
     isAscending: Bool = true,
     _ meaning: String, _ place: @escaping Accessor<ProfileEndpoints?>
   ) -> Self {
-    let inner = ProfileObjectSchema<ProfileEndpoints>(
+    let endpointsSchema = ProfileObjectSchema<ProfileEndpoints>(
       "an object",
       [
         .value("low", .number(range), is: .required, low) { $1(&$0.lowValue) },
@@ -694,7 +696,8 @@ extension JSONProperty where Reader == ProfileChecker {
       ]
     ) { object, _, reader in !isAscending || reader.checkAreAscending(in: object, "low", "high") }
     return .object(
-      name, inner, new: ProfileEndpoints(lowValue: 0, highValue: 0), layout: .singleLine, meaning,
+      name, endpointsSchema, new: ProfileEndpoints(lowValue: 0, highValue: 0), layout: .singleLine,
+      meaning,
       place)
   }
 }

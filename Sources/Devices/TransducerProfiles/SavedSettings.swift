@@ -34,11 +34,11 @@ public struct SavedSettings: Equatable, Sendable {
   ///   - name: The name of the text in errors, usually the file's path.
   ///   - library: The library that must contain the profile.
   public init(jsonText: [UInt8], name: String, library: ProfileLibrary) throws(InputError) {
-    var checker = ProfileChecker(
+    var profileChecker = ProfileChecker(
       try ProfileFile.parseDocument(jsonText, name: name),
       profileSource: library.profileSource(inFolder: nil))
-    checker.readObject(Self.schema, into: &self)
-    if let error = checker.inputError { throw error }
+    profileChecker.readObject(Self.schema, into: &self)
+    if let inputError = profileChecker.inputError { throw inputError }
   }
 
   /// The JSON text, from which `init(text:name:library:)` restores equal settings.
@@ -68,26 +68,29 @@ public struct SavedSettings: Equatable, Sendable {
       }, .value("strength", .number(0...1), "Overall gain, 0 to 1.") { $1(&$0.masterGain) },
     ]
   ) { object, choices, reader in
-    if let value = object["profile"], let word = value.string, !word.isEmpty {
-      if !ProfileFile.isPath(word) {
-        _ = reader.resolveProfile(word, at: value)
-      } else if !word.hasPrefix("/") {
+    if let profileValue = object["profile"], let profileWord = profileValue.string,
+      !profileWord.isEmpty
+    {
+      if !ProfileFile.isPath(profileWord) {
+        _ = reader.resolveProfile(profileWord, at: profileValue)
+      } else if !profileWord.hasPrefix("/") {
         reader.findingLog.add(
-          .invalidValue, at: value, "\(word.quoted()) is a relative path",
+          .invalidValue, at: profileValue, "\(profileWord.quoted()) is a relative path",
           suggestion: "use an absolute path")
       }
     }
-    if let value = object["haptics"],
+    if let hapticsValue = object["haptics"],
       Set(choices.hapticChannels).count < choices.hapticChannels.count
     {
       reader.findingLog.add(
-        .contradiction, at: value, "a channel is listed twice", suggestion: "keep one of them")
+        .contradiction, at: hapticsValue, "a channel is listed twice",
+        suggestion: "keep one of them")
     }
-    if let value = object["channels"], !choices.hapticChannels.isEmpty,
+    if let channelsValue = object["channels"], !choices.hapticChannels.isEmpty,
       !choices.channelSettings.isEmpty
     {
       reader.findingLog.add(
-        .contradiction, at: value, "haptics and channels cannot be used together",
+        .contradiction, at: channelsValue, "haptics and channels cannot be used together",
         suggestion: "keep one of them")
     }
     return true

@@ -84,28 +84,29 @@ public struct TransducerArray: Equatable, Sendable {
 
   /// Returns an angle normalized to 0..<360 degrees.
   static func normalizedDegrees(_ degrees: Double) -> Double {
-    let remainder = fmod(degrees, degreesPerTurn)
-    guard remainder < 0 else { return remainder }
-    let angle = remainder + degreesPerTurn
+    let remainderDegrees = fmod(degrees, degreesPerTurn)
+    guard remainderDegrees < 0 else { return remainderDegrees }
+    let positiveDegrees = remainderDegrees + degreesPerTurn
     // A tiny negative angle would be rounded to a full turn.
-    return angle < degreesPerTurn ? angle : 0
+    return positiveDegrees < degreesPerTurn ? positiveDegrees : 0
   }
 
   /// Returns the distance between two positions, in the unit of the layout.
   func distance(from first: ArrayPosition, to second: ArrayPosition) -> Double {
     guard layout == .ring else { return first.distance(to: second) }
-    let angle = Self.normalizedDegrees(first.firstCoordinate - second.firstCoordinate)
-    return min(angle, Self.degreesPerTurn - angle)
+    let differenceDegrees = Self.normalizedDegrees(first.firstCoordinate - second.firstCoordinate)
+    return min(differenceDegrees, Self.degreesPerTurn - differenceDegrees)
   }
 
   private func lineGains(at position: Double) -> [Double] {
     let positions = transducers.map { $0.position.firstCoordinate }
-    let order = positions.indices.sorted { positions[$0] < positions[$1] }
+    let ascendingIndices = positions.indices.sorted { positions[$0] < positions[$1] }
     var gains = transducers.map { _ in 0.0 }
-    guard !order.isEmpty else { return gains }
-    let next = order.firstIndex { positions[$0] > position } ?? order.count
-    let lowerIndex = order[max(next - 1, 0)]
-    let upperIndex = order[min(next, order.count - 1)]
+    guard !ascendingIndices.isEmpty else { return gains }
+    let upperOrderIndex =
+      ascendingIndices.firstIndex { positions[$0] > position } ?? ascendingIndices.count
+    let lowerIndex = ascendingIndices[max(upperOrderIndex - 1, 0)]
+    let upperIndex = ascendingIndices[min(upperOrderIndex, ascendingIndices.count - 1)]
     if lowerIndex == upperIndex {
       gains[lowerIndex] = 1
     } else {
@@ -117,18 +118,24 @@ public struct TransducerArray: Equatable, Sendable {
   }
 
   private func ringGains(at degrees: Double) -> [Double] {
-    let angles = transducers.map { Self.normalizedDegrees($0.position.firstCoordinate) }
-    let order = angles.indices.sorted { angles[$0] < angles[$1] }
+    let transducerDegrees = transducers.map { Self.normalizedDegrees($0.position.firstCoordinate) }
+    let ascendingIndices = transducerDegrees.indices.sorted {
+      transducerDegrees[$0] < transducerDegrees[$1]
+    }
     var gains = transducers.map { _ in 0.0 }
-    guard let first = order.first, let last = order.last else { return [] }
-    guard order.count > 1 else { return [1] }
-    let angle = Self.normalizedDegrees(degrees)
-    let next = order.firstIndex { angles[$0] > angle } ?? 0
-    let lowerIndex = next > 0 ? order[next - 1] : last
-    let upperIndex = next > 0 ? order[next] : first
-    let gap = Self.normalizedDegrees(angles[upperIndex] - angles[lowerIndex])
-    let fraction = Self.normalizedDegrees(angle - angles[lowerIndex]) / gap
-    Self.panPower(fraction, between: lowerIndex, and: upperIndex, in: &gains)
+    guard let firstIndex = ascendingIndices.first, let lastIndex = ascendingIndices.last else {
+      return []
+    }
+    guard ascendingIndices.count > 1 else { return [1] }
+    let targetDegrees = Self.normalizedDegrees(degrees)
+    let upperOrderIndex = ascendingIndices.firstIndex { transducerDegrees[$0] > targetDegrees } ?? 0
+    let lowerIndex = upperOrderIndex > 0 ? ascendingIndices[upperOrderIndex - 1] : lastIndex
+    let upperIndex = upperOrderIndex > 0 ? ascendingIndices[upperOrderIndex] : firstIndex
+    let gapDegrees = Self.normalizedDegrees(
+      transducerDegrees[upperIndex] - transducerDegrees[lowerIndex])
+    let gapFraction =
+      Self.normalizedDegrees(targetDegrees - transducerDegrees[lowerIndex]) / gapDegrees
+    Self.panPower(gapFraction, between: lowerIndex, and: upperIndex, in: &gains)
     return gains
   }
 
@@ -140,17 +147,17 @@ public struct TransducerArray: Equatable, Sendable {
   private func planeGains(at position: ArrayPosition) -> [Double] {
     guard transducers.count > 1 else { return transducers.map { _ in 1 } }
     let positions = transducers.map { $0.position }
-    let nearest = positions.indices.map { index in
+    let nearestDistances = positions.indices.map { index in
       let others = positions.indices.filter { $0 != index }
       return others.map { positions[index].distance(to: positions[$0]) }.min() ?? .infinity
     }
-    let minimumSpread = 0.2 * nearest.reduce(0, +) / Double(positions.count)
+    let minimumSpread = 0.2 * nearestDistances.reduce(0, +) / Double(positions.count)
     // Distances relative to the nearest transducer keep all squares finite.
     let distances = positions.map { hypot($0.distance(to: position), minimumSpread) }
-    let minimum = distances.min() ?? 1
-    let powers = distances.map { (minimum / $0) * (minimum / $0) }
-    let total = powers.reduce(0, +)
-    return powers.map { ($0 / total).squareRoot() }
+    let minimumDistance = distances.min() ?? 1
+    let relativePowers = distances.map { (minimumDistance / $0) * (minimumDistance / $0) }
+    let totalPower = relativePowers.reduce(0, +)
+    return relativePowers.map { ($0 / totalPower).squareRoot() }
   }
 
   /// Divides the signal between two transducers by the sine-cosine pan law, so that the total power
@@ -281,7 +288,7 @@ enum ArraySchema {
   private static func transducer(_ layout: TransducerArray.Layout) -> ProfileObjectSchema<
     TransducerArray.Transducer
   > {
-    let profile = JSONKey(
+    let profileKey = JSONKey(
       "profile", .string(),
       "Profile name, or a file in the folder of the array file. Default: phone."
     )
@@ -292,8 +299,8 @@ enum ArraySchema {
           "channel", .integer(1...OutputRouting.maximumChannelCount), is: .required,
           "Output channel, numbered from 1."
         ) { $1(&$0.channelNumber) }, position(layout),
-        ProfileProperty(profile) { value, transducer, reader in
-          guard let word: String = reader.readScalar(value, key: profile) else { return false }
+        ProfileProperty(profileKey) { value, transducer, reader in
+          guard let word: String = reader.readScalar(value, key: profileKey) else { return false }
           transducer.profile = reader.resolveProfile(word, at: value)
           return true
         },
@@ -320,18 +327,20 @@ enum ArraySchema {
   private static func position(_ layout: TransducerArray.Layout) -> ProfileProperty<
     TransducerArray.Transducer
   > {
-    let meaning = "Position of the transducer."
+    let positionMeaning = "Position of the transducer."
     switch layout {
     case .line:
-      return .value("at", .number(-1e6...1e6), is: .required, meaning) {
+      return .value("at", .number(-1e6...1e6), is: .required, positionMeaning) {
         $1(&$0.position.firstCoordinate)
       }
     case .ring:
-      return .value("at", .number(0...TransducerArray.degreesPerTurn), is: .required, meaning) {
+      return .value(
+        "at", .number(0...TransducerArray.degreesPerTurn), is: .required, positionMeaning
+      ) {
         $1(&$0.position.firstCoordinate)
       }
     case .plane:
-      return .object("at", plane, is: .required, meaning) { $1(&$0.position) }
+      return .object("at", plane, is: .required, positionMeaning) { $1(&$0.position) }
     }
   }
 
@@ -360,10 +369,10 @@ extension ProfileChecker {
   }
 
   mutating func checkChannels(of transducers: [JSONValue]) {
-    var channels: Set<Double> = []
+    var usedChannelNumbers: Set<Double> = []
     for transducer in transducers {
       guard let value = transducer["channel"], let number = value.number else { continue }
-      guard !channels.insert(number).inserted else { continue }
+      guard !usedChannelNumbers.insert(number).inserted else { continue }
       findingLog.add(
         .contradiction, at: value, "channel \(number.shortText) is used twice",
         suggestion: "use a different channel for each transducer")
@@ -372,21 +381,21 @@ extension ProfileChecker {
 
   /// Checks that no two transducers have the same position.
   mutating func checkPositions(of transducers: [JSONValue], layout: TransducerArray.Layout) {
-    let array = TransducerArray(name: "", layout: layout, transducers: [])
-    var positions: [ArrayPosition] = []
+    let emptyArray = TransducerArray(name: "", layout: layout, transducers: [])
+    var earlierPositions: [ArrayPosition] = []
     for transducer in transducers {
       guard let value = transducer["at"] else { continue }
       let position = ArrayPosition(value)
       guard position.firstCoordinate.isFinite, position.secondCoordinate.isFinite else { continue }
-      let coincides = positions.contains {
-        array.distance(from: $0, to: position) < TransducerArray.coincidenceDistance
+      let coincides = earlierPositions.contains {
+        emptyArray.distance(from: $0, to: position) < TransducerArray.coincidenceDistance
       }
       if coincides {
         findingLog.add(
           .contradiction, at: value, "another transducer has the same position",
           suggestion: "use a different position for each transducer")
       }
-      positions.append(position)
+      earlierPositions.append(position)
     }
   }
 }
@@ -476,7 +485,7 @@ public struct PanPath: Equatable, Sendable {
   public func sendGains(on array: TransducerArray, rate: Double) -> [SendAutomation] {
     var breakpoints: [(frame: Int64, gains: [Double])] = []
 
-    func add(_ frame: Int64, _ position: ArrayPosition) {
+    func addBreakpoint(_ frame: Int64, _ position: ArrayPosition) {
       breakpoints.append((frame, array.transducerGains(at: position)))
     }
 
@@ -487,11 +496,12 @@ public struct PanPath: Equatable, Sendable {
         // Each breakpoint is on a frame, with the gains of that frame.
         let frame = Int64((fraction * Double(length)).rounded())
         let exact = length > 0 ? Double(frame) / Double(length) : 0
-        add(start + frame, point.position.interpolated(exact, toward: next.position))
+        addBreakpoint(start + frame, point.position.interpolated(exact, toward: next.position))
       }
     }
-    if let last = points.last {
-      add(FrameConversion.frame(seconds: last.timeSeconds, rate: rate), last.position)
+    if let lastPoint = points.last {
+      addBreakpoint(
+        FrameConversion.frame(seconds: lastPoint.timeSeconds, rate: rate), lastPoint.position)
     }
     return array.transducers.indices.map { bus in
       SendAutomation(
@@ -510,7 +520,7 @@ extension TransducerArray {
   func breakpointFractions(from start: ArrayPosition, to end: ArrayPosition) -> [Double] {
     guard start != end else { return [0] }
     var breakFractions = [0.0]
-    let distance = end.firstCoordinate - start.firstCoordinate
+    let pathDistance = end.firstCoordinate - start.firstCoordinate
     switch layout {
     case .plane:
       // Near each transducer that the path passes, the gains change quickly.
@@ -518,7 +528,7 @@ extension TransducerArray {
       breakFractions += (1..<count).map { Double($0) / Double(count) }
     case .line:
       breakFractions += transducers.map {
-        ($0.position.firstCoordinate - start.firstCoordinate) / distance
+        ($0.position.firstCoordinate - start.firstCoordinate) / pathDistance
       }
     case .ring:
       // The path may pass a transducer several times in full turns.
@@ -527,21 +537,21 @@ extension TransducerArray {
       for transducer in transducers {
         var angle = transducer.position.firstCoordinate + firstTurn
         while angle < max(start.firstCoordinate, end.firstCoordinate) {
-          breakFractions.append((angle - start.firstCoordinate) / distance)
+          breakFractions.append((angle - start.firstCoordinate) / pathDistance)
           angle += Self.degreesPerTurn
         }
       }
     }
     breakFractions = breakFractions.filter { $0 >= 0 && $0 < 1 }.sorted()
-    var fractions: [Double] = []
+    var stepFractions: [Double] = []
     for (index, low) in breakFractions.enumerated() {
       let high = index + 1 < breakFractions.count ? breakFractions[index + 1] : 1
       guard low < high else { continue }
       let step = (high - low) / Double(Self.panStepsBetweenTransducers)
       for number in 0..<Self.panStepsBetweenTransducers {
-        fractions.append(low + step * Double(number))
+        stepFractions.append(low + step * Double(number))
       }
     }
-    return fractions
+    return stepFractions
   }
 }
