@@ -122,9 +122,9 @@ public struct PipeWireBackend: OutputBackend {
     switch request.channels {
     case .exactly(let requiredCount):
       guard requiredCount <= sinkChannelCount else {
-        throw unsupportedFormatError(
-          "the sink has \(sinkChannelCount == 1 ? "one channel" : "\(sinkChannelCount) channels"), not \(requiredCount)"
-        )
+        let sinkChannelText =
+          sinkChannelCount == 1 ? "one channel" : "\(sinkChannelCount) channels"
+        throw unsupportedFormatError("the sink has \(sinkChannelText), not \(requiredCount)")
       }
       channelCount = requiredCount
     case .atLeast(let minimumCount):
