@@ -140,7 +140,7 @@ struct ProfileChecker: JSONSchemaReader {
   }
 
   private mutating func checkHertzAreAscending(_ list: JSONValue?) {
-    guard let pointList, pointList.kind == .array else { return }
+    guard let pointList = list, pointList.kind == .array else { return }
     let pointElements = Array(pointList.elements)
     for (point, next) in zip(pointElements, pointElements.dropFirst()) {
       guard let low = point["hertz"]?.number, let member = next["hertz"], let high = member.number,
@@ -299,13 +299,13 @@ extension ProfileChecker {
   }
 
   private mutating func warnAboutResonance(_ profile: TransducerProfile, at value: JSONValue?) {
-    guard let value, let hardware = profile.hardware, let bandHertz = hardware.bandHertz,
+    guard let value, let hardware = profile.hardware, let band = hardware.bandHertz,
       let resonance = hardware.resonanceHertz,
-      !bandHertz.contains(resonance)
+      !band.contains(resonance)
     else { return }
     findingLog.add(
       .outsideBand, at: value,
-      "the resonance is \(resonance.shortText) Hz, outside the published band of \(bandHertz.hertzText)"
+      "the resonance is \(resonance.shortText) Hz, outside the published band of \(band.hertzText)"
     )
   }
 
@@ -337,10 +337,11 @@ extension ProfileChecker {
     guard bandHertz.lowerBound < firstThreshold.hertz || bandHertz.upperBound > last.hertz else {
       return
     }
+    let coveredHertz = firstThreshold.hertz...last.hertz
     findingLog.add(
       .shortThresholds, at: value,
       """
-      the thresholds cover \((firstThreshold.hertz...last.hertz).hertzText) of \(bandHertz.hertzText); at other \
+      the thresholds cover \(coveredHertz.hertzText) of \(bandHertz.hertzText); at other \
       frequencies, the nearest threshold is used
       """
     )
@@ -379,8 +380,8 @@ extension ProfileChecker {
       findingLog.add(
         .implausibleValue, at: peakPowerValue,
         """
-        a peak power of \(peakWatts.shortText) W is \((peakWatts / power).rounded().shortText) times the \
-        continuous power
+        a peak power of \(peakWatts.shortText) W is \
+        \((peakWatts / power).rounded().shortText) times the continuous power
         """
       )
     }

@@ -79,7 +79,8 @@ public struct ProfileLibrary: Equatable, Sendable {
         }
       }.map { $0.entry }
     }
-    let entriesByName = matchingEntries { name, profile in name + (profile.hardware?.product ?? "")
+    let entriesByName = matchingEntries { name, profile in
+      name + (profile.hardware?.product ?? "")
     }
     return entriesByName.isEmpty ? matchingEntries { $1.summary } : entriesByName
   }
@@ -168,8 +169,8 @@ public struct ProfileLibrary: Equatable, Sendable {
   /// are ignored. Source: XDG Base Directory Specification 0.8.
   public init(environment value: (String) -> String?) {
     let folderList = value("XDG_CONFIG_DIRS") ?? ""
-    let systemFolders = (folderList.isEmpty ? "/etc/xdg" : folderList).split(separator: ":").filter
-    { $0.first == "/" }
+    let systemFolders = (folderList.isEmpty ? "/etc/xdg" : folderList).split(separator: ":")
+      .filter { $0.first == "/" }
     self.init(
       userFolder: Self.settingsFolder(value).map { Self.joinPath($0, "profiles") },
       systemFolders: systemFolders.map { Self.joinPath(String($0), "temblor/profiles") })

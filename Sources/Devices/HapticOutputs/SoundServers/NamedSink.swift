@@ -123,7 +123,8 @@ package struct NamedSink: Equatable, Sendable {
     guard matchingSinks.isEmpty else {
       throw OutputError(
         .other, output: deviceName,
-        "\(matchingSinks.count) sinks have this name; set a unique 'node.name' for each sink in PipeWire"
+        "\(matchingSinks.count) sinks have this name; "
+          + "set a unique 'node.name' for each sink in PipeWire"
       )
     }
     let sinkNames = sinks.map(\.name).sorted()
