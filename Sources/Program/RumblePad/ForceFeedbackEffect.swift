@@ -54,21 +54,25 @@ package struct ForceFeedbackEffect: Equatable, Sendable {
   package func motorLevels(atSeconds time: Double, repetitionCount: Int) -> (
     first: Double, second: Double
   )? {
-    var time = time
+    var passTime = time
     if durationSeconds > 0 {
-      guard time < (delaySeconds + durationSeconds) * Double(repetitionCount) else { return nil }
-      time = time.truncatingRemainder(dividingBy: delaySeconds + durationSeconds)
+      guard passTime < (delaySeconds + durationSeconds) * Double(repetitionCount) else {
+        return nil
+      }
+      passTime = passTime.truncatingRemainder(dividingBy: delaySeconds + durationSeconds)
     }
-    time -= delaySeconds
-    guard time >= 0 else { return (0, 0) }
+    passTime -= delaySeconds
+    guard passTime >= 0 else { return (0, 0) }
     switch kind {
-    case .rumble(let strong, let weak):
-      return (strong, weak)
-    case .periodic(_, let level), .constant(let level):
-      return (envelopedLevel(level, atSeconds: time), 0)
-    case .ramp(let from, let to):
-      let fraction = durationSeconds > 0 ? time / durationSeconds : 0
-      return (envelopedLevel(from + (to - from) * fraction, atSeconds: time), 0)
+    case .rumble(let strongLevel, let weakLevel):
+      return (strongLevel, weakLevel)
+    case .periodic(_, let constantLevel), .constant(let constantLevel):
+      return (envelopedLevel(constantLevel, atSeconds: passTime), 0)
+    case .ramp(let startLevel, let endLevel):
+      let fraction = durationSeconds > 0 ? passTime / durationSeconds : 0
+      return (
+        envelopedLevel(startLevel + (endLevel - startLevel) * fraction, atSeconds: passTime), 0
+      )
     }
   }
 
@@ -76,9 +80,10 @@ package struct ForceFeedbackEffect: Equatable, Sendable {
     if time < envelope.attackSeconds {
       return envelope.attackLevel + (level - envelope.attackLevel) * time / envelope.attackSeconds
     }
-    let remaining = durationSeconds - time
-    if durationSeconds > 0, remaining < envelope.fadeSeconds {
-      return envelope.fadeLevel + (level - envelope.fadeLevel) * remaining / envelope.fadeSeconds
+    let remainingSeconds = durationSeconds - time
+    if durationSeconds > 0, remainingSeconds < envelope.fadeSeconds {
+      return envelope.fadeLevel + (level - envelope.fadeLevel) * remainingSeconds
+        / envelope.fadeSeconds
     }
     return level
   }
@@ -86,16 +91,18 @@ package struct ForceFeedbackEffect: Equatable, Sendable {
   /// Returns the time until the levels change without a command from the game, in seconds. During a
   /// continuous change, returns the time until the next step.
   package func secondsUntilChange(atSeconds time: Double, repetitionCount: Int) -> Double {
-    let position =
+    let positionSeconds =
       durationSeconds > 0
       ? time.truncatingRemainder(dividingBy: delaySeconds + durationSeconds) - delaySeconds
       : time - delaySeconds
-    if position < 0 { return -position }
+    if positionSeconds < 0 { return -positionSeconds }
     if case .ramp = kind { return RumbleMixer.levelStepSeconds }
-    if position < envelope.attackSeconds { return RumbleMixer.levelStepSeconds }
+    if positionSeconds < envelope.attackSeconds { return RumbleMixer.levelStepSeconds }
     guard durationSeconds > 0 else { return .infinity }
-    let remaining = durationSeconds - position
-    if remaining <= envelope.fadeSeconds { return min(remaining, RumbleMixer.levelStepSeconds) }
-    return remaining - envelope.fadeSeconds
+    let remainingSeconds = durationSeconds - positionSeconds
+    if remainingSeconds <= envelope.fadeSeconds {
+      return min(remainingSeconds, RumbleMixer.levelStepSeconds)
+    }
+    return remainingSeconds - envelope.fadeSeconds
   }
 }

@@ -42,27 +42,28 @@ package final class RumbleMixer {
   }
 
   private static func makeTone(_ engine: PlaybackEngine, sharpness: Float) throws -> MotorTone {
-    let hum = HapticPattern(events: [
+    let humPattern = HapticPattern(events: [
       HapticEvent(
         kind: .hapticContinuous, time: 0, duration: toneLoopSeconds,
         parameters: [.hapticIntensity: 1, .hapticSharpness: sharpness])
     ])
-    let player = try engine.player(for: HapticComposition(hum))
-    try player.setGain(0)
-    try player.loop(passCount: nil)
-    try player.start()
-    return MotorTone(player)
+    let humPlayer = try engine.player(for: HapticComposition(humPattern))
+    try humPlayer.setGain(0)
+    try humPlayer.loop(passCount: nil)
+    try humPlayer.start()
+    return MotorTone(humPlayer)
   }
 
   /// Adds or updates an effect. An effect that plays continues with its new levels.
   package func uploadEffect(_ effect: ForceFeedbackEffect, as id: Int16) throws {
-    if case .periodic(let hertz, _) = effect.kind, hertz != self.periodicHertz(of: id) {
+    if case .periodic(let newHertz, _) = effect.kind, newHertz != self.periodicHertz(of: id) {
       try releaseTone(of: id)
       // The nearest frequency that the profile supports.
       let mapping = (engine.profiles.first ?? .phone).frequency
       let sharpnesses = (0...100).map { Double($0) / 100 }
       let nearest = sharpnesses.min {
-        abs(mapping.hertz(atSharpness: $0) - hertz) < abs(mapping.hertz(atSharpness: $1) - hertz)
+        abs(mapping.hertz(atSharpness: $0) - newHertz)
+          < abs(mapping.hertz(atSharpness: $1) - newHertz)
       }
       periodicTonesByEffect[id] = try Self.makeTone(engine, sharpness: Float(nearest ?? 0))
     }
@@ -70,8 +71,8 @@ package final class RumbleMixer {
   }
 
   private func periodicHertz(of id: Int16) -> Double? {
-    if case .periodic(let hertz, _)? = effectsByID[id]?.kind {
-      hertz
+    if case .periodic(let toneHertz, _)? = effectsByID[id]?.kind {
+      toneHertz
     } else {
       nil
     }
@@ -130,9 +131,9 @@ package final class RumbleMixer {
   }
 
   private func setLevel(of tone: MotorTone, to level: Double) throws {
-    let level = min(1, max(0, level)) * effectGain
-    guard level != tone.currentLevel else { return }
-    tone.currentLevel = level
-    try tone.player.setGain(level, over: Self.levelStepSeconds)
+    let scaledLevel = min(1, max(0, level)) * effectGain
+    guard scaledLevel != tone.currentLevel else { return }
+    tone.currentLevel = scaledLevel
+    try tone.player.setGain(scaledLevel, over: Self.levelStepSeconds)
   }
 }

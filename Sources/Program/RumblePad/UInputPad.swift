@@ -49,22 +49,23 @@ package final class UInputPad: ForceFeedbackPad {
     copiedPadPath = copied ?? ""
     padDescriptor = unsafe open(Self.devicePath, O_RDWR | O_NONBLOCK | O_CLOEXEC)
     guard padDescriptor >= 0 else { throw Self.openingError(errno) }
-    if let copied {
-      let descriptor = unsafe open(copied, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    if let copiedPath = copied {
+      let descriptor = unsafe open(copiedPath, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
       guard descriptor >= 0 else {
         let code = errno
         close(padDescriptor)
         throw FileError.systemError(
-          copied, "cannot be opened; specify a gamepad in /dev/input that you can read", code: code)
+          copiedPath, "cannot be opened; specify a gamepad in /dev/input that you can read",
+          code: code)
       }
       copiedPadDescriptor = descriptor
     } else {
       copiedPadDescriptor = nil
     }
-    let result =
+    let creationResult =
       unsafe copiedPadDescriptor.map { cuinput_copy_pad(padDescriptor, $0) }
       ?? cuinput_make_pad(padDescriptor, name, Self.vendorID, Self.productID)
-    guard result >= 0 else {
+    guard creationResult >= 0 else {
       // Open descriptors are closed with this object.
       let code = errno
       throw FileError.systemError(copied ?? Self.devicePath, "cannot create a gamepad", code: code)
@@ -105,20 +106,20 @@ package final class UInputPad: ForceFeedbackPad {
         throw FileError(copiedPadPath, "was unplugged; reconnect the gamepad and start again")
       }
     }
-    while let event = Self.readInputEvent(padDescriptor) {
-      switch Int32(event.type) {
-      case EV_UINPUT where event.code == 1:
-        if let upload = receiveEffect(UInt32(bitPattern: event.value)) {
+    while let inputEvent = Self.readInputEvent(padDescriptor) {
+      switch Int32(inputEvent.type) {
+      case EV_UINPUT where inputEvent.code == 1:
+        if let upload = receiveEffect(UInt32(bitPattern: inputEvent.value)) {
           return upload
         }
-      case EV_UINPUT where event.code == 2:
-        if let erase = receiveErasure(UInt32(bitPattern: event.value)) {
+      case EV_UINPUT where inputEvent.code == 2:
+        if let erase = receiveErasure(UInt32(bitPattern: inputEvent.value)) {
           return erase
         }
-      case EV_FF where Int32(event.code) == FF_GAIN:
-        return .gain(Double(event.value) / 65_535)
-      case EV_FF where Int32(event.code) < FF_GAIN:
-        return .play(id: Int16(clamping: event.code), count: Int(event.value))
+      case EV_FF where Int32(inputEvent.code) == FF_GAIN:
+        return .gain(Double(inputEvent.value) / 65_535)
+      case EV_FF where Int32(inputEvent.code) < FF_GAIN:
+        return .play(id: Int16(clamping: inputEvent.code), count: Int(inputEvent.value))
       default:
         break
       }
@@ -127,9 +128,10 @@ package final class UInputPad: ForceFeedbackPad {
   }
 
   private static func readInputEvent(_ descriptor: Int32) -> input_event? {
-    var event = input_event()
-    let size = MemoryLayout<input_event>.size
-    return unsafe Glibc.read(descriptor, &event, size) == size ? event : nil
+    var inputEvent = input_event()
+    let eventByteCount = MemoryLayout<input_event>.size
+    return unsafe Glibc.read(descriptor, &inputEvent, eventByteCount) == eventByteCount
+      ? inputEvent : nil
   }
 
   /// Receives an uploaded effect and replies to the game, which waits for the reply.
@@ -147,8 +149,8 @@ package final class UInputPad: ForceFeedbackPad {
   }
 
   private func receiveErasure(_ request: UInt32) -> PadEvent? {
-    let id = cuinput_erase(padDescriptor, request)
-    return id < 0 ? nil : .erase(id: Int16(clamping: id))
+    let effectID = cuinput_erase(padDescriptor, request)
+    return effectID < 0 ? nil : .erase(id: Int16(clamping: effectID))
   }
 }
 
@@ -156,24 +158,27 @@ extension ForceFeedbackEffect {
   /// Creates an effect from the kernel's structure (linux/input.h). The result is nil for
   /// unsupported kinds such as springs.
   init?(_ effect: cuinput_effect) {
-    func level(_ value: Int32) -> Double { min(1, abs(Double(value)) / 32_767) }
-    func seconds(_ milliseconds: Int32) -> Double { Double(milliseconds) / 1_000 }
+    func normalizedLevel(_ value: Int32) -> Double { min(1, abs(Double(value)) / 32_767) }
+    func secondsFromMilliseconds(_ milliseconds: Int32) -> Double { Double(milliseconds) / 1_000 }
     switch effect.type {
     case FF_RUMBLE:
       kind = .rumble(strong: Double(effect.first) / 65_535, weak: Double(effect.second) / 65_535)
     case FF_PERIODIC:
-      kind = .periodic(hertz: 1_000 / Double(max(1, effect.period)), level: level(effect.first))
+      kind = .periodic(
+        hertz: 1_000 / Double(max(1, effect.period)), level: normalizedLevel(effect.first))
     case FF_CONSTANT:
-      kind = .constant(level: level(effect.first))
+      kind = .constant(level: normalizedLevel(effect.first))
     case FF_RAMP:
-      kind = .ramp(from: level(effect.first), to: level(effect.second))
+      kind = .ramp(from: normalizedLevel(effect.first), to: normalizedLevel(effect.second))
     default:
       return nil
     }
-    durationSeconds = seconds(effect.length)
-    delaySeconds = seconds(effect.delay)
+    durationSeconds = secondsFromMilliseconds(effect.length)
+    delaySeconds = secondsFromMilliseconds(effect.delay)
     envelope = Envelope(
-      attackLength: seconds(effect.attack_length), attackLevel: level(effect.attack_level),
-      fadeLength: seconds(effect.fade_length), fadeLevel: level(effect.fade_level))
+      attackLength: secondsFromMilliseconds(effect.attack_length),
+      attackLevel: normalizedLevel(effect.attack_level),
+      fadeLength: secondsFromMilliseconds(effect.fade_length),
+      fadeLevel: normalizedLevel(effect.fade_level))
   }
 }
