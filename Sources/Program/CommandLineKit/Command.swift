@@ -50,8 +50,8 @@ package struct Command: Sendable {
     self.subcommands = subcommands
     self.examples = examples
     self.action = action
-    let spellings = allOptions.flatMap(\.spellings)
-    assert(Set(spellings).count == spellings.count)
+    let optionSpellings = allOptions.flatMap(\.spellings)
+    assert(Set(optionSpellings).count == optionSpellings.count)
     assert(self.arguments.filter(\.isRepeatable).count <= 1)
     assert(
       subcommands.isEmpty
@@ -90,38 +90,39 @@ package struct Command: Sendable {
     optionSuggestions: [String: (option: String, value: String)] = [:],
     acceptedFlags: [String] = []
   ) throws(UsageError) -> ParsedArguments {
-    var reader = ArgumentParser(
+    var parser = ArgumentParser(
       command: self, arguments: words, optionSuggestions: optionSuggestions,
       acceptedFlags: acceptedFlags)
-    try reader.parseAllArguments()
-    let assigned = try assignPositionals(reader.positionalArguments)
+    try parser.parseAllArguments()
+    let positionalValues = try assignPositionals(parser.positionalArguments)
     return ParsedArguments(
-      command: self, valuesByName: reader.valuesByName.merging(assigned) { first, _ in first },
-      positionalArguments: reader.positionalArguments)
+      command: self,
+      valuesByName: parser.valuesByName.merging(positionalValues) { first, _ in first },
+      positionalArguments: parser.positionalArguments)
   }
 
   private func assignPositionals(_ positionals: [String]) throws(UsageError) -> [String: [String]] {
-    let required = arguments.filter { !$0.isOptional }
-    if positionals.count < required.count {
-      throw UsageError("missing \(required[positionals.count].name)")
+    let requiredArguments = arguments.filter { !$0.isOptional }
+    if positionals.count < requiredArguments.count {
+      throw UsageError("missing \(requiredArguments[positionals.count].name)")
     }
-    var values: [String: [String]] = [:]
-    var remaining = positionals[...]
+    var valuesByName: [String: [String]] = [:]
+    var remainingPositionals = positionals[...]
     for (index, argument) in arguments.enumerated() {
       let requiredCount = arguments[(index + 1)...].count { !$0.isOptional }
-      let availableCount = remaining.count - requiredCount
+      let availableCount = remainingPositionals.count - requiredCount
       if availableCount == 0 { continue }
-      let assigned = remaining.prefix(argument.isRepeatable ? availableCount : 1)
-      remaining = remaining.dropFirst(assigned.count)
-      values[argument.name] = try assigned.map { value throws(UsageError) in
+      let assigned = remainingPositionals.prefix(argument.isRepeatable ? availableCount : 1)
+      remainingPositionals = remainingPositionals.dropFirst(assigned.count)
+      valuesByName[argument.name] = try assigned.map { value throws(UsageError) in
         try validatedChoice(
           value, of: argument.name, choices: argument.choices, aliases: argument.choiceAliases)
       }
     }
-    if let value = remaining.first {
-      throw UsageError("unexpected argument \(value.inQuotes)")
+    if let unexpectedValue = remainingPositionals.first {
+      throw UsageError("unexpected argument \(unexpectedValue.inQuotes)")
     }
-    return values
+    return valuesByName
   }
 
   /// Returns the usage line of the command, such as `temblor render [OPTIONS] PATTERN...`.
@@ -130,39 +131,40 @@ package struct Command: Sendable {
   }
 
   package func helpText(of program: String, for output: Output, isShort: Bool = false) -> String {
-    var layout = TextLayout(for: output)
-    layout.appendParagraphs(abstract)
-    layout.appendHeading("Usage")
-    layout.appendWrapped(usageLine(of: program), indentColumns: 2)
+    var textLayout = TextLayout(for: output)
+    textLayout.appendParagraphs(abstract)
+    textLayout.appendHeading("Usage")
+    textLayout.appendWrapped(usageLine(of: program), indentColumns: 2)
     if !subcommands.isEmpty {
-      layout.appendWrapped("\(program) \(name) COMMAND [OPTIONS] [ARGUMENTS]", indentColumns: 2)
+      textLayout.appendWrapped("\(program) \(name) COMMAND [OPTIONS] [ARGUMENTS]", indentColumns: 2)
     }
     if !isShort {
-      layout.appendParagraphs(discussion)
+      textLayout.appendParagraphs(discussion)
     }
     if !subcommands.isEmpty {
-      layout.appendHeading("Commands")
-      layout.appendTable(subcommands.map { ($0.name, $0.abstract) })
+      textLayout.appendHeading("Commands")
+      textLayout.appendTable(subcommands.map { ($0.name, $0.abstract) })
     }
     if !arguments.isEmpty {
-      layout.appendHeading("Arguments")
-      layout.appendTable(
+      textLayout.appendHeading("Arguments")
+      textLayout.appendTable(
         arguments.map { ($0.name + ($0.isRepeatable ? "..." : ""), $0.fullHelpText) })
     }
     for section in isShort ? Array(optionSections.prefix(1)) : optionSections {
-      layout.appendHeading(section.title)
-      layout.appendTable(section.options.map { ($0.helpLabel, $0.fullHelpText) })
+      textLayout.appendHeading(section.title)
+      textLayout.appendTable(section.options.map { ($0.helpLabel, $0.fullHelpText) })
     }
-    layout.appendExamples(examples)
+    textLayout.appendExamples(examples)
     if !subcommands.isEmpty {
-      layout.appendParagraphs("Run '\(program) help \(name) COMMAND' for the options of a command.")
+      textLayout.appendParagraphs(
+        "Run '\(program) help \(name) COMMAND' for the options of a command.")
     }
     if isShort, !optionGroups.isEmpty || !discussion.isEmpty {
       let titles = optionGroups.map { $0.title.lowercased() }
       let more = titles.isEmpty ? "" : " and the options for \(titles.joined(separator: ", "))"
-      layout.appendParagraphs("Run '\(program) \(name) --help' for the complete help\(more).")
+      textLayout.appendParagraphs("Run '\(program) \(name) --help' for the complete help\(more).")
     }
-    return layout.text
+    return textLayout.text
   }
 }
 
@@ -196,14 +198,15 @@ private struct ArgumentParser {
   }
 
   private mutating func parseLongOption(_ argument: String) throws(UsageError) {
-    let components = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-    let name = String(components[0])
-    guard let option = command.option(named: name) else {
+    let nameAndValue = argument.split(
+      separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    let optionName = String(nameAndValue[0])
+    guard let option = command.option(named: optionName) else {
       if acceptedFlags.contains(argument) { return }
-      throw unknownOptionError(name)
+      throw unknownOptionError(optionName)
     }
     try recordOption(
-      option, as: name, attachedValue: components.count > 1 ? String(components[1]) : nil)
+      option, as: optionName, attachedValue: nameAndValue.count > 1 ? String(nameAndValue[1]) : nil)
   }
 
   /// Parses `-v`, `-vq`, `-o value`, `-ovalue`, `-o=value`, and clusters that end in one of these
@@ -211,26 +214,27 @@ private struct ArgumentParser {
   private mutating func parseShortOptions(_ argument: String) throws(UsageError) {
     // Without this check, a long option with only one dash would be a cluster: `-output` would mean
     // `-o utput`.
-    let longName = "-" + argument.prefix { $0 != "=" }
-    if longName.isLongOptionName, command.option(named: longName) != nil {
-      throw unknownOptionError(String(longName.dropFirst()))
+    let longSpelling = "-" + argument.prefix { $0 != "=" }
+    if longSpelling.isLongOptionName, command.option(named: longSpelling) != nil {
+      throw unknownOptionError(String(longSpelling.dropFirst()))
     }
 
-    var remaining = argument.dropFirst()
-    while let letter = remaining.popFirst() {
-      let name = "-\(letter)"
+    var remainingLetters = argument.dropFirst()
+    while let optionLetter = remainingLetters.popFirst() {
+      let name = "-\(optionLetter)"
       guard let option = command.option(named: name) else {
         throw unknownOptionError(
-          remaining.count + 2 == argument.count ? String(argument.prefix { $0 != "=" }) : name)
+          remainingLetters.count + 2 == argument.count
+            ? String(argument.prefix { $0 != "=" }) : name)
       }
-      if option.isFlag && remaining.first != "=" {
+      if option.isFlag && remainingLetters.first != "=" {
         try recordOption(option, as: name, attachedValue: nil)
       } else {
-        let hasEquals = remaining.first == "="
-        let attached = hasEquals ? remaining.dropFirst() : remaining
+        let hasEquals = remainingLetters.first == "="
+        let attached = hasEquals ? remainingLetters.dropFirst() : remainingLetters
         try recordOption(
           option, as: name,
-          attachedValue: hasEquals || !remaining.isEmpty ? String(attached) : nil)
+          attachedValue: hasEquals || !remainingLetters.isEmpty ? String(attached) : nil)
         return
       }
     }
@@ -241,22 +245,23 @@ private struct ArgumentParser {
   )
     throws(UsageError)
   {
-    guard let placeholder = option.valuePlaceholder else {
+    guard let valuePlaceholder = option.valuePlaceholder else {
       if let attached {
         throw UsageError("\(name.inQuotes) does not accept a value (found \(attached.inQuotes))")
       }
       valuesByName[option.primarySpelling, default: []].append("")
       return
     }
-    let value =
+    let optionValue =
       if let attached { attached } else {
-        try consumeNextValue(for: name, placeholder: placeholder)
+        try consumeNextValue(for: name, placeholder: valuePlaceholder)
       }
     if !option.isRepeatable && valuesByName[option.primarySpelling] != nil {
       throw UsageError("\(name.inQuotes) can be used only once")
     }
     valuesByName[option.primarySpelling, default: []].append(
-      try validatedChoice(value, of: name, choices: option.choices, aliases: option.choiceAliases))
+      try validatedChoice(
+        optionValue, of: name, choices: option.choices, aliases: option.choiceAliases))
   }
 
   /// Returns the next argument as the value of an option. An argument that looks like an option
@@ -264,27 +269,31 @@ private struct ArgumentParser {
   private mutating func consumeNextValue(for name: String, placeholder: String) throws(UsageError)
     -> String
   {
-    let missing = "missing \(placeholder) after \(name.inQuotes)"
+    let missingValueMessage = "missing \(placeholder) after \(name.inQuotes)"
     guard nextArgumentIndex < arguments.count, arguments[nextArgumentIndex] != "--" else {
-      throw UsageError(missing)
+      throw UsageError(missingValueMessage)
     }
-    let value = arguments[nextArgumentIndex]
-    if value.looksLikeOption {
-      let joined = name.isLongOptionName ? "\(name)=\(value)" : name + value
-      throw UsageError("\(missing); to pass \(value.inQuotes) as a value, write \(joined.inQuotes)")
+    let nextArgument = arguments[nextArgumentIndex]
+    if nextArgument.looksLikeOption {
+      let joined = name.isLongOptionName ? "\(name)=\(nextArgument)" : name + nextArgument
+      throw UsageError(
+        "\(missingValueMessage); "
+          + "to pass \(nextArgument.inQuotes) as a value, write \(joined.inQuotes)"
+      )
     }
     nextArgumentIndex += 1
-    return value
+    return nextArgument
   }
 
   private func unknownOptionError(_ name: String) -> UsageError {
-    if let hint = optionSuggestions[name], command.option(named: hint.option) != nil {
+    if let suggestion = optionSuggestions[name], command.option(named: suggestion.option) != nil {
       return UsageError(
-        "unknown option \(name.inQuotes); use \(hint.option.inQuotes), \(hint.value)")
+        "unknown option \(name.inQuotes); use \(suggestion.option.inQuotes), \(suggestion.value)")
     }
-    let names = command.allOptions.flatMap(\.spellings)
+    let optionSpellings = command.allOptions.flatMap(\.spellings)
     return .unknown(
-      "option", name, among: name.isShortOptionName ? [] : names.filter(\.isLongOptionName))
+      "option", name,
+      among: name.isShortOptionName ? [] : optionSpellings.filter(\.isLongOptionName))
   }
 }
 
@@ -294,8 +303,8 @@ extension String {
   fileprivate var looksLikeOption: Bool {
     guard utf8.count > 1, hasPrefix("-") else { return false }
     // `Double` also accepts -inf and -nan.
-    let isNumeric = dropFirst().first.map { $0 == "." || ("0"..."9").contains($0) } ?? false
-    return !isNumeric || Double(self) == nil
+    let hasNumericStart = dropFirst().first.map { $0 == "." || ("0"..."9").contains($0) } ?? false
+    return !hasNumericStart || Double(self) == nil
   }
 }
 
@@ -303,8 +312,9 @@ extension Option {
   /// The spellings and the placeholder of the option, such as `-o, --output FILE`.
   /// Long spellings are aligned with and without a short spelling.
   package var helpLabel: String {
-    let spelled = spellings.joined(separator: ", ") + (valuePlaceholder.map { " " + $0 } ?? "")
-    return spellings[0].isLongOptionName ? "    " + spelled : spelled
+    let spellingsText =
+      spellings.joined(separator: ", ") + (valuePlaceholder.map { " " + $0 } ?? "")
+    return spellings[0].isLongOptionName ? "    " + spellingsText : spellingsText
   }
 }
 

@@ -41,17 +41,17 @@ package struct TextLayout {
 
   /// Splits a paragraph into its heading and its text. A heading is a first line in capitals.
   static func splitHeading(of paragraph: String) -> (heading: String?, text: String) {
-    let lines = paragraph.split(separator: "\n", maxSplits: 1)
-    guard lines.count == 2, lines[0].allSatisfy({ $0.isUppercase || $0 == " " }),
-      lines[0].first != " "
+    let headingAndBody = paragraph.split(separator: "\n", maxSplits: 1)
+    guard headingAndBody.count == 2, headingAndBody[0].allSatisfy({ $0.isUppercase || $0 == " " }),
+      headingAndBody[0].first != " "
     else { return (nil, paragraph) }
-    return (String(lines[0]), String(lines[1]))
+    return (String(headingAndBody[0]), String(headingAndBody[1]))
   }
 
   package mutating func appendWrapped(_ body: String, indentColumns: Int) {
-    let margin = String(repeating: " ", count: indentColumns)
+    let leftMargin = String(repeating: " ", count: indentColumns)
     for line in Self.wrappedLines(of: body, width: lineWidth - indentColumns) {
-      text += margin + line + "\n"
+      text += leftMargin + line + "\n"
     }
   }
 
@@ -69,18 +69,18 @@ package struct TextLayout {
   package mutating func appendTable(
     _ rows: [(label: String, help: String)], column aligned: Int? = nil
   ) {
-    let widest = rows.map(\.label.count).filter { $0 <= 26 }.max() ?? 0
-    let column = lineWidth < 60 ? 8 : aligned ?? widest + Self.labelMarginColumns
+    let widestLabelColumns = rows.map(\.label.count).filter { $0 <= 26 }.max() ?? 0
+    let helpColumn = lineWidth < 60 ? 8 : aligned ?? widestLabelColumns + Self.labelMarginColumns
     for row in rows {
       let label = "  " + row.label
       guard !row.help.isEmpty else {
         text += label + "\n"
         continue
       }
-      let help = Self.wrappedLines(of: row.help, width: lineWidth - column)
-      let margin = String(repeating: " ", count: column)
-      let fits = label.count + 2 <= column
-      text += label + (fits ? String(repeating: " ", count: column - label.count) : "\n")
+      let help = Self.wrappedLines(of: row.help, width: lineWidth - helpColumn)
+      let margin = String(repeating: " ", count: helpColumn)
+      let fits = label.count + 2 <= helpColumn
+      text += label + (fits ? String(repeating: " ", count: helpColumn - label.count) : "\n")
       text += (fits ? "" : margin) + help.joined(separator: "\n" + margin) + "\n"
     }
   }
@@ -93,14 +93,14 @@ package struct TextLayout {
 
   package static func paragraphs(in body: String) -> [String] {
     var paragraphs: [String] = []
-    var current: [Substring] = []
-    let lines: [Substring] = body.split(separator: "\n", omittingEmptySubsequences: false)
-    for line in lines + [""] {
+    var currentLines: [Substring] = []
+    let bodyLines: [Substring] = body.split(separator: "\n", omittingEmptySubsequences: false)
+    for line in bodyLines + [""] {
       if !line.isEmpty {
-        current.append(line)
-      } else if !current.isEmpty {
-        paragraphs.append(current.joined(separator: "\n"))
-        current = []
+        currentLines.append(line)
+      } else if !currentLines.isEmpty {
+        paragraphs.append(currentLines.joined(separator: "\n"))
+        currentLines = []
       }
     }
     return paragraphs
@@ -109,23 +109,23 @@ package struct TextLayout {
   /// Returns the lines of a text that is wrapped at spaces. A word that is wider than the line gets
   /// a line of its own.
   package static func wrappedLines(of body: String, width: Int) -> [String] {
-    var lines: [String] = []
-    var line = ""
-    var length = 0
+    var wrappedLines: [String] = []
+    var currentLine = ""
+    var currentLineLength = 0
     for word in body.split(whereSeparator: { $0 == " " || $0 == "\n" }) {
       let count = word.count
-      if length > 0 && length + 1 + count > width {
-        lines.append(line)
-        line = ""
-        length = 0
+      if currentLineLength > 0 && currentLineLength + 1 + count > width {
+        wrappedLines.append(currentLine)
+        currentLine = ""
+        currentLineLength = 0
       }
-      line += (length > 0 ? " " : "") + word
-      length += (length > 0 ? 1 : 0) + count
+      currentLine += (currentLineLength > 0 ? " " : "") + word
+      currentLineLength += (currentLineLength > 0 ? 1 : 0) + count
     }
-    if length > 0 {
-      lines.append(line)
+    if currentLineLength > 0 {
+      wrappedLines.append(currentLine)
     }
-    return lines
+    return wrappedLines
   }
 }
 
@@ -142,14 +142,14 @@ package enum TextTable {
   ///   - alignsRight: A Boolean value that indicates whether all columns except the first are
   ///     right-aligned.
   package static func lines(ofRows rows: [[String]], alignsRight: Bool = false) -> [String] {
-    let count = rows.map(\.count).max() ?? 0
-    let widths = (0..<count).map { column in
+    let columnCount = rows.map(\.count).max() ?? 0
+    let columnWidths = (0..<columnCount).map { column in
       rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0
     }
     return rows.map { row in
       var line = ""
       for (column, word) in row.enumerated() {
-        let blank = String(repeating: " ", count: widths[column] - word.count)
+        let blank = String(repeating: " ", count: columnWidths[column] - word.count)
         if column > 0 {
           line += "  "
         }
@@ -168,70 +168,70 @@ extension Program {
   /// Returns the groups of options that several commands share, in the order of their first
   /// command.
   private static func sharedGroups(of commands: [Command]) -> [OptionGroup] {
-    let groups = commands.flatMap(\.optionGroups)
-    var shared: [OptionGroup] = []
-    for group in groups {
-      let isShared = groups.count { $0 == group } > 1
-      if isShared, !shared.contains(where: { $0.title == group.title }) {
-        shared.append(group)
+    let allGroups = commands.flatMap(\.optionGroups)
+    var sharedGroups: [OptionGroup] = []
+    for group in allGroups {
+      let isShared = allGroups.count { $0 == group } > 1
+      if isShared, !sharedGroups.contains(where: { $0.title == group.title }) {
+        sharedGroups.append(group)
       }
     }
-    return shared
+    return sharedGroups
   }
 
   /// Returns the manual page of the program in roff.
   package func manualPage() -> String {
-    var page = ManualPage(name: name, date: versionDate, source: "\(name) \(version)")
-    page.appendSection("Name")
-    page.appendName(name, abstract: abstract.firstSentence)
-    page.appendSection("Synopsis")
-    page.appendSynopsis(
+    var manualPage = ManualPage(name: name, date: versionDate, source: "\(name) \(version)")
+    manualPage.appendSection("Name")
+    manualPage.appendName(name, abstract: abstract.firstSentence)
+    manualPage.appendSection("Synopsis")
+    manualPage.appendSynopsis(
       prefix: "\(name) ", placeholder: "COMMAND", suffix: " [OPTIONS] [ARGUMENTS]")
     if !discussion.isEmpty {
-      page.appendSection("Description")
-      page.appendParagraphs(discussion)
+      manualPage.appendSection("Description")
+      manualPage.appendParagraphs(discussion)
     }
-    page.appendSection("Options")
+    manualPage.appendSection("Options")
     for option in Self.standardOptions {
-      page.appendItem(option)
+      manualPage.appendItem(option)
     }
-    page.appendSection("Commands")
-    let commands = allCommands.flatMap { command in
+    manualPage.appendSection("Commands")
+    let commandsWithPrograms = allCommands.flatMap { command in
       [(command, name)] + command.subcommands.map { ($0, "\(name) \(command.name)") }
     }
-    let shared = Self.sharedGroups(of: commands.map(\.0))
-    for (command, program) in commands {
-      page.appendCommand(command, of: program, sharedGroups: shared)
+    let sharedGroups = Self.sharedGroups(of: commandsWithPrograms.map(\.0))
+    for (command, program) in commandsWithPrograms {
+      manualPage.appendCommand(command, of: program, sharedGroups: sharedGroups)
     }
-    for group in shared {
-      page.appendSection("Options for \(group.title)")
+    for group in sharedGroups {
+      manualPage.appendSection("Options for \(group.title)")
       for option in group.options {
-        page.appendItem(option)
+        manualPage.appendItem(option)
       }
     }
-    page.appendSection("Exit status")
+    manualPage.appendSection("Exit status")
     for status in ExitStatus.allCases {
-      page.appendItem(["\(status.rawValue)"], placeholder: nil, text: status.descriptionText)
+      manualPage.appendItem(["\(status.rawValue)"], placeholder: nil, text: status.descriptionText)
     }
-    page.appendSection("Environment")
-    page.appendItem(
+    manualPage.appendSection("Environment")
+    manualPage.appendItem(
       ["NO_COLOR"], placeholder: nil, text: "If set and not empty, disables colors in output.")
     for variable in environmentVariables {
-      page.appendItem([variable.name], placeholder: nil, text: variable.meaning)
+      manualPage.appendItem([variable.name], placeholder: nil, text: variable.meaning)
     }
     for section in additionalManualSections {
-      page.appendSection(section.title)
-      page.appendParagraphs(section.body)
+      manualPage.appendSection(section.title)
+      manualPage.appendParagraphs(section.body)
     }
     if !examples.isEmpty {
-      page.appendSection("Examples")
-      page.appendExamples(examples)
+      manualPage.appendSection("Examples")
+      manualPage.appendExamples(examples)
     }
     if !relatedPages.isEmpty {
-      page.appendSection("See also")
-      page.appendParagraphs(relatedPages)
+      manualPage.appendSection("See also")
+      manualPage.appendParagraphs(relatedPages)
     }
-    return page.roff
+    return manualPage.roff
   }
 }
 
@@ -241,8 +241,10 @@ private struct ManualPage {
   private(set) var roff: String
 
   init(name: String, date: String, source: String) {
-    let words = [name.uppercased(), "1", date, source, "User Commands"]
-    roff = ".TH " + words.map(Self.quotedRequestArgument).joined(separator: " ") + "\n.nh\n.ad l\n"
+    let headerFields = [name.uppercased(), "1", date, source, "User Commands"]
+    roff =
+      ".TH " + headerFields.map(Self.quotedRequestArgument).joined(separator: " ")
+      + "\n.nh\n.ad l\n"
   }
 
   mutating func appendSection(_ title: String) {
@@ -277,8 +279,8 @@ private struct ManualPage {
   }
 
   mutating func appendItem(_ names: [String], placeholder value: String?, text: String) {
-    let spelled = names.map { "\\fB\(Self.roffEscaped($0))\\fR" }.joined(separator: ", ")
-    roff += ".TP\n\(spelled)\(value.map { " \\fI\(Self.roffEscaped($0))\\fR" } ?? "")\n"
+    let namesText = names.map { "\\fB\(Self.roffEscaped($0))\\fR" }.joined(separator: ", ")
+    roff += ".TP\n\(namesText)\(value.map { " \\fI\(Self.roffEscaped($0))\\fR" } ?? "")\n"
     roff += Self.escapedTextLine(text)
   }
 
@@ -301,13 +303,15 @@ private struct ManualPage {
     for argument in command.arguments {
       appendItem([argument.usageForm], placeholder: nil, text: argument.fullHelpText)
     }
-    let own = command.optionGroups.filter { !shared.contains($0) }
-    for option in command.options + own.flatMap(\.options) {
+    let ownGroups = command.optionGroups.filter { !shared.contains($0) }
+    for option in command.options + ownGroups.flatMap(\.options) {
       appendItem(option)
     }
-    let elsewhere = command.optionGroups.filter(shared.contains).map { $0.title.lowercased() }
-    if !elsewhere.isEmpty {
-      appendParagraphs("Options for \(elsewhere.joined(separator: ", ")): see below.")
+    let sharedGroupTitles = command.optionGroups.filter(shared.contains).map {
+      $0.title.lowercased()
+    }
+    if !sharedGroupTitles.isEmpty {
+      appendParagraphs("Options for \(sharedGroupTitles.joined(separator: ", ")): see below.")
     }
     if !command.examples.isEmpty {
       roff += ".PP\nExamples:\n"
@@ -331,8 +335,10 @@ private struct ManualPage {
   }
 
   private static func escapedTextLine(_ text: String) -> String {
-    let joined = text.first == " " ? text : text.split(separator: "\n").joined(separator: " ")
-    return (joined.hasPrefix(".") || joined.hasPrefix("'") ? "\\&" : "") + roffEscaped(joined)
+    let singleLineText =
+      text.first == " " ? text : text.split(separator: "\n").joined(separator: " ")
+    return (singleLineText.hasPrefix(".") || singleLineText.hasPrefix("'") ? "\\&" : "")
+      + roffEscaped(singleLineText)
       + "\n"
   }
 
@@ -344,17 +350,18 @@ private struct ManualPage {
   ]
 
   private static func roffEscaped(_ text: String) -> String {
-    var result = ""
+    var escapedText = ""
     for scalar in text.unicodeScalars {
       if let name = roffNamesByCharacter[scalar] {
-        result += "\\" + name
+        escapedText += "\\" + name
       } else if scalar.isASCII {
-        result.unicodeScalars.append(scalar)
+        escapedText.unicodeScalars.append(scalar)
       } else {
         let digits = String(scalar.value, radix: 16, uppercase: true)
-        result += "\\[u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits + "]"
+        escapedText +=
+          "\\[u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits + "]"
       }
     }
-    return result
+    return escapedText
   }
 }

@@ -23,8 +23,9 @@ package final class RawTerminal {
   /// The descriptors to wait for before `readKeys(at:)` is called. They can change after every
   /// call.
   package var terminalDescriptors: [Int32] {
-    let wake = TerminalMode.wakeDescriptor
-    return isClosed || !TerminalMode.enterRawMode() ? [wake] : [wake, terminalDescriptor]
+    let wakeDescriptor = TerminalMode.wakeDescriptor
+    return isClosed || !TerminalMode.enterRawMode()
+      ? [wakeDescriptor] : [wakeDescriptor, terminalDescriptor]
   }
 
   /// Returns the maximum time to wait for the descriptors, or nil to wait without a timeout.
@@ -44,27 +45,29 @@ package final class RawTerminal {
   }
 
   private func readBytes() -> [UInt8] {
-    var ready = pollfd(fd: terminalDescriptor, events: Int16(POLLIN), revents: 0)
-    guard !isClosed, unsafe poll(&ready, 1, 0) > 0 else { return [] }
-    guard Int32(ready.revents) & (POLLHUP | POLLERR | POLLNVAL) == 0 else {
+    var pollEntry = pollfd(fd: terminalDescriptor, events: Int16(POLLIN), revents: 0)
+    guard !isClosed, unsafe poll(&pollEntry, 1, 0) > 0 else { return [] }
+    guard Int32(pollEntry.revents) & (POLLHUP | POLLERR | POLLNVAL) == 0 else {
       isClosed = true
       return []
     }
     guard TerminalMode.enterRawMode() else { return [] }
     // With SIGTTIN blocked, the read fails instead of stopping the process if another job takes the
     // terminal now.
-    var only = sigset_t()
-    var before = sigset_t()
-    unsafe sigemptyset(&only)
-    unsafe sigaddset(&only, SIGTTIN)
-    unsafe pthread_sigmask(SIG_BLOCK, &only, &before)
-    defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
-    var bytes = [UInt8](repeating: 0, count: 256)
-    let count = unsafe Glibc.read(terminalDescriptor, &bytes, bytes.count)
-    if count < 0 && errno == EIO && TerminalMode.isForegroundJob(ofTerminal: terminalDescriptor) {
+    var blockedSignals = sigset_t()
+    var previousSignals = sigset_t()
+    unsafe sigemptyset(&blockedSignals)
+    unsafe sigaddset(&blockedSignals, SIGTTIN)
+    unsafe pthread_sigmask(SIG_BLOCK, &blockedSignals, &previousSignals)
+    defer { unsafe pthread_sigmask(SIG_SETMASK, &previousSignals, nil) }
+    var readBuffer = [UInt8](repeating: 0, count: 256)
+    let readByteCount = unsafe Glibc.read(terminalDescriptor, &readBuffer, readBuffer.count)
+    if readByteCount < 0 && errno == EIO
+      && TerminalMode.isForegroundJob(ofTerminal: terminalDescriptor)
+    {
       isClosed = true
     }
-    return Array(bytes.prefix(max(0, count)))
+    return Array(readBuffer.prefix(max(0, readByteCount)))
   }
 }
 
@@ -84,42 +87,42 @@ struct KeyDecoder {
   /// Returns the keys that the given bytes complete, and the key Escape if its timeout has passed
   /// without further bytes.
   mutating func decode(_ bytes: [UInt8], at now: Duration) -> [KeyPress] {
-    var keys: [KeyPress] = []
+    var decodedKeys: [KeyPress] = []
     // A lone escape byte is the Escape key. Any other incomplete sequence is dropped.
     if let sequenceDeadline, now >= sequenceDeadline {
       if pendingBytes == [0x1B] {
-        keys.append(.escape)
+        decodedKeys.append(.escape)
       }
       pendingBytes = []
       self.sequenceDeadline = nil
     }
-    if bytes.isEmpty { return keys }
+    if bytes.isEmpty { return decodedKeys }
     pendingBytes += bytes
-    var start = 0
-    while start < pendingBytes.count {
-      guard let (key, length) = Self.firstKey(in: pendingBytes[start...]) else { break }
+    var startIndex = 0
+    while startIndex < pendingBytes.count {
+      guard let (key, length) = Self.firstKey(in: pendingBytes[startIndex...]) else { break }
       if let key {
-        keys.append(key)
+        decodedKeys.append(key)
       }
-      start += length
+      startIndex += length
     }
-    pendingBytes.removeFirst(start)
+    pendingBytes.removeFirst(startIndex)
     sequenceDeadline = pendingBytes.isEmpty ? nil : now + Self.maximumSequencePause
-    return keys
+    return decodedKeys
   }
 
   /// Returns the first key in the bytes and its length in bytes.
   /// The key is nil for an unknown sequence, and the result is nil if more bytes are needed.
   private static func firstKey(in bytes: ArraySlice<UInt8>) -> (key: KeyPress?, length: Int)? {
-    guard let byte = bytes.first else { return nil }
-    switch byte {
+    guard let firstByte = bytes.first else { return nil }
+    switch firstByte {
     case 0x1B: return escapeSequenceKey(bytes)
     case 0x0A, 0x0D: return (.enter, 1)
     case 0x09: return (.tab, 1)
     case 0x08, 0x7F: return (.backspace, 1)
-    case 0x01...0x1A: return (.control(Character(Unicode.Scalar(byte + 0x60))), 1)
+    case 0x01...0x1A: return (.control(Character(Unicode.Scalar(firstByte + 0x60))), 1)
     case 0x00...0x1F: return (nil, 1)
-    case 0x20...0x7E: return (.character(Character(Unicode.Scalar(byte))), 1)
+    case 0x20...0x7E: return (.character(Character(Unicode.Scalar(firstByte))), 1)
     default: return characterKey(bytes)
     }
   }
@@ -127,34 +130,39 @@ struct KeyDecoder {
   /// Returns the key for a character of several UTF-8 bytes. Invalid bytes are skipped one at a
   /// time.
   private static func characterKey(_ bytes: ArraySlice<UInt8>) -> (key: KeyPress?, length: Int)? {
-    let length =
+    let characterByteCount =
       switch bytes[bytes.startIndex] {
       case 0xC2...0xDF: 2
       case 0xE0...0xEF: 3
       case 0xF0...0xF4: 4
       default: 1
       }
-    let whole = bytes.prefix(length)
-    guard length > 1, whole.dropFirst().allSatisfy({ $0 & 0xC0 == 0x80 }) else { return (nil, 1) }
-    guard whole.count == length else { return nil }
-    guard let text = String(validating: whole, as: UTF8.self), let character = text.first else {
+    let characterBytes = bytes.prefix(characterByteCount)
+    guard characterByteCount > 1, characterBytes.dropFirst().allSatisfy({ $0 & 0xC0 == 0x80 })
+    else { return (nil, 1) }
+    guard characterBytes.count == characterByteCount else { return nil }
+    guard let characterText = String(validating: characterBytes, as: UTF8.self),
+      let character = characterText.first
+    else {
       return (nil, 1)
     }
     // C1 controls are dropped like unknown sequences.
     return (
-      bytes.first == 0xC2 && whole.last.map { $0 < 0xA0 } == true ? nil : .character(character),
-      length
+      bytes.first == 0xC2 && characterBytes.last.map { $0 < 0xA0 } == true
+        ? nil : .character(character),
+      characterByteCount
     )
   }
 
   private static func escapeSequenceKey(_ bytes: ArraySlice<UInt8>) -> (
     key: KeyPress?, length: Int
   )? {
-    let body = bytes.dropFirst()
-    switch body.first {
+    let sequenceBody = bytes.dropFirst()
+    switch sequenceBody.first {
     case nil: return nil
-    case UInt8(ascii: "O"): return body.dropFirst().first.map { (cursorKey(forFinalByte: $0), 3) }
-    case UInt8(ascii: "["): return controlSequenceKey(body.dropFirst())
+    case UInt8(ascii: "O"):
+      return sequenceBody.dropFirst().first.map { (cursorKey(forFinalByte: $0), 3) }
+    case UInt8(ascii: "["): return controlSequenceKey(sequenceBody.dropFirst())
     // The Escape key, followed by another key.
     default: return (.escape, 1)
     }
@@ -167,19 +175,22 @@ struct KeyDecoder {
   )? {
     // The function keys of the Linux console have a second bracket before the final byte.
     let hasBracket = body.first == UInt8(ascii: "[")
-    let remaining = hasBracket ? body.dropFirst() : body
-    let parameters = remaining.prefix { (0x20...0x3F).contains($0) }
-    let length = 2 + (hasBracket ? 1 : 0) + parameters.count
-    guard let final = remaining.dropFirst(parameters.count).first else {
-      return length < maximumSequenceByteCount ? nil : (nil, length)
+    let sequenceBytes = hasBracket ? body.dropFirst() : body
+    let parameterBytes = sequenceBytes.prefix { (0x20...0x3F).contains($0) }
+    let sequenceByteCount = 2 + (hasBracket ? 1 : 0) + parameterBytes.count
+    guard let finalByte = sequenceBytes.dropFirst(parameterBytes.count).first else {
+      return sequenceByteCount < maximumSequenceByteCount ? nil : (nil, sequenceByteCount)
     }
     // Another control character inside the sequence restarts it.
-    guard (0x40...0x7E).contains(final) else { return (nil, length) }
-    if hasBracket { return (nil, length + 1) }
-    guard final == UInt8(ascii: "~") else { return (cursorKey(forFinalByte: final), length + 1) }
+    guard (0x40...0x7E).contains(finalByte) else { return (nil, sequenceByteCount) }
+    if hasBracket { return (nil, sequenceByteCount + 1) }
+    guard finalByte == UInt8(ascii: "~") else {
+      return (cursorKey(forFinalByte: finalByte), sequenceByteCount + 1)
+    }
     // The part after a semicolon encodes Shift and Control.
-    let number = String(decoding: parameters.prefix { $0 != UInt8(ascii: ";") }, as: UTF8.self)
-    return (editingKeysByNumber[number], length + 1)
+    let keyNumber = String(
+      decoding: parameterBytes.prefix { $0 != UInt8(ascii: ";") }, as: UTF8.self)
+    return (editingKeysByNumber[keyNumber], sequenceByteCount + 1)
   }
 
   private static let editingKeysByNumber: [String: KeyPress] = [

@@ -49,14 +49,14 @@ package struct Option: Equatable, Sendable {
   package var primarySpelling: String { spellings.first(where: \.isLongOptionName) ?? spellings[0] }
 
   var fullHelpText: String {
-    var text = helpText.appendingChoices(choices)
+    var fullText = helpText.appendingChoices(choices)
     if let defaultText {
-      text += " Default: \(defaultText)."
+      fullText += " Default: \(defaultText)."
     }
     if isRepeatable && !isFlag {
-      text += " May be repeated."
+      fullText += " May be repeated."
     }
-    return text
+    return fullText
   }
 }
 
@@ -75,9 +75,9 @@ package struct TypedOption<Value>: OptionDeclaration {
     _ option: Option, default text: String? = nil,
     readValue: @escaping @Sendable (ParsedArguments) throws(UsageError) -> Value
   ) {
-    var option = option
-    option.defaultText = option.defaultText ?? text
-    self.option = option
+    var newOption = option
+    newOption.defaultText = newOption.defaultText ?? text
+    self.option = newOption
     self.readValue = readValue
   }
 }
@@ -143,10 +143,10 @@ extension Option {
   )
     -> TypedOption<Choice?>
   {
-    var option = self
-    option.choices = Choice.allCases.map(\.rawValue)
-    option.completion = .candidates(option.choices)
-    return TypedOption(option) { arguments throws(UsageError) in
+    var optionWithChoices = self
+    optionWithChoices.choices = Choice.allCases.map(\.rawValue)
+    optionWithChoices.completion = .candidates(optionWithChoices.choices)
+    return TypedOption(optionWithChoices) { arguments throws(UsageError) in
       arguments.value(primarySpelling).flatMap(Choice.init(rawValue:))
     }
   }
@@ -156,9 +156,10 @@ extension Option {
   )
     -> TypedOption<Choice>
   {
-    let choice = choice(of: Choice.self)
-    return TypedOption(choice.option, default: value.rawValue) { arguments throws(UsageError) in
-      try choice.readValue(arguments) ?? value
+    let parsedChoice = choice(of: Choice.self)
+    return TypedOption(parsedChoice.option, default: value.rawValue) {
+      arguments throws(UsageError) in
+      try parsedChoice.readValue(arguments) ?? value
     }
   }
 }
@@ -218,8 +219,8 @@ package struct Argument: Sendable {
 
   /// The form of the argument in a usage line, such as `PATTERN`, `PATTERN...`, or `[PATTERN]`.
   package var usageForm: String {
-    let text = isRepeatable ? name + "..." : name
-    return isOptional ? "[\(text)]" : text
+    let usageText = isRepeatable ? name + "..." : name
+    return isOptional ? "[\(usageText)]" : usageText
   }
 
   var fullHelpText: String { helpText.appendingChoices(choices) }

@@ -24,12 +24,12 @@ package struct ParsedArguments: Sendable {
 
   /// The parsed arguments without default values, as the user entered them.
   package var withoutDefaults: ParsedArguments {
-    var arguments = self
+    var givenArguments = self
     for key in originsByOption.keys {
-      arguments.valuesByName[key] = nil
+      givenArguments.valuesByName[key] = nil
     }
-    arguments.originsByOption = [:]
-    return arguments
+    givenArguments.originsByOption = [:]
+    return givenArguments
   }
 
   package func hasFlag(_ name: String) -> Bool { !values(name).isEmpty }
@@ -37,10 +37,10 @@ package struct ParsedArguments: Sendable {
   package func values(_ name: String) -> [String] { valuesByName[primaryName(for: name)] ?? [] }
 
   package func argument(_ name: String) -> String {
-    guard let value = value(name) else {
+    guard let argumentValue = value(name) else {
       preconditionFailure("\(name) is not a required argument of \(command.name).")
     }
-    return value
+    return argumentValue
   }
 
   package subscript<Value>(_ option: TypedOption<Value>) -> Value {
@@ -50,7 +50,7 @@ package struct ParsedArguments: Sendable {
   package subscript<Value>(_ argument: TypedArgument<Value>) -> Value { argument.readValue(self) }
 
   private func primaryName(for name: String) -> String {
-    if let option = command.option(named: name) { return option.primarySpelling }
+    if let namedOption = command.option(named: name) { return namedOption.primarySpelling }
     precondition(
       command.arguments.contains { $0.name == name }, "\(command.name) declares no \(name).")
     return name
@@ -61,13 +61,14 @@ package struct ParsedArguments: Sendable {
   package func integer(_ name: String, in range: ClosedRange<Int> = Int.min...Int.max)
     throws(UsageError) -> Int?
   {
-    guard let text = value(name) else { return nil }
+    guard let valueText = value(name) else { return nil }
     guard
-      let number = Int(text) ?? parseNumberWithUnit(name, text: text).flatMap(Int.init(exactly:)),
+      let number = Int(valueText)
+        ?? parseNumberWithUnit(name, text: valueText).flatMap(Int.init(exactly:)),
       range.contains(number)
     else {
       throw unexpectedValueError(
-        of: name, text: text, expected: "a whole number",
+        of: name, text: valueText, expected: "a whole number",
         minimum: range.lowerBound == .min ? nil : "\(range.lowerBound)",
         maximum: range.upperBound == .max ? nil : "\(range.upperBound)")
     }
@@ -81,25 +82,26 @@ package struct ParsedArguments: Sendable {
   )
     throws(UsageError) -> Double?
   {
-    guard let text = value(name) else { return nil }
-    guard let number = Double(text) ?? parseNumberWithUnit(name, text: text), number.isFinite,
-      range.contains(number)
+    guard let valueText = value(name) else { return nil }
+    guard let parsedNumber = Double(valueText) ?? parseNumberWithUnit(name, text: valueText),
+      parsedNumber.isFinite,
+      range.contains(parsedNumber)
     else {
       let ends = [range.lowerBound, range.upperBound].map {
         $0.isFinite ? NumberFormatting.plainText($0) : nil
       }
       throw unexpectedValueError(
-        of: name, text: text, expected: "a number", minimum: ends[0], maximum: ends[1])
+        of: name, text: valueText, expected: "a number", minimum: ends[0], maximum: ends[1])
     }
-    return number
+    return parsedNumber
   }
 
   /// Returns a number with a unit that suits the placeholder of the option, such as `2s`,
   /// `44.1kHz`, or `80%`.
   private func parseNumberWithUnit(_ name: String, text: String) -> Double? {
-    let key = primaryName(for: name)
-    let meaning = command.option(named: key)?.valuePlaceholder ?? key
-    for (unit, factor) in Self.unitsByPlaceholder[meaning] ?? [] {
+    let primarySpelling = primaryName(for: name)
+    let valueMeaning = command.option(named: primarySpelling)?.valuePlaceholder ?? primarySpelling
+    for (unit, factor) in Self.unitsByPlaceholder[valueMeaning] ?? [] {
       guard text.lowercased().hasSuffix(unit) else { continue }
       let digits = text.dropLast(unit.count)
       guard let number = Double(digits.last == " " ? digits.dropLast() : digits) else { continue }
@@ -124,14 +126,14 @@ package struct ParsedArguments: Sendable {
   )
     -> UsageError
   {
-    let limits =
+    let limitsText =
       switch (minimum, maximum) {
       case (let minimum?, let maximum?): " from \(minimum) to \(maximum)"
       case (let minimum?, nil): " of at least \(minimum)"
       case (nil, let maximum?): " of at most \(maximum)"
       case (nil, nil): ""
       }
-    return .invalidValue(of: name, expected: "\(kind)\(limits)", actual: text)
+    return .invalidValue(of: name, expected: "\(kind)\(limitsText)", actual: text)
   }
 }
 
@@ -160,11 +162,11 @@ package struct UsageError: Error, Equatable, CustomStringConvertible {
     of name: String, value: String, choices: [String], aliases: [String] = []
   ) -> UsageError {
     // A long list is easier to read in the help, to which the message refers.
-    let message =
+    let baseMessage =
       choices.count > 12
       ? "invalid value \(value.inQuotes) for \(name.inQuotes)"
       : "invalid value \(value.inQuotes) for \(name.inQuotes): expected \(choices.joinedWithOr)"
-    return UsageError(message + Suggestion.didYouMeanText(for: value, among: choices + aliases))
+    return UsageError(baseMessage + Suggestion.didYouMeanText(for: value, among: choices + aliases))
   }
 }
 
@@ -179,8 +181,8 @@ extension InputOverwriteCheck {
   /// Throws an error if an output would overwrite an input, or if its folder does not exist.
   package func checkOutputPath(_ path: String, option: String) throws(UsageError) {
     try checkIsNotInput(path, option: option)
-    if let obstacle = Self.obstacle(toCreating: path) {
-      throw UsageError("cannot write \(path.inQuotes): \(obstacle)")
+    if let creationObstacle = Self.obstacle(toCreating: path) {
+      throw UsageError("cannot write \(path.inQuotes): \(creationObstacle)")
     }
   }
 }
@@ -189,32 +191,32 @@ extension ParsedArguments {
   private static let standardOutput = "-"
 
   package var overwriteCheck: InputOverwriteCheck {
-    var paths: [String] = []
+    var inputPaths: [String] = []
     for argument in command.arguments {
-      paths += valuesByName[argument.name] ?? []
+      inputPaths += valuesByName[argument.name] ?? []
     }
     for option in command.allOptions where option.outputExtensions == nil {
       let values = valuesByName[option.primarySpelling] ?? []
       if option.completion.pathCompletion != .none {
-        paths += values
+        inputPaths += values
       }
       // The value is a list such as `2=haptics,profile=mine.json`.
-      paths += values.flatMap { $0.split(separator: ",") }.compactMap { word in
+      inputPaths += values.flatMap { $0.split(separator: ",") }.compactMap { word in
         word.lastIndex(of: "=").map { String(word[word.index(after: $0)...]) }
       }
     }
-    return InputOverwriteCheck(reading: paths)
+    return InputOverwriteCheck(reading: inputPaths)
   }
 
   /// Checks the output files that the options name, before the command runs. No output may
   /// overwrite an input or another output, and each extension and folder must be valid.
   func checkOutputs() throws(UsageError) {
-    let inputs = overwriteCheck
+    let inputCheck = overwriteCheck
     var optionsByPath: [String: String] = [:]
     for option in command.allOptions {
       guard let extensions = option.outputExtensions else { continue }
       for path in valuesByName[option.primarySpelling] ?? [] where path != Self.standardOutput {
-        try inputs.checkOutputPath(path, option: option.primarySpelling)
+        try inputCheck.checkOutputPath(path, option: option.primarySpelling)
         let name = path.lowercased()
         if !extensions.isEmpty, !extensions.contains(where: { name.hasSuffix("." + $0) }) {
           let extensionList = extensions.map { ".\($0)" }.joinedWithOr

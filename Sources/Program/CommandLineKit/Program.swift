@@ -96,14 +96,14 @@ package struct Program: Sendable {
   ]
 
   var allCommands: [Command] {
-    let commands = commands
-    return commands + [helpCommand(listing: commands)]
+    let ownCommands = commands
+    return ownCommands + [helpCommand(listing: ownCommands)]
   }
 
   /// Returns the command with the given name, or nil if there is none. No other command is created.
   package func command(named name: String) -> Command? {
-    if let entry = commandReferences.first(where: { $0.name == name }) {
-      return entry.makeCommand()
+    if let commandReference = commandReferences.first(where: { $0.name == name }) {
+      return commandReference.makeCommand()
     }
     return name == Self.helpVerb ? helpCommand(listing: commands) : nil
   }
@@ -140,9 +140,9 @@ package struct Program: Sendable {
   }
 
   package func findCommand(_ verb: String) throws(UsageError) -> Command {
-    if let command = command(named: verb) { return command }
-    if let alternative = verbSuggestions[verb] {
-      throw UsageError("unknown command \(verb.inQuotes); \(alternative)")
+    if let foundCommand = command(named: verb) { return foundCommand }
+    if let suggestedVerb = verbSuggestions[verb] {
+      throw UsageError("unknown command \(verb.inQuotes); \(suggestedVerb)")
     }
     throw .unknown("command", verb, among: commandReferences.map(\.name) + [Self.helpVerb])
   }
@@ -150,12 +150,12 @@ package struct Program: Sendable {
   /// Runs a command line, and converts a thrown error to a message and an exit status.
   package func run(_ arguments: [String], on terminal: Terminal) -> ExitStatus {
     // The program and the command, whose help explains a usage error.
-    var path = name
+    var commandPath = name
     do {
-      return try run(arguments, on: terminal, path: &path)
+      return try run(arguments, on: terminal, path: &commandPath)
     } catch let error as UsageError {
       terminal.report("\(name): \(error)")
-      terminal.report("See '\(path) --help'.")
+      terminal.report("See '\(commandPath) --help'.")
       return .usageError
     } catch let error as StreamError where error.isBrokenPipe {
       return .success
@@ -169,34 +169,36 @@ package struct Program: Sendable {
   private func run(_ arguments: [String], on terminal: Terminal, path: inout String) throws
     -> ExitStatus
   {
-    guard let first = arguments.first else {
+    guard let firstArgument = arguments.first else {
       try terminal.errorOutput.write(helpText(for: terminal.errorOutput), wraps: false)
       return .usageError
     }
-    if Option.helpOption.spellings.contains(first) {
+    if Option.helpOption.spellings.contains(firstArgument) {
       let namesCommand = arguments.count > 1 && !arguments[1].hasPrefix("-")
       let helpArguments = namesCommand ? Array(arguments.dropFirst()) : []
       return run([Self.helpVerb] + helpArguments, on: terminal)
     }
-    if first == "--version" {
+    if firstArgument == "--version" {
       try terminal.output.writeLine("\(name) \(version)")
       return .success
     }
-    if first.hasPrefix("-") { throw misplacedOptionError(first) }
-    var command = try findCommand(first)
-    var program = name
-    var remaining = arguments.dropFirst()
+    if firstArgument.hasPrefix("-") { throw misplacedOptionError(firstArgument) }
+    var command = try findCommand(firstArgument)
+    var programPath = name
+    var remainingArguments = arguments.dropFirst()
     // Errors in the arguments of `help` refer to the list of commands, so `path` stays the program.
     if command.name != Self.helpVerb {
       path += " " + command.name
     }
-    if !command.subcommands.isEmpty, let verb = remaining.first, !verb.hasPrefix("-") {
-      program = path
-      command = try command.findSubcommand(verb)
-      remaining = remaining.dropFirst()
+    if !command.subcommands.isEmpty, let subcommandVerb = remainingArguments.first,
+      !subcommandVerb.hasPrefix("-")
+    {
+      programPath = path
+      command = try command.findSubcommand(subcommandVerb)
+      remainingArguments = remainingArguments.dropFirst()
       path += " " + command.name
     }
-    return try run(command, of: program, Array(remaining), on: terminal)
+    return try run(command, of: programPath, Array(remainingArguments), on: terminal)
   }
 
   /// Shows the help of a command, or parses its arguments and runs it.
@@ -204,71 +206,72 @@ package struct Program: Sendable {
     _ command: Command, of program: String, _ arguments: [String], on terminal: Terminal
   ) throws -> ExitStatus {
     // A help option before `--` takes precedence over everything else.
-    let options = arguments.prefix { $0 != "--" }
-    if let option = options.first(where: Option.helpOption.spellings.contains) {
-      let isShort = option == Option.helpOption.spellings[0]
+    let argumentsBeforeDashes = arguments.prefix { $0 != "--" }
+    if let helpOption = argumentsBeforeDashes.first(where: Option.helpOption.spellings.contains) {
+      let isShort = helpOption == Option.helpOption.spellings[0]
       try terminal.output.write(
         command.helpText(of: program, for: terminal.output, isShort: isShort), wraps: false)
       return .success
     }
-    var parsed = try command.parseArguments(
+    var parsedArguments = try command.parseArguments(
       arguments, optionSuggestions: optionSuggestions, acceptedFlags: universalFlags)
-    try addDefaults(&parsed, terminal)
-    try parsed.checkOutputs()
-    return try command.action(parsed, terminal)
+    try addDefaults(&parsedArguments, terminal)
+    try parsedArguments.checkOutputs()
+    return try command.action(parsedArguments, terminal)
   }
 
   private func misplacedOptionError(_ argument: String) -> UsageError {
-    let option = String(argument.prefix { $0 != "=" })
-    if let alternative = verbSuggestions[option] {
-      return UsageError("unknown option \(option.inQuotes); \(alternative)")
+    let optionSpelling = String(argument.prefix { $0 != "=" })
+    if let suggestion = verbSuggestions[optionSpelling] {
+      return UsageError("unknown option \(optionSpelling.inQuotes); \(suggestion)")
     }
     if commands.flatMap({ [$0] + $0.subcommands }).contains(where: {
-      $0.option(named: option) != nil
+      $0.option(named: optionSpelling) != nil
     }) {
-      return UsageError("\(option.inQuotes) must follow a command")
+      return UsageError("\(optionSpelling.inQuotes) must follow a command")
     }
-    return .unknown("option", option, among: Self.standardOptions.flatMap(\.spellings))
+    return .unknown("option", optionSpelling, among: Self.standardOptions.flatMap(\.spellings))
   }
 
   /// The column at which descriptions begin in all tables of commands.
   private var commandDescriptionColumn: Int {
-    let names = commandReferences.map(\.name) + [Self.helpVerb]
-    return (names.map(\.count).max() ?? 0) + TextLayout.labelMarginColumns
+    let verbNames = commandReferences.map(\.name) + [Self.helpVerb]
+    return (verbNames.map(\.count).max() ?? 0) + TextLayout.labelMarginColumns
   }
 
   package var usageLine: String { "\(name) COMMAND [OPTIONS] [ARGUMENTS]" }
 
   package func helpText(for output: Output) -> String {
-    var layout = TextLayout(for: output)
-    layout.appendParagraphs(abstract)
-    layout.appendHeading("Usage")
-    layout.appendWrapped(usageLine, indentColumns: 2)
-    layout.appendParagraphs(discussion)
+    var textLayout = TextLayout(for: output)
+    textLayout.appendParagraphs(abstract)
+    textLayout.appendHeading("Usage")
+    textLayout.appendWrapped(usageLine, indentColumns: 2)
+    textLayout.appendParagraphs(discussion)
     for (index, group) in commandGroups.enumerated() {
-      layout.appendHeading(group.title)
+      textLayout.appendHeading(group.title)
       var commands = group.references.map { $0.makeCommand() }
       if index == commandGroups.count - 1 {
         commands.append(helpCommand(listing: self.commands))
       }
-      layout.appendTable(commands.map { ($0.name, $0.abstract) }, column: commandDescriptionColumn)
+      textLayout.appendTable(
+        commands.map { ($0.name, $0.abstract) }, column: commandDescriptionColumn)
     }
-    layout.appendHeading("Options")
-    layout.appendTable(Self.standardOptions.map { ($0.helpLabel, $0.helpText) })
-    layout.appendExamples(examples)
-    layout.appendParagraphs("Run '\(name) help COMMAND' for the options of a command.")
-    return layout.text
+    textLayout.appendHeading("Options")
+    textLayout.appendTable(Self.standardOptions.map { ($0.helpLabel, $0.helpText) })
+    textLayout.appendExamples(examples)
+    textLayout.appendParagraphs("Run '\(name) help COMMAND' for the options of a command.")
+    return textLayout.text
   }
 }
 
 extension Command {
   package func findSubcommand(_ verb: String) throws(UsageError) -> Command {
-    if let command = subcommands.first(where: { $0.name == verb }) { return command }
-    let names = subcommands.map(\.name)
-    let question = Suggestion.didYouMeanText(for: verb, among: names)
+    if let subcommand = subcommands.first(where: { $0.name == verb }) { return subcommand }
+    let subcommandNames = subcommands.map(\.name)
+    let suggestionText = Suggestion.didYouMeanText(for: verb, among: subcommandNames)
     throw UsageError(
       "unknown command \(verb.inQuotes) after \(name.inQuotes)"
-        + (question.isEmpty ? "; expected \(names.joinedWithOr)" : question))
+        + (suggestionText.isEmpty ? "; expected \(subcommandNames.joinedWithOr)" : suggestionText))
   }
 }
 

@@ -12,8 +12,8 @@ extension Program {
 
   /// The commands for completion scripts. The arguments of `help` are completed with command names.
   var commandsForCompletion: [Command] {
-    let commands = allCommands
-    let names = commands.dropLast().map { command in
+    let allProgramCommands = allCommands
+    let helpTopicNames = allProgramCommands.dropLast().map { command in
       Command(
         command.name, abstract: command.abstract,
         arguments: command.subcommands.isEmpty
@@ -23,11 +23,11 @@ extension Program {
           ]
       ) { _, _ in .success }
     }
-    return commands.map { command in
+    return allProgramCommands.map { command in
       guard command.name == "help" else { return command }
       var help = command
       help.arguments = []
-      help.subcommands = names
+      help.subcommands = helpTopicNames
       return help
     }
   }
@@ -38,10 +38,10 @@ extension Program {
 extension String {
   /// The text as a single word of a POSIX shell or zsh, quoted only if necessary.
   package var asShellWord: String {
-    let isPlain = allSatisfy {
+    let needsNoQuotes = allSatisfy {
       $0.isASCII && ($0.isLetter || $0.isNumber || "._/-+=:,".contains($0))
     }
-    return isPlain && !isEmpty ? self : inShellQuotes
+    return needsNoQuotes && !isEmpty ? self : inShellQuotes
   }
 
   var inShellQuotes: String {
@@ -51,8 +51,8 @@ extension String {
   /// The text up to the first period, which fits next to a name in a completion list.
   var firstSentence: String {
     let words = split(separator: " ")
-    guard let end = words.firstIndex(where: { $0.hasSuffix(".") }) else { return self }
-    return String(words[...end].joined(separator: " ").dropLast())
+    guard let sentenceEnd = words.firstIndex(where: { $0.hasSuffix(".") }) else { return self }
+    return String(words[...sentenceEnd].joined(separator: " ").dropLast())
   }
 
   package func escapingWithBackslash(_ characters: Set<Character>) -> String {
@@ -63,29 +63,29 @@ extension String {
 extension Program {
   /// Returns a completion script for bash 4.4 and later, without other dependencies.
   func bashCompletionScript() -> String {
-    let function = "_" + asShellIdentifier
+    let functionName = "_" + asShellIdentifier
     return """
       # Completion of \(name) for bash.
-      \(function)_words() {
+      \(functionName)_words() {
         mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "$1" -- "$current")
       }
-      \(function)_folders() {
+      \(functionName)_folders() {
         compopt -o filenames
         mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -d -- "$current")
       }
-      \(function)_files() {
+      \(functionName)_files() {
         local ending
         compopt -o filenames
         if (($# == 0)); then
           mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$current")
           return
         fi
-        \(function)_folders
+        \(functionName)_folders
         for ending; do
           mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -X "!*.$ending" -- "$current")
         done
       }
-      \(function)() {
+      \(functionName)() {
         local current previous verb part piece space line=$COMP_LINE
         local -a words=()
         COMPREPLY=()
@@ -107,83 +107,86 @@ extension Program {
         # Readline replaces only its last part.
         piece=${COMP_WORDS[COMP_CWORD]}
         [[ $piece == [:=] ]] && piece=
-        \(function)_offer
+        \(functionName)_offer
         COMPREPLY=("${COMPREPLY[@]#"${current%"$piece"}"}")
       }
-      \(function)_offer() {
+      \(functionName)_offer() {
         if ((${#words[@]} == 2)); then
           if [[ $current == -* ]]; then
-            \(function)_words \(bashWordList(Self.standardOptions.flatMap(\.spellings)))
+            \(functionName)_words \(bashWordList(Self.standardOptions.flatMap(\.spellings)))
           else
-            \(function)_words \(bashWordList(allCommands.map(\.name)))
+            \(functionName)_words \(bashWordList(allCommands.map(\.name)))
           fi
           return
         fi
         case $verb in
       \(commandsForCompletion.map(bashCaseClause).joined())  esac
       }
-      complete -F \(function) \(name)
+      complete -F \(functionName) \(name)
 
       """
   }
 
   private func bashCaseClause(_ command: Command) -> String {
-    var text = "    \(command.name))\n"
+    var caseClause = "    \(command.name))\n"
     if !command.subcommands.isEmpty {
-      text += "      if ((${#words[@]} > 3)); then\n        case ${words[2]} in\n"
+      caseClause += "      if ((${#words[@]} > 3)); then\n        case ${words[2]} in\n"
       for verb in command.subcommands {
-        text += "          \(verb.name))\n" + bashCompletionBody(verb, margin: "            ")
-        text += "            return\n            ;;\n"
+        caseClause += "          \(verb.name))\n" + bashCompletionBody(verb, margin: "            ")
+        caseClause += "            return\n            ;;\n"
       }
-      text += "        esac\n      fi\n"
+      caseClause += "        esac\n      fi\n"
     }
-    return text + bashCompletionBody(command, margin: "      ") + "      ;;\n"
+    return caseClause + bashCompletionBody(command, margin: "      ") + "      ;;\n"
   }
 
   private func bashCompletionBody(_ command: Command, margin: String) -> String {
-    var text = ""
-    let valued = command.allOptions.filter { !$0.isFlag }
-    if !valued.isEmpty {
-      text += "\(margin)case $previous in\n"
-      for option in valued {
+    var completionScript = ""
+    let optionsWithValues = command.allOptions.filter { !$0.isFlag }
+    if !optionsWithValues.isEmpty {
+      completionScript += "\(margin)case $previous in\n"
+      for option in optionsWithValues {
         let offers = bashCandidateCommands(option.completion).map { $0 + "; " }.joined()
-        text += "\(margin)  \(option.spellings.joined(separator: " | "))) \(offers)return ;;\n"
+        completionScript +=
+          "\(margin)  \(option.spellings.joined(separator: " | "))) \(offers)return ;;\n"
       }
-      text += "\(margin)esac\n"
+      completionScript += "\(margin)esac\n"
     }
-    let names = bashWordList(command.allOptions.flatMap(\.spellings))
-    text +=
-      "\(margin)if [[ $current == -* ]]; then\n\(margin)  _\(asShellIdentifier)_words \(names)\n"
+    let optionWordList = bashWordList(command.allOptions.flatMap(\.spellings))
+    completionScript +=
+      "\(margin)if [[ $current == -* ]]; then\n"
+      + "\(margin)  _\(asShellIdentifier)_words \(optionWordList)\n"
     // Bash does not count positions, so the script offers the candidates of all arguments.
-    var offers = bashCandidateCommands(.candidates(command.subcommands.map(\.name)))
+    var candidateCommands = bashCandidateCommands(.candidates(command.subcommands.map(\.name)))
     for offer in command.arguments.flatMap({ bashCandidateCommands($0.completion) })
-    where !offers.contains(offer) {
-      offers.append(offer)
+    where !candidateCommands.contains(offer) {
+      candidateCommands.append(offer)
     }
-    if !offers.isEmpty {
-      text += "\(margin)else\n" + offers.map { "\(margin)  \($0)\n" }.joined()
+    if !candidateCommands.isEmpty {
+      completionScript +=
+        "\(margin)else\n" + candidateCommands.map { "\(margin)  \($0)\n" }.joined()
     }
-    return text + "\(margin)fi\n"
+    return completionScript + "\(margin)fi\n"
   }
 
   private func bashCandidateCommands(_ completion: Completion) -> [String] {
-    var commands: [String] = []
+    var bashCommands: [String] = []
     if !completion.candidateNames.isEmpty {
-      commands.append("_\(asShellIdentifier)_words \(bashWordList(completion.candidateNames))")
+      bashCommands.append("_\(asShellIdentifier)_words \(bashWordList(completion.candidateNames))")
     }
     if !completion.candidateCommand.isEmpty {
-      commands.append(
+      bashCommands.append(
         "_\(asShellIdentifier)_words \"$(\(name) \(completion.candidateCommand) 2> /dev/null)\"")
     }
     switch completion.pathCompletion {
     case .none:
       break
     case .folders:
-      commands.append("_\(asShellIdentifier)_folders")
-    case .files(let extensions):
-      commands.append((["_\(asShellIdentifier)_files"] + extensions).joined(separator: " "))
+      bashCommands.append("_\(asShellIdentifier)_folders")
+    case .files(let fileExtensions):
+      bashCommands.append((["_\(asShellIdentifier)_files"] + fileExtensions).joined(separator: " "))
     }
-    return commands
+    return bashCommands
   }
 
   /// Returns a word list for `compgen -W`, which expands the list a second time.
@@ -194,38 +197,39 @@ extension Program {
 
   /// Returns a completion script for zsh, for a file `_NAME` in `fpath` or for `source`.
   func zshCompletionScript() -> String {
-    let function = "_" + asShellIdentifier
-    let verbFunctions = commandsForCompletion.map {
-      zshCommandFunction($0, prefix: function + "_verb_")
+    let functionName = "_" + asShellIdentifier
+    let commandVerbFunction = zshVerbFunction(allCommands, named: functionName + "_verbs")
+    let verbFunctionTexts = commandsForCompletion.map {
+      zshCommandFunction($0, prefix: functionName + "_verb_")
     }
     .joined()
     return """
       #compdef \(name)
       # Completion of \(name) for zsh.
-      \(zshVerbFunction(allCommands, named: function + "_verbs"))\(verbFunctions)\(function)() {
+      \(commandVerbFunction)\(verbFunctionTexts)\(functionName)() {
         local curcontext=$curcontext state line ret=1
         _arguments -C -S \\
           '(- : *)'{-h,--help}'[\(zshDescription(Option.helpOption.helpText))]' \\
           '(- : *)--version[Show the version]' \\
-          ': :\(function)_verbs' \\
+          ': :\(functionName)_verbs' \\
           '*:: :->rest' && ret=0
-        if [[ $state == rest && -n ${functions[\(function)_verb_$line[1]]} ]]; then
+        if [[ $state == rest && -n ${functions[\(functionName)_verb_$line[1]]} ]]; then
           curcontext=${curcontext%:*}-$line[1]:
-          \(function)_verb_$line[1] && ret=0
+          \(functionName)_verb_$line[1] && ret=0
         fi
         return ret
       }
-      if [[ ${funcstack[1]} == \(function) ]]; then
-        \(function) "$@"
+      if [[ ${funcstack[1]} == \(functionName) ]]; then
+        \(functionName) "$@"
       else
-        compdef \(function) \(name)
+        compdef \(functionName) \(name)
       fi
 
       """
   }
 
   private func zshVerbFunction(_ commands: [Command], named function: String) -> String {
-    let descriptions = commands.map { command in
+    let verbDescriptions = commands.map { command in
       "    "
         + "\(command.name.escapingWithBackslash([":"])):\(command.abstract.firstSentence)"
         .inShellQuotes
@@ -233,7 +237,7 @@ extension Program {
     return """
       \(function)() {
         local -a verbs=(
-      \(descriptions.joined(separator: "\n"))
+      \(verbDescriptions.joined(separator: "\n"))
         )
         _describe -t commands command verbs
       }
@@ -242,17 +246,18 @@ extension Program {
   }
 
   private func zshCommandFunction(_ command: Command, prefix: String) -> String {
-    var text = ""
-    var specs: [String] = []
-    let function = prefix + command.name
+    var functionText = ""
+    var argumentSpecs: [String] = []
+    let functionName = prefix + command.name
     if !command.subcommands.isEmpty {
-      text += command.subcommands.map { zshCommandFunction($0, prefix: function + "_") }.joined()
-      text += zshVerbFunction(command.subcommands, named: function + "_verbs")
+      functionText += command.subcommands.map { zshCommandFunction($0, prefix: functionName + "_") }
+        .joined()
+      functionText += zshVerbFunction(command.subcommands, named: functionName + "_verbs")
     }
     for option in command.allOptions {
       var action = ""
       if let value = option.valuePlaceholder {
-        let offer = zshAction(option.completion, of: value, in: function, helper: &text)
+        let offer = zshAction(option.completion, of: value, in: functionName, helper: &functionText)
         action = ":\(value):\(offer)"
       }
       let help = "[\(zshDescription(option.fullHelpText))]\(action)".inShellQuotes
@@ -266,33 +271,34 @@ extension Program {
         option.isFlag ? name : name + (name.isLongOptionName ? "=" : "+")
       }
       let spelled = names.count == 1 ? names[0] : "{\(names.joined(separator: ","))}"
-      specs.append(prefix.inShellQuotes + spelled + help)
+      argumentSpecs.append(prefix.inShellQuotes + spelled + help)
     }
     for argument in command.arguments {
-      let offer = zshAction(argument.completion, of: argument.name, in: function, helper: &text)
+      let offer = zshAction(
+        argument.completion, of: argument.name, in: functionName, helper: &functionText)
       let singleMark = argument.isOptional ? "::" : ":"
       let repetition = argument.isRepeatable ? "*:" : singleMark
-      specs.append("\(repetition)\(argument.name):\(offer)".inShellQuotes)
+      argumentSpecs.append("\(repetition)\(argument.name):\(offer)".inShellQuotes)
     }
     guard command.subcommands.isEmpty else {
-      return text + """
-        \(function)() {
+      return functionText + """
+        \(functionName)() {
           local curcontext=$curcontext state line ret=1
           _arguments -C -s -S \\
-            \(specs.joined(separator: " \\\n    ")) \\
-            ': :\(function)_verbs' \\
+            \(argumentSpecs.joined(separator: " \\\n    ")) \\
+            ': :\(functionName)_verbs' \\
             '*:: :->rest' && ret=0
-          if [[ $state == rest && -n ${functions[\(function)_$line[1]]} ]]; then
+          if [[ $state == rest && -n ${functions[\(functionName)_$line[1]]} ]]; then
             curcontext=${curcontext%:*}-$line[1]:
-            \(function)_$line[1] && ret=0
+            \(functionName)_$line[1] && ret=0
           fi
           return ret
         }
 
         """
     }
-    return text + "\(function)() {\n  _arguments -s -S \\\n    "
-      + specs.joined(separator: " \\\n    ") + "\n}\n"
+    return functionText + "\(functionName)() {\n  _arguments -s -S \\\n    "
+      + argumentSpecs.joined(separator: " \\\n    ") + "\n}\n"
   }
 
   /// Returns the zsh action that offers a completion.
@@ -301,37 +307,38 @@ extension Program {
   private func zshAction(
     _ completion: Completion, of name: String, in function: String, helper: inout String
   ) -> String {
-    let words = completion.candidateNames.map {
+    let escapedCandidates = completion.candidateNames.map {
       $0.escapingWithBackslash([" ", ":", "(", ")", "\\", "'"])
     }
-    let list = "(\(words.joined(separator: " ")))"
-    var paths = ""
+    let candidateList = "(\(escapedCandidates.joined(separator: " ")))"
+    var pathAction = ""
     switch completion.pathCompletion {
     case .none where completion.candidateCommand.isEmpty:
-      return words.isEmpty ? " " : list
+      return escapedCandidates.isEmpty ? " " : candidateList
     case .none:
       break
     case .folders:
-      paths = "_files -/"
-    case .files(let endings):
+      pathAction = "_files -/"
+    case .files(let fileExtensions):
       // A single extension in parentheses would be a glob qualifier.
-      let pattern = endings.count == 1 ? endings[0] : "(\(endings.joined(separator: "|")))"
-      paths = endings.isEmpty ? "_files" : "_files -g \"*.\(pattern)\""
+      let pattern =
+        fileExtensions.count == 1 ? fileExtensions[0] : "(\(fileExtensions.joined(separator: "|")))"
+      pathAction = fileExtensions.isEmpty ? "_files" : "_files -g \"*.\(pattern)\""
     }
-    if words.isEmpty && completion.candidateCommand.isEmpty { return paths }
-    let own = "\(function)_\(name)"
-    helper += "\(own)() {\n"
-    var offered = "words:\(name):\(list)".inShellQuotes
+    if escapedCandidates.isEmpty && completion.candidateCommand.isEmpty { return pathAction }
+    let functionName = "\(function)_\(name)"
+    helper += "\(functionName)() {\n"
+    var alternatives = "words:\(name):\(candidateList)".inShellQuotes
     if !completion.candidateCommand.isEmpty {
       helper += "  local -a names=($(\(self.name) \(completion.candidateCommand) 2> /dev/null))\n"
-      offered = "\"words:\(name):($names)\""
+      alternatives = "\"words:\(name):($names)\""
     }
-    helper += "  _alternative \(offered)"
-    if !paths.isEmpty {
-      helper += " " + "paths:file:\(paths)".inShellQuotes
+    helper += "  _alternative \(alternatives)"
+    if !pathAction.isEmpty {
+      helper += " " + "paths:file:\(pathAction)".inShellQuotes
     }
     helper += "\n}\n"
-    return own
+    return functionName
   }
 
   private func zshDescription(_ help: String) -> String {
@@ -340,7 +347,7 @@ extension Program {
 
   /// Returns a completion script for fish 3.0 and later.
   func fishCompletionScript() -> String {
-    var text = """
+    var scriptText = """
       # Completion of \(name) for fish.
       function __\(asShellIdentifier)_files -d 'Files with these extensions, and folders'
         set -l word (string replace -r -- '^-[^=]*=' '' (commandline -ct))
@@ -351,39 +358,41 @@ extension Program {
 
       """
     for option in Self.standardOptions {
-      text += fishCompletionLine(
+      scriptText += fishCompletionLine(
         condition: "__fish_use_subcommand", completion: fishOptionNames(option),
         help: option.helpText)
     }
-    let commands = commandsForCompletion
-    for command in commands {
-      text += fishCompletionLine(
+    let completedCommands = commandsForCompletion
+    for command in completedCommands {
+      scriptText += fishCompletionLine(
         condition: "__fish_use_subcommand", completion: "-a \(command.name)", help: command.abstract
       )
     }
-    for command in commands {
+    for command in completedCommands {
       // A subcommand of another command can have the same name as this command.
-      let namesakes = commands.filter { $0.subcommands.contains { $0.name == command.name } }
+      let namesakes = completedCommands.filter {
+        $0.subcommands.contains { $0.name == command.name }
+      }
       var condition = Self.fishSubcommandCondition([command])
       if !namesakes.isEmpty {
         condition += "; and not " + Self.fishSubcommandCondition(namesakes)
       }
       guard !command.subcommands.isEmpty else {
-        text += fishCompletionLines(of: command, condition: condition)
+        scriptText += fishCompletionLines(of: command, condition: condition)
         continue
       }
       let early = condition + "; and not " + Self.fishSubcommandCondition(command.subcommands)
       for verb in command.subcommands {
-        text += fishCompletionLine(
+        scriptText += fishCompletionLine(
           condition: early, completion: "-a \(verb.name)", help: verb.abstract)
       }
-      text += fishCompletionLines(of: command, condition: early)
+      scriptText += fishCompletionLines(of: command, condition: early)
       for verb in command.subcommands {
-        text += fishCompletionLines(
+        scriptText += fishCompletionLines(
           of: verb, condition: condition + "; and " + Self.fishSubcommandCondition([verb]))
       }
     }
-    return text
+    return scriptText
   }
 
   private static func fishSubcommandCondition(_ commands: [Command]) -> String {
@@ -391,18 +400,19 @@ extension Program {
   }
 
   private func fishCompletionLines(of command: Command, condition: String) -> String {
-    var text = ""
+    var completionLines = ""
     for option in command.allOptions {
       let value = option.isFlag ? "" : " -r" + fishCandidates(option.completion)
-      text += fishCompletionLine(
+      completionLines += fishCompletionLine(
         condition: condition, completion: fishOptionNames(option) + value, help: option.fullHelpText
       )
     }
     for argument in command.arguments where argument.completion != .none {
       let offer = String(fishCandidates(argument.completion).dropFirst())
-      text += fishCompletionLine(condition: condition, completion: offer, help: argument.name)
+      completionLines += fishCompletionLine(
+        condition: condition, completion: offer, help: argument.name)
     }
-    return text
+    return completionLines
   }
 
   private func fishCompletionLine(condition: String, completion: String, help: String) -> String {
@@ -417,25 +427,27 @@ extension Program {
   }
 
   private func fishCandidates(_ completion: Completion) -> String {
-    var candidates = completion.candidateNames.map {
+    var candidateLines = completion.candidateNames.map {
       $0.escapingWithBackslash([" ", "(", ")", "$", "\\", "'", "\""])
     }
     if !completion.candidateCommand.isEmpty {
-      candidates.append("(\(name) \(completion.candidateCommand) 2>/dev/null)")
+      candidateLines.append("(\(name) \(completion.candidateCommand) 2>/dev/null)")
     }
     switch completion.pathCompletion {
     case .none:
       break
     case .folders:
-      candidates.append("(__fish_complete_directories)")
-    case .files(let extensions):
-      if extensions.isEmpty {
-        return candidates.isEmpty
-          ? " -F" : " -F -a \(fishQuoted(candidates.joined(separator: " ")))"
+      candidateLines.append("(__fish_complete_directories)")
+    case .files(let fileExtensions):
+      if fileExtensions.isEmpty {
+        return candidateLines.isEmpty
+          ? " -F" : " -F -a \(fishQuoted(candidateLines.joined(separator: " ")))"
       }
-      candidates.append("(__\(asShellIdentifier)_files \(extensions.joined(separator: " ")))")
+      candidateLines.append(
+        "(__\(asShellIdentifier)_files \(fileExtensions.joined(separator: " ")))")
     }
-    return candidates.isEmpty ? " -f" : " -f -a \(fishQuoted(candidates.joined(separator: " ")))"
+    return candidateLines.isEmpty
+      ? " -f" : " -f -a \(fishQuoted(candidateLines.joined(separator: " ")))"
   }
 
   private func fishQuoted(_ text: String) -> String {

@@ -47,11 +47,11 @@ package struct Output: Sendable {
   ///   - wraps: A Boolean value that indicates whether a terminal wraps the text at spaces. False
   ///     for text with its own layout or for programs.
   package func write(_ text: String, wraps: Bool = true) throws(StreamError) {
-    var text = allowsUnicode ? text : text.asASCII
+    var writtenText = allowsUnicode ? text : text.asASCII
     if wraps, isTerminal {
-      text = text.wrapped(to: columnCount)
+      writtenText = writtenText.wrapped(to: columnCount)
     }
-    try write(text.utf8Span.span)
+    try write(writtenText.utf8Span.span)
   }
 
   package func writeLine(_ text: String = "") throws(StreamError) { try write(text + "\n") }
@@ -69,16 +69,16 @@ package struct Output: Sendable {
   static var standardError: Output { Output(descriptor: STDERR_FILENO, name: "standard error") }
 
   package init(descriptor: Int32, name: String) {
-    let isTerminal = isatty(descriptor) == 1
-    let isDumb = environmentValue("TERM") == "dumb"
-    let colorIsWanted = environmentValue("NO_COLOR").isEmpty && !isDumb
+    let isTerminalDescriptor = isatty(descriptor) == 1
+    let isDumbTerminal = environmentValue("TERM") == "dumb"
+    let wantsColor = environmentValue("NO_COLOR").isEmpty && !isDumbTerminal
     self.init(
-      isTerminal: isTerminal, columnCount: terminalColumnCount(descriptor),
-      allowsColor: isTerminal && colorIsWanted,
+      isTerminal: isTerminalDescriptor, columnCount: terminalColumnCount(descriptor),
+      allowsColor: isTerminalDescriptor && wantsColor,
       allowsUnicode: hasUnicodeLocale,
       // A terminal of another session has no competing jobs of this session. A terminal that cannot
       // move its cursor cannot rewrite a line in place.
-      isForeground: !isDumb
+      isForeground: !isDumbTerminal
         && (tcgetpgrp(descriptor) < 0 || TerminalMode.isForegroundJob(ofTerminal: descriptor))
     ) { bytes throws(StreamError) in
       try unsafe bytes.withUnsafeBufferPointer { buffer throws(StreamError) in
@@ -123,47 +123,48 @@ extension String {
   }
 
   private static func wrapped(_ line: Substring, to width: Int) -> String {
-    var words: [(gap: Int, text: Substring, length: Int)] = []
-    var gap = -1
-    var end = 0
-    var margin = 0
+    var lineWords: [(gap: Int, text: Substring, length: Int)] = []
+    var gapColumns = -1
+    var endColumn = 0
+    var marginColumns = 0
     for word in line.split(separator: " ", omittingEmptySubsequences: false) {
-      gap += 1
+      gapColumns += 1
       if word.isEmpty { continue }
-      if words.isEmpty {
-        margin = gap + 2
-      } else if gap > 1, end + gap <= width * 2 / 3 {
-        margin = end + gap
+      if lineWords.isEmpty {
+        marginColumns = gapColumns + 2
+      } else if gapColumns > 1, endColumn + gapColumns <= width * 2 / 3 {
+        marginColumns = endColumn + gapColumns
       }
-      words.append((gap, word, word.displayColumnCount))
-      end += gap + word.displayColumnCount
-      gap = 0
+      lineWords.append((gapColumns, word, word.displayColumnCount))
+      endColumn += gapColumns + word.displayColumnCount
+      gapColumns = 0
     }
-    if words.contains(where: { margin + $0.length > width }) {
-      margin = words[0].gap + 2
+    if lineWords.contains(where: { marginColumns + $0.length > width }) {
+      marginColumns = lineWords[0].gap + 2
     }
-    var text = ""
-    var column = 0
-    for word in words {
-      if column > 0, column + word.gap + word.length > width {
-        text += "\n" + String(repeating: " ", count: margin)
-        column = margin
+    var wrappedText = ""
+    var currentColumn = 0
+    for word in lineWords {
+      if currentColumn > 0, currentColumn + word.gap + word.length > width {
+        wrappedText += "\n" + String(repeating: " ", count: marginColumns)
+        currentColumn = marginColumns
       } else {
-        text += String(repeating: " ", count: word.gap)
-        column += word.gap
+        wrappedText += String(repeating: " ", count: word.gap)
+        currentColumn += word.gap
       }
-      text += word.text
-      column += word.length
+      wrappedText += word.text
+      currentColumn += word.length
     }
-    return text
+    return wrappedText
   }
 }
 
 extension Substring {
   /// The number of columns that the text occupies on a terminal. ECMA-48 SGR sequences occupy none.
   fileprivate var displayColumnCount: Int {
-    let pieces: [Substring] = split(separator: "\u{1B}", omittingEmptySubsequences: false)
-    return pieces.dropFirst().reduce(pieces[0].count) {
+    let escapeSeparatedParts: [Substring] = split(
+      separator: "\u{1B}", omittingEmptySubsequences: false)
+    return escapeSeparatedParts.dropFirst().reduce(escapeSeparatedParts[0].count) {
       $0 + $1.drop { $0 != "m" }.dropFirst().count
     }
   }
@@ -191,9 +192,9 @@ package struct StreamError: Error, Equatable, CustomStringConvertible {
   package var isBrokenPipe: Bool { errorNumber == EPIPE }
 
   package var description: String {
-    let reason =
+    let errorText =
       unsafe strerror(errorNumber).map { unsafe String(cString: $0) } ?? "error \(errorNumber)"
-    return "cannot write to \(streamName): \(reason)"
+    return "cannot write to \(streamName): \(errorText)"
   }
 }
 
@@ -260,27 +261,30 @@ package struct ProgressLine {
   ///   occupies.
   package mutating func draw(_ make: (_ width: Int) -> (text: String, length: Int)) {
     guard terminal.errorOutput.isTerminal else { return }
-    let now = terminal.readClock()
-    let width = usableColumnCount
-    let isResized = lastTextLength > 0 && width != lastColumnCount
-    if !isResized, let lastUpdateTime, now - lastUpdateTime < updateInterval { return }
-    lastUpdateTime = now
+    let currentTime = terminal.readClock()
+    let columnWidth = usableColumnCount
+    let isTerminalResized = lastTextLength > 0 && columnWidth != lastColumnCount
+    if !isTerminalResized, let lastUpdateTime, currentTime - lastUpdateTime < updateInterval {
+      return
+    }
+    lastUpdateTime = currentTime
     guard terminal.errorOutput.canRewriteLine else { return }
-    let (text, length) = make(width)
-    let blank = isResized ? "" : String(repeating: " ", count: max(0, lastTextLength - length))
+    let (text, length) = make(columnWidth)
+    let clearingSpaces =
+      isTerminalResized ? "" : String(repeating: " ", count: max(0, lastTextLength - length))
     lastTextLength = length
-    lastColumnCount = width
+    lastColumnCount = columnWidth
     TerminalMode.setStatusLineShown(length > 0)
     try? terminal.errorOutput.write(
-      (isResized ? Self.eraseSequence : "\r") + text + blank + "\r", wraps: false)
+      (isTerminalResized ? Self.eraseSequence : "\r") + text + clearingSpaces + "\r", wraps: false)
   }
 
   package mutating func clear() {
     lastUpdateTime = nil
     guard lastTextLength > 0, terminal.errorOutput.canRewriteLine else { return }
-    let blank = "\r" + String(repeating: " ", count: lastTextLength) + "\r"
+    let clearingText = "\r" + String(repeating: " ", count: lastTextLength) + "\r"
     try? terminal.errorOutput.write(
-      usableColumnCount == lastColumnCount ? blank : Self.eraseSequence, wraps: false)
+      usableColumnCount == lastColumnCount ? clearingText : Self.eraseSequence, wraps: false)
     TerminalMode.setStatusLineShown(false)
     lastTextLength = 0
   }
