@@ -117,7 +117,7 @@ package enum CommandGrammar {
   static var reloadVerb: String { "reload" }
 
   static func syntax(of verb: String) throws(CommandError) -> CommandSyntax {
-    if let syntax = commands.first(where: { $0.verb == verb }) { return syntax }
+    if let matchingSyntax = commands.first(where: { $0.verb == verb }) { return matchingSyntax }
     throw CommandError(
       .unknownKeyword,
       "unknown command \(verb.inQuotes)"
@@ -128,12 +128,12 @@ package enum CommandGrammar {
   /// text of one command.
   static func helpFields(_ verb: String?) throws(CommandError) -> [CommandReply.Field] {
     guard let verb else { return commands.map { .text($0.verb) } }
-    let syntax = try syntax(of: verb)
-    return [.text(syntax.usage), .text(syntax.help)]
+    let commandSyntax = try syntax(of: verb)
+    return [.text(commandSyntax.usage), .text(commandSyntax.help)]
   }
 
   package static let discussion: String = {
-    var text = """
+    var discussionText = """
       Each line is a command. Separate words with spaces. Put "quotation marks" around names with \
       spaces. Inside quotation marks, write \\" for a quotation mark and \\\\ for a backslash. \
       Empty lines and lines that start with # are ignored. A line can be up to \
@@ -143,10 +143,10 @@ package enum CommandGrammar {
     for syntax in commands {
       let usage = TextLayout.wrappedLines(of: syntax.usage, width: 70)
       let help = TextLayout.wrappedLines(of: syntax.help, width: 66)
-      text += "\n  " + usage.joined(separator: "\n      ") + "\n"
-      text += help.map { "      " + $0 + "\n" }.joined()
+      discussionText += "\n  " + usage.joined(separator: "\n      ") + "\n"
+      discussionText += help.map { "      " + $0 + "\n" }.joined()
     }
-    return text + """
+    return discussionText + """
 
       TIME is either the number of seconds since the start of the session, as shown by status, or \
       +SECONDS from now. INTENSITY, SHARPNESS, and STRENGTH range from 0 to 1, and RATE from \
@@ -225,16 +225,16 @@ struct CommandSyntax: Sendable {
   ///   - help: The help text.
   ///   - perform: The action.
   init(_ syntax: String, _ help: String, _ perform: @escaping Action) {
-    let words = syntax.split(separator: " ").map(String.init)
-    verb = words[0]
+    let syntaxWords = syntax.split(separator: " ").map(String.init)
+    verb = syntaxWords[0]
     self.help = help
     self.action = perform
-    var keyword: String?
-    for word in words.dropFirst() {
+    var pendingKeyword: String?
+    for word in syntaxWords.dropFirst() {
       let name = word.filter { !"[]".contains($0) }
       let kind = CommandGrammar.operandKinds[name]
       let slot = kind.map { Operand(name: name, kind: $0, isOptional: word.hasPrefix("[")) }
-      switch (keyword, slot) {
+      switch (pendingKeyword, slot) {
       case (let key?, let slot):
         options.append((key, slot))
       case (nil, let slot?):
@@ -242,26 +242,26 @@ struct CommandSyntax: Sendable {
       case (nil, nil) where word.hasSuffix("]"):
         options.append((name, nil))
       case (nil, nil):
-        keyword = name
+        pendingKeyword = name
         continue
       }
-      keyword = nil
+      pendingKeyword = nil
     }
   }
 
   var usage: String {
-    var words = [verb] + operands.map { $0.isOptional ? "[\($0.usageLabel)]" : $0.usageLabel }
+    var usageWords = [verb] + operands.map { $0.isOptional ? "[\($0.usageLabel)]" : $0.usageLabel }
     for option in options {
-      words.append("[\(option.keyword)\(option.slot.map { " " + $0.usageLabel } ?? "")]")
+      usageWords.append("[\(option.keyword)\(option.slot.map { " " + $0.usageLabel } ?? "")]")
     }
-    return words.joined(separator: " ")
+    return usageWords.joined(separator: " ")
   }
 
   func parseWords(_ words: ArraySlice<CommandWord>) throws(CommandError) -> ServerCommand {
-    var words = words
-    var values: [String: ServerCommand.Value] = [:]
+    var remainingWords = words
+    var valuesByName: [String: ServerCommand.Value] = [:]
     for operand in operands {
-      guard let word = words.first else {
+      guard let word = remainingWords.first else {
         if operand.isOptional { break }
         throw CommandError(
           .missingArgument, "\(verb.inQuotes) requires \(operand.name); usage: \(usage)")
@@ -270,39 +270,39 @@ struct CommandSyntax: Sendable {
       if operand.isOptional && options.contains(where: { word.isKeyword($0.keyword) }) {
         break
       }
-      words.removeFirst()
-      values[operand.name] = try operand.parseWord(word)
+      remainingWords.removeFirst()
+      valuesByName[operand.name] = try operand.parseWord(word)
     }
-    while let word = words.popFirst() {
-      guard let option = options.first(where: { word.isKeyword($0.keyword) }) else {
-        throw unexpectedWord(word)
+    while let optionWord = remainingWords.popFirst() {
+      guard let option = options.first(where: { optionWord.isKeyword($0.keyword) }) else {
+        throw unexpectedWord(optionWord)
       }
-      guard values[option.keyword] == nil else {
+      guard valuesByName[option.keyword] == nil else {
         throw CommandError(.unexpectedArgument, "\(option.keyword.inQuotes) can be used only once")
       }
       guard let slot = option.slot else {
-        values[option.keyword] = .flag
+        valuesByName[option.keyword] = .flag
         continue
       }
-      guard let value = words.popFirst() else {
+      guard let value = remainingWords.popFirst() else {
         throw CommandError(
           .missingArgument, "\(option.keyword.inQuotes) requires \(slot.name); usage: \(usage)")
       }
-      values[option.keyword] = try slot.parseWord(value)
+      valuesByName[option.keyword] = try slot.parseWord(value)
     }
-    return ServerCommand(syntax: self, values: values)
+    return ServerCommand(syntax: self, values: valuesByName)
   }
 
   private func unexpectedWord(_ word: CommandWord) -> CommandError {
-    let question =
+    let suggestionText =
       word.isQuoted ? "" : Suggestion.didYouMeanText(for: word.text, among: options.map(\.keyword))
-    if options.isEmpty || question.isEmpty && word.isQuoted {
+    if options.isEmpty || suggestionText.isEmpty && word.isQuoted {
       return CommandError(.unexpectedArgument, "unexpected \(word.text.inQuotes); usage: \(usage)")
     }
     return CommandError(
       .unknownKeyword,
       "unknown keyword \(word.text.inQuotes) for \(verb.inQuotes)"
-        + (question.isEmpty ? "; usage: \(usage)" : question)
+        + (suggestionText.isEmpty ? "; usage: \(usage)" : suggestionText)
     )
   }
 }
@@ -312,13 +312,13 @@ extension CommandSyntax.Kind {
     switch self {
     case .text:
       "a word, or text in quotation marks"
-    case .number(let range):
-      NumberFormatting.plainText(range.lowerBound) + " to "
-        + NumberFormatting.plainText(range.upperBound)
+    case .number(let permittedRange):
+      NumberFormatting.plainText(permittedRange.lowerBound) + " to "
+        + NumberFormatting.plainText(permittedRange.upperBound)
     case .time:
       "SECONDS, or +SECONDS from now"
-    case .choice(let words):
-      words.joinedWithOr
+    case .choice(let permittedWords):
+      permittedWords.joinedWithOr
     }
   }
 }
@@ -344,8 +344,8 @@ struct ServerCommand: Equatable, Sendable {
 
   /// Returns the number for an operand or keyword, or the default if the number was omitted.
   func number(_ name: String, default defaultValue: Double = 0) -> Double {
-    if case .number(let number) = values[name] {
-      number
+    if case .number(let numberValue) = values[name] {
+      numberValue
     } else {
       defaultValue
     }
@@ -354,8 +354,8 @@ struct ServerCommand: Equatable, Sendable {
   /// The name of the sounds that the command affects, or nil if it affects all sounds.
   var name: String? { text("NAME") }
   var time: CommandTime {
-    if case .time(let time) = values["at"] {
-      time
+    if case .time(let commandTime) = values["at"] {
+      commandTime
     } else {
       .now
     }
@@ -378,8 +378,8 @@ extension CommandGrammar {
   /// Parses a line as a request. Returns nil for an empty line or a comment.
   static func parseRequest(_ line: LineReader.Line) -> CommandRequest? {
     switch line {
-    case .text(let text):
-      parseRequest(text)
+    case .text(let lineText):
+      parseRequest(lineText)
     case .invalidUTF8(let firstWord):
       invalidRequest(
         firstWord, .invalidUTF8, "the line is not valid UTF-8 or contains control characters")
@@ -397,23 +397,23 @@ extension CommandGrammar {
 
   /// Returns the tag of the first word of a line; nil if the word is not a valid tag.
   private static func tag(in word: String) -> String? {
-    let scalars = word.unicodeScalars
-    guard scalars.first == "@", (2...maximumTagLength + 1).contains(word.utf8.count),
-      !scalars.contains("\"")
+    let wordScalars = word.unicodeScalars
+    guard wordScalars.first == "@", (2...maximumTagLength + 1).contains(word.utf8.count),
+      !wordScalars.contains("\"")
     else { return nil }
-    return String(scalars.dropFirst())
+    return String(wordScalars.dropFirst())
   }
 
   static func parseRequest(_ line: String) -> CommandRequest? {
     // The comparison uses scalars: a space with a combining mark is not a letter.
-    var rest = line.unicodeScalars.drop(while: CommandWord.isBlank)
-    guard let start = rest.first, start != "#" else { return nil }
-    var tag: String?
+    var remainingScalars = line.unicodeScalars.drop(while: CommandWord.isBlank)
+    guard let firstScalar = remainingScalars.first, firstScalar != "#" else { return nil }
+    var requestTag: String?
     do throws(CommandError) {
-      if start == "@" {
-        let word = rest.prefix { !CommandWord.isBlank($0) }
-        tag = Self.tag(in: String(word))
-        guard tag != nil else {
+      if firstScalar == "@" {
+        let word = remainingScalars.prefix { !CommandWord.isBlank($0) }
+        requestTag = Self.tag(in: String(word))
+        guard requestTag != nil else {
           throw CommandError(
             .invalidValue,
             """
@@ -421,16 +421,16 @@ extension CommandGrammar {
             marks
             """)
         }
-        rest = rest[word.endIndex...]
+        remainingScalars = remainingScalars[word.endIndex...]
       }
-      var words = try CommandWord.splitLine(String(rest))[...]
+      var words = try CommandWord.splitLine(String(remainingScalars))[...]
       guard let verb = words.popFirst() else {
         throw CommandError(.missingArgument, "missing command after the tag")
       }
       let syntax = try syntax(of: verb.text)
-      return CommandRequest(tag: tag, command: .success(try syntax.parseWords(words)))
+      return CommandRequest(tag: requestTag, command: .success(try syntax.parseWords(words)))
     } catch {
-      return CommandRequest(tag: tag, command: .failure(error))
+      return CommandRequest(tag: requestTag, command: .failure(error))
     }
   }
 }
@@ -439,8 +439,8 @@ extension CommandSyntax.Operand {
   /// The text that represents the operand in the usage of a command. This is the list of choices if
   /// there are at most two, and otherwise the name of the operand.
   var usageLabel: String {
-    if case .choice(let words) = kind, words.count <= 2 {
-      return words.joined(separator: "|")
+    if case .choice(let permittedWords) = kind, permittedWords.count <= 2 {
+      return permittedWords.joined(separator: "|")
     }
     return name
   }
@@ -455,8 +455,8 @@ extension CommandSyntax.Operand {
         throw CommandError(.invalidValue, "\(name) must have 1 to \(Self.maximumTextLength) bytes")
       }
       return .text(word.text)
-    case .number(let range):
-      guard let number = Self.parseNumber(word), range.contains(number) else {
+    case .number(let permittedRange):
+      guard let number = Self.parseNumber(word), permittedRange.contains(number) else {
         throw invalidValue(word)
       }
       return .number(number)
@@ -467,11 +467,12 @@ extension CommandSyntax.Operand {
         throw invalidValue(word)
       }
       return .time(isRelative ? .after(number) : .at(number))
-    case .choice(let choices):
-      guard choices.contains(word.text) else {
+    case .choice(let permittedWords):
+      guard permittedWords.contains(word.text) else {
         throw CommandError(
           .invalidValue,
-          invalidValue(word).text + Suggestion.didYouMeanText(for: word.text, among: choices))
+          invalidValue(word).text + Suggestion.didYouMeanText(for: word.text, among: permittedWords)
+        )
       }
       return .text(word.text)
     }

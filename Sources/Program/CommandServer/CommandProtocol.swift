@@ -17,8 +17,10 @@ enum CommandParameter: Equatable, Sendable {
   static let names = namedParameters.map(\.name)
 
   init?(_ name: String) {
-    guard let entry = Self.namedParameters.first(where: { $0.name == name }) else { return nil }
-    self = entry.parameter
+    guard let namedParameter = Self.namedParameters.first(where: { $0.name == name }) else {
+      return nil
+    }
+    self = namedParameter.parameter
   }
 
   var name: String { Self.namedParameters.first { $0.parameter == self }?.name ?? "" }
@@ -80,14 +82,14 @@ package struct CommandReply: Equatable, Sendable {
   }
 
   private init(_ tag: String?, _ start: String, _ fields: [Field]) {
-    let words = fields.map { field in
+    let fieldWords = fields.map { field in
       switch field {
       case .text(let text): CommandWord.escaped(text)
       case .pair(let name, let value): name + "=" + CommandWord.escaped(value)
       case .json(let object): object
       }
     }
-    line = ([tag.map { "@" + $0 }, start].compactMap(\.self) + words).joined(separator: " ")
+    line = ([tag.map { "@" + $0 }, start].compactMap(\.self) + fieldWords).joined(separator: " ")
   }
 }
 
@@ -132,26 +134,26 @@ struct CommandWord: Equatable {
   /// Splits a line into words, which are separated by blanks or enclosed `"in quotes"` with `\"`,
   /// `\\`, `\n`, and `\t`.
   static func splitLine(_ line: String) throws(CommandError) -> [CommandWord] {
-    var words: [CommandWord] = []
-    var rest = line.unicodeScalars[...]
-    while let first = rest.first {
-      if isBlank(first) {
-        rest.removeFirst()
-      } else if first == "\"" {
-        words.append(CommandWord(text: try readQuotedText(&rest), isQuoted: true))
-        guard rest.first.map(isBlank) != false else {
+    var lineWords: [CommandWord] = []
+    var remainingScalars = line.unicodeScalars[...]
+    while let firstScalar = remainingScalars.first {
+      if isBlank(firstScalar) {
+        remainingScalars.removeFirst()
+      } else if firstScalar == "\"" {
+        lineWords.append(CommandWord(text: try readQuotedText(&remainingScalars), isQuoted: true))
+        guard remainingScalars.first.map(isBlank) != false else {
           throw CommandError(.unclosedQuote, "missing space after the closing quotation mark")
         }
       } else {
-        let word = rest.prefix { !isBlank($0) }
+        let word = remainingScalars.prefix { !isBlank($0) }
         guard !word.contains("\"") else {
           throw CommandError(.unclosedQuote, "a quotation mark must start a word")
         }
-        words.append(CommandWord(text: String(word)))
-        rest = rest[word.endIndex...]
+        lineWords.append(CommandWord(text: String(word)))
+        remainingScalars = remainingScalars[word.endIndex...]
       }
     }
-    return words
+    return lineWords
   }
 
   private static let escapeSequences: [(letter: Unicode.Scalar, meant: Unicode.Scalar)] = [
@@ -162,11 +164,11 @@ struct CommandWord: Equatable {
     -> String
   {
     rest.removeFirst()
-    var text = String.UnicodeScalarView()
+    var quotedText = String.UnicodeScalarView()
     while let scalar = rest.popFirst() {
       switch scalar {
       case "\"":
-        return String(text)
+        return String(quotedText)
       case "\\":
         guard let letter = rest.popFirst() else {
           throw CommandError(.unclosedQuote, "missing closing quotation mark")
@@ -174,9 +176,9 @@ struct CommandWord: Equatable {
         guard let meant = escapeSequences.first(where: { $0.letter == letter })?.meant else {
           throw CommandError(.unclosedQuote, #"invalid escape in quotes; use \", \\, \n or \t"#)
         }
-        text.append(meant)
+        quotedText.append(meant)
       default:
-        text.append(scalar)
+        quotedText.append(scalar)
       }
     }
     throw CommandError(.unclosedQuote, "missing closing quotation mark")
@@ -186,16 +188,16 @@ struct CommandWord: Equatable {
 
   /// Returns the text as one word of a line, in quotes if necessary.
   static func escaped(_ text: String) -> String {
-    let isPlain = text.unicodeScalars.allSatisfy {
+    let needsNoQuotes = text.unicodeScalars.allSatisfy {
       !$0.properties.isWhitespace && $0 != "\"" && $0 != "\\" && $0.value >= 0x20 && $0 != "\u{7F}"
     }
-    if isPlain && !text.isEmpty { return text }
-    var written = "\""
+    if needsNoQuotes && !text.isEmpty { return text }
+    var quotedText = "\""
     for scalar in text.unicodeScalars {
       let letter = escapeSequences.first { $0.meant == scalar }?.letter
-      written.unicodeScalars += letter.map { ["\\", $0] } ?? [scalar]
+      quotedText.unicodeScalars += letter.map { ["\\", $0] } ?? [scalar]
     }
     // Remaining control characters would break the line or the sender's terminal.
-    return (written + "\"").printable
+    return (quotedText + "\"").printable
   }
 }

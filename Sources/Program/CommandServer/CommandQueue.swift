@@ -29,8 +29,8 @@ enum RequestPreparation {
 
   var isFinished: Bool {
     switch self {
-    case .pattern(let job): job.withLock { $0 != nil }
-    case .settings(let check): check.isFinished()
+    case .pattern(let loadingJob): loadingJob.withLock { $0 != nil }
+    case .settings(let settingsCheck): settingsCheck.isFinished()
     }
   }
 }
@@ -70,8 +70,10 @@ package struct CommandQueue {
   /// Prepares the queue for the next session, in which patterns are loaded again for the new
   /// profiles.
   package mutating func restartLoading() {
-    guard let request = waitingRequest?.request ?? deferredRequest?.request else { return }
-    restartedRequest = request
+    guard let restartingRequest = waitingRequest?.request ?? deferredRequest?.request else {
+      return
+    }
+    restartedRequest = restartingRequest
     waitingRequest = nil
     deferredRequest = nil
   }
@@ -97,9 +99,9 @@ package struct CommandQueue {
       deferredRequest = nil
       answer(session.reply(to: request, clientID: client, with: preparation))
     }
-    var count = 0
-    while count < Self.maximumBatchCount, !session.isReloading {
-      count += 1
+    var executedCount = 0
+    while executedCount < Self.maximumBatchCount, !session.isReloading {
+      executedCount += 1
       let request: CommandRequest
       var preparation: RequestPreparation?
       if let waiting = waitingRequest {
@@ -142,8 +144,8 @@ package struct CommandQueue {
       self.restartedRequest = nil
       return restartedRequest
     }
-    while let line = pendingLines.popFirst() {
-      if let request = CommandGrammar.parseRequest(line) { return request }
+    while let pendingLine = pendingLines.popFirst() {
+      if let request = CommandGrammar.parseRequest(pendingLine) { return request }
     }
     return nil
   }

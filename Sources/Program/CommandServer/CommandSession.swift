@@ -162,23 +162,25 @@ package final class CommandSession {
   package func remainingSeconds(tail: Double? = nil) -> Double? {
     removeEndedSounds()
     guard sounds.isEmpty, scheduledTaps.count == 0 else { return nil }
-    let delay = engine.routing.channels.map(\.delayFrameCount).max() ?? 0
-    let remaining =
-      Double(lastEndFrame + Int64(delay) - engine.position) / engine.rate
+    let maximumDelayFrames = engine.routing.channels.map(\.delayFrameCount).max() ?? 0
+    let remainingSeconds =
+      Double(lastEndFrame + Int64(maximumDelayFrames) - engine.position) / engine.rate
       + (tail ?? engine.routing.tailDuration(rate: engine.rate))
-    return max(0, remaining)
+    return max(0, remainingSeconds)
   }
 
   private func pattern(for command: ServerCommand) throws(CommandError) -> CompiledPattern {
-    guard case .pattern(let job)? = preparation, let result = job.withLock({ $0 }) else {
+    guard case .pattern(let loadingJob)? = preparation,
+      let loadingResult = loadingJob.withLock({ $0 })
+    else {
       return try loader.pattern(for: command)
     }
-    return try result.get()
+    return try loadingResult.get()
   }
 
   func preload(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
-    let pattern = try pattern(for: command)
-    return [.number("duration", pattern.durationSeconds)] + pattern.mixedLocationFields
+    let loadedPattern = try pattern(for: command)
+    return [.number("duration", loadedPattern.durationSeconds)] + loadedPattern.mixedLocationFields
   }
 
   func statisticsReply(_: ServerCommand) -> [CommandReply.Field] {
@@ -193,17 +195,17 @@ package final class CommandSession {
   func emptyReply(_: ServerCommand) -> [CommandReply.Field] { [] }
 
   func reload(_: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
-    let check: SettingsCheck
+    let settingsCheck: SettingsCheck
     if case .settings(let begunCheck)? = preparation {
-      check = begunCheck
+      settingsCheck = begunCheck
     } else {
-      check = try checkSettings()
+      settingsCheck = try checkSettings()
     }
-    guard check.isFinished() else {
+    guard settingsCheck.isFinished() else {
       throw CommandError(.busy, "the device is still being opened; try again later")
     }
     do {
-      try check.apply()
+      try settingsCheck.apply()
     } catch {
       throw CommandError(.failed, messageForError(error))
     }
@@ -232,13 +234,13 @@ package final class CommandSession {
   }
 
   func statusReply(_: ServerCommand) -> [CommandReply.Field] {
-    let unstarted = sounds.count { !$0.isPaused && !$0.hasStarted }
-    let paused = sounds.count { $0.isPaused }
+    let waitingCount = sounds.count { !$0.isPaused && !$0.hasStarted }
+    let pausedCount = sounds.count { $0.isPaused }
     updateMaximumPeak()
     defer { recentPeakMagnitude = 0 }
     return [
-      .number("time", engine.seconds), .count("playing", sounds.count - unstarted - paused),
-      .count("waiting", unstarted + scheduledTaps.count), .count("paused", paused),
+      .number("time", engine.seconds), .count("playing", sounds.count - waitingCount - pausedCount),
+      .count("waiting", waitingCount + scheduledTaps.count), .count("paused", pausedCount),
       .count("voices", engine.voiceCount),
       .number("strength", Double(engine.strength)), .pair("muted", engine.isMuted ? "yes" : "no"),
       .number("peak", Double(recentPeakMagnitude)),
@@ -270,24 +272,26 @@ package final class CommandSession {
   /// their commands.
   var soundNames: [String] {
     var names: [String] = []
-    for case let name? in sounds.map(\.name) where !names.contains(name) {
-      names.append(name)
+    for case let soundName? in sounds.map(\.name) where !names.contains(soundName) {
+      names.append(soundName)
     }
     return names
   }
 
   func scheduledTime(_ time: CommandTime) -> ScheduledTime {
-    let now = engine.position
-    let frame =
+    let currentFrame = engine.position
+    let scheduledFrame =
       switch time {
-      case .now: max(now, restorationFrame ?? now)
-      case .after(let seconds): now + FrameConversion.frame(seconds: seconds, rate: engine.rate)
+      case .now: max(currentFrame, restorationFrame ?? currentFrame)
+      case .after(let seconds):
+        currentFrame + FrameConversion.frame(seconds: seconds, rate: engine.rate)
       case .at(let seconds): Int64((seconds * engine.rate).rounded())
       }
-    if case .at = time, frame < now {
+    if case .at = time, scheduledFrame < currentFrame {
       isCommandLate = true
     }
-    return frame > now ? (.frame(frame), frame) : (.now, now)
+    return scheduledFrame > currentFrame
+      ? (.frame(scheduledFrame), scheduledFrame) : (.now, currentFrame)
   }
 
   /// Returns the time until the next scheduled tap needs a player; nil if no taps are scheduled.
@@ -301,12 +305,12 @@ package final class CommandSession {
   /// Starts imminent taps, and removes and reports the sounds that have ended.
   private func removeEndedSounds() {
     startImminentTaps()
-    let ended = sounds.filter(\.hasEnded)
-    if ended.isEmpty { return }
+    let endedSounds = sounds.filter(\.hasEnded)
+    if endedSounds.isEmpty { return }
     defer { adjustDucking() }
-    sounds.removeAll { sound in ended.contains { $0 === sound } }
+    sounds.removeAll { sound in endedSounds.contains { $0 === sound } }
     // The sort is stable: sounds that ended together keep their order.
-    for sound in ended.sorted(by: { $0.player.endFrame < $1.player.endFrame }) {
+    for sound in endedSounds.sorted(by: { $0.player.endFrame < $1.player.endFrame }) {
       let frame = sound.player.endFrame
       // Scheduled commands would keep the player loaded. If there are too many commands now, they
       // expire at their time.
@@ -323,9 +327,9 @@ package final class CommandSession {
   }
 
   private func reportEnd(of sound: ServerSound, _ event: String, at frame: Int64) {
-    guard let name = sound.name else { return }
+    guard let soundName = sound.name else { return }
     pendingEvents.append(
-      .event(event, [.pair("name", name), .number("time", Double(frame) / engine.rate)]))
+      .event(event, [.pair("name", soundName), .number("time", Double(frame) / engine.rate)]))
   }
 
   func reportEvent(_ event: String, _ fields: [CommandReply.Field]) {
@@ -355,25 +359,32 @@ package final class CommandSession {
   }
 
   private func reportSinkEvents(_ report: SinkEventAggregator.Report) {
-    let event = report.event
+    let sinkEvent = report.event
     // A script cannot react to a degradation; standard error reports it.
-    if event.kind == .degraded { return }
-    let name = event.kind.name
-    let missed = CommandReply.Field.number("missed", Double(event.missedFrameCount) / engine.rate)
-    let count = CommandReply.Field.count("count", report.count)
-    if event.kind == .underrun {
+    if sinkEvent.kind == .degraded { return }
+    let eventName = sinkEvent.kind.name
+    let missedSecondsField = CommandReply.Field.number(
+      "missed", Double(sinkEvent.missedFrameCount) / engine.rate)
+    let countField = CommandReply.Field.count("count", report.count)
+    if sinkEvent.kind == .underrun {
       return self.reportEvent(
-        name, [missed, count] + (event.cause.map { [.pair("cause", $0.name)] } ?? []))
+        eventName,
+        [missedSecondsField, countField] + (sinkEvent.cause.map { [.pair("cause", $0.name)] } ?? [])
+      )
     }
     self.reportEvent(
-      name, [missed] + (report.count > 1 ? [count] : []) + [.pair("text", event.text)])
+      eventName,
+      [missedSecondsField] + (report.count > 1 ? [countField] : []) + [
+        .pair("text", sinkEvent.text)
+      ])
   }
 
   func play(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
-    let pattern = try pattern(for: command)
+    let loadedPattern = try pattern(for: command)
     try checkClientQuota()
     return try translatingErrors { () throws(PlaybackError) in
-      let player = try engine.player(for: pattern.plans, duration: pattern.durationSeconds)
+      let player = try engine.player(
+        for: loadedPattern.plans, duration: loadedPattern.durationSeconds)
       let rate = command.number("rate", default: 1)
       if rate != 1 {
         try player.setPlaybackRate(rate)
@@ -383,7 +394,7 @@ package final class CommandSession {
       }
       let position = command.number("from")
       let fields = try startSound(
-        player, as: command.text("as") ?? pattern.name, at: scheduledTime(command.time),
+        player, as: command.text("as") ?? loadedPattern.name, at: scheduledTime(command.time),
         from: position > 0 ? position : nil,
         gain: command.number("strength", default: 1), priority: command.priority)
       if let sound = sounds.last {
@@ -391,21 +402,21 @@ package final class CommandSession {
         sound.playbackRate = rate
         sound.isLooping = command.flag("loop")
       }
-      return fields + pattern.mixedLocationFields
+      return fields + loadedPattern.mixedLocationFields
     }
   }
 
   func playHum(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
     let intensity = Float(command.number("INTENSITY"))
     let sharpness = Float(command.number("SHARPNESS"))
-    let event = HapticEvent(
+    let humEvent = HapticEvent(
       kind: .hapticContinuous, time: 0, duration: command.number("SECONDS"),
       parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
     try checkClientQuota()
-    let player = try player(for: HapticPattern(events: [event]))
+    let humPlayer = try player(for: HapticPattern(events: [humEvent]))
     return try translatingErrors { () throws(PlaybackError) in
       try startSound(
-        player, as: command.text("as") ?? makeSoundName("hum"), at: scheduledTime(command.time),
+        humPlayer, as: command.text("as") ?? makeSoundName("hum"), at: scheduledTime(command.time),
         priority: command.priority)
     }
   }
@@ -413,23 +424,23 @@ package final class CommandSession {
   /// Plays a transient that has no name. A tap that is not imminent is stored in the schedule and
   /// gets a player later.
   func playTap(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
-    let moment = scheduledTime(command.time)
-    let tap = TapSchedule.Tap(
-      frame: moment.frame, intensity: Float(command.number("INTENSITY", default: 1)),
+    let tapTime = scheduledTime(command.time)
+    let newTap = TapSchedule.Tap(
+      frame: tapTime.frame, intensity: Float(command.number("INTENSITY", default: 1)),
       sharpness: Float(command.number("SHARPNESS", default: 0.5)), clientID: currentClientID)
-    if isTapImminent(tap.frame) {
-      try startTap(tap, at: moment)
-    } else if !scheduledTaps.add(tap) {
+    if isTapImminent(newTap.frame) {
+      try startTap(newTap, at: tapTime)
+    } else if !scheduledTaps.add(newTap) {
       throw CommandError(
         .busy,
         "a client can schedule at most \(TapSchedule.maximumTapCount) taps; send more later"
       )
     }
-    return [.number("time", Double(moment.frame) / engine.rate)]
+    return [.number("time", Double(tapTime.frame) / engine.rate)]
   }
 
   func startImminentTaps() {
-    while let frame = scheduledTaps.firstFrame, isTapImminent(frame),
+    while let tapFrame = scheduledTaps.firstFrame, isTapImminent(tapFrame),
       let tap = scheduledTaps.popTap(before: .max)
     {
       do throws(CommandError) {
@@ -449,19 +460,19 @@ package final class CommandSession {
   private static var maximumEarlyTapSoundCount: Int { 256 }
 
   private func isTapImminent(_ frame: Int64) -> Bool {
-    let remaining = Double(frame - engine.position) / engine.rate
-    return remaining
+    let remainingSeconds = Double(frame - engine.position) / engine.rate
+    return remainingSeconds
       < (sounds.count < Self.maximumEarlyTapSoundCount
         ? Self.maximumTapLeadSeconds : Self.minimumTapLeadSeconds)
   }
 
   private func startTap(_ tap: TapSchedule.Tap, at moment: ScheduledTime) throws(CommandError) {
-    let event = HapticEvent(
+    let tapEvent = HapticEvent(
       kind: .hapticTransient, time: 0,
       parameters: [.hapticIntensity: tap.intensity, .hapticSharpness: tap.sharpness])
-    let player = try player(for: HapticPattern(events: [event]))
+    let tapPlayer = try player(for: HapticPattern(events: [tapEvent]))
     _ = try translatingErrors { () throws(PlaybackError) in
-      try startSound(player, as: nil, at: moment)
+      try startSound(tapPlayer, as: nil, at: moment)
     }
   }
 
@@ -469,13 +480,13 @@ package final class CommandSession {
   /// single client uses at most half of all players. Sounds of a restored state have no client.
   func checkClientQuota() throws(CommandError) {
     guard currentClientID != nil else { return }
-    let all = Renderer.maximumPlayerCount / engine.profiles.count
-    let own = sounds.count { $0.clientID == currentClientID && $0.name != nil }
-    guard own < max(1, all - sounds.count) else {
+    let totalSoundLimit = Renderer.maximumPlayerCount / engine.profiles.count
+    let clientSoundCount = sounds.count { $0.clientID == currentClientID && $0.name != nil }
+    guard clientSoundCount < max(1, totalSoundLimit - sounds.count) else {
       throw CommandError(
         .busy,
         """
-        this client has \(own) sounds that are playing or waiting; stop some, or wait until they \
+        this client has \(clientSoundCount) sounds that are playing or waiting; stop some, or wait until they \
         end
         """)
     }
@@ -492,10 +503,10 @@ package final class CommandSession {
   }
 
   private static func commandError(_ error: PlaybackError) -> CommandError {
-    let isFull = error.kind == .tooManyPlayers
+    let hasNoFreePlayer = error.kind == .tooManyPlayers
     return CommandError(
       .busy,
-      isFull
+      hasNoFreePlayer
         ? "too many sounds are playing or waiting; stop some, or wait until they end"
         : error.description)
   }
@@ -511,26 +522,26 @@ package final class CommandSession {
         try endSound(old, at: moment, isReplacement: true)
       }
     }
-    let sound = ServerSound(
+    let newSound = ServerSound(
       name: name, player: player, startFrame: moment.frame, clientID: currentClientID,
       priority: priority)
-    sound.gain = gain
+    newSound.gain = gain
     // While a sound of a higher priority plays, this one starts with its reduced gain.
-    sound.duckGain = duckGain(of: sound, at: moment.frame)
-    if sound.totalGain != 1 {
-      try player.setGain(sound.totalGain, over: 0)
+    newSound.duckGain = duckGain(of: newSound, at: moment.frame)
+    if newSound.totalGain != 1 {
+      try player.setGain(newSound.totalGain, over: 0)
     }
     try player.start(at: moment.time, from: position)
     if let wakeSignal {
       player.endHandler = { wakeSignal.raise() }
     }
-    sounds.append(sound)
+    sounds.append(newSound)
     if priority > 0 {
-      try duckBelow(sound, at: moment)
+      try duckBelow(newSound, at: moment)
     }
-    let time = CommandReply.Field.number("time", Double(moment.frame) / engine.rate)
-    guard let name else { return [time] }
-    return [.pair("name", name), time, .number("duration", player.duration)]
+    let timeField = CommandReply.Field.number("time", Double(moment.frame) / engine.rate)
+    guard let name else { return [timeField] }
+    return [.pair("name", name), timeField, .number("duration", player.duration)]
   }
 
   private func player(for pattern: HapticPattern) throws(CommandError) -> PatternPlayer {
@@ -556,7 +567,7 @@ package final class CommandSession {
       return []
     }
     let value = command.number("VALUE")
-    let ramp = command.number("over")
+    let rampSeconds = command.number("over")
     guard parameter.range.contains(value) else {
       let bounds = CommandSyntax.Kind.number(parameter.range).acceptedValuesText
       throw CommandError(
@@ -564,38 +575,41 @@ package final class CommandSession {
         "\(parameter.name) must be \(bounds), not '\(NumberFormatting.plainText(value))'"
       )
     }
-    let moment = scheduledTime(command.time)
-    let name = command.text("of")
+    let changeTime = scheduledTime(command.time)
+    let soundName = command.text("of")
     switch parameter {
-    case .strength where name == nil:
+    case .strength where soundName == nil:
       hasSetStrength = true
       try translatingErrors { () throws(PlaybackError) in
         try engine.setStrength(
-          Float(value), over: max(ramp, PlaybackEngine.strengthRampSeconds), at: moment.time)
+          Float(value), over: max(rampSeconds, PlaybackEngine.strengthRampSeconds),
+          at: changeTime.time)
       }
       return []
     case .strength:
-      return try changeEachSound(name) { sound throws(PlaybackError) in
+      return try changeEachSound(soundName) { sound throws(PlaybackError) in
         sound.gain = value
-        try sound.player.setGain(sound.totalGain, over: ramp > 0 ? ramp : nil, at: moment.time)
-        sound.recordScheduled(moment.frame)
+        try sound.player.setGain(
+          sound.totalGain, over: rampSeconds > 0 ? rampSeconds : nil, at: changeTime.time)
+        sound.recordScheduled(changeTime.frame)
       }
-    case .control(let id):
-      return try changeEachSound(name) { sound throws(PlaybackError) in
-        try sound.setControl(id, to: value, over: ramp, at: moment, rate: engine.rate)
+    case .control(let controlID):
+      return try changeEachSound(soundName) { sound throws(PlaybackError) in
+        try sound.setControl(
+          controlID, to: value, over: rampSeconds, at: changeTime, rate: engine.rate)
       }
     }
   }
 
   func stop(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
-    let moment = scheduledTime(command.time)
+    let stopTime = scheduledTime(command.time)
     if command.name == nil {
-      scheduledTaps.removeAll(from: moment.frame)
+      scheduledTaps.removeAll(from: stopTime.frame)
     }
-    let ending =
+    let endingSounds =
       try command.name.map { name throws(CommandError) in try sounds(named: name) } ?? sounds
-    for sound in ending {
-      try translatingErrors { () throws(PlaybackError) in try endSound(sound, at: moment) }
+    for sound in endingSounds {
+      try translatingErrors { () throws(PlaybackError) in try endSound(sound, at: stopTime) }
     }
     return []
   }
@@ -623,13 +637,15 @@ package final class CommandSession {
   }
 
   func loop(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
-    let isOn = command.text("SWITCH") == "on"
-    let end = command.flag("end") ? command.number("end") : nil
-    guard isOn || end == nil else { throw CommandError(.unexpectedArgument, "'end' requires 'on'") }
+    let isLoopOn = command.text("SWITCH") == "on"
+    let loopEndSeconds = command.flag("end") ? command.number("end") : nil
+    guard isLoopOn || loopEndSeconds == nil else {
+      throw CommandError(.unexpectedArgument, "'end' requires 'on'")
+    }
     return try changeEachSound(command.name) { sound throws(PlaybackError) in
-      try sound.player.loop(passCount: isOn ? nil : 1, end: end)
-      sound.isLooping = isOn
-      sound.loopEndSeconds = end
+      try sound.player.loop(passCount: isLoopOn ? nil : 1, end: loopEndSeconds)
+      sound.isLooping = isLoopOn
+      sound.loopEndSeconds = loopEndSeconds
     }
   }
 
@@ -647,17 +663,17 @@ package final class CommandSession {
       throw CommandError(
         .invalidValue, "no array is configured; start 'temblor listen' with '--array FILE'")
     }
-    let text = command.text("POS") ?? ""
-    guard let position = ArrayPosition(text, in: transducerArray.layout) else {
+    let positionText = command.text("POS") ?? ""
+    guard let targetPosition = ArrayPosition(positionText, in: transducerArray.layout) else {
       throw CommandError(
         .invalidValue,
-        "POS must be \(transducerArray.layout.positionDescription), not \(text.inQuotes)")
+        "POS must be \(transducerArray.layout.positionDescription), not \(positionText.inQuotes)")
     }
     return try changeEachSound(command.name) { sound throws(PlaybackError) in
       try sound.pan(
-        to: position, over: command.number("over"), on: transducerArray, now: engine.position,
+        to: targetPosition, over: command.number("over"), on: transducerArray, now: engine.position,
         rate: engine.rate)
-      sound.panPositionText = text
+      sound.panPositionText = positionText
     }
   }
 
@@ -680,8 +696,8 @@ package final class CommandSession {
   func endSound(_ sound: ServerSound, at moment: ScheduledTime, isReplacement: Bool = false)
     throws(PlaybackError)
   {
-    let isToCome = !sound.hasStarted && sound.startFrame >= moment.frame
-    if isToCome {
+    let isStartCancelable = !sound.hasStarted && sound.startFrame >= moment.frame
+    if isStartCancelable {
       try sound.player.cancel()
     } else {
       try sound.player.stop(at: moment.time)
@@ -692,7 +708,7 @@ package final class CommandSession {
     } else {
       sound.stopFrame = min(sound.stopFrame ?? .max, moment.frame)
     }
-    if isToCome {
+    if isStartCancelable {
       sounds.removeAll { $0 === sound }
       if sound.replacementFrame == nil {
         reportEnd(of: sound, "stopped", at: engine.position)
@@ -706,18 +722,18 @@ package final class CommandSession {
     throws(CommandError)
     -> [CommandReply.Field]
   {
-    let changing =
+    let changedSounds =
       try name.map { name throws(CommandError) in try sounds(named: name) }
       ?? sounds.filter { $0.name != nil }
-    for sound in changing {
+    for sound in changedSounds {
       try translatingErrors { () throws(PlaybackError) in try change(sound) }
     }
     return []
   }
 
   private func sounds(named name: String) throws(CommandError) -> [ServerSound] {
-    let found = sounds.filter { $0.name == name }
-    guard found.isEmpty else { return found }
+    let matchingSounds = sounds.filter { $0.name == name }
+    guard matchingSounds.isEmpty else { return matchingSounds }
     throw CommandError(
       .unknownName,
       "no sound named \(name.inQuotes) is playing"
@@ -729,7 +745,7 @@ package final class CommandSession {
   static let maximumNoiseCount = 16
 
   func playNoise(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
-    let pattern = try pattern(for: command)
+    let noisePattern = try pattern(for: command)
     try checkClientQuota()
     guard
       sounds.count(where: { $0.isNoise && $0.name != command.text("as") }) < Self.maximumNoiseCount
@@ -741,7 +757,8 @@ package final class CommandSession {
         """)
     }
     return try translatingErrors { () throws(PlaybackError) in
-      let player = try engine.player(for: pattern.plans, duration: pattern.durationSeconds)
+      let player = try engine.player(
+        for: noisePattern.plans, duration: noisePattern.durationSeconds)
       try player.loop(passCount: nil)
       let moment = scheduledTime(command.time)
       let name = command.text("as") ?? makeSoundName("noise")

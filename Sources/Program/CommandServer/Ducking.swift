@@ -14,21 +14,21 @@ struct Ducking: Equatable, Sendable {
 
 extension CommandSession {
   func configureDucking(_ command: ServerCommand) -> [CommandReply.Field] {
-    let defaults = Ducking()
+    let defaultDucking = Ducking()
     ducking = Ducking(
       duckedGain: command.number("GAIN"),
-      attackSeconds: command.number("attack", default: defaults.attackSeconds),
-      releaseSeconds: command.number("release", default: defaults.releaseSeconds))
+      attackSeconds: command.number("attack", default: defaultDucking.attackSeconds),
+      releaseSeconds: command.number("release", default: defaultDucking.releaseSeconds))
     adjustDucking()
     return []
   }
 
   func duckGain(of sound: ServerSound, at frame: Int64) -> Double {
-    let isBelow = sounds.contains { candidate in
+    let isBelowOtherSound = sounds.contains { candidate in
       candidate.priority > sound.priority && candidate.startFrame <= frame && !candidate.hasEnded
         && !candidate.isPaused
     }
-    return isBelow ? ducking.duckedGain : 1
+    return isBelowOtherSound ? ducking.duckedGain : 1
   }
 
   func duckBelow(_ sound: ServerSound, at moment: ScheduledTime) throws(PlaybackError) {

@@ -17,8 +17,10 @@ struct LRUCache<Key: Hashable, Value> {
   mutating func insert(_ value: Value, for key: Key) {
     useCount += 1
     entries[key] = (value, useCount)
-    if entries.count > capacity, let oldest = entries.min(by: { $0.value.use < $1.value.use }) {
-      entries[oldest.key] = nil
+    if entries.count > capacity,
+      let leastRecentlyUsed = entries.min(by: { $0.value.use < $1.value.use })
+    {
+      entries[leastRecentlyUsed.key] = nil
     }
   }
 

@@ -53,14 +53,14 @@ package final class LineConnection {
   /// The descriptors to poll: for writing if there are unsent bytes, and for reading unless there
   /// are too many unsent bytes.
   package var watchedDescriptors: [PollDescriptor] {
-    let sends = sendBuffer.count > 0 && !isBroken
+    let hasPendingOutput = sendBuffer.count > 0 && !isBroken
     if isSocket {
       // Without events, poll(2) still reports a disconnected client.
-      let events = (sends ? POLLOUT : 0) | (isReading ? POLLIN : 0)
+      let events = (hasPendingOutput ? POLLOUT : 0) | (isReading ? POLLIN : 0)
       return [PollDescriptor(inputDescriptor, events: Int16(events))]
     }
     return (isReading && isInForeground ? [PollDescriptor(inputDescriptor)] : [])
-      + (sends ? [PollDescriptor(outputDescriptor, events: Int16(POLLOUT))] : [])
+      + (hasPendingOutput ? [PollDescriptor(outputDescriptor, events: Int16(POLLOUT))] : [])
   }
 
   package var pollTimeout: Duration? {
@@ -73,11 +73,11 @@ package final class LineConnection {
     guard isReading, isSocket || isInForeground && isDescriptorReady(inputDescriptor, POLLIN) else {
       return []
     }
-    var bytes = [UInt8](repeating: 0, count: LineReader.maximumLineLength)
-    let count = unsafe read(inputDescriptor, &bytes, bytes.count)
-    if count > 0 { return lineReader.lines(in: bytes.prefix(count)) }
-    if count < 0 && (errno == EAGAIN || errno == EINTR) { return [] }
-    if count < 0 && isSocket {
+    var readBuffer = [UInt8](repeating: 0, count: LineReader.maximumLineLength)
+    let readByteCount = unsafe read(inputDescriptor, &readBuffer, readBuffer.count)
+    if readByteCount > 0 { return lineReader.lines(in: readBuffer.prefix(readByteCount)) }
+    if readByteCount < 0 && (errno == EAGAIN || errno == EINTR) { return [] }
+    if readByteCount < 0 && isSocket {
       isBroken = true
     }
     isAtEnd = true
@@ -111,11 +111,11 @@ package final class LineConnection {
   }
 
   package func finishSending(_ time: any TimeSource) {
-    let end = time.now + Self.finalSendTimeout
+    let sendDeadline = time.now + Self.finalSendTimeout
     flush()
-    while sendBuffer.count > 0, !isBroken, time.now < end {
+    while sendBuffer.count > 0, !isBroken, time.now < sendDeadline {
       var watched = [PollDescriptor(outputDescriptor, events: Int16(POLLOUT))]
-      time.wait(for: &watched, timeout: end - time.now)
+      time.wait(for: &watched, timeout: sendDeadline - time.now)
       flush()
     }
   }
@@ -133,9 +133,9 @@ package final class LineConnection {
   }
 
   private func isDescriptorReady(_ descriptor: Int32, _ events: Int32) -> Bool {
-    var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+    var pollEntry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
     // The read or write itself reports an end or an error.
-    return unsafe poll(&entry, 1, 0) > 0
+    return unsafe poll(&pollEntry, 1, 0) > 0
   }
 }
 

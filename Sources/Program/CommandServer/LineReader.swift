@@ -21,15 +21,15 @@ package struct LineReader {
 
   /// Returns the lines that the received bytes complete.
   mutating func lines(in bytes: ArraySlice<UInt8>) -> [Line] {
-    var lines: [Line] = []
-    var rest = bytes
-    while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-      append(rest[..<end])
-      lines.append(popLine())
-      rest = rest[(end + 1)...]
+    var completeLines: [Line] = []
+    var remainingBytes = bytes
+    while let newlineIndex = remainingBytes.firstIndex(of: UInt8(ascii: "\n")) {
+      append(remainingBytes[..<newlineIndex])
+      completeLines.append(popLine())
+      remainingBytes = remainingBytes[(newlineIndex + 1)...]
     }
-    append(rest)
-    return lines
+    append(remainingBytes)
+    return completeLines
   }
 
   mutating func popLastLine() -> Line? {
@@ -60,21 +60,25 @@ package struct LineReader {
     if isPendingLineTooLong || pendingBytes.count > Self.maximumLineLength {
       return .tooLong(firstWord: firstWord)
     }
-    guard let text = Self.text(pendingBytes[...]) else {
+    guard let lineText = Self.text(pendingBytes[...]) else {
       return .invalidUTF8(firstWord: firstWord)
     }
-    return .text(text)
+    return .text(lineText)
   }
 
   private var firstWord: String {
-    let blanks = [UInt8(ascii: " "), UInt8(ascii: "\t")]
-    let word = pendingBytes.drop { blanks.contains($0) }.prefix { !blanks.contains($0) }
-    return word.count > Self.maximumFirstWordLength ? "" : Self.text(word) ?? ""
+    let blankBytes = [UInt8(ascii: " "), UInt8(ascii: "\t")]
+    let wordBytes = pendingBytes.drop { blankBytes.contains($0) }.prefix {
+      !blankBytes.contains($0)
+    }
+    return wordBytes.count > Self.maximumFirstWordLength ? "" : Self.text(wordBytes) ?? ""
   }
 
   /// Returns the text of bytes; nil if they are not UTF-8 or contain control characters.
   private static func text(_ bytes: ArraySlice<UInt8>) -> String? {
-    let isClean = bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == UInt8(ascii: "\t") }
-    return isClean ? String(validating: bytes, as: UTF8.self) : nil
+    let hasNoControlBytes = bytes.allSatisfy {
+      $0 >= 0x20 && $0 != 0x7F || $0 == UInt8(ascii: "\t")
+    }
+    return hasNoControlBytes ? String(validating: bytes, as: UTF8.self) : nil
   }
 }

@@ -12,8 +12,8 @@ extension CompiledPattern {
   init(noise command: ServerCommand, profiles: [TransducerProfile], rate: Double)
     throws(CommandError)
   {
-    var plans: [RenderPlan] = []
-    var duration = 0.0
+    var renderPlans: [RenderPlan] = []
+    var durationSeconds = 0.0
     for profile in profiles {
       var signal = SampledSignal.noise(
         center: profile.frequency.hertz(atSharpness: command.number("SHARPNESS")),
@@ -23,15 +23,15 @@ extension CompiledPattern {
         signal.samples[index] *= amplitude
       }
       let layer = HapticComposition.Layer(HapticPattern(), signals: [signal])
-      duration = signal.durationSeconds
+      durationSeconds = signal.durationSeconds
       do {
-        plans.append(
+        renderPlans.append(
           try RenderPlan(
             compiling: HapticComposition(layers: [layer]), profile: profile, rate: rate))
       } catch {
         throw CommandError(.invalidValue, "\(error)")
       }
     }
-    self.init(name: "noise", plans: plans, duration: duration)
+    self.init(name: "noise", plans: renderPlans, duration: durationSeconds)
   }
 }

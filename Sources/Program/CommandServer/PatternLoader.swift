@@ -76,20 +76,20 @@ final class PatternLoader: Sendable {
   var cachedPatternCount: Int { cachedEntries.withLock { $0.count } }
 
   func beginLoading(_ command: ServerCommand, wake: WakeSignal?) throws(CommandError) -> Job {
-    if let word = command.text("PATTERN"), let pattern = cachedPattern(for: word) {
+    if let patternWord = command.text("PATTERN"), let pattern = cachedPattern(for: patternWord) {
       return Job(.success(pattern))
     }
-    let make = { @Sendable [self] () throws(CommandError) in try pattern(for: command) }
-    let job = Job(nil)
-    guard loadsInBackground else { return Job(Result(catching: make)) }
+    let makePattern = { @Sendable [self] () throws(CommandError) in try pattern(for: command) }
+    let loadingJob = Job(nil)
+    guard loadsInBackground else { return Job(Result(catching: makePattern)) }
     guard jobCount.load(ordering: .relaxed) < Self.maximumJobCount else {
       throw CommandError(.busy, "too many patterns are loading; try again later")
     }
     jobCount.add(1, ordering: .relaxed)
     do throws(PlaybackError) {
       _ = try BackgroundThread { [self] in
-        let result = Result(catching: make)
-        job.withLock { $0 = result }
+        let result = Result(catching: makePattern)
+        loadingJob.withLock { $0 = result }
         jobCount.subtract(1, ordering: .relaxed)
         wake?.raise()
       }
@@ -97,39 +97,40 @@ final class PatternLoader: Sendable {
       jobCount.subtract(1, ordering: .relaxed)
       throw CommandError(.busy, error.description)
     }
-    return job
+    return loadingJob
   }
 
   /// Loads the pattern that a command names, or generates its noise. Loading may take any time;
   /// noise takes about 20 ms for each profile.
   func pattern(for command: ServerCommand) throws(CommandError) -> CompiledPattern {
-    guard let word = command.text("PATTERN") else {
+    guard let patternWord = command.text("PATTERN") else {
       return try CompiledPattern(noise: command, profiles: profiles, rate: sampleRateHertz)
     }
-    return try pattern(for: word)
+    return try pattern(for: patternWord)
   }
 
   func pattern(for word: String) throws(CommandError) -> CompiledPattern {
     if let pattern = cachedPattern(for: word) { return pattern }
     cachedEntries.withLock { $0.removeValue(for: word) }
-    let input = try patternInput(word)
-    let path: String? = if case .file(let path) = input.origin { path } else { nil }
+    let sourceInput = try patternInput(word)
+    let inputFilePath: String? = if case .file(let path) = sourceInput.origin { path } else { nil }
     // The stamp is read first, so that a file that changes while it is read is read again.
-    let source = path ?? word
-    let stamp = FileStamp(source)
+    let sourcePath = inputFilePath ?? word
+    let sourceStamp = FileStamp(sourcePath)
     do {
-      let pattern = try LoadedPattern(input, options: readingOptions)
-      let sources = pattern.sourcePaths.filter { $0 != source }.map {
+      let pattern = try LoadedPattern(sourceInput, options: readingOptions)
+      let sources = pattern.sourcePaths.filter { $0 != sourcePath }.map {
         (path: $0, stamp: FileStamp($0))
       }
       let areMixed = pattern.mergedBodyLocationFinding(on: profiles) != nil
       let locations = areMixed ? pattern.composition.bodyLocations : []
       let compiledPattern = CompiledPattern(
-        name: input.outputStem,
+        name: sourceInput.outputStem,
         plans: try pattern.compilePlans(for: profiles, rate: sampleRateHertz),
         duration: pattern.composition.durationSeconds,
         mixedLocationNames: locations.map(\.displayName))
-      let entry = CacheEntry(pattern: compiledPattern, sources: [(source, stamp)] + sources)
+      let entry = CacheEntry(
+        pattern: compiledPattern, sources: [(sourcePath, sourceStamp)] + sources)
       cachedEntries.withLock { $0.insert(entry, for: word) }
       return compiledPattern
     } catch {
@@ -138,25 +139,26 @@ final class PatternLoader: Sendable {
   }
 
   private func cachedPattern(for word: String) -> CompiledPattern? {
-    guard let entry = cachedEntries.withLock({ $0.value(for: word) }), entry.areSourcesUnchanged
+    guard let cachedEntry = cachedEntries.withLock({ $0.value(for: word) }),
+      cachedEntry.areSourcesUnchanged
     else {
       return nil
     }
-    return entry.pattern
+    return cachedEntry.pattern
   }
 
   private func patternInput(_ word: String) throws(CommandError) -> PatternInput {
     if word == "-" {
       throw CommandError(.invalidPattern, "standard input (-) contains commands; specify a file")
     }
-    let path = try confinedPath(of: word)
-    switch FileSystem.entryKind(at: path) {
+    let inputPath = try confinedPath(of: word)
+    switch FileSystem.entryKind(at: inputPath) {
     case .folder:
       throw CommandError(.invalidPattern, "\(word.inQuotes) is a folder; specify a single pattern")
     case .other:
       throw CommandError(.invalidPattern, "\(word.inQuotes) is not a regular file")
     case .file:
-      guard FileSystem.byteCount(of: path) ?? 0 <= Self.maximumFileByteCount else {
+      guard FileSystem.byteCount(of: inputPath) ?? 0 <= Self.maximumFileByteCount else {
         throw CommandError(
           .invalidPattern,
           "\(word.inQuotes) has more than \(Self.maximumFileByteCount >> 20) MiB; "
@@ -166,32 +168,32 @@ final class PatternLoader: Sendable {
     case .missing:
       break
     }
-    let (inputs, problems) = PatternInput.find([path], formats: formats)
-    guard var input = inputs.first else {
+    let (inputs, problems) = PatternInput.find([inputPath], formats: formats)
+    guard var patternInput = inputs.first else {
       throw CommandError(
         .invalidPattern, problems.first?.description ?? "\(word.inQuotes) cannot be read")
     }
     // If a file has several patterns, all of them play one after another.
-    input.filePart = nil
-    return input
+    patternInput.filePart = nil
+    return patternInput
   }
 
   /// Returns the path of the pattern with the given name within the folder. A plain name that does
   /// not exist there is returned unchanged.
   private func confinedPath(of word: String) throws(CommandError) -> String {
     guard let allowedFolder else { return word }
-    let path = word.hasPrefix("/") ? word : FileSystem.joinPath(allowedFolder, word)
+    let joinedPath = word.hasPrefix("/") ? word : FileSystem.joinPath(allowedFolder, word)
     // Links are followed first, so that none leads out of the folder.
-    guard let real = FileSystem.realPath(path) else {
+    guard let realPath = FileSystem.realPath(joinedPath) else {
       // The name of a shipped pattern; a file of this name in another folder does not count.
       if !word.contains("/"), FileSystem.entryKind(at: word) == .missing {
         return word
       }
       throw CommandError(.invalidPattern, "\(word.inQuotes) is outside the folder of '--folder'")
     }
-    guard real.hasPrefix(allowedFolder == "/" ? allowedFolder : allowedFolder + "/") else {
+    guard realPath.hasPrefix(allowedFolder == "/" ? allowedFolder : allowedFolder + "/") else {
       throw CommandError(.invalidPattern, "\(word.inQuotes) is outside the folder of '--folder'")
     }
-    return real
+    return realPath
   }
 }

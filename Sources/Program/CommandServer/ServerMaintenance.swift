@@ -82,9 +82,9 @@ extension CommandSession {
   private var limitedSeconds: Double { Double(engine.limitedFrameCount) / engine.rate }
 
   package var statusSummary: String {
-    let prefix = isDevicePresent || deviceName == "none" ? "" : "waiting for "
-    let lost = "\(missedSeconds.text(places: 1)) s lost"
-    return prefix + "\(deviceName.printable) at \(Int(engine.rate)) Hz; \(lost)"
+    let waitingPrefix = isDevicePresent || deviceName == "none" ? "" : "waiting for "
+    let lostSecondsText = "\(missedSeconds.text(places: 1)) s lost"
+    return waitingPrefix + "\(deviceName.printable) at \(Int(engine.rate)) Hz; \(lostSecondsText)"
   }
 
   var statisticsFields: JSONObject {
@@ -108,9 +108,9 @@ extension CommandSession {
 
   /// The metrics in the text format of OpenMetrics 1.0, for collectors that read files.
   var openMetricsText: String {
-    let series = eventSeries
-    let counts = series.map { ($0.labels, Double($0.count)) }
-    let missed = series.map { ($0.labels, Double($0.missedFrameCount) / engine.rate) }
+    let metricSeries = eventSeries
+    let eventCounts = metricSeries.map { ($0.labels, Double($0.count)) }
+    let missedSeconds = metricSeries.map { ($0.labels, Double($0.missedFrameCount) / engine.rate) }
     return [
       Self.metricFamily(
         "start_time_seconds", "gauge", "Time at which the session began.",
@@ -118,12 +118,12 @@ extension CommandSession {
       ),
       Self.metricFamily(
         "session_seconds", "gauge", "Length of the session.", [("", engine.seconds)]),
-      Self.metricFamily("events", "counter", "Device events.", counts),
+      Self.metricFamily("events", "counter", "Device events.", eventCounts),
       Self.metricFamily(
         "device_present", "gauge", "1 if the device is open and responds, otherwise 0.",
         [("", isDevicePresent ? 1 : 0)]),
       Self.metricFamily("clients", "gauge", "Connected clients.", [("", Double(clientCount))]),
-      Self.metricFamily("missed_seconds", "counter", "Lost audio.", missed),
+      Self.metricFamily("missed_seconds", "counter", "Lost audio.", missedSeconds),
       Self.metricFamily(
         "longest_call_seconds", "gauge", "Longest device call.",
         [("", engine.maximumCallDuration.inSeconds)]),
@@ -156,11 +156,11 @@ extension CommandSession {
   private static func metricFamily(
     _ name: String, _ type: String, _ help: String, _ samples: [(String, Double)]
   ) -> String {
-    let name = "temblor_" + name
-    let unit = name.hasSuffix("_seconds") ? "# UNIT \(name) seconds\n" : ""
-    let suffix = type == "counter" ? "_total" : ""
-    return "# TYPE \(name) \(type)\n\(unit)# HELP \(name) \(help)\n"
-      + samples.map { "\(name)\(suffix)\($0) \($1)\n" }.joined()
+    let metricName = "temblor_" + name
+    let unitLine = metricName.hasSuffix("_seconds") ? "# UNIT \(metricName) seconds\n" : ""
+    let sampleSuffix = type == "counter" ? "_total" : ""
+    return "# TYPE \(metricName) \(type)\n\(unitLine)# HELP \(metricName) \(help)\n"
+      + samples.map { "\(metricName)\(sampleSuffix)\($0) \($1)\n" }.joined()
   }
 }
 

@@ -87,19 +87,21 @@ final class ServerSound {
   )
     throws(PlaybackError)
   {
-    let from = controlRamps[id]?.value(at: moment.frame) ?? Double(id.neutralValue)
-    let end = moment.frame + FrameConversion.frame(seconds: ramp, rate: rate)
-    if end > moment.frame {
+    let startValue = controlRamps[id]?.value(at: moment.frame) ?? Double(id.neutralValue)
+    let rampEndFrame = moment.frame + FrameConversion.frame(seconds: ramp, rate: rate)
+    if rampEndFrame > moment.frame {
       let curve = ParameterCurve(
         id: id, time: 0,
-        controlPoints: [.init(time: 0, value: Float(from)), .init(time: ramp, value: Float(value))])
+        controlPoints: [
+          .init(time: 0, value: Float(startValue)), .init(time: ramp, value: Float(value)),
+        ])
       try player.schedule(curve, at: moment.time)
     } else {
       try player.set(id, to: Float(value), at: moment.time)
     }
-    recordScheduled(end)
+    recordScheduled(rampEndFrame)
     controlRamps[id] = ControlRamp(
-      startFrame: moment.frame, endFrame: end, startValue: from, endValue: value)
+      startFrame: moment.frame, endFrame: rampEndFrame, startValue: startValue, endValue: value)
   }
 
   /// The default duration of a parameter change, in seconds.
@@ -113,23 +115,25 @@ final class ServerSound {
   )
     throws(PlaybackError)
   {
-    let start = hasStarted ? now : max(now, startFrame)
-    let ramp = hasStarted ? max(ramp, Self.defaultRampSeconds) : ramp
-    let end = start + FrameConversion.frame(seconds: ramp, rate: rate)
-    let from = panSegment?.position(at: start)
+    let panStartFrame = hasStarted ? now : max(now, startFrame)
+    let rampSeconds = hasStarted ? max(ramp, Self.defaultRampSeconds) : ramp
+    let panEndFrame = panStartFrame + FrameConversion.frame(seconds: rampSeconds, rate: rate)
+    let startPosition = panSegment?.position(at: panStartFrame)
     // Without a previous position, there is no path to divide into steps.
-    let maximumCount = max(1, Self.maximumPanCommandCount / array.transducers.count)
-    let count =
-      from == nil
-      ? 1 : min(max(1, Int((ramp / Self.defaultRampSeconds).rounded(.up))), maximumCount)
-    let steps = (1...count).map { step in
+    let maximumStepCount = max(1, Self.maximumPanCommandCount / array.transducers.count)
+    let stepCount =
+      startPosition == nil
+      ? 1 : min(max(1, Int((rampSeconds / Self.defaultRampSeconds).rounded(.up))), maximumStepCount)
+    let gainSteps = (1...stepCount).map { step in
       array.transducerGains(
-        at: from?.interpolated(Double(step) / Double(count), toward: position) ?? position)
+        at: startPosition?.interpolated(Double(step) / Double(stepCount), toward: position)
+          ?? position)
     }
-    try player.setSendGains(steps, over: ramp, at: earliestChangeTime)
+    try player.setSendGains(gainSteps, over: rampSeconds, at: earliestChangeTime)
     panSegment = PanSegment(
-      startFrame: start, endFrame: end, startPosition: from ?? position, endPosition: position)
-    recordScheduled(end)
+      startFrame: panStartFrame, endFrame: panEndFrame, startPosition: startPosition ?? position,
+      endPosition: position)
+    recordScheduled(panEndFrame)
   }
 }
 
@@ -146,7 +150,7 @@ struct PanSegment {
   /// Returns the position in the transducer array at the given frame.
   func position(at frame: Int64) -> ArrayPosition {
     guard frame < endFrame else { return endPosition }
-    let fraction = Double(max(0, frame - startFrame)) / Double(endFrame - startFrame)
-    return startPosition.interpolated(fraction, toward: endPosition)
+    let panFraction = Double(max(0, frame - startFrame)) / Double(endFrame - startFrame)
+    return startPosition.interpolated(panFraction, toward: endPosition)
   }
 }

@@ -12,48 +12,51 @@ extension CommandSession {
   /// The commands that restore the state, one in each line.
   package var stateText: String {
     if let pendingStateText { return pendingStateText }
-    var lines = [Self.stateTitle]
+    var stateLines = [Self.stateTitle]
     if hasSetStrength {
-      lines.append("set strength \(Self.numberText(Double(engine.strength)))")
+      stateLines.append("set strength \(Self.numberText(Double(engine.strength)))")
     }
     if engine.isMuted {
-      lines.append("mute")
+      stateLines.append("mute")
     }
     if ducking != Ducking() {
-      lines.append(
+      stateLines.append(
         "duck \(Self.numberText(ducking.duckedGain)) "
           + "attack \(Self.numberText(ducking.attackSeconds)) "
           + "release \(Self.numberText(ducking.releaseSeconds))")
     }
     for sound in sounds where sound.stopFrame == nil && sound.replacementFrame == nil {
-      lines += Self.commands(restoring: sound)
+      stateLines += Self.commands(restoring: sound)
     }
-    return lines.map { $0 + "\n" }.joined()
+    return stateLines.map { $0 + "\n" }.joined()
   }
 
   private static func commands(restoring sound: ServerSound) -> [String] {
-    guard sound.isLooping, let pattern = sound.patternName, let name = sound.name else { return [] }
-    let word = CommandWord.escaped(name)
-    var lines = [
-      "play \(CommandWord.escaped(pattern)) loop as \(word) rate \(numberText(sound.playbackRate)) "
+    guard sound.isLooping, let patternName = sound.patternName, let soundName = sound.name else {
+      return []
+    }
+    let quotedSoundName = CommandWord.escaped(soundName)
+    var commandLines = [
+      "play \(CommandWord.escaped(patternName)) loop as \(quotedSoundName) rate \(numberText(sound.playbackRate)) "
         + "strength \(numberText(sound.gain)) priority \(sound.priority)"
     ]
-    if let end = sound.loopEndSeconds {
-      lines.append("loop \(word) on end \(numberText(end))")
+    if let loopEndSeconds = sound.loopEndSeconds {
+      commandLines.append("loop \(quotedSoundName) on end \(numberText(loopEndSeconds))")
     }
     for (id, value) in sound.controlValues.sorted(by: { $0.id.rawValue < $1.id.rawValue }) {
-      lines.append("set \(CommandParameter.control(id).name) \(numberText(value)) of \(word)")
+      commandLines.append(
+        "set \(CommandParameter.control(id).name) \(numberText(value)) of \(quotedSoundName)")
     }
-    if let position = sound.panPositionText {
-      lines.append("pan \(word) \(CommandWord.escaped(position))")
+    if let panPosition = sound.panPositionText {
+      commandLines.append("pan \(quotedSoundName) \(CommandWord.escaped(panPosition))")
     }
     if sound.isMuted {
-      lines.append("mute \(word)")
+      commandLines.append("mute \(quotedSoundName)")
     }
     if sound.isPaused {
-      lines.append("pause \(word)")
+      commandLines.append("pause \(quotedSoundName)")
     }
-    return lines
+    return commandLines
   }
 
   private static func numberText(_ number: Double) -> String { "\((number * 1e6).rounded() / 1e6)" }
@@ -96,8 +99,8 @@ package final class StateFile {
   /// Returns the text of the stored state, which is empty if there is no file.
   package func read() throws(FileError) -> String {
     guard FileSystem.entryKind(at: path) != .missing else { return "" }
-    let bytes = try FileSystem.read(path, limit: Self.maximumByteCount)
-    return String(decoding: bytes, as: UTF8.self)
+    let stateBytes = try FileSystem.read(path, limit: Self.maximumByteCount)
+    return String(decoding: stateBytes, as: UTF8.self)
   }
 
   /// Saves the state if requests may have changed it, or if the last save failed. Returns the time
@@ -134,29 +137,29 @@ package final class StateFile {
   private func beginSave(_ text: String) {
     guard text != savedText else { return }
     savedText = text
-    let path = path
-    let error = Locked<FileError?>(nil)
+    let savedPath = path
+    let saveError = Locked<FileError?>(nil)
     do throws(PlaybackError) {
       let thread = try BackgroundThread {
         do throws(FileError) {
-          try AtomicFileWriter.write(Array(text.utf8), to: path)
+          try AtomicFileWriter.write(Array(text.utf8), to: savedPath)
         } catch let failure {
-          error.withLock { $0 = failure }
+          saveError.withLock { $0 = failure }
         }
       }
-      saveInProgress = Save(thread: thread, error: error)
+      saveInProgress = Save(thread: thread, error: saveError)
     } catch {
-      recordFailure(FileError(path, error.description))
+      recordFailure(FileError(savedPath, error.description))
     }
   }
 
   /// Records the result of the save in progress. Returns false if it has not ended.
   private func endSave(within limit: Duration) -> Bool {
-    guard let ending = saveInProgress else { return true }
-    guard ending.thread.wait(within: limit) else { return false }
+    guard let endingSave = saveInProgress else { return true }
+    guard endingSave.thread.wait(within: limit) else { return false }
     saveInProgress = nil
-    if let error = ending.error.withLock({ $0 }) {
-      recordFailure(error)
+    if let saveError = endingSave.error.withLock({ $0 }) {
+      recordFailure(saveError)
     } else {
       isFailing = false
     }

@@ -24,9 +24,9 @@ package final class SocketListener {
   private var spareDescriptor = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
 
   package init(_ path: String) throws(FileError) {
-    let file = try SocketFile(path)
-    socketFile = file
-    listeningDescriptor = file.descriptor
+    let createdSocketFile = try SocketFile(path)
+    socketFile = createdSocketFile
+    listeningDescriptor = createdSocketFile.descriptor
   }
 
   /// Adopts a socket that already accepts connections; its creator owns its file.
@@ -55,14 +55,14 @@ package final class SocketListener {
   }
 
   package func receive() -> [Event] {
-    var events = disconnectedClients.map { Event.disconnected($0) }
+    var listenerEvents = disconnectedClients.map { Event.disconnected($0) }
     disconnectedClients = []
-    events += acceptConnections()
+    listenerEvents += acceptConnections()
     for (client, connection) in connections {
       connection.flush()
-      events += connection.readLines().map { .line(client, $0) }
+      listenerEvents += connection.readLines().map { .line(client, $0) }
     }
-    return events
+    return listenerEvents
   }
 
   package func send(_ reply: CommandReply, to client: ClientID) {
@@ -86,16 +86,16 @@ package final class SocketListener {
   }
 
   private func acceptConnections() -> [Event] {
-    var events: [Event] = []
+    var connectionEvents: [Event] = []
     while true {
       let descriptor = Glibc.accept(self.listeningDescriptor, nil, nil)
       if descriptor >= 0 {
-        admitConnection(LineConnection(socket: descriptor), &events)
+        admitConnection(LineConnection(socket: descriptor), &connectionEvents)
       } else if errno == EMFILE || errno == ENFILE {
         // The system may also report this without a waiting connection.
-        if !rejectConnection() { return events }
+        if !rejectConnection() { return connectionEvents }
       } else if errno != EINTR && errno != ECONNABORTED {
-        return events
+        return connectionEvents
       }
     }
   }
@@ -117,12 +117,12 @@ package final class SocketListener {
     if spareDescriptor >= 0 {
       close(spareDescriptor)
     }
-    let descriptor = Glibc.accept(self.listeningDescriptor, nil, nil)
-    if descriptor >= 0 {
-      close(descriptor)
+    let rejectedDescriptor = Glibc.accept(self.listeningDescriptor, nil, nil)
+    if rejectedDescriptor >= 0 {
+      close(rejectedDescriptor)
     }
     spareDescriptor = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
-    return descriptor >= 0
+    return rejectedDescriptor >= 0
   }
 }
 
@@ -160,22 +160,25 @@ package final class SocketFile {
   }
 
   private static func bind(_ descriptor: Int32, to path: String) throws(FileError) -> FileStamp? {
-    var address = try makeAddress(path)
-    let folder = FileSystem.folderPath(of: path)
+    var socketAddress = try makeAddress(path)
+    let socketFolder = FileSystem.folderPath(of: path)
     // Two programs that start at the same time must not take each other's new socket for an old
     // one.
-    let lock = unsafe open(folder.isEmpty ? "." : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard lock >= 0 else { throw .systemError(path, "cannot be created") }
-    defer { close(lock) }
-    guard flock(lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {
+    let folderDescriptor = unsafe open(
+      socketFolder.isEmpty ? "." : socketFolder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard folderDescriptor >= 0 else { throw .systemError(path, "cannot be created") }
+    defer { close(folderDescriptor) }
+    guard flock(folderDescriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {
       throw FileError(path, "another program is creating the file; try again")
     }
     // The file inherits the permissions of the socket, so other users can never connect.
     fchmod(descriptor, 0o600)
-    if !Self.bind(descriptor, &address) {
+    if !Self.bind(descriptor, &socketAddress) {
       guard errno == EADDRINUSE else { throw .systemError(path, "cannot be created") }
-      try removeStaleSocket(path, &address)
-      guard Self.bind(descriptor, &address) else { throw .systemError(path, "cannot be created") }
+      try removeStaleSocket(path, &socketAddress)
+      guard Self.bind(descriptor, &socketAddress) else {
+        throw .systemError(path, "cannot be created")
+      }
     }
     guard listen(descriptor, SOMAXCONN) == 0 else {
       let error = FileError.systemError(path, "cannot accept connections")
@@ -192,17 +195,17 @@ package final class SocketFile {
   private static func removeStaleSocket(_ path: String, _ address: inout sockaddr_un)
     throws(FileError)
   {
-    var status = stat()
-    guard unsafe lstat(path, &status) == 0 else { return }
-    guard status.st_mode & S_IFMT == S_IFSOCK else {
+    var fileStatus = stat()
+    guard unsafe lstat(path, &fileStatus) == 0 else { return }
+    guard fileStatus.st_mode & S_IFMT == S_IFSOCK else {
       throw FileError(path, "exists and is not a socket; choose another path")
     }
-    let probe = makeSocket()
-    guard probe >= 0 else { throw .systemError(path, "cannot be opened") }
-    defer { close(probe) }
-    let result = unsafe withAddress(&address) { unsafe connect(probe, $0, $1) }
+    let probeSocket = makeSocket()
+    guard probeSocket >= 0 else { throw .systemError(path, "cannot be opened") }
+    defer { close(probeSocket) }
+    let connectResult = unsafe withAddress(&address) { unsafe connect(probeSocket, $0, $1) }
     // A full queue means that another program listens.
-    guard result != 0 && errno != EAGAIN else {
+    guard connectResult != 0 && errno != EAGAIN else {
       throw FileError(path, "is in use by another program")
     }
     guard errno == ECONNREFUSED else { throw .systemError(path, "exists, but cannot be checked") }
@@ -210,15 +213,17 @@ package final class SocketFile {
   }
 
   package static func makeAddress(_ path: String) throws(FileError) -> sockaddr_un {
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    let bytes = Array(path.utf8)
-    let room = MemoryLayout.size(ofValue: address.sun_path) - 1
-    guard !bytes.isEmpty, bytes.count <= room else {
-      throw FileError(path, "is not a valid socket path; use 1 to \(room) bytes")
+    var socketAddress = sockaddr_un()
+    socketAddress.sun_family = sa_family_t(AF_UNIX)
+    let pathBytes = Array(path.utf8)
+    let maximumPathByteCount = MemoryLayout.size(ofValue: socketAddress.sun_path) - 1
+    guard !pathBytes.isEmpty, pathBytes.count <= maximumPathByteCount else {
+      throw FileError(path, "is not a valid socket path; use 1 to \(maximumPathByteCount) bytes")
     }
-    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
-    return address
+    unsafe withUnsafeMutableBytes(of: &socketAddress.sun_path) {
+      unsafe $0.copyBytes(from: pathBytes)
+    }
+    return socketAddress
   }
 
   package static func withAddress<Result>(

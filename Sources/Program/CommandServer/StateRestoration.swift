@@ -30,17 +30,17 @@ package struct StateRestoration {
     self.stateText = text
     self.reportFailure = report
     remainingLines = text.split(separator: "\n").map(String.init)[...]
-    var loadLines: [String] = []
+    var loadingLines: [String] = []
     for line in remainingLines {
       guard let command = try? CommandGrammar.parseRequest(line)?.command.get(),
         let pattern = command.text("PATTERN")
       else { continue }
       let loadLine = "preload \(CommandWord.escaped(pattern))"
-      if !loadLines.contains(loadLine) {
-        loadLines.append(loadLine)
+      if !loadingLines.contains(loadLine) {
+        loadingLines.append(loadLine)
       }
     }
-    self.remainingLoadLines = loadLines[...]
+    self.remainingLoadLines = loadingLines[...]
   }
 
   /// Returns the time until the next command can run, or nil if a pattern is loading.
@@ -58,22 +58,24 @@ package struct StateRestoration {
     guard !isFinished else { return }
     session.pendingStateText = stateText
     // A pattern that cannot be loaded is reported by the command that plays it.
-    let isLoaded = Self.performLines(
+    let isLoadingComplete = Self.performLines(
       &remainingLoadLines, &queue, on: session, at: now, period: period, answer: { _, _ in })
-    guard isLoaded else { return }
+    guard isLoadingComplete else { return }
     if session.restorationFrame == nil {
       session.restorationFrame =
         session.engine.position
         + FrameConversion.frame(seconds: Self.loopStartLeadSeconds, rate: session.engine.rate)
     }
-    let report = reportFailure
-    let isOver = Self.performLines(&remainingLines, &queue, on: session, at: now, period: period) {
+    let reportError = reportFailure
+    let isRestorationOver = Self.performLines(
+      &remainingLines, &queue, on: session, at: now, period: period
+    ) {
       line, reply in
       if reply.errorKind != nil {
-        report("'\(line.printable)': \(reply.line)")
+        reportError("'\(line.printable)': \(reply.line)")
       }
     }
-    guard isOver else { return }
+    guard isRestorationOver else { return }
     session.restorationFrame = nil
     session.pendingStateText = nil
     isFinished = true
@@ -85,17 +87,17 @@ package struct StateRestoration {
     _ lines: inout ArraySlice<String>, _ queue: inout CommandQueue, on session: CommandSession,
     at now: Duration, period: Duration, answer: (_ line: String, CommandReply) -> Void
   ) -> Bool {
-    while let line = lines.first {
+    while let nextLine = lines.first {
       if queue.isEmpty {
-        if let verb = try? CommandGrammar.parseRequest(line)?.command.get().syntax.verb,
+        if let verb = try? CommandGrammar.parseRequest(nextLine)?.command.get().syntax.verb,
           excludedVerbs.contains(verb)
         {
           lines.removeFirst()
           continue
         }
-        queue.addLines([.text(line)])
+        queue.addLines([.text(nextLine)])
       }
-      _ = queue.execute(by: session, client: nil, at: now, period: period) { answer(line, $0) }
+      _ = queue.execute(by: session, client: nil, at: now, period: period) { answer(nextLine, $0) }
       guard queue.isEmpty else { return false }
       lines.removeFirst()
     }

@@ -22,23 +22,23 @@ struct TapSchedule {
   /// Adds a tap. Returns false if its client already has too many taps.
   mutating func add(_ tap: Tap) -> Bool {
     guard countsByClient[tap.clientID, default: 0] < Self.maximumTapCount else { return false }
-    var tap = tap
-    tap.sequenceNumber = nextSequenceNumber
+    var numberedTap = tap
+    numberedTap.sequenceNumber = nextSequenceNumber
     nextSequenceNumber += 1
-    insert(tap)
+    insert(numberedTap)
     return true
   }
 
   /// Removes and returns the next tap if it is due before a frame.
   mutating func popTap(before frame: Int64) -> Tap? {
-    guard let first = tapHeap.first, first.frame < frame else { return nil }
-    countsByClient[first.clientID, default: 1] -= 1
-    let last = tapHeap.removeLast()
+    guard let firstTap = tapHeap.first, firstTap.frame < frame else { return nil }
+    countsByClient[firstTap.clientID, default: 1] -= 1
+    let lastTap = tapHeap.removeLast()
     if !tapHeap.isEmpty {
-      tapHeap[0] = last
+      tapHeap[0] = lastTap
       siftDown(0)
     }
-    return first
+    return firstTap
   }
 
   mutating func insert(_ tap: Tap) {
@@ -48,10 +48,10 @@ struct TapSchedule {
   }
 
   mutating func removeAll(from frame: Int64) {
-    let kept = tapHeap.filter { $0.frame < frame }
+    let keptTaps = tapHeap.filter { $0.frame < frame }
     tapHeap = []
     countsByClient = [:]
-    for tap in kept {
+    for tap in keptTaps {
       insert(tap)
     }
   }
@@ -63,22 +63,23 @@ struct TapSchedule {
   }
 
   private mutating func siftUp(_ index: Int) {
-    var index = index
-    while index > 0, isTapBefore(index, (index - 1) / 2) {
-      tapHeap.swapAt(index, (index - 1) / 2)
-      index = (index - 1) / 2
+    var childIndex = index
+    while childIndex > 0, isTapBefore(childIndex, (childIndex - 1) / 2) {
+      tapHeap.swapAt(childIndex, (childIndex - 1) / 2)
+      childIndex = (childIndex - 1) / 2
     }
   }
 
   private mutating func siftDown(_ index: Int) {
-    var index = index
+    var parentIndex = index
     while true {
-      let children = [2 * index + 1, 2 * index + 2].filter { $0 < tapHeap.count }
-      guard let first = children.min(by: { isTapBefore($0, $1) }), isTapBefore(first, index) else {
+      let children = [2 * parentIndex + 1, 2 * parentIndex + 2].filter { $0 < tapHeap.count }
+      guard let first = children.min(by: { isTapBefore($0, $1) }), isTapBefore(first, parentIndex)
+      else {
         return
       }
-      tapHeap.swapAt(index, first)
-      index = first
+      tapHeap.swapAt(parentIndex, first)
+      parentIndex = first
     }
   }
 }
