@@ -75,11 +75,11 @@ public struct ChannelRouting: Sendable {
   /// The minimum number of output channels that the settings require, which is the number of the
   /// highest channel in use.
   public var minimumChannelCount: Int {
-    let indices =
+    let usedChannelIndices =
       [hapticChannels, audioChannels].flatMap { $0?.map(\.channelIndex) ?? [] }
       + channelSettings.map(\.channelIndex)
     let arrayIndices = transducerArray?.transducers.map { $0.channelNumber - 1 } ?? []
-    guard let maximumIndex = (indices + arrayIndices).max() else { return 1 }
+    guard let maximumIndex = (usedChannelIndices + arrayIndices).max() else { return 1 }
     return maximumIndex + 1
   }
 
@@ -102,23 +102,24 @@ public struct ChannelRouting: Sendable {
     buses: RenderSettings.AudibleBuses = .all,
     bodyLocationCount: Int = 0
   ) -> (routing: OutputRouting, profiles: [TransducerProfile]) {
-    var channels = OutputRouting(channelCount: channelCount, buses: buses).channels
+    var outputChannels = OutputRouting(channelCount: channelCount, buses: buses).channels
     if buses != .audio {
-      assignHaptics(to: &channels)
+      assignHaptics(to: &outputChannels)
     }
     if buses != .haptics {
-      assignAudio(to: &channels)
+      assignAudio(to: &outputChannels)
     }
-    applySettings(to: &channels, rate: rate, buses: buses)
+    applySettings(to: &outputChannels, rate: rate, buses: buses)
     if let transducerArray {
       return Self.resolvedRouting(
-        array: transducerArray, channels: channels, rate: rate, buses: buses,
+        array: transducerArray, channels: outputChannels, rate: rate, buses: buses,
         bodyLocationCount: panPath == nil ? bodyLocationCount : 0)
     }
-    let profiles = assignProfiles(
-      to: &channels, default: profile, bodyLocationCount: bodyLocationCount)
-    let routing = OutputRouting(channels: channels).assigningTransducers(of: profiles)
-    return (routing, profiles.isEmpty ? [profile] : profiles)
+    let busProfiles = assignProfiles(
+      to: &outputChannels, default: profile, bodyLocationCount: bodyLocationCount)
+    let outputRouting = OutputRouting(channels: outputChannels).assigningTransducers(
+      of: busProfiles)
+    return (outputRouting, busProfiles.isEmpty ? [profile] : busProfiles)
   }
 
   /// Applies the list of channels that carry haptics.
@@ -139,10 +140,10 @@ public struct ChannelRouting: Sendable {
     for index in channels.indices {
       channels[index].audioSide = .none
     }
-    let sides: [OutputRouting.Channel.AudioSide] =
+    let audioSides: [OutputRouting.Channel.AudioSide] =
       audioChannels.count == 1 ? [.both] : [.left, .right]
     for (position, entry) in audioChannels.enumerated() where entry.channelIndex < channels.count {
-      channels[entry.channelIndex].audioSide = sides[position % sides.count]
+      channels[entry.channelIndex].audioSide = audioSides[position % audioSides.count]
       channels[entry.channelIndex].audioGain = entry.linearGain
     }
   }
@@ -175,19 +176,19 @@ public struct ChannelRouting: Sendable {
     let distributesBodyLocations =
       bodyLocationCount > 1 && hapticIndices.count == bodyLocationCount
       && !channelSettings.contains { $0.sourceBodyLocation != nil }
-    var profiles: [TransducerProfile] = []
+    var busProfiles: [TransducerProfile] = []
     for (position, index) in hapticIndices.enumerated() {
       let settings = channelSettings.first { $0.channelIndex == index }
       var channelProfile = settings?.profile ?? profile
       channelProfile.bodyLocation =
         distributesBodyLocations ? "\(position + 1)" : settings?.sourceBodyLocation
-      let bus = profiles.firstIndex(of: channelProfile) ?? profiles.count
-      if bus == profiles.count {
-        profiles.append(channelProfile)
+      let bus = busProfiles.firstIndex(of: channelProfile) ?? busProfiles.count
+      if bus == busProfiles.count {
+        busProfiles.append(channelProfile)
       }
       channels[index].hapticBus = bus
     }
-    return profiles
+    return busProfiles
   }
 
   /// Returns the routing with a haptic bus for each transducer of an array.
@@ -196,32 +197,34 @@ public struct ChannelRouting: Sendable {
     buses: RenderSettings.AudibleBuses,
     bodyLocationCount: Int
   ) -> (routing: OutputRouting, profiles: [TransducerProfile]) {
-    var channels = channels
-    for index in channels.indices {
-      channels[index].hapticBus = nil
+    var arrayChannels = channels
+    for index in arrayChannels.indices {
+      arrayChannels[index].hapticBus = nil
     }
     for (bus, transducer) in array.transducers.enumerated()
-    where transducer.channelNumber <= channels.count {
+    where transducer.channelNumber <= arrayChannels.count {
       let index = transducer.channelNumber - 1
       let gain = Float(NumberFormatting.amplitude(decibels: transducer.gainDecibels))
       if buses != .audio {
-        channels[index].hapticBus = bus
+        arrayChannels[index].hapticBus = bus
       }
-      channels[index].hapticGain = gain
-      channels[index].audioGain *= gain
-      channels[index].delayFrameCount = Int(
+      arrayChannels[index].hapticGain = gain
+      arrayChannels[index].audioGain *= gain
+      arrayChannels[index].delayFrameCount = Int(
         FrameConversion.frame(seconds: transducer.delaySeconds, rate: rate))
-      channels[index].isInverted = transducer.isInverted
+      arrayChannels[index].isInverted = transducer.isInverted
     }
     let distributesBodyLocations =
       bodyLocationCount > 1 && bodyLocationCount == array.transducers.count
       && !array.transducers.contains { $0.bodyLocation != nil }
-    let profiles = array.transducers.enumerated().map { bus, transducer in
+    let busProfiles = array.transducers.enumerated().map { bus, transducer in
       var profile = transducer.profile
       profile.bodyLocation = distributesBodyLocations ? "\(bus + 1)" : transducer.bodyLocation
       return profile
     }
-    return (OutputRouting(channels: channels).assigningTransducers(of: profiles), profiles)
+    return (
+      OutputRouting(channels: arrayChannels).assigningTransducers(of: busProfiles), busProfiles
+    )
   }
 }
 
@@ -234,10 +237,13 @@ extension ArrayPosition {
   /// Parses a position from a number, or from two numbers with a slash for a plane; nil for any
   /// other text.
   package init?(_ text: String, in layout: TransducerArray.Layout) {
-    let numbers = text.split(separator: "/", omittingEmptySubsequences: false).map { Double($0) }
-    let maximum = layout == .ring ? Self.maximumRingDegrees : Self.maximumCoordinateMagnitude
-    let coordinates = numbers.compactMap { $0 }.filter { $0.magnitude <= maximum }
-    guard coordinates.count == numbers.count else { return nil }
+    let parsedNumbers = text.split(separator: "/", omittingEmptySubsequences: false).map {
+      Double($0)
+    }
+    let maximumMagnitude =
+      layout == .ring ? Self.maximumRingDegrees : Self.maximumCoordinateMagnitude
+    let coordinates = parsedNumbers.compactMap { $0 }.filter { $0.magnitude <= maximumMagnitude }
+    guard coordinates.count == parsedNumbers.count else { return nil }
     switch (layout, coordinates.count) {
     case (.plane, 2): self.init(coordinates[0], coordinates[1])
     case (.line, 1), (.ring, 1): self.init(coordinates[0])

@@ -47,34 +47,34 @@ public struct FolderPairs: Sendable {
     reference: String, candidate: String, formats: FormatRegistry,
     soundLookup: PatternInput.SoundLookup = .patternFolder
   ) {
-    var problems: [FileError] = []
-    func entries(in folder: String) -> [Entry] {
+    var fileProblems: [FileError] = []
+    func findEntries(in folder: String) -> [Entry] {
       let found = PatternInput.find(
         [folder], formats: formats, soundLookup: soundLookup, includesSounds: true)
-      problems += found.problems
+      fileProblems += found.problems
       return found.inputs.map { input in
         let fileName = input.name.dropFirst(folder.count).drop { $0 == "/" }
         return Entry(
           input: TakeInput(input), fileName: String(fileName), name: input.outputStem)
       }
     }
-    let references = entries(in: reference)
-    let candidates = entries(in: candidate)
-    self.problems = problems
+    let referenceEntries = findEntries(in: reference)
+    let candidateEntries = findEntries(in: candidate)
+    self.problems = fileProblems
 
-    let indexPairs = Self.indexPairs(references, candidates)
+    let indexPairs = Self.indexPairs(referenceEntries, candidateEntries)
     pairs = indexPairs.map { pair in
       Pair(
-        name: references[pair.referenceIndex].name,
-        reference: references[pair.referenceIndex].input,
-        candidate: candidates[pair.candidateIndex].input)
+        name: referenceEntries[pair.referenceIndex].name,
+        reference: referenceEntries[pair.referenceIndex].input,
+        candidate: candidateEntries[pair.candidateIndex].input)
     }
     let pairedReferences = Set(indexPairs.map(\.referenceIndex))
-    referenceOnlyNames = references.indices.filter { !pairedReferences.contains($0) }
-      .map { references[$0].fileName }
+    referenceOnlyNames = referenceEntries.indices.filter { !pairedReferences.contains($0) }
+      .map { referenceEntries[$0].fileName }
     let pairedCandidates = Set(indexPairs.map(\.candidateIndex))
-    candidateOnlyNames = candidates.indices.filter { !pairedCandidates.contains($0) }
-      .map { candidates[$0].fileName }
+    candidateOnlyNames = candidateEntries.indices.filter { !pairedCandidates.contains($0) }
+      .map { candidateEntries[$0].fileName }
   }
 
   /// The indices of the two files of a pair in the lists of references and candidates.
@@ -85,31 +85,31 @@ public struct FolderPairs: Sendable {
 
   /// Returns the pairs of files with the same name, in the order of the references.
   private static func indexPairs(_ references: [Entry], _ candidates: [Entry]) -> [IndexPair] {
-    func firstIndices(of entries: [Entry], by key: (Entry) -> String) -> [String: Int] {
+    func mapFirstIndices(of entries: [Entry], by key: (Entry) -> String) -> [String: Int] {
       Dictionary(entries.indices.map { (key(entries[$0]), $0) }) { first, _ in first }
     }
-    let candidatesByFileName = firstIndices(of: candidates, by: \.fileName)
-    var pairs = references.indices.compactMap { reference in
+    let candidatesByFileName = mapFirstIndices(of: candidates, by: \.fileName)
+    var matchedPairs = references.indices.compactMap { reference in
       candidatesByFileName[references[reference].fileName].map {
         IndexPair(referenceIndex: reference, candidateIndex: $0)
       }
     }
     // A file without an equal name is paired with the first file that has another extension.
-    let candidatesByName = firstIndices(of: candidates, by: \.name)
-    let pairedReferences = Set(pairs.map(\.referenceIndex))
+    let candidatesByName = mapFirstIndices(of: candidates, by: \.name)
+    let pairedReferences = Set(matchedPairs.map(\.referenceIndex))
     for reference in references.indices where !pairedReferences.contains(reference) {
       if let candidate = candidatesByName[references[reference].name] {
-        pairs.append(IndexPair(referenceIndex: reference, candidateIndex: candidate))
+        matchedPairs.append(IndexPair(referenceIndex: reference, candidateIndex: candidate))
       }
     }
-    let referencesByName = firstIndices(of: references, by: \.name)
-    let pairedCandidates = Set(pairs.map(\.candidateIndex))
+    let referencesByName = mapFirstIndices(of: references, by: \.name)
+    let pairedCandidates = Set(matchedPairs.map(\.candidateIndex))
     for candidate in candidates.indices where !pairedCandidates.contains(candidate) {
       if let reference = referencesByName[candidates[candidate].name] {
-        pairs.append(IndexPair(referenceIndex: reference, candidateIndex: candidate))
+        matchedPairs.append(IndexPair(referenceIndex: reference, candidateIndex: candidate))
       }
     }
-    return pairs.sorted {
+    return matchedPairs.sorted {
       ($0.referenceIndex, $0.candidateIndex) < ($1.referenceIndex, $1.candidateIndex)
     }
   }

@@ -47,51 +47,52 @@ public enum FormatMatrix {
 
   /// Returns the example pattern for a kind of content.
   public static func exampleComposition(_ content: Content) -> HapticComposition {
-    func tap(_ time: Double, _ intensity: Float, _ sharpness: Float) -> HapticEvent {
+    func makeTap(_ time: Double, _ intensity: Float, _ sharpness: Float) -> HapticEvent {
       HapticEvent(
         kind: .hapticTransient, time: time,
         parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
     }
-    func vibration(_ time: Double, _ duration: Double, _ intensity: Float, _ sharpness: Float)
+    func makeVibration(_ time: Double, _ duration: Double, _ intensity: Float, _ sharpness: Float)
       -> HapticEvent
     {
       HapticEvent(
         kind: .hapticContinuous, time: time, duration: duration,
         parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
     }
-    func curve(_ id: DynamicParameterID, _ time: Double, _ points: [(Double, Float)])
+    func makeCurve(_ id: DynamicParameterID, _ time: Double, _ points: [(Double, Float)])
       -> ParameterCurve
     {
       ParameterCurve(
         id: id, time: time, controlPoints: points.map { .init(time: $0.0, value: $0.1) })
     }
-    var pattern = HapticPattern()
+    var examplePattern = HapticPattern()
     switch content {
     case .transients:
-      pattern.events = [
-        tap(0.1, 1, 0.5), tap(0.35, 0.8, 0.25), tap(0.6, 0.6, 0.75), tap(0.85, 0.9, 1),
+      examplePattern.events = [
+        makeTap(0.1, 1, 0.5), makeTap(0.35, 0.8, 0.25), makeTap(0.6, 0.6, 0.75),
+        makeTap(0.85, 0.9, 1),
       ]
     case .continuous:
-      pattern.events = [vibration(0, 0.8, 1, 0.4), vibration(1.2, 0.6, 0.8, 0.6)]
-      pattern.curves = [
-        curve(.hapticIntensityControl, 0, [(0, 0), (0.2, 1), (0.5, 0.4), (0.8, 0)]),
-        curve(.hapticSharpnessControl, 0, [(0, 0), (0.4, 0.3), (0.8, -0.2)]),
-        curve(.hapticIntensityControl, 1.2, [(0, 0), (0.3, 1), (0.6, 0)]),
-        curve(.hapticSharpnessControl, 1.2, [(0, 0), (0.6, 0.2)]),
+      examplePattern.events = [makeVibration(0, 0.8, 1, 0.4), makeVibration(1.2, 0.6, 0.8, 0.6)]
+      examplePattern.curves = [
+        makeCurve(.hapticIntensityControl, 0, [(0, 0), (0.2, 1), (0.5, 0.4), (0.8, 0)]),
+        makeCurve(.hapticSharpnessControl, 0, [(0, 0), (0.4, 0.3), (0.8, -0.2)]),
+        makeCurve(.hapticIntensityControl, 1.2, [(0, 0), (0.3, 1), (0.6, 0)]),
+        makeCurve(.hapticSharpnessControl, 1.2, [(0, 0), (0.6, 0.2)]),
       ]
     case .mixed:
-      pattern.events = [
-        vibration(0, 1, 0.7, 0.2), vibration(0.5, 1, 0.5, 0.8), tap(0.25, 1, 0.5),
-        tap(1.8, 0.5, 0.5),
+      examplePattern.events = [
+        makeVibration(0, 1, 0.7, 0.2), makeVibration(0.5, 1, 0.5, 0.8), makeTap(0.25, 1, 0.5),
+        makeTap(1.8, 0.5, 0.5),
       ]
-      pattern.events[0].parameters[.attackTime] = 0.4
-      pattern.events[0].parameters[.releaseTime] = 0.5
+      examplePattern.events[0].parameters[.attackTime] = 0.4
+      examplePattern.events[0].parameters[.releaseTime] = 0.5
     case .audio:
-      pattern.events = [
-        tap(0, 1, 0.5), HapticEvent(kind: .audioContinuous, time: 0.2, duration: 0.5),
+      examplePattern.events = [
+        makeTap(0, 1, 0.5), HapticEvent(kind: .audioContinuous, time: 0.2, duration: 0.5),
       ]
     }
-    return HapticComposition(pattern)
+    return HapticComposition(examplePattern)
   }
 
   /// Returns the result of measuring how well a conversion between two formats preserves a kind of
@@ -104,27 +105,30 @@ public enum FormatMatrix {
   )
     -> Measurement
   {
-    let example = exampleComposition(content)
-    let readExample = source.isWritable ? roundTrip(example, through: source)?.composition : nil
-    let original = readExample ?? example
-    guard let converted = roundTrip(original, through: target) else {
+    let sourceExample = exampleComposition(content)
+    let readExample =
+      source.isWritable ? roundTrip(sourceExample, through: source)?.composition : nil
+    let originalComposition = readExample ?? sourceExample
+    guard let convertedResult = roundTrip(originalComposition, through: target) else {
       return Measurement(grade: .none, maximumDifferenceFraction: 1, losses: [])
     }
-    let losses: [String] = converted.losses.reduce(into: []) {
+    let distinctLosses: [String] = convertedResult.losses.reduce(into: []) {
       if !$0.contains($1) {
         $0.append($1)
       }
     }
-    let difference = CompositionDifference(original, converted.composition).maximumError
-    let grade: Grade =
-      if difference <= exactToleranceFraction && losses.isEmpty {
+    let maximumDifference = CompositionDifference(originalComposition, convertedResult.composition)
+      .maximumError
+    let conversionGrade: Grade =
+      if maximumDifference <= exactToleranceFraction && distinctLosses.isEmpty {
         .exact
-      } else if difference <= closeToleranceFraction {
+      } else if maximumDifference <= closeToleranceFraction {
         .close
       } else {
         .approximate
       }
-    return Measurement(grade: grade, maximumDifferenceFraction: difference, losses: losses)
+    return Measurement(
+      grade: conversionGrade, maximumDifferenceFraction: maximumDifference, losses: distinctLosses)
   }
 
   /// Returns a composition after writing it in a format and reading it again; nil if a step fails.
@@ -132,21 +136,21 @@ public enum FormatMatrix {
     _ composition: HapticComposition, through format: HapticFormat,
     options: WritingOptions = WritingOptions()
   ) -> (composition: HapticComposition, losses: [String])? {
-    guard let written = (try? format.write(composition, options: options)) ?? nil else {
+    guard let writtenFiles = (try? format.write(composition, options: options)) ?? nil else {
       return nil
     }
-    var layers: [HapticComposition.Layer] = []
-    var losses = written.losses.map(\.message)
-    var loop: HapticComposition.LoopPoints?
-    for file in written.files where file.fileExtension == nil {
+    var readLayers: [HapticComposition.Layer] = []
+    var lossMessages = writtenFiles.losses.map(\.message)
+    var readLoop: HapticComposition.LoopPoints?
+    for file in writtenFiles.files where file.fileExtension == nil {
       let name = "x" + file.nameSuffix + "." + (format.fileExtensions.first ?? format.id)
       let readResult = format.examine(
         SourceFile(file.bytes, name: name), options: ReadingOptions())
       guard let part = try? readResult.get() else { return nil }
-      layers += part.layers
-      loop = part.loop ?? loop
-      losses += readResult.losses.map(\.message)
+      readLayers += part.layers
+      readLoop = part.loop ?? readLoop
+      lossMessages += readResult.losses.map(\.message)
     }
-    return (HapticComposition(layers: layers, loop: loop), losses)
+    return (HapticComposition(layers: readLayers, loop: readLoop), lossMessages)
   }
 }

@@ -38,20 +38,20 @@ public struct LoadedPattern: Sendable {
       soundReferences = []
       return
     }
-    var options = options
-    options.wantsFindings = false
+    var formatOptions = options
+    formatOptions.wantsFindings = false
     file = try input.readFile()
-    let readResult = input.formats.examine(file, options: options)
-    var composition = try readResult.get().linearized()
+    let fileReadResult = input.formats.examine(file, options: formatOptions)
+    var linearComposition = try fileReadResult.get().linearized()
     if input.soundLookup == .none {
-      composition.removeSoundFiles()
+      linearComposition.removeSoundFiles()
     }
     self.input = input
-    self.composition = composition
-    metadata = readResult.fileDetails
-    sourceMap = readResult.sourceMap
-    findings = readResult.findings
-    soundReferences = input.soundLookup == .none ? [] : readResult.soundReferences
+    self.composition = linearComposition
+    metadata = fileReadResult.fileDetails
+    sourceMap = fileReadResult.sourceMap
+    findings = fileReadResult.findings
+    soundReferences = input.soundLookup == .none ? [] : fileReadResult.soundReferences
   }
 
   /// The format of the file, or nil if it cannot be recognized. The file is examined at each call.
@@ -59,11 +59,13 @@ public struct LoadedPattern: Sendable {
 
   /// The paths of the pattern's file and its sound files.
   public var sourcePaths: [String] {
-    var paths = soundReferences.map { FileSystem.joinPath(input.soundFolder ?? "", $0.path) }
-    if case .file(let path) = input.origin {
-      paths.append(path)
+    var allSourcePaths = soundReferences.map {
+      FileSystem.joinPath(input.soundFolder ?? "", $0.path)
     }
-    return paths
+    if case .file(let path) = input.origin {
+      allSourcePaths.append(path)
+    }
+    return allSourcePaths
   }
 
   /// Returns the sound files of the pattern, decoded at the given sample rate, by their paths.
@@ -87,21 +89,21 @@ public struct LoadedPattern: Sendable {
   /// Returns findings about parts of the pattern that the given profiles do not play as the file
   /// states: body locations that are merged or not played, and frequencies that are moved.
   public func playbackFindings(on profiles: [TransducerProfile], rate: Double) -> [Finding] {
-    let unplayed = PatternRules.unplayedBodyLocations(
+    let unplayedLocations = PatternRules.unplayedBodyLocations(
       of: composition, on: profiles.map(\.bodyLocation),
       at: sourceMap.location(of: .composition))
-    return [mergedBodyLocationFinding(on: profiles), unplayed].compactMap { $0 }
+    return [mergedBodyLocationFinding(on: profiles), unplayedLocations].compactMap { $0 }
       + movedFrequencyFindings(on: profiles, rate: rate)
   }
 
   /// Returns a finding for each distinct profile that cannot reproduce the frequencies that the
   /// pattern states in hertz.
   public func movedFrequencyFindings(on profiles: [TransducerProfile], rate: Double) -> [Finding] {
-    let location = sourceMap.location(of: .composition)
-    let distinct = profiles.indices.filter { !profiles[..<$0].contains(profiles[$0]) }
-    return distinct.compactMap { index in
+    let compositionLocation = sourceMap.location(of: .composition)
+    let distinctProfileIndices = profiles.indices.filter { !profiles[..<$0].contains(profiles[$0]) }
+    return distinctProfileIndices.compactMap { index in
       PatternRules.movedFrequencies(
-        of: composition, on: profiles[index], rate: rate, at: location)
+        of: composition, on: profiles[index], rate: rate, at: compositionLocation)
     }
   }
 
@@ -109,23 +111,23 @@ public struct LoadedPattern: Sendable {
   public func compilePlans(
     for profiles: [TransducerProfile], rate: Double, isRaw: Bool = false
   ) throws -> [RenderPlan] {
-    let samples = try soundSamples(rate: rate)
-    var plans: [RenderPlan] = []
+    let decodedSamples = try soundSamples(rate: rate)
+    var renderPlans: [RenderPlan] = []
     for index in profiles.indices {
       if let equalIndex = profiles[..<index].firstIndex(of: profiles[index]) {
-        plans.append(plans[equalIndex])
+        renderPlans.append(renderPlans[equalIndex])
         continue
       }
       do throws(RenderError) {
-        plans.append(
+        renderPlans.append(
           try RenderPlan(
-            compiling: composition, profile: profiles[index], rate: rate, samples: samples,
+            compiling: composition, profile: profiles[index], rate: rate, samples: decodedSamples,
             isRaw: isRaw))
       } catch {
         throw InputError(error, location: sourceMap.location(of:))
       }
     }
-    return plans
+    return renderPlans
   }
 }
 

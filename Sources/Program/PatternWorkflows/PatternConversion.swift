@@ -75,7 +75,7 @@ public struct PatternConversion: Sendable {
   public func convert(_ file: SourceFile, formats: FormatRegistry = .standard) throws(InputError)
     -> Result
   {
-    let format = if let sourceFormat { sourceFormat } else { try formats.format(of: file) }
+    let fileFormat = if let sourceFormat { sourceFormat } else { try formats.format(of: file) }
     let readResult =
       sourceFormat?.examine(file, options: readingOptions)
       ?? formats.examine(file, options: readingOptions)
@@ -83,12 +83,12 @@ public struct PatternConversion: Sendable {
     if omitsSounds {
       composition.removeSoundFiles()
     }
-    let files: [WrittenFiles.File]
-    var losses: [Loss] = []
-    if format.id == targetFormat.id, changesOnlyFormat,
-      let canonical = try format.canonicalText(of: file)
+    let writtenFiles: [WrittenFiles.File]
+    var writingLosses: [Loss] = []
+    if fileFormat.id == targetFormat.id, changesOnlyFormat,
+      let canonical = try fileFormat.canonicalText(of: file)
     {
-      files = [WrittenFiles.File(canonical)]
+      writtenFiles = [WrittenFiles.File(canonical)]
     } else {
       guard let written = try targetFormat.write(composition, options: writingOptions) else {
         throw InputError(
@@ -96,13 +96,13 @@ public struct PatternConversion: Sendable {
             Self.unwritableFormatRule, location: FileLocation(name: file.name),
             "the format \(targetFormat.id) cannot be written"))
       }
-      files = written.files
-      losses = readResult.losses + written.losses
+      writtenFiles = written.files
+      writingLosses = readResult.losses + written.losses
     }
     return Result(
-      sourceFormat: format, files: files,
-      soundReferences: referencedSounds(of: readResult, in: files),
-      losses: losses.map { loss in
+      sourceFormat: fileFormat, files: writtenFiles,
+      soundReferences: referencedSounds(of: readResult, in: writtenFiles),
+      losses: writingLosses.map { loss in
         let location = loss.location ?? readResult.sourceMap.location(of: loss.compositionElement)
         return LocatedLoss(loss: loss, location: location)
       },

@@ -80,9 +80,9 @@ public struct PatternInput: Equatable, Sendable {
     else {
       return [path]
     }
-    let sounds = formats.examine(file, options: ReadingOptions(wantsFindings: false))
+    let referencedSounds = formats.examine(file, options: ReadingOptions(wantsFindings: false))
       .soundReferences
-    return [path] + sounds.map { FileSystem.joinPath(soundFolder ?? "", $0.path) }
+    return [path] + referencedSounds.map { FileSystem.joinPath(soundFolder ?? "", $0.path) }
   }
 
   /// Resolves the arguments of a command to patterns, and collects errors.
@@ -105,10 +105,10 @@ public struct PatternInput: Equatable, Sendable {
   ) -> (inputs: [PatternInput], problems: [FileError]) {
     var inputs: [PatternInput] = []
     var problems: [FileError] = []
-    let search = FolderSearch(formats: formats, includesSounds: includesSounds)
+    let folderSearch = FolderSearch(formats: formats, includesSounds: includesSounds)
     for argument in arguments {
       do throws(FileError) {
-        inputs += try find(argument, search, &problems)
+        inputs += try find(argument, folderSearch, &problems)
       } catch {
         problems.append(error)
       }
@@ -202,14 +202,14 @@ public struct PatternInput: Equatable, Sendable {
   /// named like files in a folder that has the name of the file. For any other file, returns only
   /// the input itself.
   private static func partInputs(of input: PatternInput) -> [PatternInput] {
-    guard case .file(let path) = input.origin,
-      input.formats.formats(forFileName: path).contains(where: { $0.listParts != nil }),
+    guard case .file(let filePath) = input.origin,
+      input.formats.formats(forFileName: filePath).contains(where: { $0.listParts != nil }),
       let file = try? input.readFile(), let format = try? input.formats.format(of: file),
       let parts = try? format.listParts?(file), 1...maximumPartCount ~= parts.count
     else { return [input] }
-    var names = UniqueNames()
+    var uniqueNames = UniqueNames()
     return parts.map { part in
-      let name = names.addName(fileName(forPatternName: part.name))
+      let name = uniqueNames.addName(fileName(forPatternName: part.name))
       var input = input
       input.filePart = part
       input.isFromFolder = true
@@ -228,19 +228,19 @@ public struct PatternInput: Equatable, Sendable {
   /// Returns a file name for the name of a pattern, with letters, digits, and few other characters,
   /// and no dot at the start.
   private static func fileName(forPatternName name: String) -> String {
-    let characters = name.prefix(maximumFileNameLength).map { character -> Character in
+    let fileNameCharacters = name.prefix(maximumFileNameLength).map { character -> Character in
       character.isLetter || character.isNumber || " _-+()'".contains(character) ? character : "_"
     }
-    let trimmed = characters.drop { $0 == " " }
-    return trimmed.isEmpty ? "pattern" : String(trimmed)
+    let trimmedCharacters = fileNameCharacters.drop { $0 == " " }
+    return trimmedCharacters.isEmpty ? "pattern" : String(trimmedCharacters)
   }
 
   /// Returns whether a file can be read and one of the formats recognizes it with certainty.
   private static func isRecognized(_ path: String, formats: [HapticFormat]) -> Bool {
-    guard FileSystem.entryKind(at: path) == .file, let bytes = try? FileSystem.read(path) else {
+    guard FileSystem.entryKind(at: path) == .file, let fileBytes = try? FileSystem.read(path) else {
       return false
     }
-    return formats.contains { $0.recognize(bytes.span) == .certain }
+    return formats.contains { $0.recognize(fileBytes.span) == .certain }
   }
 
   /// Returns the reason that a file name cannot be used, or nil. Bytes that are not valid UTF-8

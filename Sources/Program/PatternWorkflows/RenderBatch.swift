@@ -87,31 +87,31 @@ public struct RenderBatch: Sendable {
   ///   rendered on the current thread.
   public func run(progress: ((_ doneCount: Int, _ fraction: Double) -> Void)? = nil) -> [Outcome] {
     let overwriteCheck = makeOverwriteCheck()
-    let outcomes = Mutex(items.map { Outcome.failed(FileError($0.name, "not started")) })
-    let fraction = Mutex(0.0)
-    let work: @Sendable (Int) -> Void = { index in
+    let itemOutcomes = Mutex(items.map { Outcome.failed(FileError($0.name, "not started")) })
+    let renderedFraction = Mutex(0.0)
+    let renderItem: @Sendable (Int) -> Void = { index in
       let outcome = render(items[index], overwriteCheck: overwriteCheck) { newFraction in
         if items.count == 1 {
-          fraction.withLock { $0 = newFraction }
+          renderedFraction.withLock { $0 = newFraction }
         }
       }
-      outcomes.withLock { $0[index] = outcome }
+      itemOutcomes.withLock { $0[index] = outcome }
     }
     if items.count == 1 && progress == nil {
       // A single file would gain nothing from threads.
-      work(0)
+      renderItem(0)
     } else {
-      WorkerPool.run(jobCount: items.count, work: work) { doneCount in
-        progress?(doneCount, fraction.withLock { $0 })
+      WorkerPool.run(jobCount: items.count, work: renderItem) { doneCount in
+        progress?(doneCount, renderedFraction.withLock { $0 })
       }
     }
-    return outcomes.withLock { $0 }
+    return itemOutcomes.withLock { $0 }
   }
 
   /// Returns an overwrite check for the source files of all patterns, so that no output replaces a
   /// sound file of another pattern.
   private func makeOverwriteCheck() -> InputOverwriteCheck {
-    let wouldReplace = items.contains {
+    let mayReplaceFiles = items.contains {
       if case .file(let path) = $0.destination {
         FileSystem.entryKind(at: path) != .missing
       } else {
@@ -119,14 +119,14 @@ public struct RenderBatch: Sendable {
       }
     }
     // The sources of a single pattern are known when it is read.
-    guard items.count > 1, wouldReplace else { return InputOverwriteCheck() }
-    let paths = Mutex<[String]>([])
+    guard items.count > 1, mayReplaceFiles else { return InputOverwriteCheck() }
+    let sourcePaths = Mutex<[String]>([])
     WorkerPool.run(jobCount: items.count) { index in
       let sources = items[index].input.sourcePaths
-      paths.withLock { $0 += sources }
+      sourcePaths.withLock { $0 += sources }
     } meanwhile: { _ in
     }
-    return InputOverwriteCheck(reading: paths.withLock { $0 })
+    return InputOverwriteCheck(reading: sourcePaths.withLock { $0 })
   }
 
   /// Renders one pattern to its file. Any error becomes the outcome.
@@ -176,14 +176,14 @@ public struct RenderBatch: Sendable {
     progress: (Double) -> Void
   ) throws -> RenderStatistics {
     try FileSystem.makeFolder(FileSystem.folderPath(of: path))
-    var file = try AtomicFileWriter(path)
-    let statistics = try job.write(
-      plans, title: title, to: file.descriptor, path: path, container: item.container,
+    var fileWriter = try AtomicFileWriter(path)
+    let renderStatistics = try job.write(
+      plans, title: title, to: fileWriter.descriptor, path: path, container: item.container,
       progress: progress)
     // The file is not flushed: it can be rendered again, and waiting for the disk would slow down a
     // batch.
-    try file.commit(isFlushed: false)
-    return statistics
+    try fileWriter.commit(isFlushed: false)
+    return renderStatistics
   }
 
   /// Renders a pattern to a temporary file, because the header is completed last, and copies it to
@@ -192,26 +192,26 @@ public struct RenderBatch: Sendable {
     _ plans: [RenderPlan], item: Item, job: RenderJob, title: String,
     to write: (Span<UInt8>) throws -> Void
   ) throws -> RenderStatistics {
-    guard let file = unsafe tmpfile() else {
+    guard let temporaryFile = unsafe tmpfile() else {
       throw FileError.systemError(item.name, "no space for a temporary file")
     }
-    defer { unsafe fclose(file) }
-    let descriptor = unsafe fileno(file)
-    let statistics = try job.write(
-      plans, title: title, to: descriptor, path: item.name, container: item.container
+    defer { unsafe fclose(temporaryFile) }
+    let temporaryDescriptor = unsafe fileno(temporaryFile)
+    let renderStatistics = try job.write(
+      plans, title: title, to: temporaryDescriptor, path: item.name, container: item.container
     ) { _ in
     }
-    lseek(descriptor, 0, SEEK_SET)
-    let blockSize = 1 << 16
-    var block: [UInt8] = []
-    block.reserveCapacity(blockSize)
-    var hasMore = true
-    while hasMore {
-      block.removeAll(keepingCapacity: true)
-      hasMore = try FileSystem.appendBytes(
-        to: &block, blockSize, of: descriptor, name: item.name)
-      try write(block.span)
+    lseek(temporaryDescriptor, 0, SEEK_SET)
+    let blockByteCount = 1 << 16
+    var blockBytes: [UInt8] = []
+    blockBytes.reserveCapacity(blockByteCount)
+    var hasMoreBytes = true
+    while hasMoreBytes {
+      blockBytes.removeAll(keepingCapacity: true)
+      hasMoreBytes = try FileSystem.appendBytes(
+        to: &blockBytes, blockByteCount, of: temporaryDescriptor, name: item.name)
+      try write(blockBytes.span)
     }
-    return statistics
+    return renderStatistics
   }
 }

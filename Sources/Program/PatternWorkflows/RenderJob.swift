@@ -63,16 +63,16 @@ public struct RenderJob: Sendable {
   public func loadPlans(_ input: PatternInput, for profiles: [TransducerProfile]? = nil) throws -> (
     plans: [RenderPlan], pattern: LoadedPattern
   ) {
-    var options = readingOptions
+    var patternOptions = readingOptions
     if isRaw, resolvedRouting().profiles.allSatisfy({ $0.name == "mpeg" }) {
-      options.signalSampleRate = Double(sampleRateHertz)
+      patternOptions.signalSampleRate = Double(sampleRateHertz)
     }
-    let pattern = try LoadedPattern(input, options: options)
-    let bodyLocationCount = pattern.composition.bodyLocationCount
-    let plans = try pattern.compilePlans(
+    let loadedPattern = try LoadedPattern(input, options: patternOptions)
+    let bodyLocationCount = loadedPattern.composition.bodyLocationCount
+    let compiledPlans = try loadedPattern.compilePlans(
       for: profiles ?? resolvedRouting(bodyLocationCount: bodyLocationCount).profiles,
       rate: Double(sampleRateHertz), isRaw: isRaw)
-    return (plans, pattern)
+    return (compiledPlans, loadedPattern)
   }
 
   /// Returns the output routing of this job, with the profile of each haptic bus.
@@ -100,35 +100,38 @@ public struct RenderJob: Sendable {
 
   /// Returns the renderer's settings for the plans of one pattern.
   public func renderSettings(for plans: [RenderPlan]) -> RenderSettings {
-    let rate = Double(sampleRateHertz)
-    let routing = resolvedRouting(for: plans).routing
-    let tailDuration =
+    let sampleRate = Double(sampleRateHertz)
+    let outputRouting = resolvedRouting(for: plans).routing
+    let tailSeconds =
       trailingSilenceSeconds
-      ?? routing.tailDuration(rate: rate, includesTransducer: rendersAcceleration)
-    let tailLength = FrameConversion.frame(seconds: tailDuration, rate: rate)
-    let maximumDelay = Int64(routing.channels.map(\.delayFrameCount).max() ?? 0)
-    var length = soundFrameCount(of: plans) + tailLength + maximumDelay
+      ?? outputRouting.tailDuration(rate: sampleRate, includesTransducer: rendersAcceleration)
+    let tailFrameCount = FrameConversion.frame(seconds: tailSeconds, rate: sampleRate)
+    let maximumDelayFrameCount = Int64(outputRouting.channels.map(\.delayFrameCount).max() ?? 0)
+    var outputFrameCount = soundFrameCount(of: plans) + tailFrameCount + maximumDelayFrameCount
     if let durationSeconds {
-      length = FrameConversion.frame(seconds: durationSeconds, rate: rate)
+      outputFrameCount = FrameConversion.frame(seconds: durationSeconds, rate: sampleRate)
     }
-    let fade = min(
-      FrameConversion.frame(seconds: OfflineRenderer.fadeOutSeconds, rate: rate), length)
-    let silence = durationSeconds == nil ? tailLength : fade
-    var settings = RenderSettings(
-      routing: routing, masterGain: Float(masterGain), passCount: passCount == 0 ? nil : passCount,
-      outputFrameCount: length,
+    let fadeFrameCount = min(
+      FrameConversion.frame(seconds: OfflineRenderer.fadeOutSeconds, rate: sampleRate),
+      outputFrameCount)
+    let silentFrameCount = durationSeconds == nil ? tailFrameCount : fadeFrameCount
+    var newSettings = RenderSettings(
+      routing: outputRouting, masterGain: Float(masterGain),
+      passCount: passCount == 0 ? nil : passCount,
+      outputFrameCount: outputFrameCount,
       // The fade-out begins after the sound. If the duration cuts off the sound, a short fade
       // prevents a click.
-      fadeOutFrameCount: isRaw ? 0 : max(min(fade, silence), min(48, length)))
-    settings.isRaw = isRaw
-    return settings
+      fadeOutFrameCount: isRaw
+        ? 0 : max(min(fadeFrameCount, silentFrameCount), min(48, outputFrameCount)))
+    newSettings.isRaw = isRaw
+    return newSettings
   }
 
   /// Returns the total number of frames in all passes of a pattern, without trailing silence.
   func soundFrameCount(of plans: [RenderPlan]) -> Int64 {
-    let furtherPasses =
+    let repeatedPassFrameCount =
       passCount > 1 ? (plans.map(\.passFrameCount).max() ?? 0) * Int64(passCount - 1) : 0
-    return (plans.map(\.frameCount).max() ?? 0) + furtherPasses
+    return (plans.map(\.frameCount).max() ?? 0) + repeatedPassFrameCount
   }
 
   /// Writes the plans of a pattern to a sound file. The file must be seekable.
@@ -137,46 +140,48 @@ public struct RenderJob: Sendable {
     container: SoundFileFormat.Container,
     progress: (Double) -> Void
   ) throws -> RenderStatistics {
-    var settings = renderSettings(for: plans)
+    var outputSettings = renderSettings(for: plans)
     if isNormalized {
-      settings.masterGain *= try measureNormalizingGain(plans, settings: settings)
+      outputSettings.masterGain *= try measureNormalizingGain(plans, settings: outputSettings)
     }
-    let length = settings.outputFrameCount ?? 0
-    var writer = try SoundFileWriter(
+    let outputFrameCount = outputSettings.outputFrameCount ?? 0
+    var soundFileWriter = try SoundFileWriter(
       descriptor: descriptor, path: path,
       format: SoundFileFormat(container: container, sampleFormat: sampleFormat),
       rate: sampleRateHertz,
-      channelCount: channelCount, frameCount: length,
+      channelCount: channelCount, frameCount: outputFrameCount,
       tags: SoundFileTags(rendering: title, by: sourceDescription))
-    var acceleration =
+    var simulatedAcceleration =
       rendersAcceleration
-      ? SimulatedAcceleration(settings.routing, rate: Double(sampleRateHertz)) : nil
-    let interrupted = FileError(path, "interrupted; nothing was written")
-    let statistics = try renderBlocks(
-      makeRenderer(for: plans, settings: settings), interrupted: interrupted
+      ? SimulatedAcceleration(outputSettings.routing, rate: Double(sampleRateHertz)) : nil
+    let interruptionError = FileError(path, "interrupted; nothing was written")
+    let renderStatistics = try renderBlocks(
+      makeRenderer(for: plans, settings: outputSettings), interrupted: interruptionError
     ) { block, frameCount, remainingCount in
-      acceleration?.replaceDrive(in: &block, frameCount: frameCount)
-      try writer.write(block.span.extracting(first: frameCount * channelCount))
-      progress(1 - Double(remainingCount) / Double(length))
+      simulatedAcceleration?.replaceDrive(in: &block, frameCount: frameCount)
+      try soundFileWriter.write(block.span.extracting(first: frameCount * channelCount))
+      progress(1 - Double(remainingCount) / Double(outputFrameCount))
     }
-    try writer.close()
-    return statistics
+    try soundFileWriter.close()
+    return renderStatistics
   }
 
   /// Renders the plans of a pattern to the bytes of a WAV file.
   package func waveFileBytes(of plans: [RenderPlan], title: String) throws -> [UInt8] {
-    guard let file = unsafe tmpfile() else {
+    guard let temporaryFile = unsafe tmpfile() else {
       throw FileError.systemError(title, "no space for a temporary file")
     }
-    defer { unsafe fclose(file) }
-    let descriptor = unsafe fileno(file)
+    defer { unsafe fclose(temporaryFile) }
+    let temporaryDescriptor = unsafe fileno(temporaryFile)
     _ = try write(
-      plans, title: title, to: descriptor, path: title, container: .wav, progress: { _ in })
-    let size = Int(lseek(descriptor, 0, SEEK_END))
-    lseek(descriptor, 0, SEEK_SET)
-    var bytes: [UInt8] = []
-    _ = try FileSystem.appendBytes(to: &bytes, size, of: descriptor, name: title)
-    return bytes
+      plans, title: title, to: temporaryDescriptor, path: title, container: .wav, progress: { _ in }
+    )
+    let fileByteCount = Int(lseek(temporaryDescriptor, 0, SEEK_END))
+    lseek(temporaryDescriptor, 0, SEEK_SET)
+    var fileBytes: [UInt8] = []
+    _ = try FileSystem.appendBytes(
+      to: &fileBytes, fileByteCount, of: temporaryDescriptor, name: title)
+    return fileBytes
   }
 
   /// Renders the plans of a pattern block by block, and returns the statistics of the renderer.
@@ -189,13 +194,13 @@ public struct RenderJob: Sendable {
     _ renderer: consuming OfflineRenderer, interrupted: FileError,
     _ body: (_ block: inout [Float], _ frameCount: Int, _ remainingCount: Int64) throws -> Void
   ) throws -> RenderStatistics {
-    var block = [Float](repeating: 0, count: 4_096 * channelCount)
+    var blockSamples = [Float](repeating: 0, count: 4_096 * channelCount)
     while true {
-      var span = block.mutableSpan
+      var span = blockSamples.mutableSpan
       let count = renderer.read(into: &span)
       if count == 0 { return renderer.statistics }
       if isCancelled() { throw interrupted }
-      try body(&block, count, renderer.remainingFrameCount)
+      try body(&blockSamples, count, renderer.remainingFrameCount)
     }
   }
 
@@ -208,25 +213,28 @@ public struct RenderJob: Sendable {
 
   /// The name of the array or the names of the profiles, for the comment tag of the file.
   private var sourceDescription: String {
-    if let array = channelRouting.transducerArray { return "array \(array.name)" }
-    var names: [String] = []
-    for profile in resolvedRouting().profiles where !names.contains(profile.name) {
-      names.append(profile.name)
+    if let transducerArray = channelRouting.transducerArray {
+      return "array \(transducerArray.name)"
     }
-    return (names.count == 1 ? "profile " : "profiles ") + names.joined(separator: ", ")
+    var profileNames: [String] = []
+    for profile in resolvedRouting().profiles where !profileNames.contains(profile.name) {
+      profileNames.append(profile.name)
+    }
+    return (profileNames.count == 1 ? "profile " : "profiles ")
+      + profileNames.joined(separator: ", ")
   }
 
   /// Returns the gain that brings the peak of the output to just below the limiter's ceiling.
   private func measureNormalizingGain(_ plans: [RenderPlan], settings: RenderSettings) throws
     -> Float
   {
-    let interrupted = FileError("render", "interrupted; nothing was written")
-    let statistics = try renderBlocks(
-      makeRenderer(for: plans, settings: settings), interrupted: interrupted
+    let interruptionError = FileError("render", "interrupted; nothing was written")
+    let renderStatistics = try renderBlocks(
+      makeRenderer(for: plans, settings: settings), interrupted: interruptionError
     ) { _, _, _ in
     }
-    return statistics.peakMagnitudeBeforeLimiter > 0
-      ? Float(Renderer.maximumUnlimitedMagnitude) / statistics.peakMagnitudeBeforeLimiter : 1
+    return renderStatistics.peakMagnitudeBeforeLimiter > 0
+      ? Float(Renderer.maximumUnlimitedMagnitude) / renderStatistics.peakMagnitudeBeforeLimiter : 1
   }
 }
 

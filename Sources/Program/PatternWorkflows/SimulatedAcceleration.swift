@@ -18,10 +18,10 @@ struct SimulatedAcceleration {
 
   /// Replaces the drive signals by the simulated acceleration in the first frames of a block.
   mutating func replaceDrive(in block: inout [Float], frameCount: Int) {
-    let count = simulationsByChannel.count
-    for channel in 0..<count {
+    let channelCount = simulationsByChannel.count
+    for channel in 0..<channelCount {
       guard var transducer = simulationsByChannel[channel] else { continue }
-      for index in stride(from: channel, to: frameCount * count, by: count) {
+      for index in stride(from: channel, to: frameCount * channelCount, by: channelCount) {
         block[index] = transducer.nextAcceleration(drive: block[index])
       }
       simulationsByChannel[channel] = transducer

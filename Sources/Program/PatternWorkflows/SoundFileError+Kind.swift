@@ -27,16 +27,17 @@ extension SoundFileError {
   /// Returns the reason that a file is not a sound file, such as `is an HTML page, not a sound
   /// file`, or nil for a sound file and for an unknown kind of file.
   package static func wrongKindReason(of path: String) -> String? {
-    let bytes = FileSystem.firstBytes(of: path, count: examinedByteCount)
-    if let kind = FileKind(of: bytes) {
-      return kind.isSound ? nil : wrongKindText(kind.nounPhrase, kind.errorSuggestion)
+    let examinedBytes = FileSystem.firstBytes(of: path, count: examinedByteCount)
+    if let recognizedKind = FileKind(of: examinedBytes) {
+      return recognizedKind.isSound
+        ? nil : wrongKindText(recognizedKind.nounPhrase, recognizedKind.errorSuggestion)
     }
-    let file = SourceFile(bytes, name: path)
-    if let kind = FileKind(ofUnrecognized: file) {
-      return wrongKindText(kind.nounPhrase, kind.errorSuggestion)
+    let sourceFile = SourceFile(examinedBytes, name: path)
+    if let guessedKind = FileKind(ofUnrecognized: sourceFile) {
+      return wrongKindText(guessedKind.nounPhrase, guessedKind.errorSuggestion)
     }
     let isPattern = FormatRegistry.standard.formats.contains {
-      $0.recognize(bytes.span) == .certain
+      $0.recognize(examinedBytes.span) == .certain
     }
     return isPattern
       ? wrongKindText("a haptic pattern", "create a sound from it with 'temblor render'") : nil

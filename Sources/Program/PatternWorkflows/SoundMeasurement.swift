@@ -37,43 +37,45 @@ public struct SoundMeasurement {
   ///   - progress: Receives the measured fraction from time to time.
   /// - Throws: A `FileError` or `SoundFileError`.
   public init(_ path: String, progress: (Double) -> Void) throws {
-    let descriptor = try FileSystem.openForReading(path)
-    defer { close(descriptor) }
-    truncation = SoundTruncation(readingDescriptor: descriptor)
-    let name = FileSystem.displayName(of: path)
-    let reader = try SoundFileError.namingFileKind(of: path) { () throws(SoundFileError) in
-      try SoundFileReader(readingDescriptor: descriptor, path: name)
+    let fileDescriptor = try FileSystem.openForReading(path)
+    defer { close(fileDescriptor) }
+    truncation = SoundTruncation(readingDescriptor: fileDescriptor)
+    let displayName = FileSystem.displayName(of: path)
+    let fileReader = try SoundFileError.namingFileKind(of: path) { () throws(SoundFileError) in
+      try SoundFileReader(readingDescriptor: fileDescriptor, path: displayName)
     }
-    container = reader.container
-    encoding = reader.encoding
-    sampleRateHertz = reader.rate
-    let channelCount = reader.channelCount
-    let expectedFrameCount = max(1, Double(reader.frameCount))
-    let workers: SoundMeasurementWorkers
+    container = fileReader.container
+    encoding = fileReader.encoding
+    sampleRateHertz = fileReader.rate
+    let channelCount = fileReader.channelCount
+    let expectedFrameCount = max(1, Double(fileReader.frameCount))
+    let measurementWorkers: SoundMeasurementWorkers
     do throws(AnalysisError) {
-      workers = try SoundMeasurementWorkers(reader)
+      measurementWorkers = try SoundMeasurementWorkers(fileReader)
     } catch {
-      throw FileError(name, error.description)
+      throw FileError(displayName, error.description)
     }
-    var frameCount = 0
+    var measuredFrameCount = 0
     var onsetSamples: [Float]? = []
-    var block = try workers.readNextBlock()
-    while !block.isEmpty {
-      frameCount += block.count / channelCount
-      if frameCount > Int(Self.maximumOnsetSearchSeconds * sampleRateHertz) {
+    var sampleBlock = try measurementWorkers.readNextBlock()
+    while !sampleBlock.isEmpty {
+      measuredFrameCount += sampleBlock.count / channelCount
+      if measuredFrameCount > Int(Self.maximumOnsetSearchSeconds * sampleRateHertz) {
         onsetSamples = nil
       }
       onsetSamples?.append(
-        contentsOf: Signal(interleaved: block, channelCount: channelCount, rate: sampleRateHertz)
-          .mono)
-      block = try workers.readNextBlock(measuring: block)
-      progress(min(1, Double(frameCount) / expectedFrameCount))
+        contentsOf: Signal(
+          interleaved: sampleBlock, channelCount: channelCount, rate: sampleRateHertz
+        )
+        .mono)
+      sampleBlock = try measurementWorkers.readNextBlock(measuring: sampleBlock)
+      progress(min(1, Double(measuredFrameCount) / expectedFrameCount))
     }
-    guard frameCount > 0 else {
-      throw SoundFileError(kind: .notSound, path: name, description: "contains no audio")
+    guard measuredFrameCount > 0 else {
+      throw SoundFileError(kind: .notSound, path: displayName, description: "contains no audio")
     }
-    self.frameCount = frameCount
-    (overallLevels, channelLevels, channelSpectra) = workers.finishMeasurement()
+    self.frameCount = measuredFrameCount
+    (overallLevels, channelLevels, channelSpectra) = measurementWorkers.finishMeasurement()
     onsets = onsetSamples.map { [sampleRateHertz] in
       Array(Onsets(in: Signal($0, rate: sampleRateHertz)))
     }
@@ -119,11 +121,12 @@ private final class SoundMeasurementWorkers: Sendable {
   }
 
   init(_ reader: consuming sending SoundFileReader) throws(AnalysisError) {
-    let count = reader.channelCount
-    let rate = reader.rate
-    channelCount = count
-    loudnessMeasurement = Mutex(try LoudnessMeasurement(channelCount: count, sampleRate: rate))
-    channelMeasurements = (0..<count).map { _ in Channel(rate: rate) }
+    let readerChannelCount = reader.channelCount
+    let readerSampleRate = reader.rate
+    channelCount = readerChannelCount
+    loudnessMeasurement = Mutex(
+      try LoudnessMeasurement(channelCount: readerChannelCount, sampleRate: readerSampleRate))
+    channelMeasurements = (0..<readerChannelCount).map { _ in Channel(rate: readerSampleRate) }
     blockReader = Mutex(BlockReader(reader: reader))
   }
 
@@ -154,13 +157,13 @@ private final class SoundMeasurementWorkers: Sendable {
 
   /// Completes the measurement after the last block, and returns the results.
   func finishMeasurement() -> (overall: Levels, channels: [Levels], spectra: [Spectrum]) {
-    let results = channelMeasurements.map { channel in
+    let channelResults = channelMeasurements.map { channel in
       channel.measurement.withLock { $0.measuredLevelsAndSpectrum() }
     }
-    let levels = results.map(\.0)
-    let overall = Levels(
-      joining: levels,
+    let channelLevels = channelResults.map(\.0)
+    let overallLevels = Levels(
+      joining: channelLevels,
       integratedLoudnessLUFS: loudnessMeasurement.withLock { $0.integratedLoudnessLUFS() })
-    return (overall, levels, results.compactMap(\.1))
+    return (overallLevels, channelLevels, channelResults.compactMap(\.1))
   }
 }

@@ -15,41 +15,41 @@ enum SoundPattern {
   ///
   /// - Throws: `FileError` or `SoundFileError`.
   static func readComposition(of input: PatternInput) throws -> HapticComposition? {
-    let path: String
+    let soundPath: String
     switch input.origin {
-    case .file(let filePath): path = filePath
-    case .standardInput: path = InputStream.standardInput
+    case .file(let filePath): soundPath = filePath
+    case .standardInput: soundPath = InputStream.standardInput
     case .shipped: return nil
     }
-    guard TakeInput.isSoundFile(path) else { return nil }
-    let signal = try TakeInput.readSignal(path)
-    let channels = input.soundChannels ?? Array(signal.channels.indices)
-    let chosen = try signal.selectingChannels(channels, path: input.name)
-    func layer(_ samples: [Float], at location: HapticComposition.BodyLocation?)
+    guard TakeInput.isSoundFile(soundPath) else { return nil }
+    let soundSignal = try TakeInput.readSignal(soundPath)
+    let channelIndices = input.soundChannels ?? Array(soundSignal.channels.indices)
+    let selectedSignal = try soundSignal.selectingChannels(channelIndices, path: input.name)
+    func makeLayer(_ samples: [Float], at location: HapticComposition.BodyLocation?)
       -> HapticComposition.Layer
     {
       HapticComposition.Layer(
         HapticPattern(),
-        signals: [SampledSignal(startSeconds: 0, sampleRate: signal.rate, samples: samples)],
+        signals: [SampledSignal(startSeconds: 0, sampleRate: soundSignal.rate, samples: samples)],
         name: location?.name ?? "", bodyLocation: location)
     }
-    guard chosen.hasDifferingChannels else {
-      return HapticComposition(layers: [layer(chosen.mono, at: nil)])
+    guard selectedSignal.hasDifferingChannels else {
+      return HapticComposition(layers: [makeLayer(selectedSignal.mono, at: nil)])
     }
-    guard channels.count <= maximumLocationCount else {
+    guard channelIndices.count <= maximumLocationCount else {
       throw FileError(
         input.name,
         """
-        has \(channels.count) different channels; select up to \(maximumLocationCount) with \
+        has \(channelIndices.count) different channels; select up to \(maximumLocationCount) with \
         '--input-channels'
         """)
     }
-    let layers = channels.indices.map { index in
+    let soundLayers = channelIndices.indices.map { index in
       let location = HapticComposition.BodyLocation(
-        index + 1, of: channels.count, name: "channel \(channels[index] + 1)")
-      return layer(chosen.channels[index], at: location)
+        index + 1, of: channelIndices.count, name: "channel \(channelIndices[index] + 1)")
+      return makeLayer(selectedSignal.channels[index], at: location)
     }
-    return HapticComposition(layers: layers)
+    return HapticComposition(layers: soundLayers)
   }
 }
 

@@ -23,24 +23,24 @@ public enum TakeInput: Equatable, Sendable {
     _ arguments: [String], formats: FormatRegistry = .standard,
     soundLookup: PatternInput.SoundLookup = .patternFolder
   ) -> (inputs: [TakeInput], problems: [FileError]) {
-    var inputs: [TakeInput] = []
-    var problems: [FileError] = []
+    var takeInputs: [TakeInput] = []
+    var fileProblems: [FileError] = []
     for argument in arguments {
       if isSound(argument) {
-        inputs.append(.sound(path: argument))
+        takeInputs.append(.sound(path: argument))
         continue
       }
       let patterns = PatternInput.find([argument], formats: formats, soundLookup: soundLookup)
-      inputs += patterns.inputs.map(TakeInput.pattern)
-      problems += patterns.problems
+      takeInputs += patterns.inputs.map(TakeInput.pattern)
+      fileProblems += patterns.problems
     }
-    return (inputs, problems)
+    return (takeInputs, fileProblems)
   }
 
   /// Creates a take from a file that was found as a pattern, but may be a sound file.
   init(_ input: PatternInput) {
-    if case .file(let path) = input.origin, Self.isSound(path) {
-      self = .sound(path: path)
+    if case .file(let filePath) = input.origin, Self.isSound(filePath) {
+      self = .sound(path: filePath)
     } else {
       self = .pattern(input)
     }
@@ -49,13 +49,13 @@ public enum TakeInput: Equatable, Sendable {
   /// A pattern input that provides the origin and the output name of this input.
   private var patternInput: PatternInput {
     switch self {
-    case .pattern(let input): input
+    case .pattern(let givenInput): givenInput
     case .sound(InputStream.standardInput):
       PatternInput(origin: .standardInput, outputStem: "sound")
-    case .sound(let path):
+    case .sound(let soundPath):
       PatternInput(
-        origin: .file(path),
-        outputStem: InputStream.isStream(path) ? "sound" : FileSystem.fileStem(of: path))
+        origin: .file(soundPath),
+        outputStem: InputStream.isStream(soundPath) ? "sound" : FileSystem.fileStem(of: soundPath))
     }
   }
 
@@ -64,8 +64,8 @@ public enum TakeInput: Equatable, Sendable {
 
   /// The path of the input's file, or nil for another origin.
   public var path: String? {
-    if case .file(let path) = patternInput.origin {
-      path
+    if case .file(let filePath) = patternInput.origin {
+      filePath
     } else {
       nil
     }
@@ -77,8 +77,8 @@ public enum TakeInput: Equatable, Sendable {
   /// The paths of the input's file and, for a pattern, of its sound files. Files that cannot be
   /// read are not included.
   package var sourcePaths: [String] {
-    if case .pattern(let input) = self {
-      input.sourcePaths
+    if case .pattern(let givenInput) = self {
+      givenInput.sourcePaths
     } else {
       path.map { [$0] } ?? []
     }
@@ -94,9 +94,9 @@ public enum TakeInput: Equatable, Sendable {
   /// - Throws: `InputError`, `FileError`, or `SoundFileError`.
   public func loadTake(_ job: RenderJob) throws -> Take {
     switch self {
-    case .pattern(let input):
-      try Self.render(LoadedPattern(input, options: job.readingOptions), job: job)
-    case .sound(let path): try Self.loadSound(path, job: job)
+    case .pattern(let givenInput):
+      try Self.render(LoadedPattern(givenInput, options: job.readingOptions), job: job)
+    case .sound(let soundPath): try Self.loadSound(soundPath, job: job)
     }
   }
 
@@ -106,38 +106,45 @@ public enum TakeInput: Equatable, Sendable {
   ///   - pattern: The pattern.
   ///   - job: The settings of the rendering.
   public static func render(_ pattern: LoadedPattern, job: RenderJob) throws -> Take {
-    let input = pattern.input
+    let patternInput = pattern.input
     let composition = pattern.composition
-    let job = job.separating(composition.separateLocations)
-    let plans = try pattern.compilePlans(
-      for: job.resolvedRouting().profiles, rate: Double(job.sampleRateHertz))
-    let settings = job.renderSettings(for: plans)
+    let separatedJob = job.separating(composition.separateLocations)
+    let renderPlans = try pattern.compilePlans(
+      for: separatedJob.resolvedRouting().profiles, rate: Double(separatedJob.sampleRateHertz))
+    let renderSettings = separatedJob.renderSettings(for: renderPlans)
     guard
-      (settings.outputFrameCount ?? 0) * Int64(job.channelCount) <= Int64(Sound.maximumSampleCount)
+      (renderSettings.outputFrameCount ?? 0) * Int64(separatedJob.channelCount)
+        <= Int64(Sound.maximumSampleCount)
     else {
-      throw FileError(input.name, "is longer than the limit; use '--duration'")
+      throw FileError(patternInput.name, "is longer than the limit; use '--duration'")
     }
-    var samples: [Float] = []
-    samples.reserveCapacity(Int(settings.outputFrameCount ?? 0) * job.channelCount)
-    let renderer = job.makeRenderer(for: plans, settings: settings)
-    _ = try job.renderBlocks(renderer, interrupted: FileError(input.name, "interrupted")) {
+    var renderedSamples: [Float] = []
+    renderedSamples.reserveCapacity(
+      Int(renderSettings.outputFrameCount ?? 0) * separatedJob.channelCount)
+    let takeRenderer = separatedJob.makeRenderer(for: renderPlans, settings: renderSettings)
+    _ = try separatedJob.renderBlocks(
+      takeRenderer, interrupted: FileError(patternInput.name, "interrupted")
+    ) {
       block, frameCount, _ in
-      samples += block[..<(frameCount * job.channelCount)]
+      renderedSamples += block[..<(frameCount * separatedJob.channelCount)]
     }
-    let signal = Signal(
-      interleaved: samples, channelCount: job.channelCount, rate: Double(job.sampleRateHertz))
+    let takeSignal = Signal(
+      interleaved: renderedSamples, channelCount: separatedJob.channelCount,
+      rate: Double(separatedJob.sampleRateHertz))
     // The events of a take have the frequencies that its profile plays.
-    let scale = job.profile.bandMapped(rate: Double(job.sampleRateHertz)).frequency.sharpnessScale
-    var take = Take(
-      name: input.name, source: .pattern(composition.convertingStatedHertz(to: scale)),
-      signal: signal,
-      profile: job.profile,
+    let sharpnessScale = separatedJob.profile.bandMapped(rate: Double(separatedJob.sampleRateHertz))
+      .frequency.sharpnessScale
+    var renderedTake = Take(
+      name: patternInput.name,
+      source: .pattern(composition.convertingStatedHertz(to: sharpnessScale)),
+      signal: takeSignal,
+      profile: separatedJob.profile,
       text: String(decoding: pattern.file.bytes, as: UTF8.self), feeling: composition.notes)
-    take.duration = plans.map(\.durationSeconds).max() ?? 0
-    take.format = pattern.format.map {
+    renderedTake.duration = renderPlans.map(\.durationSeconds).max() ?? 0
+    renderedTake.format = pattern.format.map {
       Take.Format(title: $0.title, resolution: $0.valueResolution)
     }
-    return take
+    return renderedTake
   }
 
   /// Reads a sound file at its own sample rate.
@@ -153,22 +160,24 @@ public enum TakeInput: Equatable, Sendable {
   ///
   /// An empty file, or one with NaN, is an error, because it would look like silence.
   static func readSignal(_ path: String) throws -> Signal {
-    let descriptor = try FileSystem.openForReading(path)
-    defer { close(descriptor) }
-    let name = FileSystem.displayName(of: path)
-    let sound = try SoundFileError.namingFileKind(of: path) { () throws(SoundFileError) in
-      try Sound(readingDescriptor: descriptor, path: name)
+    let fileDescriptor = try FileSystem.openForReading(path)
+    defer { close(fileDescriptor) }
+    let displayName = FileSystem.displayName(of: path)
+    let fileSound = try SoundFileError.namingFileKind(of: path) { () throws(SoundFileError) in
+      try Sound(readingDescriptor: fileDescriptor, path: displayName)
     }
-    func damaged(_ text: String) -> SoundFileError {
-      SoundFileError(kind: .damaged, path: name, description: text)
+    func damagedFileError(_ text: String) -> SoundFileError {
+      SoundFileError(kind: .damaged, path: displayName, description: text)
     }
-    guard sound.frameCount > 0 else { throw damaged("contains no audio") }
-    let badCount = sound.interleaved.count { !$0.isFinite }
-    guard badCount == 0 else {
-      throw damaged("\(badCount) of \(sound.interleaved.count) samples are NaN or infinite")
+    guard fileSound.frameCount > 0 else { throw damagedFileError("contains no audio") }
+    let nonfiniteSampleCount = fileSound.interleaved.count { !$0.isFinite }
+    guard nonfiniteSampleCount == 0 else {
+      throw damagedFileError(
+        "\(nonfiniteSampleCount) of \(fileSound.interleaved.count) samples are NaN or infinite")
     }
     return Signal(
-      interleaved: sound.interleaved, channelCount: sound.channelCount, rate: sound.rate)
+      interleaved: fileSound.interleaved, channelCount: fileSound.channelCount, rate: fileSound.rate
+    )
   }
 
   /// Returns the input, in which a sound file is replaced by a pattern that plays the selected
@@ -177,9 +186,9 @@ public enum TakeInput: Equatable, Sendable {
   /// - Parameter channels: The channels from 0, or nil to keep the sound.
   public func asPattern(ofChannels channels: [Int]?) -> TakeInput {
     guard let channels, case .sound = self else { return self }
-    var input = patternInput
-    input.soundChannels = channels
-    return .pattern(input)
+    var soundPatternInput = patternInput
+    soundPatternInput.soundChannels = channels
+    return .pattern(soundPatternInput)
   }
 
   /// Returns true if a path leads to a file with the extension or the signature of a sound file, or
@@ -193,8 +202,8 @@ public enum TakeInput: Equatable, Sendable {
   /// Returns whether a file, or standard input (`-`), begins with the signature of a container that
   /// libsndfile reads.
   package static func isSoundFile(_ path: String) -> Bool {
-    let signature = FileSystem.firstBytes(of: path, count: FileKind.signatureByteCount)
-    return FileKind(of: signature)?.isSound == true
+    let signatureBytes = FileSystem.firstBytes(of: path, count: FileKind.signatureByteCount)
+    return FileKind(of: signatureBytes)?.isSound == true
   }
 
   /// Reads several inputs at one sample rate, so that they can be compared.
@@ -206,28 +215,28 @@ public enum TakeInput: Equatable, Sendable {
   ///
   /// - Throws: `InputError`, `FileError`, or `SoundFileError`.
   public static func loadTakes(_ inputs: [TakeInput], job: RenderJob, rate: Int?) throws -> [Take] {
-    var job = job
-    let takes = try inputs.map { input -> Take? in
+    var matchedJob = job
+    let soundTakes = try inputs.map { input -> Take? in
       if case .sound(let path) = input {
-        try loadSound(path, job: job)
+        try loadSound(path, job: matchedJob)
       } else {
         nil
       }
     }
-    let soundRates = takes.compactMap { $0?.signal.rate }
-    let patterns = try inputs.map { input -> LoadedPattern? in
+    let soundRates = soundTakes.compactMap { $0?.signal.rate }
+    let loadedPatterns = try inputs.map { input -> LoadedPattern? in
       if case .pattern(let input) = input {
-        try LoadedPattern(input, options: job.readingOptions)
+        try LoadedPattern(input, options: matchedJob.readingOptions)
       } else {
         nil
       }
     }
-    let hasOnlyLongPatterns = patterns.allSatisfy { $0?.composition.isLongHaptics ?? false }
-    let patternRate = hasOnlyLongPatterns ? longPatternRateHertz : job.sampleRateHertz
-    job.sampleRateHertz = rate ?? soundRates.max().map { Int($0) } ?? patternRate
-    return try zip(takes, patterns).compactMap { take, pattern in
-      try take?.resampled(to: Double(job.sampleRateHertz))
-        ?? pattern.map { try render($0, job: job) }
+    let hasOnlyLongPatterns = loadedPatterns.allSatisfy { $0?.composition.isLongHaptics ?? false }
+    let patternRateHertz = hasOnlyLongPatterns ? longPatternRateHertz : matchedJob.sampleRateHertz
+    matchedJob.sampleRateHertz = rate ?? soundRates.max().map { Int($0) } ?? patternRateHertz
+    return try zip(soundTakes, loadedPatterns).compactMap { take, pattern in
+      try take?.resampled(to: Double(matchedJob.sampleRateHertz))
+        ?? pattern.map { try render($0, job: matchedJob) }
     }
   }
 
@@ -252,15 +261,15 @@ extension RenderJob {
     guard !locations.isEmpty, channelCount == 1, channelRouting.channelSettings.isEmpty,
       channelRouting.transducerArray == nil
     else { return self }
-    var job = self
-    job.channelCount = locations.count
-    job.channelRouting.channelSettings = locations.enumerated().map { index, location in
+    var separatingJob = self
+    separatingJob.channelCount = locations.count
+    separatingJob.channelRouting.channelSettings = locations.enumerated().map { index, location in
       var channel = ChannelRouting.ChannelSettings(index: index)
       channel.content = (hasHaptics: true, audio: .both)
       channel.sourceBodyLocation = "\(location.number)"
       return channel
     }
-    return job
+    return separatingJob
   }
 }
 
@@ -270,11 +279,13 @@ extension Take {
   /// - Throws: `SoundFileError`.
   fileprivate func resampled(to rate: Double) throws -> Take {
     guard signal.rate != rate else { return self }
-    var take = self
-    let count = max(1, signal.channels.count)
-    let sound = Sound(interleaved: signal.interleaved, channelCount: count, rate: signal.rate)
-    let resampled = try sound.resampled(to: rate, path: name).interleaved
-    take.signal = Signal(interleaved: resampled, channelCount: count, rate: rate)
-    return take
+    var resampledTake = self
+    let channelCount = max(1, signal.channels.count)
+    let interleavedSound = Sound(
+      interleaved: signal.interleaved, channelCount: channelCount, rate: signal.rate)
+    let resampledSamples = try interleavedSound.resampled(to: rate, path: name).interleaved
+    resampledTake.signal = Signal(
+      interleaved: resampledSamples, channelCount: channelCount, rate: rate)
+    return resampledTake
   }
 }

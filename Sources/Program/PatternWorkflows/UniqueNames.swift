@@ -8,10 +8,10 @@ package struct UniqueNames {
   /// Adds a name, with a number from 2 appended if the name already exists. Returns the added name.
   package mutating func addName(_ name: String) -> String {
     var uniqueName = name
-    var number = 2
+    var nameNumber = 2
     while !lowercasedNames.insert(uniqueName.lowercased()).inserted {
-      uniqueName = "\(name)-\(number)"
-      number += 1
+      uniqueName = "\(name)-\(nameNumber)"
+      nameNumber += 1
     }
     return uniqueName
   }

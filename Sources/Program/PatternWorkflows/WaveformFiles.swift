@@ -13,18 +13,18 @@ package enum WaveformFiles {
   package static func loadSamples(
     _ waveforms: [ReadResult.SoundReference], from folder: String?, rate: Double
   ) throws(InputError) -> [String: AudioBuffer] {
-    var samples: [String: AudioBuffer] = [:]
-    for waveform in waveforms where samples[waveform.path] == nil {
+    var samplesByPath: [String: AudioBuffer] = [:]
+    for waveform in waveforms where samplesByPath[waveform.path] == nil {
       do throws(SoundFileError) {
         let sound = try readSound(waveform.path, from: folder).resampled(
           to: rate, path: waveform.path)
-        samples[waveform.path] = AudioBuffer(
+        samplesByPath[waveform.path] = AudioBuffer(
           interleaved: sound.interleaved, channelCount: sound.channelCount)
       } catch {
         throw InputError(readingFinding(error, of: waveform, in: folder))
       }
     }
-    return samples
+    return samplesByPath
   }
 
   /// Returns the real path of a sound file, without checking its content.
@@ -63,18 +63,18 @@ package enum WaveformFiles {
   private static func readingFinding(
     _ error: SoundFileError, of waveform: ReadResult.SoundReference, in folder: String?
   ) -> Finding {
-    var suggestion: String?
+    var pathSuggestion: String?
     if error.kind == .missing {
       let similarName = folder.flatMap {
         SoundFolder(rootPath: $0).suggestedPath(for: waveform.path)
       }
-      suggestion =
+      pathSuggestion =
         similarName.map { "did you mean \($0.inQuotes)?" }
         ?? "use '--sounds FOLDER' or '--without-sounds'"
     }
     return Finding(
       .missingSound, location: waveform.location,
-      "the sound file \(waveform.path.inQuotes) \(error.description)", suggestion: suggestion)
+      "the sound file \(waveform.path.inQuotes) \(error.description)", suggestion: pathSuggestion)
   }
 
   /// Returns the errors and warnings about the sound files of a pattern.
@@ -109,20 +109,23 @@ package enum WaveformFiles {
   private static func damageFindings(of sound: Sound, waveform: ReadResult.SoundReference)
     -> [Finding]
   {
-    let name = waveform.path.inQuotes
-    var messages =
-      sound.truncation.map { ["the sound file \(name) \($0.messageText); only this part plays"] }
+    let quotedPath = waveform.path.inQuotes
+    var damageMessages =
+      sound.truncation.map {
+        ["the sound file \(quotedPath) \($0.messageText); only this part plays"]
+      }
       ?? []
     let sampleCount = sound.interleaved.count
-    let badCount = sound.interleaved.count { !$0.isFinite }
-    if badCount == sampleCount, sampleCount > 0 {
-      messages.append("the sound file \(name) has no finite samples; it plays as silence")
-    } else if badCount > 0 {
-      messages.append(
-        "\(badCount) of \(sampleCount) samples of \(name) are NaN or infinite; they play as silence"
+    let nonfiniteSampleCount = sound.interleaved.count { !$0.isFinite }
+    if nonfiniteSampleCount == sampleCount, sampleCount > 0 {
+      damageMessages.append(
+        "the sound file \(quotedPath) has no finite samples; it plays as silence")
+    } else if nonfiniteSampleCount > 0 {
+      damageMessages.append(
+        "\(nonfiniteSampleCount) of \(sampleCount) samples of \(quotedPath) are NaN or infinite; they play as silence"
       )
     }
-    return messages.map { Finding(.damagedSound, location: waveform.location, $0) }
+    return damageMessages.map { Finding(.damagedSound, location: waveform.location, $0) }
   }
 
   private static func readSound(_ path: String, from folder: String?) throws(SoundFileError)
