@@ -486,8 +486,8 @@ package final class CommandSession {
       throw CommandError(
         .busy,
         """
-        this client has \(clientSoundCount) sounds that are playing or waiting; stop some, or wait until they \
-        end
+        this client has \(clientSoundCount) sounds that are playing or waiting; stop some, or wait \
+        until they end
         """)
     }
   }

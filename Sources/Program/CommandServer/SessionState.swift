@@ -37,7 +37,8 @@ extension CommandSession {
     }
     let quotedSoundName = CommandWord.escaped(soundName)
     var commandLines = [
-      "play \(CommandWord.escaped(patternName)) loop as \(quotedSoundName) rate \(numberText(sound.playbackRate)) "
+      "play \(CommandWord.escaped(patternName)) loop as \(quotedSoundName) "
+        + "rate \(numberText(sound.playbackRate)) "
         + "strength \(numberText(sound.gain)) priority \(sound.priority)"
     ]
     if let loopEndSeconds = sound.loopEndSeconds {

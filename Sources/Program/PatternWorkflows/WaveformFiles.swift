@@ -122,7 +122,8 @@ package enum WaveformFiles {
         "the sound file \(quotedPath) has no finite samples; it plays as silence")
     } else if nonfiniteSampleCount > 0 {
       damageMessages.append(
-        "\(nonfiniteSampleCount) of \(sampleCount) samples of \(quotedPath) are NaN or infinite; they play as silence"
+        "\(nonfiniteSampleCount) of \(sampleCount) samples of \(quotedPath) "
+          + "are NaN or infinite; they play as silence"
       )
     }
     return damageMessages.map { Finding(.damagedSound, location: waveform.location, $0) }
