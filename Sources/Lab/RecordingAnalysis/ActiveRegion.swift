@@ -91,13 +91,16 @@ package struct ActiveRegion {
   ///   - level: The level of this region, in decibels.
   ///   - otherLevel: The level of the other region, in decibels.
   package func pairingCost(with other: ActiveRegion, level: Double, otherLevel: Double) -> Double {
-    let maximumDuration = max(durationSeconds, other.durationSeconds, 1e-3)
+    let maximumDurationSeconds = max(durationSeconds, other.durationSeconds, 1e-3)
     // A transient and a continuous event don't correspond.
-    if isTap != other.isTap, maximumDuration > 2 * min(durationSeconds, other.durationSeconds) {
+    if isTap != other.isTap,
+      maximumDurationSeconds > 2 * min(durationSeconds, other.durationSeconds)
+    {
       return .infinity
     }
     let durationAndLevelCost =
-      abs(durationSeconds - other.durationSeconds) / maximumDuration / 2 + abs(level - otherLevel)
+      abs(durationSeconds - other.durationSeconds) / maximumDurationSeconds / 2 + abs(
+        level - otherLevel)
       / 60
     return abs(startSeconds - other.startSeconds) / 0.5 + min(0.8, durationAndLevelCost)
   }

@@ -21,52 +21,61 @@ struct AddedSoundEstimator {
   ///
   /// The sound extends as long as blocks of 12 ms are loud.
   func addedSound(from burst: BurstDetector.Burst) -> RecordingChange {
-    let range = soundRange(around: burst.paddedSampleRange)
+    let soundSampleRange = soundRange(around: burst.paddedSampleRange)
     let firstSoundSample =
-      range.lowerBound == burst.paddedSampleRange.lowerBound
-      ? burst.firstSampleIndex : range.lowerBound
+      soundSampleRange.lowerBound == burst.paddedSampleRange.lowerBound
+      ? burst.firstSampleIndex : soundSampleRange.lowerBound
     let placement = residual.fit.placement
-    let start =
+    let soundStartSeconds =
       (Double(firstSoundSample) / sampleRate - placement.delaySeconds)
       / (1 + placement.tempoDeviation)
-    let duration = Double(range.count) / sampleRate
+    let soundDurationSeconds = Double(soundSampleRange.count) / sampleRate
     let marginSamples = Int(0.02 * sampleRate)
-    let excludedEnd = min(residualSamples.count, range.upperBound + marginSamples)
+    let excludedEndSample = min(residualSamples.count, soundSampleRange.upperBound + marginSamples)
     return RecordingChange(
-      kind: .added, indexedEvent: ActiveRegion.event(start: start, duration: duration),
-      secondsRange: start...start + duration, signedAmount: 20 * log10(burst.peakAmplitude),
-      excludedRange: max(0, range.lowerBound - marginSamples)..<excludedEnd, explainedRange: range,
-      explainedEnergyRatio: burst.detectionScore, ambiguityPenalty: ambiguityPenalty(of: range))
+      kind: .added,
+      indexedEvent: ActiveRegion.event(start: soundStartSeconds, duration: soundDurationSeconds),
+      secondsRange: soundStartSeconds...soundStartSeconds + soundDurationSeconds,
+      signedAmount: 20 * log10(burst.peakAmplitude),
+      excludedRange: max(0, soundSampleRange.lowerBound - marginSamples)..<excludedEndSample,
+      explainedRange: soundSampleRange,
+      explainedEnergyRatio: burst.detectionScore,
+      ambiguityPenalty: ambiguityPenalty(of: soundSampleRange))
   }
 
   private func soundRange(around burst: Range<Int>) -> Range<Int> {
     let blockSampleCount = Int(0.012 * sampleRate)
-    var range = burst
+    var soundSampleRange = burst
     // A much weaker block is part of the residual of nearby events.
-    let overlap = range.clamped(to: residualSamples.indices)
-    let meanPower = Vector.energy(residualSamples, overlap) / Double(range.count)
-    let minimumPower = max(6 * residual.noiseDeviation * residual.noiseDeviation, 0.03 * meanPower)
-    let minimumEnergy = minimumPower * Double(blockSampleCount)
-    func isLoud(_ candidate: Range<Int>) -> Bool {
+    let clampedBurstRange = soundSampleRange.clamped(to: residualSamples.indices)
+    let meanPower =
+      Vector.energy(residualSamples, clampedBurstRange) / Double(soundSampleRange.count)
+    let minimumBlockPower = max(
+      6 * residual.noiseDeviation * residual.noiseDeviation, 0.03 * meanPower)
+    let minimumBlockEnergy = minimumBlockPower * Double(blockSampleCount)
+    func isLoudBlock(_ candidate: Range<Int>) -> Bool {
       let candidate = candidate.clamped(to: residualSamples.indices)
       return candidate.count == blockSampleCount
-        && Vector.energy(residualSamples, candidate) > minimumEnergy
+        && Vector.energy(residualSamples, candidate) > minimumBlockEnergy
     }
-    while isLoud(range.upperBound..<range.upperBound + blockSampleCount) {
-      range = range.lowerBound..<range.upperBound + blockSampleCount
-    }
-    while range.lowerBound >= blockSampleCount,
-      isLoud(range.lowerBound - blockSampleCount..<range.lowerBound)
+    while isLoudBlock(soundSampleRange.upperBound..<soundSampleRange.upperBound + blockSampleCount)
     {
-      range = range.lowerBound - blockSampleCount..<range.upperBound
+      soundSampleRange =
+        soundSampleRange.lowerBound..<soundSampleRange.upperBound + blockSampleCount
     }
-    return range
+    while soundSampleRange.lowerBound >= blockSampleCount,
+      isLoudBlock(soundSampleRange.lowerBound - blockSampleCount..<soundSampleRange.lowerBound)
+    {
+      soundSampleRange =
+        soundSampleRange.lowerBound - blockSampleCount..<soundSampleRange.upperBound
+    }
+    return soundSampleRange
   }
 
   /// Returns true if most of an event's energy lies in a range of samples.
   func isMasked(_ index: Int, by range: Range<Int>) -> Bool {
-    let column = residual.whitenedColumns[index]
-    return column.energy(in: range) > 0.5 * Vector.energy(column.samples)
+    let eventColumn = residual.whitenedColumns[index]
+    return eventColumn.energy(in: range) > 0.5 * Vector.energy(eventColumn.samples)
   }
 
   /// Returns the penalty for an added sound that existing events could explain instead.
@@ -76,22 +85,24 @@ struct AddedSoundEstimator {
         $0 + residual.commonGain * residual.commonGain * $1.energy(in: range)
       }
     }
-    let energy = Vector.energy(residualSamples, range)
-    var penalty = 0.0
+    let rangeEnergy = Vector.energy(residualSamples, range)
+    var neighborhoodPenalty = 0.0
     // The sound begins during an event.
-    if eventEnergy(in: range) > 0.01 * energy {
-      penalty += 0.5
+    if eventEnergy(in: range) > 0.01 * rangeEnergy {
+      neighborhoodPenalty += 0.5
     }
     // The sound is much stronger than the nearby events.
     let neighborhoodSamples = Int(0.025 * sampleRate)
-    let nearby = eventEnergy(
+    let nearbyEventEnergy = eventEnergy(
       in: range.lowerBound - neighborhoodSamples..<range.upperBound + neighborhoodSamples)
-    if nearby > 0.000_1 * energy, nearby < 0.25 * energy, range.count > Int(0.015 * sampleRate) {
-      penalty += 1.5
+    if nearbyEventEnergy > 0.000_1 * rangeEnergy, nearbyEventEnergy < 0.25 * rangeEnergy,
+      range.count > Int(0.015 * sampleRate)
+    {
+      neighborhoodPenalty += 1.5
     }
     // The sound masks an event. It would explain any change of that event.
-    let maskedCount = residual.whitenedColumns.indices.count { isMasked($0, by: range) }
-    return penalty + 1.5 * Double(maskedCount)
+    let maskedEventCount = residual.whitenedColumns.indices.count { isMasked($0, by: range) }
+    return neighborhoodPenalty + 1.5 * Double(maskedEventCount)
   }
 
   /// Returns for each sample the amplitude below which a burst is imperceptible: a tenth of the
@@ -110,11 +121,11 @@ struct AddedSoundEstimator {
       Statistics.peak(of: maskingLevels[$0..<min(maskingLevels.count, $0 + blockSampleCount)])
     }
     let nearbyPeaks = SlidingExtremum.maximum(of: blockPeaks, radius: 4)
-    let minimumAmplitude = Float(0.02 * referencePeakMagnitude)
+    let minimumMaskingAmplitude = Float(0.02 * referencePeakMagnitude)
     let maskingRatio = Float(0.1)
     return maskingLevels.indices.map { index in
       Float(residual.commonGain)
-        * max(maskingRatio * nearbyPeaks[index / blockSampleCount], minimumAmplitude)
+        * max(maskingRatio * nearbyPeaks[index / blockSampleCount], minimumMaskingAmplitude)
     }
   }
 }

@@ -21,20 +21,20 @@ struct AutomaticGainControl: Equatable, Sendable {
   func undone(in recording: [Double], rate: Double) -> (samples: [Double], gains: [Double]) {
     let attackCoefficient = 1 - exp(-1 / (attackSeconds * rate))
     let releaseCoefficient = 1 - exp(-1 / (releaseSeconds * rate))
-    var samples = recording
-    var gains = recording
+    var restoredSamples = recording
+    var appliedGains = recording
     var detectorLevel = 0.0
-    var gain = 1.0
+    var currentGain = 1.0
     for index in recording.indices {
-      samples[index] /= gain
-      gains[index] = gain
-      let magnitude = abs(samples[index])
+      restoredSamples[index] /= currentGain
+      appliedGains[index] = currentGain
+      let magnitude = abs(restoredSamples[index])
       let coefficient = magnitude > detectorLevel ? attackCoefficient : releaseCoefficient
       detectorLevel += coefficient * (magnitude - detectorLevel)
-      gain =
+      currentGain =
         detectorLevel > thresholdAmplitude
         ? max(Self.minimumGain, pow(thresholdAmplitude / detectorLevel, reductionExponent)) : 1
     }
-    return (samples, gains)
+    return (restoredSamples, appliedGains)
   }
 }

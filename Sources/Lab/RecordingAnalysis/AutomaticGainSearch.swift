@@ -19,9 +19,9 @@ struct AutomaticGainSearch {
   /// much more probable, or nil.
   func bestGain(for model: RecordingModel) -> AutomaticGainControl? {
     let otherChanges = model.changes.filter { $0.kind != .level }
-    let alternatives = otherChanges.isEmpty ? [[]] : [[], otherChanges]
-    let gains = alternatives.compactMap { bestGain(for: model, changes: $0) }
-    return gains.max { $0.evidence < $1.evidence }?.gain
+    let alternativeChanges = otherChanges.isEmpty ? [[]] : [[], otherChanges]
+    let gainCandidates = alternativeChanges.compactMap { bestGain(for: model, changes: $0) }
+    return gainCandidates.max { $0.evidence < $1.evidence }?.gain
   }
 
   /// Searches a grid of thresholds, exponents and time constants, then refines each by coordinate
@@ -29,28 +29,29 @@ struct AutomaticGainSearch {
   private func bestGain(
     for model: RecordingModel, changes: [RecordingModel.Change]
   ) -> (gain: AutomaticGainControl, evidence: Double)? {
-    let signal = predictor.whitenedSignal(of: model, changes: changes)
-    let regression = RecordingResponse.Regression(model.response, of: signal, rate: sampleRate)
+    let whitenedSignal = predictor.whitenedSignal(of: model, changes: changes)
+    let regression = RecordingResponse.Regression(
+      model.response, of: whitenedSignal, rate: sampleRate)
     let excerptPeak = observation.excerpt(at: model.delaySamples).reduce(0) { max($0, abs($1)) }
     let evidenceWithoutGain = regression.fit(predictor.whitenedExcerpt(of: model)).logEvidence
     var bestGain: AutomaticGainControl?
-    var bestEvidence =
+    var bestLogEvidence =
       evidenceWithoutGain + RecordingModel.minimumLogEvidenceGain + 2 * predictor.logSampleCount
-    func consider(_ gain: AutomaticGainControl) {
+    func adoptIfBetter(_ gain: AutomaticGainControl) {
       let undone = gain.undone(in: observation.samples, rate: sampleRate)
       let excerpt = observation.excerpt(of: undone.samples, at: model.delaySamples)
       let fit = regression.fit(predictor.whitenedSamples(excerpt, by: model.whitenerTaps))
       let evidence =
         fit.logEvidence - predictor.logGainSum(of: undone.gains, at: model.delaySamples)
-      guard evidence > bestEvidence else { return }
+      guard evidence > bestLogEvidence else { return }
       bestGain = gain
-      bestEvidence = evidence
+      bestLogEvidence = evidence
     }
     for release in [0.15, 0.4, 1] {
       for attack in [0.01, 0.03, 0.1] {
         for exponent in [0.4, 0.7, 1] {
           for threshold in [0.05, 0.12, 0.3, 0.6] {
-            consider(
+            adoptIfBetter(
               AutomaticGainControl(
                 thresholdAmplitude: excerptPeak * threshold, reductionExponent: exponent,
                 attackSeconds: attack, releaseSeconds: release))
@@ -58,19 +59,19 @@ struct AutomaticGainSearch {
         }
       }
     }
-    let parameters = [
+    let gainParameterPaths = [
       \AutomaticGainControl.thresholdAmplitude, \.reductionExponent, \.attackSeconds,
       \.releaseSeconds,
     ]
     for factor in [1.4, 1.18, 1.09] {
-      for parameter in parameters {
+      for parameter in gainParameterPaths {
         for step in [factor, 1 / factor] {
           guard var gain = bestGain else { return nil }
           gain[keyPath: parameter] *= step
-          consider(gain)
+          adoptIfBetter(gain)
         }
       }
     }
-    return bestGain.map { ($0, bestEvidence) }
+    return bestGain.map { ($0, bestLogEvidence) }
   }
 }

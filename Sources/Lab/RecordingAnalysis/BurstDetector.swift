@@ -63,9 +63,9 @@ struct BurstDetector {
     var transform = FourierTransform(length: transformLength)
     let residualBins = transform.forward(residual)
     // More positions make a false detection more likely.
-    let testCount = max(1, Double(residual.count) / 4e4)
-    let zScore = RecordingThreshold.minimumZScore + 0.25 * log10(testCount)
-    let detectionThreshold = zScore * zScore + 8
+    let relativeTestCount = max(1, Double(residual.count) / 4e4)
+    let correctedZScore = RecordingThreshold.minimumZScore + 0.25 * log10(relativeTestCount)
+    let detectionThreshold = correctedZScore * correctedZScore + 8
     var strongestBurst: Burst?
     for (inPhase, quadrature) in burstTemplates {
       let filtered = Vector.filtered(inPhase, by: whitener, tail: whitener.count - 1)

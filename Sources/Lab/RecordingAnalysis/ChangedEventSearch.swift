@@ -53,13 +53,14 @@ struct ChangedEventSearch: ~Copyable {
   /// most likely hypothesis that an event is missing.
   mutating func bestHypotheses() -> [Hypothesis] {
     let waveforms = reference.waveforms
-    let minimumFraction = waveforms.count <= 3 ? 0.1 : 0.25
-    let minimumEnergy = minimumFraction * waveforms.reduce(0) { $0 + $1.sampleEnergy }
+    let minimumEnergyFraction = waveforms.count <= 3 ? 0.1 : 0.25
+    let minimumEventEnergy = minimumEnergyFraction * waveforms.reduce(0) { $0 + $1.sampleEnergy }
     let indicesByEnergy = waveforms.indices.sorted {
       waveforms[$0].sampleEnergy > waveforms[$1].sampleEnergy
     }
     var hypotheses: [Hypothesis] = []
-    for index in indicesByEnergy.prefix(3) where waveforms[index].sampleEnergy > minimumEnergy {
+    for index in indicesByEnergy.prefix(3) where waveforms[index].sampleEnergy > minimumEventEnergy
+    {
       hypotheses += self.hypotheses(forWaveformAt: index)
     }
     hypotheses.sort {
@@ -89,22 +90,26 @@ struct ChangedEventSearch: ~Copyable {
 
   private mutating func hypotheses(forWaveformAt index: Int) -> [Hypothesis] {
     let waveform = reference.waveforms[index]
-    var remainder = reference.mixedSignal
-    waveform.designColumn(onset: waveform.eventSeconds, timeScale: 1, count: remainder.count).add(
-      to: &remainder, times: -1)
-    let samples = alignment.noiseWeighted(remainder)
-    let others = UnchangedEvents(
-      weightedSamples: samples, correlations: transform.correlation(recordingSpectrum, samples))
+    var signalWithoutEvent = reference.mixedSignal
+    waveform.designColumn(
+      onset: waveform.eventSeconds, timeScale: 1, count: signalWithoutEvent.count
+    ).add(
+      to: &signalWithoutEvent, times: -1)
+    let weightedRemainder = alignment.noiseWeighted(signalWithoutEvent)
+    let unchangedEvents = UnchangedEvents(
+      weightedSamples: weightedRemainder,
+      correlations: transform.correlation(recordingSpectrum, weightedRemainder))
     var hypotheses = self.hypotheses(
       index: index, waveform: waveform.scaled(by: 1e-4), frequencyRatio: 1, maximumShift: 0,
-      others: others)
+      others: unchangedEvents)
     for (retuned, ratio) in retunedWaveforms(at: index) {
       hypotheses += self.hypotheses(
-        index: index, waveform: retuned, frequencyRatio: ratio, maximumShift: 0, others: others)
+        index: index, waveform: retuned, frequencyRatio: ratio, maximumShift: 0,
+        others: unchangedEvents)
     }
     // A single event has no time of its own: it moves with the reference.
     guard reference.waveforms.count > 1 else { return hypotheses }
-    let variants = EventVariants(reference: reference)
+    let eventVariants = EventVariants(reference: reference)
     let maximumShiftSeconds = RecordingModelFit.maximumTimeShiftSeconds
     let hasControls = reference.eventRenderer?.hasControls == true
     let renderedShiftSeconds =
@@ -113,14 +118,14 @@ struct ChangedEventSearch: ~Copyable {
         stride(
           from: -maximumShiftSeconds, through: maximumShiftSeconds, by: Self.renderingStepSeconds))
       : [0]
-    let maximumShift = Int(
+    let maximumShiftSamples = Int(
       (hasControls ? Self.renderingStepSeconds / 2 : maximumShiftSeconds)
         * alignment.alignmentSampleRate)
     for shift in renderedShiftSeconds {
-      guard let shifted = variants.shiftedWaveform(index, by: shift) else { continue }
+      guard let shifted = eventVariants.shiftedWaveform(index, by: shift) else { continue }
       hypotheses += self.hypotheses(
-        index: index, waveform: shifted, frequencyRatio: nil, maximumShift: maximumShift,
-        others: others)
+        index: index, waveform: shifted, frequencyRatio: nil, maximumShift: maximumShiftSamples,
+        others: unchangedEvents)
     }
     return hypotheses
   }
@@ -129,15 +134,15 @@ struct ChangedEventSearch: ~Copyable {
   /// its duration.
   private func retunedWaveforms(at index: Int) -> [(EventWaveform, ratio: Double)] {
     let waveform = reference.waveforms[index]
-    let variants = EventVariants(reference: reference)
+    let eventVariants = EventVariants(reference: reference)
     let waveformSeconds = Double(waveform.samples.count) / reference.sampleRate
-    let logRatioStep = max(
+    let logFrequencyRatioStep = max(
       2 * Self.maximumLogFrequencyRatio / Double(Self.maximumFrequencyRatioCount),
       min(0.06, 0.6 / (max(40, waveform.meanHertz) * waveformSeconds)))
-    let stepCount = Int(Self.maximumLogFrequencyRatio / logRatioStep)
-    return (-stepCount...stepCount).filter { $0 != 0 }.compactMap { number in
-      let ratio = exp(Double(number) * logRatioStep)
-      return variants.retunedEvent(index, by: ratio).map { ($0.retunedWaveform, ratio) }
+    let frequencyStepCount = Int(Self.maximumLogFrequencyRatio / logFrequencyRatioStep)
+    return (-frequencyStepCount...frequencyStepCount).filter { $0 != 0 }.compactMap { number in
+      let ratio = exp(Double(number) * logFrequencyRatioStep)
+      return eventVariants.retunedEvent(index, by: ratio).map { ($0.retunedWaveform, ratio) }
     }
   }
 
@@ -154,25 +159,28 @@ struct ChangedEventSearch: ~Copyable {
     others: UnchangedEvents
   ) -> [Hypothesis] {
     let leadSamples = Int(Self.leadSeconds * reference.sampleRate)
-    var samples = [Float](repeating: 0, count: reference.mixedSignal.count + 2 * leadSamples)
+    var changedEventSamples = [Float](
+      repeating: 0, count: reference.mixedSignal.count + 2 * leadSamples)
     waveform.designColumn(
-      onset: waveform.eventSeconds + Self.leadSeconds, timeScale: 1, count: samples.count
-    ).add(to: &samples, times: 1)
-    let weightedChangedSamples = alignment.noiseWeighted(samples)
-    let leadCount = Int(Self.leadSeconds * alignment.alignmentSampleRate)
-    let correlations = transform.correlation(recordingSpectrum, weightedChangedSamples)
-    let energy = Vector.energy(others.weightedSamples) + Vector.energy(weightedChangedSamples)
+      onset: waveform.eventSeconds + Self.leadSeconds, timeScale: 1,
+      count: changedEventSamples.count
+    ).add(to: &changedEventSamples, times: 1)
+    let weightedChangedSamples = alignment.noiseWeighted(changedEventSamples)
+    let alignmentLeadSamples = Int(Self.leadSeconds * alignment.alignmentSampleRate)
+    let changedEventCorrelations = transform.correlation(recordingSpectrum, weightedChangedSamples)
+    let separateEnergySum =
+      Vector.energy(others.weightedSamples) + Vector.energy(weightedChangedSamples)
     var hypotheses: [Hypothesis] = []
     for shift in -maximumShift...maximumShift {
-      let offset = shift - leadCount
+      let offset = shift - alignmentLeadSamples
       let start = max(0, offset)
       let product = Vector.dot(
         others.weightedSamples, from: start, weightedChangedSamples, from: start - offset,
         count: min(
           others.weightedSamples.count - start, weightedChangedSamples.count - (start - offset)))
-      let totalEnergy = energy + 2 * product
+      let totalEnergy = separateEnergySum + 2 * product
       guard totalEnergy > 0 else { continue }
-      let peak = strongestCorrelation(others.correlations, correlations, offset: offset)
+      let peak = strongestCorrelation(others.correlations, changedEventCorrelations, offset: offset)
       var shifted = waveform
       shifted.eventSeconds += Double(shift) / alignment.alignmentSampleRate
       let candidate = RecordingAlignment.Candidate(
@@ -199,22 +207,24 @@ struct ChangedEventSearch: ~Copyable {
   private func strongestCorrelation(
     _ first: [Float], _ second: [Float], offset: Int
   ) -> (sum: Float, delay: Int) {
-    let firstDelay = Int(alignment.delayRangeSeconds.lowerBound * alignment.alignmentSampleRate)
-    let endDelay = Int(alignment.delayRangeSeconds.upperBound * alignment.alignmentSampleRate)
-    var strongestSum = (sum: Float(0), delay: 0)
+    let firstDelaySamples = Int(
+      alignment.delayRangeSeconds.lowerBound * alignment.alignmentSampleRate)
+    let endDelaySamples = Int(
+      alignment.delayRangeSeconds.upperBound * alignment.alignmentSampleRate)
+    var strongestCorrelationSum = (sum: Float(0), delay: 0)
     unsafe first.withUnsafeBufferPointer { first in
       unsafe second.withUnsafeBufferPointer { second in
-        for delay in firstDelay..<endDelay {
+        for delay in firstDelaySamples..<endDelaySamples {
           let shifted = delay &+ offset
           let sum =
             unsafe first[delay >= 0 ? delay : first.count &+ delay]
             + second[shifted >= 0 ? shifted : second.count &+ shifted]
-          if abs(sum) > abs(strongestSum.sum) {
-            strongestSum = (sum, delay)
+          if abs(sum) > abs(strongestCorrelationSum.sum) {
+            strongestCorrelationSum = (sum, delay)
           }
         }
       }
     }
-    return strongestSum
+    return strongestCorrelationSum
   }
 }

@@ -19,9 +19,9 @@ struct EnvelopeCorrelation {
   private let hopSeconds: Double
 
   init(_ alignment: RecordingAlignment) {
-    let silence = [Float](repeating: 0, count: Self.hopSampleCount * Self.leadValueCount)
+    let leadSilence = [Float](repeating: 0, count: Self.hopSampleCount * Self.leadValueCount)
     referenceLevelChanges = Self.levelChanges(
-      of: silence + alignment.weightedReference + silence, floorRatio: 0)
+      of: leadSilence + alignment.weightedReference + leadSilence, floorRatio: 0)
     recordingLevelChanges = Self.levelChanges(of: alignment.weightedRecording, floorRatio: 3)
     hopSeconds = Double(Self.hopSampleCount) / alignment.alignmentSampleRate
     delayRangeSeconds = alignment.delayRangeSeconds
@@ -44,9 +44,10 @@ struct EnvelopeCorrelation {
   ///
   /// - Parameter tempo: The relative tempo deviation of the recording.
   func correlations(tempo: Double) -> [Float] {
-    let reference = tempo == 0 ? referenceLevelChanges : stretchedReference(tempo: tempo)
+    let stretchedLevelChanges =
+      tempo == 0 ? referenceLevelChanges : stretchedReference(tempo: tempo)
     var correlations = CrossCorrelation.of(
-      reference, recordingLevelChanges, maximumLag: maximumLagInHops)
+      stretchedLevelChanges, recordingLevelChanges, maximumLag: maximumLagInHops)
     for index in correlations.indices
     where delaySeconds(atIndex: index) < delayRangeSeconds.lowerBound + 0.02
       || delaySeconds(atIndex: index) > delayRangeSeconds.upperBound - 0.02
@@ -59,8 +60,9 @@ struct EnvelopeCorrelation {
   /// Returns the envelope of the reference at another tempo, by linear interpolation.
   private func stretchedReference(tempo: Double) -> [Float] {
     let soundValueCount = Double(referenceLevelChanges.count - Self.leadValueCount)
-    let count = Int((soundValueCount * (1 + tempo)).rounded(.up)) + Self.leadValueCount
-    return (0..<count).map { index in
+    let stretchedValueCount =
+      Int((soundValueCount * (1 + tempo)).rounded(.up)) + Self.leadValueCount
+    return (0..<stretchedValueCount).map { index in
       let position = Double(index - Self.leadValueCount) / (1 + tempo) + Double(Self.leadValueCount)
       let lower = Int(position.rounded(.down))
       guard lower >= 0, lower + 1 < referenceLevelChanges.count else { return 0 }
@@ -84,9 +86,9 @@ struct EnvelopeCorrelation {
       powers.append(Vector.energy(samples, range) / 40)
     }
     let sortedPowers = powers.sorted()
-    guard let maximum = sortedPowers.last, maximum > 0 else { return [] }
-    let powerFloor = floorRatio * sortedPowers[sortedPowers.count / 10] + 1e-3 * maximum
-    let levels = powers.map { log($0 + powerFloor) }
-    return levels.indices.map { $0 < 4 ? 0 : Float(levels[$0] - levels[$0 - 4]) }
+    guard let maximumPower = sortedPowers.last, maximumPower > 0 else { return [] }
+    let powerFloor = floorRatio * sortedPowers[sortedPowers.count / 10] + 1e-3 * maximumPower
+    let logLevels = powers.map { log($0 + powerFloor) }
+    return logLevels.indices.map { $0 < 4 ? 0 : Float(logLevels[$0] - logLevels[$0 - 4]) }
   }
 }

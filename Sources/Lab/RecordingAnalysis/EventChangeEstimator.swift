@@ -37,36 +37,37 @@ struct EventChangeEstimator {
 
   /// Returns the neighborhood of an event: its duration, and the maximum shift on both sides.
   func neighborhood(of index: Int) -> EventNeighborhood {
-    let column = residual.whitenedColumns[index]
+    let eventColumn = residual.whitenedColumns[index]
     let marginSamples = Int(RecordingModelFit.maximumTimeShiftSeconds * sampleRate) + 20
-    let windowEnd = min(
-      residual.whitenedSamples.count, column.recordingRange.upperBound + marginSamples)
-    let window = max(0, column.firstSampleIndex - marginSamples)..<windowEnd
-    var samples = Array(residual.whitenedSamples[window])
-    column.add(to: &samples, from: window.lowerBound, times: commonGain)
+    let windowEndSample = min(
+      residual.whitenedSamples.count, eventColumn.recordingRange.upperBound + marginSamples)
+    let windowSampleRange = max(0, eventColumn.firstSampleIndex - marginSamples)..<windowEndSample
+    var remainingSamples = Array(residual.whitenedSamples[windowSampleRange])
+    eventColumn.add(to: &remainingSamples, from: windowSampleRange.lowerBound, times: commonGain)
     return EventNeighborhood(
-      waveformIndex: index, eventColumn: column,
-      remainingRecording: DesignColumn(firstSampleIndex: window.lowerBound, samples: samples),
-      remainingRecordingEnergy: Vector.energy(samples),
-      residualEnergyWithoutEvent: Vector.energy(residual.whitenedSamples, window))
+      waveformIndex: index, eventColumn: eventColumn,
+      remainingRecording: DesignColumn(
+        firstSampleIndex: windowSampleRange.lowerBound, samples: remainingSamples),
+      remainingRecordingEnergy: Vector.energy(remainingSamples),
+      residualEnergyWithoutEvent: Vector.energy(residual.whitenedSamples, windowSampleRange))
   }
 
   /// Returns the neighborhood of an event with a significant residual, or nil.
   func significantNeighborhood(of index: Int) -> EventNeighborhood? {
-    let column = residual.whitenedColumns[index]
-    guard column.samples.count > 20, hasSignificantResidual(column) else { return nil }
+    let eventColumn = residual.whitenedColumns[index]
+    guard eventColumn.samples.count > 20, hasSignificantResidual(eventColumn) else { return nil }
     return neighborhood(of: index)
   }
 
   /// Returns the changes of the event that explain enough of the residual in its neighborhood.
   func candidateChanges(in neighborhood: EventNeighborhood) -> [RecordingChange] {
-    let parametric =
+    let parametricChanges =
       levelChanges(in: neighborhood) + timeChanges(in: neighborhood)
       + frequencyChanges(in: neighborhood)
-    let waveforms = waveformChanges(in: neighborhood).filter { change in
-      parametric.allSatisfy { $0.explainedEnergyRatio < 0.5 * change.explainedEnergyRatio }
+    let distinctWaveformChanges = waveformChanges(in: neighborhood).filter { change in
+      parametricChanges.allSatisfy { $0.explainedEnergyRatio < 0.5 * change.explainedEnergyRatio }
     }
-    return parametric + waveforms
+    return parametricChanges + distinctWaveformChanges
   }
 
   /// Returns true if the residual at an event exceeds the noise, or correlates with the event or
@@ -76,16 +77,17 @@ struct EventChangeEstimator {
     let relativeResidualPower =
       Vector.energy(residual.whitenedSamples, column.recordingRange)
       / (noiseDeviation * noiseDeviation)
-    let excess = (relativeResidualPower - columnSampleCount) / (2 * columnSampleCount).squareRoot()
-    let derivative = timeDerivative(of: column)
+    let residualExcessZScore =
+      (relativeResidualPower - columnSampleCount) / (2 * columnSampleCount).squareRoot()
+    let columnDerivative = timeDerivative(of: column)
     let levelCorrelation = column.dotProduct(residual.whitenedSamples)
-    let timeCorrelation = derivative.derivativeColumn.dotProduct(residual.whitenedSamples)
+    let timeCorrelation = columnDerivative.derivativeColumn.dotProduct(residual.whitenedSamples)
     let explainedEnergy = max(
       levelCorrelation * levelCorrelation / Vector.energy(column.samples),
-      timeCorrelation * timeCorrelation / max(derivative.derivativeEnergy, 1e-30))
+      timeCorrelation * timeCorrelation / max(columnDerivative.derivativeEnergy, 1e-30))
     let minimumExplainedEnergy =
       0.8 * RecordingThreshold.minimumZScore * RecordingThreshold.minimumZScore
-    return max(explainedEnergy / (noiseDeviation * noiseDeviation), 4 * excess)
+    return max(explainedEnergy / (noiseDeviation * noiseDeviation), 4 * residualExcessZScore)
       > minimumExplainedEnergy
   }
 
@@ -98,21 +100,22 @@ struct EventChangeEstimator {
   /// Returns the time derivative of a column, made orthogonal to the column so that it contains no
   /// change of level.
   private func timeDerivative(of column: DesignColumn) -> TimeDerivative {
-    let energy = max(Vector.energy(column.samples), 1e-30)
-    let samples = column.samples
-    guard samples.count > 2 else {
+    let columnEnergy = max(Vector.energy(column.samples), 1e-30)
+    let columnSamples = column.samples
+    guard columnSamples.count > 2 else {
       return TimeDerivative(derivativeColumn: column, derivativeEnergy: 0)
     }
-    var derivative = column
-    for index in 1..<samples.count - 1 {
-      derivative.samples[index] = (samples[index + 1] - samples[index - 1]) / 2
+    var derivativeColumn = column
+    for index in 1..<columnSamples.count - 1 {
+      derivativeColumn.samples[index] = (columnSamples[index + 1] - columnSamples[index - 1]) / 2
     }
-    derivative.samples[0] = 0
-    derivative.samples[samples.count - 1] = 0
+    derivativeColumn.samples[0] = 0
+    derivativeColumn.samples[columnSamples.count - 1] = 0
     Vector.add(
-      samples, times: -derivative.dotProduct(column) / energy, to: &derivative.samples, at: 0)
+      columnSamples, times: -derivativeColumn.dotProduct(column) / columnEnergy,
+      to: &derivativeColumn.samples, at: 0)
     return TimeDerivative(
-      derivativeColumn: derivative, derivativeEnergy: Vector.energy(derivative.samples))
+      derivativeColumn: derivativeColumn, derivativeEnergy: Vector.energy(derivativeColumn.samples))
   }
 
   // MARK: - Rating
@@ -144,17 +147,17 @@ struct EventChangeEstimator {
     _ change: RecordingChange, in neighborhood: EventNeighborhood, residualEnergy: Double,
     parameterCount: Double = 1, waveform: EventWaveform? = nil
   ) -> [RecordingChange] {
-    var change = change
-    change.changedWaveform = waveform
-    change.explainedEnergyRatio =
+    var ratedChange = change
+    ratedChange.changedWaveform = waveform
+    ratedChange.explainedEnergyRatio =
       (neighborhood.residualEnergyWithoutEvent - residualEnergy) / (noiseDeviation * noiseDeviation)
-    change.penalizedImprovement =
-      change.explainedEnergyRatio - parameterCount * RecordingThreshold.minimumZScore
+    ratedChange.penalizedImprovement =
+      ratedChange.explainedEnergyRatio - parameterCount * RecordingThreshold.minimumZScore
       * RecordingThreshold.minimumZScore
-    let energy = Vector.energy(neighborhood.eventColumn.samples) * commonGain * commonGain
+    let eventEnergy = Vector.energy(neighborhood.eventColumn.samples) * commonGain * commonGain
     let explainedEnergy = neighborhood.residualEnergyWithoutEvent - residualEnergy
-    let isReportable = explainedEnergy > RecordingThreshold.minimumEventEnergyFraction * energy
-    return change.penalizedImprovement > 0 && isReportable ? [change] : []
+    let isReportable = explainedEnergy > RecordingThreshold.minimumEventEnergyFraction * eventEnergy
+    return ratedChange.penalizedImprovement > 0 && isReportable ? [ratedChange] : []
   }
 
   /// Rates a changed waveform at the common gain and at its best-fitting gain.
@@ -169,22 +172,23 @@ struct EventChangeEstimator {
     _ change: RecordingChange, in neighborhood: EventNeighborhood, minimumGainRatio: Double,
     keepsLevel: Bool = false, waveform: EventWaveform
   ) -> [RecordingChange] {
-    let column = residual.whitenedColumn(waveform)
-    let energy = Vector.energy(column.samples)
-    let product = column.dotProduct(neighborhood.remainingRecording)
-    let atCommonGain = ratedChanges(
+    let waveformColumn = residual.whitenedColumn(waveform)
+    let waveformEnergy = Vector.energy(waveformColumn.samples)
+    let recordingProduct = waveformColumn.dotProduct(neighborhood.remainingRecording)
+    let changesAtCommonGain = ratedChanges(
       change, in: neighborhood,
-      residualEnergy: neighborhood.remainingRecordingEnergy - 2 * commonGain * product + commonGain
-        * commonGain * energy,
+      residualEnergy: neighborhood.remainingRecordingEnergy - 2 * commonGain * recordingProduct
+        + commonGain
+        * commonGain * waveformEnergy,
       waveform: waveform)
-    let ownGain = product / max(energy, 1e-30)
-    guard ownGain > minimumGainRatio * commonGain else { return atCommonGain }
-    let atOwnGain = ratedChanges(
+    let ownGain = recordingProduct / max(waveformEnergy, 1e-30)
+    guard ownGain > minimumGainRatio * commonGain else { return changesAtCommonGain }
+    let changesAtOwnGain = ratedChanges(
       change, in: neighborhood,
-      residualEnergy: neighborhood.remainingRecordingEnergy - ownGain * ownGain * energy,
+      residualEnergy: neighborhood.remainingRecordingEnergy - ownGain * ownGain * waveformEnergy,
       parameterCount: keepsLevel ? 1 : 2.2,
       waveform: waveform.scaled(by: keepsLevel ? 1 : ownGain / commonGain))
-    return atCommonGain + atOwnGain
+    return changesAtCommonGain + changesAtOwnGain
   }
 
   // MARK: - Waveform and level
@@ -195,42 +199,42 @@ struct EventChangeEstimator {
       noiseDeviation * noiseDeviation * Double(neighborhood.eventColumn.samples.count)
     let unexplainedEnergy =
       Vector.energy(residual.whitenedSamples, neighborhood.eventColumn.recordingRange) - noiseEnergy
-    let energy = commonGain * commonGain * Vector.energy(neighborhood.eventColumn.samples)
-    guard unexplainedEnergy > 0.2 * energy else { return [] }
-    let change = unratedChange(
-      .spectrum, of: neighborhood, amount: 10 * log10(unexplainedEnergy / energy))
-    var rated = ratedChanges(
-      change, in: neighborhood,
+    let eventEnergy = commonGain * commonGain * Vector.energy(neighborhood.eventColumn.samples)
+    guard unexplainedEnergy > 0.2 * eventEnergy else { return [] }
+    let spectrumChange = unratedChange(
+      .spectrum, of: neighborhood, amount: 10 * log10(unexplainedEnergy / eventEnergy))
+    var ratedSpectrumChanges = ratedChanges(
+      spectrumChange, in: neighborhood,
       residualEnergy: neighborhood.residualEnergyWithoutEvent - unexplainedEnergy,
       parameterCount: 10)
-    for index in rated.indices {
-      rated[index].penalizedImprovement *= Self.waveformChangeScoreFactor
+    for index in ratedSpectrumChanges.indices {
+      ratedSpectrumChanges[index].penalizedImprovement *= Self.waveformChangeScoreFactor
     }
-    return rated
+    return ratedSpectrumChanges
   }
 
   /// Returns a change of level, or the absence of the event.
   private func levelChanges(in neighborhood: EventNeighborhood) -> [RecordingChange] {
-    let column = neighborhood.eventColumn
-    let energy = Vector.energy(column.samples)
-    let ownGain = column.dotProduct(neighborhood.remainingRecording) / energy
+    let eventColumn = neighborhood.eventColumn
+    let eventEnergy = Vector.energy(eventColumn.samples)
+    let ownGain = eventColumn.dotProduct(neighborhood.remainingRecording) / eventEnergy
     let waveform = residual.fit.reference.waveforms[neighborhood.waveformIndex]
     if ownGain < RecordingThreshold.maximumMissingGain * commonGain {
       // If another sound takes its place, the event is not missing.
-      let noiseEnergy = noiseDeviation * noiseDeviation * Double(column.samples.count)
-      let remaining =
-        neighborhood.remainingRecording.energy(in: column.recordingRange) - noiseEnergy
-      guard remaining < 0.3 * commonGain * commonGain * energy else { return [] }
-      let peak = 20 * log10(max(Double(Statistics.peak(of: waveform.samples)), 1e-6))
+      let noiseEnergy = noiseDeviation * noiseDeviation * Double(eventColumn.samples.count)
+      let remainingEventEnergy =
+        neighborhood.remainingRecording.energy(in: eventColumn.recordingRange) - noiseEnergy
+      guard remainingEventEnergy < 0.3 * commonGain * commonGain * eventEnergy else { return [] }
+      let peakDecibels = 20 * log10(max(Double(Statistics.peak(of: waveform.samples)), 1e-6))
       return ratedChanges(
-        unratedChange(.missing, of: neighborhood, amount: peak), in: neighborhood,
+        unratedChange(.missing, of: neighborhood, amount: peakDecibels), in: neighborhood,
         residualEnergy: neighborhood.remainingRecordingEnergy)
     }
-    let decibels = 20 * log10(ownGain / commonGain)
-    guard abs(decibels) >= RecordingThreshold.minimumLevelDecibels else { return [] }
+    let levelChangeDecibels = 20 * log10(ownGain / commonGain)
+    guard abs(levelChangeDecibels) >= RecordingThreshold.minimumLevelDecibels else { return [] }
     return ratedChanges(
-      unratedChange(.level, of: neighborhood, amount: decibels), in: neighborhood,
-      residualEnergy: neighborhood.remainingRecordingEnergy - ownGain * ownGain * energy,
+      unratedChange(.level, of: neighborhood, amount: levelChangeDecibels), in: neighborhood,
+      residualEnergy: neighborhood.remainingRecordingEnergy - ownGain * ownGain * eventEnergy,
       waveform: waveform.scaled(by: ownGain / commonGain))
   }
 
@@ -238,19 +242,21 @@ struct EventChangeEstimator {
 
   /// Returns time shifts of the event to the peaks of its cross-correlation with the recording.
   private func timeChanges(in neighborhood: EventNeighborhood) -> [RecordingChange] {
-    let index = neighborhood.waveformIndex
-    let original = originalReference.waveforms[index]
-    var shifts = correlationShifts(in: neighborhood)
-    shifts.removeAll { !(abs($0) >= RecordingThreshold.minimumTimeSeconds) }
-    if let changedEventHypothesis, changedEventHypothesis.waveformIndex == index,
+    let waveformIndex = neighborhood.waveformIndex
+    let originalWaveform = originalReference.waveforms[waveformIndex]
+    var candidateShiftsSeconds = correlationShifts(in: neighborhood)
+    candidateShiftsSeconds.removeAll { !(abs($0) >= RecordingThreshold.minimumTimeSeconds) }
+    if let changedEventHypothesis, changedEventHypothesis.waveformIndex == waveformIndex,
       changedEventHypothesis.frequencyRatio == nil
     {
-      shifts.insert(
-        changedEventHypothesis.changedWaveform.eventSeconds - original.eventSeconds, at: 0)
+      candidateShiftsSeconds.insert(
+        changedEventHypothesis.changedWaveform.eventSeconds - originalWaveform.eventSeconds, at: 0)
     }
-    return shifts.flatMap { shift -> [RecordingChange] in
-      guard let waveform = eventVariants.shiftedWaveform(index, by: shift) else { return [] }
-      let before = original.eventSeconds
+    return candidateShiftsSeconds.flatMap { shift -> [RecordingChange] in
+      guard let waveform = eventVariants.shiftedWaveform(waveformIndex, by: shift) else {
+        return []
+      }
+      let before = originalWaveform.eventSeconds
       let change = unratedChange(
         .time, of: neighborhood, amount: shift, before: before, after: before + shift)
       return ratedChanges(change, in: neighborhood, minimumGainRatio: 0.1, waveform: waveform)
@@ -261,27 +267,28 @@ struct EventChangeEstimator {
   /// recording, in seconds of the reference.
   private func correlationShifts(in neighborhood: EventNeighborhood) -> [Double] {
     let maximumShiftSamples = Int(RecordingModelFit.maximumTimeShiftSeconds * sampleRate)
-    let column = neighborhood.eventColumn
+    let eventColumn = neighborhood.eventColumn
     let leadingSilence = [Float](
       repeating: 0,
-      count: max(0, column.firstSampleIndex - neighborhood.remainingRecording.firstSampleIndex))
+      count: max(0, eventColumn.firstSampleIndex - neighborhood.remainingRecording.firstSampleIndex)
+    )
     let correlationsByLag = CrossCorrelation.of(
-      leadingSilence + column.samples, neighborhood.remainingRecording.samples,
+      leadingSilence + eventColumn.samples, neighborhood.remainingRecording.samples,
       maximumLag: maximumShiftSamples
     ).map { Double($0) }
-    var peakLags: [Int] = []
+    var peakLagIndices: [Int] = []
     for index in 1..<correlationsByLag.count - 1 where correlationsByLag[index] > 0 {
       if correlationsByLag[index] > correlationsByLag[index - 1],
         correlationsByLag[index] >= correlationsByLag[index + 1]
       {
-        peakLags.append(index)
+        peakLagIndices.append(index)
       }
     }
-    peakLags.sort { correlationsByLag[$0] > correlationsByLag[$1] }
+    peakLagIndices.sort { correlationsByLag[$0] > correlationsByLag[$1] }
     // Controls that don't move with the event can make another peak higher than that of the true
     // shift.
     let hasControls = originalReference.eventRenderer?.hasControls == true
-    return peakLags.prefix(hasControls ? 5 : 1).map { peak in
+    return peakLagIndices.prefix(hasControls ? 5 : 1).map { peak in
       let vertex = ParabolicPeak(
         correlationsByLag[peak - 1], correlationsByLag[peak], correlationsByLag[peak + 1])
       return (Double(peak - maximumShiftSamples) + vertex.peakOffset) / sampleRate
@@ -296,36 +303,38 @@ struct EventChangeEstimator {
   func refinedTime(
     in neighborhood: EventNeighborhood, near change: RecordingChange
   ) -> RecordingChange? {
-    let column = neighborhood.eventColumn
-    let derivative = timeDerivative(of: column)
+    let eventColumn = neighborhood.eventColumn
+    let eventDerivative = timeDerivative(of: eventColumn)
     let ownGain =
-      column.dotProduct(neighborhood.remainingRecording) / max(Vector.energy(column.samples), 1e-30)
-    guard ownGain > 0.1 * commonGain, derivative.derivativeEnergy > 0 else { return nil }
-    let derivativeCorrelation = derivative.derivativeColumn.dotProduct(
+      eventColumn.dotProduct(neighborhood.remainingRecording)
+      / max(Vector.energy(eventColumn.samples), 1e-30)
+    guard ownGain > 0.1 * commonGain, eventDerivative.derivativeEnergy > 0 else { return nil }
+    let derivativeCorrelation = eventDerivative.derivativeColumn.dotProduct(
       neighborhood.remainingRecording)
     let timeStepSeconds =
-      -derivativeCorrelation / (ownGain * derivative.derivativeEnergy) / sampleRate
-    let index = neighborhood.waveformIndex
+      -derivativeCorrelation / (ownGain * eventDerivative.derivativeEnergy) / sampleRate
+    let waveformIndex = neighborhood.waveformIndex
     guard abs(timeStepSeconds) > 2e-6, abs(timeStepSeconds) < 0.002,
-      let shifted = eventVariants.shiftedWaveform(index, by: change.signedAmount + timeStepSeconds)
+      let shiftedEventWaveform = eventVariants.shiftedWaveform(
+        waveformIndex, by: change.signedAmount + timeStepSeconds)
     else {
       return nil
     }
-    let energy = residual.fit.reference.waveforms[index].sampleEnergy
-    let originalEnergy = originalReference.waveforms[index].sampleEnergy
-    let amplitudeFactor = (energy / max(originalEnergy, 1e-30)).squareRoot()
-    let waveform = shifted.scaled(by: amplitudeFactor)
-    let whitened = residual.whitenedColumn(waveform)
+    let fittedWaveformEnergy = residual.fit.reference.waveforms[waveformIndex].sampleEnergy
+    let originalEnergy = originalReference.waveforms[waveformIndex].sampleEnergy
+    let amplitudeFactor = (fittedWaveformEnergy / max(originalEnergy, 1e-30)).squareRoot()
+    let scaledWaveform = shiftedEventWaveform.scaled(by: amplitudeFactor)
+    let scaledColumn = residual.whitenedColumn(scaledWaveform)
     let residualEnergy =
       neighborhood.remainingRecordingEnergy - 2 * commonGain
-      * whitened.dotProduct(neighborhood.remainingRecording) + commonGain * commonGain
-      * Vector.energy(whitened.samples)
+      * scaledColumn.dotProduct(neighborhood.remainingRecording) + commonGain * commonGain
+      * Vector.energy(scaledColumn.samples)
     guard residualEnergy < 0.99 * neighborhood.residualEnergyWithoutEvent else { return nil }
-    var refined = change
-    refined.changedWaveform = waveform
-    refined.signedAmount += timeStepSeconds
-    refined.changedValue = (change.originalValue ?? 0) + refined.signedAmount
-    return refined
+    var refinedChange = change
+    refinedChange.changedWaveform = scaledWaveform
+    refinedChange.signedAmount += timeStepSeconds
+    refinedChange.changedValue = (change.originalValue ?? 0) + refinedChange.signedAmount
+    return refinedChange
   }
 
   // MARK: - Frequency
@@ -336,7 +345,7 @@ struct EventChangeEstimator {
   /// Ratios of short events are searched in steps; long events yield a ratio by their phase.
   private func frequencyChanges(in neighborhood: EventNeighborhood) -> [RecordingChange] {
     var bestChange: RecordingChange?
-    func attempt(_ frequencyRatio: Double) {
+    func considerFrequencyRatio(_ frequencyRatio: Double) {
       guard abs(frequencyRatio - 1) * 100 >= RecordingThreshold.minimumFrequencyPercent,
         let retuned = eventVariants.retunedEvent(neighborhood.waveformIndex, by: frequencyRatio)
       else { return }
@@ -354,27 +363,29 @@ struct EventChangeEstimator {
     }
     let isShorterThan120Milliseconds =
       Double(neighborhood.eventColumn.samples.count) < 0.12 * sampleRate
-    let hypotheticalRatio = changedEventHypothesis.flatMap {
+    let hypotheticalFrequencyRatio = changedEventHypothesis.flatMap {
       $0.waveformIndex == neighborhood.waveformIndex ? $0.frequencyRatio : nil
     }
-    if let hypotheticalRatio {
-      attempt(hypotheticalRatio)
+    if let hypotheticalFrequencyRatio {
+      considerFrequencyRatio(hypotheticalFrequencyRatio)
     }
     if isShorterThan120Milliseconds {
       for step in 1...9 {
-        attempt(exp(0.06 * Double(step)))
-        attempt(exp(-0.06 * Double(step)))
+        considerFrequencyRatio(exp(0.06 * Double(step)))
+        considerFrequencyRatio(exp(-0.06 * Double(step)))
       }
     }
-    if isShorterThan120Milliseconds || hypotheticalRatio != nil {
+    if isShorterThan120Milliseconds || hypotheticalFrequencyRatio != nil {
       for step in [0.03, 0.015, 0.007_5] {
         guard let ratio = bestChange.map({ 1 + $0.signedAmount / 100 }) else { break }
-        attempt(ratio * exp(step))
-        attempt(ratio * exp(-step))
+        considerFrequencyRatio(ratio * exp(step))
+        considerFrequencyRatio(ratio * exp(-step))
       }
     }
-    if !isShorterThan120Milliseconds, let ratio = frequencyRatio(from: neighborhood) {
-      attempt(ratio)
+    if !isShorterThan120Milliseconds,
+      let measuredFrequencyRatio = frequencyRatio(from: neighborhood)
+    {
+      considerFrequencyRatio(measuredFrequencyRatio)
     }
     return [bestChange].compactMap(\.self)
   }
@@ -382,32 +393,37 @@ struct EventChangeEstimator {
   /// Returns the frequency ratio of a long event: first by its mean frequency, then by the drift of
   /// its phase.
   private func frequencyRatio(from neighborhood: EventNeighborhood) -> Double? {
-    let index = neighborhood.waveformIndex
-    let event = originalReference.waveforms[index].indexedEvent
-    let samples = neighborhood.remainingRecording
-    let range = neighborhood.eventColumn.recordingRange
-    func meanFrequency(_ samples: [Float]) -> Double {
+    let waveformIndex = neighborhood.waveformIndex
+    let originalEvent = originalReference.waveforms[waveformIndex].indexedEvent
+    let remainingRecording = neighborhood.remainingRecording
+    let recordingRange = neighborhood.eventColumn.recordingRange
+    func meanFrequencyHertz(_ samples: [Float]) -> Double {
       EventWaveform(
-        event, eventSeconds: 0, firstSampleOffsetSeconds: 0, samples: samples,
+        originalEvent, eventSeconds: 0, firstSampleOffsetSeconds: 0, samples: samples,
         sampleRate: sampleRate
       ).meanHertz
     }
-    let excerpt = samples.samples[
-      range.lowerBound - samples.firstSampleIndex..<range.upperBound - samples.firstSampleIndex]
-    let recordedHertz = meanFrequency(Array(excerpt))
-    let originalHertz = meanFrequency(neighborhood.eventColumn.samples)
+    let recordedExcerpt = remainingRecording.samples[
+      recordingRange.lowerBound - remainingRecording.firstSampleIndex..<recordingRange.upperBound
+        - remainingRecording.firstSampleIndex]
+    let recordedHertz = meanFrequencyHertz(Array(recordedExcerpt))
+    let originalHertz = meanFrequencyHertz(neighborhood.eventColumn.samples)
     guard recordedHertz > 0, originalHertz > 0 else { return nil }
-    var ratio = recordedHertz / originalHertz
+    var frequencyRatioEstimate = recordedHertz / originalHertz
     for _ in 0..<5 {
-      guard (0.2...5).contains(ratio) else { return nil }
-      ratio = eventVariants.clampedRatio(ratio, of: index)
-      guard let waveform = eventVariants.retunedEvent(index, by: ratio)?.retunedWaveform else {
+      guard (0.2...5).contains(frequencyRatioEstimate) else { return nil }
+      frequencyRatioEstimate = eventVariants.clampedRatio(frequencyRatioEstimate, of: waveformIndex)
+      guard
+        let waveform = eventVariants.retunedEvent(waveformIndex, by: frequencyRatioEstimate)?
+          .retunedWaveform
+      else {
         return nil
       }
-      let drift = frequencyDifferenceHertz(of: residual.whitenedColumn(waveform), in: samples)
-      ratio *= 1 + drift / max(20, waveform.meanHertz)
+      let drift = frequencyDifferenceHertz(
+        of: residual.whitenedColumn(waveform), in: remainingRecording)
+      frequencyRatioEstimate *= 1 + drift / max(20, waveform.meanHertz)
     }
-    return eventVariants.clampedRatio(ratio, of: index)
+    return eventVariants.clampedRatio(frequencyRatioEstimate, of: waveformIndex)
   }
 
   /// Returns the difference in frequency between a recording and an event, in hertz.
@@ -417,10 +433,12 @@ struct EventChangeEstimator {
   private func frequencyDifferenceHertz(of column: DesignColumn, in recorded: DesignColumn)
     -> Double
   {
-    let event = column.samples
+    let eventSamples = column.samples
     let segmentSampleCount = Int(0.04 * sampleRate)
-    var phases: [(phase: Double, weight: Double)] = []
-    for start in stride(from: 1, to: event.count - segmentSampleCount - 1, by: segmentSampleCount) {
+    var segmentPhases: [(phase: Double, weight: Double)] = []
+    for start in stride(
+      from: 1, to: eventSamples.count - segmentSampleCount - 1, by: segmentSampleCount)
+    {
       var inPhase = 0.0
       var quadrature = 0.0
       var eventEnergy = 1e-30
@@ -428,27 +446,28 @@ struct EventChangeEstimator {
       for index in start..<start + segmentSampleCount {
         let position = column.firstSampleIndex - recorded.firstSampleIndex + index
         guard position >= 0, position < recorded.samples.count else { continue }
-        let derivative = Double(event[index + 1] - event[index - 1])
-        inPhase += Double(event[index]) * Double(recorded.samples[position])
+        let derivative = Double(eventSamples[index + 1] - eventSamples[index - 1])
+        inPhase += Double(eventSamples[index]) * Double(recorded.samples[position])
         quadrature += derivative * Double(recorded.samples[position])
-        eventEnergy += Double(event[index]) * Double(event[index])
+        eventEnergy += Double(eventSamples[index]) * Double(eventSamples[index])
         derivativeEnergy += derivative * derivative
       }
       let phase = atan2(
         quadrature / derivativeEnergy.squareRoot(), inPhase / eventEnergy.squareRoot())
       let weight = inPhase * inPhase / eventEnergy + quadrature * quadrature / derivativeEnergy
-      phases.append((phase, weight))
+      segmentPhases.append((phase, weight))
     }
-    guard phases.count > 1 else { return 0 }
+    guard segmentPhases.count > 1 else { return 0 }
     // Increments are unambiguous; phases farther apart may differ by full periods.
-    var real = 0.0
-    var imaginary = 0.0
-    for (current, next) in zip(phases, phases.dropFirst()) {
+    var phaseStepReal = 0.0
+    var phaseStepImaginary = 0.0
+    for (current, next) in zip(segmentPhases, segmentPhases.dropFirst()) {
       let weight = min(current.weight, next.weight)
-      real += weight * cos(next.phase - current.phase)
-      imaginary += weight * sin(next.phase - current.phase)
+      phaseStepReal += weight * cos(next.phase - current.phase)
+      phaseStepImaginary += weight * sin(next.phase - current.phase)
     }
-    return atan2(imaginary, real) / (2 * .pi * Double(segmentSampleCount) / sampleRate)
+    return atan2(phaseStepImaginary, phaseStepReal)
+      / (2 * .pi * Double(segmentSampleCount) / sampleRate)
   }
 
   /// Returns the change with a refined frequency, or nil if no refinement explains more of the
@@ -465,22 +484,22 @@ struct EventChangeEstimator {
       let product = derivative.derivativeColumn.dotProduct(neighborhood.remainingRecording)
       return derivative.derivativeEnergy > 0 ? product * product / derivative.derivativeEnergy : 0
     }
-    var best: RecordingChange?
-    var center = 1 + change.signedAmount / 100
+    var bestChange: RecordingChange?
+    var centerFrequencyRatio = 1 + change.signedAmount / 100
     // An improvement by a hundredth of a standard error is none.
-    var minimumEnergy =
+    var minimumResidualEnergy =
       neighborhood.residualEnergyWithoutEvent
       - max(0.01 * noiseDeviation * noiseDeviation, 0.01 * neighborhood.residualEnergyWithoutEvent)
       - energyExplainedByShift(neighborhood.eventColumn)
-    let duration = Double(neighborhood.eventColumn.samples.count) / sampleRate
-    let firstFrequencyRatioStep = min(0.03, 0.003 / max(0.01, duration))
+    let eventDurationSeconds = Double(neighborhood.eventColumn.samples.count) / sampleRate
+    let firstFrequencyRatioStep = min(0.03, 0.003 / max(0.01, eventDurationSeconds))
     for step in [
       0, firstFrequencyRatioStep, firstFrequencyRatioStep / 2, firstFrequencyRatioStep / 4,
       firstFrequencyRatioStep / 8,
     ] {
-      var bestRatio = center
+      var bestRatio = centerFrequencyRatio
       for sign in [1.0, -1] {
-        let ratio = center * exp(step * sign)
+        let ratio = centerFrequencyRatio * exp(step * sign)
         guard let retuned = eventVariants.retunedEvent(neighborhood.waveformIndex, by: ratio) else {
           continue
         }
@@ -490,19 +509,19 @@ struct EventChangeEstimator {
         let residualEnergy =
           neighborhood.remainingRecordingEnergy - ownGain * ownGain * energy
           - energyExplainedByShift(column)
-        guard residualEnergy < minimumEnergy, ownGain > 0.1 * commonGain else { continue }
-        minimumEnergy = residualEnergy
+        guard residualEnergy < minimumResidualEnergy, ownGain > 0.1 * commonGain else { continue }
+        minimumResidualEnergy = residualEnergy
         var refined = change
         refined.signedAmount = 100 * (ratio - 1)
         refined.originalValue = retuned.originalHertz
         refined.changedValue = retuned.newHertz
         refined.changedWaveform = retuned.retunedWaveform.scaled(
           by: hasSingleEvent ? 1 : ownGain / commonGain)
-        best = refined
+        bestChange = refined
         bestRatio = ratio
       }
-      center = bestRatio
+      centerFrequencyRatio = bestRatio
     }
-    return best
+    return bestChange
   }
 }

@@ -75,16 +75,17 @@ struct EventRenderer {
 
   /// Renders the composition with only some of its events and without its sound files.
   private func render(keeping indices: Set<Int>, frames: Int) -> LowRateSignal? {
-    var remaining = composition
+    var reducedComposition = composition
     var visitedEventCount = 0
-    for layer in remaining.layers.indices {
-      remaining.layers[layer].signals = []
-      remaining.layers[layer].pattern.events = remaining.layers[layer].pattern.events.filter { _ in
-        visitedEventCount += 1
-        return indices.contains(visitedEventCount - 1)
-      }
+    for layer in reducedComposition.layers.indices {
+      reducedComposition.layers[layer].signals = []
+      reducedComposition.layers[layer].pattern.events = reducedComposition.layers[layer].pattern
+        .events.filter { _ in
+          visitedEventCount += 1
+          return indices.contains(visitedEventCount - 1)
+        }
     }
-    return lowRateSignal(of: remaining, frames: frames)
+    return lowRateSignal(of: reducedComposition, frames: frames)
   }
 
   private func lowRateSignal(of composition: HapticComposition, frames: Int) -> LowRateSignal? {
@@ -106,8 +107,8 @@ struct EventRenderer {
     let settings = RenderSettings(
       routing: OutputRouting(channelCount: 1).assigningTransducers(of: [profile]),
       outputFrameCount: renderedFrameCount)
-    var rendering = OfflineRenderer(plan: plan, settings: settings)
-    return rendering.samples()
+    var offlineRenderer = OfflineRenderer(plan: plan, settings: settings)
+    return offlineRenderer.samples()
   }
 
   /// Renders an event without the other events.
@@ -158,9 +159,9 @@ struct EventRenderer {
 
   /// Returns a renderer of the composition at a different tempo and the same pitch.
   func stretched(by factor: Double) -> EventRenderer {
-    var stretched = composition
-    for layer in stretched.layers.indices {
-      var pattern = stretched.layers[layer].pattern
+    var stretchedComposition = composition
+    for layer in stretchedComposition.layers.indices {
+      var pattern = stretchedComposition.layers[layer].pattern
       for index in pattern.events.indices {
         pattern.events[index].time *= factor
         if let duration = pattern.events[index].duration {
@@ -176,10 +177,10 @@ struct EventRenderer {
           pattern.curves[index].controlPoints[point].time *= factor
         }
       }
-      stretched.layers[layer].pattern = pattern
+      stretchedComposition.layers[layer].pattern = pattern
     }
     return EventRenderer(
-      composition: stretched, profile: profile, renderingSampleRate: renderingSampleRate,
+      composition: stretchedComposition, profile: profile, renderingSampleRate: renderingSampleRate,
       approximateResultRate: approximateResultRate)
   }
 
@@ -193,8 +194,8 @@ struct EventRenderer {
 
   /// The waveforms of transients that may have been added, at nine sharpness values.
   func transientBank() -> [EventWaveform] {
-    if let bank = renderingCache.transientBank { return bank }
-    let bank = (0...8).compactMap { step -> EventWaveform? in
+    if let cachedBank = renderingCache.transientBank { return cachedBank }
+    let renderedBank = (0...8).compactMap { step -> EventWaveform? in
       let event = HapticEvent(
         kind: .hapticTransient, time: 0.02,
         parameters: [.hapticIntensity: 1, .hapticSharpness: Float(step) / 8])
@@ -208,7 +209,7 @@ struct EventRenderer {
           minimumThreshold: 0)
       }
     }
-    renderingCache.transientBank = bank
-    return bank
+    renderingCache.transientBank = renderedBank
+    return renderedBank
   }
 }

@@ -26,19 +26,23 @@ struct EventVariants {
     guard let renderer = reference.eventRenderer, !waveform.indexedEvent.kind.playsFile else {
       return frequencyShiftedEvent(waveform, by: ratio)
     }
-    let id: EventParameterID = waveform.indexedEvent.isHaptic ? .hapticSharpness : .audioPitch
-    let originalValue = waveform.indexedEvent.value(id)
+    let frequencyParameterID: EventParameterID =
+      waveform.indexedEvent.isHaptic ? .hapticSharpness : .audioPitch
+    let originalValue = waveform.indexedEvent.value(frequencyParameterID)
     let changedValue =
       originalValue
       + frequencyParameterStep(
         of: waveform.indexedEvent, value: originalValue, ratio: ratio, profile: renderer.profile)
-    guard (Double(id.range.lowerBound)...Double(id.range.upperBound)).contains(changedValue),
-      let rendered = rerenderedWaveform(
-        waveform, with: renderer, changedBy: { $0.parameters[id] = Float(changedValue) })
+    guard
+      (Double(frequencyParameterID.range.lowerBound)...Double(frequencyParameterID.range.upperBound))
+        .contains(changedValue),
+      let retunedWaveform = rerenderedWaveform(
+        waveform, with: renderer,
+        changedBy: { $0.parameters[frequencyParameterID] = Float(changedValue) })
     else { return nil }
     let profile = renderer.profile
     return RetunedEvent(
-      retunedWaveform: rendered,
+      retunedWaveform: retunedWaveform,
       originalHertz: profile.hertz(originalValue, of: waveform.indexedEvent.kind),
       newHertz: profile.hertz(changedValue, of: waveform.indexedEvent.kind))
   }
@@ -48,8 +52,9 @@ struct EventVariants {
     let event = reference.waveforms[index].indexedEvent
     guard let profile = reference.eventRenderer?.profile, event.isHaptic else { return ratio }
     let eventSharpness = event.value(.hapticSharpness)
-    let hertz = profile.hertz(eventSharpness, of: event.kind)
-    let frequencyRatioLimits = [0, 1].map { profile.hertz($0, of: event.kind) / hertz }.sorted()
+    let eventHertz = profile.hertz(eventSharpness, of: event.kind)
+    let frequencyRatioLimits = [0, 1].map { profile.hertz($0, of: event.kind) / eventHertz }
+      .sorted()
     return min(max(ratio, frequencyRatioLimits[0] + 1e-6), frequencyRatioLimits[1] - 1e-6)
   }
 
@@ -58,12 +63,13 @@ struct EventVariants {
     of event: IndexedEvent, value: Double, ratio: Double, profile: TransducerProfile
   ) -> Double {
     guard event.isHaptic else { return log2(ratio) }
-    let mapping = profile.frequencyAndLevel(of: event.kind).frequency
-    switch mapping.scale {
-    case .logarithmic: return log(ratio) / max(1e-9, log(mapping.highHertz / mapping.lowHertz))
+    let frequencyMapping = profile.frequencyAndLevel(of: event.kind).frequency
+    switch frequencyMapping.scale {
+    case .logarithmic:
+      return log(ratio) / max(1e-9, log(frequencyMapping.highHertz / frequencyMapping.lowHertz))
     case .linear:
-      return mapping.hertz(atSharpness: value) * (ratio - 1)
-        / max(1e-9, mapping.highHertz - mapping.lowHertz)
+      return frequencyMapping.hertz(atSharpness: value) * (ratio - 1)
+        / max(1e-9, frequencyMapping.highHertz - frequencyMapping.lowHertz)
     }
   }
 
@@ -71,21 +77,21 @@ struct EventVariants {
   ///
   /// Controls do not move with the event, so under controls it is rendered again.
   func shiftedWaveform(_ index: Int, by seconds: Double) -> EventWaveform? {
-    var moved = reference.waveforms[index]
-    moved.eventSeconds += seconds
-    guard let renderer = reference.eventRenderer, !moved.indexedEvent.kind.playsFile,
+    var movedWaveform = reference.waveforms[index]
+    movedWaveform.eventSeconds += seconds
+    guard let renderer = reference.eventRenderer, !movedWaveform.indexedEvent.kind.playsFile,
       renderer.hasControls
-    else { return moved }
-    return rerenderedWaveform(moved, with: renderer) { $0.time = max(0, $0.time + seconds) }
+    else { return movedWaveform }
+    return rerenderedWaveform(movedWaveform, with: renderer) { $0.time = max(0, $0.time + seconds) }
   }
 
   /// Returns the waveform of an event whose frequency or time changed, at its original level.
   /// Returns nil for other kinds of changes.
   func waveform(of change: RecordingChange) -> EventWaveform? {
-    guard let index = change.waveformIndex else { return nil }
+    guard let waveformIndex = change.waveformIndex else { return nil }
     return switch change.kind {
-    case .frequency: retunedEvent(index, by: 1 + change.signedAmount / 100)?.retunedWaveform
-    case .time: shiftedWaveform(index, by: change.signedAmount)
+    case .frequency: retunedEvent(waveformIndex, by: 1 + change.signedAmount / 100)?.retunedWaveform
+    case .time: shiftedWaveform(waveformIndex, by: change.signedAmount)
     default: nil
     }
   }
@@ -96,51 +102,58 @@ struct EventVariants {
     changedBy change: (inout HapticEvent) -> Void
   ) -> EventWaveform? {
     guard
-      let changed = renderer.renderedEvent(
+      let changedRendering = renderer.renderedEvent(
         at: waveform.indexedEvent.compositionIndex, changedBy: change),
-      let plain = renderer.renderedEvent(at: waveform.indexedEvent.compositionIndex)
+      let unchangedRendering = renderer.renderedEvent(at: waveform.indexedEvent.compositionIndex)
     else {
       return nil
     }
-    let shiftSeconds = changed.firstSampleOffsetSeconds - waveform.firstSampleOffsetSeconds
-    let shiftSamples = Int((shiftSeconds * waveform.sampleRate).rounded())
-    let sampleCount = max(waveform.samples.count, changed.samples.samples.count + shiftSamples, 1)
-    let leadSamples = max(0, -shiftSamples)
-    var samples = [Float](repeating: 0, count: leadSamples + sampleCount)
-    Vector.add(waveform.samples, times: 1, to: &samples, at: leadSamples)
-    Vector.add(changed.samples.samples, times: 1, to: &samples, at: leadSamples + shiftSamples)
-    Vector.add(plain.samples.samples, times: -1, to: &samples, at: leadSamples + shiftSamples)
+    let renderingShiftSeconds =
+      changedRendering.firstSampleOffsetSeconds - waveform.firstSampleOffsetSeconds
+    let renderingShiftSamples = Int((renderingShiftSeconds * waveform.sampleRate).rounded())
+    let sampleCount = max(
+      waveform.samples.count, changedRendering.samples.samples.count + renderingShiftSamples, 1)
+    let leadSamples = max(0, -renderingShiftSamples)
+    var combinedSamples = [Float](repeating: 0, count: leadSamples + sampleCount)
+    Vector.add(waveform.samples, times: 1, to: &combinedSamples, at: leadSamples)
+    Vector.add(
+      changedRendering.samples.samples, times: 1, to: &combinedSamples,
+      at: leadSamples + renderingShiftSamples)
+    Vector.add(
+      unchangedRendering.samples.samples, times: -1, to: &combinedSamples,
+      at: leadSamples + renderingShiftSamples)
     let leadSeconds = Double(leadSamples) / waveform.sampleRate
     return waveform.replacing(
-      samples: samples,
+      samples: combinedSamples,
       firstSampleOffsetSeconds: waveform.firstSampleOffsetSeconds - leadSeconds)
   }
 
   /// Returns a waveform with a shifted spectrum: the real part of its analytic signal times a
   /// rotating phase.
   private func frequencyShiftedEvent(_ waveform: EventWaveform, by ratio: Double) -> RetunedEvent? {
-    let hertz = waveform.meanHertz
-    guard hertz > 0 else { return nil }
+    let originalHertz = waveform.meanHertz
+    guard originalHertz > 0 else { return nil }
     let paddingSampleCount = 32
     let transformLength = FourierTransform.fastLength(
       atLeast: waveform.samples.count + 2 * paddingSampleCount)
     var transform = FourierTransform(length: transformLength)
     let silence = [Float](repeating: 0, count: paddingSampleCount)
-    var bins = transform.forward(silence + waveform.samples)
-    let realPart = transform.backward(bins)
-    for bin in bins.indices {
-      bins[bin] = ComplexNumber(bins[bin].imaginary, -bins[bin].real)
+    var spectrumBins = transform.forward(silence + waveform.samples)
+    let realPart = transform.backward(spectrumBins)
+    for bin in spectrumBins.indices {
+      spectrumBins[bin] = ComplexNumber(spectrumBins[bin].imaginary, -spectrumBins[bin].real)
     }
-    let imaginaryPart = transform.backward(bins)
-    let phaseIncrement = 2 * .pi * hertz * (ratio - 1) / waveform.sampleRate
+    let imaginaryPart = transform.backward(spectrumBins)
+    let phaseIncrement = 2 * .pi * originalHertz * (ratio - 1) / waveform.sampleRate
     let onsetSample =
       -waveform.firstSampleOffsetSeconds * waveform.sampleRate + Double(paddingSampleCount)
-    let samples = (paddingSampleCount..<paddingSampleCount + waveform.samples.count).map { index in
+    let shiftedSamples = (paddingSampleCount..<paddingSampleCount + waveform.samples.count).map {
+      index in
       let phase = phaseIncrement * (Double(index) - onsetSample)
       return realPart[index] * Float(cos(phase)) - imaginaryPart[index] * Float(sin(phase))
     }
     return RetunedEvent(
-      retunedWaveform: waveform.replacing(samples: samples), originalHertz: hertz,
-      newHertz: hertz * ratio)
+      retunedWaveform: waveform.replacing(samples: shiftedSamples), originalHertz: originalHertz,
+      newHertz: originalHertz * ratio)
   }
 }

@@ -29,8 +29,8 @@ package struct EventWaveform {
     self.samples = samples
     self.sampleRate = rate
     sampleEnergy = Vector.energy(samples)
-    let silence = [Float](repeating: 0, count: Self.splinePaddingCount)
-    splineCoefficients = Self.splineCoefficients(of: silence + samples + silence)
+    let paddingSilence = [Float](repeating: 0, count: Self.splinePaddingCount)
+    splineCoefficients = Self.splineCoefficients(of: paddingSilence + samples + paddingSilence)
   }
 
   /// The time of the first sample, in seconds from the start of the reference.
@@ -54,13 +54,13 @@ package struct EventWaveform {
   var meanHertz: Double {
     // For a narrow band, the ratio of the energy of differences to that of sums is tan²(πf / rate).
     var squaredDifferenceSum = 0.0
-    var squaredSumSum = 0.0
+    var squaredNeighborSumTotal = 0.0
     for (a, b) in zip(samples, samples.dropFirst()) {
       squaredDifferenceSum += Double((b - a) * (b - a))
-      squaredSumSum += Double((b + a) * (b + a))
+      squaredNeighborSumTotal += Double((b + a) * (b + a))
     }
-    return squaredSumSum > 0
-      ? atan((squaredDifferenceSum / squaredSumSum).squareRoot()) * sampleRate / .pi : 0
+    return squaredNeighborSumTotal > 0
+      ? atan((squaredDifferenceSum / squaredNeighborSumTotal).squareRoot()) * sampleRate / .pi : 0
   }
 
   /// Returns the coefficients of the cubic B-spline that interpolates samples.
@@ -68,17 +68,17 @@ package struct EventWaveform {
   /// A causal and an anticausal recursive filter of first order (M. Unser, "Splines: a perfect fit
   /// for signal and image processing", IEEE Signal Processing Magazine 16, 1999).
   private static func splineCoefficients(of samples: [Float]) -> [Float] {
-    let pole = Float(3.0.squareRoot() - 2)
+    let filterPole = Float(3.0.squareRoot() - 2)
     var coefficients = samples
     guard coefficients.count > 1 else { return coefficients }
     for index in 1..<coefficients.count {
-      coefficients[index] += pole * coefficients[index - 1]
+      coefficients[index] += filterPole * coefficients[index - 1]
     }
     coefficients[coefficients.count - 1] =
-      pole / (pole * pole - 1)
-      * (coefficients[coefficients.count - 1] + pole * coefficients[coefficients.count - 2])
+      filterPole / (filterPole * filterPole - 1)
+      * (coefficients[coefficients.count - 1] + filterPole * coefficients[coefficients.count - 2])
     for index in (0..<coefficients.count - 1).reversed() {
-      coefficients[index] = pole * (coefficients[index + 1] - coefficients[index])
+      coefficients[index] = filterPole * (coefficients[index + 1] - coefficients[index])
     }
     return coefficients.map { $0 * 6 }
   }
@@ -99,15 +99,15 @@ package struct EventWaveform {
       return DesignColumn(firstSampleIndex: 0, samples: [])
     }
     let splineStep = 1 / timeScale
-    let firstPosition =
+    let firstSplinePosition =
       (Double(recordingRange.lowerBound) / sampleRate - onset) * splineStep * sampleRate
       - firstSampleOffsetSeconds * sampleRate
       + Double(Self.splinePaddingCount)
-    var output = [Float](repeating: 0, count: recordingRange.count)
+    var columnSamples = [Float](repeating: 0, count: recordingRange.count)
     unsafe splineCoefficients.withUnsafeBufferPointer { c in
-      unsafe output.withUnsafeMutableBufferPointer { output in
-        for index in 0..<output.count {
-          let position = firstPosition + Double(index) * splineStep
+      unsafe columnSamples.withUnsafeMutableBufferPointer { columnSamples in
+        for index in 0..<columnSamples.count {
+          let position = firstSplinePosition + Double(index) * splineStep
           let lower = Int(position.rounded(.down))
           guard lower >= 1, lower &+ 2 < c.count else { continue }
           let f = Float(position - Double(lower))
@@ -116,12 +116,12 @@ package struct EventWaveform {
           let b = f * f * f
           let p = 4 - 6 * f * f + 3 * b
           let q = 4 - 6 * g * g + 3 * a
-          unsafe output[index] =
+          unsafe columnSamples[index] =
             (a * c[lower &- 1] + p * c[lower] + q * c[lower &+ 1] + b * c[lower &+ 2]) / 6
         }
       }
     }
-    return DesignColumn(firstSampleIndex: recordingRange.lowerBound, samples: output)
+    return DesignColumn(firstSampleIndex: recordingRange.lowerBound, samples: columnSamples)
   }
 }
 
@@ -144,13 +144,13 @@ struct DesignColumn {
     guard !samples.isEmpty else { return self }
     let filterTailSampleCount = min(
       taps.count - 1, max(0, count - firstSampleIndex - samples.count))
-    var output = Vector.filtered(samples, by: taps, tail: filterTailSampleCount)
+    var whitenedSamples = Vector.filtered(samples, by: taps, tail: filterTailSampleCount)
     if firstSampleIndex < taps.count, taps.count > 1 {
-      for index in 0..<min(taps.count - firstSampleIndex, output.count) {
-        output[index] = 0
+      for index in 0..<min(taps.count - firstSampleIndex, whitenedSamples.count) {
+        whitenedSamples[index] = 0
       }
     }
-    return DesignColumn(firstSampleIndex: firstSampleIndex, samples: output)
+    return DesignColumn(firstSampleIndex: firstSampleIndex, samples: whitenedSamples)
   }
 
   /// Adds a multiple of the column to samples whose first index is `first`.
@@ -161,29 +161,33 @@ struct DesignColumn {
   /// Sets the samples in ranges of the recording to zero.
   mutating func silence(_ ranges: [Range<Int>]) {
     for range in ranges {
-      let overlap = range.clamped(to: self.recordingRange)
-      guard !overlap.isEmpty else { continue }
+      let overlapRange = range.clamped(to: self.recordingRange)
+      guard !overlapRange.isEmpty else { continue }
       Vector.zero(
-        &samples, in: overlap.lowerBound - firstSampleIndex..<overlap.upperBound - firstSampleIndex)
+        &samples,
+        in: overlapRange.lowerBound - firstSampleIndex..<overlapRange.upperBound - firstSampleIndex)
     }
   }
 
   /// Returns the energy of the column's samples within a range of the recording.
   func energy(in range: Range<Int>) -> Double {
-    let overlap = range.clamped(to: self.recordingRange)
-    return overlap.isEmpty
+    let overlapRange = range.clamped(to: self.recordingRange)
+    return overlapRange.isEmpty
       ? 0
       : Vector.energy(
-        samples, overlap.lowerBound - firstSampleIndex..<overlap.upperBound - firstSampleIndex)
+        samples,
+        overlapRange.lowerBound - firstSampleIndex..<overlapRange.upperBound - firstSampleIndex)
   }
 
   /// Returns the inner product of the column with another column.
   func dotProduct(_ other: DesignColumn) -> Double {
-    let first = max(firstSampleIndex, other.firstSampleIndex)
-    let last = min(firstSampleIndex + samples.count, other.firstSampleIndex + other.samples.count)
+    let firstSharedSample = max(firstSampleIndex, other.firstSampleIndex)
+    let endSharedSample = min(
+      firstSampleIndex + samples.count, other.firstSampleIndex + other.samples.count)
     return Vector.dot(
-      samples, from: first - firstSampleIndex, other.samples, from: first - other.firstSampleIndex,
-      count: last - first)
+      samples, from: firstSharedSample - firstSampleIndex, other.samples,
+      from: firstSharedSample - other.firstSampleIndex,
+      count: endSharedSample - firstSharedSample)
   }
 
   /// Returns the inner product of the column with a recording.

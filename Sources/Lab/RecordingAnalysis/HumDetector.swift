@@ -22,35 +22,38 @@ enum HumDetector {
   /// Finds the steady tones of a residual.
   static func findHum(in residual: [Float], rate: Double) -> Hum {
     // One minute is sufficient, and tones that drift stay narrow.
-    let samples = Array(residual.prefix(Int(60 * rate)))
-    guard samples.count > Int(0.25 * rate) else { return Hum() }
-    let transformLength = FourierTransform.fastLength(atLeast: max(8_192, 2 * samples.count))
+    let analyzedSamples = Array(residual.prefix(Int(60 * rate)))
+    guard analyzedSamples.count > Int(0.25 * rate) else { return Hum() }
+    let transformLength = FourierTransform.fastLength(
+      atLeast: max(8_192, 2 * analyzedSamples.count))
     var transform = FourierTransform(length: transformLength)
-    let windowed = samples.indices.map { index in
-      samples[index] * Float(0.5 - 0.5 * cos(2 * .pi * Double(index) / Double(samples.count - 1)))
+    let windowedSamples = analyzedSamples.indices.map { index in
+      analyzedSamples[index]
+        * Float(0.5 - 0.5 * cos(2 * .pi * Double(index) / Double(analyzedSamples.count - 1)))
     }
-    let powers = transform.forward(windowed).map { Double($0.power) }
-    let binWidth = rate / Double(transformLength)
-    var hum = Hum()
+    let powersByBin = transform.forward(windowedSamples).map { Double($0.power) }
+    let binWidthHertz = rate / Double(transformLength)
+    var detectedHum = Hum()
     for mainsFrequency in mainsHertz {
       let frequencies = (1...maximumHarmonicNumber).compactMap { harmonic -> Double? in
         let reach = max(0.3 * Double(harmonic), 0.5)
         let hertz = mainsFrequency * Double(harmonic)
         return spectralLine(
-          in: powers, binWidth: binWidth, from: hertz - reach, to: hertz + reach,
+          in: powersByBin, binWidth: binWidthHertz, from: hertz - reach, to: hertz + reach,
           prominence: minimumMainsProminence)
       }
-      if frequencies.count > hum.toneHertz.count {
-        hum = Hum(toneHertz: frequencies, mainsHertz: mainsFrequency)
+      if frequencies.count > detectedHum.toneHertz.count {
+        detectedHum = Hum(toneHertz: frequencies, mainsHertz: mainsFrequency)
       }
     }
-    guard hum.toneHertz.isEmpty else { return hum }
-    if let tone = spectralLine(
-      in: powers, binWidth: binWidth, from: 20, to: 1_000, prominence: minimumToneProminence)
+    guard detectedHum.toneHertz.isEmpty else { return detectedHum }
+    if let lineHertz = spectralLine(
+      in: powersByBin, binWidth: binWidthHertz, from: 20, to: 1_000,
+      prominence: minimumToneProminence)
     {
-      hum.toneHertz.append(tone)
+      detectedHum.toneHertz.append(lineHertz)
     }
-    return hum
+    return detectedHum
   }
 
   /// Returns the frequency of the strongest bin in a band, or nil if it does not stand out.
@@ -64,21 +67,24 @@ enum HumDetector {
   {
     let firstBin = max(1, Int(low / binWidth))
     let lastBin = min(powers.count - 2, Int(high / binWidth) + 1)
-    guard firstBin < lastBin, let peak = (firstBin...lastBin).max(by: { powers[$0] < powers[$1] })
+    guard firstBin < lastBin,
+      let peakBin = (firstBin...lastBin).max(by: { powers[$0] < powers[$1] })
     else {
       return nil
     }
     let neighborhoodBinCount = Int(8 / binWidth) + 4
     let medianPower = Statistics.median(
       of: Array(
-        powers[max(1, peak - neighborhoodBinCount)..<min(powers.count, peak + neighborhoodBinCount)]
+        powers[
+          max(1, peakBin - neighborhoodBinCount)..<min(powers.count, peakBin + neighborhoodBinCount)
+        ]
       ))
-    guard powers[peak] > prominence * medianPower, medianPower >= 0, powers[peak] > 0 else {
+    guard powers[peakBin] > prominence * medianPower, medianPower >= 0, powers[peakBin] > 0 else {
       return nil
     }
-    let vertex = ParabolicPeak(
-      log(powers[peak - 1] + 1e-30), log(powers[peak]), log(powers[peak + 1] + 1e-30))
-    return (Double(peak) + vertex.peakOffset) * binWidth
+    let logPowerPeak = ParabolicPeak(
+      log(powers[peakBin - 1] + 1e-30), log(powers[peakBin]), log(powers[peakBin + 1] + 1e-30))
+    return (Double(peakBin) + logPowerPeak.peakOffset) * binWidth
   }
 
   /// Returns the mean square of a tone in selected samples, and the number of those samples.

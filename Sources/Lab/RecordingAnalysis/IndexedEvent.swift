@@ -82,20 +82,21 @@ package struct IndexedEvent {
   /// 1 for a distance of half a second.
   package func pairingCost(with other: IndexedEvent) -> Double {
     guard kind == other.kind else { return .infinity }
-    var difference = 0.0
+    var parameterDifference = 0.0
     for (value, otherValue) in zip(parameterValues, other.parameterValues) {
-      difference += abs(value - otherValue)
+      parameterDifference += abs(value - otherValue)
     }
     if let durationSeconds, let otherDuration = other.durationSeconds {
-      difference += abs(durationSeconds - otherDuration) / max(durationSeconds, otherDuration, 1e-3)
+      parameterDifference +=
+        abs(durationSeconds - otherDuration) / max(durationSeconds, otherDuration, 1e-3)
     }
     if audioWaveform != other.audioWaveform {
-      difference += 0.5
+      parameterDifference += 0.5
     }
     if !hasSameBodyLocation(as: other) {
-      difference += 0.5
+      parameterDifference += 0.5
     }
-    return abs(timeSeconds - other.timeSeconds) / 0.5 + min(0.8, difference / 2)
+    return abs(timeSeconds - other.timeSeconds) / 0.5 + min(0.8, parameterDifference / 2)
   }
 
   /// Returns the events of all layers, sorted by time and numbered by kind.
@@ -113,11 +114,11 @@ package struct IndexedEvent {
         }
       }
     }
-    let order = Dictionary(uniqueKeysWithValues: zip(HapticEvent.Kind.allCases, 0...))
+    let sortOrderByKind = Dictionary(uniqueKeysWithValues: zip(HapticEvent.Kind.allCases, 0...))
     events.sort { first, second in
       if first.timeSeconds != second.timeSeconds { return first.timeSeconds < second.timeSeconds }
       if first.kind != second.kind {
-        return order[first.kind] ?? 0 < order[second.kind] ?? 0
+        return sortOrderByKind[first.kind] ?? 0 < sortOrderByKind[second.kind] ?? 0
       }
       for (value, otherValue) in zip(first.parameterValues, second.parameterValues)
       where value != otherValue {
@@ -127,10 +128,10 @@ package struct IndexedEvent {
         second.durationSeconds ?? 0, second.layerIndex
       )
     }
-    var counts: [HapticEvent.Kind: Int] = [:]
+    var eventCountsByKind: [HapticEvent.Kind: Int] = [:]
     for index in events.indices {
-      counts[events[index].kind, default: 0] += 1
-      events[index].ordinalNumber = counts[events[index].kind] ?? 0
+      eventCountsByKind[events[index].kind, default: 0] += 1
+      events[index].ordinalNumber = eventCountsByKind[events[index].kind] ?? 0
     }
     return events
   }

@@ -71,22 +71,23 @@ struct RecordingAlignment {
     alignmentSampleRate = reference.sampleRate / 2
     let recordingSeconds = Double(recording.count) / reference.sampleRate
     firstLagInSamples = Int(Self.minimumDelaySeconds * alignmentSampleRate)
-    let endLag =
+    let endLagSamples =
       Int(min(searchSeconds, recordingSeconds) * alignmentSampleRate) + Self.pooledLagCount
-    lagCount = (endLag - firstLagInSamples) / Self.pooledLagCount * Self.pooledLagCount
-    var noise = NoiseSpectralDensity(of: recording, quantile: 0.1)
+    lagCount = (endLagSamples - firstLagInSamples) / Self.pooledLagCount * Self.pooledLagCount
+    var recordingNoise = NoiseSpectralDensity(of: recording, quantile: 0.1)
     let maximumPower = NoiseSpectralDensity(of: recording, quantile: nil).binPowers.max() ?? 0
-    for bin in noise.binPowers.indices {
-      noise.binPowers[bin] = max(noise.binPowers[bin], 1e-3 * maximumPower) + 1e-16
+    for bin in recordingNoise.binPowers.indices {
+      recordingNoise.binPowers[bin] =
+        max(recordingNoise.binPowers[bin], 1e-3 * maximumPower) + 1e-16
     }
-    self.noiseDensity = noise
+    self.noiseDensity = recordingNoise
     inputSampleRate = reference.sampleRate
     let maximumSampleCount = max(recording.count, reference.mixedSignal.count)
-    let length = FourierTransform.fastLength(atLeast: maximumSampleCount / 4 + 1_024) * 4
+    let transformLength = FourierTransform.fastLength(atLeast: maximumSampleCount / 4 + 1_024) * 4
     let paddedRecording = Self.noiseWeighted(
-      recording, by: noise, rate: inputSampleRate, length: length)
+      recording, by: recordingNoise, rate: inputSampleRate, length: transformLength)
     let paddedReference = Self.noiseWeighted(
-      reference.mixedSignal, by: noise, rate: inputSampleRate, length: length)
+      reference.mixedSignal, by: recordingNoise, rate: inputSampleRate, length: transformLength)
     weightedReference = Array(paddedReference.prefix(reference.mixedSignal.count / 2 + 100))
     weightedRecording = Array(paddedRecording.prefix(recording.count / 2))
     correlateBlocks(of: weightedReference, with: paddedRecording)
@@ -105,9 +106,9 @@ struct RecordingAlignment {
   /// Returns samples at half the rate, weighted by the inverse of the noise's amplitude.
   func noiseWeighted(_ samples: [Float]) -> [Float] {
     let transformLength = FourierTransform.fastLength(atLeast: samples.count / 4 + 100) * 4
-    let weighted = Self.noiseWeighted(
+    let weightedSamples = Self.noiseWeighted(
       samples, by: noiseDensity, rate: inputSampleRate, length: transformLength)
-    return Array(weighted.prefix(samples.count / 2 + 100))
+    return Array(weightedSamples.prefix(samples.count / 2 + 100))
   }
 
   private static func noiseWeighted(
@@ -115,18 +116,18 @@ struct RecordingAlignment {
   ) -> [Float] {
     var transform = FourierTransform(length: length)
     var halfRateTransform = FourierTransform(length: length / 2)
-    var bins = Array(transform.forward(samples)[0..<halfRateTransform.binCount])
-    for bin in bins.indices {
+    var halfRateBins = Array(transform.forward(samples)[0..<halfRateTransform.binCount])
+    for bin in halfRateBins.indices {
       let hertz = Double(bin) * rate / Double(length)
       var weight: Float = 0
       if analyzedBandHertz.contains(hertz) {
         let power = noise.power(atNormalizedFrequency: 2 * Double(bin) / Double(length))
         weight = Float(0.5 / power.squareRoot())
       }
-      bins[bin].real *= weight
-      bins[bin].imaginary *= weight
+      halfRateBins[bin].real *= weight
+      halfRateBins[bin].imaginary *= weight
     }
-    return halfRateTransform.backward(bins)
+    return halfRateTransform.backward(halfRateBins)
   }
 
   // MARK: - Correlation
@@ -134,30 +135,33 @@ struct RecordingAlignment {
   /// Computes the analytic correlation of each strong block of the reference with the recording.
   private mutating func correlateBlocks(of reference: [Float], with recording: [Float]) {
     let blockSampleCount = Int(Self.blockSeconds * alignmentSampleRate)
-    var blocks = stride(from: 0, to: reference.count, by: blockSampleCount).map { start in
+    var referenceBlocks = stride(from: 0, to: reference.count, by: blockSampleCount).map { start in
       let end = min(reference.count, start + blockSampleCount)
       return (start: start, energy: Vector.energy(reference, start..<end))
     }
-    let maximumEnergy = blocks.map(\.energy).max() ?? 0
-    blocks = blocks.filter { $0.energy > 1e-3 * maximumEnergy && $0.energy > 0 }
-    let strongest = blocks.sorted { $0.energy > $1.energy }.prefix(Self.maximumBlockCount)
-    blocks = strongest.sorted { $0.start < $1.start }
+    let maximumBlockEnergy = referenceBlocks.map(\.energy).max() ?? 0
+    referenceBlocks = referenceBlocks.filter {
+      $0.energy > 1e-3 * maximumBlockEnergy && $0.energy > 0
+    }
+    let strongestBlocks = referenceBlocks.sorted { $0.energy > $1.energy }.prefix(
+      Self.maximumBlockCount)
+    referenceBlocks = strongestBlocks.sorted { $0.start < $1.start }
 
     let transformLength = FourierTransform.fastLength(atLeast: lagCount + blockSampleCount)
     var transform = FourierTransform(length: transformLength)
-    var padded = [Float](repeating: 0, count: transformLength)
-    for (start, energy) in blocks {
-      for index in padded.indices {
+    var paddedSamples = [Float](repeating: 0, count: transformLength)
+    for (start, energy) in referenceBlocks {
+      for index in paddedSamples.indices {
         let isInBlock = index < blockSampleCount && start + index < reference.count
-        padded[index] = isInBlock ? reference[start + index] : 0
+        paddedSamples[index] = isInBlock ? reference[start + index] : 0
       }
-      let blockBins = transform.forward(padded)
-      for index in padded.indices {
+      let blockBins = transform.forward(paddedSamples)
+      for index in paddedSamples.indices {
         let position = start + firstLagInSamples + index
         let isInRecording = position >= 0 && position < recording.count
-        padded[index] = isInRecording ? recording[position] : 0
+        paddedSamples[index] = isInRecording ? recording[position] : 0
       }
-      var bins = transform.forward(padded)
+      var bins = transform.forward(paddedSamples)
       for bin in bins.indices {
         bins[bin] = bins[bin] * blockBins[bin].conjugate
       }
@@ -202,24 +206,24 @@ struct RecordingAlignment {
   private mutating func findCandidates() {
     let blockSpanSeconds = (blockCenterSeconds.last ?? 0) - blockCenterSeconds[0]
     let coarsePeaks = coarseCorrelationPeaks(span: blockSpanSeconds)
-    let clockTempos = blockSpanSeconds > 2 ? (-2...2).map { Double($0) * 1.5e-4 } : [0]
-    func seconds(_ lagIndex: Int) -> Double {
+    let clockTempoDeviations = blockSpanSeconds > 2 ? (-2...2).map { Double($0) * 1.5e-4 } : [0]
+    func lagSeconds(_ lagIndex: Int) -> Double {
       (Double(lagIndex * Self.pooledLagCount) + Double(Self.pooledLagCount) / 2)
         / alignmentSampleRate
     }
     for index in coarsePeaks.lagIndicesAtOriginalTempo {
-      addCandidates(near: seconds(index), tempos: clockTempos, reach: 0.014)
+      addCandidates(near: lagSeconds(index), tempos: clockTempoDeviations, reach: 0.014)
     }
     if blockSpanSeconds >= 0.1 {
       let step = 0.008 / blockSpanSeconds
       let tempos = (-16...16).map { coarsePeaks.bestTempoDeviation + Double($0) * step / 8 }
       addCandidates(
-        near: seconds(coarsePeaks.bestLagIndex),
+        near: lagSeconds(coarsePeaks.bestLagIndex),
         tempos: tempos.filter { abs($0) <= Self.maximumTempoDeviation },
         reach: 0.014)
     }
     for lag in bestEnvelopeLagSeconds() {
-      addCandidates(near: lag, tempos: clockTempos, reach: 0.006, isEnvelopeBased: true)
+      addCandidates(near: lag, tempos: clockTempoDeviations, reach: 0.006, isEnvelopeBased: true)
     }
   }
 
@@ -237,47 +241,49 @@ struct RecordingAlignment {
   ///
   /// - Parameter span: The time from the first block to the last one, in seconds.
   private func coarseCorrelationPeaks(span: Double) -> CoarsePeaks {
-    let powers = pooledCorrelationPowers()
+    let correlationPowers = pooledCorrelationPowers()
     // A step of tempo shifts the first and the last block by 8 ms against each other.
     let tempoStep = max(2e-4, 0.008 / span)
-    let stepCount =
+    let tempoStepCount =
       span < 0.1 ? 0 : min(400, Int((Self.maximumTempoDeviation / tempoStep).rounded(.up)))
-    var peaks = CoarsePeaks()
-    var maximumPower = Float(-1)
-    for step in (-stepCount...stepCount).sorted(by: { abs($0) < abs($1) }) {
-      let tempo = stepCount == 0 ? 0 : Double(step) * Self.maximumTempoDeviation / Double(stepCount)
-      let sums = summedCorrelationPowers(powers, tempo: tempo)
+    var coarsePeaks = CoarsePeaks()
+    var maximumPowerSum = Float(-1)
+    for step in (-tempoStepCount...tempoStepCount).sorted(by: { abs($0) < abs($1) }) {
+      let tempo =
+        tempoStepCount == 0 ? 0 : Double(step) * Self.maximumTempoDeviation / Double(tempoStepCount)
+      let sums = summedCorrelationPowers(correlationPowers, tempo: tempo)
       let index = sums.indices.max { sums[$0] < sums[$1] } ?? 0
       if step == 0 {
         let count = blockCenterSeconds.count < 8 ? 3 : 1
-        peaks.lagIndicesAtOriginalTempo = Self.peaks(in: [sums], count: count, spacing: 3).map(
-          \.columnIndex)
+        coarsePeaks.lagIndicesAtOriginalTempo = Self.peaks(in: [sums], count: count, spacing: 3)
+          .map(
+            \.columnIndex)
       }
-      if sums[index] > maximumPower * 1.01 {
-        maximumPower = sums[index]
-        peaks.bestLagIndex = index
-        peaks.bestTempoDeviation = tempo
+      if sums[index] > maximumPowerSum * 1.01 {
+        maximumPowerSum = sums[index]
+        coarsePeaks.bestLagIndex = index
+        coarsePeaks.bestTempoDeviation = tempo
       }
     }
-    return peaks
+    return coarsePeaks
   }
 
   /// Returns the sum of all blocks' pooled powers at each lag, after the blocks are shifted
   /// according to a tempo.
   private func summedCorrelationPowers(_ powers: [[Float]], tempo: Double) -> [Float] {
-    var sums = [Float](repeating: 0, count: powers[0].count)
+    var powerSums = [Float](repeating: 0, count: powers[0].count)
     for (blockPowers, time) in zip(powers, blockCenterSeconds) {
       let seconds = tempo * (time - blockCenterSeconds[0])
       let shift = Int((seconds * alignmentSampleRate / Double(Self.pooledLagCount)).rounded())
-      unsafe sums.withUnsafeMutableBufferPointer { sums in
+      unsafe powerSums.withUnsafeMutableBufferPointer { powerSums in
         unsafe blockPowers.withUnsafeBufferPointer { block in
           for index in max(0, -shift)..<max(0, -shift, min(block.count, block.count - shift)) {
-            unsafe sums[index] += block[index &+ shift]
+            unsafe powerSums[index] += block[index &+ shift]
           }
         }
       }
     }
-    return sums
+    return powerSums
   }
 
   /// A local maximum of a table.
@@ -292,19 +298,19 @@ struct RecordingAlignment {
   private static func peaks<Value: BinaryFloatingPoint>(
     in rows: [[Value]], count: Int, spacing: Int
   ) -> [Peak<Value>] {
-    var rows = rows
+    var remainingRows = rows
     return (0..<count).compactMap { _ in
       var peak = Peak<Value>()
-      for (row, values) in rows.enumerated() {
+      for (row, values) in remainingRows.enumerated() {
         for (index, value) in values.enumerated() where value > peak.tableValue {
           peak = Peak(rowIndex: row, columnIndex: index, tableValue: value)
         }
       }
       guard peak.rowIndex >= 0 else { return nil }
-      for row in rows.indices {
-        let last = min(rows[row].count - 1, peak.columnIndex + spacing)
+      for row in remainingRows.indices {
+        let last = min(remainingRows[row].count - 1, peak.columnIndex + spacing)
         for index in max(0, peak.columnIndex - spacing)...last {
-          rows[row][index] = 0
+          remainingRows[row][index] = 0
         }
       }
       return peak
@@ -322,13 +328,14 @@ struct RecordingAlignment {
     near lag: Double, tempos: [Double], reach: Double, isEnvelopeBased: Bool = false
   ) {
     let delayStepSeconds = Self.refinedDelayStepSeconds
-    let count = Int(reach / delayStepSeconds)
-    let sums = tempos.map { tempo in
-      var row = [Double](repeating: 0, count: 2 * count + 1)
+    let delayStepCount = Int(reach / delayStepSeconds)
+    let correlationSums = tempos.map { tempo in
+      var row = [Double](repeating: 0, count: 2 * delayStepCount + 1)
       for (correlations, time) in zip(realCorrelations, blockCenterSeconds) {
         for index in row.indices {
           let seconds =
-            lag + Double(index - count) * delayStepSeconds + tempo * (time - blockCenterSeconds[0])
+            lag + Double(index - delayStepCount) * delayStepSeconds + tempo
+            * (time - blockCenterSeconds[0])
           let position = seconds * alignmentSampleRate
           let lower = min(max(0, Int(position.rounded(.down))), correlations.count - 2)
           let fraction = Float(min(1, max(0, position - Double(lower))))
@@ -339,11 +346,11 @@ struct RecordingAlignment {
       return row
     }
     for polarity in [1.0, -1] {
-      let signedSums = sums.map { Self.scaledValues($0, by: polarity) }
+      let signedSums = correlationSums.map { Self.scaledValues($0, by: polarity) }
       candidates += Self.peaks(in: signedSums, count: 3, spacing: 12).map { peak in
         let tempo = tempos[peak.rowIndex]
         return Candidate(
-          delaySeconds: lag + Double(peak.columnIndex - count) * delayStepSeconds + Double(
+          delaySeconds: lag + Double(peak.columnIndex - delayStepCount) * delayStepSeconds + Double(
             firstLagInSamples) / alignmentSampleRate - tempo
             * blockCenterSeconds[0],
           tempoDeviation: tempo, polaritySign: polarity, correlationScore: peak.tableValue,
@@ -361,10 +368,10 @@ struct RecordingAlignment {
   ///
   /// A steady tone correlates at every lag within its duration. Its envelope does not.
   private func bestEnvelopeLagSeconds() -> [Double] {
-    let envelopes = EnvelopeCorrelation(self)
-    guard !envelopes.isReferenceOrRecordingSilent else { return [] }
-    return Self.peaks(in: [envelopes.correlations(tempo: 0)], count: 2, spacing: 4).map {
-      envelopes.delaySeconds(atIndex: $0.columnIndex) - Double(firstLagInSamples)
+    let envelopeCorrelation = EnvelopeCorrelation(self)
+    guard !envelopeCorrelation.isReferenceOrRecordingSilent else { return [] }
+    return Self.peaks(in: [envelopeCorrelation.correlations(tempo: 0)], count: 2, spacing: 4).map {
+      envelopeCorrelation.delaySeconds(atIndex: $0.columnIndex) - Double(firstLagInSamples)
         / alignmentSampleRate
     }
   }
@@ -387,32 +394,37 @@ struct RecordingAlignment {
   /// the reference. The envelopes find the tempo; then the stretched reference is correlated.
   func tempoCandidates() -> [Candidate] {
     let referenceSeconds = Double(weightedReference.count) / alignmentSampleRate
-    let envelopes = EnvelopeCorrelation(self)
-    guard referenceSeconds > 0.2, !envelopes.isReferenceOrRecordingSilent else { return [] }
+    let envelopeCorrelation = EnvelopeCorrelation(self)
+    guard referenceSeconds > 0.2, !envelopeCorrelation.isReferenceOrRecordingSilent else {
+      return []
+    }
     let tempoStep = min(0.008, Self.coarseTempoShiftSeconds / referenceSeconds)
-    let stepCount = Int((Self.maximumTempoDeviation / tempoStep).rounded(.up))
-    var peaks: [(value: Float, delay: Double, tempo: Double)] = []
-    for number in -stepCount...stepCount {
-      let tempo = Double(number) * Self.maximumTempoDeviation / Double(stepCount)
-      let correlations = envelopes.correlations(tempo: tempo)
+    let tempoStepCount = Int((Self.maximumTempoDeviation / tempoStep).rounded(.up))
+    var tempoPeaks: [(value: Float, delay: Double, tempo: Double)] = []
+    for number in -tempoStepCount...tempoStepCount {
+      let tempo = Double(number) * Self.maximumTempoDeviation / Double(tempoStepCount)
+      let correlations = envelopeCorrelation.correlations(tempo: tempo)
       guard let best = correlations.indices.max(by: { correlations[$0] < correlations[$1] }) else {
         continue
       }
-      peaks.append((correlations[best], envelopes.delaySeconds(atIndex: best), tempo))
+      tempoPeaks.append(
+        (correlations[best], envelopeCorrelation.delaySeconds(atIndex: best), tempo))
     }
-    peaks.sort { $0.value > $1.value }
+    tempoPeaks.sort { $0.value > $1.value }
     var distinctPeaks: [(value: Float, delay: Double, tempo: Double)] = []
     // Adjacent tempos belong to the same peak.
-    for peak in peaks where distinctPeaks.count < 2 {
+    for peak in tempoPeaks where distinctPeaks.count < 2 {
       if distinctPeaks.allSatisfy({ abs($0.tempo - peak.tempo) > 2.5 * tempoStep }) {
         distinctPeaks.append(peak)
       }
     }
-    let candidates = distinctPeaks.flatMap {
+    let refinedPeakCandidates = distinctPeaks.flatMap {
       refinedCandidates(
         near: $0.delay, tempo: $0.tempo, step: Self.fineTempoShiftSeconds / referenceSeconds)
     }
-    return candidates.filter { abs($0.tempoDeviation) > RecordingFit.maximumClockTempoDeviation }
+    return refinedPeakCandidates.filter {
+      abs($0.tempoDeviation) > RecordingFit.maximumClockTempoDeviation
+    }
   }
 
   /// Returns the best candidates near a delay and a tempo, by correlating the stretched reference.
@@ -420,19 +432,19 @@ struct RecordingAlignment {
     near delay: Double, tempo centerTempo: Double, step: Double
   ) -> [Candidate] {
     let centerSeconds = energyCenterSeconds
-    let event = ActiveRegion.event(
+    let referenceEvent = ActiveRegion.event(
       start: 0, duration: Double(weightedReference.count) / alignmentSampleRate)
-    let waveform = EventWaveform(
-      event, eventSeconds: 0, firstSampleOffsetSeconds: 0, samples: weightedReference,
+    let referenceWaveform = EventWaveform(
+      referenceEvent, eventSeconds: 0, firstSampleOffsetSeconds: 0, samples: weightedReference,
       sampleRate: alignmentSampleRate)
-    let tempos = (-12...12).map { centerTempo + Double($0) * step }.filter {
+    let tempoDeviations = (-12...12).map { centerTempo + Double($0) * step }.filter {
       abs($0) <= Self.maximumTempoDeviation + 0.001
     }
     let lagOffsets = -Self.maximumLagOffsetSamples...Self.maximumLagOffsetSamples
-    let rows = tempos.map { tempo in
+    let correlationRows = tempoDeviations.map { tempo in
       // Another tempo stretches the reference about its center of energy.
       let onset = delay + (centerTempo - tempo) * centerSeconds
-      let column = waveform.designColumn(
+      let column = referenceWaveform.designColumn(
         onset: onset, timeScale: 1 + tempo, count: weightedRecording.count)
       return lagOffsets.map { offset in
         DesignColumn(
@@ -442,9 +454,9 @@ struct RecordingAlignment {
       }
     }
     return [1.0, -1].flatMap { polarity in
-      let signedRows = rows.map { Self.scaledValues($0, by: polarity) }
+      let signedRows = correlationRows.map { Self.scaledValues($0, by: polarity) }
       return Self.peaks(in: signedRows, count: 3, spacing: 3).map { peak in
-        let tempo = tempos[peak.rowIndex]
+        let tempo = tempoDeviations[peak.rowIndex]
         let offset = Double(peak.columnIndex - Self.maximumLagOffsetSamples) / alignmentSampleRate
         return Candidate(
           delaySeconds: delay + (centerTempo - tempo) * centerSeconds + offset,

@@ -50,68 +50,80 @@ struct RecordingChangeSearch {
   /// Adds the best change to a model repeatedly, as long as each addition increases the evidence
   /// enough.
   func addingChanges(to unchanged: RecordingModel) -> RecordingModel {
-    var model = unchanged
-    let recorded = predictor.whitenedExcerpt(of: model)
-    var evidence = predictor.evidence(
-      of: model, changes: [], recorded: recorded, refitsResonance: true)
-    model.logEvidence = predictor.evidenceWithResidualNoise(
-      of: model, changes: [], recorded: recorded)
-    while model.changes.count < Self.maximumChangeCount,
-      model.residualDecibels > Self.sufficientResidualDecibels
+    var changedModel = unchanged
+    let recordedExcerpt = predictor.whitenedExcerpt(of: changedModel)
+    var currentLogEvidence = predictor.evidence(
+      of: changedModel, changes: [], recorded: recordedExcerpt, refitsResonance: true)
+    changedModel.logEvidence = predictor.evidenceWithResidualNoise(
+      of: changedModel, changes: [], recorded: recordedExcerpt)
+    while changedModel.changes.count < Self.maximumChangeCount,
+      changedModel.residualDecibels > Self.sufficientResidualDecibels
     {
       guard
-        let added = bestChange(of: model, evidence: evidence, recorded: recorded),
-        added.penalizedLogEvidenceWithOwnNoise - model.logEvidence
+        let added = bestChange(
+          of: changedModel, evidence: currentLogEvidence, recorded: recordedExcerpt),
+        added.penalizedLogEvidenceWithOwnNoise - changedModel.logEvidence
           >= RecordingModel.minimumLogEvidenceGain,
-        1 - exp(-2 * (added.logEvidenceWithUnchangedNoise - evidence) / Double(sampleCount))
+        1
+          - exp(
+            -2 * (added.logEvidenceWithUnchangedNoise - currentLogEvidence) / Double(sampleCount))
           >= Self.minimumExplainedResidualFraction
       else { break }
       var change = added.change
-      change.logEvidenceGain = added.penalizedLogEvidenceWithOwnNoise - model.logEvidence
-      model.changes.append(change)
-      model.logEvidence = added.penalizedLogEvidenceWithOwnNoise
+      change.logEvidenceGain = added.penalizedLogEvidenceWithOwnNoise - changedModel.logEvidence
+      changedModel.changes.append(change)
+      changedModel.logEvidence = added.penalizedLogEvidenceWithOwnNoise
       predictor.fitResponse(
-        of: &model,
-        to: predictor.whitenedSignal(of: model, changes: model.changes))
-      evidence = predictor.evidence(
-        of: model, changes: model.changes, recorded: recorded, refitsResonance: true)
+        of: &changedModel,
+        to: predictor.whitenedSignal(of: changedModel, changes: changedModel.changes))
+      currentLogEvidence = predictor.evidence(
+        of: changedModel, changes: changedModel.changes, recorded: recordedExcerpt,
+        refitsResonance: true)
     }
-    return model
+    return changedModel
   }
 
   /// Returns the best further change, with the log evidence of the model that includes it.
   private func bestChange(
     of model: RecordingModel, evidence: Double, recorded: [Double]
   ) -> RatedChange? {
-    let rated = ratedChanges(of: model, evidence: evidence, recorded: recorded)
-    guard let first = rated.max(by: { $0.penalizedLogEvidence < $1.penalizedLogEvidence }) else {
+    let ratedCandidates = ratedChanges(of: model, evidence: evidence, recorded: recorded)
+    guard
+      let bestRatedChange = ratedCandidates.max(by: {
+        $0.penalizedLogEvidence < $1.penalizedLogEvidence
+      })
+    else {
       return nil
     }
     // Decide between near-equal candidates with the refined noise estimate.
-    let scoreTolerance = 0.3 * abs(first.penalizedLogEvidence - evidence)
-    let similarlyRatedChanges = rated.sorted { $0.penalizedLogEvidence > $1.penalizedLogEvidence }
-      .prefix(4).filter {
-        $0.penalizedLogEvidence > first.penalizedLogEvidence - scoreTolerance
-      }
-    let scored = similarlyRatedChanges.map { candidate in
+    let scoreTolerance = 0.3 * abs(bestRatedChange.penalizedLogEvidence - evidence)
+    let similarlyRatedChanges = ratedCandidates.sorted {
+      $0.penalizedLogEvidence > $1.penalizedLogEvidence
+    }
+    .prefix(4).filter {
+      $0.penalizedLogEvidence > bestRatedChange.penalizedLogEvidence - scoreTolerance
+    }
+    let scoredChanges = similarlyRatedChanges.map { candidate in
       var candidate = candidate
       let evidence = predictor.evidenceWithResidualNoise(
         of: model, changes: model.changes + [candidate.change], recorded: recorded)
       candidate.penalizedLogEvidenceWithOwnNoise = evidence - logEvidenceCost(of: candidate.change)
       return candidate
     }
-    return scored.max { $0.penalizedLogEvidenceWithOwnNoise < $1.penalizedLogEvidenceWithOwnNoise }
+    return scoredChanges.max {
+      $0.penalizedLogEvidenceWithOwnNoise < $1.penalizedLogEvidenceWithOwnNoise
+    }
   }
 
   /// Returns the eight most promising changes with refined amounts.
   private func ratedChanges(of model: RecordingModel, evidence: Double, recorded: [Double])
     -> [RatedChange]
   {
-    var candidates = candidateChanges(of: model, recorded: recorded).map { change in
+    var unrefinedCandidates = candidateChanges(of: model, recorded: recorded).map { change in
       (change, predictor.evidence(of: model, changes: model.changes + [change], recorded: recorded))
     }
-    candidates.sort { $0.1 > $1.1 }
-    return candidates.prefix(8).compactMap { candidate, _ in
+    unrefinedCandidates.sort { $0.1 > $1.1 }
+    return unrefinedCandidates.prefix(8).compactMap { candidate, _ in
       let change = refinedChange(candidate, in: model, recorded: recorded)
       if let range = Self.changeAmountRanges[change.kind], !range.contains(abs(change.signedAmount))
       {
@@ -134,8 +146,8 @@ struct RecordingChangeSearch {
 
   /// Returns the cost of choosing an event and the parameters of its change, in log evidence.
   private func logEvidenceCost(of change: RecordingModel.Change) -> Double {
-    let eventCost = log(Double(max(2, reference.waveforms.count)))
-    return eventCost + Self.logEvidencePenaltiesByKind[change.kind, default: 0]
+    let eventSelectionCost = log(Double(max(2, reference.waveforms.count)))
+    return eventSelectionCost + Self.logEvidencePenaltiesByKind[change.kind, default: 0]
       * predictor.logSampleCount
   }
 
@@ -143,47 +155,49 @@ struct RecordingChangeSearch {
   private func refinedChange(
     _ change: RecordingModel.Change, in model: RecordingModel, recorded: [Double]
   ) -> RecordingModel.Change {
-    func evidence(_ change: RecordingModel.Change) -> Double {
+    func changeLogEvidence(_ change: RecordingModel.Change) -> Double {
       predictor.evidence(of: model, changes: model.changes + [change], recorded: recorded)
     }
     var bestChange = change
-    var bestEvidence = evidence(change)
+    var bestLogEvidence = changeLogEvidence(change)
 
     /// Accepts a variant that improves the evidence. Returns true if the variant was accepted.
-    func adopt(_ variant: RecordingModel.Change) -> Bool {
-      let variantEvidence = evidence(variant)
+    func adoptIfBetter(_ variant: RecordingModel.Change) -> Bool {
+      let variantEvidence = changeLogEvidence(variant)
       let isValid = variant.kind != .added || variant.signedAmount > 0
-      guard variantEvidence > bestEvidence, isValid else { return false }
+      guard variantEvidence > bestLogEvidence, isValid else { return false }
       bestChange = variant
-      bestEvidence = variantEvidence
+      bestLogEvidence = variantEvidence
       return true
     }
 
-    func refine(_ parameter: WritableKeyPath<RecordingModel.Change, Double>, by firstStep: Double) {
+    func refineParameter(
+      _ parameter: WritableKeyPath<RecordingModel.Change, Double>, by firstStep: Double
+    ) {
       var step = firstStep
       for _ in 0..<5 {
         var increased = bestChange
         increased[keyPath: parameter] += step
         var decreased = bestChange
         decreased[keyPath: parameter] -= step
-        if !adopt(increased), !adopt(decreased) {
+        if !adoptIfBetter(increased), !adoptIfBetter(decreased) {
           step /= 2
         }
       }
     }
 
     switch change.kind {
-    case .level: refine(\.signedAmount, by: 1)
-    case .time: refine(\.signedAmount, by: 0.002)
-    case .frequency: refine(\.signedAmount, by: 0.06)
+    case .level: refineParameter(\.signedAmount, by: 1)
+    case .time: refineParameter(\.signedAmount, by: 0.002)
+    case .frequency: refineParameter(\.signedAmount, by: 0.06)
     case .added:
-      refine(\.transientSeconds, by: 0.002)
-      refine(\.signedAmount, by: 0.3 * bestChange.signedAmount)
+      refineParameter(\.transientSeconds, by: 0.002)
+      refineParameter(\.signedAmount, by: 0.3 * bestChange.signedAmount)
       for index in [change.transientBankIndex - 1, change.transientBankIndex + 1]
       where transientBank.indices.contains(index) {
         var neighbor = bestChange
         neighbor.transientBankIndex = index
-        _ = adopt(neighbor)
+        _ = adoptIfBetter(neighbor)
       }
     default: break
     }
@@ -197,51 +211,54 @@ struct RecordingChangeSearch {
   private func candidateChanges(of model: RecordingModel, recorded: [Double]) -> [RecordingModel
     .Change]
   {
-    let signal = predictor.whitenedSignal(of: model, changes: model.changes)
-    let fit = model.response.fit(signal, to: recorded, rate: sampleRate)
-    let predicted = model.response.output(
-      for: RecordingResponse.OffsetSignal(samples: signal), coefficients: fit.coefficients,
+    let whitenedSignal = predictor.whitenedSignal(of: model, changes: model.changes)
+    let responseFit = model.response.fit(whitenedSignal, to: recorded, rate: sampleRate)
+    let predictedRecording = model.response.output(
+      for: RecordingResponse.OffsetSignal(samples: whitenedSignal),
+      coefficients: responseFit.coefficients,
       rate: sampleRate, count: sampleCount)
     var residual = recorded
-    predicted.add(to: &residual, times: -1)
+    predictedRecording.add(to: &residual, times: -1)
 
-    var changes: [RecordingModel.Change] = []
+    var proposedChanges: [RecordingModel.Change] = []
     let changedWaveforms = Set(model.changes.compactMap(\.waveformIndex))
     for index in reference.waveforms.indices where !changedWaveforms.contains(index) {
-      changes += candidateChanges(ofEvent: index, in: model, residual: residual)
+      proposedChanges += candidateChanges(ofEvent: index, in: model, residual: residual)
     }
     for index in stride(from: 0, to: transientBank.count, by: 2) {
-      changes += addedTransients(bankIndex: index, in: model, residual: residual)
+      proposedChanges += addedTransients(bankIndex: index, in: model, residual: residual)
     }
-    return changes
+    return proposedChanges
   }
 
   private func candidateChanges(
     ofEvent index: Int, in model: RecordingModel, residual: [Double]
   ) -> [RecordingModel.Change] {
-    let maximumCount = model.response.kind.parameterFreeKind == .anyRoom ? 2 : 4
-    let original = predictor.waveform(of: reference.waveforms[index], tempo: model.tempoDeviation)
+    let maximumCountPerKind = model.response.kind.parameterFreeKind == .anyRoom ? 2 : 4
+    let originalWaveform = predictor.waveform(
+      of: reference.waveforms[index], tempo: model.tempoDeviation)
     func bestChanges(
       _ kind: RecordingChange.Kind, amounts: [Double], count: Int
     ) -> [RecordingModel.Change] {
       let rated = amounts.compactMap { amount -> (RecordingModel.Change, Double)? in
         let change = RecordingModel.Change(kind: kind, waveformIndex: index, signedAmount: amount)
-        return explainedEnergy(by: change, of: original, in: model, residual: residual).map {
+        return explainedEnergy(by: change, of: originalWaveform, in: model, residual: residual).map
+        {
           (change, $0)
         }
       }
-      return rated.sorted { $0.1 > $1.1 }.prefix(min(count, maximumCount)).map(\.0)
+      return rated.sorted { $0.1 > $1.1 }.prefix(min(count, maximumCountPerKind)).map(\.0)
     }
-    var changes: [RecordingModel.Change] = []
+    var proposedChanges: [RecordingModel.Change] = []
     if reference.waveforms.count > 1 {
-      changes.append(RecordingModel.Change(kind: .missing, waveformIndex: index))
-      changes += bestChanges(.level, amounts: [-9, -6, -4, -2.5, 2.5, 4, 6], count: 3)
+      proposedChanges.append(RecordingModel.Change(kind: .missing, waveformIndex: index))
+      proposedChanges += bestChanges(.level, amounts: [-9, -6, -4, -2.5, 2.5, 4, 6], count: 3)
       let shifts = (-15...15).filter { $0 != 0 }.map { 0.004 * Double($0) }
-      changes += bestChanges(.time, amounts: shifts, count: 4)
+      proposedChanges += bestChanges(.time, amounts: shifts, count: 4)
     }
-    changes += bestChanges(
+    proposedChanges += bestChanges(
       .frequency, amounts: [-0.48, -0.32, -0.16, 0.16, 0.32, 0.48], count: 3)
-    return changes
+    return proposedChanges
   }
 
   /// Returns the residual energy that a change explains, or nil if the change is impossible.
@@ -255,31 +272,32 @@ struct RecordingChangeSearch {
     by change: RecordingModel.Change, of original: RecordingResponse.OffsetSignal,
     in model: RecordingModel, residual: [Double]
   ) -> Double? {
-    guard let changed = predictor.waveform(of: change, tempo: model.tempoDeviation) else {
+    guard let changedWaveform = predictor.waveform(of: change, tempo: model.tempoDeviation) else {
       return nil
     }
-    let firstSample = min(original.firstSampleIndex, changed.firstSampleIndex)
+    let firstSample = min(original.firstSampleIndex, changedWaveform.firstSampleIndex)
     let endSample = max(
       original.firstSampleIndex + original.samples.count,
-      changed.firstSampleIndex + changed.samples.count)
-    var difference = RecordingResponse.OffsetSignal(firstSampleIndex: firstSample)
-    difference.samples = [Double](repeating: 0, count: max(0, endSample - firstSample))
+      changedWaveform.firstSampleIndex + changedWaveform.samples.count)
+    var waveformDifference = RecordingResponse.OffsetSignal(firstSampleIndex: firstSample)
+    waveformDifference.samples = [Double](repeating: 0, count: max(0, endSample - firstSample))
     Vector.add(
-      changed.samples, times: 1, to: &difference.samples, at: changed.firstSampleIndex - firstSample
+      changedWaveform.samples, times: 1, to: &waveformDifference.samples,
+      at: changedWaveform.firstSampleIndex - firstSample
     )
     Vector.add(
-      original.samples, times: -1, to: &difference.samples,
+      original.samples, times: -1, to: &waveformDifference.samples,
       at: original.firstSampleIndex - firstSample)
 
-    let recorded = predictor.recordedWaveform(of: difference, in: model)
-    let firstRecordedSample = max(0, -recorded.firstSampleIndex)
+    let recordedDifference = predictor.recordedWaveform(of: waveformDifference, in: model)
+    let firstRecordedSample = max(0, -recordedDifference.firstSampleIndex)
     let overlapSampleCount = min(
-      recorded.samples.count - firstRecordedSample,
-      residual.count - recorded.firstSampleIndex - firstRecordedSample)
-    let product = Vector.dot(
-      recorded.samples, from: firstRecordedSample, residual,
-      from: recorded.firstSampleIndex + firstRecordedSample, count: overlapSampleCount)
-    return 2 * product - Vector.energy(recorded.samples)
+      recordedDifference.samples.count - firstRecordedSample,
+      residual.count - recordedDifference.firstSampleIndex - firstRecordedSample)
+    let residualProduct = Vector.dot(
+      recordedDifference.samples, from: firstRecordedSample, residual,
+      from: recordedDifference.firstSampleIndex + firstRecordedSample, count: overlapSampleCount)
+    return 2 * residualProduct - Vector.energy(recordedDifference.samples)
   }
 
   /// Returns the two added transients that explain most of the residual.
@@ -288,30 +306,33 @@ struct RecordingChangeSearch {
   ) -> [RecordingModel.Change] {
     let unitTransient = RecordingModel.Change(
       kind: .added, signedAmount: 1, transientBankIndex: bankIndex)
-    let waveform = predictor.recordedWaveform(
+    let transientWaveform = predictor.recordedWaveform(
       of: predictor.waveform(of: unitTransient, tempo: 0) ?? RecordingResponse.OffsetSignal(),
       in: model)
-    let burst = Array(waveform.samples.prefix(Int(0.2 * sampleRate)))
-    let energy = max(1e-30, Vector.energy(burst))
-    let lags = 0..<max(1, residual.count - burst.count / 2)
-    var scores = Vector.crossCorrelation(burst, residual, lags: lags).map { product in
+    let recordedBurst = Array(transientWaveform.samples.prefix(Int(0.2 * sampleRate)))
+    let burstEnergy = max(1e-30, Vector.energy(recordedBurst))
+    let lagsInSamples = 0..<max(1, residual.count - recordedBurst.count / 2)
+    var scoresByLag = Vector.crossCorrelation(recordedBurst, residual, lags: lagsInSamples).map {
+      product in
       // Require the polarity of the events and at least 6 % of full intensity.
-      product > 0.06 * energy ? product * product : 0
+      product > 0.06 * burstEnergy ? product * product : 0
     }
-    var changes: [RecordingModel.Change] = []
+    var transientChanges: [RecordingModel.Change] = []
     for _ in 0..<2 {
-      guard let lag = scores.indices.max(by: { scores[$0] < scores[$1] }), scores[lag] > 0 else {
+      guard let lag = scoresByLag.indices.max(by: { scoresByLag[$0] < scoresByLag[$1] }),
+        scoresByLag[lag] > 0
+      else {
         break
       }
       var change = unitTransient
-      change.signedAmount = scores[lag].squareRoot() / energy
+      change.signedAmount = scoresByLag[lag].squareRoot() / burstEnergy
       change.transientSeconds =
-        Double(lag - waveform.firstSampleIndex) / sampleRate / (1 + model.tempoDeviation)
-      changes.append(change)
-      for near in max(0, lag - 80)..<min(scores.count, lag + 80) {
-        scores[near] = 0
+        Double(lag - transientWaveform.firstSampleIndex) / sampleRate / (1 + model.tempoDeviation)
+      transientChanges.append(change)
+      for near in max(0, lag - 80)..<min(scoresByLag.count, lag + 80) {
+        scoresByLag[near] = 0
       }
     }
-    return changes
+    return transientChanges
   }
 }

@@ -19,43 +19,46 @@ struct RecordingDelaySearch {
   /// Returns the delays at which a 44 ms response explains most of the recording, in descending
   /// order.
   func candidateDelays(searchSeconds: Double) -> [Int] {
-    let signal = Array(predictor.predictedSignal([], tempo: 0)[observation.leadSampleCount...])
-    let response = RecordingResponse(
-      kind: .unconstrained, priorVarianceScale: 1_000 / max(Vector.energy(signal), 1e-30))
-    let regression = RecordingResponse.Regression(response, of: signal, rate: sampleRate)
-    let firstDelay = -Int(0.5 * sampleRate)
-    let endDelay = max(
-      firstDelay + 1,
+    let predictedSignal = Array(
+      predictor.predictedSignal([], tempo: 0)[observation.leadSampleCount...])
+    let unconstrainedResponse = RecordingResponse(
+      kind: .unconstrained, priorVarianceScale: 1_000 / max(Vector.energy(predictedSignal), 1e-30))
+    let regression = RecordingResponse.Regression(
+      unconstrainedResponse, of: predictedSignal, rate: sampleRate)
+    let firstDelaySamples = -Int(0.5 * sampleRate)
+    let endDelaySamples = max(
+      firstDelaySamples + 1,
       min(Int(searchSeconds * sampleRate), observation.samples.count - Int(0.05 * sampleRate)))
 
     // The cross-correlation at all lags, by FFT.
-    let lags = regression.tapLags
+    let tapLags = regression.tapLags
     let transformLength = FourierTransform.fastLength(
-      atLeast: signal.count + observation.samples.count + lags.count)
+      atLeast: predictedSignal.count + observation.samples.count + tapLags.count)
     var transform = FourierTransform(length: transformLength)
-    let bins = transform.forward(observation.samples.map(Float.init))
-    let correlationsByDelay = transform.correlation(bins, signal.map(Float.init)).map(Double.init)
-    let explainedEnergiesByDelay = (firstDelay..<endDelay).map { delay in
+    let recordingBins = transform.forward(observation.samples.map(Float.init))
+    let correlationsByDelay = transform.correlation(recordingBins, predictedSignal.map(Float.init))
+      .map(Double.init)
+    let explainedEnergiesByDelay = (firstDelaySamples..<endDelaySamples).map { delay in
       regression.explainedEnergy(
-        lags.map { correlationsByDelay[(delay + $0 + transformLength) % transformLength] })
+        tapLags.map { correlationsByDelay[(delay + $0 + transformLength) % transformLength] })
     }
 
     let spacingSamples = Int(Self.minimumCandidateSpacingSeconds * sampleRate)
     let minimumExplainedEnergy =
       Self.minimumExplainedPowerRatio * (explainedEnergiesByDelay.max() ?? 0)
-    var delays: [Int] = []
+    var acceptedDelays: [Int] = []
     for index in explainedEnergiesByDelay.indices.sorted(by: {
       explainedEnergiesByDelay[$0] > explainedEnergiesByDelay[$1]
     }) {
       guard explainedEnergiesByDelay[index] > minimumExplainedEnergy,
-        delays.count < Self.maximumDelayCount
+        acceptedDelays.count < Self.maximumDelayCount
       else { break }
-      let delay = firstDelay + index
-      if delays.allSatisfy({ abs($0 - delay) >= spacingSamples }) {
-        delays.append(delay)
+      let delay = firstDelaySamples + index
+      if acceptedDelays.allSatisfy({ abs($0 - delay) >= spacingSamples }) {
+        acceptedDelays.append(delay)
       }
     }
-    return delays
+    return acceptedDelays
   }
 
   /// Fits one kind of response near a delay, refining the delay within 30 ms and the tempo.
@@ -64,12 +67,15 @@ struct RecordingDelaySearch {
     var model = RecordingModel(
       delaySamples: delay, response: RecordingResponse(kind: kind, priorVarianceScale: 0),
       whitenerTaps: whitener)
-    let signal = predictor.whitenedSamples(predictor.predictedSignal([], tempo: 0), by: whitener)
-    predictor.fitResponse(of: &model, to: signal)
+    let whitenedSignal = predictor.whitenedSamples(
+      predictor.predictedSignal([], tempo: 0), by: whitener)
+    predictor.fitResponse(of: &model, to: whitenedSignal)
     let isRoom = kind == .anyRoom
-    let searches = isRoom ? [(reach: 60, step: 12), (5, 5)] : [(reach: 60, step: 6), (5, 2)]
-    for (reach, step) in searches {
-      let regression = RecordingResponse.Regression(model.response, of: signal, rate: sampleRate)
+    let delayGridSearches =
+      isRoom ? [(reach: 60, step: 12), (5, 5)] : [(reach: 60, step: 6), (5, 2)]
+    for (reach, step) in delayGridSearches {
+      let regression = RecordingResponse.Regression(
+        model.response, of: whitenedSignal, rate: sampleRate)
       let center = model.delaySamples
       var bestEvidence = -Double.infinity
       for shift in stride(from: -reach, through: reach, by: step) {
@@ -82,7 +88,7 @@ struct RecordingDelaySearch {
         }
       }
       model.response = RecordingResponse(kind: kind, priorVarianceScale: 0)
-      predictor.fitResponse(of: &model, to: signal)
+      predictor.fitResponse(of: &model, to: whitenedSignal)
     }
     fitTempo(of: &model)
     return model
@@ -91,7 +97,7 @@ struct RecordingDelaySearch {
   /// Refines the tempo within ±300 ppm, the typical deviation between two clocks.
   private func fitTempo(of model: inout RecordingModel) {
     guard reference.durationSeconds > 1.5 else { return }
-    let recorded = predictor.whitenedExcerpt(of: model)
+    let whitenedExcerpt = predictor.whitenedExcerpt(of: model)
     for step in [1e-4, 5e-5, 2.5e-5] {
       let center = model.tempoDeviation
       for offset in [-2 * step, -step, step, 2 * step] {
@@ -99,7 +105,7 @@ struct RecordingDelaySearch {
         guard abs(tempo) <= 3e-4 else { continue }
         let signal = predictor.whitenedSamples(
           predictor.predictedSignal([], tempo: tempo), by: model.whitenerTaps)
-        let fit = model.response.fit(signal, to: recorded, rate: sampleRate)
+        let fit = model.response.fit(signal, to: whitenedExcerpt, rate: sampleRate)
         guard fit.logEvidence > model.responseFit.logEvidence else { continue }
         model.tempoDeviation = tempo
         model.responseFit = fit

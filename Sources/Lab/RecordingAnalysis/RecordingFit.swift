@@ -122,19 +122,19 @@ struct RecordingFit {
     let sampleCount = recordingExcerpt.count
     let firstFittedSample = min(Self.whitenerTapCount, sampleCount)
     let middleSample = Double(sampleCount) / 2
-    var columns = [[Float](repeating: 1, count: sampleCount)]
+    var nuisanceWaveforms = [[Float](repeating: 1, count: sampleCount)]
     for hertz in frequencies {
       let phaseIncrement = 2 * .pi * hertz / sampleRate
       let cosines = (0..<sampleCount).map { cos(phaseIncrement * Double($0)) }
       let sines = (0..<sampleCount).map { sin(phaseIncrement * Double($0)) }
       let slopes = (0..<sampleCount).map { (Double($0) - middleSample) / max(1, middleSample) }
-      columns.append(cosines.map { Float($0) })
-      columns.append(sines.map { Float($0) })
-      columns.append(zip(cosines, slopes).map { Float($0 * $1) })
-      columns.append(zip(sines, slopes).map { Float($0 * $1) })
+      nuisanceWaveforms.append(cosines.map { Float($0) })
+      nuisanceWaveforms.append(sines.map { Float($0) })
+      nuisanceWaveforms.append(zip(cosines, slopes).map { Float($0 * $1) })
+      nuisanceWaveforms.append(zip(sines, slopes).map { Float($0 * $1) })
     }
     // A filter maps the space of such columns to itself, so they need no whitening.
-    nuisanceColumns = columns.map {
+    nuisanceColumns = nuisanceWaveforms.map {
       var column = DesignColumn(
         firstSampleIndex: firstFittedSample, samples: Array($0[firstFittedSample...]))
       column.silence(excludedRanges)
@@ -198,39 +198,41 @@ struct RecordingFit {
   ///
   /// - Parameter isWhitened: Pass false to leave out the whitening filter.
   func solve(isWhitened: Bool = true) -> Solution {
-    let taps = isWhitened ? whitenerTaps : [1]
-    var observed = Vector.filtered(recordingExcerpt, by: taps)
-    Vector.zero(&observed, in: 0..<Self.whitenerTapCount)
+    let filterTaps = isWhitened ? whitenerTaps : [1]
+    var whitenedRecording = Vector.filtered(recordingExcerpt, by: filterTaps)
+    Vector.zero(&whitenedRecording, in: 0..<Self.whitenerTapCount)
     for range in excludedRanges {
-      Vector.zero(&observed, in: range)
+      Vector.zero(&whitenedRecording, in: range)
     }
-    let columns = waveformGroupColumns().map { column in
-      var column = column.whitened(by: taps, count: recordingExcerpt.count)
+    let groupColumns = waveformGroupColumns().map { column in
+      var column = column.whitened(by: filterTaps, count: recordingExcerpt.count)
       column.silence(excludedRanges)
       return column
     }
-    let equations = normalEquations(columns, observed: observed)
-    var matrix = equations.matrix
-    matrix.factorize()
-    let gains = matrix.solution(of: equations.rightSide)
+    let equations = normalEquations(groupColumns, observed: whitenedRecording)
+    var normalMatrix = equations.matrix
+    normalMatrix.factorize()
+    let columnGains = normalMatrix.solution(of: equations.rightSide)
 
-    let observedEnergy = Vector.energy(observed)
-    let columnEnergies = columns.map { Vector.energy($0.samples) }
-    let minimumEnergy = Self.minimumWaveformEnergyRatio * (columnEnergies.max() ?? 0)
-    for (column, gain) in zip(nuisanceColumns, gains[columns.count...]) {
-      column.add(to: &observed, times: -gain)
+    let recordingEnergy = Vector.energy(whitenedRecording)
+    let columnEnergies = groupColumns.map { Vector.energy($0.samples) }
+    let minimumColumnEnergy = Self.minimumWaveformEnergyRatio * (columnEnergies.max() ?? 0)
+    for (column, gain) in zip(nuisanceColumns, columnGains[groupColumns.count...]) {
+      column.add(to: &whitenedRecording, times: -gain)
     }
-    var residual = observed
-    for (column, gain) in zip(columns, gains) {
-      column.add(to: &residual, times: -gain)
+    var whitenedResidual = whitenedRecording
+    for (column, gain) in zip(groupColumns, columnGains) {
+      column.add(to: &whitenedResidual, times: -gain)
     }
     return Solution(
-      groupGains: Array(gains[..<columns.count]),
-      standardErrors: columns.indices.map {
-        columnEnergies[$0] > minimumEnergy ? matrix.inverseDiagonalRoot(at: $0) : .infinity
+      groupGains: Array(columnGains[..<groupColumns.count]),
+      standardErrors: groupColumns.indices.map {
+        columnEnergies[$0] > minimumColumnEnergy
+          ? normalMatrix.inverseDiagonalRoot(at: $0) : .infinity
       },
-      whitenedResidual: residual, whitenedColumns: columns, humFreeRecording: observed,
-      whitenedRecordingEnergy: observedEnergy)
+      whitenedResidual: whitenedResidual, whitenedColumns: groupColumns,
+      humFreeRecording: whitenedRecording,
+      whitenedRecordingEnergy: recordingEnergy)
   }
 
   /// Returns the normal equations of the least-squares problem.
@@ -240,22 +242,23 @@ struct RecordingFit {
   private func normalEquations(
     _ columns: [DesignColumn], observed: [Float]
   ) -> (matrix: SkylineMatrix, rightSide: [Double]) {
-    var matrix = SkylineMatrix()
+    var normalMatrix = SkylineMatrix()
     var rightSide: [Double] = []
     for (index, column) in columns.enumerated() {
       let firstOverlap = (0..<index).first {
         columns[$0].recordingRange.overlaps(column.recordingRange) && !column.samples.isEmpty
       }
       let first = firstOverlap ?? index
-      matrix.appendRow((first...index).map { column.dotProduct(columns[$0]) }, startingAt: first)
+      normalMatrix.appendRow(
+        (first...index).map { column.dotProduct(columns[$0]) }, startingAt: first)
       rightSide.append(column.dotProduct(observed))
     }
     for (index, nuisance) in nuisanceColumns.enumerated() {
-      matrix.appendRow(
+      normalMatrix.appendRow(
         columns.map { nuisance.dotProduct($0) } + nuisanceProducts[index], startingAt: 0)
       rightSide.append(nuisance.dotProduct(observed))
     }
-    return (matrix, rightSide)
+    return (normalMatrix, rightSide)
   }
 
   /// Returns the predominant gain of the reference: the mean of the largest set of gains that
@@ -263,8 +266,8 @@ struct RecordingFit {
   private static func commonGain(
     _ gains: [Double], standardErrors: [Double], sigma: Double
   ) -> Double {
-    let weights = standardErrors.map { 1 / max($0 * $0, 1e-24) }
-    let maximumWeight = 4 * Statistics.median(of: weights)
+    let inverseVariances = standardErrors.map { 1 / max($0 * $0, 1e-24) }
+    let maximumWeight = 4 * Statistics.median(of: inverseVariances)
     var bestGain = (score: 0.0, gain: 0.0)
     for (gain, error) in zip(gains, standardErrors) where gain > 0 {
       var votes = 0.0
@@ -277,7 +280,7 @@ struct RecordingFit {
         let clarity =
           gain / max(1e-30, 2 * RecordingThreshold.minimumZScore * sigma * standardErrors[index])
         votes += min(1, clarity * clarity)
-        let weight = min(weights[index], maximumWeight)
+        let weight = min(inverseVariances[index], maximumWeight)
         totalWeight += weight
         sum += weight * gains[index]
       }
@@ -293,10 +296,10 @@ struct RecordingFit {
   /// Returns the standard deviation of the noise in a whitened residual: the root of the median
   /// power of blocks of 25 ms.
   static func noiseDeviation(of residual: [Float]) -> Double {
-    let powers = stride(from: 0, to: residual.count - 99, by: 100).map {
+    let blockPowers = stride(from: 0, to: residual.count - 99, by: 100).map {
       Vector.energy(residual, $0..<$0 + 100) / 100
     }
-    return max(1e-12, (Statistics.median(of: powers) * 1.007).squareRoot())
+    return max(1e-12, (Statistics.median(of: blockPowers) * 1.007).squareRoot())
   }
 
   // MARK: - Placement
@@ -334,39 +337,44 @@ struct RecordingFit {
   private func blockShifts(
     of fitted: [Float], _ solution: Solution, sigma: Double
   ) -> [BlockShift] {
-    var shifts = estimatedBlockShifts(of: fitted, solution)
-    let minimumWeight = 1e-4 * (shifts.map(\.inverseVariance).max() ?? 0)
-    shifts.removeAll { $0.inverseVariance <= minimumWeight }
+    var significantShifts = estimatedBlockShifts(of: fitted, solution)
+    let minimumInverseVariance = 1e-4 * (significantShifts.map(\.inverseVariance).max() ?? 0)
+    significantShifts.removeAll { $0.inverseVariance <= minimumInverseVariance }
     if !waveformsExcludedFromAlignment.isEmpty {
-      let determining = shifts.filter { shift in
+      let determining = significantShifts.filter { shift in
         guard shift.columnIndex >= 0 else { return false }
         let group = reference.indistinguishableWaveformGroups[shift.columnIndex]
         return !group.contains { waveformsExcludedFromAlignment.contains($0) }
       }
       if Set(determining.map(\.columnIndex)).count > 1 {
-        shifts = determining
+        significantShifts = determining
       }
     }
     // The model is accurate to 10 µs at best.
-    for index in shifts.indices {
-      shifts[index].inverseVariance = min(shifts[index].inverseVariance / (sigma * sigma), 1e10)
+    for index in significantShifts.indices {
+      significantShifts[index].inverseVariance = min(
+        significantShifts[index].inverseVariance / (sigma * sigma), 1e10)
     }
-    let maximumWeight = 9 * Statistics.median(of: shifts.map(\.inverseVariance))
-    let blockCountsByColumn = shifts.reduce(into: [:]) { $0[$1.columnIndex, default: 0.0] += 1 }
-    for index in shifts.indices {
-      shifts[index].inverseVariance = min(shifts[index].inverseVariance, maximumWeight)
-      shifts[index].eventWeight = 1 / (blockCountsByColumn[shifts[index].columnIndex] ?? 1)
+    let maximumInverseVariance = 9 * Statistics.median(of: significantShifts.map(\.inverseVariance))
+    let blockCountsByColumn = significantShifts.reduce(into: [:]) {
+      $0[$1.columnIndex, default: 0.0] += 1
     }
-    return shifts
+    for index in significantShifts.indices {
+      significantShifts[index].inverseVariance = min(
+        significantShifts[index].inverseVariance, maximumInverseVariance)
+      significantShifts[index].eventWeight =
+        1 / (blockCountsByColumn[significantShifts[index].columnIndex] ?? 1)
+    }
+    return significantShifts
   }
 
   /// Returns, for each block, the index of the column that has most of its energy, or -1.
   private func dominantColumns(_ columns: [DesignColumn], blockLength: Int, count: Int) -> [Int] {
-    var dominantColumns = [(energy: Double, column: Int)](repeating: (0, -1), count: count)
+    var dominantColumnsByBlock = [(energy: Double, column: Int)](repeating: (0, -1), count: count)
     for (index, column) in columns.enumerated() where !column.samples.isEmpty {
       let firstBlock = max(0, column.firstSampleIndex - 1) / blockLength
       let lastBlock = max(0, column.recordingRange.upperBound - 1) / blockLength
-      for block in firstBlock...lastBlock where block < dominantColumns.count {
+      for block in firstBlock...lastBlock where block < dominantColumnsByBlock.count {
         let samples = 1 + block * blockLength..<1 + (block + 1) * blockLength
         let overlap = samples.clamped(to: column.recordingRange)
         guard !overlap.isEmpty else { continue }
@@ -374,12 +382,12 @@ struct RecordingFit {
           column.samples,
           overlap.lowerBound - column.firstSampleIndex..<overlap.upperBound
             - column.firstSampleIndex)
-        if energy > dominantColumns[block].energy {
-          dominantColumns[block] = (energy, index)
+        if energy > dominantColumnsByBlock[block].energy {
+          dominantColumnsByBlock[block] = (energy, index)
         }
       }
     }
-    return dominantColumns.map(\.column)
+    return dominantColumnsByBlock.map(\.column)
   }
 
   /// Returns the shift of each block, estimated by linearizing the fitted signal.
@@ -392,8 +400,8 @@ struct RecordingFit {
     let dominantColumnIndices = dominantColumns(
       solution.whitenedColumns, blockLength: blockSampleCount,
       count: fitted.count / blockSampleCount + 1)
-    let halfRate = Float(sampleRate / 2)
-    var shifts: [BlockShift] = []
+    let halfSampleRate = Float(sampleRate / 2)
+    var blockShifts: [BlockShift] = []
     for start in stride(from: 1, to: fitted.count - blockSampleCount, by: blockSampleCount) {
       var xx = Float(1e-30)
       var dx = Float(0)
@@ -403,7 +411,7 @@ struct RecordingFit {
       unsafe fitted.withUnsafeBufferPointer { x in
         unsafe solution.whitenedResidual.withUnsafeBufferPointer { r in
           for i in start..<start + blockSampleCount {
-            let d = unsafe (x[i + 1] - x[i - 1]) * halfRate
+            let d = unsafe (x[i + 1] - x[i - 1]) * halfSampleRate
             unsafe xx += x[i] * x[i]
             unsafe dx += d * x[i]
             dd += d * d
@@ -415,14 +423,14 @@ struct RecordingFit {
       let levelRatio = dx / xx
       let weight = Double(dd - levelRatio * dx)
       guard weight > 0 else { continue }
-      shifts.append(
+      blockShifts.append(
         BlockShift(
           centerSeconds: (Double(start) + Double(blockSampleCount) / 2) / sampleRate
             - placement.delaySeconds,
           shiftSeconds: -Double(rd - levelRatio * rx) / weight,
           inverseVariance: weight, columnIndex: dominantColumnIndices[start / blockSampleCount]))
     }
-    return shifts
+    return blockShifts
   }
 
   /// A line through block shifts: offset + slope · (time − center).
@@ -444,7 +452,7 @@ struct RecordingFit {
   /// distribution. Long and short events have the same weight in the scale.
   private static func robustLine(through shifts: [BlockShift]) -> ShiftLine? {
     let eventWeights = shifts.map(\.eventWeight)
-    func robustness(_ residuals: [Double]) -> [Double] {
+    func robustnessWeights(_ residuals: [Double]) -> [Double] {
       let scale = 1e-4 + 2 * Statistics.median(of: residuals, weights: eventWeights)
       return residuals.map {
         1 / ((1 + ($0 / scale) * ($0 / scale)) * (1 + ($0 / scale) * ($0 / scale)))
@@ -452,64 +460,66 @@ struct RecordingFit {
     }
     let medianShiftSeconds = Statistics.median(
       of: shifts.map(\.shiftSeconds), weights: eventWeights)
-    var factors = robustness(shifts.map { abs($0.shiftSeconds - medianShiftSeconds) })
-    var line = ShiftLine()
+    var shiftWeights = robustnessWeights(shifts.map { abs($0.shiftSeconds - medianShiftSeconds) })
+    var shiftLine = ShiftLine()
     for _ in 0..<8 {
       var sum = 0.0
       var times = 0.0
-      for (shift, factor) in zip(shifts, factors) {
+      for (shift, factor) in zip(shifts, shiftWeights) {
         sum += shift.inverseVariance * factor
         times += shift.inverseVariance * factor * shift.centerSeconds
       }
       guard sum > 0 else { return nil }
-      line.centerSeconds = times / sum
-      line.weightedTimeSquareSum = 0
+      shiftLine.centerSeconds = times / sum
+      shiftLine.weightedTimeSquareSum = 0
       var product = 0.0
       var seconds = 0.0
-      for (shift, factor) in zip(shifts, factors) {
+      for (shift, factor) in zip(shifts, shiftWeights) {
         let weight = shift.inverseVariance * factor
-        let time = shift.centerSeconds - line.centerSeconds
-        line.weightedTimeSquareSum += weight * time * time
+        let time = shift.centerSeconds - shiftLine.centerSeconds
+        shiftLine.weightedTimeSquareSum += weight * time * time
         product += weight * time * shift.shiftSeconds
         seconds += weight * shift.shiftSeconds
       }
-      line.shiftPerSecond =
-        line.weightedTimeSquareSum > 0 ? product / line.weightedTimeSquareSum : 0
-      line.offsetSeconds = seconds / sum
-      factors = robustness(shifts.map { abs(line.residual(of: $0)) })
+      shiftLine.shiftPerSecond =
+        shiftLine.weightedTimeSquareSum > 0 ? product / shiftLine.weightedTimeSquareSum : 0
+      shiftLine.offsetSeconds = seconds / sum
+      shiftWeights = robustnessWeights(shifts.map { abs(shiftLine.residual(of: $0)) })
     }
-    return line
+    return shiftLine
   }
 
   /// Corrects the delay and the tempo of the placement by a robust line through the shifts.
   private mutating func updatePlacement(from shifts: [BlockShift]) {
-    guard let line = Self.robustLine(through: shifts) else { return }
+    guard let shiftLine = Self.robustLine(through: shifts) else { return }
     // If shifts scatter more than noise explains, the accuracy of the model limits them. The median
     // of a squared standard normal variable is 0.455.
     let medianWeightedSquare = Statistics.median(
       of: shifts.map {
-        let residual = line.residual(of: $0)
+        let residual = shiftLine.residual(of: $0)
         return residual * residual * $0.inverseVariance
       })
-    let excessVariance = max(1, medianWeightedSquare / 0.455)
+    let excessVarianceFactor = max(1, medianWeightedSquare / 0.455)
     tempoStandardError =
-      line.weightedTimeSquareSum > 0
-      ? (excessVariance / line.weightedTimeSquareSum).squareRoot() : .infinity
+      shiftLine.weightedTimeSquareSum > 0
+      ? (excessVarianceFactor / shiftLine.weightedTimeSquareSum).squareRoot() : .infinity
     // A normal prior about zero: other tempos are rare, and misfits are no evidence of one.
     let priorInverseVariance =
-      excessVariance / (Self.maximumClockTempoDeviation * Self.maximumClockTempoDeviation)
-    var slope =
-      (line.shiftPerSecond * line.weightedTimeSquareSum - priorInverseVariance
-        * placement.tempoDeviation) / max(1e-30, line.weightedTimeSquareSum + priorInverseVariance)
+      excessVarianceFactor / (Self.maximumClockTempoDeviation * Self.maximumClockTempoDeviation)
+    var tempoCorrection =
+      (shiftLine.shiftPerSecond * shiftLine.weightedTimeSquareSum - priorInverseVariance
+        * placement.tempoDeviation)
+      / max(1e-30, shiftLine.weightedTimeSquareSum + priorInverseVariance)
     if tempoStandardError > 0.01 {
-      slope = -placement.tempoDeviation
+      tempoCorrection = -placement.tempoDeviation
     }
-    slope = min(max(slope, -0.01), 0.01)
-    let delayCorrectionSeconds = min(max(line.offsetSeconds, -0.003), 0.003)
-    let tempo = min(
-      max(placement.tempoDeviation + slope, -maximumTempoDeviation), maximumTempoDeviation)
+    tempoCorrection = min(max(tempoCorrection, -0.01), 0.01)
+    let delayCorrectionSeconds = min(max(shiftLine.offsetSeconds, -0.003), 0.003)
+    let correctedTempo = min(
+      max(placement.tempoDeviation + tempoCorrection, -maximumTempoDeviation), maximumTempoDeviation
+    )
     placement.delaySeconds +=
-      delayCorrectionSeconds - (tempo - placement.tempoDeviation) * line.centerSeconds
-    placement.tempoDeviation = tempo
+      delayCorrectionSeconds - (correctedTempo - placement.tempoDeviation) * shiftLine.centerSeconds
+    placement.tempoDeviation = correctedTempo
   }
 }

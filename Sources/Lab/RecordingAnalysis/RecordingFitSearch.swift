@@ -50,8 +50,8 @@ struct RecordingFitSearch {
   }
 
   private mutating func explainAtPlacements(in alignment: RecordingAlignment) {
-    let search = RecordingSearch(reference: reference, recording: recording)
-    for placement in search.placements(in: alignment).flatMap(\.tempoAlternatives) {
+    let placementSearch = RecordingSearch(reference: reference, recording: recording)
+    for placement in placementSearch.placements(in: alignment).flatMap(\.tempoAlternatives) {
       let modelFit = RecordingModelFit(placement, original: reference, limit: currentCostLimit)
       if let shift = modelFit.commonTimeShiftSeconds {
         // If most events share a shift, it belongs to the placement; another event moved instead.

@@ -92,13 +92,15 @@ struct RecordingObservation {
 
   /// Returns the excerpt of another signal of the same length as the recording.
   func excerpt(of signal: [Double], at delay: Int) -> [Double] {
-    let first = delay - leadSampleCount
-    let lowerBound = max(0, first)
-    let upperBound = max(lowerBound, min(signal.count, first + excerptSampleCount))
-    var excerpt = [Double](repeating: 0, count: excerptSampleCount)
-    excerpt.replaceSubrange(
-      lowerBound - first..<upperBound - first, with: signal[lowerBound..<upperBound])
-    return excerpt
+    let firstExcerptSample = delay - leadSampleCount
+    let firstCopiedSample = max(0, firstExcerptSample)
+    let endCopiedSample = max(
+      firstCopiedSample, min(signal.count, firstExcerptSample + excerptSampleCount))
+    var excerptSamples = [Double](repeating: 0, count: excerptSampleCount)
+    excerptSamples.replaceSubrange(
+      firstCopiedSample - firstExcerptSample..<endCopiedSample - firstExcerptSample,
+      with: signal[firstCopiedSample..<endCopiedSample])
+    return excerptSamples
   }
 
   /// Returns a filter that whitens the noise and the expected model error for a delay.
@@ -107,12 +109,12 @@ struct RecordingObservation {
       of: excerpt(at: delay).map(Float.init), quantile: nil)
     let powerFloor =
       1e-4 * (excerptSpectrum.binPowers.max() ?? 0) * Self.modelErrorPowerFraction + 1e-20
-    var spectrum = noiseDensity
-    for bin in spectrum.binPowers.indices {
-      spectrum.binPowers[bin] +=
+    var noiseSpectrum = noiseDensity
+    for bin in noiseSpectrum.binPowers.indices {
+      noiseSpectrum.binPowers[bin] +=
         Self.modelErrorPowerFraction * excerptSpectrum.binPowers[bin] + powerFloor
     }
-    return spectrum.whiteningFilter(order: Self.whitenerOrder).map(Double.init)
+    return noiseSpectrum.whiteningFilter(order: Self.whitenerOrder).map(Double.init)
   }
 }
 

@@ -80,10 +80,10 @@ struct RecordingModelFit {
     _ placement: RecordingSearch.FittedPlacement, original originalReference: RecordingReference,
     hypothesis: ChangedEventSearch.Hypothesis? = nil, limit: Double
   ) {
-    let refined = placement.withEstimatedNoise()
-    let stretched = hypothesis == nil ? refined.stretchedAlternative() : nil
-    fittedPlacement = stretched ?? refined
-    self.originalReference = stretched?.fit.reference ?? originalReference
+    let refinedPlacement = placement.withEstimatedNoise()
+    let stretchedPlacement = hypothesis == nil ? refinedPlacement.stretchedAlternative() : nil
+    fittedPlacement = stretchedPlacement ?? refinedPlacement
+    self.originalReference = stretchedPlacement?.fit.reference ?? originalReference
     self.changedEventHypothesis = hypothesis
     burstDetector = BurstDetector(
       rate: originalReference.sampleRate,
@@ -91,9 +91,10 @@ struct RecordingModelFit {
     residual = RecordingResidual(fittedPlacement.fit)
     guard commonGain > 0 else { return }
     measureDetectability()
-    if let index = hypothesis?.waveformIndex {
+    if let changedWaveformIndex = hypothesis?.waveformIndex {
       // Gain and placement remain those of the hypothesis.
-      residual.replaceWaveform(at: index, with: originalReference.waveforms[index])
+      residual.replaceWaveform(
+        at: changedWaveformIndex, with: originalReference.waveforms[changedWaveformIndex])
     }
     guard findChanges(limit: limit) else { return }
     simplifyChanges()
@@ -164,25 +165,26 @@ struct RecordingModelFit {
   /// Returns the change or the added sound with the highest score.
   private func bestCandidate() -> RecordingChange? {
     let estimator = estimator
-    let unchanged = detectableWaveformIndices.filter { index in
+    let unchangedIndices = detectableWaveformIndices.filter { index in
       !changes.contains { $0.waveformIndex == index }
     }
-    let candidates = unchanged.flatMap { index in
+    let changeCandidates = unchangedIndices.flatMap { index in
       independentChanges(for: index, estimator)
     }
-    let best = candidates.max { $0.penalizedImprovement < $1.penalizedImprovement }
+    let bestChange = changeCandidates.max { $0.penalizedImprovement < $1.penalizedImprovement }
     let additionEstimator = additionEstimator
-    guard let burst = additionEstimator.strongestBurst(of: burstDetector),
-      isIndependent(burst.paddedSampleRange, score: burst.detectionScore)
-    else { return best }
+    guard let strongestBurst = additionEstimator.strongestBurst(of: burstDetector),
+      isIndependent(strongestBurst.paddedSampleRange, score: strongestBurst.detectionScore)
+    else { return bestChange }
     // A changed event also leaves bursts in the residual.
-    let overlapsBest = best.map { best in
-      best.explainedRange.lowerBound - 60 < burst.paddedSampleRange.upperBound
-        && burst.paddedSampleRange.lowerBound < best.explainedRange.upperBound + 60
+    let overlapsBest = bestChange.map { bestChange in
+      bestChange.explainedRange.lowerBound - 60 < strongestBurst.paddedSampleRange.upperBound
+        && strongestBurst.paddedSampleRange.lowerBound < bestChange.explainedRange.upperBound + 60
     }
     let minimumScoreRatio = overlapsBest == true ? Self.minimumAddedSoundScoreRatio : 1
-    let isClearer = burst.detectionScore > (best?.penalizedImprovement ?? 0) * minimumScoreRatio
-    return isClearer ? additionEstimator.addedSound(from: burst) : best
+    let isBurstClearer =
+      strongestBurst.detectionScore > (bestChange?.penalizedImprovement ?? 0) * minimumScoreRatio
+    return isBurstClearer ? additionEstimator.addedSound(from: strongestBurst) : bestChange
   }
 
   /// Returns the changes of an event that are not part of the residual of earlier changes.
@@ -229,14 +231,15 @@ struct RecordingModelFit {
   ///
   /// Events with a changed time or frequency don't determine the placement.
   private mutating func fitChanges(rounds: Int) {
-    var waveforms = originalReference.waveforms
+    var changedWaveforms = originalReference.waveforms
     for change in changes {
       guard let index = change.waveformIndex else { continue }
-      waveforms[index] = change.changedWaveform ?? originalReference.waveforms[index].scaled(by: 0)
+      changedWaveforms[index] =
+        change.changedWaveform ?? originalReference.waveforms[index].scaled(by: 0)
     }
-    residual.fit.reference.waveforms = waveforms
-    let additions = changes.filter { $0.waveformIndex == nil }
-    residual.fit.excludedRanges = additions.compactMap(\.excludedRange)
+    residual.fit.reference.waveforms = changedWaveforms
+    let addedSounds = changes.filter { $0.waveformIndex == nil }
+    residual.fit.excludedRanges = addedSounds.compactMap(\.excludedRange)
     let movedChanges = changes.filter { $0.kind == .frequency || $0.kind == .time }
     residual.fit.waveformsExcludedFromAlignment = Set(movedChanges.compactMap(\.waveformIndex))
     residual.fit.refinePlacement(rounds: rounds)
@@ -256,7 +259,7 @@ struct RecordingModelFit {
   /// Refines frequencies and times. Returns true if a change explains more than before.
   private mutating func refineChanges() -> Bool {
     let estimator = estimator
-    var isImproved = false
+    var hasImprovedChange = false
     for kind in [RecordingChange.Kind.frequency, .time] {
       for position in changes.indices where changes[position].kind == kind {
         guard let index = changes[position].waveformIndex else { continue }
@@ -267,10 +270,10 @@ struct RecordingModelFit {
           : estimator.refinedFrequency(in: neighborhood, near: changes[position])
         guard let refined else { continue }
         changes[position] = refined
-        isImproved = true
+        hasImprovedChange = true
       }
     }
-    return isImproved
+    return hasImprovedChange
   }
 
   // MARK: - Simplification
@@ -288,9 +291,9 @@ struct RecordingModelFit {
       removeChange(at: position, rounds: 2)
     }
     // If a changed event can have the common gain, it contributes to that gain.
-    let variants = EventVariants(reference: originalReference)
+    let eventVariants = EventVariants(reference: originalReference)
     for position in changes.indices {
-      guard let waveform = variants.waveform(of: changes[position]) else { continue }
+      guard let waveform = eventVariants.waveform(of: changes[position]) else { continue }
       simplify(at: position) {
         $0.changes[position].changedWaveform = waveform
         $0.fitChanges(rounds: 2)
@@ -316,18 +319,19 @@ struct RecordingModelFit {
   @discardableResult private mutating func simplify(
     at position: Int, by change: (inout Self) -> Void
   ) -> Bool {
-    let excludedCount = Double(changes[position].excludedRange?.count ?? 0)
-    let tolerance =
+    let excludedSampleCount = Double(changes[position].excludedRange?.count ?? 0)
+    let energyTolerance =
       RecordingThreshold.minimumZScore * RecordingThreshold.minimumZScore
-      + 3 * (2 * excludedCount).squareRoot()
+      + 3 * (2 * excludedSampleCount).squareRoot()
       + RecordingThreshold.minimumEventEnergyFraction * changes[position].explainedEnergyRatio
-    var simplified = self
-    change(&simplified)
-    let sigma = residual.noiseDeviation
+    var simplifiedFit = self
+    change(&simplifiedFit)
+    let noiseSigma = residual.noiseDeviation
     let excessEnergyIncrease =
-      simplified.excessResidualEnergy(sigma: sigma) - excessResidualEnergy(sigma: sigma)
-    guard excessEnergyIncrease < tolerance else { return false }
-    self = simplified
+      simplifiedFit.excessResidualEnergy(sigma: noiseSigma)
+      - excessResidualEnergy(sigma: noiseSigma)
+    guard excessEnergyIncrease < energyTolerance else { return false }
+    self = simplifiedFit
     return true
   }
 
@@ -346,23 +350,23 @@ struct RecordingModelFit {
   private mutating func decideOutcome() {
     let eventChanges = changes.filter { $0.waveformIndex != nil }
     let absentEventChanges = eventChanges.filter { $0.kind == .missing || $0.kind == .spectrum }
-    let absentIndices = Set(absentEventChanges.map(\.indexedEvent.compositionIndex))
+    let absentEventIndices = Set(absentEventChanges.map(\.indexedEvent.compositionIndex))
     let presentWaveformIndices = detectableWaveformIndices.filter {
-      !absentIndices.contains(originalReference.waveforms[$0].indexedEvent.compositionIndex)
+      !absentEventIndices.contains(originalReference.waveforms[$0].indexedEvent.compositionIndex)
         && !isEventReplaced($0)
     }
-    func energy(_ indices: [Int]) -> Double {
+    func waveformEnergy(_ indices: [Int]) -> Double {
       indices.reduce(0) { $0 + originalReference.waveforms[$1].sampleEnergy }
     }
     let hasMostEnergy =
-      energy(presentWaveformIndices) >= Self.minimumPresentEnergyFraction
-      * energy(detectableWaveformIndices)
+      waveformEnergy(presentWaveformIndices) >= Self.minimumPresentEnergyFraction
+      * waveformEnergy(detectableWaveformIndices)
     totalChangeCost = costOfChanges(
       isSupported: presentWaveformIndices.count >= Self.minimumUnchangedEventCount && hasMostEnergy)
 
     let waveformCount = Double(originalReference.waveforms.count)
-    let additions = changes.filter { $0.waveformIndex == nil }
-    let additionPeak = additions.map { pow(10, $0.signedAmount / 20) }.max() ?? 0
+    let addedSounds = changes.filter { $0.waveformIndex == nil }
+    let addedPeakMagnitude = addedSounds.map { pow(10, $0.signedAmount / 20) }.max() ?? 0
     let hasMostEvents =
       Double(presentWaveformIndices.count) > 0.5 * Double(detectableWaveformIndices.count)
     containsReference =
@@ -370,7 +374,7 @@ struct RecordingModelFit {
       && (waveformCount <= 3
         || Double(eventChanges.count) <= Self.maximumChangedEventFraction * waveformCount)
       && commonGain * originalReference.peakMagnitude >= Self.minimumReferencePeakRatio
-        * additionPeak
+        * addedPeakMagnitude
       && coherence >= Self.minimumCoherence
     allowsEventComparison = explainsRecording || coherence >= Self.minimumReliableCoherence
   }
@@ -379,23 +383,23 @@ struct RecordingModelFit {
   ///
   /// - Parameter isSupported: Pass true if enough events are unchanged.
   private func costOfChanges(isSupported: Bool) -> Double {
-    var cost = changes.reduce(0.0) { sum, change in
+    var changeCost = changes.reduce(0.0) { sum, change in
       switch change.kind {
       case .spectrum: sum + 2.5
       case .frequency, .time: sum + 1.2
       default: sum + 1
       }
     }
-    let penalties = changes.reduce(0) { $0 + $1.ambiguityPenalty }
-    cost += penalties * (isSupported ? Self.penaltyFactorWithUnchangedEvents : 1)
+    let ambiguityPenaltySum = changes.reduce(0) { $0 + $1.ambiguityPenalty }
+    changeCost += ambiguityPenaltySum * (isSupported ? Self.penaltyFactorWithUnchangedEvents : 1)
     // In a short pattern, a change of any event is more likely than another tempo.
     if !fit.isLimitedToClockDeviation || fittedPlacement.pitchPreservingStretch != 1 {
-      cost += originalReference.hasNegligibleClockDrift ? 1.5 : 0.5
+      changeCost += originalReference.hasNegligibleClockDrift ? 1.5 : 0.5
     }
     if fittedPlacement.polaritySign < 0 {
-      cost += 0.1
+      changeCost += 0.1
     }
-    return cost
+    return changeCost
   }
 
   /// Returns true if added sounds or another waveform replace most of an event.
@@ -415,10 +419,11 @@ struct RecordingModelFit {
   /// The time by which most moved events shifted alike, in seconds, or nil if they moved
   /// differently.
   var commonTimeShiftSeconds: Double? {
-    let shifts = changes.filter { $0.kind == .time }.map(\.signedAmount)
-    let medianShiftSeconds = Statistics.median(of: shifts)
-    let similarShiftCount = shifts.filter { abs($0 - medianShiftSeconds) < 0.002 }.count
-    return similarShiftCount > 1 && 2 * similarShiftCount > shifts.count ? medianShiftSeconds : nil
+    let timeShiftsSeconds = changes.filter { $0.kind == .time }.map(\.signedAmount)
+    let medianShiftSeconds = Statistics.median(of: timeShiftsSeconds)
+    let similarShiftCount = timeShiftsSeconds.filter { abs($0 - medianShiftSeconds) < 0.002 }.count
+    return similarShiftCount > 1 && 2 * similarShiftCount > timeShiftsSeconds.count
+      ? medianShiftSeconds : nil
   }
 
   /// Returns true if this explanation is preferable to an alternative.

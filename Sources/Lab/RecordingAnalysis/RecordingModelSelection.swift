@@ -47,22 +47,24 @@ package struct RecordingModelSelection {
   /// - Returns: Nil if the events of the pattern cannot be rendered, or if the recording is shorter
   ///   than 0.2 s.
   init?(_ pair: RecordingPair, searchSeconds: Double) {
-    let recording = LowRateSignal(
+    let lowRateRecording = LowRateSignal(
       of: pair.recording.mono, decimatedRate: pair.recording.rate,
       targetRate: Self.analysisSampleRate)
     guard let reference = RecordingReference(pair.referenceSource, target: Self.analysisSampleRate),
       !reference.waveforms.isEmpty,
       let renderer = reference.eventRenderer,
-      abs(reference.sampleRate - recording.decimatedRate) < 1e-6 * recording.decimatedRate,
-      recording.samples.count > Int(0.2 * recording.decimatedRate)
+      abs(reference.sampleRate - lowRateRecording.decimatedRate) < 1e-6
+        * lowRateRecording.decimatedRate,
+      lowRateRecording.samples.count > Int(0.2 * lowRateRecording.decimatedRate)
     else { return nil }
     self.reference = reference
-    let leadLength = Int(Self.excerptMarginSeconds.before * recording.decimatedRate)
+    let leadSampleCount = Int(Self.excerptMarginSeconds.before * lowRateRecording.decimatedRate)
     let observation = RecordingObservation(
-      recording, leadSampleCount: leadLength,
-      excerptSampleCount: leadLength
+      lowRateRecording, leadSampleCount: leadSampleCount,
+      excerptSampleCount: leadSampleCount
         + Int(
-          (reference.durationSeconds + Self.excerptMarginSeconds.after) * recording.decimatedRate))
+          (reference.durationSeconds + Self.excerptMarginSeconds.after)
+            * lowRateRecording.decimatedRate))
     predictor = RecordingPredictor(
       reference: reference, observation: observation, transientBank: renderer.transientBank())
     selectModel(searchSeconds: searchSeconds)
@@ -71,20 +73,20 @@ package struct RecordingModelSelection {
   // MARK: - Selection
 
   private mutating func selectModel(searchSeconds: Double) {
-    var models: [RecordingModel] = []
-    let search = RecordingDelaySearch(predictor: predictor)
-    for (number, delay) in search.candidateDelays(searchSeconds: searchSeconds).enumerated() {
+    var triedModels: [RecordingModel] = []
+    let delaySearch = RecordingDelaySearch(predictor: predictor)
+    for (number, delay) in delaySearch.candidateDelays(searchSeconds: searchSeconds).enumerated() {
       if number > 0, isRecordingExplained(within: SufficientResidual.delayDecibels) { break }
       for kind in [RecordingResponse.Kind.anyResonance, .filter, .anyRoom] {
         let sufficient =
           kind == .anyRoom ? SufficientResidual.roomDecibels : SufficientResidual.responseDecibels
         if isRecordingExplained(within: sufficient) { continue }
         let model = modelWithChanges(kind, at: delay)
-        models.append(model)
+        triedModels.append(model)
         consider(model)
       }
     }
-    refitWithAutomaticGain(models)
+    refitWithAutomaticGain(triedModels)
   }
 
   private mutating func consider(_ model: RecordingModel) {
@@ -107,7 +109,7 @@ package struct RecordingModelSelection {
     else {
       return
     }
-    let recording = predictor.observation.samples
+    let originalSamples = predictor.observation.samples
     for model in models {
       guard
         abs(model.delaySamples - bestModel.delaySamples) < predictor.observation.leadSampleCount,
@@ -124,14 +126,14 @@ package struct RecordingModelSelection {
         else {
           break
         }
-        let undone = gain.undone(in: recording, rate: predictor.sampleRate)
+        let undone = gain.undone(in: originalSamples, rate: predictor.sampleRate)
         predictor.observation.samples = undone.samples
         let logJacobian = predictor.logGainSum(of: undone.gains, at: model.delaySamples)
         current = self.modelWithChanges(
           model.response.kind.parameterFreeKind, at: model.delaySamples)
         current.logEvidence -= logJacobian + 2 * predictor.logSampleCount
         current.automaticGain = gain
-        predictor.observation.samples = recording
+        predictor.observation.samples = originalSamples
         consider(current)
       }
     }
@@ -139,31 +141,31 @@ package struct RecordingModelSelection {
 
   /// Returns the best model with one kind of response near a delay.
   private func modelWithChanges(_ kind: RecordingResponse.Kind, at delay: Int) -> RecordingModel {
-    let unchanged = RecordingDelaySearch(predictor: predictor).fittedModel(kind, near: delay)
-    let search = RecordingChangeSearch(predictor: predictor)
-    let model = search.addingChanges(to: unchanged)
+    let unchangedModel = RecordingDelaySearch(predictor: predictor).fittedModel(kind, near: delay)
+    let changeSearch = RecordingChangeSearch(predictor: predictor)
+    let changedModel = changeSearch.addingChanges(to: unchangedModel)
     // If most events moved by the same amount, correct the delay instead.
-    let shifts = model.changes.filter { $0.kind == .time }.map(\.signedAmount)
-    let shift = Statistics.median(of: shifts)
-    guard 2 * shifts.count > reference.waveforms.count,
-      shifts.allSatisfy({ abs($0 - shift) < 0.002 })
+    let timeShiftsSeconds = changedModel.changes.filter { $0.kind == .time }.map(\.signedAmount)
+    let medianShiftSeconds = Statistics.median(of: timeShiftsSeconds)
+    guard 2 * timeShiftsSeconds.count > reference.waveforms.count,
+      timeShiftsSeconds.allSatisfy({ abs($0 - medianShiftSeconds) < 0.002 })
     else {
-      return model
+      return changedModel
     }
-    var shifted = unchanged
-    shifted.delaySamples += Int((shift * predictor.sampleRate).rounded())
-    predictor.fitResponse(of: &shifted, to: predictor.whitenedSignal(of: shifted))
-    let shiftedModel = search.addingChanges(to: shifted)
-    return shiftedModel.comparisonScore > model.comparisonScore ? shiftedModel : model
+    var delayedModel = unchangedModel
+    delayedModel.delaySamples += Int((medianShiftSeconds * predictor.sampleRate).rounded())
+    predictor.fitResponse(of: &delayedModel, to: predictor.whitenedSignal(of: delayedModel))
+    let shiftedModel = changeSearch.addingChanges(to: delayedModel)
+    return shiftedModel.comparisonScore > changedModel.comparisonScore ? shiftedModel : changedModel
   }
 
   // MARK: - Results
 
   /// Returns the level of the recording under a model, in decibels relative to the reference.
   func levelDecibels(of model: RecordingModel) -> Double {
-    let recorded = Vector.energy(predictor.observation.excerpt(at: model.delaySamples))
-    let predicted = Vector.energy(predictor.predictedSignal([], tempo: 0))
-    return 10 * log10(max(1e-30, recorded) / max(1e-30, predicted))
+    let recordedEnergy = Vector.energy(predictor.observation.excerpt(at: model.delaySamples))
+    let predictedEnergy = Vector.energy(predictor.predictedSignal([], tempo: 0))
+    return 10 * log10(max(1e-30, recordedEnergy) / max(1e-30, predictedEnergy))
   }
 
   /// Returns the changes of a model that are reported.
@@ -172,13 +174,13 @@ package struct RecordingModelSelection {
   /// determined, so nothing else is reported. An added transient within 60 ms of another change is
   /// part of that change's residual and is dropped.
   func changes(of model: RecordingModel) -> [RecordingChange] {
-    let isPair = reference.waveforms.count == 2
-    let missing = model.changes.first { $0.kind == .missing }
-    let reported: [RecordingModel.Change]
-    if isPair, let missing {
-      reported = [missing]
+    let hasTwoEvents = reference.waveforms.count == 2
+    let missingEventChange = model.changes.first { $0.kind == .missing }
+    let reportedChanges: [RecordingModel.Change]
+    if hasTwoEvents, let missingEventChange {
+      reportedChanges = [missingEventChange]
     } else {
-      reported = model.changes.indices.filter { index in
+      reportedChanges = model.changes.indices.filter { index in
         let change = model.changes[index]
         return change.kind != .added
           || !model.changes[..<index].contains {
@@ -186,9 +188,9 @@ package struct RecordingModelSelection {
           }
       }.map { model.changes[$0] }
     }
-    return reported.map { change in
+    return reportedChanges.map { change in
       var result = recordingChange(change)
-      result.isAmbiguous = isPair && [.missing, .level, .time].contains(result.kind)
+      result.isAmbiguous = hasTwoEvents && [.missing, .level, .time].contains(result.kind)
       return result
     }
   }
@@ -198,37 +200,39 @@ package struct RecordingModelSelection {
   }
 
   private func recordingChange(_ change: RecordingModel.Change) -> RecordingChange {
-    guard let index = change.waveformIndex else { return addedTransient(change) }
-    let waveform = reference.waveforms[index]
-    var result = RecordingChange(
+    guard let waveformIndex = change.waveformIndex else { return addedTransient(change) }
+    let waveform = reference.waveforms[waveformIndex]
+    var eventChange = RecordingChange(
       kind: change.kind, indexedEvent: waveform.indexedEvent,
       secondsRange: waveform.eventSeconds...max(waveform.eventSeconds, waveform.endSeconds),
       signedAmount: change.signedAmount,
-      waveformIndex: index, explainedRange: 0..<0, explainedEnergyRatio: 2 * change.logEvidenceGain)
+      waveformIndex: waveformIndex, explainedRange: 0..<0,
+      explainedEnergyRatio: 2 * change.logEvidenceGain)
     switch change.kind {
     case .missing:
-      result.signedAmount = 20 * log10(max(Double(Statistics.peak(of: waveform.samples)), 1e-6))
+      eventChange.signedAmount =
+        20 * log10(max(Double(Statistics.peak(of: waveform.samples)), 1e-6))
     case .time:
-      result.originalValue = waveform.eventSeconds
-      result.changedValue = waveform.eventSeconds + change.signedAmount
+      eventChange.originalValue = waveform.eventSeconds
+      eventChange.changedValue = waveform.eventSeconds + change.signedAmount
     case .frequency:
       let variant = EventVariants(reference: reference).retunedEvent(
-        index, by: exp(change.signedAmount))
-      result.signedAmount = 100 * (exp(change.signedAmount) - 1)
-      result.originalValue = variant?.originalHertz
-      result.changedValue = variant?.newHertz
+        waveformIndex, by: exp(change.signedAmount))
+      eventChange.signedAmount = 100 * (exp(change.signedAmount) - 1)
+      eventChange.originalValue = variant?.originalHertz
+      eventChange.changedValue = variant?.newHertz
     default: break
     }
-    return result
+    return eventChange
   }
 
   private func addedTransient(_ change: RecordingModel.Change) -> RecordingChange {
-    let transient = predictor.transientBank[change.transientBankIndex]
-    let duration = transient.endSeconds - transient.eventSeconds
+    let bankTransient = predictor.transientBank[change.transientBankIndex]
+    let durationSeconds = bankTransient.endSeconds - bankTransient.eventSeconds
     return RecordingChange(
       kind: .added,
-      indexedEvent: ActiveRegion.event(start: change.transientSeconds, duration: duration),
-      secondsRange: change.transientSeconds...change.transientSeconds + duration,
+      indexedEvent: ActiveRegion.event(start: change.transientSeconds, duration: durationSeconds),
+      secondsRange: change.transientSeconds...change.transientSeconds + durationSeconds,
       signedAmount: 20 * log10(max(1e-6, change.signedAmount)),
       explainedRange: 0..<0,
       explainedEnergyRatio: 2 * change.logEvidenceGain)

@@ -33,16 +33,17 @@ package struct RecordingPair {
     self.recording = recording
     lowRateRecording = LowRateSignal(of: recording.mono, decimatedRate: recording.rate)
     let lowRatePattern = LowRateSignal(of: pattern.signal.mono, decimatedRate: pattern.signal.rate)
-    let samples = lowRatePattern.samples
-    let powers = stride(from: 0, to: samples.count - 79, by: 80).map {
-      Vector.energy(samples, $0..<$0 + 80) / 80
+    let patternSamples = lowRatePattern.samples
+    let sortedBlockPowers = stride(from: 0, to: patternSamples.count - 79, by: 80).map {
+      Vector.energy(patternSamples, $0..<$0 + 80) / 80
     }.sorted()
-    let noiseFloorPower = powers.isEmpty ? 0 : powers[powers.count / 10]
-    let maximumPower = powers.last ?? 0
-    let noise = noiseFloorPower < 0.01 * maximumPower ? noiseFloorPower : 0
-    let built =
-      RecordingReference(pattern) ?? RecordingReference(lowRatePattern, noise: noise)
-    guard !built.waveforms.isEmpty else { return nil }
-    self.reference = built
+    let noiseFloorPower =
+      sortedBlockPowers.isEmpty ? 0 : sortedBlockPowers[sortedBlockPowers.count / 10]
+    let maximumPower = sortedBlockPowers.last ?? 0
+    let noisePower = noiseFloorPower < 0.01 * maximumPower ? noiseFloorPower : 0
+    let builtReference =
+      RecordingReference(pattern) ?? RecordingReference(lowRatePattern, noise: noisePower)
+    guard !builtReference.waveforms.isEmpty else { return nil }
+    self.reference = builtReference
   }
 }

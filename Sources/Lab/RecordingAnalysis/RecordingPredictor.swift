@@ -23,16 +23,16 @@ struct RecordingPredictor {
 
   /// Returns the changed reference, aligned to the excerpt, before the response is applied.
   func predictedSignal(_ changes: [RecordingModel.Change], tempo: Double) -> [Double] {
-    var sum = [Double](repeating: 0, count: sampleCount)
-    let changedWaveforms = Set(changes.compactMap(\.waveformIndex))
-    for (index, source) in reference.waveforms.enumerated() where !changedWaveforms.contains(index)
-    {
-      waveform(of: source, tempo: tempo).add(to: &sum)
+    var signalSum = [Double](repeating: 0, count: sampleCount)
+    let changedWaveformIndices = Set(changes.compactMap(\.waveformIndex))
+    for (index, source) in reference.waveforms.enumerated()
+    where !changedWaveformIndices.contains(index) {
+      waveform(of: source, tempo: tempo).add(to: &signalSum)
     }
     for change in changes {
-      waveform(of: change, tempo: tempo)?.add(to: &sum)
+      waveform(of: change, tempo: tempo)?.add(to: &signalSum)
     }
-    return sum
+    return signalSum
   }
 
   /// Returns the whitened signal that a model with changes predicts, before the response.
@@ -44,10 +44,13 @@ struct RecordingPredictor {
 
   /// Returns an event's waveform at its position in the excerpt.
   func waveform(of source: EventWaveform, tempo: Double) -> RecordingResponse.OffsetSignal {
-    let onset = Double(observation.leadSampleCount) / sampleRate + source.eventSeconds * (1 + tempo)
-    let column = source.designColumn(onset: onset, timeScale: 1 + tempo, count: sampleCount)
+    let onsetSeconds =
+      Double(observation.leadSampleCount) / sampleRate + source.eventSeconds * (1 + tempo)
+    let waveformColumn = source.designColumn(
+      onset: onsetSeconds, timeScale: 1 + tempo, count: sampleCount)
     return RecordingResponse.OffsetSignal(
-      firstSampleIndex: column.firstSampleIndex, samples: column.samples.map(Double.init))
+      firstSampleIndex: waveformColumn.firstSampleIndex,
+      samples: waveformColumn.samples.map(Double.init))
   }
 
   /// Returns the waveform of a changed event or an added transient, or nil if the change is
@@ -55,24 +58,27 @@ struct RecordingPredictor {
   func waveform(
     of change: RecordingModel.Change, tempo: Double
   ) -> RecordingResponse.OffsetSignal? {
-    guard let index = change.waveformIndex else {
+    guard let waveformIndex = change.waveformIndex else {
       var transient = transientBank[change.transientBankIndex].scaled(by: change.signedAmount)
       transient.eventSeconds = change.transientSeconds
       return waveform(of: transient, tempo: tempo)
     }
-    let variants = EventVariants(reference: reference)
-    let changed: EventWaveform?
+    let eventVariants = EventVariants(reference: reference)
+    let changedWaveform: EventWaveform?
     switch change.kind {
     case .missing:
-      changed = reference.waveforms[index].scaled(by: 0)
+      changedWaveform = reference.waveforms[waveformIndex].scaled(by: 0)
     case .level:
-      changed = reference.waveforms[index].scaled(by: pow(10, change.signedAmount / 20))
+      changedWaveform = reference.waveforms[waveformIndex].scaled(
+        by: pow(10, change.signedAmount / 20))
     case .time:
-      changed = variants.shiftedWaveform(index, by: (change.signedAmount * 1_000).rounded() / 1_000)
+      changedWaveform = eventVariants.shiftedWaveform(
+        waveformIndex, by: (change.signedAmount * 1_000).rounded() / 1_000)
     default:
-      changed = variants.retunedEvent(index, by: exp(change.signedAmount))?.retunedWaveform
+      changedWaveform =
+        eventVariants.retunedEvent(waveformIndex, by: exp(change.signedAmount))?.retunedWaveform
     }
-    return changed.map { waveform(of: $0, tempo: tempo) }
+    return changedWaveform.map { waveform(of: $0, tempo: tempo) }
   }
 
   /// Returns a waveform filtered by a model's response and whitener.
@@ -107,13 +113,15 @@ struct RecordingPredictor {
     of model: RecordingModel, changes: [RecordingModel.Change], recorded: [Double],
     refitsResonance: Bool = false
   ) -> Double {
-    let signal = whitenedSignal(of: model, changes: changes)
+    let whitenedPrediction = whitenedSignal(of: model, changes: changes)
     if refitsResonance, model.response.kind.parameterFreeKind == .anyResonance {
-      return model.response.mostProbableResponse(for: signal, recorded: recorded, rate: sampleRate)
-        .fit
-        .logEvidence
+      return model.response.mostProbableResponse(
+        for: whitenedPrediction, recorded: recorded, rate: sampleRate
+      )
+      .fit
+      .logEvidence
     }
-    return model.response.fit(signal, to: recorded, rate: sampleRate).logEvidence
+    return model.response.fit(whitenedPrediction, to: recorded, rate: sampleRate).logEvidence
   }
 
   /// Returns the log evidence of a model with the given changes, using the noise spectrum of its
@@ -121,44 +129,47 @@ struct RecordingPredictor {
   func evidenceWithResidualNoise(
     of model: RecordingModel, changes: [RecordingModel.Change], recorded: [Double]
   ) -> Double {
-    let predicted = predictedSignal(changes, tempo: model.tempoDeviation)
-    let signal = whitenedSamples(predicted, by: model.whitenerTaps)
-    var response = model.response
-    var fit = response.fit(signal, to: recorded, rate: sampleRate)
-    if response.kind.parameterFreeKind == .anyResonance {
-      let best = response.mostProbableResponse(for: signal, recorded: recorded, rate: sampleRate)
-      response = best.response
-      fit = best.fit
+    let predictedSamples = predictedSignal(changes, tempo: model.tempoDeviation)
+    let whitenedPrediction = whitenedSamples(predictedSamples, by: model.whitenerTaps)
+    var fittedResponse = model.response
+    var responseFit = fittedResponse.fit(whitenedPrediction, to: recorded, rate: sampleRate)
+    if fittedResponse.kind.parameterFreeKind == .anyResonance {
+      let best = fittedResponse.mostProbableResponse(
+        for: whitenedPrediction, recorded: recorded, rate: sampleRate)
+      fittedResponse = best.response
+      responseFit = best.fit
     }
-    let excerpt = observation.excerpt(at: model.delaySamples)
-    var evidence = -Double.infinity
+    let recordedExcerpt = observation.excerpt(at: model.delaySamples)
+    var bestLogEvidence = -Double.infinity
     for _ in 0..<2 {
-      let explained = response.output(
-        for: RecordingResponse.OffsetSignal(samples: predicted), coefficients: fit.coefficients,
+      let explained = fittedResponse.output(
+        for: RecordingResponse.OffsetSignal(samples: predictedSamples),
+        coefficients: responseFit.coefficients,
         rate: sampleRate, count: sampleCount)
-      var residual = excerpt
+      var residual = recordedExcerpt
       explained.add(to: &residual, times: -1)
-      let whitener = residualWhitener(residual, excerptEnergy: Vector.energy(excerpt))
-      let signal = whitenedSamples(predicted, by: whitener)
-      let recorded = whitenedSamples(excerpt, by: whitener)
+      let whitener = residualWhitener(residual, excerptEnergy: Vector.energy(recordedExcerpt))
+      let whitenedPrediction = whitenedSamples(predictedSamples, by: whitener)
+      let recorded = whitenedSamples(recordedExcerpt, by: whitener)
       for _ in 0..<2 {
-        fit = response.fit(signal, to: recorded, rate: sampleRate)
-        evidence = max(evidence, fit.logEvidence)
-        let strongest = fit.coefficients.map { $0 * $0 }.max() ?? 0
-        response.priorVarianceScale =
-          max(strongest, 1e-12) / (fit.residualEnergy / Double(sampleCount))
+        responseFit = fittedResponse.fit(whitenedPrediction, to: recorded, rate: sampleRate)
+        bestLogEvidence = max(bestLogEvidence, responseFit.logEvidence)
+        let strongest = responseFit.coefficients.map { $0 * $0 }.max() ?? 0
+        fittedResponse.priorVarianceScale =
+          max(strongest, 1e-12) / (responseFit.residualEnergy / Double(sampleCount))
       }
     }
-    return evidence
+    return bestLogEvidence
   }
 
   private func residualWhitener(_ residual: [Double], excerptEnergy: Double) -> [Double] {
-    var spectrum = NoiseSpectralDensity(of: residual.map(Float.init), quantile: nil)
-    let powerFloor = 1e-7 * excerptEnergy / Double(sampleCount) + 1e-4 * spectrum.totalPower
-    for bin in spectrum.binPowers.indices {
-      spectrum.binPowers[bin] += powerFloor
+    var residualSpectrum = NoiseSpectralDensity(of: residual.map(Float.init), quantile: nil)
+    let powerFloor = 1e-7 * excerptEnergy / Double(sampleCount) + 1e-4 * residualSpectrum.totalPower
+    for bin in residualSpectrum.binPowers.indices {
+      residualSpectrum.binPowers[bin] += powerFloor
     }
-    return spectrum.whiteningFilter(order: RecordingObservation.whitenerOrder).map(Double.init)
+    return residualSpectrum.whiteningFilter(order: RecordingObservation.whitenerOrder).map(
+      Double.init)
   }
 
   /// Returns the sum of the logarithms of the automatic gain over the excerpt at a delay.
@@ -169,11 +180,11 @@ struct RecordingPredictor {
   /// Replaces the response of a model with the most probable one for a signal, and fits it to the
   /// recording.
   func fitResponse(of model: inout RecordingModel, to signal: [Double]) {
-    let recorded = whitenedExcerpt(of: model)
-    model.excerptEnergy = Vector.energy(recorded)
-    let best = model.response.mostProbableResponse(
-      for: signal, recorded: recorded, rate: sampleRate)
-    model.response = best.response
-    model.responseFit = best.fit
+    let recordedExcerpt = whitenedExcerpt(of: model)
+    model.excerptEnergy = Vector.energy(recordedExcerpt)
+    let bestResponse = model.response.mostProbableResponse(
+      for: signal, recorded: recordedExcerpt, rate: sampleRate)
+    model.response = bestResponse.response
+    model.responseFit = bestResponse.fit
   }
 }

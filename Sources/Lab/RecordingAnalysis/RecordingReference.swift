@@ -41,8 +41,8 @@ package struct RecordingReference {
     self.waveforms = waveforms.filter { $0.sampleEnergy > 0 }.sorted {
       $0.eventSeconds < $1.eventSeconds
     }
-    if let end = self.waveforms.map(\.endSeconds).max() {
-      mixedSignal = [Float](repeating: 0, count: max(0, Int(end * rate)) + 64)
+    if let endSeconds = self.waveforms.map(\.endSeconds).max() {
+      mixedSignal = [Float](repeating: 0, count: max(0, Int(endSeconds * rate)) + 64)
       for waveform in self.waveforms {
         waveform.designColumn(onset: waveform.eventSeconds, timeScale: 1, count: mixedSignal.count)
           .add(
@@ -50,20 +50,20 @@ package struct RecordingReference {
       }
     }
     peakMagnitude = Double(Statistics.peak(of: mixedSignal))
-    var columns: [DesignColumn] = []
+    var groupColumns: [DesignColumn] = []
     for (index, waveform) in self.waveforms.enumerated() {
       let column = waveform.designColumn(
         onset: waveform.eventSeconds, timeScale: 1, count: mixedSignal.count)
       let energy = Vector.energy(column.samples)
       let similarGroup = indistinguishableWaveformGroups.indices.suffix(12).first {
-        column.dotProduct(columns[$0]) > Self.minimumIndistinguishableCorrelation
-          * (energy * Vector.energy(columns[$0].samples)).squareRoot()
+        column.dotProduct(groupColumns[$0]) > Self.minimumIndistinguishableCorrelation
+          * (energy * Vector.energy(groupColumns[$0].samples)).squareRoot()
       }
       if let similarGroup {
         indistinguishableWaveformGroups[similarGroup].append(index)
       } else {
         indistinguishableWaveformGroups.append([index])
-        columns.append(column)
+        groupColumns.append(column)
       }
     }
   }
@@ -80,17 +80,18 @@ package struct RecordingReference {
   ) -> EventWaveform? {
     let audibleMagnitude = max(
       Statistics.peak(of: samples) * minimumAudiblePeakRatio, minimumThreshold)
-    guard let first = samples.firstIndex(where: { abs($0) > audibleMagnitude }),
-      let last = samples.lastIndex(where: { abs($0) > audibleMagnitude })
+    guard let firstAudibleIndex = samples.firstIndex(where: { abs($0) > audibleMagnitude }),
+      let lastAudibleIndex = samples.lastIndex(where: { abs($0) > audibleMagnitude })
     else { return nil }
     let marginSamples = Int(0.004 * rate)
-    let range =
+    let trimmedRange =
       max(
-        samples.startIndex, first - marginSamples)..<min(samples.endIndex, last + 1 + marginSamples)
+        samples.startIndex, firstAudibleIndex - marginSamples)..<min(
+        samples.endIndex, lastAudibleIndex + 1 + marginSamples)
     return EventWaveform(
       event, eventSeconds: event.timeSeconds,
-      firstSampleOffsetSeconds: Double(range.lowerBound) / rate - event.timeSeconds,
-      samples: Array(samples[range]),
+      firstSampleOffsetSeconds: Double(trimmedRange.lowerBound) / rate - event.timeSeconds,
+      samples: Array(samples[trimmedRange]),
       sampleRate: rate)
   }
 }
@@ -106,13 +107,13 @@ extension RecordingReference {
       ActiveRegion.silenceMagnitude(of: signal.samples), Float(4.5 * noise.squareRoot()))
     let activeRegions = ActiveRegion.findRegions(
       in: signal.samples, rate: signal.decimatedRate, threshold: silenceMagnitude)
-    let onsets = Onsets(in: Signal(signal.samples, rate: signal.decimatedRate)).map {
+    let onsetSamples = Onsets(in: Signal(signal.samples, rate: signal.decimatedRate)).map {
       Int($0.timeSeconds * signal.decimatedRate)
     }
     var regionsAndOnsets: [ActiveRegion] = []
     for region in activeRegions {
       var start = region.sampleRange.lowerBound
-      for onset in onsets
+      for onset in onsetSamples
       where onset > start + Int(0.03 * signal.decimatedRate)
         && onset < region.sampleRange.upperBound - Int(0.01 * signal.decimatedRate)
       {
@@ -161,7 +162,7 @@ extension RecordingReference {
     let renderer = EventRenderer(
       composition: composition, profile: source.profile, renderingSampleRate: source.signal.rate,
       approximateResultRate: target)
-    let signal = LowRateSignal(
+    let lowRateSignal = LowRateSignal(
       of: source.signal.mono, decimatedRate: source.signal.rate, targetRate: target)
     let events = IndexedEvent.events(of: composition).filter { !$0.kind.playsFile }
     guard events.count <= 2_000,
@@ -169,17 +170,17 @@ extension RecordingReference {
     else {
       return nil
     }
-    var residual = signal.samples
+    var unexplainedSamples = lowRateSignal.samples
     for rendering in renderings {
-      Vector.add(rendering.samples, times: -1, to: &residual, at: 0)
+      Vector.add(rendering.samples, times: -1, to: &unexplainedSamples, at: 0)
     }
-    let minimumThreshold = Statistics.peak(of: signal.samples) * 1e-4
+    let minimumMagnitude = Statistics.peak(of: lowRateSignal.samples) * 1e-4
     var waveforms: [EventWaveform] = []
     for rendering in renderings {
       for (event, range) in rendering.events {
         let slice = rendering.samples[range.clamped(to: rendering.samples.indices)]
         if let waveform = Self.trimmedWaveform(
-          event, slice, rate: signal.decimatedRate, minimumThreshold: minimumThreshold)
+          event, slice, rate: lowRateSignal.decimatedRate, minimumThreshold: minimumMagnitude)
         {
           waveforms.append(waveform)
         }
@@ -188,13 +189,16 @@ extension RecordingReference {
     let hasSounds = composition.layers.contains {
       !$0.signals.isEmpty || $0.pattern.events.contains { $0.kind.playsFile }
     }
-    let residualRatio = Vector.energy(residual) / max(Vector.energy(signal.samples), 1e-30)
+    let residualRatio =
+      Vector.energy(unexplainedSamples) / max(Vector.energy(lowRateSignal.samples), 1e-30)
     if residualRatio > 0.1, !hasSounds { return nil }
     if residualRatio > 1e-8 {
       Self.distributeResidual(
-        residual, over: &waveforms, rate: signal.decimatedRate, hasSounds: hasSounds)
+        unexplainedSamples, over: &waveforms, rate: lowRateSignal.decimatedRate,
+        hasSounds: hasSounds)
     }
-    self.init(waveforms: waveforms, sampleRate: signal.decimatedRate, eventRenderer: renderer)
+    self.init(
+      waveforms: waveforms, sampleRate: lowRateSignal.decimatedRate, eventRenderer: renderer)
   }
 
   /// Adds the residual of the separate renderings to the waveforms: in each 10 ms block, to the
@@ -211,20 +215,22 @@ extension RecordingReference {
   private static func distributeResidual(
     _ residual: [Float], over waveforms: inout [EventWaveform], rate: Double, hasSounds: Bool
   ) {
-    var samples = waveforms.map(\.samples)
-    let starts = waveforms.map { Int(($0.startSeconds * rate).rounded()) }
+    var samplesByWaveform = waveforms.map(\.samples)
+    let waveformStartSamples = waveforms.map { Int(($0.startSeconds * rate).rounded()) }
     let blockSampleCount = Int(0.01 * rate)
-    var remaining = residual
+    var remainingResidual = residual
     for first in stride(from: 0, to: residual.count, by: blockSampleCount) {
       let range = first..<min(residual.count, first + blockSampleCount)
       guard Vector.energy(residual, range) > 0 else { continue }
       var loudest = (energy: 0.0, index: -1)
-      for index in samples.indices
-      where starts[index] <= range.lowerBound
-        && starts[index] + samples[index].count >= range.upperBound
+      for index in samplesByWaveform.indices
+      where waveformStartSamples[index] <= range.lowerBound
+        && waveformStartSamples[index] + samplesByWaveform[index].count >= range.upperBound
       {
         let energy = Vector.energy(
-          samples[index], range.lowerBound - starts[index]..<range.upperBound - starts[index])
+          samplesByWaveform[index],
+          range.lowerBound - waveformStartSamples[index]..<range.upperBound
+            - waveformStartSamples[index])
         if energy > loudest.energy {
           loudest = (energy, index)
         }
@@ -234,17 +240,18 @@ extension RecordingReference {
         continue
       }
       for index in range {
-        samples[loudest.index][index - starts[loudest.index]] += residual[index]
-        remaining[index] = 0
+        samplesByWaveform[loudest.index][index - waveformStartSamples[loudest.index]] +=
+          residual[index]
+        remainingResidual[index] = 0
       }
     }
     for index in waveforms.indices {
-      waveforms[index] = waveforms[index].replacing(samples: samples[index])
+      waveforms[index] = waveforms[index].replacing(samples: samplesByWaveform[index])
     }
     guard hasSounds else { return }
-    let remainder = RecordingReference(
-      LowRateSignal(of: remaining, decimatedRate: rate, targetRate: rate), noise: 0)
-    for var waveform in remainder.waveforms {
+    let remainderReference = RecordingReference(
+      LowRateSignal(of: remainingResidual, decimatedRate: rate, targetRate: rate), noise: 0)
+    for var waveform in remainderReference.waveforms {
       let ordinal = waveform.indexedEvent.ordinalNumber
       waveform.indexedEvent = IndexedEvent(
         HapticEvent(kind: .audioCustom, time: waveform.eventSeconds), compositionIndex: 0)

@@ -50,20 +50,20 @@ struct RecordingResidual {
 
   /// The explained energy relative to the total energy at the events, without noise.
   var coherence: Double {
-    var explained = 0.0
-    var remaining = 0.0
+    var explainedEnergy = 0.0
+    var remainingEnergy = 0.0
     var isCounted = [Bool](repeating: false, count: whitenedSamples.count)
     for column in whitenedColumns {
-      explained += commonGain * commonGain * Vector.energy(column.samples)
+      explainedEnergy += commonGain * commonGain * Vector.energy(column.samples)
       for sample in column.recordingRange.clamped(to: whitenedSamples.indices)
       where !isCounted[sample] {
         isCounted[sample] = true
-        remaining +=
+        remainingEnergy +=
           Double(whitenedSamples[sample] * whitenedSamples[sample]) - noiseDeviation
           * noiseDeviation
       }
     }
-    return explained > 0 ? explained / (explained + max(0, remaining)) : 0
+    return explainedEnergy > 0 ? explainedEnergy / (explainedEnergy + max(0, remainingEnergy)) : 0
   }
 
   /// The misfit: half the decimal logarithm of the residual's power relative to the noise, at least

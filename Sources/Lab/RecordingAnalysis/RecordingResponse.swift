@@ -77,7 +77,7 @@ struct RecordingResponse: Equatable, Sendable {
   }
 
   private func tapPrior(rate: Double) -> TapPrior {
-    func prior(
+    func makeTapPrior(
       lead: Double, end: Double, _ variance: (Double) -> Double
     ) -> TapPrior {
       let first = -Int(lead * rate)
@@ -88,26 +88,26 @@ struct RecordingResponse: Equatable, Sendable {
     }
     /// Returns the variance at a time for a peak at time 0 with exponential slopes. The time
     /// constants apply to the amplitude.
-    func peak(_ time: Double, rise: Double, decay: Double) -> Double {
+    func peakVariance(_ time: Double, rise: Double, decay: Double) -> Double {
       exp(2 * (time < 0 ? time / rise : -time / decay))
     }
     switch kind {
     case .filter:
-      return prior(lead: Self.leadSeconds, end: 0.012) {
-        peak($0, rise: 0.001_5, decay: 0.003)
+      return makeTapPrior(lead: Self.leadSeconds, end: 0.012) {
+        peakVariance($0, rise: 0.001_5, decay: 0.003)
       }
     case .resonance:
-      return prior(lead: Self.leadSeconds / 2, end: 0.006) {
-        peak($0, rise: 0.001, decay: 0.002)
+      return makeTapPrior(lead: Self.leadSeconds / 2, end: 0.006) {
+        peakVariance($0, rise: 0.001, decay: 0.002)
       }
     case .unconstrained:
-      return prior(lead: Self.leadSeconds, end: 0.04) {
-        peak($0, rise: 0.002, decay: 0.02)
+      return makeTapPrior(lead: Self.leadSeconds, end: 0.04) {
+        peakVariance($0, rise: 0.002, decay: 0.02)
       }
     case .room(let decaySeconds, let reflectionGain):
-      return prior(lead: Self.leadSeconds, end: 3 * decaySeconds) {
-        peak($0, rise: 0.001, decay: 0.002)
-          + reflectionGain * reflectionGain * peak($0, rise: 0.001_5, decay: decaySeconds)
+      return makeTapPrior(lead: Self.leadSeconds, end: 3 * decaySeconds) {
+        peakVariance($0, rise: 0.001, decay: 0.002)
+          + reflectionGain * reflectionGain * peakVariance($0, rise: 0.001_5, decay: decaySeconds)
       }
     }
   }
@@ -174,24 +174,26 @@ struct RecordingResponse: Equatable, Sendable {
   func output(
     for input: OffsetSignal, coefficients: [Double], rate: Double, count: Int
   ) -> OffsetSignal {
-    let prior = tapPrior(rate: rate)
-    let first = prior.firstLagInSamples
-    let tapCount = prior.variancesByLag.count
-    var output = input.filtered(by: Array(coefficients.prefix(tapCount)))
-    output.firstSampleIndex += first
-    let maximumDecay = modes.map { $0.qualityFactor / $0.hertz }.max() ?? 0
-    guard maximumDecay > 0, !input.samples.isEmpty else { return output }
-    let tail = Int(Self.ringingDecayNepers * maximumDecay / .pi * rate)
-    let length = min(input.samples.count + tail, count - input.firstSampleIndex)
-    guard length > 0 else { return output }
-    let silence = [Double](repeating: 0, count: max(0, length - input.samples.count))
-    let padded = Array(input.samples.prefix(length)) + silence
-    output.samples += [Double](repeating: 0, count: max(0, length - first - output.samples.count))
-    let resonances = resonatorOutputs(of: padded, rate: rate)
-    for (resonance, coefficient) in zip(resonances, coefficients.dropFirst(tapCount)) {
-      Vector.add(resonance, times: coefficient, to: &output.samples, at: -first)
+    let responsePrior = tapPrior(rate: rate)
+    let firstTapLag = responsePrior.firstLagInSamples
+    let tapCount = responsePrior.variancesByLag.count
+    var outputSignal = input.filtered(by: Array(coefficients.prefix(tapCount)))
+    outputSignal.firstSampleIndex += firstTapLag
+    let maximumDecaySeconds = modes.map { $0.qualityFactor / $0.hertz }.max() ?? 0
+    guard maximumDecaySeconds > 0, !input.samples.isEmpty else { return outputSignal }
+    let tailSampleCount = Int(Self.ringingDecayNepers * maximumDecaySeconds / .pi * rate)
+    let outputSampleCount = min(
+      input.samples.count + tailSampleCount, count - input.firstSampleIndex)
+    guard outputSampleCount > 0 else { return outputSignal }
+    let silence = [Double](repeating: 0, count: max(0, outputSampleCount - input.samples.count))
+    let paddedInput = Array(input.samples.prefix(outputSampleCount)) + silence
+    outputSignal.samples += [Double](
+      repeating: 0, count: max(0, outputSampleCount - firstTapLag - outputSignal.samples.count))
+    let resonatorSignals = resonatorOutputs(of: paddedInput, rate: rate)
+    for (resonance, coefficient) in zip(resonatorSignals, coefficients.dropFirst(tapCount)) {
+      Vector.add(resonance, times: coefficient, to: &outputSignal.samples, at: -firstTapLag)
     }
-    return output
+    return outputSignal
   }
 
   // MARK: - Regression
@@ -244,19 +246,19 @@ struct RecordingResponse: Equatable, Sendable {
     }
 
     private mutating func append(_ products: [Double], to row: Int) {
-      var values = products.indices.map {
+      var normalizedRow = products.indices.map {
         priorStandardDeviations[row] * products[$0] * priorStandardDeviations[$0]
       }
-      values[row] += 1
-      choleskyMatrix.appendRow(values, startingAt: 0)
+      normalizedRow[row] += 1
+      choleskyMatrix.appendRow(normalizedRow, startingAt: 0)
     }
 
     /// Returns the energy that the regression explains.
     ///
     /// - Parameter products: The inner products of the basis functions with the recording.
     func explainedEnergy(_ products: [Double]) -> Double {
-      let scaled = zip(products, priorStandardDeviations).map { $0 * $1 }
-      return Vector.energy(choleskyMatrix.forwardSubstitution(of: scaled))
+      let scaledProducts = zip(products, priorStandardDeviations).map { $0 * $1 }
+      return Vector.energy(choleskyMatrix.forwardSubstitution(of: scaledProducts))
     }
 
     /// Fits a recording by the regression, and returns the most probable coefficients.
@@ -266,15 +268,16 @@ struct RecordingResponse: Equatable, Sendable {
         + resonatorOutputs.map { Vector.dot($0, recorded) }
       let rightSide = zip(products, priorStandardDeviations).map { $0 * $1 }
       let solution = choleskyMatrix.solution(of: rightSide)
-      let energy = Vector.energy(recorded)
+      let recordedEnergy = Vector.energy(recorded)
       let residualEnergy = max(
-        1e-12 * energy, energy - Vector.dot(rightSide, solution), 1e-300)
+        1e-12 * recordedEnergy, recordedEnergy - Vector.dot(rightSide, solution), 1e-300)
       let count = Double(recorded.count)
-      let evidence =
+      let logEvidence =
         -count / 2 * log(residualEnergy / count) - choleskyMatrix.logSquareRootOfDeterminant
         - response.parameterCount / 2 * log(count)
       return Fit(
-        logEvidence: evidence, coefficients: zip(solution, priorStandardDeviations).map { $0 * $1 },
+        logEvidence: logEvidence,
+        coefficients: zip(solution, priorStandardDeviations).map { $0 * $1 },
         residualEnergy: residualEnergy)
     }
   }
@@ -298,28 +301,29 @@ struct RecordingResponse: Equatable, Sendable {
   private func fittingPriorVarianceScale(
     _ input: [Double], to recorded: [Double], rate: Double, rounds: Int
   ) -> FittedResponse {
-    var response = self
-    let minimumPower = 0.1 * Vector.energy(recorded) / max(1e-30, Vector.energy(input))
+    var rescaledResponse = self
+    let minimumCoefficientPower = 0.1 * Vector.energy(recorded) / max(1e-30, Vector.energy(input))
     for _ in 0..<rounds {
-      let fit = response.fit(input, to: recorded, rate: rate)
+      let fit = rescaledResponse.fit(input, to: recorded, rate: rate)
       let strongestPower = fit.coefficients.map { $0 * $0 }.max() ?? 0
-      response.priorVarianceScale =
-        max(strongestPower, minimumPower) / (fit.residualEnergy / Double(recorded.count))
+      rescaledResponse.priorVarianceScale =
+        max(strongestPower, minimumCoefficientPower) / (fit.residualEnergy / Double(recorded.count))
     }
     return FittedResponse(
-      response: response, fit: response.fit(input, to: recorded, rate: rate))
+      response: rescaledResponse, fit: rescaledResponse.fit(input, to: recorded, rate: rate))
   }
 
   /// Returns the most probable response among several kinds.
   private func bestResponse(
     of kinds: [Kind], for input: [Double], recorded: [Double], rate: Double, rounds: Int = 0
   ) -> FittedResponse {
-    let all = kinds.map { kind in
+    let fittedResponses = kinds.map { kind in
       RecordingResponse(kind: kind, priorVarianceScale: priorVarianceScale)
         .fittingPriorVarianceScale(input, to: recorded, rate: rate, rounds: rounds)
     }
-    let best = all.max { $0.fit.logEvidence < $1.fit.logEvidence }
-    return best ?? FittedResponse(response: self, fit: fit(input, to: recorded, rate: rate))
+    let mostProbableFit = fittedResponses.max { $0.fit.logEvidence < $1.fit.logEvidence }
+    return mostProbableFit
+      ?? FittedResponse(response: self, fit: fit(input, to: recorded, rate: rate))
   }
 
   /// Returns the most probable response of the same kind as this response.
@@ -332,34 +336,35 @@ struct RecordingResponse: Equatable, Sendable {
   ///   - rate: The sample rate, in hertz.
   func mostProbableResponse(for input: [Double], recorded: [Double], rate: Double) -> FittedResponse
   {
-    let isNew = priorVarianceScale == 0
-    var start = self
-    if isNew {
+    let isUnfitted = priorVarianceScale == 0
+    var initialResponse = self
+    if isUnfitted {
       // Assume that a hundredth of the recording is noise.
       let hasSignal = Vector.energy(recorded) > 0
-      start.priorVarianceScale =
+      initialResponse.priorVarianceScale =
         100 * Double(recorded.count) / max(1e-30, Vector.energy(input)) * (hasSignal ? 1 : 0)
     }
     switch kind {
     case .filter, .unconstrained:
-      return start.fittingPriorVarianceScale(input, to: recorded, rate: rate, rounds: isNew ? 3 : 1)
+      return initialResponse.fittingPriorVarianceScale(
+        input, to: recorded, rate: rate, rounds: isUnfitted ? 3 : 1)
     case .room:
-      guard isNew else {
-        return start.fittingPriorVarianceScale(input, to: recorded, rate: rate, rounds: 1)
+      guard isUnfitted else {
+        return initialResponse.fittingPriorVarianceScale(input, to: recorded, rate: rate, rounds: 1)
       }
       let rooms = [0.02, 0.06].flatMap { decaySeconds in
         [0.3, 0.1, 0.03].map { Kind.room(decaySeconds: decaySeconds, reflectionGain: $0) }
       }
-      return start.bestResponse(
+      return initialResponse.bestResponse(
         of: rooms, for: input, recorded: recorded, rate: rate, rounds: 1)
     case .resonance:
-      guard isNew else {
+      guard isUnfitted else {
         let steps = Steps(
           logFrequency: Mode.refinementSteps.logFrequency / 4,
           logQuality: Mode.refinementSteps.logQuality / 2)
-        return start.refiningModes(input, to: recorded, rate: rate, steps: steps)
+        return initialResponse.refiningModes(input, to: recorded, rate: rate, steps: steps)
       }
-      return start.selectedResonance(for: input, recorded: recorded, rate: rate)
+      return initialResponse.selectedResonance(for: input, recorded: recorded, rate: rate)
     }
   }
 
@@ -368,41 +373,46 @@ struct RecordingResponse: Equatable, Sendable {
   private func selectedResonance(
     for input: [Double], recorded: [Double], rate: Double
   ) -> FittedResponse {
-    let steps = Mode.refinementSteps
-    let first = bestResponse(
+    let initialSteps = Mode.refinementSteps
+    let singleModeResponse = bestResponse(
       of: Mode.searchGrid.map { .resonance([$0]) }, for: input, recorded: recorded, rate: rate)
-    let oneMode = first.response
+    let oneModeResponse = singleModeResponse.response
       .fittingPriorVarianceScale(input, to: recorded, rate: rate, rounds: 2).response
-      .refiningModes(input, to: recorded, rate: rate, steps: steps)
-    let second = oneMode.response.bestResponse(
-      of: Mode.searchGrid.map { .resonance(oneMode.response.modes + [$0]) }, for: input,
+      .refiningModes(input, to: recorded, rate: rate, steps: initialSteps)
+    let twoModeResponse = oneModeResponse.response.bestResponse(
+      of: Mode.searchGrid.map { .resonance(oneModeResponse.response.modes + [$0]) }, for: input,
       recorded: recorded, rate: rate)
-    guard second.fit.logEvidence > oneMode.fit.logEvidence + RecordingModel.minimumLogEvidenceGain
+    guard
+      twoModeResponse.fit.logEvidence > oneModeResponse.fit.logEvidence
+        + RecordingModel.minimumLogEvidenceGain
     else {
-      return oneMode
+      return oneModeResponse
     }
-    return second.response.refiningModes(input, to: recorded, rate: rate, steps: steps)
+    return twoModeResponse.response.refiningModes(
+      input, to: recorded, rate: rate, steps: initialSteps)
   }
 
   /// Maximizes the evidence over frequencies and qualities, by pattern search with step halving.
   private func refiningModes(
     _ input: [Double], to recorded: [Double], rate: Double, steps firstSteps: Steps
   ) -> FittedResponse {
-    var best = FittedResponse(response: self, fit: fit(input, to: recorded, rate: rate))
-    var steps = firstSteps
+    var bestFittedResponse = FittedResponse(
+      response: self, fit: fit(input, to: recorded, rate: rate))
+    var modeSteps = firstSteps
     for _ in 0..<9 {
-      let variants = best.response.modeVariants(steps: steps)
+      let variants = bestFittedResponse.response.modeVariants(steps: modeSteps)
       let improved = variants.lazy.map { variant in
         FittedResponse(response: variant, fit: variant.fit(input, to: recorded, rate: rate))
-      }.first { $0.fit.logEvidence > best.fit.logEvidence }
+      }.first { $0.fit.logEvidence > bestFittedResponse.fit.logEvidence }
       if let improved {
-        best = improved
+        bestFittedResponse = improved
       } else {
-        steps.logFrequency /= 2
-        steps.logQuality /= 2
+        modeSteps.logFrequency /= 2
+        modeSteps.logQuality /= 2
       }
     }
-    return best.response.fittingPriorVarianceScale(input, to: recorded, rate: rate, rounds: 1)
+    return bestFittedResponse.response.fittingPriorVarianceScale(
+      input, to: recorded, rate: rate, rounds: 1)
   }
 
   /// Returns the responses with one mode changed by one step.

@@ -113,44 +113,44 @@ package struct RecordingResult {
     else {
       return
     }
-    let search = RecordingFitSearch(pair, searchSeconds: searchSeconds, costLimit: costLimit)
-    guard let best = search.bestFit, best.commonGain > 0 else { return }
-    preservesPitch = best.fittedPlacement.pitchPreservingStretch != 1
-    match.detectableEventCount = best.detectableWaveformIndices.count
-    guard best.containsReference else {
-      match.outcome = best.detectableWaveformIndices.isEmpty ? .noisy : .none
+    let fitSearch = RecordingFitSearch(pair, searchSeconds: searchSeconds, costLimit: costLimit)
+    guard let bestFit = fitSearch.bestFit, bestFit.commonGain > 0 else { return }
+    preservesPitch = bestFit.fittedPlacement.pitchPreservingStretch != 1
+    match.detectableEventCount = bestFit.detectableWaveformIndices.count
+    guard bestFit.containsReference else {
+      match.outcome = bestFit.detectableWaveformIndices.isEmpty ? .noisy : .none
       return
     }
     match.outcome = .found
-    explanationCost = best.explanationPenalty
-    changes = best.changes
-    reportedChanges = best.reportedChanges
-    allowsEventComparison = best.allowsEventComparison
-    residualDecibels = 10 * log10(1 / max(best.coherence, 1e-9) - 1 + 1e-9)
-    fillMatch(from: best)
-    measureBackground(of: pair.recording, at: best.fittedPlacement)
+    explanationCost = bestFit.explanationPenalty
+    changes = bestFit.changes
+    reportedChanges = bestFit.reportedChanges
+    allowsEventComparison = bestFit.allowsEventComparison
+    residualDecibels = 10 * log10(1 / max(bestFit.coherence, 1e-9) - 1 + 1e-9)
+    fillMatch(from: bestFit)
+    measureBackground(of: pair.recording, at: bestFit.fittedPlacement)
   }
 
   /// Fills in the properties of the recording from the best explanation.
   private mutating func fillMatch(from modelFit: RecordingModelFit) {
-    let placement = modelFit.fittedPlacement
+    let fittedPlacement = modelFit.fittedPlacement
     let fit = modelFit.fit
-    match.delaySeconds = fit.placement.delaySeconds + placement.excerptStartSeconds
+    match.delaySeconds = fit.placement.delaySeconds + fittedPlacement.excerptStartSeconds
     match.tempoPercent =
-      100 * (placement.pitchPreservingStretch * (1 + fit.placement.tempoDeviation) - 1)
+      100 * (fittedPlacement.pitchPreservingStretch * (1 + fit.placement.tempoDeviation) - 1)
     match.tempoErrorPercent = fit.tempoStandardError < 0.01 ? 100 * fit.tempoStandardError : nil
-    match.isInverted = placement.polaritySign < 0
+    match.isInverted = fittedPlacement.polaritySign < 0
     match.levelDecibels = 20 * log10(modelFit.commonGain)
-    match.mainsHertz = placement.mainsHertz
-    match.humHertz = placement.fit.humHertz
+    match.mainsHertz = fittedPlacement.mainsHertz
+    match.humHertz = fittedPlacement.fit.humHertz
     let zScore = RecordingThreshold.minimumZScore
-    let detectable = modelFit.detectableWaveformIndices
+    let detectableIndices = modelFit.detectableWaveformIndices
     let minimumChange = modelFit.minimumReportedChange
-    match.minimumDetectableDecibels = detectable.map {
+    match.minimumDetectableDecibels = detectableIndices.map {
       max(minimumChange.decibels, zScore * 8.686 / modelFit.gainsInStandardErrors[$0])
     }
     .max()
-    match.minimumDetectableSeconds = detectable.map {
+    match.minimumDetectableSeconds = detectableIndices.map {
       max(minimumChange.seconds, zScore * modelFit.timeErrorsSeconds[$0])
     }.max()
   }
@@ -159,55 +159,56 @@ package struct RecordingResult {
   private mutating func measureBackground(
     of recording: Signal, at fittedPlacement: RecordingSearch.FittedPlacement
   ) {
-    let rate = recording.rate
-    let samples = recording.mono
+    let recordingRate = recording.rate
+    let monoSamples = recording.mono
     let placement = fittedPlacement.fit.placement
-    func frames(_ start: Double, _ end: Double) -> (start: Int, end: Int) {
-      (Int(start * rate), Int(end * rate))
+    func frameSpan(_ start: Double, _ end: Double) -> (start: Int, end: Int) {
+      (Int(start * recordingRate), Int(end * recordingRate))
     }
-    var spans = fittedPlacement.fit.reference.waveforms.map {
-      frames(
+    var occupiedFrameSpans = fittedPlacement.fit.reference.waveforms.map {
+      frameSpan(
         fittedPlacement.excerptStartSeconds + placement.recordingTime(at: $0.startSeconds) - 0.01,
         fittedPlacement.excerptStartSeconds + placement.recordingTime(at: $0.endSeconds) + 0.02)
     }
-    spans += changes.filter { $0.kind == .added || $0.kind == .time }.map {
-      frames(
+    occupiedFrameSpans += changes.filter { $0.kind == .added || $0.kind == .time }.map {
+      frameSpan(
         match.delaySeconds + $0.secondsRange.lowerBound - 0.1,
         match.delaySeconds + $0.secondsRange.upperBound + 0.1)
     }
     var quietSamples = [Float]()
-    var previousEnd = 0
-    for span in spans.sorted(by: { $0.start < $1.start }) {
-      if span.start > previousEnd {
-        quietSamples += samples[min(previousEnd, samples.count)..<min(span.start, samples.count)]
+    var previousEndFrame = 0
+    for span in occupiedFrameSpans.sorted(by: { $0.start < $1.start }) {
+      if span.start > previousEndFrame {
+        quietSamples +=
+          monoSamples[min(previousEndFrame, monoSamples.count)..<min(span.start, monoSamples.count)]
       }
-      previousEnd = max(previousEnd, span.end)
+      previousEndFrame = max(previousEndFrame, span.end)
     }
-    quietSamples += samples[min(previousEnd, samples.count)...]
+    quietSamples += monoSamples[min(previousEndFrame, monoSamples.count)...]
     var humFit = fittedPlacement.fit
     humFit.setHum(hertz: [])
-    let residual = humFit.solve(isWhitened: false).whitenedResidual
+    let humResidual = humFit.solve(isWhitened: false).whitenedResidual
     let humMeanSquare = fittedPlacement.fit.humHertz.reduce(0) {
-      $0 + HumDetector.tonePower(at: $1, in: residual, rate: humFit.reference.sampleRate).power
+      $0 + HumDetector.tonePower(at: $1, in: humResidual, rate: humFit.reference.sampleRate).power
     }
-    var power = Statistics.meanSquare(of: quietSamples)
-    if Double(quietSamples.count) < 0.05 * rate {
+    var quietPower = Statistics.meanSquare(of: quietSamples)
+    if Double(quietSamples.count) < 0.05 * recordingRate {
       // Without silence, extrapolate the residual's density from the analyzed band to the full
       // band.
       let residual = fittedPlacement.fit.solve(isWhitened: false).whitenedResidual
-      power =
-        NoiseSpectralDensity(of: residual).totalPower * rate
+      quietPower =
+        NoiseSpectralDensity(of: residual).totalPower * recordingRate
         / fittedPlacement.fit.reference.sampleRate
         + humMeanSquare
     }
-    let mean =
+    let quietMean =
       quietSamples.isEmpty
       ? 0 : quietSamples.reduce(0.0) { $0 + Double($1) } / Double(quietSamples.count)
-    power = max(0, power - mean * mean)
+    quietPower = max(0, quietPower - quietMean * quietMean)
     if humMeanSquare > RecordingThreshold.minimumBackgroundPower {
       match.humDecibels = Decibels.of(power: humMeanSquare)
     }
-    let noiseMeanSquare = max(0, power - humMeanSquare)
+    let noiseMeanSquare = max(0, quietPower - humMeanSquare)
     // Errors of the hum estimate are not noise.
     if noiseMeanSquare > RecordingThreshold.minimumBackgroundPower,
       noiseMeanSquare > 0.03 * humMeanSquare
@@ -237,27 +238,27 @@ extension RecordingResult {
   ///   - pair: The reference and its recording.
   ///   - searchSeconds: The maximum time from the start of the recording to that of the reference.
   package init?(modelingChainOf pair: RecordingPair, searchSeconds: Double) {
-    guard let selection = RecordingModelSelection(pair, searchSeconds: searchSeconds),
-      let best = selection.bestModel,
-      best.residualDecibels
-        < (best.changes.count < 2
+    guard let modelSelection = RecordingModelSelection(pair, searchSeconds: searchSeconds),
+      let bestModel = modelSelection.bestModel,
+      bestModel.residualDecibels
+        < (bestModel.changes.count < 2
           ? Self.residualLimitsDecibels.found : Self.residualLimitsDecibels.changed)
     else { return nil }
     match = RecordingMatch(outcome: .found)
     match.searchSeconds = searchSeconds
-    match.delaySeconds = Double(best.delaySamples) / selection.reference.sampleRate
-    match.tempoPercent = 100 * best.tempoDeviation
-    match.levelDecibels = selection.levelDecibels(of: best)
+    match.delaySeconds = Double(bestModel.delaySamples) / modelSelection.reference.sampleRate
+    match.tempoPercent = 100 * bestModel.tempoDeviation
+    match.levelDecibels = modelSelection.levelDecibels(of: bestModel)
     match.playbackAndRecordingChain = RecordingChain(
-      best, profile: pair.referenceSource.profile.hardware?.model)
-    match.eventCount = selection.reference.waveforms.count
-    match.detectableEventCount = selection.reference.waveforms.count
-    changes = selection.changes(of: best)
+      bestModel, profile: pair.referenceSource.profile.hardware?.model)
+    match.eventCount = modelSelection.reference.waveforms.count
+    match.detectableEventCount = modelSelection.reference.waveforms.count
+    changes = modelSelection.changes(of: bestModel)
     explanationCost =
       Self.chainAssumptionCosts.response
-      + (best.automaticGain == nil ? 0 : Self.chainAssumptionCosts.gain)
+      + (bestModel.automaticGain == nil ? 0 : Self.chainAssumptionCosts.gain)
       + Double(changes.count)
-    residualDecibels = best.residualDecibels
+    residualDecibels = bestModel.residualDecibels
     // A response of another kind looks like several changes or a large one, unless the residual is
     // small.
     let hasOneSmallChange =
@@ -266,29 +267,33 @@ extension RecordingResult {
         $0.kind != .level || abs($0.signedAmount) < Self.largeLevelChangeDecibels
       }
     let isExact =
-      best.automaticGain == nil && best.residualDecibels < Self.residualLimitsDecibels.exact
+      bestModel.automaticGain == nil
+      && bestModel.residualDecibels < Self.residualLimitsDecibels.exact
     allowsEventComparison =
-      best.residualDecibels < Self.residualLimitsDecibels.reliable
+      bestModel.residualDecibels < Self.residualLimitsDecibels.reliable
       && (hasOneSmallChange
-        || isExact && changes.count < min(3, selection.reference.waveforms.count))
+        || isExact && changes.count < min(3, modelSelection.reference.waveforms.count))
     reportedChanges = allowsEventComparison ? changes : []
-    let detectable = RecordingModelSelection.minimumReportedChange
-    let undetectable = RecordingThreshold.undetectableChange
+    let detectableChange = RecordingModelSelection.minimumReportedChange
+    let undetectableChange = RecordingThreshold.undetectableChange
     match.minimumDetectableDecibels =
-      allowsEventComparison ? detectable.decibels : undetectable.decibels
+      allowsEventComparison ? detectableChange.decibels : undetectableChange.decibels
     match.minimumDetectableSeconds =
-      allowsEventComparison ? detectable.seconds : undetectable.seconds
-    let mono = pair.recording.mono
-    let rate = pair.recording.rate
+      allowsEventComparison ? detectableChange.seconds : undetectableChange.seconds
+    let monoSamples = pair.recording.mono
+    let recordingRate = pair.recording.rate
     let referenceEndSeconds =
-      match.delaySeconds + selection.reference.durationSeconds
+      match.delaySeconds + modelSelection.reference.durationSeconds
       + RecordingModelSelection.excerptMarginSeconds.after
-    let samplesBeforeReference = mono.prefix(max(0, Int((match.delaySeconds - 0.05) * rate)))
-    let quiet = samplesBeforeReference + mono.dropFirst(max(0, Int(referenceEndSeconds * rate)))
-    guard Double(quiet.count) > 0.05 * rate else { return }
-    let power = Statistics.variance(of: quiet)
-    if power > RecordingThreshold.minimumBackgroundPower {
-      match.noiseDecibels = Decibels.of(power: power)
+    let samplesBeforeReference = monoSamples.prefix(
+      max(0, Int((match.delaySeconds - 0.05) * recordingRate)))
+    let quietSamples =
+      samplesBeforeReference
+      + monoSamples.dropFirst(max(0, Int(referenceEndSeconds * recordingRate)))
+    guard Double(quietSamples.count) > 0.05 * recordingRate else { return }
+    let quietPower = Statistics.variance(of: quietSamples)
+    if quietPower > RecordingThreshold.minimumBackgroundPower {
+      match.noiseDecibels = Decibels.of(power: quietPower)
     }
   }
 }

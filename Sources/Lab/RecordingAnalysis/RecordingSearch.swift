@@ -54,27 +54,29 @@ struct RecordingSearch {
   /// A later candidate replaces the best one only if it is much more likely. The other placements
   /// have residuals that are not much larger.
   func placements(in alignment: RecordingAlignment) -> [FittedPlacement] {
-    let fits = fittedCandidates(of: alignment)
-    guard let bestIndex = fits.bestIndex else { return [] }
-    let best = fits.placements[bestIndex]
-    let placementsByResidual = fits.placements.sorted {
+    let candidateFits = fittedCandidates(of: alignment)
+    guard let bestIndex = candidateFits.bestIndex else { return [] }
+    let bestPlacement = candidateFits.placements[bestIndex]
+    let placementsByResidual = candidateFits.placements.sorted {
       $0.residualEnergyRatio < $1.residualEnergyRatio
     }
-    var placements = [best]
+    var placements = [bestPlacement]
     for alternative in placementsByResidual where placements.count < Self.maximumPlacementCount {
       // Other events may be similar to one of the few events of a short reference, and stronger.
       let isTolerant = alternative.fit.isLimitedToClockDeviation || hasFewEvents
       let maximumRatio = isTolerant ? 30.0 : 3
-      guard alternative.residualEnergyRatio < maximumRatio * best.residualEnergyRatio,
+      guard alternative.residualEnergyRatio < maximumRatio * bestPlacement.residualEnergyRatio,
         placements.allSatisfy({ Self.areApart($0, alternative) })
       else { continue }
       placements.append(alternative)
     }
-    let envelopeBased = fits.placements.filter { fitted in
+    let envelopeBasedPlacements = candidateFits.placements.filter { fitted in
       fitted.isEnvelopeBased && placements.allSatisfy { Self.areApart($0, fitted) }
     }
-    if let closest = envelopeBased.min(by: { $0.residualEnergyRatio < $1.residualEnergyRatio }) {
-      placements.append(closest)
+    if let closestPlacement = envelopeBasedPlacements.min(by: {
+      $0.residualEnergyRatio < $1.residualEnergyRatio
+    }) {
+      placements.append(closestPlacement)
     }
     return placements
   }
@@ -90,19 +92,20 @@ struct RecordingSearch {
     guard let bestScore = alignment.candidates.map(\.correlationScore).max() else {
       return ([], nil)
     }
-    let minimumRatio =
+    let minimumScoreRatio =
       hasFewEvents ? Self.minimumScoreRatioWithFewEvents : Self.minimumCandidateScoreRatio
     var placements: [FittedPlacement] = []
     var bestIndex: Int?
-    var triedKeys: Set<[Int]> = []
+    var triedCandidateKeys: Set<[Int]> = []
 
-    func attempt(_ candidate: RecordingAlignment.Candidate) {
+    func fitCandidate(_ candidate: RecordingAlignment.Candidate) {
       let key = [
         Int((candidate.delaySeconds * 500).rounded()),
         Int((candidate.tempoDeviation * 1_000).rounded()),
         Int(candidate.polaritySign),
       ]
-      guard triedKeys.insert(key).inserted, let fitted = fittedPlacement(for: candidate) else {
+      guard triedCandidateKeys.insert(key).inserted, let fitted = fittedPlacement(for: candidate)
+      else {
         return
       }
       placements.append(fitted)
@@ -113,8 +116,8 @@ struct RecordingSearch {
     }
 
     for candidate in alignment.candidates
-    where candidate.correlationScore >= minimumRatio * bestScore || candidate.isEnvelopeBased {
-      attempt(candidate)
+    where candidate.correlationScore >= minimumScoreRatio * bestScore || candidate.isEnvelopeBased {
+      fitCandidate(candidate)
       if let bestIndex,
         placements[bestIndex].residualToNoiseRatio < Self.maximumNoiseOnlyEnergyRatio
       {
@@ -125,16 +128,17 @@ struct RecordingSearch {
       > Self.maximumResidualAtOriginalTempo
     {
       for candidate in alignment.tempoCandidates() {
-        attempt(candidate)
+        fitCandidate(candidate)
       }
     }
     return (placements, bestIndex)
   }
 
   private func isMuchMoreLikely(_ fitted: FittedPlacement, than best: FittedPlacement) -> Bool {
-    let residualDecrease = best.residualEnergyRatio - fitted.residualEnergyRatio
-    let count = Double(fitted.fit.recordingExcerpt.count)
-    return residualDecrease * count > Self.minimumCandidateDeviance * fitted.residualEnergyRatio
+    let residualRatioDecrease = best.residualEnergyRatio - fitted.residualEnergyRatio
+    let excerptSampleCount = Double(fitted.fit.recordingExcerpt.count)
+    return residualRatioDecrease * excerptSampleCount > Self.minimumCandidateDeviance
+      * fitted.residualEnergyRatio
   }
 
   /// Returns true if two placements differ by more than a few periods of a tone.
@@ -147,39 +151,39 @@ struct RecordingSearch {
 
   /// Fits the reference at a candidate, or returns nil if too little of it lies in the recording.
   func fittedPlacement(for candidate: RecordingAlignment.Candidate) -> FittedPlacement? {
-    let rate = reference.sampleRate
-    let firstSample = max(0, Int((candidate.delaySeconds - Self.excerptMarginSeconds) * rate))
+    let sampleRate = reference.sampleRate
+    let firstSample = max(0, Int((candidate.delaySeconds - Self.excerptMarginSeconds) * sampleRate))
     let referenceSeconds = reference.durationSeconds * (1 + candidate.tempoDeviation)
     let endSample = min(
       recording.count,
-      Int((candidate.delaySeconds + referenceSeconds + Self.excerptMarginSeconds) * rate))
-    guard endSample - firstSample >= Int(0.1 * rate) else { return nil }
+      Int((candidate.delaySeconds + referenceSeconds + Self.excerptMarginSeconds) * sampleRate))
+    guard endSample - firstSample >= Int(0.1 * sampleRate) else { return nil }
     // If the recording ends early, the remaining events are missing from it.
     let paddedEndSample = max(
-      endSample, Int((candidate.delaySeconds + referenceSeconds + 0.1) * rate))
-    let excerpt =
+      endSample, Int((candidate.delaySeconds + referenceSeconds + 0.1) * sampleRate))
+    let paddedExcerpt =
       recording[firstSample..<endSample].map { $0 * Float(candidate.polaritySign) }
       + [Float](repeating: 0, count: paddedEndSample - endSample)
-    var fit = RecordingFit(
-      reference, recordingExcerpt: excerpt,
+    var excerptFit = RecordingFit(
+      reference, recordingExcerpt: paddedExcerpt,
       placement: RecordingPlacement(
-        delaySeconds: candidate.delaySeconds - Double(firstSample) / rate,
+        delaySeconds: candidate.delaySeconds - Double(firstSample) / sampleRate,
         tempoDeviation: candidate.tempoDeviation))
-    var noise = noiseDensityOutside(
+    var outsideNoise = noiseDensityOutside(
       from: candidate.delaySeconds, to: candidate.delaySeconds + referenceSeconds)
-    let maximumPower = noise.binPowers.max() ?? 0
-    for bin in noise.binPowers.indices {
-      noise.binPowers[bin] += 1e-5 * maximumPower + 1e-16
+    let maximumPower = outsideNoise.binPowers.max() ?? 0
+    for bin in outsideNoise.binPowers.indices {
+      outsideNoise.binPowers[bin] += 1e-5 * maximumPower + 1e-16
     }
-    fit.whitenerTaps = noise.whiteningFilter()
-    fit.refinePlacement(rounds: 2)
-    let solution = fit.solve()
+    excerptFit.whitenerTaps = outsideNoise.whiteningFilter()
+    excerptFit.refinePlacement(rounds: 2)
+    let solution = excerptFit.solve()
     guard solution.commonGain > 0 else { return nil }
     let noiseEnergy =
       solution.noiseDeviation * solution.noiseDeviation
       * Double(max(1, solution.whitenedResidual.count))
     return FittedPlacement(
-      fit: fit, firstSampleIndex: firstSample, polaritySign: candidate.polaritySign,
+      fit: excerptFit, firstSampleIndex: firstSample, polaritySign: candidate.polaritySign,
       residualEnergyRatio: solution.residualEnergyRatio,
       residualToNoiseRatio: Vector.energy(solution.whitenedResidual) / noiseEnergy,
       isEnvelopeBased: candidate.isEnvelopeBased)
@@ -188,14 +192,14 @@ struct RecordingSearch {
   /// Returns the noise spectrum of the recording outside a range of seconds. If less than 0.25 s
   /// remain, returns the spectrum of the whole recording's stationary part.
   private func noiseDensityOutside(from start: Double, to end: Double) -> NoiseSpectralDensity {
-    let rate = reference.sampleRate
-    let endSampleBefore = max(0, min(recording.count, Int((start - 0.05) * rate)))
-    let firstSampleAfter = max(0, min(recording.count, Int((end + 0.05) * rate)))
-    let quiet =
+    let sampleRate = reference.sampleRate
+    let endSampleBefore = max(0, min(recording.count, Int((start - 0.05) * sampleRate)))
+    let firstSampleAfter = max(0, min(recording.count, Int((end + 0.05) * sampleRate)))
+    let quietSamples =
       Array(recording[..<endSampleBefore])
       + Array(recording[max(endSampleBefore, firstSampleAfter)...])
-    return quiet.count > Int(0.25 * rate)
-      ? NoiseSpectralDensity(of: quiet) : NoiseSpectralDensity(of: recording, quantile: 0.1)
+    return quietSamples.count > Int(0.25 * sampleRate)
+      ? NoiseSpectralDensity(of: quietSamples) : NoiseSpectralDensity(of: recording, quantile: 0.1)
   }
 }
 
@@ -211,13 +215,14 @@ extension RecordingSearch.FittedPlacement {
   var tempoAlternatives: [Self] {
     let reference = fit.reference
     guard !fit.isLimitedToClockDeviation || reference.hasNegligibleClockDrift else { return [self] }
-    var fixed = self
+    var fixedTempoPlacement = self
     // Keep the position of the center.
-    fixed.fit.placement.delaySeconds += fit.placement.tempoDeviation * reference.durationSeconds / 2
-    fixed.fit.placement.tempoDeviation = 0
-    fixed.fit.maximumTempoDeviation =
+    fixedTempoPlacement.fit.placement.delaySeconds +=
+      fit.placement.tempoDeviation * reference.durationSeconds / 2
+    fixedTempoPlacement.fit.placement.tempoDeviation = 0
+    fixedTempoPlacement.fit.maximumTempoDeviation =
       reference.hasNegligibleClockDrift ? 0 : RecordingFit.maximumClockTempoDeviation
-    return [fixed, self]
+    return [fixedTempoPlacement, self]
   }
 
   /// Returns a placement at the same tempo but with the original pitch, or nil if that fits less
@@ -227,39 +232,41 @@ extension RecordingSearch.FittedPlacement {
     let stretchFactor = 1 + fit.placement.tempoDeviation
     guard
       let rendering = fit.reference.eventRenderer?.stretched(by: stretchFactor).renderedSource(),
-      let reference = RecordingReference(rendering)
+      let stretchedReference = RecordingReference(rendering)
     else { return nil }
-    var stretched = self
-    stretched.fit = RecordingFit(
-      reference, recordingExcerpt: fit.recordingExcerpt,
+    var stretchedPlacement = self
+    stretchedPlacement.fit = RecordingFit(
+      stretchedReference, recordingExcerpt: fit.recordingExcerpt,
       placement: RecordingPlacement(
         delaySeconds: fit.placement.delaySeconds, tempoDeviation: 0, isResampled: false))
-    stretched.fit.setHum(hertz: fit.humHertz)
-    stretched.fit.whitenerTaps = fit.whitenerTaps
-    stretched.fit.refinePlacement()
-    guard stretched.fit.solve().residualEnergyRatio < residualEnergyRatio else { return nil }
-    stretched.pitchPreservingStretch = stretchFactor
-    return stretched.withEstimatedNoise()
+    stretchedPlacement.fit.setHum(hertz: fit.humHertz)
+    stretchedPlacement.fit.whitenerTaps = fit.whitenerTaps
+    stretchedPlacement.fit.refinePlacement()
+    guard stretchedPlacement.fit.solve().residualEnergyRatio < residualEnergyRatio else {
+      return nil
+    }
+    stretchedPlacement.pitchPreservingStretch = stretchFactor
+    return stretchedPlacement.withEstimatedNoise()
   }
 
   /// Returns a refined placement, with noise and hum estimated from the residual.
   func withEstimatedNoise() -> Self {
-    var refined = self
+    var refinedPlacement = self
     for iteration in 0..<3 {
       if iteration < 2 {
-        refined.estimateHum()
+        refinedPlacement.estimateHum()
       }
-      let solution = refined.fit.solve(isWhitened: false)
+      let solution = refinedPlacement.fit.solve(isWhitened: false)
       var noise = NoiseSpectralDensity(of: solution.whitenedResidual)
       let error = Self.modelErrorToPeakRatio * solution.commonGain * fit.reference.peakMagnitude
       for bin in noise.binPowers.indices {
         noise.binPowers[bin] += error * error + 1e-16
       }
-      refined.fit.whitenerTaps = noise.whiteningFilter()
-      refined.fit.refinePlacement()
+      refinedPlacement.fit.whitenerTaps = noise.whiteningFilter()
+      refinedPlacement.fit.refinePlacement()
     }
-    refined.residualEnergyRatio = refined.fit.solve().residualEnergyRatio
-    return refined
+    refinedPlacement.residualEnergyRatio = refinedPlacement.fit.solve().residualEnergyRatio
+    return refinedPlacement
   }
 
   /// Adds the steady tones of the residual to the fit.
@@ -277,12 +284,16 @@ extension RecordingSearch.FittedPlacement {
   /// Returns true if a tone in the residual is nearly as strong while the reference is silent,
   /// unlike the residual of an event.
   private func isSteadyTone(at hertz: Double, in residual: [Float]) -> Bool {
-    let rate = fit.reference.sampleRate
+    let sampleRate = fit.reference.sampleRate
     let isSilent = fit.silenceMask()
-    let silentPower = HumDetector.tonePower(at: hertz, in: residual, rate: rate) { isSilent[$0] }
-    let loudPower = HumDetector.tonePower(at: hertz, in: residual, rate: rate) { !isSilent[$0] }
+    let silentPower = HumDetector.tonePower(at: hertz, in: residual, rate: sampleRate) {
+      isSilent[$0]
+    }
+    let loudPower = HumDetector.tonePower(at: hertz, in: residual, rate: sampleRate) {
+      !isSilent[$0]
+    }
     // Without silence in the excerpt, only mains hum is plausible.
-    return silentPower.count > Int(0.1 * rate)
+    return silentPower.count > Int(0.1 * sampleRate)
       ? silentPower.power > loudPower.power / 9 : mainsHertz != nil
   }
 }
