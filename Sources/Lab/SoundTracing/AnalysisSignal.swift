@@ -10,15 +10,15 @@ struct AnalyticSignal {
   ///   - samples: The signal.
   ///   - padding: The number of samples of silence after the signal.
   init(of samples: [Float], padding: Int) {
-    let length = FourierTransform.fastLength(atLeast: samples.count + padding)
-    var transform = FourierTransform(length: length)
-    var bins = transform.forward(samples)
-    for index in bins.indices {
-      bins[index] = ComplexNumber(bins[index].imaginary, -bins[index].real)
+    let transformLength = FourierTransform.fastLength(atLeast: samples.count + padding)
+    var transform = FourierTransform(length: transformLength)
+    var spectrumBins = transform.forward(samples)
+    for index in spectrumBins.indices {
+      spectrumBins[index] = ComplexNumber(spectrumBins[index].imaginary, -spectrumBins[index].real)
     }
-    bins[0] = ComplexNumber()
-    let imaginary = transform.backward(bins)
-    complexSamples = samples.indices.map { ComplexNumber(samples[$0], imaginary[$0]) }
+    spectrumBins[0] = ComplexNumber()
+    let imaginarySamples = transform.backward(spectrumBins)
+    complexSamples = samples.indices.map { ComplexNumber(samples[$0], imaginarySamples[$0]) }
   }
 
   /// The magnitude of each complex sample.
@@ -44,8 +44,8 @@ struct AnalysisSignal {
   ///   - rate: The sample rate of the sound, in hertz.
   ///   - maximumHertz: The highest frequency of the profile.
   static func analysisRate(for rate: Double, maximumHertz: Double) -> Double {
-    let minimumRate = min(48_000, max(2_000, 8 * maximumHertz))
-    return rate / max(1, (rate / minimumRate).rounded(.down))
+    let minimumAnalysisRate = min(48_000, max(2_000, 8 * maximumHertz))
+    return rate / max(1, (rate / minimumAnalysisRate).rounded(.down))
   }
 
   /// Creates an analysis signal by decimating and filtering a sound.
@@ -56,20 +56,21 @@ struct AnalysisSignal {
   ///   - targetRate: The sample rate of the analysis, in hertz.
   ///   - minimumHertz: The lowest frequency of the profile.
   init(_ sound: [Float], sampleRate rate: Double, targetRate: Double, minimumHertz: Double) {
-    let padding = [Float](repeating: 0, count: Int(Self.leadSeconds * rate))
-    let decimated = TactileBandSignal(
-      of: padding + sound + padding, decimatedRate: rate, minimumRate: targetRate * 0.99)
-    self.sampleRate = decimated.decimatedRate
-    leadSampleCount = Int((Double(padding.count) / rate * decimated.decimatedRate).rounded())
-    let highPass = Self.highPass(minimumHertz: minimumHertz, rate: decimated.decimatedRate)
-    samples = highPass.zeroPhaseFiltered(decimated.samples)
+    let leadPadding = [Float](repeating: 0, count: Int(Self.leadSeconds * rate))
+    let decimatedSignal = TactileBandSignal(
+      of: leadPadding + sound + leadPadding, decimatedRate: rate, minimumRate: targetRate * 0.99)
+    self.sampleRate = decimatedSignal.decimatedRate
+    leadSampleCount = Int(
+      (Double(leadPadding.count) / rate * decimatedSignal.decimatedRate).rounded())
+    let highPass = Self.highPass(minimumHertz: minimumHertz, rate: decimatedSignal.decimatedRate)
+    samples = highPass.zeroPhaseFiltered(decimatedSignal.samples)
   }
 
   /// Returns the signal without other samples, for example without reflections.
   func subtracting(_ other: [Float]) -> AnalysisSignal {
-    var difference = self
-    difference.samples = zip(samples, other).map { $0 - $1 }
-    return difference
+    var differenceSignal = self
+    differenceSignal.samples = zip(samples, other).map { $0 - $1 }
+    return differenceSignal
   }
 
   /// Returns the high-pass below the lowest frequency. A corner above a fifth of it would make the

@@ -94,44 +94,47 @@ struct AtomDictionary {
   ///   - soundRate: The sample rate of the sound, in hertz.
   /// - Throws: An `AnalysisError` for a profile that cannot be rendered.
   init(_ profile: TransducerProfile, soundRate: Double) throws(AnalysisError) {
-    let mapping = profile.bandMapped(rate: 48_000).frequency
-    hasLogarithmicFrequencyScale = mapping.scale == .logarithmic
-    sampleRate = AnalysisSignal.analysisRate(for: soundRate, maximumHertz: mapping.highHertz)
+    let frequencyMapping = profile.bandMapped(rate: 48_000).frequency
+    hasLogarithmicFrequencyScale = frequencyMapping.scale == .logarithmic
+    sampleRate = AnalysisSignal.analysisRate(
+      for: soundRate, maximumHertz: frequencyMapping.highHertz)
     overtoneFrequencyRatios = Self.overtoneRatios(of: profile)
     duckingGain = Float(profile.duckingGain)
     transientShape = profile.transient
-    let minimumHertz = max(5, mapping.hertz(atSharpness: 0))
-    let maximumRatio = overtoneFrequencyRatios.max() ?? 1
-    let calibration = CalibrationPattern(
+    let minimumHertz = max(5, frequencyMapping.hertz(atSharpness: 0))
+    let maximumOvertoneRatio = overtoneFrequencyRatios.max() ?? 1
+    let calibrationPattern = CalibrationPattern(
       sampleRate: sampleRate, minimumHertz: minimumHertz,
-      transientSharpnessCount: Int(Double(Self.transientSharpnessCount) * max(1, maximumRatio)))
-    let samples = try Self.render(
-      calibration, profile: profile, rate: sampleRate, minimumHertz: minimumHertz)
-    for probe in calibration.atomProbes {
+      transientSharpnessCount: Int(
+        Double(Self.transientSharpnessCount) * max(1, maximumOvertoneRatio)))
+    let calibrationSamples = try Self.render(
+      calibrationPattern, profile: profile, rate: sampleRate, minimumHertz: minimumHertz)
+    for probe in calibrationPattern.atomProbes {
       addAtom(
-        samples, from: Int((probe.startSeconds * sampleRate).rounded()),
+        calibrationSamples, from: Int((probe.startSeconds * sampleRate).rounded()),
         to: Int(
-          (probe.startSeconds + Self.transientSeconds + calibration.silenceSeconds / 2) * sampleRate
+          (probe.startSeconds + Self.transientSeconds + calibrationPattern.silenceSeconds / 2)
+            * sampleRate
         ),
         sharpness: probe.sharpness, shift: probe.delayInSamples)
     }
     maximumAtomSampleCount = atoms.map { $0.sampleCount }.max() ?? 0
     relativeTransientLevels = Self.levelsRelativeToLast(
-      calibration.transientStartSeconds, in: samples, rate: sampleRate)
-    toneResponses = Self.toneResponses(calibration, in: samples, rate: sampleRate)
+      calibrationPattern.transientStartSeconds, in: calibrationSamples, rate: sampleRate)
+    toneResponses = Self.toneResponses(calibrationPattern, in: calibrationSamples, rate: sampleRate)
     let minimumToneHertz = toneResponses.first?.hertz ?? minimumHertz
     let maximumToneHertz = toneResponses.last?.hertz ?? minimumHertz + 1
     toneBandHertz = minimumToneHertz...maximumToneHertz
   }
 
   private static func overtoneRatios(of profile: TransducerProfile) -> [Double] {
-    let strongest =
+    let strongestPartial =
       profile.partials.max { abs($0.amplitudeRatio) < abs($1.amplitudeRatio) } ?? .init()
-    let overtones = profile.partials.filter {
-      $0 != strongest
-        && abs($0.amplitudeRatio) > minimumPartialGainRatio * abs(strongest.amplitudeRatio)
+    let overtonePartials = profile.partials.filter {
+      $0 != strongestPartial
+        && abs($0.amplitudeRatio) > minimumPartialGainRatio * abs(strongestPartial.amplitudeRatio)
     }
-    return overtones.map { $0.frequencyRatio / strongest.frequencyRatio }
+    return overtonePartials.map { $0.frequencyRatio / strongestPartial.frequencyRatio }
   }
 
   // MARK: - Calibration pattern
@@ -208,16 +211,16 @@ struct AtomDictionary {
     _ calibration: CalibrationPattern, profile: TransducerProfile, rate: Double,
     minimumHertz: Double
   ) throws(AnalysisError) -> [Float] {
-    let rates = RenderPlan.supportedSampleRates
-    let minimumFactor = max(4, (rates.lowerBound / rate).rounded(.up))
-    let maximumFactor = max(1, (rates.upperBound / rate).rounded(.down))
-    let decimationFactor = min(minimumFactor, maximumFactor)
+    let supportedRates = RenderPlan.supportedSampleRates
+    let minimumDecimationFactor = max(4, (supportedRates.lowerBound / rate).rounded(.up))
+    let maximumDecimationFactor = max(1, (supportedRates.upperBound / rate).rounded(.down))
+    let decimationFactor = min(minimumDecimationFactor, maximumDecimationFactor)
     let (rendering, renderingRate) = try HapticPattern(events: calibration.events).rendered(
       profile, rate: (rate * decimationFactor).rounded(), tail: 0.1)
-    let decimated = TactileBandSignal(
+    let decimatedSignal = TactileBandSignal(
       of: rendering, decimatedRate: renderingRate, minimumRate: rate * 0.99)
     let highPass = AnalysisSignal.highPass(minimumHertz: minimumHertz, rate: rate)
-    return highPass.zeroPhaseFiltered(decimated.samples)
+    return highPass.zeroPhaseFiltered(decimatedSignal.samples)
   }
 
   // MARK: - Atoms
@@ -233,17 +236,19 @@ struct AtomDictionary {
   private mutating func addAtom(
     _ samples: [Float], from start: Int, to end: Int, sharpness: Double, shift: Double
   ) {
-    let range = Self.trimmedRange(max(0, start - 8)..<min(samples.count, end), of: samples)
-    let waveform = Array(samples[range])
-    let norm = max(SampleMath.energy(of: waveform, in: waveform.indices).squareRoot(), 1e-12)
-    let inPhase = waveform.map { $0 / norm }
+    let atomSampleRange = Self.trimmedRange(
+      max(0, start - 8)..<min(samples.count, end), of: samples)
+    let atomWaveform = Array(samples[atomSampleRange])
+    let waveformNorm = max(
+      SampleMath.energy(of: atomWaveform, in: atomWaveform.indices).squareRoot(), 1e-12)
+    let inPhaseWaveform = atomWaveform.map { $0 / waveformNorm }
     atoms.append(
       Atom(
-        sharpness: sharpness, onsetInSamples: Double(start - range.lowerBound) + shift,
-        sampleRange: inPhaseSamples.count..<inPhaseSamples.count + inPhase.count,
-        waveformNorm: norm, peakMagnitude: inPhase.reduce(0) { max($0, abs($1)) }))
-    inPhaseSamples += inPhase
-    quadratureSamples += Self.quadrature(of: waveform, inPhase: inPhase)
+        sharpness: sharpness, onsetInSamples: Double(start - atomSampleRange.lowerBound) + shift,
+        sampleRange: inPhaseSamples.count..<inPhaseSamples.count + inPhaseWaveform.count,
+        waveformNorm: waveformNorm, peakMagnitude: inPhaseWaveform.reduce(0) { max($0, abs($1)) }))
+    inPhaseSamples += inPhaseWaveform
+    quadratureSamples += Self.quadrature(of: atomWaveform, inPhase: inPhaseWaveform)
   }
 
   /// Trims a range to the part that contains nearly all of the energy, because filters ring before
@@ -251,36 +256,36 @@ struct AtomDictionary {
   private static func trimmedRange(
     _ range: Range<Int>, of samples: [Float]
   ) -> ClosedRange<Int> {
-    let energy = SampleMath.energy(of: samples, in: range)
-    var firstSample = range.lowerBound
-    var lastSample = range.upperBound - 1
-    var removableEnergy = energyFractionBeforeStart * energy
-    while removableEnergy > 0, firstSample < lastSample {
-      removableEnergy -= samples[firstSample] * samples[firstSample]
-      firstSample += 1
+    let rangeEnergy = SampleMath.energy(of: samples, in: range)
+    var firstKeptSample = range.lowerBound
+    var lastKeptSample = range.upperBound - 1
+    var removableEnergy = energyFractionBeforeStart * rangeEnergy
+    while removableEnergy > 0, firstKeptSample < lastKeptSample {
+      removableEnergy -= samples[firstKeptSample] * samples[firstKeptSample]
+      firstKeptSample += 1
     }
-    removableEnergy = energyFractionAfterEnd * energy
-    while removableEnergy > 0, lastSample > firstSample {
-      removableEnergy -= samples[lastSample] * samples[lastSample]
-      lastSample -= 1
+    removableEnergy = energyFractionAfterEnd * rangeEnergy
+    while removableEnergy > 0, lastKeptSample > firstKeptSample {
+      removableEnergy -= samples[lastKeptSample] * samples[lastKeptSample]
+      lastKeptSample -= 1
     }
-    firstSample = max(0, firstSample - 2)
-    lastSample = min(samples.count - 1, lastSample + 2)
-    return firstSample...max(lastSample, firstSample + 3)
+    firstKeptSample = max(0, firstKeptSample - 2)
+    lastKeptSample = min(samples.count - 1, lastKeptSample + 2)
+    return firstKeptSample...max(lastKeptSample, firstKeptSample + 3)
   }
 
   /// Returns the Hilbert transform of a waveform, orthogonal to its atom, with unit energy.
   private static func quadrature(of waveform: [Float], inPhase: [Float]) -> [Float] {
-    let padding = [Float](repeating: 0, count: 64)
-    let analytic = AnalyticSignal(of: padding + waveform, padding: 256)
-    var quadrature = analytic.complexSamples.dropFirst(64).map { $0.imaginary }
-    let projection = zip(inPhase, quadrature).reduce(0) { $0 + $1.0 * $1.1 }
-    for index in quadrature.indices {
-      quadrature[index] -= projection * inPhase[index]
+    let leadPadding = [Float](repeating: 0, count: 64)
+    let analyticSignal = AnalyticSignal(of: leadPadding + waveform, padding: 256)
+    var quadratureWaveform = analyticSignal.complexSamples.dropFirst(64).map { $0.imaginary }
+    let inPhaseProjection = zip(inPhase, quadratureWaveform).reduce(0) { $0 + $1.0 * $1.1 }
+    for index in quadratureWaveform.indices {
+      quadratureWaveform[index] -= inPhaseProjection * inPhase[index]
     }
-    let energy = SampleMath.energy(of: quadrature, in: quadrature.indices)
-    let norm = max(energy.squareRoot(), 1e-12)
-    return quadrature.map { $0 / norm }
+    let quadratureEnergy = SampleMath.energy(of: quadratureWaveform, in: quadratureWaveform.indices)
+    let quadratureNorm = max(quadratureEnergy.squareRoot(), 1e-12)
+    return quadratureWaveform.map { $0 / quadratureNorm }
   }
 
   // MARK: - Levels
@@ -289,12 +294,12 @@ struct AtomDictionary {
   private static func levelsRelativeToLast(
     _ starts: [Double], in samples: [Float], rate: Double
   ) -> [Double] {
-    let energies = starts.map { start in
+    let transientEnergies = starts.map { start in
       let range = Int(start * rate) - 8..<Int((start + transientSeconds) * rate)
       return Double(SampleMath.energy(of: samples, in: range))
     }
-    let fullIntensityEnergy = max(energies[energies.count - 1], 1e-20)
-    return energies.map { ($0 / fullIntensityEnergy).squareRoot() }
+    let fullIntensityEnergy = max(transientEnergies[transientEnergies.count - 1], 1e-20)
+    return transientEnergies.map { ($0 / fullIntensityEnergy).squareRoot() }
   }
 
   /// Returns the frequency and the amplitudes of the tones of each sharpness.
@@ -302,27 +307,29 @@ struct AtomDictionary {
     _ calibration: CalibrationPattern, in samples: [Float], rate: Double
   ) -> [ToneResponse] {
     let frameCenterSeconds = calibration.toneSeconds * measuredToneFraction
-    var spectrum = ToneSpectrum(
+    var toneSpectrum = ToneSpectrum(
       windowLength: Int(frameCenterSeconds * rate), sampleRate: rate, band: 4...0.49 * rate)
-    var responses = calibration.toneStartSeconds.map { starts in
+    var measuredResponses = calibration.toneStartSeconds.map { starts in
       let tones = starts.map { start in
-        spectrum.strongestTone(in: samples, at: Int((start + frameCenterSeconds) * rate))
+        toneSpectrum.strongestTone(in: samples, at: Int((start + frameCenterSeconds) * rate))
       }
       return ToneResponse(
         hertz: tones[tones.count - 1].hertz, amplitudesByIntensity: tones.map { $0.amplitude })
     }
     // If another partial becomes the strongest, the frequency would decrease. It is held instead.
-    for index in responses.indices.dropFirst() {
-      responses[index].hertz = max(responses[index].hertz, responses[index - 1].hertz + 0.01)
+    for index in measuredResponses.indices.dropFirst() {
+      measuredResponses[index].hertz = max(
+        measuredResponses[index].hertz, measuredResponses[index - 1].hertz + 0.01)
     }
-    return responses
+    return measuredResponses
   }
 
   /// Returns the samples in which a burst ducks continuous events.
   func duckedSamples(during burst: FoundBurst) -> Range<Int> {
-    let onset = Int(burst.onsetInSamples(in: self).rounded())
-    let sharpness = atoms[burst.atomIndex].sharpness
-    return onset..<onset + Int(transientShape.seconds(atSharpness: sharpness) * sampleRate)
+    let onsetSample = Int(burst.onsetInSamples(in: self).rounded())
+    let atomSharpness = atoms[burst.atomIndex].sharpness
+    return onsetSample..<onsetSample
+      + Int(transientShape.seconds(atSharpness: atomSharpness) * sampleRate)
   }
 
   // MARK: - Inverse mapping
@@ -347,8 +354,9 @@ struct AtomDictionary {
   ///   - ratio: The ratio of the amplitude to that at full intensity.
   ///   - sharpness: The sharpness of the tone.
   func intensity(ofRelativeAmplitude ratio: Double, sharpness: Double) -> Double {
-    let amplitudes = amplitudes(atHertz: hertz(atSharpness: sharpness))
-    return Self.intensity(ofLevel: ratio * (amplitudes.last ?? 1), among: amplitudes)
+    let intensityAmplitudes = amplitudes(atHertz: hertz(atSharpness: sharpness))
+    return Self.intensity(
+      ofLevel: ratio * (intensityAmplitudes.last ?? 1), among: intensityAmplitudes)
   }
 
   /// Returns the intensity of a transient, 0…1.
@@ -361,50 +369,57 @@ struct AtomDictionary {
   /// Returns the frequency of the tone that the profile renders at a sharpness.
   private func hertz(atSharpness sharpness: Double) -> Double {
     let tablePosition = min(1, max(0, sharpness)) * Double(Self.toneSharpnessCount - 1)
-    let index = min(Self.toneSharpnessCount - 2, Int(tablePosition))
-    let lowerHertz = toneResponses[index].hertz
-    let upperHertz = toneResponses[index + 1].hertz
-    let fraction = tablePosition - Double(index)
+    let lowerToneIndex = min(Self.toneSharpnessCount - 2, Int(tablePosition))
+    let lowerHertz = toneResponses[lowerToneIndex].hertz
+    let upperHertz = toneResponses[lowerToneIndex + 1].hertz
+    let tableFraction = tablePosition - Double(lowerToneIndex)
     return hasLogarithmicFrequencyScale
-      ? lowerHertz * pow(upperHertz / lowerHertz, fraction)
-      : lowerHertz + (upperHertz - lowerHertz) * fraction
+      ? lowerHertz * pow(upperHertz / lowerHertz, tableFraction)
+      : lowerHertz + (upperHertz - lowerHertz) * tableFraction
   }
 
   /// Returns the fractional index of a frequency in the table of measured tones.
   private func toneIndex(atHertz hertz: Double) -> Double {
-    guard let index = toneResponses.lastIndex(where: { $0.hertz <= hertz }) else { return 0 }
-    guard index + 1 < toneResponses.count else { return Double(Self.toneSharpnessCount - 1) }
-    let lowerHertz = toneResponses[index].hertz
-    let upperHertz = toneResponses[index + 1].hertz
-    let fraction =
+    guard let lowerToneIndex = toneResponses.lastIndex(where: { $0.hertz <= hertz }) else {
+      return 0
+    }
+    guard lowerToneIndex + 1 < toneResponses.count else {
+      return Double(Self.toneSharpnessCount - 1)
+    }
+    let lowerHertz = toneResponses[lowerToneIndex].hertz
+    let upperHertz = toneResponses[lowerToneIndex + 1].hertz
+    let toneFraction =
       hasLogarithmicFrequencyScale
       ? log(hertz / lowerHertz) / log(upperHertz / lowerHertz)
       : (hertz - lowerHertz) / (upperHertz - lowerHertz)
-    return Double(index) + fraction
+    return Double(lowerToneIndex) + toneFraction
   }
 
   /// Returns the amplitudes of a tone with a frequency, by increasing intensity.
   private func amplitudes(atHertz hertz: Double) -> [Double] {
-    let position = toneIndex(atHertz: hertz)
-    let index = min(Self.toneSharpnessCount - 2, Int(position))
+    let tonePosition = toneIndex(atHertz: hertz)
+    let lowerToneIndex = min(Self.toneSharpnessCount - 2, Int(tonePosition))
     return zip(
-      toneResponses[index].amplitudesByIntensity, toneResponses[index + 1].amplitudesByIntensity
+      toneResponses[lowerToneIndex].amplitudesByIntensity,
+      toneResponses[lowerToneIndex + 1].amplitudesByIntensity
     ).map {
-      $0 + ($1 - $0) * (position - Double(index))
+      $0 + ($1 - $0) * (tonePosition - Double(lowerToneIndex))
     }
   }
 
   /// Returns the intensity that produces a level, interpolated between the levels measured at the
   /// probe intensities. The logarithms are interpolated linearly, which is exact for a power law.
   private static func intensity(ofLevel level: Double, among levels: [Double]) -> Double {
-    let level = max(level, 1e-9)
-    let index = min(max(0, (levels.lastIndex { $0 <= level }) ?? 0), levels.count - 2)
-    let lowerLevel = max(levels[index], 1e-9)
-    let upperLevel = max(levels[index + 1], 1e-9)
-    guard upperLevel > lowerLevel else { return probeIntensities[index + 1] }
-    let exponent =
-      log(probeIntensities[index + 1] / probeIntensities[index]) / log(upperLevel / lowerLevel)
-    return min(1, max(0, probeIntensities[index] * pow(level / lowerLevel, exponent)))
+    let clampedLevel = max(level, 1e-9)
+    let lowerIndex = min(max(0, (levels.lastIndex { $0 <= clampedLevel }) ?? 0), levels.count - 2)
+    let lowerLevel = max(levels[lowerIndex], 1e-9)
+    let upperLevel = max(levels[lowerIndex + 1], 1e-9)
+    guard upperLevel > lowerLevel else { return probeIntensities[lowerIndex + 1] }
+    let intensityExponent =
+      log(probeIntensities[lowerIndex + 1] / probeIntensities[lowerIndex])
+      / log(upperLevel / lowerLevel)
+    return min(
+      1, max(0, probeIntensities[lowerIndex] * pow(clampedLevel / lowerLevel, intensityExponent)))
   }
 }
 

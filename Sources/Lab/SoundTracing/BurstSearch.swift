@@ -66,23 +66,23 @@ struct BurstSearch {
 
   /// Subtracts and returns the bursts at the peaks of the residual, the strongest first.
   private func strongestBursts(in pursuit: inout PursuitResidual) -> [FoundBurst] {
-    let levels = smoothedLevels(of: pursuit.unpaddedSamples)
-    let thresholds = minimumBurstLevels(for: levels)
-    let minimumDistance = max(1, Int(0.006 * dictionary.sampleRate))
-    let peaks = SampleMath.peaks(of: levels, minimumDistance: minimumDistance) {
-      levels[$0] > thresholds[$0]
+    let residualLevels = smoothedLevels(of: pursuit.unpaddedSamples)
+    let minimumLevels = minimumBurstLevels(for: residualLevels)
+    let minimumPeakDistance = max(1, Int(0.006 * dictionary.sampleRate))
+    let levelPeaks = SampleMath.peaks(of: residualLevels, minimumDistance: minimumPeakDistance) {
+      residualLevels[$0] > minimumLevels[$0]
     }
     var bursts: [FoundBurst] = []
-    var attenuation = attenuatedTone
-    for peak in peaks.sorted(by: { levels[$0] > levels[$1] }) {
+    var toneAttenuation = attenuatedTone
+    for peak in levelPeaks.sorted(by: { residualLevels[$0] > residualLevels[$1] }) {
       let isDucking =
-        !attenuation.isEmpty
-        && toneLevels[peak] > Self.minimumDuckedToneRatio * levels[peak]
+        !toneAttenuation.isEmpty
+        && toneLevels[peak] > Self.minimumDuckedToneRatio * residualLevels[peak]
       let burst =
         isDucking
         ? duckingBurst(
-          at: peak, threshold: thresholds[peak], attenuation: &attenuation, in: &pursuit)
-        : extractBurst(at: peak, threshold: thresholds[peak], in: &pursuit)
+          at: peak, threshold: minimumLevels[peak], attenuation: &toneAttenuation, in: &pursuit)
+        : extractBurst(at: peak, threshold: minimumLevels[peak], in: &pursuit)
       if let burst {
         bursts.append(burst)
       }
@@ -112,54 +112,59 @@ struct BurstSearch {
   private func duckingBurst(
     at peak: Int, threshold: Float, attenuation: inout [Float], in pursuit: inout PursuitResidual
   ) -> FoundBurst? {
-    let length = dictionary.maximumAtomSampleCount
-    let start = max(0, peak - 2 * length)
-    let range = start..<min(attenuation.count, peak + 3 * length)
-    let first = start + pursuit.paddingSampleCount
-    let excerpt = Array(pursuit.paddedSamples[first..<first + range.count])
-    var best: (burst: FoundBurst, residualEnergy: Float)?
+    let maximumAtomLength = dictionary.maximumAtomSampleCount
+    let searchStartSample = max(0, peak - 2 * maximumAtomLength)
+    let searchRange = searchStartSample..<min(attenuation.count, peak + 3 * maximumAtomLength)
+    let paddedStartSample = searchStartSample + pursuit.paddingSampleCount
+    let residualExcerpt = Array(
+      pursuit.paddedSamples[paddedStartSample..<paddedStartSample + searchRange.count])
+    var bestCandidate: (burst: FoundBurst, residualEnergy: Float)?
 
-    func consider(_ candidate: FoundBurst, atoms: StrideTo<Int>) {
-      var samples = excerpt
-      for index in dictionary.duckedSamples(during: candidate).clamped(to: range) {
-        samples[index - start] += attenuation[index]
+    func tryCandidate(_ candidate: FoundBurst, atoms: StrideTo<Int>) {
+      var samples = residualExcerpt
+      for index in dictionary.duckedSamples(during: candidate).clamped(to: searchRange) {
+        samples[index - searchStartSample] += attenuation[index]
       }
       let residual = PursuitResidual(samples, dictionary: dictionary, hasFixedPhase: false)
-      let position = candidate.startSample - start + residual.paddingSampleCount
+      let position = candidate.startSample - searchStartSample + residual.paddingSampleCount
       let burst = residual.bestBurst(atoms: atoms, within: 1) { _ in position }
       let residualEnergy =
         SampleMath.energy(of: samples, in: samples.indices) - burst.explainedEnergy
-      if residualEnergy < best?.residualEnergy ?? .infinity {
-        best = (burst.delayed(bySamples: start - residual.paddingSampleCount), residualEnergy)
+      if residualEnergy < bestCandidate?.residualEnergy ?? .infinity {
+        bestCandidate = (
+          burst.delayed(bySamples: searchStartSample - residual.paddingSampleCount), residualEnergy
+        )
       }
     }
 
-    for onset in stride(from: peak - length, through: peak + 4, by: 2) {
+    for onset in stride(from: peak - maximumAtomLength, through: peak + 4, by: 2) {
       let candidate = FoundBurst(
         atomIndex: dictionary.atoms.count / 2, startSample: onset, fractionalSampleDelay: 0,
         inPhaseAmplitude: 0, quadratureAmplitude: 0, explainedEnergy: 0)
-      consider(candidate, atoms: dictionary.coarseSearchAtomIndices)
+      tryCandidate(candidate, atoms: dictionary.coarseSearchAtomIndices)
     }
     for _ in 0..<2 {
-      guard let coarse = best?.burst else { return nil }
+      guard let coarse = bestCandidate?.burst else { return nil }
       let firstAtom = max(0, coarse.atomIndex - 4)
       let atoms = stride(
         from: firstAtom, to: min(dictionary.atoms.count, coarse.atomIndex + 5), by: 1)
       for offset in -2...2 {
-        consider(coarse.delayed(bySamples: offset), atoms: atoms)
+        tryCandidate(coarse.delayed(bySamples: offset), atoms: atoms)
       }
     }
-    let excerptEnergy = SampleMath.energy(of: excerpt, in: excerpt.indices)
-    let maximumEnergy = (1 - Self.minimumExplainedEnergyFraction) * excerptEnergy
-    guard let best, best.residualEnergy <= maximumEnergy else { return nil }
-    let burst = best.burst
-    guard amplitude(of: burst) >= threshold else { return nil }
-    let ducked = dictionary.duckedSamples(during: burst).clamped(to: attenuation.indices)
-    pursuit.add(Array(attenuation[ducked]), at: ducked.lowerBound)
-    for index in ducked {
+    let excerptEnergy = SampleMath.energy(of: residualExcerpt, in: residualExcerpt.indices)
+    let maximumResidualEnergy = (1 - Self.minimumExplainedEnergyFraction) * excerptEnergy
+    guard let bestCandidate, bestCandidate.residualEnergy <= maximumResidualEnergy else {
+      return nil
+    }
+    let bestBurst = bestCandidate.burst
+    guard amplitude(of: bestBurst) >= threshold else { return nil }
+    let duckedRange = dictionary.duckedSamples(during: bestBurst).clamped(to: attenuation.indices)
+    pursuit.add(Array(attenuation[duckedRange]), at: duckedRange.lowerBound)
+    for index in duckedRange {
       attenuation[index] = 0
     }
-    return pursuit.subtract(burst.delayed(bySamples: pursuit.paddingSampleCount))
+    return pursuit.subtract(bestBurst.delayed(bySamples: pursuit.paddingSampleCount))
   }
 
   private func smoothedLevels(of residual: [Float]) -> [Float] {
@@ -169,9 +174,11 @@ struct BurstSearch {
 
   /// Returns the noise level around every eighth sample: the median level over 0.5 s.
   private func decimatedNoiseLevels(of levels: [Float]) -> [Float] {
-    let decimated = stride(from: 0, to: levels.count, by: Self.noiseSampleStride).map { levels[$0] }
+    let decimatedLevels = stride(from: 0, to: levels.count, by: Self.noiseSampleStride).map {
+      levels[$0]
+    }
     return SampleMath.movingMedian(
-      of: decimated, over: Int(0.5 * dictionary.sampleRate) / Self.noiseSampleStride | 1)
+      of: decimatedLevels, over: Int(0.5 * dictionary.sampleRate) / Self.noiseSampleStride | 1)
   }
 
   private func amplitude(of burst: FoundBurst) -> Float {
@@ -195,14 +202,15 @@ struct BurstSearch {
   private func extractBurst(
     at peak: Int, threshold: Float, in pursuit: inout PursuitResidual
   ) -> FoundBurst? {
-    let center = peak + pursuit.paddingSampleCount
-    let remainingMagnitude = pursuit.paddedSamples[center - 6...center + 6].reduce(0) {
-      max($0, abs($1))
-    }
+    let paddedPeakSample = peak + pursuit.paddingSampleCount
+    let remainingMagnitude = pursuit.paddedSamples[paddedPeakSample - 6...paddedPeakSample + 6]
+      .reduce(0) {
+        max($0, abs($1))
+      }
     // A stronger burst may have explained the peak.
     guard remainingMagnitude >= Self.minimumRemainingAmplitudeRatio * threshold else { return nil }
     let coarseBurst = pursuit.bestBurst(atoms: dictionary.coarseSearchAtomIndices, within: 12) {
-      center - $0 / 2
+      paddedPeakSample - $0 / 2
     }
     let refinedBurst = pursuit.refined(coarseBurst)
     let atom = dictionary.atoms[refinedBurst.atomIndex]
@@ -211,21 +219,21 @@ struct BurstSearch {
     guard refinedBurst.explainedEnergy >= Self.minimumExplainedEnergyFraction * nearbyEnergy else {
       return nil
     }
-    let burst = pursuit.subtract(refinedBurst)
-    guard amplitude(of: burst) >= threshold else {
-      pursuit.restore(burst)
+    let subtractedBurst = pursuit.subtract(refinedBurst)
+    guard amplitude(of: subtractedBurst) >= threshold else {
+      pursuit.restore(subtractedBurst)
       return nil
     }
-    return burst
+    return subtractedBurst
   }
 
   /// Returns true if a burst explains most of the energy around it, after all others were
   /// subtracted.
   private func isIsolated(_ burst: FoundBurst, in pursuit: PursuitResidual) -> Bool {
-    let count = dictionary.atoms[burst.atomIndex].sampleCount
-    let marginSamples = max(8, count / 2)
+    let atomSampleCount = dictionary.atoms[burst.atomIndex].sampleCount
+    let marginSamples = max(8, atomSampleCount / 2)
     let residualEnergy = pursuit.energy(
-      from: burst.startSample - marginSamples, count: count + 2 * marginSamples)
+      from: burst.startSample - marginSamples, count: atomSampleCount + 2 * marginSamples)
     let nearbyEnergy = residualEnergy + burst.explainedEnergy
     return burst.explainedEnergy > Self.minimumExplainedFractionWhenIsolated * nearbyEnergy
   }

@@ -91,13 +91,13 @@ struct BurstTrainSearch {
     let marginSamples = Int(0.05 * dictionary.analysisDurationFactor * dictionary.sampleRate)
     var interpretation = Interpretation(
       bursts: bursts, isBurstTrainSample: [Bool](repeating: false, count: samples.count))
-    var scratch = samples
+    var scratchSamples = samples
     for segment in doubtfulSegments(baseline, margin: marginSamples) {
       let start = max(0, segment.lowerBound - marginSamples)
       let range = start..<min(samples.count, segment.upperBound + marginSamples)
       let train = matchingPursuit(of: Array(samples[range]), from: start)
       let (onTone, residual) = burstsOnTone(
-        in: range, of: samples, tone: tone, slowTone: slowTone(range), scratch: &scratch)
+        in: range, of: samples, tone: tone, slowTone: slowTone(range), scratch: &scratchSamples)
       let trainDecreases = descriptionDecreases(
         of: train.bursts, residual: train.residual, toneCost: Self.toneDescriptionLengthInBursts,
         in: range, baseline)
@@ -117,30 +117,34 @@ struct BurstTrainSearch {
   private func baseline(
     of samples: [Float], tone: SustainedTone, bursts: [FoundBurst]
   ) -> Baseline {
-    let rate = dictionary.sampleRate
-    let windowLength = Int(Self.comparisonWindowSeconds * dictionary.analysisDurationFactor * rate)
-    let independentRate = Self.independentSamplesPerHertz * dictionary.toneBandHertz.upperBound
-    let withoutTone = zip(samples, tone.samples).map { $0 - $1 }
-    let residual = PursuitResidual(withoutTone, dictionary: dictionary, subtracting: bursts)
+    let sampleRate = dictionary.sampleRate
+    let windowSampleCount = Int(
+      Self.comparisonWindowSeconds * dictionary.analysisDurationFactor * sampleRate)
+    let independentSampleRate =
+      Self.independentSamplesPerHertz * dictionary.toneBandHertz.upperBound
+    let samplesWithoutTone = zip(samples, tone.samples).map { $0 - $1 }
+    let burstResidual = PursuitResidual(
+      samplesWithoutTone, dictionary: dictionary, subtracting: bursts)
     return Baseline(
-      windowSampleCount: windowLength, bursts: bursts,
-      meanPowers: SampleMath.movingMean(of: samples.map { $0 * $0 }, over: windowLength),
+      windowSampleCount: windowSampleCount, bursts: bursts,
+      meanPowers: SampleMath.movingMean(of: samples.map { $0 * $0 }, over: windowSampleCount),
       meanResidualPowers: SampleMath.movingMean(
-        of: residual.unpaddedSamples.map { $0 * $0 }, over: windowLength),
-      halfIndependentSamplesPerWindow: Float(independentRate * Double(windowLength) / rate) / 2)
+        of: burstResidual.unpaddedSamples.map { $0 * $0 }, over: windowSampleCount),
+      halfIndependentSamplesPerWindow: Float(
+        independentSampleRate * Double(windowSampleCount) / sampleRate) / 2)
   }
 
   /// Returns the segments that the first interpretation does not explain, divided into parts of at
   /// most `maximumSegmentSeconds`.
   private func doubtfulSegments(_ baseline: Baseline, margin: Int) -> [Range<Int>] {
-    let minimumPower = 4 * minimumBurstAmplitude * minimumBurstAmplitude
-    let segments = SampleMath.segments(baseline.meanPowers.count, closing: 2 * margin) {
-      baseline.isDoubtful(at: $0) && baseline.meanPowers[$0] > minimumPower
+    let minimumMeanPower = 4 * minimumBurstAmplitude * minimumBurstAmplitude
+    let doubtfulRanges = SampleMath.segments(baseline.meanPowers.count, closing: 2 * margin) {
+      baseline.isDoubtful(at: $0) && baseline.meanPowers[$0] > minimumMeanPower
     }
-    let maximumLength = Int(Self.maximumSegmentSeconds * dictionary.sampleRate)
-    return segments.flatMap { segment in
-      stride(from: segment.lowerBound, to: segment.upperBound, by: maximumLength).map {
-        $0..<min(segment.upperBound, $0 + maximumLength)
+    let maximumSegmentSamples = Int(Self.maximumSegmentSeconds * dictionary.sampleRate)
+    return doubtfulRanges.flatMap { segment in
+      stride(from: segment.lowerBound, to: segment.upperBound, by: maximumSegmentSamples).map {
+        $0..<min(segment.upperBound, $0 + maximumSegmentSamples)
       }
     }
   }
@@ -159,26 +163,27 @@ struct BurstTrainSearch {
     in range: Range<Int>, of samples: [Float], tone: SustainedTone, slowTone: [Float],
     scratch: inout [Float]
   ) -> (bursts: [FoundBurst], residual: [Float]) {
-    let withoutTone = zip(samples[range], slowTone).map { $0 - $1 }
-    let pursuit = matchingPursuit(of: withoutTone, from: range.lowerBound)
-    scratch.replaceSubrange(range, with: pursuit.residual)
-    let bursts = burstsWithoutSteps(pursuit.bursts, of: samples, tone: tone, residual: scratch)
+    let samplesWithoutTone = zip(samples[range], slowTone).map { $0 - $1 }
+    let burstPursuit = matchingPursuit(of: samplesWithoutTone, from: range.lowerBound)
+    scratch.replaceSubrange(range, with: burstPursuit.residual)
+    let stepFreeBursts = burstsWithoutSteps(
+      burstPursuit.bursts, of: samples, tone: tone, residual: scratch)
     scratch.replaceSubrange(range, with: samples[range])
-    let remaining = PursuitResidual(
-      withoutTone, dictionary: dictionary,
-      subtracting: bursts.map { $0.delayed(bySamples: -range.lowerBound) })
-    return (bursts, remaining.unpaddedSamples)
+    let remainingResidual = PursuitResidual(
+      samplesWithoutTone, dictionary: dictionary,
+      subtracting: stepFreeBursts.map { $0.delayed(bySamples: -range.lowerBound) })
+    return (stepFreeBursts, remainingResidual.unpaddedSamples)
   }
 
   /// Returns the bursts that a sudden change of the tone does not explain.
   private func burstsWithoutSteps(
     _ bursts: [FoundBurst], of samples: [Float], tone: SustainedTone, residual: [Float]
   ) -> [FoundBurst] {
-    let test = ToneStepTest(
+    let stepTest = ToneStepTest(
       dictionary: dictionary, samples: samples, residualSamples: residual,
       toneLevels: tone.toneAmplitudes,
       toneHertz: tone.frequencyTrack.hertzBySample)
-    return bursts.filter { !test.isStep($0) }
+    return bursts.filter { !stepTest.isStep($0) }
   }
 
   /// Returns the amount by which an interpretation shortens the description compared with the first
@@ -194,16 +199,18 @@ struct BurstTrainSearch {
     of bursts: [FoundBurst], residual: [Float], toneCost: Float, in range: Range<Int>,
     _ baseline: Baseline
   ) -> [Float] {
-    let windowLength = baseline.windowSampleCount
-    let residualPower = SampleMath.movingMean(of: residual.map { $0 * $0 }, over: windowLength)
-    let burstCounts = Self.burstCounts(bursts, in: range, over: windowLength)
-    let baselineBurstCounts = Self.burstCounts(baseline.bursts, in: range, over: windowLength)
+    let windowSampleCount = baseline.windowSampleCount
+    let windowResidualPowers = SampleMath.movingMean(
+      of: residual.map { $0 * $0 }, over: windowSampleCount)
+    let burstCounts = Self.burstCounts(bursts, in: range, over: windowSampleCount)
+    let baselineBurstCounts = Self.burstCounts(baseline.bursts, in: range, over: windowSampleCount)
     return range.indices.map { position in
       let index = position - range.lowerBound
       guard baseline.isDoubtful(at: position) else { return 0 }
       let modelError = Self.modelErrorPowerFraction * baseline.meanPowers[position]
       let ratio =
-        (baseline.meanResidualPowers[position] + modelError) / (residualPower[index] + modelError)
+        (baseline.meanResidualPowers[position] + modelError)
+        / (windowResidualPowers[index] + modelError)
       let gain = Float(log(Double(ratio)))
       let burstCount = burstCounts[index] - baselineBurstCounts[index] - toneCost
       return baseline.halfIndependentSamplesPerWindow * gain - Self.burstDescriptionLength
@@ -215,11 +222,11 @@ struct BurstTrainSearch {
   private static func burstCounts(
     _ bursts: [FoundBurst], in range: Range<Int>, over count: Int
   ) -> [Float] {
-    var marks = [Float](repeating: 0, count: range.count)
+    var burstMarks = [Float](repeating: 0, count: range.count)
     for burst in bursts where range.contains(burst.startSample) {
-      marks[burst.startSample - range.lowerBound] += Float(count)
+      burstMarks[burst.startSample - range.lowerBound] += Float(count)
     }
-    return SampleMath.movingMean(of: marks, over: count)
+    return SampleMath.movingMean(of: burstMarks, over: count)
   }
 
   // MARK: - Matching pursuit
@@ -237,20 +244,22 @@ struct BurstTrainSearch {
     of samples: [Float], from start: Int
   ) -> (bursts: [FoundBurst], residual: [Float]) {
     var pursuit = PursuitResidual(samples, dictionary: dictionary, hasFixedPhase: true)
-    var matches = MatchIndex(
+    var burstMatches = MatchIndex(
       positionCount: pursuit.paddedSamples.count - dictionary.maximumAtomSampleCount)
-    matches.update(0..<matches.positionCount, pursuit)
-    let minimumEnergy = max(
+    burstMatches.update(0..<burstMatches.positionCount, pursuit)
+    let minimumBurstEnergy = max(
       64 * minimumBurstAmplitude * minimumBurstAmplitude,
-      matches.maximumEnergy * Self.minimumPowerToStrongestRatio)
-    let duration = Double(samples.count) / dictionary.sampleRate
+      burstMatches.maximumEnergy * Self.minimumPowerToStrongestRatio)
+    let durationSeconds = Double(samples.count) / dictionary.sampleRate
     var bursts: [FoundBurst] = []
-    for _ in 0..<Int(duration * Self.maximumBurstsPerSecond) + 4 {
-      guard let coarse = matches.strongestMatch(minimumEnergy: minimumEnergy) else { break }
+    for _ in 0..<Int(durationSeconds * Self.maximumBurstsPerSecond) + 4 {
+      guard let coarse = burstMatches.strongestMatch(minimumEnergy: minimumBurstEnergy) else {
+        break
+      }
       bursts.append(pursuit.subtract(pursuit.refined(coarse)))
       let first = coarse.startSample - dictionary.maximumAtomSampleCount
       let end = coarse.startSample + dictionary.atoms[coarse.atomIndex].sampleCount
-      matches.update(first..<end, pursuit)
+      burstMatches.update(first..<end, pursuit)
     }
     for _ in 0..<2 {
       for index in bursts.indices {
@@ -320,31 +329,32 @@ struct BurstTrainSearch {
   /// Returns the bursts, sorted by time, that are neither masked by a stronger burst nor felt as
   /// one with it.
   private func mergedBursts(_ bursts: [FoundBurst]) -> [FoundBurst] {
-    let bursts = bursts.sorted { $0.startSample < $1.startSample }
-    let fusionLength = VibrationTrace.fusionSeconds * dictionary.sampleRate
-    var merged: [FoundBurst] = []
-    for (index, burst) in bursts.enumerated() {
-      let minimumEnergy = Self.minimumPowerToNeighborRatio * neighborEnergy(of: index, in: bursts)
+    let sortedBursts = bursts.sorted { $0.startSample < $1.startSample }
+    let fusionSamples = VibrationTrace.fusionSeconds * dictionary.sampleRate
+    var keptBursts: [FoundBurst] = []
+    for (index, burst) in sortedBursts.enumerated() {
+      let minimumEnergy =
+        Self.minimumPowerToNeighborRatio * neighborEnergy(of: index, in: sortedBursts)
       guard burst.explainedEnergy > minimumEnergy else { continue }
-      if let last = merged.last,
-        burst.onsetInSamples(in: dictionary) - last.onsetInSamples(in: dictionary) < fusionLength
+      if let last = keptBursts.last,
+        burst.onsetInSamples(in: dictionary) - last.onsetInSamples(in: dictionary) < fusionSamples
       {
         if burst.explainedEnergy > last.explainedEnergy {
-          merged[merged.count - 1] = burst
+          keptBursts[keptBursts.count - 1] = burst
         }
       } else {
-        merged.append(burst)
+        keptBursts.append(burst)
       }
     }
-    return merged
+    return keptBursts
   }
 
   /// Returns the maximum energy among a burst and its neighbors.
   private func neighborEnergy(of index: Int, in bursts: [FoundBurst]) -> Float {
-    let burst = bursts[index]
+    let centralBurst = bursts[index]
 
     func isNear(_ other: FoundBurst) -> Bool {
-      abs(Double(other.startSample - burst.startSample)) < Self.neighborDistanceSeconds
+      abs(Double(other.startSample - centralBurst.startSample)) < Self.neighborDistanceSeconds
         * dictionary.sampleRate
     }
 

@@ -21,15 +21,15 @@ struct FoundBurst {
 
   /// Returns the burst delayed by a number of samples.
   func delayed(bySamples count: Int) -> FoundBurst {
-    var moved = self
-    moved.startSample += count
-    return moved
+    var delayedBurst = self
+    delayedBurst.startSample += count
+    return delayedBurst
   }
 
   /// Returns the level of the burst relative to a transient at full intensity.
   func relativeLevel(in dictionary: AtomDictionary) -> Double {
-    let amplitude =
+    let burstAmplitude =
       (inPhaseAmplitude * inPhaseAmplitude + quadratureAmplitude * quadratureAmplitude).squareRoot()
-    return Double(amplitude / dictionary.atoms[atomIndex].waveformNorm)
+    return Double(burstAmplitude / dictionary.atoms[atomIndex].waveformNorm)
   }
 }

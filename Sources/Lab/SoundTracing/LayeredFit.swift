@@ -34,39 +34,42 @@ struct LayeredFit {
   func refine(
     _ tones: inout [TonePath], _ bursts: inout [FoundBurst], in signal: [Float]
   ) {
-    let residual = residual(of: tones, bursts, in: signal)
-    let columns = columns(tones, bursts, sampleCount: signal.count)
-    guard !columns.isEmpty else { return }
-    var matrix = SkylineMatrix()
-    let maximumLength = columns.reduce(0) { max($0, $1.samples.count) }
-    var firstNear = 0
-    for (row, column) in columns.enumerated() {
-      while columns[firstNear].startSample + maximumLength <= column.startSample {
-        firstNear += 1
+    let signalResidual = residual(of: tones, bursts, in: signal)
+    let modelColumns = columns(tones, bursts, sampleCount: signal.count)
+    guard !modelColumns.isEmpty else { return }
+    var normalMatrix = SkylineMatrix()
+    let maximumColumnLength = modelColumns.reduce(0) { max($0, $1.samples.count) }
+    var firstNearbyColumn = 0
+    for (row, column) in modelColumns.enumerated() {
+      while modelColumns[firstNearbyColumn].startSample + maximumColumnLength <= column.startSample
+      {
+        firstNearbyColumn += 1
       }
-      let first = (firstNear..<row).first { Self.columnsOverlap(columns[$0], column) } ?? row
-      matrix.appendRow(
-        (first...row).map { Self.columnProduct(columns[$0], column) }, startingAt: first)
+      let first =
+        (firstNearbyColumn..<row).first { Self.columnsOverlap(modelColumns[$0], column) } ?? row
+      normalMatrix.appendRow(
+        (first...row).map { Self.columnProduct(modelColumns[$0], column) }, startingAt: first)
     }
-    matrix.factorize(regularization: Self.relativeRegularization)
-    let changes = matrix.solution(
-      of: columns.map { column in
+    normalMatrix.factorize(regularization: Self.relativeRegularization)
+    let columnChanges = normalMatrix.solution(
+      of: modelColumns.map { column in
         Vector.dot(
-          residual, from: column.startSample, column.samples, from: 0, count: column.samples.count)
+          signalResidual, from: column.startSample, column.samples, from: 0,
+          count: column.samples.count)
       })
-    applyChanges(changes, of: columns, to: &tones, &bursts)
+    applyChanges(columnChanges, of: modelColumns, to: &tones, &bursts)
   }
 
   /// Subtracts tones and bursts from a signal.
   private func residual(
     of tones: [TonePath], _ bursts: [FoundBurst], in signal: [Float]
   ) -> [Float] {
-    var residual = PursuitResidual(signal, dictionary: dictionary, subtracting: bursts)
+    var remainingSamples = PursuitResidual(signal, dictionary: dictionary, subtracting: bursts)
       .unpaddedSamples
     for tone in tones {
-      tone.add(to: &residual, times: -1)
+      tone.add(to: &remainingSamples, times: -1)
     }
-    return residual
+    return remainingSamples
   }
 
   // MARK: - Equations
@@ -99,21 +102,24 @@ struct LayeredFit {
 
   /// Returns the positions of a tone's knots, in samples.
   private func gainKnots(of tone: TonePath) -> [Double] {
-    let count = max(
+    let intervalCount = max(
       1,
       Int((Double(tone.soundingSamples.count) / (Self.knotIntervalSeconds * sampleRate)).rounded()))
-    let interval = Double(tone.soundingSamples.count - 1) / Double(count)
-    return (0...count).map { Double(tone.soundingSamples.lowerBound) + interval * Double($0) }
+    let intervalSamples = Double(tone.soundingSamples.count - 1) / Double(intervalCount)
+    return (0...intervalCount).map {
+      Double(tone.soundingSamples.lowerBound) + intervalSamples * Double($0)
+    }
   }
 
   private func appendColumns(of tone: TonePath, _ index: Int, to columns: inout [Column]) {
-    let knots = gainKnots(of: tone)
-    let interval = max(1, knots[1] - knots[0])
-    for (knot, center) in knots.enumerated() {
-      let first = max(tone.soundingSamples.lowerBound, Int((center - interval).rounded(.up)))
-      let end = min(tone.soundingSamples.upperBound, Int(center + interval) + 1)
+    let knotPositions = gainKnots(of: tone)
+    let knotIntervalSamples = max(1, knotPositions[1] - knotPositions[0])
+    for (knot, center) in knotPositions.enumerated() {
+      let first = max(
+        tone.soundingSamples.lowerBound, Int((center - knotIntervalSamples).rounded(.up)))
+      let end = min(tone.soundingSamples.upperBound, Int(center + knotIntervalSamples) + 1)
       guard first < end else { continue }
-      let weights = (first..<end).map { max(0, 1 - abs(Double($0) - center) / interval) }
+      let weights = (first..<end).map { max(0, 1 - abs(Double($0) - center) / knotIntervalSamples) }
       for isImaginary in [false, true] {
         let samples = zip(first..<end, weights).map { position, weight -> Float in
           let phase = tone.phase(at: position)
@@ -134,14 +140,14 @@ struct LayeredFit {
   }
 
   private static func columnProduct(_ first: Column, _ second: Column) -> Double {
-    let start = max(first.startSample, second.startSample)
-    let end = min(
+    let overlapStartSample = max(first.startSample, second.startSample)
+    let overlapEndSample = min(
       first.startSample + first.samples.count, second.startSample + second.samples.count)
-    guard start < end else { return 0 }
+    guard overlapStartSample < overlapEndSample else { return 0 }
     return Vector.dot(
-      first.samples, from: start - first.startSample, second.samples,
-      from: start - second.startSample,
-      count: end - start)
+      first.samples, from: overlapStartSample - first.startSample, second.samples,
+      from: overlapStartSample - second.startSample,
+      count: overlapEndSample - overlapStartSample)
   }
 
   // MARK: - Solution
@@ -185,10 +191,10 @@ struct LayeredFit {
   private static func interpolatedGains(
     in span: Range<Int>, knots: [Double], real: [Double], imaginary: [Double]
   ) -> [(magnitude: Double, angle: Double)] {
-    let interval = max(1, knots[1] - knots[0])
+    let knotIntervalSamples = max(1, knots[1] - knots[0])
     var previousAngle = 0.0
     return span.map { position in
-      let offset = min((Double(position) - knots[0]) / interval, Double(knots.count - 1))
+      let offset = min((Double(position) - knots[0]) / knotIntervalSamples, Double(knots.count - 1))
       let knot = min(Int(offset), knots.count - 2)
       let fraction = offset - Double(knot)
       let realGain = real[knot] * (1 - fraction) + real[knot + 1] * fraction

@@ -60,37 +60,37 @@ struct LayeredTrace {
     self.dictionary = dictionary
     samples = signal.samples
     leadSampleCount = signal.leadSampleCount
-    let peak = Statistics.peak(of: samples)
+    let peakMagnitude = Statistics.peak(of: samples)
     minimumEventLevel = max(
-      VibrationTrace.minimumEventAmplitude, peak * Float(Decibels.amplitudeFactor(threshold)))
-    noiseLevel = Self.noiseLevel(of: signal, peak: peak)
-    guard samples.count >= 64, peak >= VibrationTrace.minimumEventAmplitude else { return }
-    var selection = ToneSelection(
+      VibrationTrace.minimumEventAmplitude,
+      peakMagnitude * Float(Decibels.amplitudeFactor(threshold)))
+    noiseLevel = Self.noiseLevel(of: signal, peak: peakMagnitude)
+    guard samples.count >= 64, peakMagnitude >= VibrationTrace.minimumEventAmplitude else { return }
+    var toneSelection = ToneSelection(
       sampleRate: dictionary.sampleRate, durationFactor: dictionary.analysisDurationFactor)
     var bursts: [FoundBurst] = []
     for pass in 0..<Self.passCount {
-      refineSelection(&selection, &bursts, pass: pass)
+      refineSelection(&toneSelection, &bursts, pass: pass)
     }
-    var residual = PursuitResidual(samples, dictionary: dictionary, subtracting: bursts)
+    var unexplainedSamples = PursuitResidual(samples, dictionary: dictionary, subtracting: bursts)
       .unpaddedSamples
-    selection.add(to: &residual, times: -1)
-    unexplainedPowerFraction = Statistics.energy(of: residual) / Statistics.energy(of: samples)
+    toneSelection.add(to: &unexplainedSamples, times: -1)
+    unexplainedPowerFraction =
+      Statistics.energy(of: unexplainedSamples) / Statistics.energy(of: samples)
     transients = VibrationTrace.transients(bursts, dictionary, leadLength: leadSampleCount)
-    continuousEvents = selection.selectedTones.filter { $0.soundingSamples.count > 8 }.map(event)
-      .sorted {
-        $0.startSeconds < $1.startSeconds
-      }
+    let soundingTones = toneSelection.selectedTones.filter { $0.soundingSamples.count > 8 }
+    continuousEvents = soundingTones.map(event).sorted { $0.startSeconds < $1.startSeconds }
   }
 
   /// Returns the noise level: the RMS level that 95 % of the sound exceeds.
   private static func noiseLevel(of signal: AnalysisSignal, peak: Float) -> Float {
-    let powers = SampleMath.movingMean(
+    let meanPowers = SampleMath.movingMean(
       of: signal.samples.map { $0 * $0 }, over: Int(noiseMeasurementSeconds * signal.sampleRate))
-    let powersWithoutLead = powers.dropFirst(signal.leadSampleCount).dropLast(
+    let powersWithoutLead = meanPowers.dropFirst(signal.leadSampleCount).dropLast(
       signal.leadSampleCount)
     guard powersWithoutLead.count > 50 else { return 0 }
-    let power = max(0, Statistics.quantile(of: Array(powersWithoutLead), 0.05))
-    return min(power.squareRoot(), maximumNoiseToPeakRatio * peak)
+    let noisePower = max(0, Statistics.quantile(of: Array(powersWithoutLead), 0.05))
+    return min(noisePower.squareRoot(), maximumNoiseToPeakRatio * peak)
   }
 
   // MARK: - Passes
@@ -98,83 +98,89 @@ struct LayeredTrace {
   private func refineSelection(
     _ selection: inout ToneSelection, _ bursts: inout [FoundBurst], pass: Int
   ) {
-    let fit = LayeredFit(dictionary: dictionary, sampleRate: dictionary.sampleRate)
-    let withoutBursts = PursuitResidual(samples, dictionary: dictionary, subtracting: bursts)
+    let layeredFit = LayeredFit(dictionary: dictionary, sampleRate: dictionary.sampleRate)
+    let samplesWithoutBursts = PursuitResidual(samples, dictionary: dictionary, subtracting: bursts)
       .unpaddedSamples
     selection.select(
       from: candidateTones(
-        in: withoutBursts, minimumWindowCount: Self.minimumToneWindowCounts[pass]),
-      in: withoutBursts)
-    _ = selection.fitEdges(to: withoutBursts)
+        in: samplesWithoutBursts, minimumWindowCount: Self.minimumToneWindowCounts[pass]),
+      in: samplesWithoutBursts)
+    _ = selection.fitEdges(to: samplesWithoutBursts)
     selection.removeInvalidTones(minimumLevel: 2 * minimumEventLevel, sampleCount: samples.count)
     selection.joinParts(sampleCount: samples.count)
     // The edges are fitted to the signal with its bursts: after their subtraction, false bursts
     // would have taken the energy of a tone.
     _ = selection.fitEdges(to: samples)
     if pass > 0 {
-      fit.refine(&selection.selectedTones, &bursts, in: samples)
+      layeredFit.refine(&selection.selectedTones, &bursts, in: samples)
     }
-    let residual = selection.fitEdges(to: samples)
-    let search = BurstSearch(
+    let toneResidual = selection.fitEdges(to: samples)
+    let burstSearch = BurstSearch(
       dictionary: dictionary, toneLevels: selection.summedToneLevels(count: samples.count),
       minimumBurstAmplitude: minimumEventLevel, allowsDenseBursts: true)
-    bursts = search.bursts(in: residual)
-    let steps = StepSearch(
+    bursts = burstSearch.bursts(in: toneResidual)
+    let stepSearch = StepSearch(
       dictionary: dictionary, sampleRate: dictionary.sampleRate,
       durationFactor: dictionary.analysisDurationFactor,
       signalSamples: samples)
-    steps.replaceSteps(among: &bursts, in: &selection)
+    stepSearch.replaceSteps(among: &bursts, in: &selection)
     selection.selectedTones.removeAll { $0.soundingSamples.count <= 8 }
-    fit.refine(&selection.selectedTones, &bursts, in: samples)
-    let refined = PursuitResidual(samples, dictionary: dictionary, subtracting: bursts)
+    layeredFit.refine(&selection.selectedTones, &bursts, in: samples)
+    let refinedToneSamples = PursuitResidual(samples, dictionary: dictionary, subtracting: bursts)
       .unpaddedSamples
-    _ = selection.fitEdges(to: refined)
+    _ = selection.fitEdges(to: refinedToneSamples)
   }
 
   /// Returns all candidate tones in a signal, from which `ToneSelection` selects.
   private func candidateTones(in signal: [Float], minimumWindowCount: Int) -> [TonePath] {
-    let rate = dictionary.sampleRate
+    let sampleRate = dictionary.sampleRate
     let timeScale = dictionary.analysisDurationFactor
-    let factor = max(
-      1, Int(rate / (Self.minimumSampleRateRatio * dictionary.toneBandHertz.upperBound)))
-    let hopSamples = max(1, Int((Self.windowHopSeconds * rate / Double(factor)).rounded())) * factor
-    let windows = windows(of: signal, decimation: factor, hop: hopSamples)
-    let power = SampleMath.movingMean(
-      of: signal.map { $0 * $0 }, over: max(3, Int(0.003 * rate)))
-    let linker = ToneLinker(sampleRate: rate, hopSampleCount: hopSamples, durationFactor: timeScale)
-    return linker.paths(of: windows).flatMap { linker.dividedAtSilences($0, power: power) }
-      .filter { $0.count >= minimumWindowCount }
-      .map { TonePath($0, rate: rate, sampleCount: signal.count, timeScale: timeScale) }
+    let decimationFactor = max(
+      1, Int(sampleRate / (Self.minimumSampleRateRatio * dictionary.toneBandHertz.upperBound)))
+    let hopSamples =
+      max(1, Int((Self.windowHopSeconds * sampleRate / Double(decimationFactor)).rounded()))
+      * decimationFactor
+    let toneWindows = windows(of: signal, decimation: decimationFactor, hop: hopSamples)
+    let meanPowers = SampleMath.movingMean(
+      of: signal.map { $0 * $0 }, over: max(3, Int(0.003 * sampleRate)))
+    let toneLinker = ToneLinker(
+      sampleRate: sampleRate, hopSampleCount: hopSamples, durationFactor: timeScale)
+    return toneLinker.paths(of: toneWindows).flatMap {
+      toneLinker.dividedAtSilences($0, power: meanPowers)
+    }
+    .filter { $0.count >= minimumWindowCount }
+    .map { TonePath($0, rate: sampleRate, sampleCount: signal.count, timeScale: timeScale) }
   }
 
   /// Returns the windows that consist of tones or are silent, by time.
   private func windows(of signal: [Float], decimation factor: Int, hop: Int) -> [ToneWindow] {
-    let rate = dictionary.sampleRate / Double(factor)
-    let decimated = TactileBandSignal(
-      of: signal, decimatedRate: dictionary.sampleRate, minimumRate: rate * 0.999
+    let decimatedRate = dictionary.sampleRate / Double(factor)
+    let decimatedSamples = TactileBandSignal(
+      of: signal, decimatedRate: dictionary.sampleRate, minimumRate: decimatedRate * 0.999
     ).samples
     let minimumPower = pow(Double(max(minimumEventLevel, 1.5 * noiseLevel)) * 0.7, 2)
     let noisePower = Double(noiseLevel * noiseLevel)
-    var fits = zip(Self.windowDurationsSeconds, Self.maximumToneCounts).map { duration, toneCount in
+    var windowFits = zip(Self.windowDurationsSeconds, Self.maximumToneCounts).map {
+      duration, toneCount in
       ToneWindowFit(
         duration: duration * dictionary.analysisDurationFactor, maximumToneCount: toneCount,
-        sampleRate: rate,
+        sampleRate: decimatedRate,
         band: dictionary.toneBandHertz)
     }
-    var windows: [ToneWindow] = []
-    for center in stride(from: 0, to: decimated.count, by: hop / factor) {
-      for index in fits.indices {
-        let tones = fits[index].tones(
-          in: decimated, at: center, minimumPower: minimumPower, noisePower: noisePower)
+    var toneWindows: [ToneWindow] = []
+    for center in stride(from: 0, to: decimatedSamples.count, by: hop / factor) {
+      for index in windowFits.indices {
+        let tones = windowFits[index].tones(
+          in: decimatedSamples, at: center, minimumPower: minimumPower, noisePower: noisePower)
         guard let tones else { continue }
-        windows.append(
+        toneWindows.append(
           ToneWindow(
             centerSample: center * factor,
-            halfLengthSamples: fits[index].halfLengthSamples * factor, tones: tones))
+            halfLengthSamples: windowFits[index].halfLengthSamples * factor, tones: tones))
         break
       }
     }
-    return windows
+    return toneWindows
   }
 
   // MARK: - Events
@@ -185,34 +191,36 @@ struct LayeredTrace {
   /// start of the event is moved to the nearest zero of its sine. The frequency of a steady tone is
   /// the slope of its phase.
   private func event(of tone: TonePath) -> TracedContinuousEvent {
-    let rate = dictionary.sampleRate
+    let sampleRate = dictionary.sampleRate
     let phases = tone.soundingSamples.map { tone.phase(at: $0) }
-    let edgeSamples = min(phases.count / 5, Int(0.02 * rate))
-    let line = Self.regressionLine(through: phases, in: edgeSamples..<phases.count - edgeSamples)
-    let isSteady = line.deviation < Self.maximumSteadyPhaseDeviation
-    let beginning = edgeSamples..<min(phases.count, edgeSamples + max(8, Int(0.03 * rate)))
-    let phaseLine = isSteady ? line : Self.regressionLine(through: phases, in: beginning)
+    let edgeSamples = min(phases.count / 5, Int(0.02 * sampleRate))
+    let fullPhaseLine = Self.regressionLine(
+      through: phases, in: edgeSamples..<phases.count - edgeSamples)
+    let isSteady = fullPhaseLine.deviation < Self.maximumSteadyPhaseDeviation
+    let startRange = edgeSamples..<min(phases.count, edgeSamples + max(8, Int(0.03 * sampleRate)))
+    let phaseLine = isSteady ? fullPhaseLine : Self.regressionLine(through: phases, in: startRange)
     // A sine rises through 0 where the phase of the cosine is −π/2.
     let phaseTurns = (phaseLine.start + .pi / 2) / (2 * .pi)
-    let zeroCrossingShift = (phaseTurns.rounded() - phaseTurns) * 2 * .pi / phaseLine.slope
-    let maximumShift = Self.maximumPhaseShiftSeconds * dictionary.analysisDurationFactor * rate
-    let start =
+    let zeroCrossingShiftSamples = (phaseTurns.rounded() - phaseTurns) * 2 * .pi / phaseLine.slope
+    let maximumShiftSamples =
+      Self.maximumPhaseShiftSeconds * dictionary.analysisDurationFactor * sampleRate
+    let startSample =
       Double(tone.soundingSamples.lowerBound - leadSampleCount)
-      + (abs(zeroCrossingShift) < maximumShift ? zeroCrossingShift : 0)
-    let steadyHertz = line.slope * rate / (2 * .pi)
-    let hertz = phases.indices.map { index in
+      + (abs(zeroCrossingShiftSamples) < maximumShiftSamples ? zeroCrossingShiftSamples : 0)
+    let steadyHertz = fullPhaseLine.slope * sampleRate / (2 * .pi)
+    let hertzBySample = phases.indices.map { index in
       isSteady
         ? steadyHertz
         : tone.meanHertz(
           in: tone.soundingSamples.lowerBound + index - 8..<tone.soundingSamples.lowerBound + index
-            + 9, rate: rate)
+            + 9, rate: sampleRate)
     }
     return TracedContinuousEvent(
-      startSeconds: start / rate, stepSeconds: 1 / rate,
-      intensities: zip(tone.soundingSamples, hertz).map {
+      startSeconds: startSample / sampleRate, stepSeconds: 1 / sampleRate,
+      intensities: zip(tone.soundingSamples, hertzBySample).map {
         dictionary.intensity(ofAmplitude: tone.level(at: $0), hertz: $1)
       },
-      sharpnesses: hertz.map(dictionary.sharpness))
+      sharpnesses: hertzBySample.map(dictionary.sharpness))
   }
 
   /// The maximum RMS deviation of a tone's phase from a straight line at which its frequency counts
@@ -227,9 +235,9 @@ struct LayeredTrace {
   private static func regressionLine(
     through values: [Double], in range: Range<Int>
   ) -> (start: Double, slope: Double, deviation: Double) {
-    let count = Double(range.count)
+    let valueCount = Double(range.count)
     let meanIndex = Double(range.lowerBound + range.upperBound - 1) / 2
-    let meanValue = range.reduce(0) { $0 + values[$1] } / count
+    let meanValue = range.reduce(0) { $0 + values[$1] } / valueCount
     var covariance = 0.0
     var variance = 0.0
     for index in range {
@@ -237,11 +245,13 @@ struct LayeredTrace {
       covariance += offset * (values[index] - meanValue)
       variance += offset * offset
     }
-    let slope = covariance / max(variance, 1e-12)
+    let fittedSlope = covariance / max(variance, 1e-12)
     let squaredErrorSum = range.reduce(0.0) { sum, index in
-      let deviation = values[index] - meanValue - slope * (Double(index) - meanIndex)
+      let deviation = values[index] - meanValue - fittedSlope * (Double(index) - meanIndex)
       return sum + deviation * deviation
     }
-    return (meanValue - slope * meanIndex, slope, (squaredErrorSum / count).squareRoot())
+    return (
+      meanValue - fittedSlope * meanIndex, fittedSlope, (squaredErrorSum / valueCount).squareRoot()
+    )
   }
 }

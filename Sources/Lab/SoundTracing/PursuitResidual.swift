@@ -25,8 +25,8 @@ struct PursuitResidual {
     self.dictionary = dictionary
     self.hasFixedPhase = hasFixedPhase
     paddingSampleCount = 2 * dictionary.maximumAtomSampleCount + 32
-    let silence = [Float](repeating: 0, count: paddingSampleCount)
-    paddedSamples = silence + signal + silence
+    let paddingSilence = [Float](repeating: 0, count: paddingSampleCount)
+    paddedSamples = paddingSilence + signal + paddingSilence
   }
 
   /// Creates a residual by subtracting bursts, which may have any phase, from a signal.
@@ -65,34 +65,36 @@ struct PursuitResidual {
   func bestBurst(
     atoms: StrideTo<Int>, within reach: Int, of center: (_ count: Int) -> Int
   ) -> FoundBurst {
-    var best = FoundBurst(
+    var bestMatch = FoundBurst(
       atomIndex: 0, startSample: 0, fractionalSampleDelay: 0, inPhaseAmplitude: 0,
       quadratureAmplitude: 0, explainedEnergy: -1)
     let matcher = Matcher(self)
-    let lastStart = paddedSamples.count - dictionary.maximumAtomSampleCount
+    let lastStartSample = paddedSamples.count - dictionary.maximumAtomSampleCount
     for atomIndex in atoms {
       let atom = dictionary.atoms[atomIndex]
       let atomCenter = center(atom.sampleCount)
-      for start in max(0, atomCenter - reach)...min(lastStart, atomCenter + reach) {
+      for start in max(0, atomCenter - reach)...min(lastStartSample, atomCenter + reach) {
         let (inPhase, quadrature) = matcher.projections(of: atom.sampleRange, at: start)
         let isOpposite = hasFixedPhase && inPhase < 0
         let energy = isOpposite ? 0 : inPhase * inPhase + quadrature * quadrature
-        guard energy > best.explainedEnergy else { continue }
-        best = FoundBurst(
+        guard energy > bestMatch.explainedEnergy else { continue }
+        bestMatch = FoundBurst(
           atomIndex: atomIndex, startSample: start, fractionalSampleDelay: 0,
           inPhaseAmplitude: inPhase,
           quadratureAmplitude: quadrature, explainedEnergy: energy)
       }
     }
-    return best
+    return bestMatch
   }
 
   /// Refines a burst by searching all similar atoms at nearby positions.
   func refined(_ burst: FoundBurst) -> FoundBurst {
-    let center = burst.startSample + dictionary.atoms[burst.atomIndex].sampleCount / 2
-    let first = max(0, burst.atomIndex - 4)
-    let end = min(dictionary.atoms.count, burst.atomIndex + 5)
-    return bestBurst(atoms: stride(from: first, to: end, by: 1), within: 2) { center - $0 / 2 }
+    let burstCenterSample = burst.startSample + dictionary.atoms[burst.atomIndex].sampleCount / 2
+    let firstAtomIndex = max(0, burst.atomIndex - 4)
+    let endAtomIndex = min(dictionary.atoms.count, burst.atomIndex + 5)
+    return bestBurst(atoms: stride(from: firstAtomIndex, to: endAtomIndex, by: 1), within: 2) {
+      burstCenterSample - $0 / 2
+    }
   }
 
   /// Computes projections of the residual onto atoms.
@@ -133,27 +135,30 @@ struct PursuitResidual {
   /// - Returns: The burst with its fractional shift, and its start as a position in the unpadded
   ///   samples.
   mutating func subtract(_ burst: FoundBurst) -> FoundBurst {
-    var burst = burst
-    let lastStart = paddedSamples.count - dictionary.maximumAtomSampleCount
-    let atoms = stride(from: burst.atomIndex, to: burst.atomIndex + 1, by: 1)
-    let neighbors = [-1, 1].map { offset in
-      bestBurst(atoms: atoms, within: 0) { _ in
-        min(lastStart, max(0, burst.startSample + offset))
+    var subtractedBurst = burst
+    let lastStartSample = paddedSamples.count - dictionary.maximumAtomSampleCount
+    let burstAtomIndices = stride(
+      from: subtractedBurst.atomIndex, to: subtractedBurst.atomIndex + 1, by: 1)
+    let neighborEnergies = [-1, 1].map { offset in
+      bestBurst(atoms: burstAtomIndices, within: 0) { _ in
+        min(lastStartSample, max(0, subtractedBurst.startSample + offset))
       }.explainedEnergy
     }
-    burst.fractionalSampleDelay = SampleMath.parabolicPeakOffset(
-      neighbors[0], burst.explainedEnergy, neighbors[1])
-    add(burst, times: -1)
-    burst.startSample -= paddingSampleCount
-    return burst
+    subtractedBurst.fractionalSampleDelay = SampleMath.parabolicPeakOffset(
+      neighborEnergies[0], subtractedBurst.explainedEnergy, neighborEnergies[1])
+    add(subtractedBurst, times: -1)
+    subtractedBurst.startSample -= paddingSampleCount
+    return subtractedBurst
   }
 
   /// Fits a subtracted burst again near its position, while all other bursts remain subtracted.
   mutating func refit(_ burst: FoundBurst) -> FoundBurst {
     restore(burst)
-    let center = burst.startSample + paddingSampleCount
-    let coarse = bestBurst(atoms: dictionary.coarseSearchAtomIndices, within: 8) { _ in center }
-    return subtract(refined(coarse))
+    let paddedStartSample = burst.startSample + paddingSampleCount
+    let coarseBurst = bestBurst(atoms: dictionary.coarseSearchAtomIndices, within: 8) { _ in
+      paddedStartSample
+    }
+    return subtract(refined(coarseBurst))
   }
 
   /// Adds a subtracted burst back to the residual. The start of the burst is a position in the
@@ -164,16 +169,16 @@ struct PursuitResidual {
 
   /// Adds samples at a position in the unpadded samples.
   mutating func add(_ samples: [Float], at start: Int) {
-    let first = start + paddingSampleCount
-    for index in samples.indices where paddedSamples.indices.contains(first + index) {
-      paddedSamples[first + index] += samples[index]
+    let firstPaddedSample = start + paddingSampleCount
+    for index in samples.indices where paddedSamples.indices.contains(firstPaddedSample + index) {
+      paddedSamples[firstPaddedSample + index] += samples[index]
     }
   }
 
   private mutating func add(_ burst: FoundBurst, times sign: Float) {
-    let range = dictionary.atoms[burst.atomIndex].sampleRange
-    for index in range {
-      let position = burst.startSample + index - range.lowerBound
+    let atomSampleRange = dictionary.atoms[burst.atomIndex].sampleRange
+    for index in atomSampleRange {
+      let position = burst.startSample + index - atomSampleRange.lowerBound
       guard paddedSamples.indices.contains(position) else { continue }
       let inPhase = burst.inPhaseAmplitude * dictionary.inPhaseSamples[index]
       let quadrature = burst.quadratureAmplitude * dictionary.quadratureSamples[index]

@@ -30,28 +30,30 @@ struct RoomResponse {
   ///   - recording: The samples of the recording; as many.
   ///   - rate: The sample rate, in hertz.
   init(to directSound: [Float], in recording: [Float], sampleRate rate: Double) {
-    let remainder = zip(recording, directSound).map { $0 - $1 }
-    let firstDelay = max(1, Int(Self.delaySeconds.lowerBound * rate))
-    let count = min(
-      Self.maximumSampleCount, Int(Self.delaySeconds.upperBound * rate) - firstDelay)
+    let remainderSamples = zip(recording, directSound).map { $0 - $1 }
+    let firstDelaySamples = max(1, Int(Self.delaySeconds.lowerBound * rate))
+    let responseSampleCount = min(
+      Self.maximumSampleCount, Int(Self.delaySeconds.upperBound * rate) - firstDelaySamples)
     var transform = FourierTransform(
-      length: FourierTransform.fastLength(atLeast: recording.count + firstDelay + count))
+      length: FourierTransform.fastLength(
+        atLeast: recording.count + firstDelaySamples + responseSampleCount))
     let directBins = transform.forward(directSound)
-    let remainderBins = transform.forward(remainder)
+    let remainderBins = transform.forward(remainderSamples)
     let autocorrelation = transform.backward(directBins.map { ComplexNumber($0.power) })
     let crossCorrelation = transform.backward(
       zip(remainderBins, directBins).map { $0 * $1.conjugate })
     let priorPrecision = Self.relativePriorPrecision * Double(autocorrelation[0])
-    var matrix = SkylineMatrix()
-    for row in 0..<count {
+    var normalMatrix = SkylineMatrix()
+    for row in 0..<responseSampleCount {
       var values = (0...row).map { Double(autocorrelation[row - $0]) }
       values[row] += priorPrecision * pow(10, 6 * Double(row) / (Self.priorDecaySeconds * rate))
-      matrix.appendRow(values, startingAt: 0)
+      normalMatrix.appendRow(values, startingAt: 0)
     }
-    matrix.factorize()
-    let response = matrix.solution(
-      of: (0..<count).map { Double(crossCorrelation[firstDelay + $0]) })
-    let silence = [Float](repeating: 0, count: firstDelay)
-    reflectionSamples = Vector.filtered(directSound, by: silence + response.map { Float($0) })
+    normalMatrix.factorize()
+    let impulseResponse = normalMatrix.solution(
+      of: (0..<responseSampleCount).map { Double(crossCorrelation[firstDelaySamples + $0]) })
+    let delaySilence = [Float](repeating: 0, count: firstDelaySamples)
+    reflectionSamples = Vector.filtered(
+      directSound, by: delaySilence + impulseResponse.map { Float($0) })
   }
 }

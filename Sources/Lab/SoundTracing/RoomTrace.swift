@@ -54,35 +54,36 @@ struct RoomTrace {
     of signal: AnalysisSignal, withoutRoom trace: VibrationTrace,
     layeredTransientCount transientCount: Int, dictionary: AtomDictionary, threshold: Double
   ) {
-    let directCount = Self.directBursts(of: trace, dictionary).count
-    guard trace.unexplainedPowerFraction > Self.minimumUnexplainedPowerFraction, directCount > 0,
-      transientCount - directCount >= Self.minimumReflectionCount,
-      Double(transientCount) >= Self.minimumTransientRatio * Double(directCount)
+    let directBurstCount = Self.directBursts(of: trace, dictionary).count
+    guard trace.unexplainedPowerFraction > Self.minimumUnexplainedPowerFraction,
+      directBurstCount > 0,
+      transientCount - directBurstCount >= Self.minimumReflectionCount,
+      Double(transientCount) >= Self.minimumTransientRatio * Double(directBurstCount)
     else { return nil }
-    var trace = trace
-    var reflections: [Float] = []
+    var currentTrace = trace
+    var reflectionSamples: [Float] = []
     for _ in 0..<Self.passCount {
-      guard trace.toneLevels.count == signal.samples.count else { return nil }
-      let directSound = Self.directSound(of: trace, in: signal.samples, dictionary)
+      guard currentTrace.toneLevels.count == signal.samples.count else { return nil }
+      let directSound = Self.directSound(of: currentTrace, in: signal.samples, dictionary)
       guard Statistics.energy(of: directSound) > 0 else { return nil }
       let room = RoomResponse(
         to: directSound, in: signal.samples, sampleRate: dictionary.sampleRate)
-      reflections = room.reflectionSamples
-      trace = VibrationTrace(
-        of: signal.subtracting(reflections), dictionary: dictionary, threshold: threshold)
+      reflectionSamples = room.reflectionSamples
+      currentTrace = VibrationTrace(
+        of: signal.subtracting(reflectionSamples), dictionary: dictionary, threshold: threshold)
     }
-    let bursts = Self.audibleBursts(of: trace, besides: reflections, dictionary)
-    guard Double(transientCount) >= Self.minimumTransientRatio * Double(bursts.count) else {
+    let audibleBursts = Self.audibleBursts(of: currentTrace, besides: reflectionSamples, dictionary)
+    guard Double(transientCount) >= Self.minimumTransientRatio * Double(audibleBursts.count) else {
       return nil
     }
     transients = VibrationTrace.transients(
-      bursts, dictionary, leadLength: signal.leadSampleCount)
-    continuousEvents = trace.continuousEvents.filter {
+      audibleBursts, dictionary, leadLength: signal.leadSampleCount)
+    continuousEvents = currentTrace.continuousEvents.filter {
       $0.endSeconds - $0.startSeconds >= Self.minimumContinuousSeconds
     }
-    let direct = signal.subtracting(reflections).samples
+    let directSamples = signal.subtracting(reflectionSamples).samples
     unexplainedPowerFraction =
-      trace.unexplainedPowerFraction * Statistics.energy(of: direct)
+      currentTrace.unexplainedPowerFraction * Statistics.energy(of: directSamples)
       / Statistics.energy(of: signal.samples)
   }
 
@@ -102,9 +103,9 @@ struct RoomTrace {
     before burst: FoundBurst, within seconds: ClosedRange<Double>, in bursts: [FoundBurst],
     _ dictionary: AtomDictionary
   ) -> Float {
-    let onset = burst.onsetInSamples(in: dictionary)
+    let onsetSamples = burst.onsetInSamples(in: dictionary)
     return bursts.reduce(0) { maximum, earlier in
-      let delay = (onset - earlier.onsetInSamples(in: dictionary)) / dictionary.sampleRate
+      let delay = (onsetSamples - earlier.onsetInSamples(in: dictionary)) / dictionary.sampleRate
       return seconds.contains(delay) ? max(maximum, earlier.explainedEnergy) : maximum
     }
   }
@@ -113,17 +114,17 @@ struct RoomTrace {
   private static func directSound(
     of trace: VibrationTrace, in samples: [Float], _ dictionary: AtomDictionary
   ) -> [Float] {
-    let peaks = SlidingExtremum.maximum(
+    let nearbyPeaks = SlidingExtremum.maximum(
       of: samples.map(abs), radius: Int(peakDistanceSeconds * dictionary.sampleRate))
-    let tone = samples.indices.map { index in
-      let minimumLevel = minimumDirectToneLevelRatio * peaks[index]
+    let directToneSamples = samples.indices.map { index in
+      let minimumLevel = minimumDirectToneLevelRatio * nearbyPeaks[index]
       return trace.toneLevels[index] > minimumLevel ? trace.toneSamples[index] : 0
     }
     // The residual without the tone and the bursts is the negative of their sum.
-    let residual = PursuitResidual(
-      tone.map { -$0 }, dictionary: dictionary,
+    let negatedResidual = PursuitResidual(
+      directToneSamples.map { -$0 }, dictionary: dictionary,
       subtracting: directBursts(of: trace, dictionary))
-    return residual.unpaddedSamples.map { -$0 }
+    return negatedResidual.unpaddedSamples.map { -$0 }
   }
 
   /// Returns the bursts that are stronger than the reflections at their time, and than those that

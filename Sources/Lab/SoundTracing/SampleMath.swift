@@ -4,29 +4,32 @@ import SignalAnalysis
 enum SampleMath {
   /// Returns the sum of the squared samples in a range, which is clamped to the valid indices.
   static func energy(of samples: [Float], in range: Range<Int>) -> Float {
-    var sum = Float(0)
+    var energySum = Float(0)
     for index in range.clamped(to: samples.indices) {
-      sum += samples[index] * samples[index]
+      energySum += samples[index] * samples[index]
     }
-    return sum
+    return energySum
   }
 
   // MARK: - Moving windows
 
   /// Returns the mean of a window centered on each sample. The end values continue beyond the ends.
   static func movingMean(of samples: [Float], over count: Int) -> [Float] {
-    guard let first = samples.first, let last = samples.last, count > 1 else { return samples }
+    guard let firstValue = samples.first, let lastValue = samples.last, count > 1 else {
+      return samples
+    }
     let halfWindow = count / 2
     // In double precision, a loud start leaves no error in a quiet end.
-    var sum = Double(first) * Double(halfWindow + 1)
+    var windowSum = Double(firstValue) * Double(halfWindow + 1)
     for index in 0..<halfWindow {
-      sum += Double(index < samples.count ? samples[index] : last)
+      windowSum += Double(index < samples.count ? samples[index] : lastValue)
     }
     let windowWidth = 2 * halfWindow + 1
     return samples.indices.map { index in
-      sum += Double(index + halfWindow < samples.count ? samples[index + halfWindow] : last)
-      let mean = Float(sum / Double(windowWidth))
-      sum -= Double(index - halfWindow >= 0 ? samples[index - halfWindow] : first)
+      windowSum += Double(
+        index + halfWindow < samples.count ? samples[index + halfWindow] : lastValue)
+      let mean = Float(windowSum / Double(windowWidth))
+      windowSum -= Double(index - halfWindow >= 0 ? samples[index - halfWindow] : firstValue)
       return mean
     }
   }
@@ -40,26 +43,28 @@ enum SampleMath {
   ///   - step: The interval between the samples of the window and between medians. The medians are
   ///     interpolated linearly.
   static func movingMedian(of samples: [Float], over count: Int, step: Int = 1) -> [Float] {
-    guard let first = samples.first, let last = samples.last, count > 1 else { return samples }
+    guard let firstValue = samples.first, let lastValue = samples.last, count > 1 else {
+      return samples
+    }
     let halfWindow = count / 2 / step
 
-    func sample(_ index: Int) -> Float {
-      if index < 0 { return first }
-      return index < samples.count ? samples[index] : last
+    func paddedSample(_ index: Int) -> Float {
+      if index < 0 { return firstValue }
+      return index < samples.count ? samples[index] : lastValue
     }
 
-    var window = (-halfWindow...halfWindow).map { sample(step * $0) }.sorted()
+    var sortedWindow = (-halfWindow...halfWindow).map { paddedSample(step * $0) }.sorted()
     var medians = samples
     for index in stride(from: 0, to: samples.count, by: step) {
-      medians[index] = window[halfWindow]
+      medians[index] = sortedWindow[halfWindow]
       for between in max(0, index - step + 1)..<index {
         let weight = Float(index - between) / Float(step)
         medians[between] = medians[index - step] * weight + medians[index] * (1 - weight)
       }
-      let oldest = sample(index - step * halfWindow)
-      let newest = sample(index + step * (halfWindow + 1))
+      let oldest = paddedSample(index - step * halfWindow)
+      let newest = paddedSample(index + step * (halfWindow + 1))
       if oldest != newest {
-        replace(oldest, with: newest, in: &window)
+        replace(oldest, with: newest, in: &sortedWindow)
       }
     }
     return medians
@@ -67,16 +72,16 @@ enum SampleMath {
 
   /// Replaces a value in a sorted window. The values between its old and new positions move by one.
   private static func replace(_ old: Float, with new: Float, in window: inout [Float]) {
-    var index = firstIndex(of: old, in: window)
-    while new > old, index + 1 < window.count, window[index + 1] < new {
-      window[index] = window[index + 1]
-      index += 1
+    var valueIndex = firstIndex(of: old, in: window)
+    while new > old, valueIndex + 1 < window.count, window[valueIndex + 1] < new {
+      window[valueIndex] = window[valueIndex + 1]
+      valueIndex += 1
     }
-    while new < old, index > 0, window[index - 1] > new {
-      window[index] = window[index - 1]
-      index -= 1
+    while new < old, valueIndex > 0, window[valueIndex - 1] > new {
+      window[valueIndex] = window[valueIndex - 1]
+      valueIndex -= 1
     }
-    window[index] = new
+    window[valueIndex] = new
   }
 
   /// Returns the first index of a value by binary search.
@@ -96,9 +101,9 @@ enum SampleMath {
 
   /// Returns the morphological opening of a signal, which removes peaks narrower than a window.
   static func morphologicalOpening(of samples: [Float], over count: Int) -> [Float] {
-    let radius = count / 2
-    let minima = SlidingExtremum.minimum(of: samples, radius: radius)
-    return SlidingExtremum.maximum(of: minima, radius: radius)
+    let windowRadius = count / 2
+    let localMinima = SlidingExtremum.minimum(of: samples, radius: windowRadius)
+    return SlidingExtremum.maximum(of: localMinima, radius: windowRadius)
   }
 
   // MARK: - Segments and peaks
@@ -142,10 +147,10 @@ enum SampleMath {
   static func peaks(
     of samples: [Float], minimumDistance: Int, where condition: (Int) -> Bool
   ) -> [Int] {
-    let maxima = SlidingExtremum.maximum(of: samples, radius: minimumDistance - 1)
+    let localMaxima = SlidingExtremum.maximum(of: samples, radius: minimumDistance - 1)
     var lastPeakIndex = -minimumDistance
     return samples.indices.filter { index in
-      guard samples[index] == maxima[index], samples[index] > 0,
+      guard samples[index] == localMaxima[index], samples[index] > 0,
         index - lastPeakIndex >= minimumDistance,
         condition(index)
       else { return false }

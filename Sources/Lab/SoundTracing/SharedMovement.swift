@@ -28,27 +28,28 @@ struct SharedMovement {
   init(_ events: [TracedContinuousEvent], step: Double, isRelative: Bool) {
     let firstStartSeconds = events.map { $0.startSeconds }.min() ?? 0
     let lastEndSeconds = events.map { $0.endSeconds }.max() ?? 0
-    let count = max(2, Int((lastEndSeconds - firstStartSeconds) / step) + 1)
-    timesInSeconds = (0..<count).map { firstStartSeconds + Double($0) * step }
-    sharedValues = [Double](repeating: isRelative ? 1 : 0, count: count)
+    let gridValueCount = max(2, Int((lastEndSeconds - firstStartSeconds) / step) + 1)
+    timesInSeconds = (0..<gridValueCount).map { firstStartSeconds + Double($0) * step }
+    sharedValues = [Double](repeating: isRelative ? 1 : 0, count: gridValueCount)
     eventBases = []
     // The logarithm of a product is a sum.
-    let tracks = events.map { event in
-      Track(event, start: firstStartSeconds, step: step, count: count, isRelative: isRelative)
+    let eventTracks = events.map { event in
+      Track(
+        event, start: firstStartSeconds, step: step, count: gridValueCount, isRelative: isRelative)
     }
-    var offsets = tracks.map { Statistics.median(of: $0.gridValues) }
-    var shared = [Double](repeating: 0, count: count)
+    var eventOffsets = eventTracks.map { Statistics.median(of: $0.gridValues) }
+    var sharedMean = [Double](repeating: 0, count: gridValueCount)
     for _ in 0..<Self.iterationCount {
-      shared = Self.mean(of: tracks, offsets: offsets, count: count)
-      for (index, track) in tracks.enumerated() {
+      sharedMean = Self.mean(of: eventTracks, offsets: eventOffsets, count: gridValueCount)
+      for (index, track) in eventTracks.enumerated() {
         let differences = track.gridValues.indices.map {
-          track.gridValues[$0] - shared[track.firstGridIndex + $0]
+          track.gridValues[$0] - sharedMean[track.firstGridIndex + $0]
         }
-        offsets[index] = Statistics.median(of: differences)
+        eventOffsets[index] = Statistics.median(of: differences)
       }
     }
-    sharedValues = isRelative ? shared.map { exp($0) } : shared
-    eventBases = isRelative ? offsets.map { exp($0) } : offsets
+    sharedValues = isRelative ? sharedMean.map { exp($0) } : sharedMean
+    eventBases = isRelative ? eventOffsets.map { exp($0) } : eventOffsets
   }
 
   /// Scales the shared values of intensity so that their maximum is 1, and adjusts the base values
@@ -82,18 +83,18 @@ struct SharedMovement {
   }
 
   private static func mean(of tracks: [Track], offsets: [Double], count: Int) -> [Double] {
-    var sums = [Double](repeating: 0, count: count)
-    var weights = [Double](repeating: 0, count: count)
+    var weightedSums = [Double](repeating: 0, count: count)
+    var weightSums = [Double](repeating: 0, count: count)
     for (track, offset) in zip(tracks, offsets) {
       for (index, value) in track.gridValues.enumerated() {
-        sums[track.firstGridIndex + index] += track.trackWeight * (value - offset)
-        weights[track.firstGridIndex + index] += track.trackWeight
+        weightedSums[track.firstGridIndex + index] += track.trackWeight * (value - offset)
+        weightSums[track.firstGridIndex + index] += track.trackWeight
       }
     }
     var previousMean = 0.0
-    return sums.indices.map { index in
-      if weights[index] > 0 {
-        previousMean = sums[index] / weights[index]
+    return weightedSums.indices.map { index in
+      if weightSums[index] > 0 {
+        previousMean = weightedSums[index] / weightSums[index]
       }
       return previousMean
     }

@@ -172,14 +172,15 @@ public struct SoundTrace: Sendable {
     /// Removes the weakest events until no more than a maximum number remain.
     mutating func limit(to maximumCount: Int) {
       guard eventCount > maximumCount else { return }
-      let weights =
+      let eventWeights =
         transients.map(TracedPattern.weight) + continuousEvents.map(TracedPattern.weight)
-      let order = weights.indices.sorted { weights[$0] > weights[$1] }
-      let kept = Set(order.prefix(max(0, maximumCount)))
+      let descendingOrder = eventWeights.indices.sorted { eventWeights[$0] > eventWeights[$1] }
+      let keptIndices = Set(descendingOrder.prefix(max(0, maximumCount)))
       let transientCount = transients.count
-      transients = transients.indices.filter(kept.contains).map { transients[$0] }
-      continuousEvents = continuousEvents.indices.filter { kept.contains($0 + transientCount) }.map
-      {
+      transients = transients.indices.filter(keptIndices.contains).map { transients[$0] }
+      continuousEvents = continuousEvents.indices.filter {
+        keptIndices.contains($0 + transientCount)
+      }.map {
         continuousEvents[$0]
       }
     }
@@ -200,28 +201,28 @@ public struct SoundTrace: Sendable {
     options: TracingOptions = TracingOptions()
   ) throws(AnalysisError) {
     try Self.check(signal)
-    let samples = Self.removingDCOffset(signal.mono)
+    let monoSamples = Self.removingDCOffset(signal.mono)
     let dictionary = try AtomDictionary(profile, soundRate: signal.rate)
-    let trace = try Self.tracedEvents(
-      samples, rate: signal.rate, dictionary: dictionary, profile: profile, options: options)
-    interpretation = trace.kind
-    var events = trace.events
-    events.select(options.eventSelection)
-    let tracedCount = events.eventCount
-    if let limit = options.maximumEventCount {
-      events.limit(to: limit)
+    let tracedResult = try Self.tracedEvents(
+      monoSamples, rate: signal.rate, dictionary: dictionary, profile: profile, options: options)
+    interpretation = tracedResult.kind
+    var selectedEvents = tracedResult.events
+    selectedEvents.select(options.eventSelection)
+    let tracedEventCount = selectedEvents.eventCount
+    if let eventLimit = options.maximumEventCount {
+      selectedEvents.limit(to: eventLimit)
     }
-    omittedEventCount = tracedCount - events.eventCount
-    let isVibration = trace.kind == .vibration
-    let defaults = Self.defaultToleranceDecibels
-    let defaultTolerance = isVibration ? defaults.vibration : defaults.sound
+    omittedEventCount = tracedEventCount - selectedEvents.eventCount
+    let isVibration = tracedResult.kind == .vibration
+    let defaultTolerances = Self.defaultToleranceDecibels
+    let defaultTolerance = isVibration ? defaultTolerances.vibration : defaultTolerances.sound
     pattern =
       TracedPattern(
-        transients: events.transients, continuous: events.continuousEvents,
+        transients: selectedEvents.transients, continuous: selectedEvents.continuousEvents,
         tolerance: options.toleranceDecibels ?? defaultTolerance
       ).pattern
     agreement = try Agreement(
-      of: samples, rate: signal.rate, pattern: pattern, profile: profile,
+      of: monoSamples, rate: signal.rate, pattern: pattern, profile: profile,
       isVibration: isVibration)
   }
 
@@ -240,9 +241,10 @@ public struct SoundTrace: Sendable {
   /// Returns finite samples without their mean. A DC offset that starts with the sound is not an
   /// onset.
   private static func removingDCOffset(_ samples: [Float]) -> [Float] {
-    let finite = samples.map { abs($0) < 1e6 ? $0 : 0 }
-    let mean = Float(finite.reduce(0) { $0 + Double($1) } / Double(max(1, finite.count)))
-    return finite.map { $0 - mean }
+    let finiteSamples = samples.map { abs($0) < 1e6 ? $0 : 0 }
+    let meanSample = Float(
+      finiteSamples.reduce(0) { $0 + Double($1) } / Double(max(1, finiteSamples.count)))
+    return finiteSamples.map { $0 - meanSample }
   }
 
   /// Returns the interpretation of a sound and its events.
@@ -262,10 +264,13 @@ public struct SoundTrace: Sendable {
         return (.vibration, events)
       }
     }
-    let trace = WidebandTrace(
+    let widebandTrace = WidebandTrace(
       of: samples, rate: rate, dictionary: dictionary, style: options.followedPart,
       threshold: options.thresholdDecibels)
-    return (.sound, Events(transients: trace.transients, continuousEvents: trace.continuousEvents))
+    return (
+      .sound,
+      Events(transients: widebandTrace.transients, continuousEvents: widebandTrace.continuousEvents)
+    )
   }
 
   /// Returns the events of a vibration, and the fraction of the power that they do not explain.
@@ -273,62 +278,68 @@ public struct SoundTrace: Sendable {
     of samples: [Float], rate: Double, dictionary: AtomDictionary, profile: TransducerProfile,
     threshold: Double
   ) throws(AnalysisError) -> (events: Events, unexplainedFraction: Double) {
-    let signal = AnalysisSignal(
+    let analysisSignal = AnalysisSignal(
       samples, sampleRate: rate, targetRate: dictionary.sampleRate,
       minimumHertz: dictionary.toneBandHertz.lowerBound)
-    let single = VibrationTrace(of: signal, dictionary: dictionary, threshold: threshold)
+    let vibrationTrace = VibrationTrace(
+      of: analysisSignal, dictionary: dictionary, threshold: threshold)
     let singleEvents = Events(
-      transients: single.transients, continuousEvents: single.continuousEvents)
+      transients: vibrationTrace.transients, continuousEvents: vibrationTrace.continuousEvents)
     let isLayeredSupported =
       dictionary.overtoneFrequencyRatios.isEmpty
       && Double(samples.count) <= maximumLayeredSeconds * rate
     guard isLayeredSupported else {
-      return (singleEvents, single.unexplainedPowerFraction)
+      return (singleEvents, vibrationTrace.unexplainedPowerFraction)
     }
     let singleAgreement = try agreement(
       of: singleEvents, with: samples, rate: rate, profile: profile)
     guard singleAgreement.correlation < sufficientCorrelation else {
-      return (singleEvents, single.unexplainedPowerFraction)
+      return (singleEvents, vibrationTrace.unexplainedPowerFraction)
     }
-    let layered = LayeredTrace(of: signal, dictionary: dictionary, threshold: threshold)
-    let room = RoomTrace(
-      of: signal, withoutRoom: single, layeredTransientCount: layered.transients.count,
+    let layeredTrace = LayeredTrace(
+      of: analysisSignal, dictionary: dictionary, threshold: threshold)
+    let roomTrace = RoomTrace(
+      of: analysisSignal, withoutRoom: vibrationTrace,
+      layeredTransientCount: layeredTrace.transients.count,
       dictionary: dictionary, threshold: threshold)
-    if let room {
-      let events = Events(transients: room.transients, continuousEvents: room.continuousEvents)
-      return (events, room.unexplainedPowerFraction)
+    if let roomTrace {
+      let events = Events(
+        transients: roomTrace.transients, continuousEvents: roomTrace.continuousEvents)
+      return (events, roomTrace.unexplainedPowerFraction)
     }
     let layeredEvents = Events(
-      transients: layered.transients, continuousEvents: layered.continuousEvents)
+      transients: layeredTrace.transients, continuousEvents: layeredTrace.continuousEvents)
     let layeredAgreement = try agreement(
       of: layeredEvents, with: samples, rate: rate, profile: profile)
-    let gain = layeredAgreement.correlation - singleAgreement.correlation
-    let additionalTransients = layered.transients.count - single.transients.count
+    let correlationGain = layeredAgreement.correlation - singleAgreement.correlation
+    let additionalTransients = layeredTrace.transients.count - vibrationTrace.transients.count
     let residualRatio =
-      layered.unexplainedPowerFraction / max(single.unexplainedPowerFraction, 1e-9)
-    let isSimpler =
-      additionalTransients < 0 || layered.transients.isEmpty && residualRatio < 1
-    let isBetter: Bool
-    if isSimpler {
+      layeredTrace.unexplainedPowerFraction / max(vibrationTrace.unexplainedPowerFraction, 1e-9)
+    let isLayeredSimpler =
+      additionalTransients < 0 || layeredTrace.transients.isEmpty && residualRatio < 1
+    let isLayeredBetter: Bool
+    if isLayeredSimpler {
       // Curves act on all events, so that a pattern may not follow tones that move independently.
-      isBetter = gain >= -similarCorrelationDifference || residualRatio < decisiveResidualRatio
+      isLayeredBetter =
+        correlationGain >= -similarCorrelationDifference || residualRatio < decisiveResidualRatio
     } else {
-      isBetter = gain > similarCorrelationDifference * Double(max(1, additionalTransients))
+      isLayeredBetter =
+        correlationGain > similarCorrelationDifference * Double(max(1, additionalTransients))
     }
-    return isBetter
-      ? (layeredEvents, layered.unexplainedPowerFraction)
-      : (singleEvents, single.unexplainedPowerFraction)
+    return isLayeredBetter
+      ? (layeredEvents, layeredTrace.unexplainedPowerFraction)
+      : (singleEvents, vibrationTrace.unexplainedPowerFraction)
   }
 
   /// Returns the agreement of a vibration with the rendering of its events.
   private static func agreement(
     of events: Events, with samples: [Float], rate: Double, profile: TransducerProfile
   ) throws(AnalysisError) -> Agreement {
-    let traced = TracedPattern(
+    let tracedPattern = TracedPattern(
       transients: events.transients, continuous: events.continuousEvents,
       tolerance: defaultToleranceDecibels.vibration)
     return try Agreement(
-      of: samples, rate: rate, pattern: traced.pattern, profile: profile, isVibration: true)
+      of: samples, rate: rate, pattern: tracedPattern.pattern, profile: profile, isVibration: true)
   }
 
   /// Returns true if most of the power is in the band of a profile.
@@ -336,8 +347,8 @@ public struct SoundTrace: Sendable {
     _ samples: [Float], rate: Double, _ dictionary: AtomDictionary
   ) -> Bool {
     let spectrum = Spectrum(of: Signal(samples, rate: rate), window: 0.1)
-    let power = spectrum.power(in: 0...3.5 * dictionary.toneBandHertz.upperBound)
-    return power > minimumInBandPowerFraction * spectrum.totalPower
+    let inBandPower = spectrum.power(in: 0...3.5 * dictionary.toneBandHertz.upperBound)
+    return inBandPower > minimumInBandPowerFraction * spectrum.totalPower
   }
 }
 
@@ -361,15 +372,17 @@ extension SoundTrace.Agreement {
     of samples: [Float], rate: Double, pattern: HapticPattern, profile: TransducerProfile,
     isVibration: Bool
   ) throws(AnalysisError) {
-    let rendering = try pattern.rendered(profile, rate: Self.renderingSampleRate).0
-    let decimated = isVibration ? TactileBandSignal(of: samples, decimatedRate: rate) : nil
-    let window = isVibration ? 0.01 : 0.02
+    let renderedSamples = try pattern.rendered(profile, rate: Self.renderingSampleRate).0
+    let decimatedSignal = isVibration ? TactileBandSignal(of: samples, decimatedRate: rate) : nil
+    let levelWindowSeconds = isVibration ? 0.01 : 0.02
     var soundLevels = Self.levels(
-      decimated?.samples ?? samples, rate: decimated?.decimatedRate ?? rate, over: window)
-    var renderedLevels = Self.levels(rendering, rate: Self.renderingSampleRate, over: window)
-    let count = max(soundLevels.count, renderedLevels.count)
-    soundLevels += [Double](repeating: 0, count: count - soundLevels.count)
-    renderedLevels += [Double](repeating: 0, count: count - renderedLevels.count)
+      decimatedSignal?.samples ?? samples, rate: decimatedSignal?.decimatedRate ?? rate,
+      over: levelWindowSeconds)
+    var renderedLevels = Self.levels(
+      renderedSamples, rate: Self.renderingSampleRate, over: levelWindowSeconds)
+    let levelCount = max(soundLevels.count, renderedLevels.count)
+    soundLevels += [Double](repeating: 0, count: levelCount - soundLevels.count)
+    renderedLevels += [Double](repeating: 0, count: levelCount - renderedLevels.count)
     self.init(
       correlation: Self.correlation(soundLevels, renderedLevels),
       differenceDecibels: Self.levelDifference(soundLevels, renderedLevels, isAbsolute: isVibration)
@@ -379,11 +392,11 @@ extension SoundTrace.Agreement {
   /// Returns the RMS levels of a signal above 20 Hz.
   private static func levels(_ samples: [Float], rate: Double, over seconds: Double) -> [Double] {
     let highPass = Biquad<Float>(.highPass, hertz: 20, rate: rate)
-    let silence = [Float](repeating: 0, count: Int(0.05 * rate))
-    let powers = SampleMath.movingMean(
-      of: highPass.filtered(samples + silence).map { $0 * $0 }, over: Int(seconds * rate))
-    return stride(from: 0, to: Double(powers.count), by: rate / levelsPerSecond).map {
-      Double(max(0, powers[Int($0)])).squareRoot()
+    let trailingSilence = [Float](repeating: 0, count: Int(0.05 * rate))
+    let meanPowers = SampleMath.movingMean(
+      of: highPass.filtered(samples + trailingSilence).map { $0 * $0 }, over: Int(seconds * rate))
+    return stride(from: 0, to: Double(meanPowers.count), by: rate / levelsPerSecond).map {
+      Double(max(0, meanPowers[Int($0)])).squareRoot()
     }
   }
 
@@ -400,8 +413,8 @@ extension SoundTrace.Agreement {
       secondVariance += (secondValue - secondMean) * (secondValue - secondMean)
       covariance += (firstValue - firstMean) * (secondValue - secondMean)
     }
-    let product = firstVariance * secondVariance
-    return product > 1e-24 ? covariance / product.squareRoot() : 0
+    let varianceProduct = firstVariance * secondVariance
+    return varianceProduct > 1e-24 ? covariance / varianceProduct.squareRoot() : 0
   }
 
   /// Returns the RMS difference between two series of levels, in decibels.
@@ -414,20 +427,22 @@ extension SoundTrace.Agreement {
   private static func levelDifference(
     _ sound: [Double], _ rendering: [Double], isAbsolute: Bool
   ) -> Double {
-    let maximum = sound.max() ?? 0
+    let soundMaximum = sound.max() ?? 0
     let renderedMaximum = rendering.max() ?? 0
-    guard maximum > 0, renderedMaximum > 0 else { return 0 }
-    let scale = isAbsolute ? 1 : maximum / renderedMaximum
-    let audible = zip(sound, rendering).filter {
-      max($0, $1 * scale) > minimumAudibleLevelRatio * maximum
+    guard soundMaximum > 0, renderedMaximum > 0 else { return 0 }
+    let renderingScale = isAbsolute ? 1 : soundMaximum / renderedMaximum
+    let audibleLevels = zip(sound, rendering).filter {
+      max($0, $1 * renderingScale) > minimumAudibleLevelRatio * soundMaximum
     }
-    let differences = audible.map {
-      20 * log10(($1 * scale + 0.01 * maximum) / ($0 + 0.01 * maximum))
+    let differencesDecibels = audibleLevels.map {
+      20 * log10(($1 * renderingScale + 0.01 * soundMaximum) / ($0 + 0.01 * soundMaximum))
     }
-    guard !differences.isEmpty else { return 0 }
-    let count = Double(differences.count)
-    let mean = isAbsolute ? 0 : differences.reduce(0, +) / count
-    return (differences.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / count).squareRoot()
+    guard !differencesDecibels.isEmpty else { return 0 }
+    let differenceCount = Double(differencesDecibels.count)
+    let meanDifference = isAbsolute ? 0 : differencesDecibels.reduce(0, +) / differenceCount
+    return
+      (differencesDecibels.reduce(0) { $0 + ($1 - meanDifference) * ($1 - meanDifference) }
+      / differenceCount).squareRoot()
   }
 }
 

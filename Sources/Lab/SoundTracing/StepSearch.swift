@@ -36,8 +36,8 @@ struct StepSearch {
   ///   - bursts: The bursts; those that are steps are removed.
   ///   - selection: The tones; those with a step are divided.
   func replaceSteps(among bursts: inout [FoundBurst], in selection: inout ToneSelection) {
-    var residual = signalSamples
-    selection.add(to: &residual, times: -1)
+    var toneResidual = signalSamples
+    selection.add(to: &toneResidual, times: -1)
     for burst in bursts.sorted(by: { $0.explainedEnergy > $1.explainedEnergy }) {
       guard bursts.contains(where: { $0.startSample == burst.startSample }) else { continue }
       let count = dictionary.atoms[burst.atomIndex].sampleCount
@@ -54,12 +54,12 @@ struct StepSearch {
       let tone = selection.selectedTones[index]
       let positions = burst.startSample - 10..<burst.startSample + count + 10
       guard
-        let best = bestDivision(of: tone, near: positions, in: range, residual, selection),
-        best.residualEnergy < maximumStepResidualEnergy(group, in: range, residual)
+        let best = bestDivision(of: tone, near: positions, in: range, toneResidual, selection),
+        best.residualEnergy < maximumStepResidualEnergy(group, in: range, toneResidual)
       else { continue }
-      tone.add(to: &residual, times: 1)
-      best.firstTone.add(to: &residual, times: -1)
-      best.secondTone.add(to: &residual, times: -1)
+      tone.add(to: &toneResidual, times: 1)
+      best.firstTone.add(to: &toneResidual, times: -1)
+      best.secondTone.add(to: &toneResidual, times: -1)
       selection.selectedTones[index] = best.firstTone
       selection.selectedTones.append(best.secondTone)
       bursts.removeAll { burst in group.contains { $0.startSample == burst.startSample } }
@@ -70,11 +70,11 @@ struct StepSearch {
   private func maximumStepResidualEnergy(
     _ bursts: [FoundBurst], in range: Range<Int>, _ residual: [Float]
   ) -> Double {
-    let excerpt = PursuitResidual(
+    let burstResidual = PursuitResidual(
       Array(residual[range]), dictionary: dictionary,
       subtracting: bursts.map { $0.delayed(bySamples: -range.lowerBound) })
-    let energy = Statistics.energy(of: excerpt.unpaddedSamples)
-    return Self.maximumStepToBurstResidualRatio * energy
+    let residualEnergy = Statistics.energy(of: burstResidual.unpaddedSamples)
+    return Self.maximumStepToBurstResidualRatio * residualEnergy
       + Self.modelErrorEnergyFraction * Statistics.energy(of: signalSamples[range])
   }
 
@@ -82,10 +82,10 @@ struct StepSearch {
     of tone: TonePath, near positions: Range<Int>, in range: Range<Int>, _ residual: [Float],
     _ selection: ToneSelection
   ) -> Division? {
-    var withTone = residual
-    tone.add(to: &withTone, times: 1)
-    var best: Division?
-    var previousCenters: (Int, Int)?
+    var residualWithTone = residual
+    tone.add(to: &residualWithTone, times: 1)
+    var bestToneDivision: Division?
+    var previousNodeCenters: (Int, Int)?
     for position in stride(from: positions.lowerBound, to: positions.upperBound, by: 4) {
       guard
         let parts = selection.toneParts(of: tone, at: position, sampleCount: signalSamples.count)
@@ -94,16 +94,16 @@ struct StepSearch {
         parts.first.windowNodes[parts.first.windowNodes.count - 1].centerSample,
         parts.second.windowNodes[0].centerSample
       )
-      if let previousCenters, previousCenters == centers {
+      if let previousNodeCenters, previousNodeCenters == centers {
         continue
       }
-      previousCenters = centers
-      let division = division(parts.first, parts.second, of: tone, in: range, withTone)
-      if division.residualEnergy < best?.residualEnergy ?? .infinity {
-        best = division
+      previousNodeCenters = centers
+      let division = division(parts.first, parts.second, of: tone, in: range, residualWithTone)
+      if division.residualEnergy < bestToneDivision?.residualEnergy ?? .infinity {
+        bestToneDivision = division
       }
     }
-    return best
+    return bestToneDivision
   }
 
   /// Finds the best end of the first and start of the second tone by cumulative sums of the removed
@@ -113,7 +113,7 @@ struct StepSearch {
     _ signal: [Float]
   ) -> Division {
     // The energy that the second part removes from each position on, and its best start.
-    var bestStart = range.upperBound
+    var bestTailStart = range.upperBound
     var bestTailEnergy = 0.0
     var tailEnergy = 0.0
     var bestTailsByPosition = [(energy: Double, start: Int)](
@@ -122,32 +122,34 @@ struct StepSearch {
       tailEnergy += removedEnergy(by: second, at: position, in: signal)
       if tailEnergy > bestTailEnergy {
         bestTailEnergy = tailEnergy
-        bestStart = position
+        bestTailStart = position
       }
-      bestTailsByPosition[position - range.lowerBound] = (bestTailEnergy, bestStart)
+      bestTailsByPosition[position - range.lowerBound] = (bestTailEnergy, bestTailStart)
     }
     var headEnergy = 0.0
-    var best = (
+    var bestBoundary = (
       energy: bestTailsByPosition[0].energy, end: range.lowerBound,
       start: bestTailsByPosition[0].start
     )
     for position in range {
       headEnergy += removedEnergy(by: first, at: position, in: signal)
       let next = bestTailsByPosition[position - range.lowerBound + 1]
-      if headEnergy + next.energy > best.energy {
-        best = (headEnergy + next.energy, position + 1, next.start)
+      if headEnergy + next.energy > bestBoundary.energy {
+        bestBoundary = (headEnergy + next.energy, position + 1, next.start)
       }
     }
-    var division = Division(
+    var toneDivision = Division(
       firstTone: first, secondTone: second,
-      residualEnergy: Statistics.energy(of: signal[range]) - best.energy)
-    division.firstTone.soundingSamples = Self.clampedSpan(
-      from: tone.soundingSamples.lowerBound, to: best.end, in: first.waveformRange)
-    division.secondTone.soundingSamples = Self.clampedSpan(
-      from: best.start, to: tone.soundingSamples.upperBound, in: second.waveformRange)
-    division.firstTone.coreSamples = TonePath.coreRange(of: division.firstTone.soundingSamples)
-    division.secondTone.coreSamples = TonePath.coreRange(of: division.secondTone.soundingSamples)
-    return division
+      residualEnergy: Statistics.energy(of: signal[range]) - bestBoundary.energy)
+    toneDivision.firstTone.soundingSamples = Self.clampedSpan(
+      from: tone.soundingSamples.lowerBound, to: bestBoundary.end, in: first.waveformRange)
+    toneDivision.secondTone.soundingSamples = Self.clampedSpan(
+      from: bestBoundary.start, to: tone.soundingSamples.upperBound, in: second.waveformRange)
+    toneDivision.firstTone.coreSamples = TonePath.coreRange(
+      of: toneDivision.firstTone.soundingSamples)
+    toneDivision.secondTone.coreSamples = TonePath.coreRange(
+      of: toneDivision.secondTone.soundingSamples)
+    return toneDivision
   }
 
   private static func clampedSpan(from start: Int, to end: Int, in domain: Range<Int>) -> Range<Int>
@@ -157,7 +159,7 @@ struct StepSearch {
 
   private func removedEnergy(by tone: TonePath, at position: Int, in signal: [Float]) -> Double {
     guard tone.waveformRange.contains(position) else { return 0 }
-    let sample = Double(tone.waveform[position - tone.waveformStart])
-    return sample * (2 * Double(signal[position]) - sample)
+    let toneSample = Double(tone.waveform[position - tone.waveformStart])
+    return toneSample * (2 * Double(signal[position]) - toneSample)
   }
 }

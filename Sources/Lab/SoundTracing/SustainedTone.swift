@@ -28,44 +28,46 @@ struct SustainedTone {
   init(
     of samples: [Float], medianLength: Int, dictionary: AtomDictionary, timeScale: Double = 1
   ) {
-    let padding = Int(0.1 * dictionary.sampleRate)
-    let signal = AnalyticSignal(of: samples, padding: padding)
-    let track = ToneTrack(
-      of: samples, signal: signal, sampleRate: dictionary.sampleRate, dictionary: dictionary,
+    let paddingSampleCount = Int(0.1 * dictionary.sampleRate)
+    let analyticSignal = AnalyticSignal(of: samples, padding: paddingSampleCount)
+    let toneTrack = ToneTrack(
+      of: samples, signal: analyticSignal, sampleRate: dictionary.sampleRate,
+      dictionary: dictionary,
       timeScale: timeScale)
 
     func smoothedBaseband(_ signal: AnalyticSignal, ratio: Double) -> [ComplexNumber] {
-      let baseband = track.demodulated(signal, ratio: ratio)
+      let baseband = toneTrack.demodulated(signal, ratio: ratio)
       let real = SampleMath.movingMedian(of: baseband.map { $0.real }, over: medianLength, step: 2)
       let imaginary = SampleMath.movingMedian(
         of: baseband.map { $0.imaginary }, over: medianLength, step: 2)
       return zip(real, imaginary).map { ComplexNumber($0, $1) }
     }
 
-    self.frequencyTrack = track
-    demodulatedTone = smoothedBaseband(signal, ratio: 1)
-    let ratios = [1] + dictionary.overtoneFrequencyRatios
-    let silence = [Float](repeating: 0, count: samples.count)
-    var partials =
-      [track.modulated(demodulatedTone)] + dictionary.overtoneFrequencyRatios.map { _ in silence }
+    self.frequencyTrack = toneTrack
+    demodulatedTone = smoothedBaseband(analyticSignal, ratio: 1)
+    let partialRatios = [1] + dictionary.overtoneFrequencyRatios
+    let silentSamples = [Float](repeating: 0, count: samples.count)
+    var partialSamples =
+      [toneTrack.modulated(demodulatedTone)]
+      + dictionary.overtoneFrequencyRatios.map { _ in silentSamples }
     let passCount = dictionary.overtoneFrequencyRatios.isEmpty ? 0 : 2
     for pass in 0..<passCount {
-      for (index, ratio) in ratios.enumerated() where pass > 0 || index > 0 {
+      for (index, ratio) in partialRatios.enumerated() where pass > 0 || index > 0 {
         var residual = samples
-        for partial in partials.indices where partial != index {
+        for partial in partialSamples.indices where partial != index {
           for sample in residual.indices {
-            residual[sample] -= partials[partial][sample]
+            residual[sample] -= partialSamples[partial][sample]
           }
         }
         let partialBaseband = smoothedBaseband(
-          AnalyticSignal(of: residual, padding: padding), ratio: ratio)
-        partials[index] = track.modulated(partialBaseband, ratio: ratio)
+          AnalyticSignal(of: residual, padding: paddingSampleCount), ratio: ratio)
+        partialSamples[index] = toneTrack.modulated(partialBaseband, ratio: ratio)
         if index == 0 {
           demodulatedTone = partialBaseband
         }
       }
     }
-    self.samples = partials.dropFirst().reduce(partials[0]) { sum, partial in
+    self.samples = partialSamples.dropFirst().reduce(partialSamples[0]) { sum, partial in
       zip(sum, partial).map { $0 + $1 }
     }
     toneAmplitudes = demodulatedTone.map { $0.power.squareRoot() }

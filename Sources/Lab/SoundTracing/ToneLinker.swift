@@ -32,19 +32,19 @@ struct ToneLinker {
 
   /// Links the tones of all windows into paths, without dividing them at silences.
   func paths(of windows: [ToneWindow]) -> [Path] {
-    var active: [Path] = []
-    var finished: [Path] = []
+    var activePaths: [Path] = []
+    var finishedPaths: [Path] = []
     for window in windows {
       var freeTones = window.tones
       var continued: [Path] = []
-      active.sort { lastNode($0).tone.amplitude > lastNode($1).tone.amplitude }
-      for index in active.indices {
+      activePaths.sort { lastNode($0).tone.amplitude > lastNode($1).tone.amplitude }
+      for index in activePaths.indices {
         // The path is moved out of the array, so that it grows without a copy.
         var path: Path = []
-        swap(&path, &active[index])
+        swap(&path, &activePaths[index])
         let gap = window.centerSample - lastNode(path).centerSample
         if Double(gap) > Self.maximumGapSeconds * durationFactor * sampleRate {
-          finished.append(path)
+          finishedPaths.append(path)
         } else if let best = continuation(of: path, in: freeTones, gap: gap) {
           path.append(
             TonePath.Node(
@@ -55,12 +55,12 @@ struct ToneLinker {
           + lastNode(path).halfLengthSamples,
           gap > 3 * hopSampleCount
         {
-          finished.append(path)
+          finishedPaths.append(path)
         } else {
           continued.append(path)
         }
       }
-      active =
+      activePaths =
         continued
         + freeTones.map { tone in
           [
@@ -70,7 +70,7 @@ struct ToneLinker {
           ]
         }
     }
-    return finished + active
+    return finishedPaths + activePaths
   }
 
   private func lastNode(_ path: Path) -> TonePath.Node { path[path.count - 1] }
@@ -78,35 +78,35 @@ struct ToneLinker {
   /// Returns the index of the tone that continues a path with the smallest error, or nil if no tone
   /// continues it.
   private func continuation(of path: Path, in tones: [WindowTone], gap: Int) -> Int? {
-    let previous = lastNode(path).tone
+    let previousTone = lastNode(path).tone
     let isAfterGap = gap > 5 * hopSampleCount
-    let seconds = Double(gap) / sampleRate
-    let recent = path.suffix(5).map { $0.tone.hertz }
-    let expectedHertz = isAfterGap ? Statistics.median(of: recent) : previous.hertz
-    var best: (index: Int, error: Double)?
+    let gapSeconds = Double(gap) / sampleRate
+    let recentHertz = path.suffix(5).map { $0.tone.hertz }
+    let expectedHertz = isAfterGap ? Statistics.median(of: recentHertz) : previousTone.hertz
+    var bestMatch: (index: Int, error: Double)?
     for (index, tone) in tones.enumerated() {
       let mean = (tone.hertz + expectedHertz) / 2
       let difference = abs(tone.hertz - expectedHertz)
       let tolerance =
         Self.maximumFrequencyDifferenceFraction * mean + 1 + Self.maximumSweepHertzPerSecond
-        * min(seconds, 0.05)
+        * min(gapSeconds, 0.05)
       guard difference <= tolerance else { continue }
-      let angle = previous.phase(after: seconds, hertz: mean) - tone.centerPhase
+      let angle = previousTone.phase(after: gapSeconds, hertz: mean) - tone.centerPhase
       let squaredError =
-        previous.amplitude * previous.amplitude + tone.amplitude * tone.amplitude
-        - 2 * previous.amplitude * tone.amplitude * cos(angle)
+        previousTone.amplitude * previousTone.amplitude + tone.amplitude * tone.amplitude
+        - 2 * previousTone.amplitude * tone.amplitude * cos(angle)
       let error =
-        max(0, squaredError).squareRoot() / max(previous.amplitude, tone.amplitude, 1e-12)
+        max(0, squaredError).squareRoot() / max(previousTone.amplitude, tone.amplitude, 1e-12)
       let isAlike =
-        abs(tone.amplitude / previous.amplitude - 1) < 0.25
+        abs(tone.amplitude / previousTone.amplitude - 1) < 0.25
         && difference < Self.maximumFrequencyDifferenceFraction * mean
       let maximumError =
         isAfterGap && isAlike ? Self.maximumPredictionErrorAfterGap : Self.maximumPredictionError
-      if error < maximumError, error < best?.error ?? .infinity {
-        best = (index, error)
+      if error < maximumError, error < bestMatch?.error ?? .infinity {
+        bestMatch = (index, error)
       }
     }
-    return best?.index
+    return bestMatch?.index
   }
 
   /// Divides a path where the signal is silent between its windows, because it then consists of two
@@ -116,14 +116,14 @@ struct ToneLinker {
   ///   - path: The path.
   ///   - power: The mean power of the signal around each sample.
   func dividedAtSilences(_ path: Path, power: [Float]) -> [Path] {
-    var parts: [Path] = [[path[0]]]
+    var dividedPaths: [Path] = [[path[0]]]
     for (previous, node) in zip(path, path.dropFirst()) {
       if isSilent(between: previous, node, power: power) {
-        parts.append([])
+        dividedPaths.append([])
       }
-      parts[parts.count - 1].append(node)
+      dividedPaths[dividedPaths.count - 1].append(node)
     }
-    return parts
+    return dividedPaths
   }
 
   private func isSilent(
@@ -132,13 +132,14 @@ struct ToneLinker {
     guard Double(next.centerSample - previous.centerSample) >= 0.009 * sampleRate else {
       return false
     }
-    let amplitude = min(previous.tone.amplitude, next.tone.amplitude)
-    let threshold = Float(Self.maximumSilencePowerRatio * amplitude * amplitude / 2)
-    let minimumCount = Int(Self.minimumSilenceSeconds * sampleRate)
-    let range = previous.centerSample..<min(next.centerSample, power.count)
-    let silences = SampleMath.segments(range.count, closing: 1) {
-      power[range.lowerBound + $0] < threshold
+    let minimumAmplitude = min(previous.tone.amplitude, next.tone.amplitude)
+    let silencePowerLimit = Float(
+      Self.maximumSilencePowerRatio * minimumAmplitude * minimumAmplitude / 2)
+    let minimumSilenceSamples = Int(Self.minimumSilenceSeconds * sampleRate)
+    let centerRange = previous.centerSample..<min(next.centerSample, power.count)
+    let silentSegments = SampleMath.segments(centerRange.count, closing: 1) {
+      power[centerRange.lowerBound + $0] < silencePowerLimit
     }
-    return silences.contains { $0.count >= minimumCount }
+    return silentSegments.contains { $0.count >= minimumSilenceSamples }
   }
 }

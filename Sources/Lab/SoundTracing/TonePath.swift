@@ -48,19 +48,21 @@ struct TonePath {
   ///   - timeScale: The factor by which durations are multiplied.
   init(_ nodes: [Node], rate: Double, sampleCount: Int, timeScale: Double) {
     self.windowNodes = nodes
-    let first = nodes[0]
-    let last = nodes[nodes.count - 1]
+    let firstNode = nodes[0]
+    let lastNode = nodes[nodes.count - 1]
     let continuationSamples = Int(Self.continuationSeconds * timeScale * rate)
-    let start = max(0, first.centerSample - first.halfLengthSamples - continuationSamples)
-    let end = min(sampleCount, last.centerSample + last.halfLengthSamples + continuationSamples + 1)
-    waveformStart = start
+    let startSample = max(
+      0, firstNode.centerSample - firstNode.halfLengthSamples - continuationSamples)
+    let endSample = min(
+      sampleCount, lastNode.centerSample + lastNode.halfLengthSamples + continuationSamples + 1)
+    waveformStart = startSample
     soundingSamples =
       max(
-        start, first.centerSample - first.halfLengthSamples)..<min(
-        end, last.centerSample + last.halfLengthSamples + 1)
+        startSample, firstNode.centerSample - firstNode.halfLengthSamples)..<min(
+        endSample, lastNode.centerSample + lastNode.halfLengthSamples + 1)
     coreSamples = Self.coreRange(of: soundingSamples)
-    waveformPhases = Self.phases(of: nodes, in: start..<end, rate: rate)
-    waveformLevels = Self.levels(of: nodes, in: start..<end)
+    waveformPhases = Self.phases(of: nodes, in: startSample..<endSample, rate: rate)
+    waveformLevels = Self.levels(of: nodes, in: startSample..<endSample)
     waveform = zip(waveformLevels, waveformPhases).map { Float($0 * cos($1)) }
   }
 
@@ -75,16 +77,16 @@ struct TonePath {
 
   /// Returns the mean frequency of the tone in a range of samples, in hertz.
   func meanHertz(in range: Range<Int>, rate: Double) -> Double {
-    let range = range.clamped(to: waveformRange)
-    guard range.count > 1 else { return windowNodes[0].tone.hertz }
-    let phaseChange = phase(at: range.upperBound - 1) - phase(at: range.lowerBound)
-    return phaseChange / Double(range.count - 1) * rate / (2 * .pi)
+    let clampedRange = range.clamped(to: waveformRange)
+    guard clampedRange.count > 1 else { return windowNodes[0].tone.hertz }
+    let phaseChange = phase(at: clampedRange.upperBound - 1) - phase(at: clampedRange.lowerBound)
+    return phaseChange / Double(clampedRange.count - 1) * rate / (2 * .pi)
   }
 
   /// Returns a range of samples without a small margin at both ends.
   static func coreRange(of span: Range<Int>) -> Range<Int> {
-    let start = min(span.lowerBound + coreMarginSamples, span.upperBound)
-    return start..<max(start, span.upperBound - coreMarginSamples)
+    let coreStartSample = min(span.lowerBound + coreMarginSamples, span.upperBound)
+    return coreStartSample..<max(coreStartSample, span.upperBound - coreMarginSamples)
   }
 
   /// Adds the tone to a signal, or subtracts it if the sign is -1.
@@ -115,20 +117,20 @@ struct TonePath {
   /// Returns the unwrapped phases at the nodes. Each phase is the one nearest to the prediction
   /// from the previous phase and the mean frequency in between.
   private static func unwrappedPhases(of nodes: [Node], rate: Double) -> [Double] {
-    var phases = [nodes[0].tone.centerPhase]
+    var unwrappedNodePhases = [nodes[0].tone.centerPhase]
     for (previous, node) in zip(nodes, nodes.dropFirst()) {
       let seconds = Double(node.centerSample - previous.centerSample) / rate
       let hertz = (previous.tone.hertz + node.tone.hertz) / 2
-      let predicted = phases[phases.count - 1] + 2 * .pi * hertz * seconds
+      let predicted = unwrappedNodePhases[unwrappedNodePhases.count - 1] + 2 * .pi * hertz * seconds
       let turns = ((node.tone.centerPhase - predicted) / (2 * .pi)).rounded()
-      phases.append(node.tone.centerPhase - turns * 2 * .pi)
+      unwrappedNodePhases.append(node.tone.centerPhase - turns * 2 * .pi)
     }
-    return phases
+    return unwrappedNodePhases
   }
 
   private static func phases(of nodes: [Node], in range: Range<Int>, rate: Double) -> [Double] {
     let nodePhases = unwrappedPhases(of: nodes, rate: rate)
-    let slopes = slopes(of: nodes, phases: nodePhases, rate: rate)
+    let nodeSlopes = slopes(of: nodes, phases: nodePhases, rate: rate)
     var nextNodeIndex = 0
     return range.map { position in
       while nextNodeIndex < nodes.count, nodes[nextNodeIndex].centerSample <= position {
@@ -136,7 +138,7 @@ struct TonePath {
       }
       guard nextNodeIndex > 0, nextNodeIndex < nodes.count else {
         let nearest = nextNodeIndex == 0 ? 0 : nodes.count - 1
-        return nodePhases[nearest] + slopes[nearest]
+        return nodePhases[nearest] + nodeSlopes[nearest]
           * Double(position - nodes[nearest].centerSample)
       }
       // The cubic Hermite interpolation.
@@ -146,7 +148,7 @@ struct TonePath {
       return complement * complement * (1 + 2 * fraction) * nodePhases[nextNodeIndex - 1]
         + fraction * fraction * (3 - 2 * fraction) * nodePhases[nextNodeIndex]
         + fraction * complement * length
-        * (complement * slopes[nextNodeIndex - 1] - fraction * slopes[nextNodeIndex])
+        * (complement * nodeSlopes[nextNodeIndex - 1] - fraction * nodeSlopes[nextNodeIndex])
     }
   }
 
@@ -167,22 +169,22 @@ struct TonePath {
   }
 
   private static func levels(of nodes: [Node], in range: Range<Int>) -> [Double] {
-    var amplitudes = nodes.map { Float($0.tone.amplitude) }
+    var nodeAmplitudes = nodes.map { Float($0.tone.amplitude) }
     if nodes.count >= smoothedNodeCount {
       // The outer windows are biased by edges and by neighboring bursts.
-      amplitudes = SampleMath.movingMedian(of: amplitudes, over: 5)
+      nodeAmplitudes = SampleMath.movingMedian(of: nodeAmplitudes, over: 5)
     }
     var nextNodeIndex = 0
     return range.map { position in
       while nextNodeIndex < nodes.count, nodes[nextNodeIndex].centerSample <= position {
         nextNodeIndex += 1
       }
-      guard nextNodeIndex > 0 else { return Double(amplitudes[0]) }
-      guard nextNodeIndex < nodes.count else { return Double(amplitudes[nodes.count - 1]) }
+      guard nextNodeIndex > 0 else { return Double(nodeAmplitudes[0]) }
+      guard nextNodeIndex < nodes.count else { return Double(nodeAmplitudes[nodes.count - 1]) }
       let length = Double(nodes[nextNodeIndex].centerSample - nodes[nextNodeIndex - 1].centerSample)
       let fraction = Double(position - nodes[nextNodeIndex - 1].centerSample) / length
-      return Double(amplitudes[nextNodeIndex - 1]) * (1 - fraction) + Double(
-        amplitudes[nextNodeIndex]) * fraction
+      return Double(nodeAmplitudes[nextNodeIndex - 1]) * (1 - fraction) + Double(
+        nodeAmplitudes[nextNodeIndex]) * fraction
     }
   }
 }

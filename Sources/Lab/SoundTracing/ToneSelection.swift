@@ -40,13 +40,13 @@ struct ToneSelection {
 
   /// Returns the level of all tones at each sample: the root of the sum of their squared levels.
   func summedToneLevels(count: Int) -> [Float] {
-    var powers = [Double](repeating: 0, count: count)
+    var summedPowers = [Double](repeating: 0, count: count)
     for tone in selectedTones {
       for position in tone.soundingSamples.clamped(to: tone.waveformRange) {
-        powers[position] += tone.level(at: position) * tone.level(at: position)
+        summedPowers[position] += tone.level(at: position) * tone.level(at: position)
       }
     }
-    return powers.map { Float($0.squareRoot()) }
+    return summedPowers.map { Float($0.squareRoot()) }
   }
 
   // MARK: - Selection
@@ -58,15 +58,17 @@ struct ToneSelection {
   ///   - candidates: The possible tones.
   ///   - signal: The signal without bursts.
   mutating func select(from candidates: [TonePath], in signal: [Float]) {
-    var residual = signal
-    var pool = candidates
-    var spans = pool.map { Self.bestSpan(of: $0, in: residual) }
+    var toneResidual = signal
+    var remainingCandidates = candidates
+    var candidateSpans = remainingCandidates.map { Self.bestSpan(of: $0, in: toneResidual) }
     selectedTones = []
-    while let best = spans.indices.max(by: { spans[$0].removedEnergy < spans[$1].removedEnergy }),
-      spans[best].removedEnergy > 0
+    while let bestIndex = candidateSpans.indices.max(by: {
+      candidateSpans[$0].removedEnergy < candidateSpans[$1].removedEnergy
+    }),
+      candidateSpans[bestIndex].removedEnergy > 0
     {
-      var tone = pool.remove(at: best)
-      let (span, removedEnergy) = spans.remove(at: best)
+      var tone = remainingCandidates.remove(at: bestIndex)
+      let (span, removedEnergy) = candidateSpans.remove(at: bestIndex)
       let energy = span.reduce(0.0) { sum, position in
         let sample = Double(tone.waveform[position - tone.waveformStart])
         return sum + sample * sample
@@ -76,10 +78,11 @@ struct ToneSelection {
       }
       tone.soundingSamples = span
       tone.coreSamples = TonePath.coreRange(of: span)
-      tone.add(to: &residual, times: -1)
+      tone.add(to: &toneResidual, times: -1)
       selectedTones.append(tone)
-      for index in pool.indices where pool[index].waveformRange.overlaps(span) {
-        spans[index] = Self.bestSpan(of: pool[index], in: residual)
+      for index in remainingCandidates.indices
+      where remainingCandidates[index].waveformRange.overlaps(span) {
+        candidateSpans[index] = Self.bestSpan(of: remainingCandidates[index], in: toneResidual)
       }
     }
   }
@@ -91,20 +94,20 @@ struct ToneSelection {
   ) -> (span: Range<Int>, removedEnergy: Double) {
     var removedEnergySum = 0.0
     var minimumEnergySum = 0.0
-    var start = tone.waveformStart
-    var best = (span: start..<start, removedEnergy: 0.0)
+    var spanStartSample = tone.waveformStart
+    var strongestSpan = (span: spanStartSample..<spanStartSample, removedEnergy: 0.0)
     for (index, sample) in tone.waveform.enumerated() {
       let position = tone.waveformStart + index
       removedEnergySum += removedEnergy(residual[position], sample)
-      if removedEnergySum - minimumEnergySum > best.removedEnergy {
-        best = (start..<position + 1, removedEnergySum - minimumEnergySum)
+      if removedEnergySum - minimumEnergySum > strongestSpan.removedEnergy {
+        strongestSpan = (spanStartSample..<position + 1, removedEnergySum - minimumEnergySum)
       }
       if removedEnergySum < minimumEnergySum {
         minimumEnergySum = removedEnergySum
-        start = position + 1
+        spanStartSample = position + 1
       }
     }
-    return best
+    return strongestSpan
   }
 
   /// Returns the energy that subtracting one sample of a tone removes from the residual.
@@ -117,26 +120,26 @@ struct ToneSelection {
   /// Moves the start and end of each tone to the positions with the smallest residual while all
   /// other tones are fixed, and returns the residual.
   mutating func fitEdges(to signal: [Float]) -> [Float] {
-    var residual = signal
-    add(to: &residual, times: -1)
+    var toneResidual = signal
+    add(to: &toneResidual, times: -1)
     for _ in 0..<Self.maximumEdgePassCount {
       var isMoved = false
       for index in selectedTones.indices {
-        selectedTones[index].add(to: &residual, times: 1)
-        let span = bestEdges(of: selectedTones[index], in: residual)
+        selectedTones[index].add(to: &toneResidual, times: 1)
+        let span = bestEdges(of: selectedTones[index], in: toneResidual)
         isMoved = isMoved || span != selectedTones[index].soundingSamples
         selectedTones[index].soundingSamples = span
-        selectedTones[index].add(to: &residual, times: -1)
+        selectedTones[index].add(to: &toneResidual, times: -1)
       }
       for first in selectedTones.indices {
         for second in selectedTones.indices where second > first {
-          let isPairMoved = moveCommonEdges(first, second, in: &residual)
+          let isPairMoved = moveCommonEdges(first, second, in: &toneResidual)
           isMoved = isMoved || isPairMoved
         }
       }
       guard isMoved else { break }
     }
-    return residual
+    return toneResidual
   }
 
   /// Moves the starts, or the ends, of two tones to the best common position, if it is better than
@@ -147,24 +150,32 @@ struct ToneSelection {
     _ first: Int, _ second: Int, in residual: inout [Float]
   ) -> Bool {
     let maximumEdgeDistance = Int(Self.maximumCommonEdgeSeconds * sampleRate)
-    let spans = [selectedTones[first].soundingSamples, selectedTones[second].soundingSamples]
-    let hasCommonStart = abs(spans[0].lowerBound - spans[1].lowerBound) <= maximumEdgeDistance
-    let hasCommonEnd = abs(spans[0].upperBound - spans[1].upperBound) <= maximumEdgeDistance
-    guard hasCommonStart || hasCommonEnd, spans[0].overlaps(spans[1]) else { return false }
-    let domain = selectedTones[first].waveformRange.clamped(to: selectedTones[second].waveformRange)
-    let commonSpan = spans[0].clamped(to: spans[1])
+    let originalSpans = [
+      selectedTones[first].soundingSamples, selectedTones[second].soundingSamples,
+    ]
+    let hasCommonStart =
+      abs(originalSpans[0].lowerBound - originalSpans[1].lowerBound) <= maximumEdgeDistance
+    let hasCommonEnd =
+      abs(originalSpans[0].upperBound - originalSpans[1].upperBound) <= maximumEdgeDistance
+    guard hasCommonStart || hasCommonEnd, originalSpans[0].overlaps(originalSpans[1]) else {
+      return false
+    }
+    let commonWaveformRange = selectedTones[first].waveformRange.clamped(
+      to: selectedTones[second].waveformRange)
+    let commonSpan = originalSpans[0].clamped(to: originalSpans[1])
     selectedTones[first].add(to: &residual, times: 1)
     selectedTones[second].add(to: &residual, times: 1)
     if hasCommonStart {
-      let start = max(domain.lowerBound, commonSpan.lowerBound - 2 * maximumEdgeDistance)
+      let start = max(
+        commonWaveformRange.lowerBound, commonSpan.lowerBound - 2 * maximumEdgeDistance)
       let range = start..<min(commonSpan.upperBound, commonSpan.lowerBound + maximumEdgeDistance)
       if let best = bestCommonEdge(first, second, in: range, residual, isStart: true) {
-        selectedTones[first].soundingSamples = best..<max(best, spans[0].upperBound)
-        selectedTones[second].soundingSamples = best..<max(best, spans[1].upperBound)
+        selectedTones[first].soundingSamples = best..<max(best, originalSpans[0].upperBound)
+        selectedTones[second].soundingSamples = best..<max(best, originalSpans[1].upperBound)
       }
     }
     if hasCommonEnd {
-      let end = min(domain.upperBound, commonSpan.upperBound + 2 * maximumEdgeDistance)
+      let end = min(commonWaveformRange.upperBound, commonSpan.upperBound + 2 * maximumEdgeDistance)
       let range = max(commonSpan.lowerBound, commonSpan.upperBound - maximumEdgeDistance)..<end
       if let best = bestCommonEdge(first, second, in: range, residual, isStart: false) {
         selectedTones[first].soundingSamples =
@@ -175,7 +186,9 @@ struct ToneSelection {
     }
     selectedTones[first].add(to: &residual, times: -1)
     selectedTones[second].add(to: &residual, times: -1)
-    return spans != [selectedTones[first].soundingSamples, selectedTones[second].soundingSamples]
+    return originalSpans != [
+      selectedTones[first].soundingSamples, selectedTones[second].soundingSamples,
+    ]
   }
 
   /// Returns the common start or end of two tones that removes the most energy, or nil if their
@@ -183,49 +196,50 @@ struct ToneSelection {
   private func bestCommonEdge(
     _ first: Int, _ second: Int, in range: Range<Int>, _ residual: [Float], isStart: Bool
   ) -> Int? {
-    var ownEnergy = 0.0
-    var sum = 0.0
-    var best = (energy: 0.0, edge: isStart ? range.upperBound : range.lowerBound)
-    let positions = isStart ? Array(range.reversed()) : Array(range)
-    for position in positions {
+    var currentEdgeEnergy = 0.0
+    var commonEdgeEnergy = 0.0
+    var bestEdge = (energy: 0.0, edge: isStart ? range.upperBound : range.lowerBound)
+    let edgePositions = isStart ? Array(range.reversed()) : Array(range)
+    for position in edgePositions {
       let samples = [selectedTones[first], selectedTones[second]].map {
         $0.waveform[position - $0.waveformStart]
       }
       let ownSample =
         (selectedTones[first].soundingSamples.contains(position) ? samples[0] : 0)
         + (selectedTones[second].soundingSamples.contains(position) ? samples[1] : 0)
-      ownEnergy += Self.removedEnergy(residual[position], ownSample)
-      sum += Self.removedEnergy(residual[position], samples[0] + samples[1])
-      if sum > best.energy {
-        best = (sum, isStart ? position : position + 1)
+      currentEdgeEnergy += Self.removedEnergy(residual[position], ownSample)
+      commonEdgeEnergy += Self.removedEnergy(residual[position], samples[0] + samples[1])
+      if commonEdgeEnergy > bestEdge.energy {
+        bestEdge = (commonEdgeEnergy, isStart ? position : position + 1)
       }
     }
-    return best.energy > ownEnergy * 1.001 ? best.edge : nil
+    return bestEdge.energy > currentEdgeEnergy * 1.001 ? bestEdge.edge : nil
   }
 
   private func bestEdges(of tone: TonePath, in residual: [Float]) -> Range<Int> {
-    let middle = (tone.soundingSamples.lowerBound + tone.soundingSamples.upperBound) / 2
+    let middleSample = (tone.soundingSamples.lowerBound + tone.soundingSamples.upperBound) / 2
     let inwardSlackSamples = max(
       6, min(Int(Self.maximumInwardEdgeSeconds * sampleRate), tone.soundingSamples.count / 3))
-    let lastStart = min(middle, tone.coreSamples.lowerBound + inwardSlackSamples)
-    let firstEnd = max(middle + 1, tone.coreSamples.upperBound - inwardSlackSamples)
-    var sum = 0.0
-    var minimum = 0.0
+    let lastStartSample = min(middleSample, tone.coreSamples.lowerBound + inwardSlackSamples)
+    let firstEndSample = max(middleSample + 1, tone.coreSamples.upperBound - inwardSlackSamples)
+    var removedEnergySum = 0.0
+    var minimumEnergySum = 0.0
     var maximumEnergySum = -Double.infinity
-    var start = tone.waveformStart
-    var end = min(firstEnd, tone.waveformRange.upperBound)
+    var bestStartSample = tone.waveformStart
+    var bestEndSample = min(firstEndSample, tone.waveformRange.upperBound)
     for position in tone.waveformRange {
-      if position <= lastStart, sum < minimum {
-        minimum = sum
-        start = position
+      if position <= lastStartSample, removedEnergySum < minimumEnergySum {
+        minimumEnergySum = removedEnergySum
+        bestStartSample = position
       }
-      sum += Self.removedEnergy(residual[position], tone.waveform[position - tone.waveformStart])
-      if position + 1 >= firstEnd, sum > maximumEnergySum {
-        maximumEnergySum = sum
-        end = position + 1
+      removedEnergySum += Self.removedEnergy(
+        residual[position], tone.waveform[position - tone.waveformStart])
+      if position + 1 >= firstEndSample, removedEnergySum > maximumEnergySum {
+        maximumEnergySum = removedEnergySum
+        bestEndSample = position + 1
       }
     }
-    return start..<max(start, end)
+    return bestStartSample..<max(bestStartSample, bestEndSample)
   }
 
   // MARK: - Revision of windows
@@ -237,9 +251,9 @@ struct ToneSelection {
   ///   - minimumLevel: The minimum level of a tone.
   ///   - sampleCount: The number of samples of the signal.
   mutating func removeInvalidTones(minimumLevel: Float, sampleCount: Int) {
-    let minimumLength = Self.minimumToneSeconds * durationFactor.squareRoot() * sampleRate
+    let minimumToneSamples = Self.minimumToneSeconds * durationFactor.squareRoot() * sampleRate
     selectedTones = selectedTones.filter { tone in
-      Double(tone.soundingSamples.count) >= minimumLength
+      Double(tone.soundingSamples.count) >= minimumToneSamples
         && (tone.waveformLevels.max() ?? 0) > Double(minimumLevel)
     }.map { trimmed($0, sampleCount: sampleCount) }
   }
@@ -258,11 +272,11 @@ struct ToneSelection {
   private func tonePath(
     _ nodes: [TonePath.Node], span: Range<Int>, core: Range<Int>, sampleCount: Int
   ) -> TonePath {
-    var path = TonePath(
+    var trimmedPath = TonePath(
       nodes, rate: sampleRate, sampleCount: sampleCount, timeScale: durationFactor)
-    path.soundingSamples = span.clamped(to: path.waveformRange)
-    path.coreSamples = core.clamped(to: path.waveformRange)
-    return path
+    trimmedPath.soundingSamples = span.clamped(to: trimmedPath.waveformRange)
+    trimmedPath.coreSamples = core.clamped(to: trimmedPath.waveformRange)
+    return trimmedPath
   }
 
   // MARK: - Parts of a tone
@@ -295,28 +309,30 @@ struct ToneSelection {
   private func isContinuation(_ first: TonePath, with second: TonePath) -> Bool {
     let gapSeconds =
       Double(abs(second.soundingSamples.lowerBound - first.soundingSamples.upperBound)) / sampleRate
-    let lastCenter = first.windowNodes[first.windowNodes.count - 1].centerSample
+    let lastCenterSample = first.windowNodes[first.windowNodes.count - 1].centerSample
     guard gapSeconds < Self.maximumPartGapSeconds * durationFactor,
       second.soundingSamples.upperBound > first.soundingSamples.upperBound,
-      second.windowNodes[0].centerSample > lastCenter
+      second.windowNodes[0].centerSample > lastCenterSample
     else { return false }
     let jointSample = (first.soundingSamples.upperBound + second.soundingSamples.lowerBound) / 2
     guard first.waveformRange.contains(jointSample), second.waveformRange.contains(jointSample)
     else { return false }
     let firstHertz = first.meanHertz(in: jointSample - 40..<jointSample + 1, rate: sampleRate)
     let secondHertz = second.meanHertz(in: jointSample..<jointSample + 40, rate: sampleRate)
-    let frequencyDifference = abs(secondHertz / firstHertz - 1)
+    let relativeFrequencyDifference = abs(secondHertz / firstHertz - 1)
     let levelRatio = first.level(at: jointSample) / max(second.level(at: jointSample), 1e-9)
     let phaseOffset = first.phase(at: jointSample) - second.phase(at: jointSample)
     let phaseDifference = abs(atan2(sin(phaseOffset), cos(phaseOffset)))
     let isContinuous =
-      frequencyDifference < 0.03 && phaseDifference < 0.8 && levelRatio > 0.6 && levelRatio < 1.6
+      relativeFrequencyDifference < 0.03 && phaseDifference < 0.8 && levelRatio > 0.6
+      && levelRatio < 1.6
     // After a burst, the phase is less exact.
-    let isInterrupted = Double(second.windowNodes[0].centerSample - lastCenter) > 0.07 * sampleRate
-    let isAlike =
-      frequencyDifference < 0.012 && phaseDifference < 1.9 && levelRatio > 0.88
+    let isInterrupted =
+      Double(second.windowNodes[0].centerSample - lastCenterSample) > 0.07 * sampleRate
+    let hasSimilarTone =
+      relativeFrequencyDifference < 0.012 && phaseDifference < 1.9 && levelRatio > 0.88
       && levelRatio < 1.14
-    return isContinuous || isInterrupted && isAlike
+    return isContinuous || isInterrupted && hasSimilarTone
   }
 
   /// Divides a tone at a position into the windows that end before it and those that begin after

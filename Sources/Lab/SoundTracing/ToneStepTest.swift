@@ -29,31 +29,34 @@ struct ToneStepTest {
 
   /// Returns true if a step explains a burst.
   func isStep(_ burst: FoundBurst) -> Bool {
-    let count = dictionary.atoms[burst.atomIndex].sampleCount
+    let burstSampleCount = dictionary.atoms[burst.atomIndex].sampleCount
     let marginSamples = Int(0.03 * dictionary.analysisDurationFactor * dictionary.sampleRate)
-    let burstEnd = burst.startSample + count
-    let start = max(0, burst.startSample - marginSamples)
-    let end = min(samples.count, burstEnd + marginSamples)
-    let range = start..<end
-    let samplesBeforeBurst = start..<max(1, min(samples.count, burst.startSample - 4))
-    let samplesAfterBurst = min(samples.count, burstEnd + 4)..<end
-    guard samplesBeforeBurst.lowerBound < samplesBeforeBurst.upperBound else { return false }
-    let amplitude = (burst.explainedEnergy * 2 / Float(count)).squareRoot()
-    let levelBefore = toneLevels[samplesBeforeBurst].max() ?? 0
-    let levelAfter = samplesAfterBurst.isEmpty ? 0 : toneLevels[samplesAfterBurst].max() ?? 0
-    guard max(levelBefore, levelAfter) >= Self.minimumToneToBurstRatio * amplitude else {
+    let burstEndSample = burst.startSample + burstSampleCount
+    let comparisonStartSample = max(0, burst.startSample - marginSamples)
+    let comparisonEndSample = min(samples.count, burstEndSample + marginSamples)
+    let comparisonRange = comparisonStartSample..<comparisonEndSample
+    let rangeBeforeBurst = comparisonStartSample..<max(1, min(samples.count, burst.startSample - 4))
+    let rangeAfterBurst = min(samples.count, burstEndSample + 4)..<comparisonEndSample
+    guard rangeBeforeBurst.lowerBound < rangeBeforeBurst.upperBound else { return false }
+    let burstAmplitude = (burst.explainedEnergy * 2 / Float(burstSampleCount)).squareRoot()
+    let toneLevelBefore = toneLevels[rangeBeforeBurst].max() ?? 0
+    let toneLevelAfter = rangeAfterBurst.isEmpty ? 0 : toneLevels[rangeAfterBurst].max() ?? 0
+    guard max(toneLevelBefore, toneLevelAfter) >= Self.minimumToneToBurstRatio * burstAmplitude
+    else {
       return false
     }
-    let burstResidual = SampleMath.energy(of: residualSamples, in: range)
-    let energyWithoutBurst = burstResidual + burst.explainedEnergy
-    guard burstResidual <= Self.maximumBurstToDeviationRatio * energyWithoutBurst else {
+    let residualEnergyWithBurst = SampleMath.energy(of: residualSamples, in: comparisonRange)
+    let residualEnergyWithoutBurst = residualEnergyWithBurst + burst.explainedEnergy
+    guard residualEnergyWithBurst <= Self.maximumBurstToDeviationRatio * residualEnergyWithoutBurst
+    else {
       return true
     }
-    let hertzBefore = medianHertz(in: samplesBeforeBurst)
-    let hertzAfter = samplesAfterBurst.isEmpty ? hertzBefore : medianHertz(in: samplesAfterBurst)
-    let stepResidual = bestStepResidual(
-      in: range, around: burst.startSample..<burstEnd, before: hertzBefore, after: hertzAfter)
-    return burstResidual > Self.maximumBurstToStepResidualRatio * stepResidual
+    let hertzBefore = medianHertz(in: rangeBeforeBurst)
+    let hertzAfter = rangeAfterBurst.isEmpty ? hertzBefore : medianHertz(in: rangeAfterBurst)
+    let stepResidualEnergy = bestStepResidual(
+      in: comparisonRange, around: burst.startSample..<burstEndSample, before: hertzBefore,
+      after: hertzAfter)
+    return residualEnergyWithBurst > Self.maximumBurstToStepResidualRatio * stepResidualEnergy
   }
 
   private func medianHertz(in range: Range<Int>) -> Double {
@@ -71,26 +74,27 @@ struct ToneStepTest {
     in range: Range<Int>, around burst: Range<Int>, before hertzBefore: Double,
     after hertzAfter: Double
   ) -> Float {
-    var bestResidual = SampleMath.energy(of: samples, in: range)
+    var bestResidualEnergy = SampleMath.energy(of: samples, in: range)
     let stepPositions = Set(
       stride(from: burst.lowerBound - 12, to: burst.upperBound + 12, by: max(1, burst.count / 8))
         .filter(range.contains))
     var toneBefore = ToneFit(hertz: hertzBefore, rate: dictionary.sampleRate, range: range)
-    var residualsBefore: [Int: Double] = [:]
+    var residualEnergiesBefore: [Int: Double] = [:]
     for index in range {
       if stepPositions.contains(index) {
-        residualsBefore[index] = toneBefore.residualEnergy
+        residualEnergiesBefore[index] = toneBefore.residualEnergy
       }
       toneBefore.add(samples[index], at: index)
     }
     var toneAfter = ToneFit(hertz: hertzAfter, rate: dictionary.sampleRate, range: range)
     for index in range.reversed() {
       toneAfter.add(samples[index], at: index)
-      if let residualBefore = residualsBefore[index] {
-        bestResidual = min(bestResidual, Float(residualBefore + toneAfter.residualEnergy))
+      if let residualBefore = residualEnergiesBefore[index] {
+        bestResidualEnergy = min(
+          bestResidualEnergy, Float(residualBefore + toneAfter.residualEnergy))
       }
     }
-    return bestResidual
+    return bestResidualEnergy
   }
 }
 
@@ -114,43 +118,43 @@ private struct ToneFit {
   }
 
   mutating func add(_ sample: Float, at index: Int) {
-    let offset = (Double(index) - centerSample)
-    let cosine = cos(radiansPerSample * offset)
-    let sine = sin(radiansPerSample * offset)
-    let basis: InlineArray<4, Double> = [
-      cosine, sine, cosine * offset * timeScaleFactor, sine * offset * timeScaleFactor,
+    let sampleOffset = (Double(index) - centerSample)
+    let cosine = cos(radiansPerSample * sampleOffset)
+    let sine = sin(radiansPerSample * sampleOffset)
+    let basisValues: InlineArray<4, Double> = [
+      cosine, sine, cosine * sampleOffset * timeScaleFactor, sine * sampleOffset * timeScaleFactor,
     ]
-    let value = Double(sample)
+    let sampleValue = Double(sample)
     for row in 0..<4 {
       for column in 0...row {
-        normalMatrix[4 * row + column] += basis[row] * basis[column]
+        normalMatrix[4 * row + column] += basisValues[row] * basisValues[column]
       }
-      rightHandSide[row] += basis[row] * value
+      rightHandSide[row] += basisValues[row] * sampleValue
     }
-    sampleEnergy += value * value
+    sampleEnergy += sampleValue * sampleValue
   }
 
   /// The residual energy of the best tone, by Cholesky factorization. With L Lᵀ = the normal matrix
   /// and L y = the right side, the tone explains |y|².
   var residualEnergy: Double {
-    var factor = normalMatrix
+    var choleskyFactor = normalMatrix
     var solution = rightHandSide
     for row in 0..<4 {
       for column in 0...row {
-        var sum = factor[4 * row + column]
+        var sum = choleskyFactor[4 * row + column]
         for inner in 0..<column {
-          sum -= factor[4 * row + inner] * factor[4 * column + inner]
+          sum -= choleskyFactor[4 * row + inner] * choleskyFactor[4 * column + inner]
         }
         if row == column {
-          factor[4 * row + row] = (max(0, sum) + 1e-9).squareRoot()
+          choleskyFactor[4 * row + row] = (max(0, sum) + 1e-9).squareRoot()
         } else {
-          factor[4 * row + column] = sum / factor[4 * column + column]
+          choleskyFactor[4 * row + column] = sum / choleskyFactor[4 * column + column]
         }
       }
       for inner in 0..<row {
-        solution[row] -= factor[4 * row + inner] * solution[inner]
+        solution[row] -= choleskyFactor[4 * row + inner] * solution[inner]
       }
-      solution[row] /= factor[4 * row + row]
+      solution[row] /= choleskyFactor[4 * row + row]
     }
     return max(0, sampleEnergy - (0..<4).reduce(0) { $0 + solution[$1] * solution[$1] })
   }

@@ -18,16 +18,17 @@ struct ToneSpectrum: ~Copyable {
   ///   - rate: The sample rate, in hertz.
   ///   - band: The frequencies to search, in hertz.
   init(windowLength: Int, sampleRate rate: Double, band: ClosedRange<Double>) {
-    let count = max(8, windowLength)
-    transform = FourierTransform(length: FourierTransform.fastLength(atLeast: max(512, 2 * count)))
-    windowWeights = (0..<count).map {
-      Float(0.5 - 0.5 * cos(2 * .pi * (Double($0) + 0.5) / Double(count)))
+    let windowSampleCount = max(8, windowLength)
+    transform = FourierTransform(
+      length: FourierTransform.fastLength(atLeast: max(512, 2 * windowSampleCount)))
+    windowWeights = (0..<windowSampleCount).map {
+      Float(0.5 - 0.5 * cos(2 * .pi * (Double($0) + 0.5) / Double(windowSampleCount)))
     }
     self.sampleRate = rate
-    let binWidth = rate / Double(transform.length)
-    let first = max(1, Int((band.lowerBound / binWidth).rounded(.up)))
-    let end = min(transform.length / 2 - 1, Int(band.upperBound / binWidth) + 1)
-    binRange = first..<max(first + 1, end)
+    let binWidthHertz = rate / Double(transform.length)
+    let firstBin = max(1, Int((band.lowerBound / binWidthHertz).rounded(.up)))
+    let endBin = min(transform.length / 2 - 1, Int(band.upperBound / binWidthHertz) + 1)
+    binRange = firstBin..<max(firstBin + 1, endBin)
     windowedFrame = [Float](repeating: 0, count: transform.length)
     frameBins = [ComplexNumber](repeating: ComplexNumber(), count: transform.binCount)
   }
@@ -39,27 +40,28 @@ struct ToneSpectrum: ~Copyable {
   ///   - samples: The signal.
   ///   - center: The center of the frame.
   mutating func strongestHertz(in samples: [Float], at center: Int) -> Double {
-    let firstSample = center - windowWeights.count / 2
+    let firstWindowSample = center - windowWeights.count / 2
     for index in windowWeights.indices {
-      let position = firstSample + index
+      let position = firstWindowSample + index
       let isInside = position >= 0 && position < samples.count
       windowedFrame[index] = isInside ? samples[position] * windowWeights[index] : 0
     }
     transform.forward(windowedFrame, into: &frameBins)
-    var peak = binRange.lowerBound
+    var peakBin = binRange.lowerBound
     var maximumPower = Float(-1)
     for bin in binRange {
       let power = frameBins[bin].power
       if power > maximumPower {
-        peak = bin
+        peakBin = bin
         maximumPower = power
       }
     }
 
-    func level(_ bin: Int) -> Float { Float(log(Double(frameBins[bin].power) + 1e-24)) }
+    func logLevel(_ bin: Int) -> Float { Float(log(Double(frameBins[bin].power) + 1e-24)) }
 
-    let offset = SampleMath.parabolicPeakOffset(level(peak - 1), level(peak), level(peak + 1))
-    return (Double(peak) + offset) * sampleRate / Double(transform.length)
+    let peakBinOffset = SampleMath.parabolicPeakOffset(
+      logLevel(peakBin - 1), logLevel(peakBin), logLevel(peakBin + 1))
+    return (Double(peakBin) + peakBinOffset) * sampleRate / Double(transform.length)
   }
 
   /// Returns the frequency and the amplitude of the strongest tone.
@@ -70,18 +72,21 @@ struct ToneSpectrum: ~Copyable {
   mutating func strongestTone(in samples: [Float], at center: Int) -> (
     hertz: Double, amplitude: Double
   ) {
-    let hertz = strongestHertz(in: samples, at: center)
+    let toneHertz = strongestHertz(in: samples, at: center)
     // The transform at the exact frequency is more accurate than the nearest bin.
-    let phaseIncrement = -2 * .pi * hertz / sampleRate
-    var real = 0.0
-    var imaginary = 0.0
-    var windowSum = 0.0
+    let phaseIncrement = -2 * .pi * toneHertz / sampleRate
+    var toneReal = 0.0
+    var toneImaginary = 0.0
+    var windowWeightSum = 0.0
     for index in windowWeights.indices {
-      real += Double(windowedFrame[index]) * cos(phaseIncrement * Double(index))
-      imaginary += Double(windowedFrame[index]) * sin(phaseIncrement * Double(index))
-      windowSum += Double(windowWeights[index])
+      toneReal += Double(windowedFrame[index]) * cos(phaseIncrement * Double(index))
+      toneImaginary += Double(windowedFrame[index]) * sin(phaseIncrement * Double(index))
+      windowWeightSum += Double(windowWeights[index])
     }
-    return (hertz, 2 * (real * real + imaginary * imaginary).squareRoot() / windowSum)
+    return (
+      toneHertz,
+      2 * (toneReal * toneReal + toneImaginary * toneImaginary).squareRoot() / windowWeightSum
+    )
   }
 }
 
@@ -121,12 +126,12 @@ struct ToneTrack {
     let maximumHertz = dictionary.toneBandHertz.upperBound
     let windowSeconds = 0.064 * dictionary.analysisDurationFactor
     let hopSamples = max(1, Int(windowSeconds / 8 * rate))
-    var spectrum = ToneSpectrum(
+    var toneSpectrum = ToneSpectrum(
       windowLength: Int(windowSeconds * rate), sampleRate: rate,
       band: 0.6 * minimumHertz...1.6 * maximumHertz)
     let coarseHertz = stride(from: 0, to: samples.count + hopSamples, by: hopSamples).map {
       center in
-      Float(spectrum.strongestHertz(in: samples, at: center))
+      Float(toneSpectrum.strongestHertz(in: samples, at: center))
     }
     let smoothedHertz = SampleMath.movingMedian(of: coarseHertz, over: 5)
     hertzBySample = samples.indices.map { index in
@@ -135,10 +140,10 @@ struct ToneTrack {
       let next = min(frame + 1, smoothedHertz.count - 1)
       return Double(smoothedHertz[frame]) * (1 - weight) + Double(smoothedHertz[next]) * weight
     }
-    let scale = dictionary.analysisDurationFactor * timeScale
+    let durationScale = dictionary.analysisDurationFactor * timeScale
     guard dictionary.overtoneFrequencyRatios.isEmpty else { return }
     for duration in [0.041, 0.025] {
-      let count = Int(duration * scale * rate) | 1
+      let count = Int(duration * durationScale * rate) | 1
       followPhase(of: signal, over: count, limits: 0.5 * minimumHertz...2 * maximumHertz)
     }
   }
@@ -154,17 +159,17 @@ struct ToneTrack {
     of signal: AnalyticSignal, over count: Int, limits: ClosedRange<Double>
   ) {
     let baseband = demodulated(signal)
-    let levels = signal.magnitudes
-    let minimumLevel = max(1e-9, 0.02 * (levels.max() ?? 0))
-    var offsets = [Float](repeating: 0, count: baseband.count)
+    let signalMagnitudes = signal.magnitudes
+    let minimumMagnitude = max(1e-9, 0.02 * (signalMagnitudes.max() ?? 0))
+    var frequencyOffsets = [Float](repeating: 0, count: baseband.count)
     var audibleIndices: [Int] = []
-    for index in baseband.indices.dropFirst() where levels[index] > minimumLevel {
-      offsets[index] = instantaneousHertz(of: baseband[index], after: baseband[index - 1])
+    for index in baseband.indices.dropFirst() where signalMagnitudes[index] > minimumMagnitude {
+      frequencyOffsets[index] = instantaneousHertz(of: baseband[index], after: baseband[index - 1])
       audibleIndices.append(index)
     }
     // Silence has the frequency of the nearest audible sample, so that edges are not biased.
     var nearestAudibleIndex = 0
-    for index in offsets.indices where !audibleIndices.isEmpty {
+    for index in frequencyOffsets.indices where !audibleIndices.isEmpty {
       while nearestAudibleIndex + 1 < audibleIndices.count,
         abs(audibleIndices[nearestAudibleIndex + 1] - index)
           <= abs(audibleIndices[nearestAudibleIndex] - index)
@@ -172,10 +177,10 @@ struct ToneTrack {
         nearestAudibleIndex += 1
       }
       guard audibleIndices[nearestAudibleIndex] != index else { continue }
-      offsets[index] = offsets[audibleIndices[nearestAudibleIndex]]
+      frequencyOffsets[index] = frequencyOffsets[audibleIndices[nearestAudibleIndex]]
       hertzBySample[index] = hertzBySample[audibleIndices[nearestAudibleIndex]]
     }
-    let smoothedOffsets = SampleMath.movingMedian(of: offsets, over: count, step: 2)
+    let smoothedOffsets = SampleMath.movingMedian(of: frequencyOffsets, over: count, step: 2)
     for index in hertzBySample.indices {
       let limit = Self.maximumStepCorrectionHertz
       let corrected = hertzBySample[index] + min(limit, max(-limit, Double(smoothedOffsets[index])))
@@ -186,8 +191,9 @@ struct ToneTrack {
   /// Returns the instantaneous frequency from the phase difference between two consecutive values,
   /// in hertz.
   private func instantaneousHertz(of value: ComplexNumber, after previous: ComplexNumber) -> Float {
-    let step = value * previous.conjugate
-    return Float(atan2(Double(step.imaginary), Double(step.real)) * sampleRate / (2 * .pi))
+    let phaseStep = value * previous.conjugate
+    return Float(
+      atan2(Double(phaseStep.imaginary), Double(phaseStep.real)) * sampleRate / (2 * .pi))
   }
 
   /// Demodulates the tone, or one of its partials, to baseband.
@@ -209,25 +215,26 @@ struct ToneTrack {
   }
 
   private func phaseRotated(_ values: [ComplexNumber], by ratio: Double) -> [ComplexNumber] {
-    var phase = 0.0
+    var phaseTurns = 0.0
     return values.indices.map { index in
-      phase += ratio * hertzBySample[index] / sampleRate
-      phase -= phase.rounded(.down)
-      let angle = 2 * .pi * phase
+      phaseTurns += ratio * hertzBySample[index] / sampleRate
+      phaseTurns -= phaseTurns.rounded(.down)
+      let angle = 2 * .pi * phaseTurns
       return values[index] * ComplexNumber(Float(cos(angle)), Float(sin(angle)))
     }
   }
 
   /// Corrects the track by the moving average of a baseband signal's frequency over 30 ms.
   mutating func refine(with baseband: [ComplexNumber]) {
-    var offsets = [Float](repeating: 0, count: baseband.count)
+    var frequencyOffsets = [Float](repeating: 0, count: baseband.count)
     for index in baseband.indices.dropFirst() {
       let step = baseband[index] * baseband[index - 1].conjugate
       if step.power > 0 {
-        offsets[index] = instantaneousHertz(of: baseband[index], after: baseband[index - 1])
+        frequencyOffsets[index] = instantaneousHertz(
+          of: baseband[index], after: baseband[index - 1])
       }
     }
-    let smoothedOffsets = SampleMath.movingMean(of: offsets, over: Int(0.03 * sampleRate))
+    let smoothedOffsets = SampleMath.movingMean(of: frequencyOffsets, over: Int(0.03 * sampleRate))
     for index in hertzBySample.indices {
       let limit = Self.maximumRefinementHertz
       hertzBySample[index] += min(limit, max(-limit, Double(smoothedOffsets[index])))

@@ -81,9 +81,9 @@ struct ToneWindowFit {
     self.sampleRate = rate
     self.maximumToneCount = maximumToneCount
     permittedHertz = 0.85 * band.lowerBound...1.18 * band.upperBound
-    let length = Double(2 * halfLengthSamples + 1)
+    let windowSampleCount = Double(2 * halfLengthSamples + 1)
     independentSampleCount = max(
-      8, Self.independentSamplesPerHertz * band.upperBound * length / rate)
+      8, Self.independentSamplesPerHertz * band.upperBound * windowSampleCount / rate)
     let foldedLength = halfLengthSamples / 2
     subspaces = [
       SignalSubspace(describesEvenPart: true, foldedLength: foldedLength),
@@ -115,39 +115,41 @@ struct ToneWindowFit {
   mutating func tones(
     in samples: [Float], at center: Int, minimumPower: Double, noisePower: Double
   ) -> [WindowTone]? {
-    let window = (center - halfLengthSamples...center + halfLengthSamples).map { index in
+    let windowSamples = (center - halfLengthSamples...center + halfLengthSamples).map { index in
       samples.indices.contains(index) ? Double(samples[index]) : 0
     }
-    let power = Vector.energy(window) / Double(window.count)
-    guard power >= minimumPower else { return [] }
-    setEvenAndOddParts(from: window)
-    let residualFloor = Self.negligibleResidualPowerFraction * power + noisePower + 1e-14
-    let scoreWithoutTones = independentSampleCount * log(power + residualFloor)
-    var best: Model?
+    let windowPower = Vector.energy(windowSamples) / Double(windowSamples.count)
+    guard windowPower >= minimumPower else { return [] }
+    setEvenAndOddParts(from: windowSamples)
+    let residualFloor = Self.negligibleResidualPowerFraction * windowPower + noisePower + 1e-14
+    let scoreWithoutTones = independentSampleCount * log(windowPower + residualFloor)
+    var bestModel: Model?
     for index in subspaces.indices {
-      subspaces[index].update(with: window)
+      subspaces[index].update(with: windowSamples)
     }
     for toneCount in 1...maximumToneCount {
       guard let hertz = frequencies(count: toneCount) else { continue }
       for degree in 0...Self.maximumAmplitudeDegrees[toneCount - 1] {
         let model = fittedModel(hertz, degree: degree, residualFloor: residualFloor)
         let isPlausible = (0..<toneCount).allSatisfy {
-          tone(model, $0).amplitude < 3 * (2 * power).squareRoot()
+          tone(model, $0).amplitude < 3 * (2 * windowPower).squareRoot()
         }
-        if isPlausible, model.informationCriterion < best?.informationCriterion ?? scoreWithoutTones
+        if isPlausible,
+          model.informationCriterion < bestModel?.informationCriterion ?? scoreWithoutTones
         {
-          best = model
+          bestModel = model
         }
       }
-      if let best, best.residualPower < Self.negligibleResidualPowerFraction * power {
+      if let bestModel, bestModel.residualPower < Self.negligibleResidualPowerFraction * windowPower
+      {
         break
       }
     }
-    let maximumResidualPower = max(Self.maximumResidualPowerFraction * power, 4 * noisePower)
-    guard let best, best.residualPower < maximumResidualPower,
-      maximumBlockPower(of: best) < Self.maximumBlockToLimitRatio * maximumResidualPower
+    let maximumResidualPower = max(Self.maximumResidualPowerFraction * windowPower, 4 * noisePower)
+    guard let bestModel, bestModel.residualPower < maximumResidualPower,
+      maximumBlockPower(of: bestModel) < Self.maximumBlockToLimitRatio * maximumResidualPower
     else { return nil }
-    return best.toneHertz.indices.map { tone(best, $0) }
+    return bestModel.toneHertz.indices.map { tone(bestModel, $0) }
   }
 
   private mutating func setEvenAndOddParts(from window: [Double]) {
@@ -165,20 +167,24 @@ struct ToneWindowFit {
     guard let evenHertz = subspaces[0].frequencies(count: count, rate: sampleRate),
       let oddHertz = subspaces[1].frequencies(count: count, rate: sampleRate)
     else { return nil }
-    let hertz = zip(evenHertz, oddHertz).map { ($0 + $1) / 2 }
-    let minimumDistance =
+    let toneHertz = zip(evenHertz, oddHertz).map { ($0 + $1) / 2 }
+    let minimumDistanceHertz =
       Self.minimumToneDistanceCyclesPerWindow * sampleRate / Double(2 * halfLengthSamples + 1)
-    let areDistinct = zip(hertz, hertz.dropFirst()).allSatisfy { $1 - $0 > minimumDistance }
-    return areDistinct && hertz.allSatisfy(permittedHertz.contains) ? hertz : nil
+    let areTonesDistinct = zip(toneHertz, toneHertz.dropFirst()).allSatisfy {
+      $1 - $0 > minimumDistanceHertz
+    }
+    return areTonesDistinct && toneHertz.allSatisfy(permittedHertz.contains) ? toneHertz : nil
   }
 
   /// Returns the frequency, amplitude, and phase of a model's tone at the center of the window.
   private func tone(_ model: Model, _ index: Int) -> WindowTone {
-    let cosine = model.evenCoefficients[index * (model.amplitudeDegree + 1)]
-    let sine = model.oddCoefficients[index * (model.amplitudeDegree + 1)]
+    let cosineCoefficient = model.evenCoefficients[index * (model.amplitudeDegree + 1)]
+    let sineCoefficient = model.oddCoefficients[index * (model.amplitudeDegree + 1)]
     return WindowTone(
-      hertz: model.toneHertz[index], amplitude: (cosine * cosine + sine * sine).squareRoot(),
-      centerPhase: atan2(-sine, cosine))
+      hertz: model.toneHertz[index],
+      amplitude: (cosineCoefficient * cosineCoefficient + sineCoefficient * sineCoefficient)
+        .squareRoot(),
+      centerPhase: atan2(-sineCoefficient, cosineCoefficient))
   }
 
   // MARK: - Least squares
@@ -210,11 +216,11 @@ struct ToneWindowFit {
   }
 
   private func fittedModel(_ hertz: [Double], degree: Int, residualFloor: Double) -> Model {
-    let columns = designColumns(hertz, degree: degree)
-    let evenFit = Self.leastSquares(columns.even, of: evenPart)
-    let oddFit = Self.leastSquares(columns.odd, of: oddPart)
-    let length = Double(2 * halfLengthSamples + 1)
-    let residualPower = max(0, evenFit.residualEnergy + oddFit.residualEnergy) / length
+    let columnsByParity = designColumns(hertz, degree: degree)
+    let evenFit = Self.leastSquares(columnsByParity.even, of: evenPart)
+    let oddFit = Self.leastSquares(columnsByParity.odd, of: oddPart)
+    let windowSampleCount = Double(2 * halfLengthSamples + 1)
+    let residualPower = max(0, evenFit.residualEnergy + oddFit.residualEnergy) / windowSampleCount
     let parameterCount = Double(hertz.count * (2 * (degree + 1) + 1))
     return Model(
       toneHertz: hertz, amplitudeDegree: degree, evenCoefficients: evenFit.coefficients,
@@ -231,39 +237,41 @@ struct ToneWindowFit {
   private static func leastSquares(
     _ columns: [[Double]], of part: [Double]
   ) -> (coefficients: [Double], residualEnergy: Double) {
-    var matrix = SkylineMatrix()
+    var normalMatrix = SkylineMatrix()
     for row in columns.indices {
-      matrix.appendRow((0...row).map { dotProduct(columns[row], columns[$0]) }, startingAt: 0)
+      normalMatrix.appendRow((0...row).map { dotProduct(columns[row], columns[$0]) }, startingAt: 0)
     }
-    matrix.factorize(regularization: 1e-9)
+    normalMatrix.factorize(regularization: 1e-9)
     let rightSide = columns.map { dotProduct($0, part) }
-    let coefficients = matrix.solution(of: rightSide)
+    let coefficients = normalMatrix.solution(of: rightSide)
     return (coefficients, dotProduct(part, part) - Vector.dot(coefficients, rightSide))
   }
 
   /// Returns the maximum residual power of a model in any block of eight samples.
   private func maximumBlockPower(of model: Model) -> Double {
-    let columns = designColumns(model.toneHertz, degree: model.amplitudeDegree)
+    let columnsByParity = designColumns(model.toneHertz, degree: model.amplitudeDegree)
     var evenResidual = evenPart
     var oddResidual = oddPart
-    for index in columns.even.indices {
+    for index in columnsByParity.even.indices {
       Vector.add(
-        columns.even[index], times: -model.evenCoefficients[index], to: &evenResidual, at: 0)
-      Vector.add(columns.odd[index], times: -model.oddCoefficients[index], to: &oddResidual, at: 0)
+        columnsByParity.even[index], times: -model.evenCoefficients[index], to: &evenResidual, at: 0
+      )
+      Vector.add(
+        columnsByParity.odd[index], times: -model.oddCoefficients[index], to: &oddResidual, at: 0)
     }
-    let length = 2 * halfLengthSamples + 1
-    var maximumEnergy = 0.0
-    for start in stride(from: 0, to: length, by: Self.blockSampleCount) {
+    let windowSampleCount = 2 * halfLengthSamples + 1
+    var maximumBlockEnergy = 0.0
+    for start in stride(from: 0, to: windowSampleCount, by: Self.blockSampleCount) {
       var energy = 0.0
-      for position in start..<min(length, start + Self.blockSampleCount) {
+      for position in start..<min(windowSampleCount, start + Self.blockSampleCount) {
         let offset = position - halfLengthSamples
         let sign = offset < 0 ? -1.0 : 1
         let residual = evenResidual[abs(offset)] + sign * oddResidual[abs(offset)]
         energy += residual * residual
       }
-      maximumEnergy = max(maximumEnergy, energy)
+      maximumBlockEnergy = max(maximumBlockEnergy, energy)
     }
-    return maximumEnergy / Double(Self.blockSampleCount)
+    return maximumBlockEnergy / Double(Self.blockSampleCount)
   }
 }
 
@@ -294,18 +302,19 @@ private struct SignalSubspace {
 
   /// Computes the subspace of a window from all of its parts that are twice as long as a vector.
   mutating func update(with window: [Double]) {
-    let sign = describesEvenPart ? 1.0 : -1
+    let mirrorSign = describesEvenPart ? 1.0 : -1
     for index in foldedVectorCovariance.indices {
       foldedVectorCovariance[index] = 0
     }
-    var folded = [Double](repeating: 0, count: foldedLength)
+    var foldedSamples = [Double](repeating: 0, count: foldedLength)
     for center in foldedLength...window.count - foldedLength {
       for offset in 0..<foldedLength {
-        folded[offset] = window[center + offset] + sign * window[center - 1 - offset]
+        foldedSamples[offset] = window[center + offset] + mirrorSign * window[center - 1 - offset]
       }
       for row in 0..<foldedLength {
         Vector.add(
-          folded, times: folded[row], to: &foldedVectorCovariance, at: row * foldedLength,
+          foldedSamples, times: foldedSamples[row], to: &foldedVectorCovariance,
+          at: row * foldedLength,
           count: row + 1)
       }
     }
@@ -356,22 +365,23 @@ private struct SignalSubspace {
         }
       }
     }
-    let values = orthonormalVectors.map { Vector.dot($0, covarianceProduct($0)) }
-    orthonormalVectors = orthonormalVectors.indices.sorted { values[$0] > values[$1] }.map {
+    let eigenvalues = orthonormalVectors.map { Vector.dot($0, covarianceProduct($0)) }
+    orthonormalVectors = orthonormalVectors.indices.sorted { eigenvalues[$0] > eigenvalues[$1] }.map
+    {
       orthonormalVectors[$0]
     }
   }
 
   private mutating func rotateVectors(_ first: Int, _ second: Int) {
-    let secondImage = covarianceProduct(orthonormalVectors[second])
-    let coupling = Vector.dot(orthonormalVectors[first], secondImage)
-    let firstValue = Vector.dot(
+    let secondCovarianceProduct = covarianceProduct(orthonormalVectors[second])
+    let coupling = Vector.dot(orthonormalVectors[first], secondCovarianceProduct)
+    let firstVariance = Vector.dot(
       orthonormalVectors[first], covarianceProduct(orthonormalVectors[first]))
-    let secondValue = Vector.dot(orthonormalVectors[second], secondImage)
-    guard abs(coupling) > 1e-14 * (firstValue + secondValue) else { return }
-    let angle = atan2(2 * coupling, firstValue - secondValue) / 2
-    let cosine = cos(angle)
-    let sine = sin(angle)
+    let secondVariance = Vector.dot(orthonormalVectors[second], secondCovarianceProduct)
+    guard abs(coupling) > 1e-14 * (firstVariance + secondVariance) else { return }
+    let rotationAngle = atan2(2 * coupling, firstVariance - secondVariance) / 2
+    let cosine = cos(rotationAngle)
+    let sine = sin(rotationAngle)
     for position in 0..<foldedLength {
       let firstElement = orthonormalVectors[first][position]
       let secondElement = orthonormalVectors[second][position]
@@ -383,26 +393,26 @@ private struct SignalSubspace {
   /// Returns the frequencies of the sinusoids that span the subspace, in ascending order, or nil if
   /// sinusoids do not span it.
   func frequencies(count: Int, rate: Double) -> [Double]? {
-    let basis = orthonormalVectors.prefix(count)
+    let toneSubspaceBasis = orthonormalVectors.prefix(count)
     // With A = the vectors without their last elements and B = the sums of the neighbors of these
     // elements, the frequencies are the eigenvalues of the solution Ψ of A Ψ = B.
-    let neighborSums = basis.map { vector in
+    let neighborSums = toneSubspaceBasis.map { vector in
       (0..<foldedLength - 1).map { index -> Double in
         let mirrored = describesEvenPart ? vector[0] : -vector[0]
         return (index == 0 ? mirrored : vector[index - 1]) + vector[index + 1]
       }
     }
-    let shortened = basis.map { Array($0.dropLast()) }
+    let shortenedVectors = toneSubspaceBasis.map { Array($0.dropLast()) }
     var normalMatrix = SkylineMatrix()
     for row in 0..<count {
       normalMatrix.appendRow(
-        (0...row).map { Vector.dot(shortened[row], shortened[$0]) }, startingAt: 0)
+        (0...row).map { Vector.dot(shortenedVectors[row], shortenedVectors[$0]) }, startingAt: 0)
     }
     normalMatrix.factorize(regularization: 1e-12)
-    let columns = neighborSums.map { sum in
-      normalMatrix.solution(of: shortened.map { Vector.dot($0, sum) })
+    let recurrenceColumns = neighborSums.map { sum in
+      normalMatrix.solution(of: shortenedVectors.map { Vector.dot($0, sum) })
     }
-    guard let eigenvalues = Self.realEigenvalues(ofColumns: columns) else { return nil }
+    guard let eigenvalues = Self.realEigenvalues(ofColumns: recurrenceColumns) else { return nil }
     guard eigenvalues.allSatisfy({ abs($0) < 2 }) else { return nil }
     return eigenvalues.sorted(by: >).map { eigenvalue in
       let cosine = eigenvalue / 2
@@ -431,43 +441,50 @@ private struct SignalSubspace {
   /// λ³ + linear · λ − determinant = 0, by Newton's method from above, and the remaining quadratic
   /// equation. A negative determinant is reflected first, so that the largest root is positive.
   private static func realEigenvaluesOfThree(_ matrix: [[Double]]) -> [Double]? {
-    let mean = (matrix[0][0] + matrix[1][1] + matrix[2][2]) / 3
-    var centered = matrix
+    let meanDiagonal = (matrix[0][0] + matrix[1][1] + matrix[2][2]) / 3
+    var centeredMatrix = matrix
     for index in 0..<3 {
-      centered[index][index] -= mean
+      centeredMatrix[index][index] -= meanDiagonal
     }
 
-    func minor(_ first: Int, _ second: Int) -> Double {
-      centered[first][first] * centered[second][second]
-        - centered[first][second] * centered[second][first]
+    func principalMinor(_ first: Int, _ second: Int) -> Double {
+      centeredMatrix[first][first] * centeredMatrix[second][second]
+        - centeredMatrix[first][second] * centeredMatrix[second][first]
     }
 
-    let linearCoefficient = minor(0, 1) + minor(0, 2) + minor(1, 2)
+    let linearCoefficient = principalMinor(0, 1) + principalMinor(0, 2) + principalMinor(1, 2)
     let determinant =
-      centered[0][0] * minor(1, 2)
-      - centered[1][0]
-      * (centered[0][1] * centered[2][2] - centered[2][1] * centered[0][2])
-      + centered[2][0] * (centered[0][1] * centered[1][2] - centered[1][1] * centered[0][2])
+      centeredMatrix[0][0] * principalMinor(1, 2)
+      - centeredMatrix[1][0]
+      * (centeredMatrix[0][1] * centeredMatrix[2][2] - centeredMatrix[2][1] * centeredMatrix[0][2])
+      + centeredMatrix[2][0]
+      * (centeredMatrix[0][1] * centeredMatrix[1][2] - centeredMatrix[1][1] * centeredMatrix[0][2])
     guard linearCoefficient < 0 else { return nil }
     // All roots are within this bound, above which the polynomial is convex.
     let rootBound = 2 * (-linearCoefficient / 3).squareRoot() * (1 + 1e-9)
-    let sign = determinant < 0 ? -1.0 : 1
-    var root = rootBound
+    let determinantSign = determinant < 0 ? -1.0 : 1
+    var largestRoot = rootBound
     for _ in 0..<40 {
-      let value = root * root * root + linearCoefficient * root - sign * determinant
-      let slope = 3 * root * root + linearCoefficient
+      let value =
+        largestRoot * largestRoot * largestRoot + linearCoefficient * largestRoot - determinantSign
+        * determinant
+      let slope = 3 * largestRoot * largestRoot + linearCoefficient
       guard slope > 0 else { return nil }
       let step = value / slope
-      root -= step
+      largestRoot -= step
       if abs(step) < 1e-14 * rootBound {
         break
       }
     }
-    root *= sign
+    largestRoot *= determinantSign
     // λ² + root λ + (root² + linear) = 0
-    let discriminant = root * root / 4 - (root * root + linearCoefficient)
+    let discriminant =
+      largestRoot * largestRoot / 4 - (largestRoot * largestRoot + linearCoefficient)
     guard discriminant >= 0 else { return nil }
-    return [root, -root / 2 - discriminant.squareRoot(), -root / 2 + discriminant.squareRoot()]
-      .map { $0 + mean }
+    return [
+      largestRoot, -largestRoot / 2 - discriminant.squareRoot(),
+      -largestRoot / 2 + discriminant.squareRoot(),
+    ]
+    .map { $0 + meanDiagonal }
   }
 }

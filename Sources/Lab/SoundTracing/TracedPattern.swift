@@ -75,46 +75,50 @@ struct TracedPattern {
   // MARK: - Continuous events
 
   private mutating func add(_ event: TracedContinuousEvent) {
-    let event = event.trimmedToStart
-    let duration = Double(event.intensities.count) * event.stepSeconds
-    guard duration <= HapticEvent.defaultDurationSeconds else {
-      for half in event.halves {
+    let trimmedEvent = event.trimmedToStart
+    let durationSeconds = Double(trimmedEvent.intensities.count) * trimmedEvent.stepSeconds
+    guard durationSeconds <= HapticEvent.defaultDurationSeconds else {
+      for half in trimmedEvent.halves {
         add(half)
       }
       return
     }
-    let levels = event.intensities
-    guard levels.count >= Self.minimumEventValueCount, let maximum = levels.max(), maximum > 0
+    let eventIntensities = trimmedEvent.intensities
+    guard eventIntensities.count >= Self.minimumEventValueCount,
+      let maximumIntensity = eventIntensities.max(), maximumIntensity > 0
     else {
       return
     }
-    let intensity = baseIntensity(of: levels)
-    let sharpness = baseSharpness(of: event, peak: intensity.peak)
+    let intensityFit = baseIntensity(of: eventIntensities)
+    let sharpnessFit = baseSharpness(of: trimmedEvent, peak: intensityFit.peak)
     pattern.events.append(
       HapticEvent(
-        kind: .hapticContinuous, time: Self.rounded(seconds: event.startSeconds),
-        duration: Self.rounded(seconds: duration),
+        kind: .hapticContinuous, time: Self.rounded(seconds: trimmedEvent.startSeconds),
+        duration: Self.rounded(seconds: durationSeconds),
         parameters: [
-          .hapticIntensity: Self.rounded(value: intensity.value),
-          .hapticSharpness: Self.rounded(value: sharpness.value),
+          .hapticIntensity: Self.rounded(value: intensityFit.value),
+          .hapticSharpness: Self.rounded(value: sharpnessFit.value),
         ]))
-    let step = max(1, Int(Self.curveStepSeconds / event.stepSeconds))
-    let indices = Array(stride(from: 0, to: levels.count, by: step))
-    let times = indices.map { event.startSeconds + Double($0) * event.stepSeconds }
-    if !intensity.isConstant {
-      let values = indices.map { levels[$0] }
-      let tolerances = values.map { tolerance(ofIntensity: $0) }
-      let kept = Self.simplified(times, values, within: tolerances)
-      intensityControl.append(kept.map { (times[$0], min(1, values[$0] / intensity.value)) })
+    let valuesPerStep = max(1, Int(Self.curveStepSeconds / trimmedEvent.stepSeconds))
+    let curveIndices = Array(stride(from: 0, to: eventIntensities.count, by: valuesPerStep))
+    let curveSeconds = curveIndices.map {
+      trimmedEvent.startSeconds + Double($0) * trimmedEvent.stepSeconds
     }
-    if !sharpness.isConstant {
-      let values = indices.map { event.sharpnesses[$0] }
+    if !intensityFit.isConstant {
+      let values = curveIndices.map { eventIntensities[$0] }
+      let tolerances = values.map { tolerance(ofIntensity: $0) }
+      let kept = Self.simplified(curveSeconds, values, within: tolerances)
+      intensityControl.append(
+        kept.map { (curveSeconds[$0], min(1, values[$0] / intensityFit.value)) })
+    }
+    if !sharpnessFit.isConstant {
+      let values = curveIndices.map { trimmedEvent.sharpnesses[$0] }
       // The sharpness of a weak tone is less exact, and felt less.
-      let tolerances = indices.map {
-        sharpnessTolerance * min(6, max(1, intensity.peak / max(levels[$0], 1e-3)))
+      let tolerances = curveIndices.map {
+        sharpnessTolerance * min(6, max(1, intensityFit.peak / max(eventIntensities[$0], 1e-3)))
       }
-      let kept = Self.simplified(times, values, within: tolerances)
-      sharpnessControl.append(kept.map { (times[$0], values[$0] - sharpness.value) })
+      let kept = Self.simplified(curveSeconds, values, within: tolerances)
+      sharpnessControl.append(kept.map { (curveSeconds[$0], values[$0] - sharpnessFit.value) })
     }
   }
 
@@ -127,16 +131,16 @@ struct TracedPattern {
   private func baseIntensity(
     of levels: [Double]
   ) -> (value: Double, peak: Double, isConstant: Bool) {
-    let peak = Statistics.quantile(of: levels, 0.995)
-    let median = Statistics.median(of: levels)
+    let peakLevel = Statistics.quantile(of: levels, 0.995)
+    let medianLevel = Statistics.median(of: levels)
     let isNearlyConstant = levels.allSatisfy {
-      abs($0 - median) < 1.6 * tolerance(ofIntensity: $0)
+      abs($0 - medianLevel) < 1.6 * tolerance(ofIntensity: $0)
     }
-    let constantCount = levels.count { abs($0 - median) < tolerance(ofIntensity: $0) }
+    let constantCount = levels.count { abs($0 - medianLevel) < tolerance(ofIntensity: $0) }
     let isConstant =
       isNearlyConstant
       || Self.countFraction(constantCount, of: levels.count) > Self.minimumConstantValueFraction
-    return (isConstant ? median : peak, peak, isConstant)
+    return (isConstant ? medianLevel : peakLevel, peakLevel, isConstant)
   }
 
   /// Returns the sharpness of an event: the median of its loud part if it is constant, or the mean
@@ -144,18 +148,20 @@ struct TracedPattern {
   private func baseSharpness(
     of event: TracedContinuousEvent, peak: Double
   ) -> (value: Double, isConstant: Bool) {
-    let levels = event.intensities
+    let eventLevels = event.intensities
     let sharpnesses = event.sharpnesses
-    let loudIndices = levels.indices.filter { levels[$0] > 0.35 * peak }
-    let median = Statistics.median(of: loudIndices.map { sharpnesses[$0] })
-    let constantCount = loudIndices.count { abs(sharpnesses[$0] - median) < sharpnessTolerance }
+    let loudIndices = eventLevels.indices.filter { eventLevels[$0] > 0.35 * peak }
+    let medianSharpness = Statistics.median(of: loudIndices.map { sharpnesses[$0] })
+    let constantCount = loudIndices.count {
+      abs(sharpnesses[$0] - medianSharpness) < sharpnessTolerance
+    }
     if Self.countFraction(constantCount, of: loudIndices.count) > Self.minimumConstantValueFraction
     {
-      return (median, true)
+      return (medianSharpness, true)
     }
-    let weights = levels.map { $0 + 1e-6 }
-    let weightedSharpnessSum = zip(sharpnesses, weights).reduce(0) { $0 + $1.0 * $1.1 }
-    return (weightedSharpnessSum / weights.reduce(0, +), false)
+    let sharpnessWeights = eventLevels.map { $0 + 1e-6 }
+    let weightedSharpnessSum = zip(sharpnesses, sharpnessWeights).reduce(0) { $0 + $1.0 * $1.1 }
+    return (weightedSharpnessSum / sharpnessWeights.reduce(0, +), false)
   }
 
   private static func countFraction(_ count: Int, of total: Int) -> Double {
@@ -168,54 +174,59 @@ struct TracedPattern {
   private static func overlappingGroups(
     of events: [TracedContinuousEvent]
   ) -> [[TracedContinuousEvent]] {
-    var groups: [[TracedContinuousEvent]] = []
-    var groupEnd = -Double.infinity
+    var eventGroups: [[TracedContinuousEvent]] = []
+    var groupEndSeconds = -Double.infinity
     for event in events.sorted(by: { $0.startSeconds < $1.startSeconds }) {
-      if event.startSeconds > groupEnd - minimumOverlapSeconds {
-        groups.append([])
+      if event.startSeconds > groupEndSeconds - minimumOverlapSeconds {
+        eventGroups.append([])
       }
-      groups[groups.count - 1].append(event)
-      groupEnd = max(groupEnd, event.endSeconds)
+      eventGroups[eventGroups.count - 1].append(event)
+      groupEndSeconds = max(groupEndSeconds, event.endSeconds)
     }
-    return groups
+    return eventGroups
   }
 
   /// Adds events that sound together. A curve acts on all of them, so each curve is the mean of
   /// their changes over time.
   private mutating func add(_ group: [TracedContinuousEvent]) {
-    let events = group.flatMap { $0.trimmedToStart.dividedToMaximumDuration }.filter {
+    let dividedEvents = group.flatMap { $0.trimmedToStart.dividedToMaximumDuration }.filter {
       $0.intensities.count >= Self.minimumEventValueCount && ($0.intensities.max() ?? 0) > 0
     }
-    var intensities = events.map { baseIntensity(of: $0.intensities) }
-    var sharpnesses = zip(events, intensities).map { baseSharpness(of: $0, peak: $1.peak) }
-    if !intensities.allSatisfy({ $0.isConstant }) {
-      var movement = SharedMovement(events, step: Self.sharedCurveStepSeconds, isRelative: true)
+    var intensityFits = dividedEvents.map { baseIntensity(of: $0.intensities) }
+    var sharpnessFits = zip(dividedEvents, intensityFits).map {
+      baseSharpness(of: $0, peak: $1.peak)
+    }
+    if !intensityFits.allSatisfy({ $0.isConstant }) {
+      var movement = SharedMovement(
+        dividedEvents, step: Self.sharedCurveStepSeconds, isRelative: true)
       movement.normalize()
-      for index in events.indices {
-        intensities[index].value = min(1, movement.eventBases[index])
+      for index in dividedEvents.indices {
+        intensityFits[index].value = min(1, movement.eventBases[index])
       }
       let tolerances = movement.sharedValues.map { tolerance(ofIntensity: $0) / 2 }
       let kept = Self.simplified(movement.timesInSeconds, movement.sharedValues, within: tolerances)
       intensityControl.append(kept.map { (movement.timesInSeconds[$0], movement.sharedValues[$0]) })
     }
-    if !sharpnesses.allSatisfy({ $0.isConstant }) {
-      let movement = SharedMovement(events, step: Self.sharedCurveStepSeconds, isRelative: false)
-      for index in events.indices {
-        sharpnesses[index].value = movement.eventBases[index]
+    if !sharpnessFits.allSatisfy({ $0.isConstant }) {
+      let movement = SharedMovement(
+        dividedEvents, step: Self.sharedCurveStepSeconds, isRelative: false)
+      for index in dividedEvents.indices {
+        sharpnessFits[index].value = movement.eventBases[index]
       }
       // An error of a frequency shifts the beat.
       let tolerances = movement.sharedValues.map { _ in Self.sharedSharpnessTolerance }
       let kept = Self.simplified(movement.timesInSeconds, movement.sharedValues, within: tolerances)
       sharpnessControl.append(kept.map { (movement.timesInSeconds[$0], movement.sharedValues[$0]) })
     }
-    for index in events.indices {
-      let sharpness = min(1, max(0, sharpnesses[index].value))
+    for index in dividedEvents.indices {
+      let sharpness = min(1, max(0, sharpnessFits[index].value))
       pattern.events.append(
         HapticEvent(
-          kind: .hapticContinuous, time: Self.rounded(seconds: events[index].startSeconds),
-          duration: Self.rounded(seconds: events[index].endSeconds - events[index].startSeconds),
+          kind: .hapticContinuous, time: Self.rounded(seconds: dividedEvents[index].startSeconds),
+          duration: Self.rounded(
+            seconds: dividedEvents[index].endSeconds - dividedEvents[index].startSeconds),
           parameters: [
-            .hapticIntensity: Self.rounded(value: intensities[index].value),
+            .hapticIntensity: Self.rounded(value: intensityFits[index].value),
             .hapticSharpness: Float(Self.rounded(seconds: sharpness)),
           ]))
     }
@@ -224,22 +235,24 @@ struct TracedPattern {
   // MARK: - Transients
 
   private mutating func add(_ transient: TracedTransient) {
-    let time = max(0, transient.timeSeconds)
-    if intensityControl.value(at: time) < transient.intensity {
-      intensityControl.pass(through: min(1, transient.intensity), at: time)
+    let transientSeconds = max(0, transient.timeSeconds)
+    if intensityControl.value(at: transientSeconds) < transient.intensity {
+      intensityControl.pass(through: min(1, transient.intensity), at: transientSeconds)
     }
-    let requiredSharpness = transient.sharpness - sharpnessControl.value(at: time)
+    let requiredSharpness = transient.sharpness - sharpnessControl.value(at: transientSeconds)
     if requiredSharpness < -0.03 || requiredSharpness > 1.03 {
-      sharpnessControl.pass(through: 0, at: time)
+      sharpnessControl.pass(through: 0, at: transientSeconds)
     }
-    let intensity = min(1, transient.intensity / max(intensityControl.value(at: time), 1e-3))
-    let sharpness = min(1, max(0, transient.sharpness - sharpnessControl.value(at: time)))
+    let relativeIntensity = min(
+      1, transient.intensity / max(intensityControl.value(at: transientSeconds), 1e-3))
+    let relativeSharpness = min(
+      1, max(0, transient.sharpness - sharpnessControl.value(at: transientSeconds)))
     pattern.events.append(
       HapticEvent(
-        kind: .hapticTransient, time: Self.rounded(seconds: time),
+        kind: .hapticTransient, time: Self.rounded(seconds: transientSeconds),
         parameters: [
-          .hapticIntensity: Self.rounded(value: intensity),
-          .hapticSharpness: Self.rounded(value: sharpness),
+          .hapticIntensity: Self.rounded(value: relativeIntensity),
+          .hapticSharpness: Self.rounded(value: relativeSharpness),
         ]))
   }
 
@@ -288,12 +301,12 @@ struct TracedPattern {
 extension TracedContinuousEvent {
   /// The event without its samples before the start of the sound.
   fileprivate var trimmedToStart: TracedContinuousEvent {
-    let skippedCount = max(0, Int((-startSeconds / stepSeconds).rounded()))
+    let skippedValueCount = max(0, Int((-startSeconds / stepSeconds).rounded()))
     return TracedContinuousEvent(
-      startSeconds: max(0, startSeconds + Double(skippedCount) * stepSeconds),
+      startSeconds: max(0, startSeconds + Double(skippedValueCount) * stepSeconds),
       stepSeconds: stepSeconds,
-      intensities: Array(intensities.dropFirst(skippedCount)),
-      sharpnesses: Array(sharpnesses.dropFirst(skippedCount)))
+      intensities: Array(intensities.dropFirst(skippedValueCount)),
+      sharpnesses: Array(sharpnesses.dropFirst(skippedValueCount)))
   }
 
   /// The event, divided into parts that do not exceed the maximum duration of a continuous event.
@@ -332,20 +345,21 @@ private struct ControlTrack {
   /// Appends a segment. The previous segment returns to neutral, unless this segment follows
   /// without a pause.
   mutating func append(_ line: [Point]) {
-    let previousEnd = lineSegments.last?.last?.time ?? -.infinity
-    let line = line.filter { $0.time > previousEnd }
-    guard !line.isEmpty else { return }
-    if let last = lineSegments.last?.last, line[0].time - last.time > 3 * Self.returnDurationSeconds
+    let previousEndSeconds = lineSegments.last?.last?.time ?? -.infinity
+    let laterPoints = line.filter { $0.time > previousEndSeconds }
+    guard !laterPoints.isEmpty else { return }
+    if let lastPoint = lineSegments.last?.last,
+      laterPoints[0].time - lastPoint.time > 3 * Self.returnDurationSeconds
     {
       returnToNeutral()
     }
-    lineSegments.append(line)
+    lineSegments.append(laterPoints)
   }
 
   private mutating func returnToNeutral() {
-    guard let last = lineSegments.last?.last else { return }
+    guard let lastPoint = lineSegments.last?.last else { return }
     lineSegments[lineSegments.count - 1].append(
-      (last.time + Self.returnDurationSeconds, neutralValue))
+      (lastPoint.time + Self.returnDurationSeconds, neutralValue))
   }
 
   /// Returns the index of the segment at a time, or nil if there is none.
@@ -355,13 +369,14 @@ private struct ControlTrack {
 
   /// Returns the interpolated value of a line at a time in seconds.
   private static func value(_ line: [Point], at time: Double) -> Double {
-    guard let next = line.firstIndex(where: { $0.time > time }), next > 0 else {
+    guard let nextIndex = line.firstIndex(where: { $0.time > time }), nextIndex > 0 else {
       return time < line[0].time ? line[0].value : line[line.count - 1].value
     }
-    let start = line[next - 1]
-    let end = line[next]
-    return start.value + (end.value - start.value) * (time - start.time)
-      / max(end.time - start.time, 1e-9)
+    let previousPoint = line[nextIndex - 1]
+    let nextPoint = line[nextIndex]
+    return previousPoint.value + (nextPoint.value - previousPoint.value)
+      * (time - previousPoint.time)
+      / max(nextPoint.time - previousPoint.time, 1e-9)
   }
 
   /// Returns the value of the control at a time.
@@ -371,15 +386,18 @@ private struct ControlTrack {
 
   /// Changes the segment at a time to pass through a value. Without a segment, nothing changes.
   mutating func pass(through value: Double, at time: Double) {
-    guard let index = segmentIndex(at: time) else { return }
-    let line = lineSegments[index]
-    let start = max(line[0].time, time - Self.returnDurationSeconds)
-    let end = min(line[line.count - 1].time, time + Self.returnDurationSeconds)
-    let passage: [Point] = [
-      (start, Self.value(line, at: start)), (time, value), (end, Self.value(line, at: end)),
+    guard let lineIndex = segmentIndex(at: time) else { return }
+    let segmentPoints = lineSegments[lineIndex]
+    let returnStartSeconds = max(segmentPoints[0].time, time - Self.returnDurationSeconds)
+    let returnEndSeconds = min(
+      segmentPoints[segmentPoints.count - 1].time, time + Self.returnDurationSeconds)
+    let insertedPoints: [Point] = [
+      (returnStartSeconds, Self.value(segmentPoints, at: returnStartSeconds)), (time, value),
+      (returnEndSeconds, Self.value(segmentPoints, at: returnEndSeconds)),
     ]
-    lineSegments[index] =
-      line.prefix { $0.time < start } + passage + line.drop { $0.time <= end }
+    lineSegments[lineIndex] =
+      segmentPoints.prefix { $0.time < returnStartSeconds } + insertedPoints
+      + segmentPoints.drop { $0.time <= returnEndSeconds }
   }
 
   /// Converts all segments to parameter curves.

@@ -49,43 +49,47 @@ struct VibrationTrace {
   ///   - threshold: The minimum level relative to the strongest, in decibels.
   init(of signal: AnalysisSignal, dictionary: AtomDictionary, threshold: Double) {
     let samples = signal.samples
-    let peak = samples.reduce(0) { max($0, abs($1)) }
-    guard samples.count >= 64, peak >= Self.minimumEventAmplitude else { return }
-    let burstDuration = Double(dictionary.maximumAtomSampleCount) / dictionary.sampleRate
-    let halfLength = Int(
-      ((burstDuration + Self.medianMarginSeconds) * dictionary.sampleRate).rounded())
-    let medianLength = 2 * halfLength + 1
+    let peakMagnitude = samples.reduce(0) { max($0, abs($1)) }
+    guard samples.count >= 64, peakMagnitude >= Self.minimumEventAmplitude else { return }
+    let burstDurationSeconds = Double(dictionary.maximumAtomSampleCount) / dictionary.sampleRate
+    let halfMedianSamples = Int(
+      ((burstDurationSeconds + Self.medianMarginSeconds) * dictionary.sampleRate).rounded())
+    let medianLength = 2 * halfMedianSamples + 1
 
-    var tone = SustainedTone(of: samples, medianLength: medianLength, dictionary: dictionary)
-    var bursts = Self.bursts(in: samples, tone: tone, dictionary, threshold: threshold)
-    let remaining = PursuitResidual(samples, dictionary: dictionary, subtracting: bursts)
-    tone = SustainedTone(
-      of: remaining.unpaddedSamples, medianLength: medianLength, dictionary: dictionary)
+    var sustainedTone = SustainedTone(
+      of: samples, medianLength: medianLength, dictionary: dictionary)
+    var bursts = Self.bursts(in: samples, tone: sustainedTone, dictionary, threshold: threshold)
+    let coarseBurstResidual = PursuitResidual(samples, dictionary: dictionary, subtracting: bursts)
+    sustainedTone = SustainedTone(
+      of: coarseBurstResidual.unpaddedSamples, medianLength: medianLength, dictionary: dictionary)
 
-    bursts = Self.bursts(in: samples, tone: tone, dictionary, threshold: threshold)
-    tone.duck(during: bursts, dictionary)
+    bursts = Self.bursts(in: samples, tone: sustainedTone, dictionary, threshold: threshold)
+    sustainedTone.duck(during: bursts, dictionary)
     let interpretation = Self.interpretation(
-      of: samples, tone: tone, bursts: bursts, dictionary, medianLength: medianLength)
+      of: samples, tone: sustainedTone, bursts: bursts, dictionary, medianLength: medianLength)
     bursts = interpretation.bursts
-    let withoutBursts = PursuitResidual(samples, dictionary: dictionary, subtracting: bursts)
-    tone = SustainedTone(
-      of: withoutBursts.unpaddedSamples, medianLength: medianLength, dictionary: dictionary)
-    tone.silenceSamples(where: interpretation.isBurstTrainSample)
-    tone.duck(during: bursts, dictionary)
+    let burstResidual = PursuitResidual(samples, dictionary: dictionary, subtracting: bursts)
+    sustainedTone = SustainedTone(
+      of: burstResidual.unpaddedSamples, medianLength: medianLength, dictionary: dictionary)
+    sustainedTone.silenceSamples(where: interpretation.isBurstTrainSample)
+    sustainedTone.duck(during: bursts, dictionary)
 
-    let withoutTone = zip(samples, tone.samples).map { $0 - $1 }
-    let residual = PursuitResidual(withoutTone, dictionary: dictionary, subtracting: bursts)
-      .unpaddedSamples
+    let samplesWithoutTone = zip(samples, sustainedTone.samples).map { $0 - $1 }
+    let unexplainedSamples = PursuitResidual(
+      samplesWithoutTone, dictionary: dictionary, subtracting: bursts
+    )
+    .unpaddedSamples
     unexplainedPowerFraction = Double(
-      SampleMath.energy(of: residual, in: residual.indices)
+      SampleMath.energy(of: unexplainedSamples, in: unexplainedSamples.indices)
         / SampleMath.energy(of: samples, in: samples.indices))
     self.bursts = bursts
-    toneSamples = tone.samples
-    toneLevels = tone.toneAmplitudes
+    toneSamples = sustainedTone.samples
+    toneLevels = sustainedTone.toneAmplitudes
     transients = Self.transients(bursts, dictionary, leadLength: signal.leadSampleCount)
-    tone.frequencyTrack.refine(with: tone.demodulatedTone)
+    sustainedTone.frequencyTrack.refine(with: sustainedTone.demodulatedTone)
     continuousEvents = Self.continuousEvents(
-      levels: tone.toneAmplitudes, hertz: tone.frequencyTrack.hertzBySample, dictionary: dictionary,
+      levels: sustainedTone.toneAmplitudes, hertz: sustainedTone.frequencyTrack.hertzBySample,
+      dictionary: dictionary,
       leadLength: signal.leadSampleCount, range: max(Self.minimumContinuousLevelDecibels, threshold)
     )
   }
@@ -97,20 +101,21 @@ struct VibrationTrace {
   private static func bursts(
     in samples: [Float], tone: SustainedTone, _ dictionary: AtomDictionary, threshold: Double
   ) -> [FoundBurst] {
-    let withoutTone = zip(samples, tone.samples).map { $0 - $1 }
-    let peak = withoutTone.reduce(0) { max($0, abs($1)) }
+    let samplesWithoutTone = zip(samples, tone.samples).map { $0 - $1 }
+    let peakMagnitude = samplesWithoutTone.reduce(0) { max($0, abs($1)) }
     let minimumBurstLevel = max(
-      minimumEventAmplitude, peak * Float(Decibels.amplitudeFactor(threshold)))
-    let search = BurstSearch(
+      minimumEventAmplitude, peakMagnitude * Float(Decibels.amplitudeFactor(threshold)))
+    let burstSearch = BurstSearch(
       dictionary: dictionary, toneLevels: tone.toneAmplitudes,
       minimumBurstAmplitude: minimumBurstLevel, duckedToneSamples: tone.samples)
-    let bursts = search.bursts(in: withoutTone)
+    let bursts = burstSearch.bursts(in: samplesWithoutTone)
     var duckedTone = tone
     duckedTone.duck(during: bursts, dictionary)
-    let withoutDuckedTone = zip(samples, duckedTone.samples).map { $0 - $1 }
-    let residual = PursuitResidual(withoutDuckedTone, dictionary: dictionary, subtracting: bursts)
+    let samplesWithoutDuckedTone = zip(samples, duckedTone.samples).map { $0 - $1 }
+    let burstResidual = PursuitResidual(
+      samplesWithoutDuckedTone, dictionary: dictionary, subtracting: bursts)
     let stepTest = ToneStepTest(
-      dictionary: dictionary, samples: samples, residualSamples: residual.unpaddedSamples,
+      dictionary: dictionary, samples: samples, residualSamples: burstResidual.unpaddedSamples,
       toneLevels: tone.toneAmplitudes, toneHertz: tone.frequencyTrack.hertzBySample)
     return bursts.filter { !stepTest.isStep($0) }
   }
@@ -120,16 +125,16 @@ struct VibrationTrace {
     of samples: [Float], tone: SustainedTone, bursts: [FoundBurst], _ dictionary: AtomDictionary,
     medianLength: Int
   ) -> BurstTrainSearch.Interpretation {
-    let withoutBursts = PursuitResidual(samples, dictionary: dictionary, subtracting: bursts)
+    let samplesWithoutBursts = PursuitResidual(samples, dictionary: dictionary, subtracting: bursts)
       .unpaddedSamples
-    let search = BurstTrainSearch(
+    let trainSearch = BurstTrainSearch(
       dictionary: dictionary, minimumBurstAmplitude: minimumEventAmplitude)
-    return search.interpretation(of: samples, tone: tone, bursts: bursts) { range in
+    return trainSearch.interpretation(of: samples, tone: tone, bursts: bursts) { range in
       let margin = 2 * medianLength
       let start = max(0, range.lowerBound - margin)
       let end = min(samples.count, range.upperBound + margin)
       let slow = SustainedTone(
-        of: Array(withoutBursts[start..<end]), medianLength: 2 * medianLength,
+        of: Array(samplesWithoutBursts[start..<end]), medianLength: 2 * medianLength,
         dictionary: dictionary, timeScale: 2)
       return Array(slow.samples.dropFirst(range.lowerBound - start).prefix(range.count))
     }
@@ -172,20 +177,23 @@ struct VibrationTrace {
   private static func continuousEvents(
     levels: [Float], hertz: [Double], dictionary: AtomDictionary, leadLength: Int, range: Double
   ) -> [TracedContinuousEvent] {
-    let rate = dictionary.sampleRate
+    let sampleRate = dictionary.sampleRate
     let minimumLevel = max(
       2 * minimumEventAmplitude, (levels.max() ?? 0) * Float(Decibels.amplitudeFactor(range)))
-    let segments = SampleMath.segments(levels.count, closing: Int(maximumGapSeconds * rate)) {
+    let audibleSegments = SampleMath.segments(
+      levels.count, closing: Int(maximumGapSeconds * sampleRate)
+    ) {
       levels[$0] > minimumLevel
     }
     var events: [TracedContinuousEvent] = []
-    for segment in segments where Double(segment.count) >= minimumContinuousSeconds * rate {
+    for segment in audibleSegments
+    where Double(segment.count) >= minimumContinuousSeconds * sampleRate {
       guard
         let span = perceptibleSpan(
-          of: segment, levels: levels, minimumLevel: minimumLevel, rate: rate),
-        Double(span.count) >= minimumContinuousSeconds * rate
+          of: segment, levels: levels, minimumLevel: minimumLevel, rate: sampleRate),
+        Double(span.count) >= minimumContinuousSeconds * sampleRate
       else { continue }
-      let frequencies = smoothedHertz(hertz[span], rate: rate)
+      let frequencies = smoothedHertz(hertz[span], rate: sampleRate)
       let intensities = frequencies.indices.map { index in
         dictionary.intensity(
           ofAmplitude: Double(levels[span.lowerBound + index]),
@@ -193,7 +201,8 @@ struct VibrationTrace {
       }
       events.append(
         TracedContinuousEvent(
-          startSeconds: Double(span.lowerBound - leadLength) / rate, stepSeconds: 1 / rate,
+          startSeconds: Double(span.lowerBound - leadLength) / sampleRate,
+          stepSeconds: 1 / sampleRate,
           intensities: intensities,
           sharpnesses: frequencies.map { dictionary.sharpness(atHertz: Double($0)) }))
     }
@@ -210,22 +219,23 @@ struct VibrationTrace {
     let endLevel = levels[segment.suffix(edgeSamples)].max() ?? 0
     let startThreshold = startLevel > 2.5 * minimumLevel ? startLevel / 2 : -1
     let endThreshold = endLevel > 2.5 * minimumLevel ? endLevel / 2 : -1
-    guard let first = segment.first(where: { levels[$0] > startThreshold }),
-      let last = segment.last(where: { levels[$0] > endThreshold }), first <= last
+    guard let firstAudibleIndex = segment.first(where: { levels[$0] > startThreshold }),
+      let lastAudibleIndex = segment.last(where: { levels[$0] > endThreshold }),
+      firstAudibleIndex <= lastAudibleIndex
     else { return nil }
-    return first...last
+    return firstAudibleIndex...lastAudibleIndex
   }
 
   /// Smooths the frequencies of an event by a median, and makes both ends constant, because the
   /// signal beyond the ends biases the track near them.
   private static func smoothedHertz(_ hertz: ArraySlice<Double>, rate: Double) -> [Float] {
-    var frequencies = hertz.map { Float($0) }
-    let edgeSamples = min(frequencies.count / 3, Int(0.012 * rate))
-    let lastIndex = frequencies.count - 1
+    var extendedHertz = hertz.map { Float($0) }
+    let edgeSamples = min(extendedHertz.count / 3, Int(0.012 * rate))
+    let lastIndex = extendedHertz.count - 1
     for index in 0..<edgeSamples {
-      frequencies[index] = frequencies[edgeSamples]
-      frequencies[lastIndex - index] = frequencies[lastIndex - edgeSamples]
+      extendedHertz[index] = extendedHertz[edgeSamples]
+      extendedHertz[lastIndex - index] = extendedHertz[lastIndex - edgeSamples]
     }
-    return SampleMath.movingMedian(of: frequencies, over: Int(0.02 * rate) | 1)
+    return SampleMath.movingMedian(of: extendedHertz, over: Int(0.02 * rate) | 1)
   }
 }

@@ -75,36 +75,36 @@ struct WidebandTrace {
     of sound: [Float], rate: Double, dictionary: AtomDictionary, style: TracingOptions.FollowedPart,
     threshold: Double
   ) {
-    let padding = [Float](repeating: 0, count: Int(Self.leadSeconds * rate))
+    let leadPadding = [Float](repeating: 0, count: Int(Self.leadSeconds * rate))
     // DC offset and rumble below all octaves are not felt.
     let highPass = Biquad<Float>(.highPass, hertz: 20, rate: rate)
-    let samples = padding + highPass.filtered(sound) + padding
-    let octaves = Self.octaves(of: samples, rate: rate)
-    guard let count = octaves.levelsByOctave.first?.count, count > 64 else { return }
-    let weights = style.weights
+    let filteredSamples = leadPadding + highPass.filtered(sound) + leadPadding
+    let octaves = Self.octaves(of: filteredSamples, rate: rate)
+    guard let levelCount = octaves.levelsByOctave.first?.count, levelCount > 64 else { return }
+    let partWeights = style.weights
     let totalLevels = Self.totalLevel(
-      of: octaves.levelsByOctave, weights: weights.continuousByOctave)
-    let maximum = totalLevels.max() ?? 0
-    guard maximum >= VibrationTrace.minimumEventAmplitude else { return }
+      of: octaves.levelsByOctave, weights: partWeights.continuousByOctave)
+    let maximumLevel = totalLevels.max() ?? 0
+    guard maximumLevel >= VibrationTrace.minimumEventAmplitude else { return }
     // Silence does not count: a bang in a long silence is as loud as the bang alone.
-    let audible = totalLevels.filter { $0 > 0.01 * maximum }
-    let reference = LevelReference(
-      fullIntensityLevel: Statistics.quantile(of: audible, Self.fullIntensityQuantile),
+    let audibleLevels = totalLevels.filter { $0 > 0.01 * maximumLevel }
+    let levelReference = LevelReference(
+      fullIntensityLevel: Statistics.quantile(of: audibleLevels, Self.fullIntensityQuantile),
       thresholdDecibels: threshold)
     let openedLevels = SampleMath.morphologicalOpening(of: totalLevels, over: 25)
-    let continuousLevel = SampleMath.movingMean(of: openedLevels, over: 15)
-    let baseLevel = continuousLevel.map { $0 * weights.continuousGain }
-    for onset in Self.onsets(in: octaves.levelsByOctave, weights: weights.onsetsByOctave) {
+    let continuousLevels = SampleMath.movingMean(of: openedLevels, over: 15)
+    let baseLevels = continuousLevels.map { $0 * partWeights.continuousGain }
+    for onset in Self.onsets(in: octaves.levelsByOctave, weights: partWeights.onsetsByOctave) {
       guard
         var transient = Self.transient(
-          at: onset, octaves, total: totalLevels, baseLevel: baseLevel, reference, dictionary)
+          at: onset, octaves, total: totalLevels, baseLevel: baseLevels, levelReference, dictionary)
       else { continue }
-      let time = Self.refinedOnset(onset, in: samples, rate: rate)
+      let time = Self.refinedOnset(onset, in: filteredSamples, rate: rate)
       transient.timeSeconds = max(0, time - Self.leadSeconds)
       transients.append(transient)
     }
     continuousEvents = Self.continuousEvents(
-      octaves, level: continuousLevel, weights: weights, reference, dictionary)
+      octaves, level: continuousLevels, weights: partWeights, levelReference, dictionary)
   }
 
   // MARK: - Transients
@@ -114,60 +114,61 @@ struct WidebandTrace {
     at onset: Int, _ octaves: Octaves, total: [Float], baseLevel: [Float],
     _ reference: LevelReference, _ dictionary: AtomDictionary
   ) -> TracedTransient? {
-    let count = total.count
-    let range = max(0, onset - 15)..<min(count, onset + 30)
-    let peak = range.max { total[$0] < total[$1] } ?? onset
-    let level = total[peak]
+    let levelCount = total.count
+    let peakRange = max(0, onset - 15)..<min(levelCount, onset + 30)
+    let peakIndex = peakRange.max { total[$0] < total[$1] } ?? onset
+    let peakLevel = total[peakIndex]
     let levelBefore = total[max(0, onset - 30)..<max(1, onset - 10)].max() ?? 0
-    let minimum = reference.amplitudeFactor(decibels: minimumTransientLevelDecibels)
-    guard level >= minimum * reference.fullIntensityLevel,
-      level >= minimumTransientRiseRatio * levelBefore
+    let minimumRelativeLevel = reference.amplitudeFactor(decibels: minimumTransientLevelDecibels)
+    guard peakLevel >= minimumRelativeLevel * reference.fullIntensityLevel,
+      peakLevel >= minimumTransientRiseRatio * levelBefore
     else { return nil }
-    let rises = octaves.levelsByOctave.map { octave -> Double in
-      let after = onset..<min(count, onset + 20)
+    let powerRisesByOctave = octaves.levelsByOctave.map { octave -> Double in
+      let after = onset..<min(levelCount, onset + 20)
       let before = max(0, onset - 25)..<max(1, onset - 5)
       let expected =
         SampleMath.energy(of: octave, in: before) / Float(before.count) * Float(after.count)
       return Double(max(0, SampleMath.energy(of: octave, in: after) - expected))
     }
     // The continuous event continues below the transient.
-    let sustainedLevel = baseLevel[peak]
-    let amplitude = Double(
+    let sustainedLevel = baseLevel[peakIndex]
+    let relativeAmplitude = Double(
       min(
         1,
-        max(0, level * level - sustainedLevel * sustainedLevel).squareRoot()
+        max(0, peakLevel * peakLevel - sustainedLevel * sustainedLevel).squareRoot()
           / reference.fullIntensityLevel))
-    guard Float(amplitude) >= minimum else { return nil }
-    let sharpness = sharpness(of: rises, centers: octaves.centerHertz)
+    guard Float(relativeAmplitude) >= minimumRelativeLevel else { return nil }
+    let transientSharpness = sharpness(of: powerRisesByOctave, centers: octaves.centerHertz)
     return TracedTransient(
       timeSeconds: 0,
-      intensity: dictionary.intensity(ofRelativeAmplitude: amplitude, sharpness: sharpness),
-      sharpness: sharpness)
+      intensity: dictionary.intensity(
+        ofRelativeAmplitude: relativeAmplitude, sharpness: transientSharpness),
+      sharpness: transientSharpness)
   }
 
   /// Returns the sample positions at which the level of one or more octave bands exceeds its
   /// maximum 8 to 33 ms earlier.
   private static func onsets(in octaves: [[Float]], weights: [Float]) -> [Int] {
-    let count = octaves[0].count
-    let unweighted = totalLevel(of: octaves, weights: octaves.map { _ in 1 })
+    let levelCount = octaves[0].count
+    let unweightedLevels = totalLevel(of: octaves, weights: octaves.map { _ in 1 })
     let levelFloor =
       Float(Decibels.amplitudeFactor(onsetGateDecibels))
-      * Statistics.quantile(of: unweighted, fullIntensityQuantile)
-    var novelty = [Float](repeating: 0, count: count)
+      * Statistics.quantile(of: unweightedLevels, fullIntensityQuantile)
+    var noveltyCurve = [Float](repeating: 0, count: levelCount)
     let weightSum = max(weights.prefix(octaves.count).reduce(0, +), 1e-9)
-    let scale = Float(Double(octaves.count).squareRoot()) / weightSum
+    let noveltyScale = Float(Double(octaves.count).squareRoot()) / weightSum
     for (octave, weight) in zip(octaves, weights) {
       let decibels = octave.map { Float(20 * log10(Double($0 + levelFloor) + 1e-12)) }
       let past = SlidingExtremum.maximum(of: decibels, radius: 12)
-      for index in 20..<count {
-        novelty[index] += weight * scale * max(0, decibels[index] - past[index - 20])
+      for index in 20..<levelCount {
+        noveltyCurve[index] += weight * noveltyScale * max(0, decibels[index] - past[index - 20])
       }
     }
-    novelty = SampleMath.movingMean(of: novelty, over: 5)
+    noveltyCurve = SampleMath.movingMean(of: noveltyCurve, over: 5)
     let medianNovelty = SampleMath.movingMedian(
-      of: stride(from: 0, to: count, by: 4).map { novelty[$0] }, over: 101)
-    return SampleMath.peaks(of: novelty, minimumDistance: 40) {
-      novelty[$0] > minimumOnsetRiseDecibels + 1.5 * medianNovelty[$0 / 4]
+      of: stride(from: 0, to: levelCount, by: 4).map { noveltyCurve[$0] }, over: 101)
+    return SampleMath.peaks(of: noveltyCurve, minimumDistance: 40) {
+      noveltyCurve[$0] > minimumOnsetRiseDecibels + 1.5 * medianNovelty[$0 / 4]
     }
   }
 
@@ -188,18 +189,18 @@ struct WidebandTrace {
     let energyFloor =
       1e-3 * cumulativeEnergies[cumulativeEnergies.count - 1] / Double(endSample - firstSample)
       * Double(windowSamples) + 1e-18
-    var best = (ratio: 0.0, position: windowSamples)
+    var bestOnset = (ratio: 0.0, position: windowSamples)
     for position in windowSamples..<(endSample - firstSample - windowSamples) {
       let after =
         cumulativeEnergies[position + windowSamples] - cumulativeEnergies[position] + energyFloor
       let before =
         cumulativeEnergies[position] - cumulativeEnergies[position - windowSamples] + energyFloor
       let ratio = after / before
-      if ratio > best.ratio {
-        best = (ratio, position)
+      if ratio > bestOnset.ratio {
+        bestOnset = (ratio, position)
       }
     }
-    return Double(firstSample + best.position) / rate
+    return Double(firstSample + bestOnset.position) / rate
   }
 
   // MARK: - Continuous events
@@ -208,22 +209,23 @@ struct WidebandTrace {
     _ octaves: Octaves, level: [Float], weights: TracingOptions.FollowedPart.Weights,
     _ reference: LevelReference, _ dictionary: AtomDictionary
   ) -> [TracedContinuousEvent] {
-    let powers = zip(octaves.levelsByOctave, weights.continuousByOctave).map { octave, weight in
+    let octavePowers = zip(octaves.levelsByOctave, weights.continuousByOctave).map {
+      octave, weight in
       SampleMath.movingMean(of: octave.map { $0 * $0 * weight * weight }, over: 30)
     }
-    let gain = weights.continuousGain
+    let continuousGain = weights.continuousGain
     let minimumLevel =
       reference.amplitudeFactor(decibels: minimumContinuousLevelDecibels)
       * reference.fullIntensityLevel
-    let segments = SampleMath.segments(level.count, closing: minimumContinuousLevelCount) {
-      level[$0] * gain > minimumLevel
+    let audibleSegments = SampleMath.segments(level.count, closing: minimumContinuousLevelCount) {
+      level[$0] * continuousGain > minimumLevel
     }
-    return segments.filter { $0.count >= minimumContinuousLevelCount }.map { segment in
+    return audibleSegments.filter { $0.count >= minimumContinuousLevelCount }.map { segment in
       let sharpnesses = segment.map { index in
-        sharpness(of: powers.map { Double($0[index]) }, centers: octaves.centerHertz)
+        sharpness(of: octavePowers.map { Double($0[index]) }, centers: octaves.centerHertz)
       }
       let intensities = zip(segment, sharpnesses).map { index, sharpness in
-        let amplitude = Double(min(1, level[index] / reference.fullIntensityLevel) * gain)
+        let amplitude = Double(min(1, level[index] / reference.fullIntensityLevel) * continuousGain)
         return dictionary.intensity(ofRelativeAmplitude: amplitude, sharpness: sharpness)
       }
       return TracedContinuousEvent(
@@ -237,46 +239,48 @@ struct WidebandTrace {
   private static func sharpness(of powers: [Double], centers: [Double]) -> Double {
     let powerSum = powers.reduce(0, +)
     guard powerSum > 1e-18 else { return 0 }
-    let centroid = zip(powers, centers).reduce(0) { $0 + $1.0 * log($1.1) } / powerSum
-    let scale = log(centroidHertzRange.high / centroidHertzRange.low)
-    return min(1, max(0, (centroid - log(centroidHertzRange.low)) / scale))
+    let logCentroidHertz = zip(powers, centers).reduce(0) { $0 + $1.0 * log($1.1) } / powerSum
+    let logRangeWidth = log(centroidHertzRange.high / centroidHertzRange.low)
+    return min(1, max(0, (logCentroidHertz - log(centroidHertzRange.low)) / logRangeWidth))
   }
 
   // MARK: - Octaves
 
   /// Returns the total level over time: the square root of the weighted sum of the octave powers.
   private static func totalLevel(of octaves: [[Float]], weights: [Float]) -> [Float] {
-    var total = [Float](repeating: 0, count: octaves[0].count)
+    var summedPowers = [Float](repeating: 0, count: octaves[0].count)
     for (octave, weight) in zip(octaves, weights) {
-      for index in total.indices {
-        total[index] += octave[index] * octave[index] * weight * weight
+      for index in summedPowers.indices {
+        summedPowers[index] += octave[index] * octave[index] * weight * weight
       }
     }
-    return total.map { $0.squareRoot() }
+    return summedPowers.map { $0.squareRoot() }
   }
 
   /// Measures the levels of all octave bands below 0.45 times the sample rate.
   private static func octaves(of samples: [Float], rate: Double) -> Octaves {
-    let corners = octaveCornerHertz.filter { $0 < 0.45 * rate }
-    let count = Int(Double(samples.count) / rate * levelsPerSecond) + 1
-    var levels: [[Float]] = []
-    var centers: [Double] = []
-    var signal = samples
-    var signalRate = rate
+    let usedCornerHertz = octaveCornerHertz.filter { $0 < 0.45 * rate }
+    let levelCount = Int(Double(samples.count) / rate * levelsPerSecond) + 1
+    var levelsByOctave: [[Float]] = []
+    var centerHertz: [Double] = []
+    var decimatedSignal = samples
+    var decimatedRate = rate
     // The octaves are filtered from the highest down, at decreasing sample rates.
-    for (bottom, top) in zip(corners, corners.dropFirst()).reversed() {
-      if signalRate > 14 * top {
+    for (bottom, top) in zip(usedCornerHertz, usedCornerHertz.dropFirst()).reversed() {
+      if decimatedRate > 14 * top {
         let decimated = TactileBandSignal(
-          of: signal, decimatedRate: signalRate, minimumRate: 6 * top)
-        signal = decimated.samples
-        signalRate = decimated.decimatedRate
+          of: decimatedSignal, decimatedRate: decimatedRate, minimumRate: 6 * top)
+        decimatedSignal = decimated.samples
+        decimatedRate = decimated.decimatedRate
       }
-      let highPassed = Biquad<Float>(.highPass, hertz: bottom, rate: signalRate).filtered(signal)
-      let band = Biquad<Float>(.lowPass, hertz: top, rate: signalRate).filtered(highPassed)
-      levels.append(Self.octaveLevels(of: band, rate: signalRate, bottom: bottom, count: count))
-      centers.append((bottom * top).squareRoot())
+      let highPassed = Biquad<Float>(.highPass, hertz: bottom, rate: decimatedRate).filtered(
+        decimatedSignal)
+      let band = Biquad<Float>(.lowPass, hertz: top, rate: decimatedRate).filtered(highPassed)
+      levelsByOctave.append(
+        Self.octaveLevels(of: band, rate: decimatedRate, bottom: bottom, count: levelCount))
+      centerHertz.append((bottom * top).squareRoot())
     }
-    return Octaves(levelsByOctave: levels.reversed(), centerHertz: centers.reversed())
+    return Octaves(levelsByOctave: levelsByOctave.reversed(), centerHertz: centerHertz.reversed())
   }
 
   /// Returns the level of an octave band over time, in a Hann window of at least half of the
@@ -284,17 +288,18 @@ struct WidebandTrace {
   private static func octaveLevels(
     of band: [Float], rate: Double, bottom: Double, count: Int
   ) -> [Float] {
-    let width = max(3, Int(max(0.006, 0.5 / bottom) * rate) | 1)
-    let window = (0..<width).map {
-      Float(1 - cos(2 * .pi * (Double($0) + 1) / Double(width + 1)))
+    let windowSampleCount = max(3, Int(max(0.006, 0.5 / bottom) * rate) | 1)
+    let windowWeights = (0..<windowSampleCount).map {
+      Float(1 - cos(2 * .pi * (Double($0) + 1) / Double(windowSampleCount + 1)))
     }
-    let windowSum = window.reduce(0, +)
-    let padding = [Float](repeating: 0, count: width)
-    let powers = padding + band.map { $0 * $0 } + padding
+    let windowWeightSum = windowWeights.reduce(0, +)
+    let edgePadding = [Float](repeating: 0, count: windowSampleCount)
+    let paddedPowers = edgePadding + band.map { $0 * $0 } + edgePadding
     return (0..<count).map { index in
-      let center = min(Int(Double(index) / levelsPerSecond * rate), band.count) + width
-      let product = Vector.dot(powers.span, from: center - width / 2 - 1, window.span)
-      return max(0, product / windowSum).squareRoot()
+      let center = min(Int(Double(index) / levelsPerSecond * rate), band.count) + windowSampleCount
+      let product = Vector.dot(
+        paddedPowers.span, from: center - windowSampleCount / 2 - 1, windowWeights.span)
+      return max(0, product / windowWeightSum).squareRoot()
     }
   }
 }
