@@ -255,9 +255,8 @@ struct RecordingAlignment {
       let index = sums.indices.max { sums[$0] < sums[$1] } ?? 0
       if step == 0 {
         let count = blockCenterSeconds.count < 8 ? 3 : 1
-        coarsePeaks.lagIndicesAtOriginalTempo = Self.peaks(in: [sums], count: count, spacing: 3)
-          .map(
-            \.columnIndex)
+        let originalTempoPeaks = Self.peaks(in: [sums], count: count, spacing: 3)
+        coarsePeaks.lagIndicesAtOriginalTempo = originalTempoPeaks.map(\.columnIndex)
       }
       if sums[index] > maximumPowerSum * 1.01 {
         maximumPowerSum = sums[index]
