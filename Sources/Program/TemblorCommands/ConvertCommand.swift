@@ -435,7 +435,7 @@ struct ConvertOutputs {
   private static func format(
     ofOutputName output: String?, _ formats: FormatRegistry, _ defaultFormat: HapticFormat?
   ) throws(UsageError) -> HapticFormat {
-    guard let outputPath, outputPath != OutputPaths.standardOutput else {
+    guard let outputPath = output, outputPath != OutputPaths.standardOutput else {
       if let defaultFormat { return defaultFormat }
       throw UsageError("'--format' is required unless '--output' names a file")
     }

@@ -4,6 +4,7 @@ import HapticOutputs
 import HapticPlayback
 import HapticRender
 import SoundFile
+import SystemSupport
 import Synchronization
 import Testing
 
@@ -154,7 +155,8 @@ final class ScratchFile {
     let full = unsafe open("/dev/full", O_RDWR | O_CLOEXEC)
     var own = stat()
     _ = unsafe fstat(descriptor, &own)
-    for number in Int32(3)..<1_024 {
+    let names = (try? FileSystem.visibleNames(in: "/proc/self/fd")) ?? []
+    for number in names.compactMap({ Int32($0) }) {
       var other = stat()
       guard unsafe fstat(number, &other) == 0, other.st_dev == own.st_dev,
         other.st_ino == own.st_ino
