@@ -33,9 +33,9 @@ struct EventVariants {
       originalValue
       + frequencyParameterStep(
         of: waveform.indexedEvent, value: originalValue, ratio: ratio, profile: renderer.profile)
+    let validRange = frequencyParameterID.range
     guard
-      (Double(frequencyParameterID.range.lowerBound)...Double(frequencyParameterID.range.upperBound))
-        .contains(changedValue),
+      (Double(validRange.lowerBound)...Double(validRange.upperBound)).contains(changedValue),
       let retunedWaveform = rerenderedWaveform(
         waveform, with: renderer,
         changedBy: { $0.parameters[frequencyParameterID] = Float(changedValue) })

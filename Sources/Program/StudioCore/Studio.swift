@@ -195,7 +195,8 @@ final class Studio {
       throw InputError(
         Finding(
           Self.renderingTooLongRule, location: FileLocation(name: documents[index].fileName),
-          "the rendering has \(outputFrameCount) samples; the maximum is \(Self.maximumSampleCount)",
+          "the rendering has \(outputFrameCount) samples; "
+            + "the maximum is \(Self.maximumSampleCount)",
           suggestion: "use a lower sample rate or a shorter pattern"))
     }
     let fadeFrameCount = min(

@@ -399,7 +399,8 @@ extension Finding {
     let warningCount = findings.count { $0.severity == .warning }
     let suppressedCount = findings.count { $0.suppressionReason != nil }
     return
-      "\(count.countText(noun)): \(errorCount.countText("error")), \(warningCount.countText("warning"))"
+      "\(count.countText(noun)): \(errorCount.countText("error")), "
+      + warningCount.countText("warning")
       + (suppressedCount > 0 ? ", \(suppressedCount) allowed" : "")
   }
 }

@@ -277,10 +277,11 @@ private struct ConversionBatch {
       }
     }
     if options.isStrict, !plannedConversion.losses.isEmpty {
-      let count =
-        "\(plannedConversion.losses.count) \(plannedConversion.losses.count == 1 ? "loss" : "losses")"
+      let lossCount = plannedConversion.losses.count
+      let lossCountText = "\(lossCount) \(lossCount == 1 ? "loss" : "losses")"
       work.recordFailure(
-        "\(input.name): not converted because of '--strict': \(count)".printable, .invalidInput)
+        "\(input.name): not converted because of '--strict': \(lossCountText)".printable,
+        .invalidInput)
     } else if isStream {
       guard conversionResult.files.count == 1 else {
         throw FileError(
@@ -450,8 +451,8 @@ struct ConvertOutputs {
     }
     guard writableFormats.count == 1 else {
       throw UsageError(
-        "the extension of \(outputPath.inQuotes) is ambiguous: \(writableFormats.map(\.id).joinedWithOr); "
-          + "choose a format with '--format'")
+        "the extension of \(outputPath.inQuotes) is ambiguous: "
+          + "\(writableFormats.map(\.id).joinedWithOr); choose a format with '--format'")
     }
     return preferredFormat
   }

@@ -227,7 +227,8 @@ struct PatternSummary {
       "  length     \(NumberFormatting.secondsText(renderPlan.durationSeconds))\(soundEndText)",
       "  contents   \(itemCountsText.isEmpty ? "no events" : itemCountsText)",
       "  profile    \(profile.name): \(hapticBandText)",
-      "  level      \(levelText.peakText), RMS \(rmsDecibels.text(places: 1)) dBFS, \(limitingText)",
+      "  level      \(levelText.peakText), RMS \(rmsDecibels.text(places: 1)) dBFS, "
+        + limitingText,
       "  polyphony  \(maximumVoiceCount.countText("voice")) at most",
     ]
     if let notesText = pattern.composition.notes {
@@ -344,8 +345,8 @@ struct SoundSummary {
     if invalidSampleCount > 0 {
       problems.append(
         """
-        \(invalidSampleCount == totalSampleCount ? "all" : "\(invalidSampleCount) of") \(totalSampleCount) samples are NaN or infinite; they are \
-        treated as silence
+        \(invalidSampleCount == totalSampleCount ? "all" : "\(invalidSampleCount) of") \
+        \(totalSampleCount) samples are NaN or infinite; they are treated as silence
         """
       )
     }

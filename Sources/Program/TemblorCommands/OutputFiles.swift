@@ -362,7 +362,8 @@ struct PageOutput {
       path,
       scriptStatus == commandNotFoundStatus
         ? "\(state), but not opened: xdg-open (package xdg-utils) not found; open it in a browser"
-        : "\(state), but not opened: xdg-open failed with status \(scriptStatus); open it in a browser"
+        : "\(state), but not opened: xdg-open failed with status \(scriptStatus); "
+          + "open it in a browser"
     )
   }
 }

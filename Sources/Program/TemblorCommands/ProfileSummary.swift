@@ -317,8 +317,8 @@ struct ProfileSummary {
       }
     return
       """
-      limited to \(excursionRatio.text(places: 2)) × the excursion of a full-scale sine at resonance \
-      (\(originText))
+      limited to \(excursionRatio.text(places: 2)) × the excursion of a full-scale sine at \
+      resonance (\(originText))
       """
   }
 

@@ -380,7 +380,8 @@ enum ProfilesNewCommand {
     }
     return adviceText
       + "To check the profile, run: temblor profiles check \(profileArgument.printable)\n"
-      + "To play with the profile, run: temblor play heartbeat --profile \(profileArgument.printable)\n"
+      + "To play with the profile, run: temblor play heartbeat --profile "
+      + "\(profileArgument.printable)\n"
   }
 }
 

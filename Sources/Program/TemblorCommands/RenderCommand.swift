@@ -358,8 +358,9 @@ struct LevelText {
       ofAmplitude: Float(Renderer.ceilingMagnitude)
     ).text(
       places: 0)
+    let limitedSeconds = Double(limitedFrameCount) / rate
     limitingText =
-      "limited to \(ceilingDecibelsText) dBFS for \(NumberFormatting.secondsText(Double(limitedFrameCount) / rate))"
+      "limited to \(ceilingDecibelsText) dBFS for \(NumberFormatting.secondsText(limitedSeconds))"
   }
 
   var fullText: String { ([peakText] + [limitingText].compactMap(\.self)).joined(separator: ", ") }

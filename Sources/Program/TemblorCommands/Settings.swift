@@ -155,8 +155,8 @@ struct SettingsError: Error, CustomStringConvertible {
       inputError.otherErrorCount > 0 ? " (and \(inputError.otherErrorCount) more)" : ""
     return
       """
-      \(inputError)\(otherErrorsText); correct the file, remove it with 'temblor setup --forget', or use \
-      '--no-config'
+      \(inputError)\(otherErrorsText); correct the file, remove it with 'temblor setup --forget', \
+      or use '--no-config'
       """
   }
 }

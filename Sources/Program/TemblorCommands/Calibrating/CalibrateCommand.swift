@@ -151,8 +151,8 @@ enum CalibrateCommand {
       throw CalibrationError(
         .unsuitableRecording,
         """
-        the movement starts \(milliseconds) ms \(latencySeconds < 0 ? "before" : "after") the signal; \
-        check '--sensor-channel' and '--reference-channel'
+        the movement starts \(milliseconds) ms \(latencySeconds < 0 ? "before" : "after") \
+        the signal; check '--sensor-channel' and '--reference-channel'
         """)
     }
     return latencySeconds

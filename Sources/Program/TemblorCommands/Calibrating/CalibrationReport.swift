@@ -201,14 +201,15 @@ struct CalibrationReport {
   }
 
   var responsePlot: ResponsePlot {
-    let residualDecibelsText = calibration.residualDecibels.text(places: 1)
+    let magnitudeText = abs(calibration.residualDecibels).text(places: 1)
+    let residualDecibelsText = (calibration.residualDecibels < 0 ? "−" : "") + magnitudeText
     return ResponsePlot(
       title: "\(profileChange.changedProfile.name): acceleration, measured and fitted",
       subtitle:
         """
         \(calibration.resonanceHertz.text(places: 2)) Hz, Q factor \
         \(calibration.qualityFactor.text(places: 2)), residual \
-        \(residualDecibelsText.hasPrefix("-") ? "−" + residualDecibelsText.dropFirst() : residualDecibelsText) dB
+        \(residualDecibelsText) dB
         """,
       responsePoints: calibration.responseCurve.points.map {
         ResponsePlot.Point(

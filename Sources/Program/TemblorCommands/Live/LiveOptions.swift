@@ -323,7 +323,8 @@ struct DeviceOptions: Sendable {
       guard bufferSize >= 2 * outputRequest.periodSize else {
         throw UsageError(
           """
-          '--buffer-size' must be at least two periods (\(2 * outputRequest.periodSize)), not '\(bufferSize)'
+          '--buffer-size' must be at least two periods (\(2 * outputRequest.periodSize)), \
+          not '\(bufferSize)'
           """
         )
       }

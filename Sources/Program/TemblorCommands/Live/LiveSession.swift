@@ -450,23 +450,26 @@ extension SinkEventAggregator.Report {
     switch event.cause {
     case .lateDelivery, .refusedPriority, nil:
       return
-        "\(underrunText): \(millisecondsText) ms of audio lost; the system scheduled the program late; "
+        "\(underrunText): \(millisecondsText) ms of audio lost; "
+        + "the system scheduled the program late; "
         + (lacksPriority
           ? "allow real-time priority, or use a larger '--buffer-size'"
           : "use a larger '--buffer-size'")
     case .stoppedProcess:
       return """
-        \(millisecondsText) ms of audio lost because the program was stopped or the system was asleep
+        \(millisecondsText) ms of audio lost because the program was stopped or the system was \
+        asleep
         """
     case .lateDevice:
       return
-        "\(underrunText): \(millisecondsText) ms of audio lost; the device or its sound server is late; "
+        "\(underrunText): \(millisecondsText) ms of audio lost; "
+        + "the device or its sound server is late; "
         + "give the server real-time priority, or use a larger '--buffer-size'"
     case .droppedBuffer:
       return
         """
-        \(underrunText): \(millisecondsText) ms of audio lost; the device dropped its buffer; check its \
-        connection and power
+        \(underrunText): \(millisecondsText) ms of audio lost; the device dropped its buffer; \
+        check its connection and power
         """
     }
   }

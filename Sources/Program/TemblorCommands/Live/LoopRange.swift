@@ -27,7 +27,8 @@ struct LoopRange: Equatable {
     endSeconds = parsedSeconds[1]
     if let endSeconds, endSeconds - parsedStartSeconds < PatternPlayer.minimumLoopDuration {
       throw UsageError(
-        "the loop range \(rangeText.inQuotes) is shorter than \(PatternPlayer.minimumLoopDuration) s"
+        "the loop range \(rangeText.inQuotes) is shorter than "
+          + "\(PatternPlayer.minimumLoopDuration) s"
       )
     }
   }

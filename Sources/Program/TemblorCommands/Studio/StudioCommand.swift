@@ -114,7 +114,8 @@ enum StudioCommand {
     let maximumPatternCount = StudioPage.maximumSlotCount
     guard inputs.count <= maximumPatternCount else {
       throw UsageError(
-        "'temblor studio' accepts at most \(maximumPatternCount) patterns, A and B, not \(inputs.count)"
+        "'temblor studio' accepts at most \(maximumPatternCount) patterns, A and B, "
+          + "not \(inputs.count)"
       )
     }
     let studioPage = try makePage(options)

@@ -349,8 +349,9 @@ enum StudyCommand {
     let strengthText = NumberFormatting.plainText(strength)
     throw UsageError(
       """
-      \(origin.printable) sets the strength to \(strengthText), which changes the levels of the study; \
-      use '--strength 1' to play the exact levels, or '--strength \(strengthText)' to scale them
+      \(origin.printable) sets the strength to \(strengthText), which changes the levels of the \
+      study; use '--strength 1' to play the exact levels, or '--strength \(strengthText)' to scale \
+      them
       """
     )
   }

@@ -307,8 +307,8 @@ struct StudyTable {
           """
           \(NumberFormatting.fixedText(targetDecibels, places: 1)) dBFS is too high; \
           \(stimulus.id.inQuotes) supports at most \
-          \(NumberFormatting.fixedText(measuredLevels.rmsDecibels, places: 1)) dBFS, because peaks are \
-          limited to -1 dBFS
+          \(NumberFormatting.fixedText(measuredLevels.rmsDecibels, places: 1)) dBFS, \
+          because peaks are limited to -1 dBFS
           """
         )
       ])
