@@ -245,10 +245,10 @@ private struct OnsetSearch {
     }
     // The residual also grows where a tone changes its frequency. There, an onset
     // requires twice the level.
-    let peakErrorBeforeIndex = maximum(
+    let precedingPeakError = maximum(
       of: predictionErrors, in: max(0, index - frameCount(seconds: 0.005))..<index)
     guard
-      isFromPause || peakPredictionError > 2 * peakErrorBeforeIndex
+      isFromPause || peakPredictionError > 2 * precedingPeakError
         || peakMagnitudeAfterIndex > 2 * peakMagnitudeBeforeIndex
     else { return nil }
     // The level is rising until it falls by a tenth.
@@ -268,7 +268,7 @@ private struct OnsetSearch {
       of: magnitudes, in: index..<index + frameCount(seconds: Self.maximumAttackSeconds))
     guard attackPeakMagnitude > 0.5 * onsetPeakMagnitude else { return nil }
     // In a tone that changes its frequency, the level gives a better time than the residual.
-    let isResidualRiseClear = peakPredictionError > 4 * peakErrorBeforeIndex
+    let isResidualRiseClear = peakPredictionError > 4 * precedingPeakError
     let riseFrame =
       (index..<magnitudes.count).first {
         magnitudes[$0] > Self.minimumLevelGrowthFactor * peakMagnitudeBeforeIndex

@@ -33,7 +33,7 @@ package struct CSVTable: Equatable, Sendable {
   /// Creates a table from UTF-8 text with or without a byte order mark.
   /// Lines end in LF or CR LF, and empty lines are skipped.
   package init(_ bytes: [UInt8]) throws(Problem) {
-    if let otherFileKind = Self.otherKind(of: bytes) {
+    if let otherFileKind = Self.detectedFileKind(of: bytes) {
       throw Problem(lineNumber: 1, reason: "the file contains \(otherFileKind), not a table")
     }
     var csvReader = CSVReader(bytes)
@@ -101,7 +101,7 @@ package struct CSVTable: Equatable, Sendable {
 
   /// Returns the name of the format of a file that is evidently not a CSV table, such as `JSON`, or
   /// nil.
-  private static func otherKind(of bytes: [UInt8]) -> String? {
+  private static func detectedFileKind(of bytes: [UInt8]) -> String? {
     let whitespaceBytes: [UInt8] = [0x20, 0x09, 0x0A, 0x0D]
     switch bytes.first(where: { !whitespaceBytes.contains($0) }) {
     case UInt8(ascii: "{"), UInt8(ascii: "["): return "JSON"

@@ -68,14 +68,14 @@ public struct SavedSettings: Equatable, Sendable {
       }, .value("strength", .number(0...1), "Overall gain, 0 to 1.") { $1(&$0.masterGain) },
     ]
   ) { object, choices, reader in
-    if let profileValue = object["profile"], let profileWord = profileValue.string,
-      !profileWord.isEmpty
+    if let profileValue = object["profile"], let profileNameOrPath = profileValue.string,
+      !profileNameOrPath.isEmpty
     {
-      if !ProfileFile.isPath(profileWord) {
-        _ = reader.resolveProfile(profileWord, at: profileValue)
-      } else if !profileWord.hasPrefix("/") {
+      if !ProfileFile.isPath(profileNameOrPath) {
+        _ = reader.resolveProfile(profileNameOrPath, at: profileValue)
+      } else if !profileNameOrPath.hasPrefix("/") {
         reader.findingLog.add(
-          .invalidValue, at: profileValue, "\(profileWord.quoted()) is a relative path",
+          .invalidValue, at: profileValue, "\(profileNameOrPath.quoted()) is a relative path",
           suggestion: "use an absolute path")
       }
     }

@@ -116,7 +116,7 @@ public struct ABXTest: Sendable {
 
 /// An answered trial of a blind test.
 public struct Trial: Equatable, Sendable {
-  /// The take that X was.
+  /// The take that was hidden as X.
   public var hiddenSide: Side
   /// The take that the listener chose as X.
   public var answer: Side

@@ -166,17 +166,17 @@ private struct PsychometricFit {
   init?(_ blocks: [PsychometricFunction.Block], guessRate: Double) {
     let sortedBlockValues = blocks.map(\.value).sorted()
     guard sortedBlockValues.count >= PsychometricFunction.minimumBlockCount,
-      let lowestValue = sortedBlockValues.first,
-      let highestValue = sortedBlockValues.last
+      let minimumBlockValue = sortedBlockValues.first,
+      let maximumBlockValue = sortedBlockValues.last
     else { return nil }
     let valueDistances = zip(sortedBlockValues.dropFirst(), sortedBlockValues).map {
       next, previous in next - previous
     }
     guard let minimumDistance = valueDistances.min(), minimumDistance > 0 else { return nil }
-    let valueSpan = highestValue - lowestValue
+    let valueSpan = maximumBlockValue - minimumBlockValue
     self.blocks = blocks
     self.guessRate = guessRate
-    midpointRange = (lowestValue - valueSpan)...(highestValue + valueSpan)
+    midpointRange = (minimumBlockValue - valueSpan)...(maximumBlockValue + valueSpan)
     let minimumSlope = Self.transitionWidth / (Self.maximumTransitionRatio * valueSpan)
     let maximumSlope = Self.transitionWidth / (Self.minimumTransitionRatio * minimumDistance)
     slopeRange = minimumSlope...maximumSlope
@@ -283,9 +283,9 @@ private struct PsychometricFit {
   /// Returns a Boolean value that indicates whether the answers determine a function, rather than
   /// the bounds of its parameters.
   func isDetermined(_ function: PsychometricFunction) -> Bool {
-    let slopeMarginRatio = 1.001
-    return function.slope > slopeRange.lowerBound * slopeMarginRatio
-      && function.slope < slopeRange.upperBound / slopeMarginRatio
+    let slopeLimitMarginRatio = 1.001
+    return function.slope > slopeRange.lowerBound * slopeLimitMarginRatio
+      && function.slope < slopeRange.upperBound / slopeLimitMarginRatio
       && function.midpoint > midpointRange.lowerBound
       && function.midpoint < midpointRange.upperBound
   }

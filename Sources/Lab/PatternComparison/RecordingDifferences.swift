@@ -35,8 +35,8 @@ extension Comparison {
   /// differ.
   mutating func compareSounds() {
     let noisiness = Noisiness(reference, candidate)
-    if !noisiness.isNoisy, compareChannelByChannel() { return }
-    guard noisiness.mayBeNoisy, noisiness.isNoisy || !isEqualUnaligned else {
+    if !noisiness.hasNoisyTake, compareChannelByChannel() { return }
+    guard noisiness.mayBeNoisy, noisiness.hasNoisyTake || !isEqualUnaligned else {
       compareSignals()
       // Several differences may have a common cause, such as another tempo.
       if Self.explanationComplexity(of: differences) > Self.reanalysisMinimumComplexity {
@@ -44,7 +44,7 @@ extension Comparison {
       }
       return
     }
-    if noisiness.isNoisy {
+    if noisiness.hasNoisyTake {
       if !compareRecording(isBetter: { _, _ in true }) {
         compareSignals()
       }
@@ -61,7 +61,7 @@ extension Comparison {
     /// A Boolean value that indicates whether a take has a background.
     var mayBeNoisy = false
     /// A Boolean value that indicates whether the background is noise and not part of the sound.
-    var isNoisy = false
+    var hasNoisyTake = false
 
     init(_ reference: Take, _ candidate: Take) {
       let pairs = [(reference, candidate), (candidate, reference)]
@@ -76,7 +76,7 @@ extension Comparison {
         let (oppositeFloor, oppositePeak) = Self.noiseFloor(of: opposite.signal)
         let isLonger = take.signal.durationSeconds > 1.1 * opposite.signal.durationSeconds + 0.2
         if oppositeFloor < 1e-3 * oppositePeak || isLonger {
-          isNoisy = true
+          hasNoisyTake = true
         }
       }
     }
@@ -398,11 +398,11 @@ struct RecordingDifferences {
       [change.indexedEvent.compositionIndex])
     changeDifference.confidence = change.standardErrorsFromZero
     changeDifference.standardError = change.amountStandardError
-    let isAmbiguous =
+    let isAmbiguousChange =
       change.isAmbiguous || change.kind == .time && pair.reference.waveforms.count == 2
     differenceList.add(
       changeDifference, of: [changedEvent],
-      detail: detailText + (isAmbiguous ? Self.ambiguityText : ""))
+      detail: detailText + (isAmbiguousChange ? Self.ambiguityText : ""))
   }
 }
 

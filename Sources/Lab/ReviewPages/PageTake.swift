@@ -339,7 +339,7 @@ struct PageEvent: Equatable {
 /// a page.
 func roundedForPage(_ value: Double) -> Double { (value * 1e4).rounded() / 1e4 }
 
-/// A reduction of a polyline of intensity and sharpness to the necessary points.
+/// Simplifies a polyline of intensity and sharpness to the points that determine its shape.
 enum PointReduction {
   /// The maximum error in intensity and sharpness at a removed point, on the scale 0…1.
   private static let valueTolerance = 0.001

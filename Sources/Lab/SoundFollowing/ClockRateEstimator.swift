@@ -32,7 +32,7 @@ public struct ClockRateEstimator: Sendable {
   private let nominalRate: Double
   private var firstFrameCount: (time: Double, count: Int64)?
   private var windowEndSeconds = 0.0
-  private var windowReading: Reading?
+  private var currentWindowReading: Reading?
   private var windowReadings: [Reading] = []
 
   /// Creates an estimator.
@@ -59,8 +59,8 @@ public struct ClockRateEstimator: Sendable {
       closeWindow()
       windowEndSeconds = seconds + Self.windowSeconds
     }
-    if reading.excessFrameCount > windowReading?.excessFrameCount ?? -.infinity {
-      windowReading = reading
+    if reading.excessFrameCount > currentWindowReading?.excessFrameCount ?? -.infinity {
+      currentWindowReading = reading
     }
   }
 
@@ -68,13 +68,13 @@ public struct ClockRateEstimator: Sendable {
   /// one.
   public mutating func restart() {
     firstFrameCount = nil
-    windowReading = nil
+    currentWindowReading = nil
     windowReadings = []
   }
 
   private mutating func closeWindow() {
-    guard let reading = windowReading else { return }
-    windowReading = nil
+    guard let reading = currentWindowReading else { return }
+    currentWindowReading = nil
     if let previousReading = windowReadings.last,
       abs(reading.excessFrameCount - previousReading.excessFrameCount) > Self.minimumLeapSeconds
         * nominalRate

@@ -19,11 +19,11 @@ struct LayeredFit {
   private struct Column {
     let startSample: Int
     let samples: [Float]
-    let scalingUnknown: Unknown
+    let scalingUnknown: FitUnknown
   }
 
   /// An unknown of the least-squares problem.
-  private enum Unknown {
+  private enum FitUnknown {
     /// The real or the imaginary part of the gain of a tone at a knot.
     case gain(tone: Int, knot: Int, isImaginary: Bool)
     /// The in-phase or the quadrature amplitude of a burst.

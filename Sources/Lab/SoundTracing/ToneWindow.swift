@@ -300,7 +300,7 @@ private struct SignalSubspace {
     foldedVectorCovariance = [Double](repeating: 0, count: foldedLength * foldedLength)
   }
 
-  /// Computes the subspace of a window from all of its parts that are twice as long as a vector.
+  /// Updates the subspace from all parts of a window that are twice as long as the vectors.
   mutating func update(with window: [Double]) {
     let mirrorSign = describesEvenPart ? 1.0 : -1
     for index in foldedVectorCovariance.indices {

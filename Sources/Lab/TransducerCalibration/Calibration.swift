@@ -369,13 +369,13 @@ public struct Calibration: Equatable, Sendable {
   private func measuredBand(published: ClosedRange<Double>?) -> ClosedRange<Double> {
     let publishedBandHertz = published ?? responseCurve.bandHertz
     let audibleBandHertz = responseCurve.bandAboveNoiseHertz
-    let lowestHertz = max(
+    let minimumHertz = max(
       min(responseCurve.bandHertz.lowerBound, publishedBandHertz.lowerBound),
       audibleBandHertz.lowerBound)
-    let highestHertz = min(
+    let maximumHertz = min(
       max(responseCurve.bandHertz.upperBound, publishedBandHertz.upperBound),
       audibleBandHertz.upperBound)
-    return Self.rounded(lowestHertz, places: 1)...Self.rounded(highestHertz, places: 1)
+    return Self.rounded(minimumHertz, places: 1)...Self.rounded(maximumHertz, places: 1)
   }
 
   /// Returns the amplitude of a sine at the hardware's continuous power rating, relative to full

@@ -92,33 +92,33 @@ public struct CalibrationCurve: Equatable, Sendable {
       return
     }
     let bandEdgePower = audiblePowers[peakIndex] * pow(10, -Self.bandEdgeLossDecibels / 10)
-    let lowestBandIndex =
+    let bandStartIndex =
       (audiblePowers[..<peakIndex].lastIndex { !($0 >= bandEdgePower) } ?? -1) + 1
-    let highestBandIndex =
+    let bandEndIndex =
       (audiblePowers[peakIndex...].firstIndex { !($0 >= bandEdgePower) } ?? audiblePowers.count) - 1
-    bandHertz = curvePoints[lowestBandIndex].hertz...curvePoints[highestBandIndex].hertz
-    let firstAudibleIndex = isAboveNoiseByGroup.firstIndex(of: true) ?? lowestBandIndex
-    let lastAudibleIndex = isAboveNoiseByGroup.lastIndex(of: true) ?? highestBandIndex
+    bandHertz = curvePoints[bandStartIndex].hertz...curvePoints[bandEndIndex].hertz
+    let firstAudibleIndex = isAboveNoiseByGroup.firstIndex(of: true) ?? bandStartIndex
+    let lastAudibleIndex = isAboveNoiseByGroup.lastIndex(of: true) ?? bandEndIndex
     bandAboveNoiseHertz =
-      curvePoints[min(firstAudibleIndex, lowestBandIndex)]
-      .hertz...curvePoints[max(lastAudibleIndex, highestBandIndex)].hertz
-    mayExtendBelow = lowestBandIndex == 0 || !isAboveNoiseByGroup[lowestBandIndex - 1]
+      curvePoints[min(firstAudibleIndex, bandStartIndex)]
+      .hertz...curvePoints[max(lastAudibleIndex, bandEndIndex)].hertz
+    mayExtendBelow = bandStartIndex == 0 || !isAboveNoiseByGroup[bandStartIndex - 1]
     mayExtendAbove =
-      highestBandIndex == curvePoints.count - 1 || !isAboveNoiseByGroup[highestBandIndex + 1]
+      bandEndIndex == curvePoints.count - 1 || !isAboveNoiseByGroup[bandEndIndex + 1]
   }
 
   /// The measured response as points for a profile, equally spaced on a logarithmic axis, with the
   /// maximum at 0 dB. Points below the noise are absent.
   public var profileResponsePoints: [ResponsePoint] {
-    guard let lowestHertz = points.first?.hertz, let highestHertz = points.last?.hertz,
-      lowestHertz < highestHertz
+    guard let minimumHertz = points.first?.hertz, let maximumHertz = points.last?.hertz,
+      minimumHertz < maximumHertz
     else {
       return []
     }
-    let octavesPerPoint = log2(highestHertz / lowestHertz) / Double(Self.maximumProfilePointCount)
+    let octavesPerPoint = log2(maximumHertz / minimumHertz) / Double(Self.maximumProfilePointCount)
     var responsePoints: [ResponsePoint] = []
     for index in 0..<Self.maximumProfilePointCount {
-      let low = lowestHertz * pow(2, Double(index) * octavesPerPoint)
+      let low = minimumHertz * pow(2, Double(index) * octavesPerPoint)
       let high = low * pow(2, octavesPerPoint)
       let inside = points.filter { $0.hertz >= low && $0.hertz < high }
       guard !inside.isEmpty, inside.allSatisfy(\.isAboveNoise) else { continue }

@@ -9,7 +9,7 @@ internal import CMath
 struct AdmittanceModel: Equatable {
   /// The resonance frequency, in hertz.
   var resonanceHertz: Double
-  /// The Q factor with the resistor in the circuit.
+  /// The Q factor with the series resistor of the measurement in the circuit.
   var loadedQualityFactor: Double
   /// The increase in the impedance at the resonance as a ratio, Res / (Rs + Re).
   var impedanceRiseRatio: Double

@@ -279,7 +279,7 @@ struct HumSilence {
     }
   }
 
-  /// Returns Σ exp(jωt) over the blocks.
+  /// Returns the sum of exp(jωt) over the times t of all blocks, for the angular frequency ω.
   func exponentialSum(atHertz hertz: Double) -> Phasor {
     let halfStepAngle = Double.pi * hertz * blockSpacingSeconds
     let blockCount = Double(blockMeans.count)

@@ -122,16 +122,17 @@ public struct ManualMeasurement: Equatable, Sendable {
         \(profile.name) has no resonance and no Q factor to start from; add estimates to the profile
         """)
     }
-    let lowestToneHertz = model.resonanceHertz * pow(2, -toneEndOffsetOctaves)
-    let highestToneHertz = model.resonanceHertz * pow(2, toneEndOffsetOctaves)
-    let toneBandHertz = lowestToneHertz...highestToneHertz
+    let minimumToneHertz = model.resonanceHertz * pow(2, -toneEndOffsetOctaves)
+    let maximumToneHertz = model.resonanceHertz * pow(2, toneEndOffsetOctaves)
+    let toneBandHertz = minimumToneHertz...maximumToneHertz
     let uncertainty = hardware.uncertainty ?? hardware.defaultUncertainty
-    var weakestProfile = profile
-    weakestProfile.hardware?.resonanceHertz =
+    var minimumStrengthProfile = profile
+    minimumStrengthProfile.hardware?.resonanceHertz =
       model.resonanceHertz
       * (1 - max(uncertainty.resonanceFraction, TransducerUncertainty.estimated.resonanceFraction))
-    weakestProfile.hardware?.qualityFactor = model.qualityFactor * uncertainty.qualityFactorRatio
-    let excessDecibels = SweepLimits(weakestProfile).excessDecibels(
+    minimumStrengthProfile.hardware?.qualityFactor =
+      model.qualityFactor * uncertainty.qualityFactorRatio
+    let excessDecibels = SweepLimits(minimumStrengthProfile).excessDecibels(
       ofAmplitude: Decibels.amplitudeFactor(level), within: toneBandHertz)
     hardware.resonanceHertz = nil
     hardware.additionalResonances = []

@@ -108,13 +108,13 @@ public struct SweepSignal: Equatable, Sendable {
       throw Self.signalError(
         "\(profile.name) has no resonance and no Q factor to check; calibrate it first")
     }
-    let lowestHertz = max(
+    let minimumHertz = max(
       Self.quickCheckMinimumHertz, model.resonanceHertz / Self.quickCheckFrequencyRatio)
-    let highestHertz = max(4 * lowestHertz, model.resonanceHertz * Self.quickCheckFrequencyRatio)
+    let maximumHertz = max(4 * minimumHertz, model.resonanceHertz * Self.quickCheckFrequencyRatio)
     let sweepDuration =
       (Self.quickCheckSeconds - Self.outerSilenceSeconds) / 2 - Self.silenceAfterSweepSeconds
     try self.init(
-      bandHertz: lowestHertz...highestHertz, sweepSeconds: sweepDuration, levelDecibels: level,
+      bandHertz: minimumHertz...maximumHertz, sweepSeconds: sweepDuration, levelDecibels: level,
       hasTones: false)
   }
 

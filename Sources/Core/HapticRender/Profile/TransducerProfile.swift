@@ -217,7 +217,7 @@ public struct TransientShape: Equatable, Sendable {
   public struct Partial: Equatable, Sendable {
     /// The frequency of the sine, as a multiple of the mapped frequency of the transient.
     public var frequencyRatio: Double
-    /// The amplitude of the sine, as a multiple of the amplitude of the burst.
+    /// The amplitude of this component, as a multiple of the amplitude of the burst.
     public var amplitudeRatio: Double
     /// The duration of the sine, as a multiple of the duration of the burst.
     public var durationRatio: Double

@@ -241,21 +241,21 @@ struct ExcursionLimiter: ~Copyable {
 
   /// Returns the soft gain at the end of the step.
   @_noLocks private mutating func softGainAtStepEnd(gain: Float) -> Float {
-    var unlimitedNorms = SIMD16<Float>()
-    var limitedNorms = SIMD16<Float>()
+    var unlimitedStateNorms = SIMD16<Float>()
+    var limitedStateNorms = SIMD16<Float>()
     for index in 0..<modelLanes.count {
       let lane = modelLanes[index]
       let unlimitedNorm =
         lane.unlimitedDisplacementState * lane.unlimitedDisplacementState + lane
         .unlimitedVelocityState * lane.unlimitedVelocityState
-      unlimitedNorms.replace(with: unlimitedNorm, where: unlimitedNorm .> unlimitedNorms)
+      unlimitedStateNorms.replace(with: unlimitedNorm, where: unlimitedNorm .> unlimitedStateNorms)
       let x = lane.endDisplacementConstant + lane.endDisplacementGainSlope * gain
       let y = lane.endVelocityConstant + lane.endVelocityGainSlope * gain
       let limitedNorm = x * x + y * y
-      limitedNorms.replace(with: limitedNorm, where: limitedNorm .> limitedNorms)
+      limitedStateNorms.replace(with: limitedNorm, where: limitedNorm .> limitedStateNorms)
     }
     return softGain.advance(
-      unlimitedNormSquare: unlimitedNorms.max(), limitedNormSquare: limitedNorms.max())
+      unlimitedNormSquare: unlimitedStateNorms.max(), limitedNormSquare: limitedStateNorms.max())
   }
 
   // MARK: - Hard limit

@@ -154,12 +154,13 @@ extension TransducerProfile {
     _ burst: TransientShape, atSharpness sharpness: Double, _ model: TransducerModel,
     _ settings: TransducerSettings?, maximumRate: Double
   ) -> FilteredBurst {
-    let maximumPartialRatio =
+    let maximumFrequencyRatio =
       burst.partials.map { $0.frequencyRatio * max(1, $0.glideRatio) }.max() ?? 1
     let burstHertz = burst.frequency.hertz(atSharpness: sharpness)
     let simulationRate = min(
       maximumRate,
-      simulatedFramesPerCycle * max(maximumPartialRatio * burstHertz, model.resonanceHertz))
+      simulatedFramesPerCycle * max(maximumFrequencyRatio * burstHertz, model.resonanceHertz)
+    )
     var burstSamples = burst.samples(atSharpness: sharpness, rate: simulationRate)
     burstSamples += [Double](
       repeating: 0, count: Int(trailingCycleCount * simulationRate / model.resonanceHertz))

@@ -39,7 +39,7 @@ public final class ALSASink: AudioSink {
   let clock: any TimeSource
   let reconnector: DeviceReconnector
   var pcm: PCM?
-  /// The wake signal, followed by the device's descriptors.
+  /// The descriptors that are polled: that of the wake signal, followed by those of the device.
   var watchedDescriptors: [PollDescriptor]
 
   var encoder: SampleEncoder

@@ -12,13 +12,14 @@
 /// 1. Before the start, frames only fill the buffer (`prefillFrameCount`). `start` sets
 ///    `playbackEndTime` to the end of the filled buffer.
 /// 2. Every frame that the device accepts moves `playbackEndTime` by its duration.
-/// 3. `track` replaces `playbackEndTime` by the device's own measurement. The difference, the slip,
-///    comes from the drift between two clocks, or from a leap. It accumulates in
+/// 3. `trackDeviceClock` replaces `playbackEndTime` by the device's own measurement. The difference,
+///    the slip, comes from the drift between two clocks, or from a leap. It accumulates in
 ///    `accumulatedLag`, which decays at the rate of a drift. A lag beyond a tolerance is a
 ///    discontinuity.
-/// 4. After a discontinuity, `correct` sets `playbackEndTime` to the end of the frames that the
-///    device still plays. The difference to the due time, `accumulatedLag` included, is the number
-///    of frames to skip, or to replace by silence, so that all later frames are heard on time.
+/// 4. After a discontinuity, `correctDiscontinuity` sets `playbackEndTime` to the end of the frames
+///    that the device still plays. The difference to the due time, `accumulatedLag` included, is
+///    the number of frames to skip, or to replace by silence, so that all later frames are heard on
+///    time.
 struct DeviceTimeline {
   /// A discontinuity in playback, by its direction.
   enum Deviation: Equatable {
@@ -322,16 +323,17 @@ struct DeviceTimeline {
     let gapFrameCount = frameTime.frameCount(in: gapDuration)
     if queuedCount != nil, gapFrameCount == 0, pendingSilenceFrameCount == 0 { return nil }
 
-    let skippedFrameCount = playableFrameCount > 0 ? max(0, -gapFrameCount) : 0
+    // A device that is ahead of its frames skipped the difference.
+    let deviceSkippedFrameCount = playableFrameCount > 0 ? max(0, -gapFrameCount) : 0
     let silentFrameCount = frameTime.frameCount(in: max(.zero, silenceEndTime - now))
     let lostFrameCount =
       queuedCount == nil
-      ? droppedFrameCount(now: now) : max(0, skippedFrameCount - silentFrameCount)
+      ? droppedFrameCount(now: now) : max(0, deviceSkippedFrameCount - silentFrameCount)
 
     self.playbackEndTime = now + frameTime.duration(of: playableFrameCount)
     silenceEndTime =
-      skippedFrameCount > 0
-      ? silenceEndTime - frameTime.duration(of: skippedFrameCount) : min(silenceEndTime, now)
+      deviceSkippedFrameCount > 0
+      ? silenceEndTime - frameTime.duration(of: deviceSkippedFrameCount) : min(silenceEndTime, now)
     accumulatedLag = gapDuration - frameTime.duration(of: gapFrameCount)
     pendingSilenceFrameCount = silentCount
     return Correction(

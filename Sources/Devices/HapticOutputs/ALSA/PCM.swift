@@ -537,9 +537,9 @@ enum LibraryErrors {
 
   /// Silences libjack, which stays loaded afterward. Returns whether it exists.
   private static func silenceJack(_ mode: Int32) -> Bool {
-    typealias Handler = @convention(c) (UnsafePointer<CChar>?) -> Void
-    typealias Setter = @convention(c) (Handler?) -> Void
-    let ignoreMessage: Handler = { _ in }
+    typealias ErrorMessageHandler = @convention(c) (UnsafePointer<CChar>?) -> Void
+    typealias Setter = @convention(c) (ErrorMessageHandler?) -> Void
+    let ignoreMessage: ErrorMessageHandler = { _ in }
     guard let jackLibrary = unsafe dlopen("libjack.so.0", mode) else { return false }
     for name in ["jack_set_error_function", "jack_set_info_function"] {
       guard let symbol = unsafe dlsym(jackLibrary, name) else { continue }

@@ -122,7 +122,7 @@ struct FeltLevelSearch {
   }
 
   /// Returns the greater of both patterns' amplitudes, or 0 if the point is ignored.
-  private func amplitudeWeight(at index: Int) -> Double {
+  private func largerAmplitude(at index: Int) -> Double {
     if isPointMasked[index] { return 0 }
     let louderAmplitude = max(referenceEnergies[index], candidateEnergies[index]).squareRoot()
     return louderAmplitude > comparisonContext.amplitudeFloor ? louderAmplitude : 0
@@ -141,7 +141,7 @@ struct FeltLevelSearch {
 
   /// Returns the sign of the difference at a point, or 0 if rounding explains it.
   private func levelChangeSign(at index: Int) -> Int {
-    guard amplitudeWeight(at: index) > 0 else { return 0 }
+    guard largerAmplitude(at: index) > 0 else { return 0 }
     let changeDecibels = levelChange(at: index)
     let minimumDecibels = FeltDifference.Minimum.decibels
     guard abs(changeDecibels) > minimumDecibels,
@@ -207,7 +207,7 @@ struct FeltLevelSearch {
     var weightSum = 0.0
     for index in range {
       let changeDecibels = levelChange(at: index)
-      let changeWeight = max(amplitudeWeight(at: index), 1e-12)
+      let changeWeight = max(largerAmplitude(at: index), 1e-12)
       maximumChangeDecibels = max(maximumChangeDecibels, abs(changeDecibels))
       scoredRegion.score += changeWeight * abs(changeDecibels)
       scoredRegion.meanDifferenceDecibels += changeWeight * changeDecibels

@@ -62,11 +62,11 @@ public struct ResponsePlot: Equatable, Sendable {
   var frequencyAxis: PlotAxis {
     let powersOfTen = (-1...5).map { pow(10, Double($0)) }
     let roundFrequencies = powersOfTen.flatMap { decade in [1.0, 2, 5].map { $0 * decade } }
-    let lowestHertz = responsePoints.first?.hertz ?? 10
-    let highestHertz = responsePoints.last?.hertz ?? 1_000
+    let minimumHertz = responsePoints.first?.hertz ?? 10
+    let maximumHertz = responsePoints.last?.hertz ?? 1_000
     // Half a percent outside the axis is invisible.
-    let axisMinimumHertz = roundFrequencies.last { $0 <= lowestHertz * 1.005 } ?? lowestHertz
-    let axisMaximumHertz = roundFrequencies.first { $0 >= highestHertz * 0.995 } ?? highestHertz
+    let axisMinimumHertz = roundFrequencies.last { $0 <= minimumHertz * 1.005 } ?? minimumHertz
+    let axisMaximumHertz = roundFrequencies.first { $0 >= maximumHertz * 0.995 } ?? maximumHertz
     return PlotAxis(
       valueRange: axisMinimumHertz...max(2 * axisMinimumHertz, axisMaximumHertz),
       isLogarithmic: true)

@@ -56,7 +56,7 @@ struct PlotLayout: Equatable, Sendable {
   static let labelFontPixels = 11.0
   /// The minimum width of a figure that has wide margins beside the panels, in pixels at a drawing
   /// scale of 1.
-  private static let minimumWideGutterWidth = 520.0
+  private static let minimumWideGutterFigureWidth = 520.0
   /// The width of a symbol in a legend, in pixels at a drawing scale of 1.
   static let legendSymbolPixels = 26.0
   /// The ratio of the text width in a wide font, such as DejaVu Sans, to the estimated width.
@@ -69,7 +69,7 @@ struct PlotLayout: Equatable, Sendable {
     usesTerminalCells = false
     drawingScale = Self.drawingScale(forWidth: figurePixels)
     timeRangeSeconds = plot.timeRangeSeconds
-    let isNarrowFigure = figurePixels < Self.minimumWideGutterWidth * drawingScale
+    let isNarrowFigure = figurePixels < Self.minimumWideGutterFigureWidth * drawingScale
     showsRightTicks = plot.plotPanels.contains { !$0.rightTicks.isEmpty } && figurePixels >= 280
     let leftLabelTexts = plot.plotPanels.flatMap(\.leftTicks).map(\.labelText)
     let leftLabelEms = leftLabelTexts.map(TextWidth.inEms).max() ?? 0
