@@ -12,9 +12,9 @@
 /// 1. Before the start, frames only fill the buffer (`prefillFrameCount`). `start` sets
 ///    `playbackEndTime` to the end of the filled buffer.
 /// 2. Every frame that the device accepts moves `playbackEndTime` by its duration.
-/// 3. `trackDeviceClock` replaces `playbackEndTime` by the device's own measurement. The difference,
-///    the slip, comes from the drift between two clocks, or from a leap. It accumulates in
-///    `accumulatedLag`, which decays at the rate of a drift. A lag beyond a tolerance is a
+/// 3. `trackDeviceClock` replaces `playbackEndTime` by the device's own measurement. The
+///    difference, the slip, comes from the drift between two clocks, or from a leap. It accumulates
+///    in `accumulatedLag`, which decays at the rate of a drift. A lag beyond a tolerance is a
 ///    discontinuity.
 /// 4. After a discontinuity, `correctDiscontinuity` sets `playbackEndTime` to the end of the frames
 ///    that the device still plays. The difference to the due time, `accumulatedLag` included, is
