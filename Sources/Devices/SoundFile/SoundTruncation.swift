@@ -45,10 +45,10 @@ public struct SoundTruncation: Equatable, Sendable {
       case "data", "SSND":
         let isOpen = Self.unknownLengthValues.contains(length)
         guard let expected = isOpen ? announcedByteCount : length else { return nil }
-        let found = UInt64(max(0, fileStatus.st_size - (chunkOffset + 8)))
-        guard found < expected else { return nil }
+        let availableByteCount = UInt64(max(0, fileStatus.st_size - (chunkOffset + 8)))
+        guard availableByteCount < expected else { return nil }
         expectedByteCount = expected
-        foundByteCount = found
+        foundByteCount = availableByteCount
         return
       default:
         break

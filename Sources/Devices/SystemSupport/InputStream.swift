@@ -74,8 +74,8 @@ package enum InputStream {
   private static func bytes(of path: String, beyond count: Int) throws(FileError) -> [UInt8] {
     try contentsByPath.withLock { contents throws(FileError) in
       var content: Content
-      if let known = contents.removeValue(forKey: path) {
-        content = known
+      if let openContent = contents.removeValue(forKey: path) {
+        content = openContent
       } else {
         content = try Content(path)
       }

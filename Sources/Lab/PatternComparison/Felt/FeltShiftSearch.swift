@@ -212,12 +212,14 @@ struct FeltShiftSearch {
       let isEnd = group.count == 1 && group[0].isEnd
       let isLast = group.last.map { $0.time == option.last?.time } ?? false
       let isFirst = group.first.map { $0.time == option.first?.time } ?? false
-      addDifference(isEnd ? .duration : .time, group, isWholeEvent: isEnd ? isLast : isFirst)
       if isEnd {
+        addDifference(.duration, group, isWholeEvent: isLast)
         let index = differences.count - 1
         let firstProposalTime = option[0].time
         differences[index].range =
           firstProposalTime...max(firstProposalTime, differences[index].range.upperBound)
+      } else {
+        addDifference(.time, group, isWholeEvent: isFirst)
       }
     }
   }

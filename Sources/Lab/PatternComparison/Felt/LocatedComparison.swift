@@ -69,32 +69,21 @@ struct LocatedComparison {
   /// not apply to all of them states its location.
   var differences: [FeltDifference] {
     guard locationEntries.count > 1 else { return locationEntries[0].comparison.differences }
-    var differences: [FeltDifference] = []
-    let commonDifferences = sharedDifferences
-    for entry in locationEntries {
-      for var difference in entry.comparison.differences {
-        if commonDifferences.contains(where: { Self.areEqual($0, difference) }) { continue }
+    let sharedDifferences = SharedDifferences(
+      of: locationEntries.map(\.comparison.differences), areEqual: Self.areEqual)
+    var differences = sharedDifferences.shared
+    for (entry, locationDifferences) in zip(locationEntries, sharedDifferences.individual) {
+      for var difference in locationDifferences {
         difference.location = entry.location
         differences.append(difference)
       }
     }
-    return (commonDifferences + differences).sorted { $0.range.lowerBound < $1.range.lowerBound }
-  }
-
-  /// The differences that apply to the whole pattern and are equal at all body locations that the
-  /// patterns use.
-  private var sharedDifferences: [FeltDifference] {
-    let wholeDifferences = locationEntries[0].comparison.differences.filter { $0.subject == .whole }
-    return wholeDifferences.filter { whole in
-      locationEntries.dropFirst().allSatisfy { entry in
-        entry.comparison.differences.contains { Self.areEqual(whole, $0) }
-      }
-    }
+    return differences.sorted { $0.range.lowerBound < $1.range.lowerBound }
   }
 
   private static func areEqual(_ first: FeltDifference, _ second: FeltDifference) -> Bool {
     first.subject == .whole && second.subject == .whole && first.kind == second.kind
-      && abs(first.amount - second.amount) <= joiningTolerance * abs(first.amount) + 1e-9
+      && first.amount.isNearlyEqual(to: second.amount, tolerance: joiningTolerance)
   }
 
   /// Returns the mapping of the reference's times to the candidate's at the body location of a

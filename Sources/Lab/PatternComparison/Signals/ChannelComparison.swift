@@ -96,12 +96,13 @@ struct ChannelComparison {
   /// The differences. A difference of the whole that all channels share is listed once. All others
   /// name their channel.
   var differences: [Difference] {
-    let commonDifferences = sharedDifferences
-    var differences = commonDifferences
-    for channel in channels {
-      for var difference in channel.comparison.differences {
-        if commonDifferences.contains(where: { Self.areEqual($0, difference) }) { continue }
-        difference.channelAmount = channel.overallAmount(for: difference, unless: commonDifferences)
+    let sharedDifferences = SharedDifferences(
+      of: channels.map(\.comparison.differences), areEqual: Self.areEqual)
+    var differences = sharedDifferences.shared
+    for (channel, channelDifferences) in zip(channels, sharedDifferences.individual) {
+      for var difference in channelDifferences {
+        difference.channelAmount = channel.overallAmount(
+          for: difference, unless: sharedDifferences.shared)
         difference.isOverall = false
         difference.referenceEvents = difference.referenceEvents.map { channel.referenceIndices[$0] }
         difference.candidateEvents = difference.candidateEvents.map { channel.candidateIndices[$0] }
@@ -112,18 +113,9 @@ struct ChannelComparison {
     return differences
   }
 
-  private var sharedDifferences: [Difference] {
-    let wholeDifferences = channels[0].comparison.differences.filter(\.isOverall)
-    return wholeDifferences.filter { whole in
-      channels.dropFirst().allSatisfy { channel in
-        channel.comparison.differences.contains { Self.areEqual(whole, $0) }
-      }
-    }
-  }
-
   private static func areEqual(_ first: Difference, _ second: Difference) -> Bool {
     first.isOverall && second.isOverall && first.kind == second.kind && first.unit == second.unit
-      && abs(first.amount - second.amount) <= joiningTolerance * abs(first.amount) + 1e-9
+      && first.amount.isNearlyEqual(to: second.amount, tolerance: joiningTolerance)
   }
 }
 

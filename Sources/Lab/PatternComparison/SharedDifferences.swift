@@ -1,0 +1,34 @@
+/// Divides the differences of several channels or body locations into those that all of them share
+/// and those of each one.
+///
+/// - Complexity: O(*n* · *m*) in the number of all differences *n* and of shared differences *m*.
+struct SharedDifferences<Element> {
+  /// The differences that the first list shares with all other lists.
+  let shared: [Element]
+  /// The other differences of each list.
+  let individual: [[Element]]
+
+  /// Divides lists of differences.
+  ///
+  /// - Parameters:
+  ///   - lists: The differences of each channel or location; at least two lists.
+  ///   - areEqual: A closure that returns true if two differences are one difference of the whole.
+  init(of lists: [[Element]], areEqual: (Element, Element) -> Bool) {
+    let shared = lists[0].filter { candidate in
+      lists.dropFirst().allSatisfy { list in
+        list.contains { areEqual(candidate, $0) }
+      }
+    }
+    self.shared = shared
+    individual = lists.map { list in
+      list.filter { difference in !shared.contains { areEqual($0, difference) } }
+    }
+  }
+}
+
+extension Double {
+  /// Returns true if another amount differs by at most a fraction of this amount.
+  func isNearlyEqual(to amount: Double, tolerance: Double) -> Bool {
+    abs(self - amount) <= tolerance * abs(self) + 1e-9
+  }
+}
