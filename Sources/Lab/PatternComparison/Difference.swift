@@ -186,3 +186,14 @@ extension JustNoticeableDifference {
     }
   }
 }
+
+extension [Difference] {
+  /// Returns the sum of the overall differences that have the kind and the unit of a difference.
+  func overallAmount(for difference: Difference) -> Double {
+    reduce(0) { sum, other in
+      let isCounted =
+        other.isOverall && other.kind == difference.kind && other.unit == difference.unit
+      return isCounted ? sum + other.amount : sum
+    }
+  }
+}

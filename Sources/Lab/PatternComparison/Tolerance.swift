@@ -134,13 +134,9 @@ extension Comparison {
     else {
       return difference
     }
-    let overallDifferences = differences.filter {
-      $0.isOverall && $0.kind == difference.kind && $0.unit == difference.unit
-    }
     var absoluteDifference = difference
-    absoluteDifference.amount += overallDifferences.reduce(difference.channelAmount) {
-      $0 + $1.amount
-    }
+    absoluteDifference.amount +=
+      difference.channelAmount + differences.overallAmount(for: difference)
     return absoluteDifference
   }
 

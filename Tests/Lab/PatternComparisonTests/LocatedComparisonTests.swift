@@ -125,6 +125,17 @@ struct LocatedComparisonTests {
     #expect(Comparison(reference, candidate).sentences == ["B is 6 dB weaker throughout."])
   }
 
+  @Test("Another length of a recording with different channels is reported once")
+  func lengthIsReportedOnce() {
+    let silence = [Float](repeating: 0, count: 1_600)
+    let reference = soundTake([tone(100), tone(160)])
+    let candidate = soundTake([tone(100) + silence, tone(160) + silence])
+    let sentences = Comparison(reference, candidate).sentences
+    #expect(
+      sentences.count == 1 && sentences[0].hasPrefix("B's recording is 200 ms longer"),
+      "\(sentences)")
+  }
+
   @Test("The weak tail of a sampled signal does not belong to its length")
   func tailsAreNoPartOfSounds() throws {
     func samples(end: Double) -> [Float] {

@@ -21,10 +21,7 @@ struct ChannelComparison {
       guard !difference.isOverall, !shared.contains(where: { $0.kind == difference.kind }) else {
         return 0
       }
-      let overallDifferences = comparison.differences.filter {
-        $0.isOverall && $0.kind == difference.kind && $0.unit == difference.unit
-      }
-      return overallDifferences.reduce(0) { $0 + $1.amount }
+      return comparison.differences.overallAmount(for: difference)
     }
   }
 
@@ -94,13 +91,14 @@ struct ChannelComparison {
   }
 
   /// The differences. A difference of the whole that all channels share is listed once. All others
-  /// name their channel.
+  /// name their channel. Lengths are not compared.
   var differences: [Difference] {
     let sharedDifferences = SharedDifferences(
       of: channels.map(\.comparison.differences), areEqual: Self.areEqual)
     var differences = sharedDifferences.shared
     for (channel, channelDifferences) in zip(channels, sharedDifferences.individual) {
-      for var difference in channelDifferences {
+      // The channels of a take have one length, which is compared once.
+      for var difference in channelDifferences where difference.kind != .length {
         difference.channelAmount = channel.overallAmount(
           for: difference, unless: sharedDifferences.shared)
         difference.isOverall = false

@@ -87,6 +87,7 @@ extension Comparison {
     isRelativeToOverall = channels.isRelativeToOverall
     alignment = channels.alignment
     differences = channels.differences
+    compareLengths()
     equality = differences.isEmpty ? channels.approximateEquality : .different
     return true
   }
