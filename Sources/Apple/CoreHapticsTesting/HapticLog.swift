@@ -230,7 +230,7 @@ public enum HapticRule: Hashable, Sendable {
   /// application is compiled with `-enable-actor-data-race-checks`.
   /// ``VirtualHapticDevice/ruleProblem`` reports whether the check is possible.
   case handlersOnTheirActor
-  /// An engine has a reset handler before it starts a player.
+  /// A rule: an engine has a reset handler before it starts a player or is reset.
   case resetHandler
   /// A rule: an engine is not released while it plays.
   case keptEngine

@@ -211,8 +211,8 @@ private final class ServerRun {
       let (outcome, activity) = try playSession(
         options, after: previousActivity,
         restoring: previousActivity?.session.stateText ?? initialState
-      ) { [self] wake in
-        try beginCheck(of: try readOptions(), isRecording: options.live.isRecorded, wake: wake)
+      ) { [self] in
+        try beginCheck(of: try readOptions(), isRecording: options.live.isRecorded)
       }
       // A device that was awaited has another format than requested.
       let hasOtherFormat = outcome.ending == .deviceEnded && environment.isWaitingForDevice
@@ -233,7 +233,7 @@ private final class ServerRun {
 
   private func playSession(
     _ options: ListenCommand.Options, after previous: ServerActivity?, restoring state: String,
-    reload: @escaping (WakeSignal) throws -> SettingsCheck
+    reload: @escaping () throws -> SettingsCheck
   ) throws -> (outcome: LiveOutcome, task: ServerActivity) {
     let session = LiveSession(
       in: environment, terminal: terminal,
@@ -251,8 +251,7 @@ private final class ServerRun {
         startTime: startTime, wake: session.wakeSignal, formats: formats,
         reading: options.readingOptions,
         folder: options.patternFolder, loadsInBackground: true, message: Failure.messageText(_:))
-      let wake = session.wakeSignal
-      server.reloadHandler = { try reload(wake) }
+      server.reloadHandler = reload
       if let previous {
         server.continueCounts(of: previous.session)
       }
@@ -270,7 +269,7 @@ private final class ServerRun {
 
   /// Begins to check settings, and throws an error if no session can run with them.
   private func beginCheck(
-    of options: ListenCommand.Options, isRecording: Bool, wake: WakeSignal
+    of options: ListenCommand.Options, isRecording: Bool
   ) throws -> SettingsCheck {
     if isRecording, !options.live.rotatesRecording {
       throw UsageError("a recording without '--record-rotate' cannot continue after 'reload'")
@@ -281,7 +280,7 @@ private final class ServerRun {
       return SettingsCheck { [self] in nextOptions = options }
     }
     // Another device can be opened while the current one plays.
-    let deviceProbe = try probe(options.live.deviceOptions, wake: wake)
+    let deviceProbe = try probe(options.live.deviceOptions)
     return SettingsCheck(isFinished: { deviceProbe.result != nil }) { [self] in
       if let device = try deviceProbe.result?.get() {
         try options.live.checkDevice(device)
@@ -292,16 +291,15 @@ private final class ServerRun {
 
   /// Returns a probe of a device. Clients that reload at the same time share one probe, because an
   /// exclusive device can be opened only once.
-  private func probe(
-    _ options: DeviceOptions, wake: WakeSignal
-  ) throws(OutputError) -> OutputProbe {
+  private func probe(_ options: DeviceOptions) throws(OutputError) -> OutputProbe {
     if let pendingProbe = currentProbe, pendingProbe.probe.result == nil,
       pendingProbe.device == options.deviceName, pendingProbe.request == options.outputRequest
     {
       return pendingProbe.probe
     }
+    // The probe may outlive its session, so it raises the signal that all sessions watch.
     let newProbe = try environment.beginProbe(
-      of: options.deviceName, options.outputRequest, wake: wake)
+      of: options.deviceName, options.outputRequest, wake: environment.inbox.wake)
     currentProbe = (options.deviceName, options.outputRequest, newProbe)
     return newProbe
   }
@@ -373,7 +371,8 @@ final class ServerActivity: PlaybackActivity {
     for client in listener?.clients ?? [] {
       listener?.setPaused(client, queuesByClient[client]?.isEmpty == false)
     }
-    return standardConnection.watchedDescriptors + (listener?.watchedDescriptors() ?? [])
+    return [PollDescriptor(inbox.wake.descriptor)] + standardConnection.watchedDescriptors
+      + (listener?.watchedDescriptors() ?? [])
   }
 
   var playbackState: PlaybackStatus.State { session.playbackState }
