@@ -84,7 +84,7 @@ import Testing
       """
       trap '' HUP
       $TEMBLOR render pulse -q --loop 0 --duration 1200 -o a.wav &
-      for ((i = 0; i < 10000; i++)); do ls -l /proc/$!/fd | grep -q '#' && break; done
+      for ((i = 0; i < 10000; i++)); do ls -l /proc/$!/fd 2>&1 | grep -q '#' && break; done
       kill -HUP $!
       wait $!
       """)
