@@ -137,7 +137,7 @@ final class EngineBacking: @unchecked Sendable {
   private func moveFromEndedDevice() {
     guard virtualBackend?.hasTestEnded == true else { return }
     let endedSession = withLockedState { state in
-      state.pastSessionSeconds += state.session?.playbackEngine.seconds ?? 0
+      state.pastSessionSeconds += state.session?.playbackEngine.positionSeconds ?? 0
       state.activePlayers.removeAll()
       return exchange(&state.session, with: nil)
     }
@@ -243,7 +243,7 @@ final class EngineBacking: @unchecked Sendable {
       let result = (
         session, Array(state.activePlayers.values), state.finishedHandlers, state.stoppedHandler
       )
-      state.pastSessionSeconds += session?.playbackEngine.seconds ?? 0
+      state.pastSessionSeconds += session?.playbackEngine.positionSeconds ?? 0
       state.session = nil
       state.activePlayers.removeAll()
       state.finishedHandlers.removeAll()
@@ -340,7 +340,7 @@ final class EngineBacking: @unchecked Sendable {
   }
 
   var currentSeconds: Double {
-    withLockedState { $0.pastSessionSeconds + ($0.session?.playbackEngine.seconds ?? 0) }
+    withLockedState { $0.pastSessionSeconds + ($0.session?.playbackEngine.positionSeconds ?? 0) }
   }
 
   func setMuted(audio: Bool? = nil, haptics: Bool? = nil) {

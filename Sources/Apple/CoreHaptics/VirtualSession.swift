@@ -122,7 +122,7 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
   /// Requires the lock.
   var nextChangeDeviceSeconds: Double? {
     guard isRunning else { return nil }
-    return playbackSimulation.nextChangeFrame.map { deviceSeconds(ofFrame: $0) }
+    return playbackSimulation.nextStateChangeFrame.map { deviceSeconds(ofFrame: $0) }
   }
 
   /// Advances the players of the session to a time on the device's clock, in seconds. Requires the
@@ -133,7 +133,8 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
       (max(0, seconds - originSeconds) * storedEngine.rate + 1e-3).rounded(.down))
     while isRunning, storedEngine.position < endFrame {
       // A player stores the changes of a period only.
-      let nextChange = max(storedEngine.position, playbackSimulation.nextChangeFrame ?? endFrame)
+      let nextChange = max(
+        storedEngine.position, playbackSimulation.nextStateChangeFrame ?? endFrame)
       let target = min(endFrame, nextChange + Int64(Self.periodFrameCount))
       playbackSimulation.advance(frameCount: Int(target - storedEngine.position))
       recordChanges()

@@ -58,13 +58,14 @@ struct PlayerChangeReader {
     self.playsAudio = playsAudio
     var unsortedEvents: [ScheduledEvent] = []
     for (layer, content) in composition.layers.enumerated() {
-      for event in content.pattern.events where !event.kind.isContinuous || event.holdSeconds != 0 {
+      for event in content.pattern.events
+      where !event.kind.isContinuous || event.secondsUntilRelease != 0 {
         unsortedEvents.append(
           ScheduledEvent(
             event: event, compositionLayerIndex: layer,
             onsetFrame: FrameConversion.frame(seconds: event.time, rate: sampleRateHertz),
             frameCount: FrameConversion.frame(
-              seconds: event.holdSeconds ?? 0, rate: sampleRateHertz)))
+              seconds: event.secondsUntilRelease ?? 0, rate: sampleRateHertz)))
       }
     }
     self.scheduledEvents = unsortedEvents.enumerated().sorted {

@@ -7,7 +7,7 @@ package struct FileKind: Sendable {
   package let nounPhrase: String
   /// A Boolean value that indicates whether the file is a sound file, which can be played and
   /// measured.
-  package let isSound: Bool
+  package let isSoundFile: Bool
   /// A Boolean value that indicates whether the file may contain a pattern in an unsupported
   /// format.
   let isForeignFormat: Bool
@@ -20,14 +20,14 @@ package struct FileKind: Sendable {
 
   private init(
     _ name: String, _ signature: [UInt8], formTypeBytes formType: String = "",
-    isSound: Bool = false,
+    isSoundFile: Bool = false,
     isForeignFormat: Bool = false, _ suggestion: String? = nil
   ) {
     self.nounPhrase = name
-    self.isSound = isSound
+    self.isSoundFile = isSoundFile
     self.isForeignFormat = isForeignFormat
     self.errorSuggestion =
-      isSound ? "create a pattern from it with 'temblor trace'" : suggestion
+      isSoundFile ? "create a pattern from it with 'temblor trace'" : suggestion
     self.signatureBytes = signature
     self.formTypeBytes = Array(formType.utf8)
   }
@@ -36,7 +36,8 @@ package struct FileKind: Sendable {
   private static func soundFile(_ name: String, _ signature: String, formType: String = "")
     -> FileKind
   {
-    FileKind("\(name) sound file", Array(signature.utf8), formTypeBytes: formType, isSound: true)
+    FileKind(
+      "\(name) sound file", Array(signature.utf8), formTypeBytes: formType, isSoundFile: true)
   }
 
   /// The kinds of binary files that are identified by their first bytes.
@@ -47,8 +48,8 @@ package struct FileKind: Sendable {
     soundFile("an Ogg", "OggS"),
     soundFile("a CAF", "caff"), soundFile("an AU", ".snd"), soundFile("an MP3", "ID3"),
     // MPEG-1 and MPEG-2 layer III frames, without a leading tag.
-    FileKind("an MP3 sound file", [0xFF, 0xFB], isSound: true),
-    FileKind("an MP3 sound file", [0xFF, 0xF3], isSound: true),
+    FileKind("an MP3 sound file", [0xFF, 0xFB], isSoundFile: true),
+    FileKind("an MP3 sound file", [0xFF, 0xF3], isSoundFile: true),
     FileKind("a MIDI file", Array("MThd".utf8)),
     FileKind("a PNG image", [0x89] + Array("PNG".utf8)),
     FileKind("a JPEG image", [0xFF, 0xD8, 0xFF]),
@@ -125,7 +126,7 @@ package struct FileKind: Sendable {
   private static let searchedTextByteCount = 4_096
 
   /// Lowercase texts whose presence identifies a kind of text file.
-  private struct TextMark {
+  private struct TextSignature {
     var kind: FileKind
     /// The text at the start of the file, after any byte-order mark and white space.
     var initialText: String
@@ -133,21 +134,21 @@ package struct FileKind: Sendable {
     var containedText: String
   }
 
-  private static let textMarks: [TextMark] = [
-    TextMark(
+  private static let textSignatures: [TextSignature] = [
+    TextSignature(
       kind: FileKind("a Git LFS pointer", [], "download the file with 'git lfs pull'"),
       initialText: "version https://git-lfs", containedText: ""),
-    TextMark(kind: propertyList, initialText: "<", containedText: "<plist"),
-    TextMark(kind: propertyList, initialText: "bplist", containedText: ""),
-    TextMark(kind: immersionEffect, initialText: "<", containedText: "<ivs-file"),
-    TextMark(kind: htmlPage, initialText: "<", containedText: "<!doctype html"),
-    TextMark(kind: htmlPage, initialText: "<", containedText: "<html"),
-    TextMark(kind: FileKind("an SVG image", []), initialText: "<", containedText: "<svg"),
-    TextMark(
+    TextSignature(kind: propertyList, initialText: "<", containedText: "<plist"),
+    TextSignature(kind: propertyList, initialText: "bplist", containedText: ""),
+    TextSignature(kind: immersionEffect, initialText: "<", containedText: "<ivs-file"),
+    TextSignature(kind: htmlPage, initialText: "<", containedText: "<!doctype html"),
+    TextSignature(kind: htmlPage, initialText: "<", containedText: "<html"),
+    TextSignature(kind: FileKind("an SVG image", []), initialText: "<", containedText: "<svg"),
+    TextSignature(
       kind: FileKind(
         "a Unity asset", [], "use the haptic file that the asset was imported from"),
       initialText: "%yaml", containedText: "tag:unity3d.com"),
-    TextMark(kind: actuatorConfiguration, initialText: "", containedText: "emphasis_ducking"),
+    TextSignature(kind: actuatorConfiguration, initialText: "", containedText: "emphasis_ducking"),
   ]
 
   private static let propertyList = unsupportedFormat(
@@ -178,7 +179,7 @@ package struct FileKind: Sendable {
     let lowercasedStart = searchedBytes.drop { whitespaceBytes.contains($0) }.map { byte in
       (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte + 32 : byte
     }
-    let matchingMark = Self.textMarks.first { mark in
+    let matchingMark = Self.textSignatures.first { mark in
       lowercasedStart.starts(with: mark.initialText.utf8)
         && Self.contains(mark.containedText, in: lowercasedStart)
     }

@@ -71,7 +71,7 @@ public struct WritingOptions: Equatable, Sendable {
   /// The name of the format dialect to write, or nil for the default dialect.
   public var dialect: String?
   /// The maximum error of simplified or sampled curves, as a fraction of full scale.
-  public var toleranceFraction: Double
+  public var curveToleranceFraction: Double
   /// The mapping between intensity and amplitude, for formats that store amplitudes.
   public var amplitudeMapping: AmplitudeMapping
   /// The number of times the loop plays in a format that has no loop points.
@@ -87,7 +87,7 @@ public struct WritingOptions: Equatable, Sendable {
   public var baseName: String
 
   /// The default tolerance: 0.5 % of full scale.
-  public static let defaultToleranceFraction = 0.005
+  public static let defaultCurveToleranceFraction = 0.005
 
   /// Creates writing options. With the defaults, files are written as their formats are documented.
   ///
@@ -102,7 +102,8 @@ public struct WritingOptions: Equatable, Sendable {
   ///     format.
   ///   - baseName: The base name of the files, without extension.
   public init(
-    dialect: String? = nil, toleranceFraction tolerance: Double = defaultToleranceFraction,
+    dialect: String? = nil,
+    curveToleranceFraction tolerance: Double = defaultCurveToleranceFraction,
     amplitudeMapping: AmplitudeMapping = .root,
     loopPassCount loopCount: Int = 1,
     fileSplitting split: FileSplitting = .automatic,
@@ -110,7 +111,7 @@ public struct WritingOptions: Equatable, Sendable {
     signalSampleRate signalRate: Double? = nil, baseName: String = "pattern"
   ) {
     self.dialect = dialect
-    self.toleranceFraction = tolerance
+    self.curveToleranceFraction = tolerance
     self.amplitudeMapping = amplitudeMapping
     self.loopPassCount = loopCount
     self.fileSplitting = split

@@ -10,7 +10,7 @@ public struct FormatRegistry: Sendable {
   private static let ambiguousFormat = Rule.error(
     "format-ambiguous", "syntax", "The format of a file must be recognizable.")
 
-  private static let wrongFileKind = Rule.error(
+  private static let nonPatternFile = Rule.error(
     "file-kind", "syntax", "A file must contain a pattern, not a sound, an image, or an archive.")
 
   private static let unknownFormat = Rule.error(
@@ -51,7 +51,7 @@ public struct FormatRegistry: Sendable {
   /// The rules of all formats, and the general rules for recognizing and reading files.
   public var rules: [Rule] {
     (formats.count > 1
-      ? [Self.wrongFileKind, Self.unknownFormat, Self.ambiguousFormat, Self.misnamedFile] : [])
+      ? [Self.nonPatternFile, Self.unknownFormat, Self.ambiguousFormat, Self.misnamedFile] : [])
       + formats.flatMap { $0.rules } + ReadResult.suppressionRules
   }
 
@@ -94,7 +94,7 @@ public struct FormatRegistry: Sendable {
     let confidences = formats.map { $0.recognize(file.bytes.span) }
     let highestConfidence = confidences.max() ?? .unrecognized
     if highestConfidence < .certain {
-      try rejectOtherFileKinds(file, confidence: highestConfidence, isNamed: !namedFormats.isEmpty)
+      try rejectUnsupportedFile(file, confidence: highestConfidence, isNamed: !namedFormats.isEmpty)
       if namedFormats.count == 1 { return namedFormats[0] }
     }
     if highestConfidence == .unrecognized { return formats[0] }
@@ -129,7 +129,7 @@ public struct FormatRegistry: Sendable {
   ///   - file: A file that no format recognizes with certainty.
   ///   - confidence: The highest confidence among all formats.
   ///   - isNamed: True if the file has the extension of a registered format.
-  private func rejectOtherFileKinds(_ file: SourceFile, confidence: Recognition, isNamed: Bool)
+  private func rejectUnsupportedFile(_ file: SourceFile, confidence: Recognition, isNamed: Bool)
     throws(InputError)
   {
     let fileLocation = FileLocation(name: file.name)
@@ -140,7 +140,7 @@ public struct FormatRegistry: Sendable {
     if let detectedKind {
       throw InputError(
         Finding(
-          Self.wrongFileKind, location: fileLocation, detectedKind.unreadableReason,
+          Self.nonPatternFile, location: fileLocation, detectedKind.unreadableReason,
           suggestion: detectedKind.errorSuggestion))
     }
     if !isNamed, let jsonOutline, let firstRootKey = jsonOutline.rootKeys.first,

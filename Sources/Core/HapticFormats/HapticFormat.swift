@@ -108,7 +108,7 @@ public struct HapticFormat: Sendable {
   /// with the same content.
   ///
   /// - Parameter clause: A clause for messages, such as `the first number is a pause`.
-  public func distinguished(by clause: String) -> HapticFormat {
+  public func addingDistinguishingClause(_ clause: String) -> HapticFormat {
     var distinguishedFormat = self
     distinguishedFormat.distinguishingClause = clause
     return distinguishedFormat
@@ -142,7 +142,7 @@ public struct HapticFormat: Sendable {
   public func write(_ composition: HapticComposition, options: WritingOptions = WritingOptions())
     throws(InputError) -> WrittenFiles?
   {
-    if keepsHertz || !composition.statesHertz {
+    if keepsHertz || !composition.hasStatedHertz {
       return try addingRulePrefixToErrors { () throws(InputError) in
         try writer?(composition, options)
       }

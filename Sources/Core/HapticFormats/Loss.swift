@@ -20,7 +20,7 @@ public struct Loss: Equatable, Sendable {
   /// A sentence without a final period. It includes the size of the difference, if known.
   public var message: String
   /// The size of the difference, in the unit used in the message, or nil.
-  public var differenceSize: Double?
+  public var lossMagnitude: Double?
 
   /// Creates a loss that affects an element, with a message.
   ///
@@ -40,7 +40,7 @@ public struct Loss: Equatable, Sendable {
     self.compositionElement = element
     self.location = location
     self.message = message
-    self.differenceSize = size
+    self.lossMagnitude = size
   }
 }
 
@@ -49,7 +49,7 @@ public struct Loss: Equatable, Sendable {
 /// Equal losses of the same part are merged and keep the largest size. Beyond a maximum number,
 /// losses with the same message are only counted. In a message, `#` is a placeholder for the size.
 package struct LossLog {
-  private struct Key: Hashable {
+  private struct LossKey: Hashable {
     var kind: Loss.Kind
     var compositionElement: CompositionElement
     var message: String
@@ -58,8 +58,8 @@ package struct LossLog {
   /// The maximum number of losses that are kept for each message.
   package let maximumLossCountPerMessage: Int
   private(set) var losses: [Loss] = []
-  private var indicesByKey: [Key: Int] = [:]
-  private var countsByMessage: [String: Int] = [:]
+  private var lossIndicesByKey: [LossKey: Int] = [:]
+  private var lossCountsByMessage: [String: Int] = [:]
 
   /// Creates an empty log.
   package init(maximumCountPerMessage: Int = 1000) {
@@ -80,40 +80,40 @@ package struct LossLog {
     _ message: String,
     size: Double? = nil
   ) {
-    let lossKey = Key(kind: kind, compositionElement: element, message: message)
-    if let existingIndex = indicesByKey[lossKey] {
+    let lossKey = LossKey(kind: kind, compositionElement: element, message: message)
+    if let existingIndex = lossIndicesByKey[lossKey] {
       if let size {
-        losses[existingIndex].differenceSize = max(
-          losses[existingIndex].differenceSize ?? size, size)
+        losses[existingIndex].lossMagnitude = max(
+          losses[existingIndex].lossMagnitude ?? size, size)
       }
       return
     }
-    countsByMessage[message, default: 0] += 1
-    guard countsByMessage[message, default: 0] <= maximumLossCountPerMessage else { return }
-    indicesByKey[lossKey] = losses.count
+    lossCountsByMessage[message, default: 0] += 1
+    guard lossCountsByMessage[message, default: 0] <= maximumLossCountPerMessage else { return }
+    lossIndicesByKey[lossKey] = losses.count
     losses.append(Loss(kind, element, at: location, message, size: size))
   }
 
   /// Returns the losses in the order they were added, followed by the counts of omitted losses.
   package func lossesWithOmittedCounts() -> [Loss] {
-    let countsAboveMaximum = countsByMessage.filter { $0.value > maximumLossCountPerMessage }
+    let countsAboveMaximum = lossCountsByMessage.filter { $0.value > maximumLossCountPerMessage }
     let omissionSummaries = countsAboveMaximum.sorted { $0.key < $1.key }.map { message, count in
       let last = losses.last { $0.message == message } ?? Loss(.dropped, .composition, message)
       return Loss(
         last.kind, .composition,
-        "\(count - maximumLossCountPerMessage) more: \(Self.messageWithSize(of: last))")
+        "\(count - maximumLossCountPerMessage) more: \(Self.messageWithMagnitude(of: last))")
     }
     let lossesWithSizes = losses.map { loss in
       var loss = loss
-      loss.message = Self.messageWithSize(of: loss)
+      loss.message = Self.messageWithMagnitude(of: loss)
       return loss
     }
     return lossesWithSizes + omissionSummaries
   }
 
   /// Returns the message of a loss, with the size of the difference inserted to three digits.
-  private static func messageWithSize(of loss: Loss) -> String {
-    guard let differenceSize = loss.differenceSize, differenceSize.isFinite,
+  private static func messageWithMagnitude(of loss: Loss) -> String {
+    guard let differenceSize = loss.lossMagnitude, differenceSize.isFinite,
       loss.message.contains("#")
     else {
       return loss.message
@@ -147,7 +147,7 @@ package struct LossLog {
     for (index, layer) in composition.layers.enumerated() {
       for (eventIndex, event) in layer.pattern.events.enumerated() where !event.kind.isHaptic {
         add(
-          .dropped, .event(EventReference(layer: index, event: eventIndex)),
+          .dropped, .event(EventReference(layerIndex: index, eventIndex: eventIndex)),
           "audio events cannot be written")
       }
       if !layer.signals.isEmpty {
@@ -183,10 +183,10 @@ package struct LossLog {
   package mutating func addHertzLosses(of composition: HapticComposition) {
     let phoneScale = SharpnessScale.phone
     for (index, layer) in composition.layers.enumerated() {
-      guard let hertz = layer.statedHertz else { continue }
+      guard let hertz = layer.statedHertzRange else { continue }
       let excess = max(
         phoneScale.minimumHertz - hertz.lowerBound, hertz.upperBound - phoneScale.maximumHertz)
-      guard excess > Self.unreportedExcessHertz else { continue }
+      guard excess > Self.maximumUnreportedExcessHertz else { continue }
       add(
         .approximated, .layer(index),
         """
@@ -198,7 +198,7 @@ package struct LossLog {
   }
 
   /// The maximum distance of a frequency from the scale, in hertz, that is not reported as a loss.
-  private static let unreportedExcessHertz = 1e-3
+  private static let maximumUnreportedExcessHertz = 1e-3
 
   /// Adds a loss for each layer that has a body location.
   package mutating func addBodyLocationLosses(of composition: HapticComposition) {

@@ -101,14 +101,14 @@ public struct ReadResult: Sendable {
   /// Creates the result for a file that cannot be read.
   public init(_ error: InputError) {
     self.init(
-      composition: nil, findings: [error.finding], errorCount: error.otherErrorCount + 1,
+      composition: nil, findings: [error.finding], errorCount: error.additionalErrorCount + 1,
       sourceMap: .inMemory(name: error.location.name))
   }
 
   /// Returns the composition, or throws the first error in the file.
   public func get() throws(InputError) -> HapticComposition {
     if let firstError = findings.first(where: { $0.severity == .error }) {
-      throw InputError(firstError, otherErrorCount: errorCount - 1)
+      throw InputError(firstError, additionalErrorCount: errorCount - 1)
     }
     return composition ?? HapticComposition(layers: [])
   }
@@ -161,7 +161,7 @@ public struct ReadResult: Sendable {
         allFindings[$1].location.position, allFindings[$1].rule, $1
       )
     }
-    return FindingFilter(suppressions: reasonsByRule).filteredFindings(
+    return FindingFilter(suppressionReasonsByRule: reasonsByRule).filteredFindings(
       findingOrder.map { allFindings[$0] })
   }
 

@@ -7,12 +7,12 @@ extension [[Int]] {
   package init(_ values: [Int], at references: [EventReference]) {
     self = []
     for (value, event) in zip(values, references) {
-      while count <= event.layer {
+      while count <= event.layerIndex {
         append([])
       }
-      self[event.layer] += repeatElement(
-        0, count: Swift.max(event.event + 1 - self[event.layer].count, 0))
-      self[event.layer][event.event] = value
+      self[event.layerIndex] += repeatElement(
+        0, count: Swift.max(event.eventIndex + 1 - self[event.layerIndex].count, 0))
+      self[event.layerIndex][event.eventIndex] = value
     }
   }
 }
@@ -57,7 +57,7 @@ public struct SourceMap: Sendable {
       return switch element {
       case .composition: location(root)
       case .layer(let layer): location(valueIndex(in: [], layer, 0))
-      case .event(let event): location(valueIndex(in: events, event.layer, event.event))
+      case .event(let event): location(valueIndex(in: events, event.layerIndex, event.eventIndex))
       case .parameter(let layer, let index): location(valueIndex(in: parameters, layer, index))
       case .curve(let layer, let index): location(valueIndex(in: curves, layer, index))
       }
@@ -77,7 +77,7 @@ public struct SourceMap: Sendable {
         switch element {
         case .composition: ""
         case .layer(let layer): "layers[\(layer)]"
-        case .event(let event): elementPath(event.layer, "events", event.event)
+        case .event(let event): elementPath(event.layerIndex, "events", event.eventIndex)
         case .parameter(let layer, let index): elementPath(layer, "parameters", index)
         case .curve(let layer, let index): elementPath(layer, "curves", index)
         }
@@ -109,7 +109,7 @@ extension FindingLog {
   ///   - byteOrderMark: The rule that a byte-order mark violates.
   ///   - trailingComma: The rule that a trailing comma violates.
   ///   - duplicateKey: The rule that a duplicate key violates.
-  package mutating func addDeviations(
+  package mutating func addSyntaxDeviations(
     of json: JSONDocument, byteOrderMark: Rule, trailingComma: Rule, duplicateKey: Rule
   ) {
     for deviation in json.deviations {

@@ -142,7 +142,9 @@ public struct ControlTimeline: Equatable, Sendable {
   }
 
   /// A Boolean value that indicates whether the pattern sets the control.
-  public var isSet: Bool { segments.count > 1 || segments.first?.sourceStartPosition != nil }
+  public var isSetByPattern: Bool {
+    segments.count > 1 || segments.first?.sourceStartPosition != nil
+  }
 
   /// Returns the index of the segment at a position.
   ///

@@ -37,7 +37,7 @@ public struct EffectiveParameters: Sendable {
   /// Two points share a time at a jump. Envelopes are ignored. A transient has one point, as does
   /// an event without duration.
   public func points(of event: HapticEvent) -> [Point] {
-    let eventEndSeconds = event.time + (event.holdSeconds ?? 0)
+    let eventEndSeconds = event.time + (event.secondsUntilRelease ?? 0)
     let eventIntensity = Double(event.value(of: .hapticIntensity))
     let eventSharpness =
       clampsSharpness ? Double(event.value(of: .hapticSharpness)) : event.unclampedSharpness

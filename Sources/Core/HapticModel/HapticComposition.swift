@@ -210,19 +210,19 @@ public struct HapticComposition: Equatable, Sendable {
 /// A reference to an event by the index of its layer and its index in the layer.
 public struct EventReference: Hashable, Comparable, Sendable {
   /// The index of the layer that contains the event.
-  public var layer: Int
+  public var layerIndex: Int
   /// The index of the event in the layer.
-  public var event: Int
+  public var eventIndex: Int
 
   /// Creates a reference from the index of a layer and the index of an event in the layer.
-  public init(layer: Int = 0, event: Int) {
-    self.layer = layer
-    self.event = event
+  public init(layerIndex: Int = 0, eventIndex: Int) {
+    self.layerIndex = layerIndex
+    self.eventIndex = eventIndex
   }
 
   /// Orders references by layer, then by event.
   public static func < (lhs: EventReference, rhs: EventReference) -> Bool {
-    (lhs.layer, lhs.event) < (rhs.layer, rhs.event)
+    (lhs.layerIndex, lhs.eventIndex) < (rhs.layerIndex, rhs.eventIndex)
   }
 }
 

@@ -101,7 +101,7 @@ public struct HapticEvent: Equatable, Sendable {
 
   /// The time from the start to the release, in seconds: 0 for a transient, nil if the length of a
   /// sound file determines it.
-  public var holdSeconds: Double? {
+  public var secondsUntilRelease: Double? {
     switch kind.traits.durationSource {
     case .impulse: 0
     case .duration: duration ?? Self.defaultDurationSeconds

@@ -54,7 +54,7 @@ public struct SharpnessScale: Equatable, Sendable {
   ///
   /// A chord of a logarithm or exponential deviates by an eighth of the squared length, which is
   /// below 10⁻⁴.
-  private static let maximumSegmentLogRatio = 0.021
+  private static let maximumSegmentLogFrequencyRatio = 0.021
 
   /// The maximum number of line segments that approximate a single line on the other kind of scale.
   private static let maximumLineSegmentCount = 512
@@ -66,7 +66,8 @@ public struct SharpnessScale: Equatable, Sendable {
   ///   - first: The frequency at the start, in hertz.
   ///   - second: The frequency at the end, in hertz.
   public static func lineSegmentCount(fromHertz first: Double, toHertz second: Double) -> Int {
-    let unclampedLineCount = (abs(log(second / first)) / maximumSegmentLogRatio).rounded(.up)
+    let unclampedLineCount = (abs(log(second / first)) / maximumSegmentLogFrequencyRatio).rounded(
+      .up)
     return FrameConversion.clampedInteger(unclampedLineCount, in: 1...maximumLineSegmentCount)
   }
 
@@ -95,14 +96,14 @@ public struct SharpnessScale: Equatable, Sendable {
 
 extension HapticComposition {
   /// A Boolean value that indicates whether any layer states frequencies in hertz.
-  public var statesHertz: Bool { layers.contains { $0.sharpnessScale != nil } }
+  public var hasStatedHertz: Bool { layers.contains { $0.sharpnessScale != nil } }
 
   /// Returns the composition with its stated frequencies converted to sharpness on the scale of a
   /// device, so that the device determines the frequencies.
   ///
   /// - Parameter scale: The scale of the device. A frequency beyond it becomes the nearest end.
   public func convertingStatedHertz(to scale: SharpnessScale) -> HapticComposition {
-    guard statesHertz else { return self }
+    guard hasStatedHertz else { return self }
     var convertedComposition = self
     convertedComposition.layers = layers.map { $0.convertingStatedHertz(to: scale) }
     return convertedComposition
@@ -110,8 +111,8 @@ extension HapticComposition {
 
   /// The range of frequencies, in hertz, that the haptic events reach in layers that state
   /// frequencies; nil if no layer states frequencies.
-  public var statedHertz: ClosedRange<Double>? {
-    let layerRanges = layers.compactMap { $0.statedHertz }
+  public var statedHertzRange: ClosedRange<Double>? {
+    let layerRanges = layers.compactMap { $0.statedHertzRange }
     guard let minimumHertz = layerRanges.map({ $0.lowerBound }).min(),
       let maximumHertz = layerRanges.map({ $0.upperBound }).max()
     else { return nil }
@@ -157,7 +158,7 @@ extension HapticComposition.Layer {
   ///
   /// The result is nil if the layer doesn't state frequencies. Points of a control between which no
   /// event plays also count.
-  public var statedHertz: ClosedRange<Double>? {
+  public var statedHertzRange: ClosedRange<Double>? {
     guard let sharpnessScale else { return nil }
     let eventSharpness = EventSharpnessTimeline(pattern)
     var sharpnessValues: [Double] = []
@@ -271,7 +272,7 @@ private struct SharpnessConversion {
       if index > 0 {
         let start = base + Double(validPoints[index - 1].value)
         let startTime = validPoints[index - 1].time
-        for fraction in bendFractions(from: start, to: end) where point.time > startTime {
+        for fraction in lineBendFractions(from: start, to: end) where point.time > startTime {
           appendConvertedPoint(
             startTime + (point.time - startTime) * fraction, start + (end - start) * fraction)
         }
@@ -283,7 +284,7 @@ private struct SharpnessConversion {
 
   /// Returns the fractions of a line on the source scale at which the converted line bends, in
   /// ascending order.
-  private func bendFractions(from start: Double, to end: Double) -> [Double] {
+  private func lineBendFractions(from start: Double, to end: Double) -> [Double] {
     guard start != end else { return [] }
     var divisionFractions: [Double] = []
     for hertz in [targetScale.minimumHertz, targetScale.maximumHertz] {

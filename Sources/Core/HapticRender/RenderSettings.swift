@@ -15,7 +15,7 @@ public struct RenderSettings: Equatable, Sendable {
   public var fadeOutFrameCount: Int64
   /// A Boolean value that indicates whether the mix bypasses the limiter, the DC blocker, and the
   /// processing for transducers.
-  public var isRaw = false
+  public var bypassesOutputProcessing = false
 
   /// Creates settings with the default routing.
   ///

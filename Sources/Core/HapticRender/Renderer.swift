@@ -17,10 +17,10 @@ public struct Renderer: ~Copyable {
   public static let lookaheadSeconds = Limiter.lookaheadSeconds
 
   /// The maximum magnitude of a rendered sample: −1 dBFS, minus a 16-bit step for dither.
-  public static var ceilingMagnitude: Double { @_noLocks get { 0.891 } }
+  public static var outputCeilingMagnitude: Double { @_noLocks get { 0.891 } }
 
   /// The maximum sample magnitude that doesn't activate the limiter. It is just below the ceiling.
-  public static let maximumUnlimitedMagnitude = 0.89
+  public static let limiterThresholdMagnitude = 0.89
 
   /// The settings of the renderer.
   public let settings: RenderSettings
@@ -42,7 +42,7 @@ public struct Renderer: ~Copyable {
   var playerCount = 0
   private let liveVoices: FixedBuffer<Reference<LiveVoiceState>>
   private var liveVoiceCount = 0
-  var schedule: CommandSchedule
+  var commandSchedule: CommandSchedule
   private let buses: Cell<BusSet>
   private let crossfadeBuffer: Cell<CrossfadeBuffer>
   var masterGain: GainRamp
@@ -55,7 +55,7 @@ public struct Renderer: ~Copyable {
   /// The number of frames to render after a skip, so that the limiters and the channels' delay
   /// lines are filled.
   private let framesToRenderAfterSkip: Int
-  private let frameGains = FixedBuffer<Float>(repeating: 0, count: subBlockFrameCount)
+  private let masterFrameGains = FixedBuffer<Float>(repeating: 0, count: subBlockFrameCount)
   private let hapticGains = FixedBuffer<Float>(repeating: 0, count: subBlockFrameCount)
   private let audioGains = FixedBuffer<Float>(repeating: 0, count: subBlockFrameCount)
   /// The constant gains that fill the haptic and audio gain buffers, or nil if the gains are
@@ -105,7 +105,7 @@ public struct Renderer: ~Copyable {
     for (index, ownedPlayer) in ownedPlayers.enumerated() {
       ownedPlayer.playerCell.value.passCount = max(1, settings.passCount ?? .max)
       ownedPlayer.playerCell.value.loopEndFrame =
-        loopRange?.upperBound ?? RenderPlan.commonLoopLength(of: plans)
+        loopRange?.upperBound ?? RenderPlan.commonLoopFrameCount(of: plans)
       if !ownedLoopCues.isEmpty {
         ownedPlayer.playerCell.value.loopStartCue = ownedLoopCues[index].cueReference
       }
@@ -143,7 +143,7 @@ public struct Renderer: ~Copyable {
     unsafe liveVoices = FixedBuffer(uninitialized: LiveVoice.maximumCountPerRenderer)
     let portCommandCapacity =
       RendererPort.maximumScheduledCommandCount + RendererPort.commandCapacity
-    schedule = CommandSchedule(
+    commandSchedule = CommandSchedule(
       capacity: ownedPlayers.isEmpty ? portCommandCapacity : 2 * ownedPlayerCount)
     buses = Cell(
       BusSet(
@@ -154,8 +154,8 @@ public struct Renderer: ~Copyable {
     outputGate = GainRamp(1)
     let mixRouting = MixRouting(
       settings.routing.channels, hasAudio: ownedPlayers.first?.plan.hasAudio ?? true)
-    let routedMixes = mixRouting.mixes(
-      rate: rate, temperatureRises: port.temperatureRises, isRaw: settings.isRaw)
+    let routedMixes = mixRouting.outputMixes(
+      rate: rate, temperatureRises: port.temperatureRises, isRaw: settings.bypassesOutputProcessing)
     let mixLatencyFrameCounts = (0..<routedMixes.count).map { routedMixes[$0].latencyFrameCount }
     let maximumLatencyFrames = mixLatencyFrameCounts.max() ?? 0
     latencyFrameCount = maximumLatencyFrames
@@ -272,11 +272,11 @@ public struct Renderer: ~Copyable {
   /// read it.
   ///
   /// Voices with a received release may sound, and delay the end of their player, after this frame.
-  package var nextChangeFrame: Int64 {
+  package var nextStateChangeFrame: Int64 {
     @_noLocks get {
-      var next = schedule.nextCommandFrame
+      var next = commandSchedule.nextCommandFrame
       for index in 0..<playerCount {
-        next = min(next, players[index].value.nextChangeFrame)
+        next = min(next, players[index].value.nextPassBoundaryFrame)
       }
       return next
     }
@@ -328,8 +328,8 @@ public struct Renderer: ~Copyable {
       shortenSubBlock(&subBlockEndFrame, toRampOf: player.value.playerGain)
       shortenSubBlock(&subBlockEndFrame, toRampOf: player.value.sendGain)
     }
-    if schedule.nextCommandFrame < subBlockEndFrame {
-      subBlockEndFrame = schedule.nextCommandFrame
+    if commandSchedule.nextCommandFrame < subBlockEndFrame {
+      subBlockEndFrame = commandSchedule.nextCommandFrame
     }
     return Int(subBlockEndFrame &- outputFrame)
   }
@@ -423,9 +423,9 @@ public struct Renderer: ~Copyable {
   }
 
   @_noLocks private mutating func fillMovingBusGains(frameCount count: Int) {
-    unsafe masterGain.write(to: frameGains.view, frameCount: count)
+    unsafe masterGain.write(to: masterFrameGains.view, frameCount: count)
     for index in 0..<count {
-      let gain = frameGains[index]
+      let gain = masterFrameGains[index]
       hapticGains[index] = gain * hapticGain.advanceOneFrame()
       audioGains[index] = gain * audioGain.advanceOneFrame()
     }
@@ -439,23 +439,24 @@ public struct Renderer: ~Copyable {
     let firstOutputFrame = outputFrame &- Int64(latencyFrameCount)
     let isFading = !outputGate.isUnity || fadeGain(at: firstOutputFrame &+ Int64(count)) < 1
     if isFading {
-      unsafe outputGate.write(to: frameGains.view, frameCount: count)
+      unsafe outputGate.write(to: masterFrameGains.view, frameCount: count)
       for index in 0..<count {
-        frameGains[index] = frameGains[index] * fadeGain(at: firstOutputFrame &+ Int64(index))
+        masterFrameGains[index] =
+          masterFrameGains[index] * fadeGain(at: firstOutputFrame &+ Int64(index))
       }
     }
     for channel in 0..<channelCount {
       let mixIndex = outputChannels[channel].mixIndex
       let output = outputMixes[mixIndex].outputSamples
       unsafe outputChannels[channel].write(
-        output, gains: isFading ? frameGains.view : nil, count: count, to: &block,
+        output, gains: isFading ? masterFrameGains.view : nil, count: count, to: &block,
         at: start &* channelCount &+ channel, stride: channelCount)
     }
   }
 
   /// Advances the channels' delay lines without writing any output.
   @_noLocks private mutating func discardOutput(frameCount count: Int) {
-    var unusedBlock = frameGains.mutableSpan
+    var unusedBlock = masterFrameGains.mutableSpan
     for channel in 0..<outputChannels.count {
       let mixIndex = outputChannels[channel].mixIndex
       let output = outputMixes[mixIndex].outputSamples
@@ -509,11 +510,11 @@ public struct Renderer: ~Copyable {
   /// frame.
   @_noLocks mutating func receiveCommands() {
     var command = RenderCommand(.noOperation, at: 0)
-    while schedule.hasFreeCapacity, sharedState.value.queue.pop(&command) {
+    while commandSchedule.hasFreeCapacity, sharedState.value.commandQueue.pop(&command) {
       switch command.change {
       case .player(let player, .cancel), .player(let player, .remove):
         // These commands precede waiting commands, because the player ends here.
-        schedule.removeCommands(for: player)
+        commandSchedule.removeCommands(for: player)
         performChange(command.change)
       case .player(_, .add), .attach, .detach:
         performChange(command.change)
@@ -521,15 +522,15 @@ public struct Renderer: ~Copyable {
         if command.outputFrame < outputFrame {
           command.outputFrame = outputFrame
         }
-        schedule.insert(command)
+        commandSchedule.insert(command)
       }
     }
   }
 
   /// Performs the commands whose frame has been reached.
   @_noLocks mutating func performDueCommands() {
-    while schedule.nextCommandFrame <= outputFrame {
-      let command = schedule.popFirst()
+    while commandSchedule.nextCommandFrame <= outputFrame {
+      let command = commandSchedule.popFirst()
       performChange(command.change)
     }
   }
@@ -605,7 +606,7 @@ public struct Renderer: ~Copyable {
       }
       reference.value.playerGain.move(to: gain, over: length)
     case .sendGain(let gain, let frameCount, let serial):
-      reference.value.moveSendGain(to: gain, over: frameCount, serial: serial)
+      reference.value.moveSendGain(to: gain, over: frameCount, requestSerialNumber: serial)
     case .envelopeTime(let id, let value, let slope):
       reference.value.setEnvelopeTime(id, value: value, slope: slope, at: outputFrame)
     case .control(let id, let value, let slope):
@@ -655,7 +656,8 @@ public struct Renderer: ~Copyable {
           return outputFrame
         }
       }
-      return schedule.nextCommandFrame > outputFrame ? schedule.nextCommandFrame : outputFrame
+      return commandSchedule.nextCommandFrame > outputFrame
+        ? commandSchedule.nextCommandFrame : outputFrame
     }
   }
 

@@ -60,12 +60,12 @@ public struct InputError: Error, Equatable, Sendable {
   /// The first error finding of the input.
   public var finding: Finding
   /// The number of errors after the first.
-  public var otherErrorCount: Int
+  public var additionalErrorCount: Int
 
   /// Creates an error from a finding.
-  public init(_ finding: Finding, otherErrorCount: Int = 0) {
+  public init(_ finding: Finding, additionalErrorCount: Int = 0) {
     self.finding = finding
-    self.otherErrorCount = otherErrorCount
+    self.additionalErrorCount = additionalErrorCount
   }
 
   /// The rule that the first error violates.
@@ -86,7 +86,7 @@ public struct FindingFilter: Sendable {
   /// The rules whose findings are removed.
   public var disabledRules: Set<RuleID>
   /// The suppressed rules with their reasons. Findings of these rules become notes.
-  public var suppressions: [RuleID: String]
+  public var suppressionReasonsByRule: [RuleID: String]
   /// A Boolean value that indicates whether notes are removed.
   public var hidesNotes: Bool
 
@@ -94,14 +94,14 @@ public struct FindingFilter: Sendable {
   ///
   /// - Parameters:
   ///   - disabledRules: The rules whose findings are removed.
-  ///   - suppressions: The suppressed rules with their reasons.
+  ///   - suppressionReasonsByRule: The suppressed rules with their reasons.
   ///   - hidesNotes: True to remove notes.
   public init(
-    disabledRules: Set<RuleID> = [], suppressions: [RuleID: String] = [:],
+    disabledRules: Set<RuleID> = [], suppressionReasonsByRule: [RuleID: String] = [:],
     hidesNotes: Bool = false
   ) {
     self.disabledRules = disabledRules
-    self.suppressions = suppressions
+    self.suppressionReasonsByRule = suppressionReasonsByRule
     self.hidesNotes = hidesNotes
   }
 
@@ -111,7 +111,7 @@ public struct FindingFilter: Sendable {
       if finding.severity == .error { return finding }
       if disabledRules.contains(finding.rule) { return nil }
       var finding = finding
-      if let reason = suppressions[finding.rule] {
+      if let reason = suppressionReasonsByRule[finding.rule] {
         finding.severity = .note
         finding.suppressionReason = reason
         finding.message += " (allowed: \(reason))"

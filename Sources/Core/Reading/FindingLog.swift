@@ -16,7 +16,7 @@ public struct FindingLog: Sendable {
   /// The number of reported errors, including those beyond the maximum per rule.
   public private(set) var errorCount = 0
   private var entries: [Entry] = []
-  private var countsByRule: [RuleID: Int] = [:]
+  private var findingCountsByRule: [RuleID: Int] = [:]
   private var firstOmittedEntries: [RuleID: Entry] = [:]
 
   /// Creates an empty log. Beyond the maximum, findings of a rule are only counted.
@@ -25,7 +25,7 @@ public struct FindingLog: Sendable {
   }
 
   /// Returns true if the log contains findings of a rule.
-  public func contains(_ rule: Rule) -> Bool { countsByRule[rule.id] != nil }
+  public func contains(_ rule: Rule) -> Bool { findingCountsByRule[rule.id] != nil }
 
   /// Adds a finding about a value.
   ///
@@ -63,8 +63,8 @@ public struct FindingLog: Sendable {
     if severity == .error {
       errorCount += 1
     }
-    let findingCountOfRule = countsByRule[rule.id, default: 0] + 1
-    countsByRule[rule.id] = findingCountOfRule
+    let findingCountOfRule = findingCountsByRule[rule.id, default: 0] + 1
+    findingCountsByRule[rule.id] = findingCountOfRule
     return findingCountOfRule
   }
 
@@ -91,7 +91,8 @@ public struct FindingLog: Sendable {
   public func findings(location: (_ valueIndex: Int, _ offset: Int) -> FileLocation) -> [Finding] {
     var allEntries = entries
     for (rule, var summary) in firstOmittedEntries {
-      summary.finding.occurrenceCount = (countsByRule[rule] ?? 0) - maximumFindingCountPerRule
+      summary.finding.occurrenceCount =
+        (findingCountsByRule[rule] ?? 0) - maximumFindingCountPerRule
       summary.finding.message =
         "\(summary.finding.occurrenceCount) more \(rule) findings in this file"
       allEntries.append(summary)

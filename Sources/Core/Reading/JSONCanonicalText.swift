@@ -16,18 +16,18 @@ extension JSONSchema {
     } else {
       jsonWriter.writeValue(copying: root)
     }
-    return jsonWriter.finish()
+    return jsonWriter.finishedText()
   }
 
   fileprivate func writeCanonical(
     _ object: JSONValue, normalizesNumbers: Bool, to writer: inout JSONObjectWriter
   ) {
     for index in keys.indices {
-      for member in object.members where names.index(ofKey: member) == index {
+      for member in object.members where keyNames.index(ofKey: member) == index {
         keys[index].writeCanonical(member, normalizesNumbers: normalizesNumbers, to: &writer)
       }
     }
-    for member in object.members where names.index(ofKey: member) == nil {
+    for member in object.members where keyNames.index(ofKey: member) == nil {
       writer.writeMember(member.key ?? "", copying: member)
     }
   }
@@ -50,7 +50,7 @@ extension JSONSchema {
     guard layout == .singleLine else { return layout }
     let fitsOnLine = object.members.allSatisfy { member in
       guard member.kind == .object || member.kind == .array else { return true }
-      return names.index(ofKey: member).map { keys[$0].layout == .singleLine } ?? false
+      return keyNames.index(ofKey: member).map { keys[$0].layout == .singleLine } ?? false
     }
     return fitsOnLine ? layout : nil
   }

@@ -22,7 +22,7 @@ struct JSONNode {
   /// The byte offset of the key, after its opening quote; 0 if there is no key.
   let keyStartOffset: UInt32
   /// The key length (28 bits), a flag for escapes in the key (1 bit), and the form (3 bits).
-  private let packedFormAndKey: UInt32
+  private let packedEncodingAndKeyLength: UInt32
 
   init(
     encoding form: Encoding, start: Int, extent: Int, parentIndex parent: UInt32, siblingIndex: Int,
@@ -33,19 +33,19 @@ struct JSONNode {
     self.parentIndex = parent
     self.siblingIndex = UInt32(truncatingIfNeeded: siblingIndex)
     keyStartOffset = UInt32(truncatingIfNeeded: key.startOffset)
-    packedFormAndKey =
+    packedEncodingAndKeyLength =
       UInt32(truncatingIfNeeded: key.byteCount) << 4 | (key.isEscaped ? 8 : 0) | form.rawValue
   }
 
-  var encoding: Encoding { Encoding(rawValue: packedFormAndKey & 7) ?? .null }
-  var isContainer: Bool { packedFormAndKey & 7 <= Encoding.array.rawValue }
+  var encoding: Encoding { Encoding(rawValue: packedEncodingAndKeyLength & 7) ?? .null }
+  var isContainer: Bool { packedEncodingAndKeyLength & 7 <= Encoding.array.rawValue }
   /// The byte range of a scalar.
   var scalarByteRange: Range<Int> { Int(startOffset)..<Int(startOffset) + Int(lengthOrEndIndex) }
   /// The byte range of the key, without quotes.
   var keyByteRange: Range<Int> {
-    Int(keyStartOffset)..<Int(keyStartOffset) + Int(packedFormAndKey >> 4)
+    Int(keyStartOffset)..<Int(keyStartOffset) + Int(packedEncodingAndKeyLength >> 4)
   }
-  var isKeyEscaped: Bool { packedFormAndKey & 8 != 0 }
+  var isKeyEscaped: Bool { packedEncodingAndKeyLength & 8 != 0 }
 }
 
 /// The byte range of a key without its quotes. The parser keeps it while it parses the value.

@@ -19,7 +19,7 @@ package struct JSONProperty<Owner, Reader: JSONSchemaReader>: Sendable {
     @Sendable (_ owner: Owner, _ defaultOwner: Owner?, inout JSONObjectWriter) -> Void
   /// Returns true if the key is valid for the owner, given the keys that have already been read. If
   /// nil, the key is always valid.
-  var condition: (@Sendable (Owner) -> Bool)?
+  var applicabilityCondition: (@Sendable (Owner) -> Bool)?
 
   /// Creates a property from functions. Without `write`, the property is read-only.
   ///
@@ -44,7 +44,7 @@ package struct JSONProperty<Owner, Reader: JSONSchemaReader>: Sendable {
   /// not read, required, or written.
   package func appliesOnly(where condition: @escaping @Sendable (Owner) -> Bool) -> Self {
     var conditionalProperty = self
-    conditionalProperty.condition = condition
+    conditionalProperty.applicabilityCondition = condition
     return conditionalProperty
   }
 }
@@ -81,14 +81,14 @@ package struct JSONProperty<Owner, Reader: JSONSchemaReader>: Sendable {
 package final class JSONObjectSchema<Owner, Reader: JSONSchemaReader>: Sendable {
   /// A function that checks an object after all its properties have been read. It returns false to
   /// reject the object.
-  package typealias Check =
+  package typealias OwnerCheck =
     @Sendable (_ object: JSONValue, _ owner: inout Owner, _ reader: inout Reader) -> Bool
 
   /// The keys of the properties.
   package let schema: JSONSchema
   /// The properties in canonical order.
   package let properties: [JSONProperty<Owner, Reader>]
-  private let checkOwner: Check?
+  private let checkOwner: OwnerCheck?
 
   /// Creates a schema.
   ///
@@ -101,7 +101,7 @@ package final class JSONObjectSchema<Owner, Reader: JSONSchemaReader>: Sendable 
   package init(
     _ noun: String, _ properties: [JSONProperty<Owner, Reader>], errorCode: Int? = nil,
     discriminator: JSONSchema.Discriminator? = nil,
-    check: Check? = nil
+    check: OwnerCheck? = nil
   ) {
     schema = JSONSchema(
       noun, properties.map { $0.key }, errorCode: errorCode, discriminator: discriminator)
@@ -129,7 +129,7 @@ package final class JSONObjectSchema<Owner, Reader: JSONSchemaReader>: Sendable 
       step in
       switch step {
       case .checkCondition(let index):
-        return properties[index].condition?(owner) ?? true
+        return properties[index].applicabilityCondition?(owner) ?? true
       case .readValue(let value, let index):
         return properties[index].read(value, &owner, &reader)
       case .acceptNull(let value):
@@ -157,7 +157,7 @@ package final class JSONObjectSchema<Owner, Reader: JSONSchemaReader>: Sendable 
   package func write(
     _ owner: Owner, unless defaultOwner: Owner? = nil, to object: inout JSONObjectWriter
   ) {
-    for property in properties where property.condition?(owner) ?? true {
+    for property in properties where property.applicabilityCondition?(owner) ?? true {
       property.write(owner, defaultOwner, &object)
     }
   }
@@ -186,6 +186,6 @@ package final class JSONObjectSchema<Owner, Reader: JSONSchemaReader>: Sendable 
   package func text(_ owner: Owner, layout: JSONWriter.Layout = .multiline) -> [UInt8] {
     var jsonWriter = JSONWriter(layout: layout)
     jsonWriter.writeObject { write(owner, to: &$0) }
-    return jsonWriter.finish()
+    return jsonWriter.finishedText()
   }
 }

@@ -36,7 +36,7 @@ struct JSONParser {
           "the text is too large: \(text.count) bytes; the limit is \(limits.maximumTextByteCount)"
       )
     }
-    try readPreamble(text)
+    try skipByteOrderMarkAndWhitespace(text)
     // Compact texts have a value about every 20 bytes. Unused reserved memory is never touched.
     nodes.reserveCapacity(min(text.count / 16, limits.maximumValueCount))
     try readValues(text)
@@ -70,7 +70,7 @@ struct JSONParser {
   }
 
   /// Skips a byte-order mark and the white space before the root value.
-  private mutating func readPreamble(_ text: Span<UInt8>) throws(JSONParseError) {
+  private mutating func skipByteOrderMarkAndWhitespace(_ text: Span<UInt8>) throws(JSONParseError) {
     if text.count >= 2, text[0] ^ text[1] == 1, text[0] | text[1] == 0xFF {
       throw JSONParseError(kind: .encoding, byteOffset: 0, message: "the text is UTF-16, not UTF-8")
     }

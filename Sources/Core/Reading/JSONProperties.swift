@@ -25,7 +25,8 @@ extension JSONProperty {
   ) -> Self {
     value(
       JSONKey(
-        name, type, is: presence, default: defaultValue, meaning, rule: rule, errorCode: errorCode),
+        name, type, is: presence, default: defaultValue, meaning, outOfRangeRule: rule,
+        errorCode: errorCode),
       type: nil, access: access
     )
   }
@@ -82,7 +83,8 @@ extension JSONProperty {
     let enumerationCases = Array(Value.allCases)
     let caseNames = JSONNameList(enumerationCases.map { $0.jsonName })
     let enumerationKey = JSONKey(
-      name, .enumeration(caseNames.names), is: presence, meaning, noun: noun, rule: rule,
+      name, .enumeration(caseNames.names), is: presence, meaning, valueNoun: noun,
+      outOfRangeRule: rule,
       errorCode: errorCode)
     return Self(enumerationKey) { value, owner, reader in
       guard let index = reader.readName(value, names: caseNames, key: enumerationKey) else {
@@ -109,7 +111,7 @@ extension JSONProperty {
     if case .enumeration(let enumerationNames) = type {
       elementNames = JSONNameList(enumerationNames)
     }
-    let elementKey = JSONKey(name, type, noun: noun)
+    let elementKey = JSONKey(name, type, valueNoun: noun)
     return Self(arrayKey) { [elementNames] value, owner, reader in
       guard reader.expectKind(.array, of: value, as: name, errorCode: nil) else { return false }
       var values: [Value] = []

@@ -26,8 +26,8 @@ extension JSONSchema {
   func readMembers(
     of object: JSONValue, checksRepeatedKeys: Bool, perform: (JSONMemberStep) -> Bool
   ) -> Bool {
-    let members = names.indexedMembers(of: object)
-    let applicableKeyBits = keyBits(of: object)
+    let members = keyNames.indexedMembers(of: object)
+    let applicableKeyBits = permittedAndExpectedKeyBits(of: object)
     if !members.hasDistinctNames(among: applicableKeyBits.permitted) {
       checkExtraMembers(
         of: object, members, permitted: applicableKeyBits.permitted,
@@ -57,7 +57,9 @@ extension JSONSchema {
   }
 
   /// Returns the permitted keys and the expected keys of an object, as bit sets.
-  private func keyBits(of object: JSONValue) -> (permitted: UInt32, expected: UInt32) {
+  private func permittedAndExpectedKeyBits(of object: JSONValue) -> (
+    permitted: UInt32, expected: UInt32
+  ) {
     var permittedKeyBits = allKeyBits
     var expectedKeyBits = self.expectedKeyBits
     guard discriminator != nil else { return (permittedKeyBits, expectedKeyBits) }
@@ -79,7 +81,7 @@ extension JSONSchema {
     checksRepeatedKeys: Bool, perform: (JSONMemberStep) -> Bool
   ) {
     for member in object.members {
-      guard let index = names.index(ofKey: member), permitted & 1 << UInt32(index) != 0 else {
+      guard let index = keyNames.index(ofKey: member), permitted & 1 << UInt32(index) != 0 else {
         _ = perform(.reportUnknownKey(member))
         continue
       }

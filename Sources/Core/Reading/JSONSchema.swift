@@ -44,9 +44,9 @@ package final class JSONKey: Sendable {
   /// One or two sentences that explain the key to authors, beginning with the unit.
   package let explanation: String
   /// The noun for the value in messages, or nil to use the key itself.
-  package let noun: String?
+  package let valueNoun: String?
   /// The rule for out-of-range values, or nil to use the reader's rule.
-  package let rule: Rule?
+  package let outOfRangeRule: Rule?
   /// The error code for invalid values, such as a `CHHapticError` code, or nil to use the code of
   /// the object.
   package let errorCode: Int?
@@ -56,7 +56,8 @@ package final class JSONKey: Sendable {
   package init(
     _ name: String, _ type: JSONType, is presence: Presence = .optional,
     default defaultValue: Double? = nil,
-    _ meaning: String = "", noun: String? = nil, rule: Rule? = nil, errorCode: Int? = nil,
+    _ meaning: String = "", valueNoun: String? = nil, outOfRangeRule: Rule? = nil,
+    errorCode: Int? = nil,
     layout: JSONWriter.Layout? = nil
   ) {
     self.name = name
@@ -64,8 +65,8 @@ package final class JSONKey: Sendable {
     self.presence = presence
     self.defaultValue = defaultValue
     self.explanation = meaning
-    self.noun = noun
-    self.rule = rule
+    self.valueNoun = valueNoun
+    self.outOfRangeRule = outOfRangeRule
     self.errorCode = errorCode
     self.layout = layout
   }
@@ -93,7 +94,7 @@ package final class JSONSchema: Sendable {
   package let nounWithArticle: String
   /// The keys, at most 32.
   package let keys: [JSONKey]
-  package let names: JSONNameList
+  package let keyNames: JSONNameList
   /// The error code for incomplete objects, such as a `CHHapticError` code.
   package let errorCode: Int?
   package let discriminator: Discriminator?
@@ -111,7 +112,7 @@ package final class JSONSchema: Sendable {
     self.keys = keys
     self.errorCode = errorCode
     self.discriminator = discriminator
-    names = JSONNameList(keys.map { $0.name })
+    keyNames = JSONNameList(keys.map { $0.name })
     allKeyBits = UInt32(truncatingIfNeeded: (UInt64(1) << UInt64(keys.count)) - 1)
     var expectedKeyBits: UInt32 = 0
     for (index, key) in keys.enumerated()

@@ -19,7 +19,7 @@ extension FindingLog {
     guard let key = member.key else { return }
     add(
       rule, at: member, offset: member.keyOffset, "unknown key \(key.quoted()) is ignored",
-      suggestion: schema.names.suggestion(for: key))
+      suggestion: schema.keyNames.suggestion(for: key))
   }
 
   /// Reports a string that is not in a list of names.
@@ -27,8 +27,8 @@ extension FindingLog {
     _ text: String, names: JSONNameList, key: JSONKey, at value: JSONValue, rules: JSONSchemaRules
   ) {
     add(
-      key.rule ?? rules.unknownValue ?? rules.outOfRange, at: value,
-      "unknown \(key.noun ?? key.name) \(text.quoted())",
+      key.outOfRangeRule ?? rules.unknownValue ?? rules.outOfRange, at: value,
+      "unknown \(key.valueNoun ?? key.name) \(text.quoted())",
       suggestion: names.suggestion(for: text), errorCode: key.errorCode)
   }
 
@@ -68,7 +68,7 @@ extension FindingLog {
     }
     if validCounts.contains(elementCount) { return }
     add(
-      key.rule ?? rules.outOfRange, at: array,
+      key.outOfRangeRule ?? rules.outOfRange, at: array,
       """
       \(key.name) has \(elementCount) \(elementCount == 1 ? "entry" : "entries"), outside \
       \(validCounts.lowerBound) to \(validCounts.upperBound)
@@ -141,7 +141,7 @@ extension FindingLog {
     case .rejected:
       if number == number.rounded() { return number }
       add(
-        key.rule ?? rules.outOfRange, at: value,
+        key.outOfRangeRule ?? rules.outOfRange, at: value,
         "\(key.name) is \(value.truncatedLexeme); it must be a whole number",
         errorCode: key.errorCode)
       return nil
@@ -170,7 +170,7 @@ extension FindingLog {
     rules: JSONSchemaRules
   ) -> Double? {
     if range.contains(number) { return number }
-    let rangeRule = key.rule ?? rules.outOfRange
+    let rangeRule = key.outOfRangeRule ?? rules.outOfRange
     let nearestInRange = min(max(number, range.lowerBound), range.upperBound)
     let usesNearestValue = rangeRule.severity < .error
     let isNonnegativeRange = range.lowerBound == 0 && range.upperBound >= Double(Int32.max)

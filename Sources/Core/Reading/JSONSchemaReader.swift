@@ -191,8 +191,8 @@ extension JSONSchema {
   /// Returns a suggestion to rename an unknown key that resembles a missing key, or nil.
   package func renameSuggestion(for name: String, in object: JSONValue) -> String? {
     for member in object.members {
-      guard names.index(ofKey: member) == nil, let key = member.key,
-        names.nearest(to: key) == name
+      guard keyNames.index(ofKey: member) == nil, let key = member.key,
+        keyNames.nearest(to: key) == name
       else {
         continue
       }

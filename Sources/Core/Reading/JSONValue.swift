@@ -56,11 +56,11 @@ public struct JSONValue: Sendable {
   public var string: String? {
     let node = node
     guard kind == .string else { return nil }
-    return decoded(
+    return decodedString(
       Self.contentRange(of: node.scalarByteRange), isEscaped: node.encoding == .escapedString)
   }
 
-  private func decoded(_ range: Range<Int>, isEscaped: Bool, limit: Int = .max) -> String {
+  private func decodedString(_ range: Range<Int>, isEscaped: Bool, limit: Int = .max) -> String {
     let documentText = document.text
     return String(
       decoding: JSONString.decode(documentText.span, range, isEscaped: isEscaped, limit: limit),
@@ -97,7 +97,7 @@ public struct JSONValue: Sendable {
 
   /// The key of the value, or nil if it is not a member of an object.
   public var key: String? {
-    hasKey ? decoded(node.keyByteRange, isEscaped: node.isKeyEscaped) : nil
+    hasKey ? decodedString(node.keyByteRange, isEscaped: node.isKeyEscaped) : nil
   }
 
   var hasKey: Bool { parent?.kind == .object }
@@ -178,7 +178,7 @@ public struct JSONValue: Sendable {
 
   /// The key, truncated to 200 bytes to bound the cost of a path.
   private var truncatedKey: String {
-    decoded(node.keyByteRange, isEscaped: node.isKeyEscaped, limit: 200)
+    decodedString(node.keyByteRange, isEscaped: node.isKeyEscaped, limit: 200)
   }
 
   private static func isNameByte(_ byte: UInt8) -> Bool {

@@ -34,7 +34,7 @@ public struct JSONWriter: ~Copyable {
   public init(layout: Layout = .multiline) { self.layout = layout }
 
   /// Returns the text with a final line break.
-  public consuming func finish() -> [UInt8] {
+  public consuming func finishedText() -> [UInt8] {
     writtenBytes.append(UInt8(ascii: "\n"))
     return writtenBytes
   }

@@ -135,7 +135,7 @@ public struct FrequencyTrack: Equatable, Sendable {
   public let stepSeconds: Double
 
   /// Half of the window over which the frequency is averaged, in seconds: a period of 80 Hz.
-  private static let halfWindowSeconds = 0.012
+  private static let averagingHalfWindowSeconds = 0.012
   /// The interval over which a tone must remain coherent, in seconds.
   private static let coherenceLagSeconds = 0.002
   /// The minimum coherence of a tone. Noise of 700 Hz bandwidth reaches about 0.25.
@@ -181,7 +181,7 @@ public struct FrequencyTrack: Equatable, Sendable {
     let centerFrame = time * rate
     let amplitude = analytic[min(analytic.count - 1, Int(centerFrame.rounded()))].power.squareRoot()
     guard amplitude > minimumToneAmplitude else { return nil }
-    let windowHalfWidthFrames = Self.halfWindowSeconds * rate
+    let windowHalfWidthFrames = Self.averagingHalfWindowSeconds * rate
     let coherenceLagFrames = max(1, Int((Self.coherenceLagSeconds * rate).rounded()))
     // The two samples of each product are symmetric about the center.
     let adjacentAdvance = phaseAdvance(

@@ -147,7 +147,7 @@ package struct TactileBandSignal {
   }
 
   /// Half of the decimation filter's length, in output samples.
-  private static let halfLengthOutputSamples = 16
+  private static let filterHalfLengthOutputSamples = 16
 
   /// The cutoff frequency of the decimation filter, relative to the new rate. The transition band
   /// extends 0.07 to each side.
@@ -158,7 +158,7 @@ package struct TactileBandSignal {
 
   /// Returns the taps of the filter for a decimation factor. The sum of the taps is 1.
   private static func lowPassTaps(factor: Int) -> [Float] {
-    let halfTapCount = halfLengthOutputSamples * factor
+    let halfTapCount = filterHalfLengthOutputSamples * factor
     let unscaledTaps = (-halfTapCount...halfTapCount).map { offset -> Double in
       let position = Double(offset) / Double(halfTapCount)
       let window = KaiserWindow.value(at: position, beta: kaiserBeta)
@@ -221,7 +221,7 @@ package struct LowRateSignal {
   /// The length of a block, in samples at the new rate.
   private static let blockOutputSampleCount = 16_384
   /// The length of the overlap on each side of a block, in samples at the new rate.
-  private static let discardedOutputSampleCount = 192
+  private static let overlapOutputSampleCount = 192
 
   /// Decimates a signal by a whole factor, so that the new rate is close to a target rate.
   ///
@@ -239,7 +239,7 @@ package struct LowRateSignal {
     let decimatedSampleCount = (signal.count + decimationFactor - 1) / decimationFactor
     let narrowTransformLength = FourierTransform.fastLength(
       atLeast: min(decimatedSampleCount, Self.blockOutputSampleCount) + 2
-        * Self.discardedOutputSampleCount)
+        * Self.overlapOutputSampleCount)
     var wideTransform = FourierTransform(length: narrowTransformLength * decimationFactor)
     var narrowTransform = FourierTransform(length: narrowTransformLength)
     let binTaperWeights = (0..<narrowTransform.binCount).map { bin -> Float in
@@ -251,7 +251,7 @@ package struct LowRateSignal {
     var wideBins = [ComplexNumber](repeating: ComplexNumber(), count: wideTransform.binCount)
     var blockStartSample = 0
     while blockStartSample < decimatedSampleCount {
-      let first = (blockStartSample - Self.discardedOutputSampleCount) * decimationFactor
+      let first = (blockStartSample - Self.overlapOutputSampleCount) * decimationFactor
       let available = max(0, first)..<max(0, min(signal.count, first + inputBlock.count))
       for index in inputBlock.indices {
         inputBlock[index] = 0
@@ -266,11 +266,11 @@ package struct LowRateSignal {
       }
       let block = narrowTransform.backward(bins)
       let advance = min(
-        narrowTransformLength - 2 * Self.discardedOutputSampleCount,
+        narrowTransformLength - 2 * Self.overlapOutputSampleCount,
         decimatedSampleCount - blockStartSample)
       decimatedSamples.replaceSubrange(
         blockStartSample..<blockStartSample + advance,
-        with: block[Self.discardedOutputSampleCount..<Self.discardedOutputSampleCount + advance])
+        with: block[Self.overlapOutputSampleCount..<Self.overlapOutputSampleCount + advance])
       blockStartSample += advance
     }
     samples = decimatedSamples

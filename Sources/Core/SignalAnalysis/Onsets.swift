@@ -55,12 +55,12 @@ private struct OnsetSearch {
   /// The minimum amplitude of a burst on a tone, relative to the amplitude of the tone.
   static let minimumBurstToToneRatio = 0.3
   /// The minimum prediction error at an onset, relative to the level after the onset.
-  static let minimumPredictionErrorRatio = 0.3
+  static let minimumErrorToLevelRatio = 0.3
   /// The minimum ratio of the level after an onset to the level before it.
   static let minimumLevelGrowthFactor = 1.2
   /// The minimum ratio of the prediction error at an onset to the median error before it. In noise,
   /// the ratio reaches 5 by chance.
-  static let minimumErrorToMedianRatio = 7.0
+  static let minimumErrorToMedianErrorRatio = 7.0
   /// The minimum level of an onset relative to the signal's peak: −46 dB.
   static let minimumOnsetToPeakRatio = 0.005
   /// The minimum amplitude of an onset: about 16 quantization steps at 16 bits.
@@ -88,7 +88,7 @@ private struct OnsetSearch {
       }
       let change = energyChangeFrame(near: searchIndex)
       let burst = burstOnTone(at: change, floor: amplitudeFloor)
-      if let onset = burst?.onset ?? onset(at: change, floor: amplitudeFloor),
+      if let onset = burst?.onset ?? onsetCandidate(at: change, floor: amplitudeFloor),
         onset.timeSeconds - (detectedOnsets.last?.timeSeconds ?? -1)
           > Self.minimumOnsetSpacingSeconds,
         !isContinuation(of: detectedOnsets.last, onset)
@@ -142,7 +142,7 @@ private struct OnsetSearch {
   private func energyChangeFrame(near index: Int) -> Int {
     let energyWindowFrameCount = frameCount(seconds: 0.003)
     let maximumResidualNearIndex = maximum(
-      of: predictionErrors, in: index..<index + LinearPredictor.horizonFrameCount)
+      of: predictionErrors, in: index..<index + LinearPredictor.predictionHorizonFrameCount)
     // Growth from below a twentieth of the height does not count.
     let energyFloor =
       maximumResidualNearIndex * maximumResidualNearIndex * 0.002_5 * Double(energyWindowFrameCount)
@@ -153,7 +153,7 @@ private struct OnsetSearch {
     }
     var largestEnergyChange = (frame: index, ratio: 0.0)
     for frame in max(0, index - frameCount(seconds: 0.008))...index + LinearPredictor
-      .horizonFrameCount / 2
+      .predictionHorizonFrameCount / 2
     {
       let ratio =
         predictionErrorEnergy(frame..<frame + energyWindowFrameCount)
@@ -208,24 +208,25 @@ private struct OnsetSearch {
     let firstExcessFrame = excessOverTone.firstIndex { $0 > 0.05 * burstPeakMagnitude } ?? 0
     let burstOnsetSeconds = Double(index + firstExcessFrame) / sampleRate
     return (
-      Onset(timeSeconds: burstOnsetSeconds, reachedAmplitude: burstPeakMagnitude),
+      Onset(timeSeconds: burstOnsetSeconds, amplitudeAfterOnset: burstPeakMagnitude),
       lastStrongFrame + 1 + pauseFrameCount
     )
   }
 
   /// Returns the onset at a change of the signal, or nil if the change is not an onset.
-  private func onset(at index: Int, floor: Double) -> Onset? {
+  private func onsetCandidate(at index: Int, floor: Double) -> Onset? {
     let peakPredictionError = maximum(
-      of: predictionErrors, in: index..<index + LinearPredictor.horizonFrameCount)
+      of: predictionErrors, in: index..<index + LinearPredictor.predictionHorizonFrameCount)
     guard
-      peakPredictionError > Self.minimumErrorToMedianRatio * medianPredictionError(before: index)
+      peakPredictionError > Self.minimumErrorToMedianErrorRatio
+        * medianPredictionError(before: index)
     else {
       return nil
     }
     let peakMagnitudeAfterIndex = maximum(
       of: magnitudes, in: index..<index + frameCount(seconds: 0.01))
     guard peakMagnitudeAfterIndex > floor,
-      peakPredictionError > Self.minimumPredictionErrorRatio * peakMagnitudeAfterIndex
+      peakPredictionError > Self.minimumErrorToLevelRatio * peakMagnitudeAfterIndex
     else { return nil }
     let peakMagnitudeBeforeIndex = maximum(
       of: magnitudes, in: max(0, index - frameCount(seconds: 0.008))..<index)
@@ -276,7 +277,7 @@ private struct OnsetSearch {
     return Onset(
       timeSeconds: isResidualRiseClear
         ? onsetTime(at: index, rise: peakPredictionError) : Double(riseFrame) / sampleRate,
-      reachedAmplitude: attackPeakMagnitude)
+      amplitudeAfterOnset: attackPeakMagnitude)
   }
 
   /// Returns the median of the prediction error over the 50 ms before a frame.
@@ -317,7 +318,7 @@ private struct SteadyTone {
   private let cosineAmplitude: Double
 
   /// The maximum fraction of the segment's power that remains after the sine is subtracted.
-  private static let maximumResidualRatio = 0.03
+  private static let maximumResidualPowerFraction = 0.03
 
   /// Fits a sine to a segment, or returns nil if the segment is not a sine.
   init?(_ segment: ArraySlice<Double>) {
@@ -360,7 +361,7 @@ private struct SteadyTone {
       (cosineProduct * sineEnergy - sineProduct * crossEnergy) / normalMatrixDeterminant
     guard
       segmentEnergy - sineAmplitude * sineProduct - cosineAmplitude * cosineProduct < Self
-        .maximumResidualRatio
+        .maximumResidualPowerFraction
         * segmentEnergy
     else { return nil }
     radiansPerFrame = phasePerFrame
@@ -382,12 +383,12 @@ public struct Onset: Equatable, Sendable {
   /// The time from the start of the signal, in seconds.
   public var timeSeconds: Double
   /// The amplitude that the event reaches after its onset.
-  public var reachedAmplitude: Double
+  public var amplitudeAfterOnset: Double
 
   /// Creates an onset from a time in seconds and an amplitude.
-  public init(timeSeconds time: Double, reachedAmplitude strength: Double) {
+  public init(timeSeconds time: Double, amplitudeAfterOnset strength: Double) {
     self.timeSeconds = time
-    self.reachedAmplitude = strength
+    self.amplitudeAfterOnset = strength
   }
 }
 
@@ -397,9 +398,9 @@ public struct Onset: Equatable, Sendable {
 /// Steady and gliding tones, their sums, and their fades are predictable; onsets are not.
 struct LinearPredictor: ~Copyable {
   /// The distance over which a sample is predicted, in frames: 5 ms at 2 kHz.
-  static let horizonFrameCount = 10
+  static let predictionHorizonFrameCount = 10
   /// The length of the window to which the predictor is fitted, in frames: 50 ms at 2 kHz.
-  private static let windowFrameCount = 100
+  private static let fittingWindowFrameCount = 100
   /// The number of preceding values that predict a sample: enough for four tones.
   private static let coefficientCount = 8
   /// The interval between the values that predict a sample, in frames. A wider interval separates
@@ -421,8 +422,9 @@ struct LinearPredictor: ~Copyable {
   /// Computes the prediction error of each sample.
   mutating func predictionErrors() -> [Double] {
     samples.indices.map { index in
-      addToCovariance(index - Self.horizonFrameCount, sign: 1)
-      addToCovariance(index - Self.horizonFrameCount - Self.windowFrameCount, sign: -1)
+      addToCovariance(index - Self.predictionHorizonFrameCount, sign: 1)
+      addToCovariance(
+        index - Self.predictionHorizonFrameCount - Self.fittingWindowFrameCount, sign: -1)
       return samples[index] - predict(at: index)
     }
   }
@@ -431,7 +433,8 @@ struct LinearPredictor: ~Copyable {
   /// earlier samples that predict it.
   private func regressor(_ term: Int, at index: Int) -> Double {
     let sampleIndex =
-      term == 0 ? index : index - Self.horizonFrameCount - Self.tapSpacingFrames * (term - 1)
+      term == 0
+      ? index : index - Self.predictionHorizonFrameCount - Self.tapSpacingFrames * (term - 1)
     return sampleIndex < 0 ? 0 : samples[sampleIndex]
   }
 

@@ -51,7 +51,7 @@ public struct Signal: Equatable, Sendable {
 
   /// The minimum level at which a channel's difference from the mean is noticeable, relative to the
   /// loudest channel: −40 dB.
-  private static let minimumNoticeableDifferenceRatio = 0.01
+  private static let minimumDifferenceToLoudestRatio = 0.01
 
   /// A Boolean value that indicates whether any channel differs noticeably from the mean of all
   /// channels.
@@ -72,8 +72,8 @@ public struct Signal: Equatable, Sendable {
       maximumChannelEnergy = max(maximumChannelEnergy, energy)
       maximumDifferenceEnergy = max(maximumDifferenceEnergy, difference)
     }
-    return maximumDifferenceEnergy > maximumChannelEnergy * Self.minimumNoticeableDifferenceRatio
-      * Self.minimumNoticeableDifferenceRatio
+    return maximumDifferenceEnergy > maximumChannelEnergy * Self.minimumDifferenceToLoudestRatio
+      * Self.minimumDifferenceToLoudestRatio
   }
 
   /// The mean of the channels, for plots and comparisons that require a single channel.

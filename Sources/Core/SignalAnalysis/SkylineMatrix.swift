@@ -90,7 +90,7 @@ package struct SkylineMatrix {
   /// `factorize(regularization:)` first.
   ///
   /// The inverse is L⁻ᵀ L⁻¹, so the element is the energy of a column of L⁻¹.
-  package func inverseDiagonalRoot(at index: Int) -> Double {
+  package func rootOfInverseDiagonal(at index: Int) -> Double {
     var inverseColumn = [Double](repeating: 0, count: rowCount - index)
     var inverseColumnSquareSum = 0.0
     for row in index..<rowCount {

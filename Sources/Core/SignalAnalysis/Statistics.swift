@@ -67,16 +67,16 @@ package enum Statistics {
   /// Returns the quantile below which a given fraction of the values lie, or 0 for an empty array.
   package static func quantile(of values: [Double], _ fraction: Double) -> Double {
     guard !values.isEmpty else { return 0 }
-    return values.sorted()[index(ofQuantile: fraction, count: values.count)]
+    return values.sorted()[sortedIndex(ofQuantile: fraction, count: values.count)]
   }
 
   /// Returns the quantile below which a given fraction of the values lie, or 0 for an empty array.
   package static func quantile(of values: [Float], _ fraction: Double) -> Float {
     guard !values.isEmpty else { return 0 }
-    return values.sorted()[index(ofQuantile: fraction, count: values.count)]
+    return values.sorted()[sortedIndex(ofQuantile: fraction, count: values.count)]
   }
 
-  private static func index(ofQuantile fraction: Double, count: Int) -> Int {
+  private static func sortedIndex(ofQuantile fraction: Double, count: Int) -> Int {
     min(count - 1, Int(fraction * Double(count)))
   }
 }

@@ -9,16 +9,16 @@ public struct VibrotactileWeighting: Equatable, Sendable {
   public let name: String
   /// The part of the body to which the weighting applies.
   public let bodyPart: String
-  private let sensitivityCurve: Curve
+  private let sensitivityCurve: SensitivityCurve
 
   /// A point on a curve of the perception threshold.
   struct Threshold: Equatable, Sendable {
     var hertz: Double
     /// The perception threshold of acceleration at the frequency, in decibels.
-    var accelerationDecibels: Double
+    var thresholdAccelerationDecibels: Double
   }
 
-  private enum Curve: Equatable {
+  private enum SensitivityCurve: Equatable {
     case thresholds([Threshold])
     case filter(WeightingFilter)
   }
@@ -46,13 +46,13 @@ public struct VibrotactileWeighting: Equatable, Sendable {
   private static func interpolatedThreshold(_ points: [Threshold], atHertz hertz: Double) -> Double
   {
     guard let upperIndex = points.firstIndex(where: { $0.hertz >= hertz }) else { return 0 }
-    guard upperIndex > 0 else { return points[0].accelerationDecibels }
+    guard upperIndex > 0 else { return points[0].thresholdAccelerationDecibels }
     let lowerPoint = points[upperIndex - 1]
     let upperPoint = points[upperIndex]
     let logFrequencyFraction =
       log(hertz / lowerPoint.hertz) / log(upperPoint.hertz / lowerPoint.hertz)
-    return lowerPoint.accelerationDecibels + logFrequencyFraction
-      * (upperPoint.accelerationDecibels - lowerPoint.accelerationDecibels)
+    return lowerPoint.thresholdAccelerationDecibels + logFrequencyFraction
+      * (upperPoint.thresholdAccelerationDecibels - lowerPoint.thresholdAccelerationDecibels)
   }
 
   /// All weightings. The first is the default.
@@ -74,7 +74,7 @@ public struct VibrotactileWeighting: Equatable, Sendable {
         (100, -31.9), (103.68, -31.77), (124.42, -31.7), (149.3, -31.38), (150, -31.35),
         (179.16, -31.02),
         (200, -30.86), (215, -30.35), (250, -28.98), (258, -28.68), (300, -26.81), (400, -19.81),
-      ].map { Threshold(hertz: $0.0, accelerationDecibels: $0.1) }))
+      ].map { Threshold(hertz: $0.0, thresholdAccelerationDecibels: $0.1) }))
 
   /// A hand on a vibrating handle: Wh of ISO 5349-1:2001, with the exact figures of ISO 8041.
   public static let handArm = VibrotactileWeighting(

@@ -6,21 +6,24 @@ package import HapticRender
 package struct CompiledPattern: Sendable {
   package var name: String
   /// The compiled plans, one for each haptic bus.
-  package var plans: [RenderPlan]
+  package var plansByHapticBus: [RenderPlan]
   /// The duration of the pattern, in seconds.
   package var durationSeconds: Double
   /// The time from the start until the pattern has ended and its output is silent, in seconds.
-  package var soundSeconds: Double { plans.map(\.durationSeconds).max() ?? durationSeconds }
+  package var secondsUntilSilence: Double {
+    plansByHapticBus.map(\.durationSeconds).max() ?? durationSeconds
+  }
   /// The names of the body locations that are mixed, because no bus is assigned to an individual
   /// location. The array is empty if the locations play separately, or if the pattern does not
   /// address several locations.
   package var mixedLocationNames: [String]
 
   package init(
-    name: String, plans: [RenderPlan], duration: Double, mixedLocationNames: [String] = []
+    name: String, plansByHapticBus: [RenderPlan], duration: Double,
+    mixedLocationNames: [String] = []
   ) {
     self.name = name
-    self.plans = plans
+    self.plansByHapticBus = plansByHapticBus
     self.durationSeconds = duration
     self.mixedLocationNames = mixedLocationNames
   }
@@ -28,7 +31,7 @@ package struct CompiledPattern: Sendable {
   package init(name: String, _ pattern: HapticPattern, for engine: PlaybackEngine) throws {
     self.init(
       name: name,
-      plans: try engine.profiles.map {
+      plansByHapticBus: try engine.profiles.map {
         try RenderPlan(compiling: pattern, profile: $0, rate: engine.rate)
       },
       duration: pattern.durationSeconds)

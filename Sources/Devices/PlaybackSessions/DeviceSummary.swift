@@ -19,7 +19,7 @@ package struct DeviceSummary: Equatable, Sendable {
     sampleFormatName = output.encoding
     isHardware = output.isHardware
     isServerStream = output.isServerStream
-    isPresent = output.isPresent
+    isPresent = output.isDevicePresent
   }
 
   /// Creates the summary of an output that would be opened.

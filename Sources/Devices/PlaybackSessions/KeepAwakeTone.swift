@@ -16,7 +16,7 @@ package final class KeepAwakeTone {
   /// The number of voices that play the tone.
   package let voiceCount: Int
   private let player: PatternPlayer
-  private var compensatedStrength: Float?
+  private var strengthCompensatedByTone: Float?
 
   package init(_ engine: PlaybackEngine) throws {
     let toneProfile = TransducerProfile(
@@ -33,14 +33,14 @@ package final class KeepAwakeTone {
       for: engine.profiles.map { _ in tonePlan }, duration: tonePattern.durationSeconds)
     voiceCount = engine.profiles.count
     try player.loop(passCount: nil)
-    compensateStrength(engine.strength)
+    compensateEngineStrength(engine.strength)
     try player.start()
   }
 
   /// Adjusts the gain of the tone to compensate for the engine's strength.
-  package func compensateStrength(_ strength: Float) {
-    guard strength != compensatedStrength else { return }
-    compensatedStrength = strength
+  package func compensateEngineStrength(_ strength: Float) {
+    guard strength != strengthCompensatedByTone else { return }
+    strengthCompensatedByTone = strength
     // At strength 0, the output is silent. If there are too many commands, a later call changes the
     // level.
     try? player.setGain(strength > 0 ? 1 / Double(strength) : 0)

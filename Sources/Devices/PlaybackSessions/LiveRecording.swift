@@ -25,11 +25,11 @@ package final class LiveRecording {
   }
 
   /// The settings for splitting a recording into files, for installations that record for months.
-  package struct Rotation {
+  package struct RotationSettings {
     /// The duration of each file, in seconds.
     package var fileDurationSeconds: Double
     /// The fraction of the disk that stays free, 0 to 1.
-    package var reservedDiskFraction: Double
+    package var minimumFreeDiskFraction: Double
     /// A closure that returns the free fraction of a folder's disk, 0 to 1.
     package var freeDiskFraction: @Sendable (_ folder: String) -> Double
     package var now: @Sendable () -> CalendarTime
@@ -40,7 +40,7 @@ package final class LiveRecording {
       now: @escaping @Sendable () -> CalendarTime = { .now }
     ) {
       self.fileDurationSeconds = seconds
-      self.reservedDiskFraction = reservedFraction
+      self.minimumFreeDiskFraction = reservedFraction
       self.freeDiskFraction = freeFraction
       self.now = now
     }
@@ -63,53 +63,54 @@ package final class LiveRecording {
   /// that thread has ended.
   private final class RecordingFiles: @unchecked Sendable {
     let path: String
-    let rotation: Rotation?
+    let rotationSettings: RotationSettings?
     private var file: AtomicFileWriter?
     /// A duplicate of the file's descriptor, so that a write that hangs never reaches another file
     /// that reuses the descriptor.
     private(set) var descriptor: Int32 = -1
-    private var isNamed = false
+    private var hasFileFinalName = false
     /// The path of the current file.
     private var currentPath = ""
 
-    init(_ path: String, _ rotation: Rotation?) throws(FileError) {
+    init(_ path: String, _ rotation: RotationSettings?) throws(FileError) {
       self.path = path
-      self.rotation = rotation
+      self.rotationSettings = rotation
       try openFile()
     }
 
     private func openFile() throws(FileError) {
-      currentPath = rotation?.nextPath(after: path) ?? path
+      currentPath = rotationSettings?.nextPath(after: path) ?? path
       let next = try AtomicFileWriter(currentPath)
       descriptor = fcntl(next.descriptor, F_DUPFD_CLOEXEC, 0)
       file = consume next
-      isNamed = false
+      hasFileFinalName = false
     }
 
     /// Gives the current file its name after its header has been written.
-    func nameFile() throws(FileError) {
-      guard !isNamed else { return }
+    func giveFileItsFinalName() throws(FileError) {
+      guard !hasFileFinalName else { return }
       try file?.commit()
-      isNamed = true
+      hasFileFinalName = true
     }
 
     func rotateFile(isDue: Bool) throws(SoundFileError) -> Int32 {
-      guard let rotation else { return descriptor }
+      guard let rotationSettings else { return descriptor }
       do throws(FileError) {
         if isDue {
           try finishFile()
         }
         guard
-          rotation.freeDiskFraction(FileSystem.folderPath(of: path))
-            >= rotation.reservedDiskFraction
+          rotationSettings.freeDiskFraction(FileSystem.folderPath(of: path))
+            >= rotationSettings.minimumFreeDiskFraction
         else {
-          let percent = NumberFormatting.roundedText(100 * rotation.reservedDiskFraction, places: 1)
+          let percent = NumberFormatting.roundedText(
+            100 * rotationSettings.minimumFreeDiskFraction, places: 1)
           throw FileError(path, "less than \(percent) % of the disk is free")
         }
         if isDue {
           try openFile()
         } else {
-          try nameFile()
+          try giveFileItsFinalName()
         }
         return descriptor
       } catch {
@@ -126,9 +127,9 @@ package final class LiveRecording {
           close(descriptor)
         }
         descriptor = -1
-        isNamed = false
+        hasFileFinalName = false
       }
-      if isNamed, !isKept {
+      if hasFileFinalName, !isKept {
         unsafe unlink(try FileSystem.destinationPath(of: currentPath))
       }
     }
@@ -155,7 +156,7 @@ package final class LiveRecording {
   ///   - failureHandler: A closure that receives failures on another thread.
   package init(
     to path: String, device: DeviceSummary, maximumSeconds seconds: Double? = nil,
-    rotation: Rotation? = nil, software: String,
+    rotation: RotationSettings? = nil, software: String,
     failureHandler: @escaping @Sendable (SinkEvent) -> Void
   ) throws {
     self.path = path
@@ -178,14 +179,14 @@ package final class LiveRecording {
       },
       tags: SoundFileTags(
         title: FileSystem.fileStem(of: path), software: software,
-        comment: "recorded, rendering model \(RenderPlan.modelVersion)"),
+        comment: "recorded, rendering model \(RenderPlan.renderingModelVersion)"),
       failureHandler: {
         failureHandler(
           SinkEvent(.degraded, text: "\(path): \($0.description); \(failureConsequence)"))
       },
       rotateFile: rotation == nil ? nil : rotateFile)
     if rotation == nil {
-      try recordingFiles.nameFile()
+      try recordingFiles.giveFileItsFinalName()
     }
   }
 
@@ -235,7 +236,7 @@ package final class LiveRecording {
     if let writeFailure {
       let secondsText = NumberFormatting.roundedText(
         Double(writingOutcome.frameCount) / sampleRateHertz, places: 1)
-      let which = recordingFiles.rotation == nil ? "the first " : ""
+      let which = recordingFiles.rotationSettings == nil ? "the first " : ""
       return (
         recordingResult,
         "\(path.printable): only \(which)\(secondsText) s were written: \(writeFailure.description)"

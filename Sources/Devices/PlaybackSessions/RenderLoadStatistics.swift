@@ -8,7 +8,7 @@ package struct RenderLoadStatistics: Equatable, Sendable {
   package private(set) var peakLoadFraction = 0.0
   package var meanLoadFraction: Double { blockCount > 0 ? loadFractionSum / Double(blockCount) : 0 }
   /// The maximum number of frames that were not yet heard when a block had been written.
-  package private(set) var maximumDelayFrameCount = 0
+  package private(set) var maximumUnheardFrameCount = 0
   private var loadFractionSum = 0.0
 
   package init() {}
@@ -20,14 +20,14 @@ package struct RenderLoadStatistics: Equatable, Sendable {
       blockCount += 1
       loadFractionSum += load
       peakLoadFraction = max(peakLoadFraction, load)
-      maximumDelayFrameCount = max(maximumDelayFrameCount, timing.delayFrameCount)
+      maximumUnheardFrameCount = max(maximumUnheardFrameCount, timing.delayFrameCount)
     }
   }
 
   package func jsonFields(rate: Double) -> JSONObject {
     [
       "blocks": blockCount, "meanRenderLoad": meanLoadFraction, "peakRenderLoad": peakLoadFraction,
-      "greatestDelaySeconds": Double(maximumDelayFrameCount) / rate,
+      "greatestDelaySeconds": Double(maximumUnheardFrameCount) / rate,
     ]
   }
 }

@@ -6,7 +6,7 @@ package import HapticRender
 package final class SingleTrackPlayer {
   /// The duration of the silence before the first pattern, in seconds. It is longer than the
   /// initial fade-in.
-  package static let leadInSeconds = 0.003
+  package static let initialSilenceSeconds = 0.003
 
   private let engine: PlaybackEngine
   private let wakeSignal: WakeSignal
@@ -39,7 +39,7 @@ package final class SingleTrackPlayer {
   }
 
   /// The elapsed time of the pattern and its duration, in seconds.
-  package var progress: (position: Double, duration: Double?) {
+  package var positionAndDurationSeconds: (position: Double, duration: Double?) {
     guard let patternPlayer, let currentPattern else { return (0, nil) }
     return (
       min(patternPlayer.position, currentPattern.durationSeconds), currentPattern.durationSeconds
@@ -49,7 +49,7 @@ package final class SingleTrackPlayer {
   package func play(_ pattern: CompiledPattern, at time: PlaybackTime = .now) throws {
     try stop()
     let newPlayer = try engine.player(
-      for: pattern.plans, duration: pattern.durationSeconds, sendGains: sendGains)
+      for: pattern.plansByHapticBus, duration: pattern.durationSeconds, sendGains: sendGains)
     let endSignal = wakeSignal
     newPlayer.endHandler = { endSignal.raise() }
     try newPlayer.loop(passCount: passCount)

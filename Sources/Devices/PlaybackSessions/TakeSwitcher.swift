@@ -11,9 +11,9 @@ package final class TakeSwitcher {
   package static let silenceFadeSeconds = 0.005
   /// The time from the request for a change through silence until the fade-out begins, in seconds.
   /// It is longer than the time by which frames are rendered ahead.
-  package static let silenceLeadSeconds = 0.03
+  package static let secondsBeforeFadeToSilence = 0.03
   /// The distance by which a key press moves the play head, as a fraction of the duration.
-  package static let playheadStepFraction = 1.0 / 16
+  package static let playheadStepToDurationRatio = 1.0 / 16
   /// The loop end of a take that does not repeat, in seconds. It is later than the end of any
   /// pattern.
   private static let unreachableEndSeconds = 2 * FrameConversion.maximumSeconds
@@ -30,7 +30,7 @@ package final class TakeSwitcher {
   package private(set) var isPaused = false
   /// The target of a seek that the engine has not performed yet, and the position before the seek,
   /// which the last block still reports; otherwise nil.
-  private var pendingSeekSeconds: (target: Double, previous: Double)?
+  private var pendingSeekPositionsSeconds: (target: Double, previous: Double)?
 
   /// Creates a switcher that starts the takes.
   ///
@@ -51,12 +51,13 @@ package final class TakeSwitcher {
     self.isLooping = isLooping
     maximumDurationSeconds = takes.map(\.durationSeconds).max() ?? 0
     playerGroup = PlayerGroup(
-      try takes.map { try engine.player(for: $0.plans, duration: $0.durationSeconds) }, of: engine)
+      try takes.map { try engine.player(for: $0.plansByHapticBus, duration: $0.durationSeconds) },
+      of: engine)
     self.loopRegionSeconds = region
     try playerGroup.setGains(gains, over: 0)
     try applyLoop()
     let startFrame = FrameConversion.frame(
-      seconds: SingleTrackPlayer.leadInSeconds, rate: engine.rate)
+      seconds: SingleTrackPlayer.initialSilenceSeconds, rate: engine.rate)
     try playerGroup.start(at: .frame(startFrame), from: loopStartSeconds)
   }
 
@@ -66,14 +67,15 @@ package final class TakeSwitcher {
   }
 
   package var playheadSeconds: Double {
-    guard let pendingSeekSeconds, isPaused || playerGroup.position == pendingSeekSeconds.previous
+    guard let pendingSeekPositionsSeconds,
+      isPaused || playerGroup.position == pendingSeekPositionsSeconds.previous
     else {
       return playerGroup.position
     }
-    return pendingSeekSeconds.target
+    return pendingSeekPositionsSeconds.target
   }
 
-  package var progress: (position: Double, duration: Double?) {
+  package var positionAndDurationSeconds: (position: Double, duration: Double?) {
     (min(playheadSeconds, maximumDurationSeconds), maximumDurationSeconds)
   }
   private var isAtEnd: Bool { !isLooping && playheadSeconds >= maximumDurationSeconds }
@@ -85,7 +87,7 @@ package final class TakeSwitcher {
 
   /// Changes the gains of the takes with a fade to silence in between, which sounds the same for
   /// every take.
-  package func setGainsViaSilence(_ gains: [Double]) throws {
+  package func setGainsThroughSilence(_ gains: [Double]) throws {
     try playerGroup.setGainsThroughSilence(
       gains, over: Self.silenceFadeSeconds, at: .frame(silenceFadeStartFrame))
   }
@@ -97,7 +99,7 @@ package final class TakeSwitcher {
     let silenceStartFrame =
       fadeStartFrame + FrameConversion.frame(seconds: Self.silenceFadeSeconds, rate: engine.rate)
     try playerGroup.seek(to: loopStartSeconds, at: .frame(silenceStartFrame))
-    pendingSeekSeconds = nil
+    pendingSeekPositionsSeconds = nil
     if isPaused {
       try playerGroup.resume(at: .frame(silenceStartFrame))
     }
@@ -105,7 +107,8 @@ package final class TakeSwitcher {
   }
 
   private var silenceFadeStartFrame: Int64 {
-    engine.position + FrameConversion.frame(seconds: Self.silenceLeadSeconds, rate: engine.rate)
+    engine.position
+      + FrameConversion.frame(seconds: Self.secondsBeforeFadeToSilence, rate: engine.rate)
   }
 
   package func togglePause() throws {
@@ -115,7 +118,7 @@ package final class TakeSwitcher {
     }
     isPaused.toggle()
     if isPaused {
-      pendingSeekSeconds = nil
+      pendingSeekPositionsSeconds = nil
       try playerGroup.pause()
     } else {
       try playerGroup.resume()
@@ -130,18 +133,18 @@ package final class TakeSwitcher {
       targetSeconds = loopRegionSeconds.lowerBound
     }
     try playerGroup.seek(to: targetSeconds)
-    pendingSeekSeconds = (targetSeconds, playerGroup.position)
+    pendingSeekPositionsSeconds = (targetSeconds, playerGroup.position)
   }
 
   package func movePlayhead(bySteps count: Double) throws {
     try movePlayhead(
       to: min(playheadSeconds, maximumDurationSeconds) + count * maximumDurationSeconds
-        * Self.playheadStepFraction)
+        * Self.playheadStepToDurationRatio)
   }
 
   /// Sets the start of the loop region to the play head.
   /// If the region's end would precede its start, the region extends to the end of the take.
-  package func beginRegionAtPlayhead() throws {
+  package func beginLoopRegionAtPlayhead() throws {
     let startSeconds = min(
       playheadSeconds, maximumDurationSeconds - PatternPlayer.minimumLoopDuration)
     guard startSeconds >= 0 else { return }
@@ -153,7 +156,7 @@ package final class TakeSwitcher {
 
   /// Sets the end of the loop region to the play head.
   /// If the region's start would follow its end, the region begins at the start of the take.
-  package func endRegionAtPlayhead() throws {
+  package func endLoopRegionAtPlayhead() throws {
     let endSeconds = min(
       max(playheadSeconds, PatternPlayer.minimumLoopDuration), maximumDurationSeconds)
     let startSeconds = loopRegionSeconds?.lowerBound ?? 0

@@ -33,7 +33,7 @@ public struct SampleEncoder: Sendable {
   /// Encodes samples to memory at any alignment. The memory must have space for all samples.
   public mutating func encode(_ samples: Span<Float>, into bytes: UnsafeMutableRawBufferPointer) {
     // The length is checked once; every store below stays within it.
-    precondition(bytes.count >= samples.count * encoding.byteCount, "the buffer is too short")
+    precondition(bytes.count >= samples.count * encoding.bytesPerSample, "the buffer is too short")
     guard let startAddress = bytes.baseAddress else { return }
     switch encoding {
     case .float:
@@ -44,13 +44,13 @@ public struct SampleEncoder: Sendable {
       let steps = encoding == .s32 ? 2_147_483_647.0 : 8_388_607
       for index in samples.indices {
         unsafe startAddress.storeBytes(
-          of: Self.quantized(samples[index], stepCount: steps), toByteOffset: index &* 4,
+          of: Self.quantizedSample(samples[index], stepCount: steps), toByteOffset: index &* 4,
           as: Int32.self
         )
       }
     case .s24Packed:
       for index in samples.indices {
-        let number = Self.quantized(samples[index], stepCount: 8_388_607)
+        let number = Self.quantizedSample(samples[index], stepCount: 8_388_607)
         let low = UInt16(truncatingIfNeeded: number)
         let high = UInt8(truncatingIfNeeded: number &>> 16)
         #if _endian(little)
@@ -66,7 +66,7 @@ public struct SampleEncoder: Sendable {
 
   /// Returns a sample, scaled by the number of steps, as the nearest integer in −steps…steps.
   /// Halves are rounded away from zero.
-  static func quantized(_ sample: Float, stepCount: Double) -> Int32 {
+  static func quantizedSample(_ sample: Float, stepCount: Double) -> Int32 {
     guard sample == sample else { return 0 }
     let scaledSample = min(max(Double(sample) * stepCount, -stepCount), stepCount)
     // Rounding by the C library would require a function call. The fractional part is exact here.
@@ -91,7 +91,7 @@ public enum SampleEncoding: String, CaseIterable, Sendable {
   case s16
 
   /// The size of a sample in bytes.
-  public var byteCount: Int {
+  public var bytesPerSample: Int {
     switch self {
     case .float, .s32, .s24: 4
     case .s24Packed: 3

@@ -97,7 +97,7 @@ internal import Glibc
     case s16, s24, s32, float
 
     /// The size of a sample in an uncompressed file, in bytes.
-    public var byteCount: Int { self == .s24 ? 3 : encoding.byteCount }
+    public var byteCount: Int { self == .s24 ? 3 : encoding.bytesPerSample }
 
     var encoding: SampleEncoding {
       switch self {

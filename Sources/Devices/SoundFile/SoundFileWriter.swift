@@ -221,8 +221,8 @@
       self.descriptor = descriptor
       self.path = path
       self.sampleRateHertz = sampleRateHertz
-      sampleByteCount = encoding.byteCount
-      frameByteCount = encoding.byteCount * channelCount
+      sampleByteCount = encoding.bytesPerSample
+      frameByteCount = encoding.bytesPerSample * channelCount
       isFloat = sampleFormat == .float
       encoder = SampleEncoder(encoding)
     }

@@ -17,7 +17,7 @@ package struct AtomicFileWriter: ~Copyable {
   /// The hidden path of the file before it is committed; nil while the file has no name.
   private var hiddenPath: String?
   /// The slot in which the hidden path is registered, so that a signal handler can remove the file.
-  private let unfinishedPathSlot: Int?
+  private let unfinishedPathSlotIndex: Int?
 
   /// Creates an incomplete file in an existing folder.
   ///
@@ -57,7 +57,7 @@ package struct AtomicFileWriter: ~Copyable {
     self.descriptor = temporaryDescriptor
     self.requestedPath = path
     self.resolvedPath = targetPath
-    unfinishedPathSlot = hiddenPath.flatMap { SignalHandling.registerFile(unfinishedPath: $0) }
+    unfinishedPathSlotIndex = hiddenPath.flatMap { SignalHandling.registerFile(unfinishedPath: $0) }
   }
 
   /// The flags of `O_TMPFILE`, a macro that Swift does not import.
@@ -145,7 +145,7 @@ package struct AtomicFileWriter: ~Copyable {
     if let hiddenPath {
       unsafe unlink(hiddenPath)
     }
-    SignalHandling.unregisterFile(slot: unfinishedPathSlot)
+    SignalHandling.unregisterFile(slot: unfinishedPathSlotIndex)
     SignalHandling.endFileCreation()
   }
 }
@@ -156,14 +156,14 @@ enum HiddenFile {
   static let namePrefix = ".temblor-"
   private static let nameDigitCount = 16
   /// The age in seconds after which an unlocked file counts as abandoned by a killed process.
-  static let staleAgeSeconds = 60
+  static let minimumStaleAgeSeconds = 60
 
   private static let cleanedFolders = Mutex<Set<String>>([])
 
   /// Creates a file with a new name in a folder. Returns nil on failure, with the reason in
   /// `errno`.
   static func create(in folder: String, descriptor: inout Int32) -> String? {
-    tryNewNames(in: folder) { name in
+    firstUnusedName(in: folder) { name in
       descriptor = unsafe open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
       return descriptor >= 0
     }
@@ -172,7 +172,7 @@ enum HiddenFile {
   /// Links an unnamed file to a new name in a folder. Returns nil on failure, with the reason in
   /// `errno`.
   static func link(_ descriptor: Int32, in folder: String) -> String? {
-    tryNewNames(in: folder) { link(descriptor, to: $0) }
+    firstUnusedName(in: folder) { link(descriptor, to: $0) }
   }
 
   /// Links an unnamed file to a path that is not in use.
@@ -194,7 +194,7 @@ enum HiddenFile {
   }
 
   /// Tries random names until an unused name is found, and returns the name.
-  private static func tryNewNames(in folder: String, _ make: (String) -> Bool) -> String? {
+  private static func firstUnusedName(in folder: String, _ make: (String) -> Bool) -> String? {
     removeStaleFiles(in: folder)
     for _ in 0..<8 {
       let digits = String(UInt64.random(in: .min ... .max), radix: 16)
@@ -231,7 +231,7 @@ enum HiddenFile {
     var fileStatus = stat()
     guard unsafe fstat(fileDescriptor, &fileStatus) == 0, fileStatus.st_mode & S_IFMT == S_IFREG,
       fileStatus.st_uid == geteuid(),
-      fileStatus.st_mtim.tv_sec < time(nil) - staleAgeSeconds,
+      fileStatus.st_mtim.tv_sec < time(nil) - minimumStaleAgeSeconds,
       flock(fileDescriptor, LOCK_EX | LOCK_NB) == 0
     else { return }
     _ = unsafe unlink(path)

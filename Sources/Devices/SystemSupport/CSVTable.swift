@@ -14,7 +14,7 @@ package struct CSVTable: Equatable, Sendable {
     package let fields: [String]
   }
 
-  package struct Problem: Error, Equatable, CustomStringConvertible {
+  package struct FormatError: Error, Equatable, CustomStringConvertible {
     package let lineNumber: Int
     package var columnName: String?
     package let reason: String
@@ -32,18 +32,19 @@ package struct CSVTable: Equatable, Sendable {
 
   /// Creates a table from UTF-8 text with or without a byte order mark.
   /// Lines end in LF or CR LF, and empty lines are skipped.
-  package init(_ bytes: [UInt8]) throws(Problem) {
+  package init(_ bytes: [UInt8]) throws(FormatError) {
     if let otherFileKind = Self.detectedFileKind(of: bytes) {
-      throw Problem(lineNumber: 1, reason: "the file contains \(otherFileKind), not a table")
+      throw FormatError(lineNumber: 1, reason: "the file contains \(otherFileKind), not a table")
     }
     var csvReader = CSVReader(bytes)
     guard let headerNames = try csvReader.readRow(columns: []) else {
-      throw Problem(
+      throw FormatError(
         lineNumber: 1, reason: "the table is empty; start it with a row of column names")
     }
     columnNames = headerNames.fields
-    if columnNames.count == 1, let foreignSeparator = Self.foreignSeparator(in: columnNames[0]) {
-      throw Problem(
+    if columnNames.count == 1, let foreignSeparator = Self.nonCommaSeparatorName(in: columnNames[0])
+    {
+      throw FormatError(
         lineNumber: headerNames.lineNumber,
         reason: """
           the columns are separated by \(foreignSeparator); save the table with commas between the \
@@ -52,10 +53,11 @@ package struct CSVTable: Equatable, Sendable {
     }
     for (index, name) in columnNames.enumerated() {
       if name.isEmpty {
-        throw Problem(lineNumber: headerNames.lineNumber, reason: "column \(index + 1) has no name")
+        throw FormatError(
+          lineNumber: headerNames.lineNumber, reason: "column \(index + 1) has no name")
       }
       guard !columnNames[..<index].contains(name) else {
-        throw Problem(
+        throw FormatError(
           lineNumber: headerNames.lineNumber,
           reason: "duplicate column \(name.inQuotes); rename one of the columns")
       }
@@ -63,7 +65,7 @@ package struct CSVTable: Equatable, Sendable {
     var irregularRows: [Row] = []
     while let tableRow = try csvReader.readRow(columns: columnNames) {
       guard rows.count + irregularRows.count < Self.maximumRowCount else {
-        throw Problem(
+        throw FormatError(
           lineNumber: tableRow.lineNumber,
           reason: "a table can have at most \(Self.maximumRowCount) rows")
       }
@@ -77,7 +79,7 @@ package struct CSVTable: Equatable, Sendable {
   }
 
   /// Returns the problem that lists the numbers of the lines with too few or too many fields.
-  private func fieldCountProblem(of irregularRows: [Row]) -> Problem {
+  private func fieldCountProblem(of irregularRows: [Row]) -> FormatError {
     let firstRow = irregularRows[0]
     let fieldCount = firstRow.fields.count
     var reasonText = "the row has \(fieldCount) \(fieldCount == 1 ? "field" : "fields"), "
@@ -96,7 +98,7 @@ package struct CSVTable: Equatable, Sendable {
         unlistedCount > 0 ? listedLineNumbers + ["\(unlistedCount) more"] : listedLineNumbers
       reasonText += "; lines \(items.joined(separator: ", ")) are also wrong"
     }
-    return Problem(lineNumber: firstRow.lineNumber, reason: reasonText)
+    return FormatError(lineNumber: firstRow.lineNumber, reason: reasonText)
   }
 
   /// Returns the name of the format of a file that is evidently not a CSV table, such as `JSON`, or
@@ -111,7 +113,7 @@ package struct CSVTable: Equatable, Sendable {
   }
 
   /// Returns the name of the separator that a header row uses instead of commas, or nil.
-  private static func foreignSeparator(in header: String) -> String? {
+  private static func nonCommaSeparatorName(in header: String) -> String? {
     if header.utf8.contains(UInt8(ascii: ";")) { return "semicolons" }
     return header.utf8.contains(UInt8(ascii: "\t")) ? "tabs" : nil
   }
@@ -161,7 +163,7 @@ private struct CSVReader {
   private var nextByte: UInt8? { byteIndex < bytes.count ? bytes[byteIndex] : nil }
 
   /// Returns the next row that is not an empty line, or nil at the end.
-  mutating func readRow(columns: [String]) throws(CSVTable.Problem) -> CSVTable.Row? {
+  mutating func readRow(columns: [String]) throws(CSVTable.FormatError) -> CSVTable.Row? {
     while skipLineEnd() {}
     guard nextByte != nil else { return nil }
     let startLineNumber = lineNumber
@@ -193,7 +195,7 @@ private struct CSVReader {
     return true
   }
 
-  private mutating func readField(_ column: String?) throws(CSVTable.Problem) -> String {
+  private mutating func readField(_ column: String?) throws(CSVTable.FormatError) -> String {
     let startLineNumber = lineNumber
     var contentBytes: [UInt8] = []
     let isQuoted = nextByte == UInt8(ascii: "\"")

@@ -337,7 +337,7 @@ package struct InputOverwriteCheck: Sendable {
 
   /// Returns the reason that a file cannot be created at a path: a missing folder, or another kind
   /// of entry at the path; nil if the file can be created.
-  package static func obstacle(toCreating path: String) -> String? {
+  package static func obstacleText(toCreating path: String) -> String? {
     var ancestorPath = path
     while ancestorPath.count > 1, ancestorPath.hasSuffix("/") {
       ancestorPath.removeLast()

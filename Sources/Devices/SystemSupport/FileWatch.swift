@@ -23,21 +23,21 @@ package final class FileWatch {
 
   /// The time without events after which a file counts as completely written, because editors save
   /// a file in several steps.
-  private let settleTime: Duration
+  private let settleDuration: Duration
   private let folderWatches: FolderWatches
-  private var watchedFiles: [File] = []
-  private var missingFolderEntries: [(folder: String, name: String)] = []
+  private var watchedFiles: [WatchedFile] = []
+  private var awaitedFolderEntries: [(folder: String, name: String)] = []
 
   /// A Boolean value that indicates whether all files must be checked again, because events may
   /// have been missed.
-  private var needsRescan = false
+  private var needsFileRescan = false
 
   /// Creates a watch for the given files. The files need not exist. Create the watch before you
   /// read the files, so that no change is missed.
-  package init(_ paths: [String], settleTime: Duration = .milliseconds(30))
+  package init(_ paths: [String], settleDuration: Duration = .milliseconds(30))
     throws(FileError)
   {
-    self.settleTime = settleTime
+    self.settleDuration = settleDuration
     folderWatches = try FolderWatches()
     try setWatchedPaths(paths)
   }
@@ -47,12 +47,12 @@ package final class FileWatch {
     let oldWatchedFiles = watchedFiles
     watchedFiles = []
     for path in paths where !watchedFiles.contains(where: { $0.path == path }) {
-      watchedFiles.append(oldWatchedFiles.first { $0.path == path } ?? File(path))
+      watchedFiles.append(oldWatchedFiles.first { $0.path == path } ?? WatchedFile(path))
     }
     folderWatches.removeAllFolders()
     try watchFolders()
     // New files are up to date. The other files may have changed in between.
-    needsRescan = !oldWatchedFiles.isEmpty
+    needsFileRescan = !oldWatchedFiles.isEmpty
     for index in watchedFiles.indices
     where !oldWatchedFiles.contains(where: { $0.path == watchedFiles[index].path }) {
       watchedFiles[index].reportedStamp = FileStamp(watchedFiles[index].path)
@@ -61,28 +61,31 @@ package final class FileWatch {
 
   /// Returns the maximum time until `pollChanges(at:)` must be called, or nil if it is sufficient
   /// to wait for the descriptor.
-  package func waitTimeout(at now: Duration) -> Duration? {
-    if needsRescan { return .zero }
-    return watchedFiles.compactMap { $0.eventBurst?.end }.min().map { max(.zero, $0 - now) }
+  package func timeUntilNextChange(at now: Duration) -> Duration? {
+    if needsFileRescan { return .zero }
+    return watchedFiles.compactMap { $0.unsettledEventInterval?.end }.min().map {
+      max(.zero, $0 - now)
+    }
   }
 
   package func pollChanges(at now: Duration) throws(FileError) -> [Change] {
     for event in folderWatches.readEvents() {
-      guard case .name(let name, let places, let isUnfinished) = event else {
-        needsRescan = true
+      guard case .nameChanged(let name, let places, let isUnfinished) = event else {
+        needsFileRescan = true
         continue
       }
       for index in watchedFiles.indices where watchedFiles[index].matches(name, in: places) {
-        watchedFiles[index].recordEvent(at: now, settleTime: settleTime, isUnfinished: isUnfinished)
+        watchedFiles[index].recordEvent(
+          at: now, settleTime: settleDuration, isUnfinished: isUnfinished)
       }
-      needsRescan =
-        needsRescan
-        || missingFolderEntries.contains { $0.name == name && places.contains($0.folder) }
+      needsFileRescan =
+        needsFileRescan
+        || awaitedFolderEntries.contains { $0.name == name && places.contains($0.folder) }
     }
     let hasLinkMoved = watchedFiles.contains {
-      $0.eventBurst != nil && $0.locations != File.locations(of: $0.path)
+      $0.unsettledEventInterval != nil && $0.locations != WatchedFile.locations(of: $0.path)
     }
-    if needsRescan || hasLinkMoved {
+    if needsFileRescan || hasLinkMoved {
       try rescanFiles(at: now)
     }
     return watchedFiles.indices.compactMap { watchedFiles[$0].popSettledChange(at: now) }
@@ -90,19 +93,19 @@ package final class FileWatch {
 
   /// Watches the current locations of all files again, and records the files that have changed.
   private func rescanFiles(at now: Duration) throws(FileError) {
-    needsRescan = false
+    needsFileRescan = false
     folderWatches.removeAllFolders()
     try watchFolders()
     for index in watchedFiles.indices
     where FileStamp(watchedFiles[index].path) != watchedFiles[index].reportedStamp {
-      watchedFiles[index].recordEvent(at: now, settleTime: settleTime, isUnfinished: false)
+      watchedFiles[index].recordEvent(at: now, settleTime: settleDuration, isUnfinished: false)
     }
   }
 
   private func watchFolders() throws(FileError) {
-    missingFolderEntries = []
+    awaitedFolderEntries = []
     for index in watchedFiles.indices {
-      watchedFiles[index].locations = File.locations(of: watchedFiles[index].path)
+      watchedFiles[index].locations = WatchedFile.locations(of: watchedFiles[index].path)
       for location in watchedFiles[index].locations {
         try watchFolder(location.folder)
       }
@@ -132,17 +135,17 @@ package final class FileWatch {
         }
         return
       }
-      let isWatched = try folderWatches.addFolder(gap.folder, .arrivals)
+      let isWatched = try folderWatches.addFolder(gap.folder, .folderAndNewNames)
       // The folder may have appeared before it was watched.
       let next = FileSystem.joinPath(gap.folder, gap.name)
       if isWatched && FileSystem.entryKind(at: next) != .folder {
-        missingFolderEntries.append(gap)
+        awaitedFolderEntries.append(gap)
         return
       }
     }
   }
 
-  struct File {
+  struct WatchedFile {
     /// The location of a file, as a file name within a folder's absolute path.
     struct Location: Equatable {
       var folder: String
@@ -156,7 +159,7 @@ package final class FileWatch {
     /// The state of the file when its last change was reported, or nil if the file was missing.
     var reportedStamp: FileStamp?
     /// The start and the expected end of a series of events that has not settled yet.
-    var eventBurst: (start: Duration, end: Duration)?
+    var unsettledEventInterval: (start: Duration, end: Duration)?
 
     init(_ path: String) { self.path = path }
 
@@ -189,18 +192,18 @@ package final class FileWatch {
     }
 
     mutating func recordEvent(at now: Duration, settleTime: Duration, isUnfinished: Bool) {
-      let start = eventBurst?.start ?? now
+      let start = unsettledEventInterval?.start ?? now
       // A link is never written to, so it is complete as soon as it exists.
       let isOpen = isUnfinished && !FileSystem.isSymbolicLink(path)
       let end = now + (isOpen ? max(settleTime, Self.openFileSettleTime) : settleTime)
-      eventBurst = (start, min(end, start + Self.maximumBurstDuration))
+      unsettledEventInterval = (start, min(end, start + Self.maximumBurstDuration))
     }
 
     /// Returns and clears the change of the file if its events have settled; otherwise, returns
     /// nil.
     mutating func popSettledChange(at now: Duration) -> Change? {
-      guard let eventBurst, now >= eventBurst.end else { return nil }
-      self.eventBurst = nil
+      guard let unsettledEventInterval, now >= unsettledEventInterval.end else { return nil }
+      self.unsettledEventInterval = nil
       let wasThere = reportedStamp != nil
       reportedStamp = FileStamp(path)
       if reportedStamp != nil { return Change(path: path, kind: .written) }
@@ -215,21 +218,21 @@ final class FolderWatches {
     /// The watch covers moves and removals of the folder itself.
     case folderItself
     /// The watch covers changes of the folder itself, and names that appear in it.
-    case arrivals
+    case folderAndNewNames
     case files
   }
 
   enum Event: Equatable {
     /// A file or folder with the given name has changed. `isUnfinished` means that more writes are
     /// likely.
-    case name(String, folders: [String], isUnfinished: Bool)
+    case nameChanged(String, folders: [String], isUnfinished: Bool)
     /// A folder disappeared, or the system dropped events, so that all files must be checked again.
     case rescanNeeded
   }
 
   /// The descriptor that is readable when an event has occurred.
   let descriptor: Int32
-  private var foldersByWatch: [Int32: [String]] = [:]
+  private var foldersByWatchDescriptor: [Int32: [String]] = [:]
 
   init() throws(FileError) {
     descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
@@ -248,7 +251,7 @@ final class FolderWatches {
     let eventMask =
       switch interest {
       case .folderItself: folderEvents
-      case .arrivals: folderEvents | arrivalEvents
+      case .folderAndNewNames: folderEvents | arrivalEvents
       case .files:
         folderEvents | arrivalEvents | IN_CLOSE_WRITE | IN_MODIFY | IN_DELETE | IN_MOVED_FROM
       }
@@ -256,8 +259,8 @@ final class FolderWatches {
     let watchDescriptor = unsafe inotify_add_watch(
       descriptor, folder, UInt32(eventMask) | watchFlags)
     if watchDescriptor >= 0 {
-      if foldersByWatch[watchDescriptor]?.contains(folder) != true {
-        foldersByWatch[watchDescriptor, default: []].append(folder)
+      if foldersByWatchDescriptor[watchDescriptor]?.contains(folder) != true {
+        foldersByWatchDescriptor[watchDescriptor, default: []].append(folder)
       }
       return true
     }
@@ -276,10 +279,10 @@ final class FolderWatches {
   }
 
   func removeAllFolders() {
-    for watch in foldersByWatch.keys {
+    for watch in foldersByWatchDescriptor.keys {
       inotify_rm_watch(descriptor, watch)
     }
-    foldersByWatch = [:]
+    foldersByWatchDescriptor = [:]
   }
 
   /// Returns the events since the last call, oldest first, without waiting.
@@ -314,11 +317,11 @@ final class FolderWatches {
 
   private func decodeEvent(_ watch: Int32, _ mask: UInt32, _ name: String) -> Event? {
     if mask & UInt32(IN_Q_OVERFLOW) != 0 { return .rescanNeeded }
-    guard let watchedFolders = foldersByWatch[watch] else { return nil }
+    guard let watchedFolders = foldersByWatchDescriptor[watch] else { return nil }
     let watchEndEvents = IN_MOVE_SELF | IN_DELETE_SELF | IN_UNMOUNT | IN_IGNORED
     if mask & UInt32(watchEndEvents) != 0 { return .rescanNeeded }
     if name.isEmpty { return nil }
     let isFileUnfinished = mask & UInt32(IN_CREATE | IN_MODIFY) != 0
-    return .name(name, folders: watchedFolders, isUnfinished: isFileUnfinished)
+    return .nameChanged(name, folders: watchedFolders, isUnfinished: isFileUnfinished)
   }
 }

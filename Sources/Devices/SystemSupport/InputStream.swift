@@ -16,10 +16,10 @@ package enum InputStream {
   /// The maximum number of bytes that are copied to a temporary file: more than 45 minutes of 48
   /// kHz stereo in 32 bits.
   private static let maximumCopyByteCount = 1 << 30
-  private static let contentsByPath = Mutex<[String: Content]>([:])
+  private static let contentsByPath = Mutex<[String: StreamContent]>([:])
 
   /// The content of an input stream, as far as it has been read.
-  private struct Content {
+  private struct StreamContent {
     let name: String
     private let descriptor: Int32
     private(set) var bytes: [UInt8] = []
@@ -73,11 +73,11 @@ package enum InputStream {
 
   private static func bytes(of path: String, beyond count: Int) throws(FileError) -> [UInt8] {
     try contentsByPath.withLock { contents throws(FileError) in
-      var content: Content
+      var content: StreamContent
       if let openContent = contents.removeValue(forKey: path) {
         content = openContent
       } else {
-        content = try Content(path)
+        content = try StreamContent(path)
       }
       defer { contents[path] = content }
       try content.read(beyond: count)

@@ -8,7 +8,7 @@ internal import Glibc
 /// replaced. The folder itself is the user's choice and may be a link.
 package struct ReceivedPath: Equatable, Sendable {
   /// The state of a path before a file is written to it.
-  package enum State {
+  package enum FileState {
     /// Nothing exists at the path, so that a file can be created.
     case free
     /// A regular file exists at the path.
@@ -46,7 +46,7 @@ package struct ReceivedPath: Equatable, Sendable {
   /// file exists at the path.
   ///
   /// - Throws: A `FileError` that names the obstacle.
-  package func checkState() throws(FileError) -> State {
+  package func checkState() throws(FileError) -> FileState {
     try Self.checkLinks(to: pathComponents.joined(separator: "/"), below: outputFolder)
     for index in pathComponents.indices {
       let part = Self.joinPath(outputFolder, pathComponents[...index])

@@ -74,7 +74,7 @@ package enum TerminalMode {
 
   /// Enters raw mode if this job is in the foreground. Returns whether it is.
   package static func enterRawMode() -> Bool {
-    guard let savedModes = unsafe currentModes,
+    guard let savedModes = unsafe activeModes,
       isForegroundJob(ofTerminal: unsafe savedModes.pointee.descriptor)
     else {
       isRawModeEntered.store(false, ordering: .sequentiallyConsistent)
@@ -89,7 +89,7 @@ package enum TerminalMode {
   /// Restores the original mode until the next `enter()`. A signal handler may call this method.
   package static func restoreOriginalMode() {
     let wasRawModeEntered = isRawModeEntered.exchange(false, ordering: .sequentiallyConsistent)
-    guard wasRawModeEntered, let savedModes = unsafe currentModes else { return }
+    guard wasRawModeEntered, let savedModes = unsafe activeModes else { return }
     if isForegroundJob(ofTerminal: unsafe savedModes.pointee.descriptor) {
       unsafe savedModes.pointee.restoreOriginalMode()
     }
@@ -98,7 +98,7 @@ package enum TerminalMode {
   /// Enters raw mode again after the process was stopped, because another process may have changed
   /// the mode.
   fileprivate static func reenterRawMode() {
-    guard let savedModes = unsafe currentModes else { return }
+    guard let savedModes = unsafe activeModes else { return }
     isRawModeEntered.store(false, ordering: .sequentiallyConsistent)
     // Before the first entry, the original mode is unknown, and a signal handler must not read it.
     if unsafe savedModes.pointee.isOriginalModeSaved {
@@ -106,7 +106,7 @@ package enum TerminalMode {
     }
   }
 
-  private static var currentModes: UnsafeMutablePointer<SavedTerminalModes>? {
+  private static var activeModes: UnsafeMutablePointer<SavedTerminalModes>? {
     unsafe UnsafeMutablePointer(
       bitPattern: activeModesAddress.load(ordering: .sequentiallyConsistent))
   }

@@ -14,19 +14,19 @@ struct ProfileChecker: JSONSchemaReader {
   var findingLog = FindingLog(maximumCountPerRule: ProfileRules.maximumFindingCountPerRule)
   /// A closure that returns the profiles that an array names, or nil for a text that names no
   /// profiles.
-  var profileSource: ProfileSource?
+  var profileLoader: ProfileLoader?
 
-  typealias ProfileSource = @Sendable (String) throws(SourceError) -> TransducerProfile
+  typealias ProfileLoader = @Sendable (String) throws(LoadingError) -> TransducerProfile
 
   /// The reason why a named profile cannot be used, and its remedy.
-  struct SourceError: Error {
+  struct LoadingError: Error {
     var reason: String
     var hint: String?
   }
 
-  init(_ document: JSONDocument, profileSource source: ProfileSource? = nil) {
+  init(_ document: JSONDocument, profileLoader source: ProfileLoader? = nil) {
     self.document = document
-    self.profileSource = source
+    self.profileLoader = source
   }
 
   /// The findings so far, in the order of their positions in the text.
@@ -35,7 +35,7 @@ struct ProfileChecker: JSONSchemaReader {
   /// The first error, which rejects the text, or nil if the text is valid.
   var inputError: InputError? {
     findings.first { $0.severity == .error }.map {
-      InputError($0, otherErrorCount: findingLog.errorCount - 1)
+      InputError($0, additionalErrorCount: findingLog.errorCount - 1)
     }
   }
 
@@ -81,7 +81,7 @@ struct ProfileChecker: JSONSchemaReader {
       return findingLog.add(.invalidValue, at: value, "\(key.name) is empty")
     }
     findingLog.add(
-      .invalidValue, at: value, "\(text.quoted()) is not a valid \(key.noun ?? key.name)",
+      .invalidValue, at: value, "\(text.quoted()) is not a valid \(key.valueNoun ?? key.name)",
       suggestion: names.suggestion(for: text) ?? "valid values: "
         + names.names.joined(separator: ", "))
   }
@@ -90,7 +90,7 @@ struct ProfileChecker: JSONSchemaReader {
   /// not. If a number is absent, its default value is used.
   ///
   /// - Returns: True if the numbers are in order.
-  mutating func checkAreAscending(
+  mutating func checkNumbersAreAscending(
     in object: JSONValue, _ low: String, _ high: String,
     defaults: (low: Double, high: Double)? = nil
   ) -> Bool {
@@ -98,7 +98,7 @@ struct ProfileChecker: JSONSchemaReader {
     let highNumber = object[high].map { $0.number } ?? defaults?.high
     guard let lowNumber, let highNumber, highNumber < lowNumber else { return true }
     findingLog.add(
-      .contradiction, at: object[high] ?? object,
+      .contradictoryValues, at: object[high] ?? object,
       "\(high) is \(highNumber.shortText), below \(low), \(lowNumber.shortText)")
     return false
   }
@@ -107,8 +107,8 @@ struct ProfileChecker: JSONSchemaReader {
     checkThresholds(of: root)
     checkHertzAreAscending(root["thresholds"])
     checkHertzAreAscending(root["hardware"]?["response"])
-    checkEstimates(of: root)
-    checkDrive(of: root)
+    checkEstimatedProperties(of: root)
+    checkDriveSettings(of: root)
   }
 
   /// Checks that the intensity law "sensation" has a threshold curve.
@@ -121,12 +121,12 @@ struct ProfileChecker: JSONSchemaReader {
     if intensityLaw?.string == "sensation" {
       if thresholdList == nil, let intensityLaw {
         findingLog.add(
-          .contradiction, at: intensityLaw, offset: intensityLaw.keyOffset,
+          .contradictoryValues, at: intensityLaw, offset: intensityLaw.keyOffset,
           "the intensity law \"sensation\" needs at least two thresholds")
       }
       guard let equalSensation, equalSensation.boolean == false else { return }
       return findingLog.add(
-        .contradiction, at: equalSensation,
+        .contradictoryValues, at: equalSensation,
         "drive.equalSensation is false, but the intensity law is \"sensation\"",
         suggestion: "remove the key, or choose the law \"power\"")
     }
@@ -134,7 +134,7 @@ struct ProfileChecker: JSONSchemaReader {
     guard let thresholdList, intensityLaw == nil || intensityLaw?.string == "power" else { return }
     guard root["hardware"] == nil || equalSensation?.boolean == false else { return }
     findingLog.add(
-      .contradiction, at: thresholdList,
+      .contradictoryValues, at: thresholdList,
       "thresholds apply only to the intensity law \"sensation\" or with hardware",
       suggestion: "remove them, or choose the law \"sensation\"")
   }
@@ -149,32 +149,33 @@ struct ProfileChecker: JSONSchemaReader {
         continue
       }
       findingLog.add(
-        .contradiction, at: member,
+        .contradictoryValues, at: member,
         "hertz is \(high.shortText); it must be above \(low.shortText) of the previous point")
     }
   }
 
   /// Checks that each hardware property that is listed as estimated has a value.
-  private mutating func checkEstimates(of root: JSONValue) {
+  private mutating func checkEstimatedProperties(of root: JSONValue) {
     guard let hardware = root["hardware"], let estimatedList = hardware["estimated"] else { return }
     for element in estimatedList.elements {
       guard let figure = element.string, ProfileSchema.hardware.schema.key(named: figure) != nil,
         hardware[figure] == nil
       else { continue }
       findingLog.add(
-        .contradiction, at: element, "\(figure.quoted()) is listed as estimated, but has no value",
+        .contradictoryValues, at: element,
+        "\(figure.quoted()) is listed as estimated, but has no value",
         suggestion: "add the value, or remove the entry")
     }
   }
 
   /// Checks that a profile with a drive or an amplifier also describes the hardware, and that the
   /// properties that equalization requires are present.
-  private mutating func checkDrive(of root: JSONValue) {
+  private mutating func checkDriveSettings(of root: JSONValue) {
     guard let hardware = root["hardware"] else {
       for key in ["drive", "amplifier"] {
         guard let member = root[key] else { continue }
         findingLog.add(
-          .contradiction, at: member, offset: member.keyOffset, "\(key) requires hardware",
+          .contradictoryValues, at: member, offset: member.keyOffset, "\(key) requires hardware",
           suggestion: "add \"hardware\", or remove the key")
       }
       return
@@ -183,22 +184,22 @@ struct ProfileChecker: JSONSchemaReader {
     if let equalizeValue, equalizeValue.boolean == true {
       for figure in ["resonance", "qualityFactor"] where hardware[figure] == nil {
         findingLog.add(
-          .contradiction, at: equalizeValue, "drive.equalize requires \(figure) in hardware",
+          .contradictoryValues, at: equalizeValue, "drive.equalize requires \(figure) in hardware",
           suggestion: "measure it with 'temblor calibrate', or remove the key")
       }
     }
-    checkSensation(of: root, hardware)
+    checkSensationSettings(of: root, hardware)
     guard let highPassCorner = root["drive"]?["highPass"], let cornerHertz = highPassCorner.number,
       let low = root["frequency"]?["low"]?.number, cornerHertz > low
     else { return }
     findingLog.add(
-      .contradiction, at: highPassCorner,
+      .contradictoryValues, at: highPassCorner,
       "drive.highPass is \(cornerHertz.shortText), above frequency.low, \(low.shortText)")
   }
 
   /// Checks that settings that were measured at the hand are not applied to a seat or to ears.
   /// Also checks that levels above a threshold come with an acceleration.
-  private mutating func checkSensation(of root: JSONValue, _ hardware: JSONValue) {
+  private mutating func checkSensationSettings(of root: JSONValue, _ hardware: JSONValue) {
     let driveSection = root["drive"]
     let convergingContours = driveSection?["contours"].flatMap {
       $0.string == "converging" ? $0 : nil
@@ -213,19 +214,20 @@ struct ProfileChecker: JSONSchemaReader {
       guard let value else { continue }
       if let body = driveSection?["feltBy"]?.string, body == "seat" || body == "ear" {
         findingLog.add(
-          .contradiction, at: value,
+          .contradictoryValues, at: value,
           "drive.\(name) applies to a hand, but drive.feltBy is \(body)",
           suggestion: "remove one of the keys")
       } else if equalSensation?.boolean == false {
         findingLog.add(
-          .contradiction, at: value, "drive.\(name) is set, but drive.equalSensation is false",
+          .contradictoryValues, at: value,
+          "drive.\(name) is set, but drive.equalSensation is false",
           suggestion: "remove one of the keys")
       }
     }
     guard let convergingContours else { return }
     for key in ["resonance", "qualityFactor", "acceleration"] where hardware[key] == nil {
       findingLog.add(
-        .contradiction, at: convergingContours,
+        .contradictoryValues, at: convergingContours,
         """
         drive.contours requires \(key) in hardware, because sensation is relative to the threshold
         """,
@@ -244,7 +246,7 @@ extension ProfileChecker {
   /// - Parameters:
   ///   - profile: The profile that was read.
   ///   - stem: The file's name without its extension, or nil if the name is not significant.
-  mutating func addWarnings(for profile: TransducerProfile, stem: String?) {
+  mutating func addPlausibilityWarnings(for profile: TransducerProfile, stem: String?) {
     let documentRoot = document.root
     if let stem, stem != profile.name, let profileName = documentRoot["name"] {
       findingLog.add(
@@ -257,18 +259,18 @@ extension ProfileChecker {
       warnAboutFrequencies(profile.transient.frequency, at: transientFrequency, profile)
     }
     warnAboutResonance(profile, at: documentRoot["hardware"]?["resonance"])
-    let partialGains = profile.partials.map { abs($0.amplitudeRatio) }
-    warnAboutHeadroom(
+    let partialGains = profile.partials.map { abs($0.amplitudeToEventRatio) }
+    warnAboutLevelHeadroom(
       ofLevel: profile.fullIntensityAmplitude, partialGains,
       at: documentRoot["level"] ?? documentRoot["partials"] ?? documentRoot,
       "two continuous events")
     let transientSection = documentRoot["transient"]
-    warnAboutHeadroom(
+    warnAboutLevelHeadroom(
       ofLevel: profile.transient.fullIntensityAmplitude,
-      profile.transient.partials.map { abs($0.amplitudeRatio) },
+      profile.transient.partials.map { abs($0.amplitudeToBurstRatio) },
       at: transientSection?["level"] ?? transientSection?["partials"], "two transients")
     warnAboutThresholds(profile, at: documentRoot["thresholds"])
-    warnAboutFit(of: profile)
+    warnAboutHardwareFit(of: profile)
     warnAboutPlausibility(of: profile)
     guard let hardware = documentRoot["hardware"], profile.sources.isEmpty else { return }
     findingLog.add(
@@ -283,12 +285,12 @@ extension ProfileChecker {
       guard let member = value?[key] else { continue }
       if let band = profile.hardware?.bandHertz, !band.contains(hertz) {
         findingLog.add(
-          .outsideBand, at: member,
+          .frequencyOutsidePublishedBand, at: member,
           "\(key) is \(hertz.shortText) Hz, outside the published band of \(band.hertzText)")
       }
       if !Self.tactileHertzRange.contains(hertz) {
         findingLog.add(
-          .outsideTactileRange, at: member,
+          .frequencyOutsideTactileRange, at: member,
           """
           \(key) is \(hertz.shortText) Hz, outside \(Self.tactileHertzRange.hertzText), \
           the range of vibrotactile perception
@@ -304,24 +306,24 @@ extension ProfileChecker {
       !band.contains(resonance)
     else { return }
     findingLog.add(
-      .outsideBand, at: value,
+      .frequencyOutsidePublishedBand, at: value,
       "the resonance is \(resonance.shortText) Hz, outside the published band of \(band.hertzText)"
     )
   }
 
-  private mutating func warnAboutHeadroom(
+  private mutating func warnAboutLevelHeadroom(
     ofLevel level: Double, _ gains: [Double], at value: JSONValue?, _ pair: String
   ) {
     let peakAmplitude = level * gains.reduce(0, +)
-    guard let value, 2 * peakAmplitude > Renderer.ceilingMagnitude else { return }
+    guard let value, 2 * peakAmplitude > Renderer.outputCeilingMagnitude else { return }
     let maximumLevelRatio =
-      (Renderer.ceilingMagnitude / 2 / gains.reduce(0, +) * 100).rounded(.down) / 100
+      (Renderer.outputCeilingMagnitude / 2 / gains.reduce(0, +) * 100).rounded(.down) / 100
     findingLog.add(
       .insufficientHeadroom, at: value,
       """
       \(pair) at full intensity can reach \
       \((2 * peakAmplitude * 1_000).rounded().thousandthsText), above the ceiling of \
-      \(Renderer.ceilingMagnitude.shortText); the limiter will be active
+      \(Renderer.outputCeilingMagnitude.shortText); the limiter will be active
       """,
       suggestion: maximumLevelRatio >= ProfileLimits.eventAmplitudeRange.lowerBound
         ? "use a level of at most \(maximumLevelRatio.shortText)" : nil)
@@ -339,7 +341,7 @@ extension ProfileChecker {
     }
     let coveredHertz = firstThreshold.hertz...last.hertz
     findingLog.add(
-      .shortThresholds, at: value,
+      .incompleteThresholdCurve, at: value,
       """
       the thresholds cover \(coveredHertz.hertzText) of \(bandHertz.hertzText); at other \
       frequencies, the nearest threshold is used
@@ -353,7 +355,7 @@ extension ProfileChecker {
   private static let minimumPlausibleExcursionMillimeters = 0.01
   /// The maximum plausible ratio of peak to continuous power. A higher ratio is probably a wrong
   /// digit.
-  private static let maximumPeakPowerRatio = 20.0
+  private static let maximumPeakToContinuousPowerRatio = 20.0
   /// The range of plausible amplifier powers, in watts.
   private static let plausibleAmplifierWatts = 0.1...10_000.0
 
@@ -375,7 +377,8 @@ extension ProfileChecker {
     }
     if let peakPowerValue = documentRoot["hardware"]?["peakPower"],
       let peakWatts = peakPowerValue.number,
-      let power = profile.hardware?.continuousWatts, peakWatts > power * Self.maximumPeakPowerRatio
+      let power = profile.hardware?.continuousWatts,
+      peakWatts > power * Self.maximumPeakToContinuousPowerRatio
     {
       findingLog.add(
         .implausibleValue, at: peakPowerValue,
@@ -415,19 +418,19 @@ extension ProfileChecker {
 
   /// The minimum ratio of the upper to the lower frequency of a band: half an octave. In a narrower
   /// band, differences in sharpness are hardly felt.
-  private static let minimumBandRatio = 2.0.squareRoot()
+  private static let minimumUpperToLowerHertzRatio = 2.0.squareRoot()
   /// The sample rate for which the frequency band is fitted to the hardware during checks, in
   /// hertz.
   private static let bandFitSampleRateHertz = 48_000.0
 
   /// Adds warnings about a narrow band, missing limits, and estimated properties on which the fit
   /// of the profile to the hardware depends.
-  mutating func warnAboutFit(of profile: TransducerProfile) {
+  mutating func warnAboutHardwareFit(of profile: TransducerProfile) {
     guard let hardware = profile.hardware, let hardwareValue = document.root["hardware"] else {
       return
     }
     warnAboutNarrowBand(of: profile)
-    if profile.isEqualized, hardware.estimatedFigureNames.contains("qualityFactor"),
+    if profile.isEqualized, hardware.estimatedValueKeys.contains("qualityFactor"),
       let qualityFactor = hardwareValue["qualityFactor"]
     {
       findingLog.add(
@@ -439,18 +442,19 @@ extension ProfileChecker {
     }
     if hardware.model == nil {
       findingLog.add(
-        .missingLimit, at: hardwareValue,
+        .missingPowerOrExcursionLimit, at: hardwareValue,
         "without a resonance and a Q factor, there is no equalization and no excursion limit",
         suggestion: "measure them with 'temblor calibrate'")
     }
     if hardware.continuousWatts == nil && hardware.peakWatts == nil {
       findingLog.add(
-        .missingLimit, at: hardwareValue, "without a power rating, there is no thermal limit")
+        .missingPowerOrExcursionLimit, at: hardwareValue,
+        "without a power rating, there is no thermal limit")
     }
   }
 
   private mutating func warnAboutNarrowBand(of profile: TransducerProfile) {
-    let mappedProfile = profile.bandMapped(rate: Self.bandFitSampleRateHertz)
+    let mappedProfile = profile.limitedToUsableBand(rate: Self.bandFitSampleRateHertz)
     warnAboutNarrowBand(
       requested: profile.frequency, mapped: mappedProfile.frequency, at: document.root["frequency"])
     guard let transientFrequency = document.root["transient"]?["frequency"] else { return }
@@ -462,8 +466,8 @@ extension ProfileChecker {
   private mutating func warnAboutNarrowBand(
     requested: FrequencyMapping, mapped: FrequencyMapping, at value: JSONValue?
   ) {
-    guard let value, requested.highHertz >= requested.lowHertz * Self.minimumBandRatio,
-      mapped.highHertz < mapped.lowHertz * Self.minimumBandRatio
+    guard let value, requested.highHertz >= requested.lowHertz * Self.minimumUpperToLowerHertzRatio,
+      mapped.highHertz < mapped.lowHertz * Self.minimumUpperToLowerHertzRatio
     else {
       return
     }
@@ -500,9 +504,11 @@ public enum ProfileRules {
     .invalidSyntax, .trailingComma, .duplicateKey, .wrongType, .missingKey, .unknownKey,
     .outOfRange,
     .invalidValue,
-    .contradiction, .mismatchedFileName, .outsideBand, .outsideTactileRange, .insufficientHeadroom,
+    .contradictoryValues, .mismatchedFileName, .frequencyOutsidePublishedBand,
+    .frequencyOutsideTactileRange, .insufficientHeadroom,
     .missingSources,
-    .shortThresholds, .narrowBand, .estimatedQFactor, .missingLimit, .implausibleValue,
+    .incompleteThresholdCurve, .narrowBand, .estimatedQFactor, .missingPowerOrExcursionLimit,
+    .implausibleValue,
   ]
 }
 
@@ -529,17 +535,17 @@ extension Rule {
   static let invalidValue = error(
     "invalid-value", "grammar",
     "A text must not be empty, and must be one of the valid values of its key, if there are any.")
-  static let contradiction = error(
+  static let contradictoryValues = error(
     "contradiction", "grammar", "Values must not contradict each other.")
 
   // MARK: Hardware and levels
 
   static let mismatchedFileName = warning(
     "file-name", "advice", "The name of a profile should match its file name.")
-  static let outsideBand = warning(
+  static let frequencyOutsidePublishedBand = warning(
     "outside-band", "advice",
     "Frequencies should be within the band that the manufacturer publishes.")
-  static let outsideTactileRange = warning(
+  static let frequencyOutsideTactileRange = warning(
     "outside-tactile-range", "advice",
     "Frequencies should be between 1 and 1000 Hz, the range of vibrotactile perception.")
   static let insufficientHeadroom = warning(
@@ -547,7 +553,7 @@ extension Rule {
     "Two events at full intensity should stay below the output ceiling.")
   static let missingSources = warning(
     "missing-sources", "advice", "Hardware data should list its sources.")
-  static let shortThresholds = warning(
+  static let incompleteThresholdCurve = warning(
     "short-thresholds", "advice", "The threshold curve should cover all frequencies of the profile."
   )
   static let narrowBand = warning(
@@ -562,7 +568,7 @@ extension Rule {
   static let estimatedQFactor = note(
     "estimated-q-factor", "advice",
     "The equalizer needs a measured Q factor to match the resonance.")
-  static let missingLimit = note(
+  static let missingPowerOrExcursionLimit = note(
     "missing-limit", "advice",
     "Without a resonance, a Q factor, and a power rating, the hardware cannot be protected.")
 }

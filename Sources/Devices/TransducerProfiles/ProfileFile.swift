@@ -70,7 +70,7 @@ public enum ProfileFile {
       }
       ProfileSchema.profile.write(profile, unless: emptyProfile, to: &file)
     }
-    return jsonWriter.finish()
+    return jsonWriter.finishedText()
   }
 
   static func parseDocument(_ text: [UInt8], name: String) throws(InputError) -> JSONDocument {
@@ -122,7 +122,7 @@ public struct ProfileCheckResult: Sendable {
       if let error = checker.inputError { throw error }
       outcome = .success(profile)
       guard warns else { return }
-      checker.addWarnings(for: profile, stem: stem)
+      checker.addPlausibilityWarnings(for: profile, stem: stem)
       findings = checker.findings
     } catch {
       if findings.isEmpty {

@@ -95,16 +95,16 @@ public struct ProfileLibrary: Equatable, Sendable {
     let searchedLetters = Self.lowercasedLetters(of: text)
     guard searchedLetters.utf8.count > 2 else { return [] }
     return allEntries().filter { entry in
-      if Self.matchesWholeWords(searchedLetters, of: entry.name) { return true }
+      if Self.areWholeWords(searchedLetters, of: entry.name) { return true }
       guard let profile = try? ProfileFile.read(text: entry.readText(), name: entry.name) else {
         return false
       }
-      return Self.matchesWholeWords(searchedLetters, of: profile.hardware?.product ?? "")
+      return Self.areWholeWords(searchedLetters, of: profile.hardware?.product ?? "")
     }
   }
 
   /// Returns whether the given letters consist of consecutive whole words of a name.
-  private static func matchesWholeWords(_ letters: String, of name: String) -> Bool {
+  private static func areWholeWords(_ letters: String, of name: String) -> Bool {
     let nameWords = name.lowercased().split { !$0.isLetter && !$0.isNumber }
     return nameWords.indices.contains { start in
       var spelled = ""
@@ -340,7 +340,7 @@ extension ProfileSchema {
       schema.writeFields(ProfileSchema.profile.schema)
       schema.writeThresholdConditions()
     }
-    return jsonWriter.finish()
+    return jsonWriter.finishedText()
   }
 }
 

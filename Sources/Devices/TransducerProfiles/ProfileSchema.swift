@@ -51,11 +51,11 @@ public enum ProfileSchema {
       .value(
         "duck", .number(0...1), default: 1, "Gain of continuous events while a transient plays."
       ) {
-        $1(&$0.duckingGain)
+        $1(&$0.transientDuckingGain)
       },
       .array(
         "thresholds", of: threshold, count: ProfileLimits.curvePointCountRange,
-        new: .init(hertz: 0, accelerationDecibels: 0), layout: .singleLine,
+        new: .init(hertz: 0, accelerationDecibelsRelativeToG: 0), layout: .singleLine,
         """
         Threshold curve, sorted by hertz, for the intensity law sensation or for hardware. Default \
         with hardware: the thresholds of a hand.
@@ -110,7 +110,7 @@ public enum ProfileSchema {
         $1(&$0.scale)
       },
     ]
-  ) { object, _, reader in reader.checkAreAscending(in: object, "low", "high") }
+  ) { object, _, reader in reader.checkNumbersAreAscending(in: object, "low", "high") }
 
   private static let intensity = ProfileObjectSchema<IntensityMapping>(
     "an object",
@@ -121,7 +121,7 @@ public enum ProfileSchema {
         power: amplitude = intensity^exponent. sensation: equal steps of intensity are equal \
         steps of sensation.
         """
-      ) { $1(&$0.law) },
+      ) { $1(&$0.mappingKind) },
       .value("exponent", .number(0.1...10), default: 1, "Exponent of the power law.") {
         $1(&$0.powerExponent)
       },
@@ -136,7 +136,7 @@ public enum ProfileSchema {
       keyName: "law",
       variants: [("power", ["exponent"], []), ("sensation", ["decibels"], ["decibels"])]))
 
-  private static func ratioAndGain<Partial>(
+  private static func partialRatioProperties<Partial>(
     _ ratio: @escaping ProfileProperty<Partial>.Accessor<Double>,
     _ gain: @escaping ProfileProperty<Partial>.Accessor<Double>
   ) -> [ProfileProperty<Partial>] {
@@ -154,20 +154,21 @@ public enum ProfileSchema {
   }
 
   private static let partial = ProfileObjectSchema<TransducerProfile.Partial>(
-    "an entry", ratioAndGain({ $1(&$0.frequencyRatio) }, { $1(&$0.amplitudeRatio) }))
+    "an entry",
+    partialRatioProperties({ $1(&$0.frequencyToEventRatio) }, { $1(&$0.amplitudeToEventRatio) }))
 
   private static let transientPartial = ProfileObjectSchema<TransientShape.Partial>(
     "an entry",
-    ratioAndGain({ $1(&$0.frequencyRatio) }, { $1(&$0.amplitudeRatio) }) + [
+    partialRatioProperties({ $1(&$0.frequencyToBurstRatio) }, { $1(&$0.amplitudeToBurstRatio) }) + [
       .value(
         "glide", .number(ProfileLimits.frequencyRatioRange), default: 1,
         "End frequency as a multiple of the start frequency. The frequency changes linearly."
-      ) { $1(&$0.glideRatio) },
+      ) { $1(&$0.endToStartFrequencyRatio) },
       .value(
         "durationRatio", .number(0.01...10), default: 1,
         "Length as a multiple of the length of the burst."
       ) {
-        $1(&$0.durationRatio)
+        $1(&$0.durationToBurstRatio)
       },
     ])
 
@@ -182,17 +183,17 @@ public enum ProfileSchema {
         """
       ) { $1(&$0.frequency) },
       .value(
-        "cycles", .number(0.25...100), default: TransientShape.defaultCycles.count,
+        "cycles", .number(0.25...100), default: TransientShape.defaultCycleDuration.count,
         "Length of the burst in cycles."
       ) { $1(&$0.cycleCount) },
       .value(
         "minDuration", .number(ProfileLimits.burstDurationSecondsRange),
-        default: TransientShape.defaultCycles.seconds.lowerBound,
+        default: TransientShape.defaultCycleDuration.seconds.lowerBound,
         "Minimum length of the burst in seconds."
       ) { $1(&$0.minimumDurationSeconds) },
       .value(
         "maxDuration", .number(ProfileLimits.burstDurationSecondsRange),
-        default: TransientShape.defaultCycles.seconds.upperBound,
+        default: TransientShape.defaultCycleDuration.seconds.upperBound,
         "Maximum length of the burst in seconds."
       ) { $1(&$0.maximumDurationSeconds) },
       .endpoints(
@@ -216,7 +217,7 @@ public enum ProfileSchema {
         """
         Fraction of the level that remains as intensity approaches 0. Intensity 0 itself is silent.
         """
-      ) { $1(&$0.floorFraction) },
+      ) { $1(&$0.zeroIntensityAmplitudeFraction) },
       .array(
         "partials", of: transientPartial, count: ProfileLimits.partialCountRange, new: .init(),
         layout: .singleLine,
@@ -225,7 +226,7 @@ public enum ProfileSchema {
       .endpoints(
         "squareness", 0...1, low: "Value at sharpness 0.", high: "Value at sharpness 1.",
         "Fraction of square wave in the burst, 0 to 1. Default: 0."
-      ) { $1(&$0.squarenessEndpoints) },
+      ) { $1(&$0.squareWaveFractionEndpoints) },
       .value("attack", .number(0...1), "Attack time in seconds. Default: an eighth of the burst.") {
         $1(&$0.attackSeconds)
       },
@@ -235,16 +236,16 @@ public enum ProfileSchema {
       },
     ]
   ) { object, _, reader in
-    let defaultSeconds = TransientShape.defaultCycles.seconds
+    let defaultSeconds = TransientShape.defaultCycleDuration.seconds
     if object["duration"] == nil {
-      return reader.checkAreAscending(
+      return reader.checkNumbersAreAscending(
         in: object, "minDuration", "maxDuration",
         defaults: (defaultSeconds.lowerBound, defaultSeconds.upperBound))
     }
     for key in keysReplacedByDuration {
       guard let member = object[key] else { continue }
       reader.findingLog.add(
-        .contradiction, at: member, offset: member.keyOffset,
+        .contradictoryValues, at: member, offset: member.keyOffset,
         "\(key) and duration cannot be used together")
     }
     return true
@@ -261,7 +262,7 @@ public enum ProfileSchema {
       .value(
         "decibels", .number(-200...100), is: .required,
         "Lowest perceptible acceleration at this frequency, in decibels relative to 1 g."
-      ) { $1(&$0.accelerationDecibels) },
+      ) { $1(&$0.accelerationDecibelsRelativeToG) },
     ])
 
   private static let measurableProperties: [ProfileProperty<TransducerHardware>] = [
@@ -269,7 +270,7 @@ public enum ProfileSchema {
       "band", ProfileLimits.publishedHertzRange, low: "Lowest frequency in hertz.",
       high: "Highest frequency in hertz.",
       "Band that the manufacturer publishes, in hertz."
-    ) { $1(&$0.bandEndpoints) },
+    ) { $1(&$0.usableBandEndpoints) },
     .value("resonance", .number(ProfileLimits.publishedHertzRange), "Resonance frequency in hertz.")
     {
       $1(&$0.resonanceHertz)
@@ -294,15 +295,15 @@ public enum ProfileSchema {
       "acceleration", .number(0.001...10_000),
       "Peak acceleration in g, at resonance and continuous power."
     ) {
-      $1(&$0.accelerationInG)
+      $1(&$0.maximumAccelerationInG)
     },
     .value(
       "excursion", .number(0.001...1_000),
       "Maximum one-way excursion in millimeters. Default: the excursion at peak power in the band."
-    ) { $1(&$0.excursionMillimeters) },
+    ) { $1(&$0.maximumExcursionMillimeters) },
     .array(
       "response", of: responsePoint, count: ProfileLimits.curvePointCountRange,
-      new: .init(hertz: 0, accelerationDecibels: 0),
+      new: .init(hertz: 0, relativeAccelerationDecibels: 0),
       layout: .singleLine,
       """
       Measured acceleration, sorted by hertz. Corrects the resonance model where its points are \
@@ -316,8 +317,8 @@ public enum ProfileSchema {
       $1(&$0.thermalParameters)
     },
     .array(
-      "modes", of: mode, count: 1...TransducerMode.maximumCount,
-      new: .init(resonanceHertz: 0, qualityFactor: 0, accelerationRatio: 0),
+      "modes", of: mode, count: 1...TransducerMode.maximumAdditionalModeCount,
+      new: .init(resonanceHertz: 0, qualityFactor: 0, accelerationToMainModeRatio: 0),
       layout: .singleLine,
       """
       Additional resonances, as in chairs and platforms. Levels follow them, the equalizer damps \
@@ -332,7 +333,8 @@ public enum ProfileSchema {
       + measurableProperties + [
         .object(
           "measured", measurement,
-          new: TransducerMeasurement(date: "", residualDecibels: 0, sensorQuantity: .acceleration),
+          new: TransducerMeasurement(
+            date: "", fitResidualDecibels: 0, sensorQuantity: .acceleration),
           layout: .singleLine,
           "Method and result of the measurement."
         ) { $1(&$0.measurement) },
@@ -340,7 +342,7 @@ public enum ProfileSchema {
           "estimated", of: .enumeration(measurableProperties.map { $0.key.name }),
           "Keys whose values are estimates instead of manufacturer data.",
           noun: "value of this hardware"
-        ) { $1(&$0.estimatedFigureNames) },
+        ) { $1(&$0.estimatedValueKeys) },
         .object(
           "uncertainty", uncertainty, new: .estimated, layout: .singleLine,
           """
@@ -349,7 +351,9 @@ public enum ProfileSchema {
           """
         ) { $1(&$0.uncertainty) },
       ]
-  ) { object, _, reader in reader.checkAreAscending(in: object, "continuousPower", "peakPower") }
+  ) { object, _, reader in
+    reader.checkNumbersAreAscending(in: object, "continuousPower", "peakPower")
+  }
 
   private static let responsePoint = ProfileObjectSchema<ResponsePoint>(
     "an entry",
@@ -362,7 +366,7 @@ public enum ProfileSchema {
       .value(
         "decibels", .number(-200...100), is: .required,
         "Acceleration at this frequency, in decibels relative to a common reference."
-      ) { $1(&$0.accelerationDecibels) },
+      ) { $1(&$0.relativeAccelerationDecibels) },
     ])
 
   private static let mode = ProfileObjectSchema<TransducerMode>(
@@ -386,7 +390,7 @@ public enum ProfileSchema {
         Acceleration at this resonance relative to the main resonance, each at its own frequency. \
         Negative values invert the polarity.
         """
-      ) { $1(&$0.accelerationRatio) },
+      ) { $1(&$0.accelerationToMainModeRatio) },
     ])
 
   private static let uncertainty = ProfileObjectSchema<TransducerUncertainty>(
@@ -395,14 +399,14 @@ public enum ProfileSchema {
       .value(
         "resonance", .number(0...0.5), is: .required,
         "Maximum deviation of the resonance as a fraction. 0.15 is 15 %."
-      ) { $1(&$0.resonanceFraction) },
+      ) { $1(&$0.resonanceDeviationFraction) },
       .value(
         "qualityFactor", .number(1...4), is: .required,
         """
         Factor within which the Q factor lies. 1.5 is from two thirds to one and a half times the \
         value.
         """
-      ) { $1(&$0.qualityFactorRatio) },
+      ) { $1(&$0.trueToStatedQualityFactorRatio) },
     ])
 
   private static let thermal = ProfileObjectSchema<ThermalParameters>(
@@ -420,12 +424,12 @@ public enum ProfileSchema {
       ) { $1(&$0.magnetTimeConstantSeconds) },
       .value(
         "coilFraction", .number(0...1), is: .alwaysWritten,
-        default: defaultThermal.coilTemperatureFraction,
+        default: defaultThermal.coilFractionOfTemperatureRise,
         "Fraction of the final temperature rise that is due to the coil."
-      ) { $1(&$0.coilTemperatureFraction) },
+      ) { $1(&$0.coilFractionOfTemperatureRise) },
     ]
   ) { object, _, reader in
-    reader.checkAreAscending(
+    reader.checkNumbersAreAscending(
       in: object, "coilTimeConstant", "magnetTimeConstant",
       defaults: (defaultThermal.coilTimeConstantSeconds, defaultThermal.magnetTimeConstantSeconds)
     )
@@ -438,7 +442,7 @@ public enum ProfileSchema {
       .value(
         "residual", .number(-120...0), is: .required,
         "Residual of the fit in decibels relative to the power of the recording."
-      ) { $1(&$0.residualDecibels) },
+      ) { $1(&$0.fitResidualDecibels) },
       .enumeration("sensor", is: .required, "Quantity that the sensor measures.") {
         $1(&$0.sensorQuantity)
       },
@@ -450,11 +454,11 @@ public enum ProfileSchema {
       .value(
         "mapBand", .boolean,
         "Whether frequencies are mapped into the band that the hardware reproduces. Default: true."
-      ) { $1(&$0.isBandMapped) },
+      ) { $1(&$0.limitsToUsableBand) },
       .value(
-        "usableRange", .number(1...40), default: defaultDrive.usableBandDecibels,
+        "usableRange", .number(1...40), default: defaultDrive.usableBandLevelDropDecibels,
         "Usable range in decibels below the most sensitive frequency."
-      ) { $1(&$0.usableBandDecibels) },
+      ) { $1(&$0.usableBandLevelDropDecibels) },
       .value(
         "equalize", .boolean,
         """
@@ -529,9 +533,9 @@ public enum ProfileSchema {
 /// Accessors for the law and the parameter of the intensity mapping as separate properties. The law
 /// is read first.
 extension IntensityMapping {
-  fileprivate enum Law: String, JSONEnumeration { case power, sensation }
+  fileprivate enum MappingKind: String, JSONEnumeration { case power, sensation }
 
-  fileprivate var law: Law {
+  fileprivate var mappingKind: MappingKind {
     get {
       if case .power = self {
         .power
@@ -576,7 +580,7 @@ extension IntensityMapping {
 /// Accessors for the keys that specify the length of a burst, as separate properties. The default
 /// length is written without keys.
 extension TransientShape {
-  fileprivate static var defaultCycles: (count: Double, seconds: ClosedRange<Double>) {
+  fileprivate static var defaultCycleDuration: (count: Double, seconds: ClosedRange<Double>) {
     if case .cycles(let cycleCount, let secondsRange) = defaultDurationRule {
       (cycleCount, secondsRange)
     } else {
@@ -584,15 +588,15 @@ extension TransientShape {
     }
   }
 
-  private var cycleLength: (count: Double, seconds: ClosedRange<Double>) {
+  private var cycleDuration: (count: Double, seconds: ClosedRange<Double>) {
     if case .cycles(let cycleCount, let secondsRange) = durationRule {
       (cycleCount, secondsRange)
     } else {
-      Self.defaultCycles
+      Self.defaultCycleDuration
     }
   }
 
-  private var isLengthInCycles: Bool {
+  private var isDurationInCycles: Bool {
     if case .cycles = durationRule {
       durationRule != Self.defaultDurationRule
     } else {
@@ -601,34 +605,34 @@ extension TransientShape {
   }
 
   fileprivate var cycleCount: Double? {
-    get { isLengthInCycles ? cycleLength.count : nil }
+    get { isDurationInCycles ? cycleDuration.count : nil }
     set {
       if let newValue {
-        durationRule = .cycles(newValue, seconds: cycleLength.seconds)
+        durationRule = .cycles(newValue, seconds: cycleDuration.seconds)
       }
     }
   }
 
   fileprivate var minimumDurationSeconds: Double? {
-    get { isLengthInCycles ? cycleLength.seconds.lowerBound : nil }
+    get { isDurationInCycles ? cycleDuration.seconds.lowerBound : nil }
     set {
       if let newValue {
-        setDurationRange(newValue...max(newValue, cycleLength.seconds.upperBound))
+        setDurationRange(newValue...max(newValue, cycleDuration.seconds.upperBound))
       }
     }
   }
 
   fileprivate var maximumDurationSeconds: Double? {
-    get { isLengthInCycles ? cycleLength.seconds.upperBound : nil }
+    get { isDurationInCycles ? cycleDuration.seconds.upperBound : nil }
     set {
       if let newValue {
-        setDurationRange(min(newValue, cycleLength.seconds.lowerBound)...newValue)
+        setDurationRange(min(newValue, cycleDuration.seconds.lowerBound)...newValue)
       }
     }
   }
 
   private mutating func setDurationRange(_ seconds: ClosedRange<Double>) {
-    durationRule = .cycles(cycleLength.count, seconds: seconds)
+    durationRule = .cycles(cycleDuration.count, seconds: seconds)
   }
 
   fileprivate var durationEndpoints: ProfileEndpoints? {
@@ -646,7 +650,7 @@ extension TransientShape {
     }
   }
 
-  fileprivate var squarenessEndpoints: ProfileEndpoints? {
+  fileprivate var squareWaveFractionEndpoints: ProfileEndpoints? {
     get { squareWaveFractions == 0...0 ? nil : ProfileEndpoints(squareWaveFractions) }
     set {
       if let newValue {
@@ -657,7 +661,7 @@ extension TransientShape {
 }
 
 extension TransducerHardware {
-  fileprivate var bandEndpoints: ProfileEndpoints? {
+  fileprivate var usableBandEndpoints: ProfileEndpoints? {
     get { bandHertz.map(ProfileEndpoints.init) }
     set { bandHertz = newValue.map { $0.lowValue...$0.highValue } }
   }
@@ -678,7 +682,7 @@ extension ProfileEndpoints {
 extension FrequencyMapping.Scale: JSONEnumeration {}
 extension SensationContours: JSONEnumeration {}
 extension ContactSite: JSONEnumeration {}
-extension TransducerMeasurement.Sensor: JSONEnumeration {}
+extension TransducerMeasurement.SensorQuantity: JSONEnumeration {}
 
 extension JSONProperty where Reader == ProfileChecker {
   /// Returns a property that stores the ends of a range as an object with the keys `low` and
@@ -694,7 +698,9 @@ extension JSONProperty where Reader == ProfileChecker {
         .value("low", .number(range), is: .required, low) { $1(&$0.lowValue) },
         .value("high", .number(range), is: .required, high) { $1(&$0.highValue) },
       ]
-    ) { object, _, reader in !isAscending || reader.checkAreAscending(in: object, "low", "high") }
+    ) { object, _, reader in
+      !isAscending || reader.checkNumbersAreAscending(in: object, "low", "high")
+    }
     return .object(
       name, endpointsSchema, new: ProfileEndpoints(lowValue: 0, highValue: 0), layout: .singleLine,
       meaning,
@@ -711,7 +717,7 @@ public enum ProfileLimits {
   static let publishedHertzRange = 0.1...100_000.0
   /// The range of the amplitude of an event. The maximum is just below the output ceiling of −1
   /// dBFS.
-  static let eventAmplitudeRange = 0.001...Renderer.maximumUnlimitedMagnitude
+  static let eventAmplitudeRange = 0.001...Renderer.limiterThresholdMagnitude
   /// The range of the relative frequency of a partial, including the frequency to which it glides.
   static let frequencyRatioRange = 0.01...100.0
   /// The supported number of partials in an event. Each partial uses one voice.

@@ -36,7 +36,7 @@ public struct SavedSettings: Equatable, Sendable {
   public init(jsonText: [UInt8], name: String, library: ProfileLibrary) throws(InputError) {
     var profileChecker = ProfileChecker(
       try ProfileFile.parseDocument(jsonText, name: name),
-      profileSource: library.profileSource(inFolder: nil))
+      profileLoader: library.profileLoader(inFolder: nil))
     profileChecker.readObject(Self.schema, into: &self)
     if let inputError = profileChecker.inputError { throw inputError }
   }
@@ -83,14 +83,14 @@ public struct SavedSettings: Equatable, Sendable {
       Set(choices.hapticChannels).count < choices.hapticChannels.count
     {
       reader.findingLog.add(
-        .contradiction, at: hapticsValue, "a channel is listed twice",
+        .contradictoryValues, at: hapticsValue, "a channel is listed twice",
         suggestion: "keep one of them")
     }
     if let channelsValue = object["channels"], !choices.hapticChannels.isEmpty,
       !choices.channelSettings.isEmpty
     {
       reader.findingLog.add(
-        .contradiction, at: channelsValue, "haptics and channels cannot be used together",
+        .contradictoryValues, at: channelsValue, "haptics and channels cannot be used together",
         suggestion: "keep one of them")
     }
     return true

@@ -77,7 +77,7 @@ public struct TransducerArray: Equatable, Sendable {
   }
 
   /// The distance below which positions coincide, in the unit of the layout.
-  static let coincidenceDistance = 1e-6
+  static let maximumCoincidenceDistance = 1e-6
 
   /// The angle of a full turn around a ring, in degrees.
   static let degreesPerTurn = 360.0
@@ -112,7 +112,7 @@ public struct TransducerArray: Equatable, Sendable {
     } else {
       let fraction =
         (position - positions[lowerIndex]) / (positions[upperIndex] - positions[lowerIndex])
-      Self.panPower(fraction, between: lowerIndex, and: upperIndex, in: &gains)
+      Self.distributeByPanLaw(fraction, between: lowerIndex, and: upperIndex, in: &gains)
     }
     return gains
   }
@@ -135,7 +135,7 @@ public struct TransducerArray: Equatable, Sendable {
       transducerDegrees[upperIndex] - transducerDegrees[lowerIndex])
     let gapFraction =
       Self.normalizedDegrees(targetDegrees - transducerDegrees[lowerIndex]) / gapDegrees
-    Self.panPower(gapFraction, between: lowerIndex, and: upperIndex, in: &gains)
+    Self.distributeByPanLaw(gapFraction, between: lowerIndex, and: upperIndex, in: &gains)
     return gains
   }
 
@@ -168,7 +168,7 @@ public struct TransducerArray: Equatable, Sendable {
   ///   - low: The index of the transducer at 0.
   ///   - high: The index of the transducer at 1.
   ///   - gains: The gains of all transducers.
-  private static func panPower(
+  private static func distributeByPanLaw(
     _ fraction: Double, between low: Int, and high: Int, in gains: inout [Double]
   ) {
     // At the positions of the transducers, the gains are exactly 1 and 0.
@@ -227,7 +227,7 @@ public struct ArrayCheckResult: Sendable {
       let document = try ProfileFile.parseDocument(text, name: name)
       let root = document.root
       let layout = root["layout"]?.string.flatMap(TransducerArray.Layout.init) ?? .line
-      var checker = ProfileChecker(document, profileSource: library.profileSource(inFolder: folder))
+      var checker = ProfileChecker(document, profileLoader: library.profileLoader(inFolder: folder))
       var array = TransducerArray(name: "", transducers: [])
       checker.readObject(ArraySchema.array(layout), into: &array)
       let transducers = root["transducers"].map { Array($0.elements) } ?? []
@@ -359,9 +359,9 @@ enum ArraySchema {
 extension ProfileChecker {
   /// Returns the profile of a transducer, or adds an error and returns the default profile.
   mutating func resolveProfile(_ word: String, at value: JSONValue) -> TransducerProfile {
-    guard let profileSource else { return .phone }
+    guard let profileLoader else { return .phone }
     do {
-      return try profileSource(word)
+      return try profileLoader(word)
     } catch {
       findingLog.add(.invalidValue, at: value, error.reason, suggestion: error.hint)
       return .phone
@@ -374,7 +374,7 @@ extension ProfileChecker {
       guard let value = transducer["channel"], let number = value.number else { continue }
       guard !usedChannelNumbers.insert(number).inserted else { continue }
       findingLog.add(
-        .contradiction, at: value, "channel \(number.shortText) is used twice",
+        .contradictoryValues, at: value, "channel \(number.shortText) is used twice",
         suggestion: "use a different channel for each transducer")
     }
   }
@@ -388,11 +388,11 @@ extension ProfileChecker {
       let position = ArrayPosition(value)
       guard position.firstCoordinate.isFinite, position.secondCoordinate.isFinite else { continue }
       let coincides = earlierPositions.contains {
-        emptyArray.distance(from: $0, to: position) < TransducerArray.coincidenceDistance
+        emptyArray.distance(from: $0, to: position) < TransducerArray.maximumCoincidenceDistance
       }
       if coincides {
         findingLog.add(
-          .contradiction, at: value, "another transducer has the same position",
+          .contradictoryValues, at: value, "another transducer has the same position",
           suggestion: "use a different position for each transducer")
       }
       earlierPositions.append(position)
@@ -405,9 +405,9 @@ extension ProfileLibrary {
   /// in the library and files in the folder of the array's text.
   ///
   /// - Parameter folder: The folder to which paths are relative, or nil for the working folder.
-  func profileSource(inFolder folder: String?) -> ProfileChecker.ProfileSource {
-    { (word) throws(ProfileChecker.SourceError) in
-      func unusable(_ reason: String) -> ProfileChecker.SourceError {
+  func profileLoader(inFolder folder: String?) -> ProfileChecker.ProfileLoader {
+    { (word) throws(ProfileChecker.LoadingError) in
+      func unusable(_ reason: String) -> ProfileChecker.LoadingError {
         .init(reason: "\(word.quoted()) cannot be used: \(reason.escapingInvisibles)")
       }
       var entry = entry(named: word)
@@ -438,7 +438,7 @@ extension ProfileLibrary {
     }
   }
 
-  private func unknownProfileError(_ word: String) -> ProfileChecker.SourceError {
+  private func unknownProfileError(_ word: String) -> ProfileChecker.LoadingError {
     return .init(
       reason: "unknown profile \(word.quoted())",
       hint: JSONNameList(allEntries().map { $0.name }).suggestion(for: word)
@@ -492,7 +492,7 @@ public struct PanPath: Equatable, Sendable {
     for (point, next) in zip(points, points.dropFirst()) {
       let start = FrameConversion.frame(seconds: point.timeSeconds, rate: rate)
       let length = FrameConversion.frame(seconds: next.timeSeconds, rate: rate) - start
-      for fraction in array.breakpointFractions(from: point.position, to: next.position) {
+      for fraction in array.panBreakpointFractions(from: point.position, to: next.position) {
         // Each breakpoint is on a frame, with the gains of that frame.
         let frame = Int64((fraction * Double(length)).rounded())
         let exact = length > 0 ? Double(frame) / Double(length) : 0
@@ -513,11 +513,11 @@ public struct PanPath: Equatable, Sendable {
 extension TransducerArray {
   /// The number of straight segments that approximate the pan law between two neighboring
   /// transducers.
-  private static let panStepsBetweenTransducers = 36
+  private static let panSegmentCountBetweenTransducers = 36
 
   /// Returns the positions along a straight path at which the gains have breakpoints, as fractions
   /// of its length in 0..<1.
-  func breakpointFractions(from start: ArrayPosition, to end: ArrayPosition) -> [Double] {
+  func panBreakpointFractions(from start: ArrayPosition, to end: ArrayPosition) -> [Double] {
     guard start != end else { return [0] }
     var breakFractions = [0.0]
     let pathDistance = end.firstCoordinate - start.firstCoordinate
@@ -547,8 +547,8 @@ extension TransducerArray {
     for (index, low) in breakFractions.enumerated() {
       let high = index + 1 < breakFractions.count ? breakFractions[index + 1] : 1
       guard low < high else { continue }
-      let step = (high - low) / Double(Self.panStepsBetweenTransducers)
-      for number in 0..<Self.panStepsBetweenTransducers {
+      let step = (high - low) / Double(Self.panSegmentCountBetweenTransducers)
+      for number in 0..<Self.panSegmentCountBetweenTransducers {
         stepFractions.append(low + step * Double(number))
       }
     }

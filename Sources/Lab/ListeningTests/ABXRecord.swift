@@ -10,16 +10,18 @@ public struct ABXRecord: Sendable {
     /// The SHA-256 hash of the take's file, in hexadecimal digits.
     public var sha256: String
     /// The gain with which the take was played.
-    public var gain: Double
+    public var playbackGain: Double
     /// The duration of the take, in seconds.
-    public var duration: Double
+    public var durationSeconds: Double
 
     /// Creates a take.
-    public init(name: String, sha256: String, gain: Double, duration: Double) {
+    public init(
+      name: String, sha256: String, playbackGain: Double, durationSeconds: Double
+    ) {
       self.name = name
       self.sha256 = sha256
-      self.gain = gain
-      self.duration = duration
+      self.playbackGain = playbackGain
+      self.durationSeconds = durationSeconds
     }
   }
 
@@ -29,42 +31,44 @@ public struct ABXRecord: Sendable {
   /// The test with its answers.
   public var test: ABXTest
   /// The first take.
-  public var a: Take
+  public var takeA: Take
   /// The second take.
-  public var b: Take
+  public var takeB: Take
   /// The measure by which the levels of the takes were matched: `loudness`, `felt`, or `none`.
-  public var levelMatch: String
+  public var levelMatchName: String
   /// The profile with which patterns were rendered.
-  public var profile: String
+  public var profileName: String
   /// The playback gain that applies to both takes, from 0 to 1.
   public var playbackStrength: Double
   /// The name and version of the program.
   public var programVersion: String
   /// The version of the model that rendered the patterns.
-  public var renderingModel: Int
+  public var renderingModelVersion: Int
   /// The time at which the test started, such as `2026-01-31T12:00:00Z`, or nil if no clock was
   /// available.
   public var startTime: String?
   /// The output device, or nil if the takes were not played.
-  public var device: String?
+  public var deviceName: String?
   /// A Boolean value that indicates whether the answers were simulated.
   public var isSimulated: Bool
 
   /// Creates a record.
   public init(
-    test: ABXTest, a: Take, b: Take, levelMatch: String, profile: String, strength: Double,
-    program: String, renderingModel: Int, startTime: String?, device: String?, isSimulated: Bool
+    test: ABXTest, takeA: Take, takeB: Take, levelMatchName: String,
+    profileName: String, strength: Double,
+    program: String, renderingModelVersion: Int, startTime: String?,
+    deviceName: String?, isSimulated: Bool
   ) {
     self.test = test
-    self.a = a
-    self.b = b
-    self.levelMatch = levelMatch
-    self.profile = profile
+    self.takeA = takeA
+    self.takeB = takeB
+    self.levelMatchName = levelMatchName
+    self.profileName = profileName
     self.playbackStrength = strength
     self.programVersion = program
-    self.renderingModel = renderingModel
+    self.renderingModelVersion = renderingModelVersion
     self.startTime = startTime
-    self.device = device
+    self.deviceName = deviceName
     self.isSimulated = isSimulated
   }
 
@@ -72,7 +76,7 @@ public struct ABXRecord: Sendable {
   public func json() -> [UInt8] {
     var jsonWriter = JSONWriter()
     jsonWriter.writeObject(jsonFields.write)
-    return jsonWriter.finish()
+    return jsonWriter.finishedText()
   }
 
   /// The trials as rows with the seed and the conditions, so that the records of several tests can
@@ -84,9 +88,12 @@ public struct ABXRecord: Sendable {
       "responseTime", "match", "gainA", "gainB", "strength", "profile", "device", "program",
       "simulated",
     ])
-    let levelTexts = [a.gain, b.gain, playbackStrength].map(NumberFormatting.plainText)
+    let levelTexts = [takeA.playbackGain, takeB.playbackGain, playbackStrength].map(
+      NumberFormatting.plainText)
     let conditionTexts =
-      [levelMatch] + levelTexts + [profile, device ?? "", programVersion, "\(isSimulated)"]
+      [levelMatchName] + levelTexts + [
+        profileName, deviceName ?? "", programVersion, "\(isSimulated)",
+      ]
     for (index, trial) in test.trials.enumerated() {
       let onset = Self.roundedToMilliseconds(trial.startSeconds)
       let end = Self.roundedToMilliseconds(trial.endSeconds)
@@ -95,7 +102,7 @@ public struct ABXRecord: Sendable {
         NumberFormatting.plainText)
       table.appendRow(
         [
-          a.name, b.name, "\(test.seed)", "\(index + 1)", trial.hiddenSide.rawValue,
+          takeA.name, takeB.name, "\(test.seed)", "\(index + 1)", trial.hiddenTake.rawValue,
           trial.answer.rawValue,
         ]
           + [
@@ -107,19 +114,24 @@ public struct ABXRecord: Sendable {
 
   private var jsonFields: JSONObject {
     func takeFields(_ take: Take) -> JSONObject {
-      ["name": take.name, "sha256": take.sha256, "gain": take.gain, "seconds": take.duration]
+      [
+        "name": take.name, "sha256": take.sha256, "gain": take.playbackGain,
+        "seconds": take.durationSeconds,
+      ]
     }
     let testResult = test.result
     return [
       "formatVersion": Self.formatVersion, "test": "abx", "program": programVersion,
-      "renderingModel": renderingModel,
-      "startTime": startTime, "device": device, "simulated": isSimulated, "profile": profile,
+      "renderingModel": renderingModelVersion,
+      "startTime": startTime, "device": deviceName, "simulated": isSimulated,
+      "profile": profileName,
       "strength": playbackStrength,
-      "match": levelMatch, "a": takeFields(a), "b": takeFields(b), "seed": Int(test.seed),
-      "plannedTrials": test.plannedCount?.json ?? JSONElement.null,
+      "match": levelMatchName, "a": takeFields(takeA), "b": takeFields(takeB),
+      "seed": Int(test.seed),
+      "plannedTrials": test.plannedTrialCount?.json ?? JSONElement.null,
       "trials": test.trials.map { trial -> JSONElement in
         .inlineObject([
-          "x": trial.hiddenSide.rawValue, "answer": trial.answer.rawValue,
+          "x": trial.hiddenTake.rawValue, "answer": trial.answer.rawValue,
           "correct": trial.isCorrect,
           "switchCounts": [
             "a": trial.switchCounts.a, "b": trial.switchCounts.b, "x": trial.switchCounts.x,
@@ -129,7 +141,7 @@ public struct ABXRecord: Sendable {
         ])
       },
       "result": [
-        "correctCount": testResult.correctCount, "trials": testResult.trialCount,
+        "correctCount": testResult.correctAnswerCount, "trials": testResult.trialCount,
         "complete": testResult.isComplete,
         "pValue": testResult.pValue, "conclusion": testResult.conclusion.rawValue,
         "sentence": testResult.sentence,

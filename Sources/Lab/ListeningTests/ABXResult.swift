@@ -29,34 +29,37 @@ public struct ABXResult: Equatable, Sendable {
   public static let minimumTrialCount = 5
 
   /// The number of correct answers.
-  public var correctCount: Int
+  public var correctAnswerCount: Int
   /// The number of answers.
   public var trialCount: Int
   /// The planned number of trials, or nil if the listener ended the test.
-  public var plannedCount: Int?
+  public var plannedTrialCount: Int?
   /// A Boolean value that indicates whether A and B are identical. If they are, the answers are
   /// meaningless.
   public var isVoid: Bool
 
   /// Creates a result.
-  public init(correctCount: Int, trialCount: Int, plannedCount: Int?, isVoid: Bool = false) {
-    self.correctCount = correctCount
+  public init(
+    correctAnswerCount: Int, trialCount: Int, plannedTrialCount: Int?,
+    isVoid: Bool = false
+  ) {
+    self.correctAnswerCount = correctAnswerCount
     self.trialCount = trialCount
-    self.plannedCount = plannedCount
+    self.plannedTrialCount = plannedTrialCount
     self.isVoid = isVoid
   }
 
   /// The p-value: the probability that guessing gives at least this many correct answers.
-  public var pValue: Double { BinomialTest.pValue(ofAtLeast: correctCount, in: trialCount) }
+  public var pValue: Double { BinomialTest.pValue(ofAtLeast: correctAnswerCount, in: trialCount) }
 
   /// The probability that guessing gives at most this many correct answers.
   public var pValueOfFewer: Double {
-    BinomialTest.pValue(ofAtLeast: trialCount - correctCount, in: trialCount)
+    BinomialTest.pValue(ofAtLeast: trialCount - correctAnswerCount, in: trialCount)
   }
 
   /// A Boolean value that indicates whether the number of answers equals the planned number of
   /// trials.
-  public var isComplete: Bool { plannedCount == trialCount }
+  public var isComplete: Bool { plannedTrialCount == trialCount }
 
   /// The conclusion that the number of correct answers allows.
   public var conclusion: Conclusion {
@@ -75,10 +78,10 @@ public struct ABXResult: Equatable, Sendable {
     }
     guard trialCount > 0 else { return "No answers. There is no result." }
     func guessingSentence(_ bound: String, _ probability: Double) -> String {
-      let answers = correctCount == 1 ? "answer" : "answers"
+      let answers = correctAnswerCount == 1 ? "answer" : "answers"
       return """
-        \(correctCount) of \(trialCount) correct. By guessing, the probability of \(bound) \
-        \(correctCount) correct \(answers) is \(Self.percentText(probability)).
+        \(correctAnswerCount) of \(trialCount) correct. By guessing, the probability of \(bound) \
+        \(correctAnswerCount) correct \(answers) is \(Self.percentText(probability)).
         """
     }
     let betterThanChanceText = guessingSentence("at least", pValue) + " "
@@ -100,7 +103,7 @@ public struct ABXResult: Equatable, Sendable {
       }
     guard !isComplete else { return conclusionText }
     let earlyStopReservation =
-      plannedCount.map { "The test ended after \(trialCount) of \($0) trials" }
+      plannedTrialCount.map { "The test ended after \(trialCount) of \($0) trials" }
       ?? "The number of trials was not fixed in advance"
     return "\(conclusionText) \(earlyStopReservation): stopping early inflates the result."
   }

@@ -7,7 +7,7 @@ internal import SystemSupport
 /// trials. Answers are final.
 public struct ABXTest: Sendable {
   /// A sound that the listener can select.
-  public enum Source: String, CaseIterable, Sendable {
+  public enum SoundSelection: String, CaseIterable, Sendable {
     /// Take A, the first take.
     case a
     /// Take B, the second take.
@@ -25,15 +25,15 @@ public struct ABXTest: Sendable {
   /// The seed of the random sequence that determines X in each trial.
   public let seed: UInt64
   /// The planned number of trials, or nil if the listener ends the test.
-  public let plannedCount: Int?
+  public let plannedTrialCount: Int?
   /// A Boolean value that indicates whether takes A and B are identical. If they are, the result is
   /// void.
   public var isVoid = false
   /// The trials that the listener answered.
   public private(set) var trials: [Trial] = []
   /// The take that is X in the current trial. It selects the sound and is never shown.
-  public private(set) var hiddenSide: Side
-  private var generator: SplitMix64
+  public private(set) var hiddenTake: ABXTake
+  private var randomGenerator: SplitMix64
   private var switchCounts = SwitchCounts()
   private var trialStartSeconds = 0.0
 
@@ -41,23 +41,23 @@ public struct ABXTest: Sendable {
   ///
   /// - Parameters:
   ///   - seed: The seed of the random draws.
-  ///   - plannedCount: The planned number of trials, at least 1, or nil if the listener ends the
+  ///   - plannedTrialCount: The planned number of trials, at least 1, or nil if the listener ends the
   ///     test.
-  public init(seed: UInt64, plannedCount: Int?) {
+  public init(seed: UInt64, plannedTrialCount: Int?) {
     self.seed = seed
-    self.plannedCount = plannedCount.map { max(1, $0) }
-    generator = SplitMix64(seed: seed)
-    hiddenSide = generator.nextSide()
+    self.plannedTrialCount = plannedTrialCount.map { max(1, $0) }
+    randomGenerator = SplitMix64(seed: seed)
+    hiddenTake = randomGenerator.nextTake()
   }
 
   /// Returns a random seed.
   public static func randomSeed() -> UInt64 { UInt64.random(in: 0...maximumSeed) }
 
   /// The number of the current trial, from 1.
-  public var trialNumber: Int { trials.count + 1 }
+  public var currentTrialNumber: Int { trials.count + 1 }
 
   /// A Boolean value that indicates whether all planned trials are answered.
-  public var isFinished: Bool { plannedCount.map { trials.count >= $0 } ?? false }
+  public var isFinished: Bool { plannedTrialCount.map { trials.count >= $0 } ?? false }
 
   /// A Boolean value that indicates whether the listener has selected X in the current trial.
   /// Without X, an answer is only a guess.
@@ -66,22 +66,22 @@ public struct ABXTest: Sendable {
   /// The result of the answered trials.
   public var result: ABXResult {
     ABXResult(
-      correctCount: trials.count(where: \.isCorrect), trialCount: trials.count,
-      plannedCount: plannedCount,
+      correctAnswerCount: trials.count(where: \.isCorrect), trialCount: trials.count,
+      plannedTrialCount: plannedTrialCount,
       isVoid: isVoid)
   }
 
   /// Returns the take that plays for a selection.
-  public func side(of source: Source) -> Side {
+  public func take(for source: SoundSelection) -> ABXTake {
     switch source {
     case .a: .a
     case .b: .b
-    case .x: hiddenSide
+    case .x: hiddenTake
     }
   }
 
   /// Counts the selection of a sound by the listener.
-  public mutating func recordSwitch(to source: Source) {
+  public mutating func recordSwitch(to source: SoundSelection) {
     switch source {
     case .a: switchCounts.a += 1
     case .b: switchCounts.b += 1
@@ -95,31 +95,31 @@ public struct ABXTest: Sendable {
   /// - Parameters:
   ///   - answer: The answer of the listener.
   ///   - seconds: The time since the beginning of the test, in seconds.
-  public mutating func answer(_ answer: Side, at seconds: Double) {
+  public mutating func recordAnswer(_ answer: ABXTake, at seconds: Double) {
     guard !isFinished else { return }
     trials.append(
       Trial(
-        hiddenSide: hiddenSide, answer: answer, switchCounts: switchCounts,
+        hiddenTake: hiddenTake, answer: answer, switchCounts: switchCounts,
         startSeconds: trialStartSeconds, endSeconds: seconds))
     switchCounts = SwitchCounts()
     trialStartSeconds = seconds
-    hiddenSide = generator.nextSide()
+    hiddenTake = randomGenerator.nextTake()
   }
 
   /// Returns the take that is X in each of the first trials of a test with a seed, for simulated
   /// answers.
-  public static func hiddenSides(seed: UInt64, count: Int) -> [Side] {
+  public static func hiddenTakes(seed: UInt64, count: Int) -> [ABXTake] {
     var randomGenerator = SplitMix64(seed: seed)
-    return (0..<count).map { _ in randomGenerator.nextSide() }
+    return (0..<count).map { _ in randomGenerator.nextTake() }
   }
 }
 
 /// An answered trial of a blind test.
 public struct Trial: Equatable, Sendable {
   /// The take that was hidden as X.
-  public var hiddenSide: Side
+  public var hiddenTake: ABXTake
   /// The take that the listener chose as X.
-  public var answer: Side
+  public var answer: ABXTake
   /// The number of times that the listener selected each sound in the trial.
   public var switchCounts: SwitchCounts
   /// The start of the trial, in seconds since the beginning of the test.
@@ -128,7 +128,7 @@ public struct Trial: Equatable, Sendable {
   public var endSeconds: Double
 
   /// A Boolean value that indicates whether the answer is correct.
-  public var isCorrect: Bool { hiddenSide == answer }
+  public var isCorrect: Bool { hiddenTake == answer }
 }
 
 /// The number of times that a listener selected each sound.
@@ -145,14 +145,14 @@ public struct SwitchCounts: Equatable, Sendable {
 }
 
 /// A take of a blind test: A or B.
-public enum Side: String, CaseIterable, Sendable {
+public enum ABXTake: String, CaseIterable, Sendable {
   /// Take A, the first take.
   case a
   /// Take B, the second take.
   case b
 
   /// The other take of the pair.
-  public var opposite: Side { self == .a ? .b : .a }
+  public var opposite: ABXTake { self == .a ? .b : .a }
 
   /// The letter that identifies the take for people.
   public var letter: String { rawValue.uppercased() }
@@ -160,5 +160,5 @@ public enum Side: String, CaseIterable, Sendable {
 
 extension SplitMix64 {
   /// Returns a random take: A if the highest bit of the random number is 0.
-  fileprivate mutating func nextSide() -> Side { next() >> 63 == 0 ? .a : .b }
+  fileprivate mutating func nextTake() -> ABXTake { next() >> 63 == 0 ? .a : .b }
 }

@@ -6,7 +6,7 @@ package struct MeanEstimate: Equatable, Sendable {
   package let confidenceHalfWidth: Double
 
   /// The confidence interval, which contains only the mean for a single value.
-  package var interval: ClosedRange<Double> {
+  package var confidenceInterval: ClosedRange<Double> {
     (mean - confidenceHalfWidth)...(mean + confidenceHalfWidth)
   }
 

@@ -7,7 +7,7 @@ package struct ProportionEstimate: Equatable, Sendable {
   /// The observed proportion of successes.
   package let proportion: Double
   /// The 95 % confidence interval of the proportion.
-  package let interval: ClosedRange<Double>
+  package let confidenceInterval: ClosedRange<Double>
 
   /// The probability beyond each bound of the confidence interval.
   private static let tailProbability = 0.025
@@ -38,7 +38,7 @@ package struct ProportionEstimate: Equatable, Sendable {
           < Self.tailProbability
       }
     }
-    interval = lowerProportion...max(lowerProportion, upperProportion)
+    confidenceInterval = lowerProportion...max(lowerProportion, upperProportion)
   }
 
   /// Returns the proportion above which a monotonic condition is true, found by bisection.

@@ -15,15 +15,15 @@ package struct PsychometricFunction: Equatable, Sendable {
   /// The answers to stimuli at one level.
   package struct Block: Equatable, Sendable {
     /// The level of the stimulus.
-    package var value: Double
+    package var stimulusValue: Double
     /// The number of answers that count as successes.
     package var successCount: Int
     /// The number of answers.
     package var trialCount: Int
 
     /// Creates the answers at one level.
-    package init(value: Double, successCount: Int, trialCount: Int) {
-      self.value = value
+    package init(stimulusValue: Double, successCount: Int, trialCount: Int) {
+      self.stimulusValue = stimulusValue
       self.successCount = successCount
       self.trialCount = trialCount
     }
@@ -66,7 +66,7 @@ package struct PsychometricFunction: Equatable, Sendable {
   package init?(fitting blocks: [Block], guessRate: Double) {
     guard let fit = PsychometricFit(blocks, guessRate: guessRate) else { return nil }
     let bestFunction = fit.refined(from: fit.bestGridPoint())
-    guard fit.isDetermined(bestFunction) else { return nil }
+    guard fit.isDeterminedByAnswers(bestFunction) else { return nil }
     self = bestFunction
   }
 
@@ -86,7 +86,7 @@ package struct PsychometricFunction: Equatable, Sendable {
   /// Returns the log likelihood of answers, without the binomial coefficients.
   func logLikelihood(of blocks: [Block]) -> Double {
     blocks.reduce(0) { sum, block in
-      let probability = proportion(at: block.value)
+      let probability = proportion(at: block.stimulusValue)
       let failureCount = block.trialCount - block.successCount
       return sum + Double(block.successCount) * log(probability)
         + Double(failureCount) * log(1 - probability)
@@ -111,7 +111,9 @@ package struct PsychometricFunction: Equatable, Sendable {
   /// by the parametric bootstrap (Wichmann and Hill 2001, part II): experiments with the same
   /// levels and numbers of trials are simulated with this function and fitted, and the interval
   /// excludes 2.5 % of these fits on each side.
-  package func interval(ofValueAt proportion: Double, blocks: [Block]) -> ClosedRange<Double>? {
+  package func confidenceInterval(ofValueAt proportion: Double, blocks: [Block]) -> ClosedRange<
+    Double
+  >? {
     guard var fit = PsychometricFit(blocks, guessRate: guessRate) else { return nil }
     var generator = SplitMix64(seed: Self.bootstrapSeed)
     var simulatedValues: [Double] = []
@@ -130,7 +132,7 @@ package struct PsychometricFunction: Equatable, Sendable {
   /// Returns random answers at a level, which are successes with the probability that this function
   /// gives.
   private func simulatedBlock(like block: Block, using generator: inout SplitMix64) -> Block {
-    let successProbability = proportion(at: block.value)
+    let successProbability = proportion(at: block.stimulusValue)
     var resampledBlock = block
     resampledBlock.successCount = 0
     for _ in 0..<block.trialCount where generator.nextFraction() < successProbability {
@@ -143,18 +145,18 @@ package struct PsychometricFunction: Equatable, Sendable {
 /// The maximum-likelihood fit of a psychometric function to answers, with bounded parameters.
 private struct PsychometricFit {
   /// The number of midpoints, which is also the number of slopes, in the grid of initial values.
-  private static let gridSize = 24
+  private static let gridPointCountPerParameter = 24
   /// The maximum number of Fisher scoring steps.
   private static let maximumStepCount = 60
   /// The change of the log likelihood below which the fit ends.
   private static let convergenceTolerance = 1e-12
   /// The difference in β (x − α) between F = 5 % and F = 95 %.
-  private static let transitionWidth = 5.888_877_957_332_88
+  private static let normalizedTransitionWidth = 5.888_877_957_332_88
   /// The minimum width of the transition from 5 to 95 %, as a fraction of the smallest distance
   /// between two levels.
-  private static let minimumTransitionRatio = 0.25
+  private static let minimumTransitionToSpacingRatio = 0.25
   /// The maximum width of the transition from 5 to 95 %, as a multiple of the range of levels.
-  private static let maximumTransitionRatio = 10.0
+  private static let maximumTransitionToRangeRatio = 10.0
 
   /// The answers by level. New answers must have the same levels, because the bounds of the
   /// parameters follow from them.
@@ -164,7 +166,7 @@ private struct PsychometricFit {
   private let slopeRange: ClosedRange<Double>
 
   init?(_ blocks: [PsychometricFunction.Block], guessRate: Double) {
-    let sortedBlockValues = blocks.map(\.value).sorted()
+    let sortedBlockValues = blocks.map(\.stimulusValue).sorted()
     guard sortedBlockValues.count >= PsychometricFunction.minimumBlockCount,
       let minimumBlockValue = sortedBlockValues.first,
       let maximumBlockValue = sortedBlockValues.last
@@ -177,8 +179,10 @@ private struct PsychometricFit {
     self.blocks = blocks
     self.guessRate = guessRate
     midpointRange = (minimumBlockValue - valueSpan)...(maximumBlockValue + valueSpan)
-    let minimumSlope = Self.transitionWidth / (Self.maximumTransitionRatio * valueSpan)
-    let maximumSlope = Self.transitionWidth / (Self.minimumTransitionRatio * minimumDistance)
+    let minimumSlope =
+      Self.normalizedTransitionWidth / (Self.maximumTransitionToRangeRatio * valueSpan)
+    let maximumSlope =
+      Self.normalizedTransitionWidth / (Self.minimumTransitionToSpacingRatio * minimumDistance)
     slopeRange = minimumSlope...maximumSlope
   }
 
@@ -196,11 +200,14 @@ private struct PsychometricFit {
       midpoint: midpointRange.lowerBound, slope: slopeRange.lowerBound)
     var bestLogLikelihood = -Double.infinity
     let midpointStep =
-      (midpointRange.upperBound - midpointRange.lowerBound) / Double(Self.gridSize - 1)
+      (midpointRange.upperBound - midpointRange.lowerBound)
+      / Double(Self.gridPointCountPerParameter - 1)
     let slopeRatio = slopeRange.upperBound / slopeRange.lowerBound
-    for row in 0..<Self.gridSize {
-      let slope = slopeRange.lowerBound * pow(slopeRatio, Double(row) / Double(Self.gridSize - 1))
-      for column in 0..<Self.gridSize {
+    for row in 0..<Self.gridPointCountPerParameter {
+      let slope =
+        slopeRange.lowerBound
+        * pow(slopeRatio, Double(row) / Double(Self.gridPointCountPerParameter - 1))
+      for column in 0..<Self.gridPointCountPerParameter {
         let candidate = clampedFunction(
           midpoint: midpointRange.lowerBound + midpointStep * Double(column), slope: slope)
         let likelihood = candidate.logLikelihood(of: blocks)
@@ -256,7 +263,7 @@ private struct PsychometricFit {
     var slopeInformation = 0.0
     let curveHeight = 1 - guessRate - PsychometricFunction.lapseRate
     for block in blocks {
-      let distance = block.value - current.midpoint
+      let distance = block.stimulusValue - current.midpoint
       let logistic = 1 / (1 + exp(-current.slope * distance))
       let probability = guessRate + curveHeight * logistic
       let density = curveHeight * logistic * (1 - logistic)
@@ -282,7 +289,7 @@ private struct PsychometricFit {
 
   /// Returns a Boolean value that indicates whether the answers determine a function, rather than
   /// the bounds of its parameters.
-  func isDetermined(_ function: PsychometricFunction) -> Bool {
+  func isDeterminedByAnswers(_ function: PsychometricFunction) -> Bool {
     let slopeLimitMarginRatio = 1.001
     return function.slope > slopeRange.lowerBound * slopeLimitMarginRatio
       && function.slope < slopeRange.upperBound / slopeLimitMarginRatio

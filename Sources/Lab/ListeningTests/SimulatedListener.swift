@@ -13,14 +13,14 @@ package struct SimulatedListener: Equatable, Sendable {
   private static let guessSeedMask: UInt64 = 0x5eed
 
   private let strategy: Strategy?
-  private let fixedAnswers: [Side]
+  private let fixedAnswers: [ABXTake]
 
   /// Parses a rule: `right`, `wrong`, `random`, or a letter for each trial. Returns nil for any
   /// other text.
   package init?(_ text: String) {
     strategy = Strategy(rawValue: text)
     fixedAnswers =
-      strategy == nil ? text.lowercased().compactMap { Side(rawValue: String($0)) } : []
+      strategy == nil ? text.lowercased().compactMap { ABXTake(rawValue: String($0)) } : []
     let hasOnlySideLetters = fixedAnswers.count == text.count && !fixedAnswers.isEmpty
     guard strategy != nil || hasOnlySideLetters else { return nil }
   }
@@ -33,13 +33,13 @@ package struct SimulatedListener: Equatable, Sendable {
   /// - Parameters:
   ///   - seed: The seed of the test.
   ///   - count: The number of answers. Fixed answers can be fewer.
-  package func answers(seed: UInt64, count: Int) -> [Side] {
-    let hiddenSides = ABXTest.hiddenSides(seed: seed, count: count)
+  package func answers(seed: UInt64, count: Int) -> [ABXTake] {
+    let hiddenTakes = ABXTest.hiddenTakes(seed: seed, count: count)
     switch strategy {
     case nil: return Array(fixedAnswers.prefix(count))
-    case .right: return hiddenSides
-    case .wrong: return hiddenSides.map(\.opposite)
-    case .random: return ABXTest.hiddenSides(seed: seed ^ Self.guessSeedMask, count: count)
+    case .right: return hiddenTakes
+    case .wrong: return hiddenTakes.map(\.opposite)
+    case .random: return ABXTest.hiddenTakes(seed: seed ^ Self.guessSeedMask, count: count)
     }
   }
 }

@@ -2,10 +2,10 @@
 /// incorrect answer (Levitt 1971).
 package struct Staircase {
   /// The number of reversals after which the staircase ends.
-  package static let reversalCount = 8
+  package static let plannedReversalCount = 8
   /// The number of initial reversals that are ignored, because the staircase is still approaching
   /// the threshold.
-  private static let ignoredReversalCount = 2
+  private static let ignoredInitialReversalCount = 2
 
   private var consecutiveCorrectCount = 0
   private var lastStepDirection = 0
@@ -15,8 +15,8 @@ package struct Staircase {
 
   /// The threshold: the mean value at the counted reversals, or nil before the last reversal.
   package var threshold: Double? {
-    let countedReversalValues = reversalValues.dropFirst(Self.ignoredReversalCount)
-    return reversalValues.count < Self.reversalCount
+    let countedReversalValues = reversalValues.dropFirst(Self.ignoredInitialReversalCount)
+    return reversalValues.count < Self.plannedReversalCount
       ? nil : countedReversalValues.reduce(0, +) / Double(countedReversalValues.count)
   }
 

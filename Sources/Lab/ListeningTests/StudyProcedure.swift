@@ -49,7 +49,7 @@ package enum StudyProcedure: String, CaseIterable, Sendable {
   }
 
   /// A description of the valid answers.
-  package var answerText: String {
+  package var validAnswersText: String {
     switch self {
     case .abx, .twoChoices, .staircase: "1 or 2"
     case .magnitude: "a number above 0"

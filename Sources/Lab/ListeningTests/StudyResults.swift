@@ -11,12 +11,13 @@ package struct StudyResults {
 
   /// The columns of files in the previous format version, which has no conditions. The answers in
   /// such files may be simulated.
-  private static let formerColumns = [
+  private static let formerColumnNames = [
     "study", "participant", "seed", "procedure", "profile", "trial", "intervals", "tested", "value",
     "answer", "right", "time", "seconds",
   ]
   /// The columns of files in the current format version.
-  package static let columns = formerColumns + ["strength", "device", "program", "simulated"]
+  package static let columnNames =
+    formerColumnNames + ["strength", "device", "program", "simulated"]
   private static let invalidResults = Rule.error(
     "study-results", "study", "The results must belong to the study.")
 
@@ -29,12 +30,12 @@ package struct StudyResults {
   /// Reads a results file. If the file has no conditions, the columns of the conditions are empty.
   package init(_ path: String, bytes: [UInt8]) throws {
     let resultsTable: CSVTable
-    do throws(CSVTable.Problem) {
+    do throws(CSVTable.FormatError) {
       resultsTable = try CSVTable(bytes)
     } catch {
       throw Self.resultsError(path, line: error.lineNumber, error.reason)
     }
-    guard [Self.columns, Self.formerColumns].contains(resultsTable.columnNames) else {
+    guard [Self.columnNames, Self.formerColumnNames].contains(resultsTable.columnNames) else {
       throw Self.resultsError(path, line: 1, "is not a results file")
     }
     rows = resultsTable.rows.map { row in
@@ -63,10 +64,10 @@ package struct StudyResults {
   }
 
   /// The results as the text of a CSV file.
-  package var text: String {
-    var resultsTable = CSVTable(columnNames: Self.columns)
+  package var csvText: String {
+    var resultsTable = CSVTable(columnNames: Self.columnNames)
     for row in rows {
-      resultsTable.appendRow(Self.columns.map { row.fields[$0] ?? "" })
+      resultsTable.appendRow(Self.columnNames.map { row.fields[$0] ?? "" })
     }
     return resultsTable.csvText
   }

@@ -18,7 +18,7 @@ package struct StudyAnswer: Sendable {
   package let correctAnswer: Double?
   /// The answer that selects the tested stimulus, or nil if the stimuli are not compared by
   /// strength.
-  let testedAnswer: Double?
+  let answerSelectingTestedStimulus: Double?
 
   /// A Boolean value that indicates whether the answer is correct.
   package var isCorrect: Bool { answer == correctAnswer }
@@ -46,7 +46,7 @@ package struct StudyAnswer: Sendable {
     } else {
       referenceStimulus = intervalNames.first { $0 != testedName } ?? intervalNames.first
     }
-    testedAnswer =
+    answerSelectingTestedStimulus =
       procedure.comparesStrength
       ? intervalNames.firstIndex(of: testedName).map { Double($0 + 1) } : nil
   }
@@ -71,19 +71,19 @@ package struct StudySummary: Sendable {
     /// The proportion of correct answers, or the mean of the answers.
     package var value: Double
     /// The 95 % confidence interval of the value, or nil if there are too few answers.
-    package var interval: ClosedRange<Double>?
+    package var confidenceInterval: ClosedRange<Double>?
     /// The p-value: the probability that guessing gives at least as many correct answers.
     package var pValue: Double?
 
     /// Creates an estimate.
     package init(
       answerCount: Int, correctCount: Int? = nil, value: Double,
-      interval: ClosedRange<Double>? = nil, pValue: Double? = nil
+      confidenceInterval: ClosedRange<Double>? = nil, pValue: Double? = nil
     ) {
       self.answerCount = answerCount
       self.correctCount = correctCount
       self.value = value
-      self.interval = interval
+      self.confidenceInterval = confidenceInterval
       self.pValue = pValue
     }
   }
@@ -124,7 +124,7 @@ package struct StudySummary: Sendable {
     package var thresholdInterval: ClosedRange<Double>?
     /// A Boolean value that indicates whether the function describes how often the stimulus was
     /// chosen as the stronger one, and not how often the answers were correct.
-    package var countsChoices: Bool
+    package var describesStrongerChoices: Bool
 
     /// The threshold: the level at which the function has `thresholdProportion`.
     package var threshold: Double { function.value(atProportion: thresholdProportion) }
@@ -137,7 +137,7 @@ package struct StudySummary: Sendable {
   /// between guessing and certainty.
   private static let choiceThresholdProportion = 0.75
   /// The proportion of choices that defines the point of subjective equality.
-  private static let equalityProportion = 0.5
+  private static let subjectiveEqualityProportion = 0.5
   private static let guessRate = 0.5
 
   /// The procedure of the study.
@@ -155,12 +155,12 @@ package struct StudySummary: Sendable {
   /// Evaluates the answers of a study.
   package init(_ answers: [StudyAnswer], procedure: StudyProcedure) {
     self.procedure = procedure
-    let answersByParticipant = Self.groups(answers) { $0.participant }
+    let answersByParticipant = Self.groupedAnswers(answers) { $0.participant }
     let participants = answersByParticipant.map { group in
       var estimate = Self.estimate(of: group, procedure)
       if !procedure.hasTwoAnswers {
         // The answers to different stimuli are not a sample of one quantity.
-        estimate.interval = nil
+        estimate.confidenceInterval = nil
       }
       return ParticipantResult(
         name: group[0].participant, estimate: estimate,
@@ -189,7 +189,8 @@ package struct StudySummary: Sendable {
   private static func stimulusResults(_ answers: [StudyAnswer], _ procedure: StudyProcedure)
     -> [StimulusResult]
   {
-    let unorderedResults = groups(answers) { [$0.testedStimulus, $0.referenceStimulus] }.map {
+    let unorderedResults = groupedAnswers(answers) { [$0.testedStimulus, $0.referenceStimulus] }.map
+    {
       group in
       StimulusResult(
         name: group[0].testedStimulus, reference: group[0].referenceStimulus,
@@ -210,13 +211,14 @@ package struct StudySummary: Sendable {
       return proportionEstimate(of: answers, procedure)
     case .rating:
       let mean = meanOfParticipants(answers) { $0 }
-      return Estimate(answerCount: answers.count, value: mean.value, interval: mean.interval)
+      return Estimate(
+        answerCount: answers.count, value: mean.value, confidenceInterval: mean.interval)
     case .magnitude:
       // Magnitudes are ratios, so the mean and its interval are those of the logarithms.
       let mean = meanOfParticipants(answers) { log($0) }
       return Estimate(
         answerCount: answers.count, value: exp(mean.value),
-        interval: mean.interval.map { exp($0.lowerBound)...exp($0.upperBound) })
+        confidenceInterval: mean.interval.map { exp($0.lowerBound)...exp($0.upperBound) })
     }
   }
 
@@ -230,7 +232,7 @@ package struct StudySummary: Sendable {
     let isIndependentSample = procedure != .staircase
     return Estimate(
       answerCount: answers.count, correctCount: correctCount, value: correctProportion.proportion,
-      interval: isIndependentSample ? correctProportion.interval : nil,
+      confidenceInterval: isIndependentSample ? correctProportion.confidenceInterval : nil,
       pValue: isIndependentSample
         ? BinomialTest.pValue(ofAtLeast: correctCount, in: answers.count) : nil)
   }
@@ -240,7 +242,7 @@ package struct StudySummary: Sendable {
   private static func meanOfParticipants(
     _ answers: [StudyAnswer], transform: (Double) -> Double
   ) -> (value: Double, interval: ClosedRange<Double>?) {
-    let answersByParticipant = groups(answers) { $0.participant }
+    let answersByParticipant = groupedAnswers(answers) { $0.participant }
     var transformedAnswers = answers.map { transform($0.answer) }
     if answersByParticipant.count > 1 {
       transformedAnswers = answersByParticipant.map { group in
@@ -248,14 +250,14 @@ package struct StudySummary: Sendable {
       }
     }
     let meanEstimate = MeanEstimate(of: transformedAnswers)
-    return (meanEstimate.mean, transformedAnswers.count > 1 ? meanEstimate.interval : nil)
+    return (meanEstimate.mean, transformedAnswers.count > 1 ? meanEstimate.confidenceInterval : nil)
   }
 
   // MARK: - Thresholds
 
   private static func threshold(of answers: [StudyAnswer], _ procedure: StudyProcedure) -> Double? {
     guard procedure == .staircase else { return fittedFunction(answers, procedure)?.threshold }
-    let runThresholds = groups(answers) { $0.seed }.compactMap { run -> Double? in
+    let runThresholds = groupedAnswers(answers) { $0.seed }.compactMap { run -> Double? in
       var staircase = Staircase()
       for answer in run {
         _ = staircase.recordAnswer(isCorrect: answer.isCorrect, at: answer.stimulusValue ?? 0)
@@ -269,7 +271,7 @@ package struct StudySummary: Sendable {
     -> FittedFunction?
   {
     guard var pooledFit = fittedFunction(answers, procedure) else { return nil }
-    pooledFit.thresholdInterval = pooledFit.function.interval(
+    pooledFit.thresholdInterval = pooledFit.function.confidenceInterval(
       ofValueAt: pooledFit.thresholdProportion, blocks: pooledFit.blocks)
     return pooledFit
   }
@@ -286,17 +288,17 @@ package struct StudySummary: Sendable {
     guard procedure.comparesStrength, Set(answers.map(\.referenceStimulus)).count == 1 else {
       return nil
     }
-    let countsChoices = answers.contains { $0.correctAnswer != $0.testedAnswer }
+    let countsChoices = answers.contains { $0.correctAnswer != $0.answerSelectingTestedStimulus }
     var stimulusBlocks: [PsychometricFunction.Block] = []
-    for group in groups(answers, by: \.stimulusValue) {
+    for group in groupedAnswers(answers, by: \.stimulusValue) {
       guard let value = group[0].stimulusValue else { return nil }
       let successCount = group.count { answer in
-        countsChoices ? answer.answer == answer.testedAnswer : answer.isCorrect
+        countsChoices ? answer.answer == answer.answerSelectingTestedStimulus : answer.isCorrect
       }
       stimulusBlocks.append(
-        .init(value: value, successCount: successCount, trialCount: group.count))
+        .init(stimulusValue: value, successCount: successCount, trialCount: group.count))
     }
-    stimulusBlocks.sort { $0.value < $1.value }
+    stimulusBlocks.sort { $0.stimulusValue < $1.stimulusValue }
     let fittedGuessRate = countsChoices ? PsychometricFunction.lapseRate : guessRate
     guard
       let psychometricFunction = PsychometricFunction(
@@ -306,12 +308,12 @@ package struct StudySummary: Sendable {
       procedure == .staircase ? staircaseThresholdProportion : choiceThresholdProportion
     return FittedFunction(
       function: psychometricFunction, blocks: stimulusBlocks,
-      thresholdProportion: countsChoices ? equalityProportion : strongProportion,
-      countsChoices: countsChoices)
+      thresholdProportion: countsChoices ? subjectiveEqualityProportion : strongProportion,
+      describesStrongerChoices: countsChoices)
   }
 
   /// Groups answers by a key, in the order of the first answer of each group.
-  private static func groups<Key: Hashable>(
+  private static func groupedAnswers<Key: Hashable>(
     _ answers: [StudyAnswer], by key: (StudyAnswer) -> Key
   ) -> [[StudyAnswer]] {
     var groupIndicesByKey: [Key: Int] = [:]

@@ -20,12 +20,12 @@ package struct TrialSequence {
   /// weakest to the strongest tested stimulus.
   private let pairOrder: [StudyPair]
   private let stimulusValues: [Double?]
-  private var generator: SplitMix64
+  private var randomGenerator: SplitMix64
   /// The trials that the participant has answered.
   package private(set) var answers: [(trial: Trial, answer: Double)] = []
   /// The trial to answer next, or nil after the last trial.
-  package private(set) var trial: Trial?
-  private var stepIndex: Int
+  package private(set) var currentTrial: Trial?
+  private var staircaseStepIndex: Int
   package private(set) var staircase = Staircase()
 
   /// Creates the trials of a study.
@@ -46,18 +46,18 @@ package struct TrialSequence {
     var generator = SplitMix64(seed: seed)
     if procedure == .staircase {
       pairOrder = pairs.sorted { first, second in
-        (values[first.testedIndex] ?? 0) < (values[second.testedIndex] ?? 0)
+        (values[first.testedStimulusIndex] ?? 0) < (values[second.testedStimulusIndex] ?? 0)
       }
     } else {
       pairOrder = (0..<repeats).flatMap { _ in generator.shuffled(pairs) }
     }
-    self.generator = generator
-    stepIndex = pairOrder.count - 1
-    trial = makeTrial()
+    self.randomGenerator = generator
+    staircaseStepIndex = pairOrder.count - 1
+    currentTrial = makeTrial()
   }
 
   /// The planned number of trials, or nil for a staircase, whose length depends on the answers.
-  package var plannedCount: Int? { procedure == .staircase ? nil : pairOrder.count }
+  package var plannedTrialCount: Int? { procedure == .staircase ? nil : pairOrder.count }
 
   /// The stimulus pair of the next trial, or nil after the last trial.
   private var nextPair: StudyPair? {
@@ -66,14 +66,14 @@ package struct TrialSequence {
     }
     let isStaircaseOver =
       staircase.threshold != nil || answers.count >= Self.maximumStaircaseTrialCount
-    return isStaircaseOver ? nil : pairOrder[stepIndex]
+    return isStaircaseOver ? nil : pairOrder[staircaseStepIndex]
   }
 
   private mutating func makeTrial() -> Trial? {
     guard let pair = nextPair else { return nil }
-    let testedIndex = pair.testedIndex
-    let referenceIndex = pair.referenceIndex
-    let isTestedFirst = generator.next() >> 63 == 0
+    let testedIndex = pair.testedStimulusIndex
+    let referenceIndex = pair.referenceStimulusIndex
+    let isTestedFirst = randomGenerator.next() >> 63 == 0
     switch procedure {
     case .magnitude:
       return Trial(
@@ -93,7 +93,7 @@ package struct TrialSequence {
     case .abx:
       let intervals =
         isTestedFirst ? [testedIndex, referenceIndex] : [referenceIndex, testedIndex]
-      let last = Int(generator.next() >> 63)
+      let last = Int(randomGenerator.next() >> 63)
       return Trial(
         stimulusIndices: intervals + [intervals[last]], correctAnswer: Double(last + 1),
         testedStimulusIndex: testedIndex)
@@ -102,14 +102,15 @@ package struct TrialSequence {
 
   /// Records the answer of the current trial and draws the next trial.
   package mutating func submit(_ answer: Double) {
-    guard let trial else { return }
-    answers.append((trial, answer))
+    guard let currentTrial else { return }
+    answers.append((currentTrial, answer))
     if procedure == .staircase {
-      stepIndex += staircase.recordAnswer(
-        isCorrect: answer == trial.correctAnswer, at: stimulusValues[trial.testedStimulusIndex] ?? 0
+      staircaseStepIndex += staircase.recordAnswer(
+        isCorrect: answer == currentTrial.correctAnswer,
+        at: stimulusValues[currentTrial.testedStimulusIndex] ?? 0
       )
-      stepIndex = min(max(0, stepIndex), pairOrder.count - 1)
+      staircaseStepIndex = min(max(0, staircaseStepIndex), pairOrder.count - 1)
     }
-    self.trial = makeTrial()
+    self.currentTrial = makeTrial()
   }
 }

@@ -36,7 +36,7 @@ public struct Comparison: Sendable {
   public internal(set) var recordingMatch: RecordingMatch?
   /// A Boolean value that indicates whether levels and times of single sounds are relative to the
   /// overall difference.
-  var isRelativeToOverall = false
+  var hasRelativeDifferences = false
   /// The measurements of the reference and of the candidate.
   public let measurements: [TakeMeasurements]
 
@@ -86,7 +86,7 @@ public struct Comparison: Sendable {
       differences = patternDifferences.differences
       notationDifferences = patternDifferences.notationDifferences
       if options.alignment == .start, let delay = removeOverallDifference(of: .time) {
-        alignment.seconds = delay
+        alignment.delaySeconds = delay
       }
       matchLevels()
       if options.matchesLevels {
@@ -110,7 +110,7 @@ public struct Comparison: Sendable {
       if first.significance != second.significance {
         return first.significance > second.significance
       }
-      return first.range.lowerBound < second.range.lowerBound
+      return first.timeRange.lowerBound < second.timeRange.lowerBound
     }
   }
 
@@ -166,10 +166,10 @@ public struct Comparison: Sendable {
   /// shift, a gain, or the removal of a recording chain's effect.
   public var notes: [String] {
     var notes: [String] = []
-    if options.alignment == .start, alignment.seconds != 0 {
+    if options.alignment == .start, alignment.delaySeconds != 0 {
       let shiftText =
-        SentenceFormatting.magnitude(alignment.seconds, unit: .seconds)
-        + (alignment.seconds > 0 ? " earlier" : " later")
+        SentenceFormatting.magnitude(alignment.delaySeconds, unit: .seconds)
+        + (alignment.delaySeconds > 0 ? " earlier" : " later")
       notes.append("\(options.candidateLabel) was shifted \(shiftText) to align the onsets.")
     }
     if let chain = recordingMatch?.playbackAndRecordingChain {

@@ -7,10 +7,10 @@ extension Comparison {
   public static let formatVersion = 1
 
   /// Writes the comparison as members of a JSON object.
-  public func write(to json: inout JSONObjectWriter) { fields.write(to: &json) }
+  public func write(to json: inout JSONObjectWriter) { jsonFields.write(to: &json) }
 
   /// The members of the JSON object.
-  package var fields: JSONObject {
+  package var jsonFields: JSONObject {
     let equalityFields: JSONObject =
       switch equality {
       case .identical:
@@ -25,36 +25,37 @@ extension Comparison {
         ["equality": "different"]
       }
     let takeFields: JSONObject = [
-      "label": options.candidateLabel, "name": candidate.name, "source": candidate.sourceName,
+      "label": options.candidateLabel, "name": candidate.name, "source": candidate.sourceKindName,
     ]
     let alignmentFields: JSONObject = [
-      "seconds": JSONElement.finiteNumber(alignment.seconds),
+      "seconds": JSONElement.finiteNumber(alignment.delaySeconds),
       "correlation": JSONElement.finiteNumber(alignment.correlation),
     ]
     let resultFields: JSONObject = [
       "sentences": notes + sentences + limitations,
       "spelling": notationDifferences,
-      "recording": recordingMatch?.fields.json ?? JSONElement.null,
+      "recording": recordingMatch?.jsonFields.json ?? JSONElement.null,
       "alignment": alignmentFields, "match": options.levelMatch?.rawValue ?? "shared",
       "referenceGain": JSONElement.finiteNumber(referenceGain),
       "gain": JSONElement.finiteNumber(candidateGain),
-      "differences": differences.map(\.fields), "figures": measurements[1].fields,
+      "differences": differences.map(\.jsonFields), "figures": measurements[1].jsonFields,
     ]
     return takeFields + equalityFields + resultFields
   }
 }
 
 extension Difference {
-  fileprivate var fields: JSONObject {
+  fileprivate var jsonFields: JSONObject {
     [
-      "kind": kind.rawValue, "start": JSONElement.finiteNumber(range.lowerBound),
-      "end": JSONElement.finiteNumber(range.upperBound),
+      "kind": kind.rawValue, "start": JSONElement.finiteNumber(timeRange.lowerBound),
+      "end": JSONElement.finiteNumber(timeRange.upperBound),
       "throughout": isOverall, "amount": JSONElement.finiteNumber(amount), "unit": unit.rawValue,
-      "before": JSONElement.finiteNumber(before), "after": JSONElement.finiteNumber(after),
-      "referenceEvents": JSONElement.inlineArray(referenceEvents.map(\.json)),
-      "otherEvents": JSONElement.inlineArray(candidateEvents.map(\.json)),
+      "before": JSONElement.finiteNumber(referenceValue),
+      "after": JSONElement.finiteNumber(candidateValue),
+      "referenceEvents": JSONElement.inlineArray(referenceEventIndices.map(\.json)),
+      "otherEvents": JSONElement.inlineArray(candidateEventIndices.map(\.json)),
       "significance": JSONElement.finiteNumber(significance),
-      "largestShiftSeconds": JSONElement.finiteNumber(maximumShift),
+      "largestShiftSeconds": JSONElement.finiteNumber(maximumShiftSeconds),
       "confidence": JSONElement.finiteNumber(confidence),
       "standardError": JSONElement.finiteNumber(standardError),
       "slack": JSONElement.finiteNumber(maximumRoundingError), "sentence": sentence,
@@ -63,7 +64,7 @@ extension Difference {
 }
 
 extension RecordingMatch {
-  fileprivate var fields: JSONObject {
+  fileprivate var jsonFields: JSONObject {
     func numberIfFound(_ value: Double?) -> JSONElement {
       .finiteNumber(outcome == .found ? value : nil)
     }
@@ -90,13 +91,13 @@ extension RecordingMatch {
 
 extension Tolerance.Excess {
   /// The members of the JSON object. A missing value or limit is written as null.
-  package var fields: JSONObject {
+  package var jsonFields: JSONObject {
     [
       "kind": kind.rawValue, "value": JSONElement.finiteNumber(value),
       "limit": JSONElement.finiteNumber(limit),
       "unit": unit.rawValue,
-      "start": JSONElement.finiteNumber(range.lowerBound),
-      "end": JSONElement.finiteNumber(range.upperBound),
+      "start": JSONElement.finiteNumber(timeRange.lowerBound),
+      "end": JSONElement.finiteNumber(timeRange.upperBound),
       "verified": !isUnverified,
       "text": text,
     ]
@@ -105,7 +106,7 @@ extension Tolerance.Excess {
 
 extension TakeMeasurements {
   /// The measurements by their JSON keys. A missing value is null.
-  package var fields: JSONObject {
+  package var jsonFields: JSONObject {
     measurements.reduce([:]) { $0 + [$1.key: JSONElement.finiteNumber($1.value)] } + [
       "channels": channelCount
     ]
@@ -114,7 +115,7 @@ extension TakeMeasurements {
 
 extension Take {
   /// The name of the source in JSON.
-  public var sourceName: String { composition == nil ? "sound" : "pattern" }
+  public var sourceKindName: String { composition == nil ? "sound" : "pattern" }
 }
 
 extension JSONObjectWriter {

@@ -57,7 +57,7 @@ public struct ComparisonOptions: Equatable, Sendable {
 public struct TakeAlignment: Equatable, Sendable {
   /// The shift, in seconds; positive if the candidate is later. The shift was removed before the
   /// comparison.
-  public var seconds = 0.0
+  public var delaySeconds = 0.0
   /// The correlation coefficient of the aligned takes: 1 for equal waveforms, -1 for inverted
   /// waveforms.
   public var correlation: Double?

@@ -6,38 +6,39 @@ public struct Difference: Equatable, Sendable {
   public var kind: Kind
   /// The time range, in seconds of the reference. For a difference between the whole takes, from
   /// the first to the last sound.
-  public var range: ClosedRange<Double>
+  public var timeRange: ClosedRange<Double>
   /// A Boolean value that indicates whether the difference applies to the whole take.
   public var isOverall: Bool
   /// The candidate's value minus the reference's value, in `unit`. For several events, the amount
   /// farthest from 0.
   public var amount: Double
   /// The minimum and maximum amounts of several events.
-  public var spread: ClosedRange<Double>?
+  public var amountRange: ClosedRange<Double>?
   /// The unit of the difference's amount.
   public var unit: Unit
   /// The reference's value, in the unit of its kind: intensity, sharpness, seconds, or hertz.
-  public var before: Double?
+  public var referenceValue: Double?
   /// The value in the candidate.
-  public var after: Double?
+  public var candidateValue: Double?
   /// The indices of the reference's events, counted layer by layer in its composition.
-  public var referenceEvents: [Int]
+  public var referenceEventIndices: [Int]
   /// The indices of the candidate's events, counted layer by layer in its composition.
-  public var candidateEvents: [Int]
+  public var candidateEventIndices: [Int]
   /// The amount in multiples of the just-noticeable difference. An amount below 1 is probably
   /// imperceptible.
   public var significance: Double
   /// The maximum time by which a tempo difference shifts an event, in seconds; nil for other kinds.
-  public var maximumShift: Double?
+  public var maximumShiftSeconds: Double?
   /// The magnitude of the amount, divided by its standard error, if a recording was compared.
   public var confidence: Double?
   /// The standard error of the amount, in `unit`, if a recording was compared.
   public var standardError: Double?
   /// The part of the amount that rounding in the files can explain, in `unit`; for a tempo
-  /// difference, the part of `maximumShift`, in seconds. It does not count against a tolerance.
+  /// difference, the part of `maximumShiftSeconds`, in seconds. It does not count against a
+  /// tolerance.
   public var maximumRoundingError = 0.0
   /// The overall difference of one channel, to which the amount is relative, in `unit`.
-  var channelAmount = 0.0
+  var channelOverallAmount = 0.0
   /// The difference in one sentence.
   public var sentence: String
 
@@ -49,29 +50,31 @@ public struct Difference: Equatable, Sendable {
   ///   - isOverall: Pass true if the difference applies to the whole take.
   ///   - amount: The candidate's value minus the reference's value.
   ///   - unit: The unit of the amount, or nil for that of the kind.
-  ///   - before: The reference's value.
-  ///   - after: The candidate's value.
-  ///   - referenceEvents: The indices of the reference's events.
-  ///   - candidateEvents: The indices of the candidate's events.
+  ///   - referenceValue: The reference's value.
+  ///   - candidateValue: The candidate's value.
+  ///   - referenceEventIndices: The indices of the reference's events.
+  ///   - candidateEventIndices: The indices of the candidate's events.
   ///   - significance: The amount in multiples of the just-noticeable difference, or nil to compute
   ///     it.
   ///   - sentence: The difference in one sentence.
   public init(
     _ kind: Kind, in range: ClosedRange<Double>, isOverall: Bool = false, amount: Double = 0,
-    unit: Unit? = nil, before: Double? = nil, after: Double? = nil, referenceEvents: [Int] = [],
-    candidateEvents: [Int] = [], significance: Double? = nil, sentence: String = ""
+    unit: Unit? = nil, referenceValue: Double? = nil, candidateValue: Double? = nil,
+    referenceEventIndices: [Int] = [],
+    candidateEventIndices: [Int] = [], significance: Double? = nil,
+    sentence: String = ""
   ) {
     let unit = unit ?? kind.unit
     self.kind = kind
-    self.range = range
+    self.timeRange = range
     self.isOverall = isOverall
     self.sentence = sentence
     self.amount = amount
     self.unit = unit
-    self.before = before
-    self.after = after
-    self.referenceEvents = referenceEvents
-    self.candidateEvents = candidateEvents
+    self.referenceValue = referenceValue
+    self.candidateValue = candidateValue
+    self.referenceEventIndices = referenceEventIndices
+    self.candidateEventIndices = candidateEventIndices
     self.significance =
       significance
       ?? (kind.isPerceptible ? JustNoticeableDifference.count(in: amount, unit: unit) : 0)
@@ -80,7 +83,7 @@ public struct Difference: Equatable, Sendable {
   /// Sets the maximum time by which a tempo difference shifts an event, in seconds, and the
   /// significance that follows from it.
   mutating func setMaximumShift(_ shift: Double) {
-    maximumShift = shift
+    maximumShiftSeconds = shift
     // 2.5 %: C. Drake and M.-C. Botte, "Tempo sensitivity in auditory sequences", Perception &
     // Psychophysics 54 (1993): 1.5 to 6 %. A late event is perceptible regardless of the cause.
     significance = max(abs(amount) / 2.5, abs(shift) / JustNoticeableDifference.timeSeconds)

@@ -25,8 +25,9 @@ struct DifferenceList {
   mutating func addOverall(_ kind: Difference.Kind, amount: Double = 0, after: Double? = nil) {
     add(
       Difference(
-        kind, in: overallRange, isOverall: true, amount: amount, before: after.map { _ in 0 },
-        after: after))
+        kind, in: overallRange, isOverall: true, amount: amount,
+        referenceValue: after.map { _ in 0 },
+        candidateValue: after))
   }
 
   /// Adds a difference with a sentence.
@@ -46,7 +47,7 @@ struct DifferenceList {
   ///   - hertz: The frequency of the hum, or nil for noise.
   ///   - isMains: Pass true for hum of the mains.
   ///   - isReference: Pass true if only the reference has the background.
-  mutating func addBackground(
+  mutating func addBackgroundSound(
     decibels: Double, hertz: Double?, isMains: Bool = false, isReference: Bool = false
   ) {
     let hertzText = SentenceFormatting.number(hertz ?? 0, places: 0)
@@ -58,8 +59,8 @@ struct DifferenceList {
     add(
       Difference(
         .noise, in: overallRange, isOverall: true, amount: decibels,
-        before: isReference ? hertz : nil,
-        after: isReference ? nil : hertz),
+        referenceValue: isReference ? hertz : nil,
+        candidateValue: isReference ? nil : hertz),
       sentence: "\(ownerLabel) has \(backgroundDescription) at \(levelText) dBFS in the background"
         + contrastClause)
   }
@@ -77,7 +78,7 @@ struct DifferenceList {
     case .polarity:
       return "\(candidateLabel)'s polarity is inverted"
     case .offset:
-      let offset = SentenceFormatting.number(difference.after ?? 0, places: 4)
+      let offset = SentenceFormatting.number(difference.candidateValue ?? 0, places: 4)
       return "\(candidateLabel) has a DC offset of \(offset) of full scale"
     case .time where difference.isOverall:
       return "\(candidateLabel) as a whole starts \(kind.changeText(amount))"
@@ -145,8 +146,8 @@ struct DifferenceList {
 struct EventNames {
   /// The label of the take that contains the events.
   let takeLabel: String
-  private let countsByKind: [HapticEvent.Kind: Int]
-  private let totalCount: Int
+  private let eventCountsByKind: [HapticEvent.Kind: Int]
+  private let totalEventCount: Int
 
   /// The subject of a sentence.
   struct Subject {
@@ -161,12 +162,12 @@ struct EventNames {
 
   init(_ events: [IndexedEvent], takeLabel owner: String) {
     self.takeLabel = owner
-    totalCount = events.count
-    countsByKind = events.reduce(into: [:]) { $0[$1.kind, default: 0] += 1 }
+    totalEventCount = events.count
+    eventCountsByKind = events.reduce(into: [:]) { $0[$1.kind, default: 0] += 1 }
   }
 
   /// Returns the number of events of a kind.
-  func count(of kind: HapticEvent.Kind) -> Int { countsByKind[kind] ?? 0 }
+  func count(of kind: HapticEvent.Kind) -> Int { eventCountsByKind[kind] ?? 0 }
 
   /// Returns the name of an event, such as `third transient`, `transient 13`, or `transient` if it
   /// is the only one.
@@ -192,7 +193,8 @@ struct EventNames {
       return Subject(text: possessiveName(of: firstEvent) + location)
     }
     guard events.allSatisfy({ $0.kind == firstEvent.kind }) else {
-      return Subject(text: "\(events.count) of \(takeLabel)'s \(totalCount) events", isPlural: true)
+      return Subject(
+        text: "\(events.count) of \(takeLabel)'s \(totalEventCount) events", isPlural: true)
     }
     let kindEventCount = count(of: firstEvent.kind)
     let eventNoun = firstEvent.kind.displayNoun
@@ -217,10 +219,10 @@ extension HapticEvent.Kind {
 extension Difference.Kind {
   /// The maximum level difference, in decibels. A larger difference means that one of the levels is
   /// silence.
-  static let maximumDecibels = 60.0
+  static let maximumLevelDifferenceDecibels = 60.0
 
   /// Returns the comparative for a positive or negative amount, such as `stronger`, or nil.
-  package func comparative(isMore: Bool, isTransient: Bool = false) -> String? {
+  package func comparativeWord(isMore: Bool, isTransient: Bool = false) -> String? {
     switch self {
     case .level: isMore ? "stronger" : "weaker"
     case .time: isMore ? "later" : "earlier"
@@ -237,10 +239,10 @@ extension Difference.Kind {
   /// Returns an amount with its direction, such as `3.2 dB stronger`, `8 ms later`, or `11 %
   /// sharper`.
   func changeText(_ amount: Double, isTransient: Bool = false) -> String {
-    if self == .level, abs(amount) >= Self.maximumDecibels {
+    if self == .level, abs(amount) >= Self.maximumLevelDifferenceDecibels {
       return amount < 0 ? "silent" : "no longer silent"
     }
-    let comparativeText = comparative(isMore: amount > 0, isTransient: isTransient) ?? ""
+    let comparativeText = comparativeWord(isMore: amount > 0, isTransient: isTransient) ?? ""
     return "\(SentenceFormatting.magnitude(amount, unit: unit)) \(comparativeText)"
   }
 

@@ -36,7 +36,7 @@ extension Comparison {
   mutating func compareSounds() {
     let noisiness = Noisiness(reference, candidate)
     if !noisiness.hasNoisyTake, compareChannelByChannel() { return }
-    guard noisiness.mayBeNoisy, noisiness.hasNoisyTake || !isEqualUnaligned else {
+    guard noisiness.mayBeNoisy, noisiness.hasNoisyTake || !isEqualWithoutAlignment else {
       compareSignals()
       // Several differences may have a common cause, such as another tempo.
       if Self.explanationComplexity(of: differences) > Self.reanalysisMinimumComplexity {
@@ -145,9 +145,9 @@ extension Comparison {
       return false
     }
     self.recordingMatch = recordingResult.match
-    isRelativeToOverall = true
+    hasRelativeDifferences = true
     let directionSign = isReferenceRecording ? -1.0 : 1
-    alignment.seconds = directionSign * recordingResult.match.delaySeconds
+    alignment.delaySeconds = directionSign * recordingResult.match.delaySeconds
     candidateGain =
       pow(10, -directionSign * recordingResult.match.levelDecibels / 20)
       * (recordingResult.match.isInverted ? -1 : 1)
@@ -171,7 +171,7 @@ extension Comparison {
       isReferenceRecording ? (takeLabels[1], takeLabels[0]) : (takeLabels[0], takeLabels[1])
     if match.outcome == .noisy {
       add(
-        Difference(.noise, in: fullRange, isOverall: true, unit: Difference.Unit.none),
+        Difference(.noise, in: fullTimeRange, isOverall: true, unit: Difference.Unit.none),
         sentence:
           "\(recordingLabel) is too noisy to compare: "
           + "\(patternLabel) is not distinguishable from the noise"
@@ -181,7 +181,7 @@ extension Comparison {
     let searchSecondsText = SentenceFormatting.number(match.searchSeconds, places: 1)
     let exceedsSearchRange = recordingSeconds > match.searchSeconds + 0.5
     add(
-      Difference(.missing, in: fullRange, isOverall: true, unit: Difference.Unit.none),
+      Difference(.missing, in: fullTimeRange, isOverall: true, unit: Difference.Unit.none),
       sentence: "\(recordingLabel) does not contain \(patternLabel)"
         + (exceedsSearchRange
           ? " within −1 to \(searchSecondsText) s; trim the start, or increase the search range"
@@ -230,12 +230,12 @@ struct RecordingDifferences {
       firstEventTime...max(firstEventTime, referenceTime(at: pair.reference.durationSeconds))
     addOverallDifferences(label: isSwapped ? options.referenceLabel : options.candidateLabel)
     if let noiseDecibels = match.noiseDecibels {
-      differenceList.addBackground(decibels: noiseDecibels, hertz: nil, isReference: isSwapped)
+      differenceList.addBackgroundSound(decibels: noiseDecibels, hertz: nil, isReference: isSwapped)
     }
     if let humDecibels = match.humDecibels, let humHertz = match.mainsHertz ?? match.humHertz.first
     {
       // The level of a tone is that of its peak, not its RMS value.
-      differenceList.addBackground(
+      differenceList.addBackgroundSound(
         decibels: humDecibels + 20 * log10(2.0.squareRoot()), hertz: humHertz,
         isMains: match.mainsHertz != nil,
         isReference: isSwapped)
@@ -361,10 +361,10 @@ struct RecordingDifferences {
     return Difference(
       kind, in: startSeconds...max(startSeconds, referenceTime(at: range.upperBound)),
       amount: amount,
-      before: before,
-      after: after,
-      referenceEvents: isSwapped ? [] : reportedEventIndices,
-      candidateEvents: isSwapped ? reportedEventIndices : []
+      referenceValue: before,
+      candidateValue: after,
+      referenceEventIndices: isSwapped ? [] : reportedEventIndices,
+      candidateEventIndices: isSwapped ? reportedEventIndices : []
     )
   }
 

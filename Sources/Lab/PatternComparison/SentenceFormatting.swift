@@ -59,7 +59,7 @@ package enum SentenceFormatting {
   }
 
   /// Returns the minimum and the maximum amount, such as `−0.2 to +3.1 dB`.
-  package static func spread(
+  package static func amountRange(
     from minimum: Double, to maximum: Double, unit: Difference.Unit
   ) -> String {
     let unitScale = unit == .seconds ? 1_000.0 : 1

@@ -4,9 +4,9 @@
 /// - Complexity: O(*n* · *m*) in the number of all differences *n* and of shared differences *m*.
 struct SharedDifferences<Element> {
   /// The differences that the first list shares with all other lists.
-  let shared: [Element]
+  let sharedElements: [Element]
   /// The other differences of each list.
-  let individual: [[Element]]
+  let individualElements: [[Element]]
 
   /// Divides lists of differences.
   ///
@@ -19,8 +19,8 @@ struct SharedDifferences<Element> {
         list.contains { areEqual(candidate, $0) }
       }
     }
-    self.shared = shared
-    individual = lists.map { list in
+    self.sharedElements = shared
+    individualElements = lists.map { list in
       list.filter { difference in !shared.contains { areEqual($0, difference) } }
     }
   }

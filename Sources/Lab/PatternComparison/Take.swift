@@ -23,13 +23,13 @@ public struct Take: Sendable {
   public var signal: Signal
   /// The duration of a pattern until it is silent, or of a recording, in seconds. The signal of a
   /// pattern has trailing silence in addition.
-  public var duration: Double
+  public var durationSeconds: Double
   /// The profile of a pattern's rendering. A sound is analyzed as if it were made for this profile.
   public var profile: TransducerProfile
   /// The contents of the pattern's file as readable text, or nil for a sound.
   public var sourceText: String?
   /// The description of how the pattern feels, as stored in its file.
-  public var feeling: String?
+  public var feelingDescription: String?
   /// The format of the pattern's file, or nil if it is unknown or the take is a sound.
   public var format: Format?
 
@@ -63,10 +63,10 @@ public struct Take: Sendable {
     self.name = name
     self.source = source
     self.signal = signal
-    duration = signal.durationSeconds
+    durationSeconds = signal.durationSeconds
     self.profile = profile
     self.sourceText = text
-    self.feeling = feeling
+    self.feelingDescription = feeling
   }
 
   /// Returns the label of the take at an index: A, B, C … Z, and then A2 and so on.
@@ -139,9 +139,14 @@ public struct TakeMeasurements: Equatable, Sendable {
         "weighted level", "weightedDecibels", "dB", 1,
         spectrum.flatMap { finiteDecibels(WeightedEnergy(of: $0).weightedRMSDecibels) }
       ),
-      ("dominant frequency", "strongestHertz", "Hz", 0, spectrum.flatMap(Self.peakCenter)),
+      (
+        "dominant frequency", "strongestHertz", "Hz", 0, spectrum.flatMap(Self.spectralPeakCentroid)
+      ),
       // The centroid of the power below 1 kHz.
-      ("spectral centroid", "spectrumHertz", "Hz", 0, spectrum.flatMap(FrequencyPair.centroid)),
+      (
+        "spectral centroid", "spectrumHertz", "Hz", 0,
+        spectrum.flatMap(FrequencyPair.spectralCentroidHertz)
+      ),
       ("onsets", "onsets", "", 0, Double(Onsets(in: signal).count)),
     ]
     measurements = measurementRows.map { name, key, unit, places, value in
@@ -158,7 +163,7 @@ public struct TakeMeasurements: Equatable, Sendable {
 
   /// Returns the centroid of the highest spectral peak, measured between its half-power points, in
   /// hertz. For a broad peak, it is more stable than the frequency of the maximum.
-  private static func peakCenter(of spectrum: Spectrum) -> Double? {
+  private static func spectralPeakCentroid(of spectrum: Spectrum) -> Double? {
     let binPowers = spectrum.binPowers
     guard let peakBinIndex = binPowers.indices.max(by: { binPowers[$0] < binPowers[$1] }) else {
       return nil

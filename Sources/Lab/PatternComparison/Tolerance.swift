@@ -30,7 +30,7 @@ public struct Tolerance: Equatable, Sendable {
     /// The unit of `value` and `limit`.
     public var unit: Difference.Unit
     /// The time range, in seconds of the reference.
-    public var range: ClosedRange<Double>
+    public var timeRange: ClosedRange<Double>
     /// A Boolean value that indicates whether noise in the recording prevents verification of the
     /// limit.
     public var isUnverified: Bool
@@ -83,7 +83,7 @@ public struct Tolerance: Equatable, Sendable {
       return exceededLimits(
         Self.levelChange(addingRelativeLevel: amountBeyondRounding), decibels, .decibels)
     case (.tempo, _):
-      let shiftBeyondRounding = difference.maximumShift.map {
+      let shiftBeyondRounding = difference.maximumShiftSeconds.map {
         $0.reducedMagnitude(by: difference.maximumRoundingError)
       }
       let shiftLimits = shiftBeyondRounding.map { exceededLimits($0, seconds, .seconds) } ?? []
@@ -129,14 +129,14 @@ extension Comparison {
 
   /// Returns the sum of a sound's difference and the overall difference.
   private func absoluteDifference(for difference: Difference) -> Difference {
-    guard isRelativeToOverall, !difference.isOverall,
+    guard hasRelativeDifferences, !difference.isOverall,
       difference.kind == .level || difference.kind == .time
     else {
       return difference
     }
     var absoluteDifference = difference
     absoluteDifference.amount +=
-      difference.channelAmount + differences.overallAmount(for: difference)
+      difference.channelOverallAmount + differences.overallAmount(for: difference)
     return absoluteDifference
   }
 
@@ -153,7 +153,7 @@ extension Comparison {
       hasLocation ? locationText(of: difference) : String(difference.sentence.dropLast())
     return Tolerance.Excess(
       kind: kind, value: exceeded.value, limit: exceeded.limit, unit: exceeded.unit,
-      range: difference.range, isUnverified: false,
+      timeRange: difference.timeRange, isUnverified: false,
       text: "\(kind.rawValue)\(comparisonText ?? ""): \(excessText)")
   }
 
@@ -176,7 +176,7 @@ extension Comparison {
 
   /// Returns text such as `first transient at 0.4 s`, `3 events from 0.4 s`, or `throughout`.
   private func locationText(of difference: Difference) -> String {
-    let isAdded = difference.referenceEvents.isEmpty && difference.kind != .tempo
+    let isAdded = difference.referenceEventIndices.isEmpty && difference.kind != .tempo
     let takeEvents = (isAdded ? candidate : reference).composition.map(IndexedEvent.events) ?? []
     func eventText(_ event: IndexedEvent) -> String {
       let eventName = EventNames(takeEvents, takeLabel: "").name(of: event)
@@ -185,8 +185,8 @@ extension Comparison {
     // Another tempo shifts the last event most.
     if difference.kind == .tempo, let lastEvent = takeEvents.last { return eventText(lastEvent) }
     if difference.isOverall { return "throughout" }
-    let startTimeText = SentenceFormatting.time(difference.range.lowerBound)
-    let eventIndices = isAdded ? difference.candidateEvents : difference.referenceEvents
+    let startTimeText = SentenceFormatting.time(difference.timeRange.lowerBound)
+    let eventIndices = isAdded ? difference.candidateEventIndices : difference.referenceEventIndices
     guard !takeEvents.isEmpty, let firstIndex = eventIndices.first else {
       return "at \(startTimeText)"
     }
@@ -208,7 +208,8 @@ extension Comparison {
     ) {
       excesses.append(
         Tolerance.Excess(
-          kind: kind, value: value, limit: limit, unit: unit, range: fullRange, isUnverified: true,
+          kind: kind, value: value, limit: limit, unit: unit, timeRange: fullTimeRange,
+          isUnverified: true,
           text: "cannot be verified: " + text))
     }
     let detectionLimits: [(Difference.Kind, Double?, Double, Difference.Unit)] = [
@@ -235,7 +236,7 @@ extension Comparison {
 extension Difference {
   /// The amount minus the part that rounding in the files can explain.
   ///
-  /// The slack of another tempo is a time, so the percentage counts as a whole.
+  /// The rounding error of a tempo is a time, so its percentage counts as a whole.
   fileprivate var amountBeyondRounding: Double {
     kind == .tempo ? amount : amount.reducedMagnitude(by: maximumRoundingError)
   }

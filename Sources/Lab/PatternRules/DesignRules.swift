@@ -16,7 +16,7 @@ extension PatternRules {
   /// The maximum recommended number of heavy transients in a sequence.
   private static let maximumHeavyTransientCount = 2
   /// The minimum intensity and sharpness of a transient that counts as harsh.
-  private static let minimumHarshIntensity: Float = 0.9
+  private static let minimumHarshIntensityAndSharpness: Float = 0.9
   /// The minimum intensity of vibration that counts as strong and should not be sustained.
   private static let minimumStrongVibrationIntensity = 0.8
   /// The maximum recommended duration of strong vibration, in seconds.
@@ -56,10 +56,10 @@ extension PatternRules {
     of composition: HapticComposition, log: inout CompositionFindingLog
   ) {
     let transients = EffectiveTransient.all(of: composition)
-    let countableTransients = checkGaps(of: transients, log: &log)
+    let countableTransients = checkTransientGaps(of: transients, log: &log)
     for transient in transients
-    where transient.intensity >= minimumHarshIntensity
-      && transient.sharpness >= minimumHarshIntensity
+    where transient.intensity >= minimumHarshIntensityAndSharpness
+      && transient.sharpness >= minimumHarshIntensityAndSharpness
     {
       log.add(
         .harshTransient, at: .event(transient.event),
@@ -69,7 +69,7 @@ extension PatternRules {
         """
       )
     }
-    checkSequences(of: countableTransients, log: &log)
+    checkTransientSequences(of: countableTransients, log: &log)
   }
 
   /// Reports all transients that are too close together to be felt as separate, in one finding.
@@ -78,7 +78,7 @@ extension PatternRules {
   /// transients do not count as taps.
   ///
   /// - Returns: The transients that are not part of a texture.
-  private static func checkGaps(
+  private static func checkTransientGaps(
     of transients: [EffectiveTransient], log: inout CompositionFindingLog
   ) -> [EffectiveTransient] {
     var countableTransients: [EffectiveTransient] = []
@@ -102,14 +102,14 @@ extension PatternRules {
   /// for a single transient.
   private struct GaplessTransientRun {
     var transients: ArraySlice<EffectiveTransient>
-    var minimumGap: Double
+    var minimumGapSeconds: Double
   }
 
   /// The transients in all runs that follow the preceding transient too closely.
   private struct CloseTransients {
     var first: EffectiveTransient
-    var count: Int
-    var minimumGap: Double
+    var transientCount: Int
+    var minimumGapSeconds: Double
 
     /// Adds a run to the transients that follow too closely; nil if there are none so far.
     init?(adding run: GaplessTransientRun, to previous: CloseTransients?) {
@@ -119,8 +119,9 @@ extension PatternRules {
         return
       }
       first = previous?.first ?? second
-      count = (previous?.count ?? 0) + run.transients.count - 1
-      minimumGap = min(previous?.minimumGap ?? run.minimumGap, run.minimumGap)
+      transientCount = (previous?.transientCount ?? 0) + run.transients.count - 1
+      minimumGapSeconds = min(
+        previous?.minimumGapSeconds ?? run.minimumGapSeconds, run.minimumGapSeconds)
     }
   }
 
@@ -132,19 +133,21 @@ extension PatternRules {
     var minimumGapSeconds = Double.infinity
     while runEnd < transients.count {
       let gapSeconds = transients[runEnd].time - transients[runEnd - 1].time
-      guard gapSeconds < minimumTransientGapSeconds - TransientSequence.timeTolerance else { break }
+      guard gapSeconds < minimumTransientGapSeconds - TransientSequence.timeToleranceSeconds else {
+        break
+      }
       minimumGapSeconds = min(minimumGapSeconds, gapSeconds)
       runEnd += 1
     }
     return GaplessTransientRun(
-      transients: transients[start..<runEnd], minimumGap: minimumGapSeconds)
+      transients: transients[start..<runEnd], minimumGapSeconds: minimumGapSeconds)
   }
 
   private static func reportCloseTransients(
     _ closeTransients: CloseTransients, log: inout CompositionFindingLog
   ) {
-    let closeTransientCount = closeTransients.count
-    let minimumGapMilliseconds = (closeTransients.minimumGap * 10_000).rounded() / 10
+    let closeTransientCount = closeTransients.transientCount
+    let minimumGapMilliseconds = (closeTransients.minimumGapSeconds * 10_000).rounded() / 10
     let message =
       if closeTransientCount == 1 {
         """
@@ -161,7 +164,7 @@ extension PatternRules {
   }
 
   /// Checks the number, spacing, and heaviness of the transients in each sequence.
-  private static func checkSequences(
+  private static func checkTransientSequences(
     of transients: [EffectiveTransient], log: inout CompositionFindingLog
   ) {
     var hasHeavySequence = false
@@ -181,7 +184,7 @@ extension PatternRules {
           """
         )
       }
-      if !sequence.isRegular {
+      if !sequence.hasRegularSpacing {
         irregularStarts.append(firstTransient)
       }
       let heavyTransients = sequence.transients.filter { $0.isHeavy }
@@ -233,7 +236,7 @@ extension PatternRules {
   private static func checkSustainedVibration(
     of composition: HapticComposition, log: inout CompositionFindingLog
   ) {
-    let strongVibrations = strongSpans(in: composition)
+    let strongVibrations = strongVibrationSpans(in: composition)
     var spanIndex = 0
     while spanIndex < strongVibrations.count {
       let firstSpan = strongVibrations[spanIndex]
@@ -246,7 +249,8 @@ extension PatternRules {
         spanIndex += 1
       }
       let durationSeconds = endTime - firstSpan.span.lowerBound
-      guard durationSeconds > maximumStrongVibrationSeconds + TransientSequence.timeTolerance else {
+      guard durationSeconds > maximumStrongVibrationSeconds + TransientSequence.timeToleranceSeconds
+      else {
         continue
       }
       log.add(
@@ -259,7 +263,7 @@ extension PatternRules {
   }
 
   /// Returns the time spans in which a continuous event is strong, sorted by time.
-  private static func strongSpans(in composition: HapticComposition) -> [(
+  private static func strongVibrationSpans(in composition: HapticComposition) -> [(
     span: ClosedRange<Double>, event: EventReference
   )] {
     var segmentBudget = maximumControlSegmentCount
@@ -276,7 +280,7 @@ extension PatternRules {
         for span in intensityControl.spans(
           atLeast: minimumControl, in: eventRange, budget: &segmentBudget)
         {
-          strongVibrations.append((span, EventReference(layer: layer, event: index)))
+          strongVibrations.append((span, EventReference(layerIndex: layer, eventIndex: index)))
         }
       }
     }

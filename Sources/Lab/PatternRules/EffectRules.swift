@@ -28,11 +28,11 @@ extension PatternRules {
 
   /// Returns the findings about haptic events that rely on undocumented defaults, one for each kind
   /// of event and parameter.
-  public static func defaultFindings(
+  public static func unsetParameterFindings(
     in composition: HapticComposition, location: (CompositionElement) -> FileLocation
   ) -> [Finding] {
     var log = CompositionFindingLog()
-    reportDefaults(of: composition, log: &log)
+    reportUnsetParameters(of: composition, log: &log)
     return log.findings(location: location)
   }
 
@@ -47,8 +47,8 @@ extension PatternRules {
   ) {
     checkSilence(of: composition, log: &log)
     for (layer, content) in composition.layers.enumerated() {
-      checkDuplicates(of: content.pattern.events, layer: layer, log: &log)
-      checkControlReach(of: content.pattern, layer: layer, log: &log)
+      checkDuplicateEvents(of: content.pattern.events, layer: layer, log: &log)
+      checkControlsReachEvents(of: content.pattern, layer: layer, log: &log)
     }
   }
 
@@ -95,7 +95,7 @@ extension PatternRules {
 
   /// Checks that parameters and curves act on an event of their layer: they need an event that has
   /// not ended.
-  private static func checkControlReach(
+  private static func checkControlsReachEvents(
     of pattern: HapticPattern, layer: Int, log: inout CompositionFindingLog
   ) {
     let hapticEndTime = lastEventEndTime(of: pattern.events.filter { $0.kind.isHaptic })
@@ -112,13 +112,13 @@ extension PatternRules {
       let isReported = reportIneffectiveControl(
         curve.id, time: curve.time, lastEventEnd: endTime, at: element, log: &log)
       if !isReported, let endTime {
-        reportLatePoints(of: curve, lastEventEnd: endTime, at: element, log: &log)
+        reportLateControlPoints(of: curve, lastEventEnd: endTime, at: element, log: &log)
       }
     }
   }
 
   /// Reports control points that are after the end of the last event.
-  private static func reportLatePoints(
+  private static func reportLateControlPoints(
     of curve: ParameterCurve, lastEventEnd: Double, at element: CompositionElement,
     log: inout CompositionFindingLog
   ) {
@@ -164,13 +164,13 @@ extension PatternRules {
   /// Returns the end time of the last event: infinity if the length of a sound file determines it,
   /// or nil without events.
   private static func lastEventEndTime(of events: [HapticEvent]) -> Double? {
-    events.map { $0.time + ($0.holdSeconds ?? .infinity) }.max()
+    events.map { $0.time + ($0.secondsUntilRelease ?? .infinity) }.max()
   }
 
   // MARK: - Duplicates
 
   /// Reports events that duplicate an earlier event.
-  private static func checkDuplicates(
+  private static func checkDuplicateEvents(
     of events: [HapticEvent], layer: Int, log: inout CompositionFindingLog
   ) {
     struct Key: Hashable {
@@ -185,7 +185,7 @@ extension PatternRules {
       let candidates = indicesByKey[key]?.prefix(8) ?? []
       if let duplicateIndex = candidates.first(where: { events[$0] == event }) {
         log.add(
-          .duplicateEvent, at: .event(EventReference(layer: layer, event: index)),
+          .duplicateEvent, at: .event(EventReference(layerIndex: layer, eventIndex: index)),
           "duplicate of event \(duplicateIndex + 1) at \(event.time.secondsText); both play")
       } else {
         indicesByKey[key, default: []].append(index)
@@ -196,7 +196,7 @@ extension PatternRules {
   // MARK: - Defaults
 
   /// Reports the first event of each kind that relies on the default of a parameter.
-  private static func reportDefaults(
+  private static func reportUnsetParameters(
     of composition: HapticComposition, log: inout CompositionFindingLog
   ) {
     for kind in HapticEvent.Kind.allCases where kind.isHaptic {

@@ -20,13 +20,13 @@ struct HardwareLoad {
   private(set) var peakExcursion: (fraction: Double, frame: Int64)?
   /// The mean power of one pass of a loop, relative to the transducer's continuous power; nil if it
   /// is unknown.
-  private(set) var meanPowerRatio: Double?
+  private(set) var meanToContinuousPowerRatio: Double?
   /// The gain reduction by the excursion limiter, or nil if there is none.
   private(set) var excursionProtection: ProtectionEvent?
   /// The gain reduction by the thermal limiter, or nil if there is none.
   private(set) var powerProtection: ProtectionEvent?
   /// The first frame with gain reduction by the output limiter, and the number of such frames.
-  private(set) var ceilingLimiting: (frame: Int64, count: Int64)?
+  private(set) var outputLimiterReduction: (frame: Int64, count: Int64)?
 
   private let limits: TransducerLimits?
 
@@ -53,7 +53,8 @@ struct HardwareLoad {
       for index in block.indices {
         driveEnergy += Double(block[index]) * Double(block[index])
         frameCount += 1
-        guard let excursionLimit = limits.maximumExcursionRatio, excursionSimulation != nil else {
+        guard let excursionLimit = limits.excursionLimitToFullScaleRatio, excursionSimulation != nil
+        else {
           continue
         }
         _ = excursionSimulation?.nextAcceleration(drive: block[index])
@@ -63,12 +64,13 @@ struct HardwareLoad {
         }
       }
     }
-    guard let fullScalePowerRatio = limits.fullScalePowerRatio, plan.loopFrameCount > 0 else {
+    guard let fullScalePowerRatio = limits.fullScaleToContinuousPowerRatio, plan.loopFrameCount > 0
+    else {
       return
     }
     // The power of a sine is half that of its peak.
     let passFrameCount = min(plan.loopFrameCount, Self.maximumFrameCount(rate: plan.rate))
-    meanPowerRatio = 2 * fullScalePowerRatio * driveEnergy / Double(passFrameCount)
+    meanToContinuousPowerRatio = 2 * fullScalePowerRatio * driveEnergy / Double(passFrameCount)
   }
 
   /// The time after which the gain of a looped pattern is reduced to the continuous power, in
@@ -78,22 +80,22 @@ struct HardwareLoad {
   /// magnet. The time at which it reaches the target is found by bisection.
   var secondsToThermalLimit: Double? {
     let targetRiseFraction = TransducerLimits.targetTemperatureRiseFraction
-    guard let thermalLimits = limits?.thermal, let meanPowerRatio,
-      meanPowerRatio > targetRiseFraction
+    guard let thermalLimits = limits?.thermal, let meanToContinuousPowerRatio,
+      meanToContinuousPowerRatio > targetRiseFraction
     else {
       return nil
     }
     func temperatureRise(after seconds: Double) -> Double {
       let coilRise =
-        thermalLimits.coilTemperatureFraction
+        thermalLimits.coilFractionOfTemperatureRise
         * (1
           - NumberFormatting.decayFactor(
             timeConstants: seconds / thermalLimits.coilTimeConstantSeconds))
       let magnetTimeConstants = seconds / thermalLimits.magnetTimeConstantSeconds
       let magnetRise =
-        (1 - thermalLimits.coilTemperatureFraction)
+        (1 - thermalLimits.coilFractionOfTemperatureRise)
         * (1 - NumberFormatting.decayFactor(timeConstants: magnetTimeConstants))
-      return meanPowerRatio * (coilRise + magnetRise)
+      return meanToContinuousPowerRatio * (coilRise + magnetRise)
     }
     var lowerSeconds = 0.0
     var upperSeconds = 1.0
@@ -136,7 +138,7 @@ struct HardwareLoad {
         record(in: &powerProtection)
       }
       if current.limitedFrameCount > previousStatistics.limitedFrameCount {
-        ceilingLimiting = (ceilingLimiting?.frame ?? frame, current.limitedFrameCount)
+        outputLimiterReduction = (outputLimiterReduction?.frame ?? frame, current.limitedFrameCount)
       }
       previousStatistics = current
     }
@@ -175,8 +177,8 @@ extension TransducerProfile {
   /// The profile with its limits raised so high that no signal reaches them.
   fileprivate var withoutLimits: TransducerProfile {
     var unlimitedProfile = self
-    unlimitedProfile.hardware?.accelerationInG = 0.001
-    unlimitedProfile.hardware?.excursionMillimeters = 1_000_000
+    unlimitedProfile.hardware?.maximumAccelerationInG = 0.001
+    unlimitedProfile.hardware?.maximumExcursionMillimeters = 1_000_000
     unlimitedProfile.hardware?.continuousWatts = 1_000_000
     unlimitedProfile.hardware?.peakWatts = nil
     unlimitedProfile.amplifier.fullScaleWatts = 0.000_001

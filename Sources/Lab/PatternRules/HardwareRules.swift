@@ -30,7 +30,7 @@ extension PatternRules {
     let hardwareCheck = HardwareCheck(
       composition: composition, profile: profile, sampleRate: plan.rate,
       durationSeconds: plan.durationSeconds,
-      load: HardwareLoad(plan, profile: profile))
+      hardwareLoad: HardwareLoad(plan, profile: profile))
     return hardwareCheck.violations.map { violation in
       let element = violation.event.map { CompositionElement.event($0) } ?? .composition
       return Finding(
@@ -49,11 +49,11 @@ extension PatternRules {
   ///   - profile: The profile.
   ///   - rate: The sample rate, in hertz.
   ///   - location: The location of the finding.
-  package static func movedFrequencies(
+  package static func unreproducedFrequencyFinding(
     of composition: HapticComposition, on profile: TransducerProfile, rate: Double,
     at location: FileLocation
   ) -> Finding? {
-    movedFrequenciesText(of: composition, on: profile, rate: rate).map {
+    unreproducedFrequenciesText(of: composition, on: profile, rate: rate).map {
       Finding(
         .frequencyOutsideBand, location: location, $0,
         suggestion: "use '--pitch sharpness' to map them to its band")
@@ -61,10 +61,10 @@ extension PatternRules {
   }
 
   /// Returns the message about frequencies that a profile does not reproduce, or nil.
-  fileprivate static func movedFrequenciesText(
+  fileprivate static func unreproducedFrequenciesText(
     of composition: HapticComposition, on profile: TransducerProfile, rate: Double
   ) -> String? {
-    guard let statedHertz = composition.statedHertz else { return nil }
+    guard let statedHertz = composition.statedHertzRange else { return nil }
     let bandHertz = profile.reproducibleHertz(rate: rate)
     guard statedHertz.isNoticeablyDifferent(from: statedHertz.clamped(to: bandHertz)) else {
       return nil
@@ -95,11 +95,12 @@ private struct HardwareCheck {
   let sampleRate: Double
   /// The duration of the composition's plan, in seconds.
   let durationSeconds: Double
-  let load: HardwareLoad
+  let hardwareLoad: HardwareLoad
 
   var violations: [Violation] {
     [
-      bandViolation, hertzViolation, excursionViolation, powerViolation, ceilingViolation,
+      sharpnessBandViolation, statedHertzViolation, excursionViolation, powerViolation,
+      ceilingViolation,
       durationViolation,
     ].compactMap { $0 }
   }
@@ -118,11 +119,11 @@ private struct HardwareCheck {
 
   /// The violation if the transducer does not reproduce frequencies that the composition states in
   /// hertz, or nil.
-  private var hertzViolation: Violation? {
-    PatternRules.movedFrequenciesText(of: composition, on: profile, rate: sampleRate).map {
+  private var statedHertzViolation: Violation? {
+    PatternRules.unreproducedFrequenciesText(of: composition, on: profile, rate: sampleRate).map {
       let firstLayer = composition.layers.firstIndex { $0.sharpnessScale != nil }
       let first = composition.referencedEvents.first {
-        $0.reference.layer == firstLayer && $0.event.kind.isHaptic
+        $0.reference.layerIndex == firstLayer && $0.event.kind.isHaptic
       }
       return Violation(rule: .frequencyOutsideBand, event: first?.reference, message: $0)
     }
@@ -130,16 +131,17 @@ private struct HardwareCheck {
 
   /// The violation if the profile noticeably changes the frequencies to which sharpness is mapped,
   /// or nil.
-  private var bandViolation: Violation? {
+  private var sharpnessBandViolation: Violation? {
     var sharpnessComposition = composition
     sharpnessComposition.layers.removeAll { $0.sharpnessScale != nil }
-    let mappedProfile = profile.bandMapped(rate: sampleRate)
+    let mappedProfile = profile.limitedToUsableBand(rate: sampleRate)
     guard let demandedHertz = profile.frequencyRange(of: sharpnessComposition),
       let playedHertz = mappedProfile.frequencyRange(of: sharpnessComposition),
       demandedHertz.isNoticeablyDifferent(from: playedHertz)
     else { return nil }
     let firstHapticEvent = self.composition.referencedEvents.first {
-      $0.event.kind.isHaptic && self.composition.layers[$0.reference.layer].sharpnessScale == nil
+      $0.event.kind.isHaptic
+        && self.composition.layers[$0.reference.layerIndex].sharpnessScale == nil
     }
     let publishedBandHertz = profile.hardware?.bandHertz
     let isInPublishedBand = publishedBandHertz.map {
@@ -164,8 +166,8 @@ private struct HardwareCheck {
 
   /// The violation if the excursion exceeds the limit, or nil.
   private var excursionViolation: Violation? {
-    guard let excursionProtection = load.excursionProtection,
-      let (fraction, frame) = load.peakExcursion
+    guard let excursionProtection = hardwareLoad.excursionProtection,
+      let (fraction, frame) = hardwareLoad.peakExcursion
     else { return nil }
     let excursionPercentText = NumberFormatting.roundedText(fraction * 100, places: 0)
     return Violation(
@@ -181,7 +183,7 @@ private struct HardwareCheck {
   /// The violation if the power exceeds the thermal limit, in one pass or when the pattern is
   /// looped, or nil.
   private var powerViolation: Violation? {
-    if let powerProtection = load.powerProtection {
+    if let powerProtection = hardwareLoad.powerProtection {
       return Violation(
         rule: .powerAboveLimit, event: lastEvent(before: powerProtection.frame),
         message: """
@@ -190,7 +192,7 @@ private struct HardwareCheck {
           """,
         suggestion: "reduce the intensity or add pauses")
     }
-    guard let thermalLimitSeconds = load.secondsToThermalLimit else { return nil }
+    guard let thermalLimitSeconds = hardwareLoad.secondsToThermalLimit else { return nil }
     let timeText =
       thermalLimitSeconds < 120
       ? NumberFormatting.roundedText(thermalLimitSeconds, places: 0) + " s"
@@ -205,7 +207,7 @@ private struct HardwareCheck {
 
   /// The violation if the signal exceeds the output ceiling, or nil.
   private var ceilingViolation: Violation? {
-    guard let (frame, count) = load.ceilingLimiting else { return nil }
+    guard let (frame, count) = hardwareLoad.outputLimiterReduction else { return nil }
     return Violation(
       rule: .driveAboveCeiling, event: lastEvent(before: frame),
       message: """
@@ -238,7 +240,7 @@ extension TransducerProfile {
   ///
   /// Layers that state hertz count with these frequencies.
   public func frequencyRange(of composition: HapticComposition) -> ClosedRange<Double>? {
-    sharpnessFrequencyRange(of: composition).union(composition.statedHertz)
+    sharpnessFrequencyRange(of: composition).union(composition.statedHertzRange)
   }
 
   /// Returns the range of frequencies that the transducer plays for the haptic events of a
@@ -250,8 +252,9 @@ extension TransducerProfile {
   public func playedFrequencyRange(of composition: HapticComposition, rate: Double) -> ClosedRange<
     Double
   >? {
-    let statedHertz = composition.statedHertz?.clamped(to: reproducibleHertz(rate: rate))
-    return bandMapped(rate: rate).sharpnessFrequencyRange(of: composition).union(statedHertz)
+    let statedHertz = composition.statedHertzRange?.clamped(to: reproducibleHertz(rate: rate))
+    return limitedToUsableBand(rate: rate).sharpnessFrequencyRange(of: composition).union(
+      statedHertz)
   }
 
   /// Returns the frequency range of those haptic events whose frequency the profile derives from
@@ -265,7 +268,7 @@ extension TransducerProfile {
     for layer in composition.layers where layer.sharpnessScale == nil {
       let sharpnessControl = ControlTimeline(of: .hapticSharpnessControl, in: layer.pattern)
       for event in layer.pattern.events {
-        guard event.kind.isHaptic, let duration = event.holdSeconds else { continue }
+        guard event.kind.isHaptic, let duration = event.secondsUntilRelease else { continue }
         let frequencyMapping = frequencyAndLevel(of: event.kind).frequency
         let endTime = event.time + max(0, duration)
         let sharpnessOffsets = sharpnessControl.valueRange(
@@ -287,7 +290,7 @@ extension HapticComposition {
   var referencedEvents: [(reference: EventReference, event: HapticEvent)] {
     layers.enumerated().flatMap { layer, content in
       content.pattern.events.enumerated().map { index, event in
-        (EventReference(layer: layer, event: index), event)
+        (EventReference(layerIndex: layer, eventIndex: index), event)
       }
     }
   }

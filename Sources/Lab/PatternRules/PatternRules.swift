@@ -6,11 +6,12 @@ public import Reading
 /// A composition is checked as it is felt: the transients of all layers together, each with the
 /// controls of its own layer.
 public enum PatternRules {
-  private typealias Check = @Sendable (HapticComposition, inout CompositionFindingLog) -> Void
+  private typealias CompositionCheck =
+    @Sendable (HapticComposition, inout CompositionFindingLog) -> Void
 
   /// The checks with the rules that they apply: differences between programs and devices, content
   /// without effect, and design.
-  private static let ruleChecks: [(rules: [Rule], run: Check)] = [
+  private static let ruleChecks: [(rules: [Rule], run: CompositionCheck)] = [
     ([.noEvents, .overlappingCurves, .severalBodyLocations], checkPortability),
     ([.silentPattern, .ineffectiveControl, .duplicateEvent], checkEffects),
     (
@@ -44,7 +45,7 @@ public enum PatternRules {
   ) -> [Finding] {
     let allFindings =
       findings(in: composition, location: location)
-      + defaultFindings(in: composition, location: location)
+      + unsetParameterFindings(in: composition, location: location)
     guard !hasAppleParameters else { return allFindings }
     let excludedRuleIDs = Set(appleRules.map { $0.id })
     return allFindings.filter { !excludedRuleIDs.contains($0.rule) }

@@ -3,7 +3,7 @@ package import Reading
 
 extension PatternRules {
   /// The maximum rounding difference between two times that count as equal, in seconds.
-  private static let timeTolerance = 1e-6
+  private static let timeToleranceSeconds = 1e-6
 
   /// Checks a composition for content that programs and devices play differently.
   @Sendable static func checkPortability(
@@ -73,7 +73,7 @@ extension PatternRules {
     for index in curveOrder {
       let curve = curves[index]
       if let previousEndTime = endTimesByParameter[curve.id],
-        curve.time < previousEndTime - timeTolerance
+        curve.time < previousEndTime - timeToleranceSeconds
       {
         log.add(
           .overlappingCurves, at: .curve(layer: layer, index: index),

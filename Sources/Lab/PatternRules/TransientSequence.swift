@@ -23,7 +23,7 @@ struct EffectiveTransient {
           event.value(of: .hapticIntensity) * Float(intensityControl.value(at: event.time))
         transients.append(
           EffectiveTransient(
-            event: EventReference(layer: layer, event: index), time: event.time,
+            event: EventReference(layerIndex: layer, eventIndex: index), time: event.time,
             intensity: effectiveIntensity,
             sharpness: min(max(effectiveSharpness, 0), 1)))
       }
@@ -38,7 +38,7 @@ struct TransientSequence {
   static let maximumGapSeconds = 0.25
   /// An upper bound on the difference between decimal times and their binary representations, in
   /// seconds.
-  static let timeTolerance = 1e-6
+  static let timeToleranceSeconds = 1e-6
 
   let transients: ArraySlice<EffectiveTransient>
 
@@ -48,7 +48,8 @@ struct TransientSequence {
     var sequenceStart = 0
     for index in transients.indices
     where index + 1 == transients.count
-      || transients[index + 1].time - transients[index].time > maximumGapSeconds + timeTolerance
+      || transients[index + 1].time - transients[index].time > maximumGapSeconds
+        + timeToleranceSeconds
     {
       sequences.append(TransientSequence(transients: transients[sequenceStart...index]))
       sequenceStart = index + 1
@@ -65,21 +66,23 @@ struct TransientSequence {
   /// - All gaps are similar: the largest is at most 25 % longer than the smallest.
   /// - The gaps only grow or only shrink, within 1 ms.
   /// - A group of 2 to 8 gaps repeats at least once with similar gaps, up to the last transient.
-  var isRegular: Bool {
+  var hasRegularSpacing: Bool {
     guard transients.count >= 4 else { return true }
     let gapsSeconds = zip(transients.dropFirst(), transients).map { $0.time - $1.time }
-    if Self.areSimilar(gapsSeconds.min() ?? 0, gapsSeconds.max() ?? 0) { return true }
+    if Self.areGapsSimilar(gapsSeconds.min() ?? 0, gapsSeconds.max() ?? 0) { return true }
     let gapChanges = zip(gapsSeconds.dropFirst(), gapsSeconds).map { $0 - $1 }
     if gapChanges.allSatisfy({ $0 >= -0.001 }) || gapChanges.allSatisfy({ $0 <= 0.001 }) {
       return true
     }
     return (2...8).contains { period in
       gapsSeconds.count >= 2 * period - 1
-        && zip(gapsSeconds.dropFirst(period), gapsSeconds).allSatisfy { Self.areSimilar($0, $1) }
+        && zip(gapsSeconds.dropFirst(period), gapsSeconds).allSatisfy {
+          Self.areGapsSimilar($0, $1)
+        }
     }
   }
 
-  private static func areSimilar(_ firstGap: Double, _ secondGap: Double) -> Bool {
-    max(firstGap, secondGap) <= 1.25 * min(firstGap, secondGap) + timeTolerance
+  private static func areGapsSimilar(_ firstGap: Double, _ secondGap: Double) -> Bool {
+    max(firstGap, secondGap) <= 1.25 * min(firstGap, secondGap) + timeToleranceSeconds
   }
 }

@@ -30,7 +30,7 @@ package struct IndexedEvent {
     self.compositionIndex = index
     kind = event.kind
     timeSeconds = event.time.isFinite ? event.time : 0
-    durationSeconds = event.kind.isTransient ? nil : event.holdSeconds
+    durationSeconds = event.kind.isTransient ? nil : event.secondsUntilRelease
     parameterValues = EventParameterID.allCases.map { id in
       event.kind.responds(to: id) ? Double(event.value(of: id)) : 0
     }

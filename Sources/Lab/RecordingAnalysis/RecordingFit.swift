@@ -228,7 +228,7 @@ struct RecordingFit {
       groupGains: Array(columnGains[..<groupColumns.count]),
       standardErrors: groupColumns.indices.map {
         columnEnergies[$0] > minimumColumnEnergy
-          ? normalMatrix.inverseDiagonalRoot(at: $0) : .infinity
+          ? normalMatrix.rootOfInverseDiagonal(at: $0) : .infinity
       },
       whitenedResidual: whitenedResidual, whitenedColumns: groupColumns,
       humFreeRecording: whitenedRecording,

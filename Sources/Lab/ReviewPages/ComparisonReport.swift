@@ -84,7 +84,7 @@ public struct ComparisonReport: Sendable {
     var pageTakes = try PageTake.makeTakes(takes, sounds: sounds, measurements: measurements) { _ in
       hasTracks
     }
-    setGains(of: &pageTakes, takes: takes, sounds: sounds)
+    setSoundGains(of: &pageTakes, takes: takes, sounds: sounds)
     for (index, origin) in takeOrigins.enumerated().prefix(pageTakes.count) {
       pageTakes[index].origin = origin
     }
@@ -94,7 +94,7 @@ public struct ComparisonReport: Sendable {
   }
 
   /// Sets the gain of each sound so that all takes have the level of the weakest take.
-  private func setGains(of pageTakes: inout [PageTake], takes: [Take], sounds: [PageSounds]?) {
+  private func setSoundGains(of pageTakes: inout [PageTake], takes: [Take], sounds: [PageSounds]?) {
     let actuatorGains = levelMatch.gains(for: sounds?.map(\.actuatorSignal) ?? takes.map(\.signal))
     let speakerSignals = sounds?.compactMap(\.speakerSignal) ?? []
     let speakerGains =
@@ -164,7 +164,7 @@ struct ReportPair {
     let text: FindingText
     let kindName: String
     /// The time range of the difference in the reference, in seconds.
-    let secondsRange: ClosedRange<Double>
+    let timeRangeSeconds: ClosedRange<Double>
     /// A Boolean value that indicates whether the difference affects the whole take.
     let isOverall: Bool
     /// The size of the difference as a multiple of the just-noticeable difference.
@@ -200,7 +200,7 @@ struct ReportPair {
   ) {
     self.referenceIndex = reference
     self.candidateIndex = candidate
-    candidateDelaySeconds = comparison.alignment.seconds
+    candidateDelaySeconds = comparison.alignment.delaySeconds
     equalityVerdict = comparison.verdict
     summary = ComparisonSummary.summaryText(of: comparison)
     toleranceExcesses = tolerance.map { comparison.excesses(over: $0).map(\.text) }
@@ -209,18 +209,19 @@ struct ReportPair {
     findings = sortedDifferences.map { difference in
       Finding(
         text: FindingText(difference, of: comparison), kindName: difference.kind.rawValue,
-        secondsRange: Self.perceptibleRange(of: difference), isOverall: difference.isOverall,
+        timeRangeSeconds: Self.perceptibleTimeRange(of: difference),
+        isOverall: difference.isOverall,
         significance: difference.significance.isFinite ? difference.significance : 999)
     }
   }
 
   /// Returns the range in which a difference is perceptible, in seconds.
   /// For a different duration, the range is between the two ends of the event.
-  private static func perceptibleRange(of difference: Difference) -> ClosedRange<Double> {
-    guard difference.kind == .duration, difference.referenceEvents.count == 1,
-      let before = difference.before, let after = difference.after
-    else { return difference.range }
-    let rangeStartSeconds = difference.range.lowerBound
+  private static func perceptibleTimeRange(of difference: Difference) -> ClosedRange<Double> {
+    guard difference.kind == .duration, difference.referenceEventIndices.count == 1,
+      let before = difference.referenceValue, let after = difference.candidateValue
+    else { return difference.timeRange }
+    let rangeStartSeconds = difference.timeRange.lowerBound
     return rangeStartSeconds + min(before, after)...rangeStartSeconds + max(before, after)
   }
 
@@ -232,8 +233,8 @@ struct ReportPair {
       "excesses": toleranceExcesses, "spelling": notationDifferences,
       "findings": findings.map { finding -> JSONObject in
         [
-          "kind": finding.kindName, "start": roundedForPage(finding.secondsRange.lowerBound),
-          "end": roundedForPage(finding.secondsRange.upperBound),
+          "kind": finding.kindName, "start": roundedForPage(finding.timeRangeSeconds.lowerBound),
+          "end": roundedForPage(finding.timeRangeSeconds.upperBound),
           "throughout": finding.isOverall,
           "significance": (finding.significance * 100).rounded() / 100,
           "title": finding.text.titleText, "detail": finding.text.detailText,
@@ -280,7 +281,7 @@ struct ReportPage {
   let profile: TransducerProfile
 
   func makeHTML() -> [UInt8] {
-    let page = Page(
+    let page = ReviewPage(
       templateBytes: PageResource.reportPage, script: PageResource.reportScript,
       style: PageResource.reportStyle, generator: report.generator,
       title: "\(takes[0].name) and \(takes[1].name) · Temblor", takes: takes)
@@ -384,7 +385,7 @@ struct ReportPage {
   /// The JSON data for the script of the page.
   private var embeddedJSON: [UInt8] {
     EmbeddedJSON.objectBytes([
-      "origin": ["program": report.generator, "renderingModel": RenderPlan.modelVersion]
+      "origin": ["program": report.generator, "renderingModel": RenderPlan.renderingModelVersion]
         as JSONObject,
       "profile": profile.jsonFields, "studio": report.studioAddress,
       "levelMatch": report.levelMatch.rawValue,

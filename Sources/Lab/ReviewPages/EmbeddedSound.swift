@@ -13,7 +13,7 @@ struct EmbeddedSound: Sendable {
   /// longer pages slowly.
   static let maximumTotalByteCount = 100_000_000
   /// The sample rates of sounds in pages, in hertz. Every browser plays them.
-  static let supportedRatesHertz: [Double] = [8_000, 16_000, 24_000, 32_000, 48_000]
+  static let supportedSampleRatesHertz: [Double] = [8_000, 16_000, 24_000, 32_000, 48_000]
 
   let fileBytes: [UInt8]
   /// The sample rate of the played sound, in hertz.
@@ -23,16 +23,17 @@ struct EmbeddedSound: Sendable {
   let decimationFactor: Int
 
   /// The maximum duration of a sound that is not decimated, in seconds.
-  private static let longSoundThresholdSeconds = 60.0
+  private static let maximumUndecimatedSeconds = 60.0
   /// The maximum fraction of its power that a long sound may lose when it is decimated.
   private static let maximumLostPowerFraction = 0.01
   /// The number of quantization steps from silence to full scale in the samples of a long sound.
-  private static let longSoundStepCount = Float(2_048)
+  private static let longSoundQuantizationStepCount = Float(2_048)
 
   /// Returns the quantized samples of a long sound at a lower rate, with the decimation factor.
   /// Returns nil if the sound is short or would lose too much power.
   private static func decimatedSamples(of signal: Signal) -> (samples: [Float], factor: Int)? {
-    guard signal.durationSeconds > longSoundThresholdSeconds, signal.rate == supportedRatesHertz[0],
+    guard signal.durationSeconds > maximumUndecimatedSeconds,
+      signal.rate == supportedSampleRatesHertz[0],
       signal.channels.count == 1
     else {
       return nil
@@ -51,7 +52,7 @@ struct EmbeddedSound: Sendable {
       // zeros.
       let step: Double = 4_096 / 8_388_607
       let samples = bandSignal.samples.map { (sample: Float) -> Float in
-        let stepCount: Float = (sample * longSoundStepCount).rounded()
+        let stepCount: Float = (sample * longSoundQuantizationStepCount).rounded()
         return Float(Double(stepCount) * step)
       }
       return (samples, factor)
@@ -140,7 +141,7 @@ public struct PageSounds: Sendable {
   /// The maximum fraction of its power that a sound may lose at a lower sample rate: −40 dB.
   private static let maximumLostPowerFraction = 1e-4
   /// The upper edge of the resampling filter's passband, as a fraction of the sample rate.
-  private static let passbandEdgeFraction = 0.45
+  private static let passbandEdgeToSampleRateRatio = 0.45
 
   /// Creates the sounds of a take from a signal for the actuator and one for small speakers.
   public init(actuatorSignal: Signal, speakerSignal: Signal? = nil) {
@@ -154,17 +155,17 @@ public struct PageSounds: Sendable {
   /// The rate of patterns without sound files is 8 kHz.
   ///
   /// - Complexity: Linear in the length of the signal.
-  public static func minimumRateHertz(for signal: Signal) -> Double {
+  public static func minimumSampleRateHertz(for signal: Signal) -> Double {
     let spectrum = Spectrum(of: signal, window: 0.1)
     let totalPower = spectrum.totalPower
     let nyquistHertz = signal.rate / 2
-    for rate in EmbeddedSound.supportedRatesHertz where rate < signal.rate {
-      let passbandEdge = passbandEdgeFraction * rate
+    for rate in EmbeddedSound.supportedSampleRatesHertz where rate < signal.rate {
+      let passbandEdge = passbandEdgeToSampleRateRatio * rate
       let lostPower = spectrum.power(in: passbandEdge...max(passbandEdge, nyquistHertz))
       if lostPower <= totalPower * maximumLostPowerFraction {
         return rate
       }
     }
-    return EmbeddedSound.supportedRatesHertz.last { $0 <= signal.rate } ?? signal.rate
+    return EmbeddedSound.supportedSampleRatesHertz.last { $0 <= signal.rate } ?? signal.rate
   }
 }

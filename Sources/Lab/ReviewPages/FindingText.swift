@@ -42,7 +42,8 @@ struct FindingText: Equatable {
       return
     }
     titleText =
-      difference.isPresence ? "\(predicate) \(subject)" : "\(subject.capitalizedFirst) \(predicate)"
+      difference.isMissingOrAdded
+      ? "\(predicate) \(subject)" : "\(subject.capitalizedFirst) \(predicate)"
   }
 
   /// Returns the events that differ as text, such as `second transient`; nil for a difference that
@@ -80,8 +81,8 @@ struct FindingText: Equatable {
     of difference: Difference, in comparison: Comparison
   ) -> (indices: [Int], composition: HapticComposition?) {
     difference.kind == .added
-      ? (difference.candidateEvents, comparison.candidate.composition)
-      : (difference.referenceEvents, comparison.reference.composition)
+      ? (difference.candidateEventIndices, comparison.candidate.composition)
+      : (difference.referenceEventIndices, comparison.reference.composition)
   }
 
   /// Returns the change of the events as text, such as `50 ms later`, or nil if only a sentence
@@ -94,12 +95,16 @@ struct FindingText: Equatable {
       return "Extra"
     case .level where difference.unit == .decibels && abs(difference.amount) < 60, .time,
       .frequency, .duration:
-      let range = difference.spread.flatMap { rangeText(of: $0, unit: difference.unit) }
-      if range != nil, let spread = difference.spread, spread.lowerBound * spread.upperBound < 0 {
+      let range = difference.amountRange.flatMap { amountRangeText(of: $0, unit: difference.unit) }
+      if range != nil, let spread = difference.amountRange,
+        spread.lowerBound * spread.upperBound < 0
+      {
         return nil
       }
       let amount = range ?? SentenceFormatting.magnitude(difference.amount, unit: difference.unit)
-      return difference.kind.comparative(isMore: difference.amount > 0).map { "\(amount) \($0)" }
+      return difference.kind.comparativeWord(isMore: difference.amount > 0).map {
+        "\(amount) \($0)"
+      }
     default:
       return nil
     }
@@ -107,7 +112,9 @@ struct FindingText: Equatable {
 
   /// Returns a range of magnitudes as text, such as `22–40 dB`, or nil if both ends would be
   /// displayed as the same number.
-  private static func rangeText(of spread: ClosedRange<Double>, unit: Difference.Unit) -> String? {
+  private static func amountRangeText(of spread: ClosedRange<Double>, unit: Difference.Unit)
+    -> String?
+  {
     let unitScale = unit == .seconds ? 1_000.0 : 1
     let magnitudes = [spread.lowerBound, spread.upperBound].map { abs($0) * unitScale }.sorted()
     let magnitudeTexts = magnitudes.map {
@@ -165,7 +172,7 @@ struct FindingText: Equatable {
   /// Returns the values of an added or missing event, or otherwise the values in the reference and
   /// in the candidate.
   private static func valuesText(of difference: Difference, in comparison: Comparison) -> String {
-    if difference.isPresence {
+    if difference.isMissingOrAdded {
       let (indices, composition) = differingEvents(of: difference, in: comparison)
       guard indices.count == 1, let composition else {
         return difference.unit == .fullScale
@@ -173,7 +180,9 @@ struct FindingText: Equatable {
       }
       return valuesText(ofEvent: indices[0], in: composition)
     }
-    guard let referenceValue = difference.before, let candidateValue = difference.after else {
+    guard let referenceValue = difference.referenceValue,
+      let candidateValue = difference.candidateValue
+    else {
       return ""
     }
     let referenceText = numberText(referenceValue, decimalPlaces: 3)
@@ -230,11 +239,13 @@ struct FindingText: Equatable {
 
   /// Returns the signed amount of a difference as text, such as `+50 ms`.
   private static func amountText(of difference: Difference) -> String {
-    if let spread = difference.spread, rangeText(of: spread, unit: difference.unit) != nil {
-      return SentenceFormatting.spread(
+    if let spread = difference.amountRange,
+      amountRangeText(of: spread, unit: difference.unit) != nil
+    {
+      return SentenceFormatting.amountRange(
         from: spread.lowerBound, to: spread.upperBound, unit: difference.unit)
     }
-    if difference.isPresence {
+    if difference.isMissingOrAdded {
       return difference.kind == .added ? "added" : "missing"
     }
     let magnitudeText = SentenceFormatting.magnitude(difference.amount, unit: difference.unit)
@@ -255,10 +266,10 @@ struct FindingText: Equatable {
     }
     let unitText = usesMinutes ? "min" : "s"
     if difference.isOverall { return "throughout" }
-    let startSeconds = difference.range.lowerBound
-    let endSeconds = difference.range.upperBound
-    if difference.kind == .time, let referenceSeconds = difference.before,
-      let candidateSeconds = difference.after
+    let startSeconds = difference.timeRange.lowerBound
+    let endSeconds = difference.timeRange.upperBound
+    if difference.kind == .time, let referenceSeconds = difference.referenceValue,
+      let candidateSeconds = difference.candidateValue
     {
       return "\(clockText(referenceSeconds)) → \(clockText(candidateSeconds)) \(unitText)"
     }
@@ -273,13 +284,13 @@ struct FindingText: Equatable {
 
 extension Difference {
   /// A Boolean value that indicates whether the difference concerns events that only one take has.
-  fileprivate var isPresence: Bool { kind == .missing || kind == .added }
+  fileprivate var isMissingOrAdded: Bool { kind == .missing || kind == .added }
 }
 
 /// The summary of a comparison in one sentence.
 enum ComparisonSummary {
   /// The minimum difference between the takes' durations that the summary mentions, in seconds.
-  private static let minimumEndDifferenceSeconds = 0.02
+  private static let minimumDurationDifferenceSeconds = 0.02
 
   /// Returns a sentence such as `B is stronger and duller, lacks an event and ends 0.2 s later.`
   static func summaryText(of comparison: Comparison) -> String {
@@ -302,12 +313,12 @@ enum ComparisonSummary {
     let timeDifferences = noticeableDifferences.filter { $0.kind == .time }
     let durationsSeconds = comparison.measurements.map { $0["duration"] ?? 0 }
     let endDifferenceSeconds = durationsSeconds[1] - durationsSeconds[0]
-    if abs(endDifferenceSeconds) >= minimumEndDifferenceSeconds {
+    if abs(endDifferenceSeconds) >= minimumDurationDifferenceSeconds {
       let magnitude = SentenceFormatting.magnitude(endDifferenceSeconds, unit: .seconds)
       summaryPredicates.append(
         "ends \(magnitude) \(endDifferenceSeconds > 0 ? "later" : "earlier")")
     } else if !timeDifferences.isEmpty {
-      let count = timeDifferences.reduce(0) { $0 + max(1, $1.referenceEvents.count) }
+      let count = timeDifferences.reduce(0) { $0 + max(1, $1.referenceEventIndices.count) }
       summaryPredicates.append("has \(count == 1 ? "one moved event" : "\(count) moved events")")
     }
     let predicateText =
@@ -334,10 +345,10 @@ enum ComparisonSummary {
   /// `has 2 extra events`.
   private static func presencePredicates(of differences: [Difference]) -> [String] {
     let missingCount = differences.filter { $0.kind == .missing }.reduce(0) { count, difference in
-      count + max(1, difference.referenceEvents.count)
+      count + max(1, difference.referenceEventIndices.count)
     }
     let addedCount = differences.filter { $0.kind == .added }.reduce(0) { count, difference in
-      count + max(1, difference.candidateEvents.count)
+      count + max(1, difference.candidateEventIndices.count)
     }
     var presencePhrases: [String] = []
     if missingCount > 0 {
@@ -357,8 +368,8 @@ enum ComparisonSummary {
     of differences: [Difference], more: String, less: String
   ) -> String? {
     guard !differences.isEmpty else { return nil }
-    let isMore = differences.contains { ($0.spread?.upperBound ?? $0.amount) > 0 }
-    let isLess = differences.contains { ($0.spread?.lowerBound ?? $0.amount) < 0 }
+    let isMore = differences.contains { ($0.amountRange?.upperBound ?? $0.amount) > 0 }
+    let isLess = differences.contains { ($0.amountRange?.lowerBound ?? $0.amount) < 0 }
     if isMore && isLess { return "partly \(more), partly \(less)" }
     return isMore ? more : less
   }

@@ -183,7 +183,7 @@ public struct FolderReport: Sendable {
     let columnTitles = ["File", "Result"] + Aspect.allCases.map(\.rawValue.capitalizedFirst)
     let headCells = columnTitles.map { "<th scope=\"col\">\($0)</th>" }.joined()
     let toleranceText = tolerance.map { "tolerance \(ReportPage.toleranceText($0)) · " } ?? ""
-    let page = Page(
+    let page = ReviewPage(
       templateBytes: PageResource.folderPage, script: [], style: PageResource.folderStyle,
       generator: generator, title: "\(referenceFolder) and \(candidateFolder)")
     return page.makeHTML(

@@ -59,11 +59,11 @@ struct OverlayPicture {
     profile: TransducerProfile
   ) -> [OverlayPicture] {
     let laneSources = [reference.laneSource, candidate.laneSource]
-    let laneDivision = LaneDivision(laneSources)
-    return laneDivision.names.enumerated().map { lane, name in
+    let figureLanes = FigureLanes(laneSources)
+    return figureLanes.laneNames.enumerated().map { lane, name in
       OverlayPicture(
-        reference.lanePart(showing: laneDivision.content(of: laneSources[0], inLane: lane)),
-        candidate.lanePart(showing: laneDivision.content(of: laneSources[1], inLane: lane)),
+        reference.lanePart(showing: figureLanes.shownContent(of: laneSources[0], inLane: lane)),
+        candidate.lanePart(showing: figureLanes.shownContent(of: laneSources[1], inLane: lane)),
         candidateDelay: candidateDelay, profile: profile, laneName: name)
     }
   }

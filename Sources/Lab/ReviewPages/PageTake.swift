@@ -10,8 +10,8 @@ struct PageTake {
   /// The polylines of a layer's controls. A polyline has alternating times in seconds and values.
   /// It is nil for a control that the layer does not set.
   private struct ControlLines {
-    let intensity: [Double]?
-    let sharpness: [Double]?
+    let intensityPolyline: [Double]?
+    let sharpnessPolyline: [Double]?
   }
 
   /// The letter of the take, such as A, B, or C.
@@ -25,7 +25,7 @@ struct PageTake {
   /// The events by ascending onset, or nil if the pattern has sampled signals.
   private(set) var events: [PageEvent]?
   /// The number of control curves and parameter changes.
-  let controlCount: Int
+  let controlItemCount: Int
   /// The control polylines of each layer of the pattern.
   private let layerControls: [ControlLines]
   private var signalTrack: SignalTrack?
@@ -45,7 +45,7 @@ struct PageTake {
   var soundGains: [Double] = []
 
   /// The size from which the text of a file is compacted, in bytes.
-  private static let compactingThresholdByteCount = 100_000
+  private static let minimumCompactedTextByteCount = 100_000
 
   /// Creates a take for a page.
   ///
@@ -61,10 +61,10 @@ struct PageTake {
   ) throws(ReviewPageError) {
     letter = Take.letter(at: index)
     name = take.name
-    patternDurationSeconds = take.duration
-    notes = take.feeling
+    patternDurationSeconds = take.durationSeconds
+    notes = take.feelingDescription
     sourceText = take.sourceText.map { text in
-      text.utf8.count > Self.compactingThresholdByteCount ? JSONLayout.compactText(text) : text
+      text.utf8.count > Self.minimumCompactedTextByteCount ? JSONLayout.compactText(text) : text
     }
     sourceSHA256 = take.sourceText.map { SHA256.hash(of: Array($0.utf8)) }
     self.measurements = measurements ?? TakeMeasurements(take)
@@ -85,7 +85,7 @@ struct PageTake {
     soundDurationSeconds = take.signal.durationSeconds
     guard take.containsOnlyEvents, let composition = take.composition else {
       events = nil
-      controlCount = 0
+      controlItemCount = 0
       layerControls = []
       return
     }
@@ -103,9 +103,10 @@ struct PageTake {
     }
     events = eventPlot.events.map { event in
       PageEvent(
-        event, of: composition, layerLocationIndex: locationIndices[event.eventReference.layer])
+        event, of: composition, layerLocationIndex: locationIndices[event.eventReference.layerIndex]
+      )
     }
-    controlCount = composition.layers.reduce(0) {
+    controlItemCount = composition.layers.reduce(0) {
       $0 + $1.pattern.curves.count + $1.pattern.parameters.count
     }
     layerControls = composition.layers.map { layer in
@@ -113,7 +114,8 @@ struct PageTake {
         Self.controlPolyline(id, of: layer.pattern, until: eventPlot.durationSeconds)
       }
       return ControlLines(
-        intensity: line(.hapticIntensityControl), sharpness: line(.hapticSharpnessControl))
+        intensityPolyline: line(.hapticIntensityControl),
+        sharpnessPolyline: line(.hapticSharpnessControl))
     }
   }
 
@@ -172,7 +174,9 @@ struct PageTake {
     let includedMeasurements = measurements.measurements.filter {
       measurementKeys?.contains($0.key) ?? true
     }
-    let hasControls = layerControls.contains { $0.intensity != nil || $0.sharpness != nil }
+    let hasControls = layerControls.contains {
+      $0.intensityPolyline != nil || $0.sharpnessPolyline != nil
+    }
     return [
       "letter": letter, "name": name, "notes": notes,
       "places": laneSource.names.isEmpty ? nil : laneSource.names,
@@ -184,10 +188,10 @@ struct PageTake {
         ["path": $0.path, "modified": $0.modificationTime, "sha256": $0.sha256Hash] as JSONObject
       },
       "gains": soundGains.isEmpty ? nil : soundGains, "events": events?.map(\.jsonFields),
-      "controlCount": events == nil ? nil : controlCount,
+      "controlCount": events == nil ? nil : controlItemCount,
       "controls": hasControls
         ? layerControls.map {
-          ["intensity": $0.intensity, "sharpness": $0.sharpness] as JSONObject
+          ["intensity": $0.intensityPolyline, "sharpness": $0.sharpnessPolyline] as JSONObject
         }
         : nil,
       "track": signalTrack.map(Self.jsonFields(of:)),
@@ -208,13 +212,13 @@ struct PageTake {
   }
 
   /// Returns the take limited to the part that a lane shows.
-  func lanePart(showing content: LaneDivision.Content) -> PageTake {
+  func lanePart(showing content: FigureLanes.LaneContent) -> PageTake {
     var partTake = self
     switch content {
     case .whole:
       break
     case .part(let position):
-      partTake.events?.removeAll { $0.locationIndex != nil && $0.locationIndex != position }
+      partTake.events?.removeAll { $0.bodyLocationIndex != nil && $0.bodyLocationIndex != position }
       if channelTracks.indices.contains(position) {
         partTake.signalTrack = channelTracks[position]
       }
@@ -227,14 +231,18 @@ struct PageTake {
   /// Returns the intensity of the strongest continuous event at a time, or the normalized level of
   /// a recording, 0…1.
   func intensity(atSeconds time: Double) -> Double {
-    if let signalTrack { return signalTrack.normalizedLevel(at: signalTrack.index(at: time)) }
+    if let signalTrack {
+      return signalTrack.normalizedLevel(atInterval: signalTrack.intervalIndex(at: time))
+    }
     return strongestPoint(atSeconds: time)?.intensity ?? 0
   }
 
   /// Returns the sharpness of the strongest continuous event at a time, or the normalized frequency
   /// of a recording, 0…1; nil in silence.
   func sharpness(atSeconds time: Double) -> Double? {
-    if let signalTrack { return signalTrack.normalizedFrequency(at: signalTrack.index(at: time)) }
+    if let signalTrack {
+      return signalTrack.normalizedFrequency(atInterval: signalTrack.intervalIndex(at: time))
+    }
     return strongestPoint(atSeconds: time).flatMap { $0.intensity > 0.003 ? $0.sharpness : nil }
   }
 
@@ -273,7 +281,7 @@ struct PageEvent: Equatable {
   /// The index of the layer that contains the event.
   let layerIndex: Int
   /// The index of the haptic event's body location in the take's names, or nil for all locations.
-  let locationIndex: Int?
+  let bodyLocationIndex: Int?
   /// The intensity and sharpness of the event after controls and envelope, as points by ascending
   /// time.
   let playedPoints: [EventPlot.Point]
@@ -291,13 +299,14 @@ struct PageEvent: Equatable {
   init(_ event: EventPlot.Event, of composition: HapticComposition, layerLocationIndex: Int?) {
     kind = event.kind
     onsetSeconds = event.onsetSeconds
-    layerIndex = event.eventReference.layer
+    layerIndex = event.eventReference.layerIndex
     soundingDurationSeconds = kind.isTransient ? 0 : event.endSeconds - event.onsetSeconds
-    let writtenEvent = composition.layers[layerIndex].pattern.events[event.eventReference.event]
+    let writtenEvent = composition.layers[layerIndex].pattern.events[
+      event.eventReference.eventIndex]
     writtenDurationSeconds = kind.isTransient ? 0 : writtenEvent.duration ?? soundingDurationSeconds
     writtenIntensity = event.intensityInFile
     writtenSharpness = event.sharpnessInFile
-    locationIndex = kind.isHaptic ? layerLocationIndex : nil
+    bodyLocationIndex = kind.isHaptic ? layerLocationIndex : nil
     playedPoints = PointReduction.reducedPoints(event.points, maximumCount: Self.maximumPointCount)
   }
 
@@ -326,7 +335,7 @@ struct PageEvent: Equatable {
       "length": soundingDurationSeconds > 0 ? roundedForPage(soundingDurationSeconds) : nil,
       "duration": soundingDurationSeconds > 0 ? roundedForPage(writtenDurationSeconds) : nil,
       "intensity": roundedForPage(writtenIntensity), "sharpness": roundedForPage(writtenSharpness),
-      "layer": layerIndex > 0 ? layerIndex : nil, "place": locationIndex,
+      "layer": layerIndex > 0 ? layerIndex : nil, "place": bodyLocationIndex,
       // Alternating times, intensities and sharpnesses.
       "points": playedPoints.flatMap {
         [$0.timeSeconds, $0.intensity, $0.sharpness].map(roundedForPage)

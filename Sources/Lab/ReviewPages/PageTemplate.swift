@@ -79,9 +79,9 @@ enum PageResource {
     from: contents(ofFiles: "studio-core.js studio-worklet.js"))
   static let studioWorker = scriptBlock(from: contents(ofFiles: "studio-core.js studio-worker.js"))
   /// The WebAssembly module of the renderer, compressed with LZMA and encoded as text.
-  static let studioModule = DenseText.encoded(contents(ofFiles: "studio.module"))
+  static let studioModule = Base91.encoded(contents(ofFiles: "studio.module"))
   /// The list of shipped patterns, compressed with LZMA and encoded as text.
-  static let studioPatterns = DenseText.encoded(contents(ofFiles: "studio.patterns"))
+  static let studioPatterns = Base91.encoded(contents(ofFiles: "studio.patterns"))
   /// The names of the scripts that reports and galleries share, for text, sound, patterns, drawing,
   /// the player, and keys.
   private static let sharedScriptFiles =
@@ -130,7 +130,7 @@ enum PageResource {
 ///
 /// The characters are ASCII from `!` without `<`, which could end the element. Two of 91 characters
 /// have 8,281 values, and 13 bits have 8,192. `lzma.js` decodes the text.
-enum DenseText {
+enum Base91 {
   private static let characterCount: UInt32 = 91
   private static let bitsPerPair = 13
   private static let firstCharacterCode = UInt8(ascii: "!")
@@ -167,7 +167,7 @@ enum DenseText {
 }
 
 /// An HTML page: a template with the contents that all kinds of pages have in common.
-struct Page {
+struct ReviewPage {
   let templateBytes: [UInt8]
   let script: [UInt8]
   let style: [UInt8]
@@ -175,7 +175,7 @@ struct Page {
   let title: String
   var takes: [PageTake] = []
   /// The sounds in the page that do not belong to takes.
-  var sounds: [EmbeddedSound] = []
+  var soundsWithoutTakes: [EmbeddedSound] = []
   /// Additional script sources and directives for the content security policy.
   var additionalPolicyText = ""
 
@@ -197,7 +197,7 @@ struct Page {
     placeholderContents["style"] = style
     placeholderContents["script"] = script
     placeholderContents["data"] = data
-    let soundGroups = takes.map(\.embeddedSounds) + sounds.map { [$0] }
+    let soundGroups = takes.map(\.embeddedSounds) + soundsWithoutTakes.map { [$0] }
     placeholderContents["sounds"] = soundGroups.enumerated().flatMap { groupIndex, group in
       group.enumerated().flatMap { soundIndex, sound in
         sound.elementMarkup(id: "sound-\(groupIndex)-\(soundIndex)")

@@ -41,7 +41,7 @@ public struct PatternGallery: Sendable {
       !takes[index].containsOnlyEvents
     }
     let patternCountText = "\(takes.count) pattern\(takes.count == 1 ? "" : "s")"
-    let galleryPage = Page(
+    let galleryPage = ReviewPage(
       templateBytes: PageResource.galleryPage, script: PageResource.galleryScript,
       style: PageResource.galleryStyle, generator: generator, title: title, takes: pageTakes)
     let footerText = """

@@ -26,7 +26,7 @@ public struct StudioPage: Sendable {
   }
 
   /// The maximum number of open patterns in a page: A and B.
-  public static let maximumSlotCount = 2
+  public static let maximumOpenDocumentCount = 2
 
   /// The program that generates the page, with its version.
   public var generator: String
@@ -53,12 +53,12 @@ public struct StudioPage: Sendable {
   /// Returns the bytes of the HTML page, which are reproducible.
   ///
   /// - Parameter slots: No patterns, A, or A and B.
-  /// - Throws: `tooMany` for more than `maximumSlotCount` patterns.
+  /// - Throws: `tooMany` for more than `maximumOpenDocumentCount` patterns.
   public func html(_ slots: [OpenDocument]) throws(ReviewPageError) -> [UInt8] {
-    guard slots.count <= Self.maximumSlotCount else {
+    guard slots.count <= Self.maximumOpenDocumentCount else {
       throw ReviewPageError(
         .tooMany,
-        "the studio supports at most \(Self.maximumSlotCount) patterns, not \(slots.count)")
+        "the studio supports at most \(Self.maximumOpenDocumentCount) patterns, not \(slots.count)")
     }
     let slotNames = slots.map(\.fileName).joined(separator: " and ")
     let pageData = EmbeddedJSON.objectBytes([
@@ -69,7 +69,7 @@ public struct StudioPage: Sendable {
       "slots": slots.map(\.jsonFields),
     ])
     let connectSource = slots.contains { $0.saveAddress != nil } ? "'self'" : "'none'"
-    let studioPage = Page(
+    let studioPage = ReviewPage(
       templateBytes: PageResource.studioPage, script: PageResource.studioScript,
       style: PageResource.studioStyle, generator: generator,
       title: slots.isEmpty ? "Studio" : slotNames,

@@ -30,7 +30,7 @@ package struct StudyPage {
   /// The name of the study, which is the title of the page and a part of the name of the results.
   package var name: String
   /// The beginning of the SHA-256 hash of the stimulus table, as the results file states it.
-  package var tableHash: String
+  package var stimulusTableHash: String
   package var procedure: StudyProcedure
   /// The question to the participant.
   package var question: String
@@ -52,14 +52,14 @@ package struct StudyPage {
 
   /// Creates a page. The parameters are those of the properties.
   package init(
-    generator: String, name: String, tableHash: String, procedure: StudyProcedure,
+    generator: String, name: String, stimulusTableHash: String, procedure: StudyProcedure,
     question: String, stimuli: [Stimulus], pairs: [StudyPair], repeatCount: Int, seed: UInt64?,
     stimulusGapSeconds gapSeconds: Double, trialsBetweenBreaks breakInterval: Int?,
     conditions: [String: String], sampleRate: Double
   ) {
     self.generator = generator
     self.name = name
-    self.tableHash = tableHash
+    self.stimulusTableHash = stimulusTableHash
     self.procedure = procedure
     self.question = question
     self.stimuli = stimuli
@@ -81,10 +81,10 @@ package struct StudyPage {
     }
     try EmbeddedSound.checkTotalSize(
       of: stimulusSounds, takeCount: stimulusSounds.count, noun: "stimuli")
-    var studyPage = Page(
+    var studyPage = ReviewPage(
       templateBytes: PageResource.studyPage, script: PageResource.studyScript,
       style: PageResource.studyStyle, generator: generator, title: name)
-    studyPage.sounds = stimulusSounds
+    studyPage.soundsWithoutTakes = stimulusSounds
     let stimulusNoun = stimuli.count == 1 ? "stimulus" : "stimuli"
     let footerText = """
       \(stimuli.count) \(stimulusNoun) · created by \(generator) · self-contained, works offline
@@ -99,7 +99,7 @@ package struct StudyPage {
   /// The data of the study as JSON for the script of the page.
   private var jsonFields: JSONObject {
     [
-      "name": name, "columns": StudyResults.columns, "answerText": procedure.answerText,
+      "name": name, "columns": StudyResults.columnNames, "answerText": procedure.validAnswersText,
       "hasTwoAnswers": procedure.hasTwoAnswers, "seed": seed.map { Int($0) },
       "gap": stimulusGapSeconds, "breakInterval": trialsBetweenBreaks, "rate": sampleRate,
       "conditions": conditionFields, "study": trialSettingFields,
@@ -118,7 +118,7 @@ package struct StudyPage {
   /// stimuli.
   private var trialSettingFields: JSONObject {
     Self.trialFields(
-      procedure: procedure, pairs: pairs, repeatCount: repeatCount) + ["table": tableHash]
+      procedure: procedure, pairs: pairs, repeatCount: repeatCount) + ["table": stimulusTableHash]
   }
 
   /// Returns the settings from which the script generates the trials.
@@ -128,7 +128,7 @@ package struct StudyPage {
     [
       "procedure": procedure.rawValue, "pairs": pairs.map(\.jsonFields), "repeats": repeatCount,
       "staircase": [
-        "reversals": Staircase.reversalCount,
+        "reversals": Staircase.plannedReversalCount,
         "maximumTrials": TrialSequence.maximumStaircaseTrialCount,
       ] as JSONObject,
     ]
@@ -140,5 +140,7 @@ extension StudyPage.Stimulus {
 }
 
 extension StudyPair {
-  fileprivate var jsonFields: JSONObject { ["tested": testedIndex, "reference": referenceIndex] }
+  fileprivate var jsonFields: JSONObject {
+    ["tested": testedStimulusIndex, "reference": referenceStimulusIndex]
+  }
 }

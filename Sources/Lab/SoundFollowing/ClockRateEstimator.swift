@@ -22,7 +22,7 @@ public struct ClockRateEstimator: Sendable {
   private static let minimumLeapSeconds = 0.1
 
   /// The least delayed frame count in a window.
-  private struct Reading {
+  private struct FrameCountReading {
     /// The time of the count, in seconds.
     var seconds: Double
     /// The difference between the count and the count at the nominal rate, in frames.
@@ -32,8 +32,8 @@ public struct ClockRateEstimator: Sendable {
   private let nominalRate: Double
   private var firstFrameCount: (time: Double, count: Int64)?
   private var windowEndSeconds = 0.0
-  private var currentWindowReading: Reading?
-  private var windowReadings: [Reading] = []
+  private var leastDelayedReadingInWindow: FrameCountReading?
+  private var leastDelayedReadings: [FrameCountReading] = []
 
   /// Creates an estimator.
   ///
@@ -52,15 +52,15 @@ public struct ClockRateEstimator: Sendable {
       return
     }
     let elapsedSeconds = seconds - firstFrameCount.time
-    let reading = Reading(
+    let reading = FrameCountReading(
       seconds: elapsedSeconds,
       excessFrameCount: Double(frameCount - firstFrameCount.count) - nominalRate * elapsedSeconds)
     if seconds >= windowEndSeconds {
       closeWindow()
       windowEndSeconds = seconds + Self.windowSeconds
     }
-    if reading.excessFrameCount > currentWindowReading?.excessFrameCount ?? -.infinity {
-      currentWindowReading = reading
+    if reading.excessFrameCount > leastDelayedReadingInWindow?.excessFrameCount ?? -.infinity {
+      leastDelayedReadingInWindow = reading
     }
   }
 
@@ -68,30 +68,30 @@ public struct ClockRateEstimator: Sendable {
   /// one.
   public mutating func restart() {
     firstFrameCount = nil
-    currentWindowReading = nil
-    windowReadings = []
+    leastDelayedReadingInWindow = nil
+    leastDelayedReadings = []
   }
 
   private mutating func closeWindow() {
-    guard let reading = currentWindowReading else { return }
-    currentWindowReading = nil
-    if let previousReading = windowReadings.last,
+    guard let reading = leastDelayedReadingInWindow else { return }
+    leastDelayedReadingInWindow = nil
+    if let previousReading = leastDelayedReadings.last,
       abs(reading.excessFrameCount - previousReading.excessFrameCount) > Self.minimumLeapSeconds
         * nominalRate
     {
-      windowReadings = []
+      leastDelayedReadings = []
     }
-    windowReadings.append(reading)
-    windowReadings.removeFirst(max(0, windowReadings.count - Self.maximumWindowCount))
-    if windowReadings.count >= Self.minimumWindowCount {
+    leastDelayedReadings.append(reading)
+    leastDelayedReadings.removeFirst(max(0, leastDelayedReadings.count - Self.maximumWindowCount))
+    if leastDelayedReadings.count >= Self.minimumWindowCount {
       rateDeviationFraction = medianSlope / nominalRate
     }
   }
 
   private var medianSlope: Double {
     var pairSlopes: [Double] = []
-    for (index, first) in windowReadings.enumerated() {
-      for second in windowReadings[(index + 1)...] where second.seconds > first.seconds {
+    for (index, first) in leastDelayedReadings.enumerated() {
+      for second in leastDelayedReadings[(index + 1)...] where second.seconds > first.seconds {
         pairSlopes.append(
           (second.excessFrameCount - first.excessFrameCount) / (second.seconds - first.seconds))
       }

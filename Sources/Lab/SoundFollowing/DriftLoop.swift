@@ -17,11 +17,11 @@ public struct DriftLoop: Sendable {
   public private(set) var resamplingRatio = 1.0
 
   /// The bandwidth of the control loop, in hertz.
-  private static let bandwidthHertz = 0.02
+  private static let loopBandwidthHertz = 0.02
   /// The maximum deviation between the rates of the two clocks, as a fraction.
   private static let maximumClockDeviationFraction = 1e-3
   /// The maximum correction of the resampling ratio, as a fraction.
-  private static let maximumCorrectionFraction = 3e-4
+  private static let maximumRatioCorrectionFraction = 3e-4
   /// The maximum change of the resampling ratio per second. Faster changes would be audible.
   private static let maximumRatioChangePerSecond = 1e-4
   /// The time constant of each of the two smoothing stages for the number of buffered frames, in
@@ -64,13 +64,13 @@ public struct DriftLoop: Sendable {
       (smoothedWaitingFrames.afterFirstStage - smoothedWaitingFrames.afterSecondStage)
       * smoothingCoefficient
     smoothedFrames = smoothedWaitingFrames
-    let loopRadiansPerSecond = 2 * .pi * Self.bandwidthHertz
+    let loopRadiansPerSecond = 2 * .pi * Self.loopBandwidthHertz
     let correctionFraction =
       2 * loopRadiansPerSecond / sourceSampleRate
       * (smoothedWaitingFrames.afterSecondStage - target)
     let targetRatio =
       1 + Self.clamped(estimate ?? 0, to: Self.maximumClockDeviationFraction)
-      + Self.clamped(correctionFraction, to: Self.maximumCorrectionFraction)
+      + Self.clamped(correctionFraction, to: Self.maximumRatioCorrectionFraction)
     resamplingRatio += Self.clamped(
       targetRatio - resamplingRatio, to: Self.maximumRatioChangePerSecond * elapsedSeconds)
   }

@@ -36,20 +36,20 @@ public struct SoundFollower {
   private static let additionalBurstGainInFullStyle = 0.6
 
   private let sampleRate: Double
-  private let framesPerStep: Int
-  private var frameIndexInStep = 0
+  private let framesPerControlStep: Int
+  private var frameIndexInControlStep = 0
   private var inputEnergy = 0.0
   private var outputEnergy = 0.0
   private var inputHighPass: BiquadCascade
   private var inputLowPass: BiquadCascade
   private var speechGate: SpeechGate
-  private var automaticLevel: AutomaticLevel
+  private var automaticLevelControl: AutomaticLevelControl
   private var automaticLevelGain = 1.0
   private var rumbleBandMeter: BandLevelMeter
   private var rumbleFollower: EnvelopeFollower
   private var transientDetector: TransientDetector
   private var burstGenerator: BurstGenerator
-  private var androidChain: AndroidChain
+  private var androidHapticGenerator: AndroidHapticGenerator
   /// The phase of the rumble tone, in periods.
   private var tonePhasePeriods = 0.0
   private var outputGain = InterpolatedValue()
@@ -80,20 +80,20 @@ public struct SoundFollower {
   public init(_ options: FollowingOptions, sampleRate rate: Double) {
     self.options = options
     self.sampleRate = rate
-    framesPerStep = max(1, Int((rate / Self.approximateControlStepRate).rounded()))
-    let controlStepsPerSecond = rate / Double(framesPerStep)
+    framesPerControlStep = max(1, Int((rate / Self.approximateControlStepRate).rounded()))
+    let controlStepsPerSecond = rate / Double(framesPerControlStep)
     inputHighPass = BiquadCascade(.highPass, order: 2, hertz: 20, rate: rate)
     inputLowPass = BiquadCascade(
       .lowPass, order: 2, hertz: options.bandHertz.upperBound, rate: rate)
-    speechGate = SpeechGate(rate: rate, framesPerStep: framesPerStep)
-    automaticLevel = AutomaticLevel(controlStepRate: controlStepsPerSecond)
+    speechGate = SpeechGate(rate: rate, framesPerStep: framesPerControlStep)
+    automaticLevelControl = AutomaticLevelControl(controlStepRate: controlStepsPerSecond)
     rumbleBandMeter = BandLevelMeter(
       BiquadCascade(.highPass, order: 1, hertz: 30, rate: rate),
       BiquadCascade(.lowPass, order: 1, hertz: 300, rate: rate))
     rumbleFollower = EnvelopeFollower(attack: 0.004, release: 0.03, rate: controlStepsPerSecond)
-    transientDetector = TransientDetector(rate: rate, framesPerStep: framesPerStep)
+    transientDetector = TransientDetector(rate: rate, framesPerStep: framesPerControlStep)
     burstGenerator = BurstGenerator(hertz: Self.centerHertz(of: options.bandHertz), rate: rate)
-    androidChain = AndroidChain(rate: rate)
+    androidHapticGenerator = AndroidHapticGenerator(rate: rate)
     if options.keepsVoices {
       outputGain = InterpolatedValue(previousStepValue: 1, nextStepValue: 1)
     }
@@ -134,14 +134,14 @@ public struct SoundFollower {
 
   private mutating func process(_ sample: Double) -> Double {
     inputEnergy += sample * sample
-    let stepFraction = Double(frameIndexInStep) / Double(framesPerStep)
-    frameIndexInStep += 1
+    let stepFraction = Double(frameIndexInControlStep) / Double(framesPerControlStep)
+    frameIndexInControlStep += 1
     defer {
-      if frameIndexInStep == framesPerStep {
+      if frameIndexInControlStep == framesPerControlStep {
         finishControlStep()
       }
     }
-    if options.conversionStyle == .android { return androidChain.process(sample) }
+    if options.conversionStyle == .android { return androidHapticGenerator.process(sample) }
     // Remove DC and frequencies that cannot be felt.
     let highPassedSample = inputHighPass.process(sample)
     if !options.keepsVoices {
@@ -182,26 +182,27 @@ public struct SoundFollower {
 
   /// Updates the gains at the end of a control step, and starts bursts.
   private mutating func finishControlStep() {
-    inputLevel = (inputEnergy / Double(framesPerStep)).squareRoot()
-    let outputLevel = (outputEnergy / Double(framesPerStep)).squareRoot()
+    inputLevel = (inputEnergy / Double(framesPerControlStep)).squareRoot()
+    let outputLevel = (outputEnergy / Double(framesPerControlStep)).squareRoot()
     inputEnergy = 0
     outputEnergy = 0
-    frameIndexInStep = 0
+    frameIndexInControlStep = 0
     if options.conversionStyle == .android { return }
     speechGateGain =
       options.keepsVoices
-      ? 1 : speechGate.finishControlStep(level: inputLevel, count: framesPerStep)
+      ? 1 : speechGate.finishControlStep(level: inputLevel, count: framesPerControlStep)
     if !options.keepsLevel {
       // Control the level without the gain that is already applied.
-      automaticLevelGain = automaticLevel.advanceGain(level: outputLevel / automaticLevelGain)
+      automaticLevelGain = automaticLevelControl.advanceGain(
+        level: outputLevel / automaticLevelGain)
     }
     outputGain.advance(to: speechGateGain * automaticLevelGain)
     if options.conversionStyle == .engine {
       toneLevel.advance(
-        to: rumbleFollower.advance(toward: rumbleBandMeter.drainLevel(count: framesPerStep)))
+        to: rumbleFollower.advance(toward: rumbleBandMeter.drainLevel(count: framesPerControlStep)))
     }
     if usesTransients,
-      let transientStrength = transientDetector.finishControlStep(count: framesPerStep)
+      let transientStrength = transientDetector.finishControlStep(count: framesPerControlStep)
     {
       burstGenerator.startBurst(strength: min(1, Self.burstToTransientGain * transientStrength))
     }

@@ -10,7 +10,7 @@ import SignalAnalysis
 struct SpeechGate {
   /// The ratio of the level below 60 Hz to the level from 100 Hz to 4 kHz at which the gate begins
   /// to close, in decibels.
-  private static let closingKneeDecibels = -19.0
+  private static let closingKneeLevelRatioDecibels = -19.0
   /// The attenuation in decibels for each decibel by which the level ratio is below the knee.
   private static let attenuationDecibelsPerDecibel = 4.0
   /// The gain of the closed gate, in decibels.
@@ -27,7 +27,7 @@ struct SpeechGate {
   /// autocorrelation.
   private static let certainVoicePeriodicity = 0.85
   /// The minimum ratio of a transient's level to the average of the preceding 30 ms.
-  private static let minimumTransientRiseRatio = 12.0
+  private static let minimumTransientToAverageRatio = 12.0
   /// The time for which the gate treats a sound as a transient after its onset, in seconds.
   private static let transientSeconds = 0.06
 
@@ -81,7 +81,8 @@ struct SpeechGate {
     let midBandLevel = midBandFollower.advance(toward: midBandMeter.drainLevel(count: count))
     let smoothedVoiceProbability = voiceFollower.advance(toward: voiceProbability)
     recentAverageLevels.append(averageLevelFollower.advance(toward: level))
-    let isTransient = level > Self.minimumTransientRiseRatio * recentAverageLevels.removeFirst()
+    let isTransient =
+      level > Self.minimumTransientToAverageRatio * recentAverageLevels.removeFirst()
     if isTransient, level > 3 * Self.minimumLowBandLevel, smoothedVoiceProbability < 0.15 {
       remainingTransientStepCount = Int(Self.transientSeconds * controlStepRate)
     }
@@ -91,7 +92,8 @@ struct SpeechGate {
     let isQuiet = lowBandLevel < Self.minimumLowBandLevel && remainingTransientStepCount == 0
     remainingTransientStepCount = max(0, remainingTransientStepCount - 1)
     let shiftedKneeDecibels =
-      Self.closingKneeDecibels + Self.voiceKneeIncreaseDecibels * smoothedVoiceProbability - Self
+      Self.closingKneeLevelRatioDecibels + Self.voiceKneeIncreaseDecibels * smoothedVoiceProbability
+      - Self
       .transientKneeDecreaseDecibels
       * transientWeight
       * (1 - smoothedVoiceProbability)

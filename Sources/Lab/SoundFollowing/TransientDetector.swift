@@ -4,7 +4,7 @@ import SignalAnalysis
 /// the preceding 40 ms.
 struct TransientDetector {
   /// The minimum ratio of a transient's level to the average of the preceding 40 ms.
-  private static let minimumRiseRatio = 2.0
+  private static let minimumTransientToAverageRatio = 2.0
   /// The minimum level that counts as a transient.
   private static let minimumTransientLevel = 2e-3
   /// The time for which the strength of a transient is measured, in seconds.
@@ -13,7 +13,7 @@ struct TransientDetector {
   private static let minimumTransientSpacingSeconds = 0.05
 
   /// The average and the peak level in an earlier control step.
-  private struct Levels {
+  private struct ControlStepLevels {
     var averageLevel = 0.0
     var peakLevel = 0.0
   }
@@ -23,8 +23,8 @@ struct TransientDetector {
   private var averageLevelFollower: EnvelopeFollower
   private var peakLevelFollower: EnvelopeFollower
   /// The levels in the control steps of the most recent 10 ms.
-  private var levelHistory: [Levels]
-  private var peakStrength = 0.0
+  private var levelHistory: [ControlStepLevels]
+  private var peakTransientStrength = 0.0
   private var stepCountSinceOnset: Int
   private let controlStepRate: Double
 
@@ -44,7 +44,7 @@ struct TransientDetector {
     highBandMeter = makeBandMeter(250, 5_000)
     averageLevelFollower = EnvelopeFollower(attack: 0.04, release: 0.04, rate: controlStepRate)
     peakLevelFollower = EnvelopeFollower(attack: 0.0005, release: 0.2, rate: controlStepRate)
-    levelHistory = Array(repeating: Levels(), count: Int(0.01 * controlStepRate))
+    levelHistory = Array(repeating: ControlStepLevels(), count: Int(0.01 * controlStepRate))
     stepCountSinceOnset = Int(controlStepRate)
   }
 
@@ -64,7 +64,7 @@ struct TransientDetector {
     let weightedLevel = (lowBandLevel * lowBandLevel + 0.25 * highBandLevel * highBandLevel)
       .squareRoot()
     levelHistory.append(
-      Levels(
+      ControlStepLevels(
         averageLevel: averageLevelFollower.advance(toward: weightedLevel),
         peakLevel: peakLevelFollower.advance(toward: weightedLevel)))
     let delayStepCount = min(levelHistory.count, Int(0.002 * controlStepRate) + 1)
@@ -73,13 +73,14 @@ struct TransientDetector {
     stepCountSinceOnset += 1
     if stepCountSinceOnset > Int(Self.minimumTransientSpacingSeconds * controlStepRate),
       weightedLevel > Self.minimumTransientLevel,
-      weightedLevel > Self.minimumRiseRatio * max(earlierAverageLevel, 0.25 * earlierPeakLevel)
+      weightedLevel > Self.minimumTransientToAverageRatio
+        * max(earlierAverageLevel, 0.25 * earlierPeakLevel)
     {
       stepCountSinceOnset = 0
-      peakStrength = 0
+      peakTransientStrength = 0
     }
-    peakStrength = max(peakStrength, weightedLevel)
+    peakTransientStrength = max(peakTransientStrength, weightedLevel)
     return stepCountSinceOnset == Int(Self.strengthMeasurementSeconds * controlStepRate)
-      ? peakStrength : nil
+      ? peakTransientStrength : nil
   }
 }

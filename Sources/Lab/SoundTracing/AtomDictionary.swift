@@ -94,12 +94,12 @@ struct AtomDictionary {
   ///   - soundRate: The sample rate of the sound, in hertz.
   /// - Throws: An `AnalysisError` for a profile that cannot be rendered.
   init(_ profile: TransducerProfile, soundRate: Double) throws(AnalysisError) {
-    let frequencyMapping = profile.bandMapped(rate: 48_000).frequency
+    let frequencyMapping = profile.limitedToUsableBand(rate: 48_000).frequency
     hasLogarithmicFrequencyScale = frequencyMapping.scale == .logarithmic
     sampleRate = AnalysisSignal.analysisRate(
       for: soundRate, maximumHertz: frequencyMapping.highHertz)
     overtoneFrequencyRatios = Self.overtoneRatios(of: profile)
-    duckingGain = Float(profile.duckingGain)
+    duckingGain = Float(profile.transientDuckingGain)
     transientShape = profile.transient
     let minimumHertz = max(5, frequencyMapping.hertz(atSharpness: 0))
     let maximumOvertoneRatio = overtoneFrequencyRatios.max() ?? 1
@@ -129,12 +129,16 @@ struct AtomDictionary {
 
   private static func overtoneRatios(of profile: TransducerProfile) -> [Double] {
     let strongestPartial =
-      profile.partials.max { abs($0.amplitudeRatio) < abs($1.amplitudeRatio) } ?? .init()
+      profile.partials.max { abs($0.amplitudeToEventRatio) < abs($1.amplitudeToEventRatio) }
+      ?? .init()
     let overtonePartials = profile.partials.filter {
       $0 != strongestPartial
-        && abs($0.amplitudeRatio) > minimumPartialGainRatio * abs(strongestPartial.amplitudeRatio)
+        && abs($0.amplitudeToEventRatio) > minimumPartialGainRatio
+          * abs(strongestPartial.amplitudeToEventRatio)
     }
-    return overtonePartials.map { $0.frequencyRatio / strongestPartial.frequencyRatio }
+    return overtonePartials.map {
+      $0.frequencyToEventRatio / strongestPartial.frequencyToEventRatio
+    }
   }
 
   // MARK: - Calibration pattern

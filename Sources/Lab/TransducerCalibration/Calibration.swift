@@ -8,7 +8,7 @@ internal import SystemSupport
 /// 1. The two sweeps of the recording are located, checked, and transformed (`SweepRecording`).
 /// 2. Resonances are fitted to the mean response of both sweeps (`ResonanceFit`).
 /// 3. Each sweep is fitted separately. If a spring stiffens with movement, the fit is repeated with
-///    the response extrapolated to small movement (`LevelChange`).
+///    the response extrapolated to small movement (`LevelDependence`).
 /// 4. A poor fit is rejected, unless the caller accepts it.
 /// 5. Polarity, gain, and delay follow from the fit.
 public struct Calibration: Equatable, Sendable {
@@ -20,7 +20,7 @@ public struct Calibration: Equatable, Sendable {
     public let qualityFactor: Double
     /// The acceleration at this resonance relative to that of the main resonance at its own
     /// frequency; negative for inverted polarity.
-    public let accelerationRatio: Double
+    public let accelerationToMainRatio: Double
   }
 
   /// Facts about a measurement that cannot be derived from its recording: date, latency, and
@@ -50,9 +50,9 @@ public struct Calibration: Equatable, Sendable {
   public let furtherResonances: [FurtherResonance]
   /// The quantity to which the recording is proportional: the requested quantity, or the one that
   /// fits best.
-  public let sensorQuantity: TransducerMeasurement.Sensor
+  public let sensorQuantity: TransducerMeasurement.SensorQuantity
   /// A Boolean value that indicates whether the recording has inverted polarity.
-  public let isInverted: Bool
+  public let hasInvertedPolarity: Bool
   /// The amplitude of the recording for a full-scale sine at the resonance, relative to the
   /// recording's full scale.
   ///
@@ -64,22 +64,22 @@ public struct Calibration: Equatable, Sendable {
   /// The frequency above which the coil's inductance dominates, in hertz, if it is visible.
   public let coilCornerHertz: Double?
   /// The corner frequency of the recorder's input high-pass, in hertz, if it is visible.
-  public let inputCornerHertz: Double?
+  public let recorderHighPassCornerHertz: Double?
   /// The frequency of the mains hum that was removed, in hertz, if any.
   public let humHertz: Double?
   /// The half width of the 95 % confidence interval of the resonance, as a fraction of its
   /// frequency.
-  public let resonanceHalfWidthFraction: Double
+  public let resonanceIntervalHalfWidthFraction: Double
   /// The half width of the 95 % confidence interval of the quality factor, as a fraction of its
   /// value.
-  public let qualityHalfWidthFraction: Double
+  public let qualityIntervalHalfWidthFraction: Double
   /// The differences between the resonances that the loud and the quiet sweep show.
-  public let levelChange: LevelChange
+  public let levelDependence: LevelDependence
   /// The residual power of the fit relative to the recorded power, in decibels.
-  public let residualDecibels: Double
+  public let fitResidualDecibels: Double
   /// The residual power that noise alone causes, estimated from the difference between the sweeps,
   /// in decibels relative to the recorded power.
-  public let noiseResidualDecibels: Double
+  public let residualFromNoiseDecibels: Double
   /// The level of the loud sweep above the silence before it, within the band, in decibels.
   public let signalToNoiseDecibels: Double
   /// The error of the recorder's clock relative to the player's, in parts per million; positive if
@@ -100,12 +100,12 @@ public struct Calibration: Equatable, Sendable {
   static let maximumPoorResidualDecibels = -10.0
   /// The maximum residual power beyond the power of the noise: −22 dB. Stronger echoes bias the
   /// quality factor by more than its interval.
-  static let maximumExcessResidualPowerRatio = 0.0063
+  static let maximumResidualPowerBeyondNoise = 0.0063
   /// The maximum half width of the resonance's confidence interval, as a fraction. With a wider
   /// interval, the braking of transients would be tuned by chance.
-  static let maximumResonanceHalfWidthFraction = 0.01
+  static let maximumResonanceIntervalHalfWidth = 0.01
   /// The maximum half width of the quality factor's confidence interval, as a fraction.
-  static let maximumQualityHalfWidthFraction = 0.05
+  static let maximumQualityIntervalHalfWidth = 0.05
   /// The maximum relative change of the resonance between sweeps 6 dB apart. If a spring's
   /// stiffness increases by some fraction during the loud sweep, it increases by a quarter of this
   /// fraction during the quiet sweep.
@@ -119,12 +119,12 @@ public struct Calibration: Equatable, Sendable {
   static let stiffeningUncertaintyFactor = 4.0
   /// The maximum change of the resonance, in bandwidths, that can be assumed to be proportional to
   /// the square of the level.
-  static let maximumShiftInBandwidths = 0.15
+  static let maximumResonanceShiftInBandwidths = 0.15
   /// The shift of a resonance that mounting and heat cause, which adds to the confidence interval
   /// of the fit.
   private static let resonanceDriftFraction = 0.02
   /// The minimum uncertainty of the quality factor, as a multiplicative factor.
-  private static let minimumQualityUncertaintyRatio = 1.05
+  private static let minimumQualityUncertaintyFactor = 1.05
   /// The minimum residual that a profile states, in decibels.
   static let minimumProfileResidualDecibels = -120.0
 
@@ -141,7 +141,7 @@ public struct Calibration: Equatable, Sendable {
   /// - Throws: A `CalibrationError` that states why the recording cannot be measured.
   public init(
     measuring recording: CalibrationRecording, of signal: SweepSignal,
-    sensors: [TransducerMeasurement.Sensor] = TransducerMeasurement.Sensor.allCases,
+    sensors: [TransducerMeasurement.SensorQuantity] = TransducerMeasurement.SensorQuantity.allCases,
     acceptsPoorFit: Bool = false
   ) throws(CalibrationError) {
     let sweepRecording = try SweepRecording(recording, signal: signal)
@@ -152,7 +152,7 @@ public struct Calibration: Equatable, Sendable {
     let noisePowerRatio = noiseResponse.responsePower / max(measuredResponse.responsePower, 1e-300)
     var resonanceFit = ResonanceFit(
       measuredResponse, band: signal.bandHertz, sensors: sensors, noise: noisePowerRatio)
-    let levelChange = LevelChange(
+    let levelChange = LevelDependence(
       of: resonanceFit.transferFunction, in: sweepPair, band: signal.bandHertz)
     if levelChange.indicatesStiffnessChange {
       measuredResponse = sweepPair.response(.smallSignal, removingDelay: preRollSeconds)
@@ -161,7 +161,7 @@ public struct Calibration: Equatable, Sendable {
     }
     do throws(CalibrationError) {
       try Self.checkFit(
-        resonanceFit, noise: noisePowerRatio, levelChange: levelChange, band: signal.bandHertz,
+        resonanceFit, noise: noisePowerRatio, levelDependence: levelChange, band: signal.bandHertz,
         acceptsPoorFit: acceptsPoorFit)
       try sweepRecording.checkRepeatability()
     } catch {
@@ -177,11 +177,11 @@ public struct Calibration: Equatable, Sendable {
       sensors.first { $0.derivativeOrder == transferFunction.derivativeOrder } ?? .acceleration
     // The numerator (jr)² is −r²: above the resonance, movement and signal have equal signs if the
     // gain is positive.
-    isInverted = resonanceFit.gainsByResonance[0] < 0
-    let highPassMagnitude = transferFunction.highPassValue(atHertz: mainResonance.resonanceHertz)
+    hasInvertedPolarity = resonanceFit.gainsByResonance[0] < 0
+    let highPassMagnitude = transferFunction.highPassResponse(atHertz: mainResonance.resonanceHertz)
       .magnitude
     fullScaleSineAmplitude =
-      resonanceFit.undelayedValue(atHertz: mainResonance.resonanceHertz).magnitude
+      resonanceFit.undelayedResponse(atHertz: mainResonance.resonanceHertz).magnitude
       / max(highPassMagnitude, 1e-9)
     signalStartSeconds =
       sweepPair.excerptStartSeconds + preRollSeconds + transferFunction.delaySeconds
@@ -189,13 +189,15 @@ public struct Calibration: Equatable, Sendable {
     let hasCoilInductance = transferFunction.coilTimeConstantSeconds > 0
     coilCornerHertz =
       hasCoilInductance ? 1 / (2 * .pi * transferFunction.coilTimeConstantSeconds) : nil
-    inputCornerHertz = transferFunction.highPassOrder > 0 ? transferFunction.highPassHertz : nil
+    recorderHighPassCornerHertz =
+      transferFunction.highPassOrder > 0 ? transferFunction.highPassHertz : nil
     humHertz = sweepRecording.removedHum?.frequencyHertz
-    (resonanceHalfWidthFraction, qualityHalfWidthFraction) = resonanceFit.intervalHalfWidths[0]
-    self.levelChange = levelChange
-    residualDecibels = resonanceFit.residualDecibels
+    (resonanceIntervalHalfWidthFraction, qualityIntervalHalfWidthFraction) =
+      resonanceFit.intervalHalfWidths[0]
+    self.levelDependence = levelChange
+    fitResidualDecibels = resonanceFit.residualDecibels
     signalToNoiseDecibels = sweepRecording.signalToNoiseDecibels
-    noiseResidualDecibels = Decibels.of(power: noisePowerRatio)
+    residualFromNoiseDecibels = Decibels.of(power: noisePowerRatio)
     clockErrorPartsPerMillion = (sweepPair.recorderSampleRate / recording.sampleRate - 1) * 1e6
     responseCurve = CalibrationCurve(measuredResponse, noise: noiseResponse, fit: resonanceFit)
   }
@@ -209,7 +211,7 @@ public struct Calibration: Equatable, Sendable {
     return zip(transferFunction.modes, fit.gainsByResonance).dropFirst().map { mode, gain in
       FurtherResonance(
         resonanceHertz: mode.resonanceHertz, qualityFactor: mode.qualityFactor,
-        accelerationRatio: gain / fit.gainsByResonance[0]
+        accelerationToMainRatio: gain / fit.gainsByResonance[0]
           * pow(mode.resonanceHertz / mainResonance.resonanceHertz, frequencyExponent))
     }
   }
@@ -221,21 +223,22 @@ public struct Calibration: Equatable, Sendable {
   /// - Parameters:
   ///   - fit: The fitted resonances.
   ///   - noise: The power of the noise relative to the response.
-  ///   - levelChange: The differences between the sweeps.
+  ///   - levelDependence: The differences between the sweeps.
   ///   - band: The band of the sweep.
   ///   - acceptsPoorFit: Pass true to accept a poor fit.
   static func checkFit(
-    _ fit: ResonanceFit, noise: Double, levelChange: LevelChange, band: ClosedRange<Double>,
+    _ fit: ResonanceFit, noise: Double, levelDependence: LevelDependence,
+    band: ClosedRange<Double>,
     acceptsPoorFit: Bool
   ) throws(CalibrationError) {
-    let levelChangeReason = acceptsPoorFit ? nil : levelChange.rejectionReason
+    let levelChangeReason = acceptsPoorFit ? nil : levelDependence.rejectionReason
     if let levelChangeReason, fit.residualDecibels <= maximumPoorResidualDecibels,
       !fit.hasMainResonanceAtBound
     {
       throw CalibrationError(.changesWithLevel, levelChangeReason)
     }
     let unexplainedPowerFraction = pow(10, fit.residualDecibels / 10)
-    let explanation = explanation(of: fit, unexplained: unexplainedPowerFraction)
+    let explanation = explainedPowerText(of: fit, unexplained: unexplainedPowerFraction)
     if fit.residualDecibels > maximumPoorResidualDecibels {
       throw CalibrationError(
         .noResonance, "\(explanation); check that the sensor is on the transducer")
@@ -264,15 +267,15 @@ public struct Calibration: Equatable, Sendable {
       throw CalibrationError(
         .noResonance, "\(explanation); at least 97 % is required; \(placementAdvice)")
     }
-    if unexplained - noise > maximumExcessResidualPowerRatio {
+    if unexplained - noise > maximumResidualPowerBeyondNoise {
       throw CalibrationError(
         .noResonance,
         "\(explanation); at least 99.4 % of the power without noise is required; \(placementAdvice)"
       )
     }
     let mainIntervalHalfWidths = fit.intervalHalfWidths[0]
-    if mainIntervalHalfWidths.resonance > maximumResonanceHalfWidthFraction
-      || mainIntervalHalfWidths.qualityFactor > maximumQualityHalfWidthFraction
+    if mainIntervalHalfWidths.resonance > maximumResonanceIntervalHalfWidth
+      || mainIntervalHalfWidths.qualityFactor > maximumQualityIntervalHalfWidth
     {
       let resonance = (mainIntervalHalfWidths.resonance * 100).text(places: 2)
       let qualityFactor = (mainIntervalHalfWidths.qualityFactor * 100).text(places: 2)
@@ -285,7 +288,7 @@ public struct Calibration: Equatable, Sendable {
     }
   }
 
-  private static func explanation(of fit: ResonanceFit, unexplained: Double) -> String {
+  private static func explainedPowerText(of fit: ResonanceFit, unexplained: Double) -> String {
     let resonanceCount = fit.transferFunction.modes.count
     let resonancePhrase =
       resonanceCount == 1 ? "one resonance explains" : "\(resonanceCount) resonances explain"
@@ -296,11 +299,11 @@ public struct Calibration: Equatable, Sendable {
 
   /// A Boolean value that indicates whether the measured values are only estimates.
   public var hasPoorFit: Bool {
-    levelChange.rejectionReason != nil || residualDecibels > Self.maximumGoodResidualDecibels
-      || pow(10, residualDecibels / 10) - pow(10, noiseResidualDecibels / 10)
-        > Self.maximumExcessResidualPowerRatio
-      || resonanceHalfWidthFraction > Self.maximumResonanceHalfWidthFraction
-      || qualityHalfWidthFraction > Self.maximumQualityHalfWidthFraction
+    levelDependence.rejectionReason != nil || fitResidualDecibels > Self.maximumGoodResidualDecibels
+      || pow(10, fitResidualDecibels / 10) - pow(10, residualFromNoiseDecibels / 10)
+        > Self.maximumResidualPowerBeyondNoise
+      || resonanceIntervalHalfWidthFraction > Self.maximumResonanceIntervalHalfWidth
+      || qualityIntervalHalfWidthFraction > Self.maximumQualityIntervalHalfWidth
   }
 
   // MARK: - Results for a profile
@@ -333,28 +336,28 @@ public struct Calibration: Equatable, Sendable {
       TransducerMode(
         resonanceHertz: Self.rounded($0.resonanceHertz, places: 2),
         qualityFactor: Self.rounded($0.qualityFactor, places: 2),
-        accelerationRatio: Self.rounded($0.accelerationRatio, places: 4))
+        accelerationToMainModeRatio: Self.rounded($0.accelerationToMainRatio, places: 4))
     }
     // In a good recording, the resonance is more exact than points that are further apart than its
     // width.
     hardware.responsePoints = hasPoorFit ? responseCurve.profileResponsePoints : []
     hardware.measurement = TransducerMeasurement(
       date: conditions.dateText,
-      residualDecibels: max(
-        Self.minimumProfileResidualDecibels, Self.rounded(residualDecibels, places: 1)),
+      fitResidualDecibels: max(
+        Self.minimumProfileResidualDecibels, Self.rounded(fitResidualDecibels, places: 1)),
       sensorQuantity: sensorQuantity)
     var measuredKeys: Set = ["resonance", "qualityFactor", "band", "response", "modes"]
     if let fullScaleInG = conditions.fullScaleAccelerationInG,
       let acceleration = resonanceAccelerationInG(fullScale: fullScaleInG)
     {
       let ratio = Self.continuousAmplitude(of: calibratedProfile)
-      hardware.accelerationInG = Self.rounded(acceleration * ratio, places: 3)
+      hardware.maximumAccelerationInG = Self.rounded(acceleration * ratio, places: 3)
       measuredKeys.insert("acceleration")
     }
-    hardware.estimatedFigureNames.removeAll { measuredKeys.contains($0) }
+    hardware.estimatedValueKeys.removeAll { measuredKeys.contains($0) }
     hardware.uncertainty = hasPoorFit ? .estimated : uncertainty
     if hasPoorFit {
-      hardware.estimatedFigureNames += ["resonance", "qualityFactor"]
+      hardware.estimatedValueKeys += ["resonance", "qualityFactor"]
     }
     calibratedProfile.hardware = hardware
     if let latencySeconds = conditions.latencySeconds {
@@ -383,17 +386,17 @@ public struct Calibration: Equatable, Sendable {
   private static func continuousAmplitude(of profile: TransducerProfile) -> Double {
     // The limits do not depend on the rate.
     let fullScalePowerRatio =
-      profile.transducerSettings(rate: 48_000)?.limits.fullScalePowerRatio ?? 1
+      profile.transducerSettings(rate: 48_000)?.limits.fullScaleToContinuousPowerRatio ?? 1
     return min(1, (1 / fullScalePowerRatio).squareRoot())
   }
 
   private var uncertainty: TransducerUncertainty {
     let stiffeningFraction =
-      levelChange.indicatesStiffnessChange
-      ? Self.stiffeningUncertaintyFactor * abs(levelChange.relativeResonanceChange) : 0
+      levelDependence.indicatesStiffnessChange
+      ? Self.stiffeningUncertaintyFactor * abs(levelDependence.relativeResonanceChange) : 0
     return Self.uncertainty(
-      resonance: resonanceHalfWidthFraction + stiffeningFraction,
-      qualityFactor: qualityHalfWidthFraction)
+      resonance: resonanceIntervalHalfWidthFraction + stiffeningFraction,
+      qualityFactor: qualityIntervalHalfWidthFraction)
   }
 
   /// Returns the uncertainty that a profile states for the confidence intervals of a measurement.
@@ -403,8 +406,9 @@ public struct Calibration: Equatable, Sendable {
   ///   - qualityFactor: The half width of the quality factor's interval, as a fraction.
   static func uncertainty(resonance: Double, qualityFactor: Double) -> TransducerUncertainty {
     TransducerUncertainty(
-      resonanceFraction: rounded(resonance + resonanceDriftFraction, places: 4),
-      qualityFactorRatio: rounded(max(1 + qualityFactor, minimumQualityUncertaintyRatio), places: 3)
+      resonanceDeviationFraction: rounded(resonance + resonanceDriftFraction, places: 4),
+      trueToStatedQualityFactorRatio: rounded(
+        max(1 + qualityFactor, minimumQualityUncertaintyFactor), places: 3)
     )
   }
 
@@ -420,7 +424,7 @@ public struct Calibration: Equatable, Sendable {
 extension Calibration {
   /// A sentence that states how much of the recorded power the resonances explain.
   public var verdictSentence: String {
-    let unexplainedFraction = pow(10, residualDecibels / 10)
+    let unexplainedFraction = pow(10, fitResidualDecibels / 10)
     let decimalPlaces = unexplainedFraction < 0.001 ? 3 : 1
     let explainedPercentText =
       unexplainedFraction < 1e-5
@@ -430,7 +434,7 @@ extension Calibration {
       ? "One resonance explains" : "\(furtherResonances.count + 1) resonances explain"
     let explainedPowerPhrase = "\(resonancePhrase) \(explainedPercentText) % of the recorded power"
     // Within 3 dB of the noise's residual, other causes are not visible.
-    if residualDecibels <= noiseResidualDecibels + 3 {
+    if fitResidualDecibels <= residualFromNoiseDecibels + 3 {
       return explainedPowerPhrase + "; the rest is noise."
     }
     return explainedPowerPhrase + "; most of the rest is other resonances or distortion, not noise."
@@ -446,10 +450,10 @@ extension Calibration {
       warnings.append(
         "The sweeps are only \(signalToNoiseDecibels.text(places: 1)) dB above the noise.")
     }
-    if let rejectionReason = levelChange.rejectionReason {
+    if let rejectionReason = levelDependence.rejectionReason {
       warnings.append("The recording \(rejectionReason.prefix { $0 != ";" }).")
     }
-    if let stiffnessWarning = levelChange.stiffnessWarning {
+    if let stiffnessWarning = levelDependence.stiffnessWarning {
       warnings.append(stiffnessWarning)
     }
     warnings += furtherResonances.map(Self.modeSentence)
@@ -459,7 +463,7 @@ extension Calibration {
   private static func modeSentence(_ mode: FurtherResonance) -> String {
     let hertzText = mode.resonanceHertz.text(places: 1)
     let qualityFactorText = mode.qualityFactor.text(places: 1)
-    let levelText = Decibels.of(amplitude: abs(mode.accelerationRatio)).text(places: 1)
+    let levelText = Decibels.of(amplitude: abs(mode.accelerationToMainRatio)).text(places: 1)
     return
       """
       Another resonance is at \(hertzText) Hz, with a Q factor of \(qualityFactorText), at \
@@ -482,8 +486,8 @@ extension Calibration {
         was corrected.
         """)
     }
-    if let inputCornerHertz {
-      let hertz = inputCornerHertz.text(places: 1)
+    if let recorderHighPassCornerHertz {
+      let hertz = recorderHighPassCornerHertz.text(places: 1)
       corrections.append(
         "The input of the recorder has a high-pass filter at \(hertz) Hz; this was corrected.")
     }

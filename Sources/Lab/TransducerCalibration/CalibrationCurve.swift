@@ -30,9 +30,9 @@ public struct CalibrationCurve: Equatable, Sendable {
   /// if there are none.
   public let bandAboveNoiseHertz: ClosedRange<Double>
   /// A Boolean value that indicates whether the band may extend below the measured frequencies.
-  public let mayExtendBelow: Bool
+  public let bandMayExtendBelowMeasurement: Bool
   /// A Boolean value that indicates whether the band may extend above the measured frequencies.
-  public let mayExtendAbove: Bool
+  public let bandMayExtendAboveMeasurement: Bool
 
   /// The decrease of the response from the peak to the edges of the band, in decibels.
   private static let bandEdgeLossDecibels = 10.0
@@ -59,7 +59,8 @@ public struct CalibrationCurve: Equatable, Sendable {
     /// recorder's high-pass.
     func correctedPower(_ response: MeasuredResponse, _ index: Int) -> Double {
       Self.smoothedPower(of: response, around: index, exponent: frequencyExponent)
-        / max(transferFunction.highPassValue(atHertz: response.groups[index].meanHertz).power, 1e-9)
+        / max(
+          transferFunction.highPassResponse(atHertz: response.groups[index].meanHertz).power, 1e-9)
     }
 
     let powersByGroup = response.groups.indices.map { correctedPower(response, $0) }
@@ -71,15 +72,16 @@ public struct CalibrationCurve: Equatable, Sendable {
     let audiblePowers = zip(powersByGroup, isAboveNoiseByGroup).map { $1 ? $0 : 0 }
     let maximumAmplitude = max(audiblePowers.max() ?? 0, 1e-300).squareRoot()
     let curvePoints = zip(response.groups, isAboveNoiseByGroup).map { group, isAboveNoise in
-      let fitted = fit.value(atHertz: group.meanHertz)
-      let highPass = transferFunction.highPassValue(atHertz: group.meanHertz).magnitude
+      let fitted = fit.modeledResponse(atHertz: group.meanHertz)
+      let highPass = transferFunction.highPassResponse(atHertz: group.meanHertz).magnitude
       let factor =
         pow(group.meanHertz, frequencyExponent) / (maximumAmplitude * max(highPass, 1e-5))
       return Point(
         hertz: group.meanHertz,
-        measuredDecibels: Decibels.of(amplitude: group.spectrumRatio.magnitude * factor),
+        measuredDecibels: Decibels.of(amplitude: group.recordedToPlayedRatio.magnitude * factor),
         fittedDecibels: Decibels.of(amplitude: fitted.magnitude * factor),
-        residualDecibels: Decibels.of(amplitude: (group.spectrumRatio - fitted).magnitude * factor),
+        residualDecibels: Decibels.of(
+          amplitude: (group.recordedToPlayedRatio - fitted).magnitude * factor),
         isAboveNoise: isAboveNoise)
     }
     self.points = curvePoints
@@ -87,8 +89,8 @@ public struct CalibrationCurve: Equatable, Sendable {
     else {
       bandHertz = 1...1
       bandAboveNoiseHertz = 1...1
-      mayExtendBelow = true
-      mayExtendAbove = true
+      bandMayExtendBelowMeasurement = true
+      bandMayExtendAboveMeasurement = true
       return
     }
     let bandEdgePower = audiblePowers[peakIndex] * pow(10, -Self.bandEdgeLossDecibels / 10)
@@ -102,8 +104,8 @@ public struct CalibrationCurve: Equatable, Sendable {
     bandAboveNoiseHertz =
       curvePoints[min(firstAudibleIndex, bandStartIndex)]
       .hertz...curvePoints[max(lastAudibleIndex, bandEndIndex)].hertz
-    mayExtendBelow = bandStartIndex == 0 || !isAboveNoiseByGroup[bandStartIndex - 1]
-    mayExtendAbove =
+    bandMayExtendBelowMeasurement = bandStartIndex == 0 || !isAboveNoiseByGroup[bandStartIndex - 1]
+    bandMayExtendAboveMeasurement =
       bandEndIndex == curvePoints.count - 1 || !isAboveNoiseByGroup[bandEndIndex + 1]
   }
 
@@ -126,14 +128,14 @@ public struct CalibrationCurve: Equatable, Sendable {
       responsePoints.append(
         ResponsePoint(
           hertz: Calibration.rounded((low * high).squareRoot(), places: 1),
-          accelerationDecibels: Decibels.of(power: power)))
+          relativeAccelerationDecibels: Decibels.of(power: power)))
     }
-    let maximumDecibels = responsePoints.map(\.accelerationDecibels).max() ?? 0
+    let maximumDecibels = responsePoints.map(\.relativeAccelerationDecibels).max() ?? 0
     return responsePoints.map {
       ResponsePoint(
         hertz: $0.hertz,
-        accelerationDecibels: Calibration.rounded(
-          $0.accelerationDecibels - maximumDecibels, places: 1))
+        relativeAccelerationDecibels: Calibration.rounded(
+          $0.relativeAccelerationDecibels - maximumDecibels, places: 1))
     }
   }
 
@@ -159,7 +161,7 @@ public struct CalibrationCurve: Equatable, Sendable {
     let firstGroupIndex = max(0, index - smoothingHalfWidthPoints)
     let lastGroupIndex = min(groups.count - 1, index + smoothingHalfWidthPoints)
     let summedPower = (firstGroupIndex...lastGroupIndex).reduce(0) {
-      $0 + groups[$1].spectrumRatio.power * pow(groups[$1].meanHertz, 2 * exponent)
+      $0 + groups[$1].recordedToPlayedRatio.power * pow(groups[$1].meanHertz, 2 * exponent)
     }
     return summedPower / Double(lastGroupIndex - firstGroupIndex + 1)
   }

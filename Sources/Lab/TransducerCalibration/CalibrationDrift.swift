@@ -44,13 +44,13 @@ public struct CalibrationDrift: Equatable, Sendable {
     let uncertainty = hardware.uncertainty ?? hardware.defaultUncertainty
     resonanceComparison = Comparison(
       statedValue: model.resonanceHertz, measuredValue: calibration.resonanceHertz,
-      intervalHalfWidthFraction: calibration.resonanceHalfWidthFraction,
-      allowedMeasuredToStatedRatio: (1 - uncertainty.resonanceFraction)...(1
-        + uncertainty.resonanceFraction))
+      intervalHalfWidthFraction: calibration.resonanceIntervalHalfWidthFraction,
+      allowedMeasuredToStatedRatio: (1 - uncertainty.resonanceDeviationFraction)...(1
+        + uncertainty.resonanceDeviationFraction))
     qualityFactorComparison = Comparison(
       statedValue: model.qualityFactor, measuredValue: calibration.qualityFactor,
-      intervalHalfWidthFraction: calibration.qualityHalfWidthFraction,
-      allowedMeasuredToStatedRatio: (1 / uncertainty.qualityFactorRatio)...uncertainty
-        .qualityFactorRatio)
+      intervalHalfWidthFraction: calibration.qualityIntervalHalfWidthFraction,
+      allowedMeasuredToStatedRatio: (1 / uncertainty.trueToStatedQualityFactorRatio)...uncertainty
+        .trueToStatedQualityFactorRatio)
   }
 }

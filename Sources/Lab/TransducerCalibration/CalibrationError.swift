@@ -38,7 +38,7 @@ public struct CalibrationError: Error, Equatable, Sendable, CustomStringConverti
   /// Returns an error about drifting mains hum if the recording contains such hum; otherwise,
   /// returns the unchanged error.
   static func attributing(_ error: CalibrationError, to hum: MainsHum?) -> CalibrationError {
-    guard let hum, hum.isDrifting else { return error }
+    guard let hum, hum.hasDriftingFrequency else { return error }
     let hertzText = hum.frequencyHertz.text(places: 1)
     return CalibrationError(
       .unsuitableRecording,

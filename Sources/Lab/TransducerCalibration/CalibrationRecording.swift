@@ -58,7 +58,7 @@ public struct CalibrationRecording: Equatable, Sendable {
 
   private func checkDuration(for signal: SweepSignal) throws(CalibrationError) {
     let requiredSeconds =
-      signal.measuredSeconds - SweepSignal.outerSilenceSeconds
+      signal.requiredMeasurementSeconds - SweepSignal.outerSilenceSeconds
       - SweepSignal.silenceAfterSweepSeconds
     guard durationSeconds >= requiredSeconds else {
       throw Self.recordingError(

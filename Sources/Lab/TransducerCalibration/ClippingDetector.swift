@@ -4,9 +4,9 @@
 /// the samples near the peak are at the peak itself, the signal was clipped.
 enum ClippingDetector {
   /// The magnitude, relative to the peak, from which a sample counts as at the peak.
-  private static let peakLevelRatio = Float(0.998)
+  private static let atPeakMagnitudeFraction = Float(0.998)
   /// The magnitude, relative to the peak, from which a sample counts as near the peak.
-  private static let nearPeakLevelRatio = Float(0.968)
+  private static let nearPeakMagnitudeFraction = Float(0.968)
   /// The minimum ratio of the samples at the peak to the samples near the peak in a clipped signal.
   /// The ratio of a steady sine is a quarter.
   private static let minimumClippedSampleFraction = 0.5
@@ -23,8 +23,8 @@ enum ClippingDetector {
     for sign in [Float(1), -1] {
       let peak = searchRange.reduce(Float(0)) { max($0, sign * samples[$1]) }
       guard peak > 0 else { continue }
-      let nearPeak = searchRange.filter { sign * samples[$0] >= peak * nearPeakLevelRatio }
-      let atPeak = nearPeak.filter { sign * samples[$0] >= peak * peakLevelRatio }
+      let nearPeak = searchRange.filter { sign * samples[$0] >= peak * nearPeakMagnitudeFraction }
+      let atPeak = nearPeak.filter { sign * samples[$0] >= peak * atPeakMagnitudeFraction }
       if atPeak.count > 10 * toleratedFullScaleSampleCount,
         Double(atPeak.count) > minimumClippedSampleFraction * Double(nearPeak.count)
       {

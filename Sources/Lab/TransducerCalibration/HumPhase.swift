@@ -13,9 +13,9 @@ internal import CMath
 ///    between them, weighted by their accuracy.
 struct HumPhase {
   /// An observed frequency, as a linear equation for the coefficients of the frequency polynomial.
-  private struct Observation {
+  private struct FrequencyObservation {
     /// The factors of the polynomial's coefficients in the linear equation.
-    var coefficientFactors: SIMD3<Double>
+    var polynomialTermFactors: SIMD3<Double>
     /// The observed frequency, in hertz.
     var hertz: Double
     /// The standard deviation of the observed frequency, in hertz.
@@ -29,13 +29,13 @@ struct HumPhase {
   private var originSeconds = 0.0
 
   /// The number of candidate phases that are compared for each silence.
-  private static let comparedPhaseCount = 32
+  private static let candidatePhaseCount = 32
   /// The number of refinement steps of the best phase.
-  private static let refinementCount = 8
+  private static let phaseRefinementStepCount = 8
   /// The standard deviation of a frequency measured within one silence, in hertz.
-  private static let silenceFrequencyDeviationHertz = 0.02
+  private static let silenceHertzStandardDeviation = 0.02
   /// The standard deviation of a mean frequency measured between two silences, in hertz.
-  private static let meanFrequencyDeviationHertz = 0.002
+  private static let meanHertzStandardDeviation = 0.002
 
   /// Creates the phase of a constant frequency.
   init(hertz: Double) { frequencyPolynomial.x = hertz }
@@ -52,9 +52,9 @@ struct HumPhase {
     originSeconds = meanCenterSeconds
     let secondsFromCenter = silenceCenterSeconds.map { $0 - meanCenterSeconds }
     var frequencyObservations = zip(secondsFromCenter, silences).map { time, entry in
-      Observation(
-        coefficientFactors: Self.polynomialTerms(at: time), hertz: entry.hertz,
-        standardDeviationHertz: Self.silenceFrequencyDeviationHertz)
+      FrequencyObservation(
+        polynomialTermFactors: Self.polynomialTerms(at: time), hertz: entry.hertz,
+        standardDeviationHertz: Self.silenceHertzStandardDeviation)
     }
     frequencyPolynomial = Self.polynomialCoefficients(
       fitting: frequencyObservations, count: min(3, secondsFromCenter.count))
@@ -65,11 +65,11 @@ struct HumPhase {
       let fraction = phasesCycles[index] - phasesCycles[index - 1]
       let wholeCycles = (expectedCycles - fraction).rounded()
       frequencyObservations.append(
-        Observation(
-          coefficientFactors: Self.meanPolynomialTerms(
+        FrequencyObservation(
+          polynomialTermFactors: Self.meanPolynomialTerms(
             from: secondsFromCenter[index - 1], to: secondsFromCenter[index]),
           hertz: (wholeCycles + fraction) / interval,
-          standardDeviationHertz: Self.meanFrequencyDeviationHertz))
+          standardDeviationHertz: Self.meanHertzStandardDeviation))
     }
     frequencyPolynomial = Self.polynomialCoefficients(
       fitting: frequencyObservations, count: min(3, frequencyObservations.count - 1))
@@ -125,7 +125,7 @@ struct HumPhase {
     var bestCandidate = (explainedEnergy: -Double.infinity, phase: 0.0, sum: combined)
 
     func considerPhase(_ phase: Double) {
-      let sum = equationSum(combined, phaseShifted(rows, by: phase))
+      let sum = sumOfNormalEquations(combined, phaseShifted(rows, by: phase))
       guard let coefficients = LevenbergMarquardt.solveLinearSystem(sum) else { return }
       let explainedEnergy = explainedEnergy(by: coefficients, of: sum)
       if explainedEnergy > bestCandidate.explainedEnergy {
@@ -133,11 +133,11 @@ struct HumPhase {
       }
     }
 
-    for step in 0..<comparedPhaseCount {
-      considerPhase(Double(step) / Double(comparedPhaseCount))
+    for step in 0..<candidatePhaseCount {
+      considerPhase(Double(step) / Double(candidatePhaseCount))
     }
-    var phaseStep = 0.5 / Double(comparedPhaseCount)
-    for _ in 0..<refinementCount {
+    var phaseStep = 0.5 / Double(candidatePhaseCount)
+    for _ in 0..<phaseRefinementStepCount {
       let center = bestCandidate.phase
       considerPhase(center - phaseStep)
       considerPhase(center + phaseStep)
@@ -147,7 +147,7 @@ struct HumPhase {
   }
 
   /// Returns the elementwise sum of two systems of normal equations.
-  static func equationSum(_ first: [[Double]], _ second: [[Double]]) -> [[Double]] {
+  static func sumOfNormalEquations(_ first: [[Double]], _ second: [[Double]]) -> [[Double]] {
     zip(first, second).map { zip($0, $1).map(+) }
   }
 
@@ -193,12 +193,12 @@ struct HumPhase {
   ///   - observations: The observed frequencies.
   ///   - count: The number of coefficients to fit; the others are 0.
   private static func polynomialCoefficients(
-    fitting observations: [Observation], count: Int
+    fitting observations: [FrequencyObservation], count: Int
   ) -> SIMD3<Double> {
     var equationRows = [[Double]](repeating: [Double](repeating: 0, count: count + 1), count: count)
     for observation in observations {
       let weight = 1 / (observation.standardDeviationHertz * observation.standardDeviationHertz)
-      let terms = observation.coefficientFactors
+      let terms = observation.polynomialTermFactors
       for row in 0..<count {
         for column in 0..<count {
           equationRows[row][column] += weight * terms[row] * terms[column]

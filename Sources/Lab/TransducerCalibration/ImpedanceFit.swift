@@ -18,10 +18,10 @@ struct AdmittanceModel: Equatable {
   /// The delay of the current relative to the signal, in seconds.
   var delaySeconds = 0.0
   /// The high-pass filter of the recorder's input.
-  var inputFilter = TransferFunction(modes: [], delaySeconds: 0, derivativeOrder: 1)
+  var recorderHighPass = TransferFunction(modes: [], delaySeconds: 0, derivativeOrder: 1)
 
   /// Returns the complex admittance at a frequency in hertz, up to a constant gain.
-  func value(atHertz hertz: Double) -> Phasor {
+  func admittance(atHertz hertz: Double) -> Phasor {
     let frequencyDetuning = hertz / resonanceHertz - resonanceHertz / hertz
     let mechanicalFactor = Phasor(
       1, loadedQualityFactor * (1 + impedanceRiseRatio) * frequencyDetuning)
@@ -29,7 +29,7 @@ struct AdmittanceModel: Equatable {
     let relativeImpedance =
       Phasor(1, loadedQualityFactor * frequencyDetuning) * (1 + impedanceRiseRatio) + inductiveTerm
     let delayAngle = 2 * Double.pi * hertz * delaySeconds
-    return mechanicalFactor / relativeImpedance * inputFilter.highPassValue(atHertz: hertz)
+    return mechanicalFactor / relativeImpedance * recorderHighPass.highPassResponse(atHertz: hertz)
       * Phasor(cos(delayAngle), -sin(delayAngle))
   }
 }
@@ -55,19 +55,19 @@ struct ImpedanceFit {
   private typealias Candidate = (cost: Double, model: AdmittanceModel)
 
   /// The fitted admittance model, without its gain.
-  let model: AdmittanceModel
+  let admittanceModel: AdmittanceModel
   /// The gain by which the model is multiplied to fit the response.
   let modelGain: Double
   /// The sum of the squared residuals.
   let squaredResidualSum: Double
   /// The power of the current component that the resonance causes.
-  let motionalPower: Double
+  let motionalCurrentPower: Double
   /// The half widths of the 95 % confidence intervals of the resonance, the loaded Q factor, and
   /// the impedance rise, as fractions of their values.
-  let parameterHalfWidths: [Double]
+  let parameterIntervalHalfWidths: [Double]
 
   /// The bandwidth of the fit on each side of the resonance, in octaves.
-  private static let fittedOctavesPerSide = 2.0
+  private static let fittedOctavesBesideResonance = 2.0
   /// The maximum ratio of the costs with and without a higher high-pass order at which the higher
   /// order is accepted.
   private static let maximumHigherOrderCostRatio = 0.6
@@ -75,7 +75,7 @@ struct ImpedanceFit {
   private static let initialHighPassHertz = 8.0
   /// The step of each parameter in numerical derivatives; the last parameter is the high-pass
   /// corner.
-  private static let derivativeSteps = [1e-5, 1e-4, 1e-4, 1e-4, 1e-3, 1e-4]
+  private static let parameterDerivativeSteps = [1e-5, 1e-4, 1e-4, 1e-4, 1e-3, 1e-4]
   /// The maximum number of starting points.
   private static let maximumStartingPointCount = 5
   /// The minimum distance between the resonances of two starting points, in octaves.
@@ -91,11 +91,11 @@ struct ImpedanceFit {
     for response: MeasuredResponse, band: ClosedRange<Double>, highPassOrders: ClosedRange<Int>
   ) -> ImpedanceFit? {
     func responseNearResonance(_ model: AdmittanceModel) -> MeasuredResponse {
-      let ratio = pow(2, fittedOctavesPerSide)
+      let ratio = pow(2, fittedOctavesBesideResonance)
       return response.limited(to: model.resonanceHertz / ratio...model.resonanceHertz * ratio)
     }
 
-    let edgeFrequencyRatio = pow(2, ResonanceFit.minimumEdgeDistanceOctaves)
+    let edgeFrequencyRatio = pow(2, ResonanceFit.minimumBandEdgeDistanceOctaves)
     let resonanceRangeHertz =
       band.lowerBound * edgeFrequencyRatio...band.upperBound / edgeFrequencyRatio
     let coarseHighPassOrders = 0...min(1, highPassOrders.upperBound)
@@ -104,17 +104,20 @@ struct ImpedanceFit {
       ImpedanceFit(
         $0, responseNearResonance($0).subsampled(by: 3), highPassOrders: coarseHighPassOrders,
         .coarse)
-    }.filter { resonanceRangeHertz.contains($0.model.resonanceHertz) }
+    }.filter { resonanceRangeHertz.contains($0.admittanceModel.resonanceHertz) }
     return coarseFits.min {
-      $0.squaredResidualSum / $0.motionalPower < $1.squaredResidualSum / $1.motionalPower
+      $0.squaredResidualSum / $0.motionalCurrentPower < $1.squaredResidualSum
+        / $1.motionalCurrentPower
     }.map {
-      ImpedanceFit($0.model, responseNearResonance($0.model), highPassOrders: highPassOrders, .full)
+      ImpedanceFit(
+        $0.admittanceModel, responseNearResonance($0.admittanceModel),
+        highPassOrders: highPassOrders, .full)
     }
   }
 
   private init(
     _ start: AdmittanceModel, _ response: MeasuredResponse, highPassOrders: ClosedRange<Int>,
-    _ termination: LevenbergMarquardt.Termination
+    _ termination: LevenbergMarquardt.TerminationCriteria
   ) {
     var bestCandidate: Candidate?
     for order in highPassOrders {
@@ -126,12 +129,13 @@ struct ImpedanceFit {
       }
     }
     let fittedModel = bestCandidate?.model ?? start
-    self.model = fittedModel
+    self.admittanceModel = fittedModel
     let gainFit = Self.fitGain(of: fittedModel, to: response)
     modelGain = gainFit.bestGain
     squaredResidualSum = gainFit.squaredResidualSum
-    motionalPower = Self.motionalPower(of: fittedModel, gain: gainFit.bestGain, response)
-    let highPassOrder = fittedModel.inputFilter.highPassOrder
+    motionalCurrentPower = Self.motionalCurrentPower(
+      of: fittedModel, gain: gainFit.bestGain, response)
+    let highPassOrder = fittedModel.recorderHighPass.highPassOrder
     let parameterValues = Self.parameters(of: fittedModel)
     let jacobian = LevenbergMarquardt.jacobian(
       at: parameterValues, steps: parameterValues.map { _ in 1e-4 },
@@ -140,24 +144,25 @@ struct ImpedanceFit {
       Self.fitGain(of: Self.model(at: $0, highPassOrder: highPassOrder), to: response)
         .weightedResiduals
     }
-    let halfWidths = ResonanceFit.parameterHalfWidths(
+    let halfWidths = ResonanceFit.parameterIntervalHalfWidths(
       jacobian: jacobian, residuals: gainFit.weightedResiduals, gainCount: 1)
-    self.parameterHalfWidths = halfWidths ?? [1, 1, 1]
+    self.parameterIntervalHalfWidths = halfWidths ?? [1, 1, 1]
   }
 
   /// Refines the parameters of a model that has a high-pass of a given order.
   private static func refinedCandidate(
     _ start: AdmittanceModel, _ response: MeasuredResponse, highPassOrder: Int,
-    _ termination: LevenbergMarquardt.Termination
+    _ termination: LevenbergMarquardt.TerminationCriteria
   ) -> Candidate {
     var filteredStart = start
-    filteredStart.inputFilter.highPassOrder = highPassOrder
-    if filteredStart.inputFilter.highPassHertz == 0 {
-      filteredStart.inputFilter.highPassHertz = initialHighPassHertz
+    filteredStart.recorderHighPass.highPassOrder = highPassOrder
+    if filteredStart.recorderHighPass.highPassHertz == 0 {
+      filteredStart.recorderHighPass.highPassHertz = initialHighPassHertz
     }
     let unusedParameterCount = highPassOrder > 0 ? 0 : 1
     let fittedPoint = LevenbergMarquardt.fit(
-      from: parameters(of: filteredStart), steps: derivativeSteps.dropLast(unusedParameterCount),
+      from: parameters(of: filteredStart),
+      steps: parameterDerivativeSteps.dropLast(unusedParameterCount),
       bounds: parameterBounds.dropLast(unusedParameterCount), termination: termination
     ) { fitGain(of: model(at: $0, highPassOrder: highPassOrder), to: response).weightedResiduals }
     let refinedModel = model(at: fittedPoint, highPassOrder: highPassOrder)
@@ -166,14 +171,14 @@ struct ImpedanceFit {
 
   /// Returns the power of the difference between the modeled responses with and without the
   /// resonance.
-  private static func motionalPower(
+  private static func motionalCurrentPower(
     of model: AdmittanceModel, gain: Double, _ response: MeasuredResponse
   ) -> Double {
     var blockedModel = model
     blockedModel.impedanceRiseRatio = 0
     return response.groups.reduce(0) {
       $0 + $1.sweepPower
-        * ($1.spectrumRatio - blockedModel.value(atHertz: $1.meanHertz) * gain).power
+        * ($1.recordedToPlayedRatio - blockedModel.admittance(atHertz: $1.meanHertz) * gain).power
     }
   }
 
@@ -182,10 +187,11 @@ struct ImpedanceFit {
   private static func parameters(of model: AdmittanceModel) -> [Double] {
     var parameterValues = [
       log(model.resonanceHertz), log(model.loadedQualityFactor), log(model.impedanceRiseRatio),
-      log(model.coilTimeConstantSeconds), model.delaySeconds / ResonanceFit.delayUnitSeconds,
+      log(model.coilTimeConstantSeconds),
+      model.delaySeconds / ResonanceFit.delayParameterUnitSeconds,
     ]
-    if model.inputFilter.highPassOrder > 0 {
-      parameterValues.append(log(model.inputFilter.highPassHertz))
+    if model.recorderHighPass.highPassOrder > 0 {
+      parameterValues.append(log(model.recorderHighPass.highPassHertz))
     }
     return parameterValues
   }
@@ -194,11 +200,12 @@ struct ImpedanceFit {
     var parameterizedModel = AdmittanceModel(
       resonanceHertz: exp(point[0]), loadedQualityFactor: exp(point[1]),
       impedanceRiseRatio: exp(point[2]),
-      coilTimeConstantSeconds: exp(point[3]), delaySeconds: point[4] * ResonanceFit.delayUnitSeconds
+      coilTimeConstantSeconds: exp(point[3]),
+      delaySeconds: point[4] * ResonanceFit.delayParameterUnitSeconds
     )
     if highPassOrder > 0 {
-      parameterizedModel.inputFilter.highPassHertz = exp(point[5])
-      parameterizedModel.inputFilter.highPassOrder = highPassOrder
+      parameterizedModel.recorderHighPass.highPassHertz = exp(point[5])
+      parameterizedModel.recorderHighPass.highPassOrder = highPassOrder
     }
     return parameterizedModel
   }
@@ -243,7 +250,8 @@ struct ImpedanceFit {
       let terms = response.groups.map { group in
         (
           group.meanHertz,
-          group.spectrumRatio * model.value(atHertz: group.meanHertz).conjugate * group.sweepPower
+          group.recordedToPlayedRatio * model.admittance(atHertz: group.meanHertz).conjugate
+            * group.sweepPower
         )
       }
       model.delaySeconds = DelaySearch.delay(
@@ -263,8 +271,8 @@ struct ImpedanceFit {
             var model = AdmittanceModel(
               resonanceHertz: 1, loadedQualityFactor: quality, impedanceRiseRatio: rise,
               coilTimeConstantSeconds: timeConstant)
-            model.inputFilter.highPassHertz = initialHighPassHertz
-            model.inputFilter.highPassOrder = order
+            model.recorderHighPass.highPassHertz = initialHighPassHertz
+            model.recorderHighPass.highPassOrder = order
             models.append(model)
           }
         }
@@ -276,13 +284,13 @@ struct ImpedanceFit {
   /// Returns the cost of fitting a model's magnitude to that of the response with the best gain, up
   /// to a constant.
   private static func magnitudeCost(
-    of model: AdmittanceModel, _ groups: [MeasuredResponse.Group]
+    of model: AdmittanceModel, _ groups: [MeasuredResponse.FrequencyGroup]
   ) -> Double {
     var crossProduct = 0.0
     var modelPower = 1e-300
     for group in groups {
-      let magnitude = model.value(atHertz: group.meanHertz).magnitude
-      crossProduct += group.sweepPower * magnitude * group.spectrumRatio.magnitude
+      let magnitude = model.admittance(atHertz: group.meanHertz).magnitude
+      crossProduct += group.sweepPower * magnitude * group.recordedToPlayedRatio.magnitude
       modelPower += group.sweepPower * magnitude * magnitude
     }
     return -crossProduct * crossProduct / modelPower
@@ -292,21 +300,22 @@ struct ImpedanceFit {
   private static func fitGain(
     of model: AdmittanceModel, to response: MeasuredResponse
   ) -> GainFit {
-    let weightedModelValues = zip(response.groups, response.weightSquareRoots).map {
-      model.value(atHertz: $0.meanHertz) * $1
+    let weightedModelValues = zip(response.groups, response.groupWeightSquareRoots).map {
+      model.admittance(atHertz: $0.meanHertz) * $1
     }
     var crossProduct = 0.0
     var modelPower = 1e-300
-    for (value, measured) in zip(weightedModelValues, response.weightedGains) {
+    for (value, measured) in zip(weightedModelValues, response.weightedRecordedToPlayedRatios) {
       crossProduct += value.real * measured.real + value.imaginary * measured.imaginary
       modelPower += value.power
     }
     let bestGain = crossProduct / modelPower
-    let weightedResiduals = zip(weightedModelValues, response.weightedGains).flatMap {
-      value, measured in
-      let residual = measured - value * bestGain
-      return [residual.real, residual.imaginary]
-    }
+    let weightedResiduals = zip(weightedModelValues, response.weightedRecordedToPlayedRatios)
+      .flatMap {
+        value, measured in
+        let residual = measured - value * bestGain
+        return [residual.real, residual.imaginary]
+      }
     return GainFit(bestGain: bestGain, weightedResiduals: weightedResiduals)
   }
 }

@@ -36,30 +36,30 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
   public let coilHenries: Double
   /// The half width of the 95 % confidence interval of the resonance, as a fraction of its
   /// frequency.
-  public let resonanceHalfWidthFraction: Double
+  public let resonanceIntervalHalfWidthFraction: Double
   /// The half width of the 95 % confidence interval of `qualityFactor`, as a fraction of its value.
-  public let qualityHalfWidthFraction: Double
+  public let qualityIntervalHalfWidthFraction: Double
   /// The residual power of the fit relative to the power of the current component that the
   /// resonance causes, in decibels.
-  public let residualDecibels: Double
+  public let fitResidualDecibels: Double
   /// A sentence about a coil resistance that contradicts the profile's nominal impedance, or nil.
   public let resistanceWarning: String?
 
   /// The maximum ratio between the measured and the expected coil resistance, in either direction.
-  private static let maximumResistanceRatio = 1.5
+  private static let maximumResistanceDeviationFactor = 1.5
   /// The maximum residual, relative to the power of the resonance, up to which a poor fit is
   /// reported as an inexact resonance instead of a missing one.
-  private static let maximumInexactResidualPowerRatio = 0.6
+  private static let maximumInexactFitResidualRatio = 0.6
   /// The ratio of the coil's resistance to the nominal impedance. IEC 60268-5 requires at least
   /// 0.8.
   private static let coilToNominalResistanceRatio = 0.85
   /// The uncertainty of the ratio of the coil's resistance to the nominal impedance, as a fraction.
-  private static let resistanceRatioUncertaintyFraction = 0.2
+  private static let coilToNominalUncertaintyFraction = 0.2
   /// The minimum increase in the impedance at the resonance, relative to the total resistance of
   /// coil and resistor.
   private static let minimumImpedanceRiseRatio = 0.05
   /// The maximum power of the residual, relative to the power of the resonance.
-  private static let maximumResidualPowerRatio = 0.1
+  private static let maximumResidualToResonanceRatio = 0.1
 
   /// Measures a transducer's impedance from a recording of two sweeps.
   ///
@@ -88,9 +88,9 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
     let hasReference = reference != nil
     let impedanceFit = try Self.impedanceFit(
       measuredResponse, band: signal.bandHertz, hasReference: hasReference)
-    let admittanceModel = impedanceFit.model
-    residualDecibels = Decibels.of(
-      power: impedanceFit.squaredResidualSum / impedanceFit.motionalPower)
+    let admittanceModel = impedanceFit.admittanceModel
+    fitResidualDecibels = Decibels.of(
+      power: impedanceFit.squaredResidualSum / impedanceFit.motionalCurrentPower)
     let voltageGain = abs(impedanceFit.modelGain)
     guard !hasReference || voltageGain > 0 && voltageGain < 1 else {
       throw CalibrationError(
@@ -112,8 +112,8 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
       mechanicalQualityFactor / (impedanceRiseRatio * (1 + resistorToCoilRatio))
     qualityFactor = mechanicalQualityFactor / (1 + impedanceRiseRatio * (1 + resistorToCoilRatio))
     coilHenries = admittanceModel.coilTimeConstantSeconds * (resistor + coilOhms)
-    resonanceHalfWidthFraction = impedanceFit.parameterHalfWidths[0]
-    qualityHalfWidthFraction = Self.qualityInterval(
+    resonanceIntervalHalfWidthFraction = impedanceFit.parameterIntervalHalfWidths[0]
+    qualityIntervalHalfWidthFraction = Self.qualityInterval(
       of: impedanceFit, ratio: resistorToCoilRatio, hasReference: hasReference)
     try checkAccuracy()
   }
@@ -122,7 +122,9 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
   private static func resistanceWarning(measured: Double, nominal: Double?) -> String? {
     guard let nominal else { return nil }
     let measuredToExpectedRatio = measured / (coilToNominalResistanceRatio * nominal)
-    guard max(measuredToExpectedRatio, 1 / measuredToExpectedRatio) > maximumResistanceRatio else {
+    guard
+      max(measuredToExpectedRatio, 1 / measuredToExpectedRatio) > maximumResistanceDeviationFactor
+    else {
       return nil
     }
     return """
@@ -161,8 +163,8 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
     let highPassOrders = hasReference ? 0...0 : 0...2
     guard
       let bestFit = ImpedanceFit.bestFit(for: response, band: band, highPassOrders: highPassOrders),
-      bestFit.model.impedanceRiseRatio > minimumImpedanceRiseRatio,
-      bestFit.squaredResidualSum < maximumInexactResidualPowerRatio * bestFit.motionalPower
+      bestFit.admittanceModel.impedanceRiseRatio > minimumImpedanceRiseRatio,
+      bestFit.squaredResidualSum < maximumInexactFitResidualRatio * bestFit.motionalCurrentPower
     else {
       throw CalibrationError(
         .noResonance,
@@ -172,13 +174,15 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
         resistor
         """)
     }
-    guard bestFit.squaredResidualSum < maximumResidualPowerRatio * bestFit.motionalPower else {
-      let residualPercent = (100 * bestFit.squaredResidualSum / bestFit.motionalPower).text(
+    guard
+      bestFit.squaredResidualSum < maximumResidualToResonanceRatio * bestFit.motionalCurrentPower
+    else {
+      let residualPercent = (100 * bestFit.squaredResidualSum / bestFit.motionalCurrentPower).text(
         places: 0)
       throw CalibrationError(
         .noResonance,
         """
-        shows a resonance near \(bestFit.model.resonanceHertz.text(places: 1)) Hz, but \
+        shows a resonance near \(bestFit.admittanceModel.resonanceHertz.text(places: 1)) Hz, but \
         \(residualPercent) % \
         of its power does not fit a single resonance: another resonance is close, or the peak is \
         weak; measure the transducer without its mounting, or with a sensor
@@ -194,25 +198,26 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
   private static func qualityInterval(
     of fit: ImpedanceFit, ratio: Double, hasReference: Bool
   ) -> Double {
-    let impedanceRiseRatio = fit.model.impedanceRiseRatio
+    let impedanceRiseRatio = fit.admittanceModel.impedanceRiseRatio
     let riseWeight = impedanceRiseRatio / (1 + impedanceRiseRatio * (1 + ratio))
     let riseSensitivity =
       riseWeight * (1 / (1 + impedanceRiseRatio) - ratio / (1 + impedanceRiseRatio))
     let coilErrorFraction =
-      hasReference ? 0 : riseWeight * ratio * resistanceRatioUncertaintyFraction
+      hasReference ? 0 : riseWeight * ratio * coilToNominalUncertaintyFraction
     let relativeErrors = [
-      fit.parameterHalfWidths[1], riseSensitivity * fit.parameterHalfWidths[2], coilErrorFraction,
+      fit.parameterIntervalHalfWidths[1], riseSensitivity * fit.parameterIntervalHalfWidths[2],
+      coilErrorFraction,
     ]
     return relativeErrors.reduce(0) { $0 + $1 * $1 }.squareRoot()
   }
 
   private func checkAccuracy() throws(CalibrationError) {
-    guard resonanceHalfWidthFraction <= Calibration.maximumResonanceHalfWidthFraction,
-      qualityHalfWidthFraction <= Calibration.maximumQualityHalfWidthFraction,
-      residualDecibels <= Calibration.maximumGoodResidualDecibels
+    guard resonanceIntervalHalfWidthFraction <= Calibration.maximumResonanceIntervalHalfWidth,
+      qualityIntervalHalfWidthFraction <= Calibration.maximumQualityIntervalHalfWidth,
+      fitResidualDecibels <= Calibration.maximumGoodResidualDecibels
     else {
-      let resonance = (resonanceHalfWidthFraction * 100).text(places: 2)
-      let qualityFactor = (qualityHalfWidthFraction * 100).text(places: 2)
+      let resonance = (resonanceIntervalHalfWidthFraction * 100).text(places: 2)
+      let qualityFactor = (qualityIntervalHalfWidthFraction * 100).text(places: 2)
       throw CalibrationError(
         .noResonance,
         """
@@ -231,15 +236,17 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
   ///   - date: The day of the measurement, in the user's words.
   public func applied(to profile: TransducerProfile, date: String) -> TransducerProfile {
     let uncertainty = Calibration.uncertainty(
-      resonance: resonanceHalfWidthFraction, qualityFactor: qualityHalfWidthFraction)
+      resonance: resonanceIntervalHalfWidthFraction, qualityFactor: qualityIntervalHalfWidthFraction
+    )
     var measuredProfile = profile.withResonance(
       Calibration.rounded(resonanceHertz, places: 2), uncertainty: uncertainty)
     measuredProfile.hardware?.qualityFactor = Calibration.rounded(qualityFactor, places: 2)
-    measuredProfile.hardware?.estimatedFigureNames.removeAll { $0 == "qualityFactor" }
+    measuredProfile.hardware?.estimatedValueKeys.removeAll { $0 == "qualityFactor" }
     measuredProfile.hardware?.measurement = TransducerMeasurement(
       date: date,
-      residualDecibels: max(
-        Calibration.minimumProfileResidualDecibels, Calibration.rounded(residualDecibels, places: 1)
+      fitResidualDecibels: max(
+        Calibration.minimumProfileResidualDecibels,
+        Calibration.rounded(fitResidualDecibels, places: 1)
       ),
       sensorQuantity: .velocity)
     return measuredProfile
@@ -262,7 +269,7 @@ extension TransducerProfile {
     }
     updatedHardware.responsePoints = []
     updatedHardware.measurement = nil
-    updatedHardware.estimatedFigureNames.removeAll { $0 == "resonance" }
+    updatedHardware.estimatedValueKeys.removeAll { $0 == "resonance" }
     updatedHardware.uncertainty = uncertainty
     updatedProfile.hardware = updatedHardware
     return updatedProfile

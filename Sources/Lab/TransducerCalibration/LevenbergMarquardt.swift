@@ -8,14 +8,16 @@
 /// 11, 1963.
 enum LevenbergMarquardt {
   /// The condition that ends a search for the minimum.
-  struct Termination {
+  struct TerminationCriteria {
     /// The maximum number of iterations.
     var maximumIterationCount: Int
     /// The relative decrease of the cost below which the search ends.
     var minimumRelativeCostDecrease: Double
 
-    static let full = Termination(maximumIterationCount: 60, minimumRelativeCostDecrease: 1e-10)
-    static let coarse = Termination(maximumIterationCount: 30, minimumRelativeCostDecrease: 1e-4)
+    static let full = TerminationCriteria(
+      maximumIterationCount: 60, minimumRelativeCostDecrease: 1e-10)
+    static let coarse = TerminationCriteria(
+      maximumIterationCount: 30, minimumRelativeCostDecrease: 1e-4)
   }
 
   /// The damping factor above which no further step is tried.
@@ -33,7 +35,7 @@ enum LevenbergMarquardt {
   ///   - residuals: A function that returns the residuals at a point, always equally many.
   static func fit(
     from start: [Double], steps: [Double], bounds: [ClosedRange<Double>],
-    termination: Termination = .full, residuals: ([Double]) -> [Double]
+    termination: TerminationCriteria = .full, residuals: ([Double]) -> [Double]
   ) -> [Double] {
     var parameterValues = start
     var currentResiduals = residuals(parameterValues)

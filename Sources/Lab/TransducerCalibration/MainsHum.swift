@@ -14,7 +14,7 @@ struct MainsHum {
   private typealias Amplitude = (sine: Double, cosine: Double)
 
   /// A least-squares fit of the hum's harmonics.
-  private struct Fit {
+  private struct HumFit {
     /// The fitted mains frequency, in hertz.
     var fittedHertz = 0.0
     /// The signal energy that the fit explains.
@@ -26,7 +26,7 @@ struct MainsHum {
   /// The frequency of the hum in hertz; if it drifts, the frequency at the center of the silences.
   let frequencyHertz: Double
   /// A Boolean value that indicates whether the frequency drifts.
-  let isDrifting: Bool
+  let hasDriftingFrequency: Bool
   private let humPhase: HumPhase
   /// The sine and cosine amplitudes of each harmonic.
   private let amplitudesByHarmonic: [Amplitude]
@@ -76,10 +76,10 @@ struct MainsHum {
     let silenceEnergy = humSilences.reduce(0) { $0 + $1.meanSquareSum }
     guard silenceEnergy > 0 else { return nil }
 
-    let steadyFit = Self.steadyFit(of: humSilences)
+    let steadyFit = Self.constantFrequencyFit(of: humSilences)
     let separateFits = humSilences.compactMap { segment in
       segment.blockMeans.isEmpty
-        ? nil : (segment: segment, fit: Self.steadyFit(of: [segment]))
+        ? nil : (segment: segment, fit: Self.constantFrequencyFit(of: [segment]))
     }
     let separateEnergy = separateFits.reduce(0) { $0 + $1.fit.explainedEnergy }
     // The fraction of white noise that the parameters of the separate fits explain.
@@ -89,11 +89,12 @@ struct MainsHum {
       Self.minimumDriftEnergyFraction * separateEnergy + Self.minimumDriftEnergyToNoiseRatio
       * explainedNoiseFraction
       * (silenceEnergy - separateEnergy)
-    isDrifting =
+    hasDriftingFrequency =
       separateFits.count > 1 && separateEnergy > 0.5 * silenceEnergy
       && separateEnergy - steadyFit.explainedEnergy > minimumEnergyGain
     let driftPhase =
-      isDrifting ? HumPhase(through: separateFits.map { ($0.segment, $0.fit.fittedHertz) }) : nil
+      hasDriftingFrequency
+      ? HumPhase(through: separateFits.map { ($0.segment, $0.fit.fittedHertz) }) : nil
     let driftingFit = driftPhase.flatMap { phase in
       Self.fit(to: humSilences) { phase.cycles(at: $0) }.map { (phase: phase, fit: $0) }
     }
@@ -104,7 +105,9 @@ struct MainsHum {
       humPhase = driftingFit.phase
       humCoefficients = driftingFit.fit.coefficients
     } else {
-      guard steadyFit.explainedEnergy >= minimumHumEnergy || isDrifting else { return nil }
+      guard steadyFit.explainedEnergy >= minimumHumEnergy || hasDriftingFrequency else {
+        return nil
+      }
       humPhase = HumPhase(hertz: steadyFit.fittedHertz)
       humCoefficients = steadyFit.coefficients
     }
@@ -152,8 +155,8 @@ struct MainsHum {
 
   /// Returns the best fit of hum with a constant frequency, found on a frequency grid that is
   /// refined in two steps.
-  private static func steadyFit(of segments: [HumSilence]) -> Fit {
-    var bestFit = Fit()
+  private static func constantFrequencyFit(of segments: [HumSilence]) -> HumFit {
+    var bestFit = HumFit()
 
     func considerFrequency(_ hertz: Double) {
       guard let fit = fit(atHertz: hertz, to: segments),
@@ -181,7 +184,7 @@ struct MainsHum {
   ///
   /// The products of two sines are sines at the sum and the difference of their frequencies, so
   /// that the normal equations follow from sums of exponentials in closed form.
-  private static func fit(atHertz hertz: Double, to segments: [HumSilence]) -> Fit? {
+  private static func fit(atHertz hertz: Double, to segments: [HumSilence]) -> HumFit? {
     let exponentialSums = (0...2 * harmonicCount).map { harmonic in
       segments.reduce(Phasor.zero) { $0 + $1.exponentialSum(atHertz: Double(harmonic) * hertz) }
     }
@@ -221,18 +224,18 @@ struct MainsHum {
   /// - Parameters:
   ///   - segments: The silences.
   ///   - cycles: The number of cycles of the fundamental at a time in seconds.
-  private static func fit(to segments: [HumSilence], cycles: (Double) -> Double) -> Fit? {
+  private static func fit(to segments: [HumSilence], cycles: (Double) -> Double) -> HumFit? {
     var summedEquations: [[Double]]?
     for segment in segments {
       let rows = segment.normalEquations(cycles: cycles)
-      summedEquations = summedEquations.map { HumPhase.equationSum($0, rows) } ?? rows
+      summedEquations = summedEquations.map { HumPhase.sumOfNormalEquations($0, rows) } ?? rows
     }
     return summedEquations.flatMap { fit(solvingNormalEquations: $0, hertz: 0) }
   }
 
-  private static func fit(solvingNormalEquations equations: [[Double]], hertz: Double) -> Fit? {
+  private static func fit(solvingNormalEquations equations: [[Double]], hertz: Double) -> HumFit? {
     guard let coefficients = LevenbergMarquardt.solveLinearSystem(equations) else { return nil }
-    return Fit(
+    return HumFit(
       fittedHertz: hertz,
       explainedEnergy: HumPhase.explainedEnergy(by: coefficients, of: equations),
       coefficients: coefficients)

@@ -66,14 +66,14 @@ public struct ManualMeasurement: Equatable, Sendable {
   private static let toneEndOffsetOctaves = 0.95
   /// The maximum distance of the measured from the stated resonance, in octaves. The distance is
   /// within the range of the tones.
-  private static let maximumResultOffsetOctaves = 0.55
+  private static let maximumResonanceOffsetOctaves = 0.55
   /// The maximum distance of a key press from the median of the presses in the same direction, in
   /// octaves: 9 %.
   private static let maximumPressDistanceOctaves = 0.125
   /// The allowed differences between the frequencies of presses on rising and on falling tones, in
   /// octaves. A reaction time of 0.25 s and a press 1.5 dB beyond the peak of a resonance with a Q
   /// factor of 2 are allowed in each direction.
-  private static let responseLagOctaves = -0.1...0.6
+  private static let allowedResponseLagOctaves = -0.1...0.6
   /// The minimum uncertainty of the resonance, caused by heat, mounting, and the slope of a
   /// person's sensitivity.
   private static let minimumUncertaintyFraction = 0.04
@@ -129,19 +129,22 @@ public struct ManualMeasurement: Equatable, Sendable {
     var minimumStrengthProfile = profile
     minimumStrengthProfile.hardware?.resonanceHertz =
       model.resonanceHertz
-      * (1 - max(uncertainty.resonanceFraction, TransducerUncertainty.estimated.resonanceFraction))
+      * (1
+        - max(
+          uncertainty.resonanceDeviationFraction,
+          TransducerUncertainty.estimated.resonanceDeviationFraction))
     minimumStrengthProfile.hardware?.qualityFactor =
-      model.qualityFactor * uncertainty.qualityFactorRatio
+      model.qualityFactor * uncertainty.trueToStatedQualityFactorRatio
     let excessDecibels = SweepLimits(minimumStrengthProfile).excessDecibels(
       ofAmplitude: Decibels.amplitudeFactor(level), within: toneBandHertz)
     hardware.resonanceHertz = nil
     hardware.additionalResonances = []
     hardware.bandHertz = nil
     hardware.responsePoints = [
-      ResponsePoint(hertz: toneBandHertz.lowerBound, accelerationDecibels: 0),
+      ResponsePoint(hertz: toneBandHertz.lowerBound, relativeAccelerationDecibels: 0),
       ResponsePoint(
         hertz: toneBandHertz.upperBound,
-        accelerationDecibels: Decibels.of(
+        relativeAccelerationDecibels: Decibels.of(
           amplitude: toneBandHertz.upperBound / toneBandHertz.lowerBound)),
     ]
     return TransducerProfile(
@@ -152,7 +155,8 @@ public struct ManualMeasurement: Equatable, Sendable {
       perceptionThresholds: profile.perceptionThresholds,
       hardware: hardware,
       driveSettings: DriveSettings(
-        isBandMapped: false, usableBandDecibels: 40, isEqualized: false, hasEqualSensation: true,
+        limitsToUsableBand: false, usableBandLevelDropDecibels: 40, isEqualized: false,
+        hasEqualSensation: true,
         contactSite: profile.driveSettings.contactSite),
       amplifier: profile.amplifier)
   }
@@ -197,12 +201,12 @@ public struct ManualMeasurement: Equatable, Sendable {
     guard risingOffsetsOctaves.count > 1, fallingOffsetsOctaves.count > 1,
       medianDistancesOctaves(agreeingPresses).allSatisfy({ $0 <= Self.maximumPressDistanceOctaves }
       ),
-      Self.responseLagOctaves.contains(risingMeanOctaves - fallingMeanOctaves),
+      Self.allowedResponseLagOctaves.contains(risingMeanOctaves - fallingMeanOctaves),
       uncertaintyFraction <= Self.maximumUncertaintyFraction
     else { throw Self.disagreementError(presses) }
     let meanOffsetOctaves = (risingMeanOctaves + fallingMeanOctaves) / 2
     resonanceHertz = statedResonance * pow(2, meanOffsetOctaves)
-    guard abs(meanOffsetOctaves) <= Self.maximumResultOffsetOctaves else {
+    guard abs(meanOffsetOctaves) <= Self.maximumResonanceOffsetOctaves else {
       throw CalibrationError(
         .pressesDisagree,
         """
@@ -273,8 +277,8 @@ public struct ManualMeasurement: Equatable, Sendable {
     var measuredProfile = profile.withResonance(
       Calibration.rounded(resonanceHertz, places: 1),
       uncertainty: TransducerUncertainty(
-        resonanceFraction: (uncertaintyFraction * 1_000).rounded(.up) / 1_000,
-        qualityFactorRatio: previousUncertainty.qualityFactorRatio))
+        resonanceDeviationFraction: (uncertaintyFraction * 1_000).rounded(.up) / 1_000,
+        trueToStatedQualityFactorRatio: previousUncertainty.trueToStatedQualityFactorRatio))
     measuredProfile.sources.append("Resonance measured by hand, \(date)")
     return measuredProfile
   }

@@ -8,11 +8,11 @@ internal import CMath
 /// recording.
 struct MeasuredResponse {
   /// The combined spectral bins of a narrow band.
-  struct Group: BitwiseCopyable {
+  struct FrequencyGroup: BitwiseCopyable {
     /// The mean frequency of the group in hertz, weighted by the sweep's power.
     var meanHertz: Double
     /// The ratio of the recorded to the played spectrum.
-    var spectrumRatio: Phasor
+    var recordedToPlayedRatio: Phasor
     /// The weight of the group: the power of the sweep within it.
     var sweepPower: Double
   }
@@ -22,11 +22,11 @@ struct MeasuredResponse {
   static let groupsPerOctave = 96.0
 
   /// The groups by increasing frequency. Groups without a spectral bin are absent.
-  let groups: [Group]
+  let groups: [FrequencyGroup]
   /// The square roots of the groups' weights.
-  let weightSquareRoots: [Double]
+  let groupWeightSquareRoots: [Double]
   /// The spectrum ratios multiplied by the square roots of their weights.
-  let weightedGains: [Phasor]
+  let weightedRecordedToPlayedRatios: [Phasor]
 
   /// Computes the response from the recorded and the played spectrum by combining spectral bins
   /// into groups.
@@ -35,40 +35,44 @@ struct MeasuredResponse {
   ///   - bins: The spectra of the recording and of the sweep in the band, by increasing frequency.
   ///   - minimumHertz: The frequency at which the first group starts.
   init(bins: [(hertz: Double, recorded: Phasor, played: Phasor)], minimumHertz: Double) {
-    var binGroups: [Group] = []
+    var binGroups: [FrequencyGroup] = []
     var currentGroupNumber = Int.min
     for bin in bins {
       let octaves = log2(bin.hertz / minimumHertz)
       let number = Int((Self.groupsPerOctave * octaves).rounded(.down))
       let weight = bin.played.power
       if number != currentGroupNumber {
-        binGroups.append(Group(meanHertz: 0, spectrumRatio: .zero, sweepPower: 0))
+        binGroups.append(FrequencyGroup(meanHertz: 0, recordedToPlayedRatio: .zero, sweepPower: 0))
         currentGroupNumber = number
       }
       let index = binGroups.count - 1
       binGroups[index].meanHertz += weight * bin.hertz
-      binGroups[index].spectrumRatio =
-        binGroups[index].spectrumRatio + bin.recorded * bin.played.conjugate
+      binGroups[index].recordedToPlayedRatio =
+        binGroups[index].recordedToPlayedRatio + bin.recorded * bin.played.conjugate
       binGroups[index].sweepPower += weight
     }
     self.init(
       binGroups.compactMap { group in
         guard group.sweepPower > 0 else { return nil }
-        return Group(
+        return FrequencyGroup(
           meanHertz: group.meanHertz / group.sweepPower,
-          spectrumRatio: group.spectrumRatio * (1 / group.sweepPower),
+          recordedToPlayedRatio: group.recordedToPlayedRatio * (1 / group.sweepPower),
           sweepPower: group.sweepPower)
       })
   }
 
-  private init(_ groups: [Group]) {
+  private init(_ groups: [FrequencyGroup]) {
     self.groups = groups
-    weightSquareRoots = groups.map { $0.sweepPower.squareRoot() }
-    weightedGains = zip(groups, weightSquareRoots).map { $0.spectrumRatio * $1 }
+    groupWeightSquareRoots = groups.map { $0.sweepPower.squareRoot() }
+    weightedRecordedToPlayedRatios = zip(groups, groupWeightSquareRoots).map {
+      $0.recordedToPlayedRatio * $1
+    }
   }
 
   /// The total power of the recorded response.
-  var responsePower: Double { groups.reduce(0) { $0 + $1.sweepPower * $1.spectrumRatio.power } }
+  var responsePower: Double {
+    groups.reduce(0) { $0 + $1.sweepPower * $1.recordedToPlayedRatio.power }
+  }
 
   /// Returns a response with every n-th group, for a fast comparison of fits.
   func subsampled(by count: Int) -> MeasuredResponse {
@@ -85,9 +89,10 @@ struct MeasuredResponse {
   func divided(by reference: MeasuredResponse) -> MeasuredResponse {
     MeasuredResponse(
       zip(groups, reference.groups).map { group, reference in
-        Group(
-          meanHertz: group.meanHertz, spectrumRatio: group.spectrumRatio / reference.spectrumRatio,
-          sweepPower: group.sweepPower * reference.spectrumRatio.power)
+        FrequencyGroup(
+          meanHertz: group.meanHertz,
+          recordedToPlayedRatio: group.recordedToPlayedRatio / reference.recordedToPlayedRatio,
+          sweepPower: group.sweepPower * reference.recordedToPlayedRatio.power)
       })
   }
 }

@@ -42,17 +42,17 @@ struct ResonanceFit {
 
   /// The maximum ratio of the new to the previous cost at which a different sensor type, a coil, or
   /// a further resonance is accepted: −3 dB.
-  private static let maximumExtensionCostRatio = 0.5
+  private static let maximumExtendedModelCostRatio = 0.5
   /// The maximum ratio of the costs with and without a high-pass at which the high-pass is
   /// accepted.
   private static let maximumHighPassCostRatio = 0.6
   /// The residual in decibels above which the search for a high-pass begins at all starting points.
-  private static let doubtfulResidualDecibels = -20.0
+  private static let minimumDoubtfulResidualDecibels = -20.0
   /// The residual in decibels below which the fit does not search for further resonances.
-  private static let cleanResidualDecibels = -36.0
+  private static let maximumCleanResidualDecibels = -36.0
   /// The minimum level of the residual above the noise at which the fit searches for a further
   /// resonance, in decibels.
-  private static let minimumDecibelsAboveNoise = 2.0
+  private static let minimumResidualAboveNoiseDecibels = 2.0
   /// The minimum gain of a further resonance relative to the strongest: −30 dB.
   private static let minimumFurtherResonanceGainRatio = 0.03
   /// The minimum quality factor of a resonance other than the main resonance.
@@ -60,10 +60,10 @@ struct ResonanceFit {
   /// The minimum gain of the main resonance, relative to the strongest resonance.
   private static let minimumMainResonanceGainRatio = 0.5
   /// The minimum distance of the main resonance from the edges of the band, in octaves.
-  static let minimumEdgeDistanceOctaves = 1.0 / 6
+  static let minimumBandEdgeDistanceOctaves = 1.0 / 6
   /// The unit of the delay parameter in seconds, chosen so that its steps are similar in effect to
   /// those of the logarithmic parameters.
-  static let delayUnitSeconds = 1.0 / 48_000
+  static let delayParameterUnitSeconds = 1.0 / 48_000
 
   /// Fits up to three resonances to a measured response.
   ///
@@ -74,15 +74,15 @@ struct ResonanceFit {
   ///   - noise: The power of the noise relative to the response.
   init(
     _ response: MeasuredResponse, band: ClosedRange<Double>,
-    sensors: [TransducerMeasurement.Sensor], noise: Double = 0
+    sensors: [TransducerMeasurement.SensorQuantity], noise: Double = 0
   ) {
     let search = ResonanceSearch(response: response, bandHertz: band)
     var fittedFunction = Self.bestSingleModeFit(search: search, sensors: sensors)
     fittedFunction = Self.addingCoil(to: fittedFunction, search: search)
     fittedFunction = Self.addingHighPass(to: fittedFunction, search: search, sensors: sensors)
     let sufficientCost = max(
-      response.responsePower * pow(10, Self.cleanResidualDecibels / 10),
-      response.responsePower * noise * pow(10, Self.minimumDecibelsAboveNoise / 10))
+      response.responsePower * pow(10, Self.maximumCleanResidualDecibels / 10),
+      response.responsePower * noise * pow(10, Self.minimumResidualAboveNoiseDecibels / 10))
     while fittedFunction.modes.count < Self.maximumResonanceCount,
       fittedFunction.fitGains(to: response).squaredResidualSum > sufficientCost,
       let extended = Self.addingMode(to: fittedFunction, search: search)
@@ -126,38 +126,39 @@ struct ResonanceFit {
       log2(mainResonance.resonanceHertz / band.lowerBound),
       log2(band.upperBound / mainResonance.resonanceHertz))
     hasMainResonanceAtBound =
-      edgeDistanceOctaves < Self.minimumEdgeDistanceOctaves
+      edgeDistanceOctaves < Self.minimumBandEdgeDistanceOctaves
       || mainResonance.qualityFactor < Self.qualityFactorRange.lowerBound * 1.001
       || mainResonance.qualityFactor > Self.qualityFactorRange.upperBound * 0.999
   }
 
   /// Returns the fitted response at a frequency without the delay.
-  func undelayedValue(atHertz hertz: Double) -> Phasor {
+  func undelayedResponse(atHertz hertz: Double) -> Phasor {
     var resonanceSum = Phasor.zero
     for (index, gain) in gainsByResonance.enumerated() {
-      resonanceSum = resonanceSum + transferFunction.undelayedMode(index, atHertz: hertz) * gain
+      resonanceSum =
+        resonanceSum + transferFunction.undelayedModeResponse(index, atHertz: hertz) * gain
     }
-    return resonanceSum * transferFunction.filterValue(atHertz: hertz)
+    return resonanceSum * transferFunction.filterResponse(atHertz: hertz)
   }
 
   /// Returns the fitted response at a frequency, including the delay.
-  func value(atHertz hertz: Double) -> Phasor {
-    undelayedValue(atHertz: hertz) * transferFunction.delayPhasor(atHertz: hertz)
+  func modeledResponse(atHertz hertz: Double) -> Phasor {
+    undelayedResponse(atHertz: hertz) * transferFunction.delayPhaseFactor(atHertz: hertz)
   }
 
   // MARK: - Structure
 
   /// Returns the best fit of a single resonance among all sensor types.
   private static func bestSingleModeFit(
-    search: ResonanceSearch, sensors: [TransducerMeasurement.Sensor]
+    search: ResonanceSearch, sensors: [TransducerMeasurement.SensorQuantity]
   ) -> TransferFunction {
     var bestCandidate: ResonanceSearch.Candidate?
     for sensor in sensors {
-      let starts = InitialEstimates.estimates(
+      let starts = InitialResonanceEstimates.estimates(
         for: search.response, derivativeOrder: sensor.derivativeOrder, band: search.bandHertz)
       guard let candidate = search.bestFit(from: starts) else { continue }
       if candidate.squaredResidualSum
-        < (bestCandidate.map { $0.squaredResidualSum * maximumExtensionCostRatio } ?? .infinity)
+        < (bestCandidate.map { $0.squaredResidualSum * maximumExtendedModelCostRatio } ?? .infinity)
       {
         bestCandidate = candidate
       }
@@ -182,7 +183,7 @@ struct ResonanceFit {
       return start
     }
     guard let candidate = search.bestFit(from: startingFunctions),
-      candidate.squaredResidualSum < maximumExtensionCostRatio
+      candidate.squaredResidualSum < maximumExtendedModelCostRatio
         * model.fitGains(to: search.response).squaredResidualSum
     else { return model }
     return candidate.transferFunction
@@ -196,18 +197,19 @@ struct ResonanceFit {
   ///   - search: The search in the response.
   ///   - sensors: The kinds of sensors to consider again if the residual is large.
   private static func addingHighPass(
-    to model: TransferFunction, search: ResonanceSearch, sensors: [TransducerMeasurement.Sensor]
+    to model: TransferFunction, search: ResonanceSearch,
+    sensors: [TransducerMeasurement.SensorQuantity]
   ) -> TransferFunction {
     let response = search.response
     var bestFunction = model
     var minimumCost = model.fitGains(to: response).squaredResidualSum
     let isFitDoubtful =
       Decibels.of(power: minimumCost / max(response.responsePower, 1e-300))
-      > doubtfulResidualDecibels
+      > minimumDoubtfulResidualDecibels
     var startingFunctions = [model]
     if isFitDoubtful {
       startingFunctions += sensors.flatMap {
-        InitialEstimates.estimates(
+        InitialResonanceEstimates.estimates(
           for: response, derivativeOrder: $0.derivativeOrder, band: search.bandHertz
         ).prefix(2)
       }
@@ -224,7 +226,8 @@ struct ResonanceFit {
           let needsDelay = isFitDoubtful && start.modes.count == 1
           filteredStarts.append(
             needsDelay
-              ? InitialEstimates.fittingDelay(of: filtered, to: response, band: search.bandHertz)
+              ? InitialResonanceEstimates.fittingDelay(
+                of: filtered, to: response, band: search.bandHertz)
               : filtered)
         }
       }
@@ -258,7 +261,7 @@ struct ResonanceFit {
       }
     }
     guard let candidate = search.bestFit(from: startingFunctions),
-      candidate.squaredResidualSum < maximumExtensionCostRatio * previousFit.squaredResidualSum,
+      candidate.squaredResidualSum < maximumExtendedModelCostRatio * previousFit.squaredResidualSum,
       hasSignificantModes(candidate.transferFunction, search: search)
     else { return nil }
     return candidate.transferFunction
@@ -338,12 +341,13 @@ struct ResonanceFit {
     let parameters = ResonanceParameters(model)
     let residuals = model.fitGains(to: response).weightedResiduals
     let jacobian = LevenbergMarquardt.jacobian(
-      at: parameters.parameterValues, steps: parameters.derivativeSteps, residuals: residuals
+      at: parameters.parameterValues, steps: parameters.parameterDerivativeSteps,
+      residuals: residuals
     ) {
       parameters.transferFunction(at: $0).fitGains(to: response).weightedResiduals
     }
     guard
-      let halfWidths = parameterHalfWidths(
+      let halfWidths = parameterIntervalHalfWidths(
         jacobian: jacobian, residuals: residuals, gainCount: model.modes.count)
     else {
       return model.modes.map { _ in (1, 1) }
@@ -363,7 +367,7 @@ struct ResonanceFit {
   ///   - residuals: The real and imaginary residuals in turn.
   ///   - gainCount: The number of gains that were fitted besides the parameters.
   /// - Returns: An interval for each parameter, or nil if the normal equations are singular.
-  static func parameterHalfWidths(
+  static func parameterIntervalHalfWidths(
     jacobian: [[Double]], residuals: [Double], gainCount: Int
   ) -> [Double]? {
     guard let inverseDiagonal = LevenbergMarquardt.inverseDiagonal(of: jacobian) else { return nil }
@@ -425,11 +429,11 @@ struct ResonanceSearch {
 
   private func refine(
     _ start: TransferFunction, in response: MeasuredResponse,
-    _ termination: LevenbergMarquardt.Termination
+    _ termination: LevenbergMarquardt.TerminationCriteria
   ) -> TransferFunction {
     let parameters = ResonanceParameters(start, band: bandHertz)
     let fittedPoint = LevenbergMarquardt.fit(
-      from: parameters.parameterValues, steps: parameters.derivativeSteps,
+      from: parameters.parameterValues, steps: parameters.parameterDerivativeSteps,
       bounds: parameters.parameterBounds,
       termination: termination
     ) { parameters.transferFunction(at: $0).fitGains(to: response).weightedResiduals }
@@ -446,7 +450,7 @@ private struct ResonanceParameters {
   /// The values of the search's parameters.
   private(set) var parameterValues = [Double]()
   /// The step of each parameter in numerical derivatives.
-  private(set) var derivativeSteps = [Double]()
+  private(set) var parameterDerivativeSteps = [Double]()
   /// The allowed ranges of the search's parameters.
   private(set) var parameterBounds = [ClosedRange<Double>]()
 
@@ -456,8 +460,8 @@ private struct ResonanceParameters {
       add(mode.resonanceHertz, step: 1e-5, within: band.lowerBound / 2...band.upperBound * 2)
       add(mode.qualityFactor, step: 1e-4, within: ResonanceFit.qualityFactorRange)
     }
-    parameterValues.append(start.delaySeconds / ResonanceFit.delayUnitSeconds)
-    derivativeSteps.append(1e-3)
+    parameterValues.append(start.delaySeconds / ResonanceFit.delayParameterUnitSeconds)
+    parameterDerivativeSteps.append(1e-3)
     parameterBounds.append(-1e7...1e7)
     if start.coilTimeConstantSeconds > 0 {
       add(
@@ -471,7 +475,7 @@ private struct ResonanceParameters {
 
   private mutating func add(_ value: Double, step: Double, within range: ClosedRange<Double>) {
     parameterValues.append(log(value))
-    derivativeSteps.append(step)
+    parameterDerivativeSteps.append(step)
     parameterBounds.append(log(range.lowerBound)...log(range.upperBound))
   }
 
@@ -483,7 +487,7 @@ private struct ResonanceParameters {
         resonanceHertz: exp(point[2 * index]), qualityFactor: exp(point[2 * index + 1]))
     }
     let delayIndex = 2 * updatedFunction.modes.count
-    updatedFunction.delaySeconds = point[delayIndex] * ResonanceFit.delayUnitSeconds
+    updatedFunction.delaySeconds = point[delayIndex] * ResonanceFit.delayParameterUnitSeconds
     if startingFunction.coilTimeConstantSeconds > 0 {
       updatedFunction.coilTimeConstantSeconds = exp(point[delayIndex + 1])
     }

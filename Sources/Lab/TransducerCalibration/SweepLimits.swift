@@ -28,7 +28,8 @@ public struct SweepLimits: Equatable, Sendable {
 
   /// A Boolean value that indicates whether the profile has a limit of excursion or power.
   public var hasLimits: Bool {
-    transducerLimits?.maximumExcursionRatio != nil || transducerLimits?.fullScalePowerRatio != nil
+    transducerLimits?.excursionLimitToFullScaleRatio != nil
+      || transducerLimits?.fullScaleToContinuousPowerRatio != nil
   }
 
   /// Returns the level by which a signal exceeds the limits, in decibels; negative below the
@@ -45,13 +46,15 @@ public struct SweepLimits: Equatable, Sendable {
   ///   - band: The frequencies, in hertz.
   func excessDecibels(ofAmplitude amplitude: Double, within band: ClosedRange<Double>) -> Double {
     var maximumExcessDecibels = -Double.infinity
-    if let maximumExcursionRatio = transducerLimits?.maximumExcursionRatio, let resonanceModel {
+    if let maximumExcursionRatio = transducerLimits?.excursionLimitToFullScaleRatio,
+      let resonanceModel
+    {
       let displacement = amplitude * resonanceModel.maximumDisplacement(in: band)
       maximumExcessDecibels = max(
         maximumExcessDecibels,
         Decibels.of(amplitude: displacement / maximumExcursionRatio) + Self.headroomDecibels)
     }
-    if let fullScalePowerRatio = transducerLimits?.fullScalePowerRatio {
+    if let fullScalePowerRatio = transducerLimits?.fullScaleToContinuousPowerRatio {
       maximumExcessDecibels = max(
         maximumExcessDecibels,
         Decibels.of(power: amplitude * amplitude * fullScalePowerRatio) + Self.headroomDecibels)

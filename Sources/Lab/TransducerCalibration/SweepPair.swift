@@ -21,7 +21,7 @@ struct SweepPair {
   }
 
   /// A way to combine the two sweeps into one response.
-  enum Combination {
+  enum SweepCombination {
     /// The mean of both sweeps, weighted by the inverse of their noise.
     case weightedMean
     /// The quiet sweep only.
@@ -94,7 +94,7 @@ struct SweepPair {
 
   /// The delay of the second sweep relative to its nominal distance from the first sweep, in
   /// seconds.
-  var clockSkewSeconds: Double {
+  var secondSweepDelaySeconds: Double {
     // Bins within a hertz rotate together for all delays of the search.
     let bandwidthHertz = (bins.last?.hertz ?? 1) - (bins.first?.hertz ?? 0)
     let binsPerHertz = max(1, Int(Double(bins.count) / bandwidthHertz))
@@ -110,7 +110,7 @@ struct SweepPair {
   }
 
   /// The power of the difference between the scaled sweeps, relative to the power of a sweep.
-  var differencePowerRatio: Double {
+  var sweepDifferencePowerRatio: Double {
     var differencePower = 0.0
     var sweepPower = 0.0
     for bin in bins {
@@ -134,7 +134,7 @@ struct SweepPair {
   ///   - combination: The combination of both sweeps.
   ///   - delay: The delay to remove, in seconds from `excerptStartSeconds`.
   func response(
-    _ combination: Combination = .weightedMean, removingDelay delay: Double
+    _ combination: SweepCombination = .weightedMean, removingDelay delay: Double
   ) -> MeasuredResponse {
     MeasuredResponse(
       bins: bins.map { bin in

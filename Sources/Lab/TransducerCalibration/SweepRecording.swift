@@ -26,7 +26,7 @@ struct SweepRecording {
   private static let maximumSweepDifferencePowerRatio = 0.1
   /// The minimum ratio between the measured and the expected level ratio of the sweeps, including
   /// noise. A lower value indicates that the gain changed during the recording.
-  private static let minimumSweepLevelRatio = 0.6
+  private static let minimumLoudToExpectedRatio = 0.6
   /// The time for which the transducer still rings after a sweep, in seconds.
   private static let ringingSeconds = 0.6
 
@@ -65,9 +65,10 @@ struct SweepRecording {
       1 + 1 / (SweepSignal.quietToLoudAmplitudeRatio * SweepSignal.quietToLoudAmplitudeRatio)
     let expectedNoiseRatio = 2 * noiseFactor * pow(10, -signalToNoiseDecibels / 10)
     guard
-      sweepPair.differencePowerRatio <= Self.maximumSweepDifferencePowerRatio + expectedNoiseRatio
+      sweepPair.sweepDifferencePowerRatio <= Self.maximumSweepDifferencePowerRatio
+        + expectedNoiseRatio
     else {
-      let percentage = (sweepPair.differencePowerRatio.squareRoot() * 100).text(places: 0)
+      let percentage = (sweepPair.sweepDifferencePowerRatio.squareRoot() * 100).text(places: 0)
       throw CalibrationError(
         .unsuitableRecording,
         "has two sweeps that differ by \(percentage) %; avoid movement and noise, and record again")
@@ -98,7 +99,7 @@ struct SweepRecording {
     let sampleRate = recording.sampleRate
     let uncorrectedPair = SweepPair(
       recording, signal: signal, recorderSampleRate: sampleRate, firstSweep: starts.first)
-    let clockErrorFraction = uncorrectedPair.clockSkewSeconds / signal.sweepSpacingSeconds
+    let clockErrorFraction = uncorrectedPair.secondSweepDelaySeconds / signal.sweepSpacingSeconds
     try checkClock(error: clockErrorFraction)
     let signalToNoiseDecibels = NoiseMeasurement.signalToNoise(
       of: recording.samples, rate: sampleRate, signal: signal,
@@ -131,7 +132,7 @@ struct SweepRecording {
 
   private static func checkLevels(of pair: SweepPair) throws(CalibrationError) {
     let levelRatio = pair.loudToExpectedAmplitudeRatio
-    guard levelRatio > Self.minimumSweepLevelRatio else {
+    guard levelRatio > Self.minimumLoudToExpectedRatio else {
       let expected = -Decibels.of(amplitude: SweepSignal.quietToLoudAmplitudeRatio)
       let measured = (expected + Decibels.of(amplitude: levelRatio)).text(places: 1)
       throw CalibrationError(
@@ -171,7 +172,7 @@ public struct ReferenceDelay: Equatable, Sendable {
   public let signalStartSeconds: Double
 
   /// The minimum fraction of the reference channel's signal that a single delay explains.
-  private static let minimumCoherentFraction = 0.8
+  private static let minimumExplainedSignalFraction = 0.8
 
   /// Measures the delay of a reference channel.
   ///
@@ -187,14 +188,14 @@ public struct ReferenceDelay: Equatable, Sendable {
     let sweepPair = sweepRecording.sweepPair
     let response = sweepPair.response(removingDelay: SweepPair.preRollSeconds)
     let delayTerms = response.groups.map {
-      (hertz: $0.meanHertz, value: $0.spectrumRatio * $0.sweepPower)
+      (hertz: $0.meanHertz, value: $0.recordedToPlayedRatio * $0.sweepPower)
     }
     let maximumDelaySeconds = 0.5 / signal.bandHertz.lowerBound
     let delaySeconds = DelaySearch.delay(
       of: delayTerms, within: maximumDelaySeconds, ignoresSign: true)
     let coherentSum = abs(DelaySearch.correlation(of: delayTerms, at: delaySeconds))
     let incoherentSum = delayTerms.reduce(0) { $0 + $1.value.magnitude }
-    guard coherentSum >= Self.minimumCoherentFraction * incoherentSum else {
+    guard coherentSum >= Self.minimumExplainedSignalFraction * incoherentSum else {
       throw CalibrationError(.noResonance, "the reference channel does not contain the signal")
     }
     signalStartSeconds =
@@ -206,9 +207,9 @@ public struct ReferenceDelay: Equatable, Sendable {
 /// Measures the level of a recording's sweeps above its noise, in the band of the sweep.
 enum NoiseMeasurement {
   /// The duration of the pause that is measured as noise, in seconds.
-  private static let noiseSeconds = 0.5
+  private static let measuredNoiseSeconds = 0.5
   /// The interval between the measured pause and the next sweep, in seconds.
-  private static let guardSeconds = 0.1
+  private static let guardBeforeSweepSeconds = 0.1
 
   /// Returns the ratio of the power of the second sweep to that of the pause before it, in
   /// decibels.
@@ -221,9 +222,10 @@ enum NoiseMeasurement {
   static func signalToNoise(
     of samples: [Float], rate: Double, signal: SweepSignal, secondSweep: Int
   ) -> Double {
-    let noiseEndFrame = secondSweep - Int(guardSeconds * rate)
+    let noiseEndFrame = secondSweep - Int(guardBeforeSweepSeconds * rate)
     let noisePower = bandPower(
-      of: samples, from: noiseEndFrame - Int(noiseSeconds * rate), to: noiseEndFrame, rate: rate,
+      of: samples, from: noiseEndFrame - Int(measuredNoiseSeconds * rate), to: noiseEndFrame,
+      rate: rate,
       signal: signal)
     let sweepEndFrame = secondSweep + Int(signal.sweepSeconds * rate)
     let sweepPower = bandPower(

@@ -25,7 +25,7 @@ struct SweepSearch {
   /// The minimum ratio of the lower to the higher peak.
   private static let minimumLowerToHigherPeakRatio = Float(0.2)
   /// The interval around a peak that contains its echoes, in seconds.
-  private static let echoSeconds = 0.5
+  private static let echoIntervalSeconds = 0.5
 
   private let impulseMagnitudes: [Float]
   /// The sample rate of the impulse response.
@@ -106,8 +106,8 @@ struct SweepSearch {
   /// Returns the error for a second sweep that is missing or not at the expected time after the
   /// first.
   private func misalignmentError(_ mainPeak: Peak) -> CalibrationError {
-    let earlierPeak = peak(in: 0...max(0, mainPeak.timeSeconds - Self.echoSeconds))
-    let laterStartSeconds = mainPeak.timeSeconds + Self.echoSeconds
+    let earlierPeak = peak(in: 0...max(0, mainPeak.timeSeconds - Self.echoIntervalSeconds))
+    let laterStartSeconds = mainPeak.timeSeconds + Self.echoIntervalSeconds
     let laterPeak = peak(
       in:
         laterStartSeconds...max(

@@ -41,7 +41,7 @@ public struct SweepSignal: Equatable, Sendable {
   /// The supported frequencies of a sweep, in hertz.
   public static let supportedHertz = 1.0...10_000.0
   /// The supported ratios of the last to the first frequency of a sweep.
-  private static let supportedBandRatios = 4.0...1_000.0
+  private static let supportedBandEdgeRatios = 4.0...1_000.0
   /// The minimum duration of a sweep, in periods of its lowest frequency.
   private static let minimumPeriodsPerSweep = 5.0
 
@@ -65,7 +65,7 @@ public struct SweepSignal: Equatable, Sendable {
     guard Self.supportedHertz.contains(band.lowerBound),
       Self.supportedHertz.contains(band.upperBound)
     else { throw Self.signalError("sweep frequencies must be 1 to 10000 Hz") }
-    guard Self.supportedBandRatios.contains(band.upperBound / band.lowerBound) else {
+    guard Self.supportedBandEdgeRatios.contains(band.upperBound / band.lowerBound) else {
       throw Self.signalError("the end frequency must be 4 to 1000 times the start frequency")
     }
     guard Self.supportedSweepSeconds.contains(sweepDuration) else {
@@ -87,7 +87,7 @@ public struct SweepSignal: Equatable, Sendable {
   /// The duration of the signal of a quick check, in seconds.
   public static let quickCheckSeconds = 5.0
   /// The ratio of the highest frequency of a quick check to the resonance.
-  private static let quickCheckFrequencyRatio = 4.0
+  private static let quickCheckMaximumToResonanceRatio = 4.0
   /// The minimum frequency of a quick check, in hertz.
   private static let quickCheckMinimumHertz = 7.0
 
@@ -109,8 +109,9 @@ public struct SweepSignal: Equatable, Sendable {
         "\(profile.name) has no resonance and no Q factor to check; calibrate it first")
     }
     let minimumHertz = max(
-      Self.quickCheckMinimumHertz, model.resonanceHertz / Self.quickCheckFrequencyRatio)
-    let maximumHertz = max(4 * minimumHertz, model.resonanceHertz * Self.quickCheckFrequencyRatio)
+      Self.quickCheckMinimumHertz, model.resonanceHertz / Self.quickCheckMaximumToResonanceRatio)
+    let maximumHertz = max(
+      4 * minimumHertz, model.resonanceHertz * Self.quickCheckMaximumToResonanceRatio)
     let sweepDuration =
       (Self.quickCheckSeconds - Self.outerSilenceSeconds) / 2 - Self.silenceAfterSweepSeconds
     try self.init(
@@ -144,11 +145,13 @@ public struct SweepSignal: Equatable, Sendable {
   /// The interval between the starts of both sweeps, in seconds.
   public var sweepSpacingSeconds: Double { sweepSeconds + Self.silenceAfterSweepSeconds }
   /// The duration of the part of the signal that a measurement requires, in seconds.
-  public var measuredSeconds: Double { Self.outerSilenceSeconds + 2 * sweepSpacingSeconds }
+  public var requiredMeasurementSeconds: Double {
+    Self.outerSilenceSeconds + 2 * sweepSpacingSeconds
+  }
   /// The duration of the whole signal, in seconds.
   public var totalSeconds: Double {
-    guard hasTones else { return measuredSeconds }
-    return measuredSeconds + 2 * Double(Self.toneCount) * Self.toneSpacingSeconds
+    guard hasTones else { return requiredMeasurementSeconds }
+    return requiredMeasurementSeconds + 2 * Double(Self.toneCount) * Self.toneSpacingSeconds
       + Self.outerSilenceSeconds
   }
 
@@ -160,7 +163,7 @@ public struct SweepSignal: Equatable, Sendable {
   /// The time after a sweep until the high-pass has settled, in seconds.
   private static let highPassSettlingSeconds = 0.25
   /// The duration of a burst, in periods of its frequency.
-  private static let burstPeriods = 3.0
+  private static let burstDurationPeriods = 3.0
 
   // MARK: - Samples
 
@@ -176,7 +179,7 @@ public struct SweepSignal: Equatable, Sendable {
   {
     try check(rate: rate)
     let addsTones = includesTones && hasTones
-    let signalSeconds = addsTones ? totalSeconds : measuredSeconds
+    let signalSeconds = addsTones ? totalSeconds : requiredMeasurementSeconds
     var unfilteredSignal = [Double](repeating: 0, count: Int((signalSeconds * rate).rounded(.up)))
 
     func addSamples(_ samples: [Double], at seconds: Double) {
@@ -192,7 +195,7 @@ public struct SweepSignal: Equatable, Sendable {
     addSamples(fullLevelSweep, at: firstSweepStartSeconds + sweepSpacingSeconds)
     if addsTones {
       for index in 0..<Self.toneCount {
-        let toneTime = measuredSeconds + Double(index) * Self.toneSpacingSeconds
+        let toneTime = requiredMeasurementSeconds + Double(index) * Self.toneSpacingSeconds
         addSamples(steadyTone(index, rate: rate), at: toneTime)
         addSamples(
           burst(rate: rate), at: toneTime + Double(Self.toneCount) * Self.toneSpacingSeconds)
@@ -250,7 +253,7 @@ public struct SweepSignal: Equatable, Sendable {
 
   private func burst(rate: Double) -> [Double] {
     let burstHertz = (toneBandHertz.lowerBound * toneBandHertz.upperBound).squareRoot()
-    let burstSeconds = min(Self.burstPeriods / burstHertz, 0.9 * Self.toneSpacingSeconds)
+    let burstSeconds = min(Self.burstDurationPeriods / burstHertz, 0.9 * Self.toneSpacingSeconds)
     return sampledFunction(rate: rate, duration: burstSeconds) { time in
       let window = sin(.pi * time / burstSeconds)
       return peakAmplitude * window * window * sin(2 * .pi * burstHertz * time)

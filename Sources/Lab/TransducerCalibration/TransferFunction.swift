@@ -51,7 +51,7 @@ struct TransferFunction: Equatable {
   /// - Parameters:
   ///   - index: The index of the resonance.
   ///   - hertz: The frequency.
-  func undelayedMode(_ index: Int, atHertz hertz: Double) -> Phasor {
+  func undelayedModeResponse(_ index: Int, atHertz hertz: Double) -> Phasor {
     let mode = modes[index]
     let frequencyRatio = hertz / mode.resonanceHertz
     let numerator =
@@ -67,14 +67,14 @@ struct TransferFunction: Equatable {
 
   /// Returns the combined response of the coil's low-pass and the recorder's high-pass at a
   /// frequency.
-  func filterValue(atHertz hertz: Double) -> Phasor {
-    let highPassFactor = highPassValue(atHertz: hertz)
+  func filterResponse(atHertz hertz: Double) -> Phasor {
+    let highPassFactor = highPassResponse(atHertz: hertz)
     guard coilTimeConstantSeconds > 0 else { return highPassFactor }
     return highPassFactor / Phasor(1, 2 * .pi * hertz * coilTimeConstantSeconds)
   }
 
   /// Returns the response of the recorder's high-pass at a frequency.
-  func highPassValue(atHertz hertz: Double) -> Phasor {
+  func highPassResponse(atHertz hertz: Double) -> Phasor {
     let cornerFrequencyRatio = hertz / max(highPassHertz, 1e-9)
     switch highPassOrder {
     case 1: return Phasor(0, cornerFrequencyRatio) / Phasor(1, cornerFrequencyRatio)
@@ -87,7 +87,7 @@ struct TransferFunction: Equatable {
   }
 
   /// Returns the complex phase factor of the delay at a frequency, exp(−jωτ).
-  func delayPhasor(atHertz hertz: Double) -> Phasor {
+  func delayPhaseFactor(atHertz hertz: Double) -> Phasor {
     let delayAngle = 2 * Double.pi * hertz * delaySeconds
     return Phasor(cos(delayAngle), -sin(delayAngle))
   }
@@ -98,7 +98,7 @@ struct TransferFunction: Equatable {
   /// parameters require a search.
   func fitGains(to response: MeasuredResponse) -> GainFit {
     let designColumns = designMatrix(for: response)
-    let measuredGains = response.weightedGains
+    let measuredGains = response.weightedRecordedToPlayedRatios
     let equationRows = designColumns.indices.map { row in
       designColumns.indices.map { column in
         // A minimal ridge keeps two equal resonances solvable.
@@ -133,10 +133,10 @@ struct TransferFunction: Equatable {
     for index in groups.indices {
       let hertz = groups[index].meanHertz
       let common =
-        filterValue(atHertz: hertz) * delayPhasor(atHertz: hertz)
-        * response.weightSquareRoots[index]
+        filterResponse(atHertz: hertz) * delayPhaseFactor(atHertz: hertz)
+        * response.groupWeightSquareRoots[index]
       for mode in modes.indices {
-        matrixColumns[mode][index] = undelayedMode(mode, atHertz: hertz) * common
+        matrixColumns[mode][index] = undelayedModeResponse(mode, atHertz: hertz) * common
       }
     }
     return matrixColumns
@@ -154,7 +154,7 @@ struct TransferFunction: Equatable {
   }
 }
 
-extension TransducerMeasurement.Sensor {
+extension TransducerMeasurement.SensorQuantity {
   /// The order of the derivative of displacement that the sensor measures.
   var derivativeOrder: Int {
     switch self {

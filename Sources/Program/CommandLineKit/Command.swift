@@ -91,17 +91,19 @@ package struct Command: Sendable {
     acceptedFlags: [String] = []
   ) throws(UsageError) -> ParsedArguments {
     var parser = ArgumentParser(
-      command: self, arguments: words, optionSuggestions: optionSuggestions,
+      command: self, arguments: words, suggestionsByUnknownOption: optionSuggestions,
       acceptedFlags: acceptedFlags)
     try parser.parseAllArguments()
-    let positionalValues = try assignPositionals(parser.positionalArguments)
+    let positionalValues = try assignPositionalArguments(parser.positionalArguments)
     return ParsedArguments(
       command: self,
       valuesByName: parser.valuesByName.merging(positionalValues) { first, _ in first },
       positionalArguments: parser.positionalArguments)
   }
 
-  private func assignPositionals(_ positionals: [String]) throws(UsageError) -> [String: [String]] {
+  private func assignPositionalArguments(_ positionals: [String]) throws(UsageError) -> [String:
+    [String]]
+  {
     let requiredArguments = arguments.filter { !$0.isOptional }
     if positionals.count < requiredArguments.count {
       throw UsageError("missing \(requiredArguments[positionals.count].name)")
@@ -173,7 +175,7 @@ package struct Command: Sendable {
 private struct ArgumentParser {
   let command: Command
   let arguments: [String]
-  let optionSuggestions: [String: (option: String, value: String)]
+  let suggestionsByUnknownOption: [String: (option: String, value: String)]
   let acceptedFlags: [String]
   var nextArgumentIndex = 0
   var valuesByName: [String: [String]] = [:]
@@ -286,7 +288,9 @@ private struct ArgumentParser {
   }
 
   private func unknownOptionError(_ name: String) -> UsageError {
-    if let suggestion = optionSuggestions[name], command.option(named: suggestion.option) != nil {
+    if let suggestion = suggestionsByUnknownOption[name],
+      command.option(named: suggestion.option) != nil
+    {
       return UsageError(
         "unknown option \(name.inQuotes); use \(suggestion.option.inQuotes), \(suggestion.value)")
     }

@@ -227,9 +227,9 @@ extension Program {
       manualPage.appendSection("Examples")
       manualPage.appendExamples(examples)
     }
-    if !relatedPages.isEmpty {
+    if !relatedManualPages.isEmpty {
       manualPage.appendSection("See also")
-      manualPage.appendParagraphs(relatedPages)
+      manualPage.appendParagraphs(relatedManualPages)
     }
     return manualPage.roff
   }

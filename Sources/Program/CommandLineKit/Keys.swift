@@ -32,7 +32,7 @@ package final class RawTerminal {
   ///
   /// A background job has to poll, because shells do not report when it returns to the foreground.
   package func waitTimeout(at now: Duration) -> Duration? {
-    if let deadline = decoder.sequenceDeadline { return max(.zero, deadline - now) }
+    if let deadline = decoder.escapeSequenceDeadline { return max(.zero, deadline - now) }
     return isClosed || TerminalMode.isForegroundJob(ofTerminal: terminalDescriptor)
       ? nil : Self.foregroundPollInterval
   }
@@ -82,19 +82,19 @@ struct KeyDecoder {
   static let maximumSequenceByteCount = 32
 
   private var pendingBytes: [UInt8] = []
-  private(set) var sequenceDeadline: Duration?
+  private(set) var escapeSequenceDeadline: Duration?
 
   /// Returns the keys that the given bytes complete, and the key Escape if its timeout has passed
   /// without further bytes.
   mutating func decode(_ bytes: [UInt8], at now: Duration) -> [KeyPress] {
     var decodedKeys: [KeyPress] = []
     // A lone escape byte is the Escape key. Any other incomplete sequence is dropped.
-    if let sequenceDeadline, now >= sequenceDeadline {
+    if let escapeSequenceDeadline, now >= escapeSequenceDeadline {
       if pendingBytes == [0x1B] {
         decodedKeys.append(.escape)
       }
       pendingBytes = []
-      self.sequenceDeadline = nil
+      self.escapeSequenceDeadline = nil
     }
     if bytes.isEmpty { return decodedKeys }
     pendingBytes += bytes
@@ -107,7 +107,7 @@ struct KeyDecoder {
       startIndex += length
     }
     pendingBytes.removeFirst(startIndex)
-    sequenceDeadline = pendingBytes.isEmpty ? nil : now + Self.maximumSequencePause
+    escapeSequenceDeadline = pendingBytes.isEmpty ? nil : now + Self.maximumSequencePause
     return decodedKeys
   }
 

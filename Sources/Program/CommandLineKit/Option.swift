@@ -9,7 +9,7 @@ package struct Option: Equatable, Sendable {
   package var valuePlaceholder: String?
   package var helpText: String
   /// The default value as described in the help. The command itself supplies the value.
-  package var defaultText: String?
+  package var defaultValueText: String?
   /// The allowed values of the option. An empty list allows any value.
   package var choices: [String]
   /// Other spellings of choices in lower case, and the choices that replace them.
@@ -23,7 +23,8 @@ package struct Option: Equatable, Sendable {
   package var outputExtensions: [String]?
 
   package init(
-    _ names: String..., value: String? = nil, help: String, defaultText: String? = nil,
+    _ names: String..., value: String? = nil, help: String,
+    defaultValueText: String? = nil,
     choices: [String] = [], choiceAliases: [String: String] = [:],
     completion: Completion = .none, isRepeatable: Bool = false,
     writes outputEndings: [String]? = nil
@@ -35,7 +36,7 @@ package struct Option: Equatable, Sendable {
     self.spellings = names
     self.valuePlaceholder = value
     self.helpText = help
-    self.defaultText = defaultText
+    self.defaultValueText = defaultValueText
     self.choices = choices
     self.choiceAliases = choiceAliases
     self.completion = choices.isEmpty ? completion : .candidates(choices)
@@ -50,8 +51,8 @@ package struct Option: Equatable, Sendable {
 
   var fullHelpText: String {
     var fullText = helpText.appendingChoices(choices)
-    if let defaultText {
-      fullText += " Default: \(defaultText)."
+    if let defaultValueText {
+      fullText += " Default: \(defaultValueText)."
     }
     if isRepeatable && !isFlag {
       fullText += " May be repeated."
@@ -76,7 +77,7 @@ package struct TypedOption<Value>: OptionDeclaration {
     readValue: @escaping @Sendable (ParsedArguments) throws(UsageError) -> Value
   ) {
     var newOption = option
-    newOption.defaultText = newOption.defaultText ?? text
+    newOption.defaultValueText = newOption.defaultValueText ?? text
     self.option = newOption
     self.readValue = readValue
   }

@@ -9,7 +9,7 @@ package struct ParsedArguments: Sendable {
   let positionalArguments: [String]
   /// The sources of default values, such as a settings file, by the primary spelling of the option
   /// that the command line omits.
-  package private(set) var originsByOption: [String: String] = [:]
+  package private(set) var defaultOriginsByOption: [String: String] = [:]
 
   /// Sets the values of an option that the command line omits.
   ///
@@ -17,18 +17,18 @@ package struct ParsedArguments: Sendable {
   ///   - values: The values to use.
   ///   - name: A spelling of the option.
   ///   - origin: The source of the values, for messages.
-  package mutating func setDefault(_ values: [String], for name: String, origin: String) {
+  package mutating func setDefaultValues(_ values: [String], for name: String, origin: String) {
     valuesByName[primaryName(for: name)] = values
-    originsByOption[primaryName(for: name)] = origin
+    defaultOriginsByOption[primaryName(for: name)] = origin
   }
 
   /// The parsed arguments without default values, as the user entered them.
-  package var withoutDefaults: ParsedArguments {
+  package var removingDefaultValues: ParsedArguments {
     var givenArguments = self
-    for key in originsByOption.keys {
+    for key in defaultOriginsByOption.keys {
       givenArguments.valuesByName[key] = nil
     }
-    givenArguments.originsByOption = [:]
+    givenArguments.defaultOriginsByOption = [:]
     return givenArguments
   }
 
@@ -181,7 +181,7 @@ extension InputOverwriteCheck {
   /// Throws an error if an output would overwrite an input, or if its folder does not exist.
   package func checkOutputPath(_ path: String, option: String) throws(UsageError) {
     try checkIsNotInput(path, option: option)
-    if let creationObstacle = Self.obstacle(toCreating: path) {
+    if let creationObstacle = Self.obstacleText(toCreating: path) {
       throw UsageError("cannot write \(path.inQuotes): \(creationObstacle)")
     }
   }

@@ -46,9 +46,9 @@ package struct Program: Sendable {
   package var environmentVariables: [(name: String, meaning: String)]
   package var additionalManualSections: [(title: String, body: String)]
   /// The related manual pages and documents, for the last section of the manual page.
-  package var relatedPages: String
+  package var relatedManualPages: String
   /// The commands to suggest for the names that other programs use, such as `compare` for `diff`.
-  package var verbSuggestions: [String: String]
+  package var suggestionsByUnknownVerb: [String: String]
   /// The flags that every command accepts. A flag has no effect on a command that does not declare
   /// it.
   package var universalFlags: [String]
@@ -57,7 +57,7 @@ package struct Program: Sendable {
   package var addDefaults: @Sendable (inout ParsedArguments, Terminal) throws -> Void
   /// The options to suggest for the names that other programs use, each with a description of its
   /// value.
-  package var optionSuggestions: [String: (option: String, value: String)]
+  package var suggestionsByUnknownOption: [String: (option: String, value: String)]
   package var messageForError: @Sendable (any Error) -> String
   package var statusForError: @Sendable (any Error) -> ExitStatus
 
@@ -65,11 +65,12 @@ package struct Program: Sendable {
     _ name: String, version: String, date: String = "", abstract: String, discussion: String = "",
     groups: [CommandGroup], examples: [Command.Example] = [],
     environment: [(name: String, meaning: String)] = [],
-    manualSections: [(title: String, body: String)] = [], relatedPages: String = "",
-    verbSuggestions alternatives: [String: String] = [:],
+    manualSections: [(title: String, body: String)] = [],
+    relatedManualPages: String = "",
+    suggestionsByUnknownVerb alternatives: [String: String] = [:],
     universalFlags flagsOfEveryVerb: [String] = [],
     prepare: @escaping @Sendable (inout ParsedArguments, Terminal) throws -> Void = { _, _ in },
-    optionSuggestions: [String: (option: String, value: String)] = [:],
+    suggestionsByUnknownOption: [String: (option: String, value: String)] = [:],
     messageForError message: @escaping @Sendable (any Error) -> String = { "\($0)" },
     statusForError status: @escaping @Sendable (any Error) -> ExitStatus = { _ in .failure }
   ) {
@@ -82,11 +83,11 @@ package struct Program: Sendable {
     self.examples = examples
     self.environmentVariables = environment
     self.additionalManualSections = manualSections
-    self.relatedPages = relatedPages
-    self.verbSuggestions = alternatives
+    self.relatedManualPages = relatedManualPages
+    self.suggestionsByUnknownVerb = alternatives
     self.universalFlags = flagsOfEveryVerb
     self.addDefaults = prepare
-    self.optionSuggestions = optionSuggestions
+    self.suggestionsByUnknownOption = suggestionsByUnknownOption
     self.messageForError = message
     self.statusForError = status
   }
@@ -141,7 +142,7 @@ package struct Program: Sendable {
 
   package func findCommand(_ verb: String) throws(UsageError) -> Command {
     if let foundCommand = command(named: verb) { return foundCommand }
-    if let suggestedVerb = verbSuggestions[verb] {
+    if let suggestedVerb = suggestionsByUnknownVerb[verb] {
       throw UsageError("unknown command \(verb.inQuotes); \(suggestedVerb)")
     }
     throw .unknown("command", verb, among: commandReferences.map(\.name) + [Self.helpVerb])
@@ -214,7 +215,7 @@ package struct Program: Sendable {
       return .success
     }
     var parsedArguments = try command.parseArguments(
-      arguments, optionSuggestions: optionSuggestions, acceptedFlags: universalFlags)
+      arguments, optionSuggestions: suggestionsByUnknownOption, acceptedFlags: universalFlags)
     try addDefaults(&parsedArguments, terminal)
     try parsedArguments.checkOutputs()
     return try command.action(parsedArguments, terminal)
@@ -222,7 +223,7 @@ package struct Program: Sendable {
 
   private func misplacedOptionError(_ argument: String) -> UsageError {
     let optionSpelling = String(argument.prefix { $0 != "=" })
-    if let suggestion = verbSuggestions[optionSpelling] {
+    if let suggestion = suggestionsByUnknownVerb[optionSpelling] {
       return UsageError("unknown option \(optionSpelling.inQuotes); \(suggestion)")
     }
     if commands.flatMap({ [$0] + $0.subcommands }).contains(where: {

@@ -248,7 +248,7 @@ package struct ProgressLine {
   /// Shows a text, cut to the width of the line. The text is not evaluated if the last update was
   /// too recent.
   package mutating func show(_ text: @autoclosure () -> String) {
-    draw { width in
+    drawIfDue { width in
       let line = String(text().prefix(width))
       return (line, line.count)
     }
@@ -259,7 +259,7 @@ package struct ProgressLine {
   ///
   /// - Parameter make: Returns the text for a number of columns, and the number of columns that it
   ///   occupies.
-  package mutating func draw(_ make: (_ width: Int) -> (text: String, length: Int)) {
+  package mutating func drawIfDue(_ make: (_ width: Int) -> (text: String, length: Int)) {
     guard terminal.errorOutput.isTerminal else { return }
     let currentTime = terminal.readClock()
     let columnWidth = usableColumnCount

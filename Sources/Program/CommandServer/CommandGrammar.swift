@@ -13,7 +13,7 @@ package enum CommandGrammar {
   static let sessionSecondsRange = 0...1e9
 
   /// The kinds of operands, by the placeholders that represent them in the syntax of commands.
-  static let operandKinds: [String: CommandSyntax.Kind] = [
+  static let operandKindsByPlaceholder: [String: CommandSyntax.Kind] = [
     "PATTERN": .text, "NAME": .text, "COMMAND": .text, "POS": .text, "TIME": .time,
     "SECONDS": .number(secondsRange),
     "INTENSITY": .number(0...1), "SHARPNESS": .number(0...1), "STRENGTH": .number(0...1),
@@ -75,7 +75,7 @@ package enum CommandGrammar {
       Pan a pattern in the array given by --array. POS is a number for a line, an angle in degrees \
       for a ring, or X/Y in meters for a plane.
       """,
-      CommandSession.moveSound),
+      CommandSession.panSound),
     .init("mute [NAME]", "Mute NAME, or all current and future sounds.", CommandSession.mute),
     .init("unmute [NAME]", "Unmute NAME, or all sounds.", CommandSession.mute),
     .init(
@@ -150,7 +150,7 @@ package enum CommandGrammar {
 
       TIME is either the number of seconds since the start of the session, as shown by status, or \
       +SECONDS from now. INTENSITY, SHARPNESS, and STRENGTH range from 0 to 1, and RATE from \
-      \(operandKinds["RATE"]?.acceptedValuesText ?? ""). Commands without TIME \
+      \(operandKindsByPlaceholder["RATE"]?.acceptedValuesText ?? ""). Commands without TIME \
       take effect at the next period \
       of the device. Commands with TIME take effect at exactly that time, to the nearest frame. \
       NAME refers to all sounds with that name, both playing and scheduled.
@@ -232,7 +232,7 @@ struct CommandSyntax: Sendable {
     var pendingKeyword: String?
     for word in syntaxWords.dropFirst() {
       let name = word.filter { !"[]".contains($0) }
-      let kind = CommandGrammar.operandKinds[name]
+      let kind = CommandGrammar.operandKindsByPlaceholder[name]
       let slot = kind.map { Operand(name: name, kind: $0, isOptional: word.hasPrefix("[")) }
       switch (pendingKeyword, slot) {
       case (let key?, let slot):
@@ -275,7 +275,7 @@ struct CommandSyntax: Sendable {
     }
     while let optionWord = remainingWords.popFirst() {
       guard let option = options.first(where: { optionWord.isKeyword($0.keyword) }) else {
-        throw unexpectedWord(optionWord)
+        throw unexpectedWordError(optionWord)
       }
       guard valuesByName[option.keyword] == nil else {
         throw CommandError(.unexpectedArgument, "\(option.keyword.inQuotes) can be used only once")
@@ -293,7 +293,7 @@ struct CommandSyntax: Sendable {
     return ServerCommand(syntax: self, values: valuesByName)
   }
 
-  private func unexpectedWord(_ word: CommandWord) -> CommandError {
+  private func unexpectedWordError(_ word: CommandWord) -> CommandError {
     let suggestionText =
       word.isQuoted ? "" : Suggestion.didYouMeanText(for: word.text, among: options.map(\.keyword))
     if options.isEmpty || suggestionText.isEmpty && word.isQuoted {
@@ -334,7 +334,7 @@ struct ServerCommand: Equatable, Sendable {
   static func == (first: Self, second: Self) -> Bool {
     first.syntax.verb == second.syntax.verb && first.values == second.values
   }
-  func text(_ name: String) -> String? {
+  func textValue(of name: String) -> String? {
     if case .text(let text) = values[name] {
       text
     } else {
@@ -343,7 +343,7 @@ struct ServerCommand: Equatable, Sendable {
   }
 
   /// Returns the number for an operand or keyword, or the default if the number was omitted.
-  func number(_ name: String, default defaultValue: Double = 0) -> Double {
+  func numberValue(of name: String, default defaultValue: Double = 0) -> Double {
     if case .number(let numberValue) = values[name] {
       numberValue
     } else {
@@ -352,7 +352,7 @@ struct ServerCommand: Equatable, Sendable {
   }
 
   /// The name of the sounds that the command affects, or nil if it affects all sounds.
-  var name: String? { text("NAME") }
+  var name: String? { textValue(of: "NAME") }
   var time: CommandTime {
     if case .time(let commandTime) = values["at"] {
       commandTime
@@ -360,10 +360,12 @@ struct ServerCommand: Equatable, Sendable {
       .now
     }
   }
-  var priority: Int { Int(number("priority")) }
+  var priority: Int { Int(numberValue(of: "priority")) }
   /// A Boolean value that indicates whether the command needs a pattern to be loaded or generated.
-  var needsLoading: Bool { syntax.operands.contains { ["PATTERN", "OCTAVES"].contains($0.name) } }
-  func flag(_ keyword: String) -> Bool { values[keyword] != nil }
+  var needsPatternLoading: Bool {
+    syntax.operands.contains { ["PATTERN", "OCTAVES"].contains($0.name) }
+  }
+  func hasFlag(_ keyword: String) -> Bool { values[keyword] != nil }
 }
 
 struct CommandRequest: Equatable, Sendable {
@@ -457,28 +459,29 @@ extension CommandSyntax.Operand {
       return .text(word.text)
     case .number(let permittedRange):
       guard let number = Self.parseNumber(word), permittedRange.contains(number) else {
-        throw invalidValue(word)
+        throw invalidValueError(word)
       }
       return .number(number)
     case .time:
       let isRelative = !word.isQuoted && word.text.first == "+"
       let range = isRelative ? CommandGrammar.secondsRange : CommandGrammar.sessionSecondsRange
       guard let number = Self.parseNumber(word), range.contains(number) else {
-        throw invalidValue(word)
+        throw invalidValueError(word)
       }
       return .time(isRelative ? .after(number) : .at(number))
     case .choice(let permittedWords):
       guard permittedWords.contains(word.text) else {
         throw CommandError(
           .invalidValue,
-          invalidValue(word).text + Suggestion.didYouMeanText(for: word.text, among: permittedWords)
+          invalidValueError(word).text
+            + Suggestion.didYouMeanText(for: word.text, among: permittedWords)
         )
       }
       return .text(word.text)
     }
   }
 
-  private func invalidValue(_ word: CommandWord) -> CommandError {
+  private func invalidValueError(_ word: CommandWord) -> CommandError {
     CommandError(
       .invalidValue, "\(name) must be \(kind.acceptedValuesText), not \(word.text.inQuotes)")
   }

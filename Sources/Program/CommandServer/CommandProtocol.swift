@@ -84,8 +84,8 @@ package struct CommandReply: Equatable, Sendable {
   private init(_ tag: String?, _ start: String, _ fields: [Field]) {
     let fieldWords = fields.map { field in
       switch field {
-      case .text(let text): CommandWord.escaped(text)
-      case .pair(let name, let value): name + "=" + CommandWord.escaped(value)
+      case .text(let text): CommandWord.quotedIfNecessary(text)
+      case .pair(let name, let value): name + "=" + CommandWord.quotedIfNecessary(value)
       case .json(let object): object
       }
     }
@@ -187,7 +187,7 @@ struct CommandWord: Equatable {
   static func isBlank(_ scalar: Unicode.Scalar) -> Bool { scalar == " " || scalar == "\t" }
 
   /// Returns the text as one word of a line, in quotes if necessary.
-  static func escaped(_ text: String) -> String {
+  static func quotedIfNecessary(_ text: String) -> String {
     let needsNoQuotes = text.unicodeScalars.allSatisfy {
       !$0.properties.isWhitespace && $0 != "\"" && $0 != "\\" && $0.value >= 0x20 && $0 != "\u{7F}"
     }

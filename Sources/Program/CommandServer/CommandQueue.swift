@@ -24,7 +24,7 @@ package struct SettingsCheck {
 
 /// The work on other threads that a request waits for.
 enum RequestPreparation {
-  case pattern(PatternLoader.Job)
+  case pattern(PatternLoader.LoadingJob)
   case settings(SettingsCheck)
 
   var isFinished: Bool {
@@ -38,30 +38,30 @@ enum RequestPreparation {
 /// The lines of a client that have not been performed.
 package struct CommandQueue {
   /// The maximum number of lines that are executed before the next connection has its turn.
-  static let maximumBatchCount = 64
+  static let maximumLineCountPerTurn = 64
 
   package enum EndingCommand: String, Sendable { case quit, shutdown }
 
   private var pendingLines: ArraySlice<LineReader.Line> = []
   /// The request to execute before the pending lines, after its pattern has been loaded again for
   /// the new session.
-  private var restartedRequest: CommandRequest?
+  private var requestToLoadAgain: CommandRequest?
   /// The request whose preparation is in progress.
-  private var waitingRequest: (request: CommandRequest, preparation: RequestPreparation)?
+  private var requestInPreparation: (request: CommandRequest, preparation: RequestPreparation)?
   /// The request that failed with `busy`, which is repeated once.
-  private var deferredRequest:
+  private var requestToRetry:
     (request: CommandRequest, preparation: RequestPreparation?, since: Duration)?
 
   package init() {}
   package var isEmpty: Bool {
-    pendingLines.isEmpty && restartedRequest == nil && deferredRequest == nil
-      && waitingRequest == nil
+    pendingLines.isEmpty && requestToLoadAgain == nil && requestToRetry == nil
+      && requestInPreparation == nil
   }
 
   /// Returns the time until the next command can run, or nil if no command is queued.
   package func timeUntilNextRequest(period: Duration) -> Duration? {
-    if let deferredRequest { return deferredRequest.since + period }
-    if let waitingRequest { return waitingRequest.preparation.isFinished ? .zero : nil }
+    if let requestToRetry { return requestToRetry.since + period }
+    if let requestInPreparation { return requestInPreparation.preparation.isFinished ? .zero : nil }
     return isEmpty ? nil : .zero
   }
 
@@ -69,13 +69,13 @@ package struct CommandQueue {
 
   /// Prepares the queue for the next session, in which patterns are loaded again for the new
   /// profiles.
-  package mutating func restartLoading() {
-    guard let restartingRequest = waitingRequest?.request ?? deferredRequest?.request else {
+  package mutating func restartPatternLoading() {
+    guard let restartingRequest = requestInPreparation?.request ?? requestToRetry?.request else {
       return
     }
-    restartedRequest = restartingRequest
-    waitingRequest = nil
-    deferredRequest = nil
+    requestToLoadAgain = restartingRequest
+    requestInPreparation = nil
+    requestToRetry = nil
   }
 
   /// Performs lines and passes on their replies, until a line requests an end, fails with `busy`,
@@ -94,19 +94,19 @@ package struct CommandQueue {
   ) -> EndingCommand? {
     // The next session performs the lines that follow a reload.
     guard !session.isReloading else { return nil }
-    if let (request, preparation, since) = deferredRequest {
+    if let (request, preparation, since) = requestToRetry {
       guard now >= since + period else { return nil }
-      deferredRequest = nil
+      requestToRetry = nil
       answer(session.reply(to: request, clientID: client, with: preparation))
     }
     var executedCount = 0
-    while executedCount < Self.maximumBatchCount, !session.isReloading {
+    while executedCount < Self.maximumLineCountPerTurn, !session.isReloading {
       executedCount += 1
       let request: CommandRequest
       var preparation: RequestPreparation?
-      if let waiting = waitingRequest {
+      if let waiting = requestInPreparation {
         guard waiting.preparation.isFinished else { return nil }
-        waitingRequest = nil
+        requestInPreparation = nil
         request = waiting.request
         preparation = waiting.preparation
       } else {
@@ -114,7 +114,7 @@ package struct CommandQueue {
         request = next
         do throws(CommandError) {
           if let begun = try session.beginPreparation(for: request) {
-            waitingRequest = (request, begun)
+            requestInPreparation = (request, begun)
             continue
           }
         } catch {
@@ -124,7 +124,7 @@ package struct CommandQueue {
       }
       let reply = session.reply(to: request, clientID: client, with: preparation)
       if reply.errorKind == .busy {
-        deferredRequest = (request, preparation, now)
+        requestToRetry = (request, preparation, now)
         return nil
       }
       answer(reply)
@@ -140,9 +140,9 @@ package struct CommandQueue {
 
   /// Removes and returns the next request; nil if there is none.
   private mutating func takeNextRequest() -> CommandRequest? {
-    if let restartedRequest {
-      self.restartedRequest = nil
-      return restartedRequest
+    if let requestToLoadAgain {
+      self.requestToLoadAgain = nil
+      return requestToLoadAgain
     }
     while let pendingLine = pendingLines.popFirst() {
       if let request = CommandGrammar.parseRequest(pendingLine) { return request }

@@ -15,23 +15,23 @@ package final class CommandSession {
   /// The sounds that were started and had not ended at the last check, in the order of their
   /// commands.
   var sounds: [ServerSound] = []
-  let loader: PatternLoader
+  let patternLoader: PatternLoader
   var scheduledTaps = TapSchedule()
   var ducking = Ducking()
   /// The client that sent the current command; nil for a command that restores a saved state.
   var currentClientID: Int? = 0
   /// The earliest frame at which immediate commands take effect while a saved state is being
   /// restored, so that all its loops start together; otherwise, nil.
-  var restorationFrame: Int64?
+  var earliestRestorationFrame: Int64?
   /// The saved state that is still to be restored. Until then, it is saved again instead of the
   /// state of this session.
-  var pendingStateText: String?
+  var stateTextToRestore: String?
   var generatedNameCount = 0
   let transducerArray: TransducerArray?
   let deviceName: String
   private let wakeSignal: WakeSignal?
   private var pendingEvents: [CommandReply] = []
-  private var lastEndFrame: Int64 = 0
+  private var lastSoundEndFrame: Int64 = 0
   var sinkEvents = SinkEventAggregator()
   let startSecondsSince1970: Int
   /// A Boolean value that indicates whether the device is open and responds.
@@ -43,20 +43,20 @@ package final class CommandSession {
   package private(set) var requestCount = 0
   /// A closure that reads changed settings and begins to check them, and throws an error to refuse
   /// them; nil if settings cannot be reloaded.
-  package var reloadHandler: (() throws -> SettingsCheck)?
+  package var settingsReloadHandler: (() throws -> SettingsCheck)?
   /// A Boolean value that indicates whether the session must end and continue with new settings.
   package private(set) var isReloading = false
   private let messageForError: @Sendable (any Error) -> String
   /// A Boolean value that indicates whether a client has set the strength of all sounds.
-  var hasSetStrength = false
+  var hasClientSetStrength = false
   /// The peak magnitude of the output since the start of the server.
   private var maximumPeakMagnitude: Float = 0
   /// The peak magnitude of the output since `status` last reported it.
   private var recentPeakMagnitude: Float = 0
   private(set) var lateCommandCount = 0
-  private var isCommandLate = false
+  private var isCurrentCommandLate = false
   /// The preparation of the current command; nil if it was not prepared in advance.
-  private var preparation: RequestPreparation?
+  private var currentRequestPreparation: RequestPreparation?
 
   /// Creates a session on an engine.
   ///
@@ -88,7 +88,7 @@ package final class CommandSession {
     self.wakeSignal = wake
     self.isDevicePresent = isDevicePresent
     self.messageForError = message
-    loader = PatternLoader(
+    patternLoader = PatternLoader(
       profiles: engine.profiles, rate: engine.rate, formats: formats, reading: reading,
       folder: folder, loadsInBackground: loadsInBackground, message: message)
   }
@@ -98,8 +98,11 @@ package final class CommandSession {
     for request: CommandRequest
   ) throws(CommandError) -> RequestPreparation? {
     guard case .success(let command) = request.command else { return nil }
-    if command.syntax.verb == CommandGrammar.reloadVerb { return .settings(try checkSettings()) }
-    return command.needsLoading ? .pattern(try loader.beginLoading(command, wake: wakeSignal)) : nil
+    if command.syntax.verb == CommandGrammar.reloadVerb {
+      return .settings(try beginSettingsCheck())
+    }
+    return command.needsPatternLoading
+      ? .pattern(try patternLoader.beginLoading(command, wake: wakeSignal)) : nil
   }
 
   /// Performs a request, and returns its reply. `quit` and `shutdown` are handled by the caller.
@@ -115,13 +118,13 @@ package final class CommandSession {
     removeEndedSounds()
     requestCount += 1
     self.currentClientID = client
-    self.preparation = preparation
-    isCommandLate = false
-    defer { self.preparation = nil }
+    self.currentRequestPreparation = preparation
+    isCurrentCommandLate = false
+    defer { self.currentRequestPreparation = nil }
     do throws(CommandError) {
       let command = try request.command.get()
       let fields = try command.syntax.action(self)(command)
-      if isCommandLate {
+      if isCurrentCommandLate {
         lateCommandCount += 1
       }
       return .ok(fields, tag: request.tag)
@@ -138,7 +141,7 @@ package final class CommandSession {
 
   /// Lets all sounds play to their ends. Loops end after the current pass, and paused sounds are
   /// stopped. Returns false if the engine was too busy and the call must be repeated.
-  package func finishPlaying() -> Bool {
+  package func finishAllSounds() -> Bool {
     removeEndedSounds()
     do throws(PlaybackError) {
       for sound in sounds where sound.stopFrame == nil && sound.replacementFrame == nil {
@@ -159,21 +162,21 @@ package final class CommandSession {
   ///
   /// - Parameter tail: The time to add after the end of the last sound, in seconds; nil for the
   ///   tail of the output routing.
-  package func remainingSeconds(tail: Double? = nil) -> Double? {
+  package func secondsUntilSilence(tail: Double? = nil) -> Double? {
     removeEndedSounds()
     guard sounds.isEmpty, scheduledTaps.count == 0 else { return nil }
     let maximumDelayFrames = engine.routing.channels.map(\.delayFrameCount).max() ?? 0
     let remainingSeconds =
-      Double(lastEndFrame + Int64(maximumDelayFrames) - engine.position) / engine.rate
+      Double(lastSoundEndFrame + Int64(maximumDelayFrames) - engine.position) / engine.rate
       + (tail ?? engine.routing.tailDuration(rate: engine.rate))
     return max(0, remainingSeconds)
   }
 
   private func pattern(for command: ServerCommand) throws(CommandError) -> CompiledPattern {
-    guard case .pattern(let loadingJob)? = preparation,
+    guard case .pattern(let loadingJob)? = currentRequestPreparation,
       let loadingResult = loadingJob.withLock({ $0 })
     else {
-      return try loader.pattern(for: command)
+      return try patternLoader.pattern(for: command)
     }
     return try loadingResult.get()
   }
@@ -189,17 +192,17 @@ package final class CommandSession {
   func listSounds(_: ServerCommand) -> [CommandReply.Field] { soundNames.map { .text($0) } }
 
   func helpReply(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
-    try CommandGrammar.helpFields(command.text("COMMAND"))
+    try CommandGrammar.helpFields(command.textValue(of: "COMMAND"))
   }
 
   func emptyReply(_: ServerCommand) -> [CommandReply.Field] { [] }
 
   func reload(_: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
     let settingsCheck: SettingsCheck
-    if case .settings(let begunCheck)? = preparation {
+    if case .settings(let begunCheck)? = currentRequestPreparation {
       settingsCheck = begunCheck
     } else {
-      settingsCheck = try checkSettings()
+      settingsCheck = try beginSettingsCheck()
     }
     guard settingsCheck.isFinished() else {
       throw CommandError(.busy, "the device is still being opened; try again later")
@@ -213,19 +216,19 @@ package final class CommandSession {
     return []
   }
 
-  private func checkSettings() throws(CommandError) -> SettingsCheck {
-    guard let reloadHandler else {
+  private func beginSettingsCheck() throws(CommandError) -> SettingsCheck {
+    guard let settingsReloadHandler else {
       throw CommandError(.failed, "this session has no settings to reload")
     }
     do {
-      return try reloadHandler()
+      return try settingsReloadHandler()
     } catch {
       throw CommandError(.failed, messageForError(error))
     }
   }
 
   /// Continues the counts of a session that ended to reload its settings.
-  package func continueCounts(of previous: CommandSession) {
+  package func continueStatistics(of previous: CommandSession) {
     sinkEvents = previous.sinkEvents
     maximumPeakMagnitude = previous.maximumPeakMagnitude
     lateCommandCount = previous.lateCommandCount
@@ -239,7 +242,8 @@ package final class CommandSession {
     updateMaximumPeak()
     defer { recentPeakMagnitude = 0 }
     return [
-      .number("time", engine.seconds), .count("playing", sounds.count - waitingCount - pausedCount),
+      .number("time", engine.positionSeconds),
+      .count("playing", sounds.count - waitingCount - pausedCount),
       .count("waiting", waitingCount + scheduledTaps.count), .count("paused", pausedCount),
       .count("voices", engine.voiceCount),
       .number("strength", Double(engine.strength)), .pair("muted", engine.isMuted ? "yes" : "no"),
@@ -282,13 +286,13 @@ package final class CommandSession {
     let currentFrame = engine.position
     let scheduledFrame =
       switch time {
-      case .now: max(currentFrame, restorationFrame ?? currentFrame)
+      case .now: max(currentFrame, earliestRestorationFrame ?? currentFrame)
       case .after(let seconds):
         currentFrame + FrameConversion.frame(seconds: seconds, rate: engine.rate)
       case .at(let seconds): Int64((seconds * engine.rate).rounded())
       }
     if case .at = time, scheduledFrame < currentFrame {
-      isCommandLate = true
+      isCurrentCommandLate = true
     }
     return scheduledFrame > currentFrame
       ? (.frame(scheduledFrame), scheduledFrame) : (.now, currentFrame)
@@ -296,8 +300,9 @@ package final class CommandSession {
 
   /// Returns the time until the next scheduled tap needs a player; nil if no taps are scheduled.
   package func timeUntilNextUpdate() -> Duration? {
-    scheduledTaps.firstFrame.map { frame in
-      let remaining = Double(frame - engine.position) / engine.rate - Self.minimumTapLeadSeconds / 2
+    scheduledTaps.firstTapFrame.map { frame in
+      let remaining =
+        Double(frame - engine.position) / engine.rate - Self.minimumTapPreparationSeconds / 2
       return .seconds(max(0.001, remaining))
     }
   }
@@ -307,17 +312,17 @@ package final class CommandSession {
     startImminentTaps()
     let endedSounds = sounds.filter(\.hasEnded)
     if endedSounds.isEmpty { return }
-    defer { adjustDucking() }
+    defer { adjustDuckingGains() }
     sounds.removeAll { sound in endedSounds.contains { $0 === sound } }
     // The sort is stable: sounds that ended together keep their order.
     for sound in endedSounds.sorted(by: { $0.player.endFrame < $1.player.endFrame }) {
       let frame = sound.player.endFrame
       // Scheduled commands would keep the player loaded. If there are too many commands now, they
       // expire at their time.
-      if sound.lastScheduledFrame > frame {
+      if sound.lastCommandFrame > frame {
         try? sound.player.cancel()
       }
-      lastEndFrame = max(lastEndFrame, frame)
+      lastSoundEndFrame = max(lastSoundEndFrame, frame)
       if let replacementFrame = sound.replacementFrame, frame >= replacementFrame {
         continue
       }
@@ -333,7 +338,7 @@ package final class CommandSession {
   }
 
   func reportEvent(_ event: String, _ fields: [CommandReply.Field]) {
-    pendingEvents.append(.event(event, [.number("time", engine.seconds)] + fields))
+    pendingEvents.append(.event(event, [.number("time", engine.positionSeconds)] + fields))
   }
 
   package func recordSinkEvent(_ event: SinkEvent, at now: Duration) {
@@ -349,10 +354,12 @@ package final class CommandSession {
 
   /// Returns the time until device events that were held back, to be combined into one report, are
   /// reported; nil if there are none.
-  package func heldEventsTimeout(at now: Duration) -> Duration? { sinkEvents.timeout(at: now) }
+  package func timeUntilHeldBackReport(at now: Duration) -> Duration? {
+    sinkEvents.timeUntilNextReport(at: now)
+  }
 
   /// Reports the device events that were held back and are now due, or all of them if `now` is nil.
-  package func reportHeldEvents(at now: Duration?) {
+  package func reportHeldBackEvents(at now: Duration?) {
     for report in sinkEvents.drainDueReports(at: now) {
       self.reportSinkEvents(report)
     }
@@ -382,41 +389,43 @@ package final class CommandSession {
   func play(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
     let loadedPattern = try pattern(for: command)
     try checkClientQuota()
-    return try translatingErrors { () throws(PlaybackError) in
+    return try translatingPlaybackErrors { () throws(PlaybackError) in
       let player = try engine.player(
-        for: loadedPattern.plans, duration: loadedPattern.durationSeconds)
-      let rate = command.number("rate", default: 1)
+        for: loadedPattern.plansByHapticBus, duration: loadedPattern.durationSeconds)
+      let rate = command.numberValue(of: "rate", default: 1)
       if rate != 1 {
         try player.setPlaybackRate(rate)
       }
-      if command.flag("loop") {
+      if command.hasFlag("loop") {
         try player.loop(passCount: nil)
       }
-      let position = command.number("from")
+      let position = command.numberValue(of: "from")
       let fields = try startSound(
-        player, as: command.text("as") ?? loadedPattern.name, at: scheduledTime(command.time),
+        player, as: command.textValue(of: "as") ?? loadedPattern.name,
+        at: scheduledTime(command.time),
         from: position > 0 ? position : nil,
-        gain: command.number("strength", default: 1), priority: command.priority)
+        gain: command.numberValue(of: "strength", default: 1), priority: command.priority)
       if let sound = sounds.last {
-        sound.patternName = command.text("PATTERN")
+        sound.patternName = command.textValue(of: "PATTERN")
         sound.playbackRate = rate
-        sound.isLooping = command.flag("loop")
+        sound.isLooping = command.hasFlag("loop")
       }
       return fields + loadedPattern.mixedLocationFields
     }
   }
 
   func playHum(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
-    let intensity = Float(command.number("INTENSITY"))
-    let sharpness = Float(command.number("SHARPNESS"))
+    let intensity = Float(command.numberValue(of: "INTENSITY"))
+    let sharpness = Float(command.numberValue(of: "SHARPNESS"))
     let humEvent = HapticEvent(
-      kind: .hapticContinuous, time: 0, duration: command.number("SECONDS"),
+      kind: .hapticContinuous, time: 0, duration: command.numberValue(of: "SECONDS"),
       parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
     try checkClientQuota()
     let humPlayer = try player(for: HapticPattern(events: [humEvent]))
-    return try translatingErrors { () throws(PlaybackError) in
+    return try translatingPlaybackErrors { () throws(PlaybackError) in
       try startSound(
-        humPlayer, as: command.text("as") ?? makeSoundName("hum"), at: scheduledTime(command.time),
+        humPlayer, as: command.textValue(of: "as") ?? makeSoundName("hum"),
+        at: scheduledTime(command.time),
         priority: command.priority)
     }
   }
@@ -426,8 +435,9 @@ package final class CommandSession {
   func playTap(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
     let tapTime = scheduledTime(command.time)
     let newTap = TapSchedule.Tap(
-      frame: tapTime.frame, intensity: Float(command.number("INTENSITY", default: 1)),
-      sharpness: Float(command.number("SHARPNESS", default: 0.5)), clientID: currentClientID)
+      frame: tapTime.frame, intensity: Float(command.numberValue(of: "INTENSITY", default: 1)),
+      sharpness: Float(command.numberValue(of: "SHARPNESS", default: 0.5)),
+      clientID: currentClientID)
     if isTapImminent(newTap.frame) {
       try startTap(newTap, at: tapTime)
     } else if !scheduledTaps.add(newTap) {
@@ -440,7 +450,7 @@ package final class CommandSession {
   }
 
   func startImminentTaps() {
-    while let tapFrame = scheduledTaps.firstFrame, isTapImminent(tapFrame),
+    while let tapFrame = scheduledTaps.firstTapFrame, isTapImminent(tapFrame),
       let tap = scheduledTaps.popTap(before: .max)
     {
       do throws(CommandError) {
@@ -453,17 +463,17 @@ package final class CommandSession {
   }
 
   /// The time before a tap at which the tap gets a player in any case, in seconds.
-  static var minimumTapLeadSeconds: Double { 0.1 }
+  static var minimumTapPreparationSeconds: Double { 0.1 }
   /// The time before a tap at which the tap already gets a player if there are few sounds, in
   /// seconds.
-  private static var maximumTapLeadSeconds: Double { 2 }
+  private static var maximumTapPreparationSeconds: Double { 2 }
   private static var maximumEarlyTapSoundCount: Int { 256 }
 
   private func isTapImminent(_ frame: Int64) -> Bool {
     let remainingSeconds = Double(frame - engine.position) / engine.rate
     return remainingSeconds
       < (sounds.count < Self.maximumEarlyTapSoundCount
-        ? Self.maximumTapLeadSeconds : Self.minimumTapLeadSeconds)
+        ? Self.maximumTapPreparationSeconds : Self.minimumTapPreparationSeconds)
   }
 
   private func startTap(_ tap: TapSchedule.Tap, at moment: ScheduledTime) throws(CommandError) {
@@ -471,7 +481,7 @@ package final class CommandSession {
       kind: .hapticTransient, time: 0,
       parameters: [.hapticIntensity: tap.intensity, .hapticSharpness: tap.sharpness])
     let tapPlayer = try player(for: HapticPattern(events: [tapEvent]))
-    _ = try translatingErrors { () throws(PlaybackError) in
+    _ = try translatingPlaybackErrors { () throws(PlaybackError) in
       try startSound(tapPlayer, as: nil, at: moment)
     }
   }
@@ -492,7 +502,8 @@ package final class CommandSession {
     }
   }
 
-  func translatingErrors<Result>(_ calls: () throws(PlaybackError) -> Result) throws(CommandError)
+  func translatingPlaybackErrors<Result>(_ calls: () throws(PlaybackError) -> Result)
+    throws(CommandError)
     -> Result
   {
     do {
@@ -527,9 +538,9 @@ package final class CommandSession {
       priority: priority)
     newSound.gain = gain
     // While a sound of a higher priority plays, this one starts with its reduced gain.
-    newSound.duckGain = duckGain(of: newSound, at: moment.frame)
-    if newSound.totalGain != 1 {
-      try player.setGain(newSound.totalGain, over: 0)
+    newSound.duckingGain = duckingGain(of: newSound, at: moment.frame)
+    if newSound.gainIncludingDucking != 1 {
+      try player.setGain(newSound.gainIncludingDucking, over: 0)
     }
     try player.start(at: moment.time, from: position)
     if let wakeSignal {
@@ -537,7 +548,7 @@ package final class CommandSession {
     }
     sounds.append(newSound)
     if priority > 0 {
-      try duckBelow(newSound, at: moment)
+      try duckSounds(below: newSound, at: moment)
     }
     let timeField = CommandReply.Field.number("time", Double(moment.frame) / engine.rate)
     guard let name else { return [timeField] }
@@ -563,11 +574,11 @@ package final class CommandSession {
   }
 
   func setParameter(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
-    guard let parameter = command.text("PARAMETER").flatMap(CommandParameter.init) else {
+    guard let parameter = command.textValue(of: "PARAMETER").flatMap(CommandParameter.init) else {
       return []
     }
-    let value = command.number("VALUE")
-    let rampSeconds = command.number("over")
+    let value = command.numberValue(of: "VALUE")
+    let rampSeconds = command.numberValue(of: "over")
     guard parameter.range.contains(value) else {
       let bounds = CommandSyntax.Kind.number(parameter.range).acceptedValuesText
       throw CommandError(
@@ -576,11 +587,11 @@ package final class CommandSession {
       )
     }
     let changeTime = scheduledTime(command.time)
-    let soundName = command.text("of")
+    let soundName = command.textValue(of: "of")
     switch parameter {
     case .strength where soundName == nil:
-      hasSetStrength = true
-      try translatingErrors { () throws(PlaybackError) in
+      hasClientSetStrength = true
+      try translatingPlaybackErrors { () throws(PlaybackError) in
         try engine.setStrength(
           Float(value), over: max(rampSeconds, PlaybackEngine.strengthRampSeconds),
           at: changeTime.time)
@@ -590,8 +601,9 @@ package final class CommandSession {
       return try changeEachSound(soundName) { sound throws(PlaybackError) in
         sound.gain = value
         try sound.player.setGain(
-          sound.totalGain, over: rampSeconds > 0 ? rampSeconds : nil, at: changeTime.time)
-        sound.recordScheduled(changeTime.frame)
+          sound.gainIncludingDucking, over: rampSeconds > 0 ? rampSeconds : nil, at: changeTime.time
+        )
+        sound.recordScheduledFrame(changeTime.frame)
       }
     case .control(let controlID):
       return try changeEachSound(soundName) { sound throws(PlaybackError) in
@@ -604,12 +616,13 @@ package final class CommandSession {
   func stop(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
     let stopTime = scheduledTime(command.time)
     if command.name == nil {
-      scheduledTaps.removeAll(from: stopTime.frame)
+      scheduledTaps.removeTaps(from: stopTime.frame)
     }
     let endingSounds =
       try command.name.map { name throws(CommandError) in try sounds(named: name) } ?? sounds
     for sound in endingSounds {
-      try translatingErrors { () throws(PlaybackError) in try endSound(sound, at: stopTime) }
+      try translatingPlaybackErrors { () throws(PlaybackError) in try endSound(sound, at: stopTime)
+      }
     }
     return []
   }
@@ -632,13 +645,13 @@ package final class CommandSession {
 
   func seek(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
     try changeEachSound(command.name) { sound throws(PlaybackError) in
-      try sound.player.seek(to: command.number("SECONDS"), at: sound.earliestChangeTime)
+      try sound.player.seek(to: command.numberValue(of: "SECONDS"), at: sound.earliestChangeTime)
     }
   }
 
   func loop(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
-    let isLoopOn = command.text("SWITCH") == "on"
-    let loopEndSeconds = command.flag("end") ? command.number("end") : nil
+    let isLoopOn = command.textValue(of: "SWITCH") == "on"
+    let loopEndSeconds = command.hasFlag("end") ? command.numberValue(of: "end") : nil
     guard isLoopOn || loopEndSeconds == nil else {
       throw CommandError(.unexpectedArgument, "'end' requires 'on'")
     }
@@ -651,19 +664,19 @@ package final class CommandSession {
 
   func setPlaybackRate(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
     try changeEachSound(command.name) { sound throws(PlaybackError) in
-      try sound.player.setPlaybackRate(command.number("RATE"))
-      sound.playbackRate = command.number("RATE")
+      try sound.player.setPlaybackRate(command.numberValue(of: "RATE"))
+      sound.playbackRate = command.numberValue(of: "RATE")
     }
   }
 
   /// Moves the sounds with the given name to a position in the transducer array. A sound that has
   /// not started yet starts at the new position.
-  func moveSound(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
+  func panSound(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
     guard let transducerArray else {
       throw CommandError(
         .invalidValue, "no array is configured; start 'temblor listen' with '--array FILE'")
     }
-    let positionText = command.text("POS") ?? ""
+    let positionText = command.textValue(of: "POS") ?? ""
     guard let targetPosition = ArrayPosition(positionText, in: transducerArray.layout) else {
       throw CommandError(
         .invalidValue,
@@ -671,7 +684,8 @@ package final class CommandSession {
     }
     return try changeEachSound(command.name) { sound throws(PlaybackError) in
       try sound.pan(
-        to: targetPosition, over: command.number("over"), on: transducerArray, now: engine.position,
+        to: targetPosition, over: command.numberValue(of: "over"), on: transducerArray,
+        now: engine.position,
         rate: engine.rate)
       sound.panPositionText = positionText
     }
@@ -702,7 +716,7 @@ package final class CommandSession {
     } else {
       try sound.player.stop(at: moment.time)
     }
-    sound.recordScheduled(moment.frame)
+    sound.recordScheduledFrame(moment.frame)
     if isReplacement {
       sound.replacementFrame = min(sound.replacementFrame ?? .max, moment.frame)
     } else {
@@ -726,7 +740,7 @@ package final class CommandSession {
       try name.map { name throws(CommandError) in try sounds(named: name) }
       ?? sounds.filter { $0.name != nil }
     for sound in changedSounds {
-      try translatingErrors { () throws(PlaybackError) in try change(sound) }
+      try translatingPlaybackErrors { () throws(PlaybackError) in try change(sound) }
     }
     return []
   }
@@ -748,7 +762,8 @@ package final class CommandSession {
     let noisePattern = try pattern(for: command)
     try checkClientQuota()
     guard
-      sounds.count(where: { $0.isNoise && $0.name != command.text("as") }) < Self.maximumNoiseCount
+      sounds.count(where: { $0.isNoise && $0.name != command.textValue(of: "as") })
+        < Self.maximumNoiseCount
     else {
       throw CommandError(
         .busy,
@@ -756,19 +771,19 @@ package final class CommandSession {
         \(Self.maximumNoiseCount) noises are playing or waiting; stop one, or wait until it ends
         """)
     }
-    return try translatingErrors { () throws(PlaybackError) in
+    return try translatingPlaybackErrors { () throws(PlaybackError) in
       let player = try engine.player(
-        for: noisePattern.plans, duration: noisePattern.durationSeconds)
+        for: noisePattern.plansByHapticBus, duration: noisePattern.durationSeconds)
       try player.loop(passCount: nil)
       let moment = scheduledTime(command.time)
-      let name = command.text("as") ?? makeSoundName("noise")
-      let duration = command.number("SECONDS")
+      let name = command.textValue(of: "as") ?? makeSoundName("noise")
+      let duration = command.numberValue(of: "SECONDS")
       _ = try startSound(player, as: name, at: moment, priority: command.priority)
       let end = moment.frame + FrameConversion.frame(seconds: duration, rate: engine.rate)
       try player.stop(at: .frame(end))
       if let sound = sounds.last {
         sound.isNoise = true
-        sound.recordScheduled(end)
+        sound.recordScheduledFrame(end)
       }
       return [
         .pair("name", name), .number("time", Double(moment.frame) / engine.rate),

@@ -11,7 +11,7 @@ package final class LineConnection {
   /// drop lines.
   static let maximumUnsentByteCount = 1 << 20
   /// The number of unsent bytes above which no more lines are read.
-  static let readPauseUnsentByteCount = 1 << 16
+  static let maximumUnsentByteCountToRead = 1 << 16
   static let foregroundPollInterval = Duration.milliseconds(500)
   /// The number of bytes that a pipe accepts without waiting when it signals space: `PIPE_BUF` of
   /// Linux.
@@ -23,9 +23,9 @@ package final class LineConnection {
   private let isSocket: Bool
   private var lineReader = LineReader()
   private var sendBuffer = SendBuffer()
-  package private(set) var isAtEnd = false
-  package var isPaused = false
-  private var isBroken = false
+  package private(set) var isInputAtEnd = false
+  package var isReadingPaused = false
+  private var isConnectionBroken = false
 
   init(socket descriptor: Int32) {
     inputDescriptor = descriptor
@@ -48,12 +48,12 @@ package final class LineConnection {
   }
 
   package var isTerminal: Bool { isatty(inputDescriptor) == 1 }
-  var isFinished: Bool { isBroken || isAtEnd && sendBuffer.count == 0 }
+  var isFinished: Bool { isConnectionBroken || isInputAtEnd && sendBuffer.count == 0 }
 
   /// The descriptors to poll: for writing if there are unsent bytes, and for reading unless there
   /// are too many unsent bytes.
   package var watchedDescriptors: [PollDescriptor] {
-    let hasPendingOutput = sendBuffer.count > 0 && !isBroken
+    let hasPendingOutput = sendBuffer.count > 0 && !isConnectionBroken
     if isSocket {
       // Without events, poll(2) still reports a disconnected client.
       let events = (hasPendingOutput ? POLLOUT : 0) | (isReading ? POLLIN : 0)
@@ -66,7 +66,7 @@ package final class LineConnection {
   package var pollTimeout: Duration? {
     isReading && !isInForeground ? Self.foregroundPollInterval : nil
   }
-  func markAtEnd() { isAtEnd = true }
+  func markInputAtEnd() { isInputAtEnd = true }
 
   /// Returns the lines that have arrived, up to 64 KiB, so that every client has its turn.
   package func readLines() -> [LineReader.Line] {
@@ -78,25 +78,25 @@ package final class LineConnection {
     if readByteCount > 0 { return lineReader.lines(in: readBuffer.prefix(readByteCount)) }
     if readByteCount < 0 && (errno == EAGAIN || errno == EINTR) { return [] }
     if readByteCount < 0 && isSocket {
-      isBroken = true
+      isConnectionBroken = true
     }
-    isAtEnd = true
+    isInputAtEnd = true
     return lineReader.popLastLine().map { [$0] } ?? []
   }
 
   package func send(_ reply: CommandReply) {
     // A reader that never reads must not fill the memory.
-    if isBroken || !isSocket && sendBuffer.count > Self.maximumUnsentByteCount { return }
+    if isConnectionBroken || !isSocket && sendBuffer.count > Self.maximumUnsentByteCount { return }
     sendBuffer.append(reply.line)
     flush()
     if isSocket && sendBuffer.count > Self.maximumUnsentByteCount {
-      isBroken = true
+      isConnectionBroken = true
     }
   }
 
   package func flush() {
-    guard !isBroken else { return }
-    isBroken = unsafe !sendBuffer.flush { bytes in
+    guard !isConnectionBroken else { return }
+    isConnectionBroken = unsafe !sendBuffer.flush { bytes in
       if isSocket {
         return unsafe Glibc.send(
           outputDescriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
@@ -113,7 +113,7 @@ package final class LineConnection {
   package func finishSending(_ time: any TimeSource) {
     let sendDeadline = time.now + Self.finalSendTimeout
     flush()
-    while sendBuffer.count > 0, !isBroken, time.now < sendDeadline {
+    while sendBuffer.count > 0, !isConnectionBroken, time.now < sendDeadline {
       var watched = [PollDescriptor(outputDescriptor, events: Int16(POLLOUT))]
       time.wait(for: &watched, timeout: sendDeadline - time.now)
       flush()
@@ -121,8 +121,8 @@ package final class LineConnection {
   }
 
   private var isReading: Bool {
-    if isAtEnd || isPaused { return false }
-    return isBroken ? !isSocket : sendBuffer.count <= Self.readPauseUnsentByteCount
+    if isInputAtEnd || isReadingPaused { return false }
+    return isConnectionBroken ? !isSocket : sendBuffer.count <= Self.maximumUnsentByteCountToRead
   }
 
   /// A Boolean value that indicates whether this process may read from its terminal. Reading in the
@@ -166,7 +166,7 @@ struct SendBuffer {
       }
     }
     // Moving the rest forward each time would cost more than it frees.
-    if sentByteCount == bytes.count || sentByteCount > LineConnection.readPauseUnsentByteCount {
+    if sentByteCount == bytes.count || sentByteCount > LineConnection.maximumUnsentByteCountToRead {
       bytes.removeFirst(sentByteCount)
       sentByteCount = 0
     }

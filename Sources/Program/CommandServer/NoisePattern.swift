@@ -16,9 +16,11 @@ extension CompiledPattern {
     var durationSeconds = 0.0
     for profile in profiles {
       var signal = SampledSignal.noise(
-        center: profile.frequency.hertz(atSharpness: command.number("SHARPNESS")),
-        bandwidth: command.number("OCTAVES"), rate: rate, seed: UInt64(command.number("seed")))
-      let amplitude = Float(profile.intensity.amplitude(atIntensity: command.number("INTENSITY")))
+        center: profile.frequency.hertz(atSharpness: command.numberValue(of: "SHARPNESS")),
+        bandwidth: command.numberValue(of: "OCTAVES"), rate: rate,
+        seed: UInt64(command.numberValue(of: "seed")))
+      let amplitude = Float(
+        profile.intensity.amplitude(atIntensity: command.numberValue(of: "INTENSITY")))
       for index in signal.samples.indices {
         signal.samples[index] *= amplitude
       }
@@ -32,6 +34,6 @@ extension CompiledPattern {
         throw CommandError(.invalidValue, "\(error)")
       }
     }
-    self.init(name: "noise", plans: renderPlans, duration: durationSeconds)
+    self.init(name: "noise", plansByHapticBus: renderPlans, duration: durationSeconds)
   }
 }

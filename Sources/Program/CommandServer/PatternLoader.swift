@@ -31,13 +31,13 @@ final class PatternLoader: Sendable {
   static let maximumFileByteCount = 8 << 20
 
   /// The result of loading the pattern; nil while loading is in progress.
-  typealias Job = Locked<Result<CompiledPattern, CommandError>?>
+  typealias LoadingJob = Locked<Result<CompiledPattern, CommandError>?>
 
   private struct CacheEntry {
     var pattern: CompiledPattern
-    var sources: [(path: String, stamp: FileStamp?)]
+    var sourceFiles: [(path: String, stamp: FileStamp?)]
 
-    var areSourcesUnchanged: Bool { sources.allSatisfy { FileStamp($0.path) == $0.stamp } }
+    var areSourcesUnchanged: Bool { sourceFiles.allSatisfy { FileStamp($0.path) == $0.stamp } }
   }
 
   private let profiles: [TransducerProfile]
@@ -75,13 +75,16 @@ final class PatternLoader: Sendable {
 
   var cachedPatternCount: Int { cachedEntries.withLock { $0.count } }
 
-  func beginLoading(_ command: ServerCommand, wake: WakeSignal?) throws(CommandError) -> Job {
-    if let patternWord = command.text("PATTERN"), let pattern = cachedPattern(for: patternWord) {
-      return Job(.success(pattern))
+  func beginLoading(_ command: ServerCommand, wake: WakeSignal?) throws(CommandError) -> LoadingJob
+  {
+    if let patternWord = command.textValue(of: "PATTERN"),
+      let pattern = cachedPattern(for: patternWord)
+    {
+      return LoadingJob(.success(pattern))
     }
     let makePattern = { @Sendable [self] () throws(CommandError) in try pattern(for: command) }
-    let loadingJob = Job(nil)
-    guard loadsInBackground else { return Job(Result(catching: makePattern)) }
+    let loadingJob = LoadingJob(nil)
+    guard loadsInBackground else { return LoadingJob(Result(catching: makePattern)) }
     guard jobCount.load(ordering: .relaxed) < Self.maximumJobCount else {
       throw CommandError(.busy, "too many patterns are loading; try again later")
     }
@@ -103,7 +106,7 @@ final class PatternLoader: Sendable {
   /// Loads the pattern that a command names, or generates its noise. Loading may take any time;
   /// noise takes about 20 ms for each profile.
   func pattern(for command: ServerCommand) throws(CommandError) -> CompiledPattern {
-    guard let patternWord = command.text("PATTERN") else {
+    guard let patternWord = command.textValue(of: "PATTERN") else {
       return try CompiledPattern(noise: command, profiles: profiles, rate: sampleRateHertz)
     }
     return try pattern(for: patternWord)
@@ -126,11 +129,11 @@ final class PatternLoader: Sendable {
       let locations = areMixed ? pattern.composition.bodyLocations : []
       let compiledPattern = CompiledPattern(
         name: sourceInput.outputStem,
-        plans: try pattern.compilePlans(for: profiles, rate: sampleRateHertz),
+        plansByHapticBus: try pattern.compilePlans(for: profiles, rate: sampleRateHertz),
         duration: pattern.composition.durationSeconds,
         mixedLocationNames: locations.map(\.displayName))
       let entry = CacheEntry(
-        pattern: compiledPattern, sources: [(sourcePath, sourceStamp)] + sources)
+        pattern: compiledPattern, sourceFiles: [(sourcePath, sourceStamp)] + sources)
       cachedEntries.withLock { $0.insert(entry, for: word) }
       return compiledPattern
     } catch {
@@ -151,7 +154,7 @@ final class PatternLoader: Sendable {
     if word == "-" {
       throw CommandError(.invalidPattern, "standard input (-) contains commands; specify a file")
     }
-    let inputPath = try confinedPath(of: word)
+    let inputPath = try pathWithinAllowedFolder(of: word)
     switch FileSystem.entryKind(at: inputPath) {
     case .folder:
       throw CommandError(.invalidPattern, "\(word.inQuotes) is a folder; specify a single pattern")
@@ -180,7 +183,7 @@ final class PatternLoader: Sendable {
 
   /// Returns the path of the pattern with the given name within the folder. A plain name that does
   /// not exist there is returned unchanged.
-  private func confinedPath(of word: String) throws(CommandError) -> String {
+  private func pathWithinAllowedFolder(of word: String) throws(CommandError) -> String {
     guard let allowedFolder else { return word }
     let joinedPath = word.hasPrefix("/") ? word : FileSystem.joinPath(allowedFolder, word)
     // Links are followed first, so that none leads out of the folder.

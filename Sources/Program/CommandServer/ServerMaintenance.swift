@@ -15,7 +15,7 @@ package final class ServerMaintenance {
   private let reportMessage: (String) -> Void
   private var nextWatchdogTime = Duration.zero
   private var nextMetricsFileTime = Duration.zero
-  private var lastIterationCount: Int?
+  private var lastRenderIterationCount: Int?
   private var wasDevicePresent: Bool?
   private var isMetricsFileFailing = false
 
@@ -44,12 +44,12 @@ package final class ServerMaintenance {
     }
     wasDevicePresent = session.isDevicePresent
     if let watchdogInterval, now >= nextWatchdogTime {
-      let count = session.engine.iterationCount
+      let count = session.engine.renderIterationCount
       // No notification is sent if the render thread has not run since the last one.
-      if count != lastIterationCount {
+      if count != lastRenderIterationCount {
         notifyServiceManager("WATCHDOG=1\nSTATUS=" + session.statusSummary)
         nextWatchdogTime = now + watchdogInterval
-        lastIterationCount = count
+        lastRenderIterationCount = count
       }
     }
     if let metricsPath, now >= nextMetricsFileTime {
@@ -78,37 +78,37 @@ package final class ServerMaintenance {
 /// Reports the metrics of a session as text for people, as JSON for programs, and in the
 /// OpenMetrics format for collectors.
 extension CommandSession {
-  private var missedSeconds: Double { Double(sinkEvents.missedFrameCount) / engine.rate }
-  private var limitedSeconds: Double { Double(engine.limitedFrameCount) / engine.rate }
+  private var missedOutputSeconds: Double { Double(sinkEvents.missedFrameCount) / engine.rate }
+  private var activeLimiterSeconds: Double { Double(engine.limitedFrameCount) / engine.rate }
 
   package var statusSummary: String {
     let waitingPrefix = isDevicePresent || deviceName == "none" ? "" : "waiting for "
-    let lostSecondsText = "\(missedSeconds.text(places: 1)) s lost"
+    let lostSecondsText = "\(missedOutputSeconds.text(places: 1)) s lost"
     return waitingPrefix + "\(deviceName.printable) at \(Int(engine.rate)) Hz; \(lostSecondsText)"
   }
 
   var statisticsFields: JSONObject {
     [
-      "formatVersion": 1, "since": startSecondsSince1970, "seconds": engine.seconds,
+      "formatVersion": 1, "since": startSecondsSince1970, "seconds": engine.positionSeconds,
       "device": deviceName,
       "devicePresent": isDevicePresent, "clients": clientCount,
       "rate": Int(engine.rate),
-      "missedSeconds": missedSeconds,
+      "missedSeconds": missedOutputSeconds,
       "events": .array(
         sinkEvents.groups.map { event in
           .object([
             "kind": event.kind.name, "cause": event.cause?.name, "count": event.count,
             "missedSeconds": Double(event.missedFrameCount) / engine.rate,
           ])
-        }) as JSONElement, "longestCallSeconds": engine.maximumCallDuration.inSeconds,
+        }) as JSONElement, "longestCallSeconds": engine.maximumSinkCallDuration.inSeconds,
       "lateCommands": lateCommandCount,
-      "peak": Double(updateMaximumPeak()), "limitedSeconds": limitedSeconds,
+      "peak": Double(updateMaximumPeak()), "limitedSeconds": activeLimiterSeconds,
     ]
   }
 
   /// The metrics in the text format of OpenMetrics 1.0, for collectors that read files.
   var openMetricsText: String {
-    let metricSeries = eventSeries
+    let metricSeries = sinkEventCounterSeries
     let eventCounts = metricSeries.map { ($0.labels, Double($0.count)) }
     let missedSeconds = metricSeries.map { ($0.labels, Double($0.missedFrameCount) / engine.rate) }
     return [
@@ -117,7 +117,7 @@ extension CommandSession {
         [("", Double(startSecondsSince1970))]
       ),
       Self.metricFamily(
-        "session_seconds", "gauge", "Length of the session.", [("", engine.seconds)]),
+        "session_seconds", "gauge", "Length of the session.", [("", engine.positionSeconds)]),
       Self.metricFamily("events", "counter", "Device events.", eventCounts),
       Self.metricFamily(
         "device_present", "gauge", "1 if the device is open and responds, otherwise 0.",
@@ -126,13 +126,13 @@ extension CommandSession {
       Self.metricFamily("missed_seconds", "counter", "Lost audio.", missedSeconds),
       Self.metricFamily(
         "longest_call_seconds", "gauge", "Longest device call.",
-        [("", engine.maximumCallDuration.inSeconds)]),
+        [("", engine.maximumSinkCallDuration.inSeconds)]),
       Self.metricFamily(
         "late_commands", "counter", "Commands that arrived after their deadline.",
         [("", Double(lateCommandCount))]
       ),
       Self.metricFamily(
-        "limited_seconds", "counter", "Audio with gain reduction.", [("", limitedSeconds)]),
+        "limited_seconds", "counter", "Audio with gain reduction.", [("", activeLimiterSeconds)]),
       Self.metricFamily("peak", "gauge", "Peak magnitude.", [("", Double(updateMaximumPeak()))]),
       "# EOF\n",
     ].joined()
@@ -141,7 +141,7 @@ extension CommandSession {
   /// The counters of device events for OpenMetrics, by kind and cause. All series exist from the
   /// start and are never removed, because an alert cannot detect the rise of a series that did not
   /// exist before.
-  private var eventSeries: [(labels: String, count: Int, missedFrameCount: Int)] {
+  private var sinkEventCounterSeries: [(labels: String, count: Int, missedFrameCount: Int)] {
     SinkEvent.Kind.allCases.flatMap { kind in
       ([nil] + kind.possibleCauses).map { cause in
         let group = sinkEvents.groups.first { $0.kind == kind && $0.cause == cause }

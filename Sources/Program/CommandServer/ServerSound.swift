@@ -25,8 +25,8 @@ final class ServerSound {
   var panPositionText: String?
   var gain = 1.0
   /// The ducking gain, below 1 while a sound with a higher priority plays.
-  var duckGain = 1.0
-  var totalGain: Double { gain * duckGain }
+  var duckingGain = 1.0
+  var gainIncludingDucking: Double { gain * duckingGain }
   var isPaused = false
   var isMuted = false
   /// The frame at which the sound was requested to stop; nil without such a request. An end from
@@ -36,7 +36,7 @@ final class ServerSound {
   /// replacement.
   var replacementFrame: Int64?
   /// The latest frame for which a command has been scheduled on the player.
-  var lastScheduledFrame: Int64
+  var lastCommandFrame: Int64
   /// The most recent movement in the transducer array; nil before the first `pan`.
   var panSegment: PanSegment?
   private var controlRamps: [DynamicParameterID: ControlRamp] = [:]
@@ -64,7 +64,7 @@ final class ServerSound {
     self.priority = priority
     self.player = player
     self.startFrame = startFrame
-    lastScheduledFrame = startFrame
+    lastCommandFrame = startFrame
   }
 
   /// The most recently requested values of dynamic parameters.
@@ -72,7 +72,7 @@ final class ServerSound {
     controlRamps.map { (id: $0.key, value: $0.value.endValue) }
   }
 
-  func recordScheduled(_ frame: Int64) { lastScheduledFrame = max(lastScheduledFrame, frame) }
+  func recordScheduledFrame(_ frame: Int64) { lastCommandFrame = max(lastCommandFrame, frame) }
   var hasStarted: Bool { player.startFrame != nil }
   var hasEnded: Bool { player.endCount > 0 }
 
@@ -99,7 +99,7 @@ final class ServerSound {
     } else {
       try player.set(id, to: Float(value), at: moment.time)
     }
-    recordScheduled(rampEndFrame)
+    recordScheduledFrame(rampEndFrame)
     controlRamps[id] = ControlRamp(
       startFrame: moment.frame, endFrame: rampEndFrame, startValue: startValue, endValue: value)
   }
@@ -133,7 +133,7 @@ final class ServerSound {
     panSegment = PanSegment(
       startFrame: panStartFrame, endFrame: panEndFrame, startPosition: startPosition ?? position,
       endPosition: position)
-    recordScheduled(panEndFrame)
+    recordScheduledFrame(panEndFrame)
   }
 }
 

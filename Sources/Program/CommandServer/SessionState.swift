@@ -11,9 +11,9 @@ extension CommandSession {
 
   /// The commands that restore the state, one in each line.
   package var stateText: String {
-    if let pendingStateText { return pendingStateText }
+    if let stateTextToRestore { return stateTextToRestore }
     var stateLines = [Self.stateTitle]
-    if hasSetStrength {
+    if hasClientSetStrength {
       stateLines.append("set strength \(Self.numberText(Double(engine.strength)))")
     }
     if engine.isMuted {
@@ -21,7 +21,7 @@ extension CommandSession {
     }
     if ducking != Ducking() {
       stateLines.append(
-        "duck \(Self.numberText(ducking.duckedGain)) "
+        "duck \(Self.numberText(ducking.duckedSoundGain)) "
           + "attack \(Self.numberText(ducking.attackSeconds)) "
           + "release \(Self.numberText(ducking.releaseSeconds))")
     }
@@ -35,9 +35,9 @@ extension CommandSession {
     guard sound.isLooping, let patternName = sound.patternName, let soundName = sound.name else {
       return []
     }
-    let quotedSoundName = CommandWord.escaped(soundName)
+    let quotedSoundName = CommandWord.quotedIfNecessary(soundName)
     var commandLines = [
-      "play \(CommandWord.escaped(patternName)) loop as \(quotedSoundName) "
+      "play \(CommandWord.quotedIfNecessary(patternName)) loop as \(quotedSoundName) "
         + "rate \(numberText(sound.playbackRate)) "
         + "strength \(numberText(sound.gain)) priority \(sound.priority)"
     ]
@@ -49,7 +49,7 @@ extension CommandSession {
         "set \(CommandParameter.control(id).name) \(numberText(value)) of \(quotedSoundName)")
     }
     if let panPosition = sound.panPositionText {
-      commandLines.append("pan \(quotedSoundName) \(CommandWord.escaped(panPosition))")
+      commandLines.append("pan \(quotedSoundName) \(CommandWord.quotedIfNecessary(panPosition))")
     }
     if sound.isMuted {
       commandLines.append("mute \(quotedSoundName)")
@@ -77,13 +77,13 @@ package final class StateFile {
   private let reportFailure: @Sendable (String) -> Void
   /// The text that was last saved, or nil if saving it failed. The save may still be in progress.
   private var savedText: String?
-  private var savedRequestCount: Int?
+  private var requestCountAtSave: Int?
   private var nextSaveTime = Duration.zero
-  private var isFailing = false
-  private var saveInProgress: Save?
+  private var hasLastSaveFailed = false
+  private var saveInProgress: RunningSave?
 
   /// A save in progress, on its own thread.
-  private struct Save {
+  private struct RunningSave {
     let thread: BackgroundThread
     /// The error of the save; nil while the thread is running, or if it succeeded.
     let error: Locked<FileError?>
@@ -111,14 +111,14 @@ package final class StateFile {
     guard now >= nextSaveTime else { return nextSaveTime - now }
     guard endSave(within: .zero) else { return Self.saveInterval }
     guard mustSave(session) else { return nil }
-    nextSaveTime = now + (isFailing ? Self.retryInterval : Self.saveInterval)
-    savedRequestCount = session.requestCount
+    nextSaveTime = now + (hasLastSaveFailed ? Self.retryInterval : Self.saveInterval)
+    requestCountAtSave = session.requestCount
     beginSave(session.stateText)
-    return saveInProgress == nil && !isFailing ? nil : nextSaveTime - now
+    return saveInProgress == nil && !hasLastSaveFailed ? nil : nextSaveTime - now
   }
 
   private func mustSave(_ session: CommandSession) -> Bool {
-    isFailing || session.requestCount != savedRequestCount
+    hasLastSaveFailed || session.requestCount != requestCountAtSave
   }
 
   /// Saves the state for the last time, at the end of a session.
@@ -148,7 +148,7 @@ package final class StateFile {
           saveError.withLock { $0 = failure }
         }
       }
-      saveInProgress = Save(thread: thread, error: saveError)
+      saveInProgress = RunningSave(thread: thread, error: saveError)
     } catch {
       recordFailure(FileError(savedPath, error.description))
     }
@@ -162,17 +162,17 @@ package final class StateFile {
     if let saveError = endingSave.error.withLock({ $0 }) {
       recordFailure(saveError)
     } else {
-      isFailing = false
+      hasLastSaveFailed = false
     }
     return true
   }
 
   private func recordFailure(_ error: FileError) {
     savedText = nil
-    if !isFailing {
+    if !hasLastSaveFailed {
       let seconds = Int(Self.retryInterval / .seconds(1))
       reportFailure("\(error.description); trying again every \(seconds) s")
     }
-    isFailing = true
+    hasLastSaveFailed = true
   }
 }

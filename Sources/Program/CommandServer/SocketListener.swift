@@ -20,7 +20,7 @@ package final class SocketListener {
   private let listeningDescriptor: Int32
   private var connections: [(client: ClientID, connection: LineConnection)] = []
   private var nextClientID = 1
-  private var disconnectedClients: [ClientID] = []
+  private var disconnectedClientIDs: [ClientID] = []
   private var spareDescriptor = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
 
   package init(_ path: String) throws(FileError) {
@@ -44,19 +44,19 @@ package final class SocketListener {
     }
   }
 
-  package var clients: [ClientID] { connections.map(\.client) }
-  package var isServing: Bool { connections.contains { !$0.connection.isFinished } }
+  package var clientIDs: [ClientID] { connections.map(\.client) }
+  package var hasUnfinishedConnections: Bool { connections.contains { !$0.connection.isFinished } }
 
   package func watchedDescriptors() -> [PollDescriptor] {
-    disconnectedClients += connections.filter { $0.connection.isFinished }.map(\.client)
+    disconnectedClientIDs += connections.filter { $0.connection.isFinished }.map(\.client)
     connections.removeAll { $0.connection.isFinished }
     return [PollDescriptor(listeningDescriptor)]
       + connections.flatMap { $0.connection.watchedDescriptors }
   }
 
   package func receive() -> [Event] {
-    var listenerEvents = disconnectedClients.map { Event.disconnected($0) }
-    disconnectedClients = []
+    var listenerEvents = disconnectedClientIDs.map { Event.disconnected($0) }
+    disconnectedClientIDs = []
     listenerEvents += acceptConnections()
     for (client, connection) in connections {
       connection.flush()
@@ -77,12 +77,12 @@ package final class SocketListener {
 
   /// Pauses or resumes reading from a client.
   package func setPaused(_ client: ClientID, _ isPaused: Bool) {
-    connections.first { $0.client == client }?.connection.isPaused = isPaused
+    connections.first { $0.client == client }?.connection.isReadingPaused = isPaused
   }
 
   /// Ends reading from a client, and disconnects it when it has received its replies.
   package func disconnect(_ client: ClientID) {
-    connections.first { $0.client == client }?.connection.markAtEnd()
+    connections.first { $0.client == client }?.connection.markInputAtEnd()
   }
 
   private func acceptConnections() -> [Event] {

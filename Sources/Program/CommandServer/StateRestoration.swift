@@ -9,18 +9,18 @@ internal import SystemSupport
 /// client, and do not count toward the quota of a client.
 package struct StateRestoration {
   /// The time from the first command to the start of all loops, in seconds.
-  private static let loopStartLeadSeconds = 0.05
+  private static let secondsUntilLoopsStart = 0.05
   /// The commands that a state does not contain, because they would end the session.
   private static let excludedVerbs = [CommandGrammar.reloadVerb, "quit", "shutdown"]
 
   private let stateText: String
   private let reportFailure: (String) -> Void
   /// The remaining commands that load the patterns of the state in advance.
-  private var remainingLoadLines: ArraySlice<String>
+  private var remainingPreloadCommands: ArraySlice<String>
   /// The remaining commands of the state.
-  private var remainingLines: ArraySlice<String>
+  private var remainingStateCommands: ArraySlice<String>
   /// The queue that executes one command of the state at a time.
-  private var queue = CommandQueue()
+  private var commandQueue = CommandQueue()
   package private(set) var isFinished = false
 
   /// - Parameters:
@@ -29,23 +29,23 @@ package struct StateRestoration {
   package init(_ text: String, report: @escaping (String) -> Void) {
     self.stateText = text
     self.reportFailure = report
-    remainingLines = text.split(separator: "\n").map(String.init)[...]
+    remainingStateCommands = text.split(separator: "\n").map(String.init)[...]
     var loadingLines: [String] = []
-    for line in remainingLines {
+    for line in remainingStateCommands {
       guard let command = try? CommandGrammar.parseRequest(line)?.command.get(),
-        let pattern = command.text("PATTERN")
+        let pattern = command.textValue(of: "PATTERN")
       else { continue }
-      let loadLine = "preload \(CommandWord.escaped(pattern))"
+      let loadLine = "preload \(CommandWord.quotedIfNecessary(pattern))"
       if !loadingLines.contains(loadLine) {
         loadingLines.append(loadLine)
       }
     }
-    self.remainingLoadLines = loadingLines[...]
+    self.remainingPreloadCommands = loadingLines[...]
   }
 
   /// Returns the time until the next command can run, or nil if a pattern is loading.
   package func timeUntilNextRequest(period: Duration) -> Duration? {
-    queue.timeUntilNextRequest(period: period)
+    commandQueue.timeUntilNextRequest(period: period)
   }
 
   /// Executes further commands of the state, as far as possible without waiting.
@@ -56,19 +56,20 @@ package struct StateRestoration {
   ///   - period: The delay before a command that failed with `busy` is repeated.
   package mutating func advance(on session: CommandSession, at now: Duration, period: Duration) {
     guard !isFinished else { return }
-    session.pendingStateText = stateText
+    session.stateTextToRestore = stateText
     // A pattern that cannot be loaded is reported by the command that plays it.
     let isLoadingComplete = Self.performLines(
-      &remainingLoadLines, &queue, on: session, at: now, period: period, answer: { _, _ in })
+      &remainingPreloadCommands, &commandQueue, on: session, at: now, period: period,
+      answer: { _, _ in })
     guard isLoadingComplete else { return }
-    if session.restorationFrame == nil {
-      session.restorationFrame =
+    if session.earliestRestorationFrame == nil {
+      session.earliestRestorationFrame =
         session.engine.position
-        + FrameConversion.frame(seconds: Self.loopStartLeadSeconds, rate: session.engine.rate)
+        + FrameConversion.frame(seconds: Self.secondsUntilLoopsStart, rate: session.engine.rate)
     }
     let reportError = reportFailure
     let isRestorationOver = Self.performLines(
-      &remainingLines, &queue, on: session, at: now, period: period
+      &remainingStateCommands, &commandQueue, on: session, at: now, period: period
     ) {
       line, reply in
       if reply.errorKind != nil {
@@ -76,8 +77,8 @@ package struct StateRestoration {
       }
     }
     guard isRestorationOver else { return }
-    session.restorationFrame = nil
-    session.pendingStateText = nil
+    session.earliestRestorationFrame = nil
+    session.stateTextToRestore = nil
     isFinished = true
   }
 

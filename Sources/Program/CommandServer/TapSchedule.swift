@@ -13,15 +13,15 @@ struct TapSchedule {
   }
 
   private var tapHeap: [Tap] = []
-  private var countsByClient: [Int?: Int] = [:]
+  private var tapCountsByClient: [Int?: Int] = [:]
   private var nextSequenceNumber = 0
 
   var count: Int { tapHeap.count }
-  var firstFrame: Int64? { tapHeap.first?.frame }
+  var firstTapFrame: Int64? { tapHeap.first?.frame }
 
   /// Adds a tap. Returns false if its client already has too many taps.
   mutating func add(_ tap: Tap) -> Bool {
-    guard countsByClient[tap.clientID, default: 0] < Self.maximumTapCount else { return false }
+    guard tapCountsByClient[tap.clientID, default: 0] < Self.maximumTapCount else { return false }
     var numberedTap = tap
     numberedTap.sequenceNumber = nextSequenceNumber
     nextSequenceNumber += 1
@@ -32,7 +32,7 @@ struct TapSchedule {
   /// Removes and returns the next tap if it is due before a frame.
   mutating func popTap(before frame: Int64) -> Tap? {
     guard let firstTap = tapHeap.first, firstTap.frame < frame else { return nil }
-    countsByClient[firstTap.clientID, default: 1] -= 1
+    tapCountsByClient[firstTap.clientID, default: 1] -= 1
     let lastTap = tapHeap.removeLast()
     if !tapHeap.isEmpty {
       tapHeap[0] = lastTap
@@ -42,15 +42,15 @@ struct TapSchedule {
   }
 
   mutating func insert(_ tap: Tap) {
-    countsByClient[tap.clientID, default: 0] += 1
+    tapCountsByClient[tap.clientID, default: 0] += 1
     tapHeap.append(tap)
     siftUp(tapHeap.count - 1)
   }
 
-  mutating func removeAll(from frame: Int64) {
+  mutating func removeTaps(from frame: Int64) {
     let keptTaps = tapHeap.filter { $0.frame < frame }
     tapHeap = []
-    countsByClient = [:]
+    tapCountsByClient = [:]
     for tap in keptTaps {
       insert(tap)
     }

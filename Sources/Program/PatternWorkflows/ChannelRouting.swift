@@ -30,7 +30,7 @@ public struct ChannelRouting: Sendable {
     /// The index of the channel, from 0.
     public var channelIndex: Int
     /// The content of the channel, or nil if the lists of haptic and audio channels determine it.
-    public var content: (hasHaptics: Bool, audio: OutputRouting.Channel.AudioSide)?
+    public var explicitContent: (hasHaptics: Bool, audio: OutputRouting.Channel.AudioSide)?
     /// The profile of the channel's transducer, or nil for the default profile.
     public var profile: TransducerProfile?
     /// The number or name of the body location that the channel carries; nil for all body
@@ -50,10 +50,10 @@ public struct ChannelRouting: Sendable {
   }
 
   /// The channels that carry haptics, or nil for all channels.
-  public var hapticChannels: [ChannelGain]?
+  public var hapticChannelGains: [ChannelGain]?
   /// The channels that carry audio, alternately left and right, or nil for the first two.
   /// A single channel carries both sides.
-  public var audioChannels: [ChannelGain]?
+  public var audioChannelGains: [ChannelGain]?
   /// The settings of individual channels, which take precedence over the lists of channels.
   public var channelSettings: [ChannelSettings] = []
   /// The array of transducers, which replaces `hapticChannels` and `channelSettings`; nil without
@@ -76,7 +76,7 @@ public struct ChannelRouting: Sendable {
   /// highest channel in use.
   public var minimumChannelCount: Int {
     let usedChannelIndices =
-      [hapticChannels, audioChannels].flatMap { $0?.map(\.channelIndex) ?? [] }
+      [hapticChannelGains, audioChannelGains].flatMap { $0?.map(\.channelIndex) ?? [] }
       + channelSettings.map(\.channelIndex)
     let arrayIndices = transducerArray?.transducers.map { $0.channelNumber - 1 } ?? []
     guard let maximumIndex = (usedChannelIndices + arrayIndices).max() else { return 1 }
@@ -124,11 +124,11 @@ public struct ChannelRouting: Sendable {
 
   /// Applies the list of channels that carry haptics.
   private func assignHaptics(to channels: inout [OutputRouting.Channel]) {
-    guard let hapticChannels else { return }
+    guard let hapticChannelGains else { return }
     for index in channels.indices {
       channels[index].hapticBus = nil
     }
-    for entry in hapticChannels where entry.channelIndex < channels.count {
+    for entry in hapticChannelGains where entry.channelIndex < channels.count {
       channels[entry.channelIndex].hapticBus = 0
       channels[entry.channelIndex].hapticGain = entry.linearGain
     }
@@ -136,13 +136,14 @@ public struct ChannelRouting: Sendable {
 
   /// Applies the list of channels that carry audio.
   private func assignAudio(to channels: inout [OutputRouting.Channel]) {
-    guard let audioChannels else { return }
+    guard let audioChannelGains else { return }
     for index in channels.indices {
       channels[index].audioSide = .none
     }
     let audioSides: [OutputRouting.Channel.AudioSide] =
-      audioChannels.count == 1 ? [.both] : [.left, .right]
-    for (position, entry) in audioChannels.enumerated() where entry.channelIndex < channels.count {
+      audioChannelGains.count == 1 ? [.both] : [.left, .right]
+    for (position, entry) in audioChannelGains.enumerated()
+    where entry.channelIndex < channels.count {
       channels[entry.channelIndex].audioSide = audioSides[position % audioSides.count]
       channels[entry.channelIndex].audioGain = entry.linearGain
     }
@@ -154,7 +155,7 @@ public struct ChannelRouting: Sendable {
   ) {
     for settings in channelSettings where settings.channelIndex < channels.count {
       let index = settings.channelIndex
-      if let content = settings.content {
+      if let content = settings.explicitContent {
         channels[index].hapticBus = content.hasHaptics && buses != .audio ? 0 : nil
         channels[index].audioSide = buses == .haptics ? .none : content.audio
       }

@@ -5,7 +5,7 @@ internal import VendorFormats
 /// Measures how well formats preserve patterns, by converting examples and reading them again.
 public enum FormatMatrix {
   /// The kind of content of an example pattern.
-  public enum Content: String, CaseIterable, Sendable {
+  public enum ExampleContent: String, CaseIterable, Sendable {
     /// The example consists of transients with different values.
     case transients
     /// The example consists of consecutive continuous events with curves.
@@ -17,7 +17,7 @@ public enum FormatMatrix {
   }
 
   /// The quality of a conversion between two formats.
-  public enum Grade: String, CaseIterable, Sendable {
+  public enum ConversionGrade: String, CaseIterable, Sendable {
     /// The conversion keeps all values exactly.
     case exact
     /// The conversion keeps all values within 1 % of full scale.
@@ -29,24 +29,24 @@ public enum FormatMatrix {
   }
 
   /// The result of measuring one conversion.
-  public struct Measurement: Sendable {
+  public struct ConversionMeasurement: Sendable {
     /// The quality of the conversion.
-    public var grade: Grade
+    public var grade: ConversionGrade
     /// The maximum difference between a value before and after the conversion, as a fraction of
     /// full scale.
     public var maximumDifferenceFraction: Double
     /// The messages of the losses without duplicates, in their original order.
-    public var losses: [String]
+    public var lossMessages: [String]
   }
 
   /// The maximum difference of a value in an exact conversion, as a fraction of full scale: the
   /// precision of 32-bit numbers.
-  private static let exactToleranceFraction = 1e-6
+  private static let exactGradeToleranceFraction = 1e-6
   /// The maximum difference of a value in a close conversion, as a fraction of full scale.
-  public static let closeToleranceFraction = 0.01
+  public static let closeGradeToleranceFraction = 0.01
 
   /// Returns the example pattern for a kind of content.
-  public static func exampleComposition(_ content: Content) -> HapticComposition {
+  public static func exampleComposition(_ content: ExampleContent) -> HapticComposition {
     func makeTap(_ time: Double, _ intensity: Float, _ sharpness: Float) -> HapticEvent {
       HapticEvent(
         kind: .hapticTransient, time: time,
@@ -101,16 +101,16 @@ public enum FormatMatrix {
   /// The example is first written in the source format and read again, so that the format can
   /// represent it. If the source format cannot be written, the example itself is used.
   public static func measureConversion(
-    of content: Content, from source: HapticFormat, to target: HapticFormat
+    of content: ExampleContent, from source: HapticFormat, to target: HapticFormat
   )
-    -> Measurement
+    -> ConversionMeasurement
   {
     let sourceExample = exampleComposition(content)
     let readExample =
       source.isWritable ? roundTrip(sourceExample, through: source)?.composition : nil
     let originalComposition = readExample ?? sourceExample
     guard let convertedResult = roundTrip(originalComposition, through: target) else {
-      return Measurement(grade: .none, maximumDifferenceFraction: 1, losses: [])
+      return ConversionMeasurement(grade: .none, maximumDifferenceFraction: 1, lossMessages: [])
     }
     let distinctLosses: [String] = convertedResult.losses.reduce(into: []) {
       if !$0.contains($1) {
@@ -119,16 +119,17 @@ public enum FormatMatrix {
     }
     let maximumDifference = CompositionDifference(originalComposition, convertedResult.composition)
       .maximumError
-    let conversionGrade: Grade =
-      if maximumDifference <= exactToleranceFraction && distinctLosses.isEmpty {
+    let conversionGrade: ConversionGrade =
+      if maximumDifference <= exactGradeToleranceFraction && distinctLosses.isEmpty {
         .exact
-      } else if maximumDifference <= closeToleranceFraction {
+      } else if maximumDifference <= closeGradeToleranceFraction {
         .close
       } else {
         .approximate
       }
-    return Measurement(
-      grade: conversionGrade, maximumDifferenceFraction: maximumDifference, losses: distinctLosses)
+    return ConversionMeasurement(
+      grade: conversionGrade, maximumDifferenceFraction: maximumDifference,
+      lossMessages: distinctLosses)
   }
 
   /// Returns a composition after writing it in a format and reading it again; nil if a step fails.

@@ -74,7 +74,7 @@ public struct LoadedPattern: Sendable {
   }
 
   /// Returns warnings about playback that deviates from the pattern. Reads the sound files again.
-  public func warnings() -> [Finding] {
+  public func playbackWarnings() -> [Finding] {
     findings + WaveformFiles.damageWarnings(soundReferences, from: input.soundFolder)
   }
 
@@ -93,16 +93,18 @@ public struct LoadedPattern: Sendable {
       of: composition, on: profiles.map(\.bodyLocation),
       at: sourceMap.location(of: .composition))
     return [mergedBodyLocationFinding(on: profiles), unplayedLocations].compactMap { $0 }
-      + movedFrequencyFindings(on: profiles, rate: rate)
+      + unreproducibleFrequencyFindings(on: profiles, rate: rate)
   }
 
   /// Returns a finding for each distinct profile that cannot reproduce the frequencies that the
   /// pattern states in hertz.
-  public func movedFrequencyFindings(on profiles: [TransducerProfile], rate: Double) -> [Finding] {
+  public func unreproducibleFrequencyFindings(on profiles: [TransducerProfile], rate: Double)
+    -> [Finding]
+  {
     let compositionLocation = sourceMap.location(of: .composition)
     let distinctProfileIndices = profiles.indices.filter { !profiles[..<$0].contains(profiles[$0]) }
     return distinctProfileIndices.compactMap { index in
-      PatternRules.movedFrequencies(
+      PatternRules.unreproducedFrequencyFinding(
         of: composition, on: profiles[index], rate: rate, at: compositionLocation)
     }
   }

@@ -27,7 +27,7 @@ public struct RenderBatch: Sendable {
     /// The container format of the sound file.
     public var container: SoundFileFormat.Container
     /// The parts of the pattern that are rendered.
-    public var buses: RenderSettings.AudibleBuses
+    public var audibleBuses: RenderSettings.AudibleBuses
 
     /// Creates an item.
     ///
@@ -35,15 +35,15 @@ public struct RenderBatch: Sendable {
     ///   - input: The pattern.
     ///   - destination: The destination of the sound.
     ///   - container: The kind of file.
-    ///   - buses: The parts of the pattern that are rendered.
+    ///   - audibleBuses: The parts of the pattern that are rendered.
     public init(
       input: PatternInput, destination: Destination, container: SoundFileFormat.Container = .wav,
-      buses: RenderSettings.AudibleBuses = .all
+      audibleBuses: RenderSettings.AudibleBuses = .all
     ) {
       self.input = input
       self.destination = destination
       self.container = container
-      self.buses = buses
+      self.audibleBuses = audibleBuses
     }
 
     /// The path of the sound file, or the name of the stream.
@@ -141,7 +141,7 @@ public struct RenderBatch: Sendable {
     do {
       if job.isCancelled() { throw FileError(item.name, "interrupted") }
       var job = job
-      job.audibleBuses = item.buses
+      job.audibleBuses = item.audibleBuses
       let (plans, pattern) = try job.loadPlans(item.input)
       let titlePrefix = pattern.composition.title.map { "\($0): " } ?? ""
       let title = titlePrefix + item.input.outputStem
@@ -159,10 +159,11 @@ public struct RenderBatch: Sendable {
         statistics = try renderToStream(plans, item: item, job: job, title: title, to: write)
       }
       let seconds =
-        job.durationSeconds ?? Double(job.soundFrameCount(of: plans)) / Double(job.sampleRateHertz)
+        job.durationSeconds ?? Double(job.frameCountWithoutTail(of: plans))
+        / Double(job.sampleRateHertz)
       let profiles = job.resolvedRouting(for: plans).profiles
       let warnings =
-        pattern.warnings()
+        pattern.playbackWarnings()
         + pattern.playbackFindings(on: profiles, rate: Double(job.sampleRateHertz))
       return .written(seconds: seconds, statistics: statistics, warnings: warnings)
     } catch {

@@ -20,7 +20,7 @@ public struct RenderJob: Sendable {
   /// The master gain, which applies to the whole output, 0 to 1.
   public var masterGain = 1.0
   /// A Boolean value that indicates whether the peak of the output is normalized to −1 dBFS.
-  public var isNormalized = false
+  public var normalizesPeak = false
   /// The number of passes of the pattern; 0 to repeat it until the end of the duration.
   public var passCount = 1
   /// The duration of the output in seconds, or nil for the duration of the pattern.
@@ -38,7 +38,7 @@ public struct RenderJob: Sendable {
   public var rendersAcceleration = false
   /// A Boolean value that indicates whether the output is the unprocessed signal, without a
   /// limiter, DC blocker, hardware stages, or fades.
-  public var isRaw = false
+  public var bypassesOutputProcessing = false
   /// The options for reading patterns.
   public var readingOptions = ReadingOptions()
 
@@ -64,14 +64,14 @@ public struct RenderJob: Sendable {
     plans: [RenderPlan], pattern: LoadedPattern
   ) {
     var patternOptions = readingOptions
-    if isRaw, resolvedRouting().profiles.allSatisfy({ $0.name == "mpeg" }) {
+    if bypassesOutputProcessing, resolvedRouting().profiles.allSatisfy({ $0.name == "mpeg" }) {
       patternOptions.signalSampleRate = Double(sampleRateHertz)
     }
     let loadedPattern = try LoadedPattern(input, options: patternOptions)
     let bodyLocationCount = loadedPattern.composition.bodyLocationCount
     let compiledPlans = try loadedPattern.compilePlans(
       for: profiles ?? resolvedRouting(bodyLocationCount: bodyLocationCount).profiles,
-      rate: Double(sampleRateHertz), isRaw: isRaw)
+      rate: Double(sampleRateHertz), isRaw: bypassesOutputProcessing)
     return (compiledPlans, loadedPattern)
   }
 
@@ -107,7 +107,8 @@ public struct RenderJob: Sendable {
       ?? outputRouting.tailDuration(rate: sampleRate, includesTransducer: rendersAcceleration)
     let tailFrameCount = FrameConversion.frame(seconds: tailSeconds, rate: sampleRate)
     let maximumDelayFrameCount = Int64(outputRouting.channels.map(\.delayFrameCount).max() ?? 0)
-    var outputFrameCount = soundFrameCount(of: plans) + tailFrameCount + maximumDelayFrameCount
+    var outputFrameCount =
+      frameCountWithoutTail(of: plans) + tailFrameCount + maximumDelayFrameCount
     if let durationSeconds {
       outputFrameCount = FrameConversion.frame(seconds: durationSeconds, rate: sampleRate)
     }
@@ -121,14 +122,14 @@ public struct RenderJob: Sendable {
       outputFrameCount: outputFrameCount,
       // The fade-out begins after the sound. If the duration cuts off the sound, a short fade
       // prevents a click.
-      fadeOutFrameCount: isRaw
+      fadeOutFrameCount: bypassesOutputProcessing
         ? 0 : max(min(fadeFrameCount, silentFrameCount), min(48, outputFrameCount)))
-    newSettings.isRaw = isRaw
+    newSettings.bypassesOutputProcessing = bypassesOutputProcessing
     return newSettings
   }
 
   /// Returns the total number of frames in all passes of a pattern, without trailing silence.
-  func soundFrameCount(of plans: [RenderPlan]) -> Int64 {
+  func frameCountWithoutTail(of plans: [RenderPlan]) -> Int64 {
     let repeatedPassFrameCount =
       passCount > 1 ? (plans.map(\.passFrameCount).max() ?? 0) * Int64(passCount - 1) : 0
     return (plans.map(\.frameCount).max() ?? 0) + repeatedPassFrameCount
@@ -141,7 +142,7 @@ public struct RenderJob: Sendable {
     progress: (Double) -> Void
   ) throws -> RenderStatistics {
     var outputSettings = renderSettings(for: plans)
-    if isNormalized {
+    if normalizesPeak {
       outputSettings.masterGain *= try measureNormalizingGain(plans, settings: outputSettings)
     }
     let outputFrameCount = outputSettings.outputFrameCount ?? 0
@@ -150,7 +151,7 @@ public struct RenderJob: Sendable {
       format: SoundFileFormat(container: container, sampleFormat: sampleFormat),
       rate: sampleRateHertz,
       channelCount: channelCount, frameCount: outputFrameCount,
-      tags: SoundFileTags(rendering: title, by: sourceDescription))
+      tags: SoundFileTags(rendering: title, by: transducerDescription))
     var simulatedAcceleration =
       rendersAcceleration
       ? SimulatedAcceleration(outputSettings.routing, rate: Double(sampleRateHertz)) : nil
@@ -212,7 +213,7 @@ public struct RenderJob: Sendable {
   }
 
   /// The name of the array or the names of the profiles, for the comment tag of the file.
-  private var sourceDescription: String {
+  private var transducerDescription: String {
     if let transducerArray = channelRouting.transducerArray {
       return "array \(transducerArray.name)"
     }
@@ -234,7 +235,7 @@ public struct RenderJob: Sendable {
     ) { _, _, _ in
     }
     return renderStatistics.peakMagnitudeBeforeLimiter > 0
-      ? Float(Renderer.maximumUnlimitedMagnitude) / renderStatistics.peakMagnitudeBeforeLimiter : 1
+      ? Float(Renderer.limiterThresholdMagnitude) / renderStatistics.peakMagnitudeBeforeLimiter : 1
   }
 }
 
@@ -247,6 +248,6 @@ extension SoundFileTags {
   package init(rendering title: String, by source: String) {
     self.init(
       title: title, software: "Temblor \(temblorVersion)",
-      comment: "\(source), rendering model \(RenderPlan.modelVersion)")
+      comment: "\(source), rendering model \(RenderPlan.renderingModelVersion)")
   }
 }

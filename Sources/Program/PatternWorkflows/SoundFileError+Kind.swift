@@ -19,17 +19,17 @@ extension SoundFileError {
     do throws(SoundFileError) {
       return try read()
     } catch {
-      guard error.kind == .notSound, let reason = wrongKindReason(of: path) else { throw error }
+      guard error.kind == .notSound, let reason = nonSoundFileReason(of: path) else { throw error }
       throw SoundFileError(kind: .notSound, path: error.path, description: reason)
     }
   }
 
   /// Returns the reason that a file is not a sound file, such as `is an HTML page, not a sound
   /// file`, or nil for a sound file and for an unknown kind of file.
-  package static func wrongKindReason(of path: String) -> String? {
+  package static func nonSoundFileReason(of path: String) -> String? {
     let examinedBytes = FileSystem.firstBytes(of: path, count: examinedByteCount)
     if let recognizedKind = FileKind(of: examinedBytes) {
-      return recognizedKind.isSound
+      return recognizedKind.isSoundFile
         ? nil : wrongKindText(recognizedKind.nounPhrase, recognizedKind.errorSuggestion)
     }
     let sourceFile = SourceFile(examinedBytes, name: path)

@@ -108,7 +108,7 @@ public enum TakeInput: Equatable, Sendable {
   public static func render(_ pattern: LoadedPattern, job: RenderJob) throws -> Take {
     let patternInput = pattern.input
     let composition = pattern.composition
-    let separatedJob = job.separating(composition.separateLocations)
+    let separatedJob = job.separatingBodyLocations(composition.separateLocations)
     let renderPlans = try pattern.compilePlans(
       for: separatedJob.resolvedRouting().profiles, rate: Double(separatedJob.sampleRateHertz))
     let renderSettings = separatedJob.renderSettings(for: renderPlans)
@@ -132,15 +132,17 @@ public enum TakeInput: Equatable, Sendable {
       interleaved: renderedSamples, channelCount: separatedJob.channelCount,
       rate: Double(separatedJob.sampleRateHertz))
     // The events of a take have the frequencies that its profile plays.
-    let sharpnessScale = separatedJob.profile.bandMapped(rate: Double(separatedJob.sampleRateHertz))
-      .frequency.sharpnessScale
+    let sharpnessScale = separatedJob.profile.limitedToUsableBand(
+      rate: Double(separatedJob.sampleRateHertz)
+    )
+    .frequency.sharpnessScale
     var renderedTake = Take(
       name: patternInput.name,
       source: .pattern(composition.convertingStatedHertz(to: sharpnessScale)),
       signal: takeSignal,
       profile: separatedJob.profile,
       text: String(decoding: pattern.file.bytes, as: UTF8.self), feeling: composition.notes)
-    renderedTake.duration = renderPlans.map(\.durationSeconds).max() ?? 0
+    renderedTake.durationSeconds = renderPlans.map(\.durationSeconds).max() ?? 0
     renderedTake.format = pattern.format.map {
       Take.Format(title: $0.title, resolution: $0.valueResolution)
     }
@@ -203,7 +205,7 @@ public enum TakeInput: Equatable, Sendable {
   /// libsndfile reads.
   package static func isSoundFile(_ path: String) -> Bool {
     let signatureBytes = FileSystem.firstBytes(of: path, count: FileKind.signatureByteCount)
-    return FileKind(of: signatureBytes)?.isSound == true
+    return FileKind(of: signatureBytes)?.isSoundFile == true
   }
 
   /// Reads several inputs at one sample rate, so that they can be compared.
@@ -231,7 +233,9 @@ public enum TakeInput: Equatable, Sendable {
         nil
       }
     }
-    let hasOnlyLongPatterns = loadedPatterns.allSatisfy { $0?.composition.isLongHaptics ?? false }
+    let hasOnlyLongPatterns = loadedPatterns.allSatisfy {
+      $0?.composition.isLongAndHapticOnly ?? false
+    }
     let patternRateHertz = hasOnlyLongPatterns ? longPatternRateHertz : matchedJob.sampleRateHertz
     matchedJob.sampleRateHertz = rate ?? soundRates.max().map { Int($0) } ?? patternRateHertz
     return try zip(soundTakes, loadedPatterns).compactMap { take, pattern in
@@ -247,7 +251,7 @@ public enum TakeInput: Equatable, Sendable {
 extension HapticComposition {
   /// A Boolean value that indicates whether the composition lasts more than a minute and has only
   /// haptic events.
-  fileprivate var isLongHaptics: Bool {
+  fileprivate var isLongAndHapticOnly: Bool {
     durationSeconds > 60 && layers.allSatisfy { $0.pattern.events.allSatisfy(\.kind.isHaptic) }
   }
 }
@@ -257,7 +261,9 @@ extension RenderJob {
   /// audio events.
   ///
   /// A job with settings for channels or with an array is unchanged.
-  fileprivate func separating(_ locations: [HapticComposition.BodyLocation]) -> RenderJob {
+  fileprivate func separatingBodyLocations(_ locations: [HapticComposition.BodyLocation])
+    -> RenderJob
+  {
     guard !locations.isEmpty, channelCount == 1, channelRouting.channelSettings.isEmpty,
       channelRouting.transducerArray == nil
     else { return self }
@@ -265,7 +271,7 @@ extension RenderJob {
     separatingJob.channelCount = locations.count
     separatingJob.channelRouting.channelSettings = locations.enumerated().map { index, location in
       var channel = ChannelRouting.ChannelSettings(index: index)
-      channel.content = (hasHaptics: true, audio: .both)
+      channel.explicitContent = (hasHaptics: true, audio: .both)
       channel.sourceBodyLocation = "\(location.number)"
       return channel
     }

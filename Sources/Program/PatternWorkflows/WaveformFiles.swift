@@ -28,7 +28,7 @@ package enum WaveformFiles {
   }
 
   /// Returns the real path of a sound file, without checking its content.
-  package static func path(of waveform: ReadResult.SoundReference, in folder: String?)
+  package static func soundFilePath(of waveform: ReadResult.SoundReference, in folder: String?)
     throws(InputError) -> String
   {
     do throws(SoundFileError) {
@@ -42,7 +42,9 @@ package enum WaveformFiles {
   ///
   /// Some kinds of sound files begin with text, so that a script could be decoded as one.
   /// Therefore, the file must also begin with the signature of a common kind.
-  package static func verifiedPath(of waveform: ReadResult.SoundReference, in folder: String?)
+  package static func verifiedSoundFilePath(
+    of waveform: ReadResult.SoundReference, in folder: String?
+  )
     throws(InputError) -> String
   {
     do throws(SoundFileError) {

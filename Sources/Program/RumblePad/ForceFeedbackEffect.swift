@@ -96,12 +96,12 @@ package struct ForceFeedbackEffect: Equatable, Sendable {
       ? time.truncatingRemainder(dividingBy: delaySeconds + durationSeconds) - delaySeconds
       : time - delaySeconds
     if positionSeconds < 0 { return -positionSeconds }
-    if case .ramp = kind { return RumbleMixer.levelStepSeconds }
-    if positionSeconds < envelope.attackSeconds { return RumbleMixer.levelStepSeconds }
+    if case .ramp = kind { return RumbleMixer.levelUpdateIntervalSeconds }
+    if positionSeconds < envelope.attackSeconds { return RumbleMixer.levelUpdateIntervalSeconds }
     guard durationSeconds > 0 else { return .infinity }
     let remainingSeconds = durationSeconds - positionSeconds
     if remainingSeconds <= envelope.fadeSeconds {
-      return min(remainingSeconds, RumbleMixer.levelStepSeconds)
+      return min(remainingSeconds, RumbleMixer.levelUpdateIntervalSeconds)
     }
     return remainingSeconds - envelope.fadeSeconds
   }

@@ -10,7 +10,7 @@ internal import SystemSupport
 package final class RumbleMixer {
   /// The interval between level updates during a continuous change, and the duration of the ramp to
   /// each level, in seconds.
-  package static let levelStepSeconds = 0.01
+  package static let levelUpdateIntervalSeconds = 0.01
   /// The sharpness of the tone for slow motors.
   private static let slowMotorSharpness: Float = 0.2
   /// The sharpness of the tone for fast motors.
@@ -29,9 +29,9 @@ package final class RumbleMixer {
   private let strongMotorTone: MotorTone
   /// The tone for the fast (weak) motors of all effects.
   private let weakMotorTone: MotorTone
-  private var periodicTonesByEffect: [Int16: MotorTone] = [:]
+  private var periodicTonesByEffectID: [Int16: MotorTone] = [:]
   package private(set) var effectsByID: [Int16: ForceFeedbackEffect] = [:]
-  package private(set) var playbacksByEffect: [Int16: (start: Duration, count: Int)] = [:]
+  package private(set) var playbacksByEffectID: [Int16: (start: Duration, count: Int)] = [:]
   /// The gain that a game has set for all effects, 0…1.
   package var effectGain = 1.0
 
@@ -65,7 +65,7 @@ package final class RumbleMixer {
         abs(mapping.hertz(atSharpness: $0) - newHertz)
           < abs(mapping.hertz(atSharpness: $1) - newHertz)
       }
-      periodicTonesByEffect[id] = try Self.makeTone(engine, sharpness: Float(nearest ?? 0))
+      periodicTonesByEffectID[id] = try Self.makeTone(engine, sharpness: Float(nearest ?? 0))
     }
     effectsByID[id] = effect
   }
@@ -79,7 +79,7 @@ package final class RumbleMixer {
   }
 
   private func releaseTone(of id: Int16) throws {
-    try periodicTonesByEffect.removeValue(forKey: id)?.player.cancel()
+    try periodicTonesByEffectID.removeValue(forKey: id)?.player.cancel()
   }
 
   /// Plays an effect from its beginning, or stops it.
@@ -89,13 +89,13 @@ package final class RumbleMixer {
   ///   - repetitionCount: The number of repetitions; 0 to stop.
   ///   - now: The current time.
   package func playEffect(_ id: Int16, repetitionCount: Int, at now: Duration) {
-    playbacksByEffect[id] =
+    playbacksByEffectID[id] =
       repetitionCount > 0 && effectsByID[id] != nil ? (now, repetitionCount) : nil
   }
 
   package func eraseEffect(_ id: Int16) throws {
     effectsByID[id] = nil
-    playbacksByEffect[id] = nil
+    playbacksByEffectID[id] = nil
     try releaseTone(of: id)
   }
 
@@ -105,12 +105,12 @@ package final class RumbleMixer {
     var weakLevel = 0.0
     var secondsUntilUpdate = Double.infinity
     var periodicLevels: [Int16: Double] = [:]
-    for (id, play) in playbacksByEffect {
+    for (id, play) in playbacksByEffectID {
       let time = (now - play.start).inSeconds
       guard let effect = effectsByID[id],
         let levels = effect.motorLevels(atSeconds: time, repetitionCount: play.count)
       else {
-        playbacksByEffect[id] = nil
+        playbacksByEffectID[id] = nil
         continue
       }
       secondsUntilUpdate = min(
@@ -124,7 +124,7 @@ package final class RumbleMixer {
     }
     try setLevel(of: strongMotorTone, to: strongLevel)
     try setLevel(of: weakMotorTone, to: weakLevel)
-    for (id, tone) in periodicTonesByEffect {
+    for (id, tone) in periodicTonesByEffectID {
       try setLevel(of: tone, to: periodicLevels[id] ?? 0)
     }
     return max(0.001, secondsUntilUpdate)
@@ -134,6 +134,6 @@ package final class RumbleMixer {
     let scaledLevel = min(1, max(0, level)) * effectGain
     guard scaledLevel != tone.currentLevel else { return }
     tone.currentLevel = scaledLevel
-    try tone.player.setGain(scaledLevel, over: Self.levelStepSeconds)
+    try tone.player.setGain(scaledLevel, over: Self.levelUpdateIntervalSeconds)
   }
 }

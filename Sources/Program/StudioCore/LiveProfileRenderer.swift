@@ -10,7 +10,7 @@ final class LiveProfileRenderer {
   private let rendererPort = RendererPort(channelCount: 1)
   private var renderer: Renderer
   /// The replaced players that the renderer may still read.
-  private var retiredPlayers: [RenderPlayer] = []
+  private var replacedPlayers: [RenderPlayer] = []
   /// The cue points that the renderer may still read.
   private var retainedCuePoints: [SharedCuePoint] = []
 
@@ -29,11 +29,11 @@ final class LiveProfileRenderer {
   /// Sets the plan that a slot plays. The previous player of the slot fades out.
   func setPlan(_ plan: RenderPlan, slot: Int) {
     let player = RenderPlayer(plan: plan)
-    retiredPlayers.removeAll { $0.isReleased }
+    replacedPlayers.removeAll { $0.isReleased }
     sendCommands([.add(player)])
     if let previousPlayer = playersBySlot[slot] {
       sendCommands([.remove(previousPlayer)])
-      retiredPlayers.append(previousPlayer)
+      replacedPlayers.append(previousPlayer)
     }
     playersBySlot[slot] = player
   }

@@ -114,7 +114,7 @@ final class LiveSound {
   private func loopCommand(of player: RenderPlayer) -> RenderCommand {
     let loadedPlans = currentRenderer.playersBySlot.compactMap { $0?.plan }
     let loopEndFrame =
-      loopFrameRange.end > 0 ? loopFrameRange.end : RenderPlan.commonLoopLength(of: loadedPlans)
+      loopFrameRange.end > 0 ? loopFrameRange.end : RenderPlan.commonLoopFrameCount(of: loadedPlans)
     let loopStartCue =
       loopFrameRange.start > 0
       ? currentRenderer.makeCuePoint(player, atFrame: loopFrameRange.start) : nil

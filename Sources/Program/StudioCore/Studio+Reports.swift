@@ -64,13 +64,13 @@ extension Studio {
     case .original:
       return documents[index].openedText
     case .history:
-      return historyJSON(index)
+      return undoHistoryJSON(index)
     case .lines:
-      return linesJSON(index)
+      return changedLinesJSON(index)
     case .score:
-      return scoreJSON(index)
+      return drawableContentJSON(index)
     case .origin:
-      return originJSON(index)
+      return conversionOriginJSON(index)
     case .check:
       return findingsJSON(index, profile: profile)
     }
@@ -96,7 +96,7 @@ extension Studio {
   }
 
   /// Returns the numbers of the changed lines of a document, as JSON.
-  private func linesJSON(_ index: Int) -> [UInt8] {
+  private func changedLinesJSON(_ index: Int) -> [UInt8] {
     JSONWriter.compactArrayText { list in
       for line in documents[index].changedLineNumbers {
         list.writeElement(line)
@@ -105,7 +105,7 @@ extension Studio {
   }
 
   /// Returns the original format of a document and the losses of its conversion, as JSON.
-  private func originJSON(_ index: Int) -> [UInt8] {
+  private func conversionOriginJSON(_ index: Int) -> [UInt8] {
     let conversionOrigin = documents[index].conversionOrigin
     return JSONWriter.compactObjectText { object in
       object.writeMember("format", conversionOrigin?.sourceFormat.id ?? HapticFormat.ahap.id)
@@ -115,7 +115,7 @@ extension Studio {
   }
 
   /// Returns the names of the next undo and redo steps, as JSON.
-  private func historyJSON(_ index: Int) -> [UInt8] {
+  private func undoHistoryJSON(_ index: Int) -> [UInt8] {
     let historySummary = documents[index].historySummary
     return JSONWriter.compactObjectText { object in
       for (key, label) in [("undo", historySummary.undo), ("redo", historySummary.redo)] {
@@ -136,7 +136,7 @@ extension Studio {
   /// - `felt` is a flat list of time, intensity, and sharpness at each corner of an event.
   /// - `points` is a flat list of times and values.
   /// - `order` has the path indices of the points, if the text does not list them by time.
-  func scoreJSON(_ index: Int) -> [UInt8] {
+  func drawableContentJSON(_ index: Int) -> [UInt8] {
     guard let editor = documents[index].lastReadableEditor else { return [] }
     let pattern = editor.pattern
     let effectiveParameters = EffectiveParameters(pattern)
@@ -155,7 +155,7 @@ extension Studio {
       }
       file.writeArray("curves") { list in
         for (index, curve) in pattern.curves.enumerated() {
-          let order = editor.pointOrder(ofCurve: index)
+          let order = editor.controlPointOrder(ofCurve: index)
           list.writeObject { $0.write(curve, path: "curves[\(index)]", pointOrder: order) }
         }
       }
@@ -174,7 +174,8 @@ extension Studio {
     return JSONWriter.compactArrayText { list in
       for finding in findings(of: index, profile: profile) {
         list.writeObject {
-          $0.writeMembers(of: finding, path: editor?.changePath(forJSONPath: finding.location.path))
+          $0.writeMembers(
+            of: finding, path: editor?.patternElementPath(forJSONPath: finding.location.path))
         }
       }
     }
@@ -185,7 +186,7 @@ extension Studio {
   func profilesJSON() -> [UInt8] {
     JSONWriter.compactArrayText { list in
       for profile in profiles {
-        let played = profile.bandMapped(rate: Self.defaultRateHertz).frequency
+        let played = profile.limitedToUsableBand(rate: Self.defaultRateHertz).frequency
         list.writeObject { object in
           object.writeMember("name", profile.name)
           object.writeMember("title", profile.hardware?.product ?? profile.name)
@@ -205,14 +206,14 @@ extension JSONWriter {
   static func compactArrayText(_ contents: (inout JSONArrayWriter) -> Void) -> [UInt8] {
     var jsonWriter = JSONWriter(layout: .compact)
     jsonWriter.writeArray(contents)
-    return jsonWriter.finish()
+    return jsonWriter.finishedText()
   }
 
   /// Returns a JSON object as compact text.
   static func compactObjectText(_ contents: (inout JSONObjectWriter) -> Void) -> [UInt8] {
     var jsonWriter = JSONWriter(layout: .compact)
     jsonWriter.writeObject(contents)
-    return jsonWriter.finish()
+    return jsonWriter.finishedText()
   }
 }
 

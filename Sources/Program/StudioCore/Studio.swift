@@ -114,7 +114,7 @@ final class Studio {
 
   /// Returns the frequency in hertz at which a profile plays the given sharpness.
   func playedHertz(profile index: Int, sharpness: Double) -> Double {
-    profile(index).bandMapped(rate: Self.defaultRateHertz).frequency.hertz(
+    profile(index).limitedToUsableBand(rate: Self.defaultRateHertz).frequency.hertz(
       atSharpness: min(max(sharpness, 0), 1))
   }
 
@@ -134,7 +134,8 @@ final class Studio {
       composition.layers[layer].pattern.events.removeAll { event in
         guard let path = event.waveform?.path, event.kind.playsFile else { return false }
         guard let sound = soundsByPath[path] else { return true }
-        guard sound.frameCount(playedAtHertz: rate) <= Double(Self.maximumSampleCount) else {
+        guard sound.frameCount(playedAtHertz: rate) <= Double(Self.maximumRenderedSampleCount)
+        else {
           tooLongPath = path
           return true
         }
@@ -151,7 +152,11 @@ final class Studio {
       throw RenderError(
         kind: .patternTooLong,
         description:
-          "the sound file \(tooLongPath.quoted()) has more than \(Self.maximumSampleCount) frames")
+          """
+          the sound file \(tooLongPath.quoted()) has more than \
+          \(Self.maximumRenderedSampleCount) frames
+          """
+      )
     }
     return try RenderPlan(
       compiling: composition, profile: profile(index), rate: rate, samples: samplesByPath)
@@ -159,7 +164,7 @@ final class Studio {
 
   /// The maximum number of samples in a rendering. A sound, converted to the rendering's sample
   /// rate, can have at most the same number of frames. At 48 kHz, this is 93 minutes.
-  static let maximumSampleCount = 1 << 28
+  static let maximumRenderedSampleCount = 1 << 28
 
   private static let emptySlotRule = Rule.error(
     "slot-empty", "syntax", "A slot must have a pattern before it is rendered.")
@@ -191,12 +196,12 @@ final class Studio {
     let tailFrameCount = FrameConversion.frame(
       seconds: routing.tailDuration(rate: rate), rate: rate)
     let outputFrameCount = plan.frameCount + tailFrameCount
-    guard outputFrameCount <= Self.maximumSampleCount else {
+    guard outputFrameCount <= Self.maximumRenderedSampleCount else {
       throw InputError(
         Finding(
           Self.renderingTooLongRule, location: FileLocation(name: documents[index].fileName),
           "the rendering has \(outputFrameCount) samples; "
-            + "the maximum is \(Self.maximumSampleCount)",
+            + "the maximum is \(Self.maximumRenderedSampleCount)",
           suggestion: "use a lower sample rate or a shorter pattern"))
     }
     let fadeFrameCount = min(

@@ -17,7 +17,7 @@ internal import RealtimeMemory
   /// The output of the last call.
   var outputBuffer = FixedBuffer<UInt8>(repeating: 0, count: 0)
   /// The last rendering.
-  var lastRendering = Rendering()
+  var lastRendering = CachedRendering()
   /// The memory of a compiled plan that is being copied.
   var incomingPlanBytes = FixedBuffer<UInt8>(repeating: 0, count: 0)
   /// An object that the instance retains, such as the device session of a C program.
@@ -59,7 +59,7 @@ internal import RealtimeMemory
 }
 
 /// The samples of a rendering, in memory that the next rendering uses again.
-struct Rendering: ~Copyable {
+struct CachedRendering: ~Copyable {
   /// The memory of the samples, which may be longer than the rendering.
   private(set) var buffer = FixedBuffer<Float>(repeating: 0, count: 0)
   /// The number of samples.
@@ -67,22 +67,22 @@ struct Rendering: ~Copyable {
   /// The sample rate, in hertz.
   private(set) var rate = Studio.defaultRateHertz
   /// The index of the profile.
-  private(set) var profile = 0
+  private(set) var profileIndex = 0
 
   /// The maximum length of the memory as a multiple of the rendering.
-  private static let maximumLengthRatio = 4
+  private static let maximumMemoryToRenderingRatio = 4
 
   /// Removes the samples.
   mutating func clear() {
     sampleCount = 0
     rate = Studio.defaultRateHertz
-    profile = 0
+    profileIndex = 0
   }
 
   /// Replaces the samples by those of a renderer with one channel.
   mutating func replace(by renderer: inout OfflineRenderer, rate: Double, profile: Int) {
     let frameCount = Int(renderer.remainingFrameCount)
-    if frameCount > buffer.count || buffer.count / Self.maximumLengthRatio > frameCount {
+    if frameCount > buffer.count || buffer.count / Self.maximumMemoryToRenderingRatio > frameCount {
       // The old memory is freed first. The renderer writes all elements of the new memory.
       buffer = FixedBuffer(repeating: 0, count: 0)
       buffer = unsafe FixedBuffer(uninitialized: frameCount)
@@ -91,7 +91,7 @@ struct Rendering: ~Copyable {
     var renderedSamples = unwrittenSamples._mutatingExtracting(first: frameCount)
     sampleCount = renderer.read(into: &renderedSamples)
     self.rate = rate
-    self.profile = profile
+    self.profileIndex = profile
   }
 
   /// Returns the samples between two times, with silence beyond the ends.

@@ -49,12 +49,13 @@ enum ABXCommand {
       arguments: [firstTakeArgument, secondTakeArgument],
       options: ABXOptions.options + [
         AuditionCommand.loopRangeOption, AuditionCommand.gapOption, SharedOptions.curveTimesOption,
-        SharedOptions.pitchOption,
+        SharedOptions.frequencyHandlingOption,
         Option("--json", help: "Print the record as JSON instead of text."),
         LiveOptions.quietOption,
       ] + SharedOptions.soundOptions,
       optionGroups: [
-        LiveOptions.unrecordedSoundGroup, RoutingOptions.optionGroup, DeviceOptions.optionGroup,
+        LiveOptions.soundOptionsWithoutRecording, RoutingOptions.optionGroup,
+        DeviceOptions.optionGroup,
       ],
       examples: [
         .init("temblor abx old.ahap new.ahap", "Test whether an edit is perceptible."),
@@ -79,19 +80,19 @@ enum ABXCommand {
   ).text()
 
   struct Options {
-    let live: LiveOptions
-    let test: ABXOptions
+    let liveOptions: LiveOptions
+    let testOptions: ABXOptions
     let loopRange: LoopRange
     /// The duration of the silence before the takes restart, in seconds.
     let gapSeconds: Double
-    let takes: [String]
+    let takeArguments: [String]
 
     init(_ arguments: ParsedArguments) throws {
-      live = try LiveOptions(arguments)
-      test = try ABXOptions(arguments)
+      liveOptions = try LiveOptions(arguments)
+      testOptions = try ABXOptions(arguments)
       loopRange = try LoopRange(arguments)
       gapSeconds = try arguments[AuditionCommand.gapOption]
-      takes = [arguments[firstTakeArgument], arguments[secondTakeArgument]]
+      takeArguments = [arguments[firstTakeArgument], arguments[secondTakeArgument]]
     }
   }
 
@@ -109,17 +110,18 @@ enum ABXCommand {
     formats: FormatRegistry = .standard, seed: () -> UInt64, now: () -> CalendarTime
   ) throws -> ExitStatus {
     let options = try Options(arguments)
-    let (takes, status) = try AuditionTake.readTakes(options.takes, arguments, formats, terminal)
+    let (takes, status) = try AuditionTake.readTakes(
+      options.takeArguments, arguments, formats, terminal)
     guard let takes else { return status }
     guard takes.count == 2 else {
       throw UsageError("A and B must each be a single pattern or sound file, not a folder")
     }
-    if let path = options.test.recordPath {
+    if let path = options.testOptions.recordPath {
       try InputOverwriteCheck(reading: takes.sourcePaths).checkOutputPath(path, option: "--output")
     }
-    try options.live.checkOutputs(reading: takes.sourcePaths)
+    try options.liveOptions.checkOutputs(reading: takes.sourcePaths)
     let test = ABXTest(
-      seed: options.test.seed ?? seed(), plannedCount: options.test.trialCount)
+      seed: options.testOptions.seed ?? seed(), plannedTrialCount: options.testOptions.trialCount)
     return try run(options, takes, test, start: now, terminal, on: environment)
   }
 
@@ -127,11 +129,13 @@ enum ABXCommand {
     _ options: Options, _ takes: [AuditionTake], _ test: ABXTest, start now: () -> CalendarTime,
     _ terminal: Terminal, on environment: any PlaybackEnvironment
   ) throws -> ExitStatus {
-    let isSimulated = options.test.listener != nil
+    let isSimulated = options.testOptions.simulatedListener != nil
     let environment =
       isSimulated
-      ? SimulatedEnvironment(pendingKeys: options.test.simulatedKeys(seed: test.seed)) : environment
-    let session = options.live.makeSession(in: environment, terminal, showsStatus: !isSimulated)
+      ? SimulatedEnvironment(pendingKeys: options.testOptions.simulatedKeys(seed: test.seed))
+      : environment
+    let session = options.liveOptions.makeSession(
+      in: environment, terminal, showsStatus: !isSimulated)
     guard session.hasKeyboard else {
       throw FileError(
         "standard input", "is not a terminal; run the test in a terminal, or use '--simulate'")
@@ -139,7 +143,7 @@ enum ABXCommand {
     let startTime = now()
     let defaultPath =
       "abx-\(takes[0].outputStem)-\(takes[1].outputStem)-\(startTime.fileNameText).json"
-    let recordPath = options.test.recordPath ?? (isSimulated ? nil : defaultPath)
+    let recordPath = options.testOptions.recordPath ?? (isSimulated ? nil : defaultPath)
     // The file is created now, so that a problem is reported before the listener spends an hour on
     // the test.
     var recordFile = try recordPath.map { path throws(FileError) in try AtomicFileWriter(path) }
@@ -148,7 +152,7 @@ enum ABXCommand {
     var outcome = LiveOutcome()
     var playbackFailure: (any Error)?
     do {
-      (outcome, _) = try options.live.play(
+      (outcome, _) = try options.liveOptions.play(
         in: session, placeCount: takes.bodyLocationCount, recordingsOf: takes.recordingChannelCounts
       ) { engine in
         preparedTakes = try takes.prepareTakes(for: engine, reportingMixesTo: session.console)
@@ -160,18 +164,18 @@ enum ABXCommand {
       playbackFailure = error
     }
     // The completed trials are saved, whatever ended the test.
-    if let test = activity?.test {
+    if let test = activity?.abxTest {
       var record = makeRecord(of: test, takes: takes, prepared: preparedTakes, options: options)
       if !isSimulated {
         record.startTime = startTime.isoText
-        record.device = outcome.device?.name
+        record.deviceName = outcome.device?.name
       }
       if !test.trials.isEmpty {
         let isTable = recordPath?.lowercased().hasSuffix(".csv") == true
         try recordFile?.write(isTable ? Array(record.trialTable.csvText.utf8) : record.json())
         try recordFile?.commit()
       }
-      try report(record, savedTo: recordPath, asJSON: options.live.printsJSON, terminal)
+      try report(record, savedTo: recordPath, asJSON: options.liveOptions.printsJSON, terminal)
     }
     if let playbackFailure { throw playbackFailure }
     return outcome.exitStatus
@@ -182,12 +186,12 @@ enum ABXCommand {
     _ test: ABXTest, _ prepared: PreparedTakes, _ options: Options, on engine: PlaybackEngine,
     _ session: LiveSession
   ) throws -> ABXActivity {
-    let levels = prepared.matchedLevels(by: options.test.levelMatch)
+    let levels = prepared.matchedLevels(by: options.testOptions.levelMatch)
     var test = test
     test.isVoid = prepared.areSignalsEqual
     guard
       test.isVoid || levels.gains[0] == levels.gains[1]
-        || !prepared.areIdentical(at: levels.gains)
+        || !prepared.areFirstTwoTakesIdentical(at: levels.gains)
     else {
       throw NoDifferenceAfterMatching()
     }
@@ -206,17 +210,18 @@ enum ABXCommand {
   private static func makeRecord(
     of test: ABXTest, takes: [AuditionTake], prepared: PreparedTakes, options: Options
   ) -> ABXRecord {
-    let levels = prepared.matchedLevels(by: options.test.levelMatch)
+    let levels = prepared.matchedLevels(by: options.testOptions.levelMatch)
     let takeRecords = takes.indices.map { index in
       ABXRecord.Take(
-        name: takes[index].name, sha256: takes[index].sha256Hash, gain: levels.gains[index],
-        duration: prepared.patterns[index].durationSeconds)
+        name: takes[index].name, sha256: takes[index].sha256Hash, playbackGain: levels.gains[index],
+        durationSeconds: prepared.patterns[index].durationSeconds)
     }
     return ABXRecord(
-      test: test, a: takeRecords[0], b: takeRecords[1], levelMatch: levels.match.rawValue,
-      profile: options.live.profile.name, strength: options.live.masterGain,
-      program: "temblor \(temblorVersion)", renderingModel: RenderPlan.modelVersion,
-      startTime: nil, device: nil, isSimulated: options.test.listener != nil)
+      test: test, takeA: takeRecords[0], takeB: takeRecords[1],
+      levelMatchName: levels.match.rawValue,
+      profileName: options.liveOptions.profile.name, strength: options.liveOptions.masterGain,
+      program: "temblor \(temblorVersion)", renderingModelVersion: RenderPlan.renderingModelVersion,
+      startTime: nil, deviceName: nil, isSimulated: options.testOptions.simulatedListener != nil)
   }
 
   private static func report(
@@ -224,7 +229,7 @@ enum ABXCommand {
   ) throws {
     if asJSON { return try terminal.output.write(record.json().span) }
     try terminal.output.writeLine(record.test.result.sentence)
-    if record.levelMatch == LevelMatch.none.rawValue, !record.test.isVoid {
+    if record.levelMatchName == LevelMatch.none.rawValue, !record.test.isVoid {
       try terminal.output.writeLine(
         "Levels were not matched. A difference in level alone may explain the result.")
     }
@@ -261,17 +266,17 @@ struct ABXOptions {
   let trialCount: Int?
   let seed: UInt64?
   let levelMatch: LevelMatch
-  let listener: SimulatedListener?
+  let simulatedListener: SimulatedListener?
   let recordPath: String?
 
   static let options: [any OptionDeclaration] = [
-    trialsOption, matchOption, outputOption, seedOption, simulateOption,
+    trialsOption, levelMatchOption, outputOption, seedOption, simulateOption,
   ]
 
   private static let outputOption = Option(
     "-o", "--output", value: "FILE",
     help: "Write the record to a JSON file, or the trials to a CSV file.",
-    defaultText: "abx-A-B-TIME.json in the current folder; no file with --simulate",
+    defaultValueText: "abx-A-B-TIME.json in the current folder; no file with --simulate",
     completion: .file(withExtension: "json", "csv"), writes: ["json", "csv"]
   ).text()
   private static let simulateOption = Option(
@@ -284,9 +289,9 @@ struct ABXOptions {
   private static let trialsOption = Option(
     "--trials", value: "N",
     help: "Number of trials, 1 to \(maximumTrialCount), or 0 to continue until you press q.",
-    defaultText: "\(defaultTrialCount)"
+    defaultValueText: "\(defaultTrialCount)"
   ).int(in: 0...maximumTrialCount)
-  private static let matchOption = Option(
+  private static let levelMatchOption = Option(
     "--match", value: "HOW",
     help: """
       Level matching: none (keep the levels of the inputs), loudness (match LUFS), or felt (match \
@@ -296,31 +301,32 @@ struct ABXOptions {
   .choice(default: LevelMatch.none)
   static let seedOption = Option(
     "--seed", value: "N", help: "Seed for the trial order, 0 to \(ABXTest.maximumSeed).",
-    defaultText: "random"
+    defaultValueText: "random"
   ).int(in: 0...Int(ABXTest.maximumSeed))
 
   init(_ arguments: ParsedArguments) throws(UsageError) {
-    listener = try arguments[Self.simulateOption].map { (text) throws(UsageError) in
+    simulatedListener = try arguments[Self.simulateOption].map { (text) throws(UsageError) in
       try SimulatedListener(option: text)
     }
     let requestedCount = try arguments[Self.trialsOption]
-    let defaultCount = listener?.fixedAnswerCount ?? Self.defaultTrialCount
+    let defaultCount = simulatedListener?.fixedAnswerCount ?? Self.defaultTrialCount
     guard defaultCount <= Self.maximumTrialCount else {
       throw UsageError("'--simulate' accepts at most \(Self.maximumTrialCount) answers")
     }
     trialCount = requestedCount == 0 ? nil : requestedCount ?? defaultCount
-    if trialCount == nil, let listener, listener.fixedAnswerCount == nil {
+    if trialCount == nil, let simulatedListener, simulatedListener.fixedAnswerCount == nil {
       throw UsageError("'--trials 0' with '--simulate' requires one letter per trial")
     }
     seed = try arguments[Self.seedOption].map { UInt64($0) }
-    levelMatch = try arguments[Self.matchOption]
+    levelMatch = try arguments[Self.levelMatchOption]
     recordPath = try arguments[Self.outputOption]
     try OutputPaths.requireFile(recordPath)
   }
 
   func simulatedKeys(seed: UInt64) -> [KeyPress] {
-    guard let listener else { return [] }
-    let answers = listener.answers(seed: seed, count: trialCount ?? listener.fixedAnswerCount ?? 0)
+    guard let simulatedListener else { return [] }
+    let answers = simulatedListener.answers(
+      seed: seed, count: trialCount ?? simulatedListener.fixedAnswerCount ?? 0)
     return SimulatedListener.keys(for: answers)
   }
 }
@@ -333,23 +339,23 @@ final class ABXActivity: PlaybackActivity {
   private let takeGains: [Double]
   private let engine: PlaybackEngine
   private let console: LiveConsole
-  private(set) var test: ABXTest
-  private var audibleSource = ABXTest.Source.a
-  private var proposedAnswer: Side?
+  private(set) var abxTest: ABXTest
+  private var audibleSource = ABXTest.SoundSelection.a
+  private var proposedAnswer: ABXTake?
 
   init(
     _ test: ABXTest, _ takes: PreparedTakes, takeGains: [Double], on engine: PlaybackEngine,
     region: ClosedRange<Double>?,
     gap: Double, session: LiveSession
   ) throws {
-    self.test = test
+    self.abxTest = test
     self.takeGains = takeGains
     self.engine = engine
     console = session.console
     switcher = try TakeSwitcher(
       takes.patterns, on: engine, region: region, gap: gap,
       gains: AuditionActivity.soloGains(at: 0, of: takeGains))
-    self.test.recordSwitch(to: .a)
+    self.abxTest.recordSwitch(to: .a)
   }
 
   var keyHelp: [KeyHelp] {
@@ -358,17 +364,19 @@ final class ABXActivity: PlaybackActivity {
   }
 
   var playbackState: PlaybackStatus.State { switcher.state }
-  var playbackProgress: (position: Double, duration: Double?) { switcher.progress }
+  var playbackProgress: (position: Double, duration: Double?) {
+    switcher.positionAndDurationSeconds
+  }
   var hidesSoundDetails: Bool { true }
-  var hasFixedLevel: Bool { true }
+  var disablesLevelKeys: Bool { true }
 
   var statusTitle: ActivityTitle? {
-    let plannedCountText = test.plannedCount.map { " of \($0)" } ?? ""
+    let plannedCountText = abxTest.plannedTrialCount.map { " of \($0)" } ?? ""
     let confirmationQuestion = proposedAnswer.map { "X is \($0.letter)? enter" }
     return ActivityTitle(
       longTitle: audibleSource.letter, shortTitle: audibleSource.letter,
       remarks: [
-        confirmationQuestion, "trial \(test.trialNumber)\(plannedCountText)",
+        confirmationQuestion, "trial \(abxTest.currentTrialNumber)\(plannedCountText)",
         switcher.loopRegionText,
       ].compactMap {
         $0
@@ -376,11 +384,11 @@ final class ABXActivity: PlaybackActivity {
   }
 
   func updateActivity(at now: Duration) throws -> ActivityStep {
-    test.isFinished ? .finished : .wait(nil)
+    abxTest.isFinished ? .finished : .wait(nil)
   }
 
   func handleKey(_ key: KeyPress) throws -> Bool {
-    guard !test.isFinished else { return false }
+    guard !abxTest.isFinished else { return false }
     if try switcher.handleKey(key) { return true }
     switch key {
     case .character("a"), .character("A"): try listen(to: .a)
@@ -395,14 +403,14 @@ final class ABXActivity: PlaybackActivity {
     return true
   }
 
-  private func listen(to source: ABXTest.Source) throws {
+  private func listen(to source: ABXTest.SoundSelection) throws {
     self.audibleSource = source
-    test.recordSwitch(to: source)
-    try switcher.setGainsViaSilence(soloGains(for: source))
+    abxTest.recordSwitch(to: source)
+    try switcher.setGainsThroughSilence(soloGains(for: source))
   }
 
-  private func proposeAnswer(_ answer: Side) {
-    guard test.hasHeardX else { return console.reportHint("Press x to listen to X first.") }
+  private func proposeAnswer(_ answer: ABXTake) {
+    guard abxTest.hasHeardX else { return console.reportHint("Press x to listen to X first.") }
     proposedAnswer = answer
   }
 
@@ -411,15 +419,15 @@ final class ABXActivity: PlaybackActivity {
       return console.reportHint("Answer first: 1 for A, 2 for B.")
     }
     proposedAnswer = nil
-    test.answer(answer, at: engine.seconds)
-    guard !test.isFinished else { return }
+    abxTest.recordAnswer(answer, at: engine.positionSeconds)
+    guard !abxTest.isFinished else { return }
     audibleSource = .a
-    test.recordSwitch(to: .a)
+    abxTest.recordSwitch(to: .a)
     try switcher.restartThroughSilence(soloGains(for: .a))
   }
 
-  private func soloGains(for source: ABXTest.Source) -> [Double] {
-    AuditionActivity.soloGains(at: test.side(of: source) == .a ? 0 : 1, of: takeGains)
+  private func soloGains(for source: ABXTest.SoundSelection) -> [Double] {
+    AuditionActivity.soloGains(at: abxTest.take(for: source) == .a ? 0 : 1, of: takeGains)
   }
 }
 
@@ -438,7 +446,7 @@ extension SimulatedListener {
 
   /// Returns the key presses that enter simulated answers. Each trial selects X, answers, and
   /// confirms.
-  static func keys(for answers: [Side]) -> [KeyPress] {
+  static func keys(for answers: [ABXTake]) -> [KeyPress] {
     answers.flatMap { answer -> [KeyPress] in
       [.character("x"), .character(answer == .a ? "1" : "2"), .enter]
     }

@@ -22,12 +22,12 @@ enum AuditionCommand {
   static let loopRangeOption = Option(
     "--loop-range", value: "FROM-TO",
     help: "Loop range in seconds, such as 0.5-1.2. The range 0.5- extends to the end of the sound.",
-    defaultText: "all")
+    defaultValueText: "all")
 
   static let gapOption = Option("--gap", value: "SECONDS", help: "Silence before each repetition.")
     .double(in: 0...3_600, default: 0.5)
 
-  private static let matchOption = Option(
+  private static let levelMatchOption = Option(
     "--match", value: "HOW",
     help: "Initial level matching: none, loudness (LUFS), or felt (weighted energy)."
   )
@@ -55,8 +55,8 @@ enum AuditionCommand {
         Without a terminal, the takes play once, one after another.
         """, arguments: [takeArgument],
       options: [
-        matchOption, loopRangeOption, gapOption, SharedOptions.curveTimesOption,
-        SharedOptions.pitchOption,
+        levelMatchOption, loopRangeOption, gapOption, SharedOptions.curveTimesOption,
+        SharedOptions.frequencyHandlingOption,
         LiveOptions.jsonOption,
         LiveOptions.quietOption,
       ]
@@ -73,15 +73,15 @@ enum AuditionCommand {
   }
 
   struct Options {
-    let live: LiveOptions
+    let liveOptions: LiveOptions
     let levelMatch: LevelMatch
     let loopRange: LoopRange
     /// The duration of the silence before the takes restart, in seconds.
     let gapSeconds: Double
 
     init(_ arguments: ParsedArguments) throws {
-      live = try LiveOptions(arguments)
-      levelMatch = try arguments[AuditionCommand.matchOption]
+      liveOptions = try LiveOptions(arguments)
+      levelMatch = try arguments[AuditionCommand.levelMatchOption]
       loopRange = try LoopRange(arguments)
       gapSeconds = try arguments[AuditionCommand.gapOption]
     }
@@ -102,8 +102,8 @@ enum AuditionCommand {
     _ options: Options, _ takes: [AuditionTake], _ terminal: Terminal,
     on environment: any PlaybackEnvironment
   ) throws -> ExitStatus {
-    try options.live.checkOutputs(reading: takes.sourcePaths)
-    let session = options.live.makeSession(in: environment, terminal)
+    try options.liveOptions.checkOutputs(reading: takes.sourcePaths)
+    let session = options.liveOptions.makeSession(in: environment, terminal)
     var preparedTakes = PreparedTakes()
 
     func prepareLoopRegion(on engine: PlaybackEngine) throws -> ClosedRange<Double>? {
@@ -116,7 +116,7 @@ enum AuditionCommand {
     var levelMatch = options.levelMatch
     let outcome: LiveOutcome
     if session.hasKeyboard {
-      let (result, audition) = try options.live.play(
+      let (result, audition) = try options.liveOptions.play(
         in: session, placeCount: takes.bodyLocationCount, recordingsOf: takes.recordingChannelCounts
       ) { engine in
         let region = try prepareLoopRegion(on: engine)
@@ -126,7 +126,7 @@ enum AuditionCommand {
       outcome = result
       levelMatch = audition.levelMatch
     } else {
-      (outcome, _) = try options.live.play(
+      (outcome, _) = try options.liveOptions.play(
         in: session, placeCount: takes.bodyLocationCount, recordingsOf: takes.recordingChannelCounts
       ) { engine in
         let region = try prepareLoopRegion(on: engine)
@@ -143,7 +143,7 @@ enum AuditionCommand {
         "seconds": pattern.durationSeconds, "gain": levels.gains[index],
       ]
     }
-    return try options.live.reportOutcome(
+    return try options.liveOptions.reportOutcome(
       outcome, ["takes": takeFields, "match": levels.match.rawValue], terminal)
   }
 }
@@ -152,9 +152,9 @@ enum AuditionCommand {
 final class AuditionActivity: PlaybackActivity {
   private let takes: PreparedTakes
   private let switcher: TakeSwitcher
-  private var levelsByMatch: [LevelMatch: MatchedLevels] = [:]
+  private var levelsByMatchingMethod: [LevelMatch: MatchedLevels] = [:]
   private(set) var levelMatch: LevelMatch
-  private(set) var selectedIndex = 0
+  private(set) var selectedTakeIndex = 0
 
   init(
     _ takes: PreparedTakes, on engine: PlaybackEngine, match: LevelMatch,
@@ -165,7 +165,7 @@ final class AuditionActivity: PlaybackActivity {
     self.takes = takes
     self.levelMatch = match
     let levels = takes.matchedLevels(by: match)
-    self.levelsByMatch[match] = levels
+    self.levelsByMatchingMethod[match] = levels
     switcher = try TakeSwitcher(
       takes.patterns, on: engine, region: region, gap: gap,
       gains: Self.soloGains(at: 0, of: levels.gains))
@@ -187,13 +187,15 @@ final class AuditionActivity: PlaybackActivity {
   private static let takeKeyLetters: [Character] = ["a", "b", "c", "d", "e", "f"]
 
   var playbackState: PlaybackStatus.State { switcher.state }
-  var playbackProgress: (position: Double, duration: Double?) { switcher.progress }
+  var playbackProgress: (position: Double, duration: Double?) {
+    switcher.positionAndDurationSeconds
+  }
 
   var statusTitle: ActivityTitle? {
-    let letter = Take.letter(at: selectedIndex)
+    let letter = Take.letter(at: selectedTakeIndex)
     return ActivityTitle(
       longTitle:
-        "\(letter) \(FileSystem.fileName(of: takes.patterns[selectedIndex].name).printable)",
+        "\(letter) \(FileSystem.fileName(of: takes.patterns[selectedTakeIndex].name).printable)",
       shortTitle: letter,
       remarks: [switcher.loopRegionText, levelMatchRemark])
   }
@@ -206,11 +208,11 @@ final class AuditionActivity: PlaybackActivity {
     case .character("g"), .character("G"):
       let all = LevelMatch.allCases
       levelMatch = all[((all.firstIndex(of: levelMatch) ?? 0) + 1) % all.count]
-      try selectTake(selectedIndex)
+      try selectTake(selectedTakeIndex)
     case .tab:
-      try selectTake((selectedIndex + 1) % takes.patterns.count)
+      try selectTake((selectedTakeIndex + 1) % takes.patterns.count)
     case .backTab:
-      try selectTake((selectedIndex + takes.patterns.count - 1) % takes.patterns.count)
+      try selectTake((selectedTakeIndex + takes.patterns.count - 1) % takes.patterns.count)
     case .character(let character):
       guard let index = Self.takeIndex(for: character), index < takes.patterns.count else {
         return false
@@ -223,9 +225,9 @@ final class AuditionActivity: PlaybackActivity {
   }
 
   func matchedLevels(by match: LevelMatch) -> MatchedLevels {
-    if let cached = levelsByMatch[match] { return cached }
+    if let cached = levelsByMatchingMethod[match] { return cached }
     let newLevels = takes.matchedLevels(by: match)
-    levelsByMatch[match] = newLevels
+    levelsByMatchingMethod[match] = newLevels
     return newLevels
   }
 
@@ -241,14 +243,14 @@ final class AuditionActivity: PlaybackActivity {
   }
 
   private func selectTake(_ index: Int) throws {
-    selectedIndex = index
+    selectedTakeIndex = index
     try switcher.setGains(Self.soloGains(at: index, of: matchedLevels(by: levelMatch).gains))
   }
 
   private var levelMatchRemark: String {
     guard levelMatch != .none else { return "levels not matched" }
     let levels = matchedLevels(by: levelMatch)
-    let selectedGain = levels.gains[selectedIndex]
+    let selectedGain = levels.gains[selectedTakeIndex]
     return "\(levels.match.rawValue) \(NumberFormatting.gainText(ofFactor: selectedGain))"
   }
 }
@@ -281,7 +283,8 @@ final class SequentialAuditionActivity: PlaybackActivity {
     self.engine = engine
     console = session.console
     playerGroup = PlayerGroup(
-      try pieces.map { try engine.player(for: $0.plans, duration: $0.durationSeconds) }, of: engine)
+      try pieces.map { try engine.player(for: $0.plansByHapticBus, duration: $0.durationSeconds) },
+      of: engine)
     var nextStartFrame = FrameConversion.frame(seconds: Playlist.leadInSeconds, rate: engine.rate)
     var takeSchedule: [ScheduledTake] = []
     try playerGroup.loop(end: 2 * FrameConversion.maximumSeconds)

@@ -41,7 +41,8 @@ enum CheckCommand {
           "Metadata": { "AllowedRules": { "transient-count": "the aftershocks of an earthquake" } }
         """, arguments: [SharedOptions.patternArgument(formats, isOptional: true)],
       options: [
-        profileOption, strictOption, onlyOption, disableOption(formats), allOption, fixOption,
+        profileOption, strictOption, onlyCategoryOption, disableOption(formats),
+        listAllFindingsOption, fixOption,
         noNotesOption, listRulesOption,
         SharedOptions.jsonOption,
         sarifOption,
@@ -65,11 +66,11 @@ enum CheckCommand {
     completion: SharedOptions.profileCompletion
   ).text()
   private static let strictOption = Option("--strict", help: "Treat warnings as errors.").flag()
-  private static let onlyOption = Option(
+  private static let onlyCategoryOption = Option(
     "--only", value: "CATEGORY", help: "Report only errors and the findings of this category.",
     choices: categoryNames, isRepeatable: true
   ).texts()
-  private static let allOption = Option(
+  private static let listAllFindingsOption = Option(
     "--all", help: "List every finding, including repeated findings."
   )
   .flag()
@@ -105,24 +106,24 @@ enum CheckCommand {
   }
 
   struct Options {
-    let patterns: [String]
+    let patternArguments: [String]
     let listsRules: Bool
     let reportFormat: ReportFormat
     let profile: TransducerProfile?
     let soundLookup: PatternInput.SoundLookup
     let findingFilter: FindingFilter
     let fixesFiles: Bool
-    let isStrict: Bool
+    let treatsWarningsAsErrors: Bool
     let listsAllFindings: Bool
 
     init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws {
       let json = try arguments[SharedOptions.jsonOption]
       let sarif = try arguments[CheckCommand.sarifOption]
-      patterns = arguments[SharedOptions.patternArgument(formats, isOptional: true)]
+      patternArguments = arguments[SharedOptions.patternArgument(formats, isOptional: true)]
       listsRules = try arguments[listRulesOption]
       if !listsRules {
         try SharedOptions.refuseCombination("--json", "--sarif", in: arguments)
-        guard !patterns.isEmpty else { throw UsageError("missing PATTERN") }
+        guard !patternArguments.isEmpty else { throw UsageError("missing PATTERN") }
       }
       let textOrSARIF: ReportFormat = sarif ? .sarif : .text
       reportFormat = json ? .json : textOrSARIF
@@ -134,8 +135,8 @@ enum CheckCommand {
         disabledRules: try disabledRuleIDs(arguments, of: formats),
         hidesNotes: try arguments[noNotesOption])
       fixesFiles = try arguments[fixOption]
-      isStrict = try arguments[strictOption]
-      listsAllFindings = try arguments[allOption]
+      treatsWarningsAsErrors = try arguments[strictOption]
+      listsAllFindings = try arguments[listAllFindingsOption]
     }
   }
 
@@ -152,7 +153,7 @@ enum CheckCommand {
       terminal.report(reminder)
     }
     let (inputs, problems) = PatternInput.find(
-      options.patterns, formats: formats, soundLookup: options.soundLookup)
+      options.patternArguments, formats: formats, soundLookup: options.soundLookup)
     var failureTexts = problems.map(\.description)
     if options.fixesFiles {
       failureTexts += inputs.compactMap { applySafeFixes(to: $0, terminal: terminal) }
@@ -162,11 +163,11 @@ enum CheckCommand {
       do {
         findings += try self.findFindings(in: input, for: options.profile)
       } catch {
-        failureTexts.append(Failure.messageText(error))
+        failureTexts.append(ErrorReporting.messageText(error))
       }
     }
     findings = options.findingFilter.filteredFindings(findings)
-    if options.isStrict {
+    if options.treatsWarningsAsErrors {
       for index in findings.indices where findings[index].severity == .warning {
         findings[index].severity = .error
       }
@@ -206,7 +207,7 @@ enum CheckCommand {
     }
     let hasErrors = findings.contains { $0.severity == .error }
     let findingStatus: ExitStatus = hasErrors ? .invalidInput : .success
-    return Failure.overallStatus([findingStatus, failures.isEmpty ? .success : .failure])
+    return ErrorReporting.overallStatus([findingStatus, failures.isEmpty ? .success : .failure])
   }
 
   /// Applies safe fixes to a pattern file. Returns an error message, or nil.
@@ -215,7 +216,7 @@ enum CheckCommand {
       guard case .file(let path) = input.origin else {
         throw FileError(input.name, "cannot be fixed because it is not a file")
       }
-      try input.checkRewriting()
+      try input.checkRewritesNoFoundLink()
       let file = try input.readFile()
       let format = try input.formats.format(of: file)
       guard let fixed = try? format.correctedText(of: file), fixed != file.bytes else { return nil }
@@ -228,7 +229,7 @@ enum CheckCommand {
       // An unreadable file becomes a finding of the following check.
       return nil
     } catch {
-      return Failure.messageText(error)
+      return ErrorReporting.messageText(error)
     }
   }
 
@@ -310,7 +311,7 @@ enum CheckCommand {
     -> Set<RuleID>
   {
     let rules = allRules(of: formats)
-    let onlyCategories = try arguments[CheckCommand.onlyOption]
+    let onlyCategories = try arguments[CheckCommand.onlyCategoryOption]
     var disabledIDs = Set(
       rules.filter { !onlyCategories.isEmpty && !onlyCategories.contains($0.category.rawValue) }
         .map(\.id))

@@ -28,21 +28,21 @@ enum CompareCommand {
     help: "Also write a self-contained HTML page.",
     completion: .file(withExtension: "html"), writes: OutputPaths.pageExtensions
   ).text()
-  private static let allOption = Option(
+  private static let listAllDifferencesOption = Option(
     "--all", help: "List every difference, not only the largest."
   ).flag()
   private static let alignOption = Option(
     "--align", value: "HOW",
     help: "Alignment: auto (best fit), start (first sound), or none.",
-    defaultText: "auto; none for two patterns"
+    defaultValueText: "auto; none for two patterns"
   ).choice(default: ComparisonOptions.Alignment.auto)
-  private static let matchOption = Option(
+  private static let levelMatchOption = Option(
     "--match", value: "HOW",
     help:
       "Level matching before the comparison: loudness (LUFS), felt (weighted energy), or none.",
-    defaultText: "report the overall level difference, and remove it"
+    defaultValueText: "report the overall level difference, and remove it"
   ).choice(of: LevelMatch.self)
-  private static let searchOption = Option(
+  private static let maximumStartTimeOption = Option(
     "--search", value: "SECONDS",
     help: "Latest time in a recording at which the pattern can start, 0 to 3600."
   ).double(in: 0...3_600, default: ComparisonOptions.defaultSearchSeconds)
@@ -106,11 +106,14 @@ enum CompareCommand {
         """,
       arguments: [takeArgument(formats)],
       options: [
-        toleranceOption, alignOption, matchOption, searchOption, SharedOptions.inputChannelsOption,
+        toleranceOption, alignOption, levelMatchOption, maximumStartTimeOption,
+        SharedOptions.inputChannelsOption,
         outputOption,
         PageOutput.openOption,
-        PageOutput.studioOption, allOption, SharedOptions.profileOption, SharedOptions.rateOption,
-        SharedOptions.curveTimesOption, SharedOptions.pitchOption, SharedOptions.jsonOption,
+        PageOutput.studioOption, listAllDifferencesOption, SharedOptions.profileOption,
+        SharedOptions.sampleRateOption,
+        SharedOptions.curveTimesOption, SharedOptions.frequencyHandlingOption,
+        SharedOptions.jsonOption,
       ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor compare old.ahap new.ahap", "Show what an edit changed."),
@@ -126,7 +129,7 @@ enum CompareCommand {
   }
 
   struct Options {
-    let takes: [String]
+    let takeArguments: [String]
     let comparisonOptions: ComparisonOptions
     let requestedTolerance: ToleranceOption?
     let renderJob: RenderJob
@@ -143,24 +146,24 @@ enum CompareCommand {
     let listsAllDifferences: Bool
 
     init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws {
-      takes = arguments[takeArgument(formats)]
+      takeArguments = arguments[takeArgument(formats)]
       pagePath = try arguments[outputOption]
       opensPage = try arguments[PageOutput.openOption]
       if opensPage, pagePath == nil {
         throw UsageError("'--open' requires '--output'")
       }
       comparisonOptions = ComparisonOptions(
-        alignment: try arguments[alignOption], levelMatch: try arguments[matchOption],
-        searchSeconds: try arguments[searchOption])
+        alignment: try arguments[alignOption], levelMatch: try arguments[levelMatchOption],
+        searchSeconds: try arguments[maximumStartTimeOption])
       requestedTolerance = try arguments[toleranceOption].map { try ToleranceOption($0) }
       renderJob = try SharedOptions.makeRenderJob(arguments)
       requestedRateHertz = try arguments.integer(
-        SharedOptions.rateOption.option.primarySpelling, in: SharedOptions.sampleRatesHertz)
+        SharedOptions.sampleRateOption.option.primarySpelling, in: SharedOptions.sampleRatesHertz)
       soundLookup = try SharedOptions.parseSoundLookup(arguments)
       inputChannels = try SharedOptions.parseInputChannels(arguments)
       studioAddress = try arguments[PageOutput.studioOption]
       printsJSON = try arguments[SharedOptions.jsonOption]
-      listsAllDifferences = try arguments[allOption]
+      listsAllDifferences = try arguments[listAllDifferencesOption]
     }
   }
 
@@ -169,14 +172,14 @@ enum CompareCommand {
   {
     if let status = try FolderComparison.run(options, formats, terminal) { return status }
     let (found, problems) = TakeInput.resolve(
-      options.takes, formats: formats, soundLookup: options.soundLookup)
+      options.takeArguments, formats: formats, soundLookup: options.soundLookup)
     let patternInputs = found.map { $0.asPattern(ofChannels: options.inputChannels) }
     for problem in problems {
       terminal.report("\(problem)")
     }
     guard problems.isEmpty else { return .failure }
     guard patternInputs.count > 1 else {
-      throw UsageError("missing TAKE to compare with \(options.takes[0].inQuotes)")
+      throw UsageError("missing TAKE to compare with \(options.takeArguments[0].inQuotes)")
     }
     var progressLine = ProgressLine(on: terminal, updateInterval: .zero)
     defer { progressLine.clear() }
@@ -187,8 +190,8 @@ enum CompareCommand {
         patternInputs, job: options.renderJob, rate: options.requestedRateHertz)
     } catch {
       progressLine.clear()
-      terminal.report(Failure.messageText(error))
-      return Failure.exitStatus(of: error)
+      terminal.report(ErrorReporting.messageText(error))
+      return ErrorReporting.exitStatus(of: error)
     }
     if let pagePath = options.pagePath {
       try OutputPaths.checkOverwritesNoInput(pagePath, of: patternInputs)
@@ -198,7 +201,7 @@ enum CompareCommand {
     let comparisonPage = try options.pagePath.map { path in
       progressLine.show("writing \(path.printable)")
       return try writePage(
-        at: path, comparisons, of: takes, patternInputs, options, arguments: options.takes)
+        at: path, comparisons, of: takes, patternInputs, options, arguments: options.takeArguments)
     }
     progressLine.clear()
     try write(comparisons, options, on: terminal.output)
@@ -245,7 +248,7 @@ enum CompareCommand {
       comparisons: comparisons, listsAllDifferences: options.listsAllDifferences)
     try output.write(comparisonText.text(for: output))
     if let tolerance = options.requestedTolerance {
-      try output.write(tolerance.verdict(on: comparisons))
+      try output.write(tolerance.verdictText(on: comparisons))
     }
   }
 
@@ -274,13 +277,13 @@ enum CompareCommand {
     guard let firstComparison = comparisons.first else { return [:] }
     let referenceFields: JSONObject = [
       "label": firstComparison.options.referenceLabel, "name": firstComparison.reference.name,
-      "source": firstComparison.reference.sourceName,
-      "figures": firstComparison.measurements[0].fields,
+      "source": firstComparison.reference.sourceKindName,
+      "figures": firstComparison.measurements[0].jsonFields,
     ]
     let comparisonFields = comparisons.map { comparison in
       let excesses = tolerance.map { comparison.excesses(over: $0) }
-      return comparison.fields + [
-        "withinTolerance": excesses?.isEmpty, "excesses": excesses?.map(\.fields),
+      return comparison.jsonFields + [
+        "withinTolerance": excesses?.isEmpty, "excesses": excesses?.map(\.jsonFields),
       ]
     }
     return [
@@ -387,13 +390,13 @@ struct ToleranceOption {
       let item = item.filter { $0 != " " }
       let unit = item.drop { $0.isNumber || $0 == "." }.lowercased()
       guard let limit = Double(item.dropLast(unit.count)), limit.isFinite, limit >= 0 else {
-        throw Self.invalidLimits(text)
+        throw Self.invalidLimitsError(text)
       }
       switch unit {
       case "db": tolerance.decibels = limit
       case "ms": tolerance.seconds = limit / 1_000
       case "%": tolerance.percent = limit
-      default: throw Self.invalidLimits(text)
+      default: throw Self.invalidLimitsError(text)
       }
       guard unitsWithExplicitLimits.insert(unit).inserted else {
         let unit = unit == "db" ? "dB" : unit
@@ -402,7 +405,7 @@ struct ToleranceOption {
     }
   }
 
-  private static func invalidLimits(_ text: String) -> UsageError {
+  private static func invalidLimitsError(_ text: String) -> UsageError {
     .invalidValue(of: "--tolerance", expected: "limits such as 0.5dB,5ms,2%", actual: text)
   }
 
@@ -417,7 +420,7 @@ struct ToleranceOption {
       + limitText(tolerance.percent, "%", "%")
   }
 
-  func verdict(on comparisons: [Comparison]) -> String {
+  func verdictText(on comparisons: [Comparison]) -> String {
     "\n"
       + comparisons.map { comparison in
         let label = comparison.options.candidateLabel

@@ -11,16 +11,16 @@ enum ConvertCommand {
   private static let curveToleranceOption = Option(
     "--curve-error", value: "FRACTION",
     help: "Maximum error of reduced or sampled curves, as a fraction of full scale, 0 to 1."
-  ).double(in: 0...1, default: WritingOptions.defaultToleranceFraction)
+  ).double(in: 0...1, default: WritingOptions.defaultCurveToleranceFraction)
   private static let loopPassCountOption = Option(
     "--loop", value: "N",
     help: "Number of times to write a looped pattern if the format has no loops, 1 to 1000."
   ).int(in: 1...1000, default: 1)
-  private static let rateOption = Option(
+  private static let signalRateOption = Option(
     "--rate", value: "HZ", help: "Sample rate of sampled output, 1 to 192000.",
-    defaultText: "set by the format"
+    defaultValueText: "set by the format"
   ).double(in: 1...192_000)
-  private static let amplitudeOption = Option(
+  private static let amplitudeMappingOption = Option(
     "--amplitude", value: "LAW",
     help:
       """
@@ -60,17 +60,18 @@ enum ConvertCommand {
         copied.
         """, arguments: [SharedOptions.patternArgument(formats)],
       options: [
-        targetOption(formats), sourceOption(formats), outputOption, strictOption,
+        targetFormatOption(formats), sourceFormatOption(formats), outputOption, strictOption,
         SharedOptions.jsonOption,
         LiveOptions.quietOption,
       ],
       optionGroups: [
         OptionGroup(
-          "Writing", dialectOption(writableFormats), splitOption, mergeOption, bakeOption,
+          "Writing", dialectOption(writableFormats), fileSplittingOption, mergeLayersOption,
+          renderUnsupportedOption,
           curveToleranceOption,
           loopPassCountOption,
-          rateOption),
-        OptionGroup("Reading", [amplitudeOption, SharedOptions.curveTimesOption]),
+          signalRateOption),
+        OptionGroup("Reading", [amplitudeMappingOption, SharedOptions.curveTimesOption]),
         OptionGroup("Sound files", SharedOptions.soundOptions),
       ],
       examples: [
@@ -86,7 +87,7 @@ enum ConvertCommand {
   private static let strictOption = Option(
     "--strict", help: "Write nothing and exit with status 2 if the conversion loses anything."
   ).flag()
-  private static let splitOption = Option(
+  private static let fileSplittingOption = Option(
     "--split",
     help: """
       For ahap output, write each layer to its own file, NAME_LAYER. LAYER is the name or number \
@@ -94,27 +95,27 @@ enum ConvertCommand {
       differently.
       """
   ).flag()
-  private static let mergeOption = Option(
+  private static let mergeLayersOption = Option(
     "--merge",
     help: "For ahap output, write a single file even if its layers then affect each other."
   ).flag()
-  private static let bakeOption = Option(
+  private static let renderUnsupportedOption = Option(
     "--bake",
     help:
       "Convert content that the format cannot represent into sound files that the pattern plays."
   ).flag()
 
-  private static func targetOption(_ formats: FormatRegistry) -> TypedOption<String?> {
+  private static func targetFormatOption(_ formats: FormatRegistry) -> TypedOption<String?> {
     Option(
       "--format", value: "FORMAT", help: "Output format if the file extension does not select one.",
       choices: formats.formats.filter(\.isWritable).map(\.id), choiceAliases: formats.idsByAlias
     ).text()
   }
 
-  private static func sourceOption(_ formats: FormatRegistry) -> TypedOption<String?> {
+  private static func sourceFormatOption(_ formats: FormatRegistry) -> TypedOption<String?> {
     Option(
       "--input-format", value: "FORMAT", help: "Input format, if the content is ambiguous.",
-      defaultText: "recognized by content", choices: formats.formats.map(\.id),
+      defaultValueText: "recognized by content", choices: formats.formats.map(\.id),
       choiceAliases: formats.idsByAlias
     ).text()
   }
@@ -126,44 +127,45 @@ enum ConvertCommand {
     return Option(
       "--dialect", value: "NAME",
       help: "Variant of the format: \(dialectTexts.joined(separator: "; ")).",
-      defaultText: "the first listed for the format",
+      defaultValueText: "the first listed for the format",
       completion: .candidates(writable.flatMap(\.dialects))
     ).text()
   }
 
   struct Options {
-    let patterns: [String]
+    let patternArguments: [String]
     let soundLookup: PatternInput.SoundLookup
     let outputOptions: ConvertOutputs.Options
     let sourceFormatID: String?
-    let isStrict: Bool
+    let refusesLosses: Bool
     let isQuiet: Bool
     let readingOptions: ReadingOptions
     let writingOptions: WritingOptions
     let omitsSounds: Bool
 
     init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws {
-      patterns = arguments[SharedOptions.patternArgument(formats)]
+      patternArguments = arguments[SharedOptions.patternArgument(formats)]
       soundLookup = try SharedOptions.parseSoundLookup(arguments)
       outputOptions = ConvertOutputs.Options(
-        path: try arguments[outputOption], formatID: try arguments[targetOption(formats)],
+        path: try arguments[outputOption], formatID: try arguments[targetFormatOption(formats)],
         printsJSON: try arguments[SharedOptions.jsonOption])
-      sourceFormatID = try arguments[sourceOption(formats)]
-      isStrict = try arguments[strictOption]
+      sourceFormatID = try arguments[sourceFormatOption(formats)]
+      refusesLosses = try arguments[strictOption]
       isQuiet = try arguments[LiveOptions.quietOption.flag()]
       try SharedOptions.refuseCombination("--split", "--merge", in: arguments)
-      let amplitude = try arguments[ConvertCommand.amplitudeOption]
+      let amplitude = try arguments[ConvertCommand.amplitudeMappingOption]
       readingOptions = ReadingOptions(
         curveTimeReference: try arguments[SharedOptions.curveTimesOption],
         amplitudeMapping: amplitude)
-      let unsplit: WritingOptions.FileSplitting = try arguments[mergeOption] ? .never : .automatic
+      let unsplit: WritingOptions.FileSplitting =
+        try arguments[mergeLayersOption] ? .never : .automatic
       writingOptions = WritingOptions(
         dialect: try arguments[dialectOption(formats.formats.filter(\.isWritable))],
-        toleranceFraction: try arguments[curveToleranceOption], amplitudeMapping: amplitude,
+        curveToleranceFraction: try arguments[curveToleranceOption], amplitudeMapping: amplitude,
         loopPassCount: try arguments[loopPassCountOption],
-        fileSplitting: try arguments[ConvertCommand.splitOption] ? .always : unsplit,
-        rendersUnsupportedContent: try arguments[bakeOption],
-        signalSampleRate: try arguments[rateOption])
+        fileSplitting: try arguments[ConvertCommand.fileSplittingOption] ? .always : unsplit,
+        rendersUnsupportedContent: try arguments[renderUnsupportedOption],
+        signalSampleRate: try arguments[signalRateOption])
       omitsSounds = try arguments[SharedOptions.withoutSoundsOption]
     }
 
@@ -190,7 +192,7 @@ enum ConvertCommand {
     -> ExitStatus
   {
     let (inputs, problems) = PatternInput.find(
-      options.patterns, formats: formats, soundLookup: options.soundLookup)
+      options.patternArguments, formats: formats, soundLookup: options.soundLookup)
     var batchWork = BatchWork(on: terminal, problems: problems)
     let outputs = try ConvertOutputs(
       options.outputOptions, inputs: inputs.map(TakeInput.pattern), problemCount: problems.count,
@@ -237,7 +239,7 @@ private struct ConversionBatch {
     self.conversion = conversion
     self.outputs = outputs
     self.terminal = terminal
-    outputPlan = OutputPlan(inputCheck: outputs.overwriteCheck)
+    outputPlan = OutputPlan(inputOverwriteCheck: outputs.overwriteCheck)
   }
 
   /// Converts a pattern, reports its losses, and writes it to a stream or plans its files.
@@ -271,12 +273,12 @@ private struct ConversionBatch {
     var plannedConversion = PlannedConversion(
       input: input, sourceFormat: conversionResult.sourceFormat,
       losses: conversionResult.losses + soundCopies.losses)
-    if !options.isQuiet || options.isStrict {
+    if !options.isQuiet || options.refusesLosses {
       for loss in plannedConversion.losses {
         terminal.report(loss.reportLine.printable)
       }
     }
-    if options.isStrict, !plannedConversion.losses.isEmpty {
+    if options.refusesLosses, !plannedConversion.losses.isEmpty {
       let lossCount = plannedConversion.losses.count
       let lossCountText = "\(lossCount) \(lossCount == 1 ? "loss" : "losses")"
       work.recordFailure(
@@ -341,7 +343,7 @@ extension PatternConversion.LocatedLoss {
   var jsonFields: JSONObject {
     ["file": location.name] + location.positionFields + [
       "path": location.path, "kind": loss.kind.rawValue, "message": loss.message,
-      "size": loss.differenceSize.flatMap { $0.isFinite ? $0 : nil },
+      "size": loss.lossMagnitude.flatMap { $0.isFinite ? $0 : nil },
     ]
   }
 }

@@ -67,7 +67,7 @@ enum EditCommand {
   ).texts()
   private static let outputOption = Option(
     "-o", "--output", value: "OUT", help: "Output file; - for standard output.",
-    defaultText: "FILE itself", completion: .file, writes: []
+    defaultValueText: "FILE itself", completion: .file, writes: []
   ).text()
   private static let dryRunOption = Option(
     "--dry-run", help: "Print the changed lines as a patch instead of writing a file."
@@ -115,7 +115,7 @@ enum EditCommand {
       )
     }
     guard !options.changes.isEmpty else {
-      let rows = tableRows(of: editor.pattern, pointOrder: editor.pointOrder)
+      let rows = tableRows(of: editor.pattern, pointOrder: editor.controlPointOrder)
       return try terminal.output.write(
         options.printsJSON ? .json : .text,
         json: ["file": input.name, "parts": rows.map(\.jsonFields)],
@@ -125,7 +125,7 @@ enum EditCommand {
       throw FileError(input.name, "is not encoded as UTF-8; save it as UTF-8 before editing")
     }
     let changedText = try editor.applying(options.changes).text
-    let addedFindings = try findAddedFindings(from: file, to: changedText, of: input, format)
+    let addedFindings = try findingsAddedByChanges(from: file, to: changedText, of: input, format)
     for finding in FindingGrouping.groupedFindings(addedFindings) {
       terminal.report("\(finding)".printable)
     }
@@ -142,7 +142,7 @@ enum EditCommand {
   /// Returns the format warnings of the changed text that the original file does not have.
   ///
   /// - Throws: The first error that the changes add.
-  private static func findAddedFindings(
+  private static func findingsAddedByChanges(
     from file: SourceFile, to text: [UInt8], of input: PatternInput, _ format: HapticFormat
   ) throws -> [Finding] {
     var input = input
@@ -199,7 +199,7 @@ enum EditCommand {
   ]
 
   /// Returns an error that suggests the change that the user may have meant.
-  private static func unknownChange(_ word: String) -> UsageError {
+  private static func unknownChangeError(_ word: String) -> UsageError {
     if let suggestion = changeSuggestions[word] {
       return UsageError("unknown change \(word.inQuotes); use \(suggestion.inQuotes)")
     }
@@ -248,7 +248,7 @@ enum EditCommand {
         let path = try next("CURVE")
         changes.append(.addPoint(time: try number("TIME"), value: try number("VALUE"), to: path))
       default:
-        throw unknownChange(keyword)
+        throw unknownChangeError(keyword)
       }
     }
     return changes
@@ -272,7 +272,7 @@ enum EditCommand {
       throw FileError(
         input.name, "cannot be changed because it is not a file; specify a file with '--output'")
     }
-    try input.checkRewriting()
+    try input.checkRewritesNoFoundLink()
     if isChanged {
       try AtomicFileWriter.write(text, to: path)
     }

@@ -11,33 +11,33 @@ import SystemSupport
 
 /// The command `follow`, which turns live sound into vibration.
 enum FollowCommand {
-  private static let sourceOption = Option(
+  private static let soundSourceOption = Option(
     "--source", value: "SOURCE",
     help:
       """
       Source: monitor (the sound of the default output), an ALSA capture device, a PipeWire source \
       or sink (pipewire:NODE), or a sound file.
       """,
-    defaultText: FollowedSource.monitorKeyword, completion: .file
+    defaultValueText: FollowedSource.monitorKeyword, completion: .file
   ).text().map { $0 ?? FollowedSource.monitorKeyword }
   private static let keepVoicesOption = Option("--keep-voices", help: "Do not suppress speech.")
     .flag()
   private static let noAGCOption = Option(
     "--no-agc", help: "Turn off automatic gain control."
   ).flag()
-  private static let styleOption = Option(
+  private static let followingStyleOption = Option(
     "--style", value: "STYLE", help: "Style: bass, impacts, engine, full, or android."
   )
   .choice(default: FollowingOptions.ConversionStyle.full)
   private static let minimumFrequencyOption = Option(
     "--low", value: "HZ", help: "Lowest vibration frequency, 5 to 500 Hz.",
-    defaultText: "set by the profile"
+    defaultValueText: "set by the profile"
   ).double(in: 5...500)
   private static let maximumFrequencyOption = Option(
     "--high", value: "HZ", help: "Highest vibration frequency, 20 to 1000 Hz.",
-    defaultText: "set by the profile, within 80 to 250 Hz"
+    defaultValueText: "set by the profile, within 80 to 250 Hz"
   ).double(in: 20...1_000)
-  private static let delayOption = Option(
+  private static let vibrationDelayOption = Option(
     "--delay", value: "MS", help: "Delay of the vibration, 0 to 2000 ms."
   )
   .double(in: 0...2_000, default: 0)
@@ -73,9 +73,10 @@ enum FollowCommand {
       also a file (--device wav:FILE), Temblor processes the source as fast as possible.
       """,
     options: [
-      sourceOption, styleOption, minimumFrequencyOption, maximumFrequencyOption, keepVoicesOption,
+      soundSourceOption, followingStyleOption, minimumFrequencyOption, maximumFrequencyOption,
+      keepVoicesOption,
       noAGCOption,
-      delayOption,
+      vibrationDelayOption,
       LiveOptions.jsonOption, LiveOptions.quietOption,
     ], optionGroups: LiveOptions.optionGroups,
     examples: [
@@ -96,15 +97,15 @@ enum FollowCommand {
   }
 
   struct Options {
-    let live: LiveOptions
+    let liveOptions: LiveOptions
     let sourceName: String
     let followingOptions: FollowingOptions
     /// The additional delay of the vibration, in seconds.
     let delaySeconds: Double
 
     init(_ arguments: ParsedArguments) throws {
-      live = try LiveOptions(arguments)
-      let band = live.profile.frequency
+      liveOptions = try LiveOptions(arguments)
+      let band = liveOptions.profile.frequency
       let low = try arguments[minimumFrequencyOption] ?? max(5, min(band.lowHertz, band.highHertz))
       let high =
         try arguments[maximumFrequencyOption]
@@ -115,29 +116,29 @@ enum FollowCommand {
           "'--low' must be below '--high' (\(high.text(places: 1)) Hz), not \(lowText)")
       }
       followingOptions = FollowingOptions(
-        conversionStyle: try arguments[styleOption], bandHertz: low...high,
+        conversionStyle: try arguments[followingStyleOption], bandHertz: low...high,
         keepsVoices: try arguments[keepVoicesOption],
         keepsLevel: try arguments[noAGCOption])
-      sourceName = try arguments[FollowCommand.sourceOption]
-      delaySeconds = try arguments[FollowCommand.delayOption] / 1_000
+      sourceName = try arguments[FollowCommand.soundSourceOption]
+      delaySeconds = try arguments[FollowCommand.vibrationDelayOption] / 1_000
     }
   }
 
   /// A closure that opens a recording device.
-  typealias OpenCapture =
+  typealias CaptureOpener =
     (_ device: String, _ rates: [Int], _ period: Double) throws -> any CaptureSource
 
   static func run(
     _ arguments: ParsedArguments, _ terminal: Terminal, on environment: any PlaybackEnvironment,
-    servers: SoundServers, capture: OpenCapture
+    servers: SoundServers, capture: CaptureOpener
   ) throws -> ExitStatus {
     let options = try Options(arguments)
     let sourceName = options.sourceName
     let isFile =
       TakeInput.isSoundFile(sourceName) || SoundFileFormat.container(ofName: sourceName) != nil
-    let job = RenderJob(profile: options.live.profile)
+    let job = RenderJob(profile: options.liveOptions.profile)
     let fileSignal = isFile ? try TakeInput.loadSound(sourceName, job: job).signal : nil
-    try options.live.checkOutputs(reading: fileSignal == nil ? [] : [sourceName])
+    try options.liveOptions.checkOutputs(reading: fileSignal == nil ? [] : [sourceName])
     if let fileSignal, fileSignal.hasDifferingChannels {
       terminal.report(
         "\(sourceName.printable): using the mean of \(fileSignal.channels.count) different channels"
@@ -146,14 +147,14 @@ enum FollowCommand {
     let followedSource = fileSignal == nil ? try FollowedSource(sourceName, on: servers) : nil
     // Without a device, the command runs as fast as the machine allows.
     let isOffline =
-      fileSignal != nil && options.live.deviceOptions.outputFilePath != nil
-      && !options.live.isRecorded
+      fileSignal != nil && options.liveOptions.deviceOptions.outputFilePath != nil
+      && !options.liveOptions.isRecorded
     let environment: any PlaybackEnvironment =
       isOffline ? SimulatedEnvironment(outputRegistry: .standard) : environment
-    let session = options.live.makeSession(in: environment, terminal)
+    let session = options.liveOptions.makeSession(in: environment, terminal)
     var activity: FollowActivity?
     defer { activity?.stopThread() }
-    let (outcome, _) = try options.live.play(
+    let (outcome, _) = try options.liveOptions.play(
       in: session, check: { try followedSource?.checkOutput($0) }
     ) {
       engine in
@@ -174,15 +175,15 @@ enum FollowCommand {
       "source": sourceName, "style": options.followingOptions.conversionStyle.rawValue,
       "following": activity?.jsonFields,
     ]
-    return try options.live.reportOutcome(outcome, outcomeFields, terminal)
+    return try options.liveOptions.reportOutcome(outcome, outcomeFields, terminal)
   }
 
   /// Follows a recording device.
   private static func makeActivity(
     _ device: String, _ options: Options, on engine: PlaybackEngine, _ session: LiveSession,
-    _ capture: OpenCapture
+    _ capture: CaptureOpener
   ) throws -> FollowActivity {
-    let outputRequest = options.live.deviceOptions.outputRequest
+    let outputRequest = options.liveOptions.deviceOptions.outputRequest
     let periodSeconds = Double(outputRequest.periodSize) / Double(outputRequest.rate)
     do {
       let source = try capture(device, [Int(engine.rate), 48_000, 44_100], periodSeconds)
@@ -203,7 +204,7 @@ enum FollowCommand {
 /// The playback of vibration that follows live sound or a sound file.
 final class FollowActivity: PlaybackActivity {
   private struct FeedState {
-    var feedStatus = SoundFeed.Status()
+    var feedStatus = SoundFeed.FeedStatus()
     var events: [CaptureEvent] = []
     var hasEnded = false
   }
@@ -215,15 +216,15 @@ final class FollowActivity: PlaybackActivity {
   private let durationSeconds: Double?
   private let sharedState = Locked(FeedState())
   private var feedThread: BackgroundThread?
-  private var feedStatus = SoundFeed.Status()
+  private var feedStatus = SoundFeed.FeedStatus()
   private var peakAmplitude = 0.0
   private var interruptionCount = 0
   private var currentSilencePeriod: (since: Duration, isReported: Bool)?
   /// The time at which the source last delivered frames, and the total number of frames delivered
   /// until then.
-  private var lastDelivery: (frameCount: Int64, time: Duration)?
+  private var lastFrameDelivery: (frameCount: Int64, time: Duration)?
   /// A Boolean value that indicates whether a stall of the source has been reported.
-  private var isStallReported = false
+  private var isSourceStallReported = false
   /// A Boolean value that indicates whether the source is interrupted and trying to reconnect.
   private var isSourceInterrupted = false
 
@@ -233,7 +234,7 @@ final class FollowActivity: PlaybackActivity {
   /// The duration of silence after which the silence is reported.
   private static let silenceReportDelay = Duration.seconds(5)
   /// The duration without any delivered frame after which a stall of the source is reported.
-  private static let stallReportDelay = Duration.seconds(1)
+  private static let sourceStallReportDelay = Duration.seconds(1)
 
   /// Creates an activity that follows live sound on a separate thread.
   init(_ feed: SoundFeed, on engine: PlaybackEngine, session: LiveSession, named name: String)
@@ -276,7 +277,8 @@ final class FollowActivity: PlaybackActivity {
     let followedSamples =
       [Float](repeating: 0, count: Int(delay * engine.rate))
       + resampler.resample(follower.follow(signal.mono.span), step: signal.rate / engine.rate)
-    liveVoice = LiveVoice(rate: engine.rate, capacity: followedSamples.count, reserveFrameCount: 1)
+    liveVoice = LiveVoice(
+      rate: engine.rate, capacity: followedSamples.count, queuedFrameCountAtStart: 1)
     _ = liveVoice.write(followedSamples.span)
     self.engine = engine
     console = session.console
@@ -286,7 +288,10 @@ final class FollowActivity: PlaybackActivity {
   }
 
   var playbackProgress: (position: Double, duration: Double?) {
-    (durationSeconds.map { min($0, engine.seconds) } ?? engine.seconds, durationSeconds)
+    (
+      durationSeconds.map { min($0, engine.positionSeconds) } ?? engine.positionSeconds,
+      durationSeconds
+    )
   }
 
   var statusTitle: ActivityTitle? {
@@ -299,14 +304,14 @@ final class FollowActivity: PlaybackActivity {
       longTitle: "\(levelText), gate \(gateText)", shortTitle: levelText,
       remarks: [
         "\((Double(feedStatus.queuedFrameCount) / engine.rate * 1_000).text(places: 0)) ms",
-        feedStatus.driftPPM.map { "\($0.text(places: 0)) ppm" },
+        feedStatus.clockDriftPPM.map { "\($0.text(places: 0)) ppm" },
       ].compactMap(\.self))
   }
 
   func updateActivity(at now: Duration) throws -> ActivityStep {
     if let durationSeconds {
       let remaining =
-        durationSeconds + engine.routing.tailDuration(rate: engine.rate) - engine.seconds
+        durationSeconds + engine.routing.tailDuration(rate: engine.rate) - engine.positionSeconds
       return remaining > 0 ? .wait(.roundedToNanoseconds(seconds: remaining)) : .finished
     }
     let (status, events) = sharedState.withLock { shared in
@@ -330,30 +335,31 @@ final class FollowActivity: PlaybackActivity {
           "\(sourceName.printable): reconnected after \(after.inSeconds.text(places: 1)) s")
       }
     }
-    checkDelivery(frameCount: status.sourceFrameCount, at: now)
+    checkFrameDelivery(frameCount: status.sourceFrameCount, at: now)
     checkSilence(level: status.peakAmplitude, at: now)
     return .wait(Self.updateInterval)
   }
 
   /// Reports that the source delivers no frames, for example because its sound server hangs, and
   /// reports its recovery.
-  private func checkDelivery(frameCount: Int64, at now: Duration) {
-    guard let previousDelivery = lastDelivery, previousDelivery.frameCount == frameCount,
+  private func checkFrameDelivery(frameCount: Int64, at now: Duration) {
+    guard let previousDelivery = lastFrameDelivery, previousDelivery.frameCount == frameCount,
       !isSourceInterrupted
     else {
-      if isStallReported, let previousDelivery = lastDelivery,
+      if isSourceStallReported, let previousDelivery = lastFrameDelivery,
         previousDelivery.frameCount != frameCount
       {
         let seconds = (now - previousDelivery.time).inSeconds.text(places: 1)
         console.reportError("\(sourceName.printable): sound resumed after \(seconds) s")
       }
-      isStallReported = false
-      lastDelivery = (frameCount, now)
+      isSourceStallReported = false
+      lastFrameDelivery = (frameCount, now)
       return
     }
-    guard !isStallReported, frameCount > 0, now - previousDelivery.time > Self.stallReportDelay
+    guard !isSourceStallReported, frameCount > 0,
+      now - previousDelivery.time > Self.sourceStallReportDelay
     else { return }
-    isStallReported = true
+    isSourceStallReported = true
     interruptionCount += 1
     console.reportError(
       "\(sourceName.printable): no sound received; the device or sound server does not respond")
@@ -361,7 +367,7 @@ final class FollowActivity: PlaybackActivity {
 
   /// Reports that the source is silent, once per silence.
   private func checkSilence(level: Double, at now: Duration) {
-    guard level < Self.silenceThresholdAmplitude, !isStallReported else {
+    guard level < Self.silenceThresholdAmplitude, !isSourceStallReported else {
       currentSilencePeriod = nil
       return
     }
@@ -387,7 +393,7 @@ final class FollowActivity: PlaybackActivity {
       "gaps": interruptionCount,
       "missedFrames": durationSeconds == nil ? liveVoice.underrunFrameCount : nil,
       "droppedFrames": feedStatus.droppedFrameCount,
-      "driftPPM": feedStatus.driftPPM,
+      "driftPPM": feedStatus.clockDriftPPM,
     ]
   }
 }

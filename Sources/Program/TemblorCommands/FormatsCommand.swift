@@ -16,7 +16,7 @@ enum FormatsCommand {
         conversion preserves the content: exact, close (within 1 % of full scale), approximate, or \
         nothing.
         """,
-      arguments: [sourceArgument(formats), targetArgument(formats)],
+      arguments: [sourceFormatArgument(formats), targetFormatArgument(formats)],
       options: [SharedOptions.jsonOption],
       examples: [
         .init("temblor formats", "List the formats."),
@@ -36,11 +36,11 @@ enum FormatsCommand {
     ).optionalText()
   }
 
-  private static func sourceArgument(_ formats: FormatRegistry) -> TypedArgument<String?> {
+  private static func sourceFormatArgument(_ formats: FormatRegistry) -> TypedArgument<String?> {
     formatArgument("FROM", "read", formats)
   }
 
-  private static func targetArgument(_ formats: FormatRegistry) -> TypedArgument<String?> {
+  private static func targetFormatArgument(_ formats: FormatRegistry) -> TypedArgument<String?> {
     formatArgument("TO", "write", formats)
   }
 
@@ -50,8 +50,10 @@ enum FormatsCommand {
     let resultFormat: ResultFormat
 
     init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws(UsageError) {
-      sourceFormat = arguments[FormatsCommand.sourceArgument(formats)].flatMap(formats.format(id:))
-      targetFormat = arguments[FormatsCommand.targetArgument(formats)].flatMap(formats.format(id:))
+      sourceFormat = arguments[FormatsCommand.sourceFormatArgument(formats)].flatMap(
+        formats.format(id:))
+      targetFormat = arguments[FormatsCommand.targetFormatArgument(formats)].flatMap(
+        formats.format(id:))
       resultFormat = try ResultFormat(arguments)
     }
   }
@@ -62,12 +64,12 @@ enum FormatsCommand {
     guard let source = options.sourceFormat else {
       try terminal.output.write(
         options.resultFormat, json: ["formats": formats.formats.map(jsonFields)],
-        text: listText(formats))
+        text: formatListText(formats))
       return .success
     }
     let targets = options.targetFormat.map { [$0] } ?? formats.formats.filter(\.isWritable)
     let matrixRows = targets.flatMap { target in
-      FormatMatrix.Content.allCases.map { content in
+      FormatMatrix.ExampleContent.allCases.map { content in
         MatrixRow(
           content: content, sourceID: source.id, targetID: target.id,
           measurement: FormatMatrix.measureConversion(of: content, from: source, to: target))
@@ -82,16 +84,16 @@ enum FormatsCommand {
   /// A row of the table of conversions, which states how well a conversion between two formats
   /// preserves one kind of content.
   private struct MatrixRow {
-    var content: FormatMatrix.Content
+    var content: FormatMatrix.ExampleContent
     var sourceID: String
     var targetID: String
-    var measurement: FormatMatrix.Measurement
+    var measurement: FormatMatrix.ConversionMeasurement
 
     var jsonFields: JSONObject {
       [
         "from": sourceID, "to": targetID, "content": content.rawValue,
         "grade": measurement.grade.rawValue,
-        "difference": measurement.maximumDifferenceFraction, "losses": measurement.losses,
+        "difference": measurement.maximumDifferenceFraction, "losses": measurement.lossMessages,
       ]
     }
 
@@ -107,11 +109,11 @@ enum FormatsCommand {
         }
       let gap = String(repeating: " ", count: max(1, 12 - name.utf8.count))
       return "\(sourceID) to \(targetID): \(name)\(gap)\(grade)\n"
-        + measurement.losses.map { "  \($0)\n" }.joined()
+        + measurement.lossMessages.map { "  \($0)\n" }.joined()
     }
   }
 
-  private static func listText(_ formats: FormatRegistry) -> String {
+  private static func formatListText(_ formats: FormatRegistry) -> String {
     let formatRows = formats.formats.map { format in
       [
         format.id, format.fileExtensions.map { ".\($0)" }.joined(separator: " "),
@@ -171,12 +173,12 @@ enum FormatCommand {
   }
 
   struct Options {
-    let patterns: [String]
+    let patternArguments: [String]
     let canonicalTextUse: CanonicalTextUse
     let isQuiet: Bool
 
     init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws(UsageError) {
-      patterns = arguments[SharedOptions.patternArgument(formats)]
+      patternArguments = arguments[SharedOptions.patternArgument(formats)]
       try SharedOptions.refuseCombination("--in-place", "--check", in: arguments)
       let uncheckedMode: CanonicalTextUse = try arguments[inPlaceOption] ? .rewrite : .print
       canonicalTextUse = try arguments[FormatCommand.checkOption] ? .check : uncheckedMode
@@ -187,7 +189,7 @@ enum FormatCommand {
   static func run(_ options: Options, _ formats: FormatRegistry, _ terminal: Terminal) throws
     -> ExitStatus
   {
-    let (inputs, problems) = PatternInput.find(options.patterns, formats: formats)
+    let (inputs, problems) = PatternInput.find(options.patternArguments, formats: formats)
     var batchWork = BatchWork(on: terminal, problems: problems)
     for input in inputs {
       try batchWork.attemptWork { batchWork in
@@ -216,7 +218,7 @@ enum FormatCommand {
       guard case .file(let path) = input.origin else {
         throw FileError(input.name, "cannot be rewritten because it is not a file")
       }
-      try input.checkRewriting()
+      try input.checkRewritesNoFoundLink()
       guard patternFile.bytes != canonicalText else { return }
       try AtomicFileWriter.write(canonicalText, to: path)
       if !options.isQuiet {

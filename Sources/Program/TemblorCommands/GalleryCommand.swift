@@ -39,7 +39,7 @@ enum GalleryCommand {
         PageOutput.outputOption(default: defaultOutputPath), titleOption,
         SharedOptions.profileOption,
         PageOutput.openOption, PageOutput.studioOption, SharedOptions.curveTimesOption,
-        SharedOptions.pitchOption, LiveOptions.quietOption,
+        SharedOptions.frequencyHandlingOption, LiveOptions.quietOption,
       ] + SharedOptions.soundOptions,
       examples: [
         .init(
@@ -52,11 +52,11 @@ enum GalleryCommand {
   }
 
   private static let titleOption = Option(
-    "--title", value: "TITLE", help: "Title of the page.", defaultText: "Haptic patterns"
+    "--title", value: "TITLE", help: "Title of the page.", defaultValueText: "Haptic patterns"
   ).text().map { $0 ?? "Haptic patterns" }
 
   struct Options {
-    let patterns: [String]
+    let patternArguments: [String]
     let soundLookup: PatternInput.SoundLookup
     let renderJob: RenderJob
     let pageOptions: PageOptions
@@ -68,7 +68,7 @@ enum GalleryCommand {
       job.sampleRateHertz = soundRateHertz
       self.renderJob = job
       pageOptions = try PageOptions(arguments, default: defaultOutputPath)
-      patterns = arguments[SharedOptions.patternArgument(formats)]
+      patternArguments = arguments[SharedOptions.patternArgument(formats)]
       soundLookup = try SharedOptions.parseSoundLookup(arguments)
       title = try arguments[GalleryCommand.titleOption]
       studioAddress = try arguments[PageOutput.studioOption]
@@ -80,7 +80,7 @@ enum GalleryCommand {
   {
     try options.pageOptions.checkStandardOutput(terminal)
     let (inputs, problems) = PatternInput.find(
-      options.patterns, formats: formats, soundLookup: options.soundLookup)
+      options.patternArguments, formats: formats, soundLookup: options.soundLookup)
     try OutputPaths.checkOverwritesNoInput(
       options.pageOptions.pagePath, of: inputs.map(TakeInput.pattern))
     let takeResults = ReviewTake.renderAll(
@@ -136,7 +136,7 @@ struct ReviewTake: Sendable {
     // The duration does not depend on the sample rate of the sounds.
     let renderPlans = try pattern.compilePlans(
       for: [job.profile], rate: Double(Self.fullBandRateHertz))
-    take.duration = renderPlans[0].durationSeconds
+    take.durationSeconds = renderPlans[0].durationSeconds
     pageSounds = PageSounds(
       actuatorSignal: take.signal,
       speakerSignal: try Self.renderSpeakerSignal(.pattern(input), job: job))
@@ -199,7 +199,8 @@ enum ReportOutput {
       tolerance: tolerance,
       takeOrigins: inputs.map(takeOrigin), studioAddress: studio)
     let reportHTML = try report.html(
-      takes: withShortNames(takes, inputs: inputs), comparisons: comparisons, sounds: pageSounds)
+      takes: takesWithShortNames(takes, inputs: inputs), comparisons: comparisons,
+      sounds: pageSounds)
     try AtomicFileWriter.write(reportHTML, to: path)
     return reportHTML.count
   }
@@ -233,7 +234,7 @@ enum ReportOutput {
       let events = take.composition?.layers.flatMap(\.pattern.events)
       job.sampleRateHertz =
         events?.allSatisfy(\.kind.isHaptic) == true
-        ? GalleryCommand.soundRateHertz : Int(PageSounds.minimumRateHertz(for: take.signal))
+        ? GalleryCommand.soundRateHertz : Int(PageSounds.minimumSampleRateHertz(for: take.signal))
       pageSounds.append(
         PageSounds(
           actuatorSignal: try makeSignal(of: input, take: take, job: job),
@@ -265,7 +266,7 @@ enum ReportOutput {
 
   /// Returns the takes with short names if the short names are distinct.
   /// Short names have no folders and no pattern extensions.
-  private static func withShortNames(_ takes: [Take], inputs: [TakeInput]) -> [Take] {
+  private static func takesWithShortNames(_ takes: [Take], inputs: [TakeInput]) -> [Take] {
     let shortNames = zip(takes, inputs).map { take, input in
       take.composition == nil ? FileSystem.fileName(of: take.name) : input.outputStem
     }

@@ -25,8 +25,8 @@ enum InfoCommand {
         """,
       arguments: [patternArgument(formats)],
       options: [
-        SharedOptions.profileOption, SharedOptions.rateOption, SharedOptions.curveTimesOption,
-        SharedOptions.pitchOption,
+        SharedOptions.profileOption, SharedOptions.sampleRateOption, SharedOptions.curveTimesOption,
+        SharedOptions.frequencyHandlingOption,
         weightingOption, SharedOptions.inputChannelsOption,
         SharedOptions.jsonOption, SharedOptions.csvOption, tracksOption,
       ] + SharedOptions.soundOptions,
@@ -52,7 +52,7 @@ enum InfoCommand {
     help: """
       Vibrotactile weighting of sound files, for a hand that holds a device, a hand and arm on a \
       handle, or a whole body on a seat.
-      """, defaultText: VibrotactileWeighting.hand.name,
+      """, defaultValueText: VibrotactileWeighting.hand.name,
     choices: VibrotactileWeighting.allWeightings.map(\.name)
   ).text().map { $0.flatMap(VibrotactileWeighting.named) ?? .hand }
   private static let tracksOption = Option(
@@ -82,7 +82,7 @@ enum InfoCommand {
         throw UsageError("'--tracks' requires '--json'")
       }
       var job = try SharedOptions.makeRenderJob(arguments)
-      job.sampleRateHertz = try arguments[SharedOptions.rateOption]
+      job.sampleRateHertz = try arguments[SharedOptions.sampleRateOption]
       self.renderJob = job
       weighting = try arguments[InfoCommand.weightingOption]
       inputArguments = arguments[patternArgument(formats)]
@@ -293,7 +293,7 @@ struct PatternSummary {
   /// A breakpoint consists of a time, an intensity, and a sharpness. Frequencies in hertz become
   /// sharpness on the scale of the profile.
   fileprivate var trackJSONFields: JSONObject {
-    let sharpnessScale = profile.bandMapped(rate: renderPlan.rate).frequency.sharpnessScale
+    let sharpnessScale = profile.limitedToUsableBand(rate: renderPlan.rate).frequency.sharpnessScale
     let eventFields = pattern.composition.convertingStatedHertz(to: sharpnessScale).layers.map(
       \.pattern
     ).flatMap {
@@ -302,7 +302,7 @@ struct PatternSummary {
       return pattern.events.filter(\.kind.isHaptic).map { event in
         let corners = felt.points(of: event).flatMap { [$0.time, $0.intensity, $0.sharpness] }
         return [
-          "kind": event.kind.rawValue, "end": event.time + (event.holdSeconds ?? 0),
+          "kind": event.kind.rawValue, "end": event.time + (event.secondsUntilRelease ?? 0),
           "corners": JSONElement.inlineArray(corners.map(\.json)),
         ]
       }
@@ -457,7 +457,7 @@ struct SoundSummary {
       ]
     }
     let onsetFields = measurement.onsets?.map {
-      ["time": $0.timeSeconds, "strength": $0.reachedAmplitude] as JSONObject
+      ["time": $0.timeSeconds, "strength": $0.amplitudeAfterOnset] as JSONObject
     }
     return [
       "sound": inputName, "duration": durationSeconds, "frames": measurement.frameCount,

@@ -6,7 +6,7 @@ import SystemSupport
 
 /// The command `latency`, which measures output latency.
 enum LatencyCommand {
-  private static let countOption = Option(
+  private static let tapCountOption = Option(
     "--count", value: "N", help: "Number of taps, 1 to 100000."
   )
   .int(in: 1...100_000, default: 200)
@@ -22,7 +22,7 @@ enum LatencyCommand {
       result excludes the latency of the amplifier and the transducer.
       """,
     options: [
-      countOption, seedOption, audibleOption, LiveOptions.jsonOption, LiveOptions.quietOption,
+      tapCountOption, seedOption, audibleOption, LiveOptions.jsonOption, LiveOptions.quietOption,
     ],
     optionGroups: LiveOptions.optionGroups,
     examples: [
@@ -36,15 +36,15 @@ enum LatencyCommand {
   private static let audibleOption = Option("--audible", help: "Make the taps audible.").flag()
 
   struct Options {
-    let live: LiveOptions
+    let liveOptions: LiveOptions
     let tapCount: Int
     let seed: Int
     let isAudible: Bool
 
     init(_ arguments: ParsedArguments) throws {
-      live = try LiveOptions(arguments)
-      try live.checkOutputs(reading: [])
-      tapCount = try arguments[LatencyCommand.countOption]
+      liveOptions = try LiveOptions(arguments)
+      try liveOptions.checkOutputs(reading: [])
+      tapCount = try arguments[LatencyCommand.tapCountOption]
       seed = try arguments[LatencyCommand.seedOption]
       isAudible = try arguments[audibleOption]
     }
@@ -52,8 +52,9 @@ enum LatencyCommand {
 
   static func run(_ options: Options, _ terminal: Terminal) throws -> ExitStatus {
     let environment = SystemEnvironment()
-    let session = options.live.makeSession(in: environment, terminal, wantsBlockTimings: true)
-    let (outcome, probe) = try options.live.play(in: session, isListened: false) { engine in
+    let session = options.liveOptions.makeSession(
+      in: environment, terminal, wantsBlockTimings: true)
+    let (outcome, probe) = try options.liveOptions.play(in: session, isListened: false) { engine in
       if !options.isAudible {
         engine.isMuted = true
       }
@@ -61,24 +62,24 @@ enum LatencyCommand {
         options.tapCount, seed: UInt64(options.seed), on: engine, time: environment.time)
     }
     let measurements = probe.measurements
-    if !options.live.printsJSON {
+    if !options.liveOptions.printsJSON {
       try terminal.output.write(reportText(measurements, outcome, for: terminal.output))
     }
-    let distributionFields: JSONObject = distributionRows(measurements).reduce([:]) {
+    let distributionFields: JSONObject = latencyDistributionRows(measurements).reduce([:]) {
       $0 + [$1.key: $1.values.jsonFields]
     }
-    return try options.live.reportOutcome(
+    return try options.liveOptions.reportOutcome(
       outcome, ["taps": measurements.count, "seconds": distributionFields], terminal)
   }
 
-  private static func distributionRows(_ all: [LatencyProbe.Measurement]) -> [(
-    name: String, key: String, values: Distribution
+  private static func latencyDistributionRows(_ all: [LatencyProbe.Measurement]) -> [(
+    name: String, key: String, values: ValueDistribution
   )] {
     [
-      ("call to device", "handing", Distribution(all.map(\.callToDeviceSeconds))),
-      ("device", "device", Distribution(all.map(\.deviceDelaySeconds))),
-      ("limiter", "limiter", Distribution(all.map(\.limiterDelaySeconds))),
-      ("total", "total", Distribution(all.map(\.totalLatencySeconds))),
+      ("call to device", "handing", ValueDistribution(all.map(\.callToDeviceSeconds))),
+      ("device", "device", ValueDistribution(all.map(\.deviceDelaySeconds))),
+      ("limiter", "limiter", ValueDistribution(all.map(\.limiterDelaySeconds))),
+      ("total", "total", ValueDistribution(all.map(\.totalLatencySeconds))),
     ]
   }
 
@@ -90,11 +91,11 @@ enum LatencyCommand {
     -> String
   {
     guard let device = outcome.device, !all.isEmpty else { return "no taps measured\n" }
-    let latencyRows = distributionRows(all)
+    let latencyRows = latencyDistributionRows(all)
     var latencyText = "\(all.count.countText("tap")) on \(device.description)\n\n"
     latencyText +=
       rightPadded("milliseconds", toWidth: 16)
-      + Distribution.quantileColumns.map { rightAlignedCell($0.name) }.joined()
+      + ValueDistribution.quantileColumns.map { rightAlignedCell($0.name) }.joined()
     for row in latencyRows {
       latencyText +=
         "\n" + rightPadded(row.name, toWidth: 16)
@@ -105,7 +106,7 @@ enum LatencyCommand {
     if output.isTerminal {
       latencyText += histogramText(totalLatencies) + "\n"
     }
-    let renderLoad = outcome.renderLoad
+    let renderLoad = outcome.renderLoadStatistics
     latencyText += "Render load: mean \(percentText(renderLoad.meanLoadFraction)), "
     latencyText +=
       "peak \(percentText(renderLoad.peakLoadFraction)); "
@@ -116,7 +117,7 @@ enum LatencyCommand {
     return latencyText
   }
 
-  private static func histogramText(_ values: Distribution) -> String {
+  private static func histogramText(_ values: ValueDistribution) -> String {
     let histogramRows = values.histogram(rowCount: 8).rows
     let maximumRowCount = histogramRows.map(\.count).max() ?? 1
     return histogramRows.map { row in
@@ -172,7 +173,7 @@ final class LatencyProbe: PlaybackActivity {
   private let time: any TimeSource
   private var randomGenerator: SplitMix64
   private var nextTapTime = Duration.zero
-  private var lastStartFrame: Int64?
+  private var lastTapStartFrame: Int64?
   private var pendingTapTime: Duration?
   private var blockTimings: [BlockTiming] = []
 
@@ -185,7 +186,7 @@ final class LatencyProbe: PlaybackActivity {
       for: TapCommand.tapPattern(count: 1, interval: 1, intensity: 0.5, sharpness: 0.5))
   }
 
-  var playbackProgress: (position: Double, duration: Double?) { (engine.seconds, nil) }
+  var playbackProgress: (position: Double, duration: Double?) { (engine.positionSeconds, nil) }
 
   func updateActivity(at now: Duration) throws -> ActivityStep {
     if measurements.count >= tapCount { return .finished }
@@ -208,7 +209,7 @@ final class LatencyProbe: PlaybackActivity {
 
   func recordBlockTimings(_ timings: [BlockTiming]) {
     blockTimings += timings
-    guard let pendingTapTime, let startFrame = player.startFrame, startFrame != lastStartFrame
+    guard let pendingTapTime, let startFrame = player.startFrame, startFrame != lastTapStartFrame
     else {
       if self.pendingTapTime == nil {
         blockTimings.removeAll()
@@ -222,7 +223,7 @@ final class LatencyProbe: PlaybackActivity {
     else {
       return
     }
-    lastStartFrame = startFrame
+    lastTapStartFrame = startFrame
     self.pendingTapTime = nil
     blockTimings.removeAll()
     let framesAfterStart = blockTiming.frameCount - Int(startFrame - blockTiming.position)

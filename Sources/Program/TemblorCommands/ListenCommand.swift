@@ -54,10 +54,11 @@ enum ListenCommand {
 
         """ + CommandGrammar.discussion,
       options: [
-        socketOption, folderOption, metricsOption, stateOption,
+        socketOption, folderOption, metricsOption, stateFileOption,
         untilIdleOption, LiveOptions.recordLimitOption, LiveOptions.recordRotateOption,
         LiveOptions.recordReserveOption,
-        SharedOptions.curveTimesOption, SharedOptions.pitchOption, LiveOptions.quietOption,
+        SharedOptions.curveTimesOption, SharedOptions.frequencyHandlingOption,
+        LiveOptions.quietOption,
       ], optionGroups: LiveOptions.optionGroups,
       examples: [
         .init(
@@ -98,14 +99,14 @@ enum ListenCommand {
       """, completion: .file, writes: []
   ).text()
 
-  private static let stateOption = Option(
+  private static let stateFileOption = Option(
     "--state", value: "FILE",
     help: "Save loops and the settings of sounds to a file, and restore them after a restart.",
     completion: .file, writes: []
   ).text()
 
   struct Options {
-    let live: LiveOptions
+    let liveOptions: LiveOptions
     let socketPath: String?
     let idleTimeout: Duration?
     /// The folder to which pattern files are restricted.
@@ -117,7 +118,7 @@ enum ListenCommand {
     let isQuiet: Bool
 
     init(_ arguments: ParsedArguments) throws {
-      live = try LiveOptions(arguments)
+      liveOptions = try LiveOptions(arguments)
       socketPath = try arguments[socketOption]
       idleTimeout = try arguments[untilIdleOption].map(Duration.roundedToNanoseconds)
       patternFolder = try arguments[ListenCommand.folderOption].map { path throws(FileError) in
@@ -127,7 +128,7 @@ enum ListenCommand {
         return real
       }
       metricsPath = try arguments[metricsOption]
-      statePath = try arguments[stateOption]
+      statePath = try arguments[stateFileOption]
       readingOptions = try SharedOptions.parseReadingOptions(arguments)
       isQuiet = try arguments[LiveOptions.quietOption.flag()]
     }
@@ -138,7 +139,7 @@ enum ListenCommand {
     standard: LineConnection, formats: FormatRegistry = .standard, settings: Settings = .none
   ) throws -> ExitStatus {
     let options = try Options(arguments)
-    try options.live.checkOutputs(reading: [])
+    try options.liveOptions.checkOutputs(reading: [])
     let listener =
       try options.socketPath.map { path throws(FileError) in try SocketListener(path) }
       ?? ServiceManager.activatedSocket.map { SocketListener(activated: $0) }
@@ -147,7 +148,7 @@ enum ListenCommand {
       notify: ServiceManager.notifyServiceManager
     ) { terminal.report($0) }
     let environment = FallbackEnvironment(
-      environment, needsDevice: options.live.deviceOptions.isDeviceExplicit,
+      environment, needsDevice: options.liveOptions.deviceOptions.isDeviceExplicit,
       waitsForDevice: listener != nil
     ) { terminal.report($0) }
     let state = options.statePath.map { path in StateFile(path) { terminal.report($0) } }
@@ -158,7 +159,7 @@ enum ListenCommand {
     let interruption = InterruptSignal()
     defer { _ = interruption.descriptor }
     return try serverRun.run(options) {
-      var reloaded = arguments.withoutDefaults
+      var reloaded = arguments.removingDefaultValues
       try settings.applyDefaults(to: &reloaded, on: terminal)
       return try Options(reloaded)
     }
@@ -170,16 +171,16 @@ enum ListenCommand {
 private final class ServerRun {
   private let terminal: Terminal
   private let environment: FallbackEnvironment
-  private let standardConnection: LineConnection
+  private let standardStreamConnection: LineConnection
   private let listener: SocketListener?
   private let maintenance: ServerMaintenance
   private let formats: FormatRegistry
   private let stateFile: StateFile?
   private let startTime = time(nil)
   /// The settings of the next session.
-  private var nextOptions: ListenCommand.Options?
+  private var nextSessionOptions: ListenCommand.Options?
   /// The latest probe of a device for changed settings.
-  private var currentProbe: (device: String, request: OutputRequest, probe: OutputProbe)?
+  private var latestDeviceProbe: (device: String, request: OutputRequest, probe: OutputProbe)?
 
   init(
     terminal: Terminal, environment: FallbackEnvironment, standard: LineConnection,
@@ -188,7 +189,7 @@ private final class ServerRun {
   ) {
     self.terminal = terminal
     self.environment = environment
-    self.standardConnection = standard
+    self.standardStreamConnection = standard
     self.listener = listener
     self.maintenance = upkeep
     self.formats = formats
@@ -212,7 +213,7 @@ private final class ServerRun {
         options, after: previousActivity,
         restoring: previousActivity?.session.stateText ?? initialState
       ) { [self] in
-        try beginCheck(of: try readOptions(), isRecording: options.live.isRecorded)
+        try beginSettingsCheck(of: try readOptions(), isRecording: options.liveOptions.isRecorded)
       }
       // A device that was awaited has another format than requested.
       let hasOtherFormat = outcome.ending == .deviceEnded && environment.isWaitingForDevice
@@ -225,7 +226,7 @@ private final class ServerRun {
       if activity.session.isReloading {
         // The old session has ended, so a device that fails now is awaited.
         environment.prepareForReload()
-        options = nextOptions ?? options
+        options = nextSessionOptions ?? options
       }
       previousActivity = activity
     }
@@ -238,8 +239,8 @@ private final class ServerRun {
     let session = LiveSession(
       in: environment, terminal: terminal,
       // Status lines would interfere with typed commands.
-      isQuiet: options.isQuiet || standardConnection.isTerminal, wantsBlockTimings: false)
-    return try options.live.play(in: session, isListened: false) { engine in
+      isQuiet: options.isQuiet || standardStreamConnection.isTerminal, wantsBlockTimings: false)
+    return try options.liveOptions.play(in: session, isListened: false) { engine in
       engine.idleDelay = ListenCommand.deviceIdleDelay
       let device = environment.device
       // A command that just missed a period is executed in the next period.
@@ -247,20 +248,22 @@ private final class ServerRun {
       let isPresent = device.map { $0.isPresent && $0.name != "none" }
       let server = CommandSession(
         engine, device: device?.name ?? "none", isDevicePresent: isPresent ?? false,
-        array: options.live.channelRouting.transducerArray,
+        array: options.liveOptions.channelRouting.transducerArray,
         startTime: startTime, wake: session.wakeSignal, formats: formats,
         reading: options.readingOptions,
-        folder: options.patternFolder, loadsInBackground: true, message: Failure.messageText(_:))
-      server.reloadHandler = reload
+        folder: options.patternFolder, loadsInBackground: true,
+        message: ErrorReporting.messageText(_:))
+      server.settingsReloadHandler = reload
       if let previous {
-        server.continueCounts(of: previous.session)
+        server.continueStatistics(of: previous.session)
       }
       let restoration = StateRestoration(state) { [terminal] problem in
         terminal.report("the saved state is incomplete: \(problem)")
       }
       ServiceManager.notifyServiceManager("READY=1\nSTATUS=" + server.statusSummary)
       return ServerActivity(
-        server, standard: standardConnection, listener: listener, inbox: environment.inbox,
+        server, standard: standardStreamConnection, listener: listener,
+        eventInbox: environment.eventInbox,
         time: environment.time, retryInterval: .roundedToNanoseconds(seconds: retryInterval),
         idleLimit: options.idleTimeout, upkeep: maintenance, state: self.stateFile,
         restoring: restoration, continuing: previous)
@@ -268,39 +271,40 @@ private final class ServerRun {
   }
 
   /// Begins to check settings, and throws an error if no session can run with them.
-  private func beginCheck(
+  private func beginSettingsCheck(
     of options: ListenCommand.Options, isRecording: Bool
   ) throws -> SettingsCheck {
-    if isRecording, !options.live.rotatesRecording {
+    if isRecording, !options.liveOptions.rotatesRecording {
       throw UsageError("a recording without '--record-rotate' cannot continue after 'reload'")
     }
     let currentDevice = environment.device
-    if let currentDevice, currentDevice.name == options.live.deviceOptions.reportedName {
-      try options.live.checkDevice(currentDevice)
-      return SettingsCheck { [self] in nextOptions = options }
+    if let currentDevice, currentDevice.name == options.liveOptions.deviceOptions.reportedOutputName
+    {
+      try options.liveOptions.checkDevice(currentDevice)
+      return SettingsCheck { [self] in nextSessionOptions = options }
     }
     // Another device can be opened while the current one plays.
-    let deviceProbe = try probe(options.live.deviceOptions)
+    let deviceProbe = try probeDevice(options.liveOptions.deviceOptions)
     return SettingsCheck(isFinished: { deviceProbe.result != nil }) { [self] in
       if let device = try deviceProbe.result?.get() {
-        try options.live.checkDevice(device)
+        try options.liveOptions.checkDevice(device)
       }
-      nextOptions = options
+      nextSessionOptions = options
     }
   }
 
   /// Returns a probe of a device. Clients that reload at the same time share one probe, because an
   /// exclusive device can be opened only once.
-  private func probe(_ options: DeviceOptions) throws(OutputError) -> OutputProbe {
-    if let pendingProbe = currentProbe, pendingProbe.probe.result == nil,
+  private func probeDevice(_ options: DeviceOptions) throws(OutputError) -> OutputProbe {
+    if let pendingProbe = latestDeviceProbe, pendingProbe.probe.result == nil,
       pendingProbe.device == options.deviceName, pendingProbe.request == options.outputRequest
     {
       return pendingProbe.probe
     }
     // The probe may outlive its session, so it raises the signal that all sessions watch.
     let newProbe = try environment.beginProbe(
-      of: options.deviceName, options.outputRequest, wake: environment.inbox.wake)
-    currentProbe = (options.deviceName, options.outputRequest, newProbe)
+      of: options.deviceName, options.outputRequest, wake: environment.eventInbox.wakeSignal)
+    latestDeviceProbe = (options.deviceName, options.outputRequest, newProbe)
     return newProbe
   }
 }
@@ -308,9 +312,9 @@ private final class ServerRun {
 /// The activity of a live session that runs the command server.
 final class ServerActivity: PlaybackActivity {
   let session: CommandSession
-  private let standardConnection: LineConnection
+  private let standardStreamConnection: LineConnection
   private let listener: SocketListener?
-  private let inbox: EventInbox
+  private let eventInbox: EventInbox
   private let time: any TimeSource
   /// The delay before a command that failed with `busy` is executed again.
   private let busyRetryInterval: Duration
@@ -320,9 +324,9 @@ final class ServerActivity: PlaybackActivity {
   private var restoration: StateRestoration?
   /// The time at which the server became idle: no client is connected, and nothing plays.
   private var idleStartTime: Duration?
-  private var standardQueue = CommandQueue()
+  private var standardStreamQueue = CommandQueue()
   private var queuesByClient: [SocketListener.ClientID: CommandQueue] = [:]
-  private var isFinishing = false
+  private var isSessionFinishing = false
 
   /// Creates the activity of a server.
   ///
@@ -330,7 +334,7 @@ final class ServerActivity: PlaybackActivity {
   ///   - session: The command server.
   ///   - standard: The connection to standard input and output.
   ///   - listener: The socket, or nil without a socket.
-  ///   - inbox: The events from other threads.
+  ///   - eventInbox: The events from other threads.
   ///   - time: The clock.
   ///   - retryInterval: The time until a command that the device was too busy for is executed
   ///     again.
@@ -342,15 +346,15 @@ final class ServerActivity: PlaybackActivity {
   ///   - previous: The activity whose clients continue; nil for the first.
   init(
     _ session: CommandSession, standard: LineConnection, listener: SocketListener?,
-    inbox: EventInbox,
+    eventInbox: EventInbox,
     time: any TimeSource, retryInterval: Duration, idleLimit: Duration? = nil,
     upkeep: ServerMaintenance = ServerMaintenance(), state: StateFile? = nil,
     restoring restoration: StateRestoration? = nil, continuing previous: ServerActivity? = nil
   ) {
     self.session = session
-    self.standardConnection = standard
+    self.standardStreamConnection = standard
     self.listener = listener
-    self.inbox = inbox
+    self.eventInbox = eventInbox
     self.time = time
     self.busyRetryInterval = retryInterval
     self.idleTimeout = idleLimit
@@ -358,59 +362,62 @@ final class ServerActivity: PlaybackActivity {
     stateFile = state
     self.restoration = restoration
     guard let previous else { return }
-    standardQueue = previous.standardQueue
+    standardStreamQueue = previous.standardStreamQueue
     queuesByClient = previous.queuesByClient
-    standardQueue.restartLoading()
+    standardStreamQueue.restartPatternLoading()
     for client in queuesByClient.keys {
-      queuesByClient[client]?.restartLoading()
+      queuesByClient[client]?.restartPatternLoading()
     }
   }
 
   var watchedDescriptors: [PollDescriptor] {
-    standardConnection.isPaused = !standardQueue.isEmpty
-    for client in listener?.clients ?? [] {
+    standardStreamConnection.isReadingPaused = !standardStreamQueue.isEmpty
+    for client in listener?.clientIDs ?? [] {
       listener?.setPaused(client, queuesByClient[client]?.isEmpty == false)
     }
-    return [PollDescriptor(inbox.wake.descriptor)] + standardConnection.watchedDescriptors
+    return [PollDescriptor(eventInbox.wakeSignal.descriptor)]
+      + standardStreamConnection.watchedDescriptors
       + (listener?.watchedDescriptors() ?? [])
   }
 
   var playbackState: PlaybackStatus.State { session.playbackState }
-  var playbackProgress: (position: Double, duration: Double?) { (session.engine.seconds, nil) }
+  var playbackProgress: (position: Double, duration: Double?) {
+    (session.engine.positionSeconds, nil)
+  }
 
   func updateActivity(at now: Duration) -> ActivityStep {
-    standardConnection.flush()
-    handleEvents()
-    standardQueue.addLines(standardConnection.readLines())
+    standardStreamConnection.flush()
+    handlePlaybackEvents()
+    standardStreamQueue.addLines(standardStreamConnection.readLines())
     receiveClientCommands()
     let isOver = executeCommands(at: now)
-    session.clientCount = listener?.clients.count ?? 0
+    session.clientCount = listener?.clientIDs.count ?? 0
     if session.isReloading {
-      reportEvents()
+      reportSessionEvents()
       return .finished
     }
     let requestTimes =
       restoration.map { [$0.timeUntilNextRequest(period: busyRetryInterval)] }
-      ?? ([standardQueue] + queuesByClient.values).map {
+      ?? ([standardStreamQueue] + queuesByClient.values).map {
         $0.timeUntilNextRequest(period: busyRetryInterval)
       }
     let requestDelays = requestTimes.compactMap(\.self).map { max(.zero, $0 - now) }
     let nextUpdateDelay = [
-      requestDelays.min(), session.heldEventsTimeout(at: now),
+      requestDelays.min(), session.timeUntilHeldBackReport(at: now),
       maintenance.performDueTasks(at: now, on: session),
       stateFile?.saveIfChanged(from: session, at: now),
     ]
     .compactMap(\.self).min()
     let activityStep = isOver ? ActivityStep.finished : waitStep(at: now, next: nextUpdateDelay)
-    reportEvents()
+    reportSessionEvents()
     return activityStep
   }
 
   func finishSession() {
-    handleEvents()
-    session.reportHeldEvents(at: nil)
-    reportEvents()
-    standardConnection.finishSending(time)
+    handlePlaybackEvents()
+    session.reportHeldBackEvents(at: nil)
+    reportSessionEvents()
+    standardStreamConnection.finishSending(time)
   }
 
   private func receiveClientCommands() {
@@ -430,12 +437,14 @@ final class ServerActivity: PlaybackActivity {
     restoration?.advance(on: session, at: now, period: busyRetryInterval)
     guard restoration?.isFinished ?? true else { return false }
     restoration = nil
-    let standardEnding = standardQueue.execute(by: session, at: now, period: busyRetryInterval) {
-      standardConnection.send($0)
+    let standardEnding = standardStreamQueue.execute(
+      by: session, at: now, period: busyRetryInterval
+    ) {
+      standardStreamConnection.send($0)
     }
     var isOver = standardEnding != nil
     guard let listener else { return isOver }
-    for client in listener.clients {
+    for client in listener.clientIDs {
       let clientEnding = queuesByClient[client]?.execute(
         by: session, client: client, at: now, period: busyRetryInterval
       ) {
@@ -451,9 +460,10 @@ final class ServerActivity: PlaybackActivity {
     return isOver
   }
 
-  private func idleStep(at now: Duration) -> (isOver: Bool, limit: Duration?) {
-    guard let idleTimeout, let listener, standardConnection.isAtEnd, !listener.isServing,
-      let remaining = session.remainingSeconds()
+  private func idleTimeoutState(at now: Duration) -> (isOver: Bool, limit: Duration?) {
+    guard let idleTimeout, let listener, standardStreamConnection.isInputAtEnd,
+      !listener.hasUnfinishedConnections,
+      let remaining = session.secondsUntilSilence()
     else {
       idleStartTime = nil
       return (false, nil)
@@ -467,35 +477,35 @@ final class ServerActivity: PlaybackActivity {
 
   private func waitStep(at now: Duration, next: Duration?) -> ActivityStep {
     guard restoration == nil else { return .wait(next) }
-    let idleState = idleStep(at: now)
+    let idleState = idleTimeoutState(at: now)
     if idleState.isOver { return .finished }
     let waitLimit = [
-      next, standardConnection.pollTimeout, session.timeUntilNextUpdate(), idleState.limit,
+      next, standardStreamConnection.pollTimeout, session.timeUntilNextUpdate(), idleState.limit,
     ]
     .compactMap { $0 }.min()
-    guard standardConnection.isAtEnd, standardQueue.isEmpty, listener == nil else {
+    guard standardStreamConnection.isInputAtEnd, standardStreamQueue.isEmpty, listener == nil else {
       return .wait(waitLimit)
     }
-    if !isFinishing {
-      isFinishing = session.finishPlaying()
+    if !isSessionFinishing {
+      isSessionFinishing = session.finishAllSounds()
     }
-    guard isFinishing else { return .wait(busyRetryInterval) }
-    guard let remainingSeconds = session.remainingSeconds() else { return .wait(waitLimit) }
+    guard isSessionFinishing else { return .wait(busyRetryInterval) }
+    guard let remainingSeconds = session.secondsUntilSilence() else { return .wait(waitLimit) }
     return remainingSeconds > 0
       ? .wait(.roundedToNanoseconds(seconds: remainingSeconds)) : .finished
   }
 
-  private func handleEvents() {
+  private func handlePlaybackEvents() {
     let now = time.now
-    for case .sinkEvent(let event) in inbox.drainEvents() {
+    for case .sinkEvent(let event) in eventInbox.drainEvents() {
       session.recordSinkEvent(event, at: now)
     }
-    session.reportHeldEvents(at: now)
+    session.reportHeldBackEvents(at: now)
   }
 
-  private func reportEvents() {
+  private func reportSessionEvents() {
     for event in session.drainEvents() {
-      standardConnection.send(event)
+      standardStreamConnection.send(event)
       listener?.sendToAll(event)
     }
   }
@@ -503,18 +513,18 @@ final class ServerActivity: PlaybackActivity {
 
 /// A queue through which other threads send events to the thread of a live command.
 final class EventInbox: Sendable {
-  let wake = WakeSignal.makeOrInert()
+  let wakeSignal = WakeSignal.makeOrInert()
   private let events = Mutex<[LivePlayback.Event]>([])
 
   /// Appends an event from any thread.
   func appendEvent(_ event: LivePlayback.Event) {
     events.withLock { $0.append(event) }
-    wake.raise()
+    wakeSignal.raise()
   }
 
   /// Removes and returns all events.
   func drainEvents() -> [LivePlayback.Event] {
-    wake.lower()
+    wakeSignal.lower()
     return events.withLock { events in
       defer { events = [] }
       return events
@@ -525,12 +535,12 @@ final class EventInbox: Sendable {
 /// An environment without a keyboard that continues without sound if no device can be opened.
 /// Scripts thus keep working.
 final class FallbackEnvironment: PlaybackEnvironment {
-  let inbox = EventInbox()
+  let eventInbox = EventInbox()
   private let environment: any PlaybackEnvironment
   private let needsDevice: Bool
   private let waitsForDevice: Atomic<Bool>
-  private let report: @Sendable (String) -> Void
-  private let latestOutput = Mutex<(name: String, device: DeviceSummary)?>(nil)
+  private let reportMessage: @Sendable (String) -> Void
+  private let latestOpenedOutput = Mutex<(name: String, device: DeviceSummary)?>(nil)
   /// The time within which the next output must open; nil for the default time.
   private let openingTimeout = Mutex<Duration?>(nil)
   /// The time that a reload waits for its device. A device that takes longer is opened in the
@@ -539,16 +549,16 @@ final class FallbackEnvironment: PlaybackEnvironment {
 
   init(
     _ environment: any PlaybackEnvironment, needsDevice: Bool, waitsForDevice: Bool = false,
-    report: @escaping @Sendable (String) -> Void
+    reportMessage: @escaping @Sendable (String) -> Void
   ) {
     self.environment = environment
     self.needsDevice = needsDevice
     self.waitsForDevice = Atomic(waitsForDevice)
-    self.report = report
+    self.reportMessage = reportMessage
   }
 
   var time: any TimeSource { environment.time }
-  var device: DeviceSummary? { latestOutput.withLock { $0?.device } }
+  var device: DeviceSummary? { latestOpenedOutput.withLock { $0?.device } }
   /// A Boolean value that indicates whether the device was absent at the last attempt to open it.
   var isWaitingForDevice: Bool { device?.isPresent == false }
   func makeKeyboard() -> (any Keyboard)? { nil }
@@ -588,17 +598,17 @@ final class FallbackEnvironment: PlaybackEnvironment {
         let placeholder = environment.openPlaceholder(
           for: output, placeholderRequest(for: output, request))
       {
-        report("\(error.messageText); waiting for the device")
+        reportMessage("\(error.messageText); waiting for the device")
         openedOutput = placeholder
       } else {
         guard !needsDevice else { throw error }
-        report("\(error.messageText); continuing without sound")
+        reportMessage("\(error.messageText); continuing without sound")
         openedOutput = OpenedOutput(
           sink: NullSink(request.requestedFormat, time: time), name: "none")
       }
     }
     let device = DeviceSummary(openedOutput)
-    latestOutput.withLock { $0 = (output, device) }
+    latestOpenedOutput.withLock { $0 = (output, device) }
     return openedOutput
   }
 
@@ -607,7 +617,7 @@ final class FallbackEnvironment: PlaybackEnvironment {
   private func placeholderRequest(
     for output: String, _ request: OutputRequest
   ) -> OutputRequest {
-    guard let (name, device) = latestOutput.withLock({ $0 }), name == output else {
+    guard let (name, device) = latestOpenedOutput.withLock({ $0 }), name == output else {
       return request
     }
     let deviceFormat = device.format
@@ -628,7 +638,7 @@ final class FallbackEnvironment: PlaybackEnvironment {
     _ engine: PlaybackEngine, through output: sending OpenedOutput, recording: RecordingBuffer?,
     eventHandler: @escaping LivePlayback.EventHandler
   ) throws(PlaybackError) -> any EngineDriver {
-    let inbox = inbox
+    let inbox = eventInbox
     return try environment.play(engine, through: output, recording: recording) { event in
       // The inbox comes first, so that the event is present when the handler wakes a thread.
       inbox.appendEvent(event)

@@ -12,7 +12,7 @@ import VendorFormats
 struct RenderOutputs: Sendable {
   static let containerOption = Option(
     "--format", value: "FORMAT", help: "File format if the file extension does not select one.",
-    defaultText: "wav"
+    defaultValueText: "wav"
   ).choice(of: SoundFileFormat.Container.self)
   static let stemsOption = Option(
     "--stems",
@@ -82,7 +82,8 @@ struct RenderOutputs: Sendable {
         try destination.checkLinks(to: path)
       }
       batchItems.append(
-        .init(input: input, destination: .file(path: path), container: container, buses: buses))
+        .init(
+          input: input, destination: .file(path: path), container: container, audibleBuses: buses))
     }
   }
 
@@ -229,11 +230,11 @@ struct WrittenFileReport {
   private static let maximumListedCount = 2
 
   private var lines: [String] = []
-  private var doneCount = 0
+  private var writtenFileCount = 0
 
   /// Adds the files that were written for an input.
   mutating func add(_ files: [(path: String, byteCount: Int)]) {
-    doneCount += 1
+    writtenFileCount += 1
     lines += files.map { file in
       let isSmall = file.byteCount < 1_000
       let size = isSmall ? "\(file.byteCount) bytes" : "\(file.byteCount / 1_000) kB"
@@ -254,7 +255,7 @@ struct WrittenFileReport {
       }
       return
     }
-    terminal.report("\(doneCount) of \(count) \(noun)s written")
+    terminal.report("\(writtenFileCount) of \(count) \(noun)s written")
   }
 }
 
@@ -310,7 +311,7 @@ struct PageOutput {
   static func outputOption(default defaultPath: String) -> TypedOption<String> {
     Option(
       "-o", "--output", value: "FILE", help: "Output file; - for standard output.",
-      defaultText: defaultPath, completion: .file(withExtension: "html"),
+      defaultValueText: defaultPath, completion: .file(withExtension: "html"),
       writes: OutputPaths.pageExtensions
     ).text().map { $0 ?? defaultPath }
   }
@@ -370,9 +371,9 @@ struct PageOutput {
 
 /// The plots that the command `plot` writes.
 struct PlotOutputs: Sendable {
-  typealias Item = (inputs: [TakeInput], path: String, format: PlotFormat)
+  typealias PlotItem = (inputs: [TakeInput], path: String, format: PlotFormat)
 
-  private(set) var plotItems: [Item] = []
+  private(set) var plotItems: [PlotItem] = []
 
   init(
     _ output: String, format requested: PlotFormat?, groups: [[TakeInput]], missingCount: Int

@@ -29,10 +29,10 @@ struct SoundCopy {
     }
     for reference in references {
       do {
-        let source = try WaveformFiles.path(of: reference, in: input.soundFolder)
+        let source = try WaveformFiles.soundFilePath(of: reference, in: input.soundFolder)
         guard let folder, !isInPlace(reference.path, in: folder, source: source) else { continue }
         let destination = try ReceivedPath(reference.path, in: folder)
-        _ = try WaveformFiles.verifiedPath(of: reference, in: input.soundFolder)
+        _ = try WaveformFiles.verifiedSoundFilePath(of: reference, in: input.soundFolder)
         soundCopies.append(SoundCopy(sourcePath: source, receivedPath: destination))
       } catch let error as InputError {
         let hint = error.finding.suggestion.map { "; \($0)" } ?? ""
@@ -62,16 +62,18 @@ struct SoundCopy {
 struct OutputPlan {
   private enum PathOwner: Equatable { case output, copy(of: String) }
 
-  private let inputCheck: InputOverwriteCheck
+  private let inputOverwriteCheck: InputOverwriteCheck
   private var ownersByPath: [String: PathOwner] = [:]
   /// The reasons why the command must not write anything.
   private(set) var conflicts: [FileError] = []
 
-  init(inputCheck: InputOverwriteCheck) { self.inputCheck = inputCheck }
+  init(inputOverwriteCheck: InputOverwriteCheck) {
+    self.inputOverwriteCheck = inputOverwriteCheck
+  }
 
   /// Plans to write or replace the output file of a pattern.
   mutating func addOutput(path: String) {
-    if inputCheck.isInputPath(path) {
+    if inputOverwriteCheck.isInputPath(path) {
       return addConflict(path, reason: "is an input file; choose a different '--output'")
     }
     switch ownersByPath.updateValue(.output, forKey: InputOverwriteCheck.comparablePath(of: path)) {
@@ -88,7 +90,7 @@ struct OutputPlan {
   /// or exists.
   mutating func addCopy(_ copy: SoundCopy) -> SoundCopy? {
     let copyPath = copy.receivedPath.path
-    if inputCheck.isInputPath(copyPath) {
+    if inputOverwriteCheck.isInputPath(copyPath) {
       addConflict(copyPath, reason: "is an input file; choose a different '--output'")
       return nil
     }

@@ -82,7 +82,7 @@ struct SoundCard: Equatable {
   /// The value of `--device` for the card. The first output of a card needs no number.
   let deviceName: String
   /// The name that opens the card without conversion, with only the channels of the hardware.
-  let hardwareName: String
+  let hardwareDeviceName: String
 
   /// Creates the sound card output of a listing. The result is nil for another kind of device, and
   /// for an additional name of the same output.
@@ -96,7 +96,7 @@ struct SoundCard: Equatable {
       (listing.name.hasSuffix(firstDeviceSuffix)
       ? String(listing.name.dropLast(firstDeviceSuffix.count)) : listing.name)
       .printable
-    hardwareName = String(listing.name.dropFirst(4))
+    hardwareDeviceName = String(listing.name.dropFirst(4))
     // After the last comma, ALSA describes the conversion.
     let cardNameEnd = listing.description.lastIndex(of: ",") ?? listing.description.endIndex
     cardName = listing.description[..<cardNameEnd].description.printable
@@ -152,13 +152,13 @@ enum DevicesCommand {
       try terminal.output.write(listText([device], for: terminal.output))
       devices.append(device)
     }
-    try terminal.output.write("\n" + playAdvice(devices))
+    try terminal.output.write("\n" + playCommandAdvice(devices))
     try terminal.output.write(sourceAdvice(SoundServers.system.sourceListings))
     return .success
   }
 
   /// Returns help text that lists the `--device` option for each sound card.
-  static func playAdvice(_ devices: [OutputListing]) -> String {
+  static func playCommandAdvice(_ devices: [OutputListing]) -> String {
     let cardRows = devices.compactMap(SoundCard.init).map {
       ["  --device \($0.deviceName)", $0.cardName]
     }

@@ -41,7 +41,7 @@ enum PlayCommand {
       options: [
         loopOption, gapOption, SharedOptions.inputChannelsOption, RoutingOptions.panOption,
         SharedOptions.curveTimesOption,
-        SharedOptions.pitchOption, LiveOptions.jsonOption,
+        SharedOptions.frequencyHandlingOption, LiveOptions.jsonOption,
         LiveOptions.quietOption,
       ]
         + SharedOptions.soundOptions, optionGroups: LiveOptions.optionGroups,
@@ -63,14 +63,14 @@ enum PlayCommand {
   }
 
   struct Options {
-    let live: LiveOptions
+    let liveOptions: LiveOptions
     /// The number of times to play, or nil to repeat endlessly.
     let passCount: Int?
     /// The duration of the silence between patterns, in seconds.
     let gapSeconds: Double
 
     init(_ arguments: ParsedArguments) throws {
-      live = try LiveOptions(arguments)
+      liveOptions = try LiveOptions(arguments)
       let loop = try arguments[PlayCommand.loopOption]
       passCount = loop == 0 ? nil : loop
       gapSeconds = try arguments[PlayCommand.gapOption]
@@ -85,18 +85,20 @@ enum PlayCommand {
     var patterns = try LivePatterns(arguments, formats, terminal)
     guard !patterns.loadedPatterns.isEmpty else { return patterns.exitStatus }
 
-    try options.live.checkOutputs(reading: patterns.loadedPatterns.flatMap(\.sourcePaths))
-    let session = options.live.makeSession(in: environment, terminal)
+    try options.liveOptions.checkOutputs(reading: patterns.loadedPatterns.flatMap(\.sourcePaths))
+    let session = options.liveOptions.makeSession(in: environment, terminal)
     let bodyLocationCount = patterns.loadedPatterns.map(\.composition.bodyLocationCount).max() ?? 0
-    let (outcome, _) = try options.live.play(in: session, placeCount: bodyLocationCount) { engine in
+    let (outcome, _) = try options.liveOptions.play(in: session, placeCount: bodyLocationCount) {
+      engine in
       try Playlist(
         patterns.compilePatterns(for: engine, terminal), on: engine, passCount: options.passCount,
         gapSeconds: options.gapSeconds,
-        sendGains: options.live.channelRouting.sendGains(rate: engine.rate), session: session)
+        sendGains: options.liveOptions.channelRouting.sendGains(rate: engine.rate), session: session
+      )
     }
-    return Failure.overallStatus([
+    return ErrorReporting.overallStatus([
       patterns.exitStatus,
-      try options.live.reportOutcome(outcome, ["patterns": patterns.jsonFields], terminal),
+      try options.liveOptions.reportOutcome(outcome, ["patterns": patterns.jsonFields], terminal),
     ])
   }
 }
@@ -105,7 +107,7 @@ enum PlayCommand {
 struct LivePatterns {
   private(set) var loadedPatterns: [LoadedPattern] = []
   /// The time from the start of each compiled pattern until it is silent, in seconds.
-  private var soundSeconds: [Double] = []
+  private var secondsUntilSilence: [Double] = []
   private var loadingFailures: [(name: String, message: String, status: ExitStatus)] = []
 
   init(_ arguments: ParsedArguments, _ formats: FormatRegistry, _ terminal: Terminal) throws {
@@ -121,7 +123,7 @@ struct LivePatterns {
       do {
         let pattern = try LoadedPattern(input, options: readingOptions)
         loadedPatterns.append(pattern)
-        for warning in FindingGrouping.groupedFindings(pattern.warnings()) {
+        for warning in FindingGrouping.groupedFindings(pattern.playbackWarnings()) {
           terminal.report(warning.description.printable)
         }
       } catch {
@@ -130,12 +132,13 @@ struct LivePatterns {
     }
   }
 
-  var exitStatus: ExitStatus { Failure.overallStatus(loadingFailures.map(\.status)) }
+  var exitStatus: ExitStatus { ErrorReporting.overallStatus(loadingFailures.map(\.status)) }
 
   var jsonFields: [JSONObject] {
     loadedPatterns.enumerated().map { index, pattern in
       let seconds =
-        index < soundSeconds.count ? soundSeconds[index] : pattern.composition.durationSeconds
+        index < secondsUntilSilence.count
+        ? secondsUntilSilence[index] : pattern.composition.durationSeconds
       return ["pattern": pattern.input.name, "seconds": seconds]
     }
       + loadingFailures.map { ["pattern": $0.name, "error": $0.message] }
@@ -159,24 +162,24 @@ struct LivePatterns {
       }
     }
     loadedPatterns = playablePatterns
-    soundSeconds = compiledPatterns.map(\.soundSeconds)
+    secondsUntilSilence = compiledPatterns.map(\.secondsUntilSilence)
     return compiledPatterns
   }
 
   private mutating func recordFailure(_ name: String, _ error: any Error, _ terminal: Terminal) {
-    let failureText = Failure.messageText(error)
-    loadingFailures.append((name, failureText, Failure.exitStatus(of: error)))
+    let failureText = ErrorReporting.messageText(error)
+    loadingFailures.append((name, failureText, ErrorReporting.exitStatus(of: error)))
     terminal.report(failureText)
   }
 }
 
 /// The command `tap`, which plays a transient.
 enum TapCommand {
-  private static let countOption = Option(
+  private static let tapCountOption = Option(
     "--count", value: "N", help: "Number of taps, 1 to 10000."
   ).int(
     in: 1...10_000, default: 1)
-  private static let intervalOption = Option(
+  private static let tapIntervalOption = Option(
     "--interval", value: "SECONDS", help: "Interval between taps, 0.005 to 60."
   )
   .double(in: 0.005...60, default: 0.25)
@@ -184,7 +187,7 @@ enum TapCommand {
   static let definition = Command(
     "tap", abstract: "Play a single transient (a tap).",
     arguments: [intensityArgument, sharpnessArgument],
-    options: [countOption, intervalOption, LiveOptions.jsonOption, LiveOptions.quietOption],
+    options: [tapCountOption, tapIntervalOption, LiveOptions.jsonOption, LiveOptions.quietOption],
     optionGroups: LiveOptions.optionGroups,
     examples: [
       .init("temblor tap 1 0.5", "Test the output."),
@@ -198,16 +201,16 @@ enum TapCommand {
     "SHARPNESS", help: "Sharpness, 0 (dull) to 1 (sharp).")
 
   struct Options {
-    let live: LiveOptions
+    let liveOptions: LiveOptions
     let pattern: HapticPattern
 
     init(_ arguments: ParsedArguments) throws {
-      live = try LiveOptions(arguments)
-      try live.checkOutputs(reading: [])
+      liveOptions = try LiveOptions(arguments)
+      try liveOptions.checkOutputs(reading: [])
       let intensity = try arguments.number(TapCommand.intensityArgument.name, in: 0...1) ?? 1
       let sharpness = try arguments.number(TapCommand.sharpnessArgument.name, in: 0...1) ?? 0.5
       pattern = tapPattern(
-        count: try arguments[countOption], interval: try arguments[intervalOption],
+        count: try arguments[tapCountOption], interval: try arguments[tapIntervalOption],
         intensity: Float(intensity),
         sharpness: Float(sharpness))
     }
@@ -216,13 +219,13 @@ enum TapCommand {
   static func run(
     _ options: Options, _ terminal: Terminal, on environment: any PlaybackEnvironment
   ) throws -> ExitStatus {
-    let session = options.live.makeSession(in: environment, terminal)
-    let (outcome, _) = try options.live.play(in: session) { engine in
+    let session = options.liveOptions.makeSession(in: environment, terminal)
+    let (outcome, _) = try options.liveOptions.play(in: session) { engine in
       try Playlist(
         [CompiledPattern(name: "tap", options.pattern, for: engine)], on: engine,
         session: session)
     }
-    return try options.live.reportOutcome(outcome, [:], terminal)
+    return try options.liveOptions.reportOutcome(outcome, [:], terminal)
   }
 
   /// Returns a pattern of identical taps at equal intervals.
@@ -266,7 +269,7 @@ enum WatchCommand {
         """,
       arguments: [fileArgument(formats)],
       options: [
-        loopOption, SharedOptions.curveTimesOption, SharedOptions.pitchOption,
+        loopOption, SharedOptions.curveTimesOption, SharedOptions.frequencyHandlingOption,
         LiveOptions.jsonOption,
         LiveOptions.quietOption,
       ]
@@ -288,7 +291,7 @@ enum WatchCommand {
   }
 
   struct Options {
-    let live: LiveOptions
+    let liveOptions: LiveOptions
     /// The number of times to play, or nil to repeat endlessly.
     let passCount: Int?
     let readingOptions: ReadingOptions
@@ -296,7 +299,7 @@ enum WatchCommand {
     let input: PatternInput
 
     init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws {
-      live = try LiveOptions(arguments)
+      liveOptions = try LiveOptions(arguments)
       let loop = try arguments[WatchCommand.loopOption]
       passCount = loop == 0 ? nil : loop
       readingOptions = try SharedOptions.parseReadingOptions(arguments)
@@ -317,11 +320,13 @@ enum WatchCommand {
     formats: FormatRegistry = .standard
   ) throws -> ExitStatus {
     let options = try Options(arguments, formats)
-    try options.live.checkOutputs(reading: options.input.sourcePaths)
-    let session = options.live.makeSession(in: environment, terminal)
+    try options.liveOptions.checkOutputs(reading: options.input.sourcePaths)
+    let session = options.liveOptions.makeSession(in: environment, terminal)
     let pattern = try? LoadedPattern(options.input, options: options.readingOptions)
     let bodyLocationCount = pattern?.composition.bodyLocationCount ?? 0
-    let (outcome, activity) = try options.live.play(in: session, placeCount: bodyLocationCount) {
+    let (outcome, activity) = try options.liveOptions.play(
+      in: session, placeCount: bodyLocationCount
+    ) {
       engine in
       try WatchActivity(
         options.input, at: options.patternPath, readingOptions: options.readingOptions, on: engine,
@@ -331,7 +336,7 @@ enum WatchCommand {
       "file": options.patternPath, "goodVersions": activity.validVersionCount,
       "brokenVersions": activity.invalidVersionCount,
     ]
-    return try options.live.reportOutcome(outcome, outcomeFields, terminal)
+    return try options.liveOptions.reportOutcome(outcome, outcomeFields, terminal)
   }
 }
 
@@ -370,7 +375,9 @@ final class WatchActivity: PlaybackActivity {
 
   var watchedDescriptors: [PollDescriptor] { [PollDescriptor(fileWatch.descriptor)] }
   var playbackState: PlaybackStatus.State { trackPlayer.state }
-  var playbackProgress: (position: Double, duration: Double?) { trackPlayer.progress }
+  var playbackProgress: (position: Double, duration: Double?) {
+    trackPlayer.positionAndDurationSeconds
+  }
   var keyHelp: [KeyHelp] { SingleTrackPlayer.keyHelp }
 
   func updateActivity(at now: Duration) throws -> ActivityStep {
@@ -380,7 +387,7 @@ final class WatchActivity: PlaybackActivity {
     } else if !fileChanges.isEmpty {
       try reloadPattern(startingAt: .now)
     }
-    return .wait(fileWatch.waitTimeout(at: now))
+    return .wait(fileWatch.timeUntilNextChange(at: now))
   }
 
   func handleKey(_ key: KeyPress) throws -> Bool {
@@ -396,10 +403,11 @@ final class WatchActivity: PlaybackActivity {
     let compiledPattern: CompiledPattern
     do {
       let pattern = try LoadedPattern(input, options: readingOptions)
-      try fileWatch.setWatchedPaths([patternPath] + pattern.sourcePaths.filter(isBelowFolder))
+      try fileWatch.setWatchedPaths(
+        [patternPath] + pattern.sourcePaths.filter(isBelowPatternFolder))
       compiledPattern = try CompiledPattern(name: patternPath, pattern, for: engine)
       let findings = pattern.playbackFindings(on: engine.profiles, rate: engine.rate)
-      for warning in FindingGrouping.groupedFindings(pattern.warnings()) + findings {
+      for warning in FindingGrouping.groupedFindings(pattern.playbackWarnings()) + findings {
         console.reportError(warning.description.printable)
       }
     } catch {
@@ -408,8 +416,8 @@ final class WatchActivity: PlaybackActivity {
     }
     try trackPlayer.play(compiledPattern, at: time)
     validVersionCount += 1
-    let versionText =
-      "\(patternPath.printable): \(NumberFormatting.secondsText(compiledPattern.soundSeconds))"
+    let durationText = NumberFormatting.secondsText(compiledPattern.secondsUntilSilence)
+    let versionText = "\(patternPath.printable): \(durationText)"
     // The first version is expected; a log contains every later version.
     if validVersionCount + invalidVersionCount > 1 {
       console.reportInformation(versionText)
@@ -420,7 +428,7 @@ final class WatchActivity: PlaybackActivity {
 
   /// Returns whether the path of a sound file stays below the folder of the pattern, judging by its
   /// text.
-  private func isBelowFolder(_ path: String) -> Bool {
+  private func isBelowPatternFolder(_ path: String) -> Bool {
     path != self.patternPath && !path.split(separator: "/").contains("..")
   }
 
@@ -430,7 +438,7 @@ final class WatchActivity: PlaybackActivity {
     if error is InputError, reportedFindings.contains(where: { $0.severity == .error }) {
       console.reportError(String(CheckCommand.reportText(reportedFindings, for: output).dropLast()))
     } else {
-      console.reportError(Failure.messageText(error))
+      console.reportError(ErrorReporting.messageText(error))
     }
     if validVersionCount > 0 {
       console.reportHint("The last valid version stays loaded.")

@@ -8,16 +8,16 @@ import VendorFormats
 
 /// The command `plot`, which draws patterns and sounds.
 enum PlotCommand {
-  private static let formatOption = Option(
+  private static let plotFormatOption = Option(
     "--format", value: "FORMAT", help: "Plot format if the file extension does not select one.",
-    defaultText: PlotFormat.png.rawValue
+    defaultValueText: PlotFormat.png.rawValue
   ).choice(of: PlotFormat.self)
-  private static let widthOption = Option(
+  private static let plotWidthOption = Option(
     "--width", value: "N", help: "Width in pixels, 200 to 10000, or in columns for text.",
-    defaultText: "\(standardPixelWidth), or the width of the terminal")
+    defaultValueText: "\(standardPixelWidth), or the width of the terminal")
   private static let themeOption = Option(
     "--theme", value: "THEME", help: "Background of the plot.",
-    defaultText: "light; an SVG file follows the page"
+    defaultValueText: "light; an SVG file follows the page"
   ).choice(of: PlotTheme.self)
 
   static func definition(_ formats: FormatRegistry = .standard) -> Command {
@@ -49,11 +49,11 @@ enum PlotCommand {
         """,
       arguments: [fileArgument(formats)],
       options: [
-        outputOption, formatOption, widthOption, themeOption, showOption, overlayOption,
+        outputOption, plotFormatOption, plotWidthOption, themeOption, panelsOption, overlayOption,
         SharedOptions.inputChannelsOption,
         SharedOptions.startTimeOption,
         SharedOptions.endTimeOption, SharedOptions.profileOption, SharedOptions.curveTimesOption,
-        SharedOptions.pitchOption,
+        SharedOptions.frequencyHandlingOption,
         LiveOptions.quietOption,
       ] + SharedOptions.soundOptions,
       examples: [
@@ -78,12 +78,12 @@ enum PlotCommand {
   }
 
   private static let outputOption = OutputPaths.outputOption(for: "plots")
-  private static let showOption = Option(
+  private static let panelsOption = Option(
     "--panels", value: "LIST",
     help: """
       One or more panels to draw, separated by commas: \
       \(PlotPart.allCases.map(\.rawValue).joinedWithOr).
-      """, defaultText: "all", completion: .candidates(PlotPart.allCases.map(\.rawValue))
+      """, defaultValueText: "all", completion: .candidates(PlotPart.allCases.map(\.rawValue))
   ).text()
   private static let overlayOption = Option(
     "--overlay",
@@ -97,23 +97,23 @@ enum PlotCommand {
     let inputChannels: [Int]?
     let renderJob: RenderJob
     /// A Boolean value that indicates whether the command line names a profile.
-    let hasProfile: Bool
+    let isProfileExplicit: Bool
     let plotStyle: PlotStyle
     let outputPath: String?
     let plotFormat: PlotFormat?
-    let isOverlay: Bool
+    let overlaysInputs: Bool
     let isQuiet: Bool
 
     init(_ arguments: ParsedArguments, _ formats: FormatRegistry, on terminal: Terminal) throws {
       renderJob = try SharedOptions.makeRenderJob(arguments)
       plotStyle = try PlotStyle(arguments, on: terminal)
-      hasProfile = try arguments[SharedOptions.profileOption.text()] != nil
+      isProfileExplicit = try arguments[SharedOptions.profileOption.text()] != nil
       inputArguments = arguments[fileArgument(formats)]
       soundLookup = try SharedOptions.parseSoundLookup(arguments)
       inputChannels = try SharedOptions.parseInputChannels(arguments)
       outputPath = try arguments[outputOption]
-      plotFormat = try arguments[PlotCommand.formatOption]
-      isOverlay = try arguments[overlayOption]
+      plotFormat = try arguments[PlotCommand.plotFormatOption]
+      overlaysInputs = try arguments[overlayOption]
       isQuiet = try arguments[LiveOptions.quietOption.flag()]
     }
   }
@@ -128,7 +128,7 @@ enum PlotCommand {
     let plotOutputs = try options.outputPath.map { path in
       try PlotOutputs(
         path, format: options.plotFormat, groups: plotGroups,
-        missingCount: options.isOverlay ? 0 : problems.count)
+        missingCount: options.overlaysInputs ? 0 : problems.count)
     }
     if plotOutputs?.plotItems.first?.path == OutputPaths.standardOutput {
       try SharedOptions.refuseTerminalOutput(terminal)
@@ -158,7 +158,8 @@ enum PlotCommand {
         throw error
       } catch {
         progressLine.clear()
-        batchWork.recordFailure(errorMessage(error, about: group), Failure.exitStatus(of: error))
+        batchWork.recordFailure(
+          errorMessage(error, about: group), ErrorReporting.exitStatus(of: error))
       }
     }
     progressLine.clear()
@@ -174,7 +175,7 @@ enum PlotCommand {
   private static func inputGroups(of inputs: [TakeInput], problemCount: Int, _ options: Options)
     throws(UsageError) -> [[TakeInput]]
   {
-    guard options.isOverlay else { return inputs.map { [$0] } }
+    guard options.overlaysInputs else { return inputs.map { [$0] } }
     let inputCount = inputs.count + problemCount
     guard (2...Plot.maximumSubjectCount).contains(inputCount) else {
       throw UsageError(
@@ -199,7 +200,7 @@ enum PlotCommand {
     let plotSubjects = try inputs.map { input in
       try input.plotSubject(
         options.renderJob, needsSignal: plotStyle.panels != [.score] || !areAllPatterns,
-        hasProfile: options.hasProfile)
+        hasProfile: options.isProfileExplicit)
     }
     let plot = try Plot(
       of: plotSubjects, parts: plotStyle.panels, timeRangeSeconds: plotStyle.timeRangeSeconds)
@@ -212,7 +213,7 @@ enum PlotCommand {
 
   /// Writes a picture, and returns its size in bytes.
   private static func write(
-    _ plot: Plot, _ item: PlotOutputs.Item, style: PlotStyle, on terminal: Terminal
+    _ plot: Plot, _ item: PlotOutputs.PlotItem, style: PlotStyle, on terminal: Terminal
   ) throws -> Int {
     let pictureBytes = try plot.draw(as: item.format, width: style.pixelWidth, theme: style.theme)
     if item.path == OutputPaths.standardOutput {
@@ -228,7 +229,7 @@ enum PlotCommand {
     if let plotError = error as? PlotError, plotError.kind == .invalidPattern {
       return "\(inputs[0].name.printable): \(plotError.description.printable)"
     }
-    return Failure.messageText(error)
+    return ErrorReporting.messageText(error)
   }
 
   /// The style of plots, with their panels, time range, size, and colors.
@@ -247,13 +248,13 @@ enum PlotCommand {
       timeRangeSeconds = try SharedOptions.parseTimeRange(arguments)
       let isPicture = try arguments[outputOption] != nil
       let widths = isPicture ? Plot.supportedPixelWidths : 20...1_000
-      let width = try arguments[PlotCommand.widthOption.int(in: widths)]
+      let width = try arguments[PlotCommand.plotWidthOption.int(in: widths)]
       self.pixelWidth = width ?? PlotCommand.standardPixelWidth
       columnCount = width ?? terminal.output.columnCount
-      if !isPicture, try arguments[PlotCommand.formatOption] != nil {
+      if !isPicture, try arguments[PlotCommand.plotFormatOption] != nil {
         throw UsageError("'--format' requires '--output'")
       }
-      panels = try Self.parsePanels(arguments[showOption])
+      panels = try Self.parsePanels(arguments[panelsOption])
     }
 
     private static func parsePanels(_ list: String?) throws(UsageError) -> Set<PlotPart> {

@@ -5,18 +5,18 @@ import SystemSupport
 /// The summary of a profile as text for `profiles show`.
 struct ProfileSummary {
   let profile: TransducerProfile
-  let bandMappedProfile: TransducerProfile
+  let profileLimitedToUsableBand: TransducerProfile
   let transducerSettings: TransducerSettings?
   let originText: String
 
-  static let sharpnessStepCount = 6
+  static let sharpnessTableRowCount = 6
   /// The sample rate for which the filters of a profile are shown, in hertz.
   static let displayRateHertz = 48_000.0
 
   init(profile: TransducerProfile, originText: String) {
     self.profile = profile
     self.originText = originText
-    bandMappedProfile = profile.bandMapped(rate: Self.displayRateHertz)
+    profileLimitedToUsableBand = profile.limitedToUsableBand(rate: Self.displayRateHertz)
     transducerSettings = profile.transducerSettings(rate: Self.displayRateHertz)
   }
 
@@ -31,7 +31,7 @@ struct ProfileSummary {
     }
     if let transducerSettings {
       textLayout.appendHeading("Adaptation to the hardware")
-      textLayout.appendTable(adaptationRows(transducerSettings))
+      textLayout.appendTable(hardwareAdaptationRows(transducerSettings))
     }
     if let hardware = profile.hardware {
       textLayout.appendHeading("Hardware")
@@ -48,7 +48,8 @@ struct ProfileSummary {
 
   private var renderingRows: [(label: String, help: String)] {
     let transient = profile.transient
-    let bandSuffix = Self.bandChangeText(from: profile.frequency, to: bandMappedProfile.frequency)
+    let bandSuffix = Self.bandChangeText(
+      from: profile.frequency, to: profileLimitedToUsableBand.frequency)
     var labeledRows = [
       ("origin", originText.printable),
       (
@@ -62,21 +63,26 @@ struct ProfileSummary {
       ),
       (
         "waveform",
-        Self.waveformText(profile.partials.map { ($0.frequencyRatio, $0.amplitudeRatio) })
+        Self.waveformText(
+          profile.partials.map { ($0.frequencyToEventRatio, $0.amplitudeToEventRatio) })
       ),
       ("transients", transientText),
       ("transient level", Self.levelText(transient.fullIntensityAmplitude)),
       (
         "transient waveform",
-        Self.waveformText(transient.partials.map { ($0.frequencyRatio, $0.amplitudeRatio) })
+        Self.waveformText(
+          transient.partials.map { ($0.frequencyToBurstRatio, $0.amplitudeToBurstRatio) })
           + squarenessText
       ),
     ]
-    if profile.duckingGain != 1 {
+    if profile.transientDuckingGain != 1 {
       labeledRows.append(
         (
           "duck",
-          "continuous events × \(profile.duckingGain.text(places: 3)) while a transient sounds"
+          """
+          continuous events × \(profile.transientDuckingGain.text(places: 3)) while a transient \
+          sounds
+          """
         ))
     }
     return labeledRows
@@ -103,12 +109,14 @@ struct ProfileSummary {
         (low == high ? "" : "\(Self.millisecondText(low)) to ") + "\(Self.millisecondText(high)) ms"
       }
     let hasOwnFrequency = transient.frequency != profile.frequency
-    let floorPercentText = (transient.floorFraction * 100).text(places: 1)
+    let floorPercentText = (transient.zeroIntensityAmplitudeFraction * 100).text(places: 1)
     let bandText =
       transient.frequency.bandText
-      + Self.bandChangeText(from: transient.frequency, to: bandMappedProfile.transient.frequency)
+      + Self.bandChangeText(
+        from: transient.frequency, to: profileLimitedToUsableBand.transient.frequency)
     return lengthText + (hasOwnFrequency ? ", \(bandText)" : "")
-      + (transient.floorFraction > 0 ? ", at least \(floorPercentText) % of the level" : "")
+      + (transient.zeroIntensityAmplitudeFraction > 0
+        ? ", at least \(floorPercentText) % of the level" : "")
   }
 
   private var squarenessText: String {
@@ -121,20 +129,20 @@ struct ProfileSummary {
   }
 
   private var sharpnessTableLines: [String] {
-    let levelFactors = bandMappedProfile.levelsOverSharpness(
-      count: Self.sharpnessStepCount, drive: transducerSettings)
+    let levelFactors = profileLimitedToUsableBand.levelsOverSharpness(
+      count: Self.sharpnessTableRowCount, drive: transducerSettings)
     let isResponseKnown = profile.hasKnownResponse
     let headerCells =
       ["sharpness", "frequency", "level"] + (isResponseKnown ? ["response"] : []) + [
         "burst", "length",
       ]
-    let stepRows = (0..<Self.sharpnessStepCount).map { step in
-      let sharpness = Double(step) / Double(Self.sharpnessStepCount - 1)
-      let hertz = bandMappedProfile.frequency.hertz(atSharpness: sharpness)
+    let stepRows = (0..<Self.sharpnessTableRowCount).map { step in
+      let sharpness = Double(step) / Double(Self.sharpnessTableRowCount - 1)
+      let hertz = profileLimitedToUsableBand.frequency.hertz(atSharpness: sharpness)
       let level =
         profile.fullIntensityAmplitude * levelFactors[step]
         * (transducerSettings?.driveResponse(atHertz: hertz) ?? 1)
-      let transient = bandMappedProfile.transient
+      let transient = profileLimitedToUsableBand.transient
       return [
         sharpness.text(places: 1), FrequencyMapping.hertzText(hertz) + " Hz",
         NumberFormatting.decibels(ofAmplitude: Float(level)).text(places: 1) + " dBFS",
@@ -159,8 +167,8 @@ struct ProfileSummary {
       ("impedance", "impedance", quantityText(hardware.impedanceOhms, " Ω")),
       ("continuousPower", "power", quantityText(hardware.continuousWatts, " W")),
       ("peakPower", "peak power", quantityText(hardware.peakWatts, " W")),
-      ("acceleration", "acceleration", quantityText(hardware.accelerationInG, " g")),
-      ("excursion", "excursion", quantityText(hardware.excursionMillimeters, " mm")),
+      ("acceleration", "acceleration", quantityText(hardware.maximumAccelerationInG, " g")),
+      ("excursion", "excursion", quantityText(hardware.maximumExcursionMillimeters, " mm")),
       (
         "response", "response",
         hardware.responsePoints.isEmpty ? nil : "\(hardware.responsePoints.count) measured points"
@@ -170,35 +178,38 @@ struct ProfileSummary {
     var labeledRows: [(label: String, help: String)] = [("product", hardware.product.printable)]
     for figure in hardwareFigures {
       guard let text = figure.text else { continue }
-      let isEstimated = hardware.estimatedFigureNames.contains(figure.key)
+      let isEstimated = hardware.estimatedValueKeys.contains(figure.key)
       labeledRows.append((figure.label, text + (isEstimated ? " (estimated)" : "")))
     }
     for mode in hardware.additionalResonances {
-      let decibels = NumberFormatting.decibels(ofAmplitude: Float(abs(mode.accelerationRatio)))
+      let decibels = NumberFormatting.decibels(
+        ofAmplitude: Float(abs(mode.accelerationToMainModeRatio)))
       let modeText =
         """
         \(mode.resonanceHertz.text(places: 3)) Hz, Q factor \(mode.qualityFactor.text(places: 3)), \
         \(decibels.text(places: 1)) dB
         """
-      labeledRows.append(("resonance", modeText + (mode.accelerationRatio < 0 ? ", inverted" : "")))
+      labeledRows.append(
+        ("resonance", modeText + (mode.accelerationToMainModeRatio < 0 ? ", inverted" : "")))
     }
     if hardware.model != nil {
       let doubt = hardware.uncertainty ?? hardware.defaultUncertainty
       let factor =
-        doubt.qualityFactorRatio.text(places: 2) + (hardware.uncertainty == nil ? " (assumed)" : "")
+        doubt.trueToStatedQualityFactorRatio.text(places: 2)
+        + (hardware.uncertainty == nil ? " (assumed)" : "")
       labeledRows.append(
         (
           "uncertainty",
           """
-          resonance ±\((doubt.resonanceFraction * 100).text(places: 1)) %, Q factor within \
-          a factor of \(factor)
+          resonance ±\((doubt.resonanceDeviationFraction * 100).text(places: 1)) %, Q factor \
+          within a factor of \(factor)
           """
         ))
     }
     if let measurement = hardware.measurement {
       let origin = "\(measurement.date.printable), by \(measurement.sensorQuantity.rawValue)"
       labeledRows.append(
-        ("measured", "\(origin), residual \(measurement.residualDecibels.text(places: 1)) dB"))
+        ("measured", "\(origin), residual \(measurement.fitResidualDecibels.text(places: 1)) dB"))
     }
     return labeledRows
   }
@@ -235,23 +246,24 @@ struct ProfileSummary {
   func responseText(ofAmplitude amplitude: Double, atHertz hertz: Double) -> String {
     guard let hardware = profile.hardware else { return "" }
     let resonanceDecibels = hardware.model.map {
-      profile.hardwareDecibels(atHertz: $0.resonanceHertz)
+      profile.hardwareResponseDecibels(atHertz: $0.resonanceHertz)
     }
     let peakDecibels =
-      hardware.responsePoints.map(\.accelerationDecibels).max() ?? resonanceDecibels ?? 0
+      hardware.responsePoints.map(\.relativeAccelerationDecibels).max() ?? resonanceDecibels ?? 0
     let relativeDecibels =
-      profile.hardwareDecibels(atHertz: hertz) - peakDecibels
+      profile.hardwareResponseDecibels(atHertz: hertz) - peakDecibels
       + NumberFormatting.decibels(ofAmplitude: Float(amplitude))
-    guard let unitAccelerationInG = hardware.accelerationInG else {
+    guard let unitAccelerationInG = hardware.maximumAccelerationInG else {
       return relativeDecibels.text(places: 1) + " dB"
     }
-    let fullScaleDriveRatio = (transducerSettings?.limits.fullScalePowerRatio ?? 1).squareRoot()
+    let fullScaleDriveRatio = (transducerSettings?.limits.fullScaleToContinuousPowerRatio ?? 1)
+      .squareRoot()
     let maximumAccelerationInG = unitAccelerationInG * fullScaleDriveRatio
     return (maximumAccelerationInG * NumberFormatting.amplitude(decibels: relativeDecibels)).text(
       places: 2) + " g"
   }
 
-  func adaptationRows(_ settings: TransducerSettings) -> [(label: String, help: String)] {
+  func hardwareAdaptationRows(_ settings: TransducerSettings) -> [(label: String, help: String)] {
     let settingsRows = [
       ("high-pass", FrequencyMapping.hertzText(settings.highPassHertz) + " Hz"),
       ("resonance", resonanceText(settings)),
@@ -261,7 +273,7 @@ struct ProfileSummary {
     let thermalText =
       settings.limits.thermal.timeConstantsText
       + (profile.hardware?.thermalParameters == nil ? " (estimated)" : "")
-    return settings.limits.fullScalePowerRatio == nil
+    return settings.limits.fullScaleToContinuousPowerRatio == nil
       ? settingsRows : settingsRows + [("temperature", thermalText)]
   }
 
@@ -282,7 +294,7 @@ struct ProfileSummary {
   }
 
   private func equalizationText(_ settings: TransducerSettings) -> String {
-    let levelFactors = bandMappedProfile.levelsOverSharpness(count: 33, drive: settings)
+    let levelFactors = profileLimitedToUsableBand.levelsOverSharpness(count: 33, drive: settings)
     let minimumLevelFactor = levelFactors.min() ?? 1
     guard profile.hasEqualSensation || profile.isEqualized else { return "constant drive" }
     // A threshold curve of the profile replaces the standard curve for the seat.
@@ -302,15 +314,15 @@ struct ProfileSummary {
   }
 
   private func excursionText(_ settings: TransducerSettings) -> String {
-    guard let excursionRatio = settings.limits.maximumExcursionRatio,
+    guard let excursionRatio = settings.limits.excursionLimitToFullScaleRatio,
       let hardware = profile.hardware
     else {
       return "not limited, because the resonance or the Q factor is unknown"
     }
     let originText =
-      if hardware.excursionMillimeters != nil && hardware.accelerationInG != nil {
+      if hardware.maximumExcursionMillimeters != nil && hardware.maximumAccelerationInG != nil {
         "from hardware.excursion"
-      } else if settings.limits.fullScalePowerRatio != nil {
+      } else if settings.limits.fullScaleToContinuousPowerRatio != nil {
         "excursion at peak power in the band"
       } else {
         "excursion at full scale in the band"
@@ -323,7 +335,8 @@ struct ProfileSummary {
   }
 
   private func powerText(_ settings: TransducerSettings) -> String {
-    guard let powerRatio = settings.limits.fullScalePowerRatio, let hardware = profile.hardware
+    guard let powerRatio = settings.limits.fullScaleToContinuousPowerRatio,
+      let hardware = profile.hardware
     else {
       return "not limited, because the power rating is unknown"
     }
@@ -341,7 +354,7 @@ extension ThermalParameters {
   /// %`.
   var timeConstantsText: String {
     func secondsText(_ value: Double) -> String { value.text(places: 1) + " s" }
-    let percentageText = (coilTemperatureFraction * 100).text(places: 0)
+    let percentageText = (coilFractionOfTemperatureRise * 100).text(places: 0)
     return "time constants: coil \(secondsText(coilTimeConstantSeconds)), "
       + "magnet \(secondsText(magnetTimeConstantSeconds)); coil fraction \(percentageText) %"
   }

@@ -54,7 +54,7 @@ enum ProfilesCommand {
       options.format, json: ["profiles": profileRows.map(\.jsonFields)],
       text: TextTable.text(ofRows: profileRows.map(\.tableColumns)))
     var batchWork = BatchWork(on: terminal)
-    for error in profileRows.compactMap(\.error) {
+    for error in profileRows.compactMap(\.readingError) {
       try batchWork.attemptWork { _ in throw error }
     }
     for path in library.misnamedFiles() {
@@ -103,19 +103,19 @@ enum ProfilesShowCommand {
   private static let jsonOption = Option("--json", help: "Print the profile file verbatim.").flag()
 
   struct Options {
-    let profile: String
-    let printsFile: Bool
+    let profileNameOrPath: String
+    let printsFileVerbatim: Bool
 
     init(_ arguments: ParsedArguments) throws(UsageError) {
-      profile = arguments[profileArgument]
-      printsFile = try arguments[jsonOption]
+      profileNameOrPath = arguments[profileArgument]
+      printsFileVerbatim = try arguments[jsonOption]
     }
   }
 
   static func run(_ options: Options, _ terminal: Terminal) throws -> ExitStatus {
-    let profileInput = try ProfileInput.read(options.profile, allowsStandardInput: true)
+    let profileInput = try ProfileInput.read(options.profileNameOrPath, allowsStandardInput: true)
     let profile = try profileInput.parseProfile()
-    if options.printsFile {
+    if options.printsFileVerbatim {
       try terminal.output.write(profileInput.text.span)
       return .success
     }
@@ -151,11 +151,11 @@ enum ProfilesCheckCommand {
   ).texts()
 
   struct Options {
-    let profiles: [String]
+    let profileNamesOrPaths: [String]
     let format: ResultFormat
 
     init(_ arguments: ParsedArguments) throws(UsageError) {
-      profiles = arguments[profilesArgument]
+      profileNamesOrPaths = arguments[profilesArgument]
       format = try ResultFormat(arguments)
     }
   }
@@ -163,18 +163,19 @@ enum ProfilesCheckCommand {
   static func run(_ options: Options, _ terminal: Terminal) throws -> ExitStatus {
     var profileFindings: [Finding] = []
     var failureTexts: [String] = []
-    for profile in options.profiles {
+    for profile in options.profileNamesOrPaths {
       do {
         profileFindings += try ProfileInput.read(profile, allowsStandardInput: true).checkFindings
       } catch {
-        failureTexts.append(Failure.messageText(error))
+        failureTexts.append(ErrorReporting.messageText(error))
       }
     }
     try terminal.output.write(
       options.format, json: ["findings": profileFindings.map(\.fields)],
       text: CheckCommand.reportText(profileFindings, for: terminal.output), wraps: false)
     return CheckCommand.reportSummary(
-      profileFindings, failures: failureTexts, of: options.profiles.count, noun: "profile",
+      profileFindings, failures: failureTexts, of: options.profileNamesOrPaths.count,
+      noun: "profile",
       terminal: terminal)
   }
 }
@@ -189,7 +190,7 @@ struct ProfileRow {
     result = Result { try ProfileFile.read(text: entry.readText(), name: entry.sourceName) }
   }
 
-  var error: (any Error)? {
+  var readingError: (any Error)? {
     if case .failure(let error) = result {
       error
     } else {
@@ -257,14 +258,14 @@ enum ProfilesNewCommand {
   /// shakers.
   static let defaultFrequencyBand = FrequencyMapping(lowHertz: 20, highHertz: 80)
 
-  private static let lowOption = Option(
+  private static let minimumFrequencyOption = Option(
     "--low", value: "HZ", help: "Frequency at sharpness 0, in Hz.",
-    defaultText:
+    defaultValueText:
       "that of the profile given by --from, or \(defaultFrequencyBand.lowHertz.text(places: 1))"
   ).double(in: ProfileLimits.hertzRange)
-  private static let highOption = Option(
+  private static let maximumFrequencyOption = Option(
     "--high", value: "HZ", help: "Frequency at sharpness 1, in Hz.",
-    defaultText:
+    defaultValueText:
       "that of the profile given by --from, or \(defaultFrequencyBand.highHertz.text(places: 1))"
   ).double(in: ProfileLimits.hertzRange)
 
@@ -275,7 +276,10 @@ enum ProfilesNewCommand {
       then accepts the name of the profile. An existing file is replaced only with --force.
       """,
     arguments: [nameArgument],
-    options: [sourceOption, lowOption, highOption, outputOption, forceOption],
+    options: [
+      sourceProfileOption, minimumFrequencyOption, maximumFrequencyOption, outputOption,
+      forceOption,
+    ],
     examples: [
       .init("temblor profiles new puck --low 25 --high 80", "Create a profile from a band."),
       .init("temblor profiles new chair --from buttkicker-lfe", "Copy a shipped profile."),
@@ -285,7 +289,7 @@ enum ProfilesNewCommand {
   private static let nameArgument = Argument(
     "NAME", help: "Name of the profile: up to 40 characters, each a–z, 0–9, or -."
   ).text()
-  private static let sourceOption = Option(
+  private static let sourceProfileOption = Option(
     "--from", value: "PROFILE",
     help: "Profile to copy, including its hardware and sources: a name or a file.",
     completion: SharedOptions.profileCompletion
@@ -309,9 +313,9 @@ enum ProfilesNewCommand {
       guard ProfileName.isValid(name) else {
         throw UsageError("\(name.inQuotes) is not a valid profile name; \(ProfileName.advice)")
       }
-      lowHertz = try arguments[lowOption]
-      highHertz = try arguments[highOption]
-      sourceProfileName = try arguments[ProfilesNewCommand.sourceOption]
+      lowHertz = try arguments[minimumFrequencyOption]
+      highHertz = try arguments[maximumFrequencyOption]
+      sourceProfileName = try arguments[ProfilesNewCommand.sourceProfileOption]
       outputPath = try arguments[outputOption]
       replacesFile = try arguments[forceOption]
     }
@@ -473,7 +477,7 @@ struct ProfileError: Error, CustomStringConvertible {
   let inputError: InputError
 
   var description: String {
-    let otherErrorCount = inputError.otherErrorCount
+    let otherErrorCount = inputError.additionalErrorCount
     return inputError.description
       + (otherErrorCount > 0 ? " (and \(otherErrorCount) more; run 'temblor profiles check')" : "")
   }

@@ -14,11 +14,11 @@ enum RenderCommand {
     "--sample-format", value: "FORMAT", help: "Sample format."
   )
   .choice(default: SampleFormat.s16)
-  private static let channelsOption = Option(
+  private static let channelCountOption = Option(
     "--channels", value: "N", help: "Number of channels, 1 to 64.",
-    defaultText: "the number of channels in use"
+    defaultValueText: "the number of channels in use"
   ).int(in: OutputRouting.channelCounts)
-  private static let loopOption = Option(
+  private static let passCountOption = Option(
     "--loop", value: "N",
     help:
       """
@@ -31,11 +31,11 @@ enum RenderCommand {
     help: """
       Length of the file. Longer sounds are faded out, and shorter sounds are padded with silence.
       """,
-    defaultText: "the length of the pattern"
+    defaultValueText: "the length of the pattern"
   ).double(in: 0.001...FrameConversion.maximumSeconds)
-  private static let tailOption = Option(
+  private static let trailingSilenceOption = Option(
     "--tail", value: "SECONDS", help: "Silence after the sound.",
-    defaultText:
+    defaultValueText:
       """
       the decay time of the hardware and filters, at least \(OfflineRenderer.defaultTailSeconds)
       """
@@ -63,7 +63,7 @@ enum RenderCommand {
       options: [
         OutputPaths.outputOption(for: "patterns"), RenderOutputs.containerOption,
         sampleFormatOption,
-        SharedOptions.rateOption, channelsOption, SharedOptions.inputChannelsOption,
+        SharedOptions.sampleRateOption, channelCountOption, SharedOptions.inputChannelsOption,
         RoutingOptions.panOption,
         SharedOptions.jsonOption, LiveOptions.quietOption,
       ],
@@ -75,8 +75,8 @@ enum RenderCommand {
         OptionGroup(
           "Time",
           [
-            loopOption, durationOption, tailOption, SharedOptions.curveTimesOption,
-            SharedOptions.pitchOption,
+            passCountOption, durationOption, trailingSilenceOption, SharedOptions.curveTimesOption,
+            SharedOptions.frequencyHandlingOption,
           ]),
         OptionGroup("Sound files", SharedOptions.soundOptions), RoutingOptions.optionGroup,
       ],
@@ -118,7 +118,7 @@ enum RenderCommand {
   ).flag()
 
   struct Options {
-    let patterns: [String]
+    let patternArguments: [String]
     let soundLookup: PatternInput.SoundLookup
     /// The channels of sound files to render, from 0, or nil for all channels.
     let inputChannels: [Int]?
@@ -128,7 +128,7 @@ enum RenderCommand {
 
     init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws {
       renderJob = try RenderCommand.parseRenderJob(arguments)
-      patterns = arguments[SharedOptions.patternArgument(formats)]
+      patternArguments = arguments[SharedOptions.patternArgument(formats)]
       soundLookup = try SharedOptions.parseSoundLookup(arguments)
       inputChannels = try SharedOptions.parseInputChannels(arguments)
       outputOptions = try RenderOutputs.Options(arguments)
@@ -140,7 +140,7 @@ enum RenderCommand {
     -> ExitStatus
   {
     let (inputs, problems) = PatternInput.find(
-      options.patterns, formats: formats, soundLookup: options.soundLookup,
+      options.patternArguments, formats: formats, soundLookup: options.soundLookup,
       soundChannels: options.inputChannels)
     let outputs = try RenderOutputs(
       options.outputOptions, inputs: inputs, problemCount: problems.count)
@@ -175,20 +175,20 @@ enum RenderCommand {
 
   private static func parseRenderJob(_ arguments: ParsedArguments) throws -> RenderJob {
     var job = try SharedOptions.makeRenderJob(arguments)
-    job.sampleRateHertz = try arguments[SharedOptions.rateOption]
+    job.sampleRateHertz = try arguments[SharedOptions.sampleRateOption]
     job.channelRouting = try RoutingOptions.parseRouting(arguments)
     try job.channelRouting.checkFilters(rate: Double(job.sampleRateHertz))
-    job.channelCount = try arguments[channelsOption] ?? job.channelRouting.minimumChannelCount
+    job.channelCount = try arguments[channelCountOption] ?? job.channelRouting.minimumChannelCount
     job.masterGain = try arguments[SharedOptions.strengthOption]
-    job.isNormalized = try arguments[normalizeOption]
+    job.normalizesPeak = try arguments[normalizeOption]
     job.rendersAcceleration = try arguments[accelerationOption]
-    job.isRaw = try arguments[rawOption]
+    job.bypassesOutputProcessing = try arguments[rawOption]
     for option in ["--acceleration", "--normalize"] {
       try SharedOptions.refuseCombination("--raw", option, in: arguments)
     }
-    job.passCount = try arguments[loopOption]
+    job.passCount = try arguments[passCountOption]
     job.durationSeconds = try arguments[durationOption]
-    job.trailingSilenceSeconds = try arguments[tailOption]
+    job.trailingSilenceSeconds = try arguments[trailingSilenceOption]
     job.sampleFormat = try arguments[sampleFormatOption]
     try checkSettings(job)
     return job
@@ -230,7 +230,7 @@ struct RenderReport {
 
   private static let maximumListedChangeCount = 3
   /// The peak amplitude above which the limiter attenuates a sound by at least 0.1 dB.
-  private static let limitedPeakAmplitude = Float(Renderer.ceilingMagnitude) * 1.0116
+  private static let minimumLimitedPeakAmplitude = Float(Renderer.outputCeilingMagnitude) * 1.0116
 
   var exitStatus: ExitStatus {
     let exitStatuses: [ExitStatus] = outcomes.map {
@@ -238,10 +238,10 @@ struct RenderReport {
       case .written: .success
       // The reader of standard output has closed the stream, as `head` does.
       case .failed(let error as StreamError) where error.isBrokenPipe: .success
-      case .failed(let error): Failure.exitStatus(of: error)
+      case .failed(let error): ErrorReporting.exitStatus(of: error)
       }
     }
-    return Failure.overallStatus(exitStatuses + inputProblems.map { _ in .failure })
+    return ErrorReporting.overallStatus(exitStatuses + inputProblems.map { _ in .failure })
   }
 
   /// Prints levels, warnings, and errors.
@@ -261,7 +261,7 @@ struct RenderReport {
       case .failed(let error as StreamError) where error.isBrokenPipe:
         continue
       case .failed(let error):
-        failureTexts.append(Failure.messageText(error))
+        failureTexts.append(ErrorReporting.messageText(error))
       }
     }
     for change in limitingReports.prefix(Self.maximumListedChangeCount) {
@@ -293,7 +293,9 @@ struct RenderReport {
       terminal.report(warning.description.printable)
     }
     // One of two stems is often silent, and strength 0 is silent on purpose.
-    if statistics.peakMagnitudeBeforeLimiter == 0, item.buses == .all, batch.job.masterGain > 0 {
+    if statistics.peakMagnitudeBeforeLimiter == 0, item.audibleBuses == .all,
+      batch.job.masterGain > 0
+    {
       terminal.report(
         "\(item.name.printable): silent: all events have level 0 or "
           + (warnings.isEmpty ? "silent sound files" : "silent or damaged sound files"))
@@ -308,7 +310,7 @@ struct RenderReport {
       return nil
     }
     let isLimited =
-      statistics.peakMagnitudeBeforeLimiter > Self.limitedPeakAmplitude
+      statistics.peakMagnitudeBeforeLimiter > Self.minimumLimitedPeakAmplitude
       || protectionSummary?.gainReductionCause != nil
     return isLimited ? "\(item.name.printable): \(resultText)" : nil
   }
@@ -328,7 +330,7 @@ struct RenderReport {
           "warnings": warnings.isEmpty ? nil : warnings.map(\.fields)
         ]
       case .failed(let error):
-        return names + ["error": Failure.messageText(error)]
+        return names + ["error": ErrorReporting.messageText(error)]
       }
     }
     return fileFields + inputProblems.map { ["pattern": $0.path, "error": $0.description] }
@@ -355,7 +357,7 @@ struct LevelText {
       return
     }
     let ceilingDecibelsText = NumberFormatting.decibels(
-      ofAmplitude: Float(Renderer.ceilingMagnitude)
+      ofAmplitude: Float(Renderer.outputCeilingMagnitude)
     ).text(
       places: 0)
     let limitedSeconds = Double(limitedFrameCount) / rate
@@ -372,7 +374,7 @@ struct ProtectionSummary: Equatable, Sendable {
 
   var excursionLimitedFrameCount: Int64
   var powerLimitedFrameCount: Int64
-  var minimumGain: Float
+  var minimumProtectionGain: Float
   /// The maximum temperature rise, as a fraction of the thermal limit.
   var temperatureRiseFraction: Double
   /// The peak excursion, as a fraction of the excursion limit, or 0 if the excursion is not
@@ -394,7 +396,8 @@ struct ProtectionSummary: Equatable, Sendable {
       peakExcursionFraction > 0 ? "excursion \(percentText(peakExcursionFraction)), " : ""
     let heatText = excursionText + "heat \(percentText(temperatureRiseFraction))"
     guard let gainReductionCause else { return heatText }
-    let gainDecibelsText = NumberFormatting.decibels(ofAmplitude: minimumGain).text(places: 1)
+    let gainDecibelsText = NumberFormatting.decibels(ofAmplitude: minimumProtectionGain).text(
+      places: 1)
     return "\(heatText), gain \(gainDecibelsText) dB (\(gainReductionCause.rawValue))"
   }
 
@@ -402,7 +405,7 @@ struct ProtectionSummary: Equatable, Sendable {
     [
       "excursionLimitedFrames": excursionLimitedFrameCount,
       "powerLimitedFrames": powerLimitedFrameCount,
-      "gainReductionDecibels": NumberFormatting.decibels(ofAmplitude: minimumGain),
+      "gainReductionDecibels": NumberFormatting.decibels(ofAmplitude: minimumProtectionGain),
       "temperatureRise": temperatureRiseFraction,
       "peakExcursion": peakExcursionFraction,
     ]
@@ -417,7 +420,7 @@ extension ProtectionSummary {
     }
     excursionLimitedFrameCount = statistics.excursionLimitedFrameCount
     powerLimitedFrameCount = statistics.powerLimitedFrameCount
-    minimumGain = statistics.minimumProtectionGain
+    minimumProtectionGain = statistics.minimumProtectionGain
     temperatureRiseFraction = Double(statistics.peakTemperatureRiseFraction)
     peakExcursionFraction = Double(statistics.peakExcursionFraction)
   }

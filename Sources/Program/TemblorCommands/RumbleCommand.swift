@@ -25,7 +25,7 @@ enum RumbleCommand {
       device, and the rule 70-temblor-rumble.rules grants access to the user who is logged in.
       """,
     options: [
-      nameOption, copiedPadOption, LiveOptions.jsonOption, LiveOptions.quietOption,
+      padNameOption, copiedPadOption, LiveOptions.jsonOption, LiveOptions.quietOption,
     ], optionGroups: LiveOptions.optionGroups,
     examples: [
       .init(
@@ -39,8 +39,8 @@ enum RumbleCommand {
     try run(arguments, terminal, on: SystemEnvironment()) { try UInputPad(name: $0, copying: $1) }
   }
 
-  private static let nameOption = Option(
-    "--name", value: "NAME", help: "Name of the gamepad.", defaultText: defaultPadName
+  private static let padNameOption = Option(
+    "--name", value: "NAME", help: "Name of the gamepad.", defaultValueText: defaultPadName
   ).text().map { $0 ?? defaultPadName }
   private static let copiedPadOption = Option(
     "--copy", value: "EVENT",
@@ -51,15 +51,15 @@ enum RumbleCommand {
   ).text()
 
   struct Options {
-    let live: LiveOptions
+    let liveOptions: LiveOptions
     let padName: String
     /// The path of the event device of the physical gamepad whose buttons and axes are passed
     /// through.
     let copiedPadPath: String?
 
     init(_ arguments: ParsedArguments) throws {
-      live = try LiveOptions(arguments)
-      padName = try arguments[RumbleCommand.nameOption]
+      liveOptions = try LiveOptions(arguments)
+      padName = try arguments[RumbleCommand.padNameOption]
       copiedPadPath = try arguments[RumbleCommand.copiedPadOption]
     }
   }
@@ -69,13 +69,13 @@ enum RumbleCommand {
     pad makePad: (_ name: String, _ copied: String?) throws -> any ForceFeedbackPad
   ) throws -> ExitStatus {
     let options = try Options(arguments)
-    try options.live.checkOutputs(reading: [])
+    try options.liveOptions.checkOutputs(reading: [])
     let pad = try makePad(options.padName, options.copiedPadPath)
-    let session = options.live.makeSession(in: environment, terminal)
-    let (outcome, activity) = try options.live.play(in: session) { engine in
+    let session = options.liveOptions.makeSession(in: environment, terminal)
+    let (outcome, activity) = try options.liveOptions.play(in: session) { engine in
       try RumbleActivity(pad, on: engine)
     }
-    return try options.live.reportOutcome(
+    return try options.liveOptions.reportOutcome(
       outcome, ["uploads": activity.effectUploadCount, "plays": activity.effectPlayCount], terminal)
   }
 }
@@ -98,12 +98,12 @@ final class RumbleActivity: PlaybackActivity {
     virtualPad.readableDescriptors.map { PollDescriptor($0) }
   }
   var playbackState: PlaybackStatus.State {
-    rumbleMixer.playbacksByEffect.isEmpty ? .idle : .playing
+    rumbleMixer.playbacksByEffectID.isEmpty ? .idle : .playing
   }
-  var playbackProgress: (position: Double, duration: Double?) { (engine.seconds, nil) }
+  var playbackProgress: (position: Double, duration: Double?) { (engine.positionSeconds, nil) }
   var statusTitle: ActivityTitle? {
     let activeEffectsText =
-      "\(rumbleMixer.playbacksByEffect.count) of \(rumbleMixer.effectsByID.count) effects"
+      "\(rumbleMixer.playbacksByEffectID.count) of \(rumbleMixer.effectsByID.count) effects"
     return ActivityTitle(longTitle: activeEffectsText, shortTitle: activeEffectsText)
   }
 

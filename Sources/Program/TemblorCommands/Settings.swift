@@ -78,9 +78,9 @@ struct Settings: Sendable {
         if row.option == "--profile" {
           try Self.checkProfileName(value, of: name)
         }
-        arguments.setDefault([value], for: row.option, origin: name)
+        arguments.setDefaultValues([value], for: row.option, origin: name)
       } else if !row.saved.isEmpty {
-        arguments.setDefault(row.saved, for: row.option, origin: settingsPath ?? "")
+        arguments.setDefaultValues(row.saved, for: row.option, origin: settingsPath ?? "")
         usedDefaults += row.saved.map { "\(row.words) \($0.printable)" }
       }
     }
@@ -152,7 +152,7 @@ struct SettingsError: Error, CustomStringConvertible {
 
   var description: String {
     let otherErrorsText =
-      inputError.otherErrorCount > 0 ? " (and \(inputError.otherErrorCount) more)" : ""
+      inputError.additionalErrorCount > 0 ? " (and \(inputError.additionalErrorCount) more)" : ""
     return
       """
       \(inputError)\(otherErrorsText); correct the file, remove it with 'temblor setup --forget', \

@@ -9,7 +9,7 @@ import TransducerProfiles
 
 /// The command `setup`, which saves the device, profile, channel, and level for commands that play.
 enum SetupCommand {
-  private static let hapticsOption = Option(
+  private static let hapticChannelsOption = Option(
     "--haptics", value: "LIST",
     help: """
       Output channels of the transducers, numbered from 1, such as 2 or 3,4. Use 'all' for all \
@@ -52,7 +52,8 @@ enum SetupCommand {
         channels and strength apply only to the saved device.
         """,
       options: [
-        DeviceOptions.deviceOption, profileOption, hapticsOption, RoutingOptions.channelOption,
+        DeviceOptions.deviceOption, profileOption, hapticChannelsOption,
+        RoutingOptions.channelOption,
         strengthOption, saveOption, showOption,
         forgetOption,
       ],
@@ -78,9 +79,9 @@ enum SetupCommand {
   }
 
   struct Options {
-    let showsFile: Bool
-    let removesFile: Bool
-    let savesFile: Bool
+    let showsSavedSettings: Bool
+    let removesSavedSettings: Bool
+    let savesSettings: Bool
     /// The settings that are specified on the command line.
     let requestedSettings: SavedSettings
     /// A Boolean value that indicates whether the command line selects channels.
@@ -88,10 +89,10 @@ enum SetupCommand {
 
     init(_ arguments: ParsedArguments) throws {
       try SharedOptions.refuseCombination("--show", "--forget", in: arguments)
-      showsFile = try arguments[showOption]
-      removesFile = try arguments[forgetOption]
-      savesFile = try arguments[saveOption]
-      guard !showsFile, !removesFile else {
+      showsSavedSettings = try arguments[showOption]
+      removesSavedSettings = try arguments[forgetOption]
+      savesSettings = try arguments[saveOption]
+      guard !showsSavedSettings, !removesSavedSettings else {
         requestedSettings = SavedSettings()
         selectsChannels = false
         return
@@ -99,7 +100,7 @@ enum SetupCommand {
       var settings = SavedSettings()
       settings.deviceName = try DeviceOptions.parseName(arguments)
       settings.profileNameOrPath = try arguments[profileOption].map(resolveProfileName)
-      let channels = try arguments[hapticsOption].map(RoutingOptions.parseChannelNumbers)
+      let channels = try arguments[hapticChannelsOption].map(RoutingOptions.parseChannelNumbers)
       settings.hapticChannels = channels ?? []
       let routed = try RoutingOptions.parseChannelSettings(arguments)
       settings.channelSettings = arguments.values(
@@ -128,18 +129,18 @@ enum SetupCommand {
     readAnswer: @escaping () -> String?
   ) throws -> ExitStatus {
     let options = try Options(arguments)
-    if options.showsFile {
+    if options.showsSavedSettings {
       try showSavedSettings(of: settings, on: terminal.output)
       return .success
     }
-    if options.removesFile {
+    if options.removesSavedSettings {
       let path = try settings.removeSavedSettings()
       try terminal.output.writeLine(path.map { "\($0.printable): removed" } ?? "No saved settings.")
       return .success
     }
     let savedSettings = try settings.readSavedSettings()
     let selectedSettings: SavedSettings
-    if options.savesFile {
+    if options.savesSettings {
       selectedSettings = try mergedSettings(options, into: savedSettings)
       try checkChannels(of: selectedSettings, on: environment)
     } else {
@@ -258,17 +259,17 @@ struct SetupQuestions {
     guard askQuestion("Turn down the amplifier, and press Enter to start the taps.") != nil else {
       return nil
     }
-    let tapActivity = try runTaps(settings, channelCount: channelCount, on: environment)
+    let tapActivity = try adjustLevelWithTaps(settings, channelCount: channelCount, on: environment)
     guard tapActivity.isLevelAccepted else { return nil }
     if !hasChannels {
       settings.hapticChannels = tapActivity.activeChannelNumber.map { [$0] } ?? []
     }
-    settings.masterGain = tapActivity.savedStrength
+    settings.masterGain = tapActivity.strengthToSave
     return settings
   }
 
   /// Plays taps until the user accepts the level or quits.
-  private func runTaps(
+  private func adjustLevelWithTaps(
     _ settings: SavedSettings, channelCount: Int, on environment: any PlaybackEnvironment
   ) throws -> SetupTapActivity {
     let profile = try SharedOptions.loadProfile(
@@ -333,7 +334,7 @@ struct SetupQuestions {
     return usableOutputs.compactMap { output -> DeviceRow? in
       if let card = SoundCard(output) {
         // ALSA's conversion accepts any number of channels.
-        let hardware = usableOutputs.first { $0.name == card.hardwareName }
+        let hardware = usableOutputs.first { $0.name == card.hardwareDeviceName }
         let channelCount = hardware?.capabilities?.channelCounts.max() ?? 2
         return (card.deviceName, card.cardName, min(channelCount, 8))
       }
@@ -355,7 +356,7 @@ struct SetupQuestions {
         terminal.report("Profile \(name.printable).")
         return name
       } catch {
-        terminal.report(Failure.messageText(error))
+        terminal.report(ErrorReporting.messageText(error))
       }
     }
     return nil
@@ -417,7 +418,7 @@ final class SetupTapActivity: PlaybackActivity {
         : PanPath(at: ArrayPosition(Double(number))).sendGains(
           on: transducerArray, rate: engine.rate)
       return try engine.player(
-        for: compiledTap.plans, duration: compiledTap.durationSeconds, sendGains: shares)
+        for: compiledTap.plansByHapticBus, duration: compiledTap.durationSeconds, sendGains: shares)
     }
     self.engine = engine
     self.activeChannelNumber = min(activeChannelNumber ?? 1, channelCount)
@@ -430,8 +431,8 @@ final class SetupTapActivity: PlaybackActivity {
   }
 
   /// The strength to save in the settings, rounded to three decimal places and never 0.
-  var savedStrength: Double { max(0.001, (Double(engine.strength) * 1_000).rounded() / 1_000) }
-  var playbackProgress: (position: Double, duration: Double?) { (engine.seconds, nil) }
+  var strengthToSave: Double { max(0.001, (Double(engine.strength) * 1_000).rounded() / 1_000) }
+  var playbackProgress: (position: Double, duration: Double?) { (engine.positionSeconds, nil) }
 
   var statusTitle: ActivityTitle? {
     let channelText = activeChannelNumber.map { "channel \($0)" } ?? "all channels"

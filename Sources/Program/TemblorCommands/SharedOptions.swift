@@ -30,7 +30,7 @@ enum SharedOptions {
       Transducer profile: a name from 'temblor profiles', whole words of a name (such as 'BST-1'), \
       or a file.
       """,
-    defaultText: TransducerProfile.phone.name, completion: profileCompletion)
+    defaultValueText: TransducerProfile.phone.name, completion: profileCompletion)
 
   static let profileCompletion = Completion(
     candidateCommand: "profiles --names", pathCompletion: .files(extensions: ["json"]))
@@ -41,8 +41,10 @@ enum SharedOptions {
       RenderPlan.supportedSampleRates.lowerBound)...Int(RenderPlan.supportedSampleRates.upperBound)
 
   static let sampleRateText = "\(sampleRatesHertz.lowerBound) to \(sampleRatesHertz.upperBound)"
-  static let rateOption = Option("--rate", value: "HZ", help: "Sample rate, \(sampleRateText).")
-    .int(in: sampleRatesHertz, default: 48_000)
+  static let sampleRateOption = Option(
+    "--rate", value: "HZ", help: "Sample rate, \(sampleRateText)."
+  )
+  .int(in: sampleRatesHertz, default: 48_000)
 
   static let strengthOption = Option("--strength", value: "S", help: "Overall gain, 0 to 1.")
     .double(in: 0...1, default: 1)
@@ -56,7 +58,7 @@ enum SharedOptions {
       """
   ).choice(default: ReadingOptions.CurveTimeReference.automatic)
 
-  static let pitchOption = Option(
+  static let frequencyHandlingOption = Option(
     "--pitch", value: "PITCH",
     help:
       """
@@ -68,7 +70,7 @@ enum SharedOptions {
 
   static let soundFolderOption = Option(
     "--sounds", value: "FOLDER", help: "Folder with the sound files that patterns play.",
-    defaultText: "the folder of each pattern", completion: .folder
+    defaultValueText: "the folder of each pattern", completion: .folder
   ).text()
   static let withoutSoundsOption = Option(
     "--without-sounds", help: "Ignore events that play sound files."
@@ -97,7 +99,7 @@ enum SharedOptions {
     help: """
       Channels to use from sound files, numbered from 1, such as 3,4. Channels with different \
       content become separate body locations.
-      """, defaultText: "all"
+      """, defaultValueText: "all"
   ).text()
 
   /// Returns the indices of `inputChannels`, or nil without the option.
@@ -123,10 +125,10 @@ enum SharedOptions {
   private static let inputChannelNumberRange = 1...1_024
 
   static let startTimeOption = Option(
-    "--start", value: "SECONDS", help: "Start time.", defaultText: "0"
+    "--start", value: "SECONDS", help: "Start time.", defaultValueText: "0"
   ).double(in: 0...Double.infinity)
   static let endTimeOption = Option(
-    "--end", value: "SECONDS", help: "End time.", defaultText: "the end"
+    "--end", value: "SECONDS", help: "End time.", defaultValueText: "the end"
   ).double(in: 0...Double.infinity)
 
   /// Returns the time range between `startTime` and `endTime`, or nil for the whole duration.
@@ -210,7 +212,7 @@ enum SharedOptions {
 
   static func parseReadingOptions(_ arguments: ParsedArguments) throws -> ReadingOptions {
     var options = ReadingOptions(curveTimeReference: try arguments[curveTimesOption])
-    options.frequencyHandling = try arguments[pitchOption]
+    options.frequencyHandling = try arguments[frequencyHandlingOption]
     return options
   }
 }
@@ -255,12 +257,12 @@ extension Completion {
 }
 
 /// Determines the message and the exit status for an error.
-enum Failure {
+enum ErrorReporting {
   static func messageText(_ error: any Error) -> String {
     let errorText =
       switch error {
-      case let error as InputError where error.otherErrorCount > 0:
-        "\(error) (and \(error.otherErrorCount) more; run 'temblor check')"
+      case let error as InputError where error.additionalErrorCount > 0:
+        "\(error) (and \(error.additionalErrorCount) more; run 'temblor check')"
       case let error as OutputError:
         error.messageText
       case let error as SoundFileError:
@@ -294,7 +296,7 @@ enum Failure {
 struct BatchWork {
   private let terminal: Terminal
   private(set) var fileStatuses: [ExitStatus] = []
-  var overallStatus: ExitStatus { Failure.overallStatus(fileStatuses) }
+  var overallStatus: ExitStatus { ErrorReporting.overallStatus(fileStatuses) }
 
   init(on terminal: Terminal, problems: [FileError] = []) {
     self.terminal = terminal
@@ -318,7 +320,7 @@ struct BatchWork {
     } catch let error as StreamError {
       throw error
     } catch {
-      recordFailure(Failure.messageText(error), Failure.exitStatus(of: error))
+      recordFailure(ErrorReporting.messageText(error), ErrorReporting.exitStatus(of: error))
     }
   }
 }
@@ -333,7 +335,7 @@ extension Output {
     var jsonWriter = JSONWriter()
     let versionFields: JSONObject = ["formatVersion": formatVersion]
     jsonWriter.writeObject((versionFields + fields).write)
-    try write(jsonWriter.finish().span)
+    try write(jsonWriter.finishedText().span)
   }
 
   /// Writes a result in the requested format.

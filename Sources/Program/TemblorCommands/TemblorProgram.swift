@@ -158,22 +158,23 @@ public enum TemblorProgram {
           """
         ),
       ],
-      relatedPages: """
+      relatedManualPages: """
         aplay(1), arecord(1), jq(1), pactl(1), pw-cli(1), systemd.socket(5), xdg-open(1)
 
         'temblor help COMMAND' prints the options of a command. The Debian package installs the \
         changelog in /usr/share/doc/temblor.
         """,
-      verbSuggestions: verbSuggestions,
+      suggestionsByUnknownVerb: suggestionsByUnknownVerb,
       universalFlags: [SharedOptions.noConfigOption.primarySpelling],
       prepare: { arguments, terminal in
         try settings.applyDefaults(to: &arguments, on: terminal)
         try prepare(arguments)
-      }, optionSuggestions: optionSuggestions,
-      messageForError: Failure.messageText(_:), statusForError: Failure.exitStatus(of:))
+      }, suggestionsByUnknownOption: suggestionsByUnknownOption,
+      messageForError: ErrorReporting.messageText(_:),
+      statusForError: ErrorReporting.exitStatus(of:))
   }
 
-  private static let verbSuggestions = [
+  private static let suggestionsByUnknownVerb = [
     "diff": "use 'temblor compare'", "export": "use 'temblor convert' or 'temblor render'",
     "import": "use 'temblor convert'", "open": "use 'temblor plot' to draw, 'temblor play' to play",
     "lint": "use 'temblor check'", "validate": "use 'temblor check'",
@@ -192,7 +193,7 @@ public enum TemblorProgram {
     "-v": "use '--version'", "-V": "use '--version'",
   ]
 
-  private static let optionSuggestions = [
+  private static let suggestionsByUnknownOption = [
     "--gain": (option: "--strength", value: "a factor from 0 to 1"),
     "--volume": (option: "--strength", value: "a factor from 0 to 1"),
     "--level": (option: "--strength", value: "a factor from 0 to 1"),

@@ -14,7 +14,7 @@ import VendorFormats
 
 /// The command `trace`, which makes patterns from sounds.
 enum TraceCommand {
-  private static let kindOption = Option(
+  private static let interpretationOption = Option(
     "--as", value: "KIND",
     help:
       """
@@ -22,20 +22,20 @@ enum TraceCommand {
       other sound), or automatic.
       """
   ).choice(default: TracingOptions.Interpretation.automatic)
-  private static let styleOption = Option(
+  private static let tracingStyleOption = Option(
     "--style", value: "STYLE",
     help: "Features to follow in sounds other than vibration: full, impacts, music, or voice."
   ).choice(default: TracingOptions.FollowedPart.full)
   private static let eventLimitOption = Option(
     "--events", value: "N",
     help: "Maximum number of events, 1 to 100000; the strongest events are kept.",
-    defaultText: "all"
+    defaultValueText: "all"
   ).int(in: 1...100_000)
-  private static let toleranceOption = Option(
+  private static let curveToleranceOption = Option(
     "--curve-error", value: "DB", help: "Maximum curve error, in decibels, 0.1 to 12.",
-    defaultText: "1 for vibration, 3 for other sounds"
+    defaultValueText: "1 for vibration, 3 for other sounds"
   ).double(in: 0.1...12)
-  private static let thresholdOption = Option(
+  private static let noiseFloorOption = Option(
     "--threshold", value: "DB",
     help: "Noise floor, in decibels relative to the peak level, -80 to -6."
   ).double(in: -80...(-6), default: TracingOptions.defaultThresholdDecibels)
@@ -70,13 +70,14 @@ enum TraceCommand {
         """,
       arguments: [soundArgument],
       options: [
-        outputOption, formatOption(formats), kindOption, styleOption, eventLimitOption,
-        toleranceOption,
-        thresholdOption, tapsOnlyOption,
+        outputOption, formatOption(formats), interpretationOption, tracingStyleOption,
+        eventLimitOption,
+        curveToleranceOption,
+        noiseFloorOption, tapsOnlyOption,
         humsOnlyOption,
         withSoundOption, SharedOptions.inputChannelsOption, SharedOptions.startTimeOption,
         SharedOptions.endTimeOption,
-        profileOption, drawOption,
+        profileOption, drawPlotsOption,
         SharedOptions.jsonOption, LiveOptions.quietOption,
       ],
       examples: [
@@ -113,14 +114,18 @@ enum TraceCommand {
     help: """
       Profile of the recorded transducer, or of the transducer that the pattern is for: a name or \
       a file.
-      """, defaultText: TransducerProfile.phone.name, completion: SharedOptions.profileCompletion)
-  private static let drawOption = Option("--draw", help: "Draw the sound and the pattern as text.")
-    .flag()
+      """, defaultValueText: TransducerProfile.phone.name,
+    completion: SharedOptions.profileCompletion)
+  private static let drawPlotsOption = Option(
+    "--draw", help: "Draw the sound and the pattern as text."
+  )
+  .flag()
 
   private static func formatOption(_ formats: FormatRegistry) -> TypedOption<String?> {
     Option(
       "--format", value: "FORMAT", help: "Output format if the file extension does not select one.",
-      defaultText: HapticFormat.ahap.id, choices: formats.formats.filter(\.isWritable).map(\.id),
+      defaultValueText: HapticFormat.ahap.id,
+      choices: formats.formats.filter(\.isWritable).map(\.id),
       choiceAliases: formats.idsByAlias
     ).text()
   }
@@ -146,16 +151,17 @@ enum TraceCommand {
       let unlessTaps: TracingOptions.EventSelection =
         try arguments[humsOnlyOption] ? .continuous : .all
       tracingOptions = TracingOptions(
-        interpretation: try arguments[kindOption], followedPart: try arguments[styleOption],
+        interpretation: try arguments[interpretationOption],
+        followedPart: try arguments[tracingStyleOption],
         maximumEventCount: try arguments[eventLimitOption],
-        toleranceDecibels: try arguments[toleranceOption],
-        thresholdDecibels: try arguments[thresholdOption],
+        toleranceDecibels: try arguments[curveToleranceOption],
+        thresholdDecibels: try arguments[noiseFloorOption],
         eventSelection: try arguments[tapsOnlyOption] ? .transients : unlessTaps)
       profile = try SharedOptions.loadProfile(arguments)
       timeRange = try SharedOptions.parseTimeRange(arguments)
       channelIndices = try SharedOptions.parseInputChannels(arguments)
       copiesSounds = try arguments[withSoundOption]
-      drawsPlots = try arguments[drawOption]
+      drawsPlots = try arguments[drawPlotsOption]
       isQuiet = try arguments[LiveOptions.quietOption.flag()]
     }
 
@@ -166,7 +172,7 @@ enum TraceCommand {
       ] {
         try SharedOptions.refuseCombination(first, second, in: arguments)
       }
-      if try arguments[kindOption] == .vibration, arguments.hasFlag("--style") {
+      if try arguments[interpretationOption] == .vibration, arguments.hasFlag("--style") {
         throw UsageError("'--style' applies only to sounds other than vibration")
       }
       guard try arguments[outputOption] == OutputPaths.standardOutput else { return }
@@ -187,7 +193,8 @@ enum TraceCommand {
     }
     let outputs = try ConvertOutputs(
       options.outputOptions, inputs: soundPaths.map { .sound(path: $0) },
-      problemCount: foundSounds.problems.count + foundSounds.wrongFiles.count, formats: formats,
+      problemCount: foundSounds.problems.count + foundSounds.nonSoundFileErrors.count,
+      formats: formats,
       isFromFolder: foundSounds.isFromFolder, defaultFormat: .ahap)
     if outputs.outputPaths.first == OutputPaths.standardOutput {
       try SharedOptions.refuseTerminalOutput(terminal)
@@ -195,8 +202,9 @@ enum TraceCommand {
     let soundCopies =
       options.copiesSounds ? TracedSoundCopies(of: soundPaths, outputs: outputs) : nil
     var batchWork = BatchWork(on: terminal, problems: foundSounds.problems)
-    for error in foundSounds.wrongFiles {
-      batchWork.recordFailure(Failure.messageText(error), Failure.exitStatus(of: error))
+    for error in foundSounds.nonSoundFileErrors {
+      batchWork.recordFailure(
+        ErrorReporting.messageText(error), ErrorReporting.exitStatus(of: error))
     }
     if let soundCopies, !soundCopies.conflicts.isEmpty {
       for conflict in soundCopies.conflicts {
@@ -235,7 +243,7 @@ struct FoundSounds {
   private(set) var isFromFolder = false
   private(set) var problems: [FileError] = []
   /// The errors for named files that are not sound files.
-  private(set) var wrongFiles: [SoundFileError] = []
+  private(set) var nonSoundFileErrors: [SoundFileError] = []
 
   init(_ arguments: [String]) {
     for argument in arguments {
@@ -264,8 +272,9 @@ struct FoundSounds {
     case .missing:
       throw FileError(argument, "file or folder not found")
     case .file, .other:
-      if let reason = SoundFileError.wrongKindReason(of: argument) {
-        wrongFiles.append(SoundFileError(kind: .notSound, path: argument, description: reason))
+      if let reason = SoundFileError.nonSoundFileReason(of: argument) {
+        nonSoundFileErrors.append(
+          SoundFileError(kind: .notSound, path: argument, description: reason))
       } else {
         paths.append(argument)
       }
@@ -281,8 +290,8 @@ struct TracedSoundCopies {
   private(set) var conflicts: [FileError] = []
 
   init(of sounds: [String], outputs: ConvertOutputs) {
-    guard Self.keepsSoundEvents(outputs.format) else { return }
-    var copyPlan = OutputPlan(inputCheck: outputs.overwriteCheck)
+    guard Self.canStoreSoundEvents(outputs.format) else { return }
+    var copyPlan = OutputPlan(inputOverwriteCheck: outputs.overwriteCheck)
     for output in outputs.outputPaths {
       copyPlan.addOutput(path: output)
     }
@@ -301,7 +310,7 @@ struct TracedSoundCopies {
   }
 
   /// Returns whether a format can store an event that plays a sound file.
-  private static func keepsSoundEvents(_ format: HapticFormat) -> Bool {
+  private static func canStoreSoundEvents(_ format: HapticFormat) -> Bool {
     let soundEvent = HapticEvent(
       kind: .audioCustom, time: 0, waveform: AudioWaveform(path: "sound.wav"))
     let composition = HapticComposition(HapticPattern(events: [soundEvent]))
@@ -372,12 +381,12 @@ struct ChannelTraces {
   var omittedEventCount: Int { channelTraces.reduce(0) { $0 + $1.omittedEventCount } }
 
   /// The interpretation of the sound: vibration if all channels are vibration, otherwise sound.
-  var kind: TracingOptions.Interpretation {
+  var interpretation: TracingOptions.Interpretation {
     channelTraces.allSatisfy { $0.interpretation == .vibration } ? .vibration : .sound
   }
 
   /// The minimum agreement between trace and sound, over all channels with events.
-  var minimumAgreement: SoundTrace.Agreement {
+  var minimumChannelAgreement: SoundTrace.Agreement {
     let audibleTraces = channelTraces.filter { !$0.pattern.events.isEmpty }
     return SoundTrace.Agreement(
       correlation: audibleTraces.map(\.agreement.correlation).min()
@@ -468,9 +477,11 @@ private struct TraceRun {
     // A format with frequencies gets those of the profile that the vibration was made with.
     let outputFormat = outputs.format
     let writesHertz = outputFormat.keepsHertz && outputFormat.dialects.isEmpty
-    let sharpnessScale = options.profile.bandMapped(rate: Double(renderJob.sampleRateHertz))
-      .frequency
-      .sharpnessScale
+    let sharpnessScale = options.profile.limitedToUsableBand(
+      rate: Double(renderJob.sampleRateHertz)
+    )
+    .frequency
+    .sharpnessScale
     var patternLayers = trace.makeLayers(sharpnessScale: writesHertz ? sharpnessScale : nil)
     if copiesByPath != nil {
       patternLayers[0].pattern.events.append(
@@ -515,12 +526,12 @@ private struct TraceRun {
     losses: [PatternConversion.LocatedLoss]
   ) -> JSONObject {
     [
-      "input": soundName, "files": files, "kind": trace.kind.rawValue,
+      "input": soundName, "files": files, "kind": trace.interpretation.rawValue,
       "transients": trace.transientCount, "continuousEvents": trace.continuousCount,
       "bodyLocations": trace.channelTraces.count > 1 ? trace.channelTraces.count : nil,
       "controlPoints": trace.pointCount, "omittedEvents": trace.omittedEventCount,
-      "correlation": trace.minimumAgreement.correlation,
-      "decibels": trace.minimumAgreement.differenceDecibels,
+      "correlation": trace.minimumChannelAgreement.correlation,
+      "decibels": trace.minimumChannelAgreement.differenceDecibels,
       "losses": losses.map(\.jsonFields),
     ]
   }
@@ -549,7 +560,10 @@ private struct TraceRun {
   private static func summaryText(of trace: ChannelTraces) -> String {
     guard trace.transientCount + trace.continuousCount > 0 else {
       return
-        "\(trace.kind.rawValue): no events found; try '--input-channels' or a lower '--threshold'"
+        """
+        \(trace.interpretation.rawValue): no events found; try '--input-channels' or a lower \
+        '--threshold'
+        """
     }
     let omittedEventsText =
       trace.omittedEventCount > 0
@@ -557,10 +571,11 @@ private struct TraceRun {
     let channelCount = trace.channelTraces.count
     let channelsText =
       channelCount > 1 ? "\(channelCount) different channels, one body location each; " : ""
-    return channelsText + "\(trace.kind.rawValue): \(trace.transientCount.countText("transient")), "
+    return channelsText
+      + "\(trace.interpretation.rawValue): \(trace.transientCount.countText("transient")), "
       + "\(trace.continuousCount.countText("continuous event")), "
       + "\(trace.pointCount.countText("control point"))\(omittedEventsText); "
-      + "level correlation \(trace.minimumAgreement.correlation.text(places: 3)), "
-      + "error \(trace.minimumAgreement.differenceDecibels.text(places: 1)) dB"
+      + "level correlation \(trace.minimumChannelAgreement.correlation.text(places: 3)), "
+      + "error \(trace.minimumChannelAgreement.differenceDecibels.text(places: 1)) dB"
   }
 }

@@ -25,11 +25,11 @@ final class DeviceSession {
   }
 
   /// The maximum number of ended playbacks whose state is kept.
-  private static let maximumEndedPlayCount = 1_024
+  private static let maximumKeptEndedPlaybackCount = 1_024
 
   let engine: PlaybackEngine
   /// The latency of the limiters and transducer stages, in frames.
-  private let latencyFrameCount: Int
+  private let processingLatencyFrameCount: Int
   private let clock: PlaybackClock
   /// The live playback that drives the engine, or nil if another object drives the engine.
   private var livePlayback: LivePlayback?
@@ -70,7 +70,7 @@ final class DeviceSession {
     self.engine = engine
     self.clock = clock
     self.sinkEvents = notices
-    latencyFrameCount =
+    processingLatencyFrameCount =
       Renderer(
         rate: engine.rate, settings: RenderSettings(routing: engine.routing),
         port: RendererPort(channelCount: engine.routing.channels.count)
@@ -160,9 +160,10 @@ final class DeviceSession {
       playbacksByNumber[number]?.endFrame = player.endFrame
       playbacksByNumber[number]?.player = nil
     }
-    guard playbacksByNumber.count > 2 * Self.maximumEndedPlayCount else { return }
+    guard playbacksByNumber.count > 2 * Self.maximumKeptEndedPlaybackCount else { return }
     playbacksByNumber = playbacksByNumber.filter {
-      $0.value.player != nil || $0.key > lastPlaybackNumber - Int32(Self.maximumEndedPlayCount)
+      $0.value.player != nil
+        || $0.key > lastPlaybackNumber - Int32(Self.maximumKeptEndedPlaybackCount)
     }
   }
 
@@ -173,7 +174,8 @@ final class DeviceSession {
     // The relation between frames and the times at which they are heard, in seconds of the
     // monotonic clock.
     let heardPosition =
-      Double(clockReading.position) - Double(clockReading.delayFrameCount + latencyFrameCount)
+      Double(clockReading.position)
+      - Double(clockReading.delayFrameCount + processingLatencyFrameCount)
     func heardSeconds(_ frame: Int64) -> Double {
       clockReading.readingTime / .seconds(1) + (Double(frame) - heardPosition) / engine.rate
     }
@@ -189,7 +191,8 @@ final class DeviceSession {
     }
     missedFrameCount += recentEvents.reduce(0) { $0 + $1.missedFrameCount }
     let statusFields: JSONObject = [
-      "rate": engine.rate, "latency": latencyFrameCount, "channels": engine.routing.channels.count,
+      "rate": engine.rate, "latency": processingLatencyFrameCount,
+      "channels": engine.routing.channels.count,
       "rendered": Int(engine.position), "heard": Int(clock.heardFrame),
       "time": SystemTimeSource().now / .seconds(1),
       "isOver": livePlayback?.hasEnded == true, "missed": missedFrameCount,

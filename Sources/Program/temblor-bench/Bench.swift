@@ -61,7 +61,7 @@ import SystemSupport
         list.writeObject(fields.write)
       }
     }
-    print(String(decoding: jsonWriter.finish(), as: UTF8.self), terminator: "")
+    print(String(decoding: jsonWriter.finishedText(), as: UTF8.self), terminator: "")
   }
 }
 

@@ -22,7 +22,7 @@ struct Workload: Sendable {
 /// processor; `--update` measures them on the current machine.
 enum RegressionCheck {
   /// The maximum ratio of the measured cost of a workload to its threshold.
-  static let maximumCostRatio = 1.25
+  static let maximumCostToThresholdRatio = 1.25
   /// The maximum number of attempts to measure a workload that is too slow.
   private static let maximumAttemptCount = 3
   /// The number of times that a workload runs in each attempt.
@@ -44,10 +44,10 @@ enum RegressionCheck {
         continue
       }
       var minimumCost = Double.infinity
-      for _ in 0..<maximumAttemptCount where minimumCost > threshold * maximumCostRatio {
+      for _ in 0..<maximumAttemptCount where minimumCost > threshold * maximumCostToThresholdRatio {
         minimumCost = min(minimumCost, try measureRelativeCost(of: workload))
       }
-      let isWithin = minimumCost <= threshold * maximumCostRatio
+      let isWithin = minimumCost <= threshold * maximumCostToThresholdRatio
       meetsThresholds = meetsThresholds && isWithin
       let name =
         workload.workloadName
@@ -66,7 +66,7 @@ enum RegressionCheck {
           workload.workloadName, (try measureRelativeCost(of: workload) * 1_000).rounded() / 1_000)
       }
     }
-    try AtomicFileWriter.write(jsonWriter.finish(), to: path)
+    try AtomicFileWriter.write(jsonWriter.finishedText(), to: path)
   }
 
   private static func measureRelativeCost(of workload: Workload) throws -> Double {
@@ -84,7 +84,7 @@ enum RegressionCheck {
   }
 
   /// The result of the reference loop. Storing it prevents the compiler from removing the loop.
-  nonisolated(unsafe) private static var referenceResult = 0.0
+  nonisolated(unsafe) private static var referenceLoopResult = 0.0
 
   /// Rotates sixteen phasors for the duration of 1.5 s of sound.
   private static func runReferenceLoop() {
@@ -101,7 +101,7 @@ enum RegressionCheck {
         imaginarySum += imaginaryParts[voice]
       }
     }
-    unsafe referenceResult = imaginarySum
+    unsafe referenceLoopResult = imaginarySum
   }
 
   private static func readThresholds(_ path: String) throws -> [String: Double] {
@@ -158,7 +158,7 @@ enum RegressionCheck {
     for encoding in [SampleEncoding.s16, .s24Packed] {
       workloads.append(
         Workload(workloadName: "samples to \(encoding.rawValue), 5 million") {
-          var bytes = [UInt8](repeating: 0, count: sawtoothSamples.count * encoding.byteCount)
+          var bytes = [UInt8](repeating: 0, count: sawtoothSamples.count * encoding.bytesPerSample)
           for _ in 0..<10 {
             var encoder = SampleEncoder(encoding)
             var span = bytes.mutableSpan
@@ -174,7 +174,7 @@ enum RegressionCheck {
     _ name: String, _ pattern: HapticPattern, channelCount: Int = 1, isFitted: Bool = false,
     repeats: Int = 1
   ) -> Workload {
-    var channelRouting = spreadRouting(channelCount: channelCount)
+    var channelRouting = routingWithDistinctGains(channelCount: channelCount)
     if isFitted {
       channelRouting = channelRouting.assigningTransducers(of: [VoiceBenchmarks.shakerProfile])
     }
@@ -186,7 +186,7 @@ enum RegressionCheck {
     }
   }
 
-  static func spreadRouting(channelCount: Int) -> OutputRouting {
+  static func routingWithDistinctGains(channelCount: Int) -> OutputRouting {
     OutputRouting(
       channels: (0..<channelCount).map { .init(hapticBus: 0, hapticGain: 1 - Float($0) / 20) })
   }

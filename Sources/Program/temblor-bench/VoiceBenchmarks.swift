@@ -141,7 +141,7 @@ enum LiveBenchmarks {
   /// Returns the duration of each measured call of the renderer, in seconds.
   private static func measureCallSeconds() throws -> [Double] {
     let rendererPort = RendererPort(channelCount: channelCount)
-    let routing = RegressionCheck.spreadRouting(channelCount: channelCount)
+    let routing = RegressionCheck.routingWithDistinctGains(channelCount: channelCount)
     var renderer = Renderer(
       rate: 48_000, settings: RenderSettings(routing: routing), port: rendererPort)
     let totalSeconds = Double(callCount * blockFrameCount) / 48_000

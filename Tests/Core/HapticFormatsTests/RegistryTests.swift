@@ -131,7 +131,7 @@ import Testing
     let places = HapticFormat.ahap.examine(file, options: ReadingOptions()).sourceMap
     #expect(places.location(of: .composition).path == "Pattern")
     #expect(places.location(of: .layer(0)) == places.location(of: .composition))
-    #expect(places.location(of: .event(EventReference(event: 3))).path.hasSuffix("].Event"))
+    #expect(places.location(of: .event(EventReference(eventIndex: 3))).path.hasSuffix("].Event"))
     #expect(places.location(of: .parameter(layer: 0, index: 0)).path.hasSuffix("].Parameter"))
     #expect(places.location(of: .curve(layer: 0, index: 0)).path.hasSuffix("].ParameterCurve"))
     #expect(places.location(of: .curve(layer: 0, index: 9)) == places.location(of: .composition))
@@ -140,9 +140,10 @@ import Testing
   @Test func partsOfAnInMemoryPatternHavePaths() {
     let places = SourceMap.inMemory(name: "code")
     #expect("\(places.location(of: .composition))" == "code")
-    #expect(places.location(of: .event(EventReference(event: 3))).path == "events[3]")
+    #expect(places.location(of: .event(EventReference(eventIndex: 3))).path == "events[3]")
     #expect(
-      places.location(of: .event(EventReference(layer: 1, event: 3))).path == "layers[1].events[3]")
+      places.location(of: .event(EventReference(layerIndex: 1, eventIndex: 3))).path
+        == "layers[1].events[3]")
     #expect(places.location(of: .curve(layer: 2, index: 0)).path == "layers[2].curves[0]")
   }
 

@@ -44,8 +44,8 @@ import Testing
       layer([vibration(1.5, at: 2)]),
       HapticComposition.Layer(HapticPattern(events: [vibration(0)])),
     ])
-    #expect(composition.statesHertz && composition.statedHertz == 60...360)
-    #expect(HapticComposition(HapticPattern(events: [vibration(0)])).statedHertz == nil)
+    #expect(composition.hasStatedHertz && composition.statedHertzRange == 60...360)
+    #expect(HapticComposition(HapticPattern(events: [vibration(0)])).statedHertzRange == nil)
   }
 
   @Test("A voiced layer has the same frequencies within the scale, and its ends beyond")

@@ -16,7 +16,7 @@ struct ChannelFilterTests {
       routing.channels[index].filters = own
     }
     var settings = RenderSettings(routing: routing, outputFrameCount: Int64(samples.count))
-    settings.isRaw = isRaw
+    settings.bypassesOutputProcessing = isRaw
     let plan = try RenderPlan(
       recording: AudioBuffer(interleaved: samples, channelCount: 1), rate: rate)
     return rendered(plan, settings, blockLength: blockLength)
@@ -162,7 +162,7 @@ struct ChannelFilterTests {
     for (hertz, level) in [
       (20.0, 118.99), (31.5, 109.65), (50, 101.72), (100, 92.48), (400, 81.68),
     ] {
-      #expect(abs(profile.thresholdDecibels(atHertz: hertz) - level) < 0.01)
+      #expect(abs(profile.perceptionThresholdDecibels(atHertz: hertz) - level) < 0.01)
     }
     #expect(profile.transducerSettings(rate: 48_000)?.equalizer == nil)
     let levels = profile.levelsOverSharpness(count: 3, drive: nil)

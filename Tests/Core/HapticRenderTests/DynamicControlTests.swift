@@ -81,7 +81,7 @@ import Testing
     TransducerProfile(
       name: "x", summary: "x", frequency: FrequencyMapping(lowHertz: 80, highHertz: 230),
       intensity: intensity, fullIntensityAmplitude: 0.3,
-      transient: nil, duckingGain: duck)
+      transient: nil, transientDuckingGain: duck)
   }
 
   private func samples(_ events: [HapticEvent], _ profile: TransducerProfile) throws -> [Float] {

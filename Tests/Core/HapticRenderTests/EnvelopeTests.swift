@@ -89,7 +89,7 @@ import Testing
         0, 0.25, 0.5, 0.75, 1, 0.875, 0.75, 0.625, 0.5, 0.25, 0, 0,
       ])
     #expect(outline.level(at: -1) == 0)
-    #expect([0, 4, 8].map { outline.nextCorner(after: $0) } == [4, 8, 10])
+    #expect([0, 4, 8].map { outline.nextCornerFrame(after: $0) } == [4, 8, 10])
   }
 
   static let shapes:

@@ -130,7 +130,7 @@ import Testing
 
   @Test func burstsOfOneLayerSoftenTheContinuousEventsOfAll() throws {
     var profile = TransducerProfile.phone
-    profile.duckingGain = 0.5
+    profile.transientDuckingGain = 0.5
     let hums = HapticPattern(events: [hum(0, 1, intensity: 0.5)])
     let tapped = HapticPattern(events: [tap(0.5, intensity: 0.5)])
     let together = try samples([hums, tapped], profile: profile)
@@ -156,7 +156,7 @@ import Testing
           .init(taps), .init(HapticPattern(events: [tap(), file])),
         ]))
     }
-    #expect(error?.eventReference == EventReference(layer: 1, event: 1))
+    #expect(error?.eventReference == EventReference(layerIndex: 1, eventIndex: 1))
     #expect(error?.description.hasPrefix("layer 2, event 2: ") == true)
     let late = #expect(throws: RenderError.self) {
       try RenderPlan(
@@ -164,6 +164,6 @@ import Testing
           .init(taps), .init(HapticPattern(events: [tap(1e6)])),
         ]))
     }
-    #expect(late?.eventReference == EventReference(layer: 1, event: 0))
+    #expect(late?.eventReference == EventReference(layerIndex: 1, eventIndex: 0))
   }
 }

@@ -31,7 +31,7 @@ struct OutputChainTests {
     var profile: TransducerProfile {
       var profile = TransducerProfile.phone
       if self == .evenPartials {
-        profile.partials = [.init(), .init(frequencyRatio: 2, amplitudeRatio: 0.5)]
+        profile.partials = [.init(), .init(frequencyToEventRatio: 2, amplitudeToEventRatio: 0.5)]
       }
       return profile
     }

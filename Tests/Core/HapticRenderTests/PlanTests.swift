@@ -31,7 +31,7 @@ import Testing
     time: Double
   ) {
     let expected = RenderError(
-      kind: .timeOutOfRange, eventReference: EventReference(event: 1),
+      kind: .timeOutOfRange, eventReference: EventReference(eventIndex: 1),
       description: "event 2: time or duration is negative or NaN")
     #expect(refusal(of: HapticPattern(events: [tap(), hum(time)])) == expected)
     #expect(refusal(of: HapticPattern(events: [tap(), hum(0, time)])) == expected)
@@ -41,7 +41,7 @@ import Testing
     #expect(
       refusal(of: HapticPattern(events: [hum(86_000, 400.5)]))
         == RenderError(
-          kind: .patternTooLong, eventReference: EventReference(event: 0),
+          kind: .patternTooLong, eventReference: EventReference(eventIndex: 0),
           description: "event 1 ends at 86400.5 s; patterns are limited to one day (86400 s)"))
     #expect(refusal(of: HapticPattern(events: [hum(86_000, 400)])) == nil)
   }
@@ -67,7 +67,7 @@ import Testing
     #expect(
       refusal(of: HapticPattern(events: [event]))
         == RenderError(
-          kind: .sampleMissing, eventReference: EventReference(event: 0),
+          kind: .sampleMissing, eventReference: EventReference(eventIndex: 0),
           description: #"event 1: sound file "é\n\u{009B}.wav" was not loaded"#))
   }
 
@@ -149,8 +149,8 @@ struct PatternTimelineTests {
 
   @Test func onlyControlsThatAreSetAreGiven() throws {
     let timeline = try PatternTimeline(of: pattern)
-    #expect(timeline.control(.hapticIntensityControl) == nil)
-    let segments = try #require(timeline.control(.hapticSharpnessControl)).segments
+    #expect(timeline.controlTimeline(for: .hapticIntensityControl) == nil)
+    let segments = try #require(timeline.controlTimeline(for: .hapticSharpnessControl)).segments
     #expect(segments.map(\.startPosition) == [0, 1, 1.5])
     #expect(segments.map(\.startValue) == [0, 0, 0.5])
     #expect(abs(segments[1].slopePerPositionUnit - 1) < 1e-9)

@@ -15,7 +15,7 @@ struct RawRenderingTests {
     let plan = try RenderPlan(
       compiling: HapticComposition(HapticPattern(events: events)), profile: Self.mpeg, isRaw: isRaw)
     var settings = RenderSettings(outputFrameCount: plan.frameCount + 960)
-    settings.isRaw = isRaw
+    settings.bypassesOutputProcessing = isRaw
     var renderer = OfflineRenderer(plan: plan, settings: settings)
     return renderer.samples()
   }
@@ -51,7 +51,7 @@ struct RawRenderingTests {
       ])
     let plan = try RenderPlan(compiling: composition, profile: Self.mpeg, isRaw: true)
     var settings = RenderSettings()
-    settings.isRaw = true
+    settings.bypassesOutputProcessing = true
     var renderer = OfflineRenderer(plan: plan, settings: settings)
     #expect(zip(renderer.samples(), steps).allSatisfy { abs($0 - $1 * 0.6138) < 1e-6 })
     #expect(renderer.statistics.peakMagnitudeBeforeLimiter == 1.5 * Float(0.6138))

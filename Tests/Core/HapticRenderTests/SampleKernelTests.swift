@@ -117,9 +117,9 @@ struct SampleKernelTests {
       let slow = temblor_low_pass(cornerHertz: 0.5, rate: 8_000)
       let fast = temblor_low_pass(cornerHertz: 2.5, rate: 8_000)
       let first =
-        mode == temblor_dc_fast ? fast : (mode == temblor_dc_slow ? slow : fast.ignoringInput)
+        mode == temblor_dc_fast ? fast : (mode == temblor_dc_slow ? slow : fast.withoutInput)
       return temblor_dc_blocker(
-        first: first, second: mode == temblor_dc_fast ? fast : fast.ignoringInput,
+        first: first, second: mode == temblor_dc_fast ? fast : fast.withoutInput,
         first_offset: .random(in: -size...size, using: &generator),
         second_offset: .random(in: -size...size, using: &generator), mode: mode)
     }
@@ -166,13 +166,13 @@ struct SampleKernelTests {
     let kernels = try kernels(level)
     var generator = SeededGenerator(seed: 11)
     for stepLength in [1, 2, 7, 8, 9, 33, 134] {
-      let weights = StepWeights(stepLength: stepLength)
+      let weights = StepMomentWeights(stepLength: stepLength)
       // The padding after the step has a weight of 0.
       let samples = signal(.noise, count: weights.paddedFrameCount, &generator)
       let sums = unsafe kernels.step_moments(
-        samples, weights.weightsAndPositions.address, weights.paddedFrameCount)
+        samples, weights.frameWeightsAndPositions.address, weights.paddedFrameCount)
       let baseSums = unsafe base.step_moments(
-        samples, weights.weightsAndPositions.address, weights.paddedFrameCount)
+        samples, weights.frameWeightsAndPositions.address, weights.paddedFrameCount)
       #expect(
         bits([sums.sum, sums.first_moment, sums.second_moment, sums.energy])
           == bits([baseSums.sum, baseSums.first_moment, baseSums.second_moment, baseSums.energy]))
@@ -201,7 +201,7 @@ struct SampleKernelTests {
       let models = (0..<16 * count - 5).map {
         TransducerTolerance.Model(
           resonanceHertz: 40 + Double($0), qualityFactor: 8,
-          resonanceDisplacement: 1 + 0.01 * Double($0))
+          relativeResonanceDisplacement: 1 + 0.01 * Double($0))
       }
       let lanes = FixedBuffer(count: count) {
         TransducerModelLanes(

@@ -24,13 +24,13 @@ import Testing
     let context = player.playerCell.value.voiceContext(isStereo: true)
     var worst = (decibels: 0.0, level: 0.0, hertz: 0.0)
     let edge = Int64(rate / 500)
-    while voice.nextFrame < planned.envelope.releaseStartFrame {
+    while voice.nextFrameToMix < planned.envelope.releaseStartFrame {
       voice.beginSegment(planned, in: context)
       // Frames between those looked at lie on the same lines.
       let spacing = Int64(max(1, rate / 16_000))
-      for n in stride(from: 0, to: voice.segmentEndFrame - voice.nextFrame, by: Int(spacing))
-      where voice.nextFrame + n > edge {
-        let time = Double(voice.nextFrame + n) / rate
+      for n in stride(from: 0, to: voice.segmentEndFrame - voice.nextFrameToMix, by: Int(spacing))
+      where voice.nextFrameToMix + n > edge {
+        let time = Double(voice.nextFrameToMix + n) / rate
         func level(at time: Double) -> Double {
           let i = min(max(intensity(time), 0), 1)
           return 0.44 * i * i * outline(time)
@@ -49,7 +49,7 @@ import Testing
         let hertz = 80 * pow(230 / 80, min(max(sharpness(time), 0), 1))
         worst.hertz = max(worst.hertz, abs(Double(step) * rate / 4_294_967_296 / hertz - 1))
       }
-      voice.nextFrame = voice.segmentEndFrame
+      voice.nextFrameToMix = voice.segmentEndFrame
     }
     return worst
   }

@@ -123,7 +123,7 @@ private func greatestDifference(_ one: [Float], _ other: [Float]) -> Float {
       try RenderPlan(compiling: short), try RenderPlan(compiling: short, profile: quick),
     ]
     #expect(plans[0].loopFrameCount != plans[1].loopFrameCount)
-    #expect(RenderPlan.commonLoopLength(of: plans) == plans.map(\.loopFrameCount).max())
-    #expect(RenderPlan.commonLoopLength(of: [plans[0], plans[0]]) == 0)
+    #expect(RenderPlan.commonLoopFrameCount(of: plans) == plans.map(\.loopFrameCount).max())
+    #expect(RenderPlan.commonLoopFrameCount(of: [plans[0], plans[0]]) == 0)
   }
 }

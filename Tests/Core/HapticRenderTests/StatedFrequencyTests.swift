@@ -58,7 +58,7 @@ import Testing
     var profile = Self.shaker
     profile.hardware?.bandHertz = nil
     #expect(profile.reproducibleHertz(rate: 48_000) == 20...60)
-    profile.driveSettings.isBandMapped = false
+    profile.driveSettings.limitsToUsableBand = false
     #expect(profile.reproducibleHertz(rate: 48_000) == 1...20_000)
     #expect(profile.reproducibleHertz(rate: 8_000) == 1...3_600)
   }

@@ -21,14 +21,14 @@ import Testing
     let context = player.playerCell.value.voiceContext(isStereo: true)
     var bus = [Float](repeating: 0, count: Int(planned.envelope.endFrame) + 1)
     var span = bus.mutableSpan
-    while voice.nextFrame < planned.envelope.endFrame {
+    while voice.nextFrameToMix < planned.envelope.endFrame {
       voice.beginSegment(planned, in: context)
-      let count = Int(voice.segmentEndFrame - voice.nextFrame)
+      let count = Int(voice.segmentEndFrame - voice.nextFrameToMix)
       voice.sine.add(
         level: voice.leftLevel, first: 0, to: &span,
-        at: Int(voice.nextFrame)..<Int(voice.segmentEndFrame))
+        at: Int(voice.nextFrameToMix)..<Int(voice.segmentEndFrame))
       voice.sine.advance(by: count)
-      voice.nextFrame = voice.segmentEndFrame
+      voice.nextFrameToMix = voice.segmentEndFrame
     }
     return bus
   }
@@ -63,21 +63,25 @@ import Testing
     var shape = TransientShape(
       frequency: FrequencyMapping(lowHertz: 80, highHertz: 230), fullIntensityAmplitude: 1)
     // Each eighth has a third of its energy.
-    #expect(abs(shape.energySeconds(lasting: 0.03) - 0.03 * (0.75 + 0.25 / 3)) < 1e-12)
+    #expect(
+      abs(shape.squaredEnvelopeIntegral(burstSeconds: 0.03) - 0.03 * (0.75 + 0.25 / 3)) < 1e-12)
     shape.attackSeconds = 0.001
     shape.releaseSeconds = 0.020
-    #expect(abs(shape.energySeconds(lasting: 0.03) - (0.009 + 0.021 / 3)) < 1e-12)
+    #expect(abs(shape.squaredEnvelopeIntegral(burstSeconds: 0.03) - (0.009 + 0.021 / 3)) < 1e-12)
     shape.releaseSeconds = 1
-    shape.partials = [.init(amplitudeRatio: 0.5), .init(amplitudeRatio: 0.5, durationRatio: 0.5)]
+    shape.partials = [
+      .init(amplitudeToBurstRatio: 0.5),
+      .init(amplitudeToBurstRatio: 0.5, durationToBurstRatio: 0.5),
+    ]
     let whole = 0.25 * 0.03 / 3
-    #expect(abs(shape.energySeconds(lasting: 0.03) - 1.5 * whole) < 1e-12)
+    #expect(abs(shape.squaredEnvelopeIntegral(burstSeconds: 0.03) - 1.5 * whole) < 1e-12)
   }
 
   @Test func aGlideEndsBelowHalfTheRate() throws {
     var profile = TransducerProfile(
       name: "x", summary: "x", frequency: FrequencyMapping(lowHertz: 20, highHertz: 20_000))
     profile.transient.durationRule = .seconds(low: 0.001, high: 0.001)
-    profile.transient.partials = [.init(glideRatio: 100)]
+    profile.transient.partials = [.init(endToStartFrequencyRatio: 100)]
     let plan = try RenderPlan(
       compiling: HapticPattern(events: [tap(sharpness: 1)]), profile: profile)
     let voice = plan.planView.value.voices[0]

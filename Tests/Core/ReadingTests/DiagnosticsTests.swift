@@ -47,7 +47,8 @@ private let broken = Rule.error("broken", "grammar", "Be whole.")
     #expect(FindingFilter().filteredFindings(findings) == findings)
     #expect(FindingFilter(disabledRules: ["loud"]).filteredFindings(findings) == [findings[1]])
     #expect(FindingFilter(hidesNotes: true).filteredFindings(findings) == [findings[0]])
-    let allowed = FindingFilter(suppressions: ["loud": "a drum"]).filteredFindings(findings)
+    let allowed = FindingFilter(suppressionReasonsByRule: ["loud": "a drum"]).filteredFindings(
+      findings)
     #expect(
       allowed.map(\.description) == [
         "a:1:2: note: too loud (allowed: a drum) (b[0])", "a:1:2: note: too quiet (b[0])",
@@ -60,7 +61,7 @@ private let broken = Rule.error("broken", "grammar", "Be whole.")
       Finding(loud, severity: .error, location: place, "far too loud"),
     ]
     let filter = FindingFilter(
-      disabledRules: ["broken", "loud"], suppressions: ["broken": "x", "loud": "x"],
+      disabledRules: ["broken", "loud"], suppressionReasonsByRule: ["broken": "x", "loud": "x"],
       hidesNotes: true)
     #expect(filter.filteredFindings(findings) == findings)
   }

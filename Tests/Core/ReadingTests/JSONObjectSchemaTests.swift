@@ -91,7 +91,7 @@ import Testing
       decoding: {
         var writer = JSONWriter()
         writer.writeObject { Self.clip.write(Self.example, unless: Clip(), to: &$0) }
-        return writer.finish()
+        return writer.finishedText()
       }(), as: UTF8.self)
     #expect(written == Self.text)
     let (clip, findings) = try Self.read(written)

@@ -5,7 +5,7 @@ import Testing
   func write(_ layout: JSONWriter.Layout, _ contents: (inout JSONObjectWriter) -> Void) -> String {
     var writer = JSONWriter(layout: layout)
     writer.writeObject(contents)
-    return String(decoding: writer.finish(), as: UTF8.self)
+    return String(decoding: writer.finishedText(), as: UTF8.self)
   }
 
   func example(_ object: inout JSONObjectWriter) {
@@ -76,7 +76,7 @@ import Testing
       #expect(document.root["text"]?.string == "a\"b\\\n\u{1}é")
       var copy = JSONWriter(layout: layout)
       copy.writeValue(copying: document.root)
-      #expect(String(decoding: copy.finish(), as: UTF8.self) == text)
+      #expect(String(decoding: copy.finishedText(), as: UTF8.self) == text)
     }
   }
 

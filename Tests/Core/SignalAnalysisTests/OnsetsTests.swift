@@ -40,7 +40,7 @@ struct OnsetsTests {
       let found = Onsets(in: Signal(hum, rate: 48_000))
       #expect(found.count == 1, "\(hertz): \(found)")
       #expect(abs((found.first?.timeSeconds ?? 0) - 0.2) < 0.001, "\(hertz): \(found)")
-      #expect(abs((found.first?.reachedAmplitude ?? 0) - 0.5) < 0.03)
+      #expect(abs((found.first?.amplitudeAfterOnset ?? 0) - 0.5) < 0.03)
     }
   }
 
@@ -119,7 +119,7 @@ struct OnsetsTests {
     #expect(found.count == taps.count)
     for (onset, tap) in zip(found, taps) {
       #expect(abs(onset.timeSeconds - tap.0) < 0.001)
-      #expect(abs(onset.reachedAmplitude - tap.1) < 0.02)
+      #expect(abs(onset.amplitudeAfterOnset - tap.1) < 0.02)
     }
   }
 

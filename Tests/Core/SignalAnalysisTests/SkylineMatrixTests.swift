@@ -24,6 +24,6 @@ struct SkylineMatrixTests {
   func factorYieldsDeterminantAndInverse() {
     // The determinant is 4 · (6 − 1) − 1 · 2 = 18, and the first cofactor 5.
     #expect(abs(factorized().logSquareRootOfDeterminant - 1.445_185_878_9) < 1e-9)
-    #expect(abs(factorized().inverseDiagonalRoot(at: 0) - 0.527_046_276_7) < 1e-9)
+    #expect(abs(factorized().rootOfInverseDiagonal(at: 0) - 0.527_046_276_7) < 1e-9)
   }
 }

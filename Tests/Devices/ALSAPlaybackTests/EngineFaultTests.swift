@@ -148,7 +148,7 @@ import Testing
     var numbers = SeededGenerator(seed: seed + 100)
     var moment = 0.5
     while moment < seconds {
-      let time = PlaybackTime.seconds(rig.engine.seconds + 0.1)
+      let time = PlaybackTime.seconds(rig.engine.positionSeconds + 0.1)
       switch Int.random(in: 0..<8, using: &numbers) {
       case 0: try player.pause(at: time)
       case 1: try player.resume(at: time)

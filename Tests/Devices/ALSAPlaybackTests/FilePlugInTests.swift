@@ -112,7 +112,7 @@ import Testing
     let latency = Renderer(plan: plan, settings: settings).latencyFrameCount
     var rendering = OfflineRenderer(plan: plan, settings: settings)
     let samples = Array(repeating: 0, count: latency * channelCount) + rendering.samples()
-    var bytes = [UInt8](repeating: 0, count: samples.count * encoding.byteCount)
+    var bytes = [UInt8](repeating: 0, count: samples.count * encoding.bytesPerSample)
     var encoder = SampleEncoder(encoding)
     var byteSpan = bytes.mutableSpan
     var raw = unsafe byteSpan.mutableBytes

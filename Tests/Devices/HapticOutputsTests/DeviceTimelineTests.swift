@@ -49,7 +49,7 @@ import Testing
     #expect(timeline.playbackEndTime == nil)
     timeline.start(now: .milliseconds(3))
     #expect(timeline.playbackEndTime == .milliseconds(23))
-    #expect(timeline.prefillFrameCount == 0)
+    #expect(timeline.prefilledFrameCount == 0)
   }
 
   @Test("Accepted frames move the end of playback by their duration")

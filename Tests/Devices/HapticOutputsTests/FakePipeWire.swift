@@ -78,7 +78,7 @@ final class FakePipeWire: PipeWireClient, TimeSource, @unchecked Sendable {
     if let twinID {
       announce(sink: "shaker", id: twinID)
     }
-    send(.complete)
+    send(.initialObjectsComplete)
     return true
   }
 
@@ -88,7 +88,9 @@ final class FakePipeWire: PipeWireClient, TimeSource, @unchecked Sendable {
   }
 
   func openStream(_ request: PipeWireStreamRequest) -> Bool {
-    guard isConnected, isRunning, request.target == "shaker", streamID == nil else { return false }
+    guard isConnected, isRunning, request.targetName == "shaker", streamID == nil else {
+      return false
+    }
     let id = newID()
     streamID = id
     isActive = true
@@ -157,7 +159,7 @@ final class FakePipeWire: PipeWireClient, TimeSource, @unchecked Sendable {
     handler.process(
       &span,
       PipeWireCycle(
-        frameCount: Self.cycleSize, ticks: ticks, tickSeconds: 1 / Double(Self.rate),
+        frameCount: Self.cycleSize, ticks: ticks, secondsPerTick: 1 / Double(Self.rate),
         startNanoseconds: Int64(nextCycle / .nanoseconds(1)), delayNanoseconds: 2_000_000))
     outputs.append(output())
   }
@@ -180,7 +182,7 @@ final class FakePipeWire: PipeWireClient, TimeSource, @unchecked Sendable {
     }
     return Output(
       seconds: nextCycle / .seconds(1), offset: offset, heard: heard,
-      isConnected: links.count == 2 && links.values.allSatisfy { $0.inputNode == sinkID })
+      isConnected: links.count == 2 && links.values.allSatisfy { $0.inputNodeID == sinkID })
   }
 
   // MARK: - Faults
@@ -189,7 +191,7 @@ final class FakePipeWire: PipeWireClient, TimeSource, @unchecked Sendable {
     switch change {
     case .removeSink:
       guard let id = sinkID else { return }
-      unlink { $0.inputNode == id }
+      unlink { $0.inputNodeID == id }
       sinkID = nil
       send(.removeObject(id: id))
     case .addSink:
@@ -219,14 +221,14 @@ final class FakePipeWire: PipeWireClient, TimeSource, @unchecked Sendable {
     case .linkToDesktop:
       link(to: 20, channels: 1)
     case .unlinkFromDesktop:
-      unlink { $0.inputNode == 20 }
+      unlink { $0.inputNodeID == 20 }
     case .refuseStream:
       guard streamID != nil else { return }
       send(.streamFailed)
     case .unlink:
-      unlink { $0.inputNode == self.sinkID }
+      unlink { $0.inputNodeID == self.sinkID }
     case .relink:
-      if let sinkID, !links.values.contains(where: { $0.inputNode == sinkID }) {
+      if let sinkID, !links.values.contains(where: { $0.inputNodeID == sinkID }) {
         link(to: sinkID)
       }
     case .stall:
@@ -251,7 +253,7 @@ final class FakePipeWire: PipeWireClient, TimeSource, @unchecked Sendable {
       send(
         .addPort(
           .init(
-            nodeID: id, portIndex: UInt32(position), channel: channel, isInput: true,
+            nodeID: id, portIndex: UInt32(position), channelName: channel, isInput: true,
             isMonitor: false), id: newID()))
     }
   }
@@ -261,8 +263,8 @@ final class FakePipeWire: PipeWireClient, TimeSource, @unchecked Sendable {
     for channel in 0..<UInt32(channels) {
       let id = newID()
       let link = PipeWireGraph.Link(
-        outputNode: streamID, outputPort: 1_000 + channel, inputNode: node,
-        inputPort: 2_000 + channel, isActive: false)
+        outputNodeID: streamID, outputPortID: 1_000 + channel, inputNodeID: node,
+        inputPortID: 2_000 + channel, isActive: false)
       links[id] = link
       links[id]?.isActive = true
       send(.addLink(link, id: id))

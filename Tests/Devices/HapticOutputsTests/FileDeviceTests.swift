@@ -50,7 +50,7 @@ import Testing
     encoding: SampleEncoding, access: PCMAccess
   ) throws {
     let samples = (0..<4_000).map { Float($0) / 4_000 - 0.5 }
-    var expected = [UInt8](repeating: 0, count: samples.count * encoding.byteCount)
+    var expected = [UInt8](repeating: 0, count: samples.count * encoding.bytesPerSample)
     var span = expected.mutableSpan
     var raw = unsafe span.mutableBytes
     var encoder = SampleEncoder(encoding)

@@ -10,9 +10,9 @@ import Testing
     #expect(missed.popReadiness() == nil)
     missed.record(100, as: .late)
     missed.record(20, as: .late)
-    #expect(missed.isPending)
+    #expect(missed.hasUnreportedDiscontinuity)
     #expect(missed.popReadiness() == .late(frameCount: 120))
-    #expect(!missed.isPending)
+    #expect(!missed.hasUnreportedDiscontinuity)
     #expect(missed.popReadiness() == nil)
   }
 
@@ -49,9 +49,9 @@ import Testing
   func disconnectedFramesAreCounted() {
     var missed = MissedFrames()
     missed.beginDisconnection(lostCount: 960)
-    missed.addDisconnected(480)
-    #expect(missed.countSinceDisconnection == 1_440)
+    missed.addMissedWhileDisconnected(480)
+    #expect(missed.missedCountSinceDisconnection == 1_440)
     #expect(missed.endDisconnection() == 1_440)
-    #expect(missed.countSinceDisconnection == 0)
+    #expect(missed.missedCountSinceDisconnection == 0)
   }
 }

@@ -6,7 +6,8 @@ import Testing
 /// Sinks of sound servers in the names of devices.
 @Suite struct NamedSinkTests {
   private func servers(
-    _ names: [String], pulse: Result<SoundServers.PulseAudio, SoundServers.Problem>? = nil
+    _ names: [String],
+    pulse: Result<SoundServers.PulseAudioServer, SoundServers.QueryProblem>? = nil
   )
     -> SoundServers
   {
@@ -15,7 +16,7 @@ import Testing
     }
     return SoundServers(
       pipeWireSinks: { $0 == nil ? .success(sinks) : .failure(.absent) },
-      pulseAudio: { _ in pulse ?? .success(SoundServers.PulseAudio(sinks: sinks)) })
+      pulseAudio: { _ in pulse ?? .success(SoundServers.PulseAudioServer(sinks: sinks)) })
   }
 
   private func refusal(_ device: String, on servers: SoundServers) throws -> OutputError? {
@@ -76,7 +77,7 @@ import Testing
     let error = try refusal("pipewire:NODE=shakr", on: servers(["shaker", "desktop"]))
     #expect(error?.kind == .notFound)
     #expect(error?.description == "no such PipeWire sink; available: desktop, shaker")
-    #expect(error?.alternatives == ["desktop", "shaker"])
+    #expect(error?.alternativeNames == ["desktop", "shaker"])
     let pulse = try refusal("pulse:DEVICE=Shaker", on: servers(["shaker"]))
     #expect(pulse?.description == "no such PulseAudio sink; available: shaker")
   }
@@ -90,9 +91,9 @@ import Testing
   @Test(
     "A server without an answer is an error",
     arguments: zip(
-      [SoundServers.Problem.absent, .noReply, .libraryMissing],
+      [SoundServers.QueryProblem.absent, .noReply, .libraryMissing],
       [OutputError.Kind.serverUnavailable, .unresponsive, .serverUnavailable]))
-  func serverHasNoAnswer(problem: SoundServers.Problem, kind: OutputError.Kind) throws {
+  func serverHasNoAnswer(problem: SoundServers.QueryProblem, kind: OutputError.Kind) throws {
     #expect(try refusal("pulse:DEVICE=a", on: servers([], pulse: .failure(problem)))?.kind == kind)
     #expect(
       try refusal("pipewire:NODE=a,SERVER=other", on: servers(["a"]))?.kind == .serverUnavailable)
@@ -100,19 +101,19 @@ import Testing
 
   @Test func sinksAreListedWithTheirDevices() {
     let both: Set = ["pipewire", "pulse"]
-    let pulse = SoundServers.PulseAudio(sinks: [.init(name: "hdmi")])
+    let pulse = SoundServers.PulseAudioServer(sinks: [.init(name: "hdmi")])
     let listings = servers(["shaker"], pulse: .success(pulse)).listings(plugIns: both)
     #expect(listings.map(\.name) == ["pulse:DEVICE=hdmi"])
     #expect(listings.map(\.description) == ["PulseAudio sink, hdmi"])
     let sink = SoundServers.Sink(
-      name: "shaker", description: "The shaker", channels: ["FL", "FR"])
+      name: "shaker", description: "The shaker", channelNames: ["FL", "FR"])
     #expect(sink.listing(as: "sink").name == "pipewire:shaker")
     #expect(sink.listing(as: "sink").description == "PipeWire sink, The shaker, channels FL FR")
     #expect(servers(["shaker"]).listings(plugIns: []) == [])
   }
 
   @Test func sinksOfPipeWireAreListedOnce() {
-    let replacement = SoundServers.PulseAudio(
+    let replacement = SoundServers.PulseAudioServer(
       name: "PulseAudio (on PipeWire 1.4.2)", sinks: [.init(name: "shaker")])
     let listed = servers(["shaker"], pulse: .success(replacement))
     #expect(listed.listings(plugIns: ["pulse"]) == [])

@@ -14,11 +14,11 @@ import Testing
         let position = UInt32(position)
         graph.insert(
           .init(
-            nodeID: id, portIndex: position, channel: channel, isInput: true, isMonitor: false),
+            nodeID: id, portIndex: position, channelName: channel, isInput: true, isMonitor: false),
           id: id + 1 + position)
         graph.insert(
           .init(
-            nodeID: id, portIndex: position, channel: channel, isInput: false, isMonitor: true),
+            nodeID: id, portIndex: position, channelName: channel, isInput: false, isMonitor: true),
           id: id + 3 + position)
       }
     }
@@ -28,11 +28,12 @@ import Testing
     -> PipeWireGraph.Link
   {
     .init(
-      outputNode: 50, outputPort: port, inputNode: node, inputPort: node + 1, isActive: isActive)
+      outputNodeID: 50, outputPortID: port, inputNodeID: node, inputPortID: node + 1,
+      isActive: isActive)
   }
 
-  private func route() -> PipeWireGraph.Route {
-    graph.route(of: 50, to: 10, channelCount: 2, isCapture: false)
+  private func route() -> PipeWireGraph.LinkState {
+    graph.linkState(of: 50, to: 10, channelCount: 2, isCapture: false)
   }
 
   @Test("A stream without links has no route")
@@ -72,7 +73,8 @@ import Testing
   @Test("A link of other nodes does not belong to the stream")
   mutating func linksOfOthers() {
     graph.insert(
-      .init(outputNode: 60, outputPort: 61, inputNode: 20, inputPort: 21, isActive: true), id: 100)
+      .init(outputNodeID: 60, outputPortID: 61, inputNodeID: 20, inputPortID: 21, isActive: true),
+      id: 100)
     #expect(route() == .incomplete)
   }
 
@@ -80,11 +82,13 @@ import Testing
   mutating func capture() {
     for (port, id) in [(UInt32(51), UInt32(100)), (52, 101)] {
       graph.insert(
-        .init(outputNode: 10, outputPort: 13, inputNode: 50, inputPort: port, isActive: true),
+        .init(
+          outputNodeID: 10, outputPortID: 13, inputNodeID: 50, inputPortID: port, isActive: true),
         id: id)
     }
-    #expect(graph.route(of: 50, to: 10, channelCount: 2, isCapture: true) == .verified)
-    #expect(graph.route(of: 50, to: 20, channelCount: 2, isCapture: true) == .stray(name: "shaker"))
+    #expect(graph.linkState(of: 50, to: 10, channelCount: 2, isCapture: true) == .verified)
+    #expect(
+      graph.linkState(of: 50, to: 20, channelCount: 2, isCapture: true) == .stray(name: "shaker"))
   }
 
   @Test("The channels of a node are those of its ports, in their order")

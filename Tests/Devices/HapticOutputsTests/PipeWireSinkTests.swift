@@ -18,7 +18,7 @@ import Testing
       let transfer = PipeWireTransfer(
         rate: 48_000, channelCount: 2, maximumFill: 4_096, signal: signal)
       let request = PipeWireStreamRequest(
-        target: "shaker", endpoint: .sink, rate: 48_000, cycleSize: 256, channels: ["", ""])
+        targetName: "shaker", endpoint: .sink, rate: 48_000, cycleSize: 256, channelNames: ["", ""])
       let machine =
         isPresent
         ? PipeWireStateMachine() : PipeWireStateMachine(request, reportsFirstConnection: true)

@@ -15,7 +15,7 @@ import Testing
   ) -> Int {
     let first = timeline.beginCycle(
       .init(
-        frameCount: frameCount, ticks: UInt64(ticks), tickSeconds: 1 / 48_000,
+        frameCount: frameCount, ticks: UInt64(ticks), secondsPerTick: 1 / 48_000,
         startSeconds: seconds, heardSeconds: seconds + 0.01))
     let end = first + frameCount
     timeline.endCycle(heard: first..<(end - starved), starved: (end - starved)..<end)

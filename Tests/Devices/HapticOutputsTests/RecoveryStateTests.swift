@@ -28,22 +28,22 @@ import Testing
   @Test("A disconnected device is reopened at once, then every 250 ms and later every 500 ms")
   func attemptsBecomeLessFrequent() {
     var recovery = RecoveryState()
-    recovery.disconnect(now: .seconds(10))
+    recovery.recordDisconnection(now: .seconds(10))
     #expect(recovery.phase == .disconnected(nextAttempt: .seconds(10)))
-    recovery.beginAttempt(now: .seconds(10))
+    recovery.beginReopening(now: .seconds(10))
     #expect(recovery.phase == .disconnected(nextAttempt: .milliseconds(10_250)))
-    recovery.beginAttempt(now: .milliseconds(11_999))
+    recovery.beginReopening(now: .milliseconds(11_999))
     #expect(recovery.phase == .disconnected(nextAttempt: .milliseconds(12_249)))
-    recovery.beginAttempt(now: .seconds(12))
+    recovery.beginReopening(now: .seconds(12))
     #expect(recovery.phase == .disconnected(nextAttempt: .milliseconds(12_500)))
   }
 
   @Test("A device that disconnects again soon waits for the interval")
   func secondDisconnectionWaits() {
     var recovery = RecoveryState()
-    recovery.disconnect(now: .seconds(10))
-    recovery.beginAttempt(now: .seconds(10))
-    recovery.disconnect(now: .milliseconds(10_100))
+    recovery.recordDisconnection(now: .seconds(10))
+    recovery.beginReopening(now: .seconds(10))
+    recovery.recordDisconnection(now: .milliseconds(10_100))
     #expect(recovery.phase == .disconnected(nextAttempt: .milliseconds(10_500)))
   }
 
@@ -52,22 +52,22 @@ import Testing
     let busy = OutputError(.busy, output: "hw:1", "device busy")
     let missing = OutputError(.notFound, output: "hw:1", "no such device")
     var recovery = RecoveryState()
-    recovery.disconnect(now: .zero)
+    recovery.recordDisconnection(now: .zero)
     #expect(recovery.shouldReport(busy) == true)
     #expect(recovery.shouldReport(busy) == false)
     #expect(recovery.shouldReport(missing) == false)
     #expect(recovery.shouldReport(busy) == true)
-    recovery.disconnect(now: .seconds(1))
+    recovery.recordDisconnection(now: .seconds(1))
     #expect(recovery.shouldReport(busy) == true)
   }
 
   @Test("A device that is being closed delays the next attempt, a client of JACK for longer")
   func closingDelaysTheAttempt() {
     var recovery = RecoveryState()
-    recovery.disconnect(now: .seconds(10))
-    #expect(recovery.waitsForClosing(isJACKClient: false, now: .milliseconds(10_999)))
-    #expect(!recovery.waitsForClosing(isJACKClient: false, now: .seconds(11)))
-    #expect(recovery.waitsForClosing(isJACKClient: true, now: .milliseconds(39_999)))
-    #expect(!recovery.waitsForClosing(isJACKClient: true, now: .seconds(40)))
+    recovery.recordDisconnection(now: .seconds(10))
+    #expect(recovery.mustWaitForDeviceClosing(isJACKClient: false, now: .milliseconds(10_999)))
+    #expect(!recovery.mustWaitForDeviceClosing(isJACKClient: false, now: .seconds(11)))
+    #expect(recovery.mustWaitForDeviceClosing(isJACKClient: true, now: .milliseconds(39_999)))
+    #expect(!recovery.mustWaitForDeviceClosing(isJACKClient: true, now: .seconds(40)))
   }
 }

@@ -73,7 +73,7 @@ import Testing
       (0, .seconds(100)), (1, .seconds(100)), (2, .seconds(100) + interval / 2),
       (2, .seconds(100) + interval), (2, .seconds(1_000)), (3, .seconds(1_000)),
     ]
-    let flushes = steps.map { schedule.beginFlush(of: $0.frameCount, at: $0.time) }
+    let flushes = steps.map { schedule.beginFlushIfDue(of: $0.frameCount, at: $0.time) }
     #expect(flushes == [false, true, false, true, false, true])
   }
 }

@@ -98,12 +98,12 @@ import Testing
     let all = try variables(["PIPEWIRE_PROPS": "a = b"])
     let set = all.compactMapValues { $0 }
     for server in NamedSink.Server.allCases {
-      #expect(SinkPinning.arePinsSet(for: server) { set[$0] })
-      #expect(!SinkPinning.arePinsSet(for: server) { _ in nil })
+      #expect(SinkPinning.arePinPropertiesSet(for: server) { set[$0] })
+      #expect(!SinkPinning.arePinPropertiesSet(for: server) { _ in nil })
     }
     var other = set
     other["PIPEWIRE_NODE"] = "desktop"
-    #expect(!SinkPinning.arePinsSet(for: .pipeWire) { other[$0] })
+    #expect(!SinkPinning.arePinPropertiesSet(for: .pipeWire) { other[$0] })
   }
 
   /// The runner of the tests has several threads, whose reading of the environment nothing would

@@ -23,7 +23,7 @@ import Testing
   ) throws {
     let engine = PlaybackEngine(routing: OutputRouting(channelCount: 2))
     let loop = RenderLoop(engine: engine, sink: sink, time: time)
-    loop.recording = recording
+    loop.recordingBuffer = recording
     let player = try engine.player(for: hum)
     try player.start(at: .seconds(0.01))
     while engine.position < 4_800, loop.runIteration() {}

@@ -19,9 +19,9 @@ import Testing
   @Test func theEnginesClockCountsRenderedSeconds() {
     let engine = PlaybackEngine(rate: 8_000)
     let playback = VirtualPlayback(engine, periodSize: 80)
-    #expect(engine.seconds == 0)
+    #expect(engine.positionSeconds == 0)
     playback.advance(seconds: 2.5)
-    #expect(engine.seconds == 2.5)
+    #expect(engine.positionSeconds == 2.5)
     #expect(engine.position == 20_000)
   }
 

@@ -14,7 +14,7 @@ struct LiveVoiceTests {
   private static func voice(_ samples: [Float], capacity: Int = 48_000, reserve: Int = 480)
     -> LiveVoice
   {
-    let voice = LiveVoice(rate: rate, capacity: capacity, reserveFrameCount: reserve)
+    let voice = LiveVoice(rate: rate, capacity: capacity, queuedFrameCountAtStart: reserve)
     write(samples, to: voice)
     return voice
   }

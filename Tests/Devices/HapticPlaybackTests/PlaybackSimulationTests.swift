@@ -105,7 +105,7 @@ import Testing
   ) {
     let size = Int64(Self.periodSize)
     while scenario.engine.position < end {
-      let change = max(scenario.engine.position, simulation.nextChangeFrame ?? end)
+      let change = max(scenario.engine.position, simulation.nextStateChangeFrame ?? end)
       let following = max((change + size - 1) / size * size, scenario.engine.position + size)
       simulation.advance(frameCount: Int(min(end, following) - scenario.engine.position))
       scenario.drainChanges()
@@ -153,17 +153,17 @@ import Testing
     let engine = PlaybackEngine(routing: OutputRouting(channelCount: 1))
     let simulation = PlaybackSimulation(engine)
     let player = try engine.player(for: hum(3_600))
-    #expect(simulation.nextChangeFrame == nil)
+    #expect(simulation.nextStateChangeFrame == nil)
     try player.start()
-    #expect(simulation.nextChangeFrame == 0)
+    #expect(simulation.nextStateChangeFrame == 0)
     simulation.advance(frameCount: 64)
-    let end = try #require(simulation.nextChangeFrame)
+    let end = try #require(simulation.nextStateChangeFrame)
     #expect(end >= 3_600 * 48_000)
     simulation.advance(frameCount: Int(end) - 65)
     #expect(player.phase == .playing)
     simulation.advance(frameCount: 1)
     #expect(player.phase == .idle)
     #expect(player.endFrame == end)
-    #expect(simulation.nextChangeFrame == nil)
+    #expect(simulation.nextStateChangeFrame == nil)
   }
 }

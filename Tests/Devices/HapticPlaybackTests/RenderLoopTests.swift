@@ -129,7 +129,7 @@ import Testing
     ])
     let loop = loop(engine, sink)
     let recording = RecordingBuffer(sink.format)
-    loop.recording = recording
+    loop.recordingBuffer = recording
     let player = try engine.player(for: hum(10))
     try player.start()
     for _ in 0..<4 {

@@ -71,7 +71,7 @@ import Testing
     let waits = rig.time.waitCount - before
     // Each wait is a wake-up: 200 a second for a period of 5 ms.
     #expect(mayRest ? (119...121).contains(waits) : waits > 11_900)
-    #expect(abs(rig.engine.seconds - rig.time.now / .seconds(1)) < 0.025)
+    #expect(abs(rig.engine.positionSeconds - rig.time.now / .seconds(1)) < 0.025)
   }
 
   @Test func whatSoundsOrIsRecordedKeepsTheDeviceAwake() throws {
@@ -83,7 +83,7 @@ import Testing
     #expect(hums.sink.restCount == 0)
 
     let recorded = Rig()
-    recorded.loop.recording = RecordingBuffer(recorded.sink.format)
+    recorded.loop.recordingBuffer = RecordingBuffer(recorded.sink.format)
     recorded.run(seconds: 30)
     #expect(recorded.sink.restCount == 0)
 

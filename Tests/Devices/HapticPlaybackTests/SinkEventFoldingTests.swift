@@ -26,12 +26,12 @@ import Testing
     var folding = SinkEventAggregator()
     let gone = SinkEvent(.disconnected, text: "gone")
     #expect(folding.add(gone, at: .zero) == [.init(gone)])
-    #expect(folding.timeout(at: .zero) == nil)
+    #expect(folding.timeUntilNextReport(at: .zero) == nil)
     #expect(folding.add(gone, at: .milliseconds(400)) == [])
-    #expect(folding.timeout(at: .milliseconds(400)) == .milliseconds(600))
+    #expect(folding.timeUntilNextReport(at: .milliseconds(400)) == .milliseconds(600))
     #expect(folding.drainDueReports(at: .milliseconds(999)) == [])
     #expect(folding.drainDueReports(at: .seconds(1)) == [.init(gone)])
-    #expect(folding.timeout(at: .seconds(1)) == nil)
+    #expect(folding.timeUntilNextReport(at: .seconds(1)) == nil)
   }
 
   @Test func otherKindsAndCausesAndAnEndAreNotHeld() {

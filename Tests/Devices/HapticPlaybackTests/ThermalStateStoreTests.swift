@@ -12,7 +12,8 @@ struct WarmthMemoryTests {
 
   @Test func transducersAreAsWarmAsTheyWereLessWhatTheyCooled() {
     let memory = ThermalStateStore()
-    let warm = TransducerThermalState(coilRiseFraction: 0.5, magnetRiseFraction: 0.25)
+    let warm = TransducerThermalState(
+      coilTemperatureRiseFraction: 0.5, magnetTemperatureRiseFraction: 0.25)
     memory.store([warm, TransducerThermalState()], of: routing, at: .seconds(100))
     let later = memory.thermalStates(of: routing, at: .seconds(110))
     #expect(later == [warm.cooled(for: 10, by: ThermalParameters()), TransducerThermalState()])
@@ -23,7 +24,10 @@ struct WarmthMemoryTests {
   @Test func onlyTheSameTransducerIsKnownAgain() {
     let memory = ThermalStateStore()
     memory.store(
-      [TransducerThermalState(coilRiseFraction: 1), TransducerThermalState(coilRiseFraction: 1)],
+      [
+        TransducerThermalState(coilTemperatureRiseFraction: 1),
+        TransducerThermalState(coilTemperatureRiseFraction: 1),
+      ],
       of: routing,
       at: .zero)
     var other = Self.shaker
@@ -39,13 +43,19 @@ struct WarmthMemoryTests {
     let engine = PlaybackEngine(routing: OutputRouting(channelCount: 2), profiles: [Self.shaker])
     #expect(engine.routing == routing)
     #expect(PlaybackEngine(routing: OutputRouting()).routing == OutputRouting())
-    let warm = TransducerThermalState(coilRiseFraction: 0.5, magnetRiseFraction: 0.25)
+    let warm = TransducerThermalState(
+      coilTemperatureRiseFraction: 0.5, magnetTemperatureRiseFraction: 0.25)
     engine.temperatureRises = [warm, warm]
     let playback = VirtualPlayback(engine)
     playback.advance(seconds: 1)
     let expected = warm.cooled(for: 1, by: ThermalParameters())
-    #expect(abs(engine.temperatureRises[0].coilRiseFraction - expected.coilRiseFraction) < 0.001)
     #expect(
-      abs(engine.temperatureRises[1].magnetRiseFraction - expected.magnetRiseFraction) < 0.001)
+      abs(
+        engine.temperatureRises[0].coilTemperatureRiseFraction
+          - expected.coilTemperatureRiseFraction) < 0.001)
+    #expect(
+      abs(
+        engine.temperatureRises[1].magnetTemperatureRiseFraction
+          - expected.magnetTemperatureRiseFraction) < 0.001)
   }
 }

@@ -11,7 +11,7 @@ import Testing
     while !rest.isEmpty {
       let part = Array(rest.prefix(block))
       rest = rest.dropFirst(block)
-      var stored = [UInt8](repeating: 0xAA, count: part.count * encoding.byteCount)
+      var stored = [UInt8](repeating: 0xAA, count: part.count * encoding.bytesPerSample)
       var span = stored.mutableSpan
       var raw = unsafe span.mutableBytes
       encoder.encode(part.span, into: &raw)

@@ -15,12 +15,12 @@ struct SampleRoundingTests {
         ? Float((Double(index) + 0.5) / steps)
         : random * Float(sign: .plus, exponent: 2 - index % 40, significand: 1)
       let nearest = min(max((Double(sample) * steps).rounded(), -steps), steps)
-      #expect(SampleEncoder.quantized(sample, stepCount: steps) == Int32(nearest))
+      #expect(SampleEncoder.quantizedSample(sample, stepCount: steps) == Int32(nearest))
     }
     for sample in [Float.infinity, -.infinity, .greatestFiniteMagnitude, -0.0, 1, -1] {
       let nearest = min(max((Double(sample) * steps).rounded(), -steps), steps)
-      #expect(SampleEncoder.quantized(sample, stepCount: steps) == Int32(nearest))
+      #expect(SampleEncoder.quantizedSample(sample, stepCount: steps) == Int32(nearest))
     }
-    #expect(SampleEncoder.quantized(.nan, stepCount: steps) == 0)
+    #expect(SampleEncoder.quantizedSample(.nan, stepCount: steps) == 0)
   }
 }

@@ -178,11 +178,12 @@ import Testing
     try scratch.write("", to: "a")
     let a = scratch("a")
     let no = scratch("no")
-    #expect(InputOverwriteCheck.obstacle(toCreating: "a.wav") == nil)
-    #expect(InputOverwriteCheck.obstacle(toCreating: scratch("a.wav")) == nil)
-    #expect(InputOverwriteCheck.obstacle(toCreating: no + "/") == nil)
+    #expect(InputOverwriteCheck.obstacleText(toCreating: "a.wav") == nil)
+    #expect(InputOverwriteCheck.obstacleText(toCreating: scratch("a.wav")) == nil)
+    #expect(InputOverwriteCheck.obstacleText(toCreating: no + "/") == nil)
     #expect(
-      InputOverwriteCheck.obstacle(toCreating: no + "/b/") == "the folder '\(no)' does not exist")
-    #expect(InputOverwriteCheck.obstacle(toCreating: a + "/b") == "'\(a)' is not a folder")
+      InputOverwriteCheck.obstacleText(toCreating: no + "/b/")
+        == "the folder '\(no)' does not exist")
+    #expect(InputOverwriteCheck.obstacleText(toCreating: a + "/b") == "'\(a)' is not a folder")
   }
 }

@@ -21,16 +21,16 @@ import Testing
     try scratch.write("1", to: "a")
     let watch = try FileWatch([scratch("a")])
     #expect(!isReadable(watch.descriptor))
-    #expect(watch.waitTimeout(at: .zero) == nil)
+    #expect(watch.timeUntilNextChange(at: .zero) == nil)
     try scratch.write("2", to: "a")
     #expect(isReadable(watch.descriptor))
     #expect(try watch.pollChanges(at: .seconds(1)) == [])
     #expect(!isReadable(watch.descriptor))
-    #expect(watch.waitTimeout(at: .seconds(1)) == .milliseconds(30))
+    #expect(watch.timeUntilNextChange(at: .seconds(1)) == .milliseconds(30))
     #expect(try watch.pollChanges(at: .milliseconds(1_029)) == [])
     #expect(try watch.pollChanges(at: .milliseconds(1_030)) == [written("a")])
     #expect(try watch.pollChanges(at: .seconds(9)) == [])
-    #expect(watch.waitTimeout(at: .seconds(9)) == nil)
+    #expect(watch.timeUntilNextChange(at: .seconds(9)) == nil)
   }
 
   /// As vim does it: the old file is moved aside, the new one written, the old one removed.
@@ -46,7 +46,7 @@ import Testing
       try scratch.write("3", to: "b")
       try scratch.rename("b", to: "a")
       #expect(try watch.pollChanges(at: .seconds(2 * turn + 1)) == [])
-      #expect(watch.waitTimeout(at: .seconds(2 * turn + 1)) == .milliseconds(30))
+      #expect(watch.timeUntilNextChange(at: .seconds(2 * turn + 1)) == .milliseconds(30))
       #expect(try watch.pollChanges(at: .milliseconds(2_000 * turn + 1_030)) == [written("a")])
     }
   }
@@ -55,13 +55,13 @@ import Testing
     let watch = try FileWatch([scratch("a")])
     let descriptor = try scratch.begin("a", "half")
     #expect(try watch.pollChanges(at: .zero) == [])
-    #expect(watch.waitTimeout(at: .zero) == .milliseconds(300))
+    #expect(watch.timeUntilNextChange(at: .zero) == .milliseconds(300))
     try scratch.append("more", to: descriptor)
     #expect(try watch.pollChanges(at: .milliseconds(200)) == [])
-    #expect(watch.waitTimeout(at: .milliseconds(200)) == .milliseconds(300))
+    #expect(watch.timeUntilNextChange(at: .milliseconds(200)) == .milliseconds(300))
     close(descriptor)
     #expect(try watch.pollChanges(at: .milliseconds(210)) == [])
-    #expect(watch.waitTimeout(at: .milliseconds(210)) == .milliseconds(30))
+    #expect(watch.timeUntilNextChange(at: .milliseconds(210)) == .milliseconds(30))
     #expect(try watch.pollChanges(at: .milliseconds(240)) == [written("a")])
   }
 
@@ -135,7 +135,7 @@ import Testing
     #expect(try watch.pollChanges(at: .seconds(3)) == [removed("x/y/a")])
     try scratch.write("3", to: "z/y/a")
     #expect(try watch.pollChanges(at: .seconds(4)) == [])
-    #expect(watch.waitTimeout(at: .seconds(4)) == nil)
+    #expect(watch.timeUntilNextChange(at: .seconds(4)) == nil)
     try scratch.rename("z", to: "x")
     #expect(try watch.pollChanges(at: .seconds(5)) == [])
     #expect(try watch.pollChanges(at: .seconds(6)) == [written("x/y/a")])
@@ -159,7 +159,7 @@ import Testing
     #expect(try watch.pollChanges(at: .seconds(4)) == [written("a")])
     try scratch.write("111", to: "x/one")
     #expect(try watch.pollChanges(at: .seconds(5)) == [])
-    #expect(watch.waitTimeout(at: .seconds(5)) == nil)
+    #expect(watch.timeUntilNextChange(at: .seconds(5)) == nil)
   }
 
   @Test func filesCanBeExchangedWithoutAGap() throws {
@@ -167,7 +167,7 @@ import Testing
     let watch = try FileWatch([scratch("a"), scratch("b")])
     try scratch.write("22", to: "a")
     try watch.setWatchedPaths([scratch("a"), scratch("c")])
-    #expect(watch.waitTimeout(at: .zero) == .zero)
+    #expect(watch.timeUntilNextChange(at: .zero) == .zero)
     try scratch.write("3", to: "b")
     try scratch.write("4", to: "c")
     #expect(try watch.pollChanges(at: .seconds(0)) == [])

@@ -74,7 +74,7 @@ private func profile(_ members: String...) -> String {
       try ProfileFile.read(text: text, name: "f")
     }
     #expect(error.description == #"f:1:1: error: missing key "summary""#)
-    #expect(error.otherErrorCount == 3)
+    #expect(error.additionalErrorCount == 3)
     #expect(error.rule == "missing-key")
   }
 

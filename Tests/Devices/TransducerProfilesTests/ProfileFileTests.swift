@@ -47,7 +47,7 @@ private func profile(_ members: String...) -> String {
       read.transient
         == TransientShape(
           frequency: FrequencyMapping(lowHertz: 20, highHertz: 80), fullIntensityAmplitude: 0.4,
-          floorFraction: 0.1))
+          zeroIntensityAmplitudeFraction: 0.1))
   }
 
   @Test func everyKeyReadsBackEqual() throws {
@@ -56,35 +56,42 @@ private func profile(_ members: String...) -> String {
       frequency: FrequencyMapping(lowHertz: 12.5, highHertz: 170, scale: .linear),
       intensity: .sensation(decibels: 31.5), fullIntensityAmplitude: 0.45,
       partials: [
-        .init(frequencyRatio: 1, amplitudeRatio: 0.8),
-        .init(frequencyRatio: 3, amplitudeRatio: -0.1),
+        .init(frequencyToEventRatio: 1, amplitudeToEventRatio: 0.8),
+        .init(frequencyToEventRatio: 3, amplitudeToEventRatio: -0.1),
       ],
       transient: TransientShape(
         frequency: FrequencyMapping(lowHertz: 55, highHertz: 165, scale: .linear),
         durationRule: .cycles(3, seconds: 0.005...0.05),
-        fullIntensityAmplitude: 0.6, floorFraction: 0.2,
+        fullIntensityAmplitude: 0.6, zeroIntensityAmplitudeFraction: 0.2,
         partials: [
-          .init(frequencyRatio: 1.5, amplitudeRatio: 0.3, glideRatio: 0.4, durationRatio: 1.25)
+          .init(
+            frequencyToBurstRatio: 1.5, amplitudeToBurstRatio: 0.3, endToStartFrequencyRatio: 0.4,
+            durationToBurstRatio: 1.25)
         ],
-        squareWaveFractions: 0.1...0.9, attackSeconds: 0, releaseSeconds: 0.01), duckingGain: 0.25,
+        squareWaveFractions: 0.1...0.9, attackSeconds: 0, releaseSeconds: 0.01),
+      transientDuckingGain: 0.25,
       perceptionThresholds: [
-        .init(hertz: 20, accelerationDecibels: -40), .init(hertz: 80, accelerationDecibels: -31.77),
+        .init(hertz: 20, accelerationDecibelsRelativeToG: -40),
+        .init(hertz: 80, accelerationDecibelsRelativeToG: -31.77),
       ],
       hardware: TransducerHardware(
         product: "Maker Model", bandHertz: 10...200, resonanceHertz: 40, qualityFactor: 3.5,
         impedanceOhms: 4,
         continuousWatts: 50,
-        peakWatts: 100, accelerationInG: 3.25, excursionMillimeters: 1.5,
+        peakWatts: 100, maximumAccelerationInG: 3.25, maximumExcursionMillimeters: 1.5,
         responsePoints: [
-          .init(hertz: 20, accelerationDecibels: -12.5), .init(hertz: 40, accelerationDecibels: 0),
+          .init(hertz: 20, relativeAccelerationDecibels: -12.5),
+          .init(hertz: 40, relativeAccelerationDecibels: 0),
         ],
         thermalParameters: ThermalParameters(
-          coilTimeConstantSeconds: 2, magnetTimeConstantSeconds: 60, coilTemperatureFraction: 0.4),
+          coilTimeConstantSeconds: 2, magnetTimeConstantSeconds: 60,
+          coilFractionOfTemperatureRise: 0.4),
         measurement: TransducerMeasurement(
-          date: "a day", residualDecibels: -31.5, sensorQuantity: .displacement),
-        estimatedFigureNames: ["qualityFactor", "thermal"]),
+          date: "a day", fitResidualDecibels: -31.5, sensorQuantity: .displacement),
+        estimatedValueKeys: ["qualityFactor", "thermal"]),
       driveSettings: DriveSettings(
-        isBandMapped: false, usableBandDecibels: 10, isEqualized: true, maximumBoostDecibels: 3,
+        limitsToUsableBand: false, usableBandLevelDropDecibels: 10, isEqualized: true,
+        maximumBoostDecibels: 3,
         dampingFactor: 2,
         hasEqualSensation: true, highPassHertz: 6),
       amplifier: AmplifierParameters(fullScaleWatts: 80, latencySeconds: 0.0125),

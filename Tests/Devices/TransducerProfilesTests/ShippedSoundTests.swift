@@ -83,7 +83,7 @@ private func peak(_ samples: [Float]) -> Double { Double(samples.map(abs).max() 
       count += 1
       var bare = profile
       bare.driveSettings = DriveSettings(
-        isBandMapped: false, isEqualized: false, hasEqualSensation: false)
+        limitsToUsableBand: false, isEqualized: false, hasEqualSensation: false)
       func felt(_ profile: TransducerProfile) throws -> Double {
         let plan = try RenderPlan(compiling: tap(sharpness: 0.5), profile: profile, rate: rate)
         var rendering = OfflineRenderer(

@@ -55,7 +55,7 @@ import VendorFormats
       ])
     #expect(examination.findings.isEmpty && examination.losses.isEmpty)
     #expect(
-      examination.sourceMap.location(of: .event(EventReference(layer: 1, event: 0))).path
+      examination.sourceMap.location(of: .event(EventReference(layerIndex: 1, eventIndex: 0))).path
         == "m_vibration.m_melodies[0].m_notes[1]")
   }
 

@@ -35,7 +35,7 @@ import VendorFormats
           parameters: [.hapticIntensity: 0.75, .hapticSharpness: 0.5])
       ])
     #expect(
-      result.sourceMap.location(of: .event(EventReference(layer: 1, event: 0))).path
+      result.sourceMap.location(of: .event(EventReference(layerIndex: 1, eventIndex: 0))).path
         == "discretePattern[0]")
   }
 

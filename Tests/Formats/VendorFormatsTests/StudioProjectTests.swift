@@ -44,7 +44,7 @@ import VendorFormats
     #expect(composition.layers.map { $0.pattern.curves.map(\.time) } == [[0], [], [1]])
     #expect(result.soundReferences.map(\.path) == ["snow.wav"])
     #expect(
-      result.sourceMap.location(of: .event(EventReference(layer: 2, event: 0))).path
+      result.sourceMap.location(of: .event(EventReference(layerIndex: 2, eventIndex: 0))).path
         == "clips[2].haptic.signals.continuous.envelopes.amplitude")
   }
 

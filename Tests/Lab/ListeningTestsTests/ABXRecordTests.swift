@@ -4,16 +4,19 @@ import Testing
 struct ABXRecordTests {
   @Test("A record is complete JSON")
   func recordIsCompleteJSON() {
-    var test = ABXTest(seed: 5, plannedCount: 2)
+    var test = ABXTest(seed: 5, plannedTrialCount: 2)
     test.recordSwitch(to: .a)
     test.recordSwitch(to: .x)
-    test.answer(.a, at: 1.23456)
+    test.recordAnswer(.a, at: 1.23456)
     let record = ABXRecord(
-      test: test, a: .init(name: "one.ahap", sha256: "00", gain: 0.5, duration: 1.5),
-      b: .init(name: "two.wav", sha256: "ff", gain: 1, duration: 2), levelMatch: "felt",
-      profile: "phone",
-      strength: 0.5, program: "temblor 1.0", renderingModel: 1, startTime: "2026-01-31T12:00:00Z",
-      device: "null", isSimulated: false)
+      test: test,
+      takeA: .init(name: "one.ahap", sha256: "00", playbackGain: 0.5, durationSeconds: 1.5),
+      takeB: .init(name: "two.wav", sha256: "ff", playbackGain: 1, durationSeconds: 2),
+      levelMatchName: "felt",
+      profileName: "phone",
+      strength: 0.5, program: "temblor 1.0", renderingModelVersion: 1,
+      startTime: "2026-01-31T12:00:00Z",
+      deviceName: "null", isSimulated: false)
     #expect(
       String(decoding: record.json(), as: UTF8.self) == """
         {

@@ -3,7 +3,7 @@ import Testing
 
 struct ABXResultTests {
   private func sentence(_ right: Int, _ count: Int, of planned: Int?) -> String {
-    ABXResult(correctCount: right, trialCount: count, plannedCount: planned).sentence
+    ABXResult(correctAnswerCount: right, trialCount: count, plannedTrialCount: planned).sentence
   }
 
   @Test("A complete test has one sentence")
@@ -35,7 +35,9 @@ struct ABXResultTests {
       sentence(4, 4, of: 4)
         == "4 of 4 correct. By guessing, the probability of at least 4 correct answers is 6.3 %. "
         + "At least 5 trials are needed for a result.")
-    #expect(ABXResult(correctCount: 5, trialCount: 5, plannedCount: 5).conclusion == .significant)
+    #expect(
+      ABXResult(correctAnswerCount: 5, trialCount: 5, plannedTrialCount: 5).conclusion
+        == .significant)
   }
 
   @Test("A score far below chance suggests swapped takes")
@@ -48,7 +50,8 @@ struct ABXResultTests {
         """
     )
     #expect(
-      ABXResult(correctCount: 5, trialCount: 16, plannedCount: 16).conclusion == .notSignificant)
+      ABXResult(correctAnswerCount: 5, trialCount: 16, plannedTrialCount: 16).conclusion
+        == .notSignificant)
   }
 
   @Test("An incomplete test has a reservation")
@@ -86,7 +89,7 @@ struct ABXResultTests {
       (0, 0, .noTrials),
     ]
     for (right, count, conclusion) in cases {
-      let result = ABXResult(correctCount: right, trialCount: count, plannedCount: count)
+      let result = ABXResult(correctAnswerCount: right, trialCount: count, plannedTrialCount: count)
       #expect(result.conclusion == conclusion, "\(right) of \(count)")
     }
   }

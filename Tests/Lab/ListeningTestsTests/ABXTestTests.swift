@@ -15,9 +15,9 @@ struct BlindTestTests {
 
   @Test("The identities of X follow from the seed and are independent")
   func identitiesFollowFromTheSeed() {
-    let draws = ABXTest.hiddenSides(seed: 7, count: 10_000)
-    #expect(draws == ABXTest.hiddenSides(seed: 7, count: 10_000))
-    #expect(draws != ABXTest.hiddenSides(seed: 8, count: 10_000))
+    let draws = ABXTest.hiddenTakes(seed: 7, count: 10_000)
+    #expect(draws == ABXTest.hiddenTakes(seed: 7, count: 10_000))
+    #expect(draws != ABXTest.hiddenTakes(seed: 8, count: 10_000))
     let aCount = draws.count { $0 == .a }
     let repeats = zip(draws, draws.dropFirst()).count { $0 == $1 }
     // The limits are three standard deviations of 10,000 fair draws.
@@ -27,42 +27,42 @@ struct BlindTestTests {
 
   @Test("X is drawn for each trial")
   func xIsDrawnForEachTrial() {
-    var test = ABXTest(seed: 3, plannedCount: 5)
-    var seen: [Side] = []
+    var test = ABXTest(seed: 3, plannedTrialCount: 5)
+    var seen: [ABXTake] = []
     for number in 1...5 {
-      #expect(test.trialNumber == number)
+      #expect(test.currentTrialNumber == number)
       #expect(!test.isFinished)
-      seen.append(test.side(of: .x))
-      #expect(test.side(of: .a) == .a)
-      #expect(test.side(of: .b) == .b)
-      test.answer(.a, at: Double(number))
+      seen.append(test.take(for: .x))
+      #expect(test.take(for: .a) == .a)
+      #expect(test.take(for: .b) == .b)
+      test.recordAnswer(.a, at: Double(number))
     }
     #expect(test.isFinished)
-    #expect(seen == ABXTest.hiddenSides(seed: 3, count: 5))
-    #expect(test.trials.map(\.hiddenSide) == seen)
+    #expect(seen == ABXTest.hiddenTakes(seed: 3, count: 5))
+    #expect(test.trials.map(\.hiddenTake) == seen)
     #expect(test.trials.map(\.startSeconds) == [0, 1, 2, 3, 4])
-    #expect(test.result.correctCount == seen.count { $0 == .a })
+    #expect(test.result.correctAnswerCount == seen.count { $0 == .a })
   }
 
   @Test("Answers after the last trial are ignored")
   func answersAfterTheEndAreIgnored() {
-    var test = ABXTest(seed: 3, plannedCount: 1)
-    test.answer(.a, at: 1)
-    test.answer(.a, at: 2)
+    var test = ABXTest(seed: 3, plannedTrialCount: 1)
+    test.recordAnswer(.a, at: 1)
+    test.recordAnswer(.a, at: 2)
     #expect(test.trials.count == 1)
   }
 
   @Test("Selections are counted for each trial")
   func selectionsAreCountedForEachTrial() {
-    var test = ABXTest(seed: 1, plannedCount: nil)
+    var test = ABXTest(seed: 1, plannedTrialCount: nil)
     #expect(!test.hasHeardX)
-    for source in [ABXTest.Source.a, .x, .b, .x, .b, .b] {
+    for source in [ABXTest.SoundSelection.a, .x, .b, .x, .b, .b] {
       test.recordSwitch(to: source)
     }
     #expect(test.hasHeardX)
-    test.answer(.b, at: 2)
+    test.recordAnswer(.b, at: 2)
     #expect(!test.hasHeardX)
-    test.answer(.b, at: 3)
+    test.recordAnswer(.b, at: 3)
     let counts = test.trials.map { [$0.switchCounts.a, $0.switchCounts.b, $0.switchCounts.x] }
     #expect(counts == [[1, 3, 2], [0, 0, 0]])
     #expect(!test.isFinished)

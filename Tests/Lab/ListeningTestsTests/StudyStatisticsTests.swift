@@ -19,8 +19,8 @@ struct StudyStatisticsTests {
     successCount: Int, trialCount: Int, lowerBound: Double, upperBound: Double
   ) {
     let estimate = ProportionEstimate(successCount: successCount, trialCount: trialCount)
-    #expect(abs(estimate.interval.lowerBound - lowerBound) < 1e-10)
-    #expect(abs(estimate.interval.upperBound - upperBound) < 1e-10)
+    #expect(abs(estimate.confidenceInterval.lowerBound - lowerBound) < 1e-10)
+    #expect(abs(estimate.confidenceInterval.upperBound - upperBound) < 1e-10)
     #expect(estimate.proportion == Double(successCount) / Double(trialCount))
   }
 
@@ -29,8 +29,8 @@ struct StudyStatisticsTests {
     // scipy 1.17.1: t.interval(0.95, 3, mean, sem).
     let mean = MeanEstimate(of: [-35.2, -33.9, -36.1, -34.4])
     #expect(abs(mean.mean + 34.9) < 1e-12)
-    #expect(abs(mean.interval.lowerBound + 36.431_767_5) < 0.002)
-    #expect(abs(mean.interval.upperBound + 33.368_232_5) < 0.002)
+    #expect(abs(mean.confidenceInterval.lowerBound + 36.431_767_5) < 0.002)
+    #expect(abs(mean.confidenceInterval.upperBound + 33.368_232_5) < 0.002)
   }
 
   /// Answers of which a likelihood was maximized independently.
@@ -48,7 +48,7 @@ struct StudyStatisticsTests {
     var blocks: [PsychometricFunction.Block] {
       values.indices.map { index in
         PsychometricFunction.Block(
-          value: values[index], successCount: successCounts[index],
+          stimulusValue: values[index], successCount: successCounts[index],
           trialCount: trialCounts[index])
       }
     }
@@ -89,12 +89,13 @@ struct StudyStatisticsTests {
   func bootstrapInterval() throws {
     let answers = Self.fittedAnswers[0]
     let function = try #require(PsychometricFunction(fitting: answers.blocks, guessRate: 0.5))
-    let interval = try #require(function.interval(ofValueAt: 0.75, blocks: answers.blocks))
+    let interval = try #require(
+      function.confidenceInterval(ofValueAt: 0.75, blocks: answers.blocks))
     // 1,500 simulated experiments in numpy, fitted with scipy: -33.98 to -31.40. The bounds of
     // 1,000 simulations vary by about 0.1.
     #expect(abs(interval.lowerBound + 33.98) < 0.2)
     #expect(abs(interval.upperBound + 31.40) < 0.2)
-    #expect(interval == function.interval(ofValueAt: 0.75, blocks: answers.blocks))
+    #expect(interval == function.confidenceInterval(ofValueAt: 0.75, blocks: answers.blocks))
   }
 
   @Test(
@@ -109,7 +110,7 @@ struct StudyStatisticsTests {
   func undeterminedFunctions(answers: [(Double, Int, Int)]) {
     let blocks = answers.map { value, successCount, trialCount in
       PsychometricFunction.Block(
-        value: value, successCount: successCount, trialCount: trialCount)
+        stimulusValue: value, successCount: successCount, trialCount: trialCount)
     }
     #expect(PsychometricFunction(fitting: blocks, guessRate: 0.5) == nil)
   }
@@ -138,7 +139,7 @@ struct StudyStatisticsTests {
     #expect(estimate.value == 40)
     #expect(estimate.answerCount == 5)
     // scipy 1.17.1: t.interval(0.95, 2, 40, sem([20, 40, 60])).
-    let interval = try #require(estimate.interval)
+    let interval = try #require(estimate.confidenceInterval)
     #expect(abs(interval.lowerBound + 9.682_754) < 0.01)
     #expect(abs(interval.upperBound - 89.682_754) < 0.01)
   }
@@ -168,7 +169,7 @@ struct StudyStatisticsTests {
     }
     let pooled = try #require(
       StudySummary(answers, procedure: .twoChoices).pooledFunction)
-    #expect(pooled.countsChoices)
+    #expect(pooled.describesStrongerChoices)
     #expect(pooled.thresholdProportion == 0.5)
     #expect(abs(pooled.threshold + 30) < 1e-6)
   }

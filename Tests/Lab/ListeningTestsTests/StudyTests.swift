@@ -6,7 +6,7 @@ import Testing
 struct StudyTests {
   /// Returns pairs of the stimuli from 1 to a number with stimulus 0.
   private static func pairs(_ count: Int) -> [StudyPair] {
-    (1...count).map { StudyPair(testedIndex: $0, referenceIndex: 0) }
+    (1...count).map { StudyPair(testedStimulusIndex: $0, referenceStimulusIndex: 0) }
   }
 
   /// Returns the intervals of all trials, which are answered with 1.
@@ -16,7 +16,7 @@ struct StudyTests {
     var trials = TrialSequence(
       procedure, stimulusValues: [1, 2, 3, 4], pairs: pairs, repeats: repeats, seed: seed)
     var intervals: [[Int]] = []
-    while let trial = trials.trial {
+    while let trial = trials.currentTrial {
       intervals.append(trial.stimulusIndices)
       trials.submit(1)
     }
@@ -55,7 +55,7 @@ struct StudyTests {
       var trials = TrialSequence(
         .twoChoices, stimulusValues: [1, 2, 3, 4], pairs: Self.pairs(3), repeats: 3, seed: seed)
       var order: [[Int]] = []
-      while let trial = trials.trial {
+      while let trial = trials.currentTrial {
         order.append(trial.stimulusIndices)
         trials.submit(1)
       }
@@ -83,7 +83,8 @@ struct StudyTests {
   @Test("Each pair has its own reference")
   func pairsHaveTheirOwnReferences() {
     let pairs = [
-      StudyPair(testedIndex: 1, referenceIndex: 0), StudyPair(testedIndex: 3, referenceIndex: 2),
+      StudyPair(testedStimulusIndex: 1, referenceStimulusIndex: 0),
+      StudyPair(testedStimulusIndex: 3, referenceStimulusIndex: 2),
     ]
     let found = intervals(.twoChoices, pairs, repeats: 4, seed: 5).map { Set($0) }
     #expect(found.count(where: { $0 == [0, 1] }) == 4)
@@ -95,7 +96,7 @@ struct StudyTests {
   func strongerStimulusIsCorrect() throws {
     let trials = TrialSequence(
       .twoChoices, stimulusValues: [5, 1], pairs: Self.pairs(1), repeats: 1, seed: 3)
-    let trial = try #require(trials.trial)
+    let trial = try #require(trials.currentTrial)
     let stronger = try #require(trial.stimulusIndices.firstIndex(of: 0))
     #expect(trial.correctAnswer == Double(stronger + 1))
   }

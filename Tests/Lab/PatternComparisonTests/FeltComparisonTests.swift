@@ -306,8 +306,8 @@ struct FeltComparisonTests {
       let comparison = try comparison(reference, changed, through: format)
       #expect(comparison.differences.count == 2, "\(comparison.sentences)")
       let level = try #require(comparison.differences.first { $0.kind == .level })
-      #expect(abs(level.range.lowerBound - 0.9) < 0.03, "\(level.range)")
-      #expect(abs(level.range.upperBound - 1.3) < 0.03, "\(level.range)")
+      #expect(abs(level.timeRange.lowerBound - 0.9) < 0.03, "\(level.timeRange)")
+      #expect(abs(level.timeRange.upperBound - 1.3) < 0.03, "\(level.timeRange)")
       let time = try #require(comparison.differences.first { $0.kind == .time })
       #expect(time.isOverall && abs(time.amount - delay) < 0.002)
     }

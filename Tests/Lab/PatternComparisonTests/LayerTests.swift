@@ -67,8 +67,8 @@ struct LayerTests {
     var changed = Self.layers
     changed[1].events[1].time += 0.008
     let comparison = Comparison(try take(layers: Self.layers), try take(layers: changed))
-    #expect(comparison.differences.map(\.referenceEvents) == [[4]])
-    #expect(comparison.differences.map(\.candidateEvents) == [[4]])
+    #expect(comparison.differences.map(\.referenceEventIndices) == [[4]])
+    #expect(comparison.differences.map(\.candidateEventIndices) == [[4]])
   }
 
   @Test func controlIsNamedWithItsLayer() throws {

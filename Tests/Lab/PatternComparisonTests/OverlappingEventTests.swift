@@ -28,7 +28,7 @@ struct OverlappingEventTests {
         sharpness: 0.7)
     }
     #expect(found.map(\.kind) == [.frequency])
-    #expect(found.first?.referenceEvents == [index])
+    #expect(found.first?.referenceEventIndices == [index])
   }
 
   @Test("An event that moves past the end of another event is one difference")

@@ -313,22 +313,24 @@ struct SentenceTests {
   @Test func differenceHasItsTimeRangeAndEvents() throws {
     let moved = try one(fiveTaps, fiveTaps.with { $0.events[2].time = 0.508 })
     #expect(
-      moved.unit == .seconds && moved.isNoticeable && abs(moved.range.lowerBound - 0.5) < 1e-9)
-    #expect(moved.referenceEvents == [2] && moved.candidateEvents == [2])
+      moved.unit == .seconds && moved.isNoticeable && abs(moved.timeRange.lowerBound - 0.5) < 1e-9)
+    #expect(moved.referenceEventIndices == [2] && moved.candidateEventIndices == [2])
     let weaker = try one(
       fiveTaps, fiveTaps.with { $0.events[2].parameters[.hapticIntensity] = 0.8 * 0.944_061 })
     #expect(weaker.unit == .decibels && !weaker.isNoticeable)
     let missing = try one(fiveTaps, fiveTaps.with { $0.events.remove(at: 3) })
-    #expect(missing.referenceEvents == [3] && missing.candidateEvents == [])
-    #expect(try one(fiveTaps, fiveTaps.with { $0.events.append(tap(0.6)) }).candidateEvents == [5])
+    #expect(missing.referenceEventIndices == [3] && missing.candidateEventIndices == [])
+    #expect(
+      try one(fiveTaps, fiveTaps.with { $0.events.append(tap(0.6)) }).candidateEventIndices == [5])
     let tail = fiveTaps.with { pattern in
       for index in 3...4 {
         pattern.events[index].time += 0.05
       }
     }
-    #expect(try one(fiveTaps, tail).referenceEvents == [3, 4])
+    #expect(try one(fiveTaps, tail).referenceEventIndices == [3, 4])
     let curve = try one(swell, swell.with { $0.curves[0].controlPoints[1].value = 0.7 })
-    #expect(abs(curve.range.lowerBound - 0.2) < 1e-9 && abs(curve.range.upperBound - 1) < 1e-9)
+    #expect(
+      abs(curve.timeRange.lowerBound - 0.2) < 1e-9 && abs(curve.timeRange.upperBound - 1) < 1e-9)
     #expect(
       try one(swell, swell.with { $0.curves[0].controlPoints[1].time = 0.5 }).unit == .seconds)
     #expect(
@@ -360,7 +362,7 @@ struct SentenceTests {
     let take = try take(fiveTaps)
     let late = take.recorded { $0.insert(contentsOf: [Float](repeating: 0, count: 24_000), at: 0) }
     let comparison = Comparison(take, late, options: ComparisonOptions(alignment: .start))
-    #expect(abs(comparison.alignment.seconds - 0.5) < 1e-4)
+    #expect(abs(comparison.alignment.delaySeconds - 0.5) < 1e-4)
     #expect(!comparison.differences.contains { $0.kind == .time }, "\(comparison.sentences)")
     let louder = take.recorded {
       for index in $0.indices {
@@ -368,13 +370,13 @@ struct SentenceTests {
       }
     }
     #expect(abs(Comparison(take, louder).candidateGain - 0.707_95) < 1e-4)
-    #expect(abs(Comparison(take, late).alignment.seconds - 0.5) < 1e-6)
+    #expect(abs(Comparison(take, late).alignment.delaySeconds - 0.5) < 1e-6)
     let humming = take.recorded { samples in
       for index in samples.indices {
         samples[index] += 0.01 * Float(sin(2 * .pi * 40 * Double(index) / 48_000))
       }
     }
-    #expect(abs((Comparison(take, humming).differences.first?.after ?? 0) - 40) < 0.5)
+    #expect(abs((Comparison(take, humming).differences.first?.candidateValue ?? 0) - 40) < 0.5)
   }
 
   @Test(arguments: ["success-rhythm", "perfect-score", "trigger-pattern", "double-tap"])

@@ -17,7 +17,9 @@ struct SeveralChangesTests {
 
     /// Returns whether a difference names the change and no other event.
     func matches(_ difference: Difference) -> Bool {
-      guard difference.kind == kind, difference.referenceEvents == [event] else { return false }
+      guard difference.kind == kind, difference.referenceEventIndices == [event] else {
+        return false
+      }
       let tolerance: Double =
         switch difference.kind {
         case .missing: .infinity
@@ -139,6 +141,6 @@ struct SeveralChangesTests {
     #expect(
       comparison.differences.allSatisfy { $0.kind != .level || abs($0.amount) >= 0.1 },
       "\(comparison.sentences)")
-    #expect(comparison.differences.allSatisfy { $0.referenceEvents.count <= 1 })
+    #expect(comparison.differences.allSatisfy { $0.referenceEventIndices.count <= 1 })
   }
 }

@@ -75,7 +75,7 @@ struct ToleranceTests {
     #expect(try !comparison(later).isEqual(within: Tolerance()))
     let moved = try comparison(later, options: ComparisonOptions(alignment: .start))
     #expect(moved.isEqual(within: Tolerance()))
-    #expect(abs(moved.alignment.seconds - 0.3) < 1e-6)
+    #expect(abs(moved.alignment.delaySeconds - 0.3) < 1e-6)
     #expect(moved.notes == ["B was shifted 300 ms earlier to align the onsets."])
   }
 }
@@ -98,7 +98,7 @@ struct AccumulationTests {
   @Test func tempoCountsByItsMaximumShift() throws {
     let comparison = try stretched(1.015)
     let tempo = try #require(comparison.differences.first { $0.kind == .tempo })
-    #expect(abs((tempo.maximumShift ?? 0) - 0.03) < 1e-9)
+    #expect(abs((tempo.maximumShiftSeconds ?? 0) - 0.03) < 1e-9)
     #expect(tempo.isNoticeable)
     let tolerance = Tolerance(decibels: 0.5, seconds: 0.005, percent: 2)
     #expect(!comparison.isEqual(within: tolerance))
@@ -115,7 +115,7 @@ struct AccumulationTests {
 
   @Test func differenceBelowAllThresholdsIsImperceptible() throws {
     let tempo = try #require(try stretched(1.001_5).differences.first { $0.kind == .tempo })
-    #expect(abs((tempo.maximumShift ?? 0) - 0.003) < 1e-9)
+    #expect(abs((tempo.maximumShiftSeconds ?? 0) - 0.003) < 1e-9)
     #expect(!tempo.isNoticeable)
   }
 
@@ -125,7 +125,7 @@ struct AccumulationTests {
     let comparison = Comparison(try take(fiveTaps), try take(other))
     let excesses = comparison.excesses(over: Tolerance(decibels: 1))
     #expect(excesses.map(\.text) == ["level +1.001 dB > 1 dB: third transient at 0.5 s"])
-    #expect(excesses.first?.limit == 1 && excesses.first?.range.lowerBound == 0.5)
+    #expect(excesses.first?.limit == 1 && excesses.first?.timeRange.lowerBound == 0.5)
     let missing = Comparison(
       try take(fiveTaps), try take(fiveTaps.with { $0.events.remove(at: 3) }))
     #expect(
@@ -153,10 +153,12 @@ struct ThresholdAgreementTests {
   @Test func weightingIsTheInverseOfTheSensationThreshold() throws {
     let points = TransducerProfile.defaultPerceptionThresholds
     #expect(points.count == 41)
-    let middle = try #require(points.first { $0.hertz == 100 }).accelerationDecibels
+    let middle = try #require(points.first { $0.hertz == 100 }).accelerationDecibelsRelativeToG
     for point in points where (20...400).contains(point.hertz) {
       let decibels = Decibels.of(amplitude: VibrotactileWeighting.hand.gain(atHertz: point.hertz))
-      #expect(abs(decibels - (middle - point.accelerationDecibels)) < 1e-6, "\(point.hertz) Hz")
+      #expect(
+        abs(decibels - (middle - point.accelerationDecibelsRelativeToG)) < 1e-6, "\(point.hertz) Hz"
+      )
     }
   }
 }

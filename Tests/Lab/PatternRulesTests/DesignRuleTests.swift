@@ -62,7 +62,8 @@ import Testing
       five.map(\.message) == [
         "the sequence from 0.0 s has 5 transients; more than 4 are difficult to distinguish"
       ])
-    #expect(five.map(\.location.path) == ["\(CompositionElement.event(EventReference(event: 4)))"])
+    #expect(
+      five.map(\.location.path) == ["\(CompositionElement.event(EventReference(eventIndex: 4)))"])
   }
 
   @Test(arguments: [
@@ -194,14 +195,14 @@ import Testing
     #expect(found.map(\.rule) == ["transient-gap"])
     #expect(
       found.map(\.location.path) == [
-        "\(CompositionElement.event(EventReference(layer: 1, event: 1)))"
+        "\(CompositionElement.event(EventReference(layerIndex: 1, eventIndex: 1)))"
       ]
     )
     // Of two transients at the same time, that of the first layer comes first.
     #expect(
       findings(HapticComposition(layers: [.init(taps([0])), .init(taps([0]))])).map(\.location.path)
         == [
-          "\(CompositionElement.event(EventReference(layer: 1, event: 0)))"
+          "\(CompositionElement.event(EventReference(layerIndex: 1, eventIndex: 0)))"
         ])
   }
 
@@ -214,7 +215,7 @@ import Testing
     #expect(found.map(\.rule) == ["sustained"])
     #expect(
       found.map(\.location.path) == [
-        "\(CompositionElement.event(EventReference(layer: 1, event: 0)))"
+        "\(CompositionElement.event(EventReference(layerIndex: 1, eventIndex: 0)))"
       ]
     )
   }

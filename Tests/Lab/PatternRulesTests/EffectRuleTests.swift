@@ -71,7 +71,7 @@ import Testing
 
   @Test func defaultsAreReportedOnceForEachKind() {
     let taps = (0..<3).map { HapticEvent(kind: .hapticTransient, time: Double($0)) }
-    let found = PatternRules.defaultFindings(
+    let found = PatternRules.unsetParameterFindings(
       in: HapticComposition(HapticPattern(events: taps + [hum()]))
     ) { _ in
       FileLocation(name: "t")

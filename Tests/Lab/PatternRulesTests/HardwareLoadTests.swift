@@ -26,7 +26,7 @@ import Testing
     let plan = try Self.plan()
     let demand = HardwareLoad(plan, profile: Self.profile)
     #expect(demand.powerProtection == nil)
-    let power = try #require(demand.meanPowerRatio)
+    let power = try #require(demand.meanToContinuousPowerRatio)
     // 2 · 5.8 · 0.44² / 2, minus the fades and the attenuation of the high-pass an octave above its
     // corner.
     #expect(abs(power - 1.06) < 0.02)
@@ -49,7 +49,7 @@ import Testing
   @Test func unknownHardwareHasNoLoad() throws {
     let demand = HardwareLoad(try Self.plan(), profile: .phone)
     #expect(demand.peakExcursion == nil)
-    #expect(demand.meanPowerRatio == nil)
+    #expect(demand.meanToContinuousPowerRatio == nil)
     #expect(demand.secondsToThermalLimit == nil)
     #expect(demand.powerProtection == nil)
   }

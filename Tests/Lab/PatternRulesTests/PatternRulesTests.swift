@@ -154,15 +154,16 @@ import Testing
         230 Hz is partly outside the band of ring, 10–80 Hz: frequencies are shifted by up to 150 Hz
         """
       ])
-    #expect(moved.map(\.location) == [Self.place(.event(EventReference(event: 0)))])
+    #expect(moved.map(\.location) == [Self.place(.event(EventReference(eventIndex: 0)))])
   }
 
   /// Hardware with a resonance and a small maximum excursion.
   private let ring = TransducerProfile(
     name: "ring", summary: "Rings.", frequency: FrequencyMapping(lowHertz: 25, highHertz: 80),
     hardware: TransducerHardware(
-      product: "A", resonanceHertz: 40, qualityFactor: 10, continuousWatts: 10, accelerationInG: 8,
-      excursionMillimeters: 0.14,
+      product: "A", resonanceHertz: 40, qualityFactor: 10, continuousWatts: 10,
+      maximumAccelerationInG: 8,
+      maximumExcursionMillimeters: 0.14,
       uncertainty: TransducerUncertainty.exact), amplifier: AmplifierParameters(fullScaleWatts: 40))
 
   @Test func hardwareFindingsNameTheEventOfTheirLayer() throws {
@@ -178,10 +179,10 @@ import Testing
     let found = PatternRules.hardwareFindings(
       in: composition, profile: ring, plan: plan, location: Self.place)
     let excursion = try #require(found.first { $0.rule == "transducer-excursion" })
-    #expect(excursion.location == Self.place(.event(EventReference(layer: 1, event: 0))))
+    #expect(excursion.location == Self.place(.event(EventReference(layerIndex: 1, eventIndex: 0))))
     #expect(excursion.severity == .warning)
     let band = try #require(found.first { $0.rule == "transducer-band" })
-    #expect(band.location == Self.place(.event(EventReference(layer: 0, event: 0))))
+    #expect(band.location == Self.place(.event(EventReference(layerIndex: 0, eventIndex: 0))))
     #expect(band.message.hasPrefix("ring plays 25–46.1 of 25–80 Hz: 39.8–40.9 Hz is mapped to "))
   }
 
@@ -205,7 +206,9 @@ import Testing
       in: composition, profile: profile, plan: plan, location: Self.place)
     let note = found.first { $0.rule == "transducer-band" }
     #expect(note?.message == message)
-    #expect(note == nil || note?.location == Self.place(.event(EventReference(layer: 0, event: 0))))
+    #expect(
+      note == nil
+        || note?.location == Self.place(.event(EventReference(layerIndex: 0, eventIndex: 0))))
   }
 
   @Test func aProfileWithoutHardwareIsCheckedForTheCeiling() throws {
@@ -249,6 +252,6 @@ import Testing
     }
     let refusal = InputError(error, location: Self.place)
     #expect(refusal.rule == "event-time")
-    #expect(refusal.location == Self.place(.event(EventReference(layer: 1, event: 1))))
+    #expect(refusal.location == Self.place(.event(EventReference(layerIndex: 1, eventIndex: 1))))
   }
 }

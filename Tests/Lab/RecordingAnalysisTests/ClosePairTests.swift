@@ -58,7 +58,7 @@ struct ClosePairTests {
       let comparison = Comparison(reference, recording)
       let reported = comparison.differences.filter { !$0.isOverall }
       let correct = reported.filter {
-        $0.kind == (isMissing ? .missing : .time) && abs($0.range.lowerBound - time) < 0.001
+        $0.kind == (isMissing ? .missing : .time) && abs($0.timeRange.lowerBound - time) < 0.001
       }
       let falsehoods = recordingCase.falsehoods(
         comparison, duration: reference.signal.durationSeconds)

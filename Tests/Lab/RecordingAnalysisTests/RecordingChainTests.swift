@@ -151,7 +151,7 @@ struct RecordingChainTests {
         try take(pattern),
         plant.recording(of: try take(made.pattern).signal.mono, delay: delay, numbers: &numbers))
       let near = others(comparison).filter {
-        abs($0.range.lowerBound - made.time) < 0.075 && !$0.isOverall
+        abs($0.timeRange.lowerBound - made.time) < 0.075 && !$0.isOverall
       }
       let isNamed = near.contains { $0.kind == change.kind }
       // The level depends on the sensor.
@@ -283,7 +283,7 @@ struct RecordingChainTests {
     #expect(
       others(comparison).filter { $0.kind != .level }.map(\.kind) == [.missing],
       "\(comparison.sentences)")
-    #expect(others(comparison).contains { abs($0.range.lowerBound - 1.4) < 0.03 })
+    #expect(others(comparison).contains { abs($0.timeRange.lowerBound - 1.4) < 0.03 })
   }
 
   @Test func automaticGainIsNoDifference() throws {

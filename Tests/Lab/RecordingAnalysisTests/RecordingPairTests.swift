@@ -32,7 +32,7 @@ struct RecordingPairTests {
     let comparison = Comparison(try take(fiveTaps), try recording(stretched(1.015), noise: noise))
     let tempo = try #require(comparison.differences.first { $0.kind == .tempo })
     #expect(abs(tempo.amount - 1.5) < 0.05)
-    #expect(abs((tempo.maximumShift ?? 0) - 0.0153) < 0.001)
+    #expect(abs((tempo.maximumShiftSeconds ?? 0) - 0.0153) < 0.001)
     #expect(comparison.differences.allSatisfy { $0.isOverall }, "\(comparison.sentences)")
     #expect(!comparison.isEqual(within: Tolerance(decibels: 1, seconds: 0.005, percent: 3)))
   }
@@ -92,7 +92,7 @@ struct RecordingPairTests {
       comparison.sentences.contains { $0.hasPrefix("A has noise at −5") }, "\(comparison.sentences)"
     )
     let missing = try #require(comparison.differences.first { $0.kind == .missing })
-    #expect(abs(missing.range.lowerBound - 1.15) < 0.01)
+    #expect(abs(missing.timeRange.lowerBound - 1.15) < 0.01)
     #expect(comparison.differences.count { !$0.isOverall } == 1)
   }
 
@@ -101,8 +101,8 @@ struct RecordingPairTests {
     let moved = fiveTaps.with { $0.events[2].time += 0.02 }
     let comparison = Comparison(try take(fiveTaps), try recording(moved))
     let time = try #require(comparison.differences.first { $0.kind == .time && !$0.isOverall })
-    #expect(time.range.lowerBound == 0.5 && time.before == 0.5)
-    #expect(abs((time.after ?? 0) - 0.92) < 1e-3)
+    #expect(time.timeRange.lowerBound == 0.5 && time.referenceValue == 0.5)
+    #expect(abs((time.candidateValue ?? 0) - 0.92) < 1e-3)
     #expect(time.sentence == "B's third transient starts 20 ms later, at 0.92 s.")
   }
 

@@ -91,7 +91,7 @@ struct RecordingTests {
       let recording = sound([made.samples(of: samples, numbers: &numbers)])
       let comparison = Comparison(reference, recording)
       let own = comparison.differences.filter { !$0.isOverall }
-      let near = own.filter { abs($0.range.lowerBound - time) < 0.075 }
+      let near = own.filter { abs($0.timeRange.lowerBound - time) < 0.075 }
       let isNamed = near.contains { $0.kind == change.kind }
       let untrue = made.falsehoods(comparison, duration: reference.signal.durationSeconds)
       let isWrong = own.count > near.count || !untrue.isEmpty

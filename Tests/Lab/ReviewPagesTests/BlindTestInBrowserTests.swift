@@ -17,7 +17,7 @@ extension InBrowser {
 
     /// Answers trials with keys, correctly or incorrectly, from the identities of the seed.
     private func answer(_ page: BrowserPage, seed: UInt64, rights: [Bool]) throws {
-      for (side, isRight) in zip(ABXTest.hiddenSides(seed: seed, count: rights.count), rights) {
+      for (side, isRight) in zip(ABXTest.hiddenTakes(seed: seed, count: rights.count), rights) {
         try page.press("a")
         try page.press("x")
         let said = isRight ? side : side.opposite
@@ -44,7 +44,7 @@ extension InBrowser {
       #expect(try text(page, "progress") == "Trial 1 of 10")
       let rights = [true, true, false, true, true, true, true, true, true, true]
       try answer(page, seed: 7, rights: rights)
-      let expected = ABXResult(correctCount: 9, trialCount: 10, plannedCount: 10)
+      let expected = ABXResult(correctAnswerCount: 9, trialCount: 10, plannedTrialCount: 10)
       #expect(try text(page, "score") == "9 of 10 correct")
       #expect(try text(page, "sentence") == expected.sentence)
       // (10 + 1) / 1024.
@@ -77,7 +77,8 @@ extension InBrowser {
         if count < planned {
           try page.press("Escape")
         }
-        let result = ABXResult(correctCount: right, trialCount: count, plannedCount: planned)
+        let result = ABXResult(
+          correctAnswerCount: right, trialCount: count, plannedTrialCount: planned)
         #expect(try text(page, "sentence") == result.sentence)
         try page.press("Escape")
         #expect(try !page.bool("document.getElementById('blind').open"))
@@ -93,7 +94,7 @@ extension InBrowser {
         let page = try BrowserPage(Pages.twoTakeReport(), query: "?seed=\(seed)")
         try start(page, trials: 16)
         try page.wait(for: "document.body.classList.contains('playing')")
-        let draws = ABXTest.hiddenSides(seed: seed, count: 8)
+        let draws = ABXTest.hiddenTakes(seed: seed, count: 8)
         #expect(Set(draws).count == 2)
         for _ in draws {
           let markup = try page.string(
@@ -120,7 +121,7 @@ extension InBrowser {
       try start(page, trials: 1)
       try page.press("Enter")
       #expect(try text(page, "progress") == "Trial 1 of 1")
-      let x = ABXTest.hiddenSides(seed: 7, count: 1)[0]
+      let x = ABXTest.hiddenTakes(seed: 7, count: 1)[0]
       try page.press(x == .a ? "2" : "1")
       try page.click("[data-answer=\(x.rawValue)]")
       try page.click("#blind-confirm")
@@ -214,7 +215,8 @@ extension InBrowser {
       let page = try BrowserPage(Pages.report(takes), query: "?seed=7")
       try start(page, trials: 1)
       try answer(page, seed: 7, rights: [true])
-      let result = ABXResult(correctCount: 1, trialCount: 1, plannedCount: 1, isVoid: true)
+      let result = ABXResult(
+        correctAnswerCount: 1, trialCount: 1, plannedTrialCount: 1, isVoid: true)
       #expect(try text(page, "sentence") == result.sentence)
     }
   }

@@ -23,7 +23,7 @@ struct PageColorTests {
     let page = String(decoding: try Pages.twoTakeReport(), as: UTF8.self)
     let light = try #require(page.range(of: ":root")).upperBound
     let dark = try #require(page.range(of: "prefers-color-scheme")).upperBound
-    let names: [(String, PlotRole)] = [
+    let names: [(String, PlotColorRole)] = [
       ("surface", .background), ("ink", .foreground), ("muted", .muted), ("edge", .edge),
       ("grid", .grid),
       ("equal", .sharedArea),

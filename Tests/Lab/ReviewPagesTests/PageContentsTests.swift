@@ -67,11 +67,11 @@ import Testing
 
   @Test("Dense text has two characters for 13 bits, and none that ends an element")
   func denseTextHasSafeCharacters() {
-    #expect(DenseText.encoded([]) == [])
-    #expect(text(DenseText.encoded([0])) == "!!")
-    #expect(text(DenseText.encoded([0xFF, 0x1F])) == text([0x21 + 1, 0x21 + 90 + 1, 0x21, 0x21]))
+    #expect(Base91.encoded([]) == [])
+    #expect(text(Base91.encoded([0])) == "!!")
+    #expect(text(Base91.encoded([0xFF, 0x1F])) == text([0x21 + 1, 0x21 + 90 + 1, 0x21, 0x21]))
     let bytes = (0..<4_096).map { UInt8(truncatingIfNeeded: $0 &* 73 &+ $0 / 256) }
-    let characters = DenseText.encoded(bytes)
+    let characters = Base91.encoded(bytes)
     #expect(characters.count == (4_096 * 8 + 12) / 13 * 2)
     #expect(characters.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "<") })
   }
@@ -181,8 +181,8 @@ import Testing
         $0.kindName == "duration"
       })
     #expect(
-      abs(finding.secondsRange.lowerBound - 0.3) < 1e-6
-        && abs(finding.secondsRange.upperBound - 0.38) < 1e-6)
+      abs(finding.timeRangeSeconds.lowerBound - 0.3) < 1e-6
+        && abs(finding.timeRangeSeconds.upperBound - 0.38) < 1e-6)
   }
 
   @Test("A long sound is decimated")
@@ -232,11 +232,11 @@ import Testing
         (0..<Int(rate)).map { Float(sin(2 * Double.pi * hertz * Double($0) / rate)) / 2 },
         rate: rate)
     }
-    #expect(PageSounds.minimumRateHertz(for: try Pages.take("x").signal) == 8_000)
-    #expect(PageSounds.minimumRateHertz(for: sine(3_000)) == 8_000)
-    #expect(PageSounds.minimumRateHertz(for: sine(5_000)) == 16_000)
-    #expect(PageSounds.minimumRateHertz(for: sine(15_000)) == 48_000)
-    #expect(PageSounds.minimumRateHertz(for: sine(100, rate: 8_000)) == 8_000)
+    #expect(PageSounds.minimumSampleRateHertz(for: try Pages.take("x").signal) == 8_000)
+    #expect(PageSounds.minimumSampleRateHertz(for: sine(3_000)) == 8_000)
+    #expect(PageSounds.minimumSampleRateHertz(for: sine(5_000)) == 16_000)
+    #expect(PageSounds.minimumSampleRateHertz(for: sine(15_000)) == 48_000)
+    #expect(PageSounds.minimumSampleRateHertz(for: sine(100, rate: 8_000)) == 8_000)
   }
 
   @Test("Pages are small")

@@ -30,7 +30,7 @@ extension InBrowser {
     private static let values = [-40.0, -30, -35, -25]
 
     private static var pairs: [StudyPair] {
-      (1..<values.count).map { StudyPair(testedIndex: $0, referenceIndex: 0) }
+      (1..<values.count).map { StudyPair(testedStimulusIndex: $0, referenceStimulusIndex: 0) }
     }
 
     /// Returns a sound of 50 ms whose samples identify the stimulus.
@@ -48,7 +48,7 @@ extension InBrowser {
       _ procedure: StudyProcedure = .twoChoices, seed: UInt64? = 9, breakInterval: Int? = nil
     ) throws -> StudyPage {
       StudyPage(
-        generator: "Temblor test", name: "steps", tableHash: "0123456789abcdef",
+        generator: "Temblor test", name: "steps", stimulusTableHash: "0123456789abcdef",
         procedure: procedure, question: procedure.question,
         stimuli: try values.indices.map { index in
           StudyPage.Stimulus(
@@ -56,7 +56,8 @@ extension InBrowser {
             soundFileBytes: try sound(index))
         },
         pairs: procedure == .magnitude
-          ? values.indices.map { StudyPair(testedIndex: $0, referenceIndex: $0) } : pairs,
+          ? values.indices.map { StudyPair(testedStimulusIndex: $0, referenceStimulusIndex: $0) }
+          : pairs,
         repeatCount: 1, seed: seed, stimulusGapSeconds: gapSeconds,
         trialsBetweenBreaks: breakInterval,
         conditions: [
@@ -110,7 +111,7 @@ extension InBrowser {
         procedure, stimulusValues: Self.values, pairs: pairs, repeats: repeats, seed: seed)
       var trials: [String] = []
       var answers: [Double] = []
-      while let trial = sequence.trial {
+      while let trial = sequence.currentTrial {
         let correct = trial.correctAnswer.map { "\(Int($0))" } ?? "null"
         trials.append("\(trial.stimulusIndices) \(correct) \(trial.testedStimulusIndex)")
         // Every third answer is incorrect.
@@ -130,8 +131,8 @@ extension InBrowser {
       var pairs = Self.pairs
       if procedure != .staircase {
         pairs += [
-          StudyPair(testedIndex: 0, referenceIndex: 3),
-          StudyPair(testedIndex: 2, referenceIndex: 1),
+          StudyPair(testedStimulusIndex: 0, referenceStimulusIndex: 3),
+          StudyPair(testedStimulusIndex: 2, referenceStimulusIndex: 1),
         ]
       }
       for seed in [0, 9, 12_345, ABXTest.maximumSeed] as [UInt64] {
@@ -173,7 +174,7 @@ extension InBrowser {
       try #require(rows.count == 3)
       let ids = ["reference", "s1", "s2", "s3"]
       for (index, row) in rows.enumerated() {
-        let trial = try #require(sequence.trial)
+        let trial = try #require(sequence.currentTrial)
         #expect(row["intervals"] == trial.stimulusIndices.map { ids[$0] }.joined(separator: " "))
         #expect(row["tested"] == ids[trial.testedStimulusIndex])
         #expect(row["value"] == "\(Self.values[trial.testedStimulusIndex])")
@@ -204,7 +205,7 @@ extension InBrowser {
       try waitForQuestion(page)
       let sequence = TrialSequence(
         .twoChoices, stimulusValues: Self.values, pairs: Self.pairs, repeats: 1, seed: 9)
-      let intervals = try #require(sequence.trial).stimulusIndices
+      let intervals = try #require(sequence.currentTrial).stimulusIndices
       for (index, stimulus) in intervals.enumerated() {
         let start = "window.starts[\(index)]"
         #expect(try page.number("\(start).rate") == 48_000)
@@ -245,7 +246,7 @@ extension InBrowser {
       var sequence = TrialSequence(
         .twoChoices, stimulusValues: Self.values, pairs: Self.pairs, repeats: 1, seed: 9)
       for (row, answer) in zip(rows, [2.0, 1, 2]) {
-        #expect(row["right"] == sequence.trial?.correctAnswer.map { "\(Int($0))" })
+        #expect(row["right"] == sequence.currentTrial?.correctAnswer.map { "\(Int($0))" })
         sequence.submit(answer)
       }
       // A complete study only offers its results.

@@ -27,7 +27,7 @@ struct EventPlotTests {
     #expect(abs(event.endSeconds - 0.5 - 2 / 176.65) < 0.000_03)
     #expect(score.curves.map(\.controlID) == [.hapticIntensityControl, .hapticSharpnessControl])
     #expect(score.curves[0].controlPoints.map(\.value) == [1])
-    #expect(score.curves[1].controlPoints.map(\.time) == [0.2])
+    #expect(score.curves[1].controlPoints.map(\.timeSeconds) == [0.2])
     #expect(score.curves[1].controlPoints.map(\.value) == [0.25])
     #expect(score.curves[1].polyline.map(\.value) == [0, 0, 0.25, 0.25])
   }
@@ -119,8 +119,8 @@ struct EventPlotTests {
         .init(HapticPattern(events: [hum, tap], parameters: [sharp])),
       ]))
     let places = [
-      EventReference(layer: 1, event: 0), EventReference(layer: 0, event: 0),
-      EventReference(layer: 1, event: 1),
+      EventReference(layerIndex: 1, eventIndex: 0), EventReference(layerIndex: 0, eventIndex: 0),
+      EventReference(layerIndex: 1, eventIndex: 1),
     ]
     #expect(score.events.map(\.eventReference) == places)
     #expect(score.events.map { Float($0.peakIntensity) } == [0.6, 0.4, 0.8])

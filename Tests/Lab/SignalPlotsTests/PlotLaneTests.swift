@@ -35,7 +35,7 @@ import Testing
         "Intensity, left", "Sharpness, left", "Intensity, right", "Sharpness, right",
         "Waveform, left", "Waveform, right", "Spectrogram, left", "Spectrogram, right",
       ])
-    #expect(plot.plotPanels.map(\.lane) == [0, 0, 1, 1, 0, 1, 0, 1])
+    #expect(plot.plotPanels.map(\.laneIndex) == [0, 0, 1, 1, 0, 1, 0, 1])
     #expect(plot.lanes.map { $0.takes[0].eventPlot?.events.map(\.onsetSeconds) } == [[0], [0.3]])
     #expect(plot.lanes.map { $0.takes[0].signal?.channels } == stereo().channels.map { [$0] })
     #expect(plot.factTexts.contains("at left and right"))
@@ -69,7 +69,7 @@ import Testing
     let signal = Signal(channels: channels, rate: 8_000)
     let plot = try Plot(of: PlotSubject(name: "", signal: signal))
     #expect(plot.factTexts.contains("mean of 9 channels"))
-    #expect(plot.plotPanels.map(\.lane).allSatisfy { $0 == 0 })
+    #expect(plot.plotPanels.map(\.laneIndex).allSatisfy { $0 == 0 })
   }
 
   @Test("A lane without the body location of a pattern shows nothing of it")
@@ -78,12 +78,12 @@ import Testing
     var third = located()
     third.layers[1].bodyLocation = .init(2, of: 2, name: "back")
     let other = LaneSource(third, signal: nil)
-    let division = LaneDivision([pattern, other])
-    #expect(division.names == ["left", "right", "back"])
-    #expect(division.content(of: pattern, inLane: 1) == .part(1))
-    #expect(division.content(of: pattern, inLane: 2) == .nothing)
+    let division = FigureLanes([pattern, other])
+    #expect(division.laneNames == ["left", "right", "back"])
+    #expect(division.shownContent(of: pattern, inLane: 1) == .part(1))
+    #expect(division.shownContent(of: pattern, inLane: 2) == .nothing)
     let sound = LaneSource(nil, signal: stereo())
-    #expect(LaneDivision([pattern, sound]).content(of: sound, inLane: 1) == .part(1))
-    #expect(division.content(of: sound, inLane: 1) == .whole)
+    #expect(FigureLanes([pattern, sound]).shownContent(of: sound, inLane: 1) == .part(1))
+    #expect(division.shownContent(of: sound, inLane: 1) == .whole)
   }
 }

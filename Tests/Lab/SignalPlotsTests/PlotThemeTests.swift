@@ -22,11 +22,11 @@ struct PlotThemeTests {
   ) {
     let palette = PlotPalette(theme)
     let paper = palette.color(of: .background)
-    let takes = (0..<4).map { PlotRole.take($0) }
-    for text in [PlotRole.foreground, .muted] + takes {
+    let takes = (0..<4).map { PlotColorRole.take($0) }
+    for text in [PlotColorRole.foreground, .muted] + takes {
       #expect(palette.color(of: text).contrast(with: paper) >= 4.5)
     }
-    for line in [PlotRole.edge, .sharedLine] {
+    for line in [PlotColorRole.edge, .sharedLine] {
       #expect(palette.color(of: line).contrast(with: paper) >= 3)
     }
   }

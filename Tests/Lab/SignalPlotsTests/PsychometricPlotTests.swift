@@ -10,10 +10,11 @@ struct PsychometricPlotTests {
     quantity: .proportion("Correct answers"),
     points: [-38, -34, -30].enumerated().map { index, level in
       let estimate = 0.5 + 0.2 * Double(index)
-      return Point(level: level, estimate: estimate, interval: (estimate - 0.1)...(estimate + 0.3))
+      return Point(
+        level: level, estimate: estimate, confidenceInterval: (estimate - 0.1)...(estimate + 0.3))
     },
     curve: .init(
-      points: [-38.0, -34, -30].map { Point(level: $0, estimate: 0.75, interval: nil) },
+      points: [-38.0, -34, -30].map { Point(level: $0, estimate: 0.75, confidenceInterval: nil) },
       threshold: -33, thresholdEstimate: 0.75, thresholdInterval: -34 ... -32))
 
   @Test("Points are at their levels and estimates")
@@ -45,7 +46,7 @@ struct PsychometricPlotTests {
   func meansHaveARoundAxis() {
     var means = plot
     means.quantity = .mean("Magnitude")
-    means.points = [Point(level: -30, estimate: 40, interval: 10...73)]
+    means.points = [Point(level: -30, estimate: 40, confidenceInterval: 10...73)]
     #expect(means.estimateAxis.valueRange == 0...80)
     #expect(means.drawing(width: 400).strays == [])
   }
@@ -53,7 +54,7 @@ struct PsychometricPlotTests {
   @Test("A figure with a single level is drawn")
   func aSingleLevelIsDrawn() {
     var single = plot
-    single.points = [Point(level: -30, estimate: 1, interval: nil)]
+    single.points = [Point(level: -30, estimate: 1, confidenceInterval: nil)]
     single.curve = nil
     #expect(single.drawing(width: 400).strays == [])
     #expect(single.drawing(width: 400).texts.contains("answers"))

@@ -11,7 +11,7 @@ import TransducerCalibration
       product: "Chair", bandHertz: 10...80, resonanceHertz: 30, qualityFactor: 3,
       continuousWatts: 50,
       peakWatts: 200,
-      estimatedFigureNames: ["qualityFactor", "continuousPower"]))
+      estimatedValueKeys: ["qualityFactor", "continuousPower"]))
 
   private func measured() throws -> Calibration {
     var studio = try RecordingStudio()
@@ -26,15 +26,17 @@ import TransducerCalibration
     let hardware = try #require(new.hardware)
     #expect(abs((hardware.resonanceHertz ?? 0) - 44) < 0.05)
     #expect(abs((hardware.qualityFactor ?? 0) - 4) < 0.05)
-    #expect(hardware.estimatedFigureNames == ["continuousPower"])
+    #expect(hardware.estimatedValueKeys == ["continuousPower"])
     #expect(hardware.measurement?.date == "2026-11-21")
     #expect(hardware.measurement?.sensorQuantity == .acceleration)
-    #expect((hardware.measurement?.residualDecibels ?? 0) < -30)
+    #expect((hardware.measurement?.fitResidualDecibels ?? 0) < -30)
     #expect(new.amplifier.latencySeconds == 0.012346)
-    #expect(hardware.accelerationInG == nil)
+    #expect(hardware.maximumAccelerationInG == nil)
     #expect(hardware.continuousWatts == 50)
     #expect(new.frequency == old.frequency)
-    #expect(hardware.responsePoints == [] && (hardware.uncertainty?.resonanceFraction ?? 1) < 0.022)
+    #expect(
+      hardware.responsePoints == []
+        && (hardware.uncertainty?.resonanceDeviationFraction ?? 1) < 0.022)
     // The band of before, as far as it stands out of the noise.
     #expect(
       (hardware.bandHertz?.lowerBound ?? 0) < 34 && (hardware.bandHertz?.upperBound ?? 0) >= 80)
@@ -48,7 +50,7 @@ import TransducerCalibration
     let mode = try #require(new.hardware?.additionalResonances.first)
     #expect(new.hardware?.additionalResonances.count == 1)
     #expect(abs(mode.resonanceHertz - 80) < 0.5 && abs(mode.qualityFactor - 10) < 0.5)
-    #expect(abs(mode.accelerationRatio + 0.3) < 0.02)
+    #expect(abs(mode.accelerationToMainModeRatio + 0.3) < 0.02)
   }
 
   @Test func theResponseIsThatOfTheResonance() throws {
@@ -56,12 +58,12 @@ import TransducerCalibration
     // Points in the noise at the lower end may be absent.
     #expect((20...24).contains(response.count))
     #expect(response.map(\.hertz) == response.map(\.hertz).sorted())
-    #expect(response.map(\.accelerationDecibels).max() == 0)
+    #expect(response.map(\.relativeAccelerationDecibels).max() == 0)
     let model = TransducerModel(resonanceHertz: 44, qualityFactor: 4)
     let top = response.map { model.accelerationMagnitude(atHertz: $0.hertz) }.max() ?? 1
     for point in response where point.hertz > 20 {
       let expected = 20 * log10(model.accelerationMagnitude(atHertz: point.hertz) / top)
-      #expect(abs(point.accelerationDecibels - expected) < 1)
+      #expect(abs(point.relativeAccelerationDecibels - expected) < 1)
     }
   }
 
@@ -69,7 +71,7 @@ import TransducerCalibration
     // Full scale is peak power, four times the continuous: half the amplitude.
     let new = try measured().applied(
       to: old, in: Calibration.Conditions(dateText: "", fullScale: 16))
-    #expect(abs((new.hardware?.accelerationInG ?? 0) - 4) < 0.05)
+    #expect(abs((new.hardware?.maximumAccelerationInG ?? 0) - 4) < 0.05)
   }
 
   /// Resonance and quality of transducers that are measured, levelled, and looked at as they are.
@@ -86,7 +88,7 @@ import TransducerCalibration
     profile.transient.frequency = profile.frequency
     profile.hardware?.bandHertz = nil
     let rate = 48_000.0
-    let placed = profile.bandMapped(rate: rate)
+    let placed = profile.limitedToUsableBand(rate: rate)
     let settings = try #require(profile.transducerSettings(rate: rate))
     let levels = placed.levelsOverSharpness(count: 33, drive: settings)
     let plant = TransducerModel(resonanceHertz: resonance, qualityFactor: qualityFactor)
@@ -108,9 +110,10 @@ import TransducerCalibration
     let above = points.firstIndex { $0.hertz >= hertz } ?? points.count - 1
     let low = points[max(0, above - 1)]
     let high = points[above]
-    guard high.hertz > low.hertz else { return high.accelerationDecibels }
+    guard high.hertz > low.hertz else { return high.accelerationDecibelsRelativeToG }
     let part = log(hertz / low.hertz) / log(high.hertz / low.hertz)
-    return low.accelerationDecibels + (high.accelerationDecibels - low.accelerationDecibels) * part
+    return low.accelerationDecibelsRelativeToG
+      + (high.accelerationDecibelsRelativeToG - low.accelerationDecibelsRelativeToG) * part
   }
 
   /// A spring that stiffens or softens a little: the figures are those of small movement.
@@ -125,7 +128,7 @@ import TransducerCalibration
     let played = try studio.signal.samples(rate: studio.rate, includesTones: false).map(Double.init)
     let take = studio.finish(plant.acceleration(for: played, rate: studio.rate))
     let found = try Calibration(measuring: take, of: studio.signal)
-    let change = found.levelChange.relativeResonanceChange
+    let change = found.levelDependence.relativeResonanceChange
     #expect(abs(change) > 0.007 && (change > 0) == (stiffening > 0) && !found.hasPoorFit)
     #expect(
       abs(found.resonanceHertz / 40 - 1) < 0.002 && abs(found.qualityFactor / quality - 1) < 0.05)
@@ -134,6 +137,6 @@ import TransducerCalibration
         $0.contains(stiffening > 0 ? "a spring stiffens" : "a spring softens")
       })
     let new = found.applied(to: old, in: Calibration.Conditions(dateText: ""))
-    #expect((new.hardware?.uncertainty?.resonanceFraction ?? 0) > 0.02 + 4 * abs(change))
+    #expect((new.hardware?.uncertainty?.resonanceDeviationFraction ?? 0) > 0.02 + 4 * abs(change))
   }
 }

@@ -51,7 +51,8 @@ import TransducerCalibration
   }
 
   @Test func theProfileSaysHowFarIsTooFar() throws {
-    let doubt = TransducerUncertainty(resonanceFraction: 0.03, qualityFactorRatio: 1.1)
+    let doubt = TransducerUncertainty(
+      resonanceDeviationFraction: 0.03, trueToStatedQualityFactorRatio: 1.1)
     let stated = profile(44, 4, doubt)
     let signal = try SweepSignal(checking: stated)
     func drift(_ resonance: Double, _ qualityFactor: Double) throws -> CalibrationDrift {
@@ -71,7 +72,8 @@ import TransducerCalibration
     #expect(
       duller.resonanceComparison.isWithinUncertainty
         && !duller.qualityFactorComparison.isWithinUncertainty)
-    let wide = TransducerUncertainty(resonanceFraction: 0.15, qualityFactorRatio: 1.5)
+    let wide = TransducerUncertainty(
+      resonanceDeviationFraction: 0.15, trueToStatedQualityFactorRatio: 1.5)
     #expect(try drift(44, 4).resonanceComparison.allowedMeasuredToStatedRatio == 0.97...1.03)
     #expect(
       CalibrationDrift(

@@ -20,7 +20,7 @@ import TransducerCalibration
     #expect(abs(found.qualityFactor / qualityFactor - 1) < 0.05)
     #expect(abs(found.signalStartSeconds * studio.rate - studio.latency) < 1)
     #expect(abs(found.fullScaleSineAmplitude / abs(studio.gain) - 1) < 0.05)
-    #expect(found.isInverted == (studio.gain < 0))
+    #expect(found.hasInvertedPolarity == (studio.gain < 0))
     #expect(found.sensorQuantity == .acceleration)
     #expect(found.coilCornerHertz == nil)
   }
@@ -43,11 +43,11 @@ import TransducerCalibration
   }
 
   @Test(arguments: [
-    (SimulatedTransducer.Quantity.velocity, TransducerMeasurement.Sensor.velocity),
+    (SimulatedTransducer.Quantity.velocity, TransducerMeasurement.SensorQuantity.velocity),
     (.displacement, .displacement),
     (.acceleration, .acceleration),
   ]) func theKindOfSensorIsTold(
-    quantity: SimulatedTransducer.Quantity, sensor: TransducerMeasurement.Sensor
+    quantity: SimulatedTransducer.Quantity, sensor: TransducerMeasurement.SensorQuantity
   ) throws {
     let studio = try RecordingStudio()
     let found = try Calibration(
@@ -116,7 +116,7 @@ import TransducerCalibration
       of: studio.signal)
     #expect(abs(found.resonanceHertz / 36 - 1) < 0.01)
     #expect(abs(found.qualityFactor / 6 - 1) < 0.05)
-    let seen = try #require(found.inputCornerHertz)
+    let seen = try #require(found.recorderHighPassCornerHertz)
     // A corner below the sweep's 10 Hz is seen by its phase alone, and its order may be taken for
     // the other.
     #expect(abs(seen / corner - 1) < (corner < 10 ? 0.6 : 0.1))
@@ -133,11 +133,15 @@ import TransducerCalibration
     let studio = try RecordingStudio()
     let found = try Calibration(
       measuring: studio.record([(resonance, qualityFactor, 1)]), of: studio.signal)
-    #expect(found.resonanceHalfWidthFraction < 0.01 && found.qualityHalfWidthFraction < 0.1)
     #expect(
-      abs(found.resonanceHertz / resonance - 1) < max(0.002, 2 * found.resonanceHalfWidthFraction))
+      found.resonanceIntervalHalfWidthFraction < 0.01
+        && found.qualityIntervalHalfWidthFraction < 0.1)
     #expect(
-      abs(found.qualityFactor / qualityFactor - 1) < max(0.01, 2 * found.qualityHalfWidthFraction))
+      abs(found.resonanceHertz / resonance - 1)
+        < max(0.002, 2 * found.resonanceIntervalHalfWidthFraction))
+    #expect(
+      abs(found.qualityFactor / qualityFactor - 1)
+        < max(0.01, 2 * found.qualityIntervalHalfWidthFraction))
   }
 
   /// Of many noises, errors are a normal deviation of the true figures where the intervals are 1.96
@@ -149,8 +153,8 @@ import TransducerCalibration
       studio.seed = UInt64(seed) &* 7_919
       let found = try Calibration(measuring: studio.record([(40, 5, 1)]), of: studio.signal)
       return SIMD2(
-        (found.resonanceHertz / 40 - 1) / found.resonanceHalfWidthFraction,
-        (found.qualityFactor / 5 - 1) / found.qualityHalfWidthFraction)
+        (found.resonanceHertz / 40 - 1) / found.resonanceIntervalHalfWidthFraction,
+        (found.qualityFactor / 5 - 1) / found.qualityIntervalHalfWidthFraction)
     }
     let squares = shares.reduce(SIMD2()) { $0 + $1 * $1 } / Double(shares.count)
     for square in [squares.x, squares.y] {
@@ -214,7 +218,7 @@ import TransducerCalibration
     for (mode, made) in zip(found.furtherResonances, three.dropFirst()) {
       #expect(abs(mode.resonanceHertz / made.0 - 1) < 0.005)
       #expect(abs(mode.qualityFactor / made.1 - 1) < 0.05)
-      #expect(abs(mode.accelerationRatio / made.2 - 1) < 0.05)
+      #expect(abs(mode.accelerationToMainRatio / made.2 - 1) < 0.05)
     }
     #expect(found.verdictSentence.hasPrefix("3 resonances explain "))
     #expect(

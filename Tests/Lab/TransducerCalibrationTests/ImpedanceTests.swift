@@ -214,15 +214,15 @@ import Testing
       name: "puck", summary: "A puck.", frequency: FrequencyMapping(lowHertz: 20, highHertz: 80),
       hardware: TransducerHardware(
         product: "Puck", bandHertz: 50...80, resonanceHertz: 55, qualityFactor: 3,
-        estimatedFigureNames: ["resonance", "qualityFactor"]))
+        estimatedValueKeys: ["resonance", "qualityFactor"]))
     let hardware = try #require(found.applied(to: old, date: "today").hardware)
     #expect(
       abs((hardware.resonanceHertz ?? 0) - 40) < 0.1
         && abs((hardware.qualityFactor ?? 0) - 1.875) < 0.02
     )
-    #expect(hardware.measurement?.date == "today" && hardware.estimatedFigureNames == [])
+    #expect(hardware.measurement?.date == "today" && hardware.estimatedValueKeys == [])
     #expect(
-      (hardware.uncertainty?.resonanceFraction ?? 1) < 0.022
+      (hardware.uncertainty?.resonanceDeviationFraction ?? 1) < 0.022
         && hardware.bandHertz == (hardware.resonanceHertz ?? 0)...80)
   }
 }

@@ -16,12 +16,12 @@ import Testing
         continuousWatts: 50,
         peakWatts: 200,
         responsePoints: [
-          ResponsePoint(hertz: 20, accelerationDecibels: -3),
-          ResponsePoint(hertz: 80, accelerationDecibels: 0),
+          ResponsePoint(hertz: 20, relativeAccelerationDecibels: -3),
+          ResponsePoint(hertz: 80, relativeAccelerationDecibels: 0),
         ],
         measurement: TransducerMeasurement(
-          date: "2020-01-01", residualDecibels: -30, sensorQuantity: .velocity),
-        estimatedFigureNames: ["resonance", "qualityFactor"], uncertainty: .estimated),
+          date: "2020-01-01", fitResidualDecibels: -30, sensorQuantity: .velocity),
+        estimatedValueKeys: ["resonance", "qualityFactor"], uncertainty: .estimated),
       sources: ["A data sheet"])
   }
 
@@ -95,9 +95,10 @@ import Testing
     #expect(hardware.resonanceHertz == 94.2 && hardware.qualityFactor == 6)
     #expect(
       hardware.uncertainty
-        == TransducerUncertainty(resonanceFraction: 0.04, qualityFactorRatio: 1.5))
+        == TransducerUncertainty(
+          resonanceDeviationFraction: 0.04, trueToStatedQualityFactorRatio: 1.5))
     #expect(
-      hardware.estimatedFigureNames == ["qualityFactor"] && hardware.measurement == nil
+      hardware.estimatedValueKeys == ["qualityFactor"] && hardware.measurement == nil
         && hardware.responsePoints == []
     )
     #expect(hardware.bandHertz == 20...94.2)
@@ -115,11 +116,11 @@ import Testing
     #expect(
       try ManualMeasurement.toneProfile(for: profile, level: -12).fullIntensityAmplitude < 0.09)
     profile.amplifier.fullScaleWatts = 50
-    profile.hardware?.accelerationInG = 2
-    profile.hardware?.excursionMillimeters = 0.02
+    profile.hardware?.maximumAccelerationInG = 2
+    profile.hardware?.maximumExcursionMillimeters = 0.02
     let tones = try ManualMeasurement.toneProfile(for: profile, level: -12)
     let excursion = try #require(
-      profile.transducerSettings(rate: 8_000)?.limits.maximumExcursionRatio)
+      profile.transducerSettings(rate: 8_000)?.limits.excursionLimitToFullScaleRatio)
     // A plant 15 % lower moves by 1 / 0.85² more.
     #expect(tones.fullIntensityAmplitude / 0.85 / 0.85 < excursion)
     #expect(tones.transducerSettings(rate: 8_000)?.equalizer == nil)
@@ -147,7 +148,7 @@ import Testing
         let drive = levels[min(max(index, 0), 256)] * (settings?.driveResponse(atHertz: hertz) ?? 1)
         let felt =
           20 * log10(drive * plant.accelerationMagnitude(atHertz: hertz))
-          - profile.thresholdDecibels(atHertz: hertz)
+          - profile.perceptionThresholdDecibels(atHertz: hertz)
           + slope * log2(hertz / 40)
         if hand.presses(feeling: felt, at: Double(step) / 200) {
           presses.append(.init(toneHertz: hertz, isOnRisingTone: tone.isRising))
@@ -162,7 +163,7 @@ import Testing
   private static func unevenness(of profile: TransducerProfile, on plant: TransducerModel) -> Double
   {
     let settings = profile.transducerSettings(rate: 48_000)
-    let placed = profile.bandMapped(rate: 48_000)
+    let placed = profile.limitedToUsableBand(rate: 48_000)
     let levels = placed.levelsOverSharpness(count: 129, drive: settings)
     let felt = levels.indices.map { index in
       let hertz = placed.frequency.hertz(atSharpness: Double(index) / 128)
@@ -170,7 +171,7 @@ import Testing
         * log10(
           levels[index] * (settings?.driveResponse(atHertz: hertz) ?? 1)
             * plant.accelerationMagnitude(atHertz: hertz))
-        - profile.thresholdDecibels(atHertz: hertz)
+        - profile.perceptionThresholdDecibels(atHertz: hertz)
     }
     return (felt.max() ?? 0) - (felt.min() ?? 0)
   }

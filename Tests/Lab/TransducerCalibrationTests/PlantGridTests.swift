@@ -163,11 +163,11 @@ import TransducerCalibration
         #expect(
           abs(errors.0) <= 0.01 && abs(errors.1) <= 0.05,
           """
-          \(words): resonance \(100 * errors.0) % ± \(100 * found.resonanceHalfWidthFraction), quality \
-          \(100 * errors.1) % ± \(100 * found.qualityHalfWidthFraction), \
-          residual \(found.residualDecibels), \
-          change \(found.levelChange.relativeResonanceChange) \
-          \(found.levelChange.relativeQualityChange), modes \
+          \(words): resonance \(100 * errors.0) % ± \(100 * found.resonanceIntervalHalfWidthFraction), quality \
+          \(100 * errors.1) % ± \(100 * found.qualityIntervalHalfWidthFraction), \
+          residual \(found.fitResidualDecibels), \
+          change \(found.levelDependence.relativeResonanceChange) \
+          \(found.levelDependence.relativeQualityChange), modes \
           \(found.furtherResonances)
           """
         )

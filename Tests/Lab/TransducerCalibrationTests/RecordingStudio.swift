@@ -99,5 +99,5 @@ struct RecordingStudio {
 
 extension SweepSignal {
   /// The start of the first sweep, from public properties.
-  var firstSweepForTests: Double { measuredSeconds - 2 * sweepSpacingSeconds }
+  var firstSweepForTests: Double { requiredMeasurementSeconds - 2 * sweepSpacingSeconds }
 }

@@ -276,7 +276,7 @@ import TransducerCalibration
     #expect(poor.hasPoorFit)
     #expect(poor.warningSentences.first == "The fit is poor; the values are marked as estimates.")
     let profile = poor.applied(to: .phone, in: Calibration.Conditions(dateText: "today"))
-    #expect(profile.hardware?.estimatedFigureNames == ["resonance", "qualityFactor"])
+    #expect(profile.hardware?.estimatedValueKeys == ["resonance", "qualityFactor"])
   }
 
   @Test func aTransducerIsNoReference() throws {

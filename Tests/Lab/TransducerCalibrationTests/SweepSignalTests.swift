@@ -16,7 +16,7 @@ import TransducerCalibration
   @Test func theUsualSignalLastsTwentyTwoSeconds() throws {
     let signal = try SweepSignal()
     #expect(signal.totalSeconds == 22)
-    #expect(signal.measuredSeconds == 15.5)
+    #expect(signal.requiredMeasurementSeconds == 15.5)
     #expect(try signal.samples(rate: 8_000).count == 176_000)
     #expect(try signal.samples(rate: 8_000, includesTones: false).count == 124_000)
   }
@@ -99,8 +99,8 @@ import TransducerCalibration
     let profile = TransducerProfile(
       name: "coil", summary: "A coil.", frequency: FrequencyMapping(lowHertz: 20, highHertz: 80),
       hardware: TransducerHardware(
-        product: "Coil", resonanceHertz: 20, qualityFactor: 4, accelerationInG: 1,
-        excursionMillimeters: 0.0621)
+        product: "Coil", resonanceHertz: 20, qualityFactor: 4, maximumAccelerationInG: 1,
+        maximumExcursionMillimeters: 0.0621)
     )
     try SweepLimits(profile).check(SweepSignal(levelDecibels: -22))
     #expect(throws: CalibrationError.self) {

@@ -14,14 +14,14 @@ import Testing
     path: "../../../Sources/Core/HapticFormats/HapticFormats.docc/Conversion.md"
   ).standardizedFileURL
 
-  private static let marks: [FormatMatrix.Grade: String] = [
+  private static let marks: [FormatMatrix.ConversionGrade: String] = [
     .exact: "L", .close: "l", .approximate: "A", .none: "–",
   ]
 
   /// Returns the tables of the article.
   private static func tables() -> String {
     var text = ""
-    for content in FormatMatrix.Content.allCases {
+    for content in FormatMatrix.ExampleContent.allCases {
       let title =
         switch content {
         case .transients: "Transients"
@@ -58,7 +58,7 @@ import Testing
   /// Every format reads its own files without a difference.
   @Test func everyFormatReadsItsOwnFiles() {
     for format in Self.formats {
-      for content in [FormatMatrix.Content.transients, .continuous, .mixed] {
+      for content in [FormatMatrix.ExampleContent.transients, .continuous, .mixed] {
         let measured = FormatMatrix.measureConversion(of: content, from: format, to: format)
         #expect(measured.grade == .exact || measured.grade == .close, "\(format.id) \(content)")
       }
@@ -78,7 +78,7 @@ import Testing
             continue
           }
           let difference = CompositionDifference(given.composition, arrived.composition)
-          if difference.maximumError > FormatMatrix.closeToleranceFraction {
+          if difference.maximumError > FormatMatrix.closeGradeToleranceFraction {
             #expect(
               !arrived.losses.isEmpty,
               "\(source.id) to \(target.id), composition \(round): \(difference)")

@@ -128,7 +128,7 @@ struct SoundTests {
       [{"Time":0.5,"ParameterValue":1},{"Time":0,"ParameterValue":0}]}}]}
       """
     studio.documents[0].open(SourceFile(Array(text.utf8), name: "a.ahap"))
-    let score = try json(studio.scoreJSON(0))
+    let score = try json(studio.drawableContentJSON(0))
     let event = try #require(score["events"]?.elements.first { _ in true })
     #expect(event["path"]?.string == "events[0]")
     let felt = try #require(event["felt"]).elements.map { $0.number ?? .nan }

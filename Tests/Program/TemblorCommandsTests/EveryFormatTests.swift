@@ -97,7 +97,7 @@ import VendorFormats
     guard let path = try file(id) else { return }
     let engine = PlaybackEngine(rate: 48_000)
     let playback = VirtualPlayback(engine, periodSize: 64)
-    let session = CommandSession(engine, device: "virtual", message: Failure.messageText(_:))
+    let session = CommandSession(engine, device: "virtual", message: ErrorReporting.messageText(_:))
     let request = try #require(CommandGrammar.parseRequest("play \(path)"))
     let answer = session.reply(to: request, clientID: 0).line
     #expect(answer.hasPrefix("ok "), "\(answer)")

@@ -78,8 +78,8 @@ extension SoundServers {
       let sinks = ["desktop", "shaker"].map {
         SoundServers.Sink(name: $0, monitor: $0 + ".monitor")
       }
-      let server = SoundServers.PulseAudio(
-        defaultSink: "desktop", defaultSource: "desktop.monitor", sinks: sinks)
+      let server = SoundServers.PulseAudioServer(
+        defaultSinkName: "desktop", defaultSourceName: "desktop.monitor", sinks: sinks)
       return .success(server)
     })
 
@@ -99,7 +99,7 @@ extension SoundServers {
   @Test func theMonitorHasTheNameOfTheDefaultSink() throws {
     let source = try FollowedSource("monitor", on: Self.desktop)
     #expect(source.deviceName == "pulse:DEVICE=desktop.monitor")
-    #expect(source.recordedSink == "desktop")
+    #expect(source.recordedSinkName == "desktop")
     #expect(try FollowedSource("hw:2", on: .none).deviceName == "hw:2")
     #expect(throws: FileError.self) { try FollowedSource("monitor", on: .none) }
     #expect(throws: FileError.self) { try FollowedSource("pulse:DEVICE=shaker.monitor", on: .none) }
@@ -108,13 +108,13 @@ extension SoundServers {
   @Test("On PipeWire, the monitor is recorded by the name of its sink")
   func monitorOfPipeWire() throws {
     let sinks = [SoundServers.Sink(name: "desktop", monitor: "desktop.monitor")]
-    let pulse = SoundServers.PulseAudio(
-      name: "PulseAudio (on PipeWire 1.4.2)", defaultSink: "desktop", sinks: sinks)
+    let pulse = SoundServers.PulseAudioServer(
+      name: "PulseAudio (on PipeWire 1.4.2)", defaultSinkName: "desktop", sinks: sinks)
     let servers = SoundServers(
       pipeWireSinks: { _ in .success(sinks) }, pulseAudio: { _ in .success(pulse) })
     let source = try FollowedSource("monitor", on: servers)
     #expect(source.deviceName == "pipewire:desktop")
-    #expect(source.recordedSink == "desktop")
+    #expect(source.recordedSinkName == "desktop")
   }
 
   @Test(
@@ -169,7 +169,7 @@ extension SoundServers {
       try follow(["--source", place("hum.wav"), "--json", "--no-config"], on: stage) == .success)
     #expect(abs(onset(stage.samples()) - 0.505) < 0.01)
     #expect(stage.samples()[30_000..<40_000].reduce(0) { max($0, $1) } > 0.3)
-    #expect(stage.engine?.seconds ?? 0 < 1.5)
+    #expect(stage.engine?.positionSeconds ?? 0 < 1.5)
     #expect(stage.recorded.output.contains("\"style\": \"full\""))
   }
 
@@ -216,17 +216,18 @@ extension SoundServers {
   @Test func aMissingSinkIsToldWithTheOthers() {
     let error = OutputError(
       .notFound, output: "pulse:DEVICE=a", "no such PulseAudio sink; available: b",
-      alternatives: ["b"])
-    #expect(Failure.messageText(error) == "pulse:DEVICE=a: no such PulseAudio sink; available: b")
+      alternativeNames: ["b"])
     #expect(
-      Failure.messageText(OutputError(.notFound, output: "a", "no such device"))
+      ErrorReporting.messageText(error) == "pulse:DEVICE=a: no such PulseAudio sink; available: b")
+    #expect(
+      ErrorReporting.messageText(OutputError(.notFound, output: "a", "no such device"))
         == "a: no such device; run 'temblor devices' to list devices")
   }
 
   @Test func devicesEndWithTheOptionOfEachSink() {
     let sink = OutputListing(name: "pipewire:NODE=shaker", description: "PipeWire sink, The shaker")
     #expect(
-      DevicesCommand.playAdvice([sink])
+      DevicesCommand.playCommandAdvice([sink])
         == "To play on a sink, use its option, or save it with 'temblor setup':\n"
         + "  --device pipewire:NODE=shaker  PipeWire sink, The shaker\n")
   }
@@ -236,7 +237,8 @@ extension SoundServers {
     let servers = SoundServers(
       pipeWireSinks: { _ in .success([]) },
       pipeWireSources: { _ in
-        .success([SoundServers.Sink(name: "mic", description: "Microphone", channels: ["MONO"])])
+        .success([SoundServers.Sink(name: "mic", description: "Microphone", channelNames: ["MONO"])]
+        )
       },
       pulseAudio: { _ in .failure(.absent) })
     #expect(
@@ -251,7 +253,7 @@ extension SoundServers {
     let refusal = OutputError(.notFound, output: "hw:9", "no such device")
     #expect {
       try follow(words, on: VirtualStage(), source: { throw refusal })
-    } throws: { Failure.messageText($0) == "hw:9: no such device" }
+    } throws: { ErrorReporting.messageText($0) == "hw:9: no such device" }
     #expect {
       try follow(
         ["--source", place("hum.wav"), "--low", "90", "--high", "60", "--no-config"],

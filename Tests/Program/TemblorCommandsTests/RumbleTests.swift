@@ -29,10 +29,10 @@ private final class ScriptedPad: ForceFeedbackPad {
     }
     /// Lets time pass as a session does: the mixer is asked when it wants to be.
     func advance(_ seconds: Double) throws {
-      let end = engine.seconds + seconds
-      while engine.seconds < end - 1e-9 {
+      let end = engine.positionSeconds + seconds
+      while engine.positionSeconds < end - 1e-9 {
         let rest = try mixer.updateLevels(at: playback.time.now)
-        playback.advance(seconds: min(rest, end - engine.seconds))
+        playback.advance(seconds: min(rest, end - engine.positionSeconds))
       }
     }
     func peak(_ from: Double, _ to: Double) -> Float {
@@ -78,7 +78,7 @@ private final class ScriptedPad: ForceFeedbackPad {
     #expect(first >= 4_800 && first <= 4_800 + 240 + Int(Renderer.lookaheadSeconds * 48_000) + 1)
     #expect(rig.peak(0.2, 0.35) > 0.3)
     #expect(rig.peak(0.43, 0.6) < 1e-3)
-    #expect(rig.mixer.playbacksByEffect.isEmpty)
+    #expect(rig.mixer.playbacksByEffectID.isEmpty)
   }
 
   @Test func updatesGlide() throws {
@@ -153,14 +153,14 @@ private final class ScriptedPad: ForceFeedbackPad {
           try rig.advance(0.01)
         }
       }
-      #expect(Set(rig.mixer.playbacksByEffect.keys) == running)
+      #expect(Set(rig.mixer.playbacksByEffectID.keys) == running)
       #expect(rig.mixer.effectsByID == held)
     }
     // The kernel erases what a game that ends has left.
     for id in Int16(0)..<16 {
       try rig.mixer.eraseEffect(id)
     }
-    let now = rig.engine.seconds
+    let now = rig.engine.positionSeconds
     try rig.advance(0.2)
     #expect(rig.peak(now + 0.05, now + 0.2) < 1e-3)
     rig.engine.update()

@@ -65,7 +65,7 @@ struct SoundFeedTests {
     while clock.now.inSeconds < seconds {
       _ = feed.runIteration()
       clock.advance(by: .roundedToNanoseconds(seconds: feed.iterationIntervalSeconds))
-      while engine.seconds < clock.now.inSeconds {
+      while engine.positionSeconds < clock.now.inSeconds {
         playback.advance(seconds: Double(period) / engine.rate)
       }
     }
@@ -92,7 +92,7 @@ struct SoundFeedTests {
     }
     #expect(feed.liveVoice.underrunFrameCount == 0)
     #expect(feed.status.droppedFrameCount == 0)
-    #expect(abs(try #require(feed.status.driftPPM) - partsPerMillion) < 20)
+    #expect(abs(try #require(feed.status.clockDriftPPM) - partsPerMillion) < 20)
     #expect(Self.bend(samples[48_000...]) <= 1.1)
     #expect(samples[48_000...].reduce(0) { max($0, $1) } > 0.22)
   }
@@ -108,12 +108,12 @@ struct SoundFeedTests {
       source.lateness = { delays[Int($0 * 100) % delays.count] }
       return source
     }
-    #expect(abs(try #require(feed.status.driftPPM)) <= 20)
+    #expect(abs(try #require(feed.status.clockDriftPPM)) <= 20)
   }
 
   @Test func theDriftOfAYoungSourceIsUnknown() throws {
     let (_, feed) = try Self.follow(5) { ScriptedSource($0) }
-    #expect(feed.status.driftPPM == nil)
+    #expect(feed.status.clockDriftPPM == nil)
   }
 
   @Test func aDelayIsFelt() throws {
@@ -131,7 +131,7 @@ struct SoundFeedTests {
       source.lateness = { $0 < 3 ? 0 : $0.truncatingRemainder(dividingBy: 0.05) }
       return source
     }
-    #expect(feed.liveVoice.reserveFrameCount > 800)
+    #expect(feed.liveVoice.queuedFrameCountAtStart > 800)
     #expect(Self.bend(samples[480_000...]) <= 1.1)
   }
 

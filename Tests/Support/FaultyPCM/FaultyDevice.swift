@@ -76,11 +76,11 @@ package import HapticOutputs
     // Only the thread that the device belongs to opens it.
     nonisolated(unsafe) let device = self
     var interception = PCMInterception(open: { _ in unsafe device.open() }, result: results)
-    interception.callReturns = { !hanging.contains($0) }
+    interception.letsCallReturn = { !hanging.contains($0) }
     return interception
   }
 
-  private func open() -> PCMInterception.Opening {
+  private func open() -> PCMInterception.OpeningResult {
     attemptCount += 1
     if let refusal { return .refused(refusal) }
     var pcm: UnsafeMutableRawPointer?

@@ -77,7 +77,7 @@ extension HapticFormat {
             DynamicParameter(id: .hapticIntensityControl, value: levels[0], time: time))
         } else {
           let count = composition.layers[layer].pattern.events.count
-          places.lines[.event(EventReference(layer: layer, event: count))] = index + 1
+          places.lines[.event(EventReference(layerIndex: layer, eventIndex: count))] = index + 1
           composition.layers[layer].pattern.events.append(
             HapticEvent(
               kind: word == "tap" ? .hapticTransient : .hapticContinuous, time: time,

@@ -80,8 +80,8 @@ struct CalibrationTrial {
       let found = try Calibration(measuring: recording, of: signal, acceptsPoorFit: true)
       let figures = [
         found.resonanceHertz, found.qualityFactor, found.fullScaleSineAmplitude,
-        found.signalStartSeconds, found.resonanceHalfWidthFraction,
-        found.qualityHalfWidthFraction, found.residualDecibels, found.signalToNoiseDecibels,
+        found.signalStartSeconds, found.resonanceIntervalHalfWidthFraction,
+        found.qualityIntervalHalfWidthFraction, found.fitResidualDecibels, found.signalToNoiseDecibels,
         found.clockErrorPartsPerMillion,
       ]
       require(figures.allSatisfy(\.isFinite), "figures of \(figures)")

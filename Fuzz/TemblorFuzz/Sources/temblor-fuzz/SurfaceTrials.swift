@@ -117,10 +117,10 @@ struct BlindTrial {
   func run() {
     var choices = Choices(text)
     let seed = choices.state & ABXTest.maximumSeed
-    var test = ABXTest(seed: seed, plannedCount: choices.pick(nil, 1, 16, 0, -4))
+    var test = ABXTest(seed: seed, plannedTrialCount: choices.pick(nil, 1, 16, 0, -4))
     for (index, byte) in text.prefix(64).enumerated() {
-      test.recordSwitch(to: ABXTest.Source.allCases[Int(byte >> 1) % 3])
-      test.answer(byte & 1 == 0 ? .a : .b, at: Double(index))
+      test.recordSwitch(to: ABXTest.SoundSelection.allCases[Int(byte >> 1) % 3])
+      test.recordAnswer(byte & 1 == 0 ? .a : .b, at: Double(index))
     }
     let name = String(decoding: text, as: UTF8.self)
     let take = ABXRecord.Take(name: name, sha256: SHA256.hash(of: text), gain: 0.5, duration: 1)
@@ -140,7 +140,7 @@ struct BlindTrial {
       require(root["seed"]?.number == Double(seed), "another seed")
       let answers = root["trials"]?.elements.map { $0["answer"]?.string } ?? []
       require(answers == test.trials.map(\.answer.rawValue), "other answers")
-      require(test.plannedCount.map { answers.count <= $0 } ?? true, "too many answers")
+      require(test.plannedTrialCount.map { answers.count <= $0 } ?? true, "too many answers")
       let chance = root["result"]?["pValue"]?.number ?? -1
       require((0...1).contains(chance), "a probability of \(chance)")
     } catch {

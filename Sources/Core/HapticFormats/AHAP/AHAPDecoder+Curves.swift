@@ -11,13 +11,13 @@ extension AHAPDecoder {
       return
     }
     let parameterID = decodeName(
-      of: parameter, keyIndex: AHAPSchemas.ParameterKey.id, in: AHAPNames.dynamicParameters)
-    let timeSeconds = decodeTime(of: parameter, keyIndex: AHAPSchemas.ParameterKey.time)
-    let statedValue = decodeNumber(of: parameter, keyIndex: AHAPSchemas.ParameterKey.value)
+      of: parameter, keyIndex: AHAPSchemas.ParameterKey.idKeyIndex, in: AHAPNames.dynamicParameters)
+    let timeSeconds = decodeTime(of: parameter, keyIndex: AHAPSchemas.ParameterKey.timeKeyIndex)
+    let statedValue = decodeNumber(of: parameter, keyIndex: AHAPSchemas.ParameterKey.valueKeyIndex)
     guard let parameterID, let timeSeconds, let statedValue else { return }
-    let clampedValue = clampAndReport(
+    let clampedValue = clampReportingExcess(
       statedValue, to: parameterID.range, name: parameterID.rawValue,
-      at: parameter.indexedMembers[AHAPSchemas.ParameterKey.value] ?? value)
+      at: parameter.indexedMembers[AHAPSchemas.ParameterKey.valueKeyIndex] ?? value)
     parameterValueIndices.append(value.nodeIndex)
     pattern.parameters.append(
       DynamicParameter(id: parameterID, value: clampedValue, time: timeSeconds))
@@ -28,11 +28,11 @@ extension AHAPDecoder {
     guard let curve = decodeObject(value, schema: AHAPSchemas.curveSchema, as: "ParameterCurve")
     else { return }
     let parameterID = decodeName(
-      of: curve, keyIndex: AHAPSchemas.CurveKey.id, in: AHAPNames.dynamicParameters)
-    let startSeconds = decodeTime(of: curve, keyIndex: AHAPSchemas.CurveKey.time)
+      of: curve, keyIndex: AHAPSchemas.CurveKey.idKeyIndex, in: AHAPNames.dynamicParameters)
+    let startSeconds = decodeTime(of: curve, keyIndex: AHAPSchemas.CurveKey.timeKeyIndex)
     guard
       let controlPointList = readRequiredMember(
-        of: curve, keyIndex: AHAPSchemas.CurveKey.controlPoints)
+        of: curve, keyIndex: AHAPSchemas.CurveKey.controlPointsKeyIndex)
     else {
       return
     }
@@ -50,7 +50,7 @@ extension AHAPDecoder {
     guard
       expectKind(
         .array, of: list, as: "ParameterCurveControlPoints",
-        errorCode: CoreHapticsCode.badParameterEntry)
+        errorCode: CoreHapticsErrorCode.badParameterEntry)
     else {
       return []
     }
@@ -63,8 +63,8 @@ extension AHAPDecoder {
       else {
         continue
       }
-      let time = decodeTime(of: point, keyIndex: AHAPSchemas.PointKey.time)
-      let number = decodeNumber(of: point, keyIndex: AHAPSchemas.PointKey.value)
+      let time = decodeTime(of: point, keyIndex: AHAPSchemas.PointKey.timeKeyIndex)
+      let number = decodeNumber(of: point, keyIndex: AHAPSchemas.PointKey.valueKeyIndex)
       guard let time, let number, let id else { continue }
       if let last = controlPoints.last, time < last.time, arePointsSorted {
         arePointsSorted = false
@@ -72,20 +72,20 @@ extension AHAPDecoder {
           .unsortedCurvePoints, at: element,
           "control points out of order: \(time) s after \(last.time) s; they are sorted")
       }
-      let level = clampAndReport(
+      let level = clampReportingExcess(
         number, to: id.range, name: id.rawValue,
-        at: point.indexedMembers[AHAPSchemas.PointKey.value] ?? element)
+        at: point.indexedMembers[AHAPSchemas.PointKey.valueKeyIndex] ?? element)
       controlPoints.append(ParameterCurve.ControlPoint(time: time, value: level))
     }
     if !arePointsSorted {
       controlPoints.sort { $0.time < $1.time }
     }
-    checkPointCount(of: controlPoints, in: list)
+    checkControlPointCount(of: controlPoints, in: list)
     return controlPoints
   }
 
   /// Reports a curve that has no control points or more than older systems accept.
-  private mutating func checkPointCount(
+  private mutating func checkControlPointCount(
     of points: [ParameterCurve.ControlPoint], in list: JSONValue
   ) {
     if points.count > Self.maximumCurvePointCount {
@@ -169,12 +169,12 @@ extension AHAPDecoder {
       guard let first = curve.controlPoints.first, let last = curve.controlPoints.last else {
         return .none
       }
-      if curve.time > 0, abs(first.time - curve.time) > Self.equalTimeToleranceSeconds {
+      if curve.time > 0, abs(first.time - curve.time) > Self.simultaneityToleranceSeconds {
         return .none
       }
       guard index + 1 < sortedCurves.count, sortedCurves[index + 1].id == curve.id else { continue }
       hasFollowingCurve = true
-      if abs(last.time - sortedCurves[index + 1].time) > Self.equalTimeToleranceSeconds {
+      if abs(last.time - sortedCurves[index + 1].time) > Self.simultaneityToleranceSeconds {
         areCurvesChained = false
       }
     }

@@ -10,15 +10,15 @@ extension AHAPDecoder {
     guard let event = decodeObject(value, schema: AHAPSchemas.eventSchema, as: "Event") else {
       return
     }
-    let eventKind = decodeName(of: event, keyIndex: EventKey.type, in: AHAPNames.eventTypes)
-    let timeSeconds = decodeTime(of: event, keyIndex: EventKey.time)
-    let durationValue = readOptionalMember(of: event, keyIndex: EventKey.duration)
+    let eventKind = decodeName(of: event, keyIndex: EventKey.typeKeyIndex, in: AHAPNames.eventTypes)
+    let timeSeconds = decodeTime(of: event, keyIndex: EventKey.timeKeyIndex)
+    let durationValue = readOptionalMember(of: event, keyIndex: EventKey.durationKeyIndex)
     let durationSeconds = durationValue.flatMap {
-      decodeSeconds($0, schema: event.schema, keyIndex: EventKey.duration)
+      decodeSeconds($0, schema: event.schema, keyIndex: EventKey.durationKeyIndex)
     }
     let waveform = decodeWaveform(of: event, kind: eventKind)
     let eventParameters =
-      readOptionalMember(of: event, keyIndex: EventKey.parameters).map {
+      readOptionalMember(of: event, keyIndex: EventKey.parametersKeyIndex).map {
         decodeEventParameters($0, kind: eventKind)
       }
       ?? EventParameters()
@@ -57,7 +57,7 @@ extension AHAPDecoder {
     var parameters = EventParameters()
     guard
       expectKind(
-        .array, of: list, as: "EventParameters", errorCode: CoreHapticsCode.badParameterEntry)
+        .array, of: list, as: "EventParameters", errorCode: CoreHapticsErrorCode.badParameterEntry)
     else {
       return parameters
     }
@@ -67,25 +67,28 @@ extension AHAPDecoder {
           element, schema: AHAPSchemas.eventParameterSchema, as: "an event parameter")
       else { continue }
       let id = decodeName(
-        of: parameter, keyIndex: ParameterKey.id, in: AHAPNames.eventParameters)
-      let flag = id == .sustained ? parameter.indexedMembers[ParameterKey.value]?.boolean : nil
+        of: parameter, keyIndex: ParameterKey.idKeyIndex, in: AHAPNames.eventParameters)
+      let flag =
+        id == .sustained ? parameter.indexedMembers[ParameterKey.valueKeyIndex]?.boolean : nil
       let flagNumber = flag.map { $0 ? 1.0 : 0 }
-      guard let number = flagNumber ?? decodeNumber(of: parameter, keyIndex: ParameterKey.value),
+      guard
+        let number = flagNumber
+          ?? decodeNumber(of: parameter, keyIndex: ParameterKey.valueKeyIndex),
         let id
       else {
         continue
       }
       if parameters[id] != nil {
         findingLog.add(
-          .duplicateParameter, at: parameter.indexedMembers[ParameterKey.id] ?? element,
+          .duplicateParameter, at: parameter.indexedMembers[ParameterKey.idKeyIndex] ?? element,
           "\(id.rawValue) appears twice; the last value is used")
       }
-      parameters[id] = clampAndReport(
+      parameters[id] = clampReportingExcess(
         number, to: id.range, name: id.rawValue,
-        at: parameter.indexedMembers[ParameterKey.value] ?? element)
+        at: parameter.indexedMembers[ParameterKey.valueKeyIndex] ?? element)
       if let kind, !kind.responds(to: id) {
         findingLog.add(
-          .ineffectiveParameter, at: parameter.indexedMembers[ParameterKey.id] ?? element,
+          .ineffectiveParameter, at: parameter.indexedMembers[ParameterKey.idKeyIndex] ?? element,
           "\(id.rawValue) has no effect on \(kind.nounPhrase)")
       }
     }
@@ -96,11 +99,11 @@ extension AHAPDecoder {
   private mutating func decodeWaveform(of event: borrowing AHAPObject, kind: HapticEvent.Kind?)
     -> AudioWaveform?
   {
-    let hasWaveformKey = event.indexedMembers.presentNameBits & EventKey.waveformBits != 0
+    let hasWaveformKey = event.indexedMembers.presentNameBits & EventKey.waveformKeyBits != 0
     if kind?.playsFile != true, !hasWaveformKey { return nil }
     if let kind, !kind.playsFile {
       // These keys have no effect here, so any value is accepted. Editors write null.
-      for index in EventKey.waveformPath...EventKey.isLooping {
+      for index in EventKey.waveformPathKeyIndex...EventKey.isLoopingKeyIndex {
         guard let value = event.indexedMembers[index] else { continue }
         findingLog.add(
           .ineffectiveParameter, at: value,
@@ -108,18 +111,20 @@ extension AHAPDecoder {
       }
       return nil
     }
-    let usesEnvelope = decodeFlag(of: event, keyIndex: EventKey.usesVolumeEnvelope) ?? true
-    let isLooping = decodeFlag(of: event, keyIndex: EventKey.isLooping) ?? false
-    guard let pathValue = readOptionalMember(of: event, keyIndex: EventKey.waveformPath) else {
+    let usesEnvelope =
+      decodeBoolean(of: event, keyIndex: EventKey.usesVolumeEnvelopeKeyIndex) ?? true
+    let isLooping = decodeBoolean(of: event, keyIndex: EventKey.isLoopingKeyIndex) ?? false
+    guard let pathValue = readOptionalMember(of: event, keyIndex: EventKey.waveformPathKeyIndex)
+    else {
       guard let kind else { return nil }
       findingLog.add(
         .invalidWaveformPath, at: event.objectValue,
         "\(kind.nounPhrase) must have the key \"EventWaveformPath\"",
         suggestion: event.schema.renameSuggestion(for: "EventWaveformPath", in: event.objectValue),
-        errorCode: CoreHapticsCode.invalidAudioResource)
+        errorCode: CoreHapticsErrorCode.invalidAudioResource)
       return nil
     }
-    return decodePath(pathValue, key: event.schema.keys[EventKey.waveformPath]).map {
+    return decodePath(pathValue, key: event.schema.keys[EventKey.waveformPathKeyIndex]).map {
       AudioWaveform(path: $0, usesVolumeEnvelope: usesEnvelope, isLooping: isLooping)
     }
   }
@@ -144,7 +149,7 @@ extension AHAPDecoder {
   }
 
   /// Reads a flag from a Boolean, 0, or 1. Any other value is an error.
-  private mutating func decodeFlag(of object: borrowing AHAPObject, keyIndex: Int) -> Bool? {
+  private mutating func decodeBoolean(of object: borrowing AHAPObject, keyIndex: Int) -> Bool? {
     guard let flagValue = readOptionalMember(of: object, keyIndex: keyIndex) else { return nil }
     if let boolean = flagValue.boolean { return boolean }
     if let number = flagValue.number, number == 0 || number == 1 {
@@ -156,7 +161,7 @@ extension AHAPDecoder {
     findingLog.add(
       .wrongType, at: flagValue,
       "\(object.schema.keys[keyIndex].name) must be true or false, not \(actualValueText)",
-      errorCode: CoreHapticsCode.invalidAudioResource)
+      errorCode: CoreHapticsErrorCode.invalidAudioResource)
     return nil
   }
 }

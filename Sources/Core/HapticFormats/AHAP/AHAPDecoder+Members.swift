@@ -24,7 +24,8 @@ extension AHAPDecoder {
 
   /// Reports every key of an object that its schema does not define.
   mutating func reportUnknownKeys(of object: borrowing AHAPObject) {
-    for member in object.objectValue.members where object.schema.names.index(ofKey: member) == nil {
+    for member in object.objectValue.members
+    where object.schema.keyNames.index(ofKey: member) == nil {
       reportUnknownKey(member, in: object.schema)
     }
   }
@@ -39,17 +40,17 @@ extension AHAPDecoder {
     findingLog.add(
       isFormerName ? .ignoredDurationKey : .unknownKey, at: member, offset: member.keyOffset,
       "\(isFormerName ? "the" : "unknown") key \(key.quoted()) is ignored",
-      suggestion: schema.names.suggestion(for: key))
+      suggestion: schema.keyNames.suggestion(for: key))
   }
 
   /// Reports an unknown name. An unknown parameter is only a warning unless the options reject it.
   mutating func reportUnknownValue(
     _ text: String, names: JSONNameList, key: JSONKey, at value: JSONValue
   ) {
-    let isIgnored = key.rule == .unknownParameter && !options.rejectsUnknownParameters
+    let isIgnored = key.outOfRangeRule == .unknownParameter && !options.rejectsUnknownParameters
     findingLog.add(
-      key.rule ?? .wrongType, at: value, severity: isIgnored ? .warning : .error,
-      "unknown \(key.noun ?? key.name) \(text.quoted())" + (isIgnored ? " is ignored" : ""),
+      key.outOfRangeRule ?? .wrongType, at: value, severity: isIgnored ? .warning : .error,
+      "unknown \(key.valueNoun ?? key.name) \(text.quoted())" + (isIgnored ? " is ignored" : ""),
       suggestion: names.suggestion(for: text), errorCode: key.errorCode)
   }
 
@@ -105,7 +106,8 @@ extension AHAPDecoder {
     guard seconds >= 0 else {
       let key = schema.keys[keyIndex]
       findingLog.add(
-        key.rule ?? .negativeTime, at: value, "\(key.name) is \(seconds); it must not be negative",
+        key.outOfRangeRule ?? .negativeTime, at: value,
+        "\(key.name) is \(seconds); it must not be negative",
         errorCode: key.errorCode)
       return nil
     }
@@ -114,15 +116,17 @@ extension AHAPDecoder {
         hasOnlyIntegerTimes = false
       }
       // Skip a time that would exceed the maximum pattern length even in milliseconds.
-      if firstSuspiciousTimeValue == nil, 100...FrameConversion.maximumSeconds * 1_000 ~= seconds {
-        firstSuspiciousTimeValue = value
+      if firstMillisecondLikeTimeValue == nil,
+        100...FrameConversion.maximumSeconds * 1_000 ~= seconds
+      {
+        firstMillisecondLikeTimeValue = value
       }
     }
     return seconds
   }
 
   /// Returns a number clamped to a range, and reports a number outside the range.
-  mutating func clampAndReport(
+  mutating func clampReportingExcess(
     _ number: Double, to range: ClosedRange<Float>, name: String, at value: JSONValue
   ) -> Float {
     let nearestValue = min(max(number, Double(range.lowerBound)), Double(range.upperBound))

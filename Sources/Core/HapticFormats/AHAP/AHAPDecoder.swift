@@ -26,7 +26,7 @@ struct AHAPDecoder: JSONSchemaReader {
   /// numbers suggest milliseconds.
   var hasOnlyIntegerTimes = true
   /// The first event time or duration of at least 100. Such a number suggests milliseconds.
-  var firstSuspiciousTimeValue: JSONValue?
+  var firstMillisecondLikeTimeValue: JSONValue?
 
   init(_ json: JSONDocument, options: ReadingOptions) {
     self.jsonDocument = json
@@ -34,7 +34,7 @@ struct AHAPDecoder: JSONSchemaReader {
   }
 
   /// The known versions of the AHAP format. Apple documents only version 1.0.
-  private static let knownVersions = 1.0..<3.0
+  private static let knownAHAPVersions = 1.0..<3.0
 
   /// The maximum number of control points per curve that older systems accept.
   ///
@@ -42,7 +42,7 @@ struct AHAPDecoder: JSONSchemaReader {
   static let maximumCurvePointCount = 16
 
   /// The maximum difference, in seconds, between two times that count as equal.
-  static let equalTimeToleranceSeconds = 1e-6
+  static let simultaneityToleranceSeconds = 1e-6
 
   var metadata: JSONValue? { jsonDocument.root["Metadata"] }
 
@@ -59,12 +59,12 @@ struct AHAPDecoder: JSONSchemaReader {
       return decodedContent
     }
     reportUnknownKeys(of: AHAPObject(root, fileSchema))
-    decodeEntries(of: root)
+    decodePatternEntries(of: root)
     decodedContent.usesAbsoluteCurveTimes = convertAbsoluteTimes()
     if let versionValue = root["Version"] {
       decodedContent.coreHapticsVersion = readScalar(
-        versionValue, key: fileSchema.keys[AHAPSchemas.FileKey.version])
-      if let number = decodedContent.coreHapticsVersion, !Self.knownVersions.contains(number) {
+        versionValue, key: fileSchema.keys[AHAPSchemas.FileKey.versionKeyIndex])
+      if let number = decodedContent.coreHapticsVersion, !Self.knownAHAPVersions.contains(number) {
         findingLog.add(
           .unexpectedVersion, at: versionValue, "Version is \(number); patterns have version 1.0",
           suggestion: "write 1.0")
@@ -80,7 +80,7 @@ struct AHAPDecoder: JSONSchemaReader {
   }
 
   /// Decodes the entries of the `Pattern` array.
-  private mutating func decodeEntries(of root: JSONValue) {
+  private mutating func decodePatternEntries(of root: JSONValue) {
     let fileSchema = AHAPSchemas.fileSchema
     if let patternValue = root["Pattern"] {
       if patternValue.kind != .array {
@@ -90,7 +90,7 @@ struct AHAPDecoder: JSONSchemaReader {
           errorCode: fileSchema.errorCode)
       }
       for entry in patternValue.elements {
-        decodeEntry(entry)
+        decodePatternEntry(entry)
       }
     } else {
       findingLog.add(
@@ -101,7 +101,7 @@ struct AHAPDecoder: JSONSchemaReader {
   }
 
   /// Decodes all parts of an entry: its event, parameter, and curve.
-  private mutating func decodeEntry(_ entry: JSONValue) {
+  private mutating func decodePatternEntry(_ entry: JSONValue) {
     guard
       let entry = decodeObject(
         entry, schema: AHAPSchemas.entrySchema, as: AHAPSchemas.entrySchema.nounWithArticle,
@@ -109,22 +109,23 @@ struct AHAPDecoder: JSONSchemaReader {
     else {
       return
     }
-    let eventMember = readOptionalMember(of: entry, keyIndex: AHAPSchemas.EntryKey.event)
+    let eventMember = readOptionalMember(of: entry, keyIndex: AHAPSchemas.EntryKey.eventKeyIndex)
     if let eventMember {
       decodeEvent(eventMember)
     }
     // Return early: nearly all entries contain only an event.
     if eventMember != nil, entry.indexedMembers.totalMemberCount == 1 { return }
-    let parameterMember = readOptionalMember(of: entry, keyIndex: AHAPSchemas.EntryKey.parameter)
+    let parameterMember = readOptionalMember(
+      of: entry, keyIndex: AHAPSchemas.EntryKey.parameterKeyIndex)
     if let parameterMember {
       decodeParameter(parameterMember)
     }
-    let curveMember = readOptionalMember(of: entry, keyIndex: AHAPSchemas.EntryKey.curve)
+    let curveMember = readOptionalMember(of: entry, keyIndex: AHAPSchemas.EntryKey.curveKeyIndex)
     if let curveMember {
       decodeCurve(curveMember)
     }
     let partCount = [eventMember, parameterMember, curveMember].count { $0 != nil }
-    guard partCount > 0 else { return reportUnknownEntry(entry.objectValue) }
+    guard partCount > 0 else { return reportUnknownPatternEntry(entry.objectValue) }
     reportUnknownKeys(of: entry)
     if partCount > 1 {
       findingLog.add(
@@ -134,7 +135,7 @@ struct AHAPDecoder: JSONSchemaReader {
   }
 
   /// Reports an entry that contains no event, parameter, or curve.
-  private mutating func reportUnknownEntry(_ entry: JSONValue) {
+  private mutating func reportUnknownPatternEntry(_ entry: JSONValue) {
     guard let firstMember = entry.members.first(where: { _ in true }), let key = firstMember.key
     else {
       return findingLog.add(.unknownEntry, at: entry, "an empty entry is ignored")
@@ -149,20 +150,20 @@ struct AHAPDecoder: JSONSchemaReader {
     findingLog.add(
       .unknownEntry, at: firstMember, offset: firstMember.keyOffset,
       "an entry with the key \(key.quoted()) is ignored",
-      suggestion: AHAPSchemas.entrySchema.names.suggestion(for: key))
+      suggestion: AHAPSchemas.entrySchema.keyNames.suggestion(for: key))
   }
 
   /// Checks the document as a whole after its entries have been decoded.
-  mutating func checkDocument() {
-    findingLog.addDeviations(
+  mutating func checkWholeDocument() {
+    findingLog.addSyntaxDeviations(
       of: jsonDocument, byteOrderMark: .unexpectedByteOrderMark, trailingComma: .trailingComma,
       duplicateKey: .duplicateKey)
-    if let firstSuspiciousTimeValue, hasOnlyIntegerTimes,
-      let number = firstSuspiciousTimeValue.number
+    if let firstMillisecondLikeTimeValue, hasOnlyIntegerTimes,
+      let number = firstMillisecondLikeTimeValue.number
     {
       findingLog.add(
-        .timesInMilliseconds, at: firstSuspiciousTimeValue,
-        "\(firstSuspiciousTimeValue.key ?? "Time") is \(number) s; times are in seconds",
+        .timesInMilliseconds, at: firstMillisecondLikeTimeValue,
+        "\(firstMillisecondLikeTimeValue.key ?? "Time") is \(number) s; times are in seconds",
         suggestion: "if milliseconds were intended, write \(number / 1_000)")
     }
     let root = jsonDocument.root

@@ -19,14 +19,14 @@ extension AHAPDocument {
     }
     var editedText = TextEdits(jsonDocument.text).applying(syntaxEdits)
     let documentWithRenamedKeys = try AHAPDocument(text: editedText, name: jsonDocument.name)
-    editedText = TextEdits(editedText).applying(documentWithRenamedKeys.pointOrderEdits)
+    editedText = TextEdits(editedText).applying(documentWithRenamedKeys.curvePointSortingEdits)
     let documentWithSortedPoints = try AHAPDocument(text: editedText, name: jsonDocument.name)
-    return TextEdits(editedText).applying(documentWithSortedPoints.relativeTimeEdits)
+    return TextEdits(editedText).applying(documentWithSortedPoints.relativeCurveTimeEdits)
   }
 
   /// Edits that wrap the contents of bare entries in the missing object.
   private var bareEntryEdits: [TextEdits.Edit] {
-    entries.flatMap { entry -> [TextEdits.Edit] in
+    patternEntries.flatMap { entry -> [TextEdits.Edit] in
       guard let key = AHAPSchemas.missingEntryKey(of: entry) else { return [] }
       let range = TextEdits.byteRange(of: entry, in: jsonDocument.text)
       let openingBytes = Array("{\"\(key)\": ".utf8)
@@ -53,29 +53,31 @@ extension AHAPDocument {
         continue
       }
     }
-    for entry in entries {
-      collectedEdits += renameEdits(in: entry)
+    for entry in patternEntries {
+      collectedEdits += keyCorrectionEdits(in: entry)
     }
     return collectedEdits
   }
 
   /// Returns edits that rename obsolete keys and misspelled parameters of an entry.
-  private func renameEdits(in entry: JSONValue) -> [TextEdits.Edit] {
+  private func keyCorrectionEdits(in entry: JSONValue) -> [TextEdits.Edit] {
     var collectedEdits: [TextEdits.Edit] = []
     if let eventValue = entry["Event"] {
       collectedEdits += keyRenameEdits("Duration", to: "EventDuration", in: eventValue)
       for parameter in eventValue.elements(under: "EventParameters") {
         collectedEdits += keyRenameEdits("Value", to: "ParameterValue", in: parameter)
-        collectedEdits += parameterNameEdits(parameter, names: AHAPNames.eventParameters.nameList)
+        collectedEdits += parameterNameCorrectionEdits(
+          parameter, names: AHAPNames.eventParameters.nameList)
       }
     }
     if let parameterValue = entry["Parameter"] {
       collectedEdits += keyRenameEdits("Value", to: "ParameterValue", in: parameterValue)
-      collectedEdits += parameterNameEdits(
+      collectedEdits += parameterNameCorrectionEdits(
         parameterValue, names: AHAPNames.dynamicParameters.nameList)
     }
     if let curveValue = entry["ParameterCurve"] {
-      collectedEdits += parameterNameEdits(curveValue, names: AHAPNames.dynamicParameters.nameList)
+      collectedEdits += parameterNameCorrectionEdits(
+        curveValue, names: AHAPNames.dynamicParameters.nameList)
     }
     for point in entry["ParameterCurve"]?.elements(under: "ParameterCurveControlPoints") ?? [] {
       collectedEdits += keyRenameEdits("Value", to: "ParameterValue", in: point)
@@ -95,7 +97,9 @@ extension AHAPDocument {
   }
 
   /// Returns an edit that replaces an unknown parameter name by the closest known name.
-  private func parameterNameEdits(_ parameter: JSONValue, names: JSONNameList) -> [TextEdits.Edit] {
+  private func parameterNameCorrectionEdits(_ parameter: JSONValue, names: JSONNameList)
+    -> [TextEdits.Edit]
+  {
     guard let parameterIDValue = parameter["ParameterID"], let statedName = parameterIDValue.string,
       names.index(ofString: parameterIDValue) == nil,
       let name = names.nearest(to: statedName),
@@ -111,7 +115,7 @@ extension AHAPDocument {
 
   /// Edits that sort control points by time. The text of each point and the white space between
   /// points are preserved.
-  private var pointOrderEdits: [TextEdits.Edit] {
+  private var curvePointSortingEdits: [TextEdits.Edit] {
     guard content != nil else { return [] }
     return curves.flatMap { curve -> [TextEdits.Edit] in
       let points = curve.elements(under: "ParameterCurveControlPoints")
@@ -128,7 +132,7 @@ extension AHAPDocument {
   }
 
   /// Edits that make absolute control point times relative to the start of their curve.
-  var relativeTimeEdits: [TextEdits.Edit] {
+  var relativeCurveTimeEdits: [TextEdits.Edit] {
     guard content?.usesAbsoluteCurveTimes == true else { return [] }
     return curves.flatMap { curve -> [TextEdits.Edit] in
       guard let start = curve["Time"]?.number, start > 0 else { return [] }
@@ -145,9 +149,9 @@ extension AHAPDocument {
   /// The decoded content of the document, or nil if it has errors.
   private var content: AHAPContent? { try? read() }
 
-  private var entries: [JSONValue] { jsonDocument.root.elements(under: "Pattern") }
+  private var patternEntries: [JSONValue] { jsonDocument.root.elements(under: "Pattern") }
 
-  private var curves: [JSONValue] { entries.compactMap { $0["ParameterCurve"] } }
+  private var curves: [JSONValue] { patternEntries.compactMap { $0["ParameterCurve"] } }
 }
 
 extension JSONValue {

@@ -20,7 +20,8 @@ package struct AHAPDocument: Sendable {
     do {
       jsonDocument = try JSONDocument(text: encoding.utf8Bytes(of: text) ?? text, name: name)
     } catch {
-      throw InputError(error, rule: .invalidSyntax, errorCode: CoreHapticsCode.invalidPatternData)
+      throw InputError(
+        error, rule: .invalidSyntax, errorCode: CoreHapticsErrorCode.invalidPatternData)
     }
   }
 
@@ -38,7 +39,7 @@ package struct AHAPDocument: Sendable {
     let decodedContent = decoder.decode()
     guard decoder.findingLog.errorCount == 0 else {
       let errors = decoder.findingLog.findings(in: jsonDocument).filter { $0.severity == .error }
-      throw InputError(errors[0], otherErrorCount: decoder.findingLog.errorCount - 1)
+      throw InputError(errors[0], additionalErrorCount: decoder.findingLog.errorCount - 1)
     }
     return (decodedContent, decoder)
   }
@@ -49,7 +50,7 @@ package struct AHAPDocument: Sendable {
     let decodedContent = decoder.decode()
     var suppressions: [ReadResult.Suppression] = []
     if options.wantsFindings {
-      decoder.checkDocument()
+      decoder.checkWholeDocument()
       if encoding != .utf8 {
         decoder.findingLog.add(
           .unusualTextEncoding, at: jsonDocument.root, offset: 0,
@@ -64,7 +65,8 @@ package struct AHAPDocument: Sendable {
         root: (jsonDocument.root["Pattern"] ?? jsonDocument.root).nodeIndex,
         events: [decoder.eventValueIndices],
         parameters: [decoder.parameterValueIndices], curves: [decoder.curveValueIndices]
-      ) { [jsonDocument] in jsonDocument.location(ofValue: $0) }, details: decodedContent.details)
+      ) { [jsonDocument] in jsonDocument.location(ofValue: $0) },
+      details: decodedContent.fileDetails)
     if options.wantsFindings {
       readResult.losses = readResult.findings.filter { $0.rule == Rule.unknownParameter.id }.map {
         Loss(.dropped, .composition, at: $0.location, $0.message)
@@ -95,7 +97,7 @@ package struct AHAPDocument: Sendable {
     if let nonFinitePath = pattern.firstNonFinitePath {
       throw InputError(
         nonFinite: nonFinitePath, rule: .valueOutOfRange, name: name,
-        errorCode: CoreHapticsCode.invalidPatternData)
+        errorCode: CoreHapticsErrorCode.invalidPatternData)
     }
     var jsonWriter = JSONWriter(layout: .compact)
     jsonWriter.writeObject { file in
@@ -109,7 +111,7 @@ package struct AHAPDocument: Sendable {
       }
       file.writeArray("Pattern") { $0.write(pattern) }
     }
-    try self.init(text: jsonWriter.finish(), name: name)
+    try self.init(text: jsonWriter.finishedText(), name: name)
   }
 
   /// Returns the canonical text, which is identical for files with equal content and easy to
@@ -220,7 +222,7 @@ package struct AHAPContent: Equatable, Sendable {
 
   /// Additional information about the file: its version, its metadata, and the time reference of
   /// its control points.
-  package var details: [(name: String, value: String)] {
+  package var fileDetails: [(name: String, value: String)] {
     var documentDetails: [(name: String, value: String)] = []
     if let coreHapticsVersion {
       documentDetails.append(("version", "\(coreHapticsVersion)"))

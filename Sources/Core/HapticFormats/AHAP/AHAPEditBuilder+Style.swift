@@ -98,7 +98,7 @@ extension JSONValue {
   }
 
   /// A Boolean value that indicates whether an entry of `Pattern` contains more than one part.
-  var holdsSeveralParts: Bool {
+  var hasSeveralPatternElements: Bool {
     AHAPSchemas.entrySchema.keys.count { self[$0.name].map { $0.kind != .null } == true } > 1
   }
 }

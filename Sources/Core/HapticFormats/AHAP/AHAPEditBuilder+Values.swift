@@ -11,29 +11,29 @@ extension AHAPEditBuilder {
   ///   - field: The field that receives the value.
   ///   - existing: The existing JSON value, or nil.
   ///   - path: The path of the field, for error messages.
-  func encoded(
+  func encodedJSON(
     _ value: PatternChange.Value, for field: AHAPField, replacing existing: JSONValue?,
     at path: AHAPPath
   ) throws(InputError) -> [UInt8]? {
     switch (field.valueKind, value) {
     case (.number, .number(let number)):
       guard number.isFinite else { throw path.error("the number must be finite") }
-      return encoded(number, for: field, replacing: existing)
+      return encodedJSON(number, for: field, replacing: existing)
     case (.number, .text(let text)):
       guard let number = (try? JSONDocument(text: Array(text.utf8), name: ""))?.root.number else {
         throw path.error("expected a number, not \(text.quoted())")
       }
-      return encoded(number, for: field, replacing: existing)
+      return encodedJSON(number, for: field, replacing: existing)
     case (.number, .flag(let flag)) where field == .sustained:
-      return encoded(flag ? 1 : 0, for: field, replacing: existing)
+      return encodedJSON(flag ? 1 : 0, for: field, replacing: existing)
     case (.boolean, .flag(let flag)):
-      return encoded(flag, replacing: existing)
+      return encodedJSON(flag, replacing: existing)
     case (.boolean, .number(let number)) where number == 0 || number == 1:
-      return encoded(number == 1, replacing: existing)
+      return encodedJSON(number == 1, replacing: existing)
     case (.boolean, .text("true")), (.boolean, .text("1")):
-      return encoded(true, replacing: existing)
+      return encodedJSON(true, replacing: existing)
     case (.boolean, .text("false")), (.boolean, .text("0")):
-      return encoded(false, replacing: existing)
+      return encodedJSON(false, replacing: existing)
     case (.text, .text(let text)):
       if existing?.string == text { return nil }
       var writer = JSONWriter(layout: .compact)
@@ -46,7 +46,7 @@ extension AHAPEditBuilder {
 
   /// Returns the encoded number, which must be finite, or nil if it equals the existing value. If
   /// the existing value is a Boolean, 0 and 1 are written as Booleans.
-  private func encoded(_ number: Double, for field: AHAPField, replacing existing: JSONValue?)
+  private func encodedJSON(_ number: Double, for field: AHAPField, replacing existing: JSONValue?)
     -> [UInt8]?
   {
     if let existingNumber = existing?.number {
@@ -65,7 +65,7 @@ extension AHAPEditBuilder {
 
   /// Returns the encoded flag, or nil if it equals the existing value. A flag written as 0 or 1
   /// stays a number.
-  private func encoded(_ flag: Bool, replacing existing: JSONValue?) -> [UInt8]? {
+  private func encodedJSON(_ flag: Bool, replacing existing: JSONValue?) -> [UInt8]? {
     guard let existing, existing.kind == .number else {
       return existing?.boolean == flag ? nil : Self.booleanLiteral(flag)
     }

@@ -25,11 +25,11 @@ struct AHAPEditBuilder {
   /// The replacement text of each changed value, by value index.
   private var replacementsByValueIndex: [Int: [UInt8]] = [:]
   /// The edits of objects and arrays, by value index.
-  private var containerEdits: [Int: ContainerEdit] = [:]
+  private var editsByContainerIndex: [Int: ContainerEdit] = [:]
   /// The members to add to objects, by value index.
-  private var addedMembers: [Int: [MemberText]] = [:]
+  private var addedMembersByObjectIndex: [Int: [MemberText]] = [:]
   /// The parameters to add to events, by value index.
-  private var addedParameters: [Int: [ParameterText]] = [:]
+  private var addedParametersByEventValueIndex: [Int: [ParameterText]] = [:]
   /// A Boolean value that indicates whether any change affects a curve.
   private(set) var changesCurves = false
   /// The number of bytes and values visited so far, as a measure of the work done.
@@ -37,7 +37,7 @@ struct AHAPEditBuilder {
   /// The control points of each resolved curve, by curve index.
   private var controlPointsByCurve: [Int: [JSONValue]] = [:]
   /// Cached results of `styleSample`, by key.
-  private var styleSampleCache: [String: JSONValue?] = [:]
+  private var formattingSampleCache: [String: JSONValue?] = [:]
 
   init(of editor: AHAPEditor) {
     self.editor = editor
@@ -56,7 +56,7 @@ struct AHAPEditBuilder {
       guard let field = path.namedField else {
         throw path.error(
           "the path must name a field",
-          suggestion: "write \(path.pathText).\(path.partKind.fields[0].rawValue)")
+          suggestion: "write \(path.pathText).\(path.elementKind.fields[0].rawValue)")
       }
       try setField(field, of: path, to: value)
     case .remove(let path):
@@ -73,12 +73,12 @@ struct AHAPEditBuilder {
       }
       let entry = path.containerValue.enclosingEntry
       if let list = entry.parent {
-        containerEdits[list.nodeIndex, default: ContainerEdit()].insert(
+        editsByContainerIndex[list.nodeIndex, default: ContainerEdit()].insert(
           entryBytes(of: path.containerValue), after: entry.nodeIndex)
       }
     case .addPoint(let time, let value, to: let path):
       let path = try resolvePath(path)
-      guard path.partKind == .curve, path.namedField == nil else {
+      guard path.elementKind == .curve, path.namedField == nil else {
         throw path.error("control points can only be added to a curve")
       }
       try addPoint(time, value, to: path)
@@ -88,18 +88,18 @@ struct AHAPEditBuilder {
   /// Returns the collected edits. Two edits overlap only if one removes a value that contains the
   /// other.
   mutating func collectedEdits() -> [TextEdits.Edit] {
-    for (index, added) in addedParameters {
+    for (index, added) in addedParametersByEventValueIndex {
       insertParameters(added, into: editor.value(at: index))
     }
     removeEmptyParameterLists()
-    for (index, added) in addedMembers {
+    for (index, added) in addedMembersByObjectIndex {
       insertMembers(added, into: editor.value(at: index))
     }
     var byteEdits = replacementsByValueIndex.map { index, bytes in
       let range = TextEdits.byteRange(of: editor.value(at: index), in: sourceText)
       return TextEdits.Edit(byteRange: range, replacementBytes: bytes)
     }
-    for (index, edit) in containerEdits {
+    for (index, edit) in editsByContainerIndex {
       byteEdits += edit.byteEdits(of: editor.value(at: index), visitedCount: &visitedValueCount)
     }
     visitedValueCount += byteEdits.reduce(0) { $0 + $1.replacementBytes.count + 1 }
@@ -108,13 +108,13 @@ struct AHAPEditBuilder {
 
   /// Removes the parameter array of each event whose parameters are all removed.
   private mutating func removeEmptyParameterLists() {
-    for (index, edit) in containerEdits
+    for (index, edit) in editsByContainerIndex
     where !edit.removedIndices.isEmpty && edit.insertedTexts.isEmpty {
       let list = editor.value(at: index)
       guard list.key == "EventParameters", list.children.count == edit.removedIndices.count,
         let event = list.parent
       else { continue }
-      containerEdits[index] = nil
+      editsByContainerIndex[index] = nil
       remove("EventParameters", of: event)
     }
   }
@@ -122,7 +122,7 @@ struct AHAPEditBuilder {
   /// Resolves a path, and records that curves change if it refers to one.
   private mutating func resolvePath(_ path: String) throws(InputError) -> AHAPPath {
     let resolvedPath = try AHAPPath(path, in: editor, points: &controlPointsByCurve)
-    if resolvedPath.partKind == .curve || resolvedPath.partKind == .point {
+    if resolvedPath.elementKind == .curve || resolvedPath.elementKind == .point {
       changesCurves = true
     }
     return resolvedPath
@@ -136,7 +136,7 @@ struct AHAPEditBuilder {
     let containerValue = path.containerValue
     guard let eventParameterID = field.eventParameter else {
       let existing = containerValue[field.jsonKey]
-      if let bytes = try encoded(value, for: field, replacing: existing, at: path) {
+      if let bytes = try encodedJSON(value, for: field, replacing: existing, at: path) {
         replaceOrAddMember(bytes, key: field.jsonKey, existing: existing, in: containerValue)
       }
       return
@@ -144,17 +144,17 @@ struct AHAPEditBuilder {
     let parameterElement = parameterElements(eventParameterID, of: containerValue).last
     let existingValue = parameterElement?["ParameterValue"]
     visitedValueCount += parameterElement?.parent?.children.count ?? 0
-    guard let encodedBytes = try encoded(value, for: field, replacing: existingValue, at: path)
+    guard let encodedBytes = try encodedJSON(value, for: field, replacing: existingValue, at: path)
     else {
       return
     }
     if let existingValue {
       replacementsByValueIndex[existingValue.nodeIndex] = encodedBytes
     } else {
-      addedParameters[containerValue.nodeIndex, default: []].removeAll {
+      addedParametersByEventValueIndex[containerValue.nodeIndex, default: []].removeAll {
         $0.parameterID == eventParameterID.rawValue
       }
-      addedParameters[containerValue.nodeIndex, default: []].append(
+      addedParametersByEventValueIndex[containerValue.nodeIndex, default: []].append(
         ParameterText(parameterID: eventParameterID.rawValue, valueBytes: encodedBytes))
     }
   }
@@ -165,8 +165,9 @@ struct AHAPEditBuilder {
     if let existing {
       replacementsByValueIndex[existing.nodeIndex] = bytes
     } else {
-      addedMembers[object.nodeIndex, default: []].removeAll { $0.key == key }
-      addedMembers[object.nodeIndex, default: []].append(MemberText(key: key, valueBytes: bytes))
+      addedMembersByObjectIndex[object.nodeIndex, default: []].removeAll { $0.key == key }
+      addedMembersByObjectIndex[object.nodeIndex, default: []].append(
+        MemberText(key: key, valueBytes: bytes))
     }
   }
 
@@ -176,7 +177,7 @@ struct AHAPEditBuilder {
     }
     for element in parameterElements(eventParameterID, of: object) {
       if let list = element.parent {
-        containerEdits[list.nodeIndex, default: ContainerEdit()].removedIndices.insert(
+        editsByContainerIndex[list.nodeIndex, default: ContainerEdit()].removedIndices.insert(
           element.nodeIndex)
       }
     }
@@ -184,7 +185,7 @@ struct AHAPEditBuilder {
 
   private mutating func remove(_ key: String, of object: JSONValue) {
     for member in object.members where member.key == key {
-      containerEdits[object.nodeIndex, default: ContainerEdit()].removedIndices.insert(
+      editsByContainerIndex[object.nodeIndex, default: ContainerEdit()].removedIndices.insert(
         member.nodeIndex)
     }
   }
@@ -200,10 +201,10 @@ struct AHAPEditBuilder {
   /// only the given part is removed.
   private mutating func remove(_ value: JSONValue) {
     let enclosingEntry = value.enclosingEntry
-    if let partKey = value.key, enclosingEntry.holdsSeveralParts {
+    if let partKey = value.key, enclosingEntry.hasSeveralPatternElements {
       remove(partKey, of: enclosingEntry)
     } else if let list = enclosingEntry.parent {
-      containerEdits[list.nodeIndex, default: ContainerEdit()].removedIndices.insert(
+      editsByContainerIndex[list.nodeIndex, default: ContainerEdit()].removedIndices.insert(
         enclosingEntry.nodeIndex)
     }
   }
@@ -211,7 +212,7 @@ struct AHAPEditBuilder {
   /// Returns the text of a control point, or of an entry that contains only the given part.
   func entryBytes(of value: JSONValue) -> [UInt8] {
     let enclosingEntry = value.enclosingEntry
-    guard let partKey = value.key, enclosingEntry.holdsSeveralParts else {
+    guard let partKey = value.key, enclosingEntry.hasSeveralPatternElements else {
       return Array(sourceText[TextEdits.byteRange(of: enclosingEntry, in: sourceText)])
     }
     let partBytes = Array(sourceText[TextEdits.byteRange(of: value, in: sourceText)])
@@ -249,20 +250,20 @@ struct AHAPEditBuilder {
     var precedingEntry = Array(patternList.elements).last
     if let path {
       let resolved = try resolvePath(path)
-      guard resolved.partKind != .point, resolved.namedField == nil else {
+      guard resolved.elementKind != .point, resolved.namedField == nil else {
         throw resolved.error("entries can only be added after an event, parameter, or curve")
       }
       precedingEntry = resolved.containerValue.enclosingEntry
     }
     let (lineStart, indentation) = entryLayout(after: precedingEntry, in: patternList)
-    var containerEdit = containerEdits[patternList.nodeIndex] ?? ContainerEdit()
+    var containerEdit = editsByContainerIndex[patternList.nodeIndex] ?? ContainerEdit()
     if precedingEntry == nil, lineStart.hasLineBreak {
       containerEdit.openingWhitespace = lineStart
       containerEdit.closingWhitespace = Array(lineStart.dropLast(indentation.count))
     }
     let newEntryText = entryText(newEntry, lineStart: lineStart, indentation: indentation)
     containerEdit.insert(newEntryText, after: precedingEntry?.nodeIndex)
-    containerEdits[patternList.nodeIndex] = containerEdit
+    editsByContainerIndex[patternList.nodeIndex] = containerEdit
   }
 
   /// Inserts a control point after all points that are not later.
@@ -276,16 +277,17 @@ struct AHAPEditBuilder {
     visitedValueCount += pointElements.count
     let precedingPoint = pointElements.last { ($0["Time"]?.number ?? 0) <= time }
     let samplePoint =
-      pointElements.last ?? styleSample("ParameterCurveControlPoints", of: editor.curveValueIndices)
+      pointElements.last
+      ?? formattingSample("ParameterCurveControlPoints", of: editor.curveValueIndices)
     let pointMembers = [
       MemberText(key: "Time", valueBytes: Self.numberText(time)),
       MemberText(key: "ParameterValue", valueBytes: Self.numberText(value)),
     ]
     let pointText = objectText(pointMembers, like: samplePoint)
     if pointElements.isEmpty {
-      setDelimiters(of: pointList.nodeIndex, like: samplePoint?.parent)
+      copyInnerWhitespace(of: pointList.nodeIndex, like: samplePoint?.parent)
     }
-    containerEdits[pointList.nodeIndex, default: ContainerEdit()].insert(
+    editsByContainerIndex[pointList.nodeIndex, default: ContainerEdit()].insert(
       pointText, after: precedingPoint?.nodeIndex)
   }
 
@@ -298,7 +300,7 @@ struct AHAPEditBuilder {
     let parameterList = event["EventParameters"]
     let lastParameter = parameterList?.children.last
     let sampleParameter =
-      lastParameter ?? styleSample("EventParameters", of: editor.eventValueIndices)
+      lastParameter ?? formattingSample("EventParameters", of: editor.eventValueIndices)
     let parameterTexts = added.map { parameter in
       objectText(
         [
@@ -308,10 +310,10 @@ struct AHAPEditBuilder {
     }
     if let parameterList, parameterList.kind == .array {
       if lastParameter == nil {
-        setDelimiters(of: parameterList.nodeIndex, like: sampleParameter?.parent)
+        copyInnerWhitespace(of: parameterList.nodeIndex, like: sampleParameter?.parent)
       }
       for text in parameterTexts {
-        containerEdits[parameterList.nodeIndex, default: ContainerEdit()].insert(
+        editsByContainerIndex[parameterList.nodeIndex, default: ContainerEdit()].insert(
           text, after: lastParameter?.nodeIndex)
       }
       return
@@ -335,7 +337,7 @@ struct AHAPEditBuilder {
   private mutating func insertMembers(
     _ added: [MemberText], into object: JSONValue
   ) {
-    let canonicalKeyOrder = AHAPSchemas.eventSchema.names.names
+    let canonicalKeyOrder = AHAPSchemas.eventSchema.keyNames.names
     func keyRank(_ key: String?) -> Int {
       key.flatMap { canonicalKeyOrder.firstIndex(of: $0) } ?? canonicalKeyOrder.count
     }
@@ -344,34 +346,35 @@ struct AHAPEditBuilder {
       let predecessor = existingMembers.last { keyRank($0.key) < keyRank(member.key) }
       let colon = (predecessor ?? existingMembers.first)?.keySeparator ?? Array(": ".utf8)
       let text = Array("\"\(member.key)\"".utf8) + colon + member.valueBytes
-      containerEdits[object.nodeIndex, default: ContainerEdit()].insert(
+      editsByContainerIndex[object.nodeIndex, default: ContainerEdit()].insert(
         text, after: predecessor?.nodeIndex)
     }
   }
 
   /// Returns the first element of an existing array as a formatting model for new elements. The
   /// array is stored under a key of one of the given values, and its first element has two members.
-  private mutating func styleSample(_ key: String, of valueIndices: [Int]) -> JSONValue? {
-    if let cachedSample = styleSampleCache[key] { return cachedSample }
+  private mutating func formattingSample(_ key: String, of valueIndices: [Int]) -> JSONValue? {
+    if let cachedSample = formattingSampleCache[key] { return cachedSample }
     for index in valueIndices {
       guard let first = editor.value(at: index)[key]?.elements.first(where: { _ in true }),
         first.children.count == 2
       else {
         continue
       }
-      styleSampleCache[key] = first
+      formattingSampleCache[key] = first
       return first
     }
-    styleSampleCache.updateValue(nil, forKey: key)
+    formattingSampleCache.updateValue(nil, forKey: key)
     return nil
   }
 
   /// Formats an empty array in the style of another array, whose white space inside the brackets is
   /// copied.
-  private mutating func setDelimiters(of list: Int, like sample: JSONValue?) {
+  private mutating func copyInnerWhitespace(of list: Int, like sample: JSONValue?) {
     guard let sample, let firstSampleChild = sample.children.first else { return }
-    containerEdits[list, default: ContainerEdit()].openingWhitespace =
+    editsByContainerIndex[list, default: ContainerEdit()].openingWhitespace =
       firstSampleChild.leadingWhitespace
-    containerEdits[list, default: ContainerEdit()].closingWhitespace = closingWhitespace(of: sample)
+    editsByContainerIndex[list, default: ContainerEdit()].closingWhitespace = closingWhitespace(
+      of: sample)
   }
 }

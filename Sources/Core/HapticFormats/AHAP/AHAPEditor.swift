@@ -61,14 +61,14 @@ package struct AHAPEditor: Sendable {
     for change in changes {
       try editBuilder.recordEdits(of: change)
     }
-    if editBuilder.changesCurves, hasAbsoluteTimes {
-      let relativeText = TextEdits(text).applying(document.relativeTimeEdits)
+    if editBuilder.changesCurves, hasAbsoluteCurveTimes {
+      let relativeText = TextEdits(text).applying(document.relativeCurveTimeEdits)
       return try editor(for: relativeText, changedBy: changes).applying(changes)
     }
     let editedText = TextEdits(text).applying(editBuilder.collectedEdits())
     let changedEditor = try editor(
       for: editedText, changedBy: changes, visitedCount: editBuilder.visitedValueCount)
-    guard !changedEditor.hasAbsoluteTimes || hasAbsoluteTimes else {
+    guard !changedEditor.hasAbsoluteCurveTimes || hasAbsoluteCurveTimes else {
       throw invalidChangeError(
         at: changes.count == 1 ? changes[0].path : nil,
         message:
@@ -86,7 +86,7 @@ package struct AHAPEditor: Sendable {
 
   /// Returns the path indices of a curve's control points, sorted by time. Points with equal times
   /// stay in document order.
-  package func pointOrder(ofCurve index: Int) -> [Int] {
+  package func controlPointOrder(ofCurve index: Int) -> [Int] {
     guard curveValueIndices.indices.contains(index) else { return [] }
     let pointTimes = controlPoints(ofCurve: index).map { $0["Time"]?.number ?? 0 }
     return pointTimes.indices.sorted { (pointTimes[$0], $0) < (pointTimes[$1], $1) }
@@ -95,7 +95,7 @@ package struct AHAPEditor: Sendable {
   /// Returns the path of the part that contains a JSON value, or nil if no part does.
   ///
   /// - Parameter path: The JSON path of the value, such as `Pattern[3].Event.Time`.
-  package func changePath(forJSONPath path: String) -> String? {
+  package func patternElementPath(forJSONPath path: String) -> String? {
     let pathComponents = path.utf8.split(whereSeparator: { ".[]".utf8.contains($0) })
     var remainingSteps = pathComponents.map { String(Substring($0)) }[...]
     guard remainingSteps.popFirst() == "Pattern",
@@ -104,13 +104,15 @@ package struct AHAPEditor: Sendable {
       let key = remainingSteps.popFirst(),
       let part = list.elements.dropFirst(number).first(where: { _ in true })?[key]
     else { return nil }
-    if let eventIndex = Self.sortedPosition(of: part.nodeIndex, in: eventValueIndices) {
+    if let eventIndex = Self.indexInSortedValues(of: part.nodeIndex, in: eventValueIndices) {
       return "events[\(eventIndex)]"
     }
-    if let parameterIndex = Self.sortedPosition(of: part.nodeIndex, in: parameterValueIndices) {
+    if let parameterIndex = Self.indexInSortedValues(of: part.nodeIndex, in: parameterValueIndices)
+    {
       return "parameters[\(parameterIndex)]"
     }
-    guard let curveIndex = Self.sortedPosition(of: part.nodeIndex, in: curveValueIndices) else {
+    guard let curveIndex = Self.indexInSortedValues(of: part.nodeIndex, in: curveValueIndices)
+    else {
       return nil
     }
     guard remainingSteps.popFirst() == "ParameterCurveControlPoints",
@@ -122,7 +124,7 @@ package struct AHAPEditor: Sendable {
   }
 
   /// Returns the position of a value in a sorted list, or nil if it is absent. Uses binary search.
-  private static func sortedPosition(of value: Int, in values: [Int]) -> Int? {
+  private static func indexInSortedValues(of value: Int, in values: [Int]) -> Int? {
     var lowerIndex = 0
     var upperIndex = values.count
     while lowerIndex < upperIndex {
@@ -148,7 +150,7 @@ package struct AHAPEditor: Sendable {
   }
 
   /// A Boolean value that indicates whether control point times are interpreted as absolute.
-  private var hasAbsoluteTimes: Bool {
+  private var hasAbsoluteCurveTimes: Bool {
     content.usesAbsoluteCurveTimes
       && pattern.curves.contains { $0.time > 0 && !$0.controlPoints.isEmpty }
   }

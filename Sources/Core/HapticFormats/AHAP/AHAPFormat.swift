@@ -40,7 +40,7 @@ extension HapticFormat {
         guard let path = layer.pattern.firstNonFinitePath else { continue }
         throw InputError(
           nonFinite: index == 0 ? path : "layers[\(index)].\(path)", rule: .valueOutOfRange,
-          errorCode: CoreHapticsCode.invalidPatternData
+          errorCode: CoreHapticsErrorCode.invalidPatternData
         )
       }
       return try AHAPWriter(composition, options: options).write()

@@ -46,7 +46,7 @@ package enum AHAPField: String, CaseIterable, Sendable {
 
 /// A resolved path: a part of a document and, optionally, one of its fields.
 struct AHAPPath {
-  enum PartKind: String {
+  enum ElementKind: String {
     case event, parameter, curve, point
 
     var nounWithArticle: String {
@@ -70,7 +70,7 @@ struct AHAPPath {
 
   let pathText: String
   let editor: AHAPEditor
-  let partKind: PartKind
+  let elementKind: ElementKind
   /// The object that contains the fields. For an event, this is the `Event` object, not its entry.
   let containerValue: JSONValue
   let namedField: AHAPField?
@@ -88,7 +88,7 @@ struct AHAPPath {
   ///   - editor: The document that the path refers to.
   ///   - points: Cached control points, by curve index.
   init(_ text: String, in editor: AHAPEditor, points: inout [Int: [JSONValue]]) throws(InputError) {
-    var pathSteps = Self.steps(of: text)[...]
+    var pathSteps = Self.pathComponents(of: text)[...]
     func pathError(_ message: String, _ suggestion: String? = nil) -> InputError {
       editor.invalidChangeError(at: text, message: message, suggestion: suggestion)
     }
@@ -97,7 +97,7 @@ struct AHAPPath {
         "invalid path",
         "use events[3], parameters[0], curves[0].points[2], or a field of one of these")
     }
-    let knownLists: [(name: String, part: PartKind, valueIndices: [Int])] = [
+    let knownLists: [(name: String, part: ElementKind, valueIndices: [Int])] = [
       ("events", .event, editor.eventValueIndices),
       ("parameters", .parameter, editor.parameterValueIndices),
       ("curves", .curve, editor.curveValueIndices),
@@ -111,7 +111,8 @@ struct AHAPPath {
     }
     guard listIndex < namedList.valueIndices.count else {
       throw pathError(
-        Self.missingText(for: listStep, count: namedList.valueIndices.count, owner: "the pattern"))
+        Self.missingElementMessage(
+          for: listStep, count: namedList.valueIndices.count, owner: "the pattern"))
     }
     var resolvedPartKind = namedList.part
     var valueIndex = namedList.valueIndices[listIndex]
@@ -121,7 +122,8 @@ struct AHAPPath {
       let controlPoints = points[listIndex] ?? editor.controlPoints(ofCurve: listIndex)
       points[listIndex] = controlPoints
       guard pointIndex < controlPoints.count else {
-        throw pathError(Self.missingText(for: step, count: controlPoints.count, owner: "the curve"))
+        throw pathError(
+          Self.missingElementMessage(for: step, count: controlPoints.count, owner: "the curve"))
       }
       resolvedPartKind = .point
       valueIndex = controlPoints[pointIndex].nodeIndex
@@ -135,14 +137,14 @@ struct AHAPPath {
     }
     self.pathText = text
     self.editor = editor
-    self.partKind = resolvedPartKind
+    self.elementKind = resolvedPartKind
     self.namedField = resolvedField
     containerValue = editor.value(at: valueIndex)
   }
 
   /// Returns the field that a path component names, or throws an error if it is unknown.
   private static func field(
-    of part: PartKind, at step: Step,
+    of part: ElementKind, at step: PathComponent,
     error: (_ message: String, _ suggestion: String?) -> InputError
   ) throws(InputError) -> AHAPField {
     let matchingField = step.index == nil ? part.fields.first { $0.rawValue == step.name } : nil
@@ -161,10 +163,12 @@ struct AHAPPath {
   }
 
   /// A path component: a name with an optional index in brackets.
-  private typealias Step = (name: String, index: Int?)
+  private typealias PathComponent = (name: String, index: Int?)
 
   /// Returns the error message for an index out of range.
-  private static func missingText(for step: Step, count: Int, owner: String) -> String {
+  private static func missingElementMessage(for step: PathComponent, count: Int, owner: String)
+    -> String
+  {
     guard count > 0 else { return "\(owner) has no \(step.name)" }
     let lastStepText = count == 1 ? "" : " to \(step.name)[\(count - 1)]"
     return
@@ -175,8 +179,8 @@ struct AHAPPath {
   }
 
   /// Returns the components of a path, or an empty array if the path is invalid.
-  private static func steps(of text: String) -> [Step] {
-    var parsedSteps: [Step] = []
+  private static func pathComponents(of text: String) -> [PathComponent] {
+    var parsedSteps: [PathComponent] = []
     for part in text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false) {
       let name = part.prefix { $0 != UInt8(ascii: "[") }
       let subscriptText = part[name.endIndex...]

@@ -5,7 +5,7 @@ import Reading
 ///
 /// Source: the header CHHapticErrors.h of Apple's SDK. Apple does not document which input causes
 /// which code, so the codes are assigned by name.
-enum CoreHapticsCode {
+enum CoreHapticsErrorCode {
   static let invalidPatternData = -4813
   static let invalidPatternDictionary = -4814
   static let invalidParameterType = -4820
@@ -22,65 +22,66 @@ enum CoreHapticsCode {
 enum AHAPSchemas {
   /// The key indices of the root object.
   enum FileKey {
-    static let version = 0
+    static let versionKeyIndex = 0
   }
 
   /// The key indices of an entry of `Pattern`.
   enum EntryKey {
-    static let event = 0
-    static let parameter = 1
-    static let curve = 2
+    static let eventKeyIndex = 0
+    static let parameterKeyIndex = 1
+    static let curveKeyIndex = 2
   }
 
   /// The key indices of an event.
   enum EventKey {
-    static let time = 0
-    static let type = 1
-    static let duration = 2
-    static let waveformPath = 3
-    static let usesVolumeEnvelope = 4
-    static let isLooping = 5
-    static let parameters = 6
+    static let timeKeyIndex = 0
+    static let typeKeyIndex = 1
+    static let durationKeyIndex = 2
+    static let waveformPathKeyIndex = 3
+    static let usesVolumeEnvelopeKeyIndex = 4
+    static let isLoopingKeyIndex = 5
+    static let parametersKeyIndex = 6
 
     /// A bit set of the waveform keys.
-    static let waveformBits: UInt32 = 1 << waveformPath | 1 << usesVolumeEnvelope | 1 << isLooping
+    static let waveformKeyBits: UInt32 =
+      1 << waveformPathKeyIndex | 1 << usesVolumeEnvelopeKeyIndex | 1 << isLoopingKeyIndex
   }
 
   /// The key indices of an event parameter.
   enum EventParameterKey {
-    static let id = 0
-    static let value = 1
+    static let idKeyIndex = 0
+    static let valueKeyIndex = 1
   }
 
   /// The key indices of a dynamic parameter.
   enum ParameterKey {
-    static let id = 0
-    static let time = 1
-    static let value = 2
+    static let idKeyIndex = 0
+    static let timeKeyIndex = 1
+    static let valueKeyIndex = 2
   }
 
   /// The key indices of a curve.
   enum CurveKey {
-    static let id = 0
-    static let time = 1
-    static let controlPoints = 2
+    static let idKeyIndex = 0
+    static let timeKeyIndex = 1
+    static let controlPointsKeyIndex = 2
   }
 
   /// The key indices of a control point.
   enum PointKey {
-    static let time = 0
-    static let value = 1
+    static let timeKeyIndex = 0
+    static let valueKeyIndex = 1
   }
 
-  private typealias Code = CoreHapticsCode
+  private typealias ErrorCode = CoreHapticsErrorCode
 
   static let fileSchema = JSONSchema(
     "a pattern file",
     [
-      JSONKey("Version", .unboundedNumber, errorCode: Code.invalidPatternDictionary),
+      JSONKey("Version", .unboundedNumber, errorCode: ErrorCode.invalidPatternDictionary),
       JSONKey("Metadata", .any),
       JSONKey("Pattern", .array(.object { entrySchema })),
-    ], errorCode: Code.invalidPatternDictionary)
+    ], errorCode: ErrorCode.invalidPatternDictionary)
 
   static let entrySchema = JSONSchema(
     "an entry of Pattern",
@@ -88,7 +89,7 @@ enum AHAPSchemas {
       JSONKey("Event", .object { eventSchema }),
       JSONKey("Parameter", .object { dynamicParameterSchema }, layout: .singleLine),
       JSONKey("ParameterCurve", .object { curveSchema }),
-    ], errorCode: Code.invalidPatternDictionary)
+    ], errorCode: ErrorCode.invalidPatternDictionary)
 
   /// Returns the key of the object that a bare entry's members must be wrapped in, or nil if the
   /// entry has such a key or unknown members. Some public descriptions of the format omit the
@@ -103,34 +104,37 @@ enum AHAPSchemas {
   }
 
   private static func isEntryKey(_ member: JSONValue) -> Bool {
-    entrySchema.names.index(ofKey: member) != nil
+    entrySchema.keyNames.index(ofKey: member) != nil
   }
 
   static let eventSchema = JSONSchema(
     "an event",
     [
-      JSONKey("Time", .unboundedNumber, rule: .negativeTime, errorCode: Code.invalidEventTime),
       JSONKey(
-        "EventType", .any, noun: "event type", rule: .unknownEventType,
-        errorCode: Code.invalidEventType),
+        "Time", .unboundedNumber, outOfRangeRule: .negativeTime,
+        errorCode: ErrorCode.invalidEventTime),
       JSONKey(
-        "EventDuration", .unboundedNumber, rule: .negativeDuration,
-        errorCode: Code.invalidEventDuration),
-      JSONKey("EventWaveformPath", .string(), errorCode: Code.invalidAudioResource),
-      JSONKey("EventWaveformUseVolumeEnvelope", .any, errorCode: Code.invalidAudioResource),
-      JSONKey("EventWaveformLoopEnabled", .any, errorCode: Code.invalidAudioResource),
+        "EventType", .any, valueNoun: "event type", outOfRangeRule: .unknownEventType,
+        errorCode: ErrorCode.invalidEventType),
+      JSONKey(
+        "EventDuration", .unboundedNumber, outOfRangeRule: .negativeDuration,
+        errorCode: ErrorCode.invalidEventDuration),
+      JSONKey("EventWaveformPath", .string(), errorCode: ErrorCode.invalidAudioResource),
+      JSONKey("EventWaveformUseVolumeEnvelope", .any, errorCode: ErrorCode.invalidAudioResource),
+      JSONKey("EventWaveformLoopEnabled", .any, errorCode: ErrorCode.invalidAudioResource),
       JSONKey(
         "EventParameters", .array(.object { eventParameterSchema }),
-        errorCode: Code.badParameterEntry,
+        errorCode: ErrorCode.badParameterEntry,
         layout: .singleLine),
-    ], errorCode: Code.badEventEntry)
+    ], errorCode: ErrorCode.badEventEntry)
 
   static let eventParameterSchema = JSONSchema(
-    "an event parameter", [nameKey("event parameter"), valueKey], errorCode: Code.badParameterEntry)
+    "an event parameter", [nameKey("event parameter"), valueKey],
+    errorCode: ErrorCode.badParameterEntry)
 
   static let dynamicParameterSchema = JSONSchema(
     "a parameter", [nameKey("dynamic parameter"), timeKey, valueKey],
-    errorCode: Code.badParameterEntry)
+    errorCode: ErrorCode.badParameterEntry)
 
   static let curveSchema = JSONSchema(
     "a curve",
@@ -138,21 +142,22 @@ enum AHAPSchemas {
       nameKey("dynamic parameter"), timeKey,
       JSONKey(
         "ParameterCurveControlPoints", .array(.object { controlPointSchema }),
-        errorCode: Code.badParameterEntry,
+        errorCode: ErrorCode.badParameterEntry,
         layout: .singleLine),
-    ], errorCode: Code.badParameterEntry)
+    ], errorCode: ErrorCode.badParameterEntry)
 
   static let controlPointSchema = JSONSchema(
-    "a control point", [timeKey, valueKey], errorCode: Code.badParameterEntry)
+    "a control point", [timeKey, valueKey], errorCode: ErrorCode.badParameterEntry)
 
   private static let timeKey = JSONKey(
-    "Time", .unboundedNumber, rule: .negativeTime, errorCode: Code.invalidTime)
+    "Time", .unboundedNumber, outOfRangeRule: .negativeTime, errorCode: ErrorCode.invalidTime)
   private static let valueKey = JSONKey(
-    "ParameterValue", .unboundedNumber, errorCode: Code.badParameterEntry)
+    "ParameterValue", .unboundedNumber, errorCode: ErrorCode.badParameterEntry)
 
   private static func nameKey(_ noun: String) -> JSONKey {
     JSONKey(
-      "ParameterID", .any, noun: noun, rule: .unknownParameter, errorCode: Code.invalidParameterType
+      "ParameterID", .any, valueNoun: noun, outOfRangeRule: .unknownParameter,
+      errorCode: ErrorCode.invalidParameterType
     )
   }
 }
@@ -177,6 +182,6 @@ struct AHAPObject: ~Copyable {
   init(_ value: JSONValue, _ schema: JSONSchema) {
     self.objectValue = value
     self.schema = schema
-    indexedMembers = schema.names.indexedMembers(of: value)
+    indexedMembers = schema.keyNames.indexedMembers(of: value)
   }
 }

@@ -25,7 +25,7 @@ struct AHAPWriter {
     }
     for index in composition.layers.indices {
       linearizeCurves(layerIndex: index)
-      replaceSignals(layerIndex: index)
+      replaceSignalsWithAudioEvents(layerIndex: index)
     }
   }
 
@@ -92,7 +92,7 @@ struct AHAPWriter {
     let pattern = composition.layers[layerIndex].pattern
     guard pattern.curves.contains(where: { $0.interpolation != .linear }) else { return }
     let linearCurves = linearizedCurves(of: pattern, layerIndex: layerIndex)
-    let shortEvents = dividedEvents(of: pattern, layerIndex: layerIndex)
+    let shortEvents = eventsOfSupportedDuration(of: pattern, layerIndex: layerIndex)
     composition.layers[layerIndex].pattern.curves = linearCurves
     composition.layers[layerIndex].pattern.events = shortEvents
   }
@@ -108,7 +108,7 @@ struct AHAPWriter {
         linearCurves.append(curve)
         continue
       }
-      let lines = curve.linearized(tolerance: options.toleranceFraction)
+      let lines = curve.linearized(tolerance: options.curveToleranceFraction)
       let values = lines.controlPoints.map { $0.value }
       if zip(values, values.dropFirst()).contains(where: { $0 != $1 }) {
         losses.add(
@@ -117,7 +117,7 @@ struct AHAPWriter {
           an amplitude or frequency line is approximated by \(curve.id.rawValue), with an error of \
           up to # of full scale
           """,
-          size: options.toleranceFraction)
+          size: options.curveToleranceFraction)
       }
       linearCurves += lines.divided(maximumPointCount: Self.maximumCurvePointCount)
     }
@@ -125,13 +125,15 @@ struct AHAPWriter {
   }
 
   /// Returns the events of a layer, each at most 30 s long.
-  private mutating func dividedEvents(of pattern: HapticPattern, layerIndex: Int) -> [HapticEvent] {
+  private mutating func eventsOfSupportedDuration(of pattern: HapticPattern, layerIndex: Int)
+    -> [HapticEvent]
+  {
     var shortEvents: [HapticEvent] = []
     for (index, event) in pattern.events.enumerated() {
       let segments = event.segments(maximumSeconds: HapticEvent.defaultDurationSeconds)
       if segments.count > 1 {
         losses.add(
-          .approximated, .event(EventReference(layer: layerIndex, event: index)),
+          .approximated, .event(EventReference(layerIndex: layerIndex, eventIndex: index)),
           "an event longer than 30 s is split into \(segments.count) adjacent events")
       }
       shortEvents += segments
@@ -140,7 +142,7 @@ struct AHAPWriter {
   }
 
   /// Replaces a layer's sampled signals with audio events that play sound files.
-  private mutating func replaceSignals(layerIndex: Int) {
+  private mutating func replaceSignalsWithAudioEvents(layerIndex: Int) {
     let layerSignals = composition.layers[layerIndex].signals
     composition.layers[layerIndex].signals = []
     guard !layerSignals.isEmpty else { return }

@@ -84,12 +84,12 @@ private struct ChildEditWriter {
     hasPredecessor = true
     if !textsBefore.isEmpty {
       let start = children[index].keyOffset
-      let bytes = joined(textsBefore, at: 0) + separatorText(at: 0)
+      let bytes = joinedWithSeparators(textsBefore, at: 0) + separatorText(at: 0)
       byteEdits.append(TextEdits.Edit(byteRange: start..<start, replacementBytes: bytes))
     }
     if !textsAfter.isEmpty {
       let end = childByteRange(of: index).upperBound
-      let bytes = separatorText(at: index) + joined(textsAfter, at: index)
+      let bytes = separatorText(at: index) + joinedWithSeparators(textsAfter, at: index)
       byteEdits.append(TextEdits.Edit(byteRange: end..<end, replacementBytes: bytes))
     }
   }
@@ -99,7 +99,8 @@ private struct ChildEditWriter {
     if !texts.isEmpty {
       byteEdits.append(
         TextEdits.Edit(
-          byteRange: childByteRange(of: index), replacementBytes: joined(texts, at: index)))
+          byteRange: childByteRange(of: index),
+          replacementBytes: joinedWithSeparators(texts, at: index)))
       hasPredecessor = true
     } else if hasPredecessor {
       let start = childByteRange(of: index - 1).upperBound
@@ -126,7 +127,7 @@ private struct ChildEditWriter {
     [UInt8(ascii: ",")] + children.separatorWhitespace(at: index)
   }
 
-  private func joined(_ texts: [[UInt8]], at index: Int) -> [UInt8] {
+  private func joinedWithSeparators(_ texts: [[UInt8]], at index: Int) -> [UInt8] {
     var joinedBytes: [UInt8] = []
     for (position, text) in texts.enumerated() {
       if position > 0 {

@@ -32,7 +32,7 @@ struct LayerMerging {
   /// The minimum differences that are reported as losses.
   private static let minimumReportedErrors = (hertz: 0.1, decibels: 0.05)
   /// The gain below which an event counts as silent.
-  private static let maximumSilentGain = 1e-3
+  private static let silenceGainThreshold = 1e-3
   /// The exponent that maps intensity to amplitude in the default profile.
   private static let phoneAmplitudeExponent = 2.0
 
@@ -85,8 +85,8 @@ struct LayerMerging {
   }
 
   private mutating func merge(unaffectedEvents: [HapticEvent]) {
-    let baseSharpnessShift = sharpnessControl.isSet ? sharpnessShift : 0
-    let baseIntensityScale = intensityControl.isSet ? intensityScale : 1
+    let baseSharpnessShift = sharpnessControl.isSetByPattern ? sharpnessShift : 0
+    let baseIntensityScale = intensityControl.isSetByPattern ? intensityScale : 1
     mergedPattern = controlledPattern
     for index in mergedPattern.events.indices {
       let event = mergedPattern.events[index]
@@ -140,7 +140,7 @@ struct LayerMerging {
     let baseSharpnessValues = controlledPattern.events.map {
       Double($0.value(of: .hapticSharpness))
     }
-    let controlCornerValues = cornerValues(of: sharpnessControl)
+    let controlCornerValues = segmentEndValues(of: sharpnessControl)
     let minimumShift = max(-(baseSharpnessValues.min() ?? 0), (controlCornerValues.max() ?? 0) - 1)
     let maximumShift = min(
       1 - (baseSharpnessValues.max() ?? 0), (controlCornerValues.min() ?? 0) + 1)
@@ -164,8 +164,9 @@ struct LayerMerging {
   /// The factor that is moved from the control to the events of the controlled layer. It is the
   /// maximum of the control, so that the control attenuates the other events as little as possible.
   private var intensityScale: Double {
-    let maximumIntensity = cornerValues(of: intensityControl).max() ?? 1
-    guard isSetBeforeFirstEvent(intensityControl), maximumIntensity > Self.maximumSilentGain else {
+    let maximumIntensity = segmentEndValues(of: intensityControl).max() ?? 1
+    guard isSetBeforeFirstEvent(intensityControl), maximumIntensity > Self.silenceGainThreshold
+    else {
       return 1
     }
     return min(maximumIntensity, 1)
@@ -181,7 +182,7 @@ struct LayerMerging {
   }
 
   /// Returns the control values at the ends of all segments, without the initial neutral value.
-  private func cornerValues(of control: ControlTimeline) -> [Double] {
+  private func segmentEndValues(of control: ControlTimeline) -> [Double] {
     var controlValues: [Double] = []
     for (index, segment) in control.segments.enumerated() where segment.sourceStartPosition != nil {
       controlValues.append(segment.startValue)
@@ -205,14 +206,14 @@ struct LayerMerging {
     func clampedToUnit(_ value: Double) -> Double { min(max(value, 0), 1) }
     func controlValues(at time: Double) -> (sharpness: Double, gain: Double) {
       (
-        sharpnessControl.isSet ? sharpnessControl.value(at: time) - shift : 0,
-        intensityControl.isSet ? intensityControl.value(at: time) / scale : 1
+        sharpnessControl.isSetByPattern ? sharpnessControl.value(at: time) - shift : 0,
+        intensityControl.isSetByPattern ? intensityControl.value(at: time) / scale : 1
       )
     }
     let controlAtOnset = controlValues(at: event.time)
     let compensatedParameters = (
       sharpness: clampedToUnit(originalParameters.sharpness - controlAtOnset.sharpness),
-      intensity: controlAtOnset.gain > Self.maximumSilentGain
+      intensity: controlAtOnset.gain > Self.silenceGainThreshold
         ? clampedToUnit(originalParameters.intensity / controlAtOnset.gain)
         : originalParameters.intensity
     )
@@ -222,15 +223,15 @@ struct LayerMerging {
     if compensatedParameters.intensity != originalParameters.intensity {
       event.parameters[.hapticIntensity] = Float(compensatedParameters.intensity)
     }
-    guard originalParameters.intensity > Self.maximumSilentGain else { return event }
-    if compensatedParameters.intensity * controlAtOnset.gain <= Self.maximumSilentGain {
+    guard originalParameters.intensity > Self.silenceGainThreshold else { return event }
+    if compensatedParameters.intensity * controlAtOnset.gain <= Self.silenceGainThreshold {
       silencedEventCount += 1
       return event
     }
-    let eventEndSeconds = event.time + (event.kind.isTransient ? 0 : event.holdSeconds ?? 0)
+    let eventEndSeconds = event.time + (event.kind.isTransient ? 0 : event.secondsUntilRelease ?? 0)
     let eventTimeRange = event.time...max(event.time, eventEndSeconds)
     // Frequency and level are monotonic in the controls, so checking the extremes suffices.
-    if sharpnessControl.isSet {
+    if sharpnessControl.isSetByPattern {
       let range = sharpnessControl.valueRange(in: eventTimeRange)
       let wantedHertz = SharpnessScale.phone.hertz(ofSharpness: originalParameters.sharpness)
       for value in [range.lowerBound, range.upperBound] {
@@ -239,12 +240,12 @@ struct LayerMerging {
         maximumFrequencyErrorHertz = max(maximumFrequencyErrorHertz, abs(hertz - wantedHertz))
       }
     }
-    if intensityControl.isSet {
+    if intensityControl.isSetByPattern {
       let range = intensityControl.valueRange(in: eventTimeRange)
       for value in [range.lowerBound, range.upperBound] {
         let ratio = max(
           compensatedParameters.intensity * value / scale / originalParameters.intensity,
-          Self.maximumSilentGain)
+          Self.silenceGainThreshold)
         maximumLevelErrorDecibels = max(
           maximumLevelErrorDecibels, abs(20 * Self.phoneAmplitudeExponent * log10(ratio)))
       }

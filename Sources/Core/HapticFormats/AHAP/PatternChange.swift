@@ -40,7 +40,7 @@ package enum PatternChange: Equatable, Sendable {
 extension PatternChange {
   /// Returns the field names of the parts in a list: `events`, `parameters`, `curves`, or `points`.
   package static func fieldNames(ofList list: String) -> [String] {
-    AHAPPath.PartKind(rawValue: String(list.dropLast()))?.fields.map { $0.rawValue } ?? []
+    AHAPPath.ElementKind(rawValue: String(list.dropLast()))?.fields.map { $0.rawValue } ?? []
   }
 
   /// Returns the event parameter that a field sets, or nil if it sets none.

@@ -12,7 +12,7 @@ package struct RecordedCommands: @unchecked Sendable {
   /// An added player. Its reference only identifies it, because its memory may be freed.
   fileprivate struct AddedPlayer {
     let originalReference: Reference<Player>
-    let parameters: RenderPlayer.Parameters
+    let creationParameters: RenderPlayer.CreationParameters
   }
 
   /// Records a group of commands, with the players and cue points that they refer to.
@@ -27,7 +27,7 @@ package struct RecordedCommands: @unchecked Sendable {
     self.commands = commands
     self.cuePoints = cuePoints
     addedPlayers = players.map {
-      AddedPlayer(originalReference: $0.playerReference, parameters: $0.parameters)
+      AddedPlayer(originalReference: $0.playerReference, creationParameters: $0.creationParameters)
     }
   }
 }
@@ -53,7 +53,9 @@ package final class CommandReplay {
   package func replayedCommands(_ recorded: RecordedCommands) -> [RenderCommand] {
     removedPlayers.removeAll { $0.isReleased }
     cuePoints += recorded.cuePoints
-    players += recorded.addedPlayers.map { ($0.originalReference, $0.parameters.makePlayer()) }
+    players += recorded.addedPlayers.map {
+      ($0.originalReference, $0.creationParameters.makePlayer())
+    }
     return recorded.commands.compactMap { command in
       switch command.change {
       case .noOperation, .gain:

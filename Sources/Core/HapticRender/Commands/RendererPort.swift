@@ -17,7 +17,8 @@ public final class RendererPort: @unchecked Sendable {
 
   /// The state that the control thread and the render thread share.
   struct SharedState: ~Copyable {
-    let queue = RingQueue(capacity: commandCapacity, filler: RenderCommand(.noOperation, at: 0))
+    let commandQueue = RingQueue(
+      capacity: commandCapacity, filler: RenderCommand(.noOperation, at: 0))
     let renderedFrameCount = Atomic<Int64>(0)
     let voiceCount = Atomic<Int>(0)
     let limitedFrameCount = Atomic<Int64>(0)
@@ -68,7 +69,7 @@ public final class RendererPort: @unchecked Sendable {
     let availableCommandCapacity =
       Self.maximumScheduledCommandCount + (isScheduling ? 0 : Self.commandCapacity / 2)
     guard waitingCommandCount + commands.count <= availableCommandCapacity,
-      sharedState.value.queue.write(commands.span)
+      sharedState.value.commandQueue.write(commands.span)
     else {
       return false
     }
@@ -204,7 +205,7 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
     /// A ramp to a gain over a number of frames, or over the length of a fade if `frameCount` is
     /// nil.
     case gain(Float, frameCount: Int?)
-    case sendGain(Float, frameCount: Int, serial: Int64)
+    case sendGain(Float, frameCount: Int, requestSerialNumber: Int64)
     case control(LiveControlID, value: Float, slope: Float)
     case envelopeTime(EnvelopeTimeID, value: Float, slope: Float)
   }
@@ -321,11 +322,13 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   ///     with a lower serial are ignored.
   ///   - frame: The output frame.
   public static func sendGain(
-    _ player: RenderPlayer, _ gain: Double, over frameCount: Int, serial: Int64, at frame: Int64
+    _ player: RenderPlayer, _ gain: Double, over frameCount: Int, requestSerialNumber serial: Int64,
+    at frame: Int64
   ) -> RenderCommand {
     let frameCount = max(0, frameCount)
     return RenderCommand(
-      player, .sendGain(Float(gain), frameCount: frameCount, serial: serial), at: frame)
+      player, .sendGain(Float(gain), frameCount: frameCount, requestSerialNumber: serial), at: frame
+    )
   }
 
   /// Returns the command that sets a dynamic parameter of a player.

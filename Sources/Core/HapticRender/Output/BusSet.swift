@@ -13,7 +13,7 @@ struct BusSet: ~Copyable {
   private let capacityFrameCount: Int
   private let busSamples: FixedBuffer<Float>
   /// A ring buffer with the tail of each bus.
-  private let tailRings: FixedBuffer<Float>
+  private let tailRingBuffers: FixedBuffer<Float>
   private var tailEndFrame: Int64 = 0
 
   /// The length of each tail's ring buffer, in frames: more than twice the longest fade at 192 kHz.
@@ -24,7 +24,7 @@ struct BusSet: ~Copyable {
     self.capacityFrameCount = capacity
     let busCount = hapticCount + 2
     busSamples = FixedBuffer(repeating: 0, count: busCount * capacity)
-    tailRings = FixedBuffer(repeating: 0, count: busCount * Self.tailFrameCapacity)
+    tailRingBuffers = FixedBuffer(repeating: 0, count: busCount * Self.tailFrameCapacity)
     leftAudioSamples = unsafe busSamples.view.slice(from: hapticCount * capacity, count: capacity)
     rightAudioSamples = unsafe busSamples.view.slice(
       from: (hapticCount + 1) * capacity, count: capacity)
@@ -45,8 +45,8 @@ struct BusSet: ~Copyable {
         var index = 0
         while index < count, position &+ Int64(index) < tailEndFrame {
           let tailIndex = tailStart &+ Int(position &+ Int64(index)) & (Self.tailFrameCapacity &- 1)
-          busSamples[start &+ index] = tailRings[tailIndex]
-          tailRings[tailIndex] = 0
+          busSamples[start &+ index] = tailRingBuffers[tailIndex]
+          tailRingBuffers[tailIndex] = 0
           index &+= 1
         }
       }
@@ -61,7 +61,7 @@ struct BusSet: ~Copyable {
     for index in 0..<count {
       let tailIndex =
         tailStartIndex &+ Int(position &+ Int64(index)) & (Self.tailFrameCapacity &- 1)
-      tailRings[tailIndex] = tailRings[tailIndex] + frames[index]
+      tailRingBuffers[tailIndex] = tailRingBuffers[tailIndex] + frames[index]
     }
     let blockEndFrame = position &+ Int64(count)
     if blockEndFrame > tailEndFrame {
@@ -70,7 +70,7 @@ struct BusSet: ~Copyable {
   }
 
   @_noLocks mutating func reset() {
-    unsafe tailRings.address.update(repeating: 0, count: tailRings.count)
+    unsafe tailRingBuffers.address.update(repeating: 0, count: tailRingBuffers.count)
     tailEndFrame = 0
   }
 }

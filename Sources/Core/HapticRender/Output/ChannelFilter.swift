@@ -78,7 +78,7 @@ public enum ChannelFilter: Equatable, Sendable {
 extension OutputRouting.Channel {
   /// The decay rate of each second-order section, in nepers per second.
   var filterDecayRatesNepersPerSecond: [Double] {
-    filters.flatMap { $0.decayModels.map { $0.decayRate } }
+    filters.flatMap { $0.decayModels.map { $0.decayRateNepersPerSecond } }
   }
 }
 

@@ -134,8 +134,8 @@ struct DCBlocker: BitwiseCopyable, Sendable {
       kernelState.first = fastFilter
       kernelState.second = fastFilter
     } else {
-      kernelState.first = mode == temblor_dc_slow ? slowFilter : fastFilter.ignoringInput
-      kernelState.second = fastFilter.ignoringInput
+      kernelState.first = mode == temblor_dc_slow ? slowFilter : fastFilter.withoutInput
+      kernelState.second = fastFilter.withoutInput
     }
   }
 
@@ -235,7 +235,7 @@ extension temblor_low_pass {
   }
 
   /// A copy of the filter that ignores its input, so that its offset decays.
-  var ignoringInput: temblor_low_pass {
+  var withoutInput: temblor_low_pass {
     @_noLocks get {
       let zero = SIMD4<Float>()
       return temblor_low_pass(

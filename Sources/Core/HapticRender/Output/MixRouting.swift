@@ -45,7 +45,7 @@ struct MixRouting {
   ///   - rate: The sample rate, in hertz.
   ///   - temperatureRises: The temperature rise of each channel's transducer.
   ///   - isRaw: Whether the mixes bypass the limiter and the processing for transducers.
-  func mixes(
+  func outputMixes(
     rate: Double, temperatureRises: [TransducerThermalState], isRaw: Bool
   ) -> FixedBuffer<OutputMix> {
     FixedBuffer(count: distinctChannels.count) { index in

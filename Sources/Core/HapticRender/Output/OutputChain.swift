@@ -5,7 +5,7 @@ internal import RealtimeMemory
 /// the transducer, the limiter with its DC blocker, and the protection of the transducer.
 struct OutputChain: ~Copyable {
   private(set) var limiter: Limiter
-  private let bypassesProcessing: Bool
+  private let bypassesOutputProcessing: Bool
   private var filters: ChannelFilters
   private var transducerFilter: TransducerFilter?
   private var transducerLimiter: TransducerLimiter?
@@ -28,12 +28,12 @@ struct OutputChain: ~Copyable {
       transducerLimiter = TransducerLimiter(transducer, temperatureRise: temperatureRise)
     }
     limiter = Limiter(rate: rate)
-    self.bypassesProcessing = isRaw
+    self.bypassesOutputProcessing = isRaw
   }
 
   /// The delay of the chain, in frames.
   var delayFrameCount: Int {
-    if bypassesProcessing { return 0 }
+    if bypassesOutputProcessing { return 0 }
     switch transducerLimiter {
     case .some(let transducerLimiter):
       return limiter.delayFrameCount + transducerLimiter.delayFrameCount
@@ -61,7 +61,7 @@ struct OutputChain: ~Copyable {
       }
       blockPeakMagnitude = filters.process(&block, count: count)
     }
-    if bypassesProcessing {
+    if bypassesOutputProcessing {
       if blockPeakMagnitude > statistics.peakMagnitudeBeforeLimiter {
         statistics.peakMagnitudeBeforeLimiter = blockPeakMagnitude
       }
@@ -225,7 +225,7 @@ struct OutputChannel: ~Copyable {
   let mixIndex: Int
   private let polarityFactor: Float
   private let delayLine: FixedBuffer<Float>
-  private var delayIndex = 0
+  private var delayLineIndex = 0
   private var peakMagnitude: Float = 0
 
   /// Creates an output channel with an empty delay line.
@@ -279,9 +279,9 @@ struct OutputChannel: ~Copyable {
       var sample = output[index] * polarityFactor
       if delayLine.count > 0 {
         let input = sample
-        sample = delayLine[delayIndex]
-        delayLine[delayIndex] = input
-        delayIndex = delayIndex &+ 1 == delayLine.count ? 0 : delayIndex &+ 1
+        sample = delayLine[delayLineIndex]
+        delayLine[delayLineIndex] = input
+        delayLineIndex = delayLineIndex &+ 1 == delayLine.count ? 0 : delayLineIndex &+ 1
       }
       if let gains = gains {
         sample *= gains[index]

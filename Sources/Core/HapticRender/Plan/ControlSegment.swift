@@ -10,7 +10,7 @@ struct ControlSegment: BitwiseCopyable, Sendable {
   /// The increase of the control's value per frame.
   var slopePerFrame: Float
   /// The number of frames in which the value changes by 1, or 0 if the value is constant.
-  var framesPerUnit: Float
+  var framesPerUnitChange: Float
   /// The frame at which the step or curve that produced the segment took effect, or
   /// `noSourceFrame`.
   var sourceStartFrame: Int64
@@ -27,7 +27,7 @@ struct ControlSegment: BitwiseCopyable, Sendable {
     self.slopePerFrame = slope
     self.sourceStartFrame = sourceStart
     let absoluteSlopePerFrame = slope < 0 ? -slope : slope
-    framesPerUnit = absoluteSlopePerFrame > 1e-12 ? 1 / absoluteSlopePerFrame : 0
+    framesPerUnitChange = absoluteSlopePerFrame > 1e-12 ? 1 / absoluteSlopePerFrame : 0
   }
 
   /// Returns the control's value at a frame.

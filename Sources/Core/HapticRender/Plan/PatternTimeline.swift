@@ -73,7 +73,9 @@ public struct PatternTimeline: Sendable {
 
   /// Returns the timeline of a control, with times in seconds rounded to frames, or nil if the
   /// pattern doesn't set the control.
-  public func control(_ id: DynamicParameterID) -> ControlTimeline? { controlTimelines[id] }
+  public func controlTimeline(for id: DynamicParameterID) -> ControlTimeline? {
+    controlTimelines[id]
+  }
 
   /// Plans the voices of an event and returns the breakpoints of the longest envelope.
   private static func corners(
@@ -86,7 +88,7 @@ public struct PatternTimeline: Sendable {
     let eventSound = samples[event.waveform?.path ?? ""]
     if event.kind.playsFile, eventSound == nil {
       let start = Double(onset) / builder.rate
-      return event.holdSeconds.map {
+      return event.secondsUntilRelease.map {
         [
           Corner(seconds: start, amplitudeFactor: 1),
           Corner(seconds: start + $0, amplitudeFactor: 1),

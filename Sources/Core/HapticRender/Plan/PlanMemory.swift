@@ -99,7 +99,7 @@ struct PlanHeader: BitwiseCopyable {
   private static let magicNumber: UInt32 = 0x4D45_5450
 
   private var magicNumber = Self.magicNumber
-  private var version = Int32(clamping: RenderPlan.modelVersion)
+  private var version = Int32(clamping: RenderPlan.renderingModelVersion)
   /// The sizes of a planned voice and of this header, which differ between architectures.
   private var layoutSignature = PlanHeader.layoutSignature
   let rate: Double
@@ -155,7 +155,7 @@ struct PlanHeader: BitwiseCopyable {
 
   /// A Boolean value that indicates whether the data has the layout of this build.
   var matchesThisBuild: Bool {
-    magicNumber == Self.magicNumber && version == Int32(clamping: RenderPlan.modelVersion)
+    magicNumber == Self.magicNumber && version == Int32(clamping: RenderPlan.renderingModelVersion)
       && layoutSignature == Self.layoutSignature
       && [voiceCount, segmentCount, layerCount, envelopeCount, soundCount, sampleCount].allSatisfy {
         $0 >= 0
@@ -266,7 +266,7 @@ extension BufferView<PlannedVoice> {
   /// Returns the index of the first voice that starts at a frame or later.
   ///
   /// - Complexity: O(log *n*).
-  func firstIndex(startingAt frame: Int64) -> Int {
+  func firstVoiceIndex(startingAt frame: Int64) -> Int {
     var lowerIndex = 0
     var upperIndex = count
     while lowerIndex < upperIndex {

@@ -28,12 +28,12 @@ struct PlanView: BitwiseCopyable {
   /// - Parameters:
   ///   - voice: The voice.
   ///   - pitch: The sum of the event's sharpness and its control.
-  @_noLocks @inline(__always) func incrementAndSharpness(
+  @_noLocks @inline(__always) func phaseIncrementAndSharpness(
     of voice: PlannedVoice, pitch: Float
   ) -> (increment: Float, sharpness: Float) {
     let pitchScale = layerTracks[Int(voice.layerIndex)].pitchScale
     let clampedSharpness = pitchScale.clampedToReproducible(pitch)
-    guard pitchScale.statesHertz else {
+    guard pitchScale.hasStatedHertz else {
       return (mappings.phaseIncrement(atSharpness: clampedSharpness), clampedSharpness)
     }
     let phaseIncrement = pitchScale.phaseIncrement(atSharpness: clampedSharpness)
@@ -101,7 +101,7 @@ struct LayerTracks: BitwiseCopyable, Sendable {
 struct PitchScale: BitwiseCopyable, Sendable {
   /// A Boolean value that indicates whether sharpness denotes frequencies on this scale instead of
   /// the profile's scale.
-  private(set) var statesHertz = false
+  private(set) var hasStatedHertz = false
   private(set) var isLogarithmic = true
   /// The phase increment of sharpness 0.
   private var minimumPhaseIncrement: Float = 0
@@ -123,7 +123,7 @@ struct PitchScale: BitwiseCopyable, Sendable {
   ///   - rate: The sample rate, in hertz.
   init(_ scale: SharpnessScale, band: ClosedRange<Double>, rate: Double) {
     let phaseIncrementPerHertz = 4_294_967_296 / rate
-    statesHertz = true
+    hasStatedHertz = true
     isLogarithmic = scale.isLogarithmic
     minimumPhaseIncrement = Float(scale.minimumHertz * phaseIncrementPerHertz)
     octavesOrIncrementSpan =
@@ -210,9 +210,9 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
   var brightness: Float = 1
   var pan: Float = 0
   /// The amplitude of the partial at full level or, for a burst, at its onset.
-  var partialGain: Float
+  var gainOfPartial: Float
   /// The frequency of the partial as a multiple of the event's frequency.
-  var frequencyRatio: Float = 1
+  var frequencyToEventRatio: Float = 1
   /// The exponent to which brightness is raised as a factor of the partial's amplitude.
   var brightnessExponent: Int32 = 0
   /// The amplitude of a burst at full intensity.
@@ -329,9 +329,9 @@ final class LevelTables {
   /// A Boolean value that indicates whether the gain of bursts is 1 at every sharpness.
   let areBurstLevelsUniform: Bool
   /// A Boolean value that indicates whether all exponents of the amplitude are 1.
-  let areExponentsUniform: Bool
+  let areAmplitudeExponentsUniform: Bool
   /// The maximum exponent of the amplitude of continuous events.
-  let maximumContinuousExponent: Double
+  let maximumVibrationAmplitudeExponent: Double
   /// Four tables: the gains of continuous events and of bursts, then the exponents of both.
   fileprivate let tableValues: FixedBuffer<Float>
 
@@ -348,8 +348,8 @@ final class LevelTables {
   ) {
     areLevelsUniform = !levels.contains { $0 != 1 }
     areBurstLevelsUniform = !burstLevels.contains { $0 != 1 }
-    areExponentsUniform = !(exponents + burstExponents).contains { $0 != 1 }
-    maximumContinuousExponent = exponents.max() ?? 1
+    areAmplitudeExponentsUniform = !(exponents + burstExponents).contains { $0 != 1 }
+    maximumVibrationAmplitudeExponent = exponents.max() ?? 1
     tableValues = FixedBuffer((levels + burstLevels + exponents + burstExponents).map { Float($0) })
   }
 
@@ -388,7 +388,7 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   private var smoothingCoefficientAtZeroBrightness: Float
   private var burstPhaseIncrementAtZeroSharpness: Float
   private var burstSharpnessOctaves: Float
-  private var relativeBurstFrequencySpan: Float
+  private var burstFrequencySpanToMinimumRatio: Float
   private var burstAmplitudeAtZeroIntensity: Float
   /// A Boolean value that indicates whether the phase increment is exponential in sharpness rather
   /// than linear.
@@ -396,11 +396,11 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   private var isBurstLogarithmic: Bool
   private var isLevelUniform: Bool
   private var isBurstLevelUniform: Bool
-  private var areExponentsUniform: Bool
+  private var areAmplitudeExponentsUniform: Bool
   private var levelTable: BufferView<Float>
   private var burstLevelTable: BufferView<Float>
-  private var exponentTable: BufferView<Float>
-  private var burstExponentTable: BufferView<Float>
+  private var amplitudeExponentTable: BufferView<Float>
+  private var burstAmplitudeExponentTable: BufferView<Float>
 
   /// Prepares the mappings of a profile.
   ///
@@ -417,15 +417,15 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     sharpnessOctaves = Float(logarithm2(frequencyMapping.highHertz / frequencyMapping.lowHertz))
     isLogarithmic = frequencyMapping.scale == .logarithmic
     centerPitchPhaseIncrement = Float(AudioTone.centerHertz(of: profile) * phaseIncrementPerHertz)
-    maximumPhaseIncrement = Float(4_294_967_296 * AudioTone.maximumSampleRateFraction)
+    maximumPhaseIncrement = Float(4_294_967_296 * AudioTone.maximumHertzToSampleRateRatio)
     smoothingCoefficientAtZeroBrightness = Float(2 * Double.pi * 200 / rate)
     let burstFrequency = profile.transient.frequency
     burstPhaseIncrementAtZeroSharpness = Float(burstFrequency.lowHertz * phaseIncrementPerHertz)
     burstSharpnessOctaves = Float(logarithm2(burstFrequency.highHertz / burstFrequency.lowHertz))
-    relativeBurstFrequencySpan = Float(burstFrequency.highHertz / burstFrequency.lowHertz - 1)
+    burstFrequencySpanToMinimumRatio = Float(burstFrequency.highHertz / burstFrequency.lowHertz - 1)
     isBurstLogarithmic = burstFrequency.scale == .logarithmic
-    burstAmplitudeAtZeroIntensity = Float(profile.transient.floorFraction)
-    let maximumLevelExponent = tables.maximumContinuousExponent
+    burstAmplitudeAtZeroIntensity = Float(profile.transient.zeroIntensityAmplitudeFraction)
+    let maximumLevelExponent = tables.maximumVibrationAmplitudeExponent
     switch profile.intensity {
     case .power(let exponent):
       intensityShape = IntensityShape(exponent: exponent)
@@ -439,12 +439,12 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     }
     isLevelUniform = tables.areLevelsUniform
     isBurstLevelUniform = tables.areBurstLevelsUniform
-    areExponentsUniform = tables.areExponentsUniform
+    areAmplitudeExponentsUniform = tables.areAmplitudeExponentsUniform
     let tableView = unsafe tables.tableValues.view
     levelTable = tableView
     burstLevelTable = tableView
-    exponentTable = tableView
-    burstExponentTable = tableView
+    amplitudeExponentTable = tableView
+    burstAmplitudeExponentTable = tableView
     replaceTables(with: tableView)
   }
 
@@ -454,8 +454,8 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     let tablePointCount = LevelTables.sharpnessPointCount
     levelTable = tables.slice(from: 0, count: tablePointCount)
     burstLevelTable = tables.slice(from: tablePointCount, count: tablePointCount)
-    exponentTable = tables.slice(from: 2 * tablePointCount, count: tablePointCount)
-    burstExponentTable = tables.slice(from: 3 * tablePointCount, count: tablePointCount)
+    amplitudeExponentTable = tables.slice(from: 2 * tablePointCount, count: tablePointCount)
+    burstAmplitudeExponentTable = tables.slice(from: 3 * tablePointCount, count: tablePointCount)
   }
 
   var tables: BufferView<Float> {
@@ -490,8 +490,8 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     var unclampedSharpness: Float = 0
     if isBurstLogarithmic, burstSharpnessOctaves > 0 {
       unclampedSharpness = RealtimeMath.log2(incrementRatio) / burstSharpnessOctaves
-    } else if !isBurstLogarithmic, relativeBurstFrequencySpan > 0 {
-      unclampedSharpness = (incrementRatio - 1) / relativeBurstFrequencySpan
+    } else if !isBurstLogarithmic, burstFrequencySpanToMinimumRatio > 0 {
+      unclampedSharpness = (incrementRatio - 1) / burstFrequencySpanToMinimumRatio
     }
     if unclampedSharpness < 0 { return 0 }
     return unclampedSharpness > 1 ? 1 : unclampedSharpness
@@ -520,9 +520,10 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   /// Returns the amplitude of an intensity in 0…1 at a sharpness in 0…1.
   @_noLocks @inline(__always) func vibrationAmplitude(intensity: Float, sharpness: Float) -> Float {
     let shapedAmplitude =
-      areExponentsUniform
+      areAmplitudeExponentsUniform
       ? shapedIntensity(intensity)
-      : raisedAmplitude(shapedIntensity(intensity), by: exponentTable, at: sharpness)
+      : amplitudeRaised(
+        shapedIntensity(intensity), toExponentIn: amplitudeExponentTable, at: sharpness)
     if isLevelUniform { return shapedAmplitude }
     let leveledAmplitude = shapedAmplitude * Self.interpolatedValue(of: levelTable, at: sharpness)
     return leveledAmplitude < 1 ? leveledAmplitude : 1
@@ -539,8 +540,9 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     var shapedAmplitude =
       burstAmplitudeAtZeroIntensity + (1 - burstAmplitudeAtZeroIntensity)
       * shapedIntensity(intensity)
-    if !areExponentsUniform {
-      shapedAmplitude = raisedAmplitude(shapedAmplitude, by: burstExponentTable, at: sharpness)
+    if !areAmplitudeExponentsUniform {
+      shapedAmplitude = amplitudeRaised(
+        shapedAmplitude, toExponentIn: burstAmplitudeExponentTable, at: sharpness)
     }
     return isBurstLevelUniform
       ? shapedAmplitude
@@ -553,7 +555,8 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   {
     isBurstLogarithmic
       ? RealtimeMath.exp2(burstSharpnessOctaves * (effective - planned))
-      : (1 + relativeBurstFrequencySpan * effective) / (1 + relativeBurstFrequencySpan * planned)
+      : (1 + burstFrequencySpanToMinimumRatio * effective)
+        / (1 + burstFrequencySpanToMinimumRatio * planned)
   }
 
   @_noLocks @inline(__always) private func shapedIntensity(_ intensity: Float) -> Float {
@@ -566,8 +569,8 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     }
   }
 
-  @_noLocks private func raisedAmplitude(
-    _ amplitude: Float, by exponentTable: BufferView<Float>, at sharpness: Float
+  @_noLocks private func amplitudeRaised(
+    _ amplitude: Float, toExponentIn exponentTable: BufferView<Float>, at sharpness: Float
   ) -> Float {
     guard amplitude > 0 else { return 0 }
     let amplitudeExponent = Self.interpolatedValue(of: exponentTable, at: sharpness)

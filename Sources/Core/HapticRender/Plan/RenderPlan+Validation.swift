@@ -17,7 +17,7 @@ extension RenderPlan {
   }
 
   /// Returns a file path with its control characters escaped, for a single-line message.
-  static func escaped(_ path: String) -> String {
+  static func escapedPath(_ path: String) -> String {
     path.unicodeScalars.map { scalar in
       switch scalar.properties.generalCategory {
       case .control, .format, .lineSeparator, .paragraphSeparator: scalar.escaped(asASCII: true)
@@ -39,7 +39,8 @@ extension RenderPlan {
     for (layerIndex, layer) in composition.layers.enumerated() {
       let namedLayer = layerCount > 1 ? layerIndex : nil
       for (index, event) in layer.pattern.events.enumerated() {
-        try validate(event, EventReference(layer: layerIndex, event: index), layer: namedLayer)
+        try validate(
+          event, EventReference(layerIndex: layerIndex, eventIndex: index), layer: namedLayer)
       }
       for (index, parameter) in layer.pattern.parameters.enumerated() {
         try validate(controlTime: parameter.time, of: "parameter", index, layer: namedLayer)
@@ -84,7 +85,7 @@ extension RenderPlan {
     func validationError(_ kind: RenderError.Kind, _ text: String) -> RenderError {
       RenderError(
         kind: kind, eventReference: reference,
-        description: elementName("event", reference.event, layer: layer) + text)
+        description: elementName("event", reference.eventIndex, layer: layer) + text)
     }
     let eventDurationSeconds = event.duration ?? 0
     guard event.time.isFinite, event.time >= 0, eventDurationSeconds.isFinite,

@@ -10,7 +10,7 @@ public final class RenderPlan: @unchecked Sendable {
   /// different.
   ///
   /// Since version 2, the hardware of a profile determines frequencies and levels.
-  public static let modelVersion = 3
+  public static let renderingModelVersion = 3
 
   /// The sample rate, in hertz.
   public let rate: Double
@@ -55,7 +55,7 @@ public final class RenderPlan: @unchecked Sendable {
     hasHaptics = builder.hasHaptics
     hasAudio = builder.hasAudio
     memory = PlanMemory(builder)
-    maximumVoiceCount = Self.maximumSimultaneousCount(of: memory.planView.voices) {
+    maximumVoiceCount = Self.maximumSimultaneousVoiceCount(of: memory.planView.voices) {
       $0.envelope.endFrame
     }
     storedVoiceCapacity = nil
@@ -85,7 +85,7 @@ public final class RenderPlan: @unchecked Sendable {
 
   /// Returns the maximum loop length of plans that play in sync, or 0 if all loop lengths are
   /// equal.
-  public static func commonLoopLength(of plans: [RenderPlan]) -> Int64 {
+  public static func commonLoopFrameCount(of plans: [RenderPlan]) -> Int64 {
     let maximumLoopFrameCount = plans.map { $0.loopFrameCount }.max() ?? 0
     return plans.allSatisfy { $0.loopFrameCount == maximumLoopFrameCount }
       ? 0 : maximumLoopFrameCount
@@ -113,7 +113,7 @@ public final class RenderPlan: @unchecked Sendable {
       soundEndFrame + maximumReleaseFrames + Int64(Renderer.subBlockFrameCount)
     var voiceCount = maximumVoiceCount
     if extendsReleases {
-      voiceCount = Self.maximumSimultaneousCount(of: voices) { voice in
+      voiceCount = Self.maximumSimultaneousVoiceCount(of: voices) { voice in
         guard voice.envelopeIndex >= 0 else { return voice.envelope.endFrame }
         return max(
           voice.envelope.endFrame,
@@ -134,7 +134,7 @@ public final class RenderPlan: @unchecked Sendable {
   /// frames.
   ///
   /// - Complexity: O(*n* log *n*) in the number of voices.
-  private static func maximumSimultaneousCount(
+  private static func maximumSimultaneousVoiceCount(
     of voices: BufferView<PlannedVoice>, length: (PlannedVoice) -> Int64
   ) -> Int {
     // A renderer starts all voices of a sub-block before it releases those that end in it.
@@ -173,7 +173,7 @@ public final class RenderPlan: @unchecked Sendable {
       planBuilder.voices.append(
         PlannedVoice(
           source: .recording, onsetFrame: 0, envelope: .plateau(length: recordingFrameCount),
-          partialGain: 1))
+          gainOfPartial: 1))
     }
     planBuilder.sounds = [monoRecording]
     planBuilder.eventCount = planBuilder.voices.count
@@ -308,8 +308,8 @@ extension RenderPlanBuilder {
           let name = RenderPlan.elementName("event", index, layer: namedLayer)
           throw RenderError(
             kind: .sampleMissing,
-            eventReference: EventReference(layer: Int(currentLayerIndex), event: index),
-            description: "\(name): sound file \"\(RenderPlan.escaped(path))\" was not loaded"
+            eventReference: EventReference(layerIndex: Int(currentLayerIndex), eventIndex: index),
+            description: "\(name): sound file \"\(RenderPlan.escapedPath(path))\" was not loaded"
           )
         }
         let soundIndex = soundIndicesByPath[path] ?? Int32(clamping: sounds.count)

@@ -38,7 +38,7 @@ struct RenderPlanBuilder: ~Copyable {
   init(profile: TransducerProfile, rate: Double, isRaw: Bool = false) {
     let transducerSettings = profile.transducerSettings(rate: rate)
     let requestedTransient = profile.transient
-    let profile = profile.bandMapped(settings: transducerSettings)
+    let profile = profile.limitedToUsableBand(settings: transducerSettings)
     self.profile = profile
     self.rate = rate
     reproducibleHertz = profile.reproducibleHertz(rate: rate)
@@ -91,11 +91,11 @@ struct RenderPlanBuilder: ~Copyable {
   /// The ducking is a gain of the amplitude, so it is mapped by the inverse of the intensity
   /// mapping. All bursts must have been added before.
   func applyingDucking(to track: ControlTimeline) -> ControlTimeline {
-    guard profile.duckingGain < 1, case .power(let exponent) = profile.intensity else {
+    guard profile.transientDuckingGain < 1, case .power(let exponent) = profile.intensity else {
       return track
     }
     var transientSpans: [Range<Int64>] = []
-    for voice in voices where voice.source == .burst && voice.partialGain > 0 {
+    for voice in voices where voice.source == .burst && voice.gainOfPartial > 0 {
       let span = voice.onsetFrame..<(voice.onsetFrame + voice.envelope.endFrame)
       if let last = transientSpans.last, last.upperBound >= span.lowerBound {
         transientSpans[transientSpans.count - 1] =
@@ -104,7 +104,8 @@ struct RenderPlanBuilder: ~Copyable {
         transientSpans.append(span)
       }
     }
-    return track.scaled(by: raised(profile.duckingGain, to: 1 / exponent), within: transientSpans)
+    return track.scaled(
+      by: raised(profile.transientDuckingGain, to: 1 / exponent), within: transientSpans)
   }
 
   /// A sound file with its index in the plan.
@@ -145,9 +146,9 @@ struct RenderPlanBuilder: ~Copyable {
     for partial in profile.partials {
       var voice = PlannedVoice(
         source: .vibration, onsetFrame: onset, envelope: envelope,
-        partialGain: Float(profile.fullIntensityAmplitude * partial.amplitudeRatio))
+        gainOfPartial: Float(profile.fullIntensityAmplitude * partial.amplitudeToEventRatio))
       setParameters(of: event, on: &voice)
-      voice.frequencyRatio = Float(partial.frequencyRatio)
+      voice.frequencyToEventRatio = Float(partial.frequencyToEventRatio)
       voice.envelopeIndex = index
       addVoice(voice)
     }
@@ -161,13 +162,13 @@ struct RenderPlanBuilder: ~Copyable {
     }
     for harmonic in 1...AudioTone.harmonicCount {
       let maximumHertz = 2 * AudioTone.centerHertz(of: profile) * Double(harmonic)
-      guard harmonic == 1 || maximumHertz <= AudioTone.maximumSampleRateFraction * rate else {
+      guard harmonic == 1 || maximumHertz <= AudioTone.maximumHertzToSampleRateRatio * rate else {
         break
       }
       var voice = PlannedVoice(
         source: .tone, onsetFrame: onset, envelope: envelope,
-        partialGain: Float(AudioTone.fundamentalAmplitude / Double(harmonic)))
-      voice.frequencyRatio = Float(harmonic)
+        gainOfPartial: Float(AudioTone.fundamentalAmplitude / Double(harmonic)))
+      voice.frequencyToEventRatio = Float(harmonic)
       voice.envelopeIndex = index
       voice.brightnessExponent = Int32(harmonic - 1)
       setParameters(of: event, on: &voice)
@@ -209,7 +210,7 @@ struct RenderPlanBuilder: ~Copyable {
         : self.envelope(of: event, onset: onset, lasting: playedSeconds, controls: controls)
     else { return }
     var sampleVoice = PlannedVoice(
-      source: .sample, onsetFrame: onset, envelope: envelope, partialGain: 1)
+      source: .sample, onsetFrame: onset, envelope: envelope, gainOfPartial: 1)
     sampleVoice.envelopeIndex = envelopeIndex
     setParameters(of: event, on: &sampleVoice)
     sampleVoice.soundIndex = file.soundIndex
@@ -230,7 +231,7 @@ struct RenderPlanBuilder: ~Copyable {
     let eventIntensity = clampedToUnitRange(
       Double(event.value(of: .hapticIntensity)) * controls.value(of: .hapticIntensity))
     let transientShape = profile.transient
-    let (hertz, sharpness) = burstTone(of: event, controls: controls)
+    let (hertz, sharpness) = burstHertzAndSharpness(of: event, controls: controls)
     let eventAmplitude = burstAmplitude(intensity: eventIntensity, sharpness: sharpness)
     let squareWaveFraction =
       transientShape.squareWaveFractions.lowerBound
@@ -242,23 +243,24 @@ struct RenderPlanBuilder: ~Copyable {
         4,
         frameCount(
           seconds: transientShape.seconds(atSharpness: sharpness, hertz: hertz)
-            * partial.durationRatio))
+            * partial.durationToBurstRatio))
       loopFrameCount = max(loopFrameCount, onset + length)
       soundEndFrame = max(soundEndFrame, onset + length)
       // Include bursts that a pattern control silences, because a live control may raise them.
       guard event.value(of: .hapticIntensity) > 0 else { continue }
       for (harmonic, weight) in harmonics(
-        squareness: squareWaveFraction, hertz: hertz * partial.frequencyRatio)
+        squareness: squareWaveFraction, hertz: hertz * partial.frequencyToBurstRatio)
       {
         var voice = PlannedVoice(
           source: .burst, onsetFrame: onset,
           envelope: burstEnvelope(length: length, shape: transientShape),
-          partialGain: Float(eventAmplitude * partial.amplitudeRatio * weight))
+          gainOfPartial: Float(eventAmplitude * partial.amplitudeToBurstRatio * weight))
         setParameters(of: event, on: &voice)
         voice.fullIntensityGain = Float(
-          transientShape.fullIntensityAmplitude * partial.amplitudeRatio * weight)
+          transientShape.fullIntensityAmplitude * partial.amplitudeToBurstRatio * weight)
         voice.initialSine = Self.sineSegment(
-          hertz: hertz * partial.frequencyRatio * harmonic, glide: partial.glideRatio,
+          hertz: hertz * partial.frequencyToBurstRatio * harmonic,
+          glide: partial.endToStartFrequencyRatio,
           length: length, rate: rate)
         addVoice(voice)
       }
@@ -266,7 +268,7 @@ struct RenderPlanBuilder: ~Copyable {
   }
 
   /// Returns the frequency of a burst, and its sharpness on the scale of the profile, 0…1.
-  private func burstTone(
+  private func burstHertzAndSharpness(
     of event: HapticEvent, controls: EventControls
   ) -> (hertz: Double, sharpness: Double) {
     let burstFrequency = profile.transient.frequency
@@ -293,7 +295,8 @@ struct RenderPlanBuilder: ~Copyable {
     let burstLevel = Self.interpolatedValue(of: burstGainsOverSharpness, at: sharpness)
     let burstExponent = Self.interpolatedValue(of: burstExponentsOverSharpness, at: sharpness)
     let amplitudeAboveFloor =
-      transientShape.floorFraction + (1 - transientShape.floorFraction) * mappedAmplitude
+      transientShape.zeroIntensityAmplitudeFraction
+      + (1 - transientShape.zeroIntensityAmplitudeFraction) * mappedAmplitude
     let fractionOfFullLevel =
       burstExponent == 1 ? amplitudeAboveFloor : raised(amplitudeAboveFloor, to: burstExponent)
     return transientShape.fullIntensityAmplitude * fractionOfFullLevel * burstLevel
@@ -305,7 +308,7 @@ struct RenderPlanBuilder: ~Copyable {
     let fundamentalWeight = 4 / Double.pi
     let oddHarmonics = stride(from: 3.0, through: squareness > 0 ? 15 : 0, by: 2)
     let audibleHarmonics = oddHarmonics.prefix {
-      $0 * hertz < AudioTone.maximumSampleRateFraction * rate
+      $0 * hertz < AudioTone.maximumHertzToSampleRateRatio * rate
     }
     return [(1, 1 - squareness + squareness * fundamentalWeight)]
       + audibleHarmonics.map { ($0, squareness * fundamentalWeight / $0) }
@@ -322,7 +325,7 @@ struct RenderPlanBuilder: ~Copyable {
   private static func sineSegment(
     hertz: Double, glide: Double, length: Int64, rate: Double
   ) -> SineSegment {
-    let maximumPhaseIncrement = AudioTone.maximumSampleRateFraction * 4_294_967_296
+    let maximumPhaseIncrement = AudioTone.maximumHertzToSampleRateRatio * 4_294_967_296
     let startPhaseIncrement = UInt32(min(hertz / rate * 4_294_967_296, maximumPhaseIncrement))
     // Limit an upward glide to frequencies that do not alias.
     let finalPhaseIncrement = min(Double(startPhaseIncrement) * glide, maximumPhaseIncrement)
@@ -431,7 +434,7 @@ struct RenderPlanBuilder: ~Copyable {
     var signalVoice = PlannedVoice(
       source: .signal, onsetFrame: onsetFrame,
       envelope: .plateau(length: signalFrameCount, rise: riseFrameCount, fall: fallFrameCount),
-      partialGain: Float(profile.fullIntensityAmplitude))
+      gainOfPartial: Float(profile.fullIntensityAmplitude))
     signalVoice.soundIndex = Int32(clamping: sounds.count)
     signalVoice.layerIndex = currentLayerIndex
     sounds.append(AudioBuffer(interleaved: resampledSamples, channelCount: 1))
@@ -453,7 +456,7 @@ enum AudioTone {
   static let harmonicCount = 4
   /// The maximum frequency of a partial as a fraction of the sample rate. The limit prevents
   /// aliasing.
-  static let maximumSampleRateFraction = 0.45
+  static let maximumHertzToSampleRateRatio = 0.45
 
   /// Returns the frequency of the tone at pitch 0, an octave above the haptic band; a pitch of ±1
   /// is an octave.

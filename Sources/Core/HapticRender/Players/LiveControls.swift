@@ -48,7 +48,7 @@ struct LiveControl: BitwiseCopyable, Sendable {
   /// The pattern position at which the control took effect. A later step or curve of the pattern
   /// replaces the control.
   var startPatternFrame = Int64.min
-  var isSet = false
+  var hasLiveValue = false
 
   @_noLocks func value(at frame: Int64) -> Float {
     startValue + slopePerFrame * Float(frame &- startFrame)
@@ -60,7 +60,7 @@ struct LiveControl: BitwiseCopyable, Sendable {
   ///   - sourceStart: The frame at which the step or curve starts.
   ///   - passOrigin: The pattern position of frame 0 of the pass.
   @_noLocks func overrides(sourceStart: Int64, passOrigin: Int64) -> Bool {
-    isSet
+    hasLiveValue
       && (sourceStart == ControlSegment.noSourceFrame
         || passOrigin &+ sourceStart <= startPatternFrame)
   }
@@ -86,7 +86,7 @@ struct LiveControls: BitwiseCopyable, Sendable {
   ) {
     controls[id.rawValue] = LiveControl(
       startFrame: frame, startValue: value, slopePerFrame: slope, startPatternFrame: position,
-      isSet: true)
+      hasLiveValue: true)
     hasControls = true
   }
 
@@ -95,7 +95,7 @@ struct LiveControls: BitwiseCopyable, Sendable {
   ) {
     envelopeTimes[id.rawValue] = LiveControl(
       startFrame: frame, startValue: value, slopePerFrame: slope, startPatternFrame: position,
-      isSet: true)
+      hasLiveValue: true)
     hasEnvelopeTimes = true
   }
 
@@ -229,7 +229,8 @@ package struct PlayerChange: BitwiseCopyable, Sendable {
   package func liveValue(of id: DynamicParameterID, at frame: Int64) -> (
     value: Double, position: Int64
   )? {
-    guard let control = LiveControlID(id).map({ liveControls.control($0) }), control.isSet else {
+    guard let control = LiveControlID(id).map({ liveControls.control($0) }), control.hasLiveValue
+    else {
       return nil
     }
     return (

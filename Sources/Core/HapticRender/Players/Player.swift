@@ -38,7 +38,7 @@ struct Player: BitwiseCopyable {
   /// The send gain of the haptic bus.
   var sendGain = GainRamp(1)
   /// The serial number of the last command that changed the send gain.
-  var sendGainSerialNumber: Int64 = 0
+  var sendGainRequestSerialNumber: Int64 = 0
   /// The automation of the send gain over the pattern; empty for none.
   let sendSegments: BufferView<ControlSegment>
   var sendSegmentIndex = 0
@@ -94,9 +94,11 @@ struct Player: BitwiseCopyable {
   ///   - value: The gain at the end of the ramp.
   ///   - frameCount: The length of the ramp.
   ///   - serial: The serial number of the command. Several ramps may belong to one command.
-  @_noLocks mutating func moveSendGain(to value: Float, over frameCount: Int, serial: Int64) {
-    guard serial >= sendGainSerialNumber else { return }
-    sendGainSerialNumber = serial
+  @_noLocks mutating func moveSendGain(
+    to value: Float, over frameCount: Int, requestSerialNumber serial: Int64
+  ) {
+    guard serial >= sendGainRequestSerialNumber else { return }
+    sendGainRequestSerialNumber = serial
     sendGain.move(to: value, over: frameCount)
   }
 
@@ -147,7 +149,7 @@ struct Player: BitwiseCopyable {
 
   /// The earliest output frame at which the player may end or start a pass unless it receives
   /// commands, or the maximum frame if it doesn't play.
-  var nextChangeFrame: Int64 {
+  var nextPassBoundaryFrame: Int64 {
     @_noLocks get {
       guard phase.isPlaying else { return .max }
       return tempoMap.frame(
@@ -302,7 +304,7 @@ struct Player: BitwiseCopyable {
       rightSamples: crossfadeBuffer.value.rightSamples, isAudible: true)
     for index in 0..<activeVoiceCount {
       var voice = voices[index]
-      let next = max(context.outputFrame, voice.onsetOutputFrame &+ voice.nextFrame)
+      let next = max(context.outputFrame, voice.onsetOutputFrame &+ voice.nextFrameToMix)
       crossfadeBuffer.value.clear(count: fadeFrameCount)
       _ = voice.add(
         plan.value.voices[voice.plannedVoiceIndex], position: next, end: fadeFrameCount,
@@ -335,7 +337,8 @@ struct Player: BitwiseCopyable {
       leftSamples: crossfadeBuffer.value.leftSamples,
       rightSamples: crossfadeBuffer.value.rightSamples, isAudible: false)
     for index in 0..<activeVoiceCount {
-      let next = max(context.outputFrame, voices[index].onsetOutputFrame &+ voices[index].nextFrame)
+      let next = max(
+        context.outputFrame, voices[index].onsetOutputFrame &+ voices[index].nextFrameToMix)
       _ = voices[index].add(
         plan.value.voices[voices[index].plannedVoiceIndex], position: next,
         end: crossfadeBuffer.value.fadeFrameCount,
@@ -371,7 +374,7 @@ struct Player: BitwiseCopyable {
       // Keep the order of the voices, so that floating-point sums do not depend on the block size.
       if hasEnded {
         lastVoiceEndFrame = max(
-          lastVoiceEndFrame, voices[index].onsetOutputFrame &+ voices[index].nextFrame)
+          lastVoiceEndFrame, voices[index].onsetOutputFrame &+ voices[index].nextFrameToMix)
       } else {
         if keptVoiceCount != index {
           voices[keptVoiceCount] = voices[index]

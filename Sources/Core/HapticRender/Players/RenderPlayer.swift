@@ -22,10 +22,10 @@ public final class RenderPlayer: @unchecked Sendable {
   private let voices: FixedBuffer<Voice>
   private let sendSegments: FixedBuffer<ControlSegment>
   /// The parameters from which an identical player can be created.
-  let parameters: Parameters
+  let creationParameters: CreationParameters
 
   /// The parameters of a player, without its memory.
-  struct Parameters {
+  struct CreationParameters {
     let plan: RenderPlan
     let hapticBus: Int?
     let rendersAudio: Bool
@@ -71,7 +71,7 @@ public final class RenderPlayer: @unchecked Sendable {
     let plannedVoiceCapacity = plan.voiceCapacity(passCount: nil, allowsLiveEnvelopes: true)
     let voiceCapacity = voiceCapacity ?? min(max(64, plannedVoiceCapacity), Self.maximumVoiceCount)
     self.plan = plan
-    parameters = Parameters(
+    creationParameters = CreationParameters(
       plan: plan, hapticBus: hapticBus, rendersAudio: rendersAudio, sendGain: sendGain,
       voiceCapacity: voiceCapacity)
     changes = Cell(PlayerChanges(isEnabled: recordsChanges))
@@ -179,7 +179,7 @@ public final class SharedCuePoint: @unchecked Sendable {
     let clampedFrame = max(0, frame)
     let plannedVoices = plan.planView.value.voices
     // Earlier voices have already ended.
-    var nextVoiceIndex = plannedVoices.firstIndex(
+    var nextVoiceIndex = plannedVoices.firstVoiceIndex(
       startingAt: clampedFrame - plan.planView.value.maximumVoiceFrameCount)
     var soundingVoiceIndices: [Int32] = []
     while nextVoiceIndex < plannedVoices.count
@@ -224,7 +224,7 @@ public final class LiveVoice: @unchecked Sendable {
   ///   - capacity: The maximum number of queued frames, of 4 bytes each.
   ///   - reserve: The number of queued frames at which playback starts, initially and after an
   ///     underrun.
-  public init(rate: Double, capacity: Int, reserveFrameCount reserve: Int) {
+  public init(rate: Double, capacity: Int, queuedFrameCountAtStart reserve: Int) {
     stateCell = Cell(
       LiveVoiceState(
         capacity: capacity, reserve: reserve, fadeStep: Float(1 / max(1, Self.fadeSeconds * rate)))
@@ -233,10 +233,10 @@ public final class LiveVoice: @unchecked Sendable {
 
   /// The number of queued frames at which playback starts, initially and after an underrun; at most
   /// the capacity.
-  public var reserveFrameCount: Int {
-    get { stateCell.value.reserveFrameCount.load(ordering: .relaxed) }
+  public var queuedFrameCountAtStart: Int {
+    get { stateCell.value.queuedFrameCountAtStart.load(ordering: .relaxed) }
     set {
-      stateCell.value.reserveFrameCount.store(
+      stateCell.value.queuedFrameCountAtStart.store(
         max(1, min(newValue, stateCell.value.sampleQueue.capacity)), ordering: .relaxed)
     }
   }
@@ -267,7 +267,7 @@ struct LiveVoiceState: ~Copyable {
   /// A Boolean value that indicates whether the voice is detached, so that it is released after
   /// fading out.
   var isDetached = false
-  let reserveFrameCount: Atomic<Int>
+  let queuedFrameCountAtStart: Atomic<Int>
   private let fadeGainPerFrame: Float
   private var hasStarted = false
   private var isPlaying = false
@@ -278,7 +278,7 @@ struct LiveVoiceState: ~Copyable {
 
   init(capacity: Int, reserve: Int, fadeStep: Float) {
     sampleQueue = RingQueue(capacity: max(capacity, reserve), filler: 0)
-    self.reserveFrameCount = Atomic(max(1, reserve))
+    self.queuedFrameCountAtStart = Atomic(max(1, reserve))
     self.fadeGainPerFrame = fadeStep
   }
 
@@ -287,7 +287,7 @@ struct LiveVoiceState: ~Copyable {
     var newUnderrunCount: Int64 = 0
     for index in 0..<count {
       if !isPlaying, fadeGain == 0 {
-        isPlaying = sampleQueue.count >= reserveFrameCount.load(ordering: .relaxed)
+        isPlaying = sampleQueue.count >= queuedFrameCountAtStart.load(ordering: .relaxed)
       }
       if isPlaying {
         isPlaying = sampleQueue.pop(&latestSample)

@@ -8,14 +8,14 @@ public struct TransducerProfile: Equatable, Sendable {
   /// A sine component of the waveform of a continuous event.
   public struct Partial: Equatable, Sendable {
     /// The frequency of the partial, as a multiple of the mapped frequency of the event.
-    public var frequencyRatio: Double
+    public var frequencyToEventRatio: Double
     /// The amplitude of the partial, as a multiple of the amplitude of the event.
-    public var amplitudeRatio: Double
+    public var amplitudeToEventRatio: Double
 
     /// Creates a partial; the default is the event's own sine.
-    public init(frequencyRatio ratio: Double = 1, amplitudeRatio gain: Double = 1) {
-      self.frequencyRatio = ratio
-      self.amplitudeRatio = gain
+    public init(frequencyToEventRatio ratio: Double = 1, amplitudeToEventRatio gain: Double = 1) {
+      self.frequencyToEventRatio = ratio
+      self.amplitudeToEventRatio = gain
     }
   }
 
@@ -24,13 +24,13 @@ public struct TransducerProfile: Equatable, Sendable {
     /// The frequency of the point on the threshold curve, in hertz.
     public var hertz: Double
     /// The minimum perceptible acceleration at the frequency, in decibels relative to 1 g.
-    public var accelerationDecibels: Double
+    public var accelerationDecibelsRelativeToG: Double
 
     /// Creates a point of a threshold curve from a frequency in hertz and an acceleration in
     /// decibels.
-    public init(hertz: Double, accelerationDecibels decibels: Double) {
+    public init(hertz: Double, accelerationDecibelsRelativeToG decibels: Double) {
       self.hertz = hertz
-      self.accelerationDecibels = decibels
+      self.accelerationDecibelsRelativeToG = decibels
     }
   }
 
@@ -49,7 +49,7 @@ public struct TransducerProfile: Equatable, Sendable {
   /// The waveform that a transient event produces.
   public var transient: TransientShape
   /// The gain of continuous events while a transient plays.
-  public var duckingGain: Double
+  public var transientDuckingGain: Double
   /// The curve of the perception threshold, sorted by frequency; empty for the default curve of the
   /// contact site.
   public var perceptionThresholds: [Threshold]
@@ -93,7 +93,7 @@ public struct TransducerProfile: Equatable, Sendable {
     intensity: IntensityMapping = .power(exponent: 1),
     fullIntensityAmplitude level: Double = defaultFullIntensityAmplitude,
     partials: [Partial] = [Partial()], transient: TransientShape? = nil,
-    duckingGain ducking: Double = 1,
+    transientDuckingGain ducking: Double = 1,
     perceptionThresholds thresholds: [Threshold] = [], hardware: TransducerHardware? = nil,
     driveSettings drive: DriveSettings = DriveSettings(),
     amplifier: AmplifierParameters = AmplifierParameters(), sources: [String] = []
@@ -106,7 +106,7 @@ public struct TransducerProfile: Equatable, Sendable {
     self.partials = partials
     self.transient =
       transient ?? TransientShape(frequency: frequency, fullIntensityAmplitude: level)
-    self.duckingGain = ducking
+    self.transientDuckingGain = ducking
     self.perceptionThresholds = thresholds
     self.hardware = hardware
     self.driveSettings = drive
@@ -125,8 +125,9 @@ public struct TransducerProfile: Equatable, Sendable {
   public func reproducibleHertz(rate: Double) -> ClosedRange<Double> {
     let supportedHertz = SharpnessScale.supportedHertz
     let minimumHertz = supportedHertz.lowerBound
-    let maximumHertz = min(supportedHertz.upperBound, AudioTone.maximumSampleRateFraction * rate)
-    guard let hardware, isBandMapped else { return minimumHertz...maximumHertz }
+    let maximumHertz = min(
+      supportedHertz.upperBound, AudioTone.maximumHertzToSampleRateRatio * rate)
+    guard let hardware, isLimitedToUsableBand else { return minimumHertz...maximumHertz }
     let transducerBand =
       hardware.bandHertz ?? frequency.lowHertz...max(frequency.lowHertz, frequency.highHertz)
     let minimumBandHertz = min(max(transducerBand.lowerBound, minimumHertz), maximumHertz)
@@ -216,24 +217,24 @@ public struct TransientShape: Equatable, Sendable {
   /// A sine component of the burst of a transient.
   public struct Partial: Equatable, Sendable {
     /// The frequency of the sine, as a multiple of the mapped frequency of the transient.
-    public var frequencyRatio: Double
+    public var frequencyToBurstRatio: Double
     /// The amplitude of this component, as a multiple of the amplitude of the burst.
-    public var amplitudeRatio: Double
+    public var amplitudeToBurstRatio: Double
     /// The duration of the sine, as a multiple of the duration of the burst.
-    public var durationRatio: Double
+    public var durationToBurstRatio: Double
     /// The frequency at the end of the burst, as a multiple of the frequency at its start.
-    public var glideRatio: Double
+    public var endToStartFrequencyRatio: Double
 
     /// Creates a partial; the default is a sine of constant frequency that lasts as long as the
     /// burst.
     public init(
-      frequencyRatio ratio: Double = 1, amplitudeRatio gain: Double = 1,
-      glideRatio glide: Double = 1, durationRatio: Double = 1
+      frequencyToBurstRatio ratio: Double = 1, amplitudeToBurstRatio gain: Double = 1,
+      endToStartFrequencyRatio glide: Double = 1, durationToBurstRatio: Double = 1
     ) {
-      self.frequencyRatio = ratio
-      self.amplitudeRatio = gain
-      self.glideRatio = glide
-      self.durationRatio = durationRatio
+      self.frequencyToBurstRatio = ratio
+      self.amplitudeToBurstRatio = gain
+      self.endToStartFrequencyRatio = glide
+      self.durationToBurstRatio = durationToBurstRatio
     }
   }
 
@@ -252,7 +253,7 @@ public struct TransientShape: Equatable, Sendable {
   /// The amplitude of the burst at full intensity, 0…1.
   public var fullIntensityAmplitude: Double
   /// The amplitude of the burst at intensity 0, as a fraction of the amplitude at full intensity.
-  public var floorFraction: Double
+  public var zeroIntensityAmplitudeFraction: Double
   /// The sines whose sum is the burst.
   public var partials: [Partial]
   /// The fraction of the burst that is a square wave rather than a sine, at sharpness 0 and at
@@ -279,14 +280,14 @@ public struct TransientShape: Equatable, Sendable {
   ///   - release: The duration of the fall, in seconds, or nil for an eighth of the burst.
   public init(
     frequency: FrequencyMapping, durationRule length: DurationRule = defaultDurationRule,
-    fullIntensityAmplitude level: Double, floorFraction floor: Double = 0,
+    fullIntensityAmplitude level: Double, zeroIntensityAmplitudeFraction floor: Double = 0,
     partials: [Partial] = [Partial()], squareWaveFractions squareness: ClosedRange<Double> = 0...0,
     attackSeconds attack: Double? = nil, releaseSeconds release: Double? = nil
   ) {
     self.frequency = frequency
     self.durationRule = length
     self.fullIntensityAmplitude = level
-    self.floorFraction = floor
+    self.zeroIntensityAmplitudeFraction = floor
     self.partials = partials
     self.squareWaveFractions = squareness
     self.attackSeconds = attack
@@ -316,12 +317,12 @@ public struct TransientShape: Equatable, Sendable {
   /// A linear rise or fall has a third of the energy of its duration. Partials add their energies.
   ///
   /// - Parameter seconds: The duration of the burst.
-  package func energySeconds(lasting seconds: Double) -> Double {
+  package func squaredEnvelopeIntegral(burstSeconds seconds: Double) -> Double {
     partials.reduce(0) { sum, partial in
-      let length = seconds * partial.durationRatio
+      let length = seconds * partial.durationToBurstRatio
       let rise = min(attackSeconds ?? length / 8, length / 2)
       let fall = min(releaseSeconds ?? length / 8, length - rise)
-      return sum + partial.amplitudeRatio * partial.amplitudeRatio
+      return sum + partial.amplitudeToBurstRatio * partial.amplitudeToBurstRatio
         * (length - (rise + fall) * 2 / 3)
     }
   }
@@ -334,10 +335,10 @@ public struct TransientShape: Equatable, Sendable {
 public struct DriveSettings: Equatable, Sendable {
   /// A Boolean value that indicates whether the frequency mappings are limited to the useful band
   /// of the hardware.
-  public var isBandMapped: Bool?
+  public var limitsToUsableBand: Bool?
   /// The maximum difference in level between the strongest frequency and a frequency in the useful
   /// band, in decibels, 1–40.
-  public var usableBandDecibels: Double
+  public var usableBandLevelDropDecibels: Double
   /// A Boolean value that indicates whether an equalizer filters the drive with the inverse of the
   /// transducer's resonance.
   public var isEqualized: Bool?
@@ -361,7 +362,7 @@ public struct DriveSettings: Equatable, Sendable {
   /// Creates settings; the defaults suit most hardware.
   ///
   /// - Parameters:
-  ///   - isBandMapped: Whether the frequency mappings are limited to the useful band.
+  ///   - limitsToUsableBand: Whether the frequency mappings are limited to the useful band.
   ///   - reach: The maximum difference in level within the useful band, in decibels.
   ///   - isEqualized: Whether an equalizer filters the drive with the inverse of the resonance.
   ///   - boost: The maximum boost of the drive by the equalizer, in decibels.
@@ -372,15 +373,16 @@ public struct DriveSettings: Equatable, Sendable {
   ///   - contours: The shape of the contours of equal sensation.
   ///   - hasTemporalSummation: Whether short bursts are amplified so that they feel like long ones.
   public init(
-    isBandMapped: Bool? = nil, usableBandDecibels reach: Double = 6, isEqualized: Bool? = nil,
+    limitsToUsableBand: Bool? = nil, usableBandLevelDropDecibels reach: Double = 6,
+    isEqualized: Bool? = nil,
     maximumBoostDecibels boost: Double = 6,
     dampingFactor damping: Double = 5, hasEqualSensation: Bool? = nil,
     highPassHertz highPass: Double? = nil,
     contactSite: ContactSite = .hand, sensationContours contours: SensationContours = .parallel,
     hasTemporalSummation: Bool? = nil
   ) {
-    self.isBandMapped = isBandMapped
-    self.usableBandDecibels = reach
+    self.limitsToUsableBand = limitsToUsableBand
+    self.usableBandLevelDropDecibels = reach
     self.isEqualized = isEqualized
     self.maximumBoostDecibels = boost
     self.dampingFactor = damping
@@ -434,9 +436,9 @@ public struct TransducerHardware: Equatable, Sendable {
   /// The maximum power that the transducer accepts for a short time, in watts.
   public var peakWatts: Double?
   /// The maximum acceleration at resonance and continuous power, in g.
-  public var accelerationInG: Double?
+  public var maximumAccelerationInG: Double?
   /// The maximum displacement of the moving mass to one side, in millimeters.
-  public var excursionMillimeters: Double?
+  public var maximumExcursionMillimeters: Double?
   /// The additional resonances of chairs and platforms, at most two.
   public var additionalResonances: [TransducerMode]
   /// The frequency response, sorted by frequency; empty if it is unknown.
@@ -446,7 +448,7 @@ public struct TransducerHardware: Equatable, Sendable {
   /// The measurement from which the values come, or nil if the transducer wasn't measured.
   public var measurement: TransducerMeasurement?
   /// The keys of the values that are estimates rather than the manufacturer's.
-  public var estimatedFigureNames: [String]
+  public var estimatedValueKeys: [String]
   /// The uncertainty of the resonance and the quality factor; nil for `defaultUncertainty`.
   public var uncertainty: TransducerUncertainty?
 
@@ -473,12 +475,12 @@ public struct TransducerHardware: Equatable, Sendable {
     resonanceHertz resonance: Double? = nil,
     qualityFactor: Double? = nil, impedanceOhms impedance: Double? = nil,
     continuousWatts continuousPower: Double? = nil,
-    peakWatts peakPower: Double? = nil, accelerationInG acceleration: Double? = nil,
-    excursionMillimeters excursion: Double? = nil,
+    peakWatts peakPower: Double? = nil, maximumAccelerationInG acceleration: Double? = nil,
+    maximumExcursionMillimeters excursion: Double? = nil,
     responsePoints response: [ResponsePoint] = [],
     thermalParameters thermal: ThermalParameters? = nil,
     measurement measured: TransducerMeasurement? = nil,
-    estimatedFigureNames estimated: [String] = [],
+    estimatedValueKeys estimated: [String] = [],
     uncertainty: TransducerUncertainty? = nil, additionalResonances modes: [TransducerMode] = []
   ) {
     self.product = product
@@ -488,12 +490,12 @@ public struct TransducerHardware: Equatable, Sendable {
     self.impedanceOhms = impedance
     self.continuousWatts = continuousPower
     self.peakWatts = peakPower
-    self.accelerationInG = acceleration
-    self.excursionMillimeters = excursion
+    self.maximumAccelerationInG = acceleration
+    self.maximumExcursionMillimeters = excursion
     self.responsePoints = response
     self.thermalParameters = thermal
     self.measurement = measured
-    self.estimatedFigureNames = estimated
+    self.estimatedValueKeys = estimated
     self.uncertainty = uncertainty
     self.additionalResonances = modes
   }
@@ -507,19 +509,20 @@ public struct TransducerMode: Equatable, Sendable {
   public var qualityFactor: Double
   /// The acceleration at this resonance relative to that of the main resonance; negative if it is
   /// inverted.
-  public var accelerationRatio: Double
+  public var accelerationToMainModeRatio: Double
 
   /// Creates an additional resonance from its frequency, quality factor, and relative acceleration.
   public init(
-    resonanceHertz resonance: Double, qualityFactor: Double, accelerationRatio gain: Double
+    resonanceHertz resonance: Double, qualityFactor: Double,
+    accelerationToMainModeRatio gain: Double
   ) {
     self.resonanceHertz = resonance
     self.qualityFactor = qualityFactor
-    self.accelerationRatio = gain
+    self.accelerationToMainModeRatio = gain
   }
 
   /// The maximum number of additional resonances of a transducer.
-  public static let maximumCount = 2
+  public static let maximumAdditionalModeCount = 2
 
   var model: TransducerModel {
     TransducerModel(resonanceHertz: resonanceHertz, qualityFactor: qualityFactor)
@@ -533,26 +536,30 @@ public struct TransducerMode: Equatable, Sendable {
 public struct TransducerUncertainty: Equatable, Sendable {
   /// The maximum relative deviation of the true resonance frequency from the stated frequency,
   /// 0–0.5.
-  public var resonanceFraction: Double
+  public var resonanceDeviationFraction: Double
   /// The maximum ratio between the true and the stated quality factor, in either direction, 1–4.
-  public var qualityFactorRatio: Double
+  public var trueToStatedQualityFactorRatio: Double
 
   /// Creates an uncertainty whose fraction and ratio are clamped to the valid ranges.
-  public init(resonanceFraction resonance: Double, qualityFactorRatio qualityFactor: Double) {
-    self.resonanceFraction = min(max(resonance, 0), 0.5)
-    self.qualityFactorRatio = min(max(qualityFactor, 1), 4)
+  public init(
+    resonanceDeviationFraction resonance: Double,
+    trueToStatedQualityFactorRatio qualityFactor: Double
+  ) {
+    self.resonanceDeviationFraction = min(max(resonance, 0), 0.5)
+    self.trueToStatedQualityFactorRatio = min(max(qualityFactor, 1), 4)
   }
 
   /// The uncertainty of values that are known exactly.
-  public static let exact = TransducerUncertainty(resonanceFraction: 0, qualityFactorRatio: 1)
+  public static let exact = TransducerUncertainty(
+    resonanceDeviationFraction: 0, trueToStatedQualityFactorRatio: 1)
   /// The uncertainty of values from a data sheet or an estimate. Mounting alone can shift a
   /// resonance by 10 %.
   public static let estimated = TransducerUncertainty(
-    resonanceFraction: 0.15, qualityFactorRatio: 1.5)
+    resonanceDeviationFraction: 0.15, trueToStatedQualityFactorRatio: 1.5)
   /// The uncertainty of values that were measured with the transducer mounted, due to heat and
   /// mounting.
   public static let measured = TransducerUncertainty(
-    resonanceFraction: 0.03, qualityFactorRatio: 1.1)
+    resonanceDeviationFraction: 0.03, trueToStatedQualityFactorRatio: 1.1)
 
   /// The uncertainty for excursion protection: mounting and heat can shift a measured resonance as
   /// much as that of a data sheet.
@@ -560,8 +567,9 @@ public struct TransducerUncertainty: Equatable, Sendable {
     self == .exact
       ? self
       : Self(
-        resonanceFraction: max(resonanceFraction, Self.estimated.resonanceFraction),
-        qualityFactorRatio: qualityFactorRatio)
+        resonanceDeviationFraction: max(
+          resonanceDeviationFraction, Self.estimated.resonanceDeviationFraction),
+        trueToStatedQualityFactorRatio: trueToStatedQualityFactorRatio)
   }
 }
 
@@ -570,12 +578,12 @@ public struct ResponsePoint: Equatable, Sendable {
   /// The frequency of the point on the response curve, in hertz.
   public var hertz: Double
   /// The acceleration at the frequency, in decibels relative to any level.
-  public var accelerationDecibels: Double
+  public var relativeAccelerationDecibels: Double
 
   /// Creates a point of a response curve from a frequency in hertz and an acceleration in decibels.
-  public init(hertz: Double, accelerationDecibels decibels: Double) {
+  public init(hertz: Double, relativeAccelerationDecibels decibels: Double) {
     self.hertz = hertz
-    self.accelerationDecibels = decibels
+    self.relativeAccelerationDecibels = decibels
   }
 }
 
@@ -591,37 +599,41 @@ public struct ThermalParameters: Equatable, Sendable {
   /// The time constant with which the magnet and the case warm and cool, in seconds.
   public var magnetTimeConstantSeconds: Double
   /// The fraction of the final temperature rise that the coil contributes, 0–1.
-  public var coilTemperatureFraction: Double
+  public var coilFractionOfTemperatureRise: Double
 
   /// Creates thermal parameters.
   public init(
     coilTimeConstantSeconds coilTimeConstant: Double = 10,
     magnetTimeConstantSeconds magnetTimeConstant: Double = 900,
-    coilTemperatureFraction coilFraction: Double = 0.6
+    coilFractionOfTemperatureRise coilFraction: Double = 0.6
   ) {
     self.coilTimeConstantSeconds = coilTimeConstant
     self.magnetTimeConstantSeconds = magnetTimeConstant
-    self.coilTemperatureFraction = coilFraction
+    self.coilFractionOfTemperatureRise = coilFraction
   }
 }
 
 /// A record of the measurement of a transducer.
 public struct TransducerMeasurement: Equatable, Sendable {
   /// The physical quantity that the sensor of a measurement records.
-  public enum Sensor: String, CaseIterable, Sendable { case acceleration, velocity, displacement }
+  public enum SensorQuantity: String, CaseIterable, Sendable {
+    case acceleration, velocity, displacement
+  }
 
   /// The day of the measurement, as the user wrote it.
   public var date: String
   /// The residual power of the fitted resonance, in decibels relative to the power of the
   /// recording.
-  public var residualDecibels: Double
+  public var fitResidualDecibels: Double
   /// The quantity that the sensor measured.
-  public var sensorQuantity: Sensor
+  public var sensorQuantity: SensorQuantity
 
   /// Creates a record of a measurement from its date, residual, and sensor.
-  public init(date: String, residualDecibels residual: Double, sensorQuantity sensor: Sensor) {
+  public init(
+    date: String, fitResidualDecibels residual: Double, sensorQuantity sensor: SensorQuantity
+  ) {
     self.date = date
-    self.residualDecibels = residual
+    self.fitResidualDecibels = residual
     self.sensorQuantity = sensor
   }
 }

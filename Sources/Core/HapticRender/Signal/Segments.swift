@@ -118,7 +118,7 @@ struct Envelope: BitwiseCopyable, Equatable, Sendable {
   }
 
   /// Returns the first corner of the envelope after a frame, both counted from the onset.
-  @_noLocks func nextCorner(after frame: Int64) -> Int64 {
+  @_noLocks func nextCornerFrame(after frame: Int64) -> Int64 {
     if frame < riseEndFrame { return riseEndFrame }
     if frame < releaseStartFrame { return releaseStartFrame }
     return endFrame

@@ -27,24 +27,24 @@ struct ExcursionLimiter: ~Copyable {
   private static let maximumRadiansPerStep = 0.2
   /// The factor by which the square root of a small excursion limit determines the maximum phase
   /// per step, in radians.
-  private static let maximumRadiansPerRootLimit = 0.49
+  private static let maximumRadiansPerRootOfExcursion = 0.49
   /// The margin that covers rounding errors, as a fraction of the excursion limit.
   private static let roundingMarginFraction = 1e-4
   /// The squared norm of a model's state below which the state is cleared, to prevent denormals.
-  private static let negligibleNormSquare: Float = 1e-24
+  private static let negligibleStateNormSquare: Float = 1e-24
 
   private let modelLanes: FixedBuffer<TransducerModelLanes>
-  private let squaredNormLimit: Float
+  private let stateNormSquareLimit: Float
   /// The weight of each resonance in the total displacement relative to the limit. The first lanes
   /// model these resonances.
-  private let modeWeights: SIMD4<Float>
+  private let modeDisplacementWeights: SIMD4<Float>
   /// The squared norm of a model's state below which every gain is allowed after the next step,
   /// whatever its drive.
-  private let quietNormSquare: Float
+  private let unrestrictedGainNormSquare: Float
   /// The number of steps after which no model's state depends on an earlier gain.
-  private let settlingStepCount: Int
+  private let stateMemoryStepCount: Int
 
-  private var softGain: SoftExcursionGain
+  private var softExcursionGain: SoftExcursionGain
   /// The number of steps since the gain was below 1. Until the models have settled, their unlimited
   /// motion is tracked separately.
   private var stepsSinceLimiting = Int.max
@@ -52,55 +52,60 @@ struct ExcursionLimiter: ~Copyable {
   /// Creates a limiter whose models are at rest. Without a model or a limit, the limiter passes
   /// every gain.
   init(_ settings: TransducerSettings) {
-    let excursionLimit = settings.limits.maximumExcursionRatio
+    let excursionLimit = settings.limits.excursionLimitToFullScaleRatio
     guard let model = settings.protectionModel, let excursionLimit else {
       modelLanes = FixedBuffer(repeating: TransducerModelLanes(), count: 0)
       stepFrameCount = max(1, Int(Self.maximumStepSeconds * settings.rate))
-      squaredNormLimit = .infinity
-      modeWeights = SIMD4()
-      quietNormSquare = 0
-      settlingStepCount = 1
-      softGain = SoftExcursionGain()
+      stateNormSquareLimit = .infinity
+      modeDisplacementWeights = SIMD4()
+      unrestrictedGainNormSquare = 0
+      stateMemoryStepCount = 1
+      softExcursionGain = SoftExcursionGain()
       return
     }
     let tolerance = TransducerTolerance(
       model, modes: settings.excursionModes, uncertainty: settings.uncertainty.excursionUncertainty)
     stepFrameCount = Self.stepLength(
       limit: excursionLimit, tolerance: tolerance, rate: settings.rate)
-    modelLanes = TransducerModelLanes.lanes(
+    modelLanes = TransducerModelLanes.laneGroups(
       tolerance.models, stepLength: stepFrameCount, rate: settings.rate)
     let stepSeconds = Double(stepFrameCount) / settings.rate
     let withinStepMargin =
-      tolerance.maximumDisplacementWithinStep(seconds: stepSeconds) * Renderer.ceilingMagnitude
+      tolerance.maximumDisplacementWithinStep(seconds: stepSeconds)
+      * Renderer.outputCeilingMagnitude
     let reducedExcursionLimit =
       excursionLimit * tolerance.excursionLimitFactor * (1 - Self.roundingMarginFraction)
       - withinStepMargin
     let normLimit = Float(max(reducedExcursionLimit, 0))
-    squaredNormLimit = normLimit * normLimit
+    stateNormSquareLimit = normLimit * normLimit
     var modeWeights = SIMD4<Float>()
-    let relativeDisplacements = [1] + settings.excursionModes.map { $0.relativeDisplacement }
+    let relativeDisplacements = [1] + settings.excursionModes.map { $0.displacementToMainModeRatio }
     for (lane, displacement) in relativeDisplacements.enumerated() {
       modeWeights[lane] = Float(displacement / (excursionLimit * tolerance.relativeDisplacementSum))
     }
-    self.modeWeights = modeWeights
+    self.modeDisplacementWeights = modeWeights
     let maximumNormIncrease =
-      tolerance.maximumNormIncrease(seconds: stepSeconds) * Renderer.ceilingMagnitude
+      tolerance.maximumNormIncrease(seconds: stepSeconds) * Renderer.outputCeilingMagnitude
     let quietLimitFraction = max(
       0,
-      min(SoftExcursionGain.quietLimitFraction, 0.95 - maximumNormIncrease / reducedExcursionLimit))
-    quietNormSquare = squaredNormLimit * Float(quietLimitFraction * quietLimitFraction)
-    softGain = SoftExcursionGain(limit: normLimit, tolerance: tolerance, stepSeconds: stepSeconds)
+      min(
+        SoftExcursionGain.quietExcursionFraction, 0.95 - maximumNormIncrease / reducedExcursionLimit
+      ))
+    unrestrictedGainNormSquare =
+      stateNormSquareLimit * Float(quietLimitFraction * quietLimitFraction)
+    softExcursionGain = SoftExcursionGain(
+      limit: normLimit, tolerance: tolerance, stepSeconds: stepSeconds)
     // The effect of a gain has decayed after ln 10⁴ time constants of the slowest resonance.
     let settlingSeconds = max(
       SoftExcursionGain.recoverySeconds, 9.2 * tolerance.maximumTimeConstantSeconds)
-    settlingStepCount = Int(settlingSeconds / stepSeconds) + 1
+    stateMemoryStepCount = Int(settlingSeconds / stepSeconds) + 1
   }
 
   private static func stepLength(
     limit: Double, tolerance: TransducerTolerance, rate: Double
   ) -> Int {
     let maximumStepRadians = min(
-      maximumRadiansPerStep, maximumRadiansPerRootLimit * limit.squareRoot())
+      maximumRadiansPerStep, maximumRadiansPerRootOfExcursion * limit.squareRoot())
     let stepSeconds = min(
       maximumStepSeconds, maximumStepRadians / (2 * Double.pi * tolerance.maximumResonanceHertz))
     return max(1, Int(stepSeconds * rate))
@@ -108,7 +113,7 @@ struct ExcursionLimiter: ~Copyable {
 
   @_noLocks mutating func reset() {
     resetStates()
-    softGain.reset()
+    softExcursionGain.reset()
     stepsSinceLimiting = .max
   }
 
@@ -117,7 +122,9 @@ struct ExcursionLimiter: ~Copyable {
     @_noLocks get {
       if modelLanes.count == 0 { return 0 }
       let x = modelLanes[0].displacementState
-      return abs((x[0] * modeWeights[0] + x[1] * modeWeights[1]) + x[2] * modeWeights[2])
+      return abs(
+        (x[0] * modeDisplacementWeights[0] + x[1] * modeDisplacementWeights[1]) + x[2]
+          * modeDisplacementWeights[2])
     }
   }
 
@@ -132,15 +139,15 @@ struct ExcursionLimiter: ~Copyable {
     gain: Float, maximumGain: Float, step: StepMoments, next: StepMoments
   ) -> Float {
     if modelLanes.count == 0 { return maximumGain }
-    if stepsSinceLimiting >= settlingStepCount {
+    if stepsSinceLimiting >= stateMemoryStepCount {
       let normSquare = unsafe TransducerModelLanes.advance(
         modelLanes.address, count: modelLanes.count, sum: step.driveSum,
         firstMoment: step.driveFirstMoment)
-      if normSquare <= quietNormSquare, maximumGain == 1 {
-        if normSquare < Self.negligibleNormSquare {
+      if normSquare <= unrestrictedGainNormSquare, maximumGain == 1 {
+        if normSquare < Self.negligibleStateNormSquare {
           resetStates()
         }
-        softGain.recordPeak(normSquare)
+        softExcursionGain.recordPeak(normSquare)
         return 1
       }
       predictStates(after: step, next: next)
@@ -163,21 +170,21 @@ struct ExcursionLimiter: ~Copyable {
     } else if stepsSinceLimiting < .max {
       stepsSinceLimiting &+= 1
     }
-    if stepsSinceLimiting == settlingStepCount {
-      softGain.resetGains()
+    if stepsSinceLimiting == stateMemoryStepCount {
+      softExcursionGain.resetGains()
     }
   }
 
   // MARK: - Prediction
 
   /// Predicts how much each model's state at the end of the step changes with the gain.
-  @_noLocks @inline(__always) private static func predictGainSlopes(
+  @_noLocks @inline(__always) private static func predictStateSlopesOverGain(
     of lane: inout TransducerModelLanes, over step: StepMoments
   ) {
-    lane.endDisplacementGainSlope =
+    lane.stepEndDisplacementPerGain =
       lane.displacementPerDriveSum * step.rampWeightedDriveSum + lane.displacementPerDriveMoment
       * step.rampWeightedDriveFirstMoment
-    lane.endVelocityGainSlope =
+    lane.stepEndVelocityPerGain =
       lane.velocityPerDriveSum * step.rampWeightedDriveSum + lane.velocityPerDriveMoment
       * step.rampWeightedDriveFirstMoment
   }
@@ -187,9 +194,9 @@ struct ExcursionLimiter: ~Copyable {
   @_noLocks private mutating func predictStates(after step: StepMoments, next: StepMoments) {
     for index in 0..<modelLanes.count {
       var lane = modelLanes[index]
-      Self.predictGainSlopes(of: &lane, over: step)
-      lane.endDisplacementConstant = lane.displacementState - lane.endDisplacementGainSlope
-      lane.endVelocityConstant = lane.velocityState - lane.endVelocityGainSlope
+      Self.predictStateSlopesOverGain(of: &lane, over: step)
+      lane.stepEndDisplacementConstant = lane.displacementState - lane.stepEndDisplacementPerGain
+      lane.stepEndVelocityConstant = lane.velocityState - lane.stepEndVelocityPerGain
       lane.unlimitedDisplacementState = lane.displacementState
       lane.unlimitedVelocityState = lane.velocityState
       Self.advanceUnlimited(&lane, over: next)
@@ -203,13 +210,13 @@ struct ExcursionLimiter: ~Copyable {
     let scaledFirstMoment = gain * step.fallingRampDriveFirstMoment
     for index in 0..<modelLanes.count {
       var lane = modelLanes[index]
-      Self.predictGainSlopes(of: &lane, over: step)
-      lane.endDisplacementConstant =
+      Self.predictStateSlopesOverGain(of: &lane, over: step)
+      lane.stepEndDisplacementConstant =
         (lane.displacementToDisplacement * lane.displacementState + lane.velocityToDisplacement
           * lane.velocityState)
         + (lane.displacementPerDriveSum * scaledDriveSum + lane.displacementPerDriveMoment
           * scaledFirstMoment)
-      lane.endVelocityConstant =
+      lane.stepEndVelocityConstant =
         (lane.displacementToVelocity * lane.displacementState + lane.velocityToVelocity
           * lane.velocityState)
         + (lane.velocityPerDriveSum * scaledDriveSum + lane.velocityPerDriveMoment
@@ -249,12 +256,12 @@ struct ExcursionLimiter: ~Copyable {
         lane.unlimitedDisplacementState * lane.unlimitedDisplacementState + lane
         .unlimitedVelocityState * lane.unlimitedVelocityState
       unlimitedStateNorms.replace(with: unlimitedNorm, where: unlimitedNorm .> unlimitedStateNorms)
-      let x = lane.endDisplacementConstant + lane.endDisplacementGainSlope * gain
-      let y = lane.endVelocityConstant + lane.endVelocityGainSlope * gain
+      let x = lane.stepEndDisplacementConstant + lane.stepEndDisplacementPerGain * gain
+      let y = lane.stepEndVelocityConstant + lane.stepEndVelocityPerGain * gain
       let limitedNorm = x * x + y * y
       limitedStateNorms.replace(with: limitedNorm, where: limitedNorm .> limitedStateNorms)
     }
-    return softGain.advance(
+    return softExcursionGain.advance(
       unlimitedNormSquare: unlimitedStateNorms.max(), limitedNormSquare: limitedStateNorms.max())
   }
 
@@ -266,15 +273,15 @@ struct ExcursionLimiter: ~Copyable {
     var maximumNorms = SIMD16<Float>()
     for index in 0..<modelLanes.count {
       let lane = modelLanes[index]
-      let x = lane.endDisplacementConstant + lane.endDisplacementGainSlope * gain
-      let y = lane.endVelocityConstant + lane.endVelocityGainSlope * gain
+      let x = lane.stepEndDisplacementConstant + lane.stepEndDisplacementPerGain * gain
+      let y = lane.stepEndVelocityConstant + lane.stepEndVelocityPerGain * gain
       let norm = x * x + y * y
       maximumNorms.replace(with: norm, where: norm .> maximumNorms)
       let faded = Self.statesAfterFade(lane, x, y, next, gain: gain)
       let fadedNorm = faded.x * faded.x + faded.y * faded.y
       maximumNorms.replace(with: fadedNorm, where: fadedNorm .> maximumNorms)
     }
-    return maximumNorms.max() <= squaredNormLimit
+    return maximumNorms.max() <= stateNormSquareLimit
   }
 
   /// Returns the models' states after the next step, if the gain falls to 0 within that step.
@@ -300,13 +307,13 @@ struct ExcursionLimiter: ~Copyable {
     for index in 0..<modelLanes.count {
       let lane = modelLanes[index]
       let constant = Self.statesAfterFade(
-        lane, lane.endDisplacementConstant, lane.endVelocityConstant, next, gain: 0)
+        lane, lane.stepEndDisplacementConstant, lane.stepEndVelocityConstant, next, gain: 0)
       let slope = Self.statesAfterFade(
-        lane, lane.endDisplacementGainSlope, lane.endVelocityGainSlope, next, gain: 1)
+        lane, lane.stepEndDisplacementPerGain, lane.stepEndVelocityPerGain, next, gain: 1)
       for model in 0..<TransducerModelLanes.laneCount {
         let gainInStep = maximumGainWithinLimit(
-          x: lane.endDisplacementConstant[model], y: lane.endVelocityConstant[model],
-          dx: lane.endDisplacementGainSlope[model], dy: lane.endVelocityGainSlope[model])
+          x: lane.stepEndDisplacementConstant[model], y: lane.stepEndVelocityConstant[model],
+          dx: lane.stepEndDisplacementPerGain[model], dy: lane.stepEndVelocityPerGain[model])
         allowedGain = min(allowedGain, gainInStep)
         let gainInNext = maximumGainWithinLimit(
           x: constant.x[model], y: constant.y[model], dx: slope.x[model], dy: slope.y[model])
@@ -328,7 +335,7 @@ struct ExcursionLimiter: ~Copyable {
     guard quadraticCoefficient > 1e-300 else { return 1 }
     let halfLinearCoefficient = displacement * displacementGainSlope + velocity * velocityGainSlope
     let constantCoefficient = min(
-      0, displacement * displacement + velocity * velocity - Double(squaredNormLimit))
+      0, displacement * displacement + velocity * velocity - Double(stateNormSquareLimit))
     let discriminantRoot = RealtimeMath.squareRoot(
       halfLinearCoefficient * halfLinearCoefficient - quadraticCoefficient * constantCoefficient)
     // Of the two forms of the root, one avoids cancellation.
@@ -345,10 +352,10 @@ struct ExcursionLimiter: ~Copyable {
   @_noLocks private mutating func commitStates(gain: Float) {
     for index in 0..<modelLanes.count {
       modelLanes[index].displacementState =
-        modelLanes[index].endDisplacementConstant + modelLanes[index].endDisplacementGainSlope
+        modelLanes[index].stepEndDisplacementConstant + modelLanes[index].stepEndDisplacementPerGain
         * gain
       modelLanes[index].velocityState =
-        modelLanes[index].endVelocityConstant + modelLanes[index].endVelocityGainSlope * gain
+        modelLanes[index].stepEndVelocityConstant + modelLanes[index].stepEndVelocityPerGain * gain
     }
   }
 
@@ -372,45 +379,45 @@ struct SoftExcursionGain: BitwiseCopyable, Sendable {
   /// The time constant with which the soft gain recovers, in seconds.
   static let recoverySeconds = 0.2
   /// The fraction of the limit below which the soft gain has no effect.
-  static let quietLimitFraction = Double(steadyStateStartLimitFraction)
+  static let quietExcursionFraction = Double(steadyStateWeightStartFraction)
 
   /// The excursion to which the soft gain limits the drive, as a fraction of the limit.
-  private static let targetLimitFraction: Float = 0.97
+  private static let targetExcursionFraction: Float = 0.97
   /// The fraction of the limit at which the steady-state gain begins to affect the soft gain.
-  private static let steadyStateStartLimitFraction: Float = 0.6
+  private static let steadyStateWeightStartFraction: Float = 0.6
   /// The fraction of the limit from which the steady-state gain affects the soft gain fully.
-  private static let steadyStateFullLimitFraction: Float = 0.9
+  private static let steadyStateWeightEndFraction: Float = 0.9
 
-  private let normLimit: Float
+  private let stateNormLimit: Float
   /// The fraction of the distance to its target that a gain recovers per step.
   private let recoveryFractionPerStep: Float
   /// The ratio of a resonance's remaining growth until its steady state to its growth over a
   /// period.
-  private let remainingGrowthFactor: Float
+  private let remainingToPeriodGrowthRatio: Float
 
   private var periodPeaks: PeriodPeaks
   /// The gain that keeps the current peak of the norm within the limit.
-  private var peakGain: Float = 1
+  private var gainForCurrentPeak: Float = 1
   /// The gain that keeps the expected steady-state peak of the norm within the limit.
-  private var steadyStateGain: Float = 1
+  private var gainForSteadyState: Float = 1
   /// The weight of the steady-state gain in the soft gain, 0…1.
-  private var steadyStateWeight: Float = 0
+  private var steadyStateGainWeight: Float = 0
 
   /// Creates a soft gain of 1, which doesn't limit.
   init() {
-    normLimit = .infinity
+    stateNormLimit = .infinity
     recoveryFractionPerStep = 0
-    remainingGrowthFactor = 0
+    remainingToPeriodGrowthRatio = 0
     periodPeaks = PeriodPeaks(periodStepCount: 1)
   }
 
   init(limit: Float, tolerance: TransducerTolerance, stepSeconds: Double) {
-    self.normLimit = limit
+    self.stateNormLimit = limit
     recoveryFractionPerStep = Float(1 - exp(-stepSeconds / Self.recoverySeconds))
     let periodStepCount = max(1, Int(1 / (tolerance.minimumResonanceHertz * stepSeconds)))
     periodPeaks = PeriodPeaks(periodStepCount: periodStepCount)
-    remainingGrowthFactor = Float(
-      1 / expm1(Double(periodStepCount) * stepSeconds * tolerance.minimumNepersPerSecond))
+    remainingToPeriodGrowthRatio = Float(
+      1 / expm1(Double(periodStepCount) * stepSeconds * tolerance.minimumDecayNepersPerSecond))
   }
 
   @_noLocks mutating func reset() {
@@ -420,9 +427,9 @@ struct SoftExcursionGain: BitwiseCopyable, Sendable {
 
   /// Resets the gains to 1, and keeps the recorded peaks.
   @_noLocks mutating func resetGains() {
-    peakGain = 1
-    steadyStateGain = 1
-    steadyStateWeight = 0
+    gainForCurrentPeak = 1
+    gainForSteadyState = 1
+    steadyStateGainWeight = 0
   }
 
   /// Records a squared norm of a model's state.
@@ -440,27 +447,29 @@ struct SoftExcursionGain: BitwiseCopyable, Sendable {
     let recentPeakNorm = Self.squareRoot(periodPeaks.recentPeak)
     let steadyStatePeakNorm =
       recentPeakNorm + max(0, recentPeakNorm - Self.squareRoot(periodPeaks.olderPeak))
-      * remainingGrowthFactor
-    let targetNormLimit = Self.targetLimitFraction * normLimit
-    steadyStateGain = recoveredGain(
-      steadyStateGain, toward: min(1, targetNormLimit / max(steadyStatePeakNorm, 1e-6)))
-    peakGain = recoveredGain(peakGain, toward: min(1, targetNormLimit / max(recentPeakNorm, 1e-6)))
+      * remainingToPeriodGrowthRatio
+    let targetNormLimit = Self.targetExcursionFraction * stateNormLimit
+    gainForSteadyState = recoveredGain(
+      gainForSteadyState, toward: min(1, targetNormLimit / max(steadyStatePeakNorm, 1e-6)))
+    gainForCurrentPeak = recoveredGain(
+      gainForCurrentPeak, toward: min(1, targetNormLimit / max(recentPeakNorm, 1e-6)))
     updateSteadyStateWeight(
-      limitFraction: Self.squareRoot(limitedNormSquare) / max(normLimit, 1e-6))
-    let combinedGain = min(peakGain, 1 - (1 - steadyStateGain) * steadyStateWeight)
+      limitFraction: Self.squareRoot(limitedNormSquare) / max(stateNormLimit, 1e-6))
+    let combinedGain = min(gainForCurrentPeak, 1 - (1 - gainForSteadyState) * steadyStateGainWeight)
     return combinedGain > 0.9999 ? 1 : combinedGain
   }
 
   @_noLocks private mutating func updateSteadyStateWeight(limitFraction fraction: Float) {
     let transitionLimitFraction =
-      Self.steadyStateFullLimitFraction - Self.steadyStateStartLimitFraction
+      Self.steadyStateWeightEndFraction - Self.steadyStateWeightStartFraction
     let targetSteadyStateWeight = min(
-      1, max(0, (fraction - Self.steadyStateStartLimitFraction) / transitionLimitFraction))
-    if targetSteadyStateWeight > steadyStateWeight {
-      steadyStateWeight = targetSteadyStateWeight
+      1, max(0, (fraction - Self.steadyStateWeightStartFraction) / transitionLimitFraction))
+    if targetSteadyStateWeight > steadyStateGainWeight {
+      steadyStateGainWeight = targetSteadyStateWeight
     } else {
-      steadyStateWeight =
-        steadyStateWeight + (targetSteadyStateWeight - steadyStateWeight) * recoveryFractionPerStep
+      steadyStateGainWeight =
+        steadyStateGainWeight + (targetSteadyStateWeight - steadyStateGainWeight)
+        * recoveryFractionPerStep
     }
   }
 

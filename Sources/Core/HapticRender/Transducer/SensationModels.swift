@@ -65,7 +65,7 @@ enum TemporalSummation {
   /// - Parameters:
   ///   - seconds: The duration of the vibration.
   ///   - hertz: The frequency of the vibration.
-  static func thresholdShift(seconds: Double, hertz: Double) -> Double {
+  static func thresholdShiftDecibels(seconds: Double, hertz: Double) -> Double {
     guard hertz > crossoverHertz, seconds > 0 else { return 0 }
     let pacinianShiftDecibels =
       -10 * logarithm2(1 - exp(-seconds / timeConstantSeconds)) / logarithm2(10)
@@ -90,7 +90,7 @@ enum SeatWeighting {
   private static let perceptionThresholdMetersPerSecondSquared = 0.015
 
   /// Returns the weighting factor Wk of acceleration at a frequency in hertz.
-  static func weight(atHertz hertz: Double) -> Double {
+  static func accelerationWeight(atHertz hertz: Double) -> Double {
     /// Returns the squared magnitude of a second-order denominator.
     func denominatorSquare(_ corner: Double, _ quality: Double) -> Double {
       let hertzSquare = hertz * hertz
@@ -119,9 +119,9 @@ enum SeatWeighting {
   static let thresholds: [TransducerProfile.Threshold] = (-3...26).map { third in
     let hertz = raised(10, to: Double(third) / 10)
     let accelerationInG =
-      perceptionThresholdMetersPerSecondSquared / weight(atHertz: hertz) / 9.80665
+      perceptionThresholdMetersPerSecondSquared / accelerationWeight(atHertz: hertz) / 9.80665
     return TransducerProfile.Threshold(
-      hertz: hertz, accelerationDecibels: decibels(ofAmplitude: accelerationInG))
+      hertz: hertz, accelerationDecibelsRelativeToG: decibels(ofAmplitude: accelerationInG))
   }
 }
 
@@ -132,7 +132,7 @@ enum SeatWeighting {
 /// down to 20 Hz, a subwoofer accompanies a shaker. From 20 to 80 Hz, the contour falls by 23.8 dB;
 /// those of 60 and 90 phon fall by 27.5 and 22.0 dB.
 enum EqualLoudness {
-  private static let loudnessLevelPhon = 80.0
+  private static let contourLoudnessLevelPhon = 80.0
   /// The rows of the standard's table: the frequency in hertz, the exponent of loudness, the
   /// transfer function relative to 1 kHz in decibels, and the threshold of hearing in decibels.
   private static let iso226Parameters:
@@ -150,9 +150,10 @@ enum EqualLoudness {
     let thresholdLoudness = raised(
       0.4 * raised(10, to: (row.threshold + row.transfer) / 10 - 9), to: row.exponent)
     let loudnessSum =
-      4.47e-3 * (raised(10, to: 0.025 * loudnessLevelPhon) - 1.15) + thresholdLoudness
+      4.47e-3 * (raised(10, to: 0.025 * contourLoudnessLevelPhon) - 1.15) + thresholdLoudness
     let soundPressureLevel =
       10 / row.exponent * logarithm2(loudnessSum) / logarithm2(10) - row.transfer + 94
-    return TransducerProfile.Threshold(hertz: row.hertz, accelerationDecibels: soundPressureLevel)
+    return TransducerProfile.Threshold(
+      hertz: row.hertz, accelerationDecibelsRelativeToG: soundPressureLevel)
   }
 }

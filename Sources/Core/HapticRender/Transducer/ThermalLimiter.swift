@@ -3,19 +3,23 @@ internal import CMath
 /// The temperature rise of a transducer, relative to its final value at continuous power.
 public struct TransducerThermalState: Equatable, Sendable, BitwiseCopyable {
   /// The contribution of the coil to the temperature rise, which changes within seconds.
-  public var coilRiseFraction: Double
+  public var coilTemperatureRiseFraction: Double
   /// The contribution of the magnet and the case to the temperature rise, which changes within
   /// minutes.
-  public var magnetRiseFraction: Double
+  public var magnetTemperatureRiseFraction: Double
 
   /// Creates a thermal state from the two contributions; the default is ambient temperature.
-  @_noLocks public init(coilRiseFraction coil: Double = 0, magnetRiseFraction magnet: Double = 0) {
-    self.coilRiseFraction = coil
-    self.magnetRiseFraction = magnet
+  @_noLocks public init(
+    coilTemperatureRiseFraction coil: Double = 0, magnetTemperatureRiseFraction magnet: Double = 0
+  ) {
+    self.coilTemperatureRiseFraction = coil
+    self.magnetTemperatureRiseFraction = magnet
   }
 
   /// The total temperature rise, of the coil and the magnet, relative to the limit.
-  public var totalRiseFraction: Double { @_noLocks get { coilRiseFraction + magnetRiseFraction } }
+  public var totalTemperatureRiseFraction: Double {
+    @_noLocks get { coilTemperatureRiseFraction + magnetTemperatureRiseFraction }
+  }
 
   /// Returns the temperature rise after a time without drive.
   ///
@@ -24,22 +28,26 @@ public struct TransducerThermalState: Equatable, Sendable, BitwiseCopyable {
   ///   - thermal: The thermal parameters of the transducer.
   public func cooled(for seconds: Double, by thermal: ThermalParameters) -> TransducerThermalState {
     TransducerThermalState(
-      coilRiseFraction: coilRiseFraction * exp(-seconds / thermal.coilTimeConstantSeconds),
-      magnetRiseFraction: magnetRiseFraction * exp(-seconds / thermal.magnetTimeConstantSeconds)
+      coilTemperatureRiseFraction: coilTemperatureRiseFraction
+        * exp(-seconds / thermal.coilTimeConstantSeconds),
+      magnetTemperatureRiseFraction: magnetTemperatureRiseFraction
+        * exp(-seconds / thermal.magnetTimeConstantSeconds)
     )
   }
 
   /// The coil and magnet contributions as two packed floats, for atomic exchange between threads.
   var bitPattern: UInt64 {
     @_noLocks get {
-      UInt64(Float(coilRiseFraction).bitPattern) << 32
-        | UInt64(Float(magnetRiseFraction).bitPattern)
+      UInt64(Float(coilTemperatureRiseFraction).bitPattern) << 32
+        | UInt64(Float(magnetTemperatureRiseFraction).bitPattern)
     }
   }
 
   init(bitPattern: UInt64) {
-    coilRiseFraction = Double(Float(bitPattern: UInt32(truncatingIfNeeded: bitPattern >> 32)))
-    magnetRiseFraction = Double(Float(bitPattern: UInt32(truncatingIfNeeded: bitPattern)))
+    coilTemperatureRiseFraction = Double(
+      Float(bitPattern: UInt32(truncatingIfNeeded: bitPattern >> 32)))
+    magnetTemperatureRiseFraction = Double(
+      Float(bitPattern: UInt32(truncatingIfNeeded: bitPattern)))
   }
 }
 
@@ -56,11 +64,11 @@ struct ThermalLimiter: Sendable, BitwiseCopyable {
   private static let allowedPowerPerRemainingRise = 20.0
   /// The time over which the requested power is averaged, as a fraction of the coil's time
   /// constant.
-  private static let averagingTimeFraction = 0.05
+  private static let averagingToCoilTimeRatio = 0.05
 
   /// The power of a drive with a mean square of 1, relative to the continuous power.
-  private let fullScalePowerRatio: Double
-  private let coilTemperatureFraction: Double
+  private let fullScaleToContinuousPowerRatio: Double
+  private let coilFractionOfTemperatureRise: Double
   /// The one-pole coefficient with which the coil's temperature rise follows the power in each
   /// step.
   private let coilSmoothingCoefficient: Double
@@ -78,12 +86,12 @@ struct ThermalLimiter: Sendable, BitwiseCopyable {
     let thermalParameters = limits.thermal
     self.temperatureRise = temperatureRise
     // The power of a sine is half that of its peak.
-    fullScalePowerRatio = 2 * (limits.fullScalePowerRatio ?? 0)
-    coilTemperatureFraction = thermalParameters.coilTemperatureFraction
+    fullScaleToContinuousPowerRatio = 2 * (limits.fullScaleToContinuousPowerRatio ?? 0)
+    coilFractionOfTemperatureRise = thermalParameters.coilFractionOfTemperatureRise
     coilSmoothingCoefficient = stepSeconds / thermalParameters.coilTimeConstantSeconds
     magnetSmoothingCoefficient = stepSeconds / thermalParameters.magnetTimeConstantSeconds
     requestedPowerSmoothingCoefficient = min(
-      1, stepSeconds / (Self.averagingTimeFraction * thermalParameters.coilTimeConstantSeconds))
+      1, stepSeconds / (Self.averagingToCoilTimeRatio * thermalParameters.coilTimeConstantSeconds))
   }
 
   /// Advances the thermal model by a step, and returns the allowed gain for the next step.
@@ -92,15 +100,16 @@ struct ThermalLimiter: Sendable, BitwiseCopyable {
   ///   - outputMeanSquare: The mean square of the output.
   ///   - requestedMeanSquare: The mean square of the output without gain reduction.
   @_noLocks mutating func advance(outputMeanSquare: Double, requestedMeanSquare: Double) -> Double {
-    let outputPower = outputMeanSquare * fullScalePowerRatio
-    temperatureRise.coilRiseFraction +=
-      (coilTemperatureFraction * outputPower - temperatureRise.coilRiseFraction)
+    let outputPower = outputMeanSquare * fullScaleToContinuousPowerRatio
+    temperatureRise.coilTemperatureRiseFraction +=
+      (coilFractionOfTemperatureRise * outputPower - temperatureRise.coilTemperatureRiseFraction)
       * coilSmoothingCoefficient
-    temperatureRise.magnetRiseFraction +=
-      ((1 - coilTemperatureFraction) * outputPower - temperatureRise.magnetRiseFraction)
+    temperatureRise.magnetTemperatureRiseFraction +=
+      ((1 - coilFractionOfTemperatureRise) * outputPower
+        - temperatureRise.magnetTemperatureRiseFraction)
       * magnetSmoothingCoefficient
     averageRequestedPower +=
-      (requestedMeanSquare * fullScalePowerRatio - averageRequestedPower)
+      (requestedMeanSquare * fullScaleToContinuousPowerRatio - averageRequestedPower)
       * requestedPowerSmoothingCoefficient
     return allowedGain
   }
@@ -110,7 +119,8 @@ struct ThermalLimiter: Sendable, BitwiseCopyable {
     @_noLocks get {
       let allowed =
         TransducerLimits.targetTemperatureRiseFraction + Self.allowedPowerPerRemainingRise
-        * (TransducerLimits.targetTemperatureRiseFraction - temperatureRise.totalRiseFraction)
+        * (TransducerLimits.targetTemperatureRiseFraction
+          - temperatureRise.totalTemperatureRiseFraction)
       if averageRequestedPower <= allowed { return 1 }
       return allowed > 0
         ? min(1, RealtimeMath.inverseSquareRoot(averageRequestedPower / allowed)) : 0

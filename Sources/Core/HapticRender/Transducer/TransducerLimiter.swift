@@ -21,7 +21,7 @@ struct TransducerLimiter: ~Copyable {
   private var excursionLimiter: ExcursionLimiter
   private var thermalLimiter: ThermalLimiter
   private let stepFrameCount: Int
-  private let stepWeights: StepWeights
+  private let stepMomentWeights: StepMomentWeights
   private let inverseStepLength: Float
   /// The delay line: two steps, and the padding that is read after the second. Received input
   /// replaces the samples that are output.
@@ -44,8 +44,9 @@ struct TransducerLimiter: ~Copyable {
     stepFrameCount = excursionLimiter.stepFrameCount
     delayFrameCount = 2 * stepFrameCount
     inverseStepLength = 1 / Float(stepFrameCount)
-    stepWeights = StepWeights(stepLength: stepFrameCount)
-    delayLine = FixedBuffer(repeating: 0, count: stepFrameCount + stepWeights.paddedFrameCount)
+    stepMomentWeights = StepMomentWeights(stepLength: stepFrameCount)
+    delayLine = FixedBuffer(
+      repeating: 0, count: stepFrameCount + stepMomentWeights.paddedFrameCount)
     stepInputCopy = FixedBuffer(repeating: 0, count: stepFrameCount)
     thermalLimiter = ThermalLimiter(
       settings.limits, stepSeconds: Double(stepFrameCount) / settings.rate,
@@ -112,7 +113,7 @@ struct TransducerLimiter: ~Copyable {
 
   @_noLocks private mutating func finishStep(_ statistics: inout RenderStatistics) {
     let outputStepMoments = latestMoments
-    latestMoments = unsafe stepWeights.moments(of: delayLine.address + stepStartIndex)
+    latestMoments = unsafe stepMomentWeights.moments(of: delayLine.address + stepStartIndex)
     frameIndexInStep = 0
     stepStartIndex = stepStartIndex == 0 ? stepFrameCount : 0
     stepStartGain = stepEndGain
@@ -126,7 +127,7 @@ struct TransducerLimiter: ~Copyable {
       thermalLimiter.advance(
         outputMeanSquare: Double(outputStepMoments.driveMeanSquare * meanSquareGain),
         requestedMeanSquare: Double(outputStepMoments.driveMeanSquare)))
-    let temperatureRiseFraction = Float(thermalLimiter.temperatureRise.totalRiseFraction)
+    let temperatureRiseFraction = Float(thermalLimiter.temperatureRise.totalTemperatureRiseFraction)
     if temperatureRiseFraction > statistics.peakTemperatureRiseFraction {
       statistics.peakTemperatureRiseFraction = temperatureRiseFraction
     }
@@ -174,11 +175,11 @@ struct StepMoments: BitwiseCopyable, Sendable {
 }
 
 /// The weight of each frame in the moments of a step.
-struct StepWeights: ~Copyable {
+struct StepMomentWeights: ~Copyable {
   /// The number of frames that are read for a step; frames after its end have a weight of 0.
   let paddedFrameCount: Int
   /// A row of frame weights, each 1 or 0, followed by a row of frame positions.
-  let weightsAndPositions: FixedBuffer<Float>
+  let frameWeightsAndPositions: FixedBuffer<Float>
   private let inverseStepLength: Float
 
   init(stepLength: Int) {
@@ -194,7 +195,7 @@ struct StepWeights: ~Copyable {
         framePositions += 4 * inverseStepLength
       }
     }
-    weightsAndPositions = FixedBuffer(weightTable)
+    frameWeightsAndPositions = FixedBuffer(weightTable)
   }
 
   /// Returns the moments of the drive over a step.
@@ -202,7 +203,7 @@ struct StepWeights: ~Copyable {
   /// - Parameter frames: The address of `paddedFrameCount` finite frames.
   @_noLocks @unsafe func moments(of frames: UnsafePointer<Float>) -> StepMoments {
     let weightedSums = unsafe temblor_step_moments(
-      frames, weightsAndPositions.address, paddedFrameCount)
+      frames, frameWeightsAndPositions.address, paddedFrameCount)
     // The ramp reaches 1 half a frame after the position of the last frame.
     let rampCenter = 0.5 + 0.5 * inverseStepLength
     return StepMoments(

@@ -120,7 +120,7 @@ public struct TransducerSimulation: BitwiseCopyable, Sendable {
   public init(_ model: TransducerModel, modes: [TransducerMode] = [], rate: Double) {
     let simulatedResonances =
       [SimulatedResonance(model, rate: rate)]
-      + modes.prefix(TransducerMode.maximumCount).map {
+      + modes.prefix(TransducerMode.maximumAdditionalModeCount).map {
         SimulatedResonance($0, relativeTo: model, rate: rate)
       }
     resonanceCount = min(simulatedResonances.count, 3)
@@ -129,9 +129,9 @@ public struct TransducerSimulation: BitwiseCopyable, Sendable {
 
   /// The current displacement, relative to the peak displacement for a full-scale sine at
   /// resonance.
-  public var displacement: Double { sum { $0.displacementGain * $0.motion.x } }
+  public var displacement: Double { sumOverResonances { $0.displacementGain * $0.motion.x } }
   /// The current velocity, relative to the peak velocity for a full-scale sine at resonance.
-  public var velocity: Double { sum { $0.velocityGain * $0.motion.y } }
+  public var velocity: Double { sumOverResonances { $0.velocityGain * $0.motion.y } }
 
   /// Advances the simulation by a sample of the drive and returns the acceleration, relative to the
   /// peak of a full-scale sine at resonance.
@@ -146,7 +146,7 @@ public struct TransducerSimulation: BitwiseCopyable, Sendable {
     return Float(accelerationSum)
   }
 
-  private func sum(of contribution: (SimulatedResonance) -> Double) -> Double {
+  private func sumOverResonances(of contribution: (SimulatedResonance) -> Double) -> Double {
     var contributionSum = contribution(resonances[0])
     for index in 1..<resonanceCount {
       contributionSum += contribution(resonances[index])
@@ -191,7 +191,7 @@ private struct SimulatedResonance: BitwiseCopyable, Sendable {
 
   init(_ mode: TransducerMode, relativeTo main: TransducerModel, rate: Double) {
     self.init(
-      mode.model, accelerationGain: mode.accelerationRatio,
+      mode.model, accelerationGain: mode.accelerationToMainModeRatio,
       ratio: main.resonanceHertz / mode.resonanceHertz, rate: rate)
   }
 

@@ -33,11 +33,11 @@ struct TransducerModelLanes: BitwiseCopyable, Sendable {
   var unlimitedVelocityState = SIMD16<Float>()
   /// The constant term of each model's state at the end of the step: state = constant + gain ·
   /// slope.
-  var endDisplacementConstant = SIMD16<Float>()
-  var endVelocityConstant = SIMD16<Float>()
+  var stepEndDisplacementConstant = SIMD16<Float>()
+  var stepEndVelocityConstant = SIMD16<Float>()
   /// The derivative of each model's state at the end of the step with respect to the gain.
-  var endDisplacementGainSlope = SIMD16<Float>()
-  var endVelocityGainSlope = SIMD16<Float>()
+  var stepEndDisplacementPerGain = SIMD16<Float>()
+  var stepEndVelocityPerGain = SIMD16<Float>()
 
   @_noLocks init() {}
 
@@ -54,7 +54,7 @@ struct TransducerModelLanes: BitwiseCopyable, Sendable {
   }
 
   /// Returns as many groups of sixteen lanes as a number of models requires.
-  static func lanes(
+  static func laneGroups(
     _ models: [TransducerTolerance.Model], stepLength: Int, rate: Double
   ) -> FixedBuffer<TransducerModelLanes> {
     FixedBuffer(count: (models.count + laneCount - 1) / laneCount) { group in
@@ -90,7 +90,7 @@ struct TransducerModelLanes: BitwiseCopyable, Sendable {
     var driveSumResponse = SIMD2<Double>()
     var driveMomentResponse = SIMD2<Double>()
     var positionSquareSum = 0.0
-    var impulseResponseMotion = frameTransition.driveColumn * model.resonanceDisplacement
+    var impulseResponseMotion = frameTransition.driveColumn * model.relativeResonanceDisplacement
     for index in (0..<stepLength).reversed() {
       let position = (Double(index) + 0.5) / Double(stepLength) - 0.5
       let response = normCoordinates(impulseResponseMotion)

@@ -17,10 +17,10 @@ extension TransducerProfile {
   private static let maximumBurstDriveMagnitude = 0.87
   /// The maximum excursion of a burst, as a fraction of the limit, below which protection doesn't
   /// act.
-  private static let maximumExcursionFraction = 0.66
+  private static let maximumBurstExcursionFraction = 0.66
   /// The increase of the level of a burst in the middle of the sharpness scale over the level that
   /// matches the burst without an equalizer, in decibels.
-  private static let burstAdvantageDecibels = 0.5
+  private static let burstBoostDecibels = 0.5
   /// The number of frames per cycle of the highest simulated frequency, if the sample rate
   /// suffices.
   private static let simulatedFramesPerCycle = 64.0
@@ -59,7 +59,7 @@ extension TransducerProfile {
   func burstLevels(
     steadyLevels: [Double], requestedShape: TransientShape, drive settings: TransducerSettings?
   ) -> [Double] {
-    let thresholdShiftsDecibels = thresholdShifts(count: steadyLevels.count)
+    let thresholdShiftsDecibels = burstThresholdShiftsDecibels(count: steadyLevels.count)
     guard let settings, settings.equalizer != nil, let model = settings.protectionModel,
       transient.fullIntensityAmplitude > 0,
       steadyLevels.count > 2
@@ -78,11 +78,11 @@ extension TransducerProfile {
     let centerBurst = simulatedBursts[steadyLevels.count / 2]
     let requestedBurst = Self.filteredBurst(
       requestedShape, atSharpness: 0.5, model, nil, maximumRate: settings.rate)
-    let centerRequiredLevel = Self.requiredLevel(
+    let centerRequiredLevel = Self.levelMatchingAcceleration(
       centerBurst.filteredBurst, toMatch: requestedBurst,
       models: settings.uncertainty.extremeModels(of: model))
     let centerDriveLevel = max(
-      centerRequiredLevel * raised(10, to: Self.burstAdvantageDecibels / 20),
+      centerRequiredLevel * raised(10, to: Self.burstBoostDecibels / 20),
       steadyLevels[steadyLevels.count / 2])
     let driveLevelScale = centerDriveLevel / centerBurst.equalSensationAmplitude
     // The level of the central burst above the threshold determines the sensation of the others.
@@ -103,11 +103,11 @@ extension TransducerProfile {
   }
 
   /// Returns the increases of the perception threshold for short bursts, in decibels.
-  private func thresholdShifts(count: Int) -> [Double] {
+  private func burstThresholdShiftsDecibels(count: Int) -> [Double] {
     (0..<count).map { index in
       guard hasTemporalSummation else { return 0 }
       let sharpness = Double(index) / Double(count - 1)
-      return TemporalSummation.thresholdShift(
+      return TemporalSummation.thresholdShiftDecibels(
         seconds: transient.seconds(atSharpness: sharpness),
         hertz: transient.frequency.hertz(atSharpness: sharpness))
     }
@@ -124,14 +124,14 @@ extension TransducerProfile {
     var thresholdAmplitude = 1.0
     if hasEqualSensation {
       thresholdAmplitude = raised(
-        10, to: (thresholdDecibels(atHertz: burstHertz) + thresholdShift) / 20)
+        10, to: (perceptionThresholdDecibels(atHertz: burstHertz) + thresholdShift) / 20)
     }
     var excursionDriveLevel = Double.infinity
-    if let excursionLimitRatio = settings.limits.maximumExcursionRatio {
+    if let excursionLimitRatio = settings.limits.excursionLimitToFullScaleRatio {
       let excursion = Self.peakExcursion(
         driveBurst, model, settings.uncertainty.excursionUncertainty)
       excursionDriveLevel =
-        Self.maximumExcursionFraction * excursionLimitRatio / max(excursion, 1e-9)
+        Self.maximumBurstExcursionFraction * excursionLimitRatio / max(excursion, 1e-9)
     }
     return SimulatedBurst(
       filteredBurst: driveBurst, excursionLimitedAmplitude: max(excursionDriveLevel, steadyLevel),
@@ -140,7 +140,7 @@ extension TransducerProfile {
   }
 
   /// Returns the level at which a drive accelerates all models at least as much as another drive.
-  private static func requiredLevel(
+  private static func levelMatchingAcceleration(
     _ drive: FilteredBurst, toMatch requested: FilteredBurst, models: [TransducerModel]
   ) -> Double {
     let requiredLevels = models.map { model in
@@ -155,7 +155,8 @@ extension TransducerProfile {
     _ settings: TransducerSettings?, maximumRate: Double
   ) -> FilteredBurst {
     let maximumFrequencyRatio =
-      burst.partials.map { $0.frequencyRatio * max(1, $0.glideRatio) }.max() ?? 1
+      burst.partials.map { $0.frequencyToBurstRatio * max(1, $0.endToStartFrequencyRatio) }.max()
+      ?? 1
     let burstHertz = burst.frequency.hertz(atSharpness: sharpness)
     let simulationRate = min(
       maximumRate,
@@ -194,13 +195,15 @@ extension TransducerProfile {
     _ drive: FilteredBurst, _ model: TransducerModel, _ uncertainty: TransducerUncertainty
   ) -> Double {
     var peakMagnitude = 0.0
-    for factor in [1 - uncertainty.resonanceFraction, 1, 1 + uncertainty.resonanceFraction] {
+    for factor in [
+      1 - uncertainty.resonanceDeviationFraction, 1, 1 + uncertainty.resonanceDeviationFraction,
+    ] {
       // With a known level at rest, the transducer with the highest quality factor moves furthest.
       let worst = TransducerModel(
         resonanceHertz: model.resonanceHertz * factor,
-        qualityFactor: model.qualityFactor * uncertainty.qualityFactorRatio)
+        qualityFactor: model.qualityFactor * uncertainty.trueToStatedQualityFactorRatio)
       simulateMotion(drive, worst) {
-        peakMagnitude = max(peakMagnitude, uncertainty.qualityFactorRatio * abs($1.x))
+        peakMagnitude = max(peakMagnitude, uncertainty.trueToStatedQualityFactorRatio * abs($1.x))
       }
     }
     return peakMagnitude
@@ -225,7 +228,7 @@ extension TransientShape {
   /// Returns the samples of the burst that a transient of a sharpness produces.
   fileprivate func samples(atSharpness sharpness: Double, rate: Double) -> [Double] {
     let durationSeconds = seconds(atSharpness: sharpness)
-    let maximumDurationRatio = partials.map { $0.durationRatio }.max() ?? 1
+    let maximumDurationRatio = partials.map { $0.durationToBurstRatio }.max() ?? 1
     let burstFrameCount = max(4, Int((durationSeconds * maximumDurationRatio * rate).rounded()))
     var burstSamples = [Double](repeating: 0, count: burstFrameCount)
     for partial in partials {
@@ -242,7 +245,7 @@ extension TransientShape {
     let squareWaveFraction =
       squareWaveFractions.lowerBound
       + (squareWaveFractions.upperBound - squareWaveFractions.lowerBound) * sharpness
-    let partialFrameCount = max(4, Int((duration * partial.durationRatio * rate).rounded()))
+    let partialFrameCount = max(4, Int((duration * partial.durationToBurstRatio * rate).rounded()))
     let eighthLengthFrames = max(1, (partialFrameCount + 4) / 8)
     let riseFrameCount = min(
       attackSeconds.map { max(1, Int(($0 * rate).rounded())) } ?? eighthLengthFrames,
@@ -256,16 +259,18 @@ extension TransientShape {
         1, Double(frame) / Double(riseFrameCount),
         Double(partialFrameCount - frame) / Double(fallFrameCount))
       let cycles: Double
-      if partial.glideRatio == 1 {
+      if partial.endToStartFrequencyRatio == 1 {
         // A steady sine crosses zero in the middle of the burst.
-        cycles = burstHertz * partial.frequencyRatio * (time - Double(partialFrameCount) / rate / 2)
+        cycles =
+          burstHertz * partial.frequencyToBurstRatio * (time - Double(partialFrameCount) / rate / 2)
       } else {
-        let meanGlide = 1 + (partial.glideRatio - 1) * Double(frame) / Double(2 * partialFrameCount)
-        cycles = burstHertz * partial.frequencyRatio * time * meanGlide
+        let meanGlide =
+          1 + (partial.endToStartFrequencyRatio - 1) * Double(frame) / Double(2 * partialFrameCount)
+        cycles = burstHertz * partial.frequencyToBurstRatio * time * meanGlide
       }
       let sine = sin(2 * Double.pi * cycles)
       let wave = sine + squareWaveFraction * ((sine < 0 ? -1 : 1) - sine)
-      samples[frame] += fullIntensityAmplitude * partial.amplitudeRatio * edge * wave
+      samples[frame] += fullIntensityAmplitude * partial.amplitudeToBurstRatio * edge * wave
     }
   }
 }
@@ -274,8 +279,8 @@ extension TransducerUncertainty {
   /// Returns 15 transducer models: five resonances across the uncertainty, each with the minimum,
   /// the nominal, and the maximum quality factor.
   fileprivate func extremeModels(of model: TransducerModel) -> [TransducerModel] {
-    let resonanceFactors = [-1, -0.5, 0, 0.5, 1].map { 1 + $0 * resonanceFraction }
-    let qualityFactors = [1 / qualityFactorRatio, 1, qualityFactorRatio]
+    let resonanceFactors = [-1, -0.5, 0, 0.5, 1].map { 1 + $0 * resonanceDeviationFraction }
+    let qualityFactors = [1 / trueToStatedQualityFactorRatio, 1, trueToStatedQualityFactorRatio]
     return resonanceFactors.flatMap { resonanceFactor in
       qualityFactors.map { factor in
         TransducerModel(

@@ -37,11 +37,13 @@ extension TransducerProfile {
   /// The acceleration of a full-scale sine at resonance, in g, if the resonance, the quality
   /// factor, and the acceleration are known.
   var fullScaleAccelerationInG: Double? {
-    guard let hardware, hardware.model != nil, let ratedAccelerationInG = hardware.accelerationInG
+    guard let hardware, hardware.model != nil,
+      let ratedAccelerationInG = hardware.maximumAccelerationInG
     else {
       return nil
     }
-    let fullScalePowerRatio = TransducerLimits(hardware, amplifier: amplifier).fullScalePowerRatio
+    let fullScalePowerRatio = TransducerLimits(hardware, amplifier: amplifier)
+      .fullScaleToContinuousPowerRatio
     return ratedAccelerationInG * (fullScalePowerRatio ?? 1).squareRoot()
   }
 
@@ -68,7 +70,9 @@ extension TransducerProfile {
   }
 
   /// A Boolean value that indicates whether the frequency mappings are limited to the useful band.
-  public var isBandMapped: Bool { hardware != nil && (driveSettings.isBandMapped ?? true) }
+  public var isLimitedToUsableBand: Bool {
+    hardware != nil && (driveSettings.limitsToUsableBand ?? true)
+  }
 
   /// Returns the acceleration of the hardware for a full-scale sine, in decibels relative to any
   /// level.
@@ -76,22 +80,23 @@ extension TransducerProfile {
   /// The model of the resonance determines the response, as wide as its uncertainty. Measured
   /// points correct it if they are denser than the resonance and agree with it. Without a model,
   /// the points determine the response; without both, it is flat.
-  public func hardwareDecibels(atHertz hertz: Double) -> Double {
+  public func hardwareResponseDecibels(atHertz hertz: Double) -> Double {
     guard let hardware else { return 0 }
     guard let model = hardware.levelModel else {
       return Self.interpolatedDecibels(
-        hardware.responsePoints.map { ($0.hertz, $0.accelerationDecibels) }, atHertz: hertz)
+        hardware.responsePoints.map { ($0.hertz, $0.relativeAccelerationDecibels) }, atHertz: hertz)
     }
     let modelDecibels =
       hardware.additionalResonances.isEmpty
       ? model.accelerationDecibels(atHertz: hertz)
       : decibels(ofAmplitude: max(1e-15, hardware.accelerationMagnitude(atHertz: hertz)))
-    return modelDecibels + Self.interpolatedDecibels(hardware.measuredCorrections, atHertz: hertz)
+    return modelDecibels
+      + Self.interpolatedDecibels(hardware.responseCorrectionPoints, atHertz: hertz)
   }
 
   /// Returns the perception threshold at a frequency, in decibels relative to 1 g, or, for ears,
   /// the sound pressure of equal loudness.
-  func thresholdDecibels(atHertz hertz: Double) -> Double {
+  func perceptionThresholdDecibels(atHertz hertz: Double) -> Double {
     let defaultCurve =
       switch driveSettings.contactSite {
       case .hand: Self.defaultPerceptionThresholds
@@ -100,7 +105,7 @@ extension TransducerProfile {
       }
     let thresholdCurve = perceptionThresholds.count > 1 ? perceptionThresholds : defaultCurve
     return Self.interpolatedDecibels(
-      thresholdCurve.map { ($0.hertz, $0.accelerationDecibels) }, atHertz: hertz)
+      thresholdCurve.map { ($0.hertz, $0.accelerationDecibelsRelativeToG) }, atHertz: hertz)
   }
 
   /// Returns the level of a full-scale sine above the perception threshold, in decibels, up to an
@@ -112,11 +117,12 @@ extension TransducerProfile {
   ///   - hertz: The frequency.
   ///   - drive: The filters of the drive, or nil for none.
   func sensationDecibels(atHertz hertz: Double, drive: TransducerSettings?) -> Double {
-    var sensationLevel = hardwareDecibels(atHertz: hertz)
+    var sensationLevel = hardwareResponseDecibels(atHertz: hertz)
     if let drive {
       sensationLevel += decibels(ofAmplitude: max(1e-15, drive.driveResponse(atHertz: hertz)))
     }
-    return hasEqualSensation ? sensationLevel - thresholdDecibels(atHertz: hertz) : sensationLevel
+    return hasEqualSensation
+      ? sensationLevel - perceptionThresholdDecibels(atHertz: hertz) : sensationLevel
   }
 
   /// Returns the level of a curve at a frequency, interpolated over the logarithm of the frequency.
@@ -144,24 +150,24 @@ extension TransducerProfile {
   /// drive stay the same.
   ///
   /// - Parameter rate: The sample rate of the filters, in hertz.
-  public func bandMapped(rate: Double) -> TransducerProfile {
-    bandMapped(settings: transducerSettings(rate: rate))
+  public func limitedToUsableBand(rate: Double) -> TransducerProfile {
+    limitedToUsableBand(settings: transducerSettings(rate: rate))
   }
 
   /// Returns the profile with its frequency mappings limited to the useful band.
   ///
   /// - Parameter settings: The filters of the drive, or nil for none.
-  func bandMapped(settings: TransducerSettings?) -> TransducerProfile {
-    guard isBandMapped else { return self }
+  func limitedToUsableBand(settings: TransducerSettings?) -> TransducerProfile {
+    guard isLimitedToUsableBand else { return self }
     var mappedProfile = self
-    mappedProfile.frequency = bandMapped(frequency, settings: settings)
+    mappedProfile.frequency = limitedToUsableBand(frequency, settings: settings)
     mappedProfile.transient.frequency =
       transient.frequency == frequency
-      ? mappedProfile.frequency : bandMapped(transient.frequency, settings: settings)
+      ? mappedProfile.frequency : limitedToUsableBand(transient.frequency, settings: settings)
     return mappedProfile
   }
 
-  private func bandMapped(
+  private func limitedToUsableBand(
     _ mapping: FrequencyMapping, settings: TransducerSettings?
   ) -> FrequencyMapping {
     var bandMapping = mapping
@@ -185,7 +191,7 @@ extension TransducerProfile {
     else {
       return bandMapping
     }
-    let minimumUsableDecibels = maximumLevelDecibels - driveSettings.usableBandDecibels
+    let minimumUsableDecibels = maximumLevelDecibels - driveSettings.usableBandLevelDropDecibels
     // The negated comparisons also end the band at NaN.
     if let lastUnreachableIndexBelow = searchLevelsDecibels[..<bestSearchIndex].lastIndex(where: {
       !($0 >= minimumUsableDecibels)
@@ -201,7 +207,7 @@ extension TransducerProfile {
   }
 
   /// The tolerance by which a level may be below the minimum level of the useful band, in decibels.
-  private static let bandLevelToleranceDecibels = 0.25
+  private static let usableBandToleranceDecibels = 0.25
 
   /// Returns the gains of the amplitude at evenly spaced points of sharpness, each at most 1.
   ///
@@ -243,7 +249,9 @@ extension TransducerProfile {
     let contourDecibels = max(0, levels.max() ?? 0) * (1 - exponentRatio)
     guard hasKnownResponse else { return -Double.infinity }
     // The level between two points of the table is slightly lower than at the points.
-    return -(driveSettings.usableBandDecibels + Self.bandLevelToleranceDecibels + contourDecibels)
+    return
+      -(driveSettings.usableBandLevelDropDecibels + Self.usableBandToleranceDecibels
+      + contourDecibels)
   }
 
   /// The thresholds of perception for a profile without its own curve, in decibels relative to 1 g.
@@ -259,7 +267,7 @@ extension TransducerProfile {
     (124.42, -31.7), (149.3, -31.38), (150, -31.35), (179.16, -31.02), (200, -30.86),
     (215, -30.35), (250, -28.98), (258, -28.68), (300, -26.81), (400, -19.81),
   ].map { (hertz: Double, decibels: Double) in
-    Threshold(hertz: hertz, accelerationDecibels: decibels)
+    Threshold(hertz: hertz, accelerationDecibelsRelativeToG: decibels)
   }
 }
 
@@ -274,7 +282,7 @@ extension TransducerHardware {
   /// Linear interpolation between points errs by several decibels within a resonance that is
   /// narrower than their distance. The points therefore count only if none within half an octave of
   /// the resonance are further apart than half of its bandwidth.
-  fileprivate var measuredCorrections: [(hertz: Double, decibels: Double)] {
+  fileprivate var responseCorrectionPoints: [(hertz: Double, decibels: Double)] {
     guard let model, responsePoints.count > 1 else { return [] }
     let halfOctaveRatio = 2.0.squareRoot()
     let resonanceVicinityHertz =
@@ -289,7 +297,7 @@ extension TransducerHardware {
       pointsNearResonance.map { $1.hertz / $0.hertz - 1 }.max() ?? .infinity
     guard maximumPointSpacingRatio <= 1 / (2 * model.qualityFactor) else { return [] }
     let modelDifferencesDecibels = responsePoints.map {
-      ($0.hertz, $0.accelerationDecibels - model.accelerationDecibels(atHertz: $0.hertz))
+      ($0.hertz, $0.relativeAccelerationDecibels - model.accelerationDecibels(atHertz: $0.hertz))
     }
     let meanDifferenceDecibels =
       modelDifferencesDecibels.reduce(0) { $0 + $1.1 } / Double(modelDifferencesDecibels.count)

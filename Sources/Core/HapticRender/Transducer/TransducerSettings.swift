@@ -15,7 +15,7 @@ public struct TransducerSettings: Equatable, Sendable {
   public let limits: TransducerLimits
 
   /// The minimum corner frequency of the high-pass filter, in hertz.
-  private static let minimumCornerHertz = 0.1
+  private static let minimumHighPassHertz = 0.1
 
   /// The additional resonances and their displacements relative to the main resonance.
   let excursionModes: [ExcursionMode]
@@ -30,7 +30,7 @@ public struct TransducerSettings: Equatable, Sendable {
     let minimumHertz = profile.minimumHertz
     self.rate = rate
     highPassHertz = min(
-      max(profile.driveSettings.highPassHertz ?? minimumHertz / 2, Self.minimumCornerHertz),
+      max(profile.driveSettings.highPassHertz ?? minimumHertz / 2, Self.minimumHighPassHertz),
       rate / 4)
     highPassFilter = Biquad(highPassHertz: highPassHertz, rate: rate)
     protectionModel = hardware.model
@@ -44,9 +44,10 @@ public struct TransducerSettings: Equatable, Sendable {
         rate: rate)
       equalizer = design
       equalizerFilter = design.filter(rate: rate)
-      modeFilters = hardware.additionalResonances.prefix(TransducerMode.maximumCount).map {
-        ModeDamping($0, of: hardware, damping: profile.driveSettings.dampingFactor, rate: rate)
-      }
+      modeFilters = hardware.additionalResonances.prefix(TransducerMode.maximumAdditionalModeCount)
+        .map {
+          ModeDamping($0, of: hardware, damping: profile.driveSettings.dampingFactor, rate: rate)
+        }
     } else {
       equalizer = nil
       equalizerFilter = Biquad()
@@ -74,21 +75,25 @@ public struct TransducerSettings: Equatable, Sendable {
   ///
   /// - Parameter includesTransducer: Whether the decay of the transducer's motion is included.
   public func tailDuration(includesTransducer: Bool = false) -> Double {
-    Self.tailDuration(ofDecayRates: decayRates(includesTransducer: includesTransducer))
+    Self.tailDuration(
+      ofDecayRates: decayRatesNepersPerSecond(includesTransducer: includesTransducer))
   }
 
   /// Returns the decay rate of each filter and, optionally, of the transducer, in nepers per
   /// second.
-  fileprivate func decayRates(includesTransducer: Bool) -> [Double] {
+  fileprivate func decayRatesNepersPerSecond(includesTransducer: Bool) -> [Double] {
     var filterDecayRates = [
-      TransducerModel(resonanceHertz: highPassHertz, qualityFactor: 0.5.squareRoot()).decayRate
+      TransducerModel(resonanceHertz: highPassHertz, qualityFactor: 0.5.squareRoot())
+        .decayRateNepersPerSecond
     ]
     if let equalizer {
-      filterDecayRates.append(equalizer.targetModel.decayRate)
+      filterDecayRates.append(equalizer.targetModel.decayRateNepersPerSecond)
     }
-    filterDecayRates += modeFilters.map { $0.targetModel.decayRate }
+    filterDecayRates += modeFilters.map { $0.targetModel.decayRateNepersPerSecond }
     if includesTransducer, let protectionModel {
-      filterDecayRates += [protectionModel.decayRate] + excursionModes.map { $0.model.decayRate }
+      filterDecayRates +=
+        [protectionModel.decayRateNepersPerSecond]
+        + excursionModes.map { $0.model.decayRateNepersPerSecond }
     }
     return filterDecayRates
   }
@@ -114,7 +119,8 @@ extension OutputRouting {
     var maximumTailSeconds = OfflineRenderer.defaultTailSeconds
     for channel in channels {
       let settings = channel.transducer?.transducerSettings(rate: rate)
-      let transducerRates = settings?.decayRates(includesTransducer: includesTransducer) ?? []
+      let transducerRates =
+        settings?.decayRatesNepersPerSecond(includesTransducer: includesTransducer) ?? []
       let rates = transducerRates + channel.filterDecayRatesNepersPerSecond
       if !rates.isEmpty {
         let tail = TransducerSettings.tailDuration(ofDecayRates: rates)
@@ -128,7 +134,7 @@ extension OutputRouting {
 extension TransducerModel {
   /// The decay rate of the model's free motion, in nepers per second; of two real poles, that of
   /// the slower one.
-  var decayRate: Double {
+  var decayRateNepersPerSecond: Double {
     let dampingRatio = 1 / (2 * qualityFactor)
     let relativeDecayRate =
       dampingRatio <= 1
@@ -157,10 +163,12 @@ extension TransducerProfile {
   /// The minimum frequency of continuous events and bursts, in hertz.
   var minimumHertz: Double {
     let minimumContinuousHertz =
-      min(frequency.lowHertz, frequency.highHertz) * (partials.map { $0.frequencyRatio }.min() ?? 1)
+      min(frequency.lowHertz, frequency.highHertz)
+      * (partials.map { $0.frequencyToEventRatio }.min() ?? 1)
     let minimumBurstHertz =
       min(transient.frequency.lowHertz, transient.frequency.highHertz)
-      * (transient.partials.map { $0.frequencyRatio * min(1, $0.glideRatio) }.min() ?? 1)
+      * (transient.partials.map { $0.frequencyToBurstRatio * min(1, $0.endToStartFrequencyRatio) }
+        .min() ?? 1)
     return min(minimumContinuousHertz, minimumBurstHertz)
   }
 }
@@ -169,9 +177,9 @@ extension TransducerProfile {
 public struct TransducerLimits: Equatable, Sendable {
   /// The maximum displacement, relative to a full-scale sine at resonance; nil if no model is
   /// known.
-  public let maximumExcursionRatio: Double?
+  public let excursionLimitToFullScaleRatio: Double?
   /// The power of a full-scale sine, relative to the continuous rating; nil if it is unknown.
-  public let fullScalePowerRatio: Double?
+  public let fullScaleToContinuousPowerRatio: Double?
   /// The thermal parameters of the transducer.
   public let thermal: ThermalParameters
 
@@ -180,7 +188,7 @@ public struct TransducerLimits: Equatable, Sendable {
   public static var targetTemperatureRiseFraction: Double { @_noLocks get { 0.96 } }
 
   /// The assumed ratio of peak power to continuous power.
-  private static let peakPowerRatio = 2.0
+  private static let peakToContinuousPowerRatio = 2.0
 
   /// Derives the limits from a data sheet and an amplifier.
   ///
@@ -190,34 +198,35 @@ public struct TransducerLimits: Equatable, Sendable {
   /// peak power in the published band, which the manufacturer permits.
   init(_ hardware: TransducerHardware, amplifier: AmplifierParameters) {
     let continuousWatts =
-      hardware.continuousWatts ?? hardware.peakWatts.map { $0 / Self.peakPowerRatio }
-    let peakWatts = hardware.peakWatts ?? hardware.continuousWatts.map { $0 * Self.peakPowerRatio }
+      hardware.continuousWatts ?? hardware.peakWatts.map { $0 / Self.peakToContinuousPowerRatio }
+    let peakWatts =
+      hardware.peakWatts ?? hardware.continuousWatts.map { $0 * Self.peakToContinuousPowerRatio }
     let fullScaleWatts = amplifier.fullScaleWatts ?? peakWatts
     thermal = hardware.thermalParameters ?? ThermalParameters()
     if let continuousWatts, let fullScaleWatts {
-      fullScalePowerRatio = fullScaleWatts / continuousWatts
+      fullScaleToContinuousPowerRatio = fullScaleWatts / continuousWatts
     } else {
-      fullScalePowerRatio = nil
+      fullScaleToContinuousPowerRatio = nil
     }
     guard let model = hardware.model else {
-      maximumExcursionRatio = nil
+      excursionLimitToFullScaleRatio = nil
       return
     }
-    if let excursionMillimeters = hardware.excursionMillimeters,
-      let ratedAccelerationInG = hardware.accelerationInG
+    if let excursionMillimeters = hardware.maximumExcursionMillimeters,
+      let ratedAccelerationInG = hardware.maximumAccelerationInG
     {
       let resonanceRadiansPerSecond = 2 * Double.pi * model.resonanceHertz
       let fullScaleExcursionMeters =
-        ratedAccelerationInG * 9.80665 * (fullScalePowerRatio ?? 1).squareRoot()
+        ratedAccelerationInG * 9.80665 * (fullScaleToContinuousPowerRatio ?? 1).squareRoot()
         / (resonanceRadiansPerSecond * resonanceRadiansPerSecond)
-      maximumExcursionRatio = excursionMillimeters / 1_000 / fullScaleExcursionMeters
+      excursionLimitToFullScaleRatio = excursionMillimeters / 1_000 / fullScaleExcursionMeters
     } else {
       let powerMargin =
         if let peakWatts, let fullScaleWatts { (peakWatts / fullScaleWatts).squareRoot() } else {
           1.0
         }
       let band = hardware.bandHertz ?? model.resonanceHertz / 2...Double.infinity
-      maximumExcursionRatio = powerMargin * model.maximumDisplacement(in: band)
+      excursionLimitToFullScaleRatio = powerMargin * model.maximumDisplacement(in: band)
     }
   }
 }
@@ -231,7 +240,8 @@ extension TransducerHardware {
   ///
   /// A filter with wrong figures rings; a level is only as wrong as its figures.
   var levelModel: TransducerModel? {
-    (uncertainty ?? defaultUncertainty).resonanceFraction <= Self.maximumLevelUncertaintyFraction
+    (uncertainty ?? defaultUncertainty).resonanceDeviationFraction
+      <= Self.maximumLevelUncertaintyFraction
       ? model : equalizerModel
   }
 
@@ -258,18 +268,19 @@ extension TransducerHardware {
   /// The additional resonances and their displacements relative to the main resonance.
   var excursionModes: [ExcursionMode] {
     guard let model else { return [] }
-    return additionalResonances.prefix(TransducerMode.maximumCount).map { mode in
+    return additionalResonances.prefix(TransducerMode.maximumAdditionalModeCount).map { mode in
       // Acceleration is displacement times the square of the frequency.
       let ratio = model.resonanceHertz / mode.resonanceHertz
       return ExcursionMode(
-        model: mode.model, relativeDisplacement: mode.accelerationRatio * ratio * ratio)
+        model: mode.model,
+        displacementToMainModeRatio: mode.accelerationToMainModeRatio * ratio * ratio)
     }
   }
 
   /// Returns a model whose width includes the uncertainty of its resonance.
   func widenedModel(_ model: TransducerModel) -> TransducerModel {
     let relativeBandwidth =
-      2 * (uncertainty ?? defaultUncertainty).resonanceFraction * model.qualityFactor
+      2 * (uncertainty ?? defaultUncertainty).resonanceDeviationFraction * model.qualityFactor
     return TransducerModel(
       resonanceHertz: model.resonanceHertz,
       qualityFactor: model.qualityFactor / (1 + relativeBandwidth * relativeBandwidth).squareRoot())
@@ -283,10 +294,10 @@ extension TransducerHardware {
     // Additional resonances are widened if the main resonance is.
     let isWidened = mainModel != model
     var phasorSum = mainModel.accelerationPhasor(atHertz: hertz)
-    for mode in additionalResonances.prefix(TransducerMode.maximumCount) where mode != excludedMode
-    {
+    for mode in additionalResonances.prefix(TransducerMode.maximumAdditionalModeCount)
+    where mode != excludedMode {
       let modeModel = isWidened ? widenedModel(mode.model) : mode.model
-      phasorSum += mode.accelerationRatio * modeModel.accelerationPhasor(atHertz: hertz)
+      phasorSum += mode.accelerationToMainModeRatio * modeModel.accelerationPhasor(atHertz: hertz)
     }
     return (phasorSum * phasorSum).sum().squareRoot()
   }
@@ -381,7 +392,7 @@ struct ExcursionMode: Equatable {
   var model: TransducerModel
   /// The displacement at this resonance relative to that at the main resonance, both for a
   /// full-scale sine; negative if it is inverted.
-  var relativeDisplacement: Double
+  var displacementToMainModeRatio: Double
 }
 
 /// A filter that damps an additional resonance. It only attenuates, so that the drive never rises.
@@ -404,7 +415,8 @@ struct ModeDamping: Equatable, Sendable {
     let otherResonancesMagnitude = hardware.accelerationMagnitude(
       atHertz: mode.resonanceHertz, excluding: mode)
     let dampingDepth = min(
-      max(damping, 1), 1 + abs(mode.accelerationRatio) / max(otherResonancesMagnitude, 1e-9))
+      max(damping, 1),
+      1 + abs(mode.accelerationToMainModeRatio) / max(otherResonancesMagnitude, 1e-9))
     targetModel = TransducerModel(
       resonanceHertz: mode.resonanceHertz,
       qualityFactor: min(

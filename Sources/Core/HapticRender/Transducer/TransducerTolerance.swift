@@ -18,7 +18,7 @@ struct TransducerTolerance {
     var qualityFactor: Double
     /// The displacement of the model at its resonance, relative to that of the main resonance at
     /// its own frequency.
-    var resonanceDisplacement: Double
+    var relativeResonanceDisplacement: Double
   }
 
   /// The set of models that represents one resonance within its uncertainty.
@@ -33,7 +33,7 @@ struct TransducerTolerance {
   /// main resonance.
   let relativeDisplacementSum: Double
   /// The minimum decay rate of the models, in nepers per second.
-  let minimumNepersPerSecond: Double
+  let minimumDecayNepersPerSecond: Double
   /// The factor that reduces the limit, so that it also holds for resonances between those of the
   /// models.
   let excursionLimitFactor: Double
@@ -42,13 +42,13 @@ struct TransducerTolerance {
   /// The number of models at the minimum quality factor, where a few broad models suffice.
   private static let modelCountAtMinimumQuality = 4
   /// The maximum distance between the resonances of two models, in bandwidths.
-  private static let maximumSpacingInBandwidths = 0.3
-  private static let gridLimitFactor = 0.94
+  private static let maximumModelSpacingInBandwidths = 0.3
+  private static let modelGridExcursionLimitFactor = 0.94
 
   init(
     _ model: TransducerModel, modes: [ExcursionMode] = [], uncertainty: TransducerUncertainty
   ) {
-    let totalDisplacementGain = modes.reduce(1) { $0 + abs($1.relativeDisplacement) }
+    let totalDisplacementGain = modes.reduce(1) { $0 + abs($1.displacementToMainModeRatio) }
     relativeDisplacementSum = totalDisplacementGain
     let resonanceModels = [model] + modes.map { $0.model }
     let modelSets = resonanceModels.map {
@@ -56,41 +56,43 @@ struct TransducerTolerance {
     }
     models = modelSets.map { $0.models[0] } + modelSets.flatMap { $0.models.dropFirst() }
     excursionLimitFactor = modelSets.map { $0.excursionLimitFactor }.min() ?? 1
-    minimumNepersPerSecond =
+    minimumDecayNepersPerSecond =
       models.map { Double.pi * $0.resonanceHertz / $0.qualityFactor }.min() ?? .infinity
   }
 
   private static func models(
     around model: TransducerModel, _ uncertainty: TransducerUncertainty, gain: Double
   ) -> ModelSet {
-    let qualityFactorRatio = uncertainty.qualityFactorRatio
+    let qualityFactorRatio = uncertainty.trueToStatedQualityFactorRatio
     let maximumQualityFactor = model.qualityFactor * qualityFactorRatio
     let nominalModel = Model(
       resonanceHertz: model.resonanceHertz, qualityFactor: model.qualityFactor,
-      resonanceDisplacement: gain)
+      relativeResonanceDisplacement: gain)
     guard uncertainty != .exact else {
       return ModelSet(models: [nominalModel], excursionLimitFactor: 1)
     }
     let logResonanceSpan = log(
-      (1 + uncertainty.resonanceFraction) / (1 - uncertainty.resonanceFraction))
+      (1 + uncertainty.resonanceDeviationFraction) / (1 - uncertainty.resonanceDeviationFraction))
     func spacedResonancesHertz(_ count: Int) -> [Double] {
       guard count > 1 else { return [model.resonanceHertz] }
       return (0..<count).map {
-        model.resonanceHertz * (1 - uncertainty.resonanceFraction)
+        model.resonanceHertz * (1 - uncertainty.resonanceDeviationFraction)
           * exp(logResonanceSpan * Double($0) / Double(count - 1))
       }
     }
     var resonanceCount = 1
     if logResonanceSpan > 0 {
       let closeCount =
-        Int((logResonanceSpan * maximumQualityFactor / maximumSpacingInBandwidths).rounded(.up)) + 1
+        Int(
+          (logResonanceSpan * maximumQualityFactor / maximumModelSpacingInBandwidths).rounded(.up))
+        + 1
       resonanceCount = min(modelCountAtMaximumQuality, closeCount)
     }
     var toleranceModels = [nominalModel]
     toleranceModels += spacedResonancesHertz(resonanceCount).map {
       Model(
         resonanceHertz: $0, qualityFactor: maximumQualityFactor,
-        resonanceDisplacement: gain * qualityFactorRatio)
+        relativeResonanceDisplacement: gain * qualityFactorRatio)
     }
     if qualityFactorRatio > 1 {
       toleranceModels += spacedResonancesHertz(
@@ -98,14 +100,15 @@ struct TransducerTolerance {
       ).map {
         Model(
           resonanceHertz: $0, qualityFactor: model.qualityFactor / qualityFactorRatio,
-          resonanceDisplacement: gain)
+          relativeResonanceDisplacement: gain)
       }
     }
     let spacingInBandwidths =
       resonanceCount > 1 ? maximumQualityFactor * logResonanceSpan / Double(resonanceCount - 1) : 0
     return ModelSet(
       models: toleranceModels,
-      excursionLimitFactor: gridLimitFactor / (1 + spacingInBandwidths * spacingInBandwidths))
+      excursionLimitFactor: modelGridExcursionLimitFactor
+        / (1 + spacingInBandwidths * spacingInBandwidths))
   }
 
   var maximumResonanceHertz: Double { models.map { $0.resonanceHertz }.max() ?? 1 }
@@ -121,14 +124,15 @@ struct TransducerTolerance {
   func maximumDisplacementWithinStep(seconds: Double) -> Double {
     models.map { model in
       let phase = 2 * Double.pi * model.resonanceHertz * seconds
-      return model.resonanceDisplacement * phase * phase / (8 * model.qualityFactor)
+      return model.relativeResonanceDisplacement * phase * phase / (8 * model.qualityFactor)
     }.max() ?? 0
   }
 
   /// Returns the maximum increase of a model's norm in a step, for a full-scale drive.
   func maximumNormIncrease(seconds: Double) -> Double {
     models.map {
-      2 * Double.pi * $0.resonanceHertz * seconds * $0.resonanceDisplacement / $0.qualityFactor
+      2 * Double.pi * $0.resonanceHertz * seconds * $0.relativeResonanceDisplacement
+        / $0.qualityFactor
     }.max() ?? 0
   }
 }

@@ -4,7 +4,7 @@ internal import RealtimeMemory
 /// brightness.
 struct SampleReader: BitwiseCopyable, Sendable {
   /// One frame in fixed point: 2³².
-  static var fixedPointFrame: UInt64 { @_noLocks get { 4_294_967_296 } }
+  static var fixedPointUnitsPerFrame: UInt64 { @_noLocks get { 4_294_967_296 } }
 
   /// The playback parameters of a sound file.
   struct Playback: BitwiseCopyable {

@@ -12,7 +12,7 @@ enum SegmentLength {
   /// or of a control.
   static var minimumFrameCount: Int64 { @_noLocks get { 8 } }
   /// The maximum change of pitch, sharpness, brightness, or pan in a segment.
-  static var controlTolerance: Float { @_noLocks get { 0.04 } }
+  static var maximumControlChangePerSegment: Float { @_noLocks get { 0.04 } }
 
   /// Returns the number of frames until the control of a level has changed by a fraction of its
   /// value.
@@ -21,15 +21,15 @@ enum SegmentLength {
   ///   - value: The value of the level's control.
   ///   - tolerance: The fraction.
   ///   - framesPerUnit: The number of frames in which the control changes by 1.
-  @_noLocks static func untilLevelChange(
+  @_noLocks static func frameCountUntilLevelChange(
     of value: Float, tolerance: Float, framesPerUnit: Float
   ) -> Int64 {
     clampedFrameCount((value < 0 ? -value : value) * tolerance * framesPerUnit)
   }
 
   /// Returns the number of frames until a control has changed by the pitch tolerance.
-  @_noLocks static func untilPitchChange(framesPerUnit: Float) -> Int64 {
-    clampedFrameCount(controlTolerance * framesPerUnit)
+  @_noLocks static func frameCountUntilPitchChange(framesPerUnit: Float) -> Int64 {
+    clampedFrameCount(maximumControlChangePerSegment * framesPerUnit)
   }
 
   /// Returns the number of frames until a changing pitch reaches the next bound of its range, at
@@ -41,7 +41,7 @@ enum SegmentLength {
   ///   - framesPerUnit: The number of frames in which it changes by 1.
   ///   - low: The lower bound.
   ///   - high: The upper bound.
-  @_noLocks static func untilRangeBoundary(
+  @_noLocks static func frameCountUntilRangeBoundary(
     _ value: Float, isRising: Bool, framesPerUnit: Float, low: Float, high: Float
   ) -> Int64 {
     let distanceToBoundary: Float

@@ -95,7 +95,7 @@ extension Voice {
       return steepness > 1e-12 ? 1 / steepness : 0
     }
     let framesPerUnitAtNormalRate = context.plan.value.segments[trackCursors.segmentIndex(of: id)]
-      .framesPerUnit
+      .framesPerUnitChange
     return context.tempoMap.isUnityRate
       ? framesPerUnitAtNormalRate : framesPerUnitAtNormalRate / Float(context.tempoMap.playbackRate)
   }
@@ -129,7 +129,7 @@ extension Voice {
   @_noLocks mutating func beginSegment(_ voice: PlannedVoice, in context: VoiceContext) {
     let segmentStartKind = nextSegmentStartKind
     nextSegmentStartKind = .continuing
-    segmentStartFrame = nextFrame
+    segmentStartFrame = nextFrameToMix
     switch voice.source {
     case .burst:
       if segmentStartKind.isInitial {
@@ -145,7 +145,7 @@ extension Voice {
     _ voice: PlannedVoice, _ start: SegmentStartKind, in context: VoiceContext
   ) {
     let isHaptic = voice.source.isHaptic
-    let envelopeFrame = envelopePosition(at: nextFrame, of: voice, in: context)
+    let envelopeFrame = envelopePosition(at: nextFrameToMix, of: voice, in: context)
     let liveControlMask = advanceCursors(
       to: voice.onsetFrame &+ envelopeFrame, isHaptic: isHaptic, in: context)
     let isTransitionRamp =
@@ -157,12 +157,12 @@ extension Voice {
       newSegmentFrameCount = minimumRampFrames
     }
     if start.isInitial {
-      setEndLevelsAndFrequency(voice, at: nextFrame, position: envelopeFrame, in: context)
+      setEndLevelsAndFrequency(voice, at: nextFrameToMix, position: envelopeFrame, in: context)
     }
     let leftStartLevel = segmentEndLeftLevel
     let rightStartLevel = segmentEndRightLevel
     let startPhaseIncrement = segmentEndPhaseIncrement
-    segmentEndFrame = nextFrame &+ newSegmentFrameCount
+    segmentEndFrame = nextFrameToMix &+ newSegmentFrameCount
     let endEnvelopeFrame = envelopePosition(at: segmentEndFrame, of: voice, in: context)
     setEndLevelsAndFrequency(voice, at: segmentEndFrame, position: endEnvelopeFrame, in: context)
     leftLevel = LinearRamp(
@@ -183,7 +183,7 @@ extension Voice {
     case .vibration:
       let scale = context.plan.value.layerTracks[Int(voice.layerIndex)].pitchScale
       let isExponential =
-        scale.statesHertz
+        scale.hasStatedHertz
         ? scale.isLogarithmic : context.plan.value.mappings.isLogarithmic
       setFrequency(
         voice, from: incrementStart, length: length, isExponential: isExponential, in: context)
@@ -193,7 +193,8 @@ extension Voice {
       let mean = (incrementStart + segmentEndPhaseIncrement) * 0.5
       sampleReader.fixedPointIncrement =
         mean == 1
-        ? SampleReader.fixedPointFrame : UInt64(mean * Float(SampleReader.fixedPointFrame))
+        ? SampleReader.fixedPointUnitsPerFrame
+        : UInt64(mean * Float(SampleReader.fixedPointUnitsPerFrame))
     case .burst:
       // The frequency of a burst is planned.
       return
@@ -205,9 +206,9 @@ extension Voice {
     in context: VoiceContext
   ) {
     let clampedStartIncrement = context.plan.value.mappings.clampedPhaseIncrement(
-      incrementStart * voice.frequencyRatio)
+      incrementStart * voice.frequencyToEventRatio)
     let clampedEndIncrement = context.plan.value.mappings.clampedPhaseIncrement(
-      segmentEndPhaseIncrement * voice.frequencyRatio)
+      segmentEndPhaseIncrement * voice.frequencyToEventRatio)
     sine.setFrequencyRamp(
       from: clampedStartIncrement, to: clampedEndIncrement, frameCount: length,
       isExponential: isExponential)
@@ -215,17 +216,18 @@ extension Voice {
 
   /// Ends the segment at the next frame, because a control has changed.
   @_noLocks mutating func interruptSegment(_ voice: PlannedVoice) {
-    guard !voice.source.isBurst, !nextSegmentStartKind.isInitial, nextFrame < segmentEndFrame else {
+    guard !voice.source.isBurst, !nextSegmentStartKind.isInitial, nextFrameToMix < segmentEndFrame
+    else {
       return
     }
-    let elapsedSegmentFrames = Float(nextFrame &- segmentStartFrame)
+    let elapsedSegmentFrames = Float(nextFrameToMix &- segmentStartFrame)
     segmentEndLeftLevel = leftLevel.startAmplitude + leftLevel.slopePerFrame * elapsedSegmentFrames
     segmentEndRightLevel =
       rightLevel.startAmplitude + rightLevel.slopePerFrame * elapsedSegmentFrames
     if !voice.source.readsSamples {
-      segmentEndPhaseIncrement = Float(sine.phaseIncrement) / voice.frequencyRatio
+      segmentEndPhaseIncrement = Float(sine.phaseIncrement) / voice.frequencyToEventRatio
     }
-    segmentEndFrame = nextFrame
+    segmentEndFrame = nextFrameToMix
     nextSegmentStartKind = .interrupted
   }
 
@@ -243,10 +245,10 @@ extension Voice {
       at: voice.onsetFrame &+ position, outputFrame: onsetOutputFrame &+ frame,
       isHaptic: voice.source.isHaptic, in: context)
     let controlLevel = Self.clamp(voice.eventLevel * endControls.controlLevel, 0, 1)
-    let envelopeLevel = envelope.level(at: position) * voice.partialGain
+    let envelopeLevel = envelope.level(at: position) * voice.gainOfPartial
     switch voice.source {
     case .vibration:
-      let tone = context.plan.value.incrementAndSharpness(
+      let tone = context.plan.value.phaseIncrementAndSharpness(
         of: voice, pitch: voice.eventPitch + endControls.controlPitch)
       segmentEndPhaseIncrement = tone.increment
       segmentEndLeftLevel =
@@ -320,7 +322,7 @@ extension Voice {
       voice.eventPitch + plannedControls.controlPitch)
     let effectiveSharpness: Float
     let frequencyRatio: Float
-    if pitchScale.statesHertz {
+    if pitchScale.hasStatedHertz {
       let phaseIncrement = pitchScale.phaseIncrement(atSharpness: livePitch)
       effectiveSharpness = context.plan.value.mappings.burstSharpness(ofIncrement: phaseIncrement)
       frequencyRatio = phaseIncrement / pitchScale.phaseIncrement(atSharpness: plannedPitch)
@@ -330,7 +332,7 @@ extension Voice {
         fromSharpness: plannedPitch, toSharpness: livePitch)
     }
     let liveIntensity = Self.clamp(voice.eventLevel * liveControls.controlLevel, 0, 1)
-    partialGain =
+    gainOfPartial =
       voice.fullIntensityGain
       * context.plan.value.mappings.burstAmplitude(
         intensity: liveIntensity, sharpness: effectiveSharpness)
@@ -348,11 +350,11 @@ extension Voice {
   }
 
   @_noLocks private mutating func beginBurstSegment() {
-    let nextCornerFrame = envelope.nextCorner(after: nextFrame)
+    let nextCornerFrame = envelope.nextCornerFrame(after: nextFrameToMix)
     leftLevel = LinearRamp(
-      from: envelope.level(at: nextFrame) * partialGain,
-      to: envelope.level(at: nextCornerFrame) * partialGain,
-      frameCount: Int(nextCornerFrame &- nextFrame))
+      from: envelope.level(at: nextFrameToMix) * gainOfPartial,
+      to: envelope.level(at: nextCornerFrame) * gainOfPartial,
+      frameCount: Int(nextCornerFrame &- nextFrameToMix))
     segmentEndFrame = nextCornerFrame
   }
 }
@@ -369,10 +371,10 @@ extension Voice {
   ) -> Int64 {
     let isHaptic = voice.source.isHaptic
     let startControls = controlValues(
-      at: voice.onsetFrame &+ position, outputFrame: onsetOutputFrame &+ nextFrame,
+      at: voice.onsetFrame &+ position, outputFrame: onsetOutputFrame &+ nextFrameToMix,
       isHaptic: isHaptic,
       in: context)
-    let nextCornerFrame = nextCorner(voice, position: position, in: context)
+    let nextCornerFrame = frameOfNextCorner(voice, position: position, in: context)
     var segmentFrameCount = outputFrameCount(
       to: nextCornerFrame, from: voice.onsetFrame &+ position, in: context)
     let framesPerLevelUnit = framesPerUnit(isHaptic ? .hapticIntensity : .audioVolume, in: context)
@@ -380,7 +382,7 @@ extension Voice {
       let tolerance = context.plan.value.mappings.segmentLevelTolerance
       segmentFrameCount = min(
         segmentFrameCount,
-        SegmentLength.untilLevelChange(
+        SegmentLength.frameCountUntilLevelChange(
           of: startControls.controlLevel, tolerance: tolerance, framesPerUnit: framesPerLevelUnit))
       if envelope.isChanging(at: position) {
         segmentFrameCount = min(
@@ -391,33 +393,36 @@ extension Voice {
     let framesPerPitchUnit = framesPerUnit(pitchID, in: context)
     if framesPerPitchUnit > 0 {
       let scale = context.plan.value.layerTracks[Int(voice.layerIndex)].pitchScale
-      let bound = SegmentLength.untilRangeBoundary(
+      let bound = SegmentLength.frameCountUntilRangeBoundary(
         voice.eventPitch + startControls.controlPitch,
         isRising: isControlRising(pitchID, in: context),
         framesPerUnit: framesPerPitchUnit, low: isHaptic ? scale.minimumSharpness : -1,
         high: isHaptic ? scale.maximumSharpness : 1)
       segmentFrameCount = min(
         segmentFrameCount,
-        min(SegmentLength.untilPitchChange(framesPerUnit: framesPerPitchUnit), bound))
+        min(SegmentLength.frameCountUntilPitchChange(framesPerUnit: framesPerPitchUnit), bound))
     }
     if isHaptic { return segmentFrameCount }
     let framesPerBrightnessUnit = framesPerUnit(.audioBrightness, in: context)
     if framesPerBrightnessUnit > 0 {
       segmentFrameCount = min(
-        segmentFrameCount, SegmentLength.untilPitchChange(framesPerUnit: framesPerBrightnessUnit))
+        segmentFrameCount,
+        SegmentLength.frameCountUntilPitchChange(framesPerUnit: framesPerBrightnessUnit))
     }
     let framesPerPanUnit = framesPerUnit(.audioPan, in: context)
     return framesPerPanUnit > 0
-      ? min(segmentFrameCount, SegmentLength.untilPitchChange(framesPerUnit: framesPerPanUnit))
+      ? min(
+        segmentFrameCount, SegmentLength.frameCountUntilPitchChange(framesPerUnit: framesPerPanUnit)
+      )
       : segmentFrameCount
   }
 
   /// Returns the pattern frame of the next corner of the envelope or a control.
-  @_noLocks @inline(__always) private func nextCorner(
+  @_noLocks @inline(__always) private func frameOfNextCorner(
     _ voice: PlannedVoice, position: Int64, in context: VoiceContext
   ) -> Int64 {
     let segments = context.plan.value.segments
-    var nextCornerFrame = voice.onsetFrame &+ envelope.nextCorner(after: position)
+    var nextCornerFrame = voice.onsetFrame &+ envelope.nextCornerFrame(after: position)
     nextCornerFrame = min(
       nextCornerFrame, segments[Int(trackCursors.intensitySegmentIndex) &+ 1].startFrame)
     nextCornerFrame = min(
@@ -439,7 +444,7 @@ extension Voice {
     var frameCountToEnd = end &- start
     if !context.tempoMap.isUnityRate && frameCountToEnd < SegmentLength.maximumFrameCount &* 64 {
       frameCountToEnd =
-        context.tempoMap.frame(at: passOriginFrame &+ end) &- onsetOutputFrame &- nextFrame
+        context.tempoMap.frame(at: passOriginFrame &+ end) &- onsetOutputFrame &- nextFrameToMix
       if frameCountToEnd < 1 {
         frameCountToEnd = 1
       }
@@ -451,14 +456,14 @@ extension Voice {
   @_noLocks @inline(__always) private func envelopeSegmentLength(
     position: Int64, in context: VoiceContext
   ) -> Int64 {
-    let nextCornerFrame = envelope.nextCorner(after: position)
+    let nextCornerFrame = envelope.nextCornerFrame(after: position)
     let currentLevel = envelope.level(at: position)
     let levelChange = envelope.level(at: nextCornerFrame) - currentLevel
     let absoluteLevelSlope =
       (levelChange < 0 ? -levelChange : levelChange) / Float(nextCornerFrame &- position)
     guard absoluteLevelSlope > 0 else { return SegmentLength.maximumFrameCount }
     let framesPerLevelUnit = 1 / absoluteLevelSlope
-    return SegmentLength.untilLevelChange(
+    return SegmentLength.frameCountUntilLevelChange(
       of: currentLevel, tolerance: context.plan.value.mappings.segmentLevelTolerance,
       framesPerUnit: context.tempoMap.isUnityRate
         ? framesPerLevelUnit : framesPerLevelUnit / Float(context.tempoMap.playbackRate))

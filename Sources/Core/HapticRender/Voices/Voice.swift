@@ -21,11 +21,11 @@ struct Voice: BitwiseCopyable, Sendable {
   /// The sine of the voice, with its phase at the next frame.
   var sine: SineSegment
   /// The gain of the voice's partial. For a burst, live controls change this gain.
-  var partialGain: Float
+  var gainOfPartial: Float
   /// The indices of the control segments that are in effect at the next frame.
   var trackCursors: TrackCursors
   /// The frame that the voice mixes next, counted from the onset.
-  var nextFrame: Int64 = 0
+  var nextFrameToMix: Int64 = 0
   /// The first frame of the current segment, counted from the onset.
   var segmentStartFrame: Int64 = 0
   /// The first frame after the current segment, counted from the onset.
@@ -91,7 +91,7 @@ struct Voice: BitwiseCopyable, Sendable {
     self.onsetOutputFrame = startFrame
     self.envelope = envelope
     self.sine = planned.initialSine
-    self.partialGain = planned.partialGain
+    self.gainOfPartial = planned.gainOfPartial
     self.trackCursors = cursors
   }
 
@@ -99,7 +99,7 @@ struct Voice: BitwiseCopyable, Sendable {
   static var placeholder: Voice {
     Voice(
       plannedVoiceIndex: 0,
-      PlannedVoice(source: .burst, onsetFrame: 0, envelope: .plateau(length: 0), partialGain: 0),
+      PlannedVoice(source: .burst, onsetFrame: 0, envelope: .plateau(length: 0), gainOfPartial: 0),
       passOriginFrame: 0, onsetOutputFrame: 0, envelope: .plateau(length: 0),
       cursors: TrackCursors(
         intensitySegmentIndex: 0, pitchSegmentIndex: 0, brightnessSegmentIndex: 0,
@@ -136,28 +136,28 @@ struct Voice: BitwiseCopyable, Sendable {
     let isBusAudible =
       planned.source.isHaptic ? audibility.isHapticAudible : audibility.isAudioAudible
     let isAudible = target.isAudible && isBusAudible
-    var blockIndex = Int(onsetOutputFrame &+ nextFrame &- position)
+    var blockIndex = Int(onsetOutputFrame &+ nextFrameToMix &- position)
     while blockIndex < end {
-      if nextFrame >= segmentEndFrame {
+      if nextFrameToMix >= segmentEndFrame {
         if hasEnded(planned, in: context) { return true }
         beginSegment(planned, in: context)
       }
-      let length = Int(min(Int64(end &- blockIndex), segmentEndFrame &- nextFrame))
+      let length = Int(min(Int64(end &- blockIndex), segmentEndFrame &- nextFrameToMix))
       if isAudible {
         mix(planned, at: blockIndex..<(blockIndex &+ length), in: context, to: target)
       } else {
         advanceWithoutOutput(planned, frameCount: length)
       }
-      nextFrame &+= Int64(length)
+      nextFrameToMix &+= Int64(length)
       blockIndex &+= length
     }
-    return nextFrame >= segmentEndFrame && hasEnded(planned, in: context)
+    return nextFrameToMix >= segmentEndFrame && hasEnded(planned, in: context)
   }
 
   @_noLocks @inline(__always) private func hasEnded(
     _ planned: PlannedVoice, in context: VoiceContext
   ) -> Bool {
-    envelopePosition(at: nextFrame, of: planned, in: context) >= envelope.endFrame
+    envelopePosition(at: nextFrameToMix, of: planned, in: context) >= envelope.endFrame
   }
 
   /// Advances the phase of the sine or the position in the sound without producing output.
@@ -174,7 +174,7 @@ struct Voice: BitwiseCopyable, Sendable {
     _ planned: PlannedVoice, at range: Range<Int>, in context: VoiceContext,
     to target: Player.MixTarget
   ) {
-    let firstFrameInSegment = Int(nextFrame &- segmentStartFrame)
+    let firstFrameInSegment = Int(nextFrameToMix &- segmentStartFrame)
     var hapticSamples = target.hapticSamples.mutableSpan
     var leftBus = target.leftSamples.mutableSpan
     var rightBus = target.rightSamples.mutableSpan

@@ -128,7 +128,7 @@ public struct ALSABackend: OutputBackend {
     let pinnedStreamCount = SinkPinning.pinnedStreamCount
     let sink = try ALSASink(pcmRequest, clock: time)
     if let namedSink {
-      try SinkPinning.checkPinned(namedSink, since: pinnedStreamCount, device: name)
+      try SinkPinning.checkStreamWasPinned(namedSink, since: pinnedStreamCount, device: name)
     }
     return OpenedOutput(
       sink: sink, name: name, encoding: sink.configuration.encoding.rawValue,
@@ -152,7 +152,8 @@ extension ALSABackend {
     }
     let sink = ALSASink(waitingFor: pcmRequest, clock: time)
     return OpenedOutput(
-      sink: sink, name: name, encoding: sink.configuration.encoding.rawValue, isPresent: false)
+      sink: sink, name: name, encoding: sink.configuration.encoding.rawValue, isDevicePresent: false
+    )
   }
 
   private static func pcmRequest(_ name: String, _ request: OutputRequest) throws(OutputError)
@@ -196,7 +197,7 @@ enum DeviceNameBindings {
         continue
       }
       let description = unsafe hintText("DESC", of: hint) ?? name
-      listings.append(OutputListing(name: name, description: singleLine(description)))
+      listings.append(OutputListing(name: name, description: textOnSingleLine(description)))
     }
     return listings
   }
@@ -228,7 +229,7 @@ enum DeviceNameBindings {
         listings.append(
           OutputListing(
             name: "hw:\(cardNumber),\(number)",
-            description: singleLine(name ?? "A sound card") + lasting)
+            description: textOnSingleLine(name ?? "A sound card") + lasting)
         )
       }
     }
@@ -241,7 +242,7 @@ enum DeviceNameBindings {
     return unsafe String(cString: text)
   }
 
-  private static func singleLine(_ text: String) -> String {
+  private static func textOnSingleLine(_ text: String) -> String {
     text.split(separator: "\n").joined(separator: ", ")
   }
 }

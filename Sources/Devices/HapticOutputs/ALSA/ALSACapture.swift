@@ -46,7 +46,7 @@ public final class ALSACapture {
         bufferSeconds: bufferSeconds)
       self.pcm = pcm
       decoder = SampleDecoder(encoding: granted.encoding)
-      frameByteCount = granted.encoding.byteCount * channelCount
+      frameByteCount = granted.encoding.bytesPerSample * channelCount
       readBuffer = Array(repeating: 0, count: granted.periodSize * frameByteCount)
       isFasterThanRealTime = pcm.dumpText().containsText("Null PCM")
     } catch let failure as PCMFailure {
@@ -165,7 +165,7 @@ public final class ALSACapture {
     default:
       break
     }
-    if failure.code == EPIPE || failure.code == ESTRPIPE {
+    if failure.errnoCode == EPIPE || failure.errnoCode == ESTRPIPE {
       outputError = OutputError(
         .overrun, output: device,
         "overrun: the recording has a gap; close other programs and record again")
@@ -180,7 +180,7 @@ struct SampleDecoder {
 
   /// Appends the samples of some bytes. An incomplete sample at the end is ignored.
   func decode(_ bytes: Span<UInt8>, into samples: inout [Float]) {
-    let sampleByteCount = encoding.byteCount
+    let sampleByteCount = encoding.bytesPerSample
     for start in stride(from: 0, through: bytes.count - sampleByteCount, by: sampleByteCount) {
       var number: UInt32 = 0
       for index in 0..<sampleByteCount {
@@ -220,9 +220,9 @@ public final class LiveCapture: CaptureSource {
   private let clock: any TimeSource
   private var capture: ALSACapture?
   private var disconnectionTime: Duration?
-  private var nextAttemptTime: Duration = .zero
+  private var nextReopeningTime: Duration = .zero
 
-  private static let retryInterval = Duration.milliseconds(500)
+  private static let reopeningInterval = Duration.milliseconds(500)
   /// The requested duration of the device's buffer, in seconds.
   private static let bufferSeconds = 0.25
 
@@ -277,8 +277,8 @@ public final class LiveCapture: CaptureSource {
         try capture.read(into: &samples)
         return nil
       }
-      guard clock.now >= nextAttemptTime else { return nil }
-      nextAttemptTime = clock.now + Self.retryInterval
+      guard clock.now >= nextReopeningTime else { return nil }
+      nextReopeningTime = clock.now + Self.reopeningInterval
       capture = try reopenDevice()
       defer { disconnectionTime = nil }
       return .resumed(disconnectionTime.map { clock.now - $0 } ?? .zero)

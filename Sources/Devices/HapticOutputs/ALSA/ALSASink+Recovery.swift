@@ -11,7 +11,7 @@ extension ALSASink {
     guard recovery.beginRecovery(now: now, window: recoveryWindow) else {
       return handleDisconnection(failure, now: now)
     }
-    switch failure.code {
+    switch failure.errnoCode {
     case EPIPE:
       restartEmptyDevice(pcm, .underrun, now: now)
     case ESTRPIPE:
@@ -32,7 +32,7 @@ extension ALSASink {
 
   /// Records that the device is empty, stopped, and open.
   func resetDevice() {
-    timeline.recordStop(now: clock.now)
+    timeline.recordDeviceStop(now: clock.now)
     recovery.phase = .open
   }
 
@@ -74,7 +74,7 @@ extension ALSASink {
       queuedCount: queuedCount, silentCount: silentCount, now: now)
     guard let correction else { return 0 }
     missedFrames.extendInterruption(
-      from: min(now, correction.dueTime), to: now, tolerance: stallTolerance)
+      from: min(now, correction.dueTime), to: now, tolerance: deviceStallTolerance)
 
     let lateCount = max(0, correction.skippedFrameCount)
     let overdueCount = min(lateCount, pendingFrames.pendingFrameCount)
@@ -88,14 +88,14 @@ extension ALSASink {
     // The pending frames were rendered to follow lost frames, so silence replaces them.
     let replacedCount = pendingFrames.pendingFrameCount
     let earlyCount = max(0, -correction.skippedFrameCount)
-    timeline.addSilence(min(earlyCount + replacedCount, 2 * configuration.bufferSize))
+    timeline.addPendingSilence(min(earlyCount + replacedCount, 2 * configuration.bufferSize))
     pendingFrames.removeFirst(replacedCount)
     return lateCount + correction.lostFrameCount + replacedCount
   }
 
   /// Returns the cause of late frames: a stopped process, a late device, or late delivery.
-  func lateCause(now: Duration) -> SinkEvent.Cause {
-    if waitTimes.wasStopped(before: now) { return .stoppedProcess }
+  func causeOfLateFrames(now: Duration) -> SinkEvent.Cause {
+    if waitTimes.wasProcessStopped(before: now) { return .stoppedProcess }
     // A device is also late if its buffer empties too early or before the start.
     let isDeviceBufferEmpty = !timeline.isDeviceStarted || now < (timeline.playbackEndTime ?? now)
     return timeline.isDeviceLate || isDeviceBufferEmpty ? .lateDevice : .lateDelivery
@@ -144,10 +144,10 @@ extension ALSASink {
     do {
       grantedConfiguration = try PCMNegotiation(request: currentRequest).negotiate(pcm)
     } catch {
-      throw error as? PCMFailure ?? PCMFailure(.hardwareParameters, code: EINVAL)
+      throw error as? PCMFailure ?? PCMFailure(.hardwareParameters, errnoCode: EINVAL)
     }
-    guard matchesFormat(of: grantedConfiguration) else {
-      throw PCMFailure(.hardwareParameters, code: EINVAL)
+    guard matchesSinkFormat(of: grantedConfiguration) else {
+      throw PCMFailure(.hardwareParameters, errnoCode: EINVAL)
     }
     applyConfiguration(grantedConfiguration, of: pcm)
     eventQueue.add(
@@ -166,13 +166,13 @@ extension ALSASink {
 
   /// Returns the cause of an underrun.
   private func underrunCause(now: Duration) -> SinkEvent.Cause {
-    hasDroppedBuffer(now: now) ? lostBufferCause : lateCause(now: now)
+    hasDroppedBuffer(now: now) ? causeOfLostBuffer : causeOfLateFrames(now: now)
   }
 
   /// The cause of an event in which the device did not play frames that it had accepted. A sound
   /// server that reads a stream late also ends it early, so lost frames of a server stream have no
   /// other cause.
-  var lostBufferCause: SinkEvent.Cause {
+  var causeOfLostBuffer: SinkEvent.Cause {
     configuration.isServerStream ? .lateDevice : .droppedBuffer
   }
 
@@ -202,19 +202,19 @@ extension ALSASink {
       try pcm.resume()
       try restartIfPrepared(pcm, now: now)
       recovery.phase = .open
-      timeline.recordProgress(now: now)
+      timeline.recordDeviceProgress(now: now)
       let queuedCount =
         timeline.isDeviceStarted
-        ? configuration.bufferSize - (try pcm.available()) : timeline.prefillFrameCount
+        ? configuration.bufferSize - (try pcm.available()) : timeline.prefilledFrameCount
       reportMissedFrames(
         .suspended, cause: nil, queuedCount: max(0, queuedCount), now: now, suspensionMessage)
     } catch {
-      if error.call == .resume, error.code == EAGAIN, now - since < .seconds(5) {
+      if error.call == .resume, error.errnoCode == EAGAIN, now - since < .seconds(5) {
         if recovery.phase == .open {
           eventQueue.add(.suspended, text: suspensionMessage)
         }
         recovery.phase = .suspended(since: since, nextAttempt: now + .milliseconds(20))
-      } else if error.code == ENODEV {
+      } else if error.errnoCode == ENODEV {
         handleDisconnection(error, now: now)
       } else {
         restartEmptyDevice(pcm, .suspended, now: now)
@@ -235,7 +235,7 @@ extension ALSASink {
       }
     // A plug-in that cannot resume may not report an error.
     default:
-      throw PCMFailure(.resume, code: ENOSYS)
+      throw PCMFailure(.resume, errnoCode: ENOSYS)
     }
   }
 
@@ -255,7 +255,7 @@ extension ALSASink {
   // MARK: - Disconnection
 
   /// The interval between reports of missed frames while a device is disconnected.
-  private static var missedReportInterval: Duration { .milliseconds(20) }
+  private static var missedFrameReportInterval: Duration { .milliseconds(20) }
 
   /// Closes a device that cannot continue. From now on, the clock paces the output.
   func handleDisconnection(_ failure: PCMFailure, now: Duration) {
@@ -264,9 +264,9 @@ extension ALSASink {
       pcm = nil
       reconnector.close(lostDevice)
     }
-    timeline.disconnect(now: now)
+    timeline.recordDisconnection(now: now)
     resetDevice()
-    recovery.disconnect(now: now)
+    recovery.recordDisconnection(now: now)
     eventQueue.add(
       .disconnected, text: "\(request.device): \(OutputError(failure, device: request.device))")
   }
@@ -277,26 +277,26 @@ extension ALSASink {
     var now = clock.now
     let waitsForClosing =
       reconnector.isClosing
-      && recovery.waitsForClosing(isJACKClient: configuration.isJACKClient, now: now)
+      && recovery.mustWaitForDeviceClosing(isJACKClient: configuration.isJACKClient, now: now)
     let isReconnectorBusy = reconnector.isOpening || waitsForClosing
     if now >= nextAttempt, !isReconnectorBusy {
-      recovery.beginAttempt(now: now)
+      recovery.beginReopening(now: now)
       mustGrowBuffer = false
       reconnector.beginOpening(currentRequest)
     }
-    if let openingResult = reconnector.popResult(),
+    if let openingResult = reconnector.popOpeningResult(),
       acceptReopened(openingResult) || recovery.phase == .ended
     {
       return nil
     }
     now = clock.now
     let reportedEndTime = timeline.playbackEndTime ?? now
-    if now - reportedEndTime >= Self.missedReportInterval {
-      missedFrames.addDisconnected(skipOverdueFrames(now: now))
+    if now - reportedEndTime >= Self.missedFrameReportInterval {
+      missedFrames.addMissedWhileDisconnected(skipOverdueFrames(now: now))
       return nil
     }
     let reportTimeout = min(
-      reportedEndTime + Self.missedReportInterval - now, Self.missedReportInterval)
+      reportedEndTime + Self.missedFrameReportInterval - now, Self.missedFrameReportInterval)
     let waitTimeout =
       isReconnectorBusy ? reportTimeout : max(.zero, min(reportTimeout, nextAttempt - now))
     return wait(wake, descriptorCount: 0, limit: waitTimeout)
@@ -309,7 +309,7 @@ extension ALSASink {
       let opened = try result.get()
       let granted = opened.configuration
       // The comparison uses the sink's own format, not that of devices in between.
-      guard matchesFormat(of: granted) else {
+      guard matchesSinkFormat(of: granted) else {
         reconnector.close(opened.pcm)
         if recovery.isWaitingForFirstDevice {
           recovery.phase = .ended
@@ -333,7 +333,7 @@ extension ALSASink {
   }
 
   /// Returns whether a reopened device has the same sample rate and number of channels as the sink.
-  private func matchesFormat(of granted: PCMConfiguration) -> Bool {
+  private func matchesSinkFormat(of granted: PCMConfiguration) -> Bool {
     Double(granted.rate) == format.rate && granted.channelCount == format.channelCount
   }
 
@@ -342,7 +342,7 @@ extension ALSASink {
     recovery.isWaitingForFirstDevice = false
     timeline.configuration = configuration
     // Pending frames in the old encoding become silence.
-    missedFrames.addDisconnected(
+    missedFrames.addMissedWhileDisconnected(
       skipOverdueFrames(silentCount: timeline.warmUpFrameCount, now: clock.now))
     applyConfiguration(configuration, of: pcm)
     resetDevice()

@@ -23,7 +23,7 @@ extension ALSASink {
       if let readiness = missedFrames.popReadiness() { return readiness }
       let readiness = performNextStep(wake, isUnproductive: &isWaitUnproductive)
       if let readiness { return readiness }
-      if deferredError == nil, !missedFrames.isPending, clock.now >= waitDeadline {
+      if deferredError == nil, !missedFrames.hasUnreportedDiscontinuity, clock.now >= waitDeadline {
         return .ready(frameCount: 0)
       }
     }
@@ -62,10 +62,10 @@ extension ALSASink {
     guard let pcm else { return .ended }
     let now = clock.now
     var availableFrameCount = try measureAvailableFrames(pcm, now: now)
-    if missedFrames.isPending { return nil }
+    if missedFrames.hasUnreportedDiscontinuity { return nil }
     timeline.continueWarmUp(available: availableFrameCount, now: now)
     if timeline.pendingSilenceFrameCount > 0 || pendingFrames.pendingFrameCount > 0 {
-      availableFrameCount -= try writePending(to: pcm)
+      availableFrameCount -= try writePendingFrames(to: pcm)
     } else if timeline.isBufferFilled {
       // An earlier attempt to start the device failed.
       try startDevice(pcm)
@@ -80,7 +80,7 @@ extension ALSASink {
     let waitTimeout = try waitLimit(now: now)
     if isUnproductive {
       isUnproductive = false
-      try checkProgress(now: now)
+      try checkDeviceProgress(now: now)
       return wait(wake, descriptorCount: 0, limit: min(waitTimeout, missingDuration))
     }
     try pcm.pollDescriptors(into: &watchedDescriptors, from: 1)
@@ -106,8 +106,8 @@ extension ALSASink {
   ///
   /// - Throws: `ETIMEDOUT` if the device has stalled.
   private func waitLimit(now: Duration) throws(PCMFailure) -> Duration {
-    let stallWaitLimit = stallTimeout - (now - timeline.lastProgressTime)
-    guard stallWaitLimit > .zero else { throw PCMFailure(.available, code: ETIMEDOUT) }
+    let stallWaitLimit = deviceStallTimeout - (now - timeline.lastDeviceProgressTime)
+    guard stallWaitLimit > .zero else { throw PCMFailure(.available, errnoCode: ETIMEDOUT) }
     guard timeline.isDeviceStarted, let playbackEndTime = timeline.playbackEndTime else {
       return stallWaitLimit
     }
@@ -128,18 +128,20 @@ extension ALSASink {
   ///
   /// PulseAudio's buffer seems unchanged when the server consumed all of it between two polls. A
   /// device that signals readiness without space for this long has run dry.
-  private func checkProgress(now: Duration) throws(PCMFailure) {
+  private func checkDeviceProgress(now: Duration) throws(PCMFailure) {
     let stallTimeLimit =
       timeline.frameTime.duration(of: 2 * configuration.bufferSize) + .milliseconds(50)
-    guard timeline.isDeviceStarted, now - timeline.lastProgressTime > stallTimeLimit else { return }
+    guard timeline.isDeviceStarted, now - timeline.lastDeviceProgressTime > stallTimeLimit else {
+      return
+    }
     timeline.markDeviceLate()
-    throw PCMFailure(.available, code: EPIPE)
+    throw PCMFailure(.available, errnoCode: EPIPE)
   }
 
   /// The maximum time for which a device may accept no frames before it counts as disconnected.
   /// It is one second while the device runs, and three seconds before, since an idle null sink of
   /// PulseAudio starts up to two seconds late even after it is reopened.
-  private var stallTimeout: Duration {
+  private var deviceStallTimeout: Duration {
     let isRunningSteadily = timeline.isDeviceSteady && !recovery.hasJustReconnected
     return timeline.frameTime.duration(of: 2 * configuration.bufferSize)
       + .seconds(isRunningSteadily ? 1 : 3)
@@ -185,7 +187,7 @@ extension ALSASink {
     // More space than the buffer holds means that the device's pointer passed the written frames:
     // an underrun.
     guard availableFrameCount <= configuration.bufferSize else {
-      throw PCMFailure(.available, code: EPIPE)
+      throw PCMFailure(.available, errnoCode: EPIPE)
     }
     let hasDeviceProgressed = timeline.recordPoll(
       available: availableFrameCount, start: now, end: clock.now)
@@ -206,7 +208,7 @@ extension ALSASink {
     case .disconnected: delayErrorCode = ENODEV
     case .other: delayErrorCode = EBADFD
     }
-    throw PCMFailure(.available, code: delayErrorCode)
+    throw PCMFailure(.available, errnoCode: delayErrorCode)
   }
 
   /// Tracks the device's clock, and reports a sudden jump of the clock.
@@ -218,7 +220,7 @@ extension ALSASink {
         "the device missed its deadline")
     case .early?:
       reportMissedFrames(
-        .underrun, cause: lostBufferCause, queuedCount: queuedCount, now: now,
+        .underrun, cause: causeOfLostBuffer, queuedCount: queuedCount, now: now,
         "the device skipped frames")
     case nil:
       break
@@ -229,13 +231,14 @@ extension ALSASink {
   /// paces a device that is faster than real time.
   private func availableFramesByClock(now: Duration) -> Int {
     guard timeline.isDeviceStarted, timeline.playbackEndTime != nil else {
-      return configuration.bufferSize - timeline.prefillFrameCount
+      return configuration.bufferSize - timeline.prefilledFrameCount
     }
     // A lag of less than a period is corrected by filling the buffer, which takes no longer than
     // skipping.
     if timeline.overdueFrameCount(now: now) > configuration.periodSize {
       reportMissedFrames(
-        .underrun, cause: lateCause(now: now), queuedCount: nil, now: now, "buffer underrun")
+        .underrun, cause: causeOfLateFrames(now: now), queuedCount: nil, now: now, "buffer underrun"
+      )
     }
     return max(0, configuration.bufferSize - timeline.queuedFrameCount(now: now))
   }

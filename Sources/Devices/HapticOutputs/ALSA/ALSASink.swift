@@ -177,7 +177,7 @@ public final class ALSASink: AudioSink {
 
   /// The longest time for which calls to the device have blocked the render thread between two
   /// waits.
-  public var maximumCallDuration: Duration { waitTimes.maximumCallDuration }
+  public var maximumDeviceCallDuration: Duration { waitTimes.maximumDeviceCallDuration }
 
   /// Removes and returns the events since the last call, oldest first.
   public func drainEvents() -> [SinkEvent] { eventQueue.drain() }
@@ -196,7 +196,7 @@ public final class ALSASink: AudioSink {
 
   private var deviceDelayFrameCount: Int {
     guard recovery.phase == .open, let pcm else { return 0 }
-    guard timeline.isDeviceStarted else { return timeline.prefillFrameCount }
+    guard timeline.isDeviceStarted else { return timeline.prefilledFrameCount }
     if !configuration.isFasterThanRealTime, let frames = try? pcm.delay() { return frames }
     guard let playbackEndTime = timeline.playbackEndTime else { return 0 }
     return timeline.frameTime.frameCount(touching: playbackEndTime - clock.now)
@@ -206,7 +206,7 @@ public final class ALSASink: AudioSink {
   var bufferDuration: Duration { timeline.frameTime.duration(of: configuration.bufferSize) }
 
   /// The duration without progress after which a device counts as stalled.
-  var stallTolerance: Duration { bufferDuration + .milliseconds(250) }
+  var deviceStallTolerance: Duration { bufferDuration + .milliseconds(250) }
 
   // MARK: - Writing
 
@@ -221,7 +221,7 @@ public final class ALSASink: AudioSink {
       with: &encoder)
     let callStartTime = clock.now
     do {
-      _ = try writePending(to: pcm)
+      _ = try writePendingFrames(to: pcm)
     } catch {
       deferredError = deferredError ?? error
     }
@@ -230,7 +230,7 @@ public final class ALSASink: AudioSink {
 
   /// Writes pending silence and frames, and starts the device when it is full. Returns the number
   /// of accepted frames.
-  func writePending(to pcm: PCM) throws(PCMFailure) -> Int {
+  func writePendingFrames(to pcm: PCM) throws(PCMFailure) -> Int {
     var acceptedTotal = 0
     var isWritingSilence = timeline.pendingSilenceFrameCount > 0
     while isWritingSilence || pendingFrames.pendingFrameCount > 0 {
@@ -260,7 +260,8 @@ public final class ALSASink: AudioSink {
   /// All written frames have been heard. The next sound follows a warm-up, like the first frame.
   public func beginIdle() -> Bool {
     guard recovery.phase == .open, timeline.isDeviceStarted, let pcm, deferredError == nil,
-      !missedFrames.isPending, pendingFrames.pendingFrameCount == 0, !configuration.isJACKClient
+      !missedFrames.hasUnreportedDiscontinuity, pendingFrames.pendingFrameCount == 0,
+      !configuration.isJACKClient
     else { return false }
     pcm.drop()
     recovery.phase = .idle
@@ -298,9 +299,9 @@ public final class ALSASink: AudioSink {
     case .open:
       finishOpenDevice(draining: draining, now: clock.now)
     case .suspended, .disconnected:
-      missedFrames.addDisconnected(skipOverdueFrames(now: clock.now))
+      missedFrames.addMissedWhileDisconnected(skipOverdueFrames(now: clock.now))
       eventQueue.add(
-        .failed, missedFrameCount: missedFrames.countSinceDisconnection,
+        .failed, missedFrameCount: missedFrames.missedCountSinceDisconnection,
         text: "\(request.device): the device did not return before playback ended")
     case .idle, .ended:
       break
@@ -321,7 +322,8 @@ public final class ALSASink: AudioSink {
 
   private func finishOpenDevice(draining: Bool, now: Duration) {
     let isProgressExpected = timeline.isDeviceSteady || draining || recovery.hasJustReconnected
-    let isStalled = isProgressExpected && now - timeline.lastProgressTime > stallTolerance
+    let isStalled =
+      isProgressExpected && now - timeline.lastDeviceProgressTime > deviceStallTolerance
     let overdueCount = timeline.overdueFrameCount(now: now)
     var unheardCount = timeline.droppedFrameCount(now: now) + pendingFrames.pendingFrameCount
     // The sink does not wait for a failing device.
@@ -330,7 +332,7 @@ public final class ALSASink: AudioSink {
     }
     let isInterrupted =
       !timeline.isDeviceStarted || missedFrames.wasInterrupted(within: bufferDuration, before: now)
-    let isSilenced = isInterrupted && missedFrames.interruptionDuration > stallTolerance
+    let isSilenced = isInterrupted && missedFrames.interruptionDuration > deviceStallTolerance
     if isStalled || isSilenced || draining && unheardCount > 0 {
       let problem = isStalled ? "stopped accepting frames" : "did not play the end"
       eventQueue.add(
@@ -352,17 +354,17 @@ public final class ALSASink: AudioSink {
     let drainDeadline =
       currentTime + timeline.frameTime.duration(of: maximumFrameCount) + .milliseconds(100)
     while currentTime < drainDeadline {
-      _ = try writePending(to: pcm)
+      _ = try writePendingFrames(to: pcm)
       while pendingFrames.pendingFrameCount == 0, remainingPaddingCount > 0 {
         let acceptedCount = try pendingFrames.write(
           silentCount: remainingPaddingCount, to: pcm, access: configuration.access)
         if acceptedCount == 0 { break }
         remainingPaddingCount -= acceptedCount
       }
-      if !timeline.isDeviceStarted, timeline.prefillFrameCount > 0 {
+      if !timeline.isDeviceStarted, timeline.prefilledFrameCount > 0 {
         try startDevice(pcm)
       }
-      let remaining = try remainingDuration(pcm, now: currentTime)
+      let remaining = try remainingPlaybackDuration(pcm, now: currentTime)
       guard remaining > .zero || pendingFrames.pendingFrameCount > 0 else { return 0 }
       for index in watchedDescriptors.indices {
         watchedDescriptors[index].descriptor = -1
@@ -375,13 +377,13 @@ public final class ALSASink: AudioSink {
     }
     let writtenPaddingCount = paddingFrameCount - remainingPaddingCount
     let remainingFrameCount = timeline.frameTime.frameCount(
-      in: try remainingDuration(pcm, now: currentTime))
+      in: try remainingPlaybackDuration(pcm, now: currentTime))
     return max(0, remainingFrameCount - writtenPaddingCount) + pendingFrames.pendingFrameCount
   }
 
   /// Returns the time until the device has played all its frames, estimated by the clock if the
   /// device does not report it.
-  private func remainingDuration(_ pcm: PCM, now: Duration) throws(PCMFailure) -> Duration {
+  private func remainingPlaybackDuration(_ pcm: PCM, now: Duration) throws(PCMFailure) -> Duration {
     let remainingTimeByClock = (timeline.playbackEndTime ?? now) - now
     if configuration.isFasterThanRealTime { return remainingTimeByClock }
     guard timeline.isDeviceStarted, pcm.state == .running else { return .zero }

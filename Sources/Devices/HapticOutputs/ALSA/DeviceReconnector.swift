@@ -7,19 +7,21 @@ internal import Synchronization
 final class DeviceReconnector: Sendable {
   typealias OpenedDevice = (pcm: PCM, configuration: PCMConfiguration)
 
-  private struct Outcome: @unchecked Sendable { var result: Result<OpenedDevice, OutputError> }
+  private struct OpeningOutcome: @unchecked Sendable {
+    var result: Result<OpenedDevice, OutputError>
+  }
 
   private enum State {
     case idle, running
-    case done(Outcome)
+    case done(OpeningOutcome)
   }
 
   /// The maximum number of devices whose closing hangs. At the maximum, no more devices are opened.
-  private static let maximumClosingCount = 8
+  private static let maximumHangingCloseCount = 8
 
   private let interception: PCMInterception?
   private let state = Mutex(State.idle)
-  private let closingCount = Atomic<Int>(0)
+  private let closingDeviceCount = Atomic<Int>(0)
 
   init(interception: PCMInterception?) {
     self.interception = interception
@@ -37,17 +39,18 @@ final class DeviceReconnector: Sendable {
     }
   }
 
-  var isClosing: Bool { closingCount.load(ordering: .acquiring) > 0 }
+  var isClosing: Bool { closingDeviceCount.load(ordering: .acquiring) > 0 }
 
   /// Begins an attempt to open the device, unless another attempt is in progress.
   ///
   /// - Parameter request: The requested properties.
   func beginOpening(_ request: PCMRequest) {
-    guard !isOpening, closingCount.load(ordering: .relaxed) < Self.maximumClosingCount else {
+    guard !isOpening, closingDeviceCount.load(ordering: .relaxed) < Self.maximumHangingCloseCount
+    else {
       return
     }
     state.withLock { $0 = .running }
-    if let interception { return interception.callReturns(.open) ? open(request) : () }
+    if let interception { return interception.letsCallReturn(.open) ? open(request) : () }
     // If no thread can be started, a later attempt follows.
     if (try? BackgroundThread { self.open(request) }) == nil {
       state.withLock { $0 = .idle }
@@ -55,7 +58,7 @@ final class DeviceReconnector: Sendable {
   }
 
   private func open(_ request: PCMRequest) {
-    let openingOutcome = Outcome(
+    let openingOutcome = OpeningOutcome(
       result: Result { () throws(OutputError) in
         try PCMNegotiation(request: request).open(interception: interception)
       }
@@ -63,8 +66,8 @@ final class DeviceReconnector: Sendable {
     state.withLock { $0 = .done(openingOutcome) }
   }
 
-  func popResult() -> Result<OpenedDevice, OutputError>? {
-    state.withLock { state -> Outcome? in
+  func popOpeningResult() -> Result<OpenedDevice, OutputError>? {
+    state.withLock { state -> OpeningOutcome? in
       guard case .done(let outcome) = state else { return nil }
       state = .idle
       return outcome
@@ -77,15 +80,15 @@ final class DeviceReconnector: Sendable {
   /// outlive its work, and libjack frees a client twice if another one is opened in the meantime.
   func close(_ pcm: PCM) {
     nonisolated(unsafe) let pcm = pcm
-    closingCount.add(1, ordering: .relaxed)
+    closingDeviceCount.add(1, ordering: .relaxed)
     let closeDevice: @Sendable () -> Void = { [self] in
       unsafe pcm.close()
-      closingCount.subtract(1, ordering: .releasing)
+      closingDeviceCount.subtract(1, ordering: .releasing)
     }
-    if let interception { return interception.callReturns(.close) ? closeDevice() : () }
+    if let interception { return interception.letsCallReturn(.close) ? closeDevice() : () }
     if (try? BackgroundThread(closeDevice)) == nil {
       unsafe pcm.abandon()
-      closingCount.subtract(1, ordering: .releasing)
+      closingDeviceCount.subtract(1, ordering: .releasing)
     }
   }
 }

@@ -22,7 +22,7 @@
 ///    time.
 struct DeviceTimeline {
   /// A discontinuity in playback, by its direction.
-  enum Deviation: Equatable {
+  enum DiscontinuityDirection: Equatable {
     /// The device plays later than its frames are due.
     case late
     /// The device plays earlier than its frames are due, because it skipped frames.
@@ -61,23 +61,23 @@ struct DeviceTimeline {
   /// only stores frames.
   private(set) var isDeviceStarted = false
   /// The number of frames that were written after the device was prepared and before it starts.
-  private(set) var prefillFrameCount = 0
+  private(set) var prefilledFrameCount = 0
   /// The number of silent frames in `prefillFrameCount`.
-  private var silentPrefillFrameCount = 0
+  private var prefilledSilentFrameCount = 0
 
   /// A Boolean value that indicates whether the device has run steadily since its first start.
   private(set) var isDeviceSteady = false
-  private var steadyStartTime: Duration?
+  private var steadyPlaybackStartTime: Duration?
   /// The state of the warm-up, or nil if no warm-up is in progress.
   private(set) var warmUp: WarmUp?
   /// The duration by which the device is late and that has not been corrected yet.
-  private(set) var accumulatedLag = Duration.zero
-  private var lastTrackingTime = Duration.zero
+  private(set) var uncorrectedDeviceLag = Duration.zero
+  private var lastClockTrackingTime = Duration.zero
 
   /// The number of free frames in the device's buffer at the last poll.
   private var lastAvailableFrameCount: Int
   /// The time at which the device last accepted or played frames.
-  private(set) var lastProgressTime: Duration
+  private(set) var lastDeviceProgressTime: Duration
   /// The time of the last poll for free space.
   private var lastPollTime = Duration.zero
   /// A Boolean value that indicates whether the device, and not the render thread, causes late
@@ -91,7 +91,7 @@ struct DeviceTimeline {
     self.warmUpDuration = warmUpDuration
     frameTime = FrameTime(sampleRateHertz: rate)
     lastAvailableFrameCount = configuration.bufferSize
-    lastProgressTime = now
+    lastDeviceProgressTime = now
   }
 
   // MARK: - Changes by the sink
@@ -106,9 +106,9 @@ struct DeviceTimeline {
   /// Records the number of frames that the device has accepted.
   mutating func recordWritten(_ frameCount: Int, isSilence: Bool, now: Duration) {
     if !isDeviceStarted {
-      prefillFrameCount += frameCount
+      prefilledFrameCount += frameCount
       if isSilence {
-        silentPrefillFrameCount += frameCount
+        prefilledSilentFrameCount += frameCount
       }
     }
     playbackEndTime = playbackEndTime.map { $0 + frameTime.duration(of: frameCount) }
@@ -119,39 +119,39 @@ struct DeviceTimeline {
       }
     }
     lastAvailableFrameCount -= frameCount
-    lastProgressTime = now
+    lastDeviceProgressTime = now
     isDeviceLate = false
   }
 
   /// A Boolean value that indicates whether the device has not started and its buffer has no space
   /// for another period.
   var isBufferFilled: Bool {
-    !isDeviceStarted && prefillFrameCount + configuration.periodSize > configuration.bufferSize
+    !isDeviceStarted && prefilledFrameCount + configuration.periodSize > configuration.bufferSize
   }
 
   /// Records the start of the device.
   mutating func start(now: Duration) {
     isDeviceStarted = true
-    let bufferEndTime = now + frameTime.duration(of: prefillFrameCount)
+    let bufferEndTime = now + frameTime.duration(of: prefilledFrameCount)
     // After a discontinuity, filling the buffer took time; the next correction includes it.
     if let playbackEndTime {
-      accumulatedLag += bufferEndTime - playbackEndTime
+      uncorrectedDeviceLag += bufferEndTime - playbackEndTime
     }
     playbackEndTime = bufferEndTime
     silenceEndTime =
-      bufferEndTime - frameTime.duration(of: prefillFrameCount - silentPrefillFrameCount)
-    prefillFrameCount = 0
-    silentPrefillFrameCount = 0
-    lastProgressTime = now
+      bufferEndTime - frameTime.duration(of: prefilledFrameCount - prefilledSilentFrameCount)
+    prefilledFrameCount = 0
+    prefilledSilentFrameCount = 0
+    lastDeviceProgressTime = now
   }
 
   /// Records that the device is empty and stopped.
-  mutating func recordStop(now: Duration) {
+  mutating func recordDeviceStop(now: Duration) {
     isDeviceStarted = false
-    prefillFrameCount = 0
-    silentPrefillFrameCount = 0
+    prefilledFrameCount = 0
+    prefilledSilentFrameCount = 0
     lastAvailableFrameCount = configuration.bufferSize
-    lastProgressTime = now
+    lastDeviceProgressTime = now
     lastPollTime = now
     isDeviceLate = false
   }
@@ -161,20 +161,20 @@ struct DeviceTimeline {
   mutating func discardDueTimes() {
     playbackEndTime = nil
     isDeviceSteady = false
-    steadyStartTime = nil
-    accumulatedLag = .zero
+    steadyPlaybackStartTime = nil
+    uncorrectedDeviceLag = .zero
   }
 
   /// Marks the frames of a disconnected device as lost. If playback has not started, its start time
   /// becomes the current time.
-  mutating func disconnect(now: Duration) {
-    let resumptionTime = playbackEndTime ?? now + frameTime.duration(of: prefillFrameCount)
+  mutating func recordDisconnection(now: Duration) {
+    let resumptionTime = playbackEndTime ?? now + frameTime.duration(of: prefilledFrameCount)
     playbackEndTime = resumptionTime
     silenceEndTime = resumptionTime
     warmUp = nil
   }
 
-  mutating func addSilence(_ frameCount: Int) { pendingSilenceFrameCount += frameCount }
+  mutating func addPendingSilence(_ frameCount: Int) { pendingSilenceFrameCount += frameCount }
 
   mutating func markDeviceLate() { isDeviceLate = true }
 
@@ -192,23 +192,23 @@ struct DeviceTimeline {
     lastPollTime = end
     guard available != lastAvailableFrameCount else { return false }
     lastAvailableFrameCount = available
-    lastProgressTime = start
+    lastDeviceProgressTime = start
     return true
   }
 
-  mutating func recordProgress(now: Duration) { lastProgressTime = now }
+  mutating func recordDeviceProgress(now: Duration) { lastDeviceProgressTime = now }
 
   /// Returns the number of rendered frames in the device's buffer that have not been heard and
   /// would be lost if the device stopped now. A device that was stalled at the last poll had played
   /// nothing until then.
   func droppedFrameCount(now: Duration) -> Int {
     guard isDeviceStarted, let playbackEndTime else {
-      return max(0, prefillFrameCount - silentPrefillFrameCount)
+      return max(0, prefilledFrameCount - prefilledSilentFrameCount)
     }
     if configuration.isFasterThanRealTime {
       return max(0, frameTime.frameCount(in: playbackEndTime - max(now, silenceEndTime)))
     }
-    let playedUntilTime = min(now, lastProgressTime + (now - lastPollTime))
+    let playedUntilTime = min(now, lastDeviceProgressTime + (now - lastPollTime))
     let unplayedFrameCount = frameTime.frameCount(
       in: playbackEndTime - max(playedUntilTime, silenceEndTime))
     return max(0, min(unplayedFrameCount, configuration.bufferSize - lastAvailableFrameCount))
@@ -234,60 +234,65 @@ struct DeviceTimeline {
   ///   - queued: The number of frames in the device, as measured by it.
   ///   - now: The time of the measurement.
   /// - Returns: The direction of a discontinuity; nil for a device that plays on time.
-  mutating func trackDeviceClock(queuedCount queued: Int, now: Duration) -> Deviation? {
-    defer { lastTrackingTime = now }
+  mutating func trackDeviceClock(queuedCount queued: Int, now: Duration) -> DiscontinuityDirection?
+  {
+    defer { lastClockTrackingTime = now }
     let measuredEndTime = now + frameTime.duration(of: queued)
-    let slipTolerance = lateTolerance(queuedCount: queued)
+    let slipTolerance = deviceLagTolerance(queuedCount: queued)
     let slipDuration = measuredEndTime - (playbackEndTime ?? measuredEndTime)
     playbackEndTime = measuredEndTime
     if warmUp != nil {
       // Frames that a server dropped or did not have were silence; later ones may be as well.
-      if slipDuration < .zero - earlyTolerance / 2 || slipDuration > slipTolerance || queued <= 1 {
-        warmUp?.steadyStartTime = now
+      if slipDuration < .zero - deviceLeadTolerance / 2 || slipDuration > slipTolerance
+        || queued <= 1
+      {
+        warmUp?.steadyPlaybackStartTime = now
       }
       return nil
     }
     guard isDeviceSteady else {
       return settleDeviceClock(slip: slipDuration, slipTolerance: slipTolerance, now: now)
     }
-    return accumulateLag(slip: slipDuration, slipTolerance: slipTolerance, now: now)
+    return accumulateDeviceLag(slip: slipDuration, slipTolerance: slipTolerance, now: now)
   }
 
   /// Follows the clock of a device that has just started, until the device runs steadily. A sound
   /// server may start slowly, and the due times of frames are known only afterward.
   private mutating func settleDeviceClock(slip: Duration, slipTolerance: Duration, now: Duration)
-    -> Deviation?
+    -> DiscontinuityDirection?
   {
-    if warmUpFrameCount > 0, slip < .zero - earlyTolerance {
-      accumulatedLag = slip
+    if warmUpFrameCount > 0, slip < .zero - deviceLeadTolerance {
+      uncorrectedDeviceLag = slip
       return .early
     }
-    if steadyStartTime == nil || slip > slipTolerance {
-      steadyStartTime = now
+    if steadyPlaybackStartTime == nil || slip > slipTolerance {
+      steadyPlaybackStartTime = now
     }
-    isDeviceSteady = now - (steadyStartTime ?? now) > .milliseconds(250)
+    isDeviceSteady = now - (steadyPlaybackStartTime ?? now) > .milliseconds(250)
     return nil
   }
 
-  private mutating func accumulateLag(slip: Duration, slipTolerance: Duration, now: Duration)
-    -> Deviation?
+  private mutating func accumulateDeviceLag(slip: Duration, slipTolerance: Duration, now: Duration)
+    -> DiscontinuityDirection?
   {
-    accumulatedLag += slip
+    uncorrectedDeviceLag += slip
     let driftDuration = min(
-      max(accumulatedLag, .zero - accumulatedLag), (now - lastTrackingTime) / 5_000)
-    accumulatedLag -= accumulatedLag > .zero ? driftDuration : .zero - driftDuration
-    if accumulatedLag > slipTolerance { return .late }
-    let isDeviceEarly = slip < .zero - earlyTolerance / 2 && accumulatedLag < .zero - earlyTolerance
+      max(uncorrectedDeviceLag, .zero - uncorrectedDeviceLag), (now - lastClockTrackingTime) / 5_000
+    )
+    uncorrectedDeviceLag -= uncorrectedDeviceLag > .zero ? driftDuration : .zero - driftDuration
+    if uncorrectedDeviceLag > slipTolerance { return .late }
+    let isDeviceEarly =
+      slip < .zero - deviceLeadTolerance / 2 && uncorrectedDeviceLag < .zero - deviceLeadTolerance
     return isDeviceEarly ? .early : nil
   }
 
   /// The duration by which a device may be ahead of the timeline without a discontinuity. A device
   /// reports its position in steps of a period or less.
-  private var earlyTolerance: Duration {
+  private var deviceLeadTolerance: Duration {
     max(.milliseconds(8), frameTime.duration(of: positionStepFrameCount))
   }
 
-  private func lateTolerance(queuedCount: Int) -> Duration {
+  private func deviceLagTolerance(queuedCount: Int) -> Duration {
     queuedCount == 0
       ? frameTime.duration(of: configuration.periodSize)
       : max(.milliseconds(30), frameTime.duration(of: positionStepFrameCount))
@@ -319,7 +324,8 @@ struct DeviceTimeline {
     let dueTime = playbackEndTime + frameTime.duration(of: pendingSilenceFrameCount)
     let playableFrameCount = queuedCount ?? 0
     let gapDuration =
-      now + frameTime.duration(of: playableFrameCount + silentCount) - dueTime + accumulatedLag
+      now + frameTime.duration(of: playableFrameCount + silentCount) - dueTime
+      + uncorrectedDeviceLag
     let gapFrameCount = frameTime.frameCount(in: gapDuration)
     if queuedCount != nil, gapFrameCount == 0, pendingSilenceFrameCount == 0 { return nil }
 
@@ -334,7 +340,7 @@ struct DeviceTimeline {
     silenceEndTime =
       deviceSkippedFrameCount > 0
       ? silenceEndTime - frameTime.duration(of: deviceSkippedFrameCount) : min(silenceEndTime, now)
-    accumulatedLag = gapDuration - frameTime.duration(of: gapFrameCount)
+    uncorrectedDeviceLag = gapDuration - frameTime.duration(of: gapFrameCount)
     pendingSilenceFrameCount = silentCount
     return Correction(
       skippedFrameCount: gapFrameCount, lostFrameCount: lostFrameCount,
@@ -366,9 +372,9 @@ struct DeviceTimeline {
   /// Restarts the warm-up of a device that does not run steadily yet. The lost frames were only
   /// silence.
   mutating func restartWarmUp(now: Duration) {
-    warmUp?.steadyStartTime = now
+    warmUp?.steadyPlaybackStartTime = now
     playbackEndTime = nil
-    accumulatedLag = .zero
+    uncorrectedDeviceLag = .zero
   }
 
   /// Requests silence until the device has accepted frames on time for the required duration.
@@ -381,10 +387,10 @@ struct DeviceTimeline {
     if isDeviceStarted {
       if warmUpState.startTime == nil {
         warmUpState.startTime = now
-        warmUpState.steadyStartTime = now
+        warmUpState.steadyPlaybackStartTime = now
       }
       let start = warmUpState.startTime ?? now
-      if now - warmUpState.steadyStartTime >= warmUpDuration
+      if now - warmUpState.steadyPlaybackStartTime >= warmUpDuration
         || now - start >= Self.maximumWarmUpDuration
       {
         warmUp = nil
@@ -402,5 +408,5 @@ struct WarmUp {
   /// The time at which a poll first found the device running.
   var startTime: Duration?
   /// The time from which on the device has accepted all frames on time.
-  var steadyStartTime = Duration.zero
+  var steadyPlaybackStartTime = Duration.zero
 }

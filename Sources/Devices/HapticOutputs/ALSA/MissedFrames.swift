@@ -16,12 +16,12 @@ struct MissedFrames {
   /// The number of missed frames that `popReadiness()` has not yet reported.
   private var unreportedFrameCount = 0
   /// The number of frames that have been missed since the device was disconnected.
-  private(set) var countSinceDisconnection = 0
+  private(set) var missedCountSinceDisconnection = 0
   /// The time interval of the most recent interruption, which may contain short stretches of sound.
-  private var interruption: (start: Duration, end: Duration)?
+  private var latestInterruption: (start: Duration, end: Duration)?
 
   /// A Boolean value that indicates whether a discontinuity has not been reported.
-  var isPending: Bool { discontinuity != nil }
+  var hasUnreportedDiscontinuity: Bool { discontinuity != nil }
 
   /// Records frames that the render loop must skip.
   ///
@@ -46,14 +46,14 @@ struct MissedFrames {
 
   // MARK: - Disconnection
 
-  mutating func beginDisconnection(lostCount: Int) { countSinceDisconnection = lostCount }
+  mutating func beginDisconnection(lostCount: Int) { missedCountSinceDisconnection = lostCount }
 
-  mutating func addDisconnected(_ count: Int) { countSinceDisconnection += count }
+  mutating func addMissedWhileDisconnected(_ count: Int) { missedCountSinceDisconnection += count }
 
   /// Returns the number of frames missed since the device was disconnected, and resets the number.
   mutating func endDisconnection() -> Int {
-    defer { countSinceDisconnection = 0 }
-    return countSinceDisconnection
+    defer { missedCountSinceDisconnection = 0 }
+    return missedCountSinceDisconnection
   }
 
   // MARK: - Interruption
@@ -68,22 +68,22 @@ struct MissedFrames {
   mutating func extendInterruption(
     from start: Duration, to end: Duration, tolerance: Duration
   ) {
-    if let interruption, start - interruption.end < tolerance {
-      self.interruption = (interruption.start, end)
+    if let latestInterruption, start - latestInterruption.end < tolerance {
+      self.latestInterruption = (latestInterruption.start, end)
     } else {
-      interruption = (start, end)
+      latestInterruption = (start, end)
     }
   }
 
   /// Returns whether the most recent interruption ended at most the given duration ago.
   func wasInterrupted(within window: Duration, before now: Duration) -> Bool {
-    guard let interruption else { return false }
-    return now - interruption.end <= window
+    guard let latestInterruption else { return false }
+    return now - latestInterruption.end <= window
   }
 
   /// The duration of the most recent interruption.
   var interruptionDuration: Duration {
-    guard let interruption else { return .zero }
-    return interruption.end - interruption.start
+    guard let latestInterruption else { return .zero }
+    return latestInterruption.end - latestInterruption.start
   }
 }

@@ -33,7 +33,7 @@ internal import Synchronization
       let hardwareParameters = unsafe hardwareParameters
     else {
       unsafe snd_pcm_close(pcm)
-      throw PCMFailure(.open, code: ENOMEM)
+      throw PCMFailure(.open, errnoCode: ENOMEM)
     }
     unsafe self.handle = pcm
     unsafe self.hardwareParameters = hardwareParameters
@@ -49,7 +49,7 @@ internal import Synchronization
     nonisolated(unsafe) let parameters = unsafe hardwareParameters
     let closeDevice: @Sendable () -> Void = { unsafe Self.close(handle, parameters) }
     if let interception {
-      if interception.callReturns(.close) {
+      if interception.letsCallReturn(.close) {
         closeDevice()
       }
       return
@@ -82,7 +82,7 @@ internal import Synchronization
     case .opened(let pcm):
       return unsafe pcm
     case .refused(let errorCode):
-      throw PCMFailure(.open, code: errorCode)
+      throw PCMFailure(.open, errnoCode: errorCode)
     case .notIntercepted:
       var pcm: OpaquePointer?
       let mode =
@@ -91,7 +91,7 @@ internal import Synchronization
       let stream = direction == .playback ? SND_PCM_STREAM_PLAYBACK : SND_PCM_STREAM_CAPTURE
       let result = unsafe snd_pcm_open(&pcm, device, stream, Int32(mode))
       guard result >= 0, let pcm = unsafe pcm else {
-        throw PCMFailure(.open, code: result < 0 ? -result : ENODEV)
+        throw PCMFailure(.open, errnoCode: result < 0 ? -result : ENODEV)
       }
       return unsafe pcm
     }
@@ -115,7 +115,7 @@ internal import Synchronization
     while true {
       let result = interception?.forcedResult(call) ?? Int(body())
       if result >= 0 { return result }
-      if result != Int(-EINTR) { throw PCMFailure(call, code: Int32(-result)) }
+      if result != Int(-EINTR) { throw PCMFailure(call, errnoCode: Int32(-result)) }
     }
   }
 
@@ -201,7 +201,7 @@ internal import Synchronization
     do {
       return try check(call, body)
     } catch {
-      if error.code == EAGAIN { return 0 }
+      if error.errnoCode == EAGAIN { return 0 }
       throw error
     }
   }
@@ -268,11 +268,11 @@ internal import Synchronization
   }
 
   func supports(_ access: PCMAccess) -> Bool {
-    unsafe snd_pcm_hw_params_test_access(handle, hardwareParameters, access.code) == 0
+    unsafe snd_pcm_hw_params_test_access(handle, hardwareParameters, access.alsaAccessCode) == 0
   }
 
   func supports(_ encoding: SampleEncoding) -> Bool {
-    unsafe snd_pcm_hw_params_test_format(handle, hardwareParameters, encoding.code) == 0
+    unsafe snd_pcm_hw_params_test_format(handle, hardwareParameters, encoding.alsaFormatCode) == 0
   }
 
   func supports(rate: Int) -> Bool {
@@ -286,13 +286,13 @@ internal import Synchronization
 
   func set(_ access: PCMAccess) throws(PCMFailure) {
     try check(.setAccess) {
-      unsafe snd_pcm_hw_params_set_access(handle, hardwareParameters, access.code)
+      unsafe snd_pcm_hw_params_set_access(handle, hardwareParameters, access.alsaAccessCode)
     }
   }
 
   func set(_ encoding: SampleEncoding) throws(PCMFailure) {
     try check(.setFormat) {
-      unsafe snd_pcm_hw_params_set_format(handle, hardwareParameters, encoding.code)
+      unsafe snd_pcm_hw_params_set_format(handle, hardwareParameters, encoding.alsaFormatCode)
     }
   }
 
@@ -480,18 +480,18 @@ package enum PCMCall: String, CaseIterable, Sendable {
 package struct PCMFailure: Error, Equatable, Sendable {
   package var call: PCMCall
   /// The reason for the failure, as a positive `errno` value.
-  package var code: Int32
+  package var errnoCode: Int32
 
-  package init(_ call: PCMCall, code: Int32) {
+  package init(_ call: PCMCall, errnoCode: Int32) {
     self.call = call
-    self.code = code
+    self.errnoCode = errnoCode
   }
 }
 
 /// Closures that intercept library calls, so that tests can force rare results.
 package struct PCMInterception: Sendable {
   /// The result of intercepting the opening of a device.
-  @safe package enum Opening {
+  @safe package enum OpeningResult {
     case notIntercepted
     /// A PCM that was opened elsewhere and is closed by its owner.
     case opened(OpaquePointer)
@@ -499,16 +499,16 @@ package struct PCMInterception: Sendable {
     case refused(Int32)
   }
 
-  package var open: @Sendable (_ device: String) -> Opening
+  package var open: @Sendable (_ device: String) -> OpeningResult
   /// A closure that returns the result to use instead of calling the library, negative for an
   /// error, or nil to call the library.
   package var forcedResult: @Sendable (PCMCall) -> Int?
   /// A closure that returns false to let a call that reopens or closes a device on a separate
   /// thread hang forever.
-  package var callReturns: @Sendable (PCMCall) -> Bool = { _ in true }
+  package var letsCallReturn: @Sendable (PCMCall) -> Bool = { _ in true }
 
   package init(
-    open: @escaping @Sendable (String) -> Opening = { _ in .notIntercepted },
+    open: @escaping @Sendable (String) -> OpeningResult = { _ in .notIntercepted },
     result: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }
   ) {
     self.open = open
@@ -550,13 +550,13 @@ enum LibraryErrors {
 }
 
 extension PCMAccess {
-  fileprivate var code: snd_pcm_access_t {
+  fileprivate var alsaAccessCode: snd_pcm_access_t {
     self == .memoryMapped ? SND_PCM_ACCESS_MMAP_INTERLEAVED : SND_PCM_ACCESS_RW_INTERLEAVED
   }
 }
 
 extension SampleEncoding {
-  fileprivate var code: snd_pcm_format_t {
+  fileprivate var alsaFormatCode: snd_pcm_format_t {
     switch self {
     case .float: SND_PCM_FORMAT_FLOAT
     case .s32: SND_PCM_FORMAT_S32

@@ -91,7 +91,7 @@ struct PCMNegotiation {
     do {
       // The name is resolved at each opening.
       guard let name = PersistentDeviceName.alsaName(for: request.device) else {
-        throw OutputError(PCMFailure(.open, code: ENOENT), device: request.device)
+        throw OutputError(PCMFailure(.open, errnoCode: ENOENT), device: request.device)
       }
       // A server that lost the sink may accept the stream and play nothing.
       try NamedSink(device: name)?.findSink(on: .system)
@@ -104,7 +104,7 @@ struct PCMNegotiation {
         throw error
       }
     } catch let failure as PCMFailure {
-      throw error(for: failure)
+      throw outputError(for: failure)
     } catch let error as OutputError {
       throw error
     } catch {
@@ -112,13 +112,13 @@ struct PCMNegotiation {
     }
   }
 
-  private func error(for failure: PCMFailure) -> OutputError {
+  private func outputError(for failure: PCMFailure) -> OutputError {
     let error = OutputError(failure, device: request.device)
-    if failure == PCMFailure(.open, code: ENOENT),
+    if failure == PCMFailure(.open, errnoCode: ENOENT),
       request.device.prefix(while: { $0 != ":" }) == "jack"
     {
       // The plug-in returns this error if the server does not run.
-      return OutputError(PCMFailure(.open, code: ECONNREFUSED), device: request.device)
+      return OutputError(PCMFailure(.open, errnoCode: ECONNREFUSED), device: request.device)
     }
     guard failure.call == .open, error.kind == .notFound, PCM.canCapture(request.device) else {
       return error
@@ -278,7 +278,7 @@ extension OutputError {
 
   private static func kindAndText(of failure: PCMFailure) -> (Kind, String) {
     let hasOpeningFailed = failure.call == .open
-    switch failure.code {
+    switch failure.errnoCode {
     case EBUSY:
       return (
         .busy, "device busy: another program uses it; close that program or choose another device"
@@ -318,7 +318,7 @@ extension OutputError {
     case ESTRPIPE:
       return (.other, "the device stays suspended; Temblor reopens it")
     default:
-      let reason = unsafe String(cString: strerror(failure.code)).lowercased()
+      let reason = unsafe String(cString: strerror(failure.errnoCode)).lowercased()
       return (.other, "the device failed (\(reason)); reconnect it, or choose another device")
     }
   }

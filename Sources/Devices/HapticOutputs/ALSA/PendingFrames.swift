@@ -3,7 +3,7 @@ internal import SoundFile
 /// A queue of frames in the device's encoding, with memory that is allocated once.
 @safe struct PendingFrames: ~Copyable {
   private(set) var pendingFrameCount = 0
-  private var firstIndex = 0
+  private var firstPendingFrameIndex = 0
   private let frameBytes: UnsafeMutableRawBufferPointer
   private let silenceBytes: UnsafeMutableRawBufferPointer
   private let frameByteCount: Int
@@ -11,7 +11,7 @@ internal import SoundFile
   private let silenceFrameCapacity: Int
 
   init(frameCapacity: Int, silenceFrameCapacity: Int, channelCount: Int, encoding: SampleEncoding) {
-    frameByteCount = channelCount * encoding.byteCount
+    frameByteCount = channelCount * encoding.bytesPerSample
     self.frameCapacity = frameCapacity
     self.silenceFrameCapacity = silenceFrameCapacity
     unsafe frameBytes = .allocate(byteCount: frameCapacity * frameByteCount, alignment: 16)
@@ -30,12 +30,12 @@ internal import SoundFile
   /// Appends frames, which must fit into the capacity.
   mutating func append(_ samples: Span<Float>, frameCount: Int, with encoder: inout SampleEncoder) {
     if pendingFrameCount == 0 {
-      firstIndex = 0
+      firstPendingFrameIndex = 0
     }
     precondition(
-      firstIndex + pendingFrameCount + frameCount <= frameCapacity,
+      firstPendingFrameIndex + pendingFrameCount + frameCount <= frameCapacity,
       "more frames than the buffer can hold")
-    let byteOffset = (firstIndex + pendingFrameCount) * frameByteCount
+    let byteOffset = (firstPendingFrameIndex + pendingFrameCount) * frameByteCount
     unsafe encoder.encode(
       samples, into: UnsafeMutableRawBufferPointer(rebasing: frameBytes[byteOffset...]))
     pendingFrameCount += frameCount
@@ -43,7 +43,7 @@ internal import SoundFile
 
   mutating func removeFirst(_ frameCount: Int) {
     let droppedFrameCount = min(frameCount, pendingFrameCount)
-    firstIndex += droppedFrameCount
+    firstPendingFrameIndex += droppedFrameCount
     pendingFrameCount -= droppedFrameCount
   }
 
@@ -57,7 +57,7 @@ internal import SoundFile
     let sourceBytes = unsafe silentCount == nil ? frameBytes : silenceBytes
     let startPointer =
       unsafe sourceBytes.baseAddress.unsafelyUnwrapped
-      + (silentCount == nil ? firstIndex * frameByteCount : 0)
+      + (silentCount == nil ? firstPendingFrameIndex * frameByteCount : 0)
     var acceptedCount = 0
     switch access {
     case .readWrite:

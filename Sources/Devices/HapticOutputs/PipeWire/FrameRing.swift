@@ -28,7 +28,8 @@
       guard let start = source.baseAddress else { return }
       var done = 0
       while done < source.count {
-        let part = contiguousPart(at: first + done / channelCount, sampleCount: source.count - done)
+        let part = contiguousSampleRange(
+          at: first + done / channelCount, sampleCount: source.count - done)
         unsafe (samples + part.offset).update(from: start + done, count: part.count)
         done += part.count
       }
@@ -42,7 +43,7 @@
       guard let start = destination.baseAddress else { return }
       var done = 0
       while done < destination.count {
-        let part = contiguousPart(
+        let part = contiguousSampleRange(
           at: first + done / channelCount, sampleCount: destination.count - done)
         unsafe (start + done).update(from: samples + part.offset, count: part.count)
         done += part.count
@@ -52,7 +53,7 @@
 
   /// Returns the offset and count of the samples that are contiguous in memory from the given frame
   /// on.
-  private func contiguousPart(at frame: Int, sampleCount: Int) -> (offset: Int, count: Int) {
+  private func contiguousSampleRange(at frame: Int, sampleCount: Int) -> (offset: Int, count: Int) {
     let ringSlot = frame & (frameCapacity - 1)
     return (ringSlot * channelCount, min(sampleCount, (frameCapacity - ringSlot) * channelCount))
   }

@@ -47,10 +47,10 @@ public struct PipeWireBackend: OutputBackend {
         namedSink.plugInDeviceName, request, time: time)
     }
     try namedSink.validateSinkName()
-    let connectionTimeout = Duration.seconds(SoundServers.timeoutSeconds)
+    let connectionTimeout = Duration.seconds(SoundServers.queryTimeoutSeconds)
     let connection = try PipeWireRegistry.connect(
       to: namedSink.remoteServerName, clock: time, within: connectionTimeout
-    ).unwrapped(for: deviceName)
+    ).valueOrOutputError(for: deviceName)
     do throws(OutputError) {
       let contents = connection.withMachine { PipeWireRegistry.Contents($0) }
       let sink = try namedSink.findSink(among: contents.sinks)
@@ -82,8 +82,8 @@ public struct PipeWireBackend: OutputBackend {
     else { return nil }
     let channelNames = [String](repeating: "", count: request.channels.count)
     let streamRequest = PipeWireStreamRequest(
-      target: namedSink.sinkName, endpoint: .sink, rate: request.rate,
-      cycleSize: Self.cycleSize(request), channels: channelNames)
+      targetName: namedSink.sinkName, endpoint: .sink, rate: request.rate,
+      cycleSize: Self.cycleSize(request), channelNames: channelNames)
     guard
       let parts = try? Self.makeWaitingConnection(
         streamRequest, request, namedSink.remoteServerName, time)
@@ -117,7 +117,7 @@ public struct PipeWireBackend: OutputBackend {
       throw unsupportedFormatError(
         "PipeWire supports only the sample format 'float', not '\(encoding)'")
     }
-    let sinkChannelCount = sink.channels.count
+    let sinkChannelCount = sink.channelNames.count
     let channelCount: Int
     switch request.channels {
     case .exactly(let requiredCount):
@@ -133,8 +133,8 @@ public struct PipeWireBackend: OutputBackend {
     guard channelCount > 0 else { throw unsupportedFormatError("the sink has no channels") }
     let streamRate = request.allowsOtherRate ? sink.graphRate ?? request.rate : request.rate
     return PipeWireStreamRequest(
-      target: name, endpoint: .sink, rate: streamRate, cycleSize: cycleSize(request),
-      channels: Array(sink.channels.prefix(channelCount)))
+      targetName: name, endpoint: .sink, rate: streamRate, cycleSize: cycleSize(request),
+      channelNames: Array(sink.channelNames.prefix(channelCount)))
   }
 
   /// Returns the cycle size to request, in frames.
@@ -146,7 +146,7 @@ public struct PipeWireBackend: OutputBackend {
     _ stream: PipeWireStreamRequest, _ request: OutputRequest, signal: WakeSignal
   ) -> PipeWireTransfer {
     PipeWireTransfer(
-      rate: Double(stream.rate), channelCount: stream.channels.count,
+      rate: Double(stream.rate), channelCount: stream.channelNames.count,
       maximumFill: bufferGrowth(request).maximumBufferFrameCount, signal: signal)
   }
 
@@ -182,6 +182,6 @@ public struct PipeWireBackend: OutputBackend {
       growth: bufferGrowth(request), periodSize: stream.cycleSize, isPresent: isPresent, clock: time
     )
     return OpenedOutput(
-      sink: sink, name: device, isServerStream: true, isPresent: isPresent)
+      sink: sink, name: device, isServerStream: true, isDevicePresent: isPresent)
   }
 }

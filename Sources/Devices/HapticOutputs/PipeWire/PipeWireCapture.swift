@@ -37,19 +37,20 @@ package final class PipeWireCapture: CaptureSource {
     try captureNode.validateSinkName()
     let clock = SystemTimeSource()
     let connection = try PipeWireRegistry.connect(
-      to: captureNode.remoteServerName, clock: clock, within: .seconds(SoundServers.timeoutSeconds)
-    ).unwrapped(for: device)
+      to: captureNode.remoteServerName, clock: clock,
+      within: .seconds(SoundServers.queryTimeoutSeconds)
+    ).valueOrOutputError(for: device)
     do throws(OutputError) {
       let contents = connection.withMachine { PipeWireRegistry.Contents($0) }
       let (endpoint, source) = try Self.findNode(captureNode, in: contents, device: device)
-      let channels = Array(source.channels.prefix(Self.maximumChannelCount))
+      let channels = Array(source.channelNames.prefix(Self.maximumChannelCount))
       guard !channels.isEmpty else {
         throw OutputError(.unsupportedFormat, output: device, "the source has no channels")
       }
       let recorder = PipeWireRecorder(rate: Double(rate), channelCount: channels.count)
       let request = PipeWireStreamRequest(
-        target: captureNode.sinkName, endpoint: endpoint, rate: rate,
-        cycleSize: max(32, Int(periodSeconds * Double(rate))), channels: channels)
+        targetName: captureNode.sinkName, endpoint: endpoint, rate: rate,
+        cycleSize: max(32, Int(periodSeconds * Double(rate))), channelNames: channels)
       connection.requestStream(request, for: recorder.streamCallbacks)
       try connection.startStream(of: device, to: "source")
       self.recorder = recorder
@@ -76,11 +77,11 @@ package final class PipeWireCapture: CaptureSource {
       guard error.kind == .notFound else { throw error }
       let matches = contents.sources.filter { $0.name == node.sinkName }
       if matches.count == 1 { return (.source, matches[0]) }
-      let names = (error.alternatives + contents.sources.map(\.name)).sorted()
+      let names = (error.alternativeNames + contents.sources.map(\.name)).sorted()
       throw OutputError(
         .notFound, output: device,
         "no such PipeWire source or sink; available: \(names.joined(separator: ", "))",
-        alternatives: names)
+        alternativeNames: names)
     }
   }
 
@@ -93,7 +94,7 @@ package final class PipeWireCapture: CaptureSource {
       guard sampleCount > 0 else { break }
       samples.append(contentsOf: chunkSamples.prefix(sampleCount))
     }
-    receiveNotices()
+    receiveConnectionNotices()
     let lostFrameCount = recorder.lostFrameCount
     if lostFrameCount > reportedLostFrameCount {
       let milliseconds = 1_000 * Double(lostFrameCount - reportedLostFrameCount) / rate
@@ -104,7 +105,7 @@ package final class PipeWireCapture: CaptureSource {
     return events.isEmpty ? nil : events.removeFirst()
   }
 
-  private func receiveNotices() {
+  private func receiveConnectionNotices() {
     for notice in connection.withMachine({ $0.drainNotices() }) {
       switch notice {
       case .interrupted(let reason):
@@ -128,7 +129,7 @@ final class PipeWireRecorder: @unchecked Sendable {
   private static let bufferSeconds = 1.0
 
   let channelCount: Int
-  private let samples: RingQueue<Float>
+  private let sampleQueue: RingQueue<Float>
   private let isGateOpen = Atomic<Bool>(false)
   private let isNewStream = Atomic<Bool>(false)
   private let lostFrameCounter = Atomic<Int>(0)
@@ -138,7 +139,7 @@ final class PipeWireRecorder: @unchecked Sendable {
   init(rate: Double, channelCount: Int) {
     self.channelCount = channelCount
     let frameCount = max(Int(Self.bufferSeconds * rate), 4 * PipeWireTransfer.maximumCycleSize)
-    samples = RingQueue(capacity: frameCount * channelCount, filler: 0)
+    sampleQueue = RingQueue(capacity: frameCount * channelCount, filler: 0)
     timeline = PipeWireTimeline(rate: rate)
   }
 
@@ -148,7 +149,7 @@ final class PipeWireRecorder: @unchecked Sendable {
   /// The callbacks through which the connection delivers the recorded stream.
   var streamCallbacks: PipeWireConnection.StreamCallbacks {
     PipeWireConnection.StreamCallbacks(
-      setGate: { self.isGateOpen.store($0, ordering: .releasing) },
+      setStreamGateOpen: { self.isGateOpen.store($0, ordering: .releasing) },
       prepareForStream: { self.isNewStream.store(true, ordering: .releasing) },
       process: { self.process(&$0, $1) })
   }
@@ -166,7 +167,7 @@ final class PipeWireRecorder: @unchecked Sendable {
     if firstFrame > expectedFrame {
       lostFrameCounter.wrappingAdd(firstFrame - expectedFrame, ordering: .relaxed)
     }
-    if !samples.write(input.span) {
+    if !sampleQueue.write(input.span) {
       lostFrameCounter.wrappingAdd(cycle.frameCount, ordering: .relaxed)
     }
   }
@@ -175,7 +176,7 @@ final class PipeWireRecorder: @unchecked Sendable {
   /// of the number of channels. Only one thread may read.
   ///
   /// - Returns: The number of samples.
-  func drain(into destination: inout [Float]) -> Int { samples.drain(into: &destination) }
+  func drain(into destination: inout [Float]) -> Int { sampleQueue.drain(into: &destination) }
 }
 
 /// Opens sources of live sound by name.

@@ -29,7 +29,7 @@ struct PipeWireHandler: Sendable {
 struct PipeWireCycle: Equatable, Sendable {
   var frameCount: Int
   var ticks: UInt64
-  var tickSeconds: Double
+  var secondsPerTick: Double
   var startNanoseconds: Int64
   var delayNanoseconds: Int64
 }
@@ -79,7 +79,7 @@ struct PipeWireCycle: Equatable, Sendable {
     unsafe events.set_rate = { context, rate in
       unsafe PipeWireLibraryClient.receive(context, .setRate(Int(rate)))
     }
-    unsafe events.complete = { unsafe PipeWireLibraryClient.receive($0, .complete) }
+    unsafe events.complete = { unsafe PipeWireLibraryClient.receive($0, .initialObjectsComplete) }
     unsafe events.lose_server = { unsafe PipeWireLibraryClient.receive($0, .serverLost) }
     unsafe events.process = { context, samples, frameCount, cycle in
       guard let context = unsafe context, let samples = unsafe samples,
@@ -92,7 +92,7 @@ struct PipeWireCycle: Equatable, Sendable {
         client.handler.process(
           &span,
           PipeWireCycle(
-            frameCount: Int(frameCount), ticks: cycle.ticks, tickSeconds: cycle.tick_seconds,
+            frameCount: Int(frameCount), ticks: cycle.ticks, secondsPerTick: cycle.tick_seconds,
             startNanoseconds: cycle.nanoseconds, delayNanoseconds: cycle.delay_nanoseconds))
       }
     }
@@ -124,9 +124,9 @@ struct PipeWireCycle: Equatable, Sendable {
 
   func openStream(_ request: PipeWireStreamRequest) -> Bool {
     guard let connectionPointer = unsafe connectionPointer else { return false }
-    channelCount.store(request.channels.count, ordering: .releasing)
-    let channelNames = request.channels.joined(separator: " ")
-    return unsafe request.target.withCString { target in
+    channelCount.store(request.channelNames.count, ordering: .releasing)
+    let channelNames = request.channelNames.joined(separator: " ")
+    return unsafe request.targetName.withCString { target in
       unsafe channelNames.withCString { channelNames in
         var values = unsafe temblor_pipewire_request()
         unsafe values.target = target
@@ -134,7 +134,7 @@ struct PipeWireCycle: Equatable, Sendable {
         unsafe values.records_sink = request.endpoint == .monitor
         unsafe values.rate = UInt32(request.rate)
         unsafe values.cycle_size = UInt32(request.cycleSize)
-        unsafe values.channel_count = UInt32(request.channels.count)
+        unsafe values.channel_count = UInt32(request.channelNames.count)
         unsafe values.channels = channelNames
         return unsafe temblor_pipewire_open_stream(connectionPointer, &values)
       }
@@ -170,13 +170,13 @@ extension PipeWireStateMachine.Event {
     case TEMBLOR_PIPEWIRE_PORT:
       self = unsafe .addPort(
         PipeWireGraph.Port(
-          nodeID: object.node, portIndex: object.position, channel: string(object.channel),
+          nodeID: object.node, portIndex: object.position, channelName: string(object.channel),
           isInput: object.is_input, isMonitor: object.is_monitor), id: object.id)
     case TEMBLOR_PIPEWIRE_LINK:
       self = unsafe .addLink(
         PipeWireGraph.Link(
-          outputNode: object.output_node, outputPort: object.output_port,
-          inputNode: object.input_node, inputPort: object.input_port), id: object.id)
+          outputNodeID: object.output_node, outputPortID: object.output_port,
+          inputNodeID: object.input_node, inputPortID: object.input_port), id: object.id)
     default:
       self = unsafe .addNode(
         PipeWireGraph.Node(

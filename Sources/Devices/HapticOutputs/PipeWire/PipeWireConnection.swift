@@ -17,24 +17,25 @@ final class PipeWireConnection: Sendable {
   /// The state that the connection shares with the client's handler, so that the client does not
   /// retain the connection.
   private final class SharedState: Sendable {
-    let stepSignal: WakeSignal
-    let isEnding = Atomic<Bool>(false)
+    let stateMachineStepSignal: WakeSignal
+    let isConnectionEnding = Atomic<Bool>(false)
     let thread = Locked<BackgroundThread?>(nil)
 
-    init() throws(PlaybackError) { stepSignal = try WakeSignal() }
+    init() throws(PlaybackError) { stateMachineStepSignal = try WakeSignal() }
   }
 
   /// The callbacks of the sink or recorder that owns the stream. Any thread may call them.
   struct StreamCallbacks: Sendable {
     /// Opens or closes the gate that permits the stream to be heard or recorded.
-    var setGate: @Sendable (Bool) -> Void
+    var setStreamGateOpen: @Sendable (Bool) -> Void
     /// Prepares for the process cycles of a new stream.
     var prepareForStream: @Sendable () -> Void
     /// Plays or records the frames of a process cycle on the real-time thread.
     var process: @Sendable (inout MutableSpan<Float>, PipeWireCycle) -> Void
 
     /// An owner that ignores all calls.
-    static let none = StreamCallbacks(setGate: { _ in }, prepareForStream: {}, process: { _, _ in })
+    static let none = StreamCallbacks(
+      setStreamGateOpen: { _ in }, prepareForStream: {}, process: { _, _ in })
   }
 
   /// The owner, which is set before the stream is requested, and therefore before the stream's
@@ -67,9 +68,9 @@ final class PipeWireConnection: Sendable {
         // The gate changes under the lock, so that the last event decides.
         lockedMachine.withLock { machine in
           machine.receive(event)
-          ownerReference.callbacks.setGate(machine.isRouteVerified)
+          ownerReference.callbacks.setStreamGateOpen(machine.isRouteVerified)
         }
-        sharedState.stepSignal.raise()
+        sharedState.stateMachineStepSignal.raise()
         changeSignal.raise()
       }, process: { ownerReference.callbacks.process(&$0, $1) })
     guard let client = makeClient(handler) else { return nil }
@@ -102,7 +103,7 @@ final class PipeWireConnection: Sendable {
         let action = machine.nextAction(at: now)
         if let action {
           machine.beginAction(action, at: now)
-          callbacksReference.callbacks.setGate(machine.isRouteVerified)
+          callbacksReference.callbacks.setStreamGateOpen(machine.isRouteVerified)
         }
         return action
       }
@@ -137,11 +138,11 @@ final class PipeWireConnection: Sendable {
   /// Starts the thread that performs the actions of the state machine. `close` ends the thread.
   func start() throws(PlaybackError) {
     let thread = try BackgroundThread { [self] in
-      var watched = [PollDescriptor(sharedState.stepSignal.descriptor)]
-      while !sharedState.isEnding.load(ordering: .acquiring) {
+      var watched = [PollDescriptor(sharedState.stateMachineStepSignal.descriptor)]
+      while !sharedState.isConnectionEnding.load(ordering: .acquiring) {
         performDueActions()
         clock.wait(for: &watched, timeout: timeUntilNextAction)
-        sharedState.stepSignal.lower()
+        sharedState.stateMachineStepSignal.lower()
       }
     }
     sharedState.thread.withLock { $0 = thread }
@@ -158,7 +159,7 @@ final class PipeWireConnection: Sendable {
     } catch {
       throw OutputError(.other, output: device, error.description)
     }
-    guard wait(within: Self.connectTimeout, until: \.isRouteVerified) else {
+    guard waitForMachine(within: Self.connectTimeout, until: \.isRouteVerified) else {
       throw OutputError(
         .unresponsive, output: device,
         """
@@ -172,13 +173,14 @@ final class PipeWireConnection: Sendable {
   func setActive(_ isActive: Bool) {
     machine.withLock { $0.setPaused(!isActive, at: clock.now) }
     client.setActive(isActive)
-    sharedState.stepSignal.raise()
+    sharedState.stateMachineStepSignal.raise()
   }
 
   /// Waits until the state machine satisfies a condition.
   ///
   /// - Returns: False after the timeout.
-  func wait(within limit: Duration, until isTrue: (PipeWireStateMachine) -> Bool) -> Bool {
+  func waitForMachine(within limit: Duration, until isTrue: (PipeWireStateMachine) -> Bool) -> Bool
+  {
     let deadline = clock.now + limit
     var watchedDescriptors = [PollDescriptor(changeSignal.descriptor)]
     while !machine.withLock({ isTrue($0) }) {
@@ -193,8 +195,8 @@ final class PipeWireConnection: Sendable {
   /// Ends the thread and the connection. Any thread except the connection's own may call this
   /// method.
   func close() {
-    sharedState.isEnding.store(true, ordering: .releasing)
-    sharedState.stepSignal.raise()
+    sharedState.isConnectionEnding.store(true, ordering: .releasing)
+    sharedState.stateMachineStepSignal.raise()
     let thread = sharedState.thread.withLock { thread in
       defer { thread = nil }
       return thread

@@ -34,22 +34,22 @@ struct PipeWireGraph {
     /// The index of the port among the ports of its node.
     var portIndex: UInt32
     /// The name of the audio channel, such as `FL`.
-    var channel: String
+    var channelName: String
     var isInput: Bool
     var isMonitor: Bool
   }
 
   struct Link: Equatable {
-    var outputNode: UInt32
-    var outputPort: UInt32
-    var inputNode: UInt32
-    var inputPort: UInt32
+    var outputNodeID: UInt32
+    var outputPortID: UInt32
+    var inputNodeID: UInt32
+    var inputPortID: UInt32
     /// A Boolean value that indicates whether samples flow through the link.
     var isActive = false
   }
 
   /// The state of the links between a stream and its target.
-  enum Route: Equatable {
+  enum LinkState: Equatable {
     /// At least one channel has no active link yet.
     case incomplete
     /// All channels are linked to the target, and to no other node.
@@ -97,7 +97,7 @@ struct PipeWireGraph {
       port.nodeID == node && port.isInput == !endpoint.isCapture
         && port.isMonitor == (endpoint == .monitor)
     }
-    return endpointPorts.sorted { $0.portIndex < $1.portIndex }.map(\.channel)
+    return endpointPorts.sorted { $0.portIndex < $1.portIndex }.map(\.channelName)
   }
 
   // MARK: - Identity
@@ -109,16 +109,18 @@ struct PipeWireGraph {
   ///   - target: The node that the stream must be connected to.
   ///   - channelCount: The number of channels, each of which needs an active link.
   ///   - isCapture: A Boolean value that indicates whether the stream records.
-  func route(of stream: UInt32, to target: UInt32, channelCount: Int, isCapture: Bool) -> Route {
+  func linkState(of stream: UInt32, to target: UInt32, channelCount: Int, isCapture: Bool)
+    -> LinkState
+  {
     var linkedPorts: Set<UInt32> = []
     for link in links.values {
-      guard (isCapture ? link.inputNode : link.outputNode) == stream else { continue }
-      let peer = isCapture ? link.outputNode : link.inputNode
+      guard (isCapture ? link.inputNodeID : link.outputNodeID) == stream else { continue }
+      let peer = isCapture ? link.outputNodeID : link.inputNodeID
       guard peer == target else {
         return .stray(name: nodes[peer]?.name ?? "\(peer)")
       }
       if link.isActive {
-        linkedPorts.insert(isCapture ? link.inputPort : link.outputPort)
+        linkedPorts.insert(isCapture ? link.inputPortID : link.outputPortID)
       }
     }
     return linkedPorts.count >= channelCount ? .verified : .incomplete

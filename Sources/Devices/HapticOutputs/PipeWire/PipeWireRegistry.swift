@@ -14,7 +14,7 @@ enum PipeWireRegistry {
   ///   - remote: The name of the server; nil for the user's.
   ///   - limit: The time that the server has to answer.
   static func read(_ remote: String?, within limit: Duration) -> Result<
-    Contents, SoundServers.Problem
+    Contents, SoundServers.QueryProblem
   > {
     connect(to: remote, clock: SystemTimeSource(), within: limit).map { connection in
       defer { connection.close() }
@@ -31,7 +31,7 @@ enum PipeWireRegistry {
   /// - Returns: A connection without a stream and without a thread, which must be closed.
   static func connect(
     to remote: String?, clock: any TimeSource, within limit: Duration
-  ) -> Result<PipeWireConnection, SoundServers.Problem> {
+  ) -> Result<PipeWireConnection, SoundServers.QueryProblem> {
     guard PipeWireLibraryClient.isInstalled else { return .failure(.libraryMissing) }
     guard let changeSignal = try? WakeSignal(),
       let connection = try? PipeWireConnection(
@@ -41,7 +41,7 @@ enum PipeWireRegistry {
       return .failure(.absent)
     }
     connection.performDueActions()
-    let isEnumerationFinished = connection.wait(within: limit) { !$0.isWaitingForObjects }
+    let isEnumerationFinished = connection.waitForMachine(within: limit) { !$0.isWaitingForObjects }
     let isComplete = connection.withMachine(\.isGraphComplete)
     guard isEnumerationFinished, isComplete else {
       connection.close()
@@ -60,7 +60,8 @@ extension PipeWireRegistry.Contents {
           SoundServers.Sink(
             name: node.name,
             description: node.description.isEmpty ? node.name : node.description,
-            channels: machine.graph.channelNames(of: id, endpoint), graphRate: machine.graphRate)
+            channelNames: machine.graph.channelNames(of: id, endpoint), graphRate: machine.graphRate
+          )
         }
       }
     }

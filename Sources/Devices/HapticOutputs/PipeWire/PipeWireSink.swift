@@ -23,21 +23,21 @@ public final class PipeWireSink: AudioSink {
   }
 
   /// The current playback position, and the clock that determines it.
-  private struct Progress {
+  private struct PlaybackProgress {
     /// The next frame that the server will play, or, if the server runs no cycles, the next frame
     /// that is due.
     var position: Int
     /// A Boolean value that indicates whether the server does not run the stream, so that the
     /// machine's clock paces the output.
-    var isPacedByClock: Bool
+    var isPacedBySystemClock: Bool
   }
 
   /// The interval between reports of missed frames while the server runs no cycles, in seconds.
-  private static let missedReportIntervalSeconds = 0.02
+  private static let missedFrameReportIntervalSeconds = 0.02
   /// The maximum duration of one wait.
   private static let maximumWaitDuration = Duration.milliseconds(200)
   /// The minimum duration of missed frames, in seconds, after which the process counts as stopped.
-  private static let processStopThresholdSeconds = 0.25
+  private static let stoppedProcessThresholdSeconds = 0.25
 
   /// The granted format. The buffer may grow if the request permits it.
   public let format: SinkFormat
@@ -51,8 +51,8 @@ public final class PipeWireSink: AudioSink {
   /// The first frame of the buffer that is being filled, or, during playback, that was filled
   /// before the start.
   private var firstFilledFrame = 0
-  private var startGeneration = 0
-  private var startSeconds = 0.0
+  private var playbackStartNumber = 0
+  private var playbackStartSeconds = 0.0
   private var reportedMissedFrameCount = 0
   private var reportedStarvedFrameCount = 0
   /// A Boolean value that indicates whether the stream is currently not heard and an event has
@@ -60,7 +60,7 @@ public final class PipeWireSink: AudioSink {
   private var isInterrupted: Bool
   /// The number of frames that had been heard when the stream became audible again; nil if it is
   /// not returning from an interruption.
-  private var heardFrameCountAtReturn: Int?
+  private var heardFrameCountAtResumption: Int?
   private var eventQueue = SinkEventQueue()
   private var watchedDescriptors: [PollDescriptor]
 
@@ -118,7 +118,7 @@ public final class PipeWireSink: AudioSink {
     let snapshot = transfer.snapshot
     let writtenFrameCount = transfer.writtenFrameCount
     let maximumDelayFrames = fillTargetFrameCount(snapshot) + Int(format.rate)
-    guard phase == .playing, snapshot.generation == startGeneration else {
+    guard phase == .playing, snapshot.startNumber == playbackStartNumber else {
       let ahead = writtenFrameCount - firstFilledFrame + Int(snapshot.delaySeconds * format.rate)
       return phase == .filling ? min(max(0, ahead), maximumDelayFrames) : 0
     }
@@ -141,7 +141,7 @@ public final class PipeWireSink: AudioSink {
       transfer.cycleSignal.lower()
       // Frames that the closed gate silenced are in the snapshot only if the notice can be read.
       let snapshot = transfer.snapshot
-      receiveNotices(snapshot)
+      receiveConnectionNotices(snapshot)
       startIfFilled(snapshot)
       let progress = playbackProgress(snapshot)
       reportUnheardFrames(snapshot, position: progress.position)
@@ -149,8 +149,8 @@ public final class PipeWireSink: AudioSink {
       let remaining = waitDeadline - clock.now
       guard remaining > .zero else { return .ready(frameCount: 0) }
       let limit =
-        progress.isPacedByClock
-        ? Duration.seconds(Self.missedReportIntervalSeconds) : .milliseconds(50)
+        progress.isPacedBySystemClock
+        ? Duration.seconds(Self.missedFrameReportIntervalSeconds) : .milliseconds(50)
       clock.wait(for: &watchedDescriptors, timeout: min(remaining, limit))
       if watchedDescriptors[0].receivedEvents != 0 {
         wake.lower()
@@ -161,13 +161,13 @@ public final class PipeWireSink: AudioSink {
 
   /// Returns the frames that were missed or that the render loop must write; nil if there are none
   /// yet.
-  private func readiness(_ progress: Progress, _ snapshot: PipeWireTransfer.Snapshot)
+  private func readiness(_ progress: PlaybackProgress, _ snapshot: PipeWireTransfer.Snapshot)
     -> SinkReadiness?
   {
     let writtenFrameCount = transfer.writtenFrameCount
     let missedFrameCount = progress.position - writtenFrameCount
-    if progress.isPacedByClock {
-      guard Double(missedFrameCount) >= Self.missedReportIntervalSeconds * format.rate else {
+    if progress.isPacedBySystemClock {
+      guard Double(missedFrameCount) >= Self.missedFrameReportIntervalSeconds * format.rate else {
         return nil
       }
     }
@@ -175,45 +175,46 @@ public final class PipeWireSink: AudioSink {
       transfer.skip(to: progress.position)
       return .missed(frameCount: missedFrameCount)
     }
-    guard !progress.isPacedByClock else { return nil }
+    guard !progress.isPacedBySystemClock else { return nil }
     let freeFrameCount = fillTargetFrameCount(snapshot) - (writtenFrameCount - progress.position)
     let freePeriodCount = freeFrameCount / format.periodSize
     return freePeriodCount > 0 ? .ready(frameCount: freePeriodCount * format.periodSize) : nil
   }
 
-  private func playbackProgress(_ snapshot: PipeWireTransfer.Snapshot) -> Progress {
+  private func playbackProgress(_ snapshot: PipeWireTransfer.Snapshot) -> PlaybackProgress {
     guard phase == .playing else {
-      return Progress(position: firstFilledFrame, isPacedByClock: false)
+      return PlaybackProgress(position: firstFilledFrame, isPacedBySystemClock: false)
     }
-    let isCurrentGeneration = snapshot.generation == startGeneration
+    let isCurrentGeneration = snapshot.startNumber == playbackStartNumber
     let anchor =
       isCurrentGeneration
-      ? snapshot.anchor : PipeWireTimeline.Anchor(frame: firstFilledFrame, seconds: startSeconds)
+      ? snapshot.anchor
+      : PipeWireTimeline.Anchor(frame: firstFilledFrame, seconds: playbackStartSeconds)
     let playbackFrame = isCurrentGeneration ? snapshot.nextFrame : firstFilledFrame
-    let lastCycleSeconds = isCurrentGeneration ? snapshot.startSeconds : startSeconds
+    let lastCycleSeconds = isCurrentGeneration ? snapshot.cycleStartSeconds : playbackStartSeconds
     let currentSeconds = nowSeconds
     let gapToleranceSeconds = max(
       PipeWireTimeline.minimumInterruptionSeconds,
       4 * Double(snapshot.cycleFrameCount) / format.rate)
     guard currentSeconds - lastCycleSeconds > gapToleranceSeconds else {
-      return Progress(position: playbackFrame, isPacedByClock: false)
+      return PlaybackProgress(position: playbackFrame, isPacedBySystemClock: false)
     }
     let dueFrame = anchor.frame(at: currentSeconds, rate: format.rate)
-    return Progress(position: max(playbackFrame, dueFrame), isPacedByClock: true)
+    return PlaybackProgress(position: max(playbackFrame, dueFrame), isPacedBySystemClock: true)
   }
 
   // MARK: - Events
 
-  private func receiveNotices(_ snapshot: PipeWireTransfer.Snapshot) {
+  private func receiveConnectionNotices(_ snapshot: PipeWireTransfer.Snapshot) {
     for notice in connection.withMachine({ $0.drainNotices() }) {
       switch notice {
       case .interrupted(let reason):
-        heardFrameCountAtReturn = nil
+        heardFrameCountAtResumption = nil
         guard !isInterrupted else { break }
         isInterrupted = true
         eventQueue.add(.disconnected, text: "\(deviceName): \(reason)")
       case .resumed:
-        heardFrameCountAtReturn = snapshot.heardFrameCount
+        heardFrameCountAtResumption = snapshot.heardFrameCount
       case .lacksChannels(let count):
         let channels = count == 1 ? "one channel" : "\(count) channels"
         eventQueue.add(
@@ -231,10 +232,11 @@ public final class PipeWireSink: AudioSink {
   private func reportUnheardFrames(_ snapshot: PipeWireTransfer.Snapshot, position: Int) {
     guard phase == .playing else { return }
     if isInterrupted {
-      guard let heardBefore = heardFrameCountAtReturn, snapshot.heardFrameCount > heardBefore else {
+      guard let heardBefore = heardFrameCountAtResumption, snapshot.heardFrameCount > heardBefore
+      else {
         return
       }
-      heardFrameCountAtReturn = nil
+      heardFrameCountAtResumption = nil
       isInterrupted = false
       eventQueue.add(
         .reconnected, missedFrameCount: drainMissedFrameCounts(snapshot, position: position).count,
@@ -245,7 +247,7 @@ public final class PipeWireSink: AudioSink {
     guard missed > 0 else { return }
     let lateFrameCount = min(missed, starved)
     if lateFrameCount > 0 {
-      let isStopped = Double(lateFrameCount) > Self.processStopThresholdSeconds * format.rate
+      let isStopped = Double(lateFrameCount) > Self.stoppedProcessThresholdSeconds * format.rate
       eventQueue.add(
         .underrun, cause: isStopped ? .stoppedProcess : .lateDelivery,
         missedFrameCount: lateFrameCount,
@@ -299,11 +301,11 @@ public final class PipeWireSink: AudioSink {
   private func startPlayback() {
     let snapshot = transfer.snapshot
     phase = .playing
-    startSeconds = nowSeconds
+    playbackStartSeconds = nowSeconds
     reportedMissedFrameCount = firstFilledFrame - snapshot.heardFrameCount
     reportedStarvedFrameCount = snapshot.starvedFrameCount
-    startGeneration = transfer.start(
-      at: PipeWireTimeline.Anchor(frame: firstFilledFrame, seconds: startSeconds))
+    playbackStartNumber = transfer.start(
+      at: PipeWireTimeline.Anchor(frame: firstFilledFrame, seconds: playbackStartSeconds))
   }
 
   // MARK: - Idle
@@ -311,8 +313,8 @@ public final class PipeWireSink: AudioSink {
   /// Pauses the stream, so that the server and its device may sleep; the next wait resumes it.
   public func beginIdle() -> Bool {
     let snapshot = transfer.snapshot
-    receiveNotices(snapshot)
-    guard phase == .playing, !isInterrupted, !playbackProgress(snapshot).isPacedByClock else {
+    receiveConnectionNotices(snapshot)
+    guard phase == .playing, !isInterrupted, !playbackProgress(snapshot).isPacedBySystemClock else {
       return false
     }
     reportUnheardFrames(snapshot, position: snapshot.nextFrame)
@@ -346,11 +348,11 @@ public final class PipeWireSink: AudioSink {
       drain()
     }
     let snapshot = transfer.snapshot
-    receiveNotices(snapshot)
+    receiveConnectionNotices(snapshot)
     let progress = playbackProgress(snapshot)
     let writtenFrameCount = transfer.writtenFrameCount
     reportUnheardFrames(snapshot, position: min(progress.position, writtenFrameCount))
-    let isPlaybackLost = isInterrupted || progress.isPacedByClock
+    let isPlaybackLost = isInterrupted || progress.isPacedBySystemClock
     guard isPlaybackLost || draining && snapshot.nextFrame < writtenFrameCount else { return }
     let missedFrames = drainMissedFrameCounts(
       snapshot,
@@ -369,7 +371,7 @@ public final class PipeWireSink: AudioSink {
     while true {
       transfer.cycleSignal.lower()
       let snapshot = transfer.snapshot
-      let isCurrent = snapshot.generation == startGeneration
+      let isCurrent = snapshot.startNumber == playbackStartNumber
       let isPlayed = isCurrent && snapshot.nextFrame >= transfer.writtenFrameCount
       let remaining = Duration.seconds(Double(delayFrames) / format.rate)
       let now = clock.now

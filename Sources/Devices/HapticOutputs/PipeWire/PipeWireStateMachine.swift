@@ -3,14 +3,14 @@ internal import HapticPlayback
 /// The stream that a program requests from a PipeWire server.
 struct PipeWireStreamRequest: Equatable, Sendable {
   /// The name of the node to connect to.
-  var target: String
+  var targetName: String
   var endpoint: PipeWireGraph.Endpoint
   /// The sample rate in hertz.
   var rate: Int
   /// The requested cycle size, in frames.
   var cycleSize: Int
   /// The channels of the target that the stream uses.
-  var channels: [String]
+  var channelNames: [String]
 }
 
 /// Decides when to connect to a server and when to open a stream, and whether the stream may be
@@ -33,7 +33,7 @@ struct PipeWireStateMachine {
     case streamReady(node: UInt32)
     case streamFailed
     case setRate(Int)
-    case complete
+    case initialObjectsComplete
     case serverLost
   }
 
@@ -54,13 +54,13 @@ struct PipeWireStateMachine {
     case lacksChannels(count: Int)
   }
 
-  private enum Server: Equatable {
+  private enum ServerState: Equatable {
     case absent(nextAttempt: Duration)
     case connected(isComplete: Bool)
     case lost
   }
 
-  private enum Stream: Equatable {
+  private enum StreamState: Equatable {
     case closed(nextAttempt: Duration)
     case open(node: UInt32?)
     case failed
@@ -73,11 +73,11 @@ struct PipeWireStateMachine {
   /// The timeout for the links of a resumed stream to become active.
   private static let linkSettlingTimeout = Duration.seconds(1)
   /// The timeout for the ports of a target node to appear.
-  private static let portTimeout = Duration.seconds(1)
+  private static let portAppearanceTimeout = Duration.seconds(1)
 
   /// The name of the requested node.
   private(set) var targetName: String
-  private(set) var endpoint: PipeWireGraph.Endpoint
+  private(set) var targetEndpoint: PipeWireGraph.Endpoint
   /// The requested stream; nil if the machine only reads the objects of the server.
   private(set) var streamRequest: PipeWireStreamRequest?
 
@@ -86,16 +86,16 @@ struct PipeWireStateMachine {
   private(set) var graphRate: Int?
   /// A Boolean value that indicates whether the stream may be heard.
   private(set) var isRouteVerified = false
-  private var server = Server.absent(nextAttempt: .zero)
-  private var stream = Stream.closed(nextAttempt: .zero)
+  private var server = ServerState.absent(nextAttempt: .zero)
+  private var stream = StreamState.closed(nextAttempt: .zero)
   /// The identifier of the node for which the open stream was requested.
   private var streamTargetID: UInt32?
   /// A Boolean value that indicates whether the most recent notice reported an interruption, or the
   /// stream has never been heard.
-  private var isInterrupted = true
+  private var isStreamInterrupted = true
   private var hasRouteBeenVerified = false
   /// A Boolean value that indicates whether the owner has paused the stream.
-  private var isPaused = false
+  private var isStreamPaused = false
   /// The time until which the links of a resumed stream may remain inactive; nil if the stream was
   /// not just resumed.
   private var linkSettlingDeadline: Duration?
@@ -106,7 +106,7 @@ struct PipeWireStateMachine {
   /// Creates a machine that only reads the objects of a server until a stream is requested.
   init() {
     targetName = ""
-    endpoint = .sink
+    targetEndpoint = .sink
   }
 
   /// Creates a machine for a stream that is not open.
@@ -124,8 +124,8 @@ struct PipeWireStateMachine {
   /// Requests the stream, which opens as soon as its target exists.
   mutating func requestStream(_ request: PipeWireStreamRequest) {
     self.streamRequest = request
-    targetName = request.target
-    endpoint = request.endpoint
+    targetName = request.targetName
+    targetEndpoint = request.endpoint
   }
 
   /// A Boolean value that indicates whether the server is running and has reported all its objects.
@@ -137,21 +137,21 @@ struct PipeWireStateMachine {
 
   /// The requested node; nil if it does not exist or its name is not unique.
   var targetNodeID: UInt32? {
-    let matchingNodeIDs = graph.nodeIDs(named: targetName, endpoint)
+    let matchingNodeIDs = graph.nodeIDs(named: targetName, targetEndpoint)
     return matchingNodeIDs.count == 1 ? matchingNodeIDs.first : nil
   }
 
   /// The state of the links between the open stream and its target.
-  private var route: PipeWireGraph.Route {
+  private var linkState: PipeWireGraph.LinkState {
     guard isGraphComplete, case .open(let node?) = stream, let streamTargetID,
       streamTargetID == targetNodeID,
       let streamRequest
     else {
       return .incomplete
     }
-    return graph.route(
-      of: node, to: streamTargetID, channelCount: streamRequest.channels.count,
-      isCapture: endpoint.isCapture)
+    return graph.linkState(
+      of: node, to: streamTargetID, channelCount: streamRequest.channelNames.count,
+      isCapture: targetEndpoint.isCapture)
   }
 
   // MARK: - Events
@@ -172,7 +172,7 @@ struct PipeWireStateMachine {
         stream = .failed
       }
     case .setRate(let rate): graphRate = rate
-    case .complete:
+    case .initialObjectsComplete:
       if case .connected = server {
         server = .connected(isComplete: true)
       }
@@ -186,42 +186,42 @@ struct PipeWireStateMachine {
 
   /// Updates `isVerified`, and reports its changes.
   private mutating func updateRouteVerification() {
-    let currentRoute = route
+    let currentRoute = linkState
     isRouteVerified = currentRoute == .verified
     if isRouteVerified {
       linkSettlingDeadline = nil
     }
-    if isRouteVerified, isInterrupted {
-      isInterrupted = false
+    if isRouteVerified, isStreamInterrupted {
+      isStreamInterrupted = false
       if hasRouteBeenVerified {
         notices.append(.resumed)
       }
       hasRouteBeenVerified = true
-    } else if !isRouteVerified, !isInterrupted, !isExpectedToReturn(currentRoute) {
-      isInterrupted = true
+    } else if !isRouteVerified, !isStreamInterrupted, !isStreamExpectedToResume(currentRoute) {
+      isStreamInterrupted = true
       notices.append(.interrupted(interruptionReason(currentRoute)))
     }
   }
 
   /// Returns whether the stream is expected to be heard again, because it is paused or was just
   /// resumed and its links are merely inactive.
-  private func isExpectedToReturn(_ route: PipeWireGraph.Route) -> Bool {
-    guard isPaused || linkSettlingDeadline != nil else { return false }
+  private func isStreamExpectedToResume(_ route: PipeWireGraph.LinkState) -> Bool {
+    guard isStreamPaused || linkSettlingDeadline != nil else { return false }
     guard isGraphComplete, case .open = stream, streamTargetID == targetNodeID else { return false }
     return route == .incomplete
   }
 
   /// Records that the owner pauses or resumes the stream. A pause deactivates the stream's links.
   mutating func setPaused(_ isPaused: Bool, at now: Duration) {
-    self.isPaused = isPaused
+    self.isStreamPaused = isPaused
     linkSettlingDeadline = isPaused ? nil : now + Self.linkSettlingTimeout
     updateRouteVerification()
   }
 
-  private func interruptionReason(_ route: PipeWireGraph.Route) -> String {
+  private func interruptionReason(_ route: PipeWireGraph.LinkState) -> String {
     if !isGraphComplete { return "the sound server stopped" }
-    let endpointNoun = endpoint == .source ? "source" : "sink"
-    let matchCount = graph.nodeIDs(named: targetName, endpoint).count
+    let endpointNoun = targetEndpoint == .source ? "source" : "sink"
+    let matchCount = graph.nodeIDs(named: targetName, targetEndpoint).count
     if matchCount == 0 { return "the \(endpointNoun) disappeared" }
     if matchCount > 1 { return "\(matchCount) \(endpointNoun)s have this name" }
     if case .stray(let strayNodeName) = route {
@@ -264,13 +264,13 @@ struct PipeWireStateMachine {
         targetFoundTime = nil
         return nil
       }
-      let channels = graph.channelNames(of: nodeID, endpoint)
-      guard channels.count >= streamRequest.channels.count else {
+      let channels = graph.channelNames(of: nodeID, targetEndpoint)
+      guard channels.count >= streamRequest.channelNames.count else {
         reportMissingChannels(channels.count, at: now)
         return nil
       }
       guard now >= nextAttemptTime else { return nil }
-      streamRequest.channels = Array(channels.prefix(streamRequest.channels.count))
+      streamRequest.channelNames = Array(channels.prefix(streamRequest.channelNames.count))
       return .openStream(streamRequest)
     }
   }
@@ -282,7 +282,7 @@ struct PipeWireStateMachine {
       hasReportedMissingChannels = false
       return
     }
-    guard now - foundTime >= Self.portTimeout, !hasReportedMissingChannels else { return }
+    guard now - foundTime >= Self.portAppearanceTimeout, !hasReportedMissingChannels else { return }
     hasReportedMissingChannels = true
     notices.append(.lacksChannels(count: count))
   }
@@ -301,7 +301,7 @@ struct PipeWireStateMachine {
       return linkSettlingDeadline.map { max(.zero, $0 - now) }
     }
     if let targetFoundTime, !hasReportedMissingChannels {
-      return max(.zero, targetFoundTime + Self.portTimeout - now)
+      return max(.zero, targetFoundTime + Self.portAppearanceTimeout - now)
     }
     return nextAttemptTime > now ? nextAttemptTime - now : nil
   }
@@ -319,7 +319,7 @@ struct PipeWireStateMachine {
       streamTargetID = nil
       graph = PipeWireGraph()
     case .openStream(let request):
-      self.streamRequest?.channels = request.channels
+      self.streamRequest?.channelNames = request.channelNames
       streamTargetID = targetNodeID
       stream = .open(node: nil)
       targetFoundTime = nil

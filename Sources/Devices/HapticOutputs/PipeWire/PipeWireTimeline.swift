@@ -23,7 +23,7 @@ struct PipeWireTimeline {
     /// The position of the server's clock at the start of the cycle, in ticks.
     var ticks: UInt64
     /// The duration of a tick in seconds, or 0 if the server has no clock.
-    var tickSeconds: Double
+    var secondsPerTick: Double
     /// The start of the cycle, in seconds on the machine's clock.
     var startSeconds: Double
     /// The time at which the first frame of the cycle is heard, in seconds.
@@ -88,7 +88,7 @@ struct PipeWireTimeline {
 
   /// Begins a cycle, and returns the number of its first frame.
   mutating func beginCycle(_ cycle: Cycle) -> Int {
-    let shiftFrames = frameShift(at: cycle)
+    let shiftFrames = frameCountToSkip(at: cycle)
     hasSkippedFrames = shiftFrames > 0
     if shiftFrames > 0 {
       nextFrame += shiftFrames
@@ -100,8 +100,8 @@ struct PipeWireTimeline {
     lastCycleStartSeconds = cycle.startSeconds
     lastCycleFrameCount = cycle.frameCount
     expectedTicks =
-      cycle.tickSeconds > 0
-      ? Double(cycle.ticks) + (Double(cycle.frameCount) / (rate * cycle.tickSeconds)).rounded()
+      cycle.secondsPerTick > 0
+      ? Double(cycle.ticks) + (Double(cycle.frameCount) / (rate * cycle.secondsPerTick)).rounded()
       : nil
     return nextFrame
   }
@@ -122,7 +122,7 @@ struct PipeWireTimeline {
 
   /// Returns the number of frames to skip before a cycle, so that it is on time. A negative number
   /// counts the frames to repeat.
-  private func frameShift(at cycle: Cycle) -> Int {
+  private func frameCountToSkip(at cycle: Cycle) -> Int {
     if let startAnchor {
       let elapsed = cycle.startSeconds - startAnchor.seconds
       return elapsed > Self.minimumInterruptionSeconds ? Int(elapsed * rate) : 0
@@ -131,11 +131,11 @@ struct PipeWireTimeline {
     let toleranceFrames = Double(cycle.frameCount) / 2
     let excessFramesByClock =
       (cycle.startSeconds - lastCycleStartSeconds) * rate - Double(lastCycleFrameCount)
-    guard let expectedTicks, cycle.tickSeconds > 0 else {
+    guard let expectedTicks, cycle.secondsPerTick > 0 else {
       let due = anchor.frame(at: cycle.heardSeconds, rate: rate)
       return Double(due - nextFrame) >= toleranceFrames ? due - nextFrame : 0
     }
-    let excessFramesByTicks = (Double(cycle.ticks) - expectedTicks) * cycle.tickSeconds * rate
+    let excessFramesByTicks = (Double(cycle.ticks) - expectedTicks) * cycle.secondsPerTick * rate
     let hasTickClockChanged =
       excessFramesByTicks < -2 * Double(max(cycle.frameCount, lastCycleFrameCount))
       || abs(excessFramesByClock - excessFramesByTicks) > Self.clockToleranceSeconds * rate

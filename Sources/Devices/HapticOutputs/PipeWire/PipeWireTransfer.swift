@@ -10,7 +10,7 @@ internal import Synchronization
   /// The playback state after a process cycle.
   struct Snapshot: Equatable {
     /// The number of the start that the cycle follows; see `start(at:)`.
-    var generation = 0
+    var startNumber = 0
     /// The number of the next frame to play.
     var nextFrame = 0
     var heardFrameCount = 0
@@ -18,11 +18,11 @@ internal import Synchronization
     /// The first frame of the cycle, and the time at which it is heard.
     var anchor = PipeWireTimeline.Anchor(frame: 0, seconds: 0)
     /// The start of the cycle in seconds; negative before the first cycle.
-    var startSeconds = -1.0
+    var cycleStartSeconds = -1.0
     var cycleFrameCount = 0
 
     /// The latency from the start of the cycle until its first frame is heard, in seconds.
-    var delaySeconds: Double { startSeconds < 0 ? 0 : anchor.seconds - startSeconds }
+    var delaySeconds: Double { cycleStartSeconds < 0 ? 0 : anchor.seconds - cycleStartSeconds }
   }
 
   /// The maximum size of a PipeWire cycle, in frames.
@@ -40,28 +40,28 @@ internal import Synchronization
   let isNewStream = Atomic<Bool>(false)
 
   /// The number of written frames. The render thread sets it.
-  private let writtenCount = Atomic<Int>(0)
+  private let writtenFrameCounter = Atomic<Int>(0)
   /// The end of the range of skipped frames, which were never written and are silent. The render
   /// thread sets it.
-  private let silentRangeEnd = Atomic<Int>(0)
+  private let skippedFrameRangeEnd = Atomic<Int>(0)
   /// The number of the most recent start; negative after a stop.
-  private let startGeneration = Atomic<Int>(0)
+  private let latestStartNumber = Atomic<Int>(0)
   private let startFrame = Atomic<Int>(0)
   private let startNanoseconds = Atomic<Int64>(0)
 
   // The state of the real-time thread.
   private var timeline: PipeWireTimeline
-  private var timelineGeneration = 0
+  private var timelineStartNumber = 0
 
   private let snapshotLock = SequenceLock()
-  private let snapshotGeneration = Atomic<Int>(0)
+  private let snapshotStartNumber = Atomic<Int>(0)
   private let snapshotPosition = Atomic<Int>(0)
   private let snapshotHeardFrameCount = Atomic<Int>(0)
   private let snapshotStarvedFrameCount = Atomic<Int>(0)
   private let snapshotAnchorFrame = Atomic<Int>(0)
   private let snapshotAnchorNanoseconds = Atomic<Int64>(0)
-  private let snapshotStartNanoseconds = Atomic<Int64>(-1)
-  private let snapshotFrameCount = Atomic<Int>(0)
+  private let snapshotCycleStartNanoseconds = Atomic<Int64>(-1)
+  private let snapshotCycleFrameCount = Atomic<Int>(0)
 
   init(rate: Double, channelCount: Int, maximumFill: Int, signal: WakeSignal) {
     self.rate = rate
@@ -75,19 +75,20 @@ internal import Synchronization
   // MARK: - Render thread
 
   /// The number of written or skipped frames.
-  var writtenFrameCount: Int { writtenCount.load(ordering: .relaxed) }
+  var writtenFrameCount: Int { writtenFrameCounter.load(ordering: .relaxed) }
 
   /// Appends frames.
   func write(_ frames: Span<Float>) {
     let writePosition = writtenFrameCount
     ring.write(frames, at: writePosition)
-    writtenCount.store(writePosition + frames.count / ring.channelCount, ordering: .releasing)
+    writtenFrameCounter.store(
+      writePosition + frames.count / ring.channelCount, ordering: .releasing)
   }
 
   /// Skips frames up to a position. Skipped frames are never written, and are silent.
   func skip(to position: Int) {
-    silentRangeEnd.store(position, ordering: .releasing)
-    writtenCount.store(position, ordering: .releasing)
+    skippedFrameRangeEnd.store(position, ordering: .releasing)
+    writtenFrameCounter.store(position, ordering: .releasing)
   }
 
   /// Starts playback at a frame and the time at which the frame is due.
@@ -96,29 +97,29 @@ internal import Synchronization
   func start(at anchor: PipeWireTimeline.Anchor) -> Int {
     startFrame.store(anchor.frame, ordering: .relaxed)
     startNanoseconds.store(Int64(anchor.seconds * 1e9), ordering: .relaxed)
-    let nextGeneration = abs(startGeneration.load(ordering: .relaxed)) + 1
-    startGeneration.store(nextGeneration, ordering: .releasing)
+    let nextGeneration = abs(latestStartNumber.load(ordering: .relaxed)) + 1
+    latestStartNumber.store(nextGeneration, ordering: .releasing)
     return nextGeneration
   }
 
   /// Stops playing. Cycles are silent until the next start.
   func stop() {
-    startGeneration.store(-abs(startGeneration.load(ordering: .relaxed)), ordering: .releasing)
+    latestStartNumber.store(-abs(latestStartNumber.load(ordering: .relaxed)), ordering: .releasing)
   }
 
   /// The playback state after the most recent process cycle.
   var snapshot: Snapshot {
     snapshotLock.read {
       Snapshot(
-        generation: snapshotGeneration.load(ordering: .relaxed),
+        startNumber: snapshotStartNumber.load(ordering: .relaxed),
         nextFrame: snapshotPosition.load(ordering: .relaxed),
         heardFrameCount: snapshotHeardFrameCount.load(ordering: .relaxed),
         starvedFrameCount: snapshotStarvedFrameCount.load(ordering: .relaxed),
         anchor: PipeWireTimeline.Anchor(
           frame: snapshotAnchorFrame.load(ordering: .relaxed),
           seconds: Double(snapshotAnchorNanoseconds.load(ordering: .relaxed)) * 1e-9),
-        startSeconds: Double(snapshotStartNanoseconds.load(ordering: .relaxed)) * 1e-9,
-        cycleFrameCount: snapshotFrameCount.load(ordering: .relaxed))
+        cycleStartSeconds: Double(snapshotCycleStartNanoseconds.load(ordering: .relaxed)) * 1e-9,
+        cycleFrameCount: snapshotCycleFrameCount.load(ordering: .relaxed))
     }
   }
 
@@ -148,11 +149,11 @@ internal import Synchronization
 
   /// Starts the timeline if a start was requested, and returns whether frames are played.
   private func startIfRequested() -> Bool {
-    let requestedGeneration = startGeneration.load(ordering: .acquiring)
+    let requestedGeneration = latestStartNumber.load(ordering: .acquiring)
     guard requestedGeneration > 0 else { return false }
     let isStreamNew = isNewStream.exchange(false, ordering: .acquiringAndReleasing)
-    if requestedGeneration != timelineGeneration {
-      timelineGeneration = requestedGeneration
+    if requestedGeneration != timelineStartNumber {
+      timelineStartNumber = requestedGeneration
       timeline.start(
         at: PipeWireTimeline.Anchor(
           frame: startFrame.load(ordering: .relaxed),
@@ -165,8 +166,8 @@ internal import Synchronization
 
   /// Counts the frames of a cycle as heard or late, and returns the range of frames to play.
   private func playableFrames(_ frames: Range<Int>) -> Range<Int> {
-    let writtenFrameCount = writtenCount.load(ordering: .acquiring)
-    let silentEndFrame = min(silentRangeEnd.load(ordering: .acquiring), writtenFrameCount)
+    let writtenFrameCount = writtenFrameCounter.load(ordering: .acquiring)
+    let silentEndFrame = min(skippedFrameRangeEnd.load(ordering: .acquiring), writtenFrameCount)
     let isOutputGateOpen = isGateOpen.load(ordering: .acquiring)
     let availableFrames = frames.clamped(to: silentEndFrame..<writtenFrameCount)
     let heardFrames = isOutputGateOpen ? availableFrames : frames.lowerBound..<frames.lowerBound
@@ -178,15 +179,15 @@ internal import Synchronization
 
   private func publishSnapshot(_ cycle: PipeWireCycle) {
     snapshotLock.write {
-      snapshotGeneration.store(timelineGeneration, ordering: .relaxed)
+      snapshotStartNumber.store(timelineStartNumber, ordering: .relaxed)
       snapshotPosition.store(timeline.nextFrame, ordering: .relaxed)
       snapshotHeardFrameCount.store(timeline.heardFrameCount, ordering: .relaxed)
       snapshotStarvedFrameCount.store(timeline.starvedFrameCount, ordering: .relaxed)
       snapshotAnchorFrame.store(timeline.anchor?.frame ?? timeline.nextFrame, ordering: .relaxed)
       snapshotAnchorNanoseconds.store(
         cycle.startNanoseconds + cycle.delayNanoseconds, ordering: .relaxed)
-      snapshotStartNanoseconds.store(cycle.startNanoseconds, ordering: .relaxed)
-      snapshotFrameCount.store(cycle.frameCount, ordering: .relaxed)
+      snapshotCycleStartNanoseconds.store(cycle.startNanoseconds, ordering: .relaxed)
+      snapshotCycleFrameCount.store(cycle.frameCount, ordering: .relaxed)
     }
   }
 }
@@ -195,7 +196,7 @@ extension PipeWireTransfer {
   /// The callbacks through which a connection plays the written frames on a stream.
   var streamCallbacks: PipeWireConnection.StreamCallbacks {
     PipeWireConnection.StreamCallbacks(
-      setGate: { self.isGateOpen.store($0, ordering: .releasing) },
+      setStreamGateOpen: { self.isGateOpen.store($0, ordering: .releasing) },
       prepareForStream: { self.isNewStream.store(true, ordering: .releasing) },
       process: { self.process(&$0, $1) })
   }
@@ -206,7 +207,7 @@ extension PipeWireTimeline.Cycle {
   init(_ cycle: PipeWireCycle) {
     frameCount = cycle.frameCount
     ticks = cycle.ticks
-    tickSeconds = cycle.tickSeconds
+    secondsPerTick = cycle.secondsPerTick
     startSeconds = Double(cycle.startNanoseconds) * 1e-9
     heardSeconds = Double(cycle.startNanoseconds + cycle.delayNanoseconds) * 1e-9
   }

@@ -7,7 +7,7 @@ internal import Synchronization
 public final class SoundFileBackend: OutputBackend {
   private static let defaultFormat = SampleFormat.s16
 
-  private let openCountsByPath = Mutex<[String: Int]>([:])
+  private let openFileCountsByPath = Mutex<[String: Int]>([:])
 
   /// Creates the backend.
   public init() {}
@@ -81,7 +81,7 @@ public final class SoundFileBackend: OutputBackend {
   }
 
   private func numberedPath(_ path: String) -> String {
-    let openCount = openCountsByPath.withLock { counts in
+    let openCount = openFileCountsByPath.withLock { counts in
       counts[path, default: 0] += 1
       return counts[path, default: 0]
     }
@@ -123,7 +123,7 @@ public final class SoundFileSink: AudioSink {
       path: path, format: fileFormat, rate: Int(format.rate), channelCount: format.channelCount)
     self.format = format
     self.path = path
-    pacer = SinkPacer(format, time: time, losesLateFrames: false)
+    pacer = SinkPacer(format, time: time, dropsLateFrames: false)
   }
 
   /// The number of written frames that the clock has not reached yet.
@@ -215,11 +215,11 @@ public final class RecordingWriter: Sendable {
 
   /// The state that both threads use. Only one thread at a time uses the writer.
   private final class SharedState: @unchecked Sendable {
-    let recording: RecordingBuffer
-    let wake = WakeSignal.makeOrInert()
+    let recordingBuffer: RecordingBuffer
+    let wakeSignal = WakeSignal.makeOrInert()
     let isFinishing = Atomic<Bool>(false)
     /// The maximum number of frames in a file, and the error to report if no other file follows.
-    let fileLimit: (frameCount: Int64, error: SoundFileError)
+    let fileLengthLimit: (frameCount: Int64, error: SoundFileError)
     let openWriter: @Sendable (Int32) throws(SoundFileError) -> SoundFileWriter
     let rotateFile: FileRotation?
     let failureHandler: @Sendable (SoundFileError) -> Void
@@ -244,8 +244,8 @@ public final class RecordingWriter: Sendable {
       rotateFile: FileRotation?,
       failureHandler: @escaping @Sendable (SoundFileError) -> Void
     ) throws(SoundFileError) {
-      self.recording = recording
-      self.fileLimit = limit
+      self.recordingBuffer = recording
+      self.fileLengthLimit = limit
       self.openWriter = openWriter
       self.rotateFile = rotateFile
       self.failureHandler = failureHandler
@@ -259,7 +259,7 @@ public final class RecordingWriter: Sendable {
       while !isFinishing.load(ordering: .acquiring) {
         drainRecording()
         flushIfDue()
-        var watched = [PollDescriptor(wake.descriptor)]
+        var watched = [PollDescriptor(wakeSignal.descriptor)]
         SystemTimeSource().wait(for: &watched, timeout: RecordingWriter.pollInterval)
       }
       drainRecording()
@@ -274,7 +274,7 @@ public final class RecordingWriter: Sendable {
     /// write the file to the disk.
     private func flushIfDue() {
       guard !isStopped,
-        flushSchedule.beginFlush(of: fileFrameCount, at: SystemTimeSource().now)
+        flushSchedule.beginFlushIfDue(of: fileFrameCount, at: SystemTimeSource().now)
       else { return }
       do {
         try writer.updateHeader()
@@ -286,11 +286,11 @@ public final class RecordingWriter: Sendable {
 
     private func drainRecording() {
       while true {
-        let count = recording.drain(into: &samples) / recording.channelCount
+        let count = recordingBuffer.drain(into: &samples) / recordingBuffer.channelCount
         if count == 0 { return }
         var start = 0
-        while start < count, fileFrameCount < fileLimit.frameCount || beginNextFile() {
-          let end = min(count, start + Int(fileLimit.frameCount - fileFrameCount))
+        while start < count, fileFrameCount < fileLengthLimit.frameCount || beginNextFile() {
+          let end = min(count, start + Int(fileLengthLimit.frameCount - fileFrameCount))
           write(start..<end)
           fileFrameCount += Int64(end - start)
           start = end
@@ -301,7 +301,7 @@ public final class RecordingWriter: Sendable {
     /// Begins the next file of the recording. Returns false if no other file follows.
     private func beginNextFile() -> Bool {
       guard let rotateFile else {
-        recordFailure(fileLimit.error)
+        recordFailure(fileLengthLimit.error)
         return false
       }
       do {
@@ -324,7 +324,7 @@ public final class RecordingWriter: Sendable {
 
     private func write(_ frames: Range<Int>) {
       guard !isStopped else { return }
-      let count = recording.channelCount
+      let count = recordingBuffer.channelCount
       do {
         _ = try rotateFile?(false)
         try writer.write(
@@ -410,14 +410,14 @@ public final class RecordingWriter: Sendable {
   /// - Returns: The result; nil if the disk took longer.
   @discardableResult public func finish(within limit: Duration? = nil) -> Outcome? {
     shared.isFinishing.store(true, ordering: .releasing)
-    shared.wake.raise()
+    shared.wakeSignal.raise()
     guard thread.wait(within: limit) else {
       hasFinishTimedOut.store(true, ordering: .relaxed)
       return nil
     }
     var reportedOutcome = shared.outcome
     reportedOutcome.droppedFrameCount = Int64(
-      shared.recording.droppedSampleCount / shared.recording.channelCount)
+      shared.recordingBuffer.droppedSampleCount / shared.recordingBuffer.channelCount)
     return reportedOutcome
   }
 }
@@ -429,7 +429,7 @@ struct FlushSchedule {
   private var flushedFrameCount: Int64 = 0
 
   /// Returns whether the file must be written to the disk now, and if so, records the flush.
-  mutating func beginFlush(of frameCount: Int64, at now: Duration) -> Bool {
+  mutating func beginFlushIfDue(of frameCount: Int64, at now: Duration) -> Bool {
     guard frameCount != flushedFrameCount,
       now - lastFlushTime >= RecordingWriter.flushInterval
     else { return false }

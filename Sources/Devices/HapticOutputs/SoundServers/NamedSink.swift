@@ -52,7 +52,7 @@ package struct NamedSink: Equatable, Sendable {
   /// Parses a device name. The result is nil if the device follows the server's default sink or
   /// belongs to no sound server.
   package init?(device: String) {
-    if let plainSinkName = Self.plainName(in: device) {
+    if let plainSinkName = Self.sinkNameWithoutArguments(in: device) {
       server = .pipeWire
       self.sinkName = plainSinkName
       self.deviceName = device
@@ -108,8 +108,9 @@ package struct NamedSink: Equatable, Sendable {
     let serverSinks: [SoundServers.Sink]
     switch server {
     case .pipeWire:
-      serverSinks = try servers.pipeWireSinks(remoteServerName).unwrapped(for: deviceName)
-    case .pulseAudio: serverSinks = try servers.pulseAudio(true).unwrapped(for: deviceName).sinks
+      serverSinks = try servers.pipeWireSinks(remoteServerName).valueOrOutputError(for: deviceName)
+    case .pulseAudio:
+      serverSinks = try servers.pulseAudio(true).valueOrOutputError(for: deviceName).sinks
     }
     return try findSink(among: serverSinks)
   }
@@ -133,12 +134,12 @@ package struct NamedSink: Equatable, Sendable {
       "no such \(server.rawValue) sink; "
         + (sinkNames.isEmpty
           ? "the server has no sinks" : "available: \(sinkNames.joined(separator: ", "))"),
-      alternatives: sinkNames)
+      alternativeNames: sinkNames)
   }
 
   /// Returns the sink name in a device name of the form `pipewire:NAME`, or nil if the name has
   /// plug-in arguments instead.
-  private static func plainName(in device: String) -> String? {
+  private static func sinkNameWithoutArguments(in device: String) -> String? {
     let schemePrefix = PipeWireBackend.scheme + ":"
     guard device.hasPrefix(schemePrefix) else { return nil }
     let sinkName = String(device.dropFirst(schemePrefix.count))
@@ -180,10 +181,10 @@ package struct NamedSink: Equatable, Sendable {
   }
 }
 
-extension Result where Failure == SoundServers.Problem {
+extension Result where Failure == SoundServers.QueryProblem {
   /// Returns the value of a successful server query, or throws its problem as an error that names
   /// the device.
-  func unwrapped(for device: String) throws(OutputError) -> Success {
+  func valueOrOutputError(for device: String) throws(OutputError) -> Success {
     switch self {
     case .success(let value): return value
     case .failure(let serverProblem): throw serverProblem.error(for: device)

@@ -33,7 +33,7 @@ package enum SinkPinning {
 
   /// The stream properties that would direct a stream to a sink other than the sink that the device
   /// names.
-  private static let detourPropertyNames = ["target.object", "node.target", "node.linger"]
+  private static let redirectingPropertyNames = ["target.object", "node.target", "node.linger"]
 
   private static var pipeWireProperties: String {
     pinProperties.map { "\($0.key) = \($0.value)" }.joined(separator: " ")
@@ -75,7 +75,9 @@ package enum SinkPinning {
   }
 
   /// Returns whether the environment variables that pin the streams of a server are set.
-  package static func arePinsSet(for server: NamedSink.Server, environment: (String) -> String?)
+  package static func arePinPropertiesSet(
+    for server: NamedSink.Server, environment: (String) -> String?
+  )
     -> Bool
   {
     switch server {
@@ -118,7 +120,7 @@ package enum SinkPinning {
   static func requirePinning(for sink: NamedSink, device: String) throws(OutputError) {
     try sink.validateSinkName()
     temblor_pin_pulse_streams()
-    if !arePinsSet(for: sink.server, environment: ProcessEnvironment.value(named:)),
+    if !arePinPropertiesSet(for: sink.server, environment: ProcessEnvironment.value(named:)),
       try !applyVariables(namesSink: true)
     {
       let remedy =
@@ -145,7 +147,9 @@ package enum SinkPinning {
 
   /// Throws an error if no PulseAudio stream has been pinned since `pinnedStreamCount` had the
   /// given value.
-  static func checkPinned(_ sink: NamedSink, since count: Int, device: String) throws(OutputError) {
+  static func checkStreamWasPinned(_ sink: NamedSink, since count: Int, device: String)
+    throws(OutputError)
+  {
     guard sink.server == .pulseAudio, temblor_pins_pulse_streams() else { return }
     if pinnedStreamCount == count { throw unpinnedStreamError(device) }
   }
@@ -171,7 +175,9 @@ package enum SinkPinning {
       )
     }
     if isPinned,
-      let detourPropertyName = detourPropertyNames.first(where: { propertyBody.containsText($0) })
+      let detourPropertyName = redirectingPropertyNames.first(where: {
+        propertyBody.containsText($0)
+      })
     {
       throw OutputError(
         .other, output: name,
@@ -267,13 +273,13 @@ enum PropertyText {
         remainingText = remainingText.drop { !$0.isWhitespace }.drop { $0.isWhitespace }
         continue
       }
-      guard let end = closingMark(mark, of: remainingText) else { return false }
+      guard let end = closingQuotationMark(mark, of: remainingText) else { return false }
       remainingText = remainingText[remainingText.index(after: end)...].drop { $0.isWhitespace }
     }
     return true
   }
 
-  private static func closingMark(_ mark: Character, of text: Substring) -> String.Index? {
+  private static func closingQuotationMark(_ mark: Character, of text: Substring) -> String.Index? {
     var isCharacterEscaped = false
     for index in text.indices.dropFirst() {
       if !isCharacterEscaped, text[index] == mark { return index }

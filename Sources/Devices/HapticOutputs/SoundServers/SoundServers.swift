@@ -9,39 +9,41 @@ package struct SoundServers: Sendable {
     package var name: String
     package var description: String
     /// The source that records the sink; nil if the server does not name it.
-    package var monitorSource: String?
+    package var monitorSourceName: String?
     /// The channels, such as `FL`, in the order of its ports; empty if the server does not name
     /// them.
-    package var channels: [String]
+    package var channelNames: [String]
     /// The default rate of PipeWire's graph in hertz; nil for other servers.
     package var graphRate: Int?
 
     package init(
-      name: String, description: String = "", monitor: String? = nil, channels: [String] = [],
+      name: String, description: String = "", monitor: String? = nil,
+      channelNames: [String] = [],
       graphRate: Int? = nil
     ) {
       self.name = name
       self.description = description
-      self.monitorSource = monitor
-      self.channels = channels
+      self.monitorSourceName = monitor
+      self.channelNames = channelNames
       self.graphRate = graphRate
     }
   }
 
   /// A PulseAudio server, or a PipeWire server that replaces it.
-  package struct PulseAudio: Equatable, Sendable {
+  package struct PulseAudioServer: Equatable, Sendable {
     package var name: String
-    package var defaultSink: String
-    package var defaultSource: String
+    package var defaultSinkName: String
+    package var defaultSourceName: String
     package var sinks: [Sink]
 
     package init(
-      name: String = "pulseaudio", defaultSink: String = "", defaultSource: String = "",
+      name: String = "pulseaudio", defaultSinkName: String = "",
+      defaultSourceName: String = "",
       sinks: [Sink] = []
     ) {
       self.name = name
-      self.defaultSink = defaultSink
-      self.defaultSource = defaultSource
+      self.defaultSinkName = defaultSinkName
+      self.defaultSourceName = defaultSourceName
       self.sinks = sinks
     }
 
@@ -50,7 +52,7 @@ package struct SoundServers: Sendable {
   }
 
   /// The reason that a server does not answer.
-  package enum Problem: Error, Equatable, Sendable {
+  package enum QueryProblem: Error, Equatable, Sendable {
     case libraryMissing
     case absent
     case noReply
@@ -75,18 +77,18 @@ package struct SoundServers: Sendable {
   }
 
   /// The sinks of a PipeWire server by server name; nil for the user's server.
-  package var pipeWireSinks: @Sendable (_ remote: String?) -> Result<[Sink], Problem>
+  package var pipeWireSinks: @Sendable (_ remote: String?) -> Result<[Sink], QueryProblem>
   /// The sources of a PipeWire server by server name; nil for the user's server.
-  package var pipeWireSources: @Sendable (_ remote: String?) -> Result<[Sink], Problem>
+  package var pipeWireSources: @Sendable (_ remote: String?) -> Result<[Sink], QueryProblem>
   /// The PulseAudio server, which is started on request if the user's settings allow that.
-  package var pulseAudio: @Sendable (_ mayStart: Bool) -> Result<PulseAudio, Problem>
+  package var pulseAudio: @Sendable (_ mayStart: Bool) -> Result<PulseAudioServer, QueryProblem>
 
   package init(
-    pipeWireSinks: @escaping @Sendable (String?) -> Result<[Sink], Problem>,
-    pipeWireSources: @escaping @Sendable (String?) -> Result<[Sink], Problem> = { _ in
+    pipeWireSinks: @escaping @Sendable (String?) -> Result<[Sink], QueryProblem>,
+    pipeWireSources: @escaping @Sendable (String?) -> Result<[Sink], QueryProblem> = { _ in
       .failure(.absent)
     },
-    pulseAudio: @escaping @Sendable (Bool) -> Result<PulseAudio, Problem>
+    pulseAudio: @escaping @Sendable (Bool) -> Result<PulseAudioServer, QueryProblem>
   ) {
     self.pipeWireSinks = pipeWireSinks
     self.pipeWireSources = pipeWireSources
@@ -95,21 +97,23 @@ package struct SoundServers: Sendable {
 
   /// The sound servers that are running on this system.
   package static let system = SoundServers(
-    pipeWireSinks: { PipeWireRegistry.read($0, within: .seconds(timeoutSeconds)).map(\.sinks) },
+    pipeWireSinks: {
+      PipeWireRegistry.read($0, within: .seconds(queryTimeoutSeconds)).map(\.sinks)
+    },
     pipeWireSources: {
-      PipeWireRegistry.read($0, within: .seconds(timeoutSeconds)).map(\.sources)
+      PipeWireRegistry.read($0, within: .seconds(queryTimeoutSeconds)).map(\.sources)
     },
     pulseAudio: { mayStart in
       var answer = ServerAnswer()
       let status = unsafe withUnsafeMutablePointer(to: &answer) {
         unsafe temblor_pulse_sinks(
-          mayStart, timeoutSeconds, ServerAnswer.setServer, ServerAnswer.addSink, $0)
+          mayStart, queryTimeoutSeconds, ServerAnswer.setServer, ServerAnswer.addSink, $0)
       }
       return ServerAnswer.result(status, answer.server)
     })
 
   /// The timeout for a server's reply in seconds, which includes the time to start a server.
-  static let timeoutSeconds = 5.0
+  static let queryTimeoutSeconds = 5.0
 
   /// Returns the sinks of PulseAudio, each with the name of the ALSA plug-in device that plays on
   /// it. The sinks of PipeWire have a separate backend.
@@ -146,7 +150,8 @@ extension SoundServers.Sink {
   /// - Parameter noun: The type of the node: `sink` or `source`.
   func listing(as noun: String) -> OutputListing {
     let sinkLabel = description.isEmpty ? name : description
-    let channelMapText = channels.isEmpty ? "" : ", channels \(channels.joined(separator: " "))"
+    let channelMapText =
+      channelNames.isEmpty ? "" : ", channels \(channelNames.joined(separator: " "))"
     return OutputListing(
       name: NamedSink.Server.pipeWire.deviceName(name),
       description: "PipeWire \(noun), \(sinkLabel)\(channelMapText)")
@@ -155,15 +160,15 @@ extension SoundServers.Sink {
 
 /// The part of a server's reply that has arrived so far.
 private struct ServerAnswer {
-  var server = SoundServers.PulseAudio(name: "")
+  var server = SoundServers.PulseAudioServer(name: "")
 
   static let setServer: temblor_server_visitor = { context, name, sink, source in
     guard let serverAnswer = unsafe context?.assumingMemoryBound(to: ServerAnswer.self) else {
       return
     }
     unsafe serverAnswer.pointee.server.name = text(name)
-    unsafe serverAnswer.pointee.server.defaultSink = text(sink)
-    unsafe serverAnswer.pointee.server.defaultSource = text(source)
+    unsafe serverAnswer.pointee.server.defaultSinkName = text(sink)
+    unsafe serverAnswer.pointee.server.defaultSourceName = text(source)
   }
 
   static let addSink: temblor_sink_visitor = { context, name, description, monitor in
@@ -177,7 +182,7 @@ private struct ServerAnswer {
   }
 
   static func result<Value>(_ status: temblor_server_answer, _ value: Value) -> Result<
-    Value, SoundServers.Problem
+    Value, SoundServers.QueryProblem
   > {
     switch status {
     case TEMBLOR_SERVER_ANSWERED: .success(value)

@@ -24,7 +24,7 @@ public final class PatternPlayer: Sendable {
 
   deinit {
     // No call can end the loop after this point, so the current pass is the last.
-    if firstCore.withState({ $0.isEndless }) {
+    if firstCore.withState({ $0.loopsEndlessly }) {
       try? loop(passCount: 1)
     }
     firstCore.withState { $0.isReleasedByOwner = true }
@@ -101,17 +101,17 @@ public final class PatternPlayer: Sendable {
 
   /// Stops the pattern. Active voices fade out within 2 ms.
   public func stop(at time: PlaybackTime = .now) throws(PlaybackError) {
-    try playerSet.send(at: time) { .stop($0, at: $1) }
+    try playerSet.sendCommands(at: time) { .stop($0, at: $1) }
   }
 
   /// Pauses the pattern at a time on the engine's clock.
   public func pause(at time: PlaybackTime = .now) throws(PlaybackError) {
-    try playerSet.send(at: time) { .pause($0, at: $1) }
+    try playerSet.sendCommands(at: time) { .pause($0, at: $1) }
   }
 
   /// Resumes a paused pattern at a time on the engine's clock.
   public func resume(at time: PlaybackTime = .now) throws(PlaybackError) {
-    try playerSet.send(at: time) { .resume($0, at: $1) }
+    try playerSet.sendCommands(at: time) { .resume($0, at: $1) }
   }
 
   /// Moves to a position in the pattern. A player that is not playing starts from there next time.
@@ -127,7 +127,7 @@ public final class PatternPlayer: Sendable {
 
   /// Stops the pattern at once and discards every scheduled call.
   public func cancel() throws(PlaybackError) {
-    try playerSet.send(at: .now) { part, _ in .cancel(part) }
+    try playerSet.sendCommands(at: .now) { part, _ in .cancel(part) }
   }
 
   /// Sets the number of passes of each start. Voices that are active at the start of a later pass
@@ -147,13 +147,13 @@ public final class PatternPlayer: Sendable {
   {
     let startFrame = time.frame(rate: engine.rate)
     let loopRegion = LoopRegion(from: start, end: end, of: firstCore, rate: engine.rate)
-    try playerSet.send(keeping: loopRegion.startCuePoints) {
+    try playerSet.sendCommands(keeping: loopRegion.startCuePoints) {
       .loop(
         $0.renderPlayer, passCount: passCount,
-        from: loopRegion.startCuePoint(ofPart: $0.renderPlayerIndex),
+        from: loopRegion.startCuePoint(ofRenderPlayer: $0.renderPlayerIndex),
         end: loopRegion.endFrame, at: startFrame)
     }
-    firstCore.withState { $0.isEndless = passCount == nil }
+    firstCore.withState { $0.loopsEndlessly = passCount == nil }
   }
 
   /// Sets the playback rate, 1/64 to 64, without changing the pitch.
@@ -161,7 +161,7 @@ public final class PatternPlayer: Sendable {
   /// A rate that is not positive is ignored.
   public func setPlaybackRate(_ rate: Double, at time: PlaybackTime = .now) throws(PlaybackError) {
     guard rate > 0 else { return }
-    try playerSet.send(at: time) { .playbackRate($0, rate, at: $1) }
+    try playerSet.sendCommands(at: time) { .playbackRate($0, rate, at: $1) }
   }
 
   /// Changes the gain of the player.
@@ -199,7 +199,7 @@ public final class PatternPlayer: Sendable {
     throws(PlaybackError)
   {
     let clampedValue = id.clamped(value)
-    try playerSet.send(at: time) { .control($0, id, value: clampedValue, at: $1) }
+    try playerSet.sendCommands(at: time) { .control($0, id, value: clampedValue, at: $1) }
   }
 
   /// Schedules a parameter curve to start at the given time. The curve's own start time is ignored.
@@ -237,7 +237,7 @@ public final class PatternPlayer: Sendable {
     throws(PlaybackError)
   {
     let rampFrames = ramp.map { Int(FrameConversion.frame(seconds: max(0, $0), rate: engine.rate)) }
-    try playerSet.send(at: time) { .gain($0, gain, over: rampFrames, at: $1) }
+    try playerSet.sendCommands(at: time) { .gain($0, gain, over: rampFrames, at: $1) }
   }
 
   /// Changes the gains with which the pattern is sent to all haptic buses, in the same frames.
@@ -260,8 +260,8 @@ public final class PatternPlayer: Sendable {
     // block.
     let rampStartFrame = gainSteps.count > 1 ? max(requestedFrame, engine.position) : requestedFrame
     let gainSerial = firstCore.withState { state in
-      state.lastSendGainSerial += 1
-      return state.lastSendGainSerial
+      state.lastSendGainSerialNumber += 1
+      return state.lastSendGainSerialNumber
     }
     var gainCommands: [RenderCommand] = []
     for (index, gains) in gainSteps.enumerated() {
@@ -272,7 +272,7 @@ public final class PatternPlayer: Sendable {
         gainCommands.append(
           .sendGain(
             renderPlayer, gain.isFinite ? max(0, gain) : 0, over: Int(stepEnd - stepStart),
-            serial: gainSerial,
+            requestSerialNumber: gainSerial,
             at: rampStartFrame + stepStart)
         )
       }
@@ -344,18 +344,18 @@ struct PlayerSet: Sendable {
   let engine: PlaybackEngine
 
   /// A render player with the index of its pattern player and its own index in the set.
-  struct Member {
-    let playerIndex: Int
+  struct IndexedRenderPlayer {
+    let patternPlayerIndex: Int
     let renderPlayer: RenderPlayer
     let renderPlayerIndex: Int
   }
 
-  var members: [Member] {
+  var indexedRenderPlayers: [IndexedRenderPlayer] {
     let indexedPlayers = cores.enumerated().flatMap { player, core in
       core.renderPlayers.map { (player, $0) }
     }
     return indexedPlayers.enumerated().map {
-      Member(playerIndex: $1.0, renderPlayer: $1.1, renderPlayerIndex: $0)
+      IndexedRenderPlayer(patternPlayerIndex: $1.0, renderPlayer: $1.1, renderPlayerIndex: $0)
     }
   }
 
@@ -366,7 +366,7 @@ struct PlayerSet: Sendable {
       core.withState { $0.sentStartCount += 1 }
     }
     do throws(PlaybackError) {
-      try send(keeping: cuePoints ?? []) {
+      try sendCommands(keeping: cuePoints ?? []) {
         .start($0.renderPlayer, at: startFrame, from: cuePoints?[$0.renderPlayerIndex])
       }
     } catch {
@@ -380,22 +380,24 @@ struct PlayerSet: Sendable {
   func seek(to offset: Double, at time: PlaybackTime) throws(PlaybackError) {
     let seekFrame = time.frame(rate: engine.rate)
     let seekCuePoints = cuePoints(at: offset)
-    try send(keeping: seekCuePoints) {
+    try sendCommands(keeping: seekCuePoints) {
       .seek($0.renderPlayer, to: seekCuePoints[$0.renderPlayerIndex], at: seekFrame)
     }
   }
 
-  func send(at time: PlaybackTime, _ command: (RenderPlayer, Int64) -> RenderCommand)
+  func sendCommands(at time: PlaybackTime, _ command: (RenderPlayer, Int64) -> RenderCommand)
     throws(PlaybackError)
   {
     let commandFrame = time.frame(rate: engine.rate)
-    try send { command($0.renderPlayer, commandFrame) }
+    try sendCommands { command($0.renderPlayer, commandFrame) }
   }
 
-  func send(keeping cuePoints: [SharedCuePoint] = [], _ command: (Member) -> RenderCommand)
+  func sendCommands(
+    keeping cuePoints: [SharedCuePoint] = [], _ command: (IndexedRenderPlayer) -> RenderCommand
+  )
     throws(PlaybackError)
   {
-    try engine.send(cores, commandCount: 1, members.map(command), keeping: cuePoints)
+    try engine.send(cores, commandCount: 1, indexedRenderPlayers.map(command), keeping: cuePoints)
   }
 
   private func cuePoints(at offset: Double) -> [SharedCuePoint] {
@@ -448,12 +450,12 @@ public final class PlayerGroup: Sendable {
 
   /// Pauses all patterns of the group.
   public func pause(at time: PlaybackTime = .now) throws(PlaybackError) {
-    try playerSet.send(at: time) { .pause($0, at: $1) }
+    try playerSet.sendCommands(at: time) { .pause($0, at: $1) }
   }
 
   /// Resumes all paused patterns of the group.
   public func resume(at time: PlaybackTime = .now) throws(PlaybackError) {
-    try playerSet.send(at: time) { .resume($0, at: $1) }
+    try playerSet.sendCommands(at: time) { .resume($0, at: $1) }
   }
 
   /// Moves to a position in the patterns, in seconds. The position after the end of a loop is the
@@ -477,14 +479,14 @@ public final class PlayerGroup: Sendable {
     let loopChangeFrame = time.frame(rate: engine.rate)
     let loopRegions = cores.map { LoopRegion(from: start, end: end, of: $0, rate: engine.rate) }
     let startCuePoints = loopRegions.flatMap(\.startCuePoints)
-    try playerSet.send(keeping: startCuePoints) {
+    try playerSet.sendCommands(keeping: startCuePoints) {
       .loop(
         $0.renderPlayer, passCount: nil,
         from: startCuePoints.isEmpty ? nil : startCuePoints[$0.renderPlayerIndex],
         end: loopRegions[0].endFrame, at: loopChangeFrame)
     }
     for core in cores {
-      core.withState { $0.isEndless = true }
+      core.withState { $0.loopsEndlessly = true }
     }
   }
 
@@ -523,8 +525,8 @@ public final class PlayerGroup: Sendable {
     let rampFrames = Int(FrameConversion.frame(seconds: max(0, ramp), rate: engine.rate))
     let gainCommands = moves.flatMap { gains, time in
       let frame = time.frame(rate: engine.rate)
-      return playerSet.members.map { member in
-        let gain = gains[member.playerIndex]
+      return playerSet.indexedRenderPlayers.map { member in
+        let gain = gains[member.patternPlayerIndex]
         return RenderCommand.gain(
           member.renderPlayer, gain.isFinite ? max(0, gain) : 0, over: rampFrames, at: frame)
       }
@@ -548,23 +550,23 @@ final class PlayerCore: Sendable {
 
   struct State {
     var endHandler: (@Sendable () -> Void)?
-    var reportedEndCount = 0
+    var reportedPlaybackEndCount = 0
     /// The closures to call when the pattern ends, by the IDs of the waiters, each with the end
     /// count that must be exceeded.
     var endWaiters: [Int: (after: Int, resume: @Sendable () -> Void)] = [:]
     var lastEndWaiterID = 0
     /// A Boolean value that indicates whether the pattern can no longer end, because no driver runs
     /// the engine.
-    var isDriverEnded = false
+    var hasDriverEnded = false
     var sentCommandCount = 1
     var sentStartCount = 0
     /// A Boolean value that indicates whether the owner has released the player.
     var isReleasedByOwner = false
-    var isRemoved = false
-    var isEndless = false
+    var isRemovedFromEngine = false
+    var loopsEndlessly = false
     var gain = 1.0
     var isMuted = false
-    var lastSendGainSerial: Int64 = 0
+    var lastSendGainSerialNumber: Int64 = 0
   }
 
   init(
@@ -597,7 +599,7 @@ final class PlayerCore: Sendable {
   func resumeEndWaiters() {
     let currentEndCount = endCount
     let dueResumptions = state.withLock { state in
-      let due = state.endWaiters.filter { state.isDriverEnded || $0.value.after < currentEndCount }
+      let due = state.endWaiters.filter { state.hasDriverEnded || $0.value.after < currentEndCount }
       for serial in due.keys {
         state.endWaiters[serial] = nil
       }
@@ -609,7 +611,7 @@ final class PlayerCore: Sendable {
   }
 
   func markDriverEnded() {
-    withState { $0.isDriverEnded = true }
+    withState { $0.hasDriverEnded = true }
     resumeEndWaiters()
   }
 
@@ -658,7 +660,7 @@ final class PlayerCore: Sendable {
   /// not playing.
   var canBeRemoved: Bool {
     let (isOrphaned, isRemoved, sent) = withState {
-      ($0.isReleasedByOwner, $0.isRemoved, $0.sentCommandCount)
+      ($0.isReleasedByOwner, $0.isRemovedFromEngine, $0.sentCommandCount)
     }
     guard isOrphaned, !isRemoved else { return false }
     return renderPlayers.allSatisfy { part in
@@ -668,17 +670,17 @@ final class PlayerCore: Sendable {
     }
   }
 
-  func markRemoved() { withState { $0.isRemoved = true } }
+  func markRemoved() { withState { $0.isRemovedFromEngine = true } }
 
   /// Calls the end handler once for each end since the last call.
-  func reportEnds() {
+  func reportPlaybackEnds() {
     resumeEndWaiters()
     let (count, handler) = withState { state in
       // This count is taken under the lock: several threads report ends, and an older count must
       // not follow a newer one.
       let ended = endCount
-      let count = ended - state.reportedEndCount
-      state.reportedEndCount = ended
+      let count = ended - state.reportedPlaybackEndCount
+      state.reportedPlaybackEndCount = ended
       return (count, state.endHandler)
     }
     guard count > 0, let handler else { return }
@@ -712,12 +714,12 @@ struct LoopRegion {
     let endSeconds = requestedEnd.map { max($0, start + PatternPlayer.minimumLoopDuration) }
     self.endFrame =
       endSeconds.map { FrameConversion.frame(seconds: $0, rate: rate) }
-      ?? RenderPlan.commonLoopLength(of: core.renderPlayers.map(\.plan))
+      ?? RenderPlan.commonLoopFrameCount(of: core.renderPlayers.map(\.plan))
     startCuePoints =
       start > 0 ? core.cuePoints(at: FrameConversion.frame(seconds: start, rate: rate)) : []
   }
 
-  func startCuePoint(ofPart part: Int) -> SharedCuePoint? {
+  func startCuePoint(ofRenderPlayer part: Int) -> SharedCuePoint? {
     startCuePoints.isEmpty ? nil : startCuePoints[part]
   }
 }
@@ -728,14 +730,14 @@ struct LoopRegion {
 final class ThermalStateStore: Sendable {
   static let shared = ThermalStateStore()
 
-  private struct Entry {
+  private struct StoredState {
     var profile: TransducerProfile
-    var channel: Int
+    var channelIndex: Int
     var thermalState: TransducerThermalState
     var storageTime: Duration
   }
 
-  private let entries = Locked<[Entry]>([])
+  private let entries = Locked<[StoredState]>([])
 
   func store(
     _ thermalStates: [TransducerThermalState], of routing: OutputRouting, at moment: Duration
@@ -743,10 +745,11 @@ final class ThermalStateStore: Sendable {
     entries.withLock { entries in
       for (channel, (route, thermalState)) in zip(routing.channels, thermalStates).enumerated() {
         guard let profile = route.transducer else { continue }
-        entries.removeAll { $0.channel == channel && $0.profile == profile }
+        entries.removeAll { $0.channelIndex == channel && $0.profile == profile }
         entries.append(
-          Entry(
-            profile: profile, channel: channel, thermalState: thermalState, storageTime: moment))
+          StoredState(
+            profile: profile, channelIndex: channel, thermalState: thermalState, storageTime: moment
+          ))
       }
     }
   }
@@ -755,7 +758,7 @@ final class ThermalStateStore: Sendable {
     entries.withLock { entries in
       routing.channels.enumerated().map { channel, route in
         guard let profile = route.transducer,
-          let entry = entries.first(where: { $0.channel == channel && $0.profile == profile })
+          let entry = entries.first(where: { $0.channelIndex == channel && $0.profile == profile })
         else { return TransducerThermalState() }
         let seconds = max(0, (moment - entry.storageTime) / .seconds(1))
         let thermal = profile.hardware?.thermalParameters ?? ThermalParameters()

@@ -70,20 +70,20 @@ public final class PlaybackEngine: Sendable {
 
   /// The number of iterations of the render thread, from which any thread can detect whether the
   /// render thread responds.
-  package var iterationCount: Int { renderIterations.load(ordering: .relaxed) }
+  package var renderIterationCount: Int { renderIterations.load(ordering: .relaxed) }
   let renderIterations = Atomic<Int>(0)
 
   /// The longest duration of any call to the device so far. Any thread may read it.
-  package var maximumCallDuration: Duration {
-    .nanoseconds(maximumCallNanoseconds.load(ordering: .relaxed))
+  package var maximumSinkCallDuration: Duration {
+    .nanoseconds(maximumSinkCallNanoseconds.load(ordering: .relaxed))
   }
-  private let maximumCallNanoseconds = Atomic<Int64>(0)
+  private let maximumSinkCallNanoseconds = Atomic<Int64>(0)
   func recordSinkCall(duration call: Duration) {
-    maximumCallNanoseconds.max(Int64(call / .nanoseconds(1)), ordering: .relaxed)
+    maximumSinkCallNanoseconds.max(Int64(call / .nanoseconds(1)), ordering: .relaxed)
   }
 
   /// The time on the engine's clock, in rendered seconds.
-  public var seconds: Double { Double(position) / rate }
+  public var positionSeconds: Double { Double(position) / rate }
 
   /// The duration of silence after which the device is stopped, so that the device and the machine
   /// can sleep. Nil, the default, keeps the device running. A command restarts a stopped device at
@@ -111,7 +111,7 @@ public final class PlaybackEngine: Sendable {
   /// with different signals.
   public var excursionLimitedFrameCount: Int64 { port.excursionLimitedFrameCount }
   /// The peak excursion of a transducer so far, as a fraction of its limit.
-  public var peakExcursion: Float { port.peakExcursionFraction }
+  public var peakExcursionFraction: Float { port.peakExcursionFraction }
 
   /// The number of frames in which thermal protection reduced the gain, summed over the channels
   /// with different signals.
@@ -314,7 +314,7 @@ public final class PlaybackEngine: Sendable {
     }
     defer { handler?() }
     for core in cores {
-      core.reportEnds()
+      core.reportPlaybackEnds()
       guard core.canBeRemoved else { continue }
       state.withLock { state in
         // Another thread may have removed the player since then.

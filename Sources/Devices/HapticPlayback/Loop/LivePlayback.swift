@@ -33,7 +33,7 @@ public final class LivePlayback: Sendable {
   /// The state that the owner and both threads share. It lives until the last of them releases it.
   private final class SharedState: @unchecked Sendable {
     let renderLoop: RenderLoop
-    let changeSignal: WakeSignal
+    let playbackChangeSignal: WakeSignal
     let hasEnded = Atomic<Bool>(false)
     let isStopping = Atomic<Bool>(false)
     let wantsRealTime: Bool
@@ -49,7 +49,7 @@ public final class LivePlayback: Sendable {
       eventHandler: @escaping EventHandler
     ) throws(PlaybackError) {
       guard loop.wakeSignal.descriptor >= 0 else { throw .fileLimitReached }
-      changeSignal = try WakeSignal()
+      playbackChangeSignal = try WakeSignal()
       self.renderLoop = loop
       self.wantsRealTime = wantsRealTime
       self.makeReplacement = makeReplacement
@@ -60,7 +60,7 @@ public final class LivePlayback: Sendable {
     /// Adds an event to the queue of the control thread. Any thread may call the method.
     func reportSinkEvent(_ event: SinkEvent) {
       pendingEvents.withLock { $0.append(event) }
-      changeSignal.raise()
+      playbackChangeSignal.raise()
     }
   }
 
@@ -94,13 +94,13 @@ public final class LivePlayback: Sendable {
     let makeReplacement = sink.makeReplacement
     let deviceThreadNames = sink.deviceThreadNames
     let renderLoop = RenderLoop(engine: engine, sink: sink, time: time)
-    renderLoop.recording = recording
+    renderLoop.recordingBuffer = recording
     let initialState = try SharedState(
       loop: renderLoop, wantsRealTime: wantsRealTime, makeReplacement: makeReplacement,
       deviceThreadNames: deviceThreadNames,
       eventHandler: eventHandler)
     self.sharedState = initialState
-    let changeSignal = initialState.changeSignal
+    let changeSignal = initialState.playbackChangeSignal
     renderLoop.changeHandler = { changeSignal.raise() }
     controlThread = try BackgroundThread { Self.runControlThread(initialState) }
     do throws(PlaybackError) {
@@ -143,7 +143,7 @@ public final class LivePlayback: Sendable {
           missedFrameCount: hasPlaybackEnded ? 0 : overdueFrameCount(at: requestTime),
           text: "the device does not respond; Temblor exits without closing it"))
       sharedState.hasEnded.store(true, ordering: .releasing)
-      sharedState.changeSignal.raise()
+      sharedState.playbackChangeSignal.raise()
     }
     // A handler could block the control thread, so the wait has a timeout.
     controlThread.wait(within: .seconds(1))
@@ -187,29 +187,29 @@ public final class LivePlayback: Sendable {
       RealTimePriority.request(forThreadsNamed: shared.deviceThreadNames)
     }
     while shared.renderLoop.runIteration() {
-      forwardEvents(shared)
+      forwardSinkEvents(shared)
     }
     // Another thread may have replaced this one in the meantime.
     guard shared.renderLoop.sinkReplacementCount == replacementCount else { return }
-    forwardEvents(shared)
+    forwardSinkEvents(shared)
     shared.hasEnded.store(true, ordering: .releasing)
-    shared.changeSignal.raise()
+    shared.playbackChangeSignal.raise()
   }
 
   /// Forwards the sink's events to the control thread. If that thread holds the lock, the next
   /// iteration forwards them.
-  private static func forwardEvents(_ shared: SharedState) {
+  private static func forwardSinkEvents(_ shared: SharedState) {
     guard shared.renderLoop.hasSinkEvents else { return }
     let eventTransfer: Void? = shared.pendingEvents.withLockIfAvailable { pending in
       pending += shared.renderLoop.drainEvents()
     }
     if eventTransfer != nil {
-      shared.changeSignal.raise()
+      shared.playbackChangeSignal.raise()
     }
   }
 
   private static func runControlThread(_ shared: SharedState) {
-    var watchedDescriptors = [PollDescriptor(shared.changeSignal.descriptor)]
+    var watchedDescriptors = [PollDescriptor(shared.playbackChangeSignal.descriptor)]
     var hasPlaybackEnded = false
     var hangingCallNumber: Int?
     while !hasPlaybackEnded {
@@ -218,7 +218,7 @@ public final class LivePlayback: Sendable {
       let isIdle = shared.renderLoop.isIdle.load(ordering: .acquiring)
       SystemTimeSource().wait(
         for: &watchedDescriptors, timeout: isIdle ? nil : hangingCallCheckInterval)
-      shared.changeSignal.lower()
+      shared.playbackChangeSignal.lower()
       hasPlaybackEnded = shared.hasEnded.load(ordering: .acquiring)
       if !hasPlaybackEnded {
         checkForHangingCall(shared, &hangingCallNumber)
@@ -327,7 +327,7 @@ public final class VirtualPlayback {
 
   private func runIteration() {
     isRunning = renderLoop.runIteration()
-    if exchange(&renderLoop.hasChanged, with: false) {
+    if exchange(&renderLoop.hasUnreportedChange, with: false) {
       engine.update()
     }
     if !isRunning {
@@ -347,7 +347,7 @@ public final class RecordingBuffer: Sendable {
   /// The number of interleaved channels of the buffer.
   public let channelCount: Int
   private let sampleQueue: RingQueue<Float>
-  private let droppedCount = Atomic<Int>(0)
+  private let droppedSampleCounter = Atomic<Int>(0)
 
   /// Creates a buffer for the output of a sink.
   public init(_ format: SinkFormat) {
@@ -357,7 +357,7 @@ public final class RecordingBuffer: Sendable {
   }
 
   /// The total number of samples that were dropped because the buffer was full.
-  public var droppedSampleCount: Int { droppedCount.load(ordering: .relaxed) }
+  public var droppedSampleCount: Int { droppedSampleCounter.load(ordering: .relaxed) }
 
   /// Moves the oldest samples to the start of an array and returns their number. Only one thread
   /// may call the method.
@@ -366,7 +366,7 @@ public final class RecordingBuffer: Sendable {
   /// Appends frames. Only the render thread may call the method.
   func write(_ frames: Span<Float>) {
     if !sampleQueue.write(frames) {
-      droppedCount.wrappingAdd(frames.count, ordering: .relaxed)
+      droppedSampleCounter.wrappingAdd(frames.count, ordering: .relaxed)
     }
   }
 }

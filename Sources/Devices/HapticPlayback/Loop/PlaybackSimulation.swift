@@ -8,7 +8,7 @@ internal import HapticRender
 package final class PlaybackSimulation {
   private let engine: PlaybackEngine
   private var renderer: Renderer
-  private var reportedChangeCount = 0
+  private var reportedPlayerChangeCount = 0
 
   /// Creates a simulation that starts at frame 0.
   package init(_ engine: PlaybackEngine) {
@@ -22,18 +22,18 @@ package final class PlaybackSimulation {
   package func advance(frameCount: Int) {
     renderer.advance(frameCount: frameCount)
     let changeCount = engine.port.playerChangeCount
-    if changeCount != reportedChangeCount {
-      reportedChangeCount = changeCount
+    if changeCount != reportedPlayerChangeCount {
+      reportedPlayerChangeCount = changeCount
       engine.update()
     }
   }
 
   /// The earliest frame at which a player may end or begin a pass, or at which a command is due;
   /// nil if no change is expected. A frame in the past means that a change is due immediately.
-  package var nextChangeFrame: Int64? {
+  package var nextStateChangeFrame: Int64? {
     // Pending commands are received first.
     renderer.advance(frameCount: 0)
-    let nextFrame = renderer.nextChangeFrame
+    let nextFrame = renderer.nextStateChangeFrame
     return nextFrame == .max ? nil : nextFrame
   }
 }

@@ -8,7 +8,7 @@ enum RealTimePriority {
   /// JACK, and the maximum that RealtimeKit grants by default.
   static let requestedPriority: Int32 = 20
 
-  private static let limitsAdvice =
+  private static let resourceLimitAdvice =
     "to enable it, start RealtimeKit (package rtkit), or give your user rtprio and memlock limits"
 
   /// Requests real-time priority for the calling thread and locks the memory of the process if that
@@ -26,17 +26,21 @@ enum RealTimePriority {
     let errorCode = unsafe pthread_setschedparam(pthread_self(), SCHED_FIFO, &schedulingParameters)
     if errorCode == 0 { return }
     guard let threadID = currentThreadID else {
-      return onRefusal("no real-time priority; \(limitsAdvice)")
+      return onRefusal("no real-time priority; \(resourceLimitAdvice)")
     }
     let requestThread = try? BackgroundThread {
       guard let reason = RealtimeKit.requestPriority(requestedPriority, thread: threadID) else {
         return
       }
       onRefusal(
-        "no real-time priority: \(reason); playback continues at normal priority; \(limitsAdvice)")
+        """
+        no real-time priority: \(reason); playback continues at normal priority; \
+        \(resourceLimitAdvice)
+        """
+      )
     }
     if requestThread == nil {
-      onRefusal("no real-time priority; \(limitsAdvice)")
+      onRefusal("no real-time priority; \(resourceLimitAdvice)")
     }
   }
 
@@ -120,11 +124,11 @@ enum RealtimeKit {
   static func requestPriority(_ priority: Int32, thread: UInt64) -> String? {
     guard let library = SystemBusLibrary() else { return "libsystemd is not installed" }
     var bus: OpaquePointer?
-    let openingResult = unsafe library.open(&bus)
+    let openingResult = unsafe library.openSystemBus(&bus)
     guard openingResult >= 0, let bus = unsafe bus else {
       return "cannot connect to the system bus: \(errorText(openingResult))"
     }
-    defer { _ = unsafe library.close(bus) }
+    defer { _ = unsafe library.closeSystemBus(bus) }
     _ = unsafe library.setTimeout(bus, timeoutMicroseconds)
 
     var maximumPriority: Int32 = 0
@@ -158,7 +162,7 @@ enum RealtimeKit {
     var grantedPriority = UInt32(max(1, min(priority, maximumPriority)))
     _ = unsafe library.appendArgument(requestMessage, CChar(UInt8(ascii: "t")), &requestedThread)
     _ = unsafe library.appendArgument(requestMessage, CChar(UInt8(ascii: "u")), &grantedPriority)
-    callResult = unsafe library.call(bus, requestMessage, timeoutMicroseconds, nil, nil)
+    callResult = unsafe library.callMethod(bus, requestMessage, timeoutMicroseconds, nil, nil)
     return callResult >= 0 ? nil : "RealtimeKit rejected the request: \(errorText(callResult))"
   }
 
@@ -172,8 +176,8 @@ enum RealtimeKit {
   typealias Bus = OpaquePointer?
   typealias Message = OpaquePointer?
 
-  let open: @convention(c) (UnsafeMutablePointer<Bus>?) -> Int32
-  let close: @convention(c) (Bus) -> OpaquePointer?
+  let openSystemBus: @convention(c) (UnsafeMutablePointer<Bus>?) -> Int32
+  let closeSystemBus: @convention(c) (Bus) -> OpaquePointer?
   let setTimeout: @convention(c) (Bus, UInt64) -> Int32
   let getProperty:
     @convention(c) (
@@ -184,7 +188,7 @@ enum RealtimeKit {
     @convention(c) (Bus, UnsafeMutablePointer<Message>?, CString, CString, CString, CString) ->
       Int32
   let appendArgument: @convention(c) (Message, CChar, UnsafeRawPointer?) -> Int32
-  let call:
+  let callMethod:
     @convention(c) (Bus, Message, UInt64, OpaquePointer?, UnsafeMutablePointer<Message>?) -> Int32
   let releaseMessage: @convention(c) (Message) -> OpaquePointer?
 
@@ -198,13 +202,13 @@ enum RealtimeKit {
       return unsafe unsafeBitCast(symbol, to: Function.self)
     }
     do {
-      unsafe open = try loadFunction("open_system")
-      unsafe close = try loadFunction("flush_close_unref")
+      unsafe openSystemBus = try loadFunction("open_system")
+      unsafe closeSystemBus = try loadFunction("flush_close_unref")
       unsafe setTimeout = try loadFunction("set_method_call_timeout")
       unsafe getProperty = try loadFunction("get_property_trivial")
       unsafe makeMethodCall = try loadFunction("message_new_method_call")
       unsafe appendArgument = try loadFunction("message_append_basic")
-      unsafe call = try loadFunction("call")
+      unsafe callMethod = try loadFunction("call")
       unsafe releaseMessage = try loadFunction("message_unref")
     } catch {
       return nil

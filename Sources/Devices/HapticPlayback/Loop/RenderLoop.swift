@@ -21,9 +21,9 @@ public final class RenderLoop {
   public var changeHandler: (@Sendable () -> Void)?
   /// A Boolean value that indicates whether players changed or the sink reported events. Drivers on
   /// the render thread reset it.
-  package var hasChanged = false
+  package var hasUnreportedChange = false
   /// The buffer that receives a copy of the output.
-  public var recording: RecordingBuffer?
+  public var recordingBuffer: RecordingBuffer?
   /// The clock that tracks the frame that is heard.
   public let clock: PlaybackClock
   /// The signal that ends a wait of the loop.
@@ -47,9 +47,9 @@ public final class RenderLoop {
   private var isGateOpen = false
   private var remainingGateClosingFrames: Int?
   /// The way in which the next iteration finishes the sink, or nil if the loop is not about to end.
-  private var pendingSinkEnding: SinkEnding?
+  private var pendingSinkFinishMode: SinkFinishMode?
   private var gateClosingDeadline = Duration.zero
-  private var reportedChangeCount = 0
+  private var reportedPlayerChangeCount = 0
   let stopRequest = Atomic<Bool>(false)
   /// A Boolean value that indicates whether the output has ended and all its events were reported.
   /// Any thread may read it.
@@ -59,7 +59,7 @@ public final class RenderLoop {
   private var sinkEvents: [SinkEvent] = []
   var idleState: IdleState
 
-  private enum SinkEnding { case draining, discarding }
+  private enum SinkFinishMode { case draining, discarding }
 
   /// Creates a loop of an engine and a sink with the same sample rate and channels.
   public init(engine: PlaybackEngine, sink: any AudioSink, time: any TimeSource) {
@@ -108,14 +108,14 @@ public final class RenderLoop {
       _ = callSink(sink) { $0.close() }
       return false
     }
-    if let pendingSinkEnding { return finishSink(pendingSinkEnding) }
+    if let pendingSinkFinishMode { return finishSink(pendingSinkFinishMode) }
     if isIdle.load(ordering: .relaxed) { return continueIdle() }
     if remainingGateClosingFrames == nil, stopRequest.load(ordering: .acquiring) {
       beginClosingGate()
     }
     let waitingSink = sink
     guard let sinkReadiness = callSink(waitingSink, { $0.wait(wakeSignal) }) else { return false }
-    engine.recordSinkCall(duration: waitingSink.maximumCallDuration)
+    engine.recordSinkCall(duration: waitingSink.maximumDeviceCallDuration)
     var ownsLoop = true
     switch sinkReadiness {
     case .ready(let frameCount):
@@ -132,7 +132,7 @@ public final class RenderLoop {
         skipMissedFrames(frameCount)
       }
     case .ended:
-      reportChanges(always: true)
+      reportPlayerChanges(always: true)
       return false
     }
     guard ownsLoop else { return false }
@@ -143,28 +143,28 @@ public final class RenderLoop {
     }
     switch sinkReadiness {
     case .missed, .late:
-      reportChanges(always: true)
+      reportPlayerChanges(always: true)
       guard let delay = callSink(waitingSink, { $0.delayFrames }) else { return false }
       clock.update(position: engine.port.renderedFrameCount, delay: delay, moment: time.now)
     case .ready, .interrupted, .ended:
-      reportChanges(always: self.sink.hasPendingEvents)
+      reportPlayerChanges(always: self.sink.hasPendingEvents)
     }
     return idleIfSilent()
   }
 
   /// Schedules the next iteration to finish the sink, so that the driver receives all earlier
   /// events first, even if a call to the device hangs. Returns true.
-  private func prepareToFinishSink(_ ending: SinkEnding) -> Bool {
-    self.pendingSinkEnding = ending
-    reportChanges(always: true)
+  private func prepareToFinishSink(_ ending: SinkFinishMode) -> Bool {
+    self.pendingSinkFinishMode = ending
+    reportPlayerChanges(always: true)
     return true
   }
 
   /// Finishes the output of the sink. The next iteration closes its device, so that the driver
   /// receives all events first. Returns whether this thread still owns the loop.
-  private func finishSink(_ ending: SinkEnding) -> Bool {
+  private func finishSink(_ ending: SinkFinishMode) -> Bool {
     guard callSink(sink, { $0.finish(draining: ending == .draining) }) != nil else { return false }
-    reportChanges(always: true)
+    reportPlayerChanges(always: true)
     hasFinished.store(true, ordering: .releasing)
     return true
   }
@@ -199,7 +199,7 @@ public final class RenderLoop {
         abandonSink(currentSink)
         return false
       }
-      recording?.write(blockSamples.span.extracting(first: count * renderer.channelCount))
+      recordingBuffer?.write(blockSamples.span.extracting(first: count * renderer.channelCount))
       let timing = BlockTiming(
         position: position, frameCount: count, renderStart: renderStart, renderEnd: renderEnd,
         writeEnd: time.now,
@@ -246,7 +246,7 @@ public final class RenderLoop {
     if remainingGateClosingFrames != nil {
       remainingGateClosingFrames = 0
     }
-    guard let recording else { return }
+    guard let recordingBuffer else { return }
     var silentFrameCount = min(frameCount, Int(Self.maximumRecordedSilenceSeconds * engine.rate))
     let channelCount = engine.routing.channels.count
     for index in blockSamples.indices {
@@ -254,17 +254,17 @@ public final class RenderLoop {
     }
     while silentFrameCount > 0 {
       let count = min(silentFrameCount, Self.maximumBlockSize)
-      recording.write(blockSamples.span.extracting(first: count * channelCount))
+      recordingBuffer.write(blockSamples.span.extracting(first: count * channelCount))
       silentFrameCount -= count
     }
   }
 
-  func reportChanges(always: Bool) {
+  func reportPlayerChanges(always: Bool) {
     let changeCount = engine.port.playerChangeCount
-    guard always || changeCount != reportedChangeCount else { return }
-    reportedChangeCount = changeCount
+    guard always || changeCount != reportedPlayerChangeCount else { return }
+    reportedPlayerChangeCount = changeCount
     sinkEvents += sink.drainEvents()
-    hasChanged = true
+    hasUnreportedChange = true
     changeHandler?()
   }
 
@@ -275,7 +275,7 @@ public final class RenderLoop {
   /// whether this thread still owns the loop.
   func idleIfSilent() -> Bool {
     // A recording needs every frame.
-    guard idleState.isIdleDue, recording == nil, !stopRequest.load(ordering: .relaxed) else {
+    guard idleState.isIdleDue, recordingBuffer == nil, !stopRequest.load(ordering: .relaxed) else {
       return true
     }
     idleState.recordFrames(0, isSilent: false)
@@ -315,14 +315,14 @@ public final class RenderLoop {
     let isStopRequested = stopRequest.load(ordering: .acquiring)
     if !isStopRequested, quietEndFrame - reachedPosition > idleState.wakeUpLeadFrameCount {
       engine.idlePositionClock.withLock { $0?.unfreezePosition() }
-      reportChanges(always: false)
+      reportPlayerChanges(always: false)
       return true
     }
     renderer.endIdle()
     engine.idlePositionClock.withLock { $0 = nil }
     isIdle.store(false, ordering: .releasing)
     guard isStopRequested else {
-      reportChanges(always: true)
+      reportPlayerChanges(always: true)
       return true
     }
     // The output is silent, so no fade is necessary.

@@ -75,19 +75,19 @@ public struct OpenedOutput {
   public let isServerStream: Bool
   /// A Boolean value that indicates whether the output's device is present. Otherwise, the sink
   /// waits for the device.
-  public let isPresent: Bool
+  public let isDevicePresent: Bool
 
   /// Creates an open output.
   public init(
     sink: any AudioSink, name: String, encoding: String = "float", isHardware: Bool = false,
-    isServerStream: Bool = false, isPresent: Bool = true
+    isServerStream: Bool = false, isDevicePresent: Bool = true
   ) {
     self.sink = sink
     self.name = name
     self.encoding = encoding
     self.isHardware = isHardware
     self.isServerStream = isServerStream
-    self.isPresent = isPresent
+    self.isDevicePresent = isDevicePresent
   }
 
   /// The format that the sink granted.
@@ -146,14 +146,17 @@ public struct OutputError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The message for the user on one line, without the output's name.
   public var description: String
   /// The existing names that the description lists in place of a name that was not found.
-  public var alternatives: [String]
+  public var alternativeNames: [String]
 
   /// Creates an error.
-  public init(_ kind: Kind, output: String, _ description: String, alternatives: [String] = []) {
+  public init(
+    _ kind: Kind, output: String, _ description: String,
+    alternativeNames: [String] = []
+  ) {
     self.kind = kind
     self.output = output
     self.description = description
-    self.alternatives = alternatives
+    self.alternativeNames = alternativeNames
   }
 }
 

@@ -11,7 +11,7 @@ public protocol AudioSink: AnyObject {
   var delayFrames: Int { get }
 
   /// The longest duration of any call to the device so far; zero if calls are not measured.
-  var maximumCallDuration: Duration { get }
+  var maximumDeviceCallDuration: Duration { get }
 
   /// Waits until the sink requests frames, frames were missed, or the thread is woken.
   /// The wait returns within half a second, so that a longer call is recognized as hanging.
@@ -71,7 +71,7 @@ extension AudioSink {
   public var hasPendingEvents: Bool { false }
 
   /// The default value, zero, for sinks that do not measure calls.
-  public var maximumCallDuration: Duration { .zero }
+  public var maximumDeviceCallDuration: Duration { .zero }
 
   /// Returns the default, false, for sinks that need every frame.
   public func beginIdle() -> Bool { false }
@@ -183,11 +183,11 @@ public struct SinkEvent: Equatable, Sendable {
 
 extension SinkEvent {
   /// The minimum duration of missed frames after which the process counts as stopped, in seconds.
-  private static let processStopThresholdSeconds = 0.25
+  private static let stoppedProcessThresholdSeconds = 0.25
 
   /// Creates an underrun event for frames that the render thread did not deliver in time.
   fileprivate init(lateFrameCount: Int, rate: Double) {
-    let isProcessStopped = Double(lateFrameCount) > Self.processStopThresholdSeconds * rate
+    let isProcessStopped = Double(lateFrameCount) > Self.stoppedProcessThresholdSeconds * rate
     self.init(
       .underrun, cause: isProcessStopped ? .stoppedProcess : .lateDelivery,
       missedFrameCount: lateFrameCount, text: "buffer underrun")
@@ -199,7 +199,7 @@ extension SinkEvent {
 public struct SinkPacer {
   private let format: SinkFormat
   private let time: any TimeSource
-  private let losesLateFrames: Bool
+  private let dropsLateFrames: Bool
   private var startTime: Duration?
   private var writtenFrameCount: Int64 = 0
   private var watchedDescriptors: [PollDescriptor] = []
@@ -209,12 +209,14 @@ public struct SinkPacer {
   /// - Parameters:
   ///   - format: The format of the sink.
   ///   - time: The clock.
-  ///   - losesLateFrames: True if frames that are not written in time are missed, as on a device;
+  ///   - dropsLateFrames: True if frames that are not written in time are missed, as on a device;
   ///     false if they are only written later, as to a file.
-  public init(_ format: SinkFormat, time: any TimeSource, losesLateFrames: Bool = true) {
+  public init(
+    _ format: SinkFormat, time: any TimeSource, dropsLateFrames: Bool = true
+  ) {
     self.format = format
     self.time = time
-    self.losesLateFrames = losesLateFrames
+    self.dropsLateFrames = dropsLateFrames
   }
 
   /// The number of written frames that the clock has not reached yet.
@@ -244,7 +246,7 @@ public struct SinkPacer {
       watchedDescriptors = [PollDescriptor(wake.descriptor)]
     }
     var bufferedFrameCount = writtenFrameCount - frameCount(in: currentTime - playbackStartTime)
-    if bufferedFrameCount < 0, !losesLateFrames {
+    if bufferedFrameCount < 0, !dropsLateFrames {
       restart()
       startTime = currentTime
       bufferedFrameCount = 0
@@ -404,16 +406,16 @@ package struct SinkEventAggregator {
     }
   }
 
-  package struct Group {
+  package struct EventGroup {
     package let kind: SinkEvent.Kind
     package let cause: SinkEvent.Cause?
     package fileprivate(set) var count = 0
     package fileprivate(set) var missedFrameCount = 0
-    fileprivate var heldReport: Report?
+    fileprivate var heldBackReport: Report?
     fileprivate var reportInterval = SinkEventAggregator.minimumReportInterval
     /// The time until which further events of this kind are held back, to be combined into one
     /// report.
-    fileprivate var holdDeadline: Duration
+    fileprivate var holdBackDeadline: Duration
   }
 
   /// The initial interval between reports of the same kind.
@@ -422,7 +424,7 @@ package struct SinkEventAggregator {
   package static let maximumReportInterval = Duration.seconds(60)
 
   /// The groups of events, in the order of their first events.
-  package private(set) var groups: [Group] = []
+  package private(set) var groups: [EventGroup] = []
   package var underrunCount: Int { groups.reduce(0) { $0 + ($1.kind == .underrun ? $1.count : 0) } }
   /// The number of underruns that were caused by late delivery of frames.
   package var lateDeliveryCount: Int {
@@ -443,32 +445,33 @@ package struct SinkEventAggregator {
     let groupIndex = knownGroupIndex ?? groups.endIndex
     if knownGroupIndex == nil {
       groups.append(
-        Group(kind: event.kind, cause: event.cause, holdDeadline: now + Self.minimumReportInterval))
+        EventGroup(
+          kind: event.kind, cause: event.cause, holdBackDeadline: now + Self.minimumReportInterval))
     }
     var eventGroup = groups[groupIndex]
     defer { groups[groupIndex] = eventGroup }
     eventGroup.count += 1
     eventGroup.missedFrameCount += event.missedFrameCount
     if knownGroupIndex == nil || event.kind == .failed { return dueReports + [Report(event)] }
-    if now >= eventGroup.holdDeadline {
+    if now >= eventGroup.holdBackDeadline {
       // After an interval without events, the next event is reported at once again.
       eventGroup.reportInterval = Self.minimumReportInterval
-      eventGroup.holdDeadline = now + eventGroup.reportInterval
+      eventGroup.holdBackDeadline = now + eventGroup.reportInterval
       dueReports.append(Report(event))
-    } else if let heldReport = eventGroup.heldReport {
+    } else if let heldReport = eventGroup.heldBackReport {
       var folded = event
       folded.missedFrameCount += heldReport.event.missedFrameCount
-      eventGroup.heldReport = Report(folded, count: heldReport.count + 1)
+      eventGroup.heldBackReport = Report(folded, count: heldReport.count + 1)
     } else {
-      eventGroup.heldReport = Report(event)
+      eventGroup.heldBackReport = Report(event)
     }
     return dueReports
   }
 
   /// Returns the time until the next report of events that are held back; nil if no events are held
   /// back.
-  package func timeout(at now: Duration) -> Duration? {
-    groups.filter { $0.heldReport != nil }.map { max(.zero, $0.holdDeadline - now) }.min()
+  package func timeUntilNextReport(at now: Duration) -> Duration? {
+    groups.filter { $0.heldBackReport != nil }.map { max(.zero, $0.holdBackDeadline - now) }.min()
   }
 
   /// Returns the reports of held events that are due at the given time, or all reports of held
@@ -477,13 +480,14 @@ package struct SinkEventAggregator {
     var dueReports: [Report] = []
     for index in groups.indices {
       var group = groups[index]
-      guard let held = group.heldReport, now.map({ $0 >= group.holdDeadline }) ?? true else {
+      guard let held = group.heldBackReport, now.map({ $0 >= group.holdBackDeadline }) ?? true
+      else {
         continue
       }
       dueReports.append(held)
-      group.heldReport = nil
+      group.heldBackReport = nil
       group.reportInterval = min(group.reportInterval * 2, Self.maximumReportInterval)
-      group.holdDeadline = (now ?? group.holdDeadline) + group.reportInterval
+      group.holdBackDeadline = (now ?? group.holdBackDeadline) + group.reportInterval
       groups[index] = group
     }
     return dueReports

@@ -164,7 +164,7 @@ public final class BackgroundThread: Sendable {
   public let endSignal: WakeSignal
   private let thread: Locked<pthread_t?>
 
-  private typealias Work = Locked<(body: @Sendable () -> Void, end: WakeSignal)>
+  private typealias ThreadBody = Locked<(body: @Sendable () -> Void, end: WakeSignal)>
 
   /// Starts a background thread.
   ///
@@ -174,12 +174,12 @@ public final class BackgroundThread: Sendable {
     endSignal = try WakeSignal()
     thread = Locked(nil)
     var startedThread = pthread_t()
-    let workContext = unsafe Unmanaged.passRetained(Work((body, endSignal))).toOpaque()
+    let workContext = unsafe Unmanaged.passRetained(ThreadBody((body, endSignal))).toOpaque()
     let errorCode = unsafe pthread_create(
       &startedThread, nil,
       { workContext in
         guard let workContext = unsafe workContext else { return nil }
-        let (body, end) = unsafe Unmanaged<Work>.fromOpaque(workContext).takeRetainedValue()
+        let (body, end) = unsafe Unmanaged<ThreadBody>.fromOpaque(workContext).takeRetainedValue()
           .withLock {
             $0
           }
@@ -192,7 +192,7 @@ public final class BackgroundThread: Sendable {
         return nil
       }, workContext)
     guard errorCode == 0 else {
-      unsafe Unmanaged<Work>.fromOpaque(workContext).release()
+      unsafe Unmanaged<ThreadBody>.fromOpaque(workContext).release()
       throw .threadLimitReached
     }
     thread.withLock { $0 = startedThread }

@@ -68,7 +68,7 @@ extension HapticFormat {
           described.title = nil
         }
         losses.addTextLosses(of: described)
-        let text = keys.text(of: steps, track: composition.title ?? options.baseName)
+        let text = keys.jsonText(of: steps, track: composition.title ?? options.baseName)
         return WrittenFiles([WrittenFiles.File(text)], losses: losses.lossesWithOmittedCounts())
       })
   }
@@ -104,7 +104,7 @@ private struct TimingArrayKeys: Sendable {
 
   /// Returns the JSON text for a series of levels, with the name of the track in formats that have
   /// tracks.
-  func text(of levels: VibrationSteps, track name: String) -> [UInt8] {
+  func jsonText(of levels: VibrationSteps, track name: String) -> [UInt8] {
     var jsonWriter = JSONWriter()
     jsonWriter.writeObject { file in
       if let projectKey, let trackKey {
@@ -131,7 +131,7 @@ private struct TimingArrayKeys: Sendable {
         }
       }
     }
-    return jsonWriter.finish()
+    return jsonWriter.finishedText()
   }
 }
 

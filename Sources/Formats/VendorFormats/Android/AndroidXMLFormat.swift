@@ -29,7 +29,7 @@ extension HapticFormat {
       var decoder = VibrationDecoder()
       decoder.decode(tree)
       let lines = LineIndex()
-      let main = decoder.firstEffectOffset
+      let main = decoder.firstEffectByteOffset
       @Sendable func location(_ element: Int, _ offset: Int) -> FileLocation {
         lines.location(
           of: offset, in: tree.textBytes, name: file.name, path: tree.path(to: element))
@@ -105,7 +105,7 @@ private struct VibrationDecoder {
   var log = FindingLog()
   /// The effects in the file. There are several if the device selects one of them.
   private(set) var effects: [VibrationEffect] = []
-  private(set) var firstEffectOffset = 0
+  private(set) var firstEffectByteOffset = 0
   private var xmlTree: XMLTree?
 
   private static let maximumDurationMilliseconds = Int(Int32.max)
@@ -124,7 +124,7 @@ private struct VibrationDecoder {
   mutating func decode(_ tree: XMLTree) {
     guard let root = tree.root else { return }
     self.xmlTree = tree
-    firstEffectOffset = root.byteOffset
+    firstEffectByteOffset = root.byteOffset
     switch root.name {
     case "vibration-effect", "vibration":
       decodeVibration(root)
@@ -134,7 +134,7 @@ private struct VibrationDecoder {
         expectElement("vibration-effect", element: $0, in: root)
       }
       if let first = effectElements.first {
-        firstEffectOffset = first.byteOffset
+        firstEffectByteOffset = first.byteOffset
       }
       for child in effectElements {
         decodeVibration(child)
@@ -158,7 +158,7 @@ private struct VibrationDecoder {
 
   private mutating func decodeVibration(_ element: Element) {
     checkAttributes(of: element, allowed: [])
-    if let decodedEffect = decodeContent(of: element, hasBareEntries: false) {
+    if let decodedEffect = decodeEffect(of: element, hasUnenclosedEntries: false) {
       effects.append(decodedEffect)
     }
   }
@@ -169,7 +169,7 @@ private struct VibrationDecoder {
   ///   - element: The element.
   ///   - bareEntries: A Boolean value that indicates whether waveform entries have no enclosing
   ///     element, as within a repeating effect, in which nothing else repeats.
-  private mutating func decodeContent(of element: Element, hasBareEntries bareEntries: Bool)
+  private mutating func decodeEffect(of element: Element, hasUnenclosedEntries bareEntries: Bool)
     -> VibrationEffect?
   {
     guard let firstChild = element.children.first else {
@@ -186,7 +186,7 @@ private struct VibrationDecoder {
           })
     case "waveform-entry" where bareEntries:
       let steps = decodeSteps(element.children, in: element)
-      checkLength(of: steps, element: element)
+      checkWaveformLength(of: steps, element: element)
       return .waveform(steps, repeatIndex: nil)
     case "predefined-effect":
       checkEmptyElement(firstChild, attributes: ["name"])
@@ -249,7 +249,7 @@ private struct VibrationDecoder {
         waveformSteps += decodeSteps([child], in: element)
       }
     }
-    checkLength(of: waveformSteps, element: element)
+    checkWaveformLength(of: waveformSteps, element: element)
     return .waveform(waveformSteps, repeatIndex: repeatIndex)
   }
 
@@ -271,7 +271,7 @@ private struct VibrationDecoder {
     }
   }
 
-  private mutating func checkLength(of steps: [VibrationEffect.Step], element: Element) {
+  private mutating func checkWaveformLength(of steps: [VibrationEffect.Step], element: Element) {
     guard log.errorCount == 0, !steps.contains(where: { $0.durationMilliseconds > 0 }) else {
       return
     }
@@ -293,7 +293,7 @@ private struct VibrationDecoder {
       let duration =
         decodeInteger("durationMs", of: child, range: 1...Self.maximumDurationMilliseconds) ?? 1
       controlPoints.append(
-        .init(level: level, sharpnessOrHertz: tone, lineDurationMilliseconds: duration))
+        .init(level: level, sharpnessOrHertz: tone, rampDurationMilliseconds: duration))
     }
     if controlPoints.isEmpty {
       addFinding(.androidEmptyEffect, at: element, "\(element.name) has no control-point")
@@ -313,7 +313,7 @@ private struct VibrationDecoder {
     var preamble: VibrationEffect?
     if let preambleElement = remainingChildren.first, preambleElement.name == "preamble" {
       checkAttributes(of: preambleElement, allowed: [])
-      preamble = decodeContent(of: preambleElement, hasBareEntries: true)
+      preamble = decodeEffect(of: preambleElement, hasUnenclosedEntries: true)
       remainingChildren.removeFirst()
     }
     guard let repeatingElement = remainingChildren.popFirst() else {
@@ -322,7 +322,7 @@ private struct VibrationDecoder {
     }
     guard expectElement("repeating", element: repeatingElement, in: element) else { return nil }
     checkAttributes(of: repeatingElement, allowed: [])
-    let repeatingEffect = decodeContent(of: repeatingElement, hasBareEntries: true)
+    let repeatingEffect = decodeEffect(of: repeatingElement, hasUnenclosedEntries: true)
     for child in remainingChildren {
       reportUnexpectedElement(child, in: element)
     }
@@ -458,7 +458,7 @@ private struct VibrationWriter {
   static func xmlText(of effect: VibrationEffect) -> [UInt8] {
     var vibrationWriter = VibrationWriter()
     vibrationWriter.writeElement("vibration-effect") {
-      $0.writeContent(effect, hasBareEntries: false)
+      $0.writeEffect(effect, hasUnenclosedEntries: false)
     }
     return vibrationWriter.outputBytes
   }
@@ -471,7 +471,9 @@ private struct VibrationWriter {
     return vibrationWriter.outputBytes
   }
 
-  private mutating func writeContent(_ effect: VibrationEffect, hasBareEntries bareEntries: Bool) {
+  private mutating func writeEffect(
+    _ effect: VibrationEffect, hasUnenclosedEntries bareEntries: Bool
+  ) {
     switch effect {
     case .predefined(let name):
       writeElement("predefined-effect", attributes: [("name", name)])
@@ -507,16 +509,16 @@ private struct VibrationWriter {
             "control-point",
             attributes: [
               (names.level, "\(point.level)"), (names.tone, "\(point.sharpnessOrHertz)"),
-              ("durationMs", "\(point.lineDurationMilliseconds)"),
+              ("durationMs", "\(point.rampDurationMilliseconds)"),
             ])
         }
       }
     case .repeating(let preamble, let repeating):
       writeElement("repeating-effect") { writer in
         if let preamble {
-          writer.writeElement("preamble") { $0.writeContent(preamble, hasBareEntries: true) }
+          writer.writeElement("preamble") { $0.writeEffect(preamble, hasUnenclosedEntries: true) }
         }
-        writer.writeElement("repeating") { $0.writeContent(repeating, hasBareEntries: true) }
+        writer.writeElement("repeating") { $0.writeEffect(repeating, hasUnenclosedEntries: true) }
       }
     }
   }

@@ -8,7 +8,7 @@ struct VibrationBuilder {
   private let amplitudeMapping: AmplitudeMapping
   private let levelTolerance: Double
   private(set) var losses: LossLog
-  private var quantizer = Quantizer()
+  private var quantizer = TimeAndLevelQuantizer()
 
   /// The rise and fall times of a transient within an envelope, in milliseconds.
   static let transientPulseMilliseconds = (rise: 1, fall: 12)
@@ -19,7 +19,7 @@ struct VibrationBuilder {
   init(_ composition: HapticComposition, options: WritingOptions) {
     self.composition = composition
     amplitudeMapping = options.amplitudeMapping
-    levelTolerance = options.toleranceFraction
+    levelTolerance = options.curveToleranceFraction
     losses = LossLog()
     losses.addNonHapticLosses(of: composition)
   }
@@ -101,7 +101,7 @@ struct VibrationBuilder {
   ///   - quantity: The quantity of the levels.
   ///   - frequencies: The scale of a dialect with frequencies, or nil for sharpness.
   private mutating func mergedPoints(
-    _ quantity: EnvelopeScale.Quantity, frequencies: SharpnessScale? = nil
+    _ quantity: EnvelopeLevelScale.Quantity, frequencies: SharpnessScale? = nil
   ) -> [EnvelopePoint] {
     let envelopeSampler = EnvelopeSampler(
       quantity, mapping: amplitudeMapping, levelTolerance: levelTolerance, frequencies: frequencies)
@@ -166,19 +166,19 @@ struct VibrationBuilder {
   private mutating func makeEffect(of points: [EnvelopePoint], isBasic: Bool) -> VibrationEffect {
     defer { quantizer.reportErrors(to: &losses) }
     guard let loop = composition.loop else {
-      return envelope(points, from: 0, to: nil, isBasic: isBasic)
+      return envelopeEffect(points, from: 0, to: nil, isBasic: isBasic)
     }
     let loopEndSeconds = loop.endSeconds ?? composition.durationSeconds
     let loopStartSeconds = min(max(loop.startSeconds, 0), loopEndSeconds)
     let loopEndMillisecond = quantizer.quantizeToMilliseconds(loopEndSeconds)
     let loopStartMillisecond = min(
       quantizer.quantizeToMilliseconds(loopStartSeconds), max(loopEndMillisecond - 1, 0))
-    let repeatingEnvelope = envelope(
+    let repeatingEnvelope = envelopeEffect(
       Self.clippedPoints(of: points, from: loopStartSeconds, to: loopEndSeconds),
       from: loopStartMillisecond,
       to: loopEndMillisecond, isBasic: isBasic)
     guard loopStartMillisecond > 0 else { return .repeating(preamble: nil, repeatingEnvelope) }
-    let preambleEnvelope = envelope(
+    let preambleEnvelope = envelopeEffect(
       Self.clippedPoints(of: points, from: 0, to: loopStartSeconds), from: 0,
       to: loopStartMillisecond,
       isBasic: isBasic)
@@ -216,13 +216,13 @@ struct VibrationBuilder {
     losses.add(.approximated, .composition, "jumps are written as ramps of # ms", size: 1)
   }
 
-  private static func silence(like point: EnvelopePoint) -> EnvelopePoint {
+  private static func silentPoint(like point: EnvelopePoint) -> EnvelopePoint {
     EnvelopePoint(timeSeconds: point.timeSeconds, level: 0, sharpness: point.sharpness)
   }
 
   /// Returns a Boolean value that indicates whether two points differ by less than removed points
   /// may. The sharpness of silence does not count.
-  private static func areClose(_ first: EnvelopePoint, _ second: EnvelopePoint) -> Bool {
+  private static func arePointsClose(_ first: EnvelopePoint, _ second: EnvelopePoint) -> Bool {
     let areBothSilent = first.level == 0 && second.level == 0
     return abs(first.level - second.level) <= collinearityToleranceFraction
       && (areBothSilent || abs(first.sharpness - second.sharpness) <= collinearityToleranceFraction)
@@ -238,7 +238,7 @@ struct VibrationBuilder {
     var lineEnds: [(point: EnvelopePoint, duration: Int)] = []
     var currentMillisecond = start
     // The end of the last line, without later points of the same millisecond.
-    var lastLineEnd = Self.silence(
+    var lastLineEnd = Self.silentPoint(
       like: points.first ?? EnvelopePoint(timeSeconds: 0, level: 0, sharpness: 0))
     for (index, point) in points.enumerated() {
       var target = quantizer.quantizeToMilliseconds(point.timeSeconds)
@@ -258,7 +258,7 @@ struct VibrationBuilder {
         // A new end of the last line would bend all of it, so that silence before a short ramp
         // would become a ramp.
         let isShort = lineEnds.last?.duration == 1
-        if isShort || Self.areClose(point, lastLineEnd) {
+        if isShort || Self.arePointsClose(point, lastLineEnd) {
           if isShort || !lineEnds.isEmpty && lastLineEnd.level != 0 {
             lineEnds[lineEnds.count - 1].point = point
           }
@@ -290,7 +290,7 @@ struct VibrationBuilder {
     return (points.first?.sharpness ?? lineEnds[0].point.sharpness, lineEnds)
   }
 
-  private mutating func envelope(
+  private mutating func envelopeEffect(
     _ points: [EnvelopePoint], from start: Int, to end: Int?, isBasic: Bool
   )
     -> VibrationEffect
@@ -309,7 +309,7 @@ struct VibrationBuilder {
     let controlPoints = ends.map { end in
       VibrationEffect.ControlPoint(
         level: Float(end.point.level), sharpnessOrHertz: toneValue(end.point.sharpness),
-        lineDurationMilliseconds: end.duration)
+        rampDurationMilliseconds: end.duration)
     }
     return .envelope(
       isBasic: isBasic,

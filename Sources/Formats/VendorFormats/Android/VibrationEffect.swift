@@ -42,7 +42,7 @@ indirect enum VibrationEffect: Equatable, Sendable {
     /// The sharpness, 0…1, or the frequency, in hertz, at the end of the line.
     var sharpnessOrHertz: Float
     /// The duration of the line that ends here, in milliseconds.
-    var lineDurationMilliseconds: Int
+    var rampDurationMilliseconds: Int
   }
 
   /// Returns the names of an envelope's elements and attributes in vibration XML.

@@ -4,7 +4,7 @@
 enum VibrationPrimitives {
   /// An approximation of one predefined vibration: transients with delays in milliseconds, and a
   /// continuous event whose intensity is linear between points.
-  struct Approximation: Sendable {
+  struct VibrationApproximation: Sendable {
     /// The duration of the vibration, after which the next vibration can begin, in milliseconds.
     var vibrationDurationMilliseconds: Int
     var transients: [(delay: Int, intensity: Float, sharpness: Float)] = []
@@ -12,9 +12,9 @@ enum VibrationPrimitives {
     var continuousSharpness: Float = 0.5
 
     static func transient(_ intensity: Float, sharpness: Float, durationMilliseconds: Int)
-      -> Approximation
+      -> VibrationApproximation
     {
-      Approximation(
+      VibrationApproximation(
         vibrationDurationMilliseconds: durationMilliseconds, transients: [(0, intensity, sharpness)]
       )
     }
@@ -26,30 +26,30 @@ enum VibrationPrimitives {
   ]
   static let predefinedNames = ["tick", "click", "heavy_click", "double_click"]
 
-  private static let approximations: [String: Approximation] = [
+  private static let approximations: [String: VibrationApproximation] = [
     "click": .transient(1, sharpness: 0.5, durationMilliseconds: 12),
     "tick": .transient(0.6, sharpness: 0.8, durationMilliseconds: 8),
     "low_tick": .transient(0.4, sharpness: 0.3, durationMilliseconds: 12),
     "heavy_click": .transient(1, sharpness: 0.35, durationMilliseconds: 16),
-    "double_click": Approximation(
+    "double_click": VibrationApproximation(
       vibrationDurationMilliseconds: 112, transients: [(0, 1, 0.5), (100, 1, 0.5)]),
-    "thud": Approximation(
+    "thud": VibrationApproximation(
       vibrationDurationMilliseconds: 80, transients: [(0, 1, 0.05)],
       intensityPoints: [(0, 1), (80, 0)],
       continuousSharpness: 0.05),
-    "slow_rise": Approximation(
+    "slow_rise": VibrationApproximation(
       vibrationDurationMilliseconds: 500, intensityPoints: [(0, 0), (500, 1)]),
-    "quick_rise": Approximation(
+    "quick_rise": VibrationApproximation(
       vibrationDurationMilliseconds: 150, intensityPoints: [(0, 0), (150, 1)]),
-    "quick_fall": Approximation(
+    "quick_fall": VibrationApproximation(
       vibrationDurationMilliseconds: 100, intensityPoints: [(0, 1), (100, 0)]),
-    "spin": Approximation(
+    "spin": VibrationApproximation(
       vibrationDurationMilliseconds: 150,
       intensityPoints: [(0, 0), (38, 1), (75, 0), (113, 1), (150, 0)]),
   ]
 
-  static func approximation(of name: String) -> Approximation {
-    approximations[name] ?? Approximation(vibrationDurationMilliseconds: 0)
+  static func approximation(of name: String) -> VibrationApproximation {
+    approximations[name] ?? VibrationApproximation(vibrationDurationMilliseconds: 0)
   }
 
   /// Returns the primitive that is closest to a transient, its scale, and the larger of its

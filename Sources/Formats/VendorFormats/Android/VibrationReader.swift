@@ -11,7 +11,7 @@ struct VibrationReader {
   private let amplitudeMapping: AmplitudeMapping
   private let intensitiesByAmplitudeCode: [Float]
   private let sharpnessScale = SharpnessScale.phone
-  private var builder = ScaledLayerBuilder(scale: .phone)
+  private var layerBuilder = ScaledLayerBuilder(scale: .phone)
   /// The losses that concern single events, with the indices of the events in the builder.
   private var eventLosses: [(event: Int, message: String, size: Double?)] = []
   private let recordsLosses: Bool
@@ -42,7 +42,7 @@ struct VibrationReader {
     if let effect {
       add(effect)
     }
-    let (layers, references) = builder.build()
+    let (layers, references) = layerBuilder.build()
     for loss in eventLosses {
       losses.add(.approximated, .event(references[loss.event]), loss.message, size: loss.size)
     }
@@ -96,13 +96,13 @@ struct VibrationReader {
   }
 
   private mutating func addApproximation(
-    _ shape: VibrationPrimitives.Approximation, scale: Float, name: String
+    _ shape: VibrationPrimitives.VibrationApproximation, scale: Float, name: String
   ) {
     let approximationMessage =
       recordsLosses ? "\(name) is an effect of the device; it is approximated" : ""
     for transient in shape.transients {
       let start = elapsedMilliseconds + transient.delay
-      let index = builder.add(
+      let index = layerBuilder.add(
         HapticEvent(
           kind: .hapticTransient, time: Double(start) / 1000,
           parameters: [
@@ -172,7 +172,7 @@ struct VibrationReader {
   private mutating func addAudibleRun(_ run: inout ControlPoints, duration length: inout Int) {
     guard let firstPoint = run.first else { return }
     if run.count == 2 {
-      builder.add(
+      layerBuilder.add(
         HapticEvent(
           kind: .hapticContinuous, time: Double(elapsedMilliseconds) / 1000,
           duration: Double(length) / 1000,
@@ -200,7 +200,7 @@ struct VibrationReader {
     sharpnessPoints.reserveCapacity(points.count + 1)
     var envelopeMilliseconds = 0
     for point in points {
-      envelopeMilliseconds += point.lineDurationMilliseconds
+      envelopeMilliseconds += point.rampDurationMilliseconds
       levelPoints.append(Self.controlPoint(milliseconds: envelopeMilliseconds, value: point.level))
       sharpnessPoints.append(
         Self.controlPoint(milliseconds: envelopeMilliseconds, value: point.sharpnessOrHertz))
@@ -238,12 +238,12 @@ struct VibrationReader {
         let fraction = Double(step) / Double(count)
         sharpnessPoints.append(
           .init(
-            time: (Double(envelopeMilliseconds) + Double(point.lineDurationMilliseconds) * fraction)
+            time: (Double(envelopeMilliseconds) + Double(point.rampDurationMilliseconds) * fraction)
               / 1000,
             value: sharpnessValue(hertz + (next - hertz) * fraction)))
       }
       hertz = next
-      envelopeMilliseconds += point.lineDurationMilliseconds
+      envelopeMilliseconds += point.rampDurationMilliseconds
       levelPoints.append(Self.controlPoint(milliseconds: envelopeMilliseconds, value: point.level))
     }
     let eventIndex = addContinuousEvent(
@@ -289,7 +289,7 @@ struct VibrationReader {
           controlPoints: tones.isEmpty ? [Self.controlPoint(milliseconds: 0, value: 0)] : tones))
     }
     lastEventEndMilliseconds = max(lastEventEndMilliseconds, elapsedMilliseconds + duration)
-    return builder.add(
+    return layerBuilder.add(
       HapticEvent(
         kind: .hapticContinuous, time: startSeconds, duration: Double(duration) / 1000,
         parameters: eventParameters),

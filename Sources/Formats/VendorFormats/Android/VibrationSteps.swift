@@ -8,7 +8,7 @@ struct VibrationSteps {
   /// The index of the step to which a loop returns, or nil if the steps do not repeat.
   private(set) var repeatIndex: Int?
   private(set) var losses: LossLog
-  private var quantizer = Quantizer()
+  private var quantizer = TimeAndLevelQuantizer()
 
   /// The constants of Meta's waveforms for Android. An emphasis ducks the envelope and is added to
   /// it, and lasts from 36.4 ms (dull) to 12.1 ms (sharp).
@@ -49,7 +49,7 @@ struct VibrationSteps {
     losses = initialLosses
     losses.addNonHapticLosses(of: composition)
     let envelopeSampler = EnvelopeSampler(
-      .amplitude, mapping: options.amplitudeMapping, levelTolerance: options.toleranceFraction)
+      .amplitude, mapping: options.amplitudeMapping, levelTolerance: options.curveToleranceFraction)
     let envelopes = envelopeSampler.envelopes(of: composition)
     let mergedEnvelope = MergedEnvelope(envelopes, envelopeSampler: envelopeSampler)
     envelopePoints = mergedEnvelope.mergedPoints

@@ -51,7 +51,7 @@ struct XMLReader {
         byteOffset: byteOffset, message: "document type declarations are not allowed",
         suggestion: "remove it")
     }
-    if starts(with: "<?") { return try skipInstruction() }
+    if starts(with: "<?") { return try skipProcessingInstruction() }
     if starts(with: "</") { return try readEndTag() }
     try readStartTag()
   }
@@ -61,7 +61,8 @@ struct XMLReader {
     let isInElement = openElements.count > 1
     while let byte = byte(at: byteOffset), byte != UInt8(ascii: "<") {
       guard XMLTree.isWhitespace(byte) else {
-        throw isInElement ? textError(at: byteOffset) : syntaxError("syntax error", at: byteOffset)
+        throw isInElement
+          ? misplacedTextError(at: byteOffset) : syntaxError("syntax error", at: byteOffset)
       }
       byteOffset += 1
     }
@@ -72,7 +73,7 @@ struct XMLReader {
     let commentStartOffset = byteOffset
     byteOffset += 4
     while byteOffset < textBytes.count, !starts(with: "--") {
-      try checkCharacter()
+      try checkCurrentCharacter()
       byteOffset += 1
     }
     guard starts(with: "-->") else { throw invalidTokenError(at: byteOffset) }
@@ -91,7 +92,7 @@ struct XMLReader {
     byteOffset += 9
     while byteOffset < textBytes.count, !starts(with: "]]>") {
       guard XMLTree.isWhitespace(textBytes[byteOffset]) else {
-        throw textError(at: sectionStartOffset)
+        throw misplacedTextError(at: sectionStartOffset)
       }
       byteOffset += 1
     }
@@ -102,7 +103,7 @@ struct XMLReader {
   }
 
   /// Skips a processing instruction [16].
-  private mutating func skipInstruction() throws(ParseError) {
+  private mutating func skipProcessingInstruction() throws(ParseError) {
     let instructionStartOffset = byteOffset
     byteOffset += 2
     let instructionTarget = try readName()
@@ -118,7 +119,7 @@ struct XMLReader {
       throw invalidTokenError(at: byteOffset)
     }
     while byteOffset < textBytes.count, !starts(with: "?>") {
-      try checkCharacter()
+      try checkCurrentCharacter()
       byteOffset += 1
     }
     guard byteOffset < textBytes.count else {
@@ -227,7 +228,7 @@ struct XMLReader {
       case 0x0D where self.byte(at: byteOffset + 1) == 0x0A:
         byteOffset += 1
       default:
-        try checkCharacter()
+        try checkCurrentCharacter()
         valueBytes.append(XMLTree.isWhitespace(byte) ? 0x20 : byte)
         byteOffset += 1
       }
@@ -279,7 +280,7 @@ struct XMLReader {
   }
 
   /// Throws an error for a control character, which XML does not allow.
-  private func checkCharacter() throws(ParseError) {
+  private func checkCurrentCharacter() throws(ParseError) {
     let byte = textBytes[byteOffset]
     guard byte >= 0x20 || XMLTree.isWhitespace(byte) else {
       throw invalidTokenError(at: byteOffset)
@@ -326,7 +327,7 @@ struct XMLReader {
     syntaxError("not well-formed (invalid token)", at: offset)
   }
 
-  private func textError(at offset: Int) -> ParseError {
+  private func misplacedTextError(at offset: Int) -> ParseError {
     ParseError(
       byteOffset: offset, message: "text content is not allowed",
       suggestion: "use only elements and attributes")

@@ -8,25 +8,27 @@ package import HapticModel
 /// the division into events and layers, make no difference.
 package struct CompositionDifference: Equatable, Sendable {
   /// The maximum difference in the amplitude of continuous events.
-  package private(set) var continuousAmplitudeError = 0.0
-  package private(set) var sharpnessError = 0.0
+  package private(set) var maximumContinuousAmplitudeError = 0.0
+  package private(set) var maximumSharpnessError = 0.0
   /// The maximum difference in the amplitude or sharpness of transients. A missing transient counts
   /// with its amplitude.
-  package private(set) var transientError = 0.0
+  package private(set) var maximumTransientError = 0.0
   /// A Boolean value that indicates whether audio events or sampled signals differ.
   package private(set) var differsInSound = false
 
   /// The maximum of all differences; 1 if audio events or sampled signals differ.
   package var maximumError: Double {
-    max(continuousAmplitudeError, sharpnessError, transientError, differsInSound ? 1 : 0)
+    max(
+      maximumContinuousAmplitudeError, maximumSharpnessError, maximumTransientError,
+      differsInSound ? 1 : 0)
   }
 
   /// The length of each window in which the compositions are compared, in seconds.
-  private static let windowSeconds = 0.02
-  private static let stepsPerWindow = 10
+  private static let comparisonWindowSeconds = 0.02
+  private static let timeStepsPerWindow = 10
   /// The offset of a sample within its time step. It avoids whole milliseconds, at which many
   /// formats have jumps.
-  private static let sampleOffsetStepFraction = 0.37
+  private static let sampleOffsetInTimeSteps = 0.37
   /// The maximum number of windows that are compared.
   private static let maximumWindowCount = 100_000
   private static let transientTimeToleranceSeconds = 0.003
@@ -60,31 +62,35 @@ package struct CompositionDifference: Equatable, Sendable {
   private mutating func compareEnvelopes(_ left: [EnvelopePoint], _ right: [EnvelopePoint]) {
     let latestTimeSeconds = max(left.last?.timeSeconds ?? 0, right.last?.timeSeconds ?? 0)
     let windowCount = Int(
-      min((latestTimeSeconds / Self.windowSeconds).rounded(.up), Double(Self.maximumWindowCount)))
+      min(
+        (latestTimeSeconds / Self.comparisonWindowSeconds).rounded(.up),
+        Double(Self.maximumWindowCount)))
     let silentPoint = EnvelopePoint(timeSeconds: 0, level: 0, sharpness: 0)
     var segmentCursors = (0, 0)
     for window in 0..<windowCount {
       var means = (left: 0.0, right: 0.0)
       var weighted = (left: 0.0, right: 0.0)
-      for step in 0..<Self.stepsPerWindow {
+      for step in 0..<Self.timeStepsPerWindow {
         let time =
-          (Double(window) + (Double(step) + Self.sampleOffsetStepFraction)
-            / Double(Self.stepsPerWindow))
-          * Self.windowSeconds
+          (Double(window) + (Double(step) + Self.sampleOffsetInTimeSteps)
+            / Double(Self.timeStepsPerWindow))
+          * Self.comparisonWindowSeconds
         let firstPoint = left.point(at: time, cursor: &segmentCursors.0) ?? silentPoint
         let secondPoint = right.point(at: time, cursor: &segmentCursors.1) ?? silentPoint
-        means.left += firstPoint.level / Double(Self.stepsPerWindow)
-        means.right += secondPoint.level / Double(Self.stepsPerWindow)
-        weighted.left += firstPoint.level * firstPoint.sharpness / Double(Self.stepsPerWindow)
-        weighted.right += secondPoint.level * secondPoint.sharpness / Double(Self.stepsPerWindow)
+        means.left += firstPoint.level / Double(Self.timeStepsPerWindow)
+        means.right += secondPoint.level / Double(Self.timeStepsPerWindow)
+        weighted.left += firstPoint.level * firstPoint.sharpness / Double(Self.timeStepsPerWindow)
+        weighted.right +=
+          secondPoint.level * secondPoint.sharpness / Double(Self.timeStepsPerWindow)
       }
-      continuousAmplitudeError = max(continuousAmplitudeError, abs(means.left - means.right))
+      maximumContinuousAmplitudeError = max(
+        maximumContinuousAmplitudeError, abs(means.left - means.right))
       guard means.left > Self.minimumComparedAmplitude, means.right > Self.minimumComparedAmplitude
       else {
         continue
       }
-      sharpnessError = max(
-        sharpnessError, abs(weighted.left / means.left - weighted.right / means.right))
+      maximumSharpnessError = max(
+        maximumSharpnessError, abs(weighted.left / means.left - weighted.right / means.right))
     }
   }
 
@@ -97,16 +103,17 @@ package struct CompositionDifference: Equatable, Sendable {
         rightIndex < right.count ? right[rightIndex].timeSeconds : .infinity
       )
       if abs(times.0 - times.1) <= Self.transientTimeToleranceSeconds {
-        transientError = max(transientError, abs(left[leftIndex].level - right[rightIndex].level))
-        transientError = max(
-          transientError, abs(left[leftIndex].sharpness - right[rightIndex].sharpness))
+        maximumTransientError = max(
+          maximumTransientError, abs(left[leftIndex].level - right[rightIndex].level))
+        maximumTransientError = max(
+          maximumTransientError, abs(left[leftIndex].sharpness - right[rightIndex].sharpness))
         leftIndex += 1
         rightIndex += 1
       } else if times.0 < times.1 {
-        transientError = max(transientError, left[leftIndex].level)
+        maximumTransientError = max(maximumTransientError, left[leftIndex].level)
         leftIndex += 1
       } else {
-        transientError = max(transientError, right[rightIndex].level)
+        maximumTransientError = max(maximumTransientError, right[rightIndex].level)
         rightIndex += 1
       }
     }

@@ -70,7 +70,7 @@ struct EventEnvelope {
 
 /// The scale of an envelope's levels: the quantity that they measure, and its relation to
 /// intensity.
-struct EnvelopeScale: Equatable {
+struct EnvelopeLevelScale: Equatable {
   /// The quantity that a level of the envelope measures.
   enum Quantity { case intensity, amplitude }
 
@@ -100,13 +100,13 @@ struct EnvelopeScale: Equatable {
 }
 
 /// The conversion of a layer's sharpness to the frequency scale of a written format.
-private struct PitchConversion {
+private struct SharpnessScaleConversion {
   /// The scale on which the layer states sharpness.
   private let sourceScale: SharpnessScale
   /// The scale on which the written format states frequencies.
   private let targetScale: SharpnessScale
   /// A Boolean value that indicates whether the sharpness of the layer is limited to 0…1.
-  let clampsSharpness: Bool
+  let clampsSourceSharpness: Bool
 
   /// Creates the conversion from the scale of a layer to that of a written format.
   ///
@@ -117,22 +117,22 @@ private struct PitchConversion {
   init(from source: SharpnessScale?, to target: SharpnessScale?) {
     self.sourceScale = source ?? .phone
     self.targetScale = target ?? source ?? .phone
-    clampsSharpness = source == nil || target == nil
+    clampsSourceSharpness = source == nil || target == nil
   }
 
   /// A Boolean value that indicates whether the conversion maps straight lines to straight lines.
-  var isLinear: Bool { sourceScale.isLogarithmic == targetScale.isLogarithmic }
+  var preservesStraightLines: Bool { sourceScale.isLogarithmic == targetScale.isLogarithmic }
 
   /// Returns the sharpness of an event on the layer's scale.
   func sharpness(of event: HapticEvent) -> Double {
-    clampsSharpness ? Double(event.value(of: .hapticSharpness)) : event.unclampedSharpness
+    clampsSourceSharpness ? Double(event.value(of: .hapticSharpness)) : event.unclampedSharpness
   }
 
   /// Converts a sharpness to the scale of the written format.
   ///
   /// - Parameter sum: The sum of an event's sharpness and its control.
   func targetSharpness(ofSum sum: Double) -> Double {
-    let effectiveSharpness = clampsSharpness ? min(max(sum, 0), 1) : sum
+    let effectiveSharpness = clampsSourceSharpness ? min(max(sum, 0), 1) : sum
     if sourceScale == targetScale { return effectiveSharpness }
     return targetScale.sharpness(ofHertz: sourceScale.hertz(ofSharpness: effectiveSharpness))
   }
@@ -145,7 +145,7 @@ private struct PitchConversion {
 /// 3. Compute the exact level at these times. Between two of them, if the level is not linear, add
 ///    points by bisection until the lines are within the tolerance.
 struct EnvelopeSampler {
-  let levelScale: EnvelopeScale
+  let levelScale: EnvelopeLevelScale
   let levelTolerance: Double
   /// The scale of the written format's frequencies, on which sharpness is not limited; nil if the
   /// format states sharpness.
@@ -155,12 +155,12 @@ struct EnvelopeSampler {
   private static let maximumSubdivisionDepth = 14
 
   init(
-    _ quantity: EnvelopeScale.Quantity, mapping: AmplitudeMapping = .root,
-    levelTolerance tolerance: Double = WritingOptions.defaultToleranceFraction,
+    _ quantity: EnvelopeLevelScale.Quantity, mapping: AmplitudeMapping = .root,
+    levelTolerance tolerance: Double = WritingOptions.defaultCurveToleranceFraction,
     frequencies: SharpnessScale? = nil
   ) {
     self.targetSharpnessScale = frequencies
-    levelScale = EnvelopeScale(levelQuantity: quantity, amplitudeMapping: mapping)
+    levelScale = EnvelopeLevelScale(levelQuantity: quantity, amplitudeMapping: mapping)
     self.levelTolerance = max(tolerance, 1e-6)
   }
 
@@ -171,15 +171,16 @@ struct EnvelopeSampler {
   func envelopes(of composition: HapticComposition) -> [EventEnvelope] {
     var eventEnvelopes: [EventEnvelope] = []
     for (layerIndex, layer) in composition.layers.enumerated() {
-      let controls = Controls(
+      let controls = ControlTimelines(
         of: layer,
-        pitchConversion: PitchConversion(from: layer.sharpnessScale, to: targetSharpnessScale))
+        sharpnessConversion: SharpnessScaleConversion(
+          from: layer.sharpnessScale, to: targetSharpnessScale))
       for (index, event) in layer.pattern.events.enumerated() where event.kind.isHaptic {
         let (points, isApproximated) = breakpoints(of: event, controls: controls)
         guard !points.isEmpty else { continue }
         eventEnvelopes.append(
           EventEnvelope(
-            eventReference: EventReference(layer: layerIndex, event: index),
+            eventReference: EventReference(layerIndex: layerIndex, eventIndex: index),
             kind: event.kind.isTransient ? .hapticTransient : .hapticContinuous, points: points,
             hasApproximatedLevel: isApproximated))
       }
@@ -215,16 +216,16 @@ struct EnvelopeSampler {
   }
 
   /// The controls of a layer that act on haptic events.
-  private struct Controls {
+  private struct ControlTimelines {
     let intensityTimeline: ControlTimeline
     let sharpnessTimeline: ControlTimeline
     let attackTimeline: ControlTimeline
     let decayTimeline: ControlTimeline
     let releaseTimeline: ControlTimeline
-    let pitchConversion: PitchConversion
+    let sharpnessConversion: SharpnessScaleConversion
 
-    init(of layer: HapticComposition.Layer, pitchConversion pitch: PitchConversion) {
-      self.pitchConversion = pitch
+    init(of layer: HapticComposition.Layer, sharpnessConversion pitch: SharpnessScaleConversion) {
+      self.sharpnessConversion = pitch
       func control(_ id: DynamicParameterID) -> ControlTimeline {
         ControlTimeline(of: id, in: layer)
       }
@@ -239,13 +240,13 @@ struct EnvelopeSampler {
   /// Returns the breakpoints of an event's envelope. Also returns true if the lines between them
   /// only approximate the level.
   private func breakpoints(
-    of event: HapticEvent, controls: Controls
+    of event: HapticEvent, controls: ControlTimelines
   ) -> (points: [EnvelopePoint], isApproximated: Bool) {
     guard event.kind.isVibration else {
       return ([transientPoint(of: event, controls: controls)], false)
     }
     let eventIntensity = Double(event.value(of: .hapticIntensity))
-    let eventSharpness = controls.pitchConversion.sharpness(of: event)
+    let eventSharpness = controls.sharpnessConversion.sharpness(of: event)
     let holdSeconds = event.duration ?? HapticEvent.defaultDurationSeconds
     guard holdSeconds > 0, (event.time + holdSeconds).isFinite else { return ([], false) }
     let envelopeShape = Self.envelopeShape(of: event, hold: holdSeconds, controls: controls)
@@ -277,7 +278,7 @@ struct EnvelopeSampler {
         let level = min(max(intensitySegment.value(at: time), 0), 1) * eventIntensity
         return EnvelopePoint(
           timeSeconds: time, level: levelScale.level(intensity: level, gain: gain),
-          sharpness: controls.pitchConversion.targetSharpness(
+          sharpness: controls.sharpnessConversion.targetSharpness(
             ofSum: sharpnessSegment.value(at: time) + eventSharpness))
       }
       let first = point(at: from)
@@ -289,28 +290,29 @@ struct EnvelopeSampler {
         : intensitySegment.slopePerPositionUnit == 0 && levelScale.isLinearInGain
       let isStraight =
         isLevelStraight
-        && (controls.pitchConversion.isLinear || sharpnessSegment.slopePerPositionUnit == 0)
+        && (controls.sharpnessConversion.preservesStraightLines
+          || sharpnessSegment.slopePerPositionUnit == 0)
       if !isStraight {
         isApproximated = true
-        subdivide(from: first, to: last, point, append: appendDistinct)
+        subdivideLine(from: first, to: last, point, append: appendDistinct)
       }
       appendDistinct(last)
     }
     return (envelopePoints, isApproximated)
   }
 
-  private func transientPoint(of event: HapticEvent, controls: Controls) -> EnvelopePoint {
+  private func transientPoint(of event: HapticEvent, controls: ControlTimelines) -> EnvelopePoint {
     let eventIntensity = Double(event.value(of: .hapticIntensity))
     let controlledIntensity = eventIntensity * controls.intensityTimeline.value(at: event.time)
-    let eventSharpness = controls.pitchConversion.sharpness(of: event)
+    let eventSharpness = controls.sharpnessConversion.sharpness(of: event)
     return EnvelopePoint(
       timeSeconds: event.time, level: levelScale.level(intensity: controlledIntensity, gain: 1),
-      sharpness: controls.pitchConversion.targetSharpness(
+      sharpness: controls.sharpnessConversion.targetSharpness(
         ofSum: eventSharpness + controls.sharpnessTimeline.value(at: event.time)))
   }
 
   /// Returns the envelope of an event, with the envelope times of the controls at its start.
-  private static func envelopeShape(of event: HapticEvent, hold: Double, controls: Controls)
+  private static func envelopeShape(of event: HapticEvent, hold: Double, controls: ControlTimelines)
     -> EnvelopeShape
   {
     func envelopeSeconds(_ id: EventParameterID, _ control: ControlTimeline) -> Double {
@@ -324,7 +326,9 @@ struct EnvelopeSampler {
   }
 
   /// Returns the ascending times between which the envelope and both controls are straight lines.
-  private func breakpointTimes(of event: HapticEvent, shape: EnvelopeShape, controls: Controls)
+  private func breakpointTimes(
+    of event: HapticEvent, shape: EnvelopeShape, controls: ControlTimelines
+  )
     -> [Double]
   {
     var breakpointSeconds = [
@@ -341,8 +345,8 @@ struct EnvelopeSampler {
         index += 1
       }
     }
-    if controls.pitchConversion.clampsSharpness {
-      let sharpness = controls.pitchConversion.sharpness(of: event)
+    if controls.sharpnessConversion.clampsSourceSharpness {
+      let sharpness = controls.sharpnessConversion.sharpness(of: event)
       breakpointSeconds.append(
         contentsOf: clampingTimes(
           of: controls.sharpnessTimeline, offset: sharpness, in: envelopeRange))
@@ -413,7 +417,7 @@ struct EnvelopeSampler {
   ///   - depth: The number of bisections so far.
   ///   - exact: Returns the exact point at a time.
   ///   - append: Receives the added points, in order.
-  func subdivide(
+  func subdivideLine(
     from first: EnvelopePoint, to last: EnvelopePoint, depth: Int = 0,
     _ exact: (Double) -> EnvelopePoint,
     append: (EnvelopePoint) -> Void
@@ -427,8 +431,8 @@ struct EnvelopeSampler {
     }
     guard maximumDeviation > levelTolerance else { return }
     let exactMidpoint = exact(first.timeSeconds + lineSeconds / 2)
-    subdivide(from: first, to: exactMidpoint, depth: depth + 1, exact, append: append)
+    subdivideLine(from: first, to: exactMidpoint, depth: depth + 1, exact, append: append)
     append(exactMidpoint)
-    subdivide(from: exactMidpoint, to: last, depth: depth + 1, exact, append: append)
+    subdivideLine(from: exactMidpoint, to: last, depth: depth + 1, exact, append: append)
   }
 }

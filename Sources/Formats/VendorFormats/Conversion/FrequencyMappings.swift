@@ -24,7 +24,7 @@ enum PercentConversion {
 }
 
 /// Rounds times and levels to the precision of a file, and records the maximum errors.
-struct Quantizer {
+struct TimeAndLevelQuantizer {
   /// The maximum floating-point rounding error that is not reported as a loss.
   static let maximumUnreportedError = 1e-6
 

@@ -32,14 +32,14 @@ struct ScaledLayerBuilder {
       statesHertz
       ? hertzBuilder.add(event, curves: curves, until: end)
       : sharpnessBuilder.add(event, curves: curves, until: end)
-    eventReferences.append(EventReference(layer: statesHertz ? 1 : 0, event: eventIndex))
+    eventReferences.append(EventReference(layerIndex: statesHertz ? 1 : 0, eventIndex: eventIndex))
     return eventReferences.count - 1
   }
 
   /// Returns the layers, at least one, and the position of each added event in them.
   func build() -> (layers: [HapticComposition.Layer], references: [EventReference]) {
     let (plainLayers, plainReferences) = sharpnessBuilder.build()
-    guard eventReferences.contains(where: { $0.layer == 1 }) else {
+    guard eventReferences.contains(where: { $0.layerIndex == 1 }) else {
       return (plainLayers, plainReferences)
     }
     var (layers, hertzReferences) = hertzBuilder.build()
@@ -48,11 +48,13 @@ struct ScaledLayerBuilder {
     }
     let firstCurvedLayerIndex = plainReferences.isEmpty ? 0 : plainLayers.count
     for index in hertzReferences.indices {
-      hertzReferences[index].layer += firstCurvedLayerIndex
+      hertzReferences[index].layerIndex += firstCurvedLayerIndex
     }
     return (
       plainReferences.isEmpty ? layers : plainLayers + layers,
-      eventReferences.map { $0.layer == 0 ? plainReferences[$0.event] : hertzReferences[$0.event] }
+      eventReferences.map {
+        $0.layerIndex == 0 ? plainReferences[$0.eventIndex] : hertzReferences[$0.eventIndex]
+      }
     )
   }
 }
@@ -70,18 +72,18 @@ struct LayerBuilder {
     var layerBusyUntilSeconds: Double
   }
 
-  private var plainEvents: [HapticEvent] = []
+  private var eventsWithoutCurves: [HapticEvent] = []
   private var curvedEvents: [CurvedEvent] = []
-  /// The location of each added event: layer 0 with its index in `plainEvents`, or layer 1 with its
-  /// index in `curvedEvents`.
+  /// The location of each added event: layer 0 with its index in `eventsWithoutCurves`, or layer 1
+  /// with its index in `curvedEvents`.
   private var eventReferences: [EventReference] = []
 
   /// Adds an event without curves.
   ///
   /// - Returns: The index of the event in the order of addition.
   @discardableResult mutating func add(_ event: HapticEvent) -> Int {
-    eventReferences.append(EventReference(layer: 0, event: plainEvents.count))
-    plainEvents.append(event)
+    eventReferences.append(EventReference(layerIndex: 0, eventIndex: eventsWithoutCurves.count))
+    eventsWithoutCurves.append(event)
     return eventReferences.count - 1
   }
 
@@ -98,7 +100,7 @@ struct LayerBuilder {
     _ event: HapticEvent, curves: [ParameterCurve], until end: Double
   ) -> Int {
     if curves.isEmpty { return add(event) }
-    eventReferences.append(EventReference(layer: 1, event: curvedEvents.count))
+    eventReferences.append(EventReference(layerIndex: 1, eventIndex: curvedEvents.count))
     curvedEvents.append(
       CurvedEvent(event: event, curves: curves, layerBusyUntilSeconds: max(event.time, end)))
     return eventReferences.count - 1
@@ -107,23 +109,24 @@ struct LayerBuilder {
   /// Returns the layers, at least one, and the position of each added event in them.
   func build() -> (layers: [HapticComposition.Layer], references: [EventReference]) {
     let curvedOrder = curvedEventIndicesByTime
-    let (curvedReferences, counts) = assignLayers(in: curvedOrder)
-    var layerPatterns = plainEvents.isEmpty ? [] : [HapticPattern(events: plainEvents)]
+    let (curvedReferences, counts) = assignLayersToCurvedEvents(in: curvedOrder)
+    var layerPatterns =
+      eventsWithoutCurves.isEmpty ? [] : [HapticPattern(events: eventsWithoutCurves)]
     for count in counts {
       layerPatterns.append(HapticPattern())
       layerPatterns[layerPatterns.count - 1].events.reserveCapacity(count)
       layerPatterns[layerPatterns.count - 1].curves.reserveCapacity(count)
     }
     for index in curvedOrder {
-      layerPatterns[curvedReferences[index].layer].events.append(curvedEvents[index].event)
-      layerPatterns[curvedReferences[index].layer].curves += curvedEvents[index].curves
+      layerPatterns[curvedReferences[index].layerIndex].events.append(curvedEvents[index].event)
+      layerPatterns[curvedReferences[index].layerIndex].curves += curvedEvents[index].curves
     }
     if layerPatterns.isEmpty {
       layerPatterns.append(HapticPattern())
     }
     return (
       layerPatterns.map { HapticComposition.Layer($0) },
-      eventReferences.map { $0.layer == 0 ? $0 : curvedReferences[$0.event] }
+      eventReferences.map { $0.layerIndex == 0 ? $0 : curvedReferences[$0.eventIndex] }
     )
   }
 
@@ -141,9 +144,11 @@ struct LayerBuilder {
 
   /// Returns the layer and index of each event with curves, and the number of events in each layer
   /// that has curves.
-  private func assignLayers(in order: [Int]) -> (references: [EventReference], counts: [Int]) {
-    let firstCurvedLayerIndex = plainEvents.isEmpty ? 0 : 1
-    var eventReferences = Array(repeating: EventReference(event: 0), count: curvedEvents.count)
+  private func assignLayersToCurvedEvents(in order: [Int]) -> (
+    references: [EventReference], counts: [Int]
+  ) {
+    let firstCurvedLayerIndex = eventsWithoutCurves.isEmpty ? 0 : 1
+    var eventReferences = Array(repeating: EventReference(eventIndex: 0), count: curvedEvents.count)
     var eventCountsByLayer: [Int] = []
     // The layers with the times at which they become free, in descending order.
     var layerFreeTimes: [(end: Double, layer: Int)] = []
@@ -171,7 +176,7 @@ struct LayerBuilder {
       }
       layerFreeTimes.insert(entry, at: lowerBound)
       eventReferences[index] = EventReference(
-        layer: firstCurvedLayerIndex + layer, event: eventCountsByLayer[layer])
+        layerIndex: firstCurvedLayerIndex + layer, eventIndex: eventCountsByLayer[layer])
       eventCountsByLayer[layer] += 1
     }
     return (eventReferences, eventCountsByLayer)

@@ -97,11 +97,11 @@ struct MergedEnvelope {
     switch active.count {
     case 0:
       let sharpness = mergedPoints.last?.sharpness ?? 0
-      append(EnvelopePoint(timeSeconds: start, level: 0, sharpness: sharpness))
-      append(EnvelopePoint(timeSeconds: end, level: 0, sharpness: sharpness))
+      appendPoint(EnvelopePoint(timeSeconds: start, level: 0, sharpness: sharpness))
+      appendPoint(EnvelopePoint(timeSeconds: end, level: 0, sharpness: sharpness))
     case 1:
-      append(active[0].point(at: start))
-      append(active[0].point(at: end))
+      appendPoint(active[0].point(at: start))
+      appendPoint(active[0].point(at: end))
     default:
       overlappingEvents.formUnion(active.map { $0.eventEnvelope.eventReference })
       let scale = envelopeSampler.levelScale
@@ -122,17 +122,17 @@ struct MergedEnvelope {
       }
       let first = sum(at: start)
       let last = sum(at: end)
-      append(first)
+      appendPoint(first)
       var between: [EnvelopePoint] = []
-      envelopeSampler.subdivide(from: first, to: last, sum) { between.append($0) }
+      envelopeSampler.subdivideLine(from: first, to: last, sum) { between.append($0) }
       for point in between {
-        append(point)
+        appendPoint(point)
       }
-      append(last)
+      appendPoint(last)
     }
   }
 
-  private mutating func append(_ point: EnvelopePoint) {
+  private mutating func appendPoint(_ point: EnvelopePoint) {
     if mergedPoints.last != point {
       mergedPoints.append(point)
     }

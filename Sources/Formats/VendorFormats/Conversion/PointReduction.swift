@@ -8,7 +8,7 @@ struct PointReduction {
   /// The remaining points, including the first and the last.
   private(set) var remainingPoints: [EnvelopePoint]
   /// The maximum distance between the simplified curve and the original.
-  private(set) var maximumDeviation: Double
+  private(set) var maximumCurveDeviation: Double
 
   /// The number of points that are simplified together. It bounds the worst case, which is
   /// quadratic.
@@ -29,7 +29,7 @@ struct PointReduction {
       let end = min(blockStartIndex + Self.pointsPerBlock, original.count - 1)
       var stack = [(blockStartIndex, end)]
       while let (from, to) = stack.popLast() {
-        let (error, index) = Self.farthestPoint(
+        let (error, index) = Self.pointFarthestFromChord(
           in: original, from: from, to: to, sharpnessWeight: sharpnessWeight)
         if error > tolerance, let index {
           stack.append((index, to))
@@ -45,7 +45,7 @@ struct PointReduction {
       keptIndices.append(lastIndex)
     }
     remainingPoints = keptIndices.map { original[$0] }
-    maximumDeviation = maximumBlockError
+    maximumCurveDeviation = maximumBlockError
   }
 
   /// Simplifies a curve to a maximum number of points by keeping the most important ones.
@@ -61,12 +61,12 @@ struct PointReduction {
   ) {
     guard original.count > 2 else {
       remainingPoints = original
-      maximumDeviation = 0
+      maximumCurveDeviation = 0
       return
     }
     typealias Segment = (error: Double, from: Int, to: Int, index: Int?)
     func makeSegment(_ from: Int, _ to: Int) -> Segment {
-      let (error, index) = Self.farthestPoint(
+      let (error, index) = Self.pointFarthestFromChord(
         in: original, from: from, to: to, sharpnessWeight: sharpnessWeight)
       return (error, from, to, index)
     }
@@ -82,11 +82,11 @@ struct PointReduction {
       openSegments.insert(makeSegment(index, to), at: worstIndex + 1)
     }
     remainingPoints = openSegments.map { original[$0.from] } + [original[original.count - 1]]
-    maximumDeviation = openSegments.map { $0.error }.max() ?? 0
+    maximumCurveDeviation = openSegments.map { $0.error }.max() ?? 0
   }
 
   /// Returns the point between two points that is farthest from their chord, and its distance.
-  private static func farthestPoint(
+  private static func pointFarthestFromChord(
     in points: [EnvelopePoint], from: Int, to: Int, sharpnessWeight: Double
   )
     -> (Double, Int?)

@@ -11,7 +11,7 @@ extension HapticFormat {
   public static let vibrate = durationArray(
     "vibrate", title: "Web Vibration API", beginsWithPause: false, maximum: .chromium,
     rules: [.vibrateInvalidSyntax, .vibrateInvalidDuration, .vibrateExceedsChromiumLimits]
-  ).distinguished(by: "the first number is a vibration, as on web pages")
+  ).addingDistinguishingClause("the first number is a vibration, as on web pages")
 
   /// The format of the durations that apps pass to `vibrate(long[], int)` in Android, or as the
   /// argument `pattern` in Flutter and React Native: alternately off and on, in milliseconds.
@@ -21,8 +21,8 @@ extension HapticFormat {
   public static let waitFirst = durationArray(
     "wait-first", title: "Durations that begin with a pause", beginsWithPause: true,
     rules: [.vibrateInvalidSyntax, .vibrateInvalidDuration]
-  ).distinguished(
-    by: "the first number is a pause, as in Android, Flutter, and React Native")
+  ).addingDistinguishingClause(
+    "the first number is a pause, as in Android, Flutter, and React Native")
 
   private static func durationArray(
     _ id: String, title: String, beginsWithPause: Bool, maximum: DurationLimits? = nil,
@@ -61,7 +61,7 @@ extension HapticFormat {
           }
         }
         return WrittenFiles(
-          [WrittenFiles.File(writer.finish())], losses: losses.lossesWithOmittedCounts())
+          [WrittenFiles.File(writer.finishedText())], losses: losses.lossesWithOmittedCounts())
       })
   }
 }
@@ -95,7 +95,7 @@ private struct DurationArray {
   private(set) var steps: [VibrationEffect.Step] = []
 
   /// The number of bytes at the start of a text by which the format is recognized.
-  private static let recognizedByteCount = 1 << 12
+  private static let formatDetectionByteCount = 1 << 12
 
   /// Returns true if a text consists of numbers in an array or of several numbers separated by
   /// commas.
@@ -103,7 +103,8 @@ private struct DurationArray {
     var hasDigit = false
     var hasSeparator = false
     let firstTextByteIndex = ByteOrderMark.utf8Length(in: text)
-    for index in firstTextByteIndex..<max(firstTextByteIndex, min(text.count, recognizedByteCount))
+    for index
+      in firstTextByteIndex..<max(firstTextByteIndex, min(text.count, formatDetectionByteCount))
     {
       let byte = text[index]
       switch byte {

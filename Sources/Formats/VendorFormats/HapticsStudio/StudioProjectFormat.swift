@@ -32,7 +32,7 @@ private struct StudioProject {
   private let jsonDocument: JSONDocument
 
   /// The pause between clips that play one after the other, in seconds.
-  private static let clipPauseSeconds = 0.5
+  private static let pauseBetweenClipsSeconds = 0.5
 
   init(_ file: SourceFile) throws(InputError) { jsonDocument = try file.jsonDocument() }
 
@@ -66,8 +66,9 @@ private struct StudioProject {
           "the project has no clip \(selectedPart.index + 1)")
         continue
       }
-      combinedClips.add(
-        clipValues[selectedPart.index], readingOptions: options, pause: Self.clipPauseSeconds)
+      combinedClips.addClip(
+        clipValues[selectedPart.index], readingOptions: options,
+        pause: Self.pauseBetweenClipsSeconds)
     }
     if selectedParts.isEmpty {
       log.add(.studioProjectInvalidStructure, at: clips, "the project has no clips with haptics")
@@ -84,7 +85,7 @@ private struct StudioProject {
     }
     readResult.losses = options.wantsFindings ? combinedClips.losses : []
     readResult.soundReferences = combinedClips.soundReferences
-    let sourceMaps = combinedClips.sourceMaps
+    let sourceMaps = combinedClips.clipSourceMaps
     let clipsLocation = clips.location
     readResult.sourceMap = SourceMap { element in
       guard let layer = element.layerIndex, sourceMaps.indices.contains(layer) else {
@@ -115,12 +116,12 @@ private struct CombinedClips {
   var notes: String?
   /// The source map of the clip that each layer comes from, with the index of the clip's first
   /// layer.
-  var sourceMaps: [(map: SourceMap, firstLayer: Int)] = []
+  var clipSourceMaps: [(map: SourceMap, firstLayer: Int)] = []
   /// The end time of the last clip in the sequence, in seconds.
   private var lastClipEndSeconds: Double?
 
   /// Adds a clip to the sequence after a pause.
-  mutating func add(_ clip: JSONValue, readingOptions options: ReadingOptions, pause: Double) {
+  mutating func addClip(_ clip: JSONValue, readingOptions options: ReadingOptions, pause: Double) {
     guard let haptic = clip["haptic"] else { return }
     let clipResult = HapticClipDecoder.readResult(of: haptic, options: options)
     findings += clipResult.findings
@@ -137,7 +138,7 @@ private struct CombinedClips {
       layer.name = clipName
       layer.delay(by: clipStartSeconds)
       layers.append(layer)
-      sourceMaps.append((clipResult.sourceMap, firstClipLayerIndex))
+      clipSourceMaps.append((clipResult.sourceMap, firstClipLayerIndex))
     }
     if let clipNotes = clip["notes"]?.string, !clipNotes.isEmpty {
       notes = notes.map { "\($0) \(clipNotes)" } ?? clipNotes
@@ -173,7 +174,7 @@ extension CompositionElement {
     switch self {
     case .composition: nil
     case .layer(let layer): layer
-    case .event(let event): event.layer
+    case .event(let event): event.layerIndex
     case .parameter(let layer, _): layer
     case .curve(let layer, _): layer
     }
@@ -184,7 +185,7 @@ extension CompositionElement {
     switch self {
     case .composition: .composition
     case .layer: .layer(layer)
-    case .event(let event): .event(EventReference(layer: layer, event: event.event))
+    case .event(let event): .event(EventReference(layerIndex: layer, eventIndex: event.eventIndex))
     case .parameter(_, let index): .parameter(layer: layer, index: index)
     case .curve(_, let index): .curve(layer: layer, index: index)
     }

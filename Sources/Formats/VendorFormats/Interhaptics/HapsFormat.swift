@@ -22,8 +22,8 @@ extension HapticFormat {
       if decoder.findingLog.errorCount == 0 {
         mapping.read(document)
       }
-      let (layers, references) = mapping.builder.build()
-      for (value, noun) in decoder.spatialSignals {
+      let (layers, references) = mapping.layerBuilder.build()
+      for (value, noun) in decoder.spatialSignalsWithNotes {
         mapping.losses.add(
           .dropped, .composition, at: json.location(ofValue: value),
           "\(noun) is a spatial effect and does not play over time")
@@ -33,7 +33,7 @@ extension HapticFormat {
           layers: layers, notes: document.description.isEmpty ? nil : document.description),
         of: json,
         log: decoder.findingLog, options: options, losses: mapping.losses.lossesWithOmittedCounts(),
-        sourceMap: SourceMap(events: [[Int]](mapping.eventValueIndices, at: references)) {
+        sourceMap: SourceMap(events: [[Int]](mapping.eventJSONValueIndices, at: references)) {
           json.location(ofValue: $0)
         },
         details: document.formatVersion.isEmpty ? [] : [("version", document.formatVersion)])
@@ -105,7 +105,7 @@ struct HapsDecoder: JSONSchemaReader {
     nullHandling: .absent
   )
   /// The indices of the JSON values of spatial signals with notes, and their names.
-  private(set) var spatialSignals: [(value: Int, noun: String)] = []
+  private(set) var spatialSignalsWithNotes: [(value: Int, noun: String)] = []
 
   private static let gainType = JSONType.number(0...1_000)
   private static let secondsType = JSONType.number(0...FrameConversion.maximumSeconds)
@@ -139,7 +139,7 @@ struct HapsDecoder: JSONSchemaReader {
         "m_vibration",
         ObjectSchema(
           "the vibration",
-          signalFields + [
+          constantSignalFields + [
             .value("m_gain", gainType, is: .alwaysWritten) { $1(&$0.vibrationGain) },
             .array("m_melodies", of: melodySchema, new: HapsDocument.Melody(), is: .required) {
               $1(&$0.melodies)
@@ -147,7 +147,7 @@ struct HapsDecoder: JSONSchemaReader {
           ])),
     ])
 
-  private static let signalFields: [Field<HapsDocument>] = [
+  private static let constantSignalFields: [Field<HapsDocument>] = [
     .constant("m_loop", 0), .constant("m_maximum", 1), .constant("m_signalEvaluationMethod", 3),
   ]
 
@@ -157,12 +157,12 @@ struct HapsDecoder: JSONSchemaReader {
         $0["m_notes"]?.elements.contains { _ in true } == true
       }
       if hasNotes == true {
-        reader.spatialSignals.append((value.nodeIndex, noun))
+        reader.spatialSignalsWithNotes.append((value.nodeIndex, noun))
       }
       return true
     } write: { document, _, object in
       object.writeObject(name) { signal in
-        for row in Self.signalFields {
+        for row in Self.constantSignalFields {
           row.write(document, nil, &signal)
         }
         signal.writeMember("m_gain", 1)
@@ -277,7 +277,7 @@ extension HapsDocument {
     var transientMelody = Melody()
     var melodyLanes: [(end: Double, melody: Melody)] = []
     let envelopeSampler = EnvelopeSampler(
-      .amplitude, mapping: options.amplitudeMapping, levelTolerance: options.toleranceFraction,
+      .amplitude, mapping: options.amplitudeMapping, levelTolerance: options.curveToleranceFraction,
       frequencies: .phone)
     func frequencyHertz(_ point: EnvelopePoint) -> Double {
       SharpnessScale.phone.hertz(ofSharpness: point.sharpness)

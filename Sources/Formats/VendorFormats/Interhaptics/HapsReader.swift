@@ -8,8 +8,8 @@ struct HapsReader {
   private static let lineCountPerCubicSegment = 16
 
   let amplitudeMapping: AmplitudeMapping
-  private(set) var builder = ScaledLayerBuilder(scale: .phone)
-  private(set) var eventValueIndices: [Int] = []
+  private(set) var layerBuilder = ScaledLayerBuilder(scale: .phone)
+  private(set) var eventJSONValueIndices: [Int] = []
   var losses = LossLog()
 
   init(amplitudeMapping: AmplitudeMapping) { self.amplitudeMapping = amplitudeMapping }
@@ -35,12 +35,13 @@ struct HapsReader {
         note.amplitudeKeyframes.last?.timeSeconds ?? 0,
         note.frequencyKeyframes.last?.timeSeconds ?? 0)
     guard !note.isTransient else {
-      eventValueIndices.append(note.jsonValueIndex)
-      builder.add(
+      eventJSONValueIndices.append(note.jsonValueIndex)
+      layerBuilder.add(
         HapticEvent(
           kind: .hapticTransient, time: note.startSeconds,
           parameters: [
-            .hapticIntensity: Float(amplitudeMapping.intensity(ofAmplitude: clampAmplitude(gain))),
+            .hapticIntensity: Float(
+              amplitudeMapping.intensity(ofAmplitude: clampAmplitudeToUnitRange(gain))),
             .hapticSharpness: 0.5,
           ]))
       return
@@ -51,10 +52,10 @@ struct HapsReader {
     var levelBreakpoints: Breakpoints = Self.breakpoints(
       of: note.amplitudeKeyframes, until: noteDurationSeconds
     ).map {
-      ($0.time, clampAmplitude($0.value * gain))
+      ($0.time, clampAmplitudeToUnitRange($0.value * gain))
     }
     if levelBreakpoints.isEmpty {
-      levelBreakpoints = [(0, clampAmplitude(gain))]
+      levelBreakpoints = [(0, clampAmplitudeToUnitRange(gain))]
     }
     var sharpnessPoints = sharpnessBreakpoints(
       of: Self.breakpoints(of: note.frequencyKeyframes, until: noteDurationSeconds))
@@ -83,13 +84,13 @@ struct HapsReader {
           interpolation: .linear),
       ]
     }
-    eventValueIndices.append(note.jsonValueIndex)
-    builder.add(
+    eventJSONValueIndices.append(note.jsonValueIndex)
+    layerBuilder.add(
       noteEvent, curves: parameterCurves, until: note.startSeconds + noteDurationSeconds,
       statesHertz: statesHertz)
   }
 
-  private mutating func clampAmplitude(_ amplitude: Double) -> Double {
+  private mutating func clampAmplitudeToUnitRange(_ amplitude: Double) -> Double {
     if amplitude > 1 {
       losses.add(
         .approximated, .composition, "amplitudes above 1 are clamped by up to # of full scale",

@@ -21,7 +21,7 @@ extension HapticFormat {
       var reader = HJIFReader(wantsFindings: options.wantsFindings)
       let document = reader.decodeDocument(from: json)
       if options.wantsFindings {
-        reader.findingLog.addDeviations(
+        reader.findingLog.addSyntaxDeviations(
           of: json, byteOrderMark: .hjifByteOrderMark, trailingComma: .hjifTrailingComma,
           duplicateKey: .hjifDuplicateKey)
       }
@@ -154,7 +154,7 @@ private enum HJIFSchema {
   private static func sourceIndexCheck<Owner>(
     _ set: @escaping @Sendable (inout Owner, Int) -> Void
   )
-    -> ObjectSchema<Owner>.Check
+    -> ObjectSchema<Owner>.OwnerCheck
   {
     { object, owner, _ in
       set(&owner, object.nodeIndex)
@@ -315,7 +315,9 @@ private enum HJIFSchema {
   private static let curveTypeNames = JSONNameList(MPEGCurveKind.allCases.map { $0.jsonName })
   private static let curveTypeKey = JSONKey("curve_type", .enumeration(curveTypeNames.names))
 
-  private static func writtenOnlyForWaves(_ row: Field<Document.Effect>) -> Field<Document.Effect> {
+  private static func fieldWrittenOnlyForWaves(_ row: Field<Document.Effect>) -> Field<
+    Document.Effect
+  > {
     Field(row.key, read: row.read) { effect, _, object in
       if effect.isVectorialWave {
         row.write(effect, nil, &object)
@@ -330,13 +332,13 @@ private enum HJIFSchema {
       .enumeration("effect_type", is: .required) { $1(&$0.kind) },
       .value("semantic_keywords", .string()) { $1(&$0.semanticKeywords) },
       .value("position", tickType, is: .alwaysWritten) { $1(&$0.startTicks) },
-      writtenOnlyForWaves(
+      fieldWrittenOnlyForWaves(
         .value("phase", .number(0...6.28319), is: .alwaysWritten) { $1(&$0.initialPhaseRadians) }),
-      writtenOnlyForWaves(.enumeration("base_signal") { $1(&$0.baseSignal) }),
+      fieldWrittenOnlyForWaves(.enumeration("base_signal") { $1(&$0.baseSignal) }),
       Field(JSONKey("wavelet_stream", .string())) { value, effect, reader in
         effect.waveletStream = reader.decodeWaveletBits(of: value) ?? []
         return true
-      }, .array("composition", of: effectSchema, new: Document.Effect()) { $1(&$0.children) },
+      }, .array("composition", of: effectSchema, new: Document.Effect()) { $1(&$0.childEffects) },
       .array(
         "keyframes", of: keyframeSchema, new: Document.Keyframe(), is: .alwaysWritten,
         layout: .singleLine

@@ -77,13 +77,13 @@ struct HMPGDecoder {
   private var isSpatialUnit = false
   /// The indices of perceptions, channels, and bands within their parents, by the path of ids from
   /// the perception to the element.
-  private var documentIndicesByIDs: [[Int]: Int] = [:]
+  private var elementIndicesByIDPath: [[Int]: Int] = [:]
   /// The number of children that the file announces for itself (empty path), a perception, a
   /// channel, or a band, by path of ids; with the location of the announcement.
-  private var announcedCountsByIDs: [[Int]: (count: Int, bit: Int)] = [[]: (0, 0)]
+  private var announcedChildCountsByIDPath: [[Int]: (count: Int, bit: Int)] = [[]: (0, 0)]
   /// The indices of a band's effects that may continue in later packets, by the band's path of ids
   /// and the effect's id.
-  private var continuableEffectIndices: [[Int]: [Int: Int]] = [:]
+  private var continuableEffectIndicesByIDPath: [[Int]: [Int: Int]] = [:]
   /// The byte ranges of the packets since the last checksum.
   private var packetRangesSinceChecksum: [Range<Int>] = []
 
@@ -97,7 +97,7 @@ struct HMPGDecoder {
     } catch {
       report(error.violatedRule, atBit: error.bitOffset, error.message)
     }
-    restoreBlockLengths()
+    restoreWaveletBlockLengths()
   }
 
   private mutating func report(_ rule: Rule, atBit bit: Int, _ message: String) {
@@ -270,7 +270,7 @@ struct HMPGDecoder {
 
   /// Reads a path of up to three ids: of a perception, of one of its channels, and of one of that
   /// channel's bands. Throws if an element has not been described.
-  private func readDescribedIDs(count: Int, from reader: inout BitReader) throws(BitReadError)
+  private func readKnownElementIDs(count: Int, from reader: inout BitReader) throws(BitReadError)
     -> [Int]
   {
     var elementIDs: [Int] = []
@@ -278,7 +278,7 @@ struct HMPGDecoder {
       let idBit = reader.bitOffset
       let id = try reader.readBits(elementIDs.count == 1 ? 16 : 8)
       elementIDs.append(id)
-      guard documentIndicesByIDs[elementIDs] == nil else { continue }
+      guard elementIndicesByIDPath[elementIDs] == nil else { continue }
       let message =
         switch elementIDs.count {
         case 1: "no perception with id \(id) was described"
@@ -291,22 +291,22 @@ struct HMPGDecoder {
   }
 
   private subscript(perception ids: [Int]) -> MPEGDocument.Perception {
-    get { document.perceptions[documentIndex(of: ids, depth: 1)] }
-    _modify { yield &document.perceptions[documentIndex(of: ids, depth: 1)] }
+    get { document.perceptions[elementIndex(ofIDPath: ids, depth: 1)] }
+    _modify { yield &document.perceptions[elementIndex(ofIDPath: ids, depth: 1)] }
   }
 
   private subscript(channel ids: [Int]) -> MPEGDocument.Channel {
-    get { self[perception: ids].channels[documentIndex(of: ids, depth: 2)] }
-    _modify { yield &self[perception: ids].channels[documentIndex(of: ids, depth: 2)] }
+    get { self[perception: ids].channels[elementIndex(ofIDPath: ids, depth: 2)] }
+    _modify { yield &self[perception: ids].channels[elementIndex(ofIDPath: ids, depth: 2)] }
   }
 
   private subscript(band ids: [Int]) -> MPEGDocument.Band {
-    get { self[channel: ids].bands[documentIndex(of: ids, depth: 3)] }
-    _modify { yield &self[channel: ids].bands[documentIndex(of: ids, depth: 3)] }
+    get { self[channel: ids].bands[elementIndex(ofIDPath: ids, depth: 3)] }
+    _modify { yield &self[channel: ids].bands[elementIndex(ofIDPath: ids, depth: 3)] }
   }
 
-  private func documentIndex(of ids: [Int], depth: Int) -> Int {
-    documentIndicesByIDs[Array(ids.prefix(depth))] ?? 0
+  private func elementIndex(ofIDPath ids: [Int], depth: Int) -> Int {
+    elementIndicesByIDPath[Array(ids.prefix(depth))] ?? 0
   }
 
   private mutating func decodeExperience(_ reader: inout BitReader) throws(BitReadError) {
@@ -315,7 +315,7 @@ struct HMPGDecoder {
     document.conformanceLevel = try reader.readBits(8)
     document.creationDate = try reader.readText()
     document.description = try reader.readText()
-    announcedCountsByIDs[[]] = (try reader.readBits(8), 0)
+    announcedChildCountsByIDPath[[]] = (try reader.readBits(8), 0)
     let perceptionCount = try reader.readBits(8)
     document.avatars = []
     for _ in 0..<perceptionCount {
@@ -352,18 +352,18 @@ struct HMPGDecoder {
       perception.deviceNames.append(try decodeDeviceName(&reader))
     }
     let perceptionIDPath = [perception.id]
-    announcedCountsByIDs[perceptionIDPath] = (
+    announcedChildCountsByIDPath[perceptionIDPath] = (
       try reader.readBits(16),
-      announcedCountsByIDs[perceptionIDPath]?.bit ?? perception.sourceValueIndex
+      announcedChildCountsByIDPath[perceptionIDPath]?.bit ?? perception.sourceValueIndex
     )
-    if documentIndicesByIDs[perceptionIDPath] != nil {
+    if elementIndicesByIDPath[perceptionIDPath] != nil {
       let existing = self[perception: perceptionIDPath]
       perception.channels = existing.channels
       perception.effectLibrary = existing.effectLibrary
       perception.sourceValueIndex = existing.sourceValueIndex
       self[perception: perceptionIDPath] = perception
     } else {
-      documentIndicesByIDs[perceptionIDPath] = document.perceptions.count
+      elementIndicesByIDPath[perceptionIDPath] = document.perceptions.count
       document.perceptions.append(perception)
     }
   }
@@ -382,7 +382,7 @@ struct HMPGDecoder {
   private mutating func decodeChannel(_ reader: inout BitReader) throws(BitReadError) {
     var channel = MPEGDocument.Channel(sourceValueIndex: reader.bitOffset)
     channel.id = try reader.readBits(16)
-    let channelIDPath = try readDescribedIDs(count: 1, from: &reader) + [channel.id]
+    let channelIDPath = try readKnownElementIDs(count: 1, from: &reader) + [channel.id]
     try reader.skipBits(8)
     channel.description = try reader.readText()
     try reader.skipBits(8)
@@ -410,15 +410,16 @@ struct HMPGDecoder {
       channel.namesBodyLocation = true
     }
     try reader.skipBits(vertexCount * 32)
-    announcedCountsByIDs[channelIDPath] = (
-      try reader.readBits(8), announcedCountsByIDs[channelIDPath]?.bit ?? channel.sourceValueIndex
+    announcedChildCountsByIDPath[channelIDPath] = (
+      try reader.readBits(8),
+      announcedChildCountsByIDPath[channelIDPath]?.bit ?? channel.sourceValueIndex
     )
-    if documentIndicesByIDs[channelIDPath] != nil {
+    if elementIndicesByIDPath[channelIDPath] != nil {
       channel.bands = self[channel: channelIDPath].bands
       channel.sourceValueIndex = self[channel: channelIDPath].sourceValueIndex
       self[channel: channelIDPath] = channel
     } else {
-      documentIndicesByIDs[channelIDPath] = self[perception: channelIDPath].channels.count
+      elementIndicesByIDPath[channelIDPath] = self[perception: channelIDPath].channels.count
       self[perception: channelIDPath].channels.append(channel)
     }
   }
@@ -426,7 +427,7 @@ struct HMPGDecoder {
   private mutating func decodeBand(_ reader: inout BitReader) throws(BitReadError) {
     var band = MPEGDocument.Band(sourceValueIndex: reader.bitOffset)
     let bandNumber = try reader.readBits(8)
-    let bandIDPath = try readDescribedIDs(count: 2, from: &reader) + [bandNumber]
+    let bandIDPath = try readKnownElementIDs(count: 2, from: &reader) + [bandNumber]
     try reader.skipBits(8)
     let bandTypeBitOffset = reader.bitOffset
     band.kind = try readEnumerationCode(bits: 3, noun: "band", from: &reader)
@@ -439,9 +440,9 @@ struct HMPGDecoder {
     }
     band.lowerHertz = Double(try reader.readBits(16))
     band.upperHertzOrSampleRate = Double(try reader.readBits(16))
-    announcedCountsByIDs[bandIDPath] = (try reader.readBits(16), band.sourceValueIndex)
-    guard documentIndicesByIDs[bandIDPath] != nil else {
-      documentIndicesByIDs[bandIDPath] = self[channel: bandIDPath].bands.count
+    announcedChildCountsByIDPath[bandIDPath] = (try reader.readBits(16), band.sourceValueIndex)
+    guard elementIndicesByIDPath[bandIDPath] != nil else {
+      elementIndicesByIDPath[bandIDPath] = self[channel: bandIDPath].bands.count
       self[channel: bandIDPath].bands.append(band)
       return
     }
@@ -458,7 +459,7 @@ struct HMPGDecoder {
   // MARK: - Effects
 
   private mutating func decodeLibrary(_ reader: inout BitReader) throws(BitReadError) {
-    let perceptionIDPath = try readDescribedIDs(count: 1, from: &reader)
+    let perceptionIDPath = try readKnownElementIDs(count: 1, from: &reader)
     let effectCount = try reader.readBits(16)
     try reader.requireItems(effectCount, ofBits: 76, "effects")
     var decodedEffects: [Effect] = []
@@ -503,7 +504,7 @@ struct HMPGDecoder {
     let childCount = try reader.readBits(16)
     try reader.requireItems(childCount, ofBits: 76, "effects")
     for _ in 0..<childCount {
-      libraryEffect.children.append(try decodeLibraryEffect(&reader, depth: depth + 1))
+      libraryEffect.childEffects.append(try decodeLibraryEffect(&reader, depth: depth + 1))
     }
     return libraryEffect
   }
@@ -528,16 +529,16 @@ struct HMPGDecoder {
   private mutating func decodeEffectData(_ reader: inout BitReader) throws(BitReadError) {
     // Skip the flag that indicates whether the packet can be decoded independently.
     try reader.skipBits(1)
-    let bandIDPath = try readDescribedIDs(count: 3, from: &reader)
+    let bandIDPath = try readKnownElementIDs(count: 3, from: &reader)
     let bandKind = self[band: bandIDPath].kind
     let effectCount = try reader.readBits(16)
     var bandEffects = self[band: bandIDPath].effects
-    var continuableIndicesOfBand = continuableEffectIndices[bandIDPath] ?? [:]
+    var continuableIndicesOfBand = continuableEffectIndicesByIDPath[bandIDPath] ?? [:]
     self[band: bandIDPath].effects = []
-    continuableEffectIndices[bandIDPath] = nil
+    continuableEffectIndicesByIDPath[bandIDPath] = nil
     defer {
       self[band: bandIDPath].effects = bandEffects
-      continuableEffectIndices[bandIDPath] = continuableIndicesOfBand
+      continuableEffectIndicesByIDPath[bandIDPath] = continuableIndicesOfBand
     }
     for _ in 0..<effectCount {
       let effect =
@@ -596,7 +597,7 @@ struct HMPGDecoder {
       let count = try reader.readBits(16)
       try reader.requireItems(count, ofBits: 2, "effects")
       for _ in 0..<count {
-        spatialEffect.children.append(try decodeSpatialEffect(of: kind, from: &reader))
+        spatialEffect.childEffects.append(try decodeSpatialEffect(of: kind, from: &reader))
       }
     case .basis where kind == .wavelet:
       spatialEffect.waveletStream = try decodeWaveletStream(&reader)
@@ -656,7 +657,7 @@ struct HMPGDecoder {
     guard !document.perceptions.isEmpty else {
       return report(.hmpgInvalidStructure, atBit: 0, "the file describes no perception")
     }
-    for (ids, expected) in announcedCountsByIDs.sorted(by: {
+    for (ids, expected) in announcedChildCountsByIDPath.sorted(by: {
       ($0.key.count, $0.value.bit) < ($1.key.count, $1.value.bit)
     }) {
       let actualCount =
@@ -678,8 +679,9 @@ struct HMPGDecoder {
   }
 
   /// Restores the full lengths of wavelet blocks. The file contains only their lowest eight bits.
-  private mutating func restoreBlockLengths() {
-    for (ids, _) in announcedCountsByIDs where ids.count == 3 && self[band: ids].kind == .wavelet {
+  private mutating func restoreWaveletBlockLengths() {
+    for (ids, _) in announcedChildCountsByIDPath
+    where ids.count == 3 && self[band: ids].kind == .wavelet {
       var band = self[band: ids]
       let lowByte = band.waveletBlockTicks
       if band.effects.count > 1 {

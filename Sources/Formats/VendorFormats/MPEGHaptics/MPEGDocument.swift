@@ -97,7 +97,7 @@ struct MPEGDocument: Equatable, Sendable {
     /// effect.
     var isVectorialWave = false
     var keyframes: [Keyframe] = []
-    var children: [Effect] = []
+    var childEffects: [Effect] = []
     /// The bits of a wavelet block, least significant bit of each byte first.
     var waveletStream: [UInt8] = []
     var semanticKeywords: String?

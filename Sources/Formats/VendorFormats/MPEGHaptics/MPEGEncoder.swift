@@ -18,7 +18,7 @@ struct MPEGEncoder {
   )
   /// The maximum deviation of a signal's straight lines from its samples, as a fraction of full
   /// scale.
-  private static let signalToleranceFraction = 1.0 / 8_192
+  private static let maximumSignalLineDeviation = 1.0 / 8_192
 
   private(set) var document = MPEGDocument()
   private(set) var losses = LossLog()
@@ -38,10 +38,11 @@ struct MPEGEncoder {
     document.description = [composition.title, composition.notes].compactMap { $0 }.joined(
       separator: ": ")
     let envelopeSampler = EnvelopeSampler(
-      .amplitude, mapping: .linear, levelTolerance: options.toleranceFraction, frequencies: .mpeg)
+      .amplitude, mapping: .linear, levelTolerance: options.curveToleranceFraction,
+      frequencies: .mpeg)
     let envelopes = envelopeSampler.envelopes(of: composition, losses: &self.losses)
     envelopeSampler.addApproximationLosses(of: envelopes, to: &self.losses)
-    addRampLosses(of: envelopes, in: composition, tolerance: options.toleranceFraction)
+    addRampLosses(of: envelopes, in: composition, tolerance: options.curveToleranceFraction)
     var perception = MPEGDocument.Perception()
     perception.modality = .vibrotactile
     for channelNumber
@@ -53,7 +54,7 @@ struct MPEGEncoder {
       }
       let channelEnvelopes =
         composition.bodyLocationCount > 0
-        ? envelopes.filter { layerIndices.contains($0.eventReference.layer) } : envelopes
+        ? envelopes.filter { layerIndices.contains($0.eventReference.layerIndex) } : envelopes
       bands = []
       bandEndTicks = []
       addTransients(channelEnvelopes.filter { $0.kind == .hapticTransient })
@@ -296,12 +297,12 @@ struct MPEGEncoder {
         sharpness: 0)
     }
     let pointReduction = PointReduction(
-      samplePoints, tolerance: Self.signalToleranceFraction, sharpnessWeight: 0)
-    if pointReduction.maximumDeviation > 1e-6 {
+      samplePoints, tolerance: Self.maximumSignalLineDeviation, sharpnessWeight: 0)
+    if pointReduction.maximumCurveDeviation > 1e-6 {
       losses.add(
         .approximated, .layer(layer),
         "the samples of a signal are approximated by lines, with an error of up to # of full scale",
-        size: pointReduction.maximumDeviation)
+        size: pointReduction.maximumCurveDeviation)
     }
     let startTicks = roundToTicks(signal.startSeconds, element: .layer(layer))
     var curveKeyframes: [MPEGDocument.Keyframe] = []

@@ -20,14 +20,14 @@ extension ReadResult {
     let documentResolver = MPEGResolver(
       document, log: log, clampsFrequencies: options.signalSampleRate == nil, offset: offset)
     var documentReader = MPEGReader(
-      document: document, resolver: documentResolver, sourceLocation: { location($0, nil) },
-      singleSignalRate: options.signalSampleRate)
+      document: document, resolver: documentResolver, locationOfSourceValue: { location($0, nil) },
+      channelSignalSampleRate: options.signalSampleRate)
     documentReader.read()
     let resolverLog = documentReader.resolver.log
     let reportedLosses = documentReader.losses.lossesWithOmittedCounts()
     // Clamping is reported both as a loss and as a finding, because the result sounds different
     // from the file. Only losses by clamping have a size.
-    let clampingFindings = reportedLosses.filter { $0.differenceSize != nil }.map {
+    let clampingFindings = reportedLosses.filter { $0.lossMagnitude != nil }.map {
       Finding(.mpegClampedValues, location: $0.location ?? location(0, nil), $0.message)
     }
     var composition = HapticComposition(layers: documentReader.layers)
@@ -45,12 +45,12 @@ extension ReadResult {
       ) {
         location($0, nil)
       },
-      details: document.details)
+      details: document.documentDetails)
   }
 }
 
 extension MPEGDocument {
-  fileprivate var details: [(name: String, value: String)] {
+  fileprivate var documentDetails: [(name: String, value: String)] {
     var documentDetails = [
       ("version", standardVersion), ("profile", "\(conformanceProfile)@\(conformanceLevel)"),
       ("date", creationDate),
@@ -91,10 +91,10 @@ struct MPEGReader {
   private(set) var eventSourceValueIndices: [[Int]] = []
   fileprivate var reservedSampleCount = 0
   fileprivate var reservedSignalSeconds = 0.0
-  fileprivate let sourceLocation: (Int) -> FileLocation
+  fileprivate let locationOfSourceValue: (Int) -> FileLocation
   /// The sample rate of a single signal for each channel, or nil to use events wherever they are
   /// exact.
-  var singleSignalRate: Double?
+  var channelSignalSampleRate: Double?
 
   mutating func read() {
     reportDroppedContent()
@@ -114,7 +114,7 @@ struct MPEGReader {
   private mutating func reportLoss(
     _ kind: Loss.Kind, at sourceIndex: Int, _ message: String, size: Double? = nil
   ) {
-    losses.add(kind, .composition, at: sourceLocation(sourceIndex), message, size: size)
+    losses.add(kind, .composition, at: locationOfSourceValue(sourceIndex), message, size: size)
   }
 
   // MARK: - Channels
@@ -138,7 +138,7 @@ struct MPEGReader {
     var sourceIndices: [Int] = []
     var channelSignals: [SampledSignal] = []
     for band in channel.bands {
-      if singleSignalRate == nil {
+      if channelSignalSampleRate == nil {
         channelSignals += addEffects(
           of: band, gain: channel.channelGain, to: &layerBuilder, sourceIndices: &sourceIndices)
       }
@@ -148,8 +148,8 @@ struct MPEGReader {
         channelSignals.append(signal)
       }
     }
-    if let singleSignalRate,
-      let summedSignal = summedEffectSignal(of: channel, rate: singleSignalRate)
+    if let channelSignalSampleRate,
+      let summedSignal = summedEffectSignal(of: channel, rate: channelSignalSampleRate)
     {
       channelSignals.append(summedSignal)
     }
@@ -265,7 +265,8 @@ struct MPEGReader {
       Double(reservedSampleCount) + sampleCountToReserve <= Double(Self.maximumTotalSampleCount)
     else {
       resolver.log.add(
-        .mpegTooManyEffects, valueIndex: sourceIndex, offset: resolver.sourceOffset(sourceIndex),
+        .mpegTooManyEffects, valueIndex: sourceIndex,
+        offset: resolver.offsetOfSourceValue(sourceIndex),
         "curves, wavelets, and waves are too long to play as samples")
       return false
     }
@@ -309,7 +310,7 @@ struct MPEGReader {
       }
       samples = CurveInterpolator(points: points).samples(of: band.curveKind)
     } else {
-      var wave = VectorialWave(effect, ticksPerSecond: document.ticksPerSecond)
+      var wave = VectorialWaveGenerator(effect, ticksPerSecond: document.ticksPerSecond)
       let step = Double(document.ticksPerSecond) / sampleRateHertz
       samples =
         (0...FrameConversion.clampedInteger(
@@ -386,7 +387,7 @@ struct MPEGReader {
             }
           }
         case .vectorial:
-          var wave = VectorialWave(effect, ticksPerSecond: document.ticksPerSecond)
+          var wave = VectorialWaveGenerator(effect, ticksPerSecond: document.ticksPerSecond)
           addSamples(from: start, to: start + Double(effect.keyframes.last?.offsetTicks ?? 0)) {
             wave.sample(at: $0 - start)
           }

@@ -32,7 +32,7 @@ struct MPEGResolver {
   private static let maximumReferenceDepth = 16
 
   /// A function that returns the offset of an element in the file, by which findings are sorted.
-  let sourceOffset: (Int) -> Int
+  let offsetOfSourceValue: (Int) -> Int
   /// A Boolean value that indicates whether frequencies are clamped to the limits of their band.
   private let clampsFrequencies: Bool
   var log: FindingLog
@@ -53,7 +53,7 @@ struct MPEGResolver {
   ) {
     self.log = log
     self.clampsFrequencies = clampsFrequencies
-    self.sourceOffset = offset
+    self.offsetOfSourceValue = offset
     for perception in document.perceptions {
       var library: [Int: MPEGDocument.Effect] = [:]
       for effect in perception.effectLibrary {
@@ -84,7 +84,7 @@ struct MPEGResolver {
   private mutating func report(
     _ rule: Rule, at sourceIndex: Int, _ message: @autoclosure () -> String
   ) {
-    log.add(rule, valueIndex: sourceIndex, offset: sourceOffset(sourceIndex), message())
+    log.add(rule, valueIndex: sourceIndex, offset: offsetOfSourceValue(sourceIndex), message())
   }
 
   private mutating func resolvedBand(
@@ -165,7 +165,7 @@ struct MPEGResolver {
         copy, at: start + effect.startTicks, of: band, library: library, depth: depth + 1,
         to: &effects)
     case .composite:
-      for child in effect.children {
+      for child in effect.childEffects {
         appendResolvedEffect(
           child, at: start + effect.startTicks, of: band, library: library, depth: depth + 1,
           to: &effects)

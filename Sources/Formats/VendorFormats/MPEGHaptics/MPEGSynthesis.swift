@@ -4,15 +4,15 @@ internal import CMath
 
 /// A generator of a vectorial wave's values at ascending positions. Amplitude and frequency are
 /// linear between the key frames that have them; the phase is the integral of the frequency.
-struct VectorialWave {
+struct VectorialWaveGenerator {
   private let amplitudeBreakpoints: [(position: Double, value: Double)]
   /// The frequencies of the wave, with the phase at each key frame in radians.
   private let frequencyBreakpoints: [(position: Double, hertz: Double, phase: Double)]
   private let initialPhaseRadians: Double
   private let baseSignal: MPEGBaseSignal
   private let ticksPerSecond: Double
-  private var nextAmplitudeIndex = 0
-  private var nextFrequencyIndex = 0
+  private var nextAmplitudeBreakpointIndex = 0
+  private var nextFrequencyBreakpointIndex = 0
 
   init(_ effect: MPEGDocument.Effect, ticksPerSecond timescale: Int) {
     amplitudeBreakpoints = effect.keyframes.filter { !$0.amplitude.isNaN }.map {
@@ -41,25 +41,27 @@ struct VectorialWave {
   /// Returns the value of the wave at a position, in ticks from the start of the effect. Positions
   /// must not descend from call to call.
   mutating func sample(at position: Double) -> Double {
-    while nextAmplitudeIndex < amplitudeBreakpoints.count,
-      amplitudeBreakpoints[nextAmplitudeIndex].position < position
+    while nextAmplitudeBreakpointIndex < amplitudeBreakpoints.count,
+      amplitudeBreakpoints[nextAmplitudeBreakpointIndex].position < position
     {
-      nextAmplitudeIndex += 1
+      nextAmplitudeBreakpointIndex += 1
     }
-    while nextFrequencyIndex < frequencyBreakpoints.count,
-      frequencyBreakpoints[nextFrequencyIndex].position < position
+    while nextFrequencyBreakpointIndex < frequencyBreakpoints.count,
+      frequencyBreakpoints[nextFrequencyBreakpointIndex].position < position
     {
-      nextFrequencyIndex += 1
+      nextFrequencyBreakpointIndex += 1
     }
     return amplitude(at: position) * unitWaveValue(at: position)
   }
 
   private func amplitude(at position: Double) -> Double {
     guard let lastAmplitude = amplitudeBreakpoints.last else { return 1 }
-    guard nextAmplitudeIndex < amplitudeBreakpoints.count else { return lastAmplitude.value }
-    let nextAmplitude = amplitudeBreakpoints[nextAmplitudeIndex]
-    guard nextAmplitudeIndex > 0 else { return nextAmplitude.value }
-    let previousAmplitude = amplitudeBreakpoints[nextAmplitudeIndex - 1]
+    guard nextAmplitudeBreakpointIndex < amplitudeBreakpoints.count else {
+      return lastAmplitude.value
+    }
+    let nextAmplitude = amplitudeBreakpoints[nextAmplitudeBreakpointIndex]
+    guard nextAmplitudeBreakpointIndex > 0 else { return nextAmplitude.value }
+    let previousAmplitude = amplitudeBreakpoints[nextAmplitudeBreakpointIndex - 1]
     let segmentFraction =
       (position - previousAmplitude.position)
       / (nextAmplitude.position - previousAmplitude.position)
@@ -71,17 +73,17 @@ struct VectorialWave {
     guard let lastFrequency = frequencyBreakpoints.last else {
       return baseSignalValue(seconds: 0, hertz: 0, phase: initialPhaseRadians)
     }
-    guard nextFrequencyIndex < frequencyBreakpoints.count else {
+    guard nextFrequencyBreakpointIndex < frequencyBreakpoints.count else {
       return baseSignalValue(
         seconds: (position - lastFrequency.position) / ticksPerSecond, hertz: lastFrequency.hertz,
         phase: lastFrequency.phase)
     }
-    let nextFrequency = frequencyBreakpoints[nextFrequencyIndex]
-    guard nextFrequencyIndex > 0 else {
+    let nextFrequency = frequencyBreakpoints[nextFrequencyBreakpointIndex]
+    guard nextFrequencyBreakpointIndex > 0 else {
       return baseSignalValue(
         seconds: position / ticksPerSecond, hertz: nextFrequency.hertz, phase: initialPhaseRadians)
     }
-    let previousFrequency = frequencyBreakpoints[nextFrequencyIndex - 1]
+    let previousFrequency = frequencyBreakpoints[nextFrequencyBreakpointIndex - 1]
     let elapsedTicks = position - previousFrequency.position
     let hertzPerTick =
       (nextFrequency.hertz - previousFrequency.hertz)
@@ -135,15 +137,15 @@ struct CurveInterpolator {
     }
     var curveSamples = [Double](repeating: 0, count: Int(lastPoint.samplePosition) + 1)
     if points.count == 2 {
-      addSegments(to: &curveSamples) { $0 }
+      addEasedSegments(to: &curveSamples) { $0 }
       return curveSamples
     }
     switch kind {
-    case .linear: addSegments(to: &curveSamples) { $0 }
-    case .cubic, .unknown: addSegments(to: &curveSamples) { (3 - 2 * $0) * $0 * $0 }
-    case .akima: addAkima(distinctPoints, to: &curveSamples)
-    case .bezier: addBezier(distinctPoints, to: &curveSamples)
-    case .bSpline: addBSpline(distinctPoints, to: &curveSamples)
+    case .linear: addEasedSegments(to: &curveSamples) { $0 }
+    case .cubic, .unknown: addEasedSegments(to: &curveSamples) { (3 - 2 * $0) * $0 * $0 }
+    case .akima: addAkimaCurve(distinctPoints, to: &curveSamples)
+    case .bezier: addBezierCurve(distinctPoints, to: &curveSamples)
+    case .bSpline: addBSplineCurve(distinctPoints, to: &curveSamples)
     }
     return curveSamples
   }
@@ -153,7 +155,7 @@ struct CurveInterpolator {
   /// - Parameters:
   ///   - samples: The output.
   ///   - easing: Maps the fraction of the elapsed time to the fraction of the change in value.
-  private func addSegments(to samples: inout [Double], easing: (Double) -> Double) {
+  private func addEasedSegments(to samples: inout [Double], easing: (Double) -> Double) {
     for (from, to) in zip(points, points.dropFirst()) where to.samplePosition > from.samplePosition
     {
       for index in Self.sampleIndices(from: from.samplePosition, to: to.samplePosition, in: samples)
@@ -183,9 +185,9 @@ struct CurveInterpolator {
   ///
   /// Source: H. Akima, *A new method of interpolation and smooth curve fitting based on local
   /// procedures*, 1970.
-  private func addAkima(_ points: [Point], to samples: inout [Double]) {
+  private func addAkimaCurve(_ points: [Point], to samples: inout [Double]) {
     guard points.count > 2 else {
-      return CurveInterpolator(points: points).addSegments(to: &samples) { $0 }
+      return CurveInterpolator(points: points).addEasedSegments(to: &samples) { $0 }
     }
     let secantSlopes = zip(points, points.dropFirst()).map {
       ($1.amplitude - $0.amplitude) / ($1.samplePosition - $0.samplePosition)
@@ -226,21 +228,23 @@ struct CurveInterpolator {
   }
 
   /// Adds quadratic Bézier curves, in which every second key frame is a control point.
-  private func addBezier(_ points: [Point], to samples: inout [Double]) {
+  private func addBezierCurve(_ points: [Point], to samples: inout [Double]) {
     var arcStartIndex = 0
     while arcStartIndex + 2 < points.count {
-      Self.addArc(
+      Self.addQuadraticBezierArc(
         points[arcStartIndex], points[arcStartIndex + 1], points[arcStartIndex + 2], to: &samples)
       arcStartIndex += 2
     }
     if arcStartIndex + 2 == points.count {
-      CurveInterpolator(points: Array(points[arcStartIndex...])).addSegments(to: &samples) { $0 }
+      CurveInterpolator(points: Array(points[arcStartIndex...])).addEasedSegments(to: &samples) {
+        $0
+      }
     }
   }
 
   /// Adds the samples of a quadratic Bézier curve. The parameter *t* at each sample solves the
   /// quadratic equation for its position.
-  private static func addArc(
+  private static func addQuadraticBezierArc(
     _ start: Point, _ control: Point, _ end: Point, to samples: inout [Double]
   ) {
     guard end.samplePosition > start.samplePosition else { return }
@@ -265,9 +269,9 @@ struct CurveInterpolator {
 
   /// Adds a clamped quadratic B-spline with uniform knots: arcs that meet halfway between key
   /// frames.
-  private func addBSpline(_ points: [Point], to samples: inout [Double]) {
+  private func addBSplineCurve(_ points: [Point], to samples: inout [Double]) {
     guard points.count > 2 else {
-      return CurveInterpolator(points: points).addSegments(to: &samples) { $0 }
+      return CurveInterpolator(points: points).addEasedSegments(to: &samples) { $0 }
     }
     func midpointAfter(_ index: Int) -> Point {
       Point(
@@ -276,7 +280,7 @@ struct CurveInterpolator {
     }
     let lastSegmentStartIndex = points.count - 3
     for index in 0...lastSegmentStartIndex {
-      Self.addArc(
+      Self.addQuadraticBezierArc(
         index == 0 ? points[0] : midpointAfter(index), points[index + 1],
         index == lastSegmentStartIndex
           ? points[lastSegmentStartIndex + 2] : midpointAfter(index + 1),

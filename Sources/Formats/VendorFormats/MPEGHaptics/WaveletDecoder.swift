@@ -137,7 +137,7 @@ private struct SPIHTDecoder {
       isMaximumAboveOne ? maximumAmplitudeCode / 8 + 1 : maximumAmplitudeCode / 128
     for plane in stride(from: bitPlaneCount, through: 0, by: -1) {
       let previousCount = significantCoefficientIndices.count
-      runSortingPass(magnitude: 1 << plane)
+      runSortingPass(thresholdMagnitude: 1 << plane)
       for index in significantCoefficientIndices[..<previousCount] where decodeBit(.refinement) {
         coefficients[index] += coefficients[index] > 0 ? 1 << plane : -(1 << plane)
       }
@@ -158,16 +158,16 @@ private struct SPIHTDecoder {
     return decodedNumber
   }
 
-  private mutating func markSignificant(_ index: Int, magnitude: Int) {
+  private mutating func markCoefficientSignificant(_ index: Int, magnitude: Int) {
     coefficients[index] = decodeBit(.sign) ? magnitude : -magnitude
     significantCoefficientIndices.append(index)
   }
 
-  private mutating func runSortingPass(magnitude: Int) {
+  private mutating func runSortingPass(thresholdMagnitude magnitude: Int) {
     var remainingInsignificant: [Int] = []
     for index in insignificantCoefficientIndices {
       if decodeBit(.coefficient) {
-        markSignificant(index, magnitude: magnitude)
+        markCoefficientSignificant(index, magnitude: magnitude)
       } else {
         remainingInsignificant.append(index)
       }
@@ -196,7 +196,7 @@ private struct SPIHTDecoder {
         }
         for child in children {
           if decodeBit(.child) {
-            markSignificant(child, magnitude: magnitude)
+            markCoefficientSignificant(child, magnitude: magnitude)
           } else {
             insignificantCoefficientIndices.append(child)
           }
@@ -220,7 +220,7 @@ private struct ArithmeticDecoder {
 
   private let stream: [UInt8]
   private var streamBitPosition = 0
-  private var currentCode = 0
+  private var currentCodeValue = 0
   private var intervalLow = 0
   private var intervalHigh = codeValueCount
   /// The number of zeros and the number of all symbols decoded so far, for each context.
@@ -230,7 +230,7 @@ private struct ArithmeticDecoder {
     self.stream = stream
     symbolCountsByContext = Array(repeating: (8, 16), count: contextCount)
     for _ in 0..<10 {
-      currentCode = currentCode << 1 | readStreamBit()
+      currentCodeValue = currentCodeValue << 1 | readStreamBit()
     }
   }
 
@@ -248,7 +248,7 @@ private struct ArithmeticDecoder {
     let intervalLength = intervalHigh - intervalLow
     let zeroIntervalLength = min(
       max(intervalLength * zeroProbability / Self.codeValueCount, 1), intervalLength - 1)
-    let isDecodedBitOne = currentCode - intervalLow >= zeroIntervalLength
+    let isDecodedBitOne = currentCodeValue - intervalLow >= zeroIntervalLength
     if isDecodedBitOne {
       intervalLow += zeroIntervalLength
     } else {
@@ -267,7 +267,7 @@ private struct ArithmeticDecoder {
       }
       intervalLow = (intervalLow - offset) << 1
       intervalHigh = (intervalHigh - offset) << 1
-      currentCode = ((currentCode - offset) << 1) + readStreamBit()
+      currentCodeValue = ((currentCodeValue - offset) << 1) + readStreamBit()
     }
     symbolCountsByContext[context] = (isDecodedBitOne ? zeros : zeros + 1, all + 1)
     return isDecodedBitOne

@@ -238,7 +238,8 @@ extension HapticClip {
     let unrolledComposition = composition.unrolled(
       passCount: options.loopPassCount, losses: &losses)
     let envelopeSampler = EnvelopeSampler(
-      .amplitude, mapping: options.amplitudeMapping, levelTolerance: options.toleranceFraction / 2)
+      .amplitude, mapping: options.amplitudeMapping,
+      levelTolerance: options.curveToleranceFraction / 2)
     let envelopes = envelopeSampler.envelopes(of: unrolledComposition, losses: &losses)
     let mergedEnvelope = MergedEnvelope(envelopes, envelopeSampler: envelopeSampler)
     losses.add(mergedEnvelope)
@@ -246,13 +247,13 @@ extension HapticClip {
     let paddedPoints = Self.paddedWithSilence(
       mergedEnvelope.mergedPoints, through: transientEnvelopes.map { $0.startSeconds })
     let amplitudeReduction = PointReduction(
-      paddedPoints, tolerance: options.toleranceFraction / 2, sharpnessWeight: 0)
+      paddedPoints, tolerance: options.curveToleranceFraction / 2, sharpnessWeight: 0)
     amplitudePoints = amplitudeReduction.remainingPoints.map {
       AmplitudePoint(timeSeconds: $0.timeSeconds, amplitude: Float($0.level))
     }
     let frequencyReduction = PointReduction(
-      Self.frequencyEnvelope(of: paddedPoints, tolerance: options.toleranceFraction / 2),
-      tolerance: options.toleranceFraction / 2,
+      Self.frequencyEnvelope(of: paddedPoints, tolerance: options.curveToleranceFraction / 2),
+      tolerance: options.curveToleranceFraction / 2,
       sharpnessWeight: 0)
     frequencyPoints = frequencyReduction.remainingPoints.map {
       FrequencyPoint(timeSeconds: $0.timeSeconds, normalizedFrequency: Float($0.level))
@@ -269,8 +270,8 @@ extension HapticClip {
         full scale
         """,
         size: max(
-          options.toleranceFraction / 2 + amplitudeReduction.maximumDeviation,
-          frequencyReduction.maximumDeviation))
+          options.curveToleranceFraction / 2 + amplitudeReduction.maximumCurveDeviation,
+          frequencyReduction.maximumCurveDeviation))
     }
     insertEmphases(of: transientEnvelopes, losses: &losses)
   }
@@ -358,7 +359,7 @@ extension HapticClip {
         nextAmplitudePointIndex += 1
       }
       var index = pointsWithEmphases.count
-      if let lowestIndex = Self.lowestPointIndex(
+      if let lowestIndex = Self.lowestAmplitudePointIndex(
         in: pointsWithEmphases, from: time - Self.timeToleranceSeconds)
       {
         index = lowestIndex
@@ -393,7 +394,9 @@ extension HapticClip {
   /// Returns the index of the point with the lowest amplitude at or after a time, or nil if all
   /// points are earlier. This point carries an emphasis, so that its amplitude needs the least
   /// change.
-  private static func lowestPointIndex(in points: [AmplitudePoint], from time: Double) -> Int? {
+  private static func lowestAmplitudePointIndex(in points: [AmplitudePoint], from time: Double)
+    -> Int?
+  {
     var lowestIndex: Int?
     for index in points.indices.reversed() {
       guard points[index].timeSeconds >= time else { break }

@@ -69,7 +69,7 @@ struct HapticClipFile: Sendable {
 
   var clip = HapticClip()
   /// The major, minor, and patch version; empty if the file has no version.
-  var version: [Int] = []
+  var formatVersion: [Int] = []
   /// The metadata entries, in file order.
   var metadata: [(name: String, value: String)] = []
 
@@ -104,9 +104,9 @@ struct HapticClipDecoder: JSONSchemaReader {
     outOfRange: .clipValueOutOfRange,
     nullHandling: .absent)
   /// The index of the JSON value of the amplitude envelope.
-  private(set) var amplitudeEnvelopeValueIndex: Int?
-  private(set) var frequencyEnvelopeValueIndex: Int?
-  private(set) var emphasisValueIndices: [Int] = []
+  private(set) var amplitudeEnvelopeJSONValueIndex: Int?
+  private(set) var frequencyEnvelopeJSONValueIndex: Int?
+  private(set) var emphasisJSONValueIndices: [Int] = []
   /// The time of the most recently read envelope point, in the precision of the format.
   private var previousPointSeconds = -Float.infinity
   private var previousEmphasisSeconds = -Float.infinity
@@ -122,19 +122,20 @@ struct HapticClipDecoder: JSONSchemaReader {
     var file = HapticClipFile()
     Self.fileSchema.read(value, into: &file, reader: &decoder)
     if options.wantsFindings, value.nodeIndex == jsonDocument.root.nodeIndex {
-      decoder.findingLog.addDeviations(
+      decoder.findingLog.addSyntaxDeviations(
         of: jsonDocument, byteOrderMark: .clipNotStrictJSON, trailingComma: .clipNotStrictJSON,
         duplicateKey: .clipNotStrictJSON)
     }
-    let versionText = file.version.map(String.init).joined(separator: ".")
+    let versionText = file.formatVersion.map(String.init).joined(separator: ".")
     return ReadResult(
       HapticComposition(
         layers: file.clip.layers(mapping: options.amplitudeMapping), title: file["project"],
         notes: file["description"], author: file["author"]),
       of: jsonDocument, log: decoder.findingLog, options: options,
       sourceMap: file.clip.sourceMap(
-        of: value, amplitude: decoder.amplitudeEnvelopeValueIndex ?? value.nodeIndex,
-        frequency: decoder.frequencyEnvelopeValueIndex, emphases: decoder.emphasisValueIndices),
+        of: value, amplitude: decoder.amplitudeEnvelopeJSONValueIndex ?? value.nodeIndex,
+        frequency: decoder.frequencyEnvelopeJSONValueIndex,
+        emphases: decoder.emphasisJSONValueIndices),
       details: (versionText.isEmpty ? [] : [("version", versionText)]) + file.metadata)
   }
 
@@ -160,7 +161,7 @@ struct HapticClipDecoder: JSONSchemaReader {
         else {
           return false
         }
-        file.version = ["major", "minor", "patch"].map { key in
+        file.formatVersion = ["major", "minor", "patch"].map { key in
           value.parent?[key]?.number.flatMap { Int(exactly: $0.rounded()) } ?? 0
         }
         if number != 1 {
@@ -232,7 +233,7 @@ struct HapticClipDecoder: JSONSchemaReader {
       "envelopes",
       [
         Field(amplitudeKey) { value, file, reader in
-          reader.amplitudeEnvelopeValueIndex = value.nodeIndex
+          reader.amplitudeEnvelopeJSONValueIndex = value.nodeIndex
           let initialPoint = HapticClip.AmplitudePoint(timeSeconds: 0, amplitude: 0)
           guard
             let points = reader.readElements(
@@ -241,14 +242,14 @@ struct HapticClipDecoder: JSONSchemaReader {
             return false
           }
           file.clip.amplitudePoints = points
-          reader.checkLength(of: points, in: value)
+          reader.checkEnvelopeLength(of: points, in: value)
           return true
         } write: { file, _, object in
           amplitudePointSchema.write(
             file.clip.amplitudePoints, as: "amplitude", layout: .singleLine, to: &object)
         },
         Field(frequencyKey) { value, file, reader in
-          reader.frequencyEnvelopeValueIndex = value.nodeIndex
+          reader.frequencyEnvelopeJSONValueIndex = value.nodeIndex
           reader.previousPointSeconds = -.infinity
           let initialPoint = HapticClip.FrequencyPoint(timeSeconds: 0, normalizedFrequency: 0)
           guard
@@ -258,7 +259,7 @@ struct HapticClipDecoder: JSONSchemaReader {
             return false
           }
           file.clip.frequencyPoints = points
-          reader.checkTimes(of: points, list: value, within: file.clip.amplitudePoints)
+          reader.checkFrequencyTimes(of: points, list: value, within: file.clip.amplitudePoints)
           return true
         } write: { file, _, object in
           if let points = file.clip.frequencyPoints {
@@ -271,7 +272,7 @@ struct HapticClipDecoder: JSONSchemaReader {
   private static let amplitudePointSchema = ObjectSchema<HapticClip.AmplitudePoint>(
     "an amplitude point",
     [
-      timeProperty { $1(&$0.timeSeconds) },
+      ascendingTimeProperty { $1(&$0.timeSeconds) },
       .value("amplitude", .number(0...1), is: .required) { $1(&$0.amplitude) },
       .object(
         "emphasis", emphasisSchema, new: HapticClip.Emphasis(amplitude: 0, normalizedFrequency: 0),
@@ -288,7 +289,7 @@ struct HapticClipDecoder: JSONSchemaReader {
   private static let frequencyPointSchema = ObjectSchema<HapticClip.FrequencyPoint>(
     "a frequency point",
     [
-      timeProperty { $1(&$0.timeSeconds) },
+      ascendingTimeProperty { $1(&$0.timeSeconds) },
       .value("frequency", .number(0...1), is: .required) { $1(&$0.normalizedFrequency) },
     ])
 
@@ -305,7 +306,9 @@ struct HapticClipDecoder: JSONSchemaReader {
 
   /// Returns the JSON field for a time that must not be before the preceding time, in the precision
   /// of the format.
-  private static func timeProperty<Owner>(_ accessor: @escaping Field<Owner>.Accessor<Double>)
+  private static func ascendingTimeProperty<Owner>(
+    _ accessor: @escaping Field<Owner>.Accessor<Double>
+  )
     -> Field<
       Owner
     >
@@ -329,7 +332,9 @@ struct HapticClipDecoder: JSONSchemaReader {
 
   // MARK: - What values require of each other
 
-  private mutating func checkLength(of points: [HapticClip.AmplitudePoint], in list: JSONValue) {
+  private mutating func checkEnvelopeLength(
+    of points: [HapticClip.AmplitudePoint], in list: JSONValue
+  ) {
     let pointCount = list.elements.reduce(0) { count, _ in count + 1 }
     guard pointCount >= 2 else {
       return findingLog.add(
@@ -366,7 +371,7 @@ struct HapticClipDecoder: JSONSchemaReader {
         """
       )
     }
-    emphasisValueIndices.append(value.nodeIndex)
+    emphasisJSONValueIndices.append(value.nodeIndex)
     if Float(point.timeSeconds) == previousEmphasisSeconds {
       findingLog.add(
         .clipSimultaneousEmphases, at: value,
@@ -375,7 +380,7 @@ struct HapticClipDecoder: JSONSchemaReader {
     previousEmphasisSeconds = Float(point.timeSeconds)
   }
 
-  private mutating func checkTimes(
+  private mutating func checkFrequencyTimes(
     of frequencyPoints: [HapticClip.FrequencyPoint], list: JSONValue,
     within amplitudePoints: [HapticClip.AmplitudePoint]
   ) {
@@ -416,9 +421,9 @@ extension HapticFormat {
         HapticComposition(layers: clip.layers(mapping: options.amplitudeMapping)), of: json,
         log: decoder.log, options: options,
         sourceMap: clip.sourceMap(
-          of: json.root, amplitude: decoder.amplitudeValueIndex,
-          frequency: decoder.frequencyValueIndex,
-          emphases: decoder.transientValueIndices),
+          of: json.root, amplitude: decoder.amplitudeListJSONValueIndex,
+          frequency: decoder.frequencyListJSONValueIndex,
+          emphases: decoder.transientJSONValueIndices),
         details: editor.map { [("editor", $0)] } ?? [])
     })
 }
@@ -429,9 +434,9 @@ private struct LofeltVoicesDecoder {
 
   let jsonDocument: JSONDocument
   var log = FindingLog()
-  var amplitudeValueIndex = 0
-  var frequencyValueIndex = 0
-  var transientValueIndices: [Int] = []
+  var amplitudeListJSONValueIndex = 0
+  var frequencyListJSONValueIndex = 0
+  var transientJSONValueIndices: [Int] = []
 
   mutating func decode() -> HapticClip {
     var clip = HapticClip()
@@ -451,8 +456,8 @@ private struct LofeltVoicesDecoder {
       log.add(.voicesInvalidStructure, at: envelopes, "the amplitude envelope is missing")
       return clip
     }
-    amplitudeValueIndex = amplitudeList.nodeIndex
-    frequencyValueIndex = amplitudeList.nodeIndex
+    amplitudeListJSONValueIndex = amplitudeList.nodeIndex
+    frequencyListJSONValueIndex = amplitudeList.nodeIndex
     let durationSeconds = jsonDocument.root["metadata"]?["duration"]?.number ?? 0
     let extendedLevels = extendedPoints(
       decodePoints(of: amplitudeList, until: durationSeconds), to: durationSeconds)
@@ -460,7 +465,7 @@ private struct LofeltVoicesDecoder {
       HapticClip.AmplitudePoint(timeSeconds: $0.time, amplitude: $0.level)
     }
     if envelopeLists.count == 2 {
-      frequencyValueIndex = envelopeLists[1].nodeIndex
+      frequencyListJSONValueIndex = envelopeLists[1].nodeIndex
       clip.frequencyPoints = extendedPoints(
         decodePoints(of: envelopeLists[1], until: durationSeconds), to: durationSeconds
       ).map {
@@ -573,7 +578,7 @@ private struct LofeltVoicesDecoder {
       pointsWithEmphases[last].emphasis = .init(
         amplitude: max(level.level, pointsWithEmphases[last].amplitude),
         normalizedFrequency: tone.level)
-      transientValueIndices.append(level.value.nodeIndex)
+      transientJSONValueIndices.append(level.value.nodeIndex)
     }
     clip.amplitudePoints = pointsWithEmphases + clip.amplitudePoints[nextAmplitudePointIndex...]
   }

@@ -71,7 +71,8 @@ private struct PulsarPattern: Sendable {
     losses.addNonHapticLosses(of: composition)
     name = composition.title
     description = composition.notes
-    let envelopeSampler = EnvelopeSampler(.intensity, levelTolerance: options.toleranceFraction)
+    let envelopeSampler = EnvelopeSampler(
+      .intensity, levelTolerance: options.curveToleranceFraction)
     let envelopes = envelopeSampler.envelopes(of: composition, losses: &losses)
     let mergedEnvelope = MergedEnvelope(envelopes, envelopeSampler: envelopeSampler)
     losses.add(mergedEnvelope)
@@ -94,7 +95,7 @@ private struct PulsarPattern: Sendable {
   }
 
   /// The duration of the continuous pattern, in milliseconds; 0 if the library does not play it.
-  private var continuousMilliseconds: Double {
+  private var continuousDurationMilliseconds: Double {
     guard !amplitudePoints.isEmpty, !frequencyPoints.isEmpty else { return 0 }
     return (amplitudePoints + frequencyPoints).map { $0.timeMilliseconds }.max() ?? 0
   }
@@ -103,7 +104,7 @@ private struct PulsarPattern: Sendable {
   /// transients.
   var layers: [HapticComposition.Layer] {
     var layers: [HapticComposition.Layer] = []
-    let patternMilliseconds = continuousMilliseconds
+    let patternMilliseconds = continuousDurationMilliseconds
     if patternMilliseconds > 0 {
       let event = HapticEvent(
         kind: .hapticContinuous, time: 0, duration: patternMilliseconds / 1_000,
@@ -211,7 +212,7 @@ private struct PulsarReader: JSONSchemaReader {
 
   /// The pattern length in milliseconds below which fractional times indicate that the unit is
   /// seconds.
-  private static let maximumSuspiciousMilliseconds = 10.0
+  private static let maximumLengthSuggestingSeconds = 10.0
 
   /// Reports times that are probably in seconds: fractions in a pattern of a few milliseconds.
   mutating func checkTimeUnit(of pattern: PulsarPattern, in json: JSONDocument) {
@@ -219,7 +220,7 @@ private struct PulsarReader: JSONSchemaReader {
       pattern.taps.map { $0.timeMilliseconds }
       + (pattern.amplitudePoints + pattern.frequencyPoints).map { $0.timeMilliseconds }
     guard let latestMilliseconds = pointMilliseconds.max(),
-      latestMilliseconds < Self.maximumSuspiciousMilliseconds,
+      latestMilliseconds < Self.maximumLengthSuggestingSeconds,
       pointMilliseconds.contains(where: { $0 != $0.rounded() })
     else { return }
     findingLog.add(

@@ -10,7 +10,7 @@ struct RichTapBuilder {
   private let levelTolerance: Double
   private var events: [RichTapDocument.Event] = []
   var losses: LossLog
-  private var quantizer = Quantizer()
+  private var quantizer = TimeAndLevelQuantizer()
 
   /// The maximum pause between events within a pattern, in milliseconds.
   ///
@@ -29,8 +29,8 @@ struct RichTapBuilder {
     let envelopeSampler = EnvelopeSampler(.intensity, levelTolerance: tolerance)
     let curvesByLayer = composition.layers.map { SingleEventCurves(of: $0.pattern) }
     for envelope in envelopeSampler.envelopes(of: composition) {
-      let layer = envelope.eventReference.layer
-      let event = composition.layers[layer].pattern.events[envelope.eventReference.event]
+      let layer = envelope.eventReference.layerIndex
+      let event = composition.layers[layer].pattern.events[envelope.eventReference.eventIndex]
       let vibrator =
         hasTwoBodyLocations
         ? RichTapDocument.Vibrator(number: composition.layers[layer].bodyLocation?.number ?? 0)
@@ -165,8 +165,9 @@ struct RichTapBuilder {
       segmentEvent.durationMilliseconds = dialect.durationRangeMilliseconds.lowerBound
     }
     let pointReduction = PointReduction(
-      points, maximumCount: maximumInnerPointCount, tolerance: Quantizer.maximumUnreportedError)
-    reportReduction(error: pointReduction.maximumDeviation, of: reference)
+      points, maximumCount: maximumInnerCurvePointCount,
+      tolerance: TimeAndLevelQuantizer.maximumUnreportedError)
+    reportPointReduction(error: pointReduction.maximumCurveDeviation, of: reference)
     let segmentCurve = pointReduction.remainingPoints.map { point in
       RichTapDocument.CurvePoint(
         timeMilliseconds: min(
@@ -180,7 +181,7 @@ struct RichTapBuilder {
     appendEvent(segmentEvent, curve: segmentCurve, of: reference)
   }
 
-  private mutating func reportReduction(error: Double, of reference: EventReference) {
+  private mutating func reportPointReduction(error: Double, of reference: EventReference) {
     guard error > levelTolerance else { return }
     losses.add(
       .approximated, .event(reference),
@@ -193,7 +194,7 @@ struct RichTapBuilder {
 
   /// The maximum number of envelope points in a curve, without the ramps that HE requires at its
   /// ends.
-  private var maximumInnerPointCount: Int {
+  private var maximumInnerCurvePointCount: Int {
     RichTapDialect.curvePointCountRange.upperBound - (dialect == .richTapHE ? 2 : 0)
   }
 
@@ -227,12 +228,12 @@ struct RichTapBuilder {
           losses.add(
             .approximated, .event(reference),
             "a curve is extended to Intensity 0 within # ms of its ends",
-            size: Double(RichTapDialect.edgeRampMilliseconds))
+            size: Double(RichTapDialect.curveEdgeRampMilliseconds))
         }
         event.curve = curveFitter.fittedPoints()
       }
     }
-    reportReduction(error: curveFitter.maximumGainError, of: reference)
+    reportPointReduction(error: curveFitter.maximumGainError, of: reference)
     events.append(event)
   }
 
@@ -298,7 +299,7 @@ struct RichTapBuilder {
 
   // MARK: HarmonyOS
 
-  mutating func channelsText(notes: String?) -> [UInt8] {
+  mutating func channelListText(notes: String?) -> [UInt8] {
     var channelGroups: [RichTapDocument.Group] = []
     let sortedEvents = eventsSortedByTime
     let usedVibrators = RichTapDocument.Vibrator.allCases.filter { vibrator in

@@ -138,7 +138,7 @@ struct RichTapCurveFitter {
   mutating func rampEndsToZeroGain() -> Bool {
     guard let firstPoint = curvePoints.first, let lastPoint = curvePoints.last else { return false }
     var hasAddedRamp = false
-    let edgeMilliseconds = RichTapDialect.edgeRampMilliseconds
+    let edgeMilliseconds = RichTapDialect.curveEdgeRampMilliseconds
     if firstPoint.timeMilliseconds != 0 || firstPoint.intensityFactor != 0 {
       hasAddedRamp = hasAddedRamp || firstPoint.intensityFactor != 0
       for index in curvePoints.indices where curvePoints[index].timeMilliseconds < edgeMilliseconds
@@ -183,7 +183,7 @@ struct RichTapCurveFitter {
           sharpness: Double(point.frequencyOffsetPercent) / 100
         )
       }, maximumCount: maximumPointCount)
-    maximumGainError = max(maximumGainError, pointReduction.maximumDeviation)
+    maximumGainError = max(maximumGainError, pointReduction.maximumCurveDeviation)
     curvePoints = pointReduction.remainingPoints.map { point in
       .init(
         timeMilliseconds: FrameConversion.clampedInteger(point.timeSeconds),

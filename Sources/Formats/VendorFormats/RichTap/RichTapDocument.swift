@@ -85,7 +85,7 @@ struct RichTapDocument: Equatable, Sendable {
   var formatVersion = 0
   var channelCount = 0
   /// The creation date or the author's name, as the file states it.
-  var creationText: String?
+  var creationDateOrAuthor: String?
   var notes: String?
   var groups: [Group] = []
 
@@ -119,15 +119,16 @@ enum RichTapDialect: Sendable {
   static let transientDurationMilliseconds = 48
 
   /// The length of the ramps that HE requires at the ends of an event, in milliseconds.
-  static let edgeRampMilliseconds = 1
+  static let curveEdgeRampMilliseconds = 1
 
   /// Returns the curve that HE requires for an event of constant intensity.
   static func constantIntensityCurve(duration: Int) -> [RichTapDocument.CurvePoint] {
     [
       .init(timeMilliseconds: 0, intensityFactor: 0, frequencyOffsetPercent: 0),
-      .init(timeMilliseconds: edgeRampMilliseconds, intensityFactor: 1, frequencyOffsetPercent: 0),
       .init(
-        timeMilliseconds: duration - edgeRampMilliseconds, intensityFactor: 1,
+        timeMilliseconds: curveEdgeRampMilliseconds, intensityFactor: 1, frequencyOffsetPercent: 0),
+      .init(
+        timeMilliseconds: duration - curveEdgeRampMilliseconds, intensityFactor: 1,
         frequencyOffsetPercent: 0),
       .init(timeMilliseconds: duration, intensityFactor: 0, frequencyOffsetPercent: 0),
     ]

@@ -42,16 +42,17 @@ extension HapticFormat {
       read: { json, options in
         var decoder = RichTapDecoder.decode(json, dialect: dialect)
         if options.wantsFindings {
-          decoder.checkWholeText()
+          decoder.checkWholeDocument()
         }
-        var details = decoder.details
-        if let created = decoder.document.creationText {
+        var details = decoder.documentDetails
+        if let created = decoder.document.creationDateOrAuthor {
           details.append(("created", created))
         }
         let converted = RichTapReader(
           decoder.findingLog.errorCount == 0 ? decoder.document : RichTapDocument())
         let sourceIndices = [[Int]](
-          decoder.eventValueIndices.flatMap { $0 }, at: converted.eventReferences.flatMap { $0 })
+          decoder.eventJSONValueIndices.flatMap { $0 }, at: converted.eventReferences.flatMap { $0 }
+        )
         return ReadResult(
           converted.composition, of: json, log: decoder.findingLog, options: options,
           losses: converted.losses,
@@ -63,7 +64,7 @@ extension HapticFormat {
         var losses = LossLog()
         let played = composition.unrolled(passCount: options.loopPassCount, losses: &losses)
         var builder = RichTapBuilder(
-          played, dialect: dialect, levelTolerance: options.toleranceFraction, losses: losses)
+          played, dialect: dialect, levelTolerance: options.curveToleranceFraction, losses: losses)
         if composition.title != nil, composition.notes != nil {
           builder.losses.add(
             .dropped, .composition,
@@ -72,7 +73,7 @@ extension HapticFormat {
         let notes = composition.notes ?? composition.title
         let bytes =
           switch dialect {
-          case .harmonyOS: builder.channelsText(notes: notes)
+          case .harmonyOS: builder.channelListText(notes: notes)
           case .richTapHE where options.dialect == "1": builder.singlePatternText(notes: notes)
           case .richTapHE: builder.patternListText(notes: notes)
           }
@@ -95,21 +96,22 @@ struct RichTapDecoder: JSONSchemaReader {
   var findingLog = FindingLog()
   var document = RichTapDocument()
   /// The indices of the JSON values that the events were read from, by group.
-  var eventValueIndices: [[Int]] = []
-  var details: [(name: String, value: String)] = []
+  var eventJSONValueIndices: [[Int]] = []
+  var documentDetails: [(name: String, value: String)] = []
   /// A Boolean value that indicates whether the file was written by OpenHarmony's converter, for
   /// which some rules are only warnings.
   private var isFromOpenHarmonyConverter = false
   /// A Boolean value that indicates whether the intensities of curves are in percent.
-  private var readsCurvesAsPercent = false
+  private var readsCurveIntensitiesAsPercent = false
   private var unwrappedEvents: (first: Int, count: Int)?
-  private var percentCurveValue: JSONValue?
+  private var firstPercentIntensityValue: JSONValue?
   /// The start of the preceding pattern, in milliseconds.
-  fileprivate var previousPatternMilliseconds = -1
-  fileprivate var currentEventMilliseconds = 0
+  fileprivate var previousPatternStartMilliseconds = -1
+  fileprivate var currentEventStartMilliseconds = 0
 
   let schemaRules = JSONSchemaRules(
-    missingKey: .richTapMissingKey, recommendedKey: .harmonyOSPartialKeys, wrongType: .wrongType,
+    missingKey: .richTapMissingKey, recommendedKey: .harmonyOSMissingOptionalKeys,
+    wrongType: .wrongType,
     outOfRange: .richTapInvalidStructure,
     fractionHandling: .truncated(.richTapFractionalNumber))
 
@@ -121,12 +123,13 @@ struct RichTapDecoder: JSONSchemaReader {
   static func decode(_ json: JSONDocument, dialect: RichTapDialect) -> RichTapDecoder {
     var strictDecoder = RichTapDecoder(json, dialect: dialect)
     strictDecoder.decodeRoot()
-    guard strictDecoder.unwrappedEvents != nil || strictDecoder.percentCurveValue != nil else {
+    guard strictDecoder.unwrappedEvents != nil || strictDecoder.firstPercentIntensityValue != nil
+    else {
       return strictDecoder
     }
     var lenientDecoder = RichTapDecoder(json, dialect: dialect)
     lenientDecoder.isFromOpenHarmonyConverter = true
-    lenientDecoder.readsCurvesAsPercent = strictDecoder.percentCurveValue != nil
+    lenientDecoder.readsCurveIntensitiesAsPercent = strictDecoder.firstPercentIntensityValue != nil
     lenientDecoder.decodeRoot()
     return lenientDecoder
   }
@@ -159,9 +162,9 @@ struct RichTapDecoder: JSONSchemaReader {
           + " not under the key \"Event\"",
         suggestion: "write {\"Event\": {…}}")
     }
-    if let percentCurveValue {
+    if let firstPercentIntensityValue {
       findingLog.add(
-        .richTapPercentCurve, at: percentCurveValue,
+        .richTapCurveInPercent, at: firstPercentIntensityValue,
         "curve intensities are read as percentages, because one of them is greater than 1",
         suggestion: "divide all curve intensities by 100")
     }
@@ -180,7 +183,7 @@ struct RichTapDecoder: JSONSchemaReader {
       else {
         continue
       }
-      let members = richTapSchema.patternEntrySchema.names.indexedMembers(of: entry)
+      let members = richTapSchema.patternEntrySchema.keyNames.indexedMembers(of: entry)
       var value = members[0]
       if value == nil, members[1] != nil {
         unwrappedEvents = (
@@ -218,11 +221,11 @@ struct RichTapDecoder: JSONSchemaReader {
     } else if eventCount == 0, dialect == .richTapHE {
       findingLog.add(.richTapWrongEventCount, at: pattern, severity: .error, "Pattern is empty")
     }
-    eventValueIndices.append(decodedValueIndices)
+    eventJSONValueIndices.append(decodedValueIndices)
   }
 
   fileprivate mutating func readCurve(_ curve: JSONValue, into event: inout RichTapDocument.Event) {
-    currentEventMilliseconds = max(event.durationMilliseconds, 0)
+    currentEventStartMilliseconds = max(event.durationMilliseconds, 0)
     let previousErrorCount = findingLog.errorCount
     var pointCount = 0
     for value in curve.elements {
@@ -260,62 +263,70 @@ struct RichTapDecoder: JSONSchemaReader {
       return
     }
     guard let firstPoint = event.curve.first, let lastPoint = event.curve.last,
-      currentEventMilliseconds > 0,
+      currentEventStartMilliseconds > 0,
       previousErrorCount == findingLog.errorCount,
       firstPoint.timeMilliseconds != 0 || firstPoint.intensityFactor != 0
-        || lastPoint.timeMilliseconds != currentEventMilliseconds || lastPoint.intensityFactor != 0
+        || lastPoint.timeMilliseconds != currentEventStartMilliseconds
+        || lastPoint.intensityFactor != 0
     else { return }
     findingLog.add(
       .richTapInvalidCurveEnds, at: curve, severity: isFromOpenHarmonyConverter ? .warning : .error,
       """
       Curve runs from Intensity \(firstPoint.intensityFactor) at \(firstPoint.timeMilliseconds) to \
       \(lastPoint.intensityFactor) at \(lastPoint.timeMilliseconds); it must run from 0 at 0 \
-      to 0 at \(currentEventMilliseconds)
+      to 0 at \(currentEventStartMilliseconds)
       """)
   }
 
   /// Reports a pattern that does not start after the preceding pattern.
-  fileprivate mutating func checkAbsoluteTime(
+  fileprivate mutating func checkPatternStartOrder(
     of group: RichTapDocument.Group, in object: JSONValue
   ) {
-    if group.startMilliseconds <= previousPatternMilliseconds,
+    if group.startMilliseconds <= previousPatternStartMilliseconds,
       let absoluteTimeValue = object["AbsoluteTime"],
-      previousPatternMilliseconds >= 0
+      previousPatternStartMilliseconds >= 0
     {
       findingLog.add(
         .richTapInvalidAbsoluteTime, at: absoluteTimeValue,
         """
         AbsoluteTime is \(group.startMilliseconds), not after the previous pattern at \
-        \(previousPatternMilliseconds)
+        \(previousPatternStartMilliseconds)
         """
       )
     }
-    previousPatternMilliseconds = max(previousPatternMilliseconds, group.startMilliseconds)
+    previousPatternStartMilliseconds = max(
+      previousPatternStartMilliseconds, group.startMilliseconds)
   }
 
   /// Returns the gain of a curve point. The decoder of HarmonyOS truncates to hundredths before it
   /// checks the range.
-  fileprivate mutating func curveGain(_ value: JSONValue, key: JSONKey) -> Float? {
+  fileprivate mutating func curvePointGain(_ value: JSONValue, key: JSONKey) -> Float? {
     guard var statedIntensity: Double = readScalar(value, key: key) else { return nil }
-    if readsCurvesAsPercent {
+    if readsCurveIntensitiesAsPercent {
       statedIntensity /= 100
     }
-    if !readsCurvesAsPercent, statedIntensity >= 1.01 {
-      percentCurveValue = percentCurveValue ?? value
+    if !readsCurveIntensitiesAsPercent, statedIntensity >= 1.01 {
+      firstPercentIntensityValue = firstPercentIntensityValue ?? value
     } else if !(-0.01 < statedIntensity && statedIntensity < 1.01) {
       findingLog.add(
         .richTapCurvePointOutOfRange, at: value,
-        "Intensity is \(value.truncatedLexeme), outside 0 to \(readsCurvesAsPercent ? 100 : 1)")
-    } else if readsCurvesAsPercent, percentCurveValue == nil, statedIntensity > 0.01 {
-      percentCurveValue = value
+        """
+        Intensity is \(value.truncatedLexeme), outside 0 to \
+        \(readsCurveIntensitiesAsPercent ? 100 : 1)
+        """
+      )
+    } else if readsCurveIntensitiesAsPercent, firstPercentIntensityValue == nil,
+      statedIntensity > 0.01
+    {
+      firstPercentIntensityValue = value
     }
     return Float(min(max(statedIntensity, 0), 1))
   }
 
   // MARK: - The text as a whole
 
-  mutating func checkWholeText() {
-    findingLog.addDeviations(
+  mutating func checkWholeDocument() {
+    findingLog.addSyntaxDeviations(
       of: jsonDocument, byteOrderMark: .richTapByteOrderMark, trailingComma: .richTapTrailingComma,
       duplicateKey: .richTapDuplicateKey)
     if findingLog.errorCount == 0 {
@@ -325,7 +336,7 @@ struct RichTapDecoder: JSONSchemaReader {
 
   private mutating func checkEventOverlaps() {
     var eventsWithValueIndices: [(event: RichTapDocument.Event, value: Int)] = []
-    for (group, values) in zip(document.groups, eventValueIndices) {
+    for (group, values) in zip(document.groups, eventJSONValueIndices) {
       eventsWithValueIndices += zip(group.eventsInFileTime, values).map { (event: $0, value: $1) }
     }
     eventsWithValueIndices.sort {
@@ -423,7 +434,7 @@ struct RichTapSchema: Sendable {
         patternField(entry: entry, event: event) { $1(&$0) },
       ]
     ) { object, group, reader in
-      reader.checkAbsoluteTime(of: group, in: object)
+      reader.checkPatternStartOrder(of: group, in: object)
       return true
     }
     return ObjectSchema(
@@ -531,7 +542,7 @@ struct RichTapSchema: Sendable {
         if supportedVersions.contains(dialect == .richTapHE ? number.rounded(.towardZero) : number)
         {
           document.formatVersion = Int(number)
-          reader.details.append(
+          reader.documentDetails.append(
             ("version", dialect == .richTapHE ? "\(Int(number))" : value.truncatedLexeme))
         } else {
           let expectedVersions = dialect == .richTapHE ? "1 or 2" : "1.0"
@@ -557,8 +568,8 @@ struct RichTapSchema: Sendable {
         })
     }
     metadataFields += [
-      metadataTextField("Created") { $1(&$0.creationText) },
-      metadataTextField("Create") { $1(&$0.creationText) },
+      metadataTextField("Created") { $1(&$0.creationDateOrAuthor) },
+      metadataTextField("Create") { $1(&$0.creationDateOrAuthor) },
       metadataTextField("Description") { $1(&$0.notes) },
     ]
     return ObjectSchema(dialect == .richTapHE ? "Metadata" : "MetaData", metadataFields)
@@ -572,7 +583,7 @@ struct RichTapSchema: Sendable {
     let frequencyKey = JSONKey(
       "Frequency", .integer(dialect.frequencyPercentRange(isTransient: true)),
       is: dialect == .richTapHE ? .required : .recommended,
-      rule: .richTapFrequencyOutOfRange)
+      outOfRangeRule: .richTapFrequencyOutOfRange)
     let parametersSchema = ObjectSchema<Event>(
       "Parameters",
       [
@@ -641,7 +652,7 @@ struct RichTapSchema: Sendable {
     location: @escaping Field<Owner>.Accessor<RichTapDocument.Vibrator>
   ) -> JSONProperty<Owner, RichTapDecoder> {
     let indexKey = JSONKey(
-      "Index", .integer(0...2), is: presence, rule: .richTapInvalidVibratorIndex)
+      "Index", .integer(0...2), is: presence, outOfRangeRule: .richTapInvalidVibratorIndex)
     return JSONProperty(indexKey) { value, owner, reader in
       guard let number: Int = reader.readScalar(value, key: indexKey) else { return false }
       location(&owner) { $0 = RichTapDocument.Vibrator(number: number) ?? .both }
@@ -656,18 +667,19 @@ struct RichTapSchema: Sendable {
     RichTapDocument.CurvePoint
   > {
     let keyPresence = dialect == .richTapHE ? JSONKey.Presence.required : .recommended
-    let timeKey = JSONKey("Time", .unboundedNumber, is: .required, rule: .richTapInvalidCurveTime)
+    let timeKey = JSONKey(
+      "Time", .unboundedNumber, is: .required, outOfRangeRule: .richTapInvalidCurveTime)
     let intensityKey = JSONKey("Intensity", .unboundedNumber, is: keyPresence)
     return ObjectSchema(
       "a point of Curve",
       [
         .value(timeKey) { _, reader in
-          .integer(0...reader.currentEventMilliseconds)
+          .integer(0...reader.currentEventStartMilliseconds)
         } access: {
           $1(&$0.timeMilliseconds)
         },
         Field(intensityKey) { value, point, reader in
-          guard let factor = reader.curveGain(value, key: intensityKey) else { return false }
+          guard let factor = reader.curvePointGain(value, key: intensityKey) else { return false }
           point.intensityFactor = factor
           return true
         } write: { point, _, object in

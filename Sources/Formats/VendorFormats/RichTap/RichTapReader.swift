@@ -14,7 +14,7 @@ struct RichTapReader {
     var log = LossLog()
     var layers: [HapticComposition.Layer] = []
     eventReferences = document.groups.map {
-      Array(repeating: EventReference(event: 0), count: $0.events.count)
+      Array(repeating: EventReference(eventIndex: 0), count: $0.events.count)
     }
     let hasOffsets = document.groups.contains { group in
       group.events.contains { event in event.curve.contains { $0.frequencyOffsetPercent != 0 } }
@@ -32,17 +32,18 @@ struct RichTapReader {
       }
       sources.sort { ($0.time, $0.group, $0.event) < ($1.time, $1.group, $1.event) }
       for source in sources {
-        Self.add(
+        Self.addEvent(
           document.groups[source.group].events[source.event], at: source.time,
           withFrequencyOffsets: hasOffsets, to: &builder)
       }
       guard !sources.isEmpty else { continue }
       let (vibratorLayers, positions) = builder.build()
       for (source, position) in zip(sources, positions) {
-        let reference = EventReference(layer: layers.count + position.layer, event: position.event)
+        let reference = EventReference(
+          layerIndex: layers.count + position.layerIndex, eventIndex: position.eventIndex)
         eventReferences[source.group][source.event] = reference
         let frequency = document.groups[source.group].events[source.event].frequencyPercent
-        let excess = frequency - Self.clampedFrequency(frequency)
+        let excess = frequency - Self.clampedFrequencyPercent(frequency)
         if excess != 0 {
           log.add(
             .approximated, .event(reference),
@@ -64,9 +65,11 @@ struct RichTapReader {
     losses = log.lossesWithOmittedCounts()
   }
 
-  private static func clampedFrequency(_ frequency: Int) -> Int { min(max(frequency, 0), 100) }
+  private static func clampedFrequencyPercent(_ frequency: Int) -> Int {
+    min(max(frequency, 0), 100)
+  }
 
-  private static func add(
+  private static func addEvent(
     _ event: RichTapDocument.Event, at time: Int, withFrequencyOffsets hasFrequencyOffsets: Bool,
     to builder: inout LayerBuilder
   ) {
@@ -76,7 +79,7 @@ struct RichTapReader {
       duration: event.isTransient ? nil : Double(event.durationMilliseconds) / 1000,
       parameters: [
         .hapticIntensity: Float(event.intensityPercent) / 100,
-        .hapticSharpness: Float(clampedFrequency(event.frequencyPercent)) / 100,
+        .hapticSharpness: Float(clampedFrequencyPercent(event.frequencyPercent)) / 100,
       ])
     guard !event.curve.isEmpty,
       event.curve != RichTapDialect.constantIntensityCurve(duration: event.durationMilliseconds)

@@ -18,7 +18,7 @@ extension RichTapDialect {
         .richTapIntensityOutOfRange, .richTapFrequencyOutOfRange, .richTapFractionalNumber,
         .richTapMissingCurve, .richTapWrongCurvePointCount, .richTapInvalidCurveTime,
         .richTapInvalidCurveEnds,
-        .richTapCurvePointOutOfRange, .richTapPercentCurve, .richTapOverlappingEvents,
+        .richTapCurvePointOutOfRange, .richTapCurveInPercent, .richTapOverlappingEvents,
       ]
     case .harmonyOS:
       [
@@ -32,7 +32,7 @@ extension RichTapDialect {
         .richTapIntensityOutOfRange, .harmonyOSFrequencyOutOfRange, .richTapFractionalNumber,
         .richTapWrongCurvePointCount,
         .harmonyOSCurveTimeOutOfRange,
-        .richTapCurvePointOutOfRange, .richTapPercentCurve, .harmonyOSPartialKeys,
+        .richTapCurvePointOutOfRange, .richTapCurveInPercent, .harmonyOSMissingOptionalKeys,
         .richTapOverlappingEvents,
       ]
     }
@@ -122,14 +122,14 @@ extension Rule {
     entries, but OpenHarmony's converter writes them.
     """
   )
-  static let richTapPercentCurve = warning(
+  static let richTapCurveInPercent = warning(
     "percent-curve", "compatibility",
     """
     The Intensity of a Curve should be 0 to 1. Devices reject percentages, but OpenHarmony's \
     converter writes them.
     """
   )
-  static let harmonyOSPartialKeys = warning(
+  static let harmonyOSMissingOptionalKeys = warning(
     "partial-keys", "compatibility",
     """
     Transients should have a Frequency, and points of a Curve an Intensity and a Frequency. \

@@ -21,7 +21,7 @@ extension HapticFormat {
     read: { json, options in
       var reader = WebHapticsReader(amplitudeMapping: options.amplitudeMapping)
       reader.read(json)
-      let values = reader.eventValueIndices
+      let values = reader.eventJSONValueIndices
       return ReadResult(
         HapticComposition(HapticPattern(events: reader.events)), of: json, log: reader.findingLog,
         options: options,
@@ -34,7 +34,7 @@ extension HapticFormat {
       let steps = VibrationSteps(played, options: options, isContinuous: false, losses: losses)
       losses = steps.losses
       losses.addTextLosses(of: composition)
-      let text = WebVibration.text(of: steps)
+      let text = WebVibration.jsonText(of: steps)
       return WrittenFiles([WrittenFiles.File(text)], losses: losses.lossesWithOmittedCounts())
     })
 }
@@ -51,11 +51,11 @@ private struct WebVibration: Equatable, Sendable {
   /// The default level of a vibration.
   static let defaultIntensity = 0.5
   /// The maximum duration of a vibration that the library plays, in milliseconds.
-  static let maximumPlayedMilliseconds = 1_000
+  static let maximumPlayedDurationMilliseconds = 1_000
 
   /// Returns the JSON text for a series of levels. Long levels are divided, and pauses become
   /// delays.
-  static func text(of levels: VibrationSteps) -> [UInt8] {
+  static func jsonText(of levels: VibrationSteps) -> [UInt8] {
     var jsonWriter = JSONWriter()
     jsonWriter.writeArray { list in
       var delay = 0
@@ -66,7 +66,7 @@ private struct WebVibration: Equatable, Sendable {
         }
         var remaining = step.durationMilliseconds
         while remaining > 0 {
-          let duration = min(remaining, maximumPlayedMilliseconds)
+          let duration = min(remaining, maximumPlayedDurationMilliseconds)
           list.writeObject(layout: .singleLine) { object in
             if delay > 0 {
               object.writeMember("delay", delay)
@@ -80,7 +80,7 @@ private struct WebVibration: Equatable, Sendable {
         }
       }
     }
-    return jsonWriter.finish()
+    return jsonWriter.finishedText()
   }
 }
 
@@ -94,7 +94,7 @@ private struct WebHapticsReader: JSONSchemaReader {
     unknownKey: .unknownKey, nullHandling: .absent)
   private(set) var events: [HapticEvent] = []
   /// The indices of the JSON values that the events were read from.
-  private(set) var eventValueIndices: [Int] = []
+  private(set) var eventJSONValueIndices: [Int] = []
   /// The end of the preceding vibration, in milliseconds.
   private var elapsedMilliseconds = 0.0
 
@@ -140,10 +140,13 @@ private struct WebHapticsReader: JSONSchemaReader {
         """
       )
     }
-    if vibration.durationMilliseconds > Double(WebVibration.maximumPlayedMilliseconds) {
+    if vibration.durationMilliseconds > Double(WebVibration.maximumPlayedDurationMilliseconds) {
       findingLog.add(
         .webHapticsDurationTooLong, at: value["duration"] ?? value,
-        "the library plays at most \(WebVibration.maximumPlayedMilliseconds) ms of a vibration",
+        """
+        the library plays at most \(WebVibration.maximumPlayedDurationMilliseconds) ms of a \
+        vibration
+        """,
         suggestion: "divide it into several vibrations")
     }
     let startMilliseconds = elapsedMilliseconds + vibration.delayMilliseconds
@@ -158,7 +161,7 @@ private struct WebHapticsReader: JSONSchemaReader {
       events[lastEventIndex].duration = elapsedMilliseconds / 1_000 - events[lastEventIndex].time
       return
     }
-    eventValueIndices.append(value.nodeIndex)
+    eventJSONValueIndices.append(value.nodeIndex)
     events.append(
       HapticEvent(
         kind: .hapticContinuous, time: startMilliseconds / 1_000,

@@ -30,7 +30,7 @@ struct ControlDifferences {
     timeMapping = match.timeMapping
     // Missing and added events are reported without their controls.
     var eventsByLayers: [[Int]: [IndexedEvent]] = [:]
-    for (index, candidateIndex) in match.pairs {
+    for (index, candidateIndex) in match.pairedEventIndices {
       let eventPair = [match.referenceEvents[index], match.candidateEvents[candidateIndex]]
       eventsByLayers[eventPair.map(\.layerIndex), default: []] += eventPair
     }
@@ -98,13 +98,13 @@ struct ControlDifferences {
     for index in referenceItems.indices {
       referenceItems[index].time = appliedMapping.candidateTime(at: referenceItems[index].time)
       for point in referenceItems[index].points.indices {
-        referenceItems[index].points[point].time *= appliedMapping.scale
+        referenceItems[index].points[point].time *= appliedMapping.timeScale
       }
     }
     let candidateItems = ControlItem.items(for: id, in: patterns.1)
     let differenceBuilder = ControlDifferenceBuilder(
       id: id, layerName: layerName, profile: profile, options: options, deviation: deviation)
-    let changedPairs = Self.changedPairs(referenceItems, candidateItems)
+    let changedPairs = Self.changedItemPairs(referenceItems, candidateItems)
     if changedPairs.count == 1,
       let difference = differenceBuilder.difference(changedPairs[0].0, changedPairs[0].1)
     {
@@ -118,9 +118,11 @@ struct ControlDifferences {
 
   /// Returns the pairs of a reference and a candidate item that differ. An item without a
   /// counterpart is paired with nil.
-  private static func changedPairs(_ items: [ControlItem], _ candidateItems: [ControlItem]) -> [(
-    ControlItem?, ControlItem?
-  )] {
+  private static func changedItemPairs(_ items: [ControlItem], _ candidateItems: [ControlItem])
+    -> [(
+      ControlItem?, ControlItem?
+    )]
+  {
     func areEqual(_ item: ControlItem, _ candidateItem: ControlItem) -> Bool {
       ControlItem.areSimultaneous(item.time, candidateItem.time)
         && item.isEquivalent(to: candidateItem)
@@ -156,7 +158,7 @@ extension ControlTimeline {
       let candidateStart = timeMapping.candidateTime(at: segment.startPosition)
       let retimed = Segment(
         startPosition: candidateStart, startValue: segment.startValue,
-        slopePerPositionUnit: segment.slopePerPositionUnit / timeMapping.scale,
+        slopePerPositionUnit: segment.slopePerPositionUnit / timeMapping.timeScale,
         sourceStartPosition: segment.sourceStartPosition)
       return segment.startPosition == 0 && candidateStart > 0
         ? [Segment(startPosition: 0, startValue: neutralValue), retimed] : [retimed]
@@ -165,15 +167,15 @@ extension ControlTimeline {
 
   /// A time range in which two controls differ.
   struct Deviation {
-    var range: ClosedRange<Double>
+    var timeRange: ClosedRange<Double>
     /// The time of the maximum difference.
     var peakTime: Double
     /// The value of the first control at that time.
-    var before: Double
+    var referenceValue: Double
     /// The value of the second control at that time.
-    var after: Double
+    var candidateValue: Double
 
-    var durationSeconds: Double { range.upperBound - range.lowerBound }
+    var durationSeconds: Double { timeRange.upperBound - timeRange.lowerBound }
   }
 
   /// Returns the time range and the maximum amount by which another control deviates within the
@@ -216,13 +218,14 @@ extension ControlTimeline {
         let candidateValue = other.segments[otherSegmentIndex].value(at: time)
         guard abs(candidateValue - referenceValue) > 1e-4 else { continue }
         let changeAmount = abs(amount(referenceValue, candidateValue))
-        let startTime = min(maximumDeviation?.range.lowerBound ?? start, start)
-        let endTime = max(maximumDeviation?.range.upperBound ?? end, end)
-        maximumDeviation?.range = startTime...endTime
+        let startTime = min(maximumDeviation?.timeRange.lowerBound ?? start, start)
+        let endTime = max(maximumDeviation?.timeRange.upperBound ?? end, end)
+        maximumDeviation?.timeRange = startTime...endTime
         guard maximumDeviation == nil || changeAmount > maximumChangeAmount else { continue }
         maximumChangeAmount = changeAmount
         maximumDeviation = Deviation(
-          range: startTime...endTime, peakTime: time, before: referenceValue, after: candidateValue)
+          timeRange: startTime...endTime, peakTime: time, referenceValue: referenceValue,
+          candidateValue: candidateValue)
       }
     }
     return maximumDeviation
@@ -293,7 +296,7 @@ private struct ControlDifferenceBuilder {
   /// The change with its direction, such as `3.9 dB weaker`.
   private let changeText: String
   /// The maximum change with its direction, such as `up to 3.9 dB weaker`.
-  private let extentText: String
+  private let maximumChangeText: String
 
   init(
     id: DynamicParameterID, layerName: String, profile: TransducerProfile,
@@ -304,13 +307,15 @@ private struct ControlDifferenceBuilder {
     controlName = layerName + id.displayName
     candidateLabel = options.candidateLabel
     referenceLabel = options.referenceLabel
-    changeAmount = id.amount(from: deviation.before, to: deviation.after, profile: profile)
+    changeAmount = id.amount(
+      from: deviation.referenceValue, to: deviation.candidateValue, profile: profile)
     changeText = kind.changeText(changeAmount)
-    let isSilence = kind == .level && abs(changeAmount) >= Difference.Kind.maximumDecibels
+    let isSilence =
+      kind == .level && abs(changeAmount) >= Difference.Kind.maximumLevelDifferenceDecibels
     if isSilence {
-      extentText = changeAmount < 0 ? "down to silence" : "up from silence"
+      maximumChangeText = changeAmount < 0 ? "down to silence" : "up from silence"
     } else {
-      extentText = "up to " + changeText
+      maximumChangeText = "up to " + changeText
     }
   }
 
@@ -319,9 +324,9 @@ private struct ControlDifferenceBuilder {
     shift: Double? = nil
   ) -> Difference {
     Difference(
-      isCurve ? .curve : .parameter, in: deviation.range, amount: shift ?? changeAmount,
-      unit: shift == nil ? kind.unit : .seconds, before: before ?? deviation.before,
-      after: after ?? deviation.after,
+      isCurve ? .curve : .parameter, in: deviation.timeRange, amount: shift ?? changeAmount,
+      unit: shift == nil ? kind.unit : .seconds, referenceValue: before ?? deviation.referenceValue,
+      candidateValue: after ?? deviation.candidateValue,
       significance: JustNoticeableDifference.count(in: changeAmount, unit: kind.unit),
       sentence: sentence + ".")
   }
@@ -336,12 +341,16 @@ private struct ControlDifferenceBuilder {
     if let item, let candidateItem { return pairDifference(item, candidateItem) }
     guard let unpairedItem = item ?? candidateItem else { return nil }
     let itemTimeText = SentenceFormatting.time(unpairedItem.time)
-    let valueText = SentenceFormatting.number(unpairedItem.value, places: 3)
+    let valueText = SentenceFormatting.number(unpairedItem.firstPointValue, places: 3)
     let predicateText =
       switch (unpairedItem.isCurve, item == nil) {
-      case (true, true): "has an extra \(controlName) curve from \(itemTimeText): \(extentText)"
+      case (true, true):
+        "has an extra \(controlName) curve from \(itemTimeText): \(maximumChangeText)"
       case (true, false):
-        "is missing \(referenceLabel)'s \(controlName) curve at \(itemTimeText): \(extentText)"
+        """
+        is missing \(referenceLabel)'s \(controlName) curve at \(itemTimeText): \
+        \(maximumChangeText)
+        """
       case (false, true): "sets \(controlName) to \(valueText) at \(itemTimeText): \(changeText)"
       case (false, false):
         "does not set \(controlName) to \(valueText) at \(itemTimeText): \(changeText)"
@@ -366,8 +375,9 @@ private struct ControlDifferenceBuilder {
     return difference(
       false,
       "\(subjectText) at \(SentenceFormatting.time(item.time)) is \(changeText): "
-        + SentenceFormatting.values(candidateItem.value, insteadOf: item.value), before: item.value,
-      after: candidateItem.value)
+        + SentenceFormatting.values(candidateItem.firstPointValue, insteadOf: item.firstPointValue),
+      before: item.firstPointValue,
+      after: candidateItem.firstPointValue)
   }
 
   private func pointDifference(
@@ -407,7 +417,7 @@ private struct ControlDifferenceBuilder {
     }
     let timeText = SentenceFormatting.time(item.time + referencePoint.time)
     return difference(
-      true, "\(subjectText), at \(timeText), is \(valuesText): \(extentText)",
+      true, "\(subjectText), at \(timeText), is \(valuesText): \(maximumChangeText)",
       before: Double(referencePoint.value), after: Double(candidatePoint.value))
   }
 
@@ -415,12 +425,12 @@ private struct ControlDifferenceBuilder {
   func difference(count: Int, areCurves: Bool) -> Difference {
     let controlNoun = areCurves ? "curve" : "control"
     let verbEnding = count > 1 ? "s differ" : " differs"
-    let rangeText = SentenceFormatting.range(deviation.range)
+    let rangeText = SentenceFormatting.range(deviation.timeRange)
     let peakTimeText = SentenceFormatting.time(deviation.peakTime)
     return difference(
       areCurves,
       "\(candidateLabel)'s \(controlName) \(controlNoun)\(verbEnding) between \(rangeText): "
-        + "\(extentText) at \(peakTimeText)"
+        + "\(maximumChangeText) at \(peakTimeText)"
     )
   }
 }
@@ -434,7 +444,7 @@ struct ControlItem {
   var isCurve: Bool
 
   /// The value of the first control point.
-  var value: Double { Double(points.first?.value ?? 0) }
+  var firstPointValue: Double { Double(points.first?.value ?? 0) }
 
   /// Returns the dynamic parameters and curves of a pattern for one parameter, sorted by time.
   static func items(for id: DynamicParameterID, in pattern: HapticPattern) -> [ControlItem] {
@@ -466,6 +476,6 @@ struct ControlItem {
     guard isCurve == other.isCurve else { return .infinity }
     let distanceSeconds = abs(time - other.time)
     if isEquivalent(to: other) { return distanceSeconds }
-    return distanceSeconds + (0.1 + min(0.5, abs(value - other.value) / 4))
+    return distanceSeconds + (0.1 + min(0.5, abs(firstPointValue - other.firstPointValue) / 4))
   }
 }

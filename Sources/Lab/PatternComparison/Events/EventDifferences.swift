@@ -15,8 +15,8 @@ struct EventDifferences {
   private struct Change {
     var event: IndexedEvent
     var candidateEvent: IndexedEvent
-    var before: Double
-    var after: Double
+    var referenceValue: Double
+    var candidateValue: Double
     var amount: Double
   }
 
@@ -53,9 +53,9 @@ struct EventDifferences {
     findWaveformChanges()
     findBodyLocationChanges()
     for kind in HapticEvent.Kind.allCases {
-      let missing = match.missingIndices.map { match.referenceEvents[$0] }
+      let missing = match.missingEventIndices.map { match.referenceEvents[$0] }
       addUnpairedEvents(.missing, missing.filter { $0.kind == kind })
-      let added = match.addedIndices.map { match.candidateEvents[$0] }
+      let added = match.addedEventIndices.map { match.candidateEvents[$0] }
       addUnpairedEvents(.added, added.filter { $0.kind == kind })
     }
   }
@@ -85,20 +85,20 @@ struct EventDifferences {
   ) -> Difference {
     var difference = Difference(
       kind, in: soundingRange(of: changes.map(\.event)), isOverall: isOverall, amount: amount,
-      before: hasValues ? changes[0].before : nil,
-      after: hasValues ? changes[0].after : nil,
-      referenceEvents: changes.map(\.event.compositionIndex),
-      candidateEvents: changes.map(\.candidateEvent.compositionIndex))
+      referenceValue: hasValues ? changes[0].referenceValue : nil,
+      candidateValue: hasValues ? changes[0].candidateValue : nil,
+      referenceEventIndices: changes.map(\.event.compositionIndex),
+      candidateEventIndices: changes.map(\.candidateEvent.compositionIndex))
     let amountExtremes = Self.extremes(changes)
     if changes.count > 1 {
-      difference.spread = amountExtremes.minimum...amountExtremes.maximum
+      difference.amountRange = amountExtremes.minimum...amountExtremes.maximum
     }
     return difference
   }
 
   /// The pairs of events.
-  private var pairs: [(event: IndexedEvent, candidateEvent: IndexedEvent)] {
-    match.pairs.map { (match.referenceEvents[$0.0], match.candidateEvents[$0.1]) }
+  private var eventPairs: [(event: IndexedEvent, candidateEvent: IndexedEvent)] {
+    match.pairedEventIndices.map { (match.referenceEvents[$0.0], match.candidateEvents[$0.1]) }
   }
 
   /// Returns the pairs whose values of a kind differ, and the number of pairs that have values of
@@ -106,19 +106,20 @@ struct EventDifferences {
   private func changes(of kind: Difference.Kind) -> (changes: [Change], pairCount: Int) {
     var changes: [Change] = []
     var pairCount = 0
-    for (event, candidateEvent) in pairs {
+    for (event, candidateEvent) in eventPairs {
       guard let before = kind.value(of: event), let after = kind.value(of: candidateEvent) else {
         continue
       }
       pairCount += 1
       // Rounding to single precision does not count. With another tempo, durations scale.
       guard abs(after - before) > 1e-5,
-        kind != .duration || abs(after - before * match.timeMapping.scale) >= 5e-4,
+        kind != .duration || abs(after - before * match.timeMapping.timeScale) >= 5e-4,
         let amount = effectiveValues.amount(of: kind, from: before, to: after, event, profile)
       else { continue }
       changes.append(
         Change(
-          event: event, candidateEvent: candidateEvent, before: before, after: after,
+          event: event, candidateEvent: candidateEvent, referenceValue: before,
+          candidateValue: after,
           amount: amount))
     }
     return (changes, pairCount)
@@ -131,7 +132,7 @@ struct EventDifferences {
     guard !changes.isEmpty else { return }
     let changeGroups = Self.groupedByAmount(changes)
     guard changeGroups.count <= 3 else {
-      addSummary(of: kind, changes, pairCount: pairCount)
+      addSummaryDifference(of: kind, changes, pairCount: pairCount)
       return
     }
     for group in changeGroups {
@@ -142,15 +143,17 @@ struct EventDifferences {
         group.count == pairCount && pairCount > 1
         && match.candidateEvents.allSatisfy { $0.isHaptic == firstChange.event.isHaptic }
       let hasEqualValues = group.allSatisfy {
-        abs($0.before - firstChange.before) < 1e-4 && abs($0.after - firstChange.after) < 1e-4
+        abs($0.referenceValue - firstChange.referenceValue) < 1e-4
+          && abs($0.candidateValue - firstChange.candidateValue) < 1e-4
           && $0.event.kind == firstChange.event.kind
       }
       let detail =
         hasEqualValues
         ? kind.valueText(
-          from: firstChange.before, to: firstChange.after, of: firstChange.event.kind,
+          from: firstChange.referenceValue, to: firstChange.candidateValue,
+          of: firstChange.event.kind,
           profile: profile)
-        : Self.formulaText(for: group, kind: kind)
+        : Self.commonOperationText(for: group, kind: kind)
       differenceList.add(
         difference(
           kind, group, isOverall: isOverall, amount: firstChange.amount, hasValues: hasEqualValues),
@@ -159,7 +162,7 @@ struct EventDifferences {
   }
 
   /// Adds one difference that summarizes changes with many different amounts.
-  private mutating func addSummary(
+  private mutating func addSummaryDifference(
     of kind: Difference.Kind, _ changes: [Change], pairCount: Int
   ) {
     let amountExtremes = Self.extremes(changes)
@@ -167,7 +170,7 @@ struct EventDifferences {
       .frequency: "sharpness", .duration: "length", .pan: "pan position",
     ]
     let valueName = valueNames[kind] ?? kind.rawValue
-    let spreadText = SentenceFormatting.spread(
+    let spreadText = SentenceFormatting.amountRange(
       from: amountExtremes.minimum, to: amountExtremes.maximum, unit: kind.unit)
     differenceList.add(
       difference(
@@ -204,21 +207,21 @@ struct EventDifferences {
 
   /// Returns the operation that changed all values alike, or nil if there is none. Examples are
   /// `intensity × 0.8` and `sharpness + 0.1`.
-  private static func formulaText(for group: [Change], kind: Difference.Kind) -> String? {
+  private static func commonOperationText(for group: [Change], kind: Difference.Kind) -> String? {
     let firstChange = group[0]
     guard kind == .level || kind == .frequency,
       group.allSatisfy({ $0.event.isHaptic == firstChange.event.isHaptic })
     else { return nil }
     let valueName = kind.valueName(of: firstChange.event.kind)
-    let valueIncrement = firstChange.after - firstChange.before
-    if group.allSatisfy({ abs($0.after - $0.before - valueIncrement) < 1e-4 }) {
+    let valueIncrement = firstChange.candidateValue - firstChange.referenceValue
+    if group.allSatisfy({ abs($0.candidateValue - $0.referenceValue - valueIncrement) < 1e-4 }) {
       return
         "\(valueName) \(valueIncrement < 0 ? "−" : "+") "
         + SentenceFormatting.number(abs(valueIncrement), places: 3)
     }
-    let valueRatio = firstChange.after / firstChange.before
-    guard firstChange.before > 0,
-      group.allSatisfy({ abs($0.after - $0.before * valueRatio) < 1e-4 })
+    let valueRatio = firstChange.candidateValue / firstChange.referenceValue
+    guard firstChange.referenceValue > 0,
+      group.allSatisfy({ abs($0.candidateValue - $0.referenceValue * valueRatio) < 1e-4 })
     else {
       return nil
     }
@@ -228,16 +231,16 @@ struct EventDifferences {
   /// Adds differences for shifted events: for the whole pattern, for its end, or for groups with
   /// equal shifts.
   private mutating func findTimeShifts() {
-    if match.pairs.count > 1, match.timeMapping != EventMatch.TimeMapping() {
+    if match.pairedEventIndices.count > 1, match.timeMapping != EventMatch.TimeMapping() {
       addTempoAndDelay()
       return
     }
-    var timeChanges = pairs.compactMap { event, candidateEvent -> Change? in
+    var timeChanges = eventPairs.compactMap { event, candidateEvent -> Change? in
       let shiftSeconds = candidateEvent.timeSeconds - event.timeSeconds
       guard abs(shiftSeconds) > EventMatch.minimumTimeDifferenceSeconds else { return nil }
       return Change(
-        event: event, candidateEvent: candidateEvent, before: event.timeSeconds,
-        after: candidateEvent.timeSeconds, amount: shiftSeconds)
+        event: event, candidateEvent: candidateEvent, referenceValue: event.timeSeconds,
+        candidateValue: candidateEvent.timeSeconds, amount: shiftSeconds)
     }
     addShiftedTail(removingFrom: &timeChanges)
     let changeGroups = Self.groupedByAmount(timeChanges)
@@ -263,7 +266,7 @@ struct EventDifferences {
   /// Adds a difference for the end of the pattern if its last two or more events have the same
   /// shift, and removes their changes.
   private mutating func addShiftedTail(removingFrom changes: inout [Change]) {
-    let pairs = pairs
+    let pairs = eventPairs
     guard let tailShiftSeconds = changes.last?.amount,
       changes.last?.event.compositionIndex == pairs.last?.event.compositionIndex
     else { return }
@@ -293,24 +296,26 @@ struct EventDifferences {
     let delaySeconds = match.candidateEvents[0].timeSeconds - match.referenceEvents[0].timeSeconds
     var tempoDifference = Difference(
       .tempo, in: differenceList.overallRange, isOverall: true,
-      amount: 100 * (match.timeMapping.scale - 1),
-      referenceEvents: match.referenceEvents.map(\.compositionIndex),
-      candidateEvents: match.candidateEvents.map(\.compositionIndex))
-    if match.timeMapping.scale != 1 {
+      amount: 100 * (match.timeMapping.timeScale - 1),
+      referenceEventIndices: match.referenceEvents.map(\.compositionIndex),
+      candidateEventIndices: match.candidateEvents.map(\.compositionIndex))
+    if match.timeMapping.timeScale != 1 {
       // If the takes are aligned at the start, the delay does not shift events.
       let alignedDelay = options.alignment == .start ? delaySeconds : 0
-      let shifts = pairs.map { $0.candidateEvent.timeSeconds - $0.event.timeSeconds - alignedDelay }
+      let shifts = eventPairs.map {
+        $0.candidateEvent.timeSeconds - $0.event.timeSeconds - alignedDelay
+      }
       tempoDifference.setMaximumShift(shifts.max { abs($0) < abs($1) } ?? 0)
       differenceList.add(tempoDifference)
     }
     guard abs(delaySeconds) > EventMatch.minimumTimeDifferenceSeconds else { return }
     differenceList.add(
       Difference(
-        .time, in: tempoDifference.range, isOverall: true, amount: delaySeconds,
-        before: match.referenceEvents[0].timeSeconds,
-        after: match.candidateEvents[0].timeSeconds,
-        referenceEvents: tempoDifference.referenceEvents,
-        candidateEvents: tempoDifference.candidateEvents))
+        .time, in: tempoDifference.timeRange, isOverall: true, amount: delaySeconds,
+        referenceValue: match.referenceEvents[0].timeSeconds,
+        candidateValue: match.candidateEvents[0].timeSeconds,
+        referenceEventIndices: tempoDifference.referenceEventIndices,
+        candidateEventIndices: tempoDifference.candidateEventIndices))
   }
 
   /// Adds a difference for missing or added events.
@@ -321,8 +326,8 @@ struct EventDifferences {
       Difference(
         kind, in: soundingRange(of: events),
         amount: events.map(peakDecibels).max() ?? JustNoticeableDifference.perceptionFloorDecibels,
-        referenceEvents: kind == .missing ? eventIndices : [],
-        candidateEvents: kind == .missing ? [] : eventIndices), of: events)
+        referenceEventIndices: kind == .missing ? eventIndices : [],
+        candidateEventIndices: kind == .missing ? [] : eventIndices), of: events)
   }
 
   /// Returns the peak level of an event in dBFS, without controls.
@@ -337,7 +342,7 @@ struct EventDifferences {
 
   /// Adds differences for events that play other sound files.
   private mutating func findWaveformChanges() {
-    for (event, candidateEvent) in pairs {
+    for (event, candidateEvent) in eventPairs {
       guard let referenceWaveform = event.audioWaveform,
         let candidateWaveform = candidateEvent.audioWaveform,
         referenceWaveform != candidateWaveform
@@ -359,8 +364,9 @@ struct EventDifferences {
       }
       differenceList.add(
         Difference(
-          .waveform, in: soundingRange(of: [event]), referenceEvents: [event.compositionIndex],
-          candidateEvents: [candidateEvent.compositionIndex]),
+          .waveform, in: soundingRange(of: [event]),
+          referenceEventIndices: [event.compositionIndex],
+          candidateEventIndices: [candidateEvent.compositionIndex]),
         sentence: sentence)
     }
   }
@@ -404,7 +410,7 @@ struct EventDifferences {
   private mutating func findBodyLocationChanges() {
     if findMissingBodyLocations() { return }
     var movedGroups: [MovedEvents] = []
-    for (event, candidateEvent) in pairs
+    for (event, candidateEvent) in eventPairs
     where !event.hasSameBodyLocation(as: candidateEvent) {
       let locations = [event.bodyLocation, candidateEvent.bodyLocation]
       let groupIndex = movedGroups.firstIndex { $0.locations == locations } ?? movedGroups.count
@@ -420,8 +426,8 @@ struct EventDifferences {
       differenceList.add(
         Difference(
           .channels, in: soundingRange(of: group.events),
-          referenceEvents: group.events.map(\.compositionIndex),
-          candidateEvents: group.candidateEvents.map(\.compositionIndex)),
+          referenceEventIndices: group.events.map(\.compositionIndex),
+          candidateEventIndices: group.candidateEvents.map(\.compositionIndex)),
         sentence: subject.withVerb("is", plural: "are")
           + " played \(names[1]) instead of \(names[0])")
     }
@@ -433,9 +439,9 @@ struct EventDifferences {
     let referenceEvents = match.referenceEvents
     let candidateEvents = match.candidateEvents
     guard referenceEvents.count > 1, referenceEvents.count == candidateEvents.count,
-      match.pairs.count == referenceEvents.count,
+      match.pairedEventIndices.count == referenceEvents.count,
       let kind = referenceEvents.first?.kind, referenceEvents.allSatisfy({ $0.kind == kind }),
-      match.pairs.allSatisfy({ $0.0 == $0.1 })
+      match.pairedEventIndices.allSatisfy({ $0.0 == $0.1 })
     else { return false }
     let movedIndices = referenceEvents.indices.filter {
       !referenceEvents[$0].isEquivalent(to: candidateEvents[$0])
@@ -462,8 +468,8 @@ struct EventDifferences {
       Difference(
         .order, in: soundingRange(of: [referenceEvents[firstIndex], referenceEvents[lastIndex]]),
         isOverall: isOverall,
-        referenceEvents: movedIndices.map { referenceEvents[$0].compositionIndex },
-        candidateEvents: movedIndices.map { candidateEvents[$0].compositionIndex }),
+        referenceEventIndices: movedIndices.map { referenceEvents[$0].compositionIndex },
+        candidateEventIndices: movedIndices.map { candidateEvents[$0].compositionIndex }),
       sentence: "\(differenceList.candidateNames.takeLabel)'s \(kind.displayNoun)s " + orderPhrase)
     return true
   }

@@ -13,11 +13,11 @@ struct EventMatch {
   /// The events of the candidate, sorted by time.
   let candidateEvents: [IndexedEvent]
   /// The indices of paired events in `reference` and `candidate`, sorted by the first.
-  private(set) var pairs: [(Int, Int)] = []
+  private(set) var pairedEventIndices: [(Int, Int)] = []
   /// The indices of the reference's events without a counterpart.
-  private(set) var missingIndices: [Int] = []
+  private(set) var missingEventIndices: [Int] = []
   /// The indices of the candidate's events without a counterpart.
-  private(set) var addedIndices: [Int] = []
+  private(set) var addedEventIndices: [Int] = []
   /// The mapping of all times, if the candidate's times are a linear function of the reference's
   /// times.
   private(set) var timeMapping = TimeMapping()
@@ -25,11 +25,11 @@ struct EventMatch {
   /// A linear function from times of the reference to times of the candidate.
   struct TimeMapping: Equatable {
     /// The duration in the candidate of one second of the reference, in seconds.
-    var scale = 1.0
+    var timeScale = 1.0
     /// The candidate's time for time 0 of the reference, in seconds.
     var delaySeconds = 0.0
 
-    func candidateTime(at time: Double) -> Double { time * scale + delaySeconds }
+    func candidateTime(at time: Double) -> Double { time * timeScale + delaySeconds }
   }
 
   /// The time difference above which two times count as different, in seconds: a frame at 96 kHz.
@@ -44,11 +44,13 @@ struct EventMatch {
     if !pairInOrder() {
       pairIndividually()
     }
-    pairs.sort { $0.0 < $1.0 }
-    let pairedReferenceIndices = Set(pairs.map(\.0))
-    let pairedCandidateIndices = Set(pairs.map(\.1))
-    missingIndices = self.referenceEvents.indices.filter { !pairedReferenceIndices.contains($0) }
-    addedIndices = self.candidateEvents.indices.filter { !pairedCandidateIndices.contains($0) }
+    pairedEventIndices.sort { $0.0 < $1.0 }
+    let pairedReferenceIndices = Set(pairedEventIndices.map(\.0))
+    let pairedCandidateIndices = Set(pairedEventIndices.map(\.1))
+    missingEventIndices = self.referenceEvents.indices.filter {
+      !pairedReferenceIndices.contains($0)
+    }
+    addedEventIndices = self.candidateEvents.indices.filter { !pairedCandidateIndices.contains($0) }
   }
 
   /// Pairs all events in order if their times are mapped linearly, and returns whether they are.
@@ -61,7 +63,7 @@ struct EventMatch {
     }
     let firstTime = referenceEvents[0].timeSeconds
     let firstCandidateTime = candidateEvents[0].timeSeconds
-    var proposedMapping = TimeMapping(scale: 1, delaySeconds: firstCandidateTime - firstTime)
+    var proposedMapping = TimeMapping(timeScale: 1, delaySeconds: firstCandidateTime - firstTime)
     let referenceDuration = referenceEvents[eventCount - 1].timeSeconds - firstTime
     let candidateDuration = candidateEvents[eventCount - 1].timeSeconds - firstCandidateTime
     // Two events are consistent with any tempo, three are evidence of one.
@@ -70,9 +72,9 @@ struct EventMatch {
     {
       let timeScale = candidateDuration / referenceDuration
       proposedMapping = TimeMapping(
-        scale: timeScale, delaySeconds: firstCandidateTime - firstTime * timeScale)
+        timeScale: timeScale, delaySeconds: firstCandidateTime - firstTime * timeScale)
     }
-    let toleranceSeconds = proposedMapping.scale == 1 ? Self.minimumTimeDifferenceSeconds : 5e-4
+    let toleranceSeconds = proposedMapping.timeScale == 1 ? Self.minimumTimeDifferenceSeconds : 5e-4
     guard
       zip(referenceEvents, candidateEvents).allSatisfy({
         abs($1.timeSeconds - proposedMapping.candidateTime(at: $0.timeSeconds)) <= toleranceSeconds
@@ -83,9 +85,9 @@ struct EventMatch {
     // A few different events at distant times are other events, not shifted ones.
     let equivalentCount = zip(referenceEvents, candidateEvents).count { $0.isEquivalent(to: $1) }
     let isMappingSmall =
-      abs(proposedMapping.delaySeconds) < 0.5 && abs(proposedMapping.scale - 1) < 0.5
+      abs(proposedMapping.delaySeconds) < 0.5 && abs(proposedMapping.timeScale - 1) < 0.5
     guard isMappingSmall || equivalentCount * 2 >= eventCount else { return false }
-    pairs = referenceEvents.indices.map { ($0, $0) }
+    pairedEventIndices = referenceEvents.indices.map { ($0, $0) }
     self.timeMapping = proposedMapping
     return true
   }
@@ -97,7 +99,7 @@ struct EventMatch {
     while unpairedStart < min(unpairedEnd.reference, unpairedEnd.candidate),
       areEquivalent(referenceEvents[unpairedStart], candidateEvents[unpairedStart], delayedBy: 0)
     {
-      pairs.append((unpairedStart, unpairedStart))
+      pairedEventIndices.append((unpairedStart, unpairedStart))
       unpairedStart += 1
     }
     var tailPairs: [(Int, Int)] = []
@@ -118,11 +120,11 @@ struct EventMatch {
       let isUnshifted = abs(delay) <= Self.minimumTimeDifferenceSeconds
       if isUnshifted || tailStart.reference == unpairedStart || tailStart.candidate == unpairedStart
       {
-        pairs += tailPairs
+        pairedEventIndices += tailPairs
         unpairedEnd = tailStart
       }
     }
-    pairRemaining(
+    pairRemainingEvents(
       Array(unpairedStart..<unpairedEnd.reference), Array(unpairedStart..<unpairedEnd.candidate))
   }
 
@@ -134,21 +136,22 @@ struct EventMatch {
   }
 
   /// Pairs events kind by kind: first equal ones, then the others by cost.
-  private mutating func pairRemaining(_ indices: [Int], _ candidateIndices: [Int]) {
+  private mutating func pairRemainingEvents(_ indices: [Int], _ candidateIndices: [Int]) {
     for kind in HapticEvent.Kind.allCases {
       var unpaired = indices.filter { referenceEvents[$0].kind == kind }
       var candidateUnpaired = candidateIndices.filter { candidateEvents[$0].kind == kind }
-      var indicesByKey: [Key: [Int]] = [:]
+      var indicesByKey: [EqualityKey: [Int]] = [:]
       for index in candidateUnpaired.reversed() {
-        indicesByKey[Key(candidateEvents[index]), default: []].append(index)
+        indicesByKey[EqualityKey(candidateEvents[index]), default: []].append(index)
       }
       var pairedCandidates = Set<Int>()
       unpaired.removeAll { index in
-        guard let candidateIndex = indicesByKey[Key(referenceEvents[index])]?.popLast() else {
+        guard let candidateIndex = indicesByKey[EqualityKey(referenceEvents[index])]?.popLast()
+        else {
           return false
         }
         pairedCandidates.insert(candidateIndex)
-        pairs.append((index, candidateIndex))
+        pairedEventIndices.append((index, candidateIndex))
         return true
       }
       candidateUnpaired.removeAll { pairedCandidates.contains($0) }
@@ -158,22 +161,23 @@ struct EventMatch {
       ) {
         referenceEvents[unpaired[$0]].pairingCost(with: candidateEvents[candidateUnpaired[$1]])
       }
-      pairs += aligned.map { (unpaired[$0], candidateUnpaired[$1]) }
+      pairedEventIndices += aligned.map { (unpaired[$0], candidateUnpaired[$1]) }
     }
   }
 
   /// A key by which equal events are found: the time and values, rounded to 10⁻⁵, and the sound
   /// file.
-  private struct Key: Hashable {
+  private struct EqualityKey: Hashable {
     /// The time, the duration, and the parameter values, in multiples of 10⁻⁵.
-    private let values: [Int64]
+    private let quantizedValues: [Int64]
     private let path: String?
 
     init(_ event: IndexedEvent) {
-      values = ([event.timeSeconds, event.durationSeconds ?? -1] + event.parameterValues).map {
-        value in
-        Int64((min(max(value, -1e9), 1e9) * 1e5).rounded())
-      }
+      quantizedValues = ([event.timeSeconds, event.durationSeconds ?? -1] + event.parameterValues)
+        .map {
+          value in
+          Int64((min(max(value, -1e9), 1e9) * 1e5).rounded())
+        }
       path = event.audioWaveform?.path
     }
   }

@@ -92,9 +92,11 @@ extension Difference.Kind {
   /// Returns the ratio of two amplitudes in decibels, limited to ±60 dB.
   private static func decibels(from before: Double, to after: Double) -> Double {
     if before == after { return 0 }
-    guard after > 0 else { return -maximumDecibels }
-    guard before > 0 else { return maximumDecibels }
-    return min(max(20 * log10(after / before), -maximumDecibels), maximumDecibels)
+    guard after > 0 else { return -maximumLevelDifferenceDecibels }
+    guard before > 0 else { return maximumLevelDifferenceDecibels }
+    return min(
+      max(20 * log10(after / before), -maximumLevelDifferenceDecibels),
+      maximumLevelDifferenceDecibels)
   }
 }
 
@@ -103,14 +105,14 @@ extension Difference.Kind {
 /// Different values in the file can have the same effect, because intensity and sharpness are
 /// clamped to 0...1.
 struct EffectiveValues {
-  private let timelines: [[DynamicParameterID: ControlTimeline]]
+  private let timelinesByLayer: [[DynamicParameterID: ControlTimeline]]
 
   init(_ composition: HapticComposition) {
-    timelines = composition.layers.map { layer in
+    timelinesByLayer = composition.layers.map { layer in
       var timelines: [DynamicParameterID: ControlTimeline] = [:]
       for id in [DynamicParameterID.hapticIntensityControl, .hapticSharpnessControl] {
         let timeline = ControlTimeline(of: id, in: layer.pattern)
-        if timeline.isSet {
+        if timeline.isSetByPattern {
           timelines[id] = timeline
         }
       }
@@ -133,11 +135,13 @@ struct EffectiveValues {
   ) -> Double? {
     let writtenAmount = kind.amount(from: before, to: after, of: event.kind, profile: profile)
     guard event.isHaptic, kind == .level || kind == .frequency,
-      timelines.indices.contains(event.layerIndex)
+      timelinesByLayer.indices.contains(event.layerIndex)
     else { return writtenAmount }
     let controlID: DynamicParameterID =
       kind == .level ? .hapticIntensityControl : .hapticSharpnessControl
-    guard let controlTimeline = timelines[event.layerIndex][controlID] else { return writtenAmount }
+    guard let controlTimeline = timelinesByLayer[event.layerIndex][controlID] else {
+      return writtenAmount
+    }
     func effectiveValue(_ value: Double, _ control: Double) -> Double {
       min(1, max(0, kind == .level ? value * control : value + control))
     }

@@ -8,9 +8,9 @@ enum SequenceAlignment {
   static let gapCost = 0.5
   /// The maximum number of cells of the dynamic-programming table. Longer sequences are paired by
   /// time.
-  static let maximumCellCount = 1 << 20
+  static let maximumTableCellCount = 1 << 20
   /// The maximum time between two elements that are paired by time, in seconds.
-  static let maximumDistanceSeconds = 0.5
+  static let maximumPairDistanceSeconds = 0.5
 
   /// Returns pairs of indices that ascend in both sequences.
   ///
@@ -18,13 +18,13 @@ enum SequenceAlignment {
   ///   - times: The times of the first sequence, ascending.
   ///   - otherTimes: The times of the second sequence, ascending.
   ///   - cost: Returns the cost of a pair of indices.
-  /// - Complexity: O(*m* *n*) up to `maximumCellCount` cells; otherwise linear.
+  /// - Complexity: O(*m* *n*) up to `maximumTableCellCount` cells; otherwise linear.
   static func pairs(
     _ times: [Double], _ otherTimes: [Double], cost: (Int, Int) -> Double
   ) -> [(Int, Int)] {
     guard !times.isEmpty, !otherTimes.isEmpty else { return [] }
     let (cells, overflow) = times.count.multipliedReportingOverflow(by: otherTimes.count)
-    return overflow || cells > maximumCellCount
+    return overflow || cells > maximumTableCellCount
       ? nearestPairs(times, otherTimes) : optimalPairs(times.count, otherTimes.count, cost: cost)
   }
 
@@ -89,7 +89,7 @@ enum SequenceAlignment {
     var otherIndex = 0
     while index < times.count, otherIndex < otherTimes.count {
       let pairDistance = timeDistance(index, otherIndex)
-      if pairDistance <= maximumDistanceSeconds,
+      if pairDistance <= maximumPairDistanceSeconds,
         pairDistance <= timeDistance(index + 1, otherIndex),
         pairDistance <= timeDistance(index, otherIndex + 1)
       {

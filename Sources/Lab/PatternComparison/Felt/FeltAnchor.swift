@@ -14,7 +14,7 @@ struct FeltAnchor {
   var medianCrossingTime: Double { crossingTimes.sorted()[1] }
 
   /// Returns the error in the time of a crossing that an error in the amplitude causes, in seconds.
-  func uncertainty(amplitudeError: Double) -> Double {
+  func crossingTimeError(amplitudeError: Double) -> Double {
     amplitudeError / (0.4 * amplitudeChange) * abs(crossingTimes[2] - crossingTimes[0])
   }
 
@@ -32,9 +32,9 @@ struct FeltAnchors {
   /// The fractions of the peak at which slopes are measured.
   private static let crossingPeakFractions = [0.1, 0.25, 0.5]
   /// The duration of a jump, in seconds.
-  private static let jumpSeconds = 0.0025
+  private static let jumpDurationSeconds = 0.0025
   /// The minimum height of a jump as a fraction of the peak.
-  private static let minimumJumpFraction = 0.2
+  private static let minimumJumpToPeakRatio = 0.2
 
   init(_ side: SampledFeltPattern, context: FeltComparisonContext) {
     for (index, track) in side.tracks.enumerated()
@@ -49,7 +49,7 @@ struct FeltAnchors {
   {
     let amplitudes = track.amplitudes
     let amplitudeThreshold = max(
-      context.amplitudeFloor, FeltTrack.silentFraction * track.peakAmplitude)
+      context.amplitudeFloor, FeltTrack.silenceToPeakAmplitudeRatio * track.peakAmplitude)
     let pointCount = amplitudes.count
     var pointIndex = 0
     while pointIndex < pointCount {
@@ -110,8 +110,8 @@ struct FeltAnchors {
     in part: Range<Int>, peak: Double, of track: FeltTrack, index: Int, grid: FeltGrid
   ) {
     let amplitudes = track.amplitudes
-    let jumpPointCount = grid.pointCount(Self.jumpSeconds)
-    let minimumAmplitudeChange = Self.minimumJumpFraction * peak
+    let jumpPointCount = grid.pointCount(Self.jumpDurationSeconds)
+    let minimumAmplitudeChange = Self.minimumJumpToPeakRatio * peak
     func amplitudeChange(_ position: Int) -> Double {
       amplitudes[position] - amplitudes[position - jumpPointCount]
     }
@@ -183,8 +183,8 @@ enum FeltPairing {
       let distanceSeconds = abs(transient.time - candidate.time)
       if distanceSeconds > maximumPairDistanceSeconds { return .infinity }
       let differenceDecibels = abs(
-        FeltComparisonContext.decibels(transient.amplitude)
-          - FeltComparisonContext.decibels(candidate.amplitude))
+        FeltComparisonContext.decibels(ofAmplitude: transient.amplitude)
+          - FeltComparisonContext.decibels(ofAmplitude: candidate.amplitude))
       let octaves = abs(transient.log2Hertz - candidate.log2Hertz)
       let cost =
         distanceSeconds / unitCostDistanceSeconds + min(differenceDecibels, 24) / 24 + 0.3 * octaves
@@ -205,9 +205,11 @@ enum FeltPairing {
   ) -> [FeltAnchorPair] {
     let anchorTimes = anchors.map(\.medianCrossingTime)
     let candidateTimes = candidates.map(\.medianCrossingTime)
-    let levelsDecibels = anchors.map { FeltComparisonContext.decibels($0.amplitudeChange) }
+    let levelsDecibels = anchors.map {
+      FeltComparisonContext.decibels(ofAmplitude: $0.amplitudeChange)
+    }
     let candidateLevelsDecibels = candidates.map {
-      FeltComparisonContext.decibels($0.amplitudeChange)
+      FeltComparisonContext.decibels(ofAmplitude: $0.amplitudeChange)
     }
     let indexPairs = SequenceAlignment.pairs(anchorTimes, candidateTimes) { index, other in
       let distanceSeconds = abs(anchorTimes[index] - candidateTimes[other])

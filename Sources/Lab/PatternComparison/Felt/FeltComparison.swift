@@ -82,7 +82,7 @@ struct FeltComparison {
         return false
       }
       return amplitude <= maximumEqualAmplitudeDifference
-        || abs(side.meanLog2Hertz(at: index) - other.meanLog2Hertz(at: index))
+        || abs(side.meanLog2Hertz(atPoint: index) - other.meanLog2Hertz(atPoint: index))
           <= maximumEqualOctaveDifference
     }
   }

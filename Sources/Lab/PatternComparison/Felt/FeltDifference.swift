@@ -5,7 +5,7 @@ import SignalAnalysis
 /// A difference between how two patterns feel, before a sentence describes it.
 struct FeltDifference {
   /// The minimum differences to report between patterns whose values are not rounded.
-  enum Minimum {
+  enum ReportingMinimum {
     /// The minimum difference between levels, in decibels.
     static let decibels = 0.5
     /// The minimum difference between times, in seconds.
@@ -28,7 +28,7 @@ struct FeltDifference {
   var kind: Difference.Kind
   var subject = Subject.vibration
   /// The time range, in seconds.
-  var range: ClosedRange<Double>
+  var timeRange: ClosedRange<Double>
   /// The difference in decibels, seconds, or octaves. For a tempo change, the maximum shift. For a
   /// missing or added sound, its level in dBFS.
   var amount: Double
@@ -36,15 +36,15 @@ struct FeltDifference {
   var maximumRoundingError = 0.0
   /// The change of a transient together with the vibration around it, in decibels or octaves; nil
   /// for other differences. A strong vibration hides a change of the transient alone.
-  var maskedAmount: Double?
+  var amountWithVibration: Double?
   /// The relative change of duration due to a tempo change, in percent.
   var tempoPercent = 0.0
   /// The indices of the reference's events. The array is empty for a part of a vibration.
-  var referenceEvents: [Int] = []
+  var referenceEventIndices: [Int] = []
   /// The indices of the candidate's events.
-  var candidateEvents: [Int] = []
+  var candidateEventIndices: [Int] = []
   /// The minimum and maximum amounts of the differences that were joined into this one, or nil.
-  var spread: ClosedRange<Double>?
+  var amountRange: ClosedRange<Double>?
 
   /// The body location at which the patterns differ, or nil if they differ at all locations.
   var location: HapticComposition.BodyLocation?
@@ -53,13 +53,13 @@ struct FeltDifference {
   static func percent(ofOctaves octaves: Double) -> Double { 100 * (exp2(octaves) - 1) }
 
   /// A Boolean value that indicates whether only one pattern has the sound.
-  var isPresence: Bool { kind == .missing || kind == .added }
+  var isMissingOrAdded: Bool { kind == .missing || kind == .added }
 
   /// Returns the difference with both ends of its time range mapped.
-  func mappingRange(_ time: (Double) -> Double) -> FeltDifference {
+  func mappingTimeRange(_ time: (Double) -> Double) -> FeltDifference {
     var mappedDifference = self
-    let startTime = time(range.lowerBound)
-    mappedDifference.range = startTime...max(startTime, time(range.upperBound))
+    let startTime = time(timeRange.lowerBound)
+    mappedDifference.timeRange = startTime...max(startTime, time(timeRange.upperBound))
     return mappedDifference
   }
 
@@ -71,36 +71,36 @@ struct FeltDifference {
     case .added: mirroredDifference.kind = .missing
     default: mirroredDifference.amount = -amount
     }
-    mirroredDifference.maskedAmount = maskedAmount.map { -$0 }
+    mirroredDifference.amountWithVibration = amountWithVibration.map { -$0 }
     mirroredDifference.tempoPercent = 100 * (1 / (1 + tempoPercent / 100) - 1)
-    mirroredDifference.referenceEvents = candidateEvents
-    mirroredDifference.candidateEvents = referenceEvents
+    mirroredDifference.referenceEventIndices = candidateEventIndices
+    mirroredDifference.candidateEventIndices = referenceEventIndices
     return mirroredDifference
   }
 }
 
 extension [FeltDifference] {
   /// The maximum relative difference between the amounts of differences that are joined.
-  private static var joiningTolerance: Double { 0.1 }
+  private static var amountJoiningTolerance: Double { 0.1 }
 
   /// Joins differences of the same kind that have nearly equal amounts, and returns the result
   /// sorted by time.
   func joined() -> [FeltDifference] {
     // Missing and added sounds, and ranges without an event, keep their own sentences.
-    var joinedDifferences = filter { $0.isPresence || $0.referenceEvents.isEmpty }
-    let eventDifferences = filter { !$0.isPresence && !$0.referenceEvents.isEmpty }
+    var joinedDifferences = filter { $0.isMissingOrAdded || $0.referenceEventIndices.isEmpty }
+    let eventDifferences = filter { !$0.isMissingOrAdded && !$0.referenceEventIndices.isEmpty }
     let differencesByKey = Dictionary(grouping: eventDifferences) {
       Key(kind: $0.kind, subject: $0.subject)
     }
     for differences in differencesByKey.values {
       let groups = differences.grouped(by: \.amount) {
-        Self.joiningTolerance * abs($0) + 1e-9
+        Self.amountJoiningTolerance * abs($0) + 1e-9
       }
       joinedDifferences += groups.map(Self.summary)
     }
     return joinedDifferences.sorted { first, second in
-      if first.range.lowerBound != second.range.lowerBound {
-        return first.range.lowerBound < second.range.lowerBound
+      if first.timeRange.lowerBound != second.timeRange.lowerBound {
+        return first.timeRange.lowerBound < second.timeRange.lowerBound
       }
       return (first.kind.rawValue, first.amount) < (second.kind.rawValue, second.amount)
     }
@@ -112,21 +112,23 @@ extension [FeltDifference] {
   }
 
   private static func summary(_ differences: [FeltDifference]) -> FeltDifference {
-    let sortedDifferences = differences.sorted { $0.range.lowerBound < $1.range.lowerBound }
+    let sortedDifferences = differences.sorted { $0.timeRange.lowerBound < $1.timeRange.lowerBound }
     guard sortedDifferences.count > 1 else { return sortedDifferences[0] }
     var summary = sortedDifferences[0]
     let sortedAmounts = sortedDifferences.map(\.amount).sorted()
     summary.amount = Statistics.median(of: sortedAmounts)
-    summary.spread = sortedAmounts[0]...sortedAmounts[sortedAmounts.count - 1]
+    summary.amountRange = sortedAmounts[0]...sortedAmounts[sortedAmounts.count - 1]
     summary.maximumRoundingError = sortedDifferences.map(\.maximumRoundingError).max() ?? 0
-    let maskedAmounts = sortedDifferences.compactMap(\.maskedAmount)
-    summary.maskedAmount =
+    let maskedAmounts = sortedDifferences.compactMap(\.amountWithVibration)
+    summary.amountWithVibration =
       maskedAmounts.count == sortedDifferences.count ? maskedAmounts.max { abs($0) < abs($1) } : nil
-    summary.referenceEvents = sortedDifferences.flatMap(\.referenceEvents)
-    let hasAllCounterparts = sortedDifferences.allSatisfy { !$0.candidateEvents.isEmpty }
-    summary.candidateEvents = hasAllCounterparts ? sortedDifferences.flatMap(\.candidateEvents) : []
-    let endSeconds = sortedDifferences.map(\.range.upperBound).max() ?? summary.range.upperBound
-    summary.range = summary.range.lowerBound...endSeconds
+    summary.referenceEventIndices = sortedDifferences.flatMap(\.referenceEventIndices)
+    let hasAllCounterparts = sortedDifferences.allSatisfy { !$0.candidateEventIndices.isEmpty }
+    summary.candidateEventIndices =
+      hasAllCounterparts ? sortedDifferences.flatMap(\.candidateEventIndices) : []
+    let endSeconds =
+      sortedDifferences.map(\.timeRange.upperBound).max() ?? summary.timeRange.upperBound
+    summary.timeRange = summary.timeRange.lowerBound...endSeconds
     return summary
   }
 }
@@ -151,20 +153,20 @@ struct FeltComparisonContext {
 
   /// The minimum time shift to report, in seconds.
   var minimumShiftSeconds: Double {
-    FeltDifference.Minimum.seconds + resolution.maximumTimeErrorSeconds
+    FeltDifference.ReportingMinimum.seconds + resolution.maximumTimeErrorSeconds
   }
   /// The minimum change of frequency to report, in octaves.
   var minimumFrequencyChangeOctaves: Double {
-    FeltDifference.Minimum.octaves + resolution.maximumFrequencyErrorOctaves
+    FeltDifference.ReportingMinimum.octaves + resolution.maximumFrequencyErrorOctaves
   }
   /// The maximum time by which rounding may move a jump of the level, in grid points.
   var maximumJumpShiftPoints: Int { grid.pointCount(resolution.maximumTimeErrorSeconds + 0.002) }
 
   /// Returns the level difference that rounding can explain at an amplitude, in decibels.
-  func maximumLevelError(at amplitude: Double) -> Double {
-    resolution.maximumLevelError(atDecibels: Self.decibels(amplitude))
+  func maximumLevelErrorDecibels(at amplitude: Double) -> Double {
+    resolution.maximumLevelErrorDecibels(atDecibels: Self.decibels(ofAmplitude: amplitude))
   }
 
   /// Returns an amplitude in decibels, at least -120.
-  static func decibels(_ amplitude: Double) -> Double { 20 * log10(max(amplitude, 1e-6)) }
+  static func decibels(ofAmplitude amplitude: Double) -> Double { 20 * log10(max(amplitude, 1e-6)) }
 }

@@ -32,7 +32,7 @@ struct FeltExplanation {
     self.reference = side
     self.candidate = candidate
     self.comparisonContext = context
-    isPointMasked = [Bool](repeating: false, count: context.grid.count)
+    isPointMasked = [Bool](repeating: false, count: context.grid.totalPointCount)
     overallTimeChange = FeltTimeChange(side, candidate, context: context)
     if let overallTimeChange {
       self.reference = side.warped(by: overallTimeChange.timeWarp, grid: context.grid)
@@ -61,14 +61,14 @@ struct FeltExplanation {
     guard let overallTimeChange else { return differences }
     let timeWarp = overallTimeChange.timeWarp
     return [overallTimeChange.difference]
-      + differences.map { $0.mappingRange(timeWarp.source(of:)) }
+      + differences.map { $0.mappingTimeRange(timeWarp.source(of:)) }
   }
 
   /// The differences, with ranges in the time of the candidate.
   var differencesInCandidateTime: [FeltDifference] {
     guard let overallTimeChange else { return differences }
     let timeWarp = overallTimeChange.timeWarp
-    return [overallTimeChange.difference.mappingRange(timeWarp.target(of:))] + differences
+    return [overallTimeChange.difference.mappingTimeRange(timeWarp.target(of:))] + differences
   }
 
   private mutating func pairTransients() {
@@ -132,10 +132,10 @@ struct FeltExplanation {
     where reference.transients[index].amplitude >= comparisonContext.amplitudeFloor {
       let transient = reference.transients[index]
       var difference = FeltDifference(
-        kind: .missing, subject: .transient, range: transient.range,
-        amount: FeltComparisonContext.decibels(transient.amplitude),
-        referenceEvents: [transient.eventIndex])
-      difference.maskedAmount = mask(around: transient).levelChangeDecibels(
+        kind: .missing, subject: .transient, timeRange: transient.timeRange,
+        amount: FeltComparisonContext.decibels(ofAmplitude: transient.amplitude),
+        referenceEventIndices: [transient.eventIndex])
+      difference.amountWithVibration = vibrationMask(around: transient).levelChangeDecibels(
         from: transient.energy, to: 0)
       differences.append(difference)
     }
@@ -143,17 +143,17 @@ struct FeltExplanation {
     where candidate.transients[index].amplitude >= comparisonContext.amplitudeFloor {
       let transient = candidate.transients[index]
       var difference = FeltDifference(
-        kind: .added, subject: .transient, range: transient.range,
-        amount: FeltComparisonContext.decibels(transient.amplitude),
-        candidateEvents: [transient.eventIndex])
-      difference.maskedAmount = mask(around: transient).levelChangeDecibels(
+        kind: .added, subject: .transient, timeRange: transient.timeRange,
+        amount: FeltComparisonContext.decibels(ofAmplitude: transient.amplitude),
+        candidateEventIndices: [transient.eventIndex])
+      difference.amountWithVibration = vibrationMask(around: transient).levelChangeDecibels(
         from: 0, to: transient.energy)
       differences.append(difference)
     }
   }
 
   /// Returns the candidate's vibration that masks changes of a transient.
-  private func mask(around transient: FeltTransient) -> TransientMask {
+  private func vibrationMask(around transient: FeltTransient) -> TransientMask {
     TransientMask(
       vibrationEnergy: candidate.vibrationEnergy(
         in: transient.maskingRange, grid: comparisonContext.grid))
@@ -164,23 +164,23 @@ struct FeltExplanation {
       return
     }
     var transientDifference = FeltDifference(
-      kind: .time, subject: .transient, range: transient.range,
+      kind: .time, subject: .transient, timeRange: transient.timeRange,
       amount: other.time - transient.time,
       maximumRoundingError: comparisonContext.resolution.maximumTimeErrorSeconds,
-      referenceEvents: [transient.eventIndex], candidateEvents: [other.eventIndex])
+      referenceEventIndices: [transient.eventIndex], candidateEventIndices: [other.eventIndex])
     if abs(transientDifference.amount) > comparisonContext.minimumShiftSeconds {
       differences.append(transientDifference)
     }
     transientDifference.kind = .level
     transientDifference.amount =
-      FeltComparisonContext.decibels(other.amplitude)
-      - FeltComparisonContext.decibels(transient.amplitude)
-    transientDifference.maximumRoundingError = comparisonContext.maximumLevelError(
+      FeltComparisonContext.decibels(ofAmplitude: other.amplitude)
+      - FeltComparisonContext.decibels(ofAmplitude: transient.amplitude)
+    transientDifference.maximumRoundingError = comparisonContext.maximumLevelErrorDecibels(
       at: transient.amplitude)
-    let transientMask = mask(around: transient)
-    transientDifference.maskedAmount = transientMask.levelChangeDecibels(
+    let transientMask = vibrationMask(around: transient)
+    transientDifference.amountWithVibration = transientMask.levelChangeDecibels(
       from: transient.energy, to: other.energy)
-    if abs(transientDifference.amount) > FeltDifference.Minimum.decibels
+    if abs(transientDifference.amount) > FeltDifference.ReportingMinimum.decibels
       + transientDifference.maximumRoundingError
     {
       differences.append(transientDifference)
@@ -189,7 +189,7 @@ struct FeltExplanation {
     transientDifference.amount = other.log2Hertz - transient.log2Hertz
     transientDifference.maximumRoundingError =
       comparisonContext.resolution.maximumFrequencyErrorOctaves
-    transientDifference.maskedAmount = transientMask.frequencyChangeOctaves(
+    transientDifference.amountWithVibration = transientMask.frequencyChangeOctaves(
       transientDifference.amount, of: transient)
     if abs(transientDifference.amount) > comparisonContext.minimumFrequencyChangeOctaves {
       differences.append(transientDifference)
@@ -204,7 +204,7 @@ struct FeltExplanation {
     (.level, 0.3), (.frequency, 0.03),
   ]
   /// The maximum fraction of the vibration that a change of the whole pattern may leave unchanged.
-  private static let maximumUncoveredFraction = 0.05
+  private static let maximumUnchangedVibrationFraction = 0.05
 
   /// Replaces changes that are equal for all transients and vibrations by one change of the whole
   /// pattern.
@@ -225,11 +225,11 @@ struct FeltExplanation {
         continue
       }
       differences.removeAll { $0.kind == kind }
-      let startTime = changes.map(\.range.lowerBound).min() ?? 0
-      let endTime = changes.map(\.range.upperBound).max() ?? startTime
+      let startTime = changes.map(\.timeRange.lowerBound).min() ?? 0
+      let endTime = changes.map(\.timeRange.upperBound).max() ?? startTime
       differences.append(
         FeltDifference(
-          kind: kind, subject: .whole, range: startTime...endTime,
+          kind: kind, subject: .whole, timeRange: startTime...endTime,
           amount: Statistics.median(of: amounts),
           maximumRoundingError: changes.map(\.maximumRoundingError).max() ?? 0))
     }
@@ -237,10 +237,10 @@ struct FeltExplanation {
 
   /// Returns whether changes cover nearly all of the vibration.
   private func changesCoverVibration(_ changes: [FeltDifference], _ amplitudes: [Double]) -> Bool {
-    var isPointCovered = [Bool](repeating: false, count: comparisonContext.grid.count)
+    var isPointCovered = [Bool](repeating: false, count: comparisonContext.grid.totalPointCount)
     for change in changes {
-      let firstPoint = comparisonContext.grid.index(before: change.range.lowerBound - 0.01)
-      let endPoint = comparisonContext.grid.index(before: change.range.upperBound + 0.01)
+      let firstPoint = comparisonContext.grid.index(before: change.timeRange.lowerBound - 0.01)
+      let endPoint = comparisonContext.grid.index(before: change.timeRange.upperBound + 0.01)
       for index in firstPoint..<max(firstPoint, endPoint) {
         isPointCovered[index] = true
       }
@@ -253,7 +253,7 @@ struct FeltExplanation {
         uncoveredAmplitude += amplitude
       }
     }
-    return uncoveredAmplitude <= Self.maximumUncoveredFraction * totalAmplitude
+    return uncoveredAmplitude <= Self.maximumUnchangedVibrationFraction * totalAmplitude
   }
 }
 
@@ -286,19 +286,19 @@ struct FeltPulse {
   /// The range of grid points in which the vibration is measured.
   let measuredPointRange: Range<Int>
   /// The level of the vibration relative to the transient, in decibels.
-  private let relativeLevelDecibels: Double
+  private let vibrationRelativeLevelDecibels: Double
   /// The frequency of the vibration relative to the transient, in octaves.
-  private let relativeFrequencyOctaves: Double
+  private let vibrationRelativeOctaves: Double
   /// The vibration that surrounds the transient in both patterns.
   private let transientMask: TransientMask
 
   /// The maximum time by which the vibration may begin before the transient, in seconds.
-  private static let vibrationLeadSeconds = 0.004
+  private static let maximumVibrationLeadSeconds = 0.004
   /// The maximum time from the start of the transient to the end of the vibration, in seconds.
   private static let maximumPulseSeconds = 0.045
   /// The ratios of a vibration's energy to a transient's at which the vibration counts as its
   /// counterpart.
-  private static let matchingEnergyRatios = 0.1...10.0
+  private static let vibrationToTransientEnergyRatios = 0.1...10.0
   /// The maximum level difference, in decibels, at which a vibration with a different length than
   /// the transient still feels the same.
   private static let levelToleranceDecibels = 1.0
@@ -310,7 +310,8 @@ struct FeltPulse {
     _ isInReference: Bool,
     context: FeltComparisonContext
   ) {
-    let firstPointIndex = context.grid.index(before: transient.time - Self.vibrationLeadSeconds)
+    let firstPointIndex = context.grid.index(
+      before: transient.time - Self.maximumVibrationLeadSeconds)
     let endPointIndex = context.grid.index(before: transient.time + Self.maximumPulseSeconds)
     measuredPointRange = firstPointIndex..<max(firstPointIndex, endPointIndex)
     var surplusEnergy = 0.0
@@ -320,40 +321,42 @@ struct FeltPulse {
       let excessEnergy = max(
         0, other.summedAmplitudes[index] * other.summedAmplitudes[index] - ownEnergy)
       surplusEnergy += excessEnergy
-      frequencyMoment += excessEnergy > 0 ? excessEnergy * other.meanLog2Hertz(at: index) : 0
+      frequencyMoment += excessEnergy > 0 ? excessEnergy * other.meanLog2Hertz(atPoint: index) : 0
     }
     let energyRatio = surplusEnergy * context.grid.stepSeconds / max(transient.energy, 1e-12)
-    guard Self.matchingEnergyRatios.contains(energyRatio) else { return nil }
+    guard Self.vibrationToTransientEnergyRatios.contains(energyRatio) else { return nil }
     self.transient = transient
     self.isInReference = isInReference
-    relativeLevelDecibels = 10 * log10(energyRatio)
+    vibrationRelativeLevelDecibels = 10 * log10(energyRatio)
     transientMask = TransientMask(
       vibrationEnergy: owner.vibrationEnergy(in: transient.maskingRange, grid: context.grid))
-    relativeFrequencyOctaves = frequencyMoment / surplusEnergy - transient.log2Hertz
+    vibrationRelativeOctaves = frequencyMoment / surplusEnergy - transient.log2Hertz
   }
 
   /// Returns the differences of level and frequency.
   func differences(context: FeltComparisonContext) -> [FeltDifference] {
     let directionSign = isInReference ? 1.0 : -1.0
     var pulseDifference = FeltDifference(
-      kind: .level, subject: .transient, range: transient.range,
-      amount: directionSign * relativeLevelDecibels,
+      kind: .level, subject: .transient, timeRange: transient.timeRange,
+      amount: directionSign * vibrationRelativeLevelDecibels,
       maximumRoundingError: Self.levelToleranceDecibels,
-      referenceEvents: isInReference ? [transient.eventIndex] : [],
-      candidateEvents: isInReference ? [] : [transient.eventIndex])
-    let pulseEnergy = transient.energy * pow(10, relativeLevelDecibels / 10)
-    pulseDifference.maskedAmount =
+      referenceEventIndices: isInReference ? [transient.eventIndex] : [],
+      candidateEventIndices: isInReference ? [] : [transient.eventIndex])
+    let pulseEnergy = transient.energy * pow(10, vibrationRelativeLevelDecibels / 10)
+    pulseDifference.amountWithVibration =
       directionSign * transientMask.levelChangeDecibels(from: transient.energy, to: pulseEnergy)
     var differences: [FeltDifference] = []
-    if abs(relativeLevelDecibels) > FeltDifference.Minimum.decibels + Self.levelToleranceDecibels {
+    if abs(vibrationRelativeLevelDecibels) > FeltDifference.ReportingMinimum.decibels
+      + Self.levelToleranceDecibels
+    {
       differences.append(pulseDifference)
     }
     pulseDifference.kind = .frequency
-    pulseDifference.amount = directionSign * relativeFrequencyOctaves
-    pulseDifference.maskedAmount = transientMask.frequencyChangeOctaves(
+    pulseDifference.amount = directionSign * vibrationRelativeOctaves
+    pulseDifference.amountWithVibration = transientMask.frequencyChangeOctaves(
       pulseDifference.amount, of: transient)
     pulseDifference.maximumRoundingError = context.resolution.maximumFrequencyErrorOctaves
-    if abs(relativeFrequencyOctaves) > context.minimumFrequencyChangeOctaves {
+    if abs(vibrationRelativeOctaves) > context.minimumFrequencyChangeOctaves {
       differences.append(pulseDifference)
     }
     return differences

@@ -19,12 +19,12 @@ struct FeltFrequencySearch {
   /// The minimum jump of the difference between two regions, in octaves.
   private static let minimumJumpOctaves = 0.05
   /// The amplitude below which frequencies are not judged, as a fraction of the peak.
-  private static let amplitudeFloorFraction = 0.03
+  private static let floorToPeakAmplitudeRatio = 0.03
   /// The minimum fraction of the summed amplitude at which a track counts as not overlapped by
   /// others.
   private static let minimumUnoverlappedFraction = 0.97
   /// The maximum fraction of the difference that may remain after an event's frequency is shifted.
-  private static let maximumRemainingFraction = 0.3
+  private static let maximumRemainingDifferenceFraction = 0.3
   /// The total number of grid points after which no further shifts are tried.
   private static let maximumTrialPointCount = 60_000_000
 
@@ -34,13 +34,13 @@ struct FeltFrequencySearch {
     self.candidate = candidate
     self.comparisonContext = context
     amplitudeFloor = max(
-      context.amplitudeFloor, Self.amplitudeFloorFraction * (side.summedAmplitudes.max() ?? 0))
+      context.amplitudeFloor, Self.floorToPeakAmplitudeRatio * (side.summedAmplitudes.max() ?? 0))
     explainByOverlappingEvents()
     let minimumPointCount = context.grid.pointCount(Self.minimumRegionSeconds)
     for sign in [1, -1] {
       for region in regions(sign: sign, gap: minimumPointCount)
       where region.count >= minimumPointCount {
-        for part in parts(of: region, minimumCount: minimumPointCount) {
+        for part in partsDividedAtJumps(of: region, minimumCount: minimumPointCount) {
           addDifference(part)
         }
       }
@@ -50,12 +50,12 @@ struct FeltFrequencySearch {
   // MARK: - Overlapping events
 
   /// A shift of an event's frequency that explains a difference.
-  private struct Shift {
+  private struct FrequencyShift {
     var trackIndex: Int
     /// The change of frequency, in octaves.
     var shiftOctaves: Double
     /// The difference that the shift removes, in octaves weighted by amplitude.
-    var removedCost: Double
+    var removedDifferenceCost: Double
   }
 
   /// Finds changes of frequency in events that overlap others.
@@ -65,8 +65,9 @@ struct FeltFrequencySearch {
     }
     var trialPointCount = 0
     while trialPointCount < Self.maximumTrialPointCount {
-      let shifts = overlappingTrackIndices.compactMap { shift(ofTrack: $0) }
-      guard let bestShift = shifts.max(by: { $0.removedCost < $1.removedCost }) else { return }
+      let shifts = overlappingTrackIndices.compactMap { explainingShift(ofTrack: $0) }
+      guard let bestShift = shifts.max(by: { $0.removedDifferenceCost < $1.removedDifferenceCost })
+      else { return }
       trialPointCount += overlappingTrackIndices.reduce(0) {
         $0 + reference.tracks[$1].amplitudes.count
       }
@@ -78,8 +79,8 @@ struct FeltFrequencySearch {
   /// Returns whether other events can be felt while a track sounds.
   private func overlapsOthers(_ track: FeltTrack) -> Bool {
     track.soundingRange.contains { index in
-      track.amplitude(at: index) > amplitudeFloor
-        && track.amplitude(at: index) < Self.minimumUnoverlappedFraction
+      track.amplitude(atPoint: index) > amplitudeFloor
+        && track.amplitude(atPoint: index) < Self.minimumUnoverlappedFraction
           * reference.summedAmplitudes[index]
     }
   }
@@ -89,15 +90,15 @@ struct FeltFrequencySearch {
   ///
   /// A shift by *s* octaves changes the mean by *s · a / A*, where *a* is the amplitude of the
   /// track and *A* the sum.
-  private func shift(ofTrack index: Int) -> Shift? {
+  private func explainingShift(ofTrack index: Int) -> FrequencyShift? {
     let track = reference.tracks[index]
-    let judgedPoints = track.soundingRange.filter { quieterAmplitude(at: $0) > amplitudeFloor }
+    let judgedPoints = track.soundingRange.filter { quieterAmplitude(atPoint: $0) > amplitudeFloor }
     var weightedProduct = 0.0
     var weightedSquare = 0.0
     for point in judgedPoints {
-      let trackFraction = track.amplitude(at: point) / reference.summedAmplitudes[point]
-      let energyWeight = quieterAmplitude(at: point) * quieterAmplitude(at: point)
-      weightedProduct += energyWeight * trackFraction * frequencyChange(at: point)
+      let trackFraction = track.amplitude(atPoint: point) / reference.summedAmplitudes[point]
+      let energyWeight = quieterAmplitude(atPoint: point) * quieterAmplitude(atPoint: point)
+      weightedProduct += energyWeight * trackFraction * frequencyChange(atPoint: point)
       weightedSquare += energyWeight * trackFraction * trackFraction
     }
     let shiftOctaves = weightedProduct / max(weightedSquare, 1e-15)
@@ -105,67 +106,72 @@ struct FeltFrequencySearch {
     var initialCost = 0.0
     var remainingCost = 0.0
     for point in judgedPoints {
-      let trackFraction = track.amplitude(at: point) / reference.summedAmplitudes[point]
-      initialCost += quieterAmplitude(at: point) * abs(frequencyChange(at: point))
+      let trackFraction = track.amplitude(atPoint: point) / reference.summedAmplitudes[point]
+      initialCost += quieterAmplitude(atPoint: point) * abs(frequencyChange(atPoint: point))
       remainingCost +=
-        quieterAmplitude(at: point) * abs(frequencyChange(at: point) - shiftOctaves * trackFraction)
+        quieterAmplitude(atPoint: point)
+        * abs(frequencyChange(atPoint: point) - shiftOctaves * trackFraction)
     }
-    guard remainingCost < Self.maximumRemainingFraction * initialCost else { return nil }
-    return Shift(
-      trackIndex: index, shiftOctaves: shiftOctaves, removedCost: initialCost - remainingCost)
+    guard remainingCost < Self.maximumRemainingDifferenceFraction * initialCost else { return nil }
+    return FrequencyShift(
+      trackIndex: index, shiftOctaves: shiftOctaves,
+      removedDifferenceCost: initialCost - remainingCost)
   }
 
-  private mutating func applyShift(_ shift: Shift) {
+  private mutating func applyShift(_ shift: FrequencyShift) {
     let track = reference.tracks[shift.trackIndex]
     reference.replaceTrack(at: shift.trackIndex, by: track.shifted(byOctaves: shift.shiftOctaves))
     let soundingRange = track.soundingRange
     let startTime = comparisonContext.grid.time(soundingRange.lowerBound)
     differences.append(
       FeltDifference(
-        kind: .frequency, range: startTime...comparisonContext.grid.time(soundingRange.upperBound),
+        kind: .frequency,
+        timeRange: startTime...comparisonContext.grid.time(soundingRange.upperBound),
         amount: shift.shiftOctaves,
         maximumRoundingError: comparisonContext.resolution.maximumFrequencyErrorOctaves,
-        referenceEvents: [track.eventIndex]))
+        referenceEventIndices: [track.eventIndex]))
   }
 
   // MARK: - Regions
 
-  private func quieterAmplitude(at index: Int) -> Double {
+  private func quieterAmplitude(atPoint index: Int) -> Double {
     min(reference.summedAmplitudes[index], candidate.summedAmplitudes[index])
   }
 
-  private func frequencyChange(at index: Int) -> Double {
-    candidate.meanLog2Hertz(at: index) - reference.meanLog2Hertz(at: index)
+  private func frequencyChange(atPoint index: Int) -> Double {
+    candidate.meanLog2Hertz(atPoint: index) - reference.meanLog2Hertz(atPoint: index)
   }
 
   /// Returns the sign of the difference at a point, or 0 if rounding explains it.
-  private func frequencyChangeSign(at index: Int) -> Int {
-    guard quieterAmplitude(at: index) > amplitudeFloor else { return 0 }
-    let changeOctaves = frequencyChange(at: index)
+  private func frequencyChangeSign(atPoint index: Int) -> Int {
+    guard quieterAmplitude(atPoint: index) > amplitudeFloor else { return 0 }
+    let changeOctaves = frequencyChange(atPoint: index)
     guard abs(changeOctaves) > comparisonContext.minimumFrequencyChangeOctaves else { return 0 }
     let shiftPointCount = comparisonContext.maximumJumpShiftPoints
-    var minimumLog2Hertz = reference.meanLog2Hertz(at: index)
+    var minimumLog2Hertz = reference.meanLog2Hertz(atPoint: index)
     var maximumLog2Hertz = minimumLog2Hertz
     for near in (index - shiftPointCount)...(index + shiftPointCount)
     where comparisonContext.grid.indices.contains(near)
-      && quieterAmplitude(at: near) > amplitudeFloor
+      && quieterAmplitude(atPoint: near) > amplitudeFloor
     {
-      minimumLog2Hertz = min(minimumLog2Hertz, reference.meanLog2Hertz(at: near))
-      maximumLog2Hertz = max(maximumLog2Hertz, reference.meanLog2Hertz(at: near))
+      minimumLog2Hertz = min(minimumLog2Hertz, reference.meanLog2Hertz(atPoint: near))
+      maximumLog2Hertz = max(maximumLog2Hertz, reference.meanLog2Hertz(atPoint: near))
     }
-    let candidateLog2Hertz = candidate.meanLog2Hertz(at: index)
+    let candidateLog2Hertz = candidate.meanLog2Hertz(atPoint: index)
     let excessOctaves =
       changeOctaves > 0
       ? candidateLog2Hertz - maximumLog2Hertz : minimumLog2Hertz - candidateLog2Hertz
     let minimumExcessOctaves =
-      FeltDifference.Minimum.octaves / 2 + comparisonContext.resolution.maximumFrequencyErrorOctaves
+      FeltDifference.ReportingMinimum.octaves / 2
+      + comparisonContext.resolution.maximumFrequencyErrorOctaves
     guard excessOctaves > minimumExcessOctaves else { return 0 }
     return changeOctaves > 0 ? 1 : -1
   }
 
   private func regions(sign: Int, gap: Int) -> [Range<Int>] {
     var regions: [Range<Int>] = []
-    for index in comparisonContext.grid.indices where self.frequencyChangeSign(at: index) == sign {
+    for index in comparisonContext.grid.indices
+    where self.frequencyChangeSign(atPoint: index) == sign {
       if let last = regions.last, index - last.upperBound <= gap {
         regions[regions.count - 1] = last.lowerBound..<(index + 1)
       } else {
@@ -177,11 +183,12 @@ struct FeltFrequencySearch {
 
   /// Divides a region at jumps of the frequency difference, which occur between two events that
   /// changed by different intervals.
-  private func parts(of region: Range<Int>, minimumCount: Int) -> [Range<Int>] {
+  private func partsDividedAtJumps(of region: Range<Int>, minimumCount: Int) -> [Range<Int>] {
     var parts: [Range<Int>] = []
     var partStart = region.lowerBound
     for index in region.dropFirst()
-    where abs(frequencyChange(at: index) - frequencyChange(at: index - 1)) > Self.minimumJumpOctaves
+    where abs(frequencyChange(atPoint: index) - frequencyChange(atPoint: index - 1))
+      > Self.minimumJumpOctaves
     {
       parts.append(partStart..<index)
       partStart = index
@@ -195,17 +202,17 @@ struct FeltFrequencySearch {
     var weightedChangeSum = 0.0
     var weightSum = 0.0
     for index in range {
-      let energyWeight = quieterAmplitude(at: index) * quieterAmplitude(at: index) + 1e-15
-      weightedChangeSum += energyWeight * frequencyChange(at: index)
+      let energyWeight = quieterAmplitude(atPoint: index) * quieterAmplitude(atPoint: index) + 1e-15
+      weightedChangeSum += energyWeight * frequencyChange(atPoint: index)
       weightSum += energyWeight
     }
     let startTime = comparisonContext.grid.time(range.lowerBound)
     differences.append(
       FeltDifference(
-        kind: .frequency, range: startTime...comparisonContext.grid.time(range.upperBound),
+        kind: .frequency, timeRange: startTime...comparisonContext.grid.time(range.upperBound),
         amount: weightedChangeSum / weightSum,
         maximumRoundingError: comparisonContext.resolution.maximumFrequencyErrorOctaves,
-        referenceEvents: reference.dominantEvent(in: range).map { [$0] } ?? [],
-        candidateEvents: candidate.dominantEvent(in: range).map { [$0] } ?? []))
+        referenceEventIndices: reference.dominantEventIndex(in: range).map { [$0] } ?? [],
+        candidateEventIndices: candidate.dominantEventIndex(in: range).map { [$0] } ?? []))
   }
 }

@@ -19,9 +19,9 @@ struct FeltLevelSearch {
   /// The moving averages of the candidate's squared amplitudes.
   private var candidateEnergies: [Double]
   /// The mean square below which a sound is noise.
-  private let noiseMeanSquare: Double
+  private let noiseFloorMeanSquare: Double
   /// Half the width of the moving average, in grid points.
-  private let windowHalfWidth: Int
+  private let windowHalfWidthPoints: Int
   /// The regions that are not explained yet.
   private var regions: [Region] = []
   /// The total number of grid points on which explanations were tried.
@@ -32,13 +32,13 @@ struct FeltLevelSearch {
   /// The minimum duration of a region, in seconds.
   private static let minimumRegionSeconds = 0.012
   /// The minimum duration of a region with a large difference, in seconds.
-  private static let minimumLargeRegionSeconds = 0.0015
+  private static let minimumLargeChangeSeconds = 0.0015
   /// The minimum level difference that counts as large, in decibels.
-  private static let minimumLargeDecibels = 6.0
+  private static let minimumLargeChangeDecibels = 6.0
   /// The maximum fraction of the difference that an explanation may leave.
-  private static let maximumRemainingFraction = 0.3
+  private static let maximumRemainingDifferenceFraction = 0.3
   /// The gain below which an event counts as missing.
-  private static let minimumPresentGain = 0.1
+  private static let minimumPresentEventGain = 0.1
   /// The total number of grid points after which no further explanations by events are tried. The
   /// remaining regions are reported as differences without an event.
   private static let maximumTrialPointCount = 60_000_000
@@ -47,19 +47,19 @@ struct FeltLevelSearch {
 
   /// A range of grid points in which one pattern is stronger.
   private struct Region {
-    var range: Range<Int>
+    var pointRange: Range<Int>
     /// The sum of the differences, weighted by amplitude.
-    var score = 0.0
+    var weightedDifferenceSum = 0.0
     /// The mean difference in decibels, weighted by amplitude.
     var meanDifferenceDecibels = 0.0
     /// The mean difference that rounding can explain, in decibels, weighted by amplitude.
-    var maximumRoundingError = 0.0
+    var meanRoundingErrorDecibels = 0.0
   }
 
   /// An event that may explain a region.
-  private struct Explanation {
-    var remainingFraction: Double
-    var isAdded: Bool
+  private struct EventExplanation {
+    var remainingCostFraction: Double
+    var isEventAdded: Bool
     var trackIndex: Int
     var gain: Double
   }
@@ -72,8 +72,8 @@ struct FeltLevelSearch {
     self.candidate = candidate
     self.isPointMasked = isMasked
     self.comparisonContext = context
-    noiseMeanSquare = (context.amplitudeFloor * 0.3) * (context.amplitudeFloor * 0.3)
-    windowHalfWidth = max(1, context.grid.pointCount(Self.windowSeconds) / 2)
+    noiseFloorMeanSquare = (context.amplitudeFloor * 0.3) * (context.amplitudeFloor * 0.3)
+    windowHalfWidthPoints = max(1, context.grid.pointCount(Self.windowSeconds) / 2)
     referenceEnergies = []
     candidateEnergies = []
     let allIndices = context.grid.indices
@@ -95,34 +95,39 @@ struct FeltLevelSearch {
     }
     guard !range.isEmpty else { return [] }
     var windowEnergy = 0.0
-    for index in (range.lowerBound - windowHalfWidth)..<(range.lowerBound + windowHalfWidth) {
+    for index
+      in (range.lowerBound - windowHalfWidthPoints)..<(range.lowerBound + windowHalfWidthPoints)
+    {
       windowEnergy += squaredAmplitude(index)
     }
     var windowMeans: [Double] = []
     windowMeans.reserveCapacity(range.count)
     for index in range {
-      windowMeans.append(max(0, windowEnergy) / Double(2 * windowHalfWidth))
+      windowMeans.append(max(0, windowEnergy) / Double(2 * windowHalfWidthPoints))
       windowEnergy +=
-        squaredAmplitude(index + windowHalfWidth) - squaredAmplitude(index - windowHalfWidth)
+        squaredAmplitude(index + windowHalfWidthPoints)
+        - squaredAmplitude(index - windowHalfWidthPoints)
     }
     return windowMeans
   }
 
-  private func decibels(_ energy: Double) -> Double { 10 * log10(energy + noiseMeanSquare) }
-
-  /// Returns the difference of levels at a point, in decibels.
-  private func levelChange(at index: Int) -> Double {
-    decibels(candidateEnergies[index]) - decibels(referenceEnergies[index])
+  private func decibels(ofEnergy energy: Double) -> Double {
+    10 * log10(energy + noiseFloorMeanSquare)
   }
 
-  private func maximumRoundingError(at index: Int) -> Double {
+  /// Returns the difference of levels at a point, in decibels.
+  private func levelChange(atPoint index: Int) -> Double {
+    decibels(ofEnergy: candidateEnergies[index]) - decibels(ofEnergy: referenceEnergies[index])
+  }
+
+  private func maximumRoundingError(atPoint index: Int) -> Double {
     let quieterEnergy = min(referenceEnergies[index], candidateEnergies[index])
-    return comparisonContext.resolution.maximumLevelError(
-      atDecibels: 10 * log10(max(quieterEnergy, noiseMeanSquare)))
+    return comparisonContext.resolution.maximumLevelErrorDecibels(
+      atDecibels: 10 * log10(max(quieterEnergy, noiseFloorMeanSquare)))
   }
 
   /// Returns the greater of both patterns' amplitudes, or 0 if the point is ignored.
-  private func largerAmplitude(at index: Int) -> Double {
+  private func largerAmplitude(atPoint index: Int) -> Double {
     if isPointMasked[index] { return 0 }
     let louderAmplitude = max(referenceEnergies[index], candidateEnergies[index]).squareRoot()
     return louderAmplitude > comparisonContext.amplitudeFloor ? louderAmplitude : 0
@@ -130,23 +135,23 @@ struct FeltLevelSearch {
 
   /// Returns the maximum level change that shifting the reference within its time rounding causes,
   /// in decibels.
-  private func changeByShift(at index: Int) -> Double {
+  private func levelChangeByShift(atPoint index: Int) -> Double {
     let shiftPointCount = comparisonContext.maximumJumpShiftPoints
-    let levelDecibels = decibels(referenceEnergies[index])
-    let earlierDecibels = decibels(referenceEnergies[max(0, index - shiftPointCount)])
+    let levelDecibels = decibels(ofEnergy: referenceEnergies[index])
+    let earlierDecibels = decibels(ofEnergy: referenceEnergies[max(0, index - shiftPointCount)])
     let laterDecibels = decibels(
-      referenceEnergies[min(referenceEnergies.count - 1, index + shiftPointCount)])
+      ofEnergy: referenceEnergies[min(referenceEnergies.count - 1, index + shiftPointCount)])
     return max(abs(earlierDecibels - levelDecibels), abs(laterDecibels - levelDecibels))
   }
 
   /// Returns the sign of the difference at a point, or 0 if rounding explains it.
-  private func levelChangeSign(at index: Int) -> Int {
-    guard largerAmplitude(at: index) > 0 else { return 0 }
-    let changeDecibels = levelChange(at: index)
-    let minimumDecibels = FeltDifference.Minimum.decibels
+  private func levelChangeSign(atPoint index: Int) -> Int {
+    guard largerAmplitude(atPoint: index) > 0 else { return 0 }
+    let changeDecibels = levelChange(atPoint: index)
+    let minimumDecibels = FeltDifference.ReportingMinimum.decibels
     guard abs(changeDecibels) > minimumDecibels,
-      abs(changeDecibels) > maximumRoundingError(at: index) + minimumDecibels,
-      abs(changeDecibels) > changeByShift(at: index) + minimumDecibels
+      abs(changeDecibels) > maximumRoundingError(atPoint: index) + minimumDecibels,
+      abs(changeDecibels) > levelChangeByShift(atPoint: index) + minimumDecibels
     else { return 0 }
     return changeDecibels > 0 ? 1 : -1
   }
@@ -157,7 +162,8 @@ struct FeltLevelSearch {
   /// The region with the highest score, or nil if all regions are too short.
   private var largestRegion: Region? {
     var strongestRegion: Region?
-    for region in regions where region.score > strongestRegion?.score ?? 0 {
+    for region in regions
+    where region.weightedDifferenceSum > strongestRegion?.weightedDifferenceSum ?? 0 {
       strongestRegion = region
     }
     return strongestRegion
@@ -169,11 +175,11 @@ struct FeltLevelSearch {
     var startPoint = changed.lowerBound - shiftPointCount
     var endPoint = changed.upperBound + shiftPointCount
     let affectedPoints = (startPoint - maximumGapPoints - 1)..<(endPoint + maximumGapPoints + 1)
-    for region in regions where region.range.overlaps(affectedPoints) {
-      startPoint = min(startPoint, region.range.lowerBound)
-      endPoint = max(endPoint, region.range.upperBound)
+    for region in regions where region.pointRange.overlaps(affectedPoints) {
+      startPoint = min(startPoint, region.pointRange.lowerBound)
+      endPoint = max(endPoint, region.pointRange.upperBound)
     }
-    regions.removeAll { $0.range.overlaps(affectedPoints) }
+    regions.removeAll { $0.pointRange.overlaps(affectedPoints) }
     regions += regions(in: (startPoint..<endPoint).clamped(to: comparisonContext.grid.indices))
   }
 
@@ -186,7 +192,7 @@ struct FeltLevelSearch {
       regions.append(scoredRegion(range))
     }
     for index in range {
-      let sign = levelChangeSign(at: index)
+      let sign = levelChangeSign(atPoint: index)
       guard sign != 0 else { continue }
       if let range = openRanges[sign], index - range.upperBound <= maximumGapPoints {
         openRanges[sign] = range.lowerBound..<(index + 1)
@@ -202,25 +208,25 @@ struct FeltLevelSearch {
 
   /// Creates a region and computes its score, which is 0 if the region is too short.
   private func scoredRegion(_ range: Range<Int>) -> Region {
-    var scoredRegion = Region(range: range)
+    var scoredRegion = Region(pointRange: range)
     var maximumChangeDecibels = 0.0
     var weightSum = 0.0
     for index in range {
-      let changeDecibels = levelChange(at: index)
-      let changeWeight = max(largerAmplitude(at: index), 1e-12)
+      let changeDecibels = levelChange(atPoint: index)
+      let changeWeight = max(largerAmplitude(atPoint: index), 1e-12)
       maximumChangeDecibels = max(maximumChangeDecibels, abs(changeDecibels))
-      scoredRegion.score += changeWeight * abs(changeDecibels)
+      scoredRegion.weightedDifferenceSum += changeWeight * abs(changeDecibels)
       scoredRegion.meanDifferenceDecibels += changeWeight * changeDecibels
-      scoredRegion.maximumRoundingError += changeWeight * maximumRoundingError(at: index)
+      scoredRegion.meanRoundingErrorDecibels += changeWeight * maximumRoundingError(atPoint: index)
       weightSum += changeWeight
     }
     scoredRegion.meanDifferenceDecibels /= weightSum
-    scoredRegion.maximumRoundingError /= weightSum
+    scoredRegion.meanRoundingErrorDecibels /= weightSum
     let minimumSeconds =
-      maximumChangeDecibels >= Self.minimumLargeDecibels
-      ? Self.minimumLargeRegionSeconds : Self.minimumRegionSeconds
+      maximumChangeDecibels >= Self.minimumLargeChangeDecibels
+      ? Self.minimumLargeChangeSeconds : Self.minimumRegionSeconds
     if Double(range.count) * comparisonContext.grid.stepSeconds < minimumSeconds {
-      scoredRegion.score = 0
+      scoredRegion.weightedDifferenceSum = 0
     }
     return scoredRegion
   }
@@ -229,21 +235,23 @@ struct FeltLevelSearch {
 
   /// Explains a region, and returns the range in which levels changed or are now ignored.
   private mutating func explain(_ region: Region) -> Range<Int> {
-    var explanations: [Explanation] = []
+    var explanations: [EventExplanation] = []
     if trialPointCount < Self.maximumTrialPointCount {
       for (index, track) in reference.tracks.enumerated()
-      where isPerceptible(track, in: region.range) {
+      where isPerceptible(track, in: region.pointRange) {
         trialPointCount += affectedPointRange(of: track).count
         explanations.append(gainExplanation(index, track))
       }
       for (index, track) in candidate.tracks.enumerated()
-      where isPerceptible(track, in: region.range) {
+      where isPerceptible(track, in: region.pointRange) {
         trialPointCount += affectedPointRange(of: track).count
         explanations.append(additionExplanation(index, track))
       }
     }
-    let bestExplanation = explanations.min { $0.remainingFraction < $1.remainingFraction }
-    if let bestExplanation, bestExplanation.remainingFraction < Self.maximumRemainingFraction {
+    let bestExplanation = explanations.min { $0.remainingCostFraction < $1.remainingCostFraction }
+    if let bestExplanation,
+      bestExplanation.remainingCostFraction < Self.maximumRemainingDifferenceFraction
+    {
       return applyExplanation(bestExplanation)
     }
     return addUnexplainedRegion(region)
@@ -253,32 +261,32 @@ struct FeltLevelSearch {
   /// range.
   private func isPerceptible(_ track: FeltTrack, in range: Range<Int>) -> Bool {
     track.soundingRange.clamped(to: range).contains {
-      track.amplitude(at: $0) > comparisonContext.amplitudeFloor
+      track.amplitude(atPoint: $0) > comparisonContext.amplitudeFloor
     }
   }
 
   /// Returns the part of the grid that a track affects.
   private func affectedPointRange(of track: FeltTrack) -> Range<Int> {
     let soundingRange = track.soundingRange
-    let marginPoints = 2 * windowHalfWidth
+    let marginPoints = 2 * windowHalfWidthPoints
     return max(
       0, soundingRange.lowerBound - marginPoints)..<min(
-        comparisonContext.grid.count, soundingRange.upperBound + marginPoints)
+        comparisonContext.grid.totalPointCount, soundingRange.upperBound + marginPoints)
   }
 
   /// Returns the gain of a track of the reference that explains the difference best.
-  private func gainExplanation(_ index: Int, _ track: FeltTrack) -> Explanation {
+  private func gainExplanation(_ index: Int, _ track: FeltTrack) -> EventExplanation {
     let affectedRange = affectedPointRange(of: track)
     var crossEnergy = 0.0
     var trackEnergy = 0.0
     for point in affectedRange {
-      let amplitude = track.amplitude(at: point)
+      let amplitude = track.amplitude(atPoint: point)
       let remainingAmplitude = reference.summedAmplitudes[point] - amplitude
       crossEnergy += amplitude * (candidate.summedAmplitudes[point] - remainingAmplitude)
       trackEnergy += amplitude * amplitude
     }
     var fittedGain = max(0, crossEnergy / max(trackEnergy, 1e-12))
-    if fittedGain < Self.minimumPresentGain {
+    if fittedGain < Self.minimumPresentEventGain {
       fittedGain = 0
     }
     let initialCost = levelDifferenceCost(
@@ -287,29 +295,31 @@ struct FeltLevelSearch {
       of: reference, track, by: fittedGain - 1, around: affectedRange)
     let remainingCost = levelDifferenceCost(
       scaledAmplitudes, candidate.summedAmplitudes[...], in: affectedRange)
-    return Explanation(
-      remainingFraction: Self.remainingFraction(remainingCost, of: initialCost), isAdded: false,
+    return EventExplanation(
+      remainingCostFraction: Self.remainingCostFraction(remainingCost, of: initialCost),
+      isEventAdded: false,
       trackIndex: index,
       gain: fittedGain)
   }
 
   /// Returns the explanation that a track of the candidate is missing in the reference.
-  private func additionExplanation(_ index: Int, _ track: FeltTrack) -> Explanation {
+  private func additionExplanation(_ index: Int, _ track: FeltTrack) -> EventExplanation {
     let affectedRange = affectedPointRange(of: track)
     let initialCost = levelDifferenceCost(
       reference.summedAmplitudes[...], candidate.summedAmplitudes[...], in: affectedRange)
     let reducedAmplitudes = changedAmplitudes(of: candidate, track, by: -1, around: affectedRange)
     let remainingCost = levelDifferenceCost(
       reference.summedAmplitudes[...], reducedAmplitudes, in: affectedRange)
-    return Explanation(
-      remainingFraction: Self.remainingFraction(remainingCost, of: initialCost), isAdded: true,
+    return EventExplanation(
+      remainingCostFraction: Self.remainingCostFraction(remainingCost, of: initialCost),
+      isEventAdded: true,
       trackIndex: index,
       gain: 0)
   }
 
   /// Returns the ratio of the remaining cost to the original cost, or 1 if the original cost is
   /// zero.
-  private static func remainingFraction(_ remaining: Double, of cost: Double) -> Double {
+  private static func remainingCostFraction(_ remaining: Double, of cost: Double) -> Double {
     cost > 1e-9 ? remaining / cost : 1
   }
 
@@ -317,12 +327,13 @@ struct FeltLevelSearch {
   private func changedAmplitudes(
     of side: SampledFeltPattern, _ track: FeltTrack, by factor: Double, around span: Range<Int>
   ) -> ArraySlice<Double> {
-    let startIndex = max(0, span.lowerBound - windowHalfWidth)
-    let endIndex = min(comparisonContext.grid.count, span.upperBound + windowHalfWidth)
+    let startIndex = max(0, span.lowerBound - windowHalfWidthPoints)
+    let endIndex = min(
+      comparisonContext.grid.totalPointCount, span.upperBound + windowHalfWidthPoints)
     var scaledAmplitudes = side.summedAmplitudes[startIndex..<endIndex]
     for index in track.pointRange.clamped(to: startIndex..<endIndex) {
       scaledAmplitudes[index] = max(
-        0, scaledAmplitudes[index] + factor * track.amplitude(at: index))
+        0, scaledAmplitudes[index] + factor * track.amplitude(atPoint: index))
     }
     return scaledAmplitudes
   }
@@ -338,7 +349,8 @@ struct FeltLevelSearch {
     for (offset, index) in range.enumerated() where !isPointMasked[index] {
       let louder = max(meanEnergies[offset], candidateMeanEnergies[offset]).squareRoot()
       guard louder > comparisonContext.amplitudeFloor else { continue }
-      let changeDecibels = decibels(candidateMeanEnergies[offset]) - decibels(meanEnergies[offset])
+      let changeDecibels =
+        decibels(ofEnergy: candidateMeanEnergies[offset]) - decibels(ofEnergy: meanEnergies[offset])
       weightedCost += abs(changeDecibels) * louder
     }
     return weightedCost
@@ -349,8 +361,8 @@ struct FeltLevelSearch {
   }
 
   /// Applies an explanation, and returns the range in which levels changed.
-  private mutating func applyExplanation(_ explanation: Explanation) -> Range<Int> {
-    if explanation.isAdded {
+  private mutating func applyExplanation(_ explanation: EventExplanation) -> Range<Int> {
+    if explanation.isEventAdded {
       let track = candidate.tracks[explanation.trackIndex]
       candidate.replaceTrack(at: explanation.trackIndex, by: track.scaled(by: 0))
       let affectedRange = affectedPointRange(of: track)
@@ -358,9 +370,9 @@ struct FeltLevelSearch {
         affectedRange, with: meanSquares(candidate.summedAmplitudes[...], in: affectedRange))
       differences.append(
         FeltDifference(
-          kind: .added, range: timeRange(track.soundingRange),
-          amount: FeltComparisonContext.decibels(track.peakAmplitude),
-          candidateEvents: [track.eventIndex]))
+          kind: .added, timeRange: timeRange(track.soundingRange),
+          amount: FeltComparisonContext.decibels(ofAmplitude: track.peakAmplitude),
+          candidateEventIndices: [track.eventIndex]))
       return affectedRange
     }
     let track = reference.tracks[explanation.trackIndex]
@@ -369,18 +381,19 @@ struct FeltLevelSearch {
     referenceEnergies.replaceSubrange(
       affectedRange, with: meanSquares(reference.summedAmplitudes[...], in: affectedRange))
     var trackDifference = FeltDifference(
-      kind: .missing, range: timeRange(track.soundingRange),
-      amount: FeltComparisonContext.decibels(track.peakAmplitude),
-      referenceEvents: [track.eventIndex])
+      kind: .missing, timeRange: timeRange(track.soundingRange),
+      amount: FeltComparisonContext.decibels(ofAmplitude: track.peakAmplitude),
+      referenceEventIndices: [track.eventIndex])
     if explanation.gain > 0 {
       let soundingRange = track.soundingRange
       let energySum = soundingRange.reduce(0.0) { sum, index in
-        sum + track.amplitude(at: index) * track.amplitude(at: index)
+        sum + track.amplitude(atPoint: index) * track.amplitude(atPoint: index)
       }
       let rmsAmplitude = (energySum / Double(max(1, soundingRange.count))).squareRoot()
       trackDifference.kind = .level
-      trackDifference.amount = FeltComparisonContext.decibels(explanation.gain)
-      trackDifference.maximumRoundingError = comparisonContext.maximumLevelError(at: rmsAmplitude)
+      trackDifference.amount = FeltComparisonContext.decibels(ofAmplitude: explanation.gain)
+      trackDifference.maximumRoundingError = comparisonContext.maximumLevelErrorDecibels(
+        at: rmsAmplitude)
     }
     differences.append(trackDifference)
     return affectedRange
@@ -390,10 +403,10 @@ struct FeltLevelSearch {
   ///
   /// - Returns: The masked range.
   private mutating func addUnexplainedRegion(_ region: Region) -> Range<Int> {
-    let regionRange = region.range
+    let regionRange = region.pointRange
     var regionDifference = FeltDifference(
-      kind: .level, range: timeRange(regionRange), amount: region.meanDifferenceDecibels,
-      maximumRoundingError: region.maximumRoundingError)
+      kind: .level, timeRange: timeRange(regionRange), amount: region.meanDifferenceDecibels,
+      maximumRoundingError: region.meanRoundingErrorDecibels)
     let maximumAmplitude = regionRange.reduce(0.0) { max($0, referenceEnergies[$1]) }.squareRoot()
     let candidateMaximumAmplitude = regionRange.reduce(0.0) { max($0, candidateEnergies[$1]) }
       .squareRoot()
@@ -403,7 +416,7 @@ struct FeltLevelSearch {
       regionDifference.kind =
         candidateMaximumAmplitude < comparisonContext.amplitudeFloor ? .missing : .added
       regionDifference.amount = FeltComparisonContext.decibels(
-        max(maximumAmplitude, candidateMaximumAmplitude))
+        ofAmplitude: max(maximumAmplitude, candidateMaximumAmplitude))
       let seconds = Double(regionRange.count) * comparisonContext.grid.stepSeconds
       let length = regionDifference.kind == .added ? seconds : -seconds
       // Next to a vibration of both sides, that vibration is longer or shorter.
@@ -421,11 +434,11 @@ struct FeltLevelSearch {
         regionDifference.maximumRoundingError = comparisonContext.resolution.maximumTimeErrorSeconds
       }
     }
-    regionDifference.referenceEvents = coveredEventIndices(by: regionRange, of: reference)
-    regionDifference.candidateEvents = coveredEventIndices(by: regionRange, of: candidate)
+    regionDifference.referenceEventIndices = coveredEventIndices(by: regionRange, of: reference)
+    regionDifference.candidateEventIndices = coveredEventIndices(by: regionRange, of: candidate)
     differences.append(regionDifference)
-    let maskedRange =
-      (regionRange.lowerBound - windowHalfWidth)..<(regionRange.upperBound + windowHalfWidth)
+    let maskedStart = regionRange.lowerBound - windowHalfWidthPoints
+    let maskedRange = maskedStart..<(regionRange.upperBound + windowHalfWidthPoints)
     for index in maskedRange.clamped(to: isPointMasked.indices) {
       isPointMasked[index] = true
     }
@@ -446,7 +459,7 @@ struct FeltLevelSearch {
   /// Returns the event that has most of the energy in a region and lies mostly within it, or an
   /// empty array if there is none.
   private func coveredEventIndices(by range: Range<Int>, of side: SampledFeltPattern) -> [Int] {
-    guard let eventIndex = side.dominantEvent(in: range),
+    guard let eventIndex = side.dominantEventIndex(in: range),
       let track = side.tracks.first(where: { $0.eventIndex == eventIndex })
     else { return [] }
     let soundingRange = track.soundingRange

@@ -50,7 +50,9 @@ struct FeltPattern {
       transients.append(mapping.transient(at: point, event: index))
       return
     }
-    guard let holdSeconds = event.holdSeconds, holdSeconds > 0, holdSeconds.isFinite else { return }
+    guard let holdSeconds = event.secondsUntilRelease, holdSeconds > 0, holdSeconds.isFinite else {
+      return
+    }
     vibrations.append(
       FeltVibration(
         eventIndex: index, startSeconds: event.time, points: points,
@@ -108,7 +110,7 @@ struct FeltTransient {
 
   /// The end of the burst, in seconds.
   var endSeconds: Double { time + durationSeconds }
-  var range: ClosedRange<Double> { time...(time + durationSeconds) }
+  var timeRange: ClosedRange<Double> { time...(time + durationSeconds) }
 
   /// The minimum time over which touch adds the energy of vibration, in seconds.
   ///
@@ -125,14 +127,14 @@ struct FeltTransient {
 
 /// Computes the envelopes of a pattern's events with the envelope controls applied.
 private struct EnvelopeControls {
-  private let attack: ControlTimeline
-  private let decay: ControlTimeline
-  private let release: ControlTimeline
+  private let attackTimeline: ControlTimeline
+  private let decayTimeline: ControlTimeline
+  private let releaseTimeline: ControlTimeline
 
   init(_ pattern: HapticPattern) {
-    attack = ControlTimeline(of: .hapticAttackTimeControl, in: pattern)
-    decay = ControlTimeline(of: .hapticDecayTimeControl, in: pattern)
-    release = ControlTimeline(of: .hapticReleaseTimeControl, in: pattern)
+    attackTimeline = ControlTimeline(of: .hapticAttackTimeControl, in: pattern)
+    decayTimeline = ControlTimeline(of: .hapticDecayTimeControl, in: pattern)
+    releaseTimeline = ControlTimeline(of: .hapticReleaseTimeControl, in: pattern)
   }
 
   func shape(of event: HapticEvent, hold: Double) -> EnvelopeShape {
@@ -141,8 +143,10 @@ private struct EnvelopeControls {
       return max(EnvelopeTimes.minimumRampSeconds, EnvelopeTimes.seconds(normalized: normalized))
     }
     return EnvelopeShape(
-      hold: hold, attack: rampSeconds(.attackTime, attack), decay: rampSeconds(.decayTime, decay),
-      release: rampSeconds(.releaseTime, release), isSustained: event.value(of: .sustained) >= 0.5)
+      hold: hold, attack: rampSeconds(.attackTime, attackTimeline),
+      decay: rampSeconds(.decayTime, decayTimeline),
+      release: rampSeconds(.releaseTime, releaseTimeline),
+      isSustained: event.value(of: .sustained) >= 0.5)
   }
 }
 
@@ -170,7 +174,7 @@ struct FeltMapping {
   private let reproducibleHertz: ClosedRange<Double>
 
   init(_ profile: TransducerProfile, rate: Double) {
-    self.profile = profile.bandMapped(rate: rate)
+    self.profile = profile.limitedToUsableBand(rate: rate)
     reproducibleHertz = profile.reproducibleHertz(rate: rate)
   }
 
@@ -241,16 +245,19 @@ struct FeltMapping {
     let mappedAmplitude = profile.intensity.amplitude(atIntensity: point.intensity)
     let transientAmplitude =
       transientShape.fullIntensityAmplitude
-      * (transientShape.floorFraction + (1 - transientShape.floorFraction) * mappedAmplitude)
+      * (transientShape.zeroIntensityAmplitudeFraction
+        + (1 - transientShape.zeroIntensityAmplitudeFraction) * mappedAmplitude)
     let durationSeconds = transientShape.seconds(
       atSharpness: point.sharpness, hertz: exp2(point.log2Hertz))
-    let vibrationEnergy = profile.partials.reduce(0) { $0 + $1.amplitudeRatio * $1.amplitudeRatio }
+    let vibrationEnergy = profile.partials.reduce(0) {
+      $0 + $1.amplitudeToEventRatio * $1.amplitudeToEventRatio
+    }
     return FeltTransient(
       eventIndex: event, time: point.time, amplitude: transientAmplitude,
       log2Hertz: point.log2Hertz,
       durationSeconds: durationSeconds,
       energy: transientAmplitude * transientAmplitude
-        * transientShape.energySeconds(lasting: durationSeconds)
+        * transientShape.squaredEnvelopeIntegral(burstSeconds: durationSeconds)
         / max(vibrationEnergy, 1e-9))
   }
 }

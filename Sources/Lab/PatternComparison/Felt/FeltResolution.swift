@@ -4,7 +4,7 @@ import HapticRender
 
 /// The maximum differences between two patterns that rounding in their files can explain.
 struct FeltResolution {
-  private let formats: [FormatResolution]
+  private let formatResolutions: [FormatResolution]
   /// The mapping of the profile.
   let mapping: FeltMapping
   /// The maximum time difference that rounding can explain, in seconds.
@@ -24,7 +24,7 @@ struct FeltResolution {
   ///   - formats: The resolutions of both files; empty if nothing is rounded.
   ///   - mapping: The mapping of the profile.
   init(_ formats: [FormatResolution], mapping: FeltMapping) {
-    self.formats = formats
+    self.formatResolutions = formats
     self.mapping = mapping
     maximumTimeErrorSeconds = formats.reduce(0) { $0 + $1.maximumTimeErrorSeconds }
     let frequencyMapping = mapping.profile.frequency
@@ -42,11 +42,11 @@ struct FeltResolution {
   }
 
   /// A Boolean value that indicates whether the files state exact values.
-  var isExact: Bool { formats.allSatisfy { $0 == .exact } }
+  var isExact: Bool { formatResolutions.allSatisfy { $0 == .exact } }
 
   /// Returns the maximum error of an amplitude due to rounding in both files.
   func amplitudeError(at amplitude: Double) -> Double {
-    Self.amplitudeError(at: amplitude, formats: formats, mapping: mapping)
+    Self.amplitudeError(at: amplitude, formats: formatResolutions, mapping: mapping)
   }
 
   private static func amplitudeError(
@@ -77,7 +77,7 @@ struct FeltResolution {
   }
 
   /// Returns the maximum difference that rounding can explain at a level, both in decibels.
-  func maximumLevelError(atDecibels decibels: Double) -> Double {
+  func maximumLevelErrorDecibels(atDecibels decibels: Double) -> Double {
     let tablePosition = min(
       max(0, -decibels / Self.tableStepDecibels), Double(levelErrorTableDecibels.count - 1))
     let tableIndex = min(Int(tablePosition), levelErrorTableDecibels.count - 2)

@@ -7,7 +7,7 @@ struct FeltSentences {
   private let events: [Int: IndexedEvent]
   private let candidateEvents: [Int: IndexedEvent]
   private let options: ComparisonOptions
-  private let emptyList: DifferenceList
+  private let emptyDifferenceList: DifferenceList
 
   /// The maximum time between the onsets or ends of two events that are counterparts, in seconds.
   private static let maximumCounterpartSeconds = 0.01
@@ -30,7 +30,7 @@ struct FeltSentences {
     self.candidateEvents = Dictionary(
       uniqueKeysWithValues: candidateEvents.map { ($0.compositionIndex, $0) })
     self.options = options
-    emptyList = DifferenceList(
+    emptyDifferenceList = DifferenceList(
       candidateNames: EventNames(candidateEvents, takeLabel: options.candidateLabel),
       referenceNames: EventNames(referenceEvents, takeLabel: options.referenceLabel),
       overallRange: range)
@@ -44,7 +44,7 @@ struct FeltSentences {
   func differences(
     for feltDifferences: [FeltDifference], clock: (FeltDifference) -> TimeWarp
   ) -> [Difference] {
-    var differenceList = emptyList
+    var differenceList = emptyDifferenceList
     for felt in feltDifferences {
       addDifference(withCounterparts(felt, clock: clock(felt)), to: &differenceList)
     }
@@ -55,7 +55,9 @@ struct FeltSentences {
 
   /// Returns a difference to which the candidate's counterparts of its reference events were added.
   private func withCounterparts(_ felt: FeltDifference, clock: TimeWarp) -> FeltDifference {
-    guard !felt.isPresence, felt.candidateEvents.isEmpty, !felt.referenceEvents.isEmpty else {
+    guard !felt.isMissingOrAdded, felt.candidateEventIndices.isEmpty,
+      !felt.referenceEventIndices.isEmpty
+    else {
       return felt
     }
     var shiftSeconds = 0.0
@@ -65,7 +67,7 @@ struct FeltSentences {
     } else if felt.kind == .duration {
       lengtheningSeconds = felt.amount
     }
-    let counterpartIndices = felt.referenceEvents.compactMap { index -> Int? in
+    let counterpartIndices = felt.referenceEventIndices.compactMap { index -> Int? in
       guard let event = events[index] else { return nil }
       let startSeconds = clock.target(of: event.timeSeconds) + shiftSeconds
       let endSeconds =
@@ -78,8 +80,8 @@ struct FeltSentences {
       return matchingEvents.count == 1 ? matchingEvents[0].compositionIndex : nil
     }
     var matchedDifference = felt
-    if counterpartIndices.count == matchedDifference.referenceEvents.count {
-      matchedDifference.candidateEvents = counterpartIndices
+    if counterpartIndices.count == matchedDifference.referenceEventIndices.count {
+      matchedDifference.candidateEventIndices = counterpartIndices
     }
     return matchedDifference
   }
@@ -88,10 +90,10 @@ struct FeltSentences {
 
   private func addDifference(_ felt: FeltDifference, to list: inout DifferenceList) {
     let difference = difference(for: felt)
-    let candidateDifferenceEvents = felt.candidateEvents.compactMap { candidateEvents[$0] }
-    let originalEvents = felt.referenceEvents.compactMap { events[$0] }
+    let candidateDifferenceEvents = felt.candidateEventIndices.compactMap { candidateEvents[$0] }
+    let originalEvents = felt.referenceEventIndices.compactMap { events[$0] }
     let locationText = felt.location.map { " at \($0.displayName)" } ?? ""
-    if felt.isPresence {
+    if felt.isMissingOrAdded {
       let presentEvents = felt.kind == .missing ? originalEvents : candidateDifferenceEvents
       if presentEvents.isEmpty {
         list.add(difference, sentence: presenceSentence(for: felt) + locationText)
@@ -115,27 +117,31 @@ struct FeltSentences {
       isFrequency ? FeltDifference.percent(ofOctaves: amount) : amount
     }
     var difference = Difference(
-      felt.kind, in: felt.range, isOverall: felt.subject == .whole && felt.location == nil,
+      felt.kind, in: felt.timeRange, isOverall: felt.subject == .whole && felt.location == nil,
       amount: felt.kind == .tempo ? felt.tempoPercent : displayedAmount(felt.amount),
-      referenceEvents: felt.referenceEvents, candidateEvents: felt.candidateEvents)
+      referenceEventIndices: felt.referenceEventIndices,
+      candidateEventIndices: felt.candidateEventIndices)
     difference.maximumRoundingError =
       isFrequency ? abs(displayedAmount(felt.maximumRoundingError)) : felt.maximumRoundingError
     difference.limitSignificance(to: felt)
-    if let spread = felt.spread {
-      difference.spread = displayedAmount(spread.lowerBound)...displayedAmount(spread.upperBound)
+    if let spread = felt.amountRange {
+      difference.amountRange =
+        displayedAmount(spread.lowerBound)...displayedAmount(spread.upperBound)
     }
     if felt.kind == .tempo {
       difference.setMaximumShift(felt.amount)
     }
-    if felt.kind == .time, felt.referenceEvents.count == 1, felt.candidateEvents.count == 1 {
-      difference.before = events[felt.referenceEvents[0]]?.timeSeconds
-      difference.after = candidateEvents[felt.candidateEvents[0]]?.timeSeconds
+    if felt.kind == .time, felt.referenceEventIndices.count == 1,
+      felt.candidateEventIndices.count == 1
+    {
+      difference.referenceValue = events[felt.referenceEventIndices[0]]?.timeSeconds
+      difference.candidateValue = candidateEvents[felt.candidateEventIndices[0]]?.timeSeconds
     }
     return difference
   }
 
   private func presenceSentence(for felt: FeltDifference) -> String {
-    let rangeText = SentenceFormatting.range(felt.range)
+    let rangeText = SentenceFormatting.range(felt.timeRange)
     let candidateLabel = options.candidateLabel
     return felt.kind == .missing
       ? "\(candidateLabel) is missing a vibration of \(options.referenceLabel) between \(rangeText)"
@@ -150,15 +156,16 @@ struct FeltSentences {
     let isTransient = felt.subject == .transient
     let changeText = felt.kind.changeText(difference.amount, isTransient: isTransient)
     guard let firstEvent = original.first else {
-      let startText = SentenceFormatting.time(felt.range.lowerBound)
+      let startText = SentenceFormatting.time(felt.timeRange.lowerBound)
       switch felt.kind {
       case .time: return "\(candidateLabel)'s vibration at \(startText) starts \(changeText)"
       case .duration: return "\(candidateLabel)'s vibration from \(startText) is \(changeText)"
       default:
-        return "\(candidateLabel) is \(changeText) between \(SentenceFormatting.range(felt.range))"
+        return
+          "\(candidateLabel) is \(changeText) between \(SentenceFormatting.range(felt.timeRange))"
       }
     }
-    let referenceNames = emptyList.referenceNames
+    let referenceNames = emptyDifferenceList.referenceNames
     if original.count == 1, felt.kind == .time {
       let startText = SentenceFormatting.time(firstEvent.timeSeconds)
       return

@@ -15,19 +15,19 @@ struct FeltShiftSearch {
   private let comparisonContext: FeltComparisonContext
 
   /// The maximum difference between shifts that count as the same shift, in seconds.
-  private static let maximumShiftSpread = 0.0035
+  private static let maximumShiftSpreadSeconds = 0.0035
   /// The minimum fraction of the residual near moved anchors that a warp must remove to be
   /// accepted.
-  private static let minimumExplainedFraction = 0.4
+  private static let minimumExplainedResidualFraction = 0.4
   /// The maximum number of moved anchors at which shifts of single anchors are also tried.
-  private static let maximumSingleShiftAnchorCount = 24
+  private static let maximumAnchorsForSingleShifts = 24
   /// The maximum time by which an end is moved to match the end of another event, in seconds.
-  private static let maximumCrossingSeconds = 0.1
+  private static let maximumMatchingShiftSeconds = 0.1
   /// The maximum number of other events' ends to which an end is moved on trial.
   private static let maximumCrossingCount = 4
 
   /// A proposed shift of an anchor, which is 0 if the anchor did not move.
-  private struct Proposal {
+  private struct ShiftProposal {
     var time: Double
     var shift: Double
     var isEnd: Bool
@@ -35,13 +35,13 @@ struct FeltShiftSearch {
 
   /// A set of shifts, one for each anchor of a vibration, that is tried as a whole.
   private struct ShiftSet {
-    var proposals: [Proposal]
+    var proposals: [ShiftProposal]
     /// A Boolean value that indicates whether the whole vibration moves by one shift.
     var movesWholeVibration: Bool
   }
 
   /// The new times of the anchors that moved, by whether the anchor is an end.
-  private var movedAnchorTimes: [Bool: [Double]] = [:]
+  private var movedAnchorTimesByIsEnd: [Bool: [Double]] = [:]
 
   init(_ side: SampledFeltPattern, _ candidate: SampledFeltPattern, context: FeltComparisonContext)
   {
@@ -50,7 +50,7 @@ struct FeltShiftSearch {
     self.comparisonContext = context
     let proposals = proposals()
     for proposal in proposals.flatMap(\.proposals) where proposal.shift != 0 {
-      movedAnchorTimes[proposal.isEnd, default: []].append(proposal.time + proposal.shift)
+      movedAnchorTimesByIsEnd[proposal.isEnd, default: []].append(proposal.time + proposal.shift)
     }
     for (track, proposals) in proposals {
       moveTrack(track, proposals: proposals.sorted { $0.time < $1.time })
@@ -58,22 +58,23 @@ struct FeltShiftSearch {
   }
 
   /// Returns the proposals of each track with at least one moved anchor, in the order of tracks.
-  private func proposals() -> [(track: Int, proposals: [Proposal])] {
+  private func proposals() -> [(track: Int, proposals: [ShiftProposal])] {
     let anchorPairs = FeltPairing.anchorPairs(
       FeltAnchors(reference, context: comparisonContext),
       FeltAnchors(candidate, context: comparisonContext))
-    var proposalsByTrack: [Int: [Proposal]] = [:]
+    var proposalsByTrack: [Int: [ShiftProposal]] = [:]
     for pair in anchorPairs {
       var proposedShift = pair.medianShift
       guard pair.shiftSpread <= max(0.004, 0.25 * abs(proposedShift)) else { continue }
       let amplitudeError = comparisonContext.resolution.amplitudeError(
         at: 0.25 * pair.anchor.amplitudeChange)
-      let uncertainty = pair.anchor.uncertainty(amplitudeError: amplitudeError)
+      let uncertainty = pair.anchor.crossingTimeError(amplitudeError: amplitudeError)
       if abs(proposedShift) <= comparisonContext.minimumShiftSeconds + uncertainty {
         proposedShift = 0
       }
       proposalsByTrack[pair.anchor.trackIndex, default: []].append(
-        Proposal(time: pair.anchor.medianCrossingTime, shift: proposedShift, isEnd: pair.isEnd))
+        ShiftProposal(time: pair.anchor.medianCrossingTime, shift: proposedShift, isEnd: pair.isEnd)
+      )
     }
     return proposalsByTrack.filter { $0.value.contains { $0.shift != 0 } }.sorted {
       $0.key < $1.key
@@ -83,7 +84,7 @@ struct FeltShiftSearch {
 
   /// Warps a track by the set of shifts that explains most of its difference, if that set explains
   /// enough.
-  private mutating func moveTrack(_ index: Int, proposals: [Proposal]) {
+  private mutating func moveTrack(_ index: Int, proposals: [ShiftProposal]) {
     let track = reference.tracks[index]
     var bestMove: (option: ShiftSet, track: FeltTrack, gain: Double)?
     for option in shiftSets(proposals) {
@@ -100,7 +101,9 @@ struct FeltShiftSearch {
     }
     guard let bestMove else { return }
     let residualEnergy = residual(near: bestMove.option.proposals)
-    guard residualEnergy > 0, bestMove.gain >= Self.minimumExplainedFraction * residualEnergy else {
+    guard residualEnergy > 0,
+      bestMove.gain >= Self.minimumExplainedResidualFraction * residualEnergy
+    else {
       return
     }
     reference.replaceTrack(at: index, by: bestMove.track)
@@ -111,16 +114,17 @@ struct FeltShiftSearch {
 
   /// Returns the sets of shifts to try: all anchors by their own shifts, all anchors by one shift,
   /// and single anchors.
-  private func shiftSets(_ proposals: [Proposal]) -> [ShiftSet] {
+  private func shiftSets(_ proposals: [ShiftProposal]) -> [ShiftSet] {
     let movedIndices = proposals.indices.filter { proposals[$0].shift != 0 }
     let movedShifts = movedIndices.map { proposals[$0].shift }
     let shiftSpread = (movedShifts.max() ?? 0) - (movedShifts.min() ?? 0)
-    let isMove = movedIndices.count == proposals.count && shiftSpread <= Self.maximumShiftSpread
+    let isMove =
+      movedIndices.count == proposals.count && shiftSpread <= Self.maximumShiftSpreadSeconds
     var shiftOptions = [ShiftSet(proposals: proposals, movesWholeVibration: isMove)]
-    guard !isMove, movedIndices.count <= Self.maximumSingleShiftAnchorCount else {
+    guard !isMove, movedIndices.count <= Self.maximumAnchorsForSingleShifts else {
       return shiftOptions
     }
-    func shiftedProposals(_ shift: (Int) -> Double) -> [Proposal] {
+    func shiftedProposals(_ shift: (Int) -> Double) -> [ShiftProposal] {
       proposals.indices.map { position in
         var proposal = proposals[position]
         proposal.shift = shift(position)
@@ -143,10 +147,10 @@ struct FeltShiftSearch {
 
   /// Returns the shifts that would move an anchor to the new times of other events' anchors, the
   /// smallest first.
-  private func crossingShifts(of proposal: Proposal) -> [Double] {
-    let anchorShifts = (movedAnchorTimes[proposal.isEnd] ?? []).map { $0 - proposal.time }
+  private func crossingShifts(of proposal: ShiftProposal) -> [Double] {
+    let anchorShifts = (movedAnchorTimesByIsEnd[proposal.isEnd] ?? []).map { $0 - proposal.time }
     let crossingShifts = anchorShifts.filter {
-      abs($0) > comparisonContext.minimumShiftSeconds && abs($0) <= Self.maximumCrossingSeconds
+      abs($0) > comparisonContext.minimumShiftSeconds && abs($0) <= Self.maximumMatchingShiftSeconds
         && abs($0 - proposal.shift) > comparisonContext.minimumShiftSeconds
     }
     return Array(crossingShifts.sorted { abs($0) < abs($1) }.prefix(Self.maximumCrossingCount))
@@ -160,14 +164,15 @@ struct FeltShiftSearch {
     var energyReduction = 0.0
     for index in startIndex..<max(startIndex, endIndex) {
       let residualBefore = reference.summedAmplitudes[index] - candidate.summedAmplitudes[index]
-      let residualAfter = residualBefore - track.amplitude(at: index) + other.amplitude(at: index)
+      let residualAfter =
+        residualBefore - track.amplitude(atPoint: index) + other.amplitude(atPoint: index)
       energyReduction += residualBefore * residualBefore - residualAfter * residualAfter
     }
     return energyReduction
   }
 
   /// Returns the squared difference between the summed tracks of both patterns near moved anchors.
-  private func residual(near proposals: [Proposal]) -> Double {
+  private func residual(near proposals: [ShiftProposal]) -> Double {
     var touchedIndices = Set<Int>()
     for proposal in proposals where proposal.shift != 0 {
       let times = [proposal.time, proposal.time + proposal.shift].sorted()
@@ -182,26 +187,28 @@ struct FeltShiftSearch {
     }
   }
 
-  private mutating func addDifferences(_ option: [Proposal], isMove: Bool, event: Int) {
+  private mutating func addDifferences(_ option: [ShiftProposal], isMove: Bool, event: Int) {
     let movedProposals = option.filter { $0.shift != 0 }
-    func addDifference(_ kind: Difference.Kind, _ group: [Proposal], isWholeEvent: Bool) {
+    func addDifference(_ kind: Difference.Kind, _ group: [ShiftProposal], isWholeEvent: Bool) {
       guard let first = group.first, let last = group.last else { return }
       differences.append(
         FeltDifference(
-          kind: kind, range: first.time...last.time,
+          kind: kind, timeRange: first.time...last.time,
           amount: Statistics.median(of: group.map(\.shift)),
           maximumRoundingError: comparisonContext.resolution.maximumTimeErrorSeconds,
-          referenceEvents: isWholeEvent ? [event] : []))
+          referenceEventIndices: isWholeEvent ? [event] : []))
     }
     if isMove {
       addDifference(.time, option, isWholeEvent: true)
       return
     }
     // Neighboring anchors with one shift are one change.
-    var currentGroup: [Proposal] = []
-    var proposalGroups: [[Proposal]] = []
+    var currentGroup: [ShiftProposal] = []
+    var proposalGroups: [[ShiftProposal]] = []
     for proposal in movedProposals {
-      if let last = currentGroup.last, abs(proposal.shift - last.shift) > Self.maximumShiftSpread {
+      if let last = currentGroup.last,
+        abs(proposal.shift - last.shift) > Self.maximumShiftSpreadSeconds
+      {
         proposalGroups.append(currentGroup)
         currentGroup = []
       }
@@ -216,8 +223,8 @@ struct FeltShiftSearch {
         addDifference(.duration, group, isWholeEvent: isLast)
         let index = differences.count - 1
         let firstProposalTime = option[0].time
-        differences[index].range =
-          firstProposalTime...max(firstProposalTime, differences[index].range.upperBound)
+        differences[index].timeRange =
+          firstProposalTime...max(firstProposalTime, differences[index].timeRange.upperBound)
       } else {
         addDifference(.time, group, isWholeEvent: isFirst)
       }

@@ -3,7 +3,7 @@ import SignalAnalysis
 /// A delay or tempo change of the whole candidate with which the times of all paired events agree.
 struct FeltTimeChange {
   /// The duration in the candidate of one second of the reference, in seconds.
-  private let durationRatio: Double
+  private let candidateToReferenceDurationRatio: Double
   /// The candidate's time for time 0 of the reference, in seconds.
   private let delaySeconds: Double
   /// The difference between the patterns that is reported for the delay or the tempo.
@@ -58,7 +58,8 @@ struct FeltTimeChange {
   private init?(_ paired: PairedTimes, context: FeltComparisonContext) {
     let timePairs = paired.timePairs
     guard timePairs.count >= 2,
-      Double(2 * timePairs.count) >= Self.minimumPairedFraction * Double(paired.elementCount)
+      Double(2 * timePairs.count) >= Self.minimumPairedFraction
+        * Double(paired.pairableElementCount)
     else { return nil }
     let timeErrorSeconds = context.resolution.maximumTimeErrorSeconds
     let pairShifts = timePairs.map(\.shift)
@@ -70,9 +71,9 @@ struct FeltTimeChange {
       abs($0 - medianShift) <= Self.maximumShiftResidualSeconds + timeErrorSeconds
     }) {
       delaySeconds = paired.medianTransientShift ?? medianShift
-      durationRatio = 1
+      candidateToReferenceDurationRatio = 1
       difference = FeltDifference(
-        kind: .time, subject: .whole, range: timeRange, amount: delaySeconds,
+        kind: .time, subject: .whole, timeRange: timeRange, amount: delaySeconds,
         maximumRoundingError: timeErrorSeconds)
       return
     }
@@ -84,25 +85,26 @@ struct FeltTimeChange {
     let maximumResidualSeconds = min(
       Self.maximumShiftResidualSeconds + timeErrorSeconds, 0.2 * abs(largestShift))
     // Another tempo moves most times; one event that is longer moves one.
-    let movedPairCount = pairShifts.count { abs($0) > FeltDifference.Minimum.seconds }
+    let movedPairCount = pairShifts.count { abs($0) > FeltDifference.ReportingMinimum.seconds }
     guard abs(regressionLine.scale - 1) >= 0.002, movedPairCount * 2 > timePairs.count,
       timePairs.allSatisfy({
         abs($0.candidateTime - regressionLine.scale * $0.referenceTime - regressionLine.delay)
           <= maximumResidualSeconds
       })
     else { return nil }
-    durationRatio = regressionLine.scale
+    candidateToReferenceDurationRatio = regressionLine.scale
     delaySeconds = regressionLine.delay
     difference = FeltDifference(
-      kind: .tempo, subject: .whole, range: timeRange, amount: largestShift,
+      kind: .tempo, subject: .whole, timeRange: timeRange, amount: largestShift,
       maximumRoundingError: timeErrorSeconds)
-    difference.tempoPercent = 100 * (durationRatio - 1)
+    difference.tempoPercent = 100 * (candidateToReferenceDurationRatio - 1)
   }
 
   /// The mapping of the reference's times to the candidate's.
   var timeWarp: TimeWarp {
     TimeWarp(
-      sources: [0, 1], targets: [delaySeconds, durationRatio + delaySeconds], extrapolating: true)
+      sources: [0, 1], targets: [delaySeconds, candidateToReferenceDurationRatio + delaySeconds],
+      extrapolating: true)
   }
 }
 
@@ -118,7 +120,7 @@ private struct PairedTimes {
   /// The pairs, sorted by the time in the reference.
   private(set) var timePairs: [Pair]
   /// The number of transients and anchors that should be paired.
-  private(set) var elementCount: Int
+  private(set) var pairableElementCount: Int
   /// The total number of anchors in both patterns.
   private(set) var anchorCount: Int
   /// The number of anchors of the reference that have a counterpart.
@@ -128,7 +130,7 @@ private struct PairedTimes {
 
   /// The maximum spread of the shifts of an anchor's level crossings, in seconds. Other anchors are
   /// ignored.
-  private static let maximumShiftSpread = 0.004
+  private static let maximumShiftSpreadSeconds = 0.004
 
   /// Pairs transients and anchors after mapping the times of the reference.
   init(
@@ -151,9 +153,9 @@ private struct PairedTimes {
       movedAnchors.onsets.count + movedAnchors.ends.count + candidateAnchors.onsets.count
       + candidateAnchors.ends.count
     pairedAnchorCount = anchorPairs.count
-    elementCount =
+    pairableElementCount =
       side.transients.count + candidate.transients.count + 2 * anchorPairs.count
-    timePairs += anchorPairs.filter { $0.shiftSpread <= Self.maximumShiftSpread }.map {
+    timePairs += anchorPairs.filter { $0.shiftSpread <= Self.maximumShiftSpreadSeconds }.map {
       Pair(
         referenceTime: warp.source(of: $0.anchor.medianCrossingTime),
         candidateTime: $0.counterpart.medianCrossingTime)

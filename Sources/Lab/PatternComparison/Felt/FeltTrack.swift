@@ -4,7 +4,7 @@ import HapticModel
 /// The time grid on which the amplitudes and frequencies of vibrations are sampled and compared.
 struct FeltGrid {
   /// The interval between grid points unless the patterns are very long, in seconds.
-  private static let usualStepSeconds = 0.0005
+  private static let defaultStepSeconds = 0.0005
   /// The maximum number of points of the grid.
   private static let maximumPointCount = 1_200_000.0
   /// The maximum total number of points in the tracks of all vibrations.
@@ -15,7 +15,7 @@ struct FeltGrid {
   /// The interval between grid points, in seconds.
   let stepSeconds: Double
   /// The number of points.
-  let count: Int
+  let totalPointCount: Int
 
   init(_ patterns: [FeltPattern]) {
     let durationSeconds = (patterns.map(\.durationSeconds).max() ?? 0) + Self.trailingSeconds
@@ -23,13 +23,13 @@ struct FeltGrid {
       $0 + $1.envelope.releaseEndTime
     }
     stepSeconds = max(
-      Self.usualStepSeconds, durationSeconds / Self.maximumPointCount,
+      Self.defaultStepSeconds, durationSeconds / Self.maximumPointCount,
       totalTrackSeconds / Self.maximumTrackPointCount)
-    count = Int((durationSeconds / stepSeconds).rounded(.up)) + 1
+    totalPointCount = Int((durationSeconds / stepSeconds).rounded(.up)) + 1
   }
 
   /// The indices of all points.
-  var indices: Range<Int> { 0..<count }
+  var indices: Range<Int> { 0..<totalPointCount }
 
   /// Returns the time of a point, in seconds.
   func time(_ index: Int) -> Double { Double(index) * stepSeconds }
@@ -39,7 +39,7 @@ struct FeltGrid {
 
   /// Returns the index of the point before a time, limited to the grid.
   func index(before seconds: Double) -> Int {
-    min(max(0, Int((seconds / stepSeconds).rounded(.down))), count)
+    min(max(0, Int((seconds / stepSeconds).rounded(.down))), totalPointCount)
   }
 }
 
@@ -57,7 +57,7 @@ struct FeltTrack {
   let peakAmplitude: Double
 
   /// The fraction of the peak below which a vibration counts as silent.
-  static let silentFraction = 0.02
+  static let silenceToPeakAmplitudeRatio = 0.02
 
   init(
     eventIndex event: Int, firstPointIndex start: Int, amplitudes: [Double],
@@ -74,7 +74,8 @@ struct FeltTrack {
   init(_ vibration: FeltVibration, mapping: FeltMapping, grid: FeltGrid) {
     let firstIndex = max(0, Int((vibration.startSeconds / grid.stepSeconds).rounded(.up)))
     let endIndex = min(
-      grid.count, max(firstIndex, Int((vibration.endSeconds / grid.stepSeconds).rounded(.up))))
+      grid.totalPointCount,
+      max(firstIndex, Int((vibration.endSeconds / grid.stepSeconds).rounded(.up))))
     var amplitudes: [Double] = []
     var log2HertzValues: [Double] = []
     amplitudes.reserveCapacity(endIndex - firstIndex)
@@ -111,13 +112,13 @@ struct FeltTrack {
   var pointRange: Range<Int> { firstPointIndex..<(firstPointIndex + amplitudes.count) }
 
   /// Returns the amplitude at a grid point, or 0 outside of the track.
-  func amplitude(at index: Int) -> Double {
+  func amplitude(atPoint index: Int) -> Double {
     pointRange.contains(index) ? amplitudes[index - firstPointIndex] : 0
   }
 
   /// The range in which the vibration is not silent.
   var soundingRange: Range<Int> {
-    let amplitudeThreshold = Self.silentFraction * peakAmplitude
+    let amplitudeThreshold = Self.silenceToPeakAmplitudeRatio * peakAmplitude
     guard let firstIndex = amplitudes.firstIndex(where: { $0 > amplitudeThreshold }),
       let lastIndex = amplitudes.lastIndex(where: { $0 > amplitudeThreshold })
     else { return firstPointIndex..<firstPointIndex }
@@ -146,7 +147,8 @@ struct FeltTrack {
     let firstIndex = max(
       0, Int((warp.target(of: grid.time(firstPointIndex)) / grid.stepSeconds).rounded(.down)))
     let endTime = warp.target(of: grid.time(pointRange.upperBound))
-    let endIndex = min(grid.count, max(firstIndex, Int((endTime / grid.stepSeconds).rounded(.up))))
+    let endIndex = min(
+      grid.totalPointCount, max(firstIndex, Int((endTime / grid.stepSeconds).rounded(.up))))
     var warpedAmplitudes: [Double] = []
     var warpedLog2Hertz: [Double] = []
     for index in firstIndex..<max(firstIndex, endIndex) {
@@ -245,7 +247,7 @@ struct SampledFeltPattern {
   init(_ pattern: FeltPattern, grid: FeltGrid) {
     tracks = pattern.vibrations.map { FeltTrack($0, mapping: pattern.mapping, grid: grid) }
     transients = pattern.transients
-    summedAmplitudes = [Double](repeating: 0, count: grid.count)
+    summedAmplitudes = [Double](repeating: 0, count: grid.totalPointCount)
     weightedLog2HertzSums = summedAmplitudes
     for track in tracks {
       addTrack(track, sign: 1)
@@ -289,7 +291,7 @@ struct SampledFeltPattern {
   }
 
   /// Returns the base-2 logarithm of the mean frequency at a grid point, weighted by amplitude.
-  func meanLog2Hertz(at index: Int) -> Double {
+  func meanLog2Hertz(atPoint index: Int) -> Double {
     weightedLog2HertzSums[index] / max(summedAmplitudes[index], 1e-12)
   }
 
@@ -299,7 +301,7 @@ struct SampledFeltPattern {
   }
 
   /// Returns the event that has at least the given fraction of the energy in a range, or nil.
-  func dominantEvent(in range: Range<Int>, fraction: Double = 0.6) -> Int? {
+  func dominantEventIndex(in range: Range<Int>, minimumFraction fraction: Double = 0.6) -> Int? {
     var totalEnergy = 0.0
     var strongestEvent: (event: Int, energy: Double)?
     for track in tracks where track.pointRange.overlaps(range) {

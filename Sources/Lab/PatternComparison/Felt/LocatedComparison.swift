@@ -9,17 +9,17 @@ import HapticModel
 /// once.
 struct LocatedComparison {
   /// The comparison at a body location.
-  private struct Entry {
+  private struct LocationEntry {
     /// The body location, or nil if all locations are compared together.
     let location: HapticComposition.BodyLocation?
     let comparison: FeltComparison
   }
 
-  private let locationEntries: [Entry]
+  private let locationEntries: [LocationEntry]
 
   /// The maximum relative difference between amounts at different locations that are joined into
   /// one difference of the whole pattern.
-  private static let joiningTolerance = 0.1
+  private static let amountJoiningTolerance = 0.1
 
   /// Compares two patterns.
   ///
@@ -45,7 +45,7 @@ struct LocatedComparison {
       locations = [nil]
     }
     locationEntries = locations.map { location in
-      Entry(
+      LocationEntry(
         location: location,
         comparison: FeltComparison(
           FeltPattern(composition, mapping: mapping, at: location),
@@ -60,7 +60,7 @@ struct LocatedComparison {
   var pulses: [FeltPulse] { locationEntries.flatMap(\.comparison.pulses) }
 
   /// The comparison context of the location with the strongest vibration.
-  var strongestContext: FeltComparisonContext {
+  var strongestLocationContext: FeltComparisonContext {
     let contexts = locationEntries.map(\.comparison.comparisonContext)
     return contexts.max { $0.amplitudeFloor < $1.amplitudeFloor } ?? contexts[0]
   }
@@ -71,19 +71,19 @@ struct LocatedComparison {
     guard locationEntries.count > 1 else { return locationEntries[0].comparison.differences }
     let sharedDifferences = SharedDifferences(
       of: locationEntries.map(\.comparison.differences), areEqual: Self.areEqual)
-    var differences = sharedDifferences.shared
-    for (entry, locationDifferences) in zip(locationEntries, sharedDifferences.individual) {
+    var differences = sharedDifferences.sharedElements
+    for (entry, locationDifferences) in zip(locationEntries, sharedDifferences.individualElements) {
       for var difference in locationDifferences {
         difference.location = entry.location
         differences.append(difference)
       }
     }
-    return differences.sorted { $0.range.lowerBound < $1.range.lowerBound }
+    return differences.sorted { $0.timeRange.lowerBound < $1.timeRange.lowerBound }
   }
 
   private static func areEqual(_ first: FeltDifference, _ second: FeltDifference) -> Bool {
     first.subject == .whole && second.subject == .whole && first.kind == second.kind
-      && first.amount.isNearlyEqual(to: second.amount, tolerance: joiningTolerance)
+      && first.amount.isNearlyEqual(to: second.amount, tolerance: amountJoiningTolerance)
   }
 
   /// Returns the mapping of the reference's times to the candidate's at the body location of a

@@ -41,7 +41,7 @@ struct NotationDifferences {
           + "\(options.referenceLabel) is \(referenceFormat.title)."
       )
     }
-    sentences += countSentences()
+    sentences += elementCountSentences()
     sentences += Self.limitedSentences(pulses.map(sentence(for:)))
     // Between two formats, nearly every value is written in another way.
     if reference.format == candidate.format {
@@ -58,7 +58,7 @@ struct NotationDifferences {
 
   // MARK: - Counts
 
-  private func countSentences() -> [String] {
+  private func elementCountSentences() -> [String] {
     let referenceCounts = Self.elementCounts(of: composition)
     let candidateCounts = Self.elementCounts(of: candidateComposition)
     return zip(referenceCounts, candidateCounts).compactMap { count, candidateCount in
@@ -119,10 +119,10 @@ struct NotationDifferences {
 
   private func valueSentence(for difference: Difference, list: DifferenceList) -> String? {
     let candidateEvents = IndexedEvent.events(of: candidateComposition)
-    let differingIndices = Set(difference.candidateEvents)
+    let differingIndices = Set(difference.candidateEventIndices)
     let differingEvents = candidateEvents.filter { differingIndices.contains($0.compositionIndex) }
-    guard let firstEvent = differingEvents.first, let before = difference.before,
-      let after = difference.after
+    guard let firstEvent = differingEvents.first, let before = difference.referenceValue,
+      let after = difference.candidateValue
     else { return nil }
     let subject = list.candidateNames.subject(for: differingEvents)
     let valuesText = SentenceFormatting.values(after, insteadOf: before)

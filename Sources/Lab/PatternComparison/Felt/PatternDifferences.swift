@@ -50,8 +50,8 @@ struct PatternDifferences {
     let feltDifferences = hasEqualHaptics ? [] : feltComparison.differences
     let explanation = WrittenExplanation(
       writtenDifferences, of: feltDifferences, areEqual: hasEqualHaptics,
-      namesControls: !formatsDiffer && (reference.format?.resolution ?? .exact) == .exact,
-      context: feltComparison.strongestContext)
+      mayNameControls: !formatsDiffer && (reference.format?.resolution ?? .exact) == .exact,
+      context: feltComparison.strongestLocationContext)
     differences = writtenDifferences.alwaysReportedDifferences
     if let explainedDifferences = explanation.differences {
       differences += explainedDifferences
@@ -89,10 +89,10 @@ struct WrittenDifferences {
   /// reported. They have no tracks to compare.
   private(set) var alwaysReportedDifferences: [Difference] = []
   /// A Boolean value that indicates whether the patterns have enough events in common.
-  let isApplicable: Bool
+  let hasEnoughCommonEvents: Bool
   /// A Boolean value that indicates whether a pattern specifies frequencies in hertz instead of
   /// sharpness values of the profile.
-  let statesHertz: Bool
+  let statesFrequenciesInHertz: Bool
   /// The list of differences, with the names of events and the time range of the whole pattern.
   let differenceList: DifferenceList
   private let events: [IndexedEvent]
@@ -103,10 +103,11 @@ struct WrittenDifferences {
     options: ComparisonOptions
   ) {
     let eventMatch = EventMatch(composition, candidate)
-    statesHertz = composition.statesHertz || candidate.statesHertz
+    statesFrequenciesInHertz = composition.hasStatedHertz || candidate.hasStatedHertz
     events = eventMatch.referenceEvents
     candidateEvents = eventMatch.candidateEvents
-    isApplicable = eventMatch.pairs.count * 2 >= min(events.count, candidateEvents.count)
+    hasEnoughCommonEvents =
+      eventMatch.pairedEventIndices.count * 2 >= min(events.count, candidateEvents.count)
     let eventDifferences = EventDifferences(
       eventMatch, of: composition, profile: profile, options: options)
     differenceList = eventDifferences.differenceList
@@ -135,8 +136,8 @@ struct WrittenDifferences {
 
   /// Returns whether a difference of haptic events also affects audio events, which are not felt.
   func alsoConcernsAudio(_ difference: Difference) -> Bool {
-    let referenceIndices = Set(difference.referenceEvents)
-    let candidateIndices = Set(difference.candidateEvents)
+    let referenceIndices = Set(difference.referenceEventIndices)
+    let candidateIndices = Set(difference.candidateEventIndices)
     return !difference.isOverall
       && (events.contains { !$0.isHaptic && referenceIndices.contains($0.compositionIndex) }
         || candidateEvents.contains {
@@ -146,8 +147,8 @@ struct WrittenDifferences {
 
   /// Returns the haptic events of both patterns that a difference concerns.
   func hapticEvents(of difference: Difference) -> [IndexedEvent] {
-    let referenceIndices = Set(difference.referenceEvents)
-    let candidateIndices = Set(difference.candidateEvents)
+    let referenceIndices = Set(difference.referenceEventIndices)
+    let candidateIndices = Set(difference.candidateEventIndices)
     return events.filter { $0.isHaptic && referenceIndices.contains($0.compositionIndex) }
       + candidateEvents.filter { $0.isHaptic && candidateIndices.contains($0.compositionIndex) }
   }
@@ -162,15 +163,15 @@ struct WrittenExplanation {
   private(set) var unexplainedDifferences: [Difference] = []
 
   private let writtenDifferences: WrittenDifferences
-  private let namesControls: Bool
+  private let mayNameControls: Bool
   private let comparisonContext: FeltComparisonContext
 
   /// The maximum gap between the time ranges of a difference of values and a difference in feeling
   /// that count as the same, in seconds.
-  private static let maximumGapSeconds = 0.07
+  private static let maximumTimeRangeGapSeconds = 0.07
   /// The minimum ratio of the number of differences in feeling to the number of differences of
   /// values at which the values are the better explanation.
-  private static let minimumCountRatio = 4
+  private static let minimumFeltToWrittenCountRatio = 4
 
   /// Checks which differences in values explain the differences in feeling.
   ///
@@ -178,15 +179,15 @@ struct WrittenExplanation {
   ///   - written: The differences in values.
   ///   - felt: The differences of what is felt.
   ///   - areEqual: Pass true if both patterns feel exactly equal.
-  ///   - namesControls: Pass true if the author wrote the curves and parameters. In other formats,
+  ///   - mayNameControls: Pass true if the author wrote the curves and parameters. In other formats,
   ///     they are part of the events.
   ///   - context: The context of the comparison.
   init(
     _ written: WrittenDifferences, of felt: [FeltDifference], areEqual: Bool,
-    namesControls: Bool, context: FeltComparisonContext
+    mayNameControls: Bool, context: FeltComparisonContext
   ) {
     self.writtenDifferences = written
-    self.namesControls = namesControls
+    self.mayNameControls = mayNameControls
     self.comparisonContext = context
     if areEqual {
       differences = []
@@ -195,7 +196,7 @@ struct WrittenExplanation {
     }
     var explainedDifferences: [Difference] = []
     for difference in written.hapticDifferences {
-      let causes = felt.filter { agrees(difference, $0) }
+      let causes = felt.filter { agrees(difference, with: $0) }
       if causes.isEmpty, !isBelowDetection(difference) {
         unexplainedDifferences.append(difference)
         continue
@@ -209,13 +210,13 @@ struct WrittenExplanation {
       explainedDifferences.append(difference)
     }
     let isExplanationComplete = felt.allSatisfy { cause in
-      explainedDifferences.contains { agrees($0, cause) }
+      explainedDifferences.contains { agrees($0, with: cause) }
     }
     // The values of one format are a complete explanation, although pairs of events may differ.
     let isWrittenMuchShorter =
       context.resolution.isExact && !written.hapticDifferences.isEmpty
-      && written.hapticDifferences.count * Self.minimumCountRatio <= felt.count
-    if written.isApplicable,
+      && written.hapticDifferences.count * Self.minimumFeltToWrittenCountRatio <= felt.count
+    if written.hasEnoughCommonEvents,
       unexplainedDifferences.isEmpty && isExplanationComplete || isWrittenMuchShorter
     {
       differences = isWrittenMuchShorter ? written.hapticDifferences : explainedDifferences
@@ -238,27 +239,27 @@ struct WrittenExplanation {
   // MARK: - Agreement
 
   /// Returns whether a difference of values explains a difference in feeling.
-  private func agrees(_ difference: Difference, _ felt: FeltDifference) -> Bool {
+  private func agrees(_ difference: Difference, with felt: FeltDifference) -> Bool {
     let concernsWhole = difference.isOverall || felt.subject == .whole
     let marginSeconds =
-      Self.maximumGapSeconds + (difference.unit == .seconds ? abs(difference.amount) : 0)
+      Self.maximumTimeRangeGapSeconds + (difference.unit == .seconds ? abs(difference.amount) : 0)
     guard
       concernsWhole
-        || felt.range.lowerBound <= difference.range.upperBound + marginSeconds
-          && felt.range.upperBound >= difference.range.lowerBound - marginSeconds
+        || felt.timeRange.lowerBound <= difference.timeRange.upperBound + marginSeconds
+          && felt.timeRange.upperBound >= difference.timeRange.lowerBound - marginSeconds
     else { return false }
     switch difference.kind {
     case .level:
-      return agreesInLevel(difference, felt)
+      return agreesInLevel(difference, with: felt)
     case .frequency:
-      return felt.kind == .frequency && !writtenDifferences.statesHertz
-        && hasAmount(felt.frequencyChangePercent, difference, minimum: 3)
+      return felt.kind == .frequency && !writtenDifferences.statesFrequenciesInHertz
+        && matchesAmount(felt.frequencyChangePercent, of: difference, minimum: 3)
     case .time:
-      return agreesInTime(difference, felt)
+      return agreesInTime(difference, with: felt)
     case .duration:
-      return agreesInDuration(difference, felt)
+      return agreesInDuration(difference, with: felt)
     case .tempo:
-      let maximumShiftSeconds = abs(difference.maximumShift ?? 0)
+      let maximumShiftSeconds = abs(difference.maximumShiftSeconds ?? 0)
       return felt.kind == .tempo
         || [.time, .duration].contains(felt.kind)
           && abs(felt.amount) <= 1.2 * maximumShiftSeconds + 0.001
@@ -269,42 +270,42 @@ struct WrittenExplanation {
     case .order:
       return true
     case .curve, .parameter:
-      return agreesInControl(difference, felt)
+      return agreesInControl(difference, with: felt)
     default:
       // An envelope changes levels, and the times at which they are reached.
       return felt.kind != .frequency && felt.kind != .tempo
     }
   }
 
-  private func agreesInLevel(_ difference: Difference, _ felt: FeltDifference) -> Bool {
-    let minimumAmount = difference.spread?.lowerBound ?? difference.amount
-    let maximumAmount = difference.spread?.upperBound ?? difference.amount
+  private func agreesInLevel(_ difference: Difference, with felt: FeltDifference) -> Bool {
+    let minimumAmount = difference.amountRange?.lowerBound ?? difference.amount
+    let maximumAmount = difference.amountRange?.upperBound ?? difference.amount
     return switch felt.kind {
     case .missing: minimumAmount <= -comparisonContext.minimumPresenceDecibels
     case .added: maximumAmount >= comparisonContext.minimumPresenceDecibels
-    case .level: hasAmount(felt.amount, difference, minimum: 0.6)
+    case .level: matchesAmount(felt.amount, of: difference, minimum: 0.6)
     default: false
     }
   }
 
-  private func agreesInDuration(_ difference: Difference, _ felt: FeltDifference) -> Bool {
+  private func agreesInDuration(_ difference: Difference, with felt: FeltDifference) -> Bool {
     let toleranceSeconds = max(0.005, 0.15 * abs(difference.amount))
     switch felt.kind {
     case .duration, .time:
       return abs(abs(felt.amount) - abs(difference.amount)) <= toleranceSeconds
     case .level:
       // The tail of a release hides the new end.
-      let shortenedEndTime = difference.range.upperBound + min(0, difference.amount)
+      let shortenedEndTime = difference.timeRange.upperBound + min(0, difference.amount)
       return felt.amount * difference.amount > 0
-        && abs(felt.range.lowerBound - shortenedEndTime) <= Self.maximumGapSeconds
+        && abs(felt.timeRange.lowerBound - shortenedEndTime) <= Self.maximumTimeRangeGapSeconds
     default:
       return false
     }
   }
 
-  private func agreesInTime(_ difference: Difference, _ felt: FeltDifference) -> Bool {
+  private func agreesInTime(_ difference: Difference, with felt: FeltDifference) -> Bool {
     switch felt.kind {
-    case .time, .duration: hasAmount(felt.amount, difference, minimum: 0.004)
+    case .time, .duration: matchesAmount(felt.amount, of: difference, minimum: 0.004)
     case .tempo: difference.isOverall
     // A sound that moved far is missing at one time and added at another.
     case .missing, .added: abs(difference.amount) > 0.2
@@ -312,8 +313,8 @@ struct WrittenExplanation {
     }
   }
 
-  private func agreesInControl(_ difference: Difference, _ felt: FeltDifference) -> Bool {
-    guard namesControls else { return false }
+  private func agreesInControl(_ difference: Difference, with felt: FeltDifference) -> Bool {
+    guard mayNameControls else { return false }
     return switch difference.unit {
     case .percent: felt.kind == .frequency && felt.amount * difference.amount > 0
     case .decibels where felt.kind == .level: felt.amount * difference.amount > 0
@@ -323,8 +324,8 @@ struct WrittenExplanation {
   }
 
   /// Returns whether an amount equals that of a difference, within its spread and a tolerance.
-  private func hasAmount(_ amount: Double, _ difference: Difference, minimum: Double) -> Bool {
-    let amountSpread = difference.spread ?? difference.amount...difference.amount
+  private func matchesAmount(_ amount: Double, of difference: Difference, minimum: Double) -> Bool {
+    let amountSpread = difference.amountRange ?? difference.amount...difference.amount
     let amountTolerance = max(minimum, 0.15 * abs(difference.amount))
     guard amount >= amountSpread.lowerBound - amountTolerance,
       amount <= amountSpread.upperBound + amountTolerance
@@ -339,7 +340,7 @@ struct WrittenExplanation {
   /// Returns whether a difference between unrounded values is too small, too weak, or too short for
   /// `FeltComparison` to detect.
   private func isBelowDetection(_ difference: Difference) -> Bool {
-    guard comparisonContext.resolution.isExact, writtenDifferences.isApplicable else {
+    guard comparisonContext.resolution.isExact, writtenDifferences.hasEnoughCommonEvents else {
       return false
     }
     let hapticEvents = writtenDifferences.hapticEvents(of: difference)
@@ -354,10 +355,11 @@ struct WrittenExplanation {
     }
     switch difference.unit {
     case .decibels:
-      return abs(difference.amount) < FeltDifference.Minimum.decibels + 0.1
+      return abs(difference.amount) < FeltDifference.ReportingMinimum.decibels + 0.1
     case .percent:
       let isShort =
-        !hapticEvents.isEmpty && hapticEvents.allSatisfy { !$0.kind.isTransient && $0.isShort }
+        !hapticEvents.isEmpty
+        && hapticEvents.allSatisfy { !$0.kind.isTransient && $0.isTooShortForFrequency }
       return isShort || abs(difference.amount) < 3
     case .seconds:
       return abs(difference.amount) < 0.005
@@ -370,7 +372,7 @@ struct WrittenExplanation {
 extension IndexedEvent {
   /// A Boolean value that indicates whether the event is too short for its frequency to be
   /// compared.
-  fileprivate var isShort: Bool { (durationSeconds ?? 0) + tailSeconds < 0.015 }
+  fileprivate var isTooShortForFrequency: Bool { (durationSeconds ?? 0) + tailSeconds < 0.015 }
 }
 
 extension FeltDifference {
@@ -382,7 +384,7 @@ extension Difference {
   /// Limits the significance of a transient's difference to that of the change together with the
   /// vibration around the transient.
   mutating func limitSignificance(to felt: FeltDifference) {
-    guard let maskedAmount = felt.maskedAmount, felt.kind == kind else { return }
+    guard let maskedAmount = felt.amountWithVibration, felt.kind == kind else { return }
     let isFrequency = felt.kind == .frequency
     let noticeableStepCount = JustNoticeableDifference.count(
       in: isFrequency ? FeltDifference.percent(ofOctaves: maskedAmount) : maskedAmount,

@@ -19,7 +19,7 @@ struct BackgroundSound {
   /// The median of all blocks excludes temporary sounds.
   static func background(of pair: SignalPair) -> BackgroundSound? {
     let silenceThreshold = ActiveRegion.silenceMagnitude(of: pair.reference)
-    let blockLength = max(1, Int(blockSeconds * pair.rate))
+    let blockLength = max(1, Int(blockSeconds * pair.sampleRate))
     var quietCandidateSamples: [Float] = []
     var candidatePowers: [Double] = []
     var referencePowers: [Double] = []
@@ -42,7 +42,8 @@ struct BackgroundSound {
       return nil
     }
     return BackgroundSound(
-      meanSquare: medianPower, humHertz: toneHertz(in: quietCandidateSamples, rate: pair.rate))
+      meanSquare: medianPower, humHertz: toneHertz(in: quietCandidateSamples, rate: pair.sampleRate)
+    )
   }
 
   /// Returns the frequency of a tone that has most of the power, or nil if there is none.
@@ -60,7 +61,7 @@ struct BackgroundSound {
   }
 
   /// The level in dBFS: the peak level of a tone, or the RMS level of noise.
-  var decibels: Double { Decibels.of(power: humHertz == nil ? meanSquare : 2 * meanSquare) }
+  var levelDecibels: Double { Decibels.of(power: humHertz == nil ? meanSquare : 2 * meanSquare) }
 
   /// The sample magnitude that the background hardly ever exceeds: 4.5 times its RMS value.
   var maximumUsualMagnitude: Float { Float(4.5 * meanSquare.squareRoot()) }

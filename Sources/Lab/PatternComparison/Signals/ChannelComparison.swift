@@ -29,7 +29,7 @@ struct ChannelComparison {
 
   /// The maximum relative difference of two amounts in different channels that count as one
   /// difference of the whole.
-  private static let joiningTolerance = 0.01
+  private static let amountJoiningTolerance = 0.01
 
   /// Compares the channels of two patterns with the same body locations, or of two sounds with the
   /// same number of channels. Returns nil for other takes, and for takes whose channels are alike.
@@ -63,12 +63,12 @@ struct ChannelComparison {
 
   /// A Boolean value that indicates whether levels of single sounds are relative to the overall
   /// difference.
-  var isRelativeToOverall: Bool { channels.contains { $0.comparison.isRelativeToOverall } }
+  var hasRelativeDifferences: Bool { channels.contains { $0.comparison.hasRelativeDifferences } }
 
   /// The alignment of the channel with the longest shift.
   var alignment: TakeAlignment {
     let alignments = channels.map(\.comparison.alignment)
-    return alignments.max { abs($0.seconds) < abs($1.seconds) } ?? TakeAlignment()
+    return alignments.max { abs($0.delaySeconds) < abs($1.delaySeconds) } ?? TakeAlignment()
   }
 
   /// The equality of takes without differences.
@@ -95,15 +95,19 @@ struct ChannelComparison {
   var differences: [Difference] {
     let sharedDifferences = SharedDifferences(
       of: channels.map(\.comparison.differences), areEqual: Self.areEqual)
-    var differences = sharedDifferences.shared
-    for (channel, channelDifferences) in zip(channels, sharedDifferences.individual) {
+    var differences = sharedDifferences.sharedElements
+    for (channel, channelDifferences) in zip(channels, sharedDifferences.individualElements) {
       // The channels of a take have one length, which is compared once.
       for var difference in channelDifferences where difference.kind != .length {
-        difference.channelAmount = channel.overallAmount(
-          for: difference, unless: sharedDifferences.shared)
+        difference.channelOverallAmount = channel.overallAmount(
+          for: difference, unless: sharedDifferences.sharedElements)
         difference.isOverall = false
-        difference.referenceEvents = difference.referenceEvents.map { channel.referenceIndices[$0] }
-        difference.candidateEvents = difference.candidateEvents.map { channel.candidateIndices[$0] }
+        difference.referenceEventIndices = difference.referenceEventIndices.map {
+          channel.referenceIndices[$0]
+        }
+        difference.candidateEventIndices = difference.candidateEventIndices.map {
+          channel.candidateIndices[$0]
+        }
         difference.sentence = "At \(channel.name), \(difference.sentence)"
         differences.append(difference)
       }
@@ -113,7 +117,7 @@ struct ChannelComparison {
 
   private static func areEqual(_ first: Difference, _ second: Difference) -> Bool {
     first.isOverall && second.isOverall && first.kind == second.kind && first.unit == second.unit
-      && first.amount.isNearlyEqual(to: second.amount, tolerance: joiningTolerance)
+      && first.amount.isNearlyEqual(to: second.amount, tolerance: amountJoiningTolerance)
   }
 }
 
@@ -150,7 +154,7 @@ extension Take {
     channelTake.signal = Signal(
       gain == 1 ? channelSamples : channelSamples.map { $0 * gain }, rate: signal.rate)
     if let composition {
-      channelTake.source = .pattern(composition.felt(at: location))
+      channelTake.source = .pattern(composition.compositionFelt(at: location))
     }
     return channelTake
   }
@@ -158,7 +162,7 @@ extension Take {
 
 extension HapticComposition {
   /// Returns the layers that are felt at a body location, as a composition that is felt everywhere.
-  fileprivate func felt(at location: BodyLocation) -> HapticComposition {
+  fileprivate func compositionFelt(at location: BodyLocation) -> HapticComposition {
     var feltComposition = self
     feltComposition.layers = layers.filter { $0.isFelt(at: location) }.map { layer in
       var layer = layer

@@ -4,7 +4,7 @@ import SignalAnalysis
 /// A time range in which the levels of two signals differ.
 struct LevelSegment {
   /// The time range, in seconds.
-  var range: ClosedRange<Double>
+  var timeRange: ClosedRange<Double>
   /// The median level difference, in decibels.
   var medianDecibels: Double
   /// The level difference with the greatest magnitude, in decibels.
@@ -97,7 +97,7 @@ struct LevelDifferenceCurve {
     let endSeconds = max(startSeconds, Double(steps.lowerBound + lastStep) * stepSeconds)
     segments.append(
       LevelSegment(
-        range: startSeconds...endSeconds, medianDecibels: medianDecibels,
+        timeRange: startSeconds...endSeconds, medianDecibels: medianDecibels,
         extremeDecibels: extremeDecibels))
   }
 }

@@ -13,7 +13,7 @@ extension Comparison {
 
   /// Compares the takes as signals.
   mutating func compareSignals() {
-    isRelativeToOverall = true
+    hasRelativeDifferences = true
     matchLevels()
     let takeGains = (referenceGain, candidateGain)
     var signalPair = SignalPair(
@@ -36,7 +36,7 @@ extension Comparison {
         signalDifferences = unaligned
       }
     }
-    alignment = TakeAlignment(seconds: 0, correlation: signalPair.correlation)
+    alignment = TakeAlignment(delaySeconds: 0, correlation: signalPair.correlation)
     if signalPair.isInverted {
       candidateGain = -candidateGain
     }
@@ -51,8 +51,8 @@ extension Comparison {
         signalDifferences
         ?? SignalDifferences(signalPair, arePatterns: arePatterns, options: options)
       differences += signalDifferences.differenceList.differences
-      alignment.seconds = options.alignment == .none ? 0 : signalDifferences.delaySeconds
-      candidateGain *= Decibels.amplitudeFactor(-signalDifferences.levelDecibels)
+      alignment.delaySeconds = options.alignment == .none ? 0 : signalDifferences.delaySeconds
+      candidateGain *= Decibels.amplitudeFactor(-signalDifferences.overallLevelDecibels)
       if differences.isEmpty {
         let residual = residual(of: signalPair)
         equality = .approximate(
@@ -60,7 +60,8 @@ extension Comparison {
           levelDecibels: residual.candidateLevelDecibels)
         if residual.relativeResidualDecibels > Self.maximumRelativeResidualDecibels {
           add(
-            Difference(residual: residual.relativeResidualDecibels, in: fullRange, isOverall: true))
+            Difference(
+              residual: residual.relativeResidualDecibels, in: fullTimeRange, isOverall: true))
         }
       }
     }
@@ -84,7 +85,7 @@ extension Comparison {
       let channels = ChannelComparison(
         reference, candidate, gains: (referenceGain, candidateGain), options: channelOptions)
     else { return false }
-    isRelativeToOverall = channels.isRelativeToOverall
+    hasRelativeDifferences = channels.hasRelativeDifferences
     alignment = channels.alignment
     differences = channels.differences
     compareLengths()
@@ -124,7 +125,7 @@ extension Comparison {
   }
 
   /// A Boolean value that indicates whether the takes are approximately equal without alignment.
-  var isEqualUnaligned: Bool {
+  var isEqualWithoutAlignment: Bool {
     approximateEquality(
       of: SignalPair(reference.signal, candidate.signal, alignment: .none, gains: (1, 1))) != nil
   }
@@ -145,7 +146,7 @@ extension Comparison {
   }
 
   /// The time range of both takes, in seconds.
-  var fullRange: ClosedRange<Double> {
+  var fullTimeRange: ClosedRange<Double> {
     0...max(reference.signal.durationSeconds, candidate.signal.durationSeconds)
   }
 
@@ -158,7 +159,7 @@ extension Comparison {
     var differenceList = DifferenceList(
       candidateNames: EventNames([], takeLabel: options.candidateLabel),
       referenceNames: EventNames([], takeLabel: options.referenceLabel),
-      overallRange: fullRange)
+      overallRange: fullTimeRange)
     if let sentence {
       differenceList.add(difference, sentence: sentence)
     } else {
@@ -178,7 +179,7 @@ extension Comparison {
     let isCandidateSilent = candidatePower == 0
     add(
       Difference(
-        isCandidateSilent ? .missing : .added, in: fullRange, isOverall: true,
+        isCandidateSilent ? .missing : .added, in: fullTimeRange, isOverall: true,
         amount: measurements[isCandidateSilent ? 0 : 1]["peakDecibels"]
           ?? JustNoticeableDifference.perceptionFloorDecibels),
       sentence: options.candidateLabel
@@ -205,8 +206,8 @@ extension Comparison {
     let changeText = Difference.Kind.length.changeText(changeSeconds)
     add(
       Difference(
-        .length, in: fullRange, amount: changeSeconds, before: referenceSeconds,
-        after: candidateSeconds),
+        .length, in: fullTimeRange, amount: changeSeconds, referenceValue: referenceSeconds,
+        candidateValue: candidateSeconds),
       sentence: "\(options.candidateLabel)'s recording is \(changeText): \(durationsText) s")
   }
 
@@ -219,9 +220,9 @@ extension Comparison {
       let plural = candidateChannelCount == 1 ? "" : "s"
       add(
         Difference(
-          .channels, in: fullRange, amount: Double(candidateChannelCount - channelCount),
-          before: Double(channelCount),
-          after: Double(candidateChannelCount), significance: 0),
+          .channels, in: fullTimeRange, amount: Double(candidateChannelCount - channelCount),
+          referenceValue: Double(channelCount),
+          candidateValue: Double(candidateChannelCount), significance: 0),
         sentence:
           "\(options.candidateLabel) has \(candidateChannelCount) channel\(plural), "
           + "\(options.referenceLabel) \(channelCount)")
@@ -249,7 +250,7 @@ extension Comparison {
     let subjectText =
       channelNumbers.count == 1 ? "channel \(numberList) differs" : "channels \(numberList) differ"
     add(
-      Difference(.channels, in: fullRange, amount: maximumDecibels, unit: .fullScale),
+      Difference(.channels, in: fullTimeRange, amount: maximumDecibels, unit: .fullScale),
       sentence: "\(options.candidateLabel)'s \(subjectText), though the mix of all is the same")
   }
 }

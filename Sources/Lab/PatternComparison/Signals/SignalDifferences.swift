@@ -13,11 +13,11 @@ struct SignalDifferences {
   private let pair: SignalPair
   private let options: ComparisonOptions
   private(set) var differenceList: DifferenceList
-  private let comparisons: [SoundComparison]
+  private let soundComparisons: [SoundComparison]
   /// The overall delay of the candidate, in seconds.
   private(set) var delaySeconds: Double
   /// The overall level of the candidate, in decibels relative to the reference.
-  private(set) var levelDecibels: Double
+  private(set) var overallLevelDecibels: Double
 
   /// The maximum number of segments with a changed level per sound that are reported separately.
   private static let maximumSegmentCount = 3
@@ -35,8 +35,8 @@ struct SignalDifferences {
   init(_ pair: SignalPair, arePatterns: Bool, options: ComparisonOptions) {
     self.pair = pair
     self.options = options
-    delaySeconds = Double(pair.alignmentShiftFrames) / pair.rate
-    levelDecibels = 0
+    delaySeconds = Double(pair.alignmentShiftFrames) / pair.sampleRate
+    overallLevelDecibels = 0
     let backgroundSound = BackgroundSound.background(of: pair)
     let clippedPeaks = ClippedPeaks(pair.reference) == nil ? ClippedPeaks(pair.candidate) : nil
     let peakMagnitude = max(
@@ -45,7 +45,7 @@ struct SignalDifferences {
     func activeRegions(_ samples: [Float]) -> [ActiveRegion] {
       let silenceMagnitude = max(ActiveRegion.silenceMagnitude(of: samples), patternThreshold)
       return ActiveRegion.findRegions(
-        in: samples, rate: pair.rate,
+        in: samples, rate: pair.sampleRate,
         threshold: max(silenceMagnitude, backgroundSound?.maximumUsualMagnitude ?? 0))
     }
     let referenceRegions = activeRegions(pair.reference)
@@ -70,7 +70,7 @@ struct SignalDifferences {
         with: candidateRegions[$1], level: referenceLevelsDecibels[$0],
         otherLevel: candidateLevelsDecibels[$1])
     }
-    comparisons = regionPairs.map { index, candidateIndex in
+    soundComparisons = regionPairs.map { index, candidateIndex in
       SoundComparison(
         referenceRegions[index], candidateRegions[candidateIndex], of: pair,
         noise: backgroundSound?.meanSquare ?? 0,
@@ -80,7 +80,7 @@ struct SignalDifferences {
     // A single pair represents the whole take only if there are no other sounds.
     let hasOneSound = referenceRegions.count <= 1 && candidateRegions.count <= 1
     addTimeShifts(
-      reportsWhole: comparisons.count > 1 || comparisons.count == 1 && hasOneSound)
+      reportsWhole: soundComparisons.count > 1 || soundComparisons.count == 1 && hasOneSound)
     addLevelChanges()
     addFrequencyChanges()
     addDurationsAndResiduals()
@@ -93,7 +93,7 @@ struct SignalDifferences {
   }
 
   /// The shift of the candidate that was removed from the pair, in seconds.
-  private var alignmentShiftSeconds: Double { Double(pair.alignmentShiftFrames) / pair.rate }
+  private var alignmentShiftSeconds: Double { Double(pair.alignmentShiftFrames) / pair.sampleRate }
   /// Returns events for the candidate's sounds, at their times before alignment.
   private func candidateEvents(of comparisons: [SoundComparison]) -> [IndexedEvent] {
     comparisons.map { $0.candidateRegion.event(delay: alignmentShiftSeconds) }
@@ -112,18 +112,19 @@ struct SignalDifferences {
         .offset, amount: Decibels.of(amplitude: abs(pair.dcOffset)), after: pair.dcOffset)
     }
     if let background {
-      differenceList.addBackground(decibels: background.decibels, hertz: background.humHertz)
+      differenceList.addBackgroundSound(
+        decibels: background.levelDecibels, hertz: background.humHertz)
     }
     guard let clipping else { return }
     let levelText = SentenceFormatting.number(
       Decibels.of(amplitude: Double(clipping.clippedMagnitude)), places: 1)
-    let startSeconds = Double(clipping.clippedFrames.lowerBound) / pair.rate
-    let endSeconds = Double(clipping.clippedFrames.upperBound) / pair.rate
+    let startSeconds = Double(clipping.clippedFrames.lowerBound) / pair.sampleRate
+    let endSeconds = Double(clipping.clippedFrames.upperBound) / pair.sampleRate
     let pluralSuffix = clipping.clippedRunCount == 1 ? "" : "s"
     differenceList.add(
       Difference(
         .clipping, in: startSeconds...endSeconds, amount: Double(clipping.clippedSampleCount),
-        after: Double(clipping.clippedMagnitude)),
+        candidateValue: Double(clipping.clippedMagnitude)),
       sentence:
         "\(options.candidateLabel) is clipped at \(levelText) dBFS in "
         + "\(clipping.clippedRunCount) place\(pluralSuffix), "
@@ -133,7 +134,7 @@ struct SignalDifferences {
 
   /// Returns the value that at least 60 % of the values share within a tolerance, or nil. If there
   /// are only two values, both must agree.
-  private static func commonValue(of values: [Double], within tolerance: Double) -> Double? {
+  private static func majorityValue(of values: [Double], within tolerance: Double) -> Double? {
     let sortedValues = values.sorted()
     guard !sortedValues.isEmpty else { return nil }
     var largestCluster: ArraySlice<Double> = []
@@ -168,8 +169,8 @@ struct SignalDifferences {
           in: comparisons[0].region
             .startSeconds...comparisons[comparisons.count - 1].region.endSeconds,
           amount: group[0].1,
-          before: hasTimes ? comparisons[0].region.startSeconds : nil,
-          after: hasTimes ? events[0].timeSeconds : nil),
+          referenceValue: hasTimes ? comparisons[0].region.startSeconds : nil,
+          candidateValue: hasTimes ? events[0].timeSeconds : nil),
         of: events)
     }
   }
@@ -178,16 +179,17 @@ struct SignalDifferences {
   private mutating func addTimeShifts(reportsWhole: Bool) {
     let commonShiftSeconds =
       reportsWhole
-      ? Self.commonValue(of: comparisons.map(\.timeShiftSeconds), within: 0.000_1) ?? 0 : 0
+      ? Self.majorityValue(of: soundComparisons.map(\.timeShiftSeconds), within: 0.000_1) ?? 0 : 0
     let overallShiftSeconds =
       options.alignment == .start ? commonShiftSeconds : delaySeconds + commonShiftSeconds
     delaySeconds += commonShiftSeconds
     // Times of different shapes are those of the first audible sample, which depends on the shape.
-    let areShiftsAccurate = comparisons.count { $0.hasMatchingShape } * 2 > comparisons.count
+    let areShiftsAccurate =
+      soundComparisons.count { $0.hasMatchingShape } * 2 > soundComparisons.count
     if abs(overallShiftSeconds) > (areShiftsAccurate ? 0.000_04 : 0.001) {
       differenceList.addOverall(.time, amount: overallShiftSeconds)
     }
-    let residualShifts = comparisons.map { ($0, $0.timeShiftSeconds - commonShiftSeconds) }
+    let residualShifts = soundComparisons.map { ($0, $0.timeShiftSeconds - commonShiftSeconds) }
     let significantShifts = residualShifts.filter { comparison, shift in
       abs(shift) > (comparison.hasMatchingShape ? SoundComparison.minimumTimeShiftSeconds : 0.001)
     }
@@ -196,22 +198,22 @@ struct SignalDifferences {
 
   /// Adds the differences of level.
   private mutating func addLevelChanges() {
-    let constantComparisons = comparisons.filter { $0.levelSegments.isEmpty }
+    let constantComparisons = soundComparisons.filter { $0.levelSegments.isEmpty }
     let commonLevelDecibels =
-      Self.commonValue(of: constantComparisons.map(\.levelChangeDecibels), within: 0.1) ?? 0
-    let hasCommonLevel = comparisons.allSatisfy {
+      Self.majorityValue(of: constantComparisons.map(\.levelChangeDecibels), within: 0.1) ?? 0
+    let hasCommonLevel = soundComparisons.allSatisfy {
       $0.levelSegments.isEmpty && abs($0.levelChangeDecibels - commonLevelDecibels) <= 0.1
     }
     // Without a level match, levels are reported as they are, unless all sounds share one.
     let overallDecibels =
       options.levelMatch == LevelMatch.none && !hasCommonLevel ? 0 : commonLevelDecibels
     if abs(overallDecibels) >= SoundComparison.minimumLevelChangeDecibels {
-      levelDecibels = overallDecibels
+      overallLevelDecibels = overallDecibels
       differenceList.addOverall(.level, amount: overallDecibels)
     }
     let remainingLevels = constantComparisons.map { ($0, $0.levelChangeDecibels - overallDecibels) }
     addGroupedDifferences(.level, remainingLevels.filter { abs($0.1) > 0.15 }, within: 0.1)
-    for comparison in comparisons {
+    for comparison in soundComparisons {
       addLevelSegments(of: comparison, overallLevel: overallDecibels)
     }
   }
@@ -221,7 +223,9 @@ struct SignalDifferences {
     let changedSegments = comparison.levelSegments.map { segment in
       let isConstant = abs(segment.extremeDecibels - segment.medianDecibels) < 0.5
       let changeDecibels = isConstant ? segment.medianDecibels : segment.extremeDecibels
-      return (range: segment.range, amount: changeDecibels - overallLevel, isConstant: isConstant)
+      return (
+        range: segment.timeRange, amount: changeDecibels - overallLevel, isConstant: isConstant
+      )
     }.filter { abs($0.amount) > LevelDifferenceCurve.minimumDifferenceDecibels }
     let candidateLabel = differenceList.candidateNames.takeLabel
     guard changedSegments.count > Self.maximumSegmentCount else {
@@ -245,19 +249,20 @@ struct SignalDifferences {
       sentence:
         "\(candidateLabel)'s level follows a different curve between "
         + "\(SentenceFormatting.range(segmentRange)): "
-        + SentenceFormatting.spread(from: minimumDecibels, to: maximumDecibels, unit: .decibels))
+        + SentenceFormatting.amountRange(
+          from: minimumDecibels, to: maximumDecibels, unit: .decibels))
   }
 
   /// Adds the differences of frequency.
   private mutating func addFrequencyChanges() {
     // A single sound is reported with both frequencies.
-    let changePercents = comparisons.map { $0.frequencyChange?.changePercent ?? 0 }
+    let changePercents = soundComparisons.map { $0.frequencyChange?.changePercent ?? 0 }
     let commonPercent =
-      comparisons.count == 1 ? 0 : Self.commonValue(of: changePercents, within: 0.6) ?? 0
-    if abs(commonPercent) >= SoundComparison.minimumFrequencyPercent {
+      soundComparisons.count == 1 ? 0 : Self.majorityValue(of: changePercents, within: 0.6) ?? 0
+    if abs(commonPercent) >= SoundComparison.minimumFrequencyChangePercent {
       differenceList.addOverall(.frequency, amount: commonPercent)
     }
-    for comparison in comparisons {
+    for comparison in soundComparisons {
       guard let change = comparison.frequencyChange, abs(change.changePercent - commonPercent) > 1
       else {
         continue
@@ -265,8 +270,8 @@ struct SignalDifferences {
       differenceList.add(
         Difference(
           .frequency, in: comparison.region.secondsRange, amount: change.changePercent,
-          before: change.referenceHertz,
-          after: change.candidateHertz),
+          referenceValue: change.referenceHertz,
+          candidateValue: change.candidateHertz),
         of: candidateEvents(of: [comparison]),
         detail: ": "
           + SentenceFormatting.frequencies(change.candidateHertz, insteadOf: change.referenceHertz))
@@ -275,13 +280,13 @@ struct SignalDifferences {
 
   /// Adds the differences of duration and of waveform.
   private mutating func addDurationsAndResiduals() {
-    for comparison in comparisons {
+    for comparison in soundComparisons {
       if comparison.durationChangeSeconds != 0 {
         differenceList.add(
           Difference(
             .duration, in: comparison.region.secondsRange, amount: comparison.durationChangeSeconds,
-            before: comparison.region.durationSeconds,
-            after: comparison.candidateRegion.durationSeconds),
+            referenceValue: comparison.region.durationSeconds,
+            candidateValue: comparison.candidateRegion.durationSeconds),
           of: candidateEvents(of: [comparison]))
       }
       guard let residual = comparison.residualDecibels else { continue }

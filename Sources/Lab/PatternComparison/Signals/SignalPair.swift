@@ -3,7 +3,7 @@ import SignalAnalysis
 
 /// The signals of a reference and a candidate, aligned and with equal lengths.
 struct SignalPair {
-  let rate: Double
+  let sampleRate: Double
   /// The reference, with non-finite samples replaced by silence.
   private(set) var reference: [Float]
   /// The candidate, aligned with the reference, and with its DC offset and inverted polarity
@@ -35,7 +35,7 @@ struct SignalPair {
     _ reference: Signal, _ candidate: Signal, alignment: ComparisonOptions.Alignment,
     gains: (Double, Double)
   ) {
-    rate = reference.rate
+    sampleRate = reference.rate
     self.reference = Self.sanitized(reference.mono, gain: gains.0)
     self.candidate = Self.sanitized(candidate.mono, gain: gains.1)
     removeDCOffset()
@@ -108,12 +108,12 @@ struct SignalPair {
   /// - Parameter mayShift: Pass false to find the polarity only.
   /// - Returns: False if a signal is silent.
   private mutating func alignWaveforms(mayShift: Bool) -> Bool {
-    let durationSeconds = Double(max(reference.count, candidate.count)) / rate
+    let durationSeconds = Double(max(reference.count, candidate.count)) / sampleRate
     let maximumLagSeconds = mayShift ? min(Self.maximumShiftSeconds, durationSeconds) : 0
     let uprightMatch = SignalAlignment.bestMatch(
-      reference, candidate, rate: rate, maximumLag: maximumLagSeconds)
+      reference, candidate, rate: sampleRate, maximumLag: maximumLagSeconds)
     let invertedMatch = SignalAlignment.bestMatch(
-      reference, candidate.map { -$0 }, rate: rate, maximumLag: maximumLagSeconds)
+      reference, candidate.map { -$0 }, rate: sampleRate, maximumLag: maximumLagSeconds)
     guard let uprightMatch, let invertedMatch else { return false }
     // A tone that is late by half a period correlates with either polarity. Prefer the shift.
     isInverted = invertedMatch.correlation > max(0.5, uprightMatch.correlation + 0.02)
@@ -121,7 +121,7 @@ struct SignalPair {
     correlation = isInverted ? -bestMatch.correlation : bestMatch.correlation
     // Without a clear correlation, a shift is not justified.
     if mayShift, bestMatch.correlation > 0.5 {
-      alignmentShiftFrames = Int((bestMatch.lagSeconds * rate).rounded())
+      alignmentShiftFrames = Int((bestMatch.lagSeconds * sampleRate).rounded())
     }
     // A candidate that sounds from the start is not late.
     if alignmentShiftFrames > 0 {

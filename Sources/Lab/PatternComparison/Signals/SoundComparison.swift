@@ -24,7 +24,7 @@ struct SoundComparison {
   private(set) var hasMatchingShape = true
 
   /// The residual power, relative to the sound, below which waveforms count as equal.
-  private static let maximumShapeResidual = 1e-3
+  private static let maximumShapeResidualPowerRatio = 1e-3
   /// The minimum change of level to report, in decibels.
   static let minimumLevelChangeDecibels = 0.05
   /// The minimum time shift to report, in seconds.
@@ -32,7 +32,7 @@ struct SoundComparison {
   /// The minimum change of duration to report, in seconds.
   static let minimumDurationChangeSeconds = 0.003
   /// The minimum change of frequency to report, in percent.
-  static let minimumFrequencyPercent = 1.0
+  static let minimumFrequencyChangePercent = 1.0
 
   /// Compares two sounds.
   ///
@@ -48,7 +48,7 @@ struct SoundComparison {
   ) {
     self.region = region
     self.candidateRegion = candidateRegion
-    let rate = pair.rate
+    let rate = pair.sampleRate
     let startOffsetFrames = candidateRegion.sampleRange.lowerBound - region.sampleRange.lowerBound
     let marginFrames = Int(0.006 * rate)
     let excerptFrameCount =
@@ -110,9 +110,9 @@ struct SoundComparison {
 
   /// The fraction of the peak at which a sound ends. The end of a region includes weak tails, such
   /// as that of a DC blocker.
-  private static let endFraction: Float = 0.1
+  private static let endToPeakAmplitudeRatio: Float = 0.1
   /// The maximum difference of a change of duration with and without tails, in seconds.
-  private static let maximumTailSeconds = 0.025
+  private static let maximumTailEffectSeconds = 0.025
 
   /// Returns the change of duration without weak tails.
   ///
@@ -126,7 +126,7 @@ struct SoundComparison {
     from reference: [Float], to candidate: [Float], rate: Double, near regionChange: Double
   ) -> Double {
     func lastAudibleIndex(_ samples: [Float]) -> Int? {
-      let threshold = endFraction * Statistics.peak(of: samples)
+      let threshold = endToPeakAmplitudeRatio * Statistics.peak(of: samples)
       return samples.lastIndex { abs($0) > threshold }
     }
     guard let endIndex = lastAudibleIndex(reference),
@@ -135,7 +135,8 @@ struct SoundComparison {
       return regionChange
     }
     let changeSeconds = Double(candidateEndIndex - endIndex) / rate
-    return abs(changeSeconds - regionChange) <= maximumTailSeconds ? changeSeconds : regionChange
+    return abs(changeSeconds - regionChange) <= maximumTailEffectSeconds
+      ? changeSeconds : regionChange
   }
 
   /// Returns whether a gain explains the difference, up to noise.
@@ -145,7 +146,7 @@ struct SoundComparison {
     let signalEnergy = Statistics.meanSquare(of: samples) * Double(samples.count)
     guard correlation > 0, signalEnergy > 0 else { return false }
     let residualEnergy = (1 - correlation * correlation) * signalEnergy
-    return residualEnergy < maximumShapeResidual * signalEnergy + 4 * noiseEnergy
+    return residualEnergy < maximumShapeResidualPowerRatio * signalEnergy + 4 * noiseEnergy
   }
 
   /// Returns an excerpt of a signal, padded with silence beyond its ends.
@@ -209,7 +210,7 @@ struct SoundComparison {
       areBothTaps
       ? FrequencyPair(reference, candidate, rate: rate, areTaps: true)
       : FrequencyPair(referenceWindow, candidateWindow, rate: rate, areTaps: false)
-    if let frequencyPair, abs(frequencyPair.changePercent) >= Self.minimumFrequencyPercent {
+    if let frequencyPair, abs(frequencyPair.changePercent) >= Self.minimumFrequencyChangePercent {
       frequencyChange = frequencyPair
     }
     if areBothTaps {
@@ -251,8 +252,8 @@ struct SoundComparison {
     let startSeconds = region.startSeconds
     levelSegments = levelCurve.segments.map { segment in
       var shiftedSegment = segment
-      shiftedSegment.range =
-        segment.range.lowerBound + startSeconds...segment.range.upperBound + startSeconds
+      shiftedSegment.timeRange =
+        segment.timeRange.lowerBound + startSeconds...segment.timeRange.upperBound + startSeconds
       return shiftedSegment
     }
   }
@@ -269,7 +270,7 @@ struct FrequencyPair {
   var changePercent: Double { 100 * (candidateHertz / referenceHertz - 1) }
 
   /// The maximum frequency that counts, in hertz. Higher frequencies cannot be felt.
-  static let maximumHertz = 1_000.0
+  static let maximumPerceptibleHertz = 1_000.0
 
   /// Measures both frequencies, or returns nil if a sound has none.
   ///
@@ -291,7 +292,7 @@ struct FrequencyPair {
       return
     }
     let centroidsHertz = [reference, candidate].compactMap {
-      Self.centroid(of: Spectrum(of: Signal($0, rate: rate)))
+      Self.spectralCentroidHertz(of: Spectrum(of: Signal($0, rate: rate)))
     }
     guard centroidsHertz.count == 2 else { return nil }
     referenceHertz = centroidsHertz[0]
@@ -325,13 +326,13 @@ struct FrequencyPair {
     )
   }
 
-  /// Returns the power-weighted mean frequency of a spectrum below `maximumHertz`, or nil for
-  /// silence.
-  static func centroid(of spectrum: Spectrum) -> Double? {
+  /// Returns the power-weighted mean frequency of a spectrum below `maximumPerceptibleHertz`, or
+  /// nil for silence.
+  static func spectralCentroidHertz(of spectrum: Spectrum) -> Double? {
     var totalPower = 0.0
     var frequencyMoment = 0.0
     for (frequency, binPower) in zip(spectrum.binHertz, spectrum.binPowers) {
-      guard frequency <= maximumHertz else { break }
+      guard frequency <= maximumPerceptibleHertz else { break }
       totalPower += binPower
       frequencyMoment += binPower * frequency
     }

@@ -15,7 +15,7 @@ struct SampleColumns {
 
   /// The minimum radius of the moving average that smooths the RMS line, in columns. The minimum
   /// takes effect over long time ranges.
-  private static let minimumMeanRadiusInColumns = 3
+  private static let minimumAveragingRadiusColumns = 3
 
   /// Measures the samples of a sound in each column.
   ///
@@ -53,7 +53,8 @@ struct SampleColumns {
     }
     // Two moving averages over half the window each have a triangular weighting together.
     let meanRadiusColumns = max(
-      Self.minimumMeanRadiusInColumns, Int((Self.rmsWindowSeconds * rate / step / 4).rounded(.down))
+      Self.minimumAveragingRadiusColumns,
+      Int((Self.rmsWindowSeconds * rate / step / 4).rounded(.down))
     )
     let samplesPerColumn = Double(samples.count) / Double(max(1, columnCount))
     let powerSums = energySums.map { $0 / max(1, samplesPerColumn) }

@@ -5,7 +5,7 @@ internal import CMath
 /// In a narrow figure, the subtitle and the legend have lines of their own.
 struct PanelFrame {
   /// The texts and axes of a figure with one panel.
-  struct Contents {
+  struct PanelContents {
     var title: String
     /// The subtitle: a smaller text next to or below the title.
     var subtitle: String
@@ -29,7 +29,7 @@ struct PanelFrame {
     enum Symbol {
       case line(PlotDrawing.Stroke)
       case area
-      case disc(PlotRole)
+      case disc(PlotColorRole)
     }
 
     let name: String
@@ -41,7 +41,7 @@ struct PanelFrame {
   /// The rectangle of the panel's plot area.
   let box: PlotBox
   var drawing: PlotDrawing
-  private let contents: Contents
+  private let contents: PanelContents
   private let legendLineCount: Double
 
   /// Draws the background, the title, and the subtitle of the figure.
@@ -50,7 +50,7 @@ struct PanelFrame {
   ///   - contents: The texts and axes.
   ///   - width: The width, in pixels.
   ///   - legendNames: All names for which the legend needs room.
-  init(_ contents: Contents, width: Double, legendNames: [String]) {
+  init(_ contents: PanelContents, width: Double, legendNames: [String]) {
     self.contents = contents
     figureScale = PlotLayout.drawingScale(forWidth: width)
     let boxLeft = (58 * figureScale).rounded()
@@ -91,7 +91,7 @@ struct PanelFrame {
   }
 
   /// Returns a stroke from a width and dash lengths that are in pixels at a drawing scale of 1.
-  func stroke(_ role: PlotRole, width: Double, dashes: [Double] = []) -> PlotDrawing.Stroke {
+  func stroke(_ role: PlotColorRole, width: Double, dashes: [Double] = []) -> PlotDrawing.Stroke {
     PlotDrawing.Stroke(
       paint: .role(role), widthPixels: width * figureScale,
       dashPixelLengths: dashes.map { $0 * figureScale })

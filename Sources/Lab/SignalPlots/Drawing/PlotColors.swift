@@ -88,7 +88,7 @@ public struct Colormap: Sendable {
 }
 
 /// The role of a color in a drawing. A theme defines the color of each role.
-public enum PlotRole: Hashable, Sendable {
+public enum PlotColorRole: Hashable, Sendable {
   /// The background of the drawing.
   case background
   /// The color of titles, control curves and RMS lines.
@@ -121,26 +121,27 @@ public struct PlotPalette: Sendable {
   public static let takeColorCount = 4
 
   /// The name of each role in style sheets, and its colors in light and dark themes.
-  fileprivate static let roleColors: [PlotRole: (name: String, light: UInt32, dark: UInt32)] = [
-    .background: ("paper", 0xFFFFFF, 0x14181F),
-    .foreground: ("ink", 0x13171D, 0xEAEEF3),
-    .muted: ("muted", 0x566070, 0x9BA6B4),
-    .edge: ("edge", 0x868F9C, 0x687382),
-    .grid: ("grid", 0xECEFF2, 0x2A323D),
-    .sharedArea: ("equal", 0xCDD3DA, 0x4A5565),
-    .sharedLine: ("equal-line", 0x7C8693, 0x8C97A5),
-    .signal: ("signal", 0xB4BCC6, 0x4A5462),
-    .take(0): ("a", 0x1463B8, 0x6DB3F8),
-    .take(1): ("b", 0xBD4B00, 0xFFA259),
-    .take(2): ("c", 0x0B7A62, 0x43C6A4),
-    .take(3): ("d", 0xA0358F, 0xE58FDC),
-  ]
+  fileprivate static let roleColors: [PlotColorRole: (name: String, light: UInt32, dark: UInt32)] =
+    [
+      .background: ("paper", 0xFFFFFF, 0x14181F),
+      .foreground: ("ink", 0x13171D, 0xEAEEF3),
+      .muted: ("muted", 0x566070, 0x9BA6B4),
+      .edge: ("edge", 0x868F9C, 0x687382),
+      .grid: ("grid", 0xECEFF2, 0x2A323D),
+      .sharedArea: ("equal", 0xCDD3DA, 0x4A5565),
+      .sharedLine: ("equal-line", 0x7C8693, 0x8C97A5),
+      .signal: ("signal", 0xB4BCC6, 0x4A5462),
+      .take(0): ("a", 0x1463B8, 0x6DB3F8),
+      .take(1): ("b", 0xBD4B00, 0xFFA259),
+      .take(2): ("c", 0x0B7A62, 0x43C6A4),
+      .take(3): ("d", 0xA0358F, 0xE58FDC),
+    ]
 
   /// Creates the palette of a theme.
   public init(_ theme: PlotTheme) { self.colorTheme = theme }
 
   /// Returns the color that the palette defines for a role.
-  public func color(of role: PlotRole) -> PlotColor {
+  public func color(of role: PlotColorRole) -> PlotColor {
     guard let themeColors = Self.roleColors[role.withRepeatedTakeIndex] else {
       return PlotColor(0x808080)
     }
@@ -148,9 +149,9 @@ public struct PlotPalette: Sendable {
   }
 }
 
-extension PlotRole {
+extension PlotColorRole {
   /// The role with its take index reduced to the number of distinct take colors.
-  var withRepeatedTakeIndex: PlotRole {
+  var withRepeatedTakeIndex: PlotColorRole {
     if case .take(let takeIndex) = self {
       return .take(takeIndex % PlotPalette.takeColorCount)
     }

@@ -8,7 +8,7 @@ struct PlotDrawing: Equatable, Sendable {
   /// The paint of a shape: a color or a gradient.
   enum Paint: Equatable, Hashable, Sendable {
     /// The color that the theme defines for a role.
-    case role(PlotRole)
+    case role(PlotColorRole)
     /// A color that is the same in every theme.
     case color(PlotColor)
     /// A linear gradient between two points, the same in every theme.
@@ -74,7 +74,7 @@ struct PlotDrawing: Equatable, Sendable {
     var text: String
     /// The font size, in pixels.
     var fontSizePixels: Double
-    var role = PlotRole.muted
+    var role = PlotColorRole.muted
     var isBold = false
     /// The horizontal space before the text, in pixels.
     var leadingGapPixels = 0.0
@@ -143,7 +143,7 @@ struct PlotDrawing: Equatable, Sendable {
   }
 
   mutating func drawLine(
-    from start: PlotPoint, to end: PlotPoint, role: PlotRole, width: Double,
+    from start: PlotPoint, to end: PlotPoint, role: PlotColorRole, width: Double,
     dashes: [Double] = [], opacity: Double = 1
   ) {
     stroke(
@@ -153,7 +153,7 @@ struct PlotDrawing: Equatable, Sendable {
 
   mutating func drawText(
     _ text: String, at position: PlotPoint, fontSize: Double, anchor: Anchor = .start,
-    role: PlotRole = .muted, isBold: Bool = false
+    role: PlotColorRole = .muted, isBold: Bool = false
   ) {
     guard !text.isEmpty else { return }
     let textRun = TextRun(text: text, fontSizePixels: fontSize, role: role, isBold: isBold)

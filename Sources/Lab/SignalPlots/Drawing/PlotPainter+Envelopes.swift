@@ -43,7 +43,7 @@ extension PlotPainter {
     }
     let isDense =
       continuousCount + transientCount > Self.maximumSeparateEventCount
-      || markerScale(count: transientCount) == nil
+      || transientMarkerScale(count: transientCount) == nil
     return isDense ? eventPlot : nil
   }
 

@@ -84,8 +84,8 @@ extension PlotPainter {
   private mutating func drawMergedShape(of events: [EventPlot.Event]) {
     let columnPoints = strongestPoints(of: events)
     for run in columnPoints.indices.runs(where: { columnPoints[$0].intensity > 0 }) {
-      let line = run.map { PlotPoint(columnX($0), y(of: columnPoints[$0].intensity)) }
-      let colors = run.map { (layout.time(atX: columnX($0)), columnPoints[$0].sharpness) }
+      let line = run.map { PlotPoint(columnCenterX($0), y(of: columnPoints[$0].intensity)) }
+      let colors = run.map { (layout.time(atX: columnCenterX($0)), columnPoints[$0].sharpness) }
       fillToBaseline(
         LineSimplification.simplified(line, tolerance: 0.2), colors: colors, opacity: 0.82)
     }
@@ -143,18 +143,19 @@ extension PlotPainter {
   }
 
   private mutating func drawCurve(_ curve: EventPlot.Curve) {
-    let curveLine = clippedToPanel(curve.polyline.map { point(atTime: $0.time, value: $0.value) })
+    let curveLine = clippedToPanel(
+      curve.polyline.map { point(atTime: $0.timeSeconds, value: $0.value) })
     drawing.stroke(
       [LineSimplification.decimated(curveLine)],
       .init(paint: .role(.foreground), widthPixels: drawingScale, opacity: 0.65))
-    let visiblePoints = curve.controlPoints.filter { isTimeVisible($0.time) }
+    let visiblePoints = curve.controlPoints.filter { isTimeVisible($0.timeSeconds) }
     // Too many control points would hide the curve.
     let minimumCurveWidth =
       Double(visiblePoints.count) * Self.minimumControlPointSpacingPixels * drawingScale
     guard minimumCurveWidth <= currentPanelBox.width else { return }
     var occupiedCells = Set<[Int]>()
     for controlPoint in visiblePoints {
-      let position = point(atTime: controlPoint.time, value: controlPoint.value)
+      let position = point(atTime: controlPoint.timeSeconds, value: controlPoint.value)
       let cell = [Int(position.x / (7 * drawingScale)), Int(position.y / (7 * drawingScale))]
       if occupiedCells.insert(cell).inserted {
         drawControlPoint(at: position)
@@ -207,7 +208,7 @@ extension PlotPainter {
     return Self.polylines(
       in: columnPoints.indices,
       where: { columnPoints[$0].intensity > ColumnValue.minimumVisibleIntensity },
-      point: { PlotPoint(columnX($0), y(of: columnPoints[$0].sharpness)) })
+      point: { PlotPoint(columnCenterX($0), y(of: columnPoints[$0].sharpness)) })
   }
 
   /// The approximate maximum number of audio events that are drawn. More would not be
@@ -296,7 +297,7 @@ extension PlotPainter {
   }
 
   /// Returns the x coordinate of the center of a column.
-  func columnX(_ column: Int) -> Double {
+  func columnCenterX(_ column: Int) -> Double {
     layout.panelLeft + (layout.panelRight - layout.panelLeft) * (Double(column) + 0.5)
       / Double(timeColumnCount)
   }

@@ -31,7 +31,7 @@ extension PlotPainter {
         let lines = Self.polylines(
           in: sharpnesses.indices,
           where: { sharpnesses[$0] != nil && isEqualByColumn[$0] == drawsEqual },
-          point: { PlotPoint(columnX($0), y(of: sharpnesses[$0] ?? 0)) })
+          point: { PlotPoint(columnCenterX($0), y(of: sharpnesses[$0] ?? 0)) })
         drawing.stroke(lines, drawsEqual ? sharedStroke : stroke(ofTake: take))
       }
     }
@@ -125,6 +125,6 @@ extension PlotPainter {
   private func columnPoint(
     _ column: Int, _ value: Double, baseline: Double, sign: Double
   ) -> PlotPoint {
-    PlotPoint(columnX(column), baseline + (y(of: value) - baseline) * sign)
+    PlotPoint(columnCenterX(column), baseline + (y(of: value) - baseline) * sign)
   }
 }

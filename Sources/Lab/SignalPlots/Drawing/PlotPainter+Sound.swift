@@ -38,7 +38,7 @@ extension PlotPainter {
   }
 
   /// Draws the area between the negative and positive peaks of a sound, and its RMS on both sides.
-  private mutating func drawSampleExtremes(of trace: SoundTrace, role: PlotRole) {
+  private mutating func drawSampleExtremes(of trace: SoundTrace, role: PlotColorRole) {
     // A column is half a pixel wide, like the columns of all panels.
     let secondsPerPixel =
       (plot.timeRangeSeconds.upperBound - plot.timeRangeSeconds.lowerBound)

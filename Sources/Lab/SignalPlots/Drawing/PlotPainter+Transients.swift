@@ -27,7 +27,7 @@ extension PlotPainter {
 
   /// Returns the scale at which the stems and heads of a number of transients are drawn, or nil if
   /// the transients are too dense to be drawn separately.
-  func markerScale(count: Int) -> Double? {
+  func transientMarkerScale(count: Int) -> Double? {
     if layout.usesTerminalCells { return 1 }
     let stemSpacingPixels =
       (layout.panelRight - layout.panelLeft) / drawingScale / Double(max(1, count))
@@ -61,7 +61,7 @@ extension PlotPainter {
   /// Draws the intensity of transients as stems with heads.
   mutating func drawTransients() {
     let groups = transientGroups()
-    guard let markerScale = markerScale(count: groups.count) else {
+    guard let markerScale = transientMarkerScale(count: groups.count) else {
       return drawTransientColumns(groups)
     }
     if takes.count == 2 {
@@ -122,7 +122,7 @@ extension PlotPainter {
   mutating func drawTransientSharpness() {
     let groups = transientGroups()
     let isOverlay = takes.count > 1
-    let markerScale = markerScale(count: groups.count)
+    let markerScale = transientMarkerScale(count: groups.count)
     var occupiedPixels = Set<[Int]>()
     for group in groups {
       let sharpnesses = group.compactMap { $0?.sharpness }
@@ -162,7 +162,7 @@ extension PlotPainter {
         intensitiesByColumn[column, default: group.map { _ in 0 }][take] = maximum
       }
     }
-    var barsByRole: [PlotRole: [[PlotPoint]]] = [:]
+    var barsByRole: [PlotColorRole: [[PlotPoint]]] = [:]
     for (column, values) in intensitiesByColumn.sorted(by: { $0.key < $1.key }) {
       guard let minimum = values.min(), let maximum = values.max() else { continue }
       let x = layout.panelLeft + (Double(column) + 0.5) * drawingScale
@@ -178,7 +178,7 @@ extension PlotPainter {
         barsByRole[.take(take), default: []].append([sharedTop, top])
       }
     }
-    for role in [.sharedLine] + takes.indices.map(PlotRole.take) {
+    for role in [.sharedLine] + takes.indices.map(PlotColorRole.take) {
       drawing.stroke(
         barsByRole[role] ?? [], .init(paint: .role(role), widthPixels: 0.8 * drawingScale))
     }

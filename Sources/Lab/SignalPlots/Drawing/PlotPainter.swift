@@ -87,7 +87,7 @@ struct PlotPainter {
   }
 
   private mutating func drawContent(of panel: PlotPanel) {
-    takes = plot.lanes[panel.lane].takes
+    takes = plot.lanes[panel.laneIndex].takes
     switch panel.content {
     case .intensity:
       drawIntensity()
@@ -231,7 +231,7 @@ struct PlotPainter {
 
   mutating func drawLabel(
     _ text: String, at position: PlotPoint, anchor: PlotDrawing.Anchor = .start,
-    role: PlotRole = .muted
+    role: PlotColorRole = .muted
   ) {
     drawing.drawText(
       text, at: position, fontSize: PlotLayout.labelFontPixels * drawingScale, anchor: anchor,

@@ -10,13 +10,13 @@ public struct PsychometricPlot: Equatable, Sendable {
     /// The estimate, such as a proportion of correct answers.
     public var estimate: Double
     /// The confidence interval of the estimate, or nil.
-    public var interval: ClosedRange<Double>?
+    public var confidenceInterval: ClosedRange<Double>?
 
     /// Creates a point.
-    public init(level: Double, estimate: Double, interval: ClosedRange<Double>?) {
+    public init(level: Double, estimate: Double, confidenceInterval: ClosedRange<Double>?) {
       self.level = level
       self.estimate = estimate
-      self.interval = interval
+      self.confidenceInterval = confidenceInterval
     }
   }
 
@@ -44,7 +44,7 @@ public struct PsychometricPlot: Equatable, Sendable {
   }
 
   /// The quantity of the vertical axis.
-  public enum Quantity: Equatable, Sendable {
+  public enum EstimatedQuantity: Equatable, Sendable {
     /// A proportion from 0 to 1. The associated value is the axis title.
     case proportion(String)
     /// A mean of nonnegative numbers. The associated value is the axis title.
@@ -58,7 +58,7 @@ public struct PsychometricPlot: Equatable, Sendable {
   /// The unit of the stimulus levels.
   public var levelUnit: String
   /// The quantity that is estimated, on the vertical axis.
-  public var quantity: Quantity
+  public var quantity: EstimatedQuantity
   /// The results by ascending stimulus level.
   public var points: [Point]
   /// The fitted psychometric function, or nil.
@@ -74,7 +74,8 @@ public struct PsychometricPlot: Equatable, Sendable {
   ///   - points: The results by ascending level. All values are finite.
   ///   - curve: The fitted function, or nil.
   public init(
-    title: String, subtitle: String, levelUnit: String, quantity: Quantity, points: [Point],
+    title: String, subtitle: String, levelUnit: String, quantity: EstimatedQuantity,
+    points: [Point],
     curve: Curve? = nil
   ) {
     self.title = title
@@ -96,7 +97,7 @@ public struct PsychometricPlot: Equatable, Sendable {
   public func draw(as format: PlotFormat, width: Int = 860, theme: PlotTheme? = nil)
     throws(PlotError) -> [UInt8]
   {
-    try drawing(width: width).bytes(as: format, theme: theme)
+    try drawing(width: width).fileBytes(as: format, theme: theme)
   }
 
   func drawing(width: Int) -> PlotDrawing {
@@ -116,7 +117,7 @@ public struct PsychometricPlot: Equatable, Sendable {
   var estimateAxis: PlotAxis {
     guard case .mean = quantity else { return PlotAxis(valueRange: 0...1) }
     let maximumEstimate = points.reduce(0.0) { maximum, point in
-      max(maximum, point.estimate, point.interval?.upperBound ?? 0)
+      max(maximum, point.estimate, point.confidenceInterval?.upperBound ?? 0)
     }
     guard maximumEstimate > 0 else { return PlotAxis(valueRange: 0...1) }
     let estimateStep = AxisTick.roundStep(for: maximumEstimate, atMost: 6)
@@ -137,7 +138,7 @@ private struct PsychometricPlotPainter {
       switch plot.quantity {
       case .proportion(let title), .mean(let title): title
       }
-    let frameContents = PanelFrame.Contents(
+    let frameContents = PanelFrame.PanelContents(
       title: plot.title, subtitle: plot.subtitle,
       summary: "\(quantityTitle) by level of \(plot.title): \(plot.subtitle).",
       horizontalAxis: plot.levelAxis, horizontalUnit: plot.levelUnit,
@@ -174,7 +175,7 @@ private struct PsychometricPlotPainter {
 
   private mutating func drawPoint(_ point: PsychometricPlot.Point) {
     let pointCenter = frame.point(point.level, point.estimate)
-    if let estimateInterval = point.interval {
+    if let estimateInterval = point.confidenceInterval {
       let bottom = min(frame.point(point.level, estimateInterval.lowerBound).y, frame.box.bottom)
       let top = max(frame.point(point.level, estimateInterval.upperBound).y, frame.box.top)
       let capWidth = 4 * frame.figureScale
@@ -193,7 +194,7 @@ private struct PsychometricPlotPainter {
     -> [PanelFrame.LegendEntry]
   {
     var legendEntries: [PanelFrame.LegendEntry] = []
-    let hasIntervals = plot.points.contains { $0.interval != nil }
+    let hasIntervals = plot.points.contains { $0.confidenceInterval != nil }
     legendEntries.append(
       .init(
         name: hasIntervals ? "answers, 95 % interval" : "answers", symbol: .disc(.take(0))))

@@ -92,7 +92,7 @@ public struct ResponsePlot: Equatable, Sendable {
   public func draw(as format: PlotFormat, width: Int = 860, theme: PlotTheme? = nil)
     throws(PlotError) -> [UInt8]
   {
-    try drawing(width: width).bytes(as: format, theme: theme)
+    try drawing(width: width).fileBytes(as: format, theme: theme)
   }
 
   func drawing(width: Int) -> PlotDrawing {
@@ -106,7 +106,7 @@ private struct ResponsePlotPainter {
   private struct Curve {
     let legendName: String
     let levelDecibels: (ResponsePlot.Point) -> Double
-    let colorRole: PlotRole
+    let colorRole: PlotColorRole
     /// The width of the line, in pixels at a drawing scale of 1.
     let lineWidth: Double
     var dashLengths: [Double] = []
@@ -134,7 +134,7 @@ private struct ResponsePlotPainter {
 
   init(plot: ResponsePlot, width: Double) {
     self.plot = plot
-    let frameContents = PanelFrame.Contents(
+    let frameContents = PanelFrame.PanelContents(
       title: plot.title, subtitle: plot.subtitle,
       summary: "Frequency response of \(plot.title): \(plot.subtitle).",
       horizontalAxis: plot.frequencyAxis, horizontalUnit: "Hz", verticalAxis: plot.levelAxis,

@@ -56,7 +56,7 @@ public struct EventPlot: Sendable {
     /// The value of a control at one time.
     public struct Point: Equatable, Sendable {
       /// The time of the point, in seconds from the start of the pattern.
-      public let time: Double
+      public let timeSeconds: Double
       /// The value of the control at the time.
       public let value: Double
     }
@@ -111,7 +111,9 @@ public struct EventPlot: Sendable {
       events += Self.events(
         of: pattern, layer: layer, timeline: timeline, totalEventCount: eventCount)
       curves += [.hapticIntensityControl, .hapticSharpnessControl].compactMap {
-        Curve($0, of: pattern, layer: layer, control: timeline.control($0), until: totalSeconds)
+        Curve(
+          $0, of: pattern, layer: layer, control: timeline.controlTimeline(for: $0),
+          until: totalSeconds)
       }
     }
     if timelines.count > 1 {
@@ -125,12 +127,12 @@ public struct EventPlot: Sendable {
     totalEventCount: Int
   ) -> [Event] {
     let hapticSampler = EventSampler(
-      intensityControl: timeline.control(.hapticIntensityControl),
-      sharpnessControl: timeline.control(.hapticSharpnessControl),
+      intensityControl: timeline.controlTimeline(for: .hapticIntensityControl),
+      sharpnessControl: timeline.controlTimeline(for: .hapticSharpnessControl),
       eventCount: totalEventCount)
     let audioSampler = EventSampler(
-      intensityControl: timeline.control(.audioVolumeControl),
-      sharpnessControl: timeline.control(.audioBrightnessControl),
+      intensityControl: timeline.controlTimeline(for: .audioVolumeControl),
+      sharpnessControl: timeline.controlTimeline(for: .audioBrightnessControl),
       eventCount: totalEventCount)
     return timeline.events.map { timelineEvent in
       let event = pattern.events[timelineEvent.eventIndex]
@@ -147,7 +149,7 @@ public struct EventPlot: Sendable {
         : sampler.points(
           along: timelineEvent.corners, intensity: intensity, sharpness: sharpness)
       return Event(
-        eventReference: EventReference(layer: layer, event: timelineEvent.eventIndex),
+        eventReference: EventReference(layerIndex: layer, eventIndex: timelineEvent.eventIndex),
         kind: event.kind,
         onsetSeconds: timelineEvent.onsetSeconds,
         endSeconds: timelineEvent.endSeconds,
@@ -164,7 +166,7 @@ public struct EventPlot: Sendable {
   /// - Parameter isIncluded: Returns true for the indices of the layers to keep.
   func keepingHaptics(ofLayers isIncluded: (Int) -> Bool) -> EventPlot {
     var filteredPlot = self
-    filteredPlot.events.removeAll { $0.kind.isHaptic && !isIncluded($0.eventReference.layer) }
+    filteredPlot.events.removeAll { $0.kind.isHaptic && !isIncluded($0.eventReference.layerIndex) }
     filteredPlot.curves.removeAll { !isIncluded($0.layerIndex) }
     return filteredPlot
   }
@@ -204,7 +206,7 @@ extension EventPlot.Curve {
         ? [segment.startPosition, segmentEnd] : [segment.startPosition]
       for time in times {
         let value = time == segment.startPosition ? segment.startValue : segment.value(at: time)
-        let point = Point(time: time, value: value)
+        let point = Point(timeSeconds: time, value: value)
         if linePoints.last != point {
           linePoints.append(point)
         }
@@ -221,7 +223,7 @@ extension EventPlot.Curve {
     let minimumValue = id.range.lowerBound
     let maximumValue = id.range.upperBound
     func clampedPoint(_ time: Double, _ value: Float) -> Point {
-      Point(time: time, value: Double(min(max(value, minimumValue), maximumValue)))
+      Point(timeSeconds: time, value: Double(min(max(value, minimumValue), maximumValue)))
     }
     let matchingParameters = pattern.parameters.filter { $0.id == id }
     let parameterPoints = matchingParameters.map { clampedPoint($0.time, $0.value) }
@@ -229,12 +231,12 @@ extension EventPlot.Curve {
       curve.controlPoints.map { clampedPoint(curve.time + $0.time, $0.value) }
     }
     let activePoints = (parameterPoints + curvePoints).filter { point in
-      guard point.time >= 0, point.time <= end + 1e-4 else { return false }
+      guard point.timeSeconds >= 0, point.timeSeconds <= end + 1e-4 else { return false }
       // The renderer rounds times to frames, so a point may be off by half a frame at 48 kHz.
-      let nearbyTimes = [point.time, point.time + 2e-5, point.time - 2e-5]
+      let nearbyTimes = [point.timeSeconds, point.timeSeconds + 2e-5, point.timeSeconds - 2e-5]
       return nearbyTimes.contains { time in abs(control.value(at: time) - point.value) < 2e-3 }
     }
-    return activePoints.sorted { $0.time < $1.time }
+    return activePoints.sorted { $0.timeSeconds < $1.timeSeconds }
   }
 }
 

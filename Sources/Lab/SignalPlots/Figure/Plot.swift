@@ -103,7 +103,7 @@ public struct Plot: Sendable {
   public func draw(as format: PlotFormat, width: Int = 860, theme: PlotTheme? = nil)
     throws(PlotError) -> [UInt8]
   {
-    try drawing(width: width).bytes(as: format, theme: theme)
+    try drawing(width: width).fileBytes(as: format, theme: theme)
   }
 
   func drawing(width: Int) -> PlotDrawing { PlotPainter.makeDrawing(of: self, width: width) }
@@ -195,7 +195,7 @@ extension [String] {
 extension PlotDrawing {
   /// Returns the drawing as the bytes of a file. SVG without a theme uses the colors of the page
   /// that shows it; other formats default to the light theme.
-  func bytes(as format: PlotFormat, theme: PlotTheme?) throws(PlotError) -> [UInt8] {
+  func fileBytes(as format: PlotFormat, theme: PlotTheme?) throws(PlotError) -> [UInt8] {
     guard format == .svg else {
       return try CairoWriter.bytes(of: self, theme: theme ?? .light, isPDF: format == .pdf)
     }
@@ -446,10 +446,10 @@ package struct SignalTrack: Equatable, Sendable {
 
   /// Returns the index of the measured value at a time in seconds. The index is out of bounds after
   /// the end.
-  package func index(at time: Double) -> Int { Int((time / intervalSeconds).rounded()) }
+  package func intervalIndex(at time: Double) -> Int { Int((time / intervalSeconds).rounded()) }
 
   /// Returns the level at an index as a position 0…1 within `levelRangeDecibels`.
-  package func normalizedLevel(at index: Int) -> Double {
+  package func normalizedLevel(atInterval index: Int) -> Double {
     levelsDecibels.indices.contains(index)
       ? min(
         max(0, PlotAxis(valueRange: Self.levelRangeDecibels).fraction(of: levelsDecibels[index])), 1
@@ -458,8 +458,8 @@ package struct SignalTrack: Equatable, Sendable {
 
   /// Returns the frequency at an index as a logarithmic position 0…1 within `frequencyRangeHertz`;
   /// nil without a tone or if the level is below `levelRangeDecibels`.
-  package func normalizedFrequency(at index: Int) -> Double? {
-    guard normalizedLevel(at: index) > 0, hertzByInterval.indices.contains(index),
+  package func normalizedFrequency(atInterval index: Int) -> Double? {
+    guard normalizedLevel(atInterval: index) > 0, hertzByInterval.indices.contains(index),
       hertzByInterval[index] > 0
     else { return nil }
     return min(max(0, Self.frequencyAxis.fraction(of: hertzByInterval[index])), 1)
@@ -517,21 +517,21 @@ extension SignalTrack {
       firstValueIndex, Int(((start + duration) / intervalSeconds).rounded()) - 1)
     var loudestIndex = firstValueIndex
     for index in firstValueIndex...lastValueIndex
-    where normalizedLevel(at: index) > normalizedLevel(at: loudestIndex) {
+    where normalizedLevel(atInterval: index) > normalizedLevel(atInterval: loudestIndex) {
       loudestIndex = index
     }
     guard duration < intervalSeconds else {
       return ColumnValue(
-        intensity: normalizedLevel(at: loudestIndex),
-        sharpness: normalizedFrequency(at: loudestIndex))
+        intensity: normalizedLevel(atInterval: loudestIndex),
+        sharpness: normalizedFrequency(atInterval: loudestIndex))
     }
     let centerPosition = (start + duration / 2) / intervalSeconds
     let intervalIndex = Int(centerPosition)
     let intervalFraction = centerPosition - centerPosition.rounded(.down)
-    let startLevel = normalizedLevel(at: intervalIndex)
+    let startLevel = normalizedLevel(atInterval: intervalIndex)
     return ColumnValue(
-      intensity: startLevel + (normalizedLevel(at: intervalIndex + 1) - startLevel)
+      intensity: startLevel + (normalizedLevel(atInterval: intervalIndex + 1) - startLevel)
         * intervalFraction,
-      sharpness: normalizedFrequency(at: loudestIndex))
+      sharpness: normalizedFrequency(atInterval: loudestIndex))
   }
 }

@@ -39,12 +39,12 @@ struct PlotLane: Sendable {
     -> [PlotLane]
   {
     let laneSources = subjects.map { LaneSource($0.composition, signal: $0.signal) }
-    let laneDivision = LaneDivision(laneSources)
+    let figureLanes = FigureLanes(laneSources)
     var plotLanes: [PlotLane] = []
-    for (laneIndex, name) in laneDivision.names.enumerated() {
+    for (laneIndex, name) in figureLanes.laneNames.enumerated() {
       var laneTakes: [PlotTake] = []
       for (index, subject) in subjects.enumerated() {
-        switch laneDivision.content(of: laneSources[index], inLane: laneIndex) {
+        switch figureLanes.shownContent(of: laneSources[index], inLane: laneIndex) {
         case .whole:
           laneTakes.append(takes[index])
         case .part(let position):

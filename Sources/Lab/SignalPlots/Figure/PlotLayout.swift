@@ -56,11 +56,11 @@ struct PlotLayout: Equatable, Sendable {
   static let labelFontPixels = 11.0
   /// The minimum width of a figure that has wide margins beside the panels, in pixels at a drawing
   /// scale of 1.
-  private static let minimumWideGutterFigureWidth = 520.0
+  private static let wideGutterMinimumFigureWidth = 520.0
   /// The width of a symbol in a legend, in pixels at a drawing scale of 1.
   static let legendSymbolPixels = 26.0
   /// The ratio of the text width in a wide font, such as DejaVu Sans, to the estimated width.
-  private static let wideFontRatio = 1.15
+  private static let wideFontTextWidthRatio = 1.15
 
   /// Lays out a figure at a width in pixels, clamped to `Plot.supportedPixelWidths`.
   init(_ plot: Plot, figureWidth width: Int) {
@@ -69,7 +69,7 @@ struct PlotLayout: Equatable, Sendable {
     usesTerminalCells = false
     drawingScale = Self.drawingScale(forWidth: figurePixels)
     timeRangeSeconds = plot.timeRangeSeconds
-    let isNarrowFigure = figurePixels < Self.minimumWideGutterFigureWidth * drawingScale
+    let isNarrowFigure = figurePixels < Self.wideGutterMinimumFigureWidth * drawingScale
     showsRightTicks = plot.plotPanels.contains { !$0.rightTicks.isEmpty } && figurePixels >= 280
     let leftLabelTexts = plot.plotPanels.flatMap(\.leftTicks).map(\.labelText)
     let leftLabelEms = leftLabelTexts.map(TextWidth.inEms).max() ?? 0
@@ -282,7 +282,7 @@ struct PlotLayout: Equatable, Sendable {
     let estimatedLabelWidth = entry.labels.reduce(0) {
       $0 + width(of: $1, fontSize: Self.labelFontPixels)
     }
-    let labelWidth = estimatedLabelWidth * Self.wideFontRatio
+    let labelWidth = estimatedLabelWidth * Self.wideFontTextWidthRatio
     let symbolWidth =
       switch entry {
       case .sharpnessScale: 84.0 + 12

@@ -34,7 +34,7 @@ struct PlotPanel: Sendable {
 
   var title: String
   /// The index of the lane whose takes the panel shows.
-  var lane = 0
+  var laneIndex = 0
   /// The unit or meaning of the values, which follows the title.
   var valueUnit: String
   var content: Content
@@ -63,7 +63,7 @@ struct PlotPanel: Sendable {
       allPanels += lanePanels.map { panel in
         var panel = panel
         panel.title += lanes[laneIndex].titleSuffix
-        panel.lane = laneIndex
+        panel.laneIndex = laneIndex
         return panel
       }
     }
@@ -216,7 +216,7 @@ struct PlotPanel: Sendable {
     if channels.allSatisfy({ $0 == channels[0] }) {
       return [makePanel("", channels.first ?? [])]
     }
-    if channels.count > LaneDivision.maximumLaneCount {
+    if channels.count > FigureLanes.maximumLaneCount {
       return [makePanel(", mean of \(channels.count) channels", signal.mono)]
     }
     return channels.enumerated().map { index, samples in
@@ -409,14 +409,14 @@ struct SpectrogramTrace: Sendable {
 
   /// The range of levels below the maximum whose frequencies the frequency axis must include, in
   /// decibels.
-  private static let axisRangeDecibels = 25
+  private static let frequencyAxisLevelRangeDecibels = 25
 
   /// Sets the same level for the darkest color of all spectrograms, and returns this level with a
   /// shared frequency axis.
   ///
   /// The axis includes the bands of the profiles and the frequencies within
-  /// `axisRangeDecibels` of the maximum. Its ends are round values, so that figures of similar
-  /// sounds have the same axis.
+  /// `frequencyAxisLevelRangeDecibels` of the maximum. Its ends are round values, so that
+  /// figures of similar sounds have the same axis.
   ///
   /// - Returns: The axis and the level in decibels, or nil without traces.
   static func applySharedScale(
@@ -433,7 +433,9 @@ struct SpectrogramTrace: Sendable {
     for trace in traces {
       let frequencies = trace.spectrogram.binHertz
       for levels in trace.spectrogram.levelsDecibels {
-        let isFramed = { (level: Float) in Int(level) > maximumDecibels - axisRangeDecibels }
+        let isFramed = { (level: Float) in
+          Int(level) > maximumDecibels - frequencyAxisLevelRangeDecibels
+        }
         if let bin = levels.lastIndex(where: isFramed) {
           maximumHertz = max(maximumHertz, frequencies[bin])
         }

@@ -7,7 +7,7 @@ internal import Glibc
 /// up by name and have the types of Cairo's header. They can be called on any thread, but a handle
 /// must not be used on two threads at the same time.
 @safe final class CairoBindings: @unchecked Sendable {
-  typealias Handle = OpaquePointer
+  typealias CairoHandle = OpaquePointer
   typealias WriteCallback =
     @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<UInt8>?, UInt32) -> cairo_status_t
 
@@ -41,7 +41,7 @@ internal import Glibc
 
 extension CairoBindings {
   /// Creates an image surface with 24-bit color, or a mask surface with 8 bits per pixel.
-  func makeImage(width: Int, height: Int, isMask: Bool = false) throws(PlotError) -> Handle {
+  func makeImage(width: Int, height: Int, isMask: Bool = false) throws(PlotError) -> CairoHandle {
     try unsafe checkedSurface(
       cairoFunctions.image_surface_create(
         isMask ? CAIRO_FORMAT_A8 : CAIRO_FORMAT_RGB24, Int32(clamping: width),
@@ -49,7 +49,7 @@ extension CairoBindings {
   }
 
   /// Creates a mask surface with one pixel for each cell of a raster.
-  func makeMask(of raster: PlotDrawing.Raster) throws(PlotError) -> Handle {
+  func makeMask(of raster: PlotDrawing.Raster) throws(PlotError) -> CairoHandle {
     let maskWidth = raster.columnCount
     let maskHeight = raster.rowCount
     let maskImage = try unsafe makeImage(width: maskWidth, height: maskHeight, isMask: true)
@@ -73,7 +73,7 @@ extension CairoBindings {
   ///   - title: The title of the document.
   func makePDFSurface(
     _ bytes: ByteSink, width: Double, height: Double, title: String
-  ) throws(PlotError) -> Handle {
+  ) throws(PlotError) -> CairoHandle {
     let pdfSurface = try unsafe checkedSurface(
       cairoFunctions.pdf_surface_create_for_stream(
         Self.writeCallback, bytes.userData, width, height))
@@ -83,12 +83,12 @@ extension CairoBindings {
     return unsafe pdfSurface
   }
 
-  func writePNG(of surface: Handle, to bytes: ByteSink) throws(PlotError) {
+  func writePNG(of surface: CairoHandle, to bytes: ByteSink) throws(PlotError) {
     try unsafe checkStatus(
       cairoFunctions.surface_write_to_png_stream(surface, Self.writeCallback, bytes.userData))
   }
 
-  func makeContext(on surface: Handle) throws(PlotError) -> Handle {
+  func makeContext(on surface: CairoHandle) throws(PlotError) -> CairoHandle {
     guard let context = unsafe cairoFunctions.create(surface) else {
       throw drawingError("out of memory")
     }
@@ -98,7 +98,7 @@ extension CairoBindings {
 
   /// Returns the surface if it has no error status; otherwise, destroys the surface and throws its
   /// error.
-  private func checkedSurface(_ surface: Handle?) throws(PlotError) -> Handle {
+  private func checkedSurface(_ surface: CairoHandle?) throws(PlotError) -> CairoHandle {
     guard let surface = unsafe surface else { throw drawingError("out of memory") }
     do throws(PlotError) {
       try unsafe checkStatus(cairoFunctions.surface_status(surface))

@@ -9,7 +9,7 @@ struct SVGWriter {
   private var gradientIDs: [PlotDrawing.Paint: String] = [:]
   private var maskCount = 0
   /// The roles that need CSS rules.
-  private var usedRoles: Set<PlotRole> = []
+  private var usedRoles: Set<PlotColorRole> = []
 
   static let fontFamilies =
     "-apple-system,\"Segoe UI\",Inter,Roboto,\"Noto Sans\",\"Liberation Sans\",Arial,sans-serif"
@@ -98,7 +98,7 @@ struct SVGWriter {
   }
 
   /// Returns the CSS class of a role: `f-…` for fills, `s-…` for strokes.
-  private mutating func registerClassName(prefix: Substring, role: PlotRole) -> String {
+  private mutating func registerClassName(prefix: Substring, role: PlotColorRole) -> String {
     usedRoles.insert(role.withRepeatedTakeIndex)
     return "\(prefix)-\(role.cssName)"
   }

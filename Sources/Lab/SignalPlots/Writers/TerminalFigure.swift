@@ -33,7 +33,7 @@ struct TerminalFigure {
   func text() -> String {
     var figureLines: [String] = []
     for title in [plot.title, plot.factTexts.joined(separator: " · ")] where !title.isEmpty {
-      figureLines += wrapped(title)
+      figureLines += wrappedLines(title)
     }
     for panel in terminalPanels {
       figureLines.append("")
@@ -48,7 +48,7 @@ struct TerminalFigure {
           let edge =
             labels[row] == nil
             ? terminalStyle.leftEdgeCharacters.plain : terminalStyle.leftEdgeCharacters.marked
-          let cells = grid.text(row: row, usesColors: terminalStyle.usesColors)
+          let cells = grid.rowText(row, usesColors: terminalStyle.usesColors)
           figureLines.append(rightAligned(label) + " \(edge)" + cells)
         }
       }
@@ -181,7 +181,7 @@ struct TerminalFigure {
       scaleGrid[0, column] = .init(
         character: terminalStyle.block(eighths: 8), colorIndex: color.terminalColorIndex)
     }
-    return String(scaleGrid.text(row: 0, usesColors: true).dropLast())
+    return String(scaleGrid.rowText(0, usesColors: true).dropLast())
   }
 
   /// Returns the tick labels by row. If two labels fall in one row, the row has the label that is
@@ -232,7 +232,7 @@ struct TerminalFigure {
   }
 
   /// Returns a text wrapped to the width of the figure.
-  private func wrapped(_ text: String) -> [String] {
+  private func wrappedLines(_ text: String) -> [String] {
     var wrappedLines: [String] = []
     var remainingText = terminalStyle.displayable(text)[...]
     while remainingText.count > columnCount {

@@ -37,7 +37,7 @@ struct TerminalGrid {
   }
 
   /// Returns a row as text, with the control sequences SGR of ECMA-48 for colors.
-  func text(row: Int, usesColors: Bool) -> String {
+  func rowText(_ row: Int, usesColors: Bool) -> String {
     var rowText = ""
     var currentColorIndex: Int?
     // The last cell resets the color.

@@ -23,7 +23,7 @@ struct TerminalWriter {
   ]
   /// The minimum opacity 0…1 at which the excess of a take is drawn. It corresponds to an excess of
   /// about 3 dB.
-  private static let minimumDrawnExcessCoverage = 0.04
+  private static let minimumDrawnExcessOpacity = 0.04
 
   /// Draws the items of a drawing.
   ///
@@ -289,7 +289,7 @@ struct TerminalWriter {
     for (index, byte) in raster.cellOpacities.enumerated() where cellLevels.indices.contains(index)
     {
       let coverage = Double(byte) / 255
-      guard !isExcess || takeIndex == nil || coverage > Self.minimumDrawnExcessCoverage else {
+      guard !isExcess || takeIndex == nil || coverage > Self.minimumDrawnExcessOpacity else {
         continue
       }
       cellLevels[index] = max(cellLevels[index], coverage)

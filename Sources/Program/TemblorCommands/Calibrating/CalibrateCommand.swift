@@ -8,8 +8,8 @@ import TransducerCalibration
 enum CalibrateCommand {
   private static let sensorOption = Option(
     "--sensor", value: "KIND", help: "Quantity that the sensor measures.",
-    defaultText: "the quantity that fits best"
-  ).choice(of: TransducerMeasurement.Sensor.self)
+    defaultValueText: "the quantity that fits best"
+  ).choice(of: TransducerMeasurement.SensorQuantity.self)
 
   static let definition = Command(
     "calibrate", abstract: "Measure a transducer with a sensor, with a resistor, or by hand.",
@@ -67,7 +67,7 @@ enum CalibrateCommand {
         "Recording",
         Option(
           "--sensor-channel", value: "N", help: "Channel of the sensor in the recording.",
-          defaultText: "1, or 2 if --reference-channel is 1"),
+          defaultValueText: "1, or 2 if --reference-channel is 1"),
         Option(
           "--reference-channel", value: "N",
           help: "Channel of the recording that contains the signal itself."), sensorOption,
@@ -89,13 +89,14 @@ enum CalibrateCommand {
           help: """
             Accept a fit that is uncertain, depends on the level, or has a residual of up to 10 %.
             """),
-        Option("--date", value: "TEXT", help: "Date of the measurement.", defaultText: "today")),
+        Option("--date", value: "TEXT", help: "Date of the measurement.", defaultValueText: "today")
+      ),
       SweepOptions.optionGroup,
       OptionGroup(
         "Capture", Option("-c", "--capture", value: "NAME", help: "ALSA input device."),
         Option(
           "--capture-channels", value: "N", help: "Number of channels to record, 1 to 64.",
-          defaultText: "the number of channels in use"), SweepCommand.hapticsOption),
+          defaultValueText: "the number of channels in use"), SweepCommand.hapticChannelsOption),
       DeviceOptions.optionGroup,
     ],
     examples: [
@@ -190,7 +191,8 @@ enum CalibrateCommand {
       try SharedOptions.refuseOptions(
         ["--output", "--plot", "--full-scale", "--date"], with: "--quick", in: arguments)
     }
-    let sensors = try arguments[sensorOption].map { [$0] } ?? TransducerMeasurement.Sensor.allCases
+    let sensors =
+      try arguments[sensorOption].map { [$0] } ?? TransducerMeasurement.SensorQuantity.allCases
     let fullScaleValue = try arguments.number("--full-scale", in: 0.001...10_000)
     let calibrationInput = try CalibrationInput(arguments, options: options, time: environment.time)
     let calibration: Calibration
@@ -261,13 +263,14 @@ enum CalibrateCommand {
           "resonance", measurement.resonanceHertz,
           tableRow: profileChange.tableRow(
             "resonance", \.resonanceHertz, " Hz",
-            interval: measurement.resonanceHalfWidthFraction)),
-        .init("resonanceInterval", measurement.resonanceHalfWidthFraction),
+            interval: measurement.resonanceIntervalHalfWidthFraction)),
+        .init("resonanceInterval", measurement.resonanceIntervalHalfWidthFraction),
         .init(
           "qualityFactor", measurement.qualityFactor,
           tableRow: profileChange.tableRow(
-            "quality", \.qualityFactor, "", interval: measurement.qualityHalfWidthFraction)),
-        .init("qualityFactorInterval", measurement.qualityHalfWidthFraction),
+            "quality", \.qualityFactor, "",
+            interval: measurement.qualityIntervalHalfWidthFraction)),
+        .init("qualityFactorInterval", measurement.qualityIntervalHalfWidthFraction),
         .init(
           "mechanicalQualityFactor", measurement.mechanicalQualityFactor,
           tableRow: valueRow("- mechanical", measurement.mechanicalQualityFactor, "")),
@@ -282,7 +285,7 @@ enum CalibrateCommand {
         .init(
           "inductance", measurement.coilHenries,
           tableRow: valueRow("inductance", measurement.coilHenries * 1_000, " mH")),
-        .init("residual", measurement.residualDecibels),
+        .init("residual", measurement.fitResidualDecibels),
         .init("warnings", warnings),
       ],
       sentences: [

@@ -60,14 +60,14 @@ struct ProfileChange {
   ) -> [String] {
     let figureNamesByKeyPath: [KeyPath<TransducerHardware, Double?>: String] = [
       \.resonanceHertz: "resonance", \.qualityFactor: "qualityFactor",
-      \.accelerationInG: "acceleration",
+      \.maximumAccelerationInG: "acceleration",
     ]
     func cellText(_ hardware: TransducerHardware?) -> String {
       guard let hardware, let value = hardware[keyPath: key] else { return "unknown" }
-      let isEstimate = hardware.estimatedFigureNames.contains(figureNamesByKeyPath[key] ?? "")
+      let isEstimate = hardware.estimatedValueKeys.contains(figureNamesByKeyPath[key] ?? "")
       return value.text(places: 3) + unit + (isEstimate ? " (estimate)" : "")
     }
-    let toleranceText = interval.map { " ± \(Self.percentage(ofInterval: $0)) %" } ?? ""
+    let toleranceText = interval.map { " ± \(Self.percentText(ofIntervalHalfWidth: $0)) %" } ?? ""
     return [
       name, cellText(originalProfile.hardware), cellText(changedProfile.hardware) + toleranceText,
     ]
@@ -76,15 +76,15 @@ struct ProfileChange {
   /// Returns a confidence interval as a percentage. An interval is never reported as 0.
   ///
   /// - Parameter interval: The half width of the interval, as a fraction.
-  static func percentage(ofInterval interval: Double) -> String {
-    interval < minimumReportedIntervalFraction
-      ? "< \((minimumReportedIntervalFraction * 100).text(places: 1))"
+  static func percentText(ofIntervalHalfWidth interval: Double) -> String {
+    interval < minimumReportedHalfWidthFraction
+      ? "< \((minimumReportedHalfWidthFraction * 100).text(places: 1))"
       : (interval * 100).text(places: 2)
   }
 
   /// The minimum half width of a confidence interval that is reported as a number, as a fraction of
   /// the value.
-  private static let minimumReportedIntervalFraction = 0.001
+  private static let minimumReportedHalfWidthFraction = 0.001
 
   /// Writes the changed profile if the options request it, and reports the measured values.
   ///
@@ -134,7 +134,8 @@ struct CalibrationReport {
     }
     let openEndTexts = [" or lower", " or higher", " or wider"]
     let openEndIndex =
-      (responseCurve.mayExtendBelow ? 1 : 0) + (responseCurve.mayExtendAbove ? 2 : 0)
+      (responseCurve.bandMayExtendBelowMeasurement ? 1 : 0)
+      + (responseCurve.bandMayExtendAboveMeasurement ? 2 : 0)
     let latencyTexts = [profileChange.originalProfile.amplifier.latencySeconds, latencySeconds].map
     {
       $0.map { ($0 * 1_000).text(places: 3) + " ms" } ?? "unknown"
@@ -144,15 +145,16 @@ struct CalibrationReport {
       .init(
         "resonance", measured.resonanceHertz,
         tableRow: profileChange.tableRow(
-          "resonance", \.resonanceHertz, " Hz", interval: measured.resonanceHalfWidthFraction)
+          "resonance", \.resonanceHertz, " Hz",
+          interval: measured.resonanceIntervalHalfWidthFraction)
       ),
-      .init("resonanceInterval", measured.resonanceHalfWidthFraction),
+      .init("resonanceInterval", measured.resonanceIntervalHalfWidthFraction),
       .init(
         "qualityFactor", measured.qualityFactor,
         tableRow: profileChange.tableRow(
-          "quality", \.qualityFactor, "", interval: measured.qualityHalfWidthFraction)
+          "quality", \.qualityFactor, "", interval: measured.qualityIntervalHalfWidthFraction)
       ),
-      .init("qualityFactorInterval", measured.qualityHalfWidthFraction),
+      .init("qualityFactorInterval", measured.qualityIntervalHalfWidthFraction),
       .init(
         "band",
         JSONElement.inlineObject([
@@ -164,29 +166,30 @@ struct CalibrationReport {
             + (openEndIndex > 0 ? openEndTexts[openEndIndex - 1] : ""),
         ]),
       .init(
-        "acceleration", changedHardware?.accelerationInG,
-        tableRow: changedHardware?.accelerationInG.map { _ in
-          profileChange.tableRow("acceleration", \.accelerationInG, " g")
+        "acceleration", changedHardware?.maximumAccelerationInG,
+        tableRow: changedHardware?.maximumAccelerationInG.map { _ in
+          profileChange.tableRow("acceleration", \.maximumAccelerationInG, " g")
         }
       ),
       .init("latency", latencySeconds, tableRow: ["latency"] + latencyTexts),
       .init(
-        "inverted", measured.isInverted,
-        tableRow: ["polarity", "", measured.isInverted ? "inverted" : "normal"]),
+        "inverted", measured.hasInvertedPolarity,
+        tableRow: ["polarity", "", measured.hasInvertedPolarity ? "inverted" : "normal"]),
       .init(
         "sensor", measured.sensorQuantity.rawValue,
         tableRow: ["sensor", "", measured.sensorQuantity.rawValue]),
       .init("gain", measured.fullScaleSineAmplitude), .init("offset", measured.signalStartSeconds),
-      .init("inputCorner", measured.inputCornerHertz),
-      .init("coilCorner", measured.coilCornerHertz), .init("residual", measured.residualDecibels),
-      .init("noise", measured.noiseResidualDecibels),
+      .init("inputCorner", measured.recorderHighPassCornerHertz),
+      .init("coilCorner", measured.coilCornerHertz),
+      .init("residual", measured.fitResidualDecibels),
+      .init("noise", measured.residualFromNoiseDecibels),
       .init("signalToNoise", measured.signalToNoiseDecibels),
       .init("clockErrorPartsPerMillion", measured.clockErrorPartsPerMillion),
       .init("poor", measured.hasPoorFit),
       .init(
         "response",
         responseCurve.profileResponsePoints.map {
-          JSONElement.inlineObject(["hertz": $0.hertz, "decibels": $0.accelerationDecibels])
+          JSONElement.inlineObject(["hertz": $0.hertz, "decibels": $0.relativeAccelerationDecibels])
         }),
     ]
   }
@@ -201,8 +204,8 @@ struct CalibrationReport {
   }
 
   var responsePlot: ResponsePlot {
-    let magnitudeText = abs(calibration.residualDecibels).text(places: 1)
-    let residualDecibelsText = (calibration.residualDecibels < 0 ? "−" : "") + magnitudeText
+    let magnitudeText = abs(calibration.fitResidualDecibels).text(places: 1)
+    let residualDecibelsText = (calibration.fitResidualDecibels < 0 ? "−" : "") + magnitudeText
     return ResponsePlot(
       title: "\(profileChange.changedProfile.name): acceleration, measured and fitted",
       subtitle:
@@ -247,8 +250,8 @@ struct DriftReport {
   ) -> ReportEntry {
     let changePercentText = (comparison.relativeChange * 100).text(places: 1)
     let measuredText = comparison.measuredValue.text(places: 2) + unit
-    let intervalPercentText = ProfileChange.percentage(
-      ofInterval: comparison.intervalHalfWidthFraction)
+    let intervalPercentText = ProfileChange.percentText(
+      ofIntervalHalfWidth: comparison.intervalHalfWidthFraction)
     return ReportEntry(
       key,
       JSONElement.inlineObject([
@@ -318,7 +321,7 @@ struct CalibrationInput {
     let recordedSound: Sound
     if let recordingPath {
       for option in ["--device", "--haptics", "--capture-channels"]
-      where arguments.value(option) != nil && arguments.originsByOption[option] == nil {
+      where arguments.value(option) != nil && arguments.defaultOriginsByOption[option] == nil {
         throw UsageError("'\(option)' requires '--capture'")
       }
       let descriptor = try FileSystem.openForReading(recordingPath)
@@ -335,7 +338,7 @@ struct CalibrationInput {
       guard count >= minimum else {
         throw UsageError("channel \(minimum) is in use, but '--capture-channels' is \(count)")
       }
-      try options.checkLimits()
+      try options.checkTransducerLimits()
       let player = try SweepPlayer(arguments, options: options, time: time)
       (recordedSound, playbackStartSeconds) = try player.playAndRecord(
         from: sourceName, channelCount: count)

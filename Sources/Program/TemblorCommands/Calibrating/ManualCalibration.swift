@@ -83,7 +83,7 @@ enum ManualCalibrationCommand {
     let profileChange = ProfileChange(
       oldProfile, measurement.applied(to: oldProfile, date: date), arguments)
     try report(
-      measurement, pressCount: calibration.lastPresses.count, as: profileChange,
+      measurement, pressCount: calibration.lastPressesByTone.count, as: profileChange,
       qualityFactor: oldProfile.hardware?.qualityFactor, arguments, terminal)
     return .success
   }
@@ -96,7 +96,7 @@ enum ManualCalibrationCommand {
   private static func makeMeasurement(
     from calibration: ManualCalibration, around resonance: Double
   ) throws(CalibrationError) -> ManualMeasurement {
-    guard !calibration.endedUnanswered else {
+    guard !calibration.endedWithoutAnswers else {
       throw CalibrationError(
         .pressesDisagree,
         """
@@ -104,7 +104,7 @@ enum ManualCalibrationCommand {
         level with + until you feel the tones
         """)
     }
-    return try ManualMeasurement(agreeingPresses: calibration.lastPresses, around: resonance)
+    return try ManualMeasurement(agreeingPresses: calibration.lastPressesByTone, around: resonance)
   }
 
   /// Writes the report and the profile.
@@ -154,7 +154,7 @@ final class ManualCalibration: PlaybackActivity {
   private static let fadeInSeconds = 0.5
   /// The interval within which several key presses count as one. A key may be held down or pressed
   /// twice.
-  private static let repeatedPressInterval = Duration.milliseconds(800)
+  private static let pressMergingInterval = Duration.milliseconds(800)
   /// The duration for which a tone continues after its last key press.
   private static let toneDurationAfterPress = Duration.milliseconds(1_500)
   /// The duration of the silence between tones.
@@ -169,8 +169,8 @@ final class ManualCalibration: PlaybackActivity {
 
   let engine: PlaybackEngine
   /// The last key press during each tone.
-  private(set) var lastPresses: [ManualMeasurement.Press] = []
-  private(set) var endedUnanswered = false
+  private(set) var lastPressesByTone: [ManualMeasurement.Press] = []
+  private(set) var endedWithoutAnswers = false
   private let tones: [ManualMeasurement.Tone]
   private let players: [PatternPlayer]
   private let time: any TimeSource
@@ -178,7 +178,7 @@ final class ManualCalibration: PlaybackActivity {
   private var currentTonePress: ManualMeasurement.Press?
   private var lastPressTime: Duration?
   private var unansweredToneCount = 0
-  private var toneEndCount = 0
+  private var playerEndCountAtToneStart = 0
   private var levelDecibels = initialLevelDecibels
 
   /// Creates the players of the tones.
@@ -195,7 +195,7 @@ final class ManualCalibration: PlaybackActivity {
   ) throws {
     var channelRouting = ChannelRouting()
     if !channelNumbers.isEmpty {
-      channelRouting.hapticChannels = channelNumbers.map { .init(index: $0 - 1) }
+      channelRouting.hapticChannelGains = channelNumbers.map { .init(index: $0 - 1) }
     }
     let (channels, profiles) = channelRouting.resolvedRouting(
       channelCount: device.format.channelCount, rate: device.format.rate, profile: profile)
@@ -235,7 +235,7 @@ final class ManualCalibration: PlaybackActivity {
       ])
   }
 
-  private var toneIndex: Int { min(lastPresses.count, tones.count - 1) }
+  private var toneIndex: Int { min(lastPressesByTone.count, tones.count - 1) }
   private var currentPlayer: PatternPlayer { players[toneIndex] }
   var playbackState: PlaybackStatus.State {
     if case .playing = phase {
@@ -279,14 +279,14 @@ final class ManualCalibration: PlaybackActivity {
       return .finished
     case .pausing(let pauseEnd):
       guard now >= pauseEnd else { return .wait(pauseEnd - now) }
-      toneEndCount = currentPlayer.endCount
+      playerEndCountAtToneStart = currentPlayer.endCount
       currentTonePress = nil
       lastPressTime = nil
       try currentPlayer.start()
       phase = .playing
     case .playing:
       let isAnswered = lastPressTime.map { now >= $0 + Self.toneDurationAfterPress } ?? false
-      if isAnswered || currentPlayer.endCount > toneEndCount {
+      if isAnswered || currentPlayer.endCount > playerEndCountAtToneStart {
         try finishTone(at: now)
       }
     }
@@ -297,15 +297,15 @@ final class ManualCalibration: PlaybackActivity {
     try currentPlayer.stop()
     phase = .pausing(until: now + Self.pauseBetweenTones)
     if let currentTonePress {
-      lastPresses.append(currentTonePress)
+      lastPressesByTone.append(currentTonePress)
       unansweredToneCount = 0
-      if lastPresses.count == tones.count {
+      if lastPressesByTone.count == tones.count {
         phase = .over
       }
     } else {
       unansweredToneCount += 1
-      endedUnanswered = unansweredToneCount == Self.maximumUnansweredToneCount
-      if endedUnanswered {
+      endedWithoutAnswers = unansweredToneCount == Self.maximumUnansweredToneCount
+      if endedWithoutAnswers {
         phase = .over
       }
     }
@@ -335,7 +335,7 @@ final class ManualCalibration: PlaybackActivity {
       return
     }
     guard case .playing = phase, currentPlayer.position >= Self.fadeInSeconds else { return }
-    if lastPressTime.map({ now - $0 >= Self.repeatedPressInterval }) ?? true {
+    if lastPressTime.map({ now - $0 >= Self.pressMergingInterval }) ?? true {
       let tone = tones[toneIndex]
       currentTonePress = ManualMeasurement.Press(
         toneHertz: tone.hertz(at: currentPlayer.position), isOnRisingTone: tone.isRising)

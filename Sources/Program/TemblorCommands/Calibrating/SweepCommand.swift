@@ -27,7 +27,7 @@ enum SweepCommand {
       Option(
         "-o", "--output", value: "FILE", help: "Output file, with 24 bits per sample.",
         completion: .file(withExtension: "wav", "flac"),
-        writes: []), hapticsOption,
+        writes: []), hapticChannelsOption,
     ], optionGroups: [SweepOptions.optionGroup, DeviceOptions.optionGroup],
     examples: [
       .init("temblor sweep --profile dayton-bst-1 -o sweep.wav", "Write a sound file."),
@@ -37,8 +37,9 @@ enum SweepCommand {
     ]
   ) { arguments, terminal in try run(arguments, terminal, time: SystemTimeSource()) }
 
-  static let hapticsOption = Option(
-    "--haptics", value: "LIST", help: RoutingOptions.transducerChannelsHelp, defaultText: "all")
+  static let hapticChannelsOption = Option(
+    "--haptics", value: "LIST", help: RoutingOptions.transducerChannelsHelp, defaultValueText: "all"
+  )
 
   /// Returns the output channels of the transducer, numbered from 1; empty for all channels.
   static func channelNumbers(_ arguments: ParsedArguments) throws(UsageError) -> [Int] {
@@ -50,14 +51,14 @@ enum SweepCommand {
     -> ExitStatus
   {
     let options = try SweepOptions(arguments)
-    try options.checkLimits()
+    try options.checkTransducerLimits()
     let outputPath = arguments.value("--output")
     let hasDevice = arguments.value("--device") != nil
     guard (outputPath == nil) == hasDevice else {
       throw UsageError("specify either '--output' or '--device'")
     }
     if let outputPath {
-      let rate = try arguments[SharedOptions.rateOption]
+      let rate = try arguments[SharedOptions.sampleRateOption]
       try writeSignal(options, rate: rate, to: outputPath)
       try terminal.output.write(
         "\(outputPath.printable): \(signalSummary(options))\n"
@@ -138,16 +139,16 @@ struct SweepOptions {
     "Signal",
     Option(
       "--low", value: "HZ", help: "Start frequency, 1 to 10000 Hz.",
-      defaultText: numberText(SweepSignal.defaultBandHertz.lowerBound)),
+      defaultValueText: numberText(SweepSignal.defaultBandHertz.lowerBound)),
     Option(
       "--high", value: "HZ", help: "End frequency, 4 to 1000 times the start frequency.",
-      defaultText: numberText(SweepSignal.defaultBandHertz.upperBound)),
+      defaultValueText: numberText(SweepSignal.defaultBandHertz.upperBound)),
     Option(
       "--sweep-duration", value: "SECONDS", help: "Duration of each sweep, 0.5 to 30.",
-      defaultText: numberText(SweepSignal.defaultSweepSeconds)),
+      defaultValueText: numberText(SweepSignal.defaultSweepSeconds)),
     Option(
       "--level", value: "DB", help: "Peak level in dBFS, -40 to -3.",
-      defaultText: numberText(SweepSignal.defaultLevelDecibels)))
+      defaultValueText: numberText(SweepSignal.defaultLevelDecibels)))
 
   static let profileOption = Option(
     "--profile", value: "PROFILE",
@@ -215,7 +216,7 @@ struct SweepOptions {
     }
   }
 
-  func checkLimits() throws(UsageError) {
+  func checkTransducerLimits() throws(UsageError) {
     do {
       try SweepLimits(profile).check(sweepSignal)
     } catch {
@@ -264,7 +265,7 @@ struct SweepPlayer {
   /// The duration of the recording after a quick sweep, in seconds.
   private static let quickTrailingRecordingSeconds = 0.5
   /// The time after which devices run steadily and their clocks can be compared, in seconds.
-  private static let settlingSeconds = 0.25
+  private static let deviceSettlingSeconds = 0.25
   /// The default number of frames in a period. A low latency is not required.
   private static let defaultPeriodFrameCount = 1_024
 
@@ -317,7 +318,9 @@ struct SweepPlayer {
     try capture.start()
     try writeSamples(sweepSamples, count: .max, to: audioSink) { written in
       try capture.read(into: &recordedSamples)
-      if Double(written) > Self.settlingSeconds * rateHertz, let first = capture.firstFrameTime() {
+      if Double(written) > Self.deviceSettlingSeconds * rateHertz,
+        let first = capture.firstFrameTime()
+      {
         let start =
           time.now
           + .roundedToNanoseconds(seconds: Double(audioSink.delayFrames - written) / rateHertz)

@@ -12,7 +12,7 @@ import SystemSupport
 struct FolderComparison {
   /// The result of comparing a pair of files.
   private struct PairResult: Sendable {
-    let row: FolderReport.Row
+    let reportRow: FolderReport.Row
     let jsonFields: JSONObject
     /// The exit status if the pair could not be compared; otherwise, nil.
     var errorStatus: ExitStatus?
@@ -47,9 +47,9 @@ struct FolderComparison {
   static func run(
     _ options: CompareCommand.Options, _ formats: FormatRegistry, _ terminal: Terminal
   ) throws -> ExitStatus? {
-    let comparedFolders = options.takes.filter { FileSystem.entryKind(at: $0) == .folder }
+    let comparedFolders = options.takeArguments.filter { FileSystem.entryKind(at: $0) == .folder }
     guard comparedFolders.count > 1 else { return nil }
-    guard options.takes.count == 2 else {
+    guard options.takeArguments.count == 2 else {
       throw UsageError("'compare' compares at most two folders, without other files")
     }
     let comparison = try FolderComparison(comparedFolders[0], comparedFolders[1], options, formats)
@@ -122,19 +122,20 @@ struct FolderComparison {
       }
       var row = FolderReport.Row(
         pair.name, comparisons[0], tolerance: options.requestedTolerance?.tolerance)
-      row.address = page?.address
+      row.address = page?.relativeURL
       let comparisonFields =
         options.printsJSON
         ? CompareCommand.comparisonFields(comparisons, options.requestedTolerance?.tolerance) : [:]
       return PairResult(
-        row: row, jsonFields: ["name": pair.name, "state": row.state.rawValue] + comparisonFields)
+        reportRow: row,
+        jsonFields: ["name": pair.name, "state": row.state.rawValue] + comparisonFields)
     } catch {
-      let message = Failure.messageText(error)
+      let message = ErrorReporting.messageText(error)
       return PairResult(
-        row: .init(pair.name, .unreadable, message),
+        reportRow: .init(pair.name, .unreadable, message),
         jsonFields: [
           "name": pair.name, "state": FolderReport.State.unreadable.rawValue, "error": message,
-        ], errorStatus: Failure.exitStatus(of: error))
+        ], errorStatus: ErrorReporting.exitStatus(of: error))
     }
   }
 
@@ -148,7 +149,7 @@ struct FolderComparison {
     let newRows = pairs.candidateOnlyNames.map { name in
       FolderReport.Row(name, .new, "only in \(candidateFolder)")
     }
-    return results.map(\.row) + missingRows + newRows
+    return results.map(\.reportRow) + missingRows + newRows
   }
 
   /// A Boolean value that indicates whether no file is missing, new, unreadable, or beyond the
@@ -225,7 +226,7 @@ private struct FolderPages {
     /// The path of the folder that contains the pages of all pairs.
     let folder: String
     /// The URL of the page, relative to the page with the matrix.
-    let address: String
+    let relativeURL: String
 
     /// Creates the folder that contains the page.
     ///
@@ -260,7 +261,7 @@ private struct FolderPages {
       pairPages.append(
         PairPage(
           path: FileSystem.joinPath(folder, name + ".html"), folder: folder,
-          address: SARIFReport.uriReference(address)))
+          relativeURL: SARIFReport.uriReference(address)))
     }
     let outputPaths = [path] + pairPages.map(\.path)
     guard outputPaths.contains(where: { FileSystem.entryKind(at: $0) != .missing }) else { return }

@@ -23,9 +23,9 @@ struct FollowedSource: Equatable {
   /// it stays the same source.
   let deviceName: String
   /// The sink that the device records, or nil for other sources.
-  let recordedSink: String?
+  let recordedSinkName: String?
   /// The names of all sinks of the server.
-  private let serverSinks: [String]
+  private let serverSinkNames: [String]
 
   /// Determines the device and the sink for a source name, by asking the sound servers.
   ///
@@ -36,11 +36,11 @@ struct FollowedSource: Equatable {
     let isDefaultSource = [Self.monitorKeyword, "default", "pulse", "pipewire"].contains(name)
     guard isDefaultSource || namedSink != nil else {
       deviceName = name
-      recordedSink = nil
-      serverSinks = []
+      recordedSinkName = nil
+      serverSinkNames = []
       return
     }
-    let pulseServer: SoundServers.PulseAudio
+    let pulseServer: SoundServers.PulseAudioServer
     switch servers.pulseAudio(true) {
     case .success(let answer):
       pulseServer = answer
@@ -48,57 +48,59 @@ struct FollowedSource: Equatable {
       guard name == Self.monitorKeyword || namedSink?.server == .pulseAudio else {
         // A server that PulseAudio's clients do not reach cannot be asked for its default source.
         deviceName = name
-        recordedSink = namedSink?.sinkName
-        serverSinks = []
+        recordedSinkName = namedSink?.sinkName
+        serverSinkNames = []
         return
       }
       throw FileError(name, "\(problem.error(for: name).description); \(Self.monitorAdvice)")
     }
-    serverSinks = pulseServer.sinks.map(\.name)
+    serverSinkNames = pulseServer.sinks.map(\.name)
     func sinkNameRecorded(by source: String) -> String? {
-      pulseServer.sinks.first { $0.monitorSource == source }?.name
+      pulseServer.sinks.first { $0.monitorSourceName == source }?.name
     }
     switch (name, namedSink?.sinkName) {
     case (Self.monitorKeyword, _), (_, "@DEFAULT_MONITOR@"):
-      let monitor = pulseServer.sinks.first { $0.name == pulseServer.defaultSink }?.monitorSource
+      let monitor = pulseServer.sinks.first { $0.name == pulseServer.defaultSinkName }?
+        .monitorSourceName
       deviceName =
         Self.pipeWireDevice(pulseServer, on: servers) ?? pulsePrefix
         + (monitor ?? "@DEFAULT_MONITOR@")
-      recordedSink = pulseServer.defaultSink
+      recordedSinkName = pulseServer.defaultSinkName
     case (_, "@DEFAULT_SOURCE@"), ("pulse", nil):
-      deviceName = pulsePrefix + pulseServer.defaultSource
-      recordedSink = sinkNameRecorded(by: pulseServer.defaultSource)
+      deviceName = pulsePrefix + pulseServer.defaultSourceName
+      recordedSinkName = sinkNameRecorded(by: pulseServer.defaultSourceName)
     case (_, let source?):
       deviceName = name
       // PipeWire records the monitor of a sink by the name of the sink.
-      recordedSink = sinkNameRecorded(by: source) ?? (serverSinks.contains(source) ? source : nil)
+      recordedSinkName =
+        sinkNameRecorded(by: source) ?? (serverSinkNames.contains(source) ? source : nil)
     default:
       deviceName = name
-      recordedSink = sinkNameRecorded(by: pulseServer.defaultSource)
+      recordedSinkName = sinkNameRecorded(by: pulseServer.defaultSourceName)
     }
   }
 
   /// Returns the name of the device that records the default sink through PipeWire, or nil for
   /// another server.
   private static func pipeWireDevice(
-    _ server: SoundServers.PulseAudio, on servers: SoundServers
+    _ server: SoundServers.PulseAudioServer, on servers: SoundServers
   ) -> String? {
     guard server.isPipeWire, case .success(let sinks) = servers.pipeWireSinks(nil),
-      sinks.contains(where: { $0.name == server.defaultSink })
+      sinks.contains(where: { $0.name == server.defaultSinkName })
     else {
       return nil
     }
-    return NamedSink.Server.pipeWire.deviceName(server.defaultSink)
+    return NamedSink.Server.pipeWire.deviceName(server.defaultSinkName)
   }
 
   /// Throws an error if an output plays on the recorded sink, or could be moved to that sink.
   ///
   /// - Parameter output: The opened output.
   func checkOutput(_ output: DeviceSummary) throws(UsageError) {
-    guard let recordedSink, output.isServerStream else { return }
+    guard let recordedSinkName, output.isServerStream else { return }
     let namedSink = NamedSink(device: output.name)
-    guard namedSink == nil || namedSink?.sinkName == recordedSink else { return }
-    let otherDeviceNames = serverSinks.filter { $0 != recordedSink }.map {
+    guard namedSink == nil || namedSink?.sinkName == recordedSinkName else { return }
+    let otherDeviceNames = serverSinkNames.filter { $0 != recordedSinkName }.map {
       "pulse:DEVICE=" + $0.printable
     }
     let remedyText =
@@ -111,8 +113,8 @@ struct FollowedSource: Equatable {
       : "the device \(output.name.inQuotes) plays on this sink"
     throw UsageError(
       """
-      '--source' records the sink \(recordedSink.inQuotes), and \(reasonText), which would cause \
-      feedback; \(remedyText)
+      '--source' records the sink \(recordedSinkName.inQuotes), and \(reasonText), which would \
+      cause feedback; \(remedyText)
       """
     )
   }

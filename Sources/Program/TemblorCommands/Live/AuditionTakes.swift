@@ -81,7 +81,8 @@ struct AuditionTake: Sendable {
       do {
         takes.append(try AuditionTake(input, reading: readingOptions))
       } catch {
-        batchWork.recordFailure(Failure.messageText(error), Failure.exitStatus(of: error))
+        batchWork.recordFailure(
+          ErrorReporting.messageText(error), ErrorReporting.exitStatus(of: error))
       }
     }
     return (batchWork.overallStatus == .success ? takes : nil, batchWork.overallStatus)
@@ -135,7 +136,8 @@ extension [AuditionTake] {
         try sound.map(recordingChannels.makePlans) ?? take.pattern?.compilePlans(
           for: engine.profiles, rate: engine.rate) ?? []
       let length = sound.map { Int64($0.frameCount) } ?? plans.map(\.frameCount).max() ?? 0
-      return CompiledPattern(name: take.name, plans: plans, duration: Double(length) / engine.rate)
+      return CompiledPattern(
+        name: take.name, plansByHapticBus: plans, duration: Double(length) / engine.rate)
     }
     // The channels of a comparison: all outputs if their content may differ.
     let recordedCount = resampledSounds.compactMap { $0?.channelCount }.max() ?? 1
@@ -145,7 +147,8 @@ extension [AuditionTake] {
       : Swift.min(recordingChannels.separateChannelCount, recordedCount)
     let takeSignals = zip(compiledPatterns, resampledSounds).map { piece, sound in
       sound.map { recordingChannels.makeSignal(of: $0, channelCount: signalChannelCount) }
-        ?? piece.renderedSignal(onBuses: [Int](recordingChannels.buses.prefix(signalChannelCount)))
+        ?? piece.renderedSignal(
+          onBuses: [Int](recordingChannels.hapticBusIndices.prefix(signalChannelCount)))
     }
     return PreparedTakes(patterns: compiledPatterns, signals: takeSignals)
   }
@@ -173,7 +176,7 @@ struct PreparedTakes: Sendable {
   /// rounding.
   ///
   /// A take that ends before the other continues with silence.
-  func areIdentical(at gains: [Double]) -> Bool {
+  func areFirstTwoTakesIdentical(at gains: [Double]) -> Bool {
     guard signals.count > 1, signals[0].channels.count == signals[1].channels.count else {
       return false
     }
@@ -210,10 +213,12 @@ extension CompiledPattern {
   ///
   /// - Parameter buses: The index of the bus of each output.
   fileprivate func renderedSignal(onBuses buses: [Int]) -> Signal {
-    guard let rateHertz = plans.first?.rate else { return Signal(channels: [[]], rate: 48_000) }
+    guard let rateHertz = plansByHapticBus.first?.rate else {
+      return Signal(channels: [[]], rate: 48_000)
+    }
     var samplesByBus: [Int: [Float]] = [:]
-    for bus in buses where plans.indices.contains(bus) && samplesByBus[bus] == nil {
-      var rendering = OfflineRenderer(plan: plans[bus])
+    for bus in buses where plansByHapticBus.indices.contains(bus) && samplesByBus[bus] == nil {
+      var rendering = OfflineRenderer(plan: plansByHapticBus[bus])
       samplesByBus[bus] = rendering.samples()
     }
     return Signal(channels: buses.map { samplesByBus[$0] ?? [] }, rate: rateHertz)
@@ -229,16 +234,16 @@ struct RecordingChannels {
   private let hapticChannelCount: Int
   /// The index of the bus of each output with haptics, or only the index of the first bus if no
   /// output has haptics.
-  let buses: [Int]
+  let hapticBusIndices: [Int]
 
   init(_ routing: OutputRouting) {
     let hapticBuses = routing.channels.compactMap(\.hapticBus)
-    buses = hapticBuses.isEmpty ? [0] : hapticBuses
+    hapticBusIndices = hapticBuses.isEmpty ? [0] : hapticBuses
     hapticChannelCount = hapticBuses.count
     channelIndicesByBus = (0..<routing.hapticBusCount).map { hapticBuses.firstIndex(of: $0) ?? 0 }
   }
 
-  var separateChannelCount: Int { buses.count }
+  var separateChannelCount: Int { hapticBusIndices.count }
 
   /// Splits haptic buses so that each channel of a recording can play on separate outputs. The
   /// profile of each output does not change.
@@ -291,7 +296,7 @@ struct RecordingChannels {
     return try channelIndicesByBus.map { position in
       let channel = sound.channelCount <= hapticChannelCount ? position % sound.channelCount : -1
       if let plan = plansByChannel[channel] { return plan }
-      let samples = channel < 0 ? sound.monoMix : sound.channel(channel)
+      let samples = channel < 0 ? sound.monoMix : sound.samples(ofChannel: channel)
       let plan = try RenderPlan(
         recording: AudioBuffer(interleaved: samples, channelCount: 1), rate: sound.rate)
       plansByChannel[channel] = plan
@@ -302,14 +307,14 @@ struct RecordingChannels {
   func makeSignal(of sound: Sound, channelCount: Int) -> Signal {
     let channelSamples = (0..<channelCount).map { position in
       sound.channelCount <= separateChannelCount
-        ? sound.channel(position % sound.channelCount) : sound.monoMix
+        ? sound.samples(ofChannel: position % sound.channelCount) : sound.monoMix
     }
     return Signal(channels: channelSamples, rate: sound.rate)
   }
 }
 
 extension Sound {
-  fileprivate func channel(_ index: Int) -> [Float] {
+  fileprivate func samples(ofChannel index: Int) -> [Float] {
     (0..<frameCount).map { interleaved[$0 * channelCount + index] }
   }
 

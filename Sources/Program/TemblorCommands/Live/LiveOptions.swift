@@ -25,7 +25,7 @@ struct LiveOptions {
 
   /// The sound options of a command whose output must not be recorded, because a recording would
   /// reveal the answer.
-  static let unrecordedSoundGroup = OptionGroup(
+  static let soundOptionsWithoutRecording = OptionGroup(
     soundGroup.title,
     soundGroup.options.filter {
       !$0.spellings.contains("--record") && !$0.spellings.contains("--force")
@@ -64,16 +64,16 @@ struct LiveOptions {
   private let isProfileExplicit: Bool
   /// The master gain, which applies to all output, 0 to 1.
   let masterGain: Double
-  private let keepsAwake: Bool
+  private let keepsAmplifierAwake: Bool
   private let recordPath: String?
   /// A Boolean value that indicates whether the output is also recorded.
   var isRecorded: Bool { recordPath != nil }
   /// A Boolean value that indicates whether a recording is divided into files.
   var rotatesRecording: Bool { recordingRotation != nil }
-  private let replacesAnyRecordFile: Bool
+  private let replacesExistingRecording: Bool
   /// The maximum duration of a recording, in seconds, or nil for no limit.
   private let recordingLimitSeconds: Double?
-  private let recordingRotation: LiveRecording.Rotation?
+  private let recordingRotation: LiveRecording.RotationSettings?
   private let isQuiet: Bool
   let printsJSON: Bool
 
@@ -84,15 +84,15 @@ struct LiveOptions {
     profile = try SharedOptions.loadProfile(arguments)
     isProfileExplicit = arguments.value("--profile") != nil || channelRouting.hasChannelProfiles
     masterGain = try arguments[SharedOptions.strengthOption]
-    keepsAwake = arguments.hasFlag("--keep-awake")
+    keepsAmplifierAwake = arguments.hasFlag("--keep-awake")
     let isRecordable = arguments.command.option(named: "--record") != nil
     recordPath = isRecordable ? arguments.value("--record") : nil
-    replacesAnyRecordFile = isRecordable && arguments.hasFlag("--force")
+    replacesExistingRecording = isRecordable && arguments.hasFlag("--force")
     let isBounded = arguments.command.option(named: "--record-limit") != nil
     recordingLimitSeconds = isBounded ? 60 * (try arguments[Self.recordLimitOption]) : nil
     let rotationMinutes = isBounded ? try arguments[Self.recordRotateOption] : nil
     recordingRotation = try rotationMinutes.map {
-      LiveRecording.Rotation(
+      LiveRecording.RotationSettings(
         seconds: 60 * $0, reservedFraction: try arguments[Self.recordReserveOption] / 100)
     }
     if recordingRotation != nil, arguments.value("--record-limit") != nil {
@@ -118,7 +118,7 @@ struct LiveOptions {
     if let recordPath {
       try overwriteCheck.checkOutputPath(recordPath, option: "--record")
       guard
-        recordingRotation != nil || replacesAnyRecordFile
+        recordingRotation != nil || replacesExistingRecording
           || LiveRecording.isReplaceableRecording(recordPath)
       else {
         throw UsageError(
@@ -168,7 +168,7 @@ struct LiveOptions {
   ) throws -> (outcome: LiveOutcome, task: Task) {
     do {
       return try session.run(
-        deviceOptions, keepsAwake: keepsAwake, recording: recordPath,
+        deviceOptions, keepsAwake: keepsAmplifierAwake, recording: recordPath,
         maximumSeconds: recordingLimitSeconds,
         rotation: recordingRotation
       ) { granted in
@@ -189,9 +189,10 @@ struct LiveOptions {
         return (engine, try makeTask(engine))
       }
     } catch let error as OutputError
-      where deviceOptions.nameOrigin != nil || !deviceOptions.isDeviceExplicit
+      where deviceOptions.deviceNameOrigin != nil || !deviceOptions.isDeviceExplicit
     {
-      throw DeviceUnavailableError(openingError: error, nameOrigin: deviceOptions.nameOrigin)
+      throw DeviceUnavailableError(
+        openingError: error, deviceNameOrigin: deviceOptions.deviceNameOrigin)
     }
   }
 
@@ -234,9 +235,10 @@ struct DeviceOptions: Sendable {
   private static let automaticKeyword = "auto"
 
   static let optionGroup = OptionGroup(
-    "Device", deviceOption, SharedOptions.noConfigOption, rateOption, channelsOption,
+    "Device", deviceOption, SharedOptions.noConfigOption, sampleRateOption, channelCountOption,
     Option(
-      "--sample-format", value: "FORMAT", help: "Sample format.", defaultText: automaticKeyword,
+      "--sample-format", value: "FORMAT", help: "Sample format.",
+      defaultValueText: automaticKeyword,
       choices: [automaticKeyword] + SampleEncoding.allCases.map(\.rawValue)), periodSizeOption,
     bufferSizeOption)
 
@@ -247,18 +249,18 @@ struct DeviceOptions: Sendable {
       Output device: an ALSA device (plughw:1), a sound card (card:ID or \
       usb:VENDOR:PRODUCT[:SERIAL]), a sink (pipewire:NODE or pulse:DEVICE=NAME), or wav:FILE.
       """,
-    defaultText: defaultDevice, completion: Completion(candidateCommand: "devices --names"))
-  private static let rateOption = Option(
+    defaultValueText: defaultDevice, completion: Completion(candidateCommand: "devices --names"))
+  private static let sampleRateOption = Option(
     "--rate", value: "HZ", help: "Sample rate, \(SharedOptions.sampleRateText).",
-    defaultText: "48000, or the nearest rate that the device supports"
+    defaultValueText: "48000, or the nearest rate that the device supports"
   ).int(in: SharedOptions.sampleRatesHertz)
-  private static let channelsOption = Option(
+  private static let channelCountOption = Option(
     "--channels", value: "N", help: "Number of output channels, 1 to 64.",
-    defaultText: "the number of channels in use, but at least two"
+    defaultValueText: "the number of channels in use, but at least two"
   ).int(in: OutputRouting.channelCounts)
   private static let periodSizeOption = Option(
     "--period-size", value: "FRAMES", help: "Period size in frames, 16 to 16384.",
-    defaultText: "5 ms"
+    defaultValueText: "5 ms"
   ).int(in: 16...16_384)
   private static let bufferSizeOption = Option(
     "--buffer-size", value: "FRAMES",
@@ -266,19 +268,19 @@ struct DeviceOptions: Sendable {
       Buffer size in frames, at least two periods. A larger buffer prevents underruns but adds \
       latency.
       """,
-    defaultText: "four periods"
+    defaultValueText: "four periods"
   ).int(in: 32...262_144)
 
   let deviceName: String
   /// The name that the opened output reports.
-  var reportedName: String {
+  var reportedOutputName: String {
     let parsedName = OutputRegistry.standard.parseName(deviceName)
     return parsedName.scheme == PipeWireBackend.scheme ? deviceName : parsedName.address
   }
   let outputRequest: OutputRequest
   let isDeviceExplicit: Bool
   /// A description of the setting that specified the device name, or nil if the command line did.
-  let nameOrigin: String?
+  let deviceNameOrigin: String?
   var outputFilePath: String? {
     let parsedName = OutputRegistry.standard.parseName(deviceName)
     return parsedName.scheme == SoundFileBackend.scheme ? parsedName.address : nil
@@ -289,19 +291,19 @@ struct DeviceOptions: Sendable {
     outputRequest = OutputRequest(
       allowsOtherRate: true, channels: .atLeast(max(2, channelCount)), adaptsBuffer: true)
     isDeviceExplicit = true
-    nameOrigin = nil
+    deviceNameOrigin = nil
   }
 
   init(_ arguments: ParsedArguments, minimumChannelCount: Int = 1) throws(UsageError) {
-    let rateHertz = try arguments[Self.rateOption]
+    let rateHertz = try arguments[Self.sampleRateOption]
     var outputRequest = OutputRequest(
       rate: rateHertz ?? 48_000, allowsOtherRate: rateHertz == nil, adaptsBuffer: true)
     let parsedName = try Self.parseName(arguments)
     deviceName = parsedName ?? Self.defaultDevice
     isDeviceExplicit = parsedName != nil
-    nameOrigin = arguments.originsByOption["--device"]
+    deviceNameOrigin = arguments.defaultOriginsByOption["--device"]
     outputRequest.channels = .atLeast(max(2, minimumChannelCount))
-    if let count = try arguments[Self.channelsOption] {
+    if let count = try arguments[Self.channelCountOption] {
       guard count >= minimumChannelCount else {
         throw UsageError("channel \(minimumChannelCount) is in use, but '--channels' is \(count)")
       }
@@ -382,7 +384,7 @@ struct DeviceOptions: Sendable {
 extension OutputError {
   var messageText: String {
     // The program itself lists devices, so the message names its own command.
-    let isListed = kind != .notFound || !alternatives.isEmpty
+    let isListed = kind != .notFound || !alternativeNames.isEmpty
     let reasonText =
       isListed ? description : "no such device; run 'temblor devices' to list devices"
     return "\(output.printable): \(reasonText)"
@@ -393,13 +395,13 @@ extension OutputError {
 struct DeviceUnavailableError: Error, Equatable, CustomStringConvertible {
   var openingError: OutputError
   /// A description of the setting that specified the device name, or nil for the default device.
-  var nameOrigin: String?
+  var deviceNameOrigin: String?
 
   var description: String {
-    if let nameOrigin {
+    if let deviceNameOrigin {
       return
         """
-        \(openingError.messageText); \(nameOrigin) selects this device: connect it, or use \
+        \(openingError.messageText); \(deviceNameOrigin) selects this device: connect it, or use \
         'temblor setup' or '--device'
         """
     }

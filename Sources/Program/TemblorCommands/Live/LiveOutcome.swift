@@ -18,7 +18,7 @@ struct LiveOutcome {
   /// The number of frames with gain reduction by a limiter.
   var limitedFrameCount: Int64 = 0
   var protectionSummary: ProtectionSummary?
-  var renderLoad = RenderLoadStatistics()
+  var renderLoadStatistics = RenderLoadStatistics()
   var recordingResult: LiveRecording.Result?
 
   var exitStatus: ExitStatus {
@@ -37,13 +37,13 @@ struct LiveOutcome {
       "peakDecibels": NumberFormatting.decibels(ofAmplitude: peakAmplitude),
       "limitedFrames": limitedFrameCount,
     ] + protectionSummary?.jsonFields + [
-      "rendering": rateHertz > 0 ? renderLoad.jsonFields(rate: rateHertz) : nil,
+      "rendering": rateHertz > 0 ? renderLoadStatistics.jsonFields(rate: rateHertz) : nil,
       "recording": recordingResult?.jsonFields,
     ]
   }
 }
 
-struct Distribution: Equatable, Sendable {
+struct ValueDistribution: Equatable, Sendable {
   static let quantileColumns: [(name: String, key: String, fraction: Double)] = [
     ("min", "min", 0.0), ("median", "median", 0.5), ("90 %", "p90", 0.9), ("99 %", "p99", 0.99),
     ("max", "max", 1.0),

@@ -24,7 +24,7 @@ final class LiveSession {
   let console: LiveConsole
   private let environment: any PlaybackEnvironment
   private let wantsBlockTimings: Bool
-  private let inbox = EventInbox()
+  private let eventInbox = EventInbox()
   private var outcome = LiveOutcome()
   private lazy var keyboard: (any Keyboard)? = environment.makeKeyboard()
 
@@ -45,21 +45,21 @@ final class LiveSession {
   var openDevice: DeviceSummary? { outcome.device }
 
   /// The signal that ends a wait of the session. Any thread may raise it.
-  var wakeSignal: WakeSignal { inbox.wake }
+  var wakeSignal: WakeSignal { eventInbox.wakeSignal }
 
   func run<Task: PlaybackActivity>(
     _ options: DeviceOptions, keepsAwake: Bool = false, recording path: String? = nil,
     maximumSeconds seconds: Double? = nil,
-    rotation: LiveRecording.Rotation? = nil,
+    rotation: LiveRecording.RotationSettings? = nil,
     prepare: (DeviceSummary) throws -> (engine: PlaybackEngine, task: Task)
   ) throws -> (outcome: LiveOutcome, task: Task) {
     // From here on, a signal is reported first, so that the output can fade out.
     let interruptSignal = InterruptSignal()
-    guard interruptSignal.descriptor >= 0, inbox.wake.descriptor >= 0 else {
+    guard interruptSignal.descriptor >= 0, eventInbox.wakeSignal.descriptor >= 0 else {
       throw PlaybackError.fileLimitReached
     }
     defer { keyboard = nil }
-    let inbox = self.inbox
+    let inbox = self.eventInbox
     let openedOutput = try environment.openOutput(options.deviceName, options.outputRequest)
     let device = DeviceSummary(openedOutput)
     outcome.device = device
@@ -108,10 +108,10 @@ final class LiveSession {
       console.reportHint(device.description)
     }
     if keyboard != nil {
-      showKeys(of: activity)
+      showKeyHelp(of: activity)
     }
     while true {
-      if handleEvents(playing.engine) { return .deviceEnded }
+      if handlePlaybackEvents(playing.engine) { return .deviceEnded }
       if interruption.isRaised { return .interrupted }
       for key in keyboard?.readKeys(at: environment.time.now) ?? [] {
         if try handleKey(key, playing) {
@@ -122,7 +122,7 @@ final class LiveSession {
         return .quit
       }
       let step = try activity.updateActivity(at: environment.time.now)
-      playing.keepAwakeTone?.compensateStrength(playing.engine.strength)
+      playing.keepAwakeTone?.compensateEngineStrength(playing.engine.strength)
       readBlockTimings(driver, playing)
       guard case .wait(let limit) = step else { return .over }
       console.updateStatus(playbackStatus(of: playing))
@@ -134,13 +134,13 @@ final class LiveSession {
     of activity: any PlaybackActivity, _ interruptionDescriptor: Int32, _ limit: Duration?
   ) {
     var pollDescriptors = [
-      PollDescriptor(inbox.wake.descriptor), PollDescriptor(interruptionDescriptor),
+      PollDescriptor(eventInbox.wakeSignal.descriptor), PollDescriptor(interruptionDescriptor),
     ]
     pollDescriptors += (keyboard?.watchedDescriptors ?? []) + activity.watchedDescriptors
     let waitLimits = [
       limit, console.timeUntilUpdate(isIdle: activity.playbackState == .idle),
       keyboard?.waitTimeout(at: environment.time.now),
-      outcome.sinkEvents.timeout(at: environment.time.now),
+      outcome.sinkEvents.timeUntilNextReport(at: environment.time.now),
       wantsBlockTimings ? Self.blockTimingsReadInterval : nil,
     ]
     environment.time.wait(for: &pollDescriptors, timeout: waitLimits.compactMap { $0 }.min())
@@ -150,10 +150,10 @@ final class LiveSession {
     // An end on request does not wait for the contents of a long buffer.
     let stopsPromptly = outcome.ending == .interrupted || outcome.ending == .quit
     let hasEnded = driver.stopPlayback(within: stopsPromptly ? Self.requestedStopTimeout : nil)
-    _ = handleEvents(playing.engine)
+    _ = handlePlaybackEvents(playing.engine)
     readBlockTimings(driver, playing)
     drainPeaks(playing.engine)
-    drainProtection(playing.engine)
+    drainProtectionSummary(playing.engine)
     reportSinkEvents(outcome.sinkEvents.drainDueReports(at: nil), playing.engine)
     console.clearStatusLine()
     outcome.frameCount = playing.engine.position
@@ -179,9 +179,9 @@ final class LiveSession {
   }
 
   /// Reports events, and returns whether the device has ended.
-  private func handleEvents(_ engine: PlaybackEngine) -> Bool {
+  private func handlePlaybackEvents(_ engine: PlaybackEngine) -> Bool {
     var isOver = false
-    for event in inbox.drainEvents() {
+    for event in eventInbox.drainEvents() {
       switch event {
       case .sinkEvent(let notice):
         reportSinkEvents(outcome.sinkEvents.add(notice, at: environment.time.now), engine)
@@ -203,7 +203,7 @@ final class LiveSession {
   private func readBlockTimings(_ driver: any EngineDriver, _ playing: ActivePlayback) {
     guard wantsBlockTimings else { return }
     let blockTimings = driver.drainBlockTimings()
-    outcome.renderLoad.addTimings(blockTimings, rate: playing.engine.rate)
+    outcome.renderLoadStatistics.addTimings(blockTimings, rate: playing.engine.rate)
     playing.activity.recordBlockTimings(blockTimings)
   }
 
@@ -215,20 +215,23 @@ final class LiveSession {
 
   /// Returns a summary of the transducer protection's activity since the last call, and adds it to
   /// the outcome.
-  @discardableResult private func drainProtection(_ engine: PlaybackEngine) -> ProtectionSummary? {
+  @discardableResult private func drainProtectionSummary(_ engine: PlaybackEngine)
+    -> ProtectionSummary?
+  {
     guard engine.routing.channels.contains(where: { $0.transducer != nil }) else { return nil }
     let minimumGain = engine.drainMinimumProtectionGain()
-    let temperatureRise = engine.temperatureRises.map(\.totalRiseFraction).max() ?? 0
+    let temperatureRise = engine.temperatureRises.map(\.totalTemperatureRiseFraction).max() ?? 0
     var totalSummary = ProtectionSummary(
       excursionLimitedFrameCount: engine.excursionLimitedFrameCount,
-      powerLimitedFrameCount: engine.powerLimitedFrameCount, minimumGain: minimumGain,
+      powerLimitedFrameCount: engine.powerLimitedFrameCount, minimumProtectionGain: minimumGain,
       temperatureRiseFraction: temperatureRise,
-      peakExcursionFraction: Double(engine.peakExcursion))
+      peakExcursionFraction: Double(engine.peakExcursionFraction))
     var recentSummary = totalSummary
     if let previousSummary = outcome.protectionSummary {
       recentSummary.excursionLimitedFrameCount -= previousSummary.excursionLimitedFrameCount
       recentSummary.powerLimitedFrameCount -= previousSummary.powerLimitedFrameCount
-      totalSummary.minimumGain = min(totalSummary.minimumGain, previousSummary.minimumGain)
+      totalSummary.minimumProtectionGain = min(
+        totalSummary.minimumProtectionGain, previousSummary.minimumProtectionGain)
       totalSummary.temperatureRiseFraction = max(
         totalSummary.temperatureRiseFraction, previousSummary.temperatureRiseFraction)
     }
@@ -244,14 +247,14 @@ final class LiveSession {
     let voiceCount = max(0, engine.voiceCount - (playing.keepAwakeTone?.voiceCount ?? 0))
     return PlaybackStatus(
       state: engine.isMuted ? .muted : activity.playbackState,
-      positionSeconds: activity.showsClock ? position : nil,
+      positionSeconds: activity.showsPlaybackTime ? position : nil,
       durationSeconds: duration,
       channelPeaks: activity.hidesSoundDetails ? [] : channelPeaks,
       voiceCount: activity.statusTitle == nil ? voiceCount : nil,
       underrunCount: outcome.sinkEvents.underrunCount,
-      masterGain: activity.hasFixedLevel ? nil : Double(engine.strength),
+      masterGain: activity.disablesLevelKeys ? nil : Double(engine.strength),
       activityTitle: activity.statusTitle,
-      protectionSummary: activity.hidesSoundDetails ? nil : drainProtection(engine))
+      protectionSummary: activity.hidesSoundDetails ? nil : drainProtectionSummary(engine))
   }
 
   private func handleKey(_ key: KeyPress, _ playing: ActivePlayback) throws -> Bool {
@@ -260,9 +263,9 @@ final class LiveSession {
     case .character("q"), .character("Q"), .control("d"):
       return true
     case .character("?"), .character("h"):
-      showKeys(of: playing.activity)
+      showKeyHelp(of: playing.activity)
     default:
-      if !playing.activity.hasFixedLevel {
+      if !playing.activity.disablesLevelKeys {
         changeLevel(key, playing)
       }
     }
@@ -285,8 +288,9 @@ final class LiveSession {
     playing.engine.strength = strengthSteps / Self.strengthStepCount
   }
 
-  private func showKeys(of activity: any PlaybackActivity) {
-    let levelKeys: [KeyHelp] = activity.hasFixedLevel ? [] : [("+ -", "strength"), ("m", "mute")]
+  private func showKeyHelp(of activity: any PlaybackActivity) {
+    let levelKeys: [KeyHelp] =
+      activity.disablesLevelKeys ? [] : [("+ -", "strength"), ("m", "mute")]
     let sessionKeys = levelKeys + [("q", "quit"), ("?", "help")]
     console.showKeyHelp(
       activity.keyHelp
@@ -312,10 +316,10 @@ protocol PlaybackActivity: AnyObject {
   var hidesSoundDetails: Bool { get }
   /// A Boolean value that indicates whether the level is part of an experiment, so that the keys
   /// for strength and muting are disabled.
-  var hasFixedLevel: Bool { get }
+  var disablesLevelKeys: Bool { get }
   /// A Boolean value that indicates whether the status line shows the playback position and
   /// duration.
-  var showsClock: Bool { get }
+  var showsPlaybackTime: Bool { get }
 
   func updateActivity(at now: Duration) throws -> ActivityStep
 
@@ -345,8 +349,8 @@ extension PlaybackActivity {
   var playbackState: PlaybackStatus.State { .playing }
   var statusTitle: ActivityTitle? { nil }
   var hidesSoundDetails: Bool { false }
-  var hasFixedLevel: Bool { false }
-  var showsClock: Bool { true }
+  var disablesLevelKeys: Bool { false }
+  var showsPlaybackTime: Bool { true }
   func handleKey(_ key: KeyPress) throws -> Bool { false }
   func recordBlockTimings(_ records: [BlockTiming]) {}
 }
@@ -430,7 +434,8 @@ final class LiveConsole {
   /// `figures` is not evaluated.
   func updateStatus(_ figures: @autoclosure () -> PlaybackStatus) {
     if showsStatus {
-      statusLine.draw { width in figures().statusLine(width: width, for: terminal.errorOutput) }
+      statusLine.drawIfDue { width in figures().statusLine(width: width, for: terminal.errorOutput)
+      }
     }
   }
 

@@ -70,9 +70,9 @@ extension TakeSwitcher {
     case .home:
       try movePlayhead(to: loopStartSeconds)
     case .character("["):
-      try beginRegionAtPlayhead()
+      try beginLoopRegionAtPlayhead()
     case .character("]"):
-      try endRegionAtPlayhead()
+      try endLoopRegionAtPlayhead()
     case .backspace:
       try setLoopRegion(nil)
     case .character("l"), .character("L"):

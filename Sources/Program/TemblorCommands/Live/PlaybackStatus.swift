@@ -26,7 +26,7 @@ struct PlaybackStatus: Equatable, Sendable {
     var fittingParts = LineParts(timeTexts: [state.rawValue], countTexts: [])
     for detail in LineDetail.allCases {
       let parts = lineParts(detail)
-      if parts.columnCount + minimumMeterWidth(detail) <= width {
+      if parts.columnCount + minimumMeterColumnCount(detail) <= width {
         fittingParts = parts
         break
       }
@@ -46,7 +46,7 @@ struct PlaybackStatus: Equatable, Sendable {
   }
 
   private enum LineDetail: CaseIterable {
-    case full, abbreviated, withoutStrength, position, minimal
+    case allParts, abbreviated, withoutStrength, positionOnly, minimal
   }
 
   private struct LineParts {
@@ -62,12 +62,12 @@ struct PlaybackStatus: Equatable, Sendable {
   }
 
   /// The minimum width of the meter in columns, including its space.
-  private func minimumMeterWidth(_ detail: LineDetail) -> Int {
+  private func minimumMeterColumnCount(_ detail: LineDetail) -> Int {
     if channelPeaks.isEmpty { return 0 }
     return switch detail {
-    case .full: 1 + max(8, min(channelPeaks.count, 16))
+    case .allParts: 1 + max(8, min(channelPeaks.count, 16))
     case .abbreviated, .withoutStrength: 1 + min(channelPeaks.count, 8)
-    case .position: 1 + min(channelPeaks.count, 4)
+    case .positionOnly: 1 + min(channelPeaks.count, 4)
     case .minimal: 0
     }
   }
@@ -92,7 +92,7 @@ struct PlaybackStatus: Equatable, Sendable {
     let longTitles = [state.rawValue] + (activityTitle.map { [$0.longTitle] } ?? [])
     let remarkTexts = activityTitle.map { $0.remarks.map { "  \($0)" } } ?? []
     switch detail {
-    case .full:
+    case .allParts:
       return LineParts(
         timeTexts: longTitles + timeTexts + remarkTexts,
         countTexts: voiceTexts + longStrengthTexts + protectionTexts + [underrunText])
@@ -103,7 +103,7 @@ struct PlaybackStatus: Equatable, Sendable {
       )
     case .withoutStrength:
       return LineParts(timeTexts: shortTitles + timeTexts + remarkTexts, countTexts: alarmTexts)
-    case .position:
+    case .positionOnly:
       return LineParts(
         timeTexts: shortTitles + positionTexts + remarkTexts.prefix(1), countTexts: alarmTexts)
     case .minimal:
@@ -113,7 +113,7 @@ struct PlaybackStatus: Equatable, Sendable {
 
   /// Returns a count such as `3 voices`, or `3v` if space is limited.
   private func countText(_ count: Int, _ word: String, _ detail: LineDetail) -> String {
-    if case .full = detail { return count.countText(word) }
+    if case .allParts = detail { return count.countText(word) }
     return "\(count)\(word.prefix(1))"
   }
 
@@ -134,10 +134,10 @@ struct PlaybackStatus: Equatable, Sendable {
 /// channels.
 struct LevelMeter {
   /// The level in dBFS at which the meter is empty. A level 48 dB below the peak cannot be felt.
-  static let emptyMeterDecibels = -48.0
+  static let minimumMeterDecibels = -48.0
   /// The level in dBFS from which the meter is highlighted, which is half of the ceiling's
   /// amplitude.
-  static let highLevelDecibels = -6.0
+  static let highlightedLevelDecibels = -6.0
   /// The maximum length of a bar in columns, of 2 dB each.
   static let maximumBarColumnCount = 24
   /// The minimum length of a horizontal bar in columns. With less space, each channel is one column
@@ -174,14 +174,14 @@ struct LevelMeter {
       barsText += output.styled(
         barColumnCount > 0
           ? Self.barText(peak, columnCount: barColumnCount) : Self.columnText(peak),
-        Self.clippedDecibels(peak) >= Self.highLevelDecibels ? .yellow : .green)
+        Self.clippedDecibels(peak) >= Self.highlightedLevelDecibels ? .yellow : .green)
     }
     return barsText
   }
 
   /// Returns a horizontal bar with a resolution of an eighth of a column, padded with dots.
   private static func barText(_ peak: Float, columnCount: Int) -> String {
-    let filledEighthCount = Int((filledFraction(peak) * Double(columnCount * 8)).rounded())
+    let filledEighthCount = Int((filledBarFraction(peak) * Double(columnCount * 8)).rounded())
     var filledText = String(repeating: "█", count: filledEighthCount / 8)
     if filledEighthCount % 8 > 0 {
       filledText.unicodeScalars.append(blockElement(0x2590 - UInt32(filledEighthCount % 8)))
@@ -191,7 +191,7 @@ struct LevelMeter {
 
   /// Returns a bar that is one column wide and fills upward, or `·` for silence.
   private static func columnText(_ peak: Float) -> String {
-    let filledEighthCount = Int((filledFraction(peak) * 8).rounded())
+    let filledEighthCount = Int((filledBarFraction(peak) * 8).rounded())
     return filledEighthCount == 0
       ? "·" : String(Character(blockElement(0x2580 + UInt32(filledEighthCount))))
   }
@@ -201,8 +201,8 @@ struct LevelMeter {
   private static func blockElement(_ value: UInt32) -> Unicode.Scalar {
     Unicode.Scalar(value) ?? "█"
   }
-  private static func filledFraction(_ peak: Float) -> Double {
-    min(1, max(0, 1 - clippedDecibels(peak) / emptyMeterDecibels))
+  private static func filledBarFraction(_ peak: Float) -> Double {
+    min(1, max(0, 1 - clippedDecibels(peak) / minimumMeterDecibels))
   }
   private static func clippedDecibels(_ peak: Float) -> Double {
     NumberFormatting.decibels(ofAmplitude: min(peak, 1))

@@ -8,7 +8,7 @@ import SystemSupport
 
 final class Playlist: PlaybackActivity {
   /// The duration of the silence before the first pattern, in seconds.
-  static let leadInSeconds = SingleTrackPlayer.leadInSeconds
+  static let leadInSeconds = SingleTrackPlayer.initialSilenceSeconds
 
   private let engine: PlaybackEngine
   private let console: LiveConsole
@@ -18,7 +18,7 @@ final class Playlist: PlaybackActivity {
   private var currentPatternIndex = 0
   /// The frame at which all output has been heard, including delays; nil until the last pattern has
   /// ended.
-  private var heardEndFrame: Int64?
+  private var allOutputHeardFrame: Int64?
 
   /// Creates a playlist that starts its first pattern.
   ///
@@ -46,7 +46,7 @@ final class Playlist: PlaybackActivity {
         at: .frame(FrameConversion.frame(seconds: Self.leadInSeconds, rate: engine.rate)))
       showPatternName()
     } else {
-      heardEndFrame = 0
+      allOutputHeardFrame = 0
     }
   }
 
@@ -56,21 +56,23 @@ final class Playlist: PlaybackActivity {
   }
 
   var playbackState: PlaybackStatus.State { trackPlayer.state }
-  var playbackProgress: (position: Double, duration: Double?) { trackPlayer.progress }
+  var playbackProgress: (position: Double, duration: Double?) {
+    trackPlayer.positionAndDurationSeconds
+  }
 
   func updateActivity(at now: Duration) throws -> ActivityStep {
-    if heardEndFrame == nil, let endFrame = trackPlayer.endFrame {
+    if allOutputHeardFrame == nil, let endFrame = trackPlayer.endFrame {
       if currentPatternIndex + 1 < patterns.count {
         try playPattern(currentPatternIndex + 1, at: .frame(endFrame + gapFrameCount))
       } else {
-        heardEndFrame =
+        allOutputHeardFrame =
           endFrame
           + FrameConversion.frame(
             seconds: engine.routing.tailDuration(rate: engine.rate), rate: engine.rate)
       }
     }
-    guard let heardEndFrame else { return .wait(nil) }
-    let remainingFrameCount = heardEndFrame - engine.position
+    guard let allOutputHeardFrame else { return .wait(nil) }
+    let remainingFrameCount = allOutputHeardFrame - engine.position
     return remainingFrameCount > 0
       ? .wait(.roundedToNanoseconds(seconds: Double(remainingFrameCount) / engine.rate)) : .finished
   }
@@ -86,7 +88,7 @@ final class Playlist: PlaybackActivity {
         try playPattern(currentPatternIndex + 1)
       } else {
         try trackPlayer.stop()
-        heardEndFrame = engine.position
+        allOutputHeardFrame = engine.position
       }
     case .character("p"), .character("P"), .left:
       try playPattern(max(0, currentPatternIndex - 1))
@@ -97,7 +99,7 @@ final class Playlist: PlaybackActivity {
   }
 
   private func playPattern(_ index: Int, at time: PlaybackTime = .now) throws {
-    heardEndFrame = nil
+    allOutputHeardFrame = nil
     let changesPattern = index != self.currentPatternIndex
     self.currentPatternIndex = index
     try trackPlayer.play(patterns[index], at: time)
@@ -111,7 +113,7 @@ final class Playlist: PlaybackActivity {
     let pattern = patterns[currentPatternIndex]
     console.reportHint(
       "\(currentPatternIndex + 1) of \(patterns.count): \(pattern.name.printable), "
-        + NumberFormatting.secondsText(pattern.soundSeconds))
+        + NumberFormatting.secondsText(pattern.secondsUntilSilence))
   }
 }
 
@@ -122,7 +124,8 @@ extension SingleTrackPlayer {
 extension CompiledPattern {
   init(name: String, _ pattern: LoadedPattern, for engine: PlaybackEngine) throws {
     self.init(
-      name: name, plans: try pattern.compilePlans(for: engine.profiles, rate: engine.rate),
+      name: name,
+      plansByHapticBus: try pattern.compilePlans(for: engine.profiles, rate: engine.rate),
       duration: pattern.composition.durationSeconds)
   }
 }

@@ -16,12 +16,12 @@ enum RoutingOptions {
         Haptic output channels, numbered from 1, each with an optional gain in dB, such as 1,2:-6. \
         Use 'none' for no haptic output.
         """,
-      defaultText: "all"),
+      defaultValueText: "all"),
     Option(
       "--audio", value: "LIST",
       help:
         "Audio output channels, alternating left and right. A single channel carries both sides.",
-      defaultText: "the first two"), channelOption,
+      defaultValueText: "the first two"), channelOption,
     Option(
       "--array", value: "FILE",
       help:
@@ -36,8 +36,8 @@ enum RoutingOptions {
     help: """
       Settings for one output channel, such as \
       '2=haptics,profile=aura-ast-2b-4,gain=-3,delay=2ms,invert'. Settings: \
-      \(ChannelRouting.ChannelSettings.settingForms.joined(separator: ", ")). Filters (eq and \
-      crossover) run in series, at most \(ChannelFilter.maximumCountPerChannel) per channel. \
+      \(ChannelRouting.ChannelSettings.channelSettingForms.joined(separator: ", ")). Filters (eq \
+      and crossover) run in series, at most \(ChannelFilter.maximumCountPerChannel) per channel. \
       A crossover is a Linkwitz-Riley filter with a slope of 24 dB per octave.
       """,
     isRepeatable: true)
@@ -50,15 +50,15 @@ enum RoutingOptions {
       degrees for a ring, or X/Y in meters for a plane. To move the pattern over time, use \
       T:POS,T:POS, with times in seconds; positions are interpolated linearly.
       """,
-    defaultText: "the same signal on all transducers")
+    defaultValueText: "the same signal on all transducers")
 
   static func parseRouting(_ arguments: ParsedArguments) throws -> ChannelRouting {
     var routing = ChannelRouting()
     if let channelList = arguments.value("--haptics") {
-      routing.hapticChannels = try parseChannels(channelList, option: "--haptics")
+      routing.hapticChannelGains = try parseChannels(channelList, option: "--haptics")
     }
     if let channelList = arguments.value("--audio") {
-      routing.audioChannels = try parseChannels(channelList, option: "--audio")
+      routing.audioChannelGains = try parseChannels(channelList, option: "--audio")
     }
     routing.channelSettings = try parseChannelSettings(arguments)
     let panText = arguments.command.option(named: "--pan") == nil ? nil : arguments.value("--pan")
@@ -160,7 +160,7 @@ enum RoutingOptions {
 extension ChannelRouting.ChannelSettings {
   /// The maximum delay of a channel, in seconds.
   static let maximumDelaySeconds = 1.0
-  static let settingForms = [
+  static let channelSettingForms = [
     "haptics", "audio", "left", "right", "off", "source=LOCATION", "profile=NAME", "gain=DB",
     "delay=MSms", "invert",
     "eq=HZ:DB:Q", "crossover=low:HZ", "crossover=high:HZ",
@@ -177,7 +177,7 @@ extension ChannelRouting.ChannelSettings {
         actual: text)
     }
     for word in channelParts[1].split(separator: ",", omittingEmptySubsequences: false) {
-      try read(String(word), option: option, profileNamed)
+      try readSetting(String(word), option: option, profileNamed)
     }
     guard filters.count <= ChannelFilter.maximumCountPerChannel else {
       throw UsageError(
@@ -187,14 +187,14 @@ extension ChannelRouting.ChannelSettings {
         """
       )
     }
-    if profile != nil || sourceBodyLocation != nil, content?.hasHaptics == false {
+    if profile != nil || sourceBodyLocation != nil, explicitContent?.hasHaptics == false {
       let name = profile != nil ? "profile" : "source"
       throw UsageError(
         "channel \(channelIndex + 1) has a \(name), but no haptics in \(text.inQuotes)")
     }
   }
 
-  private mutating func read(
+  private mutating func readSetting(
     _ word: String, option: String, _ profileNamed: (String) throws -> TransducerProfile
   )
     throws
@@ -203,15 +203,15 @@ extension ChannelRouting.ChannelSettings {
     let valueText = settingParts.count > 1 ? String(settingParts[1]) : nil
     switch (settingParts[0], valueText) {
     case ("haptics", nil):
-      content = (true, content?.audio ?? .none)
+      explicitContent = (true, explicitContent?.audio ?? .none)
     case ("audio", nil):
-      content = (content?.hasHaptics ?? false, .both)
+      explicitContent = (explicitContent?.hasHaptics ?? false, .both)
     case ("left", nil):
-      content = (content?.hasHaptics ?? false, .left)
+      explicitContent = (explicitContent?.hasHaptics ?? false, .left)
     case ("right", nil):
-      content = (content?.hasHaptics ?? false, .right)
+      explicitContent = (explicitContent?.hasHaptics ?? false, .right)
     case ("off", nil):
-      content = (false, .none)
+      explicitContent = (false, .none)
     case ("invert", nil):
       isInverted = true
     case ("source", let bodyLocation?) where !bodyLocation.isEmpty:
@@ -229,7 +229,7 @@ extension ChannelRouting.ChannelSettings {
     default:
       throw UsageError(
         """
-        \(option.inQuotes) accepts the settings \(Self.settingForms.joinedWithOr), \
+        \(option.inQuotes) accepts the settings \(Self.channelSettingForms.joinedWithOr), \
         not \(word.inQuotes)
         """
       )

@@ -84,7 +84,7 @@ extension PlaybackEnvironment {
     nonisolated(unsafe) let closedSink = openedOutput.sink
     let closingThread = try? BackgroundThread { unsafe closedSink.close() }
     guard closingThread?.wait(within: OutputProbe.closingTimeout) != false else {
-      throw .unresponsive(output)
+      throw .unresponsiveOutputError(output)
     }
     return deviceSummary
   }
@@ -119,7 +119,7 @@ final class OutputProbe: Sendable {
 
 extension OutputError {
   /// Returns the error for an output whose calls do not return.
-  static func unresponsive(_ output: String) -> OutputError {
+  static func unresponsiveOutputError(_ output: String) -> OutputError {
     OutputError(
       .unresponsive, output: output,
       """
@@ -130,7 +130,7 @@ extension OutputError {
   }
 
   /// Returns the error for an output that is still being opened.
-  static func slowOpening(_ output: String) -> OutputError {
+  static func slowOpeningError(_ output: String) -> OutputError {
     OutputError(.unresponsive, output: output, "the device has not opened yet")
   }
 }
@@ -154,7 +154,7 @@ struct SystemEnvironment: PlaybackEnvironment {
   {
     guard let openedOutput = try openOutput(output, request, waitingFor: Self.outputOpenTimeout)
     else {
-      throw .unresponsive(output)
+      throw .unresponsiveOutputError(output)
     }
     return openedOutput
   }
@@ -163,7 +163,7 @@ struct SystemEnvironment: PlaybackEnvironment {
     _ output: String, _ request: OutputRequest, within timeout: Duration
   ) throws(OutputError) -> sending OpenedOutput {
     guard let openedOutput = try openOutput(output, request, waitingFor: timeout) else {
-      throw .slowOpening(output)
+      throw .slowOpeningError(output)
     }
     return openedOutput
   }
@@ -253,7 +253,7 @@ final class SimulatedEnvironment: PlaybackEnvironment, TimeSource, Keyboard, @un
   private var pendingKeys: [KeyPress]
   private var nextKeyTime = keyPressInterval
   private let clock = VirtualTimeSource()
-  private var driver: Driver?
+  private var driver: SimulatedEngineDriver?
   /// The registry of outputs, or nil for a simulation.
   private let outputRegistry: OutputRegistry?
 
@@ -292,7 +292,7 @@ final class SimulatedEnvironment: PlaybackEnvironment, TimeSource, Keyboard, @un
     _ engine: PlaybackEngine, through output: sending OpenedOutput, recording: RecordingBuffer?,
     eventHandler: @escaping LivePlayback.EventHandler
   ) -> any EngineDriver {
-    let newDriver = Driver(engine, output.sink, clock, eventHandler)
+    let newDriver = SimulatedEngineDriver(engine, output.sink, clock, eventHandler)
     driver = newDriver
     return newDriver
   }
@@ -314,8 +314,8 @@ final class SimulatedEnvironment: PlaybackEnvironment, TimeSource, Keyboard, @un
     return [pendingKeys.removeFirst()]
   }
 
-  private final class Driver: EngineDriver {
-    private let loop: RenderLoop
+  private final class SimulatedEngineDriver: EngineDriver {
+    private let renderLoop: RenderLoop
     private let engine: PlaybackEngine
     private let eventHandler: LivePlayback.EventHandler
     private var hasEnded = false
@@ -326,15 +326,15 @@ final class SimulatedEnvironment: PlaybackEnvironment, TimeSource, Keyboard, @un
     ) {
       self.engine = engine
       self.eventHandler = eventHandler
-      loop = RenderLoop(engine: engine, sink: sink, time: clock)
+      renderLoop = RenderLoop(engine: engine, sink: sink, time: clock)
     }
 
     /// Renders a period, and returns whether the loop should continue.
     func runIteration() -> Bool {
       guard !hasEnded else { return false }
-      hasEnded = !loop.runIteration()
+      hasEnded = !renderLoop.runIteration()
       engine.update()
-      for event in loop.drainEvents() {
+      for event in renderLoop.drainEvents() {
         eventHandler(.sinkEvent(event))
       }
       if hasEnded {
@@ -344,7 +344,7 @@ final class SimulatedEnvironment: PlaybackEnvironment, TimeSource, Keyboard, @un
     }
 
     func stopPlayback(within limit: Duration?) -> Bool {
-      loop.stop()
+      renderLoop.stop()
       while runIteration() {}
       return true
     }

@@ -17,14 +17,14 @@ struct QRCode {
   static let packageName = "libqrencode4"
 
   /// The number of modules (black or white squares) on each side of the code.
-  let width: Int
+  let modulesPerSide: Int
   /// The modules row by row; true for black.
-  let modules: [Bool]
+  let areModulesBlack: [Bool]
 
   /// The byte offsets of the members `width` and `data` in the C structure `QRcode`, which begins
   /// with `int version` and `int width`, followed by the address of the modules.
-  private static let widthOffset = MemoryLayout<Int32>.size
-  private static let modulesOffset = 2 * MemoryLayout<Int32>.size
+  private static let widthMemberOffset = MemoryLayout<Int32>.size
+  private static let modulesMemberOffset = 2 * MemoryLayout<Int32>.size
 
   private typealias EncodeFunction =
     @convention(c) (
@@ -50,25 +50,25 @@ struct QRCode {
     let code = unsafe encodeString(
       text, Self.anyVersion, Self.mediumRedundancy, Self.byteMode, Self.isCaseSensitive)
     guard let code = unsafe code else { throw .tooLong }
-    let moduleCount = unsafe Int(code.load(fromByteOffset: Self.widthOffset, as: Int32.self))
+    let moduleCount = unsafe Int(code.load(fromByteOffset: Self.widthMemberOffset, as: Int32.self))
     let modulePointer = unsafe code.load(
-      fromByteOffset: Self.modulesOffset, as: UnsafePointer<UInt8>.self)
+      fromByteOffset: Self.modulesMemberOffset, as: UnsafePointer<UInt8>.self)
     // The least significant bit of a byte is the color of a module.
-    modules = (0..<moduleCount * moduleCount).map { unsafe modulePointer[$0] & 1 == 1 }
-    self.width = moduleCount
+    areModulesBlack = (0..<moduleCount * moduleCount).map { unsafe modulePointer[$0] & 1 == 1 }
+    self.modulesPerSide = moduleCount
     unsafe freeCode(code)
   }
 
   /// The width of the light border around the code, in modules. The standard (ISO/IEC 18004)
   /// requires four, but two are sufficient for the cameras of phones.
-  private static let marginWidth = 2
+  private static let marginModuleCount = 2
 
   /// The code as lines of text, with two rows of modules in each line.
   ///
   /// Light modules are drawn, so that the code is dark on light on a terminal with light text on a
   /// dark background.
   var lines: [String] {
-    let moduleRange = -Self.marginWidth..<width + Self.marginWidth
+    let moduleRange = -Self.marginModuleCount..<modulesPerSide + Self.marginModuleCount
     return stride(from: moduleRange.lowerBound, to: moduleRange.upperBound, by: 2).map { row in
       moduleRange.map { column in
         switch (isLight(row, column), isLight(row + 1, column)) {
@@ -82,7 +82,9 @@ struct QRCode {
   }
 
   private func isLight(_ row: Int, _ column: Int) -> Bool {
-    guard (0..<width).contains(row), (0..<width).contains(column) else { return true }
-    return !modules[row * width + column]
+    guard (0..<modulesPerSide).contains(row), (0..<modulesPerSide).contains(column) else {
+      return true
+    }
+    return !areModulesBlack[row * modulesPerSide + column]
   }
 }

@@ -77,10 +77,10 @@ enum StudioCommand {
   private static let profileOption = Option(
     "--profile", value: "PROFILE",
     help: "Initial profile of the page: a name from 'temblor profiles', or a file.",
-    defaultText: "speaker", completion: SharedOptions.profileCompletion)
+    defaultValueText: "speaker", completion: SharedOptions.profileCompletion)
 
   struct Options {
-    let patterns: [String]
+    let patternArguments: [String]
     let pageOptions: PageOptions
     let profileName: String?
     let servesPage: Bool
@@ -88,7 +88,7 @@ enum StudioCommand {
     let address: ServerAddress?
 
     init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws(UsageError) {
-      patterns = arguments[patternArgument(formats)]
+      patternArguments = arguments[patternArgument(formats)]
       try SharedOptions.refuseCombination("--serve", "--output", in: arguments)
       pageOptions = try PageOptions(arguments, default: defaultOutputPath)
       profileName = try arguments[StudioCommand.profileOption.text()]
@@ -108,10 +108,10 @@ enum StudioCommand {
   static func run(_ options: Options, _ formats: FormatRegistry, _ terminal: Terminal) throws
     -> ExitStatus
   {
-    let (inputs, problems) = PatternInput.find(options.patterns, formats: formats)
+    let (inputs, problems) = PatternInput.find(options.patternArguments, formats: formats)
     var batchWork = BatchWork(on: terminal, problems: problems)
     guard problems.isEmpty else { return batchWork.overallStatus }
-    let maximumPatternCount = StudioPage.maximumSlotCount
+    let maximumPatternCount = StudioPage.maximumOpenDocumentCount
     guard inputs.count <= maximumPatternCount else {
       throw UsageError(
         "'temblor studio' accepts at most \(maximumPatternCount) patterns, A and B, "
@@ -167,7 +167,7 @@ enum StudioCommand {
     _ work: inout BatchWork
   ) throws {
     for input in inputs {
-      try input.checkRewriting()
+      try input.checkRewritesNoFoundLink()
     }
     let patternPaths = try inputs.map { input throws(UsageError) -> String in
       guard case .file(let path) = input.origin else {
@@ -180,7 +180,7 @@ enum StudioCommand {
     let studioServer = try openServer(
       for: patternPaths, at: serverAddress, port: options.requestedPort)
     let studioSite = StudioSite(
-      studioPage: page, patternPaths: patternPaths, secret: makeSecret(),
+      studioPage: page, patternPaths: patternPaths, secretPathComponent: makeSecret(),
       serverAddress: serverAddress,
       serverPort: studioServer.port)
     // A program that starts this command reads the address here.

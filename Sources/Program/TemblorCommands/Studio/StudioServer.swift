@@ -5,16 +5,17 @@ import SystemSupport
 /// An IPv4 address of this computer.
 struct ServerAddress: Equatable {
   /// The loopback address, which only programs on this computer can reach.
-  static let loopback = ServerAddress(text: "127.0.0.1", number: UInt32(0x7F00_0001).bigEndian)
+  static let loopback = ServerAddress(
+    text: "127.0.0.1", networkOrderNumber: UInt32(0x7F00_0001).bigEndian)
 
   /// The address in decimal, such as `192.168.1.5`.
   let text: String
   /// The address in network byte order.
-  let number: UInt32
+  let networkOrderNumber: UInt32
 
-  private init(text: String, number: UInt32) {
+  private init(text: String, networkOrderNumber: UInt32) {
     self.text = text
-    self.number = number
+    self.networkOrderNumber = networkOrderNumber
   }
 
   /// Creates an address from its text. Returns nil for an invalid address, and for 0.0.0.0, which
@@ -24,11 +25,11 @@ struct ServerAddress: Equatable {
     guard unsafe inet_pton(AF_INET, text, &parsedAddress) == 1, parsedAddress.s_addr != 0 else {
       return nil
     }
-    self.init(text: text, number: parsedAddress.s_addr)
+    self.init(text: text, networkOrderNumber: parsedAddress.s_addr)
   }
 
   /// A Boolean value that indicates whether other computers cannot reach the address.
-  var isLoopback: Bool { UInt32(bigEndian: number) >> 24 == 127 }
+  var isLoopback: Bool { UInt32(bigEndian: networkOrderNumber) >> 24 == 127 }
 }
 
 /// An HTTP server for browsers on this computer, or on one network. It accepts one request per
@@ -50,17 +51,19 @@ final class StudioServer {
   private struct Connection {
     let descriptor: Int32
     let deadline: Duration
-    var request = HTTPRequestReader()
+    var requestReader = HTTPRequestReader()
     var response: [UInt8]?
     var sentByteCount = 0
     /// A Boolean value that indicates whether the response has been sent and the rest of a refused
     /// request is being discarded. If the connection were closed earlier, the client would lose the
     /// response.
-    var isDiscarding = false
+    var isDiscardingRequest = false
     var isFinished = false
 
     /// A Boolean value that indicates whether the connection may be closed in favor of a new one.
-    var isReplaceable: Bool { isDiscarding || !request.isPermitted && response == nil }
+    var mayBeClosedForAnother: Bool {
+      isDiscardingRequest || !requestReader.isHeadAccepted && response == nil
+    }
   }
 
   let port: UInt16
@@ -72,16 +75,16 @@ final class StudioServer {
   /// connections, which ends at 60,999.
   private static let preferredPortRange: ClosedRange<UInt16> = 61_000...65_535
   /// The number of successive ports that are tried for one key.
-  private static let successivePortCount: UInt16 = 8
+  private static let triedPortCountPerKey: UInt16 = 8
 
   /// Returns the ports to try for a key, in order of preference. The same key always results in the
   /// same ports.
   static func preferredPorts(forKey key: String) -> [UInt16] {
     let hashBytes = SHA256.hash(of: Array(key.utf8)).prefix(8)
     let hashNumber = UInt32(hashBytes, radix: 16) ?? 0
-    let startCount = UInt32(preferredPortRange.count) - UInt32(successivePortCount) + 1
+    let startCount = UInt32(preferredPortRange.count) - UInt32(triedPortCountPerKey) + 1
     let firstPort = preferredPortRange.lowerBound + UInt16(hashNumber % startCount)
-    return Array(firstPort...firstPort + (successivePortCount - 1))
+    return Array(firstPort...firstPort + (triedPortCountPerKey - 1))
   }
 
   /// Listens on one address of this computer.
@@ -101,7 +104,7 @@ final class StudioServer {
     var socketAddress = sockaddr_in()
     socketAddress.sin_family = sa_family_t(AF_INET)
     socketAddress.sin_port = port.bigEndian
-    socketAddress.sin_addr.s_addr = listeningAddress.number
+    socketAddress.sin_addr.s_addr = listeningAddress.networkOrderNumber
     var addressLength = socklen_t(MemoryLayout<sockaddr_in>.size)
     let isListening = unsafe withUnsafeMutablePointer(to: &socketAddress) { place in
       unsafe place.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -140,7 +143,7 @@ final class StudioServer {
       let isOpen = !isResting && canAccept
       var watched = [PollDescriptor(end)] + (isOpen ? [PollDescriptor(listeningDescriptor)] : [])
       watched += connections.map { connection in
-        let isSending = connection.response != nil && !connection.isDiscarding
+        let isSending = connection.response != nil && !connection.isDiscardingRequest
         return PollDescriptor(connection.descriptor, events: Int16(isSending ? POLLOUT : POLLIN))
       }
       let next = (connections.map(\.deadline) + (isResting ? [nextAcceptTime] : [])).min().map {
@@ -163,7 +166,7 @@ final class StudioServer {
   /// maximum is not reached or because an existing connection can be closed in its favor.
   private var canAccept: Bool {
     connections.count < Self.maximumConnectionCount
-      || connections.contains(where: \.isReplaceable)
+      || connections.contains(where: \.mayBeClosedForAnother)
   }
 
   private func closeConnections(where isOver: (Connection) -> Bool) {
@@ -184,7 +187,7 @@ final class StudioServer {
         return
       }
       if connections.count == Self.maximumConnectionCount,
-        let oldest = connections.firstIndex(where: \.isReplaceable)
+        let oldest = connections.firstIndex(where: \.mayBeClosedForAnother)
       {
         close(connections.remove(at: oldest).descriptor)
       }
@@ -196,10 +199,10 @@ final class StudioServer {
 
   /// Continues a connection as far as possible without waiting.
   private func serveConnection(_ connection: inout Connection, _ site: StudioSite) {
-    if connection.response == nil || connection.isDiscarding {
+    if connection.response == nil || connection.isDiscardingRequest {
       receiveRequest(&connection, site)
     }
-    guard let response = connection.response, !connection.isDiscarding else { return }
+    guard let response = connection.response, !connection.isDiscardingRequest else { return }
     while connection.sentByteCount < response.count {
       let count = unsafe response.withUnsafeBufferPointer {
         unsafe send(
@@ -213,11 +216,11 @@ final class StudioServer {
       }
       connection.sentByteCount += count
     }
-    guard connection.request.isIncomplete else {
+    guard connection.requestReader.isIncomplete else {
       connection.isFinished = true
       return
     }
-    connection.isDiscarding = true
+    connection.isDiscardingRequest = true
     shutdown(connection.descriptor, Int32(SHUT_WR))
   }
 
@@ -230,8 +233,10 @@ final class StudioServer {
         connection.isFinished = true
         return
       }
-      if connection.isDiscarding { continue }
-      switch connection.request.append(receiveBuffer[..<count], checkingHead: site.refusal) {
+      if connection.isDiscardingRequest { continue }
+      switch connection.requestReader.append(
+        receiveBuffer[..<count], checkingHead: site.refusalResponse)
+      {
       case .incomplete:
         continue
       case .refused(let response):

@@ -66,7 +66,7 @@ struct HTTPRequestReader {
 
   private var headBytes: [UInt8] = []
   /// The number of bytes at the end of `head` that match the start of `headEnding`.
-  private var matchedEndingCount = 0
+  private var matchedHeadEndingByteCount = 0
   /// The request, whose body may still be incomplete; nil until the head has arrived and was not
   /// refused.
   private var request: HTTPRequest?
@@ -74,7 +74,7 @@ struct HTTPRequestReader {
   private var missingBodyByteCount: Int?
 
   /// A Boolean value that indicates whether the head is complete and was not refused.
-  var isPermitted: Bool { request != nil }
+  var isHeadAccepted: Bool { request != nil }
   /// A Boolean value that indicates whether more bytes of the request follow.
   var isIncomplete: Bool { missingBodyByteCount != 0 }
 
@@ -114,12 +114,12 @@ struct HTTPRequestReader {
   private mutating func readHead(_ bytes: inout ArraySlice<UInt8>) -> Bool {
     while headBytes.count < HTTPRequest.maximumHeadByteCount, let byte = bytes.popFirst() {
       headBytes.append(byte)
-      if byte == Self.headEnding[matchedEndingCount] {
-        matchedEndingCount += 1
+      if byte == Self.headEnding[matchedHeadEndingByteCount] {
+        matchedHeadEndingByteCount += 1
       } else {
-        matchedEndingCount = byte == Self.headEnding[0] ? 1 : 0
+        matchedHeadEndingByteCount = byte == Self.headEnding[0] ? 1 : 0
       }
-      if matchedEndingCount == Self.headEnding.count { return true }
+      if matchedHeadEndingByteCount == Self.headEnding.count { return true }
     }
     return false
   }
@@ -180,16 +180,16 @@ struct StudioSite {
   let patternPaths: [String]
   /// The first component of each URL path, which is a secret that other users of the machine cannot
   /// guess.
-  let secret: String
+  let secretPathComponent: String
   /// The address on which the server listens.
   var serverAddress = ServerAddress.loopback
   let serverPort: UInt16
 
-  var siteAddress: String { "http://\(serverAddress.text):\(serverPort)/\(secret)/" }
+  var siteAddress: String { "http://\(serverAddress.text):\(serverPort)/\(secretPathComponent)/" }
 
   /// Returns the response that refuses a request because of its head, or nil if the request is
   /// permitted.
-  func refusal(of request: HTTPRequest) -> HTTPResponse? {
+  func refusalResponse(of request: HTTPRequest) -> HTTPResponse? {
     let localNames = serverAddress == .loopback ? ["localhost:\(serverPort)"] : []
     let allowedHosts = ["\(serverAddress.text):\(serverPort)"] + localNames
     guard allowedHosts.contains(request.headerFields["host"] ?? ""),
@@ -204,7 +204,9 @@ struct StudioSite {
     }
     let pathComponents = request.path.split(separator: "/", omittingEmptySubsequences: false).map(
       String.init)
-    guard pathComponents.count == 3, pathComponents[0].isEmpty, pathComponents[1] == secret else {
+    guard pathComponents.count == 3, pathComponents[0].isEmpty,
+      pathComponents[1] == secretPathComponent
+    else {
       return HTTPResponse(404, "not found")
     }
     let isReadRequest = ["GET", "HEAD"].contains(request.method)
@@ -226,7 +228,7 @@ struct StudioSite {
 
   /// Returns the response to a complete request.
   func response(to request: HTTPRequest) -> HTTPResponse {
-    if let refusal = refusal(of: request) { return refusal }
+    if let refusal = refusalResponse(of: request) { return refusal }
     do throws(FileError) {
       guard let index = request.path.split(separator: "/").dropFirst().first.flatMap({ Int($0) })
       else {

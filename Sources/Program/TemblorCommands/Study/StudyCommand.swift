@@ -100,11 +100,12 @@ enum StudyCommand {
         breakIntervalOption, AuditionCommand.gapOption,
         questionOption, outputOption, renderOption, pageOption, simulateOption, reportOption,
         plotOption, jsonOption,
-        csvOption, SharedOptions.curveTimesOption, SharedOptions.pitchOption,
+        csvOption, SharedOptions.curveTimesOption, SharedOptions.frequencyHandlingOption,
         LiveOptions.quietOption,
       ],
       optionGroups: [
-        LiveOptions.unrecordedSoundGroup, RoutingOptions.optionGroup, DeviceOptions.optionGroup,
+        LiveOptions.soundOptionsWithoutRecording, RoutingOptions.optionGroup,
+        DeviceOptions.optionGroup,
       ],
       examples: [
         .init(
@@ -128,17 +129,17 @@ enum StudyCommand {
     completion: .file(withExtension: "csv"), isRepeatable: true
   ).texts()
   private static let participantOption = Option(
-    "--participant", value: "NAME", help: "Participant ID.", defaultText: "p1"
+    "--participant", value: "NAME", help: "Participant ID.", defaultValueText: "p1"
   ).text().map { $0 ?? "p1" }
   private static let questionOption = Option(
     "--question", value: "TEXT",
     help: """
       Question to ask in each trial.
-      """, defaultText: "depends on the procedure"
+      """, defaultValueText: "depends on the procedure"
   ).text()
   private static let outputOption = Option(
     "-o", "--output", value: "FILE", help: "Results file.",
-    defaultText: "study-TABLE-PARTICIPANT.csv; no file with --simulate",
+    defaultValueText: "study-TABLE-PARTICIPANT.csv; no file with --simulate",
     completion: .file(withExtension: "csv"), writes: ["csv"]
   ).text()
   private static let renderOption = Option(
@@ -174,22 +175,22 @@ enum StudyCommand {
   ).flag()
 
   struct Options {
-    let live: LiveOptions
+    let liveOptions: LiveOptions
     let participant: String
     let procedure: StudyProcedure
     let repeatCount: Int
     let seed: UInt64?
     let gapSeconds: Double
     let question: String
-    let breakInterval: Int?
-    let simulation: String?
+    let trialCountBetweenBreaks: Int?
+    let simulatedAnswersText: String?
     /// The path of the results file, from `--output`.
     let savePath: String?
     let isQuiet: Bool
 
     init(_ arguments: ParsedArguments, table: String) throws {
-      live = try LiveOptions(arguments)
-      try live.checkOutputs(reading: [table])
+      liveOptions = try LiveOptions(arguments)
+      try liveOptions.checkOutputs(reading: [table])
       participant = try arguments[StudyCommand.participantOption]
       guard !participant.isEmpty, !participant.contains("/") else {
         throw UsageError("'--participant' must be a name without slashes")
@@ -199,8 +200,8 @@ enum StudyCommand {
       seed = try arguments[ABXOptions.seedOption].map { UInt64($0) }
       gapSeconds = try arguments[AuditionCommand.gapOption]
       question = try arguments[StudyCommand.questionOption] ?? procedure.question
-      breakInterval = try arguments[StudyCommand.breakIntervalOption]
-      simulation = try arguments[simulateOption]
+      trialCountBetweenBreaks = try arguments[StudyCommand.breakIntervalOption]
+      simulatedAnswersText = try arguments[simulateOption]
       savePath = try arguments[outputOption]
       try OutputPaths.requireFile(savePath)
       isQuiet = try arguments[LiveOptions.quietOption.flag()]
@@ -209,7 +210,7 @@ enum StudyCommand {
     /// The path of the results, or nil if they are not saved.
     func resultsPath(for table: String) -> String? {
       let defaultPath = "study-\(FileSystem.fileStem(of: table))-\(participant).csv"
-      return savePath ?? (simulation == nil ? defaultPath : nil)
+      return savePath ?? (simulatedAnswersText == nil ? defaultPath : nil)
     }
   }
 
@@ -271,9 +272,9 @@ enum StudyCommand {
       return .success
     }
     let savePath = options.resultsPath(for: tablePath)
-    let earlierResults = try savePath.flatMap { try pastResults(at: $0, reading: tablePath) }
-    if options.simulation == nil {
-      try refuseSavedStrength(options.live.masterGain, arguments)
+    let earlierResults = try savePath.flatMap { try existingResults(at: $0, reading: tablePath) }
+    if options.simulatedAnswersText == nil {
+      try refuseSavedStrength(options.liveOptions.masterGain, arguments)
     }
     let earlierSeed = earlierResults?.rows.first?.fields["seed"].flatMap { UInt64($0) }
     let seed = options.seed ?? earlierSeed ?? seed()
@@ -281,11 +282,11 @@ enum StudyCommand {
     if let earlierResults, let savePath {
       try studyRecord.resume(earlierResults, from: savePath)
     }
-    guard studyRecord.trials.trial != nil else {
+    guard studyRecord.trials.currentTrial != nil else {
       try terminal.output.writeLine("\(studyRecord.summary); already complete, nothing was played")
       return .success
     }
-    if let simulation = options.simulation {
+    if let simulation = options.simulatedAnswersText {
       try studyRecord.simulateAnswers(simulation)
     } else {
       let (answered, status) = try playTrials(
@@ -305,10 +306,10 @@ enum StudyCommand {
       options.procedure, stimulusValues: table.stimuli.map(\.staircaseValue), pairs: pairs,
       repeats: options.repeatCount, seed: seed)
     let conditions = StudyConditions(
-      participant: options.participant, seed: seed, profileName: options.live.profile.name,
-      masterGain: options.simulation == nil ? options.live.masterGain : nil)
+      participant: options.participant, seed: seed, profileName: options.liveOptions.profile.name,
+      masterGain: options.simulatedAnswersText == nil ? options.liveOptions.masterGain : nil)
     return StudyRecord(
-      trials: trialSequence, table: table, conditions: conditions, resultsPath: path,
+      trials: trialSequence, table: table, studyConditions: conditions, resultsPath: path,
       currentTime: now)
   }
 
@@ -317,12 +318,12 @@ enum StudyCommand {
     _ record: StudyRecord, of table: StudyTable, _ job: RenderJob, _ options: Options,
     _ terminal: Terminal, on environment: any PlaybackEnvironment
   ) throws -> (record: StudyRecord, status: ExitStatus) {
-    let session = options.live.makeSession(in: environment, terminal)
+    let session = options.liveOptions.makeSession(in: environment, terminal)
     guard session.hasKeyboard else {
       throw FileError(
         "standard input", "is not a terminal; run the study in a terminal, or use '--simulate'")
     }
-    let (outcome, activity) = try options.live.play(in: session) { engine in
+    let (outcome, activity) = try options.liveOptions.play(in: session) { engine in
       var job = job
       job.sampleRateHertz = Int(engine.rate)
       let renderings = try table.renderings(for: engine.profiles, job: job)
@@ -334,7 +335,9 @@ enum StudyCommand {
   }
 
   /// Returns the results that a file contains so far, or nil if there is no file.
-  private static func pastResults(at path: String, reading table: String) throws -> StudyResults? {
+  private static func existingResults(at path: String, reading table: String) throws
+    -> StudyResults?
+  {
     try InputOverwriteCheck(reading: [table]).checkOutputPath(path, option: "--output")
     guard FileSystem.entryKind(at: path) == .file else { return nil }
     return try StudyResults(path, bytes: FileSystem.read(path))
@@ -345,7 +348,7 @@ enum StudyCommand {
   private static func refuseSavedStrength(_ strength: Double, _ arguments: ParsedArguments)
     throws(UsageError)
   {
-    guard strength != 1, let origin = arguments.originsByOption["--strength"] else { return }
+    guard strength != 1, let origin = arguments.defaultOriginsByOption["--strength"] else { return }
     let strengthText = NumberFormatting.plainText(strength)
     throw UsageError(
       """
@@ -381,7 +384,7 @@ enum StudyCommand {
     var listingLines = [[String]](repeating: [], count: soundPaths.count)
     // Compare all existing files before the first file is written.
     for index in existingIndices.sorted() {
-      let sound = try sound(of: table.stimuli[index], renderings[index], job)
+      let sound = try renderedSound(of: table.stimuli[index], renderings[index], job)
       let path = soundPaths[index].path
       guard try FileSystem.read(path) == sound.bytes else {
         throw FileError(
@@ -395,7 +398,7 @@ enum StudyCommand {
         "exists and does not contain the conditions of this table; choose a different '--render'")
     }
     for index in soundPaths.indices where !existingIndices.contains(index) {
-      let sound = try sound(of: table.stimuli[index], renderings[index], job)
+      let sound = try renderedSound(of: table.stimuli[index], renderings[index], job)
       try soundPaths[index].createFile(sound.bytes)
       listingLines[index] = [soundPaths[index].path.printable] + sound.levels
     }
@@ -408,8 +411,8 @@ enum StudyCommand {
   }
 
   /// Returns a stimulus as the bytes of a WAV file, and a description of its levels.
-  private static func sound(
-    of stimulus: StudyTable.Stimulus, _ rendering: StudyTable.Rendering, _ job: RenderJob
+  private static func renderedSound(
+    of stimulus: StudyTable.Stimulus, _ rendering: StudyTable.StimulusRendering, _ job: RenderJob
   ) throws -> (bytes: [UInt8], levels: [String]) {
     let soundBytes = try soundFile(of: stimulus, rendering, job)
     let rmsDecibelsText = NumberFormatting.fixedText(
@@ -421,14 +424,14 @@ enum StudyCommand {
 
   /// Returns a stimulus as the bytes of a WAV file with 32-bit floating-point samples.
   static func soundFile(
-    of stimulus: StudyTable.Stimulus, _ rendering: StudyTable.Rendering, _ job: RenderJob
+    of stimulus: StudyTable.Stimulus, _ rendering: StudyTable.StimulusRendering, _ job: RenderJob
   ) throws -> [UInt8] {
     var job = job
     job.sampleFormat = .float
     if let profile = stimulus.profile {
       job.profile = profile
     }
-    job.masterGain = rendering.levelGain
+    job.masterGain = rendering.levelAdjustmentGain
     return try job.waveFileBytes(of: [rendering.plans[0]], title: stimulus.id)
   }
 }
@@ -453,37 +456,38 @@ struct StudyConditions {
 struct StudyRecord {
   private(set) var trials: TrialSequence
   private let table: StudyTable
-  private var conditions: StudyConditions
+  private var studyConditions: StudyConditions
   /// The path of the results file, or nil if the results are not saved.
   private let resultsPath: String?
   private let currentTime: () -> CalendarTime
   private var results = StudyResults()
 
   init(
-    trials: TrialSequence, table: StudyTable, conditions: StudyConditions, resultsPath: String?,
+    trials: TrialSequence, table: StudyTable, studyConditions: StudyConditions,
+    resultsPath: String?,
     currentTime: @escaping () -> CalendarTime
   ) {
     self.trials = trials
     self.table = table
-    self.conditions = conditions
+    self.studyConditions = studyConditions
     self.resultsPath = resultsPath
     self.currentTime = currentTime
   }
 
   /// Returns the values of the results columns that identify a trial, which follow from the study,
   /// the participant, and the previous answers.
-  private func identifyingFields(of trial: TrialSequence.Trial) -> [String: String] {
+  private func trialIdentifyingFields(of trial: TrialSequence.Trial) -> [String: String] {
     let stimuli = table.stimuli
     return [
-      "study": table.resultsID, "participant": conditions.participant,
-      "seed": "\(conditions.seed)",
+      "study": table.tableIDInResults, "participant": studyConditions.participant,
+      "seed": "\(studyConditions.seed)",
       "procedure": trials.procedure.rawValue, "trial": "\(trials.answers.count + 1)",
       "intervals": trial.stimulusIndices.map { stimuli[$0].id }.joined(separator: " "),
       "tested": stimuli[trial.testedStimulusIndex].id,
-      "value": stimuli[trial.testedStimulusIndex].valueText,
+      "value": stimuli[trial.testedStimulusIndex].staircaseValueText,
       "right": trial.correctAnswer.map(Self.numberText) ?? "",
-      "strength": conditions.masterGain.map(Self.numberText) ?? "",
-      "simulated": "\(conditions.isSimulated)",
+      "strength": studyConditions.masterGain.map(Self.numberText) ?? "",
+      "simulated": "\(studyConditions.isSimulated)",
     ]
   }
 
@@ -496,18 +500,18 @@ struct StudyRecord {
   mutating func resume(_ past: StudyResults, from path: String) throws {
     for row in past.rows {
       let answer = row.fields["answer"].flatMap(Double.init)
-      guard let trial = trials.trial, let answer, trials.procedure.accepts(answer) else {
+      guard let trial = trials.currentTrial, let answer, trials.procedure.accepts(answer) else {
         throw StudyResults.resultsError(
           path, line: row.lineNumber,
           "belongs to no trial of this study; choose a different '--output'")
       }
-      let identity = identifyingFields(of: trial)
-      for column in StudyResults.columns {
+      let identity = trialIdentifyingFields(of: trial)
+      for column in StudyResults.columnNames {
         let saved = row.fields[column] ?? ""
         guard let expected = identity[column], saved != expected else { continue }
         // A file of the former version has no conditions.
         let isCondition = column == "strength" || column == "simulated"
-        if isCondition, saved.isEmpty, !conditions.isSimulated { continue }
+        if isCondition, saved.isEmpty, !studyConditions.isSimulated { continue }
         throw StudyResults.resultsError(
           path, line: row.lineNumber,
           """
@@ -521,21 +525,21 @@ struct StudyRecord {
   }
 
   /// Sets the name of the device that plays the following trials.
-  mutating func setDevice(_ device: String?) { conditions.device = device }
+  mutating func setDevice(_ device: String?) { studyConditions.device = device }
 
   mutating func submitAnswer(_ answer: Double, after seconds: Double) throws {
-    guard let trial = trials.trial else { return }
-    var answerFields = identifyingFields(of: trial)
+    guard let trial = trials.currentTrial else { return }
+    var answerFields = trialIdentifyingFields(of: trial)
     answerFields["answer"] = Self.numberText(answer)
-    answerFields["profile"] = conditions.profileName
+    answerFields["profile"] = studyConditions.profileName
     answerFields["time"] = currentTime().isoText
     answerFields["seconds"] = NumberFormatting.fixedText(seconds, places: 3)
-    answerFields["device"] = conditions.device ?? ""
+    answerFields["device"] = studyConditions.device ?? ""
     answerFields["program"] = "temblor \(temblorVersion)"
     results.append(answerFields)
     trials.submit(answer)
     if let resultsPath {
-      try AtomicFileWriter.write(Array(results.text.utf8), to: resultsPath)
+      try AtomicFileWriter.write(Array(results.csvText.utf8), to: resultsPath)
     }
   }
 
@@ -548,8 +552,8 @@ struct StudyRecord {
       throw UsageError.invalidValue(
         of: "--simulate", expected: "right, wrong, random, or a number", actual: text)
     }
-    var generator = SplitMix64(seed: conditions.seed ^ 0x5eed)
-    while let trial = trials.trial {
+    var generator = SplitMix64(seed: studyConditions.seed ^ 0x5eed)
+    while let trial = trials.currentTrial {
       let value = table.stimuli[trial.testedStimulusIndex].staircaseValue
       guard let correctAnswer = trial.correctAnswer else {
         let rating = Self.simulatedRating(of: value ?? 0.5)
@@ -573,14 +577,17 @@ struct StudyRecord {
   /// file.
   var summary: String {
     let answerCount = trials.answers.count
-    let trialNoun = (conditions.isSimulated ? "simulated " : "") + "trial"
-    let plannedText = trials.plannedCount.map { "\(answerCount) of \($0.countText(trialNoun))" }
+    let trialNoun = (studyConditions.isSimulated ? "simulated " : "") + "trial"
+    let plannedText = trials.plannedTrialCount.map {
+      "\(answerCount) of \($0.countText(trialNoun))"
+    }
     let filePrefix = resultsPath.map { "\($0.printable): " } ?? ""
     return filePrefix
-      + ([plannedText ?? answerCount.countText(trialNoun)] + findings).joined(separator: ", ")
+      + ([plannedText ?? answerCount.countText(trialNoun)] + resultSentences).joined(
+        separator: ", ")
   }
 
-  private var findings: [String] {
+  private var resultSentences: [String] {
     switch trials.procedure {
     case .abx, .twoChoices:
       return ["\(trials.answers.count { $0.answer == $0.trial.correctAnswer }) correct"]
@@ -588,7 +595,7 @@ struct StudyRecord {
       let threshold = trials.staircase.threshold.map {
         "threshold \(NumberFormatting.fixedText($0, places: 2))"
       }
-      return [threshold ?? (trials.trial == nil ? "no threshold" : "no threshold yet")]
+      return [threshold ?? (trials.currentTrial == nil ? "no threshold" : "no threshold yet")]
     case .magnitude, .rating:
       return []
     }
@@ -598,19 +605,20 @@ struct StudyRecord {
 /// A running study, which plays trials and records the answers.
 final class StudyActivity: PlaybackActivity {
   private(set) var record: StudyRecord
-  private let renderings: [StudyTable.Rendering]
+  private let renderings: [StudyTable.StimulusRendering]
   private let engine: PlaybackEngine
   private let options: StudyCommand.Options
   private let console: LiveConsole
   private var players: [PatternPlayer] = []
-  private var endFrame: Int64 = 0
+  private var stimulusEndFrame: Int64 = 0
   private var typedAnswer = ""
   private var isOnBreak = false
   /// The next message for the participant, which is shown once.
-  private var announcement: String?
+  private var participantMessage: String?
 
   init(
-    _ record: StudyRecord, _ renderings: [StudyTable.Rendering], _ options: StudyCommand.Options,
+    _ record: StudyRecord, _ renderings: [StudyTable.StimulusRendering],
+    _ options: StudyCommand.Options,
     on engine: PlaybackEngine, console: LiveConsole
   ) throws {
     self.record = record
@@ -626,14 +634,15 @@ final class StudyActivity: PlaybackActivity {
     return [(answerKeys, "the answer"), ("enter", "confirm the answer"), ("r", "play again")]
   }
 
-  var playbackState: PlaybackStatus.State { engine.position < endFrame ? .playing : .idle }
+  var playbackState: PlaybackStatus.State { engine.position < stimulusEndFrame ? .playing : .idle }
   var playbackProgress: (position: Double, duration: Double?) { (0, nil) }
-  var showsClock: Bool { false }
+  var showsPlaybackTime: Bool { false }
   var hidesSoundDetails: Bool { true }
-  var hasFixedLevel: Bool { true }
+  var disablesLevelKeys: Bool { true }
 
   private var trialNumberText: String {
-    "\(record.trials.answers.count + 1)" + (record.trials.plannedCount.map { " of \($0)" } ?? "")
+    "\(record.trials.answers.count + 1)"
+      + (record.trials.plannedTrialCount.map { " of \($0)" } ?? "")
   }
 
   var statusTitle: ActivityTitle? {
@@ -644,12 +653,12 @@ final class StudyActivity: PlaybackActivity {
 
   /// Plays the next trial and asks the question.
   private func beginTrials() throws {
-    announcement = "Trial \(trialNumberText): \(options.question)"
+    participantMessage = "Trial \(trialNumberText): \(options.question)"
     try playTrial()
   }
 
   private func playTrial() throws {
-    guard let trial = record.trials.trial else { return }
+    guard let trial = record.trials.currentTrial else { return }
     for player in players {
       try player.stop()
     }
@@ -660,20 +669,20 @@ final class StudyActivity: PlaybackActivity {
       let rendering = renderings[index]
       let length = rendering.plans.map(\.frameCount).max() ?? 0
       let player = try engine.player(for: rendering.plans, duration: Double(length) / engine.rate)
-      try player.setGain(rendering.levelGain, over: 0)
+      try player.setGain(rendering.levelAdjustmentGain, over: 0)
       try player.start(at: .frame(startFrame))
       players.append(player)
       startFrame += length + FrameConversion.frame(seconds: options.gapSeconds, rate: engine.rate)
     }
-    endFrame = startFrame
+    stimulusEndFrame = startFrame
   }
 
   func updateActivity(at now: Duration) throws -> ActivityStep {
-    guard record.trials.trial != nil else { return .finished }
-    if let announcement {
-      console.reportHint(announcement)
+    guard record.trials.currentTrial != nil else { return .finished }
+    if let participantMessage {
+      console.reportHint(participantMessage)
     }
-    announcement = nil
+    participantMessage = nil
     return .wait(nil)
   }
 
@@ -704,17 +713,20 @@ final class StudyActivity: PlaybackActivity {
   private func confirmAnswer() throws {
     guard let answer = Double(typedAnswer), record.trials.procedure.accepts(answer) else {
       typedAnswer = ""
-      return console.reportHint("Type \(record.trials.procedure.answerText), then press Enter.")
+      return console.reportHint(
+        "Type \(record.trials.procedure.validAnswersText), then press Enter.")
     }
-    guard engine.position >= endFrame else {
+    guard engine.position >= stimulusEndFrame else {
       return console.reportHint("Answer after the last stimulus has ended.")
     }
     typedAnswer = ""
-    try record.submitAnswer(answer, after: Double(engine.position - endFrame) / engine.rate)
-    guard record.trials.trial != nil else { return }
-    if let breakInterval = options.breakInterval, record.trials.answers.count % breakInterval == 0 {
+    try record.submitAnswer(answer, after: Double(engine.position - stimulusEndFrame) / engine.rate)
+    guard record.trials.currentTrial != nil else { return }
+    if let breakInterval = options.trialCountBetweenBreaks,
+      record.trials.answers.count % breakInterval == 0
+    {
       isOnBreak = true
-      announcement = "Break: press any key to continue."
+      participantMessage = "Break: press any key to continue."
     } else {
       try beginTrials()
     }

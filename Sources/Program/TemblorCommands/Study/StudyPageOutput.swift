@@ -9,7 +9,7 @@ import SystemSupport
 /// The HTML page on which participants take part in a study in a browser.
 struct StudyPageOutput {
   /// The name of the device in the results of participants who answered on the page.
-  static let device = "browser"
+  static let deviceFieldText = "browser"
 
   let table: StudyTable
   let pairs: [StudyPair]
@@ -33,17 +33,19 @@ struct StudyPageOutput {
     let renderings = try table.renderings(for: [job.profile], job: job)
     let stimuli = try zip(table.stimuli, renderings).map { stimulus, rendering in
       StudyPage.Stimulus(
-        id: stimulus.id, valueText: stimulus.valueText,
+        id: stimulus.id, valueText: stimulus.staircaseValueText,
         soundFileBytes: try StudyCommand.soundFile(of: stimulus, rendering, job))
     }
     let programName = "temblor \(temblorVersion)"
     return try StudyPage(
       generator: "Temblor \(temblorVersion)", name: FileSystem.fileStem(of: table.tablePath),
-      tableHash: table.resultsID, procedure: options.procedure, question: options.question,
+      stimulusTableHash: table.tableIDInResults, procedure: options.procedure,
+      question: options.question,
       stimuli: stimuli, pairs: pairs, repeatCount: options.repeatCount, seed: options.seed,
-      stimulusGapSeconds: options.gapSeconds, trialsBetweenBreaks: options.breakInterval,
+      stimulusGapSeconds: options.gapSeconds, trialsBetweenBreaks: options.trialCountBetweenBreaks,
       conditions: [
-        "profile": job.profile.name, "strength": "1", "device": Self.device, "program": programName,
+        "profile": job.profile.name, "strength": "1", "device": Self.deviceFieldText,
+        "program": programName,
         "simulated": "false",
       ], sampleRate: Double(job.sampleRateHertz)
     ).html()

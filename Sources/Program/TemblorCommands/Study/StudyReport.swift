@@ -18,10 +18,10 @@ struct StudyReport {
 
   private let summary: StudySummary
   /// The value of the results column `simulated`, or an empty string for files without this column.
-  private let simulatedField: String
+  private let simulatedColumnText: String
 
   private var procedure: StudyProcedure { summary.procedure }
-  private var isSimulated: Bool { simulatedField == "true" }
+  private var isSimulated: Bool { simulatedColumnText == "true" }
 
   /// Pools the results of several files, and prints the report.
   ///
@@ -45,7 +45,7 @@ struct StudyReport {
     try checkConditions(answerRows, terminal)
     let report = StudyReport(
       summary: StudySummary(answers, procedure: procedure),
-      simulatedField: firstRow.fields["simulated"] ?? "")
+      simulatedColumnText: firstRow.fields["simulated"] ?? "")
     if let plotPath, let plotFormat {
       guard let plot = report.psychometricPlot else {
         throw FileError(plotPath, "cannot draw these results; the stimuli have no levels")
@@ -142,7 +142,7 @@ struct StudyReport {
     if procedure != .staircase {
       summaryText += "\n" + TextTable.text(ofRows: stimulusRows)
     }
-    let conclusionSentences = thresholdSentences + [intervalSentence].compactMap(\.self)
+    let conclusionSentences = thresholdSentences + [confidenceIntervalSentence].compactMap(\.self)
     return summaryText
       + (conclusionSentences.isEmpty ? "" : "\n" + conclusionSentences.map { $0 + "\n" }.joined())
   }
@@ -174,7 +174,7 @@ struct StudyReport {
     {
       [name] + (hasReferences ? [reference] : []) + (hasValues ? [value] : []) + [result]
     }
-    let titleRow = makeRow("stimulus", "reference", levelTitle, participantTitle)
+    let titleRow = makeRow("stimulus", "reference", levelColumnTitle, participantTitle)
     return [titleRow]
       + summary.stimuli.map { stimulus in
         makeRow(
@@ -186,12 +186,13 @@ struct StudyReport {
 
   private static func estimateText(_ estimate: StudySummary.Estimate) -> String {
     guard let correctCount = estimate.correctCount else {
-      let interval = estimate.interval.map { ", from \(roundedText($0, places: 1))" } ?? ""
+      let interval =
+        estimate.confidenceInterval.map { ", from \(roundedText($0, places: 1))" } ?? ""
       let mean = roundedText(estimate.value, places: 1)
       return "\(mean)\(interval); \(estimate.answerCount.countText("answer"))"
     }
     let correctCountsText = "\(correctCount) of \(estimate.answerCount) correct"
-    let intervalText = estimate.interval.map { range in
+    let intervalText = estimate.confidenceInterval.map { range in
       ", \(percentText(estimate.value)) % (\(percentText(range.lowerBound)) to "
         + "\(percentText(range.upperBound)) %)"
     }
@@ -212,7 +213,7 @@ struct StudyReport {
         count == total ? "\(count) participants" : "\(count) of \(total) participants"
       sentences.append(
         "Mean threshold of \(participants): \(Self.roundedText(groupMean.mean)) "
-          + "(\(Self.roundedText(groupMean.interval)), Student's t)")
+          + "(\(Self.roundedText(groupMean.confidenceInterval)), Student's t)")
     }
     if summary.lacksFunction {
       sentences.append("The answers do not determine a psychometric function")
@@ -222,7 +223,7 @@ struct StudyReport {
         pooledFunction.thresholdInterval.map { " (\(Self.roundedText($0)), parametric bootstrap)" }
         ?? ""
       let name =
-        pooledFunction.countsChoices
+        pooledFunction.describesStrongerChoices
         ? "Point of subjective equality"
         : "Threshold (\((100 * pooledFunction.thresholdProportion).text(places: 1)) % correct)"
       sentences.append(
@@ -232,9 +233,9 @@ struct StudyReport {
   }
 
   /// A sentence that names the statistical method for the confidence intervals in the tables.
-  private var intervalSentence: String? {
+  private var confidenceIntervalSentence: String? {
     let estimates = summary.stimuli.map(\.estimate)
-    guard estimates.contains(where: { $0.interval != nil }) else { return nil }
+    guard estimates.contains(where: { $0.confidenceInterval != nil }) else { return nil }
     switch procedure {
     case .abx, .twoChoices:
       return "95 % confidence intervals of proportions: Clopper-Pearson, all answers pooled"
@@ -265,7 +266,7 @@ struct StudyReport {
 
   private var reportFields: JSONObject {
     [
-      "procedure": procedure.rawValue, "simulated": Bool(simulatedField),
+      "procedure": procedure.rawValue, "simulated": Bool(simulatedColumnText),
       "participants": summary.participants.map { participant -> JSONObject in
         let estimate = Self.fields(of: participant.estimate)
         return ["participant": participant.name] + estimate
@@ -280,8 +281,8 @@ struct StudyReport {
       "group": summary.groupThreshold.map { mean -> JSONObject in
         [
           "participants": summary.participants.count { $0.threshold != nil },
-          "threshold": mean.mean, "low": mean.interval.lowerBound,
-          "high": mean.interval.upperBound,
+          "threshold": mean.mean, "low": mean.confidenceInterval.lowerBound,
+          "high": mean.confidenceInterval.upperBound,
         ]
       },
       "psychometricFunction": summary.pooledFunction.map(Self.fields),
@@ -291,14 +292,14 @@ struct StudyReport {
   private static func fields(of estimate: StudySummary.Estimate) -> JSONObject {
     [
       "count": estimate.answerCount, "correct": estimate.correctCount,
-      "estimate": estimate.value, "low": estimate.interval?.lowerBound,
-      "high": estimate.interval?.upperBound, "pValue": estimate.pValue,
+      "estimate": estimate.value, "low": estimate.confidenceInterval?.lowerBound,
+      "high": estimate.confidenceInterval?.upperBound, "pValue": estimate.pValue,
     ]
   }
 
   private static func fields(of pooled: StudySummary.FittedFunction) -> JSONObject {
     [
-      "successes": pooled.countsChoices ? "stronger" : "correct",
+      "successes": pooled.describesStrongerChoices ? "stronger" : "correct",
       "proportion": pooled.thresholdProportion, "threshold": pooled.threshold,
       "low": pooled.thresholdInterval?.lowerBound, "high": pooled.thresholdInterval?.upperBound,
       "midpoint": pooled.function.midpoint, "slope": pooled.function.slope,
@@ -306,7 +307,7 @@ struct StudyReport {
       "deviance": pooled.function.deviance(of: pooled.blocks),
       "levels": pooled.blocks.map { block -> JSONElement in
         .inlineObject([
-          "value": block.value, "count": block.trialCount, "successes": block.successCount,
+          "value": block.stimulusValue, "count": block.trialCount, "successes": block.successCount,
         ])
       },
     ]
@@ -329,11 +330,11 @@ struct StudyReport {
       "low", "high", "pValue", "simulated",
     ])
     func appendRow(_ identity: [String], _ quantity: String, _ estimate: StudySummary.Estimate) {
-      let interval = estimate.interval
+      let interval = estimate.confidenceInterval
       let values = [estimate.value, interval?.lowerBound, interval?.upperBound, estimate.pValue]
       table.appendRow(
         identity + [quantity, "\(estimate.answerCount)", estimate.correctCount?.description ?? ""]
-          + values.map(Self.csvCell) + [simulatedField])
+          + values.map(Self.csvCell) + [simulatedColumnText])
     }
     for participant in summary.participants {
       appendRow([participant.name, "", "", ""], estimatedQuantityName, participant.estimate)
@@ -353,14 +354,16 @@ struct StudyReport {
     if let groupMean = summary.groupThreshold {
       appendRow(
         ["", "", "", ""], "meanThreshold",
-        .init(answerCount: answerCount, value: groupMean.mean, interval: groupMean.interval))
+        .init(
+          answerCount: answerCount, value: groupMean.mean,
+          confidenceInterval: groupMean.confidenceInterval))
     }
     if let pooledFunction = summary.pooledFunction {
       appendRow(
         ["", "", "", ""], "fittedThreshold",
         .init(
           answerCount: answerCount, value: pooledFunction.threshold,
-          interval: pooledFunction.thresholdInterval)
+          confidenceInterval: pooledFunction.thresholdInterval)
       )
     }
     return table
@@ -372,9 +375,9 @@ struct StudyReport {
 
   /// The title of the level column. Negative values are levels in dBFS; intensities are never
   /// negative.
-  private var levelTitle: String { hasDecibels ? "dBFS" : "intensity" }
+  private var levelColumnTitle: String { areLevelsInDecibels ? "dBFS" : "intensity" }
 
-  private var hasDecibels: Bool { summary.stimuli.contains { ($0.value ?? 0) < 0 } }
+  private var areLevelsInDecibels: Bool { summary.stimuli.contains { ($0.value ?? 0) < 0 } }
 
   /// The plot of answers over stimulus levels, or nil if the stimuli have no levels.
   private var psychometricPlot: PsychometricPlot? {
@@ -385,14 +388,15 @@ struct StudyReport {
         stimulus.value.map { value in
           PsychometricPlot.Point(
             level: value, estimate: stimulus.estimate.value,
-            interval: stimulus.estimate.interval)
+            confidenceInterval: stimulus.estimate.confidenceInterval)
         }
       }
     guard !plotPoints.isEmpty else { return nil }
     let quantityTitle =
       switch procedure {
       case .abx, .staircase: "Correct answers"
-      case .twoChoices: pooledFunction?.countsChoices == true ? "Stronger" : "Correct answers"
+      case .twoChoices:
+        pooledFunction?.describesStrongerChoices == true ? "Stronger" : "Correct answers"
       case .magnitude: "Magnitude"
       case .rating: "Rating"
       }
@@ -403,7 +407,7 @@ struct StudyReport {
     return PsychometricPlot(
       title: isSimulated ? "\(procedure.rawValue), simulated" : procedure.rawValue,
       subtitle: participantsText + (thresholdText ?? ""),
-      levelUnit: levelTitle,
+      levelUnit: levelColumnTitle,
       quantity: procedure.hasTwoAnswers ? .proportion(quantityTitle) : .mean(quantityTitle),
       points: plotPoints, curve: pooledFunction.flatMap(Self.plotCurve))
   }
@@ -412,12 +416,13 @@ struct StudyReport {
     let proportionEstimate = ProportionEstimate(
       successCount: block.successCount, trialCount: block.trialCount)
     return PsychometricPlot.Point(
-      level: block.value, estimate: proportionEstimate.proportion,
-      interval: proportionEstimate.interval)
+      level: block.stimulusValue, estimate: proportionEstimate.proportion,
+      confidenceInterval: proportionEstimate.confidenceInterval)
   }
 
   private static func plotCurve(_ pooled: StudySummary.FittedFunction) -> PsychometricPlot.Curve? {
-    guard let lowestLevel = pooled.blocks.first?.value, let highestLevel = pooled.blocks.last?.value
+    guard let lowestLevel = pooled.blocks.first?.stimulusValue,
+      let highestLevel = pooled.blocks.last?.stimulusValue
     else {
       return nil
     }
@@ -425,7 +430,7 @@ struct StudyReport {
       let level =
         lowestLevel + (highestLevel - lowestLevel) * Double(index) / Double(curvePointCount)
       return PsychometricPlot.Point(
-        level: level, estimate: pooled.function.proportion(at: level), interval: nil)
+        level: level, estimate: pooled.function.proportion(at: level), confidenceInterval: nil)
     }
     return PsychometricPlot.Curve(
       points: curvePoints, threshold: pooled.threshold,

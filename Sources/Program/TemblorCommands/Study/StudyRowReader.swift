@@ -69,7 +69,7 @@ struct StudyRowReader {
     do {
       return try SharedOptions.loadProfile(named: profileName)
     } catch {
-      reportError("profile", Failure.messageText(error))
+      reportError("profile", ErrorReporting.messageText(error))
       return nil
     }
   }
@@ -78,7 +78,7 @@ struct StudyRowReader {
   private mutating func readPattern(
     at file: String, formats: FormatRegistry, readingOptions: ReadingOptions
   ) -> LoadedPattern? {
-    for column in StudyTable.numericColumns where column != "level" && fields[column] != nil {
+    for column in StudyTable.numericColumnNames where column != "level" && fields[column] != nil {
       reportError(column, "cannot be combined with 'file'")
     }
     let neighborPath =
@@ -96,7 +96,7 @@ struct StudyRowReader {
     do {
       return try LoadedPattern(inputs[0], options: readingOptions)
     } catch {
-      reportError("file", Failure.messageText(error))
+      reportError("file", ErrorReporting.messageText(error))
       return nil
     }
   }

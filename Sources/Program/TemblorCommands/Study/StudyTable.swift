@@ -28,22 +28,22 @@ struct StudyTable {
     let referenceIDs: [String]
 
     /// The staircase value as the results file states it, or an empty string if there is no value.
-    var valueText: String { staircaseValue.map { "\($0)" } ?? "" }
+    var staircaseValueText: String { staircaseValue.map { "\($0)" } ?? "" }
     /// The name of the file with the rendered stimulus.
     var soundFileName: String { "\(id).wav" }
   }
 
   /// A stimulus rendered for its profiles, with the gain that sets its level.
-  struct Rendering {
+  struct StimulusRendering {
     let plans: [RenderPlan]
-    let levelGain: Double
+    let levelAdjustmentGain: Double
     let measuredLevels: Levels
   }
 
-  static let numericColumns = [
+  static let numericColumnNames = [
     "intensity", "sharpness", "duration", "attack", "decay", "release", "level",
   ]
-  static let columns = ["id", "file", "profile", "reference"] + numericColumns
+  static let columnNames = ["id", "file", "profile", "reference"] + numericColumnNames
   private static let invalidTableRule = Rule.error(
     "study-table", "study", "A table of stimuli must have the required columns.")
   /// The maximum error of a playback level, in decibels.
@@ -57,7 +57,7 @@ struct StudyTable {
   let stimuli: [Stimulus]
 
   /// The text that identifies the table in results: the beginning of its hash.
-  var resultsID: String { String(tableHash.prefix(16)) }
+  var tableIDInResults: String { String(tableHash.prefix(16)) }
 
   /// Reads a table.
   ///
@@ -75,7 +75,7 @@ struct StudyTable {
     self.tablePath = path
     self.tableHash = tableHash
     let table: CSVTable
-    do throws(CSVTable.Problem) {
+    do throws(CSVTable.FormatError) {
       table = try CSVTable(bytes)
     } catch {
       throw InvalidRows([
@@ -89,10 +89,10 @@ struct StudyTable {
           "the table must have a column 'id' and a row for each stimulus")
       ])
     }
-    var findings = table.columnNames.filter { !Self.columns.contains($0) }.map { column in
+    var findings = table.columnNames.filter { !Self.columnNames.contains($0) }.map { column in
       Self.tableFinding(
         path, line: 1, column: column,
-        "unknown; valid columns are \(Self.columns.joined(separator: ", "))")
+        "unknown; valid columns are \(Self.columnNames.joined(separator: ", "))")
     }
     var stimuli: [Stimulus] = []
     var lineNumbers: [String: Int] = [:]
@@ -129,10 +129,11 @@ struct StudyTable {
   /// - Throws: An error if the table does not suit the procedure.
   func stimulusPairs(for procedure: StudyProcedure) throws -> [StudyPair] {
     if procedure == .magnitude {
-      return stimuli.indices.map { StudyPair(testedIndex: $0, referenceIndex: $0) }
+      return stimuli.indices.map { StudyPair(testedStimulusIndex: $0, referenceStimulusIndex: $0) }
     }
     let pairs =
-      stimuli.contains { !$0.referenceIDs.isEmpty } ? listedPairs : commonReferencePairs(procedure)
+      stimuli.contains { !$0.referenceIDs.isEmpty }
+      ? pairsFromReferenceColumn : commonReferencePairs(procedure)
     guard !pairs.isEmpty else {
       throw FileError(
         tablePath,
@@ -141,10 +142,11 @@ struct StudyTable {
         """)
     }
     var findings: [Finding] = []
-    for pair in pairs where procedure != .rating && pair.testedIndex == pair.referenceIndex {
+    for pair in pairs
+    where procedure != .rating && pair.testedStimulusIndex == pair.referenceStimulusIndex {
       findings.append(
         Self.tableFinding(
-          tablePath, line: stimuli[pair.testedIndex].lineNumber, column: "reference",
+          tablePath, line: stimuli[pair.testedStimulusIndex].lineNumber, column: "reference",
           "a stimulus cannot be its own reference in the procedure '\(procedure.rawValue)'"))
     }
     if procedure == .staircase {
@@ -155,11 +157,11 @@ struct StudyTable {
   }
 
   /// The pairs of stimuli that the column `reference` specifies.
-  private var listedPairs: [StudyPair] {
+  private var pairsFromReferenceColumn: [StudyPair] {
     stimuli.indices.flatMap { tested in
       stimuli[tested].referenceIDs.compactMap { id -> StudyPair? in
         let reference = stimuli.firstIndex { $0.id == id }
-        return reference.map { StudyPair(testedIndex: tested, referenceIndex: $0) }
+        return reference.map { StudyPair(testedStimulusIndex: tested, referenceStimulusIndex: $0) }
       }
     }
   }
@@ -170,14 +172,16 @@ struct StudyTable {
     let referenceIndex = stimuli.firstIndex { $0.id == Self.defaultReferenceID } ?? 0
     let testedIndices = stimuli.indices.filter { procedure == .rating || $0 != referenceIndex }
     guard stimuli.count > 1 else { return [] }
-    return testedIndices.map { StudyPair(testedIndex: $0, referenceIndex: referenceIndex) }
+    return testedIndices.map {
+      StudyPair(testedStimulusIndex: $0, referenceStimulusIndex: referenceIndex)
+    }
   }
 
   /// Returns the reasons that a staircase cannot use pairs: several references, a missing value,
   /// mixed quantities, or a stimulus that is not stronger than the reference.
   private func staircaseFindings(_ pairs: [StudyPair]) -> [Finding] {
     guard let firstPair = pairs.first else { return [] }
-    let referenceStimulus = stimuli[firstPair.referenceIndex]
+    let referenceStimulus = stimuli[firstPair.referenceStimulusIndex]
     var findings: [Finding] = []
     func addFinding(_ stimulus: Stimulus, _ message: String, column: String? = nil) {
       findings.append(
@@ -188,8 +192,8 @@ struct StudyTable {
         referenceStimulus, "a staircase requires a level or an intensity for each stimulus")
     }
     for pair in pairs {
-      let stimulus = stimuli[pair.testedIndex]
-      if pair.referenceIndex != firstPair.referenceIndex {
+      let stimulus = stimuli[pair.testedStimulusIndex]
+      if pair.referenceStimulusIndex != firstPair.referenceStimulusIndex {
         addFinding(
           stimulus, "a staircase requires the same reference for all stimuli",
           column: "reference")
@@ -227,7 +231,7 @@ struct StudyTable {
     /// Reports each error on a separate line, and then the number of errors beyond the maximum.
     func report(on terminal: Terminal) {
       for finding in findings.prefix(Self.maximumReportedCount) {
-        terminal.report(Failure.messageText(InputError(finding)))
+        terminal.report(ErrorReporting.messageText(InputError(finding)))
       }
       let remainingCount = findings.count - Self.maximumReportedCount
       if remainingCount > 0 {
@@ -249,8 +253,8 @@ struct StudyTable {
   /// Compiles all stimuli with `rendering(of:for:job:)`.
   ///
   /// - Throws: `InvalidRows` with all levels that the stimuli do not support.
-  func renderings(for profiles: [TransducerProfile], job: RenderJob) throws -> [Rendering] {
-    var renderings: [Rendering] = []
+  func renderings(for profiles: [TransducerProfile], job: RenderJob) throws -> [StimulusRendering] {
+    var renderings: [StimulusRendering] = []
     var findings: [Finding] = []
     for stimulus in stimuli {
       do {
@@ -270,7 +274,7 @@ struct StudyTable {
   ///   - profiles: The profiles of the outputs. A profile of the stimulus replaces them.
   ///   - job: The render settings.
   func rendering(of stimulus: Stimulus, for profiles: [TransducerProfile], job: RenderJob) throws
-    -> Rendering
+    -> StimulusRendering
   {
     let profiles = stimulus.profile.map { profile in profiles.map { _ in profile } } ?? profiles
     let rateHertz = Double(job.sampleRateHertz)
@@ -291,7 +295,7 @@ struct StudyTable {
     var levelGain = 1.0
     var measuredLevels = try measureLevels(1)
     guard let targetDecibels = stimulus.levelDecibels else {
-      return Rendering(plans: plans, levelGain: 1, measuredLevels: measuredLevels)
+      return StimulusRendering(plans: plans, levelAdjustmentGain: 1, measuredLevels: measuredLevels)
     }
     for _ in 0..<4
     where abs(measuredLevels.rmsDecibels - targetDecibels) > Self.levelToleranceDecibels
@@ -313,6 +317,7 @@ struct StudyTable {
         )
       ])
     }
-    return Rendering(plans: plans, levelGain: levelGain, measuredLevels: measuredLevels)
+    return StimulusRendering(
+      plans: plans, levelAdjustmentGain: levelGain, measuredLevels: measuredLevels)
   }
 }

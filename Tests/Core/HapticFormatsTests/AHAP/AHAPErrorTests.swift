@@ -151,6 +151,6 @@ import Testing
       ])
     let error = #expect(throws: InputError.self) { try document.read() }
     #expect(error?.finding == errors[0])
-    #expect(error?.otherErrorCount == 4)
+    #expect(error?.additionalErrorCount == 4)
   }
 }

@@ -66,7 +66,8 @@ import VendorFormats
       let events = pattern.events.filter(\.kind.isHaptic)
       #expect(events.map(\.kind.rawValue) == expected.events.map(\.kind), "\(expected.id)")
       for (event, wanted) in zip(events, expected.events) {
-        #expect(abs(event.time + (event.holdSeconds ?? 0) - wanted.end) < 1e-6, "\(expected.id)")
+        #expect(
+          abs(event.time + (event.secondsUntilRelease ?? 0) - wanted.end) < 1e-6, "\(expected.id)")
         let hadCorners = felt.points(of: event).map { Corner($0.time, $0.intensity, $0.sharpness) }
         let numbers = wanted.corners
         let rightCorners = stride(from: 0, to: numbers.count, by: 3).map {

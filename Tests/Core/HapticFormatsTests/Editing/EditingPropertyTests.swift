@@ -288,7 +288,7 @@ struct RandomChanges {
   private mutating func changePoint(_ editor: AHAPEditor) -> (PatternChange, HapticPattern?) {
     var pattern = editor.pattern
     let index = Int.random(in: pattern.curves.indices, using: &chance)
-    let order = editor.pointOrder(ofCurve: index)
+    let order = editor.controlPointOrder(ofCurve: index)
     var points = order.indices.map { place in
       pattern.curves[index].controlPoints[order.firstIndex(of: place) ?? 0]
     }

@@ -241,7 +241,8 @@ import Testing
     )
     .replacing("\"Time\": 0, \"ParameterValue\": 0 ", with: "\"Time\": 2, \"ParameterValue\": 0 ")
     let editor = try Self.editor(text)
-    #expect(editor.pointOrder(ofCurve: 0) == [1, 0] && editor.pointOrder(ofCurve: 1) == [])
+    #expect(
+      editor.controlPointOrder(ofCurve: 0) == [1, 0] && editor.controlPointOrder(ofCurve: 1) == [])
     let changed = try editor.applying([.set("curves[0].points[0].time", to: .number(3))])
     #expect(changed.pattern.curves[0].controlPoints.map(\.time) == [0, 3])
     #expect(Self.text(changed).contains("{ \"Time\": 3, \"ParameterValue\": 0 },"))
@@ -459,7 +460,7 @@ import Testing
       ("Pattern[4].Event", nil), ("Version", nil),
       ("Pattern[x].Event", nil), ("", nil), ("Pattern[0].Event.EventParameters[0]", "events[0]"),
     ] {
-      #expect(editor.changePath(forJSONPath: path) == part, "\(path)")
+      #expect(editor.patternElementPath(forJSONPath: path) == part, "\(path)")
     }
   }
 

@@ -13,7 +13,7 @@ struct BurstLevelTests {
     var profile = figures.profile(isEqualized: !isBare)
     if isBare {
       profile.driveSettings = DriveSettings(
-        isBandMapped: false, isEqualized: false, hasEqualSensation: false, highPassHertz: 0.2)
+        limitsToUsableBand: false, isEqualized: false, hasEqualSensation: false, highPassHertz: 0.2)
     }
     return profile
   }
@@ -72,7 +72,7 @@ struct BurstLevelTests {
       let sharpness = Double(step) / 4
       let hertz = profile.transient.frequency.hertz(atSharpness: sharpness)
       return try 20 * log10(felt(tap(profile, sharpness: sharpness).samples, on: plant).peak)
-        - profile.thresholdDecibels(atHertz: hertz)
+        - profile.perceptionThresholdDecibels(atHertz: hertz)
     }
     #expect((levels.max() ?? 0) - (levels.min() ?? 0) < 3.5, "\(levels)")
   }

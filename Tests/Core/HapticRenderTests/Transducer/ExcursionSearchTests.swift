@@ -19,7 +19,7 @@ struct ExcursionSearchTests {
 
   @Test(arguments: [
     TransducerUncertainty.exact,
-    TransducerUncertainty(resonanceFraction: 0.1, qualityFactorRatio: 1.5),
+    TransducerUncertainty(resonanceDeviationFraction: 0.1, trueToStatedQualityFactorRatio: 1.5),
     .estimated, .measured,
   ]) func noDriveMovesAnyTransducerBeyondTheLimit(uncertainty: TransducerUncertainty) {
     var numbers = SeededGenerator(seed: UInt64(clamping: Self.seed))

@@ -19,8 +19,9 @@ struct ExcursionTrial {
       frequency: FrequencyMapping(lowHertz: resonance, highHertz: resonance * 2),
       hardware: TransducerHardware(
         product: "trial", resonanceHertz: resonance, qualityFactor: qualityFactor,
-        accelerationInG: 1,
-        excursionMillimeters: limit * 9.80665 / (omega * omega) * 1_000, uncertainty: uncertainty))
+        maximumAccelerationInG: 1,
+        maximumExcursionMillimeters: limit * 9.80665 / (omega * omega) * 1_000,
+        uncertainty: uncertainty))
     guard let settings = profile.transducerSettings(rate: rate) else {
       preconditionFailure("a trial has hardware")
     }
@@ -43,8 +44,8 @@ struct ExcursionTrial {
     guard uncertainty != .exact else { return [(resonance, qualityFactor, 1)] }
     var plants: [(Double, Double, Double)] = []
     // Whatever was measured, mounting and heat move a resonance as far as a data sheet may be off.
-    let deviation = max(uncertainty.resonanceFraction, 0.15)
-    let factor = uncertainty.qualityFactorRatio
+    let deviation = max(uncertainty.resonanceDeviationFraction, 0.15)
+    let factor = uncertainty.trueToStatedQualityFactorRatio
     for part in [-1, -0.7, -0.31, 0, 0.23, 0.64, 1] {
       for quality in [qualityFactor / factor, qualityFactor, qualityFactor * factor] {
         plants.append((resonance * (1 + part * deviation), quality, 1))

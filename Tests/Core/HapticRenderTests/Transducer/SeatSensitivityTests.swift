@@ -13,7 +13,7 @@ struct SeatSensitivityTests {
     let limit = 0.4 * 0.4
     let passed = hertz * hertz / (hertz * hertz * hertz * hertz + limit * limit).squareRoot()
     let held = 1 / (1 + raised(hertz / 100, to: 4)).squareRoot()
-    let weight = SeatWeighting.weight(atHertz: hertz) * passed * held
+    let weight = SeatWeighting.accelerationWeight(atHertz: hertz) * passed * held
     #expect(abs(1_000 * weight / thousandths - 1) < 0.015)
   }
 
@@ -24,17 +24,20 @@ struct SeatSensitivityTests {
       name: "seat", summary: "", frequency: FrequencyMapping(lowHertz: 20, highHertz: 80),
       driveSettings: DriveSettings(contactSite: .seat))
     // Acceleration in proportion to frequency is felt alike above 12.5 Hz.
-    let octave = profile.thresholdDecibels(atHertz: 80) - profile.thresholdDecibels(atHertz: 40)
+    let octave =
+      profile.perceptionThresholdDecibels(atHertz: 80)
+      - profile.perceptionThresholdDecibels(atHertz: 40)
     #expect(abs(octave - 6) < 0.3)
     // 0.015 m/s² over Wk(6.3 Hz) = 1.054.
-    #expect(abs(profile.thresholdDecibels(atHertz: 6.3) + 56.8) < 0.1)
+    #expect(abs(profile.perceptionThresholdDecibels(atHertz: 6.3) + 56.8) < 0.1)
     profile.driveSettings.contactSite = .hand
-    #expect(profile.thresholdDecibels(atHertz: 40) == -32.81)
+    #expect(profile.perceptionThresholdDecibels(atHertz: 40) == -32.81)
     profile.driveSettings.contactSite = .seat
     profile.perceptionThresholds = [
-      .init(hertz: 10, accelerationDecibels: -20), .init(hertz: 100, accelerationDecibels: -20),
+      .init(hertz: 10, accelerationDecibelsRelativeToG: -20),
+      .init(hertz: 100, accelerationDecibelsRelativeToG: -20),
     ]
-    #expect(profile.thresholdDecibels(atHertz: 40) == -20)
+    #expect(profile.perceptionThresholdDecibels(atHertz: 40) == -20)
   }
 
   @Test func humsOnASeatAreFeltEqually() throws {
@@ -43,7 +46,8 @@ struct SeatSensitivityTests {
       hardware: TransducerHardware(
         product: "seat", resonanceHertz: 40, qualityFactor: 3,
         uncertainty: TransducerUncertainty.exact),
-      driveSettings: DriveSettings(isBandMapped: false, usableBandDecibels: 30, contactSite: .seat))
+      driveSettings: DriveSettings(
+        limitsToUsableBand: false, usableBandLevelDropDecibels: 30, contactSite: .seat))
     let settings = try #require(profile.transducerSettings(rate: 8_000))
     let levels = profile.levelsOverSharpness(count: 17, drive: settings)
     let plant = TransducerModel(resonanceHertz: 40, qualityFactor: 3)
@@ -51,7 +55,7 @@ struct SeatSensitivityTests {
       let hertz = profile.frequency.hertz(atSharpness: Double(index) / 16)
       return levels[index] * settings.driveResponse(atHertz: hertz)
         * plant.accelerationMagnitude(atHertz: hertz)
-        * SeatWeighting.weight(atHertz: hertz)
+        * SeatWeighting.accelerationWeight(atHertz: hertz)
     }
     #expect((felt.max() ?? 1) / (felt.min() ?? 0) < 1.02)
   }

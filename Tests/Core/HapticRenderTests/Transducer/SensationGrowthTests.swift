@@ -23,10 +23,10 @@ struct SensationGrowthTests {
         frequency: FrequencyMapping(lowHertz: 60, highHertz: 250),
         fullIntensityAmplitude: burstLevel),
       hardware: TransducerHardware(
-        product: "hand", resonanceHertz: 150, qualityFactor: 3, accelerationInG: 3,
+        product: "hand", resonanceHertz: 150, qualityFactor: 3, maximumAccelerationInG: 3,
         uncertainty: TransducerUncertainty.exact),
       driveSettings: DriveSettings(
-        isBandMapped: false, usableBandDecibels: 40, isEqualized: isEqualized,
+        limitsToUsableBand: false, usableBandLevelDropDecibels: 40, isEqualized: isEqualized,
         sensationContours: contours,
         hasTemporalSummation: temporalSummation))
   }
@@ -71,7 +71,7 @@ struct SensationGrowthTests {
   /// nothing for what is long.
   @Test func summationIsThatOfZwislockiWherePacinianChannelsFeel() {
     func shift(_ seconds: Double, _ hertz: Double) -> Double {
-      TemporalSummation.thresholdShift(seconds: seconds, hertz: hertz)
+      TemporalSummation.thresholdShiftDecibels(seconds: seconds, hertz: hertz)
     }
     #expect(abs(shift(0.2, 250) - 1.992) < 0.001)
     #expect(abs(shift(0.01, 250) - shift(0.02, 250) - 3) < 0.15)
@@ -95,7 +95,7 @@ struct SensationGrowthTests {
         func felt(_ profile: TransducerProfile) throws -> Double {
           let moved = try Self.acceleration(
             .hapticContinuous, intensity: intensity, sharpness: sharpness, profile)
-          return (Self.decibels(moved) - profile.thresholdDecibels(atHertz: hertz))
+          return (Self.decibels(moved) - profile.perceptionThresholdDecibels(atHertz: hertz))
             * (0.95 - 0.35 * log(hertz / 60) / log(250.0 / 60))
         }
         sensations.append(try felt(profile))
@@ -119,7 +119,7 @@ struct SensationGrowthTests {
               try Self.decibels(
                 Self.acceleration(
                   .hapticTransient, intensity: intensity, sharpness: sharpness, profile))
-              - profile.thresholdDecibels(atHertz: hertz)
+              - profile.perceptionThresholdDecibels(atHertz: hertz)
             guard contours == .converging else { return level - Self.decibels(intensity) }
             let middle = SensationGrowth.exponent(
               atHertz: profile.frequency.hertz(atSharpness: 0.5))
@@ -146,7 +146,7 @@ struct SensationGrowthTests {
         Self.acceleration(.hapticTransient, intensity: 1, sharpness: sharpness, summing)
           / Self.acceleration(.hapticTransient, intensity: 1, sharpness: sharpness, plain))
       return change
-        - TemporalSummation.thresholdShift(
+        - TemporalSummation.thresholdShiftDecibels(
           seconds: plain.transient.seconds(atSharpness: sharpness), hertz: hertz)
     }
     #expect(Self.spread(raised) < 0.3, "\(raised)")
@@ -166,7 +166,7 @@ struct SensationGrowthTests {
     profile.driveSettings.contactSite = .seat
     #expect(!profile.hasConvergingContours && !profile.hasTemporalSummation)
     profile.driveSettings.contactSite = .hand
-    profile.hardware?.accelerationInG = nil
+    profile.hardware?.maximumAccelerationInG = nil
     #expect(!profile.hasConvergingContours && profile.hasTemporalSummation)
     #expect(
       profile.amplitudeExponentsOverSharpness(count: 33, of: profile.frequency).allSatisfy {

@@ -20,8 +20,8 @@ struct TransducerDoubtTests {
         hardware: TransducerHardware(
           product: "doubt", resonanceHertz: 40, qualityFactor: quality,
           uncertainty: TransducerUncertainty(
-            resonanceFraction: uncertainty, qualityFactorRatio: 1.5)),
-        driveSettings: DriveSettings(isBandMapped: false, isEqualized: isEqualized))
+            resonanceDeviationFraction: uncertainty, trueToStatedQualityFactorRatio: 1.5)),
+        driveSettings: DriveSettings(limitsToUsableBand: false, isEqualized: isEqualized))
     }
 
     /// The resonances and qualities that are true within the uncertainty.
@@ -52,7 +52,7 @@ struct TransducerDoubtTests {
         * log10(
           levels[index] * (settings?.driveResponse(atHertz: hertz) ?? 1)
             * plant.accelerationMagnitude(atHertz: hertz))
-        - profile.thresholdDecibels(atHertz: hertz)
+        - profile.perceptionThresholdDecibels(atHertz: hertz)
     }
     return (felt.max() ?? 0) - (felt.min() ?? 0)
   }

@@ -11,19 +11,22 @@ struct TransducerModeTests {
     var quality: Double
     var modes: [TransducerMode]
     var testDescription: String {
-      "Q \(quality), \(modes.map { "\($0.resonanceHertz) Hz × \($0.accelerationRatio)" })"
+      "Q \(quality), \(modes.map { "\($0.resonanceHertz) Hz × \($0.accelerationToMainModeRatio)" })"
     }
   }
 
   static let cases = [
-    Case(quality: 4, modes: [.init(resonanceHertz: 75, qualityFactor: 8, accelerationRatio: 0.5)]),
     Case(
-      quality: 6, modes: [.init(resonanceHertz: 55, qualityFactor: 12, accelerationRatio: -0.4)]),
+      quality: 4,
+      modes: [.init(resonanceHertz: 75, qualityFactor: 8, accelerationToMainModeRatio: 0.5)]),
+    Case(
+      quality: 6,
+      modes: [.init(resonanceHertz: 55, qualityFactor: 12, accelerationToMainModeRatio: -0.4)]),
     Case(
       quality: 3,
       modes: [
-        .init(resonanceHertz: 60, qualityFactor: 10, accelerationRatio: 0.6),
-        .init(resonanceHertz: 90, qualityFactor: 9, accelerationRatio: -0.3),
+        .init(resonanceHertz: 60, qualityFactor: 10, accelerationToMainModeRatio: 0.6),
+        .init(resonanceHertz: 90, qualityFactor: 9, accelerationToMainModeRatio: -0.3),
       ]),
   ]
 
@@ -36,11 +39,12 @@ struct TransducerModeTests {
       name: "chair", summary: "", frequency: FrequencyMapping(lowHertz: 28.3, highHertz: 100),
       hardware: TransducerHardware(
         product: "chair", resonanceHertz: 40, qualityFactor: figures.quality,
-        accelerationInG: limit == nil ? nil : 1,
-        excursionMillimeters: limit.map { $0 * 9.80665 / (omega * omega) * 1_000 },
-        uncertainty: TransducerUncertainty(resonanceFraction: 0.01, qualityFactorRatio: 1.05),
+        maximumAccelerationInG: limit == nil ? nil : 1,
+        maximumExcursionMillimeters: limit.map { $0 * 9.80665 / (omega * omega) * 1_000 },
+        uncertainty: TransducerUncertainty(
+          resonanceDeviationFraction: 0.01, trueToStatedQualityFactorRatio: 1.05),
         additionalResonances: knowsModes ? figures.modes : []
-      ), driveSettings: DriveSettings(isBandMapped: false, usableBandDecibels: 30))
+      ), driveSettings: DriveSettings(limitsToUsableBand: false, usableBandLevelDropDecibels: 30))
   }
 
   private func models(_ figures: Case) -> [(model: TransducerModel, gain: Double)] {
@@ -48,7 +52,7 @@ struct TransducerModeTests {
       + figures.modes.map {
         (
           TransducerModel(resonanceHertz: $0.resonanceHertz, qualityFactor: $0.qualityFactor),
-          $0.accelerationRatio
+          $0.accelerationToMainModeRatio
         )
       }
   }
@@ -85,7 +89,7 @@ struct TransducerModeTests {
       let drive = (0..<8_000).map { sin(2 * .pi * hertz * Double($0) / Self.rate) }
       let moved = response(figures, to: drive)[7_000...].map(abs).max() ?? 0
       return 20 * log10(levels[index] * settings.driveResponse(atHertz: hertz) * moved)
-        - profile.thresholdDecibels(atHertz: hertz)
+        - profile.perceptionThresholdDecibels(atHertz: hertz)
     }
     return (felt.max() ?? 0) - (felt.min() ?? 0)
   }
@@ -164,7 +168,7 @@ struct TransducerModeTests {
   @Test(arguments: cases) func theReportedExcursionIsThatOfAllResonances(figures: Case) throws {
     let profile = profile(figures, knowsModes: true, limit: 1)
     let settings = try #require(profile.transducerSettings(rate: Self.rate))
-    let limit = try #require(settings.limits.maximumExcursionRatio)
+    let limit = try #require(settings.limits.excursionLimitToFullScaleRatio)
     for hertz in [40] + figures.modes.map(\.resonanceHertz) {
       var limiter = TransducerLimiter(settings, temperatureRise: TransducerThermalState())
       var statistics = RenderStatistics()
@@ -183,7 +187,7 @@ struct TransducerModeTests {
   ) throws {
     let profile = profile(figures, knowsModes: true, limit: limit)
     let settings = try #require(profile.transducerSettings(rate: Self.rate))
-    let held = try #require(settings.limits.maximumExcursionRatio)
+    let held = try #require(settings.limits.excursionLimitToFullScaleRatio)
     #expect(abs(held / limit - 1) < 0.01)
     var worst = 0.0
     var chance = Chance(state: 7)

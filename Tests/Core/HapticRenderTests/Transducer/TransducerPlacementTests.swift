@@ -22,7 +22,7 @@ struct TransducerPlacementTests {
   private static let bare = DriveSettings(isEqualized: false, hasEqualSensation: false)
 
   @Test func aProfileWithoutHardwareStaysAsItIs() {
-    #expect(TransducerProfile.phone.bandMapped(rate: Self.rate) == .phone)
+    #expect(TransducerProfile.phone.limitedToUsableBand(rate: Self.rate) == .phone)
     #expect(
       TransducerProfile.phone.levelsOverSharpness(count: 33, drive: nil)
         == [Double](repeating: 1, count: 33))
@@ -32,7 +32,7 @@ struct TransducerPlacementTests {
     let profile = TransducerProfile(
       name: "t", summary: "A test.", frequency: FrequencyMapping(lowHertz: 10, highHertz: 300),
       hardware: TransducerHardware(product: "T", bandHertz: 20...80))
-    let placed = profile.bandMapped(rate: Self.rate)
+    let placed = profile.limitedToUsableBand(rate: Self.rate)
     #expect(placed.frequency == FrequencyMapping(lowHertz: 20, highHertz: 80))
     #expect(placed.transient.frequency == FrequencyMapping(lowHertz: 20, highHertz: 80))
   }
@@ -42,11 +42,11 @@ struct TransducerPlacementTests {
   /// 15.
   @Test func aBareResonanceIsAskedForNothingThatItHardlyMakes() {
     let puck = Self.profile(25, 80, resonance: 40, qualityFactor: 3, drive: Self.bare)
-    let placed = puck.bandMapped(rate: Self.rate).frequency
+    let placed = puck.limitedToUsableBand(rate: Self.rate).frequency
     #expect(abs(placed.lowHertz - 32.6) < 0.15)
     #expect(abs(placed.highHertz - 65.4) < 0.15)
     let coin = Self.profile(100, 300, resonance: 175, qualityFactor: 15, drive: Self.bare)
-    let narrow = coin.bandMapped(rate: Self.rate).frequency
+    let narrow = coin.limitedToUsableBand(rate: Self.rate).frequency
     #expect(abs(narrow.lowHertz - 165.9) < 0.2)
     #expect(abs(narrow.highHertz - 185.9) < 0.2)
   }
@@ -67,7 +67,7 @@ struct TransducerPlacementTests {
       let asked = Self.profile(
         low, high, resonance: resonance, qualityFactor: qualityFactor,
         drive: DriveSettings(isEqualized: isEqualized))
-      let placed = asked.bandMapped(rate: Self.rate).frequency
+      let placed = asked.limitedToUsableBand(rate: Self.rate).frequency
       #expect(abs(placed.lowHertz - expected.lowerBound) < 1)
       #expect(abs(placed.highHertz - expected.upperBound) < 1)
     }
@@ -75,8 +75,8 @@ struct TransducerPlacementTests {
 
   @Test func nothingIsTurnedDownFurtherThanTheReachWherePlacementIsOff() {
     let asked = Self.profile(
-      20, 200, resonance: 40, qualityFactor: 10, drive: DriveSettings(isBandMapped: false))
-    #expect(asked.bandMapped(rate: Self.rate) == asked)
+      20, 200, resonance: 40, qualityFactor: 10, drive: DriveSettings(limitsToUsableBand: false))
+    #expect(asked.limitedToUsableBand(rate: Self.rate) == asked)
     let settings = asked.transducerSettings(rate: Self.rate)
     let least = asked.levelsOverSharpness(count: 33, drive: settings).min() ?? 0
     #expect(abs(least - raised(10, to: -6.25 / 20)) < 1e-9)
@@ -108,7 +108,7 @@ struct TransducerPlacementTests {
         low, high, resonance: resonance, qualityFactor: qualityFactor,
         drive: DriveSettings(hasEqualSensation: hasEqualSensation))
       let settings = asked.transducerSettings(rate: Self.rate)
-      let profile = asked.bandMapped(rate: Self.rate)
+      let profile = asked.limitedToUsableBand(rate: Self.rate)
       let table = profile.levelsOverSharpness(count: 33, drive: settings)
       let felt = (0...400).map { step -> Double in
         let sharpness = Double(step) / 400
@@ -134,13 +134,14 @@ struct TransducerPlacementTests {
           for drive in [
             DriveSettings(),
             DriveSettings(
-              usableBandDecibels: 40, maximumBoostDecibels: 0, dampingFactor: 20, highPassHertz: low
+              usableBandLevelDropDecibels: 40, maximumBoostDecibels: 0, dampingFactor: 20,
+              highPassHertz: low
             ),
           ] {
             let asked = Self.profile(
               low, high, resonance: resonance, qualityFactor: qualityFactor, drive: drive)
             let settings = asked.transducerSettings(rate: 8_000)
-            let placed = asked.bandMapped(rate: 8_000)
+            let placed = asked.limitedToUsableBand(rate: 8_000)
             #expect(placed.frequency.lowHertz >= low && placed.frequency.highHertz <= high)
             #expect(placed.frequency.lowHertz <= placed.frequency.highHertz)
             let levels = placed.levelsOverSharpness(count: 33, drive: settings)
@@ -155,14 +156,14 @@ struct TransducerPlacementTests {
     var profile = Self.profile(20, 200, resonance: 40, qualityFactor: 3, drive: Self.bare)
     profile.hardware?.qualityFactor = nil
     profile.hardware?.responsePoints = [
-      ResponsePoint(hertz: 50, accelerationDecibels: -20),
-      ResponsePoint(hertz: 100, accelerationDecibels: 0),
-      ResponsePoint(hertz: 200, accelerationDecibels: 0),
+      ResponsePoint(hertz: 50, relativeAccelerationDecibels: -20),
+      ResponsePoint(hertz: 100, relativeAccelerationDecibels: 0),
+      ResponsePoint(hertz: 200, relativeAccelerationDecibels: 0),
     ]
-    #expect(profile.hardwareDecibels(atHertz: 50) == -20)
-    #expect(abs(profile.hardwareDecibels(atHertz: 70.710_678_118_654_76) + 10) < 1e-9)
-    #expect(profile.hardwareDecibels(atHertz: 1_000) == 0)
-    let placed = profile.bandMapped(rate: Self.rate).frequency
+    #expect(profile.hardwareResponseDecibels(atHertz: 50) == -20)
+    #expect(abs(profile.hardwareResponseDecibels(atHertz: 70.710_678_118_654_76) + 10) < 1e-9)
+    #expect(profile.hardwareResponseDecibels(atHertz: 1_000) == 0)
+    let placed = profile.limitedToUsableBand(rate: Self.rate).frequency
     // −6 dB lies at 50 · 2^0.7 = 81.2 Hz.
     #expect(abs(placed.lowHertz - 81.2) < 0.5)
     #expect(placed.highHertz == 200)
@@ -175,11 +176,12 @@ struct TransducerPlacementTests {
       (0..<200).map { 10 * raised(ratio, to: Double($0)) }.filter { $0 < 400 }.map {
         ResponsePoint(
           hertz: $0,
-          accelerationDecibels: model.accelerationDecibels(atHertz: $0) + correction($0) - 7)
+          relativeAccelerationDecibels: model.accelerationDecibels(atHertz: $0) + correction($0) - 7
+        )
       }
     }
     func difference(_ hertz: Double) -> Double {
-      profile.hardwareDecibels(atHertz: hertz) - model.accelerationDecibels(atHertz: hertz)
+      profile.hardwareResponseDecibels(atHertz: hertz) - model.accelerationDecibels(atHertz: hertz)
     }
     // Two decibels more above 60 Hz, in points a twentieth apart, and in points a fifth apart.
     profile.hardware?.responsePoints = points(1.05) { $0 > 60 ? 2 : 0 }

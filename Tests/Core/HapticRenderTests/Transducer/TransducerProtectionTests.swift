@@ -60,7 +60,8 @@ struct TransducerProtectionTests {
   ]
 
   /// What the coil and the magnet are after half an hour that protection has led to its aim.
-  private static let warm = TransducerThermalState(coilRiseFraction: 0.6, magnetRiseFraction: 0.35)
+  private static let warm = TransducerThermalState(
+    coilTemperatureRiseFraction: 0.6, magnetTemperatureRiseFraction: 0.35)
 
   @Test(arguments: loops) func onceWarmNoLoopPassesALimit(loop: Loop) throws {
     try play(loop, seconds: 20, from: Self.warm)
@@ -69,21 +70,23 @@ struct TransducerProtectionTests {
   @Test func twoMinutesAtFullStrengthPassNoLimitWhileTheMagnetWarms() throws {
     try play(
       Self.loops[1], seconds: 120,
-      from: TransducerThermalState(coilRiseFraction: 0, magnetRiseFraction: 0.25))
+      from: TransducerThermalState(
+        coilTemperatureRiseFraction: 0, magnetTemperatureRiseFraction: 0.25))
   }
 
   private func play(_ loop: Loop, seconds: Int, from start: TransducerThermalState) throws {
     var rig = loop.rig
     rig.rate = 8_000
     let limits = try #require(rig.profile.transducerSettings(rate: rig.rate)).limits
-    let limit = try #require(limits.maximumExcursionRatio)
-    let power = try #require(limits.fullScalePowerRatio)
+    let limit = try #require(limits.excursionLimitToFullScaleRatio)
+    let power = try #require(limits.fullScaleToContinuousPowerRatio)
     var transducer = TransducerSimulation(
       TransducerModel(
         resonanceHertz: rig.resonance, qualityFactor: try #require(rig.qualityFactor)),
       rate: rig.rate)
-    var temperatureRise = SIMD2(start.coilRiseFraction, start.magnetRiseFraction)
-    var warmest = start.totalRiseFraction
+    var temperatureRise = SIMD2(
+      start.coilTemperatureRiseFraction, start.magnetTemperatureRiseFraction)
+    var warmest = start.totalTemperatureRiseFraction
     var numbers = SeededGenerator(seed: 1)
     let sine = rig.sine(loop.hertz, level: loop.level)
     let statistics = rig.play(
@@ -231,15 +234,19 @@ struct TransducerProtectionTests {
       .powerLimitedFrameCount
     }
     #expect(held(TransducerThermalState()) == 0)
-    #expect(held(TransducerThermalState(coilRiseFraction: 0.5, magnetRiseFraction: 0.4)) > 20_000)
+    #expect(
+      held(
+        TransducerThermalState(coilTemperatureRiseFraction: 0.5, magnetTemperatureRiseFraction: 0.4)
+      ) > 20_000)
   }
 
   @Test func warmthCoolsInTwoTimes() {
-    let warm = TransducerThermalState(coilRiseFraction: 0.5, magnetRiseFraction: 0.25)
+    let warm = TransducerThermalState(
+      coilTemperatureRiseFraction: 0.5, magnetTemperatureRiseFraction: 0.25)
     let cooled = warm.cooled(for: 10, by: ThermalParameters())
-    #expect(abs(cooled.coilRiseFraction - 0.5 * exp(-1)) < 1e-12)
-    #expect(abs(cooled.magnetRiseFraction - 0.25 * exp(-10 / 900.0)) < 1e-12)
+    #expect(abs(cooled.coilTemperatureRiseFraction - 0.5 * exp(-1)) < 1e-12)
+    #expect(abs(cooled.magnetTemperatureRiseFraction - 0.25 * exp(-10 / 900.0)) < 1e-12)
     #expect(TransducerThermalState(bitPattern: warm.bitPattern) == warm)
-    #expect(warm.totalRiseFraction == 0.75)
+    #expect(warm.totalTemperatureRiseFraction == 0.75)
   }
 }

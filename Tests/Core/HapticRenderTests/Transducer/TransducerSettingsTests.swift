@@ -26,7 +26,8 @@ struct TransducerSettingsTests {
     #expect(settings.highPassHertz == 12.5)
     #expect(settings.equalizer == nil && settings.protectionModel == nil)
     #expect(
-      settings.limits.maximumExcursionRatio == nil && settings.limits.fullScalePowerRatio == nil)
+      settings.limits.excursionLimitToFullScaleRatio == nil
+        && settings.limits.fullScaleToContinuousPowerRatio == nil)
     #expect(abs(settings.driveResponse(atHertz: 500) - 1) < 1e-4)
   }
 
@@ -80,7 +81,7 @@ struct TransducerSettingsTests {
     func power(_ continuous: Double?, _ peak: Double?, amplifier: Double? = nil) -> Double? {
       let hardware = TransducerHardware(product: "", continuousWatts: continuous, peakWatts: peak)
       return TransducerLimits(hardware, amplifier: AmplifierParameters(fullScaleWatts: amplifier))
-        .fullScalePowerRatio
+        .fullScaleToContinuousPowerRatio
     }
     #expect(power(50, nil) == 2)
     #expect(power(nil, 100) == 2)
@@ -95,13 +96,15 @@ struct TransducerSettingsTests {
     let ample = TransducerLimits(hardware, amplifier: AmplifierParameters(fullScaleWatts: 400))
     let model = try #require(hardware.model)
     #expect(
-      abs(try #require(ample.maximumExcursionRatio) - model.displacementMagnitude(atHertz: 60) / 2)
+      abs(
+        try #require(ample.excursionLimitToFullScaleRatio) - model.displacementMagnitude(
+          atHertz: 60) / 2)
         < 1e-12)
     // 2 g at 40 Hz and 50 W are 0.31 mm, and at full scale, of twice the power, 0.44 mm.
-    hardware.accelerationInG = 2
-    hardware.excursionMillimeters = 1
+    hardware.maximumAccelerationInG = 2
+    hardware.maximumExcursionMillimeters = 1
     let measured = TransducerLimits(hardware, amplifier: AmplifierParameters())
-    #expect(abs(try #require(measured.maximumExcursionRatio) - 1 / 0.4392) < 0.001)
+    #expect(abs(try #require(measured.excursionLimitToFullScaleRatio) - 1 / 0.4392) < 0.001)
   }
 }
 

@@ -118,7 +118,7 @@ import Testing
   @Test func silenceAtTheEndIsReported() throws {
     let examination = V.examine(
       V.file("<waveform-effect>\(V.entries("20 9,50 0,5 0"))</waveform-effect>"))
-    #expect(examination.losses.map(\.differenceSize) == [55])
+    #expect(examination.losses.map(\.lossMagnitude) == [55])
   }
 
   @Test func hertzAreKept() throws {
@@ -147,7 +147,7 @@ import Testing
         """)
     let outside = V.examine(V.file(V.envelope("1 300 100,0 60 10")))
     #expect(outside.losses.isEmpty)
-    let stated = try #require(outside.composition?.statedHertz)
+    let stated = try #require(outside.composition?.statedHertzRange)
     #expect(abs(stated.lowerBound - 60) < 1e-3 && abs(stated.upperBound - 300) < 1e-3)
   }
 

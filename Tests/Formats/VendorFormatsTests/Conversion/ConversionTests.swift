@@ -50,8 +50,8 @@ import Testing
   ) {
     let given = curve(5000, 3)
     let reduced = PointReduction(given, tolerance: tolerance)
-    #expect(reduced.maximumDeviation <= tolerance)
-    #expect(abs(distance(given, reduced.remainingPoints) - reduced.maximumDeviation) < 1e-9)
+    #expect(reduced.maximumCurveDeviation <= tolerance)
+    #expect(abs(distance(given, reduced.remainingPoints) - reduced.maximumCurveDeviation) < 1e-9)
     #expect(
       reduced.remainingPoints.first == given.first && reduced.remainingPoints.last == given.last)
     if tolerance == 0.05 {
@@ -68,9 +68,9 @@ import Testing
       #expect(
         count > 64 ? reduced.remainingPoints.count <= count : reduced.remainingPoints.count == count
       )
-      #expect(abs(distance(given, reduced.remainingPoints) - reduced.maximumDeviation) < 1e-9)
-      #expect(reduced.maximumDeviation <= last * 1.5)
-      last = reduced.maximumDeviation
+      #expect(abs(distance(given, reduced.remainingPoints) - reduced.maximumCurveDeviation) < 1e-9)
+      #expect(reduced.maximumCurveDeviation <= last * 1.5)
+      last = reduced.maximumCurveDeviation
     }
     #expect(last == 0)
   }
@@ -102,8 +102,8 @@ import Testing
     let numbers = [add(0, 2), add(1, 3), add(2, 4), add(3, 5), add(1.5, 1.75)]
     let (layers, references) = builder.build()
     #expect(layers.count == 4)
-    #expect(references[tap].layer == 0)
-    #expect(numbers.map { references[$0].layer } == [1, 2, 3, 1, 3])
+    #expect(references[tap].layerIndex == 0)
+    #expect(numbers.map { references[$0].layerIndex } == [1, 2, 3, 1, 3])
     #expect(layers[0].pattern.curves.isEmpty)
     #expect(layers.map(\.pattern.events.count) == [1, 2, 1, 2])
   }

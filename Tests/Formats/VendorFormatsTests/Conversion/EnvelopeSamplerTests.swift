@@ -126,7 +126,8 @@ import Testing
         EnvelopePoint(timeSeconds: 4, level: 0.25, sharpness: 1),
         EnvelopePoint(timeSeconds: 5, level: 0.25, sharpness: 1),
       ])
-    #expect(merged.overlappingEvents == [EventReference(event: 0), EventReference(event: 1)])
+    #expect(
+      merged.overlappingEvents == [EventReference(eventIndex: 0), EventReference(eventIndex: 1)])
   }
 
   @Test func eventsThatTouchDoNotOverlap() {
@@ -144,6 +145,6 @@ import Testing
     let sampler = EnvelopeSampler(.amplitude)
     let merged = MergedEnvelope(
       sampler.envelopes(of: HapticComposition(pattern)), envelopeSampler: sampler)
-    #expect(merged.droppedEvents.map(\.event) == Array(count - 10..<count))
+    #expect(merged.droppedEvents.map(\.eventIndex) == Array(count - 10..<count))
   }
 }

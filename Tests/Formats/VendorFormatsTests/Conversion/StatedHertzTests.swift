@@ -33,7 +33,7 @@ import VendorFormats
   }
 
   private func range(_ composition: HapticComposition) throws -> ClosedRange<Double> {
-    try #require(composition.statedHertz)
+    try #require(composition.statedHertzRange)
   }
 
   @Test("Frequencies are read as they are", arguments: [(30.0, 75.0), (60, 60), (40, 400)])
@@ -89,7 +89,7 @@ import VendorFormats
   func pitchAsSharpness() throws {
     for (name, text) in Self.texts(30, 75) {
       let composition = try examine(text, name, pitch: .sharpness).get()
-      #expect(!composition.statesHertz)
+      #expect(!composition.hasStatedHertz)
       let events = composition.layers.flatMap(\.pattern.events)
       #expect(events.map { $0.value(of: .hapticSharpness) } == [0], "\(name)")
     }
@@ -117,7 +117,7 @@ import VendorFormats
        "m_amplitudeModulation": {"m_keyframes": [{"m_time": 0, "m_value": 0.5}]}}}]}]}}
       """
     let composition = try examine(text, "t.haps").get()
-    #expect(!composition.statesHertz)
+    #expect(!composition.hasStatedHertz)
     #expect(composition.layers[0].pattern.events[0].value(of: .hapticSharpness) == 0.5)
   }
 

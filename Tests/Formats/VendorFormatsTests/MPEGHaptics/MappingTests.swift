@@ -49,9 +49,9 @@ import Testing
         """
       ])
     #expect(
-      examination.losses.compactMap(\.differenceSize).map { ($0 * 1e4).rounded() / 1e4 } == [0.2862]
+      examination.losses.compactMap(\.lossMagnitude).map { ($0 * 1e4).rounded() / 1e4 } == [0.2862]
     )
-    let stated = try #require(examination.composition?.statedHertz)
+    let stated = try #require(examination.composition?.statedHertzRange)
     #expect(abs(stated.lowerBound - 40) < 1e-3 && abs(stated.upperBound - 340) < 1e-3)
     #expect(examination.losses[0].location?.description == "t:6:44")
     #expect(
@@ -130,7 +130,7 @@ import Testing
     let events = try #require(examination.composition?.layers[0].pattern.events)
     #expect(events.map { ($0.time * 1_000).rounded() } == [105, 215, 235])
     #expect(examination.findings.map(\.rule) == ["hjif/unknown-reference"])
-    let place = examination.sourceMap.location(of: .event(EventReference(event: 0)))
+    let place = examination.sourceMap.location(of: .event(EventReference(eventIndex: 0)))
     #expect(place.path == "perceptions[0].effect_library[0].keyframes[0]")
   }
 

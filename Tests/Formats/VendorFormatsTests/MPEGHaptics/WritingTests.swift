@@ -126,7 +126,7 @@ import Testing
     let writing = try #require(try HapticFormat.hjif.write(composition))
     #expect(
       writing.losses.contains {
-        $0.kind == .dropped && $0.compositionElement == .event(.init(event: 3))
+        $0.kind == .dropped && $0.compositionElement == .event(.init(eventIndex: 3))
       })
     #expect(try again(composition).notes == "a title: notes")
     pattern.events[0].time = .nan

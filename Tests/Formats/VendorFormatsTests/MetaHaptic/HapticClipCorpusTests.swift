@@ -35,7 +35,7 @@ import Testing
       layers.count == 1 && layers[0].pattern.curves.isEmpty
         && layers[0].pattern.events.map(\.time) == [0.25])
     #expect(abs((layers[0].pattern.events.first?.value(of: .hapticIntensity) ?? 0) - 0.6) < 1e-6)
-    let place = examination.sourceMap.location(of: .event(EventReference(event: 0)))
+    let place = examination.sourceMap.location(of: .event(EventReference(eventIndex: 0)))
     #expect(place.path.hasSuffix(".emphasis"))
   }
 

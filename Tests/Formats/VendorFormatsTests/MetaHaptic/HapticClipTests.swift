@@ -142,7 +142,7 @@ import Testing
     var log = LossLog()
     let clip = HapticClip(
       approximating: HapticComposition(pattern),
-      options: WritingOptions(toleranceFraction: tolerance),
+      options: WritingOptions(curveToleranceFraction: tolerance),
       losses: &log)
     let file = SourceFile(
       HapticClipDecoder.fileSchema.text(HapticClipFile(clip: clip)), name: "out.haptic")
@@ -196,7 +196,7 @@ import Testing
           abs(level(points, time) - level(exact, time)) <= tolerance + 1e-4,
           "\(tolerance) at \(time)")
       }
-      #expect(losses.count == 1 && (losses[0].differenceSize ?? 1) <= tolerance)
+      #expect(losses.count == 1 && (losses[0].lossMagnitude ?? 1) <= tolerance)
     }
   }
 
@@ -225,7 +225,7 @@ import Testing
         "approximated event(HapticModel.EventReference(layer: 0, event: 1))",
         "approximated event(HapticModel.EventReference(layer: 0, event: 2))",
       ])
-    #expect(abs((losses[3].differenceSize ?? 0) - 0.24) < 1e-6)
+    #expect(abs((losses[3].lossMagnitude ?? 0) - 0.24) < 1e-6)
     #expect(clip.amplitudePoints.map(\.amplitude) == [0.25, 0.25, 0.25, 0.5, 0.5, 0.25, 0.25])
   }
 

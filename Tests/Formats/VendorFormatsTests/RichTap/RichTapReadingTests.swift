@@ -91,7 +91,7 @@ enum RichTap {
     #expect(bent.curves[1].controlPoints.map(\.time) == [0, 0.01, 0.06, 0.1])
     #expect(
       examination.losses.map {
-        "\($0.kind) \($0.compositionElement) \($0.message) \($0.differenceSize ?? 0)"
+        "\($0.kind) \($0.compositionElement) \($0.message) \($0.lossMagnitude ?? 0)"
       }
         == [
           "approximated event(HapticModel.EventReference(layer: 0, event: 0)) "
@@ -100,7 +100,8 @@ enum RichTap {
             full scale 0.2
             """
         ])
-    let place = examination.sourceMap.location(of: .event(EventReference(layer: 2, event: 0)))
+    let place = examination.sourceMap.location(
+      of: .event(EventReference(layerIndex: 2, eventIndex: 0)))
     #expect(place.path == "PatternList[0].Pattern[2].Event")
   }
 

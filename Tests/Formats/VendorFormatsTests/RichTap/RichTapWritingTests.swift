@@ -117,7 +117,7 @@ import Testing
     let one = try #require(
       try HapticFormat.richTapHE.write(
         HapticComposition(pattern), options: WritingOptions(dialect: "1")))
-    #expect(one.losses.map(\.differenceSize) == [22])
+    #expect(one.losses.map(\.lossMagnitude) == [22])
   }
 
   @Test func manyEventsOfOneTimeAreMovedApart() throws {
@@ -144,7 +144,7 @@ import Testing
       #expect(
         writing.losses.contains {
           $0.message == "an event longer than 5000 ms is split into 3 adjacent events"
-            && $0.differenceSize == 3
+            && $0.lossMagnitude == 3
         })
     }
   }
@@ -164,7 +164,7 @@ import Testing
       let counts = back.layers.flatMap(\.pattern.curves).map(\.controlPoints.count)
       #expect(counts.allSatisfy { $0 <= most } && !counts.isEmpty)
       let loss = writing.losses.first { $0.message.hasPrefix("a curve with more than 16") }
-      #expect((loss?.differenceSize ?? 0) > 0.4)
+      #expect((loss?.lossMagnitude ?? 0) > 0.4)
     }
   }
 
@@ -223,7 +223,7 @@ import Testing
       ])
     pattern.events = (0..<130).map { tap(Double($0) * 20) }
     let late = try #require(try HapticFormat.harmonyOS.write(HapticComposition(pattern)))
-    #expect(late.losses.map(\.differenceSize) == [39])
+    #expect(late.losses.map(\.lossMagnitude) == [39])
     let loop = HapticComposition(
       layers: [.init(HapticPattern(events: [tap(0), tap(0.2)]))],
       loop: .init(startSeconds: 0.2, endSeconds: 0.4))

@@ -22,7 +22,8 @@ import VendorFormats
     #expect(events.map(\.time) == [0, 0.09])
     #expect(events.map(\.duration) == [0.03, 0.04])
     #expect(events.map { $0.parameters[.hapticIntensity] } == [0.5, 1])
-    #expect(result.sourceMap.location(of: .event(EventReference(event: 1))).path.hasSuffix("[1]"))
+    #expect(
+      result.sourceMap.location(of: .event(EventReference(eventIndex: 1))).path.hasSuffix("[1]"))
   }
 
   @Test func vibrationWithoutIntensityHasHalfTheAmplitude() throws {

@@ -39,8 +39,8 @@ import Testing
   }
 
   @Test func theSeedsAreWhatTheTestsTakeThemFor() {
-    #expect(ABXTest.hiddenSides(seed: 3, count: 3) == [.a, .b, .b])
-    #expect(ABXTest.hiddenSides(seed: 1, count: 1) == [.b])
+    #expect(ABXTest.hiddenTakes(seed: 3, count: 3) == [.a, .b, .b])
+    #expect(ABXTest.hiddenTakes(seed: 1, count: 1) == [.b])
   }
 
   @Test func answersAreCountedSavedAndTold() throws {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct SimulatedListenerTests {
   @Test func wordsAnswerByTheDraws() throws {
-    let draws = ABXTest.hiddenSides(seed: 9, count: 50)
+    let draws = ABXTest.hiddenTakes(seed: 9, count: 50)
     #expect(try SimulatedListener(option: "right").answers(seed: 9, count: 50) == draws)
     #expect(
       try SimulatedListener(option: "wrong").answers(seed: 9, count: 50) == draws.map(\.opposite))

@@ -10,7 +10,7 @@ import Testing
 @Suite struct CalibrationAgeTests {
   private func note(_ date: String?, today: String) -> String? {
     let measured = date.map {
-      TransducerMeasurement(date: $0, residualDecibels: -30, sensorQuantity: .acceleration)
+      TransducerMeasurement(date: $0, fitResidualDecibels: -30, sensorQuantity: .acceleration)
     }
     let profile = TransducerProfile(
       name: "mine", summary: "", frequency: FrequencyMapping(lowHertz: 20, highHertz: 80),

@@ -165,7 +165,7 @@ import TransducerProfiles
     let found = try #require(profile.hardware?.resonanceHertz)
     #expect(abs(found / hertz - 1) < 0.02)
     #expect(profile.name == "mine" && profile.sources.last == "Resonance measured by hand, today")
-    #expect(profile.hardware?.uncertainty?.qualityFactorRatio == 1.5)
+    #expect(profile.hardware?.uncertainty?.trueToStatedQualityFactorRatio == 1.5)
     #expect(stage.recorded.output.contains("All 6 key presses agree.\n"))
     #expect(stage.recorded.output.hasSuffix("\(output): written\n"))
     // Weak at first: 24 dB below full scale.

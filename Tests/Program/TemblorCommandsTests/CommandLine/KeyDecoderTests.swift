@@ -30,7 +30,7 @@ import Testing
     var decoder = KeyDecoder()
     let singly = text.utf8.flatMap { decoder.decode([$0], at: .zero) }
     #expect(singly == expected)
-    #expect(decoder.sequenceDeadline == nil)
+    #expect(decoder.escapeSequenceDeadline == nil)
   }
 
   @Test(
@@ -45,10 +45,10 @@ import Testing
   @Test func aLoneEscapeIsAKeyAfterFiftyMilliseconds() {
     var decoder = KeyDecoder()
     #expect(decoder.decode([0x1B], at: .seconds(1)) == [])
-    #expect(decoder.sequenceDeadline == .milliseconds(1050))
+    #expect(decoder.escapeSequenceDeadline == .milliseconds(1050))
     #expect(decoder.decode([], at: .milliseconds(1049)) == [])
     #expect(decoder.decode([], at: .milliseconds(1050)) == [.escape])
-    #expect(decoder.sequenceDeadline == nil)
+    #expect(decoder.escapeSequenceDeadline == nil)
   }
 
   @Test func whatComesTooLateBeginsAnew() {
@@ -62,7 +62,7 @@ import Testing
     #expect(decoder.decode(Array("q".utf8), at: .seconds(2)) == [.character("q")])
     #expect(decoder.decode([0xE2], at: .seconds(3)) == [])
     #expect(decoder.decode([], at: .seconds(4)) == [])
-    #expect(decoder.sequenceDeadline == nil)
+    #expect(decoder.escapeSequenceDeadline == nil)
   }
 
   @Test func endlessSequencesEnd() {
@@ -70,7 +70,7 @@ import Testing
     let noise = [UInt8](repeating: 0x30, count: 10_000)
     let keys = decoder.decode([0x1B, 0x5B] + noise, at: .zero)
     #expect(keys == [])
-    #expect(decoder.sequenceDeadline == nil)
+    #expect(decoder.escapeSequenceDeadline == nil)
     #expect(decoder.decode([0x71], at: .zero) == [.character("q")])
   }
 }

@@ -25,10 +25,10 @@ enum SampleProgram {
     options: [
       Option(
         "-o", "--output", value: "FILE", help: "Write the picture to FILE.",
-        defaultText: "beside the drawing",
+        defaultValueText: "beside the drawing",
         completion: .file),
       Option(
-        "--tone", value: "TONE", help: "How the colours are mixed.", defaultText: "dark",
+        "--tone", value: "TONE", help: "How the colours are mixed.", defaultValueText: "dark",
         choices: Tone.allCases.map(\.rawValue)),
       Option("-v", "--verbose", help: "Tell more; twice, tell all."),
     ],
@@ -36,7 +36,7 @@ enum SampleProgram {
       OptionGroup(
         "Paper",
         [
-          Option("--size", value: "COUNT", help: "Dots on each side.", defaultText: "512"),
+          Option("--size", value: "COUNT", help: "Dots on each side.", defaultValueText: "512"),
           Option("--gain", value: "DB", help: "Make it [lighter]: \"up\" or 'down'."),
           Option(
             "--layer", value: "NAME", help: "Add a layer.",

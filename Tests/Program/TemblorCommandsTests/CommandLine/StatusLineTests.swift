@@ -42,12 +42,12 @@ import Testing
   @Test func theTransducersHeatAndGainAreShown() {
     var figures = PlaybackStatus(positionSeconds: 1, channelPeaks: [])
     figures.protectionSummary = ProtectionSummary(
-      excursionLimitedFrameCount: 0, powerLimitedFrameCount: 0, minimumGain: 1,
+      excursionLimitedFrameCount: 0, powerLimitedFrameCount: 0, minimumProtectionGain: 1,
       temperatureRiseFraction: 0.63)
     #expect(line(figures, 79) == "> 0:01.0 0 voices strength 100% heat 63 % 0 underruns")
     #expect(line(figures, 40) == "> 0:01.0 0v 100%")
     figures.protectionSummary?.powerLimitedFrameCount = 32
-    figures.protectionSummary?.minimumGain = 0.8128
+    figures.protectionSummary?.minimumProtectionGain = 0.8128
     #expect(line(figures, 50) == "> 0:01.0 0v 100% heat 63 %, gain -1.8 dB (power)")
     figures.protectionSummary?.excursionLimitedFrameCount = 64
     #expect(line(figures, 54) == "> 0:01.0 0v 100% heat 63 %, gain -1.8 dB (excursion)")
@@ -57,7 +57,7 @@ import Testing
   private static var held: PlaybackStatus {
     var figures = stereo
     figures.protectionSummary = ProtectionSummary(
-      excursionLimitedFrameCount: 1, powerLimitedFrameCount: 0, minimumGain: 0,
+      excursionLimitedFrameCount: 1, powerLimitedFrameCount: 0, minimumProtectionGain: 0,
       temperatureRiseFraction: 1)
     return figures
   }

@@ -43,7 +43,7 @@ import Testing
       rate: 8_000, channelCount: engine.routing.channels.count, periodSize: 400, bufferSize: 1_600)
     let loop = RenderLoop(engine: engine, sink: NullSink(format, time: time), time: time)
     let session = CommandSession(
-      engine, device: "virtual", folder: nil, message: Failure.messageText(_:))
+      engine, device: "virtual", folder: nil, message: ErrorReporting.messageText(_:))
     let upkeep = ServerMaintenance(file: metrics, watchdogLimit: .seconds(30))
     return try (1...10).map { hour in
       for second in (hour - 1) * 3_600..<hour * 3_600 {
@@ -60,7 +60,7 @@ import Testing
         while time.now < .seconds(second + 1), loop.runIteration() {
           engine.update()
         }
-        session.reportHeldEvents(at: time.now)
+        session.reportHeldBackEvents(at: time.now)
         _ = session.drainEvents()
         _ = upkeep.performDueTasks(at: time.now, on: session)
       }

@@ -32,24 +32,24 @@ import Testing
     studio.ask("hum 1 0.5 2 as low")
     studio.ask("hum 1 0.5 2 as equal priority 2")
     studio.run(0.5)
-    #expect(studio.voice("low")?.totalGain == 0.5)
-    #expect(studio.voice("equal")?.totalGain == 1)
+    #expect(studio.voice("low")?.gainIncludingDucking == 0.5)
+    #expect(studio.voice("equal")?.gainIncludingDucking == 1)
     studio.ask("set strength 0.5 of low")
-    #expect(studio.voice("low")?.totalGain == 0.25)
+    #expect(studio.voice("low")?.gainIncludingDucking == 0.25)
     // The other of a higher priority still plays.
     studio.ask("stop high")
     studio.run(0.2)
-    #expect(studio.voice("low")?.totalGain == 0.25)
+    #expect(studio.voice("low")?.gainIncludingDucking == 0.25)
     studio.ask("stop equal")
     studio.run(0.2)
-    #expect(studio.voice("low")?.totalGain == 0.5)
+    #expect(studio.voice("low")?.gainIncludingDucking == 0.5)
   }
 
   @Test func withoutDuckPrioritiesChangeNothing() {
     studio.ask("hum 1 0.5 1 as low")
     studio.ask("play pulse loop priority 9")
     studio.run(0.2)
-    #expect(studio.voice("low")?.totalGain == 1)
+    #expect(studio.voice("low")?.gainIncludingDucking == 1)
     #expect(studio.ask("play pulse priority 10").hasPrefix("error invalid-value: N must be 0 to 9"))
   }
 }

@@ -211,7 +211,7 @@ import Testing
     #expect(CommandReply.ok().line == "ok")
     #expect(CommandReply.event("finished", [.pair("name", "x")]).line == "event finished name=x")
     for text in ["my \"own\"", "", "a\\\n\t", "#", "@7", "é 😀"] {
-      #expect(try CommandWord.splitLine(CommandWord.escaped(text)).map(\.text) == [text])
+      #expect(try CommandWord.splitLine(CommandWord.quotedIfNecessary(text)).map(\.text) == [text])
     }
   }
 

@@ -21,7 +21,7 @@ import Testing
 
   @Test func aFileIsReadOnceAndAgainWhenItChanges() throws {
     try scratch.write(Self.hum(0.5), to: "a b.ahap")
-    let path = CommandWord.escaped(scratch.path + "/a b.ahap")
+    let path = CommandWord.quotedIfNecessary(scratch.path + "/a b.ahap")
     #expect(studio.ask("preload \(path)") == "ok duration=0.5")
     #expect(studio.ask("play \(path)") == "ok name=\"a b\" time=0.0 duration=0.5")
     try scratch.write(Self.hum(0.25), to: "a b.ahap")
@@ -68,7 +68,7 @@ import Testing
       try scratch.write(Self.hum(0.5), to: "\(number).ahap")
       #expect(studio.ask("preload \(scratch.path)/\(number).ahap") == "ok duration=0.5")
     }
-    #expect(studio.session.loader.cachedPatternCount == PatternLoader.cacheCapacity)
+    #expect(studio.session.patternLoader.cachedPatternCount == PatternLoader.cacheCapacity)
   }
 
   @Test func whatWasUsedLastIsKept() {

@@ -71,7 +71,7 @@ import Testing
       onsets += samples[frame..<(frame + 240)].contains { abs($0) > 0.01 } ? 1 : 0
     }
     #expect(onsets == 200)
-    #expect(studio.session.remainingSeconds(tail: 0) == 0)
+    #expect(studio.session.secondsUntilSilence(tail: 0) == 0)
   }
 
   @Test func oneClientLeavesSpaceForOthers() {
@@ -163,10 +163,10 @@ import Testing
     var replies: [String] = []
     _ = queue.execute(by: sessions[0], at: .zero, period: .zero) { replies.append($0.line) }
     #expect(replies == [])
-    queue.restartLoading()
+    queue.restartPatternLoading()
     #expect(queue.timeUntilNextRequest(period: .zero) == .zero && !queue.isEmpty)
     _ = queue.execute(by: sessions[1], at: .zero, period: .zero) { replies.append($0.line) }
-    #expect(sessions[0].loader !== sessions[1].loader)
+    #expect(sessions[0].patternLoader !== sessions[1].patternLoader)
     while !queue.isEmpty {
       // The thread of the server waits for the signal, not for the pattern.
       var watched = [PollDescriptor(wake.descriptor)]

@@ -234,7 +234,7 @@ import Testing
     studio.note(SinkEvent(.suspended, text: "suspended"))
     studio.note(SinkEvent(.suspended, text: "suspended"))
     #expect(studio.run(0) == ["event suspended time=1.1 missed=0.0 text=suspended"])
-    studio.session.reportHeldEvents(at: nil)
+    studio.session.reportHeldBackEvents(at: nil)
     #expect(
       studio.run(0) == [
         "event underrun time=1.1 missed=0.002 count=2 cause=late-delivery",
@@ -251,14 +251,14 @@ import Testing
     studio.ask("stop c at 0.9")
     studio.run(0.5)
     studio.ask("pause b")
-    #expect(studio.session.remainingSeconds(tail: 0.02) == nil)
-    #expect(studio.session.finishPlaying())
+    #expect(studio.session.secondsUntilSilence(tail: 0.02) == nil)
+    #expect(studio.session.finishAllSounds())
     #expect(
       studio.run(1) == [
         "event stopped name=b time=0.5", "event finished name=a time=0.801",
         "event stopped name=c time=0.9",
       ])
-    #expect(studio.session.remainingSeconds(tail: 0.02) == 0)
+    #expect(studio.session.secondsUntilSilence(tail: 0.02) == 0)
   }
 }
 

@@ -98,7 +98,7 @@ import Testing
 
   @Test("A state that is edited by hand cannot end or reload the session that restores it")
   func aStateContainsNoControlCommands() {
-    studio.session.reloadHandler = {
+    studio.session.settingsReloadHandler = {
       SettingsCheck { Issue.record("reloaded") }
     }
     #expect(studio.restore("reload\nshutdown\nplay pulse loop as a\n") == [])
@@ -171,7 +171,7 @@ import Testing
     for isRefused in [true, false] {
       let studio = ListenStudio(rate: 8_000)
       var isFinished = false
-      studio.session.reloadHandler = {
+      studio.session.settingsReloadHandler = {
         SettingsCheck(isFinished: { isFinished }) {
           if isRefused { throw UsageError("no channel 4") }
         }
@@ -204,7 +204,7 @@ import Testing
     struct Refused: Error {}
     #expect(studio.ask("@1 reload").hasPrefix("@1 error failed: "))
     var isRefused = true
-    studio.session.reloadHandler = {
+    studio.session.settingsReloadHandler = {
       if isRefused {
         throw UsageError("unknown profile 'x'")
       }

@@ -23,7 +23,7 @@ final class ListenStudio {
     playback = VirtualPlayback(engine, periodSize: periodSize)
     session = CommandSession(
       engine, device: "virtual", array: array, reading: reading, folder: folder,
-      message: Failure.messageText(_:))
+      message: ErrorReporting.messageText(_:))
   }
 
   /// The answer to a line.

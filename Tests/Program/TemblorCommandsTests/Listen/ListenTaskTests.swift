@@ -21,7 +21,7 @@ import Testing
     ServerActivity(
       studio.session, standard: LineConnection(input: input.exit, output: output.entrance),
       listener: listener,
-      inbox: EventInbox(), time: studio.playback.time, retryInterval: .zero)
+      eventInbox: EventInbox(), time: studio.playback.time, retryInterval: .zero)
   }
 
   /// Turns of the loop with some time between, until it is over; answers how many.
@@ -98,14 +98,14 @@ import Testing
     let performance = performance(listener)
     let one = try Connection(scratch("s"))
     let other = try Connection(scratch("s"))
-    one.send(String(repeating: "list\n", count: 10 * CommandQueue.maximumBatchCount))
+    one.send(String(repeating: "list\n", count: 10 * CommandQueue.maximumLineCountPerTurn))
     other.send("list\n")
     #expect(run(performance, turns: 1) == 1)
-    #expect(one.received().split(separator: "\n").count == CommandQueue.maximumBatchCount)
+    #expect(one.received().split(separator: "\n").count == CommandQueue.maximumLineCountPerTurn)
     #expect(other.received() == "ok\n")
     for _ in 0..<9 {
       #expect(run(performance, turns: 1) == 1)
-      #expect(one.received().split(separator: "\n").count == CommandQueue.maximumBatchCount)
+      #expect(one.received().split(separator: "\n").count == CommandQueue.maximumLineCountPerTurn)
     }
   }
 }

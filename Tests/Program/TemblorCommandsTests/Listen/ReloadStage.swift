@@ -79,14 +79,14 @@ final class ReloadStage: PlaybackEnvironment, TimeSource, @unchecked Sendable {
   ) throws(OutputError) -> sending OpenedOutput {
     guard isHanging else { return try simulated.openOutput(output, request) }
     openingTimeouts.append(timeout)
-    throw .slowOpening(output)
+    throw .slowOpeningError(output)
   }
 
   func openPlaceholder(for output: String, _ request: OutputRequest) -> sending OpenedOutput? {
     guard let hang, let opened = try? simulated.openOutput(output, request) else { return nil }
     return OpenedOutput(
       sink: AwaitedSink(opened.sink, until: hang.upperBound, on: simulated), name: opened.name,
-      isPresent: false)
+      isDevicePresent: false)
   }
 
   /// Opens an output at the end of the hang, or gives up after ten seconds, as the machine's
@@ -101,7 +101,7 @@ final class ReloadStage: PlaybackEnvironment, TimeSource, @unchecked Sendable {
       Opening(endTime: min(end, limit)) { [simulated] in
         probe.complete(
           Result { () throws(OutputError) in
-            guard end < limit else { throw .unresponsive(output) }
+            guard end < limit else { throw .unresponsiveOutputError(output) }
             return DeviceSummary(try simulated.openOutput(output, request))
           })
         wake.raise()

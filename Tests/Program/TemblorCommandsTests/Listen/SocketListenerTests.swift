@@ -54,7 +54,7 @@ import Testing
     listener.sendToAll(.event("finished"))
     #expect(first.received() == "@7 ok\nevent finished\n")
     #expect(second.received() == "event finished\n")
-    #expect(listener.clients == [1, 2])
+    #expect(listener.clientIDs == [1, 2])
   }
 
   /// As `echo status | nc -U` does it.
@@ -71,7 +71,7 @@ import Testing
     listener.send(.ok(), to: 1)
     #expect(client.received() == "ok\n")
     #expect(client.isAtEnd)
-    #expect(listener.clients == [])
+    #expect(listener.clientIDs == [])
   }
 
   @Test func oneWhoQuitsHearsOfIt() throws {
@@ -106,7 +106,7 @@ import Testing
     #expect(events(listener) == [.connected(1), .connected(2)])
     let line = String(repeating: "x", count: 65_535)
     var count = 0
-    while listener.clients.contains(1) {
+    while listener.clientIDs.contains(1) {
       listener.send(.event(line), to: 1)
       count += 1
       if count == 8 {
@@ -153,7 +153,7 @@ import Testing
     #expect(events(listener) == [])
     #expect(late.received() == "error busy: too many clients; the maximum is 64\n")
     #expect(late.isAtEnd)
-    #expect(listener.clients.count == 64)
+    #expect(listener.clientIDs.count == 64)
   }
 
   @Test func aLeftoverGivesWay() throws {
@@ -205,7 +205,7 @@ import Testing
     var listener: SocketListener? = try SocketListener(scratch("s"))
     scratch.remove("s")
     try scratch.write("mine", to: "s")
-    #expect(listener?.clients == [])
+    #expect(listener?.clientIDs == [])
     listener = nil
     #expect(mode("s") & S_IFMT == S_IFREG)
   }
@@ -214,9 +214,9 @@ import Testing
 extension SocketListener {
   /// Whether nothing is to be read or accepted now.
   fileprivate var isQuiet: Bool {
-    let before = clients
+    let before = clientIDs
     var watched = watchedDescriptors()
-    if clients != before { return false }
+    if clientIDs != before { return false }
     SystemTimeSource().wait(for: &watched, timeout: .zero)
     return watched.allSatisfy { $0.receivedEvents & $0.requestedEvents == 0 }
   }

@@ -22,19 +22,19 @@ import Testing
     #expect(connection.readLines() == [])
     input.write("a\nb")
     #expect(connection.readLines() == [.text("a")])
-    #expect(!connection.isAtEnd)
+    #expect(!connection.isInputAtEnd)
     input.finish()
     #expect(connection.readLines() == [.text("b")])
-    #expect(connection.isAtEnd)
+    #expect(connection.isInputAtEnd)
     #expect(connection.watchedDescriptors == [])
   }
 
   @Test func heldLinesStay() {
     input.write("a\n")
-    connection.isPaused = true
+    connection.isReadingPaused = true
     #expect(connection.readLines() == [])
     #expect(connection.watchedDescriptors == [])
-    connection.isPaused = false
+    connection.isReadingPaused = false
     #expect(connection.watchedDescriptors == [PollDescriptor(input.exit)])
     #expect(connection.readLines() == [.text("a")])
   }

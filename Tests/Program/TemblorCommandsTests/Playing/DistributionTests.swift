@@ -5,18 +5,18 @@ import Testing
 
 @Suite struct DistributionTests {
   @Test func quantilesAreValuesThatWereMeasured() {
-    let values = Distribution((1...200).map(Double.init).reversed())
+    let values = ValueDistribution((1...200).map(Double.init).reversed())
     #expect(values.quantiles == [1, 100, 180, 198, 200])
-    #expect(Distribution([7]).quantiles == [7, 7, 7, 7, 7])
-    #expect(Distribution([]).quantiles == [0, 0, 0, 0, 0])
+    #expect(ValueDistribution([7]).quantiles == [7, 7, 7, 7, 7])
+    #expect(ValueDistribution([]).quantiles == [0, 0, 0, 0, 0])
   }
 
   @Test func aHistogramCountsEveryValueOnce() {
-    let (step, rows) = Distribution([0, 1, 1.9, 2, 3, 4]).histogram(rowCount: 4)
+    let (step, rows) = ValueDistribution([0, 1, 1.9, 2, 3, 4]).histogram(rowCount: 4)
     #expect(step == 1)
     #expect(rows.map(\.start) == [0, 1, 2, 3])
     #expect(rows.map(\.count) == [1, 2, 1, 2])
-    #expect(Distribution([5, 5]).histogram(rowCount: 4).rows.map(\.count) == [2])
+    #expect(ValueDistribution([5, 5]).histogram(rowCount: 4).rows.map(\.count) == [2])
   }
 
   @Test func chanceCanBeRepeated() {

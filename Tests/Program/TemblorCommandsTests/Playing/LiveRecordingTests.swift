@@ -48,8 +48,8 @@ import Testing
   private final class Held: Sendable { let counts = Mutex<[Int]>([]) }
 
   /// Files of a quarter of a second, on a disk that has no space the first times it is asked.
-  private func rotation(refusals: Int = 0, held: Held = Held()) -> LiveRecording.Rotation {
-    LiveRecording.Rotation(
+  private func rotation(refusals: Int = 0, held: Held = Held()) -> LiveRecording.RotationSettings {
+    LiveRecording.RotationSettings(
       seconds: 0.25,
       freeFraction: { folder in
         let paths = ((try? FileSystem.visibleNames(in: "/proc/self/fd")) ?? []).compactMap { name in

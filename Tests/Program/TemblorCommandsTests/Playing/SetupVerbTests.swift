@@ -397,7 +397,7 @@ import TransducerProfiles
 
   @Test func devicesEndWithTheOptionOfEachCard() {
     #expect(
-      DevicesCommand.playAdvice(Self.card) == """
+      DevicesCommand.playCommandAdvice(Self.card) == """
         To play on a card, use its option, or save it with 'temblor setup':
           --device plughw:CARD=Device  USB Audio, USB Out
 
@@ -405,10 +405,10 @@ import TransducerProfiles
     let second = OutputListing(
       name: "plughw:CARD=PCH,DEV=3", description: "HDA Intel PCH, HDMI 0, Hardware device")
     #expect(
-      DevicesCommand.playAdvice([second]).hasSuffix(
+      DevicesCommand.playCommandAdvice([second]).hasSuffix(
         "\n  --device plughw:CARD=PCH,DEV=3  HDA Intel PCH, HDMI 0\n"))
     #expect(
-      DevicesCommand.playAdvice([OutputListing(name: "default", description: "")])
+      DevicesCommand.playCommandAdvice([OutputListing(name: "default", description: "")])
         == "No sound card found. Connect a sound card, or write a file with --device wav:FILE.\n")
   }
 }

@@ -86,7 +86,7 @@ final class VirtualStage: PlaybackEnvironment, @unchecked Sendable {
       if let end, now >= end { return }
       playback?.advance(seconds: 64.0 / 48_000)
       recorded.advance(by: .nanoseconds(1_333_333))
-      if let playback, let key = person?(playback, engine?.seconds ?? 0) {
+      if let playback, let key = person?(playback, engine?.positionSeconds ?? 0) {
         due.append(key)
       }
       if !due.isEmpty { return }
@@ -97,7 +97,7 @@ final class VirtualStage: PlaybackEnvironment, @unchecked Sendable {
 
   /// Does what is due in the script; answers whether there was anything.
   private func perform() -> Bool {
-    let seconds = engine?.seconds ?? 0
+    let seconds = engine?.positionSeconds ?? 0
     if seconds > limit {
       script.append((0, .key(.character("q"))))
     }

@@ -59,7 +59,7 @@ struct TakeInputTests {
       let error = try #require(
         #expect(throws: SoundFileError.self) { try input.loadTake(RenderJob(profile: .phone)) })
       #expect(error.description == reason)
-      #expect(Failure.exitStatus(of: error) == .invalidInput)
+      #expect(ErrorReporting.exitStatus(of: error) == .invalidInput)
     }
   }
 

@@ -26,7 +26,7 @@ import Testing
     let site = StudioSite(
       studioPage: StudioPage(generator: "Temblor", initialProfileName: "phone"),
       patternPaths: [place("a.ahap")],
-      secret: "s",
+      secretPathComponent: "s",
       serverPort: port)
     let end = try WakeSignal()
     let thread = try BackgroundThread {
@@ -123,7 +123,7 @@ import Testing
     let site = StudioSite(
       studioPage: StudioPage(generator: "Temblor", initialProfileName: "phone"),
       patternPaths: [place("a.ahap")],
-      secret: "s", serverAddress: address, serverPort: server.port)
+      secretPathComponent: "s", serverAddress: address, serverPort: server.port)
     #expect(site.siteAddress == "http://127.0.0.2:\(server.port)/s/")
     func status(_ host: String) -> Int {
       site.response(
@@ -152,18 +152,18 @@ import Testing
     } catch {
       throw error
     }
-    #expect(code.width % 4 == 1 && code.width >= 21)
-    #expect(code.modules.count == code.width * code.width)
-    for (row, column) in [(0, 0), (0, code.width - 7), (code.width - 7, 0)] {
+    #expect(code.modulesPerSide % 4 == 1 && code.modulesPerSide >= 21)
+    #expect(code.areModulesBlack.count == code.modulesPerSide * code.modulesPerSide)
+    for (row, column) in [(0, 0), (0, code.modulesPerSide - 7), (code.modulesPerSide - 7, 0)] {
       let rows = (0..<7).map { offset in
-        let start = (row + offset) * code.width + column
-        return code.modules[start..<start + 7].map { $0 ? "#" : "." }.joined()
+        let start = (row + offset) * code.modulesPerSide + column
+        return code.areModulesBlack[start..<start + 7].map { $0 ? "#" : "." }.joined()
       }
       #expect(
         rows == ["#######", "#.....#", "#.###.#", "#.###.#", "#.###.#", "#.....#", "#######"])
     }
-    #expect(code.lines.count == (code.width + 5) / 2)
-    #expect(code.lines.allSatisfy { $0.count == code.width + 4 })
+    #expect(code.lines.count == (code.modulesPerSide + 5) / 2)
+    #expect(code.lines.allSatisfy { $0.count == code.modulesPerSide + 4 })
   }
 
   @Test func aLongPatternIsSaved() throws {

@@ -17,7 +17,7 @@ import Testing
     site = StudioSite(
       studioPage: StudioPage(generator: "Temblor", initialProfileName: "phone"),
       patternPaths: [place("a.ahap"), place("b.ahap")],
-      secret: "5ec2e7", serverPort: 4_711)
+      secretPathComponent: "5ec2e7", serverPort: 4_711)
   }
 
   private func ask(
@@ -140,7 +140,7 @@ import Testing
       for start in stride(from: 0, to: bytes.count, by: size) {
         #expect(progress == .incomplete && reader.isIncomplete)
         let piece = bytes[start..<min(start + size, bytes.count)]
-        progress = reader.append(piece, checkingHead: site.refusal)
+        progress = reader.append(piece, checkingHead: site.refusalResponse)
       }
       #expect(progress == .complete(expected) && !reader.isIncomplete)
     }
@@ -151,9 +151,9 @@ import Testing
     var reader = HTTPRequestReader()
     let head =
       "PUT /wrong/0 HTTP/1.1\r\nHost: 127.0.0.1:4711\r\nContent-Length: 8000000\r\n\r\n"
-    let progress = reader.append(Array(head.utf8)[...], checkingHead: site.refusal)
+    let progress = reader.append(Array(head.utf8)[...], checkingHead: site.refusalResponse)
     #expect(progress == .refused(HTTPResponse(404, "not found")))
-    #expect(!reader.isPermitted && reader.isIncomplete)
+    #expect(!reader.isHeadAccepted && reader.isIncomplete)
   }
 
   @Test(

@@ -496,7 +496,7 @@ struct StudyVerbTests {
     func run(_ words: [String], _ stage: VirtualStage) throws {
       var arguments = try StudyCommand.definition().parseArguments([table] + words)
       if arguments.value("--strength") == nil {
-        arguments.setDefault(["0.2"], for: "--strength", origin: "config.json")
+        arguments.setDefaultValues(["0.2"], for: "--strength", origin: "config.json")
       }
       _ = try StudyCommand.run(
         arguments, stage.recorded.terminal, on: stage, seed: { 3 },

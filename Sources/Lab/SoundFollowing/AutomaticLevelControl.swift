@@ -2,7 +2,7 @@ internal import CMath
 
 /// An automatic level control with a slow gain of ±12 dB toward a target level.
 /// The gain holds after each rise of the level, so that an event has a constant gain.
-struct AutomaticLevel {
+struct AutomaticLevelControl {
   /// The peak level toward which the gain moves.
   private static let targetPeakLevel = 0.25
   /// The maximum boost or attenuation, in decibels.

@@ -43,15 +43,15 @@ package struct LaneSource: Equatable, Sendable {
 /// 2. Without such patterns, the lanes are the channels of the sounds.
 /// 3. With such patterns, a sound with as many channels as there are lanes has a channel in each
 ///    lane. All lanes show the mean of another sound.
-package struct LaneDivision {
+package struct FigureLanes {
   /// The names of the lanes; a single nil for a figure without a division.
-  package let names: [String?]
+  package let laneNames: [String?]
 
   /// The maximum number of lanes. A figure with more body locations or channels is not divided.
   static let maximumLaneCount = 8
 
   /// The part of a take that a lane shows.
-  package enum Content: Equatable, Sendable {
+  package enum LaneContent: Equatable, Sendable {
     /// The whole take.
     case whole
     /// A body location or channel, given by its index in the names of the source.
@@ -65,17 +65,17 @@ package struct LaneDivision {
     let namedPatterns = sources.filter { !$0.isSound && !$0.names.isEmpty }
     let laneNames = (namedPatterns.isEmpty ? sources : namedPatterns).flatMap(\.names).uniqued
     let isDivided = (1...Self.maximumLaneCount).contains(laneNames.count)
-    self.names = isDivided ? laneNames : [nil]
+    self.laneNames = isDivided ? laneNames : [nil]
   }
 
   /// Returns the part of a take that a lane shows.
-  package func content(of source: LaneSource, inLane lane: Int) -> Content {
-    guard let laneName = names[lane], !source.names.isEmpty else { return .whole }
+  package func shownContent(of source: LaneSource, inLane lane: Int) -> LaneContent {
+    guard let laneName = laneNames[lane], !source.names.isEmpty else { return .whole }
     if let nameIndex = source.names.firstIndex(of: laneName) {
       return .part(nameIndex)
     }
     guard source.isSound else { return .nothing }
-    return source.names.count == names.count ? .part(lane) : .whole
+    return source.names.count == laneNames.count ? .part(lane) : .whole
   }
 }
 

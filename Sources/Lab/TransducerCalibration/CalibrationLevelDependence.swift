@@ -7,21 +7,21 @@ extension Calibration {
   /// In a linear system, there are no differences. A spring that stiffens slightly with movement
   /// shifts the resonance; its small-signal response can be extrapolated from both sweeps. Any
   /// other change makes the measurement unreliable.
-  public struct LevelChange: Equatable, Sendable {
+  public struct LevelDependence: Equatable, Sendable {
     /// The change of the resonance from the quiet to the loud sweep, as a fraction.
     public let relativeResonanceChange: Double
     /// The change of the quality factor from the quiet to the loud sweep, as a fraction.
     public let relativeQualityChange: Double
     /// The half width of the 95 % confidence interval of the resonance change, as a fraction.
-    let resonanceChangeHalfWidth: Double
+    let resonanceChangeIntervalHalfWidth: Double
     /// The half width of the 95 % confidence interval of the quality factor change, as a fraction.
-    let qualityChangeHalfWidth: Double
+    let qualityChangeIntervalHalfWidth: Double
     /// The change of the resonance in units of its bandwidth.
     let resonanceShiftInBandwidths: Double
   }
 }
 
-extension Calibration.LevelChange {
+extension Calibration.LevelDependence {
   /// The number of half widths of the confidence interval that a significant change exceeds. Chance
   /// alone exceeds this threshold in 3 of 1,000 measurements.
   private static let significantHalfWidthCount = 1.5
@@ -33,7 +33,7 @@ extension Calibration.LevelChange {
   ///   - pair: The sweeps.
   ///   - band: The band of the sweeps.
   init(of model: TransferFunction, in pair: SweepPair, band: ClosedRange<Double>) {
-    func refinedFit(_ combination: SweepPair.Combination) -> ResonanceFit {
+    func refinedFit(_ combination: SweepPair.SweepCombination) -> ResonanceFit {
       let response = pair.response(combination, removingDelay: SweepPair.preRollSeconds)
       return ResonanceFit(refining: model, response, band: band)
     }
@@ -49,21 +49,21 @@ extension Calibration.LevelChange {
     relativeResonanceChange = loudMode.resonanceHertz / quietMode.resonanceHertz - 1
     relativeQualityChange = loudMode.qualityFactor / quietMode.qualityFactor - 1
     resonanceShiftInBandwidths = relativeResonanceChange * model.mainMode.qualityFactor
-    resonanceChangeHalfWidth = rootSumOfSquares(
+    resonanceChangeIntervalHalfWidth = rootSumOfSquares(
       quietFit.intervalHalfWidths[0].resonance, loudFit.intervalHalfWidths[0].resonance)
-    qualityChangeHalfWidth = rootSumOfSquares(
+    qualityChangeIntervalHalfWidth = rootSumOfSquares(
       quietFit.intervalHalfWidths[0].qualityFactor, loudFit.intervalHalfWidths[0].qualityFactor)
   }
 
   /// The Boolean values that indicate for each quantity whether its change is both greater than
   /// allowed and statistically significant.
-  var isSignificant: (resonance: Bool, qualityFactor: Bool) {
+  var hasSignificantChange: (resonance: Bool, qualityFactor: Bool) {
     let minimumResonanceChange = max(
       Calibration.maximumResonanceChangeFraction,
-      Self.significantHalfWidthCount * resonanceChangeHalfWidth)
+      Self.significantHalfWidthCount * resonanceChangeIntervalHalfWidth)
     let minimumQualityChange = max(
       Calibration.maximumQualityChangeFraction,
-      Self.significantHalfWidthCount * qualityChangeHalfWidth)
+      Self.significantHalfWidthCount * qualityChangeIntervalHalfWidth)
     return (
       abs(relativeResonanceChange) > minimumResonanceChange,
       abs(relativeQualityChange) > minimumQualityChange
@@ -73,9 +73,9 @@ extension Calibration.LevelChange {
   /// A Boolean value that indicates whether only the stiffness of a spring changes, and so little
   /// that the small-signal response can be extrapolated.
   var indicatesStiffnessChange: Bool {
-    isSignificant.resonance && !isSignificant.qualityFactor
+    hasSignificantChange.resonance && !hasSignificantChange.qualityFactor
       && abs(relativeResonanceChange) <= Calibration.maximumStiffeningChangeFraction
-      && abs(resonanceShiftInBandwidths) <= Calibration.maximumShiftInBandwidths
+      && abs(resonanceShiftInBandwidths) <= Calibration.maximumResonanceShiftInBandwidths
   }
 
   private var summaryText: String {
@@ -104,7 +104,7 @@ extension Calibration.LevelChange {
   var rejectionReason: String? {
     if indicatesStiffnessChange { return nil }
     let levelAdvice = "use a lower '--level', or '--accept-poor'"
-    let changeSignificance = isSignificant
+    let changeSignificance = hasSignificantChange
     if changeSignificance.resonance { return "\(summaryText); \(levelAdvice)" }
     guard changeSignificance.qualityFactor else { return nil }
     let percentText = (abs(relativeQualityChange) * 100).text(places: 1)

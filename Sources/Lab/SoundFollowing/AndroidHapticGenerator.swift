@@ -9,7 +9,7 @@ import SignalAnalysis
 /// 3. Multiply by the envelope to the power of −0.8: slow compression.
 /// 4. Stop the resonance: zeros with a quality of 8, poles with a quality of 4.
 /// 5. Distort, low-pass at 300 Hz, and limit softly.
-struct AndroidChain {
+struct AndroidHapticGenerator {
   private var inputFilters: [BiquadCascade] = []
   private var envelopeFilters: [BiquadCascade] = []
   private var resonanceFilter: BiquadCascade

@@ -5,7 +5,7 @@ internal import CMath
 /// A least-squares search finds only the nearest minimum, so it starts from the best points of a
 /// grid over resonance and quality factor. The grid is compared by magnitude only: without phase,
 /// the cost has few local minima. Then each starting point receives the delay that fits it best.
-enum InitialEstimates {
+enum InitialResonanceEstimates {
   /// The number of grid steps of the resonance frequency per octave.
   private static let resonanceStepsPerOctave = 24.0
   /// The grid values of the quality factor, from 0.4 to 40.
@@ -22,7 +22,7 @@ enum InitialEstimates {
   private static let minimumLogQualityDistance = 0.8
 
   /// A magnitude of the response, averaged over several groups.
-  private struct Magnitude {
+  private struct AveragedMagnitude {
     var hertz: Double
     var meanMagnitude: Double
     var magnitudeWeight: Double
@@ -72,10 +72,11 @@ enum InitialEstimates {
   ) -> TransferFunction {
     let delayTerms = response.groups.map { group in
       let value =
-        transferFunction.undelayedMode(0, atHertz: group.meanHertz)
-        * transferFunction.filterValue(atHertz: group.meanHertz)
+        transferFunction.undelayedModeResponse(0, atHertz: group.meanHertz)
+        * transferFunction.filterResponse(atHertz: group.meanHertz)
       return (
-        hertz: group.meanHertz, value: value.conjugate * group.spectrumRatio * group.sweepPower
+        hertz: group.meanHertz,
+        value: value.conjugate * group.recordedToPlayedRatio * group.sweepPower
       )
     }
     var alignedFunction = transferFunction
@@ -84,14 +85,14 @@ enum InitialEstimates {
     return alignedFunction
   }
 
-  private static func magnitudes(of response: MeasuredResponse) -> [Magnitude] {
+  private static func magnitudes(of response: MeasuredResponse) -> [AveragedMagnitude] {
     stride(from: 0, to: response.groups.count, by: groupCountPerMagnitude).map { start in
       let groups = response.groups[
         start..<min(start + groupCountPerMagnitude, response.groups.count)]
       let weight = groups.reduce(0) { $0 + $1.sweepPower }
-      return Magnitude(
+      return AveragedMagnitude(
         hertz: groups.reduce(0) { $0 + $1.sweepPower * $1.meanHertz } / weight,
-        meanMagnitude: groups.reduce(0) { $0 + $1.sweepPower * $1.spectrumRatio.magnitude }
+        meanMagnitude: groups.reduce(0) { $0 + $1.sweepPower * $1.recordedToPlayedRatio.magnitude }
           / weight,
         magnitudeWeight: weight)
     }
@@ -107,12 +108,12 @@ enum InitialEstimates {
   /// Returns the cost of fitting a single resonance with the best gain, up to a constant: −(Σ w m
   /// r)² / Σ w m².
   private static func magnitudeCost(
-    of transferFunction: TransferFunction, _ magnitudes: [Magnitude]
+    of transferFunction: TransferFunction, _ magnitudes: [AveragedMagnitude]
   ) -> Double {
     var amplitudeProduct = 0.0
     var modelPower = 0.0
     for magnitude in magnitudes {
-      let power = transferFunction.undelayedMode(0, atHertz: magnitude.hertz).power
+      let power = transferFunction.undelayedModeResponse(0, atHertz: magnitude.hertz).power
       amplitudeProduct += magnitude.magnitudeWeight * power.squareRoot() * magnitude.meanMagnitude
       modelPower += magnitude.magnitudeWeight * power
     }
