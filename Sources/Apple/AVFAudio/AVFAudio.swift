@@ -180,10 +180,10 @@ extension AVAudioPlayerDelegate {
 /// Any thread may call.
 open class AVAudioPlayer: NSObject, @unchecked Sendable {
   private struct State {
-    var startOffsetSeconds = 0.0
+    var soundOffsetAtStartSeconds = 0.0
     /// The time on the media clock, in seconds, at which the player started; nil while it is
     /// stopped.
-    var startMediaSeconds: Double?
+    var mediaClockSecondsAtStart: Double?
     var volume: Float = 1
     var repetitionCount = 0
   }
@@ -219,8 +219,8 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
   /// Starts playing at the current position. The method always succeeds.
   @discardableResult open func play() -> Bool {
     lock.withLock {
-      if playbackSeconds(of: state) == nil {
-        state.startMediaSeconds = MediaClock.nowSeconds
+      if playbackPositionSeconds(of: state) == nil {
+        state.mediaClockSecondsAtStart = MediaClock.nowSeconds
       }
     }
     return true
@@ -229,8 +229,9 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
   /// Pauses the player at its current position.
   open func pause() {
     lock.withLock {
-      state.startOffsetSeconds = playbackSeconds(of: state) ?? state.startOffsetSeconds
-      state.startMediaSeconds = nil
+      state.soundOffsetAtStartSeconds =
+        playbackPositionSeconds(of: state) ?? state.soundOffsetAtStartSeconds
+      state.mediaClockSecondsAtStart = nil
     }
   }
 
@@ -238,23 +239,23 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
   open func stop() { pause() }
 
   /// A Boolean value that indicates whether the player is playing.
-  open var isPlaying: Bool { lock.withLock { playbackSeconds(of: state) != nil } }
+  open var isPlaying: Bool { lock.withLock { playbackPositionSeconds(of: state) != nil } }
 
   /// The playback position, in seconds. The position is 0 after the end of the sound.
   open var currentTime: TimeInterval {
     get {
       lock.withLock {
-        playbackSeconds(of: state)
-          ?? (state.startMediaSeconds == nil ? state.startOffsetSeconds : 0)
+        playbackPositionSeconds(of: state)
+          ?? (state.mediaClockSecondsAtStart == nil ? state.soundOffsetAtStartSeconds : 0)
       }
     }
     set {
       lock.withLock {
-        if state.startMediaSeconds != nil {
-          state.startMediaSeconds = MediaClock.nowSeconds
+        if state.mediaClockSecondsAtStart != nil {
+          state.mediaClockSecondsAtStart = MediaClock.nowSeconds
         }
         let end = duration > 0 ? duration : .infinity
-        state.startOffsetSeconds = min(max(0, newValue.isFinite ? newValue : 0), end)
+        state.soundOffsetAtStartSeconds = min(max(0, newValue.isFinite ? newValue : 0), end)
       }
     }
   }
@@ -273,9 +274,10 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
 
   /// Returns the playback position in seconds, or nil if the player is stopped or has ended.
   /// Requires the lock.
-  private func playbackSeconds(of state: State) -> Double? {
-    guard let startSeconds = state.startMediaSeconds else { return nil }
-    let elapsedSeconds = state.startOffsetSeconds + max(0, MediaClock.nowSeconds - startSeconds)
+  private func playbackPositionSeconds(of state: State) -> Double? {
+    guard let startSeconds = state.mediaClockSecondsAtStart else { return nil }
+    let elapsedSeconds =
+      state.soundOffsetAtStartSeconds + max(0, MediaClock.nowSeconds - startSeconds)
     guard duration > 0 else { return elapsedSeconds }
     if state.repetitionCount >= 0, elapsedSeconds >= duration * Double(state.repetitionCount + 1) {
       return nil

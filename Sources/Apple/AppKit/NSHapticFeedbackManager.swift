@@ -25,8 +25,8 @@ open class NSHapticFeedbackManager: NSObject {
     }
   }
 
-  private static let shared = Performer()
+  private static let sharedPerformer = Performer()
 
   /// The performer of haptic feedback. Any thread may call it.
-  open class var defaultPerformer: any NSHapticFeedbackPerformer { shared }
+  open class var defaultPerformer: any NSHapticFeedbackPerformer { sharedPerformer }
 }

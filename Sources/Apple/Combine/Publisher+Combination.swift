@@ -87,7 +87,7 @@ extension Publisher {
     -> AnyPublisher<Inner.Output, Failure> where Inner.Failure == Failure
   {
     AnyPublisher { receive in
-      let inner = Subscriptions()
+      let inner = InnerSubscriptions()
       let outer = sink { inner.add(transform($0).sink(receiveValue: receive)) }
       return AnyCancellable(mayDeliverValues: { outer.isActive || inner.containsActiveSubscription }
       ) {
@@ -145,19 +145,19 @@ private final class LatestValues<First, Second>: @unchecked Sendable {
 
 /// The subscriptions that an operator creates one after another. Each subscription is kept for as
 /// long as it may deliver values.
-private final class Subscriptions: @unchecked Sendable {
+private final class InnerSubscriptions: @unchecked Sendable {
   /// The number of subscriptions at which ended subscriptions are removed for the first time.
-  private static let firstCleanupSubscriptionCount = 8
+  private static let subscriptionCountAtFirstCleanup = 8
 
   private let lock = NSLock()
   private var subscriptions: [AnyCancellable] = []
-  private var nextCleanupSubscriptionCount = firstCleanupSubscriptionCount
+  private var subscriptionCountAtNextCleanup = subscriptionCountAtFirstCleanup
 
   func add(_ subscription: AnyCancellable) {
     guard subscription.isActive else { return }
     let cleanupCandidates: [AnyCancellable] = lock.withLock {
       subscriptions.append(subscription)
-      return subscriptions.count < nextCleanupSubscriptionCount ? [] : subscriptions
+      return subscriptions.count < subscriptionCountAtNextCleanup ? [] : subscriptions
     }
     if !cleanupCandidates.isEmpty {
       removeEndedSubscriptions(among: cleanupCandidates)
@@ -171,8 +171,8 @@ private final class Subscriptions: @unchecked Sendable {
     lock.withLock {
       subscriptions.removeAll { endedSubscriptions.contains($0) }
       // Cleanups take constant time per subscription on average.
-      nextCleanupSubscriptionCount = max(
-        Self.firstCleanupSubscriptionCount, 2 * subscriptions.count)
+      subscriptionCountAtNextCleanup = max(
+        Self.subscriptionCountAtFirstCleanup, 2 * subscriptions.count)
     }
   }
 

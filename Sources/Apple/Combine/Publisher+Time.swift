@@ -8,9 +8,9 @@ extension Publisher {
     AnyPublisher { receive in
       let deliveries = PendingDeliveries()
       let subscription = sink { value in
-        deliveries.schedule(after: interval, on: scheduler) { receive(value) }
+        deliveries.scheduleDelivery(after: interval, on: scheduler) { receive(value) }
       }
-      return deliveries.subscription(with: subscription)
+      return deliveries.combinedSubscription(with: subscription)
     }
   }
 
@@ -22,9 +22,9 @@ extension Publisher {
       let deliveries = PendingDeliveries()
       let subscription = sink { value in
         deliveries.cancel()
-        deliveries.schedule(after: interval, on: scheduler) { receive(value) }
+        deliveries.scheduleDelivery(after: interval, on: scheduler) { receive(value) }
       }
-      return deliveries.subscription(with: subscription)
+      return deliveries.combinedSubscription(with: subscription)
     }
   }
 
@@ -59,7 +59,7 @@ private final class PendingDeliveries: @unchecked Sendable {
   var isEmpty: Bool { lock.withLock { deliveriesByNumber.isEmpty } }
 
   /// Schedules a delivery, which can be canceled before it begins.
-  func schedule(
+  func scheduleDelivery(
     after interval: SchedulerInterval, on scheduler: some Scheduler,
     _ deliver: @escaping () -> Void
   ) {
@@ -94,7 +94,7 @@ private final class PendingDeliveries: @unchecked Sendable {
 
   /// Returns a subscription that cancels both an upstream subscription and the pending deliveries
   /// of its values.
-  func subscription(with upstream: AnyCancellable) -> AnyCancellable {
+  func combinedSubscription(with upstream: AnyCancellable) -> AnyCancellable {
     AnyCancellable(mayDeliverValues: { upstream.isActive || !self.isEmpty }) {
       upstream.cancel()
       self.cancel()
@@ -107,7 +107,7 @@ private final class Throttle<Output>: @unchecked Sendable {
   private let lock = NSLock()
   private let interval: SchedulerInterval
   private let scheduler: any Scheduler
-  private let publishesLatest: Bool
+  private let publishesLatestValue: Bool
   private let receiveValue: (Output) -> Void
   /// The timer of the current interval; nil if no interval is running.
   private var intervalTimer: (any Cancellable)?
@@ -119,7 +119,7 @@ private final class Throttle<Output>: @unchecked Sendable {
   ) {
     self.interval = interval
     self.scheduler = scheduler
-    self.publishesLatest = publishesLatest
+    self.publishesLatestValue = publishesLatest
     self.receiveValue = receive
   }
 
@@ -129,7 +129,7 @@ private final class Throttle<Output>: @unchecked Sendable {
         beginInterval()
         return true
       }
-      if publishesLatest || pendingValue == nil {
+      if publishesLatestValue || pendingValue == nil {
         pendingValue = value
       }
       return false

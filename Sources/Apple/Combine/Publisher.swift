@@ -257,23 +257,23 @@ extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPu
 private final class ChangePublishers: @unchecked Sendable {
   static let shared = ChangePublishers()
 
-  private struct Entry {
+  private struct PublisherEntry {
     weak var object: AnyObject?
     var publisher: ObservableObjectPublisher
   }
 
   private let lock = NSLock()
-  private var entriesByObject: [ObjectIdentifier: Entry] = [:]
+  private var entriesByObjectID: [ObjectIdentifier: PublisherEntry] = [:]
 
   func changePublisher(of object: AnyObject) -> ObservableObjectPublisher {
     let (publisher, isNew) = lock.withLock {
       let id = ObjectIdentifier(object)
-      if let entry = entriesByObject[id], entry.object === object {
+      if let entry = entriesByObjectID[id], entry.object === object {
         return (entry.publisher, false)
       }
-      entriesByObject = entriesByObject.filter { $0.value.object != nil }
+      entriesByObjectID = entriesByObjectID.filter { $0.value.object != nil }
       let publisher = ObservableObjectPublisher()
-      entriesByObject[id] = Entry(object: object, publisher: publisher)
+      entriesByObjectID[id] = PublisherEntry(object: object, publisher: publisher)
       return (publisher, true)
     }
     guard isNew else { return publisher }

@@ -134,7 +134,7 @@ final class PlayerBacking: @unchecked Sendable {
   private var storedCompletionHandler: CHHapticAdvancedPatternPlayerCompletionHandler = { _ in }
   private var session: (any EngineSession)?
   private var sessionPlayer: PatternPlayer?
-  private var drainedEndCount = 0
+  private var drainedPlaybackEndCount = 0
   /// The number of starts that have been registered with the engine but not yet sent to the
   /// session's player.
   private var pendingStartCount = 0
@@ -189,11 +189,11 @@ final class PlayerBacking: @unchecked Sendable {
   }
 
   /// Returns the number of times that the player has ended since the last call of this method.
-  func drainEndCount() -> Int {
+  func drainPlaybackEndCount() -> Int {
     lock.withLock {
       guard let sessionPlayer else { return 0 }
-      let count = sessionPlayer.endCount - drainedEndCount
-      drainedEndCount = sessionPlayer.endCount
+      let count = sessionPlayer.endCount - drainedPlaybackEndCount
+      drainedPlaybackEndCount = sessionPlayer.endCount
       if count > 0, let session = session as? VirtualSession {
         logAction(
           .ended(at: roundedToNanosecond(session.deviceSeconds(ofFrame: sessionPlayer.endFrame))))
@@ -260,7 +260,7 @@ final class PlayerBacking: @unchecked Sendable {
     let sessionPlayer = try makeSessionPlayer()
     try performAndLog(.cancelled) { try sessionPlayer.cancel() }
     // The cancellation also discarded pending settings.
-    try convertingErrors {
+    try convertingPlaybackErrors {
       try lock.withLock { try applySettings(to: sessionPlayer, previous: nil) }
     }
   }
@@ -314,15 +314,15 @@ final class PlayerBacking: @unchecked Sendable {
       if let sessionPlayer, self.session === session { return sessionPlayer }
       let plans = try pattern.renderPlans(
         for: session.playbackEngine, resources: engineBacking.withLockedState { $0.audioResources })
-      return try convertingErrors {
+      return try convertingPlaybackErrors {
         let recorder = session as? VirtualSession
         let newPlayer = try session.playbackEngine.player(
           for: plans, duration: pattern.duration, recordsChanges: recorder != nil)
-        recorder?.record(newPlayer, of: pattern.composition)
+        recorder?.recordPlayer(newPlayer, of: pattern.composition)
         try applySettings(to: newPlayer, previous: Settings())
         self.session = session
         sessionPlayer = newPlayer
-        drainedEndCount = 0
+        drainedPlaybackEndCount = 0
         return newPlayer
       }
     }
@@ -348,16 +348,16 @@ final class PlayerBacking: @unchecked Sendable {
   /// session.
   private func sessionTime(ofEngineSeconds time: TimeInterval) -> PlaybackTime {
     guard time > 0, time.isFinite else { return .now }
-    let pastSessionSeconds = engineBacking.withLockedState { $0.pastSessionSeconds }
+    let pastSessionSeconds = engineBacking.withLockedState { $0.totalPastSessionSeconds }
     return time > pastSessionSeconds ? .seconds(time - pastSessionSeconds) : .now
   }
 
   private func performAndLog(_ action: HapticLogEntry.Action, _ body: () throws -> Void) throws {
-    try convertingErrors(body)
+    try convertingPlaybackErrors(body)
     logAction(action)
   }
 
-  private func convertingErrors<Result>(_ body: () throws -> Result) throws -> Result {
+  private func convertingPlaybackErrors<Result>(_ body: () throws -> Result) throws -> Result {
     do {
       return try body()
     } catch let error as PlaybackError {

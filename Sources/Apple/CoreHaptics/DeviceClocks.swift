@@ -11,13 +11,13 @@ internal import HapticPlayback
 /// run: an application that compares a difference of times with exactly that difference would
 /// otherwise behave at random. Starts of one clock are whole seconds between the same powers of 2.
 final class DeviceClocks {
-  private static let systemClockNumbers = [CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_BOOTTIME]
+  private static let systemClockIDs = [CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_BOOTTIME]
   private static let nanosecondsPerSecond: Int64 = 1_000_000_000
   /// The unit to which the first start time of an uptime clock is rounded, in nanoseconds: 12 days.
   private static let uptimeRoundingUnitNanoseconds = nanosecondsPerSecond << 20
   /// The latest times that the devices of the process have shown on each clock, in nanoseconds.
-  private static let latestShownNanosecondsByClock = Locked(
-    systemClockNumbers.map { _ in Int64.min })
+  private static let latestReportedNanosecondsByClock = Locked(
+    systemClockIDs.map { _ in Int64.min })
 
   /// The time of each system clock at the device's time 0, in nanoseconds; nil before the first
   /// use.
@@ -26,22 +26,22 @@ final class DeviceClocks {
   /// Returns the time of a system clock, in nanoseconds, given its clock ID in C; nil for an
   /// unknown clock.
   func nanoseconds(onClock number: Int32, elapsed: Duration) -> Int64? {
-    guard let clockIndex = Self.systemClockNumbers.firstIndex(of: number) else { return nil }
+    guard let clockIndex = Self.systemClockIDs.firstIndex(of: number) else { return nil }
     let (seconds, attoseconds) = elapsed.components
-    let clockStartNanoseconds = self.startNanosecondsByClock ?? Self.makeClockStarts()
+    let clockStartNanoseconds = self.startNanosecondsByClock ?? Self.makeStartNanosecondsByClock()
     self.startNanosecondsByClock = clockStartNanoseconds
     let clockNanoseconds =
       clockStartNanoseconds[clockIndex] + seconds * Self.nanosecondsPerSecond + attoseconds
       / 1_000_000_000
-    Self.latestShownNanosecondsByClock.withLock {
+    Self.latestReportedNanosecondsByClock.withLock {
       $0[clockIndex] = max($0[clockIndex], clockNanoseconds)
     }
     return clockNanoseconds
   }
 
-  private static func makeClockStarts() -> [Int64] {
-    let latestShownNanoseconds = latestShownNanosecondsByClock.withLock { $0 }
-    return zip(systemClockNumbers, latestShownNanoseconds).map { clock, latest in
+  private static func makeStartNanosecondsByClock() -> [Int64] {
+    let latestShownNanoseconds = latestReportedNanosecondsByClock.withLock { $0 }
+    return zip(systemClockIDs, latestShownNanoseconds).map { clock, latest in
       var time = timespec()
       unsafe clock_gettime(clock, &time)
       let systemTime = Int64(time.tv_sec) * nanosecondsPerSecond + Int64(time.tv_nsec)

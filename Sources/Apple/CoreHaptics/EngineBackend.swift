@@ -33,7 +33,7 @@ package protocol EngineSession: AnyObject, Sendable {
   var playbackEngine: PlaybackEngine { get }
 
   /// Reports to the session whether any player plays, is paused, or waits for its start.
-  func updateActivity(_ isActive: Bool)
+  func updatePlayerActivity(_ isActive: Bool)
 
   /// Fades out, closes the output, and returns when it is closed.
   func close()
@@ -49,7 +49,7 @@ package enum EngineBackends {
   private static let environmentBackend: any EngineBackend = {
     let configuration = OutputConfiguration(ProcessInfo.processInfo.environment)
     guard configuration.outputName == nil else { return LiveBackend(configuration) }
-    MediaClock.setVirtualTimeSource { currentVirtualDevice?.mediaSeconds }
+    MediaClock.setVirtualTimeSource { currentVirtualDevice?.mediaClockSeconds }
     return VirtualBackend.shared
   }()
 
@@ -115,7 +115,9 @@ package enum EngineBackends {
     }
   }
 
-  package static func beginTest(on backend: VirtualBackend, _ test: VirtualBackend.Test? = nil) {
+  package static func beginTest(
+    on backend: VirtualBackend, _ test: VirtualBackend.DeviceTest? = nil
+  ) {
     _ = mediaTimeSetup
     backend.currentTest = test
     runningTestDevices.withLock { $0.append(backend) }
@@ -124,7 +126,7 @@ package enum EngineBackends {
   /// The setup that makes audio playback of applications follow the virtual device's time. It runs
   /// on first use.
   private static let mediaTimeSetup: Void = MediaClock.setVirtualTimeSource {
-    currentVirtualDevice?.mediaSeconds
+    currentVirtualDevice?.mediaClockSeconds
   }
 
   /// Ends the test that runs on a device. Engines that outlive the test move to the next device.
@@ -137,7 +139,7 @@ package enum EngineBackends {
 /// A backend that plays in real time.
 final class LiveBackend: EngineBackend {
   /// The sample rate of outputs that do not specify a rate, in hertz.
-  private static let defaultRateHertz = 48_000
+  private static let defaultSampleRateHertz = 48_000
   /// The minimum interval between two checks whether an unavailable device has become available, in
   /// seconds.
   private static let availabilityPollIntervalSeconds = 1.0
@@ -177,8 +179,8 @@ final class LiveBackend: EngineBackend {
     do {
       let output = try outputRegistry.open(
         configuration.outputName ?? OutputName(scheme: NullOutput().scheme),
-        OutputRequest(rate: Self.defaultRateHertz))
-      return try LiveEngineSession(output, profile, configuration.strengthFactor, request)
+        OutputRequest(rate: Self.defaultSampleRateHertz))
+      return try LiveEngineSession(output, profile, configuration.outputStrengthFactor, request)
     } catch let error as PlaybackError {
       throw CHHapticError(.resourceNotAvailable, error.description)
     } catch let error as OutputError {
@@ -229,7 +231,7 @@ private final class LiveEngineSession: EngineSession {
     }
   }
 
-  func updateActivity(_ isActive: Bool) {}
+  func updatePlayerActivity(_ isActive: Bool) {}
 
   func close() { livePlayback.stopPlayback() }
 }
@@ -245,7 +247,7 @@ struct OutputConfiguration: Sendable {
   #if SoundOutput
     private var profileLibrary = ProfileLibrary(userFolder: nil)
   #endif
-  var strengthFactor: Float = 1
+  var outputStrengthFactor: Float = 1
   var problemMessage: String?
 
   init(_ environment: [String: String], outputs: OutputRegistry = .standard) {
@@ -257,7 +259,7 @@ struct OutputConfiguration: Sendable {
     #endif
     if let strengthText = environment["TEMBLOR_STRENGTH"], !strengthText.isEmpty {
       if let value = Float(strengthText), (0...1).contains(value) {
-        strengthFactor = value
+        outputStrengthFactor = value
       } else {
         problemMessage = "TEMBLOR_STRENGTH is '\(strengthText)'; it must be a number from 0 to 1"
       }

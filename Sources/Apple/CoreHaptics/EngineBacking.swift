@@ -23,21 +23,21 @@ final class EngineBacking: @unchecked Sendable {
     var isAutoShutdownEnabled = false
     var session: (any EngineSession)?
     /// The session that waits for the return of its lost device.
-    var lostSession: (any EngineSession)?
+    var sessionAwaitingLostDevice: (any EngineSession)?
     /// A Boolean value that indicates whether the application has started the engine and has not
     /// stopped it since. Interruptions by a test's device do not change it.
     var isStartRequested = false
     /// The total duration of past sessions, in seconds.
-    var pastSessionSeconds = 0.0
+    var totalPastSessionSeconds = 0.0
     /// The number of resets of the engine. Players that were created before the last reset are
     /// invalid.
     var resetCount = 0
     /// A number that increases whenever the engine starts or a player starts or ends. An idle timer
     /// that was created at a lower number is obsolete.
-    var activityChangeNumber = 0
-    /// The value of `playerStartNumber` for which the running idle timer was created. There is only
-    /// one timer for each value.
-    var idleTimerActivityChangeNumber = -1
+    var activityChangeCount = 0
+    /// The value of `activityChangeCount` for which the running idle timer was created. There is
+    /// only one timer for each value.
+    var activityChangeCountAtIdleTimerStart = -1
     var finishedHandlers: [CHHapticEngine.FinishedHandler] = []
     /// The players that play, are paused, or are about to start.
     var activePlayers: [ObjectIdentifier: PlayerBacking] = [:]
@@ -49,19 +49,19 @@ final class EngineBacking: @unchecked Sendable {
   }
 
   /// The backend of an engine, and the engine's number if the backend is a virtual device.
-  private struct Registration: Sendable {
+  private struct BackendRegistration: Sendable {
     var backend: any EngineBackend
     var engineNumber = 0
   }
 
-  private let registration: Locked<Registration>
+  private let backendRegistration: Locked<BackendRegistration>
   let handlerQueue = DispatchQueue(label: "CoreHaptics.CHHapticEngine.handlers")
   private let lock = NSRecursiveLock()
   private let startStopLock = NSRecursiveLock()
   private var state = State()
 
   init(backend: any EngineBackend) {
-    registration = Locked(Registration(backend: backend))
+    backendRegistration = Locked(BackendRegistration(backend: backend))
     register(with: backend)
   }
 
@@ -69,21 +69,23 @@ final class EngineBacking: @unchecked Sendable {
 
   private func register(with backend: any EngineBackend) {
     let registeredNumber = (backend as? VirtualBackend)?.registerEngine(self) ?? 0
-    registration.withLock { $0 = Registration(backend: backend, engineNumber: registeredNumber) }
+    backendRegistration.withLock {
+      $0 = BackendRegistration(backend: backend, engineNumber: registeredNumber)
+    }
   }
 
   func withLockedState<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
     try lock.withLock { try body(&state) }
   }
 
-  var backend: any EngineBackend { registration.withLock { $0.backend } }
+  var backend: any EngineBackend { backendRegistration.withLock { $0.backend } }
 
-  var engineNumber: Int { registration.withLock { $0.engineNumber } }
+  var engineNumber: Int { backendRegistration.withLock { $0.engineNumber } }
 
   var virtualBackend: VirtualBackend? { backend as? VirtualBackend }
 
   func logAction(_ action: HapticLogEntry.Action, player: Int? = nil) {
-    let currentRegistration = registration.withLock { $0 }
+    let currentRegistration = backendRegistration.withLock { $0 }
     (currentRegistration.backend as? VirtualBackend)?.appendLogEntry(
       action, engine: currentRegistration.engineNumber, player: player)
   }
@@ -92,7 +94,7 @@ final class EngineBacking: @unchecked Sendable {
   /// same device as this engine.
   func enqueueHandlerWork(_ body: @escaping @Sendable () -> Void) {
     guard let virtualBackend else { return handlerQueue.async(execute: body) }
-    virtualBackend.registerWork(on: handlerQueue)
+    virtualBackend.registerHandlerWork(on: handlerQueue)
     handlerQueue.async { EngineBackends.$scopedDevice.withValue(virtualBackend, operation: body) }
   }
 
@@ -103,10 +105,10 @@ final class EngineBacking: @unchecked Sendable {
   }
 
   /// Calls a handler of the application. This method runs on the handler queue.
-  func callHandler<Result>(_ handler: HapticLogEntry.Handler, _ body: () -> Result) -> Result {
+  func callHandler<Result>(_ handler: HapticLogEntry.HandlerKind, _ body: () -> Result) -> Result {
     logAction(.handlerCalled(handler))
-    guard virtualBackend?.faults.detectsIsolationViolations == true else { return body() }
-    let (result, isNoticed) = IsolationMonitor.detectingViolation(body)
+    guard virtualBackend?.injectedFaults.detectsIsolationViolations == true else { return body() }
+    let (result, isNoticed) = IsolationMonitor.detectingIsolationViolation(body)
     if isNoticed {
       logAction(.violation(.handlerOffMainActor(handler)))
     }
@@ -126,18 +128,18 @@ final class EngineBacking: @unchecked Sendable {
       scopedDevice.recordForeignEngine(of: owner.name)
       throw CHHapticError(
         .operationNotPermitted,
-        "the engine belongs to the test \(owner.name); \(Self.isolationRemedyText)")
+        "the engine belongs to the test \(owner.name); \(Self.testIsolationRemedyText)")
     }
     moveFromEndedDevice()
   }
 
-  private static let isolationRemedyText =
+  private static let testIsolationRemedyText =
     "add .virtualHaptics(.alone) to both tests or their suites"
 
   private func moveFromEndedDevice() {
     guard virtualBackend?.hasTestEnded == true else { return }
     let endedSession = withLockedState { state in
-      state.pastSessionSeconds += state.session?.playbackEngine.positionSeconds ?? 0
+      state.totalPastSessionSeconds += state.session?.playbackEngine.positionSeconds ?? 0
       state.activePlayers.removeAll()
       return exchange(&state.session, with: nil)
     }
@@ -166,11 +168,11 @@ final class EngineBacking: @unchecked Sendable {
     }
     logAction(.engineStarted)
     let lostSession = withLockedState { state in
-      let lostSession = exchange(&state.lostSession, with: nil)
+      let lostSession = exchange(&state.sessionAwaitingLostDevice, with: nil)
       state.session = openedSession
       state.isStartRequested = true
       state.isMissingResetHandlerReported = false
-      state.activityChangeNumber += 1
+      state.activityChangeCount += 1
       state.lastVirtualSession = openedSession as? VirtualSession
       // Nothing sounds yet, so these settings apply from the first frame.
       if state.isMutedForHaptics {
@@ -243,12 +245,12 @@ final class EngineBacking: @unchecked Sendable {
       let result = (
         session, Array(state.activePlayers.values), state.finishedHandlers, state.stoppedHandler
       )
-      state.pastSessionSeconds += session?.playbackEngine.positionSeconds ?? 0
+      state.totalPastSessionSeconds += session?.playbackEngine.positionSeconds ?? 0
       state.session = nil
       state.activePlayers.removeAll()
       state.finishedHandlers.removeAll()
       if reason == .systemError {
-        state.lostSession = session
+        state.sessionAwaitingLostDevice = session
       }
       if !isReset, reason == nil || reason == .engineDestroyed {
         state.isStartRequested = false
@@ -308,7 +310,7 @@ final class EngineBacking: @unchecked Sendable {
     let (handler, lost) = withLockedState { state in
       state.resetCount += 1
       state.audioResources.removeAll()
-      return (state.resetHandler, exchange(&state.lostSession, with: nil))
+      return (state.resetHandler, exchange(&state.sessionAwaitingLostDevice, with: nil))
     }
     lost?.close()
     logAction(.engineReset)
@@ -340,7 +342,9 @@ final class EngineBacking: @unchecked Sendable {
   }
 
   var currentSeconds: Double {
-    withLockedState { $0.pastSessionSeconds + ($0.session?.playbackEngine.positionSeconds ?? 0) }
+    withLockedState {
+      $0.totalPastSessionSeconds + ($0.session?.playbackEngine.positionSeconds ?? 0)
+    }
   }
 
   func setMuted(audio: Bool? = nil, haptics: Bool? = nil) {
@@ -366,17 +370,17 @@ final class EngineBacking: @unchecked Sendable {
   private func scheduleIdleTimeout() {
     let activityNumber: Int? = withLockedState { state in
       guard state.isAutoShutdownEnabled, state.session != nil, state.activePlayers.isEmpty,
-        state.idleTimerActivityChangeNumber != state.activityChangeNumber
+        state.activityChangeCountAtIdleTimerStart != state.activityChangeCount
       else { return nil }
-      state.idleTimerActivityChangeNumber = state.activityChangeNumber
-      return state.activityChangeNumber
+      state.activityChangeCountAtIdleTimerStart = state.activityChangeCount
+      return state.activityChangeCount
     }
     guard let activityNumber else { return }
     backend.schedule(after: Self.idleTimeoutSeconds) { [weak self] in
       guard let self else { return }
       enqueueHandlerWork {
         let isIdle = self.withLockedState {
-          $0.activityChangeNumber == activityNumber && $0.isAutoShutdownEnabled
+          $0.activityChangeCount == activityNumber && $0.isAutoShutdownEnabled
             && $0.activePlayers.isEmpty
         }
         if isIdle {
@@ -424,9 +428,9 @@ final class EngineBacking: @unchecked Sendable {
 
   func registerPlayerStart(_ player: PlayerBacking) {
     withLockedState { state in
-      state.activityChangeNumber += 1
+      state.activityChangeCount += 1
       state.activePlayers[ObjectIdentifier(player)] = player
-      state.session?.updateActivity(true)
+      state.session?.updatePlayerActivity(true)
     }
     reportMissingResetHandler()
   }
@@ -440,16 +444,16 @@ final class EngineBacking: @unchecked Sendable {
   /// handler queue.
   private func reportEndedPlayers() {
     for player in withLockedState({ Array($0.activePlayers.values) }) {
-      let previousActivity = withLockedState { $0.activityChangeNumber }
-      let endCount = player.drainEndCount()
+      let previousActivity = withLockedState { $0.activityChangeCount }
+      let endCount = player.drainPlaybackEndCount()
       if !player.isActive {
         withLockedState { state in
           // A player was started in the meantime, perhaps this one; its update will be reported.
-          guard state.activityChangeNumber == previousActivity else { return }
+          guard state.activityChangeCount == previousActivity else { return }
           state.activePlayers[ObjectIdentifier(player)] = nil
-          state.activityChangeNumber += 1
+          state.activityChangeCount += 1
           if state.activePlayers.isEmpty {
-            state.session?.updateActivity(false)
+            state.session?.updatePlayerActivity(false)
           }
         }
       }
@@ -479,8 +483,9 @@ final class EngineBacking: @unchecked Sendable {
 /// executor, and the runtime ends the process if the check fails. A hook of the runtime records the
 /// failure instead, for the duration of a call.
 package enum IsolationMonitor {
-  private typealias OriginalCheck = @convention(thin) (UnownedSerialExecutor) -> Void
-  private typealias CheckHook = @convention(thin) (UnownedSerialExecutor, OriginalCheck) -> Void
+  private typealias OriginalExecutorCheck = @convention(thin) (UnownedSerialExecutor) -> Void
+  private typealias ExecutorCheckHook =
+    @convention(thin) (UnownedSerialExecutor, OriginalExecutorCheck) -> Void
 
   /// The threads that are calling a handler, each with a Boolean value that indicates whether a
   /// violation was detected.
@@ -490,22 +495,22 @@ package enum IsolationMonitor {
 
   /// A Boolean value that indicates whether the runtime offers a hook for executor checks. The hook
   /// is installed on first use.
-  package static let isHookAvailable: Bool = {
+  package static let isExecutorCheckHookAvailable: Bool = {
     guard
       let hookAddress = unsafe dlsym(unsafe dlopen(nil, RTLD_LAZY), "swift_task_checkIsolated_hook")
     else { return false }
-    let checkHook: CheckHook = { executor, original in
-      if !IsolationMonitor.recordViolation() {
+    let checkHook: ExecutorCheckHook = { executor, original in
+      if !IsolationMonitor.recordViolationIfMonitored() {
         unsafe original(executor)
       }
     }
-    unsafe hookAddress.assumingMemoryBound(to: CheckHook?.self).pointee = checkHook
+    unsafe hookAddress.assumingMemoryBound(to: ExecutorCheckHook?.self).pointee = checkHook
     return true
   }()
 
   /// Records that this thread is on the wrong executor. Returns true if the thread is calling a
   /// monitored handler.
-  private static func recordViolation() -> Bool {
+  private static func recordViolationIfMonitored() -> Bool {
     hasViolationByThread.withLock { calls in
       guard calls[currentThreadID] != nil else { return false }
       calls[currentThreadID] = true
@@ -515,9 +520,10 @@ package enum IsolationMonitor {
 
   /// Calls a handler, and returns its result with a Boolean value that indicates whether it ran on
   /// the wrong executor.
-  static func detectingViolation<Result>(_ body: () -> Result) -> (result: Result, isNoticed: Bool)
-  {
-    guard isHookAvailable else { return (body(), false) }
+  static func detectingIsolationViolation<Result>(_ body: () -> Result) -> (
+    result: Result, isNoticed: Bool
+  ) {
+    guard isExecutorCheckHookAvailable else { return (body(), false) }
     hasViolationByThread.withLock { $0[currentThreadID] = false }
     let handlerResult = body()
     return (

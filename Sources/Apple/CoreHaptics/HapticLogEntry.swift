@@ -22,7 +22,7 @@ public struct HapticLogEntry: Equatable, Sendable {
     /// The haptics or the audio of an engine was muted or unmuted.
     case hapticsMuted(Bool), audioMuted(Bool)
     /// A handler of the application was called.
-    case handlerCalled(Handler)
+    case handlerCalled(HandlerKind)
     /// A player was created for a pattern.
     case playerMade(eventCount: Int)
     case started(at: Double), stopped(at: Double), paused(at: Double), resumed(at: Double),
@@ -38,7 +38,7 @@ public struct HapticLogEntry: Equatable, Sendable {
     /// A parameter curve was scheduled.
     case scheduledCurve(CHHapticDynamicParameter.ID, at: Double)
     /// A feedback generator was called or prepared.
-    case generator(GeneratorCall), prepared(Generator)
+    case generator(FeedbackGeneratorCall), prepared(FeedbackGeneratorKind)
     /// A system sound was played.
     case systemSound(Int)
     /// The application received a notification. The name is that of a property of `UIApplication`,
@@ -50,10 +50,12 @@ public struct HapticLogEntry: Equatable, Sendable {
 
   /// A kind of handler of the application. It is a handler of a start, a stop,
   /// `notifyWhenPlayersFinished`, an engine that stopped or was reset, or a player that ended.
-  public enum Handler: String, Sendable { case start, stop, finished, stopped, reset, completion }
+  public enum HandlerKind: String, Sendable {
+    case start, stop, finished, stopped, reset, completion
+  }
 
   /// A call of a feedback generator, with its style or type.
-  public enum GeneratorCall: Equatable, Sendable {
+  public enum FeedbackGeneratorCall: Equatable, Sendable {
     /// An impact with its style, which is a weight or a stiffness.
     public enum Style: String, Sendable { case light, medium, heavy, soft, rigid }
     /// A notification with its type.
@@ -85,15 +87,15 @@ public struct HapticLogEntry: Equatable, Sendable {
 
   /// A kind of feedback generator: for impacts of a style, for other feedback, or of the common
   /// base class.
-  public enum Generator: Equatable, Sendable {
-    case impact(GeneratorCall.Style), notification, selection, canvas, general
+  public enum FeedbackGeneratorKind: Equatable, Sendable {
+    case impact(FeedbackGeneratorCall.Style), notification, selection, canvas, general
 
     package init(name: String) {
       switch name {
       case "notification": self = .notification
       case "selection": self = .selection
       case "canvas": self = .canvas
-      default: self = GeneratorCall.Style(rawValue: name).map { .impact($0) } ?? .general
+      default: self = FeedbackGeneratorCall.Style(rawValue: name).map { .impact($0) } ?? .general
       }
     }
   }
@@ -102,7 +104,7 @@ public struct HapticLogEntry: Equatable, Sendable {
   public enum Violation: Equatable, Sendable {
     /// A handler that the compiler isolated to the main actor was called on another executor. On a
     /// phone, this call ends the application.
-    case handlerOffMainActor(Handler)
+    case handlerOffMainActor(HandlerKind)
     /// An engine without a reset handler started a player or was reset. On a phone, it eventually
     /// falls silent and stays silent.
     case noResetHandler
@@ -121,9 +123,9 @@ public struct HapticLogEntry: Equatable, Sendable {
   /// The time of the call or event, in seconds on the device's clock.
   public var time: Double
   /// The number of the engine on its device, from 1, or nil for an entry without an engine.
-  public var engine: Int?
+  public var engineNumber: Int?
   /// The number of the player on its device, from 1, or nil for an entry without a player.
-  public var player: Int?
+  public var playerNumber: Int?
   /// The call of the application, or the event of the device.
   public var action: Action
 }

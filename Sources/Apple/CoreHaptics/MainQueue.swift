@@ -4,7 +4,7 @@ internal import HapticPlayback
 
 /// A namespace for the main queue, whose work any thread of a test process may run.
 package enum MainQueue {
-  private static let currentQueueKey: DispatchSpecificKey<Bool> = {
+  private static let mainQueueMarkerKey: DispatchSpecificKey<Bool> = {
     let queueKey = DispatchSpecificKey<Bool>()
     DispatchQueue.main.setSpecific(key: queueKey, value: true)
     return queueKey
@@ -12,7 +12,7 @@ package enum MainQueue {
 
   /// A Boolean value that indicates whether the current thread runs work of the main queue.
   package static var isCurrent: Bool {
-    DispatchQueue.getSpecific(key: currentQueueKey) == true || Thread.isMainThread
+    DispatchQueue.getSpecific(key: mainQueueMarkerKey) == true || Thread.isMainThread
   }
 }
 
@@ -33,7 +33,7 @@ package final class MainQueueService: @unchecked Sendable {
 
   /// Adds a block to the service. For each block, `runNextBlock()` must be called once on the main
   /// queue.
-  package func add(_ block: @escaping @Sendable () -> Void) {
+  package func addBlock(_ block: @escaping @Sendable () -> Void) {
     condition.withLock {
       pendingBlocks.append(block)
       condition.broadcast()
@@ -56,7 +56,7 @@ package final class MainQueueService: @unchecked Sendable {
     WorkOwner.withoutDevice {
       queue.async {
         self.condition.withLock {
-          completionFlag.isReached = true
+          completionFlag.isSet = true
           self.condition.broadcast()
         }
       }
@@ -71,7 +71,7 @@ package final class MainQueueService: @unchecked Sendable {
   private func nextBlock(until completion: CompletionFlag) -> (@Sendable () -> Void)? {
     condition.withLock {
       while pendingBlocks.isEmpty {
-        if completion.isReached { return nil }
+        if completion.isSet { return nil }
         condition.wait()
       }
       return pendingBlocks.removeFirst()
@@ -80,7 +80,7 @@ package final class MainQueueService: @unchecked Sendable {
 
   /// A flag that marks the completion of the awaited blocks. The condition guards it.
   private final class CompletionFlag: @unchecked Sendable {
-    var isReached = false
+    var isSet = false
   }
 }
 
@@ -92,7 +92,7 @@ package final class WaitingCalls: Sendable {
   package init() {}
 
   /// The distinct names of the calls that have not returned, in the order in which they began.
-  package var names: [String] {
+  package var distinctCallNames: [String] {
     runningCallNames.withLock { calls in
       var names: [String] = []
       for call in calls where !names.contains(call) {

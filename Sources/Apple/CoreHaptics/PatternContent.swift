@@ -103,7 +103,7 @@ struct PatternContent: Equatable, Sendable {
       self.init(HapticComposition(layers: composition.layers))
     } catch {
       throw CHHapticError(
-        error, unrepresentable: jsonWriter.unrepresentableValues[error.location.path])
+        error, unrepresentable: jsonWriter.unrepresentableValueDescriptions[error.location.path])
     }
   }
 
@@ -139,7 +139,7 @@ extension HapticEvent {
       eventEntry[.eventWaveformLoopEnabled] = waveform.isLooping
     }
     let parameterEntries = parameters.identifiers.map { id -> [CHHapticPattern.Key: Any] in
-      [.parameterID: id.rawValue, .parameterValue: (parameters[id] ?? 0).shortestDouble]
+      [.parameterID: id.rawValue, .parameterValue: (parameters[id] ?? 0).doubleWithFewestDigits]
     }
     if !parameterEntries.isEmpty {
       eventEntry[.eventParameters] = parameterEntries
@@ -193,7 +193,7 @@ extension HapticEvent {
 
 extension DynamicParameter {
   fileprivate var exportedEntry: [CHHapticPattern.Key: Any] {
-    [.parameterID: id.rawValue, .time: time, .parameterValue: value.shortestDouble]
+    [.parameterID: id.rawValue, .time: time, .parameterValue: value.doubleWithFewestDigits]
   }
 
   init(_ parameter: CHHapticDynamicParameter, path: String) throws {
@@ -209,7 +209,7 @@ extension DynamicParameter {
 extension ParameterCurve {
   fileprivate var exportedEntry: [CHHapticPattern.Key: Any] {
     let pointEntries = controlPoints.map { point -> [CHHapticPattern.Key: Any] in
-      [.time: point.time, .parameterValue: point.value.shortestDouble]
+      [.time: point.time, .parameterValue: point.value.doubleWithFewestDigits]
     }
     return [.parameterID: id.rawValue, .time: time, .parameterCurveControlPoints: pointEntries]
   }
@@ -235,7 +235,7 @@ extension ParameterCurve {
 extension Float {
   /// The decimal number with the fewest digits that rounds to this value, such as 0.8 rather than
   /// 0.800000011920929.
-  fileprivate var shortestDouble: Double { Double(description) ?? Double(self) }
+  fileprivate var doubleWithFewestDigits: Double { Double(description) ?? Double(self) }
 }
 
 // Values are copied when a pattern is created, so later changes to an event or parameter have no
@@ -296,12 +296,12 @@ extension CHHapticError {
 /// A writer of dictionaries as JSON. Booleans become 1 or 0, as on Apple's systems, where both are
 /// an `NSNumber`.
 private struct DictionaryJSONWriter {
-  private static let maximumDepth = 64
+  private static let maximumNestingDepth = 64
 
   private(set) var jsonBytes: [UInt8] = []
   /// The descriptions of values that JSON cannot represent, by the path in the notation of
   /// ``JSONValue/path``.
-  private(set) var unrepresentableValues: [String: String] = [:]
+  private(set) var unrepresentableValueDescriptions: [String: String] = [:]
   private var currentKeyPath: [String] = []
 
   /// Writes a value in an object or an array. Throws an error if the value is nested too deeply.
@@ -335,10 +335,10 @@ private struct DictionaryJSONWriter {
   private mutating func writeEntries(
     _ brackets: String, in entries: [(step: String, key: String?, value: Any)]
   ) throws {
-    guard currentKeyPath.count <= Self.maximumDepth else {
+    guard currentKeyPath.count <= Self.maximumNestingDepth else {
       throw CHHapticError(
         .invalidPatternDictionary,
-        "the dictionary is nested more than \(Self.maximumDepth) levels deep")
+        "the dictionary is nested more than \(Self.maximumNestingDepth) levels deep")
     }
     jsonBytes += brackets.utf8.prefix(1)
     for (index, entry) in entries.enumerated() {
@@ -365,7 +365,7 @@ private struct DictionaryJSONWriter {
   /// Writes an empty object as a placeholder for a value in an object, because null would count as
   /// absent.
   private mutating func writePlaceholder(for description: String, isMember: Bool) {
-    unrepresentableValues[currentKeyPath.joined()] = description
+    unrepresentableValueDescriptions[currentKeyPath.joined()] = description
     jsonBytes += (isMember ? "{}" : "null").utf8
   }
 
@@ -436,12 +436,15 @@ extension CHHapticError {
 enum AudioResourcePath {
   /// The prefix of the paths of registered sounds. File names contain no NUL, and readers of AHAP
   /// reject it, so no text can name a resource.
-  private static let registeredSoundPrefix = "\0resource:"
+  private static let registeredSoundPathPrefix = "\0resource:"
 
-  static func path(for id: CHHapticAudioResourceID) -> String { registeredSoundPrefix + String(id) }
+  static func path(for id: CHHapticAudioResourceID) -> String {
+    registeredSoundPathPrefix + String(id)
+  }
 
   static func id(of path: String) -> CHHapticAudioResourceID? {
-    path.hasPrefix(registeredSoundPrefix) ? Int(path.dropFirst(registeredSoundPrefix.count)) : nil
+    path.hasPrefix(registeredSoundPathPrefix)
+      ? Int(path.dropFirst(registeredSoundPathPrefix.count)) : nil
   }
 }
 

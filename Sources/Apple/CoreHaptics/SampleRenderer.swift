@@ -8,14 +8,14 @@ enum SessionEvent: Sendable {
   case commands(RecordedCommands)
   /// The session has gained its first active player, or has lost its last one.
   /// An active player plays, is paused, or waits for its start.
-  case activity(Bool)
+  case playerActivity(Bool)
   /// The session has ended with a fade-out.
   case stop
 }
 
 /// A recorder of the events in a session that have not been rendered yet. Each event has a position
 /// in frames.
-final class SessionRecorder: Sendable {
+final class SessionEventRecorder: Sendable {
   private let events = Locked<[(position: Int64, event: SessionEvent)]>([])
 
   func append(_ event: SessionEvent, atFrame position: Int64) {
@@ -67,17 +67,18 @@ private final class SampleOutput {
   private let renderLoop: RenderLoop
   /// The number of frames to render after skipped silence so that noise gates are open again: the
   /// frames of 20 ms.
-  private let leadInFrameCount: Int
+  private let leadInFrameCountAfterSilence: Int
   private var hasActivePlayer = false
-  private var isRunning = true
+  private var isRenderLoopRunning = true
 
   init(engine: PlaybackEngine) {
     self.engine = engine
-    leadInFrameCount = Int(engine.rate / 50)
+    leadInFrameCountAfterSilence = Int(engine.rate / 50)
     memorySink = VirtualSink(
       SinkFormat(
         rate: engine.rate, channelCount: engine.routing.channels.count,
-        periodSize: VirtualSession.periodFrameCount, bufferSize: VirtualSession.periodFrameCount))
+        periodSize: VirtualSession.renderPeriodFrameCount,
+        bufferSize: VirtualSession.renderPeriodFrameCount))
     renderLoop = RenderLoop(engine: engine, sink: memorySink, time: timeSource)
   }
 
@@ -86,34 +87,34 @@ private final class SampleOutput {
     case .commands(let commands):
       renderLoop.receiveCommands()
       engine.replay(commands, with: commandReplay)
-    case .activity(let isActive):
+    case .playerActivity(let isActive):
       self.hasActivePlayer = isActive
     case .stop:
       renderLoop.stop()
-      while isRunning {
-        runIteration(.ready(frameCount: VirtualSession.periodFrameCount))
+      while isRenderLoopRunning {
+        runIteration(.ready(frameCount: VirtualSession.renderPeriodFrameCount))
       }
     }
   }
 
   func render(untilFrame end: Int64) {
-    while isRunning {
+    while isRenderLoopRunning {
       let remaining = Int(end - engine.position)
       guard remaining > 0 else { return }
       let silenceLength = min(memorySink.storedFrameCount, Int(engine.rate / 4))
       let isSilent = !hasActivePlayer && memorySink.trailingSilentFrameCount >= silenceLength
-      if isSilent, remaining > leadInFrameCount {
-        runIteration(.missed(frameCount: remaining - leadInFrameCount))
+      if isSilent, remaining > leadInFrameCountAfterSilence {
+        runIteration(.missed(frameCount: remaining - leadInFrameCountAfterSilence))
       } else {
-        runIteration(.ready(frameCount: min(remaining, VirtualSession.periodFrameCount)))
+        runIteration(.ready(frameCount: min(remaining, VirtualSession.renderPeriodFrameCount)))
       }
     }
   }
 
   private func runIteration(_ readiness: SinkReadiness) {
-    memorySink.presetReadiness = readiness
+    memorySink.readinessForNextWait = readiness
     let previousPosition = engine.position
-    isRunning = renderLoop.runIteration()
+    isRenderLoopRunning = renderLoop.runIteration()
     timeSource.advance(by: .seconds(Double(engine.position - previousPosition) / engine.rate))
   }
 }
@@ -121,42 +122,42 @@ private final class SampleOutput {
 /// A sink that accepts a preset number of frames and stores them in memory.
 private final class VirtualSink: AudioSink {
   /// The magnitude below which a sample counts as silent: −120 dBFS.
-  private static let silenceThreshold: Float = 1e-6
+  private static let silenceAmplitudeThreshold: Float = 1e-6
 
   let format: SinkFormat
-  var presetReadiness = SinkReadiness.interrupted
+  var readinessForNextWait = SinkReadiness.interrupted
   /// The number of silent frames at the end of the stored output.
   private(set) var trailingSilentFrameCount = 0
   private(set) var storedFrameCount = 0
   /// The interleaved samples of each run of frames that are not silent, with the first frame of the
   /// run. The frames between runs are silent.
-  private var soundingRuns: [(start: Int, samples: [Float])] = []
-  private var extendsLastSoundingRun = false
+  private var nonSilentFrameRuns: [(start: Int, samples: [Float])] = []
+  private var nextWriteExtendsLastRun = false
 
   init(_ format: SinkFormat) { self.format = format }
 
   var delayFrames: Int { 0 }
 
   func wait(_ wake: WakeSignal) -> SinkReadiness {
-    let sinkReadiness = presetReadiness
+    let sinkReadiness = readinessForNextWait
     if case .missed(let count) = sinkReadiness {
       storedFrameCount += count
       trailingSilentFrameCount += count
-      extendsLastSoundingRun = false
-      presetReadiness = .interrupted
+      nextWriteExtendsLastRun = false
+      readinessForNextWait = .interrupted
     }
     return sinkReadiness
   }
 
   func write(_ frames: Span<Float>) {
-    if !extendsLastSoundingRun {
-      soundingRuns.append((storedFrameCount, []))
-      extendsLastSoundingRun = true
+    if !nextWriteExtendsLastRun {
+      nonSilentFrameRuns.append((storedFrameCount, []))
+      nextWriteExtendsLastRun = true
     }
     let frameCount = frames.count / format.channelCount
     let isSilent = unsafe frames.withUnsafeBufferPointer { samples in
-      unsafe soundingRuns[soundingRuns.count - 1].samples.append(contentsOf: samples)
-      return unsafe !samples.contains { abs($0) > Self.silenceThreshold }
+      unsafe nonSilentFrameRuns[nonSilentFrameRuns.count - 1].samples.append(contentsOf: samples)
+      return unsafe !samples.contains { abs($0) > Self.silenceAmplitudeThreshold }
     }
     storedFrameCount += frameCount
     trailingSilentFrameCount = isSilent ? trailingSilentFrameCount + frameCount : 0
@@ -169,7 +170,7 @@ private final class VirtualSink: AudioSink {
   func samples(ofChannel channel: Int) -> [Float] {
     var channelSamples = [Float](repeating: 0, count: storedFrameCount)
     let channelCount = format.channelCount
-    for run in soundingRuns {
+    for run in nonSilentFrameRuns {
       for index in 0..<run.samples.count / channelCount {
         channelSamples[run.start + index] = run.samples[index * channelCount + channel]
       }

@@ -23,20 +23,20 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   package let sampleRateHertz: Double
   private let profile: TransducerProfile
   private var elapsedTime = Duration.zero
-  private var sessions: [ObjectIdentifier: VirtualSession] = [:]
+  private var openSessions: [ObjectIdentifier: VirtualSession] = [:]
   /// The sessions with at least one active player, which plays, is paused, or waits for its start.
   private var activeSessions: [ObjectIdentifier: VirtualSession] = [:]
   private var pendingTimers: [(due: Duration, body: @Sendable () -> Void)] = []
   private var nextTimerDueTime: Duration?
-  private var pendingApplicationWaits: [Wait] = []
+  private var pendingApplicationWaits: [ApplicationWait] = []
   private var lastWaitNumber = 0
-  private var controlsWaitsWhileRunning = false
+  private var controlsWaitsDuringTest = false
   private let deviceClocks = DeviceClocks()
-  package let work = VirtualWork()
+  package let dispatchedWork = VirtualWork()
   package let mainQueueService = MainQueueService()
   package let waitingCalls = WaitingCalls()
   /// The handler queues that have received work since the device last waited for them.
-  private var pendingQueues: [ObjectIdentifier: DispatchQueue] = [:]
+  private var queuesWithPendingWork: [ObjectIdentifier: DispatchQueue] = [:]
   private var storedLogEntries: [HapticLogEntry] = []
   private var closedSessionRecords: [SessionRecord] = []
   private var lastEngineNumber = 0
@@ -45,16 +45,16 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   private var enginesByNumber: [Int: WeakEngine] = [:]
   private var sharedObjectsByType: [ObjectIdentifier: AnyObject] = [:]
   private var storedHasTestEnded = false
-  private var storedTest: Test?
+  private var storedTest: DeviceTest?
   private var storedMisuse = TestMisuse()
   private var storedFaults = InjectedFaults()
 
   /// A pending wait of the application, such as a sleep, with its due time and its number in the
   /// order of requests. `fire` is called at the due time. `cancel` is called if the test ends
   /// first, with the remaining time.
-  private struct Wait {
+  private struct ApplicationWait {
     var dueTime: Duration
-    var number: Int
+    var requestNumber: Int
     var fire: @Sendable () -> Void
     var cancel: @Sendable (Duration) -> Void
   }
@@ -73,19 +73,19 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     /// They are not part of the log, so that it does not depend on other tests.
     package var unattributedEngineCount = 0
     /// The names of the tests whose engines this test used, in order.
-    package var foreignEngineOwners: [String] = []
+    package var foreignEngineTestNames: [String] = []
   }
 
   /// The faults and conditions that a test injects into its device.
   package struct InjectedFaults: Sendable {
     package var isDeviceConnected = true
-    package var isInBackground = false
+    package var isApplicationInBackground = false
     /// A Boolean value that indicates whether a handler that runs on the wrong actor is recorded
     /// instead of ending the process.
     package var detectsIsolationViolations = false
     package var supportsHaptics = true
     package var playerLimit = Int.max
-    package var startResults: [StartResult] = []
+    package var nextStartResults: [StartResult] = []
 
     /// A result that a test injects for the next start of an engine.
     package enum StartResult: Sendable {
@@ -105,8 +105,8 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   package func openSession(_ request: SessionRequest) throws -> any EngineSession {
     try lock.withLock {
-      if case .fail(let code)? = storedFaults.startResults.first {
-        storedFaults.startResults.removeFirst()
+      if case .fail(let code)? = storedFaults.nextStartResults.first {
+        storedFaults.nextStartResults.removeFirst()
         throw CHHapticError(code, "the test requested that this start fails")
       }
       guard storedFaults.supportsHaptics else {
@@ -117,7 +117,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
       }
       let session = VirtualSession(
         rate: sampleRateHertz, profile: profile, request, on: self, at: elapsedSeconds)
-      sessions[ObjectIdentifier(session)] = session
+      openSessions[ObjectIdentifier(session)] = session
       return session
     }
   }
@@ -143,7 +143,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   /// application are not ended, because their continuations could not be awaited.
   package func advance(by duration: Duration) {
     waitForHandlers()
-    let targetTime = endTime(after: duration)
+    let targetTime = advanceEndTime(after: duration)
     while let dueHandlers = advanceToNextEvent(until: targetTime) {
       for body in dueHandlers {
         body()
@@ -155,7 +155,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
   }
 
-  package func endTime(after duration: Duration) -> Duration {
+  package func advanceEndTime(after duration: Duration) -> Duration {
     lock.withLock { elapsedTime + max(.zero, duration) }
   }
 
@@ -189,8 +189,8 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
         next = min(next, max(wait, elapsedTime))
       }
       for session in activeSessions.values {
-        if let changeTime = session.nextChangeDeviceSeconds {
-          next = min(next, nextPeriodStart(notBefore: changeTime))
+        if let changeTime = session.deviceSecondsOfNextChange {
+          next = min(next, nextRenderPeriodStart(notBefore: changeTime))
         }
       }
       elapsedTime = next
@@ -208,8 +208,8 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   /// A Boolean value that indicates whether waits of the application end in the device's time
   /// instead of real time. It is false after the test has ended.
   package var controlsWaits: Bool {
-    get { lock.withLock { controlsWaitsWhileRunning && !storedHasTestEnded } }
-    set { lock.withLock { controlsWaitsWhileRunning = newValue } }
+    get { lock.withLock { controlsWaitsDuringTest && !storedHasTestEnded } }
+    set { lock.withLock { controlsWaitsDuringTest = newValue } }
   }
 
   /// Schedules a wait of the application in the device's time.
@@ -226,8 +226,8 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
       guard !storedHasTestEnded else { return true }
       lastWaitNumber += 1
       pendingApplicationWaits.append(
-        Wait(
-          dueTime: elapsedTime + max(.zero, delay), number: lastWaitNumber, fire: fire,
+        ApplicationWait(
+          dueTime: elapsedTime + max(.zero, delay), requestNumber: lastWaitNumber, fire: fire,
           cancel: cancel))
       return false
     }
@@ -245,8 +245,8 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
       }
       guard
         let first = due.min(by: {
-          (pendingApplicationWaits[$0].dueTime, pendingApplicationWaits[$0].number) < (
-            pendingApplicationWaits[$1].dueTime, pendingApplicationWaits[$1].number
+          (pendingApplicationWaits[$0].dueTime, pendingApplicationWaits[$0].requestNumber) < (
+            pendingApplicationWaits[$1].dueTime, pendingApplicationWaits[$1].requestNumber
           )
         })
       else {
@@ -263,7 +263,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   }
 
   /// The time on the monotonic clock as it appears in the device's time, in seconds.
-  var mediaSeconds: Double {
+  var mediaClockSeconds: Double {
     let monotonicNanoseconds = lock.withLock {
       deviceClocks.nanoseconds(onClock: CLOCK_MONOTONIC, elapsed: elapsedTime)
     }
@@ -271,7 +271,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   }
 
   /// A snapshot of the values that change while a test makes progress.
-  package struct Progress: Equatable, Sendable {
+  package struct TestProgress: Equatable, Sendable {
     var elapsedTime: Duration
     var logEntryCount: Int
     var startedJobCount: Int
@@ -279,32 +279,32 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   }
 
   /// The current progress of the test, or nil while a thread holds the device's lock.
-  package var currentProgress: Progress? {
+  package var currentTestProgress: TestProgress? {
     guard lock.try() else { return nil }
     defer { lock.unlock() }
-    return Progress(
+    return TestProgress(
       elapsedTime: elapsedTime, logEntryCount: storedLogEntries.count,
-      startedJobCount: work.startedJobCount, requestedWaitCount: lastWaitNumber)
+      startedJobCount: dispatchedWork.startedJobCount, requestedWaitCount: lastWaitNumber)
   }
 
   /// The number of pending waits of the application, and the due time of the first, in seconds; nil
   /// if there are none.
-  package var pendingWaits: (count: Int, firstDue: Double)? {
+  package var pendingWaitSummary: (count: Int, firstDue: Double)? {
     guard lock.try() else { return nil }
     defer { lock.unlock() }
     guard let firstDueTime = pendingApplicationWaits.map(\.dueTime).min() else { return nil }
     return (pendingApplicationWaits.count, roundedToNanosecond(firstDueTime / .seconds(1)))
   }
 
-  package func recordBlockingCall(_ call: String, seconds: Double) {
+  package func recordRealTimeBlockingCall(_ call: String, seconds: Double) {
     lock.withLock { storedMisuse.realTimeBlockingCalls.append((call, seconds)) }
   }
 
   /// Returns the start of the first period of the device's clock after the current time and not
   /// before a time in seconds.
   /// Handlers of players are called at these times.
-  private func nextPeriodStart(notBefore seconds: Double) -> Duration {
-    let periodSeconds = Double(VirtualSession.periodFrameCount) / sampleRateHertz
+  private func nextRenderPeriodStart(notBefore seconds: Double) -> Duration {
+    let periodSeconds = Double(VirtualSession.renderPeriodFrameCount) / sampleRateHertz
     let followingPeriodNumber =
       (elapsedTime / .seconds(1) / periodSeconds + 1e-6).rounded(.down) + 1
     // Sessions round times to frames with the same margin of a thousandth of a frame.
@@ -316,7 +316,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   /// Returns whether there were any.
   @discardableResult package func waitForHandlers() -> Bool {
     for round in 0..<Self.maximumHandlerRoundCount {
-      let queues = lock.withLock { exchange(&pendingQueues, with: [:]) }
+      let queues = lock.withLock { exchange(&queuesWithPendingWork, with: [:]) }
       if queues.isEmpty { return round > 0 }
       for queue in queues.values {
         mainQueueService.waitForSubmittedBlocks(of: queue)
@@ -326,20 +326,20 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   }
 
   /// Registers a handler queue to which work is submitted, so that the clock waits for the work.
-  func registerWork(on queue: DispatchQueue) {
-    lock.withLock { pendingQueues[ObjectIdentifier(queue)] = queue }
+  func registerHandlerWork(on queue: DispatchQueue) {
+    lock.withLock { queuesWithPendingWork[ObjectIdentifier(queue)] = queue }
   }
 
   func advanceToCurrentTime(_ session: VirtualSession) {
     lock.withLock { session.advance(toDeviceSeconds: elapsedSeconds) }
   }
 
-  func updateActivity(_ isActive: Bool, of session: VirtualSession) {
+  func updatePlayerActivity(_ isActive: Bool, of session: VirtualSession) {
     lock.withLock {
       session.advance(toDeviceSeconds: elapsedSeconds)
       session.setHasActivePlayer(isActive)
       let id = ObjectIdentifier(session)
-      activeSessions[id] = isActive && sessions[id] != nil ? session : nil
+      activeSessions[id] = isActive && openSessions[id] != nil ? session : nil
     }
   }
 
@@ -347,8 +347,8 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     lock.withLock {
       session.advance(toDeviceSeconds: elapsedSeconds)
       session.endSession()
-      closedSessionRecords.append(session.record)
-      sessions[ObjectIdentifier(session)] = nil
+      closedSessionRecords.append(session.sessionRecord)
+      openSessions[ObjectIdentifier(session)] = nil
       activeSessions[ObjectIdentifier(session)] = nil
     }
   }
@@ -415,7 +415,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     waitForHandlers()
   }
 
-  package var faults: InjectedFaults {
+  package var injectedFaults: InjectedFaults {
     get { lock.withLock { storedFaults } }
     set { lock.withLock { storedFaults = newValue } }
   }
@@ -424,21 +424,23 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   /// start is not delayed.
   func popStartDelay() -> Double {
     lock.withLock {
-      guard case .delay(let seconds)? = storedFaults.startResults.first else { return 0 }
-      storedFaults.startResults.removeFirst()
+      guard case .delay(let seconds)? = storedFaults.nextStartResults.first else { return 0 }
+      storedFaults.nextStartResults.removeFirst()
       return seconds
     }
   }
 
-  package var isInBackground: Bool { lock.withLock { storedFaults.isInBackground } }
+  package var isApplicationInBackground: Bool {
+    lock.withLock { storedFaults.isApplicationInBackground }
+  }
 
   /// Moves the application to the background or to the foreground. Posts the notifications of a
   /// phone, and interrupts engines in the background.
-  package func setInBackground(_ isInBackground: Bool) {
-    guard isInBackground != self.isInBackground else { return }
-    post(isInBackground ? .willResignActive : .willEnterForeground)
-    lock.withLock { storedFaults.isInBackground = isInBackground }
-    post(isInBackground ? .didEnterBackground : .didBecomeActive)
+  package func setApplicationInBackground(_ isInBackground: Bool) {
+    guard isInBackground != self.isApplicationInBackground else { return }
+    postNotification(isInBackground ? .willResignActive : .willEnterForeground)
+    lock.withLock { storedFaults.isApplicationInBackground = isInBackground }
+    postNotification(isInBackground ? .didEnterBackground : .didBecomeActive)
     if isInBackground {
       interruptAllEngines(.applicationSuspended)
     }
@@ -446,7 +448,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   /// Posts a notification of the application. Engines that its observers create belong to this
   /// device.
-  private func post(_ notification: LifecycleNotification) {
+  private func postNotification(_ notification: LifecycleNotification) {
     appendLogEntry(.application("\(notification)"))
     EngineBackends.$scopedDevice.withValue(self) {
       NotificationCenter.default.post(name: Notification.Name(notification.rawValue), object: nil)
@@ -457,7 +459,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   package func setDeviceConnected(_ isPresent: Bool) {
     let affectedSessions = lock.withLock {
       storedFaults.isDeviceConnected = isPresent
-      return Array(sessions.values)
+      return Array(openSessions.values)
     }
     for session in affectedSessions {
       session.sessionRequest.devicePresenceHandler(isPresent)
@@ -470,7 +472,8 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   ) {
     lock.withLock {
       storedLogEntries.append(
-        HapticLogEntry(time: elapsedSeconds, engine: engine, player: player, action: action))
+        HapticLogEntry(
+          time: elapsedSeconds, engineNumber: engine, playerNumber: player, action: action))
     }
   }
 
@@ -479,15 +482,15 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   package var sessionRecords: [SessionRecord] {
     lock.withLock {
       closedSessionRecords
-        + sessions.values.map { session in
+        + openSessions.values.map { session in
           session.advance(toDeviceSeconds: elapsedSeconds)
-          return session.record
+          return session.sessionRecord
         }
     }
   }
 
   /// A test that runs on a device.
-  package struct Test: Sendable {
+  package struct DeviceTest: Sendable {
     package var name: String
     /// A Boolean value that indicates whether no other test with a device runs at the same time.
     package var runsAlone: Bool
@@ -498,17 +501,17 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
   }
 
-  package internal(set) var currentTest: Test? {
+  package internal(set) var currentTest: DeviceTest? {
     get { lock.withLock { storedTest } }
     set { lock.withLock { storedTest = newValue } }
   }
 
-  package var misuse: TestMisuse { lock.withLock { storedMisuse } }
+  package var testMisuse: TestMisuse { lock.withLock { storedMisuse } }
 
   func recordForeignEngine(of test: String) {
     lock.withLock {
-      if !storedMisuse.foreignEngineOwners.contains(test) {
-        storedMisuse.foreignEngineOwners.append(test)
+      if !storedMisuse.foreignEngineTestNames.contains(test) {
+        storedMisuse.foreignEngineTestNames.append(test)
       }
     }
   }

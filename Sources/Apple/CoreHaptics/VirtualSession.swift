@@ -22,19 +22,19 @@ package struct SessionRecord: Sendable {
 /// Samples are rendered when a test requests them, from the commands that the engine received: most
 /// tests need no samples, and rendering is by far the most expensive part of playback.
 package final class VirtualSession: EngineSession, @unchecked Sendable {
-  static let periodFrameCount = 64
+  static let renderPeriodFrameCount = 64
 
   /// The device's time at frame 0 of the session, in seconds.
   package let originSeconds: Double
-  private let storedEngine: PlaybackEngine
+  private let storedPlaybackEngine: PlaybackEngine
   private let playbackSimulation: PlaybackSimulation
-  private let eventRecorder = SessionRecorder()
+  private let eventRecorder = SessionEventRecorder()
   private let sampleRenderer: SampleRenderer
   let sessionRequest: SessionRequest
   private weak var backend: VirtualBackend?
   private var isRunning = true
-  private(set) var record: SessionRecord
-  private var recordsChanges = true
+  private(set) var sessionRecord: SessionRecord
+  private var recordsPlayerChanges = true
   /// The players that the simulation owns, each with its index in the session's record.
   private var recordedPlayers: [(play: Int, player: RenderPlayer)] = []
 
@@ -47,28 +47,28 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
         rate: rate, routing: OutputRouting(channelCount: 2, buses: request.audibleBuses),
         profiles: [profile])
     }
-    storedEngine = makeEngine()
-    playbackSimulation = PlaybackSimulation(storedEngine)
+    storedPlaybackEngine = makeEngine()
+    playbackSimulation = PlaybackSimulation(storedPlaybackEngine)
     sampleRenderer = SampleRenderer(makeEngine: makeEngine)
     self.sessionRequest = request
     self.backend = backend
     self.originSeconds = origin
-    record = SessionRecord(
+    sessionRecord = SessionRecord(
       originSeconds: origin, sampleRateHertz: rate, playsHaptics: request.audibleBuses != .audio,
       playsAudio: request.audibleBuses != .haptics)
-    storedEngine.setCommandRecorder { [eventRecorder] position, commands in
+    storedPlaybackEngine.setCommandRecorder { [eventRecorder] position, commands in
       eventRecorder.append(.commands(commands), atFrame: position)
     }
   }
 
   package var playbackEngine: PlaybackEngine {
     backend?.advanceToCurrentTime(self)
-    return storedEngine
+    return storedPlaybackEngine
   }
 
   /// Returns the device's time at which a command takes effect, in seconds.
   package func deviceSeconds(of time: PlaybackTime) -> Double {
-    let sampleRateHertz = storedEngine.rate
+    let sampleRateHertz = storedPlaybackEngine.rate
     let commandFrame =
       switch time {
       case .now: Int64(0)
@@ -79,10 +79,12 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
   }
 
   package func deviceSeconds(ofFrame frame: Int64) -> Double {
-    originSeconds + Double(frame) / storedEngine.rate
+    originSeconds + Double(frame) / storedPlaybackEngine.rate
   }
 
-  package func updateActivity(_ isActive: Bool) { backend?.updateActivity(isActive, of: self) }
+  package func updatePlayerActivity(_ isActive: Bool) {
+    backend?.updatePlayerActivity(isActive, of: self)
+  }
 
   package func close() { backend?.close(self) }
 
@@ -94,33 +96,33 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
 
   /// Returns the samples of a channel, rendered to the current frame. Requires the lock.
   private func renderedSamples(ofChannel channel: Int) -> [Float] {
-    sampleRenderer.render(eventRecorder.drainEvents(), untilFrame: storedEngine.position)
+    sampleRenderer.render(eventRecorder.drainEvents(), untilFrame: storedPlaybackEngine.position)
     return sampleRenderer.samples(ofChannel: channel)
   }
 
-  func record(_ player: PatternPlayer, of composition: HapticComposition) {
+  func recordPlayer(_ player: PatternPlayer, of composition: HapticComposition) {
     backend?.lock.withLock {
-      recordedPlayers.append((record.playerRecords.count, player.audioRenderPlayer))
-      record.playerRecords.append((composition, []))
+      recordedPlayers.append((sessionRecord.playerRecords.count, player.audioRenderPlayer))
+      sessionRecord.playerRecords.append((composition, []))
     }
   }
 
   /// Ends the record of the session. Later changes of players are not recorded.
   func endRecording() {
     backend?.advanceToCurrentTime(self)
-    backend?.lock.withLock { recordsChanges = false }
+    backend?.lock.withLock { recordsPlayerChanges = false }
   }
 
   /// Records a change in whether the session has any player that plays, is paused, or waits for its
   /// start. Requires the lock.
   func setHasActivePlayer(_ isActive: Bool) {
-    eventRecorder.append(.activity(isActive), atFrame: storedEngine.position)
+    eventRecorder.append(.playerActivity(isActive), atFrame: storedPlaybackEngine.position)
   }
 
   /// The device's time at which a player or command may next cause a change, in seconds; nil if
   /// there is no such time. A change is the end or start of a pass of a player, or a due command.
   /// Requires the lock.
-  var nextChangeDeviceSeconds: Double? {
+  var deviceSecondsOfNextChange: Double? {
     guard isRunning else { return nil }
     return playbackSimulation.nextStateChangeFrame.map { deviceSeconds(ofFrame: $0) }
   }
@@ -130,22 +132,22 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
   func advance(toDeviceSeconds seconds: Double) {
     // The margin of a thousandth of a frame covers the rounding of times to nanoseconds.
     let endFrame = Int64(
-      (max(0, seconds - originSeconds) * storedEngine.rate + 1e-3).rounded(.down))
-    while isRunning, storedEngine.position < endFrame {
+      (max(0, seconds - originSeconds) * storedPlaybackEngine.rate + 1e-3).rounded(.down))
+    while isRunning, storedPlaybackEngine.position < endFrame {
       // A player stores the changes of a period only.
       let nextChange = max(
-        storedEngine.position, playbackSimulation.nextStateChangeFrame ?? endFrame)
-      let target = min(endFrame, nextChange + Int64(Self.periodFrameCount))
-      playbackSimulation.advance(frameCount: Int(target - storedEngine.position))
-      recordChanges()
+        storedPlaybackEngine.position, playbackSimulation.nextStateChangeFrame ?? endFrame)
+      let target = min(endFrame, nextChange + Int64(Self.renderPeriodFrameCount))
+      playbackSimulation.advance(frameCount: Int(target - storedPlaybackEngine.position))
+      recordPlayerChanges()
     }
   }
 
-  private func recordChanges() {
-    guard recordsChanges else { return }
-    record.endFrame = storedEngine.position
+  private func recordPlayerChanges() {
+    guard recordsPlayerChanges else { return }
+    sessionRecord.endFrame = storedPlaybackEngine.position
     for (play, player) in recordedPlayers {
-      record.playerRecords[play].changes += player.drainChanges()
+      sessionRecord.playerRecords[play].changes += player.drainChanges()
     }
     recordedPlayers.removeAll(where: \.player.isReleased)
   }
@@ -154,7 +156,7 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
   func endSession() {
     guard isRunning else { return }
     isRunning = false
-    recordsChanges = false
-    eventRecorder.append(.stop, atFrame: storedEngine.position)
+    recordsPlayerChanges = false
+    eventRecorder.append(.stop, atFrame: storedPlaybackEngine.position)
   }
 }

@@ -39,14 +39,14 @@ package final class VirtualWork: Sendable {
 /// A namespace for the virtual device that owns the work on the current thread. It covers work
 /// without a task, such as blocks of queues and jobs of detached tasks.
 package enum WorkOwner {
-  private static let threadDataKey: pthread_key_t = {
+  private static let threadOwnerKey: pthread_key_t = {
     var threadKey = pthread_key_t()
     unsafe pthread_key_create(&threadKey, nil)
     return threadKey
   }()
 
   /// The marker for work that belongs to no device, although its task belongs to a device.
-  private static var noDeviceMark: UnsafeMutableRawPointer? {
+  private static var noDeviceMarker: UnsafeMutableRawPointer? {
     unsafe UnsafeMutableRawPointer(bitPattern: 1)
   }
 
@@ -59,9 +59,9 @@ package enum WorkOwner {
   /// The device whose work runs on this thread, determined by the task or otherwise by the thread;
   /// nil after the device's test has ended.
   package static var currentDevice: VirtualBackend? {
-    let threadMark = unsafe pthread_getspecific(threadDataKey)
-    if unsafe threadMark == noDeviceMark { return nil }
-    guard let workerDevice = unsafe EngineBackends.scopedDevice ?? device(of: threadMark),
+    let threadMark = unsafe pthread_getspecific(threadOwnerKey)
+    if unsafe threadMark == noDeviceMarker { return nil }
+    guard let workerDevice = unsafe EngineBackends.scopedDevice ?? device(ofMarker: threadMark),
       !workerDevice.hasTestEnded
     else {
       return nil
@@ -69,7 +69,7 @@ package enum WorkOwner {
     return workerDevice
   }
 
-  private static func device(of mark: UnsafeMutableRawPointer?) -> VirtualBackend? {
+  private static func device(ofMarker mark: UnsafeMutableRawPointer?) -> VirtualBackend? {
     unsafe mark.map { unsafe Unmanaged<VirtualBackend>.fromOpaque($0).takeUnretainedValue() }
   }
 
@@ -77,21 +77,24 @@ package enum WorkOwner {
     -> Result
   {
     withExtendedLifetime(device) {
-      unsafe withMark(device.map { unsafe Unmanaged.passUnretained($0).toOpaque() }, perform: body)
+      unsafe withThreadMarker(
+        device.map { unsafe Unmanaged.passUnretained($0).toOpaque() }, perform: body)
     }
   }
 
   /// Runs a closure as work that belongs to no device, in real time.
   package static func withoutDevice<Result>(perform body: () -> Result) -> Result {
-    unsafe withMark(noDeviceMark, perform: body)
+    unsafe withThreadMarker(noDeviceMarker, perform: body)
   }
 
-  private static func withMark<Result>(_ mark: UnsafeMutableRawPointer?, perform body: () -> Result)
+  private static func withThreadMarker<Result>(
+    _ mark: UnsafeMutableRawPointer?, perform body: () -> Result
+  )
     -> Result
   {
-    let previousMark = unsafe pthread_getspecific(threadDataKey)
-    unsafe pthread_setspecific(threadDataKey, mark)
-    defer { unsafe pthread_setspecific(threadDataKey, previousMark) }
+    let previousMark = unsafe pthread_getspecific(threadOwnerKey)
+    unsafe pthread_setspecific(threadOwnerKey, mark)
+    defer { unsafe pthread_setspecific(threadOwnerKey, previousMark) }
     return body()
   }
 }

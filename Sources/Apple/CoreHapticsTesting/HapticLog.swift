@@ -8,11 +8,11 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
   /// The action of an entry: the call or event with its arguments.
   public typealias Action = HapticLogEntry.Action
   /// A kind of handler of the application that the engine calls.
-  public typealias Handler = HapticLogEntry.Handler
+  public typealias HandlerKind = HapticLogEntry.HandlerKind
   /// A call of a feedback generator, with its style or type.
-  public typealias GeneratorCall = HapticLogEntry.GeneratorCall
+  public typealias FeedbackGeneratorCall = HapticLogEntry.FeedbackGeneratorCall
   /// A kind of feedback generator.
-  public typealias Generator = HapticLogEntry.Generator
+  public typealias FeedbackGeneratorKind = HapticLogEntry.FeedbackGeneratorKind
 
   var storedEntries: [Entry]
 
@@ -72,7 +72,7 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
   }
 
   /// The calls of feedback generators, in order.
-  public var generators: [GeneratorCall] {
+  public var generators: [FeedbackGeneratorCall] {
     actions.compactMap {
       if case .generator(let call) = $0 {
         call
@@ -83,7 +83,7 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
   }
 
   /// The feedback generators that the application has prepared, in order.
-  public var preparations: [Generator] {
+  public var preparations: [FeedbackGeneratorKind] {
     actions.compactMap {
       if case .prepared(let generator) = $0 {
         generator
@@ -131,9 +131,10 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
 extension HapticLogEntry: CustomStringConvertible {
   /// A description of the entry, such as `0.300 s  engine 1: stopped by audioSessionInterrupt`.
   public var description: String {
-    let ownerNames = [engine.map { "engine \($0)" }, player.map { "player \($0)" }].compactMap {
-      $0
-    }
+    let ownerNames = [engineNumber.map { "engine \($0)" }, playerNumber.map { "player \($0)" }]
+      .compactMap {
+        $0
+      }
     return "\(textRoundedToThousandths(time)) s  "
       + (ownerNames.isEmpty ? "" : ownerNames.joined(separator: ", ") + ": ")
       + "\(action)"
@@ -203,7 +204,7 @@ extension HapticLogEntry.Action: CustomStringConvertible {
   }
 }
 
-extension HapticLogEntry.GeneratorCall: CustomStringConvertible {
+extension HapticLogEntry.FeedbackGeneratorCall: CustomStringConvertible {
   /// A description of the call, such as `impact heavy, intensity 0.700`.
   public var description: String {
     switch self {
@@ -233,7 +234,7 @@ public enum HapticRule: Hashable, Sendable {
   /// A rule: an engine has a reset handler before it starts a player or is reset.
   case resetHandler
   /// A rule: an engine is not released while it plays.
-  case keptEngine
+  case engineRetainedDuringPlayback
   /// A rule: continuous events last at most 30 s, the maximum on a phone.
   case eventLength
   /// A rule: players are not used after a reset of their engine.
@@ -247,7 +248,7 @@ public enum HapticRule: Hashable, Sendable {
   func forbids(_ violation: HapticViolation) -> Bool {
     switch (self, violation) {
     case (.handlersOnTheirActor, .handlerOffMainActor), (.resetHandler, .noResetHandler),
-      (.keptEngine, .engineReleased), (.eventLength, .longEvent),
+      (.engineRetainedDuringPlayback, .engineReleased), (.eventLength, .longEvent),
       (.playersAfterReset, .playerUsedAfterReset),
       (.generatorsOnMainThread, .generatorOffMainThread):
       true
@@ -262,7 +263,8 @@ public enum HapticRule: Hashable, Sendable {
 extension Set<HapticRule> {
   /// The set of all rules except the rule of an iOS version.
   public static let all: Set<HapticRule> = [
-    .handlersOnTheirActor, .resetHandler, .keptEngine, .eventLength, .playersAfterReset,
+    .handlersOnTheirActor, .resetHandler, .engineRetainedDuringPlayback, .eventLength,
+    .playersAfterReset,
     .generatorsOnMainThread,
   ]
 }
@@ -305,7 +307,7 @@ extension VirtualHapticDevice {
     get { ruleStorage.rules.withLock { $0 } }
     set {
       ruleStorage.rules.withLock { $0 = newValue }
-      backend.faults.detectsIsolationViolations = newValue.contains(.handlersOnTheirActor)
+      backend.injectedFaults.detectsIsolationViolations = newValue.contains(.handlersOnTheirActor)
     }
   }
 
@@ -331,7 +333,7 @@ extension VirtualHapticDevice {
   /// The reason that one of the rules cannot be checked, or nil if all can be checked.
   public var ruleProblem: String? {
     guard rules.contains(.handlersOnTheirActor) else { return nil }
-    return IsolationMonitor.isHookAvailable
+    return IsolationMonitor.isExecutorCheckHookAvailable
       ? nil
       : """
       the runtime of this toolchain has no isolation hook, so .handlersOnTheirActor is not checked

@@ -25,7 +25,7 @@ public enum HapticSnapshot {
   /// - Returns: The reason for a failure, with one sentence for each difference, or nil.
   public static func failure(
     of played: PlayedHaptics, named name: String = #function,
-    within tolerance: HapticTolerance = .perceptible,
+    within tolerance: HapticTolerance = .imperceptible,
     filePath path: String = #filePath,
     environment: [String: String] = ProcessInfo.processInfo.environment
   ) -> String? {

@@ -127,12 +127,12 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
   }
 
   /// The times of the transients that were felt, in seconds.
-  public var transients: Moments {
-    Moments(sortedEvents.filter { $0.kind == .transient && $0.isFelt }.map(\.time))
+  public var transients: EventTimes {
+    EventTimes(sortedEvents.filter { $0.kind == .transient && $0.isFelt }.map(\.time))
   }
 
   /// The start times of the events that were felt, in seconds.
-  public var onsets: Moments { Moments(sortedEvents.filter(\.isFelt).map(\.time)) }
+  public var onsets: EventTimes { EventTimes(sortedEvents.filter(\.isFelt).map(\.time)) }
 
   /// Returns the events that start within a time range. Their times are relative to the start of
   /// the range, in seconds.
@@ -157,16 +157,17 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
   public func strength(at time: Double) -> Double {
     sortedEvents.filter { event in
       event.isFelt && event.time <= time
-        && time < event.time + (event.kind == .transient ? Self.transientSeconds : event.duration)
+        && time < event.time
+          + (event.kind == .transient ? Self.perceivedTransientDurationSeconds : event.duration)
     }.map { ($0.level(at: time - $0.time).intensity * 1e6).rounded() / 1e6 }.max() ?? 0
   }
 
   /// The time for which a transient can be felt, in seconds.
-  static let transientSeconds = 0.03
+  static let perceivedTransientDurationSeconds = 0.03
 
   /// The maximum time difference between a played and an expected event that can be paired, in
   /// seconds.
-  private static let maximumPairingSeconds = 0.1
+  private static let maximumPairingOffsetSeconds = 0.1
 
   /// Returns the differences from expected events as sentences, sorted by time.
   ///
@@ -174,7 +175,7 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
   ///
   /// - Complexity: O(*n*²) for *n* events within 0.1 s of each other.
   public func differences(
-    from expected: PlayedHaptics, within tolerance: HapticTolerance = .perceptible
+    from expected: PlayedHaptics, within tolerance: HapticTolerance = .imperceptible
   ) -> [String] {
     var unmatchedEvents = sortedEvents.filter(\.isFelt).joiningAdjacentEvents.map(
       \.withoutSilentEnds)
@@ -184,7 +185,7 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
     {
       let nearestIndex = unmatchedEvents.indices.filter {
         unmatchedEvents[$0].kind == event.kind
-          && abs(unmatchedEvents[$0].time - event.time) <= Self.maximumPairingSeconds
+          && abs(unmatchedEvents[$0].time - event.time) <= Self.maximumPairingOffsetSeconds
       }
       .min {
         abs(unmatchedEvents[$0].time - event.time) < abs(unmatchedEvents[$1].time - event.time)
@@ -218,7 +219,7 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
   public func ahap() throws -> Data {
     var pattern = HapticPattern()
     for event in sortedEvents where event.isFelt {
-      for segment in event.constantSegments {
+      for segment in event.constantLevelSegments {
         pattern.events.append(
           HapticEvent(
             kind: segment.kind == .transient ? .hapticTransient : .hapticContinuous,
@@ -327,11 +328,11 @@ extension PlayedHaptics.Event {
     }
   }
 
-  private static let snapshotLevelStep = 0.02
+  private static let segmentLevelChangeThreshold = 0.02
   /// The minimum duration of a segment of constant level, in seconds.
   private static let minimumSegmentSeconds = 0.005
 
-  var constantSegments: [PlayedHaptics.Event] {
+  var constantLevelSegments: [PlayedHaptics.Event] {
     guard kind == .continuous, levels.count > 1 else { return [self] }
     var levelSegments: [PlayedHaptics.Event] = []
     var segmentStart = 0.0
@@ -348,8 +349,8 @@ extension PlayedHaptics.Event {
     var nextSampleSeconds = Self.minimumSegmentSeconds
     while nextSampleSeconds < duration {
       let nextLevel = self.level(at: nextSampleSeconds)
-      if abs(nextLevel.intensity - segmentLevel.intensity) >= Self.snapshotLevelStep
-        || abs(nextLevel.sharpness - segmentLevel.sharpness) >= Self.snapshotLevelStep
+      if abs(nextLevel.intensity - segmentLevel.intensity) >= Self.segmentLevelChangeThreshold
+        || abs(nextLevel.sharpness - segmentLevel.sharpness) >= Self.segmentLevelChangeThreshold
       {
         closeSegment(at: nextSampleSeconds)
         segmentStart = nextSampleSeconds
@@ -364,7 +365,7 @@ extension PlayedHaptics.Event {
 
 /// A list of times in a test. Times that differ by at most a millisecond count as equal. A test can
 /// thus state `played.transients == [0, 0.1, 0.2]`.
-public struct Moments: Equatable, Sendable, ExpressibleByArrayLiteral, CustomStringConvertible {
+public struct EventTimes: Equatable, Sendable, ExpressibleByArrayLiteral, CustomStringConvertible {
   /// The times in seconds, in ascending order.
   public var seconds: [Double]
 
@@ -382,13 +383,13 @@ public struct Moments: Equatable, Sendable, ExpressibleByArrayLiteral, CustomStr
 
   /// Returns true if both lists have the same number of times and corresponding times differ by at
   /// most a millisecond.
-  public static func == (left: Moments, right: Moments) -> Bool {
+  public static func == (left: EventTimes, right: EventTimes) -> Bool {
     left.count == right.count
       && zip(left.seconds, right.seconds).allSatisfy { abs($0 - $1) <= 0.001 }
   }
 
   /// Returns true if the times equal a list of computed times in seconds.
-  public static func == (left: Moments, right: [Double]) -> Bool { left == Moments(right) }
+  public static func == (left: EventTimes, right: [Double]) -> Bool { left == EventTimes(right) }
 
   /// The times as text, such as `[0.000, 0.500] s`.
   public var description: String {
@@ -445,7 +446,7 @@ public struct HapticTolerance: Equatable, Sendable {
 
   /// A tolerance below the threshold of perception: 5 ms, an intensity of 0.05, and a sharpness of
   /// 0.1.
-  public static let perceptible = HapticTolerance(seconds: 0.005, intensity: 0.05, sharpness: 0.1)
+  public static let imperceptible = HapticTolerance(seconds: 0.005, intensity: 0.05, sharpness: 0.1)
 }
 
 private func formattedMilliseconds(_ seconds: Double) -> String {

@@ -29,10 +29,10 @@ struct PlayerChangeReader {
     var passOriginFrame: Int64
     /// The levels of the event since its start or the last pause; empty during a pause.
     var segmentLevels: [(frame: Int64, intensity: Double, sharpness: Double)] = []
-    var startFrame: Int64?
+    var segmentStartFrame: Int64?
   }
 
-  private static let controlIDs: [DynamicParameterID] = [
+  private static let levelControlIDs: [DynamicParameterID] = [
     .hapticIntensityControl, .hapticSharpnessControl, .audioVolumeControl,
   ]
 
@@ -42,9 +42,9 @@ struct PlayerChangeReader {
   /// The scheduled events, sorted by onset.
   private let scheduledEvents: [ScheduledEvent]
   private let controlTimelinesByLayer: [[DynamicParameterID: ControlTimeline]]
-  private var currentState = PlayerChange()
+  private var currentPlayerState = PlayerChange()
   private var currentFrame: Int64 = 0
-  private var nextEventIndex = 0
+  private var nextScheduledEventIndex = 0
   private var activeEvents: [ActiveEvent] = []
   /// The events that have ended so far, with times from frame 0.
   private var playedEvents: [PlayedHaptics.Event] = []
@@ -74,23 +74,24 @@ struct PlayerChangeReader {
       \.element)
     controlTimelinesByLayer = composition.layers.map { layer in
       Dictionary(
-        uniqueKeysWithValues: Self.controlIDs.map {
+        uniqueKeysWithValues: Self.levelControlIDs.map {
           ($0, ControlTimeline(of: $0, in: layer.pattern, grid: .frames(rate: sampleRateHertz)))
         })
     }
-    currentState.phase = .idle
+    currentPlayerState.phase = .idle
   }
 
   mutating func applyChange(_ change: PlayerChange) {
     let isNextPass =
-      change.overlappingPassCount != currentState.overlappingPassCount
-      && change.jumpCount == currentState.jumpCount
+      change.overlappingPassCount != currentPlayerState.overlappingPassCount
+      && change.jumpCount == currentPlayerState.jumpCount
     advance(
       toFrame: change.outputFrame,
-      passFrameCount: isNextPass ? change.passOriginFrame - currentState.passOriginFrame : nil)
-    let previousState = currentState
-    let hasJumped = change.jumpCount != currentState.jumpCount
-    currentState = change
+      passFrameCount: isNextPass ? change.passOriginFrame - currentPlayerState.passOriginFrame : nil
+    )
+    let previousState = currentPlayerState
+    let hasJumped = change.jumpCount != currentPlayerState.jumpCount
+    currentPlayerState = change
     if hasJumped || change.phase != .playing {
       endActiveSegments()
     }
@@ -98,13 +99,13 @@ struct PlayerChangeReader {
       activeEvents = []
     }
     if isNextPass {
-      nextEventIndex = 0
+      nextScheduledEventIndex = 0
     }
     if hasJumped {
-      nextEventIndex =
+      nextScheduledEventIndex =
         scheduledEvents.firstIndex { $0.onsetFrame >= change.jumpTargetFrame }
         ?? scheduledEvents.count
-      activeEvents = scheduledEvents[..<nextEventIndex].filter {
+      activeEvents = scheduledEvents[..<nextScheduledEventIndex].filter {
         $0.frameCount > 0 && $0.onsetFrame + $0.frameCount > change.jumpTargetFrame
       }.map {
         ActiveEvent(scheduledEvent: $0, passOriginFrame: change.passOriginFrame)
@@ -112,7 +113,7 @@ struct PlayerChangeReader {
     }
     if change.phase == .playing, hasJumped || previousState.phase == .paused {
       for index in activeEvents.indices {
-        activeEvents[index].startFrame = currentFrame
+        activeEvents[index].segmentStartFrame = currentFrame
       }
     }
   }
@@ -134,17 +135,19 @@ struct PlayerChangeReader {
   /// frame, advances to the end of the current pass.
   private mutating func advance(toFrame end: Int64, passFrameCount passLength: Int64? = nil) {
     defer { currentFrame = max(currentFrame, end) }
-    guard currentState.phase == .playing else { return }
-    while nextEventIndex < scheduledEvents.count,
-      scheduledEvents[nextEventIndex].onsetFrame < passLength ?? .max
+    guard currentPlayerState.phase == .playing else { return }
+    while nextScheduledEventIndex < scheduledEvents.count,
+      scheduledEvents[nextScheduledEventIndex].onsetFrame < passLength ?? .max
     {
-      let planned = scheduledEvents[nextEventIndex]
+      let planned = scheduledEvents[nextScheduledEventIndex]
       let start = max(
-        currentFrame, currentState.frame(at: currentState.passOriginFrame + planned.onsetFrame))
+        currentFrame,
+        currentPlayerState.frame(at: currentPlayerState.passOriginFrame + planned.onsetFrame))
       guard start < end || passLength != nil else { break }
-      nextEventIndex += 1
+      nextScheduledEventIndex += 1
       var event = ActiveEvent(
-        scheduledEvent: planned, passOriginFrame: currentState.passOriginFrame, startFrame: start)
+        scheduledEvent: planned, passOriginFrame: currentPlayerState.passOriginFrame,
+        segmentStartFrame: start)
       if planned.frameCount > 0 {
         activeEvents.append(event)
       } else {
@@ -154,7 +157,7 @@ struct PlayerChangeReader {
     }
     var remainingEvents: [ActiveEvent] = []
     for var event in activeEvents {
-      let last = currentState.frame(
+      let last = currentPlayerState.frame(
         at: event.passOriginFrame + event.scheduledEvent.onsetFrame
           + event.scheduledEvent.frameCount)
       appendLevels(to: &event, untilFrame: min(end, last))
@@ -169,17 +172,17 @@ struct PlayerChangeReader {
 
   /// Adds the breakpoints of an event's levels between the current frame and a later frame.
   private func appendLevels(to event: inout ActiveEvent, untilFrame end: Int64) {
-    guard let eventStartFrame = event.startFrame else { return }
+    guard let eventStartFrame = event.segmentStartFrame else { return }
     let firstFrame = event.segmentLevels.last.map { max($0.frame, currentFrame) } ?? eventStartFrame
     guard end > firstFrame else { return }
     var cornerFrames: Set<Int64> = [firstFrame]
-    let firstPosition = currentState.position(at: firstFrame) - event.passOriginFrame
-    let endPosition = currentState.position(at: end) - event.passOriginFrame
+    let firstPosition = currentPlayerState.position(at: firstFrame) - event.passOriginFrame
+    let endPosition = currentPlayerState.position(at: end) - event.passOriginFrame
     for control in controlTimelinesByLayer[event.scheduledEvent.compositionLayerIndex].values {
       for segment in control.segments[(control.segmentIndex(at: Double(firstPosition)) + 1)...]
       where segment.startPosition < Double(endPosition) {
         cornerFrames.insert(
-          currentState.frame(at: event.passOriginFrame + Int64(segment.startPosition)))
+          currentPlayerState.frame(at: event.passOriginFrame + Int64(segment.startPosition)))
       }
     }
     let sortedFrames = cornerFrames.sorted()
@@ -193,7 +196,7 @@ struct PlayerChangeReader {
   }
 
   private func appendLevel(atFrame frame: Int64, to event: inout ActiveEvent) {
-    let (intensity, sharpness) = level(of: event, atFrame: frame)
+    let (intensity, sharpness) = intensityAndSharpness(of: event, atFrame: frame)
     // Three equal points in series are replaced by two.
     let lastLevels = event.segmentLevels.suffix(2)
     if lastLevels.count == 2,
@@ -206,15 +209,17 @@ struct PlayerChangeReader {
   }
 
   /// Returns the intensity or volume of an event at a frame, and its sharpness.
-  private func level(of active: ActiveEvent, atFrame frame: Int64) -> (Double, Double) {
-    let passPosition = currentState.position(at: frame) - active.passOriginFrame
+  private func intensityAndSharpness(of active: ActiveEvent, atFrame frame: Int64) -> (
+    Double, Double
+  ) {
+    let passPosition = currentPlayerState.position(at: frame) - active.passOriginFrame
     func controlValue(_ id: DynamicParameterID) -> Double {
       guard let timeline = controlTimelinesByLayer[active.scheduledEvent.compositionLayerIndex][id]
       else {
         return Double(id.neutralValue)
       }
       let segment = timeline.segments[timeline.segmentIndex(at: Double(passPosition))]
-      if let sent = currentState.liveValue(of: id, at: frame),
+      if let sent = currentPlayerState.liveValue(of: id, at: frame),
         segment.sourceStartPosition.map({ active.passOriginFrame + Int64($0) <= sent.position })
           ?? true
       {
@@ -230,20 +235,21 @@ struct PlayerChangeReader {
     guard scheduledEvent.kind.isHaptic else {
       let volume =
         Double(scheduledEvent.value(of: .audioVolume)) * controlValue(.audioVolumeControl)
-      return (currentState.playsAudio && playsAudio ? roundedUnitValue(volume) : 0, 0)
+      return (currentPlayerState.playsAudio && playsAudio ? roundedUnitValue(volume) : 0, 0)
     }
     let controlledIntensity =
       Double(scheduledEvent.value(of: .hapticIntensity)) * controlValue(.hapticIntensityControl)
     let controlledSharpness =
       Double(scheduledEvent.value(of: .hapticSharpness)) + controlValue(.hapticSharpnessControl)
     return (
-      currentState.playsHaptics && playsHaptics ? roundedUnitValue(controlledIntensity) : 0,
+      currentPlayerState.playsHaptics && playsHaptics ? roundedUnitValue(controlledIntensity) : 0,
       roundedUnitValue(controlledSharpness)
     )
   }
 
   private mutating func recordEvent(_ event: ActiveEvent, endFrame: Int64) {
-    guard let startFrame = event.startFrame, let firstLevel = event.segmentLevels.first else {
+    guard let startFrame = event.segmentStartFrame, let firstLevel = event.segmentLevels.first
+    else {
       return
     }
     let isSteady = event.segmentLevels.allSatisfy {
@@ -268,7 +274,7 @@ struct PlayerChangeReader {
     for index in activeEvents.indices {
       recordEvent(activeEvents[index], endFrame: currentFrame)
       activeEvents[index].segmentLevels = []
-      activeEvents[index].startFrame = nil
+      activeEvents[index].segmentStartFrame = nil
     }
   }
 }

@@ -14,9 +14,9 @@ package enum RuntimeQuiescence {
   /// The maximum number of polls in a wait, which take 2 s on an idle machine. A busy machine, or
   /// another test on the main queue, delays polls and work alike.
   private static let maximumPollCount = 500
-  /// The number of jobs within `endlessJobDuration` above which work counts as endless.
+  /// The number of jobs within `endlessWorkDurationThreshold` above which work counts as endless.
   private static let endlessWorkJobThreshold = 2_000
-  private static let endlessWorkDuration = Duration.milliseconds(100)
+  private static let endlessWorkDurationThreshold = Duration.milliseconds(100)
   /// The number of rounds through the queues in a wait if jobs cannot be counted.
   private static let roundCountWithoutJobCounting = 4
 
@@ -30,9 +30,9 @@ package enum RuntimeQuiescence {
 
   private static func runCountedJob(_ job: UnownedJob) {
     let currentDevice = WorkOwner.currentDevice
-    let deviceWork = currentDevice?.work ?? unattributedWork
+    let deviceWork = currentDevice?.dispatchedWork ?? unattributedWork
     deviceWork.beginWork()
-    dispatchUncounted(.userInitiated) {
+    dispatchUncountedWork(.userInitiated) {
       WorkOwner.withDevice(currentDevice) {
         unsafe job.runSynchronously(on: countingExecutor.asUnownedTaskExecutor())
       }
@@ -41,7 +41,7 @@ package enum RuntimeQuiescence {
   }
 
   /// Dispatches work to a global queue without counting it for any device.
-  private static func dispatchUncounted(
+  private static func dispatchUncountedWork(
     _ quality: DispatchQoS.QoSClass, _ body: @escaping @Sendable () -> Void
   ) {
     WorkOwner.withoutDevice { DispatchQueue.global(qos: quality).async(execute: body) }
@@ -63,17 +63,18 @@ package enum RuntimeQuiescence {
   /// is not a task, whose own jobs would be counted, but passes through the queues.
   static func waitForQuiescence(of device: VirtualBackend) async -> Bool {
     let watchedWork =
-      EngineBackends.hasConcurrentTests ? [device.work] : [device.work, unattributedWork]
+      EngineBackends.hasConcurrentTests
+      ? [device.dispatchedWork] : [device.dispatchedWork, unattributedWork]
     return await withCheckedContinuation { continuation in
       WorkOwner.withoutDevice {
-        Poll(watchedWork, countsJobs, continuation).runPoll(quietRoundCount: 0, round: 0)
+        QuiescencePoll(watchedWork, countsJobs, continuation).runPoll(quietRoundCount: 0, round: 0)
       }
     }
   }
 
   /// A poll that dispatches itself through the queues until no work is pending in two successive
   /// rounds.
-  private struct Poll: Sendable {
+  private struct QuiescencePoll: Sendable {
     let polledWork: [VirtualWork]
     let countsJobs: Bool
     let continuation: CheckedContinuation<Bool, Never>
@@ -90,7 +91,7 @@ package enum RuntimeQuiescence {
     }
 
     private var startedJobCount: Int { polledWork.reduce(0) { $0 + $1.startedJobCount } }
-    private var isIdle: Bool { polledWork.allSatisfy(\.isIdle) }
+    private var isPolledWorkIdle: Bool { polledWork.allSatisfy(\.isIdle) }
 
     func runPoll(quietRoundCount: Int, round: Int) {
       let previousCount = startedJobCount
@@ -102,17 +103,17 @@ package enum RuntimeQuiescence {
           return runPoll(quietRoundCount: 0, round: round + 1)
         }
         var attempts = 0
-        while !isIdle, attempts < 50 {
+        while !isPolledWorkIdle, attempts < 50 {
           usleep(20)
           attempts += 1
         }
-        let isQuiet = isIdle && startedJobCount == previousCount
+        let isQuiet = isPolledWorkIdle && startedJobCount == previousCount
         if isQuiet, quietRoundCount > 0 {
           return continuation.resume(returning: polledWork.allSatisfy(\.isAllWorkComplete))
         }
         let time = ContinuousClock.now - startTime
         if round > maximumPollCount
-          || (time > endlessWorkDuration
+          || (time > endlessWorkDurationThreshold
             && startedJobCount - initialStartedJobCount > endlessWorkJobThreshold)
         {
           for work in polledWork {
@@ -130,9 +131,9 @@ package enum RuntimeQuiescence {
       _ classes: [DispatchQoS.QoSClass], then completion: @escaping @Sendable () -> Void
     ) {
       guard let first = classes.first else {
-        return RuntimeQuiescence.dispatchUncounted(.userInitiated, completion)
+        return RuntimeQuiescence.dispatchUncountedWork(.userInitiated, completion)
       }
-      RuntimeQuiescence.dispatchUncounted(first) {
+      RuntimeQuiescence.dispatchUncountedWork(first) {
         DispatchQueue.main.async { traverseQueues(Array(classes.dropFirst()), then: completion) }
       }
     }

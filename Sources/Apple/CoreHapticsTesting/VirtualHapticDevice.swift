@@ -103,7 +103,7 @@ public final class VirtualHapticDevice: Sendable {
   /// Makes the next start of any engine fail with an error code. Each further call affects one more
   /// start.
   public func failNextStart(_ code: CHHapticError.Code = .serverInitFailed) {
-    backend.faults.startResults.append(.fail(code))
+    backend.injectedFaults.nextStartResults.append(.fail(code))
   }
 
   /// Delays the next start of an engine by a number of seconds on the device's clock.
@@ -111,7 +111,7 @@ public final class VirtualHapticDevice: Sendable {
   /// A blocking start advances the clock. A start with a handler completes when the time has
   /// passed.
   public func delayNextStart(by seconds: Double) {
-    backend.faults.startResults.append(.delay(seconds: seconds))
+    backend.injectedFaults.nextStartResults.append(.delay(seconds: seconds))
   }
 
   /// A Boolean value that indicates whether the device supports haptics, as
@@ -119,15 +119,15 @@ public final class VirtualHapticDevice: Sendable {
   ///
   /// If it is false, starts throw `notSupported`.
   public var supportsHaptics: Bool {
-    get { backend.faults.supportsHaptics }
-    set { backend.faults.supportsHaptics = newValue }
+    get { backend.injectedFaults.supportsHaptics }
+    set { backend.injectedFaults.supportsHaptics = newValue }
   }
 
   /// The maximum number of simultaneously existing players; unlimited by default. An additional
   /// player throws `resourceNotAvailable`.
   public var playerLimit: Int {
-    get { backend.faults.playerLimit }
-    set { backend.faults.playerLimit = newValue }
+    get { backend.injectedFaults.playerLimit }
+    set { backend.injectedFaults.playerLimit = newValue }
   }
 
   /// Stops every running engine as the system does in an interruption; by default, as for a phone
@@ -146,7 +146,7 @@ public final class VirtualHapticDevice: Sendable {
   /// all objects of the process, so a test that runs in parallel with other tests fails: use
   /// `.virtualHaptics(.alone)`. Has no effect in the background.
   public func background() {
-    backend.waitingCalls.recordingCall("background()") { backend.setInBackground(true) }
+    backend.waitingCalls.recordingCall("background()") { backend.setApplicationInBackground(true) }
   }
 
   /// Moves the application to the foreground.
@@ -155,7 +155,7 @@ public final class VirtualHapticDevice: Sendable {
   ///
   /// Observers have been called when the method returns. Has no effect in the foreground.
   public func foreground() {
-    backend.waitingCalls.recordingCall("foreground()") { backend.setInBackground(false) }
+    backend.waitingCalls.recordingCall("foreground()") { backend.setApplicationInBackground(false) }
   }
 
   /// Resets every engine, as after a failure of the system's haptic server. The reset invalidates
@@ -191,12 +191,12 @@ public final class VirtualHapticDevice: Sendable {
     defer { backend.waitingCalls.endCall("advance(by:)") }
     _ = await RuntimeQuiescence.waitForQuiescence(of: backend)
     backend.waitForHandlers()
-    let endTime = backend.endTime(after: duration)
+    let endTime = backend.advanceEndTime(after: duration)
     var immediateWaitCount = 0
     while true {
       if let fire = backend.popDueWait() {
         immediateWaitCount += 1
-        guard immediateWaitCount <= Self.maximumSimultaneousWaits else { return false }
+        guard immediateWaitCount <= Self.maximumSimultaneousWaitCount else { return false }
         fire()
         _ = await RuntimeQuiescence.waitForQuiescence(of: backend)
         backend.waitForHandlers()
@@ -217,7 +217,7 @@ public final class VirtualHapticDevice: Sendable {
 
   /// The maximum number of the application's waits that end at one time. The remaining waits end in
   /// the next step of the clock.
-  private static let maximumSimultaneousWaits = 10_000
+  private static let maximumSimultaneousWaitCount = 10_000
 
   /// A clock that follows the device, for applications whose clock can be injected.
   public var clock: VirtualHapticClock { VirtualHapticClock(backend) }

@@ -27,7 +27,7 @@ package final class EngineLifecycle: @unchecked Sendable {
 
   /// The maximum number of patterns that wait for the engine to start. Further patterns are
   /// dropped.
-  static let maximumWaitingPlaybackCount = 16
+  static let maximumQueuedPlaybackCount = 16
 
   private typealias Playback = (pattern: CHHapticPattern, time: TimeInterval)
 
@@ -39,17 +39,17 @@ package final class EngineLifecycle: @unchecked Sendable {
   /// The number of the latest attempt to start the engine. Completions of earlier attempts, which
   /// have other numbers, are ignored.
   private var startAttemptNumber = 0
-  private var isRunning = false
-  private var isStarting = false
-  private var waitingPlaybacks: [Playback] = []
+  private var isEngineRunning = false
+  private var isEngineStarting = false
+  private var queuedPlaybacks: [Playback] = []
   private var lastStartAttemptSeconds = -Double.infinity
-  private var storedIsAvailable: Bool
+  private var storedIsEngineAvailable: Bool
   private var resetHandler: @Sendable () -> Void = {}
   private var availabilityHandler: @Sendable () -> Void = {}
 
   package init(_ source: EngineProvider) {
     self.engineProvider = source
-    storedIsAvailable = source.supportsHaptics()
+    storedIsEngineAvailable = source.supportsHaptics()
   }
 
   /// Sets the handlers for stops and resets of the engine.
@@ -66,7 +66,7 @@ package final class EngineLifecycle: @unchecked Sendable {
     }
   }
 
-  package var isAvailable: Bool { lock.withLock { storedIsAvailable } }
+  package var isEngineAvailable: Bool { lock.withLock { storedIsEngineAvailable } }
 
   /// The time on the engine's clock, in seconds. The clock stops while the engine is stopped.
   package var currentTime: TimeInterval { lock.withLock { engine }?.currentTime ?? 0 }
@@ -76,9 +76,9 @@ package final class EngineLifecycle: @unchecked Sendable {
   package func playPattern(_ pattern: CHHapticPattern, atEngineSeconds time: TimeInterval = 0) {
     let playback = (pattern: pattern, time: time)
     let runningEngine: CHHapticEngine? = lock.withLock {
-      if isRunning { return engine }
-      if waitingPlaybacks.count < Self.maximumWaitingPlaybackCount {
-        waitingPlaybacks.append(playback)
+      if isEngineRunning { return engine }
+      if queuedPlaybacks.count < Self.maximumQueuedPlaybackCount {
+        queuedPlaybacks.append(playback)
       }
       return nil
     }
@@ -104,9 +104,9 @@ package final class EngineLifecycle: @unchecked Sendable {
     let engine = lock.withLock {
       // A pending start precedes the stop, so it no longer counts.
       startAttemptNumber += 1
-      isStarting = false
-      isRunning = false
-      waitingPlaybacks.removeAll()
+      isEngineStarting = false
+      isEngineRunning = false
+      queuedPlaybacks.removeAll()
       return self.engine
     }
     engine?.stop(completionHandler: nil)
@@ -114,11 +114,13 @@ package final class EngineLifecycle: @unchecked Sendable {
 
   private func beginStartIfAllowed() -> Int? {
     lock.withLock {
-      guard !isRunning, !isStarting else { return nil }
+      guard !isEngineRunning, !isEngineStarting else { return nil }
       let now = engineProvider.now()
-      guard storedIsAvailable || now - lastStartAttemptSeconds >= EngineProvider.retryInterval
+      guard
+        storedIsEngineAvailable
+          || now - lastStartAttemptSeconds >= EngineProvider.startRetryIntervalSeconds
       else {
-        waitingPlaybacks.removeAll()
+        queuedPlaybacks.removeAll()
         return nil
       }
       lastStartAttemptSeconds = now
@@ -129,7 +131,7 @@ package final class EngineLifecycle: @unchecked Sendable {
   /// Returns the number of a new attempt to start the engine, and invalidates earlier attempts.
   /// Requires the lock.
   private func makeStartAttemptNumber() -> Int {
-    isStarting = true
+    isEngineStarting = true
     startAttemptNumber += 1
     return startAttemptNumber
   }
@@ -137,13 +139,14 @@ package final class EngineLifecycle: @unchecked Sendable {
   /// Records the result of an attempt to start the engine, and plays the waiting patterns.
   private func finishStartAttempt(_ number: Int, error: (any Error)?) {
     let (engine, due): (CHHapticEngine?, [Playback]) = lock.withLock {
-      guard number == startAttemptNumber, isStarting else { return (nil, []) }
-      isStarting = false
-      isRunning = error == nil
-      let due = exchange(&waitingPlaybacks, with: [])
-      return isRunning ? (self.engine, due) : (nil, [])
+      guard number == startAttemptNumber, isEngineStarting else { return (nil, []) }
+      isEngineStarting = false
+      isEngineRunning = error == nil
+      let due = exchange(&queuedPlaybacks, with: [])
+      return isEngineRunning ? (self.engine, due) : (nil, [])
     }
-    setAvailable(lock.withLock { number == startAttemptNumber ? error == nil : storedIsAvailable })
+    setEngineAvailable(
+      lock.withLock { number == startAttemptNumber ? error == nil : storedIsEngineAvailable })
     guard let engine else { return }
     for playback in due {
       perform(playback, on: engine)
@@ -173,8 +176,8 @@ package final class EngineLifecycle: @unchecked Sendable {
       switch error.code {
       case .engineNotRunning, .serverInitFailed, .serverInterrupted, .engineStartTimeout,
         .notSupported:
-        lock.withLock { isRunning = false }
-        setAvailable(false)
+        lock.withLock { isEngineRunning = false }
+        setEngineAvailable(false)
       default:
         // The engine is full, or cannot play this pattern; the next pattern may succeed.
         break
@@ -187,7 +190,7 @@ package final class EngineLifecycle: @unchecked Sendable {
   private func handleEngineStop(engineNumber number: Int, reason: CHHapticEngine.StoppedReason) {
     let engine: CHHapticEngine? = lock.withLock {
       guard number == engineNumber else { return nil }
-      isRunning = false
+      isEngineRunning = false
       return self.engine
     }
     switch reason {
@@ -203,7 +206,7 @@ package final class EngineLifecycle: @unchecked Sendable {
   private func handleEngineReset(engineNumber number: Int) {
     let restartAttemptNumber: Int? = lock.withLock {
       guard number == engineNumber else { return nil }
-      isRunning = false
+      isEngineRunning = false
       return makeStartAttemptNumber()
     }
     guard let restartAttemptNumber else { return }
@@ -227,10 +230,10 @@ package final class EngineLifecycle: @unchecked Sendable {
     }
   }
 
-  private func setAvailable(_ isAvailable: Bool) {
+  private func setEngineAvailable(_ isAvailable: Bool) {
     let availabilityWatcher: (@Sendable () -> Void)? = lock.withLock {
-      guard storedIsAvailable != isAvailable else { return nil }
-      storedIsAvailable = isAvailable
+      guard storedIsEngineAvailable != isAvailable else { return nil }
+      storedIsEngineAvailable = isAvailable
       return availabilityHandler
     }
     availabilityWatcher?()
@@ -274,7 +277,7 @@ extension CHHapticPattern {
 public struct EngineProvider: Sendable {
   /// The minimum interval between two attempts to start an engine while no device is available, in
   /// seconds.
-  public static let retryInterval = 1.0
+  public static let startRetryIntervalSeconds = 1.0
 
   /// A closure that returns true if haptics can be felt. It is called once, before the other
   /// closures.

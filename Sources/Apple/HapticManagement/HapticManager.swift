@@ -32,7 +32,7 @@ public import Observation
   /// immediately. The setting is stored.
   public var isEnabled: Bool {
     didSet {
-      settingStore.setOn(isEnabled, for: Self.settingKey)
+      settingStore.storeSetting(isEnabled, forKey: Self.settingKey)
       if !isEnabled {
         lifecycle.stopAllPlaybacks()
       }
@@ -68,7 +68,7 @@ public import Observation
     self.lifecycle = lifecycle
     self.patternCache = patternCache
     self.settingStore = store
-    isEnabled = store.isOn(Self.settingKey) ?? isEnabledByDefault
+    isEnabled = store.setting(forKey: Self.settingKey) ?? isEnabledByDefault
     lifecycle.setHandlers(reset: { patternCache.reloadPatterns() }) { [weak self] in
       Task { @MainActor in self?.withMutation(keyPath: \.isEngineAvailable) {} }
     }
@@ -80,7 +80,7 @@ public import Observation
   /// The value is always current. Observers are notified on the main actor.
   public var isEngineAvailable: Bool {
     access(keyPath: \.isEngineAvailable)
-    return lifecycle.isAvailable
+    return lifecycle.isEngineAvailable
   }
 
   /// The errors for patterns that could not be read, by the patterns' names.
@@ -196,7 +196,7 @@ public import Observation
   static let firstTestEventDelaySeconds = 0.05
 
   /// An event that `testAll()` plays, with its time on the engine's clock.
-  public struct TestStep: Equatable, Sendable {
+  public struct ScheduledTestEvent: Equatable, Sendable {
     /// The event that the test plays. Its raw value is its name.
     public var event: SemanticEvent
     /// The time of the event on the engine's clock, in seconds.
@@ -219,19 +219,20 @@ public import Observation
   }
 
   /// Plays a firm tap, which warns that one minute remains.
-  public func warnOfTime() { play("medium") }
+  public func playOneMinuteWarning() { play("medium") }
 
   /// Plays a firm tap, which means that the time is up.
-  public func endTime() { play("medium") }
+  public func playTimeExpiration() { play("medium") }
 
   /// Plays all semantic events at intervals of one second.
   ///
   /// - Returns: The events and their times, for display; empty if haptics are disabled.
-  @discardableResult public func testAll() -> [TestStep] {
+  @discardableResult public func testAll() -> [ScheduledTestEvent] {
     guard isEnabled else { return [] }
     let firstEventTime = currentTime + Self.firstTestEventDelaySeconds
     let testSteps = SemanticEvent.allCases.enumerated().map { index, event in
-      TestStep(event: event, time: firstEventTime + Double(index) * Self.testEventIntervalSeconds)
+      ScheduledTestEvent(
+        event: event, time: firstEventTime + Double(index) * Self.testEventIntervalSeconds)
     }
     play(testSteps.map { ($0.event.patternName, $0.time - firstEventTime) }, at: firstEventTime)
     return testSteps
@@ -241,24 +242,24 @@ public import Observation
 /// A store for the setting of a haptic manager.
 public protocol HapticSettingStore: AnyObject {
   /// Returns the setting that is stored under a key, or nil if there is none.
-  func isOn(_ key: String) -> Bool?
+  func setting(forKey key: String) -> Bool?
   /// Stores the setting under a key.
-  func setOn(_ isOn: Bool, for key: String)
+  func storeSetting(_ isOn: Bool, forKey key: String)
 }
 
 /// A store for managers on a virtual device. It discards the setting.
 private final class VolatileSettingStore: HapticSettingStore {
-  func isOn(_ key: String) -> Bool? { nil }
+  func setting(forKey key: String) -> Bool? { nil }
 
-  func setOn(_ isOn: Bool, for key: String) {}
+  func storeSetting(_ isOn: Bool, forKey key: String) {}
 }
 
 extension UserDefaults: HapticSettingStore {
   /// Returns the stored setting, or nil if the stored value is not a Boolean.
-  public func isOn(_ key: String) -> Bool? { object(forKey: key) as? Bool }
+  public func setting(forKey key: String) -> Bool? { object(forKey: key) as? Bool }
 
   /// Stores the setting, and writes it to disk.
-  public func setOn(_ isOn: Bool, for key: String) {
+  public func storeSetting(_ isOn: Bool, forKey key: String) {
     set(isOn, forKey: key)
     _ = synchronize()
   }

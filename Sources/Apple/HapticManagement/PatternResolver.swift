@@ -58,7 +58,7 @@ package final class ParsedPatternCache: @unchecked Sendable {
   private let patternResolver: PatternResolver
   private let patternNames: Set<String>
   private let lock = NSRecursiveLock()
-  private var entriesByName: [String: Result<CHHapticPattern, CHHapticError>] = [:]
+  private var parseResultsByName: [String: Result<CHHapticPattern, CHHapticError>] = [:]
 
   package init(_ resolver: PatternResolver) {
     self.patternResolver = resolver
@@ -66,30 +66,30 @@ package final class ParsedPatternCache: @unchecked Sendable {
   }
 
   package func pattern(named name: String) -> CHHapticPattern? {
-    lock.withLock { try? loadedEntry(named: name)?.get() }
+    lock.withLock { try? parseResult(named: name)?.get() }
   }
 
   package func loadAllPatterns() {
     lock.withLock {
       for name in patternResolver.names {
-        _ = loadedEntry(named: name)
+        _ = parseResult(named: name)
       }
     }
   }
 
   package func reloadPatterns() {
     lock.withLock {
-      let loaded = entriesByName.keys
-      entriesByName.removeAll()
+      let loaded = parseResultsByName.keys
+      parseResultsByName.removeAll()
       for name in loaded {
-        _ = loadedEntry(named: name)
+        _ = parseResult(named: name)
       }
     }
   }
 
   package var errorsByName: [String: CHHapticError] {
     lock.withLock {
-      entriesByName.compactMapValues {
+      parseResultsByName.compactMapValues {
         if case .failure(let error) = $0 {
           error
         } else {
@@ -99,8 +99,8 @@ package final class ParsedPatternCache: @unchecked Sendable {
     }
   }
 
-  private func loadedEntry(named name: String) -> Result<CHHapticPattern, CHHapticError>? {
-    if let cachedEntry = entriesByName[name] { return cachedEntry }
+  private func parseResult(named name: String) -> Result<CHHapticPattern, CHHapticError>? {
+    if let cachedEntry = parseResultsByName[name] { return cachedEntry }
     guard patternNames.contains(name) else { return nil }
     let newEntry = Result { try readPattern(named: name) }.mapError { error in
       error as? CHHapticError
@@ -108,7 +108,7 @@ package final class ParsedPatternCache: @unchecked Sendable {
           .invalidPatternData,
           userInfo: [NSLocalizedDescriptionKey: "\(name): the pattern cannot be read: \(error)"])
     }
-    entriesByName[name] = newEntry
+    parseResultsByName[name] = newEntry
     return newEntry
   }
 

@@ -8,18 +8,18 @@ struct TestProblem {
   var isFailure = true
 
   /// The test framework that runs a test. It determines the remedies that messages suggest.
-  enum Framework {
-    case swiftTesting(VirtualHapticsTrait.Sharing)
+  enum TestFramework {
+    case swiftTesting(VirtualHapticsTrait.ConcurrencyPolicy)
     case xcTest
 
     /// A Boolean value that indicates whether other tests may run at the same time.
-    var runsInParallel: Bool {
+    var runsTestsInParallel: Bool {
       if case .swiftTesting(.parallel) = self { return true }
       return false
     }
 
     /// The suggested remedy if a test must wait in real time.
-    var realTimeRemedy: String {
+    var realTimeWaitRemedy: String {
       switch self {
       case .swiftTesting: "add .virtualHaptics(time: .haptics) to the test"
       case .xcTest: "derive the test case from XCTestCase and call device.install()"
@@ -37,26 +37,26 @@ struct TestProblem {
 
   /// Returns the problems that a device has detected in its test. Problems are violations of rules,
   /// misuse of the device, and engines that cannot be attributed to a test.
-  static func problems(on device: VirtualHapticDevice, in framework: Framework)
+  static func problems(on device: VirtualHapticDevice, in framework: TestFramework)
     -> [TestProblem]
   {
     device.backend.waitForHandlers()
-    let deviceMisuse = device.backend.misuse
+    let deviceMisuse = device.backend.testMisuse
     var testProblems = device.violations.map {
       TestProblem(message: "This fails on an iPhone: \($0).")
     }
     if let ruleProblem = device.ruleProblem {
       testProblems.append(TestProblem(message: "\(ruleProblem).", isFailure: false))
     }
-    for owner in deviceMisuse.foreignEngineOwners {
+    for owner in deviceMisuse.foreignEngineTestNames {
       testProblems.append(TestProblem(message: foreignEngineMessage(test: owner)))
     }
-    if framework.runsInParallel, device.log.contains(where: \.isLifecycleNotification) {
-      testProblems.append(TestProblem(message: lifecycleMessage))
+    if framework.runsTestsInParallel, device.log.contains(where: \.isLifecycleNotification) {
+      testProblems.append(TestProblem(message: lifecycleNotificationMessage))
     }
     for block in deviceMisuse.realTimeBlockingCalls {
       let message = blockingCallMessage(
-        block.call, seconds: block.seconds, remedy: framework.realTimeRemedy)
+        block.call, seconds: block.seconds, remedy: framework.realTimeWaitRemedy)
       testProblems.append(TestProblem(message: message))
     }
     if deviceMisuse.missedWaitCount > 0 {
@@ -85,7 +85,7 @@ struct TestProblem {
   }
 
   /// Returns the message for a test that failed before its device's time advanced.
-  static func unreachedWaitMessage(count: Int) -> String {
+  static func pendingWaitMessage(waitCount count: Int) -> String {
     let waitsText = count == 1 ? "1 wait is" : "\(count) waits are"
     return """
       \(waitsText) pending in the application, and the device's time did not advance: \
@@ -98,7 +98,7 @@ struct TestProblem {
     Timer), but does not end such waits. Use await advance(by:).
     """
 
-  static let lifecycleMessage = """
+  static let lifecycleNotificationMessage = """
     background() and foreground() post notifications of UIApplication to the objects of all tests. \
     Add .virtualHaptics(.alone) to the test or its suite.
     """

@@ -15,8 +15,8 @@ struct HangDetector {
 
   /// The number of polls without progress in an idle process after which a test counts as hanging.
   let maximumIdlePollCount: Int
-  private var lastProgress: VirtualBackend.Progress?
-  private var noProgressWeightSum = 0
+  private var lastProgress: VirtualBackend.TestProgress?
+  private var pollWeightSumWithoutProgress = 0
 
   init(maximumIdlePollCount: Int) { self.maximumIdlePollCount = maximumIdlePollCount }
 
@@ -26,15 +26,15 @@ struct HangDetector {
   ///   - progress: The progress of the test at a poll; nil if it is unknown.
   ///   - weight: The weight of the poll.
   mutating func detectsHang(
-    progress: VirtualBackend.Progress?, weight: Int = HangDetector.idlePollWeight
+    progress: VirtualBackend.TestProgress?, weight: Int = HangDetector.idlePollWeight
   ) -> Bool {
     if let progress, progress != lastProgress {
       lastProgress = progress
-      noProgressWeightSum = 0
+      pollWeightSumWithoutProgress = 0
       return false
     }
-    noProgressWeightSum += weight
-    return noProgressWeightSum >= maximumIdlePollCount * Self.idlePollWeight
+    pollWeightSumWithoutProgress += weight
+    return pollWeightSumWithoutProgress >= maximumIdlePollCount * Self.idlePollWeight
   }
 }
 
@@ -43,11 +43,11 @@ struct HangDetector {
 struct ProcessActivity {
   /// The fraction of one processor's time from which a process counts as working. A process that
   /// only waits uses less than a thousandth.
-  static let busyProcessorFraction = 0.02
+  static let busyProcessorTimeThreshold = 0.02
 
-  private var lastProcessorNanoseconds: UInt64
+  private var processorNanosecondsAtLastPoll: UInt64
 
-  init(nanoseconds: UInt64) { lastProcessorNanoseconds = nanoseconds }
+  init(nanoseconds: UInt64) { processorNanosecondsAtLastPoll = nanoseconds }
 
   /// Returns the weight of a poll, which depends on the processor time used since the last poll.
   ///
@@ -55,9 +55,9 @@ struct ProcessActivity {
   ///   - processorNanoseconds: The processor time that the process has used.
   ///   - interval: The time since the last poll.
   mutating func pollWeight(processorNanoseconds: UInt64, interval: Duration) -> Int {
-    let usedSeconds = Double(processorNanoseconds &- lastProcessorNanoseconds) / 1e9
-    lastProcessorNanoseconds = processorNanoseconds
-    let isBusy = usedSeconds >= Self.busyProcessorFraction * (interval / .seconds(1))
+    let usedSeconds = Double(processorNanoseconds &- processorNanosecondsAtLastPoll) / 1e9
+    processorNanosecondsAtLastPoll = processorNanoseconds
+    let isBusy = usedSeconds >= Self.busyProcessorTimeThreshold * (interval / .seconds(1))
     return isBusy ? HangDetector.busyPollWeight : HangDetector.idlePollWeight
   }
 }
@@ -80,17 +80,17 @@ final class TestWatchdog: Sendable {
     let testName: String
     let backend: VirtualBackend
     let hangLimit: Duration
-    let testFramework: TestProblem.Framework
+    let testFramework: TestProblem.TestFramework
     var hangDetector: HangDetector
     /// The remaining weight of polls until the process is ended; nil if no hang was reported.
-    var weightUntilExit: Int?
+    var pollWeightUntilProcessExit: Int?
     let hangHandler: @Sendable (String) -> Void
   }
 
   private struct State {
     var watchedTestsByNumber: [Int: WatchedTest] = [:]
     var lastTestNumber = 0
-    var isRunning = false
+    var isPollThreadRunning = false
   }
 
   private let state = Mutex(State())
@@ -103,10 +103,10 @@ final class TestWatchdog: Sendable {
   ///   - limit: The time without progress after which the test hangs.
   ///   - framework: The framework of the test.
   ///   - handler: A closure that the watchdog thread calls once, with a report, if the test hangs.
-  /// - Returns: A number for `endWatch(_:)`.
+  /// - Returns: A number for `stopWatchingTest(_:)`.
   func watchTest(
     _ name: String, on backend: VirtualBackend, limit: Duration,
-    in framework: TestProblem.Framework,
+    in framework: TestProblem.TestFramework,
     handler: @escaping @Sendable (String) -> Void
   ) -> Int {
     let pollCount = max(1, Int(limit / Self.pollInterval))
@@ -115,8 +115,8 @@ final class TestWatchdog: Sendable {
       state.watchedTestsByNumber[state.lastTestNumber] = WatchedTest(
         testName: name, backend: backend, hangLimit: limit, testFramework: framework,
         hangDetector: HangDetector(maximumIdlePollCount: pollCount), hangHandler: handler)
-      let isFirst = !state.isRunning
-      state.isRunning = true
+      let isFirst = !state.isPollThreadRunning
+      state.isPollThreadRunning = true
       return (state.lastTestNumber, isFirst)
     }
     if isFirst {
@@ -159,15 +159,15 @@ final class TestWatchdog: Sendable {
     var hangReports: [(handler: @Sendable (String) -> Void, report: String)] = []
     for (number, watch) in watches {
       var watch = watch
-      if let remaining = watch.weightUntilExit {
+      if let remaining = watch.pollWeightUntilProcessExit {
         if remaining <= 0 {
           exitProcess(afterHangOf: watch)
         }
-        watch.weightUntilExit = remaining - weight
+        watch.pollWeightUntilProcessExit = remaining - weight
       } else if watch.hangDetector.detectsHang(
-        progress: watch.backend.currentProgress, weight: weight)
+        progress: watch.backend.currentTestProgress, weight: weight)
       {
-        watch.weightUntilExit =
+        watch.pollWeightUntilProcessExit =
           Int(cancellationGracePeriod / pollInterval) * HangDetector.idlePollWeight
         hangReports.append((watch.hangHandler, hangReport(of: watch)))
       }
@@ -192,14 +192,14 @@ final class TestWatchdog: Sendable {
 
   /// Returns a sentence with the name of a test that hangs and the call for which it waits.
   static func hangReport(
-    test: String, limit: Duration, backend: VirtualBackend, framework: TestProblem.Framework
+    test: String, limit: Duration, backend: VirtualBackend, framework: TestProblem.TestFramework
   ) -> String {
     let limitSeconds = Int(limit / .seconds(1))
-    let waitingCallNames = backend.waitingCalls.names
+    let waitingCallNames = backend.waitingCalls.distinctCallNames
     let hangCause: String
     if !waitingCallNames.isEmpty {
       hangCause = "\(waitingCallNames.joined(separator: " and ")) did not return"
-    } else if let pendingWaits = backend.pendingWaits {
+    } else if let pendingWaits = backend.pendingWaitSummary {
       let subject =
         pendingWaits.count == 1 ? "1 wait is pending" : "\(pendingWaits.count) waits are pending"
       hangCause =

@@ -35,7 +35,7 @@ open class VirtualHapticsTestCase: XCTestCase {
   open override func invokeTest() {
     let backend = device.backend
     device.rules = hapticRules
-    backend.controlsWaits = VirtualTime.isInstalled
+    backend.controlsWaits = VirtualTime.areReplacementsInstalled
     EngineBackends.beginTest(on: backend, .init(name: name, runsAlone: true))
     let testWatch = TestWatchdog.shared.watchTest(
       name, on: backend, limit: hangTimeLimit, in: .xcTest
@@ -74,9 +74,9 @@ open class VirtualHapticsTestCase: XCTestCase {
     var problemMessages = TestProblem.problems(on: device, in: .xcTest).filter(\.isFailure).map(
       \.message)
     if let testRun, testRun.totalFailureCount > 0, device.now == 0,
-      let waits = device.backend.pendingWaits
+      let waits = device.backend.pendingWaitSummary
     {
-      problemMessages.append(TestProblem.unreachedWaitMessage(count: waits.count))
+      problemMessages.append(TestProblem.pendingWaitMessage(waitCount: waits.count))
     }
     for message in problemMessages {
       recordFailure(withDescription: message, inFile: "<unknown>", atLine: 0, expected: true)

@@ -8,7 +8,7 @@ public import Testing
 /// next test has new ones. Violations of the device's rules fail the test.
 public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
   /// The policy for running tests with a device at the same time.
-  public enum Sharing: Sendable {
+  public enum ConcurrencyPolicy: Sendable {
     /// Tests with a device run in parallel. Engines are created in tasks and on queues of the test,
     /// and no two tests share an engine.
     case parallel
@@ -19,7 +19,7 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
   }
 
   /// The scope of virtual time in a test.
-  public enum Time: Sendable {
+  public enum TimeScope: Sendable {
     /// The device's time applies to all waits of the application, and to its clocks.
     case virtual
     /// The device's time applies only to haptics. This scope is for tests that wait for a server or
@@ -29,9 +29,9 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
 
   /// A Boolean value that indicates whether the trait of a suite applies to all of its tests.
   public let isRecursive = true
-  let sharing: Sharing
+  let concurrencyPolicy: ConcurrencyPolicy
   let checkedRules: Set<HapticRule>
-  let timeScope: Time
+  let timeScope: TimeScope
 
   /// The time without progress after which a test counts as hanging; nil for the default.
   var hangLimit: Duration?
@@ -47,12 +47,13 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
     async throws
   {
     guard testCase != nil else { return try await function() }
-    try await DeviceGate.shared.runTest(alone: sharing == .alone) {
+    try await DeviceGate.shared.runTest(alone: concurrencyPolicy == .alone) {
       let device = VirtualHapticDevice()
       let backend = device.backend
       device.rules = checkedRules
-      backend.controlsWaits = timeScope == .virtual && VirtualTime.isInstalled
-      EngineBackends.beginTest(on: backend, .init(name: test.name, runsAlone: sharing == .alone))
+      backend.controlsWaits = timeScope == .virtual && VirtualTime.areReplacementsInstalled
+      EngineBackends.beginTest(
+        on: backend, .init(name: test.name, runsAlone: concurrencyPolicy == .alone))
       defer { EngineBackends.endTest(on: backend) }
       try await runWatched(test, on: backend) {
         try await EngineBackends.$scopedDevice.withValue(backend) { try await function() }
@@ -69,7 +70,7 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
     let (reports, continuation) = AsyncStream<String>.makeStream()
     let effectiveHangLimit = hangLimit ?? test.timeLimit ?? TestWatchdog.defaultHangLimit
     let testWatch = TestWatchdog.shared.watchTest(
-      test.name, on: backend, limit: effectiveHangLimit, in: .swiftTesting(sharing)
+      test.name, on: backend, limit: effectiveHangLimit, in: .swiftTesting(concurrencyPolicy)
     ) { report in
       continuation.yield(report)
     }
@@ -97,7 +98,7 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
   /// Records test failures for rule violations, and for engines that cannot be attributed to a
   /// test.
   private func reportProblems(on device: VirtualHapticDevice, at location: SourceLocation) {
-    for problem in TestProblem.problems(on: device, in: .swiftTesting(sharing)) {
+    for problem in TestProblem.problems(on: device, in: .swiftTesting(concurrencyPolicy)) {
       Issue.record(
         "\(problem.message)", severity: problem.isFailure ? .error : .warning,
         sourceLocation: location)
@@ -112,9 +113,9 @@ extension Trait where Self == VirtualHapticsTrait {
   /// Returns the trait that gives each test its own device, and fails a test that violates one of
   /// the given rules of phones, such as `.all`.
   public static func virtualHaptics(
-    _ sharing: VirtualHapticsTrait.Sharing = .parallel, rules: Set<HapticRule> = [],
-    time: VirtualHapticsTrait.Time = .virtual
-  ) -> Self { Self(sharing: sharing, checkedRules: rules, timeScope: time) }
+    _ sharing: VirtualHapticsTrait.ConcurrencyPolicy = .parallel, rules: Set<HapticRule> = [],
+    time: VirtualHapticsTrait.TimeScope = .virtual
+  ) -> Self { Self(concurrencyPolicy: sharing, checkedRules: rules, timeScope: time) }
 }
 
 /// The virtual device of the current test, which requires the trait `.virtualHaptics`.
@@ -133,11 +134,11 @@ actor DeviceGate {
   static let shared = DeviceGate()
 
   private var runningTestCount = 0
-  private var isRunningExclusively = false
+  private var isExclusiveTestRunning = false
   private var waitingTests: [(isAlone: Bool, continuation: CheckedContinuation<Void, Never>)] = []
 
   func runTest(alone: Bool, _ body: @Sendable () async throws -> Void) async throws {
-    if !waitingTests.isEmpty || isRunningExclusively || (alone && runningTestCount > 0) {
+    if !waitingTests.isEmpty || isExclusiveTestRunning || (alone && runningTestCount > 0) {
       await withCheckedContinuation { waitingTests.append((alone, $0)) }
     } else {
       beginTest(alone: alone)
@@ -148,15 +149,15 @@ actor DeviceGate {
 
   private func beginTest(alone isAlone: Bool) {
     runningTestCount += 1
-    isRunningExclusively = isAlone
+    isExclusiveTestRunning = isAlone
   }
 
   private func endTest() {
     runningTestCount -= 1
     if runningTestCount == 0 {
-      isRunningExclusively = false
+      isExclusiveTestRunning = false
     }
-    while let firstWaitingTest = waitingTests.first, !isRunningExclusively,
+    while let firstWaitingTest = waitingTests.first, !isExclusiveTestRunning,
       !firstWaitingTest.isAlone || runningTestCount == 0
     {
       waitingTests.removeFirst()
@@ -171,7 +172,7 @@ actor DeviceGate {
 /// By default, the snapshot has the name of the test function. It is stored next to the test file.
 public func expectHaptics(
   _ played: PlayedHaptics, named name: String? = nil,
-  within tolerance: HapticTolerance = .perceptible,
+  within tolerance: HapticTolerance = .imperceptible,
   sourceLocation: SourceLocation = #_sourceLocation, function: String = #function,
   filePath: String = #filePath
 ) {
@@ -186,7 +187,7 @@ public func expectHaptics(
 /// file.
 public func expectHaptics(
   _ played: PlayedHaptics, equal url: URL, from start: Double = 0,
-  within tolerance: HapticTolerance = .perceptible,
+  within tolerance: HapticTolerance = .imperceptible,
   sourceLocation: SourceLocation = #_sourceLocation
 ) {
   do {

@@ -11,7 +11,7 @@ internal import CoreHapticsTesting
 enum VirtualTime {
   /// A Boolean value that indicates whether the replacement functions are installed. They are
   /// installed on first use.
-  static let isInstalled: Bool = {
+  static let areReplacementsInstalled: Bool = {
     guard RuntimeQuiescence.countsJobs else { return false }
     let clockHooks = unsafe vt_hooks(
       current: {
@@ -37,7 +37,7 @@ enum VirtualTime {
         }
       },
       pending: { device, change in
-        let work = unsafe backend(at: device)?.work
+        let work = unsafe backend(at: device)?.dispatchedWork
         if change > 0 {
           work?.beginWork()
         } else {
@@ -46,7 +46,8 @@ enum VirtualTime {
       },
       blocked: { device, call, nanoseconds in
         let name = unsafe call.map { unsafe String(cString: $0) } ?? ""
-        unsafe backend(at: device)?.recordBlockingCall(name, seconds: Double(nanoseconds) / 1e9)
+        unsafe backend(at: device)?.recordRealTimeBlockingCall(
+          name, seconds: Double(nanoseconds) / 1e9)
       },
       waiting: { device, call, change in
         let name = unsafe call.map { unsafe String(cString: $0) } ?? ""
@@ -59,7 +60,7 @@ enum VirtualTime {
       },
       add_awaited: { device, body, context in
         nonisolated(unsafe) let context = unsafe context
-        unsafe backend(at: device)?.mainQueueService.add { unsafe body?(context) }
+        unsafe backend(at: device)?.mainQueueService.addBlock { unsafe body?(context) }
       },
       run_awaited: { device in unsafe backend(at: device)?.mainQueueService.runNextBlock() })
     return vt_install(clockHooks) == 1

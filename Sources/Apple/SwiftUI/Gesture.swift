@@ -23,7 +23,7 @@ public struct TapGesture: Gesture, RecognizingGesture {
   /// The value of a tap gesture.
   public typealias Value = Void
 
-  func recognize(_ touch: Touch) -> Any? {
+  func recognize(_ touch: SimulatedTouch) -> Any? {
     guard case .tap(count) = touch else { return nil }
     return ()
   }
@@ -45,7 +45,7 @@ public struct LongPressGesture: Gesture, RecognizingGesture {
   /// The value of the gesture: true when the minimum duration has been reached.
   public typealias Value = Bool
 
-  func recognize(_ touch: Touch) -> Any? {
+  func recognize(_ touch: SimulatedTouch) -> Any? {
     guard case .press(let seconds) = touch, seconds >= minimumDuration else { return nil }
     return true
   }
@@ -62,7 +62,7 @@ public struct ActionGesture<Base: Gesture>: Gesture, RecognizingGesture {
   /// The value of the gesture without the action.
   public typealias Value = Base.Value
 
-  func recognize(_ touch: Touch) -> Any? {
+  func recognize(_ touch: SimulatedTouch) -> Any? {
     guard let baseValue = base.recognizedValue(of: touch) as? Base.Value else { return nil }
     action(baseValue)
     return baseValue
@@ -84,7 +84,7 @@ extension Gesture {
 
   /// Returns the value that the gesture has for a touch, or nil if the gesture does not recognize
   /// the touch. Calls the actions.
-  func recognizedValue(of touch: Touch) -> Any? {
+  func recognizedValue(of touch: SimulatedTouch) -> Any? {
     if let recognizingGesture = self as? any RecognizingGesture {
       return recognizingGesture.recognize(touch)
     }
@@ -152,7 +152,7 @@ extension View {
 }
 
 /// A touch that a test performs.
-enum Touch {
+enum SimulatedTouch {
   /// A touch that consists of a number of taps.
   case tap(Int)
   /// A touch for a number of seconds.
@@ -163,7 +163,7 @@ enum Touch {
 @MainActor protocol RecognizingGesture {
   /// Recognizes a touch and calls the actions. Returns the value of the gesture, or nil if it does
   /// not recognize the touch.
-  func recognize(_ touch: Touch) -> Any?
+  func recognize(_ touch: SimulatedTouch) -> Any?
 }
 
 /// A gesture that was added to a view.
@@ -173,7 +173,7 @@ enum Touch {
 
   let gesturePriority: Priority
   let gestureMask: GestureMask
-  private let recognizeTouch: (Touch) -> Any?
+  private let recognizeTouch: (SimulatedTouch) -> Any?
 
   init(_ gesture: some Gesture, _ priority: Priority, _ mask: GestureMask) {
     self.gesturePriority = priority
@@ -182,7 +182,7 @@ enum Touch {
   }
 
   /// Recognizes a touch and calls the actions. Returns true if the gesture recognizes the touch.
-  func recognizes(_ touch: Touch) -> Bool {
+  func handleTouch(_ touch: SimulatedTouch) -> Bool {
     guard gestureMask.contains(.gesture) else { return false }
     return recognizeTouch(touch) != nil
   }
@@ -191,7 +191,7 @@ enum Touch {
 /// The gestures of a view, as a tree with the gestures of its subviews.
 @MainActor struct GestureNode {
   let gestureAttachment: GestureAttachment
-  let subviews: [GestureNode]
+  let subviewNodes: [GestureNode]
 
   /// Performs a touch on the view and its subviews.
   ///
@@ -200,12 +200,12 @@ enum Touch {
   ///   - isExclusive: False if a gesture with precedence has recognized the touch, so that only
   ///     simultaneous gestures follow.
   /// - Returns: Whether a gesture that is not simultaneous has recognized the touch.
-  func performTouch(_ touch: Touch, isExclusive: Bool) -> Bool {
+  func performTouch(_ touch: SimulatedTouch, isExclusive: Bool) -> Bool {
     let hasHighPriority = gestureAttachment.gesturePriority == .high
-    let isRecognizedFirst = isExclusive && hasHighPriority && gestureAttachment.recognizes(touch)
+    let isRecognizedFirst = isExclusive && hasHighPriority && gestureAttachment.handleTouch(touch)
     var isRecognized = isRecognizedFirst
     if gestureAttachment.gestureMask.contains(.subviews) {
-      for subview in subviews
+      for subview in subviewNodes
       where subview.performTouch(touch, isExclusive: isExclusive && !isRecognizedFirst) {
         isRecognized = true
       }
@@ -214,9 +214,9 @@ enum Touch {
     case .high:
       return isRecognized
     case .normal:
-      return isRecognized || (isExclusive && gestureAttachment.recognizes(touch))
+      return isRecognized || (isExclusive && gestureAttachment.handleTouch(touch))
     case .simultaneous:
-      _ = gestureAttachment.recognizes(touch)
+      _ = gestureAttachment.handleTouch(touch)
       return isRecognized
     }
   }

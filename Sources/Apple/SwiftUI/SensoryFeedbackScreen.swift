@@ -19,7 +19,7 @@ internal import Foundation
   private let makeContent: () -> any View
   private var observersByPath: [String: ValueObserver] = [:]
   private var storagesByPath: [String: AnyObject] = [:]
-  private var gestures: [GestureNode] = []
+  private var gestureNodes: [GestureNode] = []
   private var currentObservation: ScreenObservation?
 
   /// Creates a screen, and evaluates a view for the first time. `onAppear` closures are called, and
@@ -39,11 +39,11 @@ internal import Foundation
       return observerCollector
     }
     self.currentObservation = observation
-    gestures = observerCollector.gestureNodes
+    gestureNodes = observerCollector.gestureNodes
     storagesByPath = observerCollector.storagesByPath
     let previousObservers = observersByPath
-    observersByPath = Dictionary(observerCollector.collectedObservers) { $1 }
-    for (path, observer) in observerCollector.collectedObservers {
+    observersByPath = Dictionary(observerCollector.observersWithPaths) { $1 }
+    for (path, observer) in observerCollector.observersWithPaths {
       if let previousObserver = previousObservers[path] {
         observer.updateHandler(previousObserver.observedValue)
       } else {
@@ -64,8 +64,8 @@ internal import Foundation
   /// again.
   public func longPress(for seconds: Double = 0.5) { performTouch(.press(seconds: seconds)) }
 
-  private func performTouch(_ touch: Touch) {
-    for gesture in gestures {
+  private func performTouch(_ touch: SimulatedTouch) {
+    for gesture in gestureNodes {
       _ = gesture.performTouch(touch, isExclusive: true)
     }
     update()
@@ -73,7 +73,7 @@ internal import Foundation
 
   /// Evaluates the view again after a change, unless it has been evaluated since then.
   private func updateIfChanged() {
-    guard currentObservation?.hasChanged == true else { return }
+    guard currentObservation?.hasObservedChange == true else { return }
     update()
   }
 }
@@ -85,7 +85,7 @@ internal import Foundation
   static private(set) var currentObservation: ScreenObservation?
 
   /// A Boolean value that indicates whether an object has changed since the evaluation.
-  private(set) var hasChanged = false
+  private(set) var hasObservedChange = false
   private let changeHandler: @MainActor () -> Void
   private var subscriptions: [ObjectIdentifier: AnyCancellable] = [:]
 
@@ -123,8 +123,8 @@ internal import Foundation
   }
 
   private func callChangeHandler() {
-    guard !hasChanged else { return }
-    hasChanged = true
+    guard !hasObservedChange else { return }
+    hasObservedChange = true
     changeHandler()
   }
 
@@ -176,7 +176,7 @@ internal import Foundation
 
 /// A collector of the observers in a view hierarchy by their paths, innermost first.
 @MainActor struct ObserverCollector {
-  private(set) var collectedObservers: [(String, ValueObserver)] = []
+  private(set) var observersWithPaths: [(String, ValueObserver)] = []
   private(set) var gestureNodes: [GestureNode] = []
   /// The storage of each property, by the property's path.
   private(set) var storagesByPath: [String: AnyObject] = [:]
@@ -208,7 +208,7 @@ internal import Foundation
   }
 
   mutating func appendObserver(_ observer: ValueObserver) {
-    collectedObservers.append(("\(currentViewPath)#\(collectedObservers.count)", observer))
+    observersWithPaths.append(("\(currentViewPath)#\(observersWithPaths.count)", observer))
   }
 
   mutating func visitView(_ view: any View, at step: String = "") {
@@ -228,7 +228,8 @@ internal import Foundation
     let siblingNodes = gestureNodes
     gestureNodes = []
     visitView(view)
-    gestureNodes = siblingNodes + [GestureNode(gestureAttachment: gesture, subviews: gestureNodes)]
+    gestureNodes =
+      siblingNodes + [GestureNode(gestureAttachment: gesture, subviewNodes: gestureNodes)]
   }
 
   private func body(of view: some View) -> any View { view.body }

@@ -15,7 +15,7 @@ internal import Foundation
 @propertyWrapper public struct State<Value>: ViewProperty {
   private final class Storage {
     var value: Value
-    let changes = ObservableObjectPublisher()
+    let changePublisher = ObservableObjectPublisher()
 
     init(_ value: Value) { self.value = value }
   }
@@ -33,7 +33,7 @@ internal import Foundation
     get { storageLocation.storage.value }
     nonmutating set {
       storageLocation.storage.value = newValue
-      storageLocation.storage.changes.send()
+      storageLocation.storage.changePublisher.send()
     }
   }
 
@@ -45,7 +45,7 @@ internal import Foundation
   func connect(at path: String, in collector: inout ObserverCollector) {
     storageLocation.storage = collector.persistentStorage(storageLocation.storage, at: path)
     ScreenObservation.currentObservation?.observeChanges(
-      storageLocation.storage.changes, of: ObjectIdentifier(storageLocation.storage))
+      storageLocation.storage.changePublisher, of: ObjectIdentifier(storageLocation.storage))
   }
 }
 
@@ -184,7 +184,7 @@ extension View {
 /// A subscription of a view to a publisher.
 @MainActor private final class PublisherSubscription<Source: Publisher>: ReceivingSubscription {
   private let observedPublisher: Source
-  private let receiveAction: (Source.Output) -> Void
+  private let outputHandler: (Source.Output) -> Void
   private var deliveryTarget: DeliveryTarget?
 
   /// The action from the most recent evaluation, with the subscription that calls it.
@@ -197,11 +197,11 @@ extension View {
 
   init(_ publisher: Source, _ action: @escaping (Source.Output) -> Void) {
     self.observedPublisher = publisher
-    self.receiveAction = action
+    self.outputHandler = action
   }
 
   func beginReceiving() {
-    let newTarget = DeliveryTarget(receiveAction)
+    let newTarget = DeliveryTarget(outputHandler)
     self.deliveryTarget = newTarget
     newTarget.subscription = observedPublisher.sink { [weak newTarget] in newTarget?.action($0) }
   }
@@ -211,7 +211,7 @@ extension View {
       let previousTarget = previousSubscription.deliveryTarget,
       hasSamePublisher(as: previousSubscription)
     else { return beginReceiving() }
-    previousTarget.action = receiveAction
+    previousTarget.action = outputHandler
     deliveryTarget = previousTarget
   }
 

@@ -14,7 +14,7 @@ public import Foundation
   /// The state of the application: in the background if a test has moved its virtual device there,
   /// and otherwise active.
   open var applicationState: State {
-    EngineBackends.currentVirtualDevice?.isInBackground == true ? .background : .active
+    EngineBackends.currentVirtualDevice?.isApplicationInBackground == true ? .background : .active
   }
 
   /// A Boolean value that indicates whether the idle timer is disabled, so that the screen stays
@@ -132,11 +132,11 @@ public enum UIAccessibility {
 
 /// A color with the components red, green, blue, and opacity.
 open class UIColor: NSObject, @unchecked Sendable {
-  private let components: [CGFloat]
+  private let rgbaComponents: [CGFloat]
 
   /// Creates a color from red, green, blue, and opacity, each 0…1.
   public init(red: CGFloat, green: CGFloat, blue: CGFloat, alpha: CGFloat) {
-    components = [red, green, blue, alpha]
+    rgbaComponents = [red, green, blue, alpha]
   }
 
   /// Creates a gray color from its white level and opacity, each 0…1.
@@ -146,11 +146,11 @@ open class UIColor: NSObject, @unchecked Sendable {
 
   /// Returns true if all four components of two colors are equal.
   open override func isEqual(_ object: Any?) -> Bool {
-    (object as? UIColor)?.components == components
+    (object as? UIColor)?.rgbaComponents == rgbaComponents
   }
 
   /// The hash of the color's components.
-  open override var hash: Int { components.hashValue }
+  open override var hash: Int { rgbaComponents.hashValue }
 
   /// The color black.
   open class var black: UIColor { UIColor(white: 0, alpha: 1) }

@@ -41,8 +41,8 @@ public struct ABXTest: Sendable {
   ///
   /// - Parameters:
   ///   - seed: The seed of the random draws.
-  ///   - plannedTrialCount: The planned number of trials, at least 1, or nil if the listener ends the
-  ///     test.
+  ///   - plannedTrialCount: The planned number of trials, at least 1, or nil if the listener ends
+  ///     the test.
   public init(seed: UInt64, plannedTrialCount: Int?) {
     self.seed = seed
     self.plannedTrialCount = plannedTrialCount.map { max(1, $0) }

@@ -105,7 +105,7 @@ enum Wait: CaseIterable {
     }
   }
 
-  var taps: Moments {
+  var taps: EventTimes {
     switch self {
     case .timer: [0.2, 0.4, 0.6, 0.8, 1]
     case .burst: [0, 0.2, 0.4]

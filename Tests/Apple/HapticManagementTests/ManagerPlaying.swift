@@ -106,7 +106,7 @@ final class MadeEngines: @unchecked Sendable {
 final class SettingMemory: HapticSettingStore {
   private var values: [String: Bool] = [:]
 
-  func isOn(_ key: String) -> Bool? { values[key] }
+  func setting(forKey key: String) -> Bool? { values[key] }
 
-  func setOn(_ isOn: Bool, for key: String) { values[key] = isOn }
+  func storeSetting(_ isOn: Bool, forKey key: String) { values[key] = isOn }
 }

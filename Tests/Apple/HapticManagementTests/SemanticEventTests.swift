@@ -53,9 +53,9 @@ import Testing
   }
 
   @Test func warningsOfTimeAreOneFirmTap() {
-    playing.manager.warnOfTime()
+    playing.manager.playOneMinuteWarning()
     playing.advance(0.5)
-    playing.manager.endTime()
+    playing.manager.playTimeExpiration()
     playing.advance(0.5)
     #expect(playing.distance(from: [("medium", 0), ("medium", 24_000)]) < 1e-4)
   }

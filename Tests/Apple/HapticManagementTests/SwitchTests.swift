@@ -19,7 +19,7 @@ import Testing
   @Test func someBeginWithItOff() {
     let memory = SettingMemory()
     #expect(!ManagerPlaying(store: memory, isEnabledAtFirst: false).manager.isEnabled)
-    memory.setOn(true, for: HapticManager.settingKey)
+    memory.storeSetting(true, forKey: HapticManager.settingKey)
     #expect(ManagerPlaying(store: memory, isEnabledAtFirst: false).manager.isEnabled)
   }
 

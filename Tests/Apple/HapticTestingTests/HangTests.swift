@@ -101,10 +101,11 @@ import UIKit
     var results: [Bool] = []
     for _ in 0..<10 {
       backend.appendLogEntry(.engineMade)
-      results.append(detector.detectsHang(progress: backend.currentProgress))
+      results.append(detector.detectsHang(progress: backend.currentTestProgress))
     }
     #expect(!results.contains(true))
-    let idleResults = [backend.currentProgress, nil, backend.currentProgress].map { progress in
+    let idleResults = [backend.currentTestProgress, nil, backend.currentTestProgress].map {
+      progress in
       detector.detectsHang(progress: progress)
     }
     #expect(idleResults == [false, false, true])
@@ -114,9 +115,10 @@ import UIKit
   func pollsOfABusyProcessCountLess() {
     let backend = VirtualBackend()
     var detector = HangDetector(maximumIdlePollCount: 3)
-    _ = detector.detectsHang(progress: backend.currentProgress)
+    _ = detector.detectsHang(progress: backend.currentTestProgress)
     let results = (0..<30).map { _ in
-      detector.detectsHang(progress: backend.currentProgress, weight: HangDetector.busyPollWeight)
+      detector.detectsHang(
+        progress: backend.currentTestProgress, weight: HangDetector.busyPollWeight)
     }
     #expect(results.firstIndex(of: true) == 29)
   }
@@ -172,7 +174,8 @@ import UIKit
   /// Runs a body as the trait does, with a limit of half a second.
   private static func run(_ body: @Sendable () async throws -> Void) async throws {
     let test = try #require(Test.current)
-    var trait = VirtualHapticsTrait(sharing: .parallel, checkedRules: [], timeScope: .virtual)
+    var trait = VirtualHapticsTrait(
+      concurrencyPolicy: .parallel, checkedRules: [], timeScope: .virtual)
     trait.hangLimit = .seconds(0.5)
     try await trait.provideScope(for: test, testCase: Test.Case.current, performing: body)
   }
@@ -196,7 +199,7 @@ import UIKit
       processExitsWith: .exitCode(1), observing: [\.standardErrorContent]
     ) {
       let device = VirtualHapticDevice()
-      device.backend.controlsWaits = VirtualTime.isInstalled
+      device.backend.controlsWaits = VirtualTime.areReplacementsInstalled
       _ = TestWatchdog.shared.watchTest(
         "blocks()", on: device.backend, limit: .seconds(0.5), in: .swiftTesting(.parallel)
       ) { _ in

@@ -43,17 +43,17 @@ private func inTest(
             their suites
             """
         )
-        #expect(second.backend.misuse.foreignEngineOwners == ["first()"])
+        #expect(second.backend.testMisuse.foreignEngineTestNames == ["first()"])
         #expect(second.log.isEmpty)
       }
       first.advance(seconds: 0.1)
       #expect(first.played.transients == [0])
-      #expect(first.backend.misuse.foreignEngineOwners == [])
+      #expect(first.backend.testMisuse.foreignEngineTestNames == [])
     }
     // The order in which tests come changes nothing.
     inTest("third()") { third in
       #expect(throws: CHHapticError.self) { try shared?.tap() }
-      #expect(third.backend.misuse.foreignEngineOwners == ["first()"])
+      #expect(third.backend.testMisuse.foreignEngineTestNames == ["first()"])
     }
     #expect(
       TestProblem.foreignEngineMessage(test: "first()")
@@ -77,7 +77,7 @@ private func inTest(
           let code = (error as? CHHapticError)?.code
           #expect(code == .operationNotPermitted)
         }
-        #expect(second.backend.misuse.foreignEngineOwners == ["first()"])
+        #expect(second.backend.testMisuse.foreignEngineTestNames == ["first()"])
       }
       first.advance(seconds: 0.1)
       #expect(first.played.isEmpty)
@@ -92,7 +92,7 @@ private func inTest(
         try shared?.tap()
         device.advance(seconds: 0.1)
         #expect(device.played.transients == [0])
-        #expect(device.backend.misuse.foreignEngineOwners == [])
+        #expect(device.backend.testMisuse.foreignEngineTestNames == [])
       }
     }
   }

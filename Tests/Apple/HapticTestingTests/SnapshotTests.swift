@@ -22,7 +22,7 @@ import Testing
     _ played: PlayedHaptics, _ path: String, _ environment: [String: String] = [:]
   ) -> String? {
     HapticSnapshot.failure(
-      of: played, named: "warmUp(_:)", within: .perceptible, filePath: path,
+      of: played, named: "warmUp(_:)", within: .imperceptible, filePath: path,
       environment: environment)
   }
 

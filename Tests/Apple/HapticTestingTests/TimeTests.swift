@@ -15,7 +15,7 @@ import Testing
     EngineBackends.endTest(on: device.backend)
   }
 
-  @Test func theFunctionsAreInPlace() { #expect(VirtualTime.isInstalled) }
+  @Test func theFunctionsAreInPlace() { #expect(VirtualTime.areReplacementsInstalled) }
 
   private func block() {
     Thread.sleep(forTimeInterval: 0.001)
@@ -26,8 +26,8 @@ import Testing
     await inTest { device in
       block()
       #expect(
-        device.backend.misuse.realTimeBlockingCalls.map(\.call) == ["Thread.sleep", "usleep"])
-      #expect(device.backend.misuse.realTimeBlockingCalls.map(\.seconds) == [0.001, 0.001])
+        device.backend.testMisuse.realTimeBlockingCalls.map(\.call) == ["Thread.sleep", "usleep"])
+      #expect(device.backend.testMisuse.realTimeBlockingCalls.map(\.seconds) == [0.001, 0.001])
     }
     #expect(
       TestProblem.blockingCallMessage("Thread.sleep", seconds: 0.2, remedy: "call install()")
@@ -41,7 +41,7 @@ import Testing
       await device.advance(by: .seconds(100))
       #expect(waitForSemaphore(seconds: 0.02) == .timedOut)
       #expect(waitForGroup(seconds: 0.03) == .timedOut)
-      let blockingCalls = device.backend.misuse.realTimeBlockingCalls
+      let blockingCalls = device.backend.testMisuse.realTimeBlockingCalls
       #expect(blockingCalls.map(\.call) == ["DispatchSemaphore.wait", "DispatchGroup.wait"])
       for (blockingCall, seconds) in zip(blockingCalls, [0.02, 0.03]) {
         #expect(abs(blockingCall.seconds - seconds) < 1e-3)
@@ -64,9 +64,9 @@ import Testing
     await inTest { device in
       DispatchQueue.main.asyncAfter(deadline: .now() + 0.5) {}
       device.advance(seconds: 0.4)
-      #expect(device.backend.misuse.missedWaitCount == 0)
+      #expect(device.backend.testMisuse.missedWaitCount == 0)
       device.advance(seconds: 0.4)
-      #expect(device.backend.misuse.missedWaitCount == 1)
+      #expect(device.backend.testMisuse.missedWaitCount == 1)
       await device.advance(by: .zero)
     }
   }

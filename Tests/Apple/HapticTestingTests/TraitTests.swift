@@ -156,8 +156,8 @@ func startBlocking(_ engine: CHHapticEngine) throws { try engine.start() }
     }
     #expect(hapticDevice.log.engineCount == 1)
     #expect(VirtualHapticDevice(other).log.engineCount == 0)
-    #expect(hapticDevice.backend.misuse.unattributedEngineCount == 1)
-    #expect(other.misuse.unattributedEngineCount == 1)
+    #expect(hapticDevice.backend.testMisuse.unattributedEngineCount == 1)
+    #expect(other.testMisuse.unattributedEngineCount == 1)
     withExtendedLifetime(engine) {}
   }
 

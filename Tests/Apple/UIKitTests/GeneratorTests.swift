@@ -94,7 +94,7 @@ import Testing
     UINotificationFeedbackGenerator(engineLifecycle: life).notificationOccurred(.error)
     UIImpactFeedbackGenerator(style: .rigid, lifecycle: life).impactOccurred(intensity: 0.5)
     #expect(heard() == (0, 0))
-    #expect(!life.isAvailable)
+    #expect(!life.isEngineAvailable)
   }
 }
 

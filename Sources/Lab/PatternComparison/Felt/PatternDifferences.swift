@@ -179,8 +179,8 @@ struct WrittenExplanation {
   ///   - written: The differences in values.
   ///   - felt: The differences of what is felt.
   ///   - areEqual: Pass true if both patterns feel exactly equal.
-  ///   - mayNameControls: Pass true if the author wrote the curves and parameters. In other formats,
-  ///     they are part of the events.
+  ///   - mayNameControls: Pass true if the author wrote the curves and parameters. In other
+  ///     formats, they are part of the events.
   ///   - context: The context of the comparison.
   init(
     _ written: WrittenDifferences, of felt: [FeltDifference], areEqual: Bool,

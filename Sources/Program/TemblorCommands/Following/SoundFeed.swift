@@ -83,7 +83,8 @@ final class SoundFeed: @unchecked Sendable {
   ///   - period: The period of the devices in seconds.
   ///   - delay: The additional delay in seconds.
   ///   - time: The clock.
-  ///   - readOutputPosition: A closure that returns the number of frames that the output has played.
+  ///   - readOutputPosition: A closure that returns the number of frames that the output has
+  ///     played.
   init(
     _ source: any CaptureSource, _ options: FollowingOptions, outputRateHertz: Double,
     period: Double,
