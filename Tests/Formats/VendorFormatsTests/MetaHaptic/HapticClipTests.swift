@@ -220,10 +220,10 @@ import Testing
       ]))
     #expect(
       losses.map { "\($0.kind) \($0.compositionElement)" } == [
-        "dropped event(HapticModel.EventReference(layer: 0, event: 3))",
-        "approximated event(HapticModel.EventReference(layer: 0, event: 0))",
-        "approximated event(HapticModel.EventReference(layer: 0, event: 1))",
-        "approximated event(HapticModel.EventReference(layer: 0, event: 2))",
+        "dropped event(HapticModel.EventReference(layerIndex: 0, eventIndex: 3))",
+        "approximated event(HapticModel.EventReference(layerIndex: 0, eventIndex: 0))",
+        "approximated event(HapticModel.EventReference(layerIndex: 0, eventIndex: 1))",
+        "approximated event(HapticModel.EventReference(layerIndex: 0, eventIndex: 2))",
       ])
     #expect(abs((losses[3].lossMagnitude ?? 0) - 0.24) < 1e-6)
     #expect(clip.amplitudePoints.map(\.amplitude) == [0.25, 0.25, 0.25, 0.5, 0.5, 0.25, 0.25])

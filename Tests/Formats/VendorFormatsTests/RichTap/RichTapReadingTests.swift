@@ -94,7 +94,7 @@ enum RichTap {
         "\($0.kind) \($0.compositionElement) \($0.message) \($0.lossMagnitude ?? 0)"
       }
         == [
-          "approximated event(HapticModel.EventReference(layer: 0, event: 0)) "
+          "approximated event(HapticModel.EventReference(layerIndex: 0, eventIndex: 0)) "
             + """
             frequencies outside 0 to 100 are clamped to the nearest sharpness, by up to 0.2 of \
             full scale 0.2
