@@ -67,11 +67,11 @@ extern "C" {
 
 // The version of this header.
 #define TEMBLOR_VERSION_MAJOR 0
-#define TEMBLOR_VERSION_MINOR 3
+#define TEMBLOR_VERSION_MINOR 4
 #define TEMBLOR_VERSION_PATCH 0
-#define TEMBLOR_VERSION "0.3.0"
+#define TEMBLOR_VERSION "0.4.0"
 
-// Returns the version of the library at run time, such as "0.3.0". The text is valid as long as the process.
+// Returns the version of the library at run time, such as "0.4.0". The text is valid as long as the process.
 const char *temblor_version(void);
 
 // HOSTS

@@ -7,7 +7,7 @@ internal import SystemSupport
 internal import TransducerProfiles
 
 /// The version of the program and the package, which is written to sound files.
-package let temblorVersion = "0.3.0"
+package let temblorVersion = "0.4.0"
 
 /// The settings for rendering patterns to sound.
 public struct RenderJob: Sendable {

@@ -20,7 +20,7 @@ public enum TemblorProgram {
     prepare: @escaping @Sendable (ParsedArguments) throws -> Void = { _ in }
   ) -> Program {
     Program(
-      "temblor", version: temblorVersion, date: "2026-11-23",
+      "temblor", version: temblorVersion, date: "2026-11-26",
       abstract: "Turns haptic patterns into sound.",
       discussion: """
         PATTERN is a pattern file in any supported format, a folder of pattern files, the name of \

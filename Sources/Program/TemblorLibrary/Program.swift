@@ -18,7 +18,7 @@ private nonisolated(unsafe) let versionText: UnsafePointer<CChar> = {
   return unsafe UnsafePointer(text)
 }()
 
-/// Returns the version of the library, such as `0.3.0`.
+/// Returns the version of the library, such as `0.4.0`.
 @_cdecl("temblor_version")
 public func temblorVersionText() -> UnsafePointer<CChar> { unsafe versionText }
 

@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test func tellsItsVersion() throws {
-    #expect(try place.temblor("--version") == .init(0, output: "temblor 0.3.0\n"))
+    #expect(try place.temblor("--version") == .init(0, output: "temblor 0.4.0\n"))
   }
 
   @Test func withoutAVerbShowsHelpAndFails() throws {
