@@ -1,7 +1,8 @@
-import Reading
-import HapticFormats
-import VendorFormats
 import HapticModel
+import Reading
+import VendorFormats
+
+@testable import HapticFormats
 
 /// Reads a text as every format but AHAP, and holds readers and writers to what they promise.
 struct FormatTrial {
@@ -23,6 +24,7 @@ struct FormatTrial {
       guard isOwn || text.count <= Self.smallText else { continue }
       let result = examine(format, text)
       checkCanonical(format, result)
+      checkParts(format, result)
       guard let composition = result.composition, isOwn || !hasWritten,
         Fuzzer.looksBeyondReading(&choices)
       else { continue }
@@ -48,6 +50,25 @@ struct FormatTrial {
     return result
   }
 
+  /// Each listed part of a file can be read, or has an error of its own.
+  private func checkParts(_ format: HapticFormat, _ result: ReadResult) {
+    guard let listParts = format.listParts else { return }
+    do throws(InputError) {
+      for part in try listParts(SourceFile(text, name: "t")).prefix(8) {
+        let file = SourceFile(text, name: "t", part: part)
+        let one = format.examine(file, options: ReadingOptions())
+        for finding in one.findings { requireOneLine(finding.description) }
+        for loss in one.losses { requireOneLine(loss.message) }
+        require(
+          one.composition != nil || one.findings.contains { $0.severity == .error },
+          "a part without a composition and without an error")
+      }
+    } catch {
+      requireOneLine(error.finding.description)
+      require(result.composition == nil, "a file is read, and its parts are refused")
+    }
+  }
+
   /// Canonical text must stay as it is, and say what the original said.
   private func checkCanonical(_ format: HapticFormat, _ result: ReadResult) {
     guard let once = canonical(format, text) else { return }
@@ -68,7 +89,7 @@ struct FormatTrial {
   }
 
   /// A file that is written, in a format that is drawn, must be read without errors, unless a loss says what devices
-  /// refuse.
+  /// reject.
   static func checkWriting(_ composition: HapticComposition, _ choices: inout Choices) {
     let format = formats[choices.number(below: formats.count)]
     let dialects = format.dialects
@@ -77,7 +98,7 @@ struct FormatTrial {
       let options = WritingOptions(dialect: dialect, loopPassCount: 2)
       guard let writing = try format.write(composition, options: options) else { return }
       for loss in writing.losses { requireOneLine(loss.message) }
-      if writing.losses.contains(where: { $0.message.contains("refuse") }) { return }
+      if writing.losses.contains(where: { $0.message.contains("reject") }) { return }
       let result = format.examine(
         SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions())
       let error = result.findings.first { $0.severity == .error }
