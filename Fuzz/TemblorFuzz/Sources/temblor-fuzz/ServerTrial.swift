@@ -7,14 +7,14 @@ import ReviewPages
 struct ServerTrial {
   private static let secret = "5ec2e7"
   private static let saved = Array(#"{"Version":1.0,"Pattern":[]}"#.utf8)
+  private static let patternPath = TrialFolder.write(saved, to: "a.ahap")
 
   let text: [UInt8]
 
   func run() {
-    let path = TrialFolder.write(Self.saved, to: "a.ahap")
     let site = StudioSite(
       studioPage: StudioPage(generator: "Temblor", initialProfileName: "phone"),
-      patternPaths: [path], secret: Self.secret, serverPort: 4_711)
+      patternPaths: [Self.patternPath], secret: Self.secret, serverPort: 4_711)
     var choices = Choices(text)
     let whole = read(for: site) { text.count }
     let parts = read(for: site) { choices.pick(1, 2, 3, 17, 256) }
@@ -22,7 +22,7 @@ struct ServerTrial {
     switch whole {
     case .incomplete: break
     case .refused(let response): checkHead(response)
-    case .complete(let request): answer(request, by: site, path)
+    case .complete(let request): answer(request, by: site)
     }
   }
 
@@ -46,7 +46,7 @@ struct ServerTrial {
     return .incomplete
   }
 
-  private func answer(_ request: HTTPRequest, by site: StudioSite, _ path: String) {
+  private func answer(_ request: HTTPRequest, by site: StudioSite) {
     require(request.path.hasPrefix("/\(Self.secret)/"), "a request without the secret")
     require(["GET", "HEAD", "PUT"].contains(request.method), "the method \(request.method)")
     require(request.body.count <= HTTPRequest.maximumBodyByteCount, "a body too long")
@@ -54,11 +54,15 @@ struct ServerTrial {
     let response = site.response(to: request)
     checkHead(response)
     require([200, 204, 412].contains(response.statusCode), "the status \(response.statusCode)")
-    let file = try? FileSystem.read(path)
+    let file = try? FileSystem.read(Self.patternPath)
     let isSaved = response.statusCode == 204
     require(isSaved == (request.method == "PUT" && response.statusCode != 412), "a lost change")
     require(file == (isSaved ? request.body : Self.saved), "another file")
-    if !isSaved { require(response.body == Self.saved, "another body") }
+    if isSaved {
+      _ = TrialFolder.write(Self.saved, to: "a.ahap")
+    } else {
+      require(response.body == Self.saved, "another body")
+    }
   }
 
   /// No text of a request may become a field of the response.
