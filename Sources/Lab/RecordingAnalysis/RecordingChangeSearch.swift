@@ -6,7 +6,8 @@ import SignalAnalysis
 ///
 /// 1. With the response held fixed, rate candidates for every event by the residual energy that
 ///    they explain.
-/// 2. Refine the amounts of the eight most promising candidates by pattern search.
+/// 2. Compute the evidence of the best of them, and refine the amounts of the most promising ones
+///    by pattern search.
 /// 3. Accept the best candidate if it raises the log evidence enough, and repeat.
 struct RecordingChangeSearch {
   let predictor: RecordingPredictor
@@ -36,6 +37,17 @@ struct RecordingChangeSearch {
   private var sampleRate: Double { predictor.sampleRate }
   private var sampleCount: Int { predictor.sampleCount }
 
+  /// The maximum numbers of candidates whose evidence is computed and whose amounts are refined. A
+  /// room's response has so many coefficients that each evidence takes milliseconds.
+  private static let maximumCandidateCounts = (evaluated: 60, refined: 8)
+  private static let maximumRoomCandidateCounts = (evaluated: 24, refined: 4)
+
+  /// A change, and the residual energy that it explains if the response is held fixed.
+  private struct CandidateChange {
+    var change: RecordingModel.Change
+    var explainedEnergy: Double
+  }
+
   private struct RatedChange {
     var change: RecordingModel.Change
     /// The log evidence with the noise estimate of the unchanged model.
@@ -52,8 +64,10 @@ struct RecordingChangeSearch {
   func addingChanges(to unchanged: RecordingModel) -> RecordingModel {
     var changedModel = unchanged
     let recordedExcerpt = predictor.whitenedExcerpt(of: changedModel)
+    var correlations = predictor.correlations(
+      of: changedModel, changes: [], recorded: recordedExcerpt)
     var currentLogEvidence = predictor.evidence(
-      of: changedModel, changes: [], recorded: recordedExcerpt, refitsResonance: true)
+      of: changedModel, correlations, refitsResonance: true)
     changedModel.logEvidence = predictor.evidenceWithResidualNoise(
       of: changedModel, changes: [], recorded: recordedExcerpt)
     while changedModel.changes.count < Self.maximumChangeCount,
@@ -61,7 +75,7 @@ struct RecordingChangeSearch {
     {
       guard
         let added = bestChange(
-          of: changedModel, evidence: currentLogEvidence, recorded: recordedExcerpt),
+          of: changedModel, evidence: currentLogEvidence, correlations: correlations),
         added.penalizedLogEvidenceWithOwnNoise - changedModel.logEvidence
           >= RecordingModel.minimumLogEvidenceGain,
         1
@@ -73,21 +87,20 @@ struct RecordingChangeSearch {
       change.logEvidenceGain = added.penalizedLogEvidenceWithOwnNoise - changedModel.logEvidence
       changedModel.changes.append(change)
       changedModel.logEvidence = added.penalizedLogEvidenceWithOwnNoise
-      predictor.fitResponse(
-        of: &changedModel,
-        to: predictor.whitenedSignal(of: changedModel, changes: changedModel.changes))
+      correlations = predictor.correlations(
+        of: changedModel, changes: changedModel.changes, recorded: recordedExcerpt)
+      predictor.fitResponse(of: &changedModel, to: correlations.input)
       currentLogEvidence = predictor.evidence(
-        of: changedModel, changes: changedModel.changes, recorded: recordedExcerpt,
-        refitsResonance: true)
+        of: changedModel, correlations, refitsResonance: true)
     }
     return changedModel
   }
 
   /// Returns the best further change, with the log evidence of the model that includes it.
   private func bestChange(
-    of model: RecordingModel, evidence: Double, recorded: [Double]
+    of model: RecordingModel, evidence: Double, correlations: RecordingResponse.Correlations
   ) -> RatedChange? {
-    let ratedCandidates = ratedChanges(of: model, evidence: evidence, recorded: recorded)
+    let ratedCandidates = ratedChanges(of: model, evidence: evidence, correlations: correlations)
     guard
       let bestRatedChange = ratedCandidates.max(by: {
         $0.penalizedLogEvidence < $1.penalizedLogEvidence
@@ -106,7 +119,7 @@ struct RecordingChangeSearch {
     let scoredChanges = similarlyRatedChanges.map { candidate in
       var candidate = candidate
       let evidence = predictor.evidenceWithResidualNoise(
-        of: model, changes: model.changes + [candidate.change], recorded: recorded)
+        of: model, changes: model.changes + [candidate.change], recorded: correlations.recorded)
       candidate.penalizedLogEvidenceWithOwnNoise = evidence - logEvidenceCost(of: candidate.change)
       return candidate
     }
@@ -115,22 +128,26 @@ struct RecordingChangeSearch {
     }
   }
 
-  /// Returns the eight most promising changes with refined amounts.
-  private func ratedChanges(of model: RecordingModel, evidence: Double, recorded: [Double])
-    -> [RatedChange]
-  {
-    var unrefinedCandidates = candidateChanges(of: model, recorded: recorded).map { change in
-      (change, predictor.evidence(of: model, changes: model.changes + [change], recorded: recorded))
+  /// Returns the most promising changes with refined amounts.
+  private func ratedChanges(
+    of model: RecordingModel, evidence: Double, correlations: RecordingResponse.Correlations
+  ) -> [RatedChange] {
+    let isRoom = model.response.kind.parameterFreeKind == .anyRoom
+    let maximumCounts = isRoom ? Self.maximumRoomCandidateCounts : Self.maximumCandidateCounts
+    let candidates = candidateChanges(of: model, correlations).sorted {
+      $0.explainedEnergy > $1.explainedEnergy
+    }
+    var unrefinedCandidates = candidates.prefix(maximumCounts.evaluated).map {
+      ($0.change, logEvidence(of: model, with: $0.change, correlations))
     }
     unrefinedCandidates.sort { $0.1 > $1.1 }
-    return unrefinedCandidates.prefix(8).compactMap { candidate, _ in
-      let change = refinedChange(candidate, in: model, recorded: recorded)
+    return unrefinedCandidates.prefix(maximumCounts.refined).compactMap { candidate, _ in
+      let change = refinedChange(candidate, in: model, correlations)
       if let range = Self.changeAmountRanges[change.kind], !range.contains(abs(change.signedAmount))
       {
         return nil
       }
-      var withChange = predictor.evidence(
-        of: model, changes: model.changes + [change], recorded: recorded, refitsResonance: true)
+      var withChange = logEvidence(of: model, with: change, correlations, refitsResonance: true)
       // An added transient near an event can mimic any change to that event.
       let isNearEvent = reference.waveforms.contains {
         abs($0.eventSeconds - change.transientSeconds) < 0.03
@@ -144,6 +161,29 @@ struct RecordingChangeSearch {
     }
   }
 
+  /// Returns the log evidence of a model with a further change.
+  ///
+  /// - Parameters:
+  ///   - model: The model.
+  ///   - change: The change.
+  ///   - correlations: The correlations without the change.
+  ///   - refitsResonance: Pass true to refit the parameters of the resonance.
+  private func logEvidence(
+    of model: RecordingModel, with change: RecordingModel.Change,
+    _ correlations: RecordingResponse.Correlations, refitsResonance: Bool = false
+  ) -> Double {
+    // An impossible change removes its event.
+    let difference =
+      predictor.waveformDifference(of: change, tempo: model.tempoDeviation)
+      ?? predictor.waveformDifference(
+        of: RecordingModel.Change(kind: .missing, waveformIndex: change.waveformIndex),
+        tempo: model.tempoDeviation)
+      ?? RecordingResponse.OffsetSignal()
+    return predictor.evidence(
+      of: model, correlations.adding(difference.filtered(by: model.whitenerTaps)),
+      refitsResonance: refitsResonance)
+  }
+
   /// Returns the cost of choosing an event and the parameters of its change, in log evidence.
   private func logEvidenceCost(of change: RecordingModel.Change) -> Double {
     let eventSelectionCost = log(Double(max(2, reference.waveforms.count)))
@@ -153,10 +193,11 @@ struct RecordingChangeSearch {
 
   /// Maximizes the evidence over a change's parameters by pattern search with step halving.
   private func refinedChange(
-    _ change: RecordingModel.Change, in model: RecordingModel, recorded: [Double]
+    _ change: RecordingModel.Change, in model: RecordingModel,
+    _ correlations: RecordingResponse.Correlations
   ) -> RecordingModel.Change {
     func changeLogEvidence(_ change: RecordingModel.Change) -> Double {
-      predictor.evidence(of: model, changes: model.changes + [change], recorded: recorded)
+      logEvidence(of: model, with: change, correlations)
     }
     var bestChange = change
     var bestLogEvidence = changeLogEvidence(change)
@@ -208,19 +249,18 @@ struct RecordingChangeSearch {
 
   /// Returns candidate changes for every event, and candidate added transients, with the response
   /// held fixed.
-  private func candidateChanges(of model: RecordingModel, recorded: [Double]) -> [RecordingModel
-    .Change]
-  {
-    let whitenedSignal = predictor.whitenedSignal(of: model, changes: model.changes)
-    let responseFit = model.response.fit(whitenedSignal, to: recorded, rate: sampleRate)
+  private func candidateChanges(
+    of model: RecordingModel, _ correlations: RecordingResponse.Correlations
+  ) -> [CandidateChange] {
+    let responseFit = model.response.fit(correlations, rate: sampleRate)
     let predictedRecording = model.response.output(
-      for: RecordingResponse.OffsetSignal(samples: whitenedSignal),
+      for: RecordingResponse.OffsetSignal(samples: correlations.input),
       coefficients: responseFit.coefficients,
       rate: sampleRate, count: sampleCount)
-    var residual = recorded
+    var residual = correlations.recorded
     predictedRecording.add(to: &residual, times: -1)
 
-    var proposedChanges: [RecordingModel.Change] = []
+    var proposedChanges: [CandidateChange] = []
     let changedWaveforms = Set(model.changes.compactMap(\.waveformIndex))
     for index in reference.waveforms.indices where !changedWaveforms.contains(index) {
       proposedChanges += candidateChanges(ofEvent: index, in: model, residual: residual)
@@ -233,25 +273,23 @@ struct RecordingChangeSearch {
 
   private func candidateChanges(
     ofEvent index: Int, in model: RecordingModel, residual: [Double]
-  ) -> [RecordingModel.Change] {
+  ) -> [CandidateChange] {
     let maximumCountPerKind = model.response.kind.parameterFreeKind == .anyRoom ? 2 : 4
-    let originalWaveform = predictor.waveform(
-      of: reference.waveforms[index], tempo: model.tempoDeviation)
     func bestChanges(
       _ kind: RecordingChange.Kind, amounts: [Double], count: Int
-    ) -> [RecordingModel.Change] {
-      let rated = amounts.compactMap { amount -> (RecordingModel.Change, Double)? in
+    ) -> [CandidateChange] {
+      let rated = amounts.compactMap { amount -> CandidateChange? in
         let change = RecordingModel.Change(kind: kind, waveformIndex: index, signedAmount: amount)
-        return explainedEnergy(by: change, of: originalWaveform, in: model, residual: residual).map
-        {
-          (change, $0)
+        return explainedEnergy(by: change, in: model, residual: residual).map {
+          CandidateChange(change: change, explainedEnergy: $0)
         }
       }
-      return rated.sorted { $0.1 > $1.1 }.prefix(min(count, maximumCountPerKind)).map(\.0)
+      let sorted = rated.sorted { $0.explainedEnergy > $1.explainedEnergy }
+      return Array(sorted.prefix(min(count, maximumCountPerKind)))
     }
-    var proposedChanges: [RecordingModel.Change] = []
+    var proposedChanges: [CandidateChange] = []
     if reference.waveforms.count > 1 {
-      proposedChanges.append(RecordingModel.Change(kind: .missing, waveformIndex: index))
+      proposedChanges += bestChanges(.missing, amounts: [0], count: 1)
       proposedChanges += bestChanges(.level, amounts: [-9, -6, -4, -2.5, 2.5, 4, 6], count: 3)
       let shifts = (-15...15).filter { $0 != 0 }.map { 0.004 * Double($0) }
       proposedChanges += bestChanges(.time, amounts: shifts, count: 4)
@@ -262,33 +300,15 @@ struct RecordingChangeSearch {
   }
 
   /// Returns the residual energy that a change explains, or nil if the change is impossible.
-  ///
-  /// - Parameters:
-  ///   - change: The change.
-  ///   - original: The waveform of the unchanged event.
-  ///   - model: The model.
-  ///   - residual: The residual of the model.
   private func explainedEnergy(
-    by change: RecordingModel.Change, of original: RecordingResponse.OffsetSignal,
-    in model: RecordingModel, residual: [Double]
+    by change: RecordingModel.Change, in model: RecordingModel, residual: [Double]
   ) -> Double? {
-    guard let changedWaveform = predictor.waveform(of: change, tempo: model.tempoDeviation) else {
+    guard
+      let waveformDifference = predictor.waveformDifference(
+        of: change, tempo: model.tempoDeviation)
+    else {
       return nil
     }
-    let firstSample = min(original.firstSampleIndex, changedWaveform.firstSampleIndex)
-    let endSample = max(
-      original.firstSampleIndex + original.samples.count,
-      changedWaveform.firstSampleIndex + changedWaveform.samples.count)
-    var waveformDifference = RecordingResponse.OffsetSignal(firstSampleIndex: firstSample)
-    waveformDifference.samples = [Double](repeating: 0, count: max(0, endSample - firstSample))
-    Vector.add(
-      changedWaveform.samples, times: 1, to: &waveformDifference.samples,
-      at: changedWaveform.firstSampleIndex - firstSample
-    )
-    Vector.add(
-      original.samples, times: -1, to: &waveformDifference.samples,
-      at: original.firstSampleIndex - firstSample)
-
     let recordedDifference = predictor.recordedWaveform(of: waveformDifference, in: model)
     let firstRecordedSample = max(0, -recordedDifference.firstSampleIndex)
     let overlapSampleCount = min(
@@ -303,7 +323,7 @@ struct RecordingChangeSearch {
   /// Returns the two added transients that explain most of the residual.
   private func addedTransients(
     bankIndex: Int, in model: RecordingModel, residual: [Double]
-  ) -> [RecordingModel.Change] {
+  ) -> [CandidateChange] {
     let unitTransient = RecordingModel.Change(
       kind: .added, signedAmount: 1, transientBankIndex: bankIndex)
     let transientWaveform = predictor.recordedWaveform(
@@ -317,7 +337,7 @@ struct RecordingChangeSearch {
       // Require the polarity of the events and at least 6 % of full intensity.
       product > 0.06 * burstEnergy ? product * product : 0
     }
-    var transientChanges: [RecordingModel.Change] = []
+    var transientChanges: [CandidateChange] = []
     for _ in 0..<2 {
       guard let lag = scoresByLag.indices.max(by: { scoresByLag[$0] < scoresByLag[$1] }),
         scoresByLag[lag] > 0
@@ -328,7 +348,8 @@ struct RecordingChangeSearch {
       change.signedAmount = scoresByLag[lag].squareRoot() / burstEnergy
       change.transientSeconds =
         Double(lag - transientWaveform.firstSampleIndex) / sampleRate / (1 + model.tempoDeviation)
-      transientChanges.append(change)
+      transientChanges.append(
+        CandidateChange(change: change, explainedEnergy: scoresByLag[lag] / burstEnergy))
       for near in max(0, lag - 80)..<min(scoresByLag.count, lag + 80) {
         scoresByLag[near] = 0
       }

@@ -81,6 +81,30 @@ struct RecordingPredictor {
     return changedWaveform.map { waveform(of: $0, tempo: tempo) }
   }
 
+  /// Returns the difference that a change makes to the predicted signal, or nil if the change is
+  /// impossible.
+  func waveformDifference(
+    of change: RecordingModel.Change, tempo: Double
+  ) -> RecordingResponse.OffsetSignal? {
+    guard let changedWaveform = waveform(of: change, tempo: tempo) else { return nil }
+    guard let waveformIndex = change.waveformIndex else { return changedWaveform }
+    let originalWaveform = waveform(of: reference.waveforms[waveformIndex], tempo: tempo)
+    let firstSample = min(originalWaveform.firstSampleIndex, changedWaveform.firstSampleIndex)
+    let endSample = max(
+      originalWaveform.firstSampleIndex + originalWaveform.samples.count,
+      changedWaveform.firstSampleIndex + changedWaveform.samples.count)
+    var difference = RecordingResponse.OffsetSignal(
+      firstSampleIndex: firstSample,
+      samples: [Double](repeating: 0, count: max(0, endSample - firstSample)))
+    Vector.add(
+      changedWaveform.samples, times: 1, to: &difference.samples,
+      at: changedWaveform.firstSampleIndex - firstSample)
+    Vector.add(
+      originalWaveform.samples, times: -1, to: &difference.samples,
+      at: originalWaveform.firstSampleIndex - firstSample)
+    return difference
+  }
+
   /// Returns a waveform filtered by a model's response and whitener.
   func recordedWaveform(
     of part: RecordingResponse.OffsetSignal, in model: RecordingModel
@@ -105,23 +129,27 @@ struct RecordingPredictor {
 
   // MARK: - Evidence
 
-  /// Returns the log evidence of a model with the given changes instead of its own, using its
-  /// whitener.
+  /// Returns the correlations of the signal that a model with changes predicts, whitened, with the
+  /// whitened recording.
+  func correlations(
+    of model: RecordingModel, changes: [RecordingModel.Change], recorded: [Double]
+  ) -> RecordingResponse.Correlations {
+    model.response.correlations(
+      of: whitenedSignal(of: model, changes: changes), with: recorded, rate: sampleRate)
+  }
+
+  /// Returns the log evidence of a model for its whitened signal and the recording.
   ///
   /// - Parameter refitsResonance: Pass true to refit the parameters of the resonance.
   func evidence(
-    of model: RecordingModel, changes: [RecordingModel.Change], recorded: [Double],
+    of model: RecordingModel, _ correlations: RecordingResponse.Correlations,
     refitsResonance: Bool = false
   ) -> Double {
-    let whitenedPrediction = whitenedSignal(of: model, changes: changes)
     if refitsResonance, model.response.kind.parameterFreeKind == .anyResonance {
-      return model.response.mostProbableResponse(
-        for: whitenedPrediction, recorded: recorded, rate: sampleRate
-      )
-      .fit
-      .logEvidence
+      return model.response.mostProbableResponse(for: correlations, rate: sampleRate)
+        .fit.logEvidence
     }
-    return model.response.fit(whitenedPrediction, to: recorded, rate: sampleRate).logEvidence
+    return model.response.fit(correlations, rate: sampleRate).logEvidence
   }
 
   /// Returns the log evidence of a model with the given changes, using the noise spectrum of its

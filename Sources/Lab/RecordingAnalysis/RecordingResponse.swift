@@ -39,6 +39,13 @@ struct RecordingResponse: Equatable, Sendable {
     }
     /// The initial step sizes in the refinement of modes.
     static let refinementSteps = Steps(logFrequency: 0.12, logQuality: 0.4)
+
+    /// Returns the pole of the resonator in the z-plane.
+    func pole(rate: Double) -> (real: Double, imaginary: Double) {
+      let radius = exp(-.pi * hertz / qualityFactor / rate)
+      let angle = 2 * .pi * hertz / rate
+      return (radius * cos(angle), radius * sin(angle))
+    }
   }
 
   /// The step sizes in frequency and quality factor, as natural logarithms of ratios.
@@ -54,6 +61,8 @@ struct RecordingResponse: Equatable, Sendable {
   /// The duration of a response before its main peak, in seconds, because the latency of the chain
   /// is unknown.
   private static let leadSeconds = 0.004
+  /// The decay time constants of the rooms that are tried, in seconds.
+  private static let roomDecaySeconds = [0.02, 0.06]
   /// The decay after which an oscillation is cut off, in nepers: 60 dB.
   private static let ringingDecayNepers = log(1_000.0)
 
@@ -74,6 +83,8 @@ struct RecordingResponse: Equatable, Sendable {
     /// The prior variance of the tap at each lag. The prior variance of a resonator's coefficients
     /// is `priorVarianceScale`.
     var variancesByLag: [Double]
+    /// The lags of the taps, in samples.
+    var lags: Range<Int> { firstLagInSamples..<firstLagInSamples + variancesByLag.count }
   }
 
   private func tapPrior(rate: Double) -> TapPrior {
@@ -140,27 +151,118 @@ struct RecordingResponse: Equatable, Sendable {
     }
   }
 
+  /// The input signal of a response, the recording, and their correlations, which are the same for
+  /// all responses with the same taps.
+  struct Correlations {
+    private(set) var input: [Double]
+    let recorded: [Double]
+    let recordedEnergy: Double
+    /// The lags of the taps, in samples.
+    let tapLags: Range<Int>
+    /// The autocorrelation of the input at lags from 0.
+    private(set) var autocorrelation: [Double]
+    /// The correlation of the input with the recording at the lags of the taps.
+    private(set) var tapProducts: [Double]
+
+    init(of input: [Double], with recorded: [Double], tapLags: Range<Int>) {
+      self.input = input
+      self.recorded = recorded
+      self.tapLags = tapLags
+      recordedEnergy = Vector.energy(recorded)
+      autocorrelation = Vector.crossCorrelation(input, input, lags: 0..<tapLags.count)
+      tapProducts = Vector.crossCorrelation(input, recorded, lags: tapLags)
+    }
+
+    /// Returns the correlations after a short signal d is added to the input u.
+    ///
+    /// The autocorrelation at lag k grows by Σ d[n] (u[n + k] + u[n − k] + d[n + k]), so the cost is
+    /// proportional to the length of d.
+    func adding(_ signal: OffsetSignal) -> Correlations {
+      let skippedSampleCount = max(0, -signal.firstSampleIndex)
+      let firstSample = max(0, signal.firstSampleIndex)
+      let added = Array(
+        signal.samples.dropFirst(skippedSampleCount).prefix(max(0, input.count - firstSample)))
+      guard !added.isEmpty else { return self }
+      var sum = self
+      let maximumLag = tapLags.count - 1
+      let inputWindow = Self.window(
+        of: input, from: firstSample - maximumLag, count: added.count + 2 * maximumLag)
+      let inputProducts = Vector.crossCorrelation(
+        added, inputWindow, lags: 0..<2 * maximumLag + 1)
+      let ownProducts = Vector.crossCorrelation(added, added, lags: 0..<maximumLag + 1)
+      for lag in 0...maximumLag {
+        sum.autocorrelation[lag] +=
+          inputProducts[maximumLag + lag] + inputProducts[maximumLag - lag] + ownProducts[lag]
+      }
+      let recordedWindow = Self.window(
+        of: recorded, from: firstSample + tapLags.lowerBound, count: added.count + tapLags.count)
+      let recordedProducts = Vector.crossCorrelation(
+        added, recordedWindow, lags: 0..<tapLags.count)
+      Vector.add(recordedProducts, times: 1, to: &sum.tapProducts, at: 0)
+      Vector.add(added, times: 1, to: &sum.input, at: firstSample)
+      return sum
+    }
+
+    /// Returns a window of a signal, padded with zeros beyond its ends.
+    private static func window(of signal: [Double], from start: Int, count: Int) -> [Double] {
+      var windowSamples = [Double](repeating: 0, count: count)
+      Vector.add(signal, times: 1, to: &windowSamples, at: -start)
+      return windowSamples
+    }
+  }
+
+  /// Returns the correlations of a signal with a recording at the lags of the taps.
+  func correlations(of input: [Double], with recorded: [Double], rate: Double) -> Correlations {
+    Correlations(of: input, with: recorded, tapLags: tapPrior(rate: rate).lags)
+  }
+
   /// Returns the outputs of each resonator in phase and in quadrature.
   ///
   /// A resonator is a complex one-pole filter, zₙ = p zₙ₋₁ + xₙ.
   private func resonatorOutputs(of input: [Double], rate: Double) -> [[Double]] {
     modes.flatMap { mode -> [[Double]] in
-      let radius = exp(-.pi * mode.hertz / mode.qualityFactor / rate)
-      let angle = 2 * .pi * mode.hertz / rate
-      let poleReal = radius * cos(angle)
-      let poleImaginary = radius * sin(angle)
+      let pole = mode.pole(rate: rate)
       var inPhase = input
       var quadrature = input
       var real = 0.0
       var imaginary = 0.0
       for index in input.indices {
-        let nextReal = poleReal * real - poleImaginary * imaginary + input[index]
-        imaginary = poleReal * imaginary + poleImaginary * real
+        let nextReal = pole.real * real - pole.imaginary * imaginary + input[index]
+        imaginary = pole.real * imaginary + pole.imaginary * real
         real = nextReal
         inPhase[index] = real
         quadrature[index] = imaginary
       }
       return [inPhase, quadrature]
+    }
+  }
+
+  /// Returns the correlation of the input with each resonator output at the lags of the taps.
+  ///
+  /// A resonator z with the input x has the recursion zₙ = p zₙ₋₁ + xₙ, so its correlation C with
+  /// the input follows from the autocorrelation R of the input: C(k) = p C(k − 1) + R(k).
+  private func resonatorTapProducts(
+    _ resonatorOutputs: [[Double]], input: [Double], autocorrelation: [Double], rate: Double
+  ) -> [[Double]] {
+    let tapLags = tapPrior(rate: rate).lags
+    return modes.enumerated().flatMap { number, mode -> [[Double]] in
+      let pole = mode.pole(rate: rate)
+      let skippedSampleCount = max(0, -tapLags.lowerBound)
+      func firstProduct(_ resonance: [Double]) -> Double {
+        Vector.dot(
+          input, from: skippedSampleCount, resonance, from: max(0, tapLags.lowerBound),
+          count: max(0, input.count - abs(tapLags.lowerBound)))
+      }
+      var realProducts = [firstProduct(resonatorOutputs[2 * number])]
+      var imaginaryProducts = [firstProduct(resonatorOutputs[2 * number + 1])]
+      for lag in tapLags.dropFirst() {
+        let real = realProducts[realProducts.count - 1]
+        let imaginary = imaginaryProducts[imaginaryProducts.count - 1]
+        realProducts.append(
+          pole.real * real - pole.imaginary * imaginary + autocorrelation[abs(lag)])
+        imaginaryProducts.append(pole.real * imaginary + pole.imaginary * real)
+      }
+      return [realProducts, imaginaryProducts]
     }
   }
 
@@ -224,22 +326,37 @@ struct RecordingResponse: Equatable, Sendable {
     private var choleskyMatrix = SkylineMatrix()
 
     init(_ response: RecordingResponse, of input: [Double], rate: Double) {
+      let tapLags = response.tapPrior(rate: rate).lags
+      self.init(
+        response, of: input,
+        autocorrelation: Vector.crossCorrelation(input, input, lags: 0..<tapLags.count), rate: rate)
+    }
+
+    /// - Parameters:
+    ///   - response: The response.
+    ///   - input: The input signal. It ends with silence.
+    ///   - autocorrelation: The autocorrelation of the input at as many lags as the response has
+    ///     taps.
+    ///   - rate: The sample rate, in hertz.
+    init(
+      _ response: RecordingResponse, of input: [Double], autocorrelation: [Double], rate: Double
+    ) {
       self.response = response
       self.inputSignal = input
       let prior = response.tapPrior(rate: rate)
-      tapLags = prior.firstLagInSamples..<prior.firstLagInSamples + prior.variancesByLag.count
+      tapLags = prior.lags
       resonatorOutputs = response.resonatorOutputs(of: input, rate: rate)
       let variances =
         prior.variancesByLag + resonatorOutputs.map { _ in response.priorVarianceScale }
       priorStandardDeviations = variances.map { $0.squareRoot() }
-      let autocorrelation = Vector.crossCorrelation(input, input, lags: 0..<tapLags.count)
       for row in 0..<tapLags.count {
         append((0...row).map { autocorrelation[row - $0] }, to: row)
       }
+      let tapProducts = response.resonatorTapProducts(
+        resonatorOutputs, input: input, autocorrelation: autocorrelation, rate: rate)
       for (number, resonance) in resonatorOutputs.enumerated() {
         let products =
-          Vector.crossCorrelation(input, resonance, lags: tapLags)
-          + resonatorOutputs[...number].map { Vector.dot(resonance, $0) }
+          tapProducts[number] + resonatorOutputs[...number].map { Vector.dot(resonance, $0) }
         append(products, to: tapLags.count + number)
       }
       choleskyMatrix.factorize(regularization: 0)
@@ -263,12 +380,16 @@ struct RecordingResponse: Equatable, Sendable {
 
     /// Fits a recording by the regression, and returns the most probable coefficients.
     func fit(_ recorded: [Double]) -> Fit {
-      let products =
-        Vector.crossCorrelation(inputSignal, recorded, lags: tapLags)
-        + resonatorOutputs.map { Vector.dot($0, recorded) }
+      fit(
+        recorded, energy: Vector.energy(recorded),
+        tapProducts: Vector.crossCorrelation(inputSignal, recorded, lags: tapLags))
+    }
+
+    /// Fits a recording whose energy and products with the taps are known.
+    func fit(_ recorded: [Double], energy recordedEnergy: Double, tapProducts: [Double]) -> Fit {
+      let products = tapProducts + resonatorOutputs.map { Vector.dot($0, recorded) }
       let rightSide = zip(products, priorStandardDeviations).map { $0 * $1 }
       let solution = choleskyMatrix.solution(of: rightSide)
-      let recordedEnergy = Vector.energy(recorded)
       let residualEnergy = max(
         1e-12 * recordedEnergy, recordedEnergy - Vector.dot(rightSide, solution), 1e-300)
       let count = Double(recorded.count)
@@ -288,6 +409,17 @@ struct RecordingResponse: Equatable, Sendable {
     Regression(self, of: input, rate: rate).fit(recorded)
   }
 
+  /// Fits the response's coefficients to signals with known correlations.
+  func fit(_ correlations: Correlations, rate: Double) -> Fit {
+    let offset = tapPrior(rate: rate).lags.lowerBound - correlations.tapLags.lowerBound
+    let tapCount = tapPrior(rate: rate).lags.count
+    return Regression(
+      self, of: correlations.input, autocorrelation: correlations.autocorrelation, rate: rate
+    ).fit(
+      correlations.recorded, energy: correlations.recordedEnergy,
+      tapProducts: Array(correlations.tapProducts.dropFirst(offset).prefix(tapCount)))
+  }
+
   // MARK: - Selection
 
   /// A response together with its fit to a recording.
@@ -299,31 +431,33 @@ struct RecordingResponse: Equatable, Sendable {
   /// Estimates the scale of the prior variance: the square of the strongest coefficient, relative
   /// to the noise power.
   private func fittingPriorVarianceScale(
-    _ input: [Double], to recorded: [Double], rate: Double, rounds: Int
+    _ correlations: Correlations, rate: Double, rounds: Int
   ) -> FittedResponse {
     var rescaledResponse = self
-    let minimumCoefficientPower = 0.1 * Vector.energy(recorded) / max(1e-30, Vector.energy(input))
+    let minimumCoefficientPower =
+      0.1 * correlations.recordedEnergy / max(1e-30, correlations.autocorrelation[0])
     for _ in 0..<rounds {
-      let fit = rescaledResponse.fit(input, to: recorded, rate: rate)
+      let fit = rescaledResponse.fit(correlations, rate: rate)
       let strongestPower = fit.coefficients.map { $0 * $0 }.max() ?? 0
       rescaledResponse.priorVarianceScale =
-        max(strongestPower, minimumCoefficientPower) / (fit.residualEnergy / Double(recorded.count))
+        max(strongestPower, minimumCoefficientPower)
+        / (fit.residualEnergy / Double(correlations.recorded.count))
     }
     return FittedResponse(
-      response: rescaledResponse, fit: rescaledResponse.fit(input, to: recorded, rate: rate))
+      response: rescaledResponse, fit: rescaledResponse.fit(correlations, rate: rate))
   }
 
   /// Returns the most probable response among several kinds.
   private func bestResponse(
-    of kinds: [Kind], for input: [Double], recorded: [Double], rate: Double, rounds: Int = 0
+    of kinds: [Kind], for correlations: Correlations, rate: Double, rounds: Int = 0
   ) -> FittedResponse {
     let fittedResponses = kinds.map { kind in
       RecordingResponse(kind: kind, priorVarianceScale: priorVarianceScale)
-        .fittingPriorVarianceScale(input, to: recorded, rate: rate, rounds: rounds)
+        .fittingPriorVarianceScale(correlations, rate: rate, rounds: rounds)
     }
     let mostProbableFit = fittedResponses.max { $0.fit.logEvidence < $1.fit.logEvidence }
     return mostProbableFit
-      ?? FittedResponse(response: self, fit: fit(input, to: recorded, rate: rate))
+      ?? FittedResponse(response: self, fit: fit(correlations, rate: rate))
   }
 
   /// Returns the most probable response of the same kind as this response.
@@ -336,52 +470,62 @@ struct RecordingResponse: Equatable, Sendable {
   ///   - rate: The sample rate, in hertz.
   func mostProbableResponse(for input: [Double], recorded: [Double], rate: Double) -> FittedResponse
   {
+    var widestResponse = self
+    if case .room = kind, priorVarianceScale == 0 {
+      widestResponse.kind = .room(decaySeconds: Self.roomDecaySeconds.max() ?? 0, reflectionGain: 0)
+    }
+    return mostProbableResponse(
+      for: widestResponse.correlations(of: input, with: recorded, rate: rate), rate: rate)
+  }
+
+  /// Returns the most probable response of the same kind for signals with known correlations.
+  func mostProbableResponse(for correlations: Correlations, rate: Double) -> FittedResponse {
     let isUnfitted = priorVarianceScale == 0
     var initialResponse = self
     if isUnfitted {
       // Assume that a hundredth of the recording is noise.
-      let hasSignal = Vector.energy(recorded) > 0
+      let hasSignal = correlations.recordedEnergy > 0
       initialResponse.priorVarianceScale =
-        100 * Double(recorded.count) / max(1e-30, Vector.energy(input)) * (hasSignal ? 1 : 0)
+        100 * Double(correlations.recorded.count) / max(1e-30, correlations.autocorrelation[0])
+        * (hasSignal ? 1 : 0)
     }
     switch kind {
     case .filter, .unconstrained:
       return initialResponse.fittingPriorVarianceScale(
-        input, to: recorded, rate: rate, rounds: isUnfitted ? 3 : 1)
+        correlations, rate: rate, rounds: isUnfitted ? 3 : 1)
     case .room:
       guard isUnfitted else {
-        return initialResponse.fittingPriorVarianceScale(input, to: recorded, rate: rate, rounds: 1)
+        return initialResponse.fittingPriorVarianceScale(correlations, rate: rate, rounds: 1)
       }
-      let rooms = [0.02, 0.06].flatMap { decaySeconds in
+      let rooms = Self.roomDecaySeconds.flatMap { decaySeconds in
         [0.3, 0.1, 0.03].map { Kind.room(decaySeconds: decaySeconds, reflectionGain: $0) }
       }
-      return initialResponse.bestResponse(
-        of: rooms, for: input, recorded: recorded, rate: rate, rounds: 1)
+      return initialResponse.bestResponse(of: rooms, for: correlations, rate: rate, rounds: 1)
     case .resonance:
       guard isUnfitted else {
         let steps = Steps(
           logFrequency: Mode.refinementSteps.logFrequency / 4,
           logQuality: Mode.refinementSteps.logQuality / 2)
-        return initialResponse.refiningModes(input, to: recorded, rate: rate, steps: steps)
+        return initialResponse.refiningModes(correlations, rate: rate, steps: steps)
       }
-      return initialResponse.selectedResonance(for: input, recorded: recorded, rate: rate)
+      return initialResponse.selectedResonance(for: correlations, rate: rate)
     }
   }
 
   /// Returns the most probable resonance with one mode, or with two modes if the evidence increases
   /// enough.
   private func selectedResonance(
-    for input: [Double], recorded: [Double], rate: Double
+    for correlations: Correlations, rate: Double
   ) -> FittedResponse {
     let initialSteps = Mode.refinementSteps
     let singleModeResponse = bestResponse(
-      of: Mode.searchGrid.map { .resonance([$0]) }, for: input, recorded: recorded, rate: rate)
+      of: Mode.searchGrid.map { .resonance([$0]) }, for: correlations, rate: rate)
     let oneModeResponse = singleModeResponse.response
-      .fittingPriorVarianceScale(input, to: recorded, rate: rate, rounds: 2).response
-      .refiningModes(input, to: recorded, rate: rate, steps: initialSteps)
+      .fittingPriorVarianceScale(correlations, rate: rate, rounds: 2).response
+      .refiningModes(correlations, rate: rate, steps: initialSteps)
     let twoModeResponse = oneModeResponse.response.bestResponse(
-      of: Mode.searchGrid.map { .resonance(oneModeResponse.response.modes + [$0]) }, for: input,
-      recorded: recorded, rate: rate)
+      of: Mode.searchGrid.map { .resonance(oneModeResponse.response.modes + [$0]) },
+      for: correlations, rate: rate)
     guard
       twoModeResponse.fit.logEvidence > oneModeResponse.fit.logEvidence
         + RecordingModel.minimumLogEvidenceGain
@@ -389,20 +533,20 @@ struct RecordingResponse: Equatable, Sendable {
       return oneModeResponse
     }
     return twoModeResponse.response.refiningModes(
-      input, to: recorded, rate: rate, steps: initialSteps)
+      correlations, rate: rate, steps: initialSteps)
   }
 
   /// Maximizes the evidence over frequencies and qualities, by pattern search with step halving.
   private func refiningModes(
-    _ input: [Double], to recorded: [Double], rate: Double, steps firstSteps: Steps
+    _ correlations: Correlations, rate: Double, steps firstSteps: Steps
   ) -> FittedResponse {
     var bestFittedResponse = FittedResponse(
-      response: self, fit: fit(input, to: recorded, rate: rate))
+      response: self, fit: fit(correlations, rate: rate))
     var modeSteps = firstSteps
     for _ in 0..<9 {
       let variants = bestFittedResponse.response.modeVariants(steps: modeSteps)
       let improved = variants.lazy.map { variant in
-        FittedResponse(response: variant, fit: variant.fit(input, to: recorded, rate: rate))
+        FittedResponse(response: variant, fit: variant.fit(correlations, rate: rate))
       }.first { $0.fit.logEvidence > bestFittedResponse.fit.logEvidence }
       if let improved {
         bestFittedResponse = improved
@@ -412,7 +556,7 @@ struct RecordingResponse: Equatable, Sendable {
       }
     }
     return bestFittedResponse.response.fittingPriorVarianceScale(
-      input, to: recorded, rate: rate, rounds: 1)
+      correlations, rate: rate, rounds: 1)
   }
 
   /// Returns the responses with one mode changed by one step.
