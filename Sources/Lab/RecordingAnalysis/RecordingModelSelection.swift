@@ -47,9 +47,7 @@ package struct RecordingModelSelection {
   /// - Returns: Nil if the events of the pattern cannot be rendered, or if the recording is shorter
   ///   than 0.2 s.
   init?(_ pair: RecordingPair, searchSeconds: Double) {
-    let lowRateRecording = LowRateSignal(
-      of: pair.recording.mono, decimatedRate: pair.recording.rate,
-      targetRate: Self.analysisSampleRate)
+    let lowRateRecording = pair.decimatedRecording(targetRate: Self.analysisSampleRate)
     guard let reference = RecordingReference(pair.referenceSource, target: Self.analysisSampleRate),
       !reference.waveforms.isEmpty,
       let renderer = reference.eventRenderer,

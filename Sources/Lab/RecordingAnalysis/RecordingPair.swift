@@ -26,12 +26,21 @@ package struct RecordingPair {
   package let recording: Signal
   /// The recording, decimated to the sample rate of the reference.
   let lowRateRecording: LowRateSignal
+  /// The restoration of clipped samples, or nil if the recording is not clipped.
+  private let clippedSampleRestoration: ClippedSampleRestoration?
 
   /// Creates a pair, or returns nil if the pattern is silent.
   package init?(_ pattern: ReferenceSource, recording: Signal) {
     self.referenceSource = pattern
     self.recording = recording
-    lowRateRecording = LowRateSignal(of: recording.mono, decimatedRate: recording.rate)
+    let recordedSamples = recording.mono
+    let decimatedRecording = LowRateSignal(of: recordedSamples, decimatedRate: recording.rate)
+    clippedSampleRestoration = ClippedSampleRestoration(of: recordedSamples)
+    lowRateRecording =
+      clippedSampleRestoration?.restored(
+        decimatedRecording,
+        decimationFactor: Int((recording.rate / decimatedRecording.decimatedRate).rounded()))
+      ?? decimatedRecording
     let lowRatePattern = LowRateSignal(of: pattern.signal.mono, decimatedRate: pattern.signal.rate)
     let patternSamples = lowRatePattern.samples
     let sortedBlockPowers = stride(from: 0, to: patternSamples.count - 79, by: 80).map {
@@ -45,5 +54,15 @@ package struct RecordingPair {
       RecordingReference(pattern) ?? RecordingReference(lowRatePattern, noise: noisePower)
     guard !builtReference.waveforms.isEmpty else { return nil }
     self.reference = builtReference
+  }
+
+  /// Returns the recording, decimated to about a target rate, with clipped samples restored.
+  func decimatedRecording(targetRate: Double) -> LowRateSignal {
+    // Samples are restored more accurately at the higher rate.
+    clippedSampleRestoration == nil
+      ? LowRateSignal(of: recording.mono, decimatedRate: recording.rate, targetRate: targetRate)
+      : LowRateSignal(
+        of: lowRateRecording.samples, decimatedRate: lowRateRecording.decimatedRate,
+        targetRate: targetRate)
   }
 }

@@ -118,16 +118,16 @@ struct SignalDifferences {
     guard let clipping else { return }
     let levelText = SentenceFormatting.number(
       Decibels.of(amplitude: Double(clipping.clippedMagnitude)), places: 1)
-    let startSeconds = Double(clipping.clippedFrames.lowerBound) / pair.sampleRate
-    let endSeconds = Double(clipping.clippedFrames.upperBound) / pair.sampleRate
-    let pluralSuffix = clipping.clippedRunCount == 1 ? "" : "s"
+    let startSeconds = Double(clipping.clippedFrames.lowerBound) / pair.rate
+    let endSeconds = Double(clipping.clippedFrames.upperBound) / pair.rate
+    let pluralSuffix = clipping.clippedRuns.count == 1 ? "" : "s"
     differenceList.add(
       Difference(
         .clipping, in: startSeconds...endSeconds, amount: Double(clipping.clippedSampleCount),
         candidateValue: Double(clipping.clippedMagnitude)),
       sentence:
         "\(options.candidateLabel) is clipped at \(levelText) dBFS in "
-        + "\(clipping.clippedRunCount) place\(pluralSuffix), "
+        + "\(clipping.clippedRuns.count) place\(pluralSuffix), "
         + "between \(SentenceFormatting.range(startSeconds...endSeconds))"
     )
   }

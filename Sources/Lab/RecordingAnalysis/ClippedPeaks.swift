@@ -3,15 +3,17 @@ import SignalAnalysis
 /// Runs of clipped samples.
 ///
 /// A run has at least four samples at the maximum magnitude, and a steep edge.
-struct ClippedPeaks {
+package struct ClippedPeaks {
   /// The magnitude from which a sample counts as clipped.
-  let clippedMagnitude: Float
+  package let clippedMagnitude: Float
+  /// The frames of each run.
+  package private(set) var clippedRuns: [Range<Int>] = []
   /// The number of clipped samples.
-  private(set) var clippedSampleCount = 0
-  /// The number of runs.
-  private(set) var clippedRunCount = 0
+  package var clippedSampleCount: Int { clippedRuns.reduce(0) { $0 + $1.count } }
   /// The range of frames from the start of the first run to the end of the last run.
-  private(set) var clippedFrames = 0..<0
+  package var clippedFrames: Range<Int> {
+    (clippedRuns.first?.lowerBound ?? 0)..<(clippedRuns.last?.upperBound ?? 0)
+  }
 
   private static let minimumRunLength = 4
   /// The minimum ceiling. The peaks of weaker signals are flat due to quantization.
@@ -20,7 +22,8 @@ struct ClippedPeaks {
   /// fraction of the ceiling.
   private static let minimumRunEdgeDrop: Float = 0.001
 
-  init?(_ samples: [Float]) {
+  /// Finds the clipped samples of a signal, or returns nil if it is not clipped.
+  package init?(_ samples: [Float]) {
     let peakMagnitude = Statistics.peak(of: samples)
     guard peakMagnitude >= Self.minimumClippedMagnitude else { return nil }
     clippedMagnitude = peakMagnitude * (1 - 1e-4)
@@ -37,13 +40,11 @@ struct ClippedPeaks {
         if index - start >= Self.minimumRunLength,
           min(previousMagnitude, nextMagnitude) < maximumEdge
         {
-          clippedSampleCount += index - start
-          clippedRunCount += 1
-          clippedFrames = (clippedRunCount == 1 ? start : clippedFrames.lowerBound)..<index
+          clippedRuns.append(start..<index)
         }
         runStart = nil
       }
     }
-    guard clippedRunCount > 0 else { return nil }
+    guard !clippedRuns.isEmpty else { return nil }
   }
 }
