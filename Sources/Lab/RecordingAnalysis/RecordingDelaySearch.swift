@@ -9,6 +9,8 @@ struct RecordingDelaySearch {
   private static let maximumDelayCount = 3
   /// The minimum power that a delay must explain, relative to the best candidate.
   private static let minimumExplainedPowerRatio = 0.6
+  /// The minimum power relative to the best candidate if the reference has one to three events.
+  private static let minimumPowerRatioWithFewEvents = 0.05
   /// The minimum spacing of candidate delays, in seconds.
   private static let minimumCandidateSpacingSeconds = 0.07
 
@@ -45,7 +47,9 @@ struct RecordingDelaySearch {
 
     let spacingSamples = Int(Self.minimumCandidateSpacingSeconds * sampleRate)
     let minimumExplainedEnergy =
-      Self.minimumExplainedPowerRatio * (explainedEnergiesByDelay.max() ?? 0)
+      (reference.hasFewEvents
+        ? Self.minimumPowerRatioWithFewEvents : Self.minimumExplainedPowerRatio)
+      * (explainedEnergiesByDelay.max() ?? 0)
     var acceptedDelays: [Int] = []
     for index in explainedEnergiesByDelay.indices.sorted(by: {
       explainedEnergiesByDelay[$0] > explainedEnergiesByDelay[$1]

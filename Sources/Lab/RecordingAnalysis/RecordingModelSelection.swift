@@ -22,6 +22,11 @@ package struct RecordingModelSelection {
   static let analysisSampleRate = 2_000.0
   /// The durations by which an excerpt extends before and after the reference, in seconds.
   static let excerptMarginSeconds = (before: 0.08, after: 0.5)
+  /// The duration by which an excerpt extends before a reference with few events, in seconds. Any
+  /// sound can look like one of the few, so the sounds around it must be explained, too.
+  private static let leadSecondsWithFewEvents = 0.5
+  /// The maximum difference of delay at which models share a gain control, in seconds.
+  private static let maximumDelayDifferenceSeconds = 0.08
   /// The minimum changes to report: in decibels, in seconds, and as the logarithm of a frequency
   /// ratio.
   package static let minimumReportedChange = (decibels: 2.5, seconds: 0.006, logRatio: 0.1)
@@ -56,7 +61,9 @@ package struct RecordingModelSelection {
       lowRateRecording.samples.count > Int(0.2 * lowRateRecording.decimatedRate)
     else { return nil }
     self.reference = reference
-    let leadSampleCount = Int(Self.excerptMarginSeconds.before * lowRateRecording.decimatedRate)
+    let leadSeconds =
+      reference.hasFewEvents ? Self.leadSecondsWithFewEvents : Self.excerptMarginSeconds.before
+    let leadSampleCount = Int(leadSeconds * lowRateRecording.decimatedRate)
     let observation = RecordingObservation(
       lowRateRecording, leadSampleCount: leadSampleCount,
       excerptSampleCount: leadSampleCount
@@ -110,7 +117,8 @@ package struct RecordingModelSelection {
     let originalSamples = predictor.observation.samples
     for model in models {
       guard
-        abs(model.delaySamples - bestModel.delaySamples) < predictor.observation.leadSampleCount,
+        Double(abs(model.delaySamples - bestModel.delaySamples))
+          < Self.maximumDelayDifferenceSeconds * predictor.sampleRate,
         model.response.kind.parameterFreeKind != .anyRoom
       else {
         continue

@@ -34,6 +34,10 @@ package struct RecordingReference {
   /// reference.
   var hasNegligibleClockDrift: Bool { durationSeconds < 0.6 }
 
+  /// A Boolean value that indicates whether other sounds may be stronger than the few events, and
+  /// similar to them.
+  var hasFewEvents: Bool { waveforms.count <= 3 }
+
   init(waveforms: [EventWaveform], sampleRate rate: Double, eventRenderer renderer: EventRenderer?)
   {
     self.sampleRate = rate

@@ -63,7 +63,7 @@ struct RecordingSearch {
     var placements = [bestPlacement]
     for alternative in placementsByResidual where placements.count < Self.maximumPlacementCount {
       // Other events may be similar to one of the few events of a short reference, and stronger.
-      let isTolerant = alternative.fit.isLimitedToClockDeviation || hasFewEvents
+      let isTolerant = alternative.fit.isLimitedToClockDeviation || reference.hasFewEvents
       let maximumRatio = isTolerant ? 30.0 : 3
       guard alternative.residualEnergyRatio < maximumRatio * bestPlacement.residualEnergyRatio,
         placements.allSatisfy({ Self.areApart($0, alternative) })
@@ -81,8 +81,6 @@ struct RecordingSearch {
     return placements
   }
 
-  private var hasFewEvents: Bool { reference.waveforms.count <= 3 }
-
   /// Fits the reference at each candidate of an alignment.
   ///
   /// - Returns: The fits in the order of the candidates, and the index of the best fit.
@@ -93,7 +91,7 @@ struct RecordingSearch {
       return ([], nil)
     }
     let minimumScoreRatio =
-      hasFewEvents ? Self.minimumScoreRatioWithFewEvents : Self.minimumCandidateScoreRatio
+      reference.hasFewEvents ? Self.minimumScoreRatioWithFewEvents : Self.minimumCandidateScoreRatio
     var placements: [FittedPlacement] = []
     var bestIndex: Int?
     var triedCandidateKeys: Set<[Int]> = []

@@ -286,6 +286,26 @@ struct RecordingChainTests {
     #expect(others(comparison).contains { abs($0.timeRange.lowerBound - 1.4) < 0.03 })
   }
 
+  @Test(
+    "A louder tap after the only event is an extra transient, also behind a filter",
+    arguments: [0.12, 0.17, 0.3])
+  func louderTapIsAddedBehindAFilter(seconds: Double) throws {
+    var numbers = FixedNumbers(seed: 7)
+    func tap(_ time: Double, _ intensity: Float, _ sharpness: Float) -> HapticEvent {
+      HapticEvent(
+        kind: .hapticTransient, time: time,
+        parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
+    }
+    let pattern = HapticPattern(events: [tap(0, 0.5, 0.8)])
+    let recorded = HapticPattern(events: [tap(0, 0.5, 0.8), tap(seconds, 0.8, 0.5)])
+    let comparison = Comparison(
+      try take(pattern),
+      Plant(150, 0.7).recording(
+        of: try take(recorded).signal.mono, delay: 1, numbers: &numbers))
+    #expect(others(comparison).map(\.kind) == [.added], "\(comparison.sentences)")
+    #expect(abs((comparison.recordingMatch?.delaySeconds ?? 0) - 1) < 0.01)
+  }
+
   @Test func automaticGainIsNoDifference() throws {
     var numbers = FixedNumbers(seed: 7)
     let pattern = try take(Self.rhythm)
