@@ -130,7 +130,7 @@ extension Comparison {
       guard includesPattern, isBetter(0, 0) else { return false }
       self.recordingMatch = recordingResult.match
       differences = []
-      addNotFound(recordingResult.match, recordingSeconds: comparedPair.recording.durationSeconds)
+      addNotFound(recordingResult.match, pair: comparedPair)
       equality = .different
       return true
     }
@@ -165,7 +165,7 @@ extension Comparison {
   }
 
   /// Adds a difference for a recording in which the reference was not found.
-  private mutating func addNotFound(_ match: RecordingMatch, recordingSeconds: Double) {
+  private mutating func addNotFound(_ match: RecordingMatch, pair: RecordingPair) {
     let takeLabels = [options.candidateLabel, options.referenceLabel]
     let (recordingLabel, patternLabel) =
       isReferenceRecording ? (takeLabels[1], takeLabels[0]) : (takeLabels[0], takeLabels[1])
@@ -179,13 +179,13 @@ extension Comparison {
       return
     }
     let searchSecondsText = SentenceFormatting.number(match.searchSeconds, places: 1)
-    let exceedsSearchRange = recordingSeconds > match.searchSeconds + 0.5
+    let exceedsSearchRange = pair.recording.durationSeconds > match.searchSeconds + 0.5
     add(
       Difference(.missing, in: fullTimeRange, isOverall: true, unit: Difference.Unit.none),
       sentence: "\(recordingLabel) does not contain \(patternLabel)"
         + (exceedsSearchRange
           ? " within −1 to \(searchSecondsText) s; trim the start, or increase the search range"
-          : ": no position fits"))
+          : ": no position fits") + RecordedOnsets(of: pair, near: nil).detailText)
   }
 }
 
@@ -278,7 +278,8 @@ struct RecordingDifferences {
           residual: result.residualDecibels, in: differenceList.overallRange, isOverall: true),
         sentence:
           "\(label)'s events cannot be evaluated: the recording path is unknown (residual "
-          + "\(SentenceFormatting.number(result.residualDecibels, places: 0)) dB)")
+          + "\(SentenceFormatting.number(result.residualDecibels, places: 0)) dB)"
+          + RecordedOnsets(of: pair, near: match.delaySeconds).detailText)
       return
     }
     // After a transducer or a room, the level and the polarity are those of the sensor.
@@ -403,6 +404,20 @@ struct RecordingDifferences {
     differenceList.add(
       changeDifference, of: [changedEvent],
       detail: detailText + (isAmbiguousChange ? Self.ambiguityText : ""))
+  }
+}
+
+extension RecordedOnsets {
+  /// A clause that states how many onsets match the pattern, such as `; 4 of 5 onsets are within 6
+  /// ms of their times, but none at 1.2 s`. It is empty if too few match.
+  fileprivate var detailText: String {
+    guard showsPattern else { return "" }
+    let tolerance = SentenceFormatting.magnitude(Self.toleranceSeconds, unit: .seconds)
+    let times = unmatchedSeconds.prefix(3).map(SentenceFormatting.time)
+    let moreText = unmatchedSeconds.count > times.count ? ", and others" : ""
+    return "; \(matchedCount) of \(expectedCount) onsets are within \(tolerance) of their times"
+      + (times.isEmpty
+        ? "" : ", but none at \(times.joined(separator: ", "))\(moreText)")
   }
 }
 
