@@ -88,65 +88,6 @@ public func temblorOpen(
   }
 }
 
-/// Replaces the text of a document.
-/// Returns 1 if it can be read; otherwise, the output is the error.
-@_expose(wasm, "replace") @_cdecl("temblor_replace")
-public func temblorReplace(
-  _ handle: StudioHandle?, _ slot: Int32, _ content: BytePointer?, _ length: Int32
-) -> Int32 {
-  unsafe runCall(handle) { instance throws(CallError) in
-    let content = try unsafe copyBytes(content, length, of: "the text")
-    return try instance.withDocument(slot) { document throws(CallError) in
-      document.replaceText(content)
-      return try StudioInstance.readingResult(of: document)
-    }
-  }
-}
-
-/// Applies a list of changes in JSON to a document.
-/// If a change is invalid, none is applied, the output is the error, and the result is 0.
-@_expose(wasm, "change") @_cdecl("temblor_change")
-public func temblorChange(
-  _ handle: StudioHandle?, _ slot: Int32, _ changes: BytePointer?, _ length: Int32
-) -> Int32 {
-  unsafe runCall(handle) { instance throws(CallError) in
-    let changes = try unsafe copyBytes(changes, length, of: "the changes")
-    return try instance.withDocument(slot) { document throws(CallError) in
-      try convertingInputErrors { () throws(InputError) in
-        try document.applyChanges([PatternChange](json: changes))
-        return 1
-      }
-    }
-  }
-}
-
-/// Begins an undo step with the given name. Returns 1, or 0 for an invalid document.
-@_expose(wasm, "begin") @_cdecl("temblor_begin")
-public func temblorBegin(
-  _ handle: StudioHandle?, _ slot: Int32, _ label: BytePointer?, _ length: Int32
-) -> Int32 {
-  unsafe runCall(handle) { instance throws(CallError) in
-    let label = try unsafe decodeText(label, length, of: "the name")
-    return try instance.withDocument(slot) { document throws(CallError) in
-      document.beginUndoStep(label)
-      return 1
-    }
-  }
-}
-
-/// Undoes the last step, or redoes it if `forward` is not 0. Returns 0 if no such step exists.
-@_expose(wasm, "step") @_cdecl("temblor_step")
-public func temblorStep(_ handle: StudioHandle?, _ slot: Int32, _ forward: Int32) -> Int32 {
-  unsafe runCall(handle) { instance throws(CallError) in
-    try instance.withDocument(slot) { document throws(CallError) in
-      guard document.moveInHistory(forward: forward != 0) else {
-        throw .invalidState(forward == 0 ? "there is no step to undo" : "there is no step to redo")
-      }
-      return 1
-    }
-  }
-}
-
 /// Sets the output to the report with the given name, and returns its length, or 0 for an unknown
 /// report or document.
 ///
@@ -174,61 +115,7 @@ public func temblorReport(
   }
 }
 
-/// Sets the output to the source text of the part of the pattern at the given path. An invalid path
-/// is an error.
-@_expose(wasm, "part") @_cdecl("temblor_part")
-public func temblorPart(
-  _ handle: StudioHandle?, _ slot: Int32, _ path: BytePointer?, _ length: Int32
-) -> Int32 {
-  unsafe runCall(handle) { instance throws(CallError) in
-    let path = try unsafe decodeText(path, length, of: "the path")
-    let elementBytes = try instance.withDocument(slot) { document throws(CallError) in
-      guard let editor = document.lastReadableEditor else {
-        throw .invalidState("the slot has no pattern")
-      }
-      return try convertingInputErrors { () throws(InputError) in try editor.bytes(of: path) }
-    }
-    return instance.setOutput(elementBytes)
-  }
-}
-
-/// Sets the output to the pattern in the format with the given id. The output is empty if the
-/// pattern cannot be written.
-@_expose(wasm, "save") @_cdecl("temblor_save")
-public func temblorSave(
-  _ handle: StudioHandle?, _ slot: Int32, _ format: BytePointer?, _ length: Int32
-) -> Int32 {
-  unsafe runCall(handle) { instance throws(CallError) in
-    let formatID = try unsafe decodeText(format, length, of: "the format")
-    let slot = try instance.checkedDocumentIndex(slot)
-    instance.studio.lastConversionLosses = []
-    guard let format = FormatRegistry.standard.format(id: formatID) else {
-      throw .invalidArgument(
-        "unknown format \(formatID.quoted())",
-        suggestion: "the report \"formats\" lists the formats")
-    }
-    return instance.setOutput(
-      try convertingInputErrors { () throws(InputError) in
-        try instance.studio.convertedText(slot, as: format)
-      })
-  }
-}
-
 // MARK: - Sound
-
-/// Returns the frequency in hertz at which a profile plays the given sharpness, or NaN for an
-/// invalid profile or sharpness.
-@_expose(wasm, "hertz") @_cdecl("temblor_hertz")
-public func temblorHertz(_ handle: StudioHandle?, _ profile: Int32, _ sharpness: Double) -> Double {
-  var hertz = Double.nan
-  _ = unsafe runCall(handle) { instance throws(CallError) in
-    let profile = try instance.checkedProfileIndex(profile)
-    guard sharpness.isFinite else { throw .invalidArgument("the sharpness is \(sharpness)") }
-    hertz = instance.studio.playedHertz(profile: profile, sharpness: sharpness)
-    return 1
-  }
-  return hertz
-}
 
 /// Adds a decoded sound file under the path by which patterns refer to it.
 ///
@@ -255,30 +142,6 @@ public func temblorSound(
     instance.studio.soundsByPath[name] = DecodedSound(
       interleaved: samples, channelCount: Int(channels), sampleRateHertz: rate)
     return 1
-  }
-}
-
-/// Traces a sound of at most an hour to a pattern, and opens it as an AHAP document 0…65,535.
-/// Returns 1, or 0 with the error as output.
-///
-/// The profile is the one that a recording of vibration was made with, or that the pattern is meant
-/// for.
-@_expose(wasm, "trace") @_cdecl("temblor_trace")
-public func temblorTrace(
-  _ handle: StudioHandle?, _ slot: Int32, _ name: BytePointer?, _ nameLength: Int32,
-  _ samples: UnsafePointer<Float>?, _ count: Int32,
-  _ channels: Int32, _ rate: Double, _ profile: Int32
-) -> Int32 {
-  unsafe runCall(handle) { instance throws(CallError) in
-    let name = try unsafe decodeText(name, nameLength, of: "the name")
-    let samples = try unsafe StudioCore.copySamples(samples, count, channels: channels)
-    try checkNumber(rate, 1...1_000_000, "the sample rate")
-    let profile = try instance.profile(profile)
-    let soundSignal = Signal(interleaved: samples, channelCount: Int(channels), rate: rate)
-    let tracedFile = try convertingInputErrors { () throws(InputError) in
-      try DocumentConversion.traceSound(soundSignal, named: name, profile)
-    }
-    return try instance.openDocument(slot, tracedFile)
   }
 }
 
@@ -310,68 +173,6 @@ public func temblorRender(_ handle: StudioHandle?, _ slot: Int32, _ profile: Int
     var renderer = try instance.makeRenderer(of: slot, profile: profile, rate: rate)
     instance.lastRendering.replace(by: &renderer, rate: rate, profile: Int(profile))
     return Int32(clamping: instance.lastRendering.sampleCount)
-  }
-}
-
-/// Sets the output to the rendering of a document as a WAV file with 32-bit floating-point samples.
-@_expose(wasm, "wav") @_cdecl("temblor_wav")
-public func temblorWav(_ handle: StudioHandle?, _ slot: Int32, _ profile: Int32, _ rate: Double)
-  -> Int32
-{
-  unsafe runCall(handle) { instance throws(CallError) in
-    var renderer = try instance.makeRenderer(of: slot, profile: profile, rate: rate)
-    return instance.setOutput(WaveFile.encodedBytes(of: renderer.samples(), rate: rate))
-  }
-}
-
-/// Sets the output to a spectrogram of the last rendering between two times, as decibels column by
-/// column.
-/// The rows range from 0 Hz to 500 Hz, or to 1.5 times the maximum frequency of the profile.
-@_expose(wasm, "spectrogram") @_cdecl("temblor_spectrogram")
-public func temblorSpectrogram(
-  _ handle: StudioHandle?, _ columns: Int32, _ rows: Int32, _ start: Double, _ end: Double
-) -> Int32 {
-  unsafe runCall(handle) { instance throws(CallError) in
-    try checkInteger(columns, 1...maximumSpectrogramColumnCount, "the number of columns")
-    try checkInteger(rows, 1...maximumSpectrogramRowCount, "the number of rows")
-    for time in [start, end] {
-      try checkNumber(
-        time, -FrameConversion.maximumSeconds...FrameConversion.maximumSeconds, "a time")
-    }
-    let rateHertz = instance.lastRendering.rate
-    let excerpt = instance.lastRendering.excerpt(fromSeconds: start, toSeconds: end)
-    let topHertz = max(
-      500,
-      1.5 * instance.studio.playedHertz(profile: instance.lastRendering.profileIndex, sharpness: 1))
-    return instance.setOutput(
-      Spectrogram.cellDecibels(
-        of: excerpt, rate: rateHertz, columns: Int(columns), rows: Int(rows),
-        upToHertz: min(topHertz, rateHertz / 2))
-    )
-  }
-}
-
-/// The maximum number of columns in a spectrogram.
-private let maximumSpectrogramColumnCount: Int32 = 8_192
-/// The maximum number of rows in a spectrogram.
-private let maximumSpectrogramRowCount: Int32 = 1_024
-
-/// Sets the output to the minimum and maximum acceleration of the profile's transducer in each
-/// column.
-/// The output is empty if the model of the transducer is unknown.
-@_expose(wasm, "felt") @_cdecl("temblor_felt")
-public func temblorFelt(_ handle: StudioHandle?, _ slot: Int32, _ profile: Int32, _ columns: Int32)
-  -> Int32
-{
-  unsafe runCall(handle) { instance throws(CallError) in
-    try checkInteger(columns, 1...maximumSpectrogramColumnCount, "the number of columns")
-    let slot = try instance.checkedDocumentIndex(slot)
-    let profile = try instance.checkedProfileIndex(profile)
-    let accelerations = try convertingInputErrors { () throws(InputError) in
-      try instance.studio.simulateAcceleration(
-        slot, profile: profile, rate: Studio.defaultRateHertz)
-    }
-    return instance.setOutput(Studio.columnExtremes(of: accelerations, columns: Int(columns)))
   }
 }
 
