@@ -39,6 +39,17 @@ struct ProfileChecker: JSONSchemaReader {
     }
   }
 
+  /// Reads a profile and checks it for errors.
+  ///
+  /// - Throws: The first error in the text.
+  mutating func readProfile() throws(InputError) -> TransducerProfile {
+    var profile = ProfileFile.emptyProfile
+    readObject(ProfileSchema.profile, into: &profile)
+    checkConsistency(of: document.root)
+    if let inputError { throw inputError }
+    return profile
+  }
+
   mutating func readObject<Owner>(_ table: ProfileObjectSchema<Owner>, into owner: inout Owner) {
     for tolerance in document.deviations {
       let value = document.value(of: tolerance)

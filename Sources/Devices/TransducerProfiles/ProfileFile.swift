@@ -51,7 +51,8 @@ public enum ProfileFile {
   ///   - text: The UTF-8 text, at most `maximumByteCount`.
   ///   - name: The name of the text in errors, usually the file's path.
   public static func read(text: [UInt8], name: String) throws(InputError) -> TransducerProfile {
-    try ProfileCheckResult(text: text, name: name, warns: false).outcome.get()
+    var profileChecker = ProfileChecker(try parseDocument(text, name: name))
+    return try profileChecker.readProfile()
   }
 
   /// Returns a profile as JSON text from which the reader restores an equal profile. Default values
@@ -106,28 +107,17 @@ public struct ProfileCheckResult: Sendable {
   ///   - name: The name of the text in findings, usually the file's path.
   ///   - stem: The file's name without its extension, if the profile should have that name.
   public init(text: [UInt8], name: String, stem: String? = nil) {
-    self.init(text: text, name: name, stem: stem, warns: true)
-  }
-
-  /// Checks the text of a profile for errors and, if requested, for warnings.
-  init(text: [UInt8], name: String, stem: String? = nil, warns: Bool) {
     do throws(InputError) {
       let document = try ProfileFile.parseDocument(text, name: name)
       schemaLocation = document.root[ProfileSchema.schemaKey]?.string
-      var checker = ProfileChecker(document)
-      var profile = ProfileFile.emptyProfile
-      checker.readObject(ProfileSchema.profile, into: &profile)
-      checker.checkConsistency(of: document.root)
-      findings = checker.findings
-      if let error = checker.inputError { throw error }
-      outcome = .success(profile)
-      guard warns else { return }
-      checker.addPlausibilityWarnings(for: profile, stem: stem)
-      findings = checker.findings
-    } catch {
-      if findings.isEmpty {
-        findings = [error.finding]
+      var profileChecker = ProfileChecker(document)
+      outcome = Result { () throws(InputError) in try profileChecker.readProfile() }
+      if case .success(let profile) = outcome {
+        profileChecker.addWarnings(for: profile, stem: stem)
       }
+      findings = profileChecker.findings
+    } catch {
+      findings = [error.finding]
       outcome = .failure(error)
     }
   }
