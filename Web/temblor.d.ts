@@ -55,7 +55,10 @@ export interface Controls {
   sharpness?: number;
 }
 
-/** Reads a pattern of any format: a file, its bytes or text, or AHAP as an object. */
+/**
+ * Reads a pattern of any format: a file, its bytes or text, or AHAP as an object. The first pattern
+ * that is not AHAP loads the module with all formats.
+ */
 export function load(
   source: string | Uint8Array | ArrayBuffer | Blob | Response | object, options?: { name?: string }
 ): Promise<Pattern>;
@@ -87,11 +90,14 @@ export function stop(play: Play): void;
 /** Sets live controls of a play. */
 export function set(play: Play, controls: Controls): void;
 
-/** Writes a pattern in a format, such as `ahap`, `haptic`, or `android-xml`. */
-export function convert(pattern: Pattern, format: string): {
+/**
+ * Writes a pattern in a format, such as `ahap`, `haptic`, or `android-xml`. The first conversion
+ * loads the module with all formats.
+ */
+export function convert(pattern: Pattern, format: string): Promise<{
   bytes: Uint8Array;
   losses: { message: string; line?: number }[];
-};
+}>;
 
 /** Compares the sounds of two patterns. */
 export function compare(

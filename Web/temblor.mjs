@@ -1,6 +1,9 @@
 // Temblor for web pages and node: reads, checks, renders, plays, converts, and compares haptic
 // patterns. `Tools/web` puts two files of the studio before this text: `studio-core.js`, the
-// interface of the WebAssembly module, and `actuators.js`, vibration without samples.
+// interface of a WebAssembly module, and `actuators.js`, vibration without samples.
+//
+// There are two modules: a small one for AHAP, and one with all formats. Both render and check AHAP
+// equally. The larger module is loaded for the first pattern or conversion that needs it.
 
 /** The sample rate of playback and the default of rendering, in hertz. */
 const defaultRate = 48000;
@@ -30,52 +33,101 @@ async function bytesBeside(name) {
   return new Uint8Array(await answer.arrayBuffer());
 }
 
-let starting = null;
-/** @type {Core} */
-let core = null;
-let moduleBytes = null;
-let profiles = [];
-let formats = [];
-/** The indices of profiles in JSON by their text. */
-const ownProfiles = new Map();
-/** The pattern in the document of the module. */
-let openPattern = null;
+/** A WebAssembly module of the package, which is loaded when it is first needed. */
+class Engine {
+  #file;
+  #starting = null;
+  /** The indices of profiles in JSON by their text. */
+  #ownProfiles = new Map();
+  /** The pattern in the document of the module. */
+  #openPattern = null;
 
-/** Loads the WebAssembly module once. */
-function start() {
-  starting ??= (async () => {
-    moduleBytes = await bytesBeside("./temblor.wasm");
-    core = await Core.make(moduleBytes);
-    profiles = core.profiles();
-    formats = core.formats();
-  })();
-  // A failed load can be tried again.
-  starting.catch(() => { starting = null; });
-  return starting;
+  constructor(file) { this.#file = file; }
+
+  /** Loads the module once, and returns this object. */
+  start() {
+    this.#starting ??= (async () => {
+      this.bytes = await bytesBeside(this.#file);
+      /** @type {Core} */
+      this.core = await Core.make(this.bytes);
+      this.profiles = this.core.profiles();
+      return this;
+    })();
+    // A failed load can be tried again.
+    this.#starting.catch(() => { this.#starting = null; });
+    return this.#starting;
+  }
+  failure() {
+    return this.core.parsed(this.core.readOutput(this.core.calls.outputLength()))
+      ?? { message: "the file is empty" };
+  }
+  /** Opens a pattern in the document of the module. Returns false if it cannot be read. */
+  open(pattern, bytes) {
+    if (this.#openPattern === pattern) return true;
+    this.#openPattern = null;
+    if (!this.core.open(slot, pattern.name, bytes)) return false;
+    this.#openPattern = pattern;
+    return true;
+  }
+  /** Returns the index of a profile: a name, or its JSON as object or text. */
+  profileIndex(profile = "phone") {
+    const isName = typeof profile === "string" && !profile.trimStart().startsWith("{");
+    if (isName) {
+      const index = this.profiles.findIndex(({ name }) => name === profile);
+      if (index >= 0) return index;
+      const names = this.profiles.map(({ name }) => name).join(", ");
+      throw new TemblorError({ message: `unknown profile "${profile}"`, hint: `the profiles are ${names}` });
+    }
+    const text = typeof profile === "string" ? profile : JSON.stringify(profile);
+    if (!this.#ownProfiles.has(text)) {
+      const index = this.core.addProfile(utf8.bytes(text));
+      if (index < 0) throw new TemblorError(this.failure());
+      this.#ownProfiles.set(text, index);
+    }
+    return this.#ownProfiles.get(text);
+  }
 }
 
-const failure = () => core.parsed(core.readOutput(core.calls.outputLength()))
-  ?? { message: "the file is empty" };
+/** The module that reads AHAP only. */
+const ahapEngine = new Engine("./temblor-ahap.wasm");
+/** The module with all formats. */
+const fullEngine = new Engine("./temblor.wasm");
+
+/**
+ * Returns whether the small module can read a file. A suppression can name a rule of another format,
+ * which the small module does not know.
+ */
+const isPlainAHAP = (name, bytes) => (
+  /\.ahap$/i.test(name) && !utf8.text(bytes).includes("AllowedRules")
+);
 
 /** A pattern that was read. */
 class Pattern {
   #bytes;
+  #engine = null;
   #score = null;
 
   constructor(name, bytes) {
     this.name = name;
     this.#bytes = bytes;
   }
-  /** Opens the pattern in the document of the module. */
-  open() {
-    if (openPattern === this) return;
-    openPattern = null;
-    if (!core.open(slot, this.name, this.#bytes)) throw new TemblorError(failure());
-    openPattern = this;
+  /** Reads the pattern with the smallest module that can read it. */
+  async read() {
+    if (isPlainAHAP(this.name, this.#bytes)) {
+      this.#engine = await ahapEngine.start();
+      if (this.#engine.open(this, this.#bytes)) return;
+    }
+    // The module with all formats also explains why a file cannot be read.
+    this.#engine = await fullEngine.start();
+    this.open();
+  }
+  /** Opens the pattern in the document of a module, which the function returns. */
+  open(engine = this.#engine) {
+    if (!engine.open(this, this.#bytes)) throw new TemblorError(engine.failure());
+    return engine;
   }
   #readScore() {
-    this.open();
-    this.#score ??= core.score(slot);
+    this.#score ??= this.open().core.score(slot);
     return this.#score;
   }
   get duration() { return this.#readScore().duration; }
@@ -92,31 +144,12 @@ class Pattern {
   }
 }
 
-/** Returns the index of a profile: a name, or its JSON as object or text. */
-function profileIndex(profile = "phone") {
-  const isName = typeof profile === "string" && !profile.trimStart().startsWith("{");
-  if (isName) {
-    const index = profiles.findIndex(({ name }) => name === profile);
-    if (index >= 0) return index;
-    const names = profiles.map(({ name }) => name).join(", ");
-    throw new TemblorError({ message: `unknown profile "${profile}"`, hint: `the profiles are ${names}` });
-  }
-  const text = typeof profile === "string" ? profile : JSON.stringify(profile);
-  if (!ownProfiles.has(text)) {
-    const index = core.addProfile(utf8.bytes(text));
-    if (index < 0) throw new TemblorError(failure());
-    ownProfiles.set(text, index);
-  }
-  return ownProfiles.get(text);
-}
-
 function checkRate(rate) {
   if (rate >= 8000 && rate <= 192000) return;
   throw new TemblorError({ message: `invalid sample rate ${rate}`, hint: "use 8,000 to 192,000 Hz" });
 }
 
 export async function load(source, { name = "pattern.ahap" } = {}) {
-  await start();
   if (globalThis.Response && source instanceof Response && !source.ok) {
     throw new TemblorError({ message: `${name} cannot be loaded: status ${source.status}` });
   }
@@ -126,34 +159,34 @@ export async function load(source, { name = "pattern.ahap" } = {}) {
   else if (typeof source?.arrayBuffer === "function") bytes = new Uint8Array(await source.arrayBuffer());
   else bytes = utf8.bytes(typeof source === "string" ? source : JSON.stringify(source));
   const pattern = new Pattern(source?.name ?? name, bytes.slice());
-  pattern.open();
+  await pattern.read();
   return pattern;
 }
 
 export function check(pattern, { profile } = {}) {
-  const index = profileIndex(profile);
-  pattern.open();
-  return core.check(slot, index).map(({ severity, rule, message, hint, line, column, place }) => (
+  const engine = pattern.open();
+  const findings = engine.core.check(slot, engine.profileIndex(profile));
+  return findings.map(({ severity, rule, message, hint, line, column, place }) => (
     { severity, rule, message, hint, line, column, place }
   ));
 }
 
 export function render(pattern, { profile, rate = defaultRate } = {}) {
   checkRate(rate);
-  const index = profileIndex(profile);
-  pattern.open();
-  const samples = core.render(slot, index, rate);
-  if (!samples.length && core.calls.outputLength()) throw new TemblorError(failure());
+  const engine = pattern.open();
+  const samples = engine.core.render(slot, engine.profileIndex(profile), rate);
+  if (!samples.length && engine.core.calls.outputLength()) throw new TemblorError(engine.failure());
   return samples;
 }
 
-export function convert(pattern, format) {
+export async function convert(pattern, format) {
+  const { core } = pattern.open(await fullEngine.start());
+  const formats = core.formats();
   const known = formats.find(({ id }) => id === format);
   if (!known?.writes) {
     const names = formats.filter(({ writes }) => writes).map(({ id }) => id).join(", ");
     throw new TemblorError({ message: `"${format}" cannot be written`, hint: `the formats are ${names}` });
   }
-  pattern.open();
   const bytes = format === "ahap" ? core.text(slot) : core.save(slot, format);
   if (!bytes.length) {
     throw new TemblorError({ message: `${pattern.name} cannot be written as ${known.title}` });
@@ -197,8 +230,11 @@ function suspendSoon() {
   suspendTimer = setTimeout(() => { if (soundCount === 0) audio?.suspend(); }, suspendDelay);
 }
 
-/** Returns a node of the audio thread that is ready to load a pattern. */
-async function node() {
+/**
+ * Returns a node of the audio thread that is ready to load the AHAP text of a pattern. Both modules
+ * can read such a text. `module` is the one for a new node.
+ */
+async function node(module) {
   audio ??= new AudioContext({ sampleRate: defaultRate, latencyHint: "interactive" });
   // A browser starts sound only during a gesture of the user.
   const running = audio.resume();
@@ -208,7 +244,7 @@ async function node() {
   const idle = idleNodes.pop();
   if (idle) return idle;
   const made = new AudioWorkletNode(audio, "temblor-studio", {
-    numberOfInputs: 0, outputChannelCount: [2], processorOptions: { module: moduleBytes },
+    numberOfInputs: 0, outputChannelCount: [2], processorOptions: { module },
   });
   await new Promise((resolve) => {
     made.port.onmessage = ({ data }) => { if (data.isReady) resolve(); };
@@ -219,10 +255,10 @@ async function node() {
 
 /** A play on the audio output. */
 class SoundPlay extends Play {
-  async start(text, profile, { at = 0, loop = false, duration }) {
+  async start(module, text, profile, { at = 0, loop = false, duration }) {
     soundCount++;
     try {
-      this.node = await node();
+      this.node = await node(module);
     } catch (error) {
       this.finish();
       throw error;
@@ -254,17 +290,18 @@ class SoundPlay extends Play {
 export async function play(
   pattern, { profile, at = 0, loop = false, output = "sound", intensity = 1, sharpness = 0 } = {}
 ) {
-  const index = profileIndex(profile);
+  const engine = pattern.open();
+  const index = engine.profileIndex(profile);
   if (!(at >= 0)) throw new TemblorError({ message: `invalid start ${at}`, hint: "use 0 or more seconds" });
   if (output === "sound") {
-    if (index >= profiles.length) {
+    if (index >= engine.profiles.length) {
       throw new TemblorError({ message: "a profile in JSON is not played", hint: "render it, or name a shipped one" });
     }
-    pattern.open();
-    const [text, { duration }] = [core.text(slot), pattern];
+    const text = engine.core.text(slot);
+    const { duration } = pattern;
     const made = new SoundPlay();
     set(made, { intensity, sharpness });
-    await made.start(text, index, { at, loop, duration });
+    await made.start(engine.bytes, text, index, { at, loop, duration });
     return made;
   }
   const made = actuatorPlay(output);

@@ -1,8 +1,10 @@
 // The functions of the package in node: TEMBLOR_PACKAGE names its folder.
 import assert from "node:assert/strict";
-import { readFileSync, readdirSync, statSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { gzipSync } from "node:zlib";
 
 const folder = process.env.TEMBLOR_PACKAGE;
 const temblor = await import(join(folder, "temblor.mjs"));
@@ -29,7 +31,7 @@ test("All shipped patterns are read, checked, and rendered", async () => {
     assert.equal(one.name, name);
     assert.deepEqual(check(one).filter(({ severity }) => severity === "error"), []);
     assert.ok(render(one).length >= one.duration * 48000);
-    assert.deepEqual(convert(one, "ahap").bytes, bytes);
+    assert.deepEqual((await convert(one, "ahap")).bytes, bytes);
   }
 });
 
@@ -75,12 +77,12 @@ test("Profiles are names or JSON", async () => {
 
 test("A conversion lists its losses", async () => {
   const one = await pattern(tap(0), hum(0.2, 0.5, 0.4));
-  const clip = convert(one, "haptic");
+  const clip = await convert(one, "haptic");
   assert.ok(JSON.parse(new TextDecoder().decode(clip.bytes)).signals);
   const back = await load(clip.bytes, { name: "clip.haptic" });
   assert.equal(back.format, "haptic");
   assert.ok(back.duration > 0.6);
-  assert.throws(() => convert(one, "gif"), /"gif" cannot be written/);
+  await assert.rejects(convert(one, "gif"), /"gif" cannot be written/);
 });
 
 test("A vibration is on where the intensity is at least 0.1", async () => {
@@ -229,7 +231,60 @@ test("An output without actuator is an error", async () => {
   await assert.rejects(play(one, { output: {} }), /no actuator/);
 });
 
+test("AHAP needs the small module only", async (context) => {
+  const partial = mkdtempSync(join(tmpdir(), "temblor-ahap-"));
+  context.after(() => rmSync(partial, { recursive: true, force: true }));
+  for (const name of ["temblor.mjs", "temblor-ahap.wasm"]) {
+    copyFileSync(join(folder, name), join(partial, name));
+  }
+  const small = await import(join(partial, "temblor.mjs"));
+  const one = await small.load({ Version: 1, Pattern: [tap(0), hum(0.2, 0.5, 0.4)] });
+  assert.deepEqual(small.check(one), check(await pattern(tap(0), hum(0.2, 0.5, 0.4))));
+  assert.ok(small.render(one).length > 0.7 * 48000);
+  await assert.rejects(small.convert(one, "haptic"), /temblor\.wasm/);
+  copyFileSync(join(folder, "temblor.wasm"), join(partial, "temblor.wasm"));
+  const clip = await small.convert(one, "haptic");
+  assert.deepEqual(clip, await convert(one, "haptic"));
+  assert.equal((await small.load(clip.bytes, { name: "clip.haptic" })).format, "haptic");
+});
+
+test("Both modules check and render AHAP equally", async () => {
+  for (const name of readdirSync("Patterns").filter((each) => each.endsWith(".ahap"))) {
+    const bytes = new Uint8Array(readFileSync(join("Patterns", name)));
+    const small = await load(bytes, { name });
+    // The name of a file of another kind selects the module with all formats.
+    const full = await load(bytes, { name: `${name}.json` });
+    assert.equal(full.format, "ahap");
+    assert.deepEqual(small.events, full.events);
+    for (const profile of ["phone", "dayton-bst-1"]) {
+      assert.deepEqual(check(small, { profile }), check(full, { profile }));
+      assert.ok(compare(small, full, { profile }).isIdentical);
+    }
+  }
+});
+
+test("A file is read by its content, whatever its name", async () => {
+  const content = { Metadata: { Version: 1 }, Pattern: [{ Event: {
+    Type: "transient", RelativeTime: 0, Parameters: { Intensity: 100, Frequency: 50 },
+  } }] };
+  const named = await load(content, { name: "a.he" });
+  const misnamed = await load(content, { name: "a.ahap" });
+  assert.equal(misnamed.format, "he");
+  assert.deepEqual(misnamed.events, named.events);
+});
+
+test("A suppression can name a rule of any format", async () => {
+  const rules = async (rule) => check(await load({
+    Version: 1, Metadata: { AllowedRules: { [rule]: "On purpose." } }, Pattern: [tap(0)],
+  })).map((finding) => finding.rule);
+  assert.ok((await rules("he/percent-curve")).includes("unused-allowance"));
+  assert.ok((await rules("no-such-rule")).includes("unknown-rule"));
+});
+
 test("The package is smaller than its limits", () => {
-  assert.ok(statSync(join(folder, "temblor.wasm")).size < 3_050_000);
-  assert.ok(statSync(join(folder, "temblor.mjs")).size < 30_000);
+  const compressedSize = (name) => gzipSync(readFileSync(join(folder, name)), { level: 9 }).length;
+  assert.ok(statSync(join(folder, "temblor.wasm")).size < 2_800_000);
+  assert.ok(compressedSize("temblor.wasm") < 1_120_000);
+  assert.ok(compressedSize("temblor-ahap.wasm") < 600_000);
+  assert.ok(statSync(join(folder, "temblor.mjs")).size < 32_000);
 });

@@ -13,7 +13,7 @@ export async function main(file: File): Promise<void> {
   set(playing, { intensity: 0.5 });
   stop(playing);
   await playing.ended;
-  const { bytes, losses } = convert(first, "haptic");
+  const { bytes, losses } = await convert(first, "haptic");
   const { time } = compare(first, second);
   if (new TemblorError("text") instanceof Error) {
     console.log(lines, samples, bytes.length, losses[0].message, time);
