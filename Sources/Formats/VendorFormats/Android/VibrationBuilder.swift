@@ -258,16 +258,16 @@ struct VibrationBuilder {
         // A new end of the last line would bend all of it, so that silence before a short ramp
         // would become a ramp.
         let isShort = lineEnds.last?.duration == 1
-        if isShort || Self.arePointsClose(point, lastLineEnd) {
-          if isShort || !lineEnds.isEmpty && lastLineEnd.level != 0 {
+        if isShort || Self.areClose(point, lastLineEnd) {
+          // A level other than 0 is that of the last line.
+          if isShort || lastLineEnd.level != 0 {
             lineEnds[lineEnds.count - 1].point = point
           }
           continue
         }
+        // A jump ends after the current millisecond, so this point is not reported yet.
         target = currentMillisecond + 1
-        if !isJump {
-          reportJumpAsRamp()
-        }
+        reportJumpAsRamp()
       }
       lastLineEnd = point
       lineEnds.append((point, target - currentMillisecond))
