@@ -187,23 +187,67 @@ struct Document {
 
   /// The numbers of the lines that differ from the opened text, from 1.
   var changedLineNumbers: [Int] {
-    let newLines = text.split(separator: 0x0A, omittingEmptySubsequences: false)
-    let oldLines = openedText.split(separator: 0x0A, omittingEmptySubsequences: false)
-    let prefixCount = zip(newLines, oldLines).prefix { $0 == $1 }.count
-    let maximumSuffixCount = min(newLines.count, oldLines.count) - prefixCount
-    let reversedPairs = zip(newLines.reversed(), oldLines.reversed()).prefix(maximumSuffixCount)
-    let suffixCount = reversedPairs.prefix { $0 == $1 }.count
-    let newMiddleRange = prefixCount..<newLines.count - suffixCount
-    let oldMiddleRange = prefixCount..<oldLines.count - suffixCount
-    guard newMiddleRange.count <= Self.maximumComparedLineCount,
-      oldMiddleRange.count <= Self.maximumComparedLineCount
+    let commonLines = CommonLines(of: text, and: openedText)
+    let newLines = Self.lines(of: text, except: commonLines)
+    let oldLines = Self.lines(of: openedText, except: commonLines)
+    let firstLineNumber = commonLines.prefixLineCount + 1
+    guard newLines.count <= Self.maximumComparedLineCount,
+      oldLines.count <= Self.maximumComparedLineCount
     else {
-      return newMiddleRange.map { $0 + 1 }
+      return newLines.indices.map { firstLineNumber + $0 }
     }
-    let lineDifference = newLines[newMiddleRange].difference(from: oldLines[oldMiddleRange])
+    let lineDifference = newLines.difference(from: oldLines)
     return lineDifference.insertions.map { change in
       guard case .insert(let offset, _, _) = change else { return 0 }
-      return prefixCount + offset + 1
+      return firstLineNumber + offset
+    }
+  }
+
+  /// Returns the lines of a text between the common lines at its start and at its end.
+  private static func lines(of text: [UInt8], except commonLines: CommonLines)
+    -> [ArraySlice<UInt8>]
+  {
+    let middleRange = commonLines.prefixByteCount..<text.count - commonLines.suffixByteCount
+    return text[middleRange].split(
+      separator: CommonLines.newline, omittingEmptySubsequences: false)
+  }
+}
+
+/// The equal lines at the start and at the end of two texts.
+///
+/// A long text usually differs from the opened text in few lines. Comparing bytes is much faster
+/// than dividing both texts into lines.
+private struct CommonLines {
+  static let newline = UInt8(ascii: "\n")
+
+  /// The number of bytes in the equal lines at the start, including their line breaks.
+  private(set) var prefixByteCount = 0
+  /// The number of equal lines at the start.
+  private(set) var prefixLineCount = 0
+  /// The number of bytes in the equal lines at the end, including the line break before the first
+  /// of these lines.
+  private(set) var suffixByteCount = 0
+
+  init(of firstText: [UInt8], and secondText: [UInt8]) {
+    let firstBytes = firstText.span
+    let secondBytes = secondText.span
+    let minimumCount = min(firstBytes.count, secondBytes.count)
+    var index = 0
+    while index < minimumCount, firstBytes[index] == secondBytes[index] {
+      if firstBytes[index] == Self.newline {
+        prefixByteCount = index + 1
+        prefixLineCount += 1
+      }
+      index += 1
+    }
+    var suffixOffset = 1
+    while suffixOffset <= minimumCount - prefixByteCount,
+      firstBytes[firstBytes.count - suffixOffset] == secondBytes[secondBytes.count - suffixOffset]
+    {
+      if firstBytes[firstBytes.count - suffixOffset] == Self.newline {
+        suffixByteCount = suffixOffset
+      }
+      suffixOffset += 1
     }
   }
 }

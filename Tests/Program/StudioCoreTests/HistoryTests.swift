@@ -139,6 +139,34 @@ struct HistoryTests {
     #expect(slot.changedLineNumbers == [2])
   }
 
+  @Test("The lines that are not marked as changed are lines of the opened text, in the same order")
+  func unmarkedLinesBelongToTheOpenedText() {
+    var chance = Chance(state: 7)
+    for _ in 0..<300 {
+      let lines = ["", "a", "b", "ab", "\r"]
+      func makeText() -> String {
+        let count = Int.random(in: 0...8, using: &chance)
+        return (0..<count).map { _ in lines.randomElement(using: &chance) ?? "" }
+          .joined(separator: "\n")
+      }
+      let opened = makeText()
+      let changed = makeText()
+      var slot = slot(opened)
+      slot.replaceText(Array(changed.utf8))
+      let numbers = Set(slot.changedLineNumbers)
+      var openedLines = opened.utf8.split(separator: 0x0A, omittingEmptySubsequences: false)[...]
+      let changedLines = changed.utf8.split(separator: 0x0A, omittingEmptySubsequences: false)
+      for (index, line) in changedLines.enumerated() where !numbers.contains(index + 1) {
+        let position = openedLines.firstIndex { $0.elementsEqual(line) }
+        #expect(position != nil, "line \(index + 1) of \(changed.debugDescription)")
+        openedLines = openedLines[((position ?? openedLines.startIndex) + 1)...]
+      }
+      let allOpenedLines = opened.utf8.split(separator: 0x0A, omittingEmptySubsequences: false)
+      let difference = changedLines.map(Array.init).difference(from: allOpenedLines.map(Array.init))
+      #expect(numbers.count == difference.insertions.count)
+    }
+  }
+
   @Test func changesAreReadFromJSON() throws {
     let changes = try [PatternChange](
       json: Array(
