@@ -451,6 +451,34 @@ extension InBrowser {
       #expect(page.complaints == [])
     }
 
+    /// The worker, the audio thread, and the stored draft use the same copy.
+    @Test("A key in five thousand events copies the text from the module once")
+    func keyCopiesTheTextOnce() throws {
+      let page = try open(
+        [Self.longText],
+        preparation: """
+          window.copies = 0;
+          const slice = Uint8Array.prototype.slice;
+          Uint8Array.prototype.slice = function (...values) {
+            // The memory of the module does not begin with its output.
+            if (this.byteOffset > 0 && this.length > 300_000) window.copies++;
+            return slice.apply(this, values);
+          };
+          """)
+      try page.click("#play")
+      try page.wait(for: "document.querySelector('.dock').dataset.heard !== undefined")
+      try page.click("#play")
+      try select("Transient at 0.02", in: page)
+      let stored = "Number(document.body.dataset.drafts ?? 0)"
+      let storedCount = try page.number(stored) ?? 0
+      try page.evaluate("window.copies = 0")
+      try page.press("ArrowRight")
+      try page.wait(for: "\(stored) > \(storedCount)")
+      try page.wait(for: Self.isReady)
+      #expect(try page.number("window.copies") == 1)
+      #expect(page.complaints == [])
+    }
+
     @Test("A file that is opened while a spectrogram is computed makes no error")
     func openingDuringASpectrogramMakesNoError() throws {
       let page = try open([Self.longText])

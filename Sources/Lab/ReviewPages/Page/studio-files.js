@@ -266,7 +266,7 @@ async function openFromAddress() {
 
 /** Copies the URL of the page with the current pattern. */
 async function copyLink() {
-  const pattern = await patternAddress([[textName(current()), core.text(state.slot)]]);
+  const pattern = await patternAddress([[textName(current()), textOf(state.slot)]]);
   const time = state.position ? `&t=${rounded(state.position, 3)}` : "";
   copyText(`${location.href.split("#")[0]}#${pattern}${time}`, "Link with the pattern copied.");
 }

@@ -45,7 +45,7 @@ function maySaveText(slot) {
  */
 function bytesToSave(slot) {
   if (!slot.history.changed) return slot.opened;
-  if (!slot.origin) return core.text(state.slot);
+  if (!slot.origin) return textOf(state.slot);
   const bytes = core.save(state.slot, slot.origin.format);
   const lines = core.losses().map(({ message }) => `\n- ${message}`).join("");
   if (!bytes.length) {
@@ -195,7 +195,7 @@ const pristine = document.documentElement.outerHTML;
 /** Returns the page as a file that contains the current patterns. */
 function pageFile() {
   const list = slots.flatMap((slot, slotIndex) => (slot
-    ? [{ name: textName(slot), text: base64(core.text(slotIndex)), save: null }] : []));
+    ? [{ name: textName(slot), text: base64(textOf(slotIndex)), save: null }] : []));
   const json = JSON.stringify({ ...data, profile: profiles[state.profile].name, slots: list });
   const start = pristine.indexOf(">", pristine.indexOf("id=\"data\"")) + 1;
   const rest = pristine.slice(pristine.indexOf("<", start));

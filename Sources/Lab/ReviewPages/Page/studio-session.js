@@ -87,7 +87,7 @@ const newDocumentID = () => Array.from(
 const draftOf = (slotIndex) => {
   const slot = slots[slotIndex];
   return {
-    id: slot.document.id, name: slot.file, opened: slot.opened, text: core.text(slotIndex),
+    id: slot.document.id, name: slot.file, opened: slot.opened, text: textOf(slotIndex),
     etag: slot.save?.etag, when: Date.now(),
   };
 };
@@ -245,7 +245,7 @@ function offerDraft(draft) {
 
 /** Returns whether an open file of the same name already has the text of a draft. */
 const isInFile = (draft) => slots.some((slot, slotIndex) => slot?.file === draft.name
-  && !isChanged(slotIndex) && isEqual(core.text(slotIndex), draft.text));
+  && !isChanged(slotIndex) && isEqual(textOf(slotIndex), draft.text));
 
 /** Returns the row of the list that offers a draft. */
 function rowOf(draft) {

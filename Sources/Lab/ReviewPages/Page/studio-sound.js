@@ -272,7 +272,7 @@ function send(slotIndex) {
 function sendNow(slotIndex) {
   const slot = slots[slotIndex];
   if (!worklet || !slot?.score) return;
-  const text = slot.isGood ? core.text(slotIndex) : slot.lastGood;
+  const text = slot.isGood ? textOf(slotIndex) : slot.lastGood;
   if (!text) return;
   const isLong = slot.isGood && text.length > minimumLongTextLength && "plan" in core.calls;
   if (isLong) ask("plan", slotIndex);
@@ -304,9 +304,9 @@ function ask(kind, slotIndex, more = {}) {
   const slot = slots[slotIndex];
   if (slot.sentVersion !== slot.version) {
     slot.sentVersion = slot.version;
-    worker.postMessage(
-      { kind: "text", slot: slotIndex, name: slot.file, bytes: core.text(slotIndex) }
-    );
+    // A copy that is transferred costs less than one that the message makes.
+    const bytes = textOf(slotIndex).slice();
+    worker.postMessage({ kind: "text", slot: slotIndex, name: slot.file, bytes }, [bytes.buffer]);
   }
   const job = { kind, slot: slotIndex, number: ++jobNumber, profile: state.profile, rate, ...more };
   lastJobs.set(`${kind} ${slotIndex}`, { job, document: slot.document });

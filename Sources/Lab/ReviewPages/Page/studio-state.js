@@ -128,6 +128,19 @@ function refresh(slotIndex = state.slot, eventPaths = null) {
   if (slotIndex === state.slot) setSelection(selection.filter((path) => slot.byPath.has(path)));
 }
 
+/**
+ * Returns the text of a slot. A text is copied from the module once, because the copies of a long
+ * text cost more than its change.
+ */
+function textOf(slotIndex) {
+  const slot = slots[slotIndex];
+  if (slot.copiedVersion !== slot.version) {
+    slot.copiedVersion = slot.version;
+    slot.text = core.text(slotIndex);
+  }
+  return slot.text;
+}
+
 /** The time before the end of a pattern in which an event may determine its duration, in seconds. */
 const endingDuration = 2;
 

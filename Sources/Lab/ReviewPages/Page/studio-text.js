@@ -75,7 +75,7 @@ function showSource() {
     : "not usable: the last good text sounds";
   find("#source-more").classList.toggle("bad", !slot.isGood);
   if (!find("#source-fold").open) return;
-  const text = fieldText(core.text(state.slot));
+  const text = fieldText(textOf(state.slot));
   if (field.value !== text) {
     const [top, start] = [field.scrollTop, field.selectionStart];
     field.value = text;
@@ -123,7 +123,7 @@ const fieldText = (bytes) => utf8.text(bytes).replaceAll("\r\n", "\n");
 
 /** Returns the typed text as bytes, with the byte order mark and line ends of the current text. */
 function typedBytes(typed) {
-  const bytes = core.text(state.slot);
+  const bytes = textOf(state.slot);
   const hasMark = bytes[0] === 0xEF && bytes[1] === 0xBB && bytes[2] === 0xBF;
   const hasReturns = bytes[bytes.indexOf(0x0A) - 1] === 0x0D;
   return utf8.bytes((hasMark ? "\uFEFF" : "") + (hasReturns ? typed.replaceAll("\n", "\r\n") : typed));
@@ -137,7 +137,7 @@ function takeTyping() {
   clearTimeout(typingTimer);
   typingTimer = 0;
   const slot = current();
-  if (slot.isGood) slot.lastGood = core.text(state.slot);
+  if (slot.isGood) slot.lastGood = textOf(state.slot);
   core.begin(state.slot, "Edit text");
   slot.isGood = core.replace(state.slot, typedBytes(find("#source").value));
   refresh();
