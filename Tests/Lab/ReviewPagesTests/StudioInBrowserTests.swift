@@ -526,7 +526,7 @@ extension InBrowser {
         #expect(try page.string(PageWidthTests.layout) == "", "\(width) pixels")
         if width < 600 {
           let dockHeight = try page.number("document.querySelector('.dock').offsetHeight") ?? 999
-          #expect(dockHeight < 170, "\(width) pixels: \(dockHeight)")
+          #expect(dockHeight < 145, "\(width) pixels: \(dockHeight)")
         }
       }
     }
