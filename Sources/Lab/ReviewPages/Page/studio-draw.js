@@ -264,10 +264,12 @@ function drawMiddle() {
     const shown = items().filter(
       (item) => item.event && isInView(item, reach) && !isSelected(item.path)
     );
-    const isCrowded = shown.length > 400 * plotWidth() / 1000;
+    const perPixel = shown.length / plotWidth();
+    // Many stems in one pixel have the opacity of one together, so that their density is visible.
+    const crowdedOpacity = perPixel > 0.4 ? Math.min(0.45, 0.35 / perPixel) : 0;
     for (const item of shown) if (item.type !== "transient") drawEvent(context, item);
     for (const item of shown) {
-      if (item.type === "transient") drawEvent(context, item, { isCrowded });
+      if (item.type === "transient") drawEvent(context, item, { crowdedOpacity });
     }
     for (const curve of score().curves) drawCurve(context, curve);
     drawParameters(context);
@@ -289,7 +291,7 @@ function drawTop() {
   });
 }
 
-function drawEvent(context, item, { isOn = false, isCrowded = false } = {}) {
+function drawEvent(context, item, { isOn = false, crowdedOpacity = 0 } = {}) {
   const { type } = item;
   if (type === "audio") {
     drawSoundEvent(context, item, isOn);
@@ -302,10 +304,10 @@ function drawEvent(context, item, { isOn = false, isCrowded = false } = {}) {
     const [[time, intensity, sharpness]] = points;
     const [x, y, color] = [xOf(time), yIn("intensity", intensity), hue(sharpness)];
     const low = yIn("sharpness", sharpness);
-    context.globalAlpha = isCrowded ? 0.45 : 1;
-    strokeLine(context, color, isCrowded ? 1 : 3, [[x, ground], [x, y]]);
+    context.globalAlpha = crowdedOpacity || 1;
+    strokeLine(context, color, crowdedOpacity ? 1 : 3, [[x, ground], [x, y]]);
     context.globalAlpha = 1;
-    if (isCrowded) {
+    if (crowdedOpacity) {
       disc(context, x, y, 2.5, color);
       disc(context, x, low, 2, color);
       return;
