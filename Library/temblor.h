@@ -149,6 +149,7 @@ int32_t temblor_step(temblor *host, int32_t slot, int32_t forward);
 //            "lines"     the numbers of the lines that differ from the original, as JSON
 //            "score"     the events with their effective controls, the curves, and the parameters, as JSON
 //            "origin"    the format of the opened file and the losses of its conversion, as JSON
+//            "parts"     the clips of the opened file, or its patterns at different body locations, as JSON
 //            "check"     the findings of `temblor check` for the profile, as JSON
 //            "losses"    the losses of the last temblor_save, as JSON
 //            "formats"   the formats that can be read and written, as JSON

@@ -180,6 +180,17 @@ public struct HapticComposition: Equatable, Sendable {
     }
   }
 
+  /// Returns the layers that are felt at a body location, as a composition that is felt everywhere.
+  package func felt(at location: BodyLocation) -> HapticComposition {
+    var feltComposition = self
+    feltComposition.layers = layers.filter { $0.isFelt(at: location) }.map { layer in
+      var layer = layer
+      layer.bodyLocation = nil
+      return layer
+    }
+    return feltComposition
+  }
+
   /// The duration of the longest layer, in seconds.
   public var durationSeconds: Double { layers.map { $0.durationSeconds }.max() ?? 0 }
 

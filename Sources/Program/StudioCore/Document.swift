@@ -8,6 +8,7 @@ internal import VendorFormats
 struct Document {
   /// The source of a text that was converted from another format.
   struct ConversionOrigin {
+    var sourceFile: SourceFile
     var sourceFormat: HapticFormat
     var losses: [LocatedLoss]
     /// The complete content of the source file, which is audible until the text changes.
@@ -69,8 +70,8 @@ struct Document {
         let conversion = try DocumentConversion.convertFile(file, from: format, to: .ahap)
         bytes = conversion.bytes
         conversionOrigin = ConversionOrigin(
-          sourceFormat: format, losses: conversion.losses, sourceComposition: conversion.composition
-        )
+          sourceFile: file, sourceFormat: format, losses: conversion.losses,
+          sourceComposition: conversion.composition)
       }
       parse(bytes)
     } catch {

@@ -38,6 +38,19 @@ enum DocumentConversion {
     return (writtenPattern.bytes, losses, composition)
   }
 
+  /// Converts a part of a file's composition to a single AHAP file.
+  ///
+  /// - Returns: The bytes of the AHAP file, and the losses of writing it.
+  static func convertComposition(_ composition: HapticComposition, of file: SourceFile)
+    throws(InputError) -> (bytes: [UInt8], losses: [LocatedLoss])
+  {
+    let writtenPattern = try writeComposition(composition, as: .ahap, name: file.name)
+    let losses = writtenPattern.losses.map { loss in
+      LocatedLoss(loss: loss, location: loss.location ?? FileLocation(name: file.name))
+    }
+    return (writtenPattern.bytes, losses)
+  }
+
   /// Writes a composition as a single file.
   static func writeComposition(
     _ composition: HapticComposition, as target: HapticFormat, name: String

@@ -92,8 +92,8 @@ public func temblorOpen(
 /// report or document.
 ///
 /// - `text` and `original` are the bytes of a document.
-/// - `history`, `lines` (changed ones), `score`, `origin`, and `check` (for a profile) are JSON
-///   about a document.
+/// - `history`, `lines` (changed ones), `score`, `origin`, `parts` (of a file with several
+///   patterns), and `check` (for a profile) are JSON about a document.
 /// - `losses` (of the last conversion), `formats`, and `profiles` are JSON without a document.
 @_expose(wasm, "report") @_cdecl("temblor_report")
 public func temblorReport(

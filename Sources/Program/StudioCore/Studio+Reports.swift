@@ -24,6 +24,8 @@ enum ReportKind: String, CaseIterable {
   case score
   /// The report of the original format and the losses of the conversion, as JSON.
   case origin
+  /// The report of the patterns in a file that has several, as JSON.
+  case parts
   /// The report of the findings for a profile, as JSON.
   case check
 
@@ -70,7 +72,9 @@ extension Studio {
     case .score:
       return drawableContentJSON(index)
     case .origin:
-      return conversionOriginJSON(index)
+      return originJSON(index)
+    case .parts:
+      return partsJSON(index)
     case .check:
       return findingsJSON(index, profile: profile)
     }
@@ -111,6 +115,20 @@ extension Studio {
       object.writeMember("format", conversionOrigin?.sourceFormat.id ?? HapticFormat.ahap.id)
       object.writeMember("title", conversionOrigin?.sourceFormat.title ?? HapticFormat.ahap.title)
       object.writeArray("losses") { $0.writeLosses(conversionOrigin?.losses ?? []) }
+    }
+  }
+
+  /// Returns the patterns in the opened file of a document if it has several, as JSON.
+  private func partsJSON(_ index: Int) -> [UInt8] {
+    JSONWriter.compactArrayText { list in
+      for part in documents[index].parts {
+        list.writeObject { object in
+          object.writeMember("kind", part.kind.rawValue)
+          object.writeMember("name", part.name)
+          object.writeMember("text", String(decoding: part.text, as: UTF8.self))
+          object.writeArray("losses") { $0.writeLosses(part.losses) }
+        }
+      }
     }
   }
 

@@ -123,6 +123,49 @@ extension InBrowser {
       #expect(page.complaints == [])
     }
 
+    /// A RichTap file with a transient at the left and a later one at the right.
+    private static let duet = """
+      {"Metadata": {"Version": 2, "Created": "2020-01-01", "Description": "Duet"}, "PatternList": [
+        {"AbsoluteTime": 0, "Pattern": [
+          {"Event": {"Type": "transient", "RelativeTime": 0, "Duration": 20, "Index": 1,
+            "Parameters": {"Frequency": 50, "Intensity": 80}}},
+          {"Event": {"Type": "transient", "RelativeTime": 200, "Duration": 20, "Index": 2,
+            "Parameters": {"Frequency": 90, "Intensity": 60}}}]}]}
+      """
+
+    @Test("A file with body locations opens as a list of its locations, and their mixture says so")
+    func locationsAreListed() throws {
+      let page = try Studio.open()
+      try page.evaluate(Studio.drop("duet.he", Self.duet))
+      try page.wait(for: "document.getElementById('library-dialog').open")
+      let rows = """
+        [...document.querySelectorAll("#library .pattern")].map((row) =>
+          row.querySelector("b").textContent + ", " + row.querySelector(".folder").textContent)
+        """
+      #expect(
+        try page.string("\(rows).join('; ')")
+          == "duet.he, 2 body locations, mixed; duet left.ahap, body location; "
+          + "duet right.ahap, body location")
+      #expect(try page.string("document.getElementById('library-title').textContent") == "duet.he")
+      #expect(try page.string(Self.title) == "first", "nothing is replaced yet")
+
+      try page.evaluate("document.querySelectorAll('#library .pattern')[2].click()")
+      try page.wait(for: "\(Self.title) === 'duet right'")
+      try page.wait(for: Studio.isReady)
+      #expect(try page.string("\(Self.events).map((each) => each.Time).join()") == "0.2")
+      #expect(try page.bool("document.getElementById('undo').disabled"))
+
+      try page.evaluate("document.getElementById('patterns').click()")
+      try page.evaluate("document.querySelector('#library .pattern').click()")
+      try page.wait(for: "\(Self.title) === 'duet'")
+      try page.wait(for: Studio.isReady)
+      #expect(try page.string("\(Self.events).map((each) => each.Time).join()") == "0,0.2")
+      #expect(
+        try page.string("document.getElementById('facts').textContent")
+          == "200 ms · 2 transients · 2 body locations, mixed")
+      #expect(page.complaints == [])
+    }
+
     @Test("A reference is a lane in time, and is heard with the pattern")
     func referenceIsALane() throws {
       let page = try Studio.open(

@@ -161,17 +161,6 @@ extension Take {
 }
 
 extension HapticComposition {
-  /// Returns the layers that are felt at a body location, as a composition that is felt everywhere.
-  fileprivate func compositionFelt(at location: BodyLocation) -> HapticComposition {
-    var feltComposition = self
-    feltComposition.layers = layers.filter { $0.isFelt(at: location) }.map { layer in
-      var layer = layer
-      layer.bodyLocation = nil
-      return layer
-    }
-    return feltComposition
-  }
-
   /// Returns the indices of the events that are felt at a body location, counted layer by layer.
   fileprivate func eventIndices(at location: BodyLocation) -> [Int] {
     var eventIndices: [Int] = []

@@ -13,6 +13,11 @@ const utf8 = typeof TextEncoder === "undefined" ? null
  *   attack?: number, decay?: number, release?: number, sustained?: number, file?: string, felt: number[]}} ScoreEvent
  */
 
+/**
+ * @typedef {{kind: "clip" | "location", name: string, text: string, losses: object[]}} FilePart One
+ *   of several patterns in a file, as AHAP.
+ */
+
 /** The slot for files that are examined without being opened. */
 const trialSlot = 3;
 
@@ -117,6 +122,21 @@ class Core {
   hertz(profile, sharpness) { return this.calls.hertz(profile, sharpness); }
   formats() { return this.list("formats") ?? []; }
   origin(slot) { return this.list("origin", slot); }
+  /**
+   * Returns the clips of a slot's file, or its patterns at different body locations; empty for a
+   * single pattern.
+   *
+   * @returns {FilePart[]}
+   */
+  parts(slot) { return this.list("parts", slot) ?? []; }
+  /** Returns the parts of a file and its duration, without opening the file in a slot. */
+  partsOf(name, bytes) {
+    const isRead = this.open(trialSlot, name, bytes);
+    const parts = isRead ? this.parts(trialSlot) : [];
+    const duration = parts.length > 1 ? this.score(trialSlot).duration : 0;
+    this.clearTrial();
+    return { parts, duration };
+  }
   /** Returns the text of a slot in the format with an ID. */
   save(slot, format) {
     return this.readOutput(this.calls.save(slot, ...this.writeInputText(format)));

@@ -30,7 +30,8 @@ function showHeader() {
     find("#facts").textContent = slot ? "This file cannot be played; the findings say why." : "";
     return;
   }
-  find("#facts").textContent = factsOf(read) || "empty: add an event, or drop a file here";
+  const facts = [factsOf(read) || "empty: add an event, or drop a file here", slot.partsText];
+  find("#facts").textContent = facts.filter(Boolean).join(" · ");
   find("#duration").textContent = `/ ${clockText(wholeLength(), wholeLength())} s`;
 }
 

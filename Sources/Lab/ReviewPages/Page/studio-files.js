@@ -55,7 +55,8 @@ async function openFiles(files, slotIndex = null, handles = []) {
       continue;
     }
     const target = slotIndex ?? (patterns.length > 1 ? index : state.slot);
-    openFile(target, file.name, new Uint8Array(await file.arrayBuffer()),
+    const open = patterns.length > 1 ? openFile : openChosen;
+    open(target, file.name, new Uint8Array(await file.arrayBuffer()),
       { handle: handles[files.indexOf(file)] ?? null });
   }
   for (const file of sounds) await openSound(file, slotIndex);
@@ -160,9 +161,9 @@ function addSound(sound, time = snapped(state.position)) {
   announce(`${sound.file} added`);
 }
 
-/** Shows the losses of reading a file of another format. */
-function showLosses({ title, losses }) {
-  find("#opened-words").textContent = `The file is ${title}; it was converted to AHAP. This could not be kept:`;
+/** Shows the losses of reading a file of another format, or a part of a file. */
+function showLosses(file, losses) {
+  find("#opened-words").textContent = `${file} was converted to AHAP. This could not be kept:`;
   find("#opened-losses").innerHTML = lossList(losses);
   find("#opened-dialog").showModal();
 }

@@ -1,8 +1,10 @@
-// The list of patterns with pictures: the shipped patterns, and those of a folder.
+// The list of patterns with pictures: the shipped patterns, and those of a folder or a file.
 
 /**
- * @typedef {{name: string, folder: string, read: () => Promise<Uint8Array>}} LibraryEntry A pattern
- *   in the list. The folder is the path before the name, or empty.
+ * @typedef {{name: string, folder: string, read: () => Promise<Uint8Array>, isPart?: boolean,
+ *   duration?: number, losses?: object[], more?: object}} LibraryEntry A pattern in the list. The
+ *   folder is the path before the name, or the part of the file. A part is opened without looking
+ *   for parts in it. The duration is the time range of the picture, if not that of the pattern.
  */
 
 /** The maximum number of patterns of a folder. */
@@ -12,6 +14,9 @@ const thumbnailSize = { width: 168, height: 48 };
 
 /** @type {LibraryEntry[]} */
 let libraryEntries = [];
+let libraryTitle = "Patterns";
+/** The slot in which the list opens patterns, or null for the current slot. */
+let librarySlot = null;
 /** Draws the picture of a row when the row becomes visible. */
 let thumbnailObserver = null;
 
@@ -64,6 +69,13 @@ async function filesBelow(entries) {
   return found;
 }
 
+/** Fills the list. */
+function setLibrary(entries, title = "Patterns", slotIndex = null) {
+  libraryEntries = entries;
+  libraryTitle = title;
+  librarySlot = slotIndex;
+}
+
 /** Shows the patterns of a folder. */
 function showFolder(files) {
   const entries = libraryOf(files);
@@ -71,12 +83,49 @@ function showFolder(files) {
     showNote("The folder has no patterns.");
     return;
   }
-  libraryEntries = entries;
+  setLibrary(entries);
+  showLibrary();
+}
+
+/** Returns a description of the parts of a file, of which the whole pattern consists. */
+function partsText(parts) {
+  if (parts.length < 2) return "";
+  return parts[0].kind === "clip" ? `${parts.length} clips, in sequence`
+    : `${parts.length} body locations, mixed`;
+}
+
+/**
+ * Fills the list with the parts of a file, after the whole file. The pictures of body locations
+ * have the same time range.
+ */
+function listParts(name, bytes, { parts, duration }, slotIndex = null, more = {}) {
+  const stem = name.replace(/\.[^.]+$/, "");
+  const whole = { name, folder: partsText(parts), read: async () => bytes, isPart: true, more };
+  const entries = parts.map(({ kind, name: partName, text, losses }) => ({
+    name: `${stem} ${partName}.ahap`.replace(/[/\\:*?"<>|]/g, "_"),
+    folder: kind === "clip" ? "clip" : "body location",
+    read: async () => utf8.bytes(text), isPart: true, losses,
+    duration: kind === "clip" ? undefined : duration,
+  }));
+  setLibrary([whole, ...entries], name, slotIndex);
+}
+
+/**
+ * Opens a file that the user chose. If it has several patterns, the user chooses one of them.
+ */
+function openChosen(slotIndex, name, bytes, more = {}) {
+  const contents = core.partsOf(name, bytes);
+  if (contents.parts.length < 2) {
+    openFile(slotIndex, name, bytes, more);
+    return;
+  }
+  listParts(name, bytes, contents, slotIndex, more);
   showLibrary();
 }
 
 /** Shows the list. */
 function showLibrary() {
+  find("#library-title").textContent = libraryTitle;
   find("#library-filter").value = "";
   fillLibrary();
   const dialog = find("#library-dialog");
@@ -124,7 +173,7 @@ function libraryRow(entry) {
   const [open, openAsB] = findAll("button", row);
   openAsB.setAttribute("aria-label", `Open ${entry.name} as B`);
   openAsB.title = "Open as B";
-  open.addEventListener("click", () => openEntry(entry, state.slot));
+  open.addEventListener("click", () => openEntry(entry, librarySlot ?? state.slot));
   openAsB.addEventListener("click", () => openEntry(entry, 1));
   return row;
 }
@@ -135,7 +184,10 @@ async function openEntry(entry, slotIndex) {
     const bytes = await entry.read();
     // The dialog is closed first, because opening may show another one.
     find("#library-dialog").close();
-    openFile(slotIndex, entry.name, bytes);
+    if (!entry.isPart) openChosen(slotIndex, entry.name, bytes);
+    else if (openFile(slotIndex, entry.name, bytes, entry.more) && entry.losses?.length) {
+      showLosses(`A part of ${libraryTitle}`, entry.losses);
+    }
   } catch (error) {
     showNote(`${entry.name} cannot be read: ${error.message}`);
   }
@@ -155,11 +207,11 @@ async function drawThumbnail(entry, row) {
   const read = isRead ? core.score(trialSlot) : null;
   facts.textContent = isRead ? factsOf(read) : core.failure();
   core.clearTrial();
-  if (read) drawSmallScore(find("canvas", row), read);
+  if (read) drawSmallScore(find("canvas", row), read, entry.duration);
 }
 
-/** Draws the events of a score over its whole duration. */
-function drawSmallScore(canvas, { events, duration }) {
+/** Draws the events of a score over its whole duration or a longer one. */
+function drawSmallScore(canvas, { events, duration: ownDuration }, duration = ownDuration) {
   const ratio = devicePixelRatio || 1;
   const { width, height } = thumbnailSize;
   Object.assign(canvas, { width: width * ratio, height: height * ratio });
@@ -189,11 +241,11 @@ function drawSmallScore(canvas, { events, duration }) {
 
 function connectLibrary() {
   find("#patterns").addEventListener("click", () => {
-    if (!libraryEntries.length) libraryEntries = shippedPatterns();
+    if (!libraryEntries.length) setLibrary(shippedPatterns());
     showLibrary();
   });
   find("#library-shipped").addEventListener("click", () => {
-    libraryEntries = shippedPatterns();
+    setLibrary(shippedPatterns());
     showLibrary();
   });
   find("#library-folder").addEventListener("click", () => find("#library-files").click());

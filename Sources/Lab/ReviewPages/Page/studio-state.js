@@ -207,12 +207,24 @@ function openSlot(slotIndex, name, bytes, more = {}) {
   setSelection([]);
   refresh(slotIndex);
   changeCost = performance.now() - start;
+  const origin = core.origin(slotIndex);
+  if (isGood && origin?.format !== "ahap") {
+    slots[slotIndex].origin = origin;
+    findParts(slotIndex);
+  }
   showAll();
   showSlot(slotIndex);
-  const origin = core.origin(slotIndex);
-  if (isGood && origin?.format !== "ahap") slots[slotIndex].origin = origin;
-  if (isGood && origin?.losses.length) showLosses(origin);
+  if (isGood && origin?.losses.length) showLosses(`${name} (${origin.title})`, origin.losses);
   announce(`${name} opened as ${"AB"[slotIndex]}`);
+}
+
+/** Fills the list of patterns with those of a slot's file if it has several. */
+function findParts(slotIndex) {
+  const slot = slots[slotIndex];
+  const parts = core.parts(slotIndex);
+  if (parts.length < 2) return;
+  slot.partsText = partsText(parts);
+  listParts(slot.file, slot.opened, { parts, duration: slot.score.duration });
 }
 
 /** Shows slot A or B for editing and playback. */
