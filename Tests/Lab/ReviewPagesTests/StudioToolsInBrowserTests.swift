@@ -166,6 +166,35 @@ extension InBrowser {
       #expect(page.complaints == [])
     }
 
+    /// The text of a long pattern is checked by the worker, which knows only the conversion.
+    @Test("Curves that the conversion of a long file made are no findings")
+    func convertedCurvesAreNoFindings() throws {
+      let curve = """
+        [{"Time": 0, "Frequency": 0, "Intensity": 0}, {"Time": 100, "Frequency": 9, "Intensity": 1},
+        {"Time": 300, "Frequency": 0, "Intensity": 0.5}, {"Time": 400, "Frequency": 0,
+        "Intensity": 0}]
+        """
+      let events = (0..<80).map { index in
+        """
+        {"Event": {"Type": "continuous", "RelativeTime": \(200 * index), "Duration": 400,
+          "Parameters": {"Frequency": 50, "Intensity": 80, "Curve": \(curve)}}}
+        """
+      }
+      let page = try Studio.open()
+      let text = """
+        {"Metadata": {"Version": 1, "Created": "2020-01-01", "Description": ""},
+          "Pattern": [\(events.joined(separator: ", "))]}
+        """
+      try page.evaluate(Studio.drop("curves.he", text))
+      try page.wait(for: "\(Self.title) === 'curves'")
+      try page.wait(for: Studio.isReady)
+      let findings = "document.getElementById('findings-more').textContent"
+      try page.wait(for: "\(findings) !== 'checking …'")
+      let list = try page.string("document.getElementById('findings').innerText") ?? ""
+      #expect(!list.contains("curve-overlap"), "\(list)")
+      #expect(page.complaints == [])
+    }
+
     @Test("A reference is a lane in time, and is heard with the pattern")
     func referenceIsALane() throws {
       let page = try Studio.open(

@@ -328,8 +328,12 @@ function updateLists() {
   const slot = current();
   if (!slot) return;
   clearTimeout(checkTimer);
-  if (worker && isLong(slot) && slot.isGood) {
+  // The worker has only the AHAP text of a converted file, and would check the conversion.
+  const isConverted = slot.origin && !slot.history.changed;
+  if (worker && isLong(slot) && slot.isGood && !isConverted) {
     checkTimer = setTimeout(() => { if (current() === slot) ask("check", state.slot); }, checkDelay);
+    showFindings();
+    find("#findings-more").textContent = "checking …";
   } else {
     slot.findings = core.check(state.slot, state.profile);
     showFindings();
