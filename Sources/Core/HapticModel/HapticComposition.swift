@@ -181,7 +181,7 @@ public struct HapticComposition: Equatable, Sendable {
   }
 
   /// Returns the layers that are felt at a body location, as a composition that is felt everywhere.
-  package func felt(at location: BodyLocation) -> HapticComposition {
+  package func composition(feltAt location: BodyLocation) -> HapticComposition {
     var feltComposition = self
     feltComposition.layers = layers.filter { $0.isFelt(at: location) }.map { layer in
       var layer = layer

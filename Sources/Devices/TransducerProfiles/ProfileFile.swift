@@ -113,7 +113,7 @@ public struct ProfileCheckResult: Sendable {
       var profileChecker = ProfileChecker(document)
       outcome = Result { () throws(InputError) in try profileChecker.readProfile() }
       if case .success(let profile) = outcome {
-        profileChecker.addWarnings(for: profile, stem: stem)
+        profileChecker.addPlausibilityWarnings(for: profile, stem: stem)
       }
       findings = profileChecker.findings
     } catch {

@@ -47,7 +47,7 @@ extension Document {
     return composition.separateLocations.compactMap { location in
       guard
         let conversion = try? DocumentConversion.convertComposition(
-          composition.felt(at: location), of: file)
+          composition.composition(feltAt: location), of: file)
       else { return nil }
       return DocumentPart(
         kind: .location, name: location.displayName, text: conversion.bytes,

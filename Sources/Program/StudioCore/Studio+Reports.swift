@@ -72,7 +72,7 @@ extension Studio {
     case .score:
       return drawableContentJSON(index)
     case .origin:
-      return originJSON(index)
+      return conversionOriginJSON(index)
     case .parts:
       return partsJSON(index)
     case .check:

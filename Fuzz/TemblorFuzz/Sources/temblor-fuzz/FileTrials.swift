@@ -95,7 +95,7 @@ struct TableTrial {
 
   /// A table that is written must read back equal.
   private func checkTable() {
-    do throws(CSVTable.Problem) {
+    do throws(CSVTable.FormatError) {
       let table = try CSVTable(text)
       require(!table.columnNames.isEmpty, "a table without columns")
       require(
@@ -129,8 +129,8 @@ struct TableTrial {
         guard let pairs = try? table.stimulusPairs(for: procedure) else { continue }
         require(
           pairs.allSatisfy {
-            table.stimuli.indices.contains($0.testedIndex)
-              && table.stimuli.indices.contains($0.referenceIndex)
+            table.stimuli.indices.contains($0.testedStimulusIndex)
+              && table.stimuli.indices.contains($0.referenceStimulusIndex)
           }, "a pair of no stimuli")
         _ = StudyConditionsTable.bytes(of: pairs, in: table)
       }
@@ -146,10 +146,10 @@ struct TableTrial {
   private func checkResults() {
     do {
       let results = try StudyResults("r.csv", bytes: text)
-      let back = try StudyResults("r.csv", bytes: Array(results.text.utf8))
+      let back = try StudyResults("r.csv", bytes: Array(results.csvText.utf8))
       for (row, other) in zip(results.rows, back.rows) {
         require(
-          StudyResults.columns.allSatisfy { row.fields[$0] ?? "" == other.fields[$0] ?? "" },
+          StudyResults.columnNames.allSatisfy { row.fields[$0] ?? "" == other.fields[$0] ?? "" },
           "results change when written and read")
       }
       require(results.rows.count == back.rows.count, "\(back.rows.count) results")

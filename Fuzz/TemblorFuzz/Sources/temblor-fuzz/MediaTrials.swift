@@ -81,7 +81,8 @@ struct CalibrationTrial {
       let figures = [
         found.resonanceHertz, found.qualityFactor, found.fullScaleSineAmplitude,
         found.signalStartSeconds, found.resonanceIntervalHalfWidthFraction,
-        found.qualityIntervalHalfWidthFraction, found.fitResidualDecibels, found.signalToNoiseDecibels,
+        found.qualityIntervalHalfWidthFraction, found.fitResidualDecibels,
+        found.signalToNoiseDecibels,
         found.clockErrorPartsPerMillion,
       ]
       require(figures.allSatisfy(\.isFinite), "figures of \(figures)")

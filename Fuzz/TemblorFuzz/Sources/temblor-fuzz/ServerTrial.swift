@@ -14,7 +14,7 @@ struct ServerTrial {
   func run() {
     let site = StudioSite(
       studioPage: StudioPage(generator: "Temblor", initialProfileName: "phone"),
-      patternPaths: [Self.patternPath], secret: Self.secret, serverPort: 4_711)
+      patternPaths: [Self.patternPath], secretPathComponent: Self.secret, serverPort: 4_711)
     var choices = Choices(text)
     let whole = read(for: site) { text.count }
     let parts = read(for: site) { choices.pick(1, 2, 3, 17, 256) }
@@ -35,10 +35,10 @@ struct ServerTrial {
     while !rest.isEmpty {
       let part = rest.prefix(max(1, partLength()))
       rest = rest.dropFirst(part.count)
-      let progress = reader.append(part, checkingHead: site.refusal)
+      let progress = reader.append(part, checkingHead: site.refusalResponse)
       guard case .incomplete = progress else {
         if case .complete = progress {
-          require(reader.isPermitted && !reader.isIncomplete, "complete, but not permitted")
+          require(reader.isHeadAccepted && !reader.isIncomplete, "complete, but not permitted")
         }
         return progress
       }

@@ -123,11 +123,13 @@ struct BlindTrial {
       test.recordAnswer(byte & 1 == 0 ? .a : .b, at: Double(index))
     }
     let name = String(decoding: text, as: UTF8.self)
-    let take = ABXRecord.Take(name: name, sha256: SHA256.hash(of: text), playbackGain: 0.5, durationSeconds: 1)
+    let take = ABXRecord.Take(
+      name: name, sha256: SHA256.hash(of: text), playbackGain: 0.5, durationSeconds: 1)
     let record = ABXRecord(
       test: test, takeA: take, takeB: take, levelMatchName: "none", profileName: name,
       strength: 1, program: name,
-      renderingModelVersion: 1, startTime: choices.pick(nil, name), deviceName: choices.pick(nil, name),
+      renderingModelVersion: 1, startTime: choices.pick(nil, name),
+      deviceName: choices.pick(nil, name),
       isSimulated: true)
     do {
       let document = try JSONDocument(text: record.json(), name: "t")

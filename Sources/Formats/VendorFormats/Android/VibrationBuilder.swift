@@ -258,7 +258,7 @@ struct VibrationBuilder {
         // A new end of the last line would bend all of it, so that silence before a short ramp
         // would become a ramp.
         let isShort = lineEnds.last?.duration == 1
-        if isShort || Self.areClose(point, lastLineEnd) {
+        if isShort || Self.arePointsClose(point, lastLineEnd) {
           // A level other than 0 is that of the last line.
           if isShort || lastLineEnd.level != 0 {
             lineEnds[lineEnds.count - 1].point = point

@@ -154,7 +154,7 @@ extension Take {
     channelTake.signal = Signal(
       gain == 1 ? channelSamples : channelSamples.map { $0 * gain }, rate: signal.rate)
     if let composition {
-      channelTake.source = .pattern(composition.compositionFelt(at: location))
+      channelTake.source = .pattern(composition.composition(feltAt: location))
     }
     return channelTake
   }

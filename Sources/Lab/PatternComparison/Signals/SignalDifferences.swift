@@ -118,8 +118,8 @@ struct SignalDifferences {
     guard let clipping else { return }
     let levelText = SentenceFormatting.number(
       Decibels.of(amplitude: Double(clipping.clippedMagnitude)), places: 1)
-    let startSeconds = Double(clipping.clippedFrames.lowerBound) / pair.rate
-    let endSeconds = Double(clipping.clippedFrames.upperBound) / pair.rate
+    let startSeconds = Double(clipping.clippedFrames.lowerBound) / pair.sampleRate
+    let endSeconds = Double(clipping.clippedFrames.upperBound) / pair.sampleRate
     let pluralSuffix = clipping.clippedRuns.count == 1 ? "" : "s"
     differenceList.add(
       Difference(
