@@ -24,7 +24,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   private let profile: TransducerProfile
   private var elapsedTime = Duration.zero
   private var openSessions: [ObjectIdentifier: VirtualSession] = [:]
-  /// The sessions with at least one active player, which plays, is paused, or waits for its start.
+  /// The sessions with an active player: one that plays, is paused, or waits for its start.
   private var activeSessions: [ObjectIdentifier: VirtualSession] = [:]
   private var pendingTimers: [(due: Duration, body: @Sendable () -> Void)] = []
   private var nextTimerDueTime: Duration?
@@ -256,13 +256,13 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
   }
 
-  /// Returns the time of a system clock as it appears in the device's time, in nanoseconds, given
-  /// the clock ID in C.
+  /// Returns the virtual time on a system clock, in nanoseconds. The number is the C identifier of
+  /// the clock.
   package func nanoseconds(onClock number: Int32) -> Int64? {
     lock.withLock { deviceClocks.nanoseconds(onClock: number, elapsed: elapsedTime) }
   }
 
-  /// The time on the monotonic clock as it appears in the device's time, in seconds.
+  /// The virtual time on the monotonic clock, in seconds.
   var mediaClockSeconds: Double {
     let monotonicNanoseconds = lock.withLock {
       deviceClocks.nanoseconds(onClock: CLOCK_MONOTONIC, elapsed: elapsedTime)
@@ -300,9 +300,9 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     lock.withLock { storedMisuse.realTimeBlockingCalls.append((call, seconds)) }
   }
 
-  /// Returns the start of the first period of the device's clock after the current time and not
-  /// before a time in seconds.
-  /// Handlers of players are called at these times.
+  /// Returns the start of the next render period that starts at or after a time in seconds.
+  ///
+  /// Handlers of players are called at the starts of render periods.
   private func nextRenderPeriodStart(notBefore seconds: Double) -> Duration {
     let periodSeconds = Double(VirtualSession.renderPeriodFrameCount) / sampleRateHertz
     let followingPeriodNumber =

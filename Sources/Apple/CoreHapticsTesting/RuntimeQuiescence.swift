@@ -11,10 +11,11 @@ package enum RuntimeQuiescence {
   private typealias OriginalEnqueue = @convention(thin) (UnownedJob) -> Void
   private typealias EnqueueHook = @convention(thin) (UnownedJob, OriginalEnqueue) -> Void
 
-  /// The maximum number of polls in a wait, which take 2 s on an idle machine. A busy machine, or
+  /// The maximum number of polling rounds in a wait: 2 s on an idle machine. A busy machine, or
   /// another test on the main queue, delays polls and work alike.
   private static let maximumPollCount = 500
-  /// The number of jobs within `endlessWorkDurationThreshold` above which work counts as endless.
+  /// The number of started jobs above which work that outlasts `endlessWorkDurationThreshold`
+  /// counts as endless.
   private static let endlessWorkJobThreshold = 2_000
   private static let endlessWorkDurationThreshold = Duration.milliseconds(100)
   /// The number of rounds through the queues in a wait if jobs cannot be counted.
@@ -32,7 +33,7 @@ package enum RuntimeQuiescence {
     let currentDevice = WorkOwner.currentDevice
     let deviceWork = currentDevice?.dispatchedWork ?? unattributedWork
     deviceWork.beginWork()
-    dispatchUncountedWork(.userInitiated) {
+    dispatchWithoutDevice(.userInitiated) {
       WorkOwner.withDevice(currentDevice) {
         unsafe job.runSynchronously(on: countingExecutor.asUnownedTaskExecutor())
       }
@@ -40,8 +41,8 @@ package enum RuntimeQuiescence {
     }
   }
 
-  /// Dispatches work to a global queue without counting it for any device.
-  private static func dispatchUncountedWork(
+  /// Dispatches work to a global queue such that it does not count as work of a device.
+  private static func dispatchWithoutDevice(
     _ quality: DispatchQoS.QoSClass, _ body: @escaping @Sendable () -> Void
   ) {
     WorkOwner.withoutDevice { DispatchQueue.global(qos: quality).async(execute: body) }
@@ -72,8 +73,8 @@ package enum RuntimeQuiescence {
     }
   }
 
-  /// A poll that dispatches itself through the queues until no work is pending in two successive
-  /// rounds.
+  /// A repeated check for pending work, which ends after two successive rounds without any. Each
+  /// round passes through all queues.
   private struct QuiescencePoll: Sendable {
     let polledWork: [VirtualWork]
     let countsJobs: Bool
@@ -131,9 +132,9 @@ package enum RuntimeQuiescence {
       _ classes: [DispatchQoS.QoSClass], then completion: @escaping @Sendable () -> Void
     ) {
       guard let first = classes.first else {
-        return RuntimeQuiescence.dispatchUncountedWork(.userInitiated, completion)
+        return RuntimeQuiescence.dispatchWithoutDevice(.userInitiated, completion)
       }
-      RuntimeQuiescence.dispatchUncountedWork(first) {
+      RuntimeQuiescence.dispatchWithoutDevice(first) {
         DispatchQueue.main.async { traverseQueues(Array(classes.dropFirst()), then: completion) }
       }
     }

@@ -1,7 +1,7 @@
 /// A Swift type that corresponds to a JSON number, string, or Boolean, or an optional of such a
 /// type.
 package protocol JSONScalar: Equatable, Sendable {
-  /// Returns the value of a JSON scalar, or nil if its JSON type does not match.
+  /// Returns the value of a JSON scalar, or nil if the scalar has another JSON type.
   static func fromJSON(_ content: JSONScalarContent) -> Self?
   /// A Boolean value that indicates whether the type represents null as nil.
   static var acceptsNull: Bool { get }
@@ -9,8 +9,8 @@ package protocol JSONScalar: Equatable, Sendable {
   static var hasSinglePrecision: Bool { get }
   /// Writes the value as a member of an object.
   ///
-  /// - key: The key of the member.
-  ///   - key: The key.
+  /// - Parameters:
+  ///   - key: The key of the member.
   ///   - omitsPoint: True to write whole numbers without a decimal point.
   ///   - object: The object to write to.
   func write(_ key: String, omitsPoint: Bool, to object: inout JSONObjectWriter)
@@ -36,12 +36,16 @@ extension JSONScalar {
 }
 
 extension JSONScalar where Self: JSONWritable {
+  /// Writes the value as a member of an object. `omitsPoint` has no effect.
   package func write(_ key: String, omitsPoint: Bool, to object: inout JSONObjectWriter) {
     object.writeMember(key, self)
   }
 }
 
 extension JSONScalar where Self: JSONWritable & BinaryFloatingPoint {
+  /// Writes the number as a member of an object.
+  ///
+  /// If `omitsPoint` is true, a whole number is written without a decimal point.
   package func write(_ key: String, omitsPoint: Bool, to object: inout JSONObjectWriter) {
     if omitsPoint, let wholeNumber = Int(exactly: self) {
       object.writeMember(key, wholeNumber)

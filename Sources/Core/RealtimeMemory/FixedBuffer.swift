@@ -21,7 +21,7 @@
     unsafe baseAddress.deallocate()
   }
 
-  /// The element at an index, which is read and changed in place.
+  /// The element at an index, for reading and for changes in place.
   @inlinable public subscript(index: Int) -> Element {
     @_transparent unsafeAddress {
       assert(index >= 0 && index < count)
@@ -82,7 +82,7 @@ public struct BufferView<Element: BitwiseCopyable>: BitwiseCopyable, @unchecked 
     self.count = count
   }
 
-  /// The element at an index, which is read and changed in place.
+  /// The element at an index, for reading and for changes in place.
   @inlinable public subscript(index: Int) -> Element {
     @_transparent unsafeAddress {
       assert(index >= 0 && index < count)
@@ -126,7 +126,7 @@ public struct BufferView<Element: BitwiseCopyable>: BitwiseCopyable, @unchecked 
     unsafe pointer.deallocate()
   }
 
-  /// The value, which is read and changed in place.
+  /// The stored value, for reading and for changes in place.
   @inlinable public var value: Value {
     @_transparent unsafeAddress { unsafe UnsafePointer(pointer) }
     @_transparent nonmutating unsafeMutableAddress { unsafe pointer }
@@ -146,7 +146,7 @@ public struct BufferView<Element: BitwiseCopyable>: BitwiseCopyable, @unchecked 
     unsafe self.pointer = pointer
   }
 
-  /// The value, which is read and changed in place.
+  /// The referenced value, for reading and for changes in place.
   @inlinable public var value: Value {
     @_transparent unsafeAddress { unsafe UnsafePointer(pointer) }
     @_transparent nonmutating unsafeMutableAddress { unsafe pointer }

@@ -105,8 +105,10 @@ private struct OnsetSearch {
     return detectedOnsets
   }
 
-  /// Returns true if an onset continues the previous onset: if their distance is less than a period
-  /// of the wave that starts at the later one, or less than 20 ms while the level keeps rising.
+  /// Returns true if an onset belongs to the same event as the previous onset.
+  ///
+  /// This is the case if their distance is less than a period of the wave that starts at the later
+  /// one, or less than 20 ms while the level keeps rising.
   private func isContinuation(of lastOnset: Onset?, _ onset: Onset) -> Bool {
     guard let lastOnset, onset.timeSeconds - lastOnset.timeSeconds < Self.maximumWavePeriodSeconds
     else { return false }
@@ -137,8 +139,9 @@ private struct OnsetSearch {
     values[range.clamped(to: values.indices)].max() ?? 0
   }
 
-  /// Returns the frame near an index at which the energy of the prediction error grows most, from
-  /// the 3 ms before the frame to the 3 ms after it.
+  /// Returns the frame near an index at which the energy of the prediction error grows most.
+  ///
+  /// The growth is the ratio of the energy in the 3 ms after a frame to that in the 3 ms before it.
   private func energyChangeFrame(near index: Int) -> Int {
     let energyWindowFrameCount = frameCount(seconds: 0.003)
     let maximumResidualNearIndex = maximum(
@@ -165,9 +168,9 @@ private struct OnsetSearch {
     return largestEnergyChange.frame
   }
 
-  /// Returns the onset of a burst on a steady tone at a change of the signal, and the number of
-  /// frames after the change in which no other onset can begin, or nil if there is no such burst.
+  /// Returns the onset of a burst at a change of the signal, or nil if there is no such burst.
   ///
+  /// The returned length is the number of frames after the change in which no other onset can begin.
   /// The burst must be on a steady tone that continues after it. It is measured as the residual of
   /// the tone fitted to the preceding 60 ms, so that its phase relative to the tone does not
   /// matter.
@@ -183,7 +186,7 @@ private struct OnsetSearch {
       return nil
     }
     let excessOverTone = (index..<burstEndFrame + pauseFrameCount).map {
-      abs(samples[$0] - tone.value(at: $0))
+      abs(samples[$0] - tone.sineValue(at: $0))
     }
     let burstPeakMagnitude = excessOverTone.prefix(burstEndFrame - index).max() ?? 0
     guard burstPeakMagnitude > floor,
@@ -372,7 +375,8 @@ private struct SteadyTone {
     (sineAmplitude * sineAmplitude + cosineAmplitude * cosineAmplitude).squareRoot()
   }
 
-  func value(at index: Int) -> Double {
+  /// Returns the value of the sine at a frame of the signal.
+  func sineValue(at index: Int) -> Double {
     let phaseRadians = radiansPerFrame * Double(index - startFrame)
     return sineAmplitude * sin(phaseRadians) + cosineAmplitude * cos(phaseRadians)
   }
@@ -408,8 +412,8 @@ struct LinearPredictor: ~Copyable {
   private static let tapSpacingFrames = 2
 
   private let samples: [Double]
-  /// The sums over the window of the products of each sample and the earlier samples that predict
-  /// it, its regressors.
+  /// The covariance of each sample and its regressors, the earlier samples that predict it. Each
+  /// element is a sum of products over the window.
   private var regressorCovariance = [Double](
     repeating: 0, count: (coefficientCount + 1) * (coefficientCount + 1))
   private var covarianceCholeskyFactor = [Double](

@@ -63,7 +63,8 @@ package final class LiveRecording {
   /// that thread has ended.
   private final class RecordingFiles: @unchecked Sendable {
     let path: String
-    let rotationSettings: RotationSettings?
+    /// The settings for splitting the recording into files, or nil for a single file.
+    let fileRotationSettings: RotationSettings?
     private var file: AtomicFileWriter?
     /// A duplicate of the file's descriptor, so that a write that hangs never reaches another file
     /// that reuses the descriptor.
@@ -74,12 +75,12 @@ package final class LiveRecording {
 
     init(_ path: String, _ rotation: RotationSettings?) throws(FileError) {
       self.path = path
-      self.rotationSettings = rotation
+      self.fileRotationSettings = rotation
       try openFile()
     }
 
     private func openFile() throws(FileError) {
-      currentPath = rotationSettings?.nextPath(after: path) ?? path
+      currentPath = fileRotationSettings?.nextPath(after: path) ?? path
       let next = try AtomicFileWriter(currentPath)
       descriptor = fcntl(next.descriptor, F_DUPFD_CLOEXEC, 0)
       file = consume next
@@ -94,17 +95,17 @@ package final class LiveRecording {
     }
 
     func rotateFile(isDue: Bool) throws(SoundFileError) -> Int32 {
-      guard let rotationSettings else { return descriptor }
+      guard let fileRotationSettings else { return descriptor }
       do throws(FileError) {
         if isDue {
           try finishFile()
         }
         guard
-          rotationSettings.freeDiskFraction(FileSystem.folderPath(of: path))
-            >= rotationSettings.minimumFreeDiskFraction
+          fileRotationSettings.freeDiskFraction(FileSystem.folderPath(of: path))
+            >= fileRotationSettings.minimumFreeDiskFraction
         else {
           let percent = NumberFormatting.roundedText(
-            100 * rotationSettings.minimumFreeDiskFraction, places: 1)
+            100 * fileRotationSettings.minimumFreeDiskFraction, places: 1)
           throw FileError(path, "less than \(percent) % of the disk is free")
         }
         if isDue {
@@ -236,7 +237,7 @@ package final class LiveRecording {
     if let writeFailure {
       let secondsText = NumberFormatting.roundedText(
         Double(writingOutcome.frameCount) / sampleRateHertz, places: 1)
-      let which = recordingFiles.rotationSettings == nil ? "the first " : ""
+      let which = recordingFiles.fileRotationSettings == nil ? "the first " : ""
       return (
         recordingResult,
         "\(path.printable): only \(which)\(secondsText) s were written: \(writeFailure.description)"

@@ -163,8 +163,7 @@ package final class FileWatch {
 
     init(_ path: String) { self.path = path }
 
-    /// The time without events after which a file counts as written although a writer has not
-    /// closed it yet.
+    /// The time without events after which a file that is still open counts as completely written.
     static let openFileSettleTime = Duration.milliseconds(300)
     /// The maximum time before a file that never settles is reported.
     static let maximumBurstDuration = Duration.seconds(1)
@@ -191,6 +190,12 @@ package final class FileWatch {
       locations.contains { $0.name == name && folders.contains($0.folder) }
     }
 
+    /// Records an event of the file, and extends the time until its events have settled.
+    ///
+    /// - Parameters:
+    ///   - now: The current time.
+    ///   - settleTime: The time without further events after which the file has settled.
+    ///   - isUnfinished: True if more writes to the file are likely.
     mutating func recordEvent(at now: Duration, settleTime: Duration, isUnfinished: Bool) {
       let start = unsettledEventInterval?.start ?? now
       // A link is never written to, so it is complete as soon as it exists.
@@ -223,8 +228,8 @@ final class FolderWatches {
   }
 
   enum Event: Equatable {
-    /// A file or folder with the given name has changed. `isUnfinished` means that more writes are
-    /// likely.
+    /// A file or folder with the given name has changed. `isUnfinished` means that more writes to
+    /// the file are likely.
     case nameChanged(String, folders: [String], isUnfinished: Bool)
     /// A folder disappeared, or the system dropped events, so that all files must be checked again.
     case rescanNeeded

@@ -182,7 +182,7 @@ public struct ArrayPosition: Equatable, Sendable {
   /// The coordinate on a line, the angle on a ring in degrees, or the first coordinate on a plane
   /// in meters.
   public var firstCoordinate: Double
-  /// The second coordinate on a plane in meters; otherwise 0.
+  /// The second coordinate on a plane, in meters, or 0 on a line or a ring.
   public var secondCoordinate: Double
 
   /// Creates a position.

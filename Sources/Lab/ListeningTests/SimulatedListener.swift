@@ -1,5 +1,5 @@
-/// A simulated listener, whose answers are determined before a test begins, so that the test needs
-/// neither device nor keyboard.
+/// A simulated listener, whose answers are determined before a test begins. The test needs neither
+/// a device nor a keyboard.
 package struct SimulatedListener: Equatable, Sendable {
   /// A rule that determines the simulated answers.
   package enum Strategy: String, CaseIterable, Sendable {
@@ -25,7 +25,7 @@ package struct SimulatedListener: Equatable, Sendable {
     guard strategy != nil || hasOnlySideLetters else { return nil }
   }
 
-  /// The number of answers that are given by letters, or nil for any other rule.
+  /// The number of listed answers, or nil for the rules `right`, `wrong`, and `random`.
   package var fixedAnswerCount: Int? { strategy == nil ? fixedAnswers.count : nil }
 
   /// Returns the simulated answers for a test.

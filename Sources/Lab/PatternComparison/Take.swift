@@ -37,7 +37,7 @@ public struct Take: Sendable {
   public struct Format: Equatable, Sendable {
     /// The name of the format in messages.
     public var title: String
-    /// The step sizes to which files of the format round values.
+    /// The step sizes to which the format rounds values.
     public var resolution: FormatResolution
 
     /// Creates a format.
@@ -88,7 +88,7 @@ public struct TakeMeasurements: Equatable, Sendable {
   public struct Measurement: Equatable, Sendable {
     /// The name of the measurement in tables.
     public let name: String
-    /// The key of the measurement in JSON.
+    /// The member key of the measurement in JSON output, such as `peakDecibels`.
     public let key: String
     /// The unit, such as `s`, `Hz`, or a unit of level; empty for a count.
     public let unit: String
@@ -156,7 +156,7 @@ public struct TakeMeasurements: Equatable, Sendable {
     }
   }
 
-  /// Returns the value with a JSON key.
+  /// Returns the value of the measurement with a JSON key.
   package subscript(key: String) -> Double? {
     measurements.first { $0.key == key }?.value
   }

@@ -1,7 +1,7 @@
 internal import CMath
 import SignalAnalysis
 
-/// Searches a recording for a reference with one changed event that has much of its energy.
+/// A search of a recording for a reference with one changed event that has much of its energy.
 ///
 /// Such a recording is difficult to align: at the true delay, too little of the reference agrees
 /// with it. So the search changes the event first:
@@ -11,7 +11,7 @@ import SignalAnalysis
 /// 2. Correlate the variant with the recording at every delay, with one gain for all events.
 /// 3. Keep the variants that explain most of the recording's noise-weighted energy.
 struct ChangedEventSearch: ~Copyable {
-  /// A hypothesis that one event changed, with the delay at which the changed reference fits best.
+  /// A hypothesis that one event changed, with the best delay of the changed reference.
   struct Hypothesis {
     var waveformIndex: Int
     var changedWaveform: EventWaveform
@@ -22,8 +22,9 @@ struct ChangedEventSearch: ~Copyable {
     var alignmentCandidate: RecordingAlignment.Candidate
   }
 
-  /// The interval between the times at which a moved event is rendered if dynamic parameters or
-  /// curves affect it, in seconds.
+  /// The interval between the tried times of a moved event, in seconds, if it is rendered again.
+  ///
+  /// An event is rendered at each time if dynamic parameters or curves affect it.
   private static let renderingStepSeconds = 0.005
   private static let maximumFrequencyRatioCount = 48
   /// The maximum frequency ratio that is tried, as a natural logarithm.
@@ -109,7 +110,7 @@ struct ChangedEventSearch: ~Copyable {
     }
     // A single event has no time of its own: it moves with the reference.
     guard reference.waveforms.count > 1 else { return hypotheses }
-    let eventVariants = EventVariants(reference: reference)
+    let variantRenderer = EventVariants(reference: reference)
     let maximumShiftSeconds = RecordingModelFit.maximumTimeShiftSeconds
     let hasControls = reference.eventRenderer?.hasControls == true
     let renderedShiftSeconds =
@@ -122,7 +123,7 @@ struct ChangedEventSearch: ~Copyable {
       (hasControls ? Self.renderingStepSeconds / 2 : maximumShiftSeconds)
         * alignment.alignmentSampleRate)
     for shift in renderedShiftSeconds {
-      guard let shifted = eventVariants.shiftedWaveform(index, by: shift) else { continue }
+      guard let shifted = variantRenderer.shiftedWaveform(index, by: shift) else { continue }
       hypotheses += self.hypotheses(
         index: index, waveform: shifted, frequencyRatio: nil, maximumShift: maximumShiftSamples,
         others: unchangedEvents)
@@ -134,7 +135,7 @@ struct ChangedEventSearch: ~Copyable {
   /// its duration.
   private func retunedWaveforms(at index: Int) -> [(EventWaveform, ratio: Double)] {
     let waveform = reference.waveforms[index]
-    let eventVariants = EventVariants(reference: reference)
+    let variantRenderer = EventVariants(reference: reference)
     let waveformSeconds = Double(waveform.samples.count) / reference.sampleRate
     let logFrequencyRatioStep = max(
       2 * Self.maximumLogFrequencyRatio / Double(Self.maximumFrequencyRatioCount),
@@ -142,7 +143,7 @@ struct ChangedEventSearch: ~Copyable {
     let frequencyStepCount = Int(Self.maximumLogFrequencyRatio / logFrequencyRatioStep)
     return (-frequencyStepCount...frequencyStepCount).filter { $0 != 0 }.compactMap { number in
       let ratio = exp(Double(number) * logFrequencyRatioStep)
-      return eventVariants.retunedEvent(index, by: ratio).map { ($0.retunedWaveform, ratio) }
+      return variantRenderer.retunedEvent(index, by: ratio).map { ($0.retunedWaveform, ratio) }
     }
   }
 

@@ -16,11 +16,11 @@ package struct ClippedPeaks {
   }
 
   private static let minimumRunLength = 4
-  /// The minimum ceiling. The peaks of weaker signals are flat due to quantization.
+  /// The minimum peak magnitude of a signal with clipped samples. The peaks of weaker signals are
+  /// flat due to quantization.
   private static let minimumClippedMagnitude: Float = 0.1
-  /// The minimum amount by which the sample before or after a run is below the ceiling, as a
-  /// fraction of the ceiling.
-  private static let minimumRunEdgeDrop: Float = 0.001
+  /// The minimum drop of the magnitude before or after a run, as a fraction of the peak magnitude.
+  private static let minimumDropBesideRun: Float = 0.001
 
   /// Finds the clipped samples of a signal, or returns nil if it is not clipped.
   package init?(_ samples: [Float]) {
@@ -36,9 +36,9 @@ package struct ClippedPeaks {
       if !isHigh, let start = runStart {
         let previousMagnitude = start > 0 ? abs(samples[start - 1]) : 0
         let nextMagnitude = index < samples.count ? abs(samples[index]) : 0
-        let maximumEdge = peakMagnitude * (1 - Self.minimumRunEdgeDrop)
+        let maximumMagnitudeBesideRun = peakMagnitude * (1 - Self.minimumDropBesideRun)
         if index - start >= Self.minimumRunLength,
-          min(previousMagnitude, nextMagnitude) < maximumEdge
+          min(previousMagnitude, nextMagnitude) < maximumMagnitudeBesideRun
         {
           clippedRuns.append(start..<index)
         }

@@ -55,9 +55,9 @@ struct RecordingAlignment {
   private let inputSampleRate: Double
   /// The centers of the blocks, in seconds from the start of the reference.
   private var blockCenterSeconds: [Double] = []
-  /// The real parts of each block's analytic correlation with the recording, by lag.
+  /// The correlation of each block of the reference with the recording, at each lag.
   private var realCorrelations: [[Float]] = []
-  /// The imaginary parts of each block's analytic correlation with the recording, by lag.
+  /// The Hilbert transform of the correlation of each block, at each lag.
   private var imaginaryCorrelations: [[Float]] = []
   private var blockEnergies: [Double] = []
 
@@ -132,7 +132,7 @@ struct RecordingAlignment {
 
   // MARK: - Correlation
 
-  /// Computes the analytic correlation of each strong block of the reference with the recording.
+  /// Computes the correlation of each strong block with the recording, and its Hilbert transform.
   private mutating func correlateBlocks(of reference: [Float], with recording: [Float]) {
     let blockSampleCount = Int(Self.blockSeconds * alignmentSampleRate)
     var referenceBlocks = stride(from: 0, to: reference.count, by: blockSampleCount).map { start in
@@ -176,8 +176,9 @@ struct RecordingAlignment {
     }
   }
 
-  /// Returns, for each block of the reference, the maximum squared correlation in every 8 ms
-  /// interval and the one before it, relative to the block's energy.
+  /// Returns the maximum power of the correlation of each block in intervals of 8 ms.
+  ///
+  /// Each maximum includes the interval before it, and is relative to the energy of the block.
   private func pooledCorrelationPowers() -> [[Float]] {
     realCorrelations.indices.map { block in
       let scale = Float(1 / blockEnergies[block])
@@ -267,7 +268,7 @@ struct RecordingAlignment {
     return coarsePeaks
   }
 
-  /// Returns the sum of all blocks' pooled powers at each lag, after the blocks are shifted
+  /// Returns the sum of the pooled powers of all blocks at each lag, with the blocks shifted
   /// according to a tempo.
   private func summedCorrelationPowers(_ powers: [[Float]], tempo: Double) -> [Float] {
     var powerSums = [Float](repeating: 0, count: powers[0].count)
@@ -383,8 +384,7 @@ struct RecordingAlignment {
   /// The step between tempos in the search by samples, as the change of the reference's duration in
   /// seconds.
   private static let fineTempoShiftSeconds = 0.001
-  /// The maximum distance from the delay that was found by envelopes at which samples are
-  /// correlated, in samples.
+  /// The maximum distance of a correlated lag from the delay of the envelopes, in samples.
   private static let maximumLagOffsetSamples = 16
 
   /// Returns candidates whose tempo deviates from that of the reference.

@@ -41,8 +41,9 @@ package struct RecordingChange {
   var penalizedImprovement = 0.0
   /// The penalty for an added sound that existing events could explain instead.
   var ambiguityPenalty = 0.0
-  /// A Boolean value that indicates whether the reference has only two events, and the opposite
-  /// change of the other event is equally likely.
+  /// A Boolean value that indicates whether the opposite change of another event is equally likely.
+  ///
+  /// Only a reference with two events can have such a change.
   package var isAmbiguous = false
 
   /// The distance of the change's amount from zero, in standard errors.

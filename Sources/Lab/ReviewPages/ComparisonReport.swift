@@ -16,10 +16,9 @@ public struct ComparisonReport: Sendable {
   public var generator: String
   /// The command that generates the report again, or an empty text.
   public var command: String
-  /// The loudness measure by which the page equalizes the levels of takes when the user requests
-  /// it.
+  /// The loudness measure for equalizing the levels of takes at the request of the user.
   public var levelMatch: LevelMatch
-  /// The options of those comparisons that the report makes itself, because they are not passed to
+  /// The options for the comparisons that the report makes itself: those that are not passed to
   /// `html(takes:comparisons:sounds:)`.
   public var comparisonOptions: ComparisonOptions
   /// The tolerance that the page checks the takes against, or nil.
@@ -181,7 +180,7 @@ struct ReportPair {
   let equalityVerdict: String?
   /// A sentence that summarizes the differences.
   let summary: String
-  /// The lines of text about differences beyond the tolerance, or nil without a tolerance.
+  /// The messages about differences that exceed the tolerance, or nil without a tolerance.
   let toleranceExcesses: [String]?
   /// The sentences about differences that affect only the notation of the files.
   let notationDifferences: [String]

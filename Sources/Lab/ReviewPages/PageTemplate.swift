@@ -82,14 +82,16 @@ enum PageResource {
   static let studioModule = Base91.encoded(contents(ofFiles: "studio.module"))
   /// The list of shipped patterns, compressed with LZMA and encoded as text.
   static let studioPatterns = Base91.encoded(contents(ofFiles: "studio.patterns"))
-  /// The names of the scripts that reports and galleries share, for text, sound, patterns, drawing,
+  /// The names of the scripts that reports and galleries share: for text, sound, patterns, drawing,
   /// the player, and keys.
   private static let sharedScriptFiles =
     "text.js latency.js sound.js pattern.js drawing.js envelope.js overlay.js player.js keys.js"
 
-  /// Returns the concatenated contents of shipped files, given their names separated by spaces.
-  private static func contents(ofFiles names: String) -> [UInt8] {
-    names.split(separator: " ").flatMap { ShippedFiles.pageParts.bytes(named: String($0)) ?? [] }
+  /// Returns the concatenated contents of the shipped files in a space-separated list of names.
+  private static func contents(ofFiles spaceSeparatedNames: String) -> [UInt8] {
+    spaceSeparatedNames.split(separator: " ").flatMap {
+      ShippedFiles.pageParts.bytes(named: String($0)) ?? []
+    }
   }
 
   /// Returns a script in a block, so that its declarations are not global, without comments and
@@ -244,7 +246,8 @@ extension String {
 }
 
 enum JSONLayout {
-  /// Returns JSON without whitespace between values. A text that is not JSON is returned unchanged.
+  /// Returns a JSON text without the whitespace between its values. A text that is not JSON is
+  /// returned unchanged.
   static func compactText(_ text: String) -> String {
     guard (try? JSONDocument(text: Array(text.utf8), name: "text")) != nil else { return text }
     var isInString = false

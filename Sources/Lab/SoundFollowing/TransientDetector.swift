@@ -54,10 +54,10 @@ struct TransientDetector {
     highBandMeter.addSample(sample)
   }
 
-  /// Ends a control step. Returns the strength of a transient in the step in which its measurement
-  /// is complete, and otherwise nil.
+  /// Ends a control step, and returns the strength of a transient whose measurement is complete.
+  /// Returns nil in all other steps.
   ///
-  /// - Parameter count: The number of frames of the control step.
+  /// - Parameter count: The number of sample frames in the control step.
   mutating func finishControlStep(count: Int) -> Double? {
     let lowBandLevel = lowBandMeter.drainLevel(count: count)
     let highBandLevel = highBandMeter.drainLevel(count: count)

@@ -3,8 +3,9 @@ internal import HapticModel
 internal import HapticRender
 internal import SignalAnalysis
 
-/// The inverse of a profile's mapping: atoms for a matching pursuit, which are the waveforms of the
-/// profile's transients, and tables from frequency and level to sharpness and intensity.
+/// The inverse of a profile's mapping, which converts a vibration to events. It has atoms for a
+/// matching pursuit, the waveforms of the profile's transients, and tables from frequency and level
+/// to sharpness and intensity.
 ///
 /// 1. A calibration pattern is rendered with the profile: transients of all sharpnesses, transients
 ///    of several intensities, and tones over both. About 25 seconds are rendered at 8 kHz, so that
@@ -40,8 +41,8 @@ struct AtomDictionary {
   let sampleRate: Double
   /// The range of the profile's tone frequencies, in hertz.
   private(set) var toneBandHertz = 1.0...1
-  /// The factor, up to 3, by which all durations of the analysis are multiplied for profiles with
-  /// tones below 80 Hz.
+  /// The factor for all durations of the analysis: 1 to 3, and above 1 for profiles with tones
+  /// below 80 Hz.
   var analysisDurationFactor: Double { min(3, max(1, 80 / toneBandHertz.lowerBound)) }
   /// The atoms by increasing sharpness. For each sharpness, there is one that starts on a sample,
   /// and one that starts half a sample later.
@@ -65,8 +66,8 @@ struct AtomDictionary {
   private let hasLogarithmicFrequencyScale: Bool
   /// The measured tones by increasing sharpness.
   private var toneResponses: [ToneResponse] = []
-  /// The levels of transients relative to a transient at full intensity, by increasing intensity.
-  private var relativeTransientLevels: [Double] = []
+  /// The levels of transients relative to the level at full intensity, by increasing intensity.
+  private var transientLevelsRelativeToFullIntensity: [Double] = []
 
   /// The number of sharpness values at which transients without overtones are measured. The phase
   /// of overtones turns faster, so transients with overtones are measured at more.
@@ -119,7 +120,7 @@ struct AtomDictionary {
         sharpness: probe.sharpness, shift: probe.delayInSamples)
     }
     maximumAtomSampleCount = atoms.map { $0.sampleCount }.max() ?? 0
-    relativeTransientLevels = Self.levelsRelativeToLast(
+    transientLevelsRelativeToFullIntensity = Self.levelsRelativeToLast(
       calibrationPattern.transientStartSeconds, in: calibrationSamples, rate: sampleRate)
     toneResponses = Self.toneResponses(calibrationPattern, in: calibrationSamples, rate: sampleRate)
     let minimumToneHertz = toneResponses.first?.hertz ?? minimumHertz
@@ -367,7 +368,7 @@ struct AtomDictionary {
   ///
   /// - Parameter level: The level relative to that at full intensity.
   func intensity(ofTransientLevel level: Double) -> Double {
-    Self.intensity(ofLevel: level, among: relativeTransientLevels)
+    Self.intensity(ofLevel: level, among: transientLevelsRelativeToFullIntensity)
   }
 
   /// Returns the frequency of the tone that the profile renders at a sharpness.

@@ -1,13 +1,13 @@
 internal import CMath
 internal import SignalAnalysis
 
-/// The set of tones that together explain a signal, with their starts and ends.
+/// A set of selected tones whose sum explains a signal, with their starts and ends.
 ///
 /// With all other tones fixed, the energy that a tone removes up to a sample is a cumulative sum.
 /// Its extrema are the best start and end.
 struct ToneSelection {
   let sampleRate: Double
-  /// The factor by which all durations are multiplied for profiles with low tones.
+  /// The factor for all durations, which is above 1 for profiles with low tones.
   let durationFactor: Double
   var selectedTones: [TonePath] = []
 
@@ -117,8 +117,9 @@ struct ToneSelection {
 
   // MARK: - Edges
 
-  /// Moves the start and end of each tone to the positions with the smallest residual while all
-  /// other tones are fixed, and returns the residual.
+  /// Moves the start and end of each tone to minimize the residual, and returns the residual.
+  ///
+  /// Each tone is moved while all other tones are fixed.
   mutating func fitEdges(to signal: [Float]) -> [Float] {
     var toneResidual = signal
     add(to: &toneResidual, times: -1)

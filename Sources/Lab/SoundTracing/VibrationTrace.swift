@@ -37,8 +37,7 @@ struct VibrationTrace {
   private static let maximumGapSeconds = 0.012
   /// The minimum duration of a continuous event, in seconds.
   private static let minimumContinuousSeconds = 0.02
-  /// The margin on each side of a burst by which the median of the tone is longer than the burst,
-  /// in seconds.
+  /// The time by which half of the median window of the tone exceeds the longest burst, in seconds.
   private static let medianMarginSeconds = 0.004
 
   /// Traces the transients and continuous events of a vibration.
@@ -52,9 +51,9 @@ struct VibrationTrace {
     let peakMagnitude = samples.reduce(0) { max($0, abs($1)) }
     guard samples.count >= 64, peakMagnitude >= Self.minimumEventAmplitude else { return }
     let burstDurationSeconds = Double(dictionary.maximumAtomSampleCount) / dictionary.sampleRate
-    let halfMedianSamples = Int(
+    let medianHalfWindowSampleCount = Int(
       ((burstDurationSeconds + Self.medianMarginSeconds) * dictionary.sampleRate).rounded())
-    let medianLength = 2 * halfMedianSamples + 1
+    let medianLength = 2 * medianHalfWindowSampleCount + 1
 
     var sustainedTone = SustainedTone(
       of: samples, medianLength: medianLength, dictionary: dictionary)
@@ -209,8 +208,10 @@ struct VibrationTrace {
     return events
   }
 
-  /// Trims a segment at both ends to the samples at which the level crosses half of its maximum in
-  /// the first and in the last 20 ms.
+  /// Trims the faint start and end of a segment.
+  ///
+  /// The remaining part begins and ends where the level crosses half of its maximum in the first
+  /// and in the last 20 ms.
   private static func perceptibleSpan(
     of segment: Range<Int>, levels: [Float], minimumLevel: Float, rate: Double
   ) -> ClosedRange<Int>? {
@@ -226,8 +227,9 @@ struct VibrationTrace {
     return firstAudibleIndex...lastAudibleIndex
   }
 
-  /// Smooths the frequencies of an event by a median, and makes both ends constant, because the
-  /// signal beyond the ends biases the track near them.
+  /// Smooths the frequencies of an event by a median, and makes them constant near both ends.
+  ///
+  /// The signal beyond the ends biases the frequencies near them.
   private static func smoothedHertz(_ hertz: ArraySlice<Double>, rate: Double) -> [Float] {
     var extendedHertz = hertz.map { Float($0) }
     let edgeSamples = min(extendedHertz.count / 3, Int(0.012 * rate))

@@ -2,7 +2,7 @@ internal import CMath
 internal import SignalAnalysis
 internal import SystemSupport
 
-/// A recording whose sweeps were located and found suitable for a measurement.
+/// A recording of sweeps that is suitable for a measurement, with the located sweeps.
 ///
 /// 1. The recording is checked, and both sweeps are located (`SweepSearch`).
 /// 2. The sweeps must not be clipped (`ClippingDetector`).
@@ -24,8 +24,10 @@ struct SweepRecording {
   /// The maximum relative power of the difference between the sweeps, beyond the power of the
   /// noise: −10 dB.
   private static let maximumSweepDifferencePowerRatio = 0.1
-  /// The minimum ratio between the measured and the expected level ratio of the sweeps, including
-  /// noise. A lower value indicates that the gain changed during the recording.
+  /// The minimum amplitude of the loud sweep, as a fraction of that expected from the quiet sweep.
+  ///
+  /// Both amplitudes include noise. A lower value indicates that the gain changed during the
+  /// recording.
   private static let minimumLoudToExpectedRatio = 0.6
   /// The time for which the transducer still rings after a sweep, in seconds.
   private static let ringingSeconds = 0.6

@@ -10,16 +10,16 @@ internal import SystemSupport
 package struct StateRestoration {
   /// The time from the first command to the start of all loops, in seconds.
   private static let secondsUntilLoopsStart = 0.05
-  /// The commands that a state does not contain, because they would end the session.
+  /// The commands that are skipped in a state, because they would end the session.
   private static let excludedVerbs = [CommandGrammar.reloadVerb, "quit", "shutdown"]
 
   private let stateText: String
   private let reportFailure: (String) -> Void
-  /// The remaining commands that load the patterns of the state in advance.
+  /// The commands that remain to be executed to preload the patterns of the saved state.
   private var remainingPreloadCommands: ArraySlice<String>
-  /// The remaining commands of the state.
+  /// The commands of the saved state that remain to be executed.
   private var remainingStateCommands: ArraySlice<String>
-  /// The queue that executes one command of the state at a time.
+  /// The queue that executes the commands of the saved state one at a time.
   private var commandQueue = CommandQueue()
   package private(set) var isFinished = false
 

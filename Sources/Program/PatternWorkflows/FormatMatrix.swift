@@ -4,7 +4,7 @@ internal import VendorFormats
 
 /// Measures how well formats preserve patterns, by converting examples and reading them again.
 public enum FormatMatrix {
-  /// The kind of content of an example pattern.
+  /// A kind of example pattern to convert, named after the events that it contains.
   public enum ExampleContent: String, CaseIterable, Sendable {
     /// The example consists of transients with different values.
     case transients
@@ -45,7 +45,7 @@ public enum FormatMatrix {
   /// The maximum difference of a value in a close conversion, as a fraction of full scale.
   public static let closeGradeToleranceFraction = 0.01
 
-  /// Returns the example pattern for a kind of content.
+  /// Returns the example pattern of a kind.
   public static func exampleComposition(_ content: ExampleContent) -> HapticComposition {
     func makeTap(_ time: Double, _ intensity: Float, _ sharpness: Float) -> HapticEvent {
       HapticEvent(
@@ -95,8 +95,7 @@ public enum FormatMatrix {
     return HapticComposition(examplePattern)
   }
 
-  /// Returns the result of measuring how well a conversion between two formats preserves a kind of
-  /// content.
+  /// Measures how well a conversion between two formats preserves a kind of example pattern.
   ///
   /// The example is first written in the source format and read again, so that the format can
   /// represent it. If the source format cannot be written, the example itself is used.

@@ -11,7 +11,7 @@ internal import SystemSupport
 public struct RenderBatch: Sendable {
   /// A sound file to write, with the pattern to render.
   public struct Item: Sendable {
-    /// The destination to which a sound file is written.
+    /// The destination of a sound file.
     public enum Destination: Sendable {
       /// The file at this path, which is replaced atomically when it is complete. Missing folders
       /// are created.
@@ -108,10 +108,10 @@ public struct RenderBatch: Sendable {
     return itemOutcomes.withLock { $0 }
   }
 
-  /// Returns an overwrite check for the source files of all patterns, so that no output replaces a
+  /// Returns an overwrite check for the source files of all patterns. With it, no output replaces a
   /// sound file of another pattern.
   private func makeOverwriteCheck() -> InputOverwriteCheck {
-    let mayReplaceFiles = items.contains {
+    let hasExistingOutputFile = items.contains {
       if case .file(let path) = $0.destination {
         FileSystem.entryKind(at: path) != .missing
       } else {
@@ -119,7 +119,7 @@ public struct RenderBatch: Sendable {
       }
     }
     // The sources of a single pattern are known when it is read.
-    guard items.count > 1, mayReplaceFiles else { return InputOverwriteCheck() }
+    guard items.count > 1, hasExistingOutputFile else { return InputOverwriteCheck() }
     let sourcePaths = Mutex<[String]>([])
     WorkerPool.run(jobCount: items.count) { index in
       let sources = items[index].input.sourcePaths

@@ -132,13 +132,13 @@ public enum TakeInput: Equatable, Sendable {
       interleaved: renderedSamples, channelCount: separatedJob.channelCount,
       rate: Double(separatedJob.sampleRateHertz))
     // The events of a take have the frequencies that its profile plays.
-    let sharpnessScale = separatedJob.profile.limitedToUsableBand(
+    let sharpnessToHertzScale = separatedJob.profile.limitedToUsableBand(
       rate: Double(separatedJob.sampleRateHertz)
     )
     .frequency.sharpnessScale
     var renderedTake = Take(
       name: patternInput.name,
-      source: .pattern(composition.convertingStatedHertz(to: sharpnessScale)),
+      source: .pattern(composition.convertingStatedHertz(to: sharpnessToHertzScale)),
       signal: takeSignal,
       profile: separatedJob.profile,
       text: String(decoding: pattern.file.bytes, as: UTF8.self), feeling: composition.notes)
@@ -182,8 +182,9 @@ public enum TakeInput: Equatable, Sendable {
     )
   }
 
-  /// Returns the input, in which a sound file is replaced by a pattern that plays the selected
-  /// channels.
+  /// Returns a sound file as a pattern that plays the selected channels.
+  ///
+  /// Any other input is returned unchanged.
   ///
   /// - Parameter channels: The channels from 0, or nil to keep the sound.
   public func asPattern(ofChannels channels: [Int]?) -> TakeInput {
@@ -193,8 +194,10 @@ public enum TakeInput: Equatable, Sendable {
     return .pattern(soundPatternInput)
   }
 
-  /// Returns true if a path leads to a file with the extension or the signature of a sound file, or
-  /// if it is `-` and standard input begins with such a signature.
+  /// Returns true if a path leads to a sound file.
+  ///
+  /// A file is recognized by its extension or its signature, and standard input (`-`) only by its
+  /// signature.
   package static func isSound(_ path: String) -> Bool {
     if InputStream.isStream(path) { return isSoundFile(path) }
     return FileSystem.entryKind(at: path) == .file

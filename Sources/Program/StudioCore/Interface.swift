@@ -37,9 +37,9 @@ public func temblorStatus(_ handle: StudioHandle?) -> Int32 {
 
 // MARK: - Memory
 
-/// Returns memory of the instance into which a page writes the bytes for its next calls.
-/// The memory stays valid until the next call of this function. The module cannot access the memory
-/// of the page.
+/// Returns the memory of the instance for the input bytes of the next calls of a page. The memory
+/// stays valid until the next call of this function. The module cannot access the memory of the
+/// page.
 @_expose(wasm, "input") @_cdecl("temblor_input")
 public func temblorInput(_ handle: StudioHandle, _ count: Int32) -> UnsafeMutablePointer<UInt8> {
   let instance = unsafe StudioInstance.instance(of: handle)
@@ -112,6 +112,46 @@ public func temblorReport(
     }
     return instance.setOutput(
       instance.studio.makeReport(kind, document: slot, profile: profile))
+  }
+}
+
+/// Sets the output to the source text of one entry or control point of the pattern. The path
+/// identifies the part, as in `events[3]`. An invalid path is an error.
+@_expose(wasm, "part") @_cdecl("temblor_part")
+public func temblorPart(
+  _ handle: StudioHandle?, _ slot: Int32, _ path: BytePointer?, _ length: Int32
+) -> Int32 {
+  unsafe runCall(handle) { instance throws(CallError) in
+    let path = try unsafe decodeText(path, length, of: "the path")
+    let elementBytes = try instance.withDocument(slot) { document throws(CallError) in
+      guard let editor = document.lastReadableEditor else {
+        throw .invalidState("the slot has no pattern")
+      }
+      return try convertingInputErrors { () throws(InputError) in try editor.bytes(of: path) }
+    }
+    return instance.setOutput(elementBytes)
+  }
+}
+
+/// Sets the output to the pattern in the format with the given id. The output is empty if the
+/// pattern cannot be written.
+@_expose(wasm, "save") @_cdecl("temblor_save")
+public func temblorSave(
+  _ handle: StudioHandle?, _ slot: Int32, _ format: BytePointer?, _ length: Int32
+) -> Int32 {
+  unsafe runCall(handle) { instance throws(CallError) in
+    let formatID = try unsafe decodeText(format, length, of: "the format")
+    let slot = try instance.checkedDocumentIndex(slot)
+    instance.studio.lastConversionLosses = []
+    guard let format = FormatRegistry.standard.format(id: formatID) else {
+      throw .invalidArgument(
+        "unknown format \(formatID.quoted())",
+        suggestion: "the report \"formats\" lists the formats")
+    }
+    return instance.setOutput(
+      try convertingInputErrors { () throws(InputError) in
+        try instance.studio.convertedText(slot, as: format)
+      })
   }
 }
 

@@ -8,7 +8,7 @@ internal import RealtimeMemory
   let studio = Studio()
   /// The live sound of the instance; nil before it was started.
   var liveSound: LiveSound?
-  /// The memory into which a page writes the bytes for its next calls.
+  /// The memory for the input bytes of the next calls of a page.
   var inputBuffer = FixedBuffer<UInt8>(repeating: 0, count: 0)
   /// The status of the last call.
   var lastCallStatus = CallStatus.success
@@ -62,17 +62,17 @@ internal import RealtimeMemory
 struct CachedRendering: ~Copyable {
   /// The memory of the samples, which may be longer than the rendering.
   private(set) var buffer = FixedBuffer<Float>(repeating: 0, count: 0)
-  /// The number of samples.
+  /// The number of samples in the rendering.
   private(set) var sampleCount = 0
-  /// The sample rate, in hertz.
+  /// The sample rate of the rendering, in hertz.
   private(set) var rate = Studio.defaultRateHertz
-  /// The index of the profile.
+  /// The index of the profile that the rendering used.
   private(set) var profileIndex = 0
 
   /// The maximum length of the memory as a multiple of the rendering.
   private static let maximumMemoryToRenderingRatio = 4
 
-  /// Removes the samples.
+  /// Removes the samples of the rendering, and resets the sample rate and the profile.
   mutating func clear() {
     sampleCount = 0
     rate = Studio.defaultRateHertz

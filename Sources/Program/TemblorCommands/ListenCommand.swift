@@ -143,7 +143,7 @@ enum ListenCommand {
     let listener =
       try options.socketPath.map { path throws(FileError) in try SocketListener(path) }
       ?? ServiceManager.activatedSocket.map { SocketListener(activated: $0) }
-    let maintenance = ServerMaintenance(
+    let metricsAndWatchdogTasks = ServerMaintenance(
       file: options.metricsPath, watchdogLimit: ServiceManager.watchdogInterval,
       notify: ServiceManager.notifyServiceManager
     ) { terminal.report($0) }
@@ -154,7 +154,7 @@ enum ListenCommand {
     let state = options.statePath.map { path in StateFile(path) { terminal.report($0) } }
     let serverRun = ServerRun(
       terminal: terminal, environment: environment, standard: standard, listener: listener,
-      upkeep: maintenance, formats: formats, stateFile: state)
+      upkeep: metricsAndWatchdogTasks, formats: formats, stateFile: state)
     // A signal between two sessions ends the next one.
     let interruption = InterruptSignal()
     defer { _ = interruption.descriptor }
@@ -173,7 +173,7 @@ private final class ServerRun {
   private let environment: FallbackEnvironment
   private let standardStreamConnection: LineConnection
   private let listener: SocketListener?
-  private let maintenance: ServerMaintenance
+  private let metricsAndWatchdogTasks: ServerMaintenance
   private let formats: FormatRegistry
   private let stateFile: StateFile?
   private let startTime = time(nil)
@@ -191,7 +191,7 @@ private final class ServerRun {
     self.environment = environment
     self.standardStreamConnection = standard
     self.listener = listener
-    self.maintenance = upkeep
+    self.metricsAndWatchdogTasks = upkeep
     self.formats = formats
     self.stateFile = stateFile
   }
@@ -265,7 +265,7 @@ private final class ServerRun {
         server, standard: standardStreamConnection, listener: listener,
         eventInbox: environment.eventInbox,
         time: environment.time, retryInterval: .roundedToNanoseconds(seconds: retryInterval),
-        idleLimit: options.idleTimeout, upkeep: maintenance, state: self.stateFile,
+        idleLimit: options.idleTimeout, upkeep: metricsAndWatchdogTasks, state: self.stateFile,
         restoring: restoration, continuing: previous)
     }
   }
@@ -319,7 +319,7 @@ final class ServerActivity: PlaybackActivity {
   /// The delay before a command that failed with `busy` is executed again.
   private let busyRetryInterval: Duration
   private let idleTimeout: Duration?
-  private let maintenance: ServerMaintenance
+  private let metricsAndWatchdogTasks: ServerMaintenance
   private let stateFile: StateFile?
   private var restoration: StateRestoration?
   /// The time at which the server became idle: no client is connected, and nothing plays.
@@ -340,7 +340,7 @@ final class ServerActivity: PlaybackActivity {
   ///     again.
   ///   - idleLimit: The time without clients and sound after which the activity ends, or nil for no
   ///     limit.
-  ///   - upkeep: The periodic tasks.
+  ///   - upkeep: The periodic tasks: the metrics file and the watchdog of the service manager.
   ///   - state: The file of the session's state; nil without one.
   ///   - restoration: The state to restore first; nil without one.
   ///   - previous: The activity whose clients continue; nil for the first.
@@ -358,7 +358,7 @@ final class ServerActivity: PlaybackActivity {
     self.time = time
     self.busyRetryInterval = retryInterval
     self.idleTimeout = idleLimit
-    self.maintenance = upkeep
+    self.metricsAndWatchdogTasks = upkeep
     stateFile = state
     self.restoration = restoration
     guard let previous else { return }
@@ -404,7 +404,7 @@ final class ServerActivity: PlaybackActivity {
     let requestDelays = requestTimes.compactMap(\.self).map { max(.zero, $0 - now) }
     let nextUpdateDelay = [
       requestDelays.min(), session.timeUntilHeldBackReport(at: now),
-      maintenance.performDueTasks(at: now, on: session),
+      metricsAndWatchdogTasks.performDueTasks(at: now, on: session),
       stateFile?.saveIfChanged(from: session, at: now),
     ]
     .compactMap(\.self).min()
@@ -563,8 +563,9 @@ final class FallbackEnvironment: PlaybackEnvironment {
   var isWaitingForDevice: Bool { device?.isPresent == false }
   func makeKeyboard() -> (any Keyboard)? { nil }
 
-  /// Makes the next call of `openOutput(_:_:)` wait only briefly for its device, and makes later
-  /// calls return an output that waits for an absent device.
+  /// Makes the next call of `openOutput(_:_:)` wait only briefly for its device.
+  ///
+  /// Later calls return an output that waits for an absent device.
   func prepareForReload() {
     waitsForDevice.store(true, ordering: .relaxed)
     openingTimeout.withLock { $0 = Self.reloadTimeout }

@@ -106,7 +106,7 @@ extension AHAPDecoder {
 
   /// Converts absolute control point times to relative times. Returns true if any were converted.
   mutating func convertAbsoluteTimes() -> Bool {
-    let timeEvidence = absoluteTimeEvidence
+    let timeEvidence = evidenceOfAbsolutePointTimes
     let convertsTimes =
       options.curveTimeReference == .absolute
       || options.curveTimeReference == .automatic && timeEvidence == .conclusive
@@ -144,14 +144,13 @@ extension AHAPDecoder {
   }
 
   /// The strength of the evidence that control point times count from the start of the pattern.
-  private enum AbsoluteTimeEvidence {
+  private enum AbsolutePointTimeEvidence {
     case none
     case suggestive
     case conclusive
   }
 
-  /// Evaluates all curves for evidence that control point times count from the start of the
-  /// pattern.
+  /// The evidence in all curves that control point times count from the start of the pattern.
   ///
   /// - Suggestive: a parameter has more than one curve, and in each curve that begins after time 0,
   ///   the first point has the same time as the curve.
@@ -159,7 +158,7 @@ extension AHAPDecoder {
   ///   next curve. Lofelt's converter and related tools write such files.
   ///
   /// Apple documents control point times as relative to the start of the curve.
-  private var absoluteTimeEvidence: AbsoluteTimeEvidence {
+  private var evidenceOfAbsolutePointTimes: AbsolutePointTimeEvidence {
     let sortedCurves = pattern.curves.sorted {
       ($0.id.rawValue, $0.time) < ($1.id.rawValue, $1.time)
     }

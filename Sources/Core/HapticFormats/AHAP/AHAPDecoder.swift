@@ -5,7 +5,7 @@ import Reading
 ///
 /// The entries of `Pattern` are decoded in document order. Members are accessed by the indices of
 /// their keys in ``AHAPSchemas``, which avoids string comparisons. After the last entry, absolute
-/// control point times are converted to relative times (see `absoluteTimeEvidence`).
+/// control point times are converted to relative times (see `evidenceOfAbsolutePointTimes`).
 struct AHAPDecoder: JSONSchemaReader {
   let jsonDocument: JSONDocument
   let options: ReadingOptions

@@ -36,13 +36,12 @@ package struct RecordedCommands: @unchecked Sendable {
 ///
 /// A replay must outlive the renderer that performs its commands. It is not thread-safe.
 package final class CommandReplay {
-  /// The copies of the added players that have not been removed, each with the original that it
-  /// replaces.
+  /// The copies of players that are still in use, each with the original that it replaces.
   private var players: [(original: Reference<Player>, copy: RenderPlayer)] = []
-  /// The copies that were removed but that the renderer may still use.
+  /// The removed copies of players, which the renderer may still use.
   private var removedPlayers: [RenderPlayer] = []
-  /// The cue points of all replayed commands, which are kept alive here because their release by
-  /// the original renderer doesn't end their use by the replay.
+  /// The cue points of all replayed commands, kept alive for the replay. Their release by the
+  /// original renderer doesn't end their use by the replay.
   private var cuePoints: [SharedCuePoint] = []
 
   package init() {}

@@ -55,14 +55,13 @@ public struct TransducerProfile: Equatable, Sendable {
   public var perceptionThresholds: [Threshold]
   /// The properties of the hardware, or nil if the signal isn't fitted to hardware.
   public var hardware: TransducerHardware?
-  /// The settings with which the signal is adapted to the hardware.
+  /// The settings that adapt the signal to the hardware.
   public var driveSettings: DriveSettings
   /// The amplifier that drives the transducer.
   public var amplifier: AmplifierParameters
-  /// The publications and data sheets from which the values of the profile come.
+  /// The sources of the profile's values: publications and data sheets.
   public var sources: [String]
-  /// The body location, by number or name, whose layers the transducer plays, or nil for the layers
-  /// of all locations.
+  /// The number or name of the body location whose layers the transducer plays; nil for all.
   ///
   /// A pattern without body locations plays on every transducer.
   public var bodyLocation: String?
@@ -193,7 +192,7 @@ public struct FrequencyMapping: Equatable, Sendable {
   }
 }
 
-/// A mapping from intensity to amplitude, which the level of the profile multiplies.
+/// A mapping from event intensity to amplitude, as a fraction of the amplitude at full intensity.
 public enum IntensityMapping: Equatable, Sendable {
   /// A power law with a positive exponent: amplitude = intensity^exponent.
   case power(exponent: Double)
@@ -445,14 +444,14 @@ public struct TransducerHardware: Equatable, Sendable {
   public var responsePoints: [ResponsePoint]
   /// The thermal parameters, or nil if they are unknown.
   public var thermalParameters: ThermalParameters?
-  /// The measurement from which the values come, or nil if the transducer wasn't measured.
+  /// The measurement that determined the values, or nil for an unmeasured transducer.
   public var measurement: TransducerMeasurement?
   /// The keys of the values that are estimates rather than the manufacturer's.
   public var estimatedValueKeys: [String]
   /// The uncertainty of the resonance and the quality factor; nil for `defaultUncertainty`.
   public var uncertainty: TransducerUncertainty?
 
-  /// Creates the data sheet of a transducer, in which an unknown value is nil.
+  /// Creates the data sheet of a transducer. Unknown values are nil.
   ///
   /// - Parameters:
   ///   - product: The manufacturer and model.

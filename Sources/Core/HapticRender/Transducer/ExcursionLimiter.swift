@@ -1,9 +1,10 @@
 internal import CMath
 internal import RealtimeMemory
 
-/// A limiter that keeps the excursion of every transducer within the profile's tolerance below its
-/// limit.
+/// A limiter that keeps the excursion of a transducer below its limit.
 ///
+/// The limit holds for every transducer whose resonance and damping are within the tolerance of the
+/// profile.
 /// Time is divided into steps of at most 0.7 ms, over each of which the gain is linear:
 ///
 /// 1. **Prediction.** At the end of a step, the state of each model is constant + gain · slope,
@@ -25,8 +26,7 @@ struct ExcursionLimiter: ~Copyable {
   /// The maximum phase of the highest resonance per step, in radians. This maximum keeps the
   /// displacement within a step to a small fraction of the limit.
   private static let maximumRadiansPerStep = 0.2
-  /// The factor by which the square root of a small excursion limit determines the maximum phase
-  /// per step, in radians.
+  /// The maximum phase per step, in radians, divided by the square root of a small excursion limit.
   private static let maximumRadiansPerRootOfExcursion = 0.49
   /// The margin that covers rounding errors, as a fraction of the excursion limit.
   private static let roundingMarginFraction = 1e-4
@@ -226,7 +226,8 @@ struct ExcursionLimiter: ~Copyable {
     }
   }
 
-  /// Advances by the next step the states that the models would have without gain reduction.
+  /// Advances the unlimited states by a step: those that the models would have without gain
+  /// reduction.
   @_noLocks @inline(__always) private static func advanceUnlimited(
     _ lane: inout TransducerModelLanes, over next: StepMoments
   ) {
@@ -376,23 +377,22 @@ struct ExcursionLimiter: ~Copyable {
 /// within the limit; the other does so for the amplitude to which a growing vibration will settle.
 /// The second counts the more, the closer the displacement is to the limit.
 struct SoftExcursionGain: BitwiseCopyable, Sendable {
-  /// The time constant with which the soft gain recovers, in seconds.
+  /// The time constant of the soft gain's recovery, in seconds.
   static let recoverySeconds = 0.2
   /// The fraction of the limit below which the soft gain has no effect.
   static let quietExcursionFraction = Double(steadyStateWeightStartFraction)
 
-  /// The excursion to which the soft gain limits the drive, as a fraction of the limit.
+  /// The excursion that the soft gain aims for, as a fraction of the limit.
   private static let targetExcursionFraction: Float = 0.97
-  /// The fraction of the limit at which the steady-state gain begins to affect the soft gain.
+  /// The fraction of the limit at which the weight of the steady-state gain rises above 0.
   private static let steadyStateWeightStartFraction: Float = 0.6
-  /// The fraction of the limit from which the steady-state gain affects the soft gain fully.
+  /// The fraction of the limit at which the weight of the steady-state gain reaches 1.
   private static let steadyStateWeightEndFraction: Float = 0.9
 
   private let stateNormLimit: Float
   /// The fraction of the distance to its target that a gain recovers per step.
   private let recoveryFractionPerStep: Float
-  /// The ratio of a resonance's remaining growth until its steady state to its growth over a
-  /// period.
+  /// The remaining growth of a resonance to its steady state, divided by its growth in one period.
   private let remainingToPeriodGrowthRatio: Float
 
   private var periodPeaks: PeriodPeaks
@@ -483,19 +483,19 @@ struct SoftExcursionGain: BitwiseCopyable, Sendable {
   }
 }
 
-/// The peak norms of the current period and of the two preceding periods.
+/// The peak squared norms of the models' states in the current and the two preceding periods.
 struct PeriodPeaks: BitwiseCopyable, Sendable {
   /// The length of a period of the resonance, in steps.
   private let periodStepCount: Int
   private var stepInPeriod = 0
   private var currentPeak: Float = 0
   private var previousPeak: Float = 0
-  /// The peak norm of the period before the previous period.
+  /// The peak squared norm in the period before the previous period.
   private(set) var olderPeak: Float = 0
 
   init(periodStepCount periodLength: Int) { self.periodStepCount = periodLength }
 
-  /// The maximum norm in the current and the previous period.
+  /// The peak squared norm in the current and the previous period.
   var recentPeak: Float { @_noLocks get { max(currentPeak, previousPeak) } }
 
   @_noLocks mutating func record(_ value: Float) {

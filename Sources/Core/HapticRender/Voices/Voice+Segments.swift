@@ -377,42 +377,48 @@ extension Voice {
     let nextCornerFrame = frameOfNextCorner(voice, position: position, in: context)
     var segmentFrameCount = outputFrameCount(
       to: nextCornerFrame, from: voice.onsetFrame &+ position, in: context)
-    let framesPerLevelUnit = framesPerUnit(isHaptic ? .hapticIntensity : .audioVolume, in: context)
-    if framesPerLevelUnit > 0 {
+    let framesPerUnitOfLevelChange = framesPerUnit(
+      isHaptic ? .hapticIntensity : .audioVolume, in: context)
+    if framesPerUnitOfLevelChange > 0 {
       let tolerance = context.plan.value.mappings.segmentLevelTolerance
       segmentFrameCount = min(
         segmentFrameCount,
         SegmentLength.frameCountUntilLevelChange(
-          of: startControls.controlLevel, tolerance: tolerance, framesPerUnit: framesPerLevelUnit))
+          of: startControls.controlLevel, tolerance: tolerance,
+          framesPerUnit: framesPerUnitOfLevelChange))
       if envelope.isChanging(at: position) {
         segmentFrameCount = min(
           segmentFrameCount, envelopeSegmentLength(position: position, in: context))
       }
     }
     let pitchID: LiveControlID = isHaptic ? .hapticSharpness : .audioPitch
-    let framesPerPitchUnit = framesPerUnit(pitchID, in: context)
-    if framesPerPitchUnit > 0 {
+    let framesPerUnitOfPitchChange = framesPerUnit(pitchID, in: context)
+    if framesPerUnitOfPitchChange > 0 {
       let scale = context.plan.value.layerTracks[Int(voice.layerIndex)].pitchScale
       let bound = SegmentLength.frameCountUntilRangeBoundary(
         voice.eventPitch + startControls.controlPitch,
         isRising: isControlRising(pitchID, in: context),
-        framesPerUnit: framesPerPitchUnit, low: isHaptic ? scale.minimumSharpness : -1,
+        framesPerUnit: framesPerUnitOfPitchChange, low: isHaptic ? scale.minimumSharpness : -1,
         high: isHaptic ? scale.maximumSharpness : 1)
       segmentFrameCount = min(
         segmentFrameCount,
-        min(SegmentLength.frameCountUntilPitchChange(framesPerUnit: framesPerPitchUnit), bound))
+        min(
+          SegmentLength.frameCountUntilPitchChange(framesPerUnit: framesPerUnitOfPitchChange), bound
+        ))
     }
     if isHaptic { return segmentFrameCount }
-    let framesPerBrightnessUnit = framesPerUnit(.audioBrightness, in: context)
-    if framesPerBrightnessUnit > 0 {
+    // A segment ends as soon as brightness or pan has changed by the pitch tolerance.
+    let framesPerUnitOfBrightnessChange = framesPerUnit(.audioBrightness, in: context)
+    if framesPerUnitOfBrightnessChange > 0 {
       segmentFrameCount = min(
         segmentFrameCount,
-        SegmentLength.frameCountUntilPitchChange(framesPerUnit: framesPerBrightnessUnit))
+        SegmentLength.frameCountUntilPitchChange(framesPerUnit: framesPerUnitOfBrightnessChange))
     }
-    let framesPerPanUnit = framesPerUnit(.audioPan, in: context)
-    return framesPerPanUnit > 0
+    let framesPerUnitOfPanChange = framesPerUnit(.audioPan, in: context)
+    return framesPerUnitOfPanChange > 0
       ? min(
-        segmentFrameCount, SegmentLength.frameCountUntilPitchChange(framesPerUnit: framesPerPanUnit)
+        segmentFrameCount,
+        SegmentLength.frameCountUntilPitchChange(framesPerUnit: framesPerUnitOfPanChange)
       )
       : segmentFrameCount
   }
@@ -462,10 +468,11 @@ extension Voice {
     let absoluteLevelSlope =
       (levelChange < 0 ? -levelChange : levelChange) / Float(nextCornerFrame &- position)
     guard absoluteLevelSlope > 0 else { return SegmentLength.maximumFrameCount }
-    let framesPerLevelUnit = 1 / absoluteLevelSlope
+    let framesPerUnitOfLevelChange = 1 / absoluteLevelSlope
     return SegmentLength.frameCountUntilLevelChange(
       of: currentLevel, tolerance: context.plan.value.mappings.segmentLevelTolerance,
       framesPerUnit: context.tempoMap.isUnityRate
-        ? framesPerLevelUnit : framesPerLevelUnit / Float(context.tempoMap.playbackRate))
+        ? framesPerUnitOfLevelChange
+        : framesPerUnitOfLevelChange / Float(context.tempoMap.playbackRate))
   }
 }

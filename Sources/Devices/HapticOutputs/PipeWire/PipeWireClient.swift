@@ -58,29 +58,29 @@ struct PipeWireCycle: Equatable, Sendable {
     unsafe events.context = Unmanaged.passUnretained(self).toOpaque()
     unsafe events.add_object = { context, object in
       guard let object = unsafe object?.pointee else { return }
-      unsafe PipeWireLibraryClient.receive(context, PipeWireStateMachine.Event(object))
+      unsafe PipeWireLibraryClient.forward(context, PipeWireStateMachine.Event(object))
     }
     unsafe events.remove_object = { context, id in
-      unsafe PipeWireLibraryClient.receive(context, .removeObject(id: id))
+      unsafe PipeWireLibraryClient.forward(context, .removeObject(id: id))
     }
     unsafe events.change_link = { context, id, isActive in
-      unsafe PipeWireLibraryClient.receive(context, .changeLink(id: id, isActive: isActive))
+      unsafe PipeWireLibraryClient.forward(context, .changeLink(id: id, isActive: isActive))
     }
     unsafe events.change_stream = { context, state, node in
       switch state {
       case TEMBLOR_PIPEWIRE_STREAM_FAILED:
-        unsafe PipeWireLibraryClient.receive(context, .streamFailed)
+        unsafe PipeWireLibraryClient.forward(context, .streamFailed)
       case TEMBLOR_PIPEWIRE_STREAM_READY:
-        unsafe PipeWireLibraryClient.receive(context, .streamReady(node: node))
+        unsafe PipeWireLibraryClient.forward(context, .streamReady(node: node))
       default:
-        unsafe PipeWireLibraryClient.receive(context, .streamConnecting(node: node))
+        unsafe PipeWireLibraryClient.forward(context, .streamConnecting(node: node))
       }
     }
     unsafe events.set_rate = { context, rate in
-      unsafe PipeWireLibraryClient.receive(context, .setRate(Int(rate)))
+      unsafe PipeWireLibraryClient.forward(context, .setRate(Int(rate)))
     }
-    unsafe events.complete = { unsafe PipeWireLibraryClient.receive($0, .initialObjectsComplete) }
-    unsafe events.lose_server = { unsafe PipeWireLibraryClient.receive($0, .serverLost) }
+    unsafe events.complete = { unsafe PipeWireLibraryClient.forward($0, .initialObjectsComplete) }
+    unsafe events.lose_server = { unsafe PipeWireLibraryClient.forward($0, .serverLost) }
     unsafe events.process = { context, samples, frameCount, cycle in
       guard let context = unsafe context, let samples = unsafe samples,
         let cycle = unsafe cycle?.pointee
@@ -102,7 +102,8 @@ struct PipeWireCycle: Equatable, Sendable {
 
   deinit { free() }
 
-  private static func receive(
+  /// Forwards an event of the library to the handler of the client that the context points to.
+  private static func forward(
     _ context: UnsafeMutableRawPointer?, _ event: PipeWireStateMachine.Event
   ) {
     guard let context = unsafe context else { return }

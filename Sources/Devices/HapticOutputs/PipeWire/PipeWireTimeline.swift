@@ -47,7 +47,7 @@ struct PipeWireTimeline {
   /// The minimum time without a cycle, in seconds, after which a stream counts as interrupted.
   static let minimumInterruptionSeconds = 0.1
 
-  /// The sample rate in hertz.
+  /// The sample rate of the stream, in hertz.
   let rate: Double
   /// The number of the next frame of the stream.
   private(set) var nextFrame = 0

@@ -240,8 +240,8 @@ public final class PatternPlayer: Sendable {
     try playerSet.sendCommands(at: time) { .gain($0, gain, over: rampFrames, at: $1) }
   }
 
-  /// Changes the gains with which the pattern is sent to all haptic buses, in the same frames.
-  /// Audio is not affected.
+  /// Changes the send gains of the pattern for all haptic buses, in the same frames. Audio is not
+  /// affected.
   ///
   /// A later call replaces an earlier one whose changes are not complete.
   ///
@@ -283,7 +283,7 @@ public final class PatternPlayer: Sendable {
 
 /// An error that the engine reports, with its remedy.
 public struct PlaybackError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The kind of a playback error, by its remedy.
+  /// The kind of a playback error, which determines the remedy.
   public enum Kind: String, Sendable {
     /// Too many commands are pending. The remedy is to wait until earlier commands are complete, or
     /// to send fewer.
@@ -295,7 +295,7 @@ public struct PlaybackError: Error, Equatable, Sendable, CustomStringConvertible
     case noResources
   }
 
-  /// The kind of the error, by its remedy.
+  /// The kind of the error, which determines the remedy.
   public var kind: Kind
   /// The message for the user, on one line.
   public var description: String
@@ -340,6 +340,7 @@ public enum PlaybackTime: Equatable, Sendable {
 
 /// A set of pattern players. All their render players receive each command in the same frame.
 struct PlayerSet: Sendable {
+  /// The loaded patterns of the set, each with its render players.
   let cores: [PlayerCore]
   let engine: PlaybackEngine
 
@@ -413,7 +414,7 @@ struct PlayerSet: Sendable {
 /// use, its players must not receive other commands. Every call may come from any thread and
 /// returns at once.
 public final class PlayerGroup: Sendable {
-  /// The players of the group, in the order in which methods of the group expect gains.
+  /// The players of the group, in the order of the gains that its methods expect.
   public let players: [PatternPlayer]
   private let playerSet: PlayerSet
   private var engine: PlaybackEngine { playerSet.engine }
@@ -551,8 +552,7 @@ final class PlayerCore: Sendable {
   struct State {
     var endHandler: (@Sendable () -> Void)?
     var reportedPlaybackEndCount = 0
-    /// The closures to call when the pattern ends, by the IDs of the waiters, each with the end
-    /// count that must be exceeded.
+    /// The closures to call when the pattern ends, by waiter ID, each with the end count to exceed.
     var endWaiters: [Int: (after: Int, resume: @Sendable () -> Void)] = [:]
     var lastEndWaiterID = 0
     /// A Boolean value that indicates whether the pattern can no longer end, because no driver runs
@@ -586,8 +586,7 @@ final class PlayerCore: Sendable {
     state.withLock { body(&$0) }
   }
 
-  /// Returns a cue point for each render player, from which it can start at the given frame of the
-  /// pattern.
+  /// Returns a cue point at a frame of the pattern for each render player.
   ///
   /// - Complexity: O(*n*) in the number of events before the frame.
   func cuePoints(at frame: Int64) -> [SharedCuePoint] {

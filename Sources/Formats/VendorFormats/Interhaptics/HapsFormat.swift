@@ -104,7 +104,7 @@ struct HapsDecoder: JSONSchemaReader {
     missingKey: .hapsInvalidStructure, wrongType: .wrongType, outOfRange: .hapsValueOutOfRange,
     nullHandling: .absent
   )
-  /// The indices of the JSON values of spatial signals with notes, and their names.
+  /// The spatial effects with notes, each with its JSON value index and its name in messages.
   private(set) var spatialSignalsWithNotes: [(value: Int, noun: String)] = []
 
   private static let gainType = JSONType.number(0...1_000)
@@ -133,8 +133,8 @@ struct HapsDecoder: JSONSchemaReader {
       .constant("m_HDFlag", 0),
       .constant("m_time_unit", 0), .constant("m_length_unit", 7),
       .value("m_gain", gainType, is: .alwaysWritten) { $1(&$0.fileGain) },
-      spatialSignalField("m_stiffness", noun: "stiffness"),
-      spatialSignalField("m_texture", noun: "texture"),
+      spatialEffectField("m_stiffness", effectName: "stiffness"),
+      spatialEffectField("m_texture", effectName: "texture"),
       .group(
         "m_vibration",
         ObjectSchema(
@@ -151,17 +151,20 @@ struct HapsDecoder: JSONSchemaReader {
     .constant("m_loop", 0), .constant("m_maximum", 1), .constant("m_signalEvaluationMethod", 3),
   ]
 
-  private static func spatialSignalField(_ name: String, noun: String) -> Field<HapsDocument> {
-    Field(JSONKey(name, .any, is: .alwaysWritten)) { value, _, reader in
+  /// Returns the JSON field of a spatial effect, which is only checked for notes, and written empty.
+  private static func spatialEffectField(
+    _ key: String, effectName: String
+  ) -> Field<HapsDocument> {
+    Field(JSONKey(key, .any, is: .alwaysWritten)) { value, _, reader in
       let hasNotes = value["m_melodies"]?.elements.contains {
         $0["m_notes"]?.elements.contains { _ in true } == true
       }
       if hasNotes == true {
-        reader.spatialSignalsWithNotes.append((value.nodeIndex, noun))
+        reader.spatialSignalsWithNotes.append((value.nodeIndex, effectName))
       }
       return true
     } write: { document, _, object in
-      object.writeObject(name) { signal in
+      object.writeObject(key) { signal in
         for row in Self.constantSignalFields {
           row.write(document, nil, &signal)
         }

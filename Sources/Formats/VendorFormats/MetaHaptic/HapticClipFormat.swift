@@ -39,8 +39,8 @@ extension HapticFormat {
 }
 
 extension HapticClip {
-  /// Returns the source locations of the layers, events, and curves that a clip becomes, from the
-  /// indices of the JSON values that they were read from.
+  /// Returns the source locations of the layers, events, and curves that are built from the clip.
+  /// The arguments are the JSON value of the file and the indices of the JSON values of its parts.
   fileprivate func sourceMap(
     of value: JSONValue, amplitude: Int, frequency: Int?, emphases: [Int]
   )
@@ -484,8 +484,8 @@ private struct LofeltVoicesDecoder {
     return clip
   }
 
-  /// Returns envelope points extended to a duration by repeating the last value, if the duration is
-  /// later than the last point.
+  /// Returns envelope points that hold the last value until a duration, if the duration is later
+  /// than the last point.
   private func extendedPoints(_ points: [TimedLevel], to duration: Double) -> [TimedLevel] {
     guard var lastLevel = points.last, Float(duration) > Float(lastLevel.time) else {
       return points
@@ -660,6 +660,7 @@ extension Rule {
     time may be after the duration.
     """)
 
+  /// The rules for `.vij` files, which contain version 0.2 of Lofelt's data model, in listing order.
   static let lofeltVoicesRules: [Rule] = [
     .invalidSyntax, .voicesInvalidStructure, .voicesUnpairedTransient, .voicesValueOutOfRange,
   ]

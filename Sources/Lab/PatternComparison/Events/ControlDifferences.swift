@@ -435,7 +435,7 @@ private struct ControlDifferenceBuilder {
   }
 }
 
-/// A dynamic parameter, or a curve.
+/// A change of one control of a pattern: a dynamic parameter or a parameter curve.
 struct ControlItem {
   /// The time, in seconds from the start of the pattern.
   var time: Double
@@ -446,7 +446,8 @@ struct ControlItem {
   /// The value of the first control point.
   var firstPointValue: Double { Double(points.first?.value ?? 0) }
 
-  /// Returns the dynamic parameters and curves of a pattern for one parameter, sorted by time.
+  /// Returns the control items of a pattern for one parameter: its dynamic parameters and curves,
+  /// sorted by time.
   static func items(for id: DynamicParameterID, in pattern: HapticPattern) -> [ControlItem] {
     let parameterItems = pattern.parameters.filter { $0.id == id }.map {
       ControlItem(time: $0.time, points: [.init(time: 0, value: $0.value)], isCurve: false)

@@ -1,7 +1,8 @@
 internal import CMath
 import SignalAnalysis
 
-/// The changes that turn the reference into the candidate.
+/// An explanation of the differences between two felt patterns: the changes that turn the reference
+/// into the candidate.
 ///
 /// 1. Find a delay or a tempo of the whole, and pair transients.
 /// 2. Move vibrations, or their ends.
@@ -296,15 +297,14 @@ struct FeltPulse {
   private static let maximumVibrationLeadSeconds = 0.004
   /// The maximum time from the start of the transient to the end of the vibration, in seconds.
   private static let maximumPulseSeconds = 0.045
-  /// The ratios of a vibration's energy to a transient's at which the vibration counts as its
-  /// counterpart.
+  /// The range of vibration-to-transient energy ratios at which the two count as counterparts.
   private static let vibrationToTransientEnergyRatios = 0.1...10.0
   /// The maximum level difference, in decibels, at which a vibration with a different length than
   /// the transient still feels the same.
   private static let levelToleranceDecibels = 1.0
 
-  /// Finds the vibration energy that one pattern has in excess at the time of the other pattern's
-  /// transient. Returns nil if the energy does not match the transient's.
+  /// Finds the excess vibration energy of one pattern at the time of the other pattern's transient.
+  /// Returns nil if the energy does not match the transient's.
   init?(
     _ transient: FeltTransient, of owner: SampledFeltPattern, in other: SampledFeltPattern,
     _ isInReference: Bool,

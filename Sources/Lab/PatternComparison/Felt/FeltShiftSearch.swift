@@ -33,15 +33,17 @@ struct FeltShiftSearch {
     var isEnd: Bool
   }
 
-  /// A set of shifts, one for each anchor of a vibration, that is tried as a whole.
+  /// A set of shifts that are tried together, one for each anchor of a vibration.
   private struct ShiftSet {
     var proposals: [ShiftProposal]
     /// A Boolean value that indicates whether the whole vibration moves by one shift.
     var movesWholeVibration: Bool
   }
 
-  /// The new times of the anchors that moved, by whether the anchor is an end.
-  private var movedAnchorTimesByIsEnd: [Bool: [Double]] = [:]
+  /// The new times of the moved anchors at starts of vibrations.
+  private var movedStartTimes: [Double] = []
+  /// The new times of the moved anchors at ends of vibrations.
+  private var movedEndTimes: [Double] = []
 
   init(_ side: SampledFeltPattern, _ candidate: SampledFeltPattern, context: FeltComparisonContext)
   {
@@ -50,7 +52,12 @@ struct FeltShiftSearch {
     self.comparisonContext = context
     let proposals = proposals()
     for proposal in proposals.flatMap(\.proposals) where proposal.shift != 0 {
-      movedAnchorTimesByIsEnd[proposal.isEnd, default: []].append(proposal.time + proposal.shift)
+      let newTime = proposal.time + proposal.shift
+      if proposal.isEnd {
+        movedEndTimes.append(newTime)
+      } else {
+        movedStartTimes.append(newTime)
+      }
     }
     for (track, proposals) in proposals {
       moveTrack(track, proposals: proposals.sorted { $0.time < $1.time })
@@ -82,8 +89,8 @@ struct FeltShiftSearch {
     .map { ($0.key, $0.value) }
   }
 
-  /// Warps a track by the set of shifts that explains most of its difference, if that set explains
-  /// enough.
+  /// Warps a track by the set of shifts that explains most of its difference, unless it explains
+  /// too little.
   private mutating func moveTrack(_ index: Int, proposals: [ShiftProposal]) {
     let track = reference.tracks[index]
     var bestMove: (option: ShiftSet, track: FeltTrack, gain: Double)?
@@ -145,10 +152,11 @@ struct FeltShiftSearch {
     return shiftOptions
   }
 
-  /// Returns the shifts that would move an anchor to the new times of other events' anchors, the
-  /// smallest first.
+  /// Returns the shifts of an anchor to the new times of other events' anchors, smallest shift
+  /// first.
   private func crossingShifts(of proposal: ShiftProposal) -> [Double] {
-    let anchorShifts = (movedAnchorTimesByIsEnd[proposal.isEnd] ?? []).map { $0 - proposal.time }
+    let newAnchorTimes = proposal.isEnd ? movedEndTimes : movedStartTimes
+    let anchorShifts = newAnchorTimes.map { $0 - proposal.time }
     let crossingShifts = anchorShifts.filter {
       abs($0) > comparisonContext.minimumShiftSeconds && abs($0) <= Self.maximumMatchingShiftSeconds
         && abs($0 - proposal.shift) > comparisonContext.minimumShiftSeconds
@@ -156,8 +164,8 @@ struct FeltShiftSearch {
     return Array(crossingShifts.sorted { abs($0) < abs($1) }.prefix(Self.maximumCrossingCount))
   }
 
-  /// Returns the amount by which the squared difference between the patterns decreases if one track
-  /// is replaced by another.
+  /// Returns the decrease of the squared difference between the patterns when one track replaces
+  /// another.
   private func residualReduction(replacing track: FeltTrack, by other: FeltTrack) -> Double {
     let startIndex = min(track.pointRange.lowerBound, other.pointRange.lowerBound)
     let endIndex = max(track.pointRange.upperBound, other.pointRange.upperBound)

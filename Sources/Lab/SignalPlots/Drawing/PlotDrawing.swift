@@ -40,7 +40,7 @@ struct PlotDrawing: Equatable, Sendable {
 
   /// A gradient stop: a color at a position along the gradient.
   struct GradientStop: Equatable, Hashable, Sendable {
-    /// The position of the color along the gradient, from 0 at the start to 1 at the end.
+    /// The position of the color as a fraction of the gradient: 0 at its start, 1 at its end.
     var positionFraction: Double
     var color: PlotColor
   }

@@ -268,7 +268,7 @@ struct PlotTake: Sendable {
   /// The measured level and frequency of the signal, if any take in the figure has no events.
   var signalTrack: SignalTrack?
   private(set) var signal: Signal?
-  /// The time at which the take is silent, in seconds.
+  /// The time from which the take is silent, in seconds.
   let durationSeconds: Double
 
   /// The minimum level that counts as sound after the last event, relative to the peak: −60 dB.
@@ -394,7 +394,7 @@ public struct PlotError: Error, Equatable, Sendable, CustomStringConvertible {
     case invalidPattern
   }
 
-  /// The kind of the plot error, by its cause.
+  /// The cause of the error, which determines the remedy.
   public var kind: Kind
   /// A one-line message for the user.
   public var description: String
@@ -456,8 +456,9 @@ package struct SignalTrack: Equatable, Sendable {
       ) : 0
   }
 
-  /// Returns the frequency at an index as a logarithmic position 0…1 within `frequencyRangeHertz`;
-  /// nil without a tone or if the level is below `levelRangeDecibels`.
+  /// Returns the frequency at an index as a logarithmic position 0…1 within `frequencyRangeHertz`.
+  ///
+  /// Returns nil without a tone, or if the level is below `levelRangeDecibels`.
   package func normalizedFrequency(atInterval index: Int) -> Double? {
     guard normalizedLevel(atInterval: index) > 0, hertzByInterval.indices.contains(index),
       hertzByInterval[index] > 0
