@@ -66,8 +66,8 @@ struct RecordingResponse: Equatable, Sendable {
   /// The decay after which an oscillation is cut off, in nepers: 60 dB.
   private static let ringingDecayNepers = log(1_000.0)
 
-  /// The number of parameters that are optimized instead of integrated out. Each parameter costs
-  /// half the logarithm of the number of samples.
+  /// The number of parameters that are optimized, and not integrated out. Each parameter costs half
+  /// the logarithm of the number of samples.
   var parameterCount: Double {
     switch kind {
     case .filter, .unconstrained: 2
@@ -428,11 +428,10 @@ struct RecordingResponse: Equatable, Sendable {
     var fit: Fit
   }
 
-  /// Returns the response with the prior variance of its coefficients estimated from a recording.
-  ///
-  /// The estimate is the square of the strongest coefficient, relative to the noise power.
-  private func estimatingPriorVarianceScale(
-    from input: [Double], recorded: [Double], rate: Double, rounds: Int
+  /// Estimates the scale of the prior variance: the square of the strongest coefficient, relative
+  /// to the noise power.
+  private func fittingPriorVarianceScale(
+    _ correlations: Correlations, rate: Double, rounds: Int
   ) -> FittedResponse {
     var rescaledResponse = self
     let minimumCoefficientPower =
@@ -454,7 +453,7 @@ struct RecordingResponse: Equatable, Sendable {
   ) -> FittedResponse {
     let fittedResponses = kinds.map { kind in
       RecordingResponse(kind: kind, priorVarianceScale: priorVarianceScale)
-        .estimatingPriorVarianceScale(from: input, recorded: recorded, rate: rate, rounds: rounds)
+        .fittingPriorVarianceScale(correlations, rate: rate, rounds: rounds)
     }
     let mostProbableFit = fittedResponses.max { $0.fit.logEvidence < $1.fit.logEvidence }
     return mostProbableFit
@@ -492,12 +491,11 @@ struct RecordingResponse: Equatable, Sendable {
     }
     switch kind {
     case .filter, .unconstrained:
-      return initialResponse.estimatingPriorVarianceScale(
-        from: input, recorded: recorded, rate: rate, rounds: isUnfitted ? 3 : 1)
+      return initialResponse.fittingPriorVarianceScale(
+        correlations, rate: rate, rounds: isUnfitted ? 3 : 1)
     case .room:
       guard isUnfitted else {
-        return initialResponse.estimatingPriorVarianceScale(
-          from: input, recorded: recorded, rate: rate, rounds: 1)
+        return initialResponse.fittingPriorVarianceScale(correlations, rate: rate, rounds: 1)
       }
       let rooms = Self.roomDecaySeconds.flatMap { decaySeconds in
         [0.3, 0.1, 0.03].map { Kind.room(decaySeconds: decaySeconds, reflectionGain: $0) }
@@ -523,8 +521,8 @@ struct RecordingResponse: Equatable, Sendable {
     let singleModeResponse = bestResponse(
       of: Mode.searchGrid.map { .resonance([$0]) }, for: correlations, rate: rate)
     let oneModeResponse = singleModeResponse.response
-      .estimatingPriorVarianceScale(from: input, recorded: recorded, rate: rate, rounds: 2).response
-      .refiningModes(input, to: recorded, rate: rate, steps: initialSteps)
+      .fittingPriorVarianceScale(correlations, rate: rate, rounds: 2).response
+      .refiningModes(correlations, rate: rate, steps: initialSteps)
     let twoModeResponse = oneModeResponse.response.bestResponse(
       of: Mode.searchGrid.map { .resonance(oneModeResponse.response.modes + [$0]) },
       for: correlations, rate: rate)
@@ -538,9 +536,7 @@ struct RecordingResponse: Equatable, Sendable {
       correlations, rate: rate, steps: initialSteps)
   }
 
-  /// Refines the frequencies and quality factors of the modes to maximize the evidence of the fit.
-  ///
-  /// A pattern search changes one value by one step, and halves the steps when no change helps.
+  /// Maximizes the evidence over frequencies and qualities, by pattern search with step halving.
   private func refiningModes(
     _ correlations: Correlations, rate: Double, steps firstSteps: Steps
   ) -> FittedResponse {
@@ -559,8 +555,8 @@ struct RecordingResponse: Equatable, Sendable {
         modeSteps.logQuality /= 2
       }
     }
-    return bestFittedResponse.response.estimatingPriorVarianceScale(
-      from: input, recorded: recorded, rate: rate, rounds: 1)
+    return bestFittedResponse.response.fittingPriorVarianceScale(
+      correlations, rate: rate, rounds: 1)
   }
 
   /// Returns the responses with one mode changed by one step.
