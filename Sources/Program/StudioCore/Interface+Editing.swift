@@ -62,8 +62,8 @@ public func temblorStep(_ handle: StudioHandle?, _ slot: Int32, _ forward: Int32
   }
 }
 
-/// Sets the output to the source text of the part of the pattern at the given path. An invalid path
-/// is an error.
+/// Sets the output to the source text of one entry or control point of the pattern. The path
+/// identifies the part, as in `events[3]`. An invalid path is an error.
 @_expose(wasm, "part") @_cdecl("temblor_part")
 public func temblorPart(
   _ handle: StudioHandle?, _ slot: Int32, _ path: BytePointer?, _ length: Int32

@@ -115,46 +115,6 @@ public func temblorReport(
   }
 }
 
-/// Sets the output to the source text of one entry or control point of the pattern. The path
-/// identifies the part, as in `events[3]`. An invalid path is an error.
-@_expose(wasm, "part") @_cdecl("temblor_part")
-public func temblorPart(
-  _ handle: StudioHandle?, _ slot: Int32, _ path: BytePointer?, _ length: Int32
-) -> Int32 {
-  unsafe runCall(handle) { instance throws(CallError) in
-    let path = try unsafe decodeText(path, length, of: "the path")
-    let elementBytes = try instance.withDocument(slot) { document throws(CallError) in
-      guard let editor = document.lastReadableEditor else {
-        throw .invalidState("the slot has no pattern")
-      }
-      return try convertingInputErrors { () throws(InputError) in try editor.bytes(of: path) }
-    }
-    return instance.setOutput(elementBytes)
-  }
-}
-
-/// Sets the output to the pattern in the format with the given id. The output is empty if the
-/// pattern cannot be written.
-@_expose(wasm, "save") @_cdecl("temblor_save")
-public func temblorSave(
-  _ handle: StudioHandle?, _ slot: Int32, _ format: BytePointer?, _ length: Int32
-) -> Int32 {
-  unsafe runCall(handle) { instance throws(CallError) in
-    let formatID = try unsafe decodeText(format, length, of: "the format")
-    let slot = try instance.checkedDocumentIndex(slot)
-    instance.studio.lastConversionLosses = []
-    guard let format = FormatRegistry.standard.format(id: formatID) else {
-      throw .invalidArgument(
-        "unknown format \(formatID.quoted())",
-        suggestion: "the report \"formats\" lists the formats")
-    }
-    return instance.setOutput(
-      try convertingInputErrors { () throws(InputError) in
-        try instance.studio.convertedText(slot, as: format)
-      })
-  }
-}
-
 // MARK: - Sound
 
 /// Adds a decoded sound file under the path by which patterns refer to it.
