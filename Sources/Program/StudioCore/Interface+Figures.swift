@@ -47,7 +47,8 @@ public func temblorSpectrogram(
     let rateHertz = instance.lastRendering.rate
     let excerpt = instance.lastRendering.excerpt(fromSeconds: start, toSeconds: end)
     let topHertz = max(
-      500, 1.5 * instance.studio.playedHertz(profile: instance.lastRendering.profileIndex, sharpness: 1))
+      500,
+      1.5 * instance.studio.playedHertz(profile: instance.lastRendering.profileIndex, sharpness: 1))
     return instance.setOutput(
       Spectrogram.cellDecibels(
         of: excerpt, rate: rateHertz, columns: Int(columns), rows: Int(rows),
