@@ -273,11 +273,19 @@ extension RecordingResult {
       bestModel.residualDecibels < Self.residualLimitsDecibels.reliable
       && (hasOneSmallChange
         || isExact && changes.count < min(3, modelSelection.reference.waveforms.count))
-    reportedChanges = allowsEventComparison ? changes : []
+    // The error of an inverted gain control, or of a gain that no model inverted, looks like a
+    // level change.
+    let minimumLevelDecibels =
+      isExact
+      ? RecordingModelSelection.minimumReportedChange.decibels
+      : Self.largeLevelChangeDecibels
+    reportedChanges =
+      allowsEventComparison
+      ? changes.filter { $0.kind != .level || abs($0.signedAmount) >= minimumLevelDecibels } : []
     let detectableChange = RecordingModelSelection.minimumReportedChange
     let undetectableChange = RecordingThreshold.undetectableChange
     match.minimumDetectableDecibels =
-      allowsEventComparison ? detectableChange.decibels : undetectableChange.decibels
+      allowsEventComparison ? minimumLevelDecibels : undetectableChange.decibels
     match.minimumDetectableSeconds =
       allowsEventComparison ? detectableChange.seconds : undetectableChange.seconds
     let monoSamples = pair.recording.mono
