@@ -24,7 +24,7 @@ public final class LivePlayback: Sendable {
   /// The duration after which a call to the sink counts as hanging.
   static let hangingCallThreshold = Duration.seconds(1)
   /// The interval between checks for a hanging call.
-  private static let hangingCallCheckInterval = Duration.milliseconds(250)
+  static let hangingCallCheckInterval = Duration.milliseconds(250)
 
   private let sharedState: SharedState
   private let time: any TimeSource
@@ -212,6 +212,7 @@ public final class LivePlayback: Sendable {
     var watchedDescriptors = [PollDescriptor(shared.playbackChangeSignal.descriptor)]
     var hasPlaybackEnded = false
     var hangingCallNumber: Int?
+    var stopDetector = StopDetector(checkInterval: hangingCallCheckInterval)
     while !hasPlaybackEnded {
       // While the device is idle, no call to it can hang, and the end of the idle time raises the
       // signal.
@@ -220,7 +221,8 @@ public final class LivePlayback: Sendable {
         for: &watchedDescriptors, timeout: isIdle ? nil : hangingCallCheckInterval)
       shared.playbackChangeSignal.lower()
       hasPlaybackEnded = shared.hasEnded.load(ordering: .acquiring)
-      if !hasPlaybackEnded {
+      let wasStopped = stopDetector.detectsStop(at: SystemTimeSource().now)
+      if !hasPlaybackEnded, !wasStopped {
         checkForHangingCall(shared, &hangingCallNumber)
       }
       shared.renderLoop.engine.update()
@@ -271,6 +273,30 @@ public final class LivePlayback: Sendable {
         shared.hasEnded.store(true, ordering: .releasing)
       }
     }
+  }
+}
+
+/// Detects that the process was stopped since the last check of a series, as by job control of a
+/// shell.
+///
+/// A call that has lasted since before a stop does not hang: it had no time to return. The check
+/// after the next interval decides about it.
+struct StopDetector {
+  /// The time between two checks in intervals, above which the process was stopped.
+  private static let maximumIntervalCount = 2
+
+  private let maximumDelay: Duration
+  private var lastCheckTime: Duration?
+
+  /// - Parameter interval: The maximum time between checks of a process that runs.
+  init(checkInterval interval: Duration) { maximumDelay = interval * Self.maximumIntervalCount }
+
+  /// Records a check, and returns whether the process was stopped before it. The first check of a
+  /// series detects no stop.
+  mutating func detectsStop(at checkTime: Duration) -> Bool {
+    defer { lastCheckTime = checkTime }
+    guard let lastCheckTime else { return false }
+    return checkTime - lastCheckTime > maximumDelay
   }
 }
 

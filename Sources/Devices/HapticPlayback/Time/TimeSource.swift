@@ -166,6 +166,9 @@ public final class BackgroundThread: Sendable {
 
   private typealias ThreadBody = Locked<(body: @Sendable () -> Void, end: WakeSignal)>
 
+  /// The duration of the steps in which a wait counts time.
+  private static let maximumWaitStep = Duration.milliseconds(100)
+
   /// Starts a background thread.
   ///
   /// - Throws: `noResources` if the process may not start more threads or has no free file
@@ -208,12 +211,18 @@ public final class BackgroundThread: Sendable {
 
   /// Waits for the body to return. Any other thread may call the method.
   ///
+  /// The time during which the process is stopped does not count, because the body cannot return
+  /// then.
+  ///
   /// - Parameter limit: The timeout by the machine's clock; nil to wait indefinitely.
   /// - Returns: True if the body has returned.
   @discardableResult public func wait(within limit: Duration?) -> Bool {
-    var watchedDescriptors = [PollDescriptor(endSignal.descriptor)]
-    SystemTimeSource().wait(for: &watchedDescriptors, timeout: limit)
-    guard watchedDescriptors[0].receivedEvents != 0 else { return false }
+    wait(within: limit, by: SystemTimeSource())
+  }
+
+  /// Waits for the body to return, with a clock.
+  func wait(within limit: Duration?, by time: any TimeSource) -> Bool {
+    guard waitForEndSignal(within: limit, by: time) else { return false }
     thread.withLock { thread in
       if let ended = thread {
         pthread_join(ended, nil)
@@ -221,6 +230,20 @@ public final class BackgroundThread: Sendable {
       thread = nil
     }
     return true
+  }
+
+  /// Waits for the end signal in short steps. A step during which the process was stopped takes
+  /// longer, but counts as a step.
+  private func waitForEndSignal(within limit: Duration?, by time: any TimeSource) -> Bool {
+    var watchedDescriptors = [PollDescriptor(endSignal.descriptor)]
+    var remainingTime = limit
+    repeat {
+      let step = remainingTime.map { min($0, Self.maximumWaitStep) }
+      time.wait(for: &watchedDescriptors, timeout: step)
+      if watchedDescriptors[0].receivedEvents != 0 { return true }
+      remainingTime = remainingTime.map { $0 - (step ?? .zero) }
+    } while remainingTime.map { $0 > .zero } ?? true
+    return false
   }
 }
 

@@ -1,0 +1,58 @@
+import Testing
+
+@testable import HapticPlayback
+
+/// The time of a process that is stopped and continued.
+@Suite struct StoppedProcessTests {
+  /// A clock during whose first wait the process is stopped for an hour. Then, a thread may end.
+  private final class InterruptedTime: TimeSource {
+    private let endSignal: WakeSignal
+    private let clock = VirtualTimeSource()
+
+    init(raising endSignal: WakeSignal) { self.endSignal = endSignal }
+
+    var now: Duration { clock.now }
+
+    func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
+      guard now == .zero else {
+        return SystemTimeSource().wait(for: &descriptors, timeout: .seconds(60))
+      }
+      clock.advance(by: .seconds(3_600))
+      endSignal.raise()
+    }
+  }
+
+  @Test("The time during which the process is stopped is no time to wait for a thread")
+  func stoppedProcessesWaitOn() throws {
+    let mayEnd = try WakeSignal()
+    let thread = try BackgroundThread {
+      var watched = [PollDescriptor(mayEnd.descriptor)]
+      SystemTimeSource().wait(for: &watched, timeout: .seconds(60))
+    }
+    #expect(thread.wait(within: .seconds(2), by: InterruptedTime(raising: mayEnd)))
+  }
+
+  @Test("A wait for a thread that does not end takes its time, to the millisecond")
+  func waitsHaveALimit() throws {
+    let mayEnd = try WakeSignal()
+    let thread = try BackgroundThread {
+      var watched = [PollDescriptor(mayEnd.descriptor)]
+      SystemTimeSource().wait(for: &watched, timeout: .seconds(60))
+    }
+    for limit in [Duration.zero, .milliseconds(1), .milliseconds(250), .seconds(60)] {
+      let time = VirtualTimeSource()
+      #expect(!thread.wait(within: limit, by: time))
+      #expect(time.now == limit)
+    }
+    mayEnd.raise()
+    #expect(thread.wait(within: .seconds(60)))
+  }
+
+  @Test("A check that is more than an interval late follows a stop, and the next does not")
+  func stopsAreDetected() {
+    var detector = StopDetector(checkInterval: .milliseconds(250))
+    let times = [0, 250, 251, 720, 2_720, 2_970, 3_200]
+    let isStopped = times.map { detector.detectsStop(at: .milliseconds($0)) }
+    #expect(isStopped == [false, false, false, false, true, false, false])
+  }
+}
