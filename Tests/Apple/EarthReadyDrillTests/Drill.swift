@@ -1,6 +1,7 @@
 import Foundation
+import TestSupport
 
-/// A run of the program with its input in a pipe.
+/// A run of the program with its streams in files.
 struct Drill {
   /// The program, in the folder of the built tests.
   private static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -22,30 +23,23 @@ struct Drill {
         try? FileManager.default.removeItem(at: folder)
       }
     }
-    let source = Pipe()
-    let output = Pipe()
-    let error = Pipe()
-    let process = Process()
-    process.executableURL = Self.program
-    process.arguments = words
-    process.environment = environment.merging(["HOME": folder.path, "XDG_CONFIG_HOME": folder.path])
-    { given, _ in given
+    // Files, so that the program and the test never wait for each other.
+    let streams = try Scratch()
+    try streams.write(input, to: "input")
+    let outputFlags = O_WRONLY | O_CREAT
+    let variables = environment.merging(["HOME": folder.path, "XDG_CONFIG_HOME": folder.path]) {
+      given, _ in given
     }
-    process.standardInput = source
-    process.standardOutput = output
-    process.standardError = error
-    try process.run()
-    // A program that hangs is killed, which ends the reading too.
-    let deadline = DispatchWorkItem { kill(process.processIdentifier, SIGKILL) }
-    DispatchQueue.global().asyncAfter(deadline: .now() + 180, execute: deadline)
-    defer { deadline.cancel() }
-    // A few lines fit into a pipe, so nobody waits for anybody.
-    source.fileHandleForWriting.write(Data(input.utf8))
-    try source.fileHandleForWriting.close()
-    self.output = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    self.error = String(decoding: error.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    status = process.terminationStatus
+    let process = try ProcessRunner.start(
+      [Self.program.path] + words, environment: variables.map { "\($0)=\($1)" },
+      streams: [
+        (0, .file(streams("input"), flags: O_RDONLY)),
+        (1, .file(streams("output"), flags: outputFlags)),
+        (2, .file(streams("error"), flags: outputFlags)),
+      ])
+    status = ProcessRunner.waitForEnd(of: process)
+    output = try String(contentsOfFile: streams("output"), encoding: .utf8)
+    error = try String(contentsOfFile: streams("error"), encoding: .utf8)
   }
 
   /// The printed lines.

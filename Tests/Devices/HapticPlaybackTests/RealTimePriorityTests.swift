@@ -23,11 +23,11 @@ import Testing
     #expect(RealTimePriority.threadIDs(named: ["carrier"]) == [])
     #expect(RealTimePriority.threadIDs(named: []) == [])
     end.raise()
-    #expect(thread.wait(within: .seconds(20)))
+    #expect(thread.wait(within: .seconds(60)))
   }
 }
 
 private func wait(for signal: WakeSignal) {
   var watched = [PollDescriptor(signal.descriptor)]
-  SystemTimeSource().wait(for: &watched, timeout: Duration.seconds(20))
+  SystemTimeSource().wait(for: &watched, timeout: Duration.seconds(60))
 }

@@ -156,7 +156,7 @@ import Testing
     for count in 1...20 {
       try player.start()
       var watched = [PollDescriptor(ended.descriptor)]
-      SystemTimeSource().wait(for: &watched, timeout: .seconds(10))
+      SystemTimeSource().wait(for: &watched, timeout: .seconds(60))
       try #require(watched[0].receivedEvents != 0, "start \(count)")
       ended.lower()
     }

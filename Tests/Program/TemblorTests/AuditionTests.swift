@@ -41,7 +41,7 @@ import Testing
     let run = try place.temblor(
       "audition", "pulse", "a.wav", "--gap", "0.25", "--channels", "1", "--sample-format", "float",
       "--buffer-size",
-      "48000", "--device", "file:FILE=\(place.path)/a.raw,FORMAT=raw")
+      "240000", "--device", "file:FILE=\(place.path)/a.raw,FORMAT=raw")
     #expect(run == .init(0))
     let wanted = try sound("a.wav")
     let arrived = raw("a.raw")

@@ -301,8 +301,11 @@ import Testing
       }
       """, to: "asound.conf")
     let run = try place.bash(
-      "ALSA_CONFIG_PATH=$PWD/asound.conf $TEMBLOR calibrate --device null --rate 8000 --capture "
-        + "sensor --sample-format float --sensor-channel 1 --reference-channel 2 --json \(options)")
+      """
+      ALSA_CONFIG_PATH=$PWD/asound.conf $TEMBLOR calibrate --device wav:a.wav --rate 8000 \
+        --capture sensor --sample-format float --sensor-channel 1 --reference-channel 2 --json \
+        \(options)
+      """)
     #expect(run.error == "")
     #expect(run.status == 0)
     #expect(abs((number("resonance", in: run.output) ?? 0) - 44) < 0.1)

@@ -11,7 +11,7 @@ import Testing
       "/bin/bash",
       [
         "-c",
-        "\(limit); exec /usr/bin/timeout --foreground -s KILL 60 \(Workplace.program) \(words)",
+        "\(limit); exec \(Workplace.program) \(words)",
       ], in: place.path)
   }
 

@@ -28,9 +28,9 @@ import Testing
   @Test(arguments: ["heartbeat", "light", "success"]) func whatArrivesIsWhatIsRendered(
     pattern: String
   ) throws {
-    // A long buffer, since a busy machine would let a short one run dry.
+    // A buffer of five seconds, because a busy machine would let a short one run dry.
     let played = try place.temblor(
-      "play", pattern, "--channels", "1", "--sample-format", "float", "--buffer-size", "48000",
+      "play", pattern, "--channels", "1", "--sample-format", "float", "--buffer-size", "240000",
       "--device",
       "file:FILE=\(place.path)/a.raw,FORMAT=raw", "--record", "b.wav")
     #expect(played == .init(0))
@@ -102,7 +102,9 @@ import Testing
       })
     let process = try #require(running)
     kill(process.process, signal)
-    #expect(try place.finish(process) == .init(-signal))
+    // A busy machine may cause an underrun, which is reported on standard error.
+    let result = try place.finish(process)
+    #expect(result.status == -signal && result.output == "", "\(result)")
     #expect(place.names() == ["a.wav"])
     let frames = try sound("a.wav").interleaved
     #expect(frames.suffix(2) == [0, 0])
@@ -125,12 +127,12 @@ import Testing
     let run = try place.temblor(
       "tap", "1", "0.5", "--count", "3", "--interval", "0.05", "--channels", "1", "--sample-format",
       "float",
-      "--buffer-size", "48000", "--device", "file:FILE=\(place.path)/a.raw,FORMAT=raw")
+      "--buffer-size", "240000", "--device", "file:FILE=\(place.path)/a.raw,FORMAT=raw")
     #expect(run == .init(0))
     let samples = raw("a.raw")
     for tap in 0..<3 {
       let start = leadIn + tap * 2_400
-      #expect(samples[start..<(start + 1_200)].contains { abs($0) > 0.2 })
+      #expect(samples.dropFirst(start).prefix(1_200).contains { abs($0) > 0.2 })
     }
     #expect(try place.temblor("tap", "2", "0.5", "--device", "null").status == 64)
   }

@@ -93,7 +93,8 @@ import Testing
     #expect(
       try temblor("tap 1 0.5 --no-config", variables: "TEMBLOR_DEVICE=gone")
         == .init(1, error: reason + "TEMBLOR_DEVICE" + advice))
-    #expect(try temblor("tap 1 0.5 --device null") == .init(0))
+    // A file loses no frames on a busy machine, so that nothing is reported.
+    #expect(try temblor("tap 1 0.5 --device wav:a.wav") == .init(0))
     #expect(
       try temblor("setup --device gone --save").error
         == "temblor: gone: no such device; run 'temblor devices' to list devices\n")

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Another program at a socket, which waits at most ten seconds for a connection and for each line.
+/// Another program at a socket, which waits at most a minute for a connection and for each line.
 final class SocketClient {
   private let descriptor: Int32
   private var pending: [UInt8] = []
@@ -9,7 +9,7 @@ final class SocketClient {
     descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     var isConnected = false
     // Between its creation and its first listening a socket refuses.
-    for _ in 0..<2_000 where !isConnected {
+    for _ in 0..<12_000 where !isConnected {
       isConnected = Self.connect(descriptor, to: path)
       guard isConnected || errno == ECONNREFUSED else { break }
       if !isConnected {
@@ -37,7 +37,7 @@ final class SocketClient {
     _ = unsafe Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
   }
 
-  /// The next line, but for those about a busy machine; nothing at the end or after ten seconds.
+  /// The next line, but for those about a busy machine; nothing at the end or after a minute.
   func line() -> String? {
     while let line = anyLine() {
       if !line.hasPrefix("event underrun ") {
@@ -55,7 +55,7 @@ final class SocketClient {
       }
       var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       var bytes = [UInt8](repeating: 0, count: 4_096)
-      guard unsafe poll(&entry, 1, 10_000) == 1 else { return nil }
+      guard unsafe poll(&entry, 1, 60_000) == 1 else { return nil }
       let count = unsafe recv(descriptor, &bytes, bytes.count, 0)
       if count <= 0 { return nil }
       pending += bytes.prefix(count)

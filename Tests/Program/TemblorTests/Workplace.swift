@@ -152,6 +152,15 @@ extension String {
   var folder: String { lastIndex(of: "/").map { String(self[..<$0]) } ?? "" }
 }
 
+extension StringProtocol where SubSequence == Substring {
+  /// Returns the number without a sign that follows the first occurrence of a text.
+  func number(after words: String) -> Double? {
+    firstRange(of: words).flatMap { range in
+      Double(self[range.upperBound...].prefix { $0.isNumber || $0 == "." })
+    }
+  }
+}
+
 extension Sound {
   /// Reads a file of a workplace.
   init(reading place: Workplace, _ name: String) throws {

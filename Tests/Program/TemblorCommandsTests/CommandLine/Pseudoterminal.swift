@@ -43,9 +43,11 @@ final class Pseudoterminal {
     _ = ProcessRunner.waitForEnd(of: shell)
   }
 
-  /// What a script says of the terminal's modes and of the status before.
+  /// What a script says of the terminal's modes and of the status before. A later Ctrl-C does not
+  /// end `stty`.
   static let verdict =
-    #"s=$?; [ "$(stty -g)" = "$before" ] && echo "usual modes, status $s." || echo "strange modes, status $s.""#
+    #"s=$?; trap '' INT; [ "$(stty -g)" = "$before" ] "#
+    + #"&& echo "usual modes, status $s." || echo "strange modes, status $s.""#
 
   private static let probe = program("terminal-probe")
 

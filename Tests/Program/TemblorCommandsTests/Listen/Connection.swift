@@ -12,7 +12,12 @@ final class Connection {
     try #require(result == 0)
   }
 
-  deinit { close(descriptor) }
+  /// Ends the connection at once, although a process that another test starts at this moment has
+  /// the descriptor, too, until it becomes its program.
+  deinit {
+    shutdown(descriptor, Int32(SHUT_RDWR))
+    close(descriptor)
+  }
 
   /// Leaves a socket at which nobody listens.
   static func leave(_ path: String) throws {
