@@ -43,9 +43,9 @@ package struct CommandQueue {
   package enum EndingCommand: String, Sendable { case quit, shutdown }
 
   private var pendingLines: ArraySlice<LineReader.Line> = []
-  /// The request to execute before the pending lines, after its pattern has been loaded again for
-  /// the new session.
-  private var requestToLoadAgain: CommandRequest?
+  /// The request to execute before the pending lines, whose preparation by the previous session has
+  /// been interrupted: the new session loads its pattern or checks its settings again.
+  private var interruptedRequest: CommandRequest?
   /// The request whose preparation is in progress.
   private var requestInPreparation: (request: CommandRequest, preparation: RequestPreparation)?
   /// The request that failed with `busy`, which is repeated once.
@@ -54,28 +54,31 @@ package struct CommandQueue {
 
   package init() {}
   package var isEmpty: Bool {
-    pendingLines.isEmpty && requestToLoadAgain == nil && requestToRetry == nil
-      && requestInPreparation == nil
+    pendingLines.isEmpty && interruptedRequest == nil && deferredRequest == nil
+      && waitingRequest == nil
   }
 
-  /// Returns the time until the next command can run, or nil if no command is queued.
-  package func timeUntilNextRequest(period: Duration) -> Duration? {
-    if let requestToRetry { return requestToRetry.since + period }
-    if let requestInPreparation { return requestInPreparation.preparation.isFinished ? .zero : nil }
+  /// Returns the time at which the next command can run, or nil if no command is queued or the next
+  /// one waits for its preparation. A time in the past, such as zero, means at once.
+  ///
+  /// - Parameter period: The delay before a request that failed with `busy` is repeated.
+  package func nextRequestTime(period: Duration) -> Duration? {
+    if let deferredRequest { return deferredRequest.since + period }
+    if let waitingRequest { return waitingRequest.preparation.isFinished ? .zero : nil }
     return isEmpty ? nil : .zero
   }
 
   package mutating func addLines(_ new: [LineReader.Line]) { pendingLines += new }
 
-  /// Prepares the queue for the next session, in which patterns are loaded again for the new
-  /// profiles.
-  package mutating func restartPatternLoading() {
-    guard let restartingRequest = requestInPreparation?.request ?? requestToRetry?.request else {
+  /// Prepares the queue for the next session, which begins the work of the waiting request again:
+  /// patterns are loaded for the new profiles, and the settings of a `reload` are checked.
+  package mutating func interruptPreparation() {
+    guard let preparingRequest = waitingRequest?.request ?? deferredRequest?.request else {
       return
     }
-    requestToLoadAgain = restartingRequest
-    requestInPreparation = nil
-    requestToRetry = nil
+    interruptedRequest = preparingRequest
+    waitingRequest = nil
+    deferredRequest = nil
   }
 
   /// Performs lines and passes on their replies, until a line requests an end, fails with `busy`,
@@ -140,9 +143,9 @@ package struct CommandQueue {
 
   /// Removes and returns the next request; nil if there is none.
   private mutating func takeNextRequest() -> CommandRequest? {
-    if let requestToLoadAgain {
-      self.requestToLoadAgain = nil
-      return requestToLoadAgain
+    if let interruptedRequest {
+      self.interruptedRequest = nil
+      return interruptedRequest
     }
     while let pendingLine = pendingLines.popFirst() {
       if let request = CommandGrammar.parseRequest(pendingLine) { return request }

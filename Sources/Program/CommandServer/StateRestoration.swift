@@ -43,9 +43,12 @@ package struct StateRestoration {
     self.remainingPreloadCommands = loadingLines[...]
   }
 
-  /// Returns the time until the next command can run, or nil if a pattern is loading.
-  package func timeUntilNextRequest(period: Duration) -> Duration? {
-    commandQueue.timeUntilNextRequest(period: period)
+  /// Returns the time at which the next command can run, or nil if a pattern is loading. A time in
+  /// the past, such as zero, means at once.
+  ///
+  /// - Parameter period: The delay before a request that failed with `busy` is repeated.
+  package func nextRequestTime(period: Duration) -> Duration? {
+    queue.nextRequestTime(period: period)
   }
 
   /// Executes further commands of the state, as far as possible without waiting.

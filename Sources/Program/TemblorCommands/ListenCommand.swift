@@ -364,9 +364,9 @@ final class ServerActivity: PlaybackActivity {
     guard let previous else { return }
     standardStreamQueue = previous.standardStreamQueue
     queuesByClient = previous.queuesByClient
-    standardStreamQueue.restartPatternLoading()
+    standardQueue.interruptPreparation()
     for client in queuesByClient.keys {
-      queuesByClient[client]?.restartPatternLoading()
+      queuesByClient[client]?.interruptPreparation()
     }
   }
 
@@ -397,9 +397,9 @@ final class ServerActivity: PlaybackActivity {
       return .finished
     }
     let requestTimes =
-      restoration.map { [$0.timeUntilNextRequest(period: busyRetryInterval)] }
-      ?? ([standardStreamQueue] + queuesByClient.values).map {
-        $0.timeUntilNextRequest(period: busyRetryInterval)
+      restoration.map { [$0.nextRequestTime(period: busyRetryInterval)] }
+      ?? ([standardQueue] + queuesByClient.values).map {
+        $0.nextRequestTime(period: busyRetryInterval)
       }
     let requestDelays = requestTimes.compactMap(\.self).map { max(.zero, $0 - now) }
     let nextUpdateDelay = [

@@ -176,8 +176,8 @@ import Testing
     var replies: [String] = []
     _ = queue.execute(by: sessions[0], at: .zero, period: .zero) { replies.append($0.line) }
     #expect(replies == [])
-    queue.restartPatternLoading()
-    #expect(queue.timeUntilNextRequest(period: .zero) == .zero && !queue.isEmpty)
+    queue.interruptPreparation()
+    #expect(queue.nextRequestTime(period: .zero) == .zero && !queue.isEmpty)
     _ = queue.execute(by: sessions[1], at: .zero, period: .zero) { replies.append($0.line) }
     #expect(sessions[0].loader !== sessions[1].loader)
     // Each session loads the pattern.

@@ -182,7 +182,7 @@ import Testing
       queue.addLines([.text("reload"), .text("@2 list")])
       for _ in 0..<3 {
         _ = queue.execute(by: studio.session, at: .zero, period: .zero) { replies.append($0.line) }
-        #expect(replies == [] && queue.timeUntilNextRequest(period: .zero) == nil)
+        #expect(replies == [] && queue.nextRequestTime(period: .zero) == nil)
         // Other clients do not wait.
         other.addLines([.text("status")])
         var count = 0
@@ -192,7 +192,7 @@ import Testing
         #expect(count == 1)
       }
       isFinished = true
-      #expect(queue.timeUntilNextRequest(period: .zero) == .zero)
+      #expect(queue.nextRequestTime(period: .zero) == .zero)
       _ = queue.execute(by: studio.session, at: .zero, period: .zero) { replies.append($0.line) }
       #expect(studio.session.isReloading == !isRefused)
       // The session that follows performs the next line.
