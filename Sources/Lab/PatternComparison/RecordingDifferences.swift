@@ -35,8 +35,11 @@ extension Comparison {
   /// differ.
   mutating func compareSounds() {
     let noisiness = Noisiness(reference, candidate)
-    if !noisiness.hasNoisyTake, compareChannelByChannel() { return }
-    guard noisiness.mayBeNoisy, noisiness.hasNoisyTake || !isEqualWithoutAlignment else {
+    if !noisiness.hasNoisyTake {
+      matchLevels()
+      if compareChannelByChannel() { return }
+    }
+    guard noisiness.mayBeNoisy, noisiness.hasNoisyTake || !isEqualUnaligned else {
       compareSignals()
       // Several differences may have a common cause, such as another tempo.
       if Self.explanationComplexity(of: differences) > Self.reanalysisMinimumComplexity {
@@ -46,6 +49,7 @@ extension Comparison {
     }
     if noisiness.hasNoisyTake {
       if !compareRecording(isBetter: { _, _ in true }) {
+        matchLevels()
         compareSignals()
       }
       return

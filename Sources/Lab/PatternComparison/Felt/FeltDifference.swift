@@ -140,8 +140,9 @@ struct FeltComparisonContext {
   /// The amplitude below which differences are ignored.
   let amplitudeFloor: Double
 
-  /// The level of `floor` relative to the strongest vibration, in decibels.
-  private static let relativeFloorDecibels = -35.0
+  /// The level relative to the strongest vibration, in decibels, below which differences are
+  /// ignored.
+  static let relativeFloorDecibels = -35.0
 
   init(grid: FeltGrid, resolution: FeltResolution, peak: Double) {
     self.grid = grid

@@ -11,10 +11,9 @@ extension Comparison {
   /// difference.
   static let maximumRelativeResidualDecibels = -25.0
 
-  /// Compares the takes as signals.
+  /// Compares the takes as signals, after their levels were matched.
   mutating func compareSignals() {
-    hasRelativeDifferences = true
-    matchLevels()
+    isRelativeToOverall = true
     let takeGains = (referenceGain, candidateGain)
     var signalPair = SignalPair(
       reference.signal, candidate.signal, alignment: options.alignment, gains: takeGains)
@@ -72,11 +71,10 @@ extension Comparison {
     }
   }
 
-  /// Compares takes whose channels differ channel by channel.
+  /// Compares takes whose channels differ channel by channel, after their levels were matched.
   ///
   /// - Returns: False if the channels of the takes are alike or do not correspond.
   mutating func compareChannelByChannel() -> Bool {
-    matchLevels()
     var channelOptions = options
     if options.matchesLevels {
       channelOptions.levelMatch = LevelMatch.none

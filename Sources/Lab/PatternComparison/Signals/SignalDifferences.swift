@@ -22,9 +22,10 @@ struct SignalDifferences {
   /// The maximum number of segments with a changed level per sound that are reported separately.
   private static let maximumSegmentCount = 3
 
-  /// The ratio of a magnitude to the peak below which rendered patterns count as silent: −35 dB, as
-  /// in the comparison of patterns by what is felt. The DC blocker has a slow tail below it.
-  private static let patternSilenceRatio: Float = 0.018
+  /// The ratio of a magnitude to the peak below which rendered patterns count as silent, as in the
+  /// comparison of patterns by what is felt. The DC blocker has a slow tail below it.
+  private static let patternSilenceRatio = Float(
+    Decibels.amplitudeFactor(FeltComparisonContext.relativeFloorDecibels))
 
   /// Finds the differences between two signals.
   ///

@@ -60,7 +60,6 @@ struct SoundComparison {
     let candidateExcerpt = Self.excerpt(
       of: pair.candidate, from: candidateStartFrame, count: excerptFrameCount)
     let isCandidateClipped = candidateExcerpt.contains { abs($0) >= ceiling }
-    let commonFrameCount = min(region.sampleRange.count, candidateRegion.sampleRange.count)
     let hasOtherDuration = Self.durationsDiffer(region, candidateRegion)
     // The end of a longer tone matches any number of its periods, so the beginnings are aligned.
     let matchedFrameCount =
@@ -101,6 +100,11 @@ struct SoundComparison {
     guard frequencyChange != nil || correlation < 0.6 else { return }
     hasMatchingShape = false
     timeShiftSeconds = Double(startOffsetFrames) / rate
+  }
+
+  /// The number of frames of the shorter sound.
+  private var commonFrameCount: Int {
+    min(region.sampleRange.count, candidateRegion.sampleRange.count)
   }
 
   private static func durationsDiffer(_ region: ActiveRegion, _ other: ActiveRegion) -> Bool {
@@ -187,7 +191,6 @@ struct SoundComparison {
       from: reference, to: candidate, rate: rate,
       near: candidateRegion.durationSeconds - region.durationSeconds)
     let hasOtherDuration = Self.durationsDiffer(region, candidateRegion)
-    let commonFrameCount = min(region.sampleRange.count, candidateRegion.sampleRange.count)
     let areBothTaps = region.isTap && candidateRegion.isTap
     if hasOtherDuration, !areBothTaps {
       // The end belongs to the change of duration. The first nine tenths of the common duration
