@@ -72,7 +72,9 @@ public struct SampleEncoder: Sendable {
     // Rounding by the C library would require a function call. The fractional part is exact here.
     let integerPart = Int32(scaledSample)
     let fractionalPart = scaledSample - Double(integerPart)
-    return integerPart &+ (fractionalPart >= 0.5 ? 1 : (fractionalPart <= -0.5 ? -1 : 0))
+    if fractionalPart >= 0.5 { return integerPart &+ 1 }
+    if fractionalPart <= -0.5 { return integerPart &- 1 }
+    return integerPart
   }
 }
 
