@@ -69,20 +69,20 @@ def render_many(patterns: Iterable[Pattern | PathLike], *, profile: PathLike = "
     import numpy
 
     offsets = [0]
+    byte_count = 0
     # Memory of its own grows without a copy, and its pages are touched only by the copies below, which run without the
     # interpreter's lock.
     memory = mmap.mmap(-1, mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     for rendering in iterate_renderings(patterns, profile=profile, sample_rate=sample_rate, workers=workers):
-        start = offsets[-1] * rendering.itemsize
-        end = start + rendering.nbytes
-        if end > len(memory):
-            memory.resize(2 * end)
+        start = byte_count
+        byte_count += rendering.nbytes
+        if byte_count > len(memory):
+            memory.resize(2 * byte_count)
         numpy.frombuffer(memory, rendering.dtype, len(rendering), start)[:] = rendering
         offsets.append(offsets[-1] + len(rendering))
-    sample_count = offsets[-1]
-    if sample_count > 0:
-        memory.resize(sample_count * numpy.dtype(numpy.float32).itemsize)
-    samples = numpy.frombuffer(memory, numpy.float32, sample_count)
+    if byte_count > 0:
+        memory.resize(byte_count)
+    samples = numpy.frombuffer(memory, numpy.float32, offsets[-1])
     return Renderings(samples, numpy.array(offsets, numpy.int64), sample_rate)
 
 
