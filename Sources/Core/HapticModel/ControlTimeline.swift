@@ -150,17 +150,7 @@ public struct ControlTimeline: Equatable, Sendable {
   ///
   /// - Complexity: O(log *n*).
   public func segmentIndex(at position: Double) -> Int {
-    var lowerIndex = 0
-    var upperIndex = segments.count
-    while upperIndex - lowerIndex > 1 {
-      let middle = (lowerIndex + upperIndex) / 2
-      if segments[middle].startPosition <= position {
-        lowerIndex = middle
-      } else {
-        upperIndex = middle
-      }
-    }
-    return lowerIndex
+    max(0, segments.prefixEndIndex { $0.startPosition <= position } - 1)
   }
 
   /// Returns the value of the control at a position in seconds or frames.

@@ -215,18 +215,9 @@ private struct EventSharpnessTimeline {
   /// Returns the sharpness of the last event that starts at or before a time, or of the first event
   /// if none does.
   func sharpness(at time: Double) -> Double {
-    var lowerIndex = 0
-    var upperIndex = onsetSeconds.count
-    while lowerIndex < upperIndex {
-      let middle = (lowerIndex + upperIndex) / 2
-      if onsetSeconds[middle] <= time {
-        lowerIndex = middle + 1
-      } else {
-        upperIndex = middle
-      }
-    }
     guard !sharpnessValues.isEmpty else { return 0 }
-    return sharpnessValues[max(lowerIndex - 1, 0)]
+    let laterIndex = onsetSeconds.prefixEndIndex { $0 <= time }
+    return sharpnessValues[max(laterIndex - 1, 0)]
   }
 }
 

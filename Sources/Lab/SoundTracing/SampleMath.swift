@@ -1,3 +1,4 @@
+import HapticModel
 import SignalAnalysis
 
 /// Operations on arrays of samples.
@@ -72,7 +73,7 @@ enum SampleMath {
 
   /// Replaces a value in a sorted window. The values between its old and new positions move by one.
   private static func replace(_ old: Float, with new: Float, in window: inout [Float]) {
-    var valueIndex = firstIndex(of: old, in: window)
+    var valueIndex = window.dropLast().prefixEndIndex { $0 < old }
     while new > old, valueIndex + 1 < window.count, window[valueIndex + 1] < new {
       window[valueIndex] = window[valueIndex + 1]
       valueIndex += 1
@@ -82,21 +83,6 @@ enum SampleMath {
       valueIndex -= 1
     }
     window[valueIndex] = new
-  }
-
-  /// Returns the first index of a value by binary search.
-  private static func firstIndex(of value: Float, in sorted: [Float]) -> Int {
-    var lowerIndex = 0
-    var upperIndex = sorted.count - 1
-    while lowerIndex < upperIndex {
-      let middle = (lowerIndex + upperIndex) / 2
-      if sorted[middle] < value {
-        lowerIndex = middle + 1
-      } else {
-        upperIndex = middle
-      }
-    }
-    return lowerIndex
   }
 
   /// Returns the morphological opening of a signal, which removes peaks narrower than a window.

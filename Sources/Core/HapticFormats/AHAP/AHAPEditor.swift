@@ -123,19 +123,10 @@ package struct AHAPEditor: Sendable {
     return "curves[\(curveIndex)].points[\(point)]"
   }
 
-  /// Returns the position of a value in a sorted list, or nil if it is absent. Uses binary search.
-  private static func indexInSortedValues(of value: Int, in values: [Int]) -> Int? {
-    var lowerIndex = 0
-    var upperIndex = values.count
-    while lowerIndex < upperIndex {
-      let middle = (lowerIndex + upperIndex) / 2
-      if values[middle] < value {
-        lowerIndex = middle + 1
-      } else {
-        upperIndex = middle
-      }
-    }
-    return lowerIndex < values.count && values[lowerIndex] == value ? lowerIndex : nil
+  /// Returns the position of a value in a sorted list, or nil if it is absent.
+  private static func sortedPosition(of value: Int, in values: [Int]) -> Int? {
+    let position = values.prefixEndIndex { $0 < value }
+    return position < values.count && values[position] == value ? position : nil
   }
 
   /// Returns the JSON value with the given index.

@@ -1,3 +1,4 @@
+internal import HapticModel
 package import RealtimeMemory
 
 /// The memory that a plan's view refers to. It comes from a compilation or from a serialized plan.
@@ -266,17 +267,7 @@ extension BufferView<PlannedVoice> {
   /// Returns the index of the first voice that starts at a frame or later.
   ///
   /// - Complexity: O(log *n*).
-  func firstVoiceIndex(startingAt frame: Int64) -> Int {
-    var lowerIndex = 0
-    var upperIndex = count
-    while lowerIndex < upperIndex {
-      let middle = (lowerIndex + upperIndex) / 2
-      if self[middle].onsetFrame < frame {
-        lowerIndex = middle + 1
-      } else {
-        upperIndex = middle
-      }
-    }
-    return lowerIndex
+  func firstIndex(startingAt frame: Int64) -> Int {
+    (0..<count).prefixEndIndex { self[$0].onsetFrame < frame }
   }
 }

@@ -163,18 +163,10 @@ struct LayerBuilder {
       // The layer that becomes free first is the last of the list; of several, the one with the
       // lowest index.
       let entry = (end: curvedEvents[index].layerBusyUntilSeconds, layer: layer)
-      var lowerBound = 0
-      var upperBound = layerFreeTimes.count
-      while lowerBound < upperBound {
-        let midpoint = (lowerBound + upperBound) / 2
-        if (layerFreeTimes[midpoint].end, layerFreeTimes[midpoint].layer) > (entry.end, entry.layer)
-        {
-          lowerBound = midpoint + 1
-        } else {
-          upperBound = midpoint
-        }
+      let entryIndex = layerFreeTimes.prefixEndIndex {
+        ($0.end, $0.layer) > (entry.end, entry.layer)
       }
-      layerFreeTimes.insert(entry, at: lowerBound)
+      layerFreeTimes.insert(entry, at: entryIndex)
       eventReferences[index] = EventReference(
         layerIndex: firstCurvedLayerIndex + layer, eventIndex: eventCountsByLayer[layer])
       eventCountsByLayer[layer] += 1

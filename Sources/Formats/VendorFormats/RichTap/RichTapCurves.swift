@@ -22,23 +22,13 @@ struct SingleEventCurves {
     /// the range.
     func onlyCurve(in range: ClosedRange<Double>, of id: DynamicParameterID) -> ParameterCurve? {
       let onset = range.lowerBound
-      // Find the first curve that starts at or after the onset.
-      var lowerBound = 0
-      var upperBound = curveStartSeconds.count
-      while lowerBound < upperBound {
-        let midpoint = (lowerBound + upperBound) / 2
-        if curveStartSeconds[midpoint] < onset {
-          lowerBound = midpoint + 1
-        } else {
-          upperBound = midpoint
-        }
-      }
-      let next =
-        lowerBound < curveStartSeconds.count && curveStartSeconds[lowerBound] == onset
-        ? lowerBound + 1 : lowerBound
+      // The first curve that starts at or after the onset.
+      let first = curveStartSeconds.prefixEndIndex { $0 < onset }
+      let startsAtOnset = first < curveStartSeconds.count && curveStartSeconds[first] == onset
+      let next = startsAtOnset ? first + 1 : first
       if next < curveStartSeconds.count, curveStartSeconds[next] < range.upperBound { return nil }
-      if next > lowerBound { return curves[lowerBound] }
-      return lowerBound == 0 ? ParameterCurve(id: id, time: onset, controlPoints: []) : nil
+      if startsAtOnset { return curves[first] }
+      return first == 0 ? ParameterCurve(id: id, time: onset, controlPoints: []) : nil
     }
   }
 

@@ -217,17 +217,8 @@ struct TimeWarp {
     guard let firstTime = from.first, let lastTime = from.last else { return time }
     if time <= firstTime { return time + to[0] - firstTime }
     if time >= lastTime { return time + to[to.count - 1] - lastTime }
-    // Finds the first anchor at the time or after.
-    var segmentIndex = 1
-    var upperSegmentIndex = from.count - 1
-    while segmentIndex < upperSegmentIndex {
-      let middleIndex = (segmentIndex + upperSegmentIndex) / 2
-      if from[middleIndex] < time {
-        segmentIndex = middleIndex + 1
-      } else {
-        upperSegmentIndex = middleIndex
-      }
-    }
+    // The first anchor at the time or after.
+    let segmentIndex = from.prefixEndIndex { $0 < time }
     let segmentSeconds = from[segmentIndex] - from[segmentIndex - 1]
     guard segmentSeconds > 0 else { return to[segmentIndex] }
     return to[segmentIndex - 1] + (to[segmentIndex] - to[segmentIndex - 1])
