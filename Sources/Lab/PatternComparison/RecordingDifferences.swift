@@ -39,7 +39,7 @@ extension Comparison {
       matchLevels()
       if compareChannelByChannel() { return }
     }
-    guard noisiness.mayBeNoisy, noisiness.hasNoisyTake || !isEqualUnaligned else {
+    guard noisiness.mayBeNoisy, noisiness.hasNoisyTake || !isEqualWithoutAlignment else {
       compareSignals()
       // Several differences may have a common cause, such as another tempo.
       if Self.explanationComplexity(of: differences) > Self.reanalysisMinimumComplexity {

@@ -54,8 +54,8 @@ package struct CommandQueue {
 
   package init() {}
   package var isEmpty: Bool {
-    pendingLines.isEmpty && interruptedRequest == nil && deferredRequest == nil
-      && waitingRequest == nil
+    pendingLines.isEmpty && interruptedRequest == nil && requestToRetry == nil
+      && requestInPreparation == nil
   }
 
   /// Returns the time at which the next command can run, or nil if no command is queued or the next
@@ -63,22 +63,22 @@ package struct CommandQueue {
   ///
   /// - Parameter period: The delay before a request that failed with `busy` is repeated.
   package func nextRequestTime(period: Duration) -> Duration? {
-    if let deferredRequest { return deferredRequest.since + period }
-    if let waitingRequest { return waitingRequest.preparation.isFinished ? .zero : nil }
+    if let requestToRetry { return requestToRetry.since + period }
+    if let requestInPreparation { return requestInPreparation.preparation.isFinished ? .zero : nil }
     return isEmpty ? nil : .zero
   }
 
   package mutating func addLines(_ new: [LineReader.Line]) { pendingLines += new }
 
-  /// Prepares the queue for the next session, which begins the work of the waiting request again:
+  /// Prepares the queue for the next session, which begins the work of the request again:
   /// patterns are loaded for the new profiles, and the settings of a `reload` are checked.
   package mutating func interruptPreparation() {
-    guard let preparingRequest = waitingRequest?.request ?? deferredRequest?.request else {
+    guard let preparingRequest = requestInPreparation?.request ?? requestToRetry?.request else {
       return
     }
     interruptedRequest = preparingRequest
-    waitingRequest = nil
-    deferredRequest = nil
+    requestInPreparation = nil
+    requestToRetry = nil
   }
 
   /// Performs lines and passes on their replies, until a line requests an end, fails with `busy`,

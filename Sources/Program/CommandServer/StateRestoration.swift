@@ -48,7 +48,7 @@ package struct StateRestoration {
   ///
   /// - Parameter period: The delay before a request that failed with `busy` is repeated.
   package func nextRequestTime(period: Duration) -> Duration? {
-    queue.nextRequestTime(period: period)
+    commandQueue.nextRequestTime(period: period)
   }
 
   /// Executes further commands of the state, as far as possible without waiting.

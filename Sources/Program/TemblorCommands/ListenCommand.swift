@@ -364,7 +364,7 @@ final class ServerActivity: PlaybackActivity {
     guard let previous else { return }
     standardStreamQueue = previous.standardStreamQueue
     queuesByClient = previous.queuesByClient
-    standardQueue.interruptPreparation()
+    standardStreamQueue.interruptPreparation()
     for client in queuesByClient.keys {
       queuesByClient[client]?.interruptPreparation()
     }
@@ -398,7 +398,7 @@ final class ServerActivity: PlaybackActivity {
     }
     let requestTimes =
       restoration.map { [$0.nextRequestTime(period: busyRetryInterval)] }
-      ?? ([standardQueue] + queuesByClient.values).map {
+      ?? ([standardStreamQueue] + queuesByClient.values).map {
         $0.nextRequestTime(period: busyRetryInterval)
       }
     let requestDelays = requestTimes.compactMap(\.self).map { max(.zero, $0 - now) }

@@ -123,10 +123,10 @@ package struct AHAPEditor: Sendable {
     return "curves[\(curveIndex)].points[\(point)]"
   }
 
-  /// Returns the position of a value in a sorted list, or nil if it is absent.
-  private static func sortedPosition(of value: Int, in values: [Int]) -> Int? {
-    let position = values.prefixEndIndex { $0 < value }
-    return position < values.count && values[position] == value ? position : nil
+  /// Returns the index of a value in a sorted array, or nil if it is absent.
+  private static func indexInSortedValues(of value: Int, in values: [Int]) -> Int? {
+    let index = values.prefixEndIndex { $0 < value }
+    return index < values.count && values[index] == value ? index : nil
   }
 
   /// Returns the JSON value with the given index.

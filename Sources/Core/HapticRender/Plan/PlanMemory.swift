@@ -267,7 +267,7 @@ extension BufferView<PlannedVoice> {
   /// Returns the index of the first voice that starts at a frame or later.
   ///
   /// - Complexity: O(log *n*).
-  func firstIndex(startingAt frame: Int64) -> Int {
+  func firstVoiceIndex(startingAt frame: Int64) -> Int {
     (0..<count).prefixEndIndex { self[$0].onsetFrame < frame }
   }
 }

@@ -13,7 +13,7 @@ extension Comparison {
 
   /// Compares the takes as signals, after their levels were matched.
   mutating func compareSignals() {
-    isRelativeToOverall = true
+    hasRelativeDifferences = true
     let takeGains = (referenceGain, candidateGain)
     var signalPair = SignalPair(
       reference.signal, candidate.signal, alignment: options.alignment, gains: takeGains)

@@ -179,7 +179,7 @@ import Testing
     queue.interruptPreparation()
     #expect(queue.nextRequestTime(period: .zero) == .zero && !queue.isEmpty)
     _ = queue.execute(by: sessions[1], at: .zero, period: .zero) { replies.append($0.line) }
-    #expect(sessions[0].loader !== sessions[1].loader)
+    #expect(sessions[0].patternLoader !== sessions[1].patternLoader)
     // Each session loads the pattern.
     gate.signal()
     gate.signal()
