@@ -73,7 +73,9 @@ struct PursuitResidual {
     for atomIndex in atoms {
       let atom = dictionary.atoms[atomIndex]
       let atomCenter = center(atom.sampleCount)
-      for start in max(0, atomCenter - reach)...min(lastStartSample, atomCenter + reach) {
+      let firstStart = min(max(0, atomCenter - reach), lastStartSample)
+      let lastStart = max(firstStart, min(lastStartSample, atomCenter + reach))
+      for start in firstStart...lastStart {
         let (inPhase, quadrature) = matcher.projections(of: atom.sampleRange, at: start)
         let isOpposite = hasFixedPhase && inPhase < 0
         let energy = isOpposite ? 0 : inPhase * inPhase + quadrature * quadrature
