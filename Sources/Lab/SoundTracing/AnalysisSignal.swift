@@ -25,8 +25,8 @@ struct AnalyticSignal {
   var magnitudes: [Float] { complexSamples.map { $0.power.squareRoot() } }
 }
 
-/// A sound prepared for analysis: resampled, padded with silence, and high-pass filtered below the
-/// lowest tone.
+/// A sound prepared for analysis: resampled, padded with silence, high-pass filtered below the
+/// lowest tone, and restored to the signal before the hardware's filters (`DriveInverse`).
 struct AnalysisSignal {
   private(set) var samples: [Float]
   /// The sample rate of the analysis, in hertz.
@@ -55,7 +55,11 @@ struct AnalysisSignal {
   ///   - rate: The sample rate of the sound, in hertz.
   ///   - targetRate: The sample rate of the analysis, in hertz.
   ///   - minimumHertz: The lowest frequency of the profile.
-  init(_ sound: [Float], sampleRate rate: Double, targetRate: Double, minimumHertz: Double) {
+  ///   - driveInverse: The inverse of the profile's drive filters, or nil without hardware.
+  init(
+    _ sound: [Float], sampleRate rate: Double, targetRate: Double, minimumHertz: Double,
+    driveInverse: DriveInverse?
+  ) {
     let leadPadding = [Float](repeating: 0, count: Int(Self.leadSeconds * rate))
     let decimatedSignal = TactileBandSignal(
       of: leadPadding + sound + leadPadding, decimatedRate: rate, minimumRate: targetRate * 0.99)
@@ -63,7 +67,8 @@ struct AnalysisSignal {
     leadSampleCount = Int(
       (Double(leadPadding.count) / rate * decimatedSignal.decimatedRate).rounded())
     let highPass = Self.highPass(minimumHertz: minimumHertz, rate: decimatedSignal.decimatedRate)
-    samples = highPass.zeroPhaseFiltered(decimatedSignal.samples)
+    let filteredSamples = highPass.zeroPhaseFiltered(decimatedSignal.samples)
+    samples = driveInverse?.restored(filteredSamples, sampleRate: sampleRate) ?? filteredSamples
   }
 
   /// Returns the signal without other samples, for example without reflections.

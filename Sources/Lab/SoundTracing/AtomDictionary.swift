@@ -9,7 +9,8 @@ internal import SignalAnalysis
 ///
 /// 1. A calibration pattern is rendered with the profile: transients of all sharpnesses, transients
 ///    of several intensities, and tones over both. About 25 seconds are rendered at 8 kHz, so that
-///    every mapping of every profile is included: partials, any waveform, equalized hardware.
+///    every mapping of every profile is included: partials, any waveform, protected hardware. The
+///    filters of the hardware are inverted, as they are for the sound (`DriveInverse`).
 /// 2. Each transient becomes an atom of unit energy with its quadrature.
 /// 3. The levels and frequencies of the tones are measured, and inverted by interpolation.
 struct AtomDictionary {
@@ -60,6 +61,9 @@ struct AtomDictionary {
   private(set) var maximumAtomSampleCount = 0
   /// The gain of continuous events while a transient plays.
   let duckingGain: Float
+  /// The inverse of the profile's drive filters, or nil without hardware. The atoms and tones are
+  /// those before the filters.
+  let driveInverse: DriveInverse?
   /// The shape of transients, with their durations.
   private let transientShape: TransientShape
   /// A Boolean value that indicates whether frequencies are interpolated on a logarithmic scale.
@@ -102,6 +106,7 @@ struct AtomDictionary {
     overtoneFrequencyRatios = Self.overtoneRatios(of: profile)
     duckingGain = Float(profile.transientDuckingGain)
     transientShape = profile.transient
+    driveInverse = DriveInverse(profile)
     let minimumHertz = max(5, frequencyMapping.hertz(atSharpness: 0))
     let maximumOvertoneRatio = overtoneFrequencyRatios.max() ?? 1
     let calibrationPattern = CalibrationPattern(
@@ -109,7 +114,8 @@ struct AtomDictionary {
       transientSharpnessCount: Int(
         Double(Self.transientSharpnessCount) * max(1, maximumOvertoneRatio)))
     let calibrationSamples = try Self.render(
-      calibrationPattern, profile: profile, rate: sampleRate, minimumHertz: minimumHertz)
+      calibrationPattern, profile: profile, rate: sampleRate, minimumHertz: minimumHertz,
+      driveInverse: driveInverse)
     for probe in calibrationPattern.atomProbes {
       addAtom(
         calibrationSamples, from: Int((probe.startSeconds * sampleRate).rounded()),
@@ -214,7 +220,7 @@ struct AtomDictionary {
   /// Renders a calibration pattern at the sample rate of the analysis.
   private static func render(
     _ calibration: CalibrationPattern, profile: TransducerProfile, rate: Double,
-    minimumHertz: Double
+    minimumHertz: Double, driveInverse: DriveInverse?
   ) throws(AnalysisError) -> [Float] {
     let supportedRates = RenderPlan.supportedSampleRates
     let minimumDecimationFactor = max(4, (supportedRates.lowerBound / rate).rounded(.up))
@@ -225,7 +231,8 @@ struct AtomDictionary {
     let decimatedSignal = TactileBandSignal(
       of: rendering, decimatedRate: renderingRate, minimumRate: rate * 0.99)
     let highPass = AnalysisSignal.highPass(minimumHertz: minimumHertz, rate: rate)
-    return highPass.zeroPhaseFiltered(decimatedSignal.samples)
+    let filteredSamples = highPass.zeroPhaseFiltered(decimatedSignal.samples)
+    return driveInverse?.restored(filteredSamples, sampleRate: rate) ?? filteredSamples
   }
 
   // MARK: - Atoms

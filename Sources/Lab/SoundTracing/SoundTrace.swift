@@ -280,7 +280,7 @@ public struct SoundTrace: Sendable {
   ) throws(AnalysisError) -> (events: Events, unexplainedFraction: Double) {
     let analysisSignal = AnalysisSignal(
       samples, sampleRate: rate, targetRate: dictionary.sampleRate,
-      minimumHertz: dictionary.toneBandHertz.lowerBound)
+      minimumHertz: dictionary.toneBandHertz.lowerBound, driveInverse: dictionary.driveInverse)
     let vibrationTrace = VibrationTrace(
       of: analysisSignal, dictionary: dictionary, threshold: threshold)
     let singleEvents = Events(

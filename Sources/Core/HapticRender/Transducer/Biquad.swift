@@ -92,23 +92,43 @@ struct Biquad: Equatable, Sendable, BitwiseCopyable {
 
   /// Returns the magnitude of the filter's frequency response at a frequency in hertz.
   func magnitude(atHertz hertz: Double, rate: Double) -> Double {
+    let (numerator, denominator) = transferPolynomials(atHertz: hertz, rate: rate)
+    return (numerator * numerator).sum().squareRoot()
+      / (denominator * denominator).sum().squareRoot()
+  }
+
+  /// Returns the filter's frequency response at a frequency in hertz, as a real and an imaginary
+  /// part.
+  func frequencyResponse(atHertz hertz: Double, rate: Double) -> SIMD2<Double> {
+    let (numerator, denominator) = transferPolynomials(atHertz: hertz, rate: rate)
+    return SIMD2(
+      (numerator * denominator).sum(),
+      numerator.y * denominator.x - numerator.x * denominator.y)
+      / (denominator * denominator).sum()
+  }
+
+  /// Returns the complex values of the transfer function's polynomials at a frequency.
+  private func transferPolynomials(
+    atHertz hertz: Double, rate: Double
+  ) -> (numerator: SIMD2<Double>, denominator: SIMD2<Double>) {
     let angularFrequency = 2 * Double.pi * hertz / rate
     let cosine = cos(angularFrequency)
     let negatedSine = -sin(angularFrequency)
-    func polynomialMagnitude(_ weights: [Double]) -> Double {
-      let sum = weights.reversed().reduce((real: 0.0, imaginary: 0.0)) { sum, weight in
-        (
-          sum.real * cosine - sum.imaginary * negatedSine + weight,
-          sum.real * negatedSine + sum.imaginary * cosine
+    func polynomialValue(_ weights: [Double]) -> SIMD2<Double> {
+      weights.reversed().reduce(SIMD2()) { sum, weight in
+        SIMD2(
+          sum.x * cosine - sum.y * negatedSine + weight,
+          sum.x * negatedSine + sum.y * cosine
         )
       }
-      return (sum.real * sum.real + sum.imaginary * sum.imaginary).squareRoot()
     }
-    return polynomialMagnitude([
-      feedforwardCoefficients.0, feedforwardCoefficients.1, feedforwardCoefficients.2,
-      feedforwardCoefficients.3, feedforwardCoefficients.4,
-    ])
-      / polynomialMagnitude([1, 0, -feedbackCoefficients.0, 0, -feedbackCoefficients.1])
+    return (
+      polynomialValue([
+        feedforwardCoefficients.0, feedforwardCoefficients.1, feedforwardCoefficients.2,
+        feedforwardCoefficients.3, feedforwardCoefficients.4,
+      ]),
+      polynomialValue([1, 0, -feedbackCoefficients.0, 0, -feedbackCoefficients.1])
+    )
   }
 
   /// Filters a pair of consecutive frames, and updates the state.

@@ -64,6 +64,18 @@ public struct TransducerSettings: Equatable, Sendable {
     ) { $0 * $1.filter.magnitude(atHertz: hertz, rate: rate) }
   }
 
+  /// Returns the response of the high-pass and the equalizer at a frequency, as a real and an
+  /// imaginary part.
+  package func driveFrequencyResponse(atHertz hertz: Double) -> SIMD2<Double> {
+    let filters = [highPassFilter, equalizerFilter] + modeFilters.map { $0.filter }
+    return filters.reduce(SIMD2(1, 0)) { product, filter in
+      let response = filter.frequencyResponse(atHertz: hertz, rate: rate)
+      return SIMD2(
+        product.x * response.x - product.y * response.y,
+        product.x * response.y + product.y * response.x)
+    }
+  }
+
   /// The attenuation that the decaying drive reaches at the end of the trailing silence, in
   /// decibels.
   private static let tailAttenuationDecibels = 60.0

@@ -31,6 +31,20 @@ struct TransducerSettingsTests {
     #expect(abs(settings.driveResponse(atHertz: 500) - 1) < 1e-4)
   }
 
+  @Test("The frequency response of the drive has its magnitude, and the phase of its filters")
+  func driveFrequencyResponse() throws {
+    let settings = try #require(profile().transducerSettings(rate: 48_000))
+    for hertz in [10.0, 25, 40, 80, 300] {
+      let response = settings.driveFrequencyResponse(atHertz: hertz)
+      let magnitude = (response * response).sum().squareRoot()
+      #expect(abs(magnitude / settings.driveResponse(atHertz: hertz) - 1) < 1e-9)
+    }
+    // A high-pass of second order is a quarter period ahead at its corner.
+    let highPass = try #require(profile(qualityFactor: nil).transducerSettings(rate: 48_000))
+    let corner = highPass.driveFrequencyResponse(atHertz: highPass.highPassHertz)
+    #expect(abs(corner.x) < 1e-3 && abs(corner.y - 0.5.squareRoot()) < 1e-3)
+  }
+
   @Test func theEqualiserIsOffWhereTheLawSaysSo() throws {
     let law = DriveSettings(isEqualized: false, highPassHertz: 5)
     let settings = try #require(profile(drive: law).transducerSettings(rate: 48_000))
