@@ -129,8 +129,11 @@ struct ToneWindowFit {
     }
     for toneCount in 1...maximumToneCount {
       guard let hertz = frequencies(count: toneCount) else { continue }
-      for degree in 0...Self.maximumAmplitudeDegrees[toneCount - 1] {
-        let model = fittedModel(hertz, degree: degree, residualFloor: residualFloor)
+      let maximumDegree = Self.maximumAmplitudeDegrees[toneCount - 1]
+      let columns = designColumns(hertz, maximumDegree: maximumDegree)
+      for degree in 0...maximumDegree {
+        let model = fittedModel(
+          hertz, columns: columns, degree: degree, residualFloor: residualFloor)
         let isPlausible = (0..<toneCount).allSatisfy {
           tone(model, $0).amplitude < 3 * (2 * windowPower).squareRoot()
         }
@@ -189,18 +192,32 @@ struct ToneWindowFit {
 
   // MARK: - Least squares
 
-  /// Returns the columns of the design matrices for the even and the odd part. An even power of
-  /// time keeps the symmetry of a cosine or a sine, and an odd power inverts it.
-  private func designColumns(
-    _ hertz: [Double], degree: Int
-  ) -> (even: [[Double]], odd: [[Double]]) {
-    var evenColumns: [[Double]] = []
-    var oddColumns: [[Double]] = []
+  /// The columns of the design matrices for the even and the odd part: for each tone, one column
+  /// for each power of time.
+  private struct DesignColumns {
+    var evenColumnsByTone: [[[Double]]] = []
+    var oddColumnsByTone: [[[Double]]] = []
+
+    /// Returns the columns of amplitudes of a degree, by tone and power.
+    func columns(ofDegree degree: Int) -> (even: [[Double]], odd: [[Double]]) {
+      (
+        evenColumnsByTone.flatMap { $0.prefix(degree + 1) },
+        oddColumnsByTone.flatMap { $0.prefix(degree + 1) }
+      )
+    }
+  }
+
+  /// Returns the columns of the design matrices up to a degree. An even power of time keeps the
+  /// symmetry of a cosine or a sine, and an odd power inverts it.
+  private func designColumns(_ hertz: [Double], maximumDegree: Int) -> DesignColumns {
+    var columns = DesignColumns()
     for frequency in hertz {
       let increment = 2 * .pi * frequency / sampleRate
       var cosine = (0...halfLengthSamples).map { cos(increment * Double($0)) }
       var sine = (0...halfLengthSamples).map { sin(increment * Double($0)) }
-      for power in 0...degree {
+      var evenColumns: [[Double]] = []
+      var oddColumns: [[Double]] = []
+      for power in 0...maximumDegree {
         if power > 0 {
           for offset in 0...halfLengthSamples {
             let time = Double(offset) / Double(halfLengthSamples)
@@ -211,12 +228,16 @@ struct ToneWindowFit {
         evenColumns.append(power % 2 == 0 ? cosine : sine)
         oddColumns.append(power % 2 == 0 ? sine : cosine)
       }
+      columns.evenColumnsByTone.append(evenColumns)
+      columns.oddColumnsByTone.append(oddColumns)
     }
-    return (evenColumns, oddColumns)
+    return columns
   }
 
-  private func fittedModel(_ hertz: [Double], degree: Int, residualFloor: Double) -> Model {
-    let columnsByParity = designColumns(hertz, degree: degree)
+  private func fittedModel(
+    _ hertz: [Double], columns: DesignColumns, degree: Int, residualFloor: Double
+  ) -> Model {
+    let columnsByParity = columns.columns(ofDegree: degree)
     let evenFit = Self.leastSquares(columnsByParity.even, of: evenPart)
     let oddFit = Self.leastSquares(columnsByParity.odd, of: oddPart)
     let windowSampleCount = Double(2 * halfLengthSamples + 1)
@@ -249,7 +270,8 @@ struct ToneWindowFit {
 
   /// Returns the maximum residual power of a model in any block of eight samples.
   private func maximumBlockPower(of model: Model) -> Double {
-    let columnsByParity = designColumns(model.toneHertz, degree: model.amplitudeDegree)
+    let columnsByParity = designColumns(model.toneHertz, maximumDegree: model.amplitudeDegree)
+      .columns(ofDegree: model.amplitudeDegree)
     var evenResidual = evenPart
     var oddResidual = oddPart
     for index in columnsByParity.even.indices {
@@ -357,36 +379,65 @@ private struct SignalSubspace {
 
   /// Rotates the vectors so that the covariance is diagonal in their span, by Jacobi rotations, and
   /// sorts them by their eigenvalues.
+  ///
+  /// The rotations are computed with the covariance in the span, VᵀCV, which is a small matrix.
   private mutating func rotateToEigenvectors() {
+    let covarianceProducts = orthonormalVectors.map(covarianceProduct)
+    var spanCovariance = orthonormalVectors.map { vector in
+      covarianceProducts.map { Vector.dot(vector, $0) }
+    }
     for _ in 0..<4 {
       for first in 0..<Self.subspaceDimension - 1 {
         for second in first + 1..<Self.subspaceDimension {
-          rotateVectors(first, second)
+          rotateVectors(first, second, &spanCovariance)
         }
       }
     }
-    let eigenvalues = orthonormalVectors.map { Vector.dot($0, covarianceProduct($0)) }
-    orthonormalVectors = orthonormalVectors.indices.sorted { eigenvalues[$0] > eigenvalues[$1] }.map
-    {
-      orthonormalVectors[$0]
+    let descendingOrder = orthonormalVectors.indices.sorted {
+      spanCovariance[$0][$0] > spanCovariance[$1][$1]
     }
+    orthonormalVectors = descendingOrder.map { orthonormalVectors[$0] }
   }
 
-  private mutating func rotateVectors(_ first: Int, _ second: Int) {
-    let secondCovarianceProduct = covarianceProduct(orthonormalVectors[second])
-    let coupling = Vector.dot(orthonormalVectors[first], secondCovarianceProduct)
-    let firstVariance = Vector.dot(
-      orthonormalVectors[first], covarianceProduct(orthonormalVectors[first]))
-    let secondVariance = Vector.dot(orthonormalVectors[second], secondCovarianceProduct)
+  /// Rotates two vectors and their rows and columns of the covariance, so that the covariance of
+  /// the two vectors becomes 0.
+  private mutating func rotateVectors(
+    _ first: Int, _ second: Int, _ spanCovariance: inout [[Double]]
+  ) {
+    let coupling = spanCovariance[first][second]
+    let firstVariance = spanCovariance[first][first]
+    let secondVariance = spanCovariance[second][second]
     guard abs(coupling) > 1e-14 * (firstVariance + secondVariance) else { return }
     let rotationAngle = atan2(2 * coupling, firstVariance - secondVariance) / 2
     let cosine = cos(rotationAngle)
     let sine = sin(rotationAngle)
+
+    func rotate(_ firstElement: inout Double, _ secondElement: inout Double) {
+      let rotatedElement = cosine * firstElement + sine * secondElement
+      secondElement = cosine * secondElement - sine * firstElement
+      firstElement = rotatedElement
+    }
+
     for position in 0..<foldedLength {
-      let firstElement = orthonormalVectors[first][position]
-      let secondElement = orthonormalVectors[second][position]
-      orthonormalVectors[first][position] = cosine * firstElement + sine * secondElement
-      orthonormalVectors[second][position] = cosine * secondElement - sine * firstElement
+      var firstElement = orthonormalVectors[first][position]
+      var secondElement = orthonormalVectors[second][position]
+      rotate(&firstElement, &secondElement)
+      orthonormalVectors[first][position] = firstElement
+      orthonormalVectors[second][position] = secondElement
+    }
+    for column in spanCovariance.indices {
+      var firstElement = spanCovariance[first][column]
+      var secondElement = spanCovariance[second][column]
+      rotate(&firstElement, &secondElement)
+      spanCovariance[first][column] = firstElement
+      spanCovariance[second][column] = secondElement
+    }
+    for row in spanCovariance.indices {
+      var firstElement = spanCovariance[row][first]
+      var secondElement = spanCovariance[row][second]
+      rotate(&firstElement, &secondElement)
+      spanCovariance[row][first] = firstElement
+      spanCovariance[row][second] = secondElement
     }
   }
 
