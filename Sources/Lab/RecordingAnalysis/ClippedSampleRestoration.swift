@@ -70,12 +70,12 @@ struct ClippedSampleRestoration {
       }
       normalMatrix.appendRow(
         (firstColumn...row).map { tapProducts[index - indices[$0]] }, startingAt: firstColumn)
-      let neighbors =
-        max(
-          0, index - Self.predictionOrder)...min(
-          samples.count - 1, index + Self.predictionOrder)
-      rightSide.append(
-        -neighbors.reduce(0.0) { $0 + tapProducts[abs($1 - index)] * knownSamples[$1] })
+      let firstNeighbor = max(0, index - Self.predictionOrder)
+      let lastNeighbor = min(samples.count - 1, index + Self.predictionOrder)
+      let neighborSum = (firstNeighbor...lastNeighbor).reduce(0.0) {
+        $0 + tapProducts[abs($1 - index)] * knownSamples[$1]
+      }
+      rightSide.append(-neighborSum)
     }
     normalMatrix.factorize()
     for (index, value) in zip(indices, normalMatrix.solution(of: rightSide)) {
