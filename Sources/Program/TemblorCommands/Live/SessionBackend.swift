@@ -82,9 +82,14 @@ extension PlaybackEnvironment {
     let deviceSummary = DeviceSummary(openedOutput)
     // This thread does not use the sink again.
     nonisolated(unsafe) let closedSink = openedOutput.sink
-    let closingThread = try? BackgroundThread { unsafe closedSink.close() }
-    guard closingThread?.wait(within: OutputProbe.closingTimeout) != false else {
-      throw .unresponsiveOutputError(output)
+    let closingThread: BackgroundThread
+    do throws(PlaybackError) {
+      closingThread = try BackgroundThread { unsafe closedSink.close() }
+    } catch {
+      throw OutputError(.other, output: output, error.description)
+    }
+    guard closingThread.wait(within: OutputProbe.closingTimeout) else {
+      throw .unresponsive(output)
     }
     return deviceSummary
   }
