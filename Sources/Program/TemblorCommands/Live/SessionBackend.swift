@@ -89,7 +89,7 @@ extension PlaybackEnvironment {
       throw OutputError(.other, output: output, error.description)
     }
     guard closingThread.wait(within: OutputProbe.closingTimeout) else {
-      throw .unresponsive(output)
+      throw .unresponsiveOutputError(output)
     }
     return deviceSummary
   }
