@@ -1,4 +1,5 @@
 import CommandServer
+import Glibc
 import HapticPlayback
 import TestSupport
 import Testing
@@ -146,5 +147,87 @@ import TransducerProfiles
     let event = try #require(transcript.events.first { $0.text.contains("event reconnected") })
     #expect(event.time >= 10 && event.time < 10.6)
     #expect(transcript.replies.contains { $0.text == "ok bed" })
+  }
+
+  @Test("A reload that continues in the next session is performed when its device has opened")
+  func probesWakeTheNextSession() throws {
+    let settings = Settings(settingsPath: scratch("config.json"), environmentVariables: [:])
+    func save(_ name: String) throws {
+      var saved = SavedSettings()
+      saved.deviceName = name
+      _ = try settings.saveSettings(saved)
+    }
+    try save("first")
+    // The client waits for the second device, while a reload without changes begins a session.
+    // In it, the reload of the client is checked again, and waits for the same probe.
+    let script = [
+      ReloadStage.Cue(time: .seconds(2), command: "reload", isFromClient: true),
+      ReloadStage.Cue(time: .seconds(4), command: "reload"),
+      ReloadStage.Cue(time: .seconds(20), command: "quit"),
+    ]
+    let stage = try ReloadStage { now in
+      // The settings at the time of each command.
+      if now >= .seconds(2) {
+        try? save(now < .seconds(4) ? "second" : "first")
+      }
+      return script.first { $0.time > now }
+    }
+    stage.socketPath = scratch("s")
+    stage.hang = .seconds(2)..<(.seconds(8))
+    stage.hangingOutput = "second"
+    stage.openHandler = { now in
+      if now >= .seconds(4) {
+        try? save("second")
+      }
+    }
+    var clientReplies: [Line] = []
+    stage.lineHandler = { time, text, isToClient in
+      if isToClient, !text.hasPrefix("event ") {
+        clientReplies.append(Line(time: time / .seconds(1), text: String(text)))
+      }
+    }
+    let terminal = RecordedTerminal()
+    var arguments = try ListenCommand.definition().parseArguments([
+      "--rate", "8000", "--profile", "phone", "--socket", scratch("s"),
+    ])
+    try settings.applyDefaults(to: &arguments, on: terminal.terminal)
+    _ = try ListenCommand.run(
+      arguments, terminal.terminal, on: stage,
+      standard: LineConnection(input: stage.input.exit, output: stage.output.entrance),
+      settings: settings)
+    #expect(stage.sessionCount == 3)
+    let reply = try #require(clientReplies.first)
+    #expect(clientReplies.count == 1 && reply.text == "ok")
+    #expect(reply.time >= 8 && reply.time < 8.1)
+  }
+
+  /// A backend whose devices use up the descriptors of the process.
+  private final class ExhaustingOutput: OutputBackend {
+    var scheme: String { "exhausting" }
+    var addressPlaceholder: String? { "NAME" }
+    func outputs(probing: Bool) -> [OutputListing] { [] }
+
+    func open(
+      _ name: String, _ request: OutputRequest, time: any TimeSource
+    ) throws(OutputError) -> sending OpenedOutput {
+      while unsafe Glibc.open("/dev/null", O_RDONLY) >= 0 {}
+      return OpenedOutput(sink: NullSink(request.requestedFormat, time: time), name: name)
+    }
+  }
+
+  @Test("A probe without a thread that closes its device fails")
+  func probesNeedAThreadToClose() async {
+    await #expect(processExitsWith: .success) {
+      var limit = rlimit(rlim_cur: 64, rlim_max: 64)
+      _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+      let environment = SimulatedEnvironment(
+        outputRegistry: OutputRegistry([ExhaustingOutput()], defaultScheme: "exhausting"))
+      let wake = try WakeSignal()
+      let probe = try environment.beginProbe(of: "x", OutputRequest(), wake: wake)
+      var watched = [PollDescriptor(wake.descriptor)]
+      SystemTimeSource().wait(for: &watched, timeout: .seconds(60))
+      guard case .failure(let error) = probe.result else { exit(1) }
+      exit(error.description.contains("ulimit -n") ? 0 : 2)
+    }
   }
 }

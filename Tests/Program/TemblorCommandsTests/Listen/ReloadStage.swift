@@ -28,6 +28,10 @@ final class ReloadStage: PlaybackEnvironment, TimeSource, @unchecked Sendable {
   var socketPath: String?
   /// The time during which the opening of a device does not return.
   var hang: Range<Duration>?
+  /// The only device that hangs; nil for all devices.
+  var hangingOutput: String?
+  /// Is called when a session opens its device.
+  var openHandler: ((_ time: Duration) -> Void)?
   /// The times that the server allowed for openings during the hang.
   private(set) var openingTimeouts: [Duration] = []
   /// The fate of all frames of the sessions that have ended.
@@ -63,21 +67,25 @@ final class ReloadStage: PlaybackEnvironment, TimeSource, @unchecked Sendable {
 
   // MARK: - Devices
 
-  private var isHanging: Bool { hang?.contains(now) == true }
+  private func isHanging(_ output: String) -> Bool {
+    hang?.contains(now) == true && (hangingOutput ?? output) == output
+  }
 
   func openOutput(_ output: String, _ request: OutputRequest) throws(OutputError)
     -> sending OpenedOutput
   {
-    if isHanging {
+    if isHanging(output) {
       Issue.record("the server waits for a device that hangs")
     }
+    openHandler?(now)
     return try simulated.openOutput(output, request)
   }
 
   func openOutput(
     _ output: String, _ request: OutputRequest, within timeout: Duration
   ) throws(OutputError) -> sending OpenedOutput {
-    guard isHanging else { return try simulated.openOutput(output, request) }
+    openHandler?(now)
+    guard isHanging(output) else { return try simulated.openOutput(output, request) }
     openingTimeouts.append(timeout)
     throw .slowOpeningError(output)
   }
@@ -96,7 +104,7 @@ final class ReloadStage: PlaybackEnvironment, TimeSource, @unchecked Sendable {
   ) throws(OutputError) -> OutputProbe {
     let probe = OutputProbe()
     let limit = now + .seconds(10)
-    let end = isHanging ? hang?.upperBound ?? now : now
+    let end = isHanging(output) ? hang?.upperBound ?? now : now
     openings.append(
       Opening(endTime: min(end, limit)) { [simulated] in
         probe.complete(
@@ -133,6 +141,13 @@ final class ReloadStage: PlaybackEnvironment, TimeSource, @unchecked Sendable {
     openings.removeAll { $0.endTime <= now }
     for opening in ended {
       opening.complete()
+    }
+    if !ended.isEmpty {
+      SystemTimeSource().wait(for: &descriptors, timeout: .zero)
+      if !descriptors.contains(where: { $0.receivedEvents != 0 }) {
+        Issue.record("the end of a probe does not wake the session")
+      }
+      return
     }
     guard awaitedReplyCount == 0 || !openings.isEmpty else {
       // A pattern loads in real time, during which little virtual time passes.
