@@ -6,7 +6,7 @@ import Testing
 /// The engine's life in virtual time.
 @Suite struct EngineTests {
   @Test func aFreshEngineDoesNotRun() throws {
-    let playing = try EnginePlaying(isRunning: false)
+    let playing = try EngineFixture(isRunning: false)
     let player = try playing.player(tap())
     let error = #expect(throws: CHHapticError.self) { try player.start(atTime: 0) }
     #expect(error?.code == .engineNotRunning)
@@ -15,18 +15,18 @@ import Testing
     try playing.engine.start()
     try player.start(atTime: 0)
     playing.device.advance(seconds: 0.5)
-    #expect(playing.told.all == ["completed"])
+    #expect(playing.handlerLog.entries == ["completed"])
     #expect(abs(playing.engine.currentTime - 0.5) < 0.002)
   }
 
   @Test func handlersOfStartAndStopAreCalledInOrder() throws {
-    let playing = try EnginePlaying(isRunning: false)
-    let told = playing.told
-    playing.engine.start { told.note("started \($0 == nil)") }
-    playing.engine.stop { told.note("stopped \($0 == nil)") }
+    let playing = try EngineFixture(isRunning: false)
+    let told = playing.handlerLog
+    playing.engine.start { told.append("started \($0 == nil)") }
+    playing.engine.stop { told.append("stopped \($0 == nil)") }
     playing.device.advance(seconds: 0.01)
     // An explicit stop is not told to the stopped handler.
-    #expect(told.all == ["started true", "stopped true"])
+    #expect(told.entries == ["started true", "stopped true"])
   }
 
   @Test func asyncFormsReturnWhenDone() async throws {
@@ -39,13 +39,13 @@ import Testing
   }
 
   @Test func stoppingEndsWhatPlaysAndTheClockGoesOnFromThere() throws {
-    let playing = try EnginePlaying()
+    let playing = try EngineFixture()
     let player = try playing.player(hum(10))
     try player.start(atTime: 0)
     playing.device.advance(seconds: 1)
     playing.engine.stop()
     playing.device.advance(seconds: 1)
-    #expect(playing.told.all == ["completed"])
+    #expect(playing.handlerLog.entries == ["completed"])
     let time = playing.engine.currentTime
     #expect(abs(time - 1) < 0.01)
     try playing.engine.start()
@@ -57,85 +57,85 @@ import Testing
   }
 
   @Test func autoShutdownStopsAfterTwoMinutesAndStartsByItself() throws {
-    let playing = try EnginePlaying(isRunning: false)
+    let playing = try EngineFixture(isRunning: false)
     playing.engine.isAutoShutdownEnabled = true
     let player = try playing.player(tap())
     try player.start(atTime: 0)
     playing.device.advance(seconds: 60)
     try player.start(atTime: 0)
     playing.device.advance(seconds: 100)
-    #expect(playing.told.all == ["completed", "completed"])
+    #expect(playing.handlerLog.entries == ["completed", "completed"])
     playing.device.advance(seconds: 30)
-    #expect(playing.told.all == ["completed", "completed", "stopped 3"])
+    #expect(playing.handlerLog.entries == ["completed", "completed", "stopped 3"])
     try player.start(atTime: 0)
     playing.device.advance(seconds: 1)
-    #expect(playing.told.all == ["completed", "completed", "stopped 3", "completed"])
+    #expect(playing.handlerLog.entries == ["completed", "completed", "stopped 3", "completed"])
   }
 
   @Test func withoutAutoShutdownNothingStops() throws {
-    let playing = try EnginePlaying()
+    let playing = try EngineFixture()
     playing.device.advance(seconds: 130)
-    #expect(playing.told.all.isEmpty)
+    #expect(playing.handlerLog.entries.isEmpty)
   }
 
   @Test func theFinishedHandlerIsToldAtOnceWhenNothingPlays() throws {
-    let playing = try EnginePlaying(isRunning: false)
-    let told = playing.told
+    let playing = try EngineFixture(isRunning: false)
+    let told = playing.handlerLog
     playing.engine.notifyWhenPlayersFinished { error in
-      told.note("finished \(error == nil)")
+      told.append("finished \(error == nil)")
       return .stopEngine
     }
     playing.device.advance(seconds: 0.01)
-    #expect(told.all == ["finished true"])
+    #expect(told.entries == ["finished true"])
   }
 
   @Test func aLostDeviceStopsAndItsReturnResets() throws {
-    let playing = try EnginePlaying()
+    let playing = try EngineFixture()
     let player = try playing.player(hum(10))
     try player.start(atTime: 0)
     playing.device.advance(seconds: 1)
     playing.device.disconnect()
-    #expect(playing.told.all == ["completed -4811", "stopped -1"])
+    #expect(playing.handlerLog.entries == ["completed -4811", "stopped -1"])
     #expect(throws: CHHapticError.self) { try playing.engine.start() }
     playing.device.reconnect()
-    #expect(playing.told.all == ["completed -4811", "stopped -1", "reset"])
+    #expect(playing.handlerLog.entries == ["completed -4811", "stopped -1", "reset"])
     try playing.engine.start()
     let error = #expect(throws: CHHapticError.self) { try player.start(atTime: 0) }
     #expect(error?.code == .invalidPatternPlayer)
     try playing.player(tap()).start(atTime: 0)
     playing.device.advance(seconds: 0.5)
-    #expect(playing.told.all.last == "completed")
+    #expect(playing.handlerLog.entries.last == "completed")
   }
 
   @Test(arguments: [
     CHHapticEngine.StoppedReason.audioSessionInterrupt, .applicationSuspended, .systemError,
   ])
   func injectedStopsAreTold(reason: CHHapticEngine.StoppedReason) throws {
-    let playing = try EnginePlaying()
+    let playing = try EngineFixture()
     playing.device.stop(playing.engine, reason: reason)
-    #expect(playing.told.all == ["stopped \(reason.rawValue)"])
+    #expect(playing.handlerLog.entries == ["stopped \(reason.rawValue)"])
     try playing.engine.start()
     playing.device.reset(playing.engine)
-    #expect(playing.told.all == ["stopped \(reason.rawValue)", "reset"])
+    #expect(playing.handlerLog.entries == ["stopped \(reason.rawValue)", "reset"])
   }
 
   @Test func handlersMayCallTheEngine() throws {
-    let playing = try EnginePlaying()
+    let playing = try EngineFixture()
     let engine = playing.engine
-    let told = playing.told
+    let told = playing.handlerLog
     nonisolated(unsafe) let unsafeEngine = engine
     engine.resetHandler = {
       do {
         try unsafe unsafeEngine.start()
         try unsafe unsafeEngine.makePlayer(with: tap()).start(atTime: 0)
-        told.note("again")
+        told.append("again")
       } catch {
-        told.note("\(error)")
+        told.append("\(error)")
       }
     }
     playing.device.reset(engine)
     playing.device.advance(seconds: 0.2)
-    #expect(told.all == ["again"])
+    #expect(told.entries == ["again"])
     #expect(playing.peak(0, 0.2) > 0.1)
   }
 
@@ -145,7 +145,7 @@ import Testing
         CHHapticEvent(eventType: .hapticContinuous, parameters: [], relativeTime: 0, duration: 30),
         CHHapticEvent(eventType: .audioContinuous, parameters: [], relativeTime: 0, duration: 30),
       ], parameters: [])
-    let playing = try EnginePlaying()
+    let playing = try EngineFixture()
     try playing.player(pattern).start(atTime: 0)
     playing.device.advance(seconds: 0.5)
     let both = playing.peak(0.1, 0.5)
@@ -170,7 +170,7 @@ import Testing
   }
 
   @Test func registeredAudioPlaysAndIsForgotten() throws {
-    let playing = try EnginePlaying()
+    let playing = try EngineFixture()
     let url = try writtenTone()
     defer { try? FileManager.default.removeItem(at: url) }
     let id = try playing.engine.registerAudioResource(url)
@@ -223,16 +223,16 @@ import Testing
 
   @Test func anEngineThatIsReleasedWhilePlayingTellsSo() throws {
     let device = VirtualHapticDevice()
-    let told = Told()
+    let told = HandlerLog()
     do {
       let engine = device.makeEngine()
-      engine.stoppedHandler = { told.note("stopped \($0.rawValue)") }
+      engine.stoppedHandler = { told.append("stopped \($0.rawValue)") }
       try engine.start()
       try engine.makePlayer(with: hum(5)).start(atTime: 0)
       device.advance(seconds: 0.1)
     }
     device.advance(seconds: 0.1)
-    #expect(told.all == ["stopped 5"])
+    #expect(told.entries == ["stopped 5"])
   }
 }
 
@@ -243,7 +243,7 @@ import Testing
   )
     throws
   {
-    let playing = try EnginePlaying(isRunning: false)
+    let playing = try EngineFixture(isRunning: false)
     playing.engine.isAutoShutdownEnabled = true
     playing.engine.isMutedForHaptics = true
     let player = try playing.player(tap())
@@ -260,7 +260,7 @@ import Testing
   }
 
   @Test func aMuteBeforeAPlayersStartIsSilentFromTheFirstFrame() throws {
-    let playing = try EnginePlaying()
+    let playing = try EngineFixture()
     playing.device.advance(seconds: 0.1)
     playing.engine.isMutedForHaptics = true
     try playing.player(tap()).start(atTime: 0)
@@ -273,7 +273,7 @@ import Testing
       eventType: .audioContinuous, parameters: [], relativeTime: 0, duration: 0.2)
     let pattern = try CHHapticPattern(events: [event], parameters: [])
     func peak(isMuted: Bool) throws -> Float {
-      let playing = try EnginePlaying(isRunning: false)
+      let playing = try EngineFixture(isRunning: false)
       playing.engine.isMutedForAudio = isMuted
       try playing.engine.start()
       try playing.player(pattern).start(atTime: 0)
@@ -285,7 +285,7 @@ import Testing
   }
 
   @Test func aMuteOfWhatSoundsDoesNotClick() throws {
-    let playing = try EnginePlaying()
+    let playing = try EngineFixture()
     try playing.player(hum(1)).start(atTime: 0)
     playing.device.advance(seconds: 0.5)
     playing.engine.isMutedForHaptics = true
@@ -297,7 +297,7 @@ import Testing
 
   /// Whatever is refused is refused by an error of Apple's interface.
   @Test func tooManyPlayersAreRefusedByAnErrorOfCoreHaptics() throws {
-    let playing = try EnginePlaying()
+    let playing = try EngineFixture()
     var players: [any CHHapticPatternPlayer] = []
     var refused: (any Error)?
     for _ in 0..<1_100 where refused == nil {

@@ -19,7 +19,7 @@ import Testing
     CHHapticPattern(PatternContent(HapticComposition(layers: layers)))
   }
 
-  private let fade = DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 0)
+  private let fadingParameter = DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 0)
 
   @Test func layersWithoutControlsAreOnePattern() throws {
     let pattern = pattern([layer(at: 0), layer(at: 0.25)])
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test func aControlOfALayerIsNotExported() {
-    let pattern = pattern([layer(at: 0) { $0.parameters = [fade] }, layer(at: 0.25)])
+    let pattern = pattern([layer(at: 0) { $0.parameters = [fadingParameter] }, layer(at: 0.25)])
     #expect(
       failure { try pattern.exportDictionary() }
         == "-4806: a pattern with several layers and parameters or curves cannot be exported "
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test func oneLayerKeepsItsControls() throws {
-    let pattern = pattern([layer(at: 0) { $0.parameters = [fade] }])
+    let pattern = pattern([layer(at: 0) { $0.parameters = [fadingParameter] }])
     #expect(
       try CHHapticPattern(dictionary: pattern.exportDictionary()).content.flattenedPattern
         == pattern.content.flattenedPattern)

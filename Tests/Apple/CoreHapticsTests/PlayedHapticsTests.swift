@@ -9,7 +9,7 @@ import Testing
 /// A comparison of the record with the rendered samples.
 @Suite struct PlayedHapticsTests {
   /// Frames by which the limiter is late.
-  private static let latency = Int(Renderer.lookaheadSeconds * 48_000)
+  private static let lookaheadFrameCount = Int(Renderer.lookaheadSeconds * 48_000)
 
   /// The number of sequences of random calls; set TEMBLOR_TEST_PLAYED for more.
   private static let caseCount =
@@ -24,7 +24,7 @@ import Testing
     var lastSound = Int.min / 2
     for frame in samples.indices.dropFirst() where abs(samples[frame] - samples[frame - 1]) > 2e-4 {
       if frame - lastSound > 432 {
-        onsets.append(origin + Double(frame - Self.latency) / 48_000)
+        onsets.append(origin + Double(frame - Self.lookaheadFrameCount) / 48_000)
       }
       lastSound = frame
     }
@@ -47,7 +47,7 @@ import Testing
   /// else.
   @Test(arguments: 0..<caseCount) func eventsBeginWhereSoundBegins(seed: UInt64) throws {
     var numbers = SeededGenerator(seed: seed)
-    let playing = try EnginePlaying()
+    let playing = try EngineFixture()
     let device = playing.device
     let engine = playing.engine
     let patterns = [try taps([0, 0.05, 0.13]), try taps([0.02, 0.3])]
@@ -119,7 +119,7 @@ import Testing
   }
 
   @Test func aLoopIsARowOfEvents() throws {
-    let playing = try EnginePlaying()
+    let playing = try EngineFixture()
     let player = try playing.player(taps([0]))
     player.loopEnabled = true
     player.loopEnd = 0.5
@@ -135,7 +135,7 @@ import Testing
   }
 
   @Test func continuousEventsFollowCurvesAndWhatIsSent() throws {
-    let playing = try EnginePlaying()
+    let playing = try EngineFixture()
     let event = CHHapticEvent(
       eventType: .hapticContinuous,
       parameters: [
@@ -171,7 +171,7 @@ import Testing
   }
 
   @Test func pausesMutesAndStopsEndEvents() throws {
-    let playing = try EnginePlaying()
+    let playing = try EngineFixture()
     let player = try playing.player(hum(2))
     try player.start(atTime: 0)
     playing.device.advance(seconds: 0.5)
@@ -201,7 +201,7 @@ import Testing
     let url = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).ahap")
     defer { try? FileManager.default.removeItem(at: url) }
     try Data(ShippedPatterns.text(named: name) ?? []).write(to: url)
-    let playing = try EnginePlaying()
+    let playing = try EngineFixture()
     try playing.engine.playPattern(from: url)
     playing.device.advance(seconds: 6)
     let expected = try PlayedHaptics(contentsOf: url)

@@ -9,57 +9,57 @@ import Testing
 /// Players in virtual time: what Apple's documentation and its own tests pin.
 @Suite struct PlayerTests {
   @Test func aPlayerPlaysAtItsTimeAndTellsItsEnd() throws {
-    let playing = try EnginePlaying()
-    let player = try playing.player(applesPattern())
+    let playing = try EngineFixture()
+    let player = try playing.player(appleSamplePattern())
     #expect(player.loopEnd == 1.5)
     try player.start(atTime: 0.25)
     playing.device.advance(seconds: 1.7)
     #expect((12_000...12_002).contains(playing.onset() ?? 0))
-    #expect(playing.told.all.isEmpty)
+    #expect(playing.handlerLog.entries.isEmpty)
     playing.device.advance(seconds: 0.15)
-    #expect(playing.told.all == ["completed"])
+    #expect(playing.handlerLog.entries == ["completed"])
   }
 
   @Test func aPausedPlayerHoldsItsCompletionBack() throws {
-    let playing = try EnginePlaying()
+    let playing = try EngineFixture()
     let player = try playing.player(hum(0.5))
-    let told = playing.told
+    let told = playing.handlerLog
     playing.engine.notifyWhenPlayersFinished { _ in
-      told.note("finished")
+      told.append("finished")
       return .leaveEngineRunning
     }
     playing.device.advance(seconds: 0.1)
     // Nothing played, so it was called at once; registered again, it waits for what plays.
-    #expect(told.all == ["finished"])
+    #expect(told.entries == ["finished"])
     try player.start(atTime: CHHapticTimeImmediate)
     playing.engine.notifyWhenPlayersFinished { _ in
-      told.note("finished")
+      told.append("finished")
       return .leaveEngineRunning
     }
     playing.device.advance(seconds: 0.2)
     try player.pause(atTime: 0)
     playing.device.advance(seconds: 5)
-    #expect(told.all == ["finished"])
+    #expect(told.entries == ["finished"])
     try player.resume(atTime: 0)
     playing.device.advance(seconds: 0.2)
-    #expect(told.all == ["finished"])
+    #expect(told.entries == ["finished"])
     playing.device.advance(seconds: 0.2)
-    #expect(told.all == ["finished", "completed", "finished"])
+    #expect(told.entries == ["finished", "completed", "finished"])
   }
 
   @Test func aStoppedPlayerHasFinishedWithinATenth() throws {
-    let playing = try EnginePlaying()
+    let playing = try EngineFixture()
     let player = try playing.player(hum(10))
-    let told = playing.told
+    let told = playing.handlerLog
     try player.start(atTime: 0)
     playing.engine.notifyWhenPlayersFinished { _ in
-      told.note("finished")
+      told.append("finished")
       return .stopEngine
     }
     playing.device.advance(seconds: 1)
     try player.stop(atTime: 0)
     playing.device.advance(seconds: 0.1)
-    #expect(told.all == ["completed", "finished", "stopped 4"])
+    #expect(told.entries == ["completed", "finished", "stopped 4"])
     #expect(throws: CHHapticError.self) { try player.start(atTime: 0) }
     try playing.engine.start()
     try player.start(atTime: 0)
@@ -68,17 +68,17 @@ import Testing
   }
 
   @Test func seekingBeforeTheStartIsWhereItBegins() throws {
-    let playing = try EnginePlaying()
-    let player = try playing.player(applesPattern())
+    let playing = try EngineFixture()
+    let player = try playing.player(appleSamplePattern())
     try player.seek(toOffset: 0.4)
     try player.start(atTime: 0)
     playing.device.advance(seconds: 1.2)
-    #expect(playing.told.all == ["completed"])
+    #expect(playing.handlerLog.entries == ["completed"])
     #expect((4_700...4_900).contains(playing.onset() ?? 0))
   }
 
   @Test func loopsRepeatUntilTheyAreSwitchedOff() throws {
-    let playing = try EnginePlaying()
+    let playing = try EngineFixture()
     let player = try playing.player(tap())
     player.loopEnabled = true
     player.loopEnd = 0.25
@@ -88,27 +88,27 @@ import Testing
       #expect(playing.peak(Double(pass) * 0.25, Double(pass) * 0.25 + 0.04) > 0.1)
       #expect(playing.peak(Double(pass) * 0.25 + 0.06, Double(pass) * 0.25 + 0.25) < 0.01)
     }
-    #expect(playing.told.all.isEmpty)
+    #expect(playing.handlerLog.entries.isEmpty)
     player.loopEnabled = false
     playing.device.advance(seconds: 0.5)
-    #expect(playing.told.all == ["completed"])
+    #expect(playing.handlerLog.entries == ["completed"])
   }
 
   @Test func theRateScalesTimes() throws {
-    let playing = try EnginePlaying()
-    let player = try playing.player(applesPattern())
+    let playing = try EngineFixture()
+    let player = try playing.player(appleSamplePattern())
     player.playbackRate = -1
     #expect(player.playbackRate == 1)
     player.playbackRate = 2
     try player.start(atTime: 0)
     playing.device.advance(seconds: 0.7)
-    #expect(playing.told.all.isEmpty)
+    #expect(playing.handlerLog.entries.isEmpty)
     playing.device.advance(seconds: 0.1)
-    #expect(playing.told.all == ["completed"])
+    #expect(playing.handlerLog.entries == ["completed"])
   }
 
   @Test func mutedPlayersGoOnUnheard() throws {
-    let playing = try EnginePlaying()
+    let playing = try EngineFixture()
     let player = try playing.player(hum(1))
     player.isMuted = true
     try player.start(atTime: 0)
@@ -117,11 +117,11 @@ import Testing
     player.isMuted = false
     playing.device.advance(seconds: 0.6)
     #expect(playing.peak(0.55, 0.9) > 0.4)
-    #expect(playing.told.all == ["completed"])
+    #expect(playing.handlerLog.entries == ["completed"])
   }
 
   @Test func envelopeTimesActOnEventsThatStartLater() throws {
-    let playing = try EnginePlaying()
+    let playing = try EngineFixture()
     let events = [0, 0.5].map {
       CHHapticEvent(eventType: .hapticContinuous, parameters: [], relativeTime: $0, duration: 0.1)
     }
@@ -139,7 +139,7 @@ import Testing
   }
 
   @Test func parametersAndCurvesActAtTheirTimes() throws {
-    let playing = try EnginePlaying()
+    let playing = try EngineFixture()
     let player = try playing.player(hum(2))
     try player.start(atTime: 0)
     try player.sendParameters(
@@ -160,29 +160,29 @@ import Testing
   }
 
   @Test func cancelForgetsWhatWasToCome() throws {
-    let playing = try EnginePlaying()
+    let playing = try EngineFixture()
     let player = try playing.player(tap())
     try player.start(atTime: 1)
     try player.cancel()
-    let told = playing.told
+    let told = playing.handlerLog
     playing.engine.notifyWhenPlayersFinished { _ in
-      told.note("finished")
+      told.append("finished")
       return .leaveEngineRunning
     }
     playing.device.advance(seconds: 2)
     #expect(playing.onset() == nil)
-    #expect(told.all == ["finished"])
+    #expect(told.entries == ["finished"])
   }
 
   @Test func aReleasedPlayerPlaysOn() throws {
-    let playing = try EnginePlaying()
+    let playing = try EngineFixture()
     try playing.engine.makePlayer(with: tap(at: 0.5)).start(atTime: 0)
     playing.device.advance(seconds: 1)
     #expect((24_000...24_002).contains(playing.onset() ?? 0))
   }
 
   @Test func tenThousandTapsLeaveNothingBehind() throws {
-    let playing = try EnginePlaying()
+    let playing = try EngineFixture()
     var refused = 0
     for _ in 0..<10_000 {
       do {
@@ -195,13 +195,13 @@ import Testing
     playing.device.advance(seconds: 1)
     #expect(refused == 0)
     #expect(playing.peak(0, 30) <= 0.892)
-    let told = playing.told
+    let told = playing.handlerLog
     playing.engine.notifyWhenPlayersFinished { _ in
-      told.note("finished")
+      told.append("finished")
       return .leaveEngineRunning
     }
     playing.device.advance(seconds: 0.1)
-    #expect(told.all == ["finished"])
+    #expect(told.entries == ["finished"])
   }
 
   @Test func apiFileAndTextGiveTheSameSamples() throws {
@@ -218,12 +218,12 @@ import Testing
     try Data(text.utf8).write(to: url)
     defer { try? FileManager.default.removeItem(at: url) }
     func samples(_ play: (CHHapticEngine) throws -> Void) throws -> [Float] {
-      let playing = try EnginePlaying()
+      let playing = try EngineFixture()
       try play(playing.engine)
       playing.device.advance(seconds: 1.7)
       return playing.device.samples(of: playing.engine)
     }
-    let built = try samples { try $0.makePlayer(with: applesPattern()).start(atTime: 0) }
+    let built = try samples { try $0.makePlayer(with: appleSamplePattern()).start(atTime: 0) }
     let read = try samples { try $0.playPattern(from: url) }
     let parsed = try samples { try $0.playPattern(from: Data(text.utf8)) }
     #expect(built.contains { $0 > 0.4 })
@@ -238,7 +238,7 @@ import Testing
   @Test(arguments: ["earthquake-splash", "heartbeat", "perfect-score", "trigger-pattern"])
   func anEnginePlaysWhatIsRenderedOffline(name: String) throws {
     let text = ShippedPatterns.text(named: name) ?? []
-    let playing = try EnginePlaying()
+    let playing = try EngineFixture()
     try playing.engine.playPattern(from: Data(text))
     playing.device.advance(seconds: 3)
     let plan = try RenderPlan(compiling: AHAPDocument(text: text, name: name).read().pattern)

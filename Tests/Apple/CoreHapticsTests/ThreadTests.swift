@@ -17,7 +17,7 @@ import Testing
     let device = VirtualHapticDevice()
     let engine = device.makeEngine()
     engine.isAutoShutdownEnabled = true
-    let patterns = [try tap(), try hum(0.2), try applesPattern()]
+    let patterns = [try tap(), try hum(0.2), try appleSamplePattern()]
     let shared = Shared(
       engine: engine, players: try patterns.map { try engine.makeAdvancedPlayer(with: $0) },
       patterns: patterns)
@@ -35,11 +35,11 @@ import Testing
     device.reset(engine)
     try await engine.start()
     let player = try engine.makeAdvancedPlayer(with: tap())
-    let told = Told()
-    player.completionHandler = { _ in told.note("completed") }
+    let told = HandlerLog()
+    player.completionHandler = { _ in told.append("completed") }
     try player.start(atTime: 0)
     device.advance(seconds: 0.5)
-    #expect(told.all == ["completed"])
+    #expect(told.entries == ["completed"])
   }
 
   private func call(_ shared: Shared, seed: UInt64) {

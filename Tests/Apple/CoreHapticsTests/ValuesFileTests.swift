@@ -64,7 +64,7 @@ import VendorFormats
       #expect(
         failure { try CHHapticPattern(contentsOf: url) }
           == "-4813: \(url.path):1:1: error: expected a value, found \"beats\"")
-      let formats = FormatRegistry.standard.adding(.trial)
+      let formats = FormatRegistry.standard.adding(.beats)
       #expect(try CHHapticPattern(contentsOf: url, formats: formats).duration == 0)
       #expect(
         try CHHapticPattern(SourceFile(Array(text), name: "t"), formats: formats).content

@@ -8,7 +8,7 @@ import Testing
   @Test(arguments: [30, 60, 90, 120, 1_000, 44_100]) func tenSecondsAreTenSecondsInAnySteps(
     perSecond: Int
   ) throws {
-    let playing = try EnginePlaying()
+    let playing = try EngineFixture()
     for _ in 0..<10 * perSecond {
       playing.device.advance(seconds: 1 / Double(perSecond))
     }
@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test func stepsBelowAPeriodAddUp() throws {
-    let playing = try EnginePlaying()
+    let playing = try EngineFixture()
     for _ in 0..<1_000 {
       playing.device.advance(seconds: 0.0006)
     }
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test func timeThatIsNoneGoesNowhere() throws {
-    let playing = try EnginePlaying()
+    let playing = try EngineFixture()
     for seconds in [-1, .nan, .infinity, 0] {
       playing.device.advance(seconds: seconds)
     }
@@ -35,9 +35,9 @@ import Testing
 
   @Test(arguments: [1.0 / 90, 0.0006, 1]) func samplesDoNotDependOnSteps(step: Double) throws {
     func samples(_ step: Double) throws -> [Float] {
-      let playing = try EnginePlaying()
+      let playing = try EngineFixture()
       for _ in 0..<2 {
-        try playing.player(applesPattern()).start(atTime: 0)
+        try playing.player(appleSamplePattern()).start(atTime: 0)
         let end = playing.device.now + 2
         while playing.device.now < end - step / 2 {
           playing.device.advance(seconds: step)
@@ -55,11 +55,11 @@ import Testing
 
   /// Silence is skipped, and what follows it sounds as if it had been rendered.
   @Test func soundBehindSilenceIsTheSame() throws {
-    let playing = try EnginePlaying()
-    try playing.player(applesPattern()).start(atTime: 0)
+    let playing = try EngineFixture()
+    try playing.player(appleSamplePattern()).start(atTime: 0)
     playing.device.advance(seconds: 100)
     let onset = 100 * 48_000
-    try playing.player(applesPattern()).start(atTime: 0)
+    try playing.player(appleSamplePattern()).start(atTime: 0)
     playing.device.advance(seconds: 2)
     let samples = playing.device.samples(of: playing.engine)
     #expect(samples.count == 102 * 48_000)
@@ -70,9 +70,9 @@ import Testing
   @Test("Samples, the log, and the played events do not depend on requests for samples")
   func requestsForSamplesChangeNothing() throws {
     func results(requestingEachStep: Bool) throws -> (samples: [Float], texts: [String]) {
-      let playing = try EnginePlaying()
+      let playing = try EngineFixture()
       let device = playing.device
-      let player = try playing.engine.makeAdvancedPlayer(with: applesPattern())
+      let player = try playing.engine.makeAdvancedPlayer(with: appleSamplePattern())
       player.loopEnabled = true
       try player.start(atTime: 0)
       for step in 0..<24 {
@@ -93,7 +93,7 @@ import Testing
         }
       }
       let samples = device.samples(of: playing.engine)
-      return (samples, ["\(device.log)", "\(device.played)"] + playing.told.all)
+      return (samples, ["\(device.log)", "\(device.played)"] + playing.handlerLog.entries)
     }
     let whole = try results(requestingEachStep: false)
     let parts = try results(requestingEachStep: true)
@@ -105,39 +105,40 @@ import Testing
 
   @Test("Ten hours of continuous haptics are played in full")
   func tenHoursOfHaptics() throws {
-    let playing = try EnginePlaying()
-    let player = try playing.engine.makeAdvancedPlayer(with: applesPattern())
+    let playing = try EngineFixture()
+    let player = try playing.engine.makeAdvancedPlayer(with: appleSamplePattern())
     player.loopEnabled = true
     try player.start(atTime: 0)
     playing.device.advance(seconds: 36_000)
     #expect(playing.engine.currentTime == 36_000)
     #expect(playing.device.played.transients.seconds.last == 35_998.5)
-    player.completionHandler = { _ in playing.told.note("end") }
+    player.completionHandler = { _ in playing.handlerLog.append("end") }
     try player.stop(atTime: 0)
     playing.device.advance(seconds: 0.01)
-    #expect(playing.told.all == ["end"])
+    #expect(playing.handlerLog.entries == ["end"])
   }
 
   @Test func anHourOfSilenceEndsInAnIdleTimeout() throws {
-    let playing = try EnginePlaying(isRunning: false)
+    let playing = try EngineFixture(isRunning: false)
     playing.engine.isAutoShutdownEnabled = true
     try playing.engine.start()
     playing.device.advance(seconds: 3_600)
-    #expect(playing.told.all == ["stopped 3"])
+    #expect(playing.handlerLog.entries == ["stopped 3"])
     #expect(playing.engine.currentTime == 120)
     #expect(playing.device.now == 3_600)
   }
 
   @Test func handlersThatCauseHandlersAreWaitedFor() throws {
-    let playing = try EnginePlaying(isRunning: false)
+    let playing = try EngineFixture(isRunning: false)
     let engine = playing.engine
-    let told = playing.told
+    let told = playing.handlerLog
     let box = EngineBox(engine)
     engine.start { _ in
-      box.engine.stop { _ in box.engine.start { _ in box.engine.stop { _ in told.note("done") } } }
+      box.engine.stop { _ in box.engine.start { _ in box.engine.stop { _ in told.append("done") } }
+      }
     }
     playing.device.advance(seconds: 0)
-    #expect(told.all == ["done"])
+    #expect(told.entries == ["done"])
   }
 
   /// Engines that were dropped cost nothing: no time is compared, but what is kept of them.

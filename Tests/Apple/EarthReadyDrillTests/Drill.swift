@@ -24,7 +24,7 @@ struct Drill {
       }
     }
     // Files, so that the program and the test never wait for each other.
-    let streams = try Scratch()
+    let streams = try TemporaryFolder()
     try streams.write(input, to: "input")
     let outputFlags = O_WRONLY | O_CREAT
     let variables = environment.merging(["HOME": folder.path, "XDG_CONFIG_HOME": folder.path]) {

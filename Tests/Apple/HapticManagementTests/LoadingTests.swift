@@ -11,7 +11,7 @@ import Testing
 
 @MainActor @Suite(.virtualHaptics) struct LoadingTests {
   /// A fresh folder with patterns, one of them broken.
-  private func folder() throws -> URL {
+  private func makeFolder() throws -> URL {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
       "patterns-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -25,46 +25,48 @@ import Testing
   }
 
   /// A resolver that counts what it is asked.
-  private func counting(_ resolver: PatternResolver, _ asked: Counts) -> PatternResolver {
+  private func countingResolver(_ resolver: PatternResolver, _ asked: ResolutionCounts)
+    -> PatternResolver
+  {
     PatternResolver(names: resolver.names) { name in
-      asked.note(name)
+      asked.increment(name)
       return try resolver.source(name)
     }
   }
 
   @Test func aBrokenFileIsSkippedAndTold() throws {
-    let folder = try folder()
+    let folder = try makeFolder()
     defer { try? FileManager.default.removeItem(at: folder) }
-    let playing = ManagerPlaying(resolver: .folder(folder))
+    let playing = ManagerFixture(resolver: .folder(folder))
     playing.manager.preloadPatterns()
     #expect(
       playing.manager.invalidPatterns.mapValues(\.localizedDescription) == [
-        "b": "\(folder.path)/b.ahap:1:2: error: \(Sentence.unclosedObject)"
+        "b": "\(folder.path)/b.ahap:1:2: error: \(ExpectedMessage.unclosedObject)"
       ])
     playing.manager.play("b")
     playing.advance(0.2)
-    #expect(playing.onsets == [])
+    #expect(playing.onsetFrames == [])
     playing.manager.play("c")
     playing.advance(0.2)
-    #expect(playing.onsets.count == 1)
+    #expect(playing.onsetFrames.count == 1)
   }
 
   @Test func patternsOfFurtherFormatsArePlayed() throws {
-    let folder = try folder()
+    let folder = try makeFolder()
     defer { try? FileManager.default.removeItem(at: folder) }
     try "beats 1\nlayer x\ntap 0 1 1\nlayer y\nfade 0 0.5\n".write(
       to: folder.appendingPathComponent("d.beats"), atomically: true, encoding: .utf8)
     #expect(PatternResolver.folder(folder).names == ["a", "b", "c"])
-    let formats = FormatRegistry.standard.adding(.trial)
-    let playing = ManagerPlaying(resolver: .folder(folder, formats: formats))
+    let formats = FormatRegistry.standard.adding(.beats)
+    let playing = ManagerFixture(resolver: .folder(folder, formats: formats))
     playing.manager.play("d")
     playing.advance(0.2)
-    #expect(playing.onsets.count == 1)
+    #expect(playing.onsetFrames.count == 1)
     #expect(playing.manager.invalidPatterns["d"] == nil)
   }
 
   @Test func clipsOfOtherMakersArePlayedLikeAHAP() throws {
-    let folder = try folder()
+    let folder = try makeFolder()
     defer { try? FileManager.default.removeItem(at: folder) }
     let clip = """
       {"version": {"major": 1}, "signals": {"continuous": {"envelopes": {"amplitude": [
@@ -72,11 +74,11 @@ import Testing
         {"time": 0.1, "amplitude": 0}]}}}}
       """
     try clip.write(to: folder.appendingPathComponent("d.haptic"), atomically: true, encoding: .utf8)
-    let playing = ManagerPlaying(resolver: .folder(folder, formats: .standard))
+    let playing = ManagerFixture(resolver: .folder(folder, formats: .standard))
     playing.manager.play("d")
     playing.advance(0.2)
     #expect(playing.manager.invalidPatterns["d"] == nil)
-    #expect(playing.onsets.count == 1)
+    #expect(playing.onsetFrames.count == 1)
     // Core Haptics itself reads AHAP alone.
     #expect(throws: CHHapticError.self) {
       try CHHapticPattern(contentsOf: folder.appendingPathComponent("d.haptic"))
@@ -84,7 +86,7 @@ import Testing
   }
 
   @Test func brokenTextIsToldByLineAndColumn() {
-    let playing = ManagerPlaying(
+    let playing = ManagerFixture(
       resolver: PatternResolver(names: ["x", "y"]) { name in
         name == "x" ? .text(Data("{\n  \"Pattern\": 3\n}".utf8)) : nil
       })
@@ -96,33 +98,33 @@ import Testing
   }
 
   @Test func loadingTwiceDoesNoWorkTwice() {
-    let asked = Counts()
-    let playing = ManagerPlaying(resolver: counting(.shipped, asked))
+    let asked = ResolutionCounts()
+    let playing = ManagerFixture(resolver: countingResolver(.shipped, asked))
     playing.manager.preloadPatterns()
     playing.manager.preloadPatterns()
     playing.manager.play("heartbeat")
     playing.manager.play("nothing")
-    #expect(asked.all["heartbeat"] == 1)
-    #expect(asked.all.values.allSatisfy { $0 == 1 })
-    #expect(asked.all.count == PatternResolver.shipped.names.count)
+    #expect(asked.countsByName["heartbeat"] == 1)
+    #expect(asked.countsByName.values.allSatisfy { $0 == 1 })
+    #expect(asked.countsByName.count == PatternResolver.shipped.names.count)
     #expect(playing.manager.invalidPatterns.isEmpty)
   }
 
   @Test func aPatternThatWasNotLoadedIsReadAtItsFirstUse() {
-    let asked = Counts()
-    let playing = ManagerPlaying(resolver: counting(.shipped, asked))
+    let asked = ResolutionCounts()
+    let playing = ManagerFixture(resolver: countingResolver(.shipped, asked))
     playing.manager.play("thud")
     playing.manager.play("thud")
-    #expect(asked.all == ["thud": 1])
+    #expect(asked.countsByName == ["thud": 1])
   }
 
   @Test func aResetReadsPatternsAgain() throws {
-    let asked = Counts()
-    let playing = ManagerPlaying(resolver: counting(.shipped, asked))
+    let asked = ResolutionCounts()
+    let playing = ManagerFixture(resolver: countingResolver(.shipped, asked))
     playing.manager.play("thud")
     playing.advance(0.5)
     playing.device.reset(try #require(playing.engines.last))
-    #expect(asked.all == ["thud": 2])
+    #expect(asked.countsByName == ["thud": 2])
   }
 
   @Test func everyShippedPatternEqualsItsFile() throws {
@@ -131,8 +133,8 @@ import Testing
         .deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Patterns"))
     #expect(files.names == PatternResolver.shipped.names)
-    let fromFiles = ManagerPlaying(resolver: files)
-    let embedded = ManagerPlaying()
+    let fromFiles = ManagerFixture(resolver: files)
+    let embedded = ManagerFixture()
     for name in files.names {
       let one = try #require(fromFiles.manager.pattern(named: name)).exportDictionary()
       let other = try #require(embedded.manager.pattern(named: name)).exportDictionary()
@@ -142,10 +144,10 @@ import Testing
 }
 
 /// The number of requests for each name.
-final class Counts: Sendable {
+final class ResolutionCounts: Sendable {
   private let counts = Mutex<[String: Int]>([:])
 
-  func note(_ name: String) { counts.withLock { $0[name, default: 0] += 1 } }
+  func increment(_ name: String) { counts.withLock { $0[name, default: 0] += 1 } }
 
-  var all: [String: Int] { counts.withLock { $0 } }
+  var countsByName: [String: Int] { counts.withLock { $0 } }
 }

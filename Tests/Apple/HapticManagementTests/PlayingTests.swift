@@ -3,20 +3,20 @@ import HapticManagement
 import Testing
 
 @MainActor @Suite struct PlayingTests {
-  let playing = ManagerPlaying()
+  let fixture = ManagerFixture()
 
   @Test func anUnknownNameDoesNothing() {
-    playing.manager.play("no such pattern")
-    playing.manager.play("")
-    playing.manager.play("../Patterns/light")
-    playing.advance(0.2)
-    #expect(playing.engines.count == 0)
-    #expect(playing.manager.invalidPatterns.isEmpty)
+    fixture.manager.play("no such pattern")
+    fixture.manager.play("")
+    fixture.manager.play("../Patterns/light")
+    fixture.advance(0.2)
+    #expect(fixture.engines.count == 0)
+    #expect(fixture.manager.invalidPatterns.isEmpty)
   }
 
   @Test func severalAtOnceAddUpSampleForSample() {
     func samples(_ names: [String]) -> [Float] {
-      let playing = ManagerPlaying()
+      let playing = ManagerFixture()
       playing.manager.preloadPatterns()
       playing.advance(0)
       for name in names {
@@ -33,12 +33,12 @@ import Testing
   }
 
   @Test func aPatternStartsAtItsTimeOnTheEnginesClock() {
-    playing.manager.preloadPatterns()
-    playing.advance(0.1)
-    playing.manager.play("light", at: 0.7)
-    playing.advance(1)
-    #expect(playing.onsets.count == 1)
-    #expect((33_600...33_604).contains(playing.onsets[0]))
+    fixture.manager.preloadPatterns()
+    fixture.advance(0.1)
+    fixture.manager.play("light", at: 0.7)
+    fixture.advance(1)
+    #expect(fixture.onsetFrames.count == 1)
+    #expect((33_600...33_604).contains(fixture.onsetFrames[0]))
   }
 
   @Test(arguments: [(2, 1), (1, 7), (.infinity, 1)] as [(Float, Float)])
@@ -46,7 +46,7 @@ import Testing
     intensity: Float, sharpness: Float
   ) {
     func samples(_ intensity: Float, _ sharpness: Float) -> [Float] {
-      let playing = ManagerPlaying()
+      let playing = ManagerFixture()
       playing.manager.playTransientEvent(intensity: intensity, sharpness: sharpness)
       playing.advance(0.2)
       return playing.samples
@@ -57,72 +57,72 @@ import Testing
 
   @Test(arguments: [-1, 0, .nan, -.infinity] as [Float]) func noStrengthIsSilence(intensity: Float)
   {
-    playing.manager.playTransientEvent(intensity: intensity, sharpness: 0.5)
-    playing.advance(0.2)
-    #expect(playing.peak(0, 0.2) == 0)
+    fixture.manager.playTransientEvent(intensity: intensity, sharpness: 0.5)
+    fixture.advance(0.2)
+    #expect(fixture.peak(0, 0.2) == 0)
   }
 
   /// Returns the distance of the last half second from a single tap at a frame.
   private func distanceFromLoneTap(at frame: Int) -> Float {
-    let lone = ManagerPlaying()
+    let lone = ManagerFixture()
     lone.manager.play("light")
     lone.advance(0.5)
-    return zip(playing.samples[frame...], lone.samples).map { abs($0 - $1) }.max() ?? 1
+    return zip(fixture.samples[frame...], lone.samples).map { abs($0 - $1) }.max() ?? 1
   }
 
   @Test func tenThousandTapsLeaveNothingBehind() {
-    playing.manager.preloadPatterns()
-    playing.advance(0)
+    fixture.manager.preloadPatterns()
+    fixture.advance(0)
     for _ in 0..<1_000 {
       for _ in 0..<10 {
-        playing.manager.playTransientEvent(intensity: 0.3, sharpness: 1)
+        fixture.manager.playTransientEvent(intensity: 0.3, sharpness: 1)
       }
-      playing.advance(0.008)
-      #expect(playing.engines.count == 1)
+      fixture.advance(0.008)
+      #expect(fixture.engines.count == 1)
     }
     // Every group of ten was heard at its frame.
-    let samples = playing.samples
+    let samples = fixture.samples
     let isHeard = (0..<1_000).allSatisfy { group in
       (samples[group * 384 + 96..<group * 384 + 288].map(abs).max() ?? 0) > 0.1
     }
     #expect(isHeard)
-    playing.advance(6)
-    #expect(playing.peak(13.5, 14) < 1e-6)
-    playing.manager.play("light")
-    playing.advance(0.5)
+    fixture.advance(6)
+    #expect(fixture.peak(13.5, 14) < 1e-6)
+    fixture.manager.play("light")
+    fixture.advance(0.5)
     #expect(distanceFromLoneTap(at: 672_000) < 1e-4)
   }
 
   @Test func tenThousandTapsAtOnceDoNotPileUp() {
-    playing.manager.preloadPatterns()
-    playing.advance(0)
+    fixture.manager.preloadPatterns()
+    fixture.advance(0)
     for _ in 0..<10_000 {
-      playing.manager.playTransientEvent(intensity: 0.5, sharpness: 1)
+      fixture.manager.playTransientEvent(intensity: 0.5, sharpness: 1)
     }
-    playing.advance(6)
-    #expect((0...4).contains(playing.onsets.first ?? -1))
-    #expect(playing.peak(5.5, 6) < 1e-6)
-    #expect(playing.manager.isEngineAvailable)
-    playing.manager.play("light")
-    playing.advance(0.5)
+    fixture.advance(6)
+    #expect((0...4).contains(fixture.onsetFrames.first ?? -1))
+    #expect(fixture.peak(5.5, 6) < 1e-6)
+    #expect(fixture.manager.isEngineAvailable)
+    fixture.manager.play("light")
+    fixture.advance(0.5)
     #expect(distanceFromLoneTap(at: 288_000) < 1e-4)
   }
 
   @Test func anEngineGoesWithItsManager() {
     weak var engine: CHHapticEngine?
     do {
-      let source = EngineProvider { [device = playing.device, engines = playing.engines] in
+      let source = EngineProvider { [device = fixture.device, engines = fixture.engines] in
         try engines.make(on: device)
       }
       let manager = HapticManager(engineProvider: source, store: SettingMemory())
       for _ in 0..<10 {
         manager.play("heartbeat")
       }
-      playing.advance(0.1)
-      engine = playing.engines.takeLast()
+      fixture.advance(0.1)
+      engine = fixture.engines.takeLast()
       #expect(engine != nil)
     }
-    playing.advance(0.1)
+    fixture.advance(0.1)
     #expect(engine == nil)
   }
 
@@ -141,12 +141,12 @@ import Testing
       call: @MainActor @Sendable (HapticManager) -> Void, name: String
     )
   {
-    let named = ManagerPlaying()
+    let named = ManagerFixture()
     named.manager.play(name)
     named.advance(4.2)
-    call(playing.manager)
-    playing.advance(4.2)
-    #expect(playing.samples == named.samples)
-    #expect(playing.peak(0, 4.2) > 0.02)
+    call(fixture.manager)
+    fixture.advance(4.2)
+    #expect(fixture.samples == named.samples)
+    #expect(fixture.peak(0, 4.2) > 0.02)
   }
 }

@@ -2,25 +2,25 @@ import HapticManagement
 import Testing
 
 @MainActor @Suite struct RhythmTests {
-  let playing = ManagerPlaying()
+  let fixture = ManagerFixture()
 
   /// Expects that a rhythm sounds like single taps that start at given frames.
   private func expect(
     _ style: String, at frames: [Int], _ rhythm: (HapticManager) -> Void,
     location: SourceLocation = #_sourceLocation
   ) {
-    rhythm(playing.manager)
-    playing.advance(1)
-    let distance = playing.distance(from: frames.map { (style, $0) })
+    rhythm(fixture.manager)
+    fixture.advance(1)
+    let distance = fixture.maximumDistance(from: frames.map { (style, $0) })
     #expect(distance < 1e-4, sourceLocation: location)
   }
 
   @Test func aTapOneFrameOffIsNoticed() {
-    playing.manager.doubleTap()
-    playing.advance(0.5)
-    #expect(playing.distance(from: [("medium", 0), ("medium", 4_801)]) > 0.003)
-    #expect(playing.onsets.map { $0 - playing.onsets[0] } == [0, 4_800])
-    #expect((0...4).contains(playing.onsets[0]))
+    fixture.manager.doubleTap()
+    fixture.advance(0.5)
+    #expect(fixture.maximumDistance(from: [("medium", 0), ("medium", 4_801)]) > 0.003)
+    #expect(fixture.onsetFrames.map { $0 - fixture.onsetFrames[0] } == [0, 4_800])
+    #expect((0...4).contains(fixture.onsetFrames[0]))
   }
 
   @Test func aDoubleTapIsATenthOfASecondWide() {
@@ -30,10 +30,10 @@ import Testing
   @Test func aTripleTapHurries() { expect("medium", at: [0, 4_800, 8_400]) { $0.tripleTap() } }
 
   @Test func aSuccessRhythmEndsHeavily() {
-    playing.manager.successRhythm()
-    playing.advance(1)
+    fixture.manager.successRhythm()
+    fixture.advance(1)
     let taps = [("medium", 0), ("medium", 4_800), ("heavy", 12_000)]
-    #expect(playing.distance(from: taps) < 1e-4)
+    #expect(fixture.maximumDistance(from: taps) < 1e-4)
   }
 
   @Test func aPulseIsOneLightTapUnlessToldOtherwise() { expect("light", at: [0]) { $0.pulse() } }
@@ -58,36 +58,36 @@ import Testing
   func timesThatCannotBeAreLeftOut(
     timings: [Double]
   ) {
-    playing.manager.triggerPattern(timings)
-    playing.advance(0.1)
-    #expect(playing.engines.count == 0)
+    fixture.manager.triggerPattern(timings)
+    fixture.advance(0.1)
+    #expect(fixture.engines.count == 0)
   }
 
   @Test func aRhythmHasAtMostSixtyFourTaps() {
-    playing.manager.pulse(count: .max, interval: 0.05)
-    playing.advance(4)
-    #expect(playing.onsets.count == 64)
+    fixture.manager.pulse(count: .max, interval: 0.05)
+    fixture.advance(4)
+    #expect(fixture.onsetFrames.count == 64)
   }
 
   @Test func noPulsesAreNone() {
-    playing.manager.pulse(count: -3)
-    playing.advance(0.1)
-    #expect(playing.engines.count == 0)
+    fixture.manager.pulse(count: -3)
+    fixture.advance(0.1)
+    #expect(fixture.engines.count == 0)
   }
 
   @Test func aRhythmInTheMiddleOfABlockKeepsItsDistances() {
-    playing.manager.preloadPatterns()
-    playing.advance(0.01)
+    fixture.manager.preloadPatterns()
+    fixture.advance(0.01)
     // The frame 1,234 is in no block's beginning.
-    playing.manager.play("triple-tap", at: 1_234 / 48_000)
-    playing.advance(0.5)
+    fixture.manager.play("triple-tap", at: 1_234 / 48_000)
+    fixture.advance(0.5)
     let taps = [1_234, 6_034, 9_634].map { ("medium", $0) }
-    #expect(playing.distance(from: taps) < 1e-4)
+    #expect(fixture.maximumDistance(from: taps) < 1e-4)
   }
 
   @Test(arguments: FeedbackType.allCases) func everyTypeIsHeard(type: FeedbackType) {
-    playing.manager.play(type)
-    playing.advance(0.6)
-    #expect(playing.peak(0, 0.6) > 0.02)
+    fixture.manager.play(type)
+    fixture.advance(0.6)
+    #expect(fixture.peak(0, 0.6) > 0.02)
   }
 }

@@ -6,7 +6,7 @@ import Testing
 
 /// Snapshots, in a folder of their own.
 @Suite struct SnapshotTests {
-  private let played: PlayedHaptics = [
+  private let playedHaptics: PlayedHaptics = [
     .transient(at: 0, intensity: 0.7, sharpness: 0.5),
     .continuous(at: 0.5, for: 1, intensity: 0.32, sharpness: 0.25),
   ]
@@ -33,8 +33,9 @@ import Testing
       )
       .path
       #expect(
-        failure(played, path) == "Snapshot created at \(file). Run the test again to compare.")
-      #expect(failure(played, path) == nil)
+        failure(playedHaptics, path)
+          == "Snapshot created at \(file). Run the test again to compare.")
+      #expect(failure(playedHaptics, path) == nil)
       #expect(
         failure([.transient(at: 0.02, intensity: 0.4, sharpness: 0.5)], path) == """
           Played haptics differ from \(file):
@@ -49,12 +50,12 @@ import Testing
 
   @Test func inCINothingIsWritten() throws {
     try inFolder { path in
-      let missing = failure(played, path, ["CI": "true"])
+      let missing = failure(playedHaptics, path, ["CI": "true"])
       #expect(
         missing?.hasSuffix("warmUp.ahap. To create it, set TEMBLOR_RECORD=missing.") == true)
-      #expect(missing == failure(played, path, ["TEMBLOR_RECORD": "never"]))
-      #expect(failure(played, path, ["CI": "true", "TEMBLOR_RECORD": "missing"]) != missing)
-      #expect(failure(played, path, ["CI": "true"]) == nil)
+      #expect(missing == failure(playedHaptics, path, ["TEMBLOR_RECORD": "never"]))
+      #expect(failure(playedHaptics, path, ["CI": "true", "TEMBLOR_RECORD": "missing"]) != missing)
+      #expect(failure(playedHaptics, path, ["CI": "true"]) == nil)
       #expect(
         failure([], path, ["TEMBLOR_RECORD": "all"])?.hasPrefix("Snapshot created at") == true)
       #expect(failure([], path) == nil)
@@ -66,11 +67,11 @@ import Testing
 
   @Test func aBrokenSnapshotIsReportedWithItsPlace() throws {
     try inFolder { path in
-      _ = failure(played, path)
+      _ = failure(playedHaptics, path)
       let file = URL(filePath: path).deletingLastPathComponent().appending(
         path: "__Haptics__/PaceTests/warmUp.ahap")
       try Data("{\n".utf8).write(to: file)
-      #expect(failure(played, path)?.contains("warmUp.ahap:2:1: error:") == true)
+      #expect(failure(playedHaptics, path)?.contains("warmUp.ahap:2:1: error:") == true)
     }
   }
 }

@@ -9,17 +9,17 @@ import Testing
 @MainActor @Suite(.virtualHaptics) struct GeneratorTests {
   let device = VirtualHapticDevice()
   let engine: CHHapticEngine
-  let life: EngineLifecycle
+  let lifecycle: EngineLifecycle
 
   init() {
     let engine = device.makeEngine()
     self.engine = engine
-    let box = Box(engine)
-    life = EngineLifecycle(EngineProvider { box.engine })
+    let box = EngineBox(engine)
+    lifecycle = EngineLifecycle(EngineProvider { box.engine })
   }
 
   /// Returns the number of taps, and the strength of the strongest.
-  private func heard(_ seconds: Double = 0.6) -> (transientCount: Int, peak: Float) {
+  private func measureOutput(_ seconds: Double = 0.6) -> (transientCount: Int, peak: Float) {
     device.advance(seconds: seconds)
     let samples = device.samples(of: engine)
     var transientCount = 0
@@ -39,26 +39,26 @@ import Testing
   func notificationsHaveTheTapsThatApplePublishes(
     type: UINotificationFeedbackGenerator.FeedbackType, transientCount: Int
   ) {
-    UINotificationFeedbackGenerator(engineLifecycle: life).notificationOccurred(type)
-    #expect(heard().transientCount == transientCount)
+    UINotificationFeedbackGenerator(engineLifecycle: lifecycle).notificationOccurred(type)
+    #expect(measureOutput().transientCount == transientCount)
   }
 
   @Test(arguments: [UIImpactFeedbackGenerator.FeedbackStyle.light, .medium, .heavy, .soft, .rigid])
   func impactsAreOneTap(style: UIImpactFeedbackGenerator.FeedbackStyle) {
-    UIImpactFeedbackGenerator(style: style, lifecycle: life).impactOccurred()
-    #expect(heard().transientCount == 1)
+    UIImpactFeedbackGenerator(style: style, lifecycle: lifecycle).impactOccurred()
+    #expect(measureOutput().transientCount == 1)
   }
 
   @Test func aSelectionIsOneTap() {
-    UISelectionFeedbackGenerator(engineLifecycle: life).selectionChanged()
-    #expect(heard().transientCount == 1)
+    UISelectionFeedbackGenerator(engineLifecycle: lifecycle).selectionChanged()
+    #expect(measureOutput().transientCount == 1)
   }
 
   @Test func intensityScalesTheTap() {
     func peak(_ tap: (UIImpactFeedbackGenerator) -> Void) -> Float {
       let other = GeneratorTests()
-      tap(UIImpactFeedbackGenerator(style: .heavy, lifecycle: other.life))
-      return other.heard().peak
+      tap(UIImpactFeedbackGenerator(style: .heavy, lifecycle: other.lifecycle))
+      return other.measureOutput().peak
     }
     let whole = peak { $0.impactOccurred() }
     let parts = [0.25, 0.5, 0.75].map { part in peak { $0.impactOccurred(intensity: part) } }
@@ -72,34 +72,34 @@ import Testing
   }
 
   @Test func preparationStartsTheEngineAndIsNotHeard() {
-    let generator = UISelectionFeedbackGenerator(engineLifecycle: life)
+    let generator = UISelectionFeedbackGenerator(engineLifecycle: lifecycle)
     generator.prepare()
     generator.prepare()
-    #expect(heard() == (0, 0))
+    #expect(measureOutput() == (0, 0))
     #expect(engine.currentTime > 0.5)
     generator.selectionChanged()
-    #expect(heard().transientCount == 1)
+    #expect(measureOutput().transientCount == 1)
   }
 
   @Test func generatorsShareAnEngine() {
-    UIImpactFeedbackGenerator(style: .light, lifecycle: life).impactOccurred()
-    _ = heard()
-    UISelectionFeedbackGenerator(engineLifecycle: life).selectionChanged()
-    #expect(heard().transientCount == 2)
+    UIImpactFeedbackGenerator(style: .light, lifecycle: lifecycle).impactOccurred()
+    _ = measureOutput()
+    UISelectionFeedbackGenerator(engineLifecycle: lifecycle).selectionChanged()
+    #expect(measureOutput().transientCount == 2)
     #expect(engine.isAutoShutdownEnabled)
   }
 
   @Test func withoutADeviceGeneratorsAreSilent() {
     device.disconnect()
-    UINotificationFeedbackGenerator(engineLifecycle: life).notificationOccurred(.error)
-    UIImpactFeedbackGenerator(style: .rigid, lifecycle: life).impactOccurred(intensity: 0.5)
-    #expect(heard() == (0, 0))
-    #expect(!life.isEngineAvailable)
+    UINotificationFeedbackGenerator(engineLifecycle: lifecycle).notificationOccurred(.error)
+    UIImpactFeedbackGenerator(style: .rigid, lifecycle: lifecycle).impactOccurred(intensity: 0.5)
+    #expect(measureOutput() == (0, 0))
+    #expect(!lifecycle.isEngineAvailable)
   }
 }
 
 /// Carries an engine to the queue on which it is asked for.
-private final class Box: @unchecked Sendable {
+private final class EngineBox: @unchecked Sendable {
   let engine: CHHapticEngine
 
   init(_ engine: CHHapticEngine) { self.engine = engine }

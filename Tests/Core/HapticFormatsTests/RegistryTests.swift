@@ -6,27 +6,28 @@ import TestSupport
 import Testing
 
 @Suite struct RegistryTests {
-  let formats = FormatRegistry([.ahap]).adding(.trial)
+  let formats = FormatRegistry([.ahap]).adding(.beats)
 
   func file(_ text: String, _ name: String) -> SourceFile {
     SourceFile(Array(text.utf8), name: name)
   }
 
-  private static let tap = #"{"Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}}]}"#
-  private static let beats = "beats 1 two\nlayer a\ntap 0 1 0.5\nlayer b\ntap 0.5 1 0.5\n"
+  private static let tapText =
+    #"{"Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}}]}"#
+  private static let beatsText = "beats 1 two\nlayer a\ntap 0 1 0.5\nlayer b\ntap 0.5 1 0.5\n"
 
   @Test(arguments: ["a.ahap", "a.beats", "a.txt", "standard input"])
   func contentDecidesBeforeTheName(name: String)
     throws
   {
-    #expect(try formats.format(of: file(Self.tap, name)).id == "ahap")
-    #expect(try formats.format(of: file(Self.beats, name)).id == "beats")
+    #expect(try formats.format(of: file(Self.tapText, name)).id == "ahap")
+    #expect(try formats.format(of: file(Self.beatsText, name)).id == "beats")
   }
 
   @Test func damagedFileHasTheFormatOfItsName() throws {
     #expect(
       formats.examine(file("{", "x.ahap")).findings.map(\.description) == [
-        "x.ahap:1:2: error: \(Sentence.unclosedObject)"
+        "x.ahap:1:2: error: \(ExpectedMessage.unclosedObject)"
       ])
     #expect(try formats.format(of: file("\u{1}", "x.beats")).id == "beats")
     #expect(
@@ -44,7 +45,7 @@ import Testing
   }
 
   /// A format that recognizes every text.
-  private static func greedy(_ id: String) -> HapticFormat {
+  private static func certainFormat(_ id: String) -> HapticFormat {
     HapticFormat(
       id, title: "Greedy", fileExtensions: [id], rules: [], recognize: { _ in .possible },
       read: { file, _ in
@@ -55,7 +56,7 @@ import Testing
   }
 
   @Test func nameDecidesBetweenEqualFormats() throws {
-    let formats = FormatRegistry([Self.greedy("one"), Self.greedy("two")])
+    let formats = FormatRegistry([Self.certainFormat("one"), Self.certainFormat("two")])
     #expect(try formats.format(of: file("x", "a.TWO")).id == "two")
     let error = #expect(throws: InputError.self) { try formats.format(of: file("x", "a")) }
     #expect(
@@ -90,7 +91,7 @@ import Testing
   }
 
   @Test func everyTextHasAFormatOrAnError() throws {
-    var chance = Chance(state: 7)
+    var chance = SplitMixGenerator(state: 7)
     let pieces = [
       "{", "}", "[", "]", "\"Pattern\"", ":", ",", "beats ", "\n", "tap 0 1 1", "layer x", "\\",
       "\"", "\u{FEFF}",

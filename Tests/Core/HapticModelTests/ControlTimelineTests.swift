@@ -4,7 +4,7 @@ import Testing
 /// The law of controls against a plain statement of it, on random patterns.
 struct ControlTimelineTests {
   /// Numbers that repeat from run to run.
-  private struct Chance {
+  private struct RandomSource {
     var state: UInt64 = 7
 
     mutating func next() -> Double {
@@ -42,7 +42,7 @@ struct ControlTimelineTests {
   }
 
   /// The value at a time, by going through everything that has started.
-  private func stated(_ pattern: HapticPattern, at time: Double) -> Double {
+  private func expectedValue(_ pattern: HapticPattern, at time: Double) -> Double {
     func clamped(_ value: Float) -> Double { value.isNaN ? 1 : Double(min(max(value, 0), 1)) }
     var inForce: (time: Double, isCurve: Int, index: Int, value: Double)?
     func consider(_ start: Double, _ isCurve: Int, _ index: Int, _ value: Double) {
@@ -77,14 +77,14 @@ struct ControlTimelineTests {
   }
 
   @Test func lawIsTheStatedOne() {
-    var chance = Chance()
+    var chance = RandomSource()
     for _ in 0..<4000 {
       let pattern = chance.pattern()
       let timeline = ControlTimeline(of: .hapticIntensityControl, in: pattern)
       var cursor = 0
       for step in 0..<20 {
         let time = (Double(step) + chance.next()) * 0.25
-        let expected = stated(pattern, at: time)
+        let expected = expectedValue(pattern, at: time)
         #expect(abs(timeline.value(at: time) - expected) < 1e-9, "\(pattern) at \(time)")
         #expect(timeline.value(at: time, cursor: &cursor) == timeline.value(at: time))
       }
@@ -92,7 +92,7 @@ struct ControlTimelineTests {
   }
 
   @Test func framesAndSecondsAgreeAwayFromSteps() {
-    var chance = Chance(state: 11)
+    var chance = RandomSource(state: 11)
     var farCount = 0
     for round in 0..<1000 {
       let pattern = chance.pattern()

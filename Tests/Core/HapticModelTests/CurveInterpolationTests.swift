@@ -3,7 +3,7 @@ import Testing
 
 /// Curves whose points hold squares.
 struct CurveInterpolationTests {
-  private let ramp = ParameterCurve(
+  private let rampCurve = ParameterCurve(
     id: .hapticIntensityControl, time: 1,
     controlPoints: [
       .init(time: 0, value: 0), .init(time: 2, value: 1), .init(time: 3, value: 0.25),
@@ -11,7 +11,8 @@ struct CurveInterpolationTests {
     interpolation: .squared)
 
   @Test func theControlIsTheRootOfALine() {
-    let control = ControlTimeline(of: .hapticIntensityControl, in: HapticPattern(curves: [ramp]))
+    let control = ControlTimeline(
+      of: .hapticIntensityControl, in: HapticPattern(curves: [rampCurve]))
     for step in 0...300 {
       let time = Double(step) / 100
       let square = time < 2 ? time / 2 : 1 - 0.75 * (time - 2)
@@ -26,7 +27,7 @@ struct CurveInterpolationTests {
   @Test(arguments: [0.01, 0.001, 0.000_1]) func linesAreWithinTheToleranceAndUseItUp(
     tolerance: Double
   ) {
-    let lines = ramp.linearized(tolerance: tolerance)
+    let lines = rampCurve.linearized(tolerance: tolerance)
     #expect(lines.interpolation == .linear)
     let control = ControlTimeline(of: .hapticIntensityControl, in: HapticPattern(curves: [lines]))
     var worst = 0.0

@@ -2,7 +2,8 @@ import HapticModel
 import Testing
 
 @Suite struct SharpnessScaleTests {
-  private let linear = SharpnessScale(minimumHertz: 60, maximumHertz: 260, isLogarithmic: false)
+  private let linearScale = SharpnessScale(
+    minimumHertz: 60, maximumHertz: 260, isLogarithmic: false)
 
   private func vibration(_ sharpness: Float, at time: Double = 0) -> HapticEvent {
     HapticEvent(
@@ -21,12 +22,13 @@ import Testing
           controlPoints: points.map { .init(time: $0.0, value: $0.1) })
       ]
     }
-    return HapticComposition.Layer(pattern, sharpnessScale: scale ?? linear)
+    return HapticComposition.Layer(pattern, sharpnessScale: scale ?? linearScale)
   }
 
   @Test("A scale continues beyond sharpness 0 and 1")
   func scaleContinues() {
-    #expect(linear.hertz(ofSharpness: -0.1) == 40 && linear.sharpness(ofHertz: 360) == 1.5)
+    #expect(
+      linearScale.hertz(ofSharpness: -0.1) == 40 && linearScale.sharpness(ofHertz: 360) == 1.5)
     #expect(abs(SharpnessScale.phone.hertz(ofSharpness: -1) - 80 * 80 / 230) < 1e-9)
     #expect(abs(SharpnessScale.phone.sharpness(ofHertz: 230 * 230 / 80) - 2) < 1e-9)
   }

@@ -66,14 +66,14 @@ import Testing
     let stereo = try render(pattern, rate: 8_000, settings: RenderSettings(channelCount: 2))
     for (channel, share) in [(0, min(1, 1 - pan)), (1, min(1, 1 + pan))] {
       let side = stride(from: channel, to: stereo.count, by: 2).map { stereo[$0] }
-      #expect(greatestDifference(side, centre.map { $0 * share }) < 1e-6)
+      #expect(maximumDifference(side, centre.map { $0 * share }) < 1e-6)
     }
   }
 
   @Test func aThirdChannelCarriesTheHapticsAlone() throws {
-    let both = HapticPattern(events: [tone([.audioPan: -1]), hum(0, 0.5)])
+    let both = HapticPattern(events: [tone([.audioPan: -1]), humEvent(0, 0.5)])
     let many = try render(both, rate: 8_000, settings: RenderSettings(channelCount: 4))
-    let haptics = try render(HapticPattern(events: [hum(0, 0.5)]), rate: 8_000)
+    let haptics = try render(HapticPattern(events: [humEvent(0, 0.5)]), rate: 8_000)
     for channel in [1, 2, 3] {
       let side = stride(from: channel, to: many.count, by: 4).map { many[$0] }
       #expect(side == haptics)
@@ -82,20 +82,20 @@ import Testing
 
   @Test func hapticsAndAudioAddUpToTheMix() throws {
     let pattern = HapticPattern(events: [
-      tone([.audioVolume: 0.4]), hum(0, 0.5, intensity: 0.5), tap(0.2, intensity: 0.5),
+      tone([.audioVolume: 0.4]), humEvent(0, 0.5, intensity: 0.5), tapEvent(0.2, intensity: 0.5),
     ])
     let mix = try render(pattern, rate: 8_000)
     let haptics = try render(pattern, rate: 8_000, settings: RenderSettings(buses: .haptics))
     let audio = try render(pattern, rate: 8_000, settings: RenderSettings(buses: .audio))
-    #expect(greatestDifference(mix, zip(haptics, audio).map { $0 + $1 }) < 1e-6)
-    #expect(greatestDifference(haptics, audio) > 0.1)
+    #expect(maximumDifference(mix, zip(haptics, audio).map { $0 + $1 }) < 1e-6)
+    #expect(maximumDifference(haptics, audio) > 0.1)
   }
 
   @Test func controlsOfOneBusLeaveTheOtherAlone() throws {
     let pattern = HapticPattern(events: [tone()])
     var controlled = pattern
     for id in DynamicParameterID.allCases where id.rawValue.hasPrefix("Haptic") {
-      controlled.parameters.append(step(id, 0.3, at: 0.1))
+      controlled.parameters.append(controlStep(id, 0.3, at: 0.1))
     }
     #expect(try render(controlled, rate: 8_000) == render(pattern, rate: 8_000))
   }
@@ -103,7 +103,9 @@ import Testing
   @Test func volumeAndPitchFollowTheirControls() throws {
     let pattern = HapticPattern(
       events: [tone([.audioBrightness: 0], duration: 1)],
-      parameters: [step(.audioVolumeControl, 0.5, at: 0.5), step(.audioPitchControl, 1, at: 0.5)])
+      parameters: [
+        controlStep(.audioVolumeControl, 0.5, at: 0.5), controlStep(.audioPitchControl, 1, at: 0.5),
+      ])
     let samples = try render(pattern)
     #expect(abs(peak(samples[..<23_000]) - 0.5) < 0.001)
     #expect(abs(peak(samples[24_200...]) - 0.25) < 0.001)
@@ -123,7 +125,7 @@ import Testing
       let samples = try played(file(duration, envelope: true))
       #expect(samples[0] == 0)
       // The steepest cosine, and a millisecond's ramp.
-      #expect(greatestStep(samples) < 0.5 * 2 * Float.pi * 200 / 8_000 + 0.5 / 8)
+      #expect(maximumStep(samples) < 0.5 * 2 * Float.pi * 200 / 8_000 + 0.5 / 8)
     }
   }
 
@@ -141,9 +143,9 @@ import Testing
   @Test func aLoopedFileRepeatsForTheDuration() throws {
     let samples = try played(file(1, loop: true))
     #expect(samples.count == 8_008)
-    #expect(greatestDifference(samples[2_000..<4_000], samples[4_000..<6_000]) < 0.001)
+    #expect(maximumDifference(samples[2_000..<4_000], samples[4_000..<6_000]) < 0.001)
     // The file is whole cycles, so its seam has no step.
-    #expect(greatestStep(samples) < 0.5 * 2 * Float.pi * 200 / 8_000 * 1.01)
+    #expect(maximumStep(samples) < 0.5 * 2 * Float.pi * 200 / 8_000 * 1.01)
   }
 
   @Test(arguments: [-1, -0.5, 0.3, 1]) func aLoopedFileIsInterpolatedAcrossItsSeamAndKeepsItsPhase(
@@ -169,7 +171,7 @@ import Testing
     for frame in 0..<8_000 {
       raw[frame] = blocker.process(raw[frame])
     }
-    #expect(greatestDifference(samples[..<8_000], raw[...]) < 2e-3)
+    #expect(maximumDifference(samples[..<8_000], raw[...]) < 2e-3)
   }
 
   @Test(arguments: [-1, -0.5, 0.5, 1]) func pitchIsTheSpeedOfAFileThatStillEnds(pitch: Float) throws
@@ -181,7 +183,7 @@ import Testing
     let measured = frequency(of: samples, rate: 8_000, from: 0.02, to: end - 0.02)
     #expect(abs(measured / (200 * ratio) - 1) < 0.002)
     #expect(peak(samples[Int((end - 0.01) * 8_000)...]) > 0.4)
-    #expect(greatestStep(samples) < Float(0.5 * 2 * Double.pi * 200 * ratio / 8_000) + 0.5 / 4)
+    #expect(maximumStep(samples) < Float(0.5 * 2 * Double.pi * 200 * ratio / 8_000) + 0.5 / 4)
   }
 
   @Test func darkerFilesLoseTheirTreble() throws {

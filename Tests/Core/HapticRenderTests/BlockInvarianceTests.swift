@@ -36,7 +36,7 @@ import Testing
       passCount: [1, 3, nil][Int(seed / 2 % 3)], outputFrameCount: Int64(rate * 0.4),
       fadeOutFrameCount: Int64(seed % 5) * 20)
     let whole = render(plan, settings, blocks: [100_000])
-    var blocks = (0..<50).map { _ in Int.random(in: 1...700, using: &generator.numbers) }
+    var blocks = (0..<50).map { _ in Int.random(in: 1...700, using: &generator.randomNumbers) }
     #expect(render(plan, settings, blocks: blocks) == whole)
     blocks = [1, 1, 1, 255, 2, 256, 1, 257, 8, 7, 9]
     #expect(render(plan, settings, blocks: blocks) == whole)
@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test func twoRenderersOfOnePlanDoNotDisturbEachOther() throws {
-    let plan = try RenderPlan(compiling: earthquake, rate: 8_000)
+    let plan = try RenderPlan(compiling: earthquakePattern, rate: 8_000)
     let alone = render(plan, RenderSettings(), blocks: [64])
     var first = Renderer(plan: plan)
     var second = Renderer(plan: plan)
@@ -63,7 +63,7 @@ import Testing
     throws
   {
     var generator = PatternGenerator(seed: seed + 1_000)
-    generator.oddities = [
+    generator.unusualValues = [
       .nan, .infinity, -.infinity, -1e30, 1e30, -0.0, .leastNonzeroMagnitude, 2, -2,
     ]
     let plan = try RenderPlan(
@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test func notANumberIsSilencedAndCounted() throws {
-    let plan = try RenderPlan(compiling: HapticPattern(events: [hum(0, 0.1)]), rate: 8_000)
+    let plan = try RenderPlan(compiling: HapticPattern(events: [humEvent(0, 0.1)]), rate: 8_000)
     var settings = RenderSettings()
     settings.masterGain = .nan
     var renderer = Renderer(plan: plan, settings: settings)

@@ -23,11 +23,12 @@ import Testing
 
   @Test func aControlIsNeutralUntilItIsSet() {
     #expect(values(at: [0, 1_000_000]) == [1, 1])
-    #expect(values([step(id, 0.25, at: 1)], at: [0, 999, 1_000, 9_999]) == [1, 1, 0.25, 0.25])
+    #expect(
+      values([controlStep(id, 0.25, at: 1)], at: [0, 999, 1_000, 9_999]) == [1, 1, 0.25, 0.25])
   }
 
   @Test func otherControlsAreNoConcern() {
-    #expect(values([step(.hapticSharpnessControl, 0.5, at: 0)], at: [0]) == [1])
+    #expect(values([controlStep(.hapticSharpnessControl, 0.5, at: 0)], at: [0]) == [1])
   }
 
   @Test func aCurveIsLinearAndHoldsItsEnds() {
@@ -50,13 +51,16 @@ import Testing
 
   @Test func theLaterStartReplacesWhatWasInForce() {
     let long = curve(id, [(0, 1), (1, 0)])
-    #expect(values([step(id, 0.9, at: 0.5)], [long], at: [499, 500, 999]) == [0.501, 0.9, 0.9])
+    #expect(
+      values([controlStep(id, 0.9, at: 0.5)], [long], at: [499, 500, 999]) == [0.501, 0.9, 0.9])
     let short = curve(id, at: 0.25, [(0, 0.1), (0.1, 0.2)])
     #expect(values([], [long, short], at: [249, 250, 350, 900]) == [0.751, 0.1, 0.2, 0.2])
   }
 
   @Test func orderInThePatternDoesNotMatter() {
-    let parameters = [step(id, 0.1, at: 0.1), step(id, 0.5, at: 0.6), step(id, 0.2, at: 0.9)]
+    let parameters = [
+      controlStep(id, 0.1, at: 0.1), controlStep(id, 0.5, at: 0.6), controlStep(id, 0.2, at: 0.9),
+    ]
     let curves = [curve(id, at: 0.2, [(0, 0), (0.3, 1)]), curve(id, at: 0.7, [(0, 1), (0.3, 0)])]
     let frames = Array(stride(from: Int64(0), to: 1_200, by: 7))
     let expected = values(parameters, curves, at: frames)
@@ -64,21 +68,22 @@ import Testing
   }
 
   @Test func timesThatShareAFrameKeepTheirOrder() {
-    let steps = [step(id, 0.25, at: 0.1001), step(id, 0.75, at: 0.1)]
+    let steps = [controlStep(id, 0.25, at: 0.1001), controlStep(id, 0.75, at: 0.1)]
     #expect(values(steps, at: [100]) == [0.25])
-    let before = [step(id, 0.25, at: -1), step(id, 0.75, at: -2)]
+    let before = [controlStep(id, 0.25, at: -1), controlStep(id, 0.75, at: -2)]
     #expect(values(before, at: [0]) == [0.25])
   }
 
   @Test func ofEqualTimesTheLaterInThePatternCountsAndCurvesBeforeSteps() {
-    #expect(values([step(id, 0.25, at: 0), step(id, 0.75, at: 0)], at: [0]) == [0.75])
-    #expect(values([step(id, 0.25, at: 0)], [curve(id, [(0, 0.5)])], at: [0]) == [0.5])
+    #expect(
+      values([controlStep(id, 0.25, at: 0), controlStep(id, 0.75, at: 0)], at: [0]) == [0.75])
+    #expect(values([controlStep(id, 0.25, at: 0)], [curve(id, [(0, 0.5)])], at: [0]) == [0.5])
   }
 
   @Test func valuesAreClampedAndNotANumberIsNeutral() {
-    #expect(values([step(id, 7, at: 0)], at: [0]) == [1])
-    #expect(values([step(id, -7, at: 0)], at: [0]) == [0])
-    #expect(values([step(id, .nan, at: 0)], at: [0]) == [1])
+    #expect(values([controlStep(id, 7, at: 0)], at: [0]) == [1])
+    #expect(values([controlStep(id, -7, at: 0)], at: [0]) == [0])
+    #expect(values([controlStep(id, .nan, at: 0)], at: [0]) == [1])
     #expect(values([], [curve(id, [(0, 0), (1, 9)])], at: [500, 1_000]) == [0.5, 1])
   }
 
@@ -93,7 +98,7 @@ import Testing
   }
 
   @Test func aStepIsRampedFromTheMomentItHappens() {
-    let segments = timeline(HapticPattern(parameters: [step(id, 0, at: 0.1)])).segments(
+    let segments = timeline(HapticPattern(parameters: [controlStep(id, 0, at: 0.1)])).segments(
       rampedOver: 4)
     #expect(segments.map(\.startFrame) == [0, 100, 104])
     #expect(
@@ -101,7 +106,7 @@ import Testing
   }
 
   @Test func stepsWithinARampStillEndWhereTheyShould() {
-    let steps = (0..<10).map { step(id, Float($0 % 2), at: 0.1 + Double($0) / 1_000) }
+    let steps = (0..<10).map { controlStep(id, Float($0 % 2), at: 0.1 + Double($0) / 1_000) }
     let segments = timeline(HapticPattern(parameters: steps)).segments(rampedOver: 4)
     #expect(segments.last?.startFrame == 113)
     #expect(segments.last?.value(at: 200) == 1)

@@ -63,13 +63,13 @@ import Testing
 
   @Test func timeControlsAreAddedAtTheOnset() throws {
     let sum = try envelope(
-      1, [.attackTime: 0.2], controls: [step(.hapticAttackTimeControl, 0.3, at: 0)])
+      1, [.attackTime: 0.2], controls: [controlStep(.hapticAttackTimeControl, 0.3, at: 0)])
     #expect(sum.riseEndFrame == 8_727)
     let later = try envelope(
-      1, [.attackTime: 0.2], controls: [step(.hapticAttackTimeControl, 0.3, at: 0.1)])
+      1, [.attackTime: 0.2], controls: [controlStep(.hapticAttackTimeControl, 0.3, at: 0.1)])
     #expect(later.riseEndFrame == 1_466)
     let audio = try envelope(
-      1, [.attackTime: 0.2], controls: [step(.audioAttackTimeControl, 0.3, at: 0)])
+      1, [.attackTime: 0.2], controls: [controlStep(.audioAttackTimeControl, 0.3, at: 0)])
     #expect(audio.riseEndFrame == 1_466)
   }
 
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test func aDurationOfZeroIsSilence() throws {
-    let plan = try RenderPlan(compiling: HapticPattern(events: [hum(0, 0)]))
+    let plan = try RenderPlan(compiling: HapticPattern(events: [humEvent(0, 0)]))
     #expect(plan.plannedVoiceCount == 0)
   }
 
@@ -104,8 +104,9 @@ import Testing
 
   @Test(arguments: shapes.indices) func theSoundHasTheOutline(index: Int) throws {
     let shape = Self.shapes[index]
-    let reference = Reference(seconds: shape.duration, outline: line(shape.corners))
-    let samples = try render(HapticPattern(events: [hum(0, shape.duration, shape.parameters)]))
-    #expect(reference.difference(of: samples) < -70)
+    let reference = ReferenceEvent(
+      durationSeconds: shape.duration, envelope: piecewiseLine(shape.corners))
+    let samples = try render(HapticPattern(events: [humEvent(0, shape.duration, shape.parameters)]))
+    #expect(reference.errorDecibels(of: samples) < -70)
   }
 }

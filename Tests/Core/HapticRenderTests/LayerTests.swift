@@ -13,7 +13,7 @@ import Testing
   }
 
   /// The sum of signals, as long as the longest.
-  private func sum(_ signals: [[Float]]) -> [Float] {
+  private func mix(_ signals: [[Float]]) -> [Float] {
     var sum = [Float](repeating: 0, count: signals.map(\.count).max() ?? 0)
     for signal in signals {
       for (index, sample) in signal.enumerated() {
@@ -23,33 +23,33 @@ import Testing
     return sum
   }
 
-  private let swell = HapticPattern(
-    events: [hum(0, 1, intensity: 0.5)],
+  private let swellingPattern = HapticPattern(
+    events: [humEvent(0, 1, intensity: 0.5)],
     curves: [curve(.hapticIntensityControl, [(0, 0.1), (1, 0.4)])])
-  private let taps = HapticPattern(
-    events: (0..<5).map { tap(0.1 + Double($0) * 0.15, intensity: 0.5) })
-  private let tone = HapticPattern(
+  private let tapPattern = HapticPattern(
+    events: (0..<5).map { tapEvent(0.1 + Double($0) * 0.15, intensity: 0.5) })
+  private let tonePattern = HapticPattern(
     events: [
       HapticEvent(
         kind: .audioContinuous, time: 0.2, duration: 1.3,
         parameters: [.audioVolume: 0.3, .audioBrightness: 0])
-    ], parameters: [step(.audioPitchControl, 0.5, at: 0.7)])
+    ], parameters: [controlStep(.audioPitchControl, 0.5, at: 0.7)])
 
   @Test func controlsActOnTheirOwnLayer() throws {
-    let together = try samples([swell, taps])
-    let apart = try sum([samples([swell]), samples([taps])])
+    let together = try samples([swellingPattern, tapPattern])
+    let apart = try mix([samples([swellingPattern]), samples([tapPattern])])
     #expect(together.count == apart.count)
-    #expect(greatestDifference(together, apart) < 1e-4)
-    var merged = swell
-    merged.events += taps.events
-    #expect(greatestDifference(try samples([merged]), together) > 0.05)
+    #expect(maximumDifference(together, apart) < 1e-4)
+    var merged = swellingPattern
+    merged.events += tapPattern.events
+    #expect(maximumDifference(try samples([merged]), together) > 0.05)
   }
 
   @Test func aPlaceSoundsWithoutTheOthersAndAsLongAsAll() throws {
     let composition = HapticComposition(layers: [
-      .init(swell, bodyLocation: .init(1, of: 2, name: "Left")),
-      .init(taps, bodyLocation: .init(2, of: 2)),
-      .init(tone),
+      .init(swellingPattern, bodyLocation: .init(1, of: 2, name: "Left")),
+      .init(tapPattern, bodyLocation: .init(2, of: 2)),
+      .init(tonePattern),
     ])
     func samples(_ place: String?) throws -> [Float] {
       var profile = TransducerProfile.phone
@@ -62,9 +62,9 @@ import Testing
     let first = try samples("1")
     #expect(left == first && right != left)
     // The tone of the third layer, which is felt everywhere, is in all.
-    let alone = try sum([samples(nil), samples("nowhere")])
-    let both = sum([left, right])
-    #expect(greatestDifference(both, alone) < 1e-4)
+    let alone = try mix([samples(nil), samples("nowhere")])
+    let both = mix([left, right])
+    #expect(maximumDifference(both, alone) < 1e-4)
     #expect(HapticComposition.BodyLocation(3, of: 2) == HapticComposition.BodyLocation(3, of: 3))
     #expect(
       composition.bodyLocations.map(\.displayName) == ["Left", "2"]
@@ -72,21 +72,21 @@ import Testing
   }
 
   @Test func threeLayersAreTheSumOfThree() throws {
-    let together = try samples([swell, tone, taps])
-    let apart = try sum([samples([swell]), samples([tone]), samples([taps])])
+    let together = try samples([swellingPattern, tonePattern, tapPattern])
+    let apart = try mix([samples([swellingPattern]), samples([tonePattern]), samples([tapPattern])])
     #expect(together.count == apart.count)
-    #expect(greatestDifference(together, apart) < 1e-4)
+    #expect(maximumDifference(together, apart) < 1e-4)
   }
 
   @Test func orderOfLayersDoesNotMatter() throws {
-    let one = try samples([swell, tone, taps])
-    #expect(greatestDifference(try samples([taps, swell, tone]), one) < 1e-6)
+    let one = try samples([swellingPattern, tonePattern, tapPattern])
+    #expect(maximumDifference(try samples([tapPattern, swellingPattern, tonePattern]), one) < 1e-6)
   }
 
   @Test func oneLayerIsThePattern() throws {
-    let plan = try RenderPlan(compiling: swell)
-    #expect(try samples([swell]) == rendered(plan))
-    #expect(try samples([swell, HapticPattern()]) == rendered(plan))
+    let plan = try RenderPlan(compiling: swellingPattern)
+    #expect(try samples([swellingPattern]) == rendered(plan))
+    #expect(try samples([swellingPattern, HapticPattern()]) == rendered(plan))
   }
 
   @Test func compositionWithoutLayersIsSilence() throws {
@@ -96,16 +96,18 @@ import Testing
   }
 
   @Test func loopReturnsAtTheEndOfTheLongestLayer() throws {
-    let plan = try RenderPlan(compiling: HapticComposition(layers: [.init(taps), .init(tone)]))
+    let plan = try RenderPlan(
+      compiling: HapticComposition(layers: [.init(tapPattern), .init(tonePattern)]))
     #expect(plan.loopFrameCount == 72_000)
     let pass = 48_000
     let settings = RenderSettings(passCount: 3, outputFrameCount: 3 * 48_000)
-    let looped = try samples([swell, taps], settings: settings)
-    let once = try samples([swell, taps], settings: RenderSettings(outputFrameCount: 48_000))
+    let looped = try samples([swellingPattern, tapPattern], settings: settings)
+    let once = try samples(
+      [swellingPattern, tapPattern], settings: RenderSettings(outputFrameCount: 48_000))
     for start in [pass, 2 * pass] {
       // The release of the pass before, and what the high-pass keeps of it, fade.
       let part = looped[(start + 200)..<(start + pass)]
-      #expect(greatestDifference(part, once[200...]) < 0.003)
+      #expect(maximumDifference(part, once[200...]) < 0.003)
     }
     // Each pass begins with the curve of its layer, at 0.05².
     #expect(peak(looped[(pass + 200)..<(pass + 4_000)]) < 0.01)
@@ -114,9 +116,9 @@ import Testing
   @Test func stepsOfLayersNeverClick() throws {
     func stepped(_ seconds: Double, sharpness: Float) -> HapticPattern {
       HapticPattern(
-        events: [hum(0, 1, intensity: 0.6, sharpness: sharpness)],
+        events: [humEvent(0, 1, intensity: 0.6, sharpness: sharpness)],
         parameters: (0..<20).map {
-          step(.hapticIntensityControl, Float($0 % 2), at: Double($0) * seconds)
+          controlStep(.hapticIntensityControl, Float($0 % 2), at: Double($0) * seconds)
         })
     }
     let samples = try samples([
@@ -125,18 +127,18 @@ import Testing
     // Three times the steepest sine, and a level that falls as a square within a millisecond.
     let sine = 0.44 * 0.36 * 2 * Float.pi * 230 / 48_000
     let ramp: Float = 0.44 * 0.36 * 2 / 48
-    #expect(greatestStep(samples) < 3 * (sine * sine + ramp * ramp).squareRoot())
+    #expect(maximumStep(samples) < 3 * (sine * sine + ramp * ramp).squareRoot())
   }
 
   @Test func burstsOfOneLayerSoftenTheContinuousEventsOfAll() throws {
     var profile = TransducerProfile.phone
     profile.transientDuckingGain = 0.5
-    let hums = HapticPattern(events: [hum(0, 1, intensity: 0.5)])
-    let tapped = HapticPattern(events: [tap(0.5, intensity: 0.5)])
+    let hums = HapticPattern(events: [humEvent(0, 1, intensity: 0.5)])
+    let tapped = HapticPattern(events: [tapEvent(0.5, intensity: 0.5)])
     let together = try samples([hums, tapped], profile: profile)
     var merged = hums
     merged.events += tapped.events
-    #expect(greatestDifference(together, try samples([merged], profile: profile)) < 1e-6)
+    #expect(maximumDifference(together, try samples([merged], profile: profile)) < 1e-6)
   }
 
   @Test func tooManyLayersAreRefused() {
@@ -153,7 +155,7 @@ import Testing
     let error = #expect(throws: RenderError.self) {
       try RenderPlan(
         compiling: HapticComposition(layers: [
-          .init(taps), .init(HapticPattern(events: [tap(), file])),
+          .init(tapPattern), .init(HapticPattern(events: [tapEvent(), file])),
         ]))
     }
     #expect(error?.eventReference == EventReference(layerIndex: 1, eventIndex: 1))
@@ -161,7 +163,7 @@ import Testing
     let late = #expect(throws: RenderError.self) {
       try RenderPlan(
         compiling: HapticComposition(layers: [
-          .init(taps), .init(HapticPattern(events: [tap(1e6)])),
+          .init(tapPattern), .init(HapticPattern(events: [tapEvent(1e6)])),
         ]))
     }
     #expect(late?.eventReference == EventReference(layerIndex: 1, eventIndex: 0))

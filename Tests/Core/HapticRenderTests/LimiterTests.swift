@@ -153,7 +153,7 @@ import Testing
     let gain = 0.891 / 3 + (1 - 0.891 / 3) * (1 - exp(-1))
     #expect(abs(Double(ratio) - gain) < 0.03)
     #expect(count > 1_248 && count < 24_000)
-    #expect(greatestDifference(output[40_000...], plain[40_000...]) < 2e-3)
+    #expect(maximumDifference(output[40_000...], plain[40_000...]) < 2e-3)
   }
 
   @Test func blocksOfAnyLengthGiveEqualSamples() {

@@ -6,7 +6,9 @@ import Testing
 
 @Suite struct LoopTests {
   /// What the passes of a pattern should be: its single rendering, laid over itself.
-  private func laid(_ pattern: HapticPattern, passes: Int, every length: Int, rate: Double) throws
+  private func overlaidPasses(
+    _ pattern: HapticPattern, passes: Int, every length: Int, rate: Double
+  ) throws
     -> [Float]
   {
     let once = try render(pattern, rate: rate)
@@ -19,7 +21,7 @@ import Testing
     return sum
   }
 
-  private func looped(_ pattern: HapticPattern, passes: Int, count: Int, rate: Double) throws
+  private func loopedSamples(_ pattern: HapticPattern, passes: Int, count: Int, rate: Double) throws
     -> [Float]
   {
     let settings = RenderSettings(passCount: passes, outputFrameCount: Int64(count))
@@ -29,41 +31,42 @@ import Testing
   @Test(arguments: [0.001, 0.002, 0.01, 0.1]) func everyPassSoundsHoweverShort(duration: Double)
     throws
   {
-    let pattern = HapticPattern(events: [hum(0, duration, intensity: 0.5)])
-    let expected = try laid(pattern, passes: 20, every: Int(duration * 8_000), rate: 8_000)
-    let samples = try looped(pattern, passes: 20, count: expected.count, rate: 8_000)
+    let pattern = HapticPattern(events: [humEvent(0, duration, intensity: 0.5)])
+    let expected = try overlaidPasses(
+      pattern, passes: 20, every: Int(duration * 8_000), rate: 8_000)
+    let samples = try loopedSamples(pattern, passes: 20, count: expected.count, rate: 8_000)
     // The single rendering lacks what the high-pass still gives back behind its end.
-    #expect(greatestDifference(samples.dropLast(1), expected.dropLast(1)) < 0.03)
+    #expect(maximumDifference(samples.dropLast(1), expected.dropLast(1)) < 0.03)
     #expect(peak(samples[(samples.count / 2)...]) > 0.02)
   }
 
   @Test func releasesRingIntoTheNextPass() throws {
-    let pattern = HapticPattern(events: [hum(0, 0.1, [.releaseTime: 0.7], intensity: 0.4)])
-    let expected = try laid(pattern, passes: 6, every: 800, rate: 8_000)
-    let samples = try looped(pattern, passes: 6, count: expected.count, rate: 8_000)
-    #expect(greatestDifference(samples, expected) < 0.01)
+    let pattern = HapticPattern(events: [humEvent(0, 0.1, [.releaseTime: 0.7], intensity: 0.4)])
+    let expected = try overlaidPasses(pattern, passes: 6, every: 800, rate: 8_000)
+    let samples = try loopedSamples(pattern, passes: 6, count: expected.count, rate: 8_000)
+    #expect(maximumDifference(samples, expected) < 0.01)
   }
 
   @Test func controlsBeginAnewWithEveryPass() throws {
     let pattern = HapticPattern(
-      events: [hum(0, 0.25)], curves: [curve(.hapticIntensityControl, [(0, 1), (0.25, 0)])])
-    let samples = try looped(pattern, passes: 3, count: 6_000, rate: 8_000)
-    let once = try looped(pattern, passes: 1, count: 2_000, rate: 8_000)
+      events: [humEvent(0, 0.25)], curves: [curve(.hapticIntensityControl, [(0, 1), (0.25, 0)])])
+    let samples = try loopedSamples(pattern, passes: 3, count: 6_000, rate: 8_000)
+    let once = try loopedSamples(pattern, passes: 1, count: 2_000, rate: 8_000)
     for pass in 0..<3 {
       let part = samples[(pass * 2_000)..<((pass + 1) * 2_000)]
-      #expect(greatestDifference(part.dropLast(10), once.dropLast(10)) < 0.003)
+      #expect(maximumDifference(part.dropLast(10), once.dropLast(10)) < 0.003)
     }
   }
 
   @Test func thereIsNoClickBetweenPasses() throws {
-    let pattern = HapticPattern(events: [hum(0, 0.237, sharpness: 1)])
-    let samples = try looped(pattern, passes: 5, count: 48_000, rate: 48_000)
+    let pattern = HapticPattern(events: [humEvent(0, 0.237, sharpness: 1)])
+    let samples = try loopedSamples(pattern, passes: 5, count: 48_000, rate: 48_000)
     let steepest = 0.44 * 2 * Float.pi * 230 / 48_000 * 2
-    #expect(greatestStep(samples) < steepest)
+    #expect(maximumStep(samples) < steepest)
   }
 
   @Test func endlessPassesGoOn() throws {
-    let pattern = HapticPattern(events: [tap(0), hum(0.05, 0.05)])
+    let pattern = HapticPattern(events: [tapEvent(0), humEvent(0.05, 0.05)])
     let settings = RenderSettings(passCount: nil, outputFrameCount: 80_000)
     let samples = try render(pattern, rate: 8_000, settings: settings)
     #expect(peak(samples[79_200...]) > 0.4)
@@ -71,8 +74,9 @@ import Testing
 
   @Test func aLoopIsAsLongAsItsLongestPart() throws {
     #expect(
-      try RenderPlan(compiling: HapticPattern(events: [tap()]), rate: 8_000).loopFrameCount == 118)
-    var long = tap()
+      try RenderPlan(compiling: HapticPattern(events: [tapEvent()]), rate: 8_000).loopFrameCount
+        == 118)
+    var long = tapEvent()
     long.duration = 0.5
     #expect(
       try RenderPlan(compiling: HapticPattern(events: [long]), rate: 8_000).loopFrameCount == 4_000)
@@ -89,16 +93,16 @@ import Testing
   }
 
   @Test func passesRepeatWhatLiesBetweenLoopPoints() throws {
-    let once = HapticPattern(events: [tap(0), tap(0.1)])
+    let once = HapticPattern(events: [tapEvent(0), tapEvent(0.1)])
     let loop = HapticComposition(
       layers: [.init(once)], loop: .init(startSeconds: 0.1, endSeconds: 0.2))
     let plan = try RenderPlan(compiling: loop, rate: 8_000)
     #expect(plan.loopRange == 800..<1_600 && plan.passFrameCount == 800)
     let settings = RenderSettings(passCount: 3, outputFrameCount: 4_000)
     let expected = try render(
-      HapticPattern(events: [0, 0.1, 0.2, 0.3].map { tap($0) }), rate: 8_000,
+      HapticPattern(events: [0, 0.1, 0.2, 0.3].map { tapEvent($0) }), rate: 8_000,
       settings: RenderSettings(outputFrameCount: 4_000))
-    #expect(greatestDifference(rendered(plan, settings), expected) < 1e-4)
+    #expect(maximumDifference(rendered(plan, settings), expected) < 1e-4)
     #expect(rendered(plan) == (try render(once, rate: 8_000)), "one pass has no loop")
     let empty = HapticComposition(
       layers: [.init(once)], loop: .init(startSeconds: 0.2, endSeconds: 0.2))
@@ -114,7 +118,8 @@ import Testing
   @Test func noPassAtAllIsOne() throws {
     let settings = RenderSettings(passCount: 0)
     #expect(
-      try render(earthquake, rate: 8_000, settings: settings) == render(earthquake, rate: 8_000))
+      try render(earthquakePattern, rate: 8_000, settings: settings)
+        == render(earthquakePattern, rate: 8_000))
   }
 }
 

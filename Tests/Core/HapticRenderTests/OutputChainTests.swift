@@ -8,7 +8,7 @@ import Testing
 /// peak.
 struct OutputChainTests {
   /// Everything that is stacked on one instant.
-  enum Stack: String, CaseIterable, CustomTestStringConvertible, Sendable {
+  enum OverlapPattern: String, CaseIterable, CustomTestStringConvertible, Sendable {
     case sharpnesses, shortSharpnesses, taps, evenPartials, staggered
 
     var testDescription: String { rawValue }
@@ -16,15 +16,16 @@ struct OutputChainTests {
     var pattern: HapticPattern {
       switch self {
       case .sharpnesses:
-        HapticPattern(events: spread(200, seconds: 1))
+        HapticPattern(events: spreadEvents(200, seconds: 1))
       case .shortSharpnesses:
-        HapticPattern(events: spread(200, seconds: 0.3))
+        HapticPattern(events: spreadEvents(200, seconds: 0.3))
       case .taps:
-        HapticPattern(events: (0..<1_000).map { tap(sharpness: Float($0) / 999) })
+        HapticPattern(events: (0..<1_000).map { tapEvent(sharpness: Float($0) / 999) })
       case .evenPartials:
-        HapticPattern(events: (0..<200).map { _ in hum(0, 2) })
+        HapticPattern(events: (0..<200).map { _ in humEvent(0, 2) })
       case .staggered:
-        HapticPattern(events: (0..<50).map { hum(Double($0) * 0.01, 1, sharpness: Float($0) / 49) })
+        HapticPattern(
+          events: (0..<50).map { humEvent(Double($0) * 0.01, 1, sharpness: Float($0) / 49) })
       }
     }
 
@@ -36,8 +37,8 @@ struct OutputChainTests {
       return profile
     }
 
-    private func spread(_ count: Int, seconds: Double) -> [HapticEvent] {
-      (0..<count).map { hum(0, seconds, sharpness: Float($0) / Float(count - 1)) }
+    private func spreadEvents(_ count: Int, seconds: Double) -> [HapticEvent] {
+      (0..<count).map { humEvent(0, seconds, sharpness: Float($0) / Float(count - 1)) }
     }
   }
 
@@ -50,7 +51,7 @@ struct OutputChainTests {
   }
 
   /// The greatest magnitude of a mean over any second under a Hann window, which no wave passes.
-  private func greatestOffset(of samples: [Float]) -> Double {
+  private func maximumOffset(of samples: [Float]) -> Double {
     let second = 8_000
     let window = (0..<second).map {
       (1 - cos(2 * Double.pi * (Double($0) + 0.5) / Double(second))) / Double(second)
@@ -68,11 +69,13 @@ struct OutputChainTests {
     return greatest
   }
 
-  @Test(arguments: Stack.allCases) func noOffsetLastsWhateverIsStacked(stack: Stack) throws {
+  @Test(arguments: OverlapPattern.allCases) func noOffsetLastsWhateverIsStacked(
+    stack: OverlapPattern
+  ) throws {
     let samples = try samples(stack.pattern, stack.profile, seconds: 3)
     // Fifty sines that begin one after the other each begin with a half-wave of one sign, the first
     // ones before the limiter acts.
-    #expect(greatestOffset(of: samples) <= (stack == .staggered ? 1e-2 : 2e-4))
+    #expect(maximumOffset(of: samples) <= (stack == .staggered ? 1e-2 : 2e-4))
     #expect(peak(samples) > 0.5)
   }
 
@@ -86,8 +89,8 @@ struct OutputChainTests {
     var profile = TransducerProfile.phone
     profile.frequency = FrequencyMapping(lowHertz: hertz, highHertz: hertz)
     profile.fullIntensityAmplitude = level
-    let samples = try samples(HapticPattern(events: [hum(0, 3)]), profile, seconds: 5)
-    let greatest = greatestOffset(of: samples)
+    let samples = try samples(HapticPattern(events: [humEvent(0, 3)]), profile, seconds: 5)
+    let greatest = maximumOffset(of: samples)
     #expect((0.9 * mean...mean).contains(greatest), "\(greatest)")
     let period = Int(8_000 / hertz)
     /// The mean over whole periods from a time on.
@@ -107,10 +110,11 @@ struct OutputChainTests {
   }
 
   @Test(arguments: [2, 8]) func tapsDuckAHumForATenthOfASecond(count: Int) throws {
-    let taps = (0..<count).map { _ in tap(1) }
-    let plan = try RenderPlan(compiling: HapticPattern(events: [hum(0, 2)] + taps), rate: 8_000)
-    let alone = try samples(HapticPattern(events: [hum(0, 2)]), .phone, seconds: 2)
-    let both = try samples(HapticPattern(events: [hum(0, 2)] + taps), .phone, seconds: 2)
+    let taps = (0..<count).map { _ in tapEvent(1) }
+    let plan = try RenderPlan(
+      compiling: HapticPattern(events: [humEvent(0, 2)] + taps), rate: 8_000)
+    let alone = try samples(HapticPattern(events: [humEvent(0, 2)]), .phone, seconds: 2)
+    let both = try samples(HapticPattern(events: [humEvent(0, 2)] + taps), .phone, seconds: 2)
     #expect(plan.frameCount > 0)
     // From the end of the burst on, in windows of a period of the hum.
     let end = 8_000 + 128
@@ -150,14 +154,14 @@ struct OutputChainTests {
       }
       var span = block.mutableSpan
       limiter.process(&span, count: span.count)
-      worst = max(worst, greatestBetween(block, rate: rate))
+      worst = max(worst, interpolatedPeak(block, rate: rate))
     }
     #expect(decibels(worst, 1) <= -1)
   }
 
   /// The greatest magnitude of the band-limited wave around the highest samples, eight times as
   /// dense.
-  private func greatestBetween(_ samples: [Float], rate: Double) -> Double {
+  private func interpolatedPeak(_ samples: [Float], rate: Double) -> Double {
     let highest = Double(peak(samples))
     var greatest = highest
     for centre in samples.indices.dropFirst(64).dropLast(64)

@@ -5,7 +5,7 @@ import Testing
 @testable import HapticRender
 
 @Suite struct PlanTests {
-  private func refusal(of pattern: HapticPattern, rate: Double = 48_000) -> RenderError? {
+  private func compilationError(of pattern: HapticPattern, rate: Double = 48_000) -> RenderError? {
     do throws(RenderError) {
       _ = try RenderPlan(compiling: pattern, rate: rate)
       return nil
@@ -17,14 +17,14 @@ import Testing
   @Test(arguments: [0, 7_999, 192_001, -48_000, .infinity, .nan])
   func ratesOutsideTheRangeAreRefused(rate: Double) {
     #expect(
-      refusal(of: HapticPattern(), rate: rate)
+      compilationError(of: HapticPattern(), rate: rate)
         == RenderError(
           kind: .rateOutOfRange,
           description: "invalid sample rate \(rate) Hz: expected 8000 to 192000"))
   }
 
   @Test(arguments: [8_000, 192_000]) func ratesAtTheBoundsArePossible(rate: Double) {
-    #expect(refusal(of: HapticPattern(), rate: rate) == nil)
+    #expect(compilationError(of: HapticPattern(), rate: rate) == nil)
   }
 
   @Test(arguments: [-0.001, .nan, .infinity, -.infinity]) func timesThatAreNoTimesAreRefused(
@@ -33,39 +33,42 @@ import Testing
     let expected = RenderError(
       kind: .timeOutOfRange, eventReference: EventReference(eventIndex: 1),
       description: "event 2: time or duration is negative or NaN")
-    #expect(refusal(of: HapticPattern(events: [tap(), hum(time)])) == expected)
-    #expect(refusal(of: HapticPattern(events: [tap(), hum(0, time)])) == expected)
+    #expect(compilationError(of: HapticPattern(events: [tapEvent(), humEvent(time)])) == expected)
+    #expect(
+      compilationError(of: HapticPattern(events: [tapEvent(), humEvent(0, time)])) == expected)
   }
 
   @Test func moreThanADayIsRefused() {
     #expect(
-      refusal(of: HapticPattern(events: [hum(86_000, 400.5)]))
+      compilationError(of: HapticPattern(events: [humEvent(86_000, 400.5)]))
         == RenderError(
           kind: .patternTooLong, eventReference: EventReference(eventIndex: 0),
           description: "event 1 ends at 86400.5 s; patterns are limited to one day (86400 s)"))
-    #expect(refusal(of: HapticPattern(events: [hum(86_000, 400)])) == nil)
+    #expect(compilationError(of: HapticPattern(events: [humEvent(86_000, 400)])) == nil)
   }
 
   @Test func controlsAtNoTimeOrBehindTheDayAreRefused() {
-    let late = HapticPattern(parameters: [step(.audioPanControl, 0, at: 1e9)])
+    let late = HapticPattern(parameters: [controlStep(.audioPanControl, 0, at: 1e9)])
     #expect(
-      refusal(of: late)
+      compilationError(of: late)
         == RenderError(
           kind: .patternTooLong,
           description:
             "parameter 1 starts at 1000000000.0 s; patterns are limited to one day (86400 s)"))
     let never = HapticPattern(curves: [curve(.audioPanControl, at: .nan, [(0, 0)])])
     #expect(
-      refusal(of: never)
+      compilationError(of: never)
         == RenderError(kind: .timeOutOfRange, description: "curve 1: time is NaN or infinite"))
-    #expect(refusal(of: HapticPattern(parameters: [step(.audioPanControl, 0, at: -1)])) == nil)
+    #expect(
+      compilationError(of: HapticPattern(parameters: [controlStep(.audioPanControl, 0, at: -1)]))
+        == nil)
   }
 
   @Test func aMissingSoundIsRefused() {
     let event = HapticEvent(
       kind: .audioCustom, time: 0, waveform: AudioWaveform(path: "é\n\u{9B}.wav"))
     #expect(
-      refusal(of: HapticPattern(events: [event]))
+      compilationError(of: HapticPattern(events: [event]))
         == RenderError(
           kind: .sampleMissing, eventReference: EventReference(eventIndex: 0),
           description: #"event 1: sound file "é\n\u{009B}.wav" was not loaded"#))
@@ -73,7 +76,7 @@ import Testing
 
   @Test func aHundredThousandEventsCompile() throws {
     let events = (0..<100_000).map { (index: Int) -> HapticEvent in
-      index % 2 == 0 ? tap(Double(index) * 0.01) : hum(Double(index) * 0.01, 0.05)
+      index % 2 == 0 ? tapEvent(Double(index) * 0.01) : humEvent(Double(index) * 0.01, 0.05)
     }
     let plan = try RenderPlan(compiling: HapticPattern(events: events.reversed()), rate: 8_000)
     #expect(plan.eventCount == 100_000)
@@ -85,15 +88,15 @@ import Testing
   }
 
   @Test func voicesAreCountedByTheTurn() throws {
-    let together = HapticPattern(events: (0..<9).map { _ in hum(0, 0.1) })
+    let together = HapticPattern(events: (0..<9).map { _ in humEvent(0, 0.1) })
     #expect(try RenderPlan(compiling: together).maximumVoiceCount == 9)
-    let apart = HapticPattern(events: (0..<9).map { hum(Double($0), 0.1) })
+    let apart = HapticPattern(events: (0..<9).map { humEvent(Double($0), 0.1) })
     #expect(try RenderPlan(compiling: apart).maximumVoiceCount == 1)
     #expect(try RenderPlan(compiling: HapticPattern()).maximumVoiceCount == 0)
   }
 
   @Test func theRendererMeetsTheCountedVoices() throws {
-    let plan = try RenderPlan(compiling: earthquake)
+    let plan = try RenderPlan(compiling: earthquakePattern)
     var rendering = OfflineRenderer(plan: plan)
     var block = [Float](repeating: 0, count: 8_192)
     var span = block.mutableSpan
@@ -106,7 +109,7 @@ import Testing
     let tone = HapticEvent(kind: .audioContinuous, time: 0, duration: 1)
     let plan = try RenderPlan(compiling: HapticPattern(events: [tone]))
     #expect(!plan.hasHaptics && plan.hasAudio)
-    let other = try RenderPlan(compiling: HapticPattern(events: [tap()]))
+    let other = try RenderPlan(compiling: HapticPattern(events: [tapEvent()]))
     #expect(other.hasHaptics && !other.hasAudio)
   }
 }

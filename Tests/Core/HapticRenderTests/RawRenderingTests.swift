@@ -7,13 +7,14 @@ import Testing
 
 /// The model's signal as it is.
 struct RawRenderingTests {
-  private static let mpeg = TransducerProfile(
+  private static let mpegProfile = TransducerProfile(
     name: "test", summary: "", frequency: .init(lowHertz: 65, highHertz: 300, scale: .linear),
     fullIntensityAmplitude: 0.6138)
 
   private func render(_ events: [HapticEvent], isRaw: Bool) throws -> [Float] {
     let plan = try RenderPlan(
-      compiling: HapticComposition(HapticPattern(events: events)), profile: Self.mpeg, isRaw: isRaw)
+      compiling: HapticComposition(HapticPattern(events: events)), profile: Self.mpegProfile,
+      isRaw: isRaw)
     var settings = RenderSettings(outputFrameCount: plan.frameCount + 960)
     settings.bypassesOutputProcessing = isRaw
     var renderer = OfflineRenderer(plan: plan, settings: settings)
@@ -49,7 +50,7 @@ struct RawRenderingTests {
           HapticPattern(),
           signals: [SampledSignal(startSeconds: 0, sampleRate: 48_000, samples: steps)])
       ])
-    let plan = try RenderPlan(compiling: composition, profile: Self.mpeg, isRaw: true)
+    let plan = try RenderPlan(compiling: composition, profile: Self.mpegProfile, isRaw: true)
     var settings = RenderSettings()
     settings.bypassesOutputProcessing = true
     var renderer = OfflineRenderer(plan: plan, settings: settings)

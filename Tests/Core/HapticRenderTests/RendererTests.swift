@@ -5,11 +5,13 @@ import Testing
 @testable import HapticRender
 
 /// The splash of the earthquake drill, which uses most of the model at once.
-let earthquake = HapticPattern(
+let earthquakePattern = HapticPattern(
   events: [
-    hum(0, 0.8, intensity: 0.3, sharpness: 0.15), hum(0.8, 1, intensity: 0.9, sharpness: 0.6),
-    tap(0.9, intensity: 1, sharpness: 0.8), tap(1.2, intensity: 0.9, sharpness: 0.7),
-    tap(1.5, intensity: 0.7, sharpness: 0.5), hum(1.8, 0.4, intensity: 0.4, sharpness: 0.2),
+    humEvent(0, 0.8, intensity: 0.3, sharpness: 0.15),
+    humEvent(0.8, 1, intensity: 0.9, sharpness: 0.6),
+    tapEvent(0.9, intensity: 1, sharpness: 0.8), tapEvent(1.2, intensity: 0.9, sharpness: 0.7),
+    tapEvent(1.5, intensity: 0.7, sharpness: 0.5),
+    humEvent(1.8, 0.4, intensity: 0.4, sharpness: 0.2),
   ],
   curves: [
     curve(
@@ -21,7 +23,7 @@ let earthquake = HapticPattern(
   @Test(arguments: [0, 0.25, 0.422601, 0.5, 0.75, 1]) func frequencyFollowsSharpness(
     sharpness: Float
   ) throws {
-    let samples = try render(HapticPattern(events: [hum(sharpness: sharpness)]))
+    let samples = try render(HapticPattern(events: [humEvent(sharpness: sharpness)]))
     let expected = 80 * pow(230.0 / 80, Double(sharpness))
     let measured = frequency(of: samples, rate: 48_000, from: 0.1, to: 0.9)
     #expect(abs(measured / expected - 1) < 1e-4)
@@ -30,7 +32,7 @@ let earthquake = HapticPattern(
   @Test(arguments: [0.1, 0.3, 0.5, 0.75, 1]) func levelIsTheSquareOfIntensity(intensity: Float)
     throws
   {
-    let samples = try render(HapticPattern(events: [hum(intensity: intensity)]))
+    let samples = try render(HapticPattern(events: [humEvent(intensity: intensity)]))
     let hertz = TransducerProfile.phone.frequency.hertz(atSharpness: 0.5)
     let measured = amplitude(of: samples, rate: 48_000, at: 0.5, hertz: hertz, cycles: 40)
     #expect(
@@ -45,7 +47,7 @@ let earthquake = HapticPattern(
     rate: Double
   ) throws {
     for time in [0.1, 0.2503, 0.33333] {
-      for event in [tap(time), hum(time, 0.1)] {
+      for event in [tapEvent(time), humEvent(time, 0.1)] {
         let samples = try render(HapticPattern(events: [event]), rate: rate)
         let onset = Int((time * rate).rounded())
         #expect(samples[...onset].allSatisfy { $0 == 0 })
@@ -57,13 +59,13 @@ let earthquake = HapticPattern(
   @Test(arguments: [1, 7, 64, 255, 256, 257, 4096]) func blocksOfAnyLengthGiveEqualSamples(
     length: Int
   ) throws {
-    let expected = try render(earthquake, blockLength: 100_000)
-    #expect(try render(earthquake, blockLength: length) == expected)
+    let expected = try render(earthquakePattern, blockLength: 100_000)
+    #expect(try render(earthquakePattern, blockLength: length) == expected)
   }
 
   /// Within one turn the first pass ends, the second goes on in its release and the third begins.
   @Test(arguments: [1, 63, 200]) func blocksOfAnyLengthGiveEqualPasses(length: Int) throws {
-    let pattern = HapticPattern(events: [hum(0, 0.02, [.releaseTime: 0.1])])
+    let pattern = HapticPattern(events: [humEvent(0, 0.02, [.releaseTime: 0.1])])
     let settings = RenderSettings(passCount: 3, outputFrameCount: 480)
     let expected = try render(pattern, rate: 8_000, settings: settings, blockLength: 256)
     #expect(expected[330..<480].contains { abs($0) > 0.3 })
@@ -71,15 +73,16 @@ let earthquake = HapticPattern(
   }
 
   @Test func aRenderingEndsWithThePattern() throws {
-    let plan = try RenderPlan(compiling: earthquake)
+    let plan = try RenderPlan(compiling: earthquakePattern)
     #expect(plan.loopFrameCount == 105_600)
     // The last release is the shortest edge, 1 ms.
     #expect(plan.soundEndFrame == 105_648)
-    #expect(try render(earthquake).count == 105_648)
+    #expect(try render(earthquakePattern).count == 105_648)
   }
 
   @Test func twoHundredEventsAtOnceStayBelowTheCeiling() throws {
-    let pattern = HapticPattern(events: (0..<100).flatMap { _ in [tap(0.1), hum(0.1, 0.5)] })
+    let pattern = HapticPattern(
+      events: (0..<100).flatMap { _ in [tapEvent(0.1), humEvent(0.1, 0.5)] })
     let samples = try render(pattern)
     let peak = samples.map(abs).max() ?? 0
     #expect(peak <= pow(10, -1.0 / 20))
@@ -87,7 +90,7 @@ let earthquake = HapticPattern(
   }
 
   @Test func aSteadyEventIsNotLimited() throws {
-    let plan = try RenderPlan(compiling: HapticPattern(events: [hum(), tap(0.5)]))
+    let plan = try RenderPlan(compiling: HapticPattern(events: [humEvent(), tapEvent(0.5)]))
     var rendering = OfflineRenderer(plan: plan)
     _ = rendering.samples()
     #expect(rendering.statistics.limitedFrameCount == 0)
@@ -95,7 +98,7 @@ let earthquake = HapticPattern(
   }
 
   @Test(arguments: [1, 3]) func samplesAreWhatIsStillToCome(channelCount: Int) throws {
-    let plan = try RenderPlan(compiling: earthquake, rate: 8_000)
+    let plan = try RenderPlan(compiling: earthquakePattern, rate: 8_000)
     let settings = RenderSettings(channelCount: channelCount)
     let whole = rendered(plan, settings)
     var rendering = OfflineRenderer(plan: plan, settings: settings)
@@ -114,22 +117,22 @@ let earthquake = HapticPattern(
 
   @Test func aFadeEndsInSilence() throws {
     let settings = RenderSettings(outputFrameCount: 24_000, fadeOutFrameCount: 480)
-    let samples = try render(HapticPattern(events: [hum()]), settings: settings)
+    let samples = try render(HapticPattern(events: [humEvent()]), settings: settings)
     #expect(samples.count == 24_000)
     #expect(samples.last == 0)
     #expect(samples[23_000..<23_520].contains { abs($0) > 0.35 })
   }
 
   @Test func everyChannelCarriesTheHaptics() throws {
-    let mono = try render(earthquake)
-    let many = try render(earthquake, settings: RenderSettings(channelCount: 3))
+    let mono = try render(earthquakePattern)
+    let many = try render(earthquakePattern, settings: RenderSettings(channelCount: 3))
     for channel in 0..<3 {
       #expect(stride(from: channel, to: many.count, by: 3).map { many[$0] } == mono)
     }
   }
 
   @Test func passesFollowWithoutAGap() throws {
-    let pattern = HapticPattern(events: [hum(0, 0.25, sharpness: 0)])
+    let pattern = HapticPattern(events: [humEvent(0, 0.25, sharpness: 0)])
     let settings = RenderSettings(passCount: 3, outputFrameCount: 36_000)
     let samples = try render(pattern, settings: settings)
     let once = try render(pattern)
@@ -148,59 +151,60 @@ let earthquake = HapticPattern(
   }
 
   @Test func sharpnessChangesATransient() throws {
-    let dull = try rendered(HapticPattern(events: [tap(sharpness: 0)]))
-    let crisp = try rendered(HapticPattern(events: [tap(sharpness: 1)]))
+    let dull = try rendered(HapticPattern(events: [tapEvent(sharpness: 0)]))
+    let crisp = try rendered(HapticPattern(events: [tapEvent(sharpness: 1)]))
     #expect(dull.count > 2 * crisp.count)
   }
 
   @Test func attackAndReleaseChangeAContinuousEvent() throws {
-    let plain = try rendered(HapticPattern(events: [hum()]))
+    let plain = try rendered(HapticPattern(events: [humEvent()]))
     let shaped = try rendered(
-      HapticPattern(events: [hum(0, 1, [.attackTime: 0.5, .releaseTime: 0.2])]))
+      HapticPattern(events: [humEvent(0, 1, [.attackTime: 0.5, .releaseTime: 0.2])]))
     #expect(shaped.count > plain.count)
     #expect(peak(shaped[..<400]) < 0.3 * peak(plain[..<400]))
   }
 
   @Test func anIntensityOfZeroSilencesFromItsTime() throws {
     let samples = try rendered(
-      HapticPattern(events: [hum()], parameters: [step(.hapticIntensityControl, 0, at: 0.5)]))
+      HapticPattern(
+        events: [humEvent()], parameters: [controlStep(.hapticIntensityControl, 0, at: 0.5)]))
     #expect(peak(samples[..<4_000]) > 0.43)
     #expect(peak(samples[4_016...]) < 0.003)
   }
 
   @Test func aSharpnessCurveOfZerosChangesNothing() throws {
-    let plain = HapticPattern(events: [hum(0, 1, sharpness: 0.4)])
+    let plain = HapticPattern(events: [humEvent(0, 1, sharpness: 0.4)])
     var curved = plain
     curved.curves = [curve(.hapticSharpnessControl, [(0, 0), (1, 0)])]
-    #expect(greatestDifference(try rendered(plain), try rendered(curved)) < 1e-6)
+    #expect(maximumDifference(try rendered(plain), try rendered(curved)) < 1e-6)
   }
 
   @Test func aCurveThatEndedBeforeTheEventStillHolds() throws {
     let held = HapticPattern(
-      events: [hum(0.5, 0.5)], curves: [curve(.hapticIntensityControl, [(0, 1), (0.3, 0.2)])])
+      events: [humEvent(0.5, 0.5)], curves: [curve(.hapticIntensityControl, [(0, 1), (0.3, 0.2)])])
     #expect(abs(peak(try rendered(held)) - 0.44 * 0.04) < 0.0005)
   }
 
   @Test func curvesInAnotherOrderAreTheSame() throws {
-    var turned = earthquake
+    var turned = earthquakePattern
     turned.curves.reverse()
     turned.events.reverse()
-    #expect(greatestDifference(try rendered(turned), try rendered(earthquake)) < 1e-6)
+    #expect(maximumDifference(try rendered(turned), try rendered(earthquakePattern)) < 1e-6)
   }
 
   @Test func aTransientWithoutParametersTakesTheDefaults() throws {
     let bare = HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: 0)])
-    let full = HapticPattern(events: [tap(0, intensity: 0.75, sharpness: 0.5)])
+    let full = HapticPattern(events: [tapEvent(0, intensity: 0.75, sharpness: 0.5)])
     #expect(try rendered(bare) == rendered(full))
   }
 
   @Test func valuesBeyondTheRangeAreClamped() throws {
-    let beyond = HapticPattern(events: [hum(0, 1, intensity: 5, sharpness: 9)])
-    #expect(try rendered(beyond) == rendered(HapticPattern(events: [hum(0, 1, sharpness: 1)])))
+    let beyond = HapticPattern(events: [humEvent(0, 1, intensity: 5, sharpness: 9)])
+    #expect(try rendered(beyond) == rendered(HapticPattern(events: [humEvent(0, 1, sharpness: 1)])))
   }
 
   @Test func fourFullVoicesAreHeldDownWithoutClipping() throws {
-    let four = HapticPattern(events: (0..<4).map { _ in hum(0, 2) })
+    let four = HapticPattern(events: (0..<4).map { _ in humEvent(0, 2) })
     let samples = try render(four)
     #expect(peak(samples) <= 0.891)
     let hertz = TransducerProfile.phone.frequency.hertz(atSharpness: 0.5)
@@ -213,7 +217,7 @@ let earthquake = HapticPattern(
     let sharpness = Float(0.780_95)
     let law = TransducerProfile.phone.frequency.hertz(atSharpness: Double(sharpness))
     #expect(abs(law - 182.5) < 0.01)
-    let samples = try rendered(HapticPattern(events: [hum(0, 5, sharpness: sharpness)]))
+    let samples = try rendered(HapticPattern(events: [humEvent(0, 5, sharpness: sharpness)]))
     #expect(abs(frequency(of: samples, rate: 8_000, from: 0.5, to: 4.5) - law) < 0.001)
   }
 
@@ -230,7 +234,7 @@ let earthquake = HapticPattern(
   }
 
   @Test func renderingEndsAndFramesBehindTheEndAreSilent() throws {
-    let plan = try RenderPlan(compiling: HapticPattern(events: [tap()]), rate: 8_000)
+    let plan = try RenderPlan(compiling: HapticPattern(events: [tapEvent()]), rate: 8_000)
     var rendering = OfflineRenderer(plan: plan)
     var block = [Float](repeating: 0, count: 512)
     var span = block.mutableSpan
@@ -247,8 +251,8 @@ let earthquake = HapticPattern(
   }
 
   @Test func theEarthquakeIsNeitherClippedNorSteep() throws {
-    let samples = try render(earthquake)
+    let samples = try render(earthquakePattern)
     #expect(peak(samples) <= 0.891)
-    #expect(greatestStep(samples) < 0.05)
+    #expect(maximumStep(samples) < 0.05)
   }
 }

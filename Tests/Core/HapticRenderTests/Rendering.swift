@@ -29,7 +29,7 @@ func rendered(
 }
 
 /// A continuous haptic event.
-func hum(
+func humEvent(
   _ time: Double = 0, _ duration: Double = 1, _ more: EventParameters = [:], intensity: Float = 1,
   sharpness: Float = 0.5
 ) -> HapticEvent {
@@ -41,7 +41,7 @@ func hum(
 }
 
 /// A transient.
-func tap(_ time: Double = 0, intensity: Float = 1, sharpness: Float = 0.5) -> HapticEvent {
+func tapEvent(_ time: Double = 0, intensity: Float = 1, sharpness: Float = 0.5) -> HapticEvent {
   HapticEvent(
     kind: .hapticTransient, time: time,
     parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
@@ -84,30 +84,30 @@ func amplitude(
 func decibels(_ a: Double, _ b: Double) -> Double { 20 * log10(a / b) }
 
 /// The model written down without any thought of speed: every frame from the laws, in `Double`.
-struct Reference {
+struct ReferenceEvent {
   var rate: Double = 48_000
-  var seconds: Double
+  var durationSeconds: Double
   /// The event's onset in frames.
-  var onset = 0
+  var onsetFrame = 0
   /// Intensity at a time of the pattern, controls included.
   var intensity: (Double) -> Double = { _ in 1 }
   /// Sharpness at a time of the pattern, controls included.
   var sharpness: (Double) -> Double = { _ in 0.5 }
   /// The outline at a time from the onset.
-  var outline: (Double) -> Double = { _ in 1 }
+  var envelope: (Double) -> Double = { _ in 1 }
 
   /// The samples of one continuous event of the profile `phone`.
   var samples: [Double] {
-    var output = [Double](repeating: 0, count: Int(seconds * rate))
+    var output = [Double](repeating: 0, count: Int(durationSeconds * rate))
     var turns = 0.0
     var offset = 0.0
     let share = 1 - exp(-2 * Double.pi * 0.5 / rate)
     for frame in output.indices {
       var sample = 0.0
-      if frame >= onset {
+      if frame >= onsetFrame {
         let time = Double(frame) / rate
         let i = min(max(intensity(time), 0), 1)
-        let level = 0.44 * i * i * outline(Double(frame - onset) / rate)
+        let level = 0.44 * i * i * envelope(Double(frame - onsetFrame) / rate)
         sample = level * sin(2 * Double.pi * turns)
         turns += 80 * pow(230 / 80, min(max(sharpness(time), 0), 1)) / rate
       }
@@ -119,7 +119,7 @@ struct Reference {
   }
 
   /// The level of what samples lack of the reference, in decibels relative to the reference.
-  func difference(of other: [Float]) -> Double {
+  func errorDecibels(of other: [Float]) -> Double {
     var lacking = 0.0
     var whole = 0.0
     for (a, b) in zip(samples, other) {
@@ -131,7 +131,7 @@ struct Reference {
 }
 
 /// A line through points, level outside them.
-func line(_ points: [(Double, Double)]) -> (Double) -> Double {
+func piecewiseLine(_ points: [(Double, Double)]) -> (Double) -> Double {
   { time in
     if time <= points[0].0 { return points[0].1 }
     for (a, b) in zip(points, points.dropFirst()) where time < b.0 {
@@ -149,7 +149,7 @@ func curve(_ id: DynamicParameterID, at time: Double = 0, along points: [(Double
 }
 
 /// A step.
-func step(_ id: DynamicParameterID, _ value: Float, at time: Double) -> DynamicParameter {
+func controlStep(_ id: DynamicParameterID, _ value: Float, at time: Double) -> DynamicParameter {
   DynamicParameter(id: id, value: value, time: time)
 }
 
@@ -157,12 +157,12 @@ func step(_ id: DynamicParameterID, _ value: Float, at time: Double) -> DynamicP
 func peak(_ samples: some Sequence<Float>) -> Float { samples.reduce(0) { max($0, abs($1)) } }
 
 /// The greatest difference of two neighbours.
-func greatestStep(_ samples: [Float]) -> Float {
+func maximumStep(_ samples: [Float]) -> Float {
   zip(samples, samples.dropFirst()).reduce(0) { max($0, abs($1.0 - $1.1)) }
 }
 
 /// The greatest difference of two renderings.
-func greatestDifference(_ a: some Sequence<Float>, _ b: some Sequence<Float>) -> Float {
+func maximumDifference(_ a: some Sequence<Float>, _ b: some Sequence<Float>) -> Float {
   zip(a, b).reduce(0) { max($0, abs($1.0 - $1.1)) }
 }
 

@@ -33,7 +33,7 @@ import Testing
   }
 
   /// The level of a full continuous event of the profile `phone`.
-  private let level = 0.44
+  private let phoneLevel = 0.44
 
   @Test(arguments: [8_000.0, 44_100, 48_000, 192_000]) func keepsFrequencyLevelAndOnsetAtAnyRate(
     rate: Double
@@ -42,7 +42,7 @@ import Testing
     let output = try samples(signal, rate: rate)
     #expect(abs(frequency(of: output, rate: rate, from: 0.3, to: 0.7) - 100) < 0.01)
     let heard = amplitude(of: output, rate: rate, at: 0.5, hertz: 100)
-    #expect(abs(heard / (0.5 * level) - 1) < 0.003)
+    #expect(abs(heard / (0.5 * phoneLevel) - 1) < 0.003)
     let first = try #require(output.firstIndex { abs($0) > 0.01 })
     #expect(abs(Double(first) / rate - 0.25) < 0.0005)
     #expect(abs(Double(output.count) / rate - 0.75) < 1 / rate)
@@ -53,7 +53,7 @@ import Testing
     let high = SignalResampler.resampled(low, from: 2_000, to: 48_000)
     let expected = sine(700, rate: 48_000, seconds: 0.5)
     #expect(high.count == expected.count)
-    #expect(greatestDifference(high[4_800..<19_200], expected[4_800..<19_200]) < 5e-4)
+    #expect(maximumDifference(high[4_800..<19_200], expected[4_800..<19_200]) < 5e-4)
     // What the lower rate cannot hold goes.
     let fallen = SignalResampler.resampled(
       sine(1_500, rate: 48_000, seconds: 0.5), from: 48_000, to: 2_000)
@@ -63,36 +63,36 @@ import Testing
   }
 
   @Test func intensityOfItsLayerActsOnIt() throws {
-    let half = HapticPattern(parameters: [step(.hapticIntensityControl, 0.5, at: 0)])
+    let half = HapticPattern(parameters: [controlStep(.hapticIntensityControl, 0.5, at: 0)])
     let signal = sine(100, rate: 48_000, seconds: 0.5)
     let output = try samples(composition(signal, rate: 48_000, half))
     // The square law of the profile.
     let heard = amplitude(of: output, rate: 48_000, at: 0.25, hertz: 100)
-    #expect(abs(heard / (0.25 * 0.5 * level) - 1) < 0.003)
+    #expect(abs(heard / (0.25 * 0.5 * phoneLevel) - 1) < 0.003)
     var other = composition(signal, rate: 48_000)
     other.layers.append(.init(half))
     let untouched = amplitude(of: try samples(other), rate: 48_000, at: 0.25, hertz: 100)
-    #expect(abs(untouched / (0.5 * level) - 1) < 0.003)
+    #expect(abs(untouched / (0.5 * phoneLevel) - 1) < 0.003)
   }
 
   @Test func soundsBesideEventsAndInLoops() throws {
-    let pattern = HapticPattern(events: [hum(0.1, 0.2, intensity: 0.5)])
+    let pattern = HapticPattern(events: [humEvent(0.1, 0.2, intensity: 0.5)])
     let signal = composition(sine(160, rate: 8_000, seconds: 0.5, amplitude: 0.3), rate: 8_000)
     var both = signal
     both.layers[0].pattern = pattern
     let together = try samples(both)
     let apart = zip(try samples(signal), try render(pattern) + [Float](repeating: 0, count: 48_000))
       .map { $0 + $1 }
-    #expect(greatestDifference(together, apart) < 1e-3)
+    #expect(maximumDifference(together, apart) < 1e-3)
     let twice = try samples(
       signal, settings: RenderSettings(passCount: 2, outputFrameCount: 48_000))
-    #expect(greatestDifference(twice[24_500...], twice[500...]) < 2e-3)
+    #expect(maximumDifference(twice[24_500...], twice[500...]) < 2e-3)
     #expect(try samples(both, blockLength: 7) == together)
   }
 
   @Test func hardEdgesAreRamped() throws {
     let output = try samples(composition([Float](repeating: 1, count: 4_800), rate: 48_000))
-    #expect(greatestStep(output) < 0.02)
+    #expect(maximumStep(output) < 0.02)
     #expect(peak(output) > 0.4)
   }
 

@@ -64,9 +64,9 @@ import Testing
     rate: Double, points: [(Double, Double)]
   ) throws {
     let pattern = HapticPattern(
-      events: [hum()], curves: [curve(.hapticIntensityControl, along: points)])
+      events: [humEvent()], curves: [curve(.hapticIntensityControl, along: points)])
     let worst = try errors(
-      of: pattern, rate: rate, intensity: line(points), sharpness: { _ in 0.5 })
+      of: pattern, rate: rate, intensity: piecewiseLine(points), sharpness: { _ in 0.5 })
     #expect(worst.decibels < 0.03)
     #expect(worst.level < 0.0015)
     #expect(worst.hertz < 1e-6)
@@ -77,9 +77,9 @@ import Testing
   ) throws {
     let points = [(0, 0.2), (0.3, 0.2), (0.305, 1), (0.5, 1), (0.505, 0), (0.7, 0), (0.705, 0.7)]
     let pattern = HapticPattern(
-      events: [hum()], curves: [curve(.hapticIntensityControl, along: points)])
+      events: [humEvent()], curves: [curve(.hapticIntensityControl, along: points)])
     let worst = try errors(
-      of: pattern, rate: rate, intensity: line(points), sharpness: { _ in 0.5 })
+      of: pattern, rate: rate, intensity: piecewiseLine(points), sharpness: { _ in 0.5 })
     #expect(worst.decibels < 0.03)
     #expect(worst.level < 0.44 * 0.012)
   }
@@ -89,8 +89,8 @@ import Testing
   ) throws {
     let points = [(0, -0.5), (0.5, 0.5), (1, -0.2)]
     let pattern = HapticPattern(
-      events: [hum()], curves: [curve(.hapticSharpnessControl, along: points)])
-    let control = line(points)
+      events: [humEvent()], curves: [curve(.hapticSharpnessControl, along: points)])
+    let control = piecewiseLine(points)
     let worst = try errors(
       of: pattern, rate: rate, intensity: { _ in 1 }, sharpness: { 0.5 + control($0) })
     #expect(worst.hertz < 4e-4)
@@ -101,10 +101,10 @@ import Testing
     let points = [(0.0, 1.0), (1, 0.2)]
     let attack = EnvelopeTimes.seconds(normalized: 0.7)
     let pattern = HapticPattern(
-      events: [hum(0, 1, [.attackTime: 0.7])],
+      events: [humEvent(0, 1, [.attackTime: 0.7])],
       curves: [curve(.hapticIntensityControl, along: points)])
     let worst = try errors(
-      of: pattern, rate: 48_000, intensity: line(points), sharpness: { _ in 0.5 },
+      of: pattern, rate: 48_000, intensity: piecewiseLine(points), sharpness: { _ in 0.5 },
       outline: { min($0 / attack, 1) })
     #expect(worst.decibels < 0.1)
     #expect(worst.level < 0.001)
@@ -113,30 +113,31 @@ import Testing
   @Test(arguments: [8_000, 48_000]) func noPhaseIsLostWhileSharpnessMoves(rate: Double) throws {
     let points = [(0, -0.5), (0.5, 0.5), (1, -0.2)]
     let pattern = HapticPattern(
-      events: [hum()], curves: [curve(.hapticSharpnessControl, along: points)])
-    let control = line(points)
-    var reference = Reference(rate: rate, seconds: 0.999, sharpness: { 0.5 + control($0) })
-    reference.outline = { min($0 / 0.001, 1) }
-    #expect(reference.difference(of: try render(pattern, rate: rate)) < -60)
+      events: [humEvent()], curves: [curve(.hapticSharpnessControl, along: points)])
+    let control = piecewiseLine(points)
+    var reference = ReferenceEvent(
+      rate: rate, durationSeconds: 0.999, sharpness: { 0.5 + control($0) })
+    reference.envelope = { min($0 / 0.001, 1) }
+    #expect(reference.errorDecibels(of: try render(pattern, rate: rate)) < -60)
   }
 
   @Test func curvesOfBothControlsFollowTheReference() throws {
     let strong = [(0, 0.1), (0.3, 1), (0.6, 0.3), (1, 0.9)]
     let sharp = [(0, 0), (0.3, 0.6), (0.9, -0.4)]
     let pattern = HapticPattern(
-      events: [hum(0, 1, sharpness: 0.4)],
+      events: [humEvent(0, 1, sharpness: 0.4)],
       curves: [
         curve(.hapticIntensityControl, along: strong), curve(.hapticSharpnessControl, along: sharp),
       ])
-    let control = line(sharp)
-    var reference = Reference(
-      seconds: 0.999, intensity: line(strong), sharpness: { 0.4 + control($0) })
-    reference.outline = { min($0 / 0.001, 1) }
-    #expect(reference.difference(of: try render(pattern)) < -57)
+    let control = piecewiseLine(sharp)
+    var reference = ReferenceEvent(
+      durationSeconds: 0.999, intensity: piecewiseLine(strong), sharpness: { 0.4 + control($0) })
+    reference.envelope = { min($0 / 0.001, 1) }
+    #expect(reference.errorDecibels(of: try render(pattern)) < -57)
   }
 
   @Test func frequencyIsExactOverAMinute() throws {
-    let samples = try render(HapticPattern(events: [hum(0, 60, sharpness: 0.3)]), rate: 8_000)
+    let samples = try render(HapticPattern(events: [humEvent(0, 60, sharpness: 0.3)]), rate: 8_000)
     let law = TransducerProfile.phone.frequency.hertz(atSharpness: 0.3)
     let measured = frequency(of: samples, rate: 8_000, from: 0.1, to: 59.9)
     #expect(abs(measured / law - 1) < 0.3e-6)

@@ -6,11 +6,11 @@ import Testing
 
 /// Layers that state frequencies in hertz.
 @Suite struct StatedFrequencyTests {
-  private static let linear = SharpnessScale(
+  private static let linearScale = SharpnessScale(
     minimumHertz: 65, maximumHertz: 300, isLogarithmic: false)
 
   /// A bass shaker with a published band and a narrower scale of sharpness.
-  private static let shaker = TransducerProfile(
+  private static let shakerProfile = TransducerProfile(
     name: "shaker", summary: "", frequency: FrequencyMapping(lowHertz: 20, highHertz: 60),
     hardware: TransducerHardware(
       product: "A", bandHertz: 10...80, resonanceHertz: 30, qualityFactor: 3))
@@ -24,7 +24,7 @@ import Testing
   private func measured(
     _ hertz: Double, on profile: TransducerProfile, scale: SharpnessScale
   ) throws -> Double {
-    let event = hum(0, 1, sharpness: Float(scale.sharpness(ofHertz: hertz)))
+    let event = humEvent(0, 1, sharpness: Float(scale.sharpness(ofHertz: hertz)))
     let plan = try RenderPlan(
       compiling: composition(HapticPattern(events: [event]), scale), profile: profile, rate: 8_000)
     return frequency(of: rendered(plan), rate: 8_000, from: 0.2, to: 0.9)
@@ -32,30 +32,30 @@ import Testing
 
   @Test(
     "A transducer plays the frequencies of its band as they are",
-    arguments: [SharpnessScale.phone, linear])
+    arguments: [SharpnessScale.phone, linearScale])
   func inBand(scale: SharpnessScale) throws {
     for hertz in [30.0, 45, 60, 75] {
-      let played = try measured(hertz, on: Self.shaker, scale: scale)
+      let played = try measured(hertz, on: Self.shakerProfile, scale: scale)
       #expect(abs(played / hertz - 1) < 0.005, "\(hertz): \(played)")
     }
   }
 
   @Test("A frequency beyond the band becomes its end")
   func beyondBand() throws {
-    let played = try measured(300, on: Self.shaker, scale: .phone)
+    let played = try measured(300, on: Self.shakerProfile, scale: .phone)
     #expect(abs(played / 80 - 1) < 0.005)
-    #expect(Self.shaker.reproducibleHertz(rate: 8_000) == 10...80)
+    #expect(Self.shakerProfile.reproducibleHertz(rate: 8_000) == 10...80)
   }
 
   @Test("A profile without hardware plays every frequency", arguments: [30.0, 400])
   func withoutHardware(hertz: Double) throws {
-    let played = try measured(hertz, on: .phone, scale: Self.linear)
+    let played = try measured(hertz, on: .phone, scale: Self.linearScale)
     #expect(abs(played / hertz - 1) < 0.005)
   }
 
   @Test("Hardware without a published band plays the frequencies of its profile")
   func withoutPublishedBand() {
-    var profile = Self.shaker
+    var profile = Self.shakerProfile
     profile.hardware?.bandHertz = nil
     #expect(profile.reproducibleHertz(rate: 48_000) == 20...60)
     profile.driveSettings.limitsToUsableBand = false
@@ -66,9 +66,9 @@ import Testing
   @Test("A line of hertz is rendered as a line")
   func glide() throws {
     let pattern = HapticPattern(
-      events: [hum(0, 1, sharpness: 0)],
+      events: [humEvent(0, 1, sharpness: 0)],
       curves: [curve(.hapticSharpnessControl, [(0, -0.1), (1, 0.4)])])
-    let plan = try RenderPlan(compiling: composition(pattern, Self.linear), rate: 8_000)
+    let plan = try RenderPlan(compiling: composition(pattern, Self.linearScale), rate: 8_000)
     let samples = rendered(plan)
     // The scale is linear: 41.5 Hz at the start, 159 Hz at the end.
     for time in [0.3, 0.5, 0.7] {
@@ -83,7 +83,7 @@ import Testing
     for hertz in [40.0, 120, 400] {
       let sharpness = Float(SharpnessScale.phone.sharpness(ofHertz: hertz))
       let plan = try RenderPlan(
-        compiling: composition(HapticPattern(events: [tap(0, sharpness: sharpness)]), .phone),
+        compiling: composition(HapticPattern(events: [tapEvent(0, sharpness: sharpness)]), .phone),
         rate: 48_000)
       let voice = plan.planView.value.voices[0]
       #expect(
@@ -97,26 +97,26 @@ import Testing
   @Test("On the scale of the profile, hertz and sharpness give identical samples")
   func equalScales() throws {
     let pattern = HapticPattern(
-      events: [hum(0, 0.5, sharpness: 0.2), tap(0.3, sharpness: 0.7)],
+      events: [humEvent(0, 0.5, sharpness: 0.2), tapEvent(0.3, sharpness: 0.7)],
       curves: [curve(.hapticSharpnessControl, [(0, 0), (0.5, 0.5)])])
     let stated = try RenderPlan(compiling: composition(pattern, .phone), rate: 8_000)
     let plain = try RenderPlan(compiling: composition(pattern, nil), rate: 8_000)
-    #expect(greatestDifference(rendered(stated), rendered(plain)) < 1e-4)
+    #expect(maximumDifference(rendered(stated), rendered(plain)) < 1e-4)
   }
 
   @Test("The block length does not change the samples", arguments: [1, 37])
   func blockInvariance(length: Int) throws {
     let pattern = HapticPattern(
-      events: [hum(0, 0.2, sharpness: 0)],
+      events: [humEvent(0, 0.2, sharpness: 0)],
       curves: [curve(.hapticSharpnessControl, [(0, -2), (0.2, 3)])])
     let plan = try RenderPlan(
-      compiling: composition(pattern, .phone), profile: Self.shaker, rate: 8_000)
+      compiling: composition(pattern, .phone), profile: Self.shakerProfile, rate: 8_000)
     #expect(rendered(plan, blockLength: length) == rendered(plan))
   }
 
   @Test("A stored plan keeps the scale of its layers")
   func storedPlan() throws {
-    let event = hum(0, 0.2, sharpness: -1)
+    let event = humEvent(0, 0.2, sharpness: -1)
     let plan = try RenderPlan(
       compiling: composition(HapticPattern(events: [event]), .phone), rate: 8_000)
     let bytes = plan.serialized()

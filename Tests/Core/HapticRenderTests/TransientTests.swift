@@ -39,7 +39,7 @@ import Testing
   func aBurstIsShortHasNoMeanAndBeginsAndEndsAtZero(
     rate: Double, sharpness: Float
   ) throws {
-    let samples = try burst(tap(sharpness: sharpness), rate: rate)
+    let samples = try burst(tapEvent(sharpness: sharpness), rate: rate)
     let seconds = Double(samples.count - 1) / rate
     #expect(seconds >= 0.008 && seconds <= 0.040)
     #expect(samples.first == 0)
@@ -54,7 +54,7 @@ import Testing
     sharpness: Float, intensity: Float
   ) throws {
     let samples = try render(
-      HapticPattern(events: [tap(0.01, intensity: intensity, sharpness: sharpness)]))
+      HapticPattern(events: [tapEvent(0.01, intensity: intensity, sharpness: sharpness)]))
     #expect(abs(decibels(Double(peak(samples)), Double(0.44 * intensity * intensity))) < 0.05)
   }
 
@@ -83,7 +83,7 @@ import Testing
     profile.transient.durationRule = .seconds(low: 0.001, high: 0.001)
     profile.transient.partials = [.init(endToStartFrequencyRatio: 100)]
     let plan = try RenderPlan(
-      compiling: HapticPattern(events: [tap(sharpness: 1)]), profile: profile)
+      compiling: HapticPattern(events: [tapEvent(sharpness: 1)]), profile: profile)
     let voice = plan.planView.value.voices[0]
     var sine = voice.initialSine
     sine.advance(by: Int(voice.envelope.endFrame))
@@ -96,7 +96,8 @@ import Testing
     var profile = TransducerProfile.phone
     profile.transient.fullIntensityAmplitude = 0.3
     profile.transient.squareWaveFractions = squareness...squareness
-    let samples = try render(HapticPattern(events: [tap(sharpness: sharpness)]), profile: profile)
+    let samples = try render(
+      HapticPattern(events: [tapEvent(sharpness: sharpness)]), profile: profile)
     let hertz = profile.frequency.hertz(atSharpness: Double(sharpness))
     let length = Int((2 / hertz * 48_000).rounded())
     let eighth = Double((length + 4) / 8)
@@ -119,7 +120,7 @@ import Testing
 
   @Test func energyGrowsWithIntensity() throws {
     let energies = try stride(from: Float(0), through: 1, by: 0.05).map { intensity in
-      try burst(tap(intensity: intensity)).reduce(0.0) { $0 + Double($1 * $1) }
+      try burst(tapEvent(intensity: intensity)).reduce(0.0) { $0 + Double($1 * $1) }
     }
     for (less, more) in zip(energies, energies.dropFirst()) {
       #expect(less < more)
@@ -129,7 +130,7 @@ import Testing
 
   @Test func theCentroidGrowsWithSharpness() throws {
     let centroids = try stride(from: Float(0), through: 1, by: 0.1).map { sharpness in
-      let samples = try burst(tap(sharpness: sharpness), rate: 8_000)
+      let samples = try burst(tapEvent(sharpness: sharpness), rate: 8_000)
       var sum = 0.0
       var weighted = 0.0
       for hertz in stride(from: 10.0, to: 1_500, by: 10) {
@@ -148,34 +149,36 @@ import Testing
 
   @Test func aBurstTakesTheControlsAtItsOnset() throws {
     let moved = HapticPattern(
-      events: [tap(0.5, intensity: 0.8, sharpness: 0.5)],
+      events: [tapEvent(0.5, intensity: 0.8, sharpness: 0.5)],
       curves: [
         curve(.hapticIntensityControl, [(0, 1), (1, 0)]),
         curve(.hapticSharpnessControl, [(0, -0.5), (1, 0.5)]),
       ])
-    let plain = HapticPattern(events: [tap(0.5, intensity: 0.4, sharpness: 0.5)])
-    #expect(greatestDifference(try render(moved), try render(plain)) < 1e-6)
+    let plain = HapticPattern(events: [tapEvent(0.5, intensity: 0.4, sharpness: 0.5)])
+    #expect(maximumDifference(try render(moved), try render(plain)) < 1e-6)
   }
 
   @Test func aStepAtTheOnsetCountsAndOneBehindItDoesNot() throws {
-    let event = tap(0.5, intensity: 0.8)
+    let event = tapEvent(0.5, intensity: 0.8)
     let plain = try burst(event)
-    let half = try burst(event, controls: [step(.hapticIntensityControl, 0.5, at: 0.5)])
+    let half = try burst(event, controls: [controlStep(.hapticIntensityControl, 0.5, at: 0.5)])
     #expect(abs(peak(half) / peak(plain) - 0.25) < 1e-6)
-    #expect(try burst(event, controls: [step(.hapticIntensityControl, 0.5, at: 0.500_02)]) == plain)
+    #expect(
+      try burst(event, controls: [controlStep(.hapticIntensityControl, 0.5, at: 0.500_02)]) == plain
+    )
   }
 
   @Test func attackAndReleaseDoNotChangeABurst() throws {
-    var shaped = tap(0.1)
+    var shaped = tapEvent(0.1)
     shaped.parameters[.attackTime] = 0.9
     shaped.parameters[.decayTime] = 0.9
     shaped.parameters[.releaseTime] = 0.9
     shaped.parameters[.sustained] = 0
-    #expect(try burst(shaped) == burst(tap(0.1)))
+    #expect(try burst(shaped) == burst(tapEvent(0.1)))
   }
 
   @Test func aBurstIsNoSteeperThanItsSine() throws {
-    let samples = try render(HapticPattern(events: [tap(0.1, sharpness: 1)]))
-    #expect(greatestStep(samples) < 0.44 * 2 * Float.pi * 230 / 48_000 * 1.001)
+    let samples = try render(HapticPattern(events: [tapEvent(0.1, sharpness: 1)]))
+    #expect(maximumStep(samples) < 0.44 * 2 * Float.pi * 230 / 48_000 * 1.001)
   }
 }

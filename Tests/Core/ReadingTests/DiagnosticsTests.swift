@@ -1,9 +1,9 @@
 import Reading
 import Testing
 
-private let loud = Rule.warning("loud", "design", "Be quiet.")
-private let quiet = Rule.note("quiet", "design", "Be heard.")
-private let broken = Rule.error("broken", "grammar", "Be whole.")
+private let warningRule = Rule.warning("loud", "design", "Be quiet.")
+private let noteRule = Rule.note("quiet", "design", "Be heard.")
+private let errorRule = Rule.error("broken", "grammar", "Be whole.")
 
 @Suite struct FileLocationTests {
   @Test func locationHasCompilerNotation() {
@@ -28,21 +28,21 @@ private let broken = Rule.error("broken", "grammar", "Be whole.")
 }
 
 @Suite struct FindingTests {
-  let place = FileLocation(name: "a", line: 1, column: 2, path: "b[0]")
+  let location = FileLocation(name: "a", line: 1, column: 2, path: "b[0]")
 
   @Test func findingIsOneLine() {
     #expect(
-      Finding(loud, location: place, "too loud", suggestion: "turn it down").description
+      Finding(warningRule, location: location, "too loud", suggestion: "turn it down").description
         == "a:1:2: warning: too loud (b[0]); turn it down")
     #expect(
-      InputError(Finding(broken, location: FileLocation(name: "a"), "no end")).description
+      InputError(Finding(errorRule, location: FileLocation(name: "a"), "no end")).description
         == "a: error: no end")
   }
 
   @Test func filterRemovesAndSuppressesFindings() {
     let findings = [
-      Finding(loud, location: place, "too loud", suggestion: "turn it down"),
-      Finding(quiet, location: place, "too quiet"),
+      Finding(warningRule, location: location, "too loud", suggestion: "turn it down"),
+      Finding(noteRule, location: location, "too quiet"),
     ]
     #expect(FindingFilter().filteredFindings(findings) == findings)
     #expect(FindingFilter(disabledRules: ["loud"]).filteredFindings(findings) == [findings[1]])
@@ -57,8 +57,8 @@ private let broken = Rule.error("broken", "grammar", "Be whole.")
 
   @Test func errorsPassEveryFilter() {
     let findings = [
-      Finding(broken, location: place, "no end"),
-      Finding(loud, severity: .error, location: place, "far too loud"),
+      Finding(errorRule, location: location, "no end"),
+      Finding(warningRule, severity: .error, location: location, "far too loud"),
     ]
     let filter = FindingFilter(
       disabledRules: ["broken", "loud"], suppressionReasonsByRule: ["broken": "x", "loud": "x"],
@@ -68,16 +68,16 @@ private let broken = Rule.error("broken", "grammar", "Be whole.")
 }
 
 @Suite struct FindingLogTests {
-  func place(_ value: Int, _ offset: Int) -> FileLocation {
+  func location(_ value: Int, _ offset: Int) -> FileLocation {
     FileLocation(name: "a", position: .byte(offset, bit: nil), path: "\(value)")
   }
 
   @Test func findingsAreSortedByOffset() {
     var log = FindingLog()
-    log.add(loud, valueIndex: 1, offset: 20, "second")
-    log.add(quiet, valueIndex: 2, offset: 10, "third")
-    log.add(broken, valueIndex: 3, offset: 10, "first")
-    #expect(log.findings(location: place).map(\.message) == ["first", "third", "second"])
+    log.add(warningRule, valueIndex: 1, offset: 20, "second")
+    log.add(noteRule, valueIndex: 2, offset: 10, "third")
+    log.add(errorRule, valueIndex: 3, offset: 10, "first")
+    #expect(log.findings(location: location).map(\.message) == ["first", "third", "second"])
     #expect(log.errorCount == 1)
   }
 
@@ -89,9 +89,9 @@ private let broken = Rule.error("broken", "grammar", "Be whole.")
       return "again"
     }
     for offset in 0..<100_000 {
-      log.add(broken, valueIndex: offset, offset: offset, text())
+      log.add(errorRule, valueIndex: offset, offset: offset, text())
     }
-    let findings = log.findings(location: place)
+    let findings = log.findings(location: location)
     #expect(
       findings.map(\.description) == [
         "a@0: error: again (0)", "a@1: error: again (1)",

@@ -3,7 +3,7 @@ import Testing
 
 /// Texts that are refused, and the complete lines that a user reads.
 @Suite struct JSONErrorTests {
-  static let refusals: [(text: String, line: String)] = [
+  static let invalidTexts: [(text: String, line: String)] = [
     (#""#, #"t.json:1:1: error: the text is empty"#),
     (#"  \#n "#, #"t.json:2:2: error: the text is empty"#),
     (#"\#u{FEFF}"#, #"t.json:1:1: error: the text is empty"#),
@@ -76,7 +76,7 @@ import Testing
     (#"\#r\#n\#r\#n {"a"; 1}"#, #"t.json:3:6: error: expected ":" after the key, found ";""#),
   ]
 
-  @Test(arguments: refusals) func refusesWithOneLine(text: String, line: String) {
+  @Test(arguments: invalidTexts) func refusesWithOneLine(text: String, line: String) {
     let error = #expect(throws: JSONError.self) {
       try JSONDocument(text: Array(text.utf8), name: "t.json")
     }

@@ -7,7 +7,7 @@ struct AmplitudeEnvelopeTests {
     hertz: Double, rate: Double
   ) {
     let envelope = AmplitudeEnvelope(
-      of: Signal(Tone.sine(hertz: hertz, rate: rate, amplitude: 0.5), rate: rate))
+      of: Signal(TestSignal.sine(hertz: hertz, rate: rate, amplitude: 0.5), rate: rate))
     for time in stride(from: 0.06, to: 0.94, by: 0.001) {
       #expect(abs(20 * log10(Double(envelope.amplitude(atSeconds: time)) / 0.5)) < 0.1)
     }
@@ -15,7 +15,7 @@ struct AmplitudeEnvelopeTests {
 
   /// Swells as quick as four times a second are followed.
   @Test func swellIsFollowed() {
-    let tone = Tone.sine(hertz: 80, seconds: 2)
+    let tone = TestSignal.sine(hertz: 80, seconds: 2)
     let swelling = tone.enumerated().map { index, sample in
       sample * Float(0.5 + 0.4 * sin(2 * .pi * 4 * Double(index) / 48_000))
     }
@@ -27,7 +27,8 @@ struct AmplitudeEnvelopeTests {
   }
 
   @Test func tapHasItsPeakAndItsPlace() {
-    let signal = Tone.mix(Tone.silence(seconds: 0.5), [(0.2, Tone.tap(hertz: 150, amplitude: 0.4))])
+    let signal = TestSignal.mix(
+      TestSignal.silence(seconds: 0.5), [(0.2, TestSignal.tap(hertz: 150, amplitude: 0.4))])
     let envelope = AmplitudeEnvelope(of: Signal(signal, rate: 48_000))
     #expect(abs(envelope.peakAmplitude - 0.4) < 0.03)
     for (index, value) in envelope.amplitudes.enumerated() {
@@ -43,7 +44,7 @@ struct AmplitudeEnvelopeTests {
 
   /// Noise has the amplitude of the sine that is as powerful.
   @Test func noiseHasTheAmplitudeOfItsPower() {
-    let noise = Tone.noise(seconds: 2, amplitude: 0.5)
+    let noise = TestSignal.noise(seconds: 2, amplitude: 0.5)
     let envelope = AmplitudeEnvelope(of: Signal(noise, rate: 48_000))
     let square = noise.reduce(0) { $0 + Double($1) * Double($1) } / Double(noise.count)
     let mean =
@@ -53,14 +54,15 @@ struct AmplitudeEnvelopeTests {
   }
 
   @Test func offsetIsNoAmplitude() {
-    let tone = Tone.sine(hertz: 100, amplitude: 0.2).map { $0 + 0.5 }
+    let tone = TestSignal.sine(hertz: 100, amplitude: 0.2).map { $0 + 0.5 }
     #expect(
       abs(AmplitudeEnvelope(of: Signal(tone, rate: 48_000)).amplitude(atSeconds: 0.5) - 0.2) < 0.002
     )
   }
 
   @Test func lengthAndBorders() {
-    let envelope = AmplitudeEnvelope(of: Signal(Tone.sine(hertz: 100, seconds: 0.5), rate: 48_000))
+    let envelope = AmplitudeEnvelope(
+      of: Signal(TestSignal.sine(hertz: 100, seconds: 0.5), rate: 48_000))
     #expect(envelope.amplitudes.count == 500)
     #expect(envelope.amplitude(atSeconds: -0.001) == 0)
     #expect(envelope.amplitude(atSeconds: 0.6) == 0)
@@ -75,7 +77,8 @@ struct AmplitudeEnvelopeTests {
 
 struct FrequencyTrackTests {
   @Test(arguments: [30.0, 47, 80, 125, 230, 400]) func sineHasItsFrequency(hertz: Double) {
-    let track = FrequencyTrack(of: Signal(Tone.sine(hertz: hertz, amplitude: 0.3), rate: 48_000))
+    let track = FrequencyTrack(
+      of: Signal(TestSignal.sine(hertz: hertz, amplitude: 0.3), rate: 48_000))
     let inner = track.points.filter { (0.06...0.94).contains($0.seconds) }
     #expect(inner.count > 170)
     #expect(inner.allSatisfy { abs($0.hertz / hertz - 1) < 0.005 })
@@ -83,7 +86,8 @@ struct FrequencyTrackTests {
   }
 
   @Test func glideIsFollowed() {
-    let track = FrequencyTrack(of: Signal(Tone.glide(from: 30, to: 400, seconds: 2), rate: 48_000))
+    let track = FrequencyTrack(
+      of: Signal(TestSignal.glide(from: 30, to: 400, seconds: 2), rate: 48_000))
     let inner = track.points.filter { (0.1...1.9).contains($0.seconds) }
     #expect(inner.count > 355)
     for point in inner {
@@ -92,7 +96,8 @@ struct FrequencyTrackTests {
   }
 
   @Test func tapHasItsFrequencyInTheMiddle() {
-    let signal = Tone.mix(Tone.silence(seconds: 0.3), [(0.1, Tone.tap(hertz: 150))])
+    let signal = TestSignal.mix(
+      TestSignal.silence(seconds: 0.3), [(0.1, TestSignal.tap(hertz: 150))])
     let track = FrequencyTrack(of: Signal(signal, rate: 48_000), step: 0.001)
     let middle = track.points.min { abs($0.seconds - 0.1067) < abs($1.seconds - 0.1067) }
     #expect(abs((middle?.hertz ?? 0) / 150 - 1) < 0.05)
@@ -100,9 +105,9 @@ struct FrequencyTrackTests {
   }
 
   @Test func noiseAndSilenceHaveNone() {
-    let noise = FrequencyTrack(of: Signal(Tone.noise(seconds: 4), rate: 48_000))
+    let noise = FrequencyTrack(of: Signal(TestSignal.noise(seconds: 4), rate: 48_000))
     #expect(noise.points.count < 8)
-    #expect(FrequencyTrack(of: Signal(Tone.silence(seconds: 1), rate: 48_000)).points.isEmpty)
+    #expect(FrequencyTrack(of: Signal(TestSignal.silence(seconds: 1), rate: 48_000)).points.isEmpty)
     #expect(FrequencyTrack(of: Signal([], rate: 48_000)).points.isEmpty)
   }
 }

@@ -5,8 +5,8 @@ import Testing
 /// The code in the module's article compiles, runs and measures what it says.
 struct ArticleTests {
   @Test func wholeSignalsAreMeasured() throws {
-    let samples = Tone.mix(
-      Tone.silence(seconds: 1.5), [(0.25, Tone.sine(hertz: 100, amplitude: 0.5))])
+    let samples = TestSignal.mix(
+      TestSignal.silence(seconds: 1.5), [(0.25, TestSignal.sine(hertz: 100, amplitude: 0.5))])
 
     let signal = Signal(samples, rate: 48_000)
     let levels = try Levels(of: signal)
@@ -28,7 +28,7 @@ struct ArticleTests {
   }
 
   @Test func signalsAreMeasuredBlockByBlock() throws {
-    let tone = Tone.sine(hertz: 1_000, seconds: 0.5)
+    let tone = TestSignal.sine(hertz: 1_000, seconds: 0.5)
     let signal = Signal(channels: [tone, tone.map { -$0 }], rate: 48_000)
     let blocks = stride(from: 0, to: tone.count, by: 480).map {
       Array(signal.interleaved[2 * $0..<2 * ($0 + 480)])

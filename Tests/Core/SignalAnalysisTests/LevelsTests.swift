@@ -10,7 +10,7 @@ struct LevelsTests {
   }
 
   @Test func sineHasItsFigures() throws {
-    let levels = try levels(Tone.sine(hertz: 1_000))
+    let levels = try levels(TestSignal.sine(hertz: 1_000))
     #expect(abs(levels.rmsDecibels + 3.0103) < 0.0001)
     #expect(abs(levels.samplePeakAmplitude - 1) < 1e-6)
     #expect(abs(levels.dcOffset) < 1e-7)
@@ -20,7 +20,7 @@ struct LevelsTests {
 
   /// All samples of a sine at a quarter of the rate can lie 3 dB below its peak.
   @Test func truePeakIsFoundBetweenSamples() throws {
-    let levels = try levels(Tone.sine(hertz: 12_000, amplitude: 0.5, phase: .pi / 4))
+    let levels = try levels(TestSignal.sine(hertz: 12_000, amplitude: 0.5, phase: .pi / 4))
     #expect(abs(levels.samplePeakDecibels + 9.0309) < 0.0001)
     // BS.1770 lets a meter of four times the rate read up to 0.55 dB high and 0.17 dB low here; the
     // start of the tone adds its own overshoot.
@@ -30,10 +30,11 @@ struct LevelsTests {
   @Test(arguments: [44_100.0, 48_000, 96_000, 176_400, 192_000]) func truePeakIsThatOfLibebur128(
     rate: Double
   ) throws {
-    let noise = Tone.noise(seconds: 0.5, rate: rate, amplitude: 0.7)
-    let quiet = Tone.sine(hertz: 61, rate: rate, seconds: 0.5, amplitude: 0.1)
-    let burst = Tone.mix(quiet, [(0.2, Array(noise.prefix(333)))], rate: rate)
-    let high = Tone.sine(hertz: rate / 4.7, rate: rate, seconds: 0.5, amplitude: 0.3, phase: 0.4)
+    let noise = TestSignal.noise(seconds: 0.5, rate: rate, amplitude: 0.7)
+    let quiet = TestSignal.sine(hertz: 61, rate: rate, seconds: 0.5, amplitude: 0.1)
+    let burst = TestSignal.mix(quiet, [(0.2, Array(noise.prefix(333)))], rate: rate)
+    let high = TestSignal.sine(
+      hertz: rate / 4.7, rate: rate, seconds: 0.5, amplitude: 0.3, phase: 0.4)
     for samples in [noise, quiet, burst, high, Array(noise.prefix(5)), [0, 0, 1]] {
       let mode = Int32(EBUR128_MODE_TRUE_PEAK.rawValue)
       var state: UnsafeMutablePointer<ebur128_state>? = unsafe ebur128_init(1, UInt(rate), mode)
@@ -49,7 +50,7 @@ struct LevelsTests {
 
   /// EBU Tech 3341: a stereo sine of 1 kHz at −23 dBFS reads −23 LUFS; one channel reads 3 dB less.
   @Test func loudnessIsThatOfTheStandard() throws {
-    let tone = Tone.sine(hertz: 1_000, seconds: 5, amplitude: pow(10, -23.0 / 20))
+    let tone = TestSignal.sine(hertz: 1_000, seconds: 5, amplitude: pow(10, -23.0 / 20))
     let stereo = try Levels(of: Signal(channels: [tone, tone], rate: 48_000))
     #expect(abs((stereo.integratedLoudnessLUFS ?? 0) + 23) < 0.05)
     #expect(abs((try levels(tone).integratedLoudnessLUFS ?? 0) + 26.01) < 0.05)
@@ -57,26 +58,26 @@ struct LevelsTests {
 
   /// BS.1770: 0 dBFS at 997 Hz on one channel reads −3.01 LKFS.
   @Test func fullScaleReadsMinusThree() throws {
-    let tone = Tone.sine(hertz: 997, seconds: 5)
+    let tone = TestSignal.sine(hertz: 997, seconds: 5)
     #expect(abs((try levels(tone).integratedLoudnessLUFS ?? 0) + 3.01) < 0.02)
   }
 
   /// K-weighting hides what haptics are made of.
   @Test func loudnessUnderReadsLowTones() throws {
-    let low = try levels(Tone.sine(hertz: 40, seconds: 2)).integratedLoudnessLUFS ?? 0
-    let high = try levels(Tone.sine(hertz: 200, seconds: 2)).integratedLoudnessLUFS ?? 0
+    let low = try levels(TestSignal.sine(hertz: 40, seconds: 2)).integratedLoudnessLUFS ?? 0
+    let high = try levels(TestSignal.sine(hertz: 200, seconds: 2)).integratedLoudnessLUFS ?? 0
     #expect(low < high - 4)
   }
 
   /// A tenth of a second in the four that a block takes: 6 dB less.
   @Test func shortSoundsAreFollowedBySilence() throws {
-    let long = try levels(Tone.sine(hertz: 1_000, seconds: 0.4)).integratedLoudnessLUFS ?? 0
-    let short = try levels(Tone.sine(hertz: 1_000, seconds: 0.1)).integratedLoudnessLUFS ?? 0
+    let long = try levels(TestSignal.sine(hertz: 1_000, seconds: 0.4)).integratedLoudnessLUFS ?? 0
+    let short = try levels(TestSignal.sine(hertz: 1_000, seconds: 0.1)).integratedLoudnessLUFS ?? 0
     #expect(abs(long - short - 6.02) < 0.1)
   }
 
   @Test func silenceHasNoLoudnessAndNoCrest() throws {
-    let levels = try levels(Tone.silence(seconds: 1))
+    let levels = try levels(TestSignal.silence(seconds: 1))
     #expect(levels.integratedLoudnessLUFS == nil)
     #expect(levels.crestFactor == nil)
     #expect(levels.rmsDecibels == -200)
@@ -90,7 +91,7 @@ struct LevelsTests {
   }
 
   @Test func badSamplesAreCountedAndSilent() throws {
-    let tone = Tone.sine(hertz: 100)
+    let tone = TestSignal.sine(hertz: 100)
     var bad = tone
     var silent = tone
     for (place, value) in [(5, Float.nan), (4_100, .infinity), (4_101, -.infinity), (9, 2e12)] {
@@ -117,7 +118,8 @@ struct LevelsTests {
 
   @Test func theWholeJoinsTheChannels() throws {
     let signal = Signal(
-      channels: [Tone.sine(hertz: 100, amplitude: 0.5), Tone.silence(seconds: 1)], rate: 48_000)
+      channels: [TestSignal.sine(hertz: 100, amplitude: 0.5), TestSignal.silence(seconds: 1)],
+      rate: 48_000)
     let whole = try Levels(of: signal)
     let channels = try signal.channels.map { try levels($0) }
     #expect(abs(whole.rmsAmplitude - 0.25) < 1e-6)
@@ -127,7 +129,7 @@ struct LevelsTests {
   }
 
   @Test(arguments: [1, 7, 4_096, 5_000]) func blocksDoNotMatter(length: Int) throws {
-    let noise = Tone.noise(seconds: 0.5, amplitude: 0.8)
+    let noise = TestSignal.noise(seconds: 0.5, amplitude: 0.8)
     let interleaved = zip(noise, noise.reversed()).flatMap { [$0, $1] }
     var measurement = try LevelMeasurement(channelCount: 2, rate: 48_000)
     for start in stride(from: 0, to: interleaved.count, by: 2 * length) {

@@ -5,16 +5,16 @@ import Testing
 
 struct OnsetsTests {
   /// A tap that begins against the phase of an equal hum lowers the level: its end is what rises.
-  private static let concealed: [String: [Double]] = [
+  private static let concealedOnsets: [String: [Double]] = [
     "earthquake-simulation": [2.9, 2.917, 2.9205]
   ]
 
   /// The start of every transient that follows and precedes other starts by 50 ms is found within
   /// 1.2 ms, and nothing is found where no event begins.
   @Test(arguments: ShippedPatterns.names) func shippedStartsAreFound(name: String) throws {
-    let (pattern, samples) = try Render.shipped(name)
+    let (pattern, samples) = try RenderedPatterns.shippedPattern(name)
     let found = Onsets(in: Signal(samples, rate: 48_000))
-    let concealed = Self.concealed[name] ?? []
+    let concealed = Self.concealedOnsets[name] ?? []
     for event in pattern.events where event.kind == .hapticTransient {
       let others = pattern.events.filter { $0.time != event.time }
       let isApart = others.allSatisfy { abs($0.time - event.time) > 0.0499 }
@@ -35,8 +35,9 @@ struct OnsetsTests {
 
   @Test func steadyHumHasItsStartOnly() {
     for hertz in [25.0, 40, 80, 230, 400] {
-      let hum = Tone.mix(
-        Tone.silence(seconds: 2.3), [(0.2, Tone.sine(hertz: hertz, seconds: 2, amplitude: 0.5))])
+      let hum = TestSignal.mix(
+        TestSignal.silence(seconds: 2.3),
+        [(0.2, TestSignal.sine(hertz: hertz, seconds: 2, amplitude: 0.5))])
       let found = Onsets(in: Signal(hum, rate: 48_000))
       #expect(found.count == 1, "\(hertz): \(found)")
       #expect(abs((found.first?.timeSeconds ?? 0) - 0.2) < 0.001, "\(hertz): \(found)")
@@ -46,13 +47,13 @@ struct OnsetsTests {
 
   /// Slow bursts whose level rises over their periods, and tones with an attack of 50 ms.
   @Test(arguments: [28.0, 40, 60, 110, 175, 240]) func eachSwellHasOneStart(hertz: Double) {
-    let tone = Tone.sine(hertz: hertz, seconds: 0.45, amplitude: 0.5).enumerated().map {
+    let tone = TestSignal.sine(hertz: hertz, seconds: 0.45, amplitude: 0.5).enumerated().map {
       frame, sample in
       sample * Float(min(frame, 2_400)) / 2_400
     }
     let starts = [0.3, 0.8, 1.3]
-    for sound in [Tone.swell(hertz: hertz, seconds: 3 / hertz), tone] {
-      let signal = Tone.mix(Tone.silence(seconds: 2), starts.map { ($0, sound) })
+    for sound in [TestSignal.swell(hertz: hertz, seconds: 3 / hertz), tone] {
+      let signal = TestSignal.mix(TestSignal.silence(seconds: 2), starts.map { ($0, sound) })
       let found = Onsets(in: Signal(signal, rate: 48_000))
       #expect(found.count == 3, "\(hertz): \(found.map(\.timeSeconds))")
       for (onset, start) in zip(found, starts) {
@@ -67,14 +68,15 @@ struct OnsetsTests {
   ) {
     for hertz in [120.0, 150, 180, 230] {
       let taps = [(0.1, 0.2), (0.1 + milliseconds / 1_000, 0.4)]
-      let pair = Tone.mix(
-        Tone.silence(seconds: 0.5), taps.map { ($0.0, Tone.tap(hertz: hertz, amplitude: $0.1)) })
+      let pair = TestSignal.mix(
+        TestSignal.silence(seconds: 0.5),
+        taps.map { ($0.0, TestSignal.tap(hertz: hertz, amplitude: $0.1)) })
       #expect(Onsets(in: Signal(pair, rate: 48_000)).count == 2, "\(hertz)")
     }
   }
 
   @Test func fadesHaveNone() {
-    let tone = Tone.sine(hertz: 100, seconds: 2)
+    let tone = TestSignal.sine(hertz: 100, seconds: 2)
     let fade = tone.enumerated().map { index, sample in
       sample * Float(min(index, tone.count - index)) / 48_000
     }
@@ -82,27 +84,27 @@ struct OnsetsTests {
   }
 
   @Test func glideAndBeatHaveNone() {
-    let glide = Tone.glide(from: 60, to: 250, seconds: 1.5)
+    let glide = TestSignal.glide(from: 60, to: 250, seconds: 1.5)
     #expect(Onsets(in: Signal(glide, rate: 48_000)).count == 1)
-    let beat = Tone.mix(
-      Tone.sine(hertz: 80, seconds: 2, amplitude: 0.4),
-      [(0, Tone.sine(hertz: 97, seconds: 2, amplitude: 0.4))])
+    let beat = TestSignal.mix(
+      TestSignal.sine(hertz: 80, seconds: 2, amplitude: 0.4),
+      [(0, TestSignal.sine(hertz: 97, seconds: 2, amplitude: 0.4))])
     #expect(Onsets(in: Signal(beat, rate: 48_000)).count == 1)
   }
 
   @Test func silenceAndNoiseHaveNone() {
     #expect(Onsets(in: Signal([], rate: 48_000)).isEmpty)
-    #expect(Onsets(in: Signal(Tone.silence(seconds: 1), rate: 48_000)).isEmpty)
+    #expect(Onsets(in: Signal(TestSignal.silence(seconds: 1), rate: 48_000)).isEmpty)
     #expect(Onsets(in: Signal([Float](repeating: .nan, count: 9_000), rate: 48_000)).isEmpty)
-    let noise = Onsets(in: Signal(Tone.noise(seconds: 3, amplitude: 0.3), rate: 48_000))
+    let noise = Onsets(in: Signal(TestSignal.noise(seconds: 3, amplitude: 0.3), rate: 48_000))
     #expect(noise.allSatisfy { $0.timeSeconds < 0.02 })
   }
 
   @Test(arguments: [8_000.0, 44_100, 96_000]) func tapsOnAHumAreFound(rate: Double) {
     let times = [0.5, 0.61, 0.93]
-    let signal = Tone.mix(
-      Tone.sine(hertz: 80, rate: rate, seconds: 1.5, amplitude: 0.2),
-      times.map { ($0, Tone.tap(hertz: 190, rate: rate, amplitude: 0.4)) }, rate: rate)
+    let signal = TestSignal.mix(
+      TestSignal.sine(hertz: 80, rate: rate, seconds: 1.5, amplitude: 0.2),
+      times.map { ($0, TestSignal.tap(hertz: 190, rate: rate, amplitude: 0.4)) }, rate: rate)
     let found = Onsets(in: Signal(signal, rate: rate)).filter { $0.timeSeconds > 0.1 }
     #expect(found.count == times.count)
     for (onset, time) in zip(found, times) {
@@ -113,8 +115,9 @@ struct OnsetsTests {
   /// Weak taps after strong ones, as close as 50 ms.
   @Test func weakTapsAreFound() {
     let taps = [(0.1, 0.4), (0.15, 0.1), (0.2, 0.4), (0.25, 0.05)]
-    let signal = Tone.mix(
-      Tone.silence(seconds: 0.4), taps.map { ($0.0, Tone.tap(hertz: 150, amplitude: $0.1)) })
+    let signal = TestSignal.mix(
+      TestSignal.silence(seconds: 0.4),
+      taps.map { ($0.0, TestSignal.tap(hertz: 150, amplitude: $0.1)) })
     let found = Onsets(in: Signal(signal, rate: 48_000))
     #expect(found.count == taps.count)
     for (onset, tap) in zip(found, taps) {
@@ -128,9 +131,9 @@ struct OnsetsTests {
     var missed = 0
     for number in 0..<20 {
       let start = 0.1 + 0.000_37 * Double(number)
-      let signal = Tone.mix(
-        Tone.silence(seconds: 0.3),
-        [0, 0.01].map { (start + $0, Tone.tap(hertz: 240, amplitude: 0.4)) })
+      let signal = TestSignal.mix(
+        TestSignal.silence(seconds: 0.3),
+        [0, 0.01].map { (start + $0, TestSignal.tap(hertz: 240, amplitude: 0.4)) })
       let found = Onsets(in: Signal(signal, rate: 48_000))
       if found.count != 2 {
         missed += 1
@@ -150,7 +153,8 @@ struct OnsetsTests {
 
   /// A tone that pauses for three of its periods starts again after the pause.
   @Test func aPauseIsNoTap() {
-    let hum = Tone.sine(hertz: 80, seconds: 2, amplitude: 0.4).enumerated().map { frame, sample in
+    let hum = TestSignal.sine(hertz: 80, seconds: 2, amplitude: 0.4).enumerated().map {
+      frame, sample in
       (48_000..<49_800).contains(frame) ? 0 : sample
     }
     let found = Onsets(in: Signal(hum, rate: 48_000)).filter { $0.timeSeconds > 0.1 }
@@ -161,10 +165,10 @@ struct OnsetsTests {
   /// Under noise 30 dB below the hum as well.
   @Test func tapsOnANoisyHumAreFound() {
     let times = (0..<20).map { 0.3 + 0.1137 * Double($0) }
-    let signal = Tone.mix(
-      Tone.sine(hertz: 80, seconds: 2.8, amplitude: 0.3),
-      times.map { ($0, Tone.tap(hertz: 120, amplitude: 0.3)) } + [
-        (0, Tone.noise(seconds: 2.8, amplitude: 0.0116))
+    let signal = TestSignal.mix(
+      TestSignal.sine(hertz: 80, seconds: 2.8, amplitude: 0.3),
+      times.map { ($0, TestSignal.tap(hertz: 120, amplitude: 0.3)) } + [
+        (0, TestSignal.noise(seconds: 2.8, amplitude: 0.0116))
       ])
     let found = Onsets(in: Signal(signal, rate: 48_000)).filter { $0.timeSeconds > 0.1 }
     #expect(
@@ -174,9 +178,9 @@ struct OnsetsTests {
 
   private func tapsOnHumsAreFound(hum: Double, tap: Double, share: Double, least: Int) {
     let times = (0..<20).map { 0.3 + 0.1137 * Double($0) }
-    let signal = Tone.mix(
-      Tone.sine(hertz: hum, seconds: 2.8, amplitude: 0.3),
-      times.map { ($0, Tone.tap(hertz: tap, amplitude: 0.3 * share)) })
+    let signal = TestSignal.mix(
+      TestSignal.sine(hertz: hum, seconds: 2.8, amplitude: 0.3),
+      times.map { ($0, TestSignal.tap(hertz: tap, amplitude: 0.3 * share)) })
     let found = Onsets(in: Signal(signal, rate: 48_000))
     let right = times.filter { time in found.contains { abs($0.timeSeconds - time) < 0.003 } }
     let wrong = found.filter { onset in

@@ -6,7 +6,8 @@ struct SignalAlignmentTests {
   private let rate = 48_000.0
 
   private func tap(at time: Double, amplitude: Double = 1) -> [Float] {
-    Tone.mix(Tone.silence(seconds: 1), [(time, Tone.tap(hertz: 100, amplitude: amplitude))])
+    TestSignal.mix(
+      TestSignal.silence(seconds: 1), [(time, TestSignal.tap(hertz: 100, amplitude: amplitude))])
   }
 
   @Test(arguments: [-0.3, -0.008, 0, 0.012, 0.45]) func lagIsFound(lag: Double) throws {
@@ -17,9 +18,9 @@ struct SignalAlignmentTests {
   }
 
   @Test(arguments: [0.25, 0.5, 7.3]) func partsOfFramesAreFound(frames: Double) throws {
-    let one = Tone.sine(hertz: 120, seconds: 0.5)
-    let moved = Tone.sine(hertz: 120, seconds: 0.5, phase: -2 * .pi * 120 * frames / rate)
-    let padding = Tone.silence(seconds: 0.1)
+    let one = TestSignal.sine(hertz: 120, seconds: 0.5)
+    let moved = TestSignal.sine(hertz: 120, seconds: 0.5, phase: -2 * .pi * 120 * frames / rate)
+    let padding = TestSignal.silence(seconds: 0.1)
     let alignment = try #require(
       SignalAlignment.bestMatch(
         padding + one + padding, padding + moved + padding, rate: rate, maximumLag: 0.003))
@@ -34,7 +35,7 @@ struct SignalAlignmentTests {
   }
 
   @Test func silenceHasNoAlignment() {
-    let silence = Tone.silence(seconds: 0.1)
+    let silence = TestSignal.silence(seconds: 0.1)
     #expect(SignalAlignment.bestMatch(silence, tap(at: 0.1), rate: rate) == nil)
     #expect(SignalAlignment.bestMatch([], [], rate: rate) == nil)
   }

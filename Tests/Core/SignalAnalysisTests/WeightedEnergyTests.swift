@@ -43,7 +43,7 @@ struct WeightedEnergyTests {
     name: String, hertz: Double
   ) throws {
     let weighting = try #require(VibrotactileWeighting.named(name))
-    let spectrum = Spectrum(of: Signal(Tone.swell(hertz: hertz, seconds: 4), rate: 48_000))
+    let spectrum = Spectrum(of: Signal(TestSignal.swell(hertz: hertz, seconds: 4), rate: 48_000))
     let felt = WeightedEnergy(of: spectrum, weighting: weighting)
     #expect(
       abs(felt.weightedPower / spectrum.totalPower / pow(weighting.gain(atHertz: hertz), 2) - 1)
@@ -51,18 +51,20 @@ struct WeightedEnergyTests {
   }
 
   @Test func silenceAddsNoEnergy() {
-    let tap = Tone.tap(hertz: 100)
-    let short = WeightedEnergy(of: Signal(tap + Tone.silence(seconds: 0.5), rate: 48_000))
-    let long = WeightedEnergy(of: Signal(tap + Tone.silence(seconds: 2), rate: 48_000))
+    let tap = TestSignal.tap(hertz: 100)
+    let short = WeightedEnergy(of: Signal(tap + TestSignal.silence(seconds: 0.5), rate: 48_000))
+    let long = WeightedEnergy(of: Signal(tap + TestSignal.silence(seconds: 2), rate: 48_000))
     #expect(abs(short.weightedEnergy / long.weightedEnergy - 1) < 1e-4)
     #expect(long.weightedRMSDecibels < short.weightedRMSDecibels - 5)
   }
 
   @Test func whatLiesOutsideIsNotFelt() {
     #expect(
-      WeightedEnergy(of: Signal(Tone.swell(hertz: 3_000), rate: 48_000)).weightedRMSDecibels < -100)
+      WeightedEnergy(of: Signal(TestSignal.swell(hertz: 3_000), rate: 48_000)).weightedRMSDecibels
+        < -100)
     #expect(
-      WeightedEnergy(of: Signal(Tone.silence(seconds: 1), rate: 48_000)).weightedRMSDecibels == -200
+      WeightedEnergy(of: Signal(TestSignal.silence(seconds: 1), rate: 48_000)).weightedRMSDecibels
+        == -200
     )
   }
 }

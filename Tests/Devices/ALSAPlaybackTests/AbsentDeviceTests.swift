@@ -24,8 +24,8 @@ import Testing
     throws
   {
     let time = DeviceTime(device)
-    device.plan(.disconnect(duration: .seconds(seconds), code: ENODEV), at: .zero)
-    time.pass(.zero)
+    device.scheduleFault(.disconnect(duration: .seconds(seconds), code: ENODEV), at: .zero)
+    time.advance(by: .zero)
     let loop = makeLoop(PCMRequest(device: "faulty"), on: time)
     let first = Mutex<Duration?>(nil)
     device.listener = { moment, samples, _ in
@@ -53,9 +53,9 @@ import Testing
 
   @Test func aDeviceOfAnotherFormatEndsTheSinkSoThatItCanBeOpenedAgain() throws {
     let time = DeviceTime(device)
-    device.abilities.channelCounts = [8]
-    device.plan(.disconnect(duration: .seconds(2), code: ENODEV), at: .zero)
-    time.pass(.zero)
+    device.capabilities.channelCounts = [8]
+    device.scheduleFault(.disconnect(duration: .seconds(2), code: ENODEV), at: .zero)
+    time.advance(by: .zero)
     let loop = makeLoop(PCMRequest(device: "faulty"), on: time)
     while loop.runIteration() {
       try #require(time.now < .seconds(4))
@@ -70,8 +70,8 @@ import Testing
 
   @Test func anAbsentDeviceEndsOnRequest() throws {
     let time = DeviceTime(device)
-    device.plan(.disconnect(duration: .seconds(99), code: ENODEV), at: .zero)
-    time.pass(.zero)
+    device.scheduleFault(.disconnect(duration: .seconds(99), code: ENODEV), at: .zero)
+    time.advance(by: .zero)
     let loop = makeLoop(PCMRequest(device: "faulty"), on: time)
     while time.now < .seconds(1) {
       try #require(loop.runIteration())

@@ -15,7 +15,7 @@ import Testing
     unsafe getenv("TEMBLOR_TEST_FAULT_MINUTES").flatMap { unsafe Double(String(cString: $0)) } ?? 1
 
   /// An engine on a faulty device.
-  private final class Rig {
+  private final class PlaybackFixture {
     let device = FaultyDevice()
     let listener = FaultListener(rate: 48_000)
     let time: DeviceTime
@@ -34,7 +34,7 @@ import Testing
       engine = PlaybackEngine(routing: OutputRouting(channelCount: sink.format.channelCount))
       loop = RenderLoop(engine: engine, sink: sink, time: time)
       let listener = listener
-      device.listener = { listener.hear($0, $1, $2) }
+      device.listener = { listener.analyze($0, $1, $2) }
     }
 
     /// Runs until a moment; so many turns without time going by are a hang.
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  private func fault(_ numbers: inout SeededGenerator) -> Fault {
+  private func randomFault(_ numbers: inout SeededGenerator) -> Fault {
     switch Int.random(in: 0..<10, using: &numbers) {
     case 0, 1, 2:
       .underrun
@@ -87,12 +87,12 @@ import Testing
   }
 
   /// Plans a fault every few seconds; answers their moments.
-  private func plan(_ device: FaultyDevice, until end: Double, seed: UInt64) -> [Double] {
+  private func scheduleFaults(_ device: FaultyDevice, until end: Double, seed: UInt64) -> [Double] {
     var numbers = SeededGenerator(seed: seed)
     var moments: [Double] = []
     var moment = 3.0
     while moment < end {
-      device.plan(fault(&numbers), at: .nanoseconds(Int64(moment * 1e9)))
+      device.scheduleFault(randomFault(&numbers), at: .nanoseconds(Int64(moment * 1e9)))
       moments.append(moment)
       moment += Double.random(in: 0.1...9, using: &numbers)
     }
@@ -102,9 +102,9 @@ import Testing
   @Test(arguments: [1, 2, 3] as [UInt64]) func tapsComeAtTheirTimeThroughEveryFault(seed: UInt64)
     throws
   {
-    let rig = try Rig(seed: seed)
+    let rig = try PlaybackFixture(seed: seed)
     let seconds = Self.minutes * 60
-    let faults = plan(rig.device, until: seconds, seed: seed)
+    let faults = scheduleFaults(rig.device, until: seconds, seed: seed)
     let player = try rig.engine.player(for: taps)
     var sent = 0
     // Each is sent a second before its time.
@@ -117,11 +117,11 @@ import Testing
     // None was lost, also of those that nobody heard.
     #expect(player.endCount == sent)
     #expect(rig.listener.peak <= 0.892)
-    #expect(!rig.listener.hasNonsense)
-    let first = try #require(rig.listener.onsets.first)
+    #expect(!rig.listener.hasNonFiniteSamples)
+    let first = try #require(rig.listener.onsetTimes.first)
     var heard = 0
     var worst = 0.0
-    for onset in rig.listener.onsets {
+    for onset in rig.listener.onsetTimes {
       // Frames that waited in a device while it failed may be late; what was rendered later is not.
       let isTroubled = faults.contains { $0 <= onset && onset - $0 < 2.5 }
       let beats = ((onset - first) * 2).rounded()
@@ -139,9 +139,9 @@ import Testing
   @Test(arguments: [4, 5, 6] as [UInt64]) func noRampClicksThroughFaultsAndCommands(seed: UInt64)
     throws
   {
-    let rig = try Rig(seed: seed)
+    let rig = try PlaybackFixture(seed: seed)
     let seconds = Self.minutes * 60
-    rig.listener.faults = plan(rig.device, until: seconds, seed: seed)
+    rig.listener.faultTimes = scheduleFaults(rig.device, until: seconds, seed: seed)
     let player = try rig.engine.player(for: hum)
     try player.loop(passCount: nil)
     try player.start()
@@ -163,7 +163,7 @@ import Testing
       try rig.run(until: .nanoseconds(Int64(moment * 1e9)))
     }
     // −60 dBFS; the sine's own curvature is a tenth of it.
-    #expect(rig.listener.greatestCorner < 1e-3)
+    #expect(rig.listener.maximumSlopeChange < 1e-3)
     #expect(rig.listener.peak > 0.1 && rig.listener.peak <= 0.892)
     #expect(rig.notices.contains { $0.kind == .underrun })
     try rig.stop()

@@ -68,47 +68,50 @@ import Testing
     FaultKind("busy", (.disconnect(duration: .seconds(1), code: EBUSY), 0)),
     FaultKind("stall", (.stall(duration: .milliseconds(600)), 0)),
     FaultKind("frozen", (.stall(duration: .milliseconds(1_500)), 0)),
-    FaultKind("skip", (.skip(frameCount: 110), 2)),
-    FaultKind("swallow", (.swallow(frameCount: 110), 2)),
+    FaultKind("skip", (.skipFrames(frameCount: 110), 2)),
+    FaultKind("swallow", (.dropFrames(frameCount: 110), 2)),
     FaultKind("short", (.shortTransfers(frameCount: 1, count: 500), 0)),
     FaultKind("zero", (.shortTransfers(frameCount: 0, count: 1_000_000), 0)),
     FaultKind("underruns", every: 100, .underrun),
-    FaultKind("unset", (.unset, 0)),
+    FaultKind("unset", (.loseConfiguration, 0)),
     FaultKind("startfails", (.failStarts(code: EPIPE, count: 3), 0), (.underrun, 2)),
     FaultKind("preparefails", (.failPreparations(code: EIO, count: 1), 0), (.underrun, 2)),
-    FaultKind("wolf", (.cryWolf(duration: .milliseconds(500)), 0)),
+    FaultKind("wolf", (.reportFalseReadiness(duration: .milliseconds(500)), 0)),
     FaultKind("delay", (.addDelay(frameCount: 100_000), 0)),
-    FaultKind("availstep", isTrue: false, (.lie(.steps(400)), 0)),
-    FaultKind("availrand", isTrue: false, (.lie(.random), 0)),
+    FaultKind("availstep", isTrue: false, (.misreportPointer(.steps(400)), 0)),
+    FaultKind("availrand", isTrue: false, (.misreportPointer(.random), 0)),
   ]
 
   /// Returns the reason that a run does not account for every frame, or does not end; nil if it
   /// does.
-  private func problem(of rig: FaultRig, until end: Duration, isTrue: Bool) throws -> String? {
+  private func violation(of rig: FaultyPlaybackFixture, until end: Duration, isTrue: Bool) throws
+    -> String?
+  {
     try rig.startHum()
     guard rig.run(until: end) else { return "time does not advance" }
     guard let duration = rig.stop() else { return "does not end" }
     if duration > .milliseconds(750) { return "ends after \(duration)" }
-    guard let start = rig.firstHeard else { return "nothing was heard" }
-    let due = Int((rig.stopTime - start) / .seconds(1) * Double(FaultRig.rate))
+    guard let start = rig.firstSoundTime else { return "nothing was heard" }
+    let due = Int((rig.stopTime - start) / .seconds(1) * Double(FaultyPlaybackFixture.rate))
     // A buffer may be lost before the first sound and remain at the end, and a device that hung may
     // have played its buffer.
-    let tolerance = (2 + rig.hangCount) * FaultRig.bufferSize + FaultRig.rate / 100
-    let sum = rig.heardCount + rig.missedCount
-    if rig.missedCount > due + tolerance { return "\(rig.missedCount) missed of \(due)" }
+    let tolerance =
+      (2 + rig.hangCount) * FaultyPlaybackFixture.bufferSize + FaultyPlaybackFixture.rate / 100
+    let sum = rig.playedFrameCount + rig.missedFrameCount
+    if rig.missedFrameCount > due + tolerance { return "\(rig.missedFrameCount) missed of \(due)" }
     guard isTrue, abs(sum - due) > tolerance else { return nil }
-    return "\(rig.heardCount) heard, \(rig.missedCount) missed, \(due) due"
+    return "\(rig.playedFrameCount) heard, \(rig.missedFrameCount) missed, \(due) due"
   }
 
   @Test(arguments: kinds) func everyPairOfFaultsIsAccountedForAndEnds(first: FaultKind) throws {
     for second in Self.kinds {
-      let rig = try FaultRig(hanging: first.hangingCalls.union(second.hangingCalls))
+      let rig = try FaultyPlaybackFixture(hanging: first.hangingCalls.union(second.hangingCalls))
       for (kind, start) in [(first, 700), (second, 3_300)] {
         for (fault, after) in kind.faults {
-          rig.device.plan(fault, at: .milliseconds(start + after))
+          rig.device.scheduleFault(fault, at: .milliseconds(start + after))
         }
       }
-      let problem = try problem(
+      let problem = try violation(
         of: rig, until: .seconds(5), isTrue: first.isTrue && second.isTrue)
       #expect(problem == nil, "\(first.name), then \(second.name)")
     }
@@ -122,12 +125,12 @@ import Testing
       let counter = Atomic(0)
       // The calls of the initial opening report their failure to the person.
       let isOpen = Atomic(false)
-      let rig = try FaultRig(results: { _ in
+      let rig = try FaultyPlaybackFixture(results: { _ in
         guard isOpen.load(ordering: .relaxed) else { return nil }
         return counter.add(1, ordering: .relaxed).newValue == number ? -Int(code) : nil
       })
       isOpen.store(true, ordering: .relaxed)
-      let problem = try problem(of: rig, until: .milliseconds(1_200), isTrue: true)
+      let problem = try violation(of: rig, until: .milliseconds(1_200), isTrue: true)
       #expect(problem == nil, "call \(number) of \(total)")
     }
   }
@@ -135,7 +138,7 @@ import Testing
   /// The number of calls in the beginning of playback.
   private func countCalls() throws -> Int {
     let counter = Atomic(0)
-    let rig = try FaultRig(results: { _ in
+    let rig = try FaultyPlaybackFixture(results: { _ in
       counter.add(1, ordering: .relaxed)
       return nil
     })

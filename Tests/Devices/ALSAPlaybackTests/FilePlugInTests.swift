@@ -16,7 +16,7 @@ import Testing
   private let folder = FreshFolder()
 
   @Test(arguments: ShippedPatterns.names) func shippedPatternsArriveBitByBit(name: String) throws {
-    let pattern = try RigPattern.named(name)
+    let pattern = try PlaybackTestPattern.named(name)
     for (encoding, periods) in [(SampleEncoding.s16, [64, 1_024]), (.float, [441])] {
       let (expected, length) = try offline(pattern, channelCount: 2, encoding: encoding)
       for period in periods {
@@ -32,7 +32,7 @@ import Testing
     arguments: ["earthquake-splash", "heartbeat", "trigger-pattern"],
     [SampleEncoding.s24Packed, .s24, .s32])
   func everyEncodingArrivesBitByBit(name: String, encoding: SampleEncoding) throws {
-    let pattern = try RigPattern.named(name)
+    let pattern = try PlaybackTestPattern.named(name)
     for channelCount in [1, 6] {
       let (expected, length) = try offline(pattern, channelCount: channelCount, encoding: encoding)
       for period in [16, 4_096] {
@@ -50,7 +50,7 @@ import Testing
 
   @Test(arguments: [8_000, 44_100, 96_000, 192_000]) func everyRateArrivesBitByBit(rate: Int) throws
   {
-    let pattern = try RigPattern.named("earthquake-splash")
+    let pattern = try PlaybackTestPattern.named("earthquake-splash")
     let (expected, length) = try offline(pattern, channelCount: 2, encoding: .s16, rate: rate)
     let played = try play(
       pattern, frames: length, period: 441, channelCount: 2, encoding: .s16, rate: rate)

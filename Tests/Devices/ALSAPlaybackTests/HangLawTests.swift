@@ -11,12 +11,12 @@ import Testing
 @Suite struct HangLawTests {
   /// A loop on a device; whenever a call of it hangs, another sink takes over as live playback has
   /// it.
-  private final class Rig {
+  private final class PlaybackFixture {
     let device = FaultyDevice()
     let time: DeviceTime
     let engine: PlaybackEngine
     let loop: RenderLoop
-    var heardCount = 0
+    var playedFrameCount = 0
     var hangCount = 0
 
     init(leadIn: Duration = .zero, restDelay: Duration? = nil) throws {
@@ -30,7 +30,7 @@ import Testing
       loop = RenderLoop(engine: engine, sink: sink, time: time)
       device.listener = { [unowned self] _, samples, channelCount in
         for frame in 0..<(samples.count / channelCount) where samples[frame * channelCount] != 0 {
-          heardCount += 1
+          playedFrameCount += 1
         }
       }
       device.hangHandler = { [unowned self] in
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  private func hum(_ seconds: Double) -> HapticPattern {
+  private func humPattern(_ seconds: Double) -> HapticPattern {
     HapticPattern(events: [
       HapticEvent(
         kind: .hapticContinuous, time: 0, duration: seconds,
@@ -72,22 +72,23 @@ import Testing
   /// Nothing sounds when a device is stopped for a rest.
   @Test func aHangBeforeARestCostsNoSound() throws {
     let counts = try [0, 1].map { hangCount in
-      let rig = try Rig(restDelay: .seconds(1))
+      let rig = try PlaybackFixture(restDelay: .seconds(1))
       if hangCount > 0 {
-        rig.device.plan(.hang(.stop, duration: .milliseconds(1_250)), at: .milliseconds(500))
+        rig.device.scheduleFault(
+          .hang(.stop, duration: .milliseconds(1_250)), at: .milliseconds(500))
       }
-      let player = try rig.engine.player(for: hum(0.5))
+      let player = try rig.engine.player(for: humPattern(0.5))
       try player.start()
       try player.start(at: .seconds(6))
       #expect(rig.run(seconds: 10) <= hangCount * 84_000)
       #expect(rig.hangCount == hangCount)
-      return rig.heardCount
+      return rig.playedFrameCount
     }
     #expect(counts[0] == counts[1] && counts[0] > 48_000 - 100, "\(counts)")
   }
 
   /// What makes the library call.
-  private func occasion(for call: Fault.Call) -> Fault? {
+  private func precedingFault(for call: Fault.Call) -> Fault? {
     switch call {
     case .pointer, .transfer, .delay, .stop: nil
     case .start, .prepare: .underrun
@@ -97,20 +98,21 @@ import Testing
 
   @Test(arguments: Fault.Call.allCases.filter { $0 != .stop }, [Duration.zero, .milliseconds(50)])
   func aHangIsLostOnce(call: Fault.Call, leadIn: Duration) throws {
-    let rig = try Rig(leadIn: leadIn)
+    let rig = try PlaybackFixture(leadIn: leadIn)
     // Alone, soon after each other, and again as soon as the device is back.
     let whileAway = [5_300, 5_400, 10_760, 10_770]
     // A device that is away is prepared beside the thread that renders.
     let moments = [700, 4_000, 9_000, 15_000] + (call == .prepare ? [] : whileAway)
     for moment in moments {
-      rig.device.plan(.hang(call, duration: .milliseconds(1_250)), at: .milliseconds(moment))
+      rig.device.scheduleFault(
+        .hang(call, duration: .milliseconds(1_250)), at: .milliseconds(moment))
     }
-    if let occasion = occasion(for: call) {
+    if let occasion = precedingFault(for: call) {
       for moment in stride(from: 700, to: 18_000, by: 500) {
-        rig.device.plan(occasion, at: .milliseconds(moment))
+        rig.device.scheduleFault(occasion, at: .milliseconds(moment))
       }
     }
-    try rig.engine.player(for: hum(60)).start()
+    try rig.engine.player(for: humPattern(60)).start()
     let missed = rig.run(seconds: 20)
     #expect(rig.hangCount == moments.count)
     let due = Int(rig.engine.position)
@@ -118,7 +120,8 @@ import Testing
     // heard.
     let tolerance = (moments.count + 1) * 960 + Int(leadIn / .seconds(1) * 48_000)
     #expect(
-      abs(rig.heardCount + missed - due) <= tolerance, "\(rig.heardCount) + \(missed) of \(due)")
+      abs(rig.playedFrameCount + missed - due) <= tolerance,
+      "\(rig.playedFrameCount) + \(missed) of \(due)")
     #expect(abs(due - 20 * 48_000) <= tolerance, "\(due)")
     // Each a second and a quarter, and up to half a second until the device is looked for again,
     // beside underruns.

@@ -35,7 +35,8 @@ import Testing
     #expect(!output.isHardware)
   }
 
-  private func kind(_ word: String, _ request: OutputRequest = OutputRequest()) -> OutputError.Kind?
+  private func errorKind(_ word: String, _ request: OutputRequest = OutputRequest()) -> OutputError
+    .Kind?
   {
     do throws(OutputError) {
       _ = try outputs.open(word, request)
@@ -46,13 +47,13 @@ import Testing
   }
 
   @Test func whatCannotBeOpenedHasAKind() {
-    #expect(kind("no-such-device") == .notFound)
-    #expect(kind("null", OutputRequest(encoding: "s13")) == .unsupportedFormat)
-    #expect(kind("wav:/nowhere/a.wav") == .cannotWrite)
-    #expect(kind("wav:/nowhere/a.wav", OutputRequest(encoding: "s24_3")) == .unsupportedFormat)
-    #expect(kind("wav:") == .invalidName)
-    #expect(kind("pipewire:NODE=-1") == .invalidName)
-    #expect(kind("alsa:pulse:DEVICE=") == .invalidName)
+    #expect(errorKind("no-such-device") == .notFound)
+    #expect(errorKind("null", OutputRequest(encoding: "s13")) == .unsupportedFormat)
+    #expect(errorKind("wav:/nowhere/a.wav") == .cannotWrite)
+    #expect(errorKind("wav:/nowhere/a.wav", OutputRequest(encoding: "s24_3")) == .unsupportedFormat)
+    #expect(errorKind("wav:") == .invalidName)
+    #expect(errorKind("pipewire:NODE=-1") == .invalidName)
+    #expect(errorKind("alsa:pulse:DEVICE=") == .invalidName)
     #expect(!outputs.isAvailable(outputs.parseName("no-such-device")))
     #expect(outputs.isAvailable(outputs.parseName("null")))
   }

@@ -8,24 +8,26 @@ import Testing
 @Suite struct BufferGrowthTests {
   private let rate = 8_000
 
-  private func playback(isServerStream: Bool = true, adaptsBuffer: Bool = true) throws -> Playback {
-    try Playback(
+  private func playback(isServerStream: Bool = true, adaptsBuffer: Bool = true) throws
+    -> FaultyDevicePlayback
+  {
+    try FaultyDevicePlayback(
       {
         $0.rate = rate
         $0.periodSize = 40
         $0.bufferSize = 160
         $0.adaptsBuffer = adaptsBuffer
       },
-      abilities: {
+      capabilities: {
         $0.rates = [rate]
         $0.isServerStream = isServerStream
       })
   }
 
   /// The messages about the buffer, after a number of underruns.
-  private func growthMessages(_ playback: Playback, underrunCount: Int) -> [String] {
+  private func growthMessages(_ playback: FaultyDevicePlayback, underrunCount: Int) -> [String] {
     for index in 0..<underrunCount {
-      playback.device.plan(.underrun, at: .milliseconds(1_000 + 500 * index))
+      playback.device.scheduleFault(.underrun, at: .milliseconds(1_000 + 500 * index))
     }
     #expect(playback.run(until: .milliseconds(1_500 + 500 * underrunCount), limit: 10_000))
     return playback.notices.filter { $0.kind == .degraded }.map(\.text)
@@ -52,8 +54,8 @@ import Testing
     playback.sink.finish(draining: true)
     let notices = playback.notices + playback.sink.drainEvents()
     let missed = notices.map(\.missedFrameCount).reduce(0, +)
-    let heard = playback.heard.filter { $0.first != nil }.map(\.count).reduce(0, +)
-    let first = try #require(playback.heard.first { $0.first != nil }?.start)
+    let heard = playback.playedRuns.filter { $0.firstFrameNumber != nil }.map(\.count).reduce(0, +)
+    let first = try #require(playback.playedRuns.first { $0.firstFrameNumber != nil }?.startFrame)
     let due = Int((end / .seconds(1) * Double(rate)).rounded()) - first
     #expect(abs(heard + missed - due) <= 1_280, "\(heard) heard, \(missed) missed, \(due) due")
     #expect(!notices.contains { $0.kind == .failed })
@@ -63,8 +65,8 @@ import Testing
   func laterFramesAreOnTime() throws {
     let playback = try playback()
     _ = growthMessages(playback, underrunCount: 7)
-    let stretches = playback.heard.filter { $0.first != nil }
-    let offsets = stretches.map { $0.start - ($0.first ?? 0) }
+    let stretches = playback.playedRuns.filter { $0.firstFrameNumber != nil }
+    let offsets = stretches.map { $0.startFrame - ($0.firstFrameNumber ?? 0) }
     let first = try #require(offsets.first)
     let last = try #require(offsets.last)
     #expect(abs(last - first) <= 1, "\(offsets)")
@@ -79,7 +81,7 @@ import Testing
   @Test("A device that is opened again has the buffer that it had grown to")
   func reconnectionKeepsTheBuffer() throws {
     let playback = try playback()
-    playback.device.plan(
+    playback.device.scheduleFault(
       .disconnect(duration: .milliseconds(500), code: ENODEV), at: .milliseconds(2_400))
     #expect(growthMessages(playback, underrunCount: 2).count == 1)
     #expect(playback.run(until: .seconds(5), limit: 10_000))
@@ -91,7 +93,7 @@ import Testing
   func skippedFramesNameTheServer() throws {
     for isServerStream in [true, false] {
       let playback = try playback(isServerStream: isServerStream)
-      playback.device.plan(.skip(frameCount: 110), at: .milliseconds(1_002))
+      playback.device.scheduleFault(.skipFrames(frameCount: 110), at: .milliseconds(1_002))
       #expect(playback.run(until: .seconds(2), limit: 10_000))
       let causes = playback.notices.filter { $0.kind == .underrun }.map(\.cause)
       #expect(causes == [isServerStream ? .lateDevice : .droppedBuffer])

@@ -6,7 +6,7 @@ import Testing
 @testable import HapticOutputs
 
 @Suite struct CaptureTests {
-  private func refusal(_ make: () throws -> Void) -> OutputError? {
+  private func outputError(_ make: () throws -> Void) -> OutputError? {
     do {
       try make()
       return nil
@@ -40,7 +40,7 @@ import Testing
     time.wait(for: &none, timeout: .seconds(1))
     var samples: [Float] = []
     #expect(
-      refusal { try capture.read(into: &samples) }
+      outputError { try capture.read(into: &samples) }
         == OutputError(
           .overrun, output: "null",
           "overrun: the recording has a gap; close other programs and record again"))
@@ -61,7 +61,7 @@ import Testing
   ]) func whatStandsInTheWayIsTold(code: Int32, kind: OutputError.Kind, text: String) {
     let blocked = PCMInterception(open: { _ in .refused(code) })
     #expect(
-      refusal {
+      outputError {
         _ = try ALSACapture(
           "hw:9", rate: 8_000, channelCount: 1, clock: VirtualTimeSource(),
           interception: blocked)

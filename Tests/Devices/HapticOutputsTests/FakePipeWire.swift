@@ -39,7 +39,7 @@ final class FakePipeWire: PipeWireClient, TimeSource, @unchecked Sendable {
     /// The position of the first sample in the cycle that is not zero.
     var offset: Int
     /// The samples that are not zero, which are consecutive numbers.
-    var heard: Range<Int>
+    var playedFrames: Range<Int>
     /// A Boolean value that indicates whether all links lead to the sink.
     var isConnected: Bool
   }
@@ -181,7 +181,7 @@ final class FakePipeWire: PipeWireClient, TimeSource, @unchecked Sendable {
       }
     }
     return Output(
-      seconds: nextCycle / .seconds(1), offset: offset, heard: heard,
+      seconds: nextCycle / .seconds(1), offset: offset, playedFrames: heard,
       isConnected: links.count == 2 && links.values.allSatisfy { $0.inputNodeID == sinkID })
   }
 
@@ -239,7 +239,7 @@ final class FakePipeWire: PipeWireClient, TimeSource, @unchecked Sendable {
       // The frames of the last cycle are not heard: the same ticks follow.
       guard !isStalled, isRunning, let last = outputs.last else { return }
       let age = now / .seconds(1) - last.seconds
-      if age < 0.006, last.isConnected, !last.heard.isEmpty {
+      if age < 0.006, last.isConnected, !last.playedFrames.isEmpty {
         outputs.removeLast()
         ticks -= UInt64(Self.cycleSize)
         nextCycle -= .nanoseconds(Int64(1e9 * Double(Self.cycleSize) / Double(Self.rate)))

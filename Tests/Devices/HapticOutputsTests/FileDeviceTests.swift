@@ -6,7 +6,7 @@ import Testing
 
 /// The plug-in of ALSA that writes to a file what it is sent.
 @Suite struct FileDeviceTests {
-  private let clock = ClockTime()
+  private let clock = ManualTimeSource()
   private let wake = WakeSignal.makeOrInert()
 
   /// What 2 000 stereo frames become.

@@ -5,34 +5,34 @@ import Testing
 @testable import HapticOutputs
 
 @Suite struct LastingNameTests {
-  private let machine: Scratch
+  private let testFolder: TemporaryFolder
 
   init() throws {
-    machine = try Scratch()
+    testFolder = try TemporaryFolder()
     for folder in [
       "proc", "proc/asound", "proc/asound/card0", "sys", "sys/class", "sys/class/sound",
     ] {
-      try machine.makeFolder(folder)
+      try testFolder.makeFolder(folder)
     }
-    try machine.write("PCH\n", to: "proc/asound/card0/id")
+    try testFolder.write("PCH\n", to: "proc/asound/card0/id")
   }
 
   private func connect(_ card: Int, _ numbers: String, serial: String?) throws {
-    try machine.makeFolder("proc/asound/card\(card)")
-    try machine.write(numbers + "\n", to: "proc/asound/card\(card)/usbid")
+    try testFolder.makeFolder("proc/asound/card\(card)")
+    try testFolder.write(numbers + "\n", to: "proc/asound/card\(card)/usbid")
     for folder in ["sys/class/sound/card\(card)", "sys/class/sound/card\(card)/usb\(card)"] {
-      try machine.makeFolder(folder)
+      try testFolder.makeFolder(folder)
     }
     let device = "sys/class/sound/card\(card)/usb\(card)"
-    try machine.makeFolder(device + "/interface")
+    try testFolder.makeFolder(device + "/interface")
     if let serial {
-      try machine.write(serial + "\n", to: device + "/serial")
+      try testFolder.write(serial + "\n", to: device + "/serial")
     }
-    try machine.link("sys/class/sound/card\(card)/device", to: machine(device + "/interface"))
+    try testFolder.link("sys/class/sound/card\(card)/device", to: testFolder(device + "/interface"))
   }
 
   private func resolved(_ name: String) -> String? {
-    PersistentDeviceName.alsaName(for: name, root: machine.path)
+    PersistentDeviceName.alsaName(for: name, root: testFolder.path)
   }
 
   @Test func aCardThatIsAwayHasNoName() {
@@ -51,12 +51,13 @@ import Testing
     #expect(resolved("usb:1234:ABCD") == "plughw:10")
     #expect(resolved("usb:1234:abcd:C") == nil)
     for card in [1, 2, 10] {
-      let name = try #require(PersistentDeviceName.persistentName(ofCard: card, root: machine.path))
+      let name = try #require(
+        PersistentDeviceName.persistentName(ofCard: card, root: testFolder.path))
       #expect(resolved(name) == "plughw:\(card)")
     }
-    #expect(PersistentDeviceName.persistentName(ofCard: 0, root: machine.path) == nil)
+    #expect(PersistentDeviceName.persistentName(ofCard: 0, root: testFolder.path) == nil)
     // The same one in another place.
-    machine.remove("proc/asound/card2/usbid")
+    testFolder.remove("proc/asound/card2/usbid")
     try connect(3, "0d8c:0014", serial: "A:1")
     #expect(resolved("usb:0d8c:0014:A:1") == "plughw:3")
   }

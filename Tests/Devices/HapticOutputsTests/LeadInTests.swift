@@ -7,12 +7,12 @@ import Testing
 /// Silence before the first sound on a device that is not a card: the buffer is 960 frames in
 /// periods of 240.
 @Suite struct LeadInTests {
-  private typealias Stretch = Playback.Stretch
+  private typealias FrameRun = FaultyDevicePlayback.FrameRun
   /// Silence for the time of the lead-in, and the buffer that is full of it by then.
-  private let silence = 2_400 + 960
+  private let silentFrameCount = 2_400 + 960
 
-  private func playback(buffer: Int = 960) throws -> Playback {
-    try Playback {
+  private func playback(buffer: Int = 960) throws -> FaultyDevicePlayback {
+    try FaultyDevicePlayback {
       $0.warmUpDuration = .milliseconds(50)
       $0.bufferSize = buffer
     }
@@ -20,23 +20,27 @@ import Testing
 
   @Test func silenceLeadsInAtTheStartAndAfterAReturn() throws {
     let playback = try playback()
-    playback.device.plan(.disconnect(duration: .zero, code: ENODEV), at: .milliseconds(500))
+    playback.device.scheduleFault(
+      .disconnect(duration: .zero, code: ENODEV), at: .milliseconds(500))
     #expect(playback.run(until: .seconds(1)))
     #expect(
-      playback.heard.prefix(2) == [
-        Stretch(start: 0, first: nil, count: silence),
-        Stretch(start: silence, first: 0, count: 24_000 - silence),
+      playback.playedRuns.prefix(2) == [
+        FrameRun(startFrame: 0, firstFrameNumber: nil, count: silentFrameCount),
+        FrameRun(
+          startFrame: silentFrameCount, firstFrameNumber: 0, count: 24_000 - silentFrameCount),
       ])
     // The clock of what is heard stays behind by the lead-in; what follows the silence comes at its
     // time.
-    let last = try #require(playback.heard.last)
-    #expect(last.first == last.start - silence)
-    #expect(last.start + last.count == 48_000)
-    let between = try #require(playback.heard.dropFirst(2).first)
-    #expect(between.first == nil && between.count >= 2_400)
+    let last = try #require(playback.playedRuns.last)
+    #expect(last.firstFrameNumber == last.startFrame - silentFrameCount)
+    #expect(last.startFrame + last.count == 48_000)
+    let between = try #require(playback.playedRuns.dropFirst(2).first)
+    #expect(between.firstFrameNumber == nil && between.count >= 2_400)
     // All that was not heard is counted: from the end of what was, to the beginning of what
     // followed.
-    #expect(playback.notices.last?.missedFrameCount == (last.first ?? 0) - (24_000 - silence))
+    #expect(
+      playback.notices.last?.missedFrameCount == (last.firstFrameNumber ?? 0)
+        - (24_000 - silentFrameCount))
   }
 
   /// A sound server that is behind as a stream starts reads that much at once, and drops it.
@@ -44,53 +48,53 @@ import Testing
     frameCount: Int
   ) throws {
     let playback = try playback()
-    playback.device.plan(.swallow(frameCount: frameCount), at: .milliseconds(3))
+    playback.device.scheduleFault(.dropFrames(frameCount: frameCount), at: .milliseconds(3))
     #expect(playback.run(until: .seconds(2)))
-    let sound = playback.heard.filter { $0.first != nil }
+    let sound = playback.playedRuns.filter { $0.firstFrameNumber != nil }
     #expect(sound.count == 1)
-    #expect(sound.first?.first == 0)
-    #expect(sound.first.map { $0.start + $0.count } == 96_000)
+    #expect(sound.first?.firstFrameNumber == 0)
+    #expect(sound.first.map { $0.startFrame + $0.count } == 96_000)
     #expect(playback.notices == [])
-    #expect(playback.missedCount == 0)
+    #expect(playback.missedFrameCount == 0)
   }
 
   @Test func aDeviceThatRunsDryAtTheStartLosesSilenceOnly() throws {
     let playback = try playback()
     for milliseconds in [2, 9, 30, 47] {
-      playback.device.plan(.underrun, at: .milliseconds(milliseconds))
+      playback.device.scheduleFault(.underrun, at: .milliseconds(milliseconds))
     }
     #expect(playback.run(until: .seconds(1)))
-    let sound = playback.heard.filter { $0.first != nil }
+    let sound = playback.playedRuns.filter { $0.firstFrameNumber != nil }
     #expect(sound.count == 1)
-    #expect(sound.first?.first == 0)
+    #expect(sound.first?.firstFrameNumber == 0)
     #expect(playback.notices == [])
-    #expect(playback.missedCount == 0)
+    #expect(playback.missedFrameCount == 0)
   }
 
   /// However unsteady it is, sound begins after two seconds.
   @Test func theLeadInHasALimit() throws {
     let playback = try playback()
     for step in 0..<400 {
-      playback.device.plan(.underrun, at: .milliseconds(step * 10))
+      playback.device.scheduleFault(.underrun, at: .milliseconds(step * 10))
     }
     #expect(playback.run(until: .milliseconds(1_900)))
-    #expect(playback.position == 0)
+    #expect(playback.nextFrameNumber == 0)
     #expect(playback.run(until: .milliseconds(2_200)))
-    #expect(playback.position > 0)
+    #expect(playback.nextFrameNumber > 0)
   }
 
   /// Behind the lead-in, what is swallowed is a loss, also before the device counts as settled.
   @Test func whatIsSkippedLaterIsCounted() throws {
     let playback = try playback()
-    playback.device.plan(.skip(frameCount: 800), at: .milliseconds(122))
+    playback.device.scheduleFault(.skipFrames(frameCount: 800), at: .milliseconds(122))
     #expect(playback.run(until: .seconds(1)))
     let lost = playback.notices.map(\.missedFrameCount).reduce(0, +)
-    let heard = playback.heard.filter { $0.first != nil }.map(\.count).reduce(0, +)
+    let heard = playback.playedRuns.filter { $0.firstFrameNumber != nil }.map(\.count).reduce(0, +)
     #expect(playback.notices.allSatisfy { $0.cause == .droppedBuffer })
-    let last = try #require(playback.heard.last)
-    #expect(last.first == last.start - silence)
+    let last = try #require(playback.playedRuns.last)
+    #expect(last.firstFrameNumber == last.startFrame - silentFrameCount)
     #expect(abs(lost - 800) <= 1)
-    #expect(abs(heard + lost - (48_000 - silence)) <= 1)
+    #expect(abs(heard + lost - (48_000 - silentFrameCount)) <= 1)
   }
 
   /// A long buffer bridges what a server swallows.
@@ -98,8 +102,9 @@ import Testing
     let playback = try playback(buffer: 9_600)
     #expect(playback.run(until: .seconds(1)))
     #expect(
-      playback.heard == [
-        Stretch(start: 0, first: nil, count: 2_400), Stretch(start: 2_400, first: 0, count: 45_600),
+      playback.playedRuns == [
+        FrameRun(startFrame: 0, firstFrameNumber: nil, count: 2_400),
+        FrameRun(startFrame: 2_400, firstFrameNumber: 0, count: 45_600),
       ])
   }
 
@@ -109,10 +114,10 @@ import Testing
     let playback = try playback()
     #expect(playback.run(until: .milliseconds(500)))
     playback.sink.finish(draining: true)
-    let sound = try #require(playback.heard.last { $0.first != nil })
-    #expect(sound.first == 0 && sound.count == playback.position)
-    let tail = try #require(playback.heard.last)
-    #expect(tail.first == nil)
+    let sound = try #require(playback.playedRuns.last { $0.firstFrameNumber != nil })
+    #expect(sound.firstFrameNumber == 0 && sound.count == playback.nextFrameNumber)
+    let tail = try #require(playback.playedRuns.last)
+    #expect(tail.firstFrameNumber == nil)
     #expect(tail.count >= 2_300)
     #expect(playback.time.now < .milliseconds(600))
     #expect(playback.sink.drainEvents() == [])

@@ -5,7 +5,7 @@ import SoundFile
 import Testing
 
 @Suite struct NullDeviceTests {
-  private let clock = ClockTime()
+  private let clock = ManualTimeSource()
   private let wake = WakeSignal.makeOrInert()
 
   private func sink(_ change: (inout PCMRequest) -> Void = { _ in }) throws -> ALSASink {
@@ -19,7 +19,8 @@ import Testing
     let request = OutputRequest(rate: rate)
     #expect(request.periodSize == rate / 200 && request.bufferSize == rate / 50)
     // Also where the device has another rate than the one that was asked for.
-    let playback = try Playback({ $0.allowsOtherRate = true }, abilities: { $0.rates = [rate] })
+    let playback = try FaultyDevicePlayback(
+      { $0.allowsOtherRate = true }, capabilities: { $0.rates = [rate] })
     let granted = playback.sink.configuration
     #expect(granted.rate == rate)
     #expect(abs(granted.periodSize - rate / 200) <= 1)
@@ -63,7 +64,7 @@ import Testing
     let sink = try sink()
     #expect(sink.wait(wake) == .ready(frameCount: 960))
     sink.write(([Float](repeating: 0, count: 1_920)).span)
-    clock.pass(.milliseconds(50))
+    clock.advance(by: .milliseconds(50))
     #expect(sink.wait(wake) == .missed(frameCount: 1_440))
     #expect(sink.wait(wake) == .ready(frameCount: 960))
     #expect(

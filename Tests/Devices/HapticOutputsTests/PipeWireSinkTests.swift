@@ -6,7 +6,7 @@ import Testing
 /// The sink on a server in virtual time. Every frame has its number as its sample, from 1 on.
 @Suite struct PipeWireSinkTests {
   /// A sink that plays on a fake server.
-  private final class Rig {
+  private final class SinkFixture {
     let server = FakePipeWire()
     let sink: PipeWireSink
     private let wake = WakeSignal.makeOrInert()
@@ -85,28 +85,31 @@ import Testing
     }
 
     /// The cycles in which frames were heard.
-    var heard: [FakePipeWire.Output] { server.outputs.filter { !$0.heard.isEmpty } }
+    var outputsWithSound: [FakePipeWire.Output] {
+      server.outputs.filter { !$0.playedFrames.isEmpty }
+    }
 
-    var heardCount: Int { heard.reduce(0) { $0 + $1.heard.count } }
+    var playedFrameCount: Int { outputsWithSound.reduce(0) { $0 + $1.playedFrames.count } }
 
-    var missedCount: Int { events.reduce(0) { $0 + $1.missedFrameCount } }
+    var missedFrameCount: Int { events.reduce(0) { $0 + $1.missedFrameCount } }
   }
 
   /// Checks that only the sink was heard, that every frame was heard once or is counted as missed,
   /// and that every frame was heard when it was due.
-  private static func check(_ rig: Rig, _ name: String) {
-    let heard = rig.heard
+  private static func check(_ rig: SinkFixture, _ name: String) {
+    let heard = rig.outputsWithSound
     let strays = heard.count { !$0.isConnected }
     #expect(strays == 0, "\(name): \(strays) stray cycles")
     let isOrdered = zip(heard, heard.dropFirst()).allSatisfy {
-      $0.heard.upperBound <= $1.heard.lowerBound
+      $0.playedFrames.upperBound <= $1.playedFrames.lowerBound
     }
     #expect(isOrdered, "\(name): a frame was heard twice or out of order")
     #expect(
-      rig.heardCount + rig.missedCount == rig.position,
-      "\(name): \(rig.heardCount) heard and \(rig.missedCount) missed of \(rig.position)")
+      rig.playedFrameCount + rig.missedFrameCount == rig.position,
+      "\(name): \(rig.playedFrameCount) heard and \(rig.missedFrameCount) missed of \(rig.position)"
+    )
     let starts = heard.map { output in
-      output.seconds - Double(output.heard.lowerBound - output.offset) / 48_000
+      output.seconds - Double(output.playedFrames.lowerBound - output.offset) / 48_000
     }
     let spread = (starts.max() ?? 0) - (starts.min() ?? 0)
     #expect(spread < 0.02, "\(name): frames are up to \(spread) s off their due times")
@@ -114,11 +117,11 @@ import Testing
 
   @Test("Every frame is heard in order, without a loss")
   func undisturbed() throws {
-    let rig = try Rig()
+    let rig = try SinkFixture()
     rig.play(until: 1)
     rig.finish()
     #expect(rig.events == [])
-    #expect(rig.heardCount == rig.position)
+    #expect(rig.playedFrameCount == rig.position)
     Self.check(rig, "undisturbed")
   }
 
@@ -141,7 +144,7 @@ import Testing
   func twoFaults(interval: Double) throws {
     for first in Self.faults {
       for second in Self.faults {
-        let rig = try Rig()
+        let rig = try SinkFixture()
         let changes =
           first.changes.map { (0.4 + $0.0, $0.1) }
           + second.changes.map { (0.4 + interval + $0.0, $0.1) }
@@ -160,29 +163,29 @@ import Testing
 
   @Test("A sink that disappears and returns is reported, with the missed frames")
   func returned() throws {
-    let rig = try Rig()
+    let rig = try SinkFixture()
     rig.server.changes = [(.seconds(100.5), .removeSink), (.seconds(101), .addSink)]
     rig.play(until: 2)
     rig.finish()
     #expect(rig.events.map(\.kind) == [.disconnected, .reconnected])
-    #expect(abs(rig.missedCount - 24_000) < 1_000)
-    let firstHeard = rig.heard.first { $0.seconds > 101 }
+    #expect(abs(rig.missedFrameCount - 24_000) < 1_000)
+    let firstHeard = rig.outputsWithSound.first { $0.seconds > 101 }
     #expect((firstHeard?.seconds ?? 0) < 101.02)
   }
 
   @Test("A sink that does not return is a failure")
   func lost() throws {
-    let rig = try Rig()
+    let rig = try SinkFixture()
     rig.server.changes = [(.seconds(100.5), .removeSink)]
     rig.play(until: 2)
     rig.finish()
     #expect(rig.events.map(\.kind) == [.disconnected, .failed])
-    #expect(rig.heardCount + rig.missedCount == rig.position)
+    #expect(rig.playedFrameCount + rig.missedFrameCount == rig.position)
   }
 
   @Test("A link to another sink silences the stream, and the message names that sink")
   func strayLink() throws {
-    let rig = try Rig()
+    let rig = try SinkFixture()
     rig.server.changes = [(.seconds(100.5), .linkToDesktop)]
     rig.play(until: 1)
     rig.finish()
@@ -192,7 +195,7 @@ import Testing
 
   @Test("Frames that the render thread delivers late are counted as its own")
   func starved() throws {
-    let rig = try Rig()
+    let rig = try SinkFixture()
     rig.play(until: 1, holding: [0.5...0.54])
     rig.finish()
     #expect(rig.events.map(\.cause) == [.lateDelivery])
@@ -201,7 +204,7 @@ import Testing
 
   @Test("A cycle that the server skips is counted as the server's")
   func lateServer() throws {
-    let rig = try Rig()
+    let rig = try SinkFixture()
     rig.server.changes = [(.seconds(100.5), .stall), (.seconds(100.52), .continueCycles)]
     rig.play(until: 1)
     rig.finish()
@@ -212,14 +215,14 @@ import Testing
   @Test("The buffer doubles after two underruns if the request permits it")
   func growth() throws {
     let holds = [0.3...0.34, 0.5...0.54, 0.7...0.72]
-    let rig = try Rig(adaptsBuffer: true)
+    let rig = try SinkFixture(adaptsBuffer: true)
     rig.play(until: 1, holding: holds)
     rig.finish()
     #expect(rig.events.count { $0.kind == .degraded } == 1)
     #expect(rig.events.contains { $0.text.contains("the buffer is now 21 ms") })
     // The third hold is shorter than the new buffer.
     #expect(rig.events.count { $0.kind == .underrun } == 2)
-    let fixed = try Rig()
+    let fixed = try SinkFixture()
     fixed.play(until: 1, holding: holds)
     #expect(!fixed.events.contains { $0.kind == .degraded })
     #expect(fixed.events.count { $0.kind == .underrun } == 3)
@@ -227,34 +230,34 @@ import Testing
 
   @Test("A sink that is absent at first is heard when it appears, and time passes until then")
   func absent() throws {
-    let rig = try Rig(isPresent: false)
+    let rig = try SinkFixture(isPresent: false)
     rig.server.changes = [
       (.seconds(100), .removeSink), (.seconds(101), .addSink),
     ]
     rig.play(until: 2)
     rig.finish()
     #expect(rig.events.map(\.kind) == [.reconnected])
-    #expect(abs((rig.heard.first?.heard.lowerBound ?? 0) - 48_000) < 1_000)
-    #expect(rig.heardCount + rig.missedCount == rig.position)
+    #expect(abs((rig.outputsWithSound.first?.playedFrames.lowerBound ?? 0) - 48_000) < 1_000)
+    #expect(rig.playedFrameCount + rig.missedFrameCount == rig.position)
   }
 
   @Test("An idle stream counts no time as missed, and plays from the next frame on")
   func idle() throws {
-    let rig = try Rig()
+    let rig = try SinkFixture()
     rig.play(until: 0.5)
-    let unheard = rig.position - rig.heardCount
+    let unheard = rig.position - rig.playedFrameCount
     #expect(rig.sink.beginIdle())
     var none: [PollDescriptor] = []
     rig.server.wait(for: &none, timeout: .seconds(5))
     rig.play(until: 6)
     rig.finish()
     #expect(rig.events == [])
-    #expect(rig.heardCount == rig.position - unheard)
+    #expect(rig.playedFrameCount == rig.position - unheard)
   }
 
   @Test("The delay is the time until a written frame is heard")
   func delay() throws {
-    let rig = try Rig()
+    let rig = try SinkFixture()
     rig.play(until: 0.5)
     // A cycle of 256 frames that has begun, two in the buffer, and 2 ms of the device.
     #expect((96...(256 + 512 + 96 + 1)).contains(rig.sink.delayFrames))

@@ -8,7 +8,7 @@ import Testing
 /// Chance finds what nobody thought of; every seed is its own case.
 @Suite struct RandomFaultTests {
   /// SplitMix64.
-  private struct Chance: RandomNumberGenerator {
+  private struct RandomSource: RandomNumberGenerator {
     var state: UInt64
 
     mutating func next() -> UInt64 {
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  private func fault(_ chance: inout Chance) -> Fault {
+  private func randomFault(_ chance: inout RandomSource) -> Fault {
     switch Int.random(in: 0..<12, using: &chance) {
     case 0, 1, 2:
       .underrun
@@ -45,7 +45,7 @@ import Testing
     case 9:
       .addDelay(frameCount: Int.random(in: -2_000...100_000, using: &chance))
     case 10:
-      .cryWolf(duration: .milliseconds(Int.random(in: 1...300, using: &chance)))
+      .reportFalseReadiness(duration: .milliseconds(Int.random(in: 1...300, using: &chance)))
     default:
       .stall(duration: .milliseconds(Int.random(in: 1...900, using: &chance)))
     }
@@ -53,19 +53,19 @@ import Testing
 
   /// For forty seconds something goes wrong every quarter of a second; then a second of peace.
   @Test(arguments: 1...8) func everyFrameHeardIsHeardInTime(seed: Int) throws {
-    var chance = Chance(state: UInt64(seed))
+    var chance = RandomSource(state: UInt64(seed))
     let period = [64, 128, 240, 441].randomElement(using: &chance) ?? 64
     let buffer = period * Int.random(in: 2...6, using: &chance)
-    let playback = try Playback(
+    let playback = try FaultyDevicePlayback(
       {
         $0.periodSize = period
         $0.bufferSize = buffer
         $0.access = PCMAccess.allCases.randomElement(using: &chance)
-      }, abilities: { $0.drift = Int.random(in: -200...200, using: &chance) })
+      }, capabilities: { $0.clockDriftPPM = Int.random(in: -200...200, using: &chance) })
     let format = playback.sink.format
     var moment = Duration.milliseconds(500)
     while moment < .seconds(40) {
-      playback.device.plan(fault(&chance), at: moment)
+      playback.device.scheduleFault(randomFault(&chance), at: moment)
       moment += .milliseconds(Int.random(in: 1...500, using: &chance))
     }
     var last = Duration.zero
@@ -74,16 +74,17 @@ import Testing
       try #require(playback.run(until: last))
       // The thread is late now and then.
       if Bool.random(using: &chance) {
-        playback.time.pass(.milliseconds(Int.random(in: 0...80, using: &chance)))
+        playback.time.advance(by: .milliseconds(Int.random(in: 0...80, using: &chance)))
       }
     }
     #expect(playback.sink.format == format)
     // What the device had when it stood still is heard late; what comes after it is not. The
     // device's clock may be 400 frames off by the end, and 30 ms are no interruption yet.
-    let late = playback.heard.filter { stretch in
-      stretch.first.map { abs($0 - stretch.start) > period + 400 + 1_440 } ?? false
+    let late = playback.playedRuns.filter { stretch in
+      stretch.firstFrameNumber.map { abs($0 - stretch.startFrame) > period + 400 + 1_440 } ?? false
     }
     #expect(late.allSatisfy { $0.count <= buffer })
-    #expect(playback.heard.contains { $0.start > 40 * 48_000 && $0.first != nil })
+    #expect(
+      playback.playedRuns.contains { $0.startFrame > 40 * 48_000 && $0.firstFrameNumber != nil })
   }
 }

@@ -7,18 +7,18 @@ import Testing
 
 /// Each way back from trouble, frame by frame: the buffer is 960 frames in periods of 240.
 @Suite struct RecoveryTests {
-  private typealias Stretch = Playback.Stretch
+  private typealias FrameRun = FaultyDevicePlayback.FrameRun
 
   @Test(arguments: PCMAccess.allCases, SampleEncoding.allCases.filter { $0 != .s16 })
   func allIsHeardInOrder(
     access: PCMAccess, encoding: SampleEncoding
   ) throws {
-    let playback = try Playback {
+    let playback = try FaultyDevicePlayback {
       $0.access = access
       $0.encoding = encoding
     }
     #expect(playback.run(until: .seconds(1)))
-    #expect(playback.heard == [Stretch(start: 0, first: 0, count: 48_000)])
+    #expect(playback.playedRuns == [FrameRun(startFrame: 0, firstFrameNumber: 0, count: 48_000)])
     #expect(playback.notices == [])
     // The first wait fills the buffer; each later one takes a period.
     #expect(playback.waitCount == 201)
@@ -27,14 +27,15 @@ import Testing
   @Test(arguments: PCMAccess.allCases) func underrunLosesWhatWasQueuedAndGoesOnInTime(
     access: PCMAccess
   ) throws {
-    let playback = try Playback { $0.access = access }
-    playback.device.plan(.underrun, at: .milliseconds(502))
+    let playback = try FaultyDevicePlayback { $0.access = access }
+    playback.device.scheduleFault(.underrun, at: .milliseconds(502))
     #expect(playback.run(until: .seconds(1)))
     // At 502 ms, frames to 24 960 were queued. Silence takes their place.
     #expect(
-      playback.heard == [
-        Stretch(start: 0, first: 0, count: 24_096), Stretch(start: 24_096, first: nil, count: 864),
-        Stretch(start: 24_960, first: 24_960, count: 23_040),
+      playback.playedRuns == [
+        FrameRun(startFrame: 0, firstFrameNumber: 0, count: 24_096),
+        FrameRun(startFrame: 24_096, firstFrameNumber: nil, count: 864),
+        FrameRun(startFrame: 24_960, firstFrameNumber: 24_960, count: 23_040),
       ])
     #expect(
       playback.notices == [
@@ -45,17 +46,17 @@ import Testing
   }
 
   @Test func lateFramesArePassedOver() throws {
-    let playback = try Playback()
+    let playback = try FaultyDevicePlayback()
     #expect(playback.run(until: .milliseconds(500)))
-    playback.time.pass(.milliseconds(70))
+    playback.time.advance(by: .milliseconds(70))
     #expect(playback.run(until: .seconds(1)))
     // The buffer lasted for 20 ms; 50 ms are missed.
     #expect(
-      playback.heard == [
-        Stretch(start: 0, first: 0, count: 24_960),
-        Stretch(start: 27_360, first: 27_360, count: 20_640),
+      playback.playedRuns == [
+        FrameRun(startFrame: 0, firstFrameNumber: 0, count: 24_960),
+        FrameRun(startFrame: 27_360, firstFrameNumber: 27_360, count: 20_640),
       ])
-    #expect(playback.missedCount == 2_400)
+    #expect(playback.missedFrameCount == 2_400)
     #expect(
       playback.notices == [
         SinkEvent(.underrun, cause: .lateDelivery, missedFrameCount: 2_400, text: "buffer underrun")
@@ -65,9 +66,9 @@ import Testing
 
   /// The thread was there when half a period was left, and the device had not asked for frames.
   @Test func aDeviceThatAsksTooLateIsLateItself() throws {
-    let playback = try Playback()
-    playback.device.plan(.stall(duration: .milliseconds(30)), at: .milliseconds(500))
-    playback.device.plan(.underrun, at: .milliseconds(519))
+    let playback = try FaultyDevicePlayback()
+    playback.device.scheduleFault(.stall(duration: .milliseconds(30)), at: .milliseconds(500))
+    playback.device.scheduleFault(.underrun, at: .milliseconds(519))
     #expect(playback.run(until: .seconds(1)))
     #expect(playback.notices.map(\.kind) == [.underrun])
     #expect(playback.notices.map(\.cause) == [.lateDevice])
@@ -79,33 +80,36 @@ import Testing
   @Test(arguments: [false, true]) func aDeviceThatIsReadyAndTakesNothingHasRunDry(isReady: Bool)
     throws
   {
-    let playback = try Playback()
-    playback.device.plan(.stall(duration: .milliseconds(1_500)), at: .milliseconds(500))
+    let playback = try FaultyDevicePlayback()
+    playback.device.scheduleFault(.stall(duration: .milliseconds(1_500)), at: .milliseconds(500))
     if isReady {
-      playback.device.plan(.cryWolf(duration: .milliseconds(1_500)), at: .milliseconds(500))
+      playback.device.scheduleFault(
+        .reportFalseReadiness(duration: .milliseconds(1_500)), at: .milliseconds(500))
     }
     #expect(playback.run(until: .milliseconds(700)))
     #expect(Set(playback.notices.map(\.cause)) == (isReady ? [.lateDevice] : []))
     #expect(playback.run(until: .seconds(4)))
     #expect(playback.notices.contains { $0.kind == .disconnected } == !isReady)
-    let last = try #require(playback.heard.last)
-    #expect(abs((last.first ?? 0) - last.start) <= 1_440 && last.count > 40_000)
+    let last = try #require(playback.playedRuns.last)
+    #expect(abs((last.firstFrameNumber ?? 0) - last.startFrame) <= 1_440 && last.count > 40_000)
   }
 
   @Test func resumptionGoesOnWithWhatIsQueued() throws {
-    let playback = try Playback()
-    playback.device.plan(.suspend(canResume: true), at: .milliseconds(502))
+    let playback = try FaultyDevicePlayback()
+    playback.device.scheduleFault(.suspend(canResume: true), at: .milliseconds(502))
     #expect(playback.run(until: .seconds(1)))
-    #expect(playback.heard == [Stretch(start: 0, first: 0, count: 48_000)])
+    #expect(playback.playedRuns == [FrameRun(startFrame: 0, firstFrameNumber: 0, count: 48_000)])
     #expect(playback.notices == [SinkEvent(.suspended, text: "the device was suspended")])
   }
 
   /// The library itself takes no notice of a plug-in that cannot resume.
   @Test func refusedResumptionPreparesAnew() throws {
-    let playback = try Playback()
-    playback.device.plan(.suspend(canResume: false), at: .milliseconds(502))
+    let playback = try FaultyDevicePlayback()
+    playback.device.scheduleFault(.suspend(canResume: false), at: .milliseconds(502))
     #expect(playback.run(until: .seconds(1)))
-    #expect(playback.heard.last == Stretch(start: 24_960, first: 24_960, count: 23_040))
+    #expect(
+      playback.playedRuns.last
+        == FrameRun(startFrame: 24_960, firstFrameNumber: 24_960, count: 23_040))
     #expect(
       playback.notices == [
         SinkEvent(.suspended, missedFrameCount: 864, text: "the device was suspended")
@@ -114,62 +118,63 @@ import Testing
 
   @Test func resumptionThatTakesTimeIsWaitedFor() throws {
     let counter = Counter()
-    let playback = try Playback(results: { call in
-      call == .resume && counter.next() <= 4 ? -Int(EAGAIN) : nil
+    let playback = try FaultyDevicePlayback(results: { call in
+      call == .resume && counter.increment() <= 4 ? -Int(EAGAIN) : nil
     })
-    playback.device.plan(.suspend(canResume: true), at: .milliseconds(500))
+    playback.device.scheduleFault(.suspend(canResume: true), at: .milliseconds(500))
     #expect(playback.run(until: .seconds(1)))
     // Four attempts fail, 20 ms apart; the fifth succeeds at 580 ms.
     #expect(counter.count == 5)
-    #expect(playback.missedCount == 3_840)
-    let resumed = try #require(playback.heard.dropFirst().first)
-    #expect(resumed.start == 27_840)
-    #expect(resumed.first == 24_000)
-    #expect(playback.heard.last?.first == playback.heard.last?.start)
+    #expect(playback.missedFrameCount == 3_840)
+    let resumed = try #require(playback.playedRuns.dropFirst().first)
+    #expect(resumed.startFrame == 27_840)
+    #expect(resumed.firstFrameNumber == 24_000)
+    #expect(playback.playedRuns.last?.firstFrameNumber == playback.playedRuns.last?.startFrame)
     #expect(playback.notices.map(\.kind) == [.suspended, .suspended])
   }
 
   @Test func shortTransfersAreCompleted() throws {
-    let playback = try Playback()
-    playback.device.plan(.shortTransfers(frameCount: 7, count: 500), at: .milliseconds(500))
+    let playback = try FaultyDevicePlayback()
+    playback.device.scheduleFault(
+      .shortTransfers(frameCount: 7, count: 500), at: .milliseconds(500))
     #expect(playback.run(until: .seconds(1)))
-    #expect(playback.heard == [Stretch(start: 0, first: 0, count: 48_000)])
+    #expect(playback.playedRuns == [FrameRun(startFrame: 0, firstFrameNumber: 0, count: 48_000)])
     #expect(playback.notices == [])
   }
 
   @Test func interruptedAndRefusedTransfersAreMadeAgain() throws {
-    let playback = try Playback()
-    playback.device.plan(.failTransfers(code: EINTR, count: 5), at: .milliseconds(300))
-    playback.device.plan(.failTransfers(code: EAGAIN, count: 5), at: .milliseconds(600))
+    let playback = try FaultyDevicePlayback()
+    playback.device.scheduleFault(.failTransfers(code: EINTR, count: 5), at: .milliseconds(300))
+    playback.device.scheduleFault(.failTransfers(code: EAGAIN, count: 5), at: .milliseconds(600))
     #expect(playback.run(until: .seconds(1)))
-    #expect(playback.heard == [Stretch(start: 0, first: 0, count: 48_000)])
+    #expect(playback.playedRuns == [FrameRun(startFrame: 0, firstFrameNumber: 0, count: 48_000)])
     #expect(playback.notices == [])
   }
 
   @Test func underrunsAtTheStartAreOvercome() throws {
-    let playback = try Playback()
-    playback.device.plan(.failStarts(code: EPIPE, count: 3), at: .milliseconds(500))
-    playback.device.plan(.underrun, at: .milliseconds(502))
+    let playback = try FaultyDevicePlayback()
+    playback.device.scheduleFault(.failStarts(code: EPIPE, count: 3), at: .milliseconds(500))
+    playback.device.scheduleFault(.underrun, at: .milliseconds(502))
     #expect(playback.run(until: .seconds(1)))
-    let last = try #require(playback.heard.last)
-    #expect(last.first == last.start)
-    #expect(last.start + last.count == 48_000)
+    let last = try #require(playback.playedRuns.last)
+    #expect(last.firstFrameNumber == last.startFrame)
+    #expect(last.startFrame + last.count == 48_000)
     // One cost frames; the attempts to start cost none.
     #expect(playback.notices.map(\.kind) == [.underrun])
   }
 
   @Test(arguments: [ENODEV, EBUSY]) func lostDeviceIsLookedForOftenAtFirst(code: Int32) throws {
-    let playback = try Playback()
-    playback.device.plan(
+    let playback = try FaultyDevicePlayback()
+    playback.device.scheduleFault(
       .disconnect(duration: .milliseconds(2_200), code: code), at: .milliseconds(500))
     #expect(playback.run(until: .seconds(4)))
     // Looked for each 250 ms from 0.5 to 2.5 s, then at 3 s; back at 2.7 s.
-    #expect(playback.device.attemptCount == 11)
+    #expect(playback.device.openAttemptCount == 11)
     #expect(playback.device.openCount == 2)
     #expect(
-      playback.heard == [
-        Stretch(start: 0, first: 0, count: 24_000),
-        Stretch(start: 144_000, first: 144_000, count: 48_000),
+      playback.playedRuns == [
+        FrameRun(startFrame: 0, firstFrameNumber: 0, count: 24_000),
+        FrameRun(startFrame: 144_000, firstFrameNumber: 144_000, count: 48_000),
       ])
     let busy = SinkEvent(
       .degraded,
@@ -188,11 +193,11 @@ import Testing
   @Test(arguments: [[2], [4]]) func aDeviceThatNeverReturnsIsALossAtTheEnd(channelCounts: [Int])
     throws
   {
-    let playback = try Playback()
+    let playback = try FaultyDevicePlayback()
     var other = FaultyDevice.Capabilities()
     other.channelCounts = channelCounts
-    playback.device.plan(.change(other), at: .milliseconds(400))
-    playback.device.plan(
+    playback.device.scheduleFault(.changeCapabilities(other), at: .milliseconds(400))
+    playback.device.scheduleFault(
       .disconnect(duration: channelCounts == [2] ? .seconds(99) : .zero, code: ENODEV),
       at: .milliseconds(500))
     #expect(playback.run(until: .seconds(4)))
@@ -208,45 +213,45 @@ import Testing
   @Test(arguments: [500, 660, 800]) func framesThatADeviceSkipsAreCountedAndTheRestComesInTime(
     count: Int
   ) throws {
-    let playback = try Playback()
-    playback.device.plan(.skip(frameCount: count), at: .milliseconds(502))
+    let playback = try FaultyDevicePlayback()
+    playback.device.scheduleFault(.skipFrames(frameCount: count), at: .milliseconds(502))
     #expect(playback.run(until: .seconds(1)))
     let event = try #require(playback.notices.first)
     #expect(playback.notices.count == 1)
     #expect(event.kind == .underrun)
     #expect(event.cause == .droppedBuffer)
     #expect(abs(event.missedFrameCount - count) <= 1)
-    let last = try #require(playback.heard.last)
-    #expect(abs((last.first ?? 0) - last.start) <= 1)
-    #expect(last.start + last.count >= 47_999)
+    let last = try #require(playback.playedRuns.last)
+    #expect(abs((last.firstFrameNumber ?? 0) - last.startFrame) <= 1)
+    #expect(last.startFrame + last.count >= 47_999)
   }
 
   /// Leaps that stay below what a device's own steps are.
   @Test func aSmallLeapIsNoInterruption() throws {
-    let playback = try Playback()
-    playback.device.plan(.skip(frameCount: 100), at: .milliseconds(502))
+    let playback = try FaultyDevicePlayback()
+    playback.device.scheduleFault(.skipFrames(frameCount: 100), at: .milliseconds(502))
     #expect(playback.run(until: .seconds(1)))
     #expect(playback.notices == [])
   }
 
   /// Each alone is as long as the steps in which a device may report where it is.
   @Test func smallLeapsAddUp() throws {
-    let playback = try Playback()
+    let playback = try FaultyDevicePlayback()
     for moment in [302, 402, 502] {
-      playback.device.plan(.skip(frameCount: 300), at: .milliseconds(moment))
+      playback.device.scheduleFault(.skipFrames(frameCount: 300), at: .milliseconds(moment))
     }
     #expect(playback.run(until: .seconds(1)))
     #expect(playback.notices.map(\.cause) == [.droppedBuffer])
     // What clocks may differ by in a tenth of a second is two frames.
     #expect((590...610).contains(playback.notices.first?.missedFrameCount ?? 0))
-    let last = try #require(playback.heard.last)
-    #expect((290...310).contains((last.first ?? 0) - last.start))
+    let last = try #require(playback.playedRuns.last)
+    #expect((290...310).contains((last.firstFrameNumber ?? 0) - last.startFrame))
   }
 
   @Test func aStoppedProcessIsNoSlowOne() throws {
-    let playback = try Playback()
+    let playback = try FaultyDevicePlayback()
     #expect(playback.run(until: .milliseconds(500)))
-    playback.time.pass(.seconds(2))
+    playback.time.advance(by: .seconds(2))
     #expect(playback.run(until: .seconds(3)))
     #expect(
       playback.notices == [
@@ -258,21 +263,23 @@ import Testing
   @Test(arguments: [-1_000_000, -957]) func theEndIsHeardWhereTheDelayIsWrong(frameCount: Int)
     throws
   {
-    let playback = try Playback()
+    let playback = try FaultyDevicePlayback()
     #expect(playback.run(until: .milliseconds(500)))
-    playback.device.plan(.addDelay(frameCount: frameCount), at: .milliseconds(500))
-    playback.time.pass(.zero)
+    playback.device.scheduleFault(.addDelay(frameCount: frameCount), at: .milliseconds(500))
+    playback.time.advance(by: .zero)
     playback.sink.finish(draining: true)
-    #expect(playback.device.heardCount >= playback.position)
+    #expect(playback.device.playedFrameCount >= playback.nextFrameNumber)
   }
 
   @Test func anotherDeviceOfTheSameNameIsNotTaken() throws {
-    let playback = try Playback()
+    let playback = try FaultyDevicePlayback()
     var other = FaultyDevice.Capabilities()
     other.channelCounts = [4]
-    playback.device.plan(.change(other), at: .milliseconds(400))
-    playback.device.plan(.disconnect(duration: .zero, code: ENODEV), at: .milliseconds(500))
-    playback.device.plan(.change(FaultyDevice.Capabilities()), at: .milliseconds(2_100))
+    playback.device.scheduleFault(.changeCapabilities(other), at: .milliseconds(400))
+    playback.device.scheduleFault(
+      .disconnect(duration: .zero, code: ENODEV), at: .milliseconds(500))
+    playback.device.scheduleFault(
+      .changeCapabilities(FaultyDevice.Capabilities()), at: .milliseconds(2_100))
     #expect(playback.run(until: .seconds(4)))
     #expect(
       playback.notices.map(\.text) == [
@@ -283,74 +290,79 @@ import Testing
         """,
         "faulty: reconnected",
       ])
-    #expect(playback.heard.last == Stretch(start: 108_000, first: 108_000, count: 84_000))
+    #expect(
+      playback.playedRuns.last
+        == FrameRun(startFrame: 108_000, firstFrameNumber: 108_000, count: 84_000))
     #expect(playback.sink.format.channelCount == 2)
   }
 
   @Test func anotherEncodingAfterReturnIsTaken() throws {
-    let playback = try Playback()
+    let playback = try FaultyDevicePlayback()
     var other = FaultyDevice.Capabilities()
     other.encodings = [.s24Packed]
-    playback.device.plan(.change(other), at: .milliseconds(400))
-    playback.device.plan(.disconnect(duration: .zero, code: ENODEV), at: .milliseconds(500))
+    playback.device.scheduleFault(.changeCapabilities(other), at: .milliseconds(400))
+    playback.device.scheduleFault(
+      .disconnect(duration: .zero, code: ENODEV), at: .milliseconds(500))
     #expect(playback.run(until: .seconds(2)))
     #expect(playback.sink.configuration.encoding == .s24Packed)
-    #expect(playback.heard.last?.first == playback.heard.last?.start)
+    #expect(playback.playedRuns.last?.firstFrameNumber == playback.playedRuns.last?.startFrame)
   }
 
   @Test func stalledDeviceCountsAsGone() throws {
-    let playback = try Playback()
-    playback.device.plan(.stall(duration: .seconds(9)), at: .milliseconds(500))
+    let playback = try FaultyDevicePlayback()
+    playback.device.scheduleFault(.stall(duration: .seconds(9)), at: .milliseconds(500))
     #expect(playback.run(until: .seconds(12)))
     #expect(
       playback.notices.map(\.text) == [
         "faulty: device stopped accepting frames; reconnect it", "faulty: reconnected",
       ])
-    #expect(playback.heard.last?.first == playback.heard.last?.start)
+    #expect(playback.playedRuns.last?.firstFrameNumber == playback.playedRuns.last?.startFrame)
   }
 
   @Test func falseReadinessDoesNotSpin() throws {
-    let playback = try Playback()
-    playback.device.plan(.cryWolf(duration: .seconds(1)), at: .milliseconds(500))
+    let playback = try FaultyDevicePlayback()
+    playback.device.scheduleFault(
+      .reportFalseReadiness(duration: .seconds(1)), at: .milliseconds(500))
     #expect(playback.run(until: .seconds(2)))
-    #expect(playback.heard == [Stretch(start: 0, first: 0, count: 96_000)])
+    #expect(playback.playedRuns == [FrameRun(startFrame: 0, firstFrameNumber: 0, count: 96_000)])
     #expect(playback.waitCount < 500)
   }
 
   @Test(arguments: [-100_000, -1, 1_000_000]) func delayStaysWithinReason(frameCount: Int) throws {
-    let playback = try Playback()
-    playback.device.plan(.addDelay(frameCount: frameCount), at: .milliseconds(500))
+    let playback = try FaultyDevicePlayback()
+    playback.device.scheduleFault(.addDelay(frameCount: frameCount), at: .milliseconds(500))
     #expect(playback.run(until: .milliseconds(501)))
     let delay = playback.sink.delayFrames
     #expect((0...48_960).contains(delay))
     #expect(playback.run(until: .seconds(1)))
-    #expect(playback.heard == [Stretch(start: 0, first: 0, count: 48_000)])
+    #expect(playback.playedRuns == [FrameRun(startFrame: 0, firstFrameNumber: 0, count: 48_000)])
   }
 
   @Test func faultAfterFaultIsBounded() throws {
-    let playback = try Playback()
-    playback.device.plan(.failStarts(code: EPIPE, count: 1_000_000), at: .milliseconds(500))
-    playback.device.plan(.underrun, at: .milliseconds(500))
+    let playback = try FaultyDevicePlayback()
+    playback.device.scheduleFault(
+      .failStarts(code: EPIPE, count: 1_000_000), at: .milliseconds(500))
+    playback.device.scheduleFault(.underrun, at: .milliseconds(500))
     #expect(playback.run(until: .seconds(3), limit: 10_000))
     #expect(playback.notices.contains { $0.kind == .disconnected })
   }
 
   @Test func drainingPlaysAllAndDroppingNothing() throws {
     for draining in [true, false] {
-      let playback = try Playback()
+      let playback = try FaultyDevicePlayback()
       #expect(playback.run(until: .milliseconds(500)))
       playback.sink.finish(draining: draining)
-      #expect(playback.device.heardCount >= (draining ? playback.position : 24_000))
+      #expect(playback.device.playedFrameCount >= (draining ? playback.nextFrameNumber : 24_000))
       #expect(playback.time.now <= .milliseconds(draining ? 530 : 500))
       #expect(playback.sink.wait(playback.wake) == .ended)
     }
   }
 
   @Test func drainingHasALimit() throws {
-    let playback = try Playback()
+    let playback = try FaultyDevicePlayback()
     #expect(playback.run(until: .milliseconds(500)))
-    playback.device.plan(.stall(duration: .seconds(60)), at: .milliseconds(500))
-    playback.time.pass(.zero)
+    playback.device.scheduleFault(.stall(duration: .seconds(60)), at: .milliseconds(500))
+    playback.time.advance(by: .zero)
     playback.sink.finish(draining: true)
     #expect(playback.time.now == .milliseconds(620))
     #expect(

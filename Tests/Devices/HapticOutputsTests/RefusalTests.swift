@@ -6,13 +6,13 @@ import SoundFile
 import Testing
 
 @Suite struct RefusalTests {
-  private func refusal(
+  private func openError(
     _ change: (inout PCMRequest) -> Void,
-    abilities: (inout FaultyDevice.Capabilities) -> Void = { _ in },
+    capabilities: (inout FaultyDevice.Capabilities) -> Void = { _ in },
     results: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }
   ) -> OutputError? {
     do {
-      _ = try Playback(change, abilities: abilities, results: results)
+      _ = try FaultyDevicePlayback(change, capabilities: capabilities, results: results)
       return nil
     } catch {
       return error as? OutputError
@@ -21,9 +21,9 @@ import Testing
 
   @Test func ratesThatWorkAreTold() {
     #expect(
-      refusal {
+      openError {
         $0.rate = 44_100
-      } abilities: {
+      } capabilities: {
         $0.rates = [48_000, 96_000, 192_000]
       }
         == OutputError(
@@ -32,24 +32,24 @@ import Testing
   }
 
   @Test func anotherRateIsTakenWhereAllowed() throws {
-    let playback = try Playback {
+    let playback = try FaultyDevicePlayback {
       $0.rate = 44_100
       $0.allowsOtherRate = true
-    } abilities: {
+    } capabilities: {
       $0.rates = [48_000, 96_000]
     }
     #expect(playback.sink.format.rate == 48_000)
     #expect(playback.run(until: .milliseconds(100)))
-    let heard = try #require(playback.heard.first)
-    #expect(playback.heard.count == 1 && heard.start == 0 && heard.first == 0)
+    let heard = try #require(playback.playedRuns.first)
+    #expect(playback.playedRuns.count == 1 && heard.startFrame == 0 && heard.firstFrameNumber == 0)
     #expect((4_800...5_280).contains(heard.count))
   }
 
   @Test func channelsThatWorkAreTold() {
     #expect(
-      refusal {
+      openError {
         $0.channels = .exactly(3)
-      } abilities: {
+      } capabilities: {
         $0.channelCounts = [2, 4, 8]
       }?.description == "does not support 3 channels; supported: 2, 4 and 8 channels")
   }
@@ -59,9 +59,9 @@ import Testing
   )
     throws
   {
-    let playback = try Playback {
+    let playback = try FaultyDevicePlayback {
       $0.channels = .atLeast(wanted)
-    } abilities: {
+    } capabilities: {
       $0.channelCounts = [2, 4, 8]
     }
     #expect(playback.sink.format.channelCount == granted)
@@ -69,14 +69,14 @@ import Testing
 
   @Test func encodingsThatWorkAreTold() {
     #expect(
-      refusal {
+      openError {
         $0.encoding = .float
-      } abilities: {
+      } capabilities: {
         $0.encodings = [.s16, .s32]
       }?.description == "does not support float samples; supported: s32, s16")
     #expect(
-      refusal { _ in
-      } abilities: {
+      openError { _ in
+      } capabilities: {
         $0.encodings = []
       } != nil)
   }
@@ -84,36 +84,36 @@ import Testing
   @Test(arguments: SampleEncoding.allCases) func whatTheDeviceHasIsTaken(encoding: SampleEncoding)
     throws
   {
-    let playback = try Playback(abilities: { $0.encodings = [encoding, .s16] })
+    let playback = try FaultyDevicePlayback(capabilities: { $0.encodings = [encoding, .s16] })
     #expect(playback.sink.configuration.encoding == encoding)
   }
 
   @Test func accessIsTheOneThatWorks() throws {
-    let mapped = try Playback(abilities: { $0.hasReadWrite = false })
+    let mapped = try FaultyDevicePlayback(capabilities: { $0.hasReadWrite = false })
     #expect(mapped.sink.configuration.access == .memoryMapped)
-    let copied = try Playback(abilities: { $0.hasMemoryMap = false })
+    let copied = try FaultyDevicePlayback(capabilities: { $0.hasMemoryMap = false })
     #expect(copied.sink.configuration.access == .readWrite)
     #expect(
-      refusal {
+      openError {
         $0.access = .memoryMapped
-      } abilities: {
+      } capabilities: {
         $0.hasMemoryMap = false
       }?.kind == .unsupportedFormat)
   }
 
   @Test func lengthsAreTheNearestPossible() throws {
-    let playback = try Playback {
+    let playback = try FaultyDevicePlayback {
       $0.periodSize = 16
       $0.bufferSize = 32
-    } abilities: {
-      $0.leastPeriodLength = 1_024
+    } capabilities: {
+      $0.minimumPeriodSize = 1_024
     }
     // A byte count bounds them, so the least depends on the size of a frame.
     let format = playback.sink.format
     #expect(format.periodSize > 16)
     #expect(format.bufferSize >= 2 * format.periodSize)
     #expect(playback.run(until: .milliseconds(500)))
-    #expect(playback.heard.map(\.first) == [0])
+    #expect(playback.playedRuns.map(\.firstFrameNumber) == [0])
   }
 
   @Test(arguments: [
@@ -124,7 +124,7 @@ import Testing
     let interception = PCMInterception(open: { _ in .refused(code) })
     let error = #expect(throws: OutputError.self) {
       try ALSASink(
-        PCMRequest(device: "no-such-device"), clock: ClockTime(), interception: interception)
+        PCMRequest(device: "no-such-device"), clock: ManualTimeSource(), interception: interception)
     }
     #expect(error?.kind == kind)
     #expect(error?.output == "no-such-device")
@@ -140,7 +140,8 @@ import Testing
   @Test func recordersAreNoPlayers() {
     let interception = PCMInterception(open: { _ in .refused(ENOENT) })
     let error = #expect(throws: OutputError.self) {
-      try ALSASink(PCMRequest(device: "null"), clock: ClockTime(), interception: interception)
+      try ALSASink(
+        PCMRequest(device: "null"), clock: ManualTimeSource(), interception: interception)
     }
     #expect(
       error == OutputError(.notPlayback, output: "null", "input only; choose an output device"))
@@ -149,7 +150,8 @@ import Testing
   @Test func jackWithoutItsServerIsTold() {
     let interception = PCMInterception(open: { _ in .refused(ENOENT) })
     let error = #expect(throws: OutputError.self) {
-      try ALSASink(PCMRequest(device: "jack"), clock: ClockTime(), interception: interception)
+      try ALSASink(
+        PCMRequest(device: "jack"), clock: ManualTimeSource(), interception: interception)
     }
     #expect(
       error
@@ -159,7 +161,7 @@ import Testing
 
   @Test func anUnknownFailureNamesItsReason() {
     #expect(
-      refusal({ _ in }, results: { $0 == .hardwareParameters ? -Int(EPROTO) : nil })
+      openError({ _ in }, results: { $0 == .hardwareParameters ? -Int(EPROTO) : nil })
         == OutputError(
           .other, output: "faulty",
           "the device failed (protocol error); reconnect it, or choose another device"))
@@ -167,7 +169,7 @@ import Testing
 
   @Test func aLackOfMemorySaysWhatHelps() {
     #expect(
-      refusal({ _ in }, results: { $0 == .hardwareParameters ? -Int(ENOMEM) : nil })
+      openError({ _ in }, results: { $0 == .hardwareParameters ? -Int(ENOMEM) : nil })
         == OutputError(
           .other, output: "faulty",
           "out of memory; use a smaller buffer or close other programs"))

@@ -35,7 +35,7 @@ import Testing
     let time = VirtualTimeSource()
     let memory = MemorySink(format, time: time)
     try play(into: memory, time: time)
-    let file = ScratchFile()
+    let file = UnnamedFile()
     let fileTime = VirtualTimeSource()
     let sink = try SoundFileSink(format, path: file.path, storedAs: floats, time: fileTime)
     try play(into: sink, time: fileTime)
@@ -51,7 +51,7 @@ import Testing
   /// The time of a file is that of its frames, however late they come.
   @Test func aLateFrameIsNotMissedInAFile() throws {
     let time = VirtualTimeSource()
-    let file = ScratchFile()
+    let file = UnnamedFile()
     let sink = try SoundFileSink(format, path: file.path, storedAs: floats, time: time)
     let wake = try WakeSignal()
     #expect(sink.wait(wake) == .ready(frameCount: 480))
@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test func aFullDiskEndsTheSinkWithANotice() throws {
-    let file = ScratchFile()
+    let file = UnnamedFile()
     let sink = try SoundFileSink(
       format, path: file.path, storedAs: floats, time: VirtualTimeSource())
     file.fill()
@@ -105,7 +105,7 @@ import Testing
     let time = VirtualTimeSource()
     let memory = MemorySink(format, time: time)
     let recording = RecordingBuffer(format)
-    let file = ScratchFile()
+    let file = UnnamedFile()
     let writer = try RecordingWriter(
       recording, rate: 48_000, to: file.descriptor, path: "a.wav", storedAs: floats)
     try play(into: memory, time: time, recording: recording)
@@ -116,7 +116,7 @@ import Testing
   }
 
   @Test func aFullDiskIsToldOnceAndPlayingGoesOn() throws {
-    let file = ScratchFile()
+    let file = UnnamedFile()
     let time = VirtualTimeSource()
     let memory = MemorySink(format, time: time)
     let recording = RecordingBuffer(format)
@@ -137,7 +137,7 @@ import Testing
 }
 
 /// A file without a name, deleted when it is released.
-final class ScratchFile {
+final class UnnamedFile {
   let descriptor: Int32
   var path: String { "/proc/self/fd/\(descriptor)" }
 

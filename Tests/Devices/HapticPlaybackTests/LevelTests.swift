@@ -18,8 +18,10 @@ import Testing
     playback.advance(seconds: 1.2)
     let played = playback.samples()
     let plain = try offline(hum(2, intensity: 0.5), frameCount: played.count)
-    #expect(difference(Array(played[..<24_000]), plain).greatest == 0)
-    let half = level(played, around: 36_000 + latency) / level(plain, around: 36_000 + latency)
+    #expect(maximumDifference(Array(played[..<24_000]), plain).greatest == 0)
+    let half =
+      level(played, around: 36_000 + lookaheadFrameCount)
+      / level(plain, around: 36_000 + lookaheadFrameCount)
     #expect(abs(half - 0.5) < 0.04)
     #expect(level(played, around: 50_000) < 3e-3)
   }
@@ -34,7 +36,9 @@ import Testing
     let played = playback.samples()
     let plain = try offline(hum(2, intensity: 0.5), frameCount: played.count)
     for (frame, gain) in [(36_000, Float(0.6)), (50_000, 0.2)] {
-      let factor = level(played, around: frame + latency) / level(plain, around: frame + latency)
+      let factor =
+        level(played, around: frame + lookaheadFrameCount)
+        / level(plain, around: frame + lookaheadFrameCount)
       #expect(abs(factor - gain) < 0.04)
     }
   }
@@ -48,7 +52,7 @@ import Testing
     playback.advance(seconds: 0.2)
     let played = playback.samples()
     let plain = try offline(taps([0]), frameCount: played.count).map { $0 * 0.5 }
-    #expect(difference(played, plain).greatest < 1e-5)
+    #expect(maximumDifference(played, plain).greatest < 1e-5)
   }
 
   @Test func strengthSetWhileMutedIsHeardAfterwards() throws {

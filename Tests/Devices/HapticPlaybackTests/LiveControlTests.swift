@@ -26,8 +26,8 @@ import Testing
     }
     let written = try offline(own, frameCount: sent.count)
     // The ramp of a millisecond is straight in level here, in intensity there.
-    #expect(difference(sent, written).greatest < 0.01)
-    #expect(difference(Array(sent[13_000...]), Array(written[13_000...])).greatest < 1e-4)
+    #expect(maximumDifference(sent, written).greatest < 0.01)
+    #expect(maximumDifference(Array(sent[13_000...]), Array(written[13_000...])).greatest < 1e-4)
   }
 
   @Test func aCurveSentIsAsThePatternsOwn() throws {
@@ -43,7 +43,7 @@ import Testing
     }
     let written = try offline(own, frameCount: sent.count)
     // Phases that were led along by different segments stay within a hundredth of a turn.
-    #expect(difference(sent, written).greatest < 0.03)
+    #expect(maximumDifference(sent, written).greatest < 0.03)
   }
 
   @Test func anIntensityCurveFollowsItsLine() throws {
@@ -56,7 +56,7 @@ import Testing
     // At 230 Hz a window of 10 ms holds two crests; the level is the square of intensity.
     for tenth in 1..<10 {
       let time = 0.5 + Double(tenth) / 10
-      let centre = Int(time * 48_000) + latency
+      let centre = Int(time * 48_000) + lookaheadFrameCount
       let level = sent[centre - 240..<centre + 240].map(abs).max() ?? 0
       let intensity = 1 - Float(tenth) / 10 + 0.005
       #expect(abs(level - 0.44 * intensity * intensity) < 0.006, "\(time)")
@@ -79,7 +79,7 @@ import Testing
       try $0.set(.hapticIntensityControl, to: 0, at: .seconds(0.3))
     }
     func peak(_ time: Double) -> Float {
-      let start = Int(time * 48_000) + latency
+      let start = Int(time * 48_000) + lookaheadFrameCount
       return sent[start..<start + 2_000].map(abs).max() ?? 0
     }
     #expect(abs(peak(0.2) / peak(0) - 0.25) < 0.01)
@@ -135,9 +135,9 @@ import Testing
       try $0.setMuted(false, at: .seconds(0.6))
     }
     let plain = try offline(hum(1), frameCount: sent.count)
-    #expect(sent[9_600 + 96 + latency..<28_800].allSatisfy { abs($0) < 3e-3 })
-    #expect(difference(Array(sent[30_000...]), Array(plain[30_000...])).greatest < 3e-3)
-    #expect(greatestCorner(Array(sent[9_000..<40_000])) < 1e-3)
+    #expect(sent[9_600 + 96 + lookaheadFrameCount..<28_800].allSatisfy { abs($0) < 3e-3 })
+    #expect(maximumDifference(Array(sent[30_000...]), Array(plain[30_000...])).greatest < 3e-3)
+    #expect(maximumSlopeChange(Array(sent[9_000..<40_000])) < 1e-3)
   }
 
   @Test func aPlayerMutedBeforeItStartsIsNeverHeard() throws {
@@ -170,7 +170,7 @@ import Testing
     #expect(abs(peak(0.4, 0.6) - 0.22) < 0.003)
     #expect(peak(0.65, 0.9) < 3e-3)
     #expect(abs(peak(1, 1.2) - 0.22) < 0.003)
-    #expect(greatestCorner(Array(played[1_000...])) < 5e-4)
+    #expect(maximumSlopeChange(Array(played[1_000...])) < 5e-4)
   }
 
   @Test func aFullScheduleRefusesAndStillStops() throws {
@@ -220,10 +220,10 @@ import Testing
     HapticComposition(layers: layers.map { .init($0) })
   }
 
-  private let low = hum(1, intensity: 0.5, sharpness: 0)
-  private let high = hum(1, intensity: 0.5, sharpness: 1)
+  private let lowHum = hum(1, intensity: 0.5, sharpness: 0)
+  private let highHum = hum(1, intensity: 0.5, sharpness: 1)
 
-  private func bent(_ pattern: HapticPattern) -> HapticPattern {
+  private func withSharpnessCurve(_ pattern: HapticPattern) -> HapticPattern {
     var bent = pattern
     bent.curves = [
       ParameterCurve(
@@ -235,64 +235,73 @@ import Testing
 
   @Test func liveControlActsOnEveryLayer() throws {
     let step = DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 0.25)
-    let sent = try play([low, high]) {
+    let sent = try play([lowHum, highHum]) {
       try $0.set(.hapticIntensityControl, to: 0.5, at: .seconds(0.25))
     }
-    var stepped = [low, high]
+    var stepped = [lowHum, highHum]
     for index in stepped.indices {
       stepped[index].parameters = [step]
     }
     let written = try offline(composition(stepped), frameCount: sent.count)
-    #expect(difference(sent, written).greatest < 0.01)
-    #expect(difference(Array(sent[13_000...]), Array(written[13_000...])).greatest < 1e-4)
+    #expect(maximumDifference(sent, written).greatest < 0.01)
+    #expect(maximumDifference(Array(sent[13_000...]), Array(written[13_000...])).greatest < 1e-4)
     // In one layer alone it would leave the other as loud as it was.
     stepped[1].parameters = []
     let half = try offline(composition(stepped), frameCount: sent.count)
-    #expect(difference(Array(sent[13_000...]), Array(half[13_000...])).greatest > 0.05)
+    #expect(maximumDifference(Array(sent[13_000...]), Array(half[13_000...])).greatest > 0.05)
   }
 
   @Test func curveOfALayerBendsItsLayerAlone() throws {
-    let played = try play([bent(low), high])
-    #expect(try played == offline(composition([bent(low), high]), frameCount: played.count))
-    let apart = zip(try play([bent(low)]), try play([high])).map { $0 + $1 }
-    #expect(difference(played, apart).greatest < 1e-4)
-    let both = try play([bent(low), bent(high)])
-    #expect(difference(played, both).greatest > 0.05)
+    let played = try play([withSharpnessCurve(lowHum), highHum])
+    #expect(
+      try played
+        == offline(composition([withSharpnessCurve(lowHum), highHum]), frameCount: played.count))
+    let apart = zip(try play([withSharpnessCurve(lowHum)]), try play([highHum])).map { $0 + $1 }
+    #expect(maximumDifference(played, apart).greatest < 1e-4)
+    let both = try play([withSharpnessCurve(lowHum), withSharpnessCurve(highHum)])
+    #expect(maximumDifference(played, both).greatest > 0.05)
   }
 
   @Test func laterStartInALayerWinsInItAlone() throws {
-    var rising = low
+    var rising = lowHum
     rising.parameters = [DynamicParameter(id: .hapticIntensityControl, value: 1, time: 0.5)]
-    let sent = try play([rising, high]) {
+    let sent = try play([rising, highHum]) {
       try $0.set(.hapticIntensityControl, to: 0, at: .seconds(0.2))
     }
     #expect(sent[12_000..<23_000].allSatisfy { abs($0) < 3e-3 })
-    let alone = try play([low])
-    #expect(difference(Array(sent[26_000..<46_000]), Array(alone[26_000..<46_000])).greatest < 5e-3)
+    let alone = try play([lowHum])
+    #expect(
+      maximumDifference(Array(sent[26_000..<46_000]), Array(alone[26_000..<46_000])).greatest < 5e-3
+    )
   }
 
   @Test func loopRegionReturnsInAllLayersWithoutACorner() throws {
     let engine = PlaybackEngine()
     let playback = VirtualPlayback(engine)
-    let player = try engine.player(for: composition([bent(low), high]))
+    let player = try engine.player(for: composition([withSharpnessCurve(lowHum), highHum]))
     try player.loop(passCount: nil, from: 0.31, end: 0.57)
     try player.start(at: .frame(100), from: 0.31)
     playback.advance(seconds: 1.2)
     let samples = playback.samples()
-    #expect(greatestCorner(samples) < 0.003)
+    #expect(maximumSlopeChange(samples) < 0.003)
     let length = 12_480
-    let (change, _) = difference(
+    let (change, _) = maximumDifference(
       Array(samples[20_000..<32_000]), Array(samples[20_000 + length..<44_480]))
     #expect(change < 2e-3)
     #expect(player.phase == .playing)
   }
 
   @Test func seekLandsInAllLayers() throws {
-    let played = try play([bent(low), high], seconds: 0.5) { try $0.seek(to: 0.4, at: .frame(0)) }
-    let whole = try offline(composition([bent(low), high]), frameCount: 48_000)
+    let played = try play([withSharpnessCurve(lowHum), highHum], seconds: 0.5) {
+      try $0.seek(to: 0.4, at: .frame(0))
+    }
+    let whole = try offline(composition([withSharpnessCurve(lowHum), highHum]), frameCount: 48_000)
     let start = 19_200 + 400
     #expect(
-      difference(Array(played[400 + latency..<20_000]), Array(whole[(start + latency)...])).greatest
+      maximumDifference(
+        Array(played[400 + lookaheadFrameCount..<20_000]),
+        Array(whole[(start + lookaheadFrameCount)...])
+      ).greatest
         < 0.02)
   }
 }

@@ -54,12 +54,12 @@ import Testing
     own.parameters = [DynamicParameter(id: id, value: value, time: 0.1)]
     let sent = try play(plain, seconds: 1.2) { try $0.set(id, to: value, at: .seconds(0.1)) }
     let written = try play(own, seconds: 1.2)
-    #expect(difference(sent.samples, written.samples).greatest < 2e-5)
-    #expect(difference(sent.samples, try play(plain, seconds: 1.2).samples).greatest > 0.1)
+    #expect(maximumDifference(sent.samples, written.samples).greatest < 2e-5)
+    #expect(maximumDifference(sent.samples, try play(plain, seconds: 1.2).samples).greatest > 0.1)
     // An event that sounds keeps its envelope.
     let before = try play(plain, seconds: 0.45)
     #expect(
-      difference(
+      maximumDifference(
         try play(plain, seconds: 0.45) { try $0.set(id, to: value, at: .seconds(0.1)) }.samples,
         before.samples
       ).greatest == 0)
@@ -73,7 +73,7 @@ import Testing
     let sent = try play(plain, seconds: 1.2) { try $0.schedule(curve, at: .frame(0)) }
     let written = try play(
       HapticPattern(events: [event(at: 0.5, parameters: [.releaseTime: 0.5])]), seconds: 1.2)
-    #expect(difference(sent.samples, written.samples).greatest < 1e-3)
+    #expect(maximumDifference(sent.samples, written.samples).greatest < 1e-3)
   }
 
   @Test func aControlOfThePatternThatStartsLaterWins() throws {
@@ -85,7 +85,7 @@ import Testing
     let written = try play(
       HapticPattern(events: [event(at: 0.1, parameters: [.releaseTime: 0.4]), event(at: 0.5)]),
       seconds: 1.2)
-    #expect(difference(sent.samples, written.samples).greatest < 2e-5)
+    #expect(maximumDifference(sent.samples, written.samples).greatest < 2e-5)
   }
 
   @Test(arguments: [1, 64, 1_000]) func aPlayerEndsWithTheReleaseThatWasSent(period: Int) throws {

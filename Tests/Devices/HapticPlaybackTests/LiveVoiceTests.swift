@@ -49,13 +49,13 @@ struct LiveVoiceTests {
   @Test(arguments: [16, 480, 512]) func periodsDoNotMatter(_ periodSize: Int) throws {
     let expected = try Self.play([Self.voice(Self.sine(24_000))], periodSize: 64)
     let other = try Self.play([Self.voice(Self.sine(24_000))], periodSize: periodSize)
-    #expect(difference(expected, other).greatest == 0)
+    #expect(maximumDifference(expected, other).greatest == 0)
   }
 
   @Test func voicesAdd() throws {
     let whole = try Self.play([Self.voice(Self.sine(24_000))])
     let half = { Self.voice(Self.sine(24_000, amplitude: 0.15)) }
-    #expect(difference(whole, try Self.play([half(), half()])).greatest < 1e-6)
+    #expect(maximumDifference(whole, try Self.play([half(), half()])).greatest < 1e-6)
     // Five of them do not fit below the ceiling.
     let loud = try Self.play((0..<5).map { _ in Self.voice(Self.sine(24_000)) })
     #expect(loud.reduce(0) { max($0, abs($1)) } <= 0.8911)
@@ -76,7 +76,7 @@ struct LiveVoiceTests {
     playback.advance(seconds: 0.1)
     #expect(voice.underrunFrameCount == 9_480)
     // A sine of 0.3 at 100 Hz has 5.1e-5; a straight fade of 5 ms adds two bends of 0.3 / 240.
-    #expect(greatestCorner(playback.samples()) < 1.5e-3)
+    #expect(maximumSlopeChange(playback.samples()) < 1.5e-3)
   }
 
   @Test func aVoiceThatIsDetachedFadesOutAndIsFreed() throws {
@@ -98,7 +98,7 @@ struct LiveVoiceTests {
     playback.advance(seconds: 0.1)
     #expect(voices.allSatisfy { $0.isReleased })
     let samples = playback.samples()
-    #expect(greatestCorner(samples) < 2e-3)
+    #expect(maximumSlopeChange(samples) < 2e-3)
     weak let last = voices[0]
     voices = []
     playback.advance(seconds: 0.1)

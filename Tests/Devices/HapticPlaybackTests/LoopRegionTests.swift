@@ -13,7 +13,7 @@ import Testing
     try player.loop(passCount: nil, from: 0.1, end: 9_601.0 / 48_000)
     try player.start(at: .frame(100))
     playback.advance(seconds: 0.6)
-    let played = Array(playback.samples().dropFirst(100 + latency))
+    let played = Array(playback.samples().dropFirst(100 + lookaheadFrameCount))
     // The first pass begins at the beginning.
     expect(Array(played[..<9_600]), is: samples)
     var pass = 9_601
@@ -34,10 +34,10 @@ import Testing
     playback.advance(seconds: 1.2)
     let samples = playback.samples()
     // The hum itself turns by 0.0002 a frame; a fade of 96 frames by a little more.
-    let corner = greatestCorner(samples)
+    let corner = maximumSlopeChange(samples)
     #expect(corner < 0.003)
     let length = 12_480
-    let (change, _) = difference(
+    let (change, _) = maximumDifference(
       Array(samples[20_000..<32_000]), Array(samples[20_000 + length..<44_480]))
     #expect(change < 2e-3)
     #expect(player.phase == .playing)
@@ -83,7 +83,8 @@ import Testing
     try player.start(at: .frame(0))
     try player.loop(passCount: nil, from: 0.1, end: 0.2, at: .frame(24_000))
     playback.advance(seconds: 0.6)
-    expect(Array(playback.samples()[24_096 + latency..<28_800]), is: samples, from: 4_896)
+    expect(
+      Array(playback.samples()[24_096 + lookaheadFrameCount..<28_800]), is: samples, from: 4_896)
   }
 
   @Test func whatIsSoughtBehindTheEndIsTheStart() throws {
@@ -97,7 +98,8 @@ import Testing
     playback.advance(seconds: 0.1)
     let played = playback.samples()
     for start in [0, 2_400] {
-      expect(Array(played[start + 96 + latency..<start + 2_400]), is: samples, from: 4_896)
+      expect(
+        Array(played[start + 96 + lookaheadFrameCount..<start + 2_400]), is: samples, from: 4_896)
     }
   }
 

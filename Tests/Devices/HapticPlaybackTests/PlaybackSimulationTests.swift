@@ -42,7 +42,7 @@ import Testing
       switch step {
       case 1, 31: try RandomCommandTests.command(players, seed: seed &+ UInt64(step))
       case 4, 12, 40: try player.start()
-      case 6: try player.schedule(rise, at: .now)
+      case 6: try player.schedule(risingCurve, at: .now)
       case 8: engine.setHapticsMuted(true)
       case 10: engine.setHapticsMuted(false)
       case 14: try player.loop(passCount: nil, end: 0.004)
@@ -59,7 +59,7 @@ import Testing
       }
     }
 
-    private var rise: ParameterCurve {
+    private var risingCurve: ParameterCurve {
       ParameterCurve(
         id: .hapticIntensityControl, time: 0,
         controlPoints: [

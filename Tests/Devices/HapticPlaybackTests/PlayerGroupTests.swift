@@ -6,39 +6,44 @@ import Testing
 @Suite struct PlayerGroupTests {
   private let engine = PlaybackEngine()
   private let playback: VirtualPlayback
-  private let one = noise(48_000, seed: 1)
-  private let two = noise(36_000, seed: 2)
+  private let firstSamples = noise(48_000, seed: 1)
+  private let secondSamples = noise(36_000, seed: 2)
   private let group: PlayerGroup
 
   init() throws {
     playback = VirtualPlayback(engine, periodSize: 64)
     group = PlayerGroup(
-      [try recordingPlayer(one, on: engine), try recordingPlayer(two, on: engine)], of: engine)
+      [
+        try recordingPlayer(firstSamples, on: engine),
+        try recordingPlayer(secondSamples, on: engine),
+      ], of: engine)
     try group.setGains([1, 0], over: 0)
   }
 
   /// What is heard from a frame of the engine on.
-  private func heard(_ range: Range<Int>) -> [Float] {
-    Array(playback.samples()[range.lowerBound + latency..<range.upperBound + latency])
+  private func playedSamples(_ range: Range<Int>) -> [Float] {
+    Array(
+      playback.samples()[
+        range.lowerBound + lookaheadFrameCount..<range.upperBound + lookaheadFrameCount])
   }
 
-  private func expectHeard(
+  private func expectPlayed(
     _ samples: [Float], at frames: Range<Int>, from first: Int,
     sourceLocation: SourceLocation = #_sourceLocation
-  ) { expect(heard(frames), is: samples, from: first, sourceLocation: sourceLocation) }
+  ) { expect(playedSamples(frames), is: samples, from: first, sourceLocation: sourceLocation) }
 
   @Test func aSwitchIsExactAndSmooth() throws {
     try group.start(at: .frame(100))
     try group.setGains([0, 1], over: 0.01, at: .frame(5_000))
     playback.advance(seconds: 0.3)
-    expectHeard(one, at: 100..<5_000, from: 0)
-    expectHeard(two, at: 5_480..<12_000, from: 5_380)
+    expectPlayed(firstSamples, at: 100..<5_000, from: 0)
+    expectPlayed(secondSamples, at: 5_480..<12_000, from: 5_380)
     // Both gains together are 1 at every frame of the ramp.
     for frame in 5_000..<5_480 {
       let x = Float(frame - 5_000) / 480
       let share = x * x * (3 - 2 * x)
-      let wanted = one[frame - 100] * (1 - share) + two[frame - 100] * share
-      #expect(abs(heard(frame..<frame + 1)[0] - wanted) < 2e-4)
+      let wanted = firstSamples[frame - 100] * (1 - share) + secondSamples[frame - 100] * share
+      #expect(abs(playedSamples(frame..<frame + 1)[0] - wanted) < 2e-4)
     }
   }
 
@@ -47,11 +52,11 @@ import Testing
     try group.setGainsThroughSilence([0, 0.5], over: 0.01, at: .frame(5_000))
     try group.setGainsThroughSilence([0, 0.5], over: 0.01, at: .frame(9_000))
     playback.advance(seconds: 0.3)
-    #expect(abs(heard(5_480..<5_481)[0]) < 2e-4)
-    expectHeard(two.map { $0 / 2 }, at: 5_960..<9_000, from: 5_860)
+    #expect(abs(playedSamples(5_480..<5_481)[0]) < 2e-4)
+    expectPlayed(secondSamples.map { $0 / 2 }, at: 5_960..<9_000, from: 5_860)
     // From one to itself the way is the same.
-    #expect(abs(heard(9_480..<9_481)[0]) < 2e-4)
-    expectHeard(two.map { $0 / 2 }, at: 9_960..<12_000, from: 9_860)
+    #expect(abs(playedSamples(9_480..<9_481)[0]) < 2e-4)
+    expectPlayed(secondSamples.map { $0 / 2 }, at: 9_960..<12_000, from: 9_860)
   }
 
   @Test func allReturnTogetherAlsoFromBehindTheirEnds() throws {
@@ -60,8 +65,8 @@ import Testing
     try group.start(at: .frame(0))
     playback.advance(seconds: 2)
     // The second ends at 36,000 and is silent to 43,200; then both begin at 12,000.
-    expectHeard([Float](repeating: 0, count: 7_000), at: 36_000..<43_000, from: 0)
-    expectHeard(two, at: 43_300..<67_000, from: 12_100)
+    expectPlayed([Float](repeating: 0, count: 7_000), at: 36_000..<43_000, from: 0)
+    expectPlayed(secondSamples, at: 43_300..<67_000, from: 12_100)
     #expect(group.position == group.players[1].position)
     #expect(group.phase == .playing)
   }
@@ -74,9 +79,9 @@ import Testing
     try group.seek(to: 0.5, at: .frame(14_400))
     try group.setGains([0, 1], over: 0.001, at: .frame(16_000))
     playback.advance(seconds: 0.5)
-    expectHeard(one, at: 9_700..<14_400, from: 4_900)
-    expectHeard(one, at: 14_500..<16_000, from: 24_100)
-    expectHeard(two, at: 16_048..<20_000, from: 25_648)
+    expectPlayed(firstSamples, at: 9_700..<14_400, from: 4_900)
+    expectPlayed(firstSamples, at: 14_500..<16_000, from: 24_100)
+    expectPlayed(secondSamples, at: 16_048..<20_000, from: 25_648)
     #expect(group.startFrame == 0)
   }
 

@@ -49,10 +49,10 @@ func offline(
 }
 
 /// Frames of the limiter's look-ahead at 48 kHz, by which output lags.
-let latency = Int(Renderer.lookaheadSeconds * 48_000)
+let lookaheadFrameCount = Int(Renderer.lookaheadSeconds * 48_000)
 
 /// The greatest difference of two signals, and where it is.
-func difference(_ one: [Float], _ other: [Float]) -> (greatest: Float, frame: Int) {
+func maximumDifference(_ one: [Float], _ other: [Float]) -> (greatest: Float, frame: Int) {
   var greatest: Float = 0
   var frame = -1
   for index in 0..<min(one.count, other.count) where abs(one[index] - other[index]) > greatest {
@@ -63,7 +63,7 @@ func difference(_ one: [Float], _ other: [Float]) -> (greatest: Float, frame: In
 }
 
 /// The greatest step of a signal's slope from one frame to the next: what is heard as a click.
-func greatestCorner(_ samples: [Float]) -> Float {
+func maximumSlopeChange(_ samples: [Float]) -> Float {
   var greatest: Float = 0
   for index in samples.indices.dropFirst(2) {
     greatest = max(greatest, abs(samples[index] - 2 * samples[index - 1] + samples[index - 2]))
@@ -74,7 +74,7 @@ func greatestCorner(_ samples: [Float]) -> Float {
 /// A sink that answers as a script says, and then with space; keeps what it is given.
 final class ScriptedSink: AudioSink {
   let format = SinkFormat(rate: 48_000, channelCount: 1, periodSize: 64, bufferSize: 256)
-  var script: [SinkReadiness]
+  var scriptedReadiness: [SinkReadiness]
   var notices: [SinkEvent] = []
   /// A Boolean value that indicates whether the sink announces its notices.
   var announcesNotices = false
@@ -82,12 +82,13 @@ final class ScriptedSink: AudioSink {
   private(set) var samples: [Float] = []
   private(set) var isFinished = false
 
-  init(_ script: [SinkReadiness] = []) { self.script = script }
+  init(_ script: [SinkReadiness] = []) { self.scriptedReadiness = script }
 
   var delayFrames: Int { 64 }
 
   func wait(_ wake: WakeSignal) -> SinkReadiness {
-    let readiness = script.isEmpty ? .ready(frameCount: 64) : script.removeFirst()
+    let readiness =
+      scriptedReadiness.isEmpty ? .ready(frameCount: 64) : scriptedReadiness.removeFirst()
     if case .missed(let frameCount) = readiness {
       samples += Array(repeating: 0, count: frameCount)
     }

@@ -10,10 +10,10 @@ import Testing
   static func command(_ players: [PatternPlayer], seed: UInt64) throws {
     var generator = PatternGenerator(seed: seed)
     for _ in 0..<40 {
-      guard let player = players.randomElement(using: &generator.numbers) else { return }
-      let time = PlaybackTime.frame(Int64.random(in: 1...24_000, using: &generator.numbers))
-      let seconds = Double.random(in: 0...0.6, using: &generator.numbers)
-      switch Int.random(in: 0..<14, using: &generator.numbers) {
+      guard let player = players.randomElement(using: &generator.randomNumbers) else { return }
+      let time = PlaybackTime.frame(Int64.random(in: 1...24_000, using: &generator.randomNumbers))
+      let seconds = Double.random(in: 0...0.6, using: &generator.randomNumbers)
+      switch Int.random(in: 0..<14, using: &generator.randomNumbers) {
       case 0, 1, 2:
         try player.start(at: time)
       case 3:
@@ -28,14 +28,16 @@ import Testing
         try player.seek(to: seconds, at: time)
       case 8:
         try player.loop(
-          passCount: Bool.random(using: &generator.numbers) ? nil : 3,
-          from: Bool.random(using: &generator.numbers) ? seconds / 3 : 0, end: seconds, at: time)
+          passCount: Bool.random(using: &generator.randomNumbers) ? nil : 3,
+          from: Bool.random(using: &generator.randomNumbers) ? seconds / 3 : 0, end: seconds,
+          at: time)
       case 9:
-        try player.setPlaybackRate(Double.random(in: 0.3...3, using: &generator.numbers), at: time)
+        try player.setPlaybackRate(
+          Double.random(in: 0.3...3, using: &generator.randomNumbers), at: time)
       case 10:
-        try player.setMuted(Bool.random(using: &generator.numbers), at: time)
+        try player.setMuted(Bool.random(using: &generator.randomNumbers), at: time)
       case 11:
-        try player.setGain(Double.random(in: 0...1.5, using: &generator.numbers), at: time)
+        try player.setGain(Double.random(in: 0...1.5, using: &generator.randomNumbers), at: time)
       case 12:
         try player.set(.hapticIntensityControl, to: generator.value(in: 0...1), at: time)
         try player.set(.hapticSharpnessControl, to: generator.value(in: -1...1), at: time)
@@ -49,7 +51,7 @@ import Testing
         ]
         try player.schedule(
           ParameterCurve(
-            id: ids.randomElement(using: &generator.numbers) ?? .audioPitchControl, time: 0,
+            id: ids.randomElement(using: &generator.randomNumbers) ?? .audioPitchControl, time: 0,
             controlPoints: points),
           at: time)
       }
@@ -76,7 +78,7 @@ import Testing
     #expect(whole.allSatisfy { abs($0) <= 0.891 })
     for period in seed % 20 == 0 ? [1, 64] : [61, 333] {
       let split = try run(seed: seed, periodSize: period)
-      let greatest = difference(whole, split)
+      let greatest = maximumDifference(whole, split)
       #expect(greatest.greatest == 0, "period \(period), sample \(greatest.frame)")
     }
   }

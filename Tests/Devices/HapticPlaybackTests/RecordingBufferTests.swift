@@ -25,7 +25,7 @@ func expect(
   sourceLocation: SourceLocation = #_sourceLocation
 ) {
   let count = min(heard.count, samples.count - first)
-  let (error, frame) = difference(heard, Array(samples[first..<first + max(0, count)]))
+  let (error, frame) = maximumDifference(heard, Array(samples[first..<first + max(0, count)]))
   #expect(count == heard.count, sourceLocation: sourceLocation)
   #expect(error < 2e-4, "at frame \(frame)", sourceLocation: sourceLocation)
 }
@@ -62,8 +62,9 @@ func recordingPlayer(_ samples: [Float], on engine: PlaybackEngine) throws -> Pa
     let player = try recordingPlayer(samples, on: engine)
     try player.start(at: .frame(1_000))
     playback.advance(seconds: 0.3)
-    let heard = Array(playback.samples()[1_000 + latency..<10_000 + latency])
-    #expect(difference(heard, blocked(samples)).greatest < 1e-4)
+    let heard = Array(
+      playback.samples()[1_000 + lookaheadFrameCount..<10_000 + lookaheadFrameCount])
+    #expect(maximumDifference(heard, blocked(samples)).greatest < 1e-4)
     #expect(player.endFrame == 10_000)
   }
 
@@ -75,7 +76,8 @@ func recordingPlayer(_ samples: [Float], on engine: PlaybackEngine) throws -> Pa
     try player.start(at: .frame(1_000), from: 0.5)
     playback.advance(seconds: 0.2)
     // Behind the fade of 2 ms.
-    expect(Array(playback.samples()[1_096 + latency..<9_000]), is: samples, from: 24_096)
+    expect(
+      Array(playback.samples()[1_096 + lookaheadFrameCount..<9_000]), is: samples, from: 24_096)
   }
 
   @Test func controlsDoNotReachIt() throws {
@@ -87,8 +89,9 @@ func recordingPlayer(_ samples: [Float], on engine: PlaybackEngine) throws -> Pa
     try player.set(.hapticSharpnessControl, to: 1)
     try player.start(at: .frame(1_000))
     playback.advance(seconds: 0.3)
-    let heard = Array(playback.samples()[1_000 + latency..<10_000 + latency])
-    #expect(difference(heard, blocked(samples)).greatest < 1e-4)
+    let heard = Array(
+      playback.samples()[1_000 + lookaheadFrameCount..<10_000 + lookaheadFrameCount])
+    #expect(maximumDifference(heard, blocked(samples)).greatest < 1e-4)
   }
 
   @Test func theFirstOfSeveralChannelsIsHeard() throws {
@@ -98,7 +101,7 @@ func recordingPlayer(_ samples: [Float], on engine: PlaybackEngine) throws -> Pa
     var rendering = OfflineRenderer(plan: plan)
     let samples = rendering.samples()
     #expect(samples.count == 3)
-    #expect(difference(samples, [0.1, 0.2, 0.3]).greatest < 1e-4)
+    #expect(maximumDifference(samples, [0.1, 0.2, 0.3]).greatest < 1e-4)
   }
 
   @Test func nothingIsAPlanOfNothing() throws {

@@ -31,9 +31,9 @@ import Testing
       #expect(loop.runIteration())
     }
     let plain = try offline(taps(times), frameCount: sink.samples.count)
-    #expect(difference(Array(sink.samples[..<6_400]), plain).greatest == 0)
+    #expect(maximumDifference(Array(sink.samples[..<6_400]), plain).greatest == 0)
     #expect(sink.samples[6_400..<13_401].allSatisfy { $0 == 0 })
-    let rest = difference(Array(sink.samples[13_600...]), Array(plain[13_600...]))
+    let rest = maximumDifference(Array(sink.samples[13_600...]), Array(plain[13_600...]))
     // The limiter and the DC blocker start again.
     #expect(rest.greatest < 1e-4)
     #expect(player.endCount == 1)
@@ -49,9 +49,9 @@ import Testing
     for _ in 0..<201 {
       _ = loop.runIteration()
     }
-    #expect(greatestCorner(Array(sink.samples[(6_400 + 3_333)...])) < 1e-3)
+    #expect(maximumSlopeChange(Array(sink.samples[(6_400 + 3_333)...])) < 1e-3)
     let plain = try offline(hum(1), frameCount: sink.samples.count)
-    let rest = difference(Array(sink.samples[10_000...]), Array(plain[10_000...]))
+    let rest = maximumDifference(Array(sink.samples[10_000...]), Array(plain[10_000...]))
     #expect(rest.greatest < 3e-3)
   }
 
@@ -68,7 +68,7 @@ import Testing
     // Nothing was lost before the device: 97 frames of a fade, then what comes 3,333 later.
     #expect(sink.samples.count == 200 * 64 + 97)
     #expect(engine.position == 200 * 64 + 97 + 3_333)
-    #expect(greatestCorner(Array(sink.samples[1_000...])) < 1e-3)
+    #expect(maximumSlopeChange(Array(sink.samples[1_000...])) < 1e-3)
   }
 
   @Test func commandsOfMissedTimeAreDone() throws {
@@ -108,7 +108,7 @@ import Testing
     #expect(turns <= 3)
     #expect(sink.isFinished)
     #expect(sink.samples.last == 0)
-    #expect(greatestCorner(Array(sink.samples[1_000...])) < 1e-3)
+    #expect(maximumSlopeChange(Array(sink.samples[1_000...])) < 1e-3)
   }
 
   @Test func aSinkThatEndsEndsTheLoop() {
@@ -138,7 +138,7 @@ import Testing
     var samples = [Float](repeating: 1, count: 10_000)
     let count = recording.drain(into: &samples)
     #expect(count == 64 + 5_000 + 700 + 64)
-    #expect(difference(Array(samples.prefix(count)), sink.samples).greatest == 0)
+    #expect(maximumDifference(Array(samples.prefix(count)), sink.samples).greatest == 0)
     #expect(recording.droppedSampleCount == 0)
   }
 }

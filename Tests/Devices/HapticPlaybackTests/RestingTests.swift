@@ -7,7 +7,7 @@ import Testing
 /// A device that sleeps while nothing sounds, and a machine that hardly wakes.
 @Suite struct RestingTests {
   /// A sink that counts rests.
-  private final class Rester: AudioSink {
+  private final class RestCountingSink: AudioSink {
     let sink: NullSink
     private(set) var restCount = 0
     var mayRest = true
@@ -29,7 +29,7 @@ import Testing
   }
 
   /// Time that counts the waits in it.
-  private final class CountedTime: TimeSource {
+  private final class WaitCountingTimeSource: TimeSource {
     private let time = VirtualTimeSource()
     private let counter = Atomic(0)
     var waitCount: Int { counter.load(ordering: .relaxed) }
@@ -41,16 +41,16 @@ import Testing
     }
   }
 
-  private final class Rig {
-    let time = CountedTime()
+  private final class PlaybackFixture {
+    let time = WaitCountingTimeSource()
     let engine: PlaybackEngine
-    let sink: Rester
+    let sink: RestCountingSink
     let loop: RenderLoop
 
     init(restDelay: Duration? = .seconds(10)) {
       engine = PlaybackEngine()
       engine.idleDelay = restDelay
-      sink = Rester(time)
+      sink = RestCountingSink(time)
       loop = RenderLoop(engine: engine, sink: sink, time: time)
     }
 
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(arguments: [true, false]) func anIdleEngineWakesTwiceASecond(mayRest: Bool) {
-    let rig = Rig()
+    let rig = PlaybackFixture()
     rig.sink.mayRest = mayRest
     rig.run(seconds: 12)
     let before = rig.time.waitCount
@@ -75,26 +75,26 @@ import Testing
   }
 
   @Test func whatSoundsOrIsRecordedKeepsTheDeviceAwake() throws {
-    let hums = Rig()
+    let hums = PlaybackFixture()
     let player = try hums.engine.player(for: hum(1))
     try player.loop(passCount: nil)
     try player.start()
     hums.run(seconds: 30)
     #expect(hums.sink.restCount == 0)
 
-    let recorded = Rig()
+    let recorded = PlaybackFixture()
     recorded.loop.recordingBuffer = RecordingBuffer(recorded.sink.format)
     recorded.run(seconds: 30)
     #expect(recorded.sink.restCount == 0)
 
-    let never = Rig(restDelay: nil)
+    let never = PlaybackFixture(restDelay: nil)
     never.run(seconds: 30)
     #expect(never.sink.restCount == 0)
   }
 
   /// A pattern whose events are far apart plays on, although nothing sounds.
   @Test func aSilentPartOfAPatternIsNoRest() throws {
-    let rig = Rig()
+    let rig = PlaybackFixture()
     let player = try rig.engine.player(for: taps([0, 25]))
     try player.start()
     rig.run(seconds: 26)
@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test func whatIsPlannedComesAtItsFrame() throws {
-    let rig = Rig()
+    let rig = PlaybackFixture()
     let player = try rig.engine.player(for: taps([0]))
     let frame: Int64 = 60 * 48_000 + 77
     try player.start(at: .frame(frame))
@@ -116,7 +116,7 @@ import Testing
   }
 
   @Test func timeGoesOnBetweenLooksAndCommandsAreForNow() throws {
-    let rig = Rig()
+    let rig = PlaybackFixture()
     let player = try rig.engine.player(for: taps([0]))
     rig.run(seconds: 20)
     let position = rig.engine.position
@@ -132,7 +132,7 @@ import Testing
   }
 
   @Test func strengthAndPausesAreWhereTheyWouldBe() throws {
-    let rig = Rig()
+    let rig = PlaybackFixture()
     let player = try rig.engine.player(for: hum(100))
     try player.start()
     try player.pause(at: .seconds(1))

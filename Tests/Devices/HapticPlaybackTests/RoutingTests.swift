@@ -32,7 +32,7 @@ import Testing
       ]))
     #expect(abs(hertz(playback.samples(ofChannel: 0)) - 125) < 1)
     #expect(abs(hertz(playback.samples(ofChannel: 1)) - 460) < 1)
-    let sides = difference(playback.samples(ofChannel: 1), playback.samples(ofChannel: 2))
+    let sides = maximumDifference(playback.samples(ofChannel: 1), playback.samples(ofChannel: 2))
     #expect(sides.greatest == 0)
     #expect(playback.samples(ofChannel: 3).allSatisfy { $0 == 0 })
   }
@@ -45,10 +45,10 @@ import Testing
       ]))
     let plain = playback.samples(ofChannel: 0)
     let late = playback.samples(ofChannel: 1)
-    #expect(difference(Array(late[37...]), plain).greatest == 0)
+    #expect(maximumDifference(Array(late[37...]), plain).greatest == 0)
     #expect(late[..<37].allSatisfy { $0 == 0 })
     let turned = playback.samples(ofChannel: 2)
-    #expect(difference(turned.map { $0 * -2 }, plain).greatest < 1e-6)
+    #expect(maximumDifference(turned.map { $0 * -2 }, plain).greatest < 1e-6)
   }
 
   @Test func eachTransducerHasItsProfile() throws {

@@ -16,7 +16,7 @@ import Testing
     let played = playback.samples()
     let file = try offline(pattern, frameCount: played.count, silence: 1_234)
     // Offsets are followed in groups of four frames, counted from the engine's first.
-    #expect(difference(played, file).greatest < 3e-6)
+    #expect(maximumDifference(played, file).greatest < 3e-6)
     #expect(player.startFrame == 1_234)
     #expect(player.phase == .idle)
     #expect(player.endCount == 1)
@@ -46,9 +46,10 @@ import Testing
     let plain = try offline(pattern, frameCount: 24_000)
     let played = playback.samples()
     // Nothing sounds at frame 4,000, so the rest is the same, 6,000 frames late.
-    #expect(difference(Array(played[100..<4_000]), plain).greatest == 0)
-    let rest = difference(
-      Array(played[10_000 + latency..<20_000]), Array(plain[3_900 + latency..<13_900]))
+    #expect(maximumDifference(Array(played[100..<4_000]), plain).greatest == 0)
+    let rest = maximumDifference(
+      Array(played[10_000 + lookaheadFrameCount..<20_000]),
+      Array(plain[3_900 + lookaheadFrameCount..<13_900]))
     // The DC blocker forgets a little in the pause.
     #expect(rest.greatest < 1e-4)
     #expect(player.endCount == 1)
@@ -65,13 +66,16 @@ import Testing
     playback.advance(seconds: 1.3)
     let plain = try offline(pattern, frameCount: 48_200)
     let played = playback.samples()
-    #expect(difference(Array(played[..<(4_001 + latency)]), plain).greatest == 0)
+    #expect(maximumDifference(Array(played[..<(4_001 + lookaheadFrameCount)]), plain).greatest == 0)
     // What is left is the offset that the DC blocker followed.
-    #expect((played[4_001 + 96 + latency..<9_000 + latency].map(abs).max() ?? 1) < 3e-3)
-    let after = difference(
-      Array(played[(9_000 + 96 + latency)..<48_000]), Array(plain[(4_001 + 96 + latency)..<43_001]))
+    #expect(
+      (played[4_001 + 96 + lookaheadFrameCount..<9_000 + lookaheadFrameCount].map(abs).max() ?? 1)
+        < 3e-3)
+    let after = maximumDifference(
+      Array(played[(9_000 + 96 + lookaheadFrameCount)..<48_000]),
+      Array(plain[(4_001 + 96 + lookaheadFrameCount)..<43_001]))
     #expect(after.greatest < 4e-3)
-    #expect(greatestCorner(played) < 1e-2)
+    #expect(maximumSlopeChange(played) < 1e-2)
   }
 
   @Test func stoppingFadesWithinTwoMilliseconds() throws {
@@ -82,8 +86,8 @@ import Testing
     try player.stop(at: .frame(24_017))
     playback.advance(seconds: 0.6)
     let played = playback.samples()
-    #expect(played[24_017 + 96 + latency..<28_000].allSatisfy { abs($0) < 2e-3 })
-    #expect(greatestCorner(Array(played[20_000...])) < 1e-3)
+    #expect(played[24_017 + 96 + lookaheadFrameCount..<28_000].allSatisfy { abs($0) < 2e-3 })
+    #expect(maximumSlopeChange(Array(played[20_000...])) < 1e-3)
     #expect(player.endCount == 1)
     #expect(player.endFrame == 24_017)
   }
@@ -108,10 +112,14 @@ import Testing
     #expect(player.endFrame == 4_800 + 24_000 + 48)
     // The tap at 0.6 s comes a tenth of a second after the seek, at the level the curve has there.
     let plain = try offline(pattern, frameCount: 48_000)
-    let late = Array(played[(4_800 + 4_700 + latency)...(4_800 + 6_000 + latency)]).map(abs).max()
-    let known = Array(plain[(28_700 + latency)...(30_000 + latency)]).map(abs).max()
+    let late = Array(
+      played[(4_800 + 4_700 + lookaheadFrameCount)...(4_800 + 6_000 + lookaheadFrameCount)]
+    ).map(abs).max()
+    let known = Array(plain[(28_700 + lookaheadFrameCount)...(30_000 + lookaheadFrameCount)]).map(
+      abs
+    ).max()
     #expect(abs((late ?? 0) - (known ?? 0)) < 0.15)
-    #expect(greatestCorner(Array(played[4_700..<9_000])) < 2e-3)
+    #expect(maximumSlopeChange(Array(played[4_700..<9_000])) < 2e-3)
   }
 
   @Test func aSeekBeforeTheStartIsWhereItBegins() throws {
@@ -123,7 +131,8 @@ import Testing
     playback.advance(seconds: 0.1)
     let first = playback.samples().firstIndex { $0 != 0 } ?? -1
     // The tap at 0.2 s is first, 2,400 frames after the start.
-    #expect((640 + 2_400 + latency...640 + 2_400 + latency + 2).contains(first))
+    #expect(
+      (640 + 2_400 + lookaheadFrameCount...640 + 2_400 + lookaheadFrameCount + 2).contains(first))
   }
 
   @Test func aSeekBehindTheEndEnds() throws {
@@ -147,7 +156,7 @@ import Testing
     playback.advance(seconds: 1)
     let played = playback.samples()
     let file = try offline(pattern, frameCount: played.count, passCount: 4)
-    #expect(difference(played, file).greatest == 0)
+    #expect(maximumDifference(played, file).greatest == 0)
     #expect(player.endCount == 1)
   }
 
@@ -163,7 +172,7 @@ import Testing
     playback.advance(seconds: 1)
     #expect(abs(player.endFrame - (36_000 + 48_000 + 48)) <= 1)
     #expect(player.endCount == 1)
-    #expect(greatestCorner(playback.samples()) < 1e-2)
+    #expect(maximumSlopeChange(playback.samples()) < 1e-2)
   }
 
   @Test func startingAgainBeginsAnew() throws {
@@ -201,7 +210,7 @@ import Testing
     playback.advance(seconds: 0.6)
     let played = playback.samples()
     for onset in [0, 9_600, 19_200] {
-      let start = onset + latency
+      let start = onset + lookaheadFrameCount
       let first = (start - 10..<start + 200).first { abs(played[$0]) > 1e-4 } ?? -1
       #expect((start...start + 4).contains(first), "\(onset)")
     }
@@ -218,7 +227,7 @@ import Testing
     playback.advance(seconds: 0.5)
     let played = playback.samples()
     let file = try offline(pattern, frameCount: played.count, silence: 960)
-    #expect(difference(played, file).greatest == 0)
+    #expect(maximumDifference(played, file).greatest == 0)
     #expect(engine.loadedPlayerCount == 0)
   }
 

@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 
 /// The system did not do what a test needs, or not in time.
-struct Refused: Error, CustomStringConvertible { let description: String }
+struct UnmetRequirement: Error, CustomStringConvertible { let description: String }
 
 /// A program with an environment of its own that a test starts, talks to and ends.
 ///
@@ -12,17 +12,17 @@ struct Refused: Error, CustomStringConvertible { let description: String }
 /// test.
 final class ChildProcess: Sendable {
   /// A process that is to end by a signal, and the time it has to do so.
-  private static let patience = Duration.seconds(3)
+  private static let terminationTimeout = Duration.seconds(3)
   /// One at a time, so that none inherits the ends of another's pipes.
-  private static let spawning = Mutex(())
+  private static let spawnLock = Mutex(())
 
   let name: String
   let folder: FreshFolder
   private let process: pid_t
-  private let input: Int32
+  private let inputDescriptor: Int32
   /// Readable when the process and all that came of it have ended; not where it closes what it
   /// inherits.
-  private let life: Int32
+  private let lifetimePipe: Int32
   private let status = Mutex<Int32?>(nil)
 
   /// Starts a program.
@@ -36,7 +36,7 @@ final class ChildProcess: Sendable {
   ) throws {
     self.name = name
     self.folder = folder
-    (process, input, life) = try Self.spawning.withLock { _ in
+    (process, inputDescriptor, lifetimePipe) = try Self.spawnLock.withLock { _ in
       try Self.spawn(
         [program] + words, environment.map { "\($0)=\($1)" }, files: folder.path + "/" + name)
     }
@@ -48,7 +48,7 @@ final class ChildProcess: Sendable {
     var inputEnds: [Int32] = [-1, -1]
     var lifeEnds: [Int32] = [-1, -1]
     guard unsafe pipe(&inputEnds) == 0, unsafe pipe(&lifeEnds) == 0 else {
-      throw Refused(description: "no pipe")
+      throw UnmetRequirement(description: "no pipe")
     }
     for end in inputEnds + lifeEnds {
       _ = fcntl(end, F_SETFD, FD_CLOEXEC)
@@ -69,12 +69,12 @@ final class ChildProcess: Sendable {
 
   deinit {
     stop()
-    close(input)
-    close(life)
+    close(inputDescriptor)
+    close(lifetimePipe)
   }
 
   /// Its threads' scheduling policies, each with the thread's name as the system knows it.
-  var policies: [(name: String, policy: Int32)] {
+  var threadPolicies: [(name: String, policy: Int32)] {
     guard let tasks = unsafe opendir("/proc/\(process)/task") else { return [] }
     defer { unsafe closedir(tasks) }
     var policies: [(name: String, policy: Int32)] = []
@@ -105,14 +105,15 @@ final class ChildProcess: Sendable {
   /// Writes to its standard input.
   func send(_ text: String) {
     let bytes = Array(text.utf8)
-    _ = unsafe write(input, bytes, bytes.count)
+    _ = unsafe write(inputDescriptor, bytes, bytes.count)
   }
 
   /// Waits until it has ended: the exit status, or the negative signal.
   func waitForEnd(within limit: Duration) throws -> Int32 {
-    var watched = pollfd(fd: life, events: Int16(POLLIN), revents: 0)
+    var watched = pollfd(fd: lifetimePipe, events: Int16(POLLIN), revents: 0)
     guard unsafe poll(&watched, 1, Int32(limit / .milliseconds(1))) == 1 else {
-      throw Refused(description: "\(name) did not end: \(output.suffix(500))\(errors.suffix(500))")
+      throw UnmetRequirement(
+        description: "\(name) did not end: \(output.suffix(500))\(errors.suffix(500))")
     }
     return reap()
   }
@@ -121,8 +122,8 @@ final class ChildProcess: Sendable {
   func stop() {
     guard status.withLock({ $0 == nil }) else { return }
     kill(process, SIGTERM)
-    var watched = pollfd(fd: life, events: Int16(POLLIN), revents: 0)
-    if unsafe poll(&watched, 1, Int32(Self.patience / .milliseconds(1))) != 1 {
+    var watched = pollfd(fd: lifetimePipe, events: Int16(POLLIN), revents: 0)
+    if unsafe poll(&watched, 1, Int32(Self.terminationTimeout / .milliseconds(1))) != 1 {
       kill(process, SIGKILL)
     }
     _ = reap()

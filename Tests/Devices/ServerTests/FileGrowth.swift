@@ -25,7 +25,7 @@ struct FileGrowth {
     let end = time.now + limit
     while !isTrue() {
       let left = end - time.now
-      guard left > .zero else { throw Refused(description: "waited in vain for \(what)") }
+      guard left > .zero else { throw UnmetRequirement(description: "waited in vain for \(what)") }
       var watched = [PollDescriptor(growth.watch)]
       time.wait(for: &watched, timeout: left)
       var events = [UInt8](repeating: 0, count: 4_096)
@@ -46,8 +46,8 @@ extension ChildProcess {
         found = lines.first { $0.contains(text) }
         return found != nil
       }
-    } catch let error as Refused {
-      throw Refused(description: "\(error.description); it printed: \(output)\(errors)")
+    } catch let error as UnmetRequirement {
+      throw UnmetRequirement(description: "\(error.description); it printed: \(output)\(errors)")
     }
     return found.map(String.init) ?? ""
   }

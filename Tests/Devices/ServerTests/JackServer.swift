@@ -41,7 +41,7 @@ final class JackServer: Sendable {
       ], environment: Self.environment(folder, name), folder: folder)
     let ready = try run("jack_wait", ["--server", name, "--wait", "--timeout", "15"])
     guard try ready.waitForEnd(within: .seconds(20)) == 0 else {
-      throw Refused(description: "JACK did not start: \(process.output)\(process.errors)")
+      throw UnmetRequirement(description: "JACK did not start: \(process.output)\(process.errors)")
     }
   }
 
@@ -58,7 +58,7 @@ final class JackServer: Sendable {
   var environment: [String: String] { Self.environment(folder, name) }
 
   /// Cycles the server lost by itself: it came too late, or a client did.
-  var lossCount: Int {
+  var lostCycleCount: Int {
     (process.output + process.errors).split(separator: "\n").count { $0.contains("XRun") }
   }
 
@@ -87,7 +87,8 @@ final class JackServer: Sendable {
         return JackRecording(process, in: folder)
       }
     }
-    throw Refused(description: "the recorder was not connected: \(process.output)\(process.errors)")
+    throw UnmetRequirement(
+      description: "the recorder was not connected: \(process.output)\(process.errors)")
   }
 }
 
@@ -106,17 +107,17 @@ final class JackRecording: Sendable {
     let status = try process.waitForEnd(within: .seconds(60))
     let descriptor = unsafe open(folder.path + "/heard.wav", O_RDONLY | O_CLOEXEC)
     guard status == 0, descriptor >= 0 else {
-      throw Refused(description: "jack_rec ended with \(status): \(process.errors)")
+      throw UnmetRequirement(description: "jack_rec ended with \(status): \(process.errors)")
     }
     defer { close(descriptor) }
     guard !process.errors.contains("overrun"), !process.output.contains("overrun") else {
-      throw Refused(description: "the recorder was too slow")
+      throw UnmetRequirement(description: "the recorder was too slow")
     }
     let sound = try Sound(readingDescriptor: descriptor, path: "heard.wav")
     let samples = sound.interleaved
     let frames = stride(from: 0, to: samples.count, by: 2)
     guard sound.channelCount == 2, frames.allSatisfy({ samples[$0] == samples[$0 + 1] }) else {
-      throw Refused(description: "the channels differ")
+      throw UnmetRequirement(description: "the channels differ")
     }
     return frames.map { samples[$0] }
   }

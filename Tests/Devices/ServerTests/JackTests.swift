@@ -4,26 +4,26 @@ import Testing
 /// Live playback through ALSA's way to a JACK of our own, recorded from the ports it plays on.
 @Suite(
   .enabled(
-    if: Programs.haveJack, "not asked for by TEMBLOR_TEST_SERVERS, or JACK is not installed"),
+    if: Programs.hasJack, "not asked for by TEMBLOR_TEST_SERVERS, or JACK is not installed"),
   .serialized)
 struct JackTests {
   /// The recorder rounds to 32-bit whole numbers.
-  private static let exact: Float = 1e-6
+  private static let exactTolerance: Float = 1e-6
 
   @Test(arguments: [64, 256, 1_024]) func everyTapComesAtItsFrame(period: Int) throws {
     let script = try PlaybackScript("0 start taps-40\n180000 end")
     let (heard, expected) = try play(script, period: period)
-    let onsets = Heard.onsets(expected)
+    let onsets = AlignedRecording.onsets(expected)
     #expect(onsets.count == 40)
-    #expect(Heard.onsets(heard.samples) == onsets)
-    #expect(heard.difference(above: Self.exact) == nil)
+    #expect(AlignedRecording.onsets(heard.samples) == onsets)
+    #expect(heard.difference(above: Self.exactTolerance) == nil)
   }
 
   @Test func aLongHumHasNoGapAndNoClick() throws {
     let script = try PlaybackScript("0 start hum-12\n600000 end")
     let (heard, expected) = try play(script, period: 128)
-    #expect(Heard.onsets(heard.samples) == Heard.onsets(expected))
-    #expect(heard.difference(above: Self.exact) == nil)
+    #expect(AlignedRecording.onsets(heard.samples) == AlignedRecording.onsets(expected))
+    #expect(heard.difference(above: Self.exactTolerance) == nil)
   }
 
   @Test func liveCommandsAreHeardAtTheirFrames() throws {
@@ -42,7 +42,7 @@ struct JackTests {
       260000 end
       """)
     let (heard, _) = try play(script, period: 256)
-    #expect(heard.difference(above: Self.exact) == nil)
+    #expect(heard.difference(above: Self.exactTolerance) == nil)
   }
 
   @Test func aServerThatEndsIsFoundAgain() throws {
@@ -64,10 +64,10 @@ struct JackTests {
     try probe.waitForEnd(within: .seconds(30))
     #expect(probe.lateByRendering == 0)
 
-    let onsets = Heard.onsets(try ScriptPlayers.samples(of: script))
-    let heard = Array(Heard.onsets(samples).dropFirst())
+    let onsets = AlignedRecording.onsets(try ScriptPlayers.samples(of: script))
+    let heard = Array(AlignedRecording.onsets(samples).dropFirst())
     try #require(heard.count > 15, "\(probe.report)")
-    #expect(Heard.match(heard, in: onsets) != nil, "\(heard), \(probe.report)")
+    #expect(AlignedRecording.alignedOnsets(heard, in: onsets) != nil, "\(heard), \(probe.report)")
     // The clock of before and that of after are one.
     let before = try #require(probe.clocks.last { $0.seconds < returned.seconds - 3 })
     let after = try #require(probe.clocks.last)
@@ -80,25 +80,25 @@ struct JackTests {
   /// Plays a script and lays what was recorded beside what should have been heard.
   ///
   /// Again where the machine was too busy for an uninterrupted run.
-  private func play(_ script: PlaybackScript, period: Int) throws -> (Heard, [Float]) {
+  private func play(_ script: PlaybackScript, period: Int) throws -> (AlignedRecording, [Float]) {
     var reports: [String] = []
     for _ in 0..<4 {
       let server = try JackServer(period: period)
       let probe = try Probe(
         device: JackServer.device, period: period, buffer: 16_384, environment: server.environment,
         folder: server.folder)
-      let seconds = Double(script.end) / 48_000
+      let seconds = Double(script.endFrame) / 48_000
       let recording = try server.record(seconds: Int(seconds.rounded(.up)) + 2)
       try probe.begin(script)
       try probe.waitForEnd(within: .seconds(30 + seconds))
       #expect(probe.lateByRendering == 0)
       let samples = try recording.samples()
       guard probe.interruptions == [] else {
-        reports.append("JACK lost \(server.lossCount) cycles; \(probe.report)")
+        reports.append("JACK lost \(server.lostCycleCount) cycles; \(probe.report)")
         continue
       }
       let expected = try ScriptPlayers.samples(of: script)
-      return (try Heard(samples, beside: expected), expected)
+      return (try AlignedRecording(samples, beside: expected), expected)
     }
     // Interruptions that are not ours say nothing about what is tested.
     try Test.cancel("the machine was too busy four times: \(reports)")

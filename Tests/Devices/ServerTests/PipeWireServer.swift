@@ -59,7 +59,7 @@ final class PipeWireServer: Sendable {
         return
       }
     }
-    throw Refused(description: "no sink: \(process.errors)\(manager.errors)")
+    throw UnmetRequirement(description: "no sink: \(process.errors)\(manager.errors)")
   }
 
   /// The usual configuration with sinks and modules.
@@ -79,7 +79,7 @@ final class PipeWireServer: Sendable {
       guard let start = text.firstRange(of: list),
         let end = text[start.upperBound...].firstRange(of: "\n]")
       else {
-        throw Refused(description: "an unknown configuration of PipeWire")
+        throw UnmetRequirement(description: "an unknown configuration of PipeWire")
       }
       text.insert(contentsOf: entries, at: end.lowerBound)
     }
@@ -89,7 +89,7 @@ final class PipeWireServer: Sendable {
   /// A file of text.
   static func text(_ path: String) throws -> String {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw Refused(description: "\(path) is not there") }
+    guard descriptor >= 0 else { throw UnmetRequirement(description: "\(path) is not there") }
     defer { close(descriptor) }
     var bytes = [UInt8](repeating: 0, count: 1 << 20)
     let count = unsafe read(descriptor, &bytes, bytes.count)
@@ -158,7 +158,7 @@ final class PipeWireRecording: Sendable {
     }
     let all = (0..<(bytes.count / 8)).map { (sample(2 * $0), sample(2 * $0 + 1)) }
     guard all.allSatisfy({ $0.0 == $0.1 }) else {
-      throw Refused(description: "the channels differ")
+      throw UnmetRequirement(description: "the channels differ")
     }
     return all.map(\.0)
   }

@@ -4,7 +4,7 @@ import Testing
 /// Live playback through ALSA's way to a PipeWire of our own, recorded behind it.
 @Suite(
   .enabled(
-    if: Programs.havePipeWire, "not asked for by TEMBLOR_TEST_SERVERS, or PipeWire is not installed"
+    if: Programs.hasPipeWire, "not asked for by TEMBLOR_TEST_SERVERS, or PipeWire is not installed"
   ),
   .serialized) struct PipeWireTests
 {
@@ -14,14 +14,14 @@ import Testing
   @Test(arguments: [64, 256, 1_024]) func everyPeriodIsHeardTheSame(period: Int) throws {
     let script = try PlaybackScript("0 start taps-10\n20000 start earthquake-splash\n140000 end")
     let (heard, expected) = try play(script, period: period, buffer: max(4_800, 4 * period))
-    #expect(Heard.onsets(heard.samples) == Heard.onsets(expected))
+    #expect(AlignedRecording.onsets(heard.samples) == AlignedRecording.onsets(expected))
     #expect(heard.difference(above: Self.exact) == nil)
   }
 
   @Test func aLongHumHasNoGapAndNoClick() throws {
     let script = try PlaybackScript("0 start hum-12\n600000 end")
     let (heard, expected) = try play(script, period: 256, buffer: 4_096)
-    #expect(Heard.onsets(heard.samples) == Heard.onsets(expected))
+    #expect(AlignedRecording.onsets(heard.samples) == AlignedRecording.onsets(expected))
     #expect(heard.difference(above: Self.exact) == nil)
   }
 
@@ -46,10 +46,10 @@ import Testing
       }
       #expect(probe.lateByRendering == 0)
       guard probe.interruptions == [] else { continue }
-      let heard = try recordings.map { try Heard(try $0.samples(), beside: expected) }
+      let heard = try recordings.map { try AlignedRecording(try $0.samples(), beside: expected) }
       guard heard.allSatisfy({ $0.difference(above: Self.exact) == nil }) else { continue }
       for one in heard {
-        #expect(Heard.onsets(one.samples) == Heard.onsets(expected))
+        #expect(AlignedRecording.onsets(one.samples) == AlignedRecording.onsets(expected))
       }
       return
     }
@@ -69,8 +69,10 @@ import Testing
 
   /// Again where the machine was too busy for an uninterrupted run: PipeWire tells no client of
   /// ALSA about cycles that it lost itself.
-  private func play(_ script: PlaybackScript, period: Int, buffer: Int) throws -> (Heard, [Float]) {
-    var last: (Heard, [Float])?
+  private func play(_ script: PlaybackScript, period: Int, buffer: Int) throws -> (
+    AlignedRecording, [Float]
+  ) {
+    var last: (AlignedRecording, [Float])?
     for _ in 0..<4 {
       let server = try PipeWireServer()
       let recording = try server.record()
@@ -79,13 +81,13 @@ import Testing
         environment: server.environment,
         folder: server.folder)
       try probe.begin(script)
-      try probe.waitForEnd(within: .seconds(30 + Double(script.end) / 48_000))
+      try probe.waitForEnd(within: .seconds(30 + Double(script.endFrame) / 48_000))
       try recording.waitForMore(seconds: 0.5)
       #expect(probe.lateByRendering == 0)
       // Interruptions that are not ours say nothing about what is tested.
       guard probe.interruptions == [] else { continue }
       let expected = try ScriptPlayers.samples(of: script)
-      let heard = try Heard(try recording.samples(), beside: expected)
+      let heard = try AlignedRecording(try recording.samples(), beside: expected)
       last = (heard, expected)
       if heard.difference(above: Self.exact) == nil { break }
     }

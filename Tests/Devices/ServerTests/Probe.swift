@@ -44,7 +44,7 @@ final class Probe: Sendable {
   func waitForEnd(within limit: Duration) throws {
     let status = try process.waitForEnd(within: limit)
     guard status == 0, process.output.hasSuffix("over\n") else {
-      throw Refused(description: "the probe ended with \(status): \(process.output)")
+      throw UnmetRequirement(description: "the probe ended with \(status): \(process.output)")
     }
   }
 
@@ -61,7 +61,7 @@ final class Probe: Sendable {
   }
 
   /// Its threads' scheduling policies.
-  var policies: [(name: String, policy: Int32)] { process.policies }
+  var policies: [(name: String, policy: Int32)] { process.threadPolicies }
 
   /// What happened at the sink so far.
   var notices: [Notice] {

@@ -6,19 +6,20 @@ enum Programs {
   static func path(_ name: String) -> String { "/usr/bin/" + name }
 
   /// Whether somebody asked for tests that need the machine for themselves.
-  private static let areWanted = unsafe getenv("TEMBLOR_TEST_SERVERS") != nil
+  private static let areServersWanted = unsafe getenv("TEMBLOR_TEST_SERVERS") != nil
 
   /// Whether PulseAudio, its tools and ALSA's way to it are there and wanted.
-  static let havePulse = areWanted && have(["pulseaudio", "parec"], plugIn: "pulse")
+  static let hasPulse = areServersWanted && areInstalled(["pulseaudio", "parec"], plugIn: "pulse")
   /// Whether PipeWire, its session manager, its tools and ALSA's way to it are there and wanted.
-  static let havePipeWire =
-    areWanted
-    && have(
+  static let hasPipeWire =
+    areServersWanted
+    && areInstalled(
       ["pipewire", "wireplumber", "wpctl", "pw-record", "dbus-run-session", "chrt"],
       plugIn: "pipewire")
   /// Whether JACK, its tools and ALSA's way to it are there and wanted.
-  static let haveJack =
-    areWanted && have(["jackd", "jack_wait", "jack_lsp", "jack_rec"], plugIn: "jack")
+  static let hasJack =
+    areServersWanted
+    && areInstalled(["jackd", "jack_wait", "jack_lsp", "jack_rec"], plugIn: "jack")
 
   /// The probe, which is built beside the tests.
   static let probe: String = {
@@ -28,7 +29,7 @@ enum Programs {
     return own.prefix(upTo: own.lastIndex(of: "/") ?? own.endIndex) + "/play-probe"
   }()
 
-  private static func have(_ programs: [String], plugIn: String) -> Bool {
+  private static func areInstalled(_ programs: [String], plugIn: String) -> Bool {
     programs.allSatisfy { unsafe access(path($0), X_OK) == 0 }
       && libraries.contains {
         unsafe access("\($0)/alsa-lib/libasound_module_pcm_\(plugIn).so", R_OK) == 0

@@ -96,7 +96,7 @@ final class PulseRecording: Sendable {
       }
     }
     guard all.allSatisfy({ $0[0] == $0[1] }) else {
-      throw Refused(description: "the channels differ")
+      throw UnmetRequirement(description: "the channels differ")
     }
     return all.map { $0[0] }
   }

@@ -6,7 +6,7 @@ import Testing
 /// Live playback through ALSA's way to a PulseAudio of our own, recorded behind it.
 @Suite(
   .enabled(
-    if: Programs.havePulse, "not asked for by TEMBLOR_TEST_SERVERS, or PulseAudio is not installed"),
+    if: Programs.hasPulse, "not asked for by TEMBLOR_TEST_SERVERS, or PulseAudio is not installed"),
   .serialized
 ) struct PulseTests {
   /// Whatever PulseAudio does to samples that it passes on as they are.
@@ -15,16 +15,16 @@ import Testing
   @Test func everyTapComesAtItsFrame() throws {
     let script = try PlaybackScript("0 start taps-60\n264000 end")
     let (heard, expected) = try play(script, period: 480, buffer: 7_200)
-    let onsets = Heard.onsets(expected)
+    let onsets = AlignedRecording.onsets(expected)
     #expect(onsets.count == 60)
-    #expect(Heard.onsets(heard.samples) == onsets)
+    #expect(AlignedRecording.onsets(heard.samples) == onsets)
     #expect(heard.difference(above: Self.exact) == nil)
   }
 
   @Test func aLongHumHasNoGapAndNoClick() throws {
     let script = try PlaybackScript("0 start hum-20\n984000 end")
     let (heard, expected) = try play(script, period: 256, buffer: 4_096)
-    #expect(Heard.onsets(heard.samples) == Heard.onsets(expected))
+    #expect(AlignedRecording.onsets(heard.samples) == AlignedRecording.onsets(expected))
     #expect(heard.difference(above: Self.exact) == nil)
   }
 
@@ -82,8 +82,8 @@ import Testing
     let hum = try PlaybackScript("0 start hum-3\n168000 end")
     let (hummed, whole) = try attempt { try record(hum, rate: 44_100, buffer: 7_200) }
     let begun = try #require(hummed.firstIndex { abs($0) > 1e-2 })
-    let level = Heard.level(hummed[(begun + 22_050)..<(begun + 110_250)])
-    #expect(abs(level - Heard.level(whole[24_000..<120_000])) < 0.1)
+    let level = AlignedRecording.level(hummed[(begun + 22_050)..<(begun + 110_250)])
+    #expect(abs(level - AlignedRecording.level(whole[24_000..<120_000])) < 0.1)
   }
 
   @Test func aServerThatDiesIsFoundAgain() throws {
@@ -110,12 +110,13 @@ import Testing
 
     // Taps of the script are heard at their distances, once the server has found its pace.
     let expected = try ScriptPlayers.samples(of: script)
-    let onsets = Heard.onsets(expected)
+    let onsets = AlignedRecording.onsets(expected)
     #expect(onsets.count == 150)
     // The first may have been cut where the device came back.
-    let heard = Array(Heard.onsets(try after.samples()).dropFirst(1))
+    let heard = Array(AlignedRecording.onsets(try after.samples()).dropFirst(1))
     try #require(heard.count > 20, "\(probe.report)")
-    let match = try #require(Heard.match(heard, in: onsets), "\(heard), \(probe.report)")
+    let match = try #require(
+      AlignedRecording.alignedOnsets(heard, in: onsets), "\(heard), \(probe.report)")
     // It is the part that belongs to this moment: by the clock of before, and by the recording's
     // own.
     let clock = try #require(probe.clocks.last { $0.seconds < returned.seconds - 1 })
@@ -127,9 +128,11 @@ import Testing
   // MARK: -
 
   /// Plays a script on a server and lays what was recorded beside what should have been heard.
-  private func play(_ script: PlaybackScript, period: Int, buffer: Int) throws -> (Heard, [Float]) {
+  private func play(_ script: PlaybackScript, period: Int, buffer: Int) throws -> (
+    AlignedRecording, [Float]
+  ) {
     let (recording, expected) = try attempt { try record(script, period: period, buffer: buffer) }
-    return (try Heard(recording, beside: expected), expected)
+    return (try AlignedRecording(recording, beside: expected), expected)
   }
 
   private func record(_ script: PlaybackScript, rate: Int = 48_000, period: Int = 480, buffer: Int)
@@ -143,7 +146,7 @@ import Testing
       device: "pulse", period: period, buffer: buffer, environment: server.environment,
       folder: server.folder)
     try probe.begin(script)
-    try probe.waitForEnd(within: .seconds(30 + Double(script.end) / 48_000))
+    try probe.waitForEnd(within: .seconds(30 + Double(script.endFrame) / 48_000))
     try recording.waitForMore(seconds: 0.5)
     #expect(probe.lateByRendering == 0)
     guard probe.interruptions == [] else { return nil }
@@ -162,7 +165,7 @@ import Testing
   /// The middles of taps by their energy, in frames: of several crests none needs to be the
   /// greatest.
   private static func middles(_ samples: [Float], rate: Int) -> [Double] {
-    Heard.onsets(samples, rate: rate).map { onset in
+    AlignedRecording.onsets(samples, rate: rate).map { onset in
       let reach = onset..<min(samples.count, onset + rate / 25)
       let energy = reach.map { Double(samples[$0] * samples[$0]) }
       let moment = zip(reach, energy).reduce(0) { $0 + Double($1.0) * $1.1 }

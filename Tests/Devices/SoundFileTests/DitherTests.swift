@@ -5,7 +5,7 @@ import Testing
   private static let count = 100_000
 
   /// How often each value comes out for one sample.
-  private func tally(_ sample: Float) -> [Int16: Double] {
+  private func ditheredValueFrequencies(_ sample: Float) -> [Int16: Double] {
     var dither = Dither()
     var counts: [Int16: Double] = [:]
     for _ in 0..<Self.count {
@@ -17,7 +17,7 @@ import Testing
   /// Triangular noise of two steps leaves 3/4 of its area within half a step, 1/8 beyond on each
   /// side.
   @Test func spreadsAWholeStepTriangularly() {
-    let shares = tally(100 / 32_767)
+    let shares = ditheredValueFrequencies(100 / 32_767)
     #expect(Set(shares.keys) == [99, 100, 101])
     #expect(abs((shares[99] ?? 0) - 0.125) < 0.005)
     #expect(abs((shares[100] ?? 0) - 0.75) < 0.005)
@@ -30,7 +30,7 @@ import Testing
   ) {
     let sample = Float(steps / 32_767)
     let exact = Double(sample) * 32_767
-    let shares = tally(sample)
+    let shares = ditheredValueFrequencies(sample)
     let mean = shares.reduce(0) { $0 + (Double($1.key) - exact) * $1.value }
     let square = shares.reduce(0) {
       $0 + (Double($1.key) - exact) * (Double($1.key) - exact) * $1.value
@@ -45,10 +45,10 @@ import Testing
   }
 
   @Test func fullScaleStaysInRange() {
-    #expect(Set(tally(1).keys).isSubset(of: [32_766, 32_767]))
-    #expect(Set(tally(-1).keys).isSubset(of: [-32_768, -32_767, -32_766]))
-    #expect(tally(9) == [32_767: 1])
-    #expect(tally(-9) == [-32_768: 1])
+    #expect(Set(ditheredValueFrequencies(1).keys).isSubset(of: [32_766, 32_767]))
+    #expect(Set(ditheredValueFrequencies(-1).keys).isSubset(of: [-32_768, -32_767, -32_766]))
+    #expect(ditheredValueFrequencies(9) == [32_767: 1])
+    #expect(ditheredValueFrequencies(-9) == [-32_768: 1])
   }
 
   @Test func equalSeedsGiveEqualNumbers() {

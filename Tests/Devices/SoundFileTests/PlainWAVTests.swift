@@ -9,7 +9,7 @@ struct PlainWAVTests {
   @Test(arguments: SampleFormat.allCases) func samplesAreThoseOfLibsndfile(format: SampleFormat)
     throws
   {
-    let place = try Scratch()
+    let place = try TemporaryFolder()
     let samples = (0..<4_410).map { Float(sin(Double($0) * 0.05)) * ($0 % 2 == 0 ? 0.9 : -0.3) }
     let paths = (place("plain.wav"), place("usual.wav"))
     let descriptor = unsafe open(paths.0, O_RDWR | O_CREAT, 0o644)

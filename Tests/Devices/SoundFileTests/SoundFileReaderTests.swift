@@ -6,7 +6,7 @@ import Testing
 @Suite struct SoundFileReaderTests {
   @Test func blocksAreTheWholeSound() throws {
     let samples = sine(hertz: 100, rate: 8_000, count: 2_000)
-    let file = try ScratchFile.holding(samples, .wav, .float, rate: 8_000, channelCount: 2)
+    let file = try UnnamedFile.holding(samples, .wav, .float, rate: 8_000, channelCount: 2)
     lseek(file.descriptor, 0, SEEK_SET)
     var reader = try SoundFileReader(readingDescriptor: file.descriptor, path: "scratch")
     #expect(reader.channelCount == 2)
@@ -29,7 +29,7 @@ import Testing
 
   @Test func aFileThatBreaksOffIsDamaged() throws {
     let noise = (0..<96_000).map { Float(($0 * 7_919) % 4_096) / 4_096 - 0.5 }
-    let file = try ScratchFile.holding(noise, .flac, .s16)
+    let file = try UnnamedFile.holding(noise, .flac, .s16)
     #expect(ftruncate(file.descriptor, 20_000) == 0)
     let error = #expect(throws: SoundFileError.self) { try file.sound() }
     #expect(error?.kind == .damaged)

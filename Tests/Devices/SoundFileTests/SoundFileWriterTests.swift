@@ -6,7 +6,7 @@ import Testing
 @Suite struct SoundFileWriterTests {
   typealias Container = SoundFileFormat.Container
 
-  static let wholeFormats: [(Container, SampleFormat)] = Container.allCases.filter { $0 != .ogg }
+  static let losslessFormats: [(Container, SampleFormat)] = Container.allCases.filter { $0 != .ogg }
     .flatMap { container in
       SampleFormat.allCases.map { (container, $0) }
     }.filter {
@@ -17,12 +17,12 @@ import Testing
 
   /// Dither moves a 16-bit sample by less than a step and rounding by half a step; others only
   /// round.
-  @Test(arguments: wholeFormats) func whatIsWrittenIsReadAgain(
+  @Test(arguments: losslessFormats) func whatIsWrittenIsReadAgain(
     container: Container, format: SampleFormat
   ) throws {
     let left = sine(hertz: 100, rate: 48_000, count: 4_800)
     let samples = left.flatMap { [$0, -$0 / 2] }
-    let sound = try ScratchFile.holding(samples, container, format, channelCount: 2).sound()
+    let sound = try UnnamedFile.holding(samples, container, format, channelCount: 2).sound()
     #expect(sound.channelCount == 2)
     #expect(sound.rate == 48_000)
     #expect(sound.frameCount == 4_800)
@@ -39,28 +39,28 @@ import Testing
 
   @Test func oggKeepsLengthFrequencyAndLevel() throws {
     let samples = sine(hertz: 100, rate: 48_000, count: 48_000)
-    let sound = try ScratchFile.holding(samples, .ogg, .s16).sound()
+    let sound = try UnnamedFile.holding(samples, .ogg, .s16).sound()
     #expect(sound.frameCount == 48_000)
     #expect(abs(frequency(of: sound.interleaved, rate: 48_000) - 100) < 0.1)
     #expect(abs((sound.interleaved.max() ?? 0) - 0.9) < 0.05)
   }
 
-  @Test(arguments: wholeFormats) func equalSoundsAreEqualFiles(
+  @Test(arguments: losslessFormats) func equalSoundsAreEqualFiles(
     container: Container, format: SampleFormat
   ) throws {
     let samples = sine(hertz: 80, rate: 48_000, count: 3_000)
     let tags = SoundFileTags(title: "t", software: "s", comment: "c")
-    let first = try ScratchFile.holding(samples, container, format, tags: tags).bytes
-    let second = try ScratchFile.holding(samples, container, format, tags: tags).bytes
+    let first = try UnnamedFile.holding(samples, container, format, tags: tags).bytes
+    let second = try UnnamedFile.holding(samples, container, format, tags: tags).bytes
     #expect(first == second)
   }
 
   /// libsndfile puts the time of day into a chunk of peaks; RF64 keeps the chunk, without the time.
-  @Test(arguments: wholeFormats) func nothingTellsTheTime(
+  @Test(arguments: losslessFormats) func nothingTellsTheTime(
     container: Container, format: SampleFormat
   ) throws {
     let tags = SoundFileTags(title: "odd", software: "s", comment: "c")
-    let bytes = try ScratchFile.holding([0, 0.5], container, format, tags: tags).bytes
+    let bytes = try UnnamedFile.holding([0, 0.5], container, format, tags: tags).bytes
     #expect(!bytes.holds("peak"))
     guard let chunk = bytes.firstRange(of: "PEAK".utf8)?.lowerBound else { return }
     #expect(container == .rf64 && format == .float)
@@ -71,7 +71,7 @@ import Testing
   /// equal.
   @Test func oggsDifferInNothingButTheirSerialNumber() throws {
     func pages() throws -> [UInt8] {
-      var bytes = try ScratchFile.holding(sine(hertz: 80, rate: 48_000, count: 3_000), .ogg, .s16)
+      var bytes = try UnnamedFile.holding(sine(hertz: 80, rate: 48_000, count: 3_000), .ogg, .s16)
         .bytes
       for start in bytes.indices where bytes[start...].starts(with: "OggS".utf8) {
         for offset in [14, 15, 16, 17, 22, 23, 24, 25] {
@@ -87,17 +87,17 @@ import Testing
     container: Container
   ) throws {
     let tags = SoundFileTags(title: "Ünter Grund", software: "Temblor 9", comment: "profile x")
-    let bytes = try ScratchFile.holding([0, 0.5], container, .s16, tags: tags).bytes
+    let bytes = try UnnamedFile.holding([0, 0.5], container, .s16, tags: tags).bytes
     #expect(bytes.holds("Ünter Grund") && bytes.holds("Temblor 9") && bytes.holds("profile x"))
   }
 
   @Test func emptySoundIsAFile() throws {
-    let sound = try ScratchFile.holding([], .wav, .s16).sound()
+    let sound = try UnnamedFile.holding([], .wav, .s16).sound()
     #expect(sound == Sound(interleaved: [], channelCount: 1, rate: 48_000))
   }
 
   @Test func whatCannotBeIsRefusedBeforeAnythingIsWritten() {
-    let file = ScratchFile()
+    let file = UnnamedFile()
     let error = #expect(throws: SoundFileError.self) {
       _ = try SoundFileWriter(
         descriptor: file.descriptor, path: "a.flac",

@@ -4,18 +4,18 @@ import Testing
 
 /// Paths that a pattern may name, in a folder `root` with a sound outside of it.
 @Suite final class SoundFolderTests {
-  private let place: String
+  private let folderPath: String
   private let folder: SoundFolder
 
   init() throws {
     var template = Array("/tmp/folder-XXXXXX".utf8CString)
-    place = unsafe String(cString: mkdtemp(&template))
+    folderPath = unsafe String(cString: mkdtemp(&template))
     for name in ["root", "root/sub", "root-other"] {
-      unsafe mkdir("\(place)/\(name)", 0o700)
+      unsafe mkdir("\(folderPath)/\(name)", 0o700)
     }
     for name in ["out.wav", "root/ok.wav", "root/sub/ok.wav", "root-other/out.wav"] {
       var writer = try SoundFileWriter(
-        path: "\(place)/\(name)", format: SoundFileFormat(container: .wav, sampleFormat: .s16),
+        path: "\(folderPath)/\(name)", format: SoundFileFormat(container: .wav, sampleFormat: .s16),
         rate: 8_000, channelCount: 1)
       try writer.write([0.5, -0.5].span)
       try writer.close()
@@ -24,30 +24,30 @@ import Testing
       ("../out.wav", "link.wav"), ("..", "way"), ("sub/ok.wav", "near.wav"), ("loop", "loop"),
       ("/etc", "etc"),
     ] {
-      unsafe symlink(target, "\(place)/root/\(name)")
+      unsafe symlink(target, "\(folderPath)/root/\(name)")
     }
-    unsafe symlink("root", "\(place)/link-to-root")
-    unsafe mkfifo("\(place)/root/pipe.wav", 0o600)
-    folder = SoundFolder(rootPath: "\(place)/root")
+    unsafe symlink("root", "\(folderPath)/link-to-root")
+    unsafe mkfifo("\(folderPath)/root/pipe.wav", 0o600)
+    folder = SoundFolder(rootPath: "\(folderPath)/root")
   }
 
   deinit {
     for name in ["link.wav", "way", "near.wav", "loop", "etc", "pipe.wav", "ok.wav", "sub/ok.wav"] {
-      unsafe unlink("\(place)/root/\(name)")
+      unsafe unlink("\(folderPath)/root/\(name)")
     }
     for name in ["link-to-root", "out.wav", "root-other/out.wav"] {
-      unsafe unlink("\(place)/\(name)")
+      unsafe unlink("\(folderPath)/\(name)")
     }
     for name in ["root/huge.wav", "root/text.wav"] {
-      unsafe unlink("\(place)/\(name)")
+      unsafe unlink("\(folderPath)/\(name)")
     }
     for name in ["root/sub", "root", "root-other"] {
-      unsafe rmdir("\(place)/\(name)")
+      unsafe rmdir("\(folderPath)/\(name)")
     }
-    unsafe rmdir(place)
+    unsafe rmdir(folderPath)
   }
 
-  private func kind(_ path: String, in folder: SoundFolder? = nil) -> SoundFileError.Kind? {
+  private func errorKind(_ path: String, in folder: SoundFolder? = nil) -> SoundFileError.Kind? {
     do throws(SoundFileError) {
       _ = try (folder ?? self.folder).decodeSound(at: path)
       return nil
@@ -70,46 +70,48 @@ import Testing
     "", "/etc/passwd", "../out.wav", "link.wav", "way/out.wav", "sub/../../out.wav",
     "../root-other/out.wav", ".",
     "sub/..", "etc/passwd", "way", "ok.wav\0../out.wav",
-  ]) func whatIsOutsideIsRefused(path: String) { #expect(kind(path) == .outside) }
+  ]) func whatIsOutsideIsRefused(path: String) { #expect(errorKind(path) == .outside) }
 
   @Test(arguments: ["gone.wav", "gone/ok.wav", "ok.wav/ok.wav", "../gone.wav", "loop"])
   func whatIsNotThereIsMissing(
     path: String
-  ) { #expect(kind(path) == .missing) }
+  ) { #expect(errorKind(path) == .missing) }
 
   @Test(arguments: ["sub", "pipe.wav", "sub/"]) func foldersAndPipesAreNoFiles(path: String) {
-    #expect(kind(path) == .notAFile)
+    #expect(errorKind(path) == .notAFile)
   }
 
   @Test func anAbsolutePathIntoTheFolderIsRefused() {
-    #expect(kind("\(place)/root/ok.wav") == .outside)
+    #expect(errorKind("\(folderPath)/root/ok.wav") == .outside)
   }
 
   @Test func theRootMayBeALink() throws {
-    let linked = SoundFolder(rootPath: "\(place)/link-to-root")
+    let linked = SoundFolder(rootPath: "\(folderPath)/link-to-root")
     #expect(try linked.decodeSound(at: "ok.wav").frameCount == 2)
-    #expect(kind("../out.wav", in: linked) == .outside)
+    #expect(errorKind("../out.wav", in: linked) == .outside)
   }
 
   @Test func theRootMayBeEverything() throws {
     #expect(
-      try SoundFolder(rootPath: "/").decodeSound(at: "\(place)/out.wav".dropFirst().description)
-        .rate > 0)
+      try SoundFolder(rootPath: "/").decodeSound(
+        at: "\(folderPath)/out.wav".dropFirst().description
+      )
+      .rate > 0)
   }
 
   @Test func aRootThatIsNotThereHasNothing() {
-    #expect(kind("ok.wav", in: SoundFolder(rootPath: "\(place)/gone")) == .missing)
+    #expect(errorKind("ok.wav", in: SoundFolder(rootPath: "\(folderPath)/gone")) == .missing)
   }
 
   @Test func whatHoldsNoSoundIsRefused() throws {
-    let descriptor = unsafe open("\(place)/root/text.wav", O_WRONLY | O_CREAT, 0o600)
+    let descriptor = unsafe open("\(folderPath)/root/text.wav", O_WRONLY | O_CREAT, 0o600)
     close(descriptor)
-    #expect(kind("text.wav") == .notSound)
+    #expect(errorKind("text.wav") == .notSound)
   }
 
   /// A file with holes: what its header promises is refused before it is read.
   @Test func aHugeSoundIsRefused() throws {
-    let path = "\(place)/root/huge.wav"
+    let path = "\(folderPath)/root/huge.wav"
     var writer = try SoundFileWriter(
       path: path, format: SoundFileFormat(container: .wav, sampleFormat: .s16), rate: 8_000,
       channelCount: 1)
@@ -123,23 +125,24 @@ import Testing
         unsafe pwrite(descriptor, $0.baseAddress, 4, off_t(place))
       }
     }
-    #expect(kind("huge.wav") == .tooLong)
+    #expect(errorKind("huge.wav") == .tooLong)
   }
 
   @Test func aPathIsOpenedAsItIs() throws {
-    #expect(try Sound(contentsOf: "\(place)/root/link.wav").frameCount == 2)
+    #expect(try Sound(contentsOf: "\(folderPath)/root/link.wav").frameCount == 2)
     func kind(_ path: String) -> SoundFileError.Kind? {
       #expect(throws: SoundFileError.self) { try Sound(contentsOf: path) }?.kind
     }
-    #expect(kind("\(place)/none.wav") == .missing)
-    #expect(kind(place) == .notAFile)
-    #expect(kind("\(place)/root/pipe.wav") == .notAFile)
+    #expect(kind("\(folderPath)/none.wav") == .missing)
+    #expect(kind(folderPath) == .notAFile)
+    #expect(kind("\(folderPath)/root/pipe.wav") == .notAFile)
   }
 
   @Test func aFileThatCannotBeCreatedIsAnError() {
     let error = #expect(throws: SoundFileError.self) {
       _ = try SoundFileWriter(
-        path: "\(place)/none/a.wav", format: SoundFileFormat(container: .wav, sampleFormat: .s16),
+        path: "\(folderPath)/none/a.wav",
+        format: SoundFileFormat(container: .wav, sampleFormat: .s16),
         rate: 8_000,
         channelCount: 1)
     }

@@ -4,8 +4,8 @@ import Testing
 @testable import SoundFile
 
 @Suite struct SoundTests {
-  private func refusal(_ bytes: [UInt8], size: Int? = nil) -> SoundFileError? {
-    let file = ScratchFile(bytes)
+  private func readError(_ bytes: [UInt8], size: Int? = nil) -> SoundFileError? {
+    let file = UnnamedFile(bytes)
     if let size {
       ftruncate(file.descriptor, size)
     }
@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test(arguments: ["", "text", "RIFF\0\0\0\0WAVE"]) func refusesWhatIsNoSound(text: String) {
-    let error = refusal(Array(text.utf8))
+    let error = readError(Array(text.utf8))
     #expect(error?.kind == .notSound)
     #expect(error?.description.hasPrefix("is not a readable sound file (libsndfile: ") == true)
   }
@@ -29,7 +29,7 @@ import Testing
       + little(1, 2) + little(1, 2)
       + little(48_000, 4) + little(96_000, 4) + little(2, 2) + little(16, 2) + Array("data".utf8)
       + little(size - 44, 4)
-    let error = refusal(header, size: size)
+    let error = readError(header, size: size)
     #expect(error?.kind == .tooLong)
     #expect(
       error?.description
@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test func leavesTheDescriptorOpen() throws {
-    let file = try ScratchFile.holding([0.5], .wav, .float)
+    let file = try UnnamedFile.holding([0.5], .wav, .float)
     #expect(try file.sound() == file.sound())
   }
 }

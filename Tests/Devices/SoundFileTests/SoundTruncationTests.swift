@@ -4,12 +4,12 @@ import Testing
 @testable import SoundFile
 
 @Suite struct SoundTruncationTests {
-  private static func little(_ value: UInt64, _ count: Int) -> [UInt8] {
+  private static func littleEndian(_ value: UInt64, _ count: Int) -> [UInt8] {
     (0..<count).map { UInt8(truncatingIfNeeded: value >> UInt64(8 * $0)) }
   }
 
-  private static func big(_ value: UInt64, _ count: Int) -> [UInt8] {
-    little(value, count).reversed()
+  private static func bigEndian(_ value: UInt64, _ count: Int) -> [UInt8] {
+    littleEndian(value, count).reversed()
   }
 
   /// A WAV file of 100 frames of 16 bits, with a length of its own in the header.
@@ -18,38 +18,48 @@ import Testing
   )
     -> [UInt8]
   {
-    let format = little(1, 2) + little(1, 2) + little(rate, 4) + little(2 * rate, 4) + little(2, 2)
-    return Array(mark.utf8) + little(236, 4) + Array("WAVE".utf8) + before + Array("fmt ".utf8)
-      + little(16, 4) + format
-      + little(16, 2) + Array("data".utf8) + little(length, 4) + [UInt8](repeating: 32, count: 200)
+    let format =
+      littleEndian(1, 2) + littleEndian(1, 2) + littleEndian(rate, 4) + littleEndian(2 * rate, 4)
+      + littleEndian(2, 2)
+    return Array(mark.utf8) + littleEndian(236, 4) + Array("WAVE".utf8) + before
+      + Array("fmt ".utf8)
+      + littleEndian(16, 4) + format
+      + littleEndian(16, 2) + Array("data".utf8) + littleEndian(length, 4)
+      + [UInt8](repeating: 32, count: 200)
   }
 
   /// The chunk of an RF64 file that says how long the samples are.
   private static func ds64(_ length: UInt64) -> [UInt8] {
-    Array("ds64".utf8) + little(28, 4) + little(length + 72, 8) + little(length, 8)
-      + little(length / 2, 8)
-      + little(0, 4)
+    Array("ds64".utf8) + littleEndian(28, 4) + littleEndian(length + 72, 8)
+      + littleEndian(length, 8)
+      + littleEndian(length / 2, 8)
+      + littleEndian(0, 4)
   }
 
   private static func aiff(announcing length: UInt64) -> [UInt8] {
     // 8000 Hz as an 80-bit floating-point number.
     let rate: [UInt8] = [0x40, 0x0B, 0xFA, 0, 0, 0, 0, 0, 0, 0]
-    return Array("FORM".utf8) + big(254, 4) + Array("AIFFCOMM".utf8) + big(18, 4) + big(1, 2)
-      + big(100, 4) + big(16, 2)
-      + rate + Array("SSND".utf8) + big(length, 4) + big(0, 8) + [UInt8](repeating: 32, count: 200)
+    return Array("FORM".utf8) + bigEndian(254, 4) + Array("AIFFCOMM".utf8) + bigEndian(18, 4)
+      + bigEndian(1, 2)
+      + bigEndian(100, 4) + bigEndian(16, 2)
+      + rate + Array("SSND".utf8) + bigEndian(length, 4) + bigEndian(0, 8)
+      + [UInt8](repeating: 32, count: 200)
   }
 
   @Test(
     arguments: [
       (wav(announcing: 9_600), 9_600), (wav(announcing: 0xFFFF_FFF0), 0xFFFF_FFF0),
-      (wav(announcing: 9_600, before: Array("LIST".utf8) + little(3, 4) + [1, 2, 3, 0]), 9_600),
+      (
+        wav(announcing: 9_600, before: Array("LIST".utf8) + littleEndian(3, 4) + [1, 2, 3, 0]),
+        9_600
+      ),
       (wav(announcing: 0xFFFF_FFFF, mark: "RF64", before: ds64(1 << 60)), 1 << 60),
       (wav(announcing: 201), 201),
     ] as [([UInt8], UInt64)]) func aHeaderThatAnnouncesMoreIsNoted(
       bytes: [UInt8], announced: UInt64
     ) throws
   {
-    let sound = try ScratchFile(bytes).sound()
+    let sound = try UnnamedFile(bytes).sound()
     #expect(sound.interleaved == [Float](repeating: 8_224 / 32_768, count: 100))
     let truncation = try #require(sound.truncation)
     #expect(truncation.expectedByteCount == announced)
@@ -60,7 +70,7 @@ import Testing
   }
 
   private static func truncation(_ bytes: [UInt8]) -> SoundTruncation? {
-    let file = ScratchFile(bytes)
+    let file = UnnamedFile(bytes)
     return withExtendedLifetime(file) { SoundTruncation(readingDescriptor: file.descriptor) }
   }
 
@@ -82,7 +92,7 @@ import Testing
   ]) func allElseIsNot(bytes: [UInt8]) { #expect(Self.truncation(bytes) == nil) }
 
   @Test func aRateOfZeroIsAnInvalidHeader() {
-    let file = ScratchFile(Self.wav(announcing: 200, rate: 0))
+    let file = UnnamedFile(Self.wav(announcing: 200, rate: 0))
     let error = #expect(throws: SoundFileError.self) { try file.sound() }
     #expect(error?.kind == .notSound)
     #expect(
@@ -91,7 +101,7 @@ import Testing
 
   /// Libsndfile closes what it cannot open; its number may be another file's by then.
   @Test func theDescriptorOfWhatCannotBeReadStaysOpen() {
-    let file = ScratchFile(Self.wav(announcing: 200, rate: 0))
+    let file = UnnamedFile(Self.wav(announcing: 200, rate: 0))
     #expect(throws: SoundFileError.self) { try file.sound() }
     #expect(fcntl(file.descriptor, F_GETFD) >= 0)
   }
@@ -102,14 +112,14 @@ import Testing
       for _ in 0..<1_000 {
         group.addTask {
           let error = #expect(throws: SoundFileError.self) {
-            try ScratchFile(Self.wav(announcing: 200, rate: 0)).sound()
+            try UnnamedFile(Self.wav(announcing: 200, rate: 0)).sound()
           }
           #expect(
             error?.description
               == "has an invalid header: its sample rate or its number of channels is 0")
         }
         group.addTask {
-          #expect(throws: Never.self) { try ScratchFile(Self.wav(announcing: 200)).sound() }
+          #expect(throws: Never.self) { try UnnamedFile(Self.wav(announcing: 200)).sound() }
         }
       }
     }

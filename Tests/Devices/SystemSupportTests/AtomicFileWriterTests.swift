@@ -4,18 +4,18 @@ import TestSupport
 import Testing
 
 @Suite struct AtomicFileWriterTests {
-  private let scratch: Scratch
+  private let folder: TemporaryFolder
 
-  init() throws { scratch = try Scratch() }
+  init() throws { folder = try TemporaryFolder() }
 
   private func text(_ name: String) -> String? {
-    (try? FileSystem.read(scratch(name))).map { String(decoding: $0, as: UTF8.self) }
+    (try? FileSystem.read(folder(name))).map { String(decoding: $0, as: UTF8.self) }
   }
 
   /// All names in the folder, hidden ones too.
   private var names: [String] {
     var names: [String] = []
-    guard let handle = unsafe opendir(scratch.path) else { return [] }
+    guard let handle = unsafe opendir(folder.path) else { return [] }
     defer { unsafe closedir(handle) }
     while let entry = unsafe readdir(handle) {
       let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
@@ -30,18 +30,18 @@ import Testing
 
   @Test(arguments: [true, false]) func aNewFileReplacesNone(mayBeUnnamed: Bool) throws {
     for old in [nil, "old"] {
-      var file = try AtomicFileWriter(scratch("a"), allowsUnnamed: mayBeUnnamed)
+      var file = try AtomicFileWriter(folder("a"), allowsUnnamed: mayBeUnnamed)
       try file.write(Array("new".utf8))
       // Another process is faster.
       if let old {
-        try scratch.write(old, to: "a")
+        try folder.write(old, to: "a")
       }
       let isRefused = (try? file.commit(replaces: false)) == nil
       #expect(isRefused == (old != nil))
       #expect(text("a") == old ?? "new")
       _ = consume file
       #expect(names == ["a"])
-      scratch.remove("a")
+      folder.remove("a")
     }
   }
 
@@ -49,10 +49,10 @@ import Testing
   {
     for old in [nil, "old"] {
       if let old {
-        try scratch.write(old, to: "a")
+        try folder.write(old, to: "a")
       }
       do {
-        var file = try AtomicFileWriter(scratch("a"), allowsUnnamed: mayBeUnnamed)
+        var file = try AtomicFileWriter(folder("a"), allowsUnnamed: mayBeUnnamed)
         try file.write(Array("new".utf8))
         #expect(text("a") == old)
         #expect(names.count == (old == nil ? 0 : 1) + (mayBeUnnamed ? 0 : 1))
@@ -64,9 +64,9 @@ import Testing
   }
 
   @Test(arguments: [true, false]) func whatIsNotCommittedIsNeverSeen(mayBeUnnamed: Bool) throws {
-    try scratch.write("old", to: "a")
+    try folder.write("old", to: "a")
     do {
-      let file = try AtomicFileWriter(scratch("a"), allowsUnnamed: mayBeUnnamed)
+      let file = try AtomicFileWriter(folder("a"), allowsUnnamed: mayBeUnnamed)
       try file.write(Array("new".utf8))
     }
     #expect(text("a") == "old")
@@ -74,9 +74,9 @@ import Testing
   }
 
   @Test func whatAnotherProgramCreatedMeanwhileIsReplacedAsAWhole() throws {
-    var file = try AtomicFileWriter(scratch("a"))
+    var file = try AtomicFileWriter(folder("a"))
     try file.write(Array("new".utf8))
-    try scratch.write("other", to: "a")
+    try folder.write("other", to: "a")
     try file.commit()
     #expect(text("a") == "new")
     #expect(names == ["a"])
@@ -90,65 +90,65 @@ import Testing
       ".temblor-settings", "temblor-0123456789abcdef",
     ]
     for name in names {
-      try scratch.write("left", to: name)
+      try folder.write("left", to: name)
       if name == ".temblor-1111111111111111" { continue }
       var times = [timespec(tv_sec: 1_000, tv_nsec: 0), timespec(tv_sec: 1_000, tv_nsec: 0)]
-      try #require(unsafe utimensat(AT_FDCWD, scratch(name), &times, 0) == 0)
+      try #require(unsafe utimensat(AT_FDCWD, folder(name), &times, 0) == 0)
     }
-    let held = try FileSystem.openForReading(scratch(names[1]))
+    let held = try FileSystem.openForReading(folder(names[1]))
     defer { close(held) }
     try #require(flock(held, LOCK_EX | LOCK_NB) == 0)
     do {
-      _ = try AtomicFileWriter(scratch("a"), allowsUnnamed: false)
+      _ = try AtomicFileWriter(folder("a"), allowsUnnamed: false)
     }
     #expect(self.names == names.dropFirst().sorted())
   }
 
   @Test func aReadOnlyFileIsRefused() throws {
-    try scratch.write("old", to: "a")
-    try #require(unsafe chmod(scratch("a"), 0o444) == 0)
+    try folder.write("old", to: "a")
+    try #require(unsafe chmod(folder("a"), 0o444) == 0)
     #expect(
       throws: FileError(
-        scratch("a"), "is read-only; make it writable with 'chmod u+w', or choose another file")
+        folder("a"), "is read-only; make it writable with 'chmod u+w', or choose another file")
     ) {
-      try AtomicFileWriter.write([], to: scratch("a"))
+      try AtomicFileWriter.write([], to: folder("a"))
     }
     #expect(text("a") == "old")
   }
 
   @Test func linksAreFollowedAlsoToWhatIsNotThereYet() throws {
-    try scratch.makeFolder("f")
-    try scratch.link("one", to: "two")
-    try scratch.link("two", to: scratch("f/three"))
+    try folder.makeFolder("f")
+    try folder.link("one", to: "two")
+    try folder.link("two", to: folder("f/three"))
     for text in ["new", "newer"] {
-      try AtomicFileWriter.write(Array(text.utf8), to: scratch("one"))
+      try AtomicFileWriter.write(Array(text.utf8), to: folder("one"))
       #expect(self.text("f/three") == text)
       #expect(
-        FileSystem.isSymbolicLink(scratch("one")) && FileSystem.isSymbolicLink(scratch("two")))
+        FileSystem.isSymbolicLink(folder("one")) && FileSystem.isSymbolicLink(folder("two")))
     }
-    try scratch.link("ring", to: "ring")
+    try folder.link("ring", to: "ring")
     #expect(
       throws: FileError(
-        scratch("ring"), "is a link that cannot be resolved: Too many levels of symbolic links")
+        folder("ring"), "is a link that cannot be resolved: Too many levels of symbolic links")
     ) {
-      try AtomicFileWriter.write([], to: scratch("ring"))
+      try AtomicFileWriter.write([], to: folder("ring"))
     }
   }
 
   @Test func aFileKeepsItsPermissionsAndANewOneHasTheUsualOnes() throws {
     func mode(_ name: String) -> mode_t {
       var status = stat()
-      return unsafe stat(scratch(name), &status) == 0 ? status.st_mode & 0o777 : 0
+      return unsafe stat(folder(name), &status) == 0 ? status.st_mode & 0o777 : 0
     }
-    try scratch.write("old", to: "a")
-    try #require(unsafe chmod(scratch("a"), 0o640) == 0)
+    try folder.write("old", to: "a")
+    try #require(unsafe chmod(folder("a"), 0o640) == 0)
     // A call of umask would change the permissions of the files of other tests.
     let status = String(decoding: try FileSystem.read("/proc/self/status"), as: UTF8.self)
     let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("Umask:") })
     let mask = try #require(mode_t(line.split(whereSeparator: \.isWhitespace)[1], radix: 8))
     for mayBeUnnamed in [true, false] {
       for name in ["a", "new\(mayBeUnnamed)"] {
-        var file = try AtomicFileWriter(scratch(name), allowsUnnamed: mayBeUnnamed)
+        var file = try AtomicFileWriter(folder(name), allowsUnnamed: mayBeUnnamed)
         try file.commit()
         #expect(mode(name) == (name == "a" ? 0o640 : 0o666 & ~mask))
       }
@@ -157,31 +157,31 @@ import Testing
 }
 
 @Suite struct OutputGuardTests {
-  private let scratch: Scratch
+  private let folder: TemporaryFolder
 
-  init() throws { scratch = try Scratch() }
+  init() throws { folder = try TemporaryFolder() }
 
   @Test func aFileIsKnownByWhatItIs() throws {
-    try scratch.write("", to: "a")
-    try scratch.write("", to: "other")
-    try scratch.makeFolder("f")
-    try scratch.link("soft", to: "a")
-    try #require(unsafe Glibc.link(scratch("a"), scratch("hard")) == 0)
-    let inputs = InputOverwriteCheck(reading: [scratch("a"), scratch("gone")])
+    try folder.write("", to: "a")
+    try folder.write("", to: "other")
+    try folder.makeFolder("f")
+    try folder.link("soft", to: "a")
+    try #require(unsafe Glibc.link(folder("a"), folder("hard")) == 0)
+    let inputs = InputOverwriteCheck(reading: [folder("a"), folder("gone")])
     for name in ["a", "./a", "f/../a", "soft", "hard"] {
-      #expect(inputs.isInputPath(scratch(name)))
+      #expect(inputs.isInputPath(folder(name)))
     }
     for name in ["other", "gone", "f", "A"] {
-      #expect(!inputs.isInputPath(scratch(name)))
+      #expect(!inputs.isInputPath(folder(name)))
     }
   }
 
   @Test func whatIsMissingOnTheWayIsNamed() throws {
-    try scratch.write("", to: "a")
-    let a = scratch("a")
-    let no = scratch("no")
+    try folder.write("", to: "a")
+    let a = folder("a")
+    let no = folder("no")
     #expect(InputOverwriteCheck.obstacleText(toCreating: "a.wav") == nil)
-    #expect(InputOverwriteCheck.obstacleText(toCreating: scratch("a.wav")) == nil)
+    #expect(InputOverwriteCheck.obstacleText(toCreating: folder("a.wav")) == nil)
     #expect(InputOverwriteCheck.obstacleText(toCreating: no + "/") == nil)
     #expect(
       InputOverwriteCheck.obstacleText(toCreating: no + "/b/")

@@ -4,7 +4,7 @@ import HapticRender
 import Testing
 import TransducerProfiles
 
-private func examination(_ text: String, folder: String? = nil) -> ArrayCheckResult {
+private func checkResult(_ text: String, folder: String? = nil) -> ArrayCheckResult {
   ArrayCheckResult(
     text: Array(text.utf8), name: "seat.json", folder: folder,
     library: ProfileLibrary(userFolder: nil))
@@ -12,7 +12,7 @@ private func examination(_ text: String, folder: String? = nil) -> ArrayCheckRes
 
 /// The findings about a text, each without the name it is called by.
 private func lines(about text: String) -> [String] {
-  examination(text).findings.map { String($0.description.dropFirst("seat.json:".count)) }
+  checkResult(text).findings.map { String($0.description.dropFirst("seat.json:".count)) }
 }
 
 @Suite struct ArrayExaminationTests {
@@ -25,7 +25,7 @@ private func lines(about text: String) -> [String] {
       """
     let shaker = try #require(ProfileCatalog.profile(named: "dayton-bst-1"))
     #expect(
-      try examination(text).outcome.get()
+      try checkResult(text).outcome.get()
         == TransducerArray(
           name: "Seat", layout: .plane,
           transducers: [
@@ -39,7 +39,7 @@ private func lines(about text: String) -> [String] {
 
   @Test func anArrayThatSaysNoLayoutIsALine() throws {
     let text = #"{ "name": "a", "transducers": [ { "channel": 1, "at": -1 } ] }"#
-    let array = try examination(text).outcome.get()
+    let array = try checkResult(text).outcome.get()
     #expect(array.layout == .line && array.transducers.map(\.position) == [.init(-1)])
   }
 
@@ -103,7 +103,7 @@ private func lines(about text: String) -> [String] {
     ),
   ]) func aTextWithOneFaultIsRefusedForIt(text: String, finding: String) {
     #expect(lines(about: text) == [finding])
-    #expect(throws: InputError.self) { try examination(text).outcome.get() }
+    #expect(throws: InputError.self) { try checkResult(text).outcome.get() }
   }
 
   @Test func aProfileLiesBesideTheArrayThatNamesIt() throws {
@@ -117,7 +117,7 @@ private func lines(about text: String) -> [String] {
     unsafe fputs(profile, file)
     unsafe fclose(file)
     let text = #"{"name": "a", "transducers": [{"channel": 1, "at": 0, "profile": "mine.json"}]}"#
-    let array = try examination(text, folder: folder).outcome.get()
+    let array = try checkResult(text, folder: folder).outcome.get()
     #expect(array.transducers[0].profile.name == "mine")
   }
 
@@ -138,7 +138,7 @@ private func lines(about text: String) -> [String] {
     }
     #expect(unsafe symlink("/etc/passwd", "\(folder)/out.json") == 0)
     let text = #"{"name": "a", "transducers": [{"channel": 1, "at": 0, "profile": "out.json"}]}"#
-    let found = examination(text, folder: folder).findings
+    let found = checkResult(text, folder: folder).findings
     #expect(found.map(\.message) == [#""out.json" is outside the folder of the array"#])
   }
 

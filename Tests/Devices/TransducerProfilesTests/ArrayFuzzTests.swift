@@ -28,21 +28,21 @@ import TransducerProfiles
       "\"x.json\"", ",",
       ":", "\\u0000",
     ]
-    var mutation = Mutation(seed: 5, words: words)
-    for number in 0..<Mutation.caseCount(default: 1_000) {
-      let text = mutation.damage(Array(Self.seeds[number % Self.seeds.count].utf8))
+    var mutation = InputMutator(seed: 5, words: words)
+    for number in 0..<InputMutator.caseCount(default: 1_000) {
+      let text = mutation.mutated(Array(Self.seeds[number % Self.seeds.count].utf8))
       let result = ArrayCheckResult(
         text: text, name: "t", folder: "/nonexistent", library: ProfileLibrary(userFolder: nil))
       let shown = String(decoding: text, as: UTF8.self)
       for finding in result.findings {
-        #expect(Mutation.isOneLine(finding.description), "\(shown): \(finding)")
+        #expect(InputMutator.isOneLine(finding.description), "\(shown): \(finding)")
       }
       switch result.outcome {
       case .success(let array):
         #expect(!array.transducers.isEmpty && result.findings.allSatisfy { $0.severity < .error })
         #expect(array.transducers.allSatisfy { (1...64).contains($0.channelNumber) })
       case .failure(let error):
-        #expect(Mutation.isOneLine("\(error)"), "\(shown)")
+        #expect(InputMutator.isOneLine("\(error)"), "\(shown)")
       }
     }
   }

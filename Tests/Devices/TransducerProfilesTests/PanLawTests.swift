@@ -10,11 +10,11 @@ private func array(_ layout: TransducerArray.Layout, _ places: ArrayPosition...)
     transducers: places.enumerated().map { .init(channelNumber: $0 + 1, position: $1) })
 }
 
-private let line = array(.line, .init(2), .init(-1), .init(0))
-private let ring = array(.ring, .init(350), .init(10), .init(180))
-private let plane = array(.plane, .init(0, 0), .init(1, 0), .init(0, 2))
+private let lineArray = array(.line, .init(2), .init(-1), .init(0))
+private let ringArray = array(.ring, .init(350), .init(10), .init(180))
+private let planeArray = array(.plane, .init(0, 0), .init(1, 0), .init(0, 2))
 
-private func isNear(_ gains: [Double], _ wanted: [Double]) -> Bool {
+private func areGainsEqual(_ gains: [Double], _ wanted: [Double]) -> Bool {
   gains.count == wanted.count && zip(gains, wanted).allSatisfy { abs($0 - $1) < 1e-12 }
 }
 
@@ -22,31 +22,33 @@ private func isNear(_ gains: [Double], _ wanted: [Double]) -> Bool {
   private let half = 0.5.squareRoot()
 
   @Test func neighborsOnALineDivideThePowerAndTheOthersAreSilent() {
-    #expect(isNear(line.transducerGains(at: .init(-0.5)), [0, half, half]))
-    #expect(isNear(line.transducerGains(at: .init(1)), [half, 0, half]))
-    let third = line.transducerGains(at: .init(2.0 / 3))
-    #expect(isNear(third, [0.5, 0, 0.75.squareRoot()]))
+    #expect(areGainsEqual(lineArray.transducerGains(at: .init(-0.5)), [0, half, half]))
+    #expect(areGainsEqual(lineArray.transducerGains(at: .init(1)), [half, 0, half]))
+    let third = lineArray.transducerGains(at: .init(2.0 / 3))
+    #expect(areGainsEqual(third, [0.5, 0, 0.75.squareRoot()]))
   }
 
   @Test func aPlaceOnALineIsHeardThereAlone() {
-    #expect(line.transducerGains(at: .init(2)) == [1, 0, 0])
-    #expect(line.transducerGains(at: .init(-1)) == [0, 1, 0])
-    #expect(line.transducerGains(at: .init(0)) == [0, 0, 1])
+    #expect(lineArray.transducerGains(at: .init(2)) == [1, 0, 0])
+    #expect(lineArray.transducerGains(at: .init(-1)) == [0, 1, 0])
+    #expect(lineArray.transducerGains(at: .init(0)) == [0, 0, 1])
   }
 
   @Test func beyondTheEndsTheEndIsHeardAlone() {
-    #expect(line.transducerGains(at: .init(9)) == [1, 0, 0])
-    #expect(line.transducerGains(at: .init(-9)) == [0, 1, 0])
+    #expect(lineArray.transducerGains(at: .init(9)) == [1, 0, 0])
+    #expect(lineArray.transducerGains(at: .init(-9)) == [0, 1, 0])
     #expect(array(.line, .init(5)).transducerGains(at: .init(-3)) == [1])
   }
 
   @Test func aRingGoesRoundThroughZeroAndThroughItsGreatestGap() {
-    #expect(isNear(ring.transducerGains(at: .init(0)), [half, half, 0]))
-    #expect(isNear(ring.transducerGains(at: .init(360)), [half, half, 0]))
-    #expect(isNear(ring.transducerGains(at: .init(-5)), ring.transducerGains(at: .init(355))))
-    #expect(isNear(ring.transducerGains(at: .init(265)), [half, 0, half]))
+    #expect(areGainsEqual(ringArray.transducerGains(at: .init(0)), [half, half, 0]))
+    #expect(areGainsEqual(ringArray.transducerGains(at: .init(360)), [half, half, 0]))
+    #expect(
+      areGainsEqual(
+        ringArray.transducerGains(at: .init(-5)), ringArray.transducerGains(at: .init(355))))
+    #expect(areGainsEqual(ringArray.transducerGains(at: .init(265)), [half, 0, half]))
     let wide = array(.ring, .init(0), .init(90))
-    #expect(isNear(wide.transducerGains(at: .init(225)), [half, half]))
+    #expect(areGainsEqual(wide.transducerGains(at: .init(225)), [half, half]))
     #expect(array(.ring, .init(40)).transducerGains(at: .init(300)) == [1])
   }
 
@@ -56,13 +58,14 @@ private func isNear(_ gains: [Double], _ wanted: [Double]) -> Bool {
     let powers = [1 / (blur * blur), 1 / (1 + blur * blur), 1 / (4 + blur * blur)]
     let total = powers.reduce(0, +)
     #expect(
-      isNear(plane.transducerGains(at: .init(0, 0)), powers.map { ($0 / total).squareRoot() }))
+      areGainsEqual(
+        planeArray.transducerGains(at: .init(0, 0)), powers.map { ($0 / total).squareRoot() }))
     #expect(array(.plane, .init(3, 3)).transducerGains(at: .init(0, 0)) == [1])
-    let far = plane.transducerGains(at: .init(1e300, 1e300)).reduce(0) { $0 + $1 * $1 }
+    let far = planeArray.transducerGains(at: .init(1e300, 1e300)).reduce(0) { $0 + $1 * $1 }
     #expect(abs(far - 1) < 1e-9)
   }
 
-  @Test(arguments: [line, ring, plane]) func theSquaresSumToOneAndNoStepJumps(
+  @Test(arguments: [lineArray, ringArray, planeArray]) func theSquaresSumToOneAndNoStepJumps(
     array: TransducerArray
   ) {
     let span = array.layout == .ring ? 360.0 : 6.0

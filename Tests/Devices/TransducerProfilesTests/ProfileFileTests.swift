@@ -5,7 +5,7 @@ import Testing
 import TransducerProfiles
 
 /// The result of reading a text: the error's line, or nil.
-private func complaint(about text: String) -> String? {
+private func readError(about text: String) -> String? {
   do {
     _ = try ProfileFile.read(text: Array(text.utf8), name: "mine.json")
     return nil
@@ -104,11 +104,11 @@ private func profile(_ members: String...) -> String {
     #expect(try ProfileFile.read(text: ProfileFile.write(other), name: "all.json") == other)
   }
 
-  @Test func aByteOrderMarkIsNoFault() { #expect(complaint(about: "\u{FEFF}" + profile()) == nil) }
+  @Test func aByteOrderMarkIsNoFault() { #expect(readError(about: "\u{FEFF}" + profile()) == nil) }
 
   @Test(arguments: [
     ("", "1:1: error: the text is empty"),
-    ("{", "1:2: error: \(Sentence.unclosedObject)"),
+    ("{", "1:2: error: \(ExpectedMessage.unclosedObject)"),
     (#"{"name": mine}"#, #"1:10: error: expected a value, found "mine""#),
     ("[]", "1:1: error: a profile must be an object, not an array"),
     ("{}", #"1:1: error: missing key "name""#),
@@ -323,6 +323,6 @@ private func profile(_ members: String...) -> String {
       #"1:83: error: "log" is not a valid scale (frequency.scale); valid values: logarithmic, linear"#
     ),
   ]) func refusesWhatIsNoProfile(text: String, line: String) {
-    #expect(complaint(about: text) == "mine.json:" + line)
+    #expect(readError(about: text) == "mine.json:" + line)
   }
 }

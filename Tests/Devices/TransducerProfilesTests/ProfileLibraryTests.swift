@@ -4,7 +4,7 @@ import Testing
 import TransducerProfiles
 
 /// A folder of its own, removed with the last reference.
-private final class Scratch {
+private final class UserProfileFolder {
   let path: String
 
   init() throws {
@@ -36,29 +36,29 @@ private final class Scratch {
 }
 
 @Suite struct ProfileLibraryTests {
-  private func low(_ name: String, in library: ProfileLibrary) throws -> Double? {
+  private func lowHertz(_ name: String, in library: ProfileLibrary) throws -> Double? {
     guard let entry = library.entry(named: name) else { return nil }
     return try ProfileFile.read(text: entry.readText(), name: entry.sourceName).frequency.lowHertz
   }
 
   @Test func theFirstFolderThatHasTheNameDecides() throws {
-    let scratch = try Scratch()
+    let scratch = try UserProfileFolder()
     try scratch.write("second", "a.json", low: 4)
-    #expect(try low("a", in: scratch.library) == 4)
+    #expect(try lowHertz("a", in: scratch.library) == 4)
     try scratch.write("first", "a.json", low: 3)
-    #expect(try low("a", in: scratch.library) == 3)
+    #expect(try lowHertz("a", in: scratch.library) == 3)
     try scratch.write("mine", "a.json", low: 2)
-    #expect(try low("a", in: scratch.library) == 2)
+    #expect(try lowHertz("a", in: scratch.library) == 2)
     #expect(scratch.library.entry(named: "a")?.origin == .user)
     #expect(scratch.library.entry(named: "a")?.sourceName == "\(scratch.path)/mine/a.json")
-    #expect(try low("phone", in: scratch.library) == 80)
+    #expect(try lowHertz("phone", in: scratch.library) == 80)
     try scratch.write("first", "phone.json", low: 7)
-    #expect(try low("phone", in: scratch.library) == 7)
+    #expect(try lowHertz("phone", in: scratch.library) == 7)
     #expect(scratch.library.entry(named: "b") == nil)
   }
 
   @Test func noNameLeadsOutOfTheFolders() throws {
-    let scratch = try Scratch()
+    let scratch = try UserProfileFolder()
     try scratch.write("mine/deep", "a.json", low: 2)
     try scratch.write("", "b.json", low: 2)
     for name in ["deep/a", "../../b", "", ".", "A", String(repeating: "a", count: 41)] {
@@ -67,7 +67,7 @@ private final class Scratch {
   }
 
   @Test func theListSaysWhatIsHidden() throws {
-    let scratch = try Scratch()
+    let scratch = try UserProfileFolder()
     try scratch.write("mine", "zebra.json", low: 2)
     try scratch.write("mine", "phone.json", low: 2)
     try scratch.write("first", "zebra.json", low: 2)
@@ -87,7 +87,7 @@ private final class Scratch {
   }
 
   @Test func whatIsNoFileIsToldAndNotWaitedFor() throws {
-    let scratch = try Scratch()
+    let scratch = try UserProfileFolder()
     try scratch.write("mine/a.json", "x", text: "")
     #expect(unsafe mkfifo("\(scratch.path)/mine/b.json", 0o600) == 0)
     try scratch.write(

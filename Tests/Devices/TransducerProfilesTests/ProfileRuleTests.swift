@@ -46,7 +46,7 @@ import TransducerProfiles
   }
 
   /// The warnings of values that a transducer can hardly have together, without the file's name.
-  private static func doubts(_ members: String) -> [String] {
+  private static func warnings(_ members: String) -> [String] {
     findings(profile(members)).filter { $0.rule.text == "implausible-value" }.map {
       String($0.description.dropFirst(2))
     }
@@ -86,7 +86,7 @@ import TransducerProfiles
       """
     ),
   ]) func valuesThatHardlyGoTogetherAreWarnedOf(members: String, warning: String) {
-    #expect(Self.doubts(members) == [warning])
+    #expect(Self.warnings(members) == [warning])
   }
 
   @Test(arguments: [
@@ -96,5 +96,5 @@ import TransducerProfiles
     #""hardware": {"product": "P"}, "amplifier": {"power": 0.1}, "#,
     #""hardware": {"product": "P"}, "amplifier": {"power": 10000}, "#,
     #""transient": {"maxDuration": 0.05, "attack": 0.03, "release": 0.02}, "#,
-  ]) func valuesAtTheLimitsAreNot(members: String) { #expect(Self.doubts(members) == []) }
+  ]) func valuesAtTheLimitsAreNot(members: String) { #expect(Self.warnings(members) == []) }
 }

@@ -108,7 +108,7 @@ private func leaves(of schema: Node, at path: [String] = []) -> [Leaf] {
 }
 
 /// Profiles that have every key between them, each with a value in the middle of its range.
-private let whole = [
+private let completeProfiles = [
   """
   { "$schema": "s", "name": "all", "summary": "All.",
     "frequency": { "low": 20, "high": 90, "scale": "linear" },
@@ -159,7 +159,7 @@ private let whole = [
 
   /// The whole profile that has a leaf.
   private func base(of leaf: Leaf) throws -> Node {
-    let bases = try whole.map { try Node(text: Array($0.utf8)) }
+    let bases = try completeProfiles.map { try Node(text: Array($0.utf8)) }
     return try #require(
       bases.first { $0[leaf.path[...]] != nil }, "\(leaf.path) is in no profile here")
   }
@@ -169,7 +169,7 @@ private let whole = [
     #expect(Array(file) == ProfileSchema.schemaText())
   }
 
-  @Test(arguments: whole) func theWholeProfilesHaveNoFault(text: String) {
+  @Test(arguments: completeProfiles) func theWholeProfilesHaveNoFault(text: String) {
     let examination = ProfileCheckResult(text: Array(text.utf8), name: "f")
     #expect(examination.profile != nil)
     #expect(examination.findings.allSatisfy { $0.severity != .error })

@@ -6,13 +6,13 @@ import TransducerProfiles
 @Suite struct SavedSettingsTests {
   private static let library = ProfileLibrary(userFolder: nil)
 
-  private func read(_ text: String) throws(InputError) -> SavedSettings {
+  private func readSettings(_ text: String) throws(InputError) -> SavedSettings {
     try SavedSettings(jsonText: Array(text.utf8), name: "c", library: Self.library)
   }
 
   @Test func whatIsWrittenReadsBackEqual() throws {
     var choices = SavedSettings()
-    #expect(try read(String(decoding: choices.jsonText, as: UTF8.self)) == choices)
+    #expect(try readSettings(String(decoding: choices.jsonText, as: UTF8.self)) == choices)
     choices.deviceName = "plughw:CARD=Device"
     choices.profileNameOrPath = "dayton-bst-1"
     choices.hapticChannels = [2, 3]
@@ -28,11 +28,11 @@ import TransducerProfiles
         }
 
         """)
-    #expect(try read(text) == choices)
+    #expect(try readSettings(text) == choices)
   }
 
   @Test(arguments: [
-    (#"{"#, "1:2: error: \(Sentence.unclosedObject)"),
+    (#"{"#, "1:2: error: \(ExpectedMessage.unclosedObject)"),
     (#"[]"#, "1:1: error: the file must be an object, not an array"),
     (#"{"devise": "a"}"#, #"1:2: error: unknown key "devise" (devise); did you mean "device"?"#),
     (#"{"device": 1}"#, "1:12: error: device must be a string, not a number (device)"),
@@ -51,7 +51,7 @@ import TransducerProfiles
       #"1:13: error: "mine/a.json" is a relative path (profile); use an absolute path"#
     ),
   ]) func whatIsWrongIsNamedWithItsPlace(text: String, error: String) {
-    let thrown = #expect(throws: InputError.self) { try read(text) }
+    let thrown = #expect(throws: InputError.self) { try readSettings(text) }
     #expect(thrown?.description == "c:\(error)")
   }
 

@@ -28,7 +28,7 @@ import Testing
   }
 
   /// Reads bytes as a format, and as whatever they are taken for.
-  private func examine(_ bytes: [UInt8], _ format: HapticFormat, _ note: String) {
+  private func checkRead(_ bytes: [UInt8], _ format: HapticFormat, _ note: String) {
     let file = SourceFile(bytes, name: "x")
     for examination in [
       format.examine(file, options: ReadingOptions()), FormatRegistry.standard.examine(file),
@@ -78,11 +78,11 @@ import Testing
   }
 
   @Test func truncatedAndDamagedFilesAreAnsweredWithAPlace() throws {
-    var chance = Chance(state: 3)
+    var chance = SplitMixGenerator(state: 3)
     for format in Self.formats {
       guard let bytes = try sample(format) else { continue }
       for count in stride(from: 0, to: bytes.count, by: max(1, bytes.count / 60)) {
-        examine(Array(bytes.prefix(count)), format, "the first \(count) bytes")
+        checkRead(Array(bytes.prefix(count)), format, "the first \(count) bytes")
       }
       for _ in 0..<60 {
         var damaged = bytes
@@ -90,22 +90,22 @@ import Testing
           let index = Int.random(in: 0..<bytes.count, using: &chance)
           damaged[index] = UInt8.random(in: 0...255, using: &chance)
         }
-        examine(damaged, format, "damaged")
+        checkRead(damaged, format, "damaged")
       }
-      examine([0xEF, 0xBB, 0xBF] + bytes, format, "a byte-order mark")
+      checkRead([0xEF, 0xBB, 0xBF] + bytes, format, "a byte-order mark")
       let text = String(decoding: bytes, as: UTF8.self)
-      examine(
+      checkRead(
         [0xFF, 0xFE] + text.utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }, format, "UTF-16")
       for word in ["1e999", "-1", "NaN", "\"1\"", "null", "1e308", "-0"] {
         for digits in ["0.4", "0.6", "400", "0.2", "200"] where text.contains(digits) {
-          examine(Array(text.replacing(digits, with: word).utf8), format, "\(digits) as \(word)")
+          checkRead(Array(text.replacing(digits, with: word).utf8), format, "\(digits) as \(word)")
         }
       }
     }
   }
 
   @Test func depthAndRandomBytesAreBounded() {
-    var chance = Chance(state: 9)
+    var chance = SplitMixGenerator(state: 9)
     let deep = [
       Array(repeating: UInt8(ascii: "["), count: 100_000),
       Array(String(repeating: "{\"Pattern\":", count: 20_000).utf8),
@@ -114,12 +114,12 @@ import Testing
     ]
     for format in Self.formats {
       for text in deep {
-        examine(text, format, "depth")
+        checkRead(text, format, "depth")
       }
       for _ in 0..<20 {
         let count = Int.random(in: 0...400, using: &chance)
         let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &chance) }
-        examine(bytes, format, "random bytes")
+        checkRead(bytes, format, "random bytes")
       }
     }
   }

@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test func nothingElseIsRecognisedForCertain() {
-    var chance = Chance(state: 5)
+    var chance = SplitMixGenerator(state: 5)
     let words = [
       "\"name\"", "\"time\"", "\"amplitude\"", "\"version\"", "\"events\"", "1", "0.5", "true",
       "null", "\"x\"",

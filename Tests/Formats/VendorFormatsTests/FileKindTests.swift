@@ -5,7 +5,7 @@ import VendorFormats
 
 /// Files that are not read are named, with a way to use them.
 @Suite struct FileKindTests {
-  private func error(_ text: String, _ name: String) -> String? {
+  private func errorText(_ text: String, _ name: String) -> String? {
     FormatRegistry.standard.examine(SourceFile(Array(text.utf8), name: name)).findings
       .first { $0.severity == .error }?.description
   }
@@ -14,19 +14,19 @@ import VendorFormats
   func pointersAndPagesAreNamed(name: String) {
     let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 12\n"
     #expect(
-      error(pointer, name) == """
+      errorText(pointer, name) == """
         \(name): error: a Git LFS pointer, not a pattern; download the file with 'git lfs pull'
         """)
     for page in ["\n<!DOCTYPE html>\n<html>", "<HTML><body>", "<?xml version=\"1.0\"?>\n<html/>"] {
       #expect(
-        error(page, name) == """
+        errorText(page, name) == """
           \(name): error: an HTML page, not a pattern; download the file itself instead of the \
           page that shows it
           """)
     }
     let asset = "%YAML 1.1\n%TAG !u! tag:unity3d.com,2011:\n--- !u!114 &1\n"
     #expect(
-      error(asset, name) == """
+      errorText(asset, name) == """
         \(name): error: a Unity asset, not a pattern; use the haptic file that the asset was \
         imported from
         """)
@@ -37,7 +37,7 @@ import VendorFormats
     let document = "<!DOCTYPE plist PUBLIC \"-//Apple//DTD\" \"x\">\n<plist version=\"1.0\">"
     for text in [header + document, "<plist version=\"1.0\"/>", "bplist00\u{1}"] {
       #expect(
-        error(text, name) == """
+        errorText(text, name) == """
           \(name): error: a property list is not a supported pattern format; convert it to JSON, \
           for example with 'plutil -convert json'
           """)
@@ -46,27 +46,28 @@ import VendorFormats
 
   @Test func foreignFormatsAreNamed() {
     #expect(
-      error("<ivs-file majorversion=\"1\"><effects/></ivs-file>", "x.ivs") == """
+      errorText("<ivs-file majorversion=\"1\"><effects/></ivs-file>", "x.ivs") == """
         x.ivs: error: an Immersion effect (.ivs) is not a supported pattern format; record the \
         effect, and trace the sound with 'temblor trace'
         """)
     #expect(
-      error("// Quest\n{\n  continuous: { gain: 1.0, emphasis_ducking: 0.5 },\n}", "x.acf") == """
+      errorText("// Quest\n{\n  continuous: { gain: 1.0, emphasis_ducking: 0.5 },\n}", "x.acf")
+        == """
         x.acf: error: a Meta actuator configuration (.acf) is not a supported pattern format; it \
         describes a device; convert the .haptic clip instead
         """)
     #expect(
-      error("\u{4}\u{0}\u{0}\u{0}", "x.BNVIB") == """
+      errorText("\u{4}\u{0}\u{0}\u{0}", "x.BNVIB") == """
         x.BNVIB: error: a Nintendo vibration file (.bnvib) is not a supported pattern format; \
         Temblor does not read this proprietary format; use the sound that it was made from
         """)
     #expect(
-      error(#"{"m_version": "6", "m_vibration": {"m_tracks": []}}"#, "x.haps") == """
+      errorText(#"{"m_version": "6", "m_vibration": {"m_tracks": []}}"#, "x.haps") == """
         x.haps:1:15: error: Interhaptics version "6" is not supported (m_version); export the \
         material as version 5
         """)
     #expect(
-      error(#"{"vibration": {}, "stiffness": {}}"#, "x.haps") == """
+      errorText(#"{"vibration": {}, "stiffness": {}}"#, "x.haps") == """
         x.haps: error: an Interhaptics haptic material, version 6 is not a supported pattern \
         format; export it as version 5 (.haps)
         """)
@@ -75,22 +76,22 @@ import VendorFormats
   /// The key "pattern" alone does not make a file AHAP.
   @Test func listsUnderPatternAreNamed() {
     #expect(
-      error(#"{"pattern":[500,1000],"intensities":[1,255]}"#, "x.json") == """
+      errorText(#"{"pattern":[500,1000],"intensities":[1,255]}"#, "x.json") == """
         x.json: error: a list of durations and intensities is not a supported pattern format; \
         name the keys "timings" and "amplitudes", as in Android's arrays
         """)
     #expect(
-      error(#"{"name": "x", "pattern": [{"type": "pulse", "timestamp": 0}]}"#, "x.json") == """
+      errorText(#"{"name": "x", "pattern": [{"type": "pulse", "timestamp": 0}]}"#, "x.json") == """
         x.json: error: a Pulsar preset for web pages is not a supported pattern format; use the \
         preset for phones
         """)
     #expect(
-      error(#"{"pattern":[500,1000]}"#, "x.json") == """
+      errorText(#"{"pattern":[500,1000]}"#, "x.json") == """
         x.json: error: objects with the key "pattern" do not belong to a supported format; run \
         'temblor formats' to list the formats
         """)
     #expect(
-      error(#"{"pattern":[{"event": {"Time": 0}}]}"#, "x.json")?.contains("rename \"pattern\"")
+      errorText(#"{"pattern":[{"event": {"Time": 0}}]}"#, "x.json")?.contains("rename \"pattern\"")
         == true)
   }
 }

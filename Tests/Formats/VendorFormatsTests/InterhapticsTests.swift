@@ -29,16 +29,16 @@ import VendorFormats
 
   private static let tap =
     #"{"m_startingPoint": 0.1, "m_length": 0.022, "m_gain": 0.64, "m_hapticEffect": {"m_type": 0}}"#
-  private static let steady = #"{"m_time": 0, "m_value": 0.25}"#
-  private static let tone = #"{"m_time": 0, "m_value": 80}, {"m_time": 9, "m_value": 80}"#
+  private static let constantNotes = #"{"m_time": 0, "m_value": 0.25}"#
+  private static let toneNotes = #"{"m_time": 0, "m_value": 80}, {"m_time": 9, "m_value": 80}"#
 
-  private func examine(_ text: String, _ name: String = "t") -> ReadResult {
+  private func readResult(_ text: String, _ name: String = "t") -> ReadResult {
     FormatRegistry.standard.examine(SourceFile(Array(text.utf8), name: name))
   }
 
   @Test func notesAreEvents() throws {
-    let examination = examine(
-      text(Self.tap + "," + hum(at: 0.2, amplitude: Self.steady, frequency: Self.tone)))
+    let examination = readResult(
+      text(Self.tap + "," + hum(at: 0.2, amplitude: Self.constantNotes, frequency: Self.toneNotes)))
     let composition = try examination.get()
     let tap = HapticEvent(
       kind: .hapticTransient, time: 0.1,
@@ -62,9 +62,11 @@ import VendorFormats
   /// Keys count real seconds; the length of the note cuts them, and gains multiply amplitude.
   @Test func lengthsCutKeysAndGainsMultiply() throws {
     let rising = #"{"m_time": 0, "m_value": 0}, {"m_time": 1, "m_value": 1}"#
-    let pattern = try examine(text(hum(at: 1, amplitude: rising, frequency: Self.tone), gain: 0.5))
-      .get().layers[0]
-      .pattern
+    let pattern = try readResult(
+      text(hum(at: 1, amplitude: rising, frequency: Self.toneNotes), gain: 0.5)
+    )
+    .get().layers[0]
+    .pattern
     #expect(pattern.events[0].duration == 0.5 && pattern.curves.map(\.time) == [1, 1])
     #expect(pattern.curves[0].controlPoints.map(\.time) == [0, 0.5])
     #expect(pattern.curves[0].controlPoints.map(\.value) == [0, 0.25])
@@ -75,9 +77,10 @@ import VendorFormats
   @Test func slopesAreCubic() throws {
     let eased =
       #"{"m_time": 0, "m_value": 0, "m_outSlope": 0}, {"m_time": 0.5, "m_value": 1, "m_inSlope": 0}"#
-    let points = try examine(text(hum(at: 0, amplitude: eased, frequency: Self.tone))).get().layers[
-      0
-    ].pattern.curves[0]
+    let points = try readResult(text(hum(at: 0, amplitude: eased, frequency: Self.toneNotes))).get()
+      .layers[
+        0
+      ].pattern.curves[0]
       .controlPoints
     #expect(points.count == 17 && points[4].time == 0.125 && points[4].value == 0.15625)
   }
@@ -85,14 +88,14 @@ import VendorFormats
   @Test func whatDoesNotSoundIsALoss() throws {
     let loud = #"{"m_time": 0, "m_value": 1.5}"#
     let high = #"{"m_time": 0, "m_value": 300}"#
-    let examination = examine(
+    let examination = readResult(
       text(hum(at: 0, amplitude: loud, frequency: high), texture: Self.tap))
     #expect(
       examination.losses.map { "\($0.kind) \($0.message)" } == [
         "approximated amplitudes above 1 are clamped by up to 0.5 of full scale",
         "dropped texture is a spatial effect and does not play over time",
       ])
-    let muted = examine(text(Self.tap, mute: 1))
+    let muted = readResult(text(Self.tap, mute: 1))
     #expect(
       muted.losses.map(\.message) == ["muted melodies are omitted"]
         && muted.composition?.durationSeconds == 0)
@@ -115,7 +118,7 @@ import VendorFormats
       "t:1:15: warning: the version is 4; the file is read as version 5 (m_version)"
     ),
   ]) func whatIsWrongHasItsPlace(text: String, finding: String) {
-    #expect(examine(text).findings.first?.description == finding)
+    #expect(readResult(text).findings.first?.description == finding)
   }
 
   @Test func whatIsWrittenIsReadBack() throws {
@@ -133,7 +136,7 @@ import VendorFormats
       ])
     let writing = try #require(try HapticFormat.haps.write(HapticComposition(pattern)))
     #expect(writing.losses.isEmpty)
-    let back = try examine(String(decoding: writing.files[0].bytes, as: UTF8.self)).get()
+    let back = try readResult(String(decoding: writing.files[0].bytes, as: UTF8.self)).get()
     let events = back.layers.flatMap(\.pattern.events)
     #expect(events.map(\.time) == [0.1, 0.2, 0.7])
     for (one, other) in zip(events, pattern.events) {
@@ -154,7 +157,7 @@ import VendorFormats
     let writing = try #require(try format.write(HapticComposition(pattern)))
     #expect(
       writing.losses[0].message == "the event ends more than a day after the start of the pattern")
-    let back = try examine(String(decoding: writing.files[0].bytes, as: UTF8.self)).get()
+    let back = try readResult(String(decoding: writing.files[0].bytes, as: UTF8.self)).get()
     #expect(back.layers.flatMap(\.pattern.events).map(\.time) == [0.1])
   }
 
@@ -164,7 +167,7 @@ import VendorFormats
       des": [255, 0, 64],
        "Repeat": -1, "RequiredAudioFiles": ["a.wav"], "Audios": [{"Time": 0, "Filename": "a.wav"}]}
       """
-    let examination = examine(text, "main.hla")
+    let examination = readResult(text, "main.hla")
     let composition = try examination.get()
     #expect(
       composition.title == "click" && abs(composition.durationSeconds - 0.15) < 1e-9
@@ -178,7 +181,7 @@ import VendorFormats
       file.contains("\"TrackName\": \"click\",\n  \"Duration\": 150,\n  \"Timings\": [50, 50, 50],")
     )
     #expect(file.contains("\"Amplitudes\": [255, 0, 64],\n  \"Repeat\": -1"))
-    #expect(try examine(file, "x").get() == composition)
+    #expect(try readResult(file, "x").get() == composition)
   }
 
   @Test(arguments: [
@@ -206,6 +209,6 @@ import VendorFormats
       "a.json:1:1: error: a pattern file must have the key \"Pattern\""
     ),
   ]) func whatIsNotKnownIsNamed(name: String, text: String, message: String) {
-    #expect(examine(text, name).findings.first?.description == message)
+    #expect(readResult(text, name).findings.first?.description == message)
   }
 }

@@ -7,7 +7,7 @@ import VendorFormats
 
 /// Patterns of the library Pulsar.
 @Suite struct PulsarTests {
-  private func examine(_ text: String) -> ReadResult {
+  private func readResult(_ text: String) -> ReadResult {
     FormatRegistry.standard.examine(SourceFile(Array(text.utf8), name: "x"))
   }
 
@@ -20,7 +20,7 @@ import VendorFormats
     """#
 
   @Test func amplitudeIsIntensityAndFrequencyIsSharpness() throws {
-    let result = examine(Self.pattern)
+    let result = readResult(Self.pattern)
     #expect(result.findings == [] && result.losses == [])
     let composition = try result.get()
     #expect(composition.title == "Wave" && composition.notes == "A wave.")
@@ -40,10 +40,10 @@ import VendorFormats
   }
 
   @Test func writtenPatternReturns() throws {
-    let composition = try examine(Self.pattern).get()
+    let composition = try readResult(Self.pattern).get()
     let written = try #require(try HapticFormat.pulsar.write(composition))
     #expect(written.losses == [])
-    let back = try examine(String(decoding: written.files[0].bytes, as: UTF8.self)).get()
+    let back = try readResult(String(decoding: written.files[0].bytes, as: UTF8.self)).get()
     #expect(back.title == "Wave")
     #expect(back.layers[1] == composition.layers[1])
     #expect(back.layers[0].pattern.events == composition.layers[0].pattern.events)
@@ -51,7 +51,7 @@ import VendorFormats
 
   /// The library plays the continuous pattern only if it has points of both kinds.
   @Test func incompleteContinuousPatternIsALoss() throws {
-    let result = examine(
+    let result = readResult(
       #"""
       {"continuousPattern": {"amplitude": [{"time": 0, "value": 1}], "frequency": []},
        "discretePattern": []}
@@ -65,7 +65,7 @@ import VendorFormats
 
   @Test func invalidValuesAreLocated() {
     #expect(
-      examine(#"{"discretePattern": [{"time": -1, "amplitude": 1, "frequency": 2}]}"#).findings
+      readResult(#"{"discretePattern": [{"time": -1, "amplitude": 1, "frequency": 2}]}"#).findings
         .map(\.description) == [
           "x:1:1: error: the file must have the key \"continuousPattern\"",
           "x:1:31: error: time is -1, outside 0 to 86400000 (discretePattern[0].time)",
@@ -74,7 +74,7 @@ import VendorFormats
     let seconds = Self.pattern.replacing("200", with: "0.2").replacing("300", with: "0.65")
       .replacing("\"time\": 75", with: "\"time\": 0.1")
     #expect(
-      examine(seconds).findings.map(\.description) == [
+      readResult(seconds).findings.map(\.description) == [
         """
         x:1:1: warning: the last time is 0.65 ms; times are in milliseconds; if seconds were \
         intended, multiply all times by 1000

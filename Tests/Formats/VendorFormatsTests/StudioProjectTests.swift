@@ -26,7 +26,7 @@ import VendorFormats
     SourceFile(Array(text.utf8), name: "x.hasp", part: part)
   }
 
-  private func examine(_ text: String, part: SourceFile.Part? = nil) -> ReadResult {
+  private func readResult(_ text: String, part: SourceFile.Part? = nil) -> ReadResult {
     FormatRegistry.standard.examine(file(text, part: part))
   }
 
@@ -35,7 +35,7 @@ import VendorFormats
   }
 
   @Test func clipsFollowEachOther() throws {
-    let result = examine(Self.project)
+    let result = readResult(Self.project)
     #expect(result.findings == [])
     let composition = try result.get()
     #expect(composition.title == "Steps" && composition.notes == "Soft.")
@@ -49,19 +49,19 @@ import VendorFormats
   }
 
   @Test func partIsOneClip() throws {
-    let result = examine(Self.project, part: SourceFile.Part(index: 2, name: "dirt"))
+    let result = readResult(Self.project, part: SourceFile.Part(index: 2, name: "dirt"))
     let composition = try result.get()
     let clip = try HapticFormat.hapticClip.examine(
       SourceFile(Array(Self.haptic(0.25).utf8), name: "dirt.haptic")
     ).get()
     #expect(composition.layers.map(\.pattern) == clip.layers.map(\.pattern))
     #expect(composition.title == "dirt")
-    #expect(examine(Self.project, part: .init(index: 9, name: "")).errorCount == 1)
+    #expect(readResult(Self.project, part: .init(index: 9, name: "")).errorCount == 1)
   }
 
   /// The sound of a clip is a loss in a haptic clip, and the haptics keep every value.
   @Test func clipIsWrittenValueByValue() throws {
-    let composition = try examine(Self.project, part: .init(index: 0, name: "snow")).get()
+    let composition = try readResult(Self.project, part: .init(index: 0, name: "snow")).get()
     let written = try #require(try HapticFormat.hapticClip.write(composition))
     #expect(written.losses.map(\.message) == ["audio events cannot be written"])
     let back = try HapticFormat.hapticClip.examine(
@@ -73,7 +73,7 @@ import VendorFormats
   @Test(arguments: ["/a.wav", "../a.wav", "a/../../b.wav", #"C:\\a.wav"#])
   func soundOutsideTheFolderIsALoss(path: String) {
     let text = Self.project.replacing("snow.wav", with: path)
-    let result = examine(text)
+    let result = readResult(text)
     #expect(result.soundReferences == [])
     #expect(
       result.losses.map(\.message) == ["the sound file is outside the folder of the project"])
@@ -83,24 +83,24 @@ import VendorFormats
     let empty = Self.project.replacing(
       #"[{"time": 0, "amplitude": 0.25}, {"time": 0.25, "amplitude": 0}]"#, with: "[]")
     #expect(
-      examine(empty).findings.map(\.description) == [
+      readResult(empty).findings.map(\.description) == [
         """
         x.hasp:7:16: error: the amplitude envelope has no points; at least two are required \
         (clips[2].haptic.signals.continuous.envelopes.amplitude)
         """
       ])
     #expect(
-      examine(#"{"state": {}, "clips": [{"clipId": "a"}]}"#).findings.map(\.description) == [
+      readResult(#"{"state": {}, "clips": [{"clipId": "a"}]}"#).findings.map(\.description) == [
         "x.hasp:1:24: error: the project has no clips with haptics (clips)"
       ])
     #expect(
-      examine(#"{"state": {"clipId": 1}, "clips": 1}"#).findings.map(\.description) == [
+      readResult(#"{"state": {"clipId": 1}, "clips": 1}"#).findings.map(\.description) == [
         "x.hasp:1:1: error: a project must have the key \"clips\" with an array"
       ])
   }
 
   @Test func damagedProjectsAreReadOrRefused() {
-    var chance = Chance(state: 3)
+    var chance = SplitMixGenerator(state: 3)
     for _ in 0..<300 {
       var bytes = Array(Self.project.utf8)
       for _ in 0...chance.next() % 3 {

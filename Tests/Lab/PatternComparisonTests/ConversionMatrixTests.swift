@@ -16,7 +16,7 @@ struct ConversionMatrixTests {
   ]
 
   /// Returns whether a difference beyond the tolerance has a listed loss.
-  private static func explain(_ losses: [String]) -> Bool {
+  private static func areHarmless(_ losses: [String]) -> Bool {
     losses.contains { loss in !harmlessLosses.contains { loss.hasPrefix($0) } }
   }
 
@@ -33,7 +33,7 @@ struct ConversionMatrixTests {
         pairCount += 1
         #expect(
           comparison.isEqual(within: Self.tolerance)
-            || Self.explain(there.losses + back.losses),
+            || Self.areHarmless(there.losses + back.losses),
           "\(name) by \(format.id): \(comparison.sentences)")
       }
     }
@@ -66,7 +66,7 @@ struct ConversionMatrixTests {
       guard let converted = ConvertedPattern(composition, to: format) else { continue }
       let comparison = Comparison(reference, try converted.take())
       #expect(
-        comparison.isEqual(within: Self.tolerance) || Self.explain(converted.losses),
+        comparison.isEqual(within: Self.tolerance) || Self.areHarmless(converted.losses),
         "\(format.id): \(comparison.sentences), \(converted.losses)")
     }
   }
@@ -129,7 +129,7 @@ struct ConversionMatrixTests {
     of comparison: Comparison, _ converted: ConvertedPattern, name: String
   ) -> Bool {
     let isEqual = comparison.isEqual(within: Self.tolerance)
-    #expect(isEqual || Self.explain(converted.losses), "\(name): \(comparison.sentences)")
+    #expect(isEqual || Self.areHarmless(converted.losses), "\(name): \(comparison.sentences)")
     let hasUnits = comparison.notationDifferences.contains {
       $0.contains(" dB") || $0.contains(" Hz")
     }

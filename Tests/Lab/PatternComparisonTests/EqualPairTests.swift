@@ -38,19 +38,19 @@ struct EqualPairTests {
   }
 
   @Test func controlPointOnALineIsNoDifference() throws {
-    let corner = swell.with {
+    let corner = swellingPattern.with {
       $0.curves[0].controlPoints.insert(.init(time: 0.2, value: 0.65), at: 1)
     }
-    let comparison = Comparison(try take(swell), try take(corner))
+    let comparison = Comparison(try take(swellingPattern), try take(corner))
     #expect(comparison.differences.isEmpty, "\(comparison.sentences)")
     #expect(comparison.equality != .different)
   }
 
   @Test func controlWithoutEventsIsNoDifference() throws {
-    let idle = fiveTaps.with {
+    let idle = fiveTapPattern.with {
       $0.parameters.append(DynamicParameter(id: .audioPanControl, value: 0.5, time: 0))
     }
-    let comparison = Comparison(try take(fiveTaps), try take(idle))
+    let comparison = Comparison(try take(fiveTapPattern), try take(idle))
     #expect(
       comparison.sentences == ["B renders identically to A, but its file is different."])
     #expect(comparison.notationDifferences == ["B has 1 dynamic parameter, A has 0."])
@@ -68,7 +68,7 @@ struct EqualPairTests {
   }
 
   @Test func aRenderEqualsItsFloatRecording() throws {
-    let take = try take(swell)
+    let take = try take(swellingPattern)
     #expect(Comparison(take, take.recorded()).sentences == [sentence])
   }
 
@@ -77,7 +77,7 @@ struct EqualPairTests {
     _ name: String
   ) throws {
     let take = try take(try shipped(name))
-    var numbers = FixedNumbers()
+    var numbers = LinearCongruentialGenerator()
     let stored = take.recorded { samples in
       for index in samples.indices {
         let dither =
@@ -91,7 +91,7 @@ struct EqualPairTests {
   }
 
   @Test func twentyFourAndSixteenBitsAreEqual() throws {
-    let take = try take(swell)
+    let take = try take(swellingPattern)
     let fine = take.recorded {
       for index in $0.indices {
         $0[index] = rounded($0[index], 8_388_608)
@@ -125,7 +125,7 @@ struct EqualPairTests {
   }
 
   @Test func hundredthOfADecibelIsEqualAndReported() throws {
-    let take = try take(fiveTaps)
+    let take = try take(fiveTapPattern)
     let louder = take.recorded {
       for index in $0.indices {
         $0[index] *= 1.001_152

@@ -30,15 +30,15 @@ struct FeltComparisonTests {
     }
   }
 
-  private static let ramp = HapticPattern(
+  private static let rampPattern = HapticPattern(
     events: [hum(0, 1, intensity: 1)],
     curves: [curve(.hapticIntensityControl, at: 0, [(0, 0.3), (1, 0.9)])])
-  private static let single = HapticPattern(events: [hum(0, 1, intensity: 0.6)])
-  private static let both = HapticPattern(events: [
+  private static let singleHum = HapticPattern(events: [hum(0, 1, intensity: 0.6)])
+  private static let twoHums = HapticPattern(events: [
     tap(0), tap(0.5, intensity: 0.6, sharpness: 0.8), hum(0.1, 0.3, intensity: 0.6),
     hum(0.8, 0.4, intensity: 0.8, sharpness: 0.6), tap(1.5),
   ])
-  private static let overlap = HapticPattern(events: [
+  private static let overlappingHums = HapticPattern(events: [
     hum(0, 1, intensity: 0.7), hum(0.4, 0.3, intensity: 0.7), tap(0.2),
   ])
 
@@ -63,58 +63,61 @@ struct FeltComparisonTests {
 
   // MARK: - Spellings
 
-  private static let spellings: [(name: String, pattern: HapticPattern, other: HapticPattern)] = [
-    (
-      "intensity in a curve", single,
-      HapticPattern(
-        events: [hum(0, 1, intensity: 1)],
-        curves: [curve(.hapticIntensityControl, at: 0, [(0, 0.6), (1, 0.6)])])
-    ),
-    (
-      "sharpness in a curve", single,
-      HapticPattern(
-        events: [hum(0, 1, intensity: 0.6, sharpness: 0)],
-        curves: [curve(.hapticSharpnessControl, at: 0, [(0, 0.3), (1, 0.3)])])
-    ),
-    (
-      "two events that touch", single,
-      HapticPattern(events: [hum(0, 0.37, intensity: 0.6), hum(0.37, 0.63, intensity: 0.6)])
-    ),
-    (
-      "five events that touch", single,
-      HapticPattern(events: (0..<5).map { hum(Double($0) * 0.2, 0.2, intensity: 0.6) })
-    ),
-    (
-      "a silent event at the end", single,
-      single.with { $0.events.append(hum(1, 0.5, intensity: 0)) }
-    ),
-    (
-      "a silent transient", single,
-      single.with { $0.events.append(tap(1.2, intensity: 0)) }
-    ),
-    (
-      "points on a line", ramp,
-      ramp.with { pattern in
-        let points = (0...10).map { (Double($0) / 10, 0.3 + 0.06 * Float($0)) }
-        pattern.curves = [curve(.hapticIntensityControl, at: 0, points)]
-      }
-    ),
-    (
-      "a line in steps of 10 ms", ramp,
-      HapticPattern(
-        events: (0..<100).map { step in
-          hum(Double(step) / 100, 0.01, intensity: 0.3 + 0.006 * (Float(step) + 0.5))
-        })
-    ),
-    (
-      "two layers that add up", HapticPattern(events: [hum(0, 1)]),
-      HapticPattern(events: [hum(0, 1, intensity: 0.565_685), hum(0, 1, intensity: 0.565_685)])
-    ),
-  ]
+  private static let equalPatternPairs:
+    [(name: String, pattern: HapticPattern, other: HapticPattern)] = [
+      (
+        "intensity in a curve", singleHum,
+        HapticPattern(
+          events: [hum(0, 1, intensity: 1)],
+          curves: [curve(.hapticIntensityControl, at: 0, [(0, 0.6), (1, 0.6)])])
+      ),
+      (
+        "sharpness in a curve", singleHum,
+        HapticPattern(
+          events: [hum(0, 1, intensity: 0.6, sharpness: 0)],
+          curves: [curve(.hapticSharpnessControl, at: 0, [(0, 0.3), (1, 0.3)])])
+      ),
+      (
+        "two events that touch", singleHum,
+        HapticPattern(events: [hum(0, 0.37, intensity: 0.6), hum(0.37, 0.63, intensity: 0.6)])
+      ),
+      (
+        "five events that touch", singleHum,
+        HapticPattern(events: (0..<5).map { hum(Double($0) * 0.2, 0.2, intensity: 0.6) })
+      ),
+      (
+        "a silent event at the end", singleHum,
+        singleHum.with { $0.events.append(hum(1, 0.5, intensity: 0)) }
+      ),
+      (
+        "a silent transient", singleHum,
+        singleHum.with { $0.events.append(tap(1.2, intensity: 0)) }
+      ),
+      (
+        "points on a line", rampPattern,
+        rampPattern.with { pattern in
+          let points = (0...10).map { (Double($0) / 10, 0.3 + 0.06 * Float($0)) }
+          pattern.curves = [curve(.hapticIntensityControl, at: 0, points)]
+        }
+      ),
+      (
+        "a line in steps of 10 ms", rampPattern,
+        HapticPattern(
+          events: (0..<100).map { step in
+            hum(Double(step) / 100, 0.01, intensity: 0.3 + 0.006 * (Float(step) + 0.5))
+          })
+      ),
+      (
+        "two layers that add up", HapticPattern(events: [hum(0, 1)]),
+        HapticPattern(events: [hum(0, 1, intensity: 0.565_685), hum(0, 1, intensity: 0.565_685)])
+      ),
+    ]
 
-  @Test("One vibration that is written in two ways has no difference", arguments: spellings.indices)
+  @Test(
+    "One vibration that is written in two ways has no difference",
+    arguments: equalPatternPairs.indices)
   func spellingIsNoDifference(_ number: Int) throws {
-    let (name, pattern, other) = Self.spellings[number]
+    let (name, pattern, other) = Self.equalPatternPairs[number]
     let comparison = try comparison(pattern, other)
     #expect(comparison.differences.isEmpty, "\(name): \(comparison.sentences)")
     #expect(comparison.isEqual(within: Tolerance()))
@@ -122,7 +125,7 @@ struct FeltComparisonTests {
 
   @Test("Spelling has sentences of its own, without levels and frequencies")
   func spellingIsListed() throws {
-    let comparison = try comparison(Self.single, Self.spellings[3].other)
+    let comparison = try comparison(Self.singleHum, Self.equalPatternPairs[3].other)
     #expect(comparison.verdict == "B feels like A, but its file is different.")
     #expect(
       comparison.notationDifferences.first == "B has 5 continuous events, A has 1.",
@@ -135,9 +138,9 @@ struct FeltComparisonTests {
   func conversionIsNoDifference(_ number: Int) throws {
     let format = Self.formats[number]
     let isSingleVoice = format.id == "he" || format.id == "oh"
-    var patterns = [Self.single, Self.both, Self.ramp]
+    var patterns = [Self.singleHum, Self.twoHums, Self.rampPattern]
     if !isSingleVoice {
-      patterns.append(Self.overlap)
+      patterns.append(Self.overlappingHums)
     }
     for pattern in patterns {
       let comparison = try comparison(pattern, pattern, through: format)
@@ -166,77 +169,83 @@ struct FeltComparisonTests {
   }
 
   private static func change(
-    _ name: String, _ pattern: HapticPattern = both, _ expectations: Expectation...,
+    _ name: String, _ pattern: HapticPattern = twoHums, _ expectations: Expectation...,
     change: (inout HapticPattern) -> Void
   ) -> Change {
     Change(name: name, pattern: pattern, other: pattern.with(change), expectations: expectations)
   }
 
   private static let changes = [
-    change("a weaker hum", both, Expectation(.level, -3.17)) {
+    change("a weaker hum", twoHums, Expectation(.level, -3.17)) {
       $0.events[2].parameters[.hapticIntensity] = 0.5
     },
-    change("all weaker", both, Expectation(.level, -1.83)) { pattern in
+    change("all weaker", twoHums, Expectation(.level, -1.83)) { pattern in
       for index in pattern.events.indices {
         pattern.events[index].parameters[.hapticIntensity]? *= 0.9
       }
     },
-    change("all later", both, Expectation(.time, 0.02)) { pattern in
+    change("all later", twoHums, Expectation(.time, 0.02)) { pattern in
       for index in pattern.events.indices {
         pattern.events[index].time += 0.02
       }
     },
-    change("another tempo", both, Expectation(.tempo, 2)) { pattern in
+    change("another tempo", twoHums, Expectation(.tempo, 2)) { pattern in
       for index in pattern.events.indices {
         pattern.events[index].time *= 1.02
         pattern.events[index].duration? *= 1.02
       }
     },
-    change("a longer hum", both, Expectation(.duration, 0.02)) { $0.events[2].duration = 0.32 },
-    change("a later hum", both, Expectation(.time, 0.015)) { $0.events[2].time = 0.115 },
-    change("a higher hum", both, Expectation(.frequency, 11.1)) {
+    change("a longer hum", twoHums, Expectation(.duration, 0.02)) { $0.events[2].duration = 0.32 },
+    change("a later hum", twoHums, Expectation(.time, 0.015)) { $0.events[2].time = 0.115 },
+    change("a higher hum", twoHums, Expectation(.frequency, 11.1)) {
       $0.events[2].parameters[.hapticSharpness] = 0.4
     },
-    change("a missing hum", both, Expectation(.missing)) { $0.events.remove(at: 2) },
-    change("an added hum", both, Expectation(.added)) {
+    change("a missing hum", twoHums, Expectation(.missing)) { $0.events.remove(at: 2) },
+    change("an added hum", twoHums, Expectation(.added)) {
       $0.events.append(hum(1.6, 0.2, intensity: 0.6))
     },
-    change("two changes", both, Expectation(.level, -5), Expectation(.time, 0.02)) {
+    change("two changes", twoHums, Expectation(.level, -5), Expectation(.time, 0.02)) {
       $0.events[0].parameters[.hapticIntensity] = 0.6
       $0.events[3].time = 0.82
     },
     change(
-      "level and frequency of a hum", both, Expectation(.level, -3.17),
+      "level and frequency of a hum", twoHums, Expectation(.level, -3.17),
       Expectation(.frequency, 11.1)
     ) {
       $0.events[2].parameters[.hapticIntensity] = 0.5
       $0.events[2].parameters[.hapticSharpness] = 0.4
     },
-    change("a sharper tap", both, Expectation(.frequency, 23.5)) {
+    change("a sharper tap", twoHums, Expectation(.frequency, 23.5)) {
       $0.events[0].parameters[.hapticSharpness] = 0.7
     },
-    change("a tap weaker by 1 dB", both, Expectation(.level, -1)) {
+    change("a tap weaker by 1 dB", twoHums, Expectation(.level, -1)) {
       $0.events[1].parameters[.hapticIntensity] = 0.6 * 0.944_061
     },
-    change("a hum weaker by 1 dB", both, Expectation(.level, -1)) {
+    change("a hum weaker by 1 dB", twoHums, Expectation(.level, -1)) {
       $0.events[3].parameters[.hapticIntensity] = 0.8 * 0.944_061
     },
-    change("a tap later by 10 ms", both, Expectation(.time, 0.01)) { $0.events[1].time = 0.51 },
-    change("a hum earlier by 10 ms", both, Expectation(.time, -0.01)) { $0.events[3].time = 0.79 },
-    change("a tap higher by 5 %", both, Expectation(.frequency, 5)) {
+    change("a tap later by 10 ms", twoHums, Expectation(.time, 0.01)) { $0.events[1].time = 0.51 },
+    change("a hum earlier by 10 ms", twoHums, Expectation(.time, -0.01)) {
+      $0.events[3].time = 0.79
+    },
+    change("a tap higher by 5 %", twoHums, Expectation(.frequency, 5)) {
       $0.events[4].parameters[.hapticSharpness] = 0.546_2
     },
-    change("a hum lower by 5 %", both, Expectation(.frequency, -5)) {
+    change("a hum lower by 5 %", twoHums, Expectation(.frequency, -5)) {
       $0.events[2].parameters[.hapticSharpness] = 0.251_4
     },
   ]
 
   private static let overlappingChanges = [
-    change("a weaker hum of two", overlap, Expectation(.level, -5.84)) {
+    change("a weaker hum of two", overlappingHums, Expectation(.level, -5.84)) {
       $0.events[1].parameters[.hapticIntensity] = 0.5
     },
-    change("a missing hum of two", overlap, Expectation(.missing)) { $0.events.remove(at: 1) },
-    change("a later hum of two", overlap, Expectation(.time, 0.02)) { $0.events[1].time = 0.42 },
+    change("a missing hum of two", overlappingHums, Expectation(.missing)) {
+      $0.events.remove(at: 1)
+    },
+    change("a later hum of two", overlappingHums, Expectation(.time, 0.02)) {
+      $0.events[1].time = 0.42
+    },
     change(
       "a later hum of two that touch",
       HapticPattern(events: [hum(0, 0.4, intensity: 0.6), hum(0.4, 0.4, intensity: 0.6)]),
@@ -245,7 +254,7 @@ struct FeltComparisonTests {
   ]
 
   private static let curveChanges = [
-    change("a bulge of a curve", ramp, Expectation(.curve)) { pattern in
+    change("a bulge of a curve", rampPattern, Expectation(.curve)) { pattern in
       pattern.curves = [
         curve(
           .hapticIntensityControl, at: 0,
@@ -288,7 +297,8 @@ struct FeltComparisonTests {
 
   // MARK: - Clocks
 
-  private static func later(_ pattern: HapticPattern, by seconds: Double) -> HapticPattern {
+  private static func delayedPattern(_ pattern: HapticPattern, by seconds: Double) -> HapticPattern
+  {
     pattern.with { pattern in
       for index in pattern.events.indices {
         pattern.events[index].time += seconds
@@ -298,8 +308,8 @@ struct FeltComparisonTests {
 
   @Test("The range of a local change is in the time of the reference", arguments: [0.15, -0.08])
   func rangeIsInTheTimeOfTheReference(_ delay: Double) throws {
-    let reference = Self.later(Self.both, by: 0.1)
-    let changed = Self.later(reference, by: delay).with {
+    let reference = Self.delayedPattern(Self.twoHums, by: 0.1)
+    let changed = Self.delayedPattern(reference, by: delay).with {
       $0.events[3].parameters[.hapticIntensity] = 0.6
     }
     for format in [HapticFormat.hapticClip, .hjif] {
@@ -318,7 +328,7 @@ struct FeltComparisonTests {
     let reference = HapticPattern(events: [
       tap(0), hum(0.2, 0.2, intensity: 0.6), hum(1.2, 0.2, intensity: 0.9),
     ])
-    let changed = Self.later(reference, by: 0.3).with { pattern in
+    let changed = Self.delayedPattern(reference, by: 0.3).with { pattern in
       for index in pattern.events.indices {
         pattern.events[index].parameters[.hapticIntensity]? *= 0.8
       }

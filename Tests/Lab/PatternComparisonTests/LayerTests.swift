@@ -5,13 +5,16 @@ import Testing
 
 /// Comparisons of compositions with several layers.
 struct LayerTests {
-  private static let step = DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 0.6)
+  private static let intensityStep = DynamicParameter(
+    id: .hapticIntensityControl, value: 0.5, time: 0.6)
   /// The transients of `fiveTaps` alternating between two layers, and a continuous event under a
   /// dynamic parameter.
   private static let layers = [
-    HapticPattern(events: [fiveTaps.events[0], fiveTaps.events[2], fiveTaps.events[4]]),
-    HapticPattern(events: [fiveTaps.events[1], fiveTaps.events[3]]),
-    HapticPattern(events: [hum(0.4, 0.5)], parameters: [step]),
+    HapticPattern(events: [
+      fiveTapPattern.events[0], fiveTapPattern.events[2], fiveTapPattern.events[4],
+    ]),
+    HapticPattern(events: [fiveTapPattern.events[1], fiveTapPattern.events[3]]),
+    HapticPattern(events: [hum(0.4, 0.5)], parameters: [intensityStep]),
   ]
 
   private func sentences(_ change: (inout [HapticPattern]) -> Void) throws -> [String] {
@@ -31,7 +34,7 @@ struct LayerTests {
       layers.remove(at: 1)
     }
     #expect(found.count == 1 && found[0].hasPrefix("B is "), "\(found)")
-    let one = try take(fiveTaps)
+    let one = try take(fiveTapPattern)
     let two = try take(layers: [Self.layers[0], Self.layers[1]])
     #expect(Comparison(one, two).differences.isEmpty)
   }
@@ -84,7 +87,7 @@ struct LayerTests {
   @Test func controlMovedToAnotherLayerChangesBothLayers() throws {
     let found = try sentences {
       $0[2].parameters = []
-      $0[0].parameters = [Self.step]
+      $0[0].parameters = [Self.intensityStep]
     }
     #expect(found.count == 2)
     #expect(found.contains { $0.contains("layer 1 intensity") })

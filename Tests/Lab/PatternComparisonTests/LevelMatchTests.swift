@@ -54,7 +54,7 @@ struct LevelMatchTests {
   }
 
   @Test func matchedLevelIsNoDifference() throws {
-    let take = try take(swell)
+    let take = try take(swellingPattern)
     let louder = take.recorded {
       for index in $0.indices {
         $0[index] *= 1.5
@@ -68,7 +68,7 @@ struct LevelMatchTests {
   }
 
   @Test func levelsAreReportedUnchangedWithoutAMatch() throws {
-    let take = try take(fiveTaps)
+    let take = try take(fiveTapPattern)
     let louder = take.recorded { samples in
       for index in samples.indices where index < 42_000 {
         samples[index] *= 1.5

@@ -34,7 +34,7 @@ struct RobustnessTests {
 
   @Test func tenThousandDifferentEventsAreSummarized() throws {
     let pattern = taps(10_000, gap: 0.01)
-    var numbers = FixedNumbers()
+    var numbers = LinearCongruentialGenerator()
     let other = pattern.with { pattern in
       for index in pattern.events.indices {
         pattern.events[index].time += Double.random(in: 0...0.004, using: &numbers)
@@ -67,14 +67,14 @@ struct RobustnessTests {
   }
 
   @Test func emptyPatternHasNoMeasurements() throws {
-    let comparison = Comparison(take(HapticPattern()), take(fiveTaps, 0.1))
+    let comparison = Comparison(take(HapticPattern()), take(fiveTapPattern, 0.1))
     #expect(comparison.sentences == ["B has 5 extra transients, between 0 and 1 s."])
     let other = Comparison(take(HapticPattern()), take(HapticPattern()))
     #expect(other.equality == .identical)
   }
 
   @Test func extremeNumbersGiveValidJSON() throws {
-    var odd = fiveTaps
+    var odd = fiveTapPattern
     odd.events[0].time = .nan
     odd.events[1].time = .infinity
     odd.events[2].parameters[.hapticIntensity] = .nan
@@ -88,12 +88,12 @@ struct RobustnessTests {
         id: .hapticIntensityControl, time: 0,
         controlPoints: [.init(time: .nan, value: 1), .init(time: .infinity, value: .nan)])
     ]
-    for pair in [(fiveTaps, odd), (odd, fiveTaps), (odd, odd)] {
+    for pair in [(fiveTapPattern, odd), (odd, fiveTapPattern), (odd, odd)] {
       let bytes = json(Comparison(take(pair.0), take(pair.1, 0.1)))
       #expect(bytes.count > 100)
     }
     let broken = sound([[0, .nan, .infinity, 0.5, -0.5, .nan]])
-    for pair in [(broken, take(fiveTaps)), (take(fiveTaps), broken), (broken, broken)] {
+    for pair in [(broken, take(fiveTapPattern)), (take(fiveTapPattern), broken), (broken, broken)] {
       let comparison = Comparison(pair.0, pair.1)
       #expect(comparison.differences.allSatisfy { $0.amount.isFinite })
       #expect(json(comparison).count > 100)
@@ -116,7 +116,7 @@ struct RobustnessTests {
   }
 
   @Test(arguments: 1...12) func sentencesOfGeneratedPatternsAreWellFormed(seed: UInt64) throws {
-    var numbers = FixedNumbers(seed: seed &* 0x9E37_79B9_7F4A_7C15)
+    var numbers = LinearCongruentialGenerator(seed: seed &* 0x9E37_79B9_7F4A_7C15)
     var events: [[HapticEvent]] = [[], []]
     for side in 0...1 {
       for _ in 0..<Int.random(in: 0...6, using: &numbers) {

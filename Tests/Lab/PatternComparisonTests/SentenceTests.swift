@@ -31,7 +31,7 @@ struct SentenceTests {
   /// Returns a pair of patterns.
   private static func pattern(
     _ kind: Difference.Kind, by amount: (Double, Double)? = nil, whole: Bool = false,
-    of pattern: HapticPattern = fiveTaps,
+    of pattern: HapticPattern = fiveTapPattern,
     _ sentence: String, _ change: @escaping @Sendable (inout HapticPattern) -> Void
   ) -> Pair {
     pair(kind, by: amount, whole: whole, sentence) {
@@ -42,7 +42,7 @@ struct SentenceTests {
   /// Returns a pair of a pattern and its changed samples.
   private static func sound(
     _ kind: Difference.Kind, by amount: (Double, Double)? = nil, whole: Bool = false,
-    of pattern: HapticPattern = fiveTaps,
+    of pattern: HapticPattern = fiveTapPattern,
     _ sentence: String, _ change: @escaping @Sendable (inout [Float]) -> Void
   ) -> Pair {
     pair(kind, by: amount, whole: whole, sentence) {
@@ -54,7 +54,7 @@ struct SentenceTests {
   /// Returns pairs in which one or both patterns are replaced by their sound.
   private static func recorded(
     _ kind: Difference.Kind, by amount: (Double, Double)? = nil, whole: Bool = false,
-    of pattern: HapticPattern = fiveTaps,
+    of pattern: HapticPattern = fiveTapPattern,
     bothRecorded: Bool = false, _ sentence: String,
     _ change: @escaping @Sendable (inout HapticPattern) -> Void
   ) -> Pair {
@@ -67,7 +67,9 @@ struct SentenceTests {
     }
   }
 
-  private static func all(_ id: EventParameterID, _ change: @escaping @Sendable (Float) -> Float)
+  private static func changingAllEvents(
+    _ id: EventParameterID, _ change: @escaping @Sendable (Float) -> Float
+  )
     -> @Sendable (inout HapticPattern) -> Void
   {
     { pattern in
@@ -98,35 +100,35 @@ struct SentenceTests {
     pattern(.missing, "B is missing A's fourth transient, at 0.75 s.") { $0.events.remove(at: 3) },
     pattern(.added, "B has an extra transient at 0.6 s.") { $0.events.append(tap(0.6)) },
     pattern(
-      .duration, by: (0.05, 1e-9), of: swell,
+      .duration, by: (0.05, 1e-9), of: swellingPattern,
       "B's continuous event is 50 ms longer: 0.85 instead of 0.8 s."
     ) { $0.events[1].duration = 0.85 },
     pattern(
       .level, by: (-3.876, 1e-3), whole: true, "B is 3.9 dB weaker throughout: intensity × 0.8.",
-      all(.hapticIntensity) { $0 * 0.8 }),
+      changingAllEvents(.hapticIntensity) { $0 * 0.8 }),
     pattern(
       .frequency, whole: true, "B is 11 % sharper throughout: sharpness + 0.1.",
-      all(.hapticSharpness) { $0 + 0.1 }),
+      changingAllEvents(.hapticSharpness) { $0 + 0.1 }),
     pattern(
-      .attack, by: (0.1381, 1e-3), of: swell,
+      .attack, by: (0.1381, 1e-3), of: swellingPattern,
       "B's continuous event takes 138 ms longer to rise: attack 0.5 instead of 0.25."
     ) { $0.events[1].parameters[.attackTime] = 0.5 },
     pattern(
-      .release, by: (-0.03055, 1e-4), of: swell,
+      .release, by: (-0.03055, 1e-4), of: swellingPattern,
       "B's continuous event has a 31 ms shorter release: release 0 instead of 0.2."
     ) { $0.events[1].parameters[.releaseTime] = 0 },
-    pattern(.sustain, of: swell, "B's continuous event decays instead of sustaining.") {
+    pattern(.sustain, of: swellingPattern, "B's continuous event decays instead of sustaining.") {
       $0.events[1].parameters[.sustained] = 0
     },
     pattern(
-      .curve, by: (-4.366, 1e-3), of: swell,
+      .curve, by: (-4.366, 1e-3), of: swellingPattern,
       """
       The second point of B's intensity curve, at 0.6 s, is 0.7 instead of 0.9: up to 4.4 dB \
       weaker.
       """
     ) { $0.curves[0].controlPoints[1].value = 0.7 },
     pattern(
-      .curve, by: (0.1, 1e-6), of: swell,
+      .curve, by: (0.1, 1e-6), of: swellingPattern,
       "The second point of B's intensity curve is 100 ms later, at 0.7 s: up to 2 dB apart."
     ) { $0.curves[0].controlPoints[1].time = 0.5 },
     pattern(.parameter, by: (-12.04, 0.01), "B sets intensity to 0.5 at 0.6 s: 12 dB weaker.") {
@@ -134,7 +136,7 @@ struct SentenceTests {
     },
     pattern(
       .parameter,
-      of: fiveTaps.with {
+      of: fiveTapPattern.with {
         $0.parameters = [.init(id: .hapticSharpnessControl, value: 0.2, time: 0.4)]
       },
       "B does not set sharpness to 0.2 at 0.4 s: 19 % lower."
@@ -150,7 +152,8 @@ struct SentenceTests {
         pattern.events[index].time += 0.05
       }
     },
-    pattern(.tempo, by: (10, 1e-6), whole: true, of: swell, "B runs 10 % slower.") { pattern in
+    pattern(.tempo, by: (10, 1e-6), whole: true, of: swellingPattern, "B runs 10 % slower.") {
+      pattern in
       for index in pattern.events.indices {
         pattern.events[index].time *= 1.1
         pattern.events[index].duration? *= 1.1
@@ -186,7 +189,7 @@ struct SentenceTests {
         samples[index] *= 1.412_54
       }
     },
-    sound(.polarity, whole: true, of: swell, "B's polarity is inverted.") { samples in
+    sound(.polarity, whole: true, of: swellingPattern, "B's polarity is inverted.") { samples in
       for index in samples.indices {
         samples[index] *= -1
       }
@@ -207,19 +210,23 @@ struct SentenceTests {
     recorded(.added, bothRecorded: true, "B has an extra transient at 0.6 s.") {
       $0.events.append(tap(0.6))
     },
-    recorded(.duration, by: (0.05, 0.002), of: swell, "B's continuous event is 50 ms longer.") {
+    recorded(
+      .duration, by: (0.05, 0.002), of: swellingPattern, "B's continuous event is 50 ms longer."
+    ) {
       $0.events[1].duration = 0.85
     },
     recorded(
-      .frequency, by: (12, 0.2), of: swell,
+      .frequency, by: (12, 0.2), of: swellingPattern,
       "B's continuous event is 12 % higher: 123 instead of 110 Hz."
     ) {
       $0.events[1].parameters[.hapticSharpness] = 0.407
     },
     recorded(
       .frequency, by: (11.1, 0.5), whole: true, bothRecorded: true, "B is 11 % higher throughout.",
-      all(.hapticSharpness) { $0 + 0.1 }),
-    sound(.level, by: (3.2, 0.1), of: swell, "B is 3.2 dB stronger between 0.5 and 0.8 s.") {
+      changingAllEvents(.hapticSharpness) { $0 + 0.1 }),
+    sound(
+      .level, by: (3.2, 0.1), of: swellingPattern, "B is 3.2 dB stronger between 0.5 and 0.8 s."
+    ) {
       samples in
       for index in 24_000..<38_400 {
         samples[index] *= 1.445_44
@@ -233,7 +240,7 @@ struct SentenceTests {
     },
     sound(.noise, by: (-44.8, 0.3), whole: true, "B has noise at −45 dBFS in the background.") {
       samples in
-      var numbers = FixedNumbers()
+      var numbers = LinearCongruentialGenerator()
       for index in samples.indices {
         samples[index] += Float.random(in: -0.01...0.01, using: &numbers)
       }
@@ -244,7 +251,7 @@ struct SentenceTests {
       }
     },
     sound(
-      .offset, by: (-33.98, 0.01), whole: true, of: swell,
+      .offset, by: (-33.98, 0.01), whole: true, of: swellingPattern,
       "B has a DC offset of 0.02 of full scale."
     ) { samples in
       for index in samples.indices {
@@ -252,7 +259,7 @@ struct SentenceTests {
       }
     },
     sound(
-      .length, by: (0.2, 1e-9), of: swell,
+      .length, by: (0.2, 1e-9), of: swellingPattern,
       "B's recording is 200 ms longer: 1.535 instead of 1.335 s."
     ) {
       $0 += [Float](repeating: 0, count: 9_600)
@@ -263,7 +270,7 @@ struct SentenceTests {
       }
     },
     pair(.added, whole: true, "B is not silent, unlike A.") {
-      let take = try take(fiveTaps)
+      let take = try take(fiveTapPattern)
       return (
         take.recorded {
           for index in $0.indices {
@@ -273,11 +280,11 @@ struct SentenceTests {
       )
     },
     pair(.channels, by: (1, 0), "B has 2 channels, A 1.") {
-      let take = try take(fiveTaps)
+      let take = try take(fiveTapPattern)
       return (take, ComparisonFixtures.sound([take.signal.mono, take.signal.mono]))
     },
     pair(.channels, "B's channels 1 and 2 differ, though the mix of all is the same.") {
-      let mono = try take(fiveTaps).signal.mono
+      let mono = try take(fiveTapPattern).signal.mono
       return (
         ComparisonFixtures.sound([mono, mono]),
         ComparisonFixtures.sound([mono.map { $0 * 1.005 }, mono.map { $0 * 0.995 }])
@@ -311,30 +318,36 @@ struct SentenceTests {
   }
 
   @Test func differenceHasItsTimeRangeAndEvents() throws {
-    let moved = try one(fiveTaps, fiveTaps.with { $0.events[2].time = 0.508 })
+    let moved = try one(fiveTapPattern, fiveTapPattern.with { $0.events[2].time = 0.508 })
     #expect(
       moved.unit == .seconds && moved.isNoticeable && abs(moved.timeRange.lowerBound - 0.5) < 1e-9)
     #expect(moved.referenceEventIndices == [2] && moved.candidateEventIndices == [2])
     let weaker = try one(
-      fiveTaps, fiveTaps.with { $0.events[2].parameters[.hapticIntensity] = 0.8 * 0.944_061 })
+      fiveTapPattern,
+      fiveTapPattern.with { $0.events[2].parameters[.hapticIntensity] = 0.8 * 0.944_061 })
     #expect(weaker.unit == .decibels && !weaker.isNoticeable)
-    let missing = try one(fiveTaps, fiveTaps.with { $0.events.remove(at: 3) })
+    let missing = try one(fiveTapPattern, fiveTapPattern.with { $0.events.remove(at: 3) })
     #expect(missing.referenceEventIndices == [3] && missing.candidateEventIndices == [])
     #expect(
-      try one(fiveTaps, fiveTaps.with { $0.events.append(tap(0.6)) }).candidateEventIndices == [5])
-    let tail = fiveTaps.with { pattern in
+      try one(fiveTapPattern, fiveTapPattern.with { $0.events.append(tap(0.6)) })
+        .candidateEventIndices == [5])
+    let tail = fiveTapPattern.with { pattern in
       for index in 3...4 {
         pattern.events[index].time += 0.05
       }
     }
-    #expect(try one(fiveTaps, tail).referenceEventIndices == [3, 4])
-    let curve = try one(swell, swell.with { $0.curves[0].controlPoints[1].value = 0.7 })
+    #expect(try one(fiveTapPattern, tail).referenceEventIndices == [3, 4])
+    let curve = try one(
+      swellingPattern, swellingPattern.with { $0.curves[0].controlPoints[1].value = 0.7 })
     #expect(
       abs(curve.timeRange.lowerBound - 0.2) < 1e-9 && abs(curve.timeRange.upperBound - 1) < 1e-9)
     #expect(
-      try one(swell, swell.with { $0.curves[0].controlPoints[1].time = 0.5 }).unit == .seconds)
+      try one(swellingPattern, swellingPattern.with { $0.curves[0].controlPoints[1].time = 0.5 })
+        .unit == .seconds)
     #expect(
-      try one(fiveTaps, fiveTaps.with { $0.events[1].parameters[.hapticSharpness] = 0.6 }).unit
+      try one(
+        fiveTapPattern, fiveTapPattern.with { $0.events[1].parameters[.hapticSharpness] = 0.6 }
+      ).unit
         == .percent)
   }
 
@@ -359,7 +372,7 @@ struct SentenceTests {
   }
 
   @Test func removedShiftAndLevelAreReported() throws {
-    let take = try take(fiveTaps)
+    let take = try take(fiveTapPattern)
     let late = take.recorded { $0.insert(contentsOf: [Float](repeating: 0, count: 24_000), at: 0) }
     let comparison = Comparison(take, late, options: ComparisonOptions(alignment: .start))
     #expect(abs(comparison.alignment.delaySeconds - 0.5) < 1e-4)

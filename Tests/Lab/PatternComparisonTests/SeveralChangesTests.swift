@@ -53,7 +53,7 @@ struct SeveralChangesTests {
   }
 
   /// Returns eight events that do not overlap, of which at least three are continuous.
-  private static func pattern(_ numbers: inout FixedNumbers) -> HapticPattern {
+  private static func pattern(_ numbers: inout LinearCongruentialGenerator) -> HapticPattern {
     HapticPattern(
       events: (0..<8).map { index in
         let time = Double(index) * 0.5 + Double.random(in: 0...0.1, using: &numbers)
@@ -69,7 +69,9 @@ struct SeveralChangesTests {
 
   /// Returns changes of different events and kinds; a change of duration is one of the first three
   /// events, which are continuous.
-  private static func changes(_ count: Int, _ numbers: inout FixedNumbers) -> [Change] {
+  private static func changes(_ count: Int, _ numbers: inout LinearCongruentialGenerator)
+    -> [Change]
+  {
     let kinds = [Difference.Kind.level, .time, .frequency, .missing, .duration].shuffled(
       using: &numbers)
     var events = Array(0..<8).shuffled(using: &numbers)
@@ -93,7 +95,8 @@ struct SeveralChangesTests {
     var failures: [String] = []
     var pairCount = 0
     for seed in 1...20 as ClosedRange<UInt64> {
-      var numbers = FixedNumbers(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ UInt64(count))
+      var numbers = LinearCongruentialGenerator(
+        seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ UInt64(count))
       let pattern = Self.pattern(&numbers)
       let changes = Self.changes(count, &numbers)
       var changed = pattern

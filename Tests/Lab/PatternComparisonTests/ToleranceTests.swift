@@ -11,7 +11,7 @@ struct ToleranceTests {
     _ change: (inout HapticPattern) -> Void, options: ComparisonOptions = ComparisonOptions()
   )
     throws -> Comparison
-  { Comparison(try take(fiveTaps), try take(fiveTaps.with(change)), options: options) }
+  { Comparison(try take(fiveTapPattern), try take(fiveTapPattern.with(change)), options: options) }
 
   @Test func eachLimitHoldsForItsOwnKind() throws {
     let moved = try comparison { $0.events[2].time = 0.508 }
@@ -26,8 +26,8 @@ struct ToleranceTests {
   }
 
   @Test func noiseCountsByTheLevelChangeItCanCause() throws {
-    let take = try take(fiveTaps)
-    var numbers = FixedNumbers()
+    let take = try take(fiveTapPattern)
+    var numbers = LinearCongruentialGenerator()
     let noisy = take.recorded { samples in
       for index in samples.indices {
         samples[index] += Float.random(in: -0.01...0.01, using: &numbers)
@@ -47,8 +47,8 @@ struct ToleranceTests {
 
   /// A limit is exceeded if the recording is too noisy to verify it, and the excess says so.
   @Test func limitHiddenByNoiseCannotBeVerified() throws {
-    let take = try take(fiveTaps)
-    var numbers = FixedNumbers()
+    let take = try take(fiveTapPattern)
+    var numbers = LinearCongruentialGenerator()
     let noisy = take.recorded { samples in
       for index in samples.indices {
         samples[index] += Float.random(in: -0.12...0.12, using: &numbers)
@@ -82,7 +82,7 @@ struct ToleranceTests {
 
 /// A stretched pattern is within a time limit only if its last event is.
 struct AccumulationTests {
-  private func stretched(_ factor: Double) throws -> Comparison {
+  private func stretchedComparison(_ factor: Double) throws -> Comparison {
     let pattern = HapticPattern(events: (0..<9).map { tap(Double($0) / 4, intensity: 0.6) })
     return Comparison(
       try take(pattern, rate: 8_000),
@@ -96,7 +96,7 @@ struct AccumulationTests {
   }
 
   @Test func tempoCountsByItsMaximumShift() throws {
-    let comparison = try stretched(1.015)
+    let comparison = try stretchedComparison(1.015)
     let tempo = try #require(comparison.differences.first { $0.kind == .tempo })
     #expect(abs((tempo.maximumShiftSeconds ?? 0) - 0.03) < 1e-9)
     #expect(tempo.isNoticeable)
@@ -114,20 +114,21 @@ struct AccumulationTests {
   }
 
   @Test func differenceBelowAllThresholdsIsImperceptible() throws {
-    let tempo = try #require(try stretched(1.001_5).differences.first { $0.kind == .tempo })
+    let tempo = try #require(
+      try stretchedComparison(1.001_5).differences.first { $0.kind == .tempo })
     #expect(abs((tempo.maximumShiftSeconds ?? 0) - 0.003) < 1e-9)
     #expect(!tempo.isNoticeable)
   }
 
   @Test func excessHasValueLimitAndLocation() throws {
     // 1.0013 dB: the phone's amplitude is the square of intensity.
-    let other = fiveTaps.with { $0.events[2].parameters[.hapticIntensity] = 0.8 * 1.059_333 }
-    let comparison = Comparison(try take(fiveTaps), try take(other))
+    let other = fiveTapPattern.with { $0.events[2].parameters[.hapticIntensity] = 0.8 * 1.059_333 }
+    let comparison = Comparison(try take(fiveTapPattern), try take(other))
     let excesses = comparison.excesses(over: Tolerance(decibels: 1))
     #expect(excesses.map(\.text) == ["level +1.001 dB > 1 dB: third transient at 0.5 s"])
     #expect(excesses.first?.limit == 1 && excesses.first?.timeRange.lowerBound == 0.5)
     let missing = Comparison(
-      try take(fiveTaps), try take(fiveTaps.with { $0.events.remove(at: 3) }))
+      try take(fiveTapPattern), try take(fiveTapPattern.with { $0.events.remove(at: 3) }))
     #expect(
       missing.excesses(over: Tolerance(decibels: 100, seconds: 100, percent: 100)).map(\.text) == [
         "missing: fourth transient at 0.75 s"
@@ -136,7 +137,7 @@ struct AccumulationTests {
 
   /// An overall difference of 0.4 dB and a difference of one sound by 0.4 dB are 0.8 dB.
   @Test func overallAndSingleDifferencesAreAdded() throws {
-    let take = try take(fiveTaps)
+    let take = try take(fiveTapPattern)
     let other = take.recorded { samples in
       for index in samples.indices {
         samples[index] *= (22_000..<30_000).contains(index) ? 1.096_5 : 1.047_1

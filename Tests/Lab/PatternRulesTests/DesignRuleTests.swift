@@ -5,9 +5,11 @@ import Testing
 
 @Suite struct DesignRuleTests {
   /// Returns the rules that a pattern violates.
-  func rules(_ pattern: HapticPattern) -> [String] { rules(HapticComposition(pattern)) }
+  func violatedRules(_ pattern: HapticPattern) -> [String] {
+    violatedRules(HapticComposition(pattern))
+  }
 
-  func rules(_ composition: HapticComposition) -> [String] {
+  func violatedRules(_ composition: HapticComposition) -> [String] {
     findings(composition).map(\.rule.text)
   }
 
@@ -30,12 +32,12 @@ import Testing
   }
 
   @Test func transientsNeedGapsOfFiftyMilliseconds() {
-    #expect(rules(taps([0, 50, 100])) == [])
-    #expect(rules(taps([0, 49])) == ["transient-gap"])
-    #expect(rules(taps([100, 0, 20])) == ["transient-gap"])
-    #expect(rules(taps([0, 0])) == ["duplicate-event", "transient-gap"])
+    #expect(violatedRules(taps([0, 50, 100])) == [])
+    #expect(violatedRules(taps([0, 49])) == ["transient-gap"])
+    #expect(violatedRules(taps([100, 0, 20])) == ["transient-gap"])
+    #expect(violatedRules(taps([0, 0])) == ["duplicate-event", "transient-gap"])
     // Decimal times: 0.35 - 0.3 is less than 0.05 in binary.
-    #expect(rules(taps([300, 350])) == [])
+    #expect(violatedRules(taps([300, 350])) == [])
   }
 
   /// The rhythm of the heartbeat in Apple's plug-in for Unity has one finding of each kind instead
@@ -53,10 +55,10 @@ import Testing
   }
 
   @Test func transientsOfASequenceAreCounted() {
-    #expect(rules(taps([0, 100, 200, 300])) == [])
-    #expect(rules(taps([0, 100, 200, 300, 400])) == ["transient-count"])
-    #expect(rules(taps([0, 250, 500, 750, 1000])) == ["transient-count"])
-    #expect(rules(taps([0, 251, 502, 753, 1004])) == [])
+    #expect(violatedRules(taps([0, 100, 200, 300])) == [])
+    #expect(violatedRules(taps([0, 100, 200, 300, 400])) == ["transient-count"])
+    #expect(violatedRules(taps([0, 250, 500, 750, 1000])) == ["transient-count"])
+    #expect(violatedRules(taps([0, 251, 502, 753, 1004])) == [])
     let five = findings(HapticComposition(taps([0, 100, 200, 300, 400])))
     #expect(
       five.map(\.message) == [
@@ -72,29 +74,29 @@ import Testing
     [0, 60, 200, 260],
     [0, 75, 150, 300],
   ]) func acceptsSpacingWithARule(milliseconds: [Double]) {
-    #expect(rules(taps(milliseconds)) == [])
+    #expect(violatedRules(taps(milliseconds)) == [])
   }
 
   @Test(arguments: [[0, 60, 260, 350], [0, 200, 260, 400], [0, 150, 210, 410]])
   func irregularSpacingIsReported(
     milliseconds: [Double]
-  ) { #expect(rules(taps(milliseconds)) == ["transient-spacing"]) }
+  ) { #expect(violatedRules(taps(milliseconds)) == ["transient-spacing"]) }
 
   @Test func repeatedGroupsAreRegular() {
     let pairs = [0.0, 250, 500].flatMap { [$0, $0 + 60] }
-    #expect(rules(taps(pairs)) == ["transient-count"])
+    #expect(violatedRules(taps(pairs)) == ["transient-count"])
     let triples = [0.0, 400, 800].flatMap { [$0, $0 + 60, $0 + 200] }
-    #expect(rules(taps(triples)) == ["transient-count"])
+    #expect(violatedRules(taps(triples)) == ["transient-count"])
     let broken: [Double] = [0, 60, 200, 400, 460, 600, 800, 860, 1000, 1060, 1300]
-    #expect(rules(taps(broken)).contains("transient-spacing"))
+    #expect(violatedRules(taps(broken)).contains("transient-spacing"))
   }
 
   @Test func heavyTransientsMustBeRare() {
-    #expect(rules(taps([0, 100], intensity: 0.95)) == [])
-    #expect(rules(taps([0, 100, 200], intensity: 0.95)) == ["heavy-overuse"])
-    #expect(rules(taps([0, 100, 200], intensity: 0.94)) == [])
-    #expect(rules(taps([0, 1000, 2000], intensity: 1)) == [])
-    #expect(rules(taps([0, 1000, 2000, 3000], intensity: 1)) == ["heavy-overuse"])
+    #expect(violatedRules(taps([0, 100], intensity: 0.95)) == [])
+    #expect(violatedRules(taps([0, 100, 200], intensity: 0.95)) == ["heavy-overuse"])
+    #expect(violatedRules(taps([0, 100, 200], intensity: 0.94)) == [])
+    #expect(violatedRules(taps([0, 1000, 2000], intensity: 1)) == [])
+    #expect(violatedRules(taps([0, 1000, 2000, 3000], intensity: 1)) == ["heavy-overuse"])
   }
 
   @Test func harshTransientsAreReported() {
@@ -105,32 +107,32 @@ import Testing
           parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
       ])
     }
-    #expect(rules(tap(0.9, 0.9)) == ["harsh"])
-    #expect(rules(tap(0.89, 1)) == [])
+    #expect(violatedRules(tap(0.9, 0.9)) == ["harsh"])
+    #expect(violatedRules(tap(0.89, 1)) == [])
     var softened = tap(1, 1)
     softened.parameters = [DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 0.5)]
-    #expect(rules(softened) == [])
+    #expect(violatedRules(softened) == [])
     var late = tap(1, 1)
     late.parameters = [DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 1.5)]
-    #expect(rules(late) == ["harsh"])
+    #expect(violatedRules(late) == ["harsh"])
     var sharpened = tap(1, 0.5)
     sharpened.curves = [
       ParameterCurve(
         id: .hapticSharpnessControl, time: 0,
         controlPoints: [.init(time: 0, value: 0), .init(time: 1, value: 0.4)])
     ]
-    #expect(rules(sharpened) == ["harsh"])
+    #expect(violatedRules(sharpened) == ["harsh"])
   }
 
   @Test func strongVibrationLastsAtMostASecond() {
-    #expect(rules(HapticPattern(events: [hum(0, 1)])) == [])
-    #expect(rules(HapticPattern(events: [hum(0, 1.01)])) == ["sustained"])
-    #expect(rules(HapticPattern(events: [hum(0, 3, intensity: 0.79)])) == [])
-    #expect(rules(HapticPattern(events: [hum(0, 0.7), hum(0.7, 0.7)])) == ["sustained"])
-    #expect(rules(HapticPattern(events: [hum(0, 0.7), hum(0.8, 0.7)])) == [])
+    #expect(violatedRules(HapticPattern(events: [hum(0, 1)])) == [])
+    #expect(violatedRules(HapticPattern(events: [hum(0, 1.01)])) == ["sustained"])
+    #expect(violatedRules(HapticPattern(events: [hum(0, 3, intensity: 0.79)])) == [])
+    #expect(violatedRules(HapticPattern(events: [hum(0, 0.7), hum(0.7, 0.7)])) == ["sustained"])
+    #expect(violatedRules(HapticPattern(events: [hum(0, 0.7), hum(0.8, 0.7)])) == [])
     var fading = hum(0, 3)
     fading.parameters[.sustained] = 0
-    #expect(rules(HapticPattern(events: [fading])) == [])
+    #expect(violatedRules(HapticPattern(events: [fading])) == [])
   }
 
   @Test func strongVibrationFollowsTheIntensityCurve() {
@@ -143,10 +145,10 @@ import Testing
             controlPoints: points.map { .init(time: $0.0, value: $0.1) })
         ])
     }
-    #expect(rules(shaped([(0, 0), (1.5, 1), (3, 0)])) == [])
-    #expect(rules(shaped([(0, 0), (1.5, 1), (1.6, 1), (3, 0.7)])) == ["sustained"])
-    #expect(rules(shaped([(0, 1), (0.9, 1), (1, 0.5), (1.1, 1), (2, 1), (2.1, 0)])) == [])
-    #expect(rules(shaped([(0, 0.5)])) == [])
+    #expect(violatedRules(shaped([(0, 0), (1.5, 1), (3, 0)])) == [])
+    #expect(violatedRules(shaped([(0, 0), (1.5, 1), (1.6, 1), (3, 0.7)])) == ["sustained"])
+    #expect(violatedRules(shaped([(0, 1), (0.9, 1), (1, 0.5), (1.1, 1), (2, 1), (2.1, 0)])) == [])
+    #expect(violatedRules(shaped([(0, 0.5)])) == [])
   }
 
   @Test func overflowingTimesAreHarmless() {
@@ -157,16 +159,16 @@ import Testing
           id: .hapticIntensityControl, time: 1e308,
           controlPoints: [.init(time: 0, value: 0.8), .init(time: 1.7e308, value: 0)])
       ])
-    #expect(rules(far).contains("sustained"))
+    #expect(violatedRules(far).contains("sustained"))
   }
 
   @Test func longPatternIsReported() {
-    #expect(rules(taps([0, 5000])) == [])
-    #expect(rules(taps([0, 5001])) == ["pattern-length"])
-    #expect(rules(taps([0, 86_400_000])) == ["pattern-length"])
+    #expect(violatedRules(taps([0, 5000])) == [])
+    #expect(violatedRules(taps([0, 5001])) == ["pattern-length"])
+    #expect(violatedRules(taps([0, 86_400_000])) == ["pattern-length"])
     // An invalid pattern violates another rule, with severity error.
-    #expect(rules(taps([0, 86_400_001])) == [])
-    #expect(rules(HapticPattern(events: [hum(1e308, 1, intensity: 0.5)])) == [])
+    #expect(violatedRules(taps([0, 86_400_001])) == [])
+    #expect(violatedRules(HapticPattern(events: [hum(1e308, 1, intensity: 0.5)])) == [])
   }
 
   @Test func controlsActFromTheirTimeInAnyOrder() {
@@ -180,9 +182,9 @@ import Testing
           DynamicParameter(id: .hapticIntensityControl, value: $0.value, time: $0.time)
         })
     }
-    #expect(rules(softened([(0.8, 1), (0.2, 0.5)])) == ["harsh"])
-    #expect(rules(softened([(0.8, 0.5), (0.2, 1)])) == [])
-    #expect(rules(softened([(0.2, 0.5), (0.8, 1)])) == ["harsh"])
+    #expect(violatedRules(softened([(0.8, 1), (0.2, 0.5)])) == ["harsh"])
+    #expect(violatedRules(softened([(0.8, 0.5), (0.2, 1)])) == [])
+    #expect(violatedRules(softened([(0.2, 0.5), (0.8, 1)])) == ["harsh"])
   }
 
   // MARK: - Layers
@@ -210,7 +212,7 @@ import Testing
     let loud = HapticPattern(events: [hum(0, 3)])
     var soft = loud
     soft.parameters = [DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 0)]
-    #expect(rules(HapticComposition(layers: [.init(soft), .init(soft)])) == [])
+    #expect(violatedRules(HapticComposition(layers: [.init(soft), .init(soft)])) == [])
     let found = findings(HapticComposition(layers: [.init(soft), .init(loud)]))
     #expect(found.map(\.rule) == ["sustained"])
     #expect(
@@ -223,7 +225,8 @@ import Testing
   @Test func strongVibrationOfTwoLayersIsOne() {
     let first = HapticPattern(events: [hum(0, 0.7)])
     let second = HapticPattern(events: [hum(0.7, 0.7)])
-    #expect(rules(HapticComposition(layers: [.init(first), .init(second)])) == ["sustained"])
+    #expect(
+      violatedRules(HapticComposition(layers: [.init(first), .init(second)])) == ["sustained"])
   }
 
   @Test func findingsBeyondAThousandAreCounted() {

@@ -24,19 +24,20 @@ import Testing
     DynamicParameter(id: .hapticIntensityControl, value: value, time: time)
   }
 
-  private let silence =
+  private let silentControl =
     "silent: no haptics and no sound: all events have level 0 under their controls"
 
   @Test func aPatternWithoutAnyLevelIsSilent() {
-    #expect(findings(HapticPattern(events: [hum(intensity: 0)])) == [silence])
-    #expect(findings(HapticPattern(events: [hum()], parameters: [step(0, at: 0)])) == [silence])
+    #expect(findings(HapticPattern(events: [hum(intensity: 0)])) == [silentControl])
+    #expect(
+      findings(HapticPattern(events: [hum()], parameters: [step(0, at: 0)])) == [silentControl])
     #expect(
       findings(HapticPattern(events: [hum()], parameters: [step(0, at: 0), step(0.1, at: 0.9)]))
         == [])
     let curve = ParameterCurve(
       id: .hapticIntensityControl, time: 0,
       controlPoints: [.init(time: 0, value: 0), .init(time: 0.5, value: -0.8)])
-    #expect(findings(HapticPattern(events: [hum()], curves: [curve])) == [silence])
+    #expect(findings(HapticPattern(events: [hum()], curves: [curve])) == [silentControl])
   }
 
   @Test func contentAfterTheEndHasNoEffect() {

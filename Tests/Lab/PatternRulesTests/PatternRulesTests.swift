@@ -8,7 +8,7 @@ import PatternRules
 import Testing
 
 @Suite struct PatternRulesTests {
-  private static func place(_ element: CompositionElement) -> FileLocation {
+  private static func location(_ element: CompositionElement) -> FileLocation {
     FileLocation(name: "t", path: "\(element)")
   }
 
@@ -30,12 +30,12 @@ import Testing
   @Test func aCompositionWithoutEventsIsSilent() {
     let found = PatternRules.findings(
       in: HapticComposition(layers: [.init(HapticPattern()), .init(HapticPattern())]),
-      location: Self.place)
+      location: Self.location)
     #expect(found.map(\.rule) == ["no-events"])
-    #expect(found.map(\.location) == [Self.place(.composition)])
+    #expect(found.map(\.location) == [Self.location(.composition)])
     let layers = [HapticComposition.Layer(HapticPattern()), .init(HapticPattern(events: [tap]))]
     #expect(
-      PatternRules.findings(in: HapticComposition(layers: layers), location: Self.place).isEmpty)
+      PatternRules.findings(in: HapticComposition(layers: layers), location: Self.location).isEmpty)
   }
 
   @Test func curvesOverlapInTheirOwnLayer() {
@@ -49,13 +49,13 @@ import Testing
       in: HapticComposition(layers: [
         .init(pattern([other])), .init(pattern([late, other, long], at: 1)),
       ]),
-      location: Self.place)
+      location: Self.location)
     #expect(found.map(\.rule) == ["curve-overlap"])
-    #expect(found.map(\.location) == [Self.place(.curve(layer: 1, index: 0))])
+    #expect(found.map(\.location) == [Self.location(.curve(layer: 1, index: 0))])
     #expect(
       PatternRules.findings(
         in: HapticComposition(layers: [.init(pattern([long])), .init(pattern([late], at: 1))]),
-        location: Self.place
+        location: Self.location
       ).isEmpty)
   }
 
@@ -119,7 +119,7 @@ import Testing
     let composition = HapticComposition(HapticPattern(events: [event], curves: curves))
     func rules(_ hasAppleParameters: Bool) -> Set<String> {
       let found = PatternRules.findings(
-        in: composition, hasAppleParameters: hasAppleParameters, location: Self.place)
+        in: composition, hasAppleParameters: hasAppleParameters, location: Self.location)
       return Set(found.map(\.rule.text))
     }
     #expect(rules(true).isSuperset(of: ["curve-overlap", "default-parameter"]))
@@ -130,7 +130,7 @@ import Testing
 
   @Test("Stated frequencies beyond the band of the hardware are named with their distance")
   func movedFrequencies() throws {
-    var profile = ring
+    var profile = ringProfile
     profile.hardware?.bandHertz = 10...80
     let event = HapticEvent(
       kind: .hapticContinuous, time: 0, duration: 0.2,
@@ -142,7 +142,7 @@ import Testing
       let composition = HapticComposition(layers: layers)
       let plan = try RenderPlan(compiling: composition, profile: profile, rate: 8_000)
       return PatternRules.hardwareFindings(
-        in: composition, profile: profile, plan: plan, location: Self.place
+        in: composition, profile: profile, plan: plan, location: Self.location
       ).filter { $0.rule == "transducer-band" }
     }
     let within = SharpnessScale(minimumHertz: 20, maximumHertz: 75, isLogarithmic: false)
@@ -154,11 +154,11 @@ import Testing
         230 Hz is partly outside the band of ring, 10–80 Hz: frequencies are shifted by up to 150 Hz
         """
       ])
-    #expect(moved.map(\.location) == [Self.place(.event(EventReference(eventIndex: 0)))])
+    #expect(moved.map(\.location) == [Self.location(.event(EventReference(eventIndex: 0)))])
   }
 
   /// Hardware with a resonance and a small maximum excursion.
-  private let ring = TransducerProfile(
+  private let ringProfile = TransducerProfile(
     name: "ring", summary: "Rings.", frequency: FrequencyMapping(lowHertz: 25, highHertz: 80),
     hardware: TransducerHardware(
       product: "A", resonanceHertz: 40, qualityFactor: 10, continuousWatts: 10,
@@ -175,14 +175,15 @@ import Testing
     let composition = HapticComposition(layers: [
       .init(HapticPattern(events: [weak])), .init(HapticPattern(events: [strong])),
     ])
-    let plan = try RenderPlan(compiling: composition, profile: ring, rate: 8_000)
+    let plan = try RenderPlan(compiling: composition, profile: ringProfile, rate: 8_000)
     let found = PatternRules.hardwareFindings(
-      in: composition, profile: ring, plan: plan, location: Self.place)
+      in: composition, profile: ringProfile, plan: plan, location: Self.location)
     let excursion = try #require(found.first { $0.rule == "transducer-excursion" })
-    #expect(excursion.location == Self.place(.event(EventReference(layerIndex: 1, eventIndex: 0))))
+    #expect(
+      excursion.location == Self.location(.event(EventReference(layerIndex: 1, eventIndex: 0))))
     #expect(excursion.severity == .warning)
     let band = try #require(found.first { $0.rule == "transducer-band" })
-    #expect(band.location == Self.place(.event(EventReference(layerIndex: 0, eventIndex: 0))))
+    #expect(band.location == Self.location(.event(EventReference(layerIndex: 0, eventIndex: 0))))
     #expect(band.message.hasPrefix("ring plays 25–46.1 of 25–80 Hz: 39.8–40.9 Hz is mapped to "))
   }
 
@@ -196,19 +197,19 @@ import Testing
       band: ClosedRange<Double>?, sharpness: Float, message: String?
     ) throws
   {
-    var profile = ring
+    var profile = ringProfile
     profile.hardware?.bandHertz = band
     let event = HapticEvent(
       kind: .hapticContinuous, time: 0, duration: 0.1, parameters: [.hapticSharpness: sharpness])
     let composition = HapticComposition(HapticPattern(events: [event]))
     let plan = try RenderPlan(compiling: composition, profile: profile, rate: 8_000)
     let found = PatternRules.hardwareFindings(
-      in: composition, profile: profile, plan: plan, location: Self.place)
+      in: composition, profile: profile, plan: plan, location: Self.location)
     let note = found.first { $0.rule == "transducer-band" }
     #expect(note?.message == message)
     #expect(
       note == nil
-        || note?.location == Self.place(.event(EventReference(layerIndex: 0, eventIndex: 0))))
+        || note?.location == Self.location(.event(EventReference(layerIndex: 0, eventIndex: 0))))
   }
 
   @Test func aProfileWithoutHardwareIsCheckedForTheCeiling() throws {
@@ -218,7 +219,7 @@ import Testing
     let three = HapticComposition(layers: [layer, layer, layer])
     let plan = try RenderPlan(compiling: three, profile: .phone, rate: 8_000)
     #expect(
-      PatternRules.hardwareFindings(in: three, profile: .phone, plan: plan, location: Self.place)
+      PatternRules.hardwareFindings(in: three, profile: .phone, plan: plan, location: Self.location)
         .map(
           \.rule) == [
           "transducer-ceiling"
@@ -227,7 +228,7 @@ import Testing
     #expect(
       PatternRules.hardwareFindings(
         in: one, profile: .phone, plan: try RenderPlan(compiling: one, rate: 8_000),
-        location: Self.place
+        location: Self.location
       ).isEmpty)
   }
 
@@ -250,8 +251,8 @@ import Testing
     let error = try #require(throws: RenderError.self) {
       try RenderPlan(compiling: composition, rate: 8_000)
     }
-    let refusal = InputError(error, location: Self.place)
+    let refusal = InputError(error, location: Self.location)
     #expect(refusal.rule == "event-time")
-    #expect(refusal.location == Self.place(.event(EventReference(layerIndex: 1, eventIndex: 1))))
+    #expect(refusal.location == Self.location(.event(EventReference(layerIndex: 1, eventIndex: 1))))
   }
 }

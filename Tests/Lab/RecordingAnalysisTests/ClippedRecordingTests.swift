@@ -54,7 +54,7 @@ struct ClippedRecordingTests {
   /// whole.
   private func differences(of recorded: HapticPattern) throws -> Comparison {
     let silence = [Float](repeating: 0, count: 24_000)
-    var numbers = FixedNumbers(seed: 7)
+    var numbers = LinearCongruentialGenerator(seed: 7)
     let sound = silence + (try take(recorded)).signal.mono + silence
     let peak = sound.map(abs).max() ?? 0
     let clipped = sound.map { sample -> Float in

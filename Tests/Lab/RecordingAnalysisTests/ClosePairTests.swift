@@ -10,7 +10,9 @@ import Testing
 struct ClosePairTests {
   /// Returns transients at intervals of a quarter of a second, one of which is followed by another
   /// within 15 to 40 ms.
-  private func pattern(numbers: inout FixedNumbers) -> (pattern: HapticPattern, second: Int) {
+  private func pattern(numbers: inout LinearCongruentialGenerator) -> (
+    pattern: HapticPattern, second: Int
+  ) {
     var events = (0..<Int.random(in: 3...6, using: &numbers)).map { number in
       tap(
         0.25 * Double(number), intensity: Float.random(in: 0.5...1, using: &numbers),
@@ -28,7 +30,7 @@ struct ClosePairTests {
   }
 
   @Test func changeOfOneOfTwoCloseTransientsIsReported() throws {
-    var numbers = FixedNumbers(seed: RecordingCase.seed)
+    var numbers = LinearCongruentialGenerator(seed: RecordingCase.seed)
     let total = RecordingCase.count ?? 4
     var failures: [String] = []
     var named = 0
@@ -60,7 +62,7 @@ struct ClosePairTests {
       let correct = reported.filter {
         $0.kind == (isMissing ? .missing : .time) && abs($0.timeRange.lowerBound - time) < 0.001
       }
-      let falsehoods = recordingCase.falsehoods(
+      let falsehoods = recordingCase.falseStatements(
         comparison, duration: reference.signal.durationSeconds)
       let isWrong = reported.count > correct.count || !falsehoods.isEmpty
       if !correct.isEmpty {

@@ -17,7 +17,7 @@ struct RecordedOnsetsTests {
 
   /// Returns a take with a burst of noise, 40 ms long, at each time after 0.4 s.
   private static func noiseBursts(at times: [Double]) -> Take {
-    var numbers = FixedNumbers(seed: 7)
+    var numbers = LinearCongruentialGenerator(seed: 7)
     var samples = (0..<144_000).map { _ in
       0.000_3 * (Float(numbers.next() >> 40) / 8_388_608 - 1)
     }

@@ -21,19 +21,19 @@ struct RecordingCase {
   /// A Boolean value that indicates whether the polarity is inverted.
   var isInverted = false
   /// The trailing silence, in seconds.
-  var tail = 0.3
+  var tailSeconds = 0.3
 
   enum Colour: CaseIterable { case white, brown, hum }
 
   /// Creates a random case: a delay up to 10 s, ±20 dB, ±0.1 %, and noise at −30 to −70 dB.
-  init(numbers: inout FixedNumbers, noise range: ClosedRange<Double> = -70 ... -30) {
+  init(numbers: inout LinearCongruentialGenerator, noise range: ClosedRange<Double> = -70 ... -30) {
     delay = Double.random(in: 0...10, using: &numbers)
     level = Double.random(in: -20...20, using: &numbers)
     drift = Bool.random(using: &numbers) ? Double.random(in: -0.001...0.001, using: &numbers) : 0
     colour = Colour.allCases.randomElement(using: &numbers) ?? .white
     noise = Double.random(in: range, using: &numbers)
     isInverted = Double.random(in: 0..<1, using: &numbers) < 0.2
-    tail = Double.random(in: 0.1...1, using: &numbers)
+    tailSeconds = Double.random(in: 0.1...1, using: &numbers)
   }
 
   init(delay: Double, noise: Double) {
@@ -42,11 +42,11 @@ struct RecordingCase {
   }
 
   /// Returns the samples of a recording at 48 kHz.
-  func samples(of sound: [Float], numbers: inout FixedNumbers) -> [Float] {
+  func samples(of sound: [Float], numbers: inout LinearCongruentialGenerator) -> [Float] {
     let rate = 48_000.0
     let peak = Double(sound.reduce(0) { max($0, abs($1)) })
     let gain = pow(10, level / 20) * (isInverted ? -1 : 1)
-    let count = Int((delay + tail) * rate + Double(sound.count) * (1 + drift))
+    let count = Int((delay + tailSeconds) * rate + Double(sound.count) * (1 + drift))
     let amplitude = abs(gain) * peak * pow(10, noise / 20)
     var samples = self.noise(count, amplitude, &numbers)
     let source = sound + [0, 0, 0, 0]
@@ -68,7 +68,9 @@ struct RecordingCase {
     return samples
   }
 
-  private func noise(_ count: Int, _ amplitude: Double, _ numbers: inout FixedNumbers) -> [Float] {
+  private func noise(
+    _ count: Int, _ amplitude: Double, _ numbers: inout LinearCongruentialGenerator
+  ) -> [Float] {
     var samples = [Float](repeating: 0, count: count)
     // The RMS value of a uniform distribution is its limit divided by √3.
     let limit = Float(amplitude * 3.0.squareRoot())
@@ -115,7 +117,7 @@ extension RecordingCase {
   }
 
   /// Returns the false statements about the whole recording.
-  func falsehoods(_ comparison: Comparison, duration: Double) -> [String] {
+  func falseStatements(_ comparison: Comparison, duration: Double) -> [String] {
     var wrong: [String] = []
     var delay = 0.0
     var level = 0.0
@@ -145,11 +147,11 @@ extension RecordingCase {
 
 extension Comparison {
   /// The sentences about single events.
-  var single: [String] { differences.filter { !$0.isOverall }.map(\.sentence) }
+  var eventSentences: [String] { differences.filter { !$0.isOverall }.map(\.sentence) }
 }
 
 /// A change of a pattern.
-enum RealChange: CaseIterable {
+enum EventChange: CaseIterable {
   case missing, added, moved, level, sharpness
 
   /// The kind of difference that the change causes.
@@ -164,7 +166,9 @@ enum RealChange: CaseIterable {
   }
 
   /// Changes one event, or returns nil if the pattern has too few events.
-  func made(of pattern: HapticPattern, numbers: inout FixedNumbers) -> (HapticPattern, Double)? {
+  func applied(to pattern: HapticPattern, numbers: inout LinearCongruentialGenerator) -> (
+    HapticPattern, Double
+  )? {
     var changed = pattern
     let events = pattern.events.indices.filter { pattern.events[$0].kind.isHaptic }
     guard let index = events.randomElement(using: &numbers) else { return nil }
@@ -182,7 +186,9 @@ enum RealChange: CaseIterable {
       changed.events.remove(at: index)
       // In a row of equal events, the first and the last one cannot be distinguished if one is
       // missing.
-      guard !isRow(pattern) || (index != events.first && index != events.last) else { return nil }
+      guard !hasEqualEvents(pattern) || (index != events.first && index != events.last) else {
+        return nil
+      }
     case .moved:
       guard events.count > 2 else { return nil }
       let step = event.time < 0.04 || Bool.random(using: &numbers) ? 0.03 : -0.03
@@ -202,7 +208,7 @@ enum RealChange: CaseIterable {
   }
 
   /// Returns whether the pattern is a row of equal events at equal intervals.
-  private func isRow(_ pattern: HapticPattern) -> Bool {
+  private func hasEqualEvents(_ pattern: HapticPattern) -> Bool {
     let events = pattern.events.sorted { $0.time < $1.time }
     let steps = zip(events, events.dropFirst()).map { $1.time - $0.time }
     return zip(events, events.dropFirst()).allSatisfy {

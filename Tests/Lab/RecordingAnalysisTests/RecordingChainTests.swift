@@ -20,7 +20,7 @@ struct RecordingChainTests {
     var quality: Double
 
     /// A resonance at 25–200 Hz with a quality of 2–15.
-    init(numbers: inout FixedNumbers) {
+    init(numbers: inout LinearCongruentialGenerator) {
       resonance = 25 * pow(8, Double.random(in: 0...1, using: &numbers))
       quality = 2 * pow(7.5, Double.random(in: 0...1, using: &numbers))
     }
@@ -32,16 +32,20 @@ struct RecordingChainTests {
 
     /// Returns a recording through the chain: silence, noise at −50 dB relative to the peak, and
     /// the level of a sensor.
-    func recording(of signal: [Float], delay: Double, numbers: inout FixedNumbers) -> Take {
+    func recording(of signal: [Float], delay: Double, numbers: inout LinearCongruentialGenerator)
+      -> Take
+    {
       let lead = [Double](repeating: 0, count: Int(delay * 48_000))
       let drive = lead + signal.map(Double.init) + [Double](repeating: 0, count: 48_000)
-      return RecordingChainTests.noisy(
+      return RecordingChainTests.takeWithNoise(
         SimulatedTransducer(resonance: resonance, qualityFactor: quality, rate: 48_000).response(
           to: drive), &numbers)
     }
   }
 
-  private static func noisy(_ moved: [Double], _ numbers: inout FixedNumbers) -> Take {
+  private static func takeWithNoise(_ moved: [Double], _ numbers: inout LinearCongruentialGenerator)
+    -> Take
+  {
     let peak = moved.reduce(0) { max($0, abs($1)) }
     return sound([
       moved.map { value in
@@ -53,7 +57,9 @@ struct RecordingChainTests {
 
   /// Returns silence, the sound with 200 reflections that decay by 60 dB in 0.3 s, 8 dB below the
   /// direct sound, and silence.
-  private static func inARoom(_ signal: [Float], _ numbers: inout FixedNumbers) -> [Double] {
+  private static func withReverberation(
+    _ signal: [Float], _ numbers: inout LinearCongruentialGenerator
+  ) -> [Double] {
     let reflections = (0..<200).map { _ in
       let seconds = Double.random(in: 0.003...0.25, using: &numbers)
       return (seconds, pow(10, -3 * seconds / 0.3) * Double.random(in: -1...1, using: &numbers))
@@ -71,7 +77,7 @@ struct RecordingChainTests {
 
   /// Returns silence, and the sound after a gain control that reduces 70 % of the level above a
   /// fifth of the peak.
-  private static func throughAutomaticGain(_ signal: [Float]) -> [Double] {
+  private static func withAutomaticGain(_ signal: [Float]) -> [Double] {
     let peak = Double(signal.reduce(0) { max($0, abs($1)) })
     var level = 0.0
     let silence = [Float](repeating: 0, count: 24_000)
@@ -93,12 +99,12 @@ struct RecordingChainTests {
   }
 
   /// Returns the differences besides delay and noise.
-  private func others(_ comparison: Comparison) -> [Difference] {
+  private func reportedDifferences(_ comparison: Comparison) -> [Difference] {
     comparison.differences.filter { !($0.isOverall && [.time, .noise].contains($0.kind)) }
   }
 
   @Test func resonanceIsReportedWithoutFalseDifferences() throws {
-    var numbers = FixedNumbers(seed: RecordingCase.seed)
+    var numbers = LinearCongruentialGenerator(seed: RecordingCase.seed)
     let total = RecordingCase.count ?? 4
     var failures: [String] = []
     for number in 0..<total {
@@ -110,7 +116,7 @@ struct RecordingChainTests {
         pattern, plant.recording(of: pattern.signal.mono, delay: delay, numbers: &numbers))
       let model = comparison.recordingMatch?.playbackAndRecordingChain?.resonanceModel
       let isRight = model.map { abs($0.resonanceHertz / plant.resonance - 1) < 0.02 } ?? false
-      if !others(comparison).isEmpty || (RecordingCase.count == nil && !isRight) {
+      if !reportedDifferences(comparison).isEmpty || (RecordingCase.count == nil && !isRight) {
         failures.append(
           "\(number) \(name) \(plant), \(delay): \(comparison.sentences) \(comparison.notes)")
       }
@@ -123,14 +129,14 @@ struct RecordingChainTests {
 
   /// Cases are random on request; otherwise they are known to succeed.
   @Test func oneChangeThroughAResonanceIsReported() throws {
-    var numbers = FixedNumbers(seed: RecordingCase.seed)
-    var cases: [(name: String, change: RealChange, plant: Plant)] = [
+    var numbers = LinearCongruentialGenerator(seed: RecordingCase.seed)
+    var cases: [(name: String, change: EventChange, plant: Plant)] = [
       ("success-rhythm", .missing, Plant(60, 4)), ("error", .moved, Plant(40, 6)),
       ("level-up", .missing, Plant(120, 8)),
     ]
     if let count = RecordingCase.count {
       cases = (0..<count).map { _ in
-        let change: RealChange = Bool.random(using: &numbers) ? .missing : .moved
+        let change: EventChange = Bool.random(using: &numbers) ? .missing : .moved
         return (
           Self.names.randomElement(using: &numbers) ?? "heartbeat", change, Plant(numbers: &numbers)
         )
@@ -143,19 +149,21 @@ struct RecordingChainTests {
       let pattern = try shipped(name)
       var made: (pattern: HapticPattern, time: Double)?
       while made.map({ $0.pattern.events.contains { $0.time < 0 } }) ?? true {
-        made = change.made(of: pattern, numbers: &numbers)
+        made = change.applied(to: pattern, numbers: &numbers)
       }
       guard let made else { continue }
       let delay = Double.random(in: 0.1...2, using: &numbers)
       let comparison = Comparison(
         try take(pattern),
         plant.recording(of: try take(made.pattern).signal.mono, delay: delay, numbers: &numbers))
-      let near = others(comparison).filter {
+      let near = reportedDifferences(comparison).filter {
         abs($0.timeRange.lowerBound - made.time) < 0.075 && !$0.isOverall
       }
       let isNamed = near.contains { $0.kind == change.kind }
       // The level depends on the sensor.
-      let isWrong = others(comparison).contains { $0.kind != .level && !near.contains($0) }
+      let isWrong = reportedDifferences(comparison).contains {
+        $0.kind != .level && !near.contains($0)
+      }
       named = named + (isNamed ? 1 : 0)
       wrong = wrong + (isWrong ? 1 : 0)
       if !isNamed || isWrong {
@@ -181,14 +189,14 @@ struct RecordingChainTests {
   )
     throws
   {
-    var numbers = FixedNumbers(seed: 7)
+    var numbers = LinearCongruentialGenerator(seed: 7)
     let profile = try #require(ProfileCatalog.profile(named: "dayton-bst-1"))
     let pattern = try take(try shipped(name), profile: profile)
     let comparison = Comparison(
       pattern, Plant(30, 3).recording(of: pattern.signal.mono, delay: 0.7, numbers: &numbers))
     #expect(comparison.recordingMatch?.outcome == .found)
     #expect(comparison.recordingMatch?.playbackAndRecordingChain?.matchesProfile == true)
-    #expect(others(comparison).isEmpty, "\(comparison.sentences)")
+    #expect(reportedDifferences(comparison).isEmpty, "\(comparison.sentences)")
     #expect(
       comparison.notes == [
         "B was compared with the simulated acceleration of the profile's transducer."
@@ -196,11 +204,11 @@ struct RecordingChainTests {
   }
 
   @Test func aMicrophoneIsAHighPass() throws {
-    var numbers = FixedNumbers(seed: 7)
+    var numbers = LinearCongruentialGenerator(seed: 7)
     let pattern = try take(try shipped("success-rhythm"))
     let comparison = Comparison(
       pattern, Plant(150, 0.7).recording(of: pattern.signal.mono, delay: 0.4, numbers: &numbers))
-    #expect(others(comparison).isEmpty, "\(comparison.sentences)")
+    #expect(reportedDifferences(comparison).isEmpty, "\(comparison.sentences)")
     let model = try #require(comparison.recordingMatch?.playbackAndRecordingChain?.resonanceModel)
     #expect(abs(model.resonanceHertz / 150 - 1) < 0.15)
     #expect(
@@ -210,11 +218,11 @@ struct RecordingChainTests {
   }
 
   @Test func aRoomIsNoDifference() throws {
-    var numbers = FixedNumbers(seed: 7)
+    var numbers = LinearCongruentialGenerator(seed: 7)
     let pattern = try take(try shipped("celebration"))
     let comparison = Comparison(
-      pattern, Self.noisy(Self.inARoom(pattern.signal.mono, &numbers), &numbers))
-    #expect(others(comparison).isEmpty, "\(comparison.sentences)")
+      pattern, Self.takeWithNoise(Self.withReverberation(pattern.signal.mono, &numbers), &numbers))
+    #expect(reportedDifferences(comparison).isEmpty, "\(comparison.sentences)")
     #expect(comparison.notes == ["B sounds as if recorded through a room; its effect was removed."])
   }
 
@@ -225,7 +233,7 @@ struct RecordingChainTests {
   )
     throws
   {
-    var numbers = FixedNumbers(seed: 7)
+    var numbers = LinearCongruentialGenerator(seed: 7)
     let pattern = try shipped(name)
     #expect(pattern.events.count == 2)
     var changed = pattern
@@ -233,12 +241,13 @@ struct RecordingChainTests {
       1 - (changed.events[1].parameters[.hapticSharpness] ?? 0.5)
     for heard in [pattern, changed] {
       let comparison = Comparison(
-        try take(pattern), Self.noisy(Self.inARoom(try take(heard).signal.mono, &numbers), &numbers)
+        try take(pattern),
+        Self.takeWithNoise(Self.withReverberation(try take(heard).signal.mono, &numbers), &numbers)
       )
       #expect(comparison.recordingMatch?.outcome == .found)
       #expect(comparison.recordingMatch?.minimumDetectableDecibels == 2.5)
       #expect(
-        others(comparison).map(\.kind) == (heard == changed ? [.frequency] : []),
+        reportedDifferences(comparison).map(\.kind) == (heard == changed ? [.frequency] : []),
         "\(comparison.sentences)")
     }
   }
@@ -246,7 +255,7 @@ struct RecordingChainTests {
   /// If one of two events is weaker behind a resonance, only the difference of their levels is
   /// known.
   @Test func levelOfOneOfTwoEventsThroughAResonanceIsAmbiguous() throws {
-    var numbers = FixedNumbers(seed: 7)
+    var numbers = LinearCongruentialGenerator(seed: 7)
     let pattern = try shipped("success")
     var changed = pattern
     changed.events[1].parameters[.hapticIntensity] =
@@ -254,8 +263,8 @@ struct RecordingChainTests {
     let comparison = Comparison(
       try take(pattern),
       Plant(120, 9).recording(of: try take(changed).signal.mono, delay: 0.5, numbers: &numbers))
-    let difference = try #require(others(comparison).first, "\(comparison.sentences)")
-    #expect(others(comparison).map(\.kind) == [.level])
+    let difference = try #require(reportedDifferences(comparison).first, "\(comparison.sentences)")
+    #expect(reportedDifferences(comparison).map(\.kind) == [.level])
     // The levels of the profile are squares of intensities.
     #expect(abs(abs(difference.amount) + 40 * log10(0.6)) < 0.5)
     #expect(
@@ -274,23 +283,23 @@ struct RecordingChainTests {
     })
 
   @Test func missingEventInARoomIsReported() throws {
-    var numbers = FixedNumbers(seed: 7)
+    var numbers = LinearCongruentialGenerator(seed: 7)
     var changed = Self.rhythm
     changed.events.remove(at: 4)
     let comparison = Comparison(
       try take(Self.rhythm),
-      Self.noisy(Self.inARoom(try take(changed).signal.mono, &numbers), &numbers))
+      Self.takeWithNoise(Self.withReverberation(try take(changed).signal.mono, &numbers), &numbers))
     #expect(
-      others(comparison).filter { $0.kind != .level }.map(\.kind) == [.missing],
+      reportedDifferences(comparison).filter { $0.kind != .level }.map(\.kind) == [.missing],
       "\(comparison.sentences)")
-    #expect(others(comparison).contains { abs($0.timeRange.lowerBound - 1.4) < 0.03 })
+    #expect(reportedDifferences(comparison).contains { abs($0.timeRange.lowerBound - 1.4) < 0.03 })
   }
 
   @Test(
     "A louder tap after the only event is an extra transient, also behind a filter",
     arguments: [0.12, 0.17, 0.3])
   func louderTapIsAddedBehindAFilter(seconds: Double) throws {
-    var numbers = FixedNumbers(seed: 7)
+    var numbers = LinearCongruentialGenerator(seed: 7)
     func tap(_ time: Double, _ intensity: Float, _ sharpness: Float) -> HapticEvent {
       HapticEvent(
         kind: .hapticTransient, time: time,
@@ -302,16 +311,16 @@ struct RecordingChainTests {
       try take(pattern),
       Plant(150, 0.7).recording(
         of: try take(recorded).signal.mono, delay: 1, numbers: &numbers))
-    #expect(others(comparison).map(\.kind) == [.added], "\(comparison.sentences)")
+    #expect(reportedDifferences(comparison).map(\.kind) == [.added], "\(comparison.sentences)")
     #expect(abs((comparison.recordingMatch?.delaySeconds ?? 0) - 1) < 0.01)
   }
 
   @Test func automaticGainIsNoDifference() throws {
-    var numbers = FixedNumbers(seed: 7)
+    var numbers = LinearCongruentialGenerator(seed: 7)
     let pattern = try take(Self.rhythm)
     let comparison = Comparison(
-      pattern, Self.noisy(Self.throughAutomaticGain(pattern.signal.mono), &numbers))
-    #expect(others(comparison).isEmpty, "\(comparison.sentences)")
+      pattern, Self.takeWithNoise(Self.withAutomaticGain(pattern.signal.mono), &numbers))
+    #expect(reportedDifferences(comparison).isEmpty, "\(comparison.sentences)")
     #expect(comparison.recordingMatch?.playbackAndRecordingChain != nil)
   }
 }

@@ -15,13 +15,13 @@ struct RecordingPairTests {
   ) throws
     -> Take
   {
-    var numbers = FixedNumbers(seed: seed)
+    var numbers = LinearCongruentialGenerator(seed: seed)
     let made = RecordingCase(delay: delay, noise: noise)
     return sound([made.samples(of: try take(pattern).signal.mono, numbers: &numbers)])
   }
 
-  private func stretched(_ factor: Double) -> HapticPattern {
-    fiveTaps.with {
+  private func stretchedPattern(_ factor: Double) -> HapticPattern {
+    fiveTapPattern.with {
       for index in $0.events.indices {
         $0.events[index].time *= factor
       }
@@ -29,7 +29,8 @@ struct RecordingPairTests {
   }
 
   @Test(arguments: [-120.0, -50]) func tempoOfASoundIsReported(_ noise: Double) throws {
-    let comparison = Comparison(try take(fiveTaps), try recording(stretched(1.015), noise: noise))
+    let comparison = Comparison(
+      try take(fiveTapPattern), try recording(stretchedPattern(1.015), noise: noise))
     let tempo = try #require(comparison.differences.first { $0.kind == .tempo })
     #expect(abs(tempo.amount - 1.5) < 0.05)
     #expect(abs((tempo.maximumShiftSeconds ?? 0) - 0.0153) < 0.001)
@@ -39,7 +40,7 @@ struct RecordingPairTests {
 
   /// Lossy coding adds some sound before each event.
   @Test func preEchoIsNoTimingError() throws {
-    let take = try take(fiveTaps)
+    let take = try take(fiveTapPattern)
     var template = Array("/tmp/temblor-XXXXXX".utf8CString)
     let descriptor = unsafe mkstemp(&template)
     defer {
@@ -63,8 +64,8 @@ struct RecordingPairTests {
   }
 
   @Test func delayBeyondTheSearchIsReported() throws {
-    let reference = try take(fiveTaps)
-    let late = try recording(fiveTaps, delay: 1.5)
+    let reference = try take(fiveTapPattern)
+    let late = try recording(fiveTapPattern, delay: 1.5)
     let options = ComparisonOptions(searchSeconds: 0.5)
     #expect(
       Comparison(reference, late, options: options).sentences == [
@@ -77,7 +78,7 @@ struct RecordingPairTests {
 
   @Test func recordingOfAnotherPatternDoesNotMatch() throws {
     let other = HapticPattern(events: [hum(0, 1.3, intensity: 0.9, sharpness: 0.9)])
-    let comparison = Comparison(try take(fiveTaps), try recording(other))
+    let comparison = Comparison(try take(fiveTapPattern), try recording(other))
     #expect(comparison.recordingMatch?.outcome != .found)
     #expect(comparison.differences.count == 1, "\(comparison.sentences)")
     #expect(!comparison.isEqual(within: Tolerance(decibels: 99, seconds: 99, percent: 99)))
@@ -86,7 +87,7 @@ struct RecordingPairTests {
   /// If the reference is the recording, the differences are reversed.
   @Test func patternIsComparedWithItsRecordingAsReference() throws {
     let comparison = Comparison(
-      try recording(fiveTaps), try take(fiveTaps.with { $0.events.remove(at: 3) }))
+      try recording(fiveTapPattern), try take(fiveTapPattern.with { $0.events.remove(at: 3) }))
     #expect(comparison.sentences.contains("B as a whole starts 400 ms earlier."))
     #expect(
       comparison.sentences.contains { $0.hasPrefix("A has noise at −5") }, "\(comparison.sentences)"
@@ -98,8 +99,8 @@ struct RecordingPairTests {
 
   /// Times are those of the files, regardless of alignment.
   @Test func timesAreThoseOfTheFiles() throws {
-    let moved = fiveTaps.with { $0.events[2].time += 0.02 }
-    let comparison = Comparison(try take(fiveTaps), try recording(moved))
+    let moved = fiveTapPattern.with { $0.events[2].time += 0.02 }
+    let comparison = Comparison(try take(fiveTapPattern), try recording(moved))
     let time = try #require(comparison.differences.first { $0.kind == .time && !$0.isOverall })
     #expect(time.timeRange.lowerBound == 0.5 && time.referenceValue == 0.5)
     #expect(abs((time.candidateValue ?? 0) - 0.92) < 1e-3)
@@ -107,18 +108,18 @@ struct RecordingPairTests {
   }
 
   @Test func aSoundWithoutAPatternIsFoundInItsRecording() throws {
-    let comparison = Comparison(try take(fiveTaps).recorded(), try recording(fiveTaps))
+    let comparison = Comparison(try take(fiveTapPattern).recorded(), try recording(fiveTapPattern))
     #expect(comparison.recordingMatch?.outcome == .found)
     #expect(comparison.differences.allSatisfy { $0.isOverall }, "\(comparison.sentences)")
     #expect(comparison.sentences.contains("B as a whole starts 400 ms later."))
   }
 
   @Test(arguments: [50.0, 60]) func humOfTheMainsIsMeasured(_ base: Double) throws {
-    let pattern = try take(fiveTaps)
+    let pattern = try take(fiveTapPattern)
     var samples =
       [Float](repeating: 0, count: 19_200) + pattern.signal.mono
       + [Float](repeating: 0, count: 9_600)
-    var numbers = FixedNumbers(seed: 2)
+    var numbers = LinearCongruentialGenerator(seed: 2)
     for index in samples.indices {
       let phase = 2 * .pi * base * Double(index) / 48_000
       samples[index] += Float(0.003 * sin(phase) + 0.001 * sin(3 * phase))

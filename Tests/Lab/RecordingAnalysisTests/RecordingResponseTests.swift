@@ -7,7 +7,7 @@ import Testing
 struct RecordingResponseTests {
   /// Returns pseudo-random samples between zeros.
   private func signal(_ count: Int, zeros: Int, seed: UInt64) -> [Double] {
-    var numbers = FixedNumbers(seed: seed)
+    var numbers = LinearCongruentialGenerator(seed: seed)
     return (0..<count).map { _ in Double(numbers.next() >> 40) / 8_388_608 - 1 }
       + [Double](repeating: 0, count: zeros)
   }

@@ -12,13 +12,15 @@ import Testing
 /// events.
 struct RecordingTempoTests {
   /// Returns false statements about a recording, and missing ones.
-  private func mistakes(_ made: RecordingCase, of pattern: Take, numbers: inout FixedNumbers)
+  private func wrongStatements(
+    _ made: RecordingCase, of pattern: Take, numbers: inout LinearCongruentialGenerator
+  )
     -> [String]
   {
     let recording = sound([made.samples(of: pattern.signal.mono, numbers: &numbers)])
     let comparison = Comparison(pattern, recording)
     let duration = pattern.signal.durationSeconds
-    var wrong = made.falsehoods(comparison, duration: duration) + comparison.single
+    var wrong = made.falseStatements(comparison, duration: duration) + comparison.eventSentences
     let isSaid = comparison.differences.contains { $0.kind == .tempo }
     if abs(made.drift) * duration > 0.002, !isSaid {
       wrong.append("nothing of another tempo")
@@ -32,17 +34,17 @@ struct RecordingTempoTests {
   ])
   func tempoThreePercentOffIsReported(name: String) throws {
     let pattern = try take(try shipped(name))
-    var numbers = FixedNumbers(seed: 1)
+    var numbers = LinearCongruentialGenerator(seed: 1)
     for speed in [0.97, 1.03] {
       var made = RecordingCase(delay: 0.7, noise: -160)
       made.drift = 1 / speed - 1
-      made.tail = 0.7
-      #expect(mistakes(made, of: pattern, numbers: &numbers) == [], "\(speed)")
+      made.tailSeconds = 0.7
+      #expect(wrongStatements(made, of: pattern, numbers: &numbers) == [], "\(speed)")
     }
   }
 
   @Test func randomTempoIsReported() throws {
-    var numbers = FixedNumbers(seed: RecordingCase.seed)
+    var numbers = LinearCongruentialGenerator(seed: RecordingCase.seed)
     let total = RecordingCase.count ?? 2
     let names = try ShippedPatterns.names.filter {
       let pattern = try shipped($0)
@@ -57,7 +59,7 @@ struct RecordingTempoTests {
         noise: -40)
       made.drift =
         Double.random(in: 0.005...0.03, using: &numbers) * (Bool.random(using: &numbers) ? 1 : -1)
-      let wrong = mistakes(made, of: pattern, numbers: &numbers)
+      let wrong = wrongStatements(made, of: pattern, numbers: &numbers)
       if !wrong.isEmpty {
         failures.append("\(number) \(name) \(made): \(wrong)")
       }

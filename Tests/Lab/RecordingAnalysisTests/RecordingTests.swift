@@ -24,7 +24,7 @@ struct RecordingTests {
   }
 
   @Test func unchangedRecordingHasOnlyDelayLevelAndNoise() throws {
-    var numbers = FixedNumbers(seed: Self.seed)
+    var numbers = LinearCongruentialGenerator(seed: Self.seed)
     let total = Self.count ?? 3
     var failures: [String] = []
     var takes: [String: Take] = [:]
@@ -39,7 +39,8 @@ struct RecordingTests {
       let recording = sound([made.samples(of: pattern.signal.mono, numbers: &numbers)])
       let comparison = Comparison(pattern, recording)
       let wrong =
-        made.falsehoods(comparison, duration: pattern.signal.durationSeconds) + comparison.single
+        made.falseStatements(comparison, duration: pattern.signal.durationSeconds)
+        + comparison.eventSentences
       if !wrong.isEmpty {
         failures.append("\(number) \(name) \(made): \(wrong)")
       }
@@ -64,19 +65,19 @@ struct RecordingTests {
   }
 
   @Test func oneChangeIsReportedWithoutFalseDifferences() throws {
-    var numbers = FixedNumbers(seed: Self.seed)
+    var numbers = LinearCongruentialGenerator(seed: Self.seed)
     let total = Self.count ?? 3
     var failures: [String] = []
     var takes: [String: Take] = [:]
     var done = 0
     var named = 0
     var wrong = 0
-    var table: [RealChange: (Int, Int, Int)] = [:]
+    var table: [EventChange: (Int, Int, Int)] = [:]
     while done < total {
       let name = Self.names.randomElement(using: &numbers) ?? "heartbeat"
       let pattern = try shipped(name)
-      let change = RealChange.allCases.randomElement(using: &numbers) ?? .missing
-      guard let (changed, time) = change.made(of: pattern, numbers: &numbers),
+      let change = EventChange.allCases.randomElement(using: &numbers) ?? .missing
+      guard let (changed, time) = change.applied(to: pattern, numbers: &numbers),
         changed.events.allSatisfy({ $0.time >= 0 })
       else { continue }
       let reference = try takes[name] ?? take(pattern)
@@ -93,7 +94,7 @@ struct RecordingTests {
       let own = comparison.differences.filter { !$0.isOverall }
       let near = own.filter { abs($0.timeRange.lowerBound - time) < 0.075 }
       let isNamed = near.contains { $0.kind == change.kind }
-      let untrue = made.falsehoods(comparison, duration: reference.signal.durationSeconds)
+      let untrue = made.falseStatements(comparison, duration: reference.signal.durationSeconds)
       let isWrong = own.count > near.count || !untrue.isEmpty
       if isNamed {
         named += 1
@@ -124,7 +125,7 @@ struct RecordingTests {
       "heartbeat", "light", "success", "warning", "double-tap", "level-up", "swipe-up",
       "celebration",
     ]
-    var numbers = FixedNumbers(seed: 3)
+    var numbers = LinearCongruentialGenerator(seed: 3)
     var failures: [String] = []
     for name in Self.count == nil ? [names[0]] : names {
       let pattern = try take(try shipped(name))
@@ -134,8 +135,8 @@ struct RecordingTests {
           let recording = sound([made.samples(of: pattern.signal.mono, numbers: &numbers)])
           let comparison = Comparison(pattern, recording)
           let wrong =
-            made.falsehoods(comparison, duration: pattern.signal.durationSeconds)
-            + comparison.single
+            made.falseStatements(comparison, duration: pattern.signal.durationSeconds)
+            + comparison.eventSentences
           if !wrong.isEmpty {
             failures.append("\(name) \(delay) \(noise): \(wrong)")
           }
@@ -155,7 +156,7 @@ struct RecordingTests {
       return tap(Double(index) / 4, intensity: intensity, sharpness: Float(index % 5) / 5)
     }
     let reference = try take(HapticPattern(events: events))
-    var numbers = FixedNumbers(seed: 1)
+    var numbers = LinearCongruentialGenerator(seed: 1)
     let recording = sound([
       RecordingCase(delay: 5, noise: -50).samples(of: reference.signal.mono, numbers: &numbers)
     ])

@@ -8,7 +8,7 @@ extension InBrowser {
   @Suite struct AccessibilityTests {
     /// The tested pages by name.
     static let pages: [(name: String, html: @Sendable () throws -> [UInt8])] = [
-      ("report", { try Pages.twoTakeReport() }), ("gallery", { try Pages.gallery() }),
+      ("report", { try PageFixtures.twoTakeReport() }), ("gallery", { try PageFixtures.gallery() }),
     ]
 
     /// Returns the errors in the names of controls, figures, landmarks and headings.

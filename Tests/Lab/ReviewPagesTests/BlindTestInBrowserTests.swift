@@ -39,7 +39,8 @@ extension InBrowser {
 
     @Test("A test can be completed with the keyboard")
     func testWorksByKeyboard() throws {
-      let page = try BrowserPage(Pages.twoTakeReport(), query: "?seed=7", preparation: Self.keeping)
+      let page = try BrowserPage(
+        PageFixtures.twoTakeReport(), query: "?seed=7", preparation: Self.keeping)
       try start(page, trials: 10)
       #expect(try text(page, "progress") == "Trial 1 of 10")
       let rights = [true, true, false, true, true, true, true, true, true, true]
@@ -65,12 +66,12 @@ extension InBrowser {
       #expect(saved["result"]?["conclusion"]?.string == expected.conclusion.rawValue)
       let answers = saved["trials"]?.elements.map { $0["correct"]?.boolean }
       #expect(answers == rights)
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     @Test("The sentences match those of the program")
     func sentencesMatchTheProgram() throws {
-      let page = try BrowserPage(Pages.twoTakeReport(), query: "?seed=3")
+      let page = try BrowserPage(PageFixtures.twoTakeReport(), query: "?seed=3")
       for (right, count, planned) in [(0, 2, 2), (5, 5, 5), (1, 10, 10), (3, 6, 6), (6, 6, 9)] {
         try start(page, trials: planned)
         try answer(page, seed: 3, rights: (0..<count).map { $0 < right })
@@ -91,7 +92,7 @@ extension InBrowser {
       // trial.
       var pages: Set<String> = []
       for seed in [7, 8] as [UInt64] {
-        let page = try BrowserPage(Pages.twoTakeReport(), query: "?seed=\(seed)")
+        let page = try BrowserPage(PageFixtures.twoTakeReport(), query: "?seed=\(seed)")
         try start(page, trials: 16)
         try page.wait(for: "document.body.classList.contains('playing')")
         let draws = ABXTest.hiddenTakes(seed: seed, count: 8)
@@ -117,7 +118,7 @@ extension InBrowser {
 
     @Test("An answer can be changed until it is confirmed")
     func answersCanBeChanged() throws {
-      let page = try BrowserPage(Pages.twoTakeReport(), query: "?seed=7")
+      let page = try BrowserPage(PageFixtures.twoTakeReport(), query: "?seed=7")
       try start(page, trials: 1)
       try page.press("Enter")
       #expect(try text(page, "progress") == "Trial 1 of 1")
@@ -130,7 +131,7 @@ extension InBrowser {
 
     @Test("Without a seed, the order is random")
     func orderIsRandomWithoutASeed() throws {
-      let page = try BrowserPage(Pages.twoTakeReport())
+      let page = try BrowserPage(PageFixtures.twoTakeReport())
       var seeds: Set<String> = []
       for _ in 0..<3 {
         try start(page, trials: 1)
@@ -152,7 +153,7 @@ extension InBrowser {
 
     @Test("Levels are unchanged in a test unless they are matched, and afterward as before")
     func levelsAreMatchedOnRequest() throws {
-      let page = try BrowserPage(Pages.twoTakeReport(), preparation: Self.keeping)
+      let page = try BrowserPage(PageFixtures.twoTakeReport(), preparation: Self.keeping)
       let pressed = "document.getElementById('match').ariaPressed"
       try start(page, trials: 5)
       try page.wait(for: "document.body.classList.contains('playing')")
@@ -190,9 +191,10 @@ extension InBrowser {
       let takes = try [0.5, 1].map { (intensity: Float) in
         let event = HapticEvent(
           kind: .hapticContinuous, time: 0, duration: 1, parameters: [.hapticIntensity: intensity])
-        return try Pages.take("intensity \(intensity)", HapticPattern(events: [event]))
+        return try PageFixtures.take("intensity \(intensity)", HapticPattern(events: [event]))
       }
-      let page = try BrowserPage(Pages.report(takes), query: "?seed=7", preparation: Self.keeping)
+      let page = try BrowserPage(
+        PageFixtures.report(takes), query: "?seed=7", preparation: Self.keeping)
       try startMatched(page)
       try page.wait(for: "document.getElementById('blind-refusal').textContent !== ''")
       #expect(
@@ -206,13 +208,13 @@ extension InBrowser {
       try page.press("Escape")
       #expect(try text(page, "levels") == "levels not matched")
       #expect(try !text(page, "sentence").contains("identical"))
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     @Test("The result of identical takes is void, as in the terminal")
     func identicalTakesGiveNoResult() throws {
-      let takes = [try Pages.take("one"), try Pages.take("two")]
-      let page = try BrowserPage(Pages.report(takes), query: "?seed=7")
+      let takes = [try PageFixtures.take("one"), try PageFixtures.take("two")]
+      let page = try BrowserPage(PageFixtures.report(takes), query: "?seed=7")
       try start(page, trials: 1)
       try answer(page, seed: 7, rights: [true])
       let result = ABXResult(

@@ -8,33 +8,34 @@ import Testing
 extension InBrowser {
   /// The gallery in a real browser.
   @Suite struct GalleryInBrowserTests {
-    private let shown = "document.querySelectorAll('.card').length"
-    private let names =
+    private let shownCountExpression = "document.querySelectorAll('.card').length"
+    private let namesExpression =
       "[...document.querySelectorAll('.card h2')].map((each) => each.textContent).join(' ')"
 
     @Test("A search shows the cards that contain all words")
     func searchFiltersByAllWords() throws {
-      let page = try BrowserPage(Pages.gallery())
-      #expect(try page.number(shown) == 3)
+      let page = try BrowserPage(PageFixtures.gallery())
+      #expect(try page.number(shownCountExpression) == 3)
       try page.press("/")
       for letter in "a tw" {
         try page.press(String(letter))
       }
-      #expect(try page.number(shown) == 1)
+      #expect(try page.number(shownCountExpression) == 1)
       #expect(try page.string("document.getElementById('count').textContent") == "1 of 3 patterns")
       for letter in "xyz" {
         try page.press(String(letter))
       }
       #expect(try page.bool("!document.getElementById('nothing').hidden"))
       try page.click("#clear")
-      #expect(try page.number(shown) == 3)
-      #expect(page.complaints == [])
+      #expect(try page.number(shownCountExpression) == 3)
+      #expect(page.errorMessages == [])
       #expect(page.requests.count == 1)
     }
 
     @Test("Keys move from card to card and play")
     func keysMoveAndPlay() throws {
-      let page = try BrowserPage(Pages.gallery(), preparation: InBrowser.ReportSoundTests.listening)
+      let page = try BrowserPage(
+        PageFixtures.gallery(), preparation: InBrowser.ReportSoundTests.listening)
       try page.press("ArrowRight")
       try page.press("ArrowRight")
       #expect(try page.string("document.activeElement.ariaLabel") == "Play three, 1 transient")
@@ -50,12 +51,12 @@ extension InBrowser {
       #expect(try page.number("document.querySelectorAll('.sounding').length") == 1)
       try page.press("Escape")
       try page.wait(for: "document.querySelectorAll('.sounding').length === 0")
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     @Test("Cards are ordered and filtered")
     func cardsAreOrderedAndFiltered() throws {
-      let page = try BrowserPage(Pages.gallery())
+      let page = try BrowserPage(PageFixtures.gallery())
       func choose(_ id: String, _ value: String) throws {
         try page.evaluate(
           """
@@ -67,16 +68,16 @@ extension InBrowser {
           """)
       }
       try choose("order", "length")
-      #expect(try page.string(names) == "three one two")
+      #expect(try page.string(namesExpression) == "three one two")
       try choose("kind", "one")
-      #expect(try page.string(names) == "three")
+      #expect(try page.string(namesExpression) == "three")
       try choose("kind", "continuous")
-      #expect(try page.string(names) == "one two")
+      #expect(try page.string(namesExpression) == "one two")
     }
 
     @Test("All cards have the same time scale")
     func allCardsHaveOneScale() throws {
-      let page = try BrowserPage(Pages.gallery())
+      let page = try BrowserPage(PageFixtures.gallery())
       // The pixels per second follow from the labels of each card.
       let scales = try page.string(
         """
@@ -92,8 +93,8 @@ extension InBrowser {
 
     @Test("Hovering shows the values under the pointer")
     func hoverShowsValues() throws {
-      let page = try BrowserPage(Pages.gallery())
-      let box = try page.box(of: ".card[data-take=\"0\"] .thumb")
+      let page = try BrowserPage(PageFixtures.gallery())
+      let box = try page.boundingBox(of: ".card[data-take=\"0\"] .thumb")
       try page.point("mouseMoved", x: box.x + 7, y: box.y + 30)
       #expect(
         try page.string("document.querySelector('.card[data-take=\"0\"] .cursor').textContent")
@@ -104,7 +105,7 @@ extension InBrowser {
     @Test("The detail has a URL and downloads the rendering")
     func detailHasAURLAndDownloads() throws {
       let page = try BrowserPage(
-        Pages.gallery(), query: "#two",
+        PageFixtures.gallery(), query: "#two",
         preparation: """
           window.URL.createObjectURL = (blob) => { window.saved = blob; return "#"; };
           HTMLAnchorElement.prototype.click = function () { window.savedName = this.download; };
@@ -118,8 +119,8 @@ extension InBrowser {
         window.saved.arrayBuffer().then((bytes) => [...new Uint8Array(bytes)].join(" "))
         """)
       let saved = (text ?? "").split(separator: " ").compactMap { UInt8($0) }
-      let take = try Pages.take("two", Pages.pattern(secondTap: 0.8))
-      let signal = try Pages.signal(take, profile: .phone)
+      let take = try PageFixtures.take("two", PageFixtures.pattern(secondTap: 0.8))
+      let signal = try PageFixtures.signal(take, profile: .phone)
       var dither = Dither()
       let samples = signal.channels[0].flatMap { sample in
         let number = UInt16(bitPattern: dither.quantize(sample))
@@ -132,12 +133,12 @@ extension InBrowser {
       try page.press("Escape")
       try page.wait(for: "!document.getElementById('drawer').open")
       try page.wait(for: "location.hash === ''")
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     @Test("The detail overlays another pattern")
     func detailOverlaysAnotherPattern() throws {
-      let page = try BrowserPage(Pages.gallery(), query: "#one")
+      let page = try BrowserPage(PageFixtures.gallery(), query: "#one")
       try page.evaluate(
         """
         (() => {
@@ -154,7 +155,7 @@ extension InBrowser {
       #expect(
         try page.string("document.querySelector('#compare-hear [aria-checked=true]').textContent")
           == "In turn")
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
   }
 }

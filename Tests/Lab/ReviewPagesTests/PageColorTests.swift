@@ -20,7 +20,7 @@ struct PageColorTests {
 
   @Test("Page colors match those of plots")
   func pageColorsMatchPlots() throws {
-    let page = String(decoding: try Pages.twoTakeReport(), as: UTF8.self)
+    let page = String(decoding: try PageFixtures.twoTakeReport(), as: UTF8.self)
     let light = try #require(page.range(of: ":root")).upperBound
     let dark = try #require(page.range(of: "prefers-color-scheme")).upperBound
     let names: [(String, PlotColorRole)] = [
@@ -41,7 +41,7 @@ struct PageColorTests {
 
   @Test("The sharpness scale matches that of plots")
   func sharpnessScaleMatchesPlots() throws {
-    let page = String(decoding: try Pages.gallery(), as: UTF8.self)
+    let page = String(decoding: try PageFixtures.gallery(), as: UTF8.self)
     for color in Colormap.sharpness.anchorColors {
       let parts = [color.byteComponents.red, color.byteComponents.green, color.byteComponents.blue]
         .map {

@@ -14,15 +14,15 @@ import Testing
 
   @Test("Equal takes give equal bytes")
   func pagesAreReproducible() throws {
-    #expect(try Pages.report(Pages.twoTakes()) == Pages.twoTakeReport())
-    #expect(try Pages.gallery() == Pages.gallery())
+    #expect(try PageFixtures.report(PageFixtures.twoTakes()) == PageFixtures.twoTakeReport())
+    #expect(try PageFixtures.gallery() == PageFixtures.gallery())
   }
 
   @Test("Every placeholder of a template is filled")
   func everyPlaceholderIsFilled() throws {
     for (frame, page) in [
-      (PageResource.reportPage, try Pages.twoTakeReport()),
-      (PageResource.galleryPage, try Pages.gallery()),
+      (PageResource.reportPage, try PageFixtures.twoTakeReport()),
+      (PageResource.galleryPage, try PageFixtures.gallery()),
     ] {
       let text = text(page)
       for name in PageTemplate(frame).placeholderNames {
@@ -34,8 +34,8 @@ import Testing
 
   @Test("A folder report has a row for each file, and a cell for each aspect that differs")
   func folderReportIsAMatrix() throws {
-    let first = try Pages.take("one")
-    let second = try Pages.take("two", Pages.pattern(secondTap: 0.42, intensity: 1))
+    let first = try PageFixtures.take("one")
+    let second = try PageFixtures.take("two", PageFixtures.pattern(secondTap: 0.42, intensity: 1))
     let comparison = Comparison(first, second)
     var rows = [
       FolderReport.Row("same", Comparison(first, first), tolerance: nil),
@@ -85,7 +85,7 @@ import Testing
 
   @Test("Differences are rows of the markup")
   func differencesAreRows() throws {
-    let page = text(try Pages.twoTakeReport())
+    let page = text(try PageFixtures.twoTakeReport())
     #expect(page.contains("<h1 id=\"verdict\">2 perceptible differences</h1>"))
     #expect(page.contains("<b>Second transient 20 ms later</b><span>onset 0.4 → 0.42 s</span>"))
     #expect(page.contains("<span class=\"amount\">+20 ms</span>"))
@@ -95,7 +95,9 @@ import Testing
 
   @Test("A report without script has a picture for each body location")
   func locationsHavePictures() throws {
-    let takes = [try Pages.locatedTake("one"), try Pages.locatedTake("two", intensity: 0.5)]
+    let takes = [
+      try PageFixtures.locatedTake("one"), try PageFixtures.locatedTake("two", intensity: 0.5),
+    ]
     let report = ComparisonReport(generator: "Temblor test", command: "temblor compare one two")
     let page = text(try report.html(takes: takes))
     #expect(page.contains(">Intensity, left</text>"))
@@ -105,14 +107,15 @@ import Testing
 
   @Test("Equal takes are reported as equal")
   func equalTakesAreReported() throws {
-    let takes = [try Pages.take("one"), try Pages.take("two")]
-    let page = text(try Pages.report(takes))
+    let takes = [try PageFixtures.take("one"), try PageFixtures.take("two")]
+    let page = text(try PageFixtures.report(takes))
     #expect(page.contains("<li class=\"row low\">B is identical to A, sample for sample.</li>"))
     #expect(page.contains("<h1 id=\"verdict\">No difference</h1>"))
   }
 
   private func findings(_ first: HapticPattern, _ second: HapticPattern) throws -> [FindingText] {
-    let comparison = Comparison(try Pages.take("one", first), try Pages.take("two", second))
+    let comparison = Comparison(
+      try PageFixtures.take("one", first), try PageFixtures.take("two", second))
     return comparison.differences.map { FindingText($0, of: comparison) }
   }
 
@@ -138,7 +141,7 @@ import Testing
   @Test("A curve of one take only is missing or added")
   func curvesOfOneTakeAreMissingOrAdded() throws {
     func curved(_ value: Float) -> HapticPattern {
-      var pattern = Pages.pattern()
+      var pattern = PageFixtures.pattern()
       pattern.curves = [
         ParameterCurve(
           id: .hapticIntensityControl, time: 0.1,
@@ -147,9 +150,13 @@ import Testing
       return pattern
     }
     #expect(
-      try findings(curved(0.3), Pages.pattern()).map(\.titleText) == ["Intensity curve missing"])
+      try findings(curved(0.3), PageFixtures.pattern()).map(\.titleText) == [
+        "Intensity curve missing"
+      ])
     #expect(
-      try findings(Pages.pattern(), curved(0.3)).map(\.titleText) == ["Intensity curve added"])
+      try findings(PageFixtures.pattern(), curved(0.3)).map(\.titleText) == [
+        "Intensity curve added"
+      ])
     #expect(try findings(curved(0.3), curved(0.2)).map(\.titleText) == ["Intensity curve lowered"])
   }
 
@@ -157,15 +164,15 @@ import Testing
   func summariesAreOneSentence() throws {
     func summary(_ second: HapticPattern) throws -> String {
       ComparisonSummary.summaryText(
-        of: Comparison(try Pages.take("one"), try Pages.take("two", second)))
+        of: Comparison(try PageFixtures.take("one"), try PageFixtures.take("two", second)))
     }
-    #expect(try summary(Pages.pattern()) == "B is identical to A, sample for sample.")
-    #expect(try summary(Pages.pattern(secondTap: 0.55)) == "B ends 150 ms later.")
-    #expect(try summary(Pages.pattern(intensity: 0.4)) == "B is weaker.")
+    #expect(try summary(PageFixtures.pattern()) == "B is identical to A, sample for sample.")
+    #expect(try summary(PageFixtures.pattern(secondTap: 0.55)) == "B ends 150 ms later.")
+    #expect(try summary(PageFixtures.pattern(intensity: 0.4)) == "B is weaker.")
     #expect(
-      try summary(Pages.pattern(intensity: 0.79))
+      try summary(PageFixtures.pattern(intensity: 0.79))
         == "No difference between B and A is above the perceptual threshold.")
-    var less = Pages.pattern()
+    var less = PageFixtures.pattern()
     less.events.remove(at: 0)
     #expect(try summary(less) == "B is missing an event.")
   }
@@ -173,9 +180,9 @@ import Testing
   /// For two durations, the bracket covers the range between the two ends.
   @Test("A bracket covers the difference of two durations")
   func bracketsCoverTheDifference() throws {
-    var longer = Pages.pattern()
+    var longer = PageFixtures.pattern()
     longer.events[1].duration = 0.28
-    let comparison = Comparison(try Pages.take("one"), try Pages.take("two", longer))
+    let comparison = Comparison(try PageFixtures.take("one"), try PageFixtures.take("two", longer))
     let finding = try #require(
       ReportPair(comparison, reference: 0, candidate: 1).findings.first {
         $0.kindName == "duration"
@@ -210,7 +217,7 @@ import Testing
 
   @Test("A sound is FLAC with the dithered samples")
   func soundIsDitheredFLAC() throws {
-    let signal = try Pages.signal(Pages.take("x"), profile: .phone)
+    let signal = try PageFixtures.signal(PageFixtures.take("x"), profile: .phone)
     let sound = try EmbeddedSound(signal)
     #expect(sound.fileBytes.starts(with: Array("fLaC".utf8)))
     #expect(sound.sampleRateHertz == 8_000)
@@ -232,7 +239,7 @@ import Testing
         (0..<Int(rate)).map { Float(sin(2 * Double.pi * hertz * Double($0) / rate)) / 2 },
         rate: rate)
     }
-    #expect(PageSounds.minimumSampleRateHertz(for: try Pages.take("x").signal) == 8_000)
+    #expect(PageSounds.minimumSampleRateHertz(for: try PageFixtures.take("x").signal) == 8_000)
     #expect(PageSounds.minimumSampleRateHertz(for: sine(3_000)) == 8_000)
     #expect(PageSounds.minimumSampleRateHertz(for: sine(5_000)) == 16_000)
     #expect(PageSounds.minimumSampleRateHertz(for: sine(15_000)) == 48_000)
@@ -242,13 +249,13 @@ import Testing
   @Test("Pages are small")
   func pagesAreSmall() throws {
     // For two takes of half a second, script and style sheet are most of the page.
-    #expect(try Pages.twoTakeReport().count < 190_000)
-    #expect(try Pages.gallery().count < 115_000)
+    #expect(try PageFixtures.twoTakeReport().count < 190_000)
+    #expect(try PageFixtures.gallery().count < 115_000)
   }
 
   @Test("A page that would be too large throws an error")
   func tooLargePagesThrow() throws {
-    let sound = try EmbeddedSound(Pages.twoTakes()[0].signal)
+    let sound = try EmbeddedSound(PageFixtures.twoTakes()[0].signal)
     try EmbeddedSound.checkTotalSize(
       of: [sound, sound], takeCount: 2, maximumByteCount: 2 * sound.encodedByteCount)
     #expect(
@@ -284,7 +291,7 @@ import Testing
           controlPoints: [.init(time: 0, value: 0.2), .init(time: 1, value: 0.2)])
       ])
     let take = try PageTake(
-      Pages.take("x", pattern), index: 0,
+      PageFixtures.take("x", pattern), index: 0,
       sounds: PageSounds(actuatorSignal: Signal([0], rate: 8_000)))
     let event = try #require(take.events?.first)
     #expect(event.writtenDurationSeconds == 0.5)

@@ -7,14 +7,15 @@ import Testing
 extension InBrowser {
   /// The report in a real browser: display and controls.
   @Suite struct ReportInBrowserTests {
-    private let place = "Number(document.getElementById('scrub').ariaValueNow)"
+    private let playHeadExpression = "Number(document.getElementById('scrub').ariaValueNow)"
     private let isLooping = "document.getElementById('loop').ariaPressed"
-    private let status = "document.getElementById('status').textContent"
-    private let heard = "document.querySelector('#hear [aria-checked=true]').dataset.hear"
+    private let statusExpression = "document.getElementById('status').textContent"
+    private let outputExpression =
+      "document.querySelector('#hear [aria-checked=true]').dataset.hear"
 
     /// The position of a second in the figure, from the labels of its time axis.
     private func x(_ page: BrowserPage, _ seconds: Double) throws -> Double {
-      let box = try page.box(of: "#picture svg")
+      let box = try page.boundingBox(of: "#picture svg")
       let axis = try #require(
         try page.string(
           """
@@ -30,7 +31,7 @@ extension InBrowser {
 
     @Test("A page opens from a file and requests nothing")
     func pageNeedsNoNetwork() throws {
-      let page = try BrowserPage(Pages.twoTakeReport())
+      let page = try BrowserPage(PageFixtures.twoTakeReport())
       #expect(
         try page.string("document.querySelector('h1').textContent") == "2 perceptible differences")
       #expect(try page.string("document.title") == "soft and firm · Temblor")
@@ -39,7 +40,7 @@ extension InBrowser {
       for _ in 0..<4 {
         try page.press("v")
       }
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
       #expect(page.requests.count == 1)
       // The script declares no global names.
       #expect(
@@ -49,7 +50,9 @@ extension InBrowser {
 
     @Test("Body locations have lanes of their own in every view")
     func locationsHaveLanes() throws {
-      let takes = [try Pages.locatedTake("one"), try Pages.locatedTake("two", intensity: 0.5)]
+      let takes = [
+        try PageFixtures.locatedTake("one"), try PageFixtures.locatedTake("two", intensity: 0.5),
+      ]
       let report = ComparisonReport(generator: "Temblor test", command: "temblor compare one two")
       let page = try BrowserPage(report.html(takes: takes))
       let titles =
@@ -63,12 +66,12 @@ extension InBrowser {
       #expect(try page.bool("\(titles).endsWith('right')"))
       try page.press("v")
       try page.wait(for: "document.querySelectorAll('#picture canvas').length === 2")
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     @Test("The policy blocks foreign scripts and styles")
     func policyBlocksForeignScripts() throws {
-      let page = try BrowserPage(Pages.twoTakeReport())
+      let page = try BrowserPage(PageFixtures.twoTakeReport())
       try page.evaluate(
         """
         window.ran = false;
@@ -84,7 +87,7 @@ extension InBrowser {
       #expect(
         try page.string("getComputedStyle(document.getElementById('foreign')).color")
           != "rgb(1, 2, 3)")
-      #expect(page.complaints.contains { $0.contains("Content Security Policy") })
+      #expect(page.errorMessages.contains { $0.contains("Content Security Policy") })
       let policy =
         try page.string("document.querySelector('[http-equiv=Content-Security-Policy]').content")
         ?? ""
@@ -96,10 +99,11 @@ extension InBrowser {
       let nasty =
         "</script><script>window.ran = 1</script><img src=x onerror=window.ran=1>\"'&{{data}}"
       let takes = [
-        try Pages.take(nasty, text: nasty + "\n" + nasty, feeling: nasty),
-        try Pages.take(nasty + "2", Pages.pattern(intensity: 1), text: nasty, feeling: nasty + "2"),
+        try PageFixtures.take(nasty, text: nasty + "\n" + nasty, feeling: nasty),
+        try PageFixtures.take(
+          nasty + "2", PageFixtures.pattern(intensity: 1), text: nasty, feeling: nasty + "2"),
       ]
-      let page = try BrowserPage(Pages.report(takes))
+      let page = try BrowserPage(PageFixtures.report(takes))
       try page.evaluate(
         "document.querySelectorAll('details').forEach((each) => { each.open = true; })")
       #expect(
@@ -109,34 +113,35 @@ extension InBrowser {
       #expect(
         try page.bool("window.ran === undefined && document.querySelector('img[onerror]') === null")
       )
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     @Test("Keys and clicks switch takes")
     func keysAndClicksSwitchTakes() throws {
-      let page = try BrowserPage(Pages.twoTakeReport())
-      #expect(try page.string(heard) == "turns")
+      let page = try BrowserPage(PageFixtures.twoTakeReport())
+      #expect(try page.string(outputExpression) == "turns")
       try page.press("b")
-      #expect(try page.string(heard) == "1")
-      #expect(try page.string(status) == "B, firm")
+      #expect(try page.string(outputExpression) == "1")
+      #expect(try page.string(statusExpression) == "B, firm")
       try page.press("a")
-      #expect(try page.string(heard) == "0")
+      #expect(try page.string(outputExpression) == "0")
       try page.press("x")
-      #expect(try page.string(heard) == "1")
+      #expect(try page.string(outputExpression) == "1")
       try page.click("#hear [data-hear=\"0\"]")
-      #expect(try page.string(heard) == "0")
+      #expect(try page.string(outputExpression) == "0")
       try page.press("ArrowRight")
-      #expect(try page.string(heard) == "1")
+      #expect(try page.string(outputExpression) == "1")
       #expect(try page.string("document.activeElement.dataset.hear") == "1")
     }
 
     @Test("Any two takes can be compared")
     func anyTwoTakesAreCompared() throws {
       let takes = [
-        try Pages.take("one"), try Pages.take("two", Pages.pattern(secondTap: 0.45)),
-        try Pages.take("three", Pages.pattern(intensity: 0.4)),
+        try PageFixtures.take("one"),
+        try PageFixtures.take("two", PageFixtures.pattern(secondTap: 0.45)),
+        try PageFixtures.take("three", PageFixtures.pattern(intensity: 0.4)),
       ]
-      let page = try BrowserPage(Pages.report(takes))
+      let page = try BrowserPage(PageFixtures.report(takes))
       for (one, other) in [(0, 1), (0, 2), (1, 2), (2, 1)] {
         try page.evaluate(
           """
@@ -158,19 +163,19 @@ extension InBrowser {
       try page.click("#swap")
       #expect(
         try page.string("document.getElementById('first').selectedOptions[0].textContent") == "two")
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     @Test("Differences are marked in the figure and in the list")
     func differencesAreMarked() throws {
-      let page = try BrowserPage(Pages.twoTakeReport())
+      let page = try BrowserPage(PageFixtures.twoTakeReport())
       let titles =
         "[...document.querySelectorAll('#list b')].map((each) => each.textContent).join('; ')"
       #expect(
         try page.string(titles) == "Second transient 20 ms later; Continuous event 3.9 dB stronger")
       #expect(try page.number("document.querySelectorAll('.mark').length") == 2)
       #expect(try page.number("document.querySelectorAll('.bracket').length") == 1)
-      let mark = try page.box(of: ".mark[data-finding=\"0\"]")
+      let mark = try page.boundingBox(of: ".mark[data-finding=\"0\"]")
       #expect(abs(mark.x + mark.width / 2 - (try x(page, 0.4))) < 3)
       try page.point("mouseMoved", x: mark.x + mark.width / 2, y: mark.y + mark.height / 2)
       #expect(
@@ -184,24 +189,24 @@ extension InBrowser {
 
     @Test("A click in the figure moves the play head")
     func clickSeeks() throws {
-      let page = try BrowserPage(Pages.twoTakeReport())
-      let box = try page.box(of: "#picture svg")
+      let page = try BrowserPage(PageFixtures.twoTakeReport())
+      let box = try page.boundingBox(of: "#picture svg")
       let place = try x(page, 0.2)
       try page.drag((place, box.y + 100))
-      #expect(abs((try page.number(self.place) ?? -1) - 0.2) < 0.002)
-      let head = try page.box(of: "#head")
+      #expect(abs((try page.number(self.playHeadExpression) ?? -1) - 0.2) < 0.002)
+      let head = try page.boundingBox(of: "#head")
       #expect(abs(head.x + head.width / 2 - (try x(page, 0.2))) < 1.5)
     }
 
     @Test("A drag over the figure loops the range")
     func dragLoops() throws {
-      let page = try BrowserPage(Pages.twoTakeReport())
-      let y = try page.box(of: "#picture svg").y + 100
+      let page = try BrowserPage(PageFixtures.twoTakeReport())
+      let y = try page.boundingBox(of: "#picture svg").y + 100
       let from = try x(page, 0.1)
       let to = try x(page, 0.3)
       try page.drag((from, y), ((from + to) / 2, y), (to, y))
       #expect(try page.string(isLooping) == "true")
-      let band = try page.box(of: "#loop-band")
+      let band = try page.boundingBox(of: "#loop-band")
       #expect(abs(band.x - (try x(page, 0.1))) < 2)
       #expect(abs(band.width - (to - from)) < 2)
       try page.press("Escape")
@@ -211,32 +216,34 @@ extension InBrowser {
 
     @Test("Keys move the play head and set the loop")
     func keysSeekAndLoop() throws {
-      let page = try BrowserPage(Pages.twoTakeReport())
+      let page = try BrowserPage(PageFixtures.twoTakeReport())
       for _ in 0..<3 {
         try page.press("ArrowRight", shift: true)
       }
       try page.press("ArrowLeft")
-      #expect(try page.number(place) == 0.29)
+      #expect(try page.number(playHeadExpression) == 0.29)
       try page.press("[")
       try page.press("ArrowRight", shift: true)
       try page.press("]")
-      let band = try page.box(of: "#loop-band")
+      let band = try page.boundingBox(of: "#loop-band")
       #expect(abs(band.x - (try x(page, 0.29))) < 2)
       #expect(abs(band.x + band.width - (try x(page, 0.39))) < 2)
       try page.press("Home")
-      #expect(try page.number(place) == 0.29)
+      #expect(try page.number(playHeadExpression) == 0.29)
     }
 
     @Test("Selecting a difference loops it and alternates the takes")
     func selectingADifferenceLoopsIt() throws {
-      let page = try BrowserPage(Pages.twoTakeReport())
+      let page = try BrowserPage(PageFixtures.twoTakeReport())
       try page.press("a")
       try page.click("#list button")
       try page.wait(for: "document.body.classList.contains('playing')")
       #expect(try page.string(isLooping) == "true")
-      #expect(try page.string(heard) == "turns")
-      #expect(try page.string(status) == "Second transient 20 ms later. Looping, A and B in turn.")
-      #expect((try page.number(place) ?? -1) >= 0.2)
+      #expect(try page.string(outputExpression) == "turns")
+      #expect(
+        try page.string(statusExpression)
+          == "Second transient 20 ms later. Looping, A and B in turn.")
+      #expect((try page.number(playHeadExpression) ?? -1) >= 0.2)
       // The figure is visible.
       #expect(try page.bool("document.getElementById('stage').getBoundingClientRect().top >= 0"))
       try page.click("#list button")
@@ -249,10 +256,10 @@ extension InBrowser {
     @Test("Many transients are thin lines")
     func manyTransientsAreThinLines() throws {
       let page = try BrowserPage(
-        Pages.report(
+        PageFixtures.report(
           [
-            try Pages.take("one", Pages.ticks(), rate: 8_000),
-            try Pages.take("two", Pages.ticks(), rate: 8_000),
+            try PageFixtures.take("one", PageFixtures.ticks(), rate: 8_000),
+            try PageFixtures.take("two", PageFixtures.ticks(), rate: 8_000),
           ],
           hasSpeakers: false))
       let width =
@@ -273,8 +280,11 @@ extension InBrowser {
       let hum = HapticPattern(events: [HapticEvent(kind: .hapticContinuous, time: 0, duration: 150)]
       )
       let page = try BrowserPage(
-        Pages.report(
-          [try Pages.take("one", hum, rate: 8_000), try Pages.take("two", hum, rate: 8_000)],
+        PageFixtures.report(
+          [
+            try PageFixtures.take("one", hum, rate: 8_000),
+            try PageFixtures.take("two", hum, rate: 8_000),
+          ],
           hasSpeakers: false))
       let labels = "[...document.querySelectorAll('#picture text')].map((each) => each.textContent)"
       #expect(try page.bool("\(labels).includes('0:20')"))
@@ -290,8 +300,8 @@ extension InBrowser {
     @Test("Any two of sixteen takes can be shown")
     func anyTwoOfSixteenTakesAreShown() throws {
       let tap = HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: 0)])
-      let takes = try (0..<17).map { try Pages.take("take \($0)", tap, rate: 8_000) }
-      let page = try BrowserPage(Pages.report(Array(takes.prefix(16)), hasSpeakers: false))
+      let takes = try (0..<17).map { try PageFixtures.take("take \($0)", tap, rate: 8_000) }
+      let page = try BrowserPage(PageFixtures.report(Array(takes.prefix(16)), hasSpeakers: false))
       #expect(try page.number("document.getElementById('second').options.length") == 16)
       try page.evaluate(
         """
@@ -299,15 +309,15 @@ extension InBrowser {
         document.getElementById("second").dispatchEvent(new Event("change", { bubbles: true }));
         """)
       #expect(try page.string("document.title") == "take 0 and take 15 · Temblor")
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
       #expect(throws: ReviewPageError(.tooMany, "a report supports at most 16 takes, not 17")) {
-        try Pages.report(takes, hasSpeakers: false)
+        try PageFixtures.report(takes, hasSpeakers: false)
       }
     }
 
     @Test("Zooming shows an excerpt of the time axis")
     func zoomShowsAnExcerpt() throws {
-      let page = try BrowserPage(Pages.twoTakeReport())
+      let page = try BrowserPage(PageFixtures.twoTakeReport())
       let last =
         "[...document.querySelectorAll('#picture text[text-anchor=middle]')].at(-1).textContent"
       let whole = try page.string(last)
@@ -322,8 +332,8 @@ extension InBrowser {
 
     @Test("The pointer shows the values in the file and the played values")
     func pointerShowsValues() throws {
-      let page = try BrowserPage(Pages.twoTakeReport())
-      let y = try page.box(of: "#picture svg").y + 100
+      let page = try BrowserPage(PageFixtures.twoTakeReport())
+      let y = try page.boundingBox(of: "#picture svg").y + 100
       try page.point("mouseMoved", x: try x(page, 0.2), y: y)
       let shown = try page.string("document.getElementById('tip').innerText") ?? ""
       let words = shown.split(whereSeparator: \.isWhitespace).joined(separator: " ")
@@ -336,11 +346,12 @@ extension InBrowser {
     @Test("Sources are side by side")
     func sourceIsSideBySide() throws {
       let takes = [
-        try Pages.take("one", text: "{\n  \"Version\": 1,\n  \"a\": 0.5\n}\n"),
-        try Pages.take(
-          "two", Pages.pattern(intensity: 1), text: "{\n  \"Version\": 1,\n  \"a\": 0.7\n}\n"),
+        try PageFixtures.take("one", text: "{\n  \"Version\": 1,\n  \"a\": 0.5\n}\n"),
+        try PageFixtures.take(
+          "two", PageFixtures.pattern(intensity: 1), text: "{\n  \"Version\": 1,\n  \"a\": 0.7\n}\n"
+        ),
       ]
-      let page = try BrowserPage(Pages.report(takes))
+      let page = try BrowserPage(PageFixtures.report(takes))
       #expect(
         try page.string("document.getElementById('source-more').textContent") == "1 changed line")
       #expect(
@@ -353,7 +364,8 @@ extension InBrowser {
     @Test("Recordings are shown by level and frequency")
     func recordingsHaveLevelAndFrequency() throws {
       let page = try BrowserPage(
-        Pages.report([Pages.take("pattern"), Pages.recording("take.wav")], hasSpeakers: false))
+        PageFixtures.report(
+          [PageFixtures.take("pattern"), PageFixtures.recording("take.wav")], hasSpeakers: false))
       #expect(try page.string("document.querySelector('#views button').textContent") == "Level")
       let lanes =
         """
@@ -366,12 +378,12 @@ extension InBrowser {
       try page.press("v")
       try page.press("v")
       try page.wait(for: "document.querySelector('canvas.spectrum') !== null")
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     @Test("Keys are listed")
     func keysAreListed() throws {
-      let page = try BrowserPage(Pages.twoTakeReport())
+      let page = try BrowserPage(PageFixtures.twoTakeReport())
       try page.press("?")
       #expect(try page.bool("document.getElementById('keys-dialog').open"))
       let words = try page.string("document.querySelector('.keys').innerText") ?? ""
@@ -386,7 +398,7 @@ extension InBrowser {
 
     @Test("A print has no player")
     func printHasNoPlayer() throws {
-      let page = try BrowserPage(Pages.twoTakeReport(), isDark: true)
+      let page = try BrowserPage(PageFixtures.twoTakeReport(), isDark: true)
       let sheets = try #require(try Base64Text.bytes(page.print()))
       #expect(sheets.starts(with: Array("%PDF-".utf8)))
       let text = String(decoding: sheets, as: UTF8.self)
@@ -394,12 +406,12 @@ extension InBrowser {
       try page.setMedia("print")
       #expect(
         try page.string("getComputedStyle(document.querySelector('.dock')).display") == "none")
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     @Test("Without script, a page has figure, list, measurements and source")
     func pageWorksWithoutScript() throws {
-      let page = try BrowserPage(Pages.twoTakeReport(), hasScript: false)
+      let page = try BrowserPage(PageFixtures.twoTakeReport(), hasScript: false)
       let text = try page.string("document.body.innerText") ?? ""
       for words in [
         "2 perceptible differences", "Second transient 20 ms later", "Loudness", "soft", "firm",

@@ -19,10 +19,10 @@ extension InBrowser {
           })
       }
       let page = try BrowserPage(
-        Pages.report(
+        PageFixtures.report(
           [
-            try Pages.take("one", long(-1), rate: 8_000),
-            try Pages.take("two", long(200), rate: 8_000),
+            try PageFixtures.take("one", long(-1), rate: 8_000),
+            try PageFixtures.take("two", long(200), rate: 8_000),
           ],
           hasSpeakers: false))
       #expect(try page.number("document.querySelectorAll('#picture .stem').length") == 0)
@@ -37,18 +37,18 @@ extension InBrowser {
       try page.press("n")
       try page.wait(for: "!document.querySelector('#scrub .view').hidden")
       try page.wait(for: "document.querySelectorAll('#picture .stem').length > 0")
-      let part = try page.box(of: "#scrub .view")
-      let whole = try page.box(of: "#scrub")
+      let part = try page.boundingBox(of: "#scrub .view")
+      let whole = try page.boundingBox(of: "#scrub")
       #expect(abs(part.x + part.width / 2 - whole.x - whole.width / 2) < 3)
       #expect(try page.number("document.querySelectorAll('#scrub .spot').length") == 1)
       // Long sounds have a lower rate in the file, and their own rate in the page.
       #expect(try page.number("Number(document.getElementById('sound-0-0').dataset.factor)") == 4)
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     @Test("The URL names a difference or a time")
     func urlNamesADifferenceOrATime() throws {
-      let page = try BrowserPage(Pages.twoTakeReport(), query: "#d2")
+      let page = try BrowserPage(PageFixtures.twoTakeReport(), query: "#d2")
       try page.wait(for: "document.querySelector('.row.on') !== null")
       #expect(try page.string("document.querySelector('.row.on .n').textContent") == "2")
       #expect(try !page.bool("document.body.classList.contains('playing')"))
@@ -61,17 +61,18 @@ extension InBrowser {
       try page.press("n")
       try page.wait(for: "location.hash === '#d1'")
       for foreign in ["#d99", "#t=x", "#list", "#A-Z&d1", "#%3Cb%3E"] {
-        #expect(try BrowserPage(Pages.twoTakeReport(), query: foreign).complaints == [])
+        #expect(try BrowserPage(PageFixtures.twoTakeReport(), query: foreign).errorMessages == [])
       }
     }
 
     @Test("The URL names two of three takes")
     func urlNamesTwoTakes() throws {
       let takes = [
-        try Pages.take("one"), try Pages.take("two", Pages.pattern(secondTap: 0.45)),
-        try Pages.take("three", Pages.pattern(intensity: 0.4)),
+        try PageFixtures.take("one"),
+        try PageFixtures.take("two", PageFixtures.pattern(secondTap: 0.45)),
+        try PageFixtures.take("three", PageFixtures.pattern(intensity: 0.4)),
       ]
-      let page = try BrowserPage(Pages.report(takes), query: "#C-B&t=0.1")
+      let page = try BrowserPage(PageFixtures.report(takes), query: "#C-B&t=0.1")
       try page.wait(for: "document.title === 'three and two · Temblor'")
       try page.wait(for: "document.getElementById('clock').textContent === '0.100'")
       #expect(try page.string("location.hash") == "#C-B&t=0.1")
@@ -80,7 +81,7 @@ extension InBrowser {
     @Test("List and figure can be exported")
     func listAndFigureAreExported() throws {
       let page = try BrowserPage(
-        Pages.twoTakeReport(),
+        PageFixtures.twoTakeReport(),
         preparation: """
           window.saved = {};
           window.URL.createObjectURL = (blob) => { window.blob = blob; return "#"; };
@@ -124,7 +125,7 @@ extension InBrowser {
           """))
       let pixels = "createImageBitmap(window.saved['comparison.png']).then((image) => image.width)"
       #expect(try page.number(pixels) ?? 0 > 2_000)
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     @Test("A tolerance has a verdict")
@@ -132,7 +133,7 @@ extension InBrowser {
       func page(_ tolerance: Tolerance) throws -> BrowserPage {
         try BrowserPage(
           ComparisonReport(generator: "Temblor test", tolerance: tolerance).html(
-            takes: Pages.twoTakes()))
+            takes: PageFixtures.twoTakes()))
       }
       let strict = try page(Tolerance(decibels: 0.5, seconds: 0.005, percent: 2))
       #expect(
@@ -155,7 +156,8 @@ extension InBrowser {
         try wide.string("document.getElementById('badge').textContent")
           == "✓ Within 6 dB, 50 ms and 2 %")
       #expect(
-        try BrowserPage(Pages.twoTakeReport()).bool("document.getElementById('badge').hidden"))
+        try BrowserPage(PageFixtures.twoTakeReport()).bool(
+          "document.getElementById('badge').hidden"))
     }
 
     @Test("The section about the report names the files")
@@ -167,7 +169,7 @@ extension InBrowser {
       ]
       let page = try BrowserPage(
         ComparisonReport(generator: "Temblor test", takeOrigins: origins).html(
-          takes: Pages.twoTakes()))
+          takes: PageFixtures.twoTakes()))
       let about = try page.string("document.getElementById('about').textContent") ?? ""
       #expect(
         about.hasPrefix(
@@ -177,9 +179,9 @@ extension InBrowser {
     /// Heads closer than their width are moved apart.
     @Test("The heads of nearby transients do not overlap")
     func nearbyHeadsDoNotOverlap() throws {
-      let page = try BrowserPage(Pages.twoTakeReport(), width: 390, height: 740)
-      let circle = try page.box(of: "#picture circle.head.a")
-      let diamond = try page.box(of: "#picture path.head.b")
+      let page = try BrowserPage(PageFixtures.twoTakeReport(), width: 390, height: 740)
+      let circle = try page.boundingBox(of: "#picture circle.head.a")
+      let diamond = try page.boundingBox(of: "#picture path.head.b")
       #expect(diamond.x + diamond.width / 2 - circle.x - circle.width / 2 >= 11.5)
     }
 
@@ -187,12 +189,12 @@ extension InBrowser {
     @Test("Sources in different layouts are compared by values")
     func sourceIsComparedByValues() throws {
       let takes = [
-        try Pages.take(
+        try PageFixtures.take(
           "one", text: "{\n  \"Version\": 1.0,\n  \"a\": [\n    0.5,\n    2\n  ]\n}\n"),
-        try Pages.take(
-          "two", Pages.pattern(intensity: 1), text: "{\r\n\t\"a\":[0.7,2],\"Version\":1}"),
+        try PageFixtures.take(
+          "two", PageFixtures.pattern(intensity: 1), text: "{\r\n\t\"a\":[0.7,2],\"Version\":1}"),
       ]
-      let page = try BrowserPage(Pages.report(takes))
+      let page = try BrowserPage(PageFixtures.report(takes))
       let more = "document.getElementById('source-more').textContent"
       #expect(try page.string(more) == "1 changed line, in the same layout")
       #expect(

@@ -44,15 +44,15 @@ extension InBrowser {
 
     @Test("The page plays the rendering")
     func pagePlaysTheRendering() throws {
-      let takes = try Pages.twoTakes()
-      let page = try page(Pages.report(takes))
+      let takes = try PageFixtures.twoTakes()
+      let page = try page(PageFixtures.report(takes))
       try page.wait(for: "heard.buffers.length === 2")
       try page.press("s")
       try page.wait(for: "heard.buffers.length === 4")
       // The order of decoding is arbitrary: each take is equal to one of the buffers.
       for take in takes {
         var dither = Dither()
-        let signal = try Pages.signal(take, profile: .phone)
+        let signal = try PageFixtures.signal(take, profile: .phone)
         let numbers = signal.channels[0].map { Int(dither.quantize($0)) }
         #expect(numbers.map(abs).max() ?? 0 > 3_000)
         let picked = stride(from: 0, to: numbers.count, by: 97).map { numbers[$0] }
@@ -69,27 +69,27 @@ extension InBrowser {
       }
     }
 
-    private let place = "Number(document.getElementById('scrub').ariaValueNow)"
+    private let playHeadExpression = "Number(document.getElementById('scrub').ariaValueNow)"
 
     @Test("Playback is audible and moves the play head")
     func playbackMovesThePlayHead() throws {
-      let page = try page(Pages.twoTakeReport())
+      let page = try page(PageFixtures.twoTakeReport())
       try page.press("a")
       try page.press(" ")
       try page.wait(for: "heard.analyser && heard.peak() > 0.05")
-      try page.wait(for: "\(place) > 0.2")
+      try page.wait(for: "\(playHeadExpression) > 0.2")
       // The loop starts again.
-      try page.wait(for: "\(place) < 0.1")
+      try page.wait(for: "\(playHeadExpression) < 0.1")
       try page.press(" ")
       try page.wait(for: "!document.body.classList.contains('playing')")
       try page.wait(for: "heard.peak() < 0.0001")
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     @Test("Play works while sounds are decoded")
     func playWorksDuringDecoding() throws {
       let page = try BrowserPage(
-        Pages.twoTakeReport(),
+        PageFixtures.twoTakeReport(),
         preparation: Self.listening + """
           const decodeLate = OfflineAudioContext.prototype.decodeAudioData;
           OfflineAudioContext.prototype.decodeAudioData = async function (bytes) {
@@ -106,7 +106,7 @@ extension InBrowser {
 
     @Test("Playback ends at the end")
     func playbackEnds() throws {
-      let page = try page(Pages.twoTakeReport())
+      let page = try page(PageFixtures.twoTakeReport())
       try page.press("a")
       try page.press("l")
       // On a busy machine, a sound can start and end between two frames.
@@ -118,7 +118,7 @@ extension InBrowser {
         """)
       try page.click("#play")
       try page.wait(for: "changes.includes(true) && !changes.at(-1)")
-      #expect(try page.number(place) == 0)
+      #expect(try page.number(playHeadExpression) == 0)
     }
 
     /// Loops the middle of the continuous event.
@@ -133,7 +133,7 @@ extension InBrowser {
 
     @Test("A loop stays in its range")
     func loopStaysInItsRange() throws {
-      let page = try page(Pages.twoTakeReport())
+      let page = try page(PageFixtures.twoTakeReport())
       try loopTheHum(page)
       try page.press(" ")
       // Three passes of 0.1 s are observed in every frame.
@@ -142,7 +142,7 @@ extension InBrowser {
         new Promise((resolve) => {
           const places = [];
           const look = () => {
-            if (document.body.classList.contains("playing")) places.push(\(place));
+            if (document.body.classList.contains("playing")) places.push(\(playHeadExpression));
             if (places.length < 40) requestAnimationFrame(look);
             else resolve([Math.min(...places), Math.max(...places)].join(" "));
           };
@@ -157,9 +157,9 @@ extension InBrowser {
     @Test("Takes alternate")
     func takesAlternate() throws {
       // The first take is silent while the second is not.
-      let quiet = try Pages.take("quiet", Pages.pattern(intensity: 0.01))
-      let loud = try Pages.take("loud", Pages.pattern(intensity: 1))
-      let page = try page(Pages.report([quiet, loud]))
+      let quiet = try PageFixtures.take("quiet", PageFixtures.pattern(intensity: 0.01))
+      let loud = try PageFixtures.take("loud", PageFixtures.pattern(intensity: 1))
+      let page = try page(PageFixtures.report([quiet, loud]))
       try loopTheHum(page)
       try page.press(" ")
       for _ in 0..<2 {
@@ -172,9 +172,9 @@ extension InBrowser {
 
     @Test("Switching crossfades tracks under one play head")
     func switchingCrossfades() throws {
-      let quiet = try Pages.take("quiet", Pages.pattern(intensity: 0.01))
-      let loud = try Pages.take("loud", Pages.pattern(intensity: 1))
-      let page = try page(Pages.report([quiet, loud]))
+      let quiet = try PageFixtures.take("quiet", PageFixtures.pattern(intensity: 0.01))
+      let loud = try PageFixtures.take("loud", PageFixtures.pattern(intensity: 1))
+      let page = try page(PageFixtures.report([quiet, loud]))
       try loopTheHum(page)
       try page.press(" ")
       try page.wait(for: "heard.analyser && document.body.classList.contains('playing')")
@@ -186,12 +186,12 @@ extension InBrowser {
 
     @Test("Level matching uses the gains of the comparison")
     func levelMatchUsesComparisonGains() throws {
-      let quiet = try Pages.take("quiet", Pages.pattern(intensity: 0.5))
-      let loud = try Pages.take("loud", Pages.pattern(intensity: 1))
-      let signals = try [quiet, loud].map { try Pages.signal($0, profile: .phone) }
+      let quiet = try PageFixtures.take("quiet", PageFixtures.pattern(intensity: 0.5))
+      let loud = try PageFixtures.take("loud", PageFixtures.pattern(intensity: 1))
+      let signals = try [quiet, loud].map { try PageFixtures.signal($0, profile: .phone) }
       let gains = LevelMatch.loudness.gains(for: signals)
       #expect(gains[0] == 1 && gains[1] < 0.9)
-      let page = try page(Pages.report([quiet, loud], hasSpeakers: false))
+      let page = try page(PageFixtures.report([quiet, loud], hasSpeakers: false))
       try loopTheHum(page)
       try page.press("b")
       try page.press(" ")
@@ -205,7 +205,7 @@ extension InBrowser {
 
     @Test("Small speakers are the initial output")
     func smallSpeakersAreTheFirstOutput() throws {
-      let page = try page(Pages.twoTakeReport())
+      let page = try page(PageFixtures.twoTakeReport())
       let chosen = "document.querySelector('#output [aria-checked=true]').textContent"
       #expect(try page.string(chosen) == "Small speakers")
       try page.press("s")
@@ -217,7 +217,8 @@ extension InBrowser {
           cannot reproduce it.
           """
       )
-      let without = try BrowserPage(Pages.report(Pages.twoTakes(), hasSpeakers: false))
+      let without = try BrowserPage(
+        PageFixtures.report(PageFixtures.twoTakes(), hasSpeakers: false))
       #expect(try without.bool("document.getElementById('output-choice').hidden"))
     }
   }

@@ -77,7 +77,7 @@ extension InBrowser {
       try wait(forOffers: "first.ahap", in: second)
       try second.evaluate("document.querySelector('#restore-list .btn').click()")
       try second.wait(for: "\(Studio.source).includes('0.22')")
-      #expect(first.complaints == [] && second.complaints == [])
+      #expect(first.errorMessages == [] && second.errorMessages == [])
     }
 
     @Test("Changes under an open offer replace nothing")
@@ -112,7 +112,7 @@ extension InBrowser {
       try page.wait(for: "window.saved['mine.ahap'] !== undefined")
       try page.press("z", control: true)
       try page.wait(for: "\(Studio.source) === `\(Studio.short)`")
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     @Test("A saved file is not offered")
@@ -155,7 +155,7 @@ extension InBrowser {
       try page.wait(for: "\(Self.draftCount) > 0 && localStorage.length === 0")
       try page.evaluate("document.getElementById('undo').click()")
       #expect(try page.string(Studio.source) == Studio.text)
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     /// A page that is loaded again starts before its predecessor has released its documents.
@@ -206,7 +206,7 @@ extension InBrowser {
       try page.wait(for: "\(note).startsWith(`\(name) was not opened: `)")
       #expect(try page.string(Self.title) == "first")
       #expect(try page.string(Studio.source) == Studio.text)
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     @Test("Buttons of an unreadable text say the reason")
@@ -267,7 +267,7 @@ extension InBrowser {
       #expect(try page.bool("document.querySelector('#slot-0 .changed').hidden"))
       #expect(
         try page.string("document.getElementById('note').textContent") == "Saved as clip.haptic.")
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     @Test("Typing keeps the line ends of the file")

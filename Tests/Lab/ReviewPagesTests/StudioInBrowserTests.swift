@@ -94,7 +94,7 @@ extension InBrowser {
 
     /// Drags the selected part by its handle.
     private func drag(_ page: BrowserPage, byX across: Double = 0, y down: Double = 0) throws {
-      let box = try page.box(of: "#cursor")
+      let box = try page.boundingBox(of: "#cursor")
       let x = box.x + box.width / 2
       let y = box.y + box.height / 2
       try page.drag((x, y), (x + across / 2, y + down / 2), (x + across, y + down))
@@ -107,7 +107,7 @@ extension InBrowser {
       try page.click("#save")
       try page.wait(for: "window.saved['first.ahap'] !== undefined")
       #expect(try page.string("window.saved['first.ahap'].text()") == Self.text)
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
       #expect(page.requests.count == 1, "\(page.requests)")
     }
 
@@ -127,7 +127,7 @@ extension InBrowser {
       try select("Intensity curve, point 2", in: page)
       try drag(page, y: 40)
       #expect(try changedLines(page).count == 1)
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     @Test("Undoing everything restores the opened text")
@@ -147,7 +147,7 @@ extension InBrowser {
       }
       try page.wait(for: "document.getElementById('source-more').textContent === 'as opened'")
       #expect(try page.string(Self.source) == Self.text)
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     @Test("A copy can be pasted into the other slot")
@@ -168,7 +168,7 @@ extension InBrowser {
       try page.wait(for: "document.getElementById('undo').title.startsWith('Undo: Paste 2 parts')")
       try page.press("z", control: true)
       try page.wait(for: "\(Self.source) === `\(Self.short)`")
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     @Test("The whole selection moves together")
@@ -178,7 +178,7 @@ extension InBrowser {
       #expect(try page.string("document.getElementById('kind').textContent") == "4 parts")
       try page.press("ArrowRight")
       try page.wait(for: "document.getElementById('undo').title === 'Undo: Move 4 parts (Ctrl Z)'")
-      let box = try page.box(of: "#stage")
+      let box = try page.boundingBox(of: "#stage")
       try page.press("Escape")
       try page.drag(
         (box.x + 50, box.y + 40), (box.x + 200, box.y + 100), (box.x + box.width - 60, box.y + 260))
@@ -197,7 +197,7 @@ extension InBrowser {
       #expect(try page.string("document.getElementById('duration').textContent") == "/ 0.700 s")
       try page.press("1")
       #expect(try page.bool("document.body.classList.contains('playing')"))
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     @Test("Playback continues while the pattern changes")
@@ -208,7 +208,7 @@ extension InBrowser {
       try select("Continuous", in: page)
       try page.press("ArrowDown")
       try page.wait(for: "document.body.classList.contains('playing')")
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     @Test("An error is shown at its line")
@@ -232,7 +232,7 @@ extension InBrowser {
       try page.wait(for: "document.querySelector('.dock').dataset.heard !== undefined")
       try page.press("z", control: true)
       try page.wait(for: "document.getElementById('source-more').textContent === 'as opened'")
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     @Test("The URL contains a time and a pattern")
@@ -254,7 +254,7 @@ extension InBrowser {
       #expect(try other.string("document.getElementById('title').textContent") == "my own")
       #expect(try other.string(Self.source) == Self.short)
       for foreign in ["#open=", "#open=a,%%%", "#t=-1", "#open=a,AAAA&t=9"] {
-        #expect(try open(query: foreign).complaints == [])
+        #expect(try open(query: foreign).errorMessages == [])
       }
     }
 
@@ -262,7 +262,8 @@ extension InBrowser {
     @Test("The takes of a report open in the studio")
     func reportTakesOpenInTheStudio() throws {
       let takes = [
-        try Pages.take("one", text: Self.text), try Pages.take("zwei & drei", text: Self.short),
+        try PageFixtures.take("one", text: Self.text),
+        try PageFixtures.take("zwei & drei", text: Self.short),
       ]
       let report = try BrowserPage(
         ComparisonReport(generator: "Temblor test", studioAddress: "studio.html").html(
@@ -277,7 +278,7 @@ extension InBrowser {
       #expect(try page.string("document.querySelector('#slot-1 .nm').textContent") == "zwei & drei")
       #expect(try page.string(Self.source) == Self.text)
       #expect(
-        try BrowserPage(Pages.twoTakeReport()).bool(
+        try BrowserPage(PageFixtures.twoTakeReport()).bool(
           "document.querySelector('[data-share=studio]').hidden"))
     }
 
@@ -368,7 +369,7 @@ extension InBrowser {
       try drag(page, byX: 300)
       try page.wait(for: "document.getElementById('undo').title.startsWith('Undo: Move event')")
       try page.wait(for: "document.getElementById('source-more').textContent === '1 line changed'")
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     /// Repeated keys change the figure immediately, and the text once when the keys rest.
@@ -388,7 +389,7 @@ extension InBrowser {
       #expect(try page.string(undo) == "Undo: Move event (Ctrl Z)")
       try page.press("z", control: true)
       try page.wait(for: "document.getElementById('source-more').textContent === 'as opened'")
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     /// Only the moved event is read again. Undo and redo read the whole pattern.
@@ -427,7 +428,7 @@ extension InBrowser {
       try page.press("z", control: true)
       try page.press("z", shift: true, control: true)
       #expect(try neighbors() == alone)
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     /// The score of five thousand events has more than 500,000 bytes.
@@ -448,7 +449,7 @@ extension InBrowser {
       try page.press("ArrowRight")
       try page.wait(for: "document.getElementById('source-more').textContent === '1 line changed'")
       #expect((try page.number("window.longest") ?? .infinity) < 10_000)
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     /// The worker, the audio thread, and the stored draft use the same copy.
@@ -476,7 +477,7 @@ extension InBrowser {
       try page.wait(for: "\(stored) > \(storedCount)")
       try page.wait(for: Self.isReady)
       #expect(try page.number("window.copies") == 1)
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     @Test("A file that is opened while a spectrogram is computed makes no error")
@@ -486,7 +487,7 @@ extension InBrowser {
       try page.evaluate(Self.drop("next.ahap", Self.short))
       try page.wait(for: "document.title.startsWith('next')")
       try page.wait(for: Self.isReady)
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     @Test("The page opens with the profile of the command")

@@ -10,11 +10,11 @@ private final class PulseAudio {
   /// A Boolean value that indicates whether it is installed, and tests with servers are requested.
   static let isWanted = unsafe access(path, X_OK) == 0 && getenv("TEMBLOR_TEST_SERVERS") != nil
 
-  let folder: Scratch
+  let folder: TemporaryFolder
   private let process: pid_t
 
   init() throws {
-    folder = try Scratch()
+    folder = try TemporaryFolder()
     let base = folder.path
     process = try ProcessRunner.start(
       [
@@ -87,7 +87,7 @@ extension InBrowser {
         try page.evaluate(delay(milliseconds))
         try page.press(" ")
         try page.evaluate(awaiting("\(Self.clock) > 0.3"))
-        #expect(page.complaints == [])
+        #expect(page.errorMessages == [])
       }
     }
 
@@ -96,7 +96,7 @@ extension InBrowser {
       .enabled(if: Firefox.isInstalled, "apt-get install firefox-esr"))
     func playStartsInFirefox() throws {
       let server = try PulseAudio()
-      let file = try Scratch()
+      let file = try TemporaryFolder()
       try file.write(StudioInBrowserTests.html(), to: "studio.html")
       let browser = try Firefox(soundEnvironment: server.environment)
       for milliseconds in Self.delays {
@@ -116,7 +116,7 @@ extension InBrowser {
       .enabled(if: Firefox.isInstalled, "apt-get install firefox-esr"))
     func latencyIsNotReadInFirefox() throws {
       let server = try PulseAudio()
-      let file = try Scratch()
+      let file = try TemporaryFolder()
       try file.write(StudioInBrowserTests.html(), to: "studio.html")
       let browser = try Firefox(soundEnvironment: server.environment)
       try browser.open("file://\(file("studio.html"))")
@@ -137,7 +137,7 @@ extension InBrowser {
       "Play without a sound output says so",
       .enabled(if: Firefox.isInstalled, "apt-get install firefox-esr"))
     func missingOutputIsReported() throws {
-      let file = try Scratch()
+      let file = try TemporaryFolder()
       try file.write(StudioInBrowserTests.html(), to: "studio.html")
       let browser = try Firefox(soundEnvironment: ["PULSE_SERVER=unix:/nonexistent"])
       try browser.open("file://\(file("studio.html"))")

@@ -82,7 +82,7 @@ extension InBrowser {
       try page.evaluate("document.getElementById('patterns').click()")
       try page.evaluate("document.querySelector('#library .as-b').click()")
       try page.wait(for: "!document.querySelector('#slot-1').classList.contains('empty')")
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     @Test("A dropped folder is listed with its subfolders and its unreadable files")
@@ -120,7 +120,7 @@ extension InBrowser {
       #expect(try page.string("\(facts)[1]") == "0 ms · 1 transient")
       try page.evaluate("document.querySelectorAll('#library .pattern')[1].click()")
       try page.wait(for: "\(Self.title) === 'two'")
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     /// A RichTap file with a transient at the left and a later one at the right.
@@ -163,7 +163,7 @@ extension InBrowser {
       #expect(
         try page.string("document.getElementById('facts').textContent")
           == "200 ms · 2 transients · 2 body locations, mixed")
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     /// The text of a long pattern is checked by the worker, which knows only the conversion.
@@ -192,7 +192,7 @@ extension InBrowser {
       try page.wait(for: "\(findings) !== 'checking …'")
       let list = try page.string("document.getElementById('findings').innerText") ?? ""
       #expect(!list.contains("curve-overlap"), "\(list)")
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     @Test("A reference is a lane in time, and is heard with the pattern")
@@ -240,7 +240,7 @@ extension InBrowser {
       #expect(try page.number("window.sources.length") == count, "the reference is silent")
       try page.click("#reference-remove")
       #expect(try page.string("document.getElementById('duration').textContent") == "/ 0.700 s")
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     @Test("The meter shows the level, and the audio thread sleeps after a while")
@@ -261,7 +261,7 @@ extension InBrowser {
       try page.wait(for: "window.context.state === 'suspended'")
       try page.click("#play")
       try page.wait(for: "window.context.state === 'running' && \(level) > -20")
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     @Test("A browser without an audio thread is reported")
@@ -271,7 +271,7 @@ extension InBrowser {
       let note = "document.getElementById('note').textContent"
       try page.wait(for: "\(note).startsWith('This browser cannot play the pattern: ')")
       #expect(try page.bool("!document.body.classList.contains('playing')"))
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     /// A page of `--address` has no audio thread, because its address is not secure.
@@ -289,7 +289,7 @@ extension InBrowser {
       try page.click("#loop")
       try page.wait(for: "!document.body.classList.contains('playing')")
       #expect(try page.number(clock) == 0)
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     @Test("The selection is aligned and scaled in time")
@@ -337,7 +337,7 @@ extension InBrowser {
       try page.wait(for: "\(undo) === 'Undo: Align 4 parts (Ctrl Z)'")
       try page.wait(for: Studio.isReady)
       #expect(try page.string("\(Self.events).map((each) => each.Time).join()") == "0,0.5,")
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     @Test("A phone vibrates with the sound, at its position and in its loop")
@@ -364,7 +364,7 @@ extension InBrowser {
       try page.click("#play")
       try page.wait(for: "!document.body.classList.contains('playing')")
       #expect(try page.string("window.vibrations.at(-1).join()") == "0")
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     @Test("A gamepad rumbles after it is connected")
@@ -389,7 +389,7 @@ extension InBrowser {
       try page.wait(
         for: "window.effects.some((each) => each.strongMagnitude + each.weakMagnitude > 0.3)")
       try page.click("#play")
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     @Test("The tools are accessible, and fit at every width")
@@ -410,7 +410,7 @@ extension InBrowser {
       try page.evaluate("document.getElementById('patterns').click()")
       #expect(try page.string(AccessibilityTests.names) == "")
       #expect(try page.string(AccessibilityTests.contrasts) == "", "list")
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
   }
 }

@@ -194,7 +194,7 @@ extension InBrowser {
       for (column, value) in constants {
         #expect(rows.allSatisfy { $0[column] == value }, "\(column)")
       }
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
       #expect(page.requests.count == 1)
     }
 
@@ -358,7 +358,7 @@ extension InBrowser {
       try waitForQuestion(page)
       try page.press("Escape")
       try check("end")
-      #expect(page.complaints == [])
+      #expect(page.errorMessages == [])
     }
 
     @Test("The page is reproducible, and fills every placeholder")

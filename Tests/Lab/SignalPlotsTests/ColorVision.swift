@@ -6,11 +6,11 @@ import SignalPlots
 /// Source: Machado, Oliveira, Fernandes, "A Physiologically-based Model for Simulation of Color
 /// Vision Deficiency", IEEE TVCG 15 (2009), matrices for severity 1, applied to linear light.
 enum ColorVision: CaseIterable {
-  case usual, protanopia, deuteranopia, tritanopia
+  case normal, protanopia, deuteranopia, tritanopia
 
   private var matrix: [[Double]] {
     switch self {
-    case .usual:
+    case .normal:
       [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
     case .protanopia:
       [
@@ -31,7 +31,7 @@ enum ColorVision: CaseIterable {
   }
 
   /// Returns the perceived color.
-  func seen(_ color: PlotColor) -> PerceivedColor {
+  func perceivedColor(_ color: PlotColor) -> PerceivedColor {
     func linear(_ part: Double) -> Double {
       part <= 0.04045 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4)
     }

@@ -63,7 +63,7 @@ extension PlotDrawing {
   }
 
   /// The points of all shapes and texts.
-  var places: [PlotPoint] {
+  var allPoints: [PlotPoint] {
     items.flatMap { item -> [PlotPoint] in
       switch item {
       case .path(let lines, _, _):
@@ -84,8 +84,8 @@ extension PlotDrawing {
   }
 
   /// The points that are not finite or outside the drawing.
-  var strays: [PlotPoint] {
-    places.filter {
+  var pointsOutside: [PlotPoint] {
+    allPoints.filter {
       !($0.x.isFinite && $0.y.isFinite && (-0.01...width + 0.01).contains($0.x)
         && (-0.01...height + 0.01).contains($0.y))
     }

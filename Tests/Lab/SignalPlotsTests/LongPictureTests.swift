@@ -8,7 +8,7 @@ import Testing
 /// Figures of ten minutes and of excerpts.
 struct LongPictureTests {
   /// A transient every second, stronger in each minute, followed by a continuous event.
-  static let long: HapticComposition = {
+  static let longComposition: HapticComposition = {
     var events: [HapticEvent] = []
     for second in 0..<600 {
       let intensity = Float(1 + second / 60) / 10
@@ -26,14 +26,14 @@ struct LongPictureTests {
 
   private func plot(_ seconds: ClosedRange<Double>? = nil) throws -> Plot {
     try Plot(
-      of: PlotSubject(name: "long", composition: Self.long), parts: [.score],
+      of: PlotSubject(name: "long", composition: Self.longComposition), parts: [.score],
       timeRangeSeconds: seconds)
   }
 
   @Test("Ten minutes are drawn as columns in a small file")
   func tenMinutesAreASmallFile() throws {
     let drawing = try plot().drawing(width: 860)
-    #expect(drawing.strays == [])
+    #expect(drawing.pointsOutside == [])
     #expect(
       drawing.texts.contains("10:00 min · 600 transients · 600 continuous events · profile phone"))
     #expect(drawing.texts.contains("5:00") && drawing.texts.contains("9:00 min"))
@@ -70,7 +70,7 @@ struct LongPictureTests {
       parts: [.score])
     let drawing = plot.drawing(width: 860)
     #expect(drawing.fills(opacity: 0.45).count == 2)
-    #expect(drawing.strays == [])
+    #expect(drawing.pointsOutside == [])
   }
 
   @Test("An excerpt has its own time axis and only its own events")
@@ -80,7 +80,7 @@ struct LongPictureTests {
     let drawing = plot.drawing(width: 860)
     #expect(drawing.texts.contains { $0.hasPrefix("61–63 s of 10:00 min · ") })
     #expect(drawing.texts.contains("61") && drawing.texts.contains("63 s"))
-    #expect(drawing.strays == [])
+    #expect(drawing.pointsOutside == [])
     let layout = PlotLayout(plot, figureWidth: 860)
     // Both lanes have heads at 61, 62 and 63 s.
     let heads = drawing.discs(.color(Colormap.sharpness.color(at: 0.5)))
@@ -93,7 +93,7 @@ struct LongPictureTests {
     #expect(try plot(590 ... .infinity).timeRangeSeconds.lowerBound == 590)
     let past = try plot(1_000...2_000)
     #expect(past.timeRangeSeconds.upperBound == past.durationSeconds)
-    #expect(past.drawing(width: 860).strays == [])
+    #expect(past.drawing(width: 860).pointsOutside == [])
   }
 
   /// An excerpt has the samples of the whole and the frame after it, to which its line continues.
@@ -110,13 +110,14 @@ struct LongPictureTests {
   /// Two takes of ten minutes are gray columns, with the excess in the color of its take.
   @Test("An overlay of ten minutes is drawn as columns")
   func longOverlaysAreColumns() throws {
-    var other = Self.long
+    var other = Self.longComposition
     other.layers[0].pattern.events[600].parameters[.hapticIntensity] = 1
     let plot = try Plot(
-      of: [Self.long, other].map { PlotSubject(name: "long", composition: $0) }, parts: [.score])
+      of: [Self.longComposition, other].map { PlotSubject(name: "long", composition: $0) },
+      parts: [.score])
     let drawing = plot.drawing(width: 860)
     let layout = PlotLayout(plot, figureWidth: 860)
-    #expect(drawing.strays == [])
+    #expect(drawing.pointsOutside == [])
     let bars = drawing.lines(.role(.sharedLine)).map(\.points).max { $0.count < $1.count } ?? []
     #expect((300...600).contains(bars.count))
     // The transient at five minutes, 0.6 in one and 1 in the other.

@@ -157,7 +157,7 @@ struct OverlayPlotTests {
     let shown = min(count, 8)
     #expect(plot.takes.count == shown)
     let drawing = plot.drawing(width: 860)
-    #expect(drawing.strays == [])
+    #expect(drawing.pointsOutside == [])
     for letter in ["A", "B", "C", "D", "E", "F", "G", "H"].prefix(shown) {
       #expect(drawing.texts.contains(letter))
     }
@@ -176,7 +176,7 @@ struct OverlayPlotTests {
   @Test("An overlay fits its width", arguments: [200, 390, 1_280])
   func overlaysFitTheirWidth(_ width: Int) throws {
     let plot = try plot([pattern(0.5), pattern(0.8), pattern(0.1)], parts: Set(PlotPart.allCases))
-    #expect(plot.drawing(width: width).strays == [])
+    #expect(plot.drawing(width: width).pointsOutside == [])
     #expect(try plot.draw(as: .svg, width: width).count < 100_000)
   }
 

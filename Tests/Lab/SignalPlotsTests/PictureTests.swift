@@ -19,7 +19,7 @@ struct PictureTests {
     channels: [(0..<8_000).map { 0.5 * Float(sin(2 * .pi * 100 * Double($0) / 8_000)) }],
     rate: 8_000)
 
-  private func whole() throws -> Plot {
+  private func wholePlot() throws -> Plot {
     try Plot(of: PlotSubject(name: "a \"<tap>\" & more", composition: Self.tap, signal: Self.sine))
   }
 
@@ -34,7 +34,7 @@ struct PictureTests {
 
   @Test("A pattern has four panels on one time axis")
   func patternHasFourPanels() throws {
-    let plot = try whole()
+    let plot = try wholePlot()
     #expect(plot.plotPanels.map(\.title) == ["Intensity", "Sharpness", "Waveform", "Spectrogram"])
     let drawing = plot.drawing(width: 860)
     for text in [
@@ -55,9 +55,9 @@ struct PictureTests {
   func everythingIsInTheFigure(
     _ width: Int
   ) throws {
-    let drawing = try whole().drawing(width: width)
+    let drawing = try wholePlot().drawing(width: width)
     #expect(drawing.width == Double(width))
-    #expect(drawing.strays == [])
+    #expect(drawing.pointsOutside == [])
   }
 
   /// A few control points are drawn. Many would hide the curve.
@@ -98,7 +98,7 @@ struct PictureTests {
   func pngHasThemeBackground(
     _ theme: PlotTheme
   ) throws {
-    let plot = try whole()
+    let plot = try wholePlot()
     let png = try #require(DecodedPNG(plot.draw(as: .png, width: 400, theme: theme)))
     #expect(png.width == 400)
     #expect(Double(png.height) == plot.drawing(width: 400).height)
@@ -107,7 +107,7 @@ struct PictureTests {
 
   @Test("A width outside the allowed range is clamped")
   func widthsAreClamped() throws {
-    let png = try #require(DecodedPNG(whole().draw(as: .png, width: 7)))
+    let png = try #require(DecodedPNG(wholePlot().draw(as: .png, width: 7)))
     #expect(png.width == 200)
   }
 
@@ -215,16 +215,16 @@ struct PictureTests {
 
   @Test("Equal figures have equal bytes", arguments: PlotFormat.allCases)
   func figuresAreReproducible(_ format: PlotFormat) throws {
-    let first = try whole().draw(as: format)
-    #expect(first == (try whole().draw(as: format)))
-    #expect(first != (try whole().draw(as: format, theme: .dark)))
+    let first = try wholePlot().draw(as: format)
+    #expect(first == (try wholePlot().draw(as: format)))
+    #expect(first != (try wholePlot().draw(as: format, theme: .dark)))
     let mark: [PlotFormat: String] = [.png: "PNG", .svg: "svg ", .pdf: "PDF-"]
     #expect(String(decoding: first[1..<5], as: UTF8.self).hasPrefix(mark[format] ?? "none"))
   }
 
   @Test("A PDF has text and no date")
   func pdfHasTextAndNoDate() throws {
-    let text = String(decoding: try whole().draw(as: .pdf), as: UTF8.self)
+    let text = String(decoding: try wholePlot().draw(as: .pdf), as: UTF8.self)
     #expect(!text.contains("CreationDate"))
     #expect(text.contains("/Font") && text.contains("/ToUnicode"))
   }
@@ -239,7 +239,7 @@ struct PictureTests {
       PlotSubject(name: "", signal: odd),
     ] {
       let plot = try Plot(of: subject)
-      #expect(plot.drawing(width: 400).strays == [])
+      #expect(plot.drawing(width: 400).pointsOutside == [])
       #expect(try plot.draw(as: .png, width: 400).count > 100)
       #expect(plot.terminalText(width: 40, usesColors: true).contains("ms"))
     }

@@ -48,9 +48,9 @@ struct PlotThemeTests {
     _ theme: PlotTheme, _ vision: ColorVision
   ) {
     let palette = PlotPalette(theme)
-    let first = vision.seen(palette.color(of: .take(0)))
-    let second = vision.seen(palette.color(of: .take(1)))
-    let grey = vision.seen(palette.color(of: .sharedLine))
+    let first = vision.perceivedColor(palette.color(of: .take(0)))
+    let second = vision.perceivedColor(palette.color(of: .take(1)))
+    let grey = vision.perceivedColor(palette.color(of: .sharedLine))
     #expect(first.distance(to: second) >= 50)
     #expect(first.distance(to: grey) >= 15 && second.distance(to: grey) >= 15)
   }

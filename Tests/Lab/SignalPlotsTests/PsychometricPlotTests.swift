@@ -39,7 +39,7 @@ struct PsychometricPlotTests {
 
   @Test("All shapes are within the figure", arguments: [200, 390, 860, 2_000])
   func everythingIsInTheFigure(width: Int) {
-    #expect(plot.drawing(width: width).strays == [])
+    #expect(plot.drawing(width: width).pointsOutside == [])
   }
 
   @Test("The axis of means ends at a round value above the intervals")
@@ -48,7 +48,7 @@ struct PsychometricPlotTests {
     means.quantity = .mean("Magnitude")
     means.points = [Point(level: -30, estimate: 40, confidenceInterval: 10...73)]
     #expect(means.estimateAxis.valueRange == 0...80)
-    #expect(means.drawing(width: 400).strays == [])
+    #expect(means.drawing(width: 400).pointsOutside == [])
   }
 
   @Test("A figure with a single level is drawn")
@@ -56,7 +56,7 @@ struct PsychometricPlotTests {
     var single = plot
     single.points = [Point(level: -30, estimate: 1, confidenceInterval: nil)]
     single.curve = nil
-    #expect(single.drawing(width: 400).strays == [])
+    #expect(single.drawing(width: 400).pointsOutside == [])
     #expect(single.drawing(width: 400).texts.contains("answers"))
   }
 }

@@ -45,12 +45,12 @@ struct ResponsePlotTests {
   func invisibleCurvesHaveNoLegendEntry() {
     let drawing = plot(residual: -80).drawing(width: 860)
     #expect(!drawing.texts.contains("residual"))
-    #expect(drawing.strays == [])
+    #expect(drawing.pointsOutside == [])
   }
 
   @Test("All shapes are within the figure", arguments: [200, 390, 860, 2_000])
   func everythingIsInTheFigure(_ width: Int) {
-    #expect(plot(residual: -20).drawing(width: width).strays == [])
+    #expect(plot(residual: -20).drawing(width: width).pointsOutside == [])
   }
 
   @Test("Equal figures have equal bytes", arguments: PlotFormat.allCases)
@@ -62,6 +62,6 @@ struct ResponsePlotTests {
   func emptyFigureIsDrawn() {
     let empty = ResponsePlot(
       title: "", subtitle: "", responsePoints: [], markedBandHertz: 1...5_000)
-    #expect(empty.drawing(width: 400).strays == [])
+    #expect(empty.drawing(width: 400).pointsOutside == [])
   }
 }

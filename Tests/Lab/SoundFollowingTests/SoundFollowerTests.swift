@@ -69,7 +69,7 @@ struct SoundFollowerTests {
     var chance = SeededGenerator(seed: 11)
     var onsets: [Double] = []
     for _ in 0..<9 {
-      let blast = Blast(&chance).samples(rate: Self.rate)
+      let blast = SimulatedBlast(&chance).samples(rate: Self.rate)
       let output = Self.follow(
         [Float](repeating: 0, count: 9_600) + blast, FollowingOptions(conversionStyle: style))
       let peak = output.reduce(0) { max($0, abs($1)) }
@@ -109,19 +109,21 @@ struct SoundFollowerTests {
       let options = FollowingOptions(conversionStyle: style, keepsLevel: true)
       return 20 * log10(Self.level(Self.follow(samples.map { $0 * scale }, options)) + 1e-9)
     }
-    let blasts = (0..<9).map { _ in felt(Blast(&chance).samples(rate: Self.rate)) }.sorted()
-    let voices = (0..<5).map { _ in felt(Speech(&chance).samples(rate: Self.rate)) }.sorted()
+    let blasts = (0..<9).map { _ in felt(SimulatedBlast(&chance).samples(rate: Self.rate)) }
+      .sorted()
+    let voices = (0..<5).map { _ in felt(SimulatedSpeech(&chance).samples(rate: Self.rate)) }
+      .sorted()
     #expect(blasts[4] - voices[2] >= least, "\(blasts) \(voices)")
   }
 }
 
 /// An explosion: decaying noise and a low thud.
-struct Blast {
-  private var chance: SeededGenerator
-  init(_ chance: inout SeededGenerator) { self.chance = SeededGenerator(seed: chance.next()) }
+struct SimulatedBlast {
+  private var generator: SeededGenerator
+  init(_ chance: inout SeededGenerator) { self.generator = SeededGenerator(seed: chance.next()) }
 
   func samples(rate: Double) -> [Float] {
-    var chance = chance
+    var chance = generator
     let decay = Double.random(in: 0.04...0.2, using: &chance)
     let tail = Double.random(in: 0.15...0.6, using: &chance)
     let hertz = Double.random(in: 30...60, using: &chance)
@@ -136,12 +138,12 @@ struct Blast {
 }
 
 /// Syllables: harmonics of a moving pitch through two formants, and pauses.
-struct Speech {
-  private var chance: SeededGenerator
-  init(_ chance: inout SeededGenerator) { self.chance = SeededGenerator(seed: chance.next()) }
+struct SimulatedSpeech {
+  private var generator: SeededGenerator
+  init(_ chance: inout SeededGenerator) { self.generator = SeededGenerator(seed: chance.next()) }
 
   func samples(rate: Double) -> [Float] {
-    var chance = chance
+    var chance = generator
     let pitch = Double.random(in: 85...240, using: &chance)
     var samples: [Float] = []
     for _ in 0..<6 {

@@ -31,14 +31,14 @@ struct DriveInverseTests {
         kind: .hapticTransient, time: time,
         parameters: [.hapticIntensity: 0.7, .hapticSharpness: 0.5])
     }
-    let samples = try TracingTruth(HapticPattern(events: events)).sound(profile)
+    let samples = try TracingGroundTruth(HapticPattern(events: events)).sound(profile)
     let trace = try SoundTrace(
       of: Signal(samples, rate: 8_000), profile: profile,
       options: TracingOptions(interpretation: .vibration))
     let traced = trace.pattern.events.filter { $0.kind == .hapticTransient }.map(\.time)
     #expect(traced.count == times.count)
     for time in times {
-      #expect(traced.contains { abs($0 - time) < TracingTruth.tolerance })
+      #expect(traced.contains { abs($0 - time) < TracingGroundTruth.onsetToleranceSeconds })
     }
   }
 
@@ -55,14 +55,14 @@ struct DriveInverseTests {
       HapticEvent(
         kind: .hapticContinuous, time: 0.05, duration: 1.1,
         parameters: [.hapticIntensity: 0.4, .hapticSharpness: 0.2]))
-    let samples = try TracingTruth(HapticPattern(events: events)).sound(profile)
+    let samples = try TracingGroundTruth(HapticPattern(events: events)).sound(profile)
     let trace = try SoundTrace(
       of: Signal(samples, rate: 8_000), profile: profile,
       options: TracingOptions(interpretation: .vibration))
     let traced = trace.pattern.events.filter { $0.kind == .hapticTransient }.map(\.time)
     #expect(traced.count == times.count && trace.continuousEventCount == 1)
     for time in times {
-      #expect(traced.contains { abs($0 - time) < TracingTruth.tolerance })
+      #expect(traced.contains { abs($0 - time) < TracingGroundTruth.onsetToleranceSeconds })
     }
   }
 }

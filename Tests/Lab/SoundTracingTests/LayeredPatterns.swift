@@ -6,47 +6,48 @@ import TestSupport
 @testable import SoundTracing
 
 /// Patterns of continuous events that sound together or follow each other, without transients.
-extension TracingTruth {
+extension TracingGroundTruth {
   /// Returns groups of two or three simultaneous events, which differ by more than a tenth of the
   /// range of sharpness. In half of the patterns, curves move all events.
-  static func layered(_ seed: Int) -> TracingTruth {
+  static func layered(_ seed: Int) -> TracingGroundTruth {
     var pattern = HapticPattern()
-    var chance = Chance(state: UInt64(seed))
+    var chance = SplitMixGenerator(state: UInt64(seed))
     var time = 0.05
     for _ in 0..<Int.random(in: 1...3, using: &chance) {
       let sharpnesses = distinctSharpnesses(Int.random(in: 2...3, using: &chance), &chance)
       var groupEnd = time
       for sharpness in sharpnesses.shuffled(using: &chance) {
-        let delay = chance.share() < 0.6 ? 0.3 * chance.share() : 0
-        let duration = 0.3 + 0.9 * chance.share()
+        let delay = chance.fraction() < 0.6 ? 0.3 * chance.fraction() : 0
+        let duration = 0.3 + 0.9 * chance.fraction()
         pattern.events.append(
           continuousEvent(
-            time + delay, duration, intensity: 0.45 + 0.5 * chance.share(), sharpness: sharpness))
+            time + delay, duration, intensity: 0.45 + 0.5 * chance.fraction(), sharpness: sharpness)
+        )
         groupEnd = max(groupEnd, time + delay + duration)
       }
-      time = groupEnd + (chance.share() < 0.3 ? 0 : 0.25 * chance.share())
+      time = groupEnd + (chance.fraction() < 0.3 ? 0 : 0.25 * chance.fraction())
     }
-    if chance.share() < 0.5 {
+    if chance.fraction() < 0.5 {
       addCurves(to: &pattern, until: time, &chance)
     }
-    return TracingTruth(pattern)
+    return TracingGroundTruth(pattern)
   }
 
   /// Returns 8 to 21 events of 80 to 250 ms, one after the other, with gaps of up to 25 ms.
-  static func melody(_ seed: Int) -> TracingTruth {
+  static func melody(_ seed: Int) -> TracingGroundTruth {
     var pattern = HapticPattern()
-    var chance = Chance(state: UInt64(seed))
+    var chance = SplitMixGenerator(state: UInt64(seed))
     let gaps = [0, 0.004, 0.008, 0.012, 0.016, 0.02, 0.025]
     let usualGap = gaps[Int.random(in: gaps.indices, using: &chance)]
     var time = 0.05
     for _ in 0..<Int.random(in: 8...21, using: &chance) {
-      let duration = 0.08 + 0.17 * chance.share()
+      let duration = 0.08 + 0.17 * chance.fraction()
       pattern.events.append(
         continuousEvent(
-          time, duration, intensity: 0.4 + 0.6 * chance.share(), sharpness: chance.share()))
-      time += duration + (chance.share() < 0.7 ? usualGap : 0.025 * chance.share())
+          time, duration, intensity: 0.4 + 0.6 * chance.fraction(), sharpness: chance.fraction()))
+      time += duration + (chance.fraction() < 0.7 ? usualGap : 0.025 * chance.fraction())
     }
-    return TracingTruth(pattern)
+    return TracingGroundTruth(pattern)
   }
 
   private static func continuousEvent(
@@ -57,9 +58,11 @@ extension TracingTruth {
       parameters: [.hapticIntensity: Float(intensity), .hapticSharpness: Float(sharpness)])
   }
 
-  private static func distinctSharpnesses(_ count: Int, _ chance: inout Chance) -> [Double] {
+  private static func distinctSharpnesses(_ count: Int, _ chance: inout SplitMixGenerator)
+    -> [Double]
+  {
     while true {
-      let sharpnesses = (0..<count).map { _ in chance.share() }.sorted()
+      let sharpnesses = (0..<count).map { _ in chance.fraction() }.sorted()
       if zip(sharpnesses, sharpnesses.dropFirst()).allSatisfy({ $1 - $0 > 0.1 }) {
         return sharpnesses
       }
@@ -67,19 +70,19 @@ extension TracingTruth {
   }
 
   private static func addCurves(
-    to pattern: inout HapticPattern, until end: Double, _ chance: inout Chance
+    to pattern: inout HapticPattern, until end: Double, _ chance: inout SplitMixGenerator
   ) {
-    if chance.share() < 0.6 {
+    if chance.fraction() < 0.6 {
       addCurve(.hapticIntensityControl, 0.55...1, every: 0.4, to: &pattern, until: end, &chance)
     }
-    if chance.share() < 0.6 {
+    if chance.fraction() < 0.6 {
       addCurve(.hapticSharpnessControl, -0.1...0.1, every: 0.5, to: &pattern, until: end, &chance)
     }
   }
 
   private static func addCurve(
     _ id: DynamicParameterID, _ values: ClosedRange<Float>, every step: Double,
-    to pattern: inout HapticPattern, until end: Double, _ chance: inout Chance
+    to pattern: inout HapticPattern, until end: Double, _ chance: inout SplitMixGenerator
   ) {
     let points = stride(from: 0, to: end + step, by: step).map { time in
       ParameterCurve.ControlPoint(time: time, value: Float.random(in: values, using: &chance))
@@ -111,7 +114,9 @@ struct ContinuousScore {
   var foundFraction: Double { Double(foundCount) / Double(max(1, expectedCount)) }
 
   /// Adds the trace of a pattern without transients.
-  mutating func add(_ trace: SoundTrace, against truth: TracingTruth, profile: TransducerProfile) {
+  mutating func add(
+    _ trace: SoundTrace, against truth: TracingGroundTruth, profile: TransducerProfile
+  ) {
     patternCount += 1
     falseTransientCount += trace.transientCount
     falsePatternCount += trace.transientCount > 0 ? 1 : 0

@@ -18,7 +18,7 @@ struct LayeredTraceTests {
   private static let seeds = tableSeed.map { $0..<$0 + 100 } ?? 5_000..<5_008
 
   private static func score(
-    _ name: String, _ generated: (Int) -> TracingTruth
+    _ name: String, _ generated: (Int) -> TracingGroundTruth
   ) throws -> ContinuousScore {
     var score = ContinuousScore()
     for seed in seeds {
@@ -41,14 +41,14 @@ struct LayeredTraceTests {
 
   @Test("Two or three simultaneous events are found, and few transients that do not exist")
   func simultaneousEvents() throws {
-    let score = try Self.score("simultaneous", TracingTruth.layered)
+    let score = try Self.score("simultaneous", TracingGroundTruth.layered)
     #expect(score.foundFraction >= 0.8)
     #expect(score.falseTransientCount <= score.patternCount)
   }
 
   @Test("Events one after the other are found, and few transients that do not exist")
   func consecutiveEvents() throws {
-    let score = try Self.score("consecutive", TracingTruth.melody)
+    let score = try Self.score("consecutive", TracingGroundTruth.melody)
     #expect(score.foundFraction >= 0.6)
     #expect(score.falseTransientCount <= 3 * score.patternCount)
   }
@@ -58,11 +58,11 @@ struct LayeredTraceTests {
     var score = TracingScore()
     for name in ShippedPatterns.names {
       let text = try #require(ShippedPatterns.text(named: name))
-      let truth = TracingTruth(try AHAPDocument(text: text, name: name).read().pattern)
+      let truth = TracingGroundTruth(try AHAPDocument(text: text, name: name).read().pattern)
       let trace = try SoundTrace(of: Signal(try truth.sound(), rate: 8_000))
       score.add(trace, against: truth)
     }
-    #expect(score.all >= 0.98, "\(score.all)")
+    #expect(score.f1Score >= 0.98, "\(score.f1Score)")
   }
 
   @Test(
@@ -74,7 +74,7 @@ struct LayeredTraceTests {
         kind: .hapticContinuous, time: 0, duration: 2,
         parameters: [.hapticIntensity: Float(intensity), .hapticSharpness: Float(sharpness)])
     }
-    let truth = TracingTruth(HapticPattern(events: events))
+    let truth = TracingGroundTruth(HapticPattern(events: events))
     let trace = try SoundTrace(of: Signal(try truth.sound(), rate: 8_000))
     #expect(trace.transientCount == 0 && trace.continuousEventCount == 2)
     let sharpnesses = trace.pattern.events.map { Double($0.value(of: .hapticSharpness)) }.sorted()

@@ -27,13 +27,13 @@ struct RoomTraceTests {
     let events = times.enumerated().map { index, time in
       Self.transient(time, 0.8, 0.15 * Float(index % 6))
     }
-    let samples = try TracingTruth(HapticPattern(events: events)).sound()
+    let samples = try TracingGroundTruth(HapticPattern(events: events)).sound()
     let recording = Degradation.room.applied(to: samples, rate: 8_000, seed: seed)
     let options = TracingOptions(interpretation: .vibration)
     let traced = Self.transientTimes(
       in: try SoundTrace(of: Signal(recording, rate: 8_000), options: options))
     for time in times {
-      #expect(traced.contains { abs($0 - time) < TracingTruth.tolerance })
+      #expect(traced.contains { abs($0 - time) < TracingGroundTruth.onsetToleranceSeconds })
     }
     #expect(traced.count <= times.count + 2)
   }
@@ -44,15 +44,15 @@ struct RoomTraceTests {
       let time = 0.1 + 0.3 * Double(index)
       return [Self.transient(time, 0.9, 0.6), Self.transient(time + 0.08, 0.55, 0.6)]
     }
-    let samples = try TracingTruth(HapticPattern(events: events)).sound()
+    let samples = try TracingGroundTruth(HapticPattern(events: events)).sound()
     let trace = try SoundTrace(of: Signal(samples, rate: 8_000))
     #expect(trace.transientCount == events.count)
   }
 
   @Test("The response to a direct sound is estimated with its delay and gain")
   func response() {
-    var chance = Chance(state: 5)
-    let direct = (0..<4_000).map { $0 % 800 < 40 ? Float(chance.normal()) : 0 }
+    var chance = SplitMixGenerator(state: 5)
+    let direct = (0..<4_000).map { $0 % 800 < 40 ? Float(chance.normalValue()) : 0 }
     var recording = direct
     for index in 60..<recording.count {
       recording[index] += 0.3 * direct[index - 60]
@@ -72,12 +72,12 @@ struct RoomTraceTests {
       HapticEvent(
         kind: .hapticContinuous, time: 0.1, duration: 1.2,
         parameters: [.hapticIntensity: 0.7, .hapticSharpness: 0.3]))
-    let samples = try TracingTruth(HapticPattern(events: events)).sound(profile)
+    let samples = try TracingGroundTruth(HapticPattern(events: events)).sound(profile)
     let trace = try SoundTrace(of: Signal(samples, rate: 8_000), profile: profile)
     let traced = Self.transientTimes(in: trace)
     #expect(traced.count <= times.count + 1)
     for time in times {
-      #expect(traced.contains { abs($0 - time) < TracingTruth.tolerance })
+      #expect(traced.contains { abs($0 - time) < TracingGroundTruth.onsetToleranceSeconds })
     }
     #expect(trace.continuousEventCount == 1)
   }

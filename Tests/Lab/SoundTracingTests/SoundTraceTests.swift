@@ -26,7 +26,7 @@ struct SoundTraceTests {
     let event = HapticEvent(
       kind: .hapticTransient, time: 0.25,
       parameters: [.hapticIntensity: 0.6, .hapticSharpness: 0.7])
-    let truth = TracingTruth(HapticPattern(events: [event]))
+    let truth = TracingGroundTruth(HapticPattern(events: [event]))
     let trace = try Self.trace(truth.sound())
     #expect(trace.interpretation == .vibration && trace.pattern.curves.isEmpty)
     let found = try #require(trace.pattern.events.first)
@@ -40,7 +40,7 @@ struct SoundTraceTests {
     let event = HapticEvent(
       kind: .hapticContinuous, time: 0.1, duration: 0.5,
       parameters: [.hapticIntensity: 0.5, .hapticSharpness: 0.3])
-    let trace = try Self.trace(TracingTruth(HapticPattern(events: [event])).sound())
+    let trace = try Self.trace(TracingGroundTruth(HapticPattern(events: [event])).sound())
     let found = try #require(trace.pattern.events.first)
     #expect(
       trace.pattern.events.count == 1 && trace.pattern.curves.isEmpty
@@ -54,12 +54,12 @@ struct SoundTraceTests {
   @Test func traceOfItsOwnRenderingIsTheSame() throws {
     var score = TracingScore()
     for seed in 9_000..<9_020 {
-      let first = try Self.trace(TracingTruth.generated(seed).sound())
-      let truth = TracingTruth(first.pattern)
+      let first = try Self.trace(TracingGroundTruth.generated(seed).sound())
+      let truth = TracingGroundTruth(first.pattern)
       score.add(try Self.trace(truth.sound()), against: truth)
     }
-    #expect(score.all >= 0.93, "\(score.all)")
-    #expect(score.correlation.median > 0.99)
+    #expect(score.f1Score >= 0.93, "\(score.f1Score)")
+    #expect(score.correlationQuantiles.median > 0.99)
   }
 
   @Test func emptyAndFlatSoundsGiveEmptyPatterns() throws {
@@ -84,10 +84,10 @@ struct SoundTraceTests {
   }
 
   @Test func aBangInALongSilenceIsAsLoudAsAlone() throws {
-    var chance = Chance(state: 5)
-    let bang = (0..<4_800).map { Float(0.5 * chance.normal() * exp(-Double($0) / 1_200)) }
+    var chance = SplitMixGenerator(state: 5)
+    let bang = (0..<4_800).map { Float(0.5 * chance.normalValue() * exp(-Double($0) / 1_200)) }
     func quiet(_ seconds: Int) -> [Float] {
-      (0..<48_000 * seconds).map { _ in Float(1e-4 * chance.normal()) }
+      (0..<48_000 * seconds).map { _ in Float(1e-4 * chance.normalValue()) }
     }
     let trace = try Self.trace(quiet(20) + bang + quiet(20), rate: 48_000)
     #expect(
@@ -107,7 +107,7 @@ struct SoundTraceTests {
         kind: .hapticTransient, time: 0.1 + 0.03 * Double(index),
         parameters: [.hapticIntensity: 0.8, .hapticSharpness: 0.6])
     }
-    let trace = try Self.trace(TracingTruth(HapticPattern(events: events)).sound())
+    let trace = try Self.trace(TracingGroundTruth(HapticPattern(events: events)).sound())
     #expect(trace.transientCount == 733 && trace.continuousEventCount == 0)
   }
 
@@ -170,7 +170,7 @@ struct SoundTraceTests {
 
   @Test(arguments: [1, 3, 8]) func noMoreEventsThanAskedFor(_ limit: Int) throws {
     for seed in 9_100..<9_110 {
-      let samples = try TracingTruth.generated(seed).sound()
+      let samples = try TracingGroundTruth.generated(seed).sound()
       let all = try Self.trace(samples)
       let some = try Self.trace(samples, TracingOptions(maximumEventCount: limit))
       #expect(some.pattern.events.count <= limit)
@@ -179,7 +179,7 @@ struct SoundTraceTests {
   }
 
   @Test func partsAreLeftOut() throws {
-    let samples = try TracingTruth.generated(9_001).sound()
+    let samples = try TracingGroundTruth.generated(9_001).sound()
     let transients = try Self.trace(samples, TracingOptions(eventSelection: .transients))
     #expect(transients.continuousEventCount == 0 && transients.pattern.curves.isEmpty)
     #expect(
@@ -187,11 +187,11 @@ struct SoundTraceTests {
   }
 
   @Test func noiseBurstsAreASound() throws {
-    var chance = Chance(state: 3)
+    var chance = SplitMixGenerator(state: 3)
     var samples = [Float](repeating: 0, count: 48_000)
     for start in [4_800, 24_000, 38_400] {
       for index in 0..<6_000 {
-        samples[start + index] = Float(0.3 * chance.normal() * exp(-Double(index) / 900))
+        samples[start + index] = Float(0.3 * chance.normalValue() * exp(-Double(index) / 900))
       }
     }
     let trace = try Self.trace(samples, rate: 48_000)
@@ -215,7 +215,7 @@ struct SoundTraceTests {
   }
 
   @Test func twoTracesAreEqual() throws {
-    let samples = try TracingTruth.generated(9_004).sound()
+    let samples = try TracingGroundTruth.generated(9_004).sound()
     #expect(try Self.trace(samples).pattern == Self.trace(samples).pattern)
   }
 }

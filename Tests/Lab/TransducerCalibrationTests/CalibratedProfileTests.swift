@@ -5,7 +5,7 @@ import Testing
 import TransducerCalibration
 
 @Suite struct CalibratedProfileTests {
-  private let old = TransducerProfile(
+  private let previousProfile = TransducerProfile(
     name: "chair", summary: "A chair.", frequency: FrequencyMapping(lowHertz: 20, highHertz: 80),
     hardware: TransducerHardware(
       product: "Chair", bandHertz: 10...80, resonanceHertz: 30, qualityFactor: 3,
@@ -22,7 +22,8 @@ import TransducerCalibration
   @Test func whatWasMeasuredTakesThePlaceOfWhatWasSaid() throws {
     let found = try measured()
     let new = found.applied(
-      to: old, in: Calibration.Conditions(dateText: "2026-11-21", latency: 0.0123456789))
+      to: previousProfile, in: Calibration.Conditions(dateText: "2026-11-21", latency: 0.0123456789)
+    )
     let hardware = try #require(new.hardware)
     #expect(abs((hardware.resonanceHertz ?? 0) - 44) < 0.05)
     #expect(abs((hardware.qualityFactor ?? 0) - 4) < 0.05)
@@ -33,7 +34,7 @@ import TransducerCalibration
     #expect(new.amplifier.latencySeconds == 0.012346)
     #expect(hardware.maximumAccelerationInG == nil)
     #expect(hardware.continuousWatts == 50)
-    #expect(new.frequency == old.frequency)
+    #expect(new.frequency == previousProfile.frequency)
     #expect(
       hardware.responsePoints == []
         && (hardware.uncertainty?.resonanceDeviationFraction ?? 1) < 0.022)
@@ -46,7 +47,7 @@ import TransducerCalibration
     let studio = try RecordingStudio()
     let found = try Calibration(
       measuring: studio.record([(44, 4, 1), (80, 10, -0.3)]), of: studio.signal)
-    let new = found.applied(to: old, in: Calibration.Conditions(dateText: ""))
+    let new = found.applied(to: previousProfile, in: Calibration.Conditions(dateText: ""))
     let mode = try #require(new.hardware?.additionalResonances.first)
     #expect(new.hardware?.additionalResonances.count == 1)
     #expect(abs(mode.resonanceHertz - 80) < 0.5 && abs(mode.qualityFactor - 10) < 0.5)
@@ -70,7 +71,7 @@ import TransducerCalibration
   @Test func accelerationIsThatAtContinuousPower() throws {
     // Full scale is peak power, four times the continuous: half the amplitude.
     let new = try measured().applied(
-      to: old, in: Calibration.Conditions(dateText: "", fullScale: 16))
+      to: previousProfile, in: Calibration.Conditions(dateText: "", fullScale: 16))
     #expect(abs((new.hardware?.maximumAccelerationInG ?? 0) - 4) < 0.05)
   }
 
@@ -83,7 +84,7 @@ import TransducerCalibration
     studio.gain = 0.5
     let found = try Calibration(
       measuring: studio.record([(resonance, qualityFactor, 1)]), of: studio.signal)
-    var profile = found.applied(to: old, in: Calibration.Conditions(dateText: ""))
+    var profile = found.applied(to: previousProfile, in: Calibration.Conditions(dateText: ""))
     profile.frequency = FrequencyMapping(lowHertz: 20, highHertz: min(200, 2 * resonance))
     profile.transient.frequency = profile.frequency
     profile.hardware?.bandHertz = nil
@@ -122,11 +123,11 @@ import TransducerCalibration
     quality: Double, stiffening: Double
   ) throws {
     var studio = try RecordingStudio()
-    studio.signalToNoise = 40
+    studio.signalToNoiseDecibels = 40
     var plant = SimulatedCoil(resonance: 40, qualityFactor: quality)
-    plant.stiffening = stiffening
+    plant.springStiffening = stiffening
     let played = try studio.signal.samples(rate: studio.rate, includesTones: false).map(Double.init)
-    let take = studio.finish(plant.acceleration(for: played, rate: studio.rate))
+    let take = studio.makeRecording(plant.acceleration(for: played, rate: studio.rate))
     let found = try Calibration(measuring: take, of: studio.signal)
     let change = found.levelDependence.relativeResonanceChange
     #expect(abs(change) > 0.007 && (change > 0) == (stiffening > 0) && !found.hasPoorFit)
@@ -136,7 +137,7 @@ import TransducerCalibration
       found.warningSentences.contains {
         $0.contains(stiffening > 0 ? "a spring stiffens" : "a spring softens")
       })
-    let new = found.applied(to: old, in: Calibration.Conditions(dateText: ""))
+    let new = found.applied(to: previousProfile, in: Calibration.Conditions(dateText: ""))
     #expect((new.hardware?.uncertainty?.resonanceDeviationFraction ?? 0) > 0.02 + 4 * abs(change))
   }
 }

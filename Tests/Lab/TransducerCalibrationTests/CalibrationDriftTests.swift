@@ -57,7 +57,7 @@ import TransducerCalibration
     let signal = try SweepSignal(checking: stated)
     func drift(_ resonance: Double, _ qualityFactor: Double) throws -> CalibrationDrift {
       var studio = try RecordingStudio(signal)
-      studio.signalToNoise = 40
+      studio.signalToNoiseDecibels = 40
       let recording = try studio.record([(resonance, qualityFactor, 1)])
       return try #require(
         CalibrationDrift(Calibration(measuring: recording, of: signal), from: stated))

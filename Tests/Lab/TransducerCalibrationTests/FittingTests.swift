@@ -8,11 +8,11 @@ import TransducerCalibration
   /// A transducer from 20 to 200 Hz with a quality from 1 to 30, at any delay, level and polarity.
   private func measure(seed: UInt64, in studio: RecordingStudio) throws {
     var studio = studio
-    var chance = Chance(state: seed &* 7_919)
-    let resonance = 20 * pow(10, chance.share())
-    let qualityFactor = pow(30, chance.share())
-    studio.latency = (50 + 5_950 * chance.share()) * studio.rate / 48_000
-    studio.gain = pow(10, -2 * chance.share()) * (chance.share() < 0.5 ? -1 : 1)
+    var chance = SplitMixGenerator(state: seed &* 7_919)
+    let resonance = 20 * pow(10, chance.fraction())
+    let qualityFactor = pow(30, chance.fraction())
+    studio.latency = (50 + 5_950 * chance.fraction()) * studio.rate / 48_000
+    studio.gain = pow(10, -2 * chance.fraction()) * (chance.fraction() < 0.5 ? -1 : 1)
     studio.seed = seed
     let recording = try studio.record([(resonance, qualityFactor, 1)])
     let found = try Calibration(measuring: recording, of: studio.signal)
@@ -148,7 +148,7 @@ import TransducerCalibration
   /// of it.
   @Test func intervalsAreThoseOfChance() throws {
     var studio = try RecordingStudio()
-    studio.signalToNoise = 10
+    studio.signalToNoiseDecibels = 10
     let shares = try (1...24).map { seed in
       studio.seed = UInt64(seed) &* 7_919
       let found = try Calibration(measuring: studio.record([(40, 5, 1)]), of: studio.signal)

@@ -64,7 +64,7 @@ import Testing
         current[index] = times(current[index], pass * Phasor(resistor, 0) / whole)
         voltage[index] = times(voltage[index], pass)
       }
-      var chance = Chance(state: seed)
+      var chance = SplitMixGenerator(state: seed)
       func finish(_ bins: [ComplexNumber], _ transform: inout FourierTransform)
         -> CalibrationRecording
       {
@@ -76,7 +76,8 @@ import Testing
           samples: clean.enumerated().map { frame, sample in
             let turn = 2 * Double.pi * 50.003 * Double(frame) / rate
             return sample
-              + Float(humming * (sin(turn) + 0.3 * sin(3 * turn + 1)) + noisy * chance.normal())
+              + Float(
+                humming * (sin(turn) + 0.3 * sin(3 * turn + 1)) + noisy * chance.normalValue())
           }, sampleRate: rate)
       }
       let first = finish(current, &transform)
@@ -94,7 +95,7 @@ import Testing
   @Test(arguments: [UInt64(1), 2_000], [false, true]) func figuresAreWithinOneAndFivePercent(
     seed: UInt64, hasReference: Bool
   ) throws {
-    var chance = Chance(state: seed)
+    var chance = SplitMixGenerator(state: seed)
     for index in 0..<8 {
       var circuit = Circuit()
       circuit.resonance = 25 * pow(5, Double.random(in: 0...1, using: &chance))

@@ -64,7 +64,7 @@ struct MainsHumTests {
   @Test func steadyHumIsTakenOutBesideARing() throws {
     for (resonance, quality) in [(28.5, 6.6), (27.1, 4.4), (26, 8), (31.5, 7), (33, 12), (25, 5)] {
       var studio = try RecordingStudio()
-      studio.signalToNoise = nil
+      studio.signalToNoiseDecibels = nil
       let clean = try studio.record([(resonance, quality, 1)])
       let peak = clean.samples.reduce(0) { max($0, abs($1)) }
       let samples = clean.samples.enumerated().map { frame, sample in

@@ -141,7 +141,7 @@ import Testing
     var hand = SimulatedHand(seed: seed)
     var presses: [ManualMeasurement.Press] = []
     for tone in ManualMeasurement.tones(around: 40) {
-      hand.begin()
+      hand.beginTone()
       for step in 100..<Int(200 * tone.durationSeconds) {
         let hertz = tone.hertz(at: Double(step) / 200)
         let index = Int((256 * log2(hertz / tones.frequency.lowHertz) / octaves).rounded())
@@ -181,7 +181,7 @@ import Testing
   @Test(arguments: [UInt64(1), 1_000]) func aHandFindsTheResonanceWithin4Percent(seed: UInt64)
     throws
   {
-    var chance = Chance(state: seed)
+    var chance = SplitMixGenerator(state: seed)
     for index in 0..<60 {
       let quality = 3 * pow(20.0 / 3, Double.random(in: 0...1, using: &chance))
       let plant = TransducerModel(

@@ -49,23 +49,23 @@ import TransducerCalibration
     let rate = 4_000.0
     var studio = try RecordingStudio(signal, rate: rate)
     studio.seed = seed
-    studio.signalToNoise = 40
+    studio.signalToNoiseDecibels = 40
     var plant = SimulatedCoil(resonance: resonance, qualityFactor: qualityFactor)
     switch condition {
-    case .noise: studio.signalToNoise = 10
-    case .coil: plant.coil = 8e-5
+    case .noise: studio.signalToNoiseDecibels = 10
+    case .coil: plant.coilTimeConstant = 8e-5
     case .late: studio.latency = 1.5 * rate
     case .veryLate: studio.latency = 3 * rate
-    case .slightlyStiff: plant.stiffening = 0.3
-    case .stiff: plant.stiffening = 2
-    case .verySoft: plant.stiffening = -2
-    case .oneSided: plant.asymmetry = 1
+    case .slightlyStiff: plant.springStiffening = 0.3
+    case .stiff: plant.springStiffening = 2
+    case .verySoft: plant.springStiffening = -2
+    case .oneSided: plant.springAsymmetry = 1
     default: break
     }
     let played = try signal.samples(rate: rate, includesTones: false).map(Double.init)
     var moved = plant.acceleration(for: played, rate: rate)
     let peak = moved.reduce(0) { max($0, abs($1)) }
-    var chance = Chance(state: seed &* 31 &+ 7)
+    var chance = SplitMixGenerator(state: seed &* 31 &+ 7)
     func add(_ ratio: Double, _ gain: Double) {
       let other = SimulatedTransducer(resonance: ratio * resonance, qualityFactor: 8, rate: rate)
       for (frame, value) in other.response(to: played).enumerated() {
@@ -75,8 +75,8 @@ import TransducerCalibration
     func reverberate(_ seconds: Double) {
       var echoed = moved
       for _ in 0..<60 {
-        let delay = Int(rate * (0.004 + (seconds - 0.004) * chance.share()))
-        let gain = 0.25 * chance.normal() * exp(-6.9 * Double(delay) / rate / seconds)
+        let delay = Int(rate * (0.004 + (seconds - 0.004) * chance.fraction()))
+        let gain = 0.25 * chance.normalValue() * exp(-6.9 * Double(delay) / rate / seconds)
         for frame in delay..<moved.count {
           echoed[frame] += gain * moved[frame - delay]
         }
@@ -97,7 +97,7 @@ import TransducerCalibration
     case .humAndHighPass: moved = Self.highPassed(moved, order: 2, hertz: 20, rate: rate)
     default: break
     }
-    let clean = studio.finish(moved)
+    let clean = studio.makeRecording(moved)
     let hum: Double? =
       switch condition {
       case .weakHum: 0.1

@@ -11,7 +11,7 @@ struct RecordingStudio {
   var latency = 80.0
   var gain = 1.0
   /// Decibels of the louder sweep above white noise.
-  var signalToNoise: Double? = 20
+  var signalToNoiseDecibels: Double? = 20
   /// Parts in a million by which the recorder is fast.
   var clockError = 0.0
   var seed: UInt64 = 1
@@ -44,24 +44,24 @@ struct RecordingStudio {
         return held
       }
     }
-    return finish(sum)
+    return makeRecording(sum)
   }
 
   /// Returns the recording of a microphone at the loudspeaker's wire.
   func recordLoop() throws -> CalibrationRecording {
-    finish(try signal.samples(rate: rate, includesTones: false).map(Double.init))
+    makeRecording(try signal.samples(rate: rate, includesTones: false).map(Double.init))
   }
 
   /// Delay, clock, gain and noise.
-  func finish(_ sound: [Double]) -> CalibrationRecording {
-    var chance = Chance(state: seed)
+  func makeRecording(_ sound: [Double]) -> CalibrationRecording {
+    var chance = SplitMixGenerator(state: seed)
     let late = clockError == 0 ? delayed(sound) : stretched(sound)
     let sweepStart = Int((signal.firstSweepForTests + signal.sweepSpacingSeconds) * rate + latency)
     let sweep = late[sweepStart..<(sweepStart + Int(signal.sweepSeconds * rate))]
     let power = sweep.reduce(0) { $0 + $1 * $1 } / Double(sweep.count)
-    let noise = signalToNoise.map { (power * pow(10, -$0 / 10)).squareRoot() } ?? 0
+    let noise = signalToNoiseDecibels.map { (power * pow(10, -$0 / 10)).squareRoot() } ?? 0
     return CalibrationRecording(
-      samples: late.map { Float(gain * ($0 + (noise > 0 ? noise * chance.normal() : 0))) },
+      samples: late.map { Float(gain * ($0 + (noise > 0 ? noise * chance.normalValue() : 0))) },
       sampleRate: rate)
   }
 

@@ -6,7 +6,7 @@ import TransducerCalibration
 
 @Suite struct RefusalTests {
   /// Why a recording says nothing.
-  private func refusal(
+  private func calibrationError(
     _ recording: CalibrationRecording, of signal: SweepSignal, acceptsPoor: Bool = false
   )
     -> CalibrationError?
@@ -26,7 +26,7 @@ import TransducerCalibration
   @Test func whatHoldsNoSignalIsRefusedBeforeAnyWork() throws {
     let signal = try SweepSignal(bandHertz: 10...800, sweepSeconds: 2)
     func told(_ samples: [Float], rate: Double = 8_000) -> String? {
-      refusal(recording(samples, rate: rate), of: signal)?.description
+      calibrationError(recording(samples, rate: rate), of: signal)?.description
     }
     let long = [Float](repeating: 0, count: 60_000)
     #expect(told([]) == "is empty")
@@ -36,7 +36,7 @@ import TransducerCalibration
     #expect(told(long, rate: .nan) == "has a sample rate of nan Hz; supported: 4000 to 384000 Hz")
     let fast = try SweepSignal(bandHertz: 10...2_000, sweepSeconds: 2)
     #expect(
-      refusal(recording(long, rate: 4_000), of: fast)?.description
+      calibrationError(recording(long, rate: 4_000), of: fast)?.description
         == "has a sample rate of 4000 Hz; a sweep up to 2000 Hz requires 5000 Hz")
     #expect(
       told([Float](repeating: 0, count: 4_000 * 181), rate: 4_000)
@@ -60,14 +60,19 @@ import TransducerCalibration
     var testDescription: String { sentence }
   }
 
-  private static let plain = [(40.0, 5.0, 1.0)]
+  private static let singleResonance = [(40.0, 5.0, 1.0)]
 
   /// The usual recording with other samples.
   private static func changed(
     rate: Double = 8_000, _ change: @escaping @Sendable ([Float]) -> [Float]
   )
     -> @Sendable (inout RecordingStudio) throws -> CalibrationRecording
-  { { CalibrationRecording(samples: change(try $0.record(plain).samples), sampleRate: rate) } }
+  {
+    {
+      CalibrationRecording(
+        samples: change(try $0.record(singleResonance).samples), sampleRate: rate)
+    }
+  }
 
   private static func clipped(at part: Float)
     -> @Sendable (inout RecordingStudio) throws -> CalibrationRecording
@@ -83,9 +88,9 @@ import TransducerCalibration
       kind: .unsuitableRecording,
       sentence: "contains no 2 s sweep from 10 to 800 Hz above the noise"
     ) { _ in
-      var chance = Chance(state: 5)
+      var chance = SplitMixGenerator(state: 5)
       return CalibrationRecording(
-        samples: (0..<60_000).map { _ in Float(0.1 * chance.normal()) }, sampleRate: 8_000)
+        samples: (0..<60_000).map { _ in Float(0.1 * chance.normalValue()) }, sampleRate: 8_000)
     },
     Case(
       kind: .clipped, sentence: "is clipped at 4.* s; lower the recorder's gain",
@@ -99,8 +104,8 @@ import TransducerCalibration
     ) {
       studio in
       studio.gain = 0.05
-      studio.signalToNoise = -6
-      return try studio.record(plain)
+      studio.signalToNoiseDecibels = -6
+      return try studio.record(singleResonance)
     },
     Case(
       kind: .unsuitableRecording,
@@ -132,7 +137,7 @@ import TransducerCalibration
         "has a sample clock that is 500 ppm too fast; record on the device that plays the signal"
     ) { studio in
       studio.clockError = 500
-      return try studio.record(plain)
+      return try studio.record(singleResonance)
     },
     Case(
       kind: .clockMismatch,
@@ -140,7 +145,7 @@ import TransducerCalibration
         "has a sample clock that is 500 ppm too slow; record on the device that plays the signal"
     ) { studio in
       studio.clockError = -500
-      return try studio.record(plain)
+      return try studio.record(singleResonance)
     },
     Case(
       kind: .unsuitableRecording,
@@ -154,8 +159,8 @@ import TransducerCalibration
       kind: .unsuitableRecording,
       sentence: "has two sweeps that differ by * %; avoid movement and noise, and record again"
     ) { studio in
-      studio.signalToNoise = 40
-      let samples = try studio.record(plain).samples.enumerated().map {
+      studio.signalToNoiseDecibels = 40
+      let samples = try studio.record(singleResonance).samples.enumerated().map {
         $0 > 30_000 ? 0.66 * $1 : $1
       }
       return CalibrationRecording(samples: samples, sampleRate: 8_000)
@@ -165,12 +170,12 @@ import TransducerCalibration
       sentence: "* only * % of the recorded power; check that the sensor is on the transducer",
       acceptsPoor: true
     ) { studio in
-      var chance = Chance(state: 3)
+      var chance = SplitMixGenerator(state: 3)
       return try studio.record(
         (0..<14).map { mode in
           (
-            20 + 14 * Double(mode) + 8 * chance.share(), 8 + 17 * chance.share(),
-            chance.share() < 0.5 ? -0.6 : 0.6
+            20 + 14 * Double(mode) + 8 * chance.fraction(), 8 + 17 * chance.fraction(),
+            chance.fraction() < 0.5 ? -0.6 : 0.6
           )
         })
     },
@@ -183,7 +188,7 @@ import TransducerCalibration
     var studio = try RecordingStudio()
     let recording = try refused.record(&studio)
     let found = try #require(
-      refusal(recording, of: studio.signal, acceptsPoor: refused.acceptsPoor))
+      calibrationError(recording, of: studio.signal, acceptsPoor: refused.acceptsPoor))
     #expect(found.kind == refused.kind)
     let parts = refused.sentence.split(separator: "*", omittingEmptySubsequences: false)
     #expect(parts.count > 1 || found.description == refused.sentence)
@@ -196,20 +201,20 @@ import TransducerCalibration
 
   @Test func fullScaleCountsAsClipped() throws {
     var studio = try RecordingStudio()
-    studio.signalToNoise = 60
+    studio.signalToNoiseDecibels = 60
     studio.gain = 8
     let hot = try studio.record([(40, 5, 1)]).samples.map { min(max($0, -1), 0.99997) }
-    #expect(refusal(recording(hot), of: studio.signal)?.kind == .clipped)
+    #expect(calibrationError(recording(hot), of: studio.signal)?.kind == .clipped)
   }
 
   @Test(arguments: [(40.0, 5.0), (20, 0.7)]) func wholeNumbersAloneAreNoClipping(
     resonance: Double, qualityFactor: Double
   ) throws {
     var studio = try RecordingStudio()
-    studio.signalToNoise = nil
+    studio.signalToNoiseDecibels = nil
     let clean = try studio.record([(resonance, qualityFactor, 1)])
     let coarse = recording(clean.samples.map { ($0 * 2_048).rounded() / 2_048 })
-    #expect(refusal(coarse, of: studio.signal) == nil)
+    #expect(calibrationError(coarse, of: studio.signal) == nil)
   }
 
   @Test func aRecordingThatBeginsInTheFirstSilenceWillDo() throws {
@@ -222,15 +227,15 @@ import TransducerCalibration
   /// Springs that stiffen or soften with movement, and what compresses.
   @Test func whatChangesWithTheLevelIsTold() throws {
     var studio = try RecordingStudio()
-    studio.signalToNoise = 40
+    studio.signalToNoiseDecibels = 40
     let played = try studio.signal.samples(rate: studio.rate, includesTones: false).map(Double.init)
     func told(_ stiffening: Double, limit: Double = .infinity) throws -> CalibrationError? {
       var plant = SimulatedCoil(resonance: 40, qualityFactor: 5)
-      plant.stiffening = stiffening
+      plant.springStiffening = stiffening
       let moved = plant.acceleration(for: played, rate: studio.rate)
       let peak = moved.reduce(0) { max($0, abs($1)) }
       let heard = moved.map { limit < .infinity ? limit * peak * tanh($0 / peak / limit) : $0 }
-      return refusal(studio.finish(heard), of: studio.signal)
+      return calibrationError(studio.makeRecording(heard), of: studio.signal)
     }
     #expect(try told(0) == nil)
     let stiff = try #require(try told(5))
@@ -263,7 +268,7 @@ import TransducerCalibration
       (300, 12, 0.25),
     ]
     let mixed = try studio.record(crowd)
-    let found = try #require(refusal(mixed, of: studio.signal))
+    let found = try #require(calibrationError(mixed, of: studio.signal))
     #expect(found.kind == .noResonance)
     #expect(
       found.description.hasSuffix(

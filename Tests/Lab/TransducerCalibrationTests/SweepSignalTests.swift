@@ -4,7 +4,7 @@ import Testing
 import TransducerCalibration
 
 @Suite struct SweepSignalTests {
-  private func refusal(_ make: () throws -> SweepSignal) -> String? {
+  private func errorText(_ make: () throws -> SweepSignal) -> String? {
     do {
       _ = try make()
       return nil
@@ -49,20 +49,21 @@ import TransducerCalibration
 
   @Test func figuresOutsideTheirLimitsAreRefused() {
     #expect(
-      refusal { try SweepSignal(bandHertz: 0.5...100) } == "sweep frequencies must be 1 to 10000 Hz"
+      errorText { try SweepSignal(bandHertz: 0.5...100) }
+        == "sweep frequencies must be 1 to 10000 Hz"
     )
     #expect(
-      refusal { try SweepSignal(bandHertz: 100...200) }
+      errorText { try SweepSignal(bandHertz: 100...200) }
         == "the end frequency must be 4 to 1000 times the start frequency")
     #expect(
-      refusal { try SweepSignal(sweepSeconds: 31) } == "the sweep duration must be 0.5 to 30 s")
+      errorText { try SweepSignal(sweepSeconds: 31) } == "the sweep duration must be 0.5 to 30 s")
     #expect(
-      refusal { try SweepSignal(sweepSeconds: .nan) } == "the sweep duration must be 0.5 to 30 s")
+      errorText { try SweepSignal(sweepSeconds: .nan) } == "the sweep duration must be 0.5 to 30 s")
     #expect(
-      refusal { try SweepSignal(bandHertz: 2...500, sweepSeconds: 1) }
+      errorText { try SweepSignal(bandHertz: 2...500, sweepSeconds: 1) }
         == "the sweep must last at least five periods of its lowest frequency")
     #expect(
-      refusal { try SweepSignal(levelDecibels: 0) } == "the sweep level must be -40 to -3 dBFS")
+      errorText { try SweepSignal(levelDecibels: 0) } == "the sweep level must be -40 to -3 dBFS")
     #expect(
       throws: CalibrationError(
         .unsuitableSignal, "a sweep up to 1000 Hz requires 2500 frames per second, not 2000")

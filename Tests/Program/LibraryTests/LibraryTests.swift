@@ -40,14 +40,14 @@ struct LibraryTests {
 
   @Test func ownOutputTakesWhatIsPlayed() async throws {
     let peak = Mutex<Float>(0)
-    let keep = Keep(peak: peak)
+    let keep = ReportedPeak(peak: peak)
     try await Programs.playIntoOwnOutput(heartbeat) { heard in keep.peak.withLock { $0 = heard } }
     let rendered = try #require(try Programs.renderToBuffer(heartbeat).map(abs).max())
     #expect(abs(keep.peak.withLock { $0 } / rendered - 1) < 0.01)
   }
 
   /// A value that a render thread leaves for a test.
-  private final class Keep: Sendable {
+  private final class ReportedPeak: Sendable {
     let peak: Mutex<Float>
     init(peak: consuming Mutex<Float>) { self.peak = peak }
   }

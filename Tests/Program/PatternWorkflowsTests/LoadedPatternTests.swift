@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test func largeFileIsReadCompletely() throws {
-    let folder = try Scratch()
+    let folder = try TemporaryFolder()
     try folder.write(Self.text(lastTime: 400), to: "a.ahap")
     let pattern = try LoadedPattern(Self.input(folder("a.ahap")))
     #expect(pattern.file.bytes.count > 4 << 20)
@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test func compilationErrorsHaveLocations() throws {
-    let folder = try Scratch()
+    let folder = try TemporaryFolder()
     try folder.write(Self.text(lastTime: 90_000), to: "a.ahap")
     let pattern = try LoadedPattern(Self.input(folder("a.ahap")))
     let error = #expect(throws: InputError.self) {
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test func errorsOfALargeFileHaveLocations() throws {
-    let folder = try Scratch()
+    let folder = try TemporaryFolder()
     try folder.write(Self.text(lastTime: -1), to: "a.ahap")
     let error = #expect(throws: InputError.self) { try LoadedPattern(Self.input(folder("a.ahap"))) }
     #expect(

@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test func aFolderIsRenderedOnAllCores() throws {
-    let folder = try Scratch()
+    let folder = try TemporaryFolder()
     try folder.makeFolder("in")
     for index in 0..<12 {
       try folder.write(Self.pattern(at: Double(index) / 10), to: "in/\(index).ahap")
@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test func bodyLocationsAreDistributedToEqualChannelCounts() throws {
-    let folder = try Scratch()
+    let folder = try TemporaryFolder()
     func channel(_ index: Int, at time: Int) -> String {
       """
       {"Parameters": {"Index": \(index)}, "Pattern": [{"Event": {"Type": "continuous", \
@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test func failureStopsNoOtherPattern() throws {
-    let folder = try Scratch()
+    let folder = try TemporaryFolder()
     try folder.write("{", to: "a.ahap")
     try folder.write(Self.pattern(at: 0), to: "b.ahap")
     let batch = RenderBatch(
@@ -117,7 +117,7 @@ import Testing
   }
 
   @Test func canceledBatchWritesNoFiles() throws {
-    let folder = try Scratch()
+    let folder = try TemporaryFolder()
     try folder.write(Self.pattern(at: 0), to: "a.ahap")
     let asked = Atomic(0)
     var job = RenderJob()
@@ -138,7 +138,7 @@ import Testing
   }
 
   @Test func streamReceivesTheCompleteFile() throws {
-    let folder = try Scratch()
+    let folder = try TemporaryFolder()
     try folder.write(Self.pattern(at: 0), to: "a.ahap")
     let input = try #require(PatternInput.find([folder("a.ahap")]).inputs.first)
     let received = Received()

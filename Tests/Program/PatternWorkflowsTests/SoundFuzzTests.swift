@@ -9,14 +9,14 @@ import Testing
 /// A pattern with a damaged sound file is rendered or refused, and a rendering stays below the
 /// ceiling.
 @Suite struct SoundFuzzTests {
-  private let scratch: Scratch
+  private let folder: TemporaryFolder
 
-  init() throws { scratch = try Scratch() }
+  init() throws { folder = try TemporaryFolder() }
 
   private func sound(_ container: SoundFileFormat.Container) throws -> [UInt8] {
     let name = "good.\(container.rawValue)"
     let samples = (0..<600).map { Float($0 % 60) / 60 - 0.5 }
-    var file = try AtomicFileWriter(scratch(name))
+    var file = try AtomicFileWriter(folder(name))
     var writer = try SoundFileWriter(
       descriptor: file.descriptor, path: name,
       format: SoundFileFormat(container: container, sampleFormat: .s16),
@@ -24,7 +24,7 @@ import Testing
     try writer.write(samples.span)
     try writer.close()
     try file.commit()
-    return try FileSystem.read(scratch(name))
+    return try FileSystem.read(folder(name))
   }
 
   @Test(arguments: [SoundFileFormat.Container.wav, .aiff, .caf, .w64])
@@ -33,21 +33,21 @@ import Testing
   ) throws {
     let good = try sound(container)
     let name = "sound.\(container.rawValue)"
-    try scratch.write(
+    try folder.write(
       """
       {"Version": 1.0, "Pattern": [{"Event": {"Time": 0, "EventType": "AudioCustom",
         "EventDuration": 0.05, "EventWaveformPath": "\(name)", "EventParameters": []}}]}
       """, to: "a.ahap")
-    let input = PatternInput(origin: .file(scratch("a.ahap")), outputStem: "a")
+    let input = PatternInput(origin: .file(folder("a.ahap")), outputStem: "a")
     var job = RenderJob()
     job.sampleRateHertz = 8_000
-    var mutation = Mutation(
+    var mutation = InputMutator(
       seed: 17, words: ["\0\0\0\0", "data", "fmt ", "\u{7F}\u{7F}\u{7F}\u{7F}"])
     var renderedCount = 0
-    for _ in 0..<Mutation.caseCount(default: 60) {
+    for _ in 0..<InputMutator.caseCount(default: 60) {
       // Damage in the header has more effects than in the samples.
-      let head = mutation.damage(Array(good.prefix(96)))
-      try scratch.write(head + good.dropFirst(96), to: name)
+      let head = mutation.mutated(Array(good.prefix(96)))
+      try folder.write(head + good.dropFirst(96), to: name)
       do {
         let plan = try job.loadPlan(input).plan
         var rendering = OfflineRenderer(plan: plan, settings: job.renderSettings(for: plan))
@@ -55,7 +55,7 @@ import Testing
         #expect(samples.allSatisfy { $0.isFinite && abs($0) <= 0.8913 })
         renderedCount += 1
       } catch {
-        #expect(Mutation.isOneLine("\(error)"), "\(error)")
+        #expect(InputMutator.isOneLine("\(error)"), "\(error)")
       }
     }
     #expect(renderedCount > 0)

@@ -4,36 +4,36 @@ import Testing
 
 /// The scripts of the GitHub Action, with stand-ins for the programs that they call.
 @Suite struct ActionTests {
-  private let scratch: Scratch
+  private let folder: TemporaryFolder
 
   init() throws {
-    scratch = try Scratch()
-    try scratch.makeFolder("programs")
+    folder = try TemporaryFolder()
+    try folder.makeFolder("programs")
   }
 
   /// Writes a program of a shell, which is found before others of its name.
   private func makeProgram(_ name: String, _ text: String) throws {
     let path = "programs/\(name)"
-    try scratch.write("#!/bin/bash\n\(text)\n", to: path)
+    try folder.write("#!/bin/bash\n\(text)\n", to: path)
     try FileManager.default.setAttributes(
-      [.posixPermissions: 0o755], ofItemAtPath: scratch(path))
+      [.posixPermissions: 0o755], ofItemAtPath: folder(path))
   }
 
   /// Runs a command of a shell, and returns its output.
   private func run(_ command: String, _ environment: [String] = []) throws -> String {
     let process = try ProcessRunner.start(
       ["/bin/bash", "-c", command],
-      environment: ["PATH=\(scratch("programs")):/usr/bin:/bin", "HOME=\(scratch.path)"]
+      environment: ["PATH=\(folder("programs")):/usr/bin:/bin", "HOME=\(folder.path)"]
         + environment,
-      in: scratch.path,
+      in: folder.path,
       streams: [
-        (1, .file(scratch("output"), flags: O_WRONLY | O_CREAT | O_TRUNC)),
-        (2, .file(scratch("errors"), flags: O_WRONLY | O_CREAT | O_TRUNC)),
+        (1, .file(folder("output"), flags: O_WRONLY | O_CREAT | O_TRUNC)),
+        (2, .file(folder("errors"), flags: O_WRONLY | O_CREAT | O_TRUNC)),
       ])
     let status = ProcessRunner.waitForEnd(of: process)
-    let errors = try String(contentsOfFile: scratch("errors"), encoding: .utf8)
+    let errors = try String(contentsOfFile: folder("errors"), encoding: .utf8)
     #expect(status == 0, "\(errors)")
-    return try String(contentsOfFile: scratch("output"), encoding: .utf8)
+    return try String(contentsOfFile: folder("output"), encoding: .utf8)
   }
 
   private func script(_ name: String) -> String {
@@ -48,9 +48,9 @@ import Testing
     ]
     for path in paths {
       try FileManager.default.createDirectory(
-        atPath: URL(filePath: scratch("package/" + path)).deletingLastPathComponent().path,
+        atPath: URL(filePath: folder("package/" + path)).deletingLastPathComponent().path,
         withIntermediateDirectories: true)
-      try scratch.write("", to: "package/" + path)
+      try folder.write("", to: "package/" + path)
     }
     try makeProgram(
       "swift", "echo 'failed at TapTests.swift:3:1'; echo 'lost at Extra+Tests.swift:4:1'")
@@ -73,31 +73,31 @@ import Testing
       "curl",
       """
       case "$*" in
-      *per_page*) cat '\(scratch("comments"))' ;;
-      *) echo "$*" | grep -oE '(POST|PATCH) .*' | sed 's/--data [^ ]* //' >> '\(scratch("calls"))'
+      *per_page*) cat '\(folder("comments"))' ;;
+      *) echo "$*" | grep -oE '(POST|PATCH) .*' | sed 's/--data [^ ]* //' >> '\(folder("calls"))'
         cat "${@: -2:1}" 2> /dev/null || true ;;
       esac
       """)
-    try scratch.write("", to: "calls")
+    try folder.write("", to: "calls")
     let event = #"{"pull_request": {"number": 7, "base": {"sha": "HEAD"}}}"#
-    try scratch.write(event, to: "event")
+    try folder.write(event, to: "event")
     _ = try run(
       "git init -q repository && cd repository && git -c user.name=a -c user.email=a@b commit -q "
         + "--allow-empty -m start")
     let environment = [
-      "GITHUB_EVENT_PATH=\(scratch("event"))", "GITHUB_TOKEN=token", "GITHUB_REPOSITORY=a/b",
+      "GITHUB_EVENT_PATH=\(folder("event"))", "GITHUB_TOKEN=token", "GITHUB_REPOSITORY=a/b",
       "GITHUB_API_URL=https://api",
     ]
     let review = "cd repository && '\(script("haptics-review.sh"))'"
-    try scratch.write("[]", to: "comments")
+    try folder.write("[]", to: "comments")
     _ = try run(review, environment)
-    #expect(try String(contentsOfFile: scratch("calls"), encoding: .utf8) == "")
-    try scratch.write("[{\"id\": 42, \"body\": \"<!-- haptics-review -->\\nold\"}]", to: "comments")
+    #expect(try String(contentsOfFile: folder("calls"), encoding: .utf8) == "")
+    try folder.write("[{\"id\": 42, \"body\": \"<!-- haptics-review -->\\nold\"}]", to: "comments")
     _ = try run(review, environment)
-    let calls = try String(contentsOfFile: scratch("calls"), encoding: .utf8)
+    let calls = try String(contentsOfFile: folder("calls"), encoding: .utf8)
     #expect(calls == "PATCH https://api/repos/a/b/issues/comments/42\n")
     let comment = try String(
-      contentsOfFile: scratch("repository/haptics-review/comment.md"), encoding: .utf8)
+      contentsOfFile: folder("repository/haptics-review/comment.md"), encoding: .utf8)
     #expect(comment.hasSuffix("No haptic snapshot changes.\n"))
   }
 }

@@ -66,7 +66,7 @@ import Testing
     #expect(ours.sounds.count == 2 * ShippedPatterns.names.count)
     #expect(ours.sounds.count == theirs.sounds.count)
     for (sound, other) in zip(ours.sounds, theirs.sounds) {
-      #expect(greatestStep(between: sound, and: other) <= Self.sampleTolerance)
+      #expect(maximumStep(between: sound, and: other) <= Self.sampleTolerance)
     }
     let lines = (ours.text.split(separator: "\n"), theirs.text.split(separator: "\n"))
     #expect(lines.0.count == lines.1.count)
@@ -83,7 +83,7 @@ import Testing
   }
 
   /// The greatest difference between two sounds in base 64, in steps of 16 bits.
-  private func greatestStep(between one: Substring, and other: Substring) -> Int {
+  private func maximumStep(between one: Substring, and other: Substring) -> Int {
     guard one != other else { return 0 }
     let first = samples(one)
     let second = samples(other)
@@ -98,7 +98,7 @@ import Testing
         base64Encoded: String(text[text.index(after: start)...].filter { !$0.isWhitespace }))
     else { return [] }
     do {
-      let scratch = try Scratch()
+      let scratch = try TemporaryFolder()
       try scratch.write([UInt8](bytes), to: "sound.flac")
       return try Sound(contentsOf: scratch("sound.flac")).interleaved.map {
         Int(($0 * 32_768).rounded())

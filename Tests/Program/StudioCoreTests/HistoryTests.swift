@@ -91,7 +91,7 @@ struct HistoryTests {
     slot.open(SourceFile(original, name: name + ".ahap"))
     #expect(slot.text == original)
     #expect(slot.changedLineNumbers.isEmpty)
-    var chance = Chance(state: UInt64(name.utf8.count))
+    var chance = SplitMixGenerator(state: UInt64(name.utf8.count))
     var made = 0
     for number in 0..<40 {
       slot.beginUndoStep("Step \(number)")
@@ -141,7 +141,7 @@ struct HistoryTests {
 
   @Test("The lines that are not marked as changed are lines of the opened text, in the same order")
   func unmarkedLinesBelongToTheOpenedText() {
-    var chance = Chance(state: 7)
+    var chance = SplitMixGenerator(state: 7)
     for _ in 0..<300 {
       let lines = ["", "a", "b", "ab", "\r"]
       func makeText() -> String {

@@ -15,18 +15,19 @@ import Testing
     unsafe Array(text.utf8).withUnsafeBufferPointer { unsafe body($0.baseAddress, Int32($0.count)) }
   }
 
-  private func taken(_ count: Int32) -> [UInt8] {
+  private func outputBytes(_ count: Int32) -> [UInt8] {
     guard let place = unsafe temblorOutput(host) else { return [] }
     return (0..<Int(count)).map { unsafe place[$0] }
   }
 
   private func report(_ name: String, _ slot: Int32 = 0) -> String {
     unsafe String(
-      decoding: taken(with(name) { unsafe temblorReport(host, $0, $1, slot, 0) }), as: UTF8.self)
+      decoding: outputBytes(with(name) { unsafe temblorReport(host, $0, $1, slot, 0) }),
+      as: UTF8.self)
   }
 
   private var failure: String {
-    unsafe String(decoding: taken(temblorOutputLength(host)), as: UTF8.self)
+    unsafe String(decoding: outputBytes(temblorOutputLength(host)), as: UTF8.self)
   }
 
   private func open(_ slot: Int32, _ name: String, _ text: String) -> Int32 {
@@ -53,9 +54,9 @@ import Testing
     #expect(unsafe temblorStep(host, 0, 0) == 1)
     #expect(report("text") == text)
     #expect(unsafe temblorRender(host, 0, 0, 48_000) > 48_000)
-    #expect(unsafe taken(temblorSpectrogram(host, 8, 4, 0, 1)).count == 8 * 4 * 4)
+    #expect(unsafe outputBytes(temblorSpectrogram(host, 8, 4, 0, 1)).count == 8 * 4 * 4)
     #expect(unsafe temblorLiveStart(host, 48_000) == 1)
-    let plan = unsafe taken(temblorPlan(host, 0, 0, 48_000))
+    let plan = unsafe outputBytes(temblorPlan(host, 0, 0, 48_000))
     let memory = unsafe temblorLivePlanInput(host, Int32(plan.count))
     #expect(unsafe memory != nil)
     for (index, byte) in plan.enumerated() {
@@ -122,9 +123,9 @@ import Testing
     #expect(Set(renderings.map(\.count)).count == 3)
     for slot in [1, 0, 2, 0, 1, 2] {
       #expect(unsafe renderedSamples(Int32(slot), in: host) == renderings[slot])
-      let spectrogram = unsafe taken(temblorSpectrogram(host, 4, 4, 0, 0.1))
+      let spectrogram = unsafe outputBytes(temblorSpectrogram(host, 4, 4, 0, 0.1))
       #expect(unsafe temblorRender(host, 2, 0, 10) == 0)
-      #expect(unsafe taken(temblorSpectrogram(host, 4, 4, 0, 0.1)) != spectrogram)
+      #expect(unsafe outputBytes(temblorSpectrogram(host, 4, 4, 0, 0.1)) != spectrogram)
     }
   }
 

@@ -8,7 +8,7 @@ import Testing
 
 /// Live sound while patterns change.
 struct LiveSoundTests {
-  private static let block = 128
+  private static let blockSize = 128
 
   /// A vibration with transients, several seconds long.
   private func plan(seconds: Double = 1, intensity: Float = 0.8, events: Int = 4) throws
@@ -29,12 +29,12 @@ struct LiveSoundTests {
 
   private func samples(_ live: LiveSound, blocks: Int) -> [Float] {
     (0..<blocks).flatMap { _ -> [Float] in
-      let block = unsafe live.renderFrames(Self.block)
-      return (0..<Self.block).map { unsafe block[$0] }
+      let block = unsafe live.renderFrames(Self.blockSize)
+      return (0..<Self.blockSize).map { unsafe block[$0] }
     }
   }
 
-  private func greatestStep(_ samples: [Float]) -> Float {
+  private func maximumStep(_ samples: [Float]) -> Float {
     zip(samples, samples.dropFirst()).map { abs($0 - $1) }.max() ?? 0
   }
 
@@ -44,14 +44,14 @@ struct LiveSoundTests {
     let plan = try plan(seconds: 4, events: 0)
     live.loadPlan(0, plan, profile: .phone)
     live.setPlaying(true, fromFrame: 0)
-    let own = greatestStep(samples(live, blocks: 400))
+    let own = maximumStep(samples(live, blocks: 400))
     var all: [Float] = []
     for _ in 0..<40 {
       live.loadPlan(0, plan, profile: .phone)
       all += samples(live, blocks: 9)
     }
     #expect(own > 0)
-    #expect(greatestStep(all) <= own * 1.05)
+    #expect(maximumStep(all) <= own * 1.05)
   }
 
   @Test func aChangeIsHeardWithinTwoBlocks() throws {
@@ -89,7 +89,7 @@ struct LiveSoundTests {
     #expect(place > 4_800)
     live.loadPlan(0, try plan(seconds: 2), profile: .phone)
     _ = samples(live, blocks: 1)
-    #expect(live.positionFrame == place + Int64(Self.block))
+    #expect(live.positionFrame == place + Int64(Self.blockSize))
   }
 
   @Test func memoryIsBoundedOverReplacements() throws {
@@ -115,9 +115,9 @@ struct LiveSoundTests {
     let shaker = try #require(studio.profiles.first { $0.hardware?.model != nil })
     live.loadPlan(0, try plan(), profile: .phone)
     live.setPlaying(true, fromFrame: 0)
-    let own = greatestStep(samples(live, blocks: 100))
+    let own = maximumStep(samples(live, blocks: 100))
     live.loadPlan(0, try plan(), profile: shaker)
-    #expect(greatestStep(samples(live, blocks: 20)) <= own * 1.5)
+    #expect(maximumStep(samples(live, blocks: 20)) <= own * 1.5)
     #expect(live.isAudiblePatternPlaying)
   }
 

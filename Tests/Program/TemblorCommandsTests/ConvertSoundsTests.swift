@@ -9,7 +9,7 @@ import VendorFormats
 
 /// Sound files that converted patterns play.
 @Suite struct ConvertSoundsTests {
-  private let place: Scratch
+  private let testFolder: TemporaryFolder
   private static let pattern = """
     {"Version": 1.0, "Pattern": [
       {"Event": {"Time": 0, "EventType": "HapticTransient"}},
@@ -22,20 +22,20 @@ import VendorFormats
     """
 
   init() throws {
-    place = try Scratch()
+    testFolder = try TemporaryFolder()
     try makeSounds(in: "in/sounds", level: 7)
     try writePattern("in/tap.ahap")
-    try place.makeFolder("out")
+    try testFolder.makeFolder("out")
   }
 
   private func writePattern(_ path: String) throws {
-    try FileSystem.makeFolder(FileSystem.folderPath(of: place(path)))
-    try place.write(Self.pattern, to: path)
+    try FileSystem.makeFolder(FileSystem.folderPath(of: testFolder(path)))
+    try testFolder.write(Self.pattern, to: path)
   }
 
   private func makeSounds(in folder: String, level: Int16) throws {
-    try FileSystem.makeFolder(place(folder))
-    try AtomicFileWriter.write(Self.sound(level), to: place(folder + "/hit.wav"))
+    try FileSystem.makeFolder(testFolder(folder))
+    try AtomicFileWriter.write(Self.sound(level), to: testFolder(folder + "/hit.wav"))
   }
 
   /// A short sound file, which differs by its level.
@@ -48,11 +48,11 @@ import VendorFormats
   private func run(_ words: String...) -> (status: CommandLineKit.ExitStatus, error: String) {
     let recorded = RecordedTerminal()
     let status = TemblorProgram.makeProgram().run(words, on: recorded.terminal)
-    return (status, recorded.error.replacing(place.path + "/", with: "").withoutWrittenFiles)
+    return (status, recorded.error.replacing(testFolder.path + "/", with: "").withoutWrittenFiles)
   }
 
   private func sounds(of path: String) throws -> [String] {
-    let file = SourceFile(try FileSystem.read(place(path)), name: path)
+    let file = SourceFile(try FileSystem.read(testFolder(path)), name: path)
     return FormatRegistry.standard.examine(file).soundReferences.map(\.path)
   }
 
@@ -60,32 +60,35 @@ import VendorFormats
     throws
   {
     let recorded = RecordedTerminal()
-    let words = ["convert", place("in/tap.ahap"), "--json", "-o", place("out/new.ahap")] + options
+    let words =
+      ["convert", testFolder("in/tap.ahap"), "--json", "-o", testFolder("out/new.ahap")] + options
     #expect(TemblorProgram.makeProgram().run(words, on: recorded.terminal) == .success)
     #expect(
-      recorded.error.replacing(place.path + "/", with: "").withoutWrittenFiles == Self.copied)
+      recorded.error.replacing(testFolder.path + "/", with: "").withoutWrittenFiles == Self.copied)
     #expect(try sounds(of: "out/new.ahap") == ["sounds/hit.wav", "sounds/hit.wav"])
     #expect(
-      try FileSystem.read(place("out/sounds/hit.wav"))
-        == FileSystem.read(place("in/sounds/hit.wav")))
-    let listed = recorded.output.replacing(place.path + "/", with: "")
+      try FileSystem.read(testFolder("out/sounds/hit.wav"))
+        == FileSystem.read(testFolder("in/sounds/hit.wav")))
+    let listed = recorded.output.replacing(testFolder.path + "/", with: "")
     #expect(
       listed.contains("out/new.ahap\",\n") && listed.contains("out/sounds/hit.wav\""), "\(listed)")
   }
 
   @Test func areLeftWhereTheOutputFindsThem() throws {
-    let run = run("convert", place("in/tap.ahap"), "-o", place("in/new.ahap"))
+    let run = run("convert", testFolder("in/tap.ahap"), "-o", testFolder("in/new.ahap"))
     #expect(run.status == .success && run.error == "")
-    #expect(try FileSystem.visibleNames(in: place("in")) == ["new.ahap", "sounds", "tap.ahap"])
+    #expect(
+      try FileSystem.visibleNames(in: testFolder("in")) == ["new.ahap", "sounds", "tap.ahap"])
   }
 
   @Test func areTakenFromTheFolderThatIsNamed() throws {
     try makeSounds(in: "library/sounds", level: 9)
     let run = run(
-      "convert", place("in/tap.ahap"), "--sounds", place("library"), "-o", place("out/new.ahap"))
+      "convert", testFolder("in/tap.ahap"), "--sounds", testFolder("library"), "-o",
+      testFolder("out/new.ahap"))
     #expect(run.status == .success && run.error == Self.copied.replacing("in/", with: "library/"))
-    #expect(try FileSystem.read(place("out/sounds/hit.wav")) == Self.sound(9))
-    let twice = self.run("convert", place("in/tap.ahap"), "--sounds", "x", "--without-sounds")
+    #expect(try FileSystem.read(testFolder("out/sounds/hit.wav")) == Self.sound(9))
+    let twice = self.run("convert", testFolder("in/tap.ahap"), "--sounds", "x", "--without-sounds")
     #expect(twice.error.contains("'--sounds' and '--without-sounds' cannot be used together"))
   }
 
@@ -94,98 +97,99 @@ import VendorFormats
     let message =
       "other/tap.ahap:3:76: dropped: the sound file 'sounds/hit.wav' was not found in the "
       + "pattern's folder; use '--sounds FOLDER' or '--without-sounds'\n"
-    let lax = run("convert", place("other/tap.ahap"), "-o", place("out/new.ahap"))
+    let lax = run("convert", testFolder("other/tap.ahap"), "-o", testFolder("out/new.ahap"))
     #expect(lax.status == .success)
     #expect(lax.error == message)
-    #expect(try FileSystem.visibleNames(in: place("out")) == ["new.ahap"])
-    let strict = run("convert", place("other/tap.ahap"), "--strict", "-o", place("out/no.ahap"))
+    #expect(try FileSystem.visibleNames(in: testFolder("out")) == ["new.ahap"])
+    let strict = run(
+      "convert", testFolder("other/tap.ahap"), "--strict", "-o", testFolder("out/no.ahap"))
     #expect(strict.status == .invalidInput)
     #expect(
       strict.error == message + "other/tap.ahap: not converted because of '--strict': 1 loss\n")
-    #expect(try FileSystem.visibleNames(in: place("out")) == ["new.ahap"])
+    #expect(try FileSystem.visibleNames(in: testFolder("out")) == ["new.ahap"])
   }
 
   @Test func areLeftOutOnRequest() throws {
     try writePattern("other/tap.ahap")
     let run = run(
-      "convert", "--strict", place("other/tap.ahap"), "--without-sounds", "-o",
-      place("out/new.ahap"))
+      "convert", "--strict", testFolder("other/tap.ahap"), "--without-sounds", "-o",
+      testFolder("out/new.ahap"))
     #expect(run.status == .success && run.error == "")
     #expect(try sounds(of: "out/new.ahap") == [])
   }
 
   @Test func eventsOfSoundAreLossesInFormatsOfHapticsAlone() throws {
-    let run = run("convert", place("in/tap.ahap"), "-o", place("out/new.haptic"))
+    let run = run("convert", testFolder("in/tap.ahap"), "-o", testFolder("out/new.haptic"))
     #expect(run.status == .success)
     #expect(
       run.error
         == [3, 4].map { "in/tap.ahap:\($0):13: dropped: audio events cannot be written\n" }.joined()
     )
-    #expect(try FileSystem.visibleNames(in: place("out")) == ["new.haptic"])
+    #expect(try FileSystem.visibleNames(in: testFolder("out")) == ["new.haptic"])
   }
 
   @Test func differentOnesOfOneNameAreRefused() throws {
     try makeSounds(in: "other/sounds", level: 9)
     try writePattern("other/hit.ahap")
     let run = run(
-      "convert", "--format", "ahap", place("in/tap.ahap"), place("other/hit.ahap"), "-o",
-      place("out/"))
+      "convert", "--format", "ahap", testFolder("in/tap.ahap"), testFolder("other/hit.ahap"), "-o",
+      testFolder("out/"))
     #expect(run.status == .failure)
     #expect(
       run.error == "out/sounds/hit.wav: cannot be a copy of both 'in/sounds/hit.wav' and "
         + "'other/sounds/hit.wav'; convert their patterns to different folders\n")
-    #expect(try FileSystem.visibleNames(in: place("out")) == [])
+    #expect(try FileSystem.visibleNames(in: testFolder("out")) == [])
   }
 
   @Test func inputsAreNeverReplaced() throws {
     try makeSounds(in: "other/sounds", level: 9)
     try writePattern("other/hit.ahap")
-    try place.write(Self.clip, to: "clip.haptic")
+    try testFolder.write(Self.clip, to: "clip.haptic")
     let run = run(
-      "convert", "--format", "ahap", place("in/tap.ahap"), place("clip.haptic"),
-      place("other/hit.ahap"), "-o",
-      place("other"))
+      "convert", "--format", "ahap", testFolder("in/tap.ahap"), testFolder("clip.haptic"),
+      testFolder("other/hit.ahap"), "-o",
+      testFolder("other"))
     #expect(run.status == .usageError, "\(run.error)")
     let beside = self.run(
-      "convert", "--format", "ahap", place("in/tap.ahap"), place("other/hit.ahap"), "-o",
-      place("other/sounds/.."))
+      "convert", "--format", "ahap", testFolder("in/tap.ahap"), testFolder("other/hit.ahap"), "-o",
+      testFolder("other/sounds/.."))
     #expect(beside.status != .success)
-    #expect(try FileSystem.read(place("other/sounds/hit.wav")) == Self.sound(9))
+    #expect(try FileSystem.read(testFolder("other/sounds/hit.wav")) == Self.sound(9))
   }
 
   @Test func equalCopiesAreMadeOnce() throws {
-    let words = ["convert", place("in/tap.ahap"), "-o", place("out/new.ahap")]
+    let words = ["convert", testFolder("in/tap.ahap"), "-o", testFolder("out/new.ahap")]
     for expected in [Self.copied, ""] {
       let recorded = RecordedTerminal()
       #expect(TemblorProgram.makeProgram().run(words, on: recorded.terminal) == .success)
       #expect(
-        recorded.error.replacing(place.path + "/", with: "").withoutWrittenFiles == expected)
+        recorded.error.replacing(testFolder.path + "/", with: "").withoutWrittenFiles == expected)
     }
   }
 
   @Test func aChangedCopyIsKept() throws {
     try makeSounds(in: "out/sounds", level: 9)
-    let run = run("convert", "--json", place("in/tap.ahap"), "-o", place("out/new.ahap"))
+    let run = run("convert", "--json", testFolder("in/tap.ahap"), "-o", testFolder("out/new.ahap"))
     #expect(run.status == .failure)
     #expect(
       run.error
         == "out/sounds/hit.wav: exists and differs from the sound file 'in/sounds/hit.wav'; "
         + "choose a different '--output'\n")
-    #expect(try FileSystem.visibleNames(in: place("out")) == ["sounds"])
-    #expect(try FileSystem.read(place("out/sounds/hit.wav")) == Self.sound(9))
+    #expect(try FileSystem.visibleNames(in: testFolder("out")) == ["sounds"])
+    #expect(try FileSystem.read(testFolder("out/sounds/hit.wav")) == Self.sound(9))
   }
 
   @Test func filesOutsideTheFolderAreNotCopied() throws {
-    try AtomicFileWriter.write([1, 2, 3], to: place("secret.wav"))
-    try FileSystem.makeFolder(place("linked/sounds"))
-    try place.link("linked/sounds/hit.wav", to: place("secret.wav"))
+    try AtomicFileWriter.write([1, 2, 3], to: testFolder("secret.wav"))
+    try FileSystem.makeFolder(testFolder("linked/sounds"))
+    try testFolder.link("linked/sounds/hit.wav", to: testFolder("secret.wav"))
     try writePattern("linked/tap.ahap")
-    let run = run("convert", place("linked/tap.ahap"), "-o", place("out/new.ahap"))
+    let run = run("convert", testFolder("linked/tap.ahap"), "-o", testFolder("out/new.ahap"))
     #expect(run.status == .success)
     #expect(
       run.error
         == "linked/tap.ahap:3:76: dropped: the sound file 'sounds/hit.wav' is outside the pattern's "
         + "folder\n")
-    #expect(try FileSystem.visibleNames(in: place("out")) == ["new.ahap"])
+    #expect(try FileSystem.visibleNames(in: testFolder("out")) == ["new.ahap"])
   }
 }

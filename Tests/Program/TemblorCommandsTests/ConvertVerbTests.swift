@@ -11,11 +11,11 @@ import VendorFormats
 
 /// `temblor convert` and `temblor formats`.
 @Suite struct ConvertVerbTests {
-  private let place: Scratch
+  private let testFolder: TemporaryFolder
 
   init() throws {
-    place = try Scratch()
-    try place.write(
+    testFolder = try TemporaryFolder()
+    try testFolder.write(
       """
       {"version": {"major": 1}, "metadata": {"project": "knock", "author": "me"},
        "signals": {"continuous": {"envelopes": {
@@ -24,7 +24,7 @@ import VendorFormats
          {"time": 1, "amplitude": 0}],
         "frequency": [{"time": 0, "frequency": 0.25}]}}}}
       """, to: "knock.haptic")
-    try place.write(
+    try testFolder.write(
       """
       {"Version": 1.0, "Pattern": [
         {"Event": {"Time": 0, "EventType": "HapticTransient"}},
@@ -38,7 +38,7 @@ import VendorFormats
   ) {
     let recorded = RecordedTerminal()
     let status = TemblorProgram.makeProgram().run(words, on: recorded.terminal)
-    let folder = place.path + "/"
+    let folder = testFolder.path + "/"
     return (
       status, recorded.output.replacing(folder, with: ""),
       recorded.error.replacing(folder, with: "").withoutWrittenFiles
@@ -46,12 +46,12 @@ import VendorFormats
   }
 
   private func composition(_ name: String) throws -> [Int] {
-    let file = SourceFile(try FileSystem.read(place(name)), name: name)
+    let file = SourceFile(try FileSystem.read(testFolder(name)), name: name)
     return try FormatRegistry.standard.read(file).layers.map(\.pattern.events.count)
   }
 
   @Test func aClipBecomesTwoFilesWithTheLossesAndTheirPlaces() throws {
-    let run = run("convert", place("knock.haptic"), "-o", place("out.ahap"))
+    let run = run("convert", testFolder("knock.haptic"), "-o", testFolder("out.ahap"))
     #expect(run.status == .success)
     #expect(run.output == "")
     #expect(
@@ -65,7 +65,7 @@ import VendorFormats
   }
 
   @Test func strictWritesNothingWhereAnythingIsLost() throws {
-    let run = run("convert", "--strict", place("tap.ahap"), "-o", place("tap.haptic"))
+    let run = run("convert", "--strict", testFolder("tap.ahap"), "-o", testFolder("tap.haptic"))
     #expect(run.status == .invalidInput)
     #expect(
       run.error == """
@@ -73,11 +73,12 @@ import VendorFormats
         tap.ahap: not converted because of '--strict': 1 loss
 
         """)
-    #expect(FileSystem.entryKind(at: place("tap.haptic")) == .missing)
+    #expect(FileSystem.entryKind(at: testFolder("tap.haptic")) == .missing)
   }
 
   @Test func lossesAreListedAsJSON() throws {
-    let run = run("convert", "--json", place("tap.ahap"), "--format", "haptic", "-o", place("out/"))
+    let run = run(
+      "convert", "--json", testFolder("tap.ahap"), "--format", "haptic", "-o", testFolder("out/"))
     let json = try JSONDocument(text: Array(run.output.utf8), name: "json").root
     let entry = try #require(json["conversions"].map { Array($0.elements) }?.first)
     let files = entry["files"].map { Array($0.elements).compactMap(\.string) } ?? []
@@ -89,14 +90,14 @@ import VendorFormats
 
   @Test("Vendor names select formats, in any case", arguments: ["richtap", "RichTap", "he"])
   func vendorNamesSelectFormats(name: String) throws {
-    let run = run("convert", place("tap.ahap"), "--format", name, "-o", place("out/"))
+    let run = run("convert", testFolder("tap.ahap"), "--format", name, "-o", testFolder("out/"))
     #expect(run.status == .success, "\(run.error)")
-    #expect(try FileSystem.visibleNames(in: place("out")) == ["tap.he"])
+    #expect(try FileSystem.visibleNames(in: testFolder("out")) == ["tap.he"])
   }
 
   @Test("A misspelled vendor name is answered with the vendor name")
   func misspelledVendorNameIsSuggested() {
-    let run = run("convert", place("tap.ahap"), "--format", "lofelz")
+    let run = run("convert", testFolder("tap.ahap"), "--format", "lofelz")
     #expect(run.status == .usageError)
     #expect(run.error.contains("; did you mean 'lofelt'?"), "\(run.error)")
   }
@@ -111,73 +112,80 @@ import VendorFormats
   }
 
   @Test func theSameFormatIsOnlySetInCanonicalForm() throws {
-    let run = run("convert", place("knock.haptic"), "-o", place("same.haptic"))
+    let run = run("convert", testFolder("knock.haptic"), "-o", testFolder("same.haptic"))
     #expect(run.status == .success && run.error == "")
-    let file = SourceFile(try FileSystem.read(place("knock.haptic")), name: "knock.haptic")
+    let file = SourceFile(try FileSystem.read(testFolder("knock.haptic")), name: "knock.haptic")
     let format = try FormatRegistry.standard.format(of: file)
-    #expect(try FileSystem.read(place("same.haptic")) == format.canonicalText(of: file))
+    #expect(try FileSystem.read(testFolder("same.haptic")) == format.canonicalText(of: file))
   }
 
   @Test func inputsAreNeverReplaced() throws {
-    let before = try FileSystem.read(place("tap.ahap"))
-    let run = run("convert", "--format", "ahap", place("tap.ahap"), "-o", place.path)
+    let before = try FileSystem.read(testFolder("tap.ahap"))
+    let run = run("convert", "--format", "ahap", testFolder("tap.ahap"), "-o", testFolder.path)
     #expect(run.status == .usageError)
     #expect(run.error.contains("is an input file; choose a different '--output'"), "\(run.error)")
-    #expect(try FileSystem.read(place("tap.ahap")) == before)
-    try place.write(
-      try String(decoding: FileSystem.read(place("knock.haptic")), as: UTF8.self), to: "a.haptic")
-    try place.write(String(decoding: before, as: UTF8.self), to: "a_transients.ahap")
+    #expect(try FileSystem.read(testFolder("tap.ahap")) == before)
+    try testFolder.write(
+      try String(decoding: FileSystem.read(testFolder("knock.haptic")), as: UTF8.self),
+      to: "a.haptic")
+    try testFolder.write(String(decoding: before, as: UTF8.self), to: "a_transients.ahap")
     let other = self.run(
-      "convert", "--format", "ahap", place("a.haptic"), place("a_transients.ahap"), "-o", place.path
+      "convert", "--format", "ahap", testFolder("a.haptic"), testFolder("a_transients.ahap"), "-o",
+      testFolder.path
     )
     #expect(other.status == .usageError, "\(other.error)")
-    #expect(try FileSystem.read(place("a_transients.ahap")) == before)
+    #expect(try FileSystem.read(testFolder("a_transients.ahap")) == before)
   }
 
   @Test func theFormatIsRequiredWhereNoNameSaysIt() {
     #expect(
-      run("convert", place("tap.ahap")).error.contains(
+      run("convert", testFolder("tap.ahap")).error.contains(
         "'--format' is required unless '--output' names a file"))
     #expect(
-      run("convert", place("tap.ahap"), "-o", place("x.txt")).error.contains(
+      run("convert", testFolder("tap.ahap"), "-o", testFolder("x.txt")).error.contains(
         "unknown file extension of"))
     #expect(
-      run("convert", place("tap.ahap"), "-o", place("x.ahap"), "--dialect", "sony").error.contains(
-        "the format ahap has no dialects"))
+      run("convert", testFolder("tap.ahap"), "-o", testFolder("x.ahap"), "--dialect", "sony").error
+        .contains(
+          "the format ahap has no dialects"))
     #expect(
-      run("convert", place("tap.ahap"), "-o", place("x.he"), "--dialect", "sony").error.contains(
-        "invalid value 'sony' for '--dialect': expected 2 or 1"))
+      run("convert", testFolder("tap.ahap"), "-o", testFolder("x.he"), "--dialect", "sony").error
+        .contains(
+          "invalid value 'sony' for '--dialect': expected 2 or 1"))
   }
 
   @Test func anEndingOfAnotherFormatIsRefusedWithTheWaysOut() {
     #expect(
-      run("convert", place("tap.ahap"), "--format", "haptic", "-o", place("light.ahap")).error
-        == """
-        temblor: the extension of 'light.ahap' selects ahap, but '--format' is haptic; omit \
-        '--format', or use a file name that ends in .haptic
-        See 'temblor convert --help'.
+      run("convert", testFolder("tap.ahap"), "--format", "haptic", "-o", testFolder("light.ahap"))
+        .error
+          == """
+          temblor: the extension of 'light.ahap' selects ahap, but '--format' is haptic; omit \
+          '--format', or use a file name that ends in .haptic
+          See 'temblor convert --help'.
 
-        """)
-    #expect(FileSystem.entryKind(at: place("light.ahap")) == .missing)
+          """)
+    #expect(FileSystem.entryKind(at: testFolder("light.ahap")) == .missing)
     #expect(
-      run("convert", place("tap.ahap"), "--format", "ahap", "-o", place("any.txt")).status
+      run("convert", testFolder("tap.ahap"), "--format", "ahap", "-o", testFolder("any.txt")).status
         == .success)
   }
 
   @Test func aNameOfAnotherFormatIsReported() throws {
-    try place.write(
-      try String(decoding: FileSystem.read(place("knock.haptic")), as: UTF8.self), to: "wrong.ahap")
-    let run = run("convert", place("wrong.ahap"), "-o", place("right.haptic"))
+    try testFolder.write(
+      try String(decoding: FileSystem.read(testFolder("knock.haptic")), as: UTF8.self),
+      to: "wrong.ahap")
+    let run = run("convert", testFolder("wrong.ahap"), "-o", testFolder("right.haptic"))
     #expect(run.status == .success)
     #expect(
       run.error
         == "wrong.ahap: note: the content is haptic, but the file extension indicates ahap; "
         + "rename the file to use the extension .haptic\n")
-    #expect(self.run("check", place("wrong.ahap")).output.contains("[format-name]"))
+    #expect(self.run("check", testFolder("wrong.ahap")).output.contains("[format-name]"))
   }
 
   @Test func fromReadsWhatOneFormatMakesOfIt() throws {
-    let run = run("convert", "--input-format", "ahap", place("knock.haptic"), "-o", place("x.ahap"))
+    let run = run(
+      "convert", "--input-format", "ahap", testFolder("knock.haptic"), "-o", testFolder("x.ahap"))
     #expect(run.status == .invalidInput)
     #expect(run.error.contains("a pattern file must have the key \"Pattern\""), "\(run.error)")
   }
@@ -210,17 +218,17 @@ import VendorFormats
   }
 
   @Test func everyVerbTakesAClipWhateverItsName() throws {
-    try place.write(
-      try String(decoding: FileSystem.read(place("knock.haptic")), as: UTF8.self), to: "x")
-    let file = place("x")
-    #expect(run("render", file, "-o", place("x.wav"), "-q").status == .success)
+    try testFolder.write(
+      try String(decoding: FileSystem.read(testFolder("knock.haptic")), as: UTF8.self), to: "x")
+    let file = testFolder("x")
+    #expect(run("render", file, "-o", testFolder("x.wav"), "-q").status == .success)
     #expect(run("info", file).output.contains("1 transient, 1 continuous event"))
     #expect(run("plot", file, "--panels", "score", "--width", "60").status == .success)
     #expect(run("check", file).status == .success)
-    #expect(run("compare", file, place("tap.ahap")).status != .usageError)
-    let other = run("convert", file, "-o", place("y.ahap"))
+    #expect(run("compare", file, testFolder("tap.ahap")).status != .usageError)
+    let other = run("convert", file, "-o", testFolder("y.ahap"))
     #expect(other.status == .success)
     #expect(run("format", file).output.contains("\"emphasis\": "))
-    #expect(run("gallery", file, "-o", place("g.html")).status == .success)
+    #expect(run("gallery", file, "-o", testFolder("g.html")).status == .success)
   }
 }

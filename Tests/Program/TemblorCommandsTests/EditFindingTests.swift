@@ -8,7 +8,7 @@ import Testing
 
 /// `temblor edit` reports the findings that a change adds, and refuses errors.
 @Suite struct EditFindingTests {
-  private let place: Scratch
+  private let testFolder: TemporaryFolder
 
   private static let pattern = #"""
     {"Version": 1.0, "Pattern": [
@@ -19,8 +19,8 @@ import Testing
     """#
 
   init() throws {
-    place = try Scratch()
-    try place.write(Self.pattern, to: "x.ahap")
+    testFolder = try TemporaryFolder()
+    try testFolder.write(Self.pattern, to: "x.ahap")
   }
 
   private func run(_ words: String...) -> (
@@ -28,7 +28,7 @@ import Testing
   ) {
     let recorded = RecordedTerminal()
     let status = TemblorProgram.makeProgram().run(words, on: recorded.terminal)
-    let folder = place.path + "/"
+    let folder = testFolder.path + "/"
     return (
       status, recorded.output.replacing(folder, with: ""),
       recorded.error.replacing(folder, with: "")
@@ -36,11 +36,11 @@ import Testing
   }
 
   private func text() throws -> String {
-    String(decoding: try FileSystem.read(place("x.ahap")), as: UTF8.self)
+    String(decoding: try FileSystem.read(testFolder("x.ahap")), as: UTF8.self)
   }
 
   @Test func errorIsRefused() throws {
-    let run = run("edit", place("x.ahap"), "set", "events[0].time", "100000")
+    let run = run("edit", testFolder("x.ahap"), "set", "events[0].time", "100000")
     #expect(run.status == .invalidInput)
     #expect(
       run.error.hasPrefix("x.ahap: error: event 1 ends at 100000.0 s; patterns are limited"),
@@ -50,7 +50,7 @@ import Testing
 
   /// The sharpness of the file is out of range before and after the change.
   @Test func onlyAddedWarningsArePrinted() throws {
-    let changed = run("edit", place("x.ahap"), "set", "events[0].intensity", "7")
+    let changed = run("edit", testFolder("x.ahap"), "set", "events[0].intensity", "7")
     #expect(changed.status == .success)
     #expect(
       changed.error == """
@@ -60,7 +60,7 @@ import Testing
 
         """)
     #expect(try text().contains("\"ParameterValue\": 7"))
-    let unchanged = run("edit", place("x.ahap"), "set", "events[0].time", "0.5")
+    let unchanged = run("edit", testFolder("x.ahap"), "set", "events[0].time", "0.5")
     #expect(unchanged.status == .success && unchanged.error == "", "\(unchanged.error)")
   }
 
@@ -68,25 +68,25 @@ import Testing
     let bytes = ("\u{FEFF}" + Self.pattern).utf16.flatMap { unit in
       [UInt8(truncatingIfNeeded: unit), UInt8(unit >> 8)]
     }
-    try AtomicFileWriter.write(bytes, to: place("x.ahap"))
-    let run = run("edit", place("x.ahap"), "set", "events[0].intensity", "0.7")
+    try AtomicFileWriter.write(bytes, to: testFolder("x.ahap"))
+    let run = run("edit", testFolder("x.ahap"), "set", "events[0].intensity", "0.7")
     #expect(run.status == .failure)
     #expect(run.error == "x.ahap: is not encoded as UTF-8; save it as UTF-8 before editing\n")
-    #expect(try FileSystem.read(place("x.ahap")) == bytes)
-    #expect(self.run("edit", place("x.ahap")).status == .success)
+    #expect(try FileSystem.read(testFolder("x.ahap")) == bytes)
+    #expect(self.run("edit", testFolder("x.ahap")).status == .success)
   }
 
   @Test("Commands that render to measure stop after ten minutes, and say so")
   func measuredDuration() throws {
-    try place.write(
+    try testFolder.write(
       #"""
       {"Version": 1.0, "Pattern": [
         {"Event": {"Time": 0, "EventType": "HapticContinuous", "EventDuration": 86000}}]}
       """#, to: "long.ahap")
-    let info = run("info", place("long.ahap"), "--rate", "8000")
+    let info = run("info", testFolder("long.ahap"), "--rate", "8000")
     #expect(info.status == .success)
     #expect(info.output.contains("never limited in the first 600 s\n"), "\(info.output)")
-    let short = run("info", place("x.ahap"))
+    let short = run("info", testFolder("x.ahap"))
     #expect(!short.output.contains("in the first"), "\(short.output)")
   }
 }

@@ -12,9 +12,9 @@ import VendorFormats
 
 /// Every verb that takes patterns takes those of every format, whatever their names are.
 @Suite struct EveryFormatTests {
-  private let place: Scratch
+  private let folder: TemporaryFolder
 
-  init() throws { place = try Scratch() }
+  init() throws { folder = try TemporaryFolder() }
 
   /// A file without an ending in a format, or nil where the format is only read, or has no mark by
   /// which its content is recognised.
@@ -25,14 +25,14 @@ import VendorFormats
     }
     let bytes = writing.files[0].bytes
     guard format.recognize(bytes.span) == .certain else {
-      try AtomicFileWriter.write(bytes, to: place("plain"))
+      try AtomicFileWriter.write(bytes, to: folder("plain"))
       let (status, error) = run([
-        "convert", "--input-format", id, place("plain"), "-o", place("p.ahap"),
+        "convert", "--input-format", id, folder("plain"), "-o", folder("p.ahap"),
       ])
       #expect(status == .success, "\(error)")
       return nil
     }
-    let path = place(id)
+    let path = folder(id)
     try AtomicFileWriter.write(bytes, to: path)
     return path
   }
@@ -48,11 +48,11 @@ import VendorFormats
   {
     guard let path = try file(id) else { return }
     let commands: [[String]] = [
-      ["render", path, "-o", place("a.wav"), "-q"], ["info", path], ["check", "--no-notes", path],
+      ["render", path, "-o", folder("a.wav"), "-q"], ["info", path], ["check", "--no-notes", path],
       ["plot", path, "--panels", "score", "--width", "60"], ["compare", path, path],
-      ["gallery", path, "-o", place("a.html")], ["convert", path, "-o", place("a.ahap")],
-      ["convert", path, "--format", id, "-o", place("again")],
-      ["compare", path, path, "-o", place("report.html")],
+      ["gallery", path, "-o", folder("a.html")], ["convert", path, "-o", folder("a.ahap")],
+      ["convert", path, "--format", id, "-o", folder("again")],
+      ["compare", path, path, "-o", folder("report.html")],
     ]
     for command in commands {
       let (status, error) = run(command)
@@ -60,21 +60,22 @@ import VendorFormats
     }
     try isPlayed(id, []) {
       try PlayCommand.run(
-        PlayCommand.definition().parseArguments([path]), $0.recorded.terminal, on: $0)
+        PlayCommand.definition().parseArguments([path]), $0.recordedTerminal.terminal, on: $0)
     }
-    let quit = [(0.5, VirtualStage.Cue.key(.character("q")))]
+    let quit = [(0.5, ScriptedEnvironment.ScriptStep.key(.character("q")))]
     try isPlayed(id, quit) {
       try WatchCommand.run(
-        WatchCommand.definition().parseArguments([path]), $0.recorded.terminal, on: $0)
+        WatchCommand.definition().parseArguments([path]), $0.recordedTerminal.terminal, on: $0)
     }
     try isPlayed(id, quit) {
       try AuditionCommand.run(
-        AuditionCommand.definition().parseArguments([path, path]), $0.recorded.terminal, on: $0)
+        AuditionCommand.definition().parseArguments([path, path]), $0.recordedTerminal.terminal,
+        on: $0)
     }
     try isPlayed(id, [(0.01, .key(.character("a")))] + quit) {
       try ABXCommand.run(
         ABXCommand.definition().parseArguments([path, path, "--match", "none"]),
-        $0.recorded.terminal,
+        $0.recordedTerminal.terminal,
         on: $0,
         seed: { 3 },
         now: { CalendarTime(secondsSince1970: 1_769_860_800) })
@@ -83,11 +84,11 @@ import VendorFormats
 
   /// Runs a verb on a device in memory, where a pattern must be heard.
   private func isPlayed(
-    _ id: String, _ script: [(Double, VirtualStage.Cue)],
-    _ verb: (VirtualStage) throws -> CommandLineKit.ExitStatus
+    _ id: String, _ script: [(Double, ScriptedEnvironment.ScriptStep)],
+    _ verb: (ScriptedEnvironment) throws -> CommandLineKit.ExitStatus
   ) throws {
-    let stage = VirtualStage(script)
-    #expect(try verb(stage) == .success, "\(id): \(stage.recorded.error)")
+    let stage = ScriptedEnvironment(script)
+    #expect(try verb(stage) == .success, "\(id): \(stage.recordedTerminal.error)")
     #expect(stage.samples().contains { abs($0) > 0.05 }, "\(id) is silent")
   }
 
@@ -107,26 +108,27 @@ import VendorFormats
 
   /// Files of XML with other content are not patterns, and no mistakes either.
   @Test func aFolderTakesOfXMLOnlyVibrations() throws {
-    try place.makeFolder("folder")
+    try folder.makeFolder("folder")
     let format = try #require(FormatRegistry.standard.format(id: "android-xml"))
     let writing = try #require(try format.write(FormatMatrix.exampleComposition(.continuous)))
-    try place.write(writing.files[0].bytes, to: "folder/buzz.xml")
-    try place.write("<project><vibration-effect/></project>", to: "folder/pom.xml")
-    try place.write("not even XML <", to: "folder/broken.xml")
-    try place.link("folder/gone.xml", to: place("nowhere.xml"))
-    try place.write("{", to: "folder/broken.ahap")
-    let (inputs, problems) = PatternInput.find([place("folder")])
+    try folder.write(writing.files[0].bytes, to: "folder/buzz.xml")
+    try folder.write("<project><vibration-effect/></project>", to: "folder/pom.xml")
+    try folder.write("not even XML <", to: "folder/broken.xml")
+    try folder.link("folder/gone.xml", to: folder("nowhere.xml"))
+    try folder.write("{", to: "folder/broken.ahap")
+    let (inputs, problems) = PatternInput.find([folder("folder")])
     #expect(inputs.map(\.outputStem) == ["broken", "buzz"])
     #expect(problems.isEmpty)
-    try place.makeFolder("foreign")
-    try place.write("<project/>", to: "foreign/pom.xml")
+    try folder.makeFolder("foreign")
+    try folder.write("<project/>", to: "foreign/pom.xml")
     #expect(
-      PatternInput.find([place("foreign")]).problems.map(\.reason) == ["contains no pattern files"])
+      PatternInput.find([folder("foreign")]).problems.map(\.reason) == ["contains no pattern files"]
+    )
   }
 
   /// What is not an event is drawn by its sound.
   @Test func sampledSignalsAreDrawn() throws {
-    try place.write(
+    try folder.write(
       """
       {"version": "2023", "profile": "Main", "level": 1, "date": "2026-11-21", "description": "",
       "timescale": 1000, "avatars": [], "perceptions": [{"id": 0, "avatar_id": 0, "description": "",
@@ -141,7 +143,7 @@ import VendorFormats
       ion": 100}]}]}]}]}]}
       """, to: "square")
     let recorded = RecordedTerminal()
-    let words = ["plot", place("square"), "--panels", "score", "--width", "60"]
+    let words = ["plot", folder("square"), "--panels", "score", "--width", "60"]
     #expect(TemblorProgram.makeProgram().run(words, on: recorded.terminal) == .success)
     #expect(!recorded.output.contains("no haptic events"), "\(recorded.output)")
   }

@@ -18,12 +18,12 @@ extension SoundServers {
 
 /// `temblor follow`.
 @Suite struct FollowVerbTests {
-  private let place: Scratch
+  private let folder: TemporaryFolder
 
   /// A hum of 80 Hz for half a second, half a second after the beginning.
   init() throws {
-    place = try Scratch()
-    try place.write(
+    folder = try TemporaryFolder()
+    try folder.write(
       """
       {"Version": 1.0, "Pattern": [{"Event": {"Time": 0.5, "EventType": "HapticContinu\
       ous", "EventDuration": 0.5,
@@ -31,7 +31,7 @@ extension SoundServers {
         {"ParameterID": "HapticSharpness", "ParameterValue": 0}]}}]}
       """, to: "hum.ahap")
     let recorded = RecordedTerminal()
-    let words = ["render", place("hum.ahap"), "-q", "-o", place("hum.wav")]
+    let words = ["render", folder("hum.ahap"), "-q", "-o", folder("hum.wav")]
     #expect(TemblorProgram.makeProgram().run(words, on: recorded.terminal) == .success)
   }
 
@@ -59,11 +59,11 @@ extension SoundServers {
   }
 
   private func follow(
-    _ words: [String], on stage: VirtualStage, servers: SoundServers = .none,
+    _ words: [String], on stage: ScriptedEnvironment, servers: SoundServers = .none,
     source: @escaping () throws -> any CaptureSource = { SilentSource() }
   ) throws -> CommandLineKit.ExitStatus {
     try FollowCommand.run(
-      FollowCommand.definition.parseArguments(words), stage.recorded.terminal, on: stage,
+      FollowCommand.definition.parseArguments(words), stage.recordedTerminal.terminal, on: stage,
       servers: servers
     ) {
       _, _, _ in
@@ -83,7 +83,8 @@ extension SoundServers {
       return .success(server)
     })
 
-  private func refusal(from source: String, device: String, isServerStream: Bool = true) -> String?
+  private func feedbackError(from source: String, device: String, isServerStream: Bool = true)
+    -> String?
   {
     var output = DeviceSummary(
       OpenedOutput(sink: NullSink(OutputRequest().requestedFormat), name: device))
@@ -131,7 +132,7 @@ extension SoundServers {
     ])
   func recordedSinkIsRefused(source: String, device: String) {
     #expect(
-      refusal(from: source, device: device)?.contains(
+      feedbackError(from: source, device: device)?.contains(
         "which would cause feedback; use a different sink")
         == true)
   }
@@ -146,12 +147,12 @@ extension SoundServers {
       ("pulse:DEVICE=shaker.monitor", "pulse:DEVICE=desktop", true),
     ])
   func otherOutputsAreAccepted(source: String, device: String, isServerStream: Bool) {
-    #expect(refusal(from: source, device: device, isServerStream: isServerStream) == nil)
+    #expect(feedbackError(from: source, device: device, isServerStream: isServerStream) == nil)
   }
 
   @Test func theRefusalNamesWhatHelps() {
     #expect(
-      refusal(from: "monitor", device: "default")
+      feedbackError(from: "monitor", device: "default")
         == """
         '--source' records the sink 'desktop', and the device 'default' plays on the desktop's \
         default sink, which 
@@ -164,29 +165,29 @@ extension SoundServers {
   }
 
   @Test func aFileIsFelt() throws {
-    let stage = VirtualStage()
+    let stage = ScriptedEnvironment()
     #expect(
-      try follow(["--source", place("hum.wav"), "--json", "--no-config"], on: stage) == .success)
+      try follow(["--source", folder("hum.wav"), "--json", "--no-config"], on: stage) == .success)
     #expect(abs(onset(stage.samples()) - 0.505) < 0.01)
     #expect(stage.samples()[30_000..<40_000].reduce(0) { max($0, $1) } > 0.3)
     #expect(stage.engine?.positionSeconds ?? 0 < 1.5)
-    #expect(stage.recorded.output.contains("\"style\": \"full\""))
+    #expect(stage.recordedTerminal.output.contains("\"style\": \"full\""))
   }
 
   @Test func aDelayMovesIt() throws {
-    let stage = VirtualStage()
+    let stage = ScriptedEnvironment()
     #expect(
-      try follow(["--source", place("hum.wav"), "--delay", "250", "--no-config"], on: stage)
+      try follow(["--source", folder("hum.wav"), "--delay", "250", "--no-config"], on: stage)
         == .success)
     #expect(abs(onset(stage.samples()) - 0.755) < 0.01)
   }
 
   @Test func aSilentSourceAndItsGapsAreToldOnce() throws {
-    let stage = VirtualStage(limit: 12)
+    let stage = ScriptedEnvironment(limit: 12)
     let source = SilentSource()
     // The source delivers in real time, so the virtual time waits for it every half second.
     var nextDelivery = 0.0
-    stage.person = { _, seconds in
+    stage.keyResponder = { _, seconds in
       if seconds >= nextDelivery {
         source.waitForDelivery()
         nextDelivery = seconds + 0.5
@@ -195,7 +196,7 @@ extension SoundServers {
     }
     #expect(
       try follow(["--source", "hw:7", "--no-config"], on: stage, source: { source }) == .success)
-    let told = stage.recorded.error
+    let told = stage.recordedTerminal.error
     #expect(told.components(separatedBy: "hw:7 is silent; check its volume").count == 2)
     #expect(told.components(separatedBy: "hw:7: gone").count == 2)
     #expect(told.contains("hw:7: reconnected after 1 s"))
@@ -252,17 +253,17 @@ extension SoundServers {
     let words = ["--source", "hw:9", "--no-config"]
     let refusal = OutputError(.notFound, output: "hw:9", "no such device")
     #expect {
-      try follow(words, on: VirtualStage(), source: { throw refusal })
+      try follow(words, on: ScriptedEnvironment(), source: { throw refusal })
     } throws: { ErrorReporting.messageText($0) == "hw:9: no such device" }
     #expect {
       try follow(
-        ["--source", place("hum.wav"), "--low", "90", "--high", "60", "--no-config"],
-        on: VirtualStage())
+        ["--source", folder("hum.wav"), "--low", "90", "--high", "60", "--no-config"],
+        on: ScriptedEnvironment())
     } throws: {
       ($0 as? UsageError)?.description == "'--low' must be below '--high' (60 Hz), not '90'"
     }
     let recorded = RecordedTerminal()
-    let missing = place("no.wav")
+    let missing = folder("no.wav")
     #expect(
       TemblorProgram.makeProgram().run(
         ["follow", "--source", missing, "-d", "null"], on: recorded.terminal) != .success)

@@ -13,20 +13,20 @@ import Testing
 
 /// Sound files with vibration, such as those of consoles, as patterns.
 @Suite struct HapticSoundTests {
-  private let place: Scratch
+  private let testFolder: TemporaryFolder
   private static let rate = 8_000
 
   /// Writes a file with sound on channels 1 and 2, 60 Hz on channel 3, and 160 Hz on channel 4.
   init() throws {
-    place = try Scratch()
-    try place.write(
+    testFolder = try TemporaryFolder()
+    try testFolder.write(
       Self.wave([
         { 0.3 * sin(2 * .pi * 440 * $0) }, { 0.3 * sin(2 * .pi * 660 * $0) },
         { 0.2..<0.6 ~= $0 ? 0.5 * sin(2 * .pi * 60 * $0) : 0 },
         { 0.7..<1 ~= $0 ? 0.5 * sin(2 * .pi * 160 * $0) : 0 },
       ]), to: "pad.wav")
     let tone: (Double) -> Double = { 0.5 * sin(2 * .pi * 100 * $0) }
-    try place.write(Self.wave([tone, tone]), to: "equal.wav")
+    try testFolder.write(Self.wave([tone, tone]), to: "equal.wav")
   }
 
   /// Returns a WAV file of one second with 16 bits per sample.
@@ -60,7 +60,7 @@ import Testing
   }
 
   private func load(_ name: String, channels: [Int]? = nil) throws -> HapticComposition {
-    var input = PatternInput(origin: .file(place(name)), outputStem: "x")
+    var input = PatternInput(origin: .file(testFolder(name)), outputStem: "x")
     input.soundChannels = channels
     return try LoadedPattern(input).composition
   }
@@ -70,7 +70,7 @@ import Testing
   ) {
     let recorded = RecordedTerminal()
     let status = TemblorProgram.makeProgram().run(words, on: recorded.terminal)
-    let folder = place.path + "/"
+    let folder = testFolder.path + "/"
     return (
       status, recorded.output.replacing(folder, with: ""),
       recorded.error.replacing(folder, with: "")
@@ -99,12 +99,13 @@ import Testing
   @Test("Render plays chosen channels, each on the output channel of its body location")
   func rendering() throws {
     let run = run(
-      "render", place("pad.wav"), "--input-channels", "3,4", "--channels", "2", "-o",
-      place("felt.wav"))
+      "render", testFolder("pad.wav"), "--input-channels", "3,4", "--channels", "2", "-o",
+      testFolder("felt.wav"))
     #expect(run.status == .success, "\(run.error)")
-    let info = self.run("info", place("felt.wav"), "--json")
+    let info = self.run("info", testFolder("felt.wav"), "--json")
     #expect(info.status == .success)
-    let signal = try TakeInput.loadSound(place("felt.wav"), job: RenderJob(profile: .phone)).signal
+    let signal = try TakeInput.loadSound(testFolder("felt.wav"), job: RenderJob(profile: .phone))
+      .signal
     let half = Int(0.65 * signal.rate)
     func peak(_ channel: Int, _ range: Range<Int>) -> Float {
       signal.channels[channel][range].map { abs($0) }.max() ?? 0
@@ -117,21 +118,23 @@ import Testing
   @Test("The profile protects the transducer from the samples")
   func protection() {
     let run = run(
-      "info", place("equal.wav"), "--input-channels", "1", "--profile", "dayton-bst-1")
+      "info", testFolder("equal.wav"), "--input-channels", "1", "--profile", "dayton-bst-1")
     #expect(run.status == .success)
     #expect(run.output.contains("contents   1 sampled signal"), "\(run.output)")
     let rendered = self.run(
-      "render", place("equal.wav"), "--profile", "dayton-bst-1", "-o", place("shaker.wav"))
+      "render", testFolder("equal.wav"), "--profile", "dayton-bst-1", "-o", testFolder("shaker.wav")
+    )
     #expect(rendered.error.contains("excursion"), "\(rendered.error)")
   }
 
   @Test("Commands that measure sounds accept chosen channels as patterns")
   func measuring() {
-    let info = run("info", place("pad.wav"), "--input-channels", "3,4")
+    let info = run("info", testFolder("pad.wav"), "--input-channels", "3,4")
     #expect(info.output.contains("places     channel 3, channel 4"), "\(info.output)")
-    let plot = run("plot", place("pad.wav"), "--input-channels", "3", "--width", "60")
+    let plot = run("plot", testFolder("pad.wav"), "--input-channels", "3", "--width", "60")
     #expect(plot.status == .success && plot.output.contains("profile phone"), "\(plot.output)")
-    let comparison = run("compare", place("pad.wav"), place("equal.wav"), "--input-channels", "1")
+    let comparison = run(
+      "compare", testFolder("pad.wav"), testFolder("equal.wav"), "--input-channels", "1")
     #expect(
       comparison.status == .success
         && comparison.output.contains("pad.wav (pattern, profile phone)"), "\(comparison.output)")
@@ -139,18 +142,20 @@ import Testing
 
   @Test("Missing and invalid channels are errors")
   func invalidChannels() {
-    let missing = run("render", place("pad.wav"), "--input-channels", "3,5", "-o", place("x.wav"))
+    let missing = run(
+      "render", testFolder("pad.wav"), "--input-channels", "3,5", "-o", testFolder("x.wav"))
     #expect(missing.status == .failure)
     #expect(missing.error == "pad.wav: has 4 channels, but '--input-channels' is 3,5\n")
     for text in ["0", "3,3", "", "a", "1,"] {
-      let run = run("render", place("pad.wav"), "--input-channels", text, "-o", place("x.wav"))
+      let run = run(
+        "render", testFolder("pad.wav"), "--input-channels", text, "-o", testFolder("x.wav"))
       #expect(run.status == .usageError, "\(text): \(run.error)")
     }
   }
 
   @Test("A sound file is not overwritten by its own rendering")
   func overwriting() {
-    let run = run("render", place("equal.wav"), "-o", place("equal.wav"))
+    let run = run("render", testFolder("equal.wav"), "-o", testFolder("equal.wav"))
     #expect(run.status != .success)
     #expect(run.error.contains("equal.wav"), "\(run.error)")
   }

@@ -13,16 +13,16 @@ import Testing
 /// Files of MPEG haptics in every verb: signals that are not events are rendered, shown and
 /// compared.
 @Suite struct MPEGVerbTests {
-  private let place: Scratch
+  private let folder: TemporaryFolder
 
   init() throws {
-    place = try Scratch()
+    folder = try TemporaryFolder()
     // A curve that begins 50 ms after the start: five cycles of a triangle of 100 Hz.
     let keys = (0...20).map { index in
       let value = index % 2 == 0 ? 0.0 : index % 4 == 1 ? 0.4 : -0.4
       return "{\"relative_position\": \(index * 25), \"amplitude_modulation\": \(value)}"
     }
-    try place.write(
+    try folder.write(
       """
       {"version": "2023", "profile": "Main", "level": 1, "date": "2026-11-21", "descript\
       ion": "late",
@@ -44,37 +44,37 @@ import Testing
   }
 
   @Test func verbsTakeASignal() throws {
-    let file = place("late.hjif")
+    let file = folder("late.hjif")
     let info = run("info", file)
     #expect(info.status == .success && info.output.contains("contents   1 sampled signal"))
     #expect(info.output.contains("length     0.1 s"), "\(info.output)")
     let check = run("check", file)
     #expect(check.status == .success && check.output == "", "\(check.output)\(check.error)")
-    let plot = run("plot", file, "-o", place("late.svg"))
+    let plot = run("plot", file, "-o", folder("late.svg"))
     #expect(plot.status == .success, "\(plot.error)")
-    let render = run("render", file, "--profile", "mpeg", "-o", place("late.wav"))
+    let render = run("render", file, "--profile", "mpeg", "-o", folder("late.wav"))
     #expect(render.status == .success, "\(render.error)")
     let compare = run("compare", file, file)
     #expect(compare.status == .success, "\(compare.error)")
-    let gallery = run("gallery", place.path, "-o", place("index.html"))
+    let gallery = run("gallery", folder.path, "-o", folder("index.html"))
     #expect(gallery.status == .success, "\(gallery.error)")
   }
 
   @Test func whatCannotBeWrittenIsRefused() throws {
-    let file = place("late.hjif")
-    let convert = run("convert", file, "-o", place("late.hmpg"))
+    let file = folder("late.hjif")
+    let convert = run("convert", file, "-o", folder("late.hmpg"))
     #expect(
       convert.status == .usageError && convert.error.contains("the format hmpg cannot be written"),
       "\(convert.error)")
-    #expect(run("convert", "--strict", file, "-o", place("late.ahap")).status == .invalidInput)
-    #expect(FileSystem.entryKind(at: place("late.ahap")) != .file)
+    #expect(run("convert", "--strict", file, "-o", folder("late.ahap")).status == .invalidInput)
+    #expect(FileSystem.entryKind(at: folder("late.ahap")) != .file)
   }
 
   /// What a render job makes of a file at 8 kHz, and the samples that it holds.
   private func rendered(_ file: String) throws -> (sound: [Float], given: [Float]) {
     var job = RenderJob()
     job.sampleRateHertz = 8_000
-    let input = try #require(PatternInput.find([place(file)]).inputs.first)
+    let input = try #require(PatternInput.find([folder(file)]).inputs.first)
     let (plan, pattern) = try job.loadPlan(input)
     var rendering = OfflineRenderer(plan: plan)
     return (rendering.samples(), pattern.composition.layers[0].signals.first?.samples ?? [])
@@ -84,8 +84,8 @@ import Testing
     let late = try rendered("late.hjif").sound
     #expect(late.prefix(395).allSatisfy { abs($0) < 1e-3 })
     #expect(late.contains { $0 > 0.2 })
-    try place.write(
-      try String(contentsOfFile: place("late.hjif"), encoding: .utf8).replacing(
+    try folder.write(
+      try String(contentsOfFile: folder("late.hjif"), encoding: .utf8).replacing(
         "\"position\": 500", with: "\"position\": 0"), to: "now.hjif")
     let (sound, given) = try rendered("now.hjif")
     // At 48 kHz, of which the job plays every sixth.

@@ -10,11 +10,11 @@ import Testing
 
 /// Files with several patterns: every command accepts them as it accepts a folder.
 @Suite struct ProjectFileTests {
-  private let place: Scratch
+  private let testFolder: TemporaryFolder
 
   init() throws {
-    place = try Scratch()
-    try place.write(Self.project(["kick", "../kick", "KICK", ".a/b"]), to: "drums.hasp")
+    testFolder = try TemporaryFolder()
+    try testFolder.write(Self.project(["kick", "../kick", "KICK", ".a/b"]), to: "drums.hasp")
   }
 
   /// Returns a project with a clip of each name.
@@ -34,7 +34,7 @@ import Testing
   ) {
     let recorded = RecordedTerminal()
     let status = TemblorProgram.makeProgram().run(words, on: recorded.terminal)
-    let folder = place.path + "/"
+    let folder = testFolder.path + "/"
     return (
       status, recorded.output.replacing(folder, with: ""),
       recorded.error.replacing(folder, with: "")
@@ -43,45 +43,46 @@ import Testing
 
   @Test("Each clip is an input with a file name that stays in a folder of the project")
   func inputs() {
-    let (inputs, problems) = PatternInput.find([place("drums.hasp")])
+    let (inputs, problems) = PatternInput.find([testFolder("drums.hasp")])
     #expect(problems == [])
     #expect(
       inputs.map { FileSystem.fileName(of: $0.outputStem) } == [
         "kick", "___kick", "KICK-2", "_a_b",
       ])
     #expect(inputs.map(\.filePart?.index) == [0, 1, 2, 3])
-    #expect(inputs[0].name == "\(place("drums.hasp")) (kick)")
-    #expect(PatternInput.find([place.path]).inputs.count == 4)
+    #expect(inputs[0].name == "\(testFolder("drums.hasp")) (kick)")
+    #expect(PatternInput.find([testFolder.path]).inputs.count == 4)
   }
 
   @Test("Convert writes a file for each clip")
   func converting() throws {
-    let run = run("convert", place("drums.hasp"), "--format", "haptic", "-o", place("out"))
+    let run = run(
+      "convert", testFolder("drums.hasp"), "--format", "haptic", "-o", testFolder("out"))
     #expect(run.status == .success, "\(run.error)")
     for name in ["kick", "___kick", "KICK-2", "_a_b"] {
-      #expect(FileSystem.entryKind(at: place("out/drums/\(name).haptic")) == .file, "\(name)")
-      let check = self.run("check", "--no-notes", place("out/drums/\(name).haptic"))
+      #expect(FileSystem.entryKind(at: testFolder("out/drums/\(name).haptic")) == .file, "\(name)")
+      let check = self.run("check", "--no-notes", testFolder("out/drums/\(name).haptic"))
       #expect(check.status == .success && check.output == "", "\(check.output)")
     }
   }
 
   @Test("Commands process each clip")
   func processing() {
-    let info = run("info", place("drums.hasp"))
+    let info = run("info", testFolder("drums.hasp"))
     #expect(info.status == .success)
     #expect(info.output.contains("drums.hasp (kick)"), "\(info.output)")
-    let check = run("check", place("drums.hasp"), "--no-notes")
+    let check = run("check", testFolder("drums.hasp"), "--no-notes")
     #expect(check.status == .success, "\(check.output)")
-    let rendering = run("render", place("drums.hasp"), "-o", place("sounds"))
+    let rendering = run("render", testFolder("drums.hasp"), "-o", testFolder("sounds"))
     #expect(rendering.error.hasSuffix("4 of 4 sounds written\n"), "\(rendering.error)")
-    let edit = run("edit", place("drums.hasp"))
+    let edit = run("edit", testFolder("drums.hasp"))
     #expect(edit.error == "drums.hasp: contains several patterns; specify a single file\n")
   }
 
   @Test("More clips than the limit are one pattern")
   func manyClips() throws {
-    try place.write(Self.project((0...200).map { "c\($0)" }), to: "many.hasp")
-    let (inputs, _) = PatternInput.find([place("many.hasp")])
+    try testFolder.write(Self.project((0...200).map { "c\($0)" }), to: "many.hasp")
+    let (inputs, _) = PatternInput.find([testFolder("many.hasp")])
     #expect(inputs.count == 1 && inputs[0].filePart == nil)
     #expect(try LoadedPattern(inputs[0]).composition.layers.count == 201)
   }

@@ -8,9 +8,9 @@ import Testing
 
 /// `render --raw`: the model's signal, and of MPEG haptics the file's own.
 @Suite struct RawRenderTests {
-  private let place: Scratch
+  private let testFolder: TemporaryFolder
 
-  init() throws { place = try Scratch() }
+  init() throws { testFolder = try TemporaryFolder() }
 
   private func run(_ words: [String]) -> (
     status: CommandLineKit.ExitStatus, output: String, error: String
@@ -24,7 +24,7 @@ import Testing
   private func render(_ file: String, _ options: String...) throws -> (
     samples: [Float], error: String
   ) {
-    let sound = place("sound.wav")
+    let sound = testFolder("sound.wav")
     let words = ["render", file, "--sample-format", "float", "--rate", "8000", "-q", "-o", sound]
     let done = run(words + options)
     #expect(done.status == .success, "\(file): \(done.error)")
@@ -35,14 +35,14 @@ import Testing
 
   @Test func whatWouldChangeTheSignalIsRefused() {
     for other in ["--normalize", "--acceleration"] {
-      let refused = run(["render", "light", "--raw", other, "-o", place("x.wav")])
+      let refused = run(["render", "light", "--raw", other, "-o", testFolder("x.wav")])
       #expect(refused.status == .usageError && refused.output.isEmpty)
       #expect(
         refused.error
           == "temblor: '--raw' and '\(other)' cannot be used together\nSee 'temblor render --help'.\n"
       )
     }
-    #expect(!FileManager.default.fileExists(atPath: place("x.wav")))
+    #expect(!FileManager.default.fileExists(atPath: testFolder("x.wav")))
   }
 
   @Test func eventsAreNeitherLimitedNorRamped() throws {
@@ -52,9 +52,9 @@ import Testing
       [{"ParameterID": "HapticIntensity", "ParameterValue": 1}, {"ParameterID": "HapticSharpn\
       ess", "ParameterValue": 1}]}}
       """
-    try place.write("{\"Version\": 1.0, \"Pattern\": [\(hum), \(hum)]}", to: "hums.ahap")
-    let raw = try render(place("hums.ahap"), "--profile", "mpeg", "--raw").samples
-    let usual = try render(place("hums.ahap"), "--profile", "mpeg").samples
+    try testFolder.write("{\"Version\": 1.0, \"Pattern\": [\(hum), \(hum)]}", to: "hums.ahap")
+    let raw = try render(testFolder("hums.ahap"), "--profile", "mpeg", "--raw").samples
+    let usual = try render(testFolder("hums.ahap"), "--profile", "mpeg").samples
     for frame in 0..<800 {
       #expect(
         abs(Double(raw[frame]) - 1.2276 * sin(2 * .pi * 300 * Double(frame) / 8_000)) < 1e-4,
@@ -68,7 +68,7 @@ import Testing
     let keys = [0, 2_000].map {
       "{\"relative_position\": \($0), \"amplitude_modulation\": 1.0, \"frequency_modulation\": 50}"
     }
-    try place.write(
+    try testFolder.write(
       """
       {"version": "2023", "profile": "Main", "level": 1, "date": "2026-11-21", "description"\
       : "", "timescale": 1000,
@@ -81,13 +81,13 @@ import Testing
        100, "base_signal": "Sine",
       "phase": 0, "keyframes": [\(keys.joined(separator: ", "))]}]}]}]}]}
       """, to: "wave.hjif")
-    let raw = try render(place("wave.hjif"), "--profile", "mpeg", "--raw", "--tail", "0")
+    let raw = try render(testFolder("wave.hjif"), "--profile", "mpeg", "--raw", "--tail", "0")
     #expect(raw.samples.count == 16_800 && raw.samples[..<800].allSatisfy { $0 == 0 })
     for (frame, sample) in raw.samples[800...].enumerated() {
       #expect(abs(Double(sample) - sin(2 * .pi * 50 * Double(frame) / 8_000)) < 1e-6, "\(frame)")
     }
     #expect(!raw.error.contains("warning"), "\(raw.error)")
-    let said = try render(place("wave.hjif"), "--profile", "mpeg").error
+    let said = try render(testFolder("wave.hjif"), "--profile", "mpeg").error
     let location = "(perceptions[0].channels[0].bands[0].effects[0])"
     let text =
       "amplitudes above the amplitude of intensity 1 are clamped by up to 0.386 of full scale"
@@ -107,10 +107,10 @@ import Testing
     let unknown = ["HapticReleaseTime", "HapticAttackTime", "A", "B", "C"]
     let more = unknown.map { "{\"ParameterID\": \"\($0)\", \"ParameterValue\": 0.2}," }.joined(
       separator: "\n")
-    try place.write(tap(more), to: "near.ahap")
-    try place.write(tap(""), to: "plain.ahap")
-    let near = try render(place("near.ahap"))
-    let plain = try render(place("plain.ahap"))
+    try testFolder.write(tap(more), to: "near.ahap")
+    try testFolder.write(tap(""), to: "plain.ahap")
+    let near = try render(testFolder("near.ahap"))
+    let plain = try render(testFolder("plain.ahap"))
     #expect(near.samples == plain.samples)
     #expect(
       near.error.contains(
@@ -118,7 +118,9 @@ import Testing
           + "(Pattern[0].Event.EventParameters[0].ParameterID); did you mean \"ReleaseTime\"?\n"))
     #expect(
       near.error.contains(": warning: and 2 more, lines 4–5\n") && !plain.error.contains("warning"))
-    let strict = run(["convert", "--strict", place("near.ahap"), "-o", place("near.haptic")])
+    let strict = run([
+      "convert", "--strict", testFolder("near.ahap"), "-o", testFolder("near.haptic"),
+    ])
     #expect(
       strict.status == .invalidInput && strict.error.contains("\"HapticAttackTime\" is ignored"))
   }

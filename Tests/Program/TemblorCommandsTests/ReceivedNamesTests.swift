@@ -10,7 +10,7 @@ import Testing
 /// Files whose names or links come from an input of somebody else: nothing that exists changes.
 @Suite struct ReceivedNamesTests {
   /// A pattern of a hostile pack, and the expected end of `convert`.
-  struct Hostile: Sendable, CustomTestStringConvertible {
+  struct HostileName: Sendable, CustomTestStringConvertible {
     enum Content { case text, sound, folder, link, none }
 
     var name: String
@@ -19,24 +19,26 @@ import Testing
     /// The content of that file in the pack.
     var content: Content
     /// The status and the end of the message with an empty folder.
-    var empty: (status: CommandLineKit.ExitStatus, message: String)
+    var emptyOutcome: (status: CommandLineKit.ExitStatus, message: String)
     /// The same with a folder full of files of the same names; nil where it is the same.
-    var full: (status: CommandLineKit.ExitStatus, message: String)?
+    var fullOutcome: (status: CommandLineKit.ExitStatus, message: String)?
 
     var testDescription: String { name }
   }
 
-  private static func dropped(_ reference: String, _ reason: String) -> (
+  private static func droppedOutcome(_ reference: String, _ reason: String) -> (
     CommandLineKit.ExitStatus, String
   ) {
     (.success, ": dropped: the sound file '\(reference)' \(reason)\n")
   }
-  private static func copied(_ name: String, from source: String) -> (
+  private static func copiedOutcome(_ name: String, from source: String) -> (
     CommandLineKit.ExitStatus, String
   ) {
     (.success, "home/\(name): copied from 'pack/\(source)'\n")
   }
-  private static func refused(_ name: String, _ reason: String, option: String = "'--output'")
+  private static func refusedOutcome(
+    _ name: String, _ reason: String, option: String = "'--output'"
+  )
     -> (CommandLineKit.ExitStatus, String)
   {
     (.failure, "home/\(name): \(reason); choose a different \(option)\n")
@@ -54,96 +56,106 @@ import Testing
   private static let outside = "is outside the pattern's folder"
   private static let link = "is a link, and links are not followed for names from an input"
 
-  static let pack = [
-    Hostile(
-      name: "dotfile", reference: ".profile", content: .text, empty: dropped(".profile", dot)),
-    Hostile(
+  static let hostileNames = [
+    HostileName(
+      name: "dotfile", reference: ".profile", content: .text,
+      emptyOutcome: droppedOutcome(".profile", dot)),
+    HostileName(
       name: "autostart", reference: ".config/autostart/x.desktop", content: .sound,
-      empty: dropped(".config/autostart/x.desktop", dot)),
-    Hostile(
-      name: "parent", reference: "../../escape.wav", content: .none, empty: (.invalidInput, parent)),
-    Hostile(
-      name: "detour", reference: "down/../a.wav", content: .sound, empty: (.invalidInput, parent)),
-    Hostile(
-      name: "absolute", reference: "#/escape.wav", content: .none, empty: (.invalidInput, absolute)),
-    Hostile(
-      name: "linked", reference: "secret.wav", content: .link, empty: dropped("secret.wav", outside)
+      emptyOutcome: droppedOutcome(".config/autostart/x.desktop", dot)),
+    HostileName(
+      name: "parent", reference: "../../escape.wav", content: .none,
+      emptyOutcome: (.invalidInput, parent)),
+    HostileName(
+      name: "detour", reference: "down/../a.wav", content: .sound,
+      emptyOutcome: (.invalidInput, parent)),
+    HostileName(
+      name: "absolute", reference: "#/escape.wav", content: .none,
+      emptyOutcome: (.invalidInput, absolute)),
+    HostileName(
+      name: "linked", reference: "secret.wav", content: .link,
+      emptyOutcome: droppedOutcome("secret.wav", outside)
     ),
-    Hostile(
+    HostileName(
       name: "text", reference: "a.wav", content: .text,
-      empty: dropped("a.wav", "is not a readable sound file (libsndfile: Format not recognised.)")),
-    Hostile(
+      emptyOutcome: droppedOutcome(
+        "a.wav", "is not a readable sound file (libsndfile: Format not recognised.)")),
+    HostileName(
       name: "replacing", reference: "a.wav", content: .sound,
-      empty: copied("a.wav", from: "replacing/a.wav"),
-      full: refused("a.wav", "exists and differs from the sound file 'pack/replacing/a.wav'")),
-    Hostile(
+      emptyOutcome: copiedOutcome("a.wav", from: "replacing/a.wav"),
+      fullOutcome: refusedOutcome(
+        "a.wav", "exists and differs from the sound file 'pack/replacing/a.wav'")),
+    HostileName(
       name: "capitals", reference: "A.WAV", content: .sound,
-      empty: copied("A.WAV", from: "capitals/A.WAV")),
-    Hostile(
+      emptyOutcome: copiedOutcome("A.WAV", from: "capitals/A.WAV")),
+    HostileName(
       name: "folderlink", reference: "folder/b.wav", content: .sound,
-      empty: copied("folder/b.wav", from: "folderlink/folder/b.wav"),
-      full: refused("folder", link, option: "output folder")),
-    Hostile(
+      emptyOutcome: copiedOutcome("folder/b.wav", from: "folderlink/folder/b.wav"),
+      fullOutcome: refusedOutcome("folder", link, option: "output folder")),
+    HostileName(
       name: "filelink", reference: "link.wav", content: .sound,
-      empty: copied("link.wav", from: "filelink/link.wav"),
-      full: refused("link.wav", link, option: "output folder")),
-    Hostile(
+      emptyOutcome: copiedOutcome("link.wav", from: "filelink/link.wav"),
+      fullOutcome: refusedOutcome("link.wav", link, option: "output folder")),
+    HostileName(
       name: "brokenlink", reference: "broken.wav", content: .sound,
-      empty: copied("broken.wav", from: "brokenlink/broken.wav"),
-      full: refused("broken.wav", link, option: "output folder")),
-    Hostile(
+      emptyOutcome: copiedOutcome("broken.wav", from: "brokenlink/broken.wav"),
+      fullOutcome: refusedOutcome("broken.wav", link, option: "output folder")),
+    HostileName(
       name: "slashes", reference: "sub//c.wav", content: .sound,
-      empty: copied("sub/c.wav", from: "slashes/sub/c.wav"),
-      full: refused("sub", "exists and is not a folder", option: "output folder")),
-    Hostile(
+      emptyOutcome: copiedOutcome("sub/c.wav", from: "slashes/sub/c.wav"),
+      fullOutcome: refusedOutcome("sub", "exists and is not a folder", option: "output folder")),
+    HostileName(
       name: "trailing", reference: "a.wav/", content: .sound,
-      empty: dropped("a.wav/", "was not found in the pattern's folder; did you mean 'a.wav'?")),
-    Hostile(
+      emptyOutcome: droppedOutcome(
+        "a.wav/", "was not found in the pattern's folder; did you mean 'a.wav'?")),
+    HostileName(
       name: "folder", reference: "d.wav", content: .folder,
-      empty: dropped("d.wav", "is not a regular file")),
-    Hostile(
+      emptyOutcome: droppedOutcome("d.wav", "is not a regular file")),
+    HostileName(
       name: "itself", reference: "itself.ahap", content: .none,
-      empty: dropped(
+      emptyOutcome: droppedOutcome(
         "itself.ahap", "is not a readable sound file (libsndfile: Format not recognised.)")),
-    Hostile(
+    HostileName(
       name: "output", reference: "new.ahap", content: .sound,
-      empty: refused(
+      emptyOutcome: refusedOutcome(
         "new.ahap", "cannot be both an output file and a copy of 'pack/output/new.ahap'")),
   ]
 
   private static let sound = WaveFile.encodedBytes(of: [0, 0.5, -0.5, 0], rate: 48_000)
-  private let place: Scratch
+  private let testFolder: TemporaryFolder
 
   init() throws {
-    place = try Scratch()
+    testFolder = try TemporaryFolder()
     for folder in ["pack", "home", "elsewhere"] {
-      try place.makeFolder(folder)
+      try testFolder.makeFolder(folder)
     }
-    try place.write(Self.sound, to: "escape.wav")
-    try place.write("elsewhere, before", to: "elsewhere/b.wav")
-    for hostile in Self.pack {
+    try testFolder.write(Self.sound, to: "escape.wav")
+    try testFolder.write("elsewhere, before", to: "elsewhere/b.wav")
+    for hostile in Self.hostileNames {
       try write(hostile)
     }
   }
 
-  private func write(_ hostile: Hostile) throws {
+  private func write(_ hostile: HostileName) throws {
     let folder = "pack/\(hostile.name)"
     let path = "\(folder)/\(hostile.reference)"
-    let reference = hostile.reference.replacing("#", with: place.path)
-    try place.makeFolder(folder)
+    let reference = hostile.reference.replacing("#", with: testFolder.path)
+    try testFolder.makeFolder(folder)
     switch hostile.content {
     case .none:
       break
     case .link:
-      try place.link(path, to: place("escape.wav"))
+      try testFolder.link(path, to: testFolder("escape.wav"))
     case .folder:
-      try place.makeFolder(path)
+      try testFolder.makeFolder(path)
     case .text, .sound:
       let file = path.hasSuffix("/") ? String(path.dropLast()) : path
-      try FileSystem.makeFolder(place(FileSystem.folderPath(of: file).replacing("/..", with: "")))
-      try place.write(hostile.content == .sound ? Self.sound : Array("echo evil\n".utf8), to: file)
+      try FileSystem.makeFolder(
+        testFolder(FileSystem.folderPath(of: file).replacing("/..", with: "")))
+      try testFolder.write(
+        hostile.content == .sound ? Self.sound : Array("echo evil\n".utf8), to: file)
     }
-    try place.write(
+    try testFolder.write(
       """
       {"Version": 1.0, "Pattern": [{"Event": {"EventType": "AudioCustom", "Time": 0,
         "EventWaveformPath": "\(reference)"}}]}
@@ -152,26 +164,26 @@ import Testing
 
   /// Puts a file or a link to every name that the pack aims at.
   private func fillHome() throws {
-    try FileSystem.makeFolder(place("home/.config/autostart"))
+    try FileSystem.makeFolder(testFolder("home/.config/autostart"))
     for name in [
       ".profile", ".config/autostart/x.desktop", "a.wav", "sub", "secret.wav", "d.wav",
       "escape.wav",
     ] {
-      try place.write("home, before", to: "home/\(name)")
+      try testFolder.write("home, before", to: "home/\(name)")
     }
-    try place.link("home/folder", to: place("elsewhere"))
-    try place.link("home/link.wav", to: place("elsewhere/b.wav"))
-    try place.link("home/broken.wav", to: place("elsewhere/none.wav"))
+    try testFolder.link("home/folder", to: testFolder("elsewhere"))
+    try testFolder.link("home/link.wav", to: testFolder("elsewhere/b.wav"))
+    try testFolder.link("home/broken.wav", to: testFolder("elsewhere/none.wav"))
   }
 
   /// The bytes of every file and the target of every link below the folder of the test.
   private func state() throws -> [String: String] {
     var state: [String: String] = [:]
-    for path in try FileManager.default.subpathsOfDirectory(atPath: place.path) {
-      if let target = try? FileManager.default.destinationOfSymbolicLink(atPath: place(path)) {
+    for path in try FileManager.default.subpathsOfDirectory(atPath: testFolder.path) {
+      if let target = try? FileManager.default.destinationOfSymbolicLink(atPath: testFolder(path)) {
         state[path] = "link to \(target)"
-      } else if FileSystem.entryKind(at: place(path)) == .file {
-        state[path] = try FileSystem.read(place(path)).map { "\($0)" }.joined(separator: " ")
+      } else if FileSystem.entryKind(at: testFolder(path)) == .file {
+        state[path] = try FileSystem.read(testFolder(path)).map { "\($0)" }.joined(separator: " ")
       }
     }
     return state
@@ -180,7 +192,7 @@ import Testing
   private func run(_ words: [String]) -> (status: CommandLineKit.ExitStatus, error: String) {
     let recorded = RecordedTerminal()
     let status = TemblorProgram.makeProgram().run(words, on: recorded.terminal)
-    return (status, recorded.error.replacing(place.path + "/", with: ""))
+    return (status, recorded.error.replacing(testFolder.path + "/", with: ""))
   }
 
   private func expectUnchanged(_ before: [String: String], allowsNew: Bool) throws {
@@ -193,15 +205,16 @@ import Testing
     }
   }
 
-  @Test(arguments: pack, [false, true])
-  func aHostilePatternChangesNothing(hostile: Hostile, isFull: Bool) throws {
+  @Test(arguments: hostileNames, [false, true])
+  func aHostilePatternChangesNothing(hostile: HostileName, isFull: Bool) throws {
     if isFull {
       try fillHome()
     }
     let before = try state()
-    let expected = isFull ? hostile.full ?? hostile.empty : hostile.empty
+    let expected = isFull ? hostile.fullOutcome ?? hostile.emptyOutcome : hostile.emptyOutcome
     let run = run([
-      "convert", place("pack/\(hostile.name)/\(hostile.name).ahap"), "-o", place("home/new.ahap"),
+      "convert", testFolder("pack/\(hostile.name)/\(hostile.name).ahap"), "-o",
+      testFolder("home/new.ahap"),
     ])
     #expect(run.status == expected.status, "\(run.error)")
     // The last line of a successful conversion names the output file.
@@ -218,41 +231,44 @@ import Testing
       try fillHome()
     }
     try write(
-      Hostile(
+      HostileName(
         name: "second", reference: "a.wav", content: .sound,
-        empty: Self.copied("a.wav", from: "second/a.wav")))
-    try place.write(WaveFile.encodedBytes(of: [0.1], rate: 48_000), to: "pack/second/a.wav")
+        emptyOutcome: Self.copiedOutcome("a.wav", from: "second/a.wav")))
+    try testFolder.write(WaveFile.encodedBytes(of: [0.1], rate: 48_000), to: "pack/second/a.wav")
     let before = try state()
     // Two patterns of the pack name 'a.wav', and their sounds differ.
     let conflict = isFull ? "home/a.wav: exists and differs" : "home/a.wav: cannot be a copy of"
-    let files = (Self.pack.map(\.name) + ["second"]).map { place("pack/\($0)/\($0).ahap") }
-    let run = run(["convert", "--format", "ahap", "-o", place("home/")] + files)
+    let files = (Self.hostileNames.map(\.name) + ["second"]).map {
+      testFolder("pack/\($0)/\($0).ahap")
+    }
+    let run = run(["convert", "--format", "ahap", "-o", testFolder("home/")] + files)
     #expect(run.status == .failure && run.error.contains(conflict), "\(run.error)")
     #expect(try state() == before)
   }
 
   @Test func aDroppedSoundIsALoss() throws {
     let run = run([
-      "convert", "--strict", place("pack/dotfile/dotfile.ahap"), "-o", place("home/new.ahap"),
+      "convert", "--strict", testFolder("pack/dotfile/dotfile.ahap"), "-o",
+      testFolder("home/new.ahap"),
     ])
     #expect(run.status == .invalidInput)
-    #expect(try FileSystem.visibleNames(in: place("home")) == [])
+    #expect(try FileSystem.visibleNames(in: testFolder("home")) == [])
   }
 
   @Test func aScriptThatIsASoundFileIsNotCopied() throws {
     // Libsndfile reads text with such a first line as a sound.
     let script = "PVF1\n1 8000 8\necho evil\n" + String(repeating: "# \n", count: 100)
-    try place.write(script, to: "pack/text/a.wav")
-    let run = run(["convert", place("pack/text/text.ahap"), "-o", place("home/new.ahap")])
+    try testFolder.write(script, to: "pack/text/a.wav")
+    let run = run(["convert", testFolder("pack/text/text.ahap"), "-o", testFolder("home/new.ahap")])
     #expect(run.error.contains("the sound file 'a.wav' is not in "), "\(run.error)")
-    #expect(try FileSystem.visibleNames(in: place("home")) == ["new.ahap"])
+    #expect(try FileSystem.visibleNames(in: testFolder("home")) == ["new.ahap"])
   }
 
   @Test func aTracedSoundReplacesNone() throws {
     try fillHome()
-    try place.write(try sounding(), to: "link.wav")
-    try place.write(try sounding(), to: "a.wav")
-    try place.write(try sounding(), to: ".profile")
+    try testFolder.write(try sounding(), to: "link.wav")
+    try testFolder.write(try sounding(), to: "a.wav")
+    try testFolder.write(try sounding(), to: ".profile")
     let before = try state()
     for (sound, message) in [
       (
@@ -270,19 +286,21 @@ import Testing
         ".profile: has a component that starts with a dot; the file is not written\n"
       ),
     ] {
-      let run = run(["trace", place(sound), "-q", "--with-sound", "-o", place("home/new.ahap")])
+      let run = run([
+        "trace", testFolder(sound), "-q", "--with-sound", "-o", testFolder("home/new.ahap"),
+      ])
       #expect(run.status == .failure && run.error.hasPrefix(message), "\(run.error)")
     }
     #expect(try state() == before)
-    let words = ["trace", place("a.wav"), "-q", "-o", place("home/new")]
+    let words = ["trace", testFolder("a.wav"), "-q", "-o", testFolder("home/new")]
     #expect(run(words + ["--with-sound", "--format", "haptic"]).status == .success)
   }
 
   /// A sound that `trace` makes a pattern of.
   private func sounding() throws -> [UInt8] {
-    _ = run(["render", "light", "-q", "-o", place("made.wav")])
-    defer { place.remove("made.wav") }
-    return try FileSystem.read(place("made.wav"))
+    _ = run(["render", "light", "-q", "-o", testFolder("made.wav")])
+    defer { testFolder.remove("made.wav") }
+    return try FileSystem.read(testFolder("made.wav"))
   }
 
   @Test(arguments: [
@@ -290,24 +308,24 @@ import Testing
     ["plot", "--format", "svg"],
   ]) func outputsOfAFolderFollowNoLinks(words: [String]) throws {
     let tap = #"{"Version":1,"Pattern":[{"Event":{"EventType":"HapticTransient","Time":0}}]}"#
-    try FileSystem.makeFolder(place("received/deep"))
+    try FileSystem.makeFolder(testFolder("received/deep"))
     for name in ["first", "second"] {
-      try place.write(tap, to: "received/deep/\(name).ahap")
+      try testFolder.write(tap, to: "received/deep/\(name).ahap")
     }
-    try place.link("home/deep", to: place("elsewhere"))
+    try testFolder.link("home/deep", to: testFolder("elsewhere"))
     try expectNoLinkFollowed(words)
   }
 
   @Test func patternsOfTracedFoldersFollowNoLinks() throws {
-    try place.makeFolder("received")
-    try place.write(try sounding(), to: "received/tap.wav")
-    try place.link("home/tap.haptic", to: place("elsewhere/b.wav"))
+    try testFolder.makeFolder("received")
+    try testFolder.write(try sounding(), to: "received/tap.wav")
+    try testFolder.link("home/tap.haptic", to: testFolder("elsewhere/b.wav"))
     try expectNoLinkFollowed(["trace", "-q", "--format", "haptic"])
   }
 
   private func expectNoLinkFollowed(_ words: [String]) throws {
     let before = try state()
-    let run = run(words + [place("received"), "-o", place("home/")])
+    let run = run(words + [testFolder("received"), "-o", testFolder("home/")])
     #expect(run.status == .failure, "\(run.error)")
     #expect(run.error.contains("is a link, and links are not followed"), "\(run.error)")
     #expect(try state() == before)
@@ -316,13 +334,13 @@ import Testing
   @Test(arguments: [["check", "--fix"], ["format", "--in-place"], ["studio", "--serve"]])
   func linksInAFolderAreNotRewritten(words: [String]) throws {
     // A pattern with a fault that can be fixed, which is not in canonical form.
-    try place.write(
+    try testFolder.write(
       #"{"Pattern":[{"Event":{"EventType":"HapticTransient","Time":0,},}],"Version":1.0}"#,
       to: "elsewhere/own.ahap")
-    try place.makeFolder("received")
-    try place.link("received/tap.ahap", to: place("elsewhere/own.ahap"))
+    try testFolder.makeFolder("received")
+    try testFolder.link("received/tap.ahap", to: testFolder("elsewhere/own.ahap"))
     let before = try state()
-    let run = run(words + [place("received")])
+    let run = run(words + [testFolder("received")])
     #expect(
       run.error.contains("received/tap.ahap: is a link in a folder and is not rewritten"),
       "\(run.error)")
@@ -332,8 +350,8 @@ import Testing
 
   @Test func renderedStimuliReplaceNone() throws {
     try fillHome()
-    try place.write("id,level\nreference,-40\nb,-30\n", to: "t.csv")
-    let words = ["study", place("t.csv"), "--render", place("home")]
+    try testFolder.write("id,level\nreference,-40\nb,-30\n", to: "t.csv")
+    let words = ["study", testFolder("t.csv"), "--render", testFolder("home")]
     #expect(run(words).status == .success)
     // The same stimuli are equal to their files.
     let before = try state()
@@ -353,11 +371,11 @@ import Testing
         "temblor: .b.wav: has a component that starts with a dot; the file is not written\n"
       ),
     ] {
-      try place.write("id,level\nreference,-40\nnew,-35\n\(id),-30\n", to: "t.csv")
+      try testFolder.write("id,level\nreference,-40\nnew,-35\n\(id),-30\n", to: "t.csv")
       let run = run(words)
       #expect(run.status == .failure && run.error.hasPrefix(message), "\(run.error)")
     }
-    try place.write("id,level\nreference,-40\nb,-30\n", to: "t.csv")
+    try testFolder.write("id,level\nreference,-40\nb,-30\n", to: "t.csv")
     #expect(try state() == before)
   }
 }

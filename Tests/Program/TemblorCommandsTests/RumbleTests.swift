@@ -19,7 +19,7 @@ private final class ScriptedPad: ForceFeedbackPad {
 
 @Suite struct RumbleTests {
   /// An engine in virtual time, and a mixer on it that has been asked once.
-  private final class Rig {
+  private final class MixerFixture {
     let engine = PlaybackEngine()
     let playback: VirtualPlayback
     let mixer: RumbleMixer
@@ -66,7 +66,7 @@ private final class ScriptedPad: ForceFeedbackPad {
   }
 
   @Test func anEffectIsFeltInTheNextPeriodAndEndsInTime() throws {
-    let rig = try Rig(period: 240)
+    let rig = try MixerFixture(period: 240)
     try rig.advance(0.1)
     #expect(rig.peak(0, 0.1) == 0)
     try rig.mixer.uploadEffect(Self.rumble(1, 0, length: 0.3), as: 0)
@@ -82,7 +82,7 @@ private final class ScriptedPad: ForceFeedbackPad {
   }
 
   @Test func updatesGlide() throws {
-    let rig = try Rig()
+    let rig = try MixerFixture()
     try rig.mixer.uploadEffect(Self.rumble(0.2, 0), as: 0)
     rig.mixer.playEffect(0, repetitionCount: 1, at: .zero)
     for step in 0..<60 {
@@ -100,7 +100,7 @@ private final class ScriptedPad: ForceFeedbackPad {
   }
 
   @Test func theGainOfTheGameIsAFactor() throws {
-    let rig = try Rig()
+    let rig = try MixerFixture()
     try rig.mixer.uploadEffect(Self.rumble(1, 0), as: 3)
     rig.mixer.playEffect(3, repetitionCount: 1, at: .zero)
     try rig.advance(0.3)
@@ -110,7 +110,7 @@ private final class ScriptedPad: ForceFeedbackPad {
   }
 
   @Test func aVibrationHasItsFrequency() throws {
-    let rig = try Rig()
+    let rig = try MixerFixture()
     try rig.mixer.uploadEffect(ForceFeedbackEffect(kind: .periodic(hertz: 125, level: 1)), as: 1)
     rig.mixer.playEffect(1, repetitionCount: 1, at: .zero)
     try rig.advance(1)
@@ -122,7 +122,7 @@ private final class ScriptedPad: ForceFeedbackPad {
   /// What any order of calls leaves, against what was last said of each effect.
   @Test(arguments: [1, 77, 2_026]) func anyOrderOfCallsLeavesNothingStuck(_ seed: UInt64) throws {
     var chance = SeededGenerator(seed: seed)
-    let rig = try Rig(period: 480)
+    let rig = try MixerFixture(period: 480)
     var held: [Int16: ForceFeedbackEffect] = [:]
     var running: Set<Int16> = []
     // A million calls in all.
@@ -168,17 +168,18 @@ private final class ScriptedPad: ForceFeedbackPad {
   }
 
   @Test func theVerbPlaysWhatAGameDoes() throws {
-    let stage = VirtualStage([(1, .key(.character("q")))])
+    let stage = ScriptedEnvironment([(1, .key(.character("q")))])
     let pad = ScriptedPad([
       .gain(1), .upload(Self.rumble(0.5, 0.5, length: 0.2), id: 0), .play(id: 0, count: 1),
       .erase(id: 5),
     ])
     let words = try RumbleCommand.definition.parseArguments(["--json", "--no-config"])
     #expect(
-      try RumbleCommand.run(words, stage.recorded.terminal, on: stage) { _, _ in pad } == .success)
+      try RumbleCommand.run(words, stage.recordedTerminal.terminal, on: stage) { _, _ in pad }
+        == .success)
     #expect(stage.samples()[4_800..<9_000].contains { abs($0) > 0.2 })
     #expect(stage.samples()[14_400..<40_000].allSatisfy { abs($0) < 1e-3 })
-    #expect(stage.recorded.output.contains("\"plays\": 1"))
+    #expect(stage.recordedTerminal.output.contains("\"plays\": 1"))
   }
 
   @Test func whatStandsInTheWayIsSaidWithTheRemedy() {

@@ -11,9 +11,9 @@ import Testing
 
 /// Files that state frequencies in hertz, on a bass shaker.
 @Suite struct StatedFrequencyTests {
-  private let folder: Scratch
+  private let folder: TemporaryFolder
 
-  init() throws { folder = try Scratch() }
+  init() throws { folder = try TemporaryFolder() }
 
   private func run(_ words: String...) -> (
     status: CommandLineKit.ExitStatus, output: String, error: String
@@ -94,7 +94,7 @@ import Testing
     let pitch = try #require(ReadingOptions.FrequencyHandling(rawValue: word))
     var reading = ReadingOptions()
     reading.frequencyHandling = pitch
-    let studio = ListenStudio(reading: reading)
+    let studio = ListenFixture(reading: reading)
     let reply = studio.ask("play \(try vibration(hertz: 45))")
     try #require(reply.hasPrefix("ok"), "\(reply)")
     studio.run(1)

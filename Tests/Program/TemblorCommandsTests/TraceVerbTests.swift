@@ -11,11 +11,11 @@ import VendorFormats
 
 /// `temblor trace`.
 @Suite struct TraceVerbTests {
-  private let place: Scratch
+  private let testFolder: TemporaryFolder
 
   init() throws {
-    place = try Scratch()
-    try place.write(
+    testFolder = try TemporaryFolder()
+    try testFolder.write(
       """
       {"Version": 1.0, "Pattern": [
         {"Event": {"Time": 0.1, "EventType": "HapticTransient", "EventParameters": [
@@ -26,7 +26,7 @@ import VendorFormats
           {"ParameterID": "HapticIntensity", "ParameterValue": 0.4},
           {"ParameterID": "HapticSharpness", "ParameterValue": 0.3}]}}]}
       """, to: "two.ahap")
-    _ = run("render", place("two.ahap"), "-q", "-o", place("two.wav"))
+    _ = run("render", testFolder("two.ahap"), "-q", "-o", testFolder("two.wav"))
   }
 
   private func run(_ words: String...) -> (
@@ -34,7 +34,7 @@ import VendorFormats
   ) {
     let recorded = RecordedTerminal()
     let status = TemblorProgram.makeProgram().run(words, on: recorded.terminal)
-    let folder = place.path + "/"
+    let folder = testFolder.path + "/"
     return (
       status, recorded.output.replacing(folder, with: ""),
       recorded.error.replacing(folder, with: "")
@@ -42,14 +42,14 @@ import VendorFormats
   }
 
   private func events(_ name: String) throws -> [HapticEvent] {
-    let file = SourceFile(try FileSystem.read(place(name)), name: name)
+    let file = SourceFile(try FileSystem.read(testFolder(name)), name: name)
     return try FormatRegistry.standard.read(file).layers.flatMap(\.pattern.events).sorted {
       $0.time < $1.time
     }
   }
 
   @Test func aRenderingBecomesItsPattern() throws {
-    let run = run("trace", place("two.wav"), "-o", place("back.ahap"))
+    let run = run("trace", testFolder("two.wav"), "-o", testFolder("back.ahap"))
     #expect(run.status == .success && run.output == "")
     #expect(
       run.error.hasPrefix(
@@ -62,25 +62,26 @@ import VendorFormats
     #expect(events.map(\.kind) == [.hapticTransient, .hapticContinuous])
     #expect(zip(events, [0.1, 0.3]).allSatisfy { abs($0.time - $1) < 0.003 })
     #expect(zip(events, [0.9, 0.4]).allSatisfy { abs($0.value(of: .hapticIntensity) - $1) < 0.01 })
-    #expect(self.run("check", place("back.ahap")).error == "")
+    #expect(self.run("check", testFolder("back.ahap")).error == "")
   }
 
   /// Renders two channels that differ: the second is half a second later.
   private func renderStereo() {
     _ = run(
-      "render", place("two.ahap"), "--channels", "2", "--channel", "2=haptics,delay=500ms", "-q",
-      "-o", place("stereo.wav"))
+      "render", testFolder("two.ahap"), "--channels", "2", "--channel", "2=haptics,delay=500ms",
+      "-q",
+      "-o", testFolder("stereo.wav"))
   }
 
   @Test("Channels that differ become body locations in a format that supports them")
   func channelsAsBodyLocations() throws {
     renderStereo()
-    let run = run("trace", place("stereo.wav"), "-o", place("stereo.hjif"))
+    let run = run("trace", testFolder("stereo.wav"), "-o", testFolder("stereo.hjif"))
     #expect(run.status == .success)
     #expect(
       run.error.contains(
         "stereo.wav → stereo.hjif: 2 different channels, one body location each; "), "\(run)")
-    let file = SourceFile(try FileSystem.read(place("stereo.hjif")), name: "stereo.hjif")
+    let file = SourceFile(try FileSystem.read(testFolder("stereo.hjif")), name: "stereo.hjif")
     let composition = try FormatRegistry.standard.read(file)
     #expect(composition.bodyLocationCount == 2)
     for (number, onset) in [(1, 0.1), (2, 0.6)] {
@@ -96,53 +97,57 @@ import VendorFormats
     let loss =
       "stereo.wav: approximated: the pattern follows the mean of 2 different channels; to select "
       + "channels, use '--input-channels'"
-    let mean = run("trace", place("stereo.wav"), "-o", place("mean.ahap"))
+    let mean = run("trace", testFolder("stereo.wav"), "-o", testFolder("mean.ahap"))
     #expect(mean.error.hasPrefix(loss), "\(mean)")
-    let json = run("trace", place("stereo.wav"), "--json", "-o", place("mean.ahap"))
+    let json = run("trace", testFolder("stereo.wav"), "--json", "-o", testFolder("mean.ahap"))
     #expect(json.output.contains("the mean of 2 different channels"))
-    let one = run("trace", place("stereo.wav"), "--input-channels", "2", "-o", place("one.ahap"))
+    let one = run(
+      "trace", testFolder("stereo.wav"), "--input-channels", "2", "-o", testFolder("one.ahap"))
     #expect(!one.error.contains("channels"), "\(one)")
   }
 
   @Test func partsLimitsAndFormatsAreObeyed() throws {
     #expect(
-      run("trace", place("two.wav"), "-q", "--taps-only", "-o", place("taps.ahap")).error == "")
+      run("trace", testFolder("two.wav"), "-q", "--taps-only", "-o", testFolder("taps.ahap")).error
+        == "")
     #expect(try events("taps.ahap").map(\.kind) == [.hapticTransient])
-    let one = run("trace", place("two.wav"), "--events", "1", "-o", place("one.ahap"))
+    let one = run("trace", testFolder("two.wav"), "--events", "1", "-o", testFolder("one.ahap"))
     #expect(one.error.contains("; omitted 1 weaker event; "))
     #expect(
-      run("trace", place("two.wav"), "-q", "--format", "haptic", "-o", place.path).status
+      run("trace", testFolder("two.wav"), "-q", "--format", "haptic", "-o", testFolder.path).status
         == .success)
-    #expect(try FileSystem.visibleNames(in: place.path).contains("two.haptic"))
+    #expect(try FileSystem.visibleNames(in: testFolder.path).contains("two.haptic"))
     #expect(
-      run("trace", place("two.wav"), "-q", "--start", "0.25", "-o", place("part.ahap")).status
+      run("trace", testFolder("two.wav"), "-q", "--start", "0.25", "-o", testFolder("part.ahap"))
+        .status
         == .success)
     let part = try #require(try events("part.ahap").first)
     #expect(part.kind == .hapticContinuous && abs(part.time - 0.05) < 0.003)
   }
 
   @Test func theSoundIsPlayedBesideItsPattern() throws {
-    try place.makeFolder("out")
+    try testFolder.makeFolder("out")
     #expect(
-      run("trace", place("two.wav"), "-q", "--with-sound", "-o", place("out") + "/").status
+      run("trace", testFolder("two.wav"), "-q", "--with-sound", "-o", testFolder("out") + "/")
+        .status
         == .success
     )
-    #expect(try FileSystem.visibleNames(in: place("out")).sorted() == ["two.ahap", "two.wav"])
+    #expect(try FileSystem.visibleNames(in: testFolder("out")).sorted() == ["two.ahap", "two.wav"])
     #expect(
       try events("out/two.ahap").contains {
         $0.kind == .audioCustom && $0.waveform?.path == "two.wav"
       })
-    #expect(run("check", place("out/two.ahap")).status == .success)
+    #expect(run("check", testFolder("out/two.ahap")).status == .success)
   }
 
   @Test func dataOfAFolderIsAnObject() throws {
-    try place.makeFolder("sounds")
-    _ = run("render", "light", "-q", "-o", place("sounds/a.wav"))
-    _ = run("render", "heavy", "-q", "-o", place("sounds/b.wav"))
+    try testFolder.makeFolder("sounds")
+    _ = run("render", "light", "-q", "-o", testFolder("sounds/a.wav"))
+    _ = run("render", "heavy", "-q", "-o", testFolder("sounds/b.wav"))
     // By its content, whatever it is called.
-    try place.write(FileSystem.read(place("sounds/b.wav")), to: "sounds/c.opus")
-    try place.write("no sound", to: "sounds/notes.txt")
-    let run = run("trace", place("sounds"), "--json", "-q", "-o", place("sounds"))
+    try testFolder.write(FileSystem.read(testFolder("sounds/b.wav")), to: "sounds/c.opus")
+    try testFolder.write("no sound", to: "sounds/notes.txt")
+    let run = run("trace", testFolder("sounds"), "--json", "-q", "-o", testFolder("sounds"))
     #expect(run.status == .success && run.error == "")
     #expect(
       run.output.contains(#""input": "sounds/a.wav""#)
@@ -153,7 +158,7 @@ import VendorFormats
   }
 
   @Test func thePlotShowsSoundAndPattern() {
-    let run = run("trace", place("two.wav"), "-q", "--draw", "-o", place("back.ahap"))
+    let run = run("trace", testFolder("two.wav"), "-q", "--draw", "-o", testFolder("back.ahap"))
     #expect(
       run.output.contains("two.wav\n0.72 s\n")
         && run.output.contains("1 transient · 1 continuous event"))
@@ -197,18 +202,21 @@ import VendorFormats
   func whatCannotBeDoneIsSaid(_ options: [String], _ message: String, _ status: Int) {
     let recorded = RecordedTerminal()
     let answer = TemblorProgram.makeProgram().run(
-      ["trace", place("two.wav"), "-o", place("no.ahap")] + options, on: recorded.terminal)
+      ["trace", testFolder("two.wav"), "-o", testFolder("no.ahap")] + options, on: recorded.terminal
+    )
     #expect(Int(answer.rawValue) == status)
     #expect(
-      recorded.error.replacing(place.path + "/", with: "").hasPrefix(message), "\(recorded.error)")
-    #expect(FileSystem.entryKind(at: place("no.ahap")) == .missing)
+      recorded.error.replacing(testFolder.path + "/", with: "").hasPrefix(message),
+      "\(recorded.error)")
+    #expect(FileSystem.entryKind(at: testFolder("no.ahap")) == .missing)
   }
 
   @Test func whatIsNoSoundIsRefused() {
-    #expect(run("trace", place("two.ahap"), "-o", place("no.ahap")).status == .invalidInput)
-    let missing = run("trace", place("none.wav"))
+    #expect(
+      run("trace", testFolder("two.ahap"), "-o", testFolder("no.ahap")).status == .invalidInput)
+    let missing = run("trace", testFolder("none.wav"))
     #expect(missing.status == .failure && missing.error == "none.wav: file or folder not found\n")
-    let input = run("trace", place("two.wav"), "-o", place("two.wav"))
+    let input = run("trace", testFolder("two.wav"), "-o", testFolder("two.wav"))
     #expect(input.status == .usageError)
   }
 }

@@ -11,11 +11,11 @@ import VendorFormats
 
 /// A format that only the tests know is taken by every verb, by adding it to the registry.
 @Suite struct TrialFormatTests {
-  private let place: Scratch
+  private let testFolder: TemporaryFolder
 
   init() throws {
-    place = try Scratch()
-    try place.write(
+    testFolder = try TemporaryFolder()
+    try testFolder.write(
       """
       beats 1 two layers
       layer left
@@ -27,7 +27,7 @@ import VendorFormats
       """, to: "a.beats")
   }
 
-  private static let formats = FormatRegistry.standard.adding(.trial)
+  private static let formats = FormatRegistry.standard.adding(.beats)
 
   /// Runs a verb in a registry with the trial format.
   private func run(_ description: (FormatRegistry) -> Command, _ words: String...) throws
@@ -38,7 +38,7 @@ import VendorFormats
     let recorded = RecordedTerminal()
     let description = description(Self.formats)
     let status = try description.action(description.parseArguments(words), recorded.terminal)
-    let folder = place.path + "/"
+    let folder = testFolder.path + "/"
     return (
       status, recorded.output.replacing(folder, with: ""),
       recorded.error.replacing(folder, with: "")
@@ -46,7 +46,8 @@ import VendorFormats
   }
 
   @Test func renderWritesItsSound() throws {
-    let run = try run(RenderCommand.definition, place("a.beats"), "-o", place("a.wav"), "--json")
+    let run = try run(
+      RenderCommand.definition, testFolder("a.beats"), "-o", testFolder("a.wav"), "--json")
     #expect(run.status == .success, "\(run.error)")
     #expect(run.output.contains("a.wav") && !run.output.contains("error"), "\(run.output)")
   }
@@ -54,23 +55,24 @@ import VendorFormats
   @Test func foldersAreRenderedOnAllThreads() throws {
     let many = 2...9
     for index in many {
-      try place.write("beats 1 more\ntap 0 0.8 0.5\ntap 0.1 0.\(index) 0.5\n", to: "\(index).beats")
+      try testFolder.write(
+        "beats 1 more\ntap 0 0.8 0.5\ntap 0.1 0.\(index) 0.5\n", to: "\(index).beats")
     }
     let recorded = RecordedTerminal()
     let status = TemblorProgram.makeProgram(Self.formats).run(
-      ["render", place.path, "-o", place("out")], on: recorded.terminal)
+      ["render", testFolder.path, "-o", testFolder("out")], on: recorded.terminal)
     #expect(status == .success, "\(recorded.error)")
     for name in many.map({ "\($0)" }) + ["a"] {
-      #expect(FileSystem.entryKind(at: place("out/\(name).wav")) == .file, "\(name)")
+      #expect(FileSystem.entryKind(at: testFolder("out/\(name).wav")) == .file, "\(name)")
     }
     let other = TemblorProgram.makeProgram().run(
-      ["render", place.path, "-o", place("none")], on: RecordedTerminal().terminal)
+      ["render", testFolder.path, "-o", testFolder("none")], on: RecordedTerminal().terminal)
     #expect(other == .failure)
   }
 
   @Test func checkReportsPlacesInItsOwnText() throws {
-    try place.write("beats 1\nlayer x\ntap 0 1.5 0\n\n  drum 1\ntap 0 x\n", to: "bad.beats")
-    let run = try run(CheckCommand.definition, place("bad.beats"), place("a.beats"))
+    try testFolder.write("beats 1\nlayer x\ntap 0 1.5 0\n\n  drum 1\ntap 0 x\n", to: "bad.beats")
+    let run = try run(CheckCommand.definition, testFolder("bad.beats"), testFolder("a.beats"))
     #expect(run.status == .invalidInput)
     #expect(
       run.output.hasPrefix(
@@ -83,22 +85,23 @@ import VendorFormats
   }
 
   @Test func checkTakesItsRulesAndAllowances() throws {
-    try place.write(
+    try testFolder.write(
       "beats 1\nallow beats/clamped on purpose\nallow nothing x\ntap 0 1.5 0\n", to: "loud.beats")
     #expect(
-      try run(CheckCommand.definition, place("loud.beats")).output == """
+      try run(CheckCommand.definition, testFolder("loud.beats")).output == """
         loud.beats:3:1: warning: unknown rule "nothing" (allow) [unknown-rule]
 
         """)
     #expect(
-      try run(CheckCommand.definition, "--all", place("loud.beats")).output.hasSuffix(
+      try run(CheckCommand.definition, "--all", testFolder("loud.beats")).output.hasSuffix(
         """
         loud.beats:4:1: note: a level is outside 0 to 1 (allowed: on purpose) (tap) \
         [beats/clamped]\n
         """
       ))
     #expect(
-      try run(CheckCommand.definition, "--disable", "beats/clamped", place("loud.beats")).output
+      try run(CheckCommand.definition, "--disable", "beats/clamped", testFolder("loud.beats"))
+        .output
         .hasPrefix(
           "loud.beats:3:1: "))
     #expect(
@@ -107,23 +110,24 @@ import VendorFormats
   }
 
   @Test func compareHearsEveryLayer() throws {
-    try place.write(
+    try testFolder.write(
       "beats 1\nlayer left\ntap 0 0.8 0.5\ntap 0.02 0.8 0.5\nfade 0 0.5\n", to: "b.beats")
-    let same = try run(CompareCommand.definition, place("a.beats"), place("a.beats"))
+    let same = try run(CompareCommand.definition, testFolder("a.beats"), testFolder("a.beats"))
     #expect(same.status == .success, "\(same.error)")
-    let other = try run(CompareCommand.definition, place("a.beats"), place("b.beats"), "--json")
+    let other = try run(
+      CompareCommand.definition, testFolder("a.beats"), testFolder("b.beats"), "--json")
     #expect(other.output.contains("continuous"), "\(other.output)")
   }
 
   @Test func plotDrawsIt() throws {
     let run = try run(
-      PlotCommand.definition, place("a.beats"), "--panels", "score", "--width", "60")
+      PlotCommand.definition, testFolder("a.beats"), "--panels", "score", "--width", "60")
     #expect(run.status == .success, "\(run.error)")
     #expect(run.output.hasPrefix("a.beats\n") || run.output.contains("a.beats"), "\(run.output)")
   }
 
   @Test func infoCountsEveryLayer() throws {
-    let run = try run(InfoCommand.definition, place("a.beats"))
+    let run = try run(InfoCommand.definition, testFolder("a.beats"))
     #expect(run.status == .success, "\(run.error)")
     #expect(
       run.output.contains("contents   2 transients, 1 continuous event, 1 parameter"),
@@ -131,27 +135,27 @@ import VendorFormats
   }
 
   @Test func infoHasTheTracksOfEveryLayerInJSONAlone() throws {
-    let tracks = try self.run(InfoCommand.definition, place("a.beats"), "--json", "--tracks")
+    let tracks = try self.run(InfoCommand.definition, testFolder("a.beats"), "--json", "--tracks")
     #expect(tracks.output.matches(of: /"corners"/).count == 3, "\(tracks.output)")
     #expect(throws: UsageError.self) {
-      try self.run(InfoCommand.definition, place("a.beats"), "--tracks")
+      try self.run(InfoCommand.definition, testFolder("a.beats"), "--tracks")
     }
   }
 
   @Test func formatRewritesIt() throws {
-    let run = try run(FormatCommand.definition, place("a.beats"))
+    let run = try run(FormatCommand.definition, testFolder("a.beats"))
     #expect(run.status == .success, "\(run.error)")
     #expect(run.output.hasPrefix("beats 1 two layers\nlayer left\ntap 0.0 0.8 0.5\n"))
   }
 
   @Test func foldersAreSearchedForIt() throws {
-    let run = try run(CheckCommand.definition, place.path)
+    let run = try run(CheckCommand.definition, testFolder.path)
     #expect(run.status == .success && run.error == "", "\(run.error)")
     #expect(run.output.hasPrefix("a.beats:4:1: warning: "), "\(run.output)")
     #expect(run.output.hasSuffix(" [transient-gap]\n") && run.output.count { $0 == "\n" } == 1)
-    let inputs = PatternInput.find([place.path], formats: Self.formats)
+    let inputs = PatternInput.find([testFolder.path], formats: Self.formats)
     #expect(inputs.inputs.map(\.outputStem) == ["a"])
-    #expect(PatternInput.find([place.path]).problems.count == 1)
+    #expect(PatternInput.find([testFolder.path]).problems.count == 1)
   }
 
   @Test func shellsOfferIt() {
@@ -167,12 +171,13 @@ import VendorFormats
   }
 
   @Test func playPlaysIt() throws {
-    let stage = VirtualStage()
+    let stage = ScriptedEnvironment()
     let status = try PlayCommand.run(
-      PlayCommand.definition().parseArguments([place("a.beats")]), stage.recorded.terminal,
+      PlayCommand.definition().parseArguments([testFolder("a.beats")]),
+      stage.recordedTerminal.terminal,
       on: stage,
       formats: Self.formats)
-    #expect(status == .success, "\(stage.recorded.error)")
+    #expect(status == .success, "\(stage.recordedTerminal.error)")
     #expect(stage.samples().contains { abs($0) > 0.3 })
   }
 }

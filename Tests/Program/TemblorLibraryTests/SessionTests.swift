@@ -16,15 +16,15 @@ import Testing
     unsafe Array(text.utf8).withUnsafeBufferPointer { unsafe body($0.baseAddress, Int32($0.count)) }
   }
 
-  private func taken(_ count: Int32) -> String {
+  private func outputText(_ count: Int32) -> String {
     guard let place = unsafe temblorOutput(host) else { return "" }
     return String(decoding: (0..<Int(count)).map { unsafe place[$0] }, as: UTF8.self)
   }
 
-  private var output: String { unsafe taken(temblorOutputLength(host)) }
+  private var output: String { unsafe outputText(temblorOutputLength(host)) }
 
   private func status() throws -> [String: Any] {
-    let text = unsafe taken(temblorSessionStatus(host))
+    let text = unsafe outputText(temblorSessionStatus(host))
     return try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
   }
 

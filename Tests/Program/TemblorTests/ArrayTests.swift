@@ -3,7 +3,7 @@ import SoundFile
 import Testing
 
 @Suite struct ArrayTests {
-  let place = Workplace()
+  let folder = WorkingFolder()
 
   private func seat(_ second: String = "") -> String {
     """
@@ -17,13 +17,13 @@ import Testing
   /// The channels of a sound that `render` made of a shipped pattern with an array.
   private func channels(_ words: String...) throws -> [[Float]] {
     #expect(
-      try place.temblor(
+      try folder.temblor(
         [
           "render", "medium", "-o", "a.wav", "--sample-format", "float", "--array", "seat.json",
           "-q",
         ] + words)
         == .init(0))
-    let sound = try Sound(reading: place, "a.wav")
+    let sound = try Sound(reading: folder, "a.wav")
     #expect(sound.channelCount == 2)
     return (0..<2).map { channel in
       stride(from: channel, to: sound.interleaved.count, by: 2).map { sound.interleaved[$0] }
@@ -33,7 +33,7 @@ import Testing
   private func power(_ samples: [Float]) -> Float { samples.reduce(0) { $0 + $1 * $1 } }
 
   @Test func gainDelayAndPolarityAreMeasuredInTheFile() throws {
-    try place.write(seat(#", "gain": -6, "delay": 0.003, "invert": true"#), to: "seat.json")
+    try folder.write(seat(#", "gain": -6, "delay": 0.003, "invert": true"#), to: "seat.json")
     let made = try channels()
     // The last 10 ms of the file fade out.
     let late = Array(made[1][144..<(made[1].count - 480)])
@@ -44,19 +44,19 @@ import Testing
   }
 
   @Test func withoutAPositionAllTransducersAreDrivenAlike() throws {
-    try place.write(seat(), to: "seat.json")
+    try folder.write(seat(), to: "seat.json")
     let made = try channels()
     #expect(made[0] == made[1])
     #expect(
-      try place.temblor(
+      try folder.temblor(
         "render", "medium", "-o", "b.wav", "--sample-format", "float", "--profile", "dayton-bst-1",
         "-q")
         == .init(0))
-    #expect(try Sound(reading: place, "b.wav").interleaved == made[0])
+    #expect(try Sound(reading: folder, "b.wav").interleaved == made[0])
   }
 
   @Test func aPositionSharesThePower() throws {
-    try place.write(seat(), to: "seat.json")
+    try folder.write(seat(), to: "seat.json")
     let all = try channels()[0]
     let middle = try channels("--pan", "0")
     #expect(abs(power(middle[0]) / power(all) - 0.5) < 1e-4)
@@ -69,10 +69,10 @@ import Testing
   }
 
   @Test func refusalsSayWhatToDo() throws {
-    try place.write(seat(), to: "seat.json")
-    try place.write(seat(#", "gian": 1"#), to: "bad.json")
+    try folder.write(seat(), to: "seat.json")
+    try folder.write(seat(#", "gian": 1"#), to: "bad.json")
     func error(_ words: String...) throws -> String? {
-      let result = try place.temblor(["render", "medium"] + words)
+      let result = try folder.temblor(["render", "medium"] + words)
       #expect(result.status != 0)
       return result.error.split(separator: "\n").first.map { String($0.dropFirst(9)) }
     }
@@ -101,11 +101,11 @@ import Testing
   }
 
   @Test func arraysAreCheckedAsProfilesAre() throws {
-    try place.write(seat(), to: "seat.json")
-    try place.write(#"{ "name": "a", "transducers": [{ "channel": 1 }] }"#, to: "bad.json")
-    #expect(try place.temblor("profiles", "check", "seat.json") == .init(0))
+    try folder.write(seat(), to: "seat.json")
+    try folder.write(#"{ "name": "a", "transducers": [{ "channel": 1 }] }"#, to: "bad.json")
+    #expect(try folder.temblor("profiles", "check", "seat.json") == .init(0))
     #expect(
-      try place.temblor("profiles", "check", "bad.json")
+      try folder.temblor("profiles", "check", "bad.json")
         == .init(
           2,
           output: """

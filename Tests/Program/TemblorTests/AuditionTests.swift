@@ -4,11 +4,11 @@ import Testing
 
 /// Listening in turn and blind, as the program does it where there is no terminal.
 @Suite struct AuditionTests {
-  let place = Workplace()
+  let folder = WorkingFolder()
 
   /// A file of raw floating-point samples.
-  private func raw(_ name: String) -> [Float] {
-    let bytes = place.bytes(name) ?? []
+  private func rawSamples(_ name: String) -> [Float] {
+    let bytes = folder.bytes(name) ?? []
     return stride(from: 0, to: bytes.count / 4 * 4, by: 4).map { at in
       Float(bitPattern: (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[at + $1]) << (8 * $1) })
     }
@@ -16,35 +16,35 @@ import Testing
 
   /// The samples of a sound file.
   private func sound(_ name: String) throws -> [Float] {
-    try Sound(reading: place, name).interleaved
+    try Sound(reading: folder, name).interleaved
   }
 
   @Test func equalTakesAreNamedSo() throws {
     let sentence = "A and B are identical, sample for sample. The result is void."
     let words = ["abx", "light", "light", "--simulate", "right", "--output", "r.json"]
     #expect(
-      try place.temblor(words) == .init(0, output: "\(sentence)\nr.json: written\n"))
-    let json = try place.temblor(words + ["--json"])
+      try folder.temblor(words) == .init(0, output: "\(sentence)\nr.json: written\n"))
+    let json = try folder.temblor(words + ["--json"])
     #expect(json.status == 0)
     #expect(
       json.output.contains("\"conclusion\": \"identical\",\n    \"sentence\": \"\(sentence)\"\n"),
       "\(json)")
-    let other = try place.temblor("abx", "light", "medium", "--simulate", "right", "--trials", "5")
+    let other = try folder.temblor("abx", "light", "medium", "--simulate", "right", "--trials", "5")
     #expect(other.status == 0 && !other.output.contains(sentence), "\(other)")
-    let both = try place.temblor("audition", "light", "light", "--device", "null")
+    let both = try folder.temblor("audition", "light", "light", "--device", "null")
     #expect(both.error.contains("The takes are identical, sample for sample."), "\(both)")
   }
 
   @Test func aPatternAndItsRecordingAreHeardAlikeOneAfterTheOther() throws {
-    _ = try place.temblor(
+    _ = try folder.temblor(
       "render", "pulse", "--sample-format", "float", "--tail", "0", "-o", "a.wav")
-    let run = try place.temblor(
+    let run = try folder.temblor(
       "audition", "pulse", "a.wav", "--gap", "0.25", "--channels", "1", "--sample-format", "float",
       "--buffer-size",
-      "240000", "--device", "file:FILE=\(place.path)/a.raw,FORMAT=raw")
+      "240000", "--device", "file:FILE=\(folder.path)/a.raw,FORMAT=raw")
     #expect(run == .init(0))
     let wanted = try sound("a.wav")
-    let arrived = raw("a.raw")
+    let arrived = rawSamples("a.raw")
     // 3 ms of silence, 2 ms of look-ahead; the recording as long as the pattern and the gap later.
     let starts = [240, 240 + wanted.count + 12_000]
     for start in starts {
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test func takesAndLevelsAreToldAsJSON() throws {
-    let run = try place.temblor(
+    let run = try folder.temblor(
       "audition", "light", "heavy", "--match", "felt", "--device", "null", "--json")
     #expect(run.status == 0)
     #expect(run.output.contains(#""letter": "B","#))
@@ -66,16 +66,16 @@ import Testing
   }
 
   @Test func aTakeThatCannotBePlayedStopsAll() throws {
-    try place.write(Patterns.broken, to: "bad.ahap")
-    let run = try place.temblor("audition", "light", "bad.ahap", "--device", "null")
+    try folder.write(Patterns.brokenText, to: "bad.ahap")
+    let run = try folder.temblor("audition", "light", "bad.ahap", "--device", "null")
     #expect(run.status == 2)
     #expect(run.error.hasPrefix("bad.ahap:2:1: "))
-    #expect(try place.temblor("audition", "light", "none.wav", "--device", "null").status == 1)
+    #expect(try folder.temblor("audition", "light", "none.wav", "--device", "null").status == 1)
   }
 
   @Test func aTestWithoutATerminalSaysWhatToDo() throws {
     #expect(
-      try place.temblor("abx", "light", "medium")
+      try folder.temblor("abx", "light", "medium")
         == .init(
           1,
           error:
@@ -85,7 +85,7 @@ import Testing
 
             """
         ))
-    #expect(place.names() == [])
+    #expect(folder.fileNames() == [])
   }
 
   @Test(arguments: [
@@ -116,10 +116,10 @@ import Testing
         + "difference is probably perceptible.\n"
     ),
   ]) func madeUpAnswersAreCounted(answers: String, output: String) throws {
-    let run = try place.temblor("abx", "light", "medium", "--simulate", answers, "--seed", "3")
+    let run = try folder.temblor("abx", "light", "medium", "--simulate", answers, "--seed", "3")
     let unmatched = "Levels were not matched. A difference in level alone may explain the result.\n"
     #expect(run == .init(0, output: output + unmatched))
-    #expect(place.names() == [])
+    #expect(folder.fileNames() == [])
   }
 
   @Test func aRecordIsTheSameEachTime() throws {
@@ -128,7 +128,7 @@ import Testing
       "none", "--output",
       "r.json",
     ]
-    let run = try place.temblor(words)
+    let run = try folder.temblor(words)
     #expect(
       run
         == .init(
@@ -141,8 +141,8 @@ import Testing
             r.json: written
 
             """))
-    let text = try #require(place.text("r.json"))
-    let hashes = try place.bash(
+    let text = try #require(folder.text("r.json"))
+    let hashes = try folder.bash(
       "for name in light medium; do $TEMBLOR patterns $name | sha256sum; done")
     let a = hashes.output.prefix(64)
     let b = hashes.output.dropFirst(68).prefix(64)
@@ -172,20 +172,20 @@ import Testing
         }
 
         """))
-    #expect(try place.temblor(words + ["--json"]).output == text)
+    #expect(try folder.temblor(words + ["--json"]).output == text)
   }
 
   @Test func withoutASeedTestsDiffer() throws {
     let words = ["abx", "light", "medium", "--simulate", "right", "--json"]
-    let one = try place.temblor(words)
-    let other = try place.temblor(words)
+    let one = try folder.temblor(words)
+    let other = try folder.temblor(words)
     #expect(one.status == 0)
     #expect(one.output != other.output)
   }
 
   @Test func aRecordThatCannotBeWrittenIsAnError() throws {
     #expect(
-      try place.temblor("abx", "light", "medium", "--simulate", "ab", "--output", "no/r.json")
+      try folder.temblor("abx", "light", "medium", "--simulate", "ab", "--output", "no/r.json")
         == .init(
           64,
           error: """

@@ -5,16 +5,16 @@ import Testing
 
 /// The sweep, a simulated transducer, and what is measured of it.
 @Suite struct CalibrateTests {
-  let place = Workplace()
+  let folder = WorkingFolder()
   private let signal = ["--profile", "dayton-tt25-8", "--high", "800", "--sweep-duration", "1"]
 
   /// A sound file of the workplace.
-  private func sound(_ name: String) throws -> Sound { try Sound(reading: place, name) }
+  private func sound(_ name: String) throws -> Sound { try Sound(reading: folder, name) }
 
   /// Writes channels of floating-point samples as a sound file.
   private func write(_ channels: [[Float]], rate: Int, to name: String) throws {
     let descriptor = unsafe open(
-      place.path + "/" + name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+      folder.path + "/" + name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     defer { close(descriptor) }
     let frames = channels[0].indices.flatMap { frame in channels.map { $0[frame] } }
     var writer = try SoundFileWriter(
@@ -31,7 +31,7 @@ import Testing
   ///
   /// The first channel of `stereo.wav` is the signal itself, 10 frames late.
   private func record(latency: Int) throws {
-    let written = try place.temblor(["sweep", "--rate", "8000", "-o", "sweep.wav"] + signal)
+    let written = try folder.temblor(["sweep", "--rate", "8000", "-o", "sweep.wav"] + signal)
     #expect(written.status == 0)
     try writeTake(of: "sweep.wav", latency: latency)
     let played = try sound("sweep.wav").interleaved
@@ -44,11 +44,11 @@ import Testing
   /// Writes what the transducer makes of a file as `take.wav`.
   private func writeTake(of name: String, latency: Int) throws {
     let played = try sound(name).interleaved
-    var chance = Chance(state: 1)
+    var chance = SplitMixGenerator(state: 1)
     let late = [Double](repeating: 0, count: latency) + played.map(Double.init)
     let moved = SimulatedTransducer(resonance: 44, qualityFactor: 4, rate: 8_000).response(to: late)
       .map {
-        Float(0.5 * $0 + 0.001 * chance.normal())
+        Float(0.5 * $0 + 0.001 * chance.normalValue())
       }
     try write([moved], rate: 8_000, to: "take.wav")
   }
@@ -65,9 +65,9 @@ import Testing
     let played = try sound("sweep.wav").interleaved.map(Double.init)
     let moved = SimulatedTransducer(resonance: 44, qualityFactor: 2, rate: 8_000).response(
       to: played, as: .velocity)
-    var chance = Chance(state: 5)
+    var chance = SplitMixGenerator(state: 5)
     let current = zip(played, moved).map {
-      Float(($0 - 0.75 * $1) * 0.47 / 6.47 + 1e-5 * chance.normal())
+      Float(($0 - 0.75 * $1) * 0.47 / 6.47 + 1e-5 * chance.normalValue())
     }
     try write([current, played.map(Float.init)], rate: 8_000, to: "stereo.wav")
     let words =
@@ -76,15 +76,15 @@ import Testing
         "--reference-channel", "2",
       ]
       + signal
-    let run = try place.temblor(words + ["--json", "-o", "mine.json"])
+    let run = try folder.temblor(words + ["--json", "-o", "mine.json"])
     #expect(run.status == 0)
     #expect(abs((number("resonance", in: run.output) ?? 0) / 44 - 1) < 0.003)
     #expect(abs((number("mechanicalQualityFactor", in: run.output) ?? 0) / 8 - 1) < 0.02)
     #expect(abs((number("qualityFactor", in: run.output) ?? 0) / 1.889 - 1) < 0.01)
     #expect(abs((number("coilResistance", in: run.output) ?? 0) / 6 - 1) < 0.01)
-    let written = try place.temblor(["profiles", "check", "mine.json"])
+    let written = try folder.temblor(["profiles", "check", "mine.json"])
     #expect(written.status == 0)
-    #expect(try place.temblor(words + ["--plot", "a.svg"]).status == 64)
+    #expect(try folder.temblor(words + ["--plot", "a.svg"]).status == 64)
     // The voltages exchanged, and a sensor's recording.
     let exchanged =
       [
@@ -92,13 +92,13 @@ import Testing
         "--reference-channel", "1",
       ]
       + signal
-    #expect(try place.temblor(exchanged).status == 2)
+    #expect(try folder.temblor(exchanged).status == 2)
     #expect(
-      try place.temblor(["calibrate", "take.wav", "--impedance", "0.47"] + signal).status == 2)
+      try folder.temblor(["calibrate", "take.wav", "--impedance", "0.47"] + signal).status == 2)
   }
 
   @Test func theSweepSaysWhatToDoNext() throws {
-    let run = try place.temblor(["sweep", "--rate", "8000", "-o", "sweep.wav"] + signal)
+    let run = try folder.temblor(["sweep", "--rate", "8000", "-o", "sweep.wav"] + signal)
     #expect(
       run
         == .init(
@@ -117,14 +117,14 @@ import Testing
 
             """))
     #expect(try sound("sweep.wav").frameCount == 96_000)
-    let first = place.bytes("sweep.wav")
-    _ = try place.temblor(["sweep", "--rate", "8000", "-o", "sweep.wav"] + signal)
-    #expect(place.bytes("sweep.wav") == first)
+    let first = folder.bytes("sweep.wav")
+    _ = try folder.temblor(["sweep", "--rate", "8000", "-o", "sweep.wav"] + signal)
+    #expect(folder.bytes("sweep.wav") == first)
   }
 
   @Test func whatIsMeasuredBecomesAProfile() throws {
     try record(latency: 96)
-    let run = try place.temblor(
+    let run = try folder.temblor(
       ["calibrate", "take.wav", "-o", "mine.json", "--plot", "fit.svg"] + signal)
     #expect(run.status == 0)
     #expect(run.error == "")
@@ -134,21 +134,21 @@ import Testing
       lines.contains { $0.hasPrefix("resonance     40 Hz (estimate)  4") && $0.contains(" Hz ± ") })
     #expect(lines.contains("latency       unknown           unknown"))
     #expect(lines.last == "mine.json: written")
-    let picture = try #require(place.text("fit.svg"))
+    let picture = try #require(folder.text("fit.svg"))
     #expect(picture.hasPrefix("<svg ") && picture.contains("residual −"))
-    let profile = try #require(place.text("mine.json"))
+    let profile = try #require(folder.text("mine.json"))
     #expect(profile.contains("\"name\": \"mine\""))
     #expect(abs((number("resonance", in: profile) ?? 0) - 44) < 0.1)
     #expect(abs((number("qualityFactor", in: profile) ?? 0) - 4) < 0.1)
     #expect(!profile.contains("estimated"))
-    let checked = try place.temblor("profiles", "check", "mine.json")
+    let checked = try folder.temblor("profiles", "check", "mine.json")
     #expect(checked.status == 0)
   }
 
   /// A profile, the transducer of 44 Hz and quality 4, and 5 s.
   @Test func aQuickCheckSaysHowFarTheFiguresHaveMoved() throws {
     func profile(_ name: String, resonance: Double) throws {
-      try place.write(
+      try folder.write(
         Array(
           """
           {
@@ -163,12 +163,12 @@ import Testing
     try profile("near", resonance: 43)
     try profile("far", resonance: 41)
     let words = ["--quick", "--profile", "near.json", "--rate", "8000", "-o", "sweep.wav"]
-    let written = try place.temblor(["sweep"] + words)
+    let written = try folder.temblor(["sweep"] + words)
     #expect(written.status == 0)
     #expect(written.output.hasPrefix("sweep.wav: 5 s, 10.75 to 172 Hz at -12 dBFS for near\n"))
     #expect(written.output.hasSuffix("  temblor calibrate --quick take.wav --profile near.json\n"))
     try writeTake(of: "sweep.wav", latency: 40)
-    let near = try place.temblor(["calibrate", "--quick", "take.wav", "--profile", "near.json"])
+    let near = try folder.temblor(["calibrate", "--quick", "take.wav", "--profile", "near.json"])
     #expect(near.status == 0)
     let lines = near.output.split(separator: "\n", omittingEmptySubsequences: false).map(
       String.init)
@@ -178,11 +178,11 @@ import Testing
       lines[2].hasPrefix("quality    4      ") && lines[2].hasSuffix("within a factor of 1.1"))
     #expect(lines[4] == "Both values are within the uncertainty of the profile.")
     // The sweeps are those of the profile: another resonance needs another recording.
-    _ = try place.temblor([
+    _ = try folder.temblor([
       "sweep", "--quick", "--profile", "far.json", "--rate", "8000", "-o", "sweep.wav",
     ])
     try writeTake(of: "sweep.wav", latency: 40)
-    let far = try place.temblor(["calibrate", "--quick", "take.wav", "--profile", "far.json"])
+    let far = try folder.temblor(["calibrate", "--quick", "take.wav", "--profile", "far.json"])
     #expect(far.status == 3)
     #expect(
       far.output.contains(
@@ -191,26 +191,26 @@ import Testing
         '--quick'.\n
         """)
     )
-    let json = try place.temblor([
+    let json = try folder.temblor([
       "calibrate", "--quick", "--json", "take.wav", "--profile", "far.json",
     ])
     #expect(json.status == 3)
     #expect(json.output.contains("\"resonance\": { \"stated\": 41.0, \"measured\": 4"))
     #expect(json.output.contains("\"within\": false"))
     #expect(
-      try place.temblor([
+      try folder.temblor([
         "calibrate", "--quick", "take.wav", "--profile", "far.json", "-o", "a.json",
       ]).error.hasPrefix(
         "temblor: '--output' cannot be used with '--quick'\n"))
     #expect(
-      try place.temblor(["sweep", "--quick", "--profile", "phone", "-o", "a.wav"]).error.hasPrefix(
+      try folder.temblor(["sweep", "--quick", "--profile", "phone", "-o", "a.wav"]).error.hasPrefix(
         "temblor: phone has no resonance and no Q factor to check; calibrate it first\n"))
   }
 
   /// Sound servers and networks are seconds late.
   @Test func aLatencyOfThreeSecondsIsMeasured() throws {
     try record(latency: 24_010)
-    let run = try place.temblor(
+    let run = try folder.temblor(
       ["calibrate", "stereo.wav", "--sensor-channel", "2", "--reference-channel", "1", "--json"]
         + signal)
     #expect(run.error == "")
@@ -219,14 +219,14 @@ import Testing
 
   @Test func aReferenceChannelTellsTheLatency() throws {
     try record(latency: 97)
-    let run = try place.temblor(
+    let run = try folder.temblor(
       ["calibrate", "stereo.wav", "--sensor-channel", "2", "--reference-channel", "1", "--json"]
         + signal)
     #expect(run.status == 0)
     // 87 frames behind the reference.
     #expect(abs((number("latency", in: run.output) ?? 0) * 8_000 - 87) < 0.2)
     #expect(abs((number("gain", in: run.output) ?? 0) - 0.5) < 0.01)
-    let turned = try place.temblor(
+    let turned = try folder.temblor(
       ["calibrate", "stereo.wav", "--sensor-channel", "1", "--reference-channel", "2"] + signal)
     #expect(
       turned == .init(2, error: "temblor: stereo.wav: shows no resonance between 10 and 800 Hz\n"))
@@ -237,20 +237,20 @@ import Testing
     let sound = try sound("take.wav").interleaved
     try write([Array(sound.prefix(20_000))], rate: 8_000, to: "short.wav")
     #expect(
-      try place.temblor(["calibrate", "short.wav", "-o", "mine.json"] + signal)
+      try folder.temblor(["calibrate", "short.wav", "-o", "mine.json"] + signal)
         == .init(2, error: "temblor: short.wav: lasts 2.5 s, but the two sweeps last 3.5 s\n"))
     #expect(
-      try place.temblor(["calibrate", "take.wav", "--sensor-channel", "2"] + signal)
+      try folder.temblor(["calibrate", "take.wav", "--sensor-channel", "2"] + signal)
         == .init(2, error: "temblor: take.wav: has 1 channel, but channel 2 is selected\n"))
     #expect(
-      try place.temblor(["calibrate", "gone.wav"] + signal)
+      try folder.temblor(["calibrate", "gone.wav"] + signal)
         == .init(1, error: "temblor: gone.wav: cannot be opened: No such file or directory\n"))
-    #expect(place.text("mine.json") == nil)
+    #expect(folder.text("mine.json") == nil)
   }
 
   @Test func whatCannotBeIsAUsageError() throws {
     func told(_ words: String...) throws -> String {
-      let run = try place.temblor(words)
+      let run = try folder.temblor(words)
       #expect(run.status == 64)
       return String(run.error.prefix { $0 != "\n" })
     }
@@ -273,13 +273,13 @@ import Testing
     #expect(
       try told("calibrate", "a.wav", "--profile", "phone", "--plot", "fit.gif")
         == "temblor: unknown file extension of 'fit.gif'; use .png, .svg, or .pdf")
-    #expect(place.names() == [])
+    #expect(folder.fileNames() == [])
   }
 
   @Test func whatIsPlayedIsRecordedBesides() throws {
     let small = ["--profile", "dayton-tt25-8", "--high", "800", "--sweep-duration", "0.5"]
     let options = small.joined(separator: " ")
-    _ = try place.temblor(["sweep", "--rate", "8000", "-o", "sweep.wav"] + small)
+    _ = try folder.temblor(["sweep", "--rate", "8000", "-o", "sweep.wav"] + small)
     let played = try sound("sweep.wav").interleaved.map(Double.init)
     let late = [Double](repeating: 0, count: 64) + played
     let moved = SimulatedTransducer(resonance: 44, qualityFactor: 4, rate: 8_000).response(to: late)
@@ -287,20 +287,20 @@ import Testing
     let bytes = frames.flatMap { value in
       (0..<4).map { UInt8(truncatingIfNeeded: value.bitPattern >> (8 * UInt32($0))) }
     }
-    try place.write(bytes, to: "in.raw")
+    try folder.write(bytes, to: "in.raw")
     // A device that gives what a file holds, frame by frame as it is read.
-    try place.write(
+    try folder.write(
       """
       </usr/share/alsa/alsa.conf>
       pcm.sensor {
         type file
         slave.pcm null
         file /dev/null
-        infile "\(place.path)/in.raw"
+        infile "\(folder.path)/in.raw"
         format raw
       }
       """, to: "asound.conf")
-    let run = try place.bash(
+    let run = try folder.bash(
       """
       ALSA_CONFIG_PATH=$PWD/asound.conf $TEMBLOR calibrate --device wav:a.wav --rate 8000 \
         --capture sensor --sample-format float --sensor-channel 1 --reference-channel 2 --json \
@@ -314,7 +314,7 @@ import Testing
 
   @Test func anInputThatIsNotThereSaysWhatToDo() throws {
     #expect(
-      try place.temblor(["calibrate", "--device", "null", "--capture", "none"] + signal)
+      try folder.temblor(["calibrate", "--device", "null", "--capture", "none"] + signal)
         == .init(1, error: "temblor: none: no such device; run 'temblor devices' to list devices\n")
     )
   }

@@ -2,9 +2,9 @@ import TestSupport
 import Testing
 
 @Suite struct CheckTests {
-  let place = Workplace()
+  let folder = WorkingFolder()
 
-  private static let warned = """
+  private static let patternWithWarning = """
     {"Pattern": [
       {"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters": [
         {"ParameterID": "HapticIntensity", "ParameterValue": 0.75},
@@ -15,68 +15,68 @@ import Testing
 
   /// What the sample of Temblor allows itself is not repeated at each check.
   @Test func whatAPatternAllowsItselfIsShownOnRequest() throws {
-    #expect(try place.temblor("check", "--strict", "earthquake-splash") == .init(0))
-    let all = try place.temblor("check", "--strict", "--all", "earthquake-splash")
+    #expect(try folder.temblor("check", "--strict", "earthquake-splash") == .init(0))
+    let all = try folder.temblor("check", "--strict", "--all", "earthquake-splash")
     #expect(all.status == 0)
     #expect(
       all.output.split(separator: "\n").count {
         $0.contains(" (allowed: The sharpness curve lifts")
       } == 2)
-    let json = try place.temblor("check", "--json", "earthquake-splash").output
+    let json = try folder.temblor("check", "--json", "earthquake-splash").output
     #expect(json.split(separator: "\"allowed\": true").count == 3)
-    let report = try place.temblor("check", "--sarif", "earthquake-splash").output
+    let report = try folder.temblor("check", "--sarif", "earthquake-splash").output
     #expect(report.split(separator: "\"kind\": \"inSource\"").count == 3)
   }
 
   @Test func nothingIsToBeSaidOfWhatConvertWrites() throws {
-    #expect(try place.temblor("convert", "light", "--format", "haptic", "-q") == .init(0))
-    #expect(try place.temblor("check", "light.haptic") == .init(0))
+    #expect(try folder.temblor("convert", "light", "--format", "haptic", "-q") == .init(0))
+    #expect(try folder.temblor("check", "light.haptic") == .init(0))
   }
 
   @Test func aCleanPatternIsPassedOver() throws {
-    try place.write(Patterns.tap(), to: "a.ahap")
-    #expect(try place.temblor("check", "a.ahap") == .init(0))
+    try folder.write(Patterns.tap(), to: "a.ahap")
+    #expect(try folder.temblor("check", "a.ahap") == .init(0))
     #expect(
-      try place.temblor("check", "--json", "a.ahap")
+      try folder.temblor("check", "--json", "a.ahap")
         == .init(0, output: "{\n  \"formatVersion\": 1,\n  \"findings\": []\n}\n"))
   }
 
   @Test func aWarningFailsOnlyWhenStrict() throws {
-    try place.write(Self.warned, to: "a.ahap")
+    try folder.write(Self.patternWithWarning, to: "a.ahap")
     let text = #"missing key "Version"; add "Version": 1.0 [missing-version]"#
     #expect(
-      try place.temblor("check", "a.ahap") == .init(0, output: "a.ahap:1:1: warning: \(text)\n"))
+      try folder.temblor("check", "a.ahap") == .init(0, output: "a.ahap:1:1: warning: \(text)\n"))
     #expect(
-      try place.temblor("check", "--strict", "a.ahap")
+      try folder.temblor("check", "--strict", "a.ahap")
         == .init(2, output: "a.ahap:1:1: error: \(text)\n"))
     #expect(
-      try place.temblor("check", "--strict", "--disable", "missing-version", "a.ahap") == .init(0))
+      try folder.temblor("check", "--strict", "--disable", "missing-version", "a.ahap") == .init(0))
   }
 
   @Test func anErrorIsTwoAndAMissingFileOne() throws {
-    try place.write(Patterns.broken, to: "a.ahap")
-    let line = "a.ahap:2:1: error: \(Sentence.unclosedObject) [syntax]\n"
-    #expect(try place.temblor("check", "a.ahap") == .init(2, output: line))
+    try folder.write(Patterns.brokenText, to: "a.ahap")
+    let line = "a.ahap:2:1: error: \(ExpectedMessage.unclosedObject) [syntax]\n"
+    #expect(try folder.temblor("check", "a.ahap") == .init(2, output: line))
     #expect(
-      try place.temblor("check", "b.ahap", "a.ahap")
+      try folder.temblor("check", "b.ahap", "a.ahap")
         == .init(
-          1, output: line, error: "b.ahap: \(Sentence.unknownPattern)\n"))
+          1, output: line, error: "b.ahap: \(ExpectedMessage.unknownPattern)\n"))
     #expect(
-      try place.temblor("check", "-", input: "{\n")
+      try folder.temblor("check", "-", input: "{\n")
         == .init(
           2,
           output:
             """
-            standard input:2:1: error: \(Sentence.unclosedObject) [syntax]
+            standard input:2:1: error: \(ExpectedMessage.unclosedObject) [syntax]
 
             """
         ))
   }
 
   @Test func errorsCannotBeDisabled() throws {
-    try place.write(Patterns.broken, to: "a.ahap")
+    try folder.write(Patterns.brokenText, to: "a.ahap")
     for rule in ["syntax", "wrong-type", "event-time", "frame-rate"] {
-      let run = try place.temblor("check", "--disable", rule, "a.ahap")
+      let run = try folder.temblor("check", "--disable", rule, "a.ahap")
       #expect(run.status == 64 && run.output == "")
       #expect(
         run.error.hasPrefix(
@@ -90,16 +90,16 @@ import Testing
   }
 
   @Test func aPatternThatIsTooLongBreaksItsOwnRule() throws {
-    try place.write(Patterns.tap(at: 90_000), to: "a.ahap")
-    let run = try place.temblor("check", "a.ahap")
+    try folder.write(Patterns.tap(at: 90_000), to: "a.ahap")
+    let run = try folder.temblor("check", "a.ahap")
     #expect(run.status == 2)
     #expect(run.output.contains(" [pattern-too-long]\n"), "\(run.output)")
   }
 
   @Test func aTimeThatNoClockHasIsOneError() throws {
-    try place.write(Patterns.tap(at: 1e308), to: "a.ahap")
+    try folder.write(Patterns.tap(at: 1e308), to: "a.ahap")
     #expect(
-      try place.temblor("check", "a.ahap")
+      try folder.temblor("check", "a.ahap")
         == .init(
           2,
           output:
@@ -111,9 +111,9 @@ import Testing
   }
 
   @Test func jsonHasThePartsOfALine() throws {
-    try place.write(Self.warned, to: "a.ahap")
+    try folder.write(Self.patternWithWarning, to: "a.ahap")
     #expect(
-      try place.temblor("check", "--json", "a.ahap")
+      try folder.temblor("check", "--json", "a.ahap")
         == .init(
           0,
           output: """
@@ -136,44 +136,45 @@ import Testing
             """))
   }
 
-  private static let tooFar =
+  private static let excursionMessage =
     """
     the excursion of ring would reach 129 % of its limit at 0.65 s with the stated values, and \
     more within their uncertainty; gain is reduced by up to 8 dB
     """
 
   @Test func aProfileTellsWhatItsHardwareWouldBeKeptFrom() throws {
-    try place.write(Patterns.hum, to: "hum.ahap")
-    try place.write(Patterns.ring, to: "ring.json")
+    try folder.write(Patterns.humText, to: "hum.ahap")
+    try folder.write(Patterns.ringProfile, to: "ring.json")
     let hint = "(Pattern[1].Event); reduce the intensity at this time [transducer-excursion]\n"
-    #expect(try place.temblor("check", "hum.ahap") == .init(0))
+    #expect(try folder.temblor("check", "hum.ahap") == .init(0))
     #expect(
-      try place.temblor("check", "--profile", "ring.json", "hum.ahap")
-        == .init(0, output: "hum.ahap:4:11: warning: \(Self.tooFar) \(hint)"))
+      try folder.temblor("check", "--profile", "ring.json", "hum.ahap")
+        == .init(0, output: "hum.ahap:4:11: warning: \(Self.excursionMessage) \(hint)"))
     #expect(
-      try place.temblor("check", "--strict", "--no-notes", "--profile", "ring.json", "hum.ahap")
-        == .init(2, output: "hum.ahap:4:11: error: \(Self.tooFar) \(hint)"))
+      try folder.temblor("check", "--strict", "--no-notes", "--profile", "ring.json", "hum.ahap")
+        == .init(2, output: "hum.ahap:4:11: error: \(Self.excursionMessage) \(hint)"))
     #expect(
-      try place.temblor(
+      try folder.temblor(
         "check", "--disable", "transducer-excursion", "--profile", "ring.json", "hum.ahap")
         == .init(0))
-    let json = try place.temblor(
+    let json = try folder.temblor(
       "check", "--json", "--no-notes", "--profile", "ring.json", "hum.ahap")
     #expect(json.output.contains(#""rule": "transducer-excursion","#))
-    #expect(try place.temblor("check", "--profile", "phone", "hum.ahap") == .init(0))
+    #expect(try folder.temblor("check", "--profile", "phone", "hum.ahap") == .init(0))
   }
 
   @Test func aPatternMayAllowItselfWhatHardwareIsKeptFrom() throws {
     let reason = #""Metadata": {"AllowedRules": {"transducer-excursion": "once a day"}}, "Pattern""#
-    try place.write(Patterns.hum.replacing(#""Pattern""#, with: reason), to: "hum.ahap")
-    try place.write(Patterns.ring, to: "ring.json")
-    #expect(try place.temblor("check", "hum.ahap") == .init(0))
-    #expect(try place.temblor("check", "--profile", "ring.json", "hum.ahap") == .init(0))
+    try folder.write(Patterns.humText.replacing(#""Pattern""#, with: reason), to: "hum.ahap")
+    try folder.write(Patterns.ringProfile, to: "ring.json")
+    #expect(try folder.temblor("check", "hum.ahap") == .init(0))
+    #expect(try folder.temblor("check", "--profile", "ring.json", "hum.ahap") == .init(0))
     #expect(
-      try place.temblor("check", "--all", "--profile", "ring.json", "hum.ahap")
+      try folder.temblor("check", "--all", "--profile", "ring.json", "hum.ahap")
         == .init(
           0,
-          output: "hum.ahap:4:11: note: \(Self.tooFar) (allowed: once a day) (Pattern[1].Event) "
+          output:
+            "hum.ahap:4:11: note: \(Self.excursionMessage) (allowed: once a day) (Pattern[1].Event) "
             + "[transducer-excursion]\n"))
   }
 
@@ -199,14 +200,14 @@ import Testing
       power: Double, line: String
     ) throws
   {
-    try place.write(Patterns.hum, to: "hum.ahap")
-    let ring = Patterns.ring.replacing(
+    try folder.write(Patterns.humText, to: "hum.ahap")
+    let ring = Patterns.ringProfile.replacing(
       #""continuousPower": 10"#, with: #""continuousPower": \#(power)"#
     ).replacing(
       "0.14", with: "60")
-    try place.write(ring, to: "ring.json")
+    try folder.write(ring, to: "ring.json")
     #expect(
-      try place.temblor("check", "--profile", "ring.json", "hum.ahap")
+      try folder.temblor("check", "--profile", "ring.json", "hum.ahap")
         == .init(0, output: line))
   }
 
@@ -214,10 +215,10 @@ import Testing
     let event =
       #"{"Event": {"Time": 0, "EventType": "HapticContinuous", "EventDuration": 0.5, "EventParameters": [{"ParameterID": "HapticIntensity", "ParameterValue": 1}]}}"#
     let late = event.replacing(#""Time": 0"#, with: #""Time": 0.25"#)
-    try place.write(
+    try folder.write(
       "{\"Version\": 1.0, \"Pattern\": [\n\([event, event, late].joined(separator: ",\n"))]}",
       to: "a.ahap")
-    let run = try place.temblor("check", "--profile", "phone", "a.ahap")
+    let run = try folder.temblor("check", "--profile", "phone", "a.ahap")
     #expect(
       run.output.hasSuffix(
         """
@@ -229,7 +230,7 @@ import Testing
   }
 
   @Test func rulesAreListed() throws {
-    let run = try place.temblor("check", "--list-rules")
+    let run = try folder.temblor("check", "--list-rules")
     #expect(run.status == 0 && run.error == "")
     #expect(run.output.contains("\n  transient-gap (warning) "))
     let groups = run.output.split(separator: "\n").filter { !$0.hasPrefix(" ") }
@@ -238,15 +239,15 @@ import Testing
   }
 
   @Test func shippedPatternsAreClean() throws {
-    let names = try place.bash("$TEMBLOR patterns | cut -d' ' -f1").output
+    let names = try folder.bash("$TEMBLOR patterns | cut -d' ' -f1").output
     let patterns = names.split(separator: "\n").map(String.init)
     #expect(patterns.count > 30)
-    let run = try place.temblor(["check", "--strict", "--no-notes"] + patterns)
+    let run = try folder.temblor(["check", "--strict", "--no-notes"] + patterns)
     #expect(run == .init(0))
   }
 
   /// Transients a second apart that break one rule each.
-  private func harsh(_ count: Int) -> String {
+  private func harshPattern(_ count: Int) -> String {
     let parameters =
       #""EventParameters": [{"ParameterID": "HapticIntensity", "ParameterValue": 0.9}, {"ParameterID": "HapticSharpness", "ParameterValue": 1}]"#
     let events = (0..<count).map {
@@ -256,8 +257,8 @@ import Testing
   }
 
   @Test func repeatsAreFoldedFromTheFourthOn() throws {
-    try place.write(harsh(20), to: "a.ahap")
-    let run = try place.temblor("check", "--only", "design", "--no-notes", "a.ahap")
+    try folder.write(harshPattern(20), to: "a.ahap")
+    let run = try folder.temblor("check", "--only", "design", "--no-notes", "a.ahap")
     let message = "a transient of intensity 0.9 and sharpness 1.0 feels harsh"
     #expect(
       run
@@ -270,19 +271,19 @@ import Testing
             a.ahap:5:11: warning: and 17 more, lines 5–21 [harsh]
 
             """))
-    let all = try place.temblor("check", "--only", "design", "--no-notes", "--all", "a.ahap")
+    let all = try folder.temblor("check", "--only", "design", "--no-notes", "--all", "a.ahap")
     #expect(all.output.split(separator: "\n").count == 20)
-    let json = try place.temblor("check", "--only", "design", "--no-notes", "--json", "a.ahap")
+    let json = try folder.temblor("check", "--only", "design", "--no-notes", "--json", "a.ahap")
     #expect(json.output.split(separator: #""rule": "harsh""#).count == 21)
-    #expect(try place.temblor("check", "--disable", "design", "a.ahap") == .init(0))
-    #expect(try place.temblor("check", "--only", "hardware", "a.ahap") == .init(0))
-    #expect(try place.temblor("check", "--only", "taste", "a.ahap").status == 64)
-    #expect(try place.temblor("check", "--disable", "errors", "a.ahap").status == 64)
+    #expect(try folder.temblor("check", "--disable", "design", "a.ahap") == .init(0))
+    #expect(try folder.temblor("check", "--only", "hardware", "a.ahap") == .init(0))
+    #expect(try folder.temblor("check", "--only", "taste", "a.ahap").status == 64)
+    #expect(try folder.temblor("check", "--disable", "errors", "a.ahap").status == 64)
   }
 
   @Test func errorsAreReportedWhateverCategoryIsChosen() throws {
-    try place.write(Patterns.broken, to: "a.ahap")
-    #expect(try place.temblor("check", "--only", "hardware", "a.ahap").status == 2)
+    try folder.write(Patterns.brokenText, to: "a.ahap")
+    #expect(try folder.temblor("check", "--only", "hardware", "a.ahap").status == 2)
   }
 
   @Test func whatIsMechanicalIsFixedAndTheRestStaysAsItIs() throws {
@@ -316,21 +317,21 @@ import Testing
       ] }
 
       """
-    try place.write(old, to: "a.ahap")
-    _ = try place.bash("chmod 640 a.ahap")
-    #expect(try place.temblor("check", "--fix", "--only", "portability", "a.ahap") == .init(0))
-    #expect(place.text("a.ahap") == new)
-    #expect(place.mode("a.ahap") == 0o640)
-    #expect(try place.temblor("check", "--fix", "--only", "portability", "a.ahap") == .init(0))
-    #expect(place.text("a.ahap") == new)
+    try folder.write(old, to: "a.ahap")
+    _ = try folder.bash("chmod 640 a.ahap")
+    #expect(try folder.temblor("check", "--fix", "--only", "portability", "a.ahap") == .init(0))
+    #expect(folder.text("a.ahap") == new)
+    #expect(folder.permissions("a.ahap") == 0o640)
+    #expect(try folder.temblor("check", "--fix", "--only", "portability", "a.ahap") == .init(0))
+    #expect(folder.text("a.ahap") == new)
     #expect(
-      try place.temblor("check", "--fix", "light")
+      try folder.temblor("check", "--fix", "light")
         == .init(1, error: "light: cannot be fixed because it is not a file\n"))
   }
 
   @Test func aReportForCodeHostsHasEveryFinding() throws {
-    try place.write(harsh(5), to: "a b.ahap")
-    let run = try place.temblor("check", "--sarif", "--only", "design", "a b.ahap")
+    try folder.write(harshPattern(5), to: "a b.ahap")
+    let run = try folder.temblor("check", "--sarif", "--only", "design", "a b.ahap")
     #expect(run.status == 0)
     for line in [
       #"  "version": "2.1.0","#, #"          "name": "temblor","#,
@@ -342,21 +343,22 @@ import Testing
       #expect(run.output.split(separator: "\n").contains { $0 == line }, "\(line)")
     }
     #expect(run.output.split(separator: #""ruleId": "harsh""#).count == 6)
-    #expect(try place.temblor("check", "--sarif", "--json", "light").status == 64)
+    #expect(try folder.temblor("check", "--sarif", "--json", "light").status == 64)
   }
 
   @Test func aMissingSoundHasItsPlaceItsOrderAndAHint() throws {
-    let sound = Patterns.playing("AHAP/Drums.wav").replacing("\n]}", with: ",\n{\"Time\": 0}]}")
-    try place.write(sound, to: "in/a.ahap")
-    try place.write(Patterns.playing("OK.wav"), to: "in/b.ahap")
-    try place.write(Patterns.playing("ok"), to: "in/c.ahap")
-    try place.write(Patterns.playing("gone.wav"), to: "in/d.ahap")
+    let sound = Patterns.patternWithSound("AHAP/Drums.wav").replacing(
+      "\n]}", with: ",\n{\"Time\": 0}]}")
+    try folder.write(sound, to: "in/a.ahap")
+    try folder.write(Patterns.patternWithSound("OK.wav"), to: "in/b.ahap")
+    try folder.write(Patterns.patternWithSound("ok"), to: "in/c.ahap")
+    try folder.write(Patterns.patternWithSound("gone.wav"), to: "in/d.ahap")
     #expect(
-      try place.bash(
+      try folder.bash(
         "mkdir other; $TEMBLOR render pulse -q -o in/ok.wav; cp in/ok.wav in/Drums.wav") == .init(0)
     )
     let missing = "was not found in the pattern's folder (Pattern[0].Event.EventWaveformPath)"
-    let first = try place.temblor("check", "in/a.ahap").output.split(separator: "\n")
+    let first = try folder.temblor("check", "in/a.ahap").output.split(separator: "\n")
     #expect(
       first.first
         == """
@@ -369,28 +371,28 @@ import Testing
       ("b", "did you mean 'ok.wav'?"), ("c", "did you mean 'ok.wav'?"),
       ("d", "use '--sounds FOLDER' or '--without-sounds'"),
     ] {
-      let run = try place.temblor("render", "in/\(name).ahap", "-o", "x.wav")
+      let run = try folder.temblor("render", "in/\(name).ahap", "-o", "x.wav")
       #expect(run.status == 2)
       #expect(run.error.hasSuffix("\(missing); \(hint)\n"), "\(run.error)")
     }
-    #expect(try place.bash("cp in/ok.wav other/gone.wav") == .init(0))
+    #expect(try folder.bash("cp in/ok.wav other/gone.wav") == .init(0))
     for words in [["--sounds", "other"], ["--without-sounds"]] {
       for verb in [["render", "-o", "x.wav"], ["info"], ["plot"], ["check", "--no-notes"]] {
-        let run = try place.temblor(verb + ["in/d.ahap"] + words)
+        let run = try folder.temblor(verb + ["in/d.ahap"] + words)
         #expect(run.status == 0, "\(verb) \(words): \(run.error)\(run.output)")
       }
     }
-    #expect(try place.temblor("info", "light", "--sounds", "none").status == 64)
+    #expect(try folder.temblor("info", "light", "--sounds", "none").status == 64)
   }
 
   @Test func manyVoicesAndDamagedSoundsAreReported() throws {
     let hum =
       #"{"Event": {"Time": 0, "EventType": "HapticContinuous", "EventDuration": 1, "EventParameters": [{"ParameterID": "HapticIntensity", "ParameterValue": VALUE}]}}"#
     let events = (0..<300).map { hum.replacing("VALUE", with: "\(Double($0 + 1) / 400)") }
-    try place.write(
+    try folder.write(
       "{\"Version\": 1.0, \"Pattern\": [\(events.joined(separator: ","))]}", to: "a.ahap")
     #expect(
-      try place.temblor("check", "--no-notes", "--disable", "sustained", "a.ahap").output.contains(
+      try folder.temblor("check", "--no-notes", "--disable", "sustained", "a.ahap").output.contains(
         """
         warning: up to 300 events overlap; rendering is slow, and devices play only a few events \
         at once (Pattern) [polyphony]
@@ -404,9 +406,9 @@ import Testing
     for _ in 0..<4 {
       wave += [0, 0, 0xC0, 0x7F]
     }
-    try place.write(wave, to: "nan.wav")
-    try place.write(Patterns.playing("nan.wav"), to: "b.ahap")
-    let check = try place.temblor("check", "--no-notes", "b.ahap").output
+    try folder.write(wave, to: "nan.wav")
+    try folder.write(Patterns.patternWithSound("nan.wav"), to: "b.ahap")
+    let check = try folder.temblor("check", "--no-notes", "b.ahap").output
     #expect(
       check.contains(
         "warning: the sound file 'nan.wav' has no finite samples; it plays as silence"), "\(check)")

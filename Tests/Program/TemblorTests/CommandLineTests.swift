@@ -2,10 +2,10 @@ import Glibc
 import Testing
 
 @Suite struct CommandLineTests {
-  let place = Workplace()
+  let folder = WorkingFolder()
 
   @Test func aStartLoadsNoLibraryThatACallMayLoad() throws {
-    let run = try place.bash("LD_TRACE_LOADED_OBJECTS=1 $TEMBLOR")
+    let run = try folder.bash("LD_TRACE_LOADED_OBJECTS=1 $TEMBLOR")
     #expect(run.status == 0)
     #expect(run.output.contains("libc.so.6"))
     for name in ["asound", "cairo", "ebur128", "expat", "kissfft", "samplerate", "sndfile"] {
@@ -14,12 +14,12 @@ import Testing
   }
 
   @Test func tellsItsVersion() throws {
-    #expect(try place.temblor("--version") == .init(0, output: "temblor 0.4.0\n"))
+    #expect(try folder.temblor("--version") == .init(0, output: "temblor 0.4.0\n"))
   }
 
   @Test func withoutAVerbShowsHelpAndFails() throws {
-    let run = try place.temblor()
-    #expect(run == .init(64, error: try place.temblor("help").output))
+    let run = try folder.temblor()
+    #expect(run == .init(64, error: try folder.temblor("help").output))
     #expect(run.error.hasPrefix("Turns haptic patterns into sound.\n\nUSAGE\n"))
   }
 
@@ -28,11 +28,11 @@ import Testing
     "check", "info",
     "format", "patterns", "profiles", "devices", "latency", "completion", "man", "help",
   ]) func everyVerbHasHelp(verb: String) throws {
-    let help = try place.temblor("help", verb)
+    let help = try folder.temblor("help", verb)
     #expect(help.status == 0)
     #expect(help.error == "")
     #expect(help.output.contains("USAGE\n  temblor \(verb) [OPTIONS]"))
-    #expect(try place.temblor(verb, "--help") == help)
+    #expect(try folder.temblor(verb, "--help") == help)
   }
 
   @Test(arguments: [
@@ -153,8 +153,8 @@ import Testing
     ),
   ]) func wrongLinesAreRefusedWithOneReason(words: [String], reason: String, verb: String) throws {
     let help = verb.isEmpty ? "temblor --help" : "temblor \(verb) --help"
-    #expect(try place.temblor(words) == .init(64, error: "temblor: \(reason)\nSee '\(help)'.\n"))
-    #expect(place.names() == [])
+    #expect(try folder.temblor(words) == .init(64, error: "temblor: \(reason)\nSee '\(help)'.\n"))
+    #expect(folder.fileNames() == [])
   }
 
   /// Whether a program can be run on a terminal here; a bare container has none to give.
@@ -163,7 +163,7 @@ import Testing
   @Test(.enabled(if: hasTerminals, "no terminals can be made here")) func refusesSoundOnATerminal()
     throws
   {
-    let run = try place.bash("script -qec '$TEMBLOR render light -o -' typescript; echo $?")
+    let run = try folder.bash("script -qec '$TEMBLOR render light -o -' typescript; echo $?")
     #expect(
       run.output.replacing("\r\n", with: "\n") == """
         temblor: standard output is a terminal; use '--output FILE' or a pipe
@@ -174,29 +174,29 @@ import Testing
   }
 
   @Test func manualPageIsFaultless() throws {
-    let run = try place.bash(
+    let run = try folder.bash(
       "$TEMBLOR man > page; ! command -v groff > /dev/null || groff -man -Tutf8 -ww -z page")
     #expect(run == .init(0))
-    #expect(place.text("page")?.hasPrefix(#".TH "TEMBLOR" "1""#) == true)
+    #expect(folder.text("page")?.hasPrefix(#".TH "TEMBLOR" "1""#) == true)
   }
 
   @Test(arguments: ["bash", "zsh", "fish"]) func shellReadsItsCompletion(shell: String) throws {
-    let run = try place.bash(
+    let run = try folder.bash(
       "$TEMBLOR completion \(shell) > s; ! command -v \(shell) > /dev/null || \(shell) -n s")
     #expect(run == .init(0))
-    #expect(place.text("s")?.contains("temblor") == true)
+    #expect(folder.text("s")?.contains("temblor") == true)
   }
 
   @Test func endsQuietlyWhenTheReaderLeaves() throws {
-    let run = try place.bash(
+    let run = try folder.bash(
       "$TEMBLOR render pulse --duration 5 -o - | head -c 4; echo ${PIPESTATUS[0]}")
     #expect(run == .init(0, output: "RIFF0\n"))
-    let list = try place.bash("(trap '' PIPE; $TEMBLOR check --list-rules; echo $? >&2) | true")
+    let list = try folder.bash("(trap '' PIPE; $TEMBLOR check --list-rules; echo $? >&2) | true")
     #expect(list.error == "0\n")
   }
 
   @Test func saysThatItsOutputIsFull() throws {
-    let run = try place.bash("$TEMBLOR patterns > /dev/full")
+    let run = try folder.bash("$TEMBLOR patterns > /dev/full")
     #expect(
       run == .init(1, error: "temblor: cannot write to standard output: No space left on device\n"))
   }

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 @Suite struct CompareFoldersTests {
-  let place = Workplace()
+  let testFolder = WorkingFolder()
 
   private func tap(_ intensity: Double, at time: Double = 0) -> String {
     """
@@ -18,19 +18,19 @@ import Testing
   /// file, and a new file.
   private func writeFolders() throws {
     for folder in ["approved", "Patterns"] {
-      try place.write(tap(0.8), to: "\(folder)/equal.ahap")
-      try place.write(tap(0.6), to: "\(folder)/deep/tap.ahap")
+      try testFolder.write(tap(0.8), to: "\(folder)/equal.ahap")
+      try testFolder.write(tap(0.6), to: "\(folder)/deep/tap.ahap")
     }
-    try place.write(tap(0.5), to: "approved/strong.ahap")
-    try place.write(tap(1), to: "Patterns/strong.ahap")
-    try place.write(tap(1), to: "approved/old.ahap")
-    try place.write(tap(1), to: "Patterns/fresh.ahap")
+    try testFolder.write(tap(0.5), to: "approved/strong.ahap")
+    try testFolder.write(tap(1), to: "Patterns/strong.ahap")
+    try testFolder.write(tap(1), to: "approved/old.ahap")
+    try testFolder.write(tap(1), to: "Patterns/fresh.ahap")
   }
 
   @Test("Two folders are compared file by file, in one table with one verdict")
   func foldersAreComparedByName() throws {
     try writeFolders()
-    let run = try place.temblor(
+    let run = try testFolder.temblor(
       "compare", "approved/", "Patterns", "--tolerance", "0.5dB,5ms,2%")
     #expect(
       run
@@ -55,29 +55,33 @@ import Testing
   @Test("Only a tolerance that is exceeded, a missing file, or a new file changes the exit status")
   func statusFollowsTheTolerance() throws {
     try writeFolders()
-    #expect(try place.temblor("compare", "approved", "Patterns").status == 0)
-    #expect(try place.temblor("compare", "--tolerance", "20dB", "approved", "Patterns").status == 3)
-    _ = try place.bash("rm approved/old.ahap")
-    #expect(try place.temblor("compare", "--tolerance", "20dB", "approved", "Patterns").status == 3)
-    _ = try place.bash("rm Patterns/fresh.ahap")
-    let run = try place.temblor("compare", "--tolerance", "20dB", "approved", "Patterns")
+    #expect(try testFolder.temblor("compare", "approved", "Patterns").status == 0)
+    #expect(
+      try testFolder.temblor("compare", "--tolerance", "20dB", "approved", "Patterns").status == 3)
+    _ = try testFolder.bash("rm approved/old.ahap")
+    #expect(
+      try testFolder.temblor("compare", "--tolerance", "20dB", "approved", "Patterns").status == 3)
+    _ = try testFolder.bash("rm Patterns/fresh.ahap")
+    let run = try testFolder.temblor("compare", "--tolerance", "20dB", "approved", "Patterns")
     #expect(run.status == 0)
     #expect(
       run.output.hasSuffix(
         "\nB is within the tolerance of 20 dB, 0 ms (default) and 0 % (default): 3 pairs\n"))
-    #expect(try place.temblor("compare", "--tolerance", "1dB", "approved", "Patterns").status == 3)
+    #expect(
+      try testFolder.temblor("compare", "--tolerance", "1dB", "approved", "Patterns").status == 3)
   }
 
   @Test("A pattern is paired with a recording or a conversion of the same name")
   func extensionsDoNotMatter() throws {
-    try place.write(tap(0.8), to: "approved/tap.ahap")
-    try place.write(tap(0.8), to: "approved/other.ahap")
-    try place.makeFolder("out")
+    try testFolder.write(tap(0.8), to: "approved/tap.ahap")
+    try testFolder.write(tap(0.8), to: "approved/other.ahap")
+    try testFolder.makeFolder("out")
     #expect(
-      try place.temblor("render", "approved/tap.ahap", "-o", "out/tap.wav", "-q").status == 0)
+      try testFolder.temblor("render", "approved/tap.ahap", "-o", "out/tap.wav", "-q").status == 0)
     #expect(
-      try place.temblor("convert", "approved/other.ahap", "-o", "out/other.haptic").status == 0)
-    let run = try place.temblor("compare", "--tolerance", "0.5dB,1ms,1%", "approved", "out")
+      try testFolder.temblor("convert", "approved/other.ahap", "-o", "out/other.haptic").status == 0
+    )
+    let run = try testFolder.temblor("compare", "--tolerance", "0.5dB,1ms,1%", "approved", "out")
     #expect(run.status == 0, "\(run.output)\(run.error)")
     #expect(run.output.contains("\ntap    identical"), "\(run.output)")
     #expect(run.output.contains(": 2 pairs\n"))
@@ -86,18 +90,18 @@ import Testing
   @Test("A file that cannot be read is named, and does not stop the others")
   func unreadableFilesAreNamed() throws {
     try writeFolders()
-    try place.write("{\"Version\": 1.0, \"Pattern\": [", to: "Patterns/equal.ahap")
-    let run = try place.temblor("compare", "approved", "Patterns")
+    try testFolder.write("{\"Version\": 1.0, \"Pattern\": [", to: "Patterns/equal.ahap")
+    let run = try testFolder.temblor("compare", "approved", "Patterns")
     #expect(run.status == 2)
     let row = "\nequal       unreadable  Patterns/equal.ahap:1:"
     #expect(run.output.contains(row), "\(run.output)")
     #expect(run.output.contains("\nstrong      different   B's transient is 12 dB stronger"))
     #expect(run.output.contains(", 1 of 3 pairs unreadable, 1 file missing, 1 new file\n"))
-    try place.makeFolder("empty")
-    let empty = try place.temblor("compare", "approved", "empty")
+    try testFolder.makeFolder("empty")
+    let empty = try testFolder.temblor("compare", "approved", "empty")
     #expect(
       empty == .init(1, error: "empty: contains no pattern files or sound files\n"))
-    let three = try place.temblor("compare", "approved", "Patterns", "light")
+    let three = try testFolder.temblor("compare", "approved", "Patterns", "light")
     #expect(three.status == 64)
     #expect(
       three.error.hasPrefix(
@@ -107,16 +111,16 @@ import Testing
   @Test("The report is a matrix with a page for each pair")
   func reportLinksToEachPair() throws {
     try writeFolders()
-    let run = try place.temblor(
+    let run = try testFolder.temblor(
       "compare", "approved", "Patterns", "-o", "report.html", "--tolerance", "1dB")
     #expect(run.status == 3)
     #expect(run.error.hasPrefix("report.html: 3 pairs, with a page each in report, "))
     #expect(
-      place.names().filter { $0.hasPrefix("report") } == [
+      testFolder.fileNames().filter { $0.hasPrefix("report") } == [
         "report.html", "report/", "report/deep/", "report/deep/tap.html", "report/equal.html",
         "report/strong.html",
       ])
-    let page = try #require(place.text("report.html"))
+    let page = try #require(testFolder.text("report.html"))
     #expect(
       page.contains(
         """
@@ -125,26 +129,26 @@ import Testing
         """))
     #expect(page.contains("<th scope=\"row\">old.ahap</th><td class=\"missing\">missing</td>"))
     #expect(page.contains("<a href=\"report/deep/tap.html\">deep/tap</a>"))
-    let pair = try #require(place.text("report/strong.html"))
+    let pair = try #require(testFolder.text("report/strong.html"))
     let command = "temblor compare approved/strong.ahap Patterns/strong.ahap -o report/strong.html"
     #expect(pair.contains(command))
     // The pages of an earlier comparison are replaced.
-    let again = try place.temblor("compare", "approved", "Patterns", "-o", "report.html")
+    let again = try testFolder.temblor("compare", "approved", "Patterns", "-o", "report.html")
     #expect(again.status == 0)
   }
 
   @Test("A page never replaces an input, and is not written through a link")
   func pagesSpareInputs() throws {
-    try place.write(tap(0.8), to: "a/tap.ahap")
-    try place.write(tap(0.8), to: "b/tap.ahap")
-    try place.makeFolder("pages")
-    try place.makeFolder("elsewhere")
-    try place.link("pages/r", to: "../elsewhere")
-    try place.link("elsewhere/tap.html", to: "../a/tap.ahap")
-    let run = try place.temblor("compare", "a", "b", "-o", "pages/r.html")
+    try testFolder.write(tap(0.8), to: "a/tap.ahap")
+    try testFolder.write(tap(0.8), to: "b/tap.ahap")
+    try testFolder.makeFolder("pages")
+    try testFolder.makeFolder("elsewhere")
+    try testFolder.link("pages/r", to: "../elsewhere")
+    try testFolder.link("elsewhere/tap.html", to: "../a/tap.ahap")
+    let run = try testFolder.temblor("compare", "a", "b", "-o", "pages/r.html")
     #expect(run.status == 64)
     #expect(run.error.contains("'pages/r/tap.html' is an input file"))
-    #expect(place.text("a/tap.ahap") == tap(0.8))
+    #expect(testFolder.text("a/tap.ahap") == tap(0.8))
   }
 
   @Test("JSON has a comparison for each pair, and follows its schema")
@@ -152,13 +156,13 @@ import Testing
     try writeFolders()
     let schema = try JSONSchema("Documentation/comparison.schema.json")
     for words in [[], ["--tolerance", "1dB"]] {
-      let run = try place.temblor(["compare", "approved", "Patterns", "--json"] + words)
+      let run = try testFolder.temblor(["compare", "approved", "Patterns", "--json"] + words)
       #expect(run.error == "" && run.output.hasPrefix("{\n  \"formatVersion\": 1,\n"))
       #expect(try schema.violations(in: run.output) == [])
       #expect(run.output.contains("  \"missing\": [\n    \"old.ahap\"\n  ],"))
     }
-    try place.write("{\"Version\": 1.0, \"Pattern\": [", to: "Patterns/equal.ahap")
-    let broken = try place.temblor("compare", "approved", "Patterns", "--json")
+    try testFolder.write("{\"Version\": 1.0, \"Pattern\": [", to: "Patterns/equal.ahap")
+    let broken = try testFolder.temblor("compare", "approved", "Patterns", "--json")
     #expect(try schema.violations(in: broken.output) == [])
     #expect(broken.output.contains("\"state\": \"unreadable\""))
   }

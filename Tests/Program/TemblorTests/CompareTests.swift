@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct CompareTests {
-  let place = Workplace()
+  let folder = WorkingFolder()
 
   /// Taps at times in seconds, each with an intensity.
   private func taps(_ taps: [(time: Double, intensity: Double)]) -> String {
@@ -18,14 +18,14 @@ import Testing
   }
 
   private func writePair() throws {
-    try place.write(taps([(0, 0.8), (0.25, 0.6), (0.5, 1)]), to: "a.ahap")
-    try place.write(taps([(0, 0.8), (0.25, 0.6), (0.512, 1)]), to: "b.ahap")
+    try folder.write(taps([(0, 0.8), (0.25, 0.6), (0.5, 1)]), to: "a.ahap")
+    try folder.write(taps([(0, 0.8), (0.25, 0.6), (0.512, 1)]), to: "b.ahap")
   }
 
   @Test func differencesAreToldInWordsThenFigures() throws {
     try writePair()
     #expect(
-      try place.temblor("compare", "a.ahap", "b.ahap")
+      try folder.temblor("compare", "a.ahap", "b.ahap")
         == .init(
           0,
           output: """
@@ -48,9 +48,9 @@ import Testing
   }
 
   @Test func equalTakesAreCalledEqual() throws {
-    #expect(try place.temblor("render", "heartbeat", "--sample-format", "float", "-q") == .init(0))
+    #expect(try folder.temblor("render", "heartbeat", "--sample-format", "float", "-q") == .init(0))
     for other in ["heartbeat", "heartbeat.wav"] {
-      let run = try place.temblor("compare", "--tolerance", "0", "heartbeat", other)
+      let run = try folder.temblor("compare", "--tolerance", "0", "heartbeat", other)
       #expect(run.status == 0 && run.error == "")
       let lines = run.output.split(separator: "\n").map(String.init)
       #expect(lines[2] == "B is identical to A, sample for sample.")
@@ -63,8 +63,8 @@ import Testing
       ["--sample-format", "s16"], ["--sample-format", "s24"], ["--rate", "44100"],
       ["--sample-format", "s16", "--rate", "96000"],
     ] {
-      #expect(try place.temblor(["render", "swipe-up", "-o", "golden.wav"] + words).status == 0)
-      let run = try place.temblor("compare", "--tolerance", "0", "golden.wav", "swipe-up")
+      #expect(try folder.temblor(["render", "swipe-up", "-o", "golden.wav"] + words).status == 0)
+      let run = try folder.temblor("compare", "--tolerance", "0", "golden.wav", "swipe-up")
       #expect(run.status == 0, "\(run.output)")
       #expect(run.output.contains("\nB is identical to A except for a residual at −"))
     }
@@ -73,14 +73,14 @@ import Testing
   @Test func theStatusTellsWhetherATakeIsWithinTheTolerance() throws {
     try writePair()
     func status(_ tolerance: String) throws -> Int32 {
-      try place.temblor("compare", "--tolerance", tolerance, "a.ahap", "b.ahap").status
+      try folder.temblor("compare", "--tolerance", tolerance, "a.ahap", "b.ahap").status
     }
     #expect(try status("0") == 3)
     #expect(try status("5ms") == 3)
     #expect(try status("12ms") == 0)
     #expect(try status("0.5dB,20ms,2%") == 0)
     #expect(try status("1 dB, 2 %") == 3)
-    let three = try place.temblor("compare", "--tolerance", "5ms", "a.ahap", "a.ahap", "b.ahap")
+    let three = try folder.temblor("compare", "--tolerance", "5ms", "a.ahap", "a.ahap", "b.ahap")
     #expect(three.status == 3)
     #expect(
       three.output.hasSuffix(
@@ -93,16 +93,16 @@ import Testing
   }
 
   @Test func aMissingTapIsNeverTolerated() throws {
-    try place.write(taps([(0, 0.8), (0.25, 0.6)]), to: "a.ahap")
-    try place.write(taps([(0, 0.8)]), to: "b.ahap")
-    let run = try place.temblor("compare", "--tolerance", "100dB,9999ms,100%", "a.ahap", "b.ahap")
+    try folder.write(taps([(0, 0.8), (0.25, 0.6)]), to: "a.ahap")
+    try folder.write(taps([(0, 0.8)]), to: "b.ahap")
+    let run = try folder.temblor("compare", "--tolerance", "100dB,9999ms,100%", "a.ahap", "b.ahap")
     #expect(run.status == 3)
     #expect(run.output.contains("\nB is missing A's second transient, at 0.25 s.\n"))
   }
 
   @Test func jsonHasEverything() throws {
     try writePair()
-    let run = try place.temblor("compare", "--json", "--tolerance", "5ms", "a.ahap", "b.ahap")
+    let run = try folder.temblor("compare", "--json", "--tolerance", "5ms", "a.ahap", "b.ahap")
     #expect(run.status == 3 && run.error == "")
     for line in [
       #"  "formatVersion": 1,"#, #"    "name": "a.ahap","#, #"  "profile": "phone","#,
@@ -117,7 +117,7 @@ import Testing
     ] {
       #expect(run.output.split(separator: "\n").contains { $0 == line }, "\(line)")
     }
-    let silent = try place.bash(
+    let silent = try folder.bash(
       "$TEMBLOR render light --strength 0 -o s.wav -q && $TEMBLOR compare --json light s.wav")
     #expect(silent.status == 0 && silent.output.contains("\"peakDecibels\": null"))
   }
@@ -130,7 +130,7 @@ import Testing
       ["a.ahap", "b.ahap"], ["a.ahap", "a.ahap", "b.ahap", "--tolerance", "5ms"],
       ["a.ahap", "take.wav", "--tolerance", "0.1dB,0.5ms"], ["take.wav", "take.wav"],
     ] {
-      let run = try place.temblor(["compare", "--json"] + words)
+      let run = try folder.temblor(["compare", "--json"] + words)
       #expect(run.error == "" && run.output.hasPrefix("{\n  \"formatVersion\": 1,\n"))
       #expect(try schema.violations(in: run.output) == [])
     }
@@ -140,8 +140,8 @@ import Testing
 
   /// The first pattern 0.4 s later, 6 dB weaker, in noise 40 dB below its peak.
   private func writeRecording() throws {
-    _ = try place.temblor("render", "a.ahap", "-o", "clean.wav", "-q", "--sample-format", "float")
-    let source = unsafe open(place.path + "/clean.wav", O_RDONLY | O_CLOEXEC)
+    _ = try folder.temblor("render", "a.ahap", "-o", "clean.wav", "-q", "--sample-format", "float")
+    let source = unsafe open(folder.path + "/clean.wav", O_RDONLY | O_CLOEXEC)
     defer { close(source) }
     let clean = try Sound(readingDescriptor: source, path: "clean.wav").interleaved
     let peak = clean.reduce(0) { max($0, abs($1)) }
@@ -155,7 +155,7 @@ import Testing
       samples.append(0.5 * (own + 0.017 * peak * noise))
     }
     let target = unsafe open(
-      place.path + "/take.wav", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+      folder.path + "/take.wav", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     defer { close(target) }
     var writer = try SoundFileWriter(
       descriptor: target, path: "take.wav",
@@ -168,7 +168,7 @@ import Testing
   @Test func aRecordingIsComparedWithItsPattern() throws {
     try writePair()
     try writeRecording()
-    let run = try place.temblor("compare", "--tolerance", "0.1dB,1000ms,5%", "a.ahap", "take.wav")
+    let run = try folder.temblor("compare", "--tolerance", "0.1dB,1000ms,5%", "a.ahap", "take.wav")
     #expect(run.status == 3)
     let lines = run.output.split(separator: "\n").map(String.init)
     #expect(lines.contains("B as a whole starts 400 ms later."))
@@ -177,14 +177,14 @@ import Testing
       lines.contains { $0.hasPrefix("  B has noise at −5") || $0.hasPrefix("B has noise at −5") })
     #expect(lines.contains { $0.hasPrefix("  cannot be verified: level ±0.") })
     #expect(!run.output.contains("extra") && !run.output.contains("lacks"))
-    let json = try place.temblor("compare", "--json", "a.ahap", "take.wav").output
+    let json = try folder.temblor("compare", "--json", "a.ahap", "take.wav").output
     #expect(json.contains("\"match\": \"found\"") && json.contains("\"judgedEvents\": 3"))
-    let refused = try place.temblor("compare", "--search", "-1", "a.ahap", "take.wav")
+    let refused = try folder.temblor("compare", "--search", "-1", "a.ahap", "take.wav")
     #expect(refused.status == 64 && refused.error.contains("'--search'"))
   }
 
   @Test func aShiftAndALevelAreTakenOutAndSaid() throws {
-    let run = try place.bash(
+    let run = try folder.bash(
       """
       $TEMBLOR render heartbeat --strength 0.5 --sample-format float -q -o half.wav
       $TEMBLOR compare --match felt heartbeat half.wav | sed -n 4,5p
@@ -199,7 +199,7 @@ import Testing
 
   @Test func wrongWordsAreRefused() throws {
     func refusal(_ words: String...) throws -> String {
-      let run = try place.temblor(["compare"] + words)
+      let run = try folder.temblor(["compare"] + words)
       #expect(run.status == 64 && run.output == "")
       return run.error.split(separator: "\n").first.map(String.init) ?? ""
     }
@@ -216,16 +216,16 @@ import Testing
   }
 
   @Test func aBrokenTakeIsTwoAndAMissingOneIsOne() throws {
-    try place.write(Patterns.broken, to: "a.ahap")
+    try folder.write(Patterns.brokenText, to: "a.ahap")
     #expect(
-      try place.temblor("compare", "light", "a.ahap")
+      try folder.temblor("compare", "light", "a.ahap")
         == .init(
-          2, error: "a.ahap:2:1: error: \(Sentence.unclosedObject)\n"))
+          2, error: "a.ahap:2:1: error: \(ExpectedMessage.unclosedObject)\n"))
     #expect(
-      try place.temblor("compare", "light", "none.wav")
-        == .init(1, error: "none.wav: \(Sentence.unknownPattern)\n"))
-    try place.write("RIFF but no sound", to: "c.wav")
-    let run = try place.temblor("compare", "light", "c.wav")
+      try folder.temblor("compare", "light", "none.wav")
+        == .init(1, error: "none.wav: \(ExpectedMessage.unknownPattern)\n"))
+    try folder.write("RIFF but no sound", to: "c.wav")
+    let run = try folder.temblor("compare", "light", "c.wav")
     #expect(run.status == 2 && run.error.hasPrefix("c.wav: "))
   }
 }

@@ -2,27 +2,28 @@ import Testing
 
 /// Patterns whose sound files hold less than they should.
 @Suite struct DamagedSoundTests {
-  let place = Workplace()
+  let warningPrefix = WorkingFolder()
 
   /// A WAV file of four samples of 32-bit floating point, with a length of its own in the header.
   private func write(_ sample: [UInt8], announcing length: UInt8, rate: UInt8 = 0x1F) throws {
     var wave = Array("RIFF".utf8) + [52, 0, 0, 0] + Array("WAVEfmt ".utf8) + [16, 0, 0, 0]
     wave += [3, 0, 1, 0, rate == 0 ? 0 : 0x40, rate, 0, 0, 0, 0x7D, 0, 0, 4, 0, 32, 0]
     wave += Array("data".utf8) + [length, 0, 0, 0] + sample + sample + sample + sample
-    try place.write(wave, to: "s.wav")
-    try place.write(Patterns.playing("s.wav"), to: "a.ahap")
+    try warningPrefix.write(wave, to: "s.wav")
+    try warningPrefix.write(Patterns.patternWithSound("s.wav"), to: "a.ahap")
   }
 
-  private static let place = "a.ahap:2:74: warning:"
+  private static let warningPrefix = "a.ahap:2:74: warning:"
   private static let path = "(Pattern[0].Event.EventWaveformPath)"
 
   @Test func aSoundWithoutFiniteSamplesIsNamed() throws {
     try write([0, 0, 0xC0, 0x7F], announcing: 16)
-    let text = "\(Self.place) the sound file 's.wav' has no finite samples; it plays as silence"
+    let text =
+      "\(Self.warningPrefix) the sound file 's.wav' has no finite samples; it plays as silence"
     #expect(
-      try place.temblor("check", "--no-notes", "--disable", "silent", "a.ahap")
+      try warningPrefix.temblor("check", "--no-notes", "--disable", "silent", "a.ahap")
         == .init(0, output: "\(text) \(Self.path) [sound-damaged]\n"))
-    let render = try place.temblor("render", "a.ahap", "-o", "out.wav")
+    let render = try warningPrefix.temblor("render", "a.ahap", "-o", "out.wav")
     #expect(
       render
         == .init(
@@ -33,7 +34,7 @@ import Testing
             out.wav: written, 0.002 s, silent
 
             """))
-    let json = try place.temblor("render", "--json", "a.ahap", "-o", "out.wav").output
+    let json = try warningPrefix.temblor("render", "--json", "a.ahap", "-o", "out.wav").output
     #expect(json.contains(#""rule": "sound-damaged","#), "\(json)")
   }
 
@@ -41,17 +42,17 @@ import Testing
     try write([0, 0, 0, 0x3F], announcing: 200)
     let text =
       """
-      \(Self.place) the sound file 's.wav' has only 16 of the 200 bytes of samples that its header \
+      \(Self.warningPrefix) the sound file 's.wav' has only 16 of the 200 bytes of samples that its header \
       specifies; only this part plays
       """
     #expect(
-      try place.temblor("check", "a.ahap")
+      try warningPrefix.temblor("check", "a.ahap")
         == .init(0, output: "\(text) \(Self.path) [sound-damaged]\n"))
     #expect(
-      try place.temblor("render", "a.ahap", "-o", "out.wav")
+      try warningPrefix.temblor("render", "a.ahap", "-o", "out.wav")
         == .init(
           0, error: "\(text) \(Self.path)\nout.wav: written, 0.002 s, peak -23.2 dBFS\n"))
-    let info = try place.temblor("info", "s.wav")
+    let info = try warningPrefix.temblor("info", "s.wav")
     #expect(info.status == 2)
     #expect(info.output.contains("  length     0.001 s, 4 frames at 8000 Hz\n"), "\(info.output)")
     #expect(
@@ -61,7 +62,7 @@ import Testing
   @Test func aSoundWithoutARateIsRefused() throws {
     try write([0, 0, 0, 0x3F], announcing: 16, rate: 0)
     #expect(
-      try place.temblor("check", "a.ahap")
+      try warningPrefix.temblor("check", "a.ahap")
         == .init(
           2,
           output:
@@ -71,7 +72,7 @@ import Testing
             """
         ))
     #expect(
-      try place.temblor("info", "s.wav")
+      try warningPrefix.temblor("info", "s.wav")
         == .init(
           2, error: "s.wav: has an invalid header: its sample rate or its number of channels is 0\n"
         ))

@@ -2,7 +2,7 @@ import Testing
 
 /// What people try first is accepted, or answered with what to type.
 @Suite struct EaseTests {
-  let place = Workplace()
+  let folder = WorkingFolder()
 
   @Test(arguments: [
     ("diff a b", "unknown command 'diff'; use 'temblor compare'"),
@@ -23,7 +23,7 @@ import Testing
     ("play light --gain -6dB", "unknown option '--gain'; use '--strength', a factor from 0 to 1"),
     ("check light --gain -6dB", "unknown option '--gain'"),
   ]) func whatOtherProgramsCallItHasAHint(line: String, message: String) throws {
-    let run = try place.bash("$TEMBLOR \(line)")
+    let run = try folder.bash("$TEMBLOR \(line)")
     #expect(run.status == 64)
     #expect(run.error.hasPrefix("temblor: \(message)\n"), "\(run.error)")
   }
@@ -33,7 +33,7 @@ import Testing
     ("bst", "did you mean 'dayton-bst-1' or 'dayton-bst-300ex'?"),
     ("phon", "did you mean 'phone'?"),
   ]) func wordsForAProfileLeadToItsName(word: String, hint: String) throws {
-    let run = try place.temblor("play", "light", "--profile", word)
+    let run = try folder.temblor("play", "light", "--profile", word)
     #expect(
       run
         == .init(
@@ -48,24 +48,25 @@ import Testing
     let exact = "dayton-bst-1"
     for line in ["info light --csv --profile", "check light --json --profile", "profiles show"] {
       let verb = line.split(separator: " ").map(String.init)
-      let expected = try place.temblor(verb + [exact])
+      let expected = try folder.temblor(verb + [exact])
       #expect(expected.status == 0)
-      #expect(try place.temblor(verb + [words]) == expected, "\(line)")
+      #expect(try folder.temblor(verb + [words]) == expected, "\(line)")
     }
-    #expect(try place.temblor("play", "light", "-d", "null", "--profile", words).status == 0)
+    #expect(try folder.temblor("play", "light", "-d", "null", "--profile", words).status == 0)
     #expect(
-      try place.temblor("play", "light", "-d", "null", "--channel", "1=haptics,profile=\(words)")
+      try folder.temblor("play", "light", "-d", "null", "--channel", "1=haptics,profile=\(words)")
         .status == 0)
-    let settings = try place.bash("XDG_CONFIG_HOME=$PWD $TEMBLOR setup --profile '\(words)' --save")
+    let settings = try folder.bash(
+      "XDG_CONFIG_HOME=$PWD $TEMBLOR setup --profile '\(words)' --save")
     #expect(settings.status == 0)
-    let saved = try #require(place.text("temblor/config.json"))
+    let saved = try #require(folder.text("temblor/config.json"))
     #expect(saved.contains(#""profile": "\#(exact)""#))
   }
 
   @Test("An unknown pattern name is the same failure for every verb")
   func unknownPatternsFailAlike() throws {
     for verb in ["patterns", "play", "info", "render", "check"] {
-      let run = try place.temblor(verb, "hearbeat")
+      let run = try folder.temblor(verb, "hearbeat")
       #expect(run.status == 1, "\(verb)")
       #expect(
         run.error.contains("no shipped pattern has this name; did you mean 'heartbeat'?\n"),
@@ -78,18 +79,18 @@ import Testing
   @Test func speakerIsLoudEnoughForALaptopAndKeepsTheOrder() throws {
     let taps = ["selection", "light", "soft", "medium", "rigid", "heavy"]
     #expect(
-      try place.temblor(["render"] + taps + ["--profile", "speaker", "--tail", "1", "-o", "a/"])
+      try folder.temblor(["render"] + taps + ["--profile", "speaker", "--tail", "1", "-o", "a/"])
         .status == 0)
     let loudness = try taps.map { tap in
-      let json = try place.temblor("info", "a/\(tap).wav", "--json").output
+      let json = try folder.temblor("info", "a/\(tap).wav", "--json").output
       let figure = try #require(json.firstMatch(of: /"loudness": (-?[0-9.]+)/))
       return try #require(Double(figure.1))
     }
     #expect(loudness == loudness.sorted())
     #expect(loudness[1] > -28 && loudness[1] < -27)
-    let patterns = try place.temblor("patterns", "--names").output.split(separator: "\n").map(
+    let patterns = try folder.temblor("patterns", "--names").output.split(separator: "\n").map(
       String.init)
-    let limited = try place.temblor(["info", "--profile", "speaker", "--json"] + patterns).output
+    let limited = try folder.temblor(["info", "--profile", "speaker", "--json"] + patterns).output
     #expect(limited.matches(of: /"limitedFrames": 0,/).count == patterns.count)
   }
 
@@ -100,21 +101,22 @@ import Testing
     let units = [
       "render", "light", "--rate", "44.1kHz", "--duration", "2s", "--strength", "80%", "-q",
     ]
-    #expect(try place.temblor(plain + ["-o", "a.wav"]) == .init(0))
-    #expect(try place.temblor(units + ["-o", "b.wav"]) == .init(0))
-    #expect(place.bytes("a.wav") == place.bytes("b.wav"))
-    #expect(try place.temblor("render", "light", "--rate", "44.1k", "-q").status == 0)
-    #expect(try place.temblor("render", "light", "--duration", "2000ms", "-o", "c.wav").status == 0)
-    #expect(try place.temblor("tap", "50%", "0.5", "--device", "null").status == 0)
+    #expect(try folder.temblor(plain + ["-o", "a.wav"]) == .init(0))
+    #expect(try folder.temblor(units + ["-o", "b.wav"]) == .init(0))
+    #expect(folder.bytes("a.wav") == folder.bytes("b.wav"))
+    #expect(try folder.temblor("render", "light", "--rate", "44.1k", "-q").status == 0)
+    #expect(
+      try folder.temblor("render", "light", "--duration", "2000ms", "-o", "c.wav").status == 0)
+    #expect(try folder.temblor("tap", "50%", "0.5", "--device", "null").status == 0)
     for word in ["2kg", "s", "80 %%", "1.5kHz5"] {
-      #expect(try place.temblor("render", "light", "--duration", word).status == 64)
+      #expect(try folder.temblor("render", "light", "--duration", word).status == 64)
     }
-    #expect(try place.temblor("render", "light", "--rate", "44.1001234kHz").status == 64)
+    #expect(try folder.temblor("render", "light", "--rate", "44.1001234kHz").status == 64)
   }
 
   @Test func shortHelpIsASummary() throws {
-    let short = try place.temblor("play", "-h").output
-    let long = try place.temblor("play", "--help").output
+    let short = try folder.temblor("play", "-h").output
+    let long = try folder.temblor("play", "--help").output
     #expect(2 * long.split(separator: "\n").count > 3 * short.split(separator: "\n").count)
     #expect(short.contains("--loop") && !short.contains("--period-size"))
     #expect(
@@ -122,17 +124,17 @@ import Testing
         """
         Run 'temblor play --help' for the complete help and the options for sound, channels, device.
         """))
-    #expect(try place.temblor("help", "play").output == long)
-    #expect(try place.temblor("--help", "play").output == long)
+    #expect(try folder.temblor("help", "play").output == long)
+    #expect(try folder.temblor("--help", "play").output == long)
     #expect(
-      try place.temblor("help", "nothere")
+      try folder.temblor("help", "nothere")
         == .init(64, error: "temblor: unknown command 'nothere'\nSee 'temblor --help'.\n"))
   }
 
   @Test func namesAreCompleted() throws {
-    let names = try place.temblor("patterns", "--names").output.split(separator: "\n")
+    let names = try folder.temblor("patterns", "--names").output.split(separator: "\n")
     #expect(names.contains("heartbeat") && names.count > 30)
-    let devices = try place.bash("$TEMBLOR devices --names 2> /dev/null").output
+    let devices = try folder.bash("$TEMBLOR devices --names 2> /dev/null").output
     #expect(devices.hasPrefix("default\n") && devices.contains("\nnull\n"))
     let script = """
       temblor() { "$TEMBLOR" "$@"; }
@@ -142,10 +144,10 @@ import Testing
        echo "${COMPREPLY[*]}"; }
       offer temblor render heartb; offer temblor compare light heartb; offer temblor play -d nul
       """
-    let run = try place.bash(script + " 2> /dev/null")
+    let run = try folder.bash(script + " 2> /dev/null")
     #expect(run.output == "heartbeat\nheartbeat\nnull null:\n")
     for shell in ["zsh", "fish"] {
-      let text = try place.temblor("completion", shell).output
+      let text = try folder.temblor("completion", shell).output
       #expect(text.contains("patterns --names") && text.contains("devices --names"))
     }
   }
@@ -159,7 +161,7 @@ import Testing
       "render light",
       "convert light --format haptic",
     ] {
-      let run = try place.bash("$TEMBLOR \(line) --json")
+      let run = try folder.bash("$TEMBLOR \(line) --json")
       #expect(run.output.hasPrefix("{\n  \"formatVersion\": 1,\n"), "\(line): \(run.output)")
     }
   }
@@ -167,14 +169,14 @@ import Testing
   /// One figure for a tap wherever its length is given.
   @Test func aTapIsAsLongAsItSounds() throws {
     #expect(
-      try place.temblor("patterns").output.contains(
+      try folder.temblor("patterns").output.contains(
         "\nlight                     0.014 s  One light, clear tap"))
-    #expect(try place.temblor("info", "light").output.contains("\n  length     0.014 s\n"))
-    #expect(try place.temblor("info", "heartbeat").output.contains("\n  length     0.601 s\n"))
+    #expect(try folder.temblor("info", "light").output.contains("\n  length     0.014 s\n"))
+    #expect(try folder.temblor("info", "heartbeat").output.contains("\n  length     0.601 s\n"))
     #expect(
-      try place.temblor("render", "light").error == "light.wav: written, 0.014 s, peak -21 dBFS\n")
+      try folder.temblor("render", "light").error == "light.wav: written, 0.014 s, peak -21 dBFS\n")
     let seconds = try ["patterns", "info light"].map { verb in
-      let json = try place.bash(
+      let json = try folder.bash(
         "$TEMBLOR \(verb) --json | grep -A 1 '\"light\"' | grep -o 'duration.*'"
       ).output
       return Double(json.filter { $0.isNumber || $0 == "." })
@@ -183,7 +185,7 @@ import Testing
   }
 
   @Test func whatIsNoPatternIsNamed() throws {
-    _ = try place.temblor("render", "light", "-q")
+    _ = try folder.temblor("render", "light", "-q")
     let sound =
       """
       light.wav: error: a WAV sound file, not a pattern; create a pattern from it with 'temblor \
@@ -192,9 +194,9 @@ import Testing
     for line in [
       "convert light.wav --format ahap", "format light.wav",
     ] {
-      #expect(try place.bash("$TEMBLOR \(line)") == .init(2, error: sound + "\n"))
+      #expect(try folder.bash("$TEMBLOR \(line)") == .init(2, error: sound + "\n"))
     }
-    #expect(try place.temblor("check", "light.wav") == .init(2, output: sound + " [file-kind]\n"))
+    #expect(try folder.temblor("check", "light.wav") == .init(2, output: sound + " [file-kind]\n"))
     for (mark, name) in [
       ("\\x89PNG\\r\\n", "a PNG image"),
       ("PK\\3\\4", "a ZIP archive, not a pattern; unpack it first"),
@@ -204,14 +206,14 @@ import Testing
       ("\\x1f\\x8b", "a gzip archive, not a pattern; unpack it first"),
       ("\\xff\\xfeh\\0i\\0", "UTF-16 text, not a pattern; save it as UTF-8"),
     ] {
-      let run = try place.bash("printf '\(mark)' > a.ahap; $TEMBLOR check a.ahap")
+      let run = try folder.bash("printf '\(mark)' > a.ahap; $TEMBLOR check a.ahap")
       #expect(run.status == 2 && run.output.hasPrefix("a.ahap: error: \(name)"), "\(run.output)")
     }
   }
 
   /// The program's own signs are ASCII in the C locale; a name of a file is kept, byte for byte.
   @Test func withoutUTF8TheOutputIsASCII() throws {
-    _ = try place.temblor("render", "light", "-q")
+    _ = try folder.temblor("render", "light", "-q")
     for line in [
       "compare light medium", "compare light light.wav", "profiles", "profiles show dayton-bst-1",
       "patterns",
@@ -224,14 +226,14 @@ import Testing
       "sweep --profile phone -o s.wav",
       "latency --count 1 --device null", "tap 1 0.5 --device null",
     ] {
-      let run = try place.bash("LC_ALL=C $TEMBLOR \(line)")
+      let run = try folder.bash("LC_ALL=C $TEMBLOR \(line)")
       #expect(run.status == 0 && run.output.utf8.allSatisfy { $0 < 0x80 }, "\(line): \(run.output)")
       #expect(run.error.utf8.allSatisfy { $0 < 0x80 }, "\(line): \(run.error)")
     }
-    #expect(try place.bash("LC_ALL=C $TEMBLOR compare light medium").output.contains("B - A"))
-    #expect(try place.bash("LC_ALL=C $TEMBLOR profiles").output.contains("  20-80 Hz  "))
+    #expect(try folder.bash("LC_ALL=C $TEMBLOR compare light medium").output.contains("B - A"))
+    #expect(try folder.bash("LC_ALL=C $TEMBLOR profiles").output.contains("  20-80 Hz  "))
     #expect(
-      try place.bash("LC_ALL=C $TEMBLOR check höre.ahap").error.hasPrefix(
+      try folder.bash("LC_ALL=C $TEMBLOR check höre.ahap").error.hasPrefix(
         "höre.ahap: file not found")
     )
   }
@@ -244,8 +246,8 @@ import Testing
       "profiles show dayton-bst-1",
     ] {
       let words = Set(
-        try place.bash("$TEMBLOR \(line) 2>&1").output.split(whereSeparator: \.isWhitespace))
-      let run = try place.bash("NO_COLOR=1 script -qec 'stty cols 50; $TEMBLOR \(line)' /dev/null")
+        try folder.bash("$TEMBLOR \(line) 2>&1").output.split(whereSeparator: \.isWhitespace))
+      let run = try folder.bash("NO_COLOR=1 script -qec 'stty cols 50; $TEMBLOR \(line)' /dev/null")
       // What is behind the last return of the cursor is what a line of progress left.
       let lines = run.output.replacing("\r\n", with: "\n").split(separator: "\n").compactMap {
         $0.split(separator: "\r").last
@@ -261,15 +263,15 @@ import Testing
   }
 
   @Test func infoNamesFrequenciesUnderCurves() throws {
-    let run = try place.temblor("info", "earthquake-splash")
+    let run = try folder.temblor("info", "earthquake-splash")
     #expect(run.output.contains("to 230 Hz"), "\(run.output)")
   }
 
   @Test func noTextOfAFileTurnsTheTerminalAround() throws {
-    try place.write(
+    try folder.write(
       Patterns.tap().replacing(
         #""Pattern""#, with: #""Metadata": {"Description": "a\u202eb"}, "Pattern""#),
       to: "a.ahap")
-    #expect(try place.temblor("info", "a.ahap").output.contains(#"  about      a\u{202E}b"#))
+    #expect(try folder.temblor("info", "a.ahap").output.contains(#"  about      a\u{202E}b"#))
   }
 }

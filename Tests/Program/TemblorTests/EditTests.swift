@@ -2,9 +2,9 @@ import Testing
 
 /// `temblor edit`: one value changes, and the rest of the file stays.
 @Suite struct EditTests {
-  let place = Workplace()
+  let folder = WorkingFolder()
 
-  private static let mine = """
+  private static let userPattern = """
     {
       "Version": 1,
       "Pattern": [
@@ -18,34 +18,34 @@ import Testing
     """
 
   @Test func aValueIsSetInPlaceAndNothingElseIsTouched() throws {
-    try place.write(Self.mine, to: "a.ahap")
-    let run = try place.temblor(
+    try folder.write(Self.userPattern, to: "a.ahap")
+    let run = try folder.temblor(
       "edit", "a.ahap", "set", "events[0].intensity", "0.6", "set", "events[0].time", "1.25")
     #expect(run == .init(0))
     #expect(
-      place.text("a.ahap")
-        == Self.mine.replacing("0.50", with: "1.25").replacing("0.5 }", with: "0.6 }"))
+      folder.text("a.ahap")
+        == Self.userPattern.replacing("0.50", with: "1.25").replacing("0.5 }", with: "0.6 }"))
     #expect(
-      try place.temblor("edit", "a.ahap", "set", "events[0].time", "0.5", "-o", "b.ahap")
+      try folder.temblor("edit", "a.ahap", "set", "events[0].time", "0.5", "-o", "b.ahap")
         == .init(0, error: "b.ahap: 1 change, 1 line replaced by 1\n"))
     #expect(
-      (place.text("a.ahap") ?? "").contains("1.25")
-        && (place.text("b.ahap") ?? "").contains("\"Time\": 0.5,"))
-    let piped = try place.temblor("edit", "-", "remove", "curves[0]", input: Self.mine)
+      (folder.text("a.ahap") ?? "").contains("1.25")
+        && (folder.text("b.ahap") ?? "").contains("\"Time\": 0.5,"))
+    let piped = try folder.temblor("edit", "-", "remove", "curves[0]", input: Self.userPattern)
     #expect(piped.status == 0 && piped.error == "" && !piped.output.contains("ParameterCurve"))
   }
 
   @Test func partsAreListedWithTheirPaths() throws {
-    try place.write(Self.mine, to: "a.ahap")
+    try folder.write(Self.userPattern, to: "a.ahap")
     #expect(
-      try place.temblor("edit", "a.ahap").output == """
+      try folder.temblor("edit", "a.ahap").output == """
         events[0]            0.5 s  transient               intensity 0.5
         curves[0]            0 s    HapticIntensityControl  \("")
         curves[0].points[0]  0 s                            1
         curves[0].points[1]  1 s                            0
 
         """)
-    let json = try place.temblor("edit", "a.ahap", "--json").output
+    let json = try folder.temblor("edit", "a.ahap", "--json").output
     #expect(json.hasPrefix("{\n  \"formatVersion\": 1,\n  \"file\": \"a.ahap\",\n  \"parts\": [\n"))
     #expect(
       json.contains(
@@ -53,12 +53,12 @@ import Testing
   }
 
   @Test func aDryRunPrintsAPatchThatPatchTakes() throws {
-    try place.write(Self.mine, to: "a.ahap")
+    try folder.write(Self.userPattern, to: "a.ahap")
     let words = [
       "edit", "a.ahap", "set", "curves[0].points[1].time", "2", "duplicate", "events[0]",
     ]
-    let dry = try place.temblor(words + ["--dry-run"])
-    #expect(dry.status == 0 && dry.error == "" && place.text("a.ahap") == Self.mine)
+    let dry = try folder.temblor(words + ["--dry-run"])
+    #expect(dry.status == 0 && dry.error == "" && folder.text("a.ahap") == Self.userPattern)
     #expect(dry.output.hasPrefix("--- a.ahap\n+++ a.ahap\n@@ -"))
     #expect(
       dry.output.contains("\n-        { \"Time\": 0, \"ParameterValue\": 1 }, { \"Time\": 1, "))
@@ -70,17 +70,17 @@ import Testing
     #expect(
       dry.output.hasSuffix("@@ -7 +9 @@\n-\(points)+\(points.replacing("1, ", with: "2, "))"),
       "\(dry.output)")
-    let end = try place.temblor(
+    let end = try folder.temblor(
       "edit", "-", "set", "events[0].time", "1", "--dry-run",
-      input: "\(Self.mine.filter { $0 != "\n" })")
+      input: "\(Self.userPattern.filter { $0 != "\n" })")
     #expect(end.output.split(separator: "\n").count { $0 == "\\ No newline at end of file" } == 2)
-    let json = try place.temblor(words + ["--dry-run", "--json"]).output
+    let json = try folder.temblor(words + ["--dry-run", "--json"]).output
     #expect(
       json.contains("\"changes\": 2,\n  \"removedLines\": 1,\n  \"addedLines\": 3\n"), "\(json)")
   }
 
   @Test func whatIsWrongIsSaidAndNothingIsWritten() throws {
-    try place.write(Self.mine, to: "a.ahap")
+    try folder.write(Self.userPattern, to: "a.ahap")
     for (words, status, error) in [
       (
         ["set", "events[9].time", "1"], 2,
@@ -120,22 +120,22 @@ import Testing
       (["--dry-run"], 64, "temblor: missing CHANGE\nSee 'temblor edit --help'.\n"),
     ] as [([String], Int32, String)] {
       #expect(
-        try place.temblor(["edit", "a.ahap"] + words) == .init(status, error: error), "\(words)")
+        try folder.temblor(["edit", "a.ahap"] + words) == .init(status, error: error), "\(words)")
     }
-    #expect(place.text("a.ahap") == Self.mine)
+    #expect(folder.text("a.ahap") == Self.userPattern)
     #expect(
-      try place.temblor("edit", "light", "remove", "events[0]")
+      try folder.temblor("edit", "light", "remove", "events[0]")
         == .init(
           1,
           error:
             "light: cannot be changed because it is not a file; specify a file with '--output'\n")
     )
     #expect(
-      try place.temblor("edit", "light", "set", "events[0].time", "1", "-o", "light.ahap")
+      try folder.temblor("edit", "light", "set", "events[0].time", "1", "-o", "light.ahap")
         == .init(0, error: "light.ahap: 1 change, 1 line replaced by 1\n"))
-    #expect(try place.temblor("convert", "light", "--format", "haptic").status == 0)
+    #expect(try folder.temblor("convert", "light", "--format", "haptic").status == 0)
     #expect(
-      try place.temblor("edit", "light.haptic")
+      try folder.temblor("edit", "light.haptic")
         == .init(
           1,
           error:

@@ -8,12 +8,12 @@ final class FaultPlugIn: Sendable {
   /// The plug-in, or nil where no compiler or no header is found.
   static let shared = FaultPlugIn()
 
-  private let place = Workplace()
+  private let folder = WorkingFolder()
 
   private init?() {
-    let source = #filePath.folder + "/FaultPlugIn/pcm_fault.c"
+    let source = #filePath.parentFolder + "/FaultPlugIn/pcm_fault.c"
     let path = unsafe getenv("PATH").map { unsafe String(cString: $0) } ?? ""
-    let build = try? place.bash(
+    let build = try? folder.bash(
       """
       PATH='\(path)'; $(command -v clang || command -v cc) -shared -fPIC -DPIC -O1 '\(source)' \
       -lasound
@@ -23,9 +23,9 @@ final class FaultPlugIn: Sendable {
     let configuration = """
       pcm.fault { type fault }
       pcm.!default { type fault }
-      pcm_type.fault { lib "\(place.path)/fault.so" }
+      pcm_type.fault { lib "\(folder.path)/fault.so" }
       """
-    guard (try? place.write(configuration, to: "asound.conf")) != nil else { return nil }
+    guard (try? folder.write(configuration, to: "asound.conf")) != nil else { return nil }
   }
 
   /// The environment in which the device `fault`, which is also the default, has a fault.
@@ -40,7 +40,7 @@ final class FaultPlugIn: Sendable {
     then: String? = nil
   ) -> [String] {
     [
-      "ALSA_CONFIG_PATH=\(place.path)/asound.conf", "FAULT=\(fault)", "FAULT_AT=\(start)",
+      "ALSA_CONFIG_PATH=\(folder.path)/asound.conf", "FAULT=\(fault)", "FAULT_AT=\(start)",
       "FAULT_FOR=\(length ?? -1)",
     ]
       + (sign.map { ["FAULT_SIGN=\($0)"] } ?? []) + (then.map { ["FAULT_THEN=\($0)"] } ?? [])

@@ -7,12 +7,14 @@ import Testing
   .enabled(if: FaultPlugIn.shared != nil, "no C compiler, or no headers of ALSA"),
   .timeLimit(.minutes(30)))
 struct FaultTests {
-  private let place = Workplace()
-  private let signs = Workplace()
-  private static let hangs = [
+  private let folder = WorkingFolder()
+  private let markerFolder = WorkingFolder()
+  private static let hangFaults = [
     "hangopen", "hangwrite", "hangpointer", "hangdelay", "hangdrop", "hangclose",
   ]
-  private static let others = ["gone", "other-rate", "frozen", "storm", "short", "skip", "back"]
+  private static let otherFaults = [
+    "gone", "other-rate", "frozen", "storm", "short", "skip", "back",
+  ]
   private static let verbs: [[String]] = [
     ["play", "earthquake-simulation", "--loop", "0"], ["watch", "a.ahap", "--loop", "0"],
     ["tap", "1", "0.5", "--count", "1000"], ["audition", "heartbeat", "pulse", "--gap", "600"],
@@ -26,47 +28,47 @@ struct FaultTests {
   private func start(
     _ words: [String], _ fault: String, length: Int? = nil, input: String? = nil,
     then: String? = nil
-  ) throws -> Running {
+  ) throws -> RunningProgram {
     let environment = try #require(FaultPlugIn.shared).environment(
-      fault, sign: signs.path + "/met", length: length, then: then)
-    return try Running(
-      Workplace.program, words, in: place.path, input: input, environment: environment)
+      fault, sign: markerFolder.path + "/met", length: length, then: then)
+    return try RunningProgram(
+      WorkingFolder.program, words, in: folder.path, input: input, environment: environment)
   }
 
   /// Starts a verb, and interrupts it when the fault is met.
   private func interrupt(
     _ words: [String], _ fault: String, signal: Int32 = SIGINT, input: String? = nil
   ) throws
-    -> Workplace.Result
+    -> WorkingFolder.Result
   {
     let running = try start(words, fault, input: input)
-    #expect(signs.appears("met", from: running))
+    #expect(markerFolder.fileAppears("met", from: running))
     kill(running.process, signal)
     return try finish(running)
   }
 
-  private func finish(_ running: Running) throws -> Workplace.Result {
-    try place.finish(running, within: Self.limit)
+  private func finish(_ running: RunningProgram) throws -> WorkingFolder.Result {
+    try folder.finish(running, within: Self.limit)
   }
 
   private func writePattern(seconds: Int = 5) throws {
-    try place.write(
+    try folder.write(
       #"{"Version": 1.0, "Pattern": [{"Event": {"Time": 0.0, "EventType": "HapticContinuous", "#
         + #""EventDuration": \#(seconds), "EventParameters": []}}]}"#, to: "a.ahap")
   }
 
-  @Test(arguments: hangs.filter { $0 != "hangdrop" && $0 != "hangclose" } + others, verbs)
+  @Test(arguments: hangFaults.filter { $0 != "hangdrop" && $0 != "hangclose" } + otherFaults, verbs)
   func theFirstSignalEndsEveryVerbWithItsRecording(fault: String, verb: [String]) throws {
     try writePattern()
     let result = try interrupt(verb + ["--device", "fault", "--record", "heard.wav"], fault)
     #expect(result.status == -SIGINT)
     // An opening that hangs has no rate, so that there is nothing to record.
     let recorded = fault == "hangopen" ? [] : ["heard.wav"]
-    #expect(place.names() == ["a.ahap"] + recorded)
+    #expect(folder.fileNames() == ["a.ahap"] + recorded)
     guard fault != "hangopen" else { return }
     // The fault comes a time after the start, in which a busy machine may play little: a buffer at
     // least.
-    let sound = try Sound(reading: place, "heard.wav")
+    let sound = try Sound(reading: folder, "heard.wav")
     #expect(sound.truncation == nil && sound.interleaved.count >= 2 * 960)
   }
 
@@ -85,11 +87,11 @@ struct FaultTests {
   func oneSignalEndsTwoFaults(fault: String, then: String) throws {
     for (verb, signal) in [(Self.verbs[0], SIGINT), (["listen", "--socket", "s"], SIGTERM)] {
       let running = try start(verb + ["--device", "fault"], fault, then: then)
-      #expect(signs.appears("met", from: running))
+      #expect(markerFolder.fileAppears("met", from: running))
       kill(running.process, signal)
       // A second signal or the time limit would be another status.
       #expect(try finish(running).status == -signal)
-      unsafe unlink(signs.path + "/met")
+      unsafe unlink(markerFolder.path + "/met")
     }
   }
 
@@ -126,13 +128,13 @@ struct FaultTests {
     // On a busy machine underruns are reported before it.
     let messages = result.error.split(separator: "\n")
     #expect(messages.contains { $0.hasPrefix("the device does not respond") }, "\(messages)")
-    #expect(place.names() == ["heard.wav"])
+    #expect(folder.fileNames() == ["heard.wav"])
   }
 
   @Test func quitEndsAListenerOnADeviceThatHangs() throws {
     let running = try start(
       ["listen", "--device", "fault"], "hangwrite", input: "hum 1 0.5 9\n")
-    #expect(signs.appears("met", from: running))
+    #expect(markerFolder.fileAppears("met", from: running))
     let result = try finish(running)
     // The end of its input is the end, once the hum is over by the clock, which goes on.
     #expect(result.status == 1)
@@ -180,7 +182,7 @@ struct FaultTests {
   {
     try writePattern()
     let running = try start(verb + ["--device", "fault"], fault, length: 500)
-    #expect(signs.appears("met.over", from: running))
+    #expect(markerFolder.fileAppears("met.over", from: running))
     kill(running.process, SIGINT)
     let result = try finish(running)
     #expect(result.status == -SIGINT)
@@ -197,7 +199,7 @@ struct FaultTests {
   @Test(arguments: verbs) func everyVerbCountsALeap(verb: [String]) throws {
     try writePattern()
     let running = try start(verb + ["--device", "fault"], "skip", length: 100)
-    #expect(signs.appears("met.over", from: running))
+    #expect(markerFolder.fileAppears("met.over", from: running))
     kill(running.process, SIGINT)
     let result = try finish(running)
     #expect(result.status == -SIGINT)

@@ -5,7 +5,7 @@ import Testing
 /// `temblor listen` as a service: a socket that is passed, an end of its own, and one that clients
 /// ask for.
 @Suite(.timeLimit(.minutes(30))) struct ListenServiceTests {
-  let place = Workplace()
+  let folder = WorkingFolder()
 
   /// A socket in the folder that accepts connections.
   private func listeningSocket(_ name: String) throws -> Int32 {
@@ -13,14 +13,14 @@ import Testing
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     unsafe withUnsafeMutableBytes(of: &address.sun_path) {
-      unsafe $0.copyBytes(from: (place.path + "/" + name).utf8)
+      unsafe $0.copyBytes(from: (folder.path + "/" + name).utf8)
     }
     let result = unsafe withUnsafePointer(to: &address) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
       }
     }
-    guard result == 0, listen(descriptor, 8) == 0 else { throw Refused() }
+    guard result == 0, listen(descriptor, 8) == 0 else { throw SystemCallFailure() }
     return descriptor
   }
 
@@ -31,13 +31,13 @@ import Testing
       close(descriptor)
       close(nothing)
     }
-    let client = try SocketClient(place.path + "/s")
+    let client = try SocketClient(folder.path + "/s")
     let process = try ProcessRunner.start(
       [
         "/bin/bash", "-c",
         "LISTEN_PID=$$ LISTEN_FDS=1 exec $TEMBLOR listen --device null: --until-idle 0",
       ],
-      environment: ["PATH=/usr/bin:/bin", "TEMBLOR=\(Workplace.program)"], in: place.path,
+      environment: ["PATH=/usr/bin:/bin", "TEMBLOR=\(WorkingFolder.program)"], in: folder.path,
       streams: [
         (0, .descriptor(nothing)), (1, .descriptor(nothing)), (2, .descriptor(nothing)),
         (3, .descriptor(descriptor)),
@@ -49,27 +49,27 @@ import Testing
     #expect(client.line() == "ok")
     #expect(ProcessRunner.waitForEnd(of: process) == 0)
     // The file belongs to who created it.
-    #expect(place.names() == ["s"])
+    #expect(folder.fileNames() == ["s"])
   }
 
   @Test func shutdownEndsTheProgramForAll() throws {
-    var started: Running?
+    var started: RunningProgram?
     #expect(
-      try place.appears {
-        started = try place.start(["listen", "--device", "null:", "--socket", "s"], input: "")
+      try folder.fileAppears {
+        started = try folder.start(["listen", "--device", "null:", "--socket", "s"], input: "")
       })
     let running = try #require(started)
-    let client = try SocketClient(place.path + "/s")
-    let other = try SocketClient(place.path + "/s")
+    let client = try SocketClient(folder.path + "/s")
+    let other = try SocketClient(folder.path + "/s")
     client.send("shutdown")
     #expect(client.line() == "ok")
     #expect(other.line() == nil)
-    #expect(try place.finish(running).status == 0)
-    #expect(place.names() == [])
+    #expect(try folder.finish(running).status == 0)
+    #expect(folder.fileNames() == [])
   }
 
   @Test func aFolderThatIsNoneIsAnError() throws {
-    let run = try place.temblor("listen", "--device", "null:", "--folder", "no")
+    let run = try folder.temblor("listen", "--device", "null:", "--folder", "no")
     #expect(run == .init(1, error: "temblor: no: is not a folder\n"))
   }
 }

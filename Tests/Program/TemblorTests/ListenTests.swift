@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct ListenTests {
-  let place = Workplace()
+  let folder = WorkingFolder()
 
   /// The lines of an output but for those about a busy machine.
   private func lines(_ output: String) -> [Substring] {
@@ -12,7 +12,7 @@ import Testing
   }
 
   @Test func aScriptIsAnsweredLineByLineAndPlayedToItsEnd() throws {
-    let run = try place.temblor(
+    let run = try folder.temblor(
       "listen", "--device", "null", "--record", "heard.wav",
       input: """
         # A score
@@ -30,11 +30,11 @@ import Testing
     #expect(start >= 0.5 && lines[0].contains(" duration="))
     #expect(lines[1] == "@2 error unknown-keyword: unknown command 'paly'; did you mean 'play'?")
     #expect(
-      lines[2] == "@3 error invalid-pattern: nowhere.ahap: \(Sentence.unknownPattern)")
+      lines[2] == "@3 error invalid-pattern: nowhere.ahap: \(ExpectedMessage.unknownPattern)")
     #expect(try #require(lines[3].number(after: "@4 ok time=")) >= 0.4)
     #expect(lines[4] == "@5 ok score")
     #expect(try #require(lines[5].number(after: "event finished name=score time=")) > start)
-    let descriptor = unsafe open(place.path + "/heard.wav", O_RDONLY | O_CLOEXEC)
+    let descriptor = unsafe open(folder.path + "/heard.wav", O_RDONLY | O_CLOEXEC)
     defer { close(descriptor) }
     let sound = try Sound(readingDescriptor: descriptor, path: "heard.wav")
     #expect(sound.rate == 48_000)
@@ -42,8 +42,8 @@ import Testing
   }
 
   @Test func aWrongPatternIsToldWithItsPlace() throws {
-    try place.write("{\"Version\": 1.0,\n \"Pattern\": [{\"Event\": {}}]}", to: "a.ahap")
-    let run = try place.temblor("listen", "--device", "null", input: "play a.ahap\n")
+    try folder.write("{\"Version\": 1.0,\n \"Pattern\": [{\"Event\": {}}]}", to: "a.ahap")
+    let run = try folder.temblor("listen", "--device", "null", input: "play a.ahap\n")
     #expect(run.status == 0)
     #expect(
       lines(run.output).first?.hasPrefix("error invalid-pattern: a.ahap:2:24: error: an event must")
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test func quitEndsAtOnceAndBadLinesDoNot() throws {
-    let run = try place.temblor(
+    let run = try folder.temblor(
       "listen", "--device", "null", input: "play pulse loop as p\n\u{1}\nplay\n\"\n@x quit\nlist\n")
     #expect(run.status == 0)
     let lines = lines(run.output)
@@ -65,14 +65,14 @@ import Testing
   }
 
   @Test func clientsOfTheSocketAreAnsweredUntilASignalComes() throws {
-    var started: Running?
+    var started: RunningProgram?
     #expect(
-      try place.appears {
-        started = try place.start(["listen", "--device", "null", "--socket", "s"], input: "")
+      try folder.fileAppears {
+        started = try folder.start(["listen", "--device", "null", "--socket", "s"], input: "")
       })
     let running = try #require(started)
-    let client = try SocketClient(place.path + "/s")
-    let other = try SocketClient(place.path + "/s")
+    let client = try SocketClient(folder.path + "/s")
+    let other = try SocketClient(folder.path + "/s")
     client.send("@1 hum 1 0.5 0.1 as drone")
     #expect(client.line()?.hasPrefix("@1 ok name=drone time=") == true)
     #expect(client.line()?.hasPrefix("event finished name=drone time=") == true)
@@ -86,18 +86,18 @@ import Testing
     #expect(other.line()?.hasPrefix("ok name=pulse time=") == true)
     kill(running.process, SIGTERM)
     #expect(other.line() == nil)
-    #expect(try place.finish(running).status == -SIGTERM)
-    #expect(place.names() == [])
+    #expect(try folder.finish(running).status == -SIGTERM)
+    #expect(folder.fileNames() == [])
   }
 
   @Test func aSocketThatCannotBeMadeIsAnError() throws {
-    let run = try place.temblor("listen", "--device", "null", "--socket", "no/s")
+    let run = try folder.temblor("listen", "--device", "null", "--socket", "no/s")
     #expect(run == .init(1, error: "temblor: no/s: cannot be created: No such file or directory\n"))
   }
 
   @Test func withoutADeviceScriptsGoOn() throws {
     // Without a configuration ALSA knows no device at all.
-    let run = try place.bash(
+    let run = try folder.bash(
       "ALSA_CONFIG_PATH=/dev/null $TEMBLOR listen <<< 'hum 1 0.5 0.1 at 0.3 as x'")
     #expect(run.status == 0)
     let lines = lines(run.output)
@@ -112,14 +112,14 @@ import Testing
   }
 
   @Test func aDeviceThatIsNamedMustBeThere() throws {
-    let run = try place.temblor("listen", "--device", "nowhere", input: "tap\n")
+    let run = try folder.temblor("listen", "--device", "nowhere", input: "tap\n")
     #expect(run.status == 1)
     #expect(run.output == "")
     #expect(run.error.hasPrefix("temblor: nowhere: "))
   }
 
   @Test func helpHasTheProtocol() throws {
-    let run = try place.temblor("help", "listen")
+    let run = try folder.temblor("help", "listen")
     #expect(run.status == 0)
     #expect(run.output.contains("  set PARAMETER VALUE [of NAME] [over SECONDS] [at TIME]\n"))
     #expect(run.output.contains("--socket PATH"))

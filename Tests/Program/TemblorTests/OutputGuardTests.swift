@@ -2,14 +2,14 @@ import Testing
 
 /// No output of any verb destroys an input, and none is written where nobody would look for it.
 @Suite struct OutputGuardTests {
-  let place = Workplace()
+  let folder = WorkingFolder()
 
   /// A pattern, one that plays a sound, two sounds, a profile, and other names for some of them.
   private func fill() throws {
-    try place.write(Patterns.tap(), to: "a.ahap")
-    try place.write(Patterns.playing("take.wav"), to: "b.ahap")
-    try place.write(Patterns.ring, to: "ring.json")
-    let made = try place.bash(
+    try folder.write(Patterns.tap(), to: "a.ahap")
+    try folder.write(Patterns.patternWithSound("take.wav"), to: "b.ahap")
+    try folder.write(Patterns.ringProfile, to: "ring.json")
+    let made = try folder.bash(
       """
       $TEMBLOR render heartbeat -q -o take.wav; $TEMBLOR render medium -q -o sweep.wav
       mkdir sub; ln take.wav hard.html; ln -s take.wav link.html; ln -s ../take.wav sub/t.wav
@@ -20,7 +20,7 @@ import Testing
 
   /// All that stands in the folder.
   private func contents() -> [String: [UInt8]] {
-    Dictionary(uniqueKeysWithValues: place.names().map { ($0, place.bytes($0) ?? []) })
+    Dictionary(uniqueKeysWithValues: folder.fileNames().map { ($0, folder.bytes($0) ?? []) })
   }
 
   @Test func noInputIsDestroyed() throws {
@@ -39,7 +39,7 @@ import Testing
       "profiles new x --from ring.json --force -o mine.json",
       "render take.wav --format wav -o take.wav",
     ] {
-      let run = try place.bash("$TEMBLOR \(line)")
+      let run = try folder.bash("$TEMBLOR \(line)")
       #expect(run.status == 64, "\(line)")
       #expect(
         run.error.contains("' is an input file; choose a different '--"), "\(line): \(run.error)")
@@ -49,15 +49,15 @@ import Testing
 
   @Test func noRenderingReplacesTheSoundOfAnotherPattern() throws {
     try fill()
-    try place.write(Patterns.tap(), to: "in/take.ahap")
-    try place.write(Patterns.playing("take.wav"), to: "in/b.ahap")
-    #expect(try place.bash("cp take.wav in") == .init(0))
-    let before = place.bytes("in/take.wav")
+    try folder.write(Patterns.tap(), to: "in/take.ahap")
+    try folder.write(Patterns.patternWithSound("take.wav"), to: "in/b.ahap")
+    #expect(try folder.bash("cp take.wav in") == .init(0))
+    let before = folder.bytes("in/take.wav")
     #expect(
-      try place.temblor("render", "in", "-o", "in", "-q")
+      try folder.temblor("render", "in", "-o", "in", "-q")
         == .init(1, error: "in/take.wav: is an input file; choose a different '--output'\n"))
-    #expect(place.bytes("in/take.wav") == before)
-    #expect(place.bytes("in/b.wav") != nil)
+    #expect(folder.bytes("in/take.wav") == before)
+    #expect(folder.bytes("in/b.wav") != nil)
   }
 
   @Test(arguments: [
@@ -106,19 +106,19 @@ import Testing
       "'--record' and '--device' cannot both write './x.wav'"
     ),
   ]) func outputsThatCannotBeMeantAreUsageErrors(line: String, message: String) throws {
-    let run = try place.bash("$TEMBLOR \(line)")
+    let run = try folder.bash("$TEMBLOR \(line)")
     #expect(run.status == 64)
     #expect(run.error.hasPrefix("temblor: \(message)\n"), "\(run.error)")
-    #expect(place.names() == [])
+    #expect(folder.fileNames() == [])
   }
 
   @Test(arguments: [
     "tap 1 1", "play light", "latency --count 1", "watch a.ahap", "listen --no-config",
   ])
   func aRecordingReplacesOnlyWhatTheProgramWrote(verb: String) throws {
-    try place.write(Patterns.tap(), to: "a.ahap")
-    try place.write("mine", to: "mine.wav")
-    let run = try place.bash("$TEMBLOR \(verb) --device null --record mine.wav < /dev/null")
+    try folder.write(Patterns.tap(), to: "a.ahap")
+    try folder.write("mine", to: "mine.wav")
+    let run = try folder.bash("$TEMBLOR \(verb) --device null --record mine.wav < /dev/null")
     #expect(run.status == 64)
     let message =
       """
@@ -126,43 +126,43 @@ import Testing
       replace it\n
       """
     #expect(run.error.hasPrefix(message), "\(run.error)")
-    #expect(place.text("mine.wav") == "mine")
+    #expect(folder.text("mine.wav") == "mine")
   }
 
   @Test(arguments: ["wav", "flac", "caf", "aiff", "rf64", "ogg"]) func itsOwnRecordingIsReplaced(
     type: String
   ) throws {
     let name = "own.\(type)"
-    try place.write("mine", to: name)
+    try folder.write("mine", to: name)
     for option in ["--force", "", ""] {
-      let run = try place.bash("$TEMBLOR tap 1 1 --device null --record \(name) \(option) -q")
+      let run = try folder.bash("$TEMBLOR tap 1 1 --device null --record \(name) \(option) -q")
       #expect(run.status == 0, "\(run.error)")
     }
   }
 
   @Test func severalMayGoToAFolderOfAnyName() throws {
-    #expect(try place.temblor("render", "light", "medium", "-o", "foo.wav/", "-q") == .init(0))
-    #expect(try place.temblor("render", "light", "medium", "-o", "foo.wav", "-q") == .init(0))
-    #expect(place.names() == ["foo.wav/", "foo.wav/light.wav", "foo.wav/medium.wav"])
+    #expect(try folder.temblor("render", "light", "medium", "-o", "foo.wav/", "-q") == .init(0))
+    #expect(try folder.temblor("render", "light", "medium", "-o", "foo.wav", "-q") == .init(0))
+    #expect(folder.fileNames() == ["foo.wav/", "foo.wav/light.wav", "foo.wav/medium.wav"])
   }
 
   @Test func aReadOnlyFileIsNotReplaced() throws {
-    try place.write("old", to: "a.wav")
-    _ = try place.bash("chmod 444 a.wav")
+    try folder.write("old", to: "a.wav")
+    _ = try folder.bash("chmod 444 a.wav")
     #expect(
-      try place.temblor("render", "light", "-o", "a.wav")
+      try folder.temblor("render", "light", "-o", "a.wav")
         == .init(
           1,
           error: "a.wav: is read-only; make it writable with 'chmod u+w', or choose another file\n")
     )
-    #expect(place.text("a.wav") == "old")
+    #expect(folder.text("a.wav") == "old")
   }
 
   @Test func aLinkToNothingYetIsFollowed() throws {
-    try place.makeFolder("sub")
-    try place.link("a.wav", to: "sub/real.wav")
-    #expect(try place.temblor("render", "light", "-o", "a.wav", "-q") == .init(0))
-    #expect(try place.bash("test -L a.wav") == .init(0))
-    #expect(place.names() == ["a.wav", "sub/", "sub/real.wav"])
+    try folder.makeFolder("sub")
+    try folder.link("a.wav", to: "sub/real.wav")
+    #expect(try folder.temblor("render", "light", "-o", "a.wav", "-q") == .init(0))
+    #expect(try folder.bash("test -L a.wav") == .init(0))
+    #expect(folder.fileNames() == ["a.wav", "sub/", "sub/real.wav"])
   }
 }

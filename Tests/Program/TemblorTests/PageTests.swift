@@ -3,73 +3,73 @@ import Testing
 
 /// The verbs that write pages: `gallery`, and `compare` with an output.
 @Suite struct PageTests {
-  let place = Workplace()
+  let folder = WorkingFolder()
 
-  private func size(_ name: String) -> Int { (place.bytes(name) ?? []).count / 1_000 }
+  private func size(_ name: String) -> Int { (folder.bytes(name) ?? []).count / 1_000 }
 
   @Test func galleryHoldsWhatCanBeReadAndTellsTheRest() throws {
-    try place.write(Patterns.tap(at: 0.25), to: "set/a.ahap")
-    try place.write(Patterns.broken, to: "set/b.ahap")
+    try folder.write(Patterns.tap(at: 0.25), to: "set/a.ahap")
+    try folder.write(Patterns.brokenText, to: "set/b.ahap")
     #expect(
-      try place.temblor("gallery", "set", "nothing", "-o", "page.html")
+      try folder.temblor("gallery", "set", "nothing", "-o", "page.html")
         == .init(
           1,
           error: """
-            nothing: \(Sentence.unknownPattern)
-            set/b.ahap:2:1: error: \(Sentence.unclosedObject)
+            nothing: \(ExpectedMessage.unknownPattern)
+            set/b.ahap:2:1: error: \(ExpectedMessage.unclosedObject)
             page.html: 1 pattern, \(size("page.html")) kB; open it in a browser
 
             """))
-    let page = place.text("page.html") ?? ""
+    let page = folder.text("page.html") ?? ""
     #expect(page.contains("<h2>a</h2>"))
     #expect(!page.contains("<h2>b</h2>"))
   }
 
   @Test func galleryOfNothingIsNotWritten() throws {
-    try place.write(Patterns.broken, to: "b.ahap")
+    try folder.write(Patterns.brokenText, to: "b.ahap")
     #expect(
-      try place.temblor("gallery", "b.ahap")
+      try folder.temblor("gallery", "b.ahap")
         == .init(
-          2, error: "b.ahap:2:1: error: \(Sentence.unclosedObject)\n"))
-    #expect(place.names() == ["b.ahap"])
+          2, error: "b.ahap:2:1: error: \(ExpectedMessage.unclosedObject)\n"))
+    #expect(folder.fileNames() == ["b.ahap"])
   }
 
   @Test func galleryGoesToStandardOutputAndIsTheSameEachTime() throws {
-    let once = try place.temblor("gallery", "light", "medium", "-o", "-", "--title", "<Two>")
+    let once = try folder.temblor("gallery", "light", "medium", "-o", "-", "--title", "<Two>")
     #expect(once.status == 0 && once.error == "")
     #expect(once.output.contains("<h1>&lt;Two&gt;</h1>"))
-    #expect(try place.temblor("gallery", "light", "medium", "--title", "<Two>", "-q") == .init(0))
-    #expect(place.text("gallery.html") == once.output)
-    #expect(place.names() == ["gallery.html"])
+    #expect(try folder.temblor("gallery", "light", "medium", "--title", "<Two>", "-q") == .init(0))
+    #expect(folder.text("gallery.html") == once.output)
+    #expect(folder.fileNames() == ["gallery.html"])
   }
 
   @Test func comparisonIsWrittenAsAPageToo() throws {
-    try place.write(Patterns.tap(at: 0.25), to: "a.ahap")
-    try place.write(Patterns.tap(at: 0.26), to: "b.ahap")
-    let plain = try place.temblor("compare", "a.ahap", "b.ahap", "--tolerance", "0")
-    let paged = try place.temblor(
+    try folder.write(Patterns.tap(at: 0.25), to: "a.ahap")
+    try folder.write(Patterns.tap(at: 0.26), to: "b.ahap")
+    let plain = try folder.temblor("compare", "a.ahap", "b.ahap", "--tolerance", "0")
+    let paged = try folder.temblor(
       "compare", "a.ahap", "b.ahap", "--tolerance", "0", "-o", "report.html")
     #expect(plain.output == paged.output && plain.status == 3 && paged.status == 3)
     #expect(
       paged.error == "report.html: written, \(size("report.html")) kB; open it in a browser\n")
-    let page = place.text("report.html") ?? ""
+    let page = folder.text("report.html") ?? ""
     #expect(page.hasPrefix("<!doctype html>"))
     #expect(page.contains("<span class=\"tag k0\">A</span> a</b>"))
     #expect(page.contains("<b>Transient 10 ms later</b><span>onset 0.25 → 0.26 s</span>"))
     #expect(
-      try place.temblor("compare", "a.ahap", "b.ahap", "-o", "missing/report.html").status == 64)
-    #expect(try place.temblor("compare", "a.ahap", "b.ahap", "-o", "-").status == 64)
-    #expect(place.names() == ["a.ahap", "b.ahap", "report.html"])
+      try folder.temblor("compare", "a.ahap", "b.ahap", "-o", "missing/report.html").status == 64)
+    #expect(try folder.temblor("compare", "a.ahap", "b.ahap", "-o", "-").status == 64)
+    #expect(folder.fileNames() == ["a.ahap", "b.ahap", "report.html"])
   }
 
   @Test func aBrowserOpensThePageIfThereIsOne() throws {
-    try place.write("#!/bin/sh\necho \"$1\" > opened\n", to: "bin/xdg-open")
-    let opened = try place.bash(
+    try folder.write("#!/bin/sh\necho \"$1\" > opened\n", to: "bin/xdg-open")
+    let opened = try folder.bash(
       "chmod +x bin/xdg-open; PATH=$PWD/bin:$PATH $TEMBLOR gallery light -o a.html --open")
     #expect(opened == .init(0, error: "a.html: 1 pattern, \(size("a.html")) kB\n"))
-    #expect(place.text("opened") == "a.html\n")
+    #expect(folder.text("opened") == "a.html\n")
     #expect(
-      try place.bash("PATH=$PWD $TEMBLOR compare light medium -o b.html --open --json > /dev/null")
+      try folder.bash("PATH=$PWD $TEMBLOR compare light medium -o b.html --open --json > /dev/null")
         == .init(
           1,
           error: """
@@ -78,27 +78,27 @@ import Testing
             open it in a browser
 
             """))
-    try place.write("#!/bin/sh\nexit 3\n", to: "bin/xdg-open")
+    try folder.write("#!/bin/sh\nexit 3\n", to: "bin/xdg-open")
     #expect(
-      try place.bash("PATH=$PWD/bin:$PATH $TEMBLOR gallery light -q -o a.html --open").error
+      try folder.bash("PATH=$PWD/bin:$PATH $TEMBLOR gallery light -q -o a.html --open").error
         == """
         a.html: was written, but not opened: xdg-open failed with status 3; open it in a browser
 
         """
     )
     #expect(
-      try place.temblor("compare", "light", "medium", "--open").error.hasPrefix(
+      try folder.temblor("compare", "light", "medium", "--open").error.hasPrefix(
         "temblor: '--open' requires '--output'\n"))
     #expect(
-      try place.temblor("gallery", "light", "-o", "-", "--open").error.hasPrefix(
+      try folder.temblor("gallery", "light", "-o", "-", "--open").error.hasPrefix(
         "temblor: '--open' requires a file, not '--output -'\n"))
   }
 
   @Test func soundsAreComparedOnAPage() throws {
-    try place.write(Patterns.tap(at: 0.25), to: "a.ahap")
-    #expect(try place.temblor("render", "a.ahap").status == 0)
-    #expect(try place.temblor("compare", "a.ahap", "a.wav", "-o", "report.html").status == 0)
-    let page = place.text("report.html") ?? ""
+    try folder.write(Patterns.tap(at: 0.25), to: "a.ahap")
+    #expect(try folder.temblor("render", "a.ahap").status == 0)
+    #expect(try folder.temblor("compare", "a.ahap", "a.wav", "-o", "report.html").status == 0)
+    let page = folder.text("report.html") ?? ""
     #expect(
       page.contains("\"track\":{") && page.contains("<span class=\"tag k1\">B</span> a.wav</b>"))
     #expect(page.contains("id=\"sound-1-0\"") && !page.contains("id=\"sound-0-1\""))

@@ -13,7 +13,7 @@ enum Patterns {
   }
 
   /// A tap, and a strong hum as low as the profile goes.
-  static let hum = """
+  static let humText = """
     {"Version": 1.0, "Pattern": [
     {"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters": [
     {"ParameterID": "HapticIntensity", "ParameterValue": 0.75}, {"ParameterID": "HapticSharpnes\
@@ -26,7 +26,7 @@ enum Patterns {
     """
 
   /// A profile whose hardware rings, and bears little movement.
-  static let ring = """
+  static let ringProfile = """
     {
       "name": "ring", "summary": "Mine.", "frequency": { "low": 25, "high": 80 },
       "transient": { "frequency": { "low": 30, "high": 60 } },
@@ -41,7 +41,7 @@ enum Patterns {
     """
 
   /// A pattern that plays a sound file.
-  static func playing(_ path: String) -> String {
+  static func patternWithSound(_ path: String) -> String {
     """
     {"Version": 1.0, "Pattern": [
       {"Event": {"Time": 0, "EventType": "AudioCustom", "EventWaveformPath": "\(path)",
@@ -52,5 +52,5 @@ enum Patterns {
   }
 
   /// The text ends too early, at line 2, column 1.
-  static let broken = "{\n"
+  static let brokenText = "{\n"
 }

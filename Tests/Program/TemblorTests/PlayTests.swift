@@ -5,18 +5,18 @@ import Testing
 
 /// The live verbs on ALSA's own devices that need no sound card.
 @Suite struct PlayTests {
-  let place = Workplace()
+  let folder = WorkingFolder()
 
   /// The samples of a sound file.
   private func sound(_ name: String) throws -> Sound {
-    let descriptor = unsafe open(place.path + "/" + name, O_RDONLY | O_CLOEXEC)
+    let descriptor = unsafe open(folder.path + "/" + name, O_RDONLY | O_CLOEXEC)
     defer { close(descriptor) }
     return try Sound(readingDescriptor: descriptor, path: name)
   }
 
   /// A file of raw floating-point samples.
-  private func raw(_ name: String) -> [Float] {
-    let bytes = place.bytes(name) ?? []
+  private func rawSamples(_ name: String) -> [Float] {
+    let bytes = folder.bytes(name) ?? []
     return stride(from: 0, to: bytes.count / 4 * 4, by: 4).map { at in
       Float(bitPattern: (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[at + $1]) << (8 * $1) })
     }
@@ -29,35 +29,35 @@ import Testing
     pattern: String
   ) throws {
     // A buffer of five seconds, because a busy machine would let a short one run dry.
-    let played = try place.temblor(
+    let played = try folder.temblor(
       "play", pattern, "--channels", "1", "--sample-format", "float", "--buffer-size", "240000",
       "--device",
-      "file:FILE=\(place.path)/a.raw,FORMAT=raw", "--record", "b.wav")
+      "file:FILE=\(folder.path)/a.raw,FORMAT=raw", "--record", "b.wav")
     #expect(played == .init(0))
     #expect(
-      try place.temblor(
+      try folder.temblor(
         "render", pattern, "--sample-format", "float", "--tail", "0", "-o", "a.wav", "-q")
         == .init(0))
     let wanted = try sound("a.wav").interleaved
-    let arrived = raw("a.raw").dropFirst(leadIn).prefix(wanted.count)
+    let arrived = rawSamples("a.raw").dropFirst(leadIn).prefix(wanted.count)
     #expect(wanted.contains { abs($0) > 0.01 })
     #expect(arrived.count == wanted.count)
     // A file's end has a ramp of a millisecond over what the DC blocker leaves.
     #expect(Array(arrived.dropLast(48)) == Array(wanted.dropLast(48)))
     let recorded = try sound("b.wav").interleaved
-    #expect(recorded.count == raw("a.raw").count)
-    #expect(zip(recorded, raw("a.raw")).allSatisfy { abs($0 - $1) < 1.3e-7 })
+    #expect(recorded.count == rawSamples("a.raw").count)
+    #expect(zip(recorded, rawSamples("a.raw")).allSatisfy { abs($0 - $1) < 1.3e-7 })
   }
 
   @Test(arguments: ["none", "usb:ffff:ffff"]) func aDeviceThatIsNotThereSaysWhatToDo(device: String)
     throws
   {
-    let run = try place.temblor("play", "heartbeat", "--device", device)
+    let run = try folder.temblor("play", "heartbeat", "--device", device)
     #expect(
       run
         == .init(
           1, error: "temblor: \(device): no such device; run 'temblor devices' to list devices\n"))
-    #expect(place.names() == [])
+    #expect(folder.fileNames() == [])
   }
 
   /// An empty configuration defines no default.
@@ -66,9 +66,9 @@ import Testing
     "latency --count 1",
     "audition light medium --record heard.wav",
   ]) func withoutADefaultNothingIsWritten(line: String) throws {
-    try place.write(Patterns.tap(), to: "mine.ahap")
-    try place.write("a take", to: "mine.wav")
-    let run = try place.bash("ALSA_CONFIG_PATH=/dev/null $TEMBLOR \(line)")
+    try folder.write(Patterns.tap(), to: "mine.ahap")
+    try folder.write("a take", to: "mine.wav")
+    let run = try folder.bash("ALSA_CONFIG_PATH=/dev/null $TEMBLOR \(line)")
     #expect(
       run
         == .init(
@@ -76,13 +76,13 @@ import Testing
           error:
             "temblor: default: no such device; run 'temblor devices' to list devices; nothing was "
             + "played or written; for a sound file, use '--device wav:FILE' or 'temblor render'\n"))
-    #expect(place.names() == ["mine.ahap", "mine.wav"])
-    #expect(place.text("mine.wav") == "a take")
+    #expect(folder.fileNames() == ["mine.ahap", "mine.wav"])
+    #expect(folder.text("mine.wav") == "a take")
   }
 
   @Test func aBadPatternIsToldAndTheOthersPlay() throws {
-    try place.write(Patterns.broken, to: "bad.ahap")
-    let run = try place.temblor("play", "bad.ahap", "light", "--device", "null", "--json")
+    try folder.write(Patterns.brokenText, to: "bad.ahap")
+    let run = try folder.temblor("play", "bad.ahap", "light", "--device", "null", "--json")
     #expect(run.status == 2)
     #expect(run.error.hasPrefix("bad.ahap:2:1: "))
     #expect(run.output.contains(#""pattern": "light""#))
@@ -93,26 +93,26 @@ import Testing
   @Test(arguments: [SIGINT, SIGTERM, SIGHUP]) func aSignalFadesOutAndCompletesTheRecording(
     signal: Int32
   ) throws {
-    var running: Running?
+    var running: RunningProgram?
     #expect(
-      try place.appears {
-        running = try place.start([
+      try folder.fileAppears {
+        running = try folder.start([
           "play", "pulse", "--loop", "0", "--device", "null", "--record", "a.wav",
         ])
       })
     let process = try #require(running)
     kill(process.process, signal)
     // A busy machine may cause an underrun, which is reported on standard error.
-    let result = try place.finish(process)
+    let result = try folder.finish(process)
     #expect(result.status == -signal && result.output == "", "\(result)")
-    #expect(place.names() == ["a.wav"])
+    #expect(folder.fileNames() == ["a.wav"])
     let frames = try sound("a.wav").interleaved
     #expect(frames.suffix(2) == [0, 0])
   }
 
   @Test func aRecordingThatCannotBeIsAnError() throws {
     #expect(
-      try place.temblor("play", "light", "--device", "null", "--record", "no/a.wav")
+      try folder.temblor("play", "light", "--device", "null", "--record", "no/a.wav")
         == .init(
           64,
           error: """
@@ -120,36 +120,36 @@ import Testing
             See 'temblor play --help'.
 
             """))
-    #expect(try place.temblor("play", "light", "--record", "a.mp3").status == 64)
+    #expect(try folder.temblor("play", "light", "--record", "a.mp3").status == 64)
   }
 
   @Test func tapsAreOnesOfAPattern() throws {
-    let run = try place.temblor(
+    let run = try folder.temblor(
       "tap", "1", "0.5", "--count", "3", "--interval", "0.05", "--channels", "1", "--sample-format",
       "float",
-      "--buffer-size", "240000", "--device", "file:FILE=\(place.path)/a.raw,FORMAT=raw")
+      "--buffer-size", "240000", "--device", "file:FILE=\(folder.path)/a.raw,FORMAT=raw")
     #expect(run == .init(0))
-    let samples = raw("a.raw")
+    let samples = rawSamples("a.raw")
     for tap in 0..<3 {
       let start = leadIn + tap * 2_400
       #expect(samples.dropFirst(start).prefix(1_200).contains { abs($0) > 0.2 })
     }
-    #expect(try place.temblor("tap", "2", "0.5", "--device", "null").status == 64)
+    #expect(try folder.temblor("tap", "2", "0.5", "--device", "null").status == 64)
   }
 
   @Test func latencyTellsEachPartOfTheWay() throws {
-    let run = try place.temblor("latency", "--count", "3", "--device", "null", "--json")
+    let run = try folder.temblor("latency", "--count", "3", "--device", "null", "--json")
     #expect(run.status == 0)
     for key in ["taps", "handing", "device", "limiter", "total", "p99", "peakRenderLoad"] {
       #expect(run.output.contains("\"\(key)\": "))
     }
-    let text = try place.temblor("latency", "--count", "2", "--device", "null")
+    let text = try folder.temblor("latency", "--count", "2", "--device", "null")
     #expect(text.output.hasPrefix("2 taps on null: 2 channels at 48000 Hz, "))
     #expect(text.output.contains("limiter              2.00     2.00     2.00     2.00     2.00\n"))
   }
 
   @Test func devicesAreListedWithTheDefaultFirst() throws {
-    let run = try place.bash("$TEMBLOR devices 2> /dev/null")
+    let run = try folder.bash("$TEMBLOR devices 2> /dev/null")
     #expect(run.status == 0)
     #expect(run.output.hasPrefix("default"))
     #expect(run.output.contains("\nnull  "))
@@ -157,7 +157,7 @@ import Testing
       run.output.hasSuffix(
         "\n\nNo sound card found. Connect a sound card, or write a file with --device wav:FILE.\n")
         || run.output.contains("\n  --device plughw:"))
-    let json = try place.bash("$TEMBLOR devices --json 2> /dev/null")
+    let json = try folder.bash("$TEMBLOR devices --json 2> /dev/null")
     #expect(
       json.output.hasPrefix(
         "{\n  \"formatVersion\": 1,\n  \"devices\": [\n    {\n      \"name\": \"default\","))
@@ -165,7 +165,7 @@ import Testing
 
   @Test func renderRoutesToo() throws {
     #expect(
-      try place.temblor(
+      try folder.temblor(
         "render", "light", "--haptics", "3:-20", "--sample-format", "float", "-o", "a.wav", "-q")
         == .init(0))
     let sound = try sound("a.wav")
@@ -177,12 +177,12 @@ import Testing
       #expect(channel == 2 ? peak > 0.001 : peak == 0)
     }
     #expect(
-      try place.temblor(
+      try folder.temblor(
         "render", "light", "--channel", "2=profile=speaker", "--sample-format", "float", "-o",
         "two.wav", "-q")
         == .init(0))
     #expect(
-      try place.temblor(
+      try folder.temblor(
         "render", "light", "--profile", "speaker", "--sample-format", "float", "-o", "one.wav", "-q"
       )
         == .init(0))

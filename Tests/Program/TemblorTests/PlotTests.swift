@@ -2,11 +2,11 @@ import TestSupport
 import Testing
 
 @Suite struct PlotTests {
-  let place = Workplace()
+  let folder = WorkingFolder()
 
   @Test func aPatternIsDrawnWithCharacters() throws {
-    try place.write(Patterns.tap(at: 0.1), to: "a.ahap")
-    let run = try place.temblor("plot", "a.ahap", "--panels", "score", "--width", "60")
+    try folder.write(Patterns.tap(at: 0.1), to: "a.ahap")
+    let run = try folder.temblor("plot", "a.ahap", "--panels", "score", "--width", "60")
     #expect(
       run
         == .init(
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test func asciiIsUsedWhereTheLocaleHasNothingElse() throws {
-    let run = try place.bash("LC_ALL=C $TEMBLOR plot earthquake-splash --width 60")
+    let run = try folder.bash("LC_ALL=C $TEMBLOR plot earthquake-splash --width 60")
     #expect(run.status == 0 && run.error.isEmpty)
     #expect(run.output.utf8.allSatisfy { $0 < 128 })
     #expect(run.output.contains("Spectrogram  Hz, -60 to 0 dBFS"))
@@ -47,97 +47,97 @@ import Testing
   }
 
   @Test func aPipeGetsNoColours() throws {
-    #expect(!(try place.temblor("plot", "heartbeat").output.contains("\u{1B}")))
+    #expect(!(try folder.temblor("plot", "heartbeat").output.contains("\u{1B}")))
   }
 
   @Test(.enabled(if: CommandLineTests.hasTerminals, "no terminals can be made here"))
   func aTerminalGetsColoursUnlessNoneAreWanted() throws {
     let script = "script -qec '$TEMBLOR plot heartbeat' /dev/null"
-    #expect(try place.bash("export TERM=xterm; " + script).output.contains("\u{1B}[38;5;"))
-    let plain = try place.bash("export TERM=xterm NO_COLOR=1; " + script)
+    #expect(try folder.bash("export TERM=xterm; " + script).output.contains("\u{1B}[38;5;"))
+    let plain = try folder.bash("export TERM=xterm NO_COLOR=1; " + script)
     #expect(plain.output.contains("heartbeat") && !plain.output.contains("\u{1B}["))
   }
 
   @Test func theEndingSaysWhatIsWritten() throws {
     for (name, mark) in [("a.png", "\u{FFFD}PNG"), ("a.SVG", "<svg"), ("a.pdf", "%PDF")] {
-      #expect(try place.temblor("plot", "heartbeat", "-q", "-o", name) == .init(0))
-      #expect(place.text(name)?.hasPrefix(mark) == true)
+      #expect(try folder.temblor("plot", "heartbeat", "-q", "-o", name) == .init(0))
+      #expect(folder.text(name)?.hasPrefix(mark) == true)
     }
-    #expect(place.names() == ["a.SVG", "a.pdf", "a.png"])
+    #expect(folder.fileNames() == ["a.SVG", "a.pdf", "a.png"])
   }
 
   @Test func theWidthOfThePictureIsThatOfTheFile() throws {
-    _ = try place.temblor("plot", "light", "-o", "a.png", "--width", "400")
-    let header = try #require(place.bytes("a.png")?.prefix(20))
+    _ = try folder.temblor("plot", "light", "-o", "a.png", "--width", "400")
+    let header = try #require(folder.bytes("a.png")?.prefix(20))
     #expect(Array(header.suffix(4)) == [0, 0, 1, 0x90])
   }
 
   @Test func oneProcessWritesWhatAnotherWrote() throws {
     for name in ["a.svg", "b.svg", "a.pdf", "b.pdf"] {
-      _ = try place.temblor("plot", "earthquake-splash", "-o", name)
+      _ = try folder.temblor("plot", "earthquake-splash", "-o", name)
     }
-    #expect(place.bytes("a.svg") == place.bytes("b.svg"))
-    #expect(place.bytes("a.pdf") == place.bytes("b.pdf"))
-    _ = try place.bash("$TEMBLOR plot earthquake-splash -o - --format svg > c.svg")
-    #expect(place.bytes("a.svg") == place.bytes("c.svg"))
+    #expect(folder.bytes("a.svg") == folder.bytes("b.svg"))
+    #expect(folder.bytes("a.pdf") == folder.bytes("b.pdf"))
+    _ = try folder.bash("$TEMBLOR plot earthquake-splash -o - --format svg > c.svg")
+    #expect(folder.bytes("a.svg") == folder.bytes("c.svg"))
   }
 
   @Test func severalGoToAFolderAndSoundsAreDrawnToo() throws {
-    _ = try place.temblor("render", "light", "-o", "light.wav")
-    try place.write(Patterns.tap(), to: "in/deep/tap.ahap")
+    _ = try folder.temblor("render", "light", "-o", "light.wav")
+    try folder.write(Patterns.tap(), to: "in/deep/tap.ahap")
     #expect(
-      try place.temblor("plot", "light.wav", "in", "soft", "-o", "out", "--format", "svg")
+      try folder.temblor("plot", "light.wav", "in", "soft", "-o", "out", "--format", "svg")
         == .init(0, error: "3 of 3 pictures written\n"))
     #expect(
-      place.names(below: "out") == [
+      folder.fileNames(below: "out") == [
         "out/deep/", "out/deep/tap.svg", "out/light.svg", "out/soft.svg",
       ])
-    let sound = place.text("out/light.svg") ?? ""
+    let sound = folder.text("out/light.svg") ?? ""
     #expect(sound.contains("Level, frequency, waveform, and spectrogram of light.wav"))
   }
 
   @Test func standardInputIsReadOnce() throws {
-    let run = try place.temblor("plot", "-", "-q", "-o", "a.svg", input: Patterns.tap())
+    let run = try folder.temblor("plot", "-", "-q", "-o", "a.svg", input: Patterns.tap())
     #expect(run == .init(0))
     #expect(
-      place.text("a.svg")?.contains(
+      folder.text("a.svg")?.contains(
         "Intensity, sharpness, waveform, and spectrogram of standard input") == true)
   }
 
   @Test func whatMadeASoundIsShownWhereItIsKnown() throws {
-    _ = try place.temblor("render", "light", "-o", "light.wav")
-    _ = try place.temblor("plot", "light.wav", "-o", "a.svg")
-    _ = try place.temblor("plot", "light.wav", "-o", "b.svg", "--profile", "speaker")
-    #expect(place.text("a.svg")?.contains("band of") == false)
-    #expect(place.text("b.svg")?.contains("band of speaker") == true)
+    _ = try folder.temblor("render", "light", "-o", "light.wav")
+    _ = try folder.temblor("plot", "light.wav", "-o", "a.svg")
+    _ = try folder.temblor("plot", "light.wav", "-o", "b.svg", "--profile", "speaker")
+    #expect(folder.text("a.svg")?.contains("band of") == false)
+    #expect(folder.text("b.svg")?.contains("band of speaker") == true)
   }
 
   @Test func aPartIsDrawn() throws {
     let part = ["plot", "earthquake-splash", "--start", "800ms", "--end", "1.4"]
-    #expect(try place.temblor(part + ["-q", "-o", "a.svg"]) == .init(0))
-    #expect(place.text("a.svg")?.contains(">0.8–1.4 s of 2.2 s · ") == true)
-    #expect(try place.temblor(part).output.contains("0.8–1.4 s of 2.2 s · "))
-    let late = try place.temblor("plot", "light", "--start", "3", "-o", "b.svg")
-    #expect(late.status == 1 && place.names() == ["a.svg"])
+    #expect(try folder.temblor(part + ["-q", "-o", "a.svg"]) == .init(0))
+    #expect(folder.text("a.svg")?.contains(">0.8–1.4 s of 2.2 s · ") == true)
+    #expect(try folder.temblor(part).output.contains("0.8–1.4 s of 2.2 s · "))
+    let late = try folder.temblor("plot", "light", "--start", "3", "-o", "b.svg")
+    #expect(late.status == 1 && folder.fileNames() == ["a.svg"])
     #expect(late.error == "light: '--start' is after the end (0.014 s)\n")
   }
 
   @Test func severalAreDrawnOverOneAnother() throws {
     let names = ["light", "medium", "rigid", "soft"]
-    #expect(try place.temblor(["plot", "--overlay", "-q", "-o", "a.svg"] + names) == .init(0))
+    #expect(try folder.temblor(["plot", "--overlay", "-q", "-o", "a.svg"] + names) == .init(0))
     for name in names {
-      #expect(place.text("a.svg")?.contains(">\(name)</tspan>") == true)
+      #expect(folder.text("a.svg")?.contains(">\(name)</tspan>") == true)
     }
-    let text = try place.temblor(["plot", "--overlay", "--panels", "score"] + names).output
+    let text = try folder.temblor(["plot", "--overlay", "--panels", "score"] + names).output
     #expect(text.hasPrefix("light, medium, rigid, soft\n"))
   }
 
   @Test func twoAreDrawnOverOneAnother() throws {
     #expect(
-      try place.temblor("plot", "light", "rigid", "--overlay", "-q", "-o", "a.svg") == .init(0))
-    #expect(place.text("a.svg")?.contains("<title>light, rigid</title>") == true)
+      try folder.temblor("plot", "light", "rigid", "--overlay", "-q", "-o", "a.svg") == .init(0))
+    #expect(folder.text("a.svg")?.contains("<title>light, rigid</title>") == true)
     #expect(
-      try place.temblor("plot", "light", "--overlay").error.hasPrefix(
+      try folder.temblor("plot", "light", "--overlay").error.hasPrefix(
         "temblor: '--overlay' requires two to 8 inputs, not 1"))
   }
 
@@ -167,34 +167,34 @@ import Testing
     ),
     (["plot", "light", "soft", "-o", "-"], "'--output -' requires a single picture"),
   ]) func wrongCommandLinesAreRefused(_ words: [String], _ message: String) throws {
-    let run = try place.temblor(words)
+    let run = try folder.temblor(words)
     #expect(run.status == 64 && run.output.isEmpty)
     #expect(run.error.hasPrefix("temblor: \(message)"))
-    #expect(place.names() == [])
+    #expect(folder.fileNames() == [])
   }
 
   @Test func whatCannotBeReadIsToldAndTheRestIsDrawn() throws {
-    try place.write(Patterns.broken, to: "a.ahap")
-    let run = try place.temblor("plot", "a.ahap", "nope", "light", "-o", "out")
+    try folder.write(Patterns.brokenText, to: "a.ahap")
+    let run = try folder.temblor("plot", "a.ahap", "nope", "light", "-o", "out")
     #expect(run.status == 1)
     #expect(
       run.error == """
-        nope: \(Sentence.unknownPattern)
-        a.ahap:2:1: error: \(Sentence.unclosedObject)
+        nope: \(ExpectedMessage.unknownPattern)
+        a.ahap:2:1: error: \(ExpectedMessage.unclosedObject)
         1 of 3 pictures written
 
         """)
-    #expect(place.names(below: "out") == ["out/light.png"])
-    #expect(try place.temblor("plot", "a.ahap", "-o", "b.png").status == 2)
-    #expect(place.bytes("b.png") == nil)
+    #expect(folder.fileNames(below: "out") == ["out/light.png"])
+    #expect(try folder.temblor("plot", "a.ahap", "-o", "b.png").status == 2)
+    #expect(folder.bytes("b.png") == nil)
   }
 
   @Test func whatIsShownIsNotOverwritten() throws {
-    try place.write(Patterns.tap(), to: "a.ahap")
-    let run = try place.temblor("plot", "a.ahap", "-o", "./a.ahap", "--format", "png")
+    try folder.write(Patterns.tap(), to: "a.ahap")
+    let run = try folder.temblor("plot", "a.ahap", "-o", "./a.ahap", "--format", "png")
     #expect(run.status == 64)
     #expect(
       run.error.hasPrefix("temblor: './a.ahap' is an input file; choose a different '--output'"))
-    #expect(place.text("a.ahap") == Patterns.tap())
+    #expect(folder.text("a.ahap") == Patterns.tap())
   }
 }

@@ -3,32 +3,32 @@ import Testing
 
 /// `temblor profiles` and its verbs, with folders of profiles in a scratch folder.
 @Suite struct ProfileTests {
-  let place = Workplace()
+  let testFolder = WorkingFolder()
 
-  private static let puck =
+  private static let puckProfile =
     #"{"name": "puck", "summary": "Mine.", "frequency": {"low": 25, "high": 80}}"# + "\n"
   private static let folder = "home/.config/temblor/profiles"
 
   /// Runs the program with its folders below the scratch folder, which is written `@` in what it
   /// says.
-  private func temblor(_ words: String..., variables: String = "") throws -> Workplace.Result {
+  private func temblor(_ words: String..., variables: String = "") throws -> WorkingFolder.Result {
     let line = "HOME=$PWD/home XDG_CONFIG_DIRS=$PWD/etc \(variables) $TEMBLOR "
-    var run = try place.bash(line + words.map { "'\($0)'" }.joined(separator: " "))
-    run.output = run.output.replacing(place.path, with: "@")
-    run.error = run.error.replacing(place.path, with: "@")
+    var run = try testFolder.bash(line + words.map { "'\($0)'" }.joined(separator: " "))
+    run.output = run.output.replacing(testFolder.path, with: "@")
+    run.error = run.error.replacing(testFolder.path, with: "@")
     return run
   }
 
   @Test func theListSaysWhereProfilesComeFromAndGoesOnPastABrokenOne() throws {
-    try place.write(Self.puck, to: "\(Self.folder)/puck.json")
-    try place.write("{", to: "\(Self.folder)/phone.json")
-    try place.write(Self.puck, to: "etc/temblor/profiles/puck.json")
-    try place.write(Self.puck, to: "etc/temblor/profiles/Puck 2.json")
+    try testFolder.write(Self.puckProfile, to: "\(Self.folder)/puck.json")
+    try testFolder.write("{", to: "\(Self.folder)/phone.json")
+    try testFolder.write(Self.puckProfile, to: "etc/temblor/profiles/puck.json")
+    try testFolder.write(Self.puckProfile, to: "etc/temblor/profiles/Puck 2.json")
     let run = try temblor("profiles")
     #expect(run.status == 2)
     #expect(
       run.error == """
-        @/home/.config/temblor/profiles/phone.json:1:2: error: \(Sentence.unclosedObject)
+        @/home/.config/temblor/profiles/phone.json:1:2: error: \(ExpectedMessage.unclosedObject)
         @/etc/temblor/profiles/Puck 2.json: ignored: not a valid profile name; use up to 40 \
         characters: a–z, 0–9, and -, followed by .json
 
@@ -76,13 +76,13 @@ import Testing
   }
 
   @Test func aProfileIsFoundByItsNameInAnyOption() throws {
-    try place.write(Self.puck, to: "\(Self.folder)/puck.json")
+    try testFolder.write(Self.puckProfile, to: "\(Self.folder)/puck.json")
     let info = try temblor("info", "light", "--profile", "puck")
     #expect(info.status == 0 && info.output.contains("  profile    puck: "))
     func samples(_ words: String...) throws -> [UInt8] {
       #expect(
         try temblor("render", "light", "-o", "a.wav", "--quiet", words[0], words[1]) == .init(0))
-      let bytes = try #require(place.bytes("a.wav"))
+      let bytes = try #require(testFolder.bytes("a.wav"))
       // In front of the samples the file says which profile it was made with.
       let start = try #require(bytes.firstRange(of: Array("data".utf8)))
       return Array(bytes[start.upperBound...])
@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test func aBrokenFileMattersOnlyToWhoAsksForIt() throws {
-    try place.write(#"{"level": 3}"#, to: "\(Self.folder)/phone.json")
+    try testFolder.write(#"{"level": 3}"#, to: "\(Self.folder)/phone.json")
     #expect(try temblor("render", "light", "-o", "a.wav", "--quiet") == .init(0))
     #expect(
       try temblor("render", "light", "-o", "a.wav", "--quiet", "--profile", "speaker") == .init(0))
@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test func relativeFoldersAreIgnored() throws {
-    try place.write(Self.puck, to: "config/temblor/profiles/puck.json")
+    try testFolder.write(Self.puckProfile, to: "config/temblor/profiles/puck.json")
     #expect(
       try temblor("profiles", "show", "puck", variables: "XDG_CONFIG_HOME=config").status == 64)
     #expect(
@@ -123,7 +123,7 @@ import Testing
   }
 
   @Test func showTellsWhatAProfileDoes() throws {
-    try place.write(
+    try testFolder.write(
       """
       {
         "name": "puck", "summary": "Mine.", "frequency": { "low": 25, "high": 80 },
@@ -182,11 +182,11 @@ import Testing
             """))
     #expect(
       try temblor("profiles", "show", "puck", "--json").output
-        == place.text("\(Self.folder)/puck.json"))
+        == testFolder.text("\(Self.folder)/puck.json"))
   }
 
   @Test func showTellsWhatIsPlayedOnHardwareOfKnownResponse() throws {
-    try place.write(Patterns.ring, to: "ring.json")
+    try testFolder.write(Patterns.ringProfile, to: "ring.json")
     let run = try temblor("profiles", "show", "./ring.json")
     #expect(run.status == 0)
     let lines = run.output.split(separator: "\n").map(String.init)
@@ -228,8 +228,8 @@ import Testing
   }
 
   @Test func checkNamesEveryFault() throws {
-    try place.write(Self.puck, to: "other.json")
-    try place.write(#"{"name": "bad", "levle": 1, "level": 2}"#, to: "bad.json")
+    try testFolder.write(Self.puckProfile, to: "other.json")
+    try testFolder.write(#"{"name": "bad", "levle": 1, "level": 2}"#, to: "bad.json")
     #expect(
       try temblor("profiles", "check", "other.json", "bad.json", "mpeg", "none.json")
         == .init(
@@ -280,7 +280,7 @@ import Testing
 
             """))
     #expect(
-      place.text("\(Self.folder)/puck.json") == """
+      testFolder.text("\(Self.folder)/puck.json") == """
         {
           "name": "puck",
           "summary": "A custom transducer.",
@@ -301,12 +301,13 @@ import Testing
         )
     )
     #expect(try temblor("profiles", "new", "puck", "--low", "30", "--force").status == 0)
-    #expect(place.text("\(Self.folder)/puck.json")?.contains(#""low": 30, "high": 80"#) == true)
+    #expect(
+      testFolder.text("\(Self.folder)/puck.json")?.contains(#""low": 30, "high": 80"#) == true)
   }
 
   @Test func newCopiesAnotherWithItsHardwareAndSchema() throws {
-    try place.write(
-      Self.puck.replacing(
+    try testFolder.write(
+      Self.puckProfile.replacing(
         "{\"name", with: #"{"$schema": "./s.json", "hardware": {"product": "A B"}, "name"#),
       to: "a.json")
     #expect(
@@ -321,7 +322,7 @@ import Testing
 
             """))
     #expect(
-      place.text("\(Self.folder)/phone.json") == """
+      testFolder.text("\(Self.folder)/phone.json") == """
         {
           "$schema": "./s.json",
           "name": "phone",
@@ -343,7 +344,7 @@ import Testing
             To play with the profile, run: temblor play heartbeat --profile b.json
 
             """))
-    #expect(try temblor("profiles", "new", "b", "-o", "-").output == place.text("b.json"))
+    #expect(try temblor("profiles", "new", "b", "-o", "-").output == testFolder.text("b.json"))
   }
 
   @Test(arguments: [
@@ -369,13 +370,13 @@ import Testing
     (["--json", "show"], "unexpected argument 'show'", ""),
   ]) func wrongLinesAreRefusedWithOneReason(words: [String], reason: String, verb: String) throws {
     #expect(
-      try place.temblor(["profiles"] + words)
+      try testFolder.temblor(["profiles"] + words)
         == .init(64, error: "temblor: \(reason)\nSee 'temblor profiles\(verb) --help'.\n"))
-    #expect(place.names() == [])
+    #expect(testFolder.fileNames() == [])
   }
 
   @Test func withoutAHomeThereIsNowhereToPutOne() throws {
-    let run = try place.temblor("profiles", "new", "a")
+    let run = try testFolder.temblor("profiles", "new", "a")
     #expect(
       run
         == .init(
@@ -390,23 +391,24 @@ import Testing
   }
 
   @Test(arguments: ["show", "check", "new", "schema"]) func everyVerbHasHelp(verb: String) throws {
-    let help = try place.temblor("help", "profiles", verb)
+    let help = try testFolder.temblor("help", "profiles", verb)
     #expect(help.status == 0 && help.error == "")
     #expect(help.output.contains("USAGE\n  temblor profiles \(verb) [OPTIONS]"))
-    #expect(try place.temblor("profiles", verb, "--help") == help)
-    #expect(try place.temblor("man").output.contains(".SS \"temblor profiles \(verb) [OPTIONS]"))
+    #expect(try testFolder.temblor("profiles", verb, "--help") == help)
+    #expect(
+      try testFolder.temblor("man").output.contains(".SS \"temblor profiles \(verb) [OPTIONS]"))
   }
 
   @Test func theSchemaIsPrinted() throws {
-    let run = try place.temblor("profiles", "schema")
+    let run = try testFolder.temblor("profiles", "schema")
     #expect(run.status == 0)
     #expect(
       run.output.hasPrefix("{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"))
   }
 
   @Test func bashOffersProfilesOfAllFolders() throws {
-    try place.write(Self.puck, to: "\(Self.folder)/puck.json")
-    let run = try place.bash(
+    try testFolder.write(Self.puckProfile, to: "\(Self.folder)/puck.json")
+    let run = try testFolder.bash(
       """
       export HOME=$PWD/home PATH=$PATH:$PWD
       ln -s $TEMBLOR temblor

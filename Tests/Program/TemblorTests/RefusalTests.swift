@@ -2,11 +2,11 @@ import Glibc
 import Testing
 
 @Suite struct RefusalTests {
-  let place = Workplace()
+  let folder = WorkingFolder()
 
   /// Mounts a small file system at `disk`, says so, runs a line in it, and takes it away again.
-  private func onSmallDisk(_ line: String) throws -> Workplace.Result {
-    try place.bash(
+  private func onSmallDisk(_ line: String) throws -> WorkingFolder.Result {
+    try folder.bash(
       """
       mkdir disk; mount -t tmpfs -o size=64k tmpfs disk || exit 99
       (cd disk; \(line))
@@ -32,26 +32,26 @@ import Testing
   func aFileBeyondTheLimitLeavesTheOldFile(
     kind: String
   ) throws {
-    try place.write("old", to: "a.\(kind)")
+    try folder.write("old", to: "a.\(kind)")
     for blocks in [0, 8] {
-      let run = try place.bash(
+      let run = try folder.bash(
         """
         (ulimit -f \(blocks); $TEMBLOR render pulse --loop 0 --duration 20 -o a.\(kind) 2>&1) | \
         cat
         """
       )
       #expect(run.output == "a.\(kind): cannot write: File too large\n")
-      #expect(place.text("a.\(kind)") == "old")
-      #expect(place.names() == ["a.\(kind)"])
+      #expect(folder.text("a.\(kind)") == "old")
+      #expect(folder.fileNames() == ["a.\(kind)"])
     }
   }
 
   @Test(.enabled(if: geteuid() != 0, "root may write everywhere")) func aReadOnlyFolderIsTold()
     throws
   {
-    let run = try place.bash("mkdir in; chmod 555 in; $TEMBLOR render light -o in/a.wav")
+    let run = try folder.bash("mkdir in; chmod 555 in; $TEMBLOR render light -o in/a.wav")
     #expect(run == .init(1, error: "in/a.wav: cannot be written: Permission denied\n"))
-    #expect(place.names(below: "in") == [])
+    #expect(folder.fileNames(below: "in") == [])
   }
 
   @Test(arguments: [
@@ -80,8 +80,8 @@ import Testing
       """
     ),
   ]) func aSoundFileThatCannotBePlayedIsRefused(path: String, reason: String) throws {
-    try place.write(Patterns.playing(path), to: "in/a.ahap")
-    let prepared = try place.bash(
+    try folder.write(Patterns.patternWithSound(path), to: "in/a.ahap")
+    let prepared = try folder.bash(
       """
       $TEMBLOR render light -q -o out.wav
       cd in
@@ -92,13 +92,13 @@ import Testing
       truncate -s 10G long.wav
       """)
     #expect(prepared == .init(0))
-    let run = try place.temblor("render", "in/a.ahap", "-o", "a.wav")
+    let run = try folder.temblor("render", "in/a.ahap", "-o", "a.wav")
     #expect(run.status == 2)
     #expect(run.output == "")
     #expect(run.error.hasPrefix("in/a.ahap:2:74: error: \(reason)"))
     #expect(run.error.split(separator: "\n").count == 1)
-    #expect(place.bytes("a.wav") == nil)
-    let check = try place.temblor("check", "in/a.ahap")
+    #expect(folder.bytes("a.wav") == nil)
+    let check = try folder.temblor("check", "in/a.ahap")
     #expect(check.status == 2)
     #expect(check.output.hasPrefix("in/a.ahap:2:74: error: \(reason)"))
     let rule = reason.hasPrefix("EventWaveformPath") ? "waveform-path" : "sound-missing"
@@ -106,13 +106,13 @@ import Testing
   }
 
   @Test func aSoundFileBesideThePatternIsFoundFromAnywhere() throws {
-    try place.write(Patterns.playing("sub/ok.wav"), to: "in/a.ahap")
-    #expect(try place.bash("mkdir in/sub; $TEMBLOR render pulse -q -o in/sub/ok.wav") == .init(0))
-    #expect(try place.temblor("render", "in/a.ahap", "-o", "a.wav", "-q") == .init(0))
-    #expect(try place.bash("cd in/sub; $TEMBLOR render ../a.ahap -q -o b.wav") == .init(0))
-    #expect(try place.bash("cd in; $TEMBLOR render - -q -o c.wav < a.ahap") == .init(0))
-    #expect(place.bytes("a.wav") == place.bytes("in/sub/b.wav"))
-    #expect((place.bytes("a.wav")?.count ?? 0) > 1_000)
-    #expect(place.bytes("in/c.wav") != nil)
+    try folder.write(Patterns.patternWithSound("sub/ok.wav"), to: "in/a.ahap")
+    #expect(try folder.bash("mkdir in/sub; $TEMBLOR render pulse -q -o in/sub/ok.wav") == .init(0))
+    #expect(try folder.temblor("render", "in/a.ahap", "-o", "a.wav", "-q") == .init(0))
+    #expect(try folder.bash("cd in/sub; $TEMBLOR render ../a.ahap -q -o b.wav") == .init(0))
+    #expect(try folder.bash("cd in; $TEMBLOR render - -q -o c.wav < a.ahap") == .init(0))
+    #expect(folder.bytes("a.wav") == folder.bytes("in/sub/b.wav"))
+    #expect((folder.bytes("a.wav")?.count ?? 0) > 1_000)
+    #expect(folder.bytes("in/c.wav") != nil)
   }
 }

@@ -5,38 +5,38 @@ import TestSupport
 import Testing
 
 @Suite struct RenderTests {
-  let place = Workplace()
+  let folder = WorkingFolder()
 
-  private func sound(_ name: String) throws -> Sound { try Sound(reading: place, name) }
+  private func sound(_ name: String) throws -> Sound { try Sound(reading: folder, name) }
 
   @Test func aLogSaysWhatWasWritten() throws {
     #expect(
-      try place.temblor("render", "light")
+      try folder.temblor("render", "light")
         == .init(0, error: "light.wav: written, 0.014 s, peak -21 dBFS\n"))
-    #expect(try place.temblor("render", "light", "-q") == .init(0))
-    #expect(place.names() == ["light.wav"])
+    #expect(try folder.temblor("render", "light", "-q") == .init(0))
+    #expect(folder.fileNames() == ["light.wav"])
     let light = try sound("light.wav")
     #expect(light.rate == 48_000 && light.channelCount == 1)
     #expect((light.interleaved.max() ?? 0) > 0.01)
   }
 
   @Test func fileFolderStandardInputAndNameGiveOneSound() throws {
-    let text = try place.temblor("patterns", "light").output
-    try place.write(text, to: "in/light.ahap")
-    #expect(try place.temblor("render", "in/light.ahap", "-q") == .init(0))
-    #expect(try place.temblor("render", "in", "-o", "out", "-q") == .init(0))
-    #expect(try place.temblor("render", "light", "-o", "named.wav", "-q") == .init(0))
-    #expect(try place.temblor("render", "-", "-q", input: text) == .init(0))
-    let file = place.bytes("light.wav")
+    let text = try folder.temblor("patterns", "light").output
+    try folder.write(text, to: "in/light.ahap")
+    #expect(try folder.temblor("render", "in/light.ahap", "-q") == .init(0))
+    #expect(try folder.temblor("render", "in", "-o", "out", "-q") == .init(0))
+    #expect(try folder.temblor("render", "light", "-o", "named.wav", "-q") == .init(0))
+    #expect(try folder.temblor("render", "-", "-q", input: text) == .init(0))
+    let file = folder.bytes("light.wav")
     #expect(file?.count ?? 0 > 1_000)
-    #expect(place.bytes("out/light.wav") == file)
-    #expect(place.bytes("named.wav") == file)
+    #expect(folder.bytes("out/light.wav") == file)
+    #expect(folder.bytes("named.wav") == file)
     #expect(try sound("pattern.wav") == sound("light.wav"))
   }
 
   @Test func standardOutputGetsTheBytesOfTheFile() throws {
     #expect(
-      try place.bash(
+      try folder.bash(
         """
         for kind in wav flac aiff caf w64 rf64; do
           $TEMBLOR render pulse -q -o file.$kind
@@ -46,16 +46,16 @@ import Testing
   }
 
   @Test func aFolderKeepsItsStructureAndPassesLinksToFoldersBy() throws {
-    try place.write(Patterns.tap(), to: "in/a.ahap")
-    try place.write(Patterns.tap(), to: "in/deep/er/b.AHAP")
-    try place.write("no pattern", to: "in/notes.txt")
-    try place.write(Patterns.tap(), to: "in/.hidden.ahap")
-    try place.link("in/round", to: ".")
-    try place.link("in/deep/linked.ahap", to: "../a.ahap")
-    try place.makeFolder("out")
-    #expect(try place.temblor("render", "in", "-o", "out/here", "-q") == .init(0))
+    try folder.write(Patterns.tap(), to: "in/a.ahap")
+    try folder.write(Patterns.tap(), to: "in/deep/er/b.AHAP")
+    try folder.write("no pattern", to: "in/notes.txt")
+    try folder.write(Patterns.tap(), to: "in/.hidden.ahap")
+    try folder.link("in/round", to: ".")
+    try folder.link("in/deep/linked.ahap", to: "../a.ahap")
+    try folder.makeFolder("out")
+    #expect(try folder.temblor("render", "in", "-o", "out/here", "-q") == .init(0))
     #expect(
-      place.names(below: "out") == [
+      folder.fileNames(below: "out") == [
         "out/here/", "out/here/a.wav", "out/here/deep/", "out/here/deep/er/",
         "out/here/deep/er/b.wav",
         "out/here/deep/linked.wav",
@@ -65,7 +65,7 @@ import Testing
   @Test func optionsShapeTheSound() throws {
     func made(_ words: String...) throws -> Sound {
       #expect(
-        try place.temblor(
+        try folder.temblor(
           ["render", "medium", "-o", "a.wav", "--sample-format", "float", "-q"] + words) == .init(0)
       )
       return try sound("a.wav")
@@ -87,36 +87,36 @@ import Testing
   }
 
   @Test func stemsPartHapticsAndAudio() throws {
-    #expect(try place.temblor("render", "light", "--stems", "-o", "a.flac", "-q") == .init(0))
-    #expect(place.names() == ["a.audio.flac", "a.haptic.flac"])
+    #expect(try folder.temblor("render", "light", "--stems", "-o", "a.flac", "-q") == .init(0))
+    #expect(folder.fileNames() == ["a.audio.flac", "a.haptic.flac"])
     #expect(try sound("a.audio.flac").interleaved.allSatisfy { $0 == 0 })
     #expect(try sound("a.haptic.flac").interleaved.contains { $0 != 0 })
   }
 
   @Test func anOldFileIsReplacedAndKeepsItsPermissions() throws {
-    try place.write("old", to: "real.wav")
-    try place.link("a.wav", to: "real.wav")
-    _ = try place.bash("chmod 640 real.wav")
-    #expect(try place.temblor("render", "light", "-o", "a.wav", "-q") == .init(0))
-    #expect(place.names() == ["a.wav", "real.wav"])
-    #expect(place.bytes("real.wav")?.starts(with: "RIFF".utf8) == true)
-    #expect(place.mode("real.wav") == 0o640)
-    #expect(try place.bash("test -L a.wav") == .init(0))
-    #expect(try place.bash("umask 027; $TEMBLOR render light -q -o new.wav") == .init(0))
-    #expect(place.mode("new.wav") == 0o640)
+    try folder.write("old", to: "real.wav")
+    try folder.link("a.wav", to: "real.wav")
+    _ = try folder.bash("chmod 640 real.wav")
+    #expect(try folder.temblor("render", "light", "-o", "a.wav", "-q") == .init(0))
+    #expect(folder.fileNames() == ["a.wav", "real.wav"])
+    #expect(folder.bytes("real.wav")?.starts(with: "RIFF".utf8) == true)
+    #expect(folder.permissions("real.wav") == 0o640)
+    #expect(try folder.bash("test -L a.wav") == .init(0))
+    #expect(try folder.bash("umask 027; $TEMBLOR render light -q -o new.wav") == .init(0))
+    #expect(folder.permissions("new.wav") == 0o640)
   }
 
   @Test func aFolderInPlaceOfAFileGetsTheFile() throws {
-    try place.makeFolder("a.wav")
-    #expect(try place.temblor("render", "light", "-o", "a.wav", "-q") == .init(0))
-    #expect(place.names() == ["a.wav/", "a.wav/light.wav"])
-    try place.makeFolder("soft.wav")
+    try folder.makeFolder("a.wav")
+    #expect(try folder.temblor("render", "light", "-o", "a.wav", "-q") == .init(0))
+    #expect(folder.fileNames() == ["a.wav/", "a.wav/light.wav"])
+    try folder.makeFolder("soft.wav")
     #expect(
-      try place.temblor("render", "soft")
+      try folder.temblor("render", "soft")
         == .init(1, error: "soft.wav: is a folder; specify a file name\n"))
-    try place.write("", to: "plain")
+    try folder.write("", to: "plain")
     #expect(
-      try place.temblor("render", "light", "-o", "plain/x.wav")
+      try folder.temblor("render", "light", "-o", "plain/x.wav")
         == .init(
           64,
           error: """
@@ -127,30 +127,30 @@ import Testing
   }
 
   @Test func whatAPatternIsMadeFromIsNotOverwritten() throws {
-    _ = try place.temblor("render", "light", "-o", "a.wav")
-    try place.write(Patterns.playing("a.wav"), to: "a.ahap")
-    let before = place.bytes("a.wav")
+    _ = try folder.temblor("render", "light", "-o", "a.wav")
+    try folder.write(Patterns.patternWithSound("a.wav"), to: "a.ahap")
+    let before = folder.bytes("a.wav")
     #expect(
-      try place.temblor("render", "a.ahap")
+      try folder.temblor("render", "a.ahap")
         == .init(1, error: "a.wav: is an input file; choose a different '--output'\n"))
     #expect(
-      try place.temblor("render", "a.ahap", "-o", "./a.ahap", "--format", "wav").status == 64)
-    #expect(place.bytes("a.wav") == before)
-    #expect(place.text("a.ahap") == Patterns.playing("a.wav"))
-    #expect(try place.temblor("render", "a.ahap", "-o", "b.wav", "-q") == .init(0))
+      try folder.temblor("render", "a.ahap", "-o", "./a.ahap", "--format", "wav").status == 64)
+    #expect(folder.bytes("a.wav") == before)
+    #expect(folder.text("a.ahap") == Patterns.patternWithSound("a.wav"))
+    #expect(try folder.temblor("render", "a.ahap", "-o", "b.wav", "-q") == .init(0))
   }
 
   /// A pipe stands for a device here: it would be lost in the same way.
   @Test func aDeviceIsNotReplaced() throws {
     #expect(
-      try place.bash("mkfifo pipe; $TEMBLOR render light -o pipe --format wav; test -p pipe")
+      try folder.bash("mkfifo pipe; $TEMBLOR render light -o pipe --format wav; test -p pipe")
         == .init(0, error: "pipe: is a device or a pipe; specify a file\n"))
-    #expect(place.names() == ["pipe"])
+    #expect(folder.fileNames() == ["pipe"])
   }
 
   @Test func jsonTellsWhatBecameOfEach() throws {
-    try place.write(Patterns.broken, to: "a.ahap")
-    let run = try place.temblor(
+    try folder.write(Patterns.brokenText, to: "a.ahap")
+    let run = try folder.temblor(
       "render", "a.ahap", "nope", "light", "--strength", "0", "--json", "-q")
     // 20 ms of silence are behind the sound.
     let seconds = Double(try sound("light.wav").frameCount - 960) / 48_000
@@ -163,7 +163,7 @@ import Testing
             {
               "pattern": "a.ahap",
               "file": "a.wav",
-              "error": "a.ahap:2:1: error: \(Sentence.unclosedObject)"
+              "error": "a.ahap:2:1: error: \(ExpectedMessage.unclosedObject)"
             },
             {
               "pattern": "light",
@@ -174,7 +174,7 @@ import Testing
             },
             {
               "pattern": "nope",
-              "error": "nope: \(Sentence.unknownPattern)"
+              "error": "nope: \(ExpectedMessage.unknownPattern)"
             }
           ]
         }
@@ -182,8 +182,8 @@ import Testing
         """)
     #expect(
       run.error == """
-        nope: \(Sentence.unknownPattern)
-        a.ahap:2:1: error: \(Sentence.unclosedObject)
+        nope: \(ExpectedMessage.unknownPattern)
+        a.ahap:2:1: error: \(ExpectedMessage.unclosedObject)
         1 of 3 sounds written, 2 failed
 
         """)
@@ -198,17 +198,17 @@ import Testing
       """
     let text = #"{"Version": 1.0, "Pattern": [\#(event), \#(event), \#(event)]}"#
     for name in ["a", "b", "c", "d", "e"] {
-      try place.write(text, to: "in/\(name).ahap")
+      try folder.write(text, to: "in/\(name).ahap")
     }
-    let one = try place.temblor("render", "in/a.ahap", "-o", "a.wav")
+    let one = try folder.temblor("render", "in/a.ahap", "-o", "a.wav")
     let limited = ": " + (one.error.split(separator: ", ", maxSplits: 2).last ?? "")
     #expect(
       one.status == 0 && one.error.hasPrefix("a.wav: written, 1.0") && limited.hasPrefix(": peak "))
     #expect(limited.contains(" dBFS before the limiter, limited to -1 dBFS for 1.0"))
-    #expect(try place.temblor("render", "in/a.ahap", "-o", "a.wav", "-q") == .init(0))
-    #expect(try place.temblor("render", "light", "-o", "b.wav", "-q") == .init(0))
-    try place.write(Patterns.tap(), to: "in/f.ahap")
-    let many = try place.temblor("render", "in", "-o", "out")
+    #expect(try folder.temblor("render", "in/a.ahap", "-o", "a.wav", "-q") == .init(0))
+    #expect(try folder.temblor("render", "light", "-o", "b.wav", "-q") == .init(0))
+    try folder.write(Patterns.tap(), to: "in/f.ahap")
+    let many = try folder.temblor("render", "in", "-o", "out")
     let lines = ["a", "b", "c"].map { "out/\($0).wav" + limited }.joined()
     #expect(many == .init(0, error: lines + "2 more sounds were limited\n6 of 6 sounds written\n"))
   }
@@ -223,15 +223,16 @@ import Testing
   }
 
   @Test func feltIsWhatTheTransducerMakesOfTheDrive() throws {
-    try place.write(shaker(), to: "shaker.json")
-    try place.write(Patterns.tap(), to: "a.ahap")
+    try folder.write(shaker(), to: "shaker.json")
+    try folder.write(Patterns.tap(), to: "a.ahap")
     let words = [
       "render", "a.ahap", "--profile", "shaker.json", "--sample-format", "float", "--tail", "1",
       "-q",
     ]
-    #expect(try place.temblor(words + ["-o", "drive.wav"]) == .init(0))
+    #expect(try folder.temblor(words + ["-o", "drive.wav"]) == .init(0))
     #expect(
-      try place.temblor(words + ["-o", "felt.wav", "--acceleration", "--channels", "2"]) == .init(0)
+      try folder.temblor(words + ["-o", "felt.wav", "--acceleration", "--channels", "2"])
+        == .init(0)
     )
     let drive = try sound("drive.wav").interleaved
     let felt = try sound("felt.wav").interleaved
@@ -250,14 +251,14 @@ import Testing
     let modes =
       #", "qualityFactor": 10, "modes": [{"resonance": 60, "qualityFactor": 8, "gain": 0.6}, "#
       + #"{"resonance": 90, "qualityFactor": 9, "gain": -0.3}]"#
-    try place.write(shaker(qualityFactor: modes), to: "shaker.json")
-    try place.write(Patterns.tap(), to: "a.ahap")
+    try folder.write(shaker(qualityFactor: modes), to: "shaker.json")
+    try folder.write(Patterns.tap(), to: "a.ahap")
     let words = [
       "render", "a.ahap", "--profile", "shaker.json", "--sample-format", "float", "--tail", "1",
       "-q",
     ]
-    #expect(try place.temblor(words + ["-o", "drive.wav"]) == .init(0))
-    #expect(try place.temblor(words + ["-o", "felt.wav", "--acceleration"]) == .init(0))
+    #expect(try folder.temblor(words + ["-o", "drive.wav"]) == .init(0))
+    #expect(try folder.temblor(words + ["-o", "felt.wav", "--acceleration"]) == .init(0))
     let drive = try sound("drive.wav").interleaved.map(Double.init)
     let felt = try sound("felt.wav").interleaved
     let parts = [(40.0, 10.0, 1.0), (60, 8, 0.6), (90, 9, -0.3)].map { resonance, quality, gain in
@@ -275,9 +276,9 @@ import Testing
   }
 
   @Test func feltNeedsAResonanceAndAQuality() throws {
-    try place.write(shaker(qualityFactor: ""), to: "shaker.json")
+    try folder.write(shaker(qualityFactor: ""), to: "shaker.json")
     for (profile, name) in [("phone", "phone"), ("shaker.json", "shaker")] {
-      let run = try place.temblor("render", "light", "--acceleration", "--profile", profile)
+      let run = try folder.temblor("render", "light", "--acceleration", "--profile", profile)
       #expect(run.status == 64)
       #expect(
         run.error.hasPrefix(
@@ -287,12 +288,12 @@ import Testing
           """
         ))
     }
-    #expect(place.names() == ["shaker.json"])
+    #expect(folder.fileNames() == ["shaker.json"])
   }
 
   @Test func jsonTellsWhatWasHeldBack() throws {
-    try place.write(shaker(), to: "shaker.json")
-    let run = try place.temblor(
+    try folder.write(shaker(), to: "shaker.json")
+    let run = try folder.temblor(
       "render", "earthquake-splash", "--loop", "20", "--profile", "shaker.json", "--json", "-q")
     let lines = run.output.split(separator: "\n").map { $0.drop { $0 == " " } }
     func value(_ name: String) -> Double? {

@@ -2,7 +2,7 @@ import Testing
 
 /// Commands that write files name them on standard error, and `-q` leaves only errors.
 @Suite struct ResultReportTests {
-  let place = Workplace()
+  let folder = WorkingFolder()
 
   @Test(
     "A command names the files that it has written",
@@ -19,29 +19,29 @@ import Testing
       ("gallery light -o page.html", "page.html: 1 pattern, "),
     ])
   func writtenFilesAreNamed(line: String, message: String) throws {
-    try place.write("{\"Version\": 1, \"Pattern\": []}", to: "untidy.ahap")
-    _ = try place.temblor("render", "light", "-o", "light.wav", "-q")
-    let quiet = try place.bash("$TEMBLOR \(line) -q")
+    try folder.write("{\"Version\": 1, \"Pattern\": []}", to: "untidy.ahap")
+    _ = try folder.temblor("render", "light", "-o", "light.wav", "-q")
+    let quiet = try folder.bash("$TEMBLOR \(line) -q")
     #expect(quiet == .init(0))
-    try place.write("{\"Version\": 1, \"Pattern\": []}", to: "untidy.ahap")
-    let run = try place.bash("$TEMBLOR \(line)")
+    try folder.write("{\"Version\": 1, \"Pattern\": []}", to: "untidy.ahap")
+    let run = try folder.bash("$TEMBLOR \(line)")
     #expect(run.status == 0 && run.output == "")
     #expect(run.error.hasPrefix(message), "\(run.error)")
   }
 
   @Test("With -q, losses are printed only if they prevent the conversion")
   func quietOmitsLosses() throws {
-    try place.write(
+    try folder.write(
       """
       {"Version": 1, "Pattern": [
         {"Event": {"Time": 0, "EventType": "AudioContinuous", "EventDuration": 0.5}}]}
       """, to: "tone.ahap")
     let loss = "tone.ahap:2:13: dropped: audio events cannot be written\n"
     let words = ["convert", "tone.ahap", "--format", "haptic"]
-    #expect(try place.temblor(words).error.hasPrefix(loss))
-    #expect(try place.temblor(words + ["-q"]) == .init(0))
+    #expect(try folder.temblor(words).error.hasPrefix(loss))
+    #expect(try folder.temblor(words + ["-q"]) == .init(0))
     #expect(
-      try place.temblor(words + ["-q", "--strict"])
+      try folder.temblor(words + ["-q", "--strict"])
         == .init(2, error: loss + "tone.ahap: not converted because of '--strict': 1 loss\n"))
   }
 
@@ -49,14 +49,14 @@ import Testing
     "A pattern has the same duration in every result",
     arguments: [("light", "0.014", "0.013979"), ("bennie-coin-earned", "0.016", "0.015542")])
   func durationsAgree(name: String, seconds: String, microseconds: String) throws {
-    let list = try place.bash("$TEMBLOR patterns | grep '^\(name) '").output
+    let list = try folder.bash("$TEMBLOR patterns | grep '^\(name) '").output
     #expect(list.contains(" \(seconds) s "))
-    #expect(try place.temblor("info", name).output.contains("length     \(seconds) s\n"))
-    #expect(try place.temblor("render", name).error.contains("written, \(seconds) s, "))
-    let played = try place.temblor("play", name, "-d", "null", "--json")
+    #expect(try folder.temblor("info", name).output.contains("length     \(seconds) s\n"))
+    #expect(try folder.temblor("render", name).error.contains("written, \(seconds) s, "))
+    let played = try folder.temblor("play", name, "-d", "null", "--json")
     #expect(played.output.contains("\"seconds\": \(microseconds.dropLast())"))
-    _ = try place.temblor("gallery", name, "-q", "-o", "page.html")
-    let page = try #require(place.text("page.html"))
+    _ = try folder.temblor("gallery", name, "-q", "-o", "page.html")
+    let page = try #require(folder.text("page.html"))
     #expect(page.contains("<span class=\"len\">\(seconds) s</span>"))
     #expect(page.contains("\"length\":\(microseconds),"))
   }

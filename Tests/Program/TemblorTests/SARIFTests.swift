@@ -3,13 +3,13 @@ import Testing
 
 /// The members that the schema of SARIF 2.1.0 requires, and what it allows for values.
 @Suite struct SARIFTests {
-  let place = Workplace()
+  let folder = WorkingFolder()
 
   @Test func theReportHasTheStructureOfSARIF() throws {
     let unknown = Patterns.tap().replacing(#""Pattern""#, with: #""Colour": 1, "Pattern""#)
-    try place.write(unknown, to: "a.ahap")
-    try place.write(#"{"Pattern": [nonsense"#, to: "b.ahap")
-    let run = try place.temblor("check", "--sarif", "a.ahap", "b.ahap")
+    try folder.write(unknown, to: "a.ahap")
+    try folder.write(#"{"Pattern": [nonsense"#, to: "b.ahap")
+    let run = try folder.temblor("check", "--sarif", "a.ahap", "b.ahap")
     let report = try #require(
       try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any])
     #expect(report["version"] as? String == "2.1.0")

@@ -4,26 +4,26 @@ import Testing
 
 /// What `temblor setup` saves, and what becomes of it, in processes with folders of their own.
 @Suite struct SetupTests {
-  let place = Workplace()
+  let folder = WorkingFolder()
 
   /// Runs the program with its settings below the scratch folder, which is written `@` in what it
   /// says.
-  private func temblor(_ line: String, variables: String = "") throws -> Workplace.Result {
-    var run = try place.bash("XDG_CONFIG_HOME=$PWD/config \(variables) $TEMBLOR \(line)")
-    run.output = run.output.replacing(place.path, with: "@")
-    run.error = run.error.replacing(place.path, with: "@")
+  private func temblor(_ line: String, variables: String = "") throws -> WorkingFolder.Result {
+    var run = try folder.bash("XDG_CONFIG_HOME=$PWD/config \(variables) $TEMBLOR \(line)")
+    run.output = run.output.replacing(folder.path, with: "@")
+    run.error = run.error.replacing(folder.path, with: "@")
     return run
   }
 
   private func save(_ text: String) throws {
-    try place.write(text, to: "config/temblor/config.json")
+    try folder.write(text, to: "config/temblor/config.json")
   }
 
   private static let remedy =
     "; correct the file, remove it with 'temblor setup --forget', or use '--no-config'\n"
 
   @Test(arguments: [
-    ("{", "1:2: error: \(Sentence.unclosedObject)"),
+    ("{", "1:2: error: \(ExpectedMessage.unclosedObject)"),
     (
       #"{"profil": "phone", "strength": 2}"#,
       #"1:2: error: unknown key "profil" (profil); did you mean "profile"? (and 1 more)"#
@@ -34,7 +34,7 @@ import Testing
     ),
   ]) func aDamagedFileIsRefusedWithAPlaceAndARemedy(text: String, message: String) throws {
     try save(text)
-    let refusal = Workplace.Result(
+    let refusal = WorkingFolder.Result(
       2, error: "temblor: @/config/temblor/config.json:\(message)\(Self.remedy)")
     for line in [
       "play light --device null", "tap 1 0.5", "setup --show", "setup --strength 1 --save",
@@ -51,19 +51,19 @@ import Testing
   }
 
   @Test func aFolderInThePlaceOfTheFileIsNamed() throws {
-    try place.makeFolder("config/temblor/config.json")
+    try folder.makeFolder("config/temblor/config.json")
     #expect(
       try temblor("tap 1 0.5")
         == .init(1, error: "temblor: @/config/temblor/config.json: is not a file; remove it\n"))
   }
 
   @Test func aPlaceThatCannotBeWrittenIsNamed() throws {
-    try place.write("", to: "config")
+    try folder.write("", to: "config")
     #expect(
       try temblor("setup --strength 0.5 --save")
         == .init(1, error: "temblor: @/config: exists and is not a folder\n"))
     #expect(
-      try place.bash("XDG_CONFIG_HOME=/proc $TEMBLOR setup --strength 0.5 --save")
+      try folder.bash("XDG_CONFIG_HOME=/proc $TEMBLOR setup --strength 0.5 --save")
         == .init(1, error: "temblor: /proc/temblor: cannot be created: No such file or directory\n")
     )
   }
@@ -79,7 +79,7 @@ import Testing
             See 'temblor setup --help'.
 
             """))
-    #expect(place.names() == [])
+    #expect(folder.fileNames() == [])
   }
 
   @Test func aDeviceThatIsGoneIsNamedWithItsFile() throws {
@@ -112,7 +112,7 @@ import Testing
     #expect(
       try temblor("setup --device wav:a.wav --profile BST-1 --haptics 2 --strength 0.5 --save")
         == .init(0, output: "@/config/temblor/config.json: written\n"))
-    #expect(place.names(below: "config/temblor") == ["config/temblor/config.json"])
+    #expect(folder.fileNames(below: "config/temblor") == ["config/temblor/config.json"])
     #expect(try temblor("tap 1 0.5") == .init(0, error: Self.notice))
     #expect(
       try temblor(
@@ -121,7 +121,7 @@ import Testing
     // How much silence is before a tap, and with it the dither, depends on when each thread got its
     // turn.
     func energy(_ name: String) throws -> Float {
-      try Sound(reading: place, name).interleaved.reduce(0) { $0 + $1 * $1 }
+      try Sound(reading: folder, name).interleaved.reduce(0) { $0 + $1 * $1 }
     }
     let saved = try energy("a.wav")
     let given = try energy("b.wav")
@@ -140,6 +140,6 @@ import Testing
         "compare --tolerance 0.5dB,5ms,2% golden.wav light", variables: "TEMBLOR_PROFILE=speaker")
         == before)
     #expect(try temblor("render light -qo again.wav") == .init(0))
-    #expect(place.bytes("again.wav") == place.bytes("golden.wav"))
+    #expect(folder.bytes("again.wav") == folder.bytes("golden.wav"))
   }
 }

@@ -3,37 +3,37 @@ import SoundFile
 import Testing
 
 @Suite struct InterruptionTests {
-  let place = Workplace()
+  let folder = WorkingFolder()
 
-  private static let long = [
+  private static let longRunningCommands = [
     "render", "pulse", "--loop", "0", "--duration", "80000", "-o", "a.wav",
   ]
 
   @Test(arguments: [SIGINT, SIGTERM, SIGHUP]) func anInterruptedFileLeavesTheOldOne(signal: Int32)
     throws
   {
-    try place.write("old", to: "a.wav")
-    var running: Running?
-    #expect(try place.appears { running = try place.start(Self.long) })
+    try folder.write("old", to: "a.wav")
+    var running: RunningProgram?
+    #expect(try folder.fileAppears { running = try folder.start(Self.longRunningCommands) })
     let process = try #require(running)
     kill(process.process, signal)
     #expect(
-      try place.finish(process) == .init(1, error: "a.wav: interrupted; nothing was written\n"))
-    #expect(place.names() == ["a.wav"])
-    #expect(place.text("a.wav") == "old")
+      try folder.finish(process) == .init(1, error: "a.wav: interrupted; nothing was written\n"))
+    #expect(folder.fileNames() == ["a.wav"])
+    #expect(folder.text("a.wav") == "old")
   }
 
   @Test(arguments: [SIGKILL]) func aKilledProgramLeavesTheOldFileAndNothingElse(signal: Int32)
     throws
   {
-    try place.write("old", to: "a.wav")
-    var running: Running?
-    #expect(try place.appears { running = try place.start(Self.long) })
+    try folder.write("old", to: "a.wav")
+    var running: RunningProgram?
+    #expect(try folder.fileAppears { running = try folder.start(Self.longRunningCommands) })
     let process = try #require(running)
     kill(process.process, signal)
-    #expect(try place.finish(process) == .init(-signal))
-    #expect(place.names().filter { !$0.hasPrefix("core") } == ["a.wav"])
-    #expect(place.text("a.wav") == "old")
+    #expect(try folder.finish(process) == .init(-signal))
+    #expect(folder.fileNames().filter { !$0.hasPrefix("core") } == ["a.wav"])
+    #expect(folder.text("a.wav") == "old")
   }
 
   /// `timeout` signals a process and its group, so the same request comes twice.
@@ -41,7 +41,7 @@ import Testing
     pause: String
   ) throws {
     for signal in ["INT", "TERM"] {
-      let run = try place.bash(
+      let run = try folder.bash(
         """
         set -m
         $TEMBLOR play heartbeat --loop 0 -d null: --record \(signal).wav 2> /dev/null &
@@ -52,7 +52,7 @@ import Testing
         wait $!
         """)
       #expect(run.status == 128 + (signal == "INT" ? SIGINT : SIGTERM))
-      #expect(try Sound(reading: place, signal + ".wav").truncation == nil)
+      #expect(try Sound(reading: folder, signal + ".wav").truncation == nil)
     }
   }
 
@@ -61,7 +61,7 @@ import Testing
   @Test(arguments: ["wav", "flac", "w64"]) func aKilledProgramKeepsItsRecording(ending: String)
     throws
   {
-    let run = try place.bash(
+    let run = try folder.bash(
       """
       set -m
       $TEMBLOR play heartbeat --loop 0 -d null: --record heard.\(ending) --json > /dev/null 2>&1 &
@@ -79,7 +79,7 @@ import Testing
 
   /// `nohup` starts programs with SIGHUP ignored.
   @Test func anIgnoredSignalStaysIgnored() throws {
-    let run = try place.bash(
+    let run = try folder.bash(
       """
       trap '' HUP
       $TEMBLOR render pulse -q --loop 0 --duration 1200 -o a.wav &
@@ -88,12 +88,12 @@ import Testing
       wait $!
       """)
     #expect(run == .init(0))
-    #expect(place.names() == ["a.wav"])
+    #expect(folder.fileNames() == ["a.wav"])
   }
 
   /// The first pattern's text is written before the second is waited for.
   @Test func waitingForInputEndsAtOnce() throws {
-    let run = try place.bash(
+    let run = try folder.bash(
       """
       mkfifo in
       exec 3<> in

@@ -16,7 +16,7 @@ final class SocketClient {
         poll(nil, 0, 5)
       }
     }
-    guard isConnected else { throw Refused() }
+    guard isConnected else { throw SystemCallFailure() }
   }
 
   private static func connect(_ descriptor: Int32, to path: String) -> Bool {

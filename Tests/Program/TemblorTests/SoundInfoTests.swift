@@ -5,7 +5,7 @@ import Testing
 
 /// `temblor info` of sound files.
 @Suite struct SoundInfoTests {
-  let place = Workplace()
+  let folder = WorkingFolder()
 
   private func write(
     _ samples: [Float], to name: String, channelCount: Int = 1,
@@ -13,7 +13,7 @@ import Testing
   )
     throws
   {
-    let descriptor = unsafe open(place.path + "/" + name, O_RDWR | O_CREAT, 0o600)
+    let descriptor = unsafe open(folder.path + "/" + name, O_RDWR | O_CREAT, 0o600)
     defer { close(descriptor) }
     var writer = try SoundFileWriter(
       descriptor: descriptor, path: name,
@@ -31,7 +31,7 @@ import Testing
   @Test func figuresInWords() throws {
     try write(Self.tone, to: "a.wav")
     #expect(
-      try place.temblor("info", "a.wav")
+      try folder.temblor("info", "a.wav")
         == .init(
           0,
           output: """
@@ -49,7 +49,7 @@ import Testing
 
   @Test func channelsHaveTheirOwnFigures() throws {
     try write(Self.tone.flatMap { [$0, 0] }, to: "a.wav", channelCount: 2)
-    let lines = try place.temblor("info", "a.wav").output.split(separator: "\n")
+    let lines = try folder.temblor("info", "a.wav").output.split(separator: "\n")
     #expect(
       lines.suffix(2) == [
         "  channel 1  peak -6 dBFS, true peak -6 dBTP, RMS -9 dBFS, crest 3 dB, DC 0, felt -9 dB",
@@ -59,17 +59,17 @@ import Testing
 
   @Test func weightingIsChosen() throws {
     try write(Self.tone, to: "a.wav")
-    let run = try place.temblor("info", "a.wav", "--weighting", "whole-body")
+    let run = try folder.temblor("info", "a.wav", "--weighting", "whole-body")
     #expect(
       run.output.contains("weighted   -29.8 dB for a whole body on a vibrating seat or floor\n"))
-    let json = try place.temblor("info", "--json", "a.wav", "--weighting", "hand-arm").output
+    let json = try folder.temblor("info", "--json", "a.wav", "--weighting", "hand-arm").output
     #expect(json.contains("\"weighting\": \"hand-arm\""))
     #expect(json.contains("\"sound\": \"a.wav\""))
   }
 
   @Test func soundsAndPatternsGoTogether() throws {
     try write(Self.tone, to: "a.wav")
-    let run = try place.temblor("info", "light", "a.wav")
+    let run = try folder.temblor("info", "light", "a.wav")
     #expect(run.status == 0)
     #expect(run.output.hasPrefix("light\n"))
     #expect(run.output.contains("\na.wav\n"))
@@ -78,7 +78,7 @@ import Testing
   @Test func silenceIsTold() throws {
     try write([Float](repeating: 0, count: 480), to: "a.wav", samples: .s16)
     #expect(
-      try place.temblor("info", "a.wav")
+      try folder.temblor("info", "a.wav")
         == .init(
           0,
           output: """
@@ -93,7 +93,7 @@ import Testing
 
   @Test func badSamplesAreTold() throws {
     try write([Float](repeating: .nan, count: 480), to: "all.wav")
-    let all = try place.temblor("info", "all.wav")
+    let all = try folder.temblor("info", "all.wav")
     #expect(all.status == 2)
     #expect(all.output.contains("  level      silent\n"))
     #expect(
@@ -101,7 +101,7 @@ import Testing
     var some = Self.tone
     some[7] = .infinity
     try write(some, to: "some.wav")
-    let run = try place.temblor("info", "--json", "some.wav")
+    let run = try folder.temblor("info", "--json", "some.wav")
     #expect(run.status == 2)
     #expect(run.output.contains("\"nonFiniteSamples\": 1"))
     #expect(
@@ -111,14 +111,14 @@ import Testing
 
   @Test func whatHoldsNoSoundIsRefused() throws {
     try write([], to: "none.wav")
-    try place.write("hello", to: "text.wav")
+    try folder.write("hello", to: "text.wav")
     #expect(
-      try place.temblor("info", "none.wav") == .init(2, error: "none.wav: contains no audio\n"))
-    let text = try place.temblor("info", "text.wav")
+      try folder.temblor("info", "none.wav") == .init(2, error: "none.wav: contains no audio\n"))
+    let text = try folder.temblor("info", "text.wav")
     #expect(text.status == 2 && text.output == "")
     #expect(text.error.hasPrefix("text.wav: is not a readable sound file (libsndfile: "))
     #expect(
-      try place.temblor("info", "gone.wav")
-        == .init(1, error: "gone.wav: \(Sentence.unknownPattern)\n"))
+      try folder.temblor("info", "gone.wav")
+        == .init(1, error: "gone.wav: \(ExpectedMessage.unknownPattern)\n"))
   }
 }

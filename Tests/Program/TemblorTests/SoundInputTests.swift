@@ -3,7 +3,7 @@ import Testing
 
 /// Sounds on standard input, and files of other kinds where a sound is expected.
 @Suite struct SoundInputTests {
-  let place = Workplace()
+  let folder = WorkingFolder()
 
   @Test(
     "A sound on standard input is read like a sound file",
@@ -16,14 +16,14 @@ import Testing
   func soundsOnStandardInputAreRead(command: String) throws {
     // The name of an output follows from the name of its input.
     let file = command.hasPrefix("trace") ? "sound.wav" : "pattern.wav"
-    #expect(try place.temblor("render", "light", "-o", file, "-q").status == 0)
+    #expect(try folder.temblor("render", "light", "-o", file, "-q").status == 0)
     let parts = command.split(separator: "|", maxSplits: 1).map(String.init)
     let rest = parts.count > 1 ? "|\(parts[1])" : ""
     let words = parts[0].split(separator: " ", maxSplits: 1).map(String.init)
-    func run(_ input: String, _ source: String) throws -> Workplace.Result {
+    func run(_ input: String, _ source: String) throws -> WorkingFolder.Result {
       let arguments = words.count > 1 ? words[1] : ""
       // The sound takes the place of the last take.
-      return try place.bash("$TEMBLOR \(words[0]) \(arguments) \(input) \(source) \(rest)")
+      return try folder.bash("$TEMBLOR \(words[0]) \(arguments) \(input) \(source) \(rest)")
     }
     let named = try run(file, "")
     let piped = try run("-", "< \(file)")
@@ -34,30 +34,30 @@ import Testing
 
   @Test("A sound from a process substitution is read like a sound file")
   func soundsFromDescriptorsAreRead() throws {
-    let run = try place.bash(
+    let run = try folder.bash(
       "$TEMBLOR compare --tolerance 0.1dB,1ms,1% light <($TEMBLOR render light -o -)")
     #expect(run.status == 0, "\(run.error)\(run.output)")
     #expect(run.output.contains("\nB is identical to A except for a residual at −"))
-    let pattern = try place.bash("$TEMBLOR info <($TEMBLOR patterns light) --csv")
+    let pattern = try folder.bash("$TEMBLOR info <($TEMBLOR patterns light) --csv")
     #expect(pattern.status == 0, "\(pattern.error)")
   }
 
   @Test("Standard input can be both takes")
   func standardInputIsReadAgain() throws {
-    let run = try place.bash("$TEMBLOR render light -o - | $TEMBLOR compare - -")
+    let run = try folder.bash("$TEMBLOR render light -o - | $TEMBLOR compare - -")
     #expect(run.status == 0, "\(run.error)")
     #expect(run.output.contains("\nB is identical to A, sample for sample.\n"))
-    let page = try place.bash("$TEMBLOR patterns light | $TEMBLOR compare - heavy -o page.html")
+    let page = try folder.bash("$TEMBLOR patterns light | $TEMBLOR compare - heavy -o page.html")
     #expect(page.status == 0, "\(page.error)")
   }
 
   @Test("'trace' writes the pattern of standard input to sound.ahap")
   func traceNamesItsFile() throws {
-    let run = try place.bash("$TEMBLOR render light -o - | $TEMBLOR trace -")
+    let run = try folder.bash("$TEMBLOR render light -o - | $TEMBLOR trace -")
     #expect(run.status == 0)
     #expect(run.error.hasPrefix("standard input → sound.ahap: vibration: 1 transient, "))
-    #expect(place.names() == ["sound.ahap"])
-    let copy = try place.bash("$TEMBLOR trace - --with-sound < sound.ahap")
+    #expect(folder.fileNames() == ["sound.ahap"])
+    let copy = try folder.bash("$TEMBLOR trace - --with-sound < sound.ahap")
     #expect(copy.status == 64)
     #expect(
       copy.error.hasPrefix("temblor: '--with-sound' requires a sound file, not standard input\n"))
@@ -94,13 +94,13 @@ import Testing
       ),
     ])
   func wrongFilesAreCalledByTheirKind(line: String, message: String) throws {
-    try place.write(Patterns.tap(), to: "mine.ahap")
-    try place.write("<!DOCTYPE html>\n<html><body>404</body></html>\n", to: "page.html")
-    try place.write("<!DOCTYPE html>\n<html><body>404</body></html>\n", to: "page.wav")
-    try place.write(
+    try folder.write(Patterns.tap(), to: "mine.ahap")
+    try folder.write("<!DOCTYPE html>\n<html><body>404</body></html>\n", to: "page.html")
+    try folder.write("<!DOCTYPE html>\n<html><body>404</body></html>\n", to: "page.wav")
+    try folder.write(
       "<?xml version=\"1.0\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"></svg>\n",
       to: "picture.svg")
-    let run = try place.bash("$TEMBLOR \(line)")
+    let run = try folder.bash("$TEMBLOR \(line)")
     #expect(run.status == 1 || run.status == 2)
     #expect(run.error.hasSuffix(message + "\n"), "\(run.error)")
   }
@@ -111,12 +111,12 @@ import Testing
       ("page.html", "an HTML page, not a pattern"), ("picture.svg", "an SVG image, not a pattern"),
     ])
   func wrongPatternsAreCalledByTheirKind(name: String, problem: String) throws {
-    try place.write("<!DOCTYPE html>\n<html><body>404</body></html>\n", to: "page.html")
-    try place.write(
+    try folder.write("<!DOCTYPE html>\n<html><body>404</body></html>\n", to: "page.html")
+    try folder.write(
       "<?xml version=\"1.0\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"></svg>\n",
       to: "picture.svg")
     for verb in ["info", "check", "render", "compare light"] {
-      let run = try place.bash("$TEMBLOR \(verb) \(name)")
+      let run = try folder.bash("$TEMBLOR \(verb) \(name)")
       #expect(run.status == 2, "\(verb)")
       #expect("\(run.output)\(run.error)".contains("\(name): error: \(problem)"), "\(run)")
     }

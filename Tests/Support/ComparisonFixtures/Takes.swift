@@ -25,14 +25,14 @@ package func hum(
 }
 
 /// Five different taps at intervals of a quarter of a second.
-package let fiveTaps = HapticPattern(events: [
+package let fiveTapPattern = HapticPattern(events: [
   tap(0, intensity: 1, sharpness: 0.2), tap(0.25, intensity: 0.6, sharpness: 0.5),
   tap(0.5, intensity: 0.8, sharpness: 0.4), tap(0.75, intensity: 0.5, sharpness: 0.7),
   tap(1, intensity: 0.9, sharpness: 0.3),
 ])
 
 /// Two taps, and a continuous event with attack and release under an intensity curve.
-package let swell = HapticPattern(
+package let swellingPattern = HapticPattern(
   events: [
     tap(0), hum(0.2, 0.8, [.attackTime: 0.25, .releaseTime: 0.2]), tap(1.3, intensity: 0.6),
   ],
@@ -117,7 +117,7 @@ extension Take {
 }
 
 /// A linear congruential generator with Knuth's constants for MMIX.
-package struct FixedNumbers: RandomNumberGenerator {
+package struct LinearCongruentialGenerator: RandomNumberGenerator {
   private var state: UInt64
 
   package init(seed: UInt64 = 1) { state = seed }

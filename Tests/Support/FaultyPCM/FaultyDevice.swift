@@ -11,7 +11,7 @@ package import HapticOutputs
     Void
 
   /// What it offers when it is opened the next time.
-  public var abilities = Capabilities()
+  public var capabilities = Capabilities()
   /// Hears every frame at its time.
   public var listener: Listener?
   /// Called where a call hung, before it returns: here something else can take over.
@@ -21,16 +21,16 @@ package import HapticOutputs
   /// How often it was opened.
   public private(set) var openCount = 0
   /// How often somebody tried to open it.
-  public private(set) var attemptCount = 0
+  public private(set) var openAttemptCount = 0
 
   private var device: OpaquePointer?
-  private var schedule: [(time: Duration, fault: Fault)] = []
-  private var endings: [(time: Duration, ending: Ending)] = []
-  private var refusal: Int32?
-  private var hangs: [(call: Fault.Call, duration: Duration)] = []
+  private var scheduledFaults: [(time: Duration, fault: Fault)] = []
+  private var scheduledFaultEnds: [(time: Duration, ending: FaultEnd)] = []
+  private var openErrorCode: Int32?
+  private var pendingHangs: [(call: Fault.Call, duration: Duration)] = []
   private var now = Duration.zero
 
-  private enum Ending { case disconnection, stall, cryingWolf }
+  private enum FaultEnd { case disconnection, stall, falseReadiness }
 
   /// A device that nothing is wrong with yet.
   public init() {
@@ -44,7 +44,7 @@ package import HapticOutputs
       },
       { context, call in
         guard let context = unsafe context else { return }
-        unsafe Unmanaged<FaultyDevice>.fromOpaque(context).takeUnretainedValue().visit(call)
+        unsafe Unmanaged<FaultyDevice>.fromOpaque(context).takeUnretainedValue().handleCall(call)
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
@@ -55,15 +55,15 @@ package import HapticOutputs
   }
 
   /// Plans a fault; one whose time is past comes at once.
-  public func plan(_ fault: Fault, at time: Duration) {
-    let index = schedule.firstIndex { $0.time > time } ?? schedule.endIndex
-    schedule.insert((time, fault), at: index)
+  public func scheduleFault(_ fault: Fault, at time: Duration) {
+    let index = scheduledFaults.firstIndex { $0.time > time } ?? scheduledFaults.endIndex
+    scheduledFaults.insert((time, fault), at: index)
   }
 
   /// Frames it has taken.
-  public var takenCount: Int { Int(unsafe cfp_get_taken(device)) }
+  public var acceptedFrameCount: Int { Int(unsafe cfp_get_taken(device)) }
   /// Frames that were heard.
-  public var heardCount: Int { Int(unsafe cfp_get_heard(device)) }
+  public var playedFrameCount: Int { Int(unsafe cfp_get_heard(device)) }
 
   /// Stands in for opening a device by a name.
   ///
@@ -81,19 +81,21 @@ package import HapticOutputs
   }
 
   private func open() -> PCMInterception.OpeningResult {
-    attemptCount += 1
-    if let refusal { return .refused(refusal) }
+    openAttemptCount += 1
+    if let openErrorCode { return .refused(openErrorCode) }
     var pcm: UnsafeMutableRawPointer?
-    unsafe cfp_set_abilities(device, abilities.stored)
+    unsafe cfp_set_abilities(device, capabilities.cValue)
     let result = unsafe cfp_open(device, &pcm)
     guard result == 0, let pcm = unsafe pcm else { return .refused(-result) }
     openCount += 1
     return unsafe .opened(OpaquePointer(pcm))
   }
 
-  private func visit(_ call: cfp_call) {
-    guard let index = hangs.firstIndex(where: { $0.call.rawValue == call.rawValue }) else { return }
-    time?.pass(hangs.remove(at: index).duration)
+  private func handleCall(_ call: cfp_call) {
+    guard let index = pendingHangs.firstIndex(where: { $0.call.rawValue == call.rawValue }) else {
+      return
+    }
+    time?.advance(by: pendingHangs.remove(at: index).duration)
     hangHandler?()
   }
 
@@ -101,7 +103,8 @@ package import HapticOutputs
   var nextEvent: Duration? {
     let played = unsafe cfp_next_event(device)
     return [
-      played == .max ? nil : .nanoseconds(played), schedule.first?.time, endings.map(\.time).min(),
+      played == .max ? nil : .nanoseconds(played), scheduledFaults.first?.time,
+      scheduledFaultEnds.map(\.time).min(),
     ].compactMap {
       $0
     }.min()
@@ -110,13 +113,15 @@ package import HapticOutputs
   /// Plays on until a moment, with all that is planned before it.
   func advance(to time: Duration) {
     while true {
-      let next = [schedule.first?.time, endings.map(\.time).min()].compactMap { $0 }.min()
+      let next = [scheduledFaults.first?.time, scheduledFaultEnds.map(\.time).min()].compactMap {
+        $0
+      }.min()
       guard let next, next <= time else { break }
       move(to: max(now, next))
-      if let index = endings.firstIndex(where: { $0.time <= next }) {
-        end(endings.remove(at: index).ending)
-      } else if !schedule.isEmpty {
-        begin(schedule.removeFirst().fault)
+      if let index = scheduledFaultEnds.firstIndex(where: { $0.time <= next }) {
+        endFault(scheduledFaultEnds.remove(at: index).ending)
+      } else if !scheduledFaults.isEmpty {
+        beginFault(scheduledFaults.removeFirst().fault)
       }
     }
     move(to: time)
@@ -128,7 +133,7 @@ package import HapticOutputs
     unsafe cfp_advance(device, seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
   }
 
-  private func begin(_ fault: Fault) {
+  private func beginFault(_ fault: Fault) {
     switch fault {
     case .underrun:
       unsafe cfp_run_dry(device)
@@ -136,13 +141,13 @@ package import HapticOutputs
       unsafe cfp_suspend(device, canResume)
     case .disconnect(let duration, let code):
       unsafe cfp_disconnect(device)
-      refusal = code
-      endings.removeAll { $0.ending == .disconnection }
-      endings.append((now + duration, .disconnection))
+      openErrorCode = code
+      scheduledFaultEnds.removeAll { $0.ending == .disconnection }
+      scheduledFaultEnds.append((now + duration, .disconnection))
     case .stall(let duration):
       unsafe cfp_stall(device, true)
-      endings.removeAll { $0.ending == .stall }
-      endings.append((now + duration, .stall))
+      scheduledFaultEnds.removeAll { $0.ending == .stall }
+      scheduledFaultEnds.append((now + duration, .stall))
     case .shortTransfers(let frameCount, let count):
       unsafe cfp_limit_transfers(device, UInt32(frameCount), UInt32(count))
     case .failTransfers(let code, let count):
@@ -153,38 +158,38 @@ package import HapticOutputs
       unsafe cfp_fail_preparations(device, -code, UInt32(count))
     case .addDelay(let frameCount):
       unsafe cfp_add_delay(device, frameCount)
-    case .cryWolf(let duration):
+    case .reportFalseReadiness(let duration):
       unsafe cfp_cry_wolf(device, true)
-      endings.removeAll { $0.ending == .cryingWolf }
-      endings.append((now + duration, .cryingWolf))
-    case .skip(let frameCount):
+      scheduledFaultEnds.removeAll { $0.ending == .falseReadiness }
+      scheduledFaultEnds.append((now + duration, .falseReadiness))
+    case .skipFrames(let frameCount):
       unsafe cfp_skip(device, frameCount)
-    case .swallow(let frameCount):
+    case .dropFrames(let frameCount):
       unsafe cfp_swallow(device, frameCount)
-    case .lie(.random):
+    case .misreportPointer(.random):
       unsafe cfp_lie(device, CFP_RANDOM, 0)
-    case .lie(.full):
+    case .misreportPointer(.full):
       unsafe cfp_lie(device, CFP_FULL, 0)
-    case .lie(.steps(let frameCount)):
+    case .misreportPointer(.steps(let frameCount)):
       unsafe cfp_lie(device, CFP_STEPS, UInt32(frameCount))
-    case .lie(.back(let frameCount)):
+    case .misreportPointer(.back(let frameCount)):
       unsafe cfp_lie(device, CFP_BACK, UInt32(frameCount))
-    case .exceed(let frameCount):
+    case .overstateTransfer(let frameCount):
       unsafe cfp_exceed(device, frameCount)
-    case .unset:
+    case .loseConfiguration:
       unsafe cfp_unset(device)
     case .hang(let call, let duration):
-      hangs.append((call, duration))
-    case .change(let abilities):
-      self.abilities = abilities
+      pendingHangs.append((call, duration))
+    case .changeCapabilities(let abilities):
+      self.capabilities = abilities
     }
   }
 
-  private func end(_ ending: Ending) {
+  private func endFault(_ ending: FaultEnd) {
     switch ending {
-    case .disconnection: refusal = nil
+    case .disconnection: openErrorCode = nil
     case .stall: unsafe cfp_stall(device, false)
-    case .cryingWolf: unsafe cfp_cry_wolf(device, false)
+    case .falseReadiness: unsafe cfp_cry_wolf(device, false)
     }
   }
 }

@@ -17,13 +17,13 @@ extension FaultyDevice {
     /// Whether frames can be laid into the buffer.
     public var hasMemoryMap = true
     /// Frames of a period, at least.
-    public var leastPeriodLength = 16
+    public var minimumPeriodSize = 16
     /// Frames of a period, at most.
-    public var greatestPeriodLength = 16_384
+    public var maximumPeriodSize = 16_384
     /// Frames of the buffer, at most.
-    public var greatestBufferLength = 65_536
+    public var maximumBufferSize = 65_536
     /// Parts in a million by which its clock is faster than the time it is in.
-    public var drift = 0
+    public var clockDriftPPM = 0
     /// Whether it has the name of a stream of a sound server.
     public var isServerStream = false
 
@@ -31,7 +31,7 @@ extension FaultyDevice {
     public init() {}
 
     /// The same for the device.
-    var stored: cfp_abilities {
+    var cValue: cfp_abilities {
       var stored = cfp_abilities()
       stored.rateCount = UInt32(rates.count)
       stored.channelCountCount = UInt32(channelCounts.count)
@@ -46,10 +46,10 @@ extension FaultyDevice {
       }
       stored.hasReadWrite = hasReadWrite
       stored.hasMemoryMap = hasMemoryMap
-      stored.leastPeriodLength = UInt32(leastPeriodLength)
-      stored.greatestPeriodLength = UInt32(greatestPeriodLength)
-      stored.greatestBufferLength = UInt32(greatestBufferLength)
-      stored.drift = Int32(drift)
+      stored.leastPeriodLength = UInt32(minimumPeriodSize)
+      stored.greatestPeriodLength = UInt32(maximumPeriodSize)
+      stored.greatestBufferLength = UInt32(maximumBufferSize)
+      stored.drift = Int32(clockDriftPPM)
       stored.isServerStream = isServerStream
       return stored
     }
@@ -91,21 +91,21 @@ public enum Fault: Equatable, Sendable {
   /// It tells a delay that is wrong by this many frames, from now on.
   case addDelay(frameCount: Int)
   /// It says for a while that it is ready, whether it is or not.
-  case cryWolf(duration: Duration)
+  case reportFalseReadiness(duration: Duration)
   /// It passes over this many frames at once, which nobody hears.
-  case skip(frameCount: Int)
+  case skipFrames(frameCount: Int)
   /// It drops the next frames as it takes them, as a sound server does that is behind.
-  case swallow(frameCount: Int)
+  case dropFrames(frameCount: Int)
   /// It claims to have taken this many frames more than it was given, once.
-  case exceed(frameCount: Int)
+  case overstateTransfer(frameCount: Int)
   /// It is as if it had never been set up; what is queued is never heard.
-  case unset
+  case loseConfiguration
   /// The next call of a kind takes this long.
   case hang(Call, duration: Duration)
   /// It tells a wrong pointer from now on.
-  case lie(Pointer)
+  case misreportPointer(Pointer)
   /// It offers something else when it is opened the next time.
-  case change(FaultyDevice.Capabilities)
+  case changeCapabilities(FaultyDevice.Capabilities)
 
   /// Where a device says it is.
   public enum Pointer: Equatable, Sendable {
@@ -158,12 +158,12 @@ public final class DeviceTime: TimeSource {
         SystemTimeSource().wait(for: &descriptors, timeout: nil)
         return
       }
-      pass(max(.zero, next - now))
+      advance(by: max(.zero, next - now))
     }
   }
 
   /// Lets time go by, as a thread does that is busy with something else.
-  public func pass(_ duration: Duration) {
+  public func advance(by duration: Duration) {
     let moment = Self.wholeNanoseconds(now + duration)
     time.withLock { $0 = moment }
     unsafe device.advance(to: moment)

@@ -5,7 +5,7 @@ package import HapticPlayback
 /// A line is `FRAME VERB PATTERN [NUMBER]` or `FRAME end`; a pattern has one player.
 package struct PlaybackScript: Sendable {
   /// A line that says nothing known.
-  struct Unreadable: Error { let line: String }
+  struct UnreadableLine: Error { let line: String }
 
   /// What is done with a player.
   package enum Action: Equatable, Sendable {
@@ -28,7 +28,7 @@ package struct PlaybackScript: Sendable {
   /// The steps, in the order of the text.
   package private(set) var steps: [Step] = []
   /// The frame at which the player of the script stops.
-  package private(set) var end: Int64 = 0
+  package private(set) var endFrame: Int64 = 0
   /// The lines.
   package let text: String
 
@@ -38,13 +38,13 @@ package struct PlaybackScript: Sendable {
     for line in text.split(separator: "\n") {
       let words = line.split(separator: " ").map(String.init)
       guard words.count >= 2, let frame = Int64(words[0]) else {
-        throw Unreadable(line: String(line))
+        throw UnreadableLine(line: String(line))
       }
       if words[1] == "end" {
-        end = frame
+        endFrame = frame
       } else {
         guard words.count >= 3, let action = Self.action(words[1], words.dropFirst(3).first) else {
-          throw Unreadable(line: String(line))
+          throw UnreadableLine(line: String(line))
         }
         steps.append(Step(frame: frame, action: action, pattern: words[2]))
       }
@@ -73,7 +73,7 @@ package struct ScriptPlayers {
   package init(_ script: PlaybackScript, on engine: PlaybackEngine) throws {
     var players: [String: PatternPlayer] = [:]
     for name in Set(script.steps.map(\.pattern)).sorted() {
-      players[name] = try engine.player(for: RigPattern.named(name))
+      players[name] = try engine.player(for: PlaybackTestPattern.named(name))
     }
     self.players = players
   }
@@ -105,7 +105,7 @@ package struct ScriptPlayers {
     for step in script.steps {
       try players.send(step, base: base)
     }
-    playback.advance(seconds: Double(base + script.end) / rate)
-    return Array(playback.samples().dropFirst(Int(base)).prefix(Int(script.end)))
+    playback.advance(seconds: Double(base + script.endFrame) / rate)
+    return Array(playback.samples().dropFirst(Int(base)).prefix(Int(script.endFrame)))
   }
 }

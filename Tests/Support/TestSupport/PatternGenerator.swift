@@ -20,59 +20,65 @@ public struct SeededGenerator: RandomNumberGenerator {
 /// Patterns of every kind of event and control within half a second.
 public struct PatternGenerator {
   /// The source of chance.
-  public var numbers: SeededGenerator
+  public var randomNumbers: SeededGenerator
   /// Numbers given now and then instead of sensible ones.
-  public var oddities: [Float] = []
+  public var unusualValues: [Float] = []
 
   /// The patterns of a seed.
-  public init(seed: UInt64) { numbers = SeededGenerator(seed: seed) }
+  public init(seed: UInt64) { randomNumbers = SeededGenerator(seed: seed) }
 
   /// A number in a range, or an oddity.
   public mutating func value(in range: ClosedRange<Float>) -> Float {
-    if let oddity = oddities.randomElement(using: &numbers), Bool.random(using: &numbers) {
+    if let oddity = unusualValues.randomElement(using: &randomNumbers),
+      Bool.random(using: &randomNumbers)
+    {
       return oddity
     }
-    return Float.random(in: range, using: &numbers)
+    return Float.random(in: range, using: &randomNumbers)
   }
 
   /// The next pattern.
   public mutating func pattern() -> HapticPattern {
     var pattern = HapticPattern()
-    for _ in 0..<Int.random(in: 1...8, using: &numbers) {
+    for _ in 0..<Int.random(in: 1...8, using: &randomNumbers) {
       pattern.events.append(event())
     }
-    for _ in 0..<Int.random(in: 0...6, using: &numbers) {
-      guard let id = DynamicParameterID.allCases.randomElement(using: &numbers) else { continue }
-      let time = Double.random(in: -0.1...0.5, using: &numbers)
+    for _ in 0..<Int.random(in: 0...6, using: &randomNumbers) {
+      guard let id = DynamicParameterID.allCases.randomElement(using: &randomNumbers) else {
+        continue
+      }
+      let time = Double.random(in: -0.1...0.5, using: &randomNumbers)
       pattern.parameters.append(DynamicParameter(id: id, value: value(in: id.range), time: time))
     }
-    for _ in 0..<Int.random(in: 0...4, using: &numbers) {
-      guard let id = DynamicParameterID.allCases.randomElement(using: &numbers) else { continue }
-      let points = (0..<Int.random(in: 0...6, using: &numbers)).map { _ in
-        ParameterCurve.ControlPoint(
-          time: Double.random(in: 0...0.4, using: &numbers), value: value(in: id.range))
+    for _ in 0..<Int.random(in: 0...4, using: &randomNumbers) {
+      guard let id = DynamicParameterID.allCases.randomElement(using: &randomNumbers) else {
+        continue
       }
-      let time = Double.random(in: 0...0.3, using: &numbers)
+      let points = (0..<Int.random(in: 0...6, using: &randomNumbers)).map { _ in
+        ParameterCurve.ControlPoint(
+          time: Double.random(in: 0...0.4, using: &randomNumbers), value: value(in: id.range))
+      }
+      let time = Double.random(in: 0...0.3, using: &randomNumbers)
       pattern.curves.append(ParameterCurve(id: id, time: time, controlPoints: points))
     }
     return pattern
   }
 
   private mutating func event() -> HapticEvent {
-    let kind = HapticEvent.Kind.allCases.randomElement(using: &numbers) ?? .hapticTransient
-    var event = HapticEvent(kind: kind, time: Double.random(in: 0...0.3, using: &numbers))
-    if kind != .hapticTransient || Bool.random(using: &numbers) {
-      event.duration = Double.random(in: 0...0.2, using: &numbers)
+    let kind = HapticEvent.Kind.allCases.randomElement(using: &randomNumbers) ?? .hapticTransient
+    var event = HapticEvent(kind: kind, time: Double.random(in: 0...0.3, using: &randomNumbers))
+    if kind != .hapticTransient || Bool.random(using: &randomNumbers) {
+      event.duration = Double.random(in: 0...0.2, using: &randomNumbers)
     }
-    for id in EventParameterID.allCases where Bool.random(using: &numbers) {
+    for id in EventParameterID.allCases where Bool.random(using: &randomNumbers) {
       let time: Set<EventParameterID> = [.attackTime, .decayTime, .releaseTime]
       event.parameters[id] = value(in: time.contains(id) ? 0...0.5 : id.range)
     }
     if kind == .audioCustom {
       event.waveform = AudioWaveform(
-        path: Bool.random(using: &numbers) ? "mono" : "stereo",
-        usesVolumeEnvelope: Bool.random(using: &numbers),
-        isLooping: Bool.random(using: &numbers))
+        path: Bool.random(using: &randomNumbers) ? "mono" : "stereo",
+        usesVolumeEnvelope: Bool.random(using: &randomNumbers),
+        isLooping: Bool.random(using: &randomNumbers))
     }
     return event
   }

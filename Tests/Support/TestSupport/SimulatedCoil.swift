@@ -8,18 +8,18 @@ public struct SimulatedCoil: Sendable {
   /// The quality without the inductance; a fifth of the damping is the spring's own.
   public var qualityFactor: Double
   /// The coil's inductance over its resistance, in seconds.
-  public var coil = 0.0
+  public var coilTimeConstant = 0.0
   /// How the spring changes with displacement x, to one side: stiffness is 1 + asymmetry·x +
   /// stiffening·x².
-  public var asymmetry = 0.0
+  public var springAsymmetry = 0.0
   /// The same to both sides.
-  public var stiffening = 0.0
+  public var springStiffening = 0.0
 
   /// A linear one.
   public init(resonance: Double, qualityFactor: Double, coil: Double = 0) {
     self.resonance = resonance
     self.qualityFactor = qualityFactor
-    self.coil = coil
+    self.coilTimeConstant = coil
   }
 
   private var omega: Double { 2 * .pi * resonance }
@@ -37,7 +37,8 @@ public struct SimulatedCoil: Sendable {
     ) { (a.real * b.real - a.imaginary * b.imaginary, a.real * b.imaginary + a.imaginary * b.real) }
     // As a polynomial: τs³ + (1 + τω/Qm)s² + (ω/Qm + ω/Qe + τω²)s + ω².
     let factors = [
-      coil, 1 + coil * omega / mechanicalQuality, omega / qualityFactor + coil * omega * omega,
+      coilTimeConstant, 1 + coilTimeConstant * omega / mechanicalQuality,
+      omega / qualityFactor + coilTimeConstant * omega * omega,
       omega * omega,
     ]
     for _ in 0..<50 {
@@ -60,14 +61,14 @@ public struct SimulatedCoil: Sendable {
   /// The acceleration that a signal makes, scaled to 1 at resonance without inductance.
   public func acceleration(for input: [Double], rate: Double) -> [Double] {
     // Steps are short against the coil's time and the period.
-    let steps = max(2, Int((3 / rate / max(coil, 1e-4)).rounded(.up)))
+    let steps = max(2, Int((3 / rate / max(coilTimeConstant, 1e-4)).rounded(.up)))
     let step = 1 / rate / Double(steps)
     let omega = omega
     let mechanical = mechanicalQuality
     let electrical = electricalQuality
-    let coil = coil
-    let asymmetry = asymmetry
-    let stiffening = stiffening
+    let coil = coilTimeConstant
+    let asymmetry = springAsymmetry
+    let stiffening = springStiffening
     let quality = qualityFactor
     // Displacement in units of that at resonance, velocity in those times ω, and the current.
     func slope(_ state: SIMD3<Double>, _ drive: Double) -> SIMD3<Double> {

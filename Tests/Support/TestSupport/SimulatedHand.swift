@@ -3,33 +3,33 @@
 /// Seeded: what falls by a just-noticeable difference of 1.5 dB, a third more or less, is noticed;
 /// the key follows after 0.25 s, with a deviation of 0.08 s.
 public struct SimulatedHand {
-  private var chance: Chance
-  private var most = -Double.infinity
-  private var difference = 1.5
-  private var due: Double?
+  private var generator: SplitMixGenerator
+  private var peakLevel = -Double.infinity
+  private var noticeableDrop = 1.5
+  private var pressTime: Double?
   private var hasPressed = false
 
   /// Equal seeds give equal hands.
   public init(seed: UInt64) {
-    chance = Chance(state: seed)
-    begin()
+    generator = SplitMixGenerator(state: seed)
+    beginTone()
   }
 
   /// A new tone begins.
-  public mutating func begin() {
-    most = -.infinity
-    due = nil
+  public mutating func beginTone() {
+    peakLevel = -.infinity
+    pressTime = nil
     hasPressed = false
-    difference = Double.random(in: 1...2, using: &chance)
+    noticeableDrop = Double.random(in: 1...2, using: &generator)
   }
 
   /// Feels a level in decibels; answers whether the key goes down, once a tone.
   public mutating func presses(feeling level: Double, at seconds: Double) -> Bool {
-    most = max(most, level)
-    if due == nil, level < most - difference {
-      due = seconds + max(0.05, 0.25 + 0.08 * chance.normal())
+    peakLevel = max(peakLevel, level)
+    if pressTime == nil, level < peakLevel - noticeableDrop {
+      pressTime = seconds + max(0.05, 0.25 + 0.08 * generator.normalValue())
     }
-    guard let due, !hasPressed, seconds >= due else { return false }
+    guard let pressTime, !hasPressed, seconds >= pressTime else { return false }
     hasPressed = true
     return true
   }

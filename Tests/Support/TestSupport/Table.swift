@@ -6,16 +6,18 @@ public struct TableRow: CustomTestStringConvertible, Sendable {
   /// The input; `⏎` in the text ends a line of it.
   public let input: String
   /// What comes of it, without the indentation.
-  public let lines: [String]
+  public let expectedLines: [String]
 
   /// The rows of a table.
   public static func rows(_ table: String) -> [TableRow] {
     var rows: [TableRow] = []
     for line in table.split(separator: "\n") {
       if line.hasPrefix("  "), let last = rows.popLast() {
-        rows.append(TableRow(input: last.input, lines: last.lines + [String(line.dropFirst(2))]))
+        rows.append(
+          TableRow(
+            input: last.input, expectedLines: last.expectedLines + [String(line.dropFirst(2))]))
       } else {
-        rows.append(TableRow(input: String(line).replacing("⏎", with: "\n"), lines: []))
+        rows.append(TableRow(input: String(line).replacing("⏎", with: "\n"), expectedLines: []))
       }
     }
     return rows

@@ -14,24 +14,24 @@ extension HapticFormat {
   /// ```
   /// A tap has a time, an intensity and a sharpness; a hum has a duration behind its time. `fade`
   /// sets the intensity control of its layer. `allow RULE REASON` allows a rule.
-  public static let trial = HapticFormat(
+  public static let beats = HapticFormat(
     "beats", title: "Beats", fileExtensions: ["beats"],
     rules: [.beatsUnknownWord, .beatsWrongNumber, .beatsClamped],
     recognize: { bytes in
       let mark = Array("beats ".utf8)
       guard bytes.count >= mark.count else { return .unrecognized }
       return mark.indices.allSatisfy { bytes[$0] == mark[$0] } ? .certain : .unrecognized
-    }, read: { file, options in readTrial(file) },
-    write: { composition, options in writeTrial(composition) },
+    }, read: { file, options in readBeats(file) },
+    write: { composition, options in writeBeats(composition) },
     canonicalize: { (file) throws(InputError) in
-      writeTrial(try readTrial(file).get()).files[0].bytes
+      writeBeats(try readBeats(file).get()).files[0].bytes
     }
   )
 
   /// Reads lines, with a place for each.
-  private static func readTrial(_ file: SourceFile) -> ReadResult {
+  private static func readBeats(_ file: SourceFile) -> ReadResult {
     var composition = HapticComposition(layers: [])
-    var places = TrialPlaces(name: file.name)
+    var places = BeatsSourceMap(name: file.name)
     var findings: [Finding] = []
     var allowances: [ReadResult.Suppression] = []
     let text = String(decoding: file.bytes, as: UTF8.self)
@@ -91,13 +91,13 @@ extension HapticFormat {
     let isReadable = !findings.contains { $0.severity == .error }
     return ReadResult(
       composition: isReadable ? composition : nil, findings: findings,
-      sourceMap: SourceMap(places.place(of:)),
+      sourceMap: SourceMap(places.location(of:)),
       suppressions: allowances,
       details: [("layers", "\(composition.layers.count)")])
   }
 
   /// Writes the events and fades of each layer.
-  private static func writeTrial(_ composition: HapticComposition) -> WrittenFiles {
+  private static func writeBeats(_ composition: HapticComposition) -> WrittenFiles {
     var text = "beats 1 \(composition.title ?? "")\n"
     for layer in composition.layers {
       text += "layer \(layer.name)\n"
@@ -124,11 +124,11 @@ extension Rule {
 }
 
 /// Where the parts of a composition stand.
-private struct TrialPlaces: Sendable {
+private struct BeatsSourceMap: Sendable {
   let name: String
   var lines: [CompositionElement: Int] = [:]
 
-  func place(of element: CompositionElement) -> FileLocation {
+  func location(of element: CompositionElement) -> FileLocation {
     FileLocation(name: name, line: lines[element] ?? 1, column: 1, path: "\(element.noun)")
   }
 }

@@ -9,22 +9,22 @@ import Synchronization
 @safe final class ObservedTime: TimeSource, @unchecked Sendable {
   /// One look at the clock by the render thread.
   struct Trace: BitwiseCopyable {
-    var wall = Duration.zero
+    var wallTime = Duration.zero
     /// Time the thread has run.
-    var ran = Duration.zero
+    var processorTime = Duration.zero
     /// Time it was ready and another ran, as of its last wait.
-    var kept = Duration.zero
+    var runDelay = Duration.zero
   }
 
   private static var capacity: Int { 1 << 16 }
 
   private let traces: UnsafeMutablePointer<Trace>
-  private let written = Atomic<Int>(0)
-  private let owner = Atomic<Int>(0)
-  private let schedule = Atomic<Int32>(-1)
-  private let kept = Atomic<Int>(0)
-  private let taken = Mutex(0)
-  private let system = SystemTimeSource()
+  private let writtenTraceCount = Atomic<Int>(0)
+  private let renderThread = Atomic<Int>(0)
+  private let schedstatDescriptor = Atomic<Int32>(-1)
+  private let runDelay = Atomic<Int>(0)
+  private let takenTraceCount = Mutex(0)
+  private let systemTime = SystemTimeSource()
 
   init() {
     unsafe traces = .allocate(capacity: Self.capacity)
@@ -34,27 +34,27 @@ import Synchronization
   deinit { unsafe traces.deallocate() }
 
   var now: Duration {
-    let now = system.now
-    if owner.load(ordering: .relaxed) == Int(bitPattern: pthread_self()) {
-      note(now)
+    let now = systemTime.now
+    if renderThread.load(ordering: .relaxed) == Int(bitPattern: pthread_self()) {
+      recordTrace(at: now)
     }
     return now
   }
 
   func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
-    if owner.load(ordering: .relaxed) == 0 {
-      adopt()
+    if renderThread.load(ordering: .relaxed) == 0 {
+      adoptThread()
     }
-    system.wait(for: &descriptors, timeout: timeout)
-    if owner.load(ordering: .relaxed) == Int(bitPattern: pthread_self()) {
-      kept.store(readKept(), ordering: .relaxed)
+    systemTime.wait(for: &descriptors, timeout: timeout)
+    if renderThread.load(ordering: .relaxed) == Int(bitPattern: pthread_self()) {
+      runDelay.store(readRunDelay(), ordering: .relaxed)
     }
   }
 
   /// Removes and returns the traces since the last call, oldest first. Only one thread may call it.
   func takeTraces() -> [Trace] {
-    taken.withLock { taken in
-      let end = written.load(ordering: .acquiring)
+    takenTraceCount.withLock { taken in
+      let end = writtenTraceCount.load(ordering: .acquiring)
       // A reader that was away for long finds the oldest overwritten.
       let start = max(taken, end - Self.capacity / 2)
       taken = end
@@ -62,26 +62,26 @@ import Synchronization
     }
   }
 
-  private func note(_ now: Duration) {
+  private func recordTrace(at now: Duration) {
     var time = timespec()
     _ = unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-    let place = written.load(ordering: .relaxed)
+    let place = writtenTraceCount.load(ordering: .relaxed)
     unsafe traces[place % Self.capacity] = Trace(
-      wall: now, ran: .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec),
-      kept: .nanoseconds(kept.load(ordering: .relaxed)))
-    written.store(place + 1, ordering: .releasing)
+      wallTime: now, processorTime: .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec),
+      runDelay: .nanoseconds(runDelay.load(ordering: .relaxed)))
+    writtenTraceCount.store(place + 1, ordering: .releasing)
   }
 
-  private func adopt() {
+  private func adoptThread() {
     let opened = unsafe open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)
-    schedule.store(opened, ordering: .relaxed)
-    owner.store(Int(bitPattern: pthread_self()), ordering: .relaxed)
+    schedstatDescriptor.store(opened, ordering: .relaxed)
+    renderThread.store(Int(bitPattern: pthread_self()), ordering: .relaxed)
   }
 
   /// The second number of the thread's schedstat, nanoseconds.
-  private func readKept() -> Int {
+  private func readRunDelay() -> Int {
     var bytes = InlineArray<128, UInt8>(repeating: 0)
-    let descriptor = schedule.load(ordering: .relaxed)
+    let descriptor = schedstatDescriptor.load(ordering: .relaxed)
     var span = bytes.mutableSpan
     let count = unsafe span.withUnsafeMutableBytes {
       unsafe pread(descriptor, $0.baseAddress, 128, 0)

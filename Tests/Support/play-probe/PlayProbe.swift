@@ -22,20 +22,20 @@ import PlayRig
     do {
       try run(Array(CommandLine.arguments.dropFirst()))
     } catch {
-      say("failed \(error)")
+      printLine("failed \(error)")
       exit(1)
     }
   }
 
   /// Seconds before its frame at which a step is sent, and the first of them at least.
-  private static let foresight = 0.25
+  private static let scheduleLeadSeconds = 0.25
 
   private static func run(_ words: [String]) throws {
     guard words.count >= 5, let rate = Int(words[1]), let channels = Int(words[2]),
       let period = Int(words[3]),
       let buffer = Int(words[4])
     else {
-      say("failed usage: play-probe DEVICE RATE CHANNELS PERIOD BUFFER [realtime]")
+      printLine("failed usage: play-probe DEVICE RATE CHANNELS PERIOD BUFFER [realtime]")
       exit(64)
     }
     let time = ObservedTime()
@@ -45,7 +45,7 @@ import PlayRig
         bufferSize: buffer),
       clock: time)
     let grant = sink.configuration
-    say(
+    printLine(
       "granted rate \(grant.rate) channels \(grant.channelCount) encoding \(grant.encoding) "
         + "period \(grant.periodSize) buffer \(grant.bufferSize) paced \(grant.isFasterThanRealTime)"
     )
@@ -53,22 +53,23 @@ import PlayRig
     let playback = try LivePlayback(
       engine, sink: sink, time: time, wantsRealTime: words.dropFirst(5).contains("realtime")
     ) { event in
-      guard case .sinkEvent(let notice) = event else { return say("ended") }
-      say(
+      guard case .sinkEvent(let notice) = event else { return printLine("ended") }
+      printLine(
         "notice \(seconds(SystemTimeSource().now)) \(engine.position) \(notice.kind) "
           + "\(notice.missedFrameCount) \(notice.text)")
     }
-    var judge = BlockJudge(rate: Double(rate), periodSize: grant.periodSize)
+    var judge = BlockTimingSummary(rate: Double(rate), periodSize: grant.periodSize)
     try play(engine, playback, time: time, judge: &judge)
     playback.stopPlayback()
-    judge.look(at: playback.drainBlockTimings(), traces: time.takeTraces())
-    say("judged \(judge)")
-    say("over")
+    judge.add(playback.drainBlockTimings(), traces: time.takeTraces())
+    printLine("judged \(judge)")
+    printLine("over")
   }
 
   /// Reads scripts and plays them, until the last is over.
   private static func play(
-    _ engine: PlaybackEngine, _ playback: LivePlayback, time: ObservedTime, judge: inout BlockJudge
+    _ engine: PlaybackEngine, _ playback: LivePlayback, time: ObservedTime,
+    judge: inout BlockTimingSummary
   ) throws {
     var input = InputLines()
     var lines: [String] = []
@@ -87,31 +88,31 @@ import PlayRig
         players = try ScriptPlayers(read, on: engine)
         script = read
         steps = read.steps.sorted { $0.frame < $1.frame }
-        base = engine.position + Int64(2 * foresight * engine.rate)
-        say("began \(base)")
+        base = engine.position + Int64(2 * scheduleLeadSeconds * engine.rate)
+        printLine("began \(base)")
       }
       if input.isClosed { return }
-      let near = engine.position - base + Int64(foresight * engine.rate)
+      let near = engine.position - base + Int64(scheduleLeadSeconds * engine.rate)
       while let step = steps.first, step.frame <= near {
         try players?.send(step, base: base)
         steps.removeFirst()
       }
       let records = playback.drainBlockTimings()
-      judge.look(at: records, traces: time.takeTraces())
+      judge.add(records, traces: time.takeTraces())
       let now = SystemTimeSource().now
       if let last = records.last, now - told > .milliseconds(500) {
         told = now
         let heard =
           seconds(last.writeEnd) + Double(last.delayFrameCount - last.frameCount) / engine.rate
-        say("clock \(last.position) \(heard)")
+        printLine("clock \(last.position) \(heard)")
       }
-      if let script, engine.position >= base + script.end { return }
+      if let script, engine.position >= base + script.endFrame { return }
     }
   }
 
   private static func seconds(_ duration: Duration) -> Double { duration / .seconds(1) }
 
-  private static func say(_ text: String) {
+  private static func printLine(_ text: String) {
     let bytes = Array((text + "\n").utf8)
     _ = unsafe write(STDOUT_FILENO, bytes, bytes.count)
   }
@@ -121,7 +122,7 @@ import PlayRig
 struct InputLines {
   /// Whether nothing more will come.
   private(set) var isClosed = false
-  private var rest: [UInt8] = []
+  private var unfinishedLine: [UInt8] = []
 
   /// Waits at most a time, and takes the lines that are whole.
   mutating func next(within limit: Duration) -> [String] {
@@ -133,12 +134,12 @@ struct InputLines {
     if count <= 0 {
       isClosed = true
     }
-    rest += piece.prefix(max(0, count))
-    guard let end = rest.lastIndex(of: UInt8(ascii: "\n")) else { return [] }
-    let lines = rest[..<end].split(separator: UInt8(ascii: "\n")).map {
+    unfinishedLine += piece.prefix(max(0, count))
+    guard let end = unfinishedLine.lastIndex(of: UInt8(ascii: "\n")) else { return [] }
+    let lines = unfinishedLine[..<end].split(separator: UInt8(ascii: "\n")).map {
       String(decoding: $0, as: UTF8.self)
     }
-    rest.removeSubrange(...end)
+    unfinishedLine.removeSubrange(...end)
     return lines
   }
 }

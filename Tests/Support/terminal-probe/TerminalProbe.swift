@@ -12,25 +12,25 @@ import SystemSupport
     do {
       try read(isStubborn: CommandLine.arguments.contains("stubborn"))
     } catch {
-      say("thrown")
+      printLine("thrown")
     }
     SignalHandling.terminateByRecordedSignal()
   }
 
-  private struct Thrown: Error {}
+  private struct ExpectedError: Error {}
 
   private static func read(isStubborn: Bool) throws {
     let time = SystemTimeSource()
     let notice = InterruptSignal()
-    guard let terminal = RawTerminal() else { return say("no terminal") }
-    say("ready \(getpid()).")
+    guard let terminal = RawTerminal() else { return printLine("no terminal") }
+    printLine("ready \(getpid()).")
     var isTold = false
     var hasKeys: Bool?
     while true {
       var watched = terminal.terminalDescriptors.map { PollDescriptor($0) }
       if hasKeys != (watched.count > 1) {
         hasKeys = watched.count > 1
-        say(watched.count > 1 ? "listens" : "looks away")
+        printLine(watched.count > 1 ? "listens" : "looks away")
       }
       if !isTold {
         watched.append(PollDescriptor(notice.descriptor))
@@ -39,22 +39,22 @@ import SystemSupport
       // Before the keys: what happened to the terminal before the signal is seen before it.
       let isGiven = notice.isRaised
       for key in terminal.readKeys(at: time.now) {
-        say("key \(key)")
+        printLine("key \(key)")
         if key == .character("q") { return }
-        if key == .character("t") { throw Thrown() }
+        if key == .character("t") { throw ExpectedError() }
       }
       if terminal.isClosed {
-        say("closed")
+        printLine("closed")
       }
       if isGiven && !isTold {
-        say("told")
+        printLine("told")
         isTold = true
         if !isStubborn { return }
       }
     }
   }
 
-  private static func say(_ text: String) {
+  private static func printLine(_ text: String) {
     let bytes = Array((text + "\n").utf8)
     _ = unsafe write(STDERR_FILENO, bytes, bytes.count)
   }

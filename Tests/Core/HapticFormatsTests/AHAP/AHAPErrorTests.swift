@@ -7,7 +7,7 @@ import Testing
 /// Texts that are not patterns: the error code of an app, and the line that a user reads.
 @Suite struct AHAPErrorTests {
   /// Each text with its error code, rule, and message line.
-  static let refusals = TableRow.rows(
+  static let invalidTexts = TableRow.rows(
     #"""
     []
       -4814 structure t.ahap:1:1: error: a pattern file must be an object, not an array
@@ -119,11 +119,11 @@ import Testing
       -4822 negative-time t.ahap:3:35: error: Time is -1.0; it must not be negative (Pattern[0].Event.Time)
     """#)
 
-  @Test(arguments: refusals) func refusesWithOneLine(_ row: TableRow) throws {
+  @Test(arguments: invalidTexts) func refusesWithOneLine(_ row: TableRow) throws {
     let document = try AHAPDocument(
       text: Array(row.input.replacing("␍", with: "\r").utf8), name: "t.ahap")
     let error = try #require(#expect(throws: InputError.self) { try document.read() })
-    #expect(["\(error.finding.errorCode ?? 0) \(error.rule.text) \(error)"] == row.lines)
+    #expect(["\(error.finding.errorCode ?? 0) \(error.rule.text) \(error)"] == row.expectedLines)
     let result = document.examine()
     #expect(result.pattern == nil)
     #expect(result.findings.contains { $0.description == error.description })

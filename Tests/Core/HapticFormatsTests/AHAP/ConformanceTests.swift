@@ -47,7 +47,7 @@ import VendorFormats
 
   /// Returns intensity and sharpness at a time, interpolated linearly; at a jump, the values after
   /// it.
-  private func values(_ corners: [Corner], at time: Double) -> Corner {
+  private func interpolatedCorner(_ corners: [Corner], at time: Double) -> Corner {
     let index = (corners.firstIndex { $0.x > time } ?? corners.count) - 1
     guard index >= 0, index + 1 < corners.count else { return corners[max(index, 0)] }
     let from = corners[index]
@@ -80,8 +80,8 @@ import VendorFormats
           if step > 0, rightCorners.contains(where: { abs($0.x - time) < 1e-6 }) {
             continue
           }
-          let had = values(hadCorners, at: time)
-          let right = values(rightCorners, at: time)
+          let had = interpolatedCorner(hadCorners, at: time)
+          let right = interpolatedCorner(rightCorners, at: time)
           let isClose = abs(had.y - right.y) <= 0.005 && abs(had.z - right.z) <= 0.005
           #expect(isClose, "\(expected.id) at \(time): \(had), not \(right)")
         }

@@ -7,7 +7,7 @@ import Testing
 
 /// Files with warnings and notes: the complete lines that a user reads.
 @Suite struct FindingTests {
-  static let tap = #"{"Event": {"Time": 0, "EventType": "HapticTransient"}}"#
+  static let tapEntry = #"{"Event": {"Time": 0, "EventType": "HapticTransient"}}"#
 
   @Test func misspelledParametersAreCorrected() throws {
     let text = #"""
@@ -79,12 +79,12 @@ import Testing
     """#)
 
   @Test(arguments: findings) func violationsAreReported(row: TableRow) throws {
-    #expect(try lines(row.input) == row.lines)
+    #expect(try lines(row.input) == row.expectedLines)
   }
 
   @Test func validFileHasNoFindings() throws {
     let text = """
-      {"Version": 1.0, "Metadata": {"Project": "x", "Anything": [1]}, "Pattern": [\(Self.tap),
+      {"Version": 1.0, "Metadata": {"Project": "x", "Anything": [1]}, "Pattern": [\(Self.tapEntry),
         {"Event": {"Time": 0.1, "EventType": "HapticTransient", "Name": null}}]}
       """
     #expect(try lines(text) == [])
@@ -94,7 +94,7 @@ import Testing
     let entry =
       #"{"Parameter":{"ParameterID":"HapticIntensityControl","ParameterValue":2,"Time":0}}"#
     let entries = Array(repeating: entry, count: 1_200).joined(separator: ",\n")
-    let found = try lines("{\"Version\": 1, \"Pattern\": [\(Self.tap),\n\(entries)]}")
+    let found = try lines("{\"Version\": 1, \"Pattern\": [\(Self.tapEntry),\n\(entries)]}")
     #expect(found.count == 1_001)
     #expect(
       found.last
@@ -254,7 +254,7 @@ import Testing
     (2, false, "UTF-16LE"), (2, true, "UTF-16BE"), (4, false, "UTF-32LE"), (4, true, "UTF-32BE"),
   ])
   func readsEveryEncodingOfJSON(size: Int, isBig: Bool, name: String) throws {
-    let text = #"{"Version": 1, "Metadata": {"Project": "地震 😀"}, "Pattern": [\#(Self.tap)]}"#
+    let text = #"{"Version": 1, "Metadata": {"Project": "地震 😀"}, "Pattern": [\#(Self.tapEntry)]}"#
     for mark in [true, false] {
       let file = SourceFile(encoded(text, size: size, isBig: isBig, mark: mark), name: "t.ahap")
       let composition = try FormatRegistry.standard.read(file)

@@ -32,7 +32,7 @@ import Testing
   }
 
   /// Writes a composition as one file and reads it again.
-  private func merged(_ composition: HapticComposition) throws -> (HapticPattern, [String]) {
+  private func mergedPattern(_ composition: HapticComposition) throws -> (HapticPattern, [String]) {
     let options = WritingOptions(fileSplitting: .never)
     let written = try #require(try HapticFormat.ahap.write(composition, options: options))
     #expect(written.files.count == 1)
@@ -42,14 +42,16 @@ import Testing
   }
 
   /// Returns the effective intensity and sharpness of an event at its onset.
-  private func felt(_ event: HapticEvent, in pattern: HapticPattern) -> (Double, Double) {
+  private func effectiveParameters(_ event: HapticEvent, in pattern: HapticPattern) -> (
+    Double, Double
+  ) {
     let point = EffectiveParameters(pattern).points(of: event)[0]
     return (point.intensity, point.sharpness)
   }
 
   @Test("A tap keeps its sharpness and intensity under steady curves")
   func steadyCurves() throws {
-    let (pattern, losses) = try merged(
+    let (pattern, losses) = try mergedPattern(
       clip(
         level: [(0, 0.5), (1, 0.5)], sharpness: [(0, 0.77), (1, 0.77)], taps: [(0.1, 0.9, 0.5)]))
     #expect(losses.isEmpty)
@@ -58,7 +60,7 @@ import Testing
     #expect(abs(hum.value(of: .hapticSharpness) - 0.77) < 1e-6)
     #expect(abs(hum.value(of: .hapticIntensity) - 0.5) < 1e-6)
     for (event, expected) in [(hum, (0.5, 0.77)), (tap, (0.9, 0.5))] {
-      let values = felt(event, in: pattern)
+      let values = effectiveParameters(event, in: pattern)
       #expect(abs(values.0 - expected.0) < 1e-5 && abs(values.1 - expected.1) < 1e-5)
     }
   }
@@ -68,11 +70,11 @@ import Testing
     let composition = clip(
       level: [(0, 1), (1, 0.6)], sharpness: [(0, 0.2), (1, 0.8)],
       taps: [(0.2, 0.7, 0.7), (0.8, 0.5, 0.3)])
-    let (pattern, losses) = try merged(composition)
+    let (pattern, losses) = try mergedPattern(composition)
     #expect(losses.isEmpty, "\(losses)")
     let taps = pattern.events.filter { $0.kind == .hapticTransient }
     for (tap, expected) in zip(taps, [(0.7, 0.7), (0.5, 0.3)]) {
-      let values = felt(tap, in: pattern)
+      let values = effectiveParameters(tap, in: pattern)
       #expect(abs(values.0 - expected.0) < 1e-5 && abs(values.1 - expected.1) < 1e-5)
     }
     let hum = try #require(pattern.events.first { $0.kind == .hapticContinuous })
@@ -83,7 +85,7 @@ import Testing
 
   @Test("A difference that remains is reported in hertz and decibels")
   func remainingDifferences() throws {
-    let (_, losses) = try merged(
+    let (_, losses) = try mergedPattern(
       clip(
         level: [(0, 1), (0.5, 0.5), (1, 0.5)], sharpness: [(0, 1), (0.4, 0), (1, 0)],
         taps: [(0, 1, 0), (0.6, 1, 1)]))
@@ -118,7 +120,7 @@ import Testing
             parameters: [.hapticIntensity: 0.5, .hapticSharpness: 0])
         ])),
     ])
-    let (_, losses) = try merged(composition)
+    let (_, losses) = try mergedPattern(composition)
     #expect(
       losses == ["the curves of one layer change the level of the events of others by up to 12 dB"],
       "\(losses)")
@@ -126,7 +128,7 @@ import Testing
 
   @Test("A tap that the envelope silences is a loss")
   func silencedTap() throws {
-    let (_, losses) = try merged(
+    let (_, losses) = try mergedPattern(
       clip(level: [(0, 0), (1, 1)], sharpness: [(0, 0.5), (1, 0.5)], taps: [(0, 1, 0.5)]))
     #expect(losses == ["the curves of one layer silence 1 events of others"])
   }

@@ -62,13 +62,14 @@ import Testing
         "ParameterCurveControlPoints": [\(points)]}}
       """
     }
-    return "{\"Version\": 1, \"Pattern\": [\(FindingTests.tap),\n\(list.joined(separator: ",\n"))]}"
+    return
+      "{\"Version\": 1, \"Pattern\": [\(FindingTests.tapEntry),\n\(list.joined(separator: ",\n"))]}"
   }
 
-  static let chain = curves(
+  static let chainedCurves = curves(
     #"{"Time": 0, "ParameterValue": 0}, {"Time": 1, "ParameterValue": 1}"#,
     #"{"Time": 1, "ParameterValue": 1}, {"Time": 3, "ParameterValue": 0}"#)
-  static let gap = curves(
+  static let curvesWithGap = curves(
     #"{"Time": 0, "ParameterValue": 0}, {"Time": 0.5, "ParameterValue": 1}"#,
     #"{"Time": 1, "ParameterValue": 1}, {"Time": 3, "ParameterValue": 0}"#)
 
@@ -82,11 +83,11 @@ import Testing
   }
 
   @Test func chainOfCurvesHasAbsoluteTimes() throws {
-    let reading = try read(Self.chain)
+    let reading = try read(Self.chainedCurves)
     #expect(reading.usesAbsoluteCurveTimes)
     #expect(times(reading) == [[0, 1], [0, 2]])
     #expect(reading.pattern.curves.map(\.time) == [0, 1])
-    let document = try AHAPDocument(text: Array(Self.chain.utf8), name: "t.ahap")
+    let document = try AHAPDocument(text: Array(Self.chainedCurves.utf8), name: "t.ahap")
     #expect(
       findings(in: document).map(\.description) == [
         """
@@ -98,17 +99,17 @@ import Testing
   }
 
   @Test func optionDecidesOriginOfCurveTimes() throws {
-    let relative = try read(Self.chain, .relative)
+    let relative = try read(Self.chainedCurves, .relative)
     #expect(!relative.usesAbsoluteCurveTimes)
     #expect(times(relative) == [[0, 1], [1, 3]])
-    let absolute = try read(Self.gap, .absolute)
+    let absolute = try read(Self.curvesWithGap, .absolute)
     #expect(absolute.usesAbsoluteCurveTimes)
     #expect(times(absolute) == [[0, 0.5], [0, 2]])
   }
 
   @Test func curvesWithoutChainAreOnlySuspected() throws {
-    #expect(times(try read(Self.gap)) == [[0, 0.5], [1, 3]])
-    let document = try AHAPDocument(text: Array(Self.gap.utf8), name: "t.ahap")
+    #expect(times(try read(Self.curvesWithGap)) == [[0, 0.5], [1, 3]])
+    let document = try AHAPDocument(text: Array(Self.curvesWithGap.utf8), name: "t.ahap")
     #expect(findings(in: document).map(\.rule) == ["curve-absolute-times"])
     let relative = Self.curves(
       #"{"Time": 0, "ParameterValue": 0}"#, #"{"Time": 0.5, "ParameterValue": 1}"#)

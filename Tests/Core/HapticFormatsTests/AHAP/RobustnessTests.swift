@@ -17,7 +17,7 @@ import Testing
   }
 
   /// Tokens that change the meaning of a text when they are inserted.
-  static let pieces = [
+  static let insertedTexts = [
     "{", "}", "[", "]", ",", ":", "\"", "\\", "null", "-1", "1e308", "1e400", "\\ud800", "\u{0}",
     "\"Time\"",
     "\"Pattern\"", "[[[[", "9999999999", "\"Event\": {", "\u{FEFF}", "/*", "0.0",
@@ -40,7 +40,9 @@ import Testing
         case 0 where place < text.count:
           text[place] = UInt8(numbers.next(below: 256))
         case 1:
-          text.insert(contentsOf: Self.pieces[numbers.next(below: Self.pieces.count)], at: place)
+          text.insert(
+            contentsOf: Self.insertedTexts[numbers.next(below: Self.insertedTexts.count)], at: place
+          )
         case 2:
           text.removeSubrange(place..<min(text.count, place + numbers.next(below: 12)))
         default:

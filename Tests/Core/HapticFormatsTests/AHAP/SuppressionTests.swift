@@ -17,11 +17,11 @@ import Testing
     "{\"Event\": {\"Time\": \(time), \"EventType\": \"HapticTransient\"}}"
   }
 
-  static let close = [tap("0"), tap("0.02")].joined(separator: ", ")
+  static let closeTaps = [tap("0"), tap("0.02")].joined(separator: ", ")
 
   @Test func turnsWarningsIntoNotesWithTheReason() throws {
     #expect(
-      try findings(#"{"transient-gap": "one\u2028rough\nhit"}"#, events: Self.close) == [
+      try findings(#"{"transient-gap": "one\u2028rough\nhit"}"#, events: Self.closeTaps) == [
         """
         note transient-gap: the transient is 20.0 ms after the previous one; at least 50 ms are \
         needed to perceive two taps 
@@ -32,7 +32,7 @@ import Testing
 
   @Test func reportsUnknownRules() throws {
     #expect(
-      try findings(#"{"transient-gaps": "x"}"#, events: Self.close).first
+      try findings(#"{"transient-gaps": "x"}"#, events: Self.closeTaps).first
         == "warning unknown-rule: unknown rule \"transient-gaps\"")
   }
 

@@ -10,12 +10,12 @@ import Testing
 /// bytes.
 @Suite struct EditingPropertyTests {
   /// Texts that few tools write, but all may have to read.
-  static let unfriendly: [String] = [
-    EditingTests.pretty, EditingTests.pretty.replacing("\n", with: "\r\n"),
-    "\u{FEFF}" + EditingTests.pretty.replacing("  ", with: "\t"),
-    EditingTests.pretty.replacing("\n", with: " "),
-    EditingTests.pretty.replacing(",\n", with: " \t ,  \n\n"),
-    EditingTests.pretty.filter { !$0.isWhitespace }, #"{"Pattern":[]}"#,
+  static let malformedPatterns: [String] = [
+    EditingTests.prettyPattern, EditingTests.prettyPattern.replacing("\n", with: "\r\n"),
+    "\u{FEFF}" + EditingTests.prettyPattern.replacing("  ", with: "\t"),
+    EditingTests.prettyPattern.replacing("\n", with: " "),
+    EditingTests.prettyPattern.replacing(",\n", with: " \t ,  \n\n"),
+    EditingTests.prettyPattern.filter { !$0.isWhitespace }, #"{"Pattern":[]}"#,
     "{\n\t\"Pattern\": [\n\t]\n}\n",
     #"{ "Note": "\"Pattern\": [ {\\", "Pattern" : [ { "Note" : "]}{[ \\\" \u0000", "Event" : {"#
       + #" "Time" : 1e-3 , "Na}me" : "Ev\"ent" , "\u0045ventType" : "HapticContinuous" , "EventDur"#
@@ -32,7 +32,7 @@ import Testing
   ]
 
   static func sources() throws -> [SourceFile] {
-    var all = unfriendly.map { SourceFile(Array($0.utf8), name: "unfriendly") }
+    var all = malformedPatterns.map { SourceFile(Array($0.utf8), name: "unfriendly") }
     all += ShippedPatterns.names.map { SourceFile(ShippedPatterns.text(named: $0) ?? [], name: $0) }
     all += try CorpusTests.rows().map { SourceFile(try CorpusTests.text(of: $0), name: $0.path) }
     let folders =
@@ -43,8 +43,8 @@ import Testing
 
   @Test func randomChangesChangeOnlyTheirParts() throws {
     let sources = try Self.sources()
-    try #require(sources.count >= Self.unfriendly.count + 37)
-    let count = Mutation.caseCount(default: 3_000)
+    try #require(sources.count >= Self.malformedPatterns.count + 37)
+    let count = InputMutator.caseCount(default: 3_000)
     var made = 0
     var refused = 0
     var round = 0
@@ -67,7 +67,7 @@ import Testing
         let changed = try editor.applying([change])
         try #require(Self.isEqual(changed.pattern, expected), "\(place)")
         if changed.content.usesAbsoluteCurveTimes == editor.content.usesAbsoluteCurveTimes {
-          let (old, new) = Self.difference(editor.text, changed.text)
+          let (old, new) = Self.changedText(editor.text, changed.text)
           try #require(RandomChanges.allows(change, old, new), "\(place): \(old) → \(new)")
           if let back = walk.inverse(of: change, in: editor) {
             try #require(try changed.applying([back]).text == editor.text, "\(place)")
@@ -124,7 +124,7 @@ import Testing
   }
 
   /// Returns the differing parts of two texts, without their common prefix and suffix.
-  static func difference(_ old: [UInt8], _ new: [UInt8]) -> (old: String, new: String) {
+  static func changedText(_ old: [UInt8], _ new: [UInt8]) -> (old: String, new: String) {
     let shorter = min(old.count, new.count)
     // The longest equal length is found by bisection, since comparing is faster than a loop.
     func longest(_ limit: Int, _ isEqual: (Int) -> Bool) -> Int {
@@ -153,9 +153,9 @@ import Testing
 
 /// Random changes, and the pattern that each must produce.
 struct RandomChanges {
-  private var chance: Chance
+  private var generator: SplitMixGenerator
 
-  init(seed: UInt64) { chance = Chance(state: seed) }
+  init(seed: UInt64) { generator = SplitMixGenerator(state: seed) }
 
   /// Returns a change and the pattern after it; nil if the change must be refused.
   mutating func next(in editor: AHAPEditor) -> (change: PatternChange, expected: HapticPattern?) {
@@ -170,17 +170,17 @@ struct RandomChanges {
     if !pattern.curves.isEmpty {
       choices += [6, 6, 6, 7]
     }
-    switch choices.randomElement(using: &chance) ?? 0 {
+    switch choices.randomElement(using: &generator) ?? 0 {
     case 1:
       return setField(editor)
     case 2:
       return removeField(editor)
     case 3:
-      let index = Int.random(in: pattern.events.indices, using: &chance)
+      let index = Int.random(in: pattern.events.indices, using: &generator)
       pattern.events.remove(at: index)
       return (.remove("events[\(index)]"), pattern)
     case 4:
-      let index = Int.random(in: pattern.events.indices, using: &chance)
+      let index = Int.random(in: pattern.events.indices, using: &generator)
       pattern.events.insert(pattern.events[index], at: index)
       return (.duplicate("events[\(index)]"), pattern)
     case 5:
@@ -194,28 +194,28 @@ struct RandomChanges {
     }
   }
 
-  private mutating func number(_ range: ClosedRange<Double>) -> Double {
-    let places = ([1, 10, 1000, 1_000_000] as [Double]).randomElement(using: &chance) ?? 1
-    return (Double.random(in: range, using: &chance) * places).rounded() / places
+  private mutating func randomNumber(_ range: ClosedRange<Double>) -> Double {
+    let places = ([1, 10, 1000, 1_000_000] as [Double]).randomElement(using: &generator) ?? 1
+    return (Double.random(in: range, using: &generator) * places).rounded() / places
   }
 
   private mutating func setField(_ editor: AHAPEditor) -> (PatternChange, HapticPattern?) {
     var pattern = editor.pattern
-    let index = Int.random(in: pattern.events.indices, using: &chance)
+    let index = Int.random(in: pattern.events.indices, using: &generator)
     let path = "events[\(index)]"
     let event = pattern.events[index]
-    switch Int.random(in: 0..<10, using: &chance) {
+    switch Int.random(in: 0..<10, using: &generator) {
     case 0, 1, 2:
-      let time = number(-0.5...20)
+      let time = randomNumber(-0.5...20)
       pattern.events[index].time = time + 0
       return (.set(path + ".time", to: .number(time)), time < 0 ? nil : pattern)
     case 3:
-      let duration = number(0...5)
+      let duration = randomNumber(0...5)
       pattern.events[index].duration = duration
       return (.set(path + ".duration", to: .number(duration)), pattern)
     case 4 where event.kind != .audioCustom:
       let kind = [HapticEvent.Kind.hapticTransient, .hapticContinuous, .audioContinuous]
-        .randomElement(using: &chance)
+        .randomElement(using: &generator)
       pattern.events[index].kind = kind ?? .hapticTransient
       return (.set(path + ".kind", to: .text(kind?.rawValue ?? "")), pattern)
     case 5 where event.waveform != nil:
@@ -225,12 +225,13 @@ struct RandomChanges {
       pattern.events[index].waveform?.path = "x/\"é\".wav"
       return (.set(path + ".path", to: .text("x/\"é\".wav")), pattern)
     default:
-      let (field, id) = Self.parameters.randomElement(using: &chance) ?? Self.parameters[0]
+      let (field, id) = Self.parameters.randomElement(using: &generator) ?? Self.parameters[0]
       let value =
-        field == "sustained" ? Double(Int.random(in: 0...1, using: &chance)) : number(-1.5...1.5)
+        field == "sustained"
+        ? Double(Int.random(in: 0...1, using: &generator)) : randomNumber(-1.5...1.5)
       pattern.events[index].parameters[id] = clamped(value, id.range)
       // A value as sliders produce it.
-      let given = Bool.random(using: &chance) ? value : Double(Float(value))
+      let given = Bool.random(using: &generator) ? value : Double(Float(value))
       return (.set("\(path).\(field)", to: .number(given)), pattern)
     }
   }
@@ -249,15 +250,15 @@ struct RandomChanges {
 
   private mutating func removeField(_ editor: AHAPEditor) -> (PatternChange, HapticPattern?) {
     var pattern = editor.pattern
-    let index = Int.random(in: pattern.events.indices, using: &chance)
-    if Int.random(in: 0..<4, using: &chance) == 0 {
+    let index = Int.random(in: pattern.events.indices, using: &generator)
+    if Int.random(in: 0..<4, using: &generator) == 0 {
       pattern.events[index].duration = nil
       return (.remove("events[\(index)].duration"), pattern)
     }
-    if Int.random(in: 0..<8, using: &chance) == 0 {
+    if Int.random(in: 0..<8, using: &generator) == 0 {
       return (.remove("events[\(index)].time"), nil)
     }
-    let (field, id) = Self.parameters.randomElement(using: &chance) ?? Self.parameters[0]
+    let (field, id) = Self.parameters.randomElement(using: &generator) ?? Self.parameters[0]
     pattern.events[index].parameters[id] = nil
     return (.remove("events[\(index)].\(field)"), pattern)
   }
@@ -265,9 +266,9 @@ struct RandomChanges {
   private mutating func changeParameter(_ pattern: HapticPattern) -> (PatternChange, HapticPattern?)
   {
     var pattern = pattern
-    let index = Int.random(in: pattern.parameters.indices, using: &chance)
+    let index = Int.random(in: pattern.parameters.indices, using: &generator)
     let path = "parameters[\(index)]"
-    switch Int.random(in: 0..<6, using: &chance) {
+    switch Int.random(in: 0..<6, using: &generator) {
     case 0:
       pattern.parameters.remove(at: index)
       return (.remove(path), pattern)
@@ -275,11 +276,11 @@ struct RandomChanges {
       pattern.parameters.insert(pattern.parameters[index], at: index)
       return (.duplicate(path), pattern)
     case 2, 3:
-      let time = number(0...9)
+      let time = randomNumber(0...9)
       pattern.parameters[index].time = time
       return (.set(path + ".time", to: .number(time)), pattern)
     default:
-      let value = number(-2...2)
+      let value = randomNumber(-2...2)
       pattern.parameters[index].value = clamped(value, pattern.parameters[index].id.range)
       return (.set(path + ".value", to: .number(value)), pattern)
     }
@@ -287,23 +288,23 @@ struct RandomChanges {
 
   private mutating func changePoint(_ editor: AHAPEditor) -> (PatternChange, HapticPattern?) {
     var pattern = editor.pattern
-    let index = Int.random(in: pattern.curves.indices, using: &chance)
+    let index = Int.random(in: pattern.curves.indices, using: &generator)
     let order = editor.controlPointOrder(ofCurve: index)
     var points = order.indices.map { place in
       pattern.curves[index].controlPoints[order.firstIndex(of: place) ?? 0]
     }
     let range = pattern.curves[index].id.range
-    let time = number(0...5)
-    let value = number(-1.5...1.5)
+    let time = randomNumber(0...5)
+    let value = randomNumber(-1.5...1.5)
     let change: PatternChange
-    if points.isEmpty || Int.random(in: 0..<4, using: &chance) == 0 {
+    if points.isEmpty || Int.random(in: 0..<4, using: &generator) == 0 {
       let before = points.lastIndex { $0.time <= time }.map { $0 + 1 } ?? 0
       points.insert(.init(time: time, value: clamped(value, range)), at: before)
       change = .addPoint(time: time, value: value, to: "curves[\(index)]")
     } else {
-      let place = Int.random(in: points.indices, using: &chance)
+      let place = Int.random(in: points.indices, using: &generator)
       let path = "curves[\(index)].points[\(place)]"
-      switch Int.random(in: 0..<6, using: &chance) {
+      switch Int.random(in: 0..<6, using: &generator) {
       case 0:
         points.remove(at: place)
         change = .remove(path)
@@ -325,9 +326,9 @@ struct RandomChanges {
 
   private mutating func changeCurve(_ pattern: HapticPattern) -> (PatternChange, HapticPattern?) {
     var pattern = pattern
-    let index = Int.random(in: pattern.curves.indices, using: &chance)
+    let index = Int.random(in: pattern.curves.indices, using: &generator)
     let path = "curves[\(index)]"
-    switch Int.random(in: 0..<4, using: &chance) {
+    switch Int.random(in: 0..<4, using: &generator) {
     case 0:
       pattern.curves.remove(at: index)
       return (.remove(path), pattern)
@@ -335,12 +336,12 @@ struct RandomChanges {
       pattern.curves.insert(pattern.curves[index], at: index)
       return (.duplicate(path), pattern)
     case 2:
-      let id = DynamicParameterID.allCases.randomElement(using: &chance) ?? .audioPanControl
+      let id = DynamicParameterID.allCases.randomElement(using: &generator) ?? .audioPanControl
       guard id.range == pattern.curves[index].id.range else { fallthrough }
       pattern.curves[index].id = id
       return (.set(path + ".id", to: .text(id.rawValue)), pattern)
     default:
-      let time = number(0...9)
+      let time = randomNumber(0...9)
       pattern.curves[index].time = time
       return (.set(path + ".time", to: .number(time)), pattern)
     }
@@ -348,12 +349,12 @@ struct RandomChanges {
 
   private mutating func addEntry(_ editor: AHAPEditor) -> (PatternChange, HapticPattern?) {
     var pattern = editor.pattern
-    let time = number(0...9)
+    let time = randomNumber(0...9)
     let entry = Array(
       "{ \"Event\": {\"EventType\": \"HapticTransient\",\n\"Time\": \(time)} }".utf8)
     let event = HapticEvent(kind: .hapticTransient, time: time)
-    guard let index = pattern.events.indices.randomElement(using: &chance),
-      Bool.random(using: &chance)
+    guard let index = pattern.events.indices.randomElement(using: &generator),
+      Bool.random(using: &generator)
     else {
       pattern.events.append(event)
       return (.add(entry), pattern)

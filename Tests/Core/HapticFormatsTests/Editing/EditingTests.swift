@@ -5,7 +5,7 @@ import Testing
 
 /// The effect of changes on the bytes of an AHAP text, and their errors.
 @Suite struct EditingTests {
-  static let pretty = """
+  static let prettyPattern = """
     {
       "Version": 1.0,
       "Pattern": [
@@ -50,14 +50,14 @@ import Testing
 
   static func text(_ editor: AHAPEditor) -> String { String(decoding: editor.text, as: UTF8.self) }
 
-  func edited(_ text: String, _ changes: PatternChange...) throws -> String {
+  func editedText(_ text: String, _ changes: PatternChange...) throws -> String {
     Self.text(try Self.editor(text).applying(changes))
   }
 
   /// Returns the removed and the added lines of the indented text.
   func lines(_ changes: PatternChange...) throws -> [String] {
-    let old = Self.pretty.split(separator: "\n", omittingEmptySubsequences: false)
-    let new = Self.text(try Self.editor(Self.pretty).applying(changes)).split(
+    let old = Self.prettyPattern.split(separator: "\n", omittingEmptySubsequences: false)
+    let new = Self.text(try Self.editor(Self.prettyPattern).applying(changes)).split(
       separator: "\n", omittingEmptySubsequences: false)
     return new.difference(from: old).map { change in
       switch change {
@@ -83,11 +83,12 @@ import Testing
       (0.30000001192092896, "0.3"), (2, "2"), (0.1 + 0.2, "0.3"), (-0.0, "0"), (1e-6, "1e-06"),
       (86_400.123456, "86400.123456"),
     ] {
-      let text = try edited(Self.pretty, .set("events[1].duration", to: .number(number)))
+      let text = try editedText(Self.prettyPattern, .set("events[1].duration", to: .number(number)))
       #expect(text.contains("\"EventDuration\": \(written)\n"))
     }
     #expect(
-      try edited(Self.pretty, .set("events[0].time", to: .number(3))).contains("\"Time\": 3.0,"))
+      try editedText(Self.prettyPattern, .set("events[0].time", to: .number(3))).contains(
+        "\"Time\": 3.0,"))
   }
 
   @Test func equalValueKeepsItsSpelling() throws {
@@ -96,11 +97,12 @@ import Testing
       .set("parameters[0].value", to: .number(Double(Float(-0.5)))),
       .set("events[1].kind", to: .text("HapticContinuous")),
     ]
-    #expect(Self.text(try Self.editor(Self.pretty).applying(changes)) == Self.pretty)
+    #expect(Self.text(try Self.editor(Self.prettyPattern).applying(changes)) == Self.prettyPattern)
     let long =
       #"{"Pattern":[{"Event":{"Time":0,"EventType":"HapticTransient","EventParameters":[{"Parame"#
       + #"terID":"HapticIntensity","ParameterValue":0.30000001192}]}}]}"#
-    #expect(try edited(long, .set("events[0].intensity", to: .number(Double(Float(0.3))))) == long)
+    #expect(
+      try editedText(long, .set("events[0].intensity", to: .number(Double(Float(0.3))))) == long)
   }
 
   @Test func missingFieldsAreInsertedInTheStyleOfTheText() throws {
@@ -111,8 +113,8 @@ import Testing
           #"+{ "ParameterID": "HapticIntensity", "ParameterValue": 1 },"#,
           #"+{ "ParameterID": "HapticSharpness", "ParameterValue": 0.4 }"#,
         ])
-    let twice = try edited(
-      Self.pretty, .set("events[1].intensity", to: .number(0.25)),
+    let twice = try editedText(
+      Self.prettyPattern, .set("events[1].intensity", to: .number(0.25)),
       .set("events[1].attack", to: .number(0.5)),
       .set("events[0].duration", to: .number(0.1)))
     #expect(
@@ -136,12 +138,12 @@ import Testing
 
   @Test func compactTextStaysCompact() throws {
     let text = #"{"Pattern":[{"Event":{"Time":0,"EventType":"HapticContinuous"}}]}"#
-    let set = try edited(
+    let set = try editedText(
       text, .set("events[0].duration", to: .number(1)), .set("events[0].release", to: .number(0.5)))
     #expect(
       set == #"{"Pattern":[{"Event":{"Time":0,"EventType":"HapticContinuous","EventDuration":1.0,"#
         + #""EventParameters":[{"ParameterID":"ReleaseTime","ParameterValue":0.5}]}}]}"#)
-    let added = try edited(
+    let added = try editedText(
       text,
       .add(
         Array(
@@ -162,7 +164,7 @@ import Testing
       \"HapticTransient\"}\r\n\t\t}\r\n\t]\r\n}
       """
     #expect(
-      try edited(tabs, .add(entry, after: "events[0]"))
+      try editedText(tabs, .add(entry, after: "events[0]"))
         == """
         {\r\n\t\"Pattern\": [\r\n\t\t{\r\n\t\t\t\"Event\": {\"Time\": 0, \"EventType\": \
         \"HapticTransient\"}\r\n\t\t},\r\n\t\t
@@ -178,21 +180,22 @@ import Testing
         + "]\r\n\t\t\t}\r\n\t\t}\r\n\t]\r\n}")
     let empty = "{\n    \"Pattern\": []\n}"
     #expect(
-      try edited(empty, .add(Array(#"{"Event":{"Time":1,"EventType":"HapticTransient"}}"#.utf8)))
-        == """
-        {\n    \"Pattern\": [\n        {\n            \"Event\": {\n                \"Time\": \
-        1,\n                
-        """
+      try editedText(
+        empty, .add(Array(#"{"Event":{"Time":1,"EventType":"HapticTransient"}}"#.utf8)))
+          == """
+          {\n    \"Pattern\": [\n        {\n            \"Event\": {\n                \"Time\": \
+          1,\n                
+          """
         + "\"EventType\": \"HapticTransient\"\n            }\n        }\n    ]\n}")
     #expect(
-      try edited(
+      try editedText(
         #"{"Pattern":[]}"#, .add(Array(#"{"Event":{"Time":1,"EventType":"HapticTransient"}}"#.utf8))
       )
         == #"{"Pattern":[{"Event":{"Time":1,"EventType":"HapticTransient"}}]}"#)
   }
 
   @Test func insertingAndRemovingRestoresTheBytes() throws {
-    let editor = try Self.editor(Self.pretty)
+    let editor = try Self.editor(Self.prettyPattern)
     for (change, back) in [
       (
         PatternChange.set("events[0].sharpness", to: .number(0.4)),
@@ -214,7 +217,7 @@ import Testing
   }
 
   @Test func pathsReferToTheTextBeforeTheChanges() throws {
-    let editor = try Self.editor(Self.pretty)
+    let editor = try Self.editor(Self.prettyPattern)
     let changed = try editor.applying([
       .remove("events[0]"), .set("events[1].time", to: .number(4)), .duplicate("events[1]"),
       .set("events[0].time", to: .number(9)), .remove("curves[0].points[0]"),
@@ -236,7 +239,7 @@ import Testing
   }
 
   @Test func pointsAreNumberedInTextOrder() throws {
-    let text = Self.pretty.replacing(
+    let text = Self.prettyPattern.replacing(
       "\"Time\": 1, \"ParameterValue\": 1", with: "\"Time\": -0, \"ParameterValue\": 1"
     )
     .replacing("\"Time\": 0, \"ParameterValue\": 0 ", with: "\"Time\": 2, \"ParameterValue\": 0 ")
@@ -254,12 +257,12 @@ import Testing
       + #"tDuration":1,"EventDuration":null,"EventParameters":[{"ParameterID":"HapticIntensity","P"#
       + #"arameterValue":0.1},{"ParameterValue":0.2,"ParameterID":"Haptic\u0049ntensity"}]}}]}"#
     #expect(
-      try edited(
+      try editedText(
         text, .set("events[0].time", to: .number(3)), .set("events[0].intensity", to: .number(0.5)),
         .set("events[0].duration", to: .number(4)))
         == text.replacing(":2,", with: ":3,").replacing("0.2", with: "0.5").replacing(
           "null", with: "4.0"))
-    let bare = try edited(text, .remove("events[0].intensity"), .remove("events[0].duration"))
+    let bare = try editedText(text, .remove("events[0].intensity"), .remove("events[0].duration"))
     #expect(
       bare
         == #"{"Pattern":[],"Pattern":[{"Event":{"Time":1,"EventType":"HapticTransient","Time":2}}]}"#
@@ -272,7 +275,7 @@ import Testing
       + #"eterID": "HapticIntensityControl", "Time": 0, "ParameterValue": 1}, "Note": 1}, {"Other""#
       + #": [1]}]}"#
     #expect(
-      try edited(text, .remove("events[0]"))
+      try editedText(text, .remove("events[0]"))
         == #"{"Pattern": [{"Parameter": {"ParameterID": "HapticIntensityControl", "Time": 0, "Paramet"#
         + #"erValue": 1}, "Note": 1}, {"Other": [1]}]}"#)
     let two = try Self.editor(text).applying([.duplicate("parameters[0]")])
@@ -286,7 +289,7 @@ import Testing
       + #"entWaveformLoopEnabled":0,"EventParameters":[{"ParameterID":"Sustained","ParameterValue""#
       + #":true}]}}]}"#
     #expect(
-      try edited(
+      try editedText(
         text, .set("events[0].loop", to: .flag(true)), .set("events[0].envelope", to: .number(0)),
         .set("events[0].sustained", to: .number(0)),
         .set("events[0].path", to: .text("b \"c\".wav")))
@@ -417,7 +420,7 @@ import Testing
       change: PatternChange, message: String
     ) throws
   {
-    let editor = try Self.editor(Self.pretty)
+    let editor = try Self.editor(Self.prettyPattern)
     let error = #expect(throws: InputError.self) { try editor.applying([change]) }
     #expect(
       error.map {
@@ -428,7 +431,7 @@ import Testing
   }
 
   @Test func valueOutOfRangeIsWritten() throws {
-    let changed = try Self.editor(Self.pretty).applying([
+    let changed = try Self.editor(Self.prettyPattern).applying([
       .set("events[0].intensity", to: .number(1.5))
     ])
     #expect(
@@ -441,7 +444,7 @@ import Testing
       error?.description == "t: error: the pattern has no events (events[0])"
         && error?.rule == "change")
     let broken = #expect(throws: InputError.self) {
-      try Self.editor(Self.pretty).applying([
+      try Self.editor(Self.prettyPattern).applying([
         .set("events[0].time", to: .number(-1)), .remove("events[1].kind"),
       ])
     }
@@ -449,7 +452,7 @@ import Testing
   }
 
   @Test func findingsLeadToTheirParts() throws {
-    let editor = try Self.editor(Self.pretty)
+    let editor = try Self.editor(Self.prettyPattern)
     for (path, part) in [
       ("Pattern[1].Event.Time", "events[1]"), ("Pattern[2].Parameter", "parameters[0]"),
       (

@@ -9,7 +9,9 @@ import Testing
 struct BurstLevelTests {
   private static let rate = 16_000.0
 
-  private func profile(_ figures: TransducerDoubtTests.Figures, isBare: Bool) -> TransducerProfile {
+  private func profile(_ figures: TransducerDoubtTests.StatedFigures, isBare: Bool)
+    -> TransducerProfile
+  {
     var profile = figures.profile(isEqualized: !isBare)
     if isBare {
       profile.driveSettings = DriveSettings(
@@ -19,7 +21,7 @@ struct BurstLevelTests {
   }
 
   /// What a full tap makes of the output of a profile.
-  private func tap(_ profile: TransducerProfile, sharpness: Double = 0.5) throws -> (
+  private func tapDrive(_ profile: TransducerProfile, sharpness: Double = 0.5) throws -> (
     samples: [Double], statistics: RenderStatistics
   ) {
     let event = HapticEvent(
@@ -35,7 +37,9 @@ struct BurstLevelTests {
   }
 
   /// The greatest acceleration, and seconds from the first movement until it stays 20 dB below.
-  private func felt(_ drive: [Double], on plant: TransducerModel) -> (peak: Double, ring: Double) {
+  private func acceleration(_ drive: [Double], on plant: TransducerModel) -> (
+    peak: Double, ring: Double
+  ) {
     let moved = SimulatedTransducer(
       resonance: plant.resonanceHertz, qualityFactor: plant.qualityFactor, rate: Self.rate
     )
@@ -47,31 +51,34 @@ struct BurstLevelTests {
   }
 
   @Test(arguments: TransducerDoubtTests.figures) func noTapIsWeakerThanOnBareHardware(
-    figures: TransducerDoubtTests.Figures
+    figures: TransducerDoubtTests.StatedFigures
   ) throws {
-    let fitted = try tap(profile(figures, isBare: false))
-    let bare = try tap(profile(figures, isBare: true))
+    let fitted = try tapDrive(profile(figures, isBare: false))
+    let bare = try tapDrive(profile(figures, isBare: true))
     #expect(fitted.statistics.limitedFrameCount == 0)
     for plant in figures.plants
     where abs(plant.resonanceHertz / 40 - 1) <= figures.uncertainty + 1e-9 {
-      let now = felt(fitted.samples, on: plant)
-      let before = felt(bare.samples, on: plant)
+      let now = acceleration(fitted.samples, on: plant)
+      let before = acceleration(bare.samples, on: plant)
       #expect(now.peak >= before.peak, "\(plant): \(20 * log10(now.peak / before.peak)) dB")
     }
     // With figures that are right the ring is shorter, too.
     let exact = TransducerModel(resonanceHertz: 40, qualityFactor: figures.quality)
-    #expect(felt(fitted.samples, on: exact).ring <= felt(bare.samples, on: exact).ring + 0.005)
+    #expect(
+      acceleration(fitted.samples, on: exact).ring <= acceleration(bare.samples, on: exact).ring
+        + 0.005)
   }
 
   @Test(arguments: [1.0, 3, 6, 10]) func fullTapsAreFeltEquallyOverSharpness(quality: Double) throws
   {
-    let figures = TransducerDoubtTests.Figures(quality: quality, uncertainty: 0.01)
+    let figures = TransducerDoubtTests.StatedFigures(quality: quality, uncertainty: 0.01)
     let profile = profile(figures, isBare: false)
     let plant = TransducerModel(resonanceHertz: 40, qualityFactor: quality)
     let levels = try (0...4).map { step -> Double in
       let sharpness = Double(step) / 4
       let hertz = profile.transient.frequency.hertz(atSharpness: sharpness)
-      return try 20 * log10(felt(tap(profile, sharpness: sharpness).samples, on: plant).peak)
+      return try 20
+        * log10(acceleration(tapDrive(profile, sharpness: sharpness).samples, on: plant).peak)
         - profile.perceptionThresholdDecibels(atHertz: hertz)
     }
     #expect((levels.max() ?? 0) - (levels.min() ?? 0) < 3.5, "\(levels)")

@@ -10,7 +10,7 @@ import Testing
 /// `TEMBLOR_TEST_EXCURSION_TRIES` sets the number of tries of each kind, and
 /// `TEMBLOR_TEST_EXCURSION_SEED` which they are; ten thousand take about an hour in a debug build.
 struct ExcursionSearchTests {
-  private static let tries = setting("TEMBLOR_TEST_EXCURSION_TRIES") ?? 120
+  private static let tryCount = setting("TEMBLOR_TEST_EXCURSION_TRIES") ?? 120
   private static let seed = setting("TEMBLOR_TEST_EXCURSION_SEED") ?? 41
 
   private static func setting(_ name: String) -> Int? {
@@ -23,19 +23,19 @@ struct ExcursionSearchTests {
     .estimated, .measured,
   ]) func noDriveMovesAnyTransducerBeyondTheLimit(uncertainty: TransducerUncertainty) {
     var numbers = SeededGenerator(seed: UInt64(clamping: Self.seed))
-    var worst = (excursion: 0.0, trial: ExcursionTrial?.none, drive: [Float]())
+    var worst = (excursion: 0.0, trial: ExcursionCase?.none, drive: [Float]())
     // With uncertainty there are thirty plants to a try.
-    let count = uncertainty == .exact ? Self.tries : Self.tries / 4
+    let count = uncertainty == .exact ? Self.tryCount : Self.tryCount / 4
     for attempt in 0..<count {
       let rates = attempt % 8 == 7 ? [96_000.0, 192_000] : [8_000, 8_000, 16_000, 48_000]
-      let trial = ExcursionTrial(
+      let trial = ExcursionCase(
         rate: rates[attempt % rates.count],
         resonance: exp(Double.random(in: log(25)...log(200), using: &numbers)),
         qualityFactor: exp(Double.random(in: log(0.5)...log(20), using: &numbers)),
         limit: exp(Double.random(in: log(0.05)...log(1), using: &numbers)), uncertainty: uncertainty
       )
-      let drive = trial.drive(&numbers)
-      let excursion = trial.excursion(drive)
+      let drive = trial.randomDrive(&numbers)
+      let excursion = trial.peakExcursion(drive)
       if excursion > worst.excursion {
         worst = (excursion, trial, drive)
       }
@@ -43,8 +43,8 @@ struct ExcursionSearchTests {
     // Climbing: what a change makes worse is kept.
     if let trial = worst.trial {
       for _ in 0..<count / 2 {
-        let drive = ExcursionTrial.mutated(worst.drive, &numbers)
-        let excursion = trial.excursion(drive)
+        let drive = ExcursionCase.mutated(worst.drive, &numbers)
+        let excursion = trial.peakExcursion(drive)
         if excursion > worst.excursion {
           worst = (excursion, trial, drive)
         }
@@ -66,7 +66,7 @@ struct ExcursionSearchTests {
 
   @Test(arguments: grid.indices) func stackedHumsAndFlipsStayWithinTheLimit(index: Int) {
     let (rate, resonance, quality, limit) = Self.grid[index]
-    let trial = ExcursionTrial(
+    let trial = ExcursionCase(
       rate: rate, resonance: resonance, qualityFactor: quality, limit: limit)
     let count = min(Int(rate), Int(16 * rate / resonance))
     for ratio in [0.5, 1, 1.4] {
@@ -75,7 +75,7 @@ struct ExcursionSearchTests {
         let sign: Double = frame > count / 2 ? -1 : 1
         return Float(0.891 * sign * min(1, max(-1, 6 * sin(phase))))
       }
-      #expect(trial.excursion(drive) <= 1)
+      #expect(trial.peakExcursion(drive) <= 1)
     }
   }
 
@@ -84,12 +84,12 @@ struct ExcursionSearchTests {
   ) {
     for quality in [3.0, 6] {
       for ratio in [0.5, 0.8, 1, 1.25, 2] {
-        let trial = ExcursionTrial(
+        let trial = ExcursionCase(
           rate: 8_000, resonance: 40, qualityFactor: quality, limit: 1, uncertainty: uncertainty)
         let drive = (0..<8_000).map {
           Float(0.44 * sin(2 * Double.pi * 40 * ratio * Double($0) / 8_000))
         }
-        let output = trial.protected(drive)[4_000..<8_000].map(Float.init)
+        let output = trial.protectedOutput(drive)[4_000..<8_000].map(Float.init)
         let kept = amplitude(of: output[...], hertz: 40 * ratio, rate: 8_000) / 0.44
         #expect(decibels(kept, 1) > (uncertainty == .exact ? -0.001 : -0.5))
       }

@@ -8,7 +8,7 @@ import Testing
 /// What the filters do where the true figures are not quite the profile's, against bare hardware.
 struct TransducerDoubtTests {
   /// The stated figures of one profile.
-  struct Figures: CustomTestStringConvertible, Sendable {
+  struct StatedFigures: CustomTestStringConvertible, Sendable {
     var quality: Double
     var uncertainty: Double
 
@@ -36,7 +36,7 @@ struct TransducerDoubtTests {
   }
 
   static let figures = [1.0, 3, 6, 10, 20].flatMap { quality in
-    [0.01, 0.05, 0.1, 0.15].map { Figures(quality: quality, uncertainty: $0) }
+    [0.01, 0.05, 0.1, 0.15].map { StatedFigures(quality: quality, uncertainty: $0) }
   }
 
   private static let rate = 8_000.0
@@ -57,7 +57,8 @@ struct TransducerDoubtTests {
     return (felt.max() ?? 0) - (felt.min() ?? 0)
   }
 
-  @Test(arguments: figures) func theWorstUnevennessIsBelowThatOfBareHardware(figures: Figures) {
+  @Test(arguments: figures) func theWorstUnevennessIsBelowThatOfBareHardware(figures: StatedFigures)
+  {
     let fitted = figures.profile(isEqualized: true)
     var bare = figures.profile(isEqualized: false)
     bare.driveSettings.highPassHertz = 1
@@ -70,7 +71,7 @@ struct TransducerDoubtTests {
   }
 
   /// The tail's energy and the peak of a burst of two cycles, and of its drive.
-  private func burst(_ filter: Biquad?, on plant: TransducerModel) -> (
+  private func burstResponse(_ filter: Biquad?, on plant: TransducerModel) -> (
     ring: Double, peak: Double, drive: Double
   ) {
     var state = Biquad.State()
@@ -91,15 +92,16 @@ struct TransducerDoubtTests {
     return (ring / (peak * peak), peak, drive.map(abs).max() ?? 0)
   }
 
-  @Test(arguments: figures) func noBurstRingsLongerThanOnBareHardware(figures: Figures) throws {
+  @Test(arguments: figures) func noBurstRingsLongerThanOnBareHardware(figures: StatedFigures) throws
+  {
     // Without the boost: with it the drive uses what the ceiling leaves.
     var profile = figures.profile(isEqualized: true)
     profile.driveSettings.maximumBoostDecibels = 0
     let design = try #require(profile.transducerSettings(rate: Self.rate)?.equalizer)
     let filter = design.filter(rate: Self.rate)
     for plant in figures.plants {
-      let bare = burst(nil, on: plant)
-      let fitted = burst(filter, on: plant)
+      let bare = burstResponse(nil, on: plant)
+      let fitted = burstResponse(filter, on: plant)
       #expect(decibels(fitted.ring.squareRoot(), bare.ring.squareRoot()) < 0.3)
       #expect(fitted.drive <= 0.44 * 1.001)
     }

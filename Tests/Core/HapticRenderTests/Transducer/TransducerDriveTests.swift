@@ -7,11 +7,13 @@ import Testing
 /// What the drive does to transients and steady tones, on the simulated transducer.
 struct TransducerDriveTests {
   /// Milliseconds from a transient's end until what is felt stays 20 dB below its greatest.
-  private func ringing(_ profile: TransducerProfile, isFitted: Bool, sharpness: Float) throws -> (
-    milliseconds: Double, drivePeak: Double
-  ) {
+  private func ringingAfterTap(_ profile: TransducerProfile, isFitted: Bool, sharpness: Float)
+    throws -> (
+      milliseconds: Double, drivePeak: Double
+    )
+  {
     let plan = try RenderPlan(
-      compiling: HapticPattern(events: [tap(sharpness: sharpness)]), profile: profile)
+      compiling: HapticPattern(events: [tapEvent(sharpness: sharpness)]), profile: profile)
     var routing = OutputRouting()
     if isFitted {
       routing = routing.assigningTransducers(of: [profile])
@@ -36,13 +38,13 @@ struct TransducerDriveTests {
   @Test(arguments: [Float(0), 0.5, 1]) func aTransientRingsSeventyPercentShorterAtAQualityOfTen(
     sharpness: Float
   ) throws {
-    let rig = TransducerRig(low: 25)
+    let rig = TransducerFixture(lowHertz: 25)
     var profile = rig.profile
     // What lies within 6 dB of the best behind the filters.
     profile.frequency.highHertz = 46
     profile.transient = TransientShape(frequency: profile.frequency, fullIntensityAmplitude: 0.44)
-    let plain = try ringing(profile, isFitted: false, sharpness: sharpness)
-    let fitted = try ringing(profile, isFitted: true, sharpness: sharpness)
+    let plain = try ringingAfterTap(profile, isFitted: false, sharpness: sharpness)
+    let fitted = try ringingAfterTap(profile, isFitted: true, sharpness: sharpness)
     #expect(plain.milliseconds > 150)
     #expect(fitted.milliseconds < 0.3 * plain.milliseconds)
     // Twice the level of a full event, at most.
@@ -53,7 +55,7 @@ struct TransducerDriveTests {
   func steadyTonesAreDrivenByTheFiltersResponse(rate: Double)
     throws
   {
-    let rig = TransducerRig(rate: rate)
+    let rig = TransducerFixture(rate: rate)
     let settings = try #require(rig.profile.transducerSettings(rate: rate))
     for hertz in [25.0, 40, 80] {
       let output = rig.output(frameCount: Int(2 * rate), signal: rig.sine(hertz, level: 0.3))
@@ -63,14 +65,14 @@ struct TransducerDriveTests {
   }
 
   @Test func withoutHardwareTheMixIsNotTouched() throws {
-    let pattern = HapticPattern(events: [hum(0, 0.2), tap(0.3)])
+    let pattern = HapticPattern(events: [humEvent(0, 0.2), tapEvent(0.3)])
     let routing = OutputRouting().assigningTransducers(of: [.phone])
     #expect(routing == OutputRouting())
     #expect(try render(pattern, settings: RenderSettings(routing: routing)) == render(pattern))
   }
 
   @Test func channelsOfOneTransducerShareAStripAndOthersDoNot() {
-    let rig = TransducerRig()
+    let rig = TransducerFixture()
     let channel = OutputRouting.Channel(hapticBus: 0)
     var driven = channel
     driven.transducer = rig.profile

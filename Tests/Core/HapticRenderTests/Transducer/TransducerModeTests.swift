@@ -133,10 +133,10 @@ struct TransducerModeTests {
 
   /// Noise, a step and a sweep across all resonances: as the sum of resonances of this test's own.
   @Test(arguments: cases) func simulationFollowsAllResonances(figures: Case) {
-    var chance = Chance(state: 11)
+    var chance = SplitMixGenerator(state: 11)
     let drive = (0..<16_000).map { frame -> Double in
       let time = Double(frame) / Self.rate
-      if frame < 4_000 { return 0.4 * (2 * chance.share() - 1) }
+      if frame < 4_000 { return 0.4 * (2 * chance.fraction() - 1) }
       return frame < 6_000 ? 0.7 : 0.5 * sin(2 * .pi * (20 * time + 25 * time * time))
     }.map { Double(Float($0)) }
     var simulation = TransducerSimulation(
@@ -190,17 +190,17 @@ struct TransducerModeTests {
     let held = try #require(settings.limits.excursionLimitToFullScaleRatio)
     #expect(abs(held / limit - 1) < 0.01)
     var worst = 0.0
-    var chance = Chance(state: 7)
+    var chance = SplitMixGenerator(state: 7)
     for trial in 0..<12 {
       var limiter = TransducerLimiter(settings, temperatureRise: TransducerThermalState())
       var statistics = RenderStatistics()
       let all = [40] + figures.modes.map(\.resonanceHertz)
-      let hertz = all[trial % all.count] * (0.95 + 0.1 * chance.share())
+      let hertz = all[trial % all.count] * (0.95 + 0.1 * chance.fraction())
       let other = all[(trial + 1) % all.count]
       var sign: Float = 1
       var block = (0..<16_000).map { frame -> Float in
         let time = Double(frame) / Self.rate
-        if trial > 5, chance.share() < 0.004 {
+        if trial > 5, chance.fraction() < 0.004 {
           sign = -sign
         }
         let wave = sin(2 * .pi * hertz * time) + (trial % 3 == 2 ? sin(2 * .pi * other * time) : 0)

@@ -19,7 +19,7 @@ struct TransducerPlacementTests {
         uncertainty: TransducerUncertainty.exact), driveSettings: drive)
   }
 
-  private static let bare = DriveSettings(isEqualized: false, hasEqualSensation: false)
+  private static let unequalizedDrive = DriveSettings(isEqualized: false, hasEqualSensation: false)
 
   @Test func aProfileWithoutHardwareStaysAsItIs() {
     #expect(TransducerProfile.phone.limitedToUsableBand(rate: Self.rate) == .phone)
@@ -41,11 +41,12 @@ struct TransducerPlacementTests {
   /// 32.6 and to 65.4 Hz about 40 Hz with Q = 3, and to 165.9 and to 185.9 Hz about 175 Hz with Q =
   /// 15.
   @Test func aBareResonanceIsAskedForNothingThatItHardlyMakes() {
-    let puck = Self.profile(25, 80, resonance: 40, qualityFactor: 3, drive: Self.bare)
+    let puck = Self.profile(25, 80, resonance: 40, qualityFactor: 3, drive: Self.unequalizedDrive)
     let placed = puck.limitedToUsableBand(rate: Self.rate).frequency
     #expect(abs(placed.lowHertz - 32.6) < 0.15)
     #expect(abs(placed.highHertz - 65.4) < 0.15)
-    let coin = Self.profile(100, 300, resonance: 175, qualityFactor: 15, drive: Self.bare)
+    let coin = Self.profile(
+      100, 300, resonance: 175, qualityFactor: 15, drive: Self.unequalizedDrive)
     let narrow = coin.limitedToUsableBand(rate: Self.rate).frequency
     #expect(abs(narrow.lowHertz - 165.9) < 0.2)
     #expect(abs(narrow.highHertz - 185.9) < 0.2)
@@ -153,7 +154,8 @@ struct TransducerPlacementTests {
   }
 
   @Test func measuredPointsDecideWhereThereIsNoModel() {
-    var profile = Self.profile(20, 200, resonance: 40, qualityFactor: 3, drive: Self.bare)
+    var profile = Self.profile(
+      20, 200, resonance: 40, qualityFactor: 3, drive: Self.unequalizedDrive)
     profile.hardware?.qualityFactor = nil
     profile.hardware?.responsePoints = [
       ResponsePoint(hertz: 50, relativeAccelerationDecibels: -20),
@@ -170,7 +172,8 @@ struct TransducerPlacementTests {
   }
 
   @Test func measuredPointsCorrectAModelThatTheyAreFinerThan() throws {
-    var profile = Self.profile(20, 200, resonance: 40, qualityFactor: 3, drive: Self.bare)
+    var profile = Self.profile(
+      20, 200, resonance: 40, qualityFactor: 3, drive: Self.unequalizedDrive)
     let model = try #require(profile.hardware?.model)
     func points(_ ratio: Double, _ correction: (Double) -> Double) -> [ResponsePoint] {
       (0..<200).map { 10 * raised(ratio, to: Double($0)) }.filter { $0 < 400 }.map {

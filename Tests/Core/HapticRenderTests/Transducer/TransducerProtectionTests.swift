@@ -7,9 +7,9 @@ import Testing
 /// What protection holds to, looked at by a model of its own at the full rate.
 struct TransducerProtectionTests {
   /// What is played at full strength or beyond it.
-  struct Loop: CustomTestStringConvertible, Sendable {
+  struct SignalCase: CustomTestStringConvertible, Sendable {
     var testDescription: String
-    var rig: TransducerRig
+    var fixture: TransducerFixture
     /// Frequency, level, and what is made of the sine.
     var hertz: Double
     var level: Float
@@ -18,64 +18,74 @@ struct TransducerProtectionTests {
     enum Shape: Sendable { case sine, square, noise, bursts }
   }
 
-  private static let raw = DriveSettings(isEqualized: false)
-  static let loops = [
-    Loop(
-      testDescription: "a sine at resonance, equalised", rig: TransducerRig(), hertz: 40,
+  private static let unequalizedDrive = DriveSettings(isEqualized: false)
+  static let signalCases = [
+    SignalCase(
+      testDescription: "a sine at resonance, equalised", fixture: TransducerFixture(), hertz: 40,
       level: 0.891),
-    Loop(
-      testDescription: "a sine at resonance, not equalized", rig: TransducerRig(drive: raw),
+    SignalCase(
+      testDescription: "a sine at resonance, not equalized",
+      fixture: TransducerFixture(drive: unequalizedDrive),
       hertz: 40, level: 0.891),
-    Loop(
-      testDescription: "a square of four times full scale", rig: TransducerRig(drive: raw),
+    SignalCase(
+      testDescription: "a square of four times full scale",
+      fixture: TransducerFixture(drive: unequalizedDrive),
       hertz: 40, level: 4,
       shape: .square),
-    Loop(
+    SignalCase(
       testDescription: "an amplifier of eight times the power",
-      rig: TransducerRig(qualityFactor: 2, amplifierPower: 400, drive: raw), hertz: 40,
+      fixture: TransducerFixture(qualityFactor: 2, amplifierWatts: 400, drive: unequalizedDrive),
+      hertz: 40,
       level: 0.891, shape: .square),
-    Loop(
-      testDescription: "a sine below resonance", rig: TransducerRig(qualityFactor: 3), hertz: 25,
+    SignalCase(
+      testDescription: "a sine below resonance", fixture: TransducerFixture(qualityFactor: 3),
+      hertz: 25,
       level: 0.891),
-    Loop(testDescription: "noise", rig: TransducerRig(), hertz: 0, level: 2, shape: .noise),
-    Loop(
-      testDescription: "bursts, eight a second", rig: TransducerRig(drive: raw), hertz: 40,
+    SignalCase(
+      testDescription: "noise", fixture: TransducerFixture(), hertz: 0, level: 2, shape: .noise),
+    SignalCase(
+      testDescription: "bursts, eight a second",
+      fixture: TransducerFixture(drive: unequalizedDrive), hertz: 40,
       level: 2, shape: .bursts),
-    Loop(
-      testDescription: "far below the band", rig: TransducerRig(qualityFactor: 5, drive: raw),
+    SignalCase(
+      testDescription: "far below the band",
+      fixture: TransducerFixture(qualityFactor: 5, drive: unequalizedDrive),
       hertz: 5, level: 4),
-    Loop(
+    SignalCase(
       testDescription: "a phone's actuator",
-      rig: TransducerRig(resonance: 175, qualityFactor: 15, low: 150, drive: raw), hertz: 175,
+      fixture: TransducerFixture(
+        resonance: 175, qualityFactor: 15, lowHertz: 150, drive: unequalizedDrive), hertz: 175,
       level: 0.891),
-    Loop(
+    SignalCase(
       testDescription: "a dull transducer",
-      rig: TransducerRig(resonance: 65, qualityFactor: 0.7, low: 40, drive: raw),
+      fixture: TransducerFixture(
+        resonance: 65, qualityFactor: 0.7, lowHertz: 40, drive: unequalizedDrive),
       hertz: 65, level: 2),
-    Loop(
+    SignalCase(
       testDescription: "a dull transducer on a strong amplifier",
-      rig: TransducerRig(
-        resonance: 65, qualityFactor: 0.7, low: 40, amplifierPower: 400, drive: raw), hertz: 65,
+      fixture: TransducerFixture(
+        resonance: 65, qualityFactor: 0.7, lowHertz: 40, amplifierWatts: 400,
+        drive: unequalizedDrive), hertz: 65,
       level: 2, shape: .square),
   ]
 
   /// What the coil and the magnet are after half an hour that protection has led to its aim.
-  private static let warm = TransducerThermalState(
+  private static let warmState = TransducerThermalState(
     coilTemperatureRiseFraction: 0.6, magnetTemperatureRiseFraction: 0.35)
 
-  @Test(arguments: loops) func onceWarmNoLoopPassesALimit(loop: Loop) throws {
-    try play(loop, seconds: 20, from: Self.warm)
+  @Test(arguments: signalCases) func onceWarmNoLoopPassesALimit(loop: SignalCase) throws {
+    try play(loop, seconds: 20, from: Self.warmState)
   }
 
   @Test func twoMinutesAtFullStrengthPassNoLimitWhileTheMagnetWarms() throws {
     try play(
-      Self.loops[1], seconds: 120,
+      Self.signalCases[1], seconds: 120,
       from: TransducerThermalState(
         coilTemperatureRiseFraction: 0, magnetTemperatureRiseFraction: 0.25))
   }
 
-  private func play(_ loop: Loop, seconds: Int, from start: TransducerThermalState) throws {
-    var rig = loop.rig
+  private func play(_ loop: SignalCase, seconds: Int, from start: TransducerThermalState) throws {
+    var rig = loop.fixture
     rig.rate = 8_000
     let limits = try #require(rig.profile.transducerSettings(rate: rig.rate)).limits
     let limit = try #require(limits.excursionLimitToFullScaleRatio)
@@ -89,7 +99,7 @@ struct TransducerProtectionTests {
     var warmest = start.totalTemperatureRiseFraction
     var numbers = SeededGenerator(seed: 1)
     let sine = rig.sine(loop.hertz, level: loop.level)
-    let statistics = rig.play(
+    let statistics = rig.process(
       frameCount: seconds * 8_000, temperatureRise: start,
       each: { sample in
         _ = transducer.nextAcceleration(drive: sample)
@@ -117,8 +127,8 @@ struct TransducerProtectionTests {
 
   @Test func oneEventAtFullStrengthIsNeverHeld() {
     for hertz in [25.0, 30, 40, 60, 80] {
-      let rig = TransducerRig(rate: 8_000)
-      let statistics = rig.play(
+      let rig = TransducerFixture(rate: 8_000)
+      let statistics = rig.process(
         frameCount: 30 * 8_000,
         signal: rig.sine(hertz, level: Float(TransducerProfile.defaultFullIntensityAmplitude)))
       #expect(statistics.minimumProtectionGain == 1)
@@ -129,10 +139,10 @@ struct TransducerProtectionTests {
 
   @Test func whileNothingIsNearALimitEverySampleIsTheSame() {
     // The same filters with and without anything to protect.
-    let guarded = TransducerRig()
+    let guarded = TransducerFixture()
     var unguarded = guarded
-    unguarded.power = nil
-    unguarded.amplifierPower = nil
+    unguarded.continuousWatts = nil
+    unguarded.amplifierWatts = nil
     let signal = guarded.sine(30, level: 0.44)
     #expect(
       guarded.output(frameCount: 96_000, signal: signal)
@@ -140,7 +150,7 @@ struct TransducerProtectionTests {
   }
 
   @Test func theGainMovesWithoutSteps() {
-    let rig = TransducerRig(amplifierPower: 800, drive: DriveSettings(isEqualized: false))
+    let rig = TransducerFixture(amplifierWatts: 800, drive: DriveSettings(isEqualized: false))
     var gains: [Double] = []
     var last = 0.0
     // A constant signal would be taken by the high-pass; far above the resonance it passes.
@@ -162,7 +172,7 @@ struct TransducerProtectionTests {
   @Test func aSteadyHumBeyondTheLimitMeetsASteadyGain() {
     // Without the filters, at resonance: after the onset the gain is constant.
     var limiter = TransducerLimiter(
-      ExcursionTrial(rate: 8_000, resonance: 40, qualityFactor: 3, limit: 0.2).settings,
+      ExcursionCase(rate: 8_000, resonance: 40, qualityFactor: 3, limit: 0.2).settings,
       temperatureRise: TransducerThermalState())
     var statistics = RenderStatistics()
     let input = (0..<16_000).map { Float(0.891 * sin(2 * Double.pi * 40 * Double($0) / 8_000)) }
@@ -183,7 +193,7 @@ struct TransducerProtectionTests {
     blocks: [Int]
   ) {
     // Silence, an overload that everything acts on, and a tail.
-    let rig = TransducerRig(amplifierPower: 800)
+    let rig = TransducerFixture(amplifierWatts: 800)
     let sine = rig.sine(40, level: 3)
     let signal = { (frame: Int) -> Float in
       frame > 3_000 && frame < 15_001 ? sine(frame) : (frame < 999 ? 0.2 : 0)
@@ -193,7 +203,7 @@ struct TransducerProtectionTests {
   }
 
   @Test func silenceStaysSilenceAndReturnsToIt() {
-    let rig = TransducerRig()
+    let rig = TransducerFixture()
     #expect(rig.output(frameCount: 5_000, signal: { _ in 0 }).allSatisfy { $0 == 0 })
     let output = rig.output(
       frameCount: 480_000, signal: { $0 < 2_000 ? rig.sine(40, level: 0.5)($0) : 0 })
@@ -202,7 +212,7 @@ struct TransducerProtectionTests {
 
   /// Between taps a file is digital silence, so that 16-bit dither pauses, at any quality.
   @Test(arguments: [0.7, 3, 10]) func whatComesBetweenTapsIsDigitalSilence(quality: Double) {
-    let rig = TransducerRig(qualityFactor: quality)
+    let rig = TransducerFixture(qualityFactor: quality)
     let burst = rig.sine(50, level: 0.44)
     let output = rig.output(
       frameCount: 96_000, signal: { $0 % 48_000 < 1_920 ? burst($0 % 48_000) : 0 })
@@ -213,8 +223,8 @@ struct TransducerProtectionTests {
   }
 
   @Test func noNumberIsTooGreat() {
-    let rig = TransducerRig(rate: 8_000)
-    let statistics = rig.play(
+    let rig = TransducerFixture(rate: 8_000)
+    let statistics = rig.process(
       frameCount: 80_000, each: { #expect(abs($0) <= Limiter.ceilingMagnitude) },
       signal: { frame in
         frame > 40_000
@@ -226,9 +236,9 @@ struct TransducerProtectionTests {
   }
 
   @Test func aWarmTransducerIsHeldSooner() {
-    let rig = TransducerRig(drive: DriveSettings(isEqualized: false), rate: 8_000)
+    let rig = TransducerFixture(drive: DriveSettings(isEqualized: false), rate: 8_000)
     func held(_ temperatureRise: TransducerThermalState) -> Int64 {
-      rig.play(
+      rig.process(
         frameCount: 40_000, temperatureRise: temperatureRise, signal: rig.sine(60, level: 0.8)
       )
       .powerLimitedFrameCount

@@ -7,14 +7,14 @@ import TestSupport
 import Testing
 
 @Suite struct VibrationConversionTests {
-  private typealias V = Vibration
+  private typealias V = VibrationFixtures
   private let xml = HapticFormat.androidXML
   private let arrays = HapticFormat.androidArrays
 
-  private func read(_ text: String) throws -> HapticComposition { try V.examine(text).get() }
+  private func read(_ text: String) throws -> HapticComposition { try V.readResult(text).get() }
 
   /// Writes a composition and reads it back.
-  private func trip(
+  private func roundTrip(
     _ composition: HapticComposition, _ dialect: String? = nil, format: HapticFormat? = nil
   )
     throws -> (back: HapticComposition, losses: [String], text: String)
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test func basicEnvelopesReturnExactly() throws {
-    var chance = Chance(state: 5)
+    var chance = SplitMixGenerator(state: 5)
     func unit() -> Float { Float(chance.next() % 100_001) / 100_000 }
     for count in 1...40 {
       var points = (0..<count).map { _ in "\(unit()) \(unit()) \(1 + chance.next() % 900)" }
@@ -57,7 +57,7 @@ import Testing
       let attributes = chance.next() % 2 == 0 ? "" : " initialSharpness=\"\(unit())\""
       let composition = try read(
         V.file(V.basic(points.joined(separator: ","), attributes: attributes)))
-      let (back, losses, _) = try trip(composition)
+      let (back, losses, _) = try roundTrip(composition)
       #expect(back == composition && losses == [])
     }
   }
@@ -68,7 +68,7 @@ import Testing
         + "\(V.basic("0.5 1 15,0 0 25"))</repeating></repeating-effect>")
     let composition = try read(text)
     #expect(composition.loop == .init(startSeconds: 0.03, endSeconds: 0.07))
-    let (back, losses, written) = try trip(composition)
+    let (back, losses, written) = try roundTrip(composition)
     #expect(back == composition && losses == [])
     #expect(written.contains("<preamble>"))
     let steps = try read(
@@ -76,7 +76,7 @@ import Testing
         "<waveform-effect>\(V.entries("25 255"))<repeating>\(V.entries("50 90,50 0"))</repeating>"
           + "</waveform-effect>"))
     #expect(steps.loop == .init(startSeconds: 0.025, endSeconds: 0.125))
-    let again = try trip(steps, "waveform")
+    let again = try roundTrip(steps, "waveform")
     #expect(again.back == steps && again.losses == [])
   }
 
@@ -91,11 +91,11 @@ import Testing
     let half = Float((64.0 / 255).squareRoot())
     #expect(curve.controlPoints.map(\.value) == [1, 1, half, half])
     for format in [xml, arrays] {
-      let (back, losses, _) = try trip(
+      let (back, losses, _) = try roundTrip(
         composition, format.id == "android-xml" ? "waveform" : nil, format: format)
       #expect(back == composition && losses == [], "\(format.id)")
     }
-    let json = try trip(composition, format: arrays).text
+    let json = try roundTrip(composition, format: arrays).text
     #expect(
       json == """
         {
@@ -109,14 +109,14 @@ import Testing
   @Test func everyAmplitudeReturns() throws {
     let entries = (0...255).map { "3 \($0)" }.joined(separator: ",")
     let composition = try read(V.file("<waveform-effect>\(V.entries(entries))</waveform-effect>"))
-    let (_, losses, text) = try trip(composition, format: arrays)
+    let (_, losses, text) = try roundTrip(composition, format: arrays)
     #expect(losses == [])
     #expect(
       text.contains("\"amplitudes\": [\((0...255).map(String.init).joined(separator: ", "))]"))
   }
 
   @Test func silenceAtTheEndIsReported() throws {
-    let examination = V.examine(
+    let examination = V.readResult(
       V.file("<waveform-effect>\(V.entries("20 9,50 0,5 0"))</waveform-effect>"))
     #expect(examination.losses.map(\.lossMagnitude) == [55])
   }
@@ -132,7 +132,7 @@ import Testing
       // 80 Hz is 0, 230 Hz is 1, in equal intervals.
       #expect(abs(80 * pow(230.0 / 80, tones.value(at: time)) - hertz) < 0.6, "\(time)")
     }
-    let (_, losses, written) = try trip(composition, "waveform-envelope")
+    let (_, losses, written) = try roundTrip(composition, "waveform-envelope")
     #expect(losses == [])
     #expect(
       written == """
@@ -145,14 +145,14 @@ import Testing
         </vibration-effect>
 
         """)
-    let outside = V.examine(V.file(V.envelope("1 300 100,0 60 10")))
+    let outside = V.readResult(V.file(V.envelope("1 300 100,0 60 10")))
     #expect(outside.losses.isEmpty)
     let stated = try #require(outside.composition?.statedHertzRange)
     #expect(abs(stated.lowerBound - 60) < 1e-3 && abs(stated.upperBound - 300) < 1e-3)
   }
 
   @Test func primitivesFollowEachOther() throws {
-    let examination = V.examine(
+    let examination = V.readResult(
       V.file(
         "<primitive-effect name=\"click\" delayMs=\"5\"/>"
           + "<primitive-effect name=\"tick\" scale=\"0.5\" delayMs=\"80\"/>"
@@ -167,11 +167,11 @@ import Testing
     #expect(events.map(\.time) == [0.005, 0.097, 0.127])
     #expect(events.map { $0.parameters[.hapticIntensity] } == [1, 0.3, 0.4])
     #expect(examination.losses.count == 3)
-    let (back, losses, text) = try trip(composition, "primitives")
+    let (back, losses, text) = try roundTrip(composition, "primitives")
     #expect(back == composition && losses.count == 3)
     #expect(text.contains("<primitive-effect name=\"tick\" scale=\"0.5\" delayMs=\"80\" />"))
     for name in ["slow_rise", "quick_rise", "quick_fall", "spin", "thud"] {
-      let own = V.examine(V.file("<primitive-effect name=\"\(name)\"/>"))
+      let own = V.readResult(V.file("<primitive-effect name=\"\(name)\"/>"))
       #expect(
         own.losses.allSatisfy {
           $0.message == "\(name) is an effect of the device; it is approximated"
@@ -192,7 +192,7 @@ import Testing
         kind: .hapticContinuous, time: 0.2, duration: 0.3,
         parameters: [.hapticIntensity: 0.8, .hapticSharpness: 0.25]),
     ])
-    let (_, losses, text) = try trip(HapticComposition(pattern))
+    let (_, losses, text) = try roundTrip(HapticComposition(pattern))
     #expect(
       text == """
         <vibration-effect>
@@ -216,9 +216,9 @@ import Testing
         """,
         "approximated: jumps are written as ramps of 1 ms",
       ])
-    let none = try trip(HapticComposition(HapticPattern()))
+    let none = try roundTrip(HapticComposition(HapticPattern()))
     #expect(none.back.layers[0].pattern.curves[0].controlPoints.map(\.value) == [0, 0])
-    let only = try trip(HapticComposition(pattern), "primitives")
+    let only = try roundTrip(HapticComposition(pattern), "primitives")
     #expect(only.back.layers.flatMap(\.pattern.events).count == 1)
     #expect(only.losses.contains("dropped: only transients can be written as primitives"))
   }
@@ -238,7 +238,7 @@ import Testing
           id: .hapticIntensityControl, time: start,
           controlPoints: [.init(time: 0, value: 0), .init(time: 0.0003, value: 1)])
       ])
-    let (back, losses, _) = try trip(HapticComposition(pattern), dialect)
+    let (back, losses, _) = try roundTrip(HapticComposition(pattern), dialect)
     let layer = back.layers[0]
     func intensity(at time: Double) -> Double {
       ControlTimeline(of: .hapticIntensityControl, in: layer.pattern).value(at: time)
@@ -260,7 +260,7 @@ import Testing
         kind: .hapticContinuous, time: 0, duration: 0.5,
         parameters: [.hapticIntensity: 0.8, .attackTime: 0.3])
     ])
-    let (_, losses, _) = try trip(HapticComposition(pattern))
+    let (_, losses, _) = try roundTrip(HapticComposition(pattern))
     #expect(losses.contains { $0.contains("approximated by straight lines") })
   }
 
@@ -273,7 +273,7 @@ import Testing
         kind: .hapticContinuous, time: 0.1, duration: 0.2,
         parameters: [.hapticIntensity: 0.8, .hapticSharpness: 1]),
     ])
-    let (back, losses, _) = try trip(HapticComposition(pattern))
+    let (back, losses, _) = try roundTrip(HapticComposition(pattern))
     let control = ControlTimeline(of: .hapticIntensityControl, in: back.layers[0].pattern)
     // Amplitudes add up: 0.36 + 0.64.
     #expect(abs(control.value(at: 0.05) - 0.6) < 1e-6)

@@ -6,19 +6,19 @@ import TestSupport
 import Testing
 
 /// Texts of vibration XML, and what is said about them.
-enum Vibration {
+enum VibrationFixtures {
   /// A file of one effect.
   static func file(_ content: String) -> String {
     "<vibration-effect>\(content)</vibration-effect>"
   }
 
-  static func examine(_ text: String) -> ReadResult {
+  static func readResult(_ text: String) -> ReadResult {
     HapticFormat.androidXML.examine(
       SourceFile(Array(text.utf8), name: "v.xml"), options: ReadingOptions())
   }
 
   static func errors(_ text: String) -> [String] {
-    examine(text).findings.filter { $0.severity == .error }.map(\.description)
+    readResult(text).findings.filter { $0.severity == .error }.map(\.description)
   }
 
   /// A basic envelope of points, as intensity, sharpness and milliseconds.
@@ -50,10 +50,10 @@ enum Vibration {
 }
 
 @Suite struct VibrationXMLTests {
-  private typealias V = Vibration
+  private typealias V = VibrationFixtures
   private static let tick = "<primitive-effect name=\"tick\"/>"
 
-  private static let accepted: [String] = [
+  private static let acceptedTexts: [String] = [
     V.file("<predefined-effect name=\"tick\"/>"), V.file("<predefined-effect name=\"click\"/>"),
     V.file("<predefined-effect name=\"heavy_click\"/>"),
     V.file("<predefined-effect name=\"double_click\"/>"),
@@ -89,14 +89,14 @@ enum Vibration {
     "<vibration-select> <!-- a --> \(V.file(tick))\(V.file(V.basic("0 0 1")))</vibration-select>",
   ]
 
-  @Test(arguments: accepted) func acceptsWhatAndroidAccepts(text: String) throws {
+  @Test(arguments: acceptedTexts) func acceptsWhatAndroidAccepts(text: String) throws {
     #expect(V.errors(text) == [])
-    #expect(V.examine(text).composition != nil)
+    #expect(V.readResult(text).composition != nil)
     let file = SourceFile(Array(text.utf8), name: "x")
     #expect(try FormatRegistry.standard.format(of: file).id == "android-xml")
   }
 
-  private static let refused = TableRow.rows(
+  private static let invalidTexts = TableRow.rows(
     """
     <vibration-effect></vibration-effect>
       1:1: error: vibration-effect is empty (vibration-effect)
@@ -223,9 +223,10 @@ enum Vibration {
       1:55: error: document type declarations are not allowed; remove it
     """)
 
-  @Test(arguments: refused) func refusesWhatAndroidRefuses(row: TableRow) {
-    #expect(V.errors(row.input).first.map { [String($0.dropFirst("v.xml:".count))] } == row.lines)
-    #expect(V.examine(row.input).composition == nil)
+  @Test(arguments: invalidTexts) func refusesWhatAndroidRefuses(row: TableRow) {
+    #expect(
+      V.errors(row.input).first.map { [String($0.dropFirst("v.xml:".count))] } == row.expectedLines)
+    #expect(V.readResult(row.input).composition == nil)
   }
 
   @Test(arguments: ["NaN", "Infinity", "-0.5", "1e999", "0x1", "", " 0.5", "1,0", "0.5f", "."])
@@ -329,8 +330,8 @@ enum Vibration {
   @Test func numbersBeyondAllRangesAreRefused() {
     for number in ["1e999", "NaN", "-Infinity", "1e400"] {
       for (text, id) in [
-        (RichTap.he(RichTap.tap(intensity: number)), "he"),
-        (RichTap.oh(RichTap.tap("\"StartTime\": \(number)")), "oh"),
+        (RichTapFixtures.he(RichTapFixtures.tap(intensity: number)), "he"),
+        (RichTapFixtures.oh(RichTapFixtures.tap("\"StartTime\": \(number)")), "oh"),
         ("{\"timings\": [\(number)]}", "android-arrays"), ("[\(number)]", "vibrate"),
       ] {
         let format = Self.formats.first { $0.id == id }
@@ -338,15 +339,17 @@ enum Vibration {
       }
     }
     // Within the range of numbers, outside of that of whole numbers.
-    let far = RichTap.he(RichTap.tap("\"RelativeTime\": 1e300"))
-    #expect(RichTap.examine(far).composition?.layers[0].pattern.events[0].time == 2_147_483.647)
+    let far = RichTapFixtures.he(RichTapFixtures.tap("\"RelativeTime\": 1e300"))
+    #expect(
+      RichTapFixtures.readResult(far).composition?.layers[0].pattern.events[0].time == 2_147_483.647
+    )
   }
 
   @Test func manyPointsAreReadAndReduced() throws {
     let count = 20_000
     let points = (0..<count).map { "0.\($0 % 10) 0.5 1" }.joined(separator: ",") + ",0 0 1"
-    let text = Vibration.file(Vibration.basic(points))
-    let composition = try Vibration.examine(text).get()
+    let text = VibrationFixtures.file(VibrationFixtures.basic(points))
+    let composition = try VibrationFixtures.readResult(text).get()
     #expect(composition.layers[0].pattern.curves[0].controlPoints.count == count + 2)
     let he = try #require(try HapticFormat.richTapHE.write(composition))
     #expect(he.losses.contains { $0.message.contains("is reduced") })
@@ -354,9 +357,10 @@ enum Vibration {
 
   @Test func everyTruncationIsRefusedOrRead() {
     let texts = [
-      RichTap.he(RichTap.tap(), RichTap.hum()),
-      RichTap.oh(RichTap.tap("\"StartTime\": 0"), RichTap.hum("\"StartTime\": 1")),
-      Vibration.file(Vibration.basic("1 0.5 5,0 0 1")),
+      RichTapFixtures.he(RichTapFixtures.tap(), RichTapFixtures.hum()),
+      RichTapFixtures.oh(
+        RichTapFixtures.tap("\"StartTime\": 0"), RichTapFixtures.hum("\"StartTime\": 1")),
+      VibrationFixtures.file(VibrationFixtures.basic("1 0.5 5,0 0 1")),
       "{\"timings\": [5, 6], \"amplitudes\": [7, 8]}",
     ]
     for (text, format) in zip(texts, Self.formats) {

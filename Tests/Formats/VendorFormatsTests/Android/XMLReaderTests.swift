@@ -13,7 +13,7 @@ import Testing
     "<a b='\"' c=\"'\"></a >",
     "<vibration-effect><primitive-effect name=\"tick\"/></vibration-effect>",
   ]
-  private static let rejected = [
+  private static let rejectedTexts = [
     "", " ", "<", "<a", "<a>", "<a/", "<a></b>", "</a>", "<a/><b/>", "a<b/>", "<a/>x", "<a>x</a>",
     "<a><![CDATA[x]]></a>", "<a b/>", "<a b=c/>", "<a b='c/>", "<a b='c'd='e'/>", "<a b='' b=''/>",
     "<a b='<'/>", "<a b='&x;'/>", "<a b='&amp'/>", "<a b='&#0;'/>", "<a b='&#xD800;'/>",
@@ -40,7 +40,7 @@ import Testing
     #expect(tree != nil && tree == expected(Array(sample.utf8)))
   }
 
-  @Test("Invalid texts are rejected", arguments: rejected)
+  @Test("Invalid texts are rejected", arguments: rejectedTexts)
   func invalidTextsAreRejected(_ text: String) {
     #expect(read(Array(text.utf8)) == nil && expected(Array(text.utf8)) == nil)
   }
@@ -57,11 +57,11 @@ import Testing
 
   @Test("Damaged texts are read or rejected alike", arguments: [1, 2, 3] as [UInt64])
   func damagedTextsAreReadAlike(_ seed: UInt64) {
-    var mutation = Mutation(
+    var mutation = InputMutator(
       seed: seed, words: ["<", ">", "/>", "&", ";", "'", "\"", "<!--", "-->", "<?", "?>", "&lt;"])
     var different: [String] = []
-    for index in 0..<Mutation.caseCount(default: 2_000) {
-      let text = mutation.damage(Array(Self.samples[index % Self.samples.count].utf8))
+    for index in 0..<InputMutator.caseCount(default: 2_000) {
+      let text = mutation.mutated(Array(Self.samples[index % Self.samples.count].utf8))
       // libexpat accepts fewer names outside of ASCII, and more than one encoding.
       guard text.allSatisfy({ $0 < 0x80 }), !text.starts(with: [0]) else { continue }
       if read(text) != expected(text) {

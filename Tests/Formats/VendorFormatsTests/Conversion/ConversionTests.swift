@@ -23,7 +23,7 @@ import Testing
   }
 
   private func curve(_ count: Int, _ seed: UInt64) -> [EnvelopePoint] {
-    var chance = Chance(state: seed)
+    var chance = SplitMixGenerator(state: seed)
     var level = 0.5
     return (0..<count).map { index in
       level = min(max(level + Double.random(in: -0.1...0.1, using: &chance), 0), 1)

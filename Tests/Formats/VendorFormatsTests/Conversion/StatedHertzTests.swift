@@ -5,7 +5,7 @@ import VendorFormats
 
 /// Frequencies that files state in hertz.
 @Suite struct StatedHertzTests {
-  private func examine(
+  private func readResult(
     _ text: String, _ name: String, pitch: ReadingOptions.FrequencyHandling = .hertz
   ) -> ReadResult {
     var options = ReadingOptions()
@@ -28,7 +28,8 @@ import VendorFormats
       <control-point amplitude="0.5" frequencyHz="\(second)" durationMs="1000"/>
       </waveform-envelope-effect></vibration-effect>
       """
-    let mpeg = MPEG.text(MPEG.wave, effects: MPEG.effect([(0, 0.3, first), (1_000, 0.3, second)]))
+    let mpeg = MPEGFixtures.text(
+      MPEGFixtures.wave, effects: MPEGFixtures.effect([(0, 0.3, first), (1_000, 0.3, second)]))
     return [("t.haps", interhaptics), ("t.xml", android), ("t.hjif", mpeg)]
   }
 
@@ -39,7 +40,7 @@ import VendorFormats
   @Test("Frequencies are read as they are", arguments: [(30.0, 75.0), (60, 60), (40, 400)])
   func reading(first: Double, second: Double) throws {
     for (name, text) in Self.texts(first, second) {
-      let result = examine(text, name)
+      let result = readResult(text, name)
       let stated = try range(try result.get())
       #expect(abs(stated.lowerBound / first - 1) < 1e-4, "\(name): \(stated)")
       #expect(abs(stated.upperBound / second - 1) < 1e-4, "\(name): \(stated)")
@@ -50,7 +51,7 @@ import VendorFormats
   @Test("Formats with frequencies keep them", arguments: [(30.0, 75.0), (60, 60), (100, 400)])
   func conversion(first: Double, second: Double) throws {
     for (name, text) in Self.texts(first, second) {
-      let composition = try examine(text, name).get()
+      let composition = try readResult(text, name).get()
       for (format, dialect) in [
         (HapticFormat.haps, nil), (.androidXML, "waveform-envelope"), (.hjif, nil),
       ] {
@@ -68,7 +69,7 @@ import VendorFormats
   @Test("Formats with sharpness have the nearest, and the loss is named")
   func lossOfFrequency() throws {
     for (name, text) in Self.texts(60, 60) {
-      let composition = try examine(text, name).get()
+      let composition = try readResult(text, name).get()
       for format in [HapticFormat.ahap, .hapticClip, .androidXML] {
         let written = try #require(try format.write(composition))
         let messages = written.losses.map(\.message)
@@ -79,7 +80,7 @@ import VendorFormats
       }
     }
     for (name, text) in Self.texts(100, 100) {
-      let written = try HapticFormat.ahap.write(try examine(text, name).get())
+      let written = try HapticFormat.ahap.write(try readResult(text, name).get())
       let messages = written?.losses.map(\.message) ?? []
       #expect(!messages.contains { $0.contains("nearest sharpness") }, "\(name): \(messages)")
     }
@@ -88,7 +89,7 @@ import VendorFormats
   @Test("With the pitch as sharpness, no layer states hertz")
   func pitchAsSharpness() throws {
     for (name, text) in Self.texts(30, 75) {
-      let composition = try examine(text, name, pitch: .sharpness).get()
+      let composition = try readResult(text, name, pitch: .sharpness).get()
       #expect(!composition.hasStatedHertz)
       let events = composition.layers.flatMap(\.pattern.events)
       #expect(events.map { $0.value(of: .hapticSharpness) } == [0], "\(name)")
@@ -116,7 +117,7 @@ import VendorFormats
        "m_length": 1, "m_gain": 1, "m_hapticEffect": {
        "m_amplitudeModulation": {"m_keyframes": [{"m_time": 0, "m_value": 0.5}]}}}]}]}}
       """
-    let composition = try examine(text, "t.haps").get()
+    let composition = try readResult(text, "t.haps").get()
     #expect(!composition.hasStatedHertz)
     #expect(composition.layers[0].pattern.events[0].value(of: .hapticSharpness) == 0.5)
   }
@@ -124,7 +125,7 @@ import VendorFormats
   @Test("Frequencies beyond 1 to 20000 Hz are limited, with a loss")
   func limits() throws {
     let (name, text) = Self.texts(0, 50_000)[0]
-    let result = examine(text, name)
+    let result = readResult(text, name)
     #expect(
       result.losses.map(\.message) == [
         "frequencies outside 1 to 20000 Hz are clamped by up to 30000 Hz"
@@ -135,7 +136,7 @@ import VendorFormats
 
   @Test("A loop of stated frequencies is unrolled without limiting them")
   func loop() throws {
-    var composition = try examine(Self.texts(30, 75)[0].text, "t.haps").get()
+    var composition = try readResult(Self.texts(30, 75)[0].text, "t.haps").get()
     composition.loop = HapticComposition.LoopPoints(startSeconds: 0, endSeconds: 0.5)
     let written = try #require(
       try HapticFormat.haps.write(composition, options: WritingOptions(loopPassCount: 2)))
@@ -146,9 +147,11 @@ import VendorFormats
 
   @Test("With samples, keyframes keep frequencies beyond their band")
   func rawFrequencies() throws {
-    let text = MPEG.text(MPEG.wave, effects: MPEG.effect([(0, 0.5, 40), (500, 0.5, 200)]))
-      .replacing("\"lower_frequency_limit\": 0", with: "\"lower_frequency_limit\": 65")
-      .replacing("\"upper_frequency_limit\": 1000", with: "\"upper_frequency_limit\": 150")
+    let text = MPEGFixtures.text(
+      MPEGFixtures.wave, effects: MPEGFixtures.effect([(0, 0.5, 40), (500, 0.5, 200)])
+    )
+    .replacing("\"lower_frequency_limit\": 0", with: "\"lower_frequency_limit\": 65")
+    .replacing("\"upper_frequency_limit\": 1000", with: "\"upper_frequency_limit\": 150")
     var options = ReadingOptions()
     options.signalSampleRate = 8_000
     let file = SourceFile(Array(text.utf8), name: "t.hjif")

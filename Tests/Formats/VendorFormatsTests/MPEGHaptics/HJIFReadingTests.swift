@@ -6,18 +6,19 @@ import Testing
 
 /// The findings in texts, and their locations.
 @Suite struct HJIFReadingTests {
-  private static let good = MPEG.text(MPEG.tap, effects: MPEG.effect([(0, 0.5, 90)]))
+  private static let validText = MPEGFixtures.text(
+    MPEGFixtures.tap, effects: MPEGFixtures.effect([(0, 0.5, 90)]))
 
   private func findings(_ text: String) -> [String] {
-    MPEG.examine(text).findings.map(\.description)
+    MPEGFixtures.readResult(text).findings.map(\.description)
   }
 
   private func findings(replacing old: String, with new: String) -> [String] {
-    findings(Self.good.replacing(old, with: new))
+    findings(Self.validText.replacing(old, with: new))
   }
 
   @Test func aGoodFileHasNoFindings() throws {
-    let examination = MPEG.examine(Self.good)
+    let examination = MPEGFixtures.readResult(Self.validText)
     #expect(examination.findings.isEmpty && examination.losses.isEmpty)
     #expect(
       examination.fileDetails.map { "\($0.name) \($0.value)" } == [
@@ -48,7 +49,7 @@ import Testing
     #expect(
       findings("{\"perceptions\": [").first
         == "t:1:18: error: the text ends inside the array that starts at 1:17")
-    let wavelet = Self.good.replacing("\"Transient\"", with: "\"WaveletWave\"").replacing(
+    let wavelet = Self.validText.replacing("\"Transient\"", with: "\"WaveletWave\"").replacing(
       "\"keyframes\": [", with: "\"wavelet_stream\": \"ab=\", \"keyframes\": [")
     #expect(
       findings(wavelet).contains {
@@ -58,11 +59,12 @@ import Testing
   }
 
   @Test func filesOfDraftsAreRead() {
-    let text = Self.good.replacing("\"version\": \"2023\"", with: "\"version\": \"1\"").replacing(
-      "\"2026-11-21\"", with: "\"Tue Mar  7 10:24:39 2023\\n\""
-    ).replacing("mixing_coefficient", with: "mixing_weight").replacing(
-      "\"Transient\"", with: "\"Transient\", \"block_length\": 0.0")
-    let examination = MPEG.examine(text)
+    let text = Self.validText.replacing("\"version\": \"2023\"", with: "\"version\": \"1\"")
+      .replacing(
+        "\"2026-11-21\"", with: "\"Tue Mar  7 10:24:39 2023\\n\""
+      ).replacing("mixing_coefficient", with: "mixing_weight").replacing(
+        "\"Transient\"", with: "\"Transient\", \"block_length\": 0.0")
+    let examination = MPEGFixtures.readResult(text)
     #expect(examination.composition != nil)
     #expect(
       examination.findings.map { "\($0.severity) \($0.rule)" } == [
@@ -71,9 +73,10 @@ import Testing
   }
 
   @Test func valuesOutOfRangeAreClampedAndReported() throws {
-    let text = Self.good.replacing("0.5", with: "1.5").replacing("90", with: "20000").replacing(
-      "\"relative_position\": 0", with: "\"relative_position\": 2.6")
-    let examination = MPEG.examine(text)
+    let text = Self.validText.replacing("0.5", with: "1.5").replacing("90", with: "20000")
+      .replacing(
+        "\"relative_position\": 0", with: "\"relative_position\": 2.6")
+    let examination = MPEGFixtures.readResult(text)
     #expect(
       examination.findings.map(\.rule) == [
         "hjif/whole-number", "hjif/out-of-range", "hjif/out-of-range", "hjif/clamped",
@@ -82,28 +85,31 @@ import Testing
     #expect(event.time == 0.003 && event.value(of: .hapticIntensity) == 1)
   }
 
-  private struct Silence {
+  private struct SilentBandCase {
     var band: String
     var keys: [(Int, Double?, Double?)]
     var rules: [String]
   }
 
-  private static let silences: [Silence] = [
-    Silence(
-      band: MPEG.tap, keys: [(0, nil, 90)], rules: ["missing-amplitude", "missing-keyframes"]),
-    Silence(band: MPEG.wave, keys: [(0, 0.5, nil), (9, 0.5, nil)], rules: ["missing-frequency"]),
-    Silence(band: MPEG.wave, keys: [(9, 0.5, 90), (0, 0.5, 90)], rules: ["keyframe-order"]),
-    Silence(
-      band: MPEG.wave, keys: [(0, 0.5, 90), (9, 0.5, 1_500)],
+  private static let silentBandCases: [SilentBandCase] = [
+    SilentBandCase(
+      band: MPEGFixtures.tap, keys: [(0, nil, 90)],
+      rules: ["missing-amplitude", "missing-keyframes"]),
+    SilentBandCase(
+      band: MPEGFixtures.wave, keys: [(0, 0.5, nil), (9, 0.5, nil)], rules: ["missing-frequency"]),
+    SilentBandCase(
+      band: MPEGFixtures.wave, keys: [(9, 0.5, 90), (0, 0.5, 90)], rules: ["keyframe-order"]),
+    SilentBandCase(
+      band: MPEGFixtures.wave, keys: [(0, 0.5, 90), (9, 0.5, 1_500)],
       rules: ["frequency-outside-band"]),
-    Silence(band: MPEG.wave, keys: [], rules: ["missing-keyframes"]),
-    Silence(band: "\"band_type\": \"WaveletWave\"", keys: [], rules: ["block-length"]),
+    SilentBandCase(band: MPEGFixtures.wave, keys: [], rules: ["missing-keyframes"]),
+    SilentBandCase(band: "\"band_type\": \"WaveletWave\"", keys: [], rules: ["block-length"]),
   ]
 
   @Test func keysThatCannotSoundAreReported() {
-    for silence in Self.silences {
-      let text = MPEG.text(silence.band, effects: MPEG.effect(silence.keys))
-      let examination = MPEG.examine(text)
+    for silence in Self.silentBandCases {
+      let text = MPEGFixtures.text(silence.band, effects: MPEGFixtures.effect(silence.keys))
+      let examination = MPEGFixtures.readResult(text)
       #expect(examination.findings.map(\.rule.text) == silence.rules.map { "hjif/" + $0 })
       #expect(examination.composition != nil)
     }
@@ -114,11 +120,14 @@ import Testing
       findings(replacing: "}]}]}]}]}", with: "},]}]}]}]}").contains {
         $0.contains("warning: comma before a closing bracket")
       })
-    #expect(MPEG.examine("\u{FEFF}" + Self.good).findings.map(\.rule) == ["hjif/byte-order-mark"])
-    let doubled = Self.good.replacing(
+    #expect(
+      MPEGFixtures.readResult("\u{FEFF}" + Self.validText).findings.map(\.rule) == [
+        "hjif/byte-order-mark"
+      ])
+    let doubled = Self.validText.replacing(
       "\"description\": \"d\"", with: "\"description\": \"e\", \"description\": \"d\"")
-    #expect(MPEG.examine(doubled).findings.map(\.rule) == ["hjif/duplicate-key"])
-    #expect(MPEG.examine(doubled).composition?.notes == "d")
+    #expect(MPEGFixtures.readResult(doubled).findings.map(\.rule) == ["hjif/duplicate-key"])
+    #expect(MPEGFixtures.readResult(doubled).composition?.notes == "d")
     #expect(
       findings(replacing: "\"level\"", with: "\"colour\": 1, \"level\"").first
         == "t:1:40: note: unknown key \"colour\" is ignored (colour)")
@@ -126,7 +135,7 @@ import Testing
 
   @Test func everyFileHasAnOutcome() {
     // Each prefix and each text with one byte changed is read or refused.
-    let bytes = Array(Self.good.utf8)
+    let bytes = Array(Self.validText.utf8)
     for index in stride(from: 0, to: bytes.count, by: 3) {
       let cut = SourceFile(Array(bytes[..<index]), name: "t")
       let examination = HapticFormat.hjif.examine(cut, options: ReadingOptions())
@@ -142,19 +151,21 @@ import Testing
   }
 
   @Test func theFastPathReadsTheSame() {
-    let file = SourceFile(Array(Self.good.utf8), name: "t")
+    let file = SourceFile(Array(Self.validText.utf8), name: "t")
     let fast = HapticFormat.hjif.examine(file, options: ReadingOptions(wantsFindings: false))
-    #expect(fast.composition == MPEG.examine(Self.good).composition)
+    #expect(fast.composition == MPEGFixtures.readResult(Self.validText).composition)
     #expect(fast.findings.isEmpty && fast.losses.isEmpty)
   }
 
   @Test func canonicalTextSaysTheSame() throws {
-    let file = SourceFile(Array(Self.good.utf8), name: "t")
+    let file = SourceFile(Array(Self.validText.utf8), name: "t")
     let once = try #require(try HapticFormat.hjif.canonicalText(of: file))
     let again = try HapticFormat.hjif.canonicalText(of: SourceFile(once, name: "t"))
     #expect(once == again)
     let text = String(decoding: once, as: UTF8.self)
-    #expect(MPEG.examine(text).composition == MPEG.examine(Self.good).composition)
-    #expect(MPEG.examine(text).findings.isEmpty)
+    #expect(
+      MPEGFixtures.readResult(text).composition
+        == MPEGFixtures.readResult(Self.validText).composition)
+    #expect(MPEGFixtures.readResult(text).findings.isEmpty)
   }
 }

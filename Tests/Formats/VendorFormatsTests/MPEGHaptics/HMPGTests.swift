@@ -20,7 +20,7 @@ import Testing
 
   private func bytes() throws -> [UInt8] { Array(try #require(Data(base64Encoded: Self.file))) }
 
-  private func examine(_ bytes: [UInt8]) -> ReadResult {
+  private func readResult(_ bytes: [UInt8]) -> ReadResult {
     HapticFormat.hmpg.examine(SourceFile(bytes, name: "t"), options: ReadingOptions())
   }
 
@@ -65,14 +65,14 @@ import Testing
     let boundaries = boundaries(bytes)
     #expect(boundaries.count > 8 && boundaries.last == bytes.count)
     for count in bytes.indices where !boundaries.contains(count) {
-      let examination = examine(Array(bytes[..<count]))
+      let examination = readResult(Array(bytes[..<count]))
       #expect(examination.composition == nil)
       let error = try #require(examination.findings.first { $0.severity == .error })
       #expect(error.rule == "hmpg/truncated" && error.location.description == "t@\(count)")
     }
-    #expect(examine([]).findings.map(\.description) == ["t@0: error: the file is empty"])
+    #expect(readResult([]).findings.map(\.description) == ["t@0: error: the file is empty"])
     // What is missing at the end of a unit is what the bands announce.
-    let cut = examine(Array(bytes[..<boundaries[1]]))
+    let cut = readResult(Array(bytes[..<boundaries[1]]))
     #expect(cut.findings.map(\.rule) == ["hmpg/count", "hmpg/count", "hmpg/count"])
     #expect(cut.findings[0].message == "the file declares 1 effects, but contains 0")
   }
@@ -83,7 +83,7 @@ import Testing
       for bit in 0..<8 {
         var changed = bytes
         changed[index] ^= 1 << UInt8(bit)
-        let examination = examine(changed)
+        let examination = readResult(changed)
         #expect((examination.composition == nil) == (examination.errorCount > 0))
         for finding in examination.findings {
           #expect(finding.location.description.hasPrefix("t@"))
@@ -97,13 +97,13 @@ import Testing
     var first = bytes
     first[0] = 0b0000_0100
     #expect(
-      examine(first).findings.map(\.description) == [
+      readResult(first).findings.map(\.description) == [
         "t@0: error: the first unit has type 1; an initialization unit has type 0"
       ])
     var packet = bytes
     packet[27] = 20 << 2
     #expect(
-      examine(packet).findings.map(\.description) == [
+      readResult(packet).findings.map(\.description) == [
         "t@0: warning: the file declares 0 perceptions, but contains 1",
         "t@27: warning: unknown packet type 20; the packet is skipped",
       ])
@@ -112,7 +112,7 @@ import Testing
       scale[index] = 0
     }
     #expect(
-      examine(scale).findings.map(\.description) == [
+      readResult(scale).findings.map(\.description) == [
         "t@16: error: the timescale is 0 ticks per second"
       ])
   }
@@ -135,10 +135,10 @@ import Testing
     for index in 5..<9 {
       unit[index] = UInt8(truncatingIfNeeded: length >> (8 * (8 - index)))
     }
-    #expect(examine(unit).findings.isEmpty)
+    #expect(readResult(unit).findings.isEmpty)
     unit[31] ^= 1
-    #expect(examine(unit).findings.map(\.rule) == ["hmpg/crc"])
-    #expect(examine(unit).findings[0].location.description == "t@27")
+    #expect(readResult(unit).findings.map(\.rule) == ["hmpg/crc"])
+    #expect(readResult(unit).findings[0].location.description == "t@27")
   }
 
   @Test func numbersHaveAnyLength() throws {

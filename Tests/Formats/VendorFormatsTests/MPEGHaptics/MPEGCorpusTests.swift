@@ -8,21 +8,22 @@ import Testing
 /// Files that the reference software wrote and rendered, if the environment names a folder of them.
 @Suite struct MPEGCorpusTests {
   private func isEqual(_ samples: [Int], toThoseOf name: String, in folder: String) throws {
-    let expected = try MPEG.samples(ofWAV: MPEG.bytes(folder, name + ".rm8000.wav"))
+    let expected = try MPEGFixtures.samples(ofWAV: MPEGFixtures.bytes(folder, name + ".rm8000.wav"))
     #expect(samples.count == expected.count, "\(name)")
     #expect(zip(samples, expected).allSatisfy { abs($0 - $1) <= 1 }, "\(name)")
   }
 
   @Test func textsAreSynthesisedAsTheReferenceDoes() throws {
-    for name in try MPEG.corpus("hjif", ".hjif") {
+    for name in try MPEGFixtures.corpus("hjif", ".hjif") {
       try isEqual(
-        ReferenceSynthesis.samples(hjif: MPEG.bytes("hjif", name)), toThoseOf: name, in: "hjif")
+        ReferenceSynthesis.samples(hjif: MPEGFixtures.bytes("hjif", name)), toThoseOf: name,
+        in: "hjif")
     }
   }
 
   @Test func textsAreReadWithoutErrors() throws {
-    for name in try MPEG.corpus("hjif", ".hjif") {
-      let file = SourceFile(try MPEG.bytes("hjif", name), name: "x")
+    for name in try MPEGFixtures.corpus("hjif", ".hjif") {
+      let file = SourceFile(try MPEGFixtures.bytes("hjif", name), name: "x")
       #expect(try FormatRegistry.standard.format(of: file).id == "hjif", "\(name)")
       let examination = FormatRegistry.standard.examine(file)
       #expect(
@@ -33,8 +34,8 @@ import Testing
   }
 
   @Test func binaryFilesAreSynthesisedAsTheReferenceDoes() throws {
-    for name in try MPEG.corpus("hmpg", ".hmpg") {
-      var decoder = HMPGDecoder(try MPEG.bytes("hmpg", name))
+    for name in try MPEGFixtures.corpus("hmpg", ".hmpg") {
+      var decoder = HMPGDecoder(try MPEGFixtures.bytes("hmpg", name))
       decoder.decode()
       #expect(decoder.log.errorCount == 0, "\(name)")
       try isEqual(ReferenceSynthesis.samples(of: decoder.document), toThoseOf: name, in: "hmpg")
@@ -42,8 +43,8 @@ import Testing
   }
 
   @Test func binaryFilesHoldWhatTheReferenceDecodes() throws {
-    for name in try MPEG.corpus("hmpg", ".hmpg") {
-      let file = SourceFile(try MPEG.bytes("hmpg", name), name: "x")
+    for name in try MPEGFixtures.corpus("hmpg", ".hmpg") {
+      let file = SourceFile(try MPEGFixtures.bytes("hmpg", name), name: "x")
       #expect(try FormatRegistry.standard.format(of: file).id == "hmpg", "\(name)")
       var decoder = HMPGDecoder(file.bytes)
       decoder.decode()
@@ -51,7 +52,7 @@ import Testing
       let decoded = name.replacing(".hmpg", with: ".rm-decoded.hjif")
       var reader = HJIFReader(wantsFindings: true)
       let text = reader.decodeDocument(
-        from: try JSONDocument(text: MPEG.bytes("hmpg", decoded), name: decoded))
+        from: try JSONDocument(text: MPEGFixtures.bytes("hmpg", decoded), name: decoded))
       let pairs = zip(decoder.document.perceptions, text.perceptions)
       for (binary, text) in pairs {
         #expect(binary.modality == text.modality && binary.channels.count == text.channels.count)

@@ -6,7 +6,7 @@ import HapticModel
 import Testing
 
 /// Files of the two formats for tests: written here, or of the corpus that the environment names.
-enum MPEG {
+enum MPEGFixtures {
   static let formats = ProcessInfo.processInfo.environment["TEMBLOR_TEST_FORMATS"]
 
   /// The files of a folder of the corpus with an ending, by name; none where there is no corpus.
@@ -77,12 +77,12 @@ enum MPEG {
     "\"band_type\": \"Curve\", \"curve_type\": \"\(kind)\""
   }
 
-  static func examine(_ text: String) -> ReadResult {
+  static func readResult(_ text: String) -> ReadResult {
     HapticFormat.hjif.examine(SourceFile(Array(text.utf8), name: "t"), options: ReadingOptions())
   }
 
   static func composition(_ text: String) throws -> HapticComposition {
-    let examination = examine(text)
+    let examination = readResult(text)
     return try #require(examination.composition, "\(examination.findings.map(\.description))")
   }
 

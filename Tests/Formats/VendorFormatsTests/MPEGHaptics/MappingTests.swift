@@ -8,9 +8,10 @@ import Testing
 /// The layers that the elements of a document become.
 @Suite struct MPEGMappingTests {
   @Test func aSteadySineIsAnEvent() throws {
-    let composition = try MPEG.composition(
-      MPEG.text(
-        MPEG.wave, effects: MPEG.effect(at: 20, [(10, 0.3069, 182.5), (110, 0.3069, 182.5)])))
+    let composition = try MPEGFixtures.composition(
+      MPEGFixtures.text(
+        MPEGFixtures.wave,
+        effects: MPEGFixtures.effect(at: 20, [(10, 0.3069, 182.5), (110, 0.3069, 182.5)])))
     let layer = composition.layers[0]
     #expect(composition.layers.count == 1 && layer.name == "c" && layer.signals.isEmpty)
     #expect(composition.notes == "d")
@@ -22,12 +23,13 @@ import Testing
   }
 
   @Test func movingKeysAreCurvesOfTheirEventAlone() throws {
-    let moving = MPEG.effect([(0, 0.6138, 65), (100, 0.3069, nil), (200, 0, 300)])
-    let composition = try MPEG.composition(
-      MPEG.text(
-        MPEG.wave,
-        effects: [moving, MPEG.effect(at: 50, [(0, 0.3, 90), (100, 0.3, 90)]), moving].joined(
-          separator: ",")))
+    let moving = MPEGFixtures.effect([(0, 0.6138, 65), (100, 0.3069, nil), (200, 0, 300)])
+    let composition = try MPEGFixtures.composition(
+      MPEGFixtures.text(
+        MPEGFixtures.wave,
+        effects: [moving, MPEGFixtures.effect(at: 50, [(0, 0.3, 90), (100, 0.3, 90)]), moving]
+          .joined(
+            separator: ",")))
     #expect(composition.layers.map(\.pattern.events.count) == [1, 1, 1])
     #expect(composition.layers.map(\.pattern.curves.count) == [0, 2, 2])
     let pattern = composition.layers[1].pattern
@@ -39,8 +41,9 @@ import Testing
   }
 
   @Test func whatIsOutOfReachIsClampedWithItsSize() throws {
-    let examination = MPEG.examine(
-      MPEG.text(MPEG.wave, effects: MPEG.effect([(0, 0.9, 40), (100, 0.1, 340)]), gain: 1))
+    let examination = MPEGFixtures.readResult(
+      MPEGFixtures.text(
+        MPEGFixtures.wave, effects: MPEGFixtures.effect([(0, 0.9, 40), (100, 0.1, 340)]), gain: 1))
     #expect(
       examination.losses.map { "\($0.kind) \($0.message)" } == [
         """
@@ -73,8 +76,10 @@ import Testing
   /// Keys of one position jump, also past a limit, where no time lies between them.
   @Test func jumpsPastALimitAreFinite() throws {
     for (from, to) in [(1.0, 0.2), (0.2, 1.0)] {
-      let composition = try MPEG.composition(
-        MPEG.text(MPEG.wave, effects: MPEG.effect([(0, from, 60), (0, to, 400), (100, 0.1, 20)])))
+      let composition = try MPEGFixtures.composition(
+        MPEGFixtures.text(
+          MPEGFixtures.wave,
+          effects: MPEGFixtures.effect([(0, from, 60), (0, to, 400), (100, 0.1, 20)])))
       let pattern = composition.layers[0].pattern
       #expect(pattern.curves.count == 2)
       let points = pattern.curves.flatMap(\.controlPoints)
@@ -86,10 +91,11 @@ import Testing
   }
 
   @Test func transientsTakeTheirKeys() throws {
-    let text = MPEG.text(
-      MPEG.tap, effects: MPEG.effect(at: 10, [(0, 0.792, 65), (20, -0.396, 300), (40, 0.2, nil)]),
+    let text = MPEGFixtures.text(
+      MPEGFixtures.tap,
+      effects: MPEGFixtures.effect(at: 10, [(0, 0.792, 65), (20, -0.396, 300), (40, 0.2, nil)]),
       gain: 0.5)
-    let events = try MPEG.composition(text).layers[0].pattern.events
+    let events = try MPEGFixtures.composition(text).layers[0].pattern.events
     #expect(events.map(\.kind) == [.hapticTransient, .hapticTransient, .hapticTransient])
     #expect(events.map(\.time) == [0.01, 0.03, 0.05])
     let values = events.map { [$0.value(of: .hapticIntensity), $0.value(of: .hapticSharpness)] }
@@ -103,14 +109,15 @@ import Testing
       ([(0, 0.5, 100), (50, 0.5, 100)], ", \"base_signal\": \"Square\""),
       ([(0, 0.5, 100), (50, -0.5, 100)], ""),
     ] as [([(Int, Double?, Double?)], String)] {
-      let layers = try MPEG.composition(
-        MPEG.text(MPEG.wave, effects: MPEG.effect(keys, more: more))
+      let layers = try MPEGFixtures.composition(
+        MPEGFixtures.text(MPEGFixtures.wave, effects: MPEGFixtures.effect(keys, more: more))
       ).layers
       #expect(layers[0].signals.count == 1 && layers[0].pattern.events.isEmpty)
     }
     // Half a step of eight bits below 0 is silence.
-    let silent = try MPEG.composition(
-      MPEG.text(MPEG.wave, effects: MPEG.effect([(0, 0.5, 100), (50, -0.0039215684, 100)])))
+    let silent = try MPEGFixtures.composition(
+      MPEGFixtures.text(
+        MPEGFixtures.wave, effects: MPEGFixtures.effect([(0, 0.5, 100), (50, -0.0039215684, 100)])))
     #expect(silent.layers[0].signals.isEmpty)
   }
 
@@ -126,7 +133,8 @@ import Testing
       {"effect_type": "Reference", "id": 4, "position": 200},
       {"effect_type": "Reference", "id": 5, "position": 300}
       """
-    let examination = MPEG.examine(MPEG.text(MPEG.tap, effects: effects, library: library))
+    let examination = MPEGFixtures.readResult(
+      MPEGFixtures.text(MPEGFixtures.tap, effects: effects, library: library))
     let events = try #require(examination.composition?.layers[0].pattern.events)
     #expect(events.map { ($0.time * 1_000).rounded() } == [105, 215, 235])
     #expect(examination.findings.map(\.rule) == ["hjif/unknown-reference"])
@@ -136,8 +144,8 @@ import Testing
 
   @Test func sensesAreNamedInLosses() throws {
     func losses(_ modality: String) -> [String] {
-      MPEG.examine(
-        MPEG.text(MPEG.tap, effects: MPEG.effect([(0, 0.5, 90)])).replacing(
+      MPEGFixtures.readResult(
+        MPEGFixtures.text(MPEGFixtures.tap, effects: MPEGFixtures.effect([(0, 0.5, 90)])).replacing(
           "\"Vibrotactile\"", with: "\"\(modality)\"")
       ).losses.map { "\($0.kind) \($0.message) \($0.location.map { "\($0)" } ?? "")" }
     }
@@ -149,7 +157,7 @@ import Testing
 
   @Test func effectsOfEffectsAreBounded() {
     // 20 levels of two references each would be a million effects.
-    var library = MPEG.effect([(0, 0.5, 90)], more: ", \"id\": 0")
+    var library = MPEGFixtures.effect([(0, 0.5, 90)], more: ", \"id\": 0")
     for level in 1...20 {
       let child = "{\"effect_type\": \"Reference\", \"id\": \(level - 1)}"
       library +=
@@ -158,20 +166,23 @@ import Testing
         \(child)]}
         """
     }
-    let deep = MPEG.examine(
-      MPEG.text(MPEG.tap, effects: "{\"effect_type\": \"Reference\", \"id\": 20}", library: library)
+    let deep = MPEGFixtures.readResult(
+      MPEGFixtures.text(
+        MPEGFixtures.tap, effects: "{\"effect_type\": \"Reference\", \"id\": 20}", library: library)
     )
     #expect(deep.composition == nil && deep.findings.allSatisfy { $0.rule == "hjif/too-large" })
-    let circle = MPEG.examine(
-      MPEG.text(
-        MPEG.tap, effects: "{\"effect_type\": \"Reference\", \"id\": 1}",
+    let circle = MPEGFixtures.readResult(
+      MPEGFixtures.text(
+        MPEGFixtures.tap, effects: "{\"effect_type\": \"Reference\", \"id\": 1}",
         library: """
           {"effect_type": "Composite", "id": 1, "composition":
           [{"effect_type": "Reference", "id": 1}, {"effect_type": "Reference", "id": 1}]}
           """))
     #expect(circle.composition == nil && circle.findings.first?.rule == "hjif/too-large")
-    let long = MPEG.examine(
-      MPEG.text(MPEG.curve("Linear"), effects: MPEG.effect([(0, 0, nil), (2_000_000_000, 1, nil)])))
+    let long = MPEGFixtures.readResult(
+      MPEGFixtures.text(
+        MPEGFixtures.curve("Linear"),
+        effects: MPEGFixtures.effect([(0, 0, nil), (2_000_000_000, 1, nil)])))
     #expect(
       long.findings.map(\.message) == [
         "curves, wavelets, and waves are too long to play as samples"

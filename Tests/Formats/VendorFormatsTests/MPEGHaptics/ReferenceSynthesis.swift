@@ -49,7 +49,7 @@ struct ReferenceSynthesis {
     let gain =
       first.0.channelGain * powerOfTen(perception.amplitudeExponentOfTen)
       / MPEGReader.continuousReferenceAmplitude
-    return synthesis.samples(of: first.1).map { MPEG.quantised(Float($0 * gain)) }
+    return synthesis.samples(of: first.1).map { MPEGFixtures.quantised(Float($0 * gain)) }
   }
 
   /// The effects of a band with those of the library in place of references: its position is not

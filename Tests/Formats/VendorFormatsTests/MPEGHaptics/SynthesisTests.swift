@@ -28,18 +28,19 @@ import Testing
     ("Bspline", [0, 11249, 18221, 18020, 14337, 19666, 20316, 12600, 177]),
     ("BSpline", [0, 11249, 18221, 18020, 14337, 19666, 20316, 12600, 177]),
   ]) func curvesAreThoseOfTheReference(kind: String, expected: [Int]) throws {
-    let text = MPEG.text(MPEG.curve(kind), effects: MPEG.effect(Self.keys))
+    let text = MPEGFixtures.text(MPEGFixtures.curve(kind), effects: MPEGFixtures.effect(Self.keys))
     let samples = try quantised(text)
     #expect(samples.count == 800)
     for (frame, value) in zip(Self.frames, expected) {
       #expect(abs(samples[frame] - value) <= 1, "\(kind) \(frame)")
     }
     // The right curve is the same where the reference has no fault, at six times the rate.
-    let signal = try MPEG.signal(text)
+    let signal = try MPEGFixtures.signal(text)
     #expect(
       signal.sampleRate == 48_000 && signal.startSeconds == 0 && signal.samples.count == 4_801)
     for (frame, value) in zip(Self.frames, expected) {
-      #expect(abs(MPEG.quantised(signal.samples[frame * 6]) - value) <= 60, "\(kind) \(frame)")
+      #expect(
+        abs(MPEGFixtures.quantised(signal.samples[frame * 6]) - value) <= 60, "\(kind) \(frame)")
     }
   }
 
@@ -51,7 +52,7 @@ import Testing
     + "jiyuE76AMAAAAAC50/YrfU6eroxX4"
 
   @Test func waveletsAreDecoded() throws {
-    let text = MPEG.text(
+    let text = MPEGFixtures.text(
       "\"band_type\": \"WaveletWave\", \"block_length\": 128",
       effects: """
         {"effect_type": "Basis", "position": 0, "wavelet_stream": "\(Self.block)"}
@@ -60,10 +61,10 @@ import Testing
       .replacing(
         "\"gain\": 1.0", with: "\"gain\": 1.0, \"frequency_sampling\": 8000, \"sample_count\": 1024"
       )
-    let signal = try MPEG.signal(text)
+    let signal = try MPEGFixtures.signal(text)
     #expect(signal.sampleRate == 8_000)
     let reference = try quantised(text)
-    for samples in [reference, signal.samples.map(MPEG.quantised)] {
+    for samples in [reference, signal.samples.map(MPEGFixtures.quantised)] {
       #expect(
         stride(from: 0, to: samples.count, by: 64).map { samples[$0] } == [
           -3630, 13305, 12265, -10183, -15381, 3198, 11324, 7925, -6406, -15851, 2124, 12540, 4519,
@@ -79,7 +80,7 @@ import Testing
 
   @Test("The last block of wavelets ends with the recording")
   func recordingLength() throws {
-    let text = MPEG.text(
+    let text = MPEGFixtures.text(
       "\"band_type\": \"WaveletWave\", \"block_length\": 128",
       effects: """
         {"effect_type": "Basis", "position": 0, "wavelet_stream": "\(Self.block)"}
@@ -87,25 +88,28 @@ import Testing
     ).replacing("\"upper_frequency_limit\": 1000", with: "\"upper_frequency_limit\": 8000")
     let recorded = text.replacing(
       "\"gain\": 1.0", with: "\"gain\": 1.0, \"frequency_sampling\": 4000, \"sample_count\": 450")
-    let samples = try MPEG.signal(recorded).samples
+    let samples = try MPEGFixtures.signal(recorded).samples
     #expect(samples.count == 900)
-    #expect(try MPEG.signal(text).samples.starts(with: samples))
+    #expect(try MPEGFixtures.signal(text).samples.starts(with: samples))
   }
 
   @Test func faultsOfTheReferenceAreNotReproduced() throws {
-    let two = MPEG.text(MPEG.curve("Linear"), effects: MPEG.effect([(0, 0, nil), (100, 0.9, nil)]))
+    let two = MPEGFixtures.text(
+      MPEGFixtures.curve("Linear"), effects: MPEGFixtures.effect([(0, 0, nil), (100, 0.9, nil)]))
     #expect(try quantised(two).allSatisfy { $0 == 0 })
-    let rising = try MPEG.signal(two).samples
-    #expect(abs(MPEG.quantised(rising[2_400]) - 14_746) <= 1)
-    let late = MPEG.text(MPEG.curve("Linear"), effects: MPEG.effect(at: 50, Self.keys))
+    let rising = try MPEGFixtures.signal(two).samples
+    #expect(abs(MPEGFixtures.quantised(rising[2_400]) - 14_746) <= 1)
+    let late = MPEGFixtures.text(
+      MPEGFixtures.curve("Linear"), effects: MPEGFixtures.effect(at: 50, Self.keys))
     #expect(try quantised(late).allSatisfy { $0 == 0 })
-    let placed = try MPEG.signal(late)
-    #expect(placed.startSeconds == 0.05 && abs(MPEG.quantised(placed.samples[960]) - 26_214) <= 1)
+    let placed = try MPEGFixtures.signal(late)
+    #expect(
+      placed.startSeconds == 0.05 && abs(MPEGFixtures.quantised(placed.samples[960]) - 26_214) <= 1)
     // The first key may come later than the effect.
-    let offset = MPEG.text(
-      MPEG.curve("Linear"),
-      effects: MPEG.effect(at: 50, [(10, 0.2, nil), (30, 0.4, nil), (40, 0, nil)]))
-    #expect(try MPEG.signal(offset).startSeconds == 0.06)
+    let offset = MPEGFixtures.text(
+      MPEGFixtures.curve("Linear"),
+      effects: MPEGFixtures.effect(at: 50, [(10, 0.2, nil), (30, 0.4, nil), (40, 0, nil)]))
+    #expect(try MPEGFixtures.signal(offset).startSeconds == 0.06)
   }
 
   /// Beyond the profile, with amplitudes below 0, effects that meet at a frame, and keys between
@@ -114,23 +118,25 @@ import Testing
     var options = ReadingOptions()
     options.signalSampleRate = 8_000
     let meeting = [
-      MPEG.effect([(0, 0.9, 50), (60, 1, 50)]),
-      MPEG.effect(at: 60, [(0, 0.7, 400), (40, -0.3, 500), (80, 0.1, 340)]),
+      MPEGFixtures.effect([(0, 0.9, 50), (60, 1, 50)]),
+      MPEGFixtures.effect(at: 60, [(0, 0.7, 400), (40, -0.3, 500), (80, 0.1, 340)]),
     ].joined(separator: ",")
     for text in [
-      MPEG.text(
-        MPEG.wave,
-        effects: MPEG.effect([(0, -1 / 255, 83), (250, 0.294, nil), (500, -1 / 255, 83)])),
-      MPEG.text(MPEG.wave, effects: meeting, gain: 0.5),
-      MPEG.text(MPEG.curve("Akima"), effects: MPEG.effect(Self.keys)),
-      MPEG.text(MPEG.tap, effects: MPEG.effect(at: 5, [(0, 0.9, 65), (15, -0.5, nil)])),
-      MPEG.text(
-        MPEG.tap, effects: MPEG.effect(at: 17, [(0, 0.9, nil), (310, 0.4, nil)]), timescale: 11_025),
+      MPEGFixtures.text(
+        MPEGFixtures.wave,
+        effects: MPEGFixtures.effect([(0, -1 / 255, 83), (250, 0.294, nil), (500, -1 / 255, 83)])),
+      MPEGFixtures.text(MPEGFixtures.wave, effects: meeting, gain: 0.5),
+      MPEGFixtures.text(MPEGFixtures.curve("Akima"), effects: MPEGFixtures.effect(Self.keys)),
+      MPEGFixtures.text(
+        MPEGFixtures.tap, effects: MPEGFixtures.effect(at: 5, [(0, 0.9, 65), (15, -0.5, nil)])),
+      MPEGFixtures.text(
+        MPEGFixtures.tap, effects: MPEGFixtures.effect(at: 17, [(0, 0.9, nil), (310, 0.4, nil)]),
+        timescale: 11_025),
     ] {
       let file = SourceFile(Array(text.utf8), name: "t")
       let layers = try HapticFormat.hjif.examine(file, options: options).get().layers
       #expect(layers.count == 1 && layers[0].signals.count == 1 && layers[0].pattern.events.isEmpty)
-      let ours = layers[0].signals[0].samples.map(MPEG.quantised)
+      let ours = layers[0].signals[0].samples.map(MPEGFixtures.quantised)
       let theirs = try quantised(text)
       #expect(
         ours.count == theirs.count && zip(ours, theirs).allSatisfy { abs($0 - $1) <= 1 }, "\(text)")
@@ -139,15 +145,15 @@ import Testing
 
   @Test func ticksOfTheTimescaleCountForPhases() throws {
     func text(_ timescale: Int, _ factor: Int) -> String {
-      MPEG.text(
-        MPEG.wave,
-        effects: MPEG.effect(
+      MPEGFixtures.text(
+        MPEGFixtures.wave,
+        effects: MPEGFixtures.effect(
           [(0, 0.5, 80), (47 * factor, 0.2, 120), (120 * factor, 0.7, 60)],
           more: ", \"base_signal\": \"Triangle\""),
         timescale: timescale)
     }
-    let one = try MPEG.signal(text(1_000, 1)).samples
-    let two = try MPEG.signal(text(2_000, 2)).samples
+    let one = try MPEGFixtures.signal(text(1_000, 1)).samples
+    let two = try MPEGFixtures.signal(text(2_000, 2)).samples
     #expect(one.count == 5_761 && one.count == two.count)
     #expect(zip(one, two).allSatisfy { abs($0 - $1) < 1e-5 })
     let faulty = try quantised(text(2_000, 2))
@@ -158,11 +164,11 @@ import Testing
   func shapesHaveTheirFrequency(
     shape: String
   ) throws {
-    let text = MPEG.text(
-      MPEG.wave,
-      effects: MPEG.effect(
+    let text = MPEGFixtures.text(
+      MPEGFixtures.wave,
+      effects: MPEGFixtures.effect(
         [(0, 0.5, 100), (200, 0.5, 100)], more: ", \"base_signal\": \"\(shape)\", \"phase\": 0.5"))
-    let samples = try MPEG.signal(text).samples.map { Double($0) * 0.6138 }
+    let samples = try MPEGFixtures.signal(text).samples.map { Double($0) * 0.6138 }
     #expect(samples.count == 9_601)
     // 20 periods, each of 480 samples.
     #expect(zip(samples, samples.dropFirst(480)).count { abs($0 - $1) > 1e-4 } <= 40)

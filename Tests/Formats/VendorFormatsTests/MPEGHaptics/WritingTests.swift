@@ -18,7 +18,7 @@ import Testing
       kind: .hapticTransient, time: 0.3, parameters: [.hapticIntensity: 0.7, .hapticSharpness: 0.8]),
   ])
 
-  private func again(_ composition: HapticComposition) throws -> HapticComposition {
+  private func rereadComposition(_ composition: HapticComposition) throws -> HapticComposition {
     let writing = try #require(try HapticFormat.hjif.write(composition))
     let examination = HapticFormat.hjif.examine(
       SourceFile(writing.files[0].bytes, name: "t"), options: ReadingOptions())
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test func steadyEventsReturn() throws {
-    let read = try again(HapticComposition(Self.pattern))
+    let read = try rereadComposition(HapticComposition(Self.pattern))
     let events = read.layers.flatMap(\.pattern.events).sorted { $0.time < $1.time }
     let given = Self.pattern.events.sorted { $0.time < $1.time }
     let scale = try #require(read.layers[0].sharpnessScale)
@@ -47,7 +47,7 @@ import Testing
     let taps = [0.1, 0.2, 0.3].map {
       HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: $0)])
     }
-    let read = try again(
+    let read = try rereadComposition(
       HapticComposition(layers: [
         .init(taps[0], name: "thumb", bodyLocation: .init(1, of: 2)),
         .init(taps[1], bodyLocation: .init(2, of: 2)), .init(taps[2]),
@@ -70,7 +70,9 @@ import Testing
     let composition = HapticComposition(pattern)
     let sampler = EnvelopeSampler(.amplitude, mapping: .linear, frequencies: .phone)
     let given = sampler.envelopes(of: composition).filter { $0.kind == .hapticContinuous }
-    let read = sampler.envelopes(of: try again(composition)).filter { $0.kind == .hapticContinuous }
+    let read = sampler.envelopes(of: try rereadComposition(composition)).filter {
+      $0.kind == .hapticContinuous
+    }
     #expect(given.count == read.count)
     for (one, other) in zip(given, read) {
       #expect(
@@ -95,7 +97,7 @@ import Testing
   @Test func overlappingEventsHaveBandsOfTheirOwn() throws {
     var pattern = Self.pattern
     pattern.events[1].time = 0.2
-    let read = try again(HapticComposition(pattern))
+    let read = try rereadComposition(HapticComposition(pattern))
     #expect(read.layers.flatMap(\.pattern.events).count == 3)
     let writing = try #require(try HapticFormat.hjif.write(HapticComposition(pattern)))
     let text = String(decoding: writing.files[0].bytes, as: UTF8.self)
@@ -109,7 +111,7 @@ import Testing
         HapticPattern(),
         signals: [SampledSignal(startSeconds: 0.25, sampleRate: 8_000, samples: samples)])
     ])
-    let read = try again(composition)
+    let read = try rereadComposition(composition)
     let signal = try #require(read.layers.first?.signals.first)
     #expect(signal.startSeconds == 0.25 && signal.sampleRate == 48_000)
     for (index, sample) in samples.enumerated() {
@@ -128,7 +130,7 @@ import Testing
       writing.losses.contains {
         $0.kind == .dropped && $0.compositionElement == .event(.init(eventIndex: 3))
       })
-    #expect(try again(composition).notes == "a title: notes")
+    #expect(try rereadComposition(composition).notes == "a title: notes")
     pattern.events[0].time = .nan
     #expect(throws: InputError.self) { try HapticFormat.hjif.write(HapticComposition(pattern)) }
   }
@@ -138,7 +140,7 @@ import Testing
       let composition = HapticComposition(
         HapticPattern(events: [HapticEvent(kind: .hapticContinuous, time: 0, duration: duration)]))
       let losses = try #require(try HapticFormat.hjif.write(composition)).losses.map(\.message)
-      return (try again(composition).layers[0].pattern.events, losses)
+      return (try rereadComposition(composition).layers[0].pattern.events, losses)
     }
     #expect(try writing(40_000).events.map(\.duration) == [40_000])
     let long = try writing(50_000)
@@ -146,6 +148,6 @@ import Testing
   }
 
   @Test func anEmptyCompositionIsAFile() throws {
-    #expect(try again(HapticComposition(layers: [])).layers.map(\.isEmpty) == [true])
+    #expect(try rereadComposition(HapticComposition(layers: [])).layers.map(\.isEmpty) == [true])
   }
 }

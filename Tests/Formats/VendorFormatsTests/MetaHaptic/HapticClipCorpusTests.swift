@@ -17,7 +17,7 @@ import Testing
     "validation_v1_sequence": "haptic/time-order",
   ]
 
-  private func refusal(of file: SourceFile) -> RuleID? {
+  private func errorRule(of file: SourceFile) -> RuleID? {
     Self.invalid.first { file.name.contains($0.key) }?.value
   }
 
@@ -45,7 +45,7 @@ import Testing
         let name = file.name.contains("invalid_fields") ? file.name : "x"
         let examination = FormatRegistry.standard.examine(SourceFile(file.bytes, name: name))
         let error = examination.findings.first { $0.severity == .error }
-        #expect(error?.rule == refusal(of: file), "\(file.name)")
+        #expect(error?.rule == errorRule(of: file), "\(file.name)")
         if let error {
           guard case .text(let line, let column) = error.location.position else {
             Issue.record("\(file.name): no place")
@@ -68,7 +68,8 @@ import Testing
 
   @Test func everyNumberSurvivesWritingTheComposition() throws {
     for folder in Self.folders {
-      for file in try FormatsCorpus.files(folder, ending: "haptic") where refusal(of: file) == nil {
+      for file in try FormatsCorpus.files(folder, ending: "haptic") where errorRule(of: file) == nil
+      {
         for law in AmplitudeMapping.allCases {
           let examination = HapticFormat.hapticClip.examine(
             file, options: ReadingOptions(amplitudeMapping: law))
@@ -94,7 +95,8 @@ import Testing
 
   @Test func formattingKeepsEveryNumberAndIsStable() throws {
     for folder in Self.folders {
-      for file in try FormatsCorpus.files(folder, ending: "haptic") where refusal(of: file) == nil {
+      for file in try FormatsCorpus.files(folder, ending: "haptic") where errorRule(of: file) == nil
+      {
         let once = try #require(try HapticFormat.hapticClip.canonicalText(of: file))
         let again = SourceFile(once, name: file.name)
         #expect(try HapticFormat.hapticClip.canonicalText(of: again) == once, "\(file.name)")

@@ -23,7 +23,8 @@ import Testing
     FormatRegistry.standard.examine(file).findings.map { "\($0) [\($0.rule)]" }
   }
 
-  private static let plain = #"{"time": 0, "amplitude": 0.25}, {"time": 1, "amplitude": 1}"#
+  private static let amplitudePoints =
+    #"{"time": 0, "amplitude": 0.25}, {"time": 1, "amplitude": 1}"#
 
   @Test func aClipIsAnEventBelowItsCurvesAndALayerOfTaps() throws {
     let file = file(
@@ -47,7 +48,7 @@ import Testing
   }
 
   @Test func withoutFrequenciesTheMiddleIsPlayed() throws {
-    for text in [file(Self.plain), file(Self.plain, "")] {
+    for text in [file(Self.amplitudePoints), file(Self.amplitudePoints, "")] {
       let pattern = try FormatRegistry.standard.read(text).layers[0].pattern
       #expect(pattern.events[0].parameters[.hapticSharpness] == Float(0.5).squareRoot())
     }
@@ -55,7 +56,7 @@ import Testing
 
   @Test func eachRuleHasItsPlace() {
     #expect(
-      findings(file(Self.plain, version: "2")) == [
+      findings(file(Self.amplitudePoints, version: "2")) == [
         """
         a.haptic:1:23: error: unsupported version 2; expected version 1 (version.major) \
         [haptic/version]
@@ -136,7 +137,7 @@ import Testing
 
   // MARK: Writing
 
-  private func written(_ pattern: HapticPattern, tolerance: Double = 0.005) throws -> (
+  private func writtenClip(_ pattern: HapticPattern, tolerance: Double = 0.005) throws -> (
     clip: HapticClip, losses: [Loss]
   ) {
     var log = LossLog()
@@ -156,7 +157,7 @@ import Testing
         kind: .hapticTransient, time: time,
         parameters: [.hapticIntensity: 0.5, .hapticSharpness: 0.25])
     }
-    let (clip, losses) = try written(HapticPattern(events: taps))
+    let (clip, losses) = try writtenClip(HapticPattern(events: taps))
     let tap = HapticClip.Emphasis(amplitude: 0.25, normalizedFrequency: 0.25)
     #expect(
       clip.amplitudePoints == [
@@ -182,7 +183,7 @@ import Testing
         controlPoints: [.init(time: 0, value: 0.2), .init(time: 2, value: 1)])
     ]
     for tolerance in [0.02, 0.005, 0.001] {
-      let (clip, losses) = try written(pattern, tolerance: tolerance)
+      let (clip, losses) = try writtenClip(pattern, tolerance: tolerance)
       let sampler = EnvelopeSampler(.amplitude, levelTolerance: 1e-5)
       let exact = MergedEnvelope(
         sampler.envelopes(of: HapticComposition(pattern)), envelopeSampler: sampler
@@ -214,7 +215,7 @@ import Testing
         kind: .hapticContinuous, time: time, duration: 2, parameters: [.hapticIntensity: intensity])
     }
     let tap = HapticEvent(kind: .hapticTransient, time: 0.5, parameters: [.hapticIntensity: 0.1])
-    let (clip, losses) = try written(
+    let (clip, losses) = try writtenClip(
       HapticPattern(events: [
         hum(0, 0.5), hum(1, 0.5), tap, HapticEvent(kind: .audioContinuous, time: 0, duration: 1),
       ]))
@@ -230,7 +231,7 @@ import Testing
   }
 
   @Test func anEmptyCompositionIsAShortSilence() throws {
-    let (clip, _) = try written(HapticPattern())
+    let (clip, _) = try writtenClip(HapticPattern())
     #expect(clip.amplitudePoints.map(\.amplitude) == [0, 0])
   }
 }

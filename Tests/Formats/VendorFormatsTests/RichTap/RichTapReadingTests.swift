@@ -5,7 +5,7 @@ import HapticModel
 import Testing
 
 /// Texts of HE and HarmonyOS files, and what is said about them.
-enum RichTap {
+enum RichTapFixtures {
   /// A file of version 1 with events as they stand in the text.
   static func he(_ events: String..., version: String = "1") -> String {
     let pattern = "\"Pattern\": [\(events.joined(separator: ", "))]"
@@ -46,13 +46,13 @@ enum RichTap {
       + "\"Parameters\": {\"Intensity\": 50, \"Frequency\": 40\(points ?? "")}}}"
   }
 
-  static func examine(_ text: String) -> ReadResult {
+  static func readResult(_ text: String) -> ReadResult {
     FormatRegistry.standard.examine(SourceFile(Array(text.utf8), name: "f"))
   }
 
   /// The findings above notes, without their place in the text.
-  static func complaints(_ text: String) -> [String] {
-    examine(text).findings.filter { $0.severity > .note }.map { finding in
+  static func findings(_ text: String) -> [String] {
+    readResult(text).findings.filter { $0.severity > .note }.map { finding in
       "\(finding.rule): \(finding.message)"
     }
   }
@@ -60,10 +60,10 @@ enum RichTap {
 
 @Suite struct RichTapReadingTests {
   @Test func readsEventsWithTheirCurves() throws {
-    let text = RichTap.he(
-      RichTap.tap(frequency: "120"), RichTap.hum("\"RelativeTime\": 40"),
-      RichTap.tap("\"RelativeTime\": 90", index: "2"), version: "2")
-    let examination = RichTap.examine(text)
+    let text = RichTapFixtures.he(
+      RichTapFixtures.tap(frequency: "120"), RichTapFixtures.hum("\"RelativeTime\": 40"),
+      RichTapFixtures.tap("\"RelativeTime\": 90", index: "2"), version: "2")
+    let examination = RichTapFixtures.readResult(text)
     let composition = try examination.get()
     #expect(composition.layers.map(\.name) == ["", "", "right"])
     #expect(
@@ -106,15 +106,18 @@ enum RichTap {
   }
 
   @Test func eventsThatOverlapAreAllThere() throws {
-    let composition = try RichTap.examine(
-      RichTap.he(
-        RichTap.hum(), RichTap.hum("\"RelativeTime\": 50"), RichTap.tap("\"RelativeTime\": 70"))
+    let composition = try RichTapFixtures.readResult(
+      RichTapFixtures.he(
+        RichTapFixtures.hum(), RichTapFixtures.hum("\"RelativeTime\": 50"),
+        RichTapFixtures.tap("\"RelativeTime\": 70"))
     ).get()
     #expect(composition.layers.map(\.pattern.events.count) == [1, 1, 1])
     #expect(composition.layers[0].pattern.curves.isEmpty, "a curve bends the transient")
-    let overlaps = RichTap.examine(RichTap.he(RichTap.hum(), RichTap.tap("\"RelativeTime\": 99")))
-      .findings.map(
-        \.description)
+    let overlaps = RichTapFixtures.readResult(
+      RichTapFixtures.he(RichTapFixtures.hum(), RichTapFixtures.tap("\"RelativeTime\": 99"))
+    )
+    .findings.map(
+      \.description)
     #expect(
       overlaps == [
         "f:1:372: note: an event starts while another event plays on the same vibrator; both play, but "
@@ -134,7 +137,7 @@ enum RichTap {
     let tap =
       #"{"Event": {"Type": "transient", "StartTime": 400, "Parameters": {"Intensity": 80}}}"#
     func examine(_ events: String) -> ReadResult {
-      RichTap.examine(
+      RichTapFixtures.readResult(
         #"{"MetaData": {"Version": 1.0, "ChannelNumber": 1}, "Channels": [{"Parameters": {"Index": 0}, "Pattern": ["#
           + events + "]}]}")
     }
@@ -159,10 +162,12 @@ enum RichTap {
   }
 
   @Test func aCurveThatOnlyRampsItsEndsIsNone() throws {
-    let text = RichTap.he(RichTap.hum(curve: "0 0 0, 1 1 0, 99 1 0, 100 0 0"))
-    let composition = try RichTap.examine(text).get()
+    let text = RichTapFixtures.he(RichTapFixtures.hum(curve: "0 0 0, 1 1 0, 99 1 0, 100 0 0"))
+    let composition = try RichTapFixtures.readResult(text).get()
     #expect(composition.layers.count == 1 && composition.layers[0].pattern.curves.isEmpty)
-    let plain = try RichTap.examine(RichTap.oh(RichTap.hum("\"StartTime\": 0", curve: nil))).get()
+    let plain = try RichTapFixtures.readResult(
+      RichTapFixtures.oh(RichTapFixtures.hum("\"StartTime\": 0", curve: nil))
+    ).get()
     #expect(plain == composition)
   }
 
@@ -174,9 +179,9 @@ enum RichTap {
         "{\"Time\": \($0.0), \"Intensity\": \($0.1), \"Frequency\": 0}"
       }
       .joined(separator: ", ") + "]}}"
-    let text = RichTap.he(bare)
+    let text = RichTapFixtures.he(bare)
     #expect(
-      RichTap.complaints(text) == [
+      RichTapFixtures.findings(text) == [
         "he/no-event-wrapper: an event is not under the key \"Event\"",
         "he/curve-ends: Curve runs from Intensity 0.5 at 0 to 0.2 at 20; it must run from 0 at 0 to 0 "
           + "at 20",
@@ -185,98 +190,112 @@ enum RichTap {
         greater than 1
         """,
       ])
-    let curve = try RichTap.examine(text).get().layers[0].pattern.curves[0]
+    let curve = try RichTapFixtures.readResult(text).get().layers[0].pattern.curves[0]
     #expect(curve.controlPoints.map(\.value) == [0.5, 1, 0.7, 0.2])
   }
 
-  static let refusals: [(String, String)] = [
+  static let invalidTexts: [(String, String)] = [
     ("{}", "he/missing-key: the file must have the key \"Metadata\""),
-    (RichTap.he(version: "3"), "he/version: Version is 3; expected 1 or 2"),
-    (RichTap.he(), "he/event-count: Pattern is empty"),
-    (RichTap.he("{}"), "he/missing-key: an entry of Pattern must have the key \"Event\""),
-    (RichTap.he("[]"), "he/wrong-type: an entry of Pattern must be an object, not an array"),
+    (RichTapFixtures.he(version: "3"), "he/version: Version is 3; expected 1 or 2"),
+    (RichTapFixtures.he(), "he/event-count: Pattern is empty"),
+    (RichTapFixtures.he("{}"), "he/missing-key: an entry of Pattern must have the key \"Event\""),
     (
-      RichTap.he(RichTap.tap("\"RelativeTime\": -1")),
+      RichTapFixtures.he("[]"), "he/wrong-type: an entry of Pattern must be an object, not an array"
+    ),
+    (
+      RichTapFixtures.he(RichTapFixtures.tap("\"RelativeTime\": -1")),
       "he/relative-time: RelativeTime is -1; it must not be negative"
     ),
     (
-      RichTap.he(RichTap.tap("\"RelativeTime\": 9"), RichTap.tap("\"RelativeTime\": 8")),
+      RichTapFixtures.he(
+        RichTapFixtures.tap("\"RelativeTime\": 9"), RichTapFixtures.tap("\"RelativeTime\": 8")),
       "he/relative-time: RelativeTime is 8, before the previous event at 9"
     ),
-    (RichTap.he(RichTap.tap(intensity: "101")), "he/intensity: Intensity is 101, outside 0 to 100"),
     (
-      RichTap.he(RichTap.tap(frequency: "-51")),
+      RichTapFixtures.he(RichTapFixtures.tap(intensity: "101")),
+      "he/intensity: Intensity is 101, outside 0 to 100"
+    ),
+    (
+      RichTapFixtures.he(RichTapFixtures.tap(frequency: "-51")),
       "he/frequency: Frequency is -51, outside -50 to 150"
     ),
-    (RichTap.he(RichTap.tap(index: "3")), "he/index: Index is 3, outside 0 to 2"),
+    (RichTapFixtures.he(RichTapFixtures.tap(index: "3")), "he/index: Index is 3, outside 0 to 2"),
     (
-      RichTap.he(RichTap.tap(intensity: "\"9\"")),
+      RichTapFixtures.he(RichTapFixtures.tap(intensity: "\"9\"")),
       "he/wrong-type: Intensity must be a number, not a string"
     ),
-    (RichTap.he(RichTap.tap(intensity: "7.5")), "he/fraction: Intensity is 7.5; 7 is used"),
     (
-      RichTap.he(RichTap.hum(curve: nil)),
+      RichTapFixtures.he(RichTapFixtures.tap(intensity: "7.5")),
+      "he/fraction: Intensity is 7.5; 7 is used"
+    ),
+    (
+      RichTapFixtures.he(RichTapFixtures.hum(curve: nil)),
       "he/curve-required: a continuous event must have the key \"Curve\""
     ),
     (
-      RichTap.he(RichTap.hum(curve: "0 0 0, 5 1 0, 100 0 0")),
+      RichTapFixtures.he(RichTapFixtures.hum(curve: "0 0 0, 5 1 0, 100 0 0")),
       "he/curve-point-count: Curve has 3 points; expected 4 to 16"
     ),
     (
-      RichTap.he(RichTap.hum(curve: "0 0 0, 5 1 0, 5 1 0, 100 0 0")),
+      RichTapFixtures.he(RichTapFixtures.hum(curve: "0 0 0, 5 1 0, 5 1 0, 100 0 0")),
       "he/curve-time: Time is 5, not after the previous point at 5"
     ),
     (
-      RichTap.he(RichTap.hum(curve: "0 0 0, 5 1 0, 101 1 0, 100 0 0")),
+      RichTapFixtures.he(RichTapFixtures.hum(curve: "0 0 0, 5 1 0, 101 1 0, 100 0 0")),
       "he/curve-time: Time is 101, outside 0 to 100"
     ),
     (
-      RichTap.he(RichTap.hum(curve: "0 0.1 0, 5 1 0, 9 1 0, 100 0 0")),
+      RichTapFixtures.he(RichTapFixtures.hum(curve: "0 0.1 0, 5 1 0, 9 1 0, 100 0 0")),
       "he/curve-ends: Curve runs from Intensity 0.1 at 0 to 0.0 at 100; it must run from 0 at 0 to 0 "
         + "at 100"
     ),
     (
-      RichTap.he(RichTap.hum(curve: "0 0 0, 5 -1 0, 9 1 0, 100 0 0")),
+      RichTapFixtures.he(RichTapFixtures.hum(curve: "0 0 0, 5 -1 0, 9 1 0, 100 0 0")),
       "he/curve-range: Intensity is -1, outside 0 to 1"
     ),
     (
-      RichTap.he(RichTap.hum(curve: "0 0 0, 5 1 101, 9 1 0, 100 0 0")),
+      RichTapFixtures.he(RichTapFixtures.hum(curve: "0 0 0, 5 1 101, 9 1 0, 100 0 0")),
       "he/curve-range: Frequency is 101, outside -100 to 100"
     ),
     ("{\"Metadata\": {\"Version\": 2}, \"PatternList\": []}", "he/structure: PatternList is empty"),
     (
       "{\"Metadata\": {\"Version\": 2}, \"PatternList\": ["
-        + [3, 3].map { "{\"AbsoluteTime\": \($0), \"Pattern\": [\(RichTap.tap())]}" }.joined(
+        + [3, 3].map { "{\"AbsoluteTime\": \($0), \"Pattern\": [\(RichTapFixtures.tap())]}" }
+        .joined(
           separator: ", ") + "]}",
       "he/absolute-time: AbsoluteTime is 3, not after the previous pattern at 3"
     ),
     (
-      RichTap.oh(RichTap.tap("\"StartTime\": 0"), metadata: "\"Version\": 2, \"ChannelNumber\": 1"),
+      RichTapFixtures.oh(
+        RichTapFixtures.tap("\"StartTime\": 0"), metadata: "\"Version\": 2, \"ChannelNumber\": 1"),
       "oh/version: Version is 2; expected 1.0"
     ),
     (
-      RichTap.oh(RichTap.tap("\"StartTime\": 0"), metadata: "\"Version\": 1, \"ChannelNumber\": 2"),
+      RichTapFixtures.oh(
+        RichTapFixtures.tap("\"StartTime\": 0"), metadata: "\"Version\": 1, \"ChannelNumber\": 2"),
       "oh/channel-count: ChannelNumber is 2, but Channels has 1"
     ),
     (
-      RichTap.oh(RichTap.tap("\"StartTime\": 1800001")),
+      RichTapFixtures.oh(RichTapFixtures.tap("\"StartTime\": 1800001")),
       "oh/start-time: StartTime is 1800001, outside 0 to 1800000"
     ),
     (
-      RichTap.oh(RichTap.tap("\"StartTime\": 0", frequency: "101")),
+      RichTapFixtures.oh(RichTapFixtures.tap("\"StartTime\": 0", frequency: "101")),
       "oh/frequency: Frequency is 101, outside 0 to 100"
     ),
     (
-      RichTap.oh(RichTap.hum("\"StartTime\": 0", duration: "5001", curve: nil)),
+      RichTapFixtures.oh(RichTapFixtures.hum("\"StartTime\": 0", duration: "5001", curve: nil)),
       "oh/duration: Duration is 5001, outside 0 to 5000"
     ),
     (
-      RichTap.oh(RichTap.tap("\"StartTime\": 0").replacing("transient", with: "contnuous")),
+      RichTapFixtures.oh(
+        RichTapFixtures.tap("\"StartTime\": 0").replacing("transient", with: "contnuous")),
       "oh/event-type: unknown event type \"contnuous\""
     ),
   ]
 
-  @Test(arguments: refusals) func reportsWhatTheDecoderRefuses(text: String, complaint: String) {
+  @Test(arguments: invalidTexts) func reportsWhatTheDecoderRefuses(text: String, complaint: String)
+  {
     let id = complaint.prefix(2) == "he" ? HapticFormat.richTapHE : HapticFormat.harmonyOS
     let examination = id.examine(SourceFile(Array(text.utf8), name: "f"), options: ReadingOptions())
     let complaints = examination.findings.filter { $0.severity > .note }.map {
@@ -288,22 +307,25 @@ enum RichTap {
 
   @Test func countsAreThoseOfTheDecoder() {
     let taps = { (count: Int, key: String) in
-      (0..<count).map { RichTap.tap("\"\(key)\": \($0)") }.joined(separator: ", ")
+      (0..<count).map { RichTapFixtures.tap("\"\(key)\": \($0)") }.joined(separator: ", ")
     }
-    #expect(RichTap.complaints(RichTap.he(taps(16, "RelativeTime"))) == [])
+    #expect(RichTapFixtures.findings(RichTapFixtures.he(taps(16, "RelativeTime"))) == [])
     #expect(
-      RichTap.complaints(RichTap.he(taps(17, "RelativeTime"))) == [
+      RichTapFixtures.findings(RichTapFixtures.he(taps(17, "RelativeTime"))) == [
         "he/event-count: Pattern has 17 events; HarmonyOS rejects more than 16"
       ])
-    #expect(RichTap.examine(RichTap.he(taps(17, "RelativeTime"))).composition != nil)
-    #expect(RichTap.complaints(RichTap.oh(taps(128, "StartTime"))) == [])
     #expect(
-      RichTap.complaints(RichTap.oh(taps(129, "StartTime"))) == [
+      RichTapFixtures.readResult(RichTapFixtures.he(taps(17, "RelativeTime"))).composition != nil)
+    #expect(RichTapFixtures.findings(RichTapFixtures.oh(taps(128, "StartTime"))) == [])
+    #expect(
+      RichTapFixtures.findings(RichTapFixtures.oh(taps(129, "StartTime"))) == [
         "oh/event-count: Pattern has 129 events; HarmonyOS rejects more than 128"
       ])
     let padding = String(repeating: " ", count: 65_536)
     #expect(
-      RichTap.complaints(RichTap.oh(taps(1, "StartTime")) + padding).map { $0.prefix(12) } == [
+      RichTapFixtures.findings(RichTapFixtures.oh(taps(1, "StartTime")) + padding).map {
+        $0.prefix(12)
+      } == [
         "oh/file-size"
       ])
   }
@@ -312,9 +334,9 @@ enum RichTap {
     func id(_ text: String) throws -> String {
       try FormatRegistry.standard.format(of: SourceFile(Array(text.utf8), name: "x.ahap")).id
     }
-    #expect(try id(RichTap.he(RichTap.tap())) == "he")
-    #expect(try id(RichTap.he(RichTap.tap(), version: "2")) == "he")
-    #expect(try id(RichTap.oh(RichTap.tap())) == "oh")
+    #expect(try id(RichTapFixtures.he(RichTapFixtures.tap())) == "he")
+    #expect(try id(RichTapFixtures.he(RichTapFixtures.tap(), version: "2")) == "he")
+    #expect(try id(RichTapFixtures.oh(RichTapFixtures.tap())) == "oh")
     #expect(
       try id("{\"Metadata\": {\"Type\": 1}, \"Pattern\": [{\"Event\": {\"EventType\": \"x\"}}]}")
         == "ahap")

@@ -238,7 +238,7 @@ import Testing
 
   /// Anything that is written must be what the decoder accepts.
   @Test func whateverIsWrittenIsAccepted() throws {
-    var chance = Chance(state: 11)
+    var chance = SplitMixGenerator(state: 11)
     func unit() -> Double { Double(chance.next() % 1001) / 1000 }
     for _ in 0..<60 {
       var pattern = HapticPattern()

@@ -11,7 +11,7 @@ import VendorFormats
     SourceFile(Array(text.utf8), name: name)
   }
 
-  private func examine(_ text: String, _ name: String) -> ReadResult {
+  private func readResult(_ text: String, _ name: String) -> ReadResult {
     FormatRegistry.standard.examine(file(text, name))
   }
 
@@ -19,7 +19,7 @@ import VendorFormats
     "[100, 50, 200]", "100,50,200\n", "\u{FEFF}[100, 50, 200]", "\u{FEFF}100,50,200",
   ])
   func webVibrationBeginsWithAVibration(text: String) throws {
-    let composition = try examine(text, "a.vibrate.json").get()
+    let composition = try readResult(text, "a.vibrate.json").get()
     let events = composition.layers[0].pattern.events
     #expect(events.map(\.time) == [0, 0.15])
     #expect(events.map(\.duration) == [0.1, 0.2])
@@ -30,7 +30,7 @@ import VendorFormats
 
   @Test(arguments: ["[30, 100, 50, 200]", "30,100,50,200\n"])
   func waitFirstArrayBeginsWithAPause(text: String) throws {
-    let composition = try examine(text, "a.wait-first.json").get()
+    let composition = try readResult(text, "a.wait-first.json").get()
     let events = composition.layers[0].pattern.events
     #expect(events.map(\.time) == [0.03, 0.18])
     #expect(events.map(\.duration) == [0.1, 0.2])
@@ -41,8 +41,8 @@ import VendorFormats
 
   /// Each format writes the durations that the other format reads from the shifted list.
   @Test func formatsDifferByAPause() throws {
-    let composition = try examine("[0, 100, 50, 200]", "a.wait-first.json").get()
-    #expect(composition == (try examine("[100, 50, 200]", "a.vibrate.json").get()))
+    let composition = try readResult("[0, 100, 50, 200]", "a.wait-first.json").get()
+    #expect(composition == (try readResult("[100, 50, 200]", "a.vibrate.json").get()))
     let written = try #require(try HapticFormat.vibrate.write(composition))
     #expect(String(decoding: written.files[0].bytes, as: UTF8.self) == "[100, 50, 200]\n")
     let shifted = try #require(try HapticFormat.waitFirst.write(composition))
@@ -51,7 +51,7 @@ import VendorFormats
 
   @Test(arguments: ["[500,500]", " [0, 50.5, 50]\n", "0,50,50,50", "[5]"])
   func listWithoutANameIsRefusedWithBothSpellings(text: String) throws {
-    let result = examine(text, "x.json")
+    let result = readResult(text, "x.json")
     #expect(
       result.findings.map(\.description) == [
         """
@@ -72,15 +72,15 @@ import VendorFormats
 
   @Test func invalidDurationsAreLocated() {
     #expect(
-      examine("[10, -1]", "x.wait-first.json").findings.map(\.description) == [
+      readResult("[10, -1]", "x.wait-first.json").findings.map(\.description) == [
         "x.wait-first.json:1:6: error: a duration must be a number of at least 0 ([1])"
       ])
     #expect(
-      examine("[10001]", "x.vibrate.json").findings.map(\.description) == [
+      readResult("[10001]", "x.vibrate.json").findings.map(\.description) == [
         """
         x.vibrate.json:1:2: warning: Chromium plays at most 99 durations of at most 10000 ms ([0])
         """
       ])
-    #expect(examine("[10, 20000]", "x.wait-first.json").findings == [])
+    #expect(readResult("[10, 20000]", "x.wait-first.json").findings == [])
   }
 }

@@ -7,7 +7,7 @@ import VendorFormats
 
 /// Vibrations of the library web-haptics.
 @Suite struct WebHapticsTests {
-  private func examine(_ text: String) -> ReadResult {
+  private func readResult(_ text: String) -> ReadResult {
     FormatRegistry.standard.examine(SourceFile(Array(text.utf8), name: "x"))
   }
 
@@ -16,7 +16,7 @@ import VendorFormats
 
   @Test(arguments: [vibrations, "{\"pattern\": \(vibrations)}"])
   func vibrationsFollowEachOther(text: String) throws {
-    let result = examine(text)
+    let result = readResult(text)
     #expect(result.findings == [])
     let events = try result.get().layers[0].pattern.events
     #expect(events.map(\.time) == [0, 0.09])
@@ -27,32 +27,32 @@ import VendorFormats
   }
 
   @Test func vibrationWithoutIntensityHasHalfTheAmplitude() throws {
-    let events = try examine(#"[{"duration": 100}]"#).get().layers[0].pattern.events
+    let events = try readResult(#"[{"duration": 100}]"#).get().layers[0].pattern.events
     #expect(events.map { $0.parameters[.hapticIntensity] } == [Float(0.5.squareRoot())])
   }
 
   @Test func silentVibrationIsAPause() throws {
     let text = #"[{"duration": 100, "intensity": 0}, {"duration": 50}, {"duration": 0}]"#
-    let events = try examine(text).get().layers[0].pattern.events
+    let events = try readResult(text).get().layers[0].pattern.events
     #expect(events.map(\.time) == [0.1])
   }
 
   @Test func writtenVibrationsReturn() throws {
-    let composition = try examine(
+    let composition = try readResult(
       #"[{"delay": 5, "duration": 2500, "intensity": 1}, {"delay": 60, "duration": 40}]"#
     ).get()
     let format = HapticFormat.webHaptics
     let written = try #require(try format.write(composition))
     let text = String(decoding: written.files[0].bytes, as: UTF8.self)
     #expect(text.contains(#"{ "delay": 5, "duration": 1000, "intensity": 1.0 }"#), "\(text)")
-    let events = try examine(text).get().layers[0].pattern.events
+    let events = try readResult(text).get().layers[0].pattern.events
     #expect(events.map(\.time) == [0.005, 2.565])
     #expect(events.map(\.duration) == [2.5, 0.04])
   }
 
   @Test func invalidValuesAreLocated() {
     #expect(
-      examine(#"[{"duration": 1500, "intensity": 2}, {"delay": 3, "intensity": 1}]"#).findings
+      readResult(#"[{"duration": 1500, "intensity": 2}, {"delay": 3, "intensity": 1}]"#).findings
         .map(\.description) == [
           """
           x:1:15: warning: the library plays at most 1000 ms of a vibration ([0].duration); divide \
@@ -62,7 +62,7 @@ import VendorFormats
           "x:1:38: error: a vibration must have the key \"duration\" ([1])",
         ])
     #expect(
-      examine(#"{"pattern": {"duration": 5}}"#).findings.map(\.description) == [
+      readResult(#"{"pattern": {"duration": 5}}"#).findings.map(\.description) == [
         """
         x:1:1: error: the file must be an array of vibrations, or an object with such an array as \
         "pattern"

@@ -21,15 +21,15 @@ final class Browser: Sendable {
   /// A Boolean value that indicates whether a browser is available.
   static let isInstalled = path != nil
   /// The remedy if no browser is available.
-  static let remedy: String = "pages are tested in Chromium: apt-get install chromium"
+  static let installationHint: String = "pages are tested in Chromium: apt-get install chromium"
 
   /// The timeout of all operations, in milliseconds. It is long for busy machines.
-  static let patience = 180_000
+  static let timeoutMilliseconds = 180_000
 
   /// The shared browser, without sound output.
   static let shared = Result { try Browser() }
   /// The resources to release when the process exits.
-  private static let running = Mutex<[(process: pid_t, folder: String)]>([])
+  private static let runningBrowsers = Mutex<[(process: pid_t, folder: String)]>([])
 
   /// The received bytes that are not yet parsed.
   private struct State {
@@ -40,8 +40,8 @@ final class Browser: Sendable {
 
   /// An empty folder for tests.
   let folder: String
-  private let commands: Int32
-  private let replies: Int32
+  private let commandDescriptor: Int32
+  private let replyDescriptor: Int32
   private let state = Mutex(State())
 
   /// Starts a browser.
@@ -49,7 +49,7 @@ final class Browser: Sendable {
   /// - Parameter soundEnvironment: The environment variables of a sound server, or nil for a
   ///   browser without sound output.
   init(soundEnvironment: [String]? = nil) throws {
-    guard let program = Self.path else { throw BrowserError(description: Self.remedy) }
+    guard let program = Self.path else { throw BrowserError(description: Self.installationHint) }
     var template = Array("/tmp/temblor-XXXXXX".utf8CString)
     guard unsafe mkdtemp(&template) != nil else { throw BrowserError(description: "no folder") }
     folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -73,10 +73,10 @@ final class Browser: Sendable {
       ], leading: .group)
     close(toBrowser.read)
     close(fromBrowser.write)
-    commands = toBrowser.write
-    replies = fromBrowser.read
+    commandDescriptor = toBrowser.write
+    replyDescriptor = fromBrowser.read
     let folder = folder
-    let isFirst = Self.running.withLock {
+    let isFirst = Self.runningBrowsers.withLock {
       $0.append((process, folder))
       return $0.count == 1
     }
@@ -87,7 +87,7 @@ final class Browser: Sendable {
 
   /// Ends the processes with their children, and removes their folders.
   private static func end() {
-    for (process, folder) in running.withLock({ $0 }) {
+    for (process, folder) in runningBrowsers.withLock({ $0 }) {
       kill(-process, SIGKILL)
       _ = ProcessRunner.waitForEnd(of: process)
       remove(folder)
@@ -142,7 +142,8 @@ final class Browser: Sendable {
     var done = 0
     while done < bytes.count {
       let count = unsafe bytes.withUnsafeBufferPointer {
-        unsafe Glibc.write(commands, $0.baseAddress?.advanced(by: done), bytes.count - done)
+        unsafe Glibc.write(
+          commandDescriptor, $0.baseAddress?.advanced(by: done), bytes.count - done)
       }
       guard count > 0 else { throw BrowserError(description: "the browser has ended") }
       done += count
@@ -159,12 +160,12 @@ final class Browser: Sendable {
         return try JSONDocument(text: text, name: "message").root
       }
       searched = pending.count
-      var watched = pollfd(fd: replies, events: Int16(POLLIN), revents: 0)
-      guard unsafe poll(&watched, 1, Int32(Self.patience)) == 1 else {
-        throw BrowserError(description: "no answer in \(Self.patience / 1_000) seconds")
+      var watched = pollfd(fd: replyDescriptor, events: Int16(POLLIN), revents: 0)
+      guard unsafe poll(&watched, 1, Int32(Self.timeoutMilliseconds)) == 1 else {
+        throw BrowserError(description: "no answer in \(Self.timeoutMilliseconds / 1_000) seconds")
       }
       var piece = [UInt8](repeating: 0, count: 1 << 18)
-      let count = unsafe Glibc.read(replies, &piece, piece.count)
+      let count = unsafe Glibc.read(replyDescriptor, &piece, piece.count)
       guard count > 0 else { throw BrowserError(description: "the browser has ended") }
       pending += piece[..<count]
     }

@@ -57,7 +57,7 @@ final class BrowserPage {
     try call("Page.navigate") { $0.writeMember("url", "file://\(path)\(query)") }
     guard hasScript else {
       // The page draws no frame to wait for.
-      let end = ContinuousClock.now + .milliseconds(Browser.patience)
+      let end = ContinuousClock.now + .milliseconds(Browser.timeoutMilliseconds)
       while try !bool("location.protocol === 'file:' && document.readyState === 'complete'") {
         guard ContinuousClock.now < end else {
           throw BrowserError(description: "the page was not loaded in time")
@@ -87,7 +87,7 @@ final class BrowserPage {
     try evaluate("document.documentElement.dataset.old = 'true'")
     try call("Page.reload")
     // The page that ends answers with an error.
-    let end = ContinuousClock.now + .milliseconds(Browser.patience)
+    let end = ContinuousClock.now + .milliseconds(Browser.timeoutMilliseconds)
     let isNew = "document.readyState === 'complete' && !document.documentElement.dataset.old"
     while (try? bool(isNew)) != true {
       guard ContinuousClock.now < end else {
@@ -203,12 +203,14 @@ final class BrowserPage {
 
   /// Scrolls the first element of a selector into view and clicks its center.
   func click(_ selector: String) throws {
-    let box = try box(of: selector)
+    let box = try boundingBox(of: selector)
     try drag((box.x + box.width / 2, box.y + box.height / 2))
   }
 
   /// Scrolls an element into view and returns its rectangle.
-  func box(of selector: String) throws -> (x: Double, y: Double, width: Double, height: Double) {
+  func boundingBox(of selector: String) throws -> (
+    x: Double, y: Double, width: Double, height: Double
+  ) {
     let text = try string(
       """
       (() => {
@@ -232,7 +234,7 @@ final class BrowserPage {
   }
 
   /// Returns the errors of the page: exceptions, console errors, and policy violations.
-  var complaints: [String] {
+  var errorMessages: [String] {
     browser.events(of: session).compactMap { event in
       let parameters = event["params"]
       switch event["method"]?.string {

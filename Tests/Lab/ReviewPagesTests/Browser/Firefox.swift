@@ -9,9 +9,9 @@ final class Firefox {
   static let isInstalled = unsafe access(path, X_OK) == 0
 
   /// The timeout of each operation, in milliseconds.
-  private static let patience: Int32 = 90_000
+  private static let timeoutMilliseconds: Int32 = 90_000
 
-  private let folder: Scratch
+  private let folder: TemporaryFolder
   private let process: pid_t
   private let connection: Int32
   private var pending: [UInt8] = []
@@ -21,7 +21,7 @@ final class Firefox {
   ///
   /// - Parameter soundEnvironment: The environment variables of a sound server.
   init(soundEnvironment: [String]) throws {
-    folder = try Scratch()
+    folder = try TemporaryFolder()
     try folder.write(
       """
       user_pref("marionette.port", 0);
@@ -53,8 +53,8 @@ final class Firefox {
     _ = try read()
     try call("WebDriver:NewSession")
     try call("WebDriver:SetTimeouts") {
-      $0.writeMember("script", Int(Self.patience))
-      $0.writeMember("pageLoad", Int(Self.patience))
+      $0.writeMember("script", Int(Self.timeoutMilliseconds))
+      $0.writeMember("pageLoad", Int(Self.timeoutMilliseconds))
     }
   }
 
@@ -173,7 +173,7 @@ final class Firefox {
         return try JSONDocument(text: text, name: "message").root
       }
       var watched = pollfd(fd: connection, events: Int16(POLLIN), revents: 0)
-      guard unsafe poll(&watched, 1, Self.patience) == 1 else {
+      guard unsafe poll(&watched, 1, Self.timeoutMilliseconds) == 1 else {
         throw BrowserError(description: "Firefox does not answer")
       }
       var piece = [UInt8](repeating: 0, count: 1 << 16)
@@ -185,7 +185,7 @@ final class Firefox {
 
   /// Waits for the file with the port of a starting browser, and connects to it.
   private static func connect(_ portFile: String) throws -> Int32 {
-    let end = ContinuousClock.now + .milliseconds(Int(patience))
+    let end = ContinuousClock.now + .milliseconds(Int(timeoutMilliseconds))
     while ContinuousClock.now < end {
       if let port = port(in: portFile), let connection = connection(to: port) { return connection }
       poll(nil, 0, 20)

@@ -1,4 +1,5 @@
 import Testing
 
 /// All tests that share the browser, in sequence.
-@Suite(.serialized, .enabled(if: Browser.isInstalled, "\(Browser.remedy)")) enum InBrowser {}
+@Suite(.serialized, .enabled(if: Browser.isInstalled, "\(Browser.installationHint)")) enum InBrowser
+{}

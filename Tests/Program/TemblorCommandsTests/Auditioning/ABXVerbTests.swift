@@ -10,24 +10,26 @@ import Testing
 @testable import TemblorCommands
 
 @Suite struct ABXVerbTests {
-  private static let latency = Int(Renderer.lookaheadSeconds * 48_000)
-  private let place: Scratch
+  private static let lookaheadFrameCount = Int(Renderer.lookaheadSeconds * 48_000)
+  private let folder: TemporaryFolder
   /// X is A in the first trial of seed 3, and B in the first of seed 1.
   private let xIsA = "3"
   private let xIsB = "1"
 
-  init() throws { place = try Scratch() }
+  init() throws { folder = try TemporaryFolder() }
 
-  private func abx(_ words: [String], on stage: VirtualStage) throws -> CommandLineKit.ExitStatus {
+  private func abx(_ words: [String], on stage: ScriptedEnvironment) throws
+    -> CommandLineKit.ExitStatus
+  {
     try ABXCommand.run(
-      ABXCommand.definition().parseArguments(words), stage.recorded.terminal, on: stage,
+      ABXCommand.definition().parseArguments(words), stage.recordedTerminal.terminal, on: stage,
       seed: { 3 },
       now: { CalendarTime(secondsSince1970: 1_769_860_800) })
   }
 
   /// Keys at steady times.
   private func keys(_ text: String, from start: Double = 0.1, every step: Double = 0.1) -> [(
-    Double, VirtualStage.Cue
+    Double, ScriptedEnvironment.ScriptStep
   )] {
     text.enumerated().map { index, character in
       (start + Double(index) * step, .key(character == "!" ? .enter : .character(character)))
@@ -35,7 +37,7 @@ import Testing
   }
 
   private func record(_ name: String = "r.json") throws -> String {
-    String(decoding: try FileSystem.read(place(name)), as: UTF8.self)
+    String(decoding: try FileSystem.read(folder(name)), as: UTF8.self)
   }
 
   @Test func theSeedsAreWhatTheTestsTakeThemFor() {
@@ -45,18 +47,19 @@ import Testing
 
   @Test func answersAreCountedSavedAndTold() throws {
     let words = [
-      try place.sound("a.wav", noise(9_600)), try place.sound("b.wav", noise(9_600, seed: 2)),
+      try folder.writeSound("a.wav", noise(9_600)),
+      try folder.writeSound("b.wav", noise(9_600, seed: 2)),
       "--trials", "3",
-      "--seed", xIsA, "--output", place("r.json"),
+      "--seed", xIsA, "--output", folder("r.json"),
     ]
-    let stage = VirtualStage(keys("x1!bx2!xabx1!"))
+    let stage = ScriptedEnvironment(keys("x1!bx2!xabx1!"))
     #expect(try abx(words, on: stage) == .success)
     #expect(
-      stage.recorded.output.replacing("\n  ", with: " ") == """
+      stage.recordedTerminal.output.replacing("\n  ", with: " ") == """
         2 of 3 correct. By guessing, the probability of at least 2 correct answers is 50 %. At \
         least 5 trials are needed for a result.
         Levels were not matched. A difference in level alone may explain the result.
-        \(place("r.json")): written
+        \(folder("r.json")): written
 
         """)
     let text = try record()
@@ -75,13 +78,14 @@ import Testing
 
   @Test func trialsAreSavedAsCSV() throws {
     let words = [
-      try place.sound("a.wav", noise(9_600)), try place.sound("b, c.wav", noise(9_600, seed: 2)),
+      try folder.writeSound("a.wav", noise(9_600)),
+      try folder.writeSound("b, c.wav", noise(9_600, seed: 2)),
       "--trials", "3",
-      "--seed", xIsA, "--output", place("r.CSV"),
+      "--seed", xIsA, "--output", folder("r.CSV"),
     ]
-    let stage = VirtualStage(keys("x1!bx2!xabx1!"))
+    let stage = ScriptedEnvironment(keys("x1!bx2!xabx1!"))
     #expect(try abx(words, on: stage) == .success)
-    let table = try CSVTable(FileSystem.read(place("r.CSV")))
+    let table = try CSVTable(FileSystem.read(folder("r.CSV")))
     #expect(
       table.columnNames == [
         "a", "b", "seed", "trial", "x", "answer", "correct", "heardA", "heardB", "heardX", "onset",
@@ -110,11 +114,12 @@ import Testing
   @Test(arguments: ["3", "1"]) func xIsTheTakeItWasDrawnAs(seed: String) throws {
     let takes = [noise(48_000), noise(48_000, seed: 2)]
     let words = [
-      try place.sound("a.wav", takes[0]), try place.sound("b.wav", takes[1]), "--seed", seed,
+      try folder.writeSound("a.wav", takes[0]), try folder.writeSound("b.wav", takes[1]), "--seed",
+      seed,
       "--match", "none",
-      "--output", place("r.json"),
+      "--output", folder("r.json"),
     ]
-    let stage = VirtualStage([
+    let stage = ScriptedEnvironment([
       (0.2, .key(.character("x"))), (0.4, .key(.character("b"))), (0.6, .key(.character("q"))),
     ])
     #expect(try abx(words, on: stage) == .success)
@@ -123,8 +128,10 @@ import Testing
     // 30 ms to the change, 5 ms to silence and 5 ms from it.
     for (key, take) in [(9_600, seed == xIsA ? takes[0] : takes[1]), (19_200, takes[1])] {
       let silent = key + 1_440 + 240
-      expect(samples[silent + Self.latency..<silent + Self.latency + 1], is: silence(1))
-      let frames = silent + 240 + Self.latency..<key + 9_600
+      expect(
+        samples[silent + Self.lookaheadFrameCount..<silent + Self.lookaheadFrameCount + 1],
+        is: silence(1))
+      let frames = silent + 240 + Self.lookaheadFrameCount..<key + 9_600
       expect(samples[frames], is: take, from: frames.lowerBound - 240)
     }
   }
@@ -133,12 +140,13 @@ import Testing
   @Test func nothingButTheSoundOfXDependsOnTheDraw() throws {
     func run(_ seed: String) throws -> (samples: [Float], error: String) {
       let words = [
-        try place.hum("a.ahap", 0.4), try place.hum("b.ahap", 0.4), "--seed", seed, "--output",
-        place("r.json"),
+        try folder.writeHum("a.ahap", 0.4), try folder.writeHum("b.ahap", 0.4), "--seed", seed,
+        "--output",
+        folder("r.json"),
       ]
-      let stage = VirtualStage(keys("bxabx axx2!xbx1!xa"), channelCount: 2)
+      let stage = ScriptedEnvironment(keys("bxabx axx2!xbx1!xa"), channelCount: 2)
       #expect(try abx(words, on: stage) == .success)
-      return (stage.samples(), stage.recorded.error)
+      return (stage.samples(), stage.recordedTerminal.error)
     }
     let one = try run(xIsA)
     let other = try run(xIsB)
@@ -151,11 +159,12 @@ import Testing
   @Test func theLineTellsNothingOfTheSound() throws {
     func line(_ seed: String) throws -> String {
       let words = [
-        try place.hum("a.ahap", 0.4), "heartbeat", "--seed", seed, "--output", place("r.json"),
+        try folder.writeHum("a.ahap", 0.4), "heartbeat", "--seed", seed, "--output",
+        folder("r.json"),
       ]
-      let stage = VirtualStage(keys("xbxaxx2!x[x]xlx1!"), channelCount: 2)
+      let stage = ScriptedEnvironment(keys("xbxaxx2!x[x]xlx1!"), channelCount: 2)
       #expect(try abx(words, on: stage) == .success)
-      return stage.recorded.error
+      return stage.recordedTerminal.error
     }
     let one = try line(xIsA)
     #expect(one == (try line(xIsB)))
@@ -166,10 +175,10 @@ import Testing
   }
 
   @Test func answersNeedListeningAndConfirming() throws {
-    let words = ["light", "medium", "--trials", "1", "--output", place("r.json")]
-    let stage = VirtualStage(keys("1!x!12!"))
+    let words = ["light", "medium", "--trials", "1", "--output", folder("r.json")]
+    let stage = ScriptedEnvironment(keys("1!x!12!"))
     #expect(try abx(words, on: stage) == .success)
-    let told = stage.recorded.error
+    let told = stage.recordedTerminal.error
     #expect(told.contains("Press x to listen to X first.\n"))
     #expect(told.contains("Answer first: 1 for A, 2 for B.\n"))
     // The last word before the confirmation counts.
@@ -177,92 +186,95 @@ import Testing
   }
 
   @Test func nothingIsSavedBeforeTheEnd() throws {
-    let words = ["light", "medium", "--trials", "2", "--output", place("r.json")]
-    let path = place("r.json")
-    let seen = Seen()
-    let looks: (Double, VirtualStage.Cue) = (
+    let words = ["light", "medium", "--trials", "2", "--output", folder("r.json")]
+    let path = folder("r.json")
+    let seen = ObservedEntry()
+    let looks: (Double, ScriptedEnvironment.ScriptStep) = (
       0.45, .action { seen.entry = FileSystem.entryKind(at: path) }
     )
-    let stage = VirtualStage(keys("x1!") + [looks] + keys("x1!", from: 0.6))
+    let stage = ScriptedEnvironment(keys("x1!") + [looks] + keys("x1!", from: 0.6))
     #expect(try abx(words, on: stage) == .success)
     #expect(seen.entry == .missing)
     #expect(FileSystem.entryKind(at: path) == .file)
   }
 
-  private final class Seen { var entry: FileSystem.EntryKind? }
+  private final class ObservedEntry { var entry: FileSystem.EntryKind? }
 
   @Test func eachTrialBeginsWithAFromTheBeginning() throws {
     let takes = [noise(48_000), noise(48_000, seed: 2)]
     let words = [
-      try place.sound("a.wav", takes[0]), try place.sound("b.wav", takes[1]), "--match", "none",
+      try folder.writeSound("a.wav", takes[0]), try folder.writeSound("b.wav", takes[1]), "--match",
+      "none",
       "--output",
-      place("r.json"),
+      folder("r.json"),
     ]
-    let stage = VirtualStage([
+    let stage = ScriptedEnvironment([
       (0.1, .key(.character("x"))), (0.2, .key(.character("1"))), (0.4, .key(.enter)),
       (0.7, .key(.character("q"))),
     ])
     #expect(try abx(words, on: stage) == .success)
     // The seek falls in the middle of the silence.
     let start = 19_200 + 1_440 + 240
-    expect(stage.samples()[start + 240 + Self.latency..<33_000], is: takes[0], from: 240)
-    #expect(stage.recorded.error.contains("   trial 2 of 16   "))
+    expect(
+      stage.samples()[start + 240 + Self.lookaheadFrameCount..<33_000], is: takes[0], from: 240)
+    #expect(stage.recordedTerminal.error.contains("   trial 2 of 16   "))
   }
 
   @Test func aTestThatEndsEarlyIsIncomplete() throws {
-    let words = ["light", "medium", "--output", place("r.json")]
-    let stage = VirtualStage(keys("x1!x1!q"))
+    let words = ["light", "medium", "--output", folder("r.json")]
+    let stage = ScriptedEnvironment(keys("x1!x1!q"))
     #expect(try abx(words, on: stage) == .success)
     #expect(
-      stage.recorded.output.contains(
+      stage.recordedTerminal.output.contains(
         "The test ended after 2 of 16 trials: stopping early inflates the result."))
     #expect(try record().contains(#""complete": false"#))
   }
 
   @Test func aDeviceThatEndsLeavesTheTrialsDone() throws {
-    let words = ["light", "medium", "--output", place("r.json")]
-    let stage = VirtualStage(keys("x1!") + [(0.5, .event(.ended))])
+    let words = ["light", "medium", "--output", folder("r.json")]
+    let stage = ScriptedEnvironment(keys("x1!") + [(0.5, .event(.ended))])
     #expect(try abx(words, on: stage) == .failure)
-    #expect(stage.recorded.output.hasPrefix("1 of 1 correct. "))
+    #expect(stage.recordedTerminal.output.hasPrefix("1 of 1 correct. "))
     #expect(try record().contains(#""plannedTrials": 16"#))
   }
 
   @Test func withoutAnAnswerNothingIsSaved() throws {
-    let words = ["light", "medium", "--output", place("r.json")]
-    #expect(try abx(words, on: VirtualStage(keys("xq"))) == .success)
-    #expect(FileSystem.entryKind(at: place("r.json")) == .missing)
+    let words = ["light", "medium", "--output", folder("r.json")]
+    #expect(try abx(words, on: ScriptedEnvironment(keys("xq"))) == .success)
+    #expect(FileSystem.entryKind(at: folder("r.json")) == .missing)
   }
 
   @Test func anOpenTestGoesOnUntilTheKey() throws {
-    let words = ["light", "medium", "--trials", "0", "--output", place("r.json")]
-    let stage = VirtualStage(keys(String(repeating: "x1!", count: 18) + "q"))
+    let words = ["light", "medium", "--trials", "0", "--output", folder("r.json")]
+    let stage = ScriptedEnvironment(keys(String(repeating: "x1!", count: 18) + "q"))
     #expect(try abx(words, on: stage) == .success)
     #expect(
-      stage.recorded.output.replacing("\n  ", with: " ").contains(
+      stage.recordedTerminal.output.replacing("\n  ", with: " ").contains(
         "The number of trials was not fixed in advance: "))
-    #expect(stage.recorded.error.contains("   trial 19   "))
+    #expect(stage.recordedTerminal.error.contains("   trial 19   "))
     #expect(try record().contains(#""plannedTrials": null"#))
   }
 
   @Test func unmatchedLevelsAreWarnedOf() throws {
-    let words = ["light", "medium", "--match", "none", "--output", place("r.json")]
-    let stage = VirtualStage(keys("x1!q"))
+    let words = ["light", "medium", "--match", "none", "--output", folder("r.json")]
+    let stage = ScriptedEnvironment(keys("x1!q"))
     #expect(try abx(words, on: stage) == .success)
     #expect(
-      stage.recorded.error.contains(
+      stage.recordedTerminal.error.contains(
         "Levels are not matched. A difference in level alone may be audible.\n"))
     #expect(
-      stage.recorded.output.contains(
+      stage.recordedTerminal.output.contains(
         "Levels were not matched. A difference in level alone may explain the result.\n"))
   }
 
   @Test("The levels of patterns are part of the test unless they are matched")
   func levelsAreKept() throws {
     let words = [
-      try place.hum("half.ahap", 0.4, intensity: 0.5), try place.hum("full.ahap", 0.4), "--output",
-      place("r.json"),
+      try folder.writeHum("half.ahap", 0.4, intensity: 0.5), try folder.writeHum("full.ahap", 0.4),
+      "--output",
+      folder("r.json"),
     ]
-    let stage = VirtualStage(keys("x1!q"))
+    let stage = ScriptedEnvironment(keys("x1!q"))
     #expect(try abx(words, on: stage) == .success)
     #expect(try record().contains(#""match": "none""#))
     #expect(try record().matches(of: /"gain": 1\.0,/).count == 2)
@@ -275,55 +287,59 @@ import Testing
     let samples = noise(48_000)
     let weaker = samples.map { ($0 * 0.3 * 32_768).rounded() / 32_768 }
     let pairs = [
-      [try place.hum("half.ahap", 1, intensity: 0.5), try place.hum("full.ahap", 1)],
-      [try place.sound("a.wav", samples), try place.sound("b.wav", weaker + silence(100))],
+      [try folder.writeHum("half.ahap", 1, intensity: 0.5), try folder.writeHum("full.ahap", 1)],
+      [
+        try folder.writeSound("a.wav", samples),
+        try folder.writeSound("b.wav", weaker + silence(100)),
+      ],
     ]
     for pair in pairs {
-      let stage = VirtualStage(keys("x1!q"))
-      let words = pair + ["--match", match, "--output", place("r.json")]
+      let stage = ScriptedEnvironment(keys("x1!q"))
+      let words = pair + ["--match", match, "--output", folder("r.json")]
       let error = #expect(throws: NoDifferenceAfterMatching.self) { try abx(words, on: stage) }
       #expect(error?.description == "after matching, A and B are identical; use '--match none'")
-      #expect(FileSystem.entryKind(at: place("r.json")) == .missing)
-      #expect(try abx(pair + ["-o", place("r.json")], on: VirtualStage(keys("x1!q"))) == .success)
-      try FileSystem.remove(place("r.json"))
+      #expect(FileSystem.entryKind(at: folder("r.json")) == .missing)
+      #expect(
+        try abx(pair + ["-o", folder("r.json")], on: ScriptedEnvironment(keys("x1!q"))) == .success)
+      try FileSystem.remove(folder("r.json"))
     }
   }
 
   @Test("No key changes the strength or mutes during a test, and the record contains the strength")
   func theLevelIsFixed() throws {
-    let words = ["light", "medium", "--strength", "0.5", "--output", place("r.json")]
-    let stage = VirtualStage(keys("?-+--mx1!q") + [(0.35, .key(.down))])
+    let words = ["light", "medium", "--strength", "0.5", "--output", folder("r.json")]
+    let stage = ScriptedEnvironment(keys("?-+--mx1!q") + [(0.35, .key(.down))])
     #expect(try abx(words, on: stage) == .success)
     let engine = try #require(stage.engine)
     #expect(engine.strength == 0.5)
     #expect(!engine.isMuted)
-    #expect(!stage.recorded.error.contains("mute"))
-    #expect(!stage.recorded.error.contains("strength"))
+    #expect(!stage.recordedTerminal.error.contains("mute"))
+    #expect(!stage.recordedTerminal.error.contains("strength"))
     #expect(try record().contains(#""strength": 0.5"#))
   }
 
   @Test func matchedLevelsAreTold() throws {
     let words = [
-      try place.sound("a.wav", noise(48_000)),
-      try place.sound("b.wav", noise(48_000, seed: 2, level: 0.5)),
-      "--match", "loudness", "--output", place("r.json"),
+      try folder.writeSound("a.wav", noise(48_000)),
+      try folder.writeSound("b.wav", noise(48_000, seed: 2, level: 0.5)),
+      "--match", "loudness", "--output", folder("r.json"),
     ]
-    let stage = VirtualStage(keys("x1!q"))
+    let stage = ScriptedEnvironment(keys("x1!q"))
     #expect(try abx(words, on: stage) == .success)
-    #expect(stage.recorded.error.contains("Levels matched by loudness: A -6 dB, B 0 dB.\n"))
+    #expect(stage.recordedTerminal.error.contains("Levels matched by loudness: A -6 dB, B 0 dB.\n"))
     #expect(try record().contains(#""match": "loudness""#))
   }
 
   @Test func aRecordThatCannotBeSavedIsToldBeforeAnybodyListens() throws {
-    let stage = VirtualStage(keys("x1!"))
+    let stage = ScriptedEnvironment(keys("x1!"))
     #expect(throws: UsageError.self) {
-      try abx(["light", "medium", "--output", place("no/r.json")], on: stage)
+      try abx(["light", "medium", "--output", folder("no/r.json")], on: stage)
     }
     #expect(stage.engine == nil)
   }
 
   @Test func withoutKeysThereIsNoTest() throws {
-    let stage = VirtualStage(hasKeyboard: false)
+    let stage = ScriptedEnvironment(hasKeyboard: false)
     let error = #expect(throws: FileError.self) { try abx(["light", "medium"], on: stage) }
     #expect(
       error?.description

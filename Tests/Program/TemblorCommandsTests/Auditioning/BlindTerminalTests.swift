@@ -8,19 +8,20 @@ import Testing
 /// Blind tests and auditions of the program itself at a terminal, on a device that is silent.
 @Suite(.enabled(if: Pseudoterminal.canBeMade, "no terminals can be made here"))
 struct BlindTerminalTests {
-  private let place: Scratch
+  private let folder: TemporaryFolder
 
-  init() throws { place = try Scratch() }
+  init() throws { folder = try TemporaryFolder() }
 
   private func start(_ words: String) throws -> Pseudoterminal {
-    let terminal = try Pseudoterminal("$TEMBLOR \(words) --device null; " + Pseudoterminal.verdict)
+    let terminal = try Pseudoterminal(
+      "$TEMBLOR \(words) --device null; " + Pseudoterminal.modeCheckCommand)
     try terminal.wait(for: "? help\n")
     try terminal.wait(for: "> A ")
     return terminal
   }
 
   private func abx() throws -> Pseudoterminal {
-    let terminal = try start("abx light medium --output \(place("r.json"))")
+    let terminal = try start("abx light medium --output \(folder("r.json"))")
     terminal.type("x2\n")
     try terminal.wait(for: "trial 2 of 16")
     return terminal
@@ -31,14 +32,14 @@ struct BlindTerminalTests {
     terminal.type("q")
     try terminal.wait(for: "of 1 correct. By guessing")
     try terminal.wait(for: "usual modes, status 0.")
-    #expect(FileSystem.entryKind(at: place("r.json")) == .file)
+    #expect(FileSystem.entryKind(at: folder("r.json")) == .file)
   }
 
   @Test func controlCLeavesTheTrialsDone() throws {
     let terminal = try abx()
     terminal.type("\u{3}")
     try terminal.wait(for: "usual modes, status 130.")
-    #expect(FileSystem.entryKind(at: place("r.json")) == .file)
+    #expect(FileSystem.entryKind(at: folder("r.json")) == .file)
   }
 
   @Test func keysChooseTakesAndMatchLevels() throws {

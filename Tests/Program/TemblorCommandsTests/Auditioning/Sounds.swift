@@ -52,9 +52,9 @@ func locatedPattern(rightIntensity: Int) -> String {
     """
 }
 
-extension Scratch {
+extension TemporaryFolder {
   /// Writes a WAV file of floating-point samples at 48 kHz; answers its path.
-  func sound(_ name: String, _ channels: [Float]...) throws -> String {
+  func writeSound(_ name: String, _ channels: [Float]...) throws -> String {
     let frames = channels[0].indices.flatMap { frame in channels.map { $0[frame] } }
     let count = channels.count
     func word(_ value: Int, _ length: Int) -> [UInt8] {
@@ -72,7 +72,8 @@ extension Scratch {
   }
 
   /// Writes a pattern of one continuous event; returns its path.
-  func hum(_ name: String, _ seconds: Double, intensity: Double = 1, sharpness: Double = 0.5) throws
+  func writeHum(_ name: String, _ seconds: Double, intensity: Double = 1, sharpness: Double = 0.5)
+    throws
     -> String
   {
     try write(

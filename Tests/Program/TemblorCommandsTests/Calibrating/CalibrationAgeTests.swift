@@ -45,20 +45,21 @@ import Testing
   }
 
   @Test func playOffersItOnce() throws {
-    let place = try Scratch()
+    let place = try TemporaryFolder()
     try place.write(
       """
       {"name": "old", "summary": "Old.", "frequency": {"low": 25, "high": 80},
        "hardware": {"product": "A", "resonance": 40, "qualityFactor": 4,
        "measured": {"date": "2001-02-03", "residual": -30, "sensor": "velocity"}}, "sources": ["S"]}
       """, to: "old.json")
-    let stage = VirtualStage([(0.2, .key(.character("q")))], channelCount: 2)
+    let stage = ScriptedEnvironment([(0.2, .key(.character("q")))], channelCount: 2)
     let arguments = try PlayCommand.definition().parseArguments([
       "light", "--profile", place("old.json"),
     ])
     let options = try LiveOptions(arguments)
-    _ = try options.play(in: options.makeSession(in: stage, stage.recorded.terminal)) { _ in Idle()
+    _ = try options.play(in: options.makeSession(in: stage, stage.recordedTerminal.terminal)) { _ in
+      Idle()
     }
-    #expect(stage.recorded.error.ranges(of: "old: measured 2001-02-03, ").count == 1)
+    #expect(stage.recordedTerminal.error.ranges(of: "old: measured 2001-02-03, ").count == 1)
   }
 }

@@ -11,12 +11,12 @@ import TransducerProfiles
 
 /// `temblor calibrate --by-hand` on a device in memory.
 @Suite struct ManualCalibrationTests {
-  private let place: Scratch
-  private var output: String { place("mine.json") }
+  private let folder: TemporaryFolder
+  private var output: String { folder("mine.json") }
 
-  init() throws { place = try Scratch() }
+  init() throws { folder = try TemporaryFolder() }
 
-  private func calibrate(_ words: [String] = [], on stage: VirtualStage) throws
+  private func calibrate(_ words: [String] = [], on stage: ScriptedEnvironment) throws
     -> CommandLineKit.ExitStatus
   {
     let words =
@@ -25,21 +25,23 @@ import TransducerProfiles
         "today",
       ] + words
     return try CalibrateCommand.run(
-      CalibrateCommand.definition.parseArguments(words), stage.recorded.terminal, on: stage)
+      CalibrateCommand.definition.parseArguments(words), stage.recordedTerminal.terminal, on: stage)
   }
 
   private var isWritten: Bool { FileSystem.entryKind(at: output) != .missing }
 
   /// Keys at seconds, Enter at 0.5 among them.
-  private func stage(_ keys: [(Double, KeyPress)] = [], limit: Double = 300) -> VirtualStage {
-    VirtualStage(
+  private func environment(_ keys: [(Double, KeyPress)] = [], limit: Double = 300)
+    -> ScriptedEnvironment
+  {
+    ScriptedEnvironment(
       ([(0.5, .enter)] + keys).map { ($0.0, .key($0.1)) }, limit: limit)
   }
 
   // MARK: - What goes wrong
 
   @Test func withoutATerminalNothingIsPlayed() throws {
-    for stage in [VirtualStage(isTerminal: false), VirtualStage(hasKeyboard: false)] {
+    for stage in [ScriptedEnvironment(isTerminal: false), ScriptedEnvironment(hasKeyboard: false)] {
       let error = #expect(throws: UsageError.self) { try calibrate(on: stage) }
       #expect(
         error?.description
@@ -58,14 +60,14 @@ import TransducerProfiles
     (["--capture", "hw:1"], "'--capture' cannot be used with '--by-hand'"),
     (["--low", "20"], "'--low' cannot be used with '--by-hand'"),
   ]) func whatDoesNotBelongToAHandIsRefused(words: [String], message: String) throws {
-    let stage = VirtualStage()
+    let stage = ScriptedEnvironment()
     let error = #expect(throws: UsageError.self) { try calibrate(words, on: stage) }
     #expect(error?.description == message)
     #expect(stage.engine == nil)
   }
 
   @Test func noKeyInThreeTonesEndsIt() throws {
-    let stage = stage()
+    let stage = environment()
     let error = #expect(throws: CalibrationFailure.self) { try calibrate(on: stage) }
     #expect(
       error?.description
@@ -78,19 +80,23 @@ import TransducerProfiles
 
   /// Before Enter nothing plays; q in a tone, and the device's end, leave no file.
   @Test func whoGivesUpWritesNothing() throws {
-    let silent = VirtualStage(limit: 5)
+    let silent = ScriptedEnvironment(limit: 5)
     #expect(try calibrate(on: silent) == .failure)
     #expect(silent.samples().allSatisfy { $0 == 0 })
-    for cue in [VirtualStage.Cue.key(.character("q")), .key(.control("d")), .event(.ended)] {
-      let stage = VirtualStage([(0.5, .key(.enter)), (9, cue)], limit: 300)
+    for cue in [
+      ScriptedEnvironment.ScriptStep.key(.character("q")), .key(.control("d")), .event(.ended),
+    ] {
+      let stage = ScriptedEnvironment([(0.5, .key(.enter)), (9, cue)], limit: 300)
       #expect(try calibrate(on: stage) == .failure)
-      #expect(stage.recorded.error.contains("Some tones were not played; no profile was written."))
+      #expect(
+        stage.recordedTerminal.error.contains("Some tones were not played; no profile was written.")
+      )
     }
     #expect(!isWritten)
   }
 
   @Test func keysByTheClockAreRefused() throws {
-    let stage = stage((0..<200).map { (4 + 5.0 * Double($0), .character(" ")) })
+    let stage = environment((0..<200).map { (4 + 5.0 * Double($0), .character(" ")) })
     let error = #expect(throws: CalibrationFailure.self) { try calibrate(on: stage) }
     #expect(error?.error.kind == .pressesDisagree)
     #expect(!isWritten)
@@ -130,7 +136,7 @@ import TransducerProfiles
       }
       next = samples.count
       if silence > 9_600 {
-        hand.begin()
+        hand.beginTone()
         keys = []
         return nil
       }
@@ -157,8 +163,8 @@ import TransducerProfiles
   private func aHandFindsTheResonance(hertz: Double, seed: UInt64, finger: Person.Finger) throws {
     let model = TransducerModel(resonanceHertz: hertz, qualityFactor: 3)
     let person = Person(model, seed: seed, finger: finger)
-    let stage = stage()
-    stage.person = person.key
+    let stage = environment()
+    stage.keyResponder = person.key
     #expect(try calibrate(on: stage) == .success)
     #expect(person.pressCount == 6)
     let profile = try SharedOptions.loadProfile(named: output)
@@ -166,8 +172,8 @@ import TransducerProfiles
     #expect(abs(found / hertz - 1) < 0.02)
     #expect(profile.name == "mine" && profile.sources.last == "Resonance measured by hand, today")
     #expect(profile.hardware?.uncertainty?.trueToStatedQualityFactorRatio == 1.5)
-    #expect(stage.recorded.output.contains("All 6 key presses agree.\n"))
-    #expect(stage.recorded.output.hasSuffix("\(output): written\n"))
+    #expect(stage.recordedTerminal.output.contains("All 6 key presses agree.\n"))
+    #expect(stage.recordedTerminal.output.hasSuffix("\(output): written\n"))
     // Weak at first: 24 dB below full scale.
     #expect(stage.samples().allSatisfy { abs($0) < 0.0632 })
   }
@@ -176,16 +182,16 @@ import TransducerProfiles
   /// again.
   @Test func aWildKeyIsLeftOutAndALevelRepeatsTheTone() throws {
     let person = Person(TransducerModel(resonanceHertz: 31, qualityFactor: 6), seed: 9)
-    let stage = VirtualStage(
+    let stage = ScriptedEnvironment(
       [
         (0.5, .key(.enter)), (0.7, .key(.character(" "))), (4, .key(.character("+"))),
         (6.5, .key(.character(" "))),
       ],
       limit: 300)
-    stage.person = { playback, seconds in seconds > 9 ? person.key(playback, seconds) : nil }
+    stage.keyResponder = { playback, seconds in seconds > 9 ? person.key(playback, seconds) : nil }
     #expect(try calibrate(["--json"], on: stage) == .success)
     #expect(person.pressCount == 5)
-    #expect(stage.recorded.output.contains("\"leftOut\": [\n    { \"hertz\": "))
+    #expect(stage.recordedTerminal.output.contains("\"leftOut\": [\n    { \"hertz\": "))
     #expect(
       abs((try SharedOptions.loadProfile(named: output).hardware?.resonanceHertz ?? 0) / 31 - 1)
         < 0.04)
@@ -194,7 +200,8 @@ import TransducerProfiles
   }
 
   @Test func tonesPlayOnTheChosenChannel() throws {
-    let stage = VirtualStage([(0.5, .key(.enter)), (6, .key(.character("q")))], channelCount: 2)
+    let stage = ScriptedEnvironment(
+      [(0.5, .key(.enter)), (6, .key(.character("q")))], channelCount: 2)
     #expect(try calibrate(["--haptics", "2"], on: stage) == .failure)
     #expect(stage.samples(0).allSatisfy { $0 == 0 } && stage.samples(1).contains { $0 != 0 })
   }

@@ -4,7 +4,7 @@ import Testing
 @testable import TemblorCommands
 
 /// A program in which one verb has verbs of its own, one called as another of the program is.
-private enum Workshop {
+private enum NestedVerbProgram {
   static let cut = Command(
     "cut", abstract: "Cut a board.", arguments: [Argument("BOARD", help: "A board.")],
     options: [Option("--fine", help: "Cut slowly.")]
@@ -45,7 +45,7 @@ private enum Workshop {
 @Suite struct NestedVerbTests {
   private func run(_ words: [String]) -> (status: Int32, output: String, error: String) {
     let recorded = RecordedTerminal()
-    let status = Workshop.program.run(words, on: recorded.terminal)
+    let status = NestedVerbProgram.program.run(words, on: recorded.terminal)
     return (status.rawValue, recorded.output, recorded.error)
   }
 
@@ -97,7 +97,7 @@ private enum Workshop {
   }
 
   @Test func theManualHasASectionForEach() {
-    let page = Workshop.program.manualPage()
+    let page = NestedVerbProgram.program.manualPage()
     let sections = page.split(separator: "\n").filter { $0.hasPrefix(".SS") }
     #expect(
       sections == [
@@ -122,7 +122,7 @@ private enum Workshop {
     let line = words.map(\.inShellQuotes).joined(separator: " ")
     let typed = Script.typed(words)
     let script =
-      Workshop.program.completionScript(for: .bash) + """
+      NestedVerbProgram.program.completionScript(for: .bash) + """
         compopt() { :; }
         shop() { [[ "$*" == "tools --names" ]] && printf 'hammer\\nsaw\\nhw:1,0\\nhw:2,0\\n'; }
         COMP_WORDS=(\(line)) COMP_CWORD=\(words.count - 1) COMP_LINE=\(typed.inShellQuotes)
@@ -133,7 +133,7 @@ private enum Workshop {
   }
 
   @Test func zshHasAFunctionForEachVerb() {
-    let script = Workshop.program.completionScript(for: .zsh)
+    let script = NestedVerbProgram.program.completionScript(for: .zsh)
     #expect(
       script.contains(
         #"""
@@ -176,7 +176,7 @@ private enum Workshop {
   }
 
   @Test func fishTellsAVerbFromOneOfTheSameNameBehindAnother() {
-    let script = Workshop.program.completionScript(for: .fish)
+    let script = NestedVerbProgram.program.completionScript(for: .fish)
     let lines = script.split(separator: "\n").filter { $0.contains("seen_subcommand_from") }
     let seen = "__fish_seen_subcommand_from"
     let fish = [

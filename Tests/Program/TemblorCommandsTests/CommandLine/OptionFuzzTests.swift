@@ -65,16 +65,16 @@ import TransducerProfiles
     ]
 
   @Test func everyTextIsTakenOrRefusedInOneLine() {
-    let count = Mutation.caseCount(default: 500)
+    let count = InputMutator.caseCount(default: 500)
     for (index, language) in Self.languages.enumerated() {
-      var mutation = Mutation(seed: UInt64(index), words: Self.words)
+      var mutation = InputMutator(seed: UInt64(index), words: Self.words)
       for number in 0..<count {
-        let text = mutation.damage(language.seeds[number % language.seeds.count])
+        let text = mutation.mutated(language.seeds[number % language.seeds.count])
         do {
           try language.read(text)
         } catch {
           #expect(
-            error is UsageError && Mutation.isOneLine("\(error)"),
+            error is UsageError && InputMutator.isOneLine("\(error)"),
             "\(language.name) \(text.debugDescription): \(error)"
           )
         }
@@ -92,15 +92,15 @@ import TransducerProfiles
       "calibrate take.wav --profile phone --reference-channel 2", "help profiles new",
     ]
     let program = TemblorProgram.makeProgram()
-    var mutation = Mutation(seed: 99, words: Self.words + ["--", " -", " --output="])
-    for number in 0..<Mutation.caseCount(default: 500) {
-      let words = mutation.damage(lines[number % lines.count]).split(separator: " ").map(
+    var mutation = InputMutator(seed: 99, words: Self.words + ["--", " -", " --output="])
+    for number in 0..<InputMutator.caseCount(default: 500) {
+      let words = mutation.mutated(lines[number % lines.count]).split(separator: " ").map(
         String.init)
       guard let verb = words.first else { continue }
       do {
         _ = try program.findCommand(verb).parseArguments(Array(words.dropFirst()))
       } catch {
-        #expect(Mutation.isOneLine("\(error)"), "\(words): \(error)")
+        #expect(InputMutator.isOneLine("\(error)"), "\(words): \(error)")
       }
     }
   }

@@ -45,7 +45,7 @@ final class Pseudoterminal {
 
   /// What a script says of the terminal's modes and of the status before. A later Ctrl-C does not
   /// end `stty`.
-  static let verdict =
+  static let modeCheckCommand =
     #"s=$?; trap '' INT; [ "$(stty -g)" = "$before" ] "#
     + #"&& echo "usual modes, status $s." || echo "strange modes, status $s.""#
 

@@ -7,10 +7,10 @@ import Testing
 
 @Suite(.enabled(if: Pseudoterminal.canBeMade, "no terminals can be made here"))
 struct RawTerminalTests {
-  private static let usual = "$PROBE; \(Pseudoterminal.verdict)"
+  private static let probeCommand = "$PROBE; \(Pseudoterminal.modeCheckCommand)"
 
   @Test func keysComeSinglyAndWithoutEcho() throws {
-    let terminal = try Pseudoterminal(Self.usual)
+    let terminal = try Pseudoterminal(Self.probeCommand)
     _ = try terminal.waitForProbe()
     #expect(!terminal.hasUsualModes)
     terminal.type("a\u{1B}[Aé")
@@ -23,14 +23,14 @@ struct RawTerminalTests {
   }
 
   @Test func anErrorGivesTheTerminalBack() throws {
-    let terminal = try Pseudoterminal(Self.usual)
+    let terminal = try Pseudoterminal(Self.probeCommand)
     _ = try terminal.waitForProbe()
     terminal.type("t")
     try terminal.wait(for: "thrown\nusual modes, status 0.")
   }
 
   @Test func controlCIsToldAndEndsByItsSignal() throws {
-    let terminal = try Pseudoterminal(Self.usual)
+    let terminal = try Pseudoterminal(Self.probeCommand)
     _ = try terminal.waitForProbe()
     terminal.type("\u{3}")
     try terminal.wait(for: "told")
@@ -38,14 +38,14 @@ struct RawTerminalTests {
   }
 
   @Test(arguments: [SIGTERM, SIGHUP]) func signalsAreToldAndEndTheProgram(signal: Int32) throws {
-    let terminal = try Pseudoterminal(Self.usual)
+    let terminal = try Pseudoterminal(Self.probeCommand)
     kill(try terminal.waitForProbe(), signal)
     try terminal.wait(for: "told")
     try terminal.wait(for: "usual modes, status \(128 + signal).")
   }
 
   @Test func aLaterControlCEndsAtOnce() throws {
-    let terminal = try Pseudoterminal("$PROBE stubborn; \(Pseudoterminal.verdict)")
+    let terminal = try Pseudoterminal("$PROBE stubborn; \(Pseudoterminal.modeCheckCommand)")
     _ = try terminal.waitForProbe()
     terminal.type("\u{3}")
     try terminal.wait(for: "told")
@@ -56,7 +56,7 @@ struct RawTerminalTests {
   }
 
   @Test func aSecondHangUpIsNoImpatience() throws {
-    let terminal = try Pseudoterminal("$PROBE stubborn; \(Pseudoterminal.verdict)")
+    let terminal = try Pseudoterminal("$PROBE stubborn; \(Pseudoterminal.modeCheckCommand)")
     let process = try terminal.waitForProbe()
     kill(process, SIGHUP)
     try terminal.wait(for: "told")
@@ -67,7 +67,7 @@ struct RawTerminalTests {
   }
 
   @Test func quitEndsAtOnceWithUsualModes() throws {
-    let terminal = try Pseudoterminal(Self.usual)
+    let terminal = try Pseudoterminal(Self.probeCommand)
     _ = try terminal.waitForProbe()
     terminal.type("\u{1C}")
     try terminal.wait(for: "usual modes, status 131.")
@@ -75,8 +75,8 @@ struct RawTerminalTests {
 
   @Test func stoppingGivesBackAndContinuingTakes() throws {
     let terminal = try Pseudoterminal(
-      "$PROBE; \(Pseudoterminal.verdict); fg; \(Pseudoterminal.verdict); fg; "
-        + Pseudoterminal.verdict)
+      "$PROBE; \(Pseudoterminal.modeCheckCommand); fg; \(Pseudoterminal.modeCheckCommand); fg; "
+        + Pseudoterminal.modeCheckCommand)
     _ = try terminal.waitForProbe()
     for _ in 0..<2 {
       terminal.type("\u{1A}")
@@ -92,7 +92,8 @@ struct RawTerminalTests {
   /// SIGSTOP leaves no time to give back; the shell sets its modes itself.
   @Test func continuingAfterAForcedStopTakesAgain() throws {
     let terminal = try Pseudoterminal(
-      "$PROBE; stty $before; \(Pseudoterminal.verdict); fg; \(Pseudoterminal.verdict)")
+      "$PROBE; stty $before; \(Pseudoterminal.modeCheckCommand); fg; \(Pseudoterminal.modeCheckCommand)"
+    )
     let process = try terminal.waitForProbe()
     kill(process, SIGSTOP)
     try terminal.wait(for: "usual modes")
@@ -105,7 +106,7 @@ struct RawTerminalTests {
 
   @Test func theBackgroundTouchesNothing() throws {
     let terminal = try Pseudoterminal(
-      #"$PROBE & read -r line; echo "line $line."; fg; \#(Pseudoterminal.verdict)"#)
+      #"$PROBE & read -r line; echo "line $line."; fg; \#(Pseudoterminal.modeCheckCommand)"#)
     try terminal.wait(for: "looks away")
     #expect(terminal.hasUsualModes)
     terminal.type("q\n")
@@ -119,7 +120,7 @@ struct RawTerminalTests {
 
   @Test func aJobSentToTheBackgroundLooksAway() throws {
     let terminal = try Pseudoterminal(
-      #"$PROBE; bg; read -r line; echo "line $line."; kill %1; wait; echo end.; \#(Pseudoterminal.verdict)"#
+      #"$PROBE; bg; read -r line; echo "line $line."; kill %1; wait; echo end.; \#(Pseudoterminal.modeCheckCommand)"#
     )
     _ = try terminal.waitForProbe()
     terminal.type("\u{1A}")
@@ -131,7 +132,7 @@ struct RawTerminalTests {
   }
 
   @Test func aClosedTerminalEndsTheKeysAndNotTheProgram() throws {
-    let place = try Scratch()
+    let place = try TemporaryFolder()
     let file = place("told")
     let terminal = try Pseudoterminal(
       """
@@ -155,7 +156,7 @@ struct RawTerminalTests {
   @Test(arguments: ["$PROBE < /dev/null", "setsid -w $PROBE"]) func onlyItsOwnTerminalHasKeys(
     script: String
   ) throws {
-    let terminal = try Pseudoterminal("\(script); \(Pseudoterminal.verdict)")
+    let terminal = try Pseudoterminal("\(script); \(Pseudoterminal.modeCheckCommand)")
     try terminal.wait(for: "no terminal\nusual modes, status 0.")
   }
 }

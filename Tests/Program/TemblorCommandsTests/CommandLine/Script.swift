@@ -19,7 +19,7 @@ enum Script {
   }
 
   static func run(_ name: String, _ arguments: [String], input: String) throws -> String {
-    let scratch = try Scratch()
+    let scratch = try TemporaryFolder()
     try scratch.write(input, to: "input")
     // With no signal blocked, which shells wait for.
     let process = try ProcessRunner.start(

@@ -5,13 +5,13 @@ import Testing
 @testable import TemblorCommands
 
 @Suite struct StatusLineTests {
-  private static let stereo = PlaybackStatus(
+  private static let stereoStatus = PlaybackStatus(
     positionSeconds: 61.29, durationSeconds: 125, channelPeaks: [1, 0.5], voiceCount: 3,
     masterGain: 0.8)
 
   /// 64 channels that rise to full level, with two underruns.
-  private static var many: PlaybackStatus {
-    var figures = stereo
+  private static var manyChannelStatus: PlaybackStatus {
+    var figures = stereoStatus
     figures.channelPeaks = (0..<64).map { Float($0) / 63 }
     figures.underrunCount = 2
     return figures
@@ -28,7 +28,8 @@ import Testing
     (5, "> ██▇"),
   ]) func showsLessWhereThereIsLess(width: Int, expected: String) {
     let narrow =
-      width == 5 ? PlaybackStatus(positionSeconds: 0, channelPeaks: [1, 1, 0.5]) : Self.stereo
+      width == 5
+      ? PlaybackStatus(positionSeconds: 0, channelPeaks: [1, 1, 0.5]) : Self.stereoStatus
     #expect(line(narrow, width) == expected)
   }
 
@@ -36,7 +37,7 @@ import Testing
     (79, "> 1:01.2 / 2:05.0 ▂▄▅▅▅▆▆▆▆▆▇▇▇▇▇▇▇▇▇████████ 3 voices strength 80% 2 underruns"),
     (39, "> 1:01.2 / 2:05.0 ▄▅▆▆▇▇▇████ 3v 80% 2u"), (19, "> 1:01.2 ▅▆▇▇▇██ 2u"),
   ]) func manyChannelsShareColumns(width: Int, expected: String) {
-    #expect(line(Self.many, width) == expected)
+    #expect(line(Self.manyChannelStatus, width) == expected)
   }
 
   @Test func theTransducersHeatAndGainAreShown() {
@@ -54,8 +55,8 @@ import Testing
   }
 
   /// Figures of a transducer that is held back.
-  private static var held: PlaybackStatus {
-    var figures = stereo
+  private static var throttledStatus: PlaybackStatus {
+    var figures = stereoStatus
     figures.protectionSummary = ProtectionSummary(
       excursionLimitedFrameCount: 1, powerLimitedFrameCount: 0, minimumProtectionGain: 0,
       temperatureRiseFraction: 1)
@@ -64,7 +65,8 @@ import Testing
 
   @Test func noLineIsTooLong() {
     for figures in [
-      Self.stereo, Self.many, Self.held, PlaybackStatus(positionSeconds: 1e9, channelPeaks: []),
+      Self.stereoStatus, Self.manyChannelStatus, Self.throttledStatus,
+      PlaybackStatus(positionSeconds: 1e9, channelPeaks: []),
     ] {
       for width in 0...200 {
         let output = Output(isTerminal: true, allowsColor: false) { _ throws(StreamError) in }
@@ -96,9 +98,11 @@ import Testing
 
   @Test func coloursAreForLevelsAndUnderruns() {
     #expect(
-      line(Self.many, 19, isColoured: true).hasSuffix("\u{1B}[33m█\u{1B}[0m \u{1B}[31m2u\u{1B}[0m"))
+      line(Self.manyChannelStatus, 19, isColoured: true).hasSuffix(
+        "\u{1B}[33m█\u{1B}[0m \u{1B}[31m2u\u{1B}[0m"))
     #expect(
-      line(Self.stereo, 12, isColoured: true) == "> 1:01.2 \u{1B}[33m█\u{1B}[0m\u{1B}[32m▇\u{1B}[0m"
+      line(Self.stereoStatus, 12, isColoured: true)
+        == "> 1:01.2 \u{1B}[33m█\u{1B}[0m\u{1B}[32m▇\u{1B}[0m"
     )
   }
 
@@ -138,21 +142,21 @@ import Testing
     var screen = WrappingScreen(width: 80)
     func play() { screen.write(recorded.takeError()) }
     line.reportError("first")
-    line.updateStatus(Self.stereo)
+    line.updateStatus(Self.stereoStatus)
     play()
-    #expect(screen.rows == ["first", self.line(Self.stereo, 79)])
+    #expect(screen.rows == ["first", self.line(Self.stereoStatus, 79)])
     recorded.resize(to: width)
     screen.resize(to: width)
     // At once, however recent the last line is.
-    line.updateStatus(Self.stereo)
+    line.updateStatus(Self.stereoStatus)
     play()
-    #expect(screen.rows == ["first", self.line(Self.stereo, width - 1)])
+    #expect(screen.rows == ["first", self.line(Self.stereoStatus, width - 1)])
     recorded.resize(to: 80)
     screen.resize(to: 80)
     line.reportError("second")
-    line.updateStatus(Self.many)
+    line.updateStatus(Self.manyChannelStatus)
     play()
-    #expect(screen.rows == ["first", "second", self.line(Self.many, 79)])
+    #expect(screen.rows == ["first", "second", self.line(Self.manyChannelStatus, 79)])
   }
 
   @Test func messagesTakeTheLinesPlace() {
@@ -170,14 +174,14 @@ import Testing
     let piped = RecordedTerminal(isTerminal: false)
     for recorded in [behind, piped] {
       let line = LiveConsole(on: recorded.terminal, isQuiet: false)
-      line.updateStatus(Self.stereo)
+      line.updateStatus(Self.stereoStatus)
       line.clearStatusLine()
       #expect(recorded.error == "")
     }
     #expect(LiveConsole(on: piped.terminal, isQuiet: false).timeUntilUpdate(isIdle: false) == nil)
     behind.setForeground(true)
     let line = LiveConsole(on: behind.terminal, isQuiet: false)
-    line.updateStatus(Self.stereo)
+    line.updateStatus(Self.stereoStatus)
     #expect(behind.error.contains("1:01.2"))
   }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct UsageMessageTests {
   /// Command line, message, and the verb whose help is pointed to.
-  static let refusals: [(line: [String], message: String, verb: String?)] = [
+  static let invalidLines: [(line: [String], message: String, verb: String?)] = [
     (["pant"], "unknown command 'pant'; did you mean 'paint'?", nil),
     (["apint"], "unknown command 'apint'; did you mean 'paint'?", nil),
     (["COMPARE"], "unknown command 'COMPARE'; did you mean 'compare'?", nil),
@@ -64,7 +64,7 @@ import Testing
     ),
   ]
 
-  @Test(arguments: refusals) func refuses(
+  @Test(arguments: invalidLines) func refuses(
     _ refusal: (line: [String], message: String, verb: String?)
   ) {
     let recorded = RecordedTerminal()

@@ -15,7 +15,7 @@ import Testing
 @Suite struct EnduranceTests {
   /// Kilobytes of its own in memory, threads and open files of this process; which pages of files
   /// are loaded is the system's choice.
-  private static func holdings() throws -> [Int] {
+  private static func resourceCounts() throws -> [Int] {
     let status = String(decoding: try FileSystem.read("/proc/self/status"), as: UTF8.self)
     let figures = ["RssAnon:", "Threads:"].map { key in
       status.split(separator: "\n").first { $0.hasPrefix(key) }?.split(
@@ -68,7 +68,7 @@ import Testing
         _ = session.drainEvents()
         _ = upkeep.performDueTasks(at: time.now, on: session)
         if index == 0 {
-          let holdings = try holdings()
+          let holdings = try resourceCounts()
           minimum = minimum.map { zip($0, holdings).map(min) } ?? holdings
         }
       }
@@ -78,13 +78,14 @@ import Testing
 
   /// The commands of the minutes of ten hours. A loop plays for two seconds of each minute, and the
   /// minute ends with a reload.
-  private static func command(after now: Duration) -> ReloadStage.Cue? {
+  private static func command(after now: Duration) -> ReloadEnvironment.TimedCommand? {
     let minuteCommands: [(second: Int, command: String)] = [
       (1, "resume bed"), (2, "tap"), (3, "pause bed"), (20, "tap 0.5 0.5 at +1"), (30, "status"),
       (58, "stats"), (59, "reload"),
     ]
     if now == .zero {
-      return ReloadStage.Cue(time: .milliseconds(1), command: "play heartbeat loop as bed")
+      return ReloadEnvironment.TimedCommand(
+        time: .milliseconds(1), command: "play heartbeat loop as bed")
     }
     let end = Duration.seconds(36_000)
     guard now < end else { return nil }
@@ -94,8 +95,8 @@ import Testing
         let time = Duration.seconds(60 * index + entry.second)
         guard time > now else { continue }
         return time < end
-          ? ReloadStage.Cue(time: time, command: entry.command)
-          : ReloadStage.Cue(time: end, command: "quit")
+          ? ReloadEnvironment.TimedCommand(time: time, command: entry.command)
+          : ReloadEnvironment.TimedCommand(time: end, command: "quit")
       }
     }
     return nil
@@ -111,12 +112,12 @@ import Testing
   ///   and the last reply to `stats`.
   private static func reloadingHours(
     in folder: String
-  ) throws -> (holdings: [[Int]], stage: ReloadStage, statistics: String) {
+  ) throws -> (holdings: [[Int]], stage: ReloadEnvironment, statistics: String) {
     var hours: [[Int]] = []
     var statistics = ""
-    let stage = try ReloadStage { now in
+    let stage = try ReloadEnvironment { now in
       // Before its first reload, the process holds less than afterwards.
-      if now > .seconds(60), let holdings = try? holdings() {
+      if now > .seconds(60), let holdings = try? resourceCounts() {
         if Int(now / .seconds(3_600)) >= hours.count, hours.count < 10 {
           hours.append(holdings)
         } else if let minimum = hours.popLast() {
@@ -139,7 +140,8 @@ import Testing
     let terminal = RecordedTerminal()
     let status = try ListenCommand.run(
       ListenCommand.definition().parseArguments(words), terminal.terminal, on: stage,
-      standard: LineConnection(input: stage.input.exit, output: stage.output.entrance))
+      standard: LineConnection(
+        input: stage.input.readDescriptor, output: stage.output.writeDescriptor))
     guard status == .success else { throw FileError("listen", terminal.error) }
     return (hours, stage, statistics)
   }
@@ -147,7 +149,7 @@ import Testing
   @Test("Ten hours with a reload each minute hold no more than one, and account for every frame")
   func reloadsHoldNothing() async {
     await #expect(processExitsWith: .success) {
-      let scratch = try Scratch()
+      let scratch = try TemporaryFolder()
       let (hours, stage, statistics) = try EnduranceTests.reloadingHours(in: scratch.path)
       try #require(hours.count == 10, "\(hours)")
       for hour in hours {

@@ -18,12 +18,12 @@ import Testing
     let words = [
       "\"", "\\", " at ", " +", "nan", "1e999", "@", "@a ", " loop", " of", "\u{202E}", "\0", "∞",
     ]
-    var mutation = Mutation(seed: 11, words: words)
-    for number in 0..<Mutation.caseCount(default: 2_000) {
-      let line = mutation.damage(Self.lines[number % Self.lines.count])
+    var mutation = InputMutator(seed: 11, words: words)
+    for number in 0..<InputMutator.caseCount(default: 2_000) {
+      let line = mutation.mutated(Self.lines[number % Self.lines.count])
       let plain = CommandGrammar.parseRequest(line)
       if case .failure(let error)? = plain?.command {
-        #expect(Mutation.isOneLine(error.description), "\(line.debugDescription): \(error)")
+        #expect(InputMutator.isOneLine(error.description), "\(line.debugDescription): \(error)")
       }
       guard let plain, plain.tag == nil, line.first != "@" else { continue }
       #expect(

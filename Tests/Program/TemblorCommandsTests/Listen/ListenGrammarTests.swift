@@ -183,7 +183,7 @@ import Testing
   }
 
   @Test func everyParameterCanBeSet() {
-    let studio = ListenStudio()
+    let studio = ListenFixture()
     for name in CommandParameter.names {
       #expect(CommandParameter(name)?.name == name)
       #expect(studio.ask("set \(name) 1") == "ok")
@@ -195,7 +195,7 @@ import Testing
     ("loop x off end 2", "unexpected-argument: 'end' requires 'on'"),
     ("set strength -0.5", "invalid-value: strength must be 0 to 1, not '-0.5'"),
   ]) func wordsThatDoNotFitEachOtherAreRefused(line: String, reason: String) {
-    #expect(ListenStudio().ask("@1 " + line) == "@1 error " + reason)
+    #expect(ListenFixture().ask("@1 " + line) == "@1 error " + reason)
   }
 
   @Test func answersAreWrittenAsWordsAreRead() throws {

@@ -6,10 +6,11 @@ import Testing
 @testable import TemblorCommands
 
 @Suite struct ListenNoiseTests {
-  let studio = ListenStudio()
+  let fixture = ListenFixture()
 
   /// The power of samples in a band, by sines of whole cycles, as a share of the whole.
-  private func share(_ samples: ArraySlice<Float>, of band: ClosedRange<Double>) -> Double {
+  private func energyFraction(_ samples: ArraySlice<Float>, of band: ClosedRange<Double>) -> Double
+  {
     // A rate of 1 kHz is enough for what is rendered here.
     let samples = stride(from: samples.startIndex, to: samples.endIndex, by: 48).map {
       Double(samples[$0])
@@ -31,45 +32,45 @@ import Testing
   }
 
   @Test func itSoundsInItsBandAndEndsInTime() {
-    #expect(studio.ask("noise 1 0.422601 1 6 as n") == "ok name=n time=0.0 duration=6.0")
-    studio.run(5.9)
-    #expect(studio.voice("n") != nil)
-    let events = studio.run(0.3)
+    #expect(fixture.ask("noise 1 0.422601 1 6 as n") == "ok name=n time=0.0 duration=6.0")
+    fixture.run(5.9)
+    #expect(fixture.serverSound("n") != nil)
+    let events = fixture.run(0.3)
     #expect(events == ["event finished name=n time=6.0"])
-    let samples = studio.playback.samples()
+    let samples = fixture.playback.samples()
     // The profile's frequency of this sharpness is 125 Hz, and the second pass follows without a
     // seam.
-    #expect(share(samples[48_000..<240_000], of: 88...177.5) > 0.999)
+    #expect(energyFraction(samples[48_000..<240_000], of: 88...177.5) > 0.999)
     #expect(samples[(6 * 48_000 + 4_800)...].allSatisfy { abs($0) < 0.01 })
     #expect(abs((samples.map(abs).max() ?? 0) - 0.5) < 0.06)
   }
 
   @Test func intensityFollowsTheLawAndSetActsOnIt() {
-    studio.ask("noise 0.5 0.5 1 20 as n")
-    studio.run(1)
-    let half = studio.level(0.1...1)
-    studio.ask("set intensity 0.5 of n")
-    studio.run(1)
+    fixture.ask("noise 0.5 0.5 1 20 as n")
+    fixture.run(1)
+    let half = fixture.peakLevel(0.1...1)
+    fixture.ask("set intensity 0.5 of n")
+    fixture.run(1)
     // The profile squares intensity.
-    let ratio = studio.level(1.1...2) / half
+    let ratio = fixture.peakLevel(1.1...2) / half
     #expect(abs(ratio - 0.25) < 0.1)
-    studio.ask("stop n")
-    #expect(studio.run(0.1).first?.hasPrefix("event stopped name=n") == true)
+    fixture.ask("stop n")
+    #expect(fixture.run(0.1).first?.hasPrefix("event stopped name=n") == true)
   }
 
   @Test func seedsDifferAndTheSameSeedIsTheSameNoise() {
-    let other = ListenStudio()
-    let third = ListenStudio()
-    for (studio, seed) in [(studio, 4), (other, 4), (third, 5)] {
+    let other = ListenFixture()
+    let third = ListenFixture()
+    for (studio, seed) in [(fixture, 4), (other, 4), (third, 5)] {
       studio.ask("noise 1 0.5 0.5 2 seed \(seed)")
       studio.run(0.5)
     }
-    #expect(studio.playback.samples() == other.playback.samples())
-    #expect(studio.playback.samples() != third.playback.samples())
+    #expect(fixture.playback.samples() == other.playback.samples())
+    #expect(fixture.playback.samples() != third.playback.samples())
   }
 
   @Test func theirNumberIsBounded() {
-    let studio = ListenStudio(rate: 8_000)
+    let studio = ListenFixture(rate: 8_000)
     for number in 0..<CommandSession.maximumNoiseCount {
       #expect(studio.ask("noise 0.1 0.5 1 9").hasPrefix("ok name=noise-\(number + 1) "))
     }
@@ -85,7 +86,7 @@ import Testing
 
   @Test func wrongWordsAreRefused() {
     #expect(
-      studio.ask("noise 1 0.5 9 1") == "error invalid-value: OCTAVES must be 0.05 to 6, not '9'")
-    #expect(studio.ask("noise 1 0.5").hasPrefix("error missing-argument"))
+      fixture.ask("noise 1 0.5 9 1") == "error invalid-value: OCTAVES must be 0.05 to 6, not '9'")
+    #expect(fixture.ask("noise 1 0.5").hasPrefix("error missing-argument"))
   }
 }

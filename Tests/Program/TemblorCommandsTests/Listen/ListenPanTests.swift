@@ -9,12 +9,12 @@ import Testing
       .init(channelNumber: 1, position: .init(-1)), .init(channelNumber: 2, position: .init(1)),
     ])
 
-  private func level(_ studio: ListenStudio, _ channel: Int, _ range: Range<Int>) -> Float {
+  private func level(_ studio: ListenFixture, _ channel: Int, _ range: Range<Int>) -> Float {
     studio.playback.samples(ofChannel: channel)[range].map(abs).max() ?? 0
   }
 
   @Test func whatWaitsForItsTimeBeginsAtItsPosition() {
-    let studio = ListenStudio(array: seat)
+    let studio = ListenFixture(array: seat)
     studio.ask("hum 1 0.5 1 at 0.1 as a")
     #expect(studio.ask("pan a -1") == "ok")
     studio.run(0.3)
@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test func aWayTakesItsTime() {
-    let studio = ListenStudio(array: seat)
+    let studio = ListenFixture(array: seat)
     studio.ask("hum 1 0.5 3 as a")
     studio.ask("pan a -1")
     studio.run(0.1)
@@ -39,14 +39,14 @@ import Testing
   }
 
   @Test func refusalsSayWhatAPositionIs() {
-    let studio = ListenStudio(array: seat)
+    let studio = ListenFixture(array: seat)
     studio.ask("hum 1 0.5 1 as a")
     #expect(
       studio.ask("pan a 1/2")
         == #"error invalid-value: POS must be a position on the line, such as -0.5, not '1/2'"#)
     #expect(studio.ask("pan b 1") == "error unknown-name: no sound named 'b' is playing")
     #expect(
-      ListenStudio().ask("pan a 1")
+      ListenFixture().ask("pan a 1")
         == """
         error invalid-value: no array is configured; start 'temblor listen' with '--array FILE'
         """)

@@ -7,10 +7,10 @@ import Testing
 @testable import TemblorCommands
 
 @Suite struct ListenPatternsTests {
-  let scratch: Scratch
-  let studio = ListenStudio()
+  let folder: TemporaryFolder
+  let fixture = ListenFixture()
 
-  init() throws { scratch = try Scratch() }
+  init() throws { folder = try TemporaryFolder() }
 
   private static func hum(_ duration: Double) -> String {
     """
@@ -20,55 +20,55 @@ import Testing
   }
 
   @Test func aFileIsReadOnceAndAgainWhenItChanges() throws {
-    try scratch.write(Self.hum(0.5), to: "a b.ahap")
-    let path = CommandWord.quotedIfNecessary(scratch.path + "/a b.ahap")
-    #expect(studio.ask("preload \(path)") == "ok duration=0.5")
-    #expect(studio.ask("play \(path)") == "ok name=\"a b\" time=0.0 duration=0.5")
-    try scratch.write(Self.hum(0.25), to: "a b.ahap")
-    #expect(studio.ask("play \(path)") == "ok name=\"a b\" time=0.0 duration=0.25")
-    scratch.remove("a b.ahap")
+    try folder.write(Self.hum(0.5), to: "a b.ahap")
+    let path = CommandWord.quotedIfNecessary(folder.path + "/a b.ahap")
+    #expect(fixture.ask("preload \(path)") == "ok duration=0.5")
+    #expect(fixture.ask("play \(path)") == "ok name=\"a b\" time=0.0 duration=0.5")
+    try folder.write(Self.hum(0.25), to: "a b.ahap")
+    #expect(fixture.ask("play \(path)") == "ok name=\"a b\" time=0.0 duration=0.25")
+    folder.remove("a b.ahap")
     #expect(
-      studio.ask("play \(path)")
-        == "error invalid-pattern: \(scratch.path)/a b.ahap: \(Sentence.unknownPattern)")
-    #expect(studio.run(1) == ["event finished name=\"a b\" time=0.251"])
+      fixture.ask("play \(path)")
+        == "error invalid-pattern: \(folder.path)/a b.ahap: \(ExpectedMessage.unknownPattern)")
+    #expect(fixture.run(1) == ["event finished name=\"a b\" time=0.251"])
   }
 
   @Test("The reply lists the body locations that play together")
   func mixedLocationsAreListed() throws {
-    try scratch.write(locatedPattern(rightIntensity: 100), to: "two.oh.json")
-    let path = scratch.path + "/two.oh.json"
-    #expect(studio.ask("preload \(path)") == "ok duration=0.2 mixed=left,right")
-    #expect(studio.ask("play \(path) as x") == "ok name=x time=0.0 duration=0.2 mixed=left,right")
+    try folder.write(locatedPattern(rightIntensity: 100), to: "two.oh.json")
+    let path = folder.path + "/two.oh.json"
+    #expect(fixture.ask("preload \(path)") == "ok duration=0.2 mixed=left,right")
+    #expect(fixture.ask("play \(path) as x") == "ok name=x time=0.0 duration=0.2 mixed=left,right")
   }
 
   @Test func aWrongPatternIsToldWithItsPlaceInOneLine() throws {
-    try scratch.write(
+    try folder.write(
       "{\"Version\": 1.0,\n \"Pattern\": [{\"Event\": {\"Time\": 0}}]}", to: "a.ahap")
     #expect(
-      studio.ask("@x play \(scratch.path)/a.ahap").hasPrefix(
-        "@x error invalid-pattern: \(scratch.path)/a.ahap:2:24: error: "))
-    #expect(studio.session.sounds.isEmpty)
+      fixture.ask("@x play \(folder.path)/a.ahap").hasPrefix(
+        "@x error invalid-pattern: \(folder.path)/a.ahap:2:24: error: "))
+    #expect(fixture.session.sounds.isEmpty)
   }
 
   @Test func whatIsNoPatternIsRefused() {
-    let question = "\(Sentence.unknownPattern); did you mean 'heartbeat'?"
-    #expect(studio.ask("play hartbeat") == "error invalid-pattern: hartbeat: \(question)")
+    let question = "\(ExpectedMessage.unknownPattern); did you mean 'heartbeat'?"
+    #expect(fixture.ask("play hartbeat") == "error invalid-pattern: hartbeat: \(question)")
     #expect(
-      studio.ask("play \(scratch.path)")
-        == "error invalid-pattern: \(scratch.path.inQuotes) is a folder; specify a single pattern")
+      fixture.ask("play \(folder.path)")
+        == "error invalid-pattern: \(folder.path.inQuotes) is a folder; specify a single pattern")
     #expect(
-      studio.ask("play /dev/zero") == "error invalid-pattern: '/dev/zero' is not a regular file")
+      fixture.ask("play /dev/zero") == "error invalid-pattern: '/dev/zero' is not a regular file")
     #expect(
-      studio.ask("play -")
+      fixture.ask("play -")
         == "error invalid-pattern: standard input (-) contains commands; specify a file")
   }
 
   @Test func asManyPatternsAreKeptAsThereIsRoomFor() throws {
     for number in 0..<PatternLoader.cacheCapacity + 10 {
-      try scratch.write(Self.hum(0.5), to: "\(number).ahap")
-      #expect(studio.ask("preload \(scratch.path)/\(number).ahap") == "ok duration=0.5")
+      try folder.write(Self.hum(0.5), to: "\(number).ahap")
+      #expect(fixture.ask("preload \(folder.path)/\(number).ahap") == "ok duration=0.5")
     }
-    #expect(studio.session.patternLoader.cachedPatternCount == PatternLoader.cacheCapacity)
+    #expect(fixture.session.patternLoader.cachedPatternCount == PatternLoader.cacheCapacity)
   }
 
   @Test func whatWasUsedLastIsKept() {

@@ -10,9 +10,9 @@ import TransducerProfiles
 
 /// A reload of the settings while a device hangs, in virtual time: clients are served meanwhile.
 @Suite struct ListenReloadTests {
-  private let scratch: Scratch
+  private let folder: TemporaryFolder
 
-  init() throws { scratch = try Scratch() }
+  init() throws { folder = try TemporaryFolder() }
 
   /// A line of the server and its time in seconds.
   private struct Line {
@@ -39,8 +39,8 @@ import TransducerProfiles
   ///   - device: The device in the settings that are reloaded; the initial device is `first`.
   ///   - hangEnd: The time in seconds at which devices open again.
   private func reload(to device: String, hangingUntil hangEnd: Int) throws -> Transcript {
-    let settings = Settings(settingsPath: scratch("config.json"), environmentVariables: [:])
-    let scratch = scratch
+    let settings = Settings(settingsPath: folder("config.json"), environmentVariables: [:])
+    let scratch = folder
     func save(_ name: String) throws {
       var saved = SavedSettings()
       saved.deviceName = name
@@ -48,24 +48,25 @@ import TransducerProfiles
     }
     try save("first")
     var cues = [
-      ReloadStage.Cue(time: .seconds(1), command: "play heartbeat loop as bed"),
-      ReloadStage.Cue(time: .seconds(2), command: "reload"),
+      ReloadEnvironment.TimedCommand(time: .seconds(1), command: "play heartbeat loop as bed"),
+      ReloadEnvironment.TimedCommand(time: .seconds(2), command: "reload"),
     ]
     for second in 3...19 {
       cues.append(
-        ReloadStage.Cue(time: .seconds(second), command: "status", isFromClient: true))
+        ReloadEnvironment.TimedCommand(
+          time: .seconds(second), command: "status", isFromClient: true))
     }
-    cues.append(ReloadStage.Cue(time: .milliseconds(19_500), command: "list"))
-    cues.append(ReloadStage.Cue(time: .seconds(20), command: "quit"))
+    cues.append(ReloadEnvironment.TimedCommand(time: .milliseconds(19_500), command: "list"))
+    cues.append(ReloadEnvironment.TimedCommand(time: .seconds(20), command: "quit"))
     let script = cues
-    let stage = try ReloadStage { now in
+    let stage = try ReloadEnvironment { now in
       if now >= .seconds(1) {
         try? save(device)
       }
       return script.first { $0.time > now }
     }
     stage.socketPath = scratch("s")
-    stage.hang = .seconds(2)..<(.seconds(hangEnd))
+    stage.hangPeriod = .seconds(2)..<(.seconds(hangEnd))
     var transcript = Transcript()
     stage.lineHandler = { time, text, isToClient in
       let line = Line(time: time / .seconds(1), text: String(text))
@@ -83,7 +84,8 @@ import TransducerProfiles
     try settings.applyDefaults(to: &arguments, on: terminal.terminal)
     _ = try ListenCommand.run(
       arguments, terminal.terminal, on: stage,
-      standard: LineConnection(input: stage.input.exit, output: stage.output.entrance),
+      standard: LineConnection(
+        input: stage.input.readDescriptor, output: stage.output.writeDescriptor),
       settings: settings)
     transcript.messages = terminal.error
     transcript.openingTimeouts = stage.openingTimeouts
@@ -151,7 +153,7 @@ import TransducerProfiles
 
   @Test("A reload that continues in the next session is performed when its device has opened")
   func probesWakeTheNextSession() throws {
-    let settings = Settings(settingsPath: scratch("config.json"), environmentVariables: [:])
+    let settings = Settings(settingsPath: folder("config.json"), environmentVariables: [:])
     func save(_ name: String) throws {
       var saved = SavedSettings()
       saved.deviceName = name
@@ -161,19 +163,19 @@ import TransducerProfiles
     // The client waits for the second device, while a reload without changes begins a session.
     // In it, the reload of the client is checked again, and waits for the same probe.
     let script = [
-      ReloadStage.Cue(time: .seconds(2), command: "reload", isFromClient: true),
-      ReloadStage.Cue(time: .seconds(4), command: "reload"),
-      ReloadStage.Cue(time: .seconds(20), command: "quit"),
+      ReloadEnvironment.TimedCommand(time: .seconds(2), command: "reload", isFromClient: true),
+      ReloadEnvironment.TimedCommand(time: .seconds(4), command: "reload"),
+      ReloadEnvironment.TimedCommand(time: .seconds(20), command: "quit"),
     ]
-    let stage = try ReloadStage { now in
+    let stage = try ReloadEnvironment { now in
       // The settings at the time of each command.
       if now >= .seconds(2) {
         try? save(now < .seconds(4) ? "second" : "first")
       }
       return script.first { $0.time > now }
     }
-    stage.socketPath = scratch("s")
-    stage.hang = .seconds(2)..<(.seconds(8))
+    stage.socketPath = folder("s")
+    stage.hangPeriod = .seconds(2)..<(.seconds(8))
     stage.hangingOutput = "second"
     stage.openHandler = { now in
       if now >= .seconds(4) {
@@ -188,12 +190,13 @@ import TransducerProfiles
     }
     let terminal = RecordedTerminal()
     var arguments = try ListenCommand.definition().parseArguments([
-      "--rate", "8000", "--profile", "phone", "--socket", scratch("s"),
+      "--rate", "8000", "--profile", "phone", "--socket", folder("s"),
     ])
     try settings.applyDefaults(to: &arguments, on: terminal.terminal)
     _ = try ListenCommand.run(
       arguments, terminal.terminal, on: stage,
-      standard: LineConnection(input: stage.input.exit, output: stage.output.entrance),
+      standard: LineConnection(
+        input: stage.input.readDescriptor, output: stage.output.writeDescriptor),
       settings: settings)
     #expect(stage.sessionCount == 3)
     let reply = try #require(clientReplies.first)

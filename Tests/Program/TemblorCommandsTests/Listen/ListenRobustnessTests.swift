@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct ListenRobustnessTests {
   @Test func tenThousandTapsNeitherPileUpNorLeak() {
-    let studio = ListenStudio(periodSize: 8, rate: 8_000)
+    let studio = ListenFixture(periodSize: 8, rate: 8_000)
     var most = 0
     for number in 0..<10_000 {
       let sharpness = Double(number % 7) / 10
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test func tooMuchAtOnceIsRefusedAndLeavesTheRestAsItIs() throws {
-    let studio = ListenStudio()
+    let studio = ListenFixture()
     var refusals: [String: Int] = [:]
     for number in 0..<2_000 {
       let answer = studio.ask("hum 1 0.5 0.1 at +1 as n\(number)")
@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test func whatWasAskedForAfterTheEndKeepsNothing() {
-    let studio = ListenStudio(rate: 8_000)
+    let studio = ListenFixture(rate: 8_000)
     for number in 0..<100 {
       studio.ask("hum 1 0.5 0.05 as a")
       studio.ask(number % 2 == 0 ? "stop a at 10000" : "set intensity 0 of a over 1 at 10000")
@@ -60,7 +60,7 @@ import Testing
   /// Words of the grammar in any order, and what is none.
   @Test(arguments: 0..<10) func noLineEndsASession(seed: Int) {
     var random = SplitMix64(seed: UInt64(seed))
-    let studio = ListenStudio(periodSize: 64, rate: 8_000)
+    let studio = ListenFixture(periodSize: 64, rate: 8_000)
     let words =
       CommandGrammar.commands.map(\.verb) + [
         "heartbeat", "light", "pulse", "a", "b", "as", "at", "of", "over", "loop", "on", "off",

@@ -12,22 +12,22 @@ import Testing
 
 /// What one client can have of what all share, and what is done beside other commands.
 @Suite struct ListenServerLimitTests {
-  let scratch: Scratch
-  let studio = ListenStudio()
+  let folder: TemporaryFolder
+  let fixture = ListenFixture()
 
-  init() throws { scratch = try Scratch() }
+  init() throws { folder = try TemporaryFolder() }
 
   @Test func tensOfThousandsOfTapsWaitWithoutAPlayer() {
     for number in 0..<20_000 {
-      #expect(studio.ask("tap 1 0.5 at \(3_000 + number)").hasPrefix("ok time="))
+      #expect(fixture.ask("tap 1 0.5 at \(3_000 + number)").hasPrefix("ok time="))
     }
-    #expect(studio.engine.loadedPlayerCount == 0)
-    #expect(studio.ask("status").contains(" waiting=20000 "))
+    #expect(fixture.engine.loadedPlayerCount == 0)
+    #expect(fixture.ask("status").contains(" waiting=20000 "))
     // Others are not affected.
-    #expect(studio.ask("tap", client: 1) == "ok time=0.0")
-    #expect(studio.ask("hum 1 0.5 1 as a", client: 1) == "ok name=a time=0.0 duration=1.0")
-    studio.ask("stop")
-    #expect(studio.ask("status").contains(" waiting=0 "))
+    #expect(fixture.ask("tap", client: 1) == "ok time=0.0")
+    #expect(fixture.ask("hum 1 0.5 1 as a", client: 1) == "ok name=a time=0.0 duration=1.0")
+    fixture.ask("stop")
+    #expect(fixture.ask("status").contains(" waiting=0 "))
   }
 
   @Test func aClientHasALimitOfTapsAndOthersHaveTheirOwn() {
@@ -58,13 +58,13 @@ import Testing
   /// A score of 200 taps in a second, sent ahead: each is heard at its frame.
   @Test func waitingTapsComeAtTheirFrames() {
     for number in 0..<200 {
-      studio.ask("tap 1 0.5 at \(5 + Double(number) / 200)")
+      fixture.ask("tap 1 0.5 at \(5 + Double(number) / 200)")
     }
     var onsets = 0
     for _ in 0..<140 {
-      studio.run(0.05)
+      fixture.run(0.05)
     }
-    let samples = studio.playback.samples()
+    let samples = fixture.playback.samples()
     for number in 0..<200 {
       let frame = 240_000 + number * 240 + 96
       if number == 0 {
@@ -73,28 +73,28 @@ import Testing
       onsets += samples[frame..<(frame + 240)].contains { abs($0) > 0.01 } ? 1 : 0
     }
     #expect(onsets == 200)
-    #expect(studio.session.secondsUntilSilence(tail: 0) == 0)
+    #expect(fixture.session.secondsUntilSilence(tail: 0) == 0)
   }
 
   @Test func oneClientLeavesSpaceForOthers() {
     var held = 0
-    while studio.ask("hum 1 0.5 1 at \(100 + held) as n\(held)").hasPrefix("ok") {
+    while fixture.ask("hum 1 0.5 1 at \(100 + held) as n\(held)").hasPrefix("ok") {
       held += 1
       // What is on its way to the engine has a limit of its own.
       if held % 100 == 0 {
-        studio.run(0.01)
+        fixture.run(0.01)
       }
     }
-    studio.run(0.01)
+    fixture.run(0.01)
     #expect(held == Renderer.maximumPlayerCount / 2)
     #expect(
-      studio.ask("hum 1 0.5 1 as x")
+      fixture.ask("hum 1 0.5 1 as x")
         == """
         error busy: this client has 512 sounds that are playing or waiting; stop some, or wait \
         until they end
         """
     )
-    #expect(studio.ask("hum 1 0.5 1 as y", client: 1).hasPrefix("ok"))
+    #expect(fixture.ask("hum 1 0.5 1 as y", client: 1).hasPrefix("ok"))
   }
 
   @Test func nothingOutsideTheFolderIsOpened() throws {
@@ -102,15 +102,15 @@ import Testing
       {"Version": 1.0, "Pattern": [{"Event": {"EventType": "HapticContinuous", "Time": 0,
        "EventDuration": 0.5, "EventParameters": []}}]}
       """
-    try scratch.makeFolder("in")
-    try scratch.write(hum, to: "in/a.ahap")
-    try scratch.write(hum, to: "b.ahap")
-    try scratch.link("in/c.ahap", to: "../b.ahap")
-    let studio = ListenStudio(folder: FileSystem.realPath(scratch.path + "/in"))
+    try folder.makeFolder("in")
+    try folder.write(hum, to: "in/a.ahap")
+    try folder.write(hum, to: "b.ahap")
+    try folder.link("in/c.ahap", to: "../b.ahap")
+    let studio = ListenFixture(folder: FileSystem.realPath(folder.path + "/in"))
     #expect(studio.ask("preload a.ahap") == "ok duration=0.5")
-    #expect(studio.ask("preload \(scratch.path)/in/a.ahap") == "ok duration=0.5")
+    #expect(studio.ask("preload \(folder.path)/in/a.ahap") == "ok duration=0.5")
     #expect(studio.ask("preload heartbeat").hasPrefix("ok duration="))
-    for word in ["../b.ahap", "c.ahap", "\(scratch.path)/b.ahap", "/etc/passwd", "x/y"] {
+    for word in ["../b.ahap", "c.ahap", "\(folder.path)/b.ahap", "/etc/passwd", "x/y"] {
       #expect(
         studio.ask("preload \(word)")
           == "error invalid-pattern: \(word.inQuotes) is outside the folder of '--folder'")
@@ -119,7 +119,7 @@ import Testing
 
   /// A format whose files are read when a gate opens, or after a minute.
   private static func formats(behind gate: DispatchSemaphore) -> FormatRegistry {
-    let trial = HapticFormat.trial
+    let trial = HapticFormat.beats
     let gated = HapticFormat(
       trial.id, title: trial.title, fileExtensions: trial.fileExtensions, rules: trial.rules,
       recognize: trial.recognize,
@@ -138,10 +138,10 @@ import Testing
     let session = CommandSession(
       engine, device: "virtual", wake: wake, formats: Self.formats(behind: gate),
       loadsInBackground: true)
-    try scratch.write("beats 1\nhum 0 2 1 0.5\n", to: "slow.beats")
+    try folder.write("beats 1\nhum 0 2 1 0.5\n", to: "slow.beats")
     var first = CommandQueue()
     var second = CommandQueue()
-    first.addLines([.text("preload \(scratch.path)/slow.beats"), .text("@2 list")])
+    first.addLines([.text("preload \(folder.path)/slow.beats"), .text("@2 list")])
     second.addLines([.text("tap")])
     var replies: [String] = []
     _ = first.execute(by: session, client: 1, at: .zero, period: .zero) { replies.append($0.line) }
@@ -163,7 +163,7 @@ import Testing
 
   @Test("A pattern that is loading at a reload is loaded again, also in the background")
   func loadingContinuesInTheNextSession() throws {
-    try scratch.write("beats 1\nhum 0 2 1 0.5\n", to: "slow.beats")
+    try folder.write("beats 1\nhum 0 2 1 0.5\n", to: "slow.beats")
     let wake = WakeSignal.makeOrInert()
     let gate = DispatchSemaphore(value: 0)
     let sessions = (0..<2).map { _ in
@@ -172,7 +172,7 @@ import Testing
         loadsInBackground: true)
     }
     var queue = CommandQueue()
-    queue.addLines([.text("@1 preload \(scratch.path)/slow.beats"), .text("@2 list")])
+    queue.addLines([.text("@1 preload \(folder.path)/slow.beats"), .text("@2 list")])
     var replies: [String] = []
     _ = queue.execute(by: sessions[0], at: .zero, period: .zero) { replies.append($0.line) }
     #expect(replies == [])
@@ -197,7 +197,7 @@ import Testing
     var queue = CommandQueue()
     queue.addLines([.text("@1 shutdown"), .text("list")])
     var replies: [String] = []
-    let ending = queue.execute(by: studio.session, client: 3, at: .zero, period: .zero) {
+    let ending = queue.execute(by: fixture.session, client: 3, at: .zero, period: .zero) {
       replies.append($0.line)
     }
     #expect(ending == .shutdown)

@@ -10,21 +10,21 @@ import Testing
 
 /// The state of a session that a restart or a reload continues.
 @Suite struct ListenStateTests {
-  private let studio = ListenStudio(rate: 8_000)
+  private let fixture = ListenFixture(rate: 8_000)
 
   @Test func loopsAndSettingsContinueInAnotherSession() {
-    studio.ask("set strength 0.5")
-    studio.ask("duck 0.25 attack 0.1 release 1")
-    studio.ask("play heartbeat loop as \"my bed\" rate 2 strength 0.25 priority 3")
-    studio.ask("set sharpness -0.5 of \"my bed\"")
-    studio.ask("play pulse loop as b")
-    studio.ask("loop b on end 0.5")
-    studio.ask("mute b")
+    fixture.ask("set strength 0.5")
+    fixture.ask("duck 0.25 attack 0.1 release 1")
+    fixture.ask("play heartbeat loop as \"my bed\" rate 2 strength 0.25 priority 3")
+    fixture.ask("set sharpness -0.5 of \"my bed\"")
+    fixture.ask("play pulse loop as b")
+    fixture.ask("loop b on end 0.5")
+    fixture.ask("mute b")
     // These end by themselves.
-    studio.ask("play light")
-    studio.ask("hum 1 0.5 9")
-    studio.run(0.5)
-    let state = studio.session.stateText
+    fixture.ask("play light")
+    fixture.ask("hum 1 0.5 9")
+    fixture.run(0.5)
+    let state = fixture.session.stateText
     #expect(
       state == """
         # The state of temblor listen: commands that restore it.
@@ -37,7 +37,7 @@ import Testing
         mute b
 
         """)
-    let next = ListenStudio(rate: 8_000)
+    let next = ListenFixture(rate: 8_000)
     #expect(next.restore(state) == [])
     next.run(0.5)
     #expect(next.session.stateText == state)
@@ -46,34 +46,34 @@ import Testing
   }
 
   @Test func soundsThatWereStoppedDoNotContinue() {
-    studio.ask("play heartbeat loop as a")
-    studio.ask("play pulse loop as b")
-    studio.ask("stop a")
-    studio.ask("loop b off")
-    #expect(studio.session.stateText.split(separator: "\n").count == 1)
+    fixture.ask("play heartbeat loop as a")
+    fixture.ask("play pulse loop as b")
+    fixture.ask("stop a")
+    fixture.ask("loop b off")
+    #expect(fixture.session.stateText.split(separator: "\n").count == 1)
   }
 
   @Test func whatCannotBeRestoredIsReportedAndTheRestContinues() {
-    let problems = studio.restore("play nowhere loop as a\nplay pulse loop as b\n")
+    let problems = fixture.restore("play nowhere loop as a\nplay pulse loop as b\n")
     #expect(problems.count == 1)
     #expect(problems.first?.contains("'play nowhere loop as a'") == true)
-    #expect(studio.ask("list") == "ok b")
+    #expect(fixture.ask("list") == "ok b")
   }
 
   @Test func theFileIsReplacedAfterChangesOnly() throws {
-    let scratch = try Scratch()
+    let scratch = try TemporaryFolder()
     let path = scratch("state")
     let file = StateFile(path) { Issue.record("\($0)") }
     #expect(try file.read() == "")
-    studio.ask("play heartbeat loop as a")
+    fixture.ask("play heartbeat loop as a")
     // The result of the save is checked a second later.
-    #expect(file.saveIfChanged(from: studio.session, at: .seconds(5)) == .seconds(1))
-    studio.ask("play pulse loop as b")
+    #expect(file.saveIfChanged(from: fixture.session, at: .seconds(5)) == .seconds(1))
+    fixture.ask("play pulse loop as b")
     // At most once a second.
     #expect(
-      file.saveIfChanged(from: studio.session, at: .milliseconds(5_400)) == .milliseconds(600))
-    file.saveFinalState(from: studio.session, within: .seconds(30))
-    #expect(try file.read() == studio.session.stateText)
+      file.saveIfChanged(from: fixture.session, at: .milliseconds(5_400)) == .milliseconds(600))
+    file.saveFinalState(from: fixture.session, within: .seconds(30))
+    #expect(try file.read() == fixture.session.stateText)
     #expect(try file.read().contains("as b"))
   }
 
@@ -81,34 +81,34 @@ import Testing
   func restoredLoopsHaveNoClient() {
     let count = 600
     let state = (0..<count).map { "play pulse loop as n\($0)\n" }.joined()
-    #expect(studio.restore(state) == [])
-    #expect(studio.ask("list").split(separator: " ").count == count + 1)
-    #expect(studio.ask("hum 1 0.5 1 as own").hasPrefix("ok name=own"))
-    #expect(studio.ask("hum 1 0.5 1 as theirs", client: 1).hasPrefix("ok name=theirs"))
+    #expect(fixture.restore(state) == [])
+    #expect(fixture.ask("list").split(separator: " ").count == count + 1)
+    #expect(fixture.ask("hum 1 0.5 1 as own").hasPrefix("ok name=own"))
+    #expect(fixture.ask("hum 1 0.5 1 as theirs", client: 1).hasPrefix("ok name=theirs"))
   }
 
   @Test("Restored loops start at the same frame")
   func restoredLoopsStartTogether() {
     let lines = (0..<300).map { "play pulse loop as n\($0)\nset sharpness 0.5 of n\($0)\n" }
     let state = lines.joined()
-    #expect(studio.restore(state) == [])
-    studio.run(0.2)
-    #expect(Set(studio.session.sounds.map(\.player.startFrame)).count == 1)
+    #expect(fixture.restore(state) == [])
+    fixture.run(0.2)
+    #expect(Set(fixture.session.sounds.map(\.player.startFrame)).count == 1)
   }
 
   @Test("A state that is edited by hand cannot end or reload the session that restores it")
   func aStateContainsNoControlCommands() {
-    studio.session.settingsReloadHandler = {
+    fixture.session.settingsReloadHandler = {
       SettingsCheck { Issue.record("reloaded") }
     }
-    #expect(studio.restore("reload\nshutdown\nplay pulse loop as a\n") == [])
-    #expect(!studio.session.isReloading)
-    #expect(studio.ask("list") == "ok a")
+    #expect(fixture.restore("reload\nshutdown\nplay pulse loop as a\n") == [])
+    #expect(!fixture.session.isReloading)
+    #expect(fixture.ask("list") == "ok a")
   }
 
   @Test("A state that is being restored is saved whole")
   func aPendingStateIsSaved() {
-    let session = CommandSession(studio.engine, device: "virtual", loadsInBackground: true)
+    let session = CommandSession(fixture.engine, device: "virtual", loadsInBackground: true)
     let state = "play pulse loop as a\n"
     var restoration = StateRestoration(state) { Issue.record("\($0)") }
     restoration.advance(on: session, at: .zero, period: .zero)
@@ -117,15 +117,15 @@ import Testing
 
   @Test("A failed save is repeated until it succeeds, and reported once")
   func failedSavesAreRepeated() throws {
-    let scratch = try Scratch()
+    let scratch = try TemporaryFolder()
     let reports = Locked<[String]>([])
     let file = StateFile(scratch("absent/state")) { report in reports.withLock { $0.append(report) }
     }
-    studio.ask("play pulse loop as a")
+    fixture.ask("play pulse loop as a")
     var now = Duration.seconds(5)
     /// Waits for the save in progress, and passes the time of the next check.
     func update() throws {
-      let delay = try #require(file.saveIfChanged(from: studio.session, at: now))
+      let delay = try #require(file.saveIfChanged(from: fixture.session, at: now))
       now += delay
       file.waitForSave(within: .seconds(30))
     }
@@ -143,14 +143,14 @@ import Testing
     try scratch.makeFolder("absent")
     try update()
     // Saved, without another request.
-    #expect(file.saveIfChanged(from: studio.session, at: now) == nil)
-    #expect(try file.read() == studio.session.stateText)
+    #expect(file.saveIfChanged(from: fixture.session, at: now) == nil)
+    #expect(try file.read() == fixture.session.stateText)
     #expect(reports.withLock { $0.count } == 1)
   }
 
   @Test("The check of a reload does not create a file")
   func filesAreCheckedWithoutBeingCreated() throws {
-    let scratch = try Scratch()
+    let scratch = try TemporaryFolder()
     let environment = FallbackEnvironment(SystemEnvironment(), needsDevice: true) { _ in }
     let path = scratch("a.wav")
     let wake = WakeSignal.makeOrInert()
@@ -169,7 +169,7 @@ import Testing
   func aReloadWaitsForItsCheck() {
     struct Refused: Error {}
     for isRefused in [true, false] {
-      let studio = ListenStudio(rate: 8_000)
+      let studio = ListenFixture(rate: 8_000)
       var isFinished = false
       studio.session.settingsReloadHandler = {
         SettingsCheck(isFinished: { isFinished }) {
@@ -202,18 +202,18 @@ import Testing
 
   @Test func aReloadIsPerformedOrRefused() {
     struct Refused: Error {}
-    #expect(studio.ask("@1 reload").hasPrefix("@1 error failed: "))
+    #expect(fixture.ask("@1 reload").hasPrefix("@1 error failed: "))
     var isRefused = true
-    studio.session.settingsReloadHandler = {
+    fixture.session.settingsReloadHandler = {
       if isRefused {
         throw UsageError("unknown profile 'x'")
       }
       return SettingsCheck {}
     }
-    #expect(studio.ask("reload") == "error failed: unknown profile 'x'")
-    #expect(!studio.session.isReloading)
+    #expect(fixture.ask("reload") == "error failed: unknown profile 'x'")
+    #expect(!fixture.session.isReloading)
     isRefused = false
-    #expect(studio.ask("reload") == "ok")
-    #expect(studio.session.isReloading)
+    #expect(fixture.ask("reload") == "ok")
+    #expect(fixture.session.isReloading)
   }
 }

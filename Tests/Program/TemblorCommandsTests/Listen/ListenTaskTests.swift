@@ -8,30 +8,31 @@ import Testing
 @Suite struct ListenPerformanceTests {
   let input: StreamPipe
   let output: StreamPipe
-  let studio = ListenStudio(rate: 8_000)
-  let scratch: Scratch
+  let fixture = ListenFixture(rate: 8_000)
+  let folder: TemporaryFolder
 
   init() throws {
     input = try StreamPipe()
     output = try StreamPipe()
-    scratch = try Scratch()
+    folder = try TemporaryFolder()
   }
 
   private func performance(_ listener: SocketListener? = nil) -> ServerActivity {
     ServerActivity(
-      studio.session, standard: LineConnection(input: input.exit, output: output.entrance),
+      fixture.session,
+      standard: LineConnection(input: input.readDescriptor, output: output.writeDescriptor),
       listener: listener,
-      eventInbox: EventInbox(), time: studio.playback.time, retryInterval: .zero)
+      eventInbox: EventInbox(), time: fixture.playback.time, retryInterval: .zero)
   }
 
   /// Turns of the loop with some time between, until it is over; answers how many.
   private func run(_ performance: ServerActivity, turns: Int, seconds: Double = 0.008) -> Int {
     for turn in 1...turns {
       _ = performance.watchedDescriptors
-      if performance.updateActivity(at: studio.playback.time.now) == .finished {
+      if performance.updateActivity(at: fixture.playback.time.now) == .finished {
         return turn
       }
-      studio.playback.advance(seconds: seconds)
+      fixture.playback.advance(seconds: seconds)
     }
     return turns
   }
@@ -78,10 +79,10 @@ import Testing
   }
 
   @Test func everyoneHearsOfEventsAndTheirOwnAnswers() throws {
-    let listener = try SocketListener(scratch("s"))
+    let listener = try SocketListener(folder("s"))
     let performance = performance(listener)
-    let one = try Connection(scratch("s"))
-    let other = try Connection(scratch("s"))
+    let one = try Connection(folder("s"))
+    let other = try Connection(folder("s"))
     one.send("@1 hum 1 0.5 0.1 at 0.1 as a\n")
     other.send("quit\n")
     input.finish()
@@ -94,10 +95,10 @@ import Testing
   }
 
   @Test func oneWhoSendsMuchLetsOthersHaveTheirTurn() throws {
-    let listener = try SocketListener(scratch("s"))
+    let listener = try SocketListener(folder("s"))
     let performance = performance(listener)
-    let one = try Connection(scratch("s"))
-    let other = try Connection(scratch("s"))
+    let one = try Connection(folder("s"))
+    let other = try Connection(folder("s"))
     one.send(String(repeating: "list\n", count: 10 * CommandQueue.maximumLineCountPerTurn))
     other.send("list\n")
     #expect(run(performance, turns: 1) == 1)

@@ -7,52 +7,54 @@ import Testing
 @testable import TemblorCommands
 
 @Suite struct ListenUpkeepTests {
-  private let studio = ListenStudio(rate: 8_000)
-  private let scratch: Scratch
+  private let fixture = ListenFixture(rate: 8_000)
+  private let folder: TemporaryFolder
 
-  init() throws { scratch = try Scratch() }
+  init() throws { folder = try TemporaryFolder() }
 
   private func text(_ name: String) throws -> String {
-    try String(decoding: FileSystem.read(scratch(name)), as: UTF8.self)
+    try String(decoding: FileSystem.read(folder(name)), as: UTF8.self)
   }
 
   @Test func aRenderThreadThatDoesNotAnswerIsToldToNobody() {
     var told: [String] = []
     let upkeep = ServerMaintenance(watchdogLimit: .seconds(10), notify: { told.append($0) })
-    #expect(upkeep.performDueTasks(at: .zero, on: studio.session) == .seconds(5))
+    #expect(upkeep.performDueTasks(at: .zero, on: fixture.session) == .seconds(5))
     #expect(told == ["WATCHDOG=1\nSTATUS=virtual at 8000 Hz; 0 s lost"])
     // Too early, and then without a sign of the render thread, which is looked at often.
-    studio.run(0.1)
-    #expect(upkeep.performDueTasks(at: .seconds(2), on: studio.session) == .seconds(3))
+    fixture.run(0.1)
+    #expect(upkeep.performDueTasks(at: .seconds(2), on: fixture.session) == .seconds(3))
     #expect(told.count == 1)
-    studio.note(SinkEvent(.underrun, cause: .lateDevice, missedFrameCount: 4_000, text: "late"))
-    #expect(upkeep.performDueTasks(at: .seconds(5), on: studio.session) == .seconds(5))
+    fixture.recordSinkEvent(
+      SinkEvent(.underrun, cause: .lateDevice, missedFrameCount: 4_000, text: "late"))
+    #expect(upkeep.performDueTasks(at: .seconds(5), on: fixture.session) == .seconds(5))
     #expect(told.last == "WATCHDOG=1\nSTATUS=virtual at 8000 Hz; 0.5 s lost")
     for seconds in 10...40 {
       #expect(
-        upkeep.performDueTasks(at: .seconds(seconds), on: studio.session) == .milliseconds(250))
+        upkeep.performDueTasks(at: .seconds(seconds), on: fixture.session) == .milliseconds(250))
     }
     #expect(told.count == 2)
-    studio.run(0.1)
-    #expect(upkeep.performDueTasks(at: .seconds(41), on: studio.session) == .seconds(5))
+    fixture.run(0.1)
+    #expect(upkeep.performDueTasks(at: .seconds(41), on: fixture.session) == .seconds(5))
     #expect(told.count == 3)
   }
 
   @Test func nobodyWhoAsksIsToldNothing() {
-    #expect(ServerMaintenance().performDueTasks(at: .zero, on: studio.session) == nil)
+    #expect(ServerMaintenance().performDueTasks(at: .zero, on: fixture.session) == nil)
   }
 
   @Test func figuresAreAFileForCollectorsEveryFifteenSeconds() throws {
-    let path = scratch("figures.prom")
+    let path = folder("figures.prom")
     var reports: [String] = []
     let upkeep = ServerMaintenance(file: path, report: { reports.append($0) })
-    #expect(upkeep.performDueTasks(at: .zero, on: studio.session) == .seconds(15))
+    #expect(upkeep.performDueTasks(at: .zero, on: fixture.session) == .seconds(15))
     #expect(try text("figures.prom").hasSuffix("temblor_peak 0.0\n# EOF\n"))
-    studio.note(SinkEvent(.underrun, cause: .lateDevice, missedFrameCount: 4_000, text: "late"))
-    studio.note(SinkEvent(.reconnected, missedFrameCount: 8_000, text: "back"))
-    #expect(upkeep.performDueTasks(at: .seconds(14), on: studio.session) == .seconds(1))
+    fixture.recordSinkEvent(
+      SinkEvent(.underrun, cause: .lateDevice, missedFrameCount: 4_000, text: "late"))
+    fixture.recordSinkEvent(SinkEvent(.reconnected, missedFrameCount: 8_000, text: "back"))
+    #expect(upkeep.performDueTasks(at: .seconds(14), on: fixture.session) == .seconds(1))
     let firstSeries = try seriesNames(text("figures.prom"))
-    #expect(upkeep.performDueTasks(at: .seconds(15), on: studio.session) == .seconds(15))
+    #expect(upkeep.performDueTasks(at: .seconds(15), on: fixture.session) == .seconds(15))
     let text = try text("figures.prom")
     #expect(
       text.contains(
@@ -87,19 +89,20 @@ import Testing
 
   @Test func aFileThatCannotBeWrittenIsToldOnce() {
     var reports: [String] = []
-    let upkeep = ServerMaintenance(file: scratch("none") + "/f", report: { reports.append($0) })
+    let upkeep = ServerMaintenance(file: folder("none") + "/f", report: { reports.append($0) })
     for seconds in 0...60 {
-      _ = upkeep.performDueTasks(at: .seconds(seconds), on: studio.session)
+      _ = upkeep.performDueTasks(at: .seconds(seconds), on: fixture.session)
     }
     #expect(reports.count == 1)
   }
 
   @Test func statsAreOneLineOfJSONThatLeavesThePeakOfStatusAlone() {
-    studio.ask("tap 1 0.5")
-    studio.run(0.5)
-    studio.ask("tap at 0.1")
-    studio.note(SinkEvent(.underrun, cause: .stoppedProcess, missedFrameCount: 80, text: "slept"))
-    let stats = studio.ask("@1 stats")
+    fixture.ask("tap 1 0.5")
+    fixture.run(0.5)
+    fixture.ask("tap at 0.1")
+    fixture.recordSinkEvent(
+      SinkEvent(.underrun, cause: .stoppedProcess, missedFrameCount: 80, text: "slept"))
+    let stats = fixture.ask("@1 stats")
     #expect(
       stats.hasPrefix(
         #"@1 ok {"formatVersion":1,"since":0,"seconds":0.504,"device":"virtual","#
@@ -107,9 +110,9 @@ import Testing
           + #""events":[{"kind":"underrun","cause":"stopped-process","count":1,"missedSeconds":0.01}],"longestCallSeconds":0.0,"lateCommands":1,"#
           + #""peak":0."#))
     #expect(!stats.contains("\n") && !stats.contains(#""peak":0,"#))
-    #expect(!studio.ask("status").contains(" peak=0.0 "))
-    #expect(studio.ask("status").contains(" peak=0.0 "))
+    #expect(!fixture.ask("status").contains(" peak=0.0 "))
+    #expect(fixture.ask("status").contains(" peak=0.0 "))
     // The peak of the session stays.
-    #expect(!studio.ask("stats").contains(#""peak":0,"#))
+    #expect(!fixture.ask("stats").contains(#""peak":0,"#))
   }
 }

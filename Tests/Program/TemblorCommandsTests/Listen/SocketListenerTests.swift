@@ -8,9 +8,9 @@ import Testing
 @testable import TemblorCommands
 
 @Suite struct SocketListenerTests {
-  let scratch: Scratch
+  let folder: TemporaryFolder
 
-  init() throws { scratch = try Scratch() }
+  init() throws { folder = try TemporaryFolder() }
 
   /// Everything that is due now, in as many turns as it takes.
   private func events(_ listener: SocketListener) -> [SocketListener.Event] {
@@ -24,13 +24,13 @@ import Testing
 
   private func mode(_ name: String) -> mode_t {
     var status = stat()
-    _ = unsafe lstat(scratch(name), &status)
+    _ = unsafe lstat(folder(name), &status)
     return status.st_mode
   }
 
   @Test func onlyTheUserMayConnectAndTheFileGoesAtTheEnd() throws {
     do {
-      let listener = try SocketListener(scratch("s"))
+      let listener = try SocketListener(folder("s"))
       #expect(mode("s") == S_IFSOCK | 0o600)
       #expect(listener.watchedDescriptors().count == 1)
     }
@@ -38,9 +38,9 @@ import Testing
   }
 
   @Test func clientsSendLinesAndAreAnswered() throws {
-    let listener = try SocketListener(scratch("s"))
-    let first = try Connection(scratch("s"))
-    let second = try Connection(scratch("s"))
+    let listener = try SocketListener(folder("s"))
+    let first = try Connection(folder("s"))
+    let second = try Connection(folder("s"))
     #expect(events(listener) == [.connected(1), .connected(2)])
     first.send("tap\n@7 play ")
     second.send("status\n")
@@ -59,8 +59,8 @@ import Testing
 
   /// As `echo status | nc -U` does it.
   @Test func aClientThatHasSaidAllIsAnswered() throws {
-    let listener = try SocketListener(scratch("s"))
-    let client = try Connection(scratch("s"))
+    let listener = try SocketListener(folder("s"))
+    let client = try Connection(folder("s"))
     client.send("status\nlist")
     client.finish()
     #expect(listener.receive() == [.connected(1), .line(1, .text("status"))])
@@ -75,8 +75,8 @@ import Testing
   }
 
   @Test func oneWhoQuitsHearsOfIt() throws {
-    let listener = try SocketListener(scratch("s"))
-    let client = try Connection(scratch("s"))
+    let listener = try SocketListener(folder("s"))
+    let client = try Connection(folder("s"))
     client.send("quit\ntap\n")
     #expect(events(listener).last == .line(1, .text("tap")))
     listener.send(.ok(), to: 1)
@@ -87,9 +87,9 @@ import Testing
   }
 
   @Test func oneWhoLeavesRaisesNoSignal() throws {
-    let listener = try SocketListener(scratch("s"))
+    let listener = try SocketListener(folder("s"))
     do {
-      let client = try Connection(scratch("s"))
+      let client = try Connection(folder("s"))
       client.send("tap\n")
     }
     #expect(listener.receive() == [.connected(1), .line(1, .text("tap"))])
@@ -100,9 +100,9 @@ import Testing
   }
 
   @Test func oneWhoDoesNotReadIsLetGo() throws {
-    let listener = try SocketListener(scratch("s"))
-    let slow = try Connection(scratch("s"))
-    let other = try Connection(scratch("s"))
+    let listener = try SocketListener(folder("s"))
+    let slow = try Connection(folder("s"))
+    let other = try Connection(folder("s"))
     #expect(events(listener) == [.connected(1), .connected(2)])
     let line = String(repeating: "x", count: 65_535)
     var count = 0
@@ -125,8 +125,8 @@ import Testing
   }
 
   @Test func oneWhoReadsLateGetsAll() throws {
-    let listener = try SocketListener(scratch("s"))
-    let client = try Connection(scratch("s"))
+    let listener = try SocketListener(folder("s"))
+    let client = try Connection(folder("s"))
     #expect(events(listener) == [.connected(1)])
     var expected = ""
     for number in 0..<50_000 {
@@ -144,12 +144,12 @@ import Testing
   }
 
   @Test func tooManyAreTurnedAway() throws {
-    let listener = try SocketListener(scratch("s"))
+    let listener = try SocketListener(folder("s"))
     let clients = try (0..<SocketListener.maximumClientCount).map { _ in
-      try Connection(scratch("s"))
+      try Connection(folder("s"))
     }
     #expect(events(listener).count == clients.count)
-    let late = try Connection(scratch("s"))
+    let late = try Connection(folder("s"))
     #expect(events(listener) == [])
     #expect(late.received() == "error busy: too many clients; the maximum is 64\n")
     #expect(late.isAtEnd)
@@ -157,7 +157,7 @@ import Testing
   }
 
   @Test func aLeftoverGivesWay() throws {
-    let path = scratch("s")
+    let path = folder("s")
     try Connection.leave(path)
     #expect(mode("s") & S_IFMT == S_IFSOCK)
     let listener = try SocketListener(path)
@@ -166,7 +166,7 @@ import Testing
   }
 
   @Test func aPlaceInUseIsRefused() throws {
-    let path = scratch("s")
+    let path = folder("s")
     let listener = try SocketListener(path)
     #expect(throws: FileError(path, "is in use by another program")) {
       _ = try SocketListener(path)
@@ -176,23 +176,23 @@ import Testing
   }
 
   @Test func whatIsNoSocketStays() throws {
-    try scratch.write("mine", to: "s")
-    #expect(throws: FileError(scratch("s"), "exists and is not a socket; choose another path")) {
-      _ = try SocketListener(scratch("s"))
+    try folder.write("mine", to: "s")
+    #expect(throws: FileError(folder("s"), "exists and is not a socket; choose another path")) {
+      _ = try SocketListener(folder("s"))
     }
     #expect(mode("s") & S_IFMT == S_IFREG)
-    try scratch.link("l", to: "s")
-    #expect(throws: FileError(scratch("l"), "exists and is not a socket; choose another path")) {
-      _ = try SocketListener(scratch("l"))
+    try folder.link("l", to: "s")
+    #expect(throws: FileError(folder("l"), "exists and is not a socket; choose another path")) {
+      _ = try SocketListener(folder("l"))
     }
-    try scratch.makeFolder("f")
-    #expect(throws: FileError(scratch("f"), "exists and is not a socket; choose another path")) {
-      _ = try SocketListener(scratch("f"))
+    try folder.makeFolder("f")
+    #expect(throws: FileError(folder("f"), "exists and is not a socket; choose another path")) {
+      _ = try SocketListener(folder("f"))
     }
-    #expect(throws: FileError(scratch("x/s"), "cannot be created: No such file or directory")) {
-      _ = try SocketListener(scratch("x/s"))
+    #expect(throws: FileError(folder("x/s"), "cannot be created: No such file or directory")) {
+      _ = try SocketListener(folder("x/s"))
     }
-    let long = scratch(String(repeating: "x", count: 100))
+    let long = folder(String(repeating: "x", count: 100))
     #expect(throws: FileError(long, "is not a valid socket path; use 1 to 107 bytes")) {
       _ = try SocketListener(long)
     }
@@ -200,11 +200,11 @@ import Testing
 
   @Test func anotherFileInItsPlaceStays() throws {
     do {
-      _ = try SocketListener(scratch("s"))
+      _ = try SocketListener(folder("s"))
     }
-    var listener: SocketListener? = try SocketListener(scratch("s"))
-    scratch.remove("s")
-    try scratch.write("mine", to: "s")
+    var listener: SocketListener? = try SocketListener(folder("s"))
+    folder.remove("s")
+    try folder.write("mine", to: "s")
     #expect(listener?.clientIDs == [])
     listener = nil
     #expect(mode("s") & S_IFMT == S_IFREG)

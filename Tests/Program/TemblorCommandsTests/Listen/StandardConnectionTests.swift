@@ -15,7 +15,7 @@ import Testing
   init() throws {
     input = try StreamPipe()
     output = try StreamPipe()
-    connection = LineConnection(input: input.exit, output: output.entrance)
+    connection = LineConnection(input: input.readDescriptor, output: output.writeDescriptor)
   }
 
   @Test func linesComeAsTheyAreThereAndTheLastWithoutAnEnd() {
@@ -35,7 +35,7 @@ import Testing
     #expect(connection.readLines() == [])
     #expect(connection.watchedDescriptors == [])
     connection.isReadingPaused = false
-    #expect(connection.watchedDescriptors == [PollDescriptor(input.exit)])
+    #expect(connection.watchedDescriptors == [PollDescriptor(input.readDescriptor)])
     #expect(connection.readLines() == [.text("a")])
   }
 
@@ -48,7 +48,9 @@ import Testing
     // More waits than a patient queue holds, so no more commands are taken.
     #expect(connection.readLines() == [])
     #expect(
-      connection.watchedDescriptors == [PollDescriptor(output.entrance, events: Int16(POLLOUT))])
+      connection.watchedDescriptors == [
+        PollDescriptor(output.writeDescriptor, events: Int16(POLLOUT))
+      ])
     var received = ""
     for _ in 0..<20 {
       received += output.received()

@@ -7,7 +7,7 @@ import Testing
 @Suite struct ArrayPlayTests {
   /// The channels that `play` renders for a shipped pattern and an array of two transducers.
   private func play(_ words: String...) throws -> [[Float]] {
-    let scratch = try Scratch()
+    let scratch = try TemporaryFolder()
     try scratch.write(
       """
       { "name": "seat", "transducers": [
@@ -15,10 +15,10 @@ import Testing
         { "channel": 2, "at": 1, "profile": "aura-ast-2b-4", "delay": 0.001 }
       ] }
       """, to: "seat.json")
-    let stage = VirtualStage(channelCount: 2)
+    let stage = ScriptedEnvironment(channelCount: 2)
     let arguments = try PlayCommand.definition().parseArguments(
       ["heartbeat", "--array", scratch("seat.json")] + words)
-    #expect(try PlayCommand.run(arguments, stage.recorded.terminal, on: stage) == .success)
+    #expect(try PlayCommand.run(arguments, stage.recordedTerminal.terminal, on: stage) == .success)
     return [stage.samples(0), stage.samples(1)]
   }
 

@@ -12,16 +12,16 @@ import Testing
 /// Recordings that come to the limit of `--record-limit`, while playback goes on.
 @Suite struct LiveRecordingTests {
   private static let software = "Temblor 1.0"
-  private let place: Scratch
+  private let testFolder: TemporaryFolder
   private let device = DeviceSummary(
     OpenedOutput(
       sink: NullSink(SinkFormat(rate: 48_000, channelCount: 2, periodSize: 240, bufferSize: 960)),
       name: "nothing"))
 
-  init() throws { place = try Scratch() }
+  init() throws { testFolder = try TemporaryFolder() }
 
   @Test(arguments: [0.25, 0.5, 7]) func aRecordingEndsAtItsLimitToTheFrame(limit: Double) throws {
-    let path = place("heard.wav")
+    let path = testFolder("heard.wav")
     let told = Mutex<[SinkEvent]>([])
     let recording = try LiveRecording(
       to: path, device: device, maximumSeconds: limit, software: Self.software
@@ -45,10 +45,12 @@ import Testing
   }
 
   /// How many descriptors were open on files of a folder, each time the disk was asked.
-  private final class Held: Sendable { let counts = Mutex<[Int]>([]) }
+  private final class OpenDescriptorCounts: Sendable { let counts = Mutex<[Int]>([]) }
 
   /// Files of a quarter of a second, on a disk that has no space the first times it is asked.
-  private func rotation(refusals: Int = 0, held: Held = Held()) -> LiveRecording.RotationSettings {
+  private func rotation(refusals: Int = 0, held: OpenDescriptorCounts = OpenDescriptorCounts())
+    -> LiveRecording.RotationSettings
+  {
     LiveRecording.RotationSettings(
       seconds: 0.25,
       freeFraction: { folder in
@@ -74,10 +76,10 @@ import Testing
 
   @Test func filesFollowEachOtherWithoutAGap() throws {
     let whole = try LiveRecording(
-      to: place("whole.wav"), device: device, software: Self.software
+      to: testFolder("whole.wav"), device: device, software: Self.software
     ) { _ in }
     let parts = try LiveRecording(
-      to: place("heard.wav"), device: device, rotation: rotation(), software: Self.software
+      to: testFolder("heard.wav"), device: device, rotation: rotation(), software: Self.software
     ) {
       _ in
     }
@@ -86,18 +88,19 @@ import Testing
     let (result, message) = parts.finishRecording(within: .seconds(30))
     #expect(result.isComplete && result.frameCount == 333_666 && message == nil)
     // The clock is constant, and no file replaces another.
-    let names = try FileSystem.visibleNames(in: place.path).sorted().dropLast()
+    let names = try FileSystem.visibleNames(in: testFolder.path).sorted().dropLast()
     #expect(Array(names) == (0..<28).map { "heard-20260131-1200\($0 < 10 ? "0" : "")\($0).wav" })
-    let sounds = try names.map { try Sound(contentsOf: place($0)) }
+    let sounds = try names.map { try Sound(contentsOf: testFolder($0)) }
     #expect(
       sounds.dropLast().allSatisfy { $0.interleaved.count == 2 * 12_000 && $0.truncation == nil })
-    #expect(try sounds.flatMap(\.interleaved) == Sound(contentsOf: place("whole.wav")).interleaved)
+    #expect(
+      try sounds.flatMap(\.interleaved) == Sound(contentsOf: testFolder("whole.wav")).interleaved)
   }
 
   @Test(arguments: ["wav", "flac"]) func theDiskKeepsItsReserve(ending: String) throws {
     let told = Mutex<[SinkEvent]>([])
-    let path = place("heard." + ending)
-    let held = Held()
+    let path = testFolder("heard." + ending)
+    let held = OpenDescriptorCounts()
     let recording = try LiveRecording(
       to: path, device: device, rotation: rotation(refusals: 3, held: held),
       software: Self.software
@@ -117,24 +120,24 @@ import Testing
         == [
           "\(path): less than 5 % of the disk is free; recording pauses until the next file starts"
         ])
-    let names = try FileSystem.visibleNames(in: place.path).sorted()
+    let names = try FileSystem.visibleNames(in: testFolder.path).sorted()
     #expect(names == ["00", "01"].map { "heard-20260131-1200\($0).\(ending)" })
-    let first = try Sound(contentsOf: place(names[0]))
+    let first = try Sound(contentsOf: testFolder(names[0]))
     #expect(first.interleaved.count == 2 * 12_000 && abs(first.interleaved[0] - 0.036) < 1e-6)
   }
 
   @Test func theLimitIsBounded() throws {
-    let stage = VirtualStage()
+    let stage = ScriptedEnvironment()
     let limits = ["0.5", "1441", "x"].flatMap {
       [["--record-limit", $0], ["--record-rotate", $0]]
     }
     for words in limits + [["--record-rotate", "10", "--record-limit", "60"]] {
-      let words = ["--record", place("a.wav")] + words
+      let words = ["--record", testFolder("a.wav")] + words
       #expect(throws: (any Error).self) {
         let arguments = try ListenCommand.definition().parseArguments(words)
         _ = try LiveOptions(arguments)
       }
     }
-    #expect(stage.recorded.error == "")
+    #expect(stage.recordedTerminal.error == "")
   }
 }

@@ -17,7 +17,7 @@ struct LiveTerminalTests {
   }
 
   @Test func keysPauseGoOnAndEnd() throws {
-    let terminal = try start(Self.endless + Pseudoterminal.verdict)
+    let terminal = try start(Self.endless + Pseudoterminal.modeCheckCommand)
     #expect(!terminal.hasUsualModes)
     terminal.type(" ")
     try terminal.wait(for: "= 0:")
@@ -30,14 +30,14 @@ struct LiveTerminalTests {
   }
 
   @Test func controlCEndsByItsSignal() throws {
-    let terminal = try start(Self.endless + Pseudoterminal.verdict)
+    let terminal = try start(Self.endless + Pseudoterminal.modeCheckCommand)
     terminal.type("\u{3}")
     try terminal.wait(for: "usual modes, status 130.")
   }
 
   @Test func stoppingGivesTheTerminalBack() throws {
     let terminal = try start(
-      Self.endless + Pseudoterminal.verdict + "; fg; " + Pseudoterminal.verdict)
+      Self.endless + Pseudoterminal.modeCheckCommand + "; fg; " + Pseudoterminal.modeCheckCommand)
     terminal.type("\u{1A}")
     // The line goes before the shell writes, and comes back whole.
     let stopped = try terminal.wait(for: "usual modes, status 148.")
@@ -52,7 +52,7 @@ struct LiveTerminalTests {
 
   /// While nothing plays the line is drawn once a second; a resized window has it at once.
   @Test(arguments: [30, 120]) func aResizedWindowHasAWholeLine(width: Int) throws {
-    let terminal = try start("export NO_COLOR=1; " + Self.endless + Pseudoterminal.verdict)
+    let terminal = try start("export NO_COLOR=1; " + Self.endless + Pseudoterminal.modeCheckCommand)
     terminal.resize(to: width)
     try terminal.wait(for: "\u{1B}[J> 0:")
     let line = try terminal.wait(for: "> 0:")
@@ -77,10 +77,10 @@ struct LiveTerminalTests {
   }
 
   @Test func controlCInTheTapsOfSetupGivesTheTerminalBackAndSavesNothing() throws {
-    let folder = try Scratch()
+    let folder = try TemporaryFolder()
     let terminal = try Pseudoterminal(
       "export XDG_CONFIG_HOME=\(folder.path); $TEMBLOR setup --device null --profile BST-1; "
-        + Pseudoterminal.verdict)
+        + Pseudoterminal.modeCheckCommand)
     try terminal.wait(for: "press Enter to start the taps. ")
     #expect(terminal.hasUsualModes)
     terminal.type("\n")
@@ -95,7 +95,7 @@ struct LiveTerminalTests {
   }
 
   @Test func setupSavesWhatWasFelt() throws {
-    let folder = try Scratch()
+    let folder = try TemporaryFolder()
     let terminal = try Pseudoterminal(
       """
       export XDG_CONFIG_HOME=\(folder.path); $TEMBLOR setup --device null --profile BST-1; \
@@ -122,7 +122,7 @@ struct LiveTerminalTests {
 
   @Test func theEndGivesTheTerminalBack() throws {
     let terminal = try Pseudoterminal(
-      "$TEMBLOR play heartbeat --device null; " + Pseudoterminal.verdict)
+      "$TEMBLOR play heartbeat --device null; " + Pseudoterminal.modeCheckCommand)
     try terminal.wait(for: "usual modes, status 0.")
   }
 }

@@ -9,27 +9,30 @@ import Testing
 @testable import TemblorCommands
 
 @Suite struct PlayVerbTests {
-  private static let leadIn = Int((Playlist.leadInSeconds + Renderer.lookaheadSeconds) * 48_000)
-  private let place: Scratch
+  private static let leadInFrameCount = Int(
+    (Playlist.leadInSeconds + Renderer.lookaheadSeconds) * 48_000)
+  private let folder: TemporaryFolder
 
-  init() throws { place = try Scratch() }
+  init() throws { folder = try TemporaryFolder() }
 
   /// Runs `play` with some words on a stage.
-  private func play(_ words: [String], on stage: VirtualStage) throws -> CommandLineKit.ExitStatus {
+  private func play(_ words: [String], on stage: ScriptedEnvironment) throws
+    -> CommandLineKit.ExitStatus
+  {
     try PlayCommand.run(
-      PlayCommand.definition().parseArguments(words), stage.recorded.terminal, on: stage)
+      PlayCommand.definition().parseArguments(words), stage.recordedTerminal.terminal, on: stage)
   }
 
   /// A pattern that hums at full strength.
   private func hum(_ name: String, _ seconds: Double, sharpness: Double = 0.5) throws -> String {
-    try place.write(
+    try folder.write(
       """
       {"Version": 1.0, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticContinuous",
         "EventDuration": \(seconds), "EventParameters": [
         {"ParameterID": "HapticIntensity", "ParameterValue": 1},
         {"ParameterID": "HapticSharpness", "ParameterValue": \(sharpness)}]}}]}
       """, to: name)
-    return place(name)
+    return folder(name)
   }
 
   /// What `render` makes of a file up to its last frame of sound.
@@ -41,34 +44,35 @@ import Testing
   }
 
   @Test func whatIsHeardIsWhatIsRendered() throws {
-    let stage = VirtualStage()
+    let stage = ScriptedEnvironment()
     let path = try hum("a.ahap", 0.3)
     #expect(try play([path], on: stage) == .success)
     let samples = try rendered(path)
     #expect(samples.contains { abs($0) > 0.4 })
-    #expect(Array(stage.samples().dropFirst(Self.leadIn).prefix(samples.count)) == samples)
-    #expect(stage.samples().prefix(Self.leadIn).allSatisfy { $0 == 0 })
+    #expect(
+      Array(stage.samples().dropFirst(Self.leadInFrameCount).prefix(samples.count)) == samples)
+    #expect(stage.samples().prefix(Self.leadInFrameCount).allSatisfy { $0 == 0 })
     #expect(stage.isStopped)
   }
 
   @Test func theNextBeginsBehindTheGapToTheFrame() throws {
-    let stage = VirtualStage()
+    let stage = ScriptedEnvironment()
     let one = try hum("a.ahap", 0.1)
     let two = try hum("b.ahap", 0.2, sharpness: 0.9)
     #expect(try play([one, two, "--gap", "0.25"], on: stage) == .success)
     let first = try rendered(one)
     let second = try rendered(two)
-    let start = Self.leadIn + first.count + 12_000
+    let start = Self.leadInFrameCount + first.count + 12_000
     let heard = stage.samples().dropFirst(start).prefix(second.count)
     // What the first left of an offset in the DC blocker is still dying away.
     #expect(zip(heard, second).allSatisfy { abs($0 - $1) < 0.002 })
     #expect(heard.count == second.count)
-    #expect(stage.recorded.error.contains("1 of 2: \(one), 0.101 s\n"))
-    #expect(stage.recorded.error.contains("2 of 2: \(two), 0.201 s\n"))
+    #expect(stage.recordedTerminal.error.contains("1 of 2: \(one), 0.101 s\n"))
+    #expect(stage.recordedTerminal.error.contains("2 of 2: \(two), 0.201 s\n"))
   }
 
   @Test func spaceLetsThePatternStandStill() throws {
-    let stage = VirtualStage([(0.1, .key(.character(" "))), (0.3, .key(.character(" ")))])
+    let stage = ScriptedEnvironment([(0.1, .key(.character(" "))), (0.3, .key(.character(" ")))])
     #expect(try play([try hum("a.ahap", 0.4)], on: stage) == .success)
     let samples = stage.samples()
     // 2 ms of fade and 2 ms of look-ahead behind a key that comes with a period.
@@ -76,11 +80,11 @@ import Testing
     #expect(samples[5_300..<14_400].allSatisfy { abs($0) < 0.002 })
     #expect(samples[15_000..<28_000].contains { abs($0) > 0.4 })
     #expect(samples.count > 28_800)
-    #expect(stage.recorded.error.contains("\r= 0:00."))
+    #expect(stage.recordedTerminal.error.contains("\r= 0:00."))
   }
 
   @Test func aPauseInTheGapHoldsTheNextBack() throws {
-    let stage = VirtualStage([(0.2, .key(.character(" "))), (1.0, .key(.character(" ")))])
+    let stage = ScriptedEnvironment([(0.2, .key(.character(" "))), (1.0, .key(.character(" ")))])
     let words = [try hum("a.ahap", 0.1), try hum("b.ahap", 0.1), "--gap", "0.2"]
     #expect(try play(words, on: stage) == .success)
     let samples = stage.samples()
@@ -89,14 +93,14 @@ import Testing
   }
 
   @Test func keysSkipRepeatAndEnd() throws {
-    let stage = VirtualStage([
+    let stage = ScriptedEnvironment([
       (0.2, .key(.character("n"))), (0.4, .key(.left)), (0.6, .key(.character("r"))),
       (0.8, .key(.character("q"))),
     ])
     let words = [try hum("a.ahap", 10), try hum("b.ahap", 10)]
     #expect(try play(words, on: stage) == .success)
     #expect(abs(Double(stage.samples().count) / 48_000 - 0.8) < 0.02)
-    let told = stage.recorded.error.split(separator: "\n").filter { $0.contains(" of 2: ") }
+    let told = stage.recordedTerminal.error.split(separator: "\n").filter { $0.contains(" of 2: ") }
     #expect(
       told.map { $0.suffix(22).contains("1 of 2") || $0.contains("1 of 2: ") } == [
         true, false, true,
@@ -104,13 +108,13 @@ import Testing
   }
 
   @Test func nextBehindTheLastEnds() throws {
-    let stage = VirtualStage([(0.2, .key(.right))])
+    let stage = ScriptedEnvironment([(0.2, .key(.right))])
     #expect(try play([try hum("a.ahap", 10)], on: stage) == .success)
     #expect(abs(Double(stage.samples().count) / 48_000 - 0.2) < 0.02)
   }
 
   @Test func keysChangeTheStrength() throws {
-    let stage = VirtualStage([
+    let stage = ScriptedEnvironment([
       (0.1, .key(.down)), (0.1, .key(.character("-"))), (0.3, .key(.character("m"))),
       (0.5, .key(.character("q"))),
     ])
@@ -122,16 +126,16 @@ import Testing
     let less = samples[8_000..<12_000].max() ?? 0
     #expect(abs(less / loud - 0.9) < 0.01)
     #expect(samples[16_000..<23_000].allSatisfy { abs($0) < 0.002 })
-    #expect(stage.recorded.error.contains("strength 90%"))
+    #expect(stage.recordedTerminal.error.contains("strength 90%"))
   }
 
   @Test func loopsCountOrLastUntilTheKey() throws {
     let path = try hum("a.ahap", 0.1)
-    let thrice = VirtualStage()
+    let thrice = ScriptedEnvironment()
     #expect(try play([path, "--loop", "3"], on: thrice) == .success)
     let length = Double(thrice.samples().count)
     #expect(abs(length / 48_000 - 0.323) < 0.01)
-    let endless = VirtualStage([(5, .key(.escape)), (6, .key(.character("q")))])
+    let endless = ScriptedEnvironment([(5, .key(.escape)), (6, .key(.character("q")))])
     #expect(try play([path, "--loop", "0"], on: endless) == .success)
     #expect(abs(Double(endless.samples().count) / 48_000 - 6) < 0.01)
   }
@@ -142,14 +146,14 @@ import Testing
       .underrun, cause: .lateDelivery, missedFrameCount: 480, text: "buffer underrun")
     let late = SinkEvent(
       .underrun, cause: .lateDevice, missedFrameCount: 48, text: "the device missed its deadline")
-    let stage = VirtualStage([
+    let stage = ScriptedEnvironment([
       (0.05, .event(.sinkEvent(lost))), (0.06, .event(.sinkEvent(late))),
       (0.1, .event(.sinkEvent(underrun))),
       (0.11, .event(.sinkEvent(underrun))), (0.12, .event(.sinkEvent(underrun))),
     ])
     #expect(try play([try hum("a.ahap", 0.3), "--json"], on: stage) == .success)
     // The terminal is narrower than some of the messages.
-    let told = stage.recorded.error.replacing("\n  ", with: " ")
+    let told = stage.recordedTerminal.error.replacing("\n  ", with: " ")
     #expect(told.contains("hw:1: device disconnected; reconnect it\n"))
     let advice = "the system scheduled the program late; use a larger '--buffer-size'\n"
     #expect(told.contains("underrun: 10 ms of audio lost; \(advice)"))
@@ -158,21 +162,21 @@ import Testing
       told.contains(
         "underrun: 1 ms of audio lost; the device or its sound server is late; give the server "
           + "real-time priority, or use a larger '--buffer-size'\n"))
-    #expect(stage.recorded.output.contains(#""underruns": 4"#))
-    #expect(stage.recorded.output.contains(#""ownUnderruns": 3"#))
-    #expect(stage.recorded.output.contains(#""missedFrames": 1488"#))
+    #expect(stage.recordedTerminal.output.contains(#""underruns": 4"#))
+    #expect(stage.recordedTerminal.output.contains(#""ownUnderruns": 3"#))
+    #expect(stage.recordedTerminal.output.contains(#""missedFrames": 1488"#))
   }
 
   @Test func priorityIsAdvisedWhereItWasRefused() throws {
     let refused = SinkEvent(.degraded, cause: .refusedPriority, text: "no real-time priority")
     let underrun = SinkEvent(
       .underrun, cause: .lateDelivery, missedFrameCount: 480, text: "buffer underrun")
-    let stage = VirtualStage([
+    let stage = ScriptedEnvironment([
       (0.05, .event(.sinkEvent(refused))), (0.1, .event(.sinkEvent(underrun))),
     ])
     #expect(try play([try hum("a.ahap", 0.3)], on: stage) == .success)
     #expect(
-      stage.recorded.error.replacing("\n  ", with: " ").contains(
+      stage.recordedTerminal.error.replacing("\n  ", with: " ").contains(
         """
         the system scheduled the program late; allow real-time priority, or use a larger \
         '--buffer-size'\n
@@ -181,34 +185,34 @@ import Testing
   }
 
   @Test func aDeviceThatEndsCouldNotPlay() throws {
-    let stage = VirtualStage([(0.1, .event(.ended))])
+    let stage = ScriptedEnvironment([(0.1, .event(.ended))])
     #expect(try play([try hum("a.ahap", 10)], on: stage) == .failure)
   }
 
   @Test func aNamedDeviceThatIsRefusedIsAnError() throws {
     let refusal = OutputError(.busy, output: "hw:1", "is busy")
-    let stage = VirtualStage(refusal: refusal)
+    let stage = ScriptedEnvironment(refusal: refusal)
     let path = try hum("a.ahap", 0.1)
     #expect(throws: refusal) { try play([path, "--device", "hw:1"], on: stage) }
   }
 
   @Test func aBadPatternIsToldAndTheOthersPlay() throws {
-    try place.write("{\n", to: "bad.ahap")
-    let stage = VirtualStage()
-    #expect(try play([place("bad.ahap"), try hum("a.ahap", 0.1)], on: stage) == .invalidInput)
-    #expect(stage.recorded.error.contains("bad.ahap:2:1: "))
+    try folder.write("{\n", to: "bad.ahap")
+    let stage = ScriptedEnvironment()
+    #expect(try play([folder("bad.ahap"), try hum("a.ahap", 0.1)], on: stage) == .invalidInput)
+    #expect(stage.recordedTerminal.error.contains("bad.ahap:2:1: "))
     #expect(stage.samples().contains { abs($0) > 0.4 })
   }
 
   @Test func onlyBadPatternsOpenNoDevice() throws {
-    try place.write("{\n", to: "bad.ahap")
-    let stage = VirtualStage()
-    #expect(try play([place("bad.ahap")], on: stage) == .invalidInput)
+    try folder.write("{\n", to: "bad.ahap")
+    let stage = ScriptedEnvironment()
+    #expect(try play([folder("bad.ahap")], on: stage) == .invalidInput)
     #expect(stage.engine == nil)
   }
 
   @Test func keepAwakeIsWeakLowAndEverywhere() throws {
-    let stage = VirtualStage(channelCount: 2)
+    let stage = ScriptedEnvironment(channelCount: 2)
     let words = [try hum("a.ahap", 0.01), try hum("b.ahap", 0.01), "--gap", "2", "--keep-awake"]
     #expect(try play(words, on: stage) == .success)
     // A second in the gap: twenty periods of −60 dBFS, and nothing else.
@@ -218,19 +222,19 @@ import Testing
       let crossings = zip(gap, gap.dropFirst()).count { $0 < 0 && $1 >= 0 }
       #expect((19...21).contains(crossings))
     }
-    #expect(stage.recorded.error.contains(" 0 voices"))
+    #expect(stage.recordedTerminal.error.contains(" 0 voices"))
   }
 
   @Test func questionMarkShowsTheKeys() throws {
-    let stage = VirtualStage([(0.01, .key(.character("?")))])
+    let stage = ScriptedEnvironment([(0.01, .key(.character("?")))])
     #expect(try play([try hum("a.ahap", 0.1)], on: stage) == .success)
     let line = "Keys: space pause, r replay, + - strength, m mute, q quit, ? help\n"
     // They are shown at the start, and not again while nothing else is.
-    #expect(stage.recorded.error.split(separator: line).count == 2)
+    #expect(stage.recordedTerminal.error.split(separator: line).count == 2)
   }
 
   @Test func aRoutedChannelMustBeThere() throws {
-    let stage = VirtualStage(channelCount: 2)
+    let stage = ScriptedEnvironment(channelCount: 2)
     let path = try hum("a.ahap", 0.1)
     let error = #expect(throws: UsageError.self) {
       try play([path, "--haptics", "1,4"], on: stage)

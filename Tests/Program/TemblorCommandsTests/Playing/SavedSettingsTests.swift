@@ -9,16 +9,16 @@ import Testing
 /// The verbs that use the settings saved by `temblor setup`, and the verbs that do not.
 @Suite struct SavedSettingsTests {
   private static let variables = ["TEMBLOR_DEVICE": "null", "TEMBLOR_PROFILE": "buttkicker-lfe"]
-  private let place: Scratch
+  private let folder: TemporaryFolder
 
   /// Saved settings that change level, band and channel of whatever uses them.
   private var choices: Settings {
-    Settings(settingsPath: place("config.json"), environmentVariables: [:])
+    Settings(settingsPath: folder("config.json"), environmentVariables: [:])
   }
 
   init() throws {
-    place = try Scratch()
-    try place.write(
+    folder = try TemporaryFolder()
+    try folder.write(
       #"{"device": "hw:9", "profile": "dayton-bst-1", "haptics": [2], "strength": 0.25}"#,
       to: "config.json")
   }
@@ -38,9 +38,9 @@ import Testing
     -> Run
   {
     let recorded = RecordedTerminal(isTerminal: isTerminal, width: 200)
-    let words = line.replacing("@", with: place.path).split(separator: " ").map(String.init)
+    let words = line.replacing("@", with: folder.path).split(separator: " ").map(String.init)
     let status = TemblorProgram.makeProgram(settings: choices).run(words, on: recorded.terminal)
-    let file = try name.map { try FileSystem.read(place($0)) }
+    let file = try name.map { try FileSystem.read(folder($0)) }
     return Run(status: status, output: recorded.output, error: recorded.error, file: file)
   }
 
@@ -70,7 +70,7 @@ import Testing
     "A verb that judges or writes files gives the same result with saved settings",
     arguments: fileLines)
   func resultsDependOnTheCommandLineOnly(line: String, file: String?) throws {
-    try place.write(
+    try folder.write(
       "id,intensity,sharpness,level\nweak,0.3,0.5,-30\nstrong,0.9,0.5,-20\n", to: "steps.csv")
     let golden = try run("render heartbeat -q -o @/golden.wav", with: .none)
     try #require(golden.status == .success)
@@ -78,7 +78,7 @@ import Testing
     func clean(_ run: Run) throws -> Run {
       // A study resumes a results file.
       if line.contains("a.csv") {
-        try? FileSystem.remove(place("a.csv"))
+        try? FileSystem.remove(folder("a.csv"))
       }
       var run = run
       // The time of day of a record.
@@ -90,7 +90,7 @@ import Testing
     #expect(try clean(try run(line, writing: file, with: choices)) == expected)
 
     let variables = Settings(
-      settingsPath: place("config.json"), environmentVariables: Self.variables)
+      settingsPath: folder("config.json"), environmentVariables: Self.variables)
     #expect(try clean(try run(line, writing: file, with: variables)) == expected)
 
     // On a terminal, progress differs from run to run.
@@ -101,7 +101,7 @@ import Testing
 
   @Test("A damaged settings file does not stop a verb that judges or writes files")
   func aDamagedFileIsNotRead() throws {
-    try place.write("{", to: "config.json")
+    try folder.write("{", to: "config.json")
     for line in [
       "info light", "check light", "compare light heavy", "plot light",
       "render light -q -o @/b.wav",

@@ -11,12 +11,12 @@ import TransducerProfiles
 
 /// `temblor setup` on a stage of two channels, and what it saved when other verbs run.
 @Suite struct SetupVerbTests {
-  private let place: Scratch
+  private let folder: TemporaryFolder
   private var choices: Settings {
-    Settings(settingsPath: place("config/temblor/config.json"), environmentVariables: [:])
+    Settings(settingsPath: folder("config/temblor/config.json"), environmentVariables: [:])
   }
 
-  init() throws { place = try Scratch() }
+  init() throws { folder = try TemporaryFolder() }
 
   /// A stereo card in three ways, and what nobody plays on.
   private static let card = [
@@ -35,13 +35,13 @@ import TransducerProfiles
   ]
 
   private func setup(
-    _ words: [String] = [], answers: [String] = [], on stage: VirtualStage,
+    _ words: [String] = [], answers: [String] = [], on stage: ScriptedEnvironment,
     choices: Settings? = nil,
     outputs: [OutputListing] = card
   ) throws -> CommandLineKit.ExitStatus {
     var left = answers[...]
     return try SetupCommand.run(
-      SetupCommand.definition(.none).parseArguments(words), stage.recorded.terminal,
+      SetupCommand.definition(.none).parseArguments(words), stage.recordedTerminal.terminal,
       settings: choices ?? self.choices, on: stage,
       outputs: { outputs }, readAnswer: { left.popFirst() })
   }
@@ -51,7 +51,7 @@ import TransducerProfiles
   // MARK: - What goes wrong
 
   @Test func withoutATerminalOptionsAreNeeded() throws {
-    for stage in [VirtualStage(isTerminal: false), VirtualStage(hasKeyboard: false)] {
+    for stage in [ScriptedEnvironment(isTerminal: false), ScriptedEnvironment(hasKeyboard: false)] {
       let error = #expect(throws: UsageError.self) { try setup(on: stage) }
       #expect(
         error?.description
@@ -66,7 +66,7 @@ import TransducerProfiles
   }
 
   @Test func withoutACardThereIsNothingToChoose() throws {
-    let stage = VirtualStage()
+    let stage = ScriptedEnvironment()
     let missing = OutputError(.notFound, output: "default", "no such device")
     let error = #expect(throws: OutputError.self) {
       try setup(
@@ -75,26 +75,26 @@ import TransducerProfiles
     #expect(
       error?.messageText == "default: no sound card found; connect a sound card and run setup again"
     )
-    #expect(stage.recorded.error == "")
+    #expect(stage.recordedTerminal.error == "")
   }
 
   @Test(arguments: 0..<3) func theEndOfTheAnswersSavesNothing(count: Int) throws {
-    let stage = VirtualStage()
+    let stage = ScriptedEnvironment()
     #expect(try setup(answers: ["2", "BST-1", ""].dropLast(3 - count), on: stage) == .success)
-    #expect(stage.recorded.error.hasSuffix("No settings were saved.\n"))
+    #expect(stage.recordedTerminal.error.hasSuffix("No settings were saved.\n"))
     #expect(stage.engine == nil)
     #expect(try saved() == SavedSettings())
   }
 
   @Test func quittingTheTapsSavesNothing() throws {
-    let stage = VirtualStage([(1, .key(.character("q")))], channelCount: 2)
+    let stage = ScriptedEnvironment([(1, .key(.character("q")))], channelCount: 2)
     #expect(try setup(answers: ["2", "bst1", "", "y"], on: stage) == .success)
-    #expect(stage.recorded.error.hasSuffix("No settings were saved.\n"))
+    #expect(stage.recordedTerminal.error.hasSuffix("No settings were saved.\n"))
     #expect(try saved() == SavedSettings())
   }
 
   @Test func aNoAtTheEndSavesNothing() throws {
-    let stage = VirtualStage([(1, .key(.enter))], channelCount: 2)
+    let stage = ScriptedEnvironment([(1, .key(.enter))], channelCount: 2)
     #expect(try setup(answers: ["2", "bst1", "", "no"], on: stage) == .success)
     #expect(try saved() == SavedSettings())
   }
@@ -133,7 +133,7 @@ import TransducerProfiles
     ), (["--show", "--forget"], "'--show' and '--forget' cannot be used together"),
   ]) func whatCannotBeSavedIsRefused(words: [String], message: String) throws {
     let error = #expect(throws: UsageError.self) {
-      try setup(words, on: VirtualStage(channelCount: 2))
+      try setup(words, on: ScriptedEnvironment(channelCount: 2))
     }
     #expect(error?.description == message)
     #expect(try saved() == SavedSettings())
@@ -142,17 +142,18 @@ import TransducerProfiles
   @Test func aDeviceThatIsNotThereIsNotSaved() throws {
     let refusal = OutputError(.notFound, output: "hw:7", "no such device")
     #expect(throws: refusal) {
-      try setup(["--save", "--device", "hw:7"], on: VirtualStage(refusal: refusal))
+      try setup(["--save", "--device", "hw:7"], on: ScriptedEnvironment(refusal: refusal))
     }
     #expect(try saved() == SavedSettings())
     let busy = OutputError(.busy, output: "hw:7", "is busy")
-    #expect(try setup(["--save", "--device", "hw:7"], on: VirtualStage(refusal: busy)) == .success)
+    #expect(
+      try setup(["--save", "--device", "hw:7"], on: ScriptedEnvironment(refusal: busy)) == .success)
     #expect(try saved().deviceName == "hw:7")
   }
 
   @Test func withoutAFolderForSettingsNothingIsSaved() {
     let error = #expect(throws: FileError.self) {
-      try setup(["--save", "--strength", "0.5"], on: VirtualStage(), choices: Settings.none)
+      try setup(["--save", "--strength", "0.5"], on: ScriptedEnvironment(), choices: Settings.none)
     }
     #expect(
       error?.description
@@ -162,7 +163,7 @@ import TransducerProfiles
   // MARK: - What is chosen
 
   @Test func questionsAndTapsLeadToAFile() throws {
-    let stage = VirtualStage(
+    let stage = ScriptedEnvironment(
       [
         (1, .key(.character("2"))), (1.5, .key(.up)), (2, .key(.up)), (2.5, .key(.right)),
         (4, .key(.enter)),
@@ -170,7 +171,7 @@ import TransducerProfiles
       channelCount: 2)
     #expect(
       try setup(answers: ["9", "two", "2", "dayton", "BST-1", "", ""], on: stage) == .success)
-    let text = stage.recorded.error
+    let text = stage.recordedTerminal.error
     #expect(text.contains("Devices:\n  1  Default             --device default\n"))
     #expect(text.contains("\n  2  USB Audio, USB Out  --device plughw:CARD=Device\n"))
     #expect(!text.contains("null") && !text.contains("  3  "))
@@ -180,7 +181,7 @@ import TransducerProfiles
     #expect(
       text.contains(
         "Keys: Enter clearly felt, + - 3 dB, right left 1 dB, 1-2 channel, a all channels, "))
-    #expect(stage.recorded.output == "\(place("config/temblor/config.json")): written\n")
+    #expect(stage.recordedTerminal.output == "\(folder("config/temblor/config.json")): written\n")
     var expected = SavedSettings()
     expected.deviceName = "plughw:CARD=Device"
     expected.profileNameOrPath = "dayton-bst-1"
@@ -192,7 +193,7 @@ import TransducerProfiles
 
   /// Half intensity at −30 dB, on one channel after the other, and then on both.
   @Test func tapsStartWeakAndOnTheChosenChannelAlone() throws {
-    let stage = VirtualStage(
+    let stage = ScriptedEnvironment(
       [(1, .key(.character("2"))), (2, .key(.character("a"))), (3, .key(.enter))], channelCount: 2)
     #expect(
       try setup(["--device", "hw:1", "--profile", "meta-quest"], answers: ["", ""], on: stage)
@@ -211,8 +212,10 @@ import TransducerProfiles
   }
 
   @Test func noKeyRaisesTheLevelAboveFullStrength() throws {
-    let keys = (0..<20).map { (0.5 + 0.1 * Double($0), VirtualStage.Cue.key(.character("+"))) }
-    let stage = VirtualStage(keys + [(4, .key(.enter))], channelCount: 2)
+    let keys = (0..<20).map {
+      (0.5 + 0.1 * Double($0), ScriptedEnvironment.ScriptStep.key(.character("+")))
+    }
+    let stage = ScriptedEnvironment(keys + [(4, .key(.enter))], channelCount: 2)
     #expect(
       try setup(["--device", "hw:1", "--profile", "phone"], answers: ["", ""], on: stage)
         == .success)
@@ -222,31 +225,33 @@ import TransducerProfiles
 
   /// Hardware whose movement is held down is asked for no more.
   @Test func noKeyRaisesALevelThatProtectionHoldsDown() throws {
-    try place.write(
+    try folder.write(
       """
       {"name": "tight", "summary": "Bears little.", "frequency": {"low": 25, "high": 80},
        "hardware": {"product": "A", "resonance": 40, "qualityFactor": 10, "continuousPower"\
       : 10, "acceleration": 8,
        "excursion": 0.01}, "amplifier": {"power": 40}, "sources": ["S"]}
       """, to: "tight.json")
-    let keys = (0..<20).map { (0.9 * Double($0 + 1), VirtualStage.Cue.key(.character("+"))) }
-    let stage = VirtualStage(keys + [(19, .key(.enter))], channelCount: 1)
-    let words = ["--device", "hw:1", "--profile", place("tight.json")]
+    let keys = (0..<20).map {
+      (0.9 * Double($0 + 1), ScriptedEnvironment.ScriptStep.key(.character("+")))
+    }
+    let stage = ScriptedEnvironment(keys + [(19, .key(.enter))], channelCount: 1)
+    let words = ["--device", "hw:1", "--profile", folder("tight.json")]
     #expect(try setup(words, answers: ["", ""], on: stage) == .success)
     let strength = try #require(try saved().masterGain)
     #expect(strength > 0.032 && strength < 0.8)
   }
 
   @Test func optionsAreSavedBesideWhatIsThere() throws {
-    let stage = VirtualStage(channelCount: 2, isTerminal: false)
+    let stage = ScriptedEnvironment(channelCount: 2, isTerminal: false)
     #expect(
       try setup(["--save", "--device", "hw:1", "--haptics", "2", "--profile", "bst1"], on: stage)
         == .success)
     #expect(try setup(["--save", "--strength", "0.5"], on: stage) == .success)
     #expect(try setup(["--show"], on: stage) == .success)
-    let path = place("config/temblor/config.json")
+    let path = folder("config/temblor/config.json")
     #expect(
-      stage.recorded.output == """
+      stage.recordedTerminal.output == """
         \(path): written
         \(path): written
         \(path):
@@ -264,7 +269,7 @@ import TransducerProfiles
     #expect(try setup(["--forget"], on: stage) == .success)
     #expect(try setup(["--show"], on: stage) == .success)
     #expect(
-      stage.recorded.output.hasSuffix(
+      stage.recordedTerminal.output.hasSuffix(
         """
         \(path): removed\nNo saved settings.\nNo saved settings. Run 'temblor setup' to \
         choose and save them.\n
@@ -274,7 +279,7 @@ import TransducerProfiles
   }
 
   @Test func channelsWithACrossoverAreSavedAndUsed() throws {
-    let stage = VirtualStage(channelCount: 2, isTerminal: false)
+    let stage = ScriptedEnvironment(channelCount: 2, isTerminal: false)
     let channels = ["1=haptics,crossover=low:60", "2=haptics,crossover=high:60,eq=90:-4:2"]
     #expect(try setup(["--save", "--device", "hw:1", "--haptics", "2"], on: stage) == .success)
     #expect(
@@ -284,7 +289,7 @@ import TransducerProfiles
     #expect(try saved().hapticChannels == [])
     func used(_ words: [String], _ command: Command) throws -> [String] {
       var arguments = try command.parseArguments(words)
-      try choices.applyDefaults(to: &arguments, on: stage.recorded.terminal)
+      try choices.applyDefaults(to: &arguments, on: stage.recordedTerminal.terminal)
       return arguments.values("--channel")
     }
     #expect(try used(["light"], PlayCommand.definition()) == channels)
@@ -320,10 +325,10 @@ import TransducerProfiles
   private func completed(
     _ command: Command, _ words: [String], environmentVariables: [String: String] = [:]
   ) throws -> (values: [String?], notice: String) {
-    try place.write(Self.file, to: "config.json")
+    try folder.write(Self.file, to: "config.json")
     let recorded = RecordedTerminal(isTerminal: true, width: 200)
     var arguments = try command.parseArguments(words)
-    try Settings(settingsPath: place("config.json"), environmentVariables: environmentVariables)
+    try Settings(settingsPath: folder("config.json"), environmentVariables: environmentVariables)
       .applyDefaults(
         to: &arguments, on: recorded.terminal)
     let values = ["--device", "--profile", "--haptics", "--strength"].map { option in

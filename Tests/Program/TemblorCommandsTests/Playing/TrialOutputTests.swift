@@ -7,7 +7,7 @@ import Testing
 @testable import TemblorCommands
 
 /// A kind of output that the program does not know: keeps what it was given.
-private final class TrialOutput: OutputBackend {
+private final class CollectingOutput: OutputBackend {
   let played = Mutex<[String: [Float]]>([:])
 
   var scheme: String { "trial" }
@@ -45,7 +45,7 @@ private final class TrialOutput: OutputBackend {
 
 /// The program's own backend with one more output, and without the keys of the terminal that runs
 /// the tests.
-private struct TrialBackend: PlaybackEnvironment {
+private struct CollectingEnvironment: PlaybackEnvironment {
   let system: SystemEnvironment
   var time: any TimeSource { system.time }
   func makeKeyboard() -> (any Keyboard)? { nil }
@@ -64,9 +64,10 @@ private struct TrialBackend: PlaybackEnvironment {
 
 @Suite struct TrialOutputTests {
   @Test func aNewKindOfOutputIsReachedByItsScheme() throws {
-    let trial = TrialOutput()
+    let trial = CollectingOutput()
     let recorded = RecordedTerminal()
-    let backend = TrialBackend(system: SystemEnvironment(outputRegistry: .standard.adding(trial)))
+    let backend = CollectingEnvironment(
+      system: SystemEnvironment(outputRegistry: .standard.adding(trial)))
     let arguments = try PlayCommand.definition().parseArguments([
       "light", "--device", "trial:left", "--channels", "3", "--json",
     ])

@@ -12,9 +12,9 @@ import Testing
 @testable import TemblorCommands
 
 struct TakeInputTests {
-  private let place: Scratch
+  private let folder: TemporaryFolder
 
-  init() throws { place = try Scratch() }
+  init() throws { folder = try TemporaryFolder() }
 
   @Test func patternsAndSoundFilesAreToldApartByWhatTheyHold() throws {
     let job = RenderJob(profile: .phone)
@@ -30,9 +30,9 @@ struct TakeInputTests {
       Array("RIFF".utf8) + [44, 0, 0, 0] + Array("WAVEfmt ".utf8) + [
         16, 0, 0, 0, 1, 0, 2, 0, 0x40, 0x1F, 0, 0, 0, 0x7D, 0, 0, 4, 0, 16, 0,
       ] + Array("data".utf8) + [8, 0, 0, 0] + [0, 0x40, 0, 0xC0, 0, 0, 0, 0]
-    try place.write(bytes, to: "sound.ahap")
-    let (sounds, _) = TakeInput.resolve([place("sound.ahap")])
-    #expect(sounds == [.sound(path: place("sound.ahap"))])
+    try folder.write(bytes, to: "sound.ahap")
+    let (sounds, _) = TakeInput.resolve([folder("sound.ahap")])
+    #expect(sounds == [.sound(path: folder("sound.ahap"))])
     let read = try #require(sounds.first).loadTake(job)
     #expect(read.signal.channels == [[0.5, 0], [-0.5, 0]])
     #expect(read.signal.rate == 8_000)
@@ -50,12 +50,12 @@ struct TakeInputTests {
   }
 
   @Test func aSoundOfNothingOrOfNoNumbersIsRefused() throws {
-    try place.write(wave([]), to: "empty.wav")
-    try place.write(wave([0, .nan, 1, .infinity]), to: "bad.wav")
+    try folder.write(wave([]), to: "empty.wav")
+    try folder.write(wave([0, .nan, 1, .infinity]), to: "bad.wav")
     for (name, reason) in [
       ("empty.wav", "contains no audio"), ("bad.wav", "2 of 4 samples are NaN or infinite"),
     ] {
-      let input = try #require(TakeInput.resolve([place(name)]).inputs.first)
+      let input = try #require(TakeInput.resolve([folder(name)]).inputs.first)
       let error = try #require(
         #expect(throws: SoundFileError.self) { try input.loadTake(RenderJob(profile: .phone)) })
       #expect(error.description == reason)

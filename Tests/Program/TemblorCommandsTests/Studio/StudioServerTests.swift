@@ -9,11 +9,11 @@ import Testing
 
 /// The studio's server with real connections on the loopback.
 @Suite struct StudioServerTests {
-  private let place: Scratch
+  private let folder: TemporaryFolder
 
   init() throws {
-    place = try Scratch()
-    try place.write("pattern", to: "a.ahap")
+    folder = try TemporaryFolder()
+    try folder.write("pattern", to: "a.ahap")
   }
 
   /// Serves while something is done, and ends.
@@ -25,7 +25,7 @@ import Testing
     let port = unsafe server.port
     let site = StudioSite(
       studioPage: StudioPage(generator: "Temblor", initialProfileName: "phone"),
-      patternPaths: [place("a.ahap")],
+      patternPaths: [folder("a.ahap")],
       secretPathComponent: "s",
       serverPort: port)
     let end = try WakeSignal()
@@ -89,19 +89,19 @@ import Testing
   func addressesAreHandedOverPrivately() throws {
     var status = stat()
     do {
-      let page = try RedirectPage(to: "http://127.0.0.1:1/s/", in: [place("absent"), place.path])
+      let page = try RedirectPage(to: "http://127.0.0.1:1/s/", in: [folder("absent"), folder.path])
       let text = String(decoding: try FileSystem.read(page.path), as: UTF8.self)
       #expect(text.contains("url=http://127.0.0.1:1/s/"))
       #expect(unsafe stat(FileSystem.folderPath(of: page.path), &status) == 0)
       #expect(status.st_mode & 0o777 == 0o700)
     }
-    #expect(try FileSystem.visibleNames(in: place.path) == ["a.ahap"])
+    #expect(try FileSystem.visibleNames(in: folder.path) == ["a.ahap"])
     let error = #expect(throws: FileError.self) {
-      _ = try RedirectPage(to: "http://127.0.0.1:1/s/", in: [place("absent")])
+      _ = try RedirectPage(to: "http://127.0.0.1:1/s/", in: [folder("absent")])
     }
     #expect(
       error?.description == """
-        \(place("absent")): is not usable for the page that opens the browser: No such file or \
+        \(folder("absent")): is not usable for the page that opens the browser: No such file or \
         directory; open the address in a browser
         """)
   }
@@ -122,7 +122,7 @@ import Testing
     let server = try StudioServer(at: address)
     let site = StudioSite(
       studioPage: StudioPage(generator: "Temblor", initialProfileName: "phone"),
-      patternPaths: [place("a.ahap")],
+      patternPaths: [folder("a.ahap")],
       secretPathComponent: "s", serverAddress: address, serverPort: server.port)
     #expect(site.siteAddress == "http://127.0.0.2:\(server.port)/s/")
     func status(_ host: String) -> Int {
@@ -179,7 +179,7 @@ import Testing
       #expect(answer.hasPrefix("HTTP/1.1 204 No Content\r\n"))
     }
     var status = stat()
-    #expect(unsafe stat(place("a.ahap"), &status) == 0 && status.st_size == 1 << 20)
+    #expect(unsafe stat(folder("a.ahap"), &status) == 0 && status.st_size == 1 << 20)
   }
 
   @Test func itListensOnThisMachineAlone() throws {

@@ -7,16 +7,16 @@ import Testing
 
 /// What the studio answers to browsers: reading and saving without losing what others wrote.
 @Suite struct StudioSiteTests {
-  private let place: Scratch
+  private let folder: TemporaryFolder
   private let site: StudioSite
 
   init() throws {
-    place = try Scratch()
-    try place.write(#"{"Version":1.0,"Pattern":[]}"#, to: "a.ahap")
-    try place.write("second", to: "b.ahap")
+    folder = try TemporaryFolder()
+    try folder.write(#"{"Version":1.0,"Pattern":[]}"#, to: "a.ahap")
+    try folder.write("second", to: "b.ahap")
     site = StudioSite(
       studioPage: StudioPage(generator: "Temblor", initialProfileName: "phone"),
-      patternPaths: [place("a.ahap"), place("b.ahap")],
+      patternPaths: [folder("a.ahap"), folder("b.ahap")],
       secretPathComponent: "5ec2e7", serverPort: 4_711)
   }
 
@@ -44,24 +44,24 @@ import Testing
       old.statusCode == 200 && old.body == Array("second".utf8) && old.entityTag == tag("second"))
     let saved = ask("PUT", "/5ec2e7/1", tag: tag("second"), body: "third")
     #expect(saved.statusCode == 204 && saved.entityTag == tag("third") && saved.body.isEmpty)
-    #expect(try FileSystem.read(place("b.ahap")) == Array("third".utf8))
+    #expect(try FileSystem.read(folder("b.ahap")) == Array("third".utf8))
   }
 
   @Test func whatSomebodyElseHasWrittenIsGivenBackInsteadOfReplaced() throws {
-    try place.write("theirs", to: "b.ahap")
+    try folder.write("theirs", to: "b.ahap")
     let answer = ask("PUT", "/5ec2e7/1", tag: tag("second"), body: "mine")
     #expect(
       answer.statusCode == 412 && answer.body == Array("theirs".utf8)
         && answer.entityTag == tag("theirs"))
-    #expect(try FileSystem.read(place("b.ahap")) == Array("theirs".utf8))
+    #expect(try FileSystem.read(folder("b.ahap")) == Array("theirs".utf8))
     #expect(ask("PUT", "/5ec2e7/1", body: "mine").statusCode == 428)
     #expect(ask("PUT", "/5ec2e7/1", with: ["if-match": "*"], body: "mine").statusCode == 412)
-    #expect(try FileSystem.read(place("b.ahap")) == Array("theirs".utf8))
+    #expect(try FileSystem.read(folder("b.ahap")) == Array("theirs".utf8))
   }
 
   /// Two pages and a text editor on one file: a page replaces only what it has seen.
   @Test(arguments: [1, 2, 3] as [UInt64]) func nothingUnseenIsReplaced(seed: UInt64) throws {
-    var chance = Chance(state: seed)
+    var chance = SplitMixGenerator(state: seed)
     var seen = ["second", "second"]
     var present = "second"
     var savedCount = 0
@@ -82,13 +82,13 @@ import Testing
         }
       case 2:
         present = "editor, step \(step)"
-        try place.write(present, to: "b.ahap")
+        try folder.write(present, to: "b.ahap")
       default:
         #expect(ask("GET", "/5ec2e7/1").body == Array(present.utf8))
       }
     }
     #expect(savedCount > 50)
-    #expect(try FileSystem.read(place("b.ahap")) == Array(present.utf8))
+    #expect(try FileSystem.read(folder("b.ahap")) == Array(present.utf8))
   }
 
   @Test func othersAreRefused() {
@@ -110,18 +110,18 @@ import Testing
   }
 
   @Test func thePageHoldsTheFilesAsTheyAreNow() throws {
-    try place.write("now", to: "b.ahap")
+    try folder.write("now", to: "b.ahap")
     let page = ask("GET", "/5ec2e7/")
     let text = String(decoding: page.body, as: UTF8.self)
     #expect(page.statusCode == 200 && page.contentType == "text/html; charset=utf-8")
     #expect(
       text.contains(#""name":"b.ahap","text":"bm93","save":{"url":"1","etag":"\#(tag("now"))"}"#))
-    place.remove("b.ahap")
+    folder.remove("b.ahap")
     let gone = ask("GET", "/5ec2e7/1")
     #expect(gone.statusCode == 500)
     #expect(
       String(decoding: gone.body, as: UTF8.self)
-        == "\(place("b.ahap")): cannot be opened: No such file or directory\n")
+        == "\(folder("b.ahap")): cannot be opened: No such file or directory\n")
   }
 
   @Test func aRequestIsReadFromAnyPieces() {

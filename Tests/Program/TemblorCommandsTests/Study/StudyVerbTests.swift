@@ -12,34 +12,35 @@ import Testing
 
 /// Experiments from tables, with simulated listeners and with keys.
 struct StudyVerbTests {
-  private let place: Scratch
+  private let folder: TemporaryFolder
   private static let steps =
     "id,intensity,sharpness,duration,level\nreference,1,0.5,0.3,-40\n"
     + (1...8).map { "s\($0),1,0.5,0.3,\(-40 + 2 * $0)\n" }.joined()
 
-  init() throws { place = try Scratch() }
+  init() throws { folder = try TemporaryFolder() }
 
   private func write(_ name: String, _ text: String) throws -> String {
-    try Data(text.utf8).write(to: URL(filePath: place(name)))
-    return place(name)
+    try Data(text.utf8).write(to: URL(filePath: folder(name)))
+    return folder(name)
   }
 
   @discardableResult private func study(
-    _ words: [String], on stage: VirtualStage = VirtualStage([])
+    _ words: [String], on stage: ScriptedEnvironment = ScriptedEnvironment([])
   ) throws -> String {
     _ = try StudyCommand.run(
-      StudyCommand.definition().parseArguments(words + ["--no-config"]), stage.recorded.terminal,
+      StudyCommand.definition().parseArguments(words + ["--no-config"]),
+      stage.recordedTerminal.terminal,
       on: stage,
       seed: { 3 },
       now: { CalendarTime(secondsSince1970: 1_769_860_800) })
-    return stage.recorded.output
+    return stage.recordedTerminal.output
   }
 
   private func rows(_ name: String) throws -> [[String: String]] {
-    try StudyResults(place(name), bytes: FileSystem.read(place(name))).rows.map(\.fields)
+    try StudyResults(folder(name), bytes: FileSystem.read(folder(name))).rows.map(\.fields)
   }
 
-  private func keys(_ text: String) -> [(Double, VirtualStage.Cue)] {
+  private func keys(_ text: String) -> [(Double, ScriptedEnvironment.ScriptStep)] {
     text.enumerated().map { index, character in
       (1 + Double(index) * 0.1, .key(character == "!" ? .enter : .character(character)))
     }
@@ -49,22 +50,22 @@ struct StudyVerbTests {
     let table = try write("steps.csv", Self.steps)
     let text = try study([
       table, "--procedure", "staircase", "--seed", "\(seed)", "--simulate", "-33", "--output",
-      place("r.csv"),
+      folder("r.csv"),
     ])
     // Right from -32 dB on, guessed below: half of the guesses are right.
     let threshold = try #require(
       text.firstMatch(of: /threshold (-[\d.]+)/).flatMap { Double($0.1) })
     #expect(-35 ... -31.5 ~= threshold)
     #expect(
-      try study(["--report", place("r.csv")]).contains(
+      try study(["--report", folder("r.csv")]).contains(
         "threshold \(String(format: "%.2f", threshold)) after"))
   }
 
   @Test func levelsAreExact() throws {
     let table = try write("steps.csv", Self.steps)
-    let text = try study([table, "--render", place("out")])
+    let text = try study([table, "--render", folder("out")])
     #expect(text.contains("s8.wav          -24.00 dBFS RMS"))
-    let bytes = try FileSystem.read(place("out/s8.wav"))
+    let bytes = try FileSystem.read(folder("out/s8.wav"))
     let start = try #require(Data(bytes).range(of: Data("data".utf8))).upperBound + 4
     let samples = stride(from: start, to: bytes.count - 3, by: 4).map { place in
       Float(bitPattern: (0..<4).reduce(0) { $0 | UInt32(bytes[place + $1]) << UInt32(8 * $1) })
@@ -75,11 +76,11 @@ struct StudyVerbTests {
 
   @Test func answersOfKeysAreSavedAndGoneOnWith() throws {
     let table = try write("steps.csv", "id,level\nreference,-40\na,-30\nb,-20\n")
-    let words = [table, "--output", place("r.csv"), "--participant", "anna", "--gap", "0.1"]
+    let words = [table, "--output", folder("r.csv"), "--participant", "anna", "--gap", "0.1"]
     // Three answers nothing; q ends after the first trial.
-    try study(words, on: VirtualStage(keys("3!1!q")))
+    try study(words, on: ScriptedEnvironment(keys("3!1!q")))
     #expect(try rows("r.csv").count == 1)
-    let whole = try study(words, on: VirtualStage(keys("2!")))
+    let whole = try study(words, on: ScriptedEnvironment(keys("2!")))
     #expect(whole.contains("2 of 2 trials"))
     let found = try rows("r.csv")
     #expect(found.map { $0["answer"] } == ["1", "2"])
@@ -89,7 +90,7 @@ struct StudyVerbTests {
       })
     #expect(Set(found.compactMap { $0["tested"] }) == ["a", "b"])
     // The order of an uninterrupted study of the seed is the same.
-    try study([table, "--seed", "3", "--simulate", "right", "--output", place("other.csv")])
+    try study([table, "--seed", "3", "--simulate", "right", "--output", folder("other.csv")])
     #expect(try rows("other.csv").map { $0["intervals"] } == found.map { $0["intervals"] })
   }
 
@@ -98,10 +99,10 @@ struct StudyVerbTests {
     for (name, word) in [("x", "right"), ("y", "right"), ("z", "wrong")] {
       try study([
         table, "--repeats", "4", "--participant", name, "--simulate", word, "--output",
-        place("\(name).csv"),
+        folder("\(name).csv"),
       ])
     }
-    let files = ["x", "y", "z"].map { place("\($0).csv") }
+    let files = ["x", "y", "z"].map { folder("\($0).csv") }
     #expect(
       try study(["--report"] + files)
         == """
@@ -132,13 +133,13 @@ struct StudyVerbTests {
     #expect(json["stimuli"]?.elements.map { $0["stimulus"]?.string } == ["a"])
     #expect(json["stimuli"]?.elements.map { $0["value"]?.number } == [-30])
     try study([
-      table, "--procedure", "rating", "--simulate", "random", "--output", place("rating.csv"),
+      table, "--procedure", "rating", "--simulate", "random", "--output", folder("rating.csv"),
     ])
     #expect {
-      try study(["--report", files[0], place("rating.csv")])
+      try study(["--report", files[0], folder("rating.csv")])
     } throws: {
       "\($0)"
-        == "\(place("rating.csv")):2:1: error: the procedure differs from that in \"\(files[0])\""
+        == "\(folder("rating.csv")):2:1: error: the procedure differs from that in \"\(files[0])\""
         .replacing("\"", with: "'")
     }
   }
@@ -148,13 +149,13 @@ struct StudyVerbTests {
     let table = try write("steps.csv", Self.steps)
     var files: [String] = []
     for seed in 1...4 {
-      files.append(place("s\(seed).csv"))
+      files.append(folder("s\(seed).csv"))
       try study([
         table, "--procedure", "staircase", "--seed", "\(seed)", "--simulate", "\(-37 + 2 * seed)",
-        "--participant", "p\(seed)", "--output", place("s\(seed).csv"),
+        "--participant", "p\(seed)", "--output", folder("s\(seed).csv"),
       ])
     }
-    let figure = place("figure.svg")
+    let figure = folder("figure.svg")
     let text = try study(["--report"] + files + ["--plot", figure])
     #expect(text.contains("Mean threshold of 4 participants: -3"))
     #expect(text.contains("Threshold (70.7 % correct), fitted to all answers: -3"))
@@ -182,7 +183,7 @@ struct StudyVerbTests {
     let table = try write(
       "steps.csv",
       "id,intensity,sharpness,duration,level\nreference,1,0.5,0.3,-40\n" + steps.joined())
-    let files = (1...4).map { place("study-steps-p\($0).csv") }
+    let files = (1...4).map { folder("study-steps-p\($0).csv") }
     for (index, level) in ["-37", "-35", "-35", "-33"].enumerated() {
       try study([
         table, "--procedure", "staircase", "--participant", "p\(index + 1)", "--simulate", level,
@@ -208,12 +209,12 @@ struct StudyVerbTests {
   @Test("A page of a study has its trials, its stimuli, and its conditions")
   func aPageIsWritten() throws {
     let table = try write("t.csv", Self.pair)
-    let page = place("t.html")
-    let stage = VirtualStage([])
+    let page = folder("t.html")
+    let stage = ScriptedEnvironment([])
     #expect(
       try study([table, "--page", page, "--procedure", "rating", "--seed", "5"], on: stage) == "")
     #expect(stage.engine == nil)
-    #expect(stage.recorded.error.contains("open it in a browser"))
+    #expect(stage.recordedTerminal.error.contains("open it in a browser"))
     let text = String(decoding: try FileSystem.read(page), as: UTF8.self)
     #expect(text.contains(#""procedure":"rating","pairs":[{"tested":0,"reference":0},{"#))
     #expect(text.contains(#""seed":5"#))
@@ -221,10 +222,10 @@ struct StudyVerbTests {
       text.contains(#""device":"browser","profile":"phone","program":"temblor \#(temblorVersion)""#)
     )
     // The sounds are those of --render.
-    try study([table, "--render", place("out")])
-    let sound = Data(try FileSystem.read(place("out/a.wav"))).base64EncodedString()
+    try study([table, "--render", folder("out")])
+    let sound = Data(try FileSystem.read(folder("out/a.wav"))).base64EncodedString()
     #expect(text.contains("id=\"sound-1-0\" data-rate=\"48000\">\(sound)</script>"))
-    for words in [["--simulate", "right"], ["--strength", "0.5"], ["--output", place("x.csv")]] {
+    for words in [["--simulate", "right"], ["--strength", "0.5"], ["--output", folder("x.csv")]] {
       #expect(throws: UsageError.self) { try study([table, "--page", page] + words) }
     }
     #expect(throws: (any Error).self) { try study([table, "--page", table]) }
@@ -234,20 +235,20 @@ struct StudyVerbTests {
   func resultsOfPagesArePooled() throws {
     let table = try write("t.csv", Self.pair)
     try answerByKey(table, to: "terminal.csv", participant: "anna")
-    let text = String(decoding: try FileSystem.read(place("terminal.csv")), as: UTF8.self)
+    let text = String(decoding: try FileSystem.read(folder("terminal.csv")), as: UTF8.self)
     let page = try write(
       "page.csv", text.replacing(",anna,", with: ",ben,").replacing(",default,", with: ",browser,"))
     #expect(try rows("page.csv").map { $0["device"] } == ["browser"])
-    #expect(try study(["--report", place("terminal.csv"), page]).contains("of 2 correct"))
+    #expect(try study(["--report", folder("terminal.csv"), page]).contains("of 2 correct"))
   }
 
   @Test("All errors of a table are reported at once")
   func allErrorsAreReported() throws {
     let rows = (0..<30).map { "s\($0),\($0 % 2 == 0 ? "loud" : "-30"),\($0 == 3 ? "x" : "")\n" }
     let table = try write("t.csv", "id,level,duration\n" + rows.joined())
-    let stage = VirtualStage([])
+    let stage = ScriptedEnvironment([])
     try study([table, "--simulate", "right"], on: stage)
-    let lines = stage.recorded.error.replacing("\n  ", with: " ").split(separator: "\n")
+    let lines = stage.recordedTerminal.error.replacing("\n  ", with: " ").split(separator: "\n")
     #expect(lines.count == 16)
     #expect(
       lines.first
@@ -259,9 +260,9 @@ struct StudyVerbTests {
   func errorsAreCounted() throws {
     let table = try write(
       "t.csv", "id,level\n" + (0..<25).map { "s\($0),loud\n" }.joined())
-    let stage = VirtualStage([])
+    let stage = ScriptedEnvironment([])
     try study([table, "--simulate", "right"], on: stage)
-    let lines = stage.recorded.error.replacing("\n  ", with: " ").split(separator: "\n")
+    let lines = stage.recordedTerminal.error.replacing("\n  ", with: " ").split(separator: "\n")
     #expect(lines.count == 21)
     #expect(lines.last == "and 5 more errors")
   }
@@ -272,46 +273,46 @@ struct StudyVerbTests {
       "t.csv",
       "id,level,reference\na,-40,\nb,-30,a\nc,-35,\nd,-25,c a\n")
     try study([
-      table, "--repeats", "2", "--simulate", "right", "--output", place("r.csv"),
+      table, "--repeats", "2", "--simulate", "right", "--output", folder("r.csv"),
     ])
     let pairs = try rows("r.csv").compactMap { row in
       row["intervals"]?.split(separator: " ").sorted().joined(separator: " ")
     }
     #expect(pairs.sorted() == ["a b", "a b", "a d", "a d", "c d", "c d"])
-    let text = try study(["--report", place("r.csv")])
+    let text = try study(["--report", folder("r.csv")])
     #expect(text.contains("stimulus  reference  dBFS    correct answers\n"))
     #expect(text.contains("d         c          -25.00  2 of 2 correct"))
     #expect(text.contains("d         a          -25.00  2 of 2 correct"))
     // A staircase has a single reference.
-    let stage = VirtualStage([])
+    let stage = ScriptedEnvironment([])
     try study([table, "--procedure", "staircase", "--simulate", "right"], on: stage)
     #expect(
-      stage.recorded.error.replacing("\n  ", with: " ").contains(
+      stage.recordedTerminal.error.replacing("\n  ", with: " ").contains(
         "a staircase requires the same reference for all stimuli"))
     let unknown = try write("u.csv", "id,reference\na,\nb,x\n")
-    let unknownStage = VirtualStage([])
+    let unknownStage = ScriptedEnvironment([])
     try study([unknown, "--simulate", "right"], on: unknownStage)
     #expect(
-      unknownStage.recorded.error.replacing("\n  ", with: " ")
+      unknownStage.recordedTerminal.error.replacing("\n  ", with: " ")
         == "\(unknown):3:1: error: column 'reference': no row has the id 'x'\n")
   }
 
   @Test("Rendered stimuli have a table of conditions")
   func renderedStimuliHaveConditions() throws {
     let table = try write("t.csv", "id,level\nreference,-40\na,-30\n")
-    let text = try study([table, "--render", place("out")])
+    let text = try study([table, "--render", folder("out")])
     #expect(text.contains("conditions.csv"))
     #expect(
-      String(decoding: try FileSystem.read(place("out/conditions.csv")), as: UTF8.self)
+      String(decoding: try FileSystem.read(folder("out/conditions.csv")), as: UTF8.self)
         == "stimulus,soundFile,level,reference,referenceFile,referenceLevel\r\n"
         + "a,a.wav,-30.0,reference,reference.wav,-40.0\r\n")
     // Rendering again changes nothing. Other conditions are not replaced.
-    try study([table, "--render", place("out")])
+    try study([table, "--render", folder("out")])
     #expect {
-      try study([table, "--procedure", "rating", "--render", place("out")])
+      try study([table, "--procedure", "rating", "--render", folder("out")])
     } throws: {
       "\($0)"
-        == "\(place("out/conditions.csv")): exists and does not contain the conditions of this "
+        == "\(folder("out/conditions.csv")): exists and does not contain the conditions of this "
         + "table; choose a different '--render'"
     }
   }
@@ -331,38 +332,38 @@ struct StudyVerbTests {
     ),
     (
       "id,file\na,nowhere.ahap\n",
-      "2:1: error: column 'file': nowhere.ahap: \(Sentence.unknownPattern)"
+      "2:1: error: column 'file': nowhere.ahap: \(ExpectedMessage.unknownPattern)"
     ),
     ("id,profile\na,nobody\n", "2:1: error: column 'profile': "),
     ("level\n-3\n", "1:1: error: the table must have a column 'id' and a row for each stimulus"),
   ]) func whatIsWrongWithATableHasAPlace(text: String, message: String) throws {
     let table = try write("t.csv", text)
-    let stage = VirtualStage([])
+    let stage = ScriptedEnvironment([])
     try study([table, "--simulate", "right"], on: stage)
     #expect(
-      stage.recorded.error.replacing("\n  ", with: " ").hasPrefix("\(table):\(message)"))
+      stage.recordedTerminal.error.replacing("\n  ", with: " ").hasPrefix("\(table):\(message)"))
   }
 
   @Test func aLevelThatCannotBeReachedIsNamed() throws {
     let table = try write("t.csv", "id,level\na,-3\nb,-20\n")
-    let stage = VirtualStage([])
-    try study([table, "--render", place("out")], on: stage)
+    let stage = ScriptedEnvironment([])
+    try study([table, "--render", folder("out")], on: stage)
     #expect(
-      stage.recorded.error.replacing("\n  ", with: " ").hasPrefix(
+      stage.recordedTerminal.error.replacing("\n  ", with: " ").hasPrefix(
         "\(table):2:1: error: column 'level': -3.0 dBFS is too high; 'a' supports at most"))
-    #expect(FileSystem.entryKind(at: place("out/b.wav")) == .missing)
+    #expect(FileSystem.entryKind(at: folder("out/b.wav")) == .missing)
   }
 
   @Test func resultsOfAnotherStudyAreRefused() throws {
     let table = try write("t.csv", "id,level\nreference,-40\na,-30\n")
-    let save = ["--output", place("r.csv")]
+    let save = ["--output", folder("r.csv")]
     try study([table, "--simulate", "right"] + save)
     #expect {
       try study([table, "--simulate", "right", "--participant", "other"] + save)
     } throws: {
       "\($0)"
         == """
-        \(place("r.csv")):2:1: error: column 'participant' is 'p1', but it is 'other' in this \
+        \(folder("r.csv")):2:1: error: column 'participant' is 'p1', but it is 'other' in this \
         study; choose a different '--output'
         """
     }
@@ -371,7 +372,7 @@ struct StudyVerbTests {
   @Test func theStrongerOneIsRight() throws {
     let table = try write("t.csv", "id,level\nreference,-30\nweak,-40\nstrong,-20\n")
     try study([
-      table, "--repeats", "8", "--seed", "2", "--simulate", "right", "--output", place("r.csv"),
+      table, "--repeats", "8", "--seed", "2", "--simulate", "right", "--output", folder("r.csv"),
     ])
     for row in try rows("r.csv") {
       let stronger = row["tested"] == "weak" ? "reference" : "strong"
@@ -379,20 +380,20 @@ struct StudyVerbTests {
         row["intervals"]?.split(separator: " ").firstIndex { $0 == stronger })
       #expect(row["right"] == "\(place + 1)")
     }
-    let weak = VirtualStage([])
+    let weak = ScriptedEnvironment([])
     try study(
-      [table, "--procedure", "staircase", "--simulate", "right", "--output", place("s.csv")],
+      [table, "--procedure", "staircase", "--simulate", "right", "--output", folder("s.csv")],
       on: weak)
     #expect(
-      weak.recorded.error.replacing("\n  ", with: " ")
+      weak.recordedTerminal.error.replacing("\n  ", with: " ")
         == "\(table):3:1: error: a staircase requires stimuli stronger than the reference\n")
     let mixed = try write("m.csv", "id,level,intensity\nreference,-30,\na,,1\n")
-    let unequal = VirtualStage([])
+    let unequal = ScriptedEnvironment([])
     try study(
-      [mixed, "--procedure", "staircase", "--simulate", "right", "--output", place("s.csv")],
+      [mixed, "--procedure", "staircase", "--simulate", "right", "--output", folder("s.csv")],
       on: unequal)
     #expect(
-      unequal.recorded.error.replacing("\n  ", with: " ")
+      unequal.recordedTerminal.error.replacing("\n  ", with: " ")
         == """
         \(mixed):3:1: error: a staircase requires a level or an intensity for each stimulus
 
@@ -401,19 +402,19 @@ struct StudyVerbTests {
 
   @Test func aReportCountsATrialOnceAndChecksAnswers() throws {
     let table = try write("steps.csv", Self.steps)
-    try study([table, "--procedure", "staircase", "--simulate", "wrong", "-o", place("w.csv")])
+    try study([table, "--procedure", "staircase", "--simulate", "wrong", "-o", folder("w.csv")])
     // Without a threshold there is none, in JSON too.
-    #expect(try !study(["--report", "--json", place("w.csv")]).contains("threshold"))
+    #expect(try !study(["--report", "--json", folder("w.csv")]).contains("threshold"))
     #expect(
-      try study(["--report", place("w.csv")]).contains(
+      try study(["--report", folder("w.csv")]).contains(
         "p1           no threshold after 100 trials\n"))
     #expect {
-      try study(["--report", place("w.csv"), place("w.csv")])
+      try study(["--report", folder("w.csv"), folder("w.csv")])
     } throws: {
-      "\($0)" == "\(place("w.csv")):2:1: error: duplicate trial"
+      "\($0)" == "\(folder("w.csv")):2:1: error: duplicate trial"
     }
-    try study([table, "--procedure", "magnitude", "--simulate", "right", "-o", place("m.csv")])
-    let text = String(decoding: try FileSystem.read(place("m.csv")), as: UTF8.self)
+    try study([table, "--procedure", "magnitude", "--simulate", "right", "-o", folder("m.csv")])
+    let text = String(decoding: try FileSystem.read(folder("m.csv")), as: UTF8.self)
     let row = try #require(text.split(separator: "\r\n").dropFirst().first)
     let answer = row.split(separator: ",", omittingEmptySubsequences: false)[9]
     let broken = try write("b.csv", text.replacing(",\(answer),,", with: ",-5,,"))
@@ -426,9 +427,9 @@ struct StudyVerbTests {
 
   @Test func anAnswerWaitsForTheLastInterval() throws {
     let table = try write("t.csv", "id,duration,level\nreference,1,-40\na,1,-30\n")
-    let words = [table, "--output", place("r.csv"), "--gap", "0.5"]
+    let words = [table, "--output", folder("r.csv"), "--gap", "0.5"]
     // The intervals end behind 2.5 s: the first answer comes too early.
-    let stage = VirtualStage([
+    let stage = ScriptedEnvironment([
       (1, .key(.character("1"))), (1.1, .key(.enter)), (4, .key(.character("2"))),
       (4.1, .key(.enter)),
     ])
@@ -445,15 +446,15 @@ struct StudyVerbTests {
   /// Answers the one trial of `pair` by key.
   @discardableResult private func answerByKey(
     _ table: String, to name: String, _ options: [String] = [], participant: String = "p1"
-  ) throws -> VirtualStage {
-    let stage = VirtualStage(keys("2!"))
-    try study([table, "--output", place(name), "--participant", participant] + options, on: stage)
+  ) throws -> ScriptedEnvironment {
+    let stage = ScriptedEnvironment(keys("2!"))
+    try study([table, "--output", folder(name), "--participant", participant] + options, on: stage)
     return stage
   }
 
   /// Writes results as they were before they had conditions: without the last four columns.
   private func writeWithoutConditions(_ name: String, to other: String) throws -> String {
-    let text = String(decoding: try FileSystem.read(place(name)), as: UTF8.self)
+    let text = String(decoding: try FileSystem.read(folder(name)), as: UTF8.self)
     let lines = text.split(separator: "\r\n").map { line in
       line.split(separator: ",", omittingEmptySubsequences: false).dropLast(4).joined(
         separator: ",")
@@ -464,13 +465,13 @@ struct StudyVerbTests {
   @Test("No key changes the strength or mutes during a study")
   func theLevelIsFixed() throws {
     let table = try write("t.csv", Self.pair)
-    let stage = VirtualStage(keys("?--+m2!"))
-    try study([table, "--output", place("r.csv")], on: stage)
+    let stage = ScriptedEnvironment(keys("?--+m2!"))
+    try study([table, "--output", folder("r.csv")], on: stage)
     let engine = try #require(stage.engine)
     #expect(engine.strength == 1)
     #expect(!engine.isMuted)
-    #expect(!stage.recorded.error.contains("mute"))
-    #expect(!stage.recorded.error.contains("strength"))
+    #expect(!stage.recordedTerminal.error.contains("mute"))
+    #expect(!stage.recordedTerminal.error.contains("strength"))
     #expect(try rows("r.csv").count == 1)
   }
 
@@ -484,7 +485,7 @@ struct StudyVerbTests {
     #expect(row["profile"] == "phone")
     #expect(row["program"] == "temblor \(temblorVersion)")
     #expect(row["simulated"] == "false")
-    try study([table, "--simulate", "right", "--output", place("s.csv")])
+    try study([table, "--simulate", "right", "--output", folder("s.csv")])
     let simulated = try #require(try rows("s.csv").first)
     #expect(simulated["simulated"] == "true")
     #expect(simulated["strength"] == "" && simulated["device"] == "")
@@ -493,35 +494,35 @@ struct StudyVerbTests {
   @Test("A saved strength is refused, since it would change the levels of the table")
   func aSavedStrengthIsRefused() throws {
     let table = try write("t.csv", Self.pair)
-    func run(_ words: [String], _ stage: VirtualStage) throws {
+    func run(_ words: [String], _ stage: ScriptedEnvironment) throws {
       var arguments = try StudyCommand.definition().parseArguments([table] + words)
       if arguments.value("--strength") == nil {
         arguments.setDefaultValues(["0.2"], for: "--strength", origin: "config.json")
       }
       _ = try StudyCommand.run(
-        arguments, stage.recorded.terminal, on: stage, seed: { 3 },
+        arguments, stage.recordedTerminal.terminal, on: stage, seed: { 3 },
         now: { CalendarTime(secondsSince1970: 0) })
     }
-    let stage = VirtualStage(keys("2!"))
+    let stage = ScriptedEnvironment(keys("2!"))
     #expect {
-      try run(["--output", place("r.csv")], stage)
+      try run(["--output", folder("r.csv")], stage)
     } throws: {
       "\($0)" == "config.json sets the strength to 0.2, which changes the levels of the study; "
         + "use '--strength 1' to play the exact levels, or '--strength 0.2' to scale them"
     }
     #expect(stage.engine == nil)
-    #expect(FileSystem.entryKind(at: place("r.csv")) == .missing)
-    try run(["--strength", "1", "--output", place("r.csv")], stage)
+    #expect(FileSystem.entryKind(at: folder("r.csv")) == .missing)
+    try run(["--strength", "1", "--output", folder("r.csv")], stage)
     #expect(try rows("r.csv").first?["strength"] == "1")
     // Nothing plays in a simulation.
-    try run(["--simulate", "right", "--output", place("s.csv")], VirtualStage([]))
+    try run(["--simulate", "right", "--output", folder("s.csv")], ScriptedEnvironment([]))
   }
 
   @Test("A study does not continue at another strength, or with answers of another origin")
   func otherConditionsAreNotContinued() throws {
     let table = try write("t.csv", "id,level\nreference,-40\na,-30\nb,-20\n")
-    let save = [table, "--output", place("r.csv")]
-    try study(save, on: VirtualStage(keys("2!q")))
+    let save = [table, "--output", folder("r.csv")]
+    try study(save, on: ScriptedEnvironment(keys("2!q")))
     for (words, strength) in [
       (["--strength", "0.5"], "'0.5'"),
       (["--simulate", "right"], "''"),
@@ -530,14 +531,14 @@ struct StudyVerbTests {
         try study(save + words)
       } throws: {
         "\($0)" == """
-          \(place("r.csv")):2:1: error: column 'strength' is '1', but it is \(strength) in this \
+          \(folder("r.csv")):2:1: error: column 'strength' is '1', but it is \(strength) in this \
           study; choose a different '--output'
           """
       }
     }
-    try study([table, "--simulate", "right", "--output", place("s.csv")])
+    try study([table, "--simulate", "right", "--output", folder("s.csv")])
     #expect {
-      try study([table, "--output", place("s.csv")])
+      try study([table, "--output", folder("s.csv")])
     } throws: {
       "\($0)".hasSuffix(
         """
@@ -550,16 +551,17 @@ struct StudyVerbTests {
   @Test("The conditions of earlier answers are kept when a study continues")
   func earlierConditionsAreKept() throws {
     let table = try write("t.csv", "id,level\nreference,-40\na,-30\nb,-20\n")
-    try study([table, "--output", place("r.csv")], on: VirtualStage(keys("2!q")))
+    try study([table, "--output", folder("r.csv")], on: ScriptedEnvironment(keys("2!q")))
     try study(
-      [table, "--output", place("r.csv"), "--profile", "speaker"], on: VirtualStage(keys("2!")))
+      [table, "--output", folder("r.csv"), "--profile", "speaker"],
+      on: ScriptedEnvironment(keys("2!")))
     #expect(try rows("r.csv").map { $0["profile"] } == ["phone", "speaker"])
   }
 
   @Test("A simulation writes results only with --output")
   func aSimulationIsNotSaved() throws {
     // The name of the folder is unique, so that no other test writes to this file.
-    let name = FileSystem.fileName(of: FileSystem.folderPath(of: place("t.csv")))
+    let name = FileSystem.fileName(of: FileSystem.folderPath(of: folder("t.csv")))
     let table = try write("\(name).csv", Self.pair)
     #expect(try study([table, "--simulate", "right"]) == "1 of 1 simulated trial, 1 correct\n")
     #expect(FileSystem.entryKind(at: "study-\(name)-p1.csv") == .missing)
@@ -569,9 +571,9 @@ struct StudyVerbTests {
   func aCompleteStudyPlaysNothing() throws {
     let table = try write("t.csv", Self.pair)
     try answerByKey(table, to: "r.csv")
-    let stage = VirtualStage([])
-    let text = try study([table, "--output", place("r.csv")], on: stage)
-    #expect(text.hasPrefix("\(place("r.csv")): 1 of 1 trial, "))
+    let stage = ScriptedEnvironment([])
+    let text = try study([table, "--output", folder("r.csv")], on: stage)
+    #expect(text.hasPrefix("\(folder("r.csv")): 1 of 1 trial, "))
     #expect(text.hasSuffix(" correct; already complete, nothing was played\n"))
     #expect(stage.engine == nil)
   }
@@ -581,9 +583,9 @@ struct StudyVerbTests {
     let table = try write("t.csv", Self.pair)
     try answerByKey(table, to: "real.csv", participant: "anna")
     try answerByKey(table, to: "half.csv", ["--strength", "0.5"], participant: "ben")
-    try study([table, "--simulate", "right", "--output", place("s.csv")])
+    try study([table, "--simulate", "right", "--output", folder("s.csv")])
     let former = try writeWithoutConditions("real.csv", to: "former.csv")
-    let files = ["real.csv", "half.csv", "s.csv"].map { place($0) }
+    let files = ["real.csv", "half.csv", "s.csv"].map { folder($0) }
     let simulated = "but '\(files[2])' has simulated answers"
     for (pool, message) in [
       ([files[0], files[2]], "\(files[0]):2:1: error: has answers of a person, \(simulated)"),
@@ -610,14 +612,14 @@ struct StudyVerbTests {
   @Test("Results without conditions are reported with a note, and can be continued")
   func resultsWithoutConditionsAreRead() throws {
     let table = try write("t.csv", "id,level\nreference,-40\na,-30\nb,-20\n")
-    try study([table, "--output", place("r.csv")], on: VirtualStage(keys("2!q")))
+    try study([table, "--output", folder("r.csv")], on: ScriptedEnvironment(keys("2!q")))
     let former = try writeWithoutConditions("r.csv", to: "former.csv")
-    let stage = VirtualStage([])
+    let stage = ScriptedEnvironment([])
     #expect(try study(["--report", former], on: stage).contains("of 1 correct"))
     #expect(
-      stage.recorded.error.replacing("\n  ", with: " ")
+      stage.recordedTerminal.error.replacing("\n  ", with: " ")
         == "\(former): strength unknown; the answers may be simulated\n")
-    try study([table, "--output", former], on: VirtualStage(keys("2!")))
+    try study([table, "--output", former], on: ScriptedEnvironment(keys("2!")))
     #expect(try rows("former.csv").map { $0["simulated"] } == ["", "false"])
     #expect(throws: InputError.self) {
       try study([
@@ -634,10 +636,10 @@ struct StudyVerbTests {
     arguments: StudyProcedure.allCases, [40, 80])
   func theQuestionIsVisible(procedure: StudyProcedure, width: Int) throws {
     let table = try write("t.csv", Self.pair)
-    let stage = VirtualStage(keys("4q"))
-    stage.recorded.resize(to: width)
-    try study([table, "--procedure", procedure.rawValue, "--output", place("r.csv")], on: stage)
-    let text = stage.recorded.error
+    let stage = ScriptedEnvironment(keys("4q"))
+    stage.recordedTerminal.resize(to: width)
+    try study([table, "--procedure", procedure.rawValue, "--output", folder("r.csv")], on: stage)
+    let text = stage.recordedTerminal.error
     let words = text.replacing("\n", with: " ").split(separator: " ").joined(separator: " ")
     #expect(words.contains("1\(procedure.plannedText): \(procedure.question) "))
     #expect(text.contains("answer: 4 "))
@@ -648,23 +650,23 @@ struct StudyVerbTests {
   @Test("An answer that the procedure does not take is answered with those that it takes")
   func otherAnswersAreNamed() throws {
     let table = try write("t.csv", Self.pair)
-    let stage = VirtualStage(keys("3!q"))
-    try study([table, "--output", place("r.csv")], on: stage)
-    #expect(stage.recorded.error.contains("Type 1 or 2, then press Enter.\n"))
+    let stage = ScriptedEnvironment(keys("3!q"))
+    try study([table, "--output", folder("r.csv")], on: stage)
+    #expect(stage.recordedTerminal.error.contains("Type 1 or 2, then press Enter.\n"))
   }
 
   @Test("The last line contains the number of trials and the result")
   func theLastLineCountsTrials() throws {
     let table = try write("steps.csv", Self.steps)
-    let save = ["--output", place("r.csv")]
+    let save = ["--output", folder("r.csv")]
     #expect(
       try study([table, "--procedure", "magnitude", "--simulate", "right"])
         == "9 of 9 simulated trials\n")
-    let stage = VirtualStage([
+    let stage = ScriptedEnvironment([
       (4, .key(.character("1"))), (4.1, .key(.enter)), (4.2, .key(.character("q"))),
     ])
     let text = try study([table, "--procedure", "staircase"] + save, on: stage)
-    #expect(text == "\(place("r.csv")): 1 trial, no threshold yet\n")
+    #expect(text == "\(folder("r.csv")): 1 trial, no threshold yet\n")
   }
 }
 

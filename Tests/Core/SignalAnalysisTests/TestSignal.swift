@@ -5,7 +5,7 @@ import HapticRender
 import ShippedFiles
 
 /// Signals that the tests know everything about.
-enum Tone {
+enum TestSignal {
   /// A sine that starts at a phase.
   static func sine(
     hertz: Double, rate: Double = 48_000, seconds: Double = 1, amplitude: Double = 1,
@@ -79,9 +79,9 @@ enum Tone {
 }
 
 /// Rendered patterns, held in memory.
-enum Render {
+enum RenderedPatterns {
   /// A shipped pattern.
-  static func shipped(_ name: String) throws -> (pattern: HapticPattern, samples: [Float]) {
+  static func shippedPattern(_ name: String) throws -> (pattern: HapticPattern, samples: [Float]) {
     let document = try AHAPDocument(text: ShippedPatterns.text(named: name) ?? [], name: name)
     let pattern = try document.read().pattern
     return (pattern, try samples(of: pattern))

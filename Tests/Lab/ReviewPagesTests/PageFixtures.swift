@@ -7,7 +7,7 @@ import SignalPlots
 @testable import ReviewPages
 
 /// The takes and pages of tests.
-enum Pages {
+enum PageFixtures {
   /// Returns a pattern of a transient, a continuous event and a second transient.
   static func pattern(secondTap: Double = 0.4, intensity: Float = 0.8) -> HapticPattern {
     HapticPattern(events: [
@@ -76,7 +76,7 @@ enum Pages {
     let sounds = try takes.map { take in
       PageSounds(
         actuatorSignal: try signal(take, profile: .phone),
-        speakerSignal: hasSpeakers ? try signal(take, profile: speaker) : nil)
+        speakerSignal: hasSpeakers ? try signal(take, profile: speakerProfile) : nil)
     }
     return try ComparisonReport(
       generator: "Temblor test", command: "temblor compare one two -o report.html"
@@ -85,7 +85,7 @@ enum Pages {
   }
 
   /// The profile of the sounds for small speakers.
-  private static var speaker: TransducerProfile {
+  private static var speakerProfile: TransducerProfile {
     var speaker = TransducerProfile.phone
     speaker.frequency = FrequencyMapping(lowHertz: 110, highHertz: 320)
     return speaker
@@ -103,9 +103,9 @@ enum Pages {
   }
 
   /// The report of `twoTakes`.
-  static func twoTakeReport() throws -> [UInt8] { try madeReport.get() }
+  static func twoTakeReport() throws -> [UInt8] { try cachedTwoTakeReport.get() }
 
-  private static let madeReport = Result { try report(twoTakes()) }
+  private static let cachedTwoTakeReport = Result { try report(twoTakes()) }
 
   /// A gallery of three patterns with different durations.
   static func gallery() throws -> [UInt8] {
@@ -119,7 +119,7 @@ enum Pages {
       sounds: takes.map { take in
         PageSounds(
           actuatorSignal: try signal(take, profile: .phone),
-          speakerSignal: try signal(take, profile: speaker))
+          speakerSignal: try signal(take, profile: speakerProfile))
       })
   }
 

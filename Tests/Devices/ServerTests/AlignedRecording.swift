@@ -1,32 +1,32 @@
 import Glibc
 
 /// What was recorded behind a server, laid beside what should have been heard.
-struct Heard {
+struct AlignedRecording {
   /// The frame of the recording at which the expected sound begins.
-  let offset: Int
+  let startFrame: Int
   /// The recording from there on.
   let samples: ArraySlice<Float>
   private let expected: [Float]
 
   /// Below this a sound has not begun.
-  private static let threshold: Float = 1e-3
+  private static let soundThreshold: Float = 1e-3
 
   /// Finds the place once: where the recording is most like the beginning of the expected sound.
   init(_ recording: [Float], beside expected: [Float]) throws {
-    guard let heard = recording.firstIndex(where: { abs($0) > Self.threshold }),
-      let wanted = expected.firstIndex(where: { abs($0) > Self.threshold })
-    else { throw Refused(description: "nothing was heard") }
+    guard let heard = recording.firstIndex(where: { abs($0) > Self.soundThreshold }),
+      let wanted = expected.firstIndex(where: { abs($0) > Self.soundThreshold })
+    else { throw UnmetRequirement(description: "nothing was heard") }
     let window = wanted..<min(expected.count, wanted + 2_400)
     let guess = heard - wanted
     let best = ((guess - 64)...(guess + 64)).min { one, other in
       Self.distance(recording, expected, window, one)
         < Self.distance(recording, expected, window, other)
     }
-    offset = best ?? guess
+    startFrame = best ?? guess
     self.expected = expected
-    samples = offset >= 0 ? recording.dropFirst(offset).prefix(expected.count) : []
+    samples = startFrame >= 0 ? recording.dropFirst(startFrame).prefix(expected.count) : []
     guard samples.count == expected.count else {
-      throw Refused(
+      throw UnmetRequirement(
         description: "\(samples.count) frames were recorded, and \(expected.count) expected")
     }
   }
@@ -45,10 +45,10 @@ struct Heard {
   /// Frames in which the recording is not what was expected: the first, the last, how many, and by
   /// how much.
   struct Difference: Equatable {
-    var first: Int
-    var last: Int
-    var count: Int
-    var greatest: Float
+    var firstFrame: Int
+    var lastFrame: Int
+    var frameCount: Int
+    var maximumDistance: Float
   }
 
   /// How the recording differs from what was expected, or nothing.
@@ -59,10 +59,11 @@ struct Heard {
     for (index, (one, other)) in zip(samples, expected).enumerated() {
       let distance = abs(one - other)
       guard distance > tolerance else { continue }
-      let known = result ?? Difference(first: index, last: index, count: 0, greatest: 0)
+      let known =
+        result ?? Difference(firstFrame: index, lastFrame: index, frameCount: 0, maximumDistance: 0)
       result = Difference(
-        first: known.first, last: index, count: known.count + 1,
-        greatest: max(known.greatest, distance))
+        firstFrame: known.firstFrame, lastFrame: index, frameCount: known.frameCount + 1,
+        maximumDistance: max(known.maximumDistance, distance))
     }
     return result
   }
@@ -72,7 +73,7 @@ struct Heard {
     var onsets: [Int] = []
     var silent = rate
     for (index, sample) in samples.enumerated() {
-      if abs(sample) > threshold {
+      if abs(sample) > soundThreshold {
         if silent > rate / 100 {
           onsets.append(index)
         }
@@ -87,8 +88,9 @@ struct Heard {
   /// Finds where the last run of heard onsets has the distances of known ones, within a frame.
   ///
   /// An interruption between two onsets changes their distance; within the run there is none.
-  static func match(_ heard: [Int], in onsets: [Int], length: Int = 10) -> (heard: Int, place: Int)?
-  {
+  static func alignedOnsets(_ heard: [Int], in onsets: [Int], length: Int = 10) -> (
+    heard: Int, place: Int
+  )? {
     guard heard.count >= length, onsets.count >= length else { return nil }
     for first in (0...(heard.count - length)).reversed() {
       for place in 0...(onsets.count - length)

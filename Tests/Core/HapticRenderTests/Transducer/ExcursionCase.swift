@@ -5,7 +5,7 @@ import TestSupport
 
 /// One drive sent through protection, and how far a transducer moves that the figures may stand
 /// for.
-struct ExcursionTrial {
+struct ExcursionCase {
   var rate: Double
   var resonance: Double
   var qualityFactor: Double
@@ -29,7 +29,7 @@ struct ExcursionTrial {
   }
 
   /// What leaves protection.
-  func protected(_ drive: [Float]) -> [Double] {
+  func protectedOutput(_ drive: [Float]) -> [Double] {
     var limiter = TransducerLimiter(settings, temperatureRise: TransducerThermalState())
     var statistics = RenderStatistics()
     var block = drive + [Float](repeating: 0, count: limiter.delayFrameCount)
@@ -58,8 +58,8 @@ struct ExcursionTrial {
   }
 
   /// The greatest displacement of any of them, as a share of the limit.
-  func excursion(_ drive: [Float]) -> Double {
-    let output = protected(drive)
+  func peakExcursion(_ drive: [Float]) -> Double {
+    let output = protectedOutput(drive)
     return plants.map { plant in
       let moved = SimulatedTransducer(
         resonance: plant.resonance, qualityFactor: plant.qualityFactor, rate: rate
@@ -70,7 +70,7 @@ struct ExcursionTrial {
   }
 
   /// A drive within the ceiling, of one of the kinds that move most.
-  func drive(_ numbers: inout SeededGenerator) -> [Float] {
+  func randomDrive(_ numbers: inout SeededGenerator) -> [Float] {
     let periods = Double.random(in: 6...20, using: &numbers)
     let count = min(Int(periods * rate / resonance), Int(0.5 * rate))
     let kind = Int.random(in: 0..<7, using: &numbers)

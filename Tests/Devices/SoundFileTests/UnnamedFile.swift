@@ -3,7 +3,7 @@ import Glibc
 @testable import SoundFile
 
 /// A file without a name, deleted when it is released.
-final class ScratchFile {
+final class UnnamedFile {
   let descriptor: Int32
 
   init(_ bytes: [UInt8] = []) {
@@ -37,8 +37,8 @@ final class ScratchFile {
     _ samples: [Float], _ container: SoundFileFormat.Container, _ format: SampleFormat,
     rate: Int = 48_000,
     channelCount: Int = 1, tags: SoundFileTags = SoundFileTags()
-  ) throws -> ScratchFile {
-    let file = ScratchFile()
+  ) throws -> UnnamedFile {
+    let file = UnnamedFile()
     var writer = try SoundFileWriter(
       descriptor: file.descriptor, path: "scratch",
       format: SoundFileFormat(container: container, sampleFormat: format),

@@ -8,7 +8,7 @@ import Synchronization
 
 /// A loop on a device that fails, at 8,000 Hz with a buffer of 20 ms. Whenever a call of the device
 /// hangs, another sink takes over, as in live playback.
-final class FaultRig {
+final class FaultyPlaybackFixture {
   static let rate = 8_000
   static let bufferSize = 160
 
@@ -18,13 +18,13 @@ final class FaultRig {
   let loop: RenderLoop
   private let request: PCMRequest
   private(set) var notices: [SinkEvent] = []
-  private(set) var heardCount = 0
+  private(set) var playedFrameCount = 0
   private(set) var hangCount = 0
   private var isStopping = false
   /// The time of the request to stop.
   private(set) var stopTime = Duration.zero
   /// The time of the first frame that was heard.
-  private(set) var firstHeard: Duration?
+  private(set) var firstSoundTime: Duration?
 
   /// Opens a device.
   ///
@@ -34,7 +34,7 @@ final class FaultRig {
   init(
     results: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }, hanging: Set<PCMCall> = []
   ) throws {
-    device.abilities.rates = [Self.rate]
+    device.capabilities.rates = [Self.rate]
     time = DeviceTime(device)
     engine = PlaybackEngine(rate: Double(Self.rate), routing: OutputRouting(channelCount: 2))
     request = PCMRequest(
@@ -47,8 +47,8 @@ final class FaultRig {
     loop = RenderLoop(engine: engine, sink: sink, time: time)
     device.listener = { [unowned self] moment, samples, channelCount in
       for frame in 0..<(samples.count / channelCount) where samples[frame * channelCount] != 0 {
-        heardCount += 1
-        firstHeard = firstHeard ?? moment
+        playedFrameCount += 1
+        firstSoundTime = firstSoundTime ?? moment
       }
     }
     device.hangHandler = { [unowned self] in
@@ -71,8 +71,8 @@ final class FaultRig {
   }
 
   /// The number of frames that were missed.
-  var missedCount: Int { notices.map(\.missedFrameCount).reduce(lostCount, +) }
-  private var lostCount = 0
+  var missedFrameCount: Int { notices.map(\.missedFrameCount).reduce(lostFrameCount, +) }
+  private var lostFrameCount = 0
 
   /// Starts a steady sound without an end.
   func startHum() throws {
@@ -112,7 +112,7 @@ final class FaultRig {
       if hangCount > hangs {
         let reading = loop.clock.reading
         let overdue = (start - reading.readingTime) / .seconds(1) * Double(Self.rate)
-        lostCount = max(0, Int(overdue) - min(reading.delayFrameCount, Self.bufferSize))
+        lostFrameCount = max(0, Int(overdue) - min(reading.delayFrameCount, Self.bufferSize))
         return .zero
       }
       if loop.hasFinished.load(ordering: .relaxed) {

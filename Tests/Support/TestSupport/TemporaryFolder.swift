@@ -2,7 +2,7 @@ import Glibc
 import Testing
 
 /// A folder of its own for one test.
-public final class Scratch: Sendable {
+public final class TemporaryFolder: Sendable {
   /// The folder.
   public let path: String
 
@@ -19,17 +19,17 @@ public final class Scratch: Sendable {
   public func callAsFunction(_ name: String) -> String { path + "/" + name }
 
   /// Writes a file and closes it.
-  public func write(_ text: String, to name: String) throws { close(try begin(name, text)) }
+  public func write(_ text: String, to name: String) throws { close(try createFile(name, text)) }
 
   /// Writes the bytes of a file and closes it.
   public func write(_ bytes: [UInt8], to name: String) throws {
-    let descriptor = try begin(name, "")
+    let descriptor = try createFile(name, "")
     defer { close(descriptor) }
     try #require(unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count)
   }
 
   /// Writes a file and leaves it open.
-  public func begin(_ name: String, _ text: String) throws -> Int32 {
+  public func createFile(_ name: String, _ text: String) throws -> Int32 {
     let descriptor = unsafe open(self(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     try #require(descriptor >= 0)
     try append(text, to: descriptor)

@@ -6,7 +6,7 @@ import TestSupport
 ///
 /// The folder is removed with the last reference, so that a suite that keeps one has it for a whole
 /// test.
-final class Workplace: Sendable {
+final class WorkingFolder: Sendable {
   /// What a program left behind.
   struct Result: Equatable {
     /// The exit status, or the negative number of the signal that ended it.
@@ -22,7 +22,7 @@ final class Workplace: Sendable {
   }
 
   /// The program, which is built beside the tests.
-  static let program = own("/proc/self/exe").folder + "/temblor"
+  static let program = resolvedPath("/proc/self/exe").parentFolder + "/temblor"
 
   let path: String
 
@@ -34,7 +34,7 @@ final class Workplace: Sendable {
     path = unsafe String(cString: made)
   }
 
-  deinit { _ = try? Running("/bin/rm", ["-rf", path], in: "/").wait() }
+  deinit { _ = try? RunningProgram("/bin/rm", ["-rf", path], in: "/").wait() }
 
   /// Runs the program with nothing, or a text, on its standard input.
   func temblor(_ words: String..., input: String? = nil) throws -> Result {
@@ -46,16 +46,16 @@ final class Workplace: Sendable {
   }
 
   /// Starts the program; one that is stopped half-way is finished all the same.
-  func start(_ words: [String], input: String? = nil) throws -> Running {
-    try Running(Self.program, words, in: path, input: input)
+  func start(_ words: [String], input: String? = nil) throws -> RunningProgram {
+    try RunningProgram(Self.program, words, in: path, input: input)
   }
 
   /// Runs a line of bash in which `$TEMBLOR` is the program.
   func bash(_ line: String) throws -> Result {
-    try finish(Running("/bin/bash", ["-c", line], in: path))
+    try finish(RunningProgram("/bin/bash", ["-c", line], in: path))
   }
 
-  func finish(_ running: Running, within limit: Duration = .seconds(180)) throws -> Result {
+  func finish(_ running: RunningProgram, within limit: Duration = .seconds(180)) throws -> Result {
     let (status, output, error) = running.wait(within: limit)
     return Result(status, output: output, error: error)
   }
@@ -64,24 +64,28 @@ final class Workplace: Sendable {
   func write(_ text: String, to name: String) throws { try write(Array(text.utf8), to: name) }
 
   func write(_ bytes: [UInt8], to name: String) throws {
-    let folder = name.folder
+    let folder = name.parentFolder
     if !folder.isEmpty {
       try makeFolder(folder)
     }
     let descriptor = unsafe open(path + "/" + name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     defer { close(descriptor) }
-    guard unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count else { throw Refused() }
+    guard unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count else {
+      throw SystemCallFailure()
+    }
   }
 
   func makeFolder(_ name: String) throws {
-    if !name.folder.isEmpty {
-      try makeFolder(name.folder)
+    if !name.parentFolder.isEmpty {
+      try makeFolder(name.parentFolder)
     }
-    guard unsafe mkdir(path + "/" + name, 0o755) == 0 || errno == EEXIST else { throw Refused() }
+    guard unsafe mkdir(path + "/" + name, 0o755) == 0 || errno == EEXIST else {
+      throw SystemCallFailure()
+    }
   }
 
   func link(_ name: String, to target: String) throws {
-    guard unsafe symlink(target, path + "/" + name) == 0 else { throw Refused() }
+    guard unsafe symlink(target, path + "/" + name) == 0 else { throw SystemCallFailure() }
   }
 
   /// A file's bytes, or nothing where there is none.
@@ -95,7 +99,7 @@ final class Workplace: Sendable {
   func text(_ name: String) -> String? { bytes(name).map { String(decoding: $0, as: UTF8.self) } }
 
   /// All names below the folder, hidden ones too, sorted; folders end in a slash.
-  func names(below folder: String = "") -> [String] {
+  func fileNames(below folder: String = "") -> [String] {
     let here = folder.isEmpty ? path : path + "/" + folder
     guard let handle = unsafe opendir(here) else { return [] }
     defer { unsafe closedir(handle) }
@@ -107,7 +111,7 @@ final class Workplace: Sendable {
       if name == "." || name == ".." { continue }
       let whole = folder.isEmpty ? name : folder + "/" + name
       if unsafe entry.pointee.d_type == UInt8(DT_DIR) {
-        names += [whole + "/"] + self.names(below: whole)
+        names += [whole + "/"] + self.fileNames(below: whole)
       } else {
         names.append(whole)
       }
@@ -116,7 +120,7 @@ final class Workplace: Sendable {
   }
 
   /// Permissions of a file.
-  func mode(_ name: String) -> mode_t {
+  func permissions(_ name: String) -> mode_t {
     var status = stat()
     _ = unsafe stat(path + "/" + name, &status)
     return status.st_mode & 0o777
@@ -124,7 +128,7 @@ final class Workplace: Sendable {
 
   /// Does something and waits until a file in the folder is created or written, at most a minute;
   /// the file may have no name yet.
-  func appears(after action: () throws -> Void) throws -> Bool {
+  func fileAppears(after action: () throws -> Void) throws -> Bool {
     let watch = inotify_init1(Int32(O_CLOEXEC))
     defer { close(watch) }
     _ = unsafe inotify_add_watch(watch, path, UInt32(IN_CREATE | IN_MODIFY))
@@ -134,9 +138,9 @@ final class Workplace: Sendable {
   }
 
   /// Waits until a program has created a file in the folder, at most a minute of its clock.
-  func appears(_ name: String, from running: Running) -> Bool {
+  func fileAppears(_ name: String, from running: RunningProgram) -> Bool {
     var clock = ProgramClock(of: running.process)
-    while !names().contains(name) {
+    while !fileNames().contains(name) {
       guard clock.elapsed() < .seconds(60) else { return false }
       poll(nil, 0, 5)
     }
@@ -145,11 +149,11 @@ final class Workplace: Sendable {
 }
 
 /// The system did not do what a test needs.
-struct Refused: Error {}
+struct SystemCallFailure: Error {}
 
 extension String {
   /// The part before the last slash.
-  var folder: String { lastIndex(of: "/").map { String(self[..<$0]) } ?? "" }
+  var parentFolder: String { lastIndex(of: "/").map { String(self[..<$0]) } ?? "" }
 }
 
 extension StringProtocol where SubSequence == Substring {
@@ -163,7 +167,7 @@ extension StringProtocol where SubSequence == Substring {
 
 extension Sound {
   /// Reads a file of a workplace.
-  init(reading place: Workplace, _ name: String) throws {
+  init(reading place: WorkingFolder, _ name: String) throws {
     let descriptor = unsafe open(place.path + "/" + name, O_RDONLY | O_CLOEXEC)
     defer { close(descriptor) }
     try self.init(readingDescriptor: descriptor, path: name)
@@ -171,7 +175,7 @@ extension Sound {
 }
 
 /// The path a link leads to.
-private func own(_ link: String) -> String {
+private func resolvedPath(_ link: String) -> String {
   guard let real = unsafe realpath(link, nil) else { return "" }
   defer { unsafe free(real) }
   return unsafe String(cString: real)

@@ -4,33 +4,33 @@ import TestSupport
 /// A process whose streams are files, so that it never waits for a test to read.
 ///
 /// It ends with its last reference, whatever happened in the test.
-final class Running {
+final class RunningProgram {
   let process: pid_t
-  private var isOver = false
-  private let output: Scratch
-  private let error: Scratch
+  private var hasEnded = false
+  private let outputFile: UnnamedFile
+  private let errorFile: UnnamedFile
 
   /// Starts a program in a folder, with a text or nothing on its standard input.
   init(
     _ program: String, _ words: [String], in folder: String, input: String? = nil,
     environment: [String] = []
   ) throws {
-    output = try Scratch()
-    error = try Scratch()
-    let source = try Scratch(holding: input ?? "")
+    outputFile = try UnnamedFile()
+    errorFile = try UnnamedFile()
+    let source = try UnnamedFile(holding: input ?? "")
 
     process = try ProcessRunner.start(
       [program] + words,
-      environment: ["PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "TEMBLOR=\(Workplace.program)"]
+      environment: ["PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "TEMBLOR=\(WorkingFolder.program)"]
         + environment, in: folder,
       streams: [
-        (0, .descriptor(source.descriptor)), (1, .descriptor(output.descriptor)),
-        (2, .descriptor(error.descriptor)),
+        (0, .descriptor(source.descriptor)), (1, .descriptor(outputFile.descriptor)),
+        (2, .descriptor(errorFile.descriptor)),
       ])
   }
 
   deinit {
-    if isOver { return }
+    if hasEnded { return }
     kill(process, SIGKILL)
     _ = ProcessRunner.waitForEnd(of: process)
   }
@@ -41,26 +41,28 @@ final class Running {
   func wait(
     within limit: Duration = .seconds(180)
   ) -> (status: Int32, output: String, error: String) {
-    isOver = true
+    hasEnded = true
     return (
       ProcessRunner.waitForEnd(of: process, within: limit),
-      String(decoding: readAll(output.descriptor), as: UTF8.self),
-      String(decoding: readAll(error.descriptor), as: UTF8.self)
+      String(decoding: readAll(outputFile.descriptor), as: UTF8.self),
+      String(decoding: readAll(errorFile.descriptor), as: UTF8.self)
     )
   }
 
   /// A file without a name.
-  private final class Scratch {
+  private final class UnnamedFile {
     let descriptor: Int32
 
     init(holding text: String = "") throws {
       var template = Array("/tmp/temblor-XXXXXX".utf8CString)
       descriptor = unsafe mkstemp(&template)
-      guard descriptor >= 0 else { throw Refused() }
+      guard descriptor >= 0 else { throw SystemCallFailure() }
       unsafe unlink(template)
       _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
       let bytes = Array(text.utf8)
-      guard unsafe write(descriptor, bytes, bytes.count) == bytes.count else { throw Refused() }
+      guard unsafe write(descriptor, bytes, bytes.count) == bytes.count else {
+        throw SystemCallFailure()
+      }
       lseek(descriptor, 0, SEEK_SET)
     }
 

@@ -1,16 +1,16 @@
 internal import Glibc
 
 /// Damaged inputs for readers: each is one or more random edits of a good one.
-public struct Mutation {
-  private var chance: Chance
-  private let pieces: [[UInt8]]
+public struct InputMutator {
+  private var generator: SplitMixGenerator
+  private let insertedWords: [[UInt8]]
 
   /// Equal seeds give equal damage.
   ///
   /// - Parameter words: What is inserted now and then, besides random bytes.
   public init(seed: UInt64, words: [String] = []) {
-    chance = Chance(state: seed)
-    pieces = words.map { Array($0.utf8) }
+    generator = SplitMixGenerator(state: seed)
+    insertedWords = words.map { Array($0.utf8) }
   }
 
   /// How many cases a test of this kind tries: the variable `TEMBLOR_TEST_CASES`, or a default.
@@ -20,24 +20,24 @@ public struct Mutation {
   }
 
   /// A damaged copy.
-  public mutating func damage(_ bytes: [UInt8]) -> [UInt8] {
+  public mutating func mutated(_ bytes: [UInt8]) -> [UInt8] {
     var result = bytes
-    for _ in 0...Int.random(in: 0..<4, using: &chance) {
-      let place = Int.random(in: 0...result.count, using: &chance)
-      let end = min(result.count, place + Int.random(in: 0..<8, using: &chance))
-      switch Int.random(in: 0..<6, using: &chance) {
+    for _ in 0...Int.random(in: 0..<4, using: &generator) {
+      let place = Int.random(in: 0...result.count, using: &generator)
+      let end = min(result.count, place + Int.random(in: 0..<8, using: &generator))
+      switch Int.random(in: 0..<6, using: &generator) {
       case 0:
         result.removeSubrange(place..<end)
       case 1:
-        result.insert(UInt8.random(in: .min ... .max, using: &chance), at: place)
+        result.insert(UInt8.random(in: .min ... .max, using: &generator), at: place)
       case 2 where place < result.count:
-        result[place] ^= 1 << UInt8.random(in: 0..<8, using: &chance)
+        result[place] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
       case 3:
         result.insert(contentsOf: result[place..<end], at: place)
       case 4:
         result.removeSubrange(place...)
       default:
-        if let piece = pieces.randomElement(using: &chance) {
+        if let piece = insertedWords.randomElement(using: &generator) {
           result.replaceSubrange(place..<end, with: piece)
         }
       }
@@ -46,8 +46,8 @@ public struct Mutation {
   }
 
   /// A damaged copy, its invalid bytes replaced.
-  public mutating func damage(_ text: String) -> String {
-    String(decoding: damage(Array(text.utf8)), as: UTF8.self)
+  public mutating func mutated(_ text: String) -> String {
+    String(decoding: mutated(Array(text.utf8)), as: UTF8.self)
   }
 
   /// Whether a message is one line that a terminal shows as it stands.

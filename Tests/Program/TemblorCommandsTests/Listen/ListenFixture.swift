@@ -8,7 +8,7 @@ import TransducerProfiles
 @testable import TemblorCommands
 
 /// A session on an engine in virtual time, asked in lines.
-final class ListenStudio {
+final class ListenFixture {
   let engine: PlaybackEngine
   let playback: VirtualPlayback
   let session: CommandSession
@@ -50,16 +50,16 @@ final class ListenStudio {
   }
 
   /// Something that happens at the device.
-  func note(_ event: SinkEvent) { session.recordSinkEvent(event, at: playback.time.now) }
+  func recordSinkEvent(_ event: SinkEvent) { session.recordSinkEvent(event, at: playback.time.now) }
 
   /// What plays under a name.
-  func voice(_ name: String) -> ServerSound? { session.sounds.first { $0.name == name } }
+  func serverSound(_ name: String) -> ServerSound? { session.sounds.first { $0.name == name } }
 
   /// The frame at which a name's first voice began.
-  func startFrame(_ name: String) -> Int64? { voice(name)?.player.startFrame }
+  func startFrame(_ name: String) -> Int64? { serverSound(name)?.player.startFrame }
 
   /// The greatest magnitude of some seconds of what was rendered.
-  func level(_ range: ClosedRange<Double>) -> Float {
+  func peakLevel(_ range: ClosedRange<Double>) -> Float {
     let frames = Int(range.lowerBound * 48_000)..<Int(range.upperBound * 48_000)
     return playback.samples()[frames].map(abs).max() ?? 0
   }

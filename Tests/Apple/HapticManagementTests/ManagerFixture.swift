@@ -5,12 +5,12 @@ import HapticManagement
 import HapticRender
 
 /// A manager on a device in virtual time, with a memory of its own.
-@MainActor final class ManagerPlaying {
+@MainActor final class ManagerFixture {
   /// Frames by which the limiter is late.
-  static let latency = Int(Renderer.lookaheadSeconds * 48_000)
+  static let lookaheadFrameCount = Int(Renderer.lookaheadSeconds * 48_000)
 
   let device = VirtualHapticDevice()
-  let engines = MadeEngines()
+  let engines = EngineRecorder()
   let manager: HapticManager
 
   init(
@@ -36,14 +36,14 @@ import HapticRender
   var samples: [Float] { engines.last.map { device.samples(of: $0) } ?? [] }
 
   /// The frames at which sound begins after 8 ms of silence, counted from the start of the engine.
-  var onsets: [Int] { Self.onsets(in: samples) }
+  var onsetFrames: [Int] { Self.onsetFrames(in: samples) }
 
-  static func onsets(in samples: [Float]) -> [Int] {
+  static func onsetFrames(in samples: [Float]) -> [Int] {
     var onsets: [Int] = []
     var lastSound = Int.min / 2
     for (frame, sample) in samples.enumerated() where abs(sample) > 1e-4 {
       if frame - lastSound > 384 {
-        onsets.append(frame - latency)
+        onsets.append(frame - lookaheadFrameCount)
       }
       lastSound = frame
     }
@@ -54,11 +54,11 @@ import HapticRender
   /// played.
   ///
   /// A tap that is one frame off has a distance of more than 0.003.
-  func distance(from taps: [(name: String, frame: Int)]) -> Float {
+  func maximumDistance(from taps: [(name: String, frame: Int)]) -> Float {
     let heard = samples
     var expected = [Float](repeating: 0, count: heard.count)
     for tap in taps {
-      let lone = ManagerPlaying()
+      let lone = ManagerFixture()
       lone.manager.play(tap.name)
       lone.advance(Double(heard.count - tap.frame) / 48_000)
       for (frame, sample) in zip(tap.frame..<heard.count, lone.samples) {
@@ -76,10 +76,10 @@ import HapticRender
 }
 
 /// The engines a manager has made, and whether it may make more.
-final class MadeEngines: @unchecked Sendable {
+final class EngineRecorder: @unchecked Sendable {
   private let lock = NSLock()
   private var engines: [CHHapticEngine] = []
-  private var failing = false
+  private var isFailing = false
 
   var last: CHHapticEngine? { lock.withLock { engines.last } }
 
@@ -88,13 +88,13 @@ final class MadeEngines: @unchecked Sendable {
 
   var count: Int { lock.withLock { engines.count } }
   var fails: Bool {
-    get { lock.withLock { failing } }
-    set { lock.withLock { failing = newValue } }
+    get { lock.withLock { isFailing } }
+    set { lock.withLock { isFailing = newValue } }
   }
 
   func make(on device: VirtualHapticDevice) throws -> CHHapticEngine {
     try lock.withLock {
-      if failing { throw CHHapticError(.serverInitFailed) }
+      if isFailing { throw CHHapticError(.serverInitFailed) }
       let engine = device.makeEngine()
       engines.append(engine)
       return engine

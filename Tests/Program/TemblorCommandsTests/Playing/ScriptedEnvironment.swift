@@ -8,39 +8,39 @@ import Synchronization
 /// A device in memory on virtual time, and what happens at which moment of it.
 ///
 /// Used by one thread; what is waited for is what the script says.
-final class VirtualStage: PlaybackEnvironment, @unchecked Sendable {
+final class ScriptedEnvironment: PlaybackEnvironment, @unchecked Sendable {
   /// What happens at a time.
-  enum Cue {
+  enum ScriptStep {
     case key(KeyPress)
     case event(LivePlayback.Event)
     case action(() throws -> Void)
   }
 
-  let recorded: RecordedTerminal
+  let recordedTerminal: RecordedTerminal
   let channelCount: Int
-  let refusal: OutputError?
-  private var script: [(time: Double, cue: Cue)]
-  private var due: [KeyPress] = []
+  let openError: OutputError?
+  private var script: [(time: Double, cue: ScriptStep)]
+  private var pendingKeys: [KeyPress] = []
   private(set) var playback: VirtualPlayback?
   private(set) var engine: PlaybackEngine?
   private(set) var isStopped = false
   private var handler: LivePlayback.EventHandler = { _ in }
   /// When no key ends it, this does.
-  private let limit: Double
+  private let endSeconds: Double
   private let hasKeyboard: Bool
   /// Feels what was rendered up to a second, and may answer with a key; asked after every period.
-  var person: ((VirtualPlayback, Double) -> KeyPress?)?
+  var keyResponder: ((VirtualPlayback, Double) -> KeyPress?)?
 
   init(
-    _ script: [(Double, Cue)] = [], channelCount: Int = 1, refusal: OutputError? = nil,
+    _ script: [(Double, ScriptStep)] = [], channelCount: Int = 1, refusal: OutputError? = nil,
     limit: Double = 60,
     hasKeyboard: Bool = true, isTerminal: Bool = true
   ) {
-    recorded = RecordedTerminal(isTerminal: isTerminal, width: 100)
+    recordedTerminal = RecordedTerminal(isTerminal: isTerminal, width: 100)
     self.script = script.map { ($0.0, $0.1) }
     self.channelCount = channelCount
-    self.refusal = refusal
-    self.limit = limit
+    self.openError = refusal
+    self.endSeconds = limit
     self.hasKeyboard = hasKeyboard
   }
 
@@ -49,14 +49,14 @@ final class VirtualStage: PlaybackEnvironment, @unchecked Sendable {
 
   // MARK: SessionBackend
 
-  var time: any TimeSource { StageTime(stage: self) }
+  var time: any TimeSource { EnvironmentTime(environment: self) }
 
   func makeKeyboard() -> (any Keyboard)? { hasKeyboard ? ScriptedKeyboard(stage: self) : nil }
 
   func openOutput(_ output: String, _ request: OutputRequest) throws(OutputError)
     -> sending OpenedOutput
   {
-    if let refusal { throw refusal }
+    if let openError { throw openError }
     let format = SinkFormat(
       rate: 48_000, channelCount: channelCount, periodSize: 64, bufferSize: 64)
     return OpenedOutput(sink: NullSink(format), name: output)
@@ -80,62 +80,62 @@ final class VirtualStage: PlaybackEnvironment, @unchecked Sendable {
     let end = timeout.map { now + $0 }
     while true {
       system.wait(for: &descriptors, timeout: .zero)
-      if descriptors.contains(where: { $0.receivedEvents != 0 }) || perform() {
+      if descriptors.contains(where: { $0.receivedEvents != 0 }) || performDueStep() {
         return
       }
       if let end, now >= end { return }
       playback?.advance(seconds: 64.0 / 48_000)
-      recorded.advance(by: .nanoseconds(1_333_333))
-      if let playback, let key = person?(playback, engine?.positionSeconds ?? 0) {
-        due.append(key)
+      recordedTerminal.advance(by: .nanoseconds(1_333_333))
+      if let playback, let key = keyResponder?(playback, engine?.positionSeconds ?? 0) {
+        pendingKeys.append(key)
       }
-      if !due.isEmpty { return }
+      if !pendingKeys.isEmpty { return }
     }
   }
 
   var now: Duration { playback?.time.now ?? .zero }
 
   /// Does what is due in the script; answers whether there was anything.
-  private func perform() -> Bool {
+  private func performDueStep() -> Bool {
     let seconds = engine?.positionSeconds ?? 0
-    if seconds > limit {
+    if seconds > endSeconds {
       script.append((0, .key(.character("q"))))
     }
     guard let index = script.firstIndex(where: { $0.time <= seconds }) else { return false }
     switch script.remove(at: index).cue {
-    case .key(let key): due.append(key)
+    case .key(let key): pendingKeys.append(key)
     case .event(let event): handler(event)
     case .action(let action): try? action()
     }
     return true
   }
 
-  private struct StageTime: TimeSource {
-    let stage: VirtualStage
-    var now: Duration { stage.now }
+  private struct EnvironmentTime: TimeSource {
+    let environment: ScriptedEnvironment
+    var now: Duration { environment.now }
     func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
-      stage.wait(for: &descriptors, timeout: timeout)
+      environment.wait(for: &descriptors, timeout: timeout)
     }
   }
 
   private final class ScriptedKeyboard: Keyboard {
-    let stage: VirtualStage
-    init(stage: VirtualStage) { self.stage = stage }
+    let environment: ScriptedEnvironment
+    init(stage: ScriptedEnvironment) { self.environment = stage }
     var watchedDescriptors: [PollDescriptor] { [] }
     var isClosed: Bool { false }
     func waitTimeout(at now: Duration) -> Duration? { nil }
     func readKeys(at now: Duration) -> [KeyPress] {
-      defer { stage.due = [] }
-      return stage.due
+      defer { environment.pendingKeys = [] }
+      return environment.pendingKeys
     }
   }
 
   private final class Driver: EngineDriver {
-    let stage: VirtualStage
-    init(stage: VirtualStage) { self.stage = stage }
+    let environment: ScriptedEnvironment
+    init(stage: ScriptedEnvironment) { self.environment = stage }
     func stopPlayback(within limit: Duration?) -> Bool {
-      stage.playback?.stop()
-      stage.isStopped = true
+      environment.playback?.stop()
+      environment.isStopped = true
       return true
     }
     func drainBlockTimings() -> [BlockTiming] { [] }

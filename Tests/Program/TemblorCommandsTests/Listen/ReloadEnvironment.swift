@@ -10,9 +10,9 @@ import Testing
 /// An environment in virtual time whose standard input and socket receive commands at given times.
 ///
 /// It belongs to one thread.
-final class ReloadStage: PlaybackEnvironment, TimeSource, @unchecked Sendable {
+final class ReloadEnvironment: PlaybackEnvironment, TimeSource, @unchecked Sendable {
   /// A command and its time.
-  struct Cue {
+  struct TimedCommand {
     let time: Duration
     let command: String
     /// True if a client of the socket sends the command, and not standard input.
@@ -27,7 +27,7 @@ final class ReloadStage: PlaybackEnvironment, TimeSource, @unchecked Sendable {
   /// The path of the server's socket, for the commands of the client.
   var socketPath: String?
   /// The time during which the opening of a device does not return.
-  var hang: Range<Duration>?
+  var hangPeriod: Range<Duration>?
   /// The only device that hangs; nil for all devices.
   var hangingOutput: String?
   /// Is called when a session opens its device.
@@ -38,10 +38,10 @@ final class ReloadStage: PlaybackEnvironment, TimeSource, @unchecked Sendable {
   private(set) var frameCounts = FrameCounts()
   /// The number of sessions that have ended.
   private(set) var sessionCount = 0
-  private let simulated: SimulatedEnvironment
+  private let simulatedEnvironment: SimulatedEnvironment
   /// Returns the next command after a time; nil at the end.
-  private let nextCommand: (Duration) -> Cue?
-  private var next: Cue?
+  private let nextCommand: (Duration) -> TimedCommand?
+  private var nextTimedCommand: TimedCommand?
   private var awaitedReplyCount = 0
   private var client: Connection?
   private var openings: [Opening] = []
@@ -52,23 +52,23 @@ final class ReloadStage: PlaybackEnvironment, TimeSource, @unchecked Sendable {
     let complete: () -> Void
   }
 
-  init(commands nextCommand: @escaping (Duration) -> Cue?) throws {
+  init(commands nextCommand: @escaping (Duration) -> TimedCommand?) throws {
     input = try StreamPipe()
     output = try StreamPipe()
     self.nextCommand = nextCommand
-    simulated = SimulatedEnvironment(
+    simulatedEnvironment = SimulatedEnvironment(
       outputRegistry: OutputRegistry([device], defaultScheme: CountedOutput.scheme))
-    next = nextCommand(.zero)
+    nextTimedCommand = nextCommand(.zero)
   }
 
   var time: any TimeSource { self }
-  var now: Duration { simulated.now }
+  var now: Duration { simulatedEnvironment.now }
   func makeKeyboard() -> (any Keyboard)? { nil }
 
   // MARK: - Devices
 
   private func isHanging(_ output: String) -> Bool {
-    hang?.contains(now) == true && (hangingOutput ?? output) == output
+    hangPeriod?.contains(now) == true && (hangingOutput ?? output) == output
   }
 
   func openOutput(_ output: String, _ request: OutputRequest) throws(OutputError)
@@ -78,22 +78,25 @@ final class ReloadStage: PlaybackEnvironment, TimeSource, @unchecked Sendable {
       Issue.record("the server waits for a device that hangs")
     }
     openHandler?(now)
-    return try simulated.openOutput(output, request)
+    return try simulatedEnvironment.openOutput(output, request)
   }
 
   func openOutput(
     _ output: String, _ request: OutputRequest, within timeout: Duration
   ) throws(OutputError) -> sending OpenedOutput {
     openHandler?(now)
-    guard isHanging(output) else { return try simulated.openOutput(output, request) }
+    guard isHanging(output) else { return try simulatedEnvironment.openOutput(output, request) }
     openingTimeouts.append(timeout)
     throw .slowOpeningError(output)
   }
 
   func openPlaceholder(for output: String, _ request: OutputRequest) -> sending OpenedOutput? {
-    guard let hang, let opened = try? simulated.openOutput(output, request) else { return nil }
+    guard let hangPeriod, let opened = try? simulatedEnvironment.openOutput(output, request) else {
+      return nil
+    }
     return OpenedOutput(
-      sink: AwaitedSink(opened.sink, until: hang.upperBound, on: simulated), name: opened.name,
+      sink: AwaitedSink(opened.sink, until: hangPeriod.upperBound, on: simulatedEnvironment),
+      name: opened.name,
       isDevicePresent: false)
   }
 
@@ -104,13 +107,13 @@ final class ReloadStage: PlaybackEnvironment, TimeSource, @unchecked Sendable {
   ) throws(OutputError) -> OutputProbe {
     let probe = OutputProbe()
     let limit = now + .seconds(10)
-    let end = isHanging(output) ? hang?.upperBound ?? now : now
+    let end = isHanging(output) ? hangPeriod?.upperBound ?? now : now
     openings.append(
-      Opening(endTime: min(end, limit)) { [simulated] in
+      Opening(endTime: min(end, limit)) { [simulatedEnvironment] in
         probe.complete(
           Result { () throws(OutputError) in
             guard end < limit else { throw .unresponsiveOutputError(output) }
-            return DeviceSummary(try simulated.openOutput(output, request))
+            return DeviceSummary(try simulatedEnvironment.openOutput(output, request))
           })
         wake.raise()
       })
@@ -122,7 +125,7 @@ final class ReloadStage: PlaybackEnvironment, TimeSource, @unchecked Sendable {
     eventHandler: @escaping LivePlayback.EventHandler
   ) -> any EngineDriver {
     let ledger = device.latestLedger
-    let driver = simulated.play(
+    let driver = simulatedEnvironment.play(
       engine, through: output, recording: recording, eventHandler: eventHandler)
     return AccountedDriver(driver) { [self] in
       var counts = ledger.withLock { $0 }
@@ -153,20 +156,21 @@ final class ReloadStage: PlaybackEnvironment, TimeSource, @unchecked Sendable {
       // A pattern loads in real time, during which little virtual time passes.
       SystemTimeSource().wait(for: &descriptors, timeout: .milliseconds(2))
       if descriptors.contains(where: { $0.receivedEvents != 0 }) { return }
-      return simulated.wait(for: &descriptors, timeout: .nanoseconds(1))
+      return simulatedEnvironment.wait(for: &descriptors, timeout: .nanoseconds(1))
     }
-    if let due = next, due.time <= now {
+    if let due = nextTimedCommand, due.time <= now {
       awaitedReplyCount += 1
       send(due)
-      next = nextCommand(now)
+      nextTimedCommand = nextCommand(now)
       return
     }
     let limits =
-      [timeout, next.map { $0.time - now }] + openings.map { max(.zero, $0.endTime - now) }
-    simulated.wait(for: &descriptors, timeout: limits.compactMap(\.self).min())
+      [timeout, nextTimedCommand.map { $0.time - now }]
+      + openings.map { max(.zero, $0.endTime - now) }
+    simulatedEnvironment.wait(for: &descriptors, timeout: limits.compactMap(\.self).min())
   }
 
-  private func send(_ cue: Cue) {
+  private func send(_ cue: TimedCommand) {
     guard cue.isFromClient else { return input.write(cue.command + "\n") }
     if client == nil, let socketPath {
       client = try? Connection(socketPath)

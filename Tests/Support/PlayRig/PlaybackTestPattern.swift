@@ -3,9 +3,9 @@ package import HapticModel
 internal import ShippedFiles
 
 /// The patterns that playback is tested with, by name.
-package enum RigPattern {
+package enum PlaybackTestPattern {
   /// Nothing has this name.
-  struct Unknown: Error { let name: String }
+  struct UnknownPattern: Error { let name: String }
 
   /// The pattern of a name: one that is shipped, or `hum-SECONDS`, `taps-COUNT` or `voices-COUNT`.
   package static func named(_ name: String) throws -> HapticPattern {
@@ -13,12 +13,12 @@ package enum RigPattern {
       return try AHAPDocument(text: text, name: name).read().pattern
     }
     let parts = name.split(separator: "-")
-    guard parts.count == 2, let number = Int(parts[1]) else { throw Unknown(name: name) }
+    guard parts.count == 2, let number = Int(parts[1]) else { throw UnknownPattern(name: name) }
     switch parts[0] {
     case "hum": return hum(seconds: Double(number))
     case "taps": return taps(number)
     case "voices": return voices(number)
-    default: throw Unknown(name: name)
+    default: throw UnknownPattern(name: name)
     }
   }
 

@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// Chance that can be repeated.
-public struct Chance: RandomNumberGenerator {
+public struct SplitMixGenerator: RandomNumberGenerator {
   private var state: UInt64
 
   /// Equal seeds give equal chance.
@@ -18,10 +18,10 @@ public struct Chance: RandomNumberGenerator {
   }
 
   /// A number between 0 and 1.
-  public mutating func share() -> Double { Double.random(in: 0..<1, using: &self) }
+  public mutating func fraction() -> Double { Double.random(in: 0..<1, using: &self) }
 
   /// A number of the normal distribution.
-  public mutating func normal() -> Double {
-    (-2 * log(1 - share())).squareRoot() * cos(2 * .pi * share())
+  public mutating func normalValue() -> Double {
+    (-2 * log(1 - fraction())).squareRoot() * cos(2 * .pi * fraction())
   }
 }

@@ -7,7 +7,7 @@ import TestSupport
 @testable import SoundTracing
 
 /// A pattern, its rendering, and what a trace of that should find.
-struct TracingTruth {
+struct TracingGroundTruth {
   struct Transient: Equatable {
     var time: Double
     var intensity: Float
@@ -17,11 +17,11 @@ struct TracingTruth {
   }
 
   /// Transients within this time of a found one count as found, in seconds.
-  static let tolerance = 0.010
+  static let onsetToleranceSeconds = 0.010
 
   var pattern: HapticPattern
   var transients: [Transient]
-  var length: Double
+  var durationSeconds: Double
 
   init(_ pattern: HapticPattern) {
     self.pattern = pattern
@@ -56,13 +56,13 @@ struct TracingTruth {
       found[index - 1].isClear = false
     }
     transients = found
-    length = pattern.durationSeconds
+    durationSeconds = pattern.durationSeconds
   }
 
   /// The same pattern for the same seed: transients alone, steady events with transients, moving
   /// ones, trains, mixtures.
-  static func generated(_ seed: Int) -> TracingTruth {
-    var chance = Chance(state: UInt64(seed))
+  static func generated(_ seed: Int) -> TracingGroundTruth {
+    var chance = SplitMixGenerator(state: UInt64(seed))
     func between(_ low: Double, _ high: Double) -> Double {
       Double.random(in: low..<high, using: &chance)
     }
@@ -132,7 +132,7 @@ struct TracingTruth {
         }
       }
     }
-    return TracingTruth(pattern)
+    return TracingGroundTruth(pattern)
   }
 
   /// Returns the rendering with a profile, as `temblor render` renders it.
@@ -150,7 +150,7 @@ enum Degradation: String, CaseIterable {
   case clean, noise, music, room, inverted
 
   func applied(to samples: [Float], rate: Double, seed: Int) -> [Float] {
-    var chance = Chance(state: UInt64(seed))
+    var chance = SplitMixGenerator(state: UInt64(seed))
     let loud = samples.filter { abs($0) > 1e-4 }
     let level = (loud.reduce(0) { $0 + Double($1 * $1) } / Double(max(1, loud.count))).squareRoot()
     switch self {
@@ -161,7 +161,7 @@ enum Degradation: String, CaseIterable {
     case .noise:
       // White up to 24 kHz and 20 dB below, of which the rate holds a part.
       let own = 0.1 * level * (rate / 48_000).squareRoot()
-      return samples.map { $0 + Float(own * chance.normal()) }
+      return samples.map { $0 + Float(own * chance.normalValue()) }
     case .music:
       // Five tones with vibrato from 220 Hz on, 12 dB below.
       let tones = [220, 277.2, 329.6, 440, 554.4]
@@ -177,11 +177,11 @@ enum Degradation: String, CaseIterable {
     case .room:
       // Six early reflections within 28 ms and 60 late ones, 60 dB down after 0.3 s.
       let early = (0..<6).map { _ -> (Int, Double) in
-        (Int((0.003 + 0.025 * chance.share()) * rate), 0.35 * (2 * chance.share() - 1))
+        (Int((0.003 + 0.025 * chance.fraction()) * rate), 0.35 * (2 * chance.fraction() - 1))
       }
       let late = (0..<60).map { _ -> (Int, Double) in
-        let time = 0.01 + 0.25 * chance.share()
-        return (Int(time * rate), 0.06 * chance.normal() * exp(-6.9 * time / 0.3))
+        let time = 0.01 + 0.25 * chance.fraction()
+        return (Int(time * rate), 0.06 * chance.normalValue() * exp(-6.9 * time / 0.3))
       }
       var output = samples
       for (delay, gain) in early + late {
@@ -196,23 +196,24 @@ enum Degradation: String, CaseIterable {
 
 /// Found, false and missed transients, added up over patterns.
 struct TracingScore {
-  private(set) var found = 0, falses = 0, missed = 0, clearFound = 0, clearMissed = 0
-  private(set) var errors: [Double] = []
+  private(set) var foundCount = 0, falseCount = 0, missedCount = 0, clearFoundCount = 0,
+    clearMissedCount = 0
+  private(set) var onsetErrors: [Double] = []
   private(set) var agreements: [SoundTrace.Agreement] = []
 
-  mutating func add(_ trace: SoundTrace, against truth: TracingTruth) {
+  mutating func add(_ trace: SoundTrace, against truth: TracingGroundTruth) {
     let times = trace.pattern.events.filter { $0.kind == .hapticTransient }.map(\.time)
     let wanted = truth.transients
     add(times, wanted)
     agreements.append(trace.agreement)
   }
 
-  mutating func add(_ times: [Double], _ wanted: [TracingTruth.Transient]) {
+  mutating func add(_ times: [Double], _ wanted: [TracingGroundTruth.Transient]) {
     // The nearest pairs first, each once.
     var pairs: [(distance: Double, found: Int, wanted: Int)] = []
     for (index, time) in times.enumerated() {
       for (other, transient) in wanted.enumerated()
-      where abs(transient.time - time) <= TracingTruth.tolerance {
+      where abs(transient.time - time) <= TracingGroundTruth.onsetToleranceSeconds {
         pairs.append((abs(transient.time - time), index, other))
       }
     }
@@ -222,31 +223,38 @@ struct TracingScore {
     where !used.contains(pair.found) && !hit.contains(pair.wanted) {
       used.insert(pair.found)
       hit.insert(pair.wanted)
-      errors.append(pair.distance)
+      onsetErrors.append(pair.distance)
     }
-    found += hit.count
-    falses += times.count - used.count
-    missed += wanted.count - hit.count
-    clearFound += hit.count { wanted[$0].isClear }
-    clearMissed += wanted.indices.count { wanted[$0].isClear && !hit.contains($0) }
+    foundCount += hit.count
+    falseCount += times.count - used.count
+    missedCount += wanted.count - hit.count
+    clearFoundCount += hit.count { wanted[$0].isClear }
+    clearMissedCount += wanted.indices.count { wanted[$0].isClear && !hit.contains($0) }
   }
 
-  var precision: Double { Double(found) / Double(max(1, found + falses)) }
-  private static func mean(_ precision: Double, _ recall: Double) -> Double {
+  var precision: Double { Double(foundCount) / Double(max(1, foundCount + falseCount)) }
+  private static func harmonicMean(_ precision: Double, _ recall: Double) -> Double {
     2 * precision * recall / max(precision + recall, 1e-9)
   }
   /// The harmonic mean of precision and recall, of all transients and of those that are clear.
-  var all: Double { Self.mean(precision, Double(found) / Double(max(1, found + missed))) }
-  var clear: Double {
-    Self.mean(precision, Double(clearFound) / Double(max(1, clearFound + clearMissed)))
+  var f1Score: Double {
+    Self.harmonicMean(precision, Double(foundCount) / Double(max(1, foundCount + missedCount)))
+  }
+  var clearF1Score: Double {
+    Self.harmonicMean(
+      precision, Double(clearFoundCount) / Double(max(1, clearFoundCount + clearMissedCount)))
   }
   /// The median of the onsets' errors, in seconds.
-  var onset: Double { errors.isEmpty ? 0 : errors.sorted()[errors.count / 2] }
+  var medianOnsetError: Double {
+    onsetErrors.isEmpty ? 0 : onsetErrors.sorted()[onsetErrors.count / 2]
+  }
   /// The median and the worst tenth of the correlations of renderings, and the median of their
   /// distances in decibels.
-  var correlation: (median: Double, tenth: Double) {
+  var correlationQuantiles: (median: Double, tenth: Double) {
     let sorted = agreements.map(\.correlation).sorted()
     return (sorted[sorted.count / 2], sorted[sorted.count / 10])
   }
-  var decibels: Double { agreements.map(\.differenceDecibels).sorted()[agreements.count / 2] }
+  var medianDifferenceDecibels: Double {
+    agreements.map(\.differenceDecibels).sorted()[agreements.count / 2]
+  }
 }

@@ -5,16 +5,16 @@ import HapticRender
 import Synchronization
 
 /// A virtual device, an engine on it, and notes of the calls of its handlers.
-final class EnginePlaying {
+final class EngineFixture {
   let device = VirtualHapticDevice()
   let engine: CHHapticEngine
-  let told = Told()
+  let handlerLog = HandlerLog()
 
   init(isRunning: Bool = true) throws {
     engine = device.makeEngine()
-    let told = told
-    engine.stoppedHandler = { told.note("stopped \($0.rawValue)") }
-    engine.resetHandler = { told.note("reset") }
+    let told = handlerLog
+    engine.stoppedHandler = { told.append("stopped \($0.rawValue)") }
+    engine.resetHandler = { told.append("reset") }
     if isRunning {
       try engine.start()
     }
@@ -23,9 +23,9 @@ final class EnginePlaying {
   /// An advanced player that notes its completion.
   func player(_ pattern: CHHapticPattern) throws -> any CHHapticAdvancedPatternPlayer {
     let player = try engine.makeAdvancedPlayer(with: pattern)
-    let told = told
+    let told = handlerLog
     player.completionHandler = { error in
-      told.note(
+      told.append(
         error.map { "completed \(($0 as? CHHapticError)?.code.rawValue ?? 0)" } ?? "completed")
     }
     return player
@@ -50,16 +50,16 @@ final class EnginePlaying {
 }
 
 /// The calls of handlers, in order.
-final class Told: Sendable {
-  private let notes = Mutex<[String]>([])
+final class HandlerLog: Sendable {
+  private let messages = Mutex<[String]>([])
 
-  func note(_ text: String) { notes.withLock { $0.append(text) } }
+  func append(_ text: String) { messages.withLock { $0.append(text) } }
 
-  var all: [String] { notes.withLock { $0 } }
+  var entries: [String] { messages.withLock { $0 } }
 }
 
 /// Apple's own test pattern: a tap at 0 and a second and a half of hum to 1.5 s.
-func applesPattern() throws -> CHHapticPattern {
+func appleSamplePattern() throws -> CHHapticPattern {
   try CHHapticPattern(
     events: [
       CHHapticEvent(eventType: .hapticTransient, parameters: [], relativeTime: 0),

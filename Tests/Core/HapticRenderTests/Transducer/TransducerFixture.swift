@@ -3,31 +3,32 @@ import Glibc
 @testable import HapticRender
 
 /// A transducer behind the chain that a strip has for it.
-struct TransducerRig {
+struct TransducerFixture {
   var resonance = 40.0
   var qualityFactor: Double? = 10
   /// The lowest frequency that is asked for.
-  var low = 25.0
-  var power: Double? = 50
+  var lowHertz = 25.0
+  var continuousWatts: Double? = 50
   /// Watts of a full-scale sine; absent: twice the power.
-  var amplifierPower: Double?
+  var amplifierWatts: Double?
   var drive = DriveSettings()
   var uncertainty = TransducerUncertainty.exact
   var rate = 48_000.0
 
   var profile: TransducerProfile {
     TransducerProfile(
-      name: "rig", summary: "", frequency: FrequencyMapping(lowHertz: low, highHertz: low * 4),
+      name: "rig", summary: "",
+      frequency: FrequencyMapping(lowHertz: lowHertz, highHertz: lowHertz * 4),
       hardware: TransducerHardware(
         product: "rig", resonanceHertz: resonance, qualityFactor: qualityFactor,
-        continuousWatts: power,
+        continuousWatts: continuousWatts,
         uncertainty: uncertainty), driveSettings: drive,
-      amplifier: AmplifierParameters(fullScaleWatts: amplifierPower))
+      amplifier: AmplifierParameters(fullScaleWatts: amplifierWatts))
   }
 
   /// Sends a signal through filters, protection and limiter, in blocks of given lengths, round and
   /// round.
-  func play(
+  func process(
     frameCount: Int, blocks: [Int] = [256],
     temperatureRise: TransducerThermalState = TransducerThermalState(),
     each: (Float) -> Void = { _ in }, signal: (Int) -> Float
@@ -62,7 +63,7 @@ struct TransducerRig {
   func output(frameCount: Int, blocks: [Int] = [256], signal: (Int) -> Float) -> [Float] {
     var output: [Float] = []
     output.reserveCapacity(frameCount)
-    _ = play(frameCount: frameCount, blocks: blocks, each: { output.append($0) }, signal: signal)
+    _ = process(frameCount: frameCount, blocks: blocks, each: { output.append($0) }, signal: signal)
     return output
   }
 

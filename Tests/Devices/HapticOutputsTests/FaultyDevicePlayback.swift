@@ -5,13 +5,13 @@ import SoundFile
 import Synchronization
 
 /// A sink on a device that fails, fed with frames that tell their own number.
-final class Playback {
+final class FaultyDevicePlayback {
   /// Frames heard one after the other, each the next of the one before, or silence.
-  struct Stretch: Equatable {
+  struct FrameRun: Equatable {
     /// The frame of time at which it begins.
-    var start: Int
+    var startFrame: Int
     /// The number of its first frame; nothing for silence.
-    var first: Int?
+    var firstFrameNumber: Int?
     /// Its length.
     var count: Int
   }
@@ -21,23 +21,23 @@ final class Playback {
   let wake = WakeSignal.makeOrInert()
   private(set) var sink: ALSASink
   /// What was heard, in order.
-  private(set) var heard: [Stretch] = []
+  private(set) var playedRuns: [FrameRun] = []
   /// What the sink told, in order.
   private(set) var notices: [SinkEvent] = []
   /// The number of the next frame.
-  private(set) var position = 0
+  private(set) var nextFrameNumber = 0
   /// Frames that were passed over.
-  private(set) var missedCount = 0
+  private(set) var missedFrameCount = 0
   /// How often the sink was waited for.
   private(set) var waitCount = 0
 
   /// Opens a device; planning makes it fail.
   init(
     _ change: (inout PCMRequest) -> Void = { _ in },
-    abilities: (inout FaultyDevice.Capabilities) -> Void = { _ in },
+    capabilities: (inout FaultyDevice.Capabilities) -> Void = { _ in },
     results: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }, hanging: Set<PCMCall> = []
   ) throws {
-    abilities(&device.abilities)
+    capabilities(&device.capabilities)
     var request = PCMRequest(device: "faulty")
     change(&request)
     time = DeviceTime(device)
@@ -45,24 +45,24 @@ final class Playback {
       request, clock: time,
       interception: device.interception(results: results, hanging: hanging))
     device.listener = { [unowned self] time, samples, channelCount in
-      hear(time, samples, channelCount)
+      recordPlayedFrames(time, samples, channelCount)
     }
   }
 
   /// A frame's number as a sample that every encoding but the shortest keeps.
   static func sample(_ number: Int) -> Float { Float(number % 4_000_000 + 1) / 8_388_607 }
 
-  private func hear(_ time: Duration, _ samples: Span<Float>, _ channelCount: Int) {
+  private func recordPlayedFrames(_ time: Duration, _ samples: Span<Float>, _ channelCount: Int) {
     let start = Int((time / .seconds(1) * sink.format.rate).rounded())
     for frame in 0..<(samples.count / channelCount) {
       let value = Int((samples[frame * channelCount] * 8_388_607).rounded())
       let number = value == 0 ? nil : value - 1
-      if let last = heard.last, last.start + last.count == start + frame,
-        last.first.map({ $0 + last.count }) == number
+      if let last = playedRuns.last, last.startFrame + last.count == start + frame,
+        last.firstFrameNumber.map({ $0 + last.count }) == number
       {
-        heard[heard.count - 1].count += 1
+        playedRuns[playedRuns.count - 1].count += 1
       } else {
-        heard.append(Stretch(start: start + frame, first: number, count: 1))
+        playedRuns.append(FrameRun(startFrame: start + frame, firstFrameNumber: number, count: 1))
       }
     }
   }
@@ -78,16 +78,16 @@ final class Playback {
       case .ready(let count):
         var samples: [Float] = []
         samples.reserveCapacity(count * sink.format.channelCount)
-        for number in position..<(position + count) {
+        for number in nextFrameNumber..<(nextFrameNumber + count) {
           for _ in 0..<sink.format.channelCount {
             samples.append(Self.sample(number))
           }
         }
-        position += count
+        nextFrameNumber += count
         sink.write(samples.span)
       case .missed(let count), .late(let count):
-        position += count
-        missedCount += count
+        nextFrameNumber += count
+        missedFrameCount += count
       case .interrupted:
         break
       case .ended:
@@ -103,7 +103,7 @@ final class Playback {
 }
 
 /// A clock that only waiting moves.
-final class ClockTime: TimeSource {
+final class ManualTimeSource: TimeSource {
   private let time = Mutex(Duration.zero)
   private let waitCounter = Atomic(0)
 
@@ -115,11 +115,11 @@ final class ClockTime: TimeSource {
     waitCounter.add(1, ordering: .relaxed)
     SystemTimeSource().wait(for: &descriptors, timeout: .zero)
     guard descriptors.allSatisfy({ $0.receivedEvents == 0 }), let timeout else { return }
-    pass(timeout)
+    advance(by: timeout)
   }
 
   /// Lets time go by.
-  func pass(_ duration: Duration) { time.withLock { $0 += duration } }
+  func advance(by duration: Duration) { time.withLock { $0 += duration } }
 }
 
 /// Counts calls from any thread.
@@ -132,5 +132,5 @@ final class Counter: Sendable {
   var count: Int { value.load(ordering: .relaxed) }
 
   /// Counts one more: the new number.
-  func next() -> Int { value.add(1, ordering: .relaxed).newValue }
+  func increment() -> Int { value.add(1, ordering: .relaxed).newValue }
 }

@@ -1,0 +1,104 @@
+import HapticPlayback
+
+/// Reports of every block whether it was late, and whose doing that was.
+///
+/// A block is late when it was handed over after the device had played all that it had. It was late
+/// by rendering where that took more than half the time that the block lasts; by the system where
+/// it would have been in time had the thread always run when it could; else by the device, which
+/// asked too late.
+struct BlockTimingSummary: CustomStringConvertible {
+  private let rate: Double
+  private let periodSeconds: Double
+  private var blockCount = 0
+  private var frameCount = 0
+  private var lateBlockCounts = (rendering: 0, system: 0, device: 0)
+  private var longestRenderSeconds = 0.0
+  private var peakLoad = 0.0
+  private var totalProcessorSeconds = 0.0
+  private var longestRunDelaySeconds = 0.0
+  private var longestGapSeconds = 0.0
+  private var loadHistogram = [Int](repeating: 0, count: 1_001)
+  private var previous: BlockTiming?
+  /// What the thread had been kept waiting in all when the previous block was handed over.
+  private var previousRunDelay: Duration?
+  private var traces: [ObservedTime.Trace] = []
+
+  init(rate: Double, periodSize: Int) {
+    self.rate = rate
+    periodSeconds = Double(periodSize) / rate
+  }
+
+  /// Takes in blocks, and the looks at the clock around them.
+  mutating func add(_ records: [BlockTiming], traces new: [ObservedTime.Trace]) {
+    traces += new
+    for record in records {
+      addRecord(record)
+    }
+    if let last = records.last {
+      traces.removeAll { $0.wallTime < last.writeEnd }
+    }
+  }
+
+  private mutating func addRecord(_ record: BlockTiming) {
+    blockCount += 1
+    frameCount += record.frameCount
+    let wall = record.renderEnd - record.renderStart
+    longestRenderSeconds = max(longestRenderSeconds, wall / .seconds(1))
+    let began = traces.firstIndex { $0.wallTime == record.renderStart }
+    let rendered = traces.firstIndex { $0.wallTime == record.renderEnd }
+    let handed = traces.lastIndex { $0.wallTime == record.writeEnd }
+    defer { previous = record }
+    guard let began, let rendered, let handed else { return }
+    let run = (traces[rendered].processorTime - traces[began].processorTime) / .seconds(1)
+    // Shares are of the time that the block lasts: what a single period would take.
+    let share = run / (Double(record.frameCount) / rate)
+    totalProcessorSeconds += run
+    peakLoad = max(peakLoad, share)
+    loadHistogram[min(1_000, Int(share * 1_000))] += 1
+    let kept = (traces[began].runDelay - (previousRunDelay ?? traces[began].runDelay)) / .seconds(1)
+    previousRunDelay = traces[handed].runDelay
+    longestRunDelaySeconds = max(longestRunDelaySeconds, kept)
+    guard let previous, previous.position + Int64(previous.frameCount) == record.position else {
+      return
+    }
+    longestGapSeconds = max(
+      longestGapSeconds, (record.renderStart - previous.writeEnd) / .seconds(1))
+    let due = previous.writeEnd + .seconds(Double(previous.delayFrameCount) / rate)
+    guard record.writeEnd > due else { return }
+    let work = traces[handed].processorTime - traces[began].processorTime
+    let lost = (record.writeEnd - record.renderStart) - work + .seconds(kept)
+    if work / .seconds(1) > Double(record.frameCount) / rate / 2 {
+      lateBlockCounts.rendering += 1
+    } else if record.writeEnd - lost <= due {
+      lateBlockCounts.system += 1
+    } else {
+      lateBlockCounts.device += 1
+    }
+  }
+
+  /// The share below which a part of all blocks lies.
+  private func loadQuantile(at part: Double) -> Double {
+    var left = Int(Double(loadHistogram.reduce(0, +)) * part)
+    for (index, count) in loadHistogram.enumerated() {
+      left -= count
+      if left < 0 { return Double(index + 1) / 1_000 }
+    }
+    return 0
+  }
+
+  var description: String {
+    "blocks \(blockCount) frames \(frameCount) late-by-rendering \(lateBlockCounts.rendering) "
+      + "late-by-system \(lateBlockCounts.system) late-by-device \(lateBlockCounts.device) "
+      + "mean-share \(Self.percent(totalProcessorSeconds * rate / Double(max(1, frameCount)))) "
+      + "median-share \(Self.percent(loadQuantile(at: 0.5))) p999-share \(Self.percent(loadQuantile(at: 0.999))) "
+      + "worst-share \(Self.percent(peakLoad)) "
+      + "worst-share-with-interruptions \(Self.percent(longestRenderSeconds / periodSeconds)) "
+      + "worst-kept-ms \(Self.milliseconds(longestRunDelaySeconds)) worst-gap-ms \(Self.milliseconds(longestGapSeconds))"
+  }
+
+  private static func percent(_ share: Double) -> String { "\((share * 10_000).rounded() / 100)%" }
+
+  private static func milliseconds(_ seconds: Double) -> String {
+    "\((seconds * 1e5).rounded() / 100)"
+  }
+}
