@@ -170,7 +170,7 @@ private struct OnsetSearch {
 
   /// Returns the onset of a burst at a change of the signal, or nil if there is no such burst.
   ///
-  /// The returned length is the number of frames after the change in which no other onset can begin.
+  /// The returned length is the number of frames after the change in which no other onset begins.
   /// The burst must be on a steady tone that continues after it. It is measured as the residual of
   /// the tone fitted to the preceding 60 ms, so that its phase relative to the tone does not
   /// matter.

@@ -175,8 +175,8 @@ struct RecordingResponse: Equatable, Sendable {
 
     /// Returns the correlations after a short signal d is added to the input u.
     ///
-    /// The autocorrelation at lag k grows by Σ d[n] (u[n + k] + u[n − k] + d[n + k]), so the cost is
-    /// proportional to the length of d.
+    /// The autocorrelation at lag k grows by Σ d[n] (u[n + k] + u[n − k] + d[n + k]), so the cost
+    /// is proportional to the length of d.
     func adding(_ signal: OffsetSignal) -> Correlations {
       let skippedSampleCount = max(0, -signal.firstSampleIndex)
       let firstSample = max(0, signal.firstSampleIndex)

@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test("The time during which the process is stopped is no time to wait for a thread")
+  @Test("A wait for a thread does not count the time during which the process is stopped")
   func stoppedProcessesWaitOn() throws {
     let mayEnd = try WakeSignal()
     let thread = try BackgroundThread {

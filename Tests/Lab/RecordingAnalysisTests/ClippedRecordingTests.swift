@@ -64,7 +64,7 @@ struct ClippedRecordingTests {
     return Comparison(try take(Self.rhythm), ComparisonFixtures.sound([clipped]))
   }
 
-  @Test("Clipping is no difference, and does not hide a moved event")
+  @Test("Clipping is not reported as a difference, and does not hide a moved event")
   func clippedRecordingIsCompared() throws {
     let unchanged = try differences(of: Self.rhythm)
     #expect(unchanged.differences.allSatisfy { $0.isOverall }, "\(unchanged.sentences)")

@@ -69,7 +69,10 @@ struct RecordingPairTests {
     let options = ComparisonOptions(searchSeconds: 0.5)
     #expect(
       Comparison(reference, late, options: options).sentences == [
-        "B does not contain A within −1 to 0.5 s; trim the start, or increase the search range."
+        """
+        B does not contain A within −1 to 0.5 s; trim the start, or increase the search range; 5 of \
+        5 onsets are within 6 ms of their times.
+        """
       ])
     let found = Comparison(reference, late)
     #expect(found.recordingMatch?.outcome == .found)

@@ -167,7 +167,7 @@ extension InBrowser {
     }
 
     /// The text of a long pattern is checked by the worker, which knows only the conversion.
-    @Test("Curves that the conversion of a long file made are no findings")
+    @Test("Curves that the conversion of a long file made cause no findings")
     func convertedCurvesAreNoFindings() throws {
       let curve = """
         [{"Time": 0, "Frequency": 0, "Intensity": 0}, {"Time": 100, "Frequency": 9, "Intensity": 1},

@@ -252,7 +252,10 @@ import Testing
 
   @Test("The header and the symbol versions name the functions that exist")
   func headerNamesTheFunctions() throws {
-    let sources = ["StudioCore/Interface", "TemblorLibrary/Program", "TemblorLibrary/Session"]
+    let interfaceParts = ["", "+Conversion", "+Editing", "+Figures"]
+    let sources =
+      interfaceParts.map { "StudioCore/Interface" + $0 }
+      + ["TemblorLibrary/Program", "TemblorLibrary/Session"]
     let defined = try sources.reduce(into: Set()) {
       $0.formUnion(try names("Sources/Program/\($1).swift", #"@_cdecl\("(\w+)"\)"#))
     }

@@ -151,7 +151,7 @@ struct HapsDecoder: JSONSchemaReader {
     .constant("m_loop", 0), .constant("m_maximum", 1), .constant("m_signalEvaluationMethod", 3),
   ]
 
-  /// Returns the JSON field of a spatial effect, which is only checked for notes, and written empty.
+  /// Returns the JSON field of a spatial effect, which is only checked for notes and written empty.
   private static func spatialEffectField(
     _ key: String, effectName: String
   ) -> Field<HapsDocument> {

@@ -660,7 +660,7 @@ extension Rule {
     time may be after the duration.
     """)
 
-  /// The rules for `.vij` files, which contain version 0.2 of Lofelt's data model, in listing order.
+  /// The rules for `.vij` files, which contain Lofelt's data model 0.2, in listing order.
   static let lofeltVoicesRules: [Rule] = [
     .invalidSyntax, .voicesInvalidStructure, .voicesUnpairedTransient, .voicesValueOutOfRange,
   ]
