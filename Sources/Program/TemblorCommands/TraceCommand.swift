@@ -84,7 +84,7 @@ enum TraceCommand {
         .init("temblor trace boom.wav -o boom.ahap", "Create a pattern from a sound effect."),
         .init(
           "temblor trace take.wav --as vibration --profile dayton-bst-1",
-          "Recover the pattern from a recording of a shaker."),
+          "Recover the pattern from the drive signal of a shaker."),
         .init(
           "temblor trace sounds --events 20 --format haptic -o clips",
           "Trace a folder, with at most 20 events per sound."),
