@@ -2,7 +2,7 @@ import SignalAnalysis
 
 /// Restores the samples that a recorder or an amplifier clipped.
 ///
-/// A vibration is predictable: each sample is nearly a weighted sum of the preceding ones. The
+/// A vibration is predictable: each sample is nearly a weighted sum of the preceding samples. The
 /// clipped samples are chosen so that the energy of the prediction error, |a ∗ x|², is minimal (A.
 /// Janssen, R. Veldhuis, L. Vries, "Adaptive interpolation of discrete-time signals that can be
 /// modeled as autoregressive processes", IEEE Transactions on Acoustics, Speech, and Signal
@@ -22,7 +22,7 @@ struct ClippedSampleRestoration {
   /// The noise that is added to the spectrum, relative to the power of the signal.
   private static let spectrumFloorRatio = 1e-4
 
-  /// Finds the clipped samples of a recording. Returns nil if there is none.
+  /// Finds the clipped samples of a recording. Returns nil if there are none.
   init?(of samples: [Float]) {
     guard let clippedPeaks = ClippedPeaks(samples) else { return nil }
     clippedFrames = Set(clippedPeaks.clippedRuns.joined())

@@ -66,8 +66,8 @@ struct RecordingResponse: Equatable, Sendable {
   /// The decay after which an oscillation is cut off, in nepers: 60 dB.
   private static let ringingDecayNepers = log(1_000.0)
 
-  /// The number of parameters that are optimized, and not integrated out. Each parameter costs half
-  /// the logarithm of the number of samples.
+  /// The number of parameters that are optimized instead of integrated out. Each parameter costs
+  /// half the logarithm of the number of samples.
   var parameterCount: Double {
     switch kind {
     case .filter, .unconstrained: 2
@@ -428,8 +428,9 @@ struct RecordingResponse: Equatable, Sendable {
     var fit: Fit
   }
 
-  /// Estimates the scale of the prior variance: the square of the strongest coefficient, relative
-  /// to the noise power.
+  /// Returns the response with the prior variance of its coefficients estimated from a recording.
+  ///
+  /// The estimate is the square of the strongest coefficient, relative to the noise power.
   private func fittingPriorVarianceScale(
     _ correlations: Correlations, rate: Double, rounds: Int
   ) -> FittedResponse {
@@ -536,7 +537,9 @@ struct RecordingResponse: Equatable, Sendable {
       correlations, rate: rate, steps: initialSteps)
   }
 
-  /// Maximizes the evidence over frequencies and qualities, by pattern search with step halving.
+  /// Refines the frequencies and quality factors of the modes to maximize the evidence of the fit.
+  ///
+  /// A pattern search changes one value by one step, and halves the steps when no change helps.
   private func refiningModes(
     _ correlations: Correlations, rate: Double, steps firstSteps: Steps
   ) -> FittedResponse {
