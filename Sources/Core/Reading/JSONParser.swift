@@ -3,7 +3,7 @@
 /// Parsing uses a loop instead of recursion: `parentIndex` is the innermost open container, and its
 /// node stores the index of its own parent.
 ///
-/// 1. `readPreamble` skips a byte-order mark and white space.
+/// 1. `skipByteOrderMarkAndWhitespace` skips a byte-order mark and white space.
 /// 2. `readValue` appends the node of a scalar, or opens a container.
 /// 3. `readSeparators` closes containers and skips a comma. `readKey` reads the next key.
 /// 4. When a container closes, the index after its contents is stored, and duplicate keys are

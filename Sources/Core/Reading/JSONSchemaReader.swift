@@ -57,7 +57,7 @@ package final class JSONSchemaRules: Sendable {
 
 /// A type that reads JSON documents by ``JSONObjectSchema`` and logs violations.
 ///
-/// A format can customize messages by implementing `reportMissing`, `reportUnknownKey`, or
+/// A format can customize messages by implementing `reportMissingKey`, `reportUnknownKey`, or
 /// `reportUnknownValue`. An out-of-range number is rejected if the severity of `outOfRange` is
 /// `error`, and clamped otherwise.
 package protocol JSONSchemaReader: Sendable {

@@ -36,7 +36,7 @@ struct AHAPEditBuilder {
   private(set) var visitedValueCount = 0
   /// The control points of each resolved curve, by curve index.
   private var controlPointsByCurve: [Int: [JSONValue]] = [:]
-  /// Cached results of `styleSample`, by key.
+  /// Cached results of `formattingSample`, by key.
   private var formattingSampleCache: [String: JSONValue?] = [:]
 
   init(of editor: AHAPEditor) {

@@ -12,7 +12,7 @@ internal import CSampleKernels
 /// the group's samples and on the offset at its start, and can be computed as a vector. Groups are
 /// aligned to the first frame, so the output doesn't depend on the block size.
 struct DCBlocker: BitwiseCopyable, Sendable {
-  /// The duration of the fast mode after a call of `trackFast(from:)`, in seconds.
+  /// The duration of the fast mode after a call of `beginFastMode(from:)`, in seconds.
   static let fastModeSeconds = 0.5
   /// The magnitude (−128 dBFS) below which the estimated offset is set to 0 during silence.
   static let negligibleOffsetMagnitude: Float = 4e-7

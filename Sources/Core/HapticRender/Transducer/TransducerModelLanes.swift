@@ -11,7 +11,7 @@ struct TransducerModelLanes: BitwiseCopyable, Sendable {
   /// The number of models in the lanes.
   static var laneCount: Int { @_noLocks get { 16 } }
 
-  // The C kernels depend on the order of the fields up to `stateY`.
+  // The C kernels depend on the order of the fields up to `velocityState`.
 
   /// The elements of each model's state transition matrix for one step.
   var displacementToDisplacement = SIMD16<Float>()

@@ -243,7 +243,7 @@ public final class LivePlayback: Sendable {
   ///
   /// - Parameters:
   ///   - shared: The shared state.
-  ///   - hanging: The number of the sink that was last reported as hanging.
+  ///   - hangingCallNumber: The number of the sink that was last reported as hanging.
   private static func checkForHangingCall(_ shared: SharedState, _ hangingCallNumber: inout Int?) {
     guard let callDuration = shared.renderLoop.sinkCallDuration, callDuration > hangingCallThreshold
     else {
