@@ -282,21 +282,27 @@ public final class LivePlayback: Sendable {
 /// A call that has lasted since before a stop does not hang: it had no time to return. The check
 /// after the next interval decides about it.
 struct StopDetector {
-  /// The time between two checks in intervals, above which the process was stopped.
+  /// The maximum time between two checks of a process that was not stopped, in intervals.
   private static let maximumIntervalCount = 2
 
-  private let maximumDelay: Duration
+  private let checkInterval: Duration
   private var lastCheckTime: Duration?
+  /// The time of the last check that followed a stop.
+  private var stopDetectionTime: Duration?
 
   /// - Parameter interval: The maximum time between checks of a process that runs.
-  init(checkInterval interval: Duration) { maximumDelay = interval * Self.maximumIntervalCount }
+  init(checkInterval interval: Duration) { checkInterval = interval }
 
-  /// Records a check, and returns whether the process was stopped before it. The first check of a
-  /// series detects no stop.
+  /// Records a check, and returns whether the process was stopped less than an interval before it.
+  /// The first check of a series detects no stop.
   mutating func detectsStop(at checkTime: Duration) -> Bool {
-    defer { lastCheckTime = checkTime }
-    guard let lastCheckTime else { return false }
-    return checkTime - lastCheckTime > maximumDelay
+    if let lastCheckTime,
+      checkTime - lastCheckTime > checkInterval * Self.maximumIntervalCount
+    {
+      stopDetectionTime = checkTime
+    }
+    lastCheckTime = checkTime
+    return stopDetectionTime.map { checkTime - $0 < checkInterval } ?? false
   }
 }
 
