@@ -161,7 +161,7 @@ import Testing
   }
 }
 
-/// The module of the studio's page, which is checked in.
+/// The modules of the studio's page and of the ES module, which are checked in.
 struct ModuleTests {
   private static let root = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
@@ -175,7 +175,7 @@ struct ModuleTests {
     let changed = Set(listed.split(separator: "\n")).symmetricDifference(
       kept.split(separator: "\n").filter { $0.contains("/") })
     let files = Set(changed.compactMap { $0.split(separator: " ").last.map(String.init) }).sorted()
-    #expect(files.isEmpty, "the module is older than these; run Tools/studio-core/build")
+    #expect(files.isEmpty, "the modules are older than these; run Tools/studio-core/build")
   }
 
   private func run(_ path: String, _ arguments: [String]) throws -> (Int32, String, String) {
