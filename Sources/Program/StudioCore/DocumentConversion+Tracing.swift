@@ -10,8 +10,8 @@ extension DocumentConversion {
     "sound-untraceable", "syntax",
     "A sound can last at most an hour, with a sample rate of 500 Hz to 1 MHz.")
 
-  /// Traces a sound to an AHAP file.
-  /// The profile is the one of a recording, or the one that the pattern is meant for.
+  /// Traces a sound to an AHAP file. The profile is that of the recording, or that of the hardware
+  /// for which the pattern is meant.
   static func traceSound(_ sound: Signal, named name: String, _ profile: TransducerProfile)
     throws(InputError) -> SourceFile
   {

@@ -30,8 +30,8 @@ public func temblorSave(
 /// Traces a sound of at most an hour to a pattern, and opens it as an AHAP document 0…65,535.
 /// Returns 1, or 0 with the error as output.
 ///
-/// The profile is the one that a recording of vibration was made with, or that the pattern is meant
-/// for.
+/// The profile is that of the recorded vibration, or that of the hardware for which the pattern is
+/// meant.
 @_expose(wasm, "trace") @_cdecl("temblor_trace")
 public func temblorTrace(
   _ handle: StudioHandle?, _ slot: Int32, _ name: BytePointer?, _ nameLength: Int32,

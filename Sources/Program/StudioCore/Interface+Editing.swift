@@ -1,7 +1,7 @@
 internal import HapticFormats
 internal import Reading
 
-// The calls of the C interface that change the text of a document.
+// The calls of the C interface that change the text of a document, and that return a part of it.
 
 /// Replaces the text of a document.
 /// Returns 1 if it can be read; otherwise, the output is the error.

@@ -92,7 +92,7 @@ public func temblorOpen(
 /// report or document.
 ///
 /// - `text` and `original` are the bytes of a document.
-/// - `history`, `lines` (changed ones), `score`, `origin`, `parts` (of a file with several
+/// - `history`, `lines` (changed lines), `score`, `origin`, `parts` (of a file with several
 ///   patterns), and `check` (for a profile) are JSON about a document.
 /// - `losses` (of the last conversion), `formats`, and `profiles` are JSON without a document.
 @_expose(wasm, "report") @_cdecl("temblor_report")
