@@ -70,10 +70,10 @@ public final class PatternPlayer: Sendable {
   }
 
   /// Calls a closure once, as soon as `endCount` exceeds `count`, the engine's driver stops, or
-  /// `resumeEndWaiter(_:)` is called.
+  /// `resumeWaiter(_:)` is called.
   ///
   /// - Parameters:
-  ///   - waiter: The ID from `makeEndWaiterID()`.
+  ///   - waiter: The ID from `makeWaiterID()`.
   ///   - count: The end count that must be exceeded.
   ///   - resume: The closure. If a condition already holds, it is called before this method
   ///     returns.
