@@ -50,7 +50,7 @@ package enum SignalHandling {
   }
 
   /// Registers a file to remove if the process ends at once.
-  /// Returns the slot of the file for `unregister`, or nil if all slots are in use.
+  /// Returns the slot of the file for `unregisterFile(slot:)`, or nil if all slots are in use.
   static func registerFile(unfinishedPath path: String) -> Int? {
     // The text stays at a fixed address while it is registered, because a handler may read it.
     let pathText = unsafe strdup(path)

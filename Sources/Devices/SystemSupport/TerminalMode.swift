@@ -19,8 +19,8 @@ package enum TerminalMode {
     _ = isStatusLineShown.load(ordering: .relaxed)
   }
 
-  /// Claims a terminal, whose mode changes with the first `enter()`. Only one terminal can be
-  /// claimed at a time.
+  /// Claims a terminal, whose mode changes with the first `enterRawMode()`. Only one terminal can
+  /// be claimed at a time.
   ///
   /// - Parameter descriptor: The terminal.
   /// - Returns: False if it is not a terminal, does not control this process, or is already
@@ -86,7 +86,8 @@ package enum TerminalMode {
     return true
   }
 
-  /// Restores the original mode until the next `enter()`. A signal handler may call this method.
+  /// Restores the original mode until the next `enterRawMode()`. A signal handler may call this
+  /// method.
   package static func restoreOriginalMode() {
     let wasRawModeEntered = isRawModeEntered.exchange(false, ordering: .sequentiallyConsistent)
     guard wasRawModeEntered, let savedModes = unsafe activeModes else { return }

@@ -41,7 +41,7 @@ public struct SavedSettings: Equatable, Sendable {
     if let inputError = profileChecker.inputError { throw inputError }
   }
 
-  /// The JSON text, from which `init(text:name:library:)` restores equal settings.
+  /// The JSON text, from which `init(jsonText:name:library:)` restores equal settings.
   public var jsonText: [UInt8] { Self.schema.text(self) }
 
   /// Returns the path of the settings file for the given environment variables:

@@ -221,7 +221,7 @@ struct CommandSyntax: Sendable {
 
   /// - Parameters:
   ///   - syntax: A syntax such as `play PATTERN [loop] [at TIME]`; placeholders in capitals are
-  ///     keys of `CommandGrammar.operandKinds`.
+  ///     keys of `CommandGrammar.operandKindsByPlaceholder`.
   ///   - help: The help text.
   ///   - perform: The action.
   init(_ syntax: String, _ help: String, _ perform: @escaping Action) {

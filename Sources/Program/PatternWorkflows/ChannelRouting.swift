@@ -56,8 +56,8 @@ public struct ChannelRouting: Sendable {
   public var audioChannelGains: [ChannelGain]?
   /// The settings of individual channels, which take precedence over the lists of channels.
   public var channelSettings: [ChannelSettings] = []
-  /// The array of transducers, which replaces `hapticChannels` and `channelSettings`; nil without
-  /// an array.
+  /// The array of transducers, which replaces `hapticChannelGains` and `channelSettings`; nil
+  /// without an array.
   public var transducerArray: TransducerArray?
   /// The path of the pattern across the array, or nil to play all transducers alike.
   public var panPath: PanPath?

@@ -131,7 +131,8 @@ enum SharedOptions {
     "--end", value: "SECONDS", help: "End time.", defaultValueText: "the end"
   ).double(in: 0...Double.infinity)
 
-  /// Returns the time range between `startTime` and `endTime`, or nil for the whole duration.
+  /// Returns the time range between `startTimeOption` and `endTimeOption`, or nil for the whole
+  /// duration.
   static func parseTimeRange(_ arguments: ParsedArguments) throws(UsageError) -> ClosedRange<
     Double
   >? {

@@ -9,17 +9,17 @@
 ///     frames   │◀─ silence ──▶│◀─ rendered ─▶│◀ pendingSilence ▶│◀ pending frames …
 ///              │◀──── queued in the device ─▶│◀── not yet accepted by the device ──
 ///
-/// 1. Before the start, frames only fill the buffer (`prefillFrameCount`). `start` sets
+/// 1. Before the start, frames only fill the buffer (`prefilledFrameCount`). `start` sets
 ///    `playbackEndTime` to the end of the filled buffer.
 /// 2. Every frame that the device accepts moves `playbackEndTime` by its duration.
 /// 3. `trackDeviceClock` replaces `playbackEndTime` by the device's own measurement. The
 ///    difference, the slip, comes from the drift between two clocks, or from a leap. It accumulates
-///    in `accumulatedLag`, which decays at the rate of a drift. A lag beyond a tolerance is a
+///    in `uncorrectedDeviceLag`, which decays at the rate of a drift. A lag beyond a tolerance is a
 ///    discontinuity.
 /// 4. After a discontinuity, `correctDiscontinuity` sets `playbackEndTime` to the end of the frames
-///    that the device still plays. The difference to the due time, `accumulatedLag` included, is
-///    the number of frames to skip, or to replace by silence, so that all later frames are heard on
-///    time.
+///    that the device still plays. The difference to the due time, `uncorrectedDeviceLag`
+///    included, is the number of frames to skip, or to replace by silence, so that all later frames
+///    are heard on time.
 struct DeviceTimeline {
   /// A discontinuity in playback, by its direction.
   enum DiscontinuityDirection: Equatable {
@@ -62,7 +62,7 @@ struct DeviceTimeline {
   private(set) var isDeviceStarted = false
   /// The number of frames that were written after the device was prepared and before it starts.
   private(set) var prefilledFrameCount = 0
-  /// The number of silent frames in `prefillFrameCount`.
+  /// The number of silent frames in `prefilledFrameCount`.
   private var prefilledSilentFrameCount = 0
 
   /// A Boolean value that indicates whether the device has run steadily since its first start.
@@ -228,7 +228,7 @@ struct DeviceTimeline {
   /// Tracks the device's clock, which drifts slightly from the machine's clock.
   ///
   /// Some sound servers run dry without reporting it. Leaps that are too small to report therefore
-  /// accumulate in `accumulatedLag`, which decays as fast as clocks may drift, 200 ppm.
+  /// accumulate in `uncorrectedDeviceLag`, which decays as fast as clocks may drift, 200 ppm.
   ///
   /// - Parameters:
   ///   - queued: The number of frames in the device, as measured by it.

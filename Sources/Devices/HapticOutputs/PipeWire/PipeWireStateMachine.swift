@@ -156,7 +156,7 @@ struct PipeWireStateMachine {
 
   // MARK: - Events
 
-  /// Receives an event of the server. Its effect on `isVerified` is immediate.
+  /// Receives an event of the server. Its effect on `isRouteVerified` is immediate.
   mutating func receive(_ event: Event) {
     switch event {
     case .addNode(let node, let id): graph.insert(node, id: id)
@@ -184,7 +184,7 @@ struct PipeWireStateMachine {
     updateRouteVerification()
   }
 
-  /// Updates `isVerified`, and reports its changes.
+  /// Updates `isRouteVerified`, and reports its changes.
   private mutating func updateRouteVerification() {
     let currentRoute = linkState
     isRouteVerified = currentRoute == .verified

@@ -70,10 +70,10 @@ public final class PatternPlayer: Sendable {
   }
 
   /// Calls a closure once, as soon as `endCount` exceeds `count`, the engine's driver stops, or
-  /// `resumeWaiter(_:)` is called.
+  /// `resumeEndWaiter(_:)` is called.
   ///
   /// - Parameters:
-  ///   - waiter: The ID from `makeWaiterID()`.
+  ///   - waiter: The ID from `makeEndWaiterID()`.
   ///   - count: The end count that must be exceeded.
   ///   - resume: The closure. If a condition already holds, it is called before this method
   ///     returns.

@@ -12,7 +12,7 @@ struct FeltResolution {
   /// The maximum frequency difference that rounding can explain, in octaves.
   let maximumFrequencyErrorOctaves: Double
   /// The maximum level differences that rounding can explain, in decibels, at amplitudes from 0
-  /// dBFS down in steps of `tableStep`.
+  /// dBFS down in steps of `tableStepDecibels`.
   private let levelErrorTableDecibels: [Double]
 
   private static let tableStepDecibels = 0.5
