@@ -7,8 +7,8 @@ import Testing
 struct LayerTests {
   private static let intensityStep = DynamicParameter(
     id: .hapticIntensityControl, value: 0.5, time: 0.6)
-  /// The transients of `fiveTapPattern` alternating between two layers, and a continuous event under
-  /// a dynamic parameter.
+  /// The transients of `fiveTapPattern` alternating between two layers, and a continuous event
+  /// under a dynamic parameter.
   private static let layers = [
     HapticPattern(events: [
       fiveTapPattern.events[0], fiveTapPattern.events[2], fiveTapPattern.events[4],

@@ -8,12 +8,12 @@ internal import SoundFile
 /// frame has a due time, and frames that a device could not play on time are skipped, so that all
 /// later frames are heard on time.
 ///
-///     render loop ──write──▶ PendingFrames ──writePending──▶ device ──▶ heard
+///     render loop ──write──▶ PendingFrames ──────write─────▶ device ──▶ heard
 ///          ▲                                                   │
-///          │                  DeviceTimeline ◀──recordWritten, track
+///          │                  DeviceTimeline ◀──recordWritten, trackDeviceClock
 ///          │                        │ late, early, or an error of the device
 ///          │                        ▼
-///          └──wait: readiness── MissedFrames ◀──skipOverdue── recover, reconnect (RecoveryState)
+///          └──wait: readiness── MissedFrames ◀──skipOverdueFrames── recover, reconnect
 ///
 /// - An underrun or a suspension is reported as `.missed`, with the time from the end of the
 ///   device's buffer, as last measured, to now.

@@ -4,9 +4,9 @@
 /// determines the time of every frame before and after it:
 ///
 ///     time  ───┬──────────────┬──────────────┬──────────────────┬──────────────────▶
-///             now        silenceEnd     playbackEnd       due time of the next frame
+///             now      silenceEndTime playbackEndTime  due time of the next frame
 ///
-///     frames   │◀─ silence ──▶│◀─ rendered ─▶│◀ pendingSilence ▶│◀ pending frames …
+///     frames   │◀─ silence ──▶│◀─ rendered ─▶│◀pending silence ▶│◀ pending frames …
 ///              │◀──── queued in the device ─▶│◀── not yet accepted by the device ──
 ///
 /// 1. Before the start, frames only fill the buffer (`prefilledFrameCount`). `start` sets

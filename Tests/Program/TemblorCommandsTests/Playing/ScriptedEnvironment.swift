@@ -47,7 +47,7 @@ final class ScriptedEnvironment: PlaybackEnvironment, @unchecked Sendable {
   /// All samples of a channel.
   func samples(_ channel: Int = 0) -> [Float] { playback?.samples(ofChannel: channel) ?? [] }
 
-  // MARK: SessionBackend
+  // MARK: PlaybackEnvironment
 
   var time: any TimeSource { EnvironmentTime(environment: self) }
 
