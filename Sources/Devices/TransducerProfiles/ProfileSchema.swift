@@ -7,7 +7,7 @@ typealias ProfileProperty<Owner> = JSONProperty<Owner, ProfileChecker>
 /// The schema of a profile, for the reader and, as JSON Schema, for editors.
 ///
 /// Each property reads, writes, checks, and documents one key. A new key is added here with its
-/// range, and to `Profiles/README.md`.
+/// range, and to `Profiles/README.md` and `Profiles/profile.schema.json`.
 public enum ProfileSchema {
   /// The key with which JSON editors locate a schema.
   static let schemaKey = "$schema"

@@ -4,9 +4,9 @@ package import Reading
 internal import RealtimeMemory
 internal import TransducerProfiles
 
-// The checks of the C interface. Every function runs in `call` or `liveCall`, which set the status
-// of the instance and, after a failure, make the reason the output. No argument reaches the studio
-// before one of the functions below has accepted it.
+// The checks of the C interface. Every function runs in `runCall` or `runLiveCall`, which set the
+// status of the instance and, after a failure, make the reason the output. No argument reaches the
+// studio before one of the functions below has accepted it.
 
 /// The status of a call, with the number that `temblor_status` returns.
 package enum CallStatus: Int32 {

@@ -154,7 +154,7 @@ final class LiveSound {
     currentRenderer.sendCommands(playerCommands)
   }
 
-  /// Renders the next frames, at most `blockLength`, and returns their address.
+  /// Renders the next frames, at most `maximumBlockFrameCount`, and returns their address.
   func renderFrames(_ count: Int) -> UnsafeMutablePointer<Float> {
     let count = min(max(0, count), Self.maximumBlockFrameCount)
     currentRenderer.render(into: blockSamples, count)

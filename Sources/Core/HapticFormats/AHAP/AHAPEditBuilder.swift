@@ -5,8 +5,8 @@ import Reading
 ///
 /// 1. `recordEdits` resolves the path of a change, and records a replacement, a new member, a new
 ///    event parameter, or an edit of a container.
-/// 2. `finish` converts new members and parameters to container insertions, and all records to byte
-///    edits.
+/// 2. `collectedEdits` converts new members and parameters to container insertions, and all records
+///    to byte edits.
 struct AHAPEditBuilder {
   /// A key and its value as JSON text, to be added to an object.
   struct MemberText {

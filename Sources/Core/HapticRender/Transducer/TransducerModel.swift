@@ -115,7 +115,8 @@ public struct TransducerSimulation: BitwiseCopyable, Sendable {
   ///
   /// - Parameters:
   ///   - model: The main resonance.
-  ///   - modes: The additional resonances, at most `TransducerMode.maximumCount`.
+  ///   - modes: The additional resonances, at most
+  ///     `TransducerMode.maximumAdditionalModeCount`.
   ///   - rate: The sample rate, in hertz.
   public init(_ model: TransducerModel, modes: [TransducerMode] = [], rate: Double) {
     let simulatedResonances =
@@ -173,8 +174,8 @@ private struct SimulatedResonance: BitwiseCopyable, Sendable {
     let framePeriodSeconds = 1 / rate
     let resonanceRadiansPerSecond = 2 * Double.pi * model.resonanceHertz
     transition = MotionStateTransition(model, seconds: framePeriodSeconds)
-    // The response to a linear drive follows by partial integration. `deviation` is the difference
-    // between the response to a constant drive and that of a free mass.
+    // The response to a linear drive follows by partial integration. `driveRampDeviation` is the
+    // difference between the response to a constant drive and that of a free mass.
     let driveRampDeviation =
       transition.driveColumn
       - SIMD2(0, resonanceRadiansPerSecond / model.qualityFactor * framePeriodSeconds)

@@ -10,7 +10,8 @@ internal import CMath
 /// the limit, which is proportional to its displacement, so that the sum is within the limit.
 ///
 /// The resonances are sampled so closely that one between two of them moves hardly further than
-/// both. `modelGridExcursionLimitFactor`, found by a search for the worst drive, covers the excess.
+/// both. `excursionLimitFactor` reduces the limit accordingly; it was found by a search for the
+/// worst drive.
 struct TransducerTolerance {
   /// A possible transducer with a single resonance.
   struct Model: Equatable {
