@@ -53,7 +53,8 @@ func printHashes() {
     frequency: FrequencyMapping(lowHertz: 20, highHertz: 80),
     hardware: TransducerHardware(
       product: "Shaker", bandHertz: 20...80, resonanceHertz: 40, qualityFactor: 3,
-      impedanceOhms: 4, continuousWatts: 50, accelerationInG: 5, excursionMillimeters: 2))
+      impedanceOhms: 4, continuousWatts: 50, maximumAccelerationInG: 5,
+      maximumExcursionMillimeters: 2))
   var chance = Chance(state: 1)
   for number in 0..<60 {
     let rate = [8_000.0, 44_100, 48_000][number % 3]

@@ -1,3 +1,4 @@
+import Glibc
 import SignalAnalysis
 
 /// The onsets of a recording, compared with the times of the reference's events.
@@ -11,13 +12,14 @@ package struct RecordedOnsets {
   package let unmatchedSeconds: [Double]
   /// The number of expected times at which an onset was recorded.
   package var matchedCount: Int { expectedCount - unmatchedSeconds.count }
-  /// A Boolean value that indicates whether so many onsets match that chance does not explain it.
+  /// A Boolean value that indicates whether two thirds of the expected onsets match, and whether
+  /// chance does not explain the matches.
   package var showsPattern: Bool {
-    matchedCount >= minimumMatchedCount && 3 * matchedCount >= 2 * expectedCount
+    expectedChanceDelayCount < Self.maximumChanceDelayCount && 3 * matchedCount >= 2 * expectedCount
   }
-  /// The minimum number of matches that are not due to chance. Without an approximate delay, more
-  /// delays are tried.
-  private let minimumMatchedCount: Int
+  /// An upper bound for the expected number of tried delays at which so many onsets match if the
+  /// recorded onsets are independent of the reference.
+  private let expectedChanceDelayCount: Double
 
   /// The maximum distance of an onset from its expected time, in seconds.
   package static let toleranceSeconds = 0.006
@@ -25,6 +27,8 @@ package struct RecordedOnsets {
   private static let maximumDelayErrorSeconds = 0.06
   /// The minimum interval between two events that start separately, in seconds.
   private static let minimumIntervalSeconds = 0.02
+  /// The expected number of delays below which matches are not attributed to chance.
+  private static let maximumChanceDelayCount = 0.01
   /// The maximum number of onsets, and of events, that are compared.
   private static let maximumComparedCount = 200
 
@@ -56,8 +60,38 @@ package struct RecordedOnsets {
           || recorded[firstOnset] > seconds + delay + Self.toleranceSeconds
       }
     }
-    minimumMatchedCount = delaySeconds == nil ? 5 : 3
     expectedCount = expected.count
     unmatchedSeconds = delays.map(unmatched).min { $0.count < $1.count } ?? expected
+    expectedChanceDelayCount =
+      Double(delays.count)
+      * Self.chanceBound(
+        matchedCount: expected.count - unmatchedSeconds.count, of: expected.count,
+        onsetsPerSecond: Self.onsetsPerSecond(recorded))
+  }
+
+  /// Returns the mean rate of onsets between the first and the last one.
+  private static func onsetsPerSecond(_ onsetSeconds: [Double]) -> Double {
+    guard let first = onsetSeconds.first, let last = onsetSeconds.last, first < last else {
+      return 0
+    }
+    return Double(onsetSeconds.count - 1) / (last - first)
+  }
+
+  /// Returns an upper bound for the probability that so many onsets match at one delay by chance.
+  ///
+  /// Each tried delay matches one onset by definition. Each of the other *n* expected times matches
+  /// with the probability *p* that a Poisson process has an onset within the tolerance. The
+  /// probability of at least *k* further matches is at most C(*n*, *k*) *p*ᵏ.
+  private static func chanceBound(
+    matchedCount: Int, of expectedCount: Int, onsetsPerSecond: Double
+  ) -> Double {
+    guard matchedCount > 1 else { return 1 }
+    let otherCount = Double(expectedCount - 1)
+    let otherMatchCount = Double(matchedCount - 1)
+    let matchProbability = 1 - exp(-2 * toleranceSeconds * onsetsPerSecond)
+    let logCombinationCount =
+      lgamma(otherCount + 1) - lgamma(otherMatchCount + 1)
+      - lgamma(otherCount - otherMatchCount + 1)
+    return exp(logCombinationCount) * pow(matchProbability, otherMatchCount)
   }
 }

@@ -24,8 +24,8 @@ extension Document {
   /// The maximum number of parts. Each part reads the whole file.
   private static let maximumPartCount = 200
 
-  /// The clips of the opened file, or its patterns at different body locations. The array is empty
-  /// if the file has a single pattern.
+  /// The clips of the opened file that can be converted, or its patterns at different body
+  /// locations. The array is empty if the file has a single pattern.
   ///
   /// The text of the document has all parts: clips in sequence, body locations together.
   var parts: [DocumentPart] {

@@ -64,6 +64,19 @@ struct RecordedOnsetsTests {
     #expect(!RecordedOnsets(of: pair, near: nil).showsPattern)
   }
 
+  @Test("Dense onsets match by chance, and do not show the pattern")
+  func denseOnsetsAreNotEvidence() throws {
+    var matchedCounts: [Int] = []
+    for seed in 1...12 as ClosedRange<UInt64> {
+      var numbers = LinearCongruentialGenerator(seed: seed)
+      let times = (0..<40).map { _ in 2.4 * Double(numbers.next() >> 40) / 16_777_216 }.sorted()
+      let onsets = RecordedOnsets(of: try Self.pair(Self.noiseBursts(at: times)), near: nil)
+      matchedCounts.append(onsets.matchedCount)
+      #expect(!onsets.showsPattern, "seed \(seed): \(onsets.matchedCount) of 6")
+    }
+    #expect(matchedCounts.contains { $0 >= 5 }, "\(matchedCounts)")
+  }
+
   @Test("A recording that cannot be evaluated is described by its onsets")
   func onsetsAreReported() throws {
     let comparison = Comparison(
