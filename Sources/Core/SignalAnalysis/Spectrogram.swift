@@ -139,6 +139,15 @@ package struct NoiseSpectralDensity {
     return powerSum / Double(max(1, binPowers.count - 1))
   }
 
+  /// Adds the density of white noise.
+  ///
+  /// - Parameter power: The mean square of a sample of the white noise.
+  package mutating func addWhiteNoise(power: Double) {
+    for bin in binPowers.indices {
+      binPowers[bin] += power
+    }
+  }
+
   /// Returns the power at a normalized frequency, which is 0 for 0 Hz and 1 for half the sample
   /// rate.
   package func power(atNormalizedFrequency frequency: Double) -> Double {

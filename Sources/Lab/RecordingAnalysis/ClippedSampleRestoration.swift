@@ -50,10 +50,7 @@ struct ClippedSampleRestoration {
   /// Replaces samples by those with the minimum prediction error.
   private func interpolate(_ indices: [Int], of samples: inout [Float]) {
     var spectrum = NoiseSpectralDensity(of: samples, quantile: nil)
-    let floorPower = Self.spectrumFloorRatio * spectrum.totalPower
-    for bin in spectrum.binPowers.indices {
-      spectrum.binPowers[bin] += floorPower
-    }
+    spectrum.addWhiteNoise(power: Self.spectrumFloorRatio * spectrum.totalPower)
     let taps = spectrum.whiteningFilter(order: Self.predictionOrder).map(Double.init)
     // The elements of the matrix are the autocorrelation of the filter.
     let tapProducts = Vector.crossCorrelation(taps, taps, lags: 0..<taps.count)

@@ -193,9 +193,7 @@ struct RecordingPredictor {
   private func residualWhitener(_ residual: [Double], excerptEnergy: Double) -> [Double] {
     var residualSpectrum = NoiseSpectralDensity(of: residual.map(Float.init), quantile: nil)
     let powerFloor = 1e-7 * excerptEnergy / Double(sampleCount) + 1e-4 * residualSpectrum.totalPower
-    for bin in residualSpectrum.binPowers.indices {
-      residualSpectrum.binPowers[bin] += powerFloor
-    }
+    residualSpectrum.addWhiteNoise(power: powerFloor)
     return residualSpectrum.whiteningFilter(order: RecordingObservation.whitenerOrder).map(
       Double.init)
   }

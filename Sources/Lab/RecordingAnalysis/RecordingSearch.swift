@@ -170,9 +170,7 @@ struct RecordingSearch {
     var outsideNoise = noiseDensityOutside(
       from: candidate.delaySeconds, to: candidate.delaySeconds + referenceSeconds)
     let maximumPower = outsideNoise.binPowers.max() ?? 0
-    for bin in outsideNoise.binPowers.indices {
-      outsideNoise.binPowers[bin] += 1e-5 * maximumPower + 1e-16
-    }
+    outsideNoise.addWhiteNoise(power: 1e-5 * maximumPower + 1e-16)
     excerptFit.whitenerTaps = outsideNoise.whiteningFilter()
     excerptFit.refinePlacement(rounds: 2)
     let solution = excerptFit.solve()
@@ -257,9 +255,7 @@ extension RecordingSearch.FittedPlacement {
       let solution = refinedPlacement.fit.solve(isWhitened: false)
       var noise = NoiseSpectralDensity(of: solution.whitenedResidual)
       let error = Self.modelErrorToPeakRatio * solution.commonGain * fit.reference.peakMagnitude
-      for bin in noise.binPowers.indices {
-        noise.binPowers[bin] += error * error + 1e-16
-      }
+      noise.addWhiteNoise(power: error * error + 1e-16)
       refinedPlacement.fit.whitenerTaps = noise.whiteningFilter()
       refinedPlacement.fit.refinePlacement()
     }
