@@ -145,11 +145,20 @@ struct RecordingPredictor {
     of model: RecordingModel, _ correlations: RecordingResponse.Correlations,
     refitsResonance: Bool = false
   ) -> Double {
+    fittedResponse(of: model, correlations, refitsResonance: refitsResonance).fit.logEvidence
+  }
+
+  /// Fits the response of a model to correlations.
+  ///
+  /// - Parameter refitsResonance: Pass true to refit the parameters of the resonance.
+  private func fittedResponse(
+    of model: RecordingModel, _ correlations: RecordingResponse.Correlations, refitsResonance: Bool
+  ) -> RecordingResponse.FittedResponse {
     if refitsResonance, model.response.kind.parameterFreeKind == .anyResonance {
       return model.response.mostProbableResponse(for: correlations, rate: sampleRate)
-        .fit.logEvidence
     }
-    return model.response.fit(correlations, rate: sampleRate).logEvidence
+    return RecordingResponse.FittedResponse(
+      response: model.response, fit: model.response.fit(correlations, rate: sampleRate))
   }
 
   /// Returns the log evidence of a model with the given changes, using the noise spectrum of its
@@ -158,32 +167,30 @@ struct RecordingPredictor {
     of model: RecordingModel, changes: [RecordingModel.Change], recorded: [Double]
   ) -> Double {
     let predictedSamples = predictedSignal(changes, tempo: model.tempoDeviation)
-    let whitenedPrediction = whitenedSamples(predictedSamples, by: model.whitenerTaps)
-    var fittedResponse = model.response
-    var responseFit = fittedResponse.fit(whitenedPrediction, to: recorded, rate: sampleRate)
-    if fittedResponse.kind.parameterFreeKind == .anyResonance {
-      let best = fittedResponse.mostProbableResponse(
-        for: whitenedPrediction, recorded: recorded, rate: sampleRate)
-      fittedResponse = best.response
-      responseFit = best.fit
-    }
+    let initialCorrelations = model.response.correlations(
+      of: whitenedSamples(predictedSamples, by: model.whitenerTaps), with: recorded,
+      rate: sampleRate)
+    let initialResponse = fittedResponse(of: model, initialCorrelations, refitsResonance: true)
+    var response = initialResponse.response
+    var responseFit = initialResponse.fit
     let recordedExcerpt = observation.excerpt(at: model.delaySamples)
     var bestLogEvidence = -Double.infinity
     for _ in 0..<2 {
-      let explained = fittedResponse.output(
+      let explained = response.output(
         for: RecordingResponse.OffsetSignal(samples: predictedSamples),
         coefficients: responseFit.coefficients,
         rate: sampleRate, count: sampleCount)
       var residual = recordedExcerpt
       explained.add(to: &residual, times: -1)
       let whitener = residualWhitener(residual, excerptEnergy: Vector.energy(recordedExcerpt))
-      let whitenedPrediction = whitenedSamples(predictedSamples, by: whitener)
-      let recorded = whitenedSamples(recordedExcerpt, by: whitener)
+      let correlations = response.correlations(
+        of: whitenedSamples(predictedSamples, by: whitener),
+        with: whitenedSamples(recordedExcerpt, by: whitener), rate: sampleRate)
       for _ in 0..<2 {
-        responseFit = fittedResponse.fit(whitenedPrediction, to: recorded, rate: sampleRate)
+        responseFit = response.fit(correlations, rate: sampleRate)
         bestLogEvidence = max(bestLogEvidence, responseFit.logEvidence)
         let strongest = responseFit.coefficients.map { $0 * $0 }.max() ?? 0
-        fittedResponse.priorVarianceScale =
+        response.priorVarianceScale =
           max(strongest, 1e-12) / (responseFit.residualEnergy / Double(sampleCount))
       }
     }

@@ -411,13 +411,13 @@ struct RecordingResponse: Equatable, Sendable {
 
   /// Fits the response's coefficients to signals with known correlations.
   func fit(_ correlations: Correlations, rate: Double) -> Fit {
-    let offset = tapPrior(rate: rate).lags.lowerBound - correlations.tapLags.lowerBound
-    let tapCount = tapPrior(rate: rate).lags.count
+    let tapLags = tapPrior(rate: rate).lags
+    let offset = tapLags.lowerBound - correlations.tapLags.lowerBound
     return Regression(
       self, of: correlations.input, autocorrelation: correlations.autocorrelation, rate: rate
     ).fit(
       correlations.recorded, energy: correlations.recordedEnergy,
-      tapProducts: Array(correlations.tapProducts.dropFirst(offset).prefix(tapCount)))
+      tapProducts: Array(correlations.tapProducts.dropFirst(offset).prefix(tapLags.count)))
   }
 
   // MARK: - Selection
