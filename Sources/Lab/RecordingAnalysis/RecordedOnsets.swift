@@ -1,9 +1,9 @@
-import Glibc
+internal import CMath
 import SignalAnalysis
 
 /// The onsets of a recording, compared with the times of the reference's events.
 ///
-/// Onsets remain audible behind chains that no model explains. They show how many events were
+/// Onsets remain detectable after chains that no model explains. They show how many events were
 /// played, and at which times.
 package struct RecordedOnsets {
   /// The number of times at which events of the reference start.
@@ -12,14 +12,14 @@ package struct RecordedOnsets {
   package let unmatchedSeconds: [Double]
   /// The number of expected times at which an onset was recorded.
   package var matchedCount: Int { expectedCount - unmatchedSeconds.count }
-  /// A Boolean value that indicates whether two thirds of the expected onsets match, and whether
+  /// A Boolean value that indicates whether at least two thirds of the expected onsets match, and
   /// chance does not explain the matches.
   package var showsPattern: Bool {
-    expectedChanceDelayCount < Self.maximumChanceDelayCount && 3 * matchedCount >= 2 * expectedCount
+    falseAlarmCount < Self.maximumFalseAlarmCount && 3 * matchedCount >= 2 * expectedCount
   }
-  /// An upper bound for the expected number of tried delays at which so many onsets match if the
-  /// recorded onsets are independent of the reference.
-  private let expectedChanceDelayCount: Double
+  /// An upper bound for the expected number of false alarms: the tried delays at which so many
+  /// onsets match although the recorded onsets are independent of the reference.
+  private let falseAlarmCount: Double
 
   /// The maximum distance of an onset from its expected time, in seconds.
   package static let toleranceSeconds = 0.006
@@ -27,8 +27,8 @@ package struct RecordedOnsets {
   private static let maximumDelayErrorSeconds = 0.06
   /// The minimum interval between two events that start separately, in seconds.
   private static let minimumIntervalSeconds = 0.02
-  /// The expected number of delays below which matches are not attributed to chance.
-  private static let maximumChanceDelayCount = 0.01
+  /// The expected number of false alarms below which matches are not attributed to chance.
+  private static let maximumFalseAlarmCount = 0.01
   /// The maximum number of onsets, and of events, that are compared.
   private static let maximumComparedCount = 200
 
@@ -62,14 +62,14 @@ package struct RecordedOnsets {
     }
     expectedCount = expected.count
     unmatchedSeconds = delays.map(unmatched).min { $0.count < $1.count } ?? expected
-    expectedChanceDelayCount =
+    falseAlarmCount =
       Double(delays.count)
-      * Self.chanceBound(
+      * Self.falseAlarmProbabilityBound(
         matchedCount: expected.count - unmatchedSeconds.count, of: expected.count,
         onsetsPerSecond: Self.onsetsPerSecond(recorded))
   }
 
-  /// Returns the mean rate of onsets between the first and the last one.
+  /// Returns the mean rate of onsets between the first and the last onset.
   private static func onsetsPerSecond(_ onsetSeconds: [Double]) -> Double {
     guard let first = onsetSeconds.first, let last = onsetSeconds.last, first < last else {
       return 0
@@ -81,17 +81,16 @@ package struct RecordedOnsets {
   ///
   /// Each tried delay matches one onset by definition. Each of the other *n* expected times matches
   /// with the probability *p* that a Poisson process has an onset within the tolerance. The
-  /// probability of at least *k* further matches is at most C(*n*, *k*) *p*ᵏ.
-  private static func chanceBound(
+  /// probability of at least *k* further matches is at most C(*n*, *k*) *p*ᵏ, the union bound over
+  /// all sets of *k* times.
+  private static func falseAlarmProbabilityBound(
     matchedCount: Int, of expectedCount: Int, onsetsPerSecond: Double
   ) -> Double {
     guard matchedCount > 1 else { return 1 }
-    let otherCount = Double(expectedCount - 1)
-    let otherMatchCount = Double(matchedCount - 1)
+    let unmatchedCount = expectedCount - matchedCount
     let matchProbability = 1 - exp(-2 * toleranceSeconds * onsetsPerSecond)
-    let logCombinationCount =
-      lgamma(otherCount + 1) - lgamma(otherMatchCount + 1)
-      - lgamma(otherCount - otherMatchCount + 1)
-    return exp(logCombinationCount) * pow(matchProbability, otherMatchCount)
+    return (1..<matchedCount).reduce(1.0) { bound, number in
+      bound * matchProbability * Double(unmatchedCount + number) / Double(number)
+    }
   }
 }
