@@ -1,5 +1,5 @@
-/// Divides the differences of several channels or body locations into those that all of them share
-/// and those of each one.
+/// The differences of several channels or body locations, divided into shared differences and the
+/// individual differences of each channel or location.
 ///
 /// - Complexity: O(*n* · *m*) in the number of all differences *n* and of shared differences *m*.
 struct SharedDifferences<Element> {

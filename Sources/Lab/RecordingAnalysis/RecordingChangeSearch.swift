@@ -6,8 +6,8 @@ import SignalAnalysis
 ///
 /// 1. With the response held fixed, rate candidates for every event by the residual energy that
 ///    they explain.
-/// 2. Compute the evidence of the best of them, and refine the amounts of the most promising ones
-///    by pattern search.
+/// 2. Compute the evidence of the best candidates, and refine the amounts of the most promising
+///    candidates by pattern search.
 /// 3. Accept the best candidate if it raises the log evidence enough, and repeat.
 struct RecordingChangeSearch {
   let predictor: RecordingPredictor

@@ -9,7 +9,7 @@ struct RecordingDelaySearch {
   private static let maximumDelayCount = 3
   /// The minimum power that a delay must explain, relative to the best candidate.
   private static let minimumExplainedPowerRatio = 0.6
-  /// The minimum power relative to the best candidate if the reference has one to three events.
+  /// The minimum power, relative to the best candidate, for a reference with few events.
   private static let minimumPowerRatioWithFewEvents = 0.05
   /// The minimum spacing of candidate delays, in seconds.
   private static let minimumCandidateSpacingSeconds = 0.07

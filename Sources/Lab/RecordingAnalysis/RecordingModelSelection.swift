@@ -23,7 +23,7 @@ package struct RecordingModelSelection {
   /// The durations by which an excerpt extends before and after the reference, in seconds.
   static let excerptMarginSeconds = (before: 0.08, after: 0.5)
   /// The duration by which an excerpt extends before a reference with few events, in seconds. Any
-  /// sound can look like one of the few, so the sounds around it must be explained, too.
+  /// sound can resemble one of the events, so the model must also explain the preceding sounds.
   private static let leadSecondsWithFewEvents = 0.5
   /// The maximum difference of delay at which models share a gain control, in seconds.
   private static let maximumDelayDifferenceSeconds = 0.08

@@ -34,8 +34,8 @@ package struct RecordingReference {
   /// reference.
   var hasNegligibleClockDrift: Bool { durationSeconds < 0.6 }
 
-  /// A Boolean value that indicates whether other sounds may be stronger than the few events, and
-  /// similar to them.
+  /// A Boolean value that indicates whether the reference has so few events that other sounds in
+  /// the recording may be stronger than the events, and similar to them.
   var hasFewEvents: Bool { waveforms.count <= 3 }
 
   init(waveforms: [EventWaveform], sampleRate rate: Double, eventRenderer renderer: EventRenderer?)
