@@ -35,7 +35,7 @@ struct ClippedRecordingTests {
     #expect(Vector.energy(error) < 0.01 * Vector.energy(bursts))
   }
 
-  @Test("A recording that is not clipped has nothing to restore")
+  @Test("A recording without clipped samples is not restored")
   func unclippedRecordingIsUnchanged() {
     #expect(ClippedSampleRestoration(of: Self.bursts()) == nil)
   }
@@ -50,9 +50,8 @@ struct ClippedRecordingTests {
         ])
     })
 
-  /// Returns the differences of a recording, clipped 6 dB below its peak, besides those of the
-  /// whole.
-  private func differences(of recorded: HapticPattern) throws -> Comparison {
+  /// Compares the rhythm with a recording of a pattern that is clipped 6 dB below its peak.
+  private func comparison(withClippedRecordingOf recorded: HapticPattern) throws -> Comparison {
     let silence = [Float](repeating: 0, count: 24_000)
     var numbers = LinearCongruentialGenerator(seed: 7)
     let sound = silence + (try take(recorded)).signal.mono + silence
@@ -66,12 +65,12 @@ struct ClippedRecordingTests {
 
   @Test("Clipping is not reported as a difference, and does not hide a moved event")
   func clippedRecordingIsCompared() throws {
-    let unchanged = try differences(of: Self.rhythm)
+    let unchanged = try comparison(withClippedRecordingOf: Self.rhythm)
     #expect(unchanged.differences.allSatisfy { $0.isOverall }, "\(unchanged.sentences)")
     #expect(!unchanged.sentences.contains { $0.contains("cannot be evaluated") })
     var moved = Self.rhythm
     moved.events[3].time += 0.02
-    let changed = try differences(of: moved)
+    let changed = try comparison(withClippedRecordingOf: moved)
     #expect(
       changed.differences.filter { !$0.isOverall }.map(\.kind) == [.time], "\(changed.sentences)")
   }

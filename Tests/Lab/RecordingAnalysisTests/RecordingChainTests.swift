@@ -296,9 +296,9 @@ struct RecordingChainTests {
   }
 
   @Test(
-    "A louder tap after the only event is an extra transient, also behind a filter",
+    "A louder tap after the only event is an added transient, also in a filtered recording",
     arguments: [0.12, 0.17, 0.3])
-  func louderTapIsAddedBehindAFilter(seconds: Double) throws {
+  func louderTapInFilteredRecordingIsAdded(seconds: Double) throws {
     var numbers = LinearCongruentialGenerator(seed: 7)
     func tap(_ time: Double, _ intensity: Float, _ sharpness: Float) -> HapticEvent {
       HapticEvent(
