@@ -16,6 +16,9 @@ const utf8 = typeof TextEncoder === "undefined" ? null
 /**
  * @typedef {{kind: "clip" | "location", name: string, text: string, losses: object[]}} FilePart One
  *   of several patterns in a file, as AHAP.
+ * @typedef {{problem: string | null, parts: FilePart[], duration: number}} FileContents The reason
+ *   that a file cannot be read, or null if it can, its parts, and the duration of a file with parts
+ *   in seconds.
  */
 
 /** The slot for files that are examined without being opened. */
@@ -78,11 +81,17 @@ class Core {
     const location = line ? `line ${line}: ` : place ? `${place}: ` : "";
     return location + message + (hint ? `; ${hint}` : "");
   }
-  /** Returns the reason that a file cannot be read, or null if it can. */
-  problem(name, bytes) {
-    const words = this.open(trialSlot, name, bytes) ? null : this.failure();
+  /**
+   * Examines a file without opening it in a slot.
+   *
+   * @returns {FileContents}
+   */
+  examine(name, bytes) {
+    const problem = this.open(trialSlot, name, bytes) ? null : this.failure();
+    const parts = problem === null ? this.parts(trialSlot) : [];
+    const duration = parts.length > 1 ? this.score(trialSlot).duration : 0;
     this.clearTrial();
-    return words;
+    return { problem, parts, duration };
   }
   /** Removes the examined file from `trialSlot`. */
   clearTrial() { this.open(trialSlot, "", new Uint8Array(0)); }
@@ -129,14 +138,6 @@ class Core {
    * @returns {FilePart[]}
    */
   parts(slot) { return this.list("parts", slot) ?? []; }
-  /** Returns the parts of a file and its duration, without opening the file in a slot. */
-  partsOf(name, bytes) {
-    const isRead = this.open(trialSlot, name, bytes);
-    const parts = isRead ? this.parts(trialSlot) : [];
-    const duration = parts.length > 1 ? this.score(trialSlot).duration : 0;
-    this.clearTrial();
-    return { parts, duration };
-  }
   /** Returns the text of a slot in the format with an ID. */
   save(slot, format) {
     return this.readOutput(this.calls.save(slot, ...this.writeInputText(format)));

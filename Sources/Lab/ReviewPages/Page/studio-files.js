@@ -34,14 +34,13 @@ const mayReplace = (slotIndex) =>
  * A file that cannot be read, or that would replace unsaved changes without consent, replaces
  * nothing.
  */
-function openFile(slotIndex, name, bytes, more = {}) {
-  const problem = core.problem(name, bytes);
-  if (problem !== null) {
-    showNote(`${name} was not opened: ${problem}`);
+function openFile(slotIndex, name, bytes, more = {}, contents = core.examine(name, bytes)) {
+  if (contents.problem !== null) {
+    showNote(`${name} was not opened: ${contents.problem}`);
     return false;
   }
   if (!mayReplace(slotIndex)) return false;
-  openSlot(slotIndex, name, bytes, more);
+  openSlot(slotIndex, name, bytes, more, contents);
   return true;
 }
 

@@ -2,9 +2,10 @@
 
 /**
  * @typedef {{name: string, folder: string, read: () => Promise<Uint8Array>, isPart?: boolean,
- *   duration?: number, losses?: object[], more?: object}} LibraryEntry A pattern in the list. The
- *   folder is the path before the name, or the part of the file. A part is opened without looking
- *   for parts in it. The duration is the time range of the picture, if not that of the pattern.
+ *   duration?: number, losses?: object[], more?: object, contents?: FileContents}} LibraryEntry A
+ *   pattern in the list. The folder is the path before the name, or the part of the file. A part is
+ *   opened without looking for parts in it. The duration is the time range of the picture, if not
+ *   that of the pattern.
  */
 
 /** The maximum number of patterns of a folder. */
@@ -98,9 +99,12 @@ function partsText(parts) {
  * Fills the list with the parts of a file, after the whole file. The pictures of body locations
  * have the same time range.
  */
-function listParts(name, bytes, { parts, duration }, slotIndex = null, more = {}) {
+function listParts(name, bytes, contents, slotIndex = null, more = {}) {
+  const { parts, duration } = contents;
   const stem = name.replace(/\.[^.]+$/, "");
-  const whole = { name, folder: partsText(parts), read: async () => bytes, isPart: true, more };
+  const whole = {
+    name, folder: partsText(parts), read: async () => bytes, isPart: true, more, contents,
+  };
   const entries = parts.map(({ kind, name: partName, text, losses }) => ({
     name: `${stem} ${partName}.ahap`.replace(/[/\\:*?"<>|]/g, "_"),
     folder: kind === "clip" ? "clip" : "body location",
@@ -114,9 +118,9 @@ function listParts(name, bytes, { parts, duration }, slotIndex = null, more = {}
  * Opens a file that the user chose. If it has several patterns, the user chooses one of them.
  */
 function openChosen(slotIndex, name, bytes, more = {}) {
-  const contents = core.partsOf(name, bytes);
+  const contents = core.examine(name, bytes);
   if (contents.parts.length < 2) {
-    openFile(slotIndex, name, bytes, more);
+    openFile(slotIndex, name, bytes, more, contents);
     return;
   }
   listParts(name, bytes, contents, slotIndex, more);
@@ -184,10 +188,12 @@ async function openEntry(entry, slotIndex) {
     const bytes = await entry.read();
     // The dialog is closed first, because opening may show another one.
     find("#library-dialog").close();
-    if (!entry.isPart) openChosen(slotIndex, entry.name, bytes);
-    else if (openFile(slotIndex, entry.name, bytes, entry.more) && entry.losses?.length) {
-      showLosses(`A part of ${libraryTitle}`, entry.losses);
+    if (!entry.isPart) {
+      openChosen(slotIndex, entry.name, bytes);
+      return;
     }
+    const isOpen = openFile(slotIndex, entry.name, bytes, entry.more, entry.contents);
+    if (isOpen && entry.losses?.length) showLosses(`A part of ${libraryTitle}`, entry.losses);
   } catch (error) {
     showNote(`${entry.name} cannot be read: ${error.message}`);
   }

@@ -192,9 +192,9 @@ function firstIndex(items, time) {
 
 /**
  * Opens a file in a slot and shows it, also if it cannot be read. The previous document of the slot
- * is closed.
+ * is closed. `contents` is the result of `Core.examine`, or null for a file that was not examined.
  */
-function openSlot(slotIndex, name, bytes, more = {}) {
+function openSlot(slotIndex, name, bytes, more = {}, contents = null) {
   settle();
   const start = performance.now();
   if (slots[slotIndex]) dropDraft(slots[slotIndex]);
@@ -210,7 +210,7 @@ function openSlot(slotIndex, name, bytes, more = {}) {
   const origin = core.origin(slotIndex);
   if (isGood && origin?.format !== "ahap") {
     slots[slotIndex].origin = origin;
-    findParts(slotIndex);
+    findParts(slotIndex, contents);
   }
   showAll();
   showSlot(slotIndex);
@@ -219,12 +219,13 @@ function openSlot(slotIndex, name, bytes, more = {}) {
 }
 
 /** Fills the list of patterns with those of a slot's file if it has several. */
-function findParts(slotIndex) {
+function findParts(slotIndex, examined) {
   const slot = slots[slotIndex];
-  const parts = core.parts(slotIndex);
-  if (parts.length < 2) return;
-  slot.partsText = partsText(parts);
-  listParts(slot.file, slot.opened, { parts, duration: slot.score.duration });
+  const contents = examined
+    ?? { problem: null, parts: core.parts(slotIndex), duration: slot.score.duration };
+  if (contents.parts.length < 2) return;
+  slot.partsText = partsText(contents.parts);
+  listParts(slot.file, slot.opened, contents);
 }
 
 /** Shows slot A or B for editing and playback. */
