@@ -1,11 +1,12 @@
 // The list of patterns with pictures: the shipped patterns, and those of a folder or a file.
 
 /**
- * @typedef {{name: string, folder: string, read: () => Promise<Uint8Array>, isPart?: boolean,
- *   duration?: number, losses?: object[], more?: object, contents?: FileContents}} LibraryEntry A
- *   pattern in the list. The folder is the path before the name, or the part of the file. A part is
- *   opened without looking for parts in it. The duration is the time range of the picture, if not
- *   that of the pattern.
+ * @typedef {{name: string, folder: string, read: () => Promise<Uint8Array>,
+ *   opensDirectly?: boolean, duration?: number, losses?: object[], more?: object,
+ *   contents?: FileContents}} LibraryEntry A pattern in the list. The folder is the path before the
+ *   name, or the kind of a part. A part, and the whole file above its parts, open directly, without
+ *   a list of parts. The duration is the time range of the picture, if not that of the pattern. The
+ *   losses are those of a part, and `more` has further properties of the slot.
  */
 
 /** The maximum number of patterns of a folder. */
@@ -88,9 +89,8 @@ function showFolder(files) {
   showLibrary();
 }
 
-/** Returns a description of the parts of a file, of which the whole pattern consists. */
+/** Returns the number of parts of a file, and how they play in the whole file. */
 function partsText(parts) {
-  if (parts.length < 2) return "";
   return parts[0].kind === "clip" ? `${parts.length} clips, in sequence`
     : `${parts.length} body locations, mixed`;
 }
@@ -103,12 +103,12 @@ function listParts(name, bytes, contents, slotIndex = null, more = {}) {
   const { parts, duration } = contents;
   const stem = name.replace(/\.[^.]+$/, "");
   const whole = {
-    name, folder: partsText(parts), read: async () => bytes, isPart: true, more, contents,
+    name, folder: partsText(parts), read: async () => bytes, opensDirectly: true, more, contents,
   };
   const entries = parts.map(({ kind, name: partName, text, losses }) => ({
     name: `${stem} ${partName}.ahap`.replace(/[/\\:*?"<>|]/g, "_"),
     folder: kind === "clip" ? "clip" : "body location",
-    read: async () => utf8.bytes(text), isPart: true, losses,
+    read: async () => utf8.bytes(text), opensDirectly: true, losses,
     duration: kind === "clip" ? undefined : duration,
   }));
   setLibrary([whole, ...entries], name, slotIndex);
@@ -188,7 +188,7 @@ async function openEntry(entry, slotIndex) {
     const bytes = await entry.read();
     // The dialog is closed first, because opening may show another one.
     find("#library-dialog").close();
-    if (!entry.isPart) {
+    if (!entry.opensDirectly) {
       openChosen(slotIndex, entry.name, bytes);
       return;
     }
