@@ -264,9 +264,9 @@ function drawMiddle() {
     const shown = items().filter(
       (item) => item.event && isInView(item, reach) && !isSelected(item.path)
     );
-    const perPixel = shown.length / plotWidth();
-    // Many stems in one pixel have the opacity of one together, so that their density is visible.
-    const crowdedOpacity = perPixel > 0.4 ? Math.min(0.45, 0.35 / perPixel) : 0;
+    const eventsPerPixel = shown.length / plotWidth();
+    // The opacity falls with the number of overlapping stems, so that their density is visible.
+    const crowdedOpacity = eventsPerPixel > 0.4 ? Math.min(0.45, 0.35 / eventsPerPixel) : 0;
     for (const item of shown) if (item.type !== "transient") drawEvent(context, item);
     for (const item of shown) {
       if (item.type === "transient") drawEvent(context, item, { crowdedOpacity });
@@ -291,6 +291,10 @@ function drawTop() {
   });
 }
 
+/**
+ * Draws an event. A transient among crowded events is a thin stem with the given opacity; without
+ * crowding, the opacity is 0.
+ */
 function drawEvent(context, item, { isOn = false, crowdedOpacity = 0 } = {}) {
   const { type } = item;
   if (type === "audio") {
