@@ -231,8 +231,8 @@ function suspendSoon() {
 }
 
 /**
- * Returns a node of the audio thread that is ready to load the AHAP text of a pattern. Both modules
- * can read such a text. `module` is the one for a new node.
+ * Returns a node of the audio thread that is ready to load the AHAP text of a pattern. A new node
+ * uses the bytes of `module`. An idle node may have the other module, which also reads AHAP.
  */
 async function node(module) {
   audio ??= new AudioContext({ sampleRate: defaultRate, latencyHint: "interactive" });
