@@ -69,7 +69,7 @@ package final class LiveRecording {
     /// A duplicate of the file's descriptor, so that a write that hangs never reaches another file
     /// that reuses the descriptor.
     private(set) var descriptor: Int32 = -1
-    private var hasFileFinalName = false
+    private var isFileCommitted = false
     /// The path of the current file.
     private var currentPath = ""
 
@@ -84,14 +84,14 @@ package final class LiveRecording {
       let next = try AtomicFileWriter(currentPath)
       descriptor = fcntl(next.descriptor, F_DUPFD_CLOEXEC, 0)
       file = consume next
-      hasFileFinalName = false
+      isFileCommitted = false
     }
 
     /// Gives the current file its name after its header has been written.
-    func giveFileItsFinalName() throws(FileError) {
-      guard !hasFileFinalName else { return }
+    func commitFile() throws(FileError) {
+      guard !isFileCommitted else { return }
       try file?.commit()
-      hasFileFinalName = true
+      isFileCommitted = true
     }
 
     func rotateFile(isDue: Bool) throws(SoundFileError) -> Int32 {
@@ -111,7 +111,7 @@ package final class LiveRecording {
         if isDue {
           try openFile()
         } else {
-          try giveFileItsFinalName()
+          try commitFile()
         }
         return descriptor
       } catch {
@@ -128,9 +128,9 @@ package final class LiveRecording {
           close(descriptor)
         }
         descriptor = -1
-        hasFileFinalName = false
+        isFileCommitted = false
       }
-      if hasFileFinalName, !isKept {
+      if isFileCommitted, !isKept {
         unsafe unlink(try FileSystem.destinationPath(of: currentPath))
       }
     }
@@ -187,7 +187,7 @@ package final class LiveRecording {
       },
       rotateFile: rotation == nil ? nil : rotateFile)
     if rotation == nil {
-      try recordingFiles.giveFileItsFinalName()
+      try recordingFiles.commitFile()
     }
   }
 

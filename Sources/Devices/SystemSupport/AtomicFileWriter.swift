@@ -163,7 +163,7 @@ enum HiddenFile {
   /// Creates a file with a new name in a folder. Returns nil on failure, with the reason in
   /// `errno`.
   static func create(in folder: String, descriptor: inout Int32) -> String? {
-    firstUnusedName(in: folder) { name in
+    tryRandomNames(in: folder) { name in
       descriptor = unsafe open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
       return descriptor >= 0
     }
@@ -172,7 +172,7 @@ enum HiddenFile {
   /// Links an unnamed file to a new name in a folder. Returns nil on failure, with the reason in
   /// `errno`.
   static func link(_ descriptor: Int32, in folder: String) -> String? {
-    firstUnusedName(in: folder) { link(descriptor, to: $0) }
+    tryRandomNames(in: folder) { link(descriptor, to: $0) }
   }
 
   /// Links an unnamed file to a path that is not in use.
@@ -193,8 +193,8 @@ enum HiddenFile {
     return unsafe Glibc.rename(name, target) == 0
   }
 
-  /// Tries random names until an unused name is found, and returns the name.
-  private static func firstUnusedName(in folder: String, _ make: (String) -> Bool) -> String? {
+  /// Makes a file under random names until a name is not in use, and returns the path of the file.
+  private static func tryRandomNames(in folder: String, _ make: (String) -> Bool) -> String? {
     removeStaleFiles(in: folder)
     for _ in 0..<8 {
       let digits = String(UInt64.random(in: .min ... .max), radix: 16)

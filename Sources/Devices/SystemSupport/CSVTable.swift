@@ -42,12 +42,11 @@ package struct CSVTable: Equatable, Sendable {
         lineNumber: 1, reason: "the table is empty; start it with a row of column names")
     }
     columnNames = headerNames.fields
-    if columnNames.count == 1, let foreignSeparator = Self.nonCommaSeparatorName(in: columnNames[0])
-    {
+    if columnNames.count == 1, let separatorName = Self.foreignSeparatorName(in: columnNames[0]) {
       throw FormatError(
         lineNumber: headerNames.lineNumber,
         reason: """
-          the columns are separated by \(foreignSeparator); save the table with commas between the \
+          the columns are separated by \(separatorName); save the table with commas between the \
           columns and with decimal points
           """)
     }
@@ -113,7 +112,7 @@ package struct CSVTable: Equatable, Sendable {
   }
 
   /// Returns the name of the separator that a header row uses instead of commas, or nil.
-  private static func nonCommaSeparatorName(in header: String) -> String? {
+  private static func foreignSeparatorName(in header: String) -> String? {
     if header.utf8.contains(UInt8(ascii: ";")) { return "semicolons" }
     return header.utf8.contains(UInt8(ascii: "\t")) ? "tabs" : nil
   }

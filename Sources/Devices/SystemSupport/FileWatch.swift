@@ -76,7 +76,7 @@ package final class FileWatch {
       }
       for index in watchedFiles.indices where watchedFiles[index].matches(name, in: places) {
         watchedFiles[index].recordEvent(
-          at: now, settleTime: settleDuration, isUnfinished: isUnfinished)
+          at: now, settleDuration: settleDuration, isUnfinished: isUnfinished)
       }
       needsFileRescan =
         needsFileRescan
@@ -98,7 +98,7 @@ package final class FileWatch {
     try watchFolders()
     for index in watchedFiles.indices
     where FileStamp(watchedFiles[index].path) != watchedFiles[index].reportedStamp {
-      watchedFiles[index].recordEvent(at: now, settleTime: settleDuration, isUnfinished: false)
+      watchedFiles[index].recordEvent(at: now, settleDuration: settleDuration, isUnfinished: false)
     }
   }
 
@@ -164,9 +164,9 @@ package final class FileWatch {
     init(_ path: String) { self.path = path }
 
     /// The time without events after which a file that is still open counts as completely written.
-    static let openFileSettleTime = Duration.milliseconds(300)
+    static let openFileSettleDuration = Duration.milliseconds(300)
     /// The maximum time before a file that never settles is reported.
-    static let maximumBurstDuration = Duration.seconds(1)
+    static let maximumUnsettledDuration = Duration.seconds(1)
 
     static func locations(of path: String) -> [Location] {
       let whole =
@@ -194,14 +194,14 @@ package final class FileWatch {
     ///
     /// - Parameters:
     ///   - now: The current time.
-    ///   - settleTime: The time without further events after which the file has settled.
+    ///   - settleDuration: The time without further events after which the file has settled.
     ///   - isUnfinished: True if more writes to the file are likely.
-    mutating func recordEvent(at now: Duration, settleTime: Duration, isUnfinished: Bool) {
+    mutating func recordEvent(at now: Duration, settleDuration: Duration, isUnfinished: Bool) {
       let start = unsettledEventInterval?.start ?? now
       // A link is never written to, so it is complete as soon as it exists.
       let isOpen = isUnfinished && !FileSystem.isSymbolicLink(path)
-      let end = now + (isOpen ? max(settleTime, Self.openFileSettleTime) : settleTime)
-      unsettledEventInterval = (start, min(end, start + Self.maximumBurstDuration))
+      let end = now + (isOpen ? max(settleDuration, Self.openFileSettleDuration) : settleDuration)
+      unsettledEventInterval = (start, min(end, start + Self.maximumUnsettledDuration))
     }
 
     /// Returns and clears the change of the file if its events have settled; otherwise, returns

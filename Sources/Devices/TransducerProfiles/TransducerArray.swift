@@ -100,13 +100,12 @@ public struct TransducerArray: Equatable, Sendable {
 
   private func lineGains(at position: Double) -> [Double] {
     let positions = transducers.map { $0.position.firstCoordinate }
-    let ascendingIndices = positions.indices.sorted { positions[$0] < positions[$1] }
+    let sortedIndices = positions.indices.sorted { positions[$0] < positions[$1] }
     var gains = transducers.map { _ in 0.0 }
-    guard !ascendingIndices.isEmpty else { return gains }
-    let upperOrderIndex =
-      ascendingIndices.firstIndex { positions[$0] > position } ?? ascendingIndices.count
-    let lowerIndex = ascendingIndices[max(upperOrderIndex - 1, 0)]
-    let upperIndex = ascendingIndices[min(upperOrderIndex, ascendingIndices.count - 1)]
+    guard !sortedIndices.isEmpty else { return gains }
+    let upperRank = sortedIndices.firstIndex { positions[$0] > position } ?? sortedIndices.count
+    let lowerIndex = sortedIndices[max(upperRank - 1, 0)]
+    let upperIndex = sortedIndices[min(upperRank, sortedIndices.count - 1)]
     if lowerIndex == upperIndex {
       gains[lowerIndex] = 1
     } else {
@@ -119,18 +118,18 @@ public struct TransducerArray: Equatable, Sendable {
 
   private func ringGains(at degrees: Double) -> [Double] {
     let transducerDegrees = transducers.map { Self.normalizedDegrees($0.position.firstCoordinate) }
-    let ascendingIndices = transducerDegrees.indices.sorted {
+    let sortedIndices = transducerDegrees.indices.sorted {
       transducerDegrees[$0] < transducerDegrees[$1]
     }
     var gains = transducers.map { _ in 0.0 }
-    guard let firstIndex = ascendingIndices.first, let lastIndex = ascendingIndices.last else {
+    guard let firstIndex = sortedIndices.first, let lastIndex = sortedIndices.last else {
       return []
     }
-    guard ascendingIndices.count > 1 else { return [1] }
+    guard sortedIndices.count > 1 else { return [1] }
     let targetDegrees = Self.normalizedDegrees(degrees)
-    let upperOrderIndex = ascendingIndices.firstIndex { transducerDegrees[$0] > targetDegrees } ?? 0
-    let lowerIndex = upperOrderIndex > 0 ? ascendingIndices[upperOrderIndex - 1] : lastIndex
-    let upperIndex = upperOrderIndex > 0 ? ascendingIndices[upperOrderIndex] : firstIndex
+    let upperRank = sortedIndices.firstIndex { transducerDegrees[$0] > targetDegrees } ?? 0
+    let lowerIndex = upperRank > 0 ? sortedIndices[upperRank - 1] : lastIndex
+    let upperIndex = upperRank > 0 ? sortedIndices[upperRank] : firstIndex
     let gapDegrees = Self.normalizedDegrees(
       transducerDegrees[upperIndex] - transducerDegrees[lowerIndex])
     let gapFraction =

@@ -368,9 +368,8 @@ internal import Synchronization
     try check(.getParameter) {
       unsafe snd_pcm_hw_params_get_period_size_max(hardwareParameters, &maximumPeriodSize, nil)
     }
-    return Int(
-      clamping: minimumPeriodSize)...max(
-        Int(clamping: minimumPeriodSize), Int(clamping: maximumPeriodSize))
+    let minimumSize = Int(clamping: minimumPeriodSize)
+    return minimumSize...max(minimumSize, Int(clamping: maximumPeriodSize))
   }
 
   /// Calls `snd_pcm_hw_params`, which configures and prepares the device.

@@ -263,8 +263,8 @@ struct PCMNegotiation {
     {
       return "\(firstNumber) to \(lastNumber)"
     }
-    guard let finalNumber = numbers.last, numbers.count > 1 else { return "\(numbers.first ?? 0)" }
-    return numbers.dropLast().map(String.init).joined(separator: ", ") + " and \(finalNumber)"
+    guard let lastNumber = numbers.last, numbers.count > 1 else { return "\(numbers.first ?? 0)" }
+    return numbers.dropLast().map(String.init).joined(separator: ", ") + " and \(lastNumber)"
   }
 }
 

@@ -185,13 +185,13 @@ public final class PipeWireSink: AudioSink {
     guard phase == .playing else {
       return PlaybackProgress(position: firstFilledFrame, isPacedBySystemClock: false)
     }
-    let isCurrentGeneration = snapshot.startNumber == playbackStartNumber
+    let isCurrentStart = snapshot.startNumber == playbackStartNumber
     let anchor =
-      isCurrentGeneration
+      isCurrentStart
       ? snapshot.anchor
       : PipeWireTimeline.Anchor(frame: firstFilledFrame, seconds: playbackStartSeconds)
-    let playbackFrame = isCurrentGeneration ? snapshot.nextFrame : firstFilledFrame
-    let lastCycleSeconds = isCurrentGeneration ? snapshot.cycleStartSeconds : playbackStartSeconds
+    let playbackFrame = isCurrentStart ? snapshot.nextFrame : firstFilledFrame
+    let lastCycleSeconds = isCurrentStart ? snapshot.cycleStartSeconds : playbackStartSeconds
     let currentSeconds = nowSeconds
     let gapToleranceSeconds = max(
       PipeWireTimeline.minimumInterruptionSeconds,

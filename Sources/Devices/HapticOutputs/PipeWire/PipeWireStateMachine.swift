@@ -186,8 +186,8 @@ struct PipeWireStateMachine {
 
   /// Updates `isRouteVerified`, and reports its changes.
   private mutating func updateRouteVerification() {
-    let currentRoute = linkState
-    isRouteVerified = currentRoute == .verified
+    let currentLinkState = linkState
+    isRouteVerified = currentLinkState == .verified
     if isRouteVerified {
       linkSettlingDeadline = nil
     }
@@ -197,18 +197,18 @@ struct PipeWireStateMachine {
         notices.append(.resumed)
       }
       hasRouteBeenVerified = true
-    } else if !isRouteVerified, !isStreamInterrupted, !isStreamExpectedToResume(currentRoute) {
+    } else if !isRouteVerified, !isStreamInterrupted, !isStreamExpectedToResume(currentLinkState) {
       isStreamInterrupted = true
-      notices.append(.interrupted(interruptionReason(currentRoute)))
+      notices.append(.interrupted(interruptionReason(currentLinkState)))
     }
   }
 
   /// Returns whether the stream is expected to be heard again, because it is paused or was just
   /// resumed and its links are merely inactive.
-  private func isStreamExpectedToResume(_ route: PipeWireGraph.LinkState) -> Bool {
+  private func isStreamExpectedToResume(_ linkState: PipeWireGraph.LinkState) -> Bool {
     guard isStreamPaused || linkSettlingDeadline != nil else { return false }
     guard isGraphComplete, case .open = stream, streamTargetID == targetNodeID else { return false }
-    return route == .incomplete
+    return linkState == .incomplete
   }
 
   /// Records that the owner pauses or resumes the stream. A pause deactivates the stream's links.
@@ -218,13 +218,13 @@ struct PipeWireStateMachine {
     updateRouteVerification()
   }
 
-  private func interruptionReason(_ route: PipeWireGraph.LinkState) -> String {
+  private func interruptionReason(_ linkState: PipeWireGraph.LinkState) -> String {
     if !isGraphComplete { return "the sound server stopped" }
     let endpointNoun = targetEndpoint == .source ? "source" : "sink"
     let matchCount = graph.nodeIDs(named: targetName, targetEndpoint).count
     if matchCount == 0 { return "the \(endpointNoun) disappeared" }
     if matchCount > 1 { return "\(matchCount) \(endpointNoun)s have this name" }
-    if case .stray(let strayNodeName) = route {
+    if case .stray(let strayNodeName) = linkState {
       return "muted because a link connects the stream to '\(strayNodeName)'; remove this link"
     }
     return "the \(endpointNoun) was disconnected"

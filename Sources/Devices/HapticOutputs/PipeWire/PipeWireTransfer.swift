@@ -93,13 +93,13 @@ internal import Synchronization
 
   /// Starts playback at a frame and the time at which the frame is due.
   ///
-  /// - Returns: The generation that the snapshots of its cycles have.
+  /// - Returns: The start number of the snapshots of its cycles.
   func start(at anchor: PipeWireTimeline.Anchor) -> Int {
     startFrame.store(anchor.frame, ordering: .relaxed)
     startNanoseconds.store(Int64(anchor.seconds * 1e9), ordering: .relaxed)
-    let nextGeneration = abs(latestStartNumber.load(ordering: .relaxed)) + 1
-    latestStartNumber.store(nextGeneration, ordering: .releasing)
-    return nextGeneration
+    let nextStartNumber = abs(latestStartNumber.load(ordering: .relaxed)) + 1
+    latestStartNumber.store(nextStartNumber, ordering: .releasing)
+    return nextStartNumber
   }
 
   /// Stops playing. Cycles are silent until the next start.
@@ -149,11 +149,11 @@ internal import Synchronization
 
   /// Starts the timeline if a start was requested, and returns whether frames are played.
   private func startIfRequested() -> Bool {
-    let requestedGeneration = latestStartNumber.load(ordering: .acquiring)
-    guard requestedGeneration > 0 else { return false }
+    let requestedStartNumber = latestStartNumber.load(ordering: .acquiring)
+    guard requestedStartNumber > 0 else { return false }
     let isStreamNew = isNewStream.exchange(false, ordering: .acquiringAndReleasing)
-    if requestedGeneration != timelineStartNumber {
-      timelineStartNumber = requestedGeneration
+    if requestedStartNumber != timelineStartNumber {
+      timelineStartNumber = requestedStartNumber
       timeline.start(
         at: PipeWireTimeline.Anchor(
           frame: startFrame.load(ordering: .relaxed),

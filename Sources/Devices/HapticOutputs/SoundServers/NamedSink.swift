@@ -162,8 +162,9 @@ package struct NamedSink: Equatable, Sendable {
       isQuoted
       ? argumentText.firstIndex { $0 == precedingCharacter } ?? argumentText.endIndex
       : argumentText.endIndex
-    return argumentText[..<argumentEnd].split(separator: ",", omittingEmptySubsequences: false).map(
-      String.init)
+    let arguments = argumentText[..<argumentEnd].split(
+      separator: ",", omittingEmptySubsequences: false)
+    return arguments.map(String.init)
   }
 
   private static func isWordStart(_ index: String.Index, in text: String) -> Bool {

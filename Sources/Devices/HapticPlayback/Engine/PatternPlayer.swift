@@ -209,14 +209,13 @@ public final class PatternPlayer: Sendable {
     // A curve scheduled for `now` starts with the next block, and its point times are relative to
     // that block.
     let startFrame = max(requestedFrame, engine.position)
-    let breakpoints = curve.controlPoints.filter { $0.time.isFinite }.sorted { $0.time < $1.time }
-      .map {
-        point in
-        (
-          frame: startFrame + FrameConversion.frame(seconds: max(0, point.time), rate: engine.rate),
-          value: curve.id.clamped(point.value)
-        )
-      }
+    let sortedPoints = curve.controlPoints.filter { $0.time.isFinite }.sorted { $0.time < $1.time }
+    let breakpoints = sortedPoints.map { point in
+      (
+        frame: startFrame + FrameConversion.frame(seconds: max(0, point.time), rate: engine.rate),
+        value: curve.id.clamped(point.value)
+      )
+    }
     guard let firstPoint = breakpoints.first, let lastPoint = breakpoints.last else { return }
     var curveSegments = [(frame: startFrame, value: firstPoint.value, slope: 0.0)]
     for (from, to) in zip(breakpoints, breakpoints.dropFirst()) where to.frame > from.frame {

@@ -182,10 +182,8 @@ public final class BackgroundThread: Sendable {
       &startedThread, nil,
       { workContext in
         guard let workContext = unsafe workContext else { return nil }
-        let (body, end) = unsafe Unmanaged<ThreadBody>.fromOpaque(workContext).takeRetainedValue()
-          .withLock {
-            $0
-          }
+        let threadBody = unsafe Unmanaged<ThreadBody>.fromOpaque(workContext).takeRetainedValue()
+        let (body, end) = threadBody.withLock { $0 }
         // Only the threads that wait for signals receive them.
         var all = sigset_t()
         _ = unsafe sigfillset(&all)
