@@ -56,8 +56,8 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
     let precedingStepIndex = min(Int(stepPosition), max(0, amplitudes.count - 2))
     guard precedingStepIndex + 1 < amplitudes.count else { return amplitudes[precedingStepIndex] }
     let stepFraction = Float(stepPosition - Double(precedingStepIndex))
-    return amplitudes[precedingStepIndex] * (1 - stepFraction) + amplitudes[precedingStepIndex + 1]
-      * stepFraction
+    return amplitudes[precedingStepIndex] * (1 - stepFraction)
+      + amplitudes[precedingStepIndex + 1] * stepFraction
   }
 
   /// The maximum amplitude of the envelope.

@@ -144,11 +144,11 @@ private struct OnsetSearch {
   /// The growth is the ratio of the energy in the 3 ms after a frame to that in the 3 ms before it.
   private func energyChangeFrame(near index: Int) -> Int {
     let energyWindowFrameCount = frameCount(seconds: 0.003)
-    let maximumResidualNearIndex = maximum(
+    let maximumErrorNearIndex = maximum(
       of: predictionErrors, in: index..<index + LinearPredictor.predictionHorizonFrameCount)
     // Growth from below a twentieth of the height does not count.
     let energyFloor =
-      maximumResidualNearIndex * maximumResidualNearIndex * 0.002_5 * Double(energyWindowFrameCount)
+      maximumErrorNearIndex * maximumErrorNearIndex * 0.002_5 * Double(energyWindowFrameCount)
     func predictionErrorEnergy(_ range: Range<Int>) -> Double {
       predictionErrors[range.clamped(to: predictionErrors.indices)].reduce(energyFloor) {
         $0 + $1 * $1
@@ -239,16 +239,15 @@ private struct OnsetSearch {
       && peakMagnitudeAfterIndex > 0.7 * peakMagnitudeBeforeIndex
       && maximum(
         of: magnitudes, in: max(0, index - frameCount(seconds: Self.minimumPauseSeconds))..<index)
-        < 0.03
-        * peakMagnitudeAfterIndex
+        < 0.03 * peakMagnitudeAfterIndex
     guard
       isFromPause
         || peakMagnitudeAfterIndex > Self.minimumLevelGrowthFactor * peakMagnitudeBeforeIndex
     else {
       return nil
     }
-    // The residual also grows where a tone changes its frequency. There, an onset
-    // requires twice the level.
+    // The prediction error also grows where a tone changes its frequency. There, an onset requires
+    // twice the level.
     let precedingPeakError = maximum(
       of: predictionErrors, in: max(0, index - frameCount(seconds: 0.005))..<index)
     guard
@@ -260,10 +259,9 @@ private struct OnsetSearch {
     let smoothingHalfWidthFrames = frameCount(seconds: 0.006)
     var smoothingCenterFrame = index
     while smoothingCenterFrame < min(magnitudes.count, index + frameCount(seconds: 0.3)) {
-      let level = maximum(
-        of: magnitudes,
-        in: smoothingCenterFrame - smoothingHalfWidthFrames..<smoothingCenterFrame
-          + smoothingHalfWidthFrames)
+      let smoothingStartFrame = smoothingCenterFrame - smoothingHalfWidthFrames
+      let smoothingEndFrame = smoothingCenterFrame + smoothingHalfWidthFrames
+      let level = maximum(of: magnitudes, in: smoothingStartFrame..<smoothingEndFrame)
       if level < 0.9 * onsetPeakMagnitude { break }
       onsetPeakMagnitude = max(onsetPeakMagnitude, level)
       smoothingCenterFrame += 1
@@ -271,15 +269,16 @@ private struct OnsetSearch {
     let attackPeakMagnitude = maximum(
       of: magnitudes, in: index..<index + frameCount(seconds: Self.maximumAttackSeconds))
     guard attackPeakMagnitude > 0.5 * onsetPeakMagnitude else { return nil }
-    // In a tone that changes its frequency, the level gives a better time than the residual.
-    let isResidualRiseClear = peakPredictionError > 4 * precedingPeakError
+    // In a tone that changes its frequency, the level gives a better time than the
+    // prediction error.
+    let isErrorRiseClear = peakPredictionError > 4 * precedingPeakError
     let riseFrame =
       (index..<magnitudes.count).first {
         magnitudes[$0] > Self.minimumLevelGrowthFactor * peakMagnitudeBeforeIndex
       } ?? index
     return Onset(
-      timeSeconds: isResidualRiseClear
-        ? onsetTime(at: index, rise: peakPredictionError) : Double(riseFrame) / sampleRate,
+      timeSeconds: isErrorRiseClear
+        ? onsetTime(at: index, peakError: peakPredictionError) : Double(riseFrame) / sampleRate,
       amplitudeAfterOnset: attackPeakMagnitude)
   }
 
@@ -293,9 +292,9 @@ private struct OnsetSearch {
 
   /// Returns the time at which the prediction error reaches a twentieth of its peak, interpolated
   /// linearly between frames.
-  private func onsetTime(at index: Int, rise: Double) -> Double {
+  private func onsetTime(at index: Int, peakError: Double) -> Double {
     let precedingPredictionError = index > 0 ? predictionErrors[index - 1] : 0
-    let crossingErrorLevel = max(rise * 0.05, precedingPredictionError)
+    let crossingErrorLevel = max(peakError * 0.05, precedingPredictionError)
     var crossingFrame = index
     while crossingFrame < predictionErrors.count - 1,
       predictionErrors[crossingFrame] <= crossingErrorLevel
@@ -362,11 +361,9 @@ private struct SteadyTone {
       (sineProduct * cosineEnergy - cosineProduct * crossEnergy) / normalMatrixDeterminant
     cosineAmplitude =
       (cosineProduct * sineEnergy - sineProduct * crossEnergy) / normalMatrixDeterminant
-    guard
-      segmentEnergy - sineAmplitude * sineProduct - cosineAmplitude * cosineProduct < Self
-        .maximumResidualPowerFraction
-        * segmentEnergy
-    else { return nil }
+    let residualEnergy =
+      segmentEnergy - sineAmplitude * sineProduct - cosineAmplitude * cosineProduct
+    guard residualEnergy < Self.maximumResidualPowerFraction * segmentEnergy else { return nil }
     radiansPerFrame = phasePerFrame
     startFrame = segment.startIndex
   }

@@ -147,11 +147,9 @@ struct WeightingFilter: Equatable, Sendable {
 
   /// Returns |1 + s/(Q·ω) + (s/ω)²| at a frequency relative to ω.
   private static func secondOrderMagnitude(ratio: Double, quality: Double) -> Double {
-    let denominatorRealPart = 1 - ratio * ratio
-    let denominatorImaginaryPart = ratio / quality
-    return
-      (denominatorRealPart * denominatorRealPart + denominatorImaginaryPart
-      * denominatorImaginaryPart).squareRoot()
+    let realPart = 1 - ratio * ratio
+    let imaginaryPart = ratio / quality
+    return (realPart * realPart + imaginaryPart * imaginaryPart).squareRoot()
   }
 }
 
