@@ -71,10 +71,10 @@ public struct EffectiveParameters: Sendable {
         sharpnessSegment.startPosition + ($0 - eventSharpness - sharpnessSegment.startValue)
           / sharpnessSegment.slopePerPositionUnit
       }
-      effectivePoints += boundTimes.filter { $0 > segmentStartSeconds && $0 < segmentEnd }.sorted()
-        .map {
-          effectivePoint($0, intensitySegment, sharpnessSegment)
-        }
+      let innerBoundTimes = boundTimes.filter { $0 > segmentStartSeconds && $0 < segmentEnd }
+      effectivePoints += innerBoundTimes.sorted().map {
+        effectivePoint($0, intensitySegment, sharpnessSegment)
+      }
       effectivePoints.append(effectivePoint(segmentEnd, intensitySegment, sharpnessSegment))
       if segmentEnd == intensityControl.segmentStart(at: intensityIndex + 1) {
         intensityIndex += 1

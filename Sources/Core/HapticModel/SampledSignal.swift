@@ -56,26 +56,19 @@ public struct SampledSignal: Equatable, Sendable {
     let clampedCenterHertz = clamped(center, to: minimumNoiseHertz...clampedRate * 0.4)
     let bandHalfWidthRatio = exp2(clamped(bandwidth, to: noiseBandwidthOctaves) / 2)
     let periodSeconds = Double(sampleCount) / clampedRate
-    let minimumCyclesPerPeriod = max(
-      1,
-      Int(
-        (max(minimumNoiseHertz, clampedCenterHertz / bandHalfWidthRatio) * periodSeconds).rounded(
-          .up)))
-    let maximumCyclesPerPeriod = max(
-      minimumCyclesPerPeriod,
-      Int(min(clampedRate * 0.45, clampedCenterHertz * bandHalfWidthRatio) * periodSeconds))
+    let lowHertz = max(minimumNoiseHertz, clampedCenterHertz / bandHalfWidthRatio)
+    let highHertz = min(clampedRate * 0.45, clampedCenterHertz * bandHalfWidthRatio)
+    let minimumCyclesPerPeriod = max(1, Int((lowHertz * periodSeconds).rounded(.up)))
+    let maximumCyclesPerPeriod = max(minimumCyclesPerPeriod, Int(highHertz * periodSeconds))
+    let cycleCountSpan = maximumCyclesPerPeriod - minimumCyclesPerPeriod + 1
     var noiseGenerator = NoiseGenerator(generatorState: seed)
     let sineTable = (0..<sampleCount).map { Float(sin(2 * .pi * Double($0) / Double(sampleCount))) }
     var noiseSamples = [Float](repeating: 0, count: sampleCount)
-    let sineCount = min(maximumNoiseSineCount, maximumCyclesPerPeriod - minimumCyclesPerPeriod + 1)
+    let sineCount = min(maximumNoiseSineCount, cycleCountSpan)
     for index in 0..<sineCount {
       // Each of the equal parts of the band contains one sine, at a random position.
-      let begin =
-        minimumCyclesPerPeriod + (maximumCyclesPerPeriod - minimumCyclesPerPeriod + 1) * index
-        / sineCount
-      let end =
-        minimumCyclesPerPeriod + (maximumCyclesPerPeriod - minimumCyclesPerPeriod + 1) * (index + 1)
-        / sineCount
+      let begin = minimumCyclesPerPeriod + cycleCountSpan * index / sineCount
+      let end = minimumCyclesPerPeriod + cycleCountSpan * (index + 1) / sineCount
       let cycles = begin + noiseGenerator.next(upperBound: end - begin)
       addSine(
         cycles: cycles, phase: noiseGenerator.next(upperBound: sampleCount), from: sineTable.span,

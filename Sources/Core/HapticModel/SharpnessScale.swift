@@ -66,9 +66,9 @@ public struct SharpnessScale: Equatable, Sendable {
   ///   - first: The frequency at the start, in hertz.
   ///   - second: The frequency at the end, in hertz.
   public static func lineSegmentCount(fromHertz first: Double, toHertz second: Double) -> Int {
-    let unclampedLineCount = (abs(log(second / first)) / maximumSegmentLogFrequencyRatio).rounded(
-      .up)
-    return FrameConversion.clampedInteger(unclampedLineCount, in: 1...maximumLineSegmentCount)
+    let unroundedLineCount = abs(log(second / first)) / maximumSegmentLogFrequencyRatio
+    return FrameConversion.clampedInteger(
+      unroundedLineCount.rounded(.up), in: 1...maximumLineSegmentCount)
   }
 
   /// Returns the fractions at which a line on a linear frequency scale is divided to approximate it

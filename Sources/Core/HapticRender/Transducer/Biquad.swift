@@ -64,15 +64,13 @@ struct Biquad: Equatable, Sendable, BitwiseCopyable {
     let secondZeroCoefficient = zeros.secondDelayCoefficient
     let firstPoleCoefficient = poles.firstDelayCoefficient
     let secondPoleCoefficient = poles.secondDelayCoefficient
+    let secondDelaySum =
+      secondZeroCoefficient - firstPoleCoefficient * firstZeroCoefficient + secondPoleCoefficient
+    let thirdDelaySum =
+      secondPoleCoefficient * firstZeroCoefficient - firstPoleCoefficient * secondZeroCoefficient
     feedforwardCoefficients = (
-      gain, gain * (firstZeroCoefficient - firstPoleCoefficient),
-      gain
-        * (secondZeroCoefficient - firstPoleCoefficient * firstZeroCoefficient
-          + secondPoleCoefficient),
-      gain
-        * (secondPoleCoefficient * firstZeroCoefficient - firstPoleCoefficient
-          * secondZeroCoefficient),
-      gain * secondPoleCoefficient * secondZeroCoefficient
+      gain, gain * (firstZeroCoefficient - firstPoleCoefficient), gain * secondDelaySum,
+      gain * thirdDelaySum, gain * secondPoleCoefficient * secondZeroCoefficient
     )
     feedbackCoefficients = (
       firstPoleCoefficient * firstPoleCoefficient - 2 * secondPoleCoefficient,

@@ -86,11 +86,9 @@ struct ExcursionLimiter: ~Copyable {
     self.modeDisplacementWeights = modeWeights
     let maximumNormIncrease =
       tolerance.maximumNormIncrease(seconds: stepSeconds) * Renderer.outputCeilingMagnitude
+    let fractionBeforeIncrease = 0.95 - maximumNormIncrease / reducedExcursionLimit
     let quietLimitFraction = max(
-      0,
-      min(
-        SoftExcursionGain.quietExcursionFraction, 0.95 - maximumNormIncrease / reducedExcursionLimit
-      ))
+      0, min(SoftExcursionGain.quietExcursionFraction, fractionBeforeIncrease))
     unrestrictedGainNormSquare =
       stateNormSquareLimit * Float(quietLimitFraction * quietLimitFraction)
     softExcursionGain = SoftExcursionGain(
@@ -234,13 +232,13 @@ struct ExcursionLimiter: ~Copyable {
     let previousDisplacement = lane.unlimitedDisplacementState
     let previousVelocity = lane.unlimitedVelocityState
     lane.unlimitedDisplacementState =
-      (lane.displacementToDisplacement * previousDisplacement + lane.velocityToDisplacement
-        * previousVelocity)
+      (lane.displacementToDisplacement * previousDisplacement
+        + lane.velocityToDisplacement * previousVelocity)
       + (lane.displacementPerDriveSum * next.driveSum + lane.displacementPerDriveMoment
         * next.driveFirstMoment)
     lane.unlimitedVelocityState =
-      (lane.displacementToVelocity * previousDisplacement + lane.velocityToVelocity
-        * previousVelocity)
+      (lane.displacementToVelocity * previousDisplacement
+        + lane.velocityToVelocity * previousVelocity)
       + (lane.velocityPerDriveSum * next.driveSum + lane.velocityPerDriveMoment
         * next.driveFirstMoment)
   }
@@ -460,10 +458,10 @@ struct SoftExcursionGain: BitwiseCopyable, Sendable {
   }
 
   @_noLocks private mutating func updateSteadyStateWeight(limitFraction fraction: Float) {
-    let transitionLimitFraction =
+    let transitionWidth =
       Self.steadyStateWeightEndFraction - Self.steadyStateWeightStartFraction
     let targetSteadyStateWeight = min(
-      1, max(0, (fraction - Self.steadyStateWeightStartFraction) / transitionLimitFraction))
+      1, max(0, (fraction - Self.steadyStateWeightStartFraction) / transitionWidth))
     if targetSteadyStateWeight > steadyStateGainWeight {
       steadyStateGainWeight = targetSteadyStateWeight
     } else {

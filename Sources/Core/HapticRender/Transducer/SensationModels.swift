@@ -103,8 +103,8 @@ enum SeatWeighting {
     let transitionCornerSquare =
       accelerationToVelocityTransition.corner * accelerationToVelocityTransition.corner
     let transitionGainSquare =
-      (hertz * hertz + transitionCornerSquare) / transitionCornerSquare * transitionCornerSquare
-      * transitionCornerSquare
+      (hertz * hertz + transitionCornerSquare) / transitionCornerSquare
+      * transitionCornerSquare * transitionCornerSquare
       * accelerationToVelocityTransition.quality * accelerationToVelocityTransition.quality
       / denominatorSquare(
         accelerationToVelocityTransition.corner, accelerationToVelocityTransition.quality)

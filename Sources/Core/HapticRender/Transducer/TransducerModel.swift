@@ -64,8 +64,8 @@ struct MotionStateTransition: Equatable, Sendable, BitwiseCopyable {
     let resonanceRadiansPerSecond = 2 * Double.pi * model.resonanceHertz
     let decayNepersPerSecond = resonanceRadiansPerSecond / (2 * model.qualityFactor)
     let oscillationFrequencySquare =
-      resonanceRadiansPerSecond * resonanceRadiansPerSecond - decayNepersPerSecond
-      * decayNepersPerSecond
+      resonanceRadiansPerSecond * resonanceRadiansPerSecond
+      - decayNepersPerSecond * decayNepersPerSecond
     let oscillation: (cosine: Double, sine: Double)
     if oscillationFrequencySquare > 1e-9 {
       let frequency = oscillationFrequencySquare.squareRoot()

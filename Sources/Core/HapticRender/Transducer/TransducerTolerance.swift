@@ -83,11 +83,8 @@ struct TransducerTolerance {
     }
     var resonanceCount = 1
     if logResonanceSpan > 0 {
-      let closeCount =
-        Int(
-          (logResonanceSpan * maximumQualityFactor / maximumModelSpacingInBandwidths).rounded(.up))
-        + 1
-      resonanceCount = min(modelCountAtMaximumQuality, closeCount)
+      let spacingCount = logResonanceSpan * maximumQualityFactor / maximumModelSpacingInBandwidths
+      resonanceCount = min(modelCountAtMaximumQuality, Int(spacingCount.rounded(.up)) + 1)
     }
     var toleranceModels = [nominalModel]
     toleranceModels += spacedResonancesHertz(resonanceCount).map {

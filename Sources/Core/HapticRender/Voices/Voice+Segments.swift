@@ -400,11 +400,9 @@ extension Voice {
         isRising: isControlRising(pitchID, in: context),
         framesPerUnit: framesPerUnitOfPitchChange, low: isHaptic ? scale.minimumSharpness : -1,
         high: isHaptic ? scale.maximumSharpness : 1)
-      segmentFrameCount = min(
-        segmentFrameCount,
-        min(
-          SegmentLength.frameCountUntilPitchChange(framesPerUnit: framesPerUnitOfPitchChange), bound
-        ))
+      let pitchFrameCount = SegmentLength.frameCountUntilPitchChange(
+        framesPerUnit: framesPerUnitOfPitchChange)
+      segmentFrameCount = min(segmentFrameCount, min(pitchFrameCount, bound))
     }
     if isHaptic { return segmentFrameCount }
     // A segment ends as soon as brightness or pan has changed by the pitch tolerance.
@@ -415,12 +413,10 @@ extension Voice {
         SegmentLength.frameCountUntilPitchChange(framesPerUnit: framesPerUnitOfBrightnessChange))
     }
     let framesPerUnitOfPanChange = framesPerUnit(.audioPan, in: context)
-    return framesPerUnitOfPanChange > 0
-      ? min(
-        segmentFrameCount,
-        SegmentLength.frameCountUntilPitchChange(framesPerUnit: framesPerUnitOfPanChange)
-      )
-      : segmentFrameCount
+    guard framesPerUnitOfPanChange > 0 else { return segmentFrameCount }
+    return min(
+      segmentFrameCount,
+      SegmentLength.frameCountUntilPitchChange(framesPerUnit: framesPerUnitOfPanChange))
   }
 
   /// Returns the pattern frame of the next corner of the envelope or a control.
