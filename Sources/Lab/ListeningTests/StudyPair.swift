@@ -6,8 +6,8 @@ package struct StudyPair: Equatable, Sendable {
   package let referenceStimulusIndex: Int
 
   /// Creates a pair from the indexes of its stimuli.
-  package init(testedStimulusIndex tested: Int, referenceStimulusIndex reference: Int) {
-    self.testedStimulusIndex = tested
-    self.referenceStimulusIndex = reference
+  package init(testedStimulusIndex: Int, referenceStimulusIndex: Int) {
+    self.testedStimulusIndex = testedStimulusIndex
+    self.referenceStimulusIndex = referenceStimulusIndex
   }
 }

@@ -76,12 +76,11 @@ struct RecordingObservation {
   static let whitenerOrder = 24
 
   init(
-    _ recording: LowRateSignal, leadSampleCount leadLength: Int,
-    excerptSampleCount excerptLength: Int
+    _ recording: LowRateSignal, leadSampleCount: Int, excerptSampleCount: Int
   ) {
     sampleRate = recording.decimatedRate
-    self.leadSampleCount = leadLength
-    self.excerptSampleCount = excerptLength
+    self.leadSampleCount = leadSampleCount
+    self.excerptSampleCount = excerptSampleCount
     let medianSample = Statistics.median(of: recording.samples.map(Double.init))
     samples = recording.samples.map { Double($0) - medianSample }
     noiseDensity = NoiseSpectralDensity(of: recording.samples, quantile: 0.1)

@@ -26,10 +26,10 @@ struct AutomaticLevelControl {
 
   /// Creates a level control with a gain of 0 dB.
   ///
-  /// - Parameter rate: The rate of control steps, in hertz.
-  init(controlStepRate rate: Double) {
-    self.controlStepRate = rate
-    averageLevelFollower = EnvelopeFollower(attack: 0.05, release: 0.05, rate: rate)
+  /// - Parameter controlStepRate: The rate of control steps, in hertz.
+  init(controlStepRate: Double) {
+    self.controlStepRate = controlStepRate
+    averageLevelFollower = EnvelopeFollower(attack: 0.05, release: 0.05, rate: controlStepRate)
   }
 
   /// Advances by a control step with an RMS level, and returns the new gain.

@@ -60,13 +60,12 @@ struct FeltTrack {
   static let silenceToPeakAmplitudeRatio = 0.02
 
   init(
-    eventIndex event: Int, firstPointIndex start: Int, amplitudes: [Double],
-    log2Hertz octaves: [Double]
+    eventIndex: Int, firstPointIndex: Int, amplitudes: [Double], log2Hertz: [Double]
   ) {
-    self.eventIndex = event
-    self.firstPointIndex = start
+    self.eventIndex = eventIndex
+    self.firstPointIndex = firstPointIndex
     self.amplitudes = amplitudes
-    self.log2Hertz = octaves
+    self.log2Hertz = log2Hertz
     peakAmplitude = amplitudes.max() ?? 0
   }
 
