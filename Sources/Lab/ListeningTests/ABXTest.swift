@@ -72,8 +72,8 @@ public struct ABXTest: Sendable {
   }
 
   /// Returns the take that plays for a selection.
-  public func take(for source: SoundSelection) -> ABXTake {
-    switch source {
+  public func take(for selection: SoundSelection) -> ABXTake {
+    switch selection {
     case .a: .a
     case .b: .b
     case .x: hiddenTake
@@ -81,8 +81,8 @@ public struct ABXTest: Sendable {
   }
 
   /// Counts the selection of a sound by the listener.
-  public mutating func recordSwitch(to source: SoundSelection) {
-    switch source {
+  public mutating func recordSwitch(to selection: SoundSelection) {
+    switch selection {
     case .a: switchCounts.a += 1
     case .b: switchCounts.b += 1
     case .x: switchCounts.x += 1

@@ -35,8 +35,8 @@ public enum BinomialTest {
   ///
   /// Unlike `pValue`, the result is rounded.
   ///
-  /// The terms of the binomial distribution are relative to the largest term, and their total
-  /// normalizes them. The distant terms underflow to 0 without a loss.
+  /// The terms of the binomial distribution are relative to the term of the mode, the largest term,
+  /// and their total normalizes them. The distant terms underflow to 0 without a loss.
   static func probability(ofAtLeast successCount: Int, in trialCount: Int, proportion: Double)
     -> Double
   {
@@ -45,11 +45,11 @@ public enum BinomialTest {
     guard proportion > 0 else { return 0 }
     guard proportion < 1 else { return 1 }
     let successOdds = proportion / (1 - proportion)
-    let mostProbableCount = min(trialCount, Int(Double(trialCount + 1) * proportion))
-    var upperTailWeight = mostProbableCount >= successCount ? 1.0 : 0
+    let mode = min(trialCount, Int(Double(trialCount + 1) * proportion))
+    var upperTailWeight = mode >= successCount ? 1.0 : 0
     var totalWeight = 1.0
     var relativeWeight = 1.0
-    for count in mostProbableCount..<trialCount {
+    for count in mode..<trialCount {
       relativeWeight *= successOdds * Double(trialCount - count) / Double(count + 1)
       totalWeight += relativeWeight
       if count + 1 >= successCount {
@@ -57,7 +57,7 @@ public enum BinomialTest {
       }
     }
     relativeWeight = 1
-    for count in stride(from: mostProbableCount, to: 0, by: -1) {
+    for count in stride(from: mode, to: 0, by: -1) {
       relativeWeight *= Double(count) / (successOdds * Double(trialCount - count + 1))
       totalWeight += relativeWeight
       if count - 1 >= successCount {

@@ -21,8 +21,8 @@ package struct SimulatedListener: Equatable, Sendable {
     strategy = Strategy(rawValue: text)
     fixedAnswers =
       strategy == nil ? text.lowercased().compactMap { ABXTake(rawValue: String($0)) } : []
-    let hasOnlySideLetters = fixedAnswers.count == text.count && !fixedAnswers.isEmpty
-    guard strategy != nil || hasOnlySideLetters else { return nil }
+    let hasOnlyTakeLetters = fixedAnswers.count == text.count && !fixedAnswers.isEmpty
+    guard strategy != nil || hasOnlyTakeLetters else { return nil }
   }
 
   /// The number of listed answers, or nil for the rules `right`, `wrong`, and `random`.

@@ -118,27 +118,27 @@ struct ControlDifferences {
 
   /// Returns the pairs of a reference and a candidate item that differ. An item without a
   /// counterpart is paired with nil.
-  private static func changedItemPairs(_ items: [ControlItem], _ candidateItems: [ControlItem])
-    -> [(
-      ControlItem?, ControlItem?
-    )]
-  {
-    func areEqual(_ item: ControlItem, _ candidateItem: ControlItem) -> Bool {
-      ControlItem.areSimultaneous(item.time, candidateItem.time)
-        && item.isEquivalent(to: candidateItem)
+  private static func changedItemPairs(
+    _ referenceItems: [ControlItem], _ candidateItems: [ControlItem]
+  ) -> [(ControlItem?, ControlItem?)] {
+    func areEqual(_ referenceItem: ControlItem, _ candidateItem: ControlItem) -> Bool {
+      ControlItem.areSimultaneous(referenceItem.time, candidateItem.time)
+        && referenceItem.isEquivalent(to: candidateItem)
     }
-    let itemPairs = SequenceAlignment.pairs(items.map(\.time), candidateItems.map(\.time)) {
-      items[$0].pairingCost(with: candidateItems[$1])
+    let itemPairs = SequenceAlignment.pairs(
+      referenceItems.map(\.time), candidateItems.map(\.time)
+    ) {
+      referenceItems[$0].pairingCost(with: candidateItems[$1])
     }
-    let pairedIndices = Set(itemPairs.map(\.0))
+    let pairedReferenceIndices = Set(itemPairs.map(\.0))
     let pairedCandidateIndices = Set(itemPairs.map(\.1))
     var changedPairs: [(ControlItem?, ControlItem?)] = []
     for (index, candidateIndex) in itemPairs
-    where !areEqual(items[index], candidateItems[candidateIndex]) {
-      changedPairs.append((items[index], candidateItems[candidateIndex]))
+    where !areEqual(referenceItems[index], candidateItems[candidateIndex]) {
+      changedPairs.append((referenceItems[index], candidateItems[candidateIndex]))
     }
-    for index in items.indices where !pairedIndices.contains(index) {
-      changedPairs.append((items[index], nil))
+    for index in referenceItems.indices where !pairedReferenceIndices.contains(index) {
+      changedPairs.append((referenceItems[index], nil))
     }
     for index in candidateItems.indices where !pairedCandidateIndices.contains(index) {
       changedPairs.append((nil, candidateItems[index]))

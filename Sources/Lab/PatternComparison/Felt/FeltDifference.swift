@@ -119,9 +119,10 @@ extension [FeltDifference] {
     summary.amount = Statistics.median(of: sortedAmounts)
     summary.amountRange = sortedAmounts[0]...sortedAmounts[sortedAmounts.count - 1]
     summary.maximumRoundingError = sortedDifferences.map(\.maximumRoundingError).max() ?? 0
-    let maskedAmounts = sortedDifferences.compactMap(\.amountWithVibration)
+    let amountsWithVibration = sortedDifferences.compactMap(\.amountWithVibration)
     summary.amountWithVibration =
-      maskedAmounts.count == sortedDifferences.count ? maskedAmounts.max { abs($0) < abs($1) } : nil
+      amountsWithVibration.count == sortedDifferences.count
+      ? amountsWithVibration.max { abs($0) < abs($1) } : nil
     summary.referenceEventIndices = sortedDifferences.flatMap(\.referenceEventIndices)
     let hasAllCounterparts = sortedDifferences.allSatisfy { !$0.candidateEventIndices.isEmpty }
     summary.candidateEventIndices =

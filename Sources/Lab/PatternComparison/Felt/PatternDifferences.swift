@@ -384,10 +384,11 @@ extension Difference {
   /// Limits the significance of a transient's difference to that of the change together with the
   /// vibration around the transient.
   mutating func limitSignificance(to felt: FeltDifference) {
-    guard let maskedAmount = felt.amountWithVibration, felt.kind == kind else { return }
+    guard let amountWithVibration = felt.amountWithVibration, felt.kind == kind else { return }
     let isFrequency = felt.kind == .frequency
     let noticeableStepCount = JustNoticeableDifference.count(
-      in: isFrequency ? FeltDifference.percent(ofOctaves: maskedAmount) : maskedAmount,
+      in: isFrequency
+        ? FeltDifference.percent(ofOctaves: amountWithVibration) : amountWithVibration,
       unit: isFrequency ? .percent : .decibels)
     significance = min(significance, noticeableStepCount)
   }

@@ -151,16 +151,16 @@ struct TerminalWriter {
       usesDots
       ? Self.cellSizePixels.width / Double(terminalStyle.dotsPerCell.across)
       : Self.cellSizePixels.width
-    let lastColumn = Int(Double(grid.columnCount) * Self.cellSizePixels.width / columnWidth) - 1
+    let maximumColumn = Int(Double(grid.columnCount) * Self.cellSizePixels.width / columnWidth) - 1
     // A line that covers at most 2 % of a column is not drawn in it.
-    let firstColumn = min(lastColumn, max(0, Int(leftPoint.x / columnWidth + 0.02)))
-    let finalColumn = max(
-      firstColumn, min(lastColumn, Int((rightPoint.x / columnWidth - 0.02).rounded(.up)) - 1))
+    let firstColumn = min(maximumColumn, max(0, Int(leftPoint.x / columnWidth + 0.02)))
+    let lastColumn = max(
+      firstColumn, min(maximumColumn, Int((rightPoint.x / columnWidth - 0.02).rounded(.up)) - 1))
     func interpolatedY(_ x: Double) -> Double {
       leftPoint.y + (rightPoint.y - leftPoint.y)
         * min(max((x - leftPoint.x) / (rightPoint.x - leftPoint.x), 0), 1)
     }
-    return (firstColumn...finalColumn).map { column in
+    return (firstColumn...lastColumn).map { column in
       let columnStart = Double(column) * columnWidth
       let columnEnd = Double(column + 1) * columnWidth
       // A line across a whole cell counts with its middle, and one that ends in a cell with both
@@ -258,10 +258,10 @@ struct TerminalWriter {
   ) {
     let (across, down) = terminalStyle.dotsPerCell
     let dotHeight = Self.cellSizePixels.height / Double(down)
-    let lastDotRow = grid.rowCount * down - 1
-    let firstDotRow = min(lastDotRow, max(0, Int(top / dotHeight)))
-    let finalDotRow = min(lastDotRow, max(0, Int(max(top, bottom) / dotHeight)))
-    for dotRow in firstDotRow...finalDotRow {
+    let maximumDotRow = grid.rowCount * down - 1
+    let firstDotRow = min(maximumDotRow, max(0, Int(top / dotHeight)))
+    let lastDotRow = min(maximumDotRow, max(0, Int(max(top, bottom) / dotHeight)))
+    for dotRow in firstDotRow...lastDotRow {
       let row = dotRow / down
       let column = dotColumn / across
       let index = row * grid.columnCount + column
