@@ -15,9 +15,7 @@ public struct ABXRecord: Sendable {
     public var durationSeconds: Double
 
     /// Creates a take.
-    public init(
-      name: String, sha256: String, playbackGain: Double, durationSeconds: Double
-    ) {
+    public init(name: String, sha256: String, playbackGain: Double, durationSeconds: Double) {
       self.name = name
       self.sha256 = sha256
       self.playbackGain = playbackGain
@@ -54,9 +52,8 @@ public struct ABXRecord: Sendable {
 
   /// Creates a record.
   public init(
-    test: ABXTest, takeA: Take, takeB: Take, levelMatchName: String,
-    profileName: String, strength: Double,
-    program: String, renderingModelVersion: Int, startTime: String?,
+    test: ABXTest, takeA: Take, takeB: Take, levelMatchName: String, profileName: String,
+    strength: Double, program: String, renderingModelVersion: Int, startTime: String?,
     deviceName: String?, isSimulated: Bool
   ) {
     self.test = test

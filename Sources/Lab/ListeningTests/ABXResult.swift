@@ -40,8 +40,7 @@ public struct ABXResult: Equatable, Sendable {
 
   /// Creates a result.
   public init(
-    correctAnswerCount: Int, trialCount: Int, plannedTrialCount: Int?,
-    isVoid: Bool = false
+    correctAnswerCount: Int, trialCount: Int, plannedTrialCount: Int?, isVoid: Bool = false
   ) {
     self.correctAnswerCount = correctAnswerCount
     self.trialCount = trialCount

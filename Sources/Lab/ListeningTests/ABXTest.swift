@@ -67,8 +67,7 @@ public struct ABXTest: Sendable {
   public var result: ABXResult {
     ABXResult(
       correctAnswerCount: trials.count(where: \.isCorrect), trialCount: trials.count,
-      plannedTrialCount: plannedTrialCount,
-      isVoid: isVoid)
+      plannedTrialCount: plannedTrialCount, isVoid: isVoid)
   }
 
   /// Returns the take that plays for a selection.

@@ -111,9 +111,9 @@ package struct PsychometricFunction: Equatable, Sendable {
   /// by the parametric bootstrap (Wichmann and Hill 2001, part II): experiments with the same
   /// levels and numbers of trials are simulated with this function and fitted, and the interval
   /// excludes 2.5 % of these fits on each side.
-  package func confidenceInterval(ofValueAt proportion: Double, blocks: [Block]) -> ClosedRange<
-    Double
-  >? {
+  package func confidenceInterval(
+    ofValueAt proportion: Double, blocks: [Block]
+  ) -> ClosedRange<Double>? {
     guard var fit = PsychometricFit(blocks, guessRate: guessRate) else { return nil }
     var generator = SplitMix64(seed: Self.bootstrapSeed)
     var simulatedValues: [Double] = []

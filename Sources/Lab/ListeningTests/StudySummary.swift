@@ -189,13 +189,11 @@ package struct StudySummary: Sendable {
   private static func stimulusResults(_ answers: [StudyAnswer], _ procedure: StudyProcedure)
     -> [StimulusResult]
   {
-    let unorderedResults = groupedAnswers(answers) { [$0.testedStimulus, $0.referenceStimulus] }.map
-    {
-      group in
+    let answersByStimulus = groupedAnswers(answers) { [$0.testedStimulus, $0.referenceStimulus] }
+    let unorderedResults = answersByStimulus.map { group in
       StimulusResult(
         name: group[0].testedStimulus, reference: group[0].referenceStimulus,
-        value: group[0].stimulusValue,
-        estimate: estimate(of: group, procedure))
+        value: group[0].stimulusValue, estimate: estimate(of: group, procedure))
     }
     let orderedResults = unorderedResults.enumerated().sorted { first, second in
       let firstKey = (first.element.value ?? .infinity, first.offset)

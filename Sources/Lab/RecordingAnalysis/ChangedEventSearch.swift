@@ -92,10 +92,9 @@ struct ChangedEventSearch: ~Copyable {
   private mutating func hypotheses(forWaveformAt index: Int) -> [Hypothesis] {
     let waveform = reference.waveforms[index]
     var signalWithoutEvent = reference.mixedSignal
-    waveform.designColumn(
-      onset: waveform.eventSeconds, timeScale: 1, count: signalWithoutEvent.count
-    ).add(
-      to: &signalWithoutEvent, times: -1)
+    let eventColumn = waveform.designColumn(
+      onset: waveform.eventSeconds, timeScale: 1, count: signalWithoutEvent.count)
+    eventColumn.add(to: &signalWithoutEvent, times: -1)
     let weightedRemainder = alignment.noiseWeighted(signalWithoutEvent)
     let unchangedEvents = UnchangedEvents(
       weightedSamples: weightedRemainder,

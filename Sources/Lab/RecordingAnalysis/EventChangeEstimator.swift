@@ -175,12 +175,11 @@ struct EventChangeEstimator {
     let waveformColumn = residual.whitenedColumn(waveform)
     let waveformEnergy = Vector.energy(waveformColumn.samples)
     let recordingProduct = waveformColumn.dotProduct(neighborhood.remainingRecording)
+    let residualEnergyAtCommonGain =
+      neighborhood.remainingRecordingEnergy - 2 * commonGain * recordingProduct
+      + commonGain * commonGain * waveformEnergy
     let changesAtCommonGain = ratedChanges(
-      change, in: neighborhood,
-      residualEnergy: neighborhood.remainingRecordingEnergy - 2 * commonGain * recordingProduct
-        + commonGain
-        * commonGain * waveformEnergy,
-      waveform: waveform)
+      change, in: neighborhood, residualEnergy: residualEnergyAtCommonGain, waveform: waveform)
     let ownGain = recordingProduct / max(waveformEnergy, 1e-30)
     guard ownGain > minimumGainRatio * commonGain else { return changesAtCommonGain }
     let changesAtOwnGain = ratedChanges(

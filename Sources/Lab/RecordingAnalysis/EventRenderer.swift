@@ -38,9 +38,9 @@ struct EventRenderer {
   ///   - count: The number of frames of each rendering.
   /// - Returns: The renderings, each with the sample ranges of its events, or nil if rendering
   ///   fails.
-  func renderings(of events: [IndexedEvent], count: Int) -> [(
-    samples: [Float], events: [(event: IndexedEvent, range: Range<Int>)]
-  )]? {
+  func renderings(
+    of events: [IndexedEvent], count: Int
+  ) -> [(samples: [Float], events: [(event: IndexedEvent, range: Range<Int>)])]? {
     var eventListsByRendering: [[IndexedEvent]] = []
     var renderingEndSeconds: [Double] = []
     for event in events {

@@ -77,12 +77,11 @@ struct RecordingChangeSearch {
         let added = bestChange(
           of: changedModel, evidence: currentLogEvidence, correlations: correlations),
         added.penalizedLogEvidenceWithOwnNoise - changedModel.logEvidence
-          >= RecordingModel.minimumLogEvidenceGain,
-        1
-          - exp(
-            -2 * (added.logEvidenceWithUnchangedNoise - currentLogEvidence) / Double(sampleCount))
-          >= Self.minimumExplainedResidualFraction
+          >= RecordingModel.minimumLogEvidenceGain
       else { break }
+      let gainWithUnchangedNoise = added.logEvidenceWithUnchangedNoise - currentLogEvidence
+      let explainedResidualFraction = 1 - exp(-2 * gainWithUnchangedNoise / Double(sampleCount))
+      guard explainedResidualFraction >= Self.minimumExplainedResidualFraction else { break }
       var change = added.change
       change.logEvidenceGain = added.penalizedLogEvidenceWithOwnNoise - changedModel.logEvidence
       changedModel.changes.append(change)

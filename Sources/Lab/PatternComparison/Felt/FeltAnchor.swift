@@ -174,9 +174,9 @@ enum FeltPairing {
   private static let unitCostDistanceSeconds = 0.08
 
   /// Returns the indices of paired transients.
-  static func transientPairs(_ transients: [FeltTransient], _ candidates: [FeltTransient]) -> [(
-    Int, Int
-  )] {
+  static func transientPairs(
+    _ transients: [FeltTransient], _ candidates: [FeltTransient]
+  ) -> [(Int, Int)] {
     SequenceAlignment.pairs(transients.map(\.time), candidates.map(\.time)) { index, other in
       let transient = transients[index]
       let candidate = candidates[other]

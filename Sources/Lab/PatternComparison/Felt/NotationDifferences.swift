@@ -69,9 +69,9 @@ struct NotationDifferences {
     }
   }
 
-  private static func elementCounts(of composition: HapticComposition) -> [(
-    noun: String, number: Int
-  )] {
+  private static func elementCounts(
+    of composition: HapticComposition
+  ) -> [(noun: String, number: Int)] {
     let patterns = composition.layers.map(\.pattern)
     let events = patterns.flatMap(\.events)
     let curves = patterns.flatMap(\.curves)
