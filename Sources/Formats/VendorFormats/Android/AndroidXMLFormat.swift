@@ -167,11 +167,11 @@ private struct VibrationDecoder {
   ///
   /// - Parameters:
   ///   - element: The element.
-  ///   - bareEntries: A Boolean value that indicates whether waveform entries have no enclosing
-  ///     element, as within a repeating effect, in which nothing else repeats.
-  private mutating func decodeEffect(of element: Element, hasUnenclosedEntries bareEntries: Bool)
-    -> VibrationEffect?
-  {
+  ///   - hasUnenclosedEntries: A Boolean value that indicates whether waveform entries have no
+  ///     enclosing element, as within a repeating effect, in which nothing else repeats.
+  private mutating func decodeEffect(
+    of element: Element, hasUnenclosedEntries: Bool
+  ) -> VibrationEffect? {
     guard let firstChild = element.children.first else {
       addFinding(.androidEmptyEffect, at: element, "\(element.name) is empty")
       return nil
@@ -184,24 +184,22 @@ private struct VibrationDecoder {
           .compactMap {
             decodePrimitive($0)
           })
-    case "waveform-entry" where bareEntries:
+    case "waveform-entry" where hasUnenclosedEntries:
       let steps = decodeSteps(element.children, in: element)
       checkWaveformLength(of: steps, element: element)
       return .waveform(steps, repeatIndex: nil)
     case "predefined-effect":
       checkEmptyElement(firstChild, attributes: ["name"])
-      decodedEffect = decodeKeyword(
-        "name", of: firstChild, among: VibrationPrimitives.predefinedNames
-      ).map {
-        .predefined($0)
-      }
+      let predefinedName = decodeKeyword(
+        "name", of: firstChild, among: VibrationPrimitives.predefinedNames)
+      decodedEffect = predefinedName.map { .predefined($0) }
     case "basic-envelope-effect":
       decodedEffect = decodeEnvelope(firstChild, isBasic: true)
     case "waveform-envelope-effect":
       decodedEffect = decodeEnvelope(firstChild, isBasic: false)
-    case "waveform-effect" where !bareEntries:
+    case "waveform-effect" where !hasUnenclosedEntries:
       decodedEffect = decodeWaveform(firstChild)
-    case "repeating-effect" where !bareEntries:
+    case "repeating-effect" where !hasUnenclosedEntries:
       decodedEffect = decodeRepeating(firstChild)
     default:
       reportUnexpectedElement(firstChild, in: element)
@@ -471,9 +469,7 @@ private struct VibrationWriter {
     return vibrationWriter.outputBytes
   }
 
-  private mutating func writeEffect(
-    _ effect: VibrationEffect, hasUnenclosedEntries bareEntries: Bool
-  ) {
+  private mutating func writeEffect(_ effect: VibrationEffect, hasUnenclosedEntries: Bool) {
     switch effect {
     case .predefined(let name):
       writeElement("predefined-effect", attributes: [("name", name)])
@@ -491,7 +487,7 @@ private struct VibrationWriter {
         }
         writeElement("primitive-effect", attributes: attributes)
       }
-    case .waveform(let steps, _) where bareEntries:
+    case .waveform(let steps, _) where hasUnenclosedEntries:
       writeEntries(steps[...])
     case .waveform(let steps, let repeatIndex):
       writeElement("waveform-effect") { writer in

@@ -224,8 +224,8 @@ struct EnvelopeSampler {
     let releaseTimeline: ControlTimeline
     let sharpnessConversion: SharpnessScaleConversion
 
-    init(of layer: HapticComposition.Layer, sharpnessConversion pitch: SharpnessScaleConversion) {
-      self.sharpnessConversion = pitch
+    init(of layer: HapticComposition.Layer, sharpnessConversion: SharpnessScaleConversion) {
+      self.sharpnessConversion = sharpnessConversion
       func control(_ id: DynamicParameterID) -> ControlTimeline {
         ControlTimeline(of: id, in: layer)
       }

@@ -23,7 +23,7 @@ extension HapticFormat {
         mapping.read(document)
       }
       let (layers, references) = mapping.layerBuilder.build()
-      for (value, noun) in decoder.spatialSignalsWithNotes {
+      for (value, noun) in decoder.spatialEffectsWithNotes {
         mapping.losses.add(
           .dropped, .composition, at: json.location(ofValue: value),
           "\(noun) is a spatial effect and does not play over time")
@@ -105,7 +105,7 @@ struct HapsDecoder: JSONSchemaReader {
     nullHandling: .absent
   )
   /// The spatial effects with notes, each with its JSON value index and its name in messages.
-  private(set) var spatialSignalsWithNotes: [(value: Int, noun: String)] = []
+  private(set) var spatialEffectsWithNotes: [(value: Int, noun: String)] = []
 
   private static let gainType = JSONType.number(0...1_000)
   private static let secondsType = JSONType.number(0...FrameConversion.maximumSeconds)
@@ -160,7 +160,7 @@ struct HapsDecoder: JSONSchemaReader {
         $0["m_notes"]?.elements.contains { _ in true } == true
       }
       if hasNotes == true {
-        reader.spatialSignalsWithNotes.append((value.nodeIndex, effectName))
+        reader.spatialEffectsWithNotes.append((value.nodeIndex, effectName))
       }
       return true
     } write: { document, _, object in
@@ -227,11 +227,7 @@ struct HapsDecoder: JSONSchemaReader {
 
   private static func modulationSchema(
     _ accessor: @escaping Field<Note>.Accessor<[HapsDocument.Keyframe]>
-  )
-    -> ObjectSchema<
-      Note
-    >
-  {
+  ) -> ObjectSchema<Note> {
     ObjectSchema(
       "a modulation",
       [

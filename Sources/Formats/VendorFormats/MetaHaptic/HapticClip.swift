@@ -359,10 +359,10 @@ extension HapticClip {
         nextAmplitudePointIndex += 1
       }
       var index = pointsWithEmphases.count
-      if let lowestIndex = Self.lowestAmplitudePointIndex(
+      if let minimumIndex = Self.minimumAmplitudePointIndex(
         in: pointsWithEmphases, from: time - Self.timeToleranceSeconds)
       {
-        index = lowestIndex
+        index = minimumIndex
       } else {
         pointsWithEmphases.append(
           AmplitudePoint(
@@ -391,20 +391,20 @@ extension HapticClip {
     amplitudePoints = pointsWithEmphases + amplitudePoints[nextAmplitudePointIndex...]
   }
 
-  /// Returns the index of the point with the lowest amplitude at or after a time, or nil if all
+  /// Returns the index of the point with the minimum amplitude at or after a time, or nil if all
   /// points are earlier. This point carries an emphasis, so that its amplitude needs the least
   /// change.
-  private static func lowestAmplitudePointIndex(in points: [AmplitudePoint], from time: Double)
-    -> Int?
-  {
-    var lowestIndex: Int?
+  private static func minimumAmplitudePointIndex(
+    in points: [AmplitudePoint], from time: Double
+  ) -> Int? {
+    var minimumIndex: Int?
     for index in points.indices.reversed() {
       guard points[index].timeSeconds >= time else { break }
-      if lowestIndex.map({ points[index].amplitude < points[$0].amplitude }) ?? true {
-        lowestIndex = index
+      if minimumIndex.map({ points[index].amplitude < points[$0].amplitude }) ?? true {
+        minimumIndex = index
       }
     }
-    return lowestIndex
+    return minimumIndex
   }
 
   /// Returns the amplitude of the envelope between two points, or 0 before the first and after the

@@ -212,7 +212,7 @@ private struct PulsarReader: JSONSchemaReader {
 
   /// The pattern length in milliseconds below which fractional times indicate that the unit is
   /// seconds.
-  private static let maximumLengthSuggestingSeconds = 10.0
+  private static let maximumSuspiciousLengthMilliseconds = 10.0
 
   /// Reports times that are probably in seconds: fractions in a pattern of a few milliseconds.
   mutating func checkTimeUnit(of pattern: PulsarPattern, in json: JSONDocument) {
@@ -220,7 +220,7 @@ private struct PulsarReader: JSONSchemaReader {
       pattern.taps.map { $0.timeMilliseconds }
       + (pattern.amplitudePoints + pattern.frequencyPoints).map { $0.timeMilliseconds }
     guard let latestMilliseconds = pointMilliseconds.max(),
-      latestMilliseconds < Self.maximumLengthSuggestingSeconds,
+      latestMilliseconds < Self.maximumSuspiciousLengthMilliseconds,
       pointMilliseconds.contains(where: { $0 != $0.rounded() })
     else { return }
     findingLog.add(
