@@ -263,9 +263,9 @@ extension PatternRules {
   }
 
   /// Returns the time spans in which a continuous event is strong, sorted by time.
-  private static func strongVibrationSpans(in composition: HapticComposition) -> [(
-    span: ClosedRange<Double>, event: EventReference
-  )] {
+  private static func strongVibrationSpans(
+    in composition: HapticComposition
+  ) -> [(span: ClosedRange<Double>, event: EventReference)] {
     var segmentBudget = maximumControlSegmentCount
     var strongVibrations: [(span: ClosedRange<Double>, event: EventReference)] = []
     for (layer, content) in composition.layers.enumerated() {

@@ -249,9 +249,9 @@ extension TransducerProfile {
   /// - Parameters:
   ///   - composition: The composition.
   ///   - rate: The sample rate, in hertz.
-  public func playedFrequencyRange(of composition: HapticComposition, rate: Double) -> ClosedRange<
-    Double
-  >? {
+  public func playedFrequencyRange(
+    of composition: HapticComposition, rate: Double
+  ) -> ClosedRange<Double>? {
     let statedHertz = composition.statedHertzRange?.clamped(to: reproducibleHertz(rate: rate))
     return limitedToUsableBand(rate: rate).sharpnessFrequencyRange(of: composition).union(
       statedHertz)

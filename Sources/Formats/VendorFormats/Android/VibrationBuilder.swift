@@ -175,13 +175,11 @@ struct VibrationBuilder {
       quantizer.quantizeToMilliseconds(loopStartSeconds), max(loopEndMillisecond - 1, 0))
     let repeatingEnvelope = envelopeEffect(
       Self.clippedPoints(of: points, from: loopStartSeconds, to: loopEndSeconds),
-      from: loopStartMillisecond,
-      to: loopEndMillisecond, isBasic: isBasic)
+      from: loopStartMillisecond, to: loopEndMillisecond, isBasic: isBasic)
     guard loopStartMillisecond > 0 else { return .repeating(preamble: nil, repeatingEnvelope) }
     let preambleEnvelope = envelopeEffect(
-      Self.clippedPoints(of: points, from: 0, to: loopStartSeconds), from: 0,
-      to: loopStartMillisecond,
-      isBasic: isBasic)
+      Self.clippedPoints(of: points, from: 0, to: loopStartSeconds),
+      from: 0, to: loopStartMillisecond, isBasic: isBasic)
     return .repeating(preamble: preambleEnvelope, repeatingEnvelope)
   }
 

@@ -155,11 +155,9 @@ struct XMLTree: Sendable {
           suggestion: text.prefix(2).contains(0) ? "save it as UTF-8" : nil)
       }
 
-      @unsafe private static func reader(from data: UnsafeMutableRawPointer?)
-        -> UnsafeMutablePointer<
-          ExpatReader
-        >?
-      {
+      @unsafe private static func reader(
+        from data: UnsafeMutableRawPointer?
+      ) -> UnsafeMutablePointer<ExpatReader>? {
         unsafe data?.assumingMemoryBound(to: ExpatReader.self)
       }
 

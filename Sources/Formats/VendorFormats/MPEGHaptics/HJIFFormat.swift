@@ -153,9 +153,7 @@ private enum HJIFSchema {
 
   private static func sourceIndexCheck<Owner>(
     _ set: @escaping @Sendable (inout Owner, Int) -> Void
-  )
-    -> ObjectSchema<Owner>.OwnerCheck
-  {
+  ) -> ObjectSchema<Owner>.OwnerCheck {
     { object, owner, _ in
       set(&owner, object.nodeIndex)
       return true
@@ -315,9 +313,9 @@ private enum HJIFSchema {
   private static let curveTypeNames = JSONNameList(MPEGCurveKind.allCases.map { $0.jsonName })
   private static let curveTypeKey = JSONKey("curve_type", .enumeration(curveTypeNames.names))
 
-  private static func fieldWrittenOnlyForWaves(_ row: Field<Document.Effect>) -> Field<
-    Document.Effect
-  > {
+  private static func fieldWrittenOnlyForWaves(
+    _ row: Field<Document.Effect>
+  ) -> Field<Document.Effect> {
     Field(row.key, read: row.read) { effect, _, object in
       if effect.isVectorialWave {
         row.write(effect, nil, &object)

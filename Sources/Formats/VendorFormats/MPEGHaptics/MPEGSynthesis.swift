@@ -169,9 +169,9 @@ struct CurveInterpolator {
 
   /// Returns the indices of the samples between two positions, including samples exactly at the
   /// positions.
-  private static func sampleIndices(from: Double, to: Double, in samples: [Double]) -> ClosedRange<
-    Int
-  > {
+  private static func sampleIndices(
+    from: Double, to: Double, in samples: [Double]
+  ) -> ClosedRange<Int> {
     let firstSampleIndex = FrameConversion.clampedInteger(
       from.rounded(.up), in: 0...samples.count - 1)
     return

@@ -308,11 +308,7 @@ struct HapticClipDecoder: JSONSchemaReader {
   /// of the format.
   private static func ascendingTimeProperty<Owner>(
     _ accessor: @escaping Field<Owner>.Accessor<Double>
-  )
-    -> Field<
-      Owner
-    >
-  {
+  ) -> Field<Owner> {
     let timeKey = JSONKey("time", .number(0...Double(Float.greatestFiniteMagnitude)), is: .required)
     return Field(timeKey) { value, owner, reader in
       guard let seconds: Double = reader.readScalar(value, key: timeKey) else { return false }

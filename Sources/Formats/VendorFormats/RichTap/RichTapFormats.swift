@@ -417,11 +417,9 @@ struct RichTapSchema: Sendable {
   }
 
   /// Returns the schema of a RichTap HE file: `Pattern` in version 1, `PatternList` in version 2.
-  private static func richTapHEFileSchema(entry: JSONSchema, event: ObjectSchema<Event>)
-    -> ObjectSchema<
-      RichTapDocument
-    >
-  {
+  private static func richTapHEFileSchema(
+    entry: JSONSchema, event: ObjectSchema<Event>
+  ) -> ObjectSchema<RichTapDocument> {
     let patternListSchema = ObjectSchema<Group>(
       "an entry of PatternList",
       [
@@ -463,11 +461,9 @@ struct RichTapSchema: Sendable {
   }
 
   /// Returns the schema of a HarmonyOS file: `Channels` with one `Pattern` each.
-  private static func harmonyOSFileSchema(entry: JSONSchema, event: ObjectSchema<Event>)
-    -> ObjectSchema<
-      RichTapDocument
-    >
-  {
+  private static func harmonyOSFileSchema(
+    entry: JSONSchema, event: ObjectSchema<Event>
+  ) -> ObjectSchema<RichTapDocument> {
     let parametersSchema = ObjectSchema<Group>(
       "Parameters", [vibratorField(presence: .required) { $1(&$0.targetVibrator) }])
     let channelSchema = ObjectSchema<Group>(
@@ -521,11 +517,7 @@ struct RichTapSchema: Sendable {
     // Values of other types are ignored.
     func metadataTextField(
       _ name: String, _ accessor: @escaping Field<RichTapDocument>.Accessor<String?>
-    )
-      -> Field<
-        RichTapDocument
-      >
-    {
+    ) -> Field<RichTapDocument> {
       Field(JSONKey(name, .string())) { value, document, _ in
         accessor(&document) { $0 = value.string }
         return true
@@ -663,9 +655,9 @@ struct RichTapSchema: Sendable {
     }
   }
 
-  private static func curvePointSchema(_ dialect: RichTapDialect) -> ObjectSchema<
-    RichTapDocument.CurvePoint
-  > {
+  private static func curvePointSchema(
+    _ dialect: RichTapDialect
+  ) -> ObjectSchema<RichTapDocument.CurvePoint> {
     let keyPresence = dialect == .richTapHE ? JSONKey.Presence.required : .recommended
     let timeKey = JSONKey(
       "Time", .unboundedNumber, is: .required, outOfRangeRule: .richTapInvalidCurveTime)
