@@ -12,9 +12,9 @@ final class EngineFixture {
 
   init(isRunning: Bool = true) throws {
     engine = device.makeEngine()
-    let told = handlerLog
-    engine.stoppedHandler = { told.append("stopped \($0.rawValue)") }
-    engine.resetHandler = { told.append("reset") }
+    let handlerLog = self.handlerLog
+    engine.stoppedHandler = { handlerLog.append("stopped \($0.rawValue)") }
+    engine.resetHandler = { handlerLog.append("reset") }
     if isRunning {
       try engine.start()
     }
@@ -23,9 +23,9 @@ final class EngineFixture {
   /// An advanced player that notes its completion.
   func player(_ pattern: CHHapticPattern) throws -> any CHHapticAdvancedPatternPlayer {
     let player = try engine.makeAdvancedPlayer(with: pattern)
-    let told = handlerLog
+    let handlerLog = self.handlerLog
     player.completionHandler = { error in
-      told.append(
+      handlerLog.append(
         error.map { "completed \(($0 as? CHHapticError)?.code.rawValue ?? 0)" } ?? "completed")
     }
     return player

@@ -21,12 +21,12 @@ import Testing
 
   @Test func handlersOfStartAndStopAreCalledInOrder() throws {
     let playing = try EngineFixture(isRunning: false)
-    let told = playing.handlerLog
-    playing.engine.start { told.append("started \($0 == nil)") }
-    playing.engine.stop { told.append("stopped \($0 == nil)") }
+    let handlerLog = playing.handlerLog
+    playing.engine.start { handlerLog.append("started \($0 == nil)") }
+    playing.engine.stop { handlerLog.append("stopped \($0 == nil)") }
     playing.device.advance(seconds: 0.01)
-    // An explicit stop is not told to the stopped handler.
-    #expect(told.entries == ["started true", "stopped true"])
+    // An explicit stop does not call the stopped handler.
+    #expect(handlerLog.entries == ["started true", "stopped true"])
   }
 
   @Test func asyncFormsReturnWhenDone() async throws {
@@ -80,13 +80,13 @@ import Testing
 
   @Test func theFinishedHandlerIsToldAtOnceWhenNothingPlays() throws {
     let playing = try EngineFixture(isRunning: false)
-    let told = playing.handlerLog
+    let handlerLog = playing.handlerLog
     playing.engine.notifyWhenPlayersFinished { error in
-      told.append("finished \(error == nil)")
+      handlerLog.append("finished \(error == nil)")
       return .stopEngine
     }
     playing.device.advance(seconds: 0.01)
-    #expect(told.entries == ["finished true"])
+    #expect(handlerLog.entries == ["finished true"])
   }
 
   @Test func aLostDeviceStopsAndItsReturnResets() throws {
@@ -122,20 +122,20 @@ import Testing
   @Test func handlersMayCallTheEngine() throws {
     let playing = try EngineFixture()
     let engine = playing.engine
-    let told = playing.handlerLog
+    let handlerLog = playing.handlerLog
     nonisolated(unsafe) let unsafeEngine = engine
     engine.resetHandler = {
       do {
         try unsafe unsafeEngine.start()
         try unsafe unsafeEngine.makePlayer(with: tap()).start(atTime: 0)
-        told.append("again")
+        handlerLog.append("again")
       } catch {
-        told.append("\(error)")
+        handlerLog.append("\(error)")
       }
     }
     playing.device.reset(engine)
     playing.device.advance(seconds: 0.2)
-    #expect(told.entries == ["again"])
+    #expect(handlerLog.entries == ["again"])
     #expect(playing.peak(0, 0.2) > 0.1)
   }
 
@@ -223,16 +223,16 @@ import Testing
 
   @Test func anEngineThatIsReleasedWhilePlayingTellsSo() throws {
     let device = VirtualHapticDevice()
-    let told = HandlerLog()
+    let handlerLog = HandlerLog()
     do {
       let engine = device.makeEngine()
-      engine.stoppedHandler = { told.append("stopped \($0.rawValue)") }
+      engine.stoppedHandler = { handlerLog.append("stopped \($0.rawValue)") }
       try engine.start()
       try engine.makePlayer(with: hum(5)).start(atTime: 0)
       device.advance(seconds: 0.1)
     }
     device.advance(seconds: 0.1)
-    #expect(told.entries == ["stopped 5"])
+    #expect(handlerLog.entries == ["stopped 5"])
   }
 }
 

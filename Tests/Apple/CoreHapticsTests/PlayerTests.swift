@@ -23,43 +23,43 @@ import Testing
   @Test func aPausedPlayerHoldsItsCompletionBack() throws {
     let playing = try EngineFixture()
     let player = try playing.player(hum(0.5))
-    let told = playing.handlerLog
+    let handlerLog = playing.handlerLog
     playing.engine.notifyWhenPlayersFinished { _ in
-      told.append("finished")
+      handlerLog.append("finished")
       return .leaveEngineRunning
     }
     playing.device.advance(seconds: 0.1)
     // Nothing played, so it was called at once; registered again, it waits for what plays.
-    #expect(told.entries == ["finished"])
+    #expect(handlerLog.entries == ["finished"])
     try player.start(atTime: CHHapticTimeImmediate)
     playing.engine.notifyWhenPlayersFinished { _ in
-      told.append("finished")
+      handlerLog.append("finished")
       return .leaveEngineRunning
     }
     playing.device.advance(seconds: 0.2)
     try player.pause(atTime: 0)
     playing.device.advance(seconds: 5)
-    #expect(told.entries == ["finished"])
+    #expect(handlerLog.entries == ["finished"])
     try player.resume(atTime: 0)
     playing.device.advance(seconds: 0.2)
-    #expect(told.entries == ["finished"])
+    #expect(handlerLog.entries == ["finished"])
     playing.device.advance(seconds: 0.2)
-    #expect(told.entries == ["finished", "completed", "finished"])
+    #expect(handlerLog.entries == ["finished", "completed", "finished"])
   }
 
   @Test func aStoppedPlayerHasFinishedWithinATenth() throws {
     let playing = try EngineFixture()
     let player = try playing.player(hum(10))
-    let told = playing.handlerLog
+    let handlerLog = playing.handlerLog
     try player.start(atTime: 0)
     playing.engine.notifyWhenPlayersFinished { _ in
-      told.append("finished")
+      handlerLog.append("finished")
       return .stopEngine
     }
     playing.device.advance(seconds: 1)
     try player.stop(atTime: 0)
     playing.device.advance(seconds: 0.1)
-    #expect(told.entries == ["completed", "finished", "stopped 4"])
+    #expect(handlerLog.entries == ["completed", "finished", "stopped 4"])
     #expect(throws: CHHapticError.self) { try player.start(atTime: 0) }
     try playing.engine.start()
     try player.start(atTime: 0)
@@ -164,14 +164,14 @@ import Testing
     let player = try playing.player(tap())
     try player.start(atTime: 1)
     try player.cancel()
-    let told = playing.handlerLog
+    let handlerLog = playing.handlerLog
     playing.engine.notifyWhenPlayersFinished { _ in
-      told.append("finished")
+      handlerLog.append("finished")
       return .leaveEngineRunning
     }
     playing.device.advance(seconds: 2)
     #expect(playing.onset() == nil)
-    #expect(told.entries == ["finished"])
+    #expect(handlerLog.entries == ["finished"])
   }
 
   @Test func aReleasedPlayerPlaysOn() throws {
@@ -195,13 +195,13 @@ import Testing
     playing.device.advance(seconds: 1)
     #expect(refused == 0)
     #expect(playing.peak(0, 30) <= 0.892)
-    let told = playing.handlerLog
+    let handlerLog = playing.handlerLog
     playing.engine.notifyWhenPlayersFinished { _ in
-      told.append("finished")
+      handlerLog.append("finished")
       return .leaveEngineRunning
     }
     playing.device.advance(seconds: 0.1)
-    #expect(told.entries == ["finished"])
+    #expect(handlerLog.entries == ["finished"])
   }
 
   @Test func apiFileAndTextGiveTheSameSamples() throws {

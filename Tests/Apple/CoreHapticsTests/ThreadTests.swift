@@ -35,11 +35,11 @@ import Testing
     device.reset(engine)
     try await engine.start()
     let player = try engine.makeAdvancedPlayer(with: tap())
-    let told = HandlerLog()
-    player.completionHandler = { _ in told.append("completed") }
+    let handlerLog = HandlerLog()
+    player.completionHandler = { _ in handlerLog.append("completed") }
     try player.start(atTime: 0)
     device.advance(seconds: 0.5)
-    #expect(told.entries == ["completed"])
+    #expect(handlerLog.entries == ["completed"])
   }
 
   private func call(_ shared: Shared, seed: UInt64) {

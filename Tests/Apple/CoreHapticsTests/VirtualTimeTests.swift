@@ -131,14 +131,15 @@ import Testing
   @Test func handlersThatCauseHandlersAreWaitedFor() throws {
     let playing = try EngineFixture(isRunning: false)
     let engine = playing.engine
-    let told = playing.handlerLog
+    let handlerLog = playing.handlerLog
     let box = EngineBox(engine)
     engine.start { _ in
-      box.engine.stop { _ in box.engine.start { _ in box.engine.stop { _ in told.append("done") } }
+      box.engine.stop { _ in
+        box.engine.start { _ in box.engine.stop { _ in handlerLog.append("done") } }
       }
     }
     playing.device.advance(seconds: 0)
-    #expect(told.entries == ["done"])
+    #expect(handlerLog.entries == ["done"])
   }
 
   /// Engines that were dropped cost nothing: no time is compared, but what is kept of them.
