@@ -1,11 +1,11 @@
 import HapticPlayback
 
-/// Reports of every block whether it was late, and whose doing that was.
+/// Counts late blocks by the cause of the delay.
 ///
-/// A block is late when it was handed over after the device had played all that it had. It was late
-/// by rendering where that took more than half the time that the block lasts; by the system where
-/// it would have been in time had the thread always run when it could; else by the device, which
-/// asked too late.
+/// A block is late if it was written after the device had played all previous frames. The cause is
+/// rendering if it took more than half the duration of the block; the system if the block would
+/// have been in time without the run delay of the thread; otherwise the device, which requested the
+/// block too late.
 struct BlockTimingSummary: CustomStringConvertible {
   private let rate: Double
   private let periodSeconds: Double
@@ -19,7 +19,7 @@ struct BlockTimingSummary: CustomStringConvertible {
   private var longestGapSeconds = 0.0
   private var loadHistogram = [Int](repeating: 0, count: 1_001)
   private var previous: BlockTiming?
-  /// What the thread had been kept waiting in all when the previous block was handed over.
+  /// The total run delay of the thread when the previous block was written.
   private var previousRunDelay: Duration?
   private var traces: [ObservedTime.Trace] = []
 
@@ -28,7 +28,7 @@ struct BlockTimingSummary: CustomStringConvertible {
     periodSeconds = Double(periodSize) / rate
   }
 
-  /// Takes in blocks, and the looks at the clock around them.
+  /// Adds blocks, and the readings of the clocks around them.
   mutating func add(_ records: [BlockTiming], traces new: [ObservedTime.Trace]) {
     traces += new
     for record in records {
