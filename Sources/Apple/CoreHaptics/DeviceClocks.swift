@@ -5,7 +5,8 @@ internal import HapticPlayback
 ///
 /// Within a process, no clock goes back from one device to the next: a manager that remembers a
 /// time, such as a singleton that limits its rate, outlives the device of a test. The clocks of a
-/// device start at the latest time that a device has shown, or at the system's time if it is later.
+/// device start at the latest time that a device has reported, or at the system's time if it is
+/// later.
 ///
 /// Starts are rounded up, so that rounding of times to floating-point numbers is the same in every
 /// run: an application that compares a difference of times with exactly that difference would
@@ -15,7 +16,7 @@ final class DeviceClocks {
   private static let nanosecondsPerSecond: Int64 = 1_000_000_000
   /// The unit to which the first start time of an uptime clock is rounded, in nanoseconds: 12 days.
   private static let uptimeRoundingUnitNanoseconds = nanosecondsPerSecond << 20
-  /// The latest times that the devices of the process have shown on each clock, in nanoseconds.
+  /// The latest times that the devices of the process have reported on each clock, in nanoseconds.
   private static let latestReportedNanosecondsByClock = Locked(
     systemClockIDs.map { _ in Int64.min })
 
@@ -31,8 +32,8 @@ final class DeviceClocks {
     let clockStartNanoseconds = self.startNanosecondsByClock ?? Self.makeStartNanosecondsByClock()
     self.startNanosecondsByClock = clockStartNanoseconds
     let clockNanoseconds =
-      clockStartNanoseconds[clockIndex] + seconds * Self.nanosecondsPerSecond + attoseconds
-      / 1_000_000_000
+      clockStartNanoseconds[clockIndex] + seconds * Self.nanosecondsPerSecond
+      + attoseconds / 1_000_000_000
     Self.latestReportedNanosecondsByClock.withLock {
       $0[clockIndex] = max($0[clockIndex], clockNanoseconds)
     }
@@ -40,8 +41,8 @@ final class DeviceClocks {
   }
 
   private static func makeStartNanosecondsByClock() -> [Int64] {
-    let latestShownNanoseconds = latestReportedNanosecondsByClock.withLock { $0 }
-    return zip(systemClockIDs, latestShownNanoseconds).map { clock, latest in
+    let latestReportedNanoseconds = latestReportedNanosecondsByClock.withLock { $0 }
+    return zip(systemClockIDs, latestReportedNanoseconds).map { clock, latest in
       var time = timespec()
       unsafe clock_gettime(clock, &time)
       let systemTime = Int64(time.tv_sec) * nanosecondsPerSecond + Int64(time.tv_nsec)

@@ -32,8 +32,8 @@ final class EngineBacking: @unchecked Sendable {
     /// The number of resets of the engine. Players that were created before the last reset are
     /// invalid.
     var resetCount = 0
-    /// A number that increases whenever the engine starts or a player starts or ends. An idle timer
-    /// that was created at a lower number is obsolete.
+    /// The number of starts of the engine and of starts and ends of players. An idle timer that was
+    /// created at a lower count is obsolete.
     var activityChangeCount = 0
     /// The value of `activityChangeCount` for which the running idle timer was created. There is
     /// only one timer for each value.
@@ -368,19 +368,19 @@ final class EngineBacking: @unchecked Sendable {
   }
 
   private func scheduleIdleTimeout() {
-    let activityNumber: Int? = withLockedState { state in
+    let changeCount: Int? = withLockedState { state in
       guard state.isAutoShutdownEnabled, state.session != nil, state.activePlayers.isEmpty,
         state.activityChangeCountAtIdleTimerStart != state.activityChangeCount
       else { return nil }
       state.activityChangeCountAtIdleTimerStart = state.activityChangeCount
       return state.activityChangeCount
     }
-    guard let activityNumber else { return }
+    guard let changeCount else { return }
     backend.schedule(after: Self.idleTimeoutSeconds) { [weak self] in
       guard let self else { return }
       enqueueHandlerWork {
         let isIdle = self.withLockedState {
-          $0.activityChangeCount == activityNumber && $0.isAutoShutdownEnabled
+          $0.activityChangeCount == changeCount && $0.isAutoShutdownEnabled
             && $0.activePlayers.isEmpty
         }
         if isIdle {
@@ -444,12 +444,12 @@ final class EngineBacking: @unchecked Sendable {
   /// handler queue.
   private func reportEndedPlayers() {
     for player in withLockedState({ Array($0.activePlayers.values) }) {
-      let previousActivity = withLockedState { $0.activityChangeCount }
+      let previousChangeCount = withLockedState { $0.activityChangeCount }
       let endCount = player.drainPlaybackEndCount()
       if !player.isActive {
         withLockedState { state in
           // A player was started in the meantime, perhaps this one; its update will be reported.
-          guard state.activityChangeCount == previousActivity else { return }
+          guard state.activityChangeCount == previousChangeCount else { return }
           state.activePlayers[ObjectIdentifier(player)] = nil
           state.activityChangeCount += 1
           if state.activePlayers.isEmpty {
@@ -520,9 +520,9 @@ package enum IsolationMonitor {
 
   /// Calls a handler, and returns its result with a Boolean value that indicates whether it ran on
   /// the wrong executor.
-  static func detectingIsolationViolation<Result>(_ body: () -> Result) -> (
-    result: Result, isNoticed: Bool
-  ) {
+  static func detectingIsolationViolation<Result>(
+    _ body: () -> Result
+  ) -> (result: Result, isNoticed: Bool) {
     guard isExecutorCheckHookAvailable else { return (body(), false) }
     hasViolationByThread.withLock { $0[currentThreadID] = false }
     let handlerResult = body()

@@ -480,16 +480,17 @@ extension EngineBacking {
     } catch {
       throw CHHapticError(error)
     }
-    func booleanOption(_ key: String, _ usual: Bool) throws -> Bool {
-      guard let value = options[AnyHashable(key)] else { return usual }
+    func booleanOption(_ key: String, default defaultValue: Bool) throws -> Bool {
+      guard let value = options[AnyHashable(key)] else { return defaultValue }
       if let value = value as? Bool { return value }
       if let value = value as? NSNumber { return value.boolValue }
       throw CHHapticError(.invalidAudioResource, "the option \(key) must be true or false")
     }
     let audioResource = AudioResource(
       sound: registeredSound,
-      usesVolumeEnvelope: try booleanOption(CHHapticAudioResourceKeyUseVolumeEnvelope, true),
-      isLooping: try booleanOption(CHHapticAudioResourceKeyLoopEnabled, false))
+      usesVolumeEnvelope: try booleanOption(
+        CHHapticAudioResourceKeyUseVolumeEnvelope, default: true),
+      isLooping: try booleanOption(CHHapticAudioResourceKeyLoopEnabled, default: false))
     return try withLockedState { state in
       guard state.audioResources.count < Self.maximumAudioResourceCount else {
         throw CHHapticError(

@@ -72,7 +72,7 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
     let commandFrame =
       switch time {
       case .now: Int64(0)
-      case .frame(let commandFrame): commandFrame
+      case .frame(let frame): frame
       case .seconds(let seconds): Int64((min(max(seconds, 0), 1e9) * sampleRateHertz).rounded())
       }
     return deviceSeconds(ofFrame: max(commandFrame, playbackEngine.position))

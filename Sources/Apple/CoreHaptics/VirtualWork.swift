@@ -59,9 +59,9 @@ package enum WorkOwner {
   /// The device whose work runs on this thread, determined by the task or otherwise by the thread;
   /// nil after the device's test has ended.
   package static var currentDevice: VirtualBackend? {
-    let threadMark = unsafe pthread_getspecific(threadOwnerKey)
-    if unsafe threadMark == noDeviceMarker { return nil }
-    guard let workerDevice = unsafe EngineBackends.scopedDevice ?? device(ofMarker: threadMark),
+    let threadMarker = unsafe pthread_getspecific(threadOwnerKey)
+    if unsafe threadMarker == noDeviceMarker { return nil }
+    guard let workerDevice = unsafe EngineBackends.scopedDevice ?? device(ofMarker: threadMarker),
       !workerDevice.hasTestEnded
     else {
       return nil
@@ -69,8 +69,8 @@ package enum WorkOwner {
     return workerDevice
   }
 
-  private static func device(ofMarker mark: UnsafeMutableRawPointer?) -> VirtualBackend? {
-    unsafe mark.map { unsafe Unmanaged<VirtualBackend>.fromOpaque($0).takeUnretainedValue() }
+  private static func device(ofMarker marker: UnsafeMutableRawPointer?) -> VirtualBackend? {
+    unsafe marker.map { unsafe Unmanaged<VirtualBackend>.fromOpaque($0).takeUnretainedValue() }
   }
 
   package static func withDevice<Result>(_ device: VirtualBackend?, perform body: () -> Result)
@@ -88,13 +88,11 @@ package enum WorkOwner {
   }
 
   private static func withThreadMarker<Result>(
-    _ mark: UnsafeMutableRawPointer?, perform body: () -> Result
-  )
-    -> Result
-  {
-    let previousMark = unsafe pthread_getspecific(threadOwnerKey)
-    unsafe pthread_setspecific(threadOwnerKey, mark)
-    defer { unsafe pthread_setspecific(threadOwnerKey, previousMark) }
+    _ marker: UnsafeMutableRawPointer?, perform body: () -> Result
+  ) -> Result {
+    let previousMarker = unsafe pthread_getspecific(threadOwnerKey)
+    unsafe pthread_setspecific(threadOwnerKey, marker)
+    defer { unsafe pthread_setspecific(threadOwnerKey, previousMarker) }
     return body()
   }
 }

@@ -131,10 +131,9 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
 extension HapticLogEntry: CustomStringConvertible {
   /// A description of the entry, such as `0.300 s  engine 1: stopped by audioSessionInterrupt`.
   public var description: String {
-    let ownerNames = [engineNumber.map { "engine \($0)" }, playerNumber.map { "player \($0)" }]
-      .compactMap {
-        $0
-      }
+    let engineName = engineNumber.map { "engine \($0)" }
+    let playerName = playerNumber.map { "player \($0)" }
+    let ownerNames = [engineName, playerName].compactMap { $0 }
     return "\(textRoundedToThousandths(time)) s  "
       + (ownerNames.isEmpty ? "" : ownerNames.joined(separator: ", ") + ": ")
       + "\(action)"

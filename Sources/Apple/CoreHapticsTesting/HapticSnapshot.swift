@@ -31,8 +31,7 @@ public enum HapticSnapshot {
   ) -> String? {
     let testFile = URL(filePath: path)
     let snapshotFolder = testFile.deletingLastPathComponent().appending(path: "__Haptics__")
-      .appending(
-        path: testFile.deletingPathExtension().lastPathComponent)
+      .appending(path: testFile.deletingPathExtension().lastPathComponent)
     let snapshotFile = snapshotFolder.appending(path: fileName(forSnapshot: name) + ".ahap")
     let snapshotExists = FileManager.default.fileExists(atPath: snapshotFile.path)
     let recordingMode =

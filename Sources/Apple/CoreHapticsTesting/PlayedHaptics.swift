@@ -268,10 +268,8 @@ extension PlayedHaptics.Event {
     let feltStartSeconds = firstFeltIndex > 0 ? levels[firstFeltIndex - 1].time : 0
     trimmedEvent.time += feltStartSeconds
     trimmedEvent.duration = feltEndSeconds - feltStartSeconds
-    trimmedEvent.levels = levels[max(0, firstFeltIndex - 1)..<min(levels.count, lastFeltIndex + 2)]
-      .map {
-        $0.shifted(by: -feltStartSeconds)
-      }
+    let remainingLevels = levels[max(0, firstFeltIndex - 1)..<min(levels.count, lastFeltIndex + 2)]
+    trimmedEvent.levels = remainingLevels.map { $0.shifted(by: -feltStartSeconds) }
     return trimmedEvent
   }
 

@@ -209,9 +209,9 @@ struct PlayerChangeReader {
   }
 
   /// Returns the intensity or volume of an event at a frame, and its sharpness.
-  private func intensityAndSharpness(of active: ActiveEvent, atFrame frame: Int64) -> (
-    Double, Double
-  ) {
+  private func intensityAndSharpness(
+    of active: ActiveEvent, atFrame frame: Int64
+  ) -> (Double, Double) {
     let passPosition = currentPlayerState.position(at: frame) - active.passOriginFrame
     func controlValue(_ id: DynamicParameterID) -> Double {
       guard let timeline = controlTimelinesByLayer[active.scheduledEvent.compositionLayerIndex][id]

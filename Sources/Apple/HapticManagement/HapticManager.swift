@@ -230,12 +230,13 @@ public import Observation
   @discardableResult public func testAll() -> [ScheduledTestEvent] {
     guard isEnabled else { return [] }
     let firstEventTime = currentTime + Self.firstTestEventDelaySeconds
-    let testSteps = SemanticEvent.allCases.enumerated().map { index, event in
+    let scheduledEvents = SemanticEvent.allCases.enumerated().map { index, event in
       ScheduledTestEvent(
         event: event, time: firstEventTime + Double(index) * Self.testEventIntervalSeconds)
     }
-    play(testSteps.map { ($0.event.patternName, $0.time - firstEventTime) }, at: firstEventTime)
-    return testSteps
+    play(
+      scheduledEvents.map { ($0.event.patternName, $0.time - firstEventTime) }, at: firstEventTime)
+    return scheduledEvents
   }
 }
 

@@ -100,16 +100,16 @@ package final class ParsedPatternCache: @unchecked Sendable {
   }
 
   private func parseResult(named name: String) -> Result<CHHapticPattern, CHHapticError>? {
-    if let cachedEntry = parseResultsByName[name] { return cachedEntry }
+    if let cachedResult = parseResultsByName[name] { return cachedResult }
     guard patternNames.contains(name) else { return nil }
-    let newEntry = Result { try readPattern(named: name) }.mapError { error in
+    let newResult = Result { try readPattern(named: name) }.mapError { error in
       error as? CHHapticError
         ?? CHHapticError(
           .invalidPatternData,
           userInfo: [NSLocalizedDescriptionKey: "\(name): the pattern cannot be read: \(error)"])
     }
-    parseResultsByName[name] = newEntry
-    return newEntry
+    parseResultsByName[name] = newResult
+    return newResult
   }
 
   private func readPattern(named name: String) throws -> CHHapticPattern {

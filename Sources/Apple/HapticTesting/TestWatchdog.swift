@@ -43,7 +43,7 @@ struct HangDetector {
 struct ProcessActivity {
   /// The fraction of one processor's time from which a process counts as working. A process that
   /// only waits uses less than a thousandth.
-  static let busyProcessorTimeThreshold = 0.02
+  static let busyProcessorFraction = 0.02
 
   private var processorNanosecondsAtLastPoll: UInt64
 
@@ -57,7 +57,7 @@ struct ProcessActivity {
   mutating func pollWeight(processorNanoseconds: UInt64, interval: Duration) -> Int {
     let usedSeconds = Double(processorNanoseconds &- processorNanosecondsAtLastPoll) / 1e9
     processorNanosecondsAtLastPoll = processorNanoseconds
-    let isBusy = usedSeconds >= Self.busyProcessorTimeThreshold * (interval / .seconds(1))
+    let isBusy = usedSeconds >= Self.busyProcessorFraction * (interval / .seconds(1))
     return isBusy ? HangDetector.busyPollWeight : HangDetector.idlePollWeight
   }
 }

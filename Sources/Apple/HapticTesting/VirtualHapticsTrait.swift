@@ -113,9 +113,9 @@ extension Trait where Self == VirtualHapticsTrait {
   /// Returns the trait that gives each test its own device, and fails a test that violates one of
   /// the given rules of phones, such as `.all`.
   public static func virtualHaptics(
-    _ sharing: VirtualHapticsTrait.ConcurrencyPolicy = .parallel, rules: Set<HapticRule> = [],
+    _ policy: VirtualHapticsTrait.ConcurrencyPolicy = .parallel, rules: Set<HapticRule> = [],
     time: VirtualHapticsTrait.TimeScope = .virtual
-  ) -> Self { Self(concurrencyPolicy: sharing, checkedRules: rules, timeScope: time) }
+  ) -> Self { Self(concurrencyPolicy: policy, checkedRules: rules, timeScope: time) }
 }
 
 /// The virtual device of the current test, which requires the trait `.virtualHaptics`.
