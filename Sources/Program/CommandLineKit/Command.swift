@@ -101,9 +101,9 @@ package struct Command: Sendable {
       positionalArguments: parser.positionalArguments)
   }
 
-  private func assignPositionalArguments(_ positionals: [String]) throws(UsageError) -> [String:
-    [String]]
-  {
+  private func assignPositionalArguments(
+    _ positionals: [String]
+  ) throws(UsageError) -> [String: [String]] {
     let requiredArguments = arguments.filter { !$0.isOptional }
     if positionals.count < requiredArguments.count {
       throw UsageError("missing \(requiredArguments[positionals.count].name)")

@@ -43,8 +43,9 @@ package struct CommandQueue {
   package enum EndingCommand: String, Sendable { case quit, shutdown }
 
   private var pendingLines: ArraySlice<LineReader.Line> = []
-  /// The request to execute before the pending lines, whose preparation by the previous session has
-  /// been interrupted: the new session loads its pattern or checks its settings again.
+  /// The request whose preparation was interrupted by the end of the previous session. It is
+  /// executed before the pending lines, after the new session has loaded its pattern or checked its
+  /// settings again.
   private var interruptedRequest: CommandRequest?
   /// The request whose preparation is in progress.
   private var requestInPreparation: (request: CommandRequest, preparation: RequestPreparation)?

@@ -11,7 +11,7 @@ package final class LineConnection {
   /// drop lines.
   static let maximumUnsentByteCount = 1 << 20
   /// The number of unsent bytes above which no more lines are read.
-  static let maximumUnsentByteCountToRead = 1 << 16
+  static let maximumUnsentByteCountWhileReading = 1 << 16
   static let foregroundPollInterval = Duration.milliseconds(500)
   /// The number of bytes that a pipe accepts without waiting when it signals space: `PIPE_BUF` of
   /// Linux.
@@ -122,7 +122,8 @@ package final class LineConnection {
 
   private var isReading: Bool {
     if isInputAtEnd || isReadingPaused { return false }
-    return isConnectionBroken ? !isSocket : sendBuffer.count <= Self.maximumUnsentByteCountToRead
+    if isConnectionBroken { return !isSocket }
+    return sendBuffer.count <= Self.maximumUnsentByteCountWhileReading
   }
 
   /// A Boolean value that indicates whether this process may read from its terminal. Reading in the
@@ -166,7 +167,9 @@ struct SendBuffer {
       }
     }
     // Moving the rest forward each time would cost more than it frees.
-    if sentByteCount == bytes.count || sentByteCount > LineConnection.maximumUnsentByteCountToRead {
+    if sentByteCount == bytes.count
+      || sentByteCount > LineConnection.maximumUnsentByteCountWhileReading
+    {
       bytes.removeFirst(sentByteCount)
       sentByteCount = 0
     }

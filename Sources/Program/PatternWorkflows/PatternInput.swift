@@ -254,7 +254,7 @@ public struct PatternInput: Equatable, Sendable {
   /// because the user did not name the target of the link.
   ///
   /// - Throws: A `FileError` that names the link.
-  package func checkRewritesNoFoundLink() throws(FileError) {
+  package func checkMayBeRewritten() throws(FileError) {
     guard case .file(let path) = origin, isFromFolder, FileSystem.isSymbolicLink(path) else {
       return
     }

@@ -216,7 +216,7 @@ enum CheckCommand {
       guard case .file(let path) = input.origin else {
         throw FileError(input.name, "cannot be fixed because it is not a file")
       }
-      try input.checkRewritesNoFoundLink()
+      try input.checkMayBeRewritten()
       let file = try input.readFile()
       let format = try input.formats.format(of: file)
       guard let fixed = try? format.correctedText(of: file), fixed != file.bytes else { return nil }

@@ -272,7 +272,7 @@ enum EditCommand {
       throw FileError(
         input.name, "cannot be changed because it is not a file; specify a file with '--output'")
     }
-    try input.checkRewritesNoFoundLink()
+    try input.checkMayBeRewritten()
     if isChanged {
       try AtomicFileWriter.write(text, to: path)
     }

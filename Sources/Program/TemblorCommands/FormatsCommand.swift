@@ -218,7 +218,7 @@ enum FormatCommand {
       guard case .file(let path) = input.origin else {
         throw FileError(input.name, "cannot be rewritten because it is not a file")
       }
-      try input.checkRewritesNoFoundLink()
+      try input.checkMayBeRewritten()
       guard patternFile.bytes != canonicalText else { return }
       try AtomicFileWriter.write(canonicalText, to: path)
       if !options.isQuiet {

@@ -143,7 +143,7 @@ enum ListenCommand {
     let listener =
       try options.socketPath.map { path throws(FileError) in try SocketListener(path) }
       ?? ServiceManager.activatedSocket.map { SocketListener(activated: $0) }
-    let metricsAndWatchdogTasks = ServerMaintenance(
+    let maintenance = ServerMaintenance(
       file: options.metricsPath, watchdogLimit: ServiceManager.watchdogInterval,
       notify: ServiceManager.notifyServiceManager
     ) { terminal.report($0) }
@@ -154,7 +154,7 @@ enum ListenCommand {
     let state = options.statePath.map { path in StateFile(path) { terminal.report($0) } }
     let serverRun = ServerRun(
       terminal: terminal, environment: environment, standard: standard, listener: listener,
-      upkeep: metricsAndWatchdogTasks, formats: formats, stateFile: state)
+      maintenance: maintenance, formats: formats, stateFile: state)
     // A signal between two sessions ends the next one.
     let interruption = InterruptSignal()
     defer { _ = interruption.descriptor }
@@ -173,7 +173,7 @@ private final class ServerRun {
   private let environment: FallbackEnvironment
   private let standardStreamConnection: LineConnection
   private let listener: SocketListener?
-  private let metricsAndWatchdogTasks: ServerMaintenance
+  private let maintenance: ServerMaintenance
   private let formats: FormatRegistry
   private let stateFile: StateFile?
   private let startTime = time(nil)
@@ -184,14 +184,14 @@ private final class ServerRun {
 
   init(
     terminal: Terminal, environment: FallbackEnvironment, standard: LineConnection,
-    listener: SocketListener?, upkeep: ServerMaintenance, formats: FormatRegistry,
+    listener: SocketListener?, maintenance: ServerMaintenance, formats: FormatRegistry,
     stateFile: StateFile?
   ) {
     self.terminal = terminal
     self.environment = environment
     self.standardStreamConnection = standard
     self.listener = listener
-    self.metricsAndWatchdogTasks = upkeep
+    self.maintenance = maintenance
     self.formats = formats
     self.stateFile = stateFile
   }
@@ -265,7 +265,7 @@ private final class ServerRun {
         server, standard: standardStreamConnection, listener: listener,
         eventInbox: environment.eventInbox,
         time: environment.time, retryInterval: .roundedToNanoseconds(seconds: retryInterval),
-        idleLimit: options.idleTimeout, upkeep: metricsAndWatchdogTasks, state: self.stateFile,
+        idleLimit: options.idleTimeout, maintenance: maintenance, state: self.stateFile,
         restoring: restoration, continuing: previous)
     }
   }
@@ -319,7 +319,7 @@ final class ServerActivity: PlaybackActivity {
   /// The delay before a command that failed with `busy` is executed again.
   private let busyRetryInterval: Duration
   private let idleTimeout: Duration?
-  private let metricsAndWatchdogTasks: ServerMaintenance
+  private let maintenance: ServerMaintenance
   private let stateFile: StateFile?
   private var restoration: StateRestoration?
   /// The time at which the server became idle: no client is connected, and nothing plays.
@@ -340,7 +340,7 @@ final class ServerActivity: PlaybackActivity {
   ///     again.
   ///   - idleLimit: The time without clients and sound after which the activity ends, or nil for no
   ///     limit.
-  ///   - upkeep: The periodic tasks: the metrics file and the watchdog of the service manager.
+  ///   - maintenance: The periodic tasks: the metrics file and the watchdog of the service manager.
   ///   - state: The file of the session's state; nil without one.
   ///   - restoration: The state to restore first; nil without one.
   ///   - previous: The activity whose clients continue; nil for the first.
@@ -348,7 +348,7 @@ final class ServerActivity: PlaybackActivity {
     _ session: CommandSession, standard: LineConnection, listener: SocketListener?,
     eventInbox: EventInbox,
     time: any TimeSource, retryInterval: Duration, idleLimit: Duration? = nil,
-    upkeep: ServerMaintenance = ServerMaintenance(), state: StateFile? = nil,
+    maintenance: ServerMaintenance = ServerMaintenance(), state: StateFile? = nil,
     restoring restoration: StateRestoration? = nil, continuing previous: ServerActivity? = nil
   ) {
     self.session = session
@@ -358,7 +358,7 @@ final class ServerActivity: PlaybackActivity {
     self.time = time
     self.busyRetryInterval = retryInterval
     self.idleTimeout = idleLimit
-    self.metricsAndWatchdogTasks = upkeep
+    self.maintenance = maintenance
     stateFile = state
     self.restoration = restoration
     guard let previous else { return }
@@ -404,7 +404,7 @@ final class ServerActivity: PlaybackActivity {
     let requestDelays = requestTimes.compactMap(\.self).map { max(.zero, $0 - now) }
     let nextUpdateDelay = [
       requestDelays.min(), session.timeUntilHeldBackReport(at: now),
-      metricsAndWatchdogTasks.performDueTasks(at: now, on: session),
+      maintenance.performDueTasks(at: now, on: session),
       stateFile?.saveIfChanged(from: session, at: now),
     ]
     .compactMap(\.self).min()

@@ -167,7 +167,7 @@ enum StudioCommand {
     _ work: inout BatchWork
   ) throws {
     for input in inputs {
-      try input.checkRewritesNoFoundLink()
+      try input.checkMayBeRewritten()
     }
     let patternPaths = try inputs.map { input throws(UsageError) -> String in
       guard case .file(let path) = input.origin else {

@@ -61,7 +61,7 @@ final class StudioServer {
     var isFinished = false
 
     /// A Boolean value that indicates whether the connection may be closed in favor of a new one.
-    var mayBeClosedForAnother: Bool {
+    var mayBeClosedForNewConnection: Bool {
       isDiscardingRequest || !requestReader.isHeadAccepted && response == nil
     }
   }
@@ -166,7 +166,7 @@ final class StudioServer {
   /// maximum is not reached or because an existing connection can be closed in its favor.
   private var canAccept: Bool {
     connections.count < Self.maximumConnectionCount
-      || connections.contains(where: \.mayBeClosedForAnother)
+      || connections.contains(where: \.mayBeClosedForNewConnection)
   }
 
   private func closeConnections(where isOver: (Connection) -> Bool) {
@@ -187,7 +187,7 @@ final class StudioServer {
         return
       }
       if connections.count == Self.maximumConnectionCount,
-        let oldest = connections.firstIndex(where: \.mayBeClosedForAnother)
+        let oldest = connections.firstIndex(where: \.mayBeClosedForNewConnection)
       {
         close(connections.remove(at: oldest).descriptor)
       }

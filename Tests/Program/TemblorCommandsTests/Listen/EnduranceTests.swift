@@ -47,7 +47,7 @@ import Testing
     let loop = RenderLoop(engine: engine, sink: NullSink(format, time: time), time: time)
     let session = CommandSession(
       engine, device: "virtual", folder: nil, message: ErrorReporting.messageText(_:))
-    let upkeep = ServerMaintenance(file: metrics, watchdogLimit: .seconds(30))
+    let maintenance = ServerMaintenance(file: metrics, watchdogLimit: .seconds(30))
     return try (1...10).map { hour in
       var minimum: [Int]?
       for second in (hour - 1) * 3_600..<hour * 3_600 {
@@ -66,7 +66,7 @@ import Testing
         }
         session.reportHeldBackEvents(at: time.now)
         _ = session.drainEvents()
-        _ = upkeep.performDueTasks(at: time.now, on: session)
+        _ = maintenance.performDueTasks(at: time.now, on: session)
         if index == 0 {
           let holdings = try resourceCounts()
           minimum = minimum.map { zip($0, holdings).map(min) } ?? holdings
