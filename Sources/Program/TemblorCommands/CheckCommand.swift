@@ -419,7 +419,7 @@ enum FindingGrouping {
     }
     var findingCounts: [Key: Int] = [:]
     // The index of the grouped line of a rule, and the last finding in the group.
-    var groupsByKey: [Key: (place: Int, last: Finding)] = [:]
+    var groupsByKey: [Key: (index: Int, last: Finding)] = [:]
     var shownFindings: [Finding] = []
     for finding in findings {
       let key = Key(file: finding.location.name, rule: finding.rule, severity: finding.severity)
@@ -427,8 +427,8 @@ enum FindingGrouping {
       if findingCounts[key, default: 0] <= maximumShownCountPerRule {
         shownFindings.append(finding)
       } else if let group = groupsByKey[key] {
-        shownFindings[group.place].occurrenceCount += finding.occurrenceCount
-        groupsByKey[key] = (group.place, finding)
+        shownFindings[group.index].occurrenceCount += finding.occurrenceCount
+        groupsByKey[key] = (group.index, finding)
       } else {
         groupsByKey[key] = (shownFindings.count, finding)
         shownFindings.append(finding)
