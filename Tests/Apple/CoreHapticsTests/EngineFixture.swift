@@ -4,7 +4,7 @@ import Foundation
 import HapticRender
 import Synchronization
 
-/// A virtual device, an engine on it, and notes of the calls of its handlers.
+/// A virtual device, an engine on it, and a log of the calls of its handlers.
 final class EngineFixture {
   let device = VirtualHapticDevice()
   let engine: CHHapticEngine
@@ -20,7 +20,7 @@ final class EngineFixture {
     }
   }
 
-  /// An advanced player that notes its completion.
+  /// Returns an advanced player whose completion is logged.
   func player(_ pattern: CHHapticPattern) throws -> any CHHapticAdvancedPatternPlayer {
     let player = try engine.makeAdvancedPlayer(with: pattern)
     let handlerLog = self.handlerLog
@@ -41,7 +41,7 @@ final class EngineFixture {
     }
   }
 
-  /// The greatest magnitude between two times.
+  /// Returns the maximum magnitude between two times.
   func peak(_ from: Double, _ to: Double) -> Float {
     let samples = device.samples(of: engine)
     let range = Int(from * 48_000)..<min(samples.count, Int(to * 48_000))

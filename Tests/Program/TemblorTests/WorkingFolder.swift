@@ -166,9 +166,9 @@ extension StringProtocol where SubSequence == Substring {
 }
 
 extension Sound {
-  /// Reads a file of a workplace.
-  init(reading place: WorkingFolder, _ name: String) throws {
-    let descriptor = unsafe open(place.path + "/" + name, O_RDONLY | O_CLOEXEC)
+  /// Reads a sound file in a working folder.
+  init(reading folder: WorkingFolder, _ name: String) throws {
+    let descriptor = unsafe open(folder.path + "/" + name, O_RDONLY | O_CLOEXEC)
     defer { close(descriptor) }
     try self.init(readingDescriptor: descriptor, path: name)
   }

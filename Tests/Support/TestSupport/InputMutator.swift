@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// Damaged inputs for readers: each is one or more random edits of a good one.
+/// Applies random edits to valid inputs, to test readers with damaged inputs.
 public struct InputMutator {
   private var generator: SplitMixGenerator
   private let insertedWords: [[UInt8]]
 
-  /// Equal seeds give equal damage.
+  /// Creates a mutator. Equal seeds produce equal edits.
   ///
-  /// - Parameter words: What is inserted now and then, besides random bytes.
+  /// - Parameter words: The texts that some edits insert.
   public init(seed: UInt64, words: [String] = []) {
     generator = SplitMixGenerator(state: seed)
     insertedWords = words.map { Array($0.utf8) }
@@ -19,7 +19,7 @@ public struct InputMutator {
     return unsafe Int(String(cString: text)) ?? usual
   }
 
-  /// A damaged copy.
+  /// Returns a copy with one to four random edits.
   public mutating func mutated(_ bytes: [UInt8]) -> [UInt8] {
     var result = bytes
     for _ in 0...Int.random(in: 0..<4, using: &generator) {
@@ -45,7 +45,7 @@ public struct InputMutator {
     return result
   }
 
-  /// A damaged copy, its invalid bytes replaced.
+  /// Returns a copy with one to four random edits, in which invalid bytes are replaced.
   public mutating func mutated(_ text: String) -> String {
     String(decoding: mutated(Array(text.utf8)), as: UTF8.self)
   }

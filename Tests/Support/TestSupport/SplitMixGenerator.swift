@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// Chance that can be repeated.
+/// A generator of pseudo-random numbers that is the same on every run.
 public struct SplitMixGenerator: RandomNumberGenerator {
   private var state: UInt64
 
-  /// Equal seeds give equal chance.
+  /// Creates a generator. Equal states produce equal numbers.
   public init(state: UInt64) { self.state = state }
 
   /// The next number: Steele, Lea and Flood, "Fast splittable pseudorandom number generators",

@@ -43,8 +43,8 @@ final class Pseudoterminal {
     _ = ProcessRunner.waitForEnd(of: shell)
   }
 
-  /// What a script says of the terminal's modes and of the status before. A later Ctrl-C does not
-  /// end `stty`.
+  /// The commands of a script that report the terminal's modes and the status of the previous
+  /// command. A later Ctrl-C does not end `stty`.
   static let modeCheckCommand =
     #"s=$?; trap '' INT; [ "$(stty -g)" = "$before" ] "#
     + #"&& echo "usual modes, status $s." || echo "strange modes, status $s.""#

@@ -7,7 +7,7 @@ import TransducerProfiles
 @testable import CommandServer
 @testable import TemblorCommands
 
-/// A session on an engine in virtual time, asked in lines.
+/// A command session on an engine in virtual time.
 final class ListenFixture {
   let engine: PlaybackEngine
   let playback: VirtualPlayback
@@ -26,13 +26,13 @@ final class ListenFixture {
       message: ErrorReporting.messageText(_:))
   }
 
-  /// The answer to a line.
+  /// Returns the reply to a line.
   @discardableResult func ask(_ line: String, client: Int = 0) -> String {
     guard let request = CommandGrammar.parseRequest(line) else { return "" }
     return session.reply(to: request, clientID: client).line
   }
 
-  /// Restores a state: the commands that failed, with their reasons.
+  /// Restores a state, and returns the commands that failed, with their reasons.
   func restore(_ state: String) -> [String] {
     var problems: [String] = []
     var restoration = StateRestoration(state) { problems.append($0) }
@@ -43,22 +43,22 @@ final class ListenFixture {
     return problems
   }
 
-  /// What happens within some seconds.
+  /// Advances the time, and returns the events of the session since the last call.
   @discardableResult func run(_ seconds: Double) -> [String] {
     playback.advance(seconds: seconds)
     return session.drainEvents().map(\.line)
   }
 
-  /// Something that happens at the device.
+  /// Records an event of the device at the current time.
   func recordSinkEvent(_ event: SinkEvent) { session.recordSinkEvent(event, at: playback.time.now) }
 
-  /// What plays under a name.
+  /// Returns the first sound with a name.
   func serverSound(_ name: String) -> ServerSound? { session.sounds.first { $0.name == name } }
 
-  /// The frame at which a name's first voice began.
+  /// Returns the frame at which the first sound with a name started.
   func startFrame(_ name: String) -> Int64? { serverSound(name)?.player.startFrame }
 
-  /// The greatest magnitude of some seconds of what was rendered.
+  /// Returns the maximum magnitude of the rendered samples between two times.
   func peakLevel(_ range: ClosedRange<Double>) -> Float {
     let frames = Int(range.lowerBound * 48_000)..<Int(range.upperBound * 48_000)
     return playback.samples()[frames].map(abs).max() ?? 0

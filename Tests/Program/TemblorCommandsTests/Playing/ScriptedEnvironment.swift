@@ -5,11 +5,11 @@ import Synchronization
 @testable import CommandLineKit
 @testable import TemblorCommands
 
-/// A device in memory on virtual time, and what happens at which moment of it.
+/// A device in memory in virtual time, with a script of keys, events, and actions at given times.
 ///
-/// Used by one thread; what is waited for is what the script says.
+/// It belongs to one thread. Waiting for descriptors performs the steps of the script.
 final class ScriptedEnvironment: PlaybackEnvironment, @unchecked Sendable {
-  /// What happens at a time.
+  /// A step of the script.
   enum ScriptStep {
     case key(KeyPress)
     case event(LivePlayback.Event)
@@ -25,10 +25,11 @@ final class ScriptedEnvironment: PlaybackEnvironment, @unchecked Sendable {
   private(set) var engine: PlaybackEngine?
   private(set) var isStopped = false
   private var handler: LivePlayback.EventHandler = { _ in }
-  /// When no key ends it, this does.
+  /// The time in seconds after which the environment presses `q`.
   private let endSeconds: Double
   private let hasKeyboard: Bool
-  /// Feels what was rendered up to a second, and may answer with a key; asked after every period.
+  /// Is called after every period with the playback and the engine's position in seconds, and may
+  /// return a key to press.
   var keyResponder: ((VirtualPlayback, Double) -> KeyPress?)?
 
   init(
@@ -74,7 +75,8 @@ final class ScriptedEnvironment: PlaybackEnvironment, @unchecked Sendable {
 
   // MARK: Time
 
-  /// Runs until something is ready, the time is over, or the script has something to say.
+  /// Advances the playback until a descriptor or a key is ready, a step was performed, or the
+  /// timeout has passed.
   func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
     let system = SystemTimeSource()
     let end = timeout.map { now + $0 }
@@ -95,7 +97,7 @@ final class ScriptedEnvironment: PlaybackEnvironment, @unchecked Sendable {
 
   var now: Duration { playback?.time.now ?? .zero }
 
-  /// Does what is due in the script; answers whether there was anything.
+  /// Performs the next due step of the script. Returns false if no step is due.
   private func performDueStep() -> Bool {
     let seconds = engine?.positionSeconds ?? 0
     if seconds > endSeconds {
