@@ -90,10 +90,12 @@ struct BlockTimingSummary: CustomStringConvertible {
     "blocks \(blockCount) frames \(frameCount) late-by-rendering \(lateBlockCounts.rendering) "
       + "late-by-system \(lateBlockCounts.system) late-by-device \(lateBlockCounts.device) "
       + "mean-share \(Self.percent(totalProcessorSeconds * rate / Double(max(1, frameCount)))) "
-      + "median-share \(Self.percent(loadQuantile(at: 0.5))) p999-share \(Self.percent(loadQuantile(at: 0.999))) "
+      + "median-share \(Self.percent(loadQuantile(at: 0.5))) "
+      + "p999-share \(Self.percent(loadQuantile(at: 0.999))) "
       + "worst-share \(Self.percent(peakLoad)) "
       + "worst-share-with-interruptions \(Self.percent(longestRenderSeconds / periodSeconds)) "
-      + "worst-kept-ms \(Self.milliseconds(longestRunDelaySeconds)) worst-gap-ms \(Self.milliseconds(longestGapSeconds))"
+      + "worst-kept-ms \(Self.milliseconds(longestRunDelaySeconds)) "
+      + "worst-gap-ms \(Self.milliseconds(longestGapSeconds))"
   }
 
   private static func percent(_ share: Double) -> String { "\((share * 10_000).rounded() / 100)%" }
