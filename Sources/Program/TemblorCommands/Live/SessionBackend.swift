@@ -62,14 +62,10 @@ extension PlaybackEnvironment {
     of output: String, _ request: OutputRequest, wake: WakeSignal
   ) throws(OutputError) -> OutputProbe {
     let outputProbe = OutputProbe()
-    do throws(PlaybackError) {
-      _ = try BackgroundThread {
-        outputProbe.complete(
-          Result { () throws(OutputError) in try summarizeOutput(output, request) })
-        wake.raise()
-      }
-    } catch {
-      throw OutputError(.other, output: output, error.description)
+    _ = try BackgroundThread.start(forOutput: output) {
+      outputProbe.complete(
+        Result { () throws(OutputError) in try summarizeOutput(output, request) })
+      wake.raise()
     }
     return outputProbe
   }
@@ -82,14 +78,9 @@ extension PlaybackEnvironment {
     let deviceSummary = DeviceSummary(openedOutput)
     // This thread does not use the sink again.
     nonisolated(unsafe) let closedSink = openedOutput.sink
-    let closingThread: BackgroundThread
-    do throws(PlaybackError) {
-      closingThread = try BackgroundThread { unsafe closedSink.close() }
-    } catch {
-      throw OutputError(.other, output: output, error.description)
-    }
+    let closingThread = try BackgroundThread.start(forOutput: output) { unsafe closedSink.close() }
     guard closingThread.wait(within: OutputProbe.closingTimeout) else {
-      throw .unresponsiveOutputError(output)
+      throw .unresponsive(output)
     }
     return deviceSummary
   }
@@ -103,6 +94,19 @@ extension PlaybackEnvironment {
   func expectedFormat(
     _ output: String, _ request: OutputRequest
   ) throws(OutputError) -> SinkFormat? { nil }
+}
+
+extension BackgroundThread {
+  /// Starts a thread that calls an output, and reports a refusal as an error of the output.
+  fileprivate static func start(
+    forOutput output: String, _ body: @escaping @Sendable () -> Void
+  ) throws(OutputError) -> BackgroundThread {
+    do throws(PlaybackError) {
+      return try BackgroundThread(body)
+    } catch {
+      throw OutputError(.other, output: output, error.description)
+    }
+  }
 }
 
 /// An attempt to open an output and to close it again while another output plays.
@@ -124,7 +128,7 @@ final class OutputProbe: Sendable {
 
 extension OutputError {
   /// Returns the error for an output whose calls do not return.
-  static func unresponsiveOutputError(_ output: String) -> OutputError {
+  static func unresponsive(_ output: String) -> OutputError {
     OutputError(
       .unresponsive, output: output,
       """
@@ -135,7 +139,7 @@ extension OutputError {
   }
 
   /// Returns the error for an output that is still being opened.
-  static func slowOpeningError(_ output: String) -> OutputError {
+  static func slowOpening(_ output: String) -> OutputError {
     OutputError(.unresponsive, output: output, "the device has not opened yet")
   }
 }
@@ -159,7 +163,7 @@ struct SystemEnvironment: PlaybackEnvironment {
   {
     guard let openedOutput = try openOutput(output, request, waitingFor: Self.outputOpenTimeout)
     else {
-      throw .unresponsiveOutputError(output)
+      throw .unresponsive(output)
     }
     return openedOutput
   }
@@ -168,7 +172,7 @@ struct SystemEnvironment: PlaybackEnvironment {
     _ output: String, _ request: OutputRequest, within timeout: Duration
   ) throws(OutputError) -> sending OpenedOutput {
     guard let openedOutput = try openOutput(output, request, waitingFor: timeout) else {
-      throw .slowOpeningError(output)
+      throw .slowOpening(output)
     }
     return openedOutput
   }
@@ -181,23 +185,18 @@ struct SystemEnvironment: PlaybackEnvironment {
     _ output: String, _ request: OutputRequest, waitingFor timeout: Duration
   ) throws(OutputError) -> sending OpenedOutput? {
     let openingState = Locked(OpeningState.inProgress)
-    let openingThread: BackgroundThread
-    do throws(PlaybackError) {
-      openingThread = try BackgroundThread { [outputRegistry, time] in
-        let result = Result { () throws(OutputError) in
-          try outputRegistry.open(output, request, time: time)
-        }
-        let isAbandoned = openingState.withLock { openingState in
-          if case .abandoned = openingState { return true }
-          openingState = .ended(result)
-          return false
-        }
-        if isAbandoned {
-          try? result.get().sink.close()
-        }
+    let openingThread = try BackgroundThread.start(forOutput: output) { [outputRegistry, time] in
+      let result = Result { () throws(OutputError) in
+        try outputRegistry.open(output, request, time: time)
       }
-    } catch {
-      throw OutputError(.other, output: output, error.description)
+      let isAbandoned = openingState.withLock { openingState in
+        if case .abandoned = openingState { return true }
+        openingState = .ended(result)
+        return false
+      }
+      if isAbandoned {
+        try? result.get().sink.close()
+      }
     }
     let interruptSignal = InterruptSignal()
     var pollDescriptors = [

@@ -87,7 +87,7 @@ final class ReloadEnvironment: PlaybackEnvironment, TimeSource, @unchecked Senda
     openHandler?(now)
     guard isHanging(output) else { return try simulatedEnvironment.openOutput(output, request) }
     openingTimeouts.append(timeout)
-    throw .slowOpeningError(output)
+    throw .slowOpening(output)
   }
 
   func openPlaceholder(for output: String, _ request: OutputRequest) -> sending OpenedOutput? {
@@ -112,7 +112,7 @@ final class ReloadEnvironment: PlaybackEnvironment, TimeSource, @unchecked Senda
       Opening(endTime: min(end, limit)) { [simulatedEnvironment] in
         probe.complete(
           Result { () throws(OutputError) in
-            guard end < limit else { throw .unresponsiveOutputError(output) }
+            guard end < limit else { throw .unresponsive(output) }
             return DeviceSummary(try simulatedEnvironment.openOutput(output, request))
           })
         wake.raise()
