@@ -37,8 +37,7 @@ import Testing
       count += 1
       guard call == self.call, call == .finish || count > 20 else { return }
       hangSignal.raise()
-      var watched = [PollDescriptor(release.descriptor)]
-      SystemTimeSource().wait(for: &watched, timeout: .seconds(60))
+      release.waitUntilRaised()
     }
 
     /// Waits for space. Frames that come late on a busy machine are not lost.
@@ -85,8 +84,7 @@ import Testing
       let first = await iterator.next()
       #expect(first == .sinkEvent(SinkEvent(.unresponsive, text: "the device does not respond")))
       // On a busy machine, an earlier call may have taken as long.
-      var watched = [PollDescriptor(hangSignal.descriptor)]
-      SystemTimeSource().wait(for: &watched, timeout: .seconds(60))
+      hangSignal.waitUntilRaised()
     }
     #expect(!playback.stopPlayback(within: .milliseconds(1_200)))
     while let event = await iterator.next() {

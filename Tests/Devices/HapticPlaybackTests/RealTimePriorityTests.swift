@@ -16,18 +16,13 @@ import Testing
       close(name)
       number.withLock { $0 = RealTimePriority.currentThreadID ?? 0 }
       named.raise()
-      wait(for: end)
+      end.waitUntilRaised()
     }
-    wait(for: named)
+    named.waitUntilRaised()
     #expect(RealTimePriority.threadIDs(named: ["carrier-probe", "x"]) == [number.withLock { $0 }])
     #expect(RealTimePriority.threadIDs(named: ["carrier"]) == [])
     #expect(RealTimePriority.threadIDs(named: []) == [])
     end.raise()
     #expect(thread.wait(within: .seconds(60)))
   }
-}
-
-private func wait(for signal: WakeSignal) {
-  var watched = [PollDescriptor(signal.descriptor)]
-  SystemTimeSource().wait(for: &watched, timeout: Duration.seconds(60))
 }

@@ -2,9 +2,10 @@ import Testing
 
 @testable import HapticPlayback
 
-/// The time of a process that is stopped and continued.
+/// Waits and checks of a process that is stopped and continued.
 @Suite struct StoppedProcessTests {
-  /// A clock during whose first wait the process is stopped for an hour. Then, a thread may end.
+  /// A clock during whose first wait the process is stopped for an hour. After it, the signal lets
+  /// the thread end.
   private final class InterruptedTime: TimeSource {
     private let endSignal: WakeSignal
     private let clock = VirtualTimeSource()
@@ -23,22 +24,16 @@ import Testing
   }
 
   @Test("A wait for a thread does not count the time during which the process is stopped")
-  func stoppedProcessesWaitOn() throws {
+  func waitsDoNotCountStops() throws {
     let mayEnd = try WakeSignal()
-    let thread = try BackgroundThread {
-      var watched = [PollDescriptor(mayEnd.descriptor)]
-      SystemTimeSource().wait(for: &watched, timeout: .seconds(60))
-    }
+    let thread = try BackgroundThread { mayEnd.waitUntilRaised() }
     #expect(thread.wait(within: .seconds(2), by: InterruptedTime(raising: mayEnd)))
   }
 
-  @Test("A wait for a thread that does not end takes its time, to the millisecond")
+  @Test("A wait for a thread that does not end lasts exactly as long as its timeout")
   func waitsHaveALimit() throws {
     let mayEnd = try WakeSignal()
-    let thread = try BackgroundThread {
-      var watched = [PollDescriptor(mayEnd.descriptor)]
-      SystemTimeSource().wait(for: &watched, timeout: .seconds(60))
-    }
+    let thread = try BackgroundThread { mayEnd.waitUntilRaised() }
     for limit in [Duration.zero, .milliseconds(1), .milliseconds(250), .seconds(60)] {
       let time = VirtualTimeSource()
       #expect(!thread.wait(within: limit, by: time))
@@ -48,7 +43,7 @@ import Testing
     #expect(thread.wait(within: .seconds(60)))
   }
 
-  @Test("Checks follow a stop for an interval after a check that is more than an interval late")
+  @Test("A check that is more than an interval late detects a stop, also for the next interval")
   func stopsAreDetected() {
     var detector = StopDetector(checkInterval: .milliseconds(250))
     let times = [0, 250, 251, 720, 2_720, 2_721, 2_970, 3_200]
