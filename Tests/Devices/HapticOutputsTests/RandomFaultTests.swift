@@ -3,24 +3,12 @@ import Glibc
 import HapticOutputs
 import HapticPlayback
 import SoundFile
+import TestSupport
 import Testing
 
 /// Chance finds what nobody thought of; every seed is its own case.
 @Suite struct RandomFaultTests {
-  /// SplitMix64.
-  private struct RandomSource: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-      state &+= 0x9e37_79b9_7f4a_7c15
-      var z = state
-      z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-      z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-      return z ^ (z >> 31)
-    }
-  }
-
-  private func randomFault(_ chance: inout RandomSource) -> Fault {
+  private func randomFault(_ chance: inout SplitMixGenerator) -> Fault {
     switch Int.random(in: 0..<12, using: &chance) {
     case 0, 1, 2:
       .underrun
@@ -53,7 +41,7 @@ import Testing
 
   /// For forty seconds something goes wrong every quarter of a second; then a second of peace.
   @Test(arguments: 1...8) func everyFrameHeardIsHeardInTime(seed: Int) throws {
-    var chance = RandomSource(state: UInt64(seed))
+    var chance = SplitMixGenerator(state: UInt64(seed))
     let period = [64, 128, 240, 441].randomElement(using: &chance) ?? 64
     let buffer = period * Int.random(in: 2...6, using: &chance)
     let playback = try FaultyDevicePlayback(
