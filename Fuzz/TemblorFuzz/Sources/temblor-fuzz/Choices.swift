@@ -4,7 +4,9 @@ struct Choices {
 
   /// Source: FNV-1a, 64 bits (G. Fowler, L. C. Noll, K.-P. Vo).
   init(_ text: some Sequence<UInt8>) {
-    for byte in text { state = (state ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    for byte in text {
+      state = (state ^ UInt64(byte)) &* 0x100_0000_01b3
+    }
   }
 
   /// One of some values.

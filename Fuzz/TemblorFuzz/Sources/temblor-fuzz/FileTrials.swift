@@ -42,7 +42,7 @@ enum TrialFolder {
 
 /// Reads a text as a sound file that contains vibration, and renders it as a pattern.
 struct SoundPatternTrial {
-  /// The most frames of all channels that are rendered.
+  /// The maximum number of frames of all channels together that are rendered.
   private static let frameLimit = 32_000
 
   let text: [UInt8]
@@ -77,13 +77,11 @@ struct SoundPatternTrial {
     let plan = try RenderPlan(compiling: composition, profile: .phone, rate: rate)
     guard plan.frameCount <= Self.frameLimit else { return }
     var rendering = OfflineRenderer(plan: plan)
-    for sample in rendering.samples() {
-      require(sample.isFinite && abs(sample) <= 0.8913, "a sample of \(sample)")
-    }
+    requireBelowCeiling(rendering.samples())
   }
 }
 
-/// Reads a text as a table, as the stimuli of a study, and as the results of one.
+/// Reads a text as a table, as the stimuli of a study, and as the results of a study.
 struct TableTrial {
   let text: [UInt8]
 
@@ -102,7 +100,8 @@ struct TableTrial {
         table.rows.allSatisfy { $0.fields.count == table.columnNames.count },
         "a row with another number of fields")
       let written = Array(table.csvText.utf8)
-      // Column names that look like another kind of file are quoted by no writer.
+      // Names are quoted only if the CSV format requires it, so that a written table can begin like
+      // JSON or XML, or its only column can look like columns with other separators.
       guard let back = try? CSVTable(written) else {
         let isOtherKind = table.columnNames[0].unicodeScalars.first.map {
           "{[< \t\r\n".unicodeScalars.contains($0)
@@ -136,7 +135,9 @@ struct TableTrial {
       }
     } catch let error as StudyTable.InvalidRows {
       require(!error.findings.isEmpty, "refused without a finding")
-      for finding in error.findings { requireOneLine(finding.description) }
+      for finding in error.findings {
+        requireOneLine(finding.description)
+      }
     } catch {
       fatalError("another error: \(error)")
     }
@@ -147,9 +148,11 @@ struct TableTrial {
     do {
       let results = try StudyResults("r.csv", bytes: text)
       let back = try StudyResults("r.csv", bytes: Array(results.csvText.utf8))
-      for (row, other) in zip(results.rows, back.rows) {
+      for (row, rowReadBack) in zip(results.rows, back.rows) {
         require(
-          StudyResults.columnNames.allSatisfy { row.fields[$0] ?? "" == other.fields[$0] ?? "" },
+          StudyResults.columnNames.allSatisfy {
+            row.fields[$0] ?? "" == rowReadBack.fields[$0] ?? ""
+          },
           "results change when written and read")
       }
       require(results.rows.count == back.rows.count, "\(back.rows.count) results")

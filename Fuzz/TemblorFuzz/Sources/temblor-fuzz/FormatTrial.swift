@@ -4,7 +4,7 @@ import VendorFormats
 
 @testable import HapticFormats
 
-/// Reads a text as every format but AHAP, and holds readers and writers to what they promise.
+/// Reads a text as every format except AHAP, and checks the properties of readers and writers.
 struct FormatTrial {
   private static let formats = FormatRegistry.standard.formats.filter { $0.id != "ahap" }
   /// Texts that are not recognized are read as every format up to this size, which is fast enough.
@@ -36,12 +36,9 @@ struct FormatTrial {
   private func examine(_ format: HapticFormat, _ text: [UInt8]) -> ReadResult {
     let file = SourceFile(text, name: "t")
     let result = format.examine(file, options: ReadingOptions())
+    Self.checkMessages(result)
     for finding in result.findings {
-      requireOneLine(finding.description)
       require(format.rules.contains { $0.id == finding.rule }, "a finding of another rule")
-    }
-    for loss in result.losses {
-      requireOneLine(loss.message)
     }
     let hasError = result.findings.contains { $0.severity == .error }
     require(hasError == (result.composition == nil), "errors and a composition, or neither")
@@ -56,16 +53,25 @@ struct FormatTrial {
     do throws(InputError) {
       for part in try listParts(SourceFile(text, name: "t")).prefix(8) {
         let file = SourceFile(text, name: "t", part: part)
-        let one = format.examine(file, options: ReadingOptions())
-        for finding in one.findings { requireOneLine(finding.description) }
-        for loss in one.losses { requireOneLine(loss.message) }
+        let partResult = format.examine(file, options: ReadingOptions())
+        Self.checkMessages(partResult)
         require(
-          one.composition != nil || one.findings.contains { $0.severity == .error },
+          partResult.composition != nil
+            || partResult.findings.contains { $0.severity == .error },
           "a part without a composition and without an error")
       }
     } catch {
       requireOneLine(error.finding.description)
       require(result.composition == nil, "a file is read, and its parts are refused")
+    }
+  }
+
+  private static func checkMessages(_ result: ReadResult) {
+    for finding in result.findings {
+      requireOneLine(finding.description)
+    }
+    for loss in result.losses {
+      requireOneLine(loss.message)
     }
   }
 
@@ -88,8 +94,8 @@ struct FormatTrial {
     }
   }
 
-  /// A file that is written, in a format that is drawn, must be read without errors, unless a loss says what devices
-  /// reject.
+  /// A composition that is written in a randomly chosen format must be read without errors, unless
+  /// a loss states that devices reject it.
   static func checkWriting(_ composition: HapticComposition, _ choices: inout Choices) {
     let format = formats[choices.number(below: formats.count)]
     let dialects = format.dialects
@@ -97,7 +103,9 @@ struct FormatTrial {
     do {
       let options = WritingOptions(dialect: dialect, loopPassCount: 2)
       guard let writing = try format.write(composition, options: options) else { return }
-      for loss in writing.losses { requireOneLine(loss.message) }
+      for loss in writing.losses {
+        requireOneLine(loss.message)
+      }
       if writing.losses.contains(where: { $0.message.contains("reject") }) { return }
       let result = format.examine(
         SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions())

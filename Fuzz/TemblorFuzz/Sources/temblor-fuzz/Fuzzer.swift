@@ -12,7 +12,8 @@ struct Fuzzer {
   /// The id of the only format that is fuzzed, the name of the only trial, or nil for all.
   static let only = unsafe getenv("TEMBLOR_FUZZ_ONLY").map { unsafe String(cString: $0) }
 
-  /// What is tried beside the formats, by name; those that take long get one of many texts when all run.
+  /// The trials in addition to the formats. When all trials run, a trial gets one of `share` texts,
+  /// so that slow trials do not delay the others.
   private static let trials: [(name: String, share: Int, run: @Sendable ([UInt8]) -> Void)] = [
     ("profile", 1, { ProfileTrial(text: $0).run() }),
     ("array", 1, { ArrayTrial(text: $0).run() }),
@@ -62,6 +63,15 @@ struct Fuzzer {
 /// Stops with a message, which libFuzzer takes for a crash and keeps the input of.
 func require(_ condition: Bool, _ message: @autoclosure () -> String) {
   if !condition { fatalError(message()) }
+}
+
+/// Stops unless all samples are finite and at most −1 dBFS, the ceiling of the limiter.
+func requireBelowCeiling(_ samples: [Float]) {
+  // −1 dBFS, rounded up.
+  let ceiling: Float = 0.8913
+  for sample in samples {
+    require(sample.isFinite && abs(sample) <= ceiling, "a sample of \(sample)")
+  }
 }
 
 /// Stops unless a message is one line that a terminal shows as it stands.

@@ -1,8 +1,8 @@
 import CRandomCalls
 import TemblorLibrary
 
-/// Calls the functions of the C library with arguments drawn from a text, and checks the promises of
-/// the header.
+/// Calls the functions of the C library with arguments that follow from a text, and checks the
+/// guarantees of the header.
 struct LibraryTrial {
   let text: [UInt8]
 

@@ -9,12 +9,15 @@ private let boundaries = [
   "18446744073709551615", "18446744073709551616", "1e308", "1e309", "-1e308", "5e-324", "0.1",
 ]
 
-/// What libFuzzer calls to change an input: every other time a number as a whole, which it would do by single digits.
+/// Changes an input for libFuzzer. Every second call replaces whole numbers, because libFuzzer
+/// itself changes single digits.
 @_cdecl("LLVMFuzzerCustomMutator")
 func mutate(_ bytes: UnsafeMutablePointer<UInt8>, _ count: Int, _ limit: Int, _ seed: UInt32) -> Int
 {
   var choices = unsafe Choices(UnsafeBufferPointer(start: bytes, count: count))
-  for _ in 0...(seed % 61) { _ = choices.number(below: 2) }
+  for _ in 0...(seed % 61) {
+    _ = choices.number(below: 2)
+  }
   let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
   guard seed % 2 == 0, count > 0 else { return unsafe LLVMFuzzerMutate(bytes, count, limit) }
   var text = unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
@@ -33,6 +36,8 @@ func mutate(_ bytes: UnsafeMutablePointer<UInt8>, _ count: Int, _ limit: Int, _ 
     guard text.count - (end - start) + value.utf8.count <= limit else { continue }
     text.replaceSubrange(start..<end, with: value.utf8)
   }
-  for index in text.indices { unsafe bytes[index] = text[index] }
+  for index in text.indices {
+    unsafe bytes[index] = text[index]
+  }
   return text.count
 }

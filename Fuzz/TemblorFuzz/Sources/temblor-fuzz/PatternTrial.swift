@@ -4,7 +4,7 @@ import HapticModel
 import HapticRender
 import PatternRules
 
-/// Reads a text as AHAP and holds the reader to what it promises.
+/// Reads a text as AHAP, and checks the properties of the reader.
 struct PatternTrial {
   private static let format = HapticFormat.ahap
 
@@ -46,8 +46,8 @@ struct PatternTrial {
     examine(text, options).composition
   }
 
-  /// Reading fast must agree with examining on what the file holds, or on the first error; of warnings it has those of what
-  /// is ignored.
+  /// Reading without findings must return the same composition and the same first error as
+  /// examining.
   private func compareWithReading(_ result: ReadResult) {
     let fast = examine(text, ReadingOptions(wantsFindings: false))
     require(fast.composition == result.composition, "the fast path reads something else")
@@ -88,7 +88,8 @@ struct PatternTrial {
     return sum
   }
 
-  /// What the rules find in a composition is below an error, of a known rule, and printed in one line.
+  /// The findings of the rules must be less severe than errors, belong to known rules, and have
+  /// one-line messages.
   private func checkRules(_ composition: HapticComposition, of result: ReadResult) {
     let location = result.sourceMap.location(of:)
     let others = PatternRules.findings(in: composition, location: location)

@@ -26,7 +26,9 @@ struct ProfileTrial {
   /// Everything from the text to the sound.
   func run() {
     let examination = ProfileCheckResult(text: text, name: "t")
-    for finding in examination.findings { requireOneLine(finding.description) }
+    for finding in examination.findings {
+      requireOneLine(finding.description)
+    }
     let profile = read(text)
     require(profile == examination.profile, "a profile is read and refused")
     guard let profile else { return }

@@ -1,7 +1,8 @@
 import HapticModel
 import HapticRender
 
-/// Compiles a pattern and renders what is affordable: all of it, or its first 20 ms and a short version.
+/// Compiles a pattern, and renders all of it if it is short enough; otherwise, its first 20 ms and
+/// a shortened version.
 struct RenderTrial {
   /// The most voices of a plan that is rendered.
   private static let voiceLimit = 2_000
@@ -9,8 +10,6 @@ struct RenderTrial {
   private static let frameLimit: Int64 = 32_000
   /// Seconds rendered of a long plan, of the short version, and of the silence behind a whole plan.
   private static let span = 0.02
-  /// −1 dBFS, rounded up.
-  private static let ceiling: Float = 0.8913
 
   let pattern: HapticPattern
   let profile: TransducerProfile
@@ -86,9 +85,7 @@ struct RenderTrial {
     let frameCount = Int(settings.outputFrameCount ?? 0)
     require(sound.count == frameCount * settings.channelCount, "\(sound.count) samples")
     require(rendering.statistics.nonFiniteSampleCount == 0, "a sample was no finite number")
-    for sample in sound {
-      require(sample.isFinite && abs(sample) <= Self.ceiling, "a sample of \(sample)")
-    }
+    requireBelowCeiling(sound)
     if settings.fadeOutFrameCount > 0, let last = sound.last {
       require(last == 0, "ends at \(last)")
     }
@@ -115,7 +112,9 @@ extension HapticPattern {
       pattern.events[index].time *= factor
       pattern.events[index].duration = events[index].duration.map { $0 * factor }
     }
-    for index in parameters.indices { pattern.parameters[index].time *= factor }
+    for index in parameters.indices {
+      pattern.parameters[index].time *= factor
+    }
     for index in curves.indices {
       pattern.curves[index].time *= factor
       for point in curves[index].controlPoints.indices {

@@ -12,7 +12,7 @@ import TransducerProfiles
 @testable import SystemSupport
 @testable import TemblorCommands
 
-/// Reads a text as the file of an array, and holds the pan law to what it promises.
+/// Reads a text as the file of an array, and checks the gains of the pan law.
 struct ArrayTrial {
   /// Positions within and far beyond an array.
   private static let places = [-1e300, -180, -1, 0, 0.3, 359.9, 1e300]
@@ -22,7 +22,9 @@ struct ArrayTrial {
   func run() {
     let result = ArrayCheckResult(
       text: text, name: "t", folder: "/nonexistent", library: ProfileLibrary(userFolder: nil))
-    for finding in result.findings { requireOneLine(finding.description) }
+    for finding in result.findings {
+      requireOneLine(finding.description)
+    }
     let hasError = result.findings.contains { $0.severity == .error }
     switch result.outcome {
     case .failure(let error):
@@ -123,10 +125,10 @@ struct BlindTrial {
       test.recordAnswer(byte & 1 == 0 ? .a : .b, at: Double(index))
     }
     let name = String(decoding: text, as: UTF8.self)
-    let take = ABXRecord.Take(
+    let abxTake = ABXRecord.Take(
       name: name, sha256: SHA256.hash(of: text), playbackGain: 0.5, durationSeconds: 1)
     let record = ABXRecord(
-      test: test, takeA: take, takeB: take, levelMatchName: "none", profileName: name,
+      test: test, takeA: abxTake, takeB: abxTake, levelMatchName: "none", profileName: name,
       strength: 1, program: name,
       renderingModelVersion: 1, startTime: choices.pick(nil, name),
       deviceName: choices.pick(nil, name),
