@@ -12,7 +12,8 @@ package struct SettingsCheck {
   ///
   /// - Parameters:
   ///   - isFinished: A closure that returns whether the settings can be applied without waiting.
-  ///     The wake signal of the session must be raised when the result changes.
+  ///     A signal that wakes every session must be raised when the result changes, because the
+  ///     check may outlast the session in which it began.
   ///   - apply: A closure that stores the settings for the next session.
   package init(
     isFinished: @escaping () -> Bool = { true }, apply: @escaping () throws -> Void
@@ -71,13 +72,14 @@ package struct CommandQueue {
 
   package mutating func addLines(_ new: [LineReader.Line]) { pendingLines += new }
 
-  /// Prepares the queue for the next session, which begins the work of the request again:
-  /// patterns are loaded for the new profiles, and the settings of a `reload` are checked.
+  /// Interrupts the request that is in preparation or waits for another attempt, because the session
+  /// ends. The next session prepares the request again: it loads the pattern for the new profiles,
+  /// or checks the settings of a `reload`.
   package mutating func interruptPreparation() {
-    guard let preparingRequest = requestInPreparation?.request ?? requestToRetry?.request else {
+    guard let unfinishedRequest = requestInPreparation?.request ?? requestToRetry?.request else {
       return
     }
-    interruptedRequest = preparingRequest
+    interruptedRequest = unfinishedRequest
     requestInPreparation = nil
     requestToRetry = nil
   }

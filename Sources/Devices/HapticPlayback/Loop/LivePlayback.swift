@@ -24,7 +24,7 @@ public final class LivePlayback: Sendable {
   /// The duration after which a call to the sink counts as hanging.
   static let hangingCallThreshold = Duration.seconds(1)
   /// The interval between checks for a hanging call.
-  static let hangingCallCheckInterval = Duration.milliseconds(250)
+  private static let hangingCallCheckInterval = Duration.milliseconds(250)
 
   private let sharedState: SharedState
   private let time: any TimeSource
@@ -276,11 +276,11 @@ public final class LivePlayback: Sendable {
   }
 }
 
-/// Detects that the process was stopped since the last check of a series, as by job control of a
-/// shell.
+/// Detects that the process was stopped between two checks, for example with Ctrl-Z in a shell.
 ///
-/// A call that has lasted since before a stop does not hang: it had no time to return. The check
-/// after the next interval decides about it.
+/// A call that began before a stop had no time to return, so it counts as hanging only if it still
+/// lasts one check interval after the stop. Checks that are late for another reason, such as an idle
+/// device or a busy machine, are also detected as a stop, which only delays the decision.
 struct StopDetector {
   /// The maximum time between two checks of a process that was not stopped, in intervals.
   private static let maximumIntervalCount = 2
@@ -290,11 +290,11 @@ struct StopDetector {
   /// The time of the last check that followed a stop.
   private var stopDetectionTime: Duration?
 
-  /// - Parameter interval: The maximum time between checks of a process that runs.
+  /// - Parameter interval: The interval between the checks of a process that runs.
   init(checkInterval interval: Duration) { checkInterval = interval }
 
-  /// Records a check, and returns whether the process was stopped less than an interval before it.
-  /// The first check of a series detects no stop.
+  /// Records a check, and returns whether this check, or another less than an interval before it,
+  /// follows a stop. The first check detects no stop.
   mutating func detectsStop(at checkTime: Duration) -> Bool {
     if let lastCheckTime,
       checkTime - lastCheckTime > checkInterval * Self.maximumIntervalCount

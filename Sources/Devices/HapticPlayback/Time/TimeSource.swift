@@ -166,7 +166,7 @@ public final class BackgroundThread: Sendable {
 
   private typealias ThreadBody = Locked<(body: @Sendable () -> Void, end: WakeSignal)>
 
-  /// The duration of the steps in which a wait counts time.
+  /// The maximum duration of the steps into which a wait with a timeout is divided.
   private static let maximumWaitStep = Duration.milliseconds(100)
 
   /// Starts a background thread.
@@ -212,13 +212,13 @@ public final class BackgroundThread: Sendable {
   /// The time during which the process is stopped does not count, because the body cannot return
   /// then.
   ///
-  /// - Parameter limit: The timeout by the machine's clock; nil to wait indefinitely.
+  /// - Parameter limit: The timeout, on the machine's clock; nil to wait indefinitely.
   /// - Returns: True if the body has returned.
   @discardableResult public func wait(within limit: Duration?) -> Bool {
     wait(within: limit, by: SystemTimeSource())
   }
 
-  /// Waits for the body to return, with a clock.
+  /// Waits for the body to return, with a timeout on the given clock.
   func wait(within limit: Duration?, by time: any TimeSource) -> Bool {
     guard waitForEndSignal(within: limit, by: time) else { return false }
     thread.withLock { thread in
