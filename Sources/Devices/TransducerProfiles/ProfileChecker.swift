@@ -24,9 +24,9 @@ struct ProfileChecker: JSONSchemaReader {
     var hint: String?
   }
 
-  init(_ document: JSONDocument, profileLoader source: ProfileLoader? = nil) {
+  init(_ document: JSONDocument, profileLoader: ProfileLoader? = nil) {
     self.document = document
-    self.profileLoader = source
+    self.profileLoader = profileLoader
   }
 
   /// The findings so far, in the order of their positions in the text.

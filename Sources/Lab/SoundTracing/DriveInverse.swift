@@ -6,7 +6,8 @@ internal import SignalAnalysis
 ///
 /// The equalizer of a resonance makes a burst up to three times as long, so that bursts overlap
 /// each other and the start of a tone resembles a burst. The inverse restores the synthesized
-/// signal. With the response H of the filters, it multiplies each frequency by
+/// signal by Wiener deconvolution. With the response H of the filters, each frequency
+/// is multiplied by
 ///
 ///     H* / (|H|² + ε²),
 ///

@@ -73,9 +73,8 @@ struct PursuitResidual {
     for atomIndex in atoms {
       let atom = dictionary.atoms[atomIndex]
       let atomCenter = center(atom.sampleCount)
-      let firstStart = min(max(0, atomCenter - reach), lastStartSample)
-      let lastStart = max(firstStart, min(lastStartSample, atomCenter + reach))
-      for start in firstStart...lastStart {
+      let startSamples = (atomCenter - reach...atomCenter + reach).clamped(to: 0...lastStartSample)
+      for start in startSamples {
         let (inPhase, quadrature) = matcher.projections(of: atom.sampleRange, at: start)
         let isOpposite = hasFixedPhase && inPhase < 0
         let energy = isOpposite ? 0 : inPhase * inPhase + quadrature * quadrature
@@ -138,12 +137,11 @@ struct PursuitResidual {
   ///   samples.
   mutating func subtract(_ burst: FoundBurst) -> FoundBurst {
     var subtractedBurst = burst
-    let lastStartSample = paddedSamples.count - dictionary.maximumAtomSampleCount
     let burstAtomIndices = stride(
       from: subtractedBurst.atomIndex, to: subtractedBurst.atomIndex + 1, by: 1)
     let neighborEnergies = [-1, 1].map { offset in
       bestBurst(atoms: burstAtomIndices, within: 0) { _ in
-        min(lastStartSample, max(0, subtractedBurst.startSample + offset))
+        subtractedBurst.startSample + offset
       }.explainedEnergy
     }
     subtractedBurst.fractionalSampleDelay = SampleMath.parabolicPeakOffset(

@@ -67,7 +67,7 @@ struct ThermalLimiter: Sendable, BitwiseCopyable {
   private static let averagingToCoilTimeRatio = 0.05
 
   /// The power of a drive with a mean square of 1, relative to the continuous power.
-  private let fullScaleToContinuousPowerRatio: Double
+  private let unitMeanSquareToContinuousPowerRatio: Double
   private let coilFractionOfTemperatureRise: Double
   /// The one-pole coefficient with which the coil's temperature rise follows the power in each
   /// step.
@@ -86,7 +86,7 @@ struct ThermalLimiter: Sendable, BitwiseCopyable {
     let thermalParameters = limits.thermal
     self.temperatureRise = temperatureRise
     // The power of a sine is half that of its peak.
-    fullScaleToContinuousPowerRatio = 2 * (limits.fullScaleToContinuousPowerRatio ?? 0)
+    unitMeanSquareToContinuousPowerRatio = 2 * (limits.fullScaleToContinuousPowerRatio ?? 0)
     coilFractionOfTemperatureRise = thermalParameters.coilFractionOfTemperatureRise
     coilSmoothingCoefficient = stepSeconds / thermalParameters.coilTimeConstantSeconds
     magnetSmoothingCoefficient = stepSeconds / thermalParameters.magnetTimeConstantSeconds
@@ -100,7 +100,7 @@ struct ThermalLimiter: Sendable, BitwiseCopyable {
   ///   - outputMeanSquare: The mean square of the output.
   ///   - requestedMeanSquare: The mean square of the output without gain reduction.
   @_noLocks mutating func advance(outputMeanSquare: Double, requestedMeanSquare: Double) -> Double {
-    let outputPower = outputMeanSquare * fullScaleToContinuousPowerRatio
+    let outputPower = outputMeanSquare * unitMeanSquareToContinuousPowerRatio
     temperatureRise.coilTemperatureRiseFraction +=
       (coilFractionOfTemperatureRise * outputPower - temperatureRise.coilTemperatureRiseFraction)
       * coilSmoothingCoefficient
@@ -109,7 +109,7 @@ struct ThermalLimiter: Sendable, BitwiseCopyable {
         - temperatureRise.magnetTemperatureRiseFraction)
       * magnetSmoothingCoefficient
     averageRequestedPower +=
-      (requestedMeanSquare * fullScaleToContinuousPowerRatio - averageRequestedPower)
+      (requestedMeanSquare * unitMeanSquareToContinuousPowerRatio - averageRequestedPower)
       * requestedPowerSmoothingCoefficient
     return allowedGain
   }

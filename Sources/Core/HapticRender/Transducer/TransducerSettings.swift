@@ -55,20 +55,21 @@ public struct TransducerSettings: Equatable, Sendable {
     }
   }
 
+  /// The filters of the drive signal, in series.
+  private var driveFilters: [Biquad] {
+    [highPassFilter, equalizerFilter] + modeFilters.map { $0.filter }
+  }
+
   /// Returns the magnitude of the drive for a steady full-scale sine after the high-pass and the
   /// equalizer.
   public func driveResponse(atHertz hertz: Double) -> Double {
-    modeFilters.reduce(
-      highPassFilter.magnitude(atHertz: hertz, rate: rate)
-        * equalizerFilter.magnitude(atHertz: hertz, rate: rate)
-    ) { $0 * $1.filter.magnitude(atHertz: hertz, rate: rate) }
+    driveFilters.reduce(1) { $0 * $1.magnitude(atHertz: hertz, rate: rate) }
   }
 
   /// Returns the response of the high-pass and the equalizer at a frequency, as a real and an
   /// imaginary part.
   package func driveFrequencyResponse(atHertz hertz: Double) -> SIMD2<Double> {
-    let filters = [highPassFilter, equalizerFilter] + modeFilters.map { $0.filter }
-    return filters.reduce(SIMD2(1, 0)) { product, filter in
+    driveFilters.reduce(SIMD2(1, 0)) { product, filter in
       let response = filter.frequencyResponse(atHertz: hertz, rate: rate)
       return SIMD2(
         product.x * response.x - product.y * response.y,

@@ -263,7 +263,8 @@ struct VibrationBuilder {
           }
           continue
         }
-        // A jump ends after the current millisecond, so this point is not reported yet.
+        // The target of a jump is after the current millisecond, so this point is not a jump and is
+        // not reported yet.
         target = currentMillisecond + 1
         reportJumpAsRamp()
       }
