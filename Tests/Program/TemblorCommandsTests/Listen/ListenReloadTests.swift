@@ -39,36 +39,28 @@ import TransducerProfiles
   ///   - device: The device in the settings that are reloaded; the initial device is `first`.
   ///   - hangEnd: The time in seconds at which devices open again.
   private func reload(to device: String, hangingUntil hangEnd: Int) throws -> Transcript {
-    let settings = Settings(settingsPath: folder("config.json"), environmentVariables: [:])
-    let scratch = folder
-    func save(_ name: String) throws {
-      var saved = SavedSettings()
-      saved.deviceName = name
-      _ = try settings.saveSettings(saved)
-    }
-    try save("first")
-    var cues = [
+    try saveSettings(device: "first")
+    var commands = [
       ReloadEnvironment.TimedCommand(time: .seconds(1), command: "play heartbeat loop as bed"),
       ReloadEnvironment.TimedCommand(time: .seconds(2), command: "reload"),
     ]
     for second in 3...19 {
-      cues.append(
+      commands.append(
         ReloadEnvironment.TimedCommand(
           time: .seconds(second), command: "status", isFromClient: true))
     }
-    cues.append(ReloadEnvironment.TimedCommand(time: .milliseconds(19_500), command: "list"))
-    cues.append(ReloadEnvironment.TimedCommand(time: .seconds(20), command: "quit"))
-    let script = cues
-    let stage = try ReloadEnvironment { now in
+    commands.append(ReloadEnvironment.TimedCommand(time: .milliseconds(19_500), command: "list"))
+    commands.append(ReloadEnvironment.TimedCommand(time: .seconds(20), command: "quit"))
+    let script = commands
+    let environment = try ReloadEnvironment { now in
       if now >= .seconds(1) {
-        try? save(device)
+        try? saveSettings(device: device)
       }
       return script.first { $0.time > now }
     }
-    stage.socketPath = scratch("s")
-    stage.hangPeriod = .seconds(2)..<(.seconds(hangEnd))
+    environment.hangPeriod = .seconds(2)..<(.seconds(hangEnd))
     var transcript = Transcript()
-    stage.lineHandler = { time, text, isToClient in
+    environment.lineHandler = { time, text, isToClient in
       let line = Line(time: time / .seconds(1), text: String(text))
       switch (text.hasPrefix("event "), isToClient) {
       case (true, false): transcript.events.append(line)
@@ -77,19 +69,37 @@ import TransducerProfiles
       case (false, true): transcript.statuses.append(line)
       }
     }
+    let messages = try runServer(in: environment)
+    transcript.messages = messages
+    transcript.openingTimeouts = environment.openingTimeouts
+    return transcript
+  }
+
+  private var settings: Settings {
+    Settings(settingsPath: folder("config.json"), environmentVariables: [:])
+  }
+
+  private func saveSettings(device: String) throws {
+    var saved = SavedSettings()
+    saved.deviceName = device
+    _ = try settings.saveSettings(saved)
+  }
+
+  /// Runs the server until its last command, and returns the messages on standard error.
+  private func runServer(in environment: ReloadEnvironment) throws -> String {
+    let socketPath = folder("s")
+    environment.socketPath = socketPath
     let terminal = RecordedTerminal()
     var arguments = try ListenCommand.definition().parseArguments([
-      "--rate", "8000", "--profile", "phone", "--socket", scratch("s"),
+      "--rate", "8000", "--profile", "phone", "--socket", socketPath,
     ])
     try settings.applyDefaults(to: &arguments, on: terminal.terminal)
     _ = try ListenCommand.run(
-      arguments, terminal.terminal, on: stage,
+      arguments, terminal.terminal, on: environment,
       standard: LineConnection(
-        input: stage.input.readDescriptor, output: stage.output.writeDescriptor),
+        input: environment.input.readDescriptor, output: environment.output.writeDescriptor),
       settings: settings)
-    transcript.messages = terminal.error
-    transcript.openingTimeouts = stage.openingTimeouts
-    return transcript
+    return terminal.error
   }
 
   /// Checks that the client was served each second.
@@ -153,13 +163,7 @@ import TransducerProfiles
 
   @Test("A reload that continues in the next session is performed when its device has opened")
   func probesWakeTheNextSession() throws {
-    let settings = Settings(settingsPath: folder("config.json"), environmentVariables: [:])
-    func save(_ name: String) throws {
-      var saved = SavedSettings()
-      saved.deviceName = name
-      _ = try settings.saveSettings(saved)
-    }
-    try save("first")
+    try saveSettings(device: "first")
     // The client waits for the second device, while a reload without changes begins a session.
     // In it, the reload of the client is checked again, and waits for the same probe.
     let script = [
@@ -167,38 +171,28 @@ import TransducerProfiles
       ReloadEnvironment.TimedCommand(time: .seconds(4), command: "reload"),
       ReloadEnvironment.TimedCommand(time: .seconds(20), command: "quit"),
     ]
-    let stage = try ReloadEnvironment { now in
+    let environment = try ReloadEnvironment { now in
       // The settings at the time of each command.
       if now >= .seconds(2) {
-        try? save(now < .seconds(4) ? "second" : "first")
+        try? saveSettings(device: now < .seconds(4) ? "second" : "first")
       }
       return script.first { $0.time > now }
     }
-    stage.socketPath = folder("s")
-    stage.hangPeriod = .seconds(2)..<(.seconds(8))
-    stage.hangingOutput = "second"
-    stage.openHandler = { now in
+    environment.hangPeriod = .seconds(2)..<(.seconds(8))
+    environment.hangingOutput = "second"
+    environment.openHandler = { now in
       if now >= .seconds(4) {
-        try? save("second")
+        try? saveSettings(device: "second")
       }
     }
     var clientReplies: [Line] = []
-    stage.lineHandler = { time, text, isToClient in
+    environment.lineHandler = { time, text, isToClient in
       if isToClient, !text.hasPrefix("event ") {
         clientReplies.append(Line(time: time / .seconds(1), text: String(text)))
       }
     }
-    let terminal = RecordedTerminal()
-    var arguments = try ListenCommand.definition().parseArguments([
-      "--rate", "8000", "--profile", "phone", "--socket", folder("s"),
-    ])
-    try settings.applyDefaults(to: &arguments, on: terminal.terminal)
-    _ = try ListenCommand.run(
-      arguments, terminal.terminal, on: stage,
-      standard: LineConnection(
-        input: stage.input.readDescriptor, output: stage.output.writeDescriptor),
-      settings: settings)
-    #expect(stage.sessionCount == 3)
+    _ = try runServer(in: environment)
+    #expect(environment.sessionCount == 3)
     let reply = try #require(clientReplies.first)
     #expect(clientReplies.count == 1 && reply.text == "ok")
     #expect(reply.time >= 8 && reply.time < 8.1)
