@@ -1,25 +1,28 @@
 internal import Glibc
 
-/// Applies random edits to valid inputs, to test readers with damaged inputs.
+/// Makes damaged inputs for readers: copies of valid inputs with one to four random edits.
 public struct InputMutator {
   private var generator: SplitMixGenerator
   private let insertedWords: [[UInt8]]
 
-  /// Creates a mutator. Equal seeds produce equal edits.
+  /// Creates a mutator, which makes the same edits for the same seed.
   ///
-  /// - Parameter words: The texts that some edits insert.
+  /// - Parameters:
+  ///   - seed: The seed of the random numbers.
+  ///   - words: Texts that some of the edits insert.
   public init(seed: UInt64, words: [String] = []) {
     generator = SplitMixGenerator(state: seed)
     insertedWords = words.map { Array($0.utf8) }
   }
 
-  /// How many cases a test of this kind tries: the variable `TEMBLOR_TEST_CASES`, or a default.
+  /// Returns the number of cases for a test with random inputs: the value of the environment
+  /// variable `TEMBLOR_TEST_CASES`, or a default.
   public static func caseCount(default usual: Int) -> Int {
     guard let text = unsafe getenv("TEMBLOR_TEST_CASES") else { return usual }
     return unsafe Int(String(cString: text)) ?? usual
   }
 
-  /// Returns a copy with one to four random edits.
+  /// Returns a damaged copy of an input.
   public mutating func mutated(_ bytes: [UInt8]) -> [UInt8] {
     var result = bytes
     for _ in 0...Int.random(in: 0..<4, using: &generator) {
@@ -45,12 +48,12 @@ public struct InputMutator {
     return result
   }
 
-  /// Returns a copy with one to four random edits, in which invalid bytes are replaced.
+  /// Returns a damaged copy of a text, in which U+FFFD replaces invalid UTF-8.
   public mutating func mutated(_ text: String) -> String {
     String(decoding: mutated(Array(text.utf8)), as: UTF8.self)
   }
 
-  /// Whether a message is one line that a terminal shows as it stands.
+  /// Returns whether a message is one line without control or format characters.
   public static func isOneLine(_ message: String) -> Bool {
     !message.isEmpty
       && message.unicodeScalars.allSatisfy { scalar in

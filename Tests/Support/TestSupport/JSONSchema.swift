@@ -1,10 +1,10 @@
 import Foundation
 
-/// The part of JSON Schema that our own schemas use.
+/// A JSON Schema, with only the keywords that the schemas of this repository use.
 public struct JSONSchema {
   private let root: [String: Any]
 
-  /// Reads a schema of this repository.
+  /// Reads a schema by its path in the repository.
   public init(_ path: String) throws {
     let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()

@@ -1,14 +1,18 @@
 public import HapticModel
 public import HapticRender
 
-/// Numbers that look random and are the same each time.
+/// An xorshift64 generator (Marsaglia, "Xorshift RNGs", 2003) whose output is multiplied by the
+/// constant of xorshift64*.
+///
+/// Its sequences differ from those of `SplitMixGenerator`. A test keeps the generator with which
+/// its seeds were chosen.
 public struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
 
-  /// The numbers of a seed.
+  /// Creates a generator, which returns the same numbers for the same seed.
   public init(seed: UInt64) { state = seed &* 0x9e37_79b9_7f4a_7c15 &+ 1 }
 
-  /// The next number.
+  /// Returns the next number.
   public mutating func next() -> UInt64 {
     state ^= state << 13
     state ^= state >> 7
@@ -17,27 +21,27 @@ public struct SeededGenerator: RandomNumberGenerator {
   }
 }
 
-/// Patterns of every kind of event and control within half a second.
+/// Generates random patterns of about half a second with every kind of event and control.
 public struct PatternGenerator {
-  /// The source of chance.
+  /// The generator of the random numbers.
   public var randomNumbers: SeededGenerator
-  /// Numbers given now and then instead of sensible ones.
+  /// Values that replace about half of the random values, such as NaN; empty for none.
   public var unusualValues: [Float] = []
 
-  /// The patterns of a seed.
+  /// Creates a generator, which returns the same patterns for the same seed.
   public init(seed: UInt64) { randomNumbers = SeededGenerator(seed: seed) }
 
-  /// A number in a range, or an oddity.
+  /// Returns a random number in a range, or an unusual value.
   public mutating func value(in range: ClosedRange<Float>) -> Float {
-    if let oddity = unusualValues.randomElement(using: &randomNumbers),
+    if let unusualValue = unusualValues.randomElement(using: &randomNumbers),
       Bool.random(using: &randomNumbers)
     {
-      return oddity
+      return unusualValue
     }
     return Float.random(in: range, using: &randomNumbers)
   }
 
-  /// The next pattern.
+  /// Returns the next pattern.
   public mutating func pattern() -> HapticPattern {
     var pattern = HapticPattern()
     for _ in 0..<Int.random(in: 1...8, using: &randomNumbers) {
@@ -83,7 +87,7 @@ public struct PatternGenerator {
     return event
   }
 
-  /// The sounds the patterns name.
+  /// The sounds that the patterns refer to, by path.
   public static let sounds: [String: AudioBuffer] = {
     var generator = PatternGenerator(seed: 99)
     let mono = (0..<700).map { _ in generator.value(in: -1...1) }

@@ -1,6 +1,6 @@
 public import Glibc
 
-/// Of <spawn.h>, which hides it from Swift.
+/// A function of <spawn.h> that Swift does not import.
 @_silgen_name("posix_spawn_file_actions_addclosefrom_np")
 @unsafe private func closeFrom(
   _ actions: UnsafeMutablePointer<posix_spawn_file_actions_t>, _ descriptor: Int32
@@ -9,7 +9,7 @@ public import Glibc
 
 /// Starts the programs that tests run.
 public enum ProcessRunner {
-  /// What a descriptor of a program is.
+  /// The file of a descriptor of a program.
   public enum Stream {
     /// A descriptor of this process.
     case descriptor(Int32)
@@ -17,28 +17,31 @@ public enum ProcessRunner {
     case file(String, flags: Int32)
   }
 
-  /// What a program leads, so that all it starts can be ended with it.
+  /// The set of processes that a program leads. A signal to the set reaches all programs that the
+  /// program starts.
   public enum Leadership { case nothing, group, session }
 
   /// A program that could not be started.
   public struct Failure: Error, CustomStringConvertible {
-    /// The program.
+    /// The message, which names the program.
     public let description: String
   }
 
-  /// Starts a program with no signal blocked: threads of a test run block them.
+  /// Starts a program without blocked signals. Threads of a test run may block signals, and a
+  /// program would inherit their mask.
   ///
   /// - Parameters:
-  ///   - words: The program's path, then its arguments.
-  ///   - environment: All of it, as `NAME=VALUE`.
-  ///   - folder: The program's working folder; this process's by default.
-  ///   - streams: What the program's descriptors are, in the order in which they are made.
+  ///   - words: The path of the program, and its arguments.
+  ///   - environment: The entire environment, as `NAME=VALUE`.
+  ///   - folder: The working folder of the program; nil for the folder of this process.
+  ///   - streams: The descriptors of the program, in the order in which they are created.
+  ///   - leading: The set of processes that the program leads.
   public static func start(
     _ words: [String], environment: [String], in folder: String? = nil,
     streams: [(number: Int32, stream: Stream)],
     leading: Leadership = .nothing
   ) throws(Failure) -> pid_t {
-    // `env` changes the folder and becomes the program.
+    // `env` changes the folder, and then executes the program.
     let words = folder.map { ["/usr/bin/env", "-C", $0] + words } ?? words
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
@@ -51,7 +54,7 @@ public enum ProcessRunner {
         unsafe posix_spawn_file_actions_addopen(&actions, number, path, flags, 0o600)
       }
     }
-    // Descriptors of tests beside this one are not the program's.
+    // The program does not inherit the descriptors of tests that run at the same time.
     _ = unsafe closeFrom(&actions, (streams.map(\.number).max() ?? 2) + 1)
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
@@ -81,15 +84,12 @@ public enum ProcessRunner {
     return process
   }
 
-  /// Waits for the end of a program: its exit status, or the negative number of the signal that
-  /// ended it.
-  ///
-  /// A program that does not end hangs, and is killed.
+  /// Waits for a program to end, and kills a program that does not end in time.
   ///
   /// - Parameters:
   ///   - process: The program.
-  ///   - limit: The time for the program to end, on a clock that starts now; three minutes by
-  ///     default.
+  ///   - limit: The maximum time, on a `ProgramClock` that starts now.
+  /// - Returns: The exit status of the program, or the negative number of the signal that ended it.
   public static func waitForEnd(
     of process: pid_t, within limit: Duration = .seconds(180)
   ) -> Int32 {

@@ -1,21 +1,21 @@
 internal import Glibc
 
-/// A moving coil on a spring, driven by a voltage, in steps of Runge and Kutta: of third order, and
-/// not linear where asked.
+/// A voltage-driven moving coil on a spring, simulated by the classical Runge–Kutta method: a
+/// system of third order, whose spring can be nonlinear.
 public struct SimulatedCoil: Sendable {
-  /// The resonance of spring and mass in hertz, without the coil's inductance.
+  /// The resonance of the spring and the mass without the coil's inductance, in hertz.
   public var resonance: Double
-  /// The quality without the inductance; a fifth of the damping is the spring's own.
+  /// The quality factor without the inductance. A fifth of the damping is mechanical.
   public var qualityFactor: Double
-  /// The coil's inductance over its resistance, in seconds.
+  /// The electrical time constant: the coil's inductance divided by its resistance, in seconds.
   public var coilTimeConstant = 0.0
-  /// How the spring changes with displacement x, to one side: stiffness is 1 + asymmetry·x +
-  /// stiffening·x².
+  /// The linear coefficient of the relative stiffness at a displacement x, which is
+  /// 1 + asymmetry·x + stiffening·x².
   public var springAsymmetry = 0.0
-  /// The same to both sides.
+  /// The quadratic coefficient of the relative stiffness.
   public var springStiffening = 0.0
 
-  /// A linear one.
+  /// Creates a coil on a linear spring.
   public init(resonance: Double, qualityFactor: Double, coil: Double = 0) {
     self.resonance = resonance
     self.qualityFactor = qualityFactor
@@ -26,7 +26,8 @@ public struct SimulatedCoil: Sendable {
   private var mechanicalQuality: Double { 5 * qualityFactor }
   private var electricalQuality: Double { 1.25 * qualityFactor }
 
-  /// The resonance and quality of the pole pair for small movements, found by Newton's method.
+  /// The resonance and the quality factor of the pole pair for small displacements, computed by
+  /// Newton's method.
   ///
   /// (s² + s·ω/Qm + ω²)(1 + τs) + s·ω/Qe = 0.
   public var polePair: (resonance: Double, qualityFactor: Double) {
@@ -58,9 +59,10 @@ public struct SimulatedCoil: Sendable {
     return (size / (2 * .pi), size / (-2 * s.real))
   }
 
-  /// The acceleration that a signal makes, scaled to 1 at resonance without inductance.
+  /// Returns the acceleration for an input voltage, scaled to 1 at the resonance without
+  /// inductance.
   public func acceleration(for input: [Double], rate: Double) -> [Double] {
-    // Steps are short against the coil's time and the period.
+    // Steps are short compared with the electrical time constant and the sample period.
     let steps = max(2, Int((3 / rate / max(coilTimeConstant, 1e-4)).rounded(.up)))
     let step = 1 / rate / Double(steps)
     let omega = omega
@@ -70,7 +72,8 @@ public struct SimulatedCoil: Sendable {
     let asymmetry = springAsymmetry
     let stiffening = springStiffening
     let quality = qualityFactor
-    // Displacement in units of that at resonance, velocity in those times ω, and the current.
+    // The state is the displacement relative to its amplitude at resonance, the velocity relative
+    // to that amplitude times ω, and the current.
     func slope(_ state: SIMD3<Double>, _ drive: Double) -> SIMD3<Double> {
       let x = state.x
       let w = state.y

@@ -1,7 +1,8 @@
-/// A person who presses a key when a buzz that has grown is felt to fall.
+/// A simulated person who presses a key when the level of a tone falls noticeably below its
+/// maximum.
 ///
-/// Seeded: what falls by a just-noticeable difference of 1.5 dB, a third more or less, is noticed;
-/// the key follows after 0.25 s, with a deviation of 0.08 s.
+/// The just-noticeable difference is drawn for each tone, from 1 to 2 dB. The reaction time has a
+/// mean of 0.25 s and a standard deviation of 0.08 s.
 public struct SimulatedHand {
   private var generator: SplitMixGenerator
   private var peakLevel = -Double.infinity
@@ -9,13 +10,13 @@ public struct SimulatedHand {
   private var pressTime: Double?
   private var hasPressed = false
 
-  /// Equal seeds give equal hands.
+  /// Creates a person, who reacts in the same way for the same seed.
   public init(seed: UInt64) {
     generator = SplitMixGenerator(state: seed)
     beginTone()
   }
 
-  /// A new tone begins.
+  /// Begins a new tone.
   public mutating func beginTone() {
     peakLevel = -.infinity
     pressTime = nil
@@ -23,7 +24,11 @@ public struct SimulatedHand {
     noticeableDrop = Double.random(in: 1...2, using: &generator)
   }
 
-  /// Feels a level in decibels; answers whether the key goes down, once a tone.
+  /// Returns whether the person presses the key now, which happens at most once in each tone.
+  ///
+  /// - Parameters:
+  ///   - level: The current level, in decibels.
+  ///   - seconds: The current time.
   public mutating func presses(feeling level: Double, at seconds: Double) -> Bool {
     peakLevel = max(peakLevel, level)
     if pressTime == nil, level < peakLevel - noticeableDrop {

@@ -1,22 +1,22 @@
 internal import Glibc
 
-/// A resonance driven sample by sample, exact for a signal that runs straight between its samples.
+/// A second-order resonance, simulated exactly for an input that is linear between its samples.
 public struct SimulatedTransducer {
-  /// What is given out.
+  /// The quantity of the response.
   public enum Quantity: Sendable { case acceleration, velocity, displacement }
 
   private let resonance: Double
   private let qualityFactor: Double
   private let rate: Double
 
-  /// A transducer at rest.
+  /// Creates a transducer at rest.
   public init(resonance: Double, qualityFactor: Double, rate: Double) {
     self.resonance = resonance
     self.qualityFactor = qualityFactor
     self.rate = rate
   }
 
-  /// What a signal makes of it, scaled to 1 at resonance.
+  /// Returns the response to an input, scaled to 1 at resonance.
   public func response(to input: [Double], as quantity: Quantity = .acceleration) -> [Double] {
     let omega = 2 * Double.pi * resonance
     let step = 1 / rate

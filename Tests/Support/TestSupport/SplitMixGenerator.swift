@@ -1,14 +1,14 @@
 internal import Glibc
 
-/// A generator of pseudo-random numbers that is the same on every run.
+/// A SplitMix64 generator (Steele, Lea, and Flood, "Fast splittable pseudorandom number
+/// generators", 2014).
 public struct SplitMixGenerator: RandomNumberGenerator {
   private var state: UInt64
 
-  /// Creates a generator. Equal states produce equal numbers.
+  /// Creates a generator, which returns the same numbers for the same initial state.
   public init(state: UInt64) { self.state = state }
 
-  /// The next number: Steele, Lea and Flood, "Fast splittable pseudorandom number generators",
-  /// 2014.
+  /// Returns the next number.
   public mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state
@@ -17,10 +17,10 @@ public struct SplitMixGenerator: RandomNumberGenerator {
     return mixed ^ (mixed >> 31)
   }
 
-  /// A number between 0 and 1.
+  /// Returns a number of the uniform distribution from 0 to 1, without 1.
   public mutating func fraction() -> Double { Double.random(in: 0..<1, using: &self) }
 
-  /// A number of the normal distribution.
+  /// Returns a number of the standard normal distribution, by the Box–Muller transform.
   public mutating func normalValue() -> Double {
     (-2 * log(1 - fraction())).squareRoot() * cos(2 * .pi * fraction())
   }

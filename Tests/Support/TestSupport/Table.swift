@@ -1,14 +1,14 @@
 public import Testing
 
-/// A row of a table that is written as a text: a line of input, and the indented lines behind it,
-/// which come of it.
+/// A row of a table in a text: a line of input, and the indented lines after it with the expected
+/// result.
 public struct TableRow: CustomTestStringConvertible, Sendable {
-  /// The input; `⏎` in the text ends a line of it.
+  /// The input. The sign `⏎` in the table stands for a line end.
   public let input: String
-  /// What comes of it, without the indentation.
+  /// The lines of the expected result, without the indentation.
   public let expectedLines: [String]
 
-  /// The rows of a table.
+  /// Returns the rows of a table.
   public static func rows(_ table: String) -> [TableRow] {
     var rows: [TableRow] = []
     for line in table.split(separator: "\n") {

@@ -1,12 +1,15 @@
 import Glibc
 import Testing
 
-/// A folder of its own for one test.
+/// A temporary folder for one test, which is removed with its contents when the value is released.
+///
+/// Support code that cannot import Testing uses `FreshFolder` of PlayRig. Tests that run the
+/// program use `WorkingFolder` of TemblorTests.
 public final class TemporaryFolder: Sendable {
-  /// The folder.
+  /// The path of the folder.
   public let path: String
 
-  /// Makes the folder; it goes with this value.
+  /// Creates the folder.
   public init() throws {
     var template = Array("/tmp/temblor-XXXXXX".utf8CString)
     let made = unsafe try #require(mkdtemp(&template))
@@ -15,20 +18,20 @@ public final class TemporaryFolder: Sendable {
 
   deinit { remove(path) }
 
-  /// The path of a name in the folder.
+  /// Returns the path of a file in the folder.
   public func callAsFunction(_ name: String) -> String { path + "/" + name }
 
-  /// Writes a file and closes it.
+  /// Writes a text to a file.
   public func write(_ text: String, to name: String) throws { close(try createFile(name, text)) }
 
-  /// Writes the bytes of a file and closes it.
+  /// Writes bytes to a file.
   public func write(_ bytes: [UInt8], to name: String) throws {
     let descriptor = try createFile(name, "")
     defer { close(descriptor) }
     try #require(unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count)
   }
 
-  /// Writes a file and leaves it open.
+  /// Writes a text to a file, and returns its open descriptor.
   public func createFile(_ name: String, _ text: String) throws -> Int32 {
     let descriptor = unsafe open(self(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     try #require(descriptor >= 0)
@@ -36,28 +39,28 @@ public final class TemporaryFolder: Sendable {
     return descriptor
   }
 
-  /// Writes on in a file that was left open.
+  /// Appends a text to an open file.
   public func append(_ text: String, to descriptor: Int32) throws {
     let bytes = Array(text.utf8)
     try #require(unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count)
   }
 
-  /// Gives a file another name.
-  public func rename(_ name: String, to other: String) throws {
-    try #require(unsafe Glibc.rename(self(name), self(other)) == 0)
+  /// Renames a file.
+  public func rename(_ name: String, to newName: String) throws {
+    try #require(unsafe Glibc.rename(self(name), self(newName)) == 0)
   }
 
-  /// Makes a symbolic link.
+  /// Creates a symbolic link.
   public func link(_ name: String, to target: String) throws {
     try #require(unsafe symlink(target, self(name)) == 0)
   }
 
-  /// Makes a folder in the folder.
+  /// Creates a subfolder.
   public func makeFolder(_ name: String) throws {
     try #require(unsafe mkdir(self(name), 0o755) == 0)
   }
 
-  /// Removes a file, or a folder with all that is in it.
+  /// Removes a file, or a folder with its contents, by its name or its absolute path.
   public func remove(_ path: String) {
     let whole = path.hasPrefix("/") ? path : self(path)
     if unsafe unlink(whole) == 0 { return }

@@ -119,13 +119,13 @@ import Testing
 
   /// A format whose files are read when a gate opens, or after a minute.
   private static func formats(behind gate: DispatchSemaphore) -> FormatRegistry {
-    let trial = HapticFormat.beats
+    let beats = HapticFormat.beats
     let gated = HapticFormat(
-      trial.id, title: trial.title, fileExtensions: trial.fileExtensions, rules: trial.rules,
-      recognize: trial.recognize,
+      beats.id, title: beats.title, fileExtensions: beats.fileExtensions, rules: beats.rules,
+      recognize: beats.recognize,
       read: { file, options in
         _ = gate.wait(timeout: .now() + 60)
-        return trial.examine(file, options: options)
+        return beats.examine(file, options: options)
       })
     return FormatRegistry([gated])
   }

@@ -3,7 +3,7 @@ public import HapticFormats
 import HapticModel
 
 extension HapticFormat {
-  /// A text format of the tests, all in this file: layers of taps and hums, one to a line.
+  /// A text format for tests. Each line is a tap, a hum, or another element of a layer.
   ///
   /// ```
   /// beats 1 a title
@@ -12,8 +12,9 @@ extension HapticFormat {
   /// hum 0.2 0.5 1 0.3
   /// fade 0.2 0.5
   /// ```
-  /// A tap has a time, an intensity and a sharpness; a hum has a duration behind its time. `fade`
-  /// sets the intensity control of its layer. `allow RULE REASON` allows a rule.
+  /// A tap has a time, an intensity, and a sharpness. A hum also has a duration, after its time.
+  /// `fade` sets the intensity control of its layer at a time. `allow RULE REASON` suppresses a
+  /// rule.
   public static let beats = HapticFormat(
     "beats", title: "Beats", fileExtensions: ["beats"],
     rules: [.beatsUnknownWord, .beatsWrongNumber, .beatsClamped],
@@ -28,7 +29,7 @@ extension HapticFormat {
     }
   )
 
-  /// Reads lines, with a place for each.
+  /// Reads a file, with the location of each element.
   private static func readBeats(_ file: SourceFile) -> ReadResult {
     var composition = HapticComposition(layers: [])
     var places = BeatsSourceMap(name: file.name)
@@ -96,7 +97,7 @@ extension HapticFormat {
       details: [("layers", "\(composition.layers.count)")])
   }
 
-  /// Writes the events and fades of each layer.
+  /// Writes the events and the fades of each layer.
   private static func writeBeats(_ composition: HapticComposition) -> WrittenFiles {
     var text = "beats 1 \(composition.title ?? "")\n"
     for layer in composition.layers {
@@ -123,7 +124,7 @@ extension Rule {
   fileprivate static let beatsClamped = warning("clamped", "range", "Levels should be from 0 to 1.")
 }
 
-/// Where the parts of a composition stand.
+/// The lines of the elements of a composition.
 private struct BeatsSourceMap: Sendable {
   let name: String
   var lines: [CompositionElement: Int] = [:]
@@ -134,7 +135,7 @@ private struct BeatsSourceMap: Sendable {
 }
 
 extension CompositionElement {
-  /// The word that a finding names the part by.
+  /// The name of the element in the path of a finding.
   fileprivate var noun: String {
     switch self {
     case .composition: "beats"

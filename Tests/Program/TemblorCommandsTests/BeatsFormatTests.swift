@@ -9,8 +9,8 @@ import VendorFormats
 @testable import CommandLineKit
 @testable import TemblorCommands
 
-/// A format that only the tests know is taken by every verb, by adding it to the registry.
-@Suite struct TrialFormatTests {
+/// Every command supports a format that is added to the registry.
+@Suite struct BeatsFormatTests {
   private let testFolder: TemporaryFolder
 
   init() throws {
@@ -29,7 +29,7 @@ import VendorFormats
 
   private static let formats = FormatRegistry.standard.adding(.beats)
 
-  /// Runs a verb in a registry with the trial format.
+  /// Runs a verb in a registry with the format of the tests.
   private func run(_ description: (FormatRegistry) -> Command, _ words: String...) throws
     -> (
       status: CommandLineKit.ExitStatus, output: String, error: String
