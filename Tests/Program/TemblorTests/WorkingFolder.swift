@@ -2,12 +2,12 @@ import Glibc
 import SoundFile
 import TestSupport
 
-/// A folder of its own for one test, in which the built program is run.
+/// A temporary folder for one test, in which the built program runs.
 ///
-/// The folder is removed with the last reference, so that a suite that keeps one has it for a whole
+/// The folder is removed when the value is released. A suite that stores it keeps it for an entire
 /// test.
 final class WorkingFolder: Sendable {
-  /// What a program left behind.
+  /// The exit status and the output of a program.
   struct Result: Equatable {
     /// The exit status, or the negative number of the signal that ended it.
     var status: Int32
@@ -21,7 +21,7 @@ final class WorkingFolder: Sendable {
     }
   }
 
-  /// The program, which is built beside the tests.
+  /// The path of the program, which is built in the folder of the tests.
   static let program = resolvedPath("/proc/self/exe").parentFolder + "/temblor"
 
   let path: String
@@ -36,7 +36,7 @@ final class WorkingFolder: Sendable {
 
   deinit { _ = try? RunningProgram("/bin/rm", ["-rf", path], in: "/").wait() }
 
-  /// Runs the program with nothing, or a text, on its standard input.
+  /// Runs the program with a text on its standard input, or with empty input.
   func temblor(_ words: String..., input: String? = nil) throws -> Result {
     try temblor(words, input: input)
   }
@@ -45,7 +45,7 @@ final class WorkingFolder: Sendable {
     try finish(try start(words, input: input))
   }
 
-  /// Starts the program; one that is stopped half-way is finished all the same.
+  /// Starts the program. If the value is released before the program ends, the program is killed.
   func start(_ words: [String], input: String? = nil) throws -> RunningProgram {
     try RunningProgram(Self.program, words, in: path, input: input)
   }
@@ -60,7 +60,7 @@ final class WorkingFolder: Sendable {
     return Result(status, output: output, error: error)
   }
 
-  /// Writes a file, and the folders above it.
+  /// Writes a file, and creates its folders.
   func write(_ text: String, to name: String) throws { try write(Array(text.utf8), to: name) }
 
   func write(_ bytes: [UInt8], to name: String) throws {
@@ -88,7 +88,7 @@ final class WorkingFolder: Sendable {
     guard unsafe symlink(target, path + "/" + name) == 0 else { throw SystemCallFailure() }
   }
 
-  /// A file's bytes, or nothing where there is none.
+  /// Returns the bytes of a file, or nil if it does not exist.
   func bytes(_ name: String) -> [UInt8]? {
     let descriptor = unsafe open(path + "/" + name, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
@@ -98,7 +98,8 @@ final class WorkingFolder: Sendable {
 
   func text(_ name: String) -> String? { bytes(name).map { String(decoding: $0, as: UTF8.self) } }
 
-  /// All names below the folder, hidden ones too, sorted; folders end in a slash.
+  /// Returns the sorted paths of all files and folders below a folder, including hidden files. The
+  /// paths of folders end with a slash.
   func fileNames(below folder: String = "") -> [String] {
     let here = folder.isEmpty ? path : path + "/" + folder
     guard let handle = unsafe opendir(here) else { return [] }
@@ -119,15 +120,15 @@ final class WorkingFolder: Sendable {
     return names.sorted()
   }
 
-  /// Permissions of a file.
+  /// Returns the permissions of a file.
   func permissions(_ name: String) -> mode_t {
     var status = stat()
     _ = unsafe stat(path + "/" + name, &status)
     return status.st_mode & 0o777
   }
 
-  /// Does something and waits until a file in the folder is created or written, at most a minute;
-  /// the file may have no name yet.
+  /// Performs an action, and waits at most a minute until a file in the folder is created or
+  /// written. The file may be unnamed.
   func fileAppears(after action: () throws -> Void) throws -> Bool {
     let watch = inotify_init1(Int32(O_CLOEXEC))
     defer { close(watch) }
@@ -148,7 +149,7 @@ final class WorkingFolder: Sendable {
   }
 }
 
-/// The system did not do what a test needs.
+/// An error for a system call that failed.
 struct SystemCallFailure: Error {}
 
 extension String {
@@ -166,7 +167,7 @@ extension StringProtocol where SubSequence == Substring {
 }
 
 extension Sound {
-  /// Reads a sound file in a working folder.
+  /// Reads a sound file of a working folder.
   init(reading folder: WorkingFolder, _ name: String) throws {
     let descriptor = unsafe open(folder.path + "/" + name, O_RDONLY | O_CLOEXEC)
     defer { close(descriptor) }
@@ -174,14 +175,14 @@ extension Sound {
   }
 }
 
-/// The path a link leads to.
+/// Returns the path without symbolic links.
 private func resolvedPath(_ link: String) -> String {
   guard let real = unsafe realpath(link, nil) else { return "" }
   defer { unsafe free(real) }
   return unsafe String(cString: real)
 }
 
-/// Everything that can be read, from the beginning where there is one.
+/// Returns all bytes of a descriptor, from the beginning if it is seekable.
 func readAll(_ descriptor: Int32) -> [UInt8] {
   lseek(descriptor, 0, SEEK_SET)
   var all: [UInt8] = []

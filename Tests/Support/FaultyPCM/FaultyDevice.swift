@@ -1,26 +1,27 @@
 internal import CFaultyPCM
 package import HapticOutputs
 
-/// A playback device in virtual time that fails on a schedule and reports what was heard when.
+/// A playback device in virtual time that fails on a schedule and reports the frames that it plays.
 ///
-/// A real PCM of ALSA stands behind it, so that a sink meets the library's own behaviour. It
-/// belongs to the thread that waits in its `DeviceTime`, with which it is made.
+/// The device is an ALSA plug-in, so that a sink runs the code of the library. It belongs to the
+/// thread that waits in its `DeviceTime`.
 @safe public final class FaultyDevice {
-  /// Takes what was heard: the moment of the first frame, interleaved samples, channels.
+  /// Receives played frames: the time of the first frame, the interleaved samples, and the number
+  /// of channels.
   public typealias Listener = (_ time: Duration, _ samples: Span<Float>, _ channelCount: Int) ->
     Void
 
-  /// What it offers when it is opened the next time.
+  /// The capabilities of the device when it is opened the next time.
   public var capabilities = Capabilities()
-  /// Hears every frame at its time.
+  /// The closure that receives every frame at the time at which it is heard.
   public var listener: Listener?
-  /// Called where a call hung, before it returns: here something else can take over.
+  /// Is called at the end of a hang, before the call returns, so that another thread can act.
   public var hangHandler: (() -> Void)?
-  /// The time in which calls hang.
+  /// The clock that advances while a call hangs.
   weak var time: DeviceTime?
-  /// How often it was opened.
+  /// The number of times that the device was opened.
   public private(set) var openCount = 0
-  /// How often somebody tried to open it.
+  /// The number of attempts to open the device.
   public private(set) var openAttemptCount = 0
 
   private var device: OpaquePointer?
@@ -32,7 +33,7 @@ package import HapticOutputs
 
   private enum FaultEnd { case disconnection, stall, falseReadiness }
 
-  /// A device that nothing is wrong with yet.
+  /// Creates a device without faults.
   public init() {
     unsafe device = cfp_create(
       { context, time, samples, frameCount, channelCount in
@@ -54,22 +55,23 @@ package import HapticOutputs
     }
   }
 
-  /// Plans a fault; one whose time is past comes at once.
+  /// Schedules a fault. A fault whose time has passed occurs immediately.
   public func scheduleFault(_ fault: Fault, at time: Duration) {
     let index = scheduledFaults.firstIndex { $0.time > time } ?? scheduledFaults.endIndex
     scheduledFaults.insert((time, fault), at: index)
   }
 
-  /// Frames it has taken.
+  /// The number of frames that the device has accepted.
   public var acceptedFrameCount: Int { Int(unsafe cfp_get_taken(device)) }
-  /// Frames that were heard.
+  /// The number of frames that the device has played.
   public var playedFrameCount: Int { Int(unsafe cfp_get_heard(device)) }
 
-  /// Stands in for opening a device by a name.
+  /// Returns the functions that replace those that open and call a device of the system.
   ///
-  /// - Parameter results: Results of calls that are forced besides.
-  /// - Parameter hanging: The calls beside the thread that renders, opening again or closing, that
-  ///   never return.
+  /// - Parameters:
+  ///   - results: Returns the result to force for a call, or nil.
+  ///   - hanging: The calls outside the render thread, to reopen or close the device, that never
+  ///     return.
   package func interception(
     results: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }, hanging: Set<PCMCall> = []
   ) -> PCMInterception {
@@ -99,23 +101,20 @@ package import HapticOutputs
     hangHandler?()
   }
 
-  /// The next moment at which something happens.
+  /// The time of the next event; nil without one.
   var nextEvent: Duration? {
     let played = unsafe cfp_next_event(device)
     return [
       played == .max ? nil : .nanoseconds(played), scheduledFaults.first?.time,
       scheduledFaultEnds.map(\.time).min(),
-    ].compactMap {
-      $0
-    }.min()
+    ].compactMap(\.self).min()
   }
 
-  /// Plays on until a moment, with all that is planned before it.
+  /// Plays until a time, with the faults that are scheduled before it.
   func advance(to time: Duration) {
     while true {
-      let next = [scheduledFaults.first?.time, scheduledFaultEnds.map(\.time).min()].compactMap {
-        $0
-      }.min()
+      let next = [scheduledFaults.first?.time, scheduledFaultEnds.map(\.time).min()]
+        .compactMap(\.self).min()
       guard let next, next <= time else { break }
       move(to: max(now, next))
       if let index = scheduledFaultEnds.firstIndex(where: { $0.time <= next }) {
@@ -180,8 +179,8 @@ package import HapticOutputs
       unsafe cfp_unset(device)
     case .hang(let call, let duration):
       pendingHangs.append((call, duration))
-    case .changeCapabilities(let abilities):
-      self.capabilities = abilities
+    case .changeCapabilities(let newCapabilities):
+      capabilities = newCapabilities
     }
   }
 

@@ -4,33 +4,33 @@ public import SoundFile
 internal import Synchronization
 
 extension FaultyDevice {
-  /// What a device offers when it is opened.
+  /// The capabilities of a device when it is opened.
   public struct Capabilities: Equatable, Sendable {
-    /// Frames per second, at most eight rates.
+    /// The sample rates, at most eight.
     public var rates = [48_000]
-    /// Numbers of channels, at most eight.
+    /// The numbers of channels, at most eight values.
     public var channelCounts = [2]
-    /// How samples can be stored.
+    /// The sample formats.
     public var encodings = SampleEncoding.allCases
-    /// Whether frames can be handed over by a call.
+    /// True if the device supports transfers with read and write calls.
     public var hasReadWrite = true
-    /// Whether frames can be laid into the buffer.
+    /// True if the device supports transfers into its memory-mapped buffer.
     public var hasMemoryMap = true
-    /// Frames of a period, at least.
+    /// The minimum number of frames of a period.
     public var minimumPeriodSize = 16
-    /// Frames of a period, at most.
+    /// The maximum number of frames of a period.
     public var maximumPeriodSize = 16_384
-    /// Frames of the buffer, at most.
+    /// The maximum number of frames of the buffer.
     public var maximumBufferSize = 65_536
-    /// Parts in a million by which its clock is faster than the time it is in.
+    /// The deviation of the device's clock in parts per million, positive if the clock is fast.
     public var clockDriftPPM = 0
-    /// Whether it has the name of a stream of a sound server.
+    /// True if the device has the name of a stream of a sound server.
     public var isServerStream = false
 
-    /// The abilities of an ordinary stereo device.
+    /// Creates the capabilities of an ordinary stereo device.
     public init() {}
 
-    /// The same for the device.
+    /// The capabilities as a structure of the plug-in.
     var cValue: cfp_abilities {
       var stored = cfp_abilities()
       stored.rateCount = UInt32(rates.count)
@@ -70,81 +70,81 @@ extension FaultyDevice {
   }
 }
 
-/// What can be done to a device at a moment.
+/// A fault of a device.
 public enum Fault: Equatable, Sendable {
-  /// It runs dry at once: what is queued is never heard.
+  /// The device underruns immediately, and drops the queued frames.
   case underrun
-  /// It falls asleep; if it cannot resume, it has to be prepared.
+  /// The device is suspended. If it cannot resume, it must be prepared again.
   case suspend(canResume: Bool)
-  /// It goes away for a while; opening it is refused with a number of errno.
+  /// The device is absent for a while, and attempts to open it fail with an error number.
   case disconnect(duration: Duration, code: Int32)
-  /// It holds still for a while without a word.
+  /// The device does not advance for a while, and reports no error.
   case stall(duration: Duration)
-  /// It takes at most this many frames at a time, so many times.
+  /// The device accepts at most a number of frames in each of the next transfers.
   case shortTransfers(frameCount: Int, count: Int)
-  /// It fails transfers with a number of errno.
+  /// The next transfers fail with an error number.
   case failTransfers(code: Int32, count: Int)
-  /// It fails to start with a number of errno.
+  /// The next starts fail with an error number.
   case failStarts(code: Int32, count: Int)
-  /// It fails to be prepared with a number of errno.
+  /// The next preparations fail with an error number.
   case failPreparations(code: Int32, count: Int)
-  /// It tells a delay that is wrong by this many frames, from now on.
+  /// From now on, the reported delay is wrong by a number of frames.
   case addDelay(frameCount: Int)
-  /// It says for a while that it is ready, whether it is or not.
+  /// For a while, the device reports that it is ready even if it is not.
   case reportFalseReadiness(duration: Duration)
-  /// It passes over this many frames at once, which nobody hears.
+  /// The device skips a number of queued frames immediately.
   case skipFrames(frameCount: Int)
-  /// It drops the next frames as it takes them, as a sound server does that is behind.
+  /// The device drops the next frames as it accepts them, like a sound server that is late.
   case dropFrames(frameCount: Int)
-  /// It claims to have taken this many frames more than it was given, once.
+  /// The device once reports that it accepted more frames than it received, by a number of frames.
   case overstateTransfer(frameCount: Int)
-  /// It is as if it had never been set up; what is queued is never heard.
+  /// The device loses its configuration and the queued frames.
   case loseConfiguration
-  /// The next call of a kind takes this long.
+  /// The next call of a kind hangs for a while.
   case hang(Call, duration: Duration)
-  /// It tells a wrong pointer from now on.
+  /// From now on, the device reports a wrong position.
   case misreportPointer(Pointer)
-  /// It offers something else when it is opened the next time.
+  /// The device has other capabilities when it is opened the next time.
   case changeCapabilities(FaultyDevice.Capabilities)
 
-  /// Where a device says it is.
+  /// The position that a device reports.
   public enum Pointer: Equatable, Sendable {
-    /// Anywhere between what was played and what was taken.
+    /// A random position between the played and the accepted frames.
     case random
-    /// At the end of what was taken.
+    /// The end of the accepted frames.
     case full
-    /// At the last whole step of so many frames.
+    /// The actual position, rounded down to a multiple of a number of frames.
     case steps(Int)
-    /// So many frames before where it is.
+    /// A number of frames before the actual position.
     case back(Int)
   }
 
-  /// What the library calls, with the numbers that the device has for it.
+  /// A call of the library, with its number in the plug-in.
   public enum Call: UInt32, CaseIterable, Sendable {
     case start, stop, pointer, transfer, prepare, resume, delay
   }
 }
 
-/// Time that waiting moves: to the next event of a device, or to the end of the wait, whichever
-/// comes first.
+/// A virtual clock that a wait advances to the next event of a device or to the end of the wait,
+/// whichever comes first.
 ///
-/// One thread waits in it; others may read the time and raise signals.
+/// Only one thread may wait. Other threads may read the time and raise signals.
 public final class DeviceTime: TimeSource {
   private let time = Mutex(Duration.zero)
-  // Only the one thread that waits touches it.
+  // Only the thread that waits uses the device.
   private nonisolated(unsafe) let device: FaultyDevice
 
-  /// The time of one device.
+  /// Creates the clock of a device.
   public init(_ device: FaultyDevice) {
     unsafe self.device = device
     device.time = self
   }
 
-  /// The virtual moment.
+  /// The virtual time.
   public var now: Duration { time.withLock { $0 } }
 
-  /// Waits until a descriptor is ready; a wait for ever in which nothing can happen waits for
-  /// another thread.
+  /// Waits until a descriptor is ready, or until the timeout. Without a timeout and without an
+  /// event of the device, the method waits in real time for another thread.
   public func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
     let deadline = timeout.map { Self.wholeNanoseconds(now + $0) }
     while true {
@@ -154,7 +154,7 @@ public final class DeviceTime: TimeSource {
       else {
         return
       }
-      guard let next = [unsafe device.nextEvent, deadline].compactMap({ $0 }).min() else {
+      guard let next = [unsafe device.nextEvent, deadline].compactMap(\.self).min() else {
         SystemTimeSource().wait(for: &descriptors, timeout: nil)
         return
       }
@@ -162,14 +162,14 @@ public final class DeviceTime: TimeSource {
     }
   }
 
-  /// Lets time go by, as a thread does that is busy with something else.
+  /// Advances the clock, as if the thread were busy.
   public func advance(by duration: Duration) {
     let moment = Self.wholeNanoseconds(now + duration)
     time.withLock { $0 = moment }
     unsafe device.advance(to: moment)
   }
 
-  /// A moment rounded up to what the device counts in.
+  /// Returns a time, rounded up to whole nanoseconds, the unit of the device.
   private static func wholeNanoseconds(_ moment: Duration) -> Duration {
     let (seconds, attoseconds) = moment.components
     return .seconds(seconds) + .nanoseconds((attoseconds + 999_999_999) / 1_000_000_000)

@@ -1,11 +1,14 @@
 internal import Glibc
 
-/// An empty folder, removed with all that is in it when its last user is gone.
+/// A temporary folder, which is removed with its contents when the value is released.
+///
+/// It corresponds to `TemporaryFolder` of TestSupport, which requires Testing and thus cannot be
+/// part of a program.
 package final class FreshFolder: Sendable {
-  /// Where it is; no spaces, commas or quotes.
+  /// The path of the folder, without spaces, commas, or quotes.
   package let path: String
 
-  /// Makes one.
+  /// Creates a folder.
   package init() {
     var template = Array("/tmp/temblor-XXXXXX".utf8CString)
     guard let made = unsafe mkdtemp(&template) else {
@@ -16,7 +19,7 @@ package final class FreshFolder: Sendable {
 
   deinit { Self.remove(path) }
 
-  /// A file's bytes, or none where there is no file.
+  /// Returns the bytes of a file; empty if the file does not exist.
   package func bytes(_ name: String) -> [UInt8] {
     let descriptor = unsafe open(path + "/" + name, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return [] }
@@ -30,7 +33,7 @@ package final class FreshFolder: Sendable {
     }
   }
 
-  /// Writes a file.
+  /// Writes a text to a file.
   package func write(_ text: String, to name: String) {
     let descriptor = unsafe open(path + "/" + name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     let bytes = Array(text.utf8)

@@ -1,25 +1,25 @@
 package import HapticPlayback
 
-/// What is played and changed at which frames, as lines that a process can be given.
+/// A schedule of actions on players, as lines of text that a process can read.
 ///
-/// A line is `FRAME VERB PATTERN [NUMBER]` or `FRAME end`; a pattern has one player.
+/// A line is `FRAME VERB PATTERN [NUMBER]` or `FRAME end`. Each pattern has one player.
 package struct PlaybackScript: Sendable {
-  /// A line that says nothing known.
+  /// An error for a line that is not an action.
   struct UnreadableLine: Error { let line: String }
 
-  /// What is done with a player.
+  /// An action on a player.
   package enum Action: Equatable, Sendable {
     case start, stop, pause, resume
-    /// Passes in all; 0 is for ever.
+    /// The total number of passes; 0 to loop indefinitely.
     case loop(Int)
-    /// Seconds of the pattern.
+    /// The position in the pattern, in seconds.
     case seek(Double)
     case gain(Double)
   }
 
-  /// One thing that is done.
+  /// An action and its time.
   package struct Step: Equatable, Sendable {
-    /// Frames since the script began.
+    /// The number of frames since the start of the script.
     package var frame: Int64
     package var action: Action
     package var pattern: String
@@ -29,10 +29,10 @@ package struct PlaybackScript: Sendable {
   package private(set) var steps: [Step] = []
   /// The frame at which the player of the script stops.
   package private(set) var endFrame: Int64 = 0
-  /// The lines.
+  /// The text of the script.
   package let text: String
 
-  /// Reads lines.
+  /// Reads a script.
   package init(_ text: String) throws {
     self.text = text
     for line in text.split(separator: "\n") {
@@ -78,7 +78,7 @@ package struct ScriptPlayers {
     self.players = players
   }
 
-  /// Sends one step.
+  /// Sends a step to its player.
   ///
   /// - Parameter base: The engine's frame at which the script begins.
   package func send(_ step: PlaybackScript.Step, base: Int64) throws {
@@ -95,12 +95,13 @@ package struct ScriptPlayers {
     }
   }
 
-  /// What a script sounds like in virtual time: one channel, from its frame 0 to its end.
+  /// Returns the rendering of a script in virtual time, in one channel, from its frame 0 to its
+  /// end.
   package static func samples(of script: PlaybackScript, rate: Double = 48_000) throws -> [Float] {
     let engine = PlaybackEngine(rate: rate)
     let playback = VirtualPlayback(engine, periodSize: 64)
     let players = try ScriptPlayers(script, on: engine)
-    // Away from the beginning, where the gate opens.
+    // The script starts after the gate has opened.
     let base: Int64 = 640
     for step in script.steps {
       try players.send(step, base: base)

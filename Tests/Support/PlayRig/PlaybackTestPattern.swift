@@ -2,12 +2,13 @@ internal import HapticFormats
 package import HapticModel
 internal import ShippedFiles
 
-/// The patterns that playback is tested with, by name.
+/// The patterns of playback tests, by name.
 package enum PlaybackTestPattern {
-  /// Nothing has this name.
+  /// An error for an unknown name.
   struct UnknownPattern: Error { let name: String }
 
-  /// The pattern of a name: one that is shipped, or `hum-SECONDS`, `taps-COUNT` or `voices-COUNT`.
+  /// Returns the pattern with a name: a shipped pattern, `hum-SECONDS`, `taps-COUNT`, or
+  /// `voices-COUNT`.
   package static func named(_ name: String) throws -> HapticPattern {
     if let text = ShippedPatterns.text(named: name) {
       return try AHAPDocument(text: text, name: name).read().pattern
@@ -22,7 +23,7 @@ package enum PlaybackTestPattern {
     }
   }
 
-  /// One even vibration, which a gap or a click cannot hide in.
+  /// Returns a constant vibration, in which every gap or click is detectable.
   private static func hum(seconds: Double) -> HapticPattern {
     HapticPattern(events: [
       HapticEvent(
@@ -31,10 +32,10 @@ package enum PlaybackTestPattern {
     ])
   }
 
-  /// When a tap comes, in seconds: every gap differs from those around it, so that a place is known
-  /// by it.
+  /// Returns the time of a tap, in seconds. The intervals of adjacent taps differ, so that an
+  /// interval identifies its position.
   package static func tapTime(_ index: Int) -> Double {
-    // The mixing of SplitMix64: anything more regular repeats its gaps.
+    // The mixing function of SplitMix64, because a more regular sequence would repeat intervals.
     var bits = UInt64(index + 1) &* 0x9e37_79b9_7f4a_7c15
     bits = (bits ^ (bits >> 30)) &* 0xbf58_476d_1ce4_e5b9
     return Double(index) * 0.08 + Double((bits >> 32) % 400) * 0.00006
@@ -49,8 +50,8 @@ package enum PlaybackTestPattern {
       })
   }
 
-  /// As much as a renderer is built for: voices for ten seconds, intensity and sharpness always
-  /// moving.
+  /// Returns a pattern with a given number of voices for ten seconds, whose intensity and sharpness
+  /// always change.
   private static func voices(_ count: Int) -> HapticPattern {
     let events = (0..<count).map { index in
       HapticEvent(

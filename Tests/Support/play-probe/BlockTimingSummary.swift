@@ -1,11 +1,11 @@
 import HapticPlayback
 
-/// Counts late blocks by the cause of the delay.
+/// Counts the late blocks by cause, and summarizes the load of the render thread.
 ///
 /// A block is late if it was written after the device had played all previous frames. The cause is
-/// rendering if it took more than half the duration of the block; the system if the block would
-/// have been in time without the run delay of the thread; otherwise the device, which requested the
-/// block too late.
+/// rendering if it took more than half of the duration of the block; the system if the block would
+/// have been in time without the time that the thread waited for a processor; and otherwise the
+/// device, which requested the block too late.
 struct BlockTimingSummary: CustomStringConvertible {
   private let rate: Double
   private let periodSeconds: Double
@@ -19,7 +19,7 @@ struct BlockTimingSummary: CustomStringConvertible {
   private var longestGapSeconds = 0.0
   private var loadHistogram = [Int](repeating: 0, count: 1_001)
   private var previous: BlockTiming?
-  /// The total run delay of the thread when the previous block was written.
+  /// The total time that the thread had waited for a processor when the previous block was written.
   private var previousRunDelay: Duration?
   private var traces: [ObservedTime.Trace] = []
 
@@ -28,7 +28,7 @@ struct BlockTimingSummary: CustomStringConvertible {
     periodSeconds = Double(periodSize) / rate
   }
 
-  /// Adds blocks, and the readings of the clocks around them.
+  /// Adds blocks, and the traces of the clock during them.
   mutating func add(_ records: [BlockTiming], traces new: [ObservedTime.Trace]) {
     traces += new
     for record in records {
@@ -50,11 +50,11 @@ struct BlockTimingSummary: CustomStringConvertible {
     defer { previous = record }
     guard let began, let rendered, let handed else { return }
     let run = (traces[rendered].processorTime - traces[began].processorTime) / .seconds(1)
-    // Shares are of the time that the block lasts: what a single period would take.
-    let share = run / (Double(record.frameCount) / rate)
+    // The load is the processor time relative to the duration of the block.
+    let load = run / (Double(record.frameCount) / rate)
     totalProcessorSeconds += run
-    peakLoad = max(peakLoad, share)
-    loadHistogram[min(1_000, Int(share * 1_000))] += 1
+    peakLoad = max(peakLoad, load)
+    loadHistogram[min(1_000, Int(load * 1_000))] += 1
     let kept = (traces[began].runDelay - (previousRunDelay ?? traces[began].runDelay)) / .seconds(1)
     previousRunDelay = traces[handed].runDelay
     longestRunDelaySeconds = max(longestRunDelaySeconds, kept)
@@ -76,12 +76,12 @@ struct BlockTimingSummary: CustomStringConvertible {
     }
   }
 
-  /// The share below which a part of all blocks lies.
-  private func loadQuantile(at part: Double) -> Double {
-    var left = Int(Double(loadHistogram.reduce(0, +)) * part)
+  /// Returns the load below which a fraction of all blocks is.
+  private func loadQuantile(at fraction: Double) -> Double {
+    var remainingCount = Int(Double(loadHistogram.reduce(0, +)) * fraction)
     for (index, count) in loadHistogram.enumerated() {
-      left -= count
-      if left < 0 { return Double(index + 1) / 1_000 }
+      remainingCount -= count
+      if remainingCount < 0 { return Double(index + 1) / 1_000 }
     }
     return 0
   }
@@ -98,7 +98,7 @@ struct BlockTimingSummary: CustomStringConvertible {
       + "worst-gap-ms \(Self.milliseconds(longestGapSeconds))"
   }
 
-  private static func percent(_ share: Double) -> String { "\((share * 10_000).rounded() / 100)%" }
+  private static func percent(_ load: Double) -> String { "\((load * 10_000).rounded() / 100)%" }
 
   private static func milliseconds(_ seconds: Double) -> String {
     "\((seconds * 1e5).rounded() / 100)"

@@ -2,17 +2,17 @@ import Glibc
 import HapticPlayback
 import Synchronization
 
-/// The machine's clock, which also notes how long the render thread ran, and how long it was kept
-/// waiting though it could have run.
+/// The machine's clock, which also records how long the render thread ran, and how long it waited
+/// for a processor.
 ///
-/// The thread that waits first counts as the render thread.
+/// The first thread that waits counts as the render thread.
 @safe final class ObservedTime: TimeSource, @unchecked Sendable {
-  /// One look at the clock by the render thread.
+  /// A reading of the clock by the render thread.
   struct Trace: BitwiseCopyable {
     var wallTime = Duration.zero
-    /// Time the thread has run.
+    /// The time that the thread has run.
     var processorTime = Duration.zero
-    /// Time it was ready and another ran, as of its last wait.
+    /// The time that the thread was ready to run and another thread ran, until its last wait.
     var runDelay = Duration.zero
   }
 
@@ -55,7 +55,7 @@ import Synchronization
   func takeTraces() -> [Trace] {
     takenTraceCount.withLock { taken in
       let end = writtenTraceCount.load(ordering: .acquiring)
-      // A reader that was away for long finds the oldest overwritten.
+      // The oldest traces are overwritten if this method was not called for a long time.
       let start = max(taken, end - Self.capacity / 2)
       taken = end
       return (start..<end).map { unsafe traces[$0 % Self.capacity] }
@@ -78,7 +78,7 @@ import Synchronization
     renderThread.store(Int(bitPattern: pthread_self()), ordering: .relaxed)
   }
 
-  /// The second number of the thread's schedstat, nanoseconds.
+  /// Returns the second number of the thread's schedstat, in nanoseconds.
   private func readRunDelay() -> Int {
     var bytes = InlineArray<128, UInt8>(repeating: 0)
     let descriptor = schedstatDescriptor.load(ordering: .relaxed)

@@ -4,19 +4,20 @@ import HapticPlayback
 import HapticRender
 import PlayRig
 
-/// Plays scripts on a device of ALSA and reports what happens, for tests that listen on the other
-/// side.
+/// Plays scripts on an ALSA device and reports events, for tests that record the output of the
+/// device.
 ///
 /// `play-probe DEVICE RATE CHANNELS PERIOD BUFFER [realtime]` opens the device and plays silence.
-/// The lines of a script on its standard input, closed by `go`, are played a little later; other
-/// lines are ignored. It ends with the script, or when its input is closed. Each line it prints
-/// begins with a word:
+/// The program plays the lines of a script from standard input half a second after the line `go`.
+/// It ends with the script, or when its input is closed. Each line of its output begins with a
+/// word:
 ///
-/// - `granted` what the device gave, `began FRAME` where the script's frame 0 is, `over` the end;
-/// - `notice SECONDS FRAME KIND MISSED TEXT` what happened at the sink, by the machine's steady
-///   clock;
-/// - `clock FRAME SECONDS` when a frame is heard, twice a second;
-/// - `judged …` figures of all blocks.
+/// - `granted`: the configuration of the device.
+/// - `began FRAME`: the frame of the engine at which the script starts.
+/// - `notice SECONDS FRAME KIND MISSED TEXT`: an event of the sink, on the monotonic clock.
+/// - `clock FRAME SECONDS`: the time at which a frame is heard, twice a second.
+/// - `judged …`: the summary of all blocks.
+/// - `over`: the end.
 @main struct PlayProbe {
   static func main() {
     do {
@@ -27,7 +28,7 @@ import PlayRig
     }
   }
 
-  /// Seconds before its frame at which a step is sent, and the first of them at least.
+  /// The time by which a step is sent before its frame, in seconds.
   private static let scheduleLeadSeconds = 0.25
 
   private static func run(_ words: [String]) throws {
@@ -58,18 +59,18 @@ import PlayRig
         "notice \(seconds(SystemTimeSource().now)) \(engine.position) \(notice.kind) "
           + "\(notice.missedFrameCount) \(notice.text)")
     }
-    var judge = BlockTimingSummary(rate: Double(rate), periodSize: grant.periodSize)
-    try play(engine, playback, time: time, judge: &judge)
+    var timingSummary = BlockTimingSummary(rate: Double(rate), periodSize: grant.periodSize)
+    try play(engine, playback, time: time, timingSummary: &timingSummary)
     playback.stopPlayback()
-    judge.add(playback.drainBlockTimings(), traces: time.takeTraces())
-    printLine("judged \(judge)")
+    timingSummary.add(playback.drainBlockTimings(), traces: time.takeTraces())
+    printLine("judged \(timingSummary)")
     printLine("over")
   }
 
-  /// Reads scripts and plays them, until the last is over.
+  /// Reads scripts and plays them, until the last script ends.
   private static func play(
     _ engine: PlaybackEngine, _ playback: LivePlayback, time: ObservedTime,
-    judge: inout BlockTimingSummary
+    timingSummary: inout BlockTimingSummary
   ) throws {
     var input = InputLines()
     var lines: [String] = []
@@ -98,7 +99,7 @@ import PlayRig
         steps.removeFirst()
       }
       let records = playback.drainBlockTimings()
-      judge.add(records, traces: time.takeTraces())
+      timingSummary.add(records, traces: time.takeTraces())
       let now = SystemTimeSource().now
       if let last = records.last, now - told > .milliseconds(500) {
         told = now
@@ -118,13 +119,13 @@ import PlayRig
   }
 }
 
-/// The lines of the standard input, as they come.
+/// The lines of standard input.
 struct InputLines {
-  /// Whether nothing more will come.
+  /// True if the input has ended.
   private(set) var isClosed = false
   private var unfinishedLine: [UInt8] = []
 
-  /// Waits at most a time, and takes the lines that are whole.
+  /// Waits for input, at most for a given time, and returns the complete lines.
   mutating func next(within limit: Duration) -> [String] {
     var watched = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
     let milliseconds = Int32(limit / .milliseconds(1))

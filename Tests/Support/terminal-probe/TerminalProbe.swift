@@ -3,9 +3,9 @@ import Glibc
 import HapticPlayback
 import SystemSupport
 
-/// Reads keys from its terminal and names them, for tests that look at the terminal meanwhile.
+/// Reads keys from its terminal and prints their names, for tests of the terminal's modes.
 ///
-/// With the word `stubborn` a signal alone does not end it; with `throw` the key t throws.
+/// With the argument `stubborn`, a signal does not end the program. The key `t` throws an error.
 @main struct TerminalProbe {
   static func main() {
     SignalHandling.installHandlers()
@@ -36,7 +36,7 @@ import SystemSupport
         watched.append(PollDescriptor(notice.descriptor))
       }
       time.wait(for: &watched, timeout: terminal.waitTimeout(at: time.now))
-      // Before the keys: what happened to the terminal before the signal is seen before it.
+      // Read before the keys, so that events of the terminal before the signal are reported first.
       let isGiven = notice.isRaised
       for key in terminal.readKeys(at: time.now) {
         printLine("key \(key)")
