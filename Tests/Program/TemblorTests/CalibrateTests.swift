@@ -8,7 +8,7 @@ import Testing
   let folder = WorkingFolder()
   private let signal = ["--profile", "dayton-tt25-8", "--high", "800", "--sweep-duration", "1"]
 
-  /// A sound file in the working folder.
+  /// Reads a sound file of the working folder.
   private func sound(_ name: String) throws -> Sound { try Sound(reading: folder, name) }
 
   /// Writes channels of floating-point samples as a sound file.

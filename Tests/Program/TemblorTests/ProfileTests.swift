@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// `temblor profiles` and its verbs, with folders of profiles in a scratch folder.
+/// `temblor profiles` and its commands, with folders of profiles in a working folder.
 @Suite struct ProfileTests {
   let testFolder = WorkingFolder()
 
@@ -9,8 +9,7 @@ import Testing
     #"{"name": "puck", "summary": "Mine.", "frequency": {"low": 25, "high": 80}}"# + "\n"
   private static let folder = "home/.config/temblor/profiles"
 
-  /// Runs the program with its folders below the scratch folder, which is written `@` in what it
-  /// says.
+  /// Runs the program with its folders below the working folder, whose path is `@` in the output.
   private func temblor(_ words: String..., variables: String = "") throws -> WorkingFolder.Result {
     let line = "HOME=$PWD/home XDG_CONFIG_DIRS=$PWD/etc \(variables) $TEMBLOR "
     var run = try testFolder.bash(line + words.map { "'\($0)'" }.joined(separator: " "))

@@ -6,8 +6,7 @@ import Testing
 @Suite struct SetupTests {
   let folder = WorkingFolder()
 
-  /// Runs the program with its settings below the scratch folder, which is written `@` in what it
-  /// says.
+  /// Runs the program with its settings below the working folder, whose path is `@` in the output.
   private func temblor(_ line: String, variables: String = "") throws -> WorkingFolder.Result {
     var run = try folder.bash("XDG_CONFIG_HOME=$PWD/config \(variables) $TEMBLOR \(line)")
     run.output = run.output.replacing(folder.path, with: "@")

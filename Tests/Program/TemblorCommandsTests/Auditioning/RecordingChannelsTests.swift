@@ -15,7 +15,7 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// The signals that the channels of a stage receive from the first of two takes.
+  /// Returns the signals that the channels of a device receive from the first of two takes.
   private func channels(_ path: String, _ options: [String] = [], channelCount: Int) throws
     -> [ArraySlice<Float>]
   {

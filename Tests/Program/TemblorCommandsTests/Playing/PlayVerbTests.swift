@@ -15,7 +15,7 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Runs `play` with some words on a stage.
+  /// Runs `play` with arguments in a scripted environment.
   private func play(_ words: [String], on stage: ScriptedEnvironment) throws
     -> CommandLineKit.ExitStatus
   {

@@ -31,7 +31,8 @@ import Testing
     var file: [UInt8]?
   }
 
-  /// Runs the program with settings and variables; `@` is the scratch folder.
+  /// Runs the program with settings and variables. In the line, `@` stands for the temporary
+  /// folder.
   private func run(
     _ line: String, writing name: String? = nil, with choices: Settings, isTerminal: Bool = false
   ) throws

@@ -5,11 +5,12 @@ import Synchronization
 @testable import CommandLineKit
 @testable import TemblorCommands
 
-/// A device in memory in virtual time, with a script of keys, events, and actions at given times.
+/// An environment in virtual time with a device in memory, and a script of keys, events, and
+/// actions.
 ///
-/// It belongs to one thread. Waiting for descriptors performs the steps of the script.
+/// It belongs to one thread, whose waits end at the next step of the script.
 final class ScriptedEnvironment: PlaybackEnvironment, @unchecked Sendable {
-  /// A step of the script.
+  /// A key, an event, or an action of the script.
   enum ScriptStep {
     case key(KeyPress)
     case event(LivePlayback.Event)
@@ -19,17 +20,17 @@ final class ScriptedEnvironment: PlaybackEnvironment, @unchecked Sendable {
   let recordedTerminal: RecordedTerminal
   let channelCount: Int
   let openError: OutputError?
-  private var script: [(time: Double, cue: ScriptStep)]
+  private var script: [(time: Double, step: ScriptStep)]
   private var pendingKeys: [KeyPress] = []
   private(set) var playback: VirtualPlayback?
   private(set) var engine: PlaybackEngine?
   private(set) var isStopped = false
   private var handler: LivePlayback.EventHandler = { _ in }
-  /// The time in seconds after which the environment presses `q`.
+  /// The time at which playback ends if no key has ended it, in seconds.
   private let endSeconds: Double
   private let hasKeyboard: Bool
-  /// Is called after every period with the playback and the engine's position in seconds, and may
-  /// return a key to press.
+  /// A closure that receives the playback and its time in seconds after every period, and returns a
+  /// key to press, or nil.
   var keyResponder: ((VirtualPlayback, Double) -> KeyPress?)?
 
   init(
@@ -52,7 +53,7 @@ final class ScriptedEnvironment: PlaybackEnvironment, @unchecked Sendable {
 
   var time: any TimeSource { EnvironmentTime(environment: self) }
 
-  func makeKeyboard() -> (any Keyboard)? { hasKeyboard ? ScriptedKeyboard(stage: self) : nil }
+  func makeKeyboard() -> (any Keyboard)? { hasKeyboard ? ScriptedKeyboard(environment: self) : nil }
 
   func openOutput(_ output: String, _ request: OutputRequest) throws(OutputError)
     -> sending OpenedOutput
@@ -70,13 +71,12 @@ final class ScriptedEnvironment: PlaybackEnvironment, @unchecked Sendable {
     handler = eventHandler
     self.engine = engine
     playback = VirtualPlayback(engine, periodSize: 64)
-    return Driver(stage: self)
+    return Driver(environment: self)
   }
 
   // MARK: Time
 
-  /// Advances the playback until a descriptor or a key is ready, a step was performed, or the
-  /// timeout has passed.
+  /// Runs until a descriptor is ready, the timeout ends, or a step of the script or a key is due.
   func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
     let system = SystemTimeSource()
     let end = timeout.map { now + $0 }
@@ -97,14 +97,14 @@ final class ScriptedEnvironment: PlaybackEnvironment, @unchecked Sendable {
 
   var now: Duration { playback?.time.now ?? .zero }
 
-  /// Performs the next due step of the script. Returns false if no step is due.
+  /// Performs the next step that is due, and returns whether there was a step.
   private func performDueStep() -> Bool {
     let seconds = engine?.positionSeconds ?? 0
     if seconds > endSeconds {
       script.append((0, .key(.character("q"))))
     }
     guard let index = script.firstIndex(where: { $0.time <= seconds }) else { return false }
-    switch script.remove(at: index).cue {
+    switch script.remove(at: index).step {
     case .key(let key): pendingKeys.append(key)
     case .event(let event): handler(event)
     case .action(let action): try? action()
@@ -122,7 +122,7 @@ final class ScriptedEnvironment: PlaybackEnvironment, @unchecked Sendable {
 
   private final class ScriptedKeyboard: Keyboard {
     let environment: ScriptedEnvironment
-    init(stage: ScriptedEnvironment) { self.environment = stage }
+    init(environment: ScriptedEnvironment) { self.environment = environment }
     var watchedDescriptors: [PollDescriptor] { [] }
     var isClosed: Bool { false }
     func waitTimeout(at now: Duration) -> Duration? { nil }
@@ -134,7 +134,7 @@ final class ScriptedEnvironment: PlaybackEnvironment, @unchecked Sendable {
 
   private final class Driver: EngineDriver {
     let environment: ScriptedEnvironment
-    init(stage: ScriptedEnvironment) { self.environment = stage }
+    init(environment: ScriptedEnvironment) { self.environment = environment }
     func stopPlayback(within limit: Duration?) -> Bool {
       environment.playback?.stop()
       environment.isStopped = true

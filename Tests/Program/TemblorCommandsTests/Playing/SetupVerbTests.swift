@@ -9,7 +9,7 @@ import TransducerProfiles
 @testable import CommandLineKit
 @testable import TemblorCommands
 
-/// `temblor setup` on a stage of two channels, and what it saved when other verbs run.
+/// `temblor setup` on a device with two channels, and other commands with the saved settings.
 @Suite struct SetupVerbTests {
   private let folder: TemporaryFolder
   private var choices: Settings {
