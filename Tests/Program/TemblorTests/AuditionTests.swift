@@ -40,9 +40,8 @@ import Testing
       "render", "pulse", "--sample-format", "float", "--tail", "0", "-o", "a.wav")
     let run = try folder.temblor(
       "audition", "pulse", "a.wav", "--gap", "0.25", "--channels", "1", "--sample-format", "float",
-      "--buffer-size", "240000", "--device", "file:FILE=\(folder.path)/a.raw,FORMAT=raw")
-    // A busy machine may delay the device for a second, which is reported.
-    #expect(run.status == 0 && run.output.isEmpty, "\(run)")
+      "--buffer-size", "48000", "--device", "file:FILE=\(folder.path)/a.raw,FORMAT=raw")
+    #expect(run == .init(0))
     let wanted = try sound("a.wav")
     let arrived = rawSamples("a.raw")
     // 3 ms of silence, 2 ms of look-ahead; the recording as long as the pattern and the gap later.

@@ -28,9 +28,9 @@ import Testing
   @Test(arguments: ["heartbeat", "light", "success"]) func whatArrivesIsWhatIsRendered(
     pattern: String
   ) throws {
-    // A buffer of five seconds, because a busy machine would let a short one run dry.
+    // A buffer of one second, because a busy machine would let a short one run dry.
     let played = try folder.temblor(
-      "play", pattern, "--channels", "1", "--sample-format", "float", "--buffer-size", "240000",
+      "play", pattern, "--channels", "1", "--sample-format", "float", "--buffer-size", "48000",
       "--device",
       "file:FILE=\(folder.path)/a.raw,FORMAT=raw", "--record", "b.wav")
     #expect(played == .init(0))
@@ -102,9 +102,7 @@ import Testing
       })
     let process = try #require(running)
     kill(process.process, signal)
-    // A busy machine may cause an underrun, which is reported on standard error.
-    let result = try folder.finish(process)
-    #expect(result.status == -signal && result.output == "", "\(result)")
+    #expect(try folder.finish(process) == .init(-signal))
     #expect(folder.fileNames() == ["a.wav"])
     let frames = try sound("a.wav").interleaved
     #expect(frames.suffix(2) == [0, 0])
@@ -127,7 +125,7 @@ import Testing
     let run = try folder.temblor(
       "tap", "1", "0.5", "--count", "3", "--interval", "0.05", "--channels", "1", "--sample-format",
       "float",
-      "--buffer-size", "240000", "--device", "file:FILE=\(folder.path)/a.raw,FORMAT=raw")
+      "--buffer-size", "48000", "--device", "file:FILE=\(folder.path)/a.raw,FORMAT=raw")
     #expect(run == .init(0))
     let samples = rawSamples("a.raw")
     for tap in 0..<3 {

@@ -12,7 +12,7 @@ struct LiveTerminalTests {
   private func start(_ script: String) throws -> Pseudoterminal {
     let terminal = try Pseudoterminal(script)
     try terminal.wait(for: "? help\n")
-    try terminal.wait(for: "> 0:")
+    try terminal.wait(for: "> 0:0")
     return terminal
   }
 
@@ -20,11 +20,11 @@ struct LiveTerminalTests {
     let terminal = try start(Self.endless + Pseudoterminal.modeCheckCommand)
     #expect(!terminal.hasUsualModes)
     terminal.type(" ")
-    try terminal.wait(for: "= 0:")
+    try terminal.wait(for: "= 0:0")
     terminal.type(" -")
     try terminal.wait(for: "strength 95%")
     terminal.type("m")
-    try terminal.wait(for: "x 0:")
+    try terminal.wait(for: "x 0:0")
     terminal.type("q")
     try terminal.wait(for: "usual modes, status 0.")
   }
@@ -42,7 +42,7 @@ struct LiveTerminalTests {
     // The line goes before the shell writes, and comes back whole.
     let stopped = try terminal.wait(for: "usual modes, status 148.")
     #expect(stopped.contains("\u{1B}[Jusual modes"))
-    try terminal.wait(for: "> 0:")
+    try terminal.wait(for: "> 0:0")
     // A busy machine may cause an underrun.
     try terminal.wait(for: " underrun")
     #expect(!terminal.hasUsualModes)
@@ -55,7 +55,7 @@ struct LiveTerminalTests {
     let terminal = try start("export NO_COLOR=1; " + Self.endless + Pseudoterminal.modeCheckCommand)
     terminal.resize(to: width)
     try terminal.wait(for: "\u{1B}[J> 0:")
-    let line = try terminal.wait(for: "> 0:")
+    let line = try terminal.wait(for: "> 0:0")
     #expect(line.count < width + 5)
     #expect(line.contains("strength 100%") == (width > 80))
     terminal.type("q")
