@@ -72,9 +72,9 @@ package struct CommandQueue {
 
   package mutating func addLines(_ new: [LineReader.Line]) { pendingLines += new }
 
-  /// Interrupts the request that is in preparation or waits for another attempt, because the session
-  /// ends. The next session prepares the request again: it loads the pattern for the new profiles,
-  /// or checks the settings of a `reload`.
+  /// Interrupts the request that is in preparation or waits for another attempt, because the
+  /// session ends. The next session prepares the request again: it loads the pattern for the new
+  /// profiles, or checks the settings of a `reload`.
   package mutating func interruptPreparation() {
     guard let unfinishedRequest = requestInPreparation?.request ?? requestToRetry?.request else {
       return

@@ -279,8 +279,8 @@ public final class LivePlayback: Sendable {
 /// Detects that the process was stopped between two checks, for example with Ctrl-Z in a shell.
 ///
 /// A call that began before a stop had no time to return, so it counts as hanging only if it still
-/// lasts one check interval after the stop. Checks that are late for another reason, such as an idle
-/// device or a busy machine, are also detected as a stop, which only delays the decision.
+/// lasts one check interval after the stop. Checks that are late for another reason, for example on
+/// a busy machine, are also detected as a stop, which only delays the decision.
 struct StopDetector {
   /// The maximum time between two checks of a process that was not stopped, in intervals.
   private static let maximumIntervalCount = 2

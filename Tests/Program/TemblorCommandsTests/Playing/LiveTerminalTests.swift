@@ -58,6 +58,7 @@ struct LiveTerminalTests {
     let line = try terminal.wait(for: "> 0:0")
     #expect(line.count < width + 5)
     #expect(line.contains("strength 100%") == (width > 80))
+    #expect(line.contains("underrun") == (width > 80))
     terminal.type("q")
     try terminal.wait(for: "usual modes, status 0.")
   }
