@@ -152,7 +152,7 @@ public struct FrequencyTrack: Equatable, Sendable {
   public init(of signal: Signal, step: Double = 0.005) {
     precondition(step > 0, "a track needs a positive step")
     let bandSignal = TactileBandSignal(
-      of: NonFiniteSamples.zeroingInvalidSamples(in: signal.mono), decimatedRate: signal.rate)
+      of: NonFiniteSamples.zeroingInvalidSamples(in: signal.mono), rate: signal.rate)
     var analyticSignal = [ComplexNumber](
       repeating: ComplexNumber(), count: bandSignal.samples.count)
     if !analyticSignal.isEmpty {

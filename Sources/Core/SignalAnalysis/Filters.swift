@@ -122,7 +122,7 @@ package struct TactileBandSignal {
   ///   - signal: The signal to decimate.
   ///   - rate: The sample rate of the signal, in hertz.
   ///   - minimumRate: The minimum of the new rate, in hertz. A slower signal is not changed.
-  package init(of signal: [Float], decimatedRate rate: Double, minimumRate: Double = 2_000) {
+  package init(of signal: [Float], rate: Double, minimumRate: Double = 2_000) {
     let decimationFactor = max(1, Int(rate / minimumRate))
     self.decimatedRate = rate / Double(decimationFactor)
     guard decimationFactor > 1 else {
@@ -229,7 +229,7 @@ package struct LowRateSignal {
   ///   - signal: The signal to decimate.
   ///   - rate: The sample rate of the signal, in hertz.
   ///   - targetRate: The approximate new rate, in hertz. A slower signal is not changed.
-  package init(of signal: [Float], decimatedRate rate: Double, targetRate: Double = 4_000) {
+  package init(of signal: [Float], rate: Double, targetRate: Double = 4_000) {
     let decimationFactor = max(1, Int((rate / targetRate).rounded()))
     self.decimatedRate = rate / Double(decimationFactor)
     guard decimationFactor > 1 else {

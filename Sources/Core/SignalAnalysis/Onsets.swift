@@ -19,7 +19,7 @@ public struct Onsets: Equatable, Sendable, RandomAccessCollection {
   /// Finds the onsets in the mean of a signal's channels. Non-finite samples count as silence.
   public init(in signal: Signal) {
     let bandSignal = TactileBandSignal(
-      of: NonFiniteSamples.zeroingInvalidSamples(in: signal.mono), decimatedRate: signal.rate)
+      of: NonFiniteSamples.zeroingInvalidSamples(in: signal.mono), rate: signal.rate)
     var linearPredictor = LinearPredictor(bandSignal.samples)
     let predictionErrorMagnitudes = linearPredictor.predictionErrors().map(abs)
     let onsetSearch = OnsetSearch(

@@ -29,7 +29,7 @@ public struct Spectrogram: Equatable, Sendable {
     let sampleRate = signal.rate
     // The decimation filter passes up to 0.36 of the lower rate.
     let decimatedSignal = TactileBandSignal(
-      of: NonFiniteSamples.zeroingInvalidSamples(in: monoSamples), decimatedRate: sampleRate,
+      of: NonFiniteSamples.zeroingInvalidSamples(in: monoSamples), rate: sampleRate,
       minimumRate: hertz / 0.36)
     let windowSampleCount = max(4, Int((window * decimatedSignal.decimatedRate).rounded()))
     // Zero padding to twice the length puts a bin near every tone.

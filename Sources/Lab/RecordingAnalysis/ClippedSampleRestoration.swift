@@ -44,7 +44,7 @@ struct ClippedSampleRestoration {
       interpolate(clippedIndices, of: &samples)
     }
     return LowRateSignal(
-      of: samples, decimatedRate: signal.decimatedRate, targetRate: signal.decimatedRate)
+      of: samples, rate: signal.decimatedRate, targetRate: signal.decimatedRate)
   }
 
   /// Replaces samples by those with the minimum prediction error.

@@ -90,7 +90,7 @@ struct EventRenderer {
 
   private func lowRateSignal(of composition: HapticComposition, frames: Int) -> LowRateSignal? {
     samples(of: composition, frames: frames).map {
-      LowRateSignal(of: $0, decimatedRate: renderingSampleRate, targetRate: approximateResultRate)
+      LowRateSignal(of: $0, rate: renderingSampleRate, targetRate: approximateResultRate)
     }
   }
 

@@ -34,14 +34,14 @@ package struct RecordingPair {
     self.referenceSource = pattern
     self.recording = recording
     let recordedSamples = recording.mono
-    let decimatedRecording = LowRateSignal(of: recordedSamples, decimatedRate: recording.rate)
+    let decimatedRecording = LowRateSignal(of: recordedSamples, rate: recording.rate)
     clippedSampleRestoration = ClippedSampleRestoration(of: recordedSamples)
     lowRateRecording =
       clippedSampleRestoration?.restored(
         decimatedRecording,
         decimationFactor: Int((recording.rate / decimatedRecording.decimatedRate).rounded()))
       ?? decimatedRecording
-    let lowRatePattern = LowRateSignal(of: pattern.signal.mono, decimatedRate: pattern.signal.rate)
+    let lowRatePattern = LowRateSignal(of: pattern.signal.mono, rate: pattern.signal.rate)
     let patternSamples = lowRatePattern.samples
     let sortedBlockPowers = stride(from: 0, to: patternSamples.count - 79, by: 80).map {
       Vector.energy(patternSamples, $0..<$0 + 80) / 80
@@ -60,9 +60,9 @@ package struct RecordingPair {
   func decimatedRecording(targetRate: Double) -> LowRateSignal {
     // Samples are restored more accurately at the higher rate.
     clippedSampleRestoration == nil
-      ? LowRateSignal(of: recording.mono, decimatedRate: recording.rate, targetRate: targetRate)
+      ? LowRateSignal(of: recording.mono, rate: recording.rate, targetRate: targetRate)
       : LowRateSignal(
-        of: lowRateRecording.samples, decimatedRate: lowRateRecording.decimatedRate,
+        of: lowRateRecording.samples, rate: lowRateRecording.decimatedRate,
         targetRate: targetRate)
   }
 }

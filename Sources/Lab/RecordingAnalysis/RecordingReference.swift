@@ -167,7 +167,7 @@ extension RecordingReference {
       composition: composition, profile: source.profile, renderingSampleRate: source.signal.rate,
       approximateResultRate: target)
     let lowRateSignal = LowRateSignal(
-      of: source.signal.mono, decimatedRate: source.signal.rate, targetRate: target)
+      of: source.signal.mono, rate: source.signal.rate, targetRate: target)
     let events = IndexedEvent.events(of: composition).filter { !$0.kind.playsFile }
     guard events.count <= 2_000,
       let renderings = renderer.renderings(of: events, count: source.signal.frameCount)
@@ -254,7 +254,7 @@ extension RecordingReference {
     }
     guard hasSounds else { return }
     let remainderReference = RecordingReference(
-      LowRateSignal(of: remainingResidual, decimatedRate: rate, targetRate: rate), noise: 0)
+      LowRateSignal(of: remainingResidual, rate: rate, targetRate: rate), noise: 0)
     for var waveform in remainderReference.waveforms {
       let ordinal = waveform.indexedEvent.ordinalNumber
       waveform.indexedEvent = IndexedEvent(

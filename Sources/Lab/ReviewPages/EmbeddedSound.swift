@@ -41,7 +41,7 @@ struct EmbeddedSound: Sendable {
     let spectrum = Spectrum(of: signal, window: 0.1)
     for factor in [4, 2] {
       let bandSignal = TactileBandSignal(
-        of: signal.mono, decimatedRate: signal.rate, minimumRate: signal.rate / Double(factor))
+        of: signal.mono, rate: signal.rate, minimumRate: signal.rate / Double(factor))
       let cutoff = TactileBandSignal.cutoffToOutputRateRatio * bandSignal.decimatedRate
       guard
         spectrum.power(in: cutoff...signal.rate) <= maximumLostPowerFraction * spectrum.totalPower

@@ -62,7 +62,7 @@ struct AnalysisSignal {
   ) {
     let leadPadding = [Float](repeating: 0, count: Int(Self.leadSeconds * rate))
     let decimatedSignal = TactileBandSignal(
-      of: leadPadding + sound + leadPadding, decimatedRate: rate, minimumRate: targetRate * 0.99)
+      of: leadPadding + sound + leadPadding, rate: rate, minimumRate: targetRate * 0.99)
     self.sampleRate = decimatedSignal.decimatedRate
     leadSampleCount = Int(
       (Double(leadPadding.count) / rate * decimatedSignal.decimatedRate).rounded())

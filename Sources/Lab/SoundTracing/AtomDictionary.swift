@@ -229,7 +229,7 @@ struct AtomDictionary {
     let (rendering, renderingRate) = try HapticPattern(events: calibration.events).rendered(
       profile, rate: (rate * decimationFactor).rounded(), tail: 0.1)
     let decimatedSignal = TactileBandSignal(
-      of: rendering, decimatedRate: renderingRate, minimumRate: rate * 0.99)
+      of: rendering, rate: renderingRate, minimumRate: rate * 0.99)
     let highPass = AnalysisSignal.highPass(minimumHertz: minimumHertz, rate: rate)
     let filteredSamples = highPass.zeroPhaseFiltered(decimatedSignal.samples)
     return driveInverse?.restored(filteredSamples, sampleRate: rate) ?? filteredSamples

@@ -156,7 +156,7 @@ struct LayeredTrace {
   private func windows(of signal: [Float], decimation factor: Int, hop: Int) -> [ToneWindow] {
     let decimatedRate = dictionary.sampleRate / Double(factor)
     let decimatedSamples = TactileBandSignal(
-      of: signal, decimatedRate: dictionary.sampleRate, minimumRate: decimatedRate * 0.999
+      of: signal, rate: dictionary.sampleRate, minimumRate: decimatedRate * 0.999
     ).samples
     let minimumPower = pow(Double(max(minimumEventLevel, 1.5 * noiseLevel)) * 0.7, 2)
     let noisePower = Double(noiseLevel * noiseLevel)

@@ -373,7 +373,7 @@ extension SoundTrace.Agreement {
     isVibration: Bool
   ) throws(AnalysisError) {
     let renderedSamples = try pattern.rendered(profile, rate: Self.renderingSampleRate).0
-    let decimatedSignal = isVibration ? TactileBandSignal(of: samples, decimatedRate: rate) : nil
+    let decimatedSignal = isVibration ? TactileBandSignal(of: samples, rate: rate) : nil
     let levelWindowSeconds = isVibration ? 0.01 : 0.02
     var soundLevels = Self.levels(
       decimatedSignal?.samples ?? samples, rate: decimatedSignal?.decimatedRate ?? rate,

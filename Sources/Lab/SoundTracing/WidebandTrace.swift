@@ -269,7 +269,7 @@ struct WidebandTrace {
     for (bottom, top) in zip(usedCornerHertz, usedCornerHertz.dropFirst()).reversed() {
       if decimatedRate > 14 * top {
         let decimated = TactileBandSignal(
-          of: decimatedSignal, decimatedRate: decimatedRate, minimumRate: 6 * top)
+          of: decimatedSignal, rate: decimatedRate, minimumRate: 6 * top)
         decimatedSignal = decimated.samples
         decimatedRate = decimated.decimatedRate
       }

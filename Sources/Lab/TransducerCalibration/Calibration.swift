@@ -20,7 +20,7 @@ public struct Calibration: Equatable, Sendable {
     public let qualityFactor: Double
     /// The acceleration at this resonance relative to that of the main resonance at its own
     /// frequency; negative for inverted polarity.
-    public let accelerationToMainRatio: Double
+    public let accelerationToMainModeRatio: Double
   }
 
   /// Facts about a measurement that cannot be derived from its recording: date, latency, and
@@ -211,7 +211,7 @@ public struct Calibration: Equatable, Sendable {
     return zip(transferFunction.modes, fit.gainsByResonance).dropFirst().map { mode, gain in
       FurtherResonance(
         resonanceHertz: mode.resonanceHertz, qualityFactor: mode.qualityFactor,
-        accelerationToMainRatio: gain / fit.gainsByResonance[0]
+        accelerationToMainModeRatio: gain / fit.gainsByResonance[0]
           * pow(mode.resonanceHertz / mainResonance.resonanceHertz, frequencyExponent))
     }
   }
@@ -336,7 +336,7 @@ public struct Calibration: Equatable, Sendable {
       TransducerMode(
         resonanceHertz: Self.rounded($0.resonanceHertz, places: 2),
         qualityFactor: Self.rounded($0.qualityFactor, places: 2),
-        accelerationToMainModeRatio: Self.rounded($0.accelerationToMainRatio, places: 4))
+        accelerationToMainModeRatio: Self.rounded($0.accelerationToMainModeRatio, places: 4))
     }
     // In a good recording, the resonance is more exact than points that are further apart than its
     // width.
@@ -463,7 +463,7 @@ extension Calibration {
   private static func modeSentence(_ mode: FurtherResonance) -> String {
     let hertzText = mode.resonanceHertz.text(places: 1)
     let qualityFactorText = mode.qualityFactor.text(places: 1)
-    let levelText = Decibels.of(amplitude: abs(mode.accelerationToMainRatio)).text(places: 1)
+    let levelText = Decibels.of(amplitude: abs(mode.accelerationToMainModeRatio)).text(places: 1)
     return
       """
       Another resonance is at \(hertzText) Hz, with a Q factor of \(qualityFactorText), at \

@@ -28,7 +28,7 @@ struct ClippedRecordingTests {
     let clipped = bursts.map { min(max($0, -limit), limit) }
     let restoration = try #require(ClippedSampleRestoration(of: clipped))
     let restored = restoration.restored(
-      LowRateSignal(of: clipped, decimatedRate: 4_000, targetRate: 4_000), decimationFactor: 1)
+      LowRateSignal(of: clipped, rate: 4_000, targetRate: 4_000), decimationFactor: 1)
     let error = zip(restored.samples, bursts).map { $0 - $1 }
     let loss = zip(clipped, bursts).map { $0 - $1 }
     #expect(Vector.energy(loss) > 0.05 * Vector.energy(bursts))

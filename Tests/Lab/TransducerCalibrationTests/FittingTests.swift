@@ -218,7 +218,7 @@ import TransducerCalibration
     for (mode, made) in zip(found.furtherResonances, three.dropFirst()) {
       #expect(abs(mode.resonanceHertz / made.0 - 1) < 0.005)
       #expect(abs(mode.qualityFactor / made.1 - 1) < 0.05)
-      #expect(abs(mode.accelerationToMainRatio / made.2 - 1) < 0.05)
+      #expect(abs(mode.accelerationToMainModeRatio / made.2 - 1) < 0.05)
     }
     #expect(found.verdictSentence.hasPrefix("3 resonances explain "))
     #expect(
