@@ -14,7 +14,7 @@ import Testing
     HapticPattern(events: times.map { HapticEvent(kind: .hapticTransient, time: $0) })
   }
 
-  /// A task that waits for a player, once it does.
+  /// Starts a task that waits for the end of a player, and returns once the task is waiting.
   private func waiting(for player: PatternPlayer) async -> Task<Void, Never> {
     let before = player.firstCore.withState { $0.lastEndWaiterID }
     let task = Task { await player.finished }
@@ -62,7 +62,7 @@ import Testing
     #expect(player.phase == .idle)
   }
 
-  @Test func finishedReturnsAtOnceWhereNothingIsToCome() async throws {
+  @Test func finishedReturnsImmediatelyForAnIdlePlayer() async throws {
     let engine = PlaybackEngine()
     let player = try engine.player(for: taps([0]))
     await player.finished
@@ -85,9 +85,9 @@ import Testing
     }
     // Nothing plays any more, so a task that waits now need not wait either.
     await players[0].finished
-    let late = try engine.player(for: hum(1))
-    try late.start()
-    await late.finished
+    let latePlayer = try engine.player(for: hum(1))
+    try latePlayer.start()
+    await latePlayer.finished
     #expect(players.map(\.endCount) == [0, 0, 0])
   }
 
@@ -103,23 +103,23 @@ import Testing
     #expect(player.endCount == 0)
   }
 
-  @Test func cancelledTaskReturnsAndOthersWaitOn() async throws {
+  @Test func canceledTaskReturnsAndOthersKeepWaiting() async throws {
     let engine = PlaybackEngine()
     let playback = VirtualPlayback(engine)
     let player = try engine.player(for: hum(1))
     try player.start()
-    let cancelled = await waiting(for: player)
-    let other = await waiting(for: player)
-    cancelled.cancel()
-    await cancelled.value
+    let canceledTask = await waiting(for: player)
+    let otherTask = await waiting(for: player)
+    canceledTask.cancel()
+    await canceledTask.value
     #expect(player.firstCore.withState { $0.endWaiters.count } == 1)
     playback.advance(seconds: 2)
-    await other.value
+    await otherTask.value
     #expect(player.endCount == 1)
     #expect(player.firstCore.withState { $0.endWaiters.isEmpty })
   }
 
-  @Test func startsOnAnotherThreadNeverSeemEnds() async throws {
+  @Test func startsOnAnotherThreadAreNeverMistakenForEnds() async throws {
     let engine = PlaybackEngine()
     let sink = NullSink(
       SinkFormat(rate: engine.rate, channelCount: 1, periodSize: 64, bufferSize: 256),

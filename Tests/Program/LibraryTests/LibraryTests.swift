@@ -22,7 +22,7 @@ struct LibraryTests {
     #expect(try #require(difference) < 1.6 / 32_768)
   }
 
-  @Test func writtenFileIsThatOfTheProgram() throws {
+  @Test func writtenFileEqualsTheShippedSample() throws {
     let output = FileManager.default.temporaryDirectory.appending(
       path: "LibraryTests-\(UUID().uuidString).wav"
     ).path
@@ -32,21 +32,23 @@ struct LibraryTests {
     #expect(try Sound(contentsOf: output) == Sound(contentsOf: shipped))
   }
 
-  @Test func liveProgramEndsWhenThePatternHas() async throws {
+  @Test func liveProgramEndsWithThePattern() async throws {
     let start = ContinuousClock.now
     try await Programs.playLive(heartbeat, on: "null:")
     #expect(ContinuousClock.now - start > .milliseconds(500))
   }
 
-  @Test func ownOutputTakesWhatIsPlayed() async throws {
+  @Test func customOutputReceivesTheSamples() async throws {
     let peak = Mutex<Float>(0)
-    let keep = ReportedPeak(peak: peak)
-    try await Programs.playIntoOwnOutput(heartbeat) { heard in keep.peak.withLock { $0 = heard } }
+    let reportedPeak = ReportedPeak(peak: peak)
+    try await Programs.playIntoOwnOutput(heartbeat) { value in
+      reportedPeak.peak.withLock { $0 = value }
+    }
     let rendered = try #require(try Programs.renderToBuffer(heartbeat).map(abs).max())
-    #expect(abs(keep.peak.withLock { $0 } / rendered - 1) < 0.01)
+    #expect(abs(reportedPeak.peak.withLock { $0 } / rendered - 1) < 0.01)
   }
 
-  /// A value that a render thread leaves for a test.
+  /// A value that a render thread reports to a test.
   private final class ReportedPeak: Sendable {
     let peak: Mutex<Float>
     init(peak: consuming Mutex<Float>) { self.peak = peak }
@@ -58,7 +60,7 @@ struct LibraryTests {
     #expect(onsets.count == 2)
   }
 
-  @Test func comparisonSaysWhatDiffers() throws {
+  @Test func comparisonDescribesDifferences() throws {
     #expect(
       try Programs.compare(pattern("light"), with: pattern("medium")).contains {
         $0.contains("is 7.7 dB stronger: intensity 0.7 instead of 0.45")
@@ -70,11 +72,11 @@ struct LibraryTests {
   }
 
   @Test func missingAndWrongFilesAreInputErrors() throws {
-    let missing = #expect(throws: InputError.self) {
+    let missingFileError = #expect(throws: InputError.self) {
       try HapticComposition(contentsOf: "/nonexistent/a.ahap")
     }
     #expect(
-      missing?.description
+      missingFileError?.description
         == "/nonexistent/a.ahap: error: cannot be opened: No such file or directory")
     #expect(throws: SoundFileError.self) {
       try HapticComposition(contentsOf: heartbeat).render().write(to: "/tmp/a.mp3")

@@ -1,6 +1,6 @@
 import TemblorLab
 
-/// What users of the library write with one import; each program has at most ten lines.
+/// Programs as users of the library write them, with one import each and at most ten lines.
 enum Programs {
   static func renderToBuffer(_ path: String) throws -> [Float] {
     let composition = try HapticComposition(contentsOf: path)
@@ -41,13 +41,13 @@ enum Programs {
     return (try Levels(of: signal).samplePeakAmplitude, Onsets(in: signal).map(\.timeSeconds))
   }
 
-  static func compare(_ path: String, with other: String) throws -> [String] {
+  static func compare(_ path: String, with otherPath: String) throws -> [String] {
     let reference = try HapticComposition(contentsOf: path)
-    return try reference.compare(with: HapticComposition(contentsOf: other)).sentences
+    return try reference.compare(with: HapticComposition(contentsOf: otherPath)).sentences
   }
 }
 
-/// An output of the user's own: it measures the peak of what is played.
+/// A custom output that measures the peak of the samples it receives.
 final class PeakSink: AudioSink {
   let format = SinkFormat(rate: 48_000, channelCount: 1, periodSize: 240, bufferSize: 960)
   private let report: @Sendable (Float) -> Void

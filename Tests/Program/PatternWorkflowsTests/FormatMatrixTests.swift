@@ -44,14 +44,15 @@ import Testing
 
   @Test func articleContainsTheMeasuredTable() throws {
     let marker = "<!-- measured -->\n"
-    let given = try String(contentsOf: Self.article, encoding: .utf8)
-    let head = try #require(given.range(of: marker)).upperBound
-    let measured = given[..<head] + Self.tables()
+    let articleText = try String(contentsOf: Self.article, encoding: .utf8)
+    let tableStart = try #require(articleText.range(of: marker)).upperBound
+    let expectedText = articleText[..<tableStart] + Self.tables()
     if ProcessInfo.processInfo.environment["TEMBLOR_TEST_RECORD"] != nil {
-      try measured.write(to: Self.article, atomically: true, encoding: .utf8)
+      try expectedText.write(to: Self.article, atomically: true, encoding: .utf8)
     } else {
       #expect(
-        given == measured, "run this test with TEMBLOR_TEST_RECORD=1 to write the article again")
+        articleText == expectedText,
+        "run this test with TEMBLOR_TEST_RECORD=1 to write the article again")
     }
   }
 
@@ -59,8 +60,8 @@ import Testing
   @Test func everyFormatReadsItsOwnFiles() {
     for format in Self.formats {
       for content in [FormatMatrix.ExampleContent.transients, .continuous, .mixed] {
-        let measured = FormatMatrix.measureConversion(of: content, from: format, to: format)
-        #expect(measured.grade == .exact || measured.grade == .close, "\(format.id) \(content)")
+        let conversion = FormatMatrix.measureConversion(of: content, from: format, to: format)
+        #expect(conversion.grade == .exact || conversion.grade == .close, "\(format.id) \(content)")
       }
     }
   }
@@ -69,19 +70,25 @@ import Testing
   @Test func everyDifferenceHasALoss() {
     var generator = PatternGenerator(seed: 11)
     let count = Int(ProcessInfo.processInfo.environment["TEMBLOR_TEST_CONVERSIONS"] ?? "") ?? 6
-    for round in 0..<count {
+    for compositionNumber in 0..<count {
       let composition = HapticComposition(generator.pattern())
       for source in Self.formats {
-        guard let given = FormatMatrix.roundTrip(composition, through: source) else { continue }
+        guard let sourceRoundTrip = FormatMatrix.roundTrip(composition, through: source) else {
+          continue
+        }
         for target in Self.formats {
-          guard let arrived = FormatMatrix.roundTrip(given.composition, through: target) else {
+          guard
+            let targetRoundTrip = FormatMatrix.roundTrip(
+              sourceRoundTrip.composition, through: target)
+          else {
             continue
           }
-          let difference = CompositionDifference(given.composition, arrived.composition)
+          let difference = CompositionDifference(
+            sourceRoundTrip.composition, targetRoundTrip.composition)
           if difference.maximumError > FormatMatrix.closeGradeToleranceFraction {
             #expect(
-              !arrived.losses.isEmpty,
-              "\(source.id) to \(target.id), composition \(round): \(difference)")
+              !targetRoundTrip.losses.isEmpty,
+              "\(source.id) to \(target.id), composition \(compositionNumber): \(difference)")
           }
         }
       }

@@ -23,9 +23,9 @@ import TransducerProfiles
   /// Returns the samples of a WAVE file with one channel of floats.
   private func floats(_ file: Data) throws -> [Float] {
     let bytes = Array(file)
-    let data = try #require(
+    let dataChunkStart = try #require(
       bytes.indices.dropLast(8).first { Array(bytes[$0..<$0 + 4]) == Array("data".utf8) })
-    return stride(from: data + 8, to: bytes.count - 3, by: 4).map { start in
+    return stride(from: dataChunkStart + 8, to: bytes.count - 3, by: 4).map { start in
       Float(bitPattern: (0..<4).reduce(0) { $0 | UInt32(bytes[start + $1]) << UInt32(8 * $1) })
     }
   }
@@ -38,14 +38,16 @@ import TransducerProfiles
   }
 
   @Test func levelsEqualMetasRendererWithoutTransients() throws {
-    guard let corpus = ProcessInfo.processInfo.environment["TEMBLOR_TEST_FORMATS"] else { return }
-    let folder = corpus + "/haptic"
-    var departures: [Double] = []
+    guard let corpusPath = ProcessInfo.processInfo.environment["TEMBLOR_TEST_FORMATS"] else {
+      return
+    }
+    let folder = corpusPath + "/haptic"
+    var deviationsDecibels: [Double] = []
     for name in try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
     where name.hasSuffix(".haptic") {
       let bytes = Array(try Data(contentsOf: URL(filePath: "\(folder)/\(name)")))
       let composition = try FormatRegistry.standard.read(SourceFile(bytes, name: name))
-      let taps = composition.layers.dropFirst().flatMap(\.pattern.events).map(\.time)
+      let transientTimes = composition.layers.dropFirst().flatMap(\.pattern.events).map(\.time)
       var continuous = HapticComposition(layers: [composition.layers[0]])
       // Meta maps frequency to hertz differently. Equal hertz give windows with equal parts of
       // cycles.
@@ -53,20 +55,21 @@ import TransducerProfiles
       where continuous.layers[0].pattern.curves[index].id == .hapticSharpnessControl {
         continuous.layers[0].pattern.curves[index].interpolation = .linear
       }
-      let sound = "\(folder)/\(name.dropLast(".haptic".count)).quest-8000.wav"
-      let theirs = levels(try floats(Data(contentsOf: URL(filePath: sound))))
-      let mine = levels(try samples(continuous))
-      for (index, pair) in zip(mine, theirs).enumerated() where pair.1 > 0.02 {
+      let referencePath = "\(folder)/\(name.dropLast(".haptic".count)).quest-8000.wav"
+      let referenceLevels = levels(try floats(Data(contentsOf: URL(filePath: referencePath))))
+      let renderedLevels = levels(try samples(continuous))
+      for (index, pair) in zip(renderedLevels, referenceLevels).enumerated() where pair.1 > 0.02 {
         let time = Double(index * Self.window) / Self.rate
-        guard !taps.contains(where: { (time - 0.02...time + 0.06).contains($0 + 0.02) }) else {
+        guard !transientTimes.contains(where: { (time - 0.02...time + 0.06).contains($0 + 0.02) })
+        else {
           continue
         }
-        departures.append(abs(20 * log10(2 * pair.0 / pair.1)))
+        deviationsDecibels.append(abs(20 * log10(2 * pair.0 / pair.1)))
       }
     }
-    departures.sort()
-    #expect(departures.count > 500)
-    #expect((departures.last ?? 9) <= 0.5)
+    deviationsDecibels.sort()
+    #expect(deviationsDecibels.count > 500)
+    #expect((deviationsDecibels.last ?? 9) <= 0.5)
   }
 
   /// The files that both SDKs merge would scale the second transient by the envelope below it.
@@ -85,9 +88,9 @@ import TransducerProfiles
         var renderer = OfflineRenderer(plan: plan)
         return renderer.samples()
       }
-      let with = try clip(#", "emphasis": {"amplitude": 0.5, "frequency": 0.5}"#)
-      let without = try clip("")
-      return zip(with, without).map { $0 - $1 }
+      let withTransient = try clip(#", "emphasis": {"amplitude": 0.5, "frequency": 0.5}"#)
+      let withoutTransient = try clip("")
+      return zip(withTransient, withoutTransient).map { $0 - $1 }
     }
     let quiet = try tap(above: 0)
     let loud = try tap(above: 0.4)

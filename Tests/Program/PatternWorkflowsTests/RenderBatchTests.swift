@@ -43,9 +43,9 @@ import Testing
       let sound = try Sound(readingDescriptor: descriptor, path: item.name)
       // 20 ms of silence follow the sound.
       #expect(Double(sound.frameCount) == seconds * 8_000 + 160)
-      let first = try #require(sound.interleaved.firstIndex { abs($0) > 0.01 })
-      let start = try #require(Double(item.input.outputStem).map { $0 / 10 })
-      #expect(abs(Double(first) / 8_000 - start) < 0.01)
+      let firstLoudFrame = try #require(sound.interleaved.firstIndex { abs($0) > 0.01 })
+      let startSeconds = try #require(Double(item.input.outputStem).map { $0 / 10 })
+      #expect(abs(Double(firstLoudFrame) / 8_000 - startSeconds) < 0.01)
     }
   }
 
@@ -119,18 +119,18 @@ import Testing
   @Test func canceledBatchWritesNoFiles() throws {
     let folder = try TemporaryFolder()
     try folder.write(Self.pattern(at: 0), to: "a.ahap")
-    let asked = Atomic(0)
+    let cancellationCheckCount = Atomic(0)
     var job = RenderJob()
     job.durationSeconds = 600
-    // The first call of `isCancelled` precedes reading; the others are between blocks.
-    job.isCancelled = { asked.add(1, ordering: .relaxed).newValue > 3 }
+    // `isCancelled` is called once before the pattern is read, and then between blocks.
+    job.isCancelled = { cancellationCheckCount.add(1, ordering: .relaxed).newValue > 3 }
     let batch = RenderBatch(
       job: job,
       items: PatternInput.find([folder.path]).inputs.map {
         .init(input: $0, destination: .file(path: "\(folder.path)/out/a.wav"))
       })
     guard case .failed(let error) = batch.run()[0] else {
-      Issue.record("The work was not given up.")
+      Issue.record("The batch was not canceled.")
       return
     }
     #expect("\(error)" == "\(folder.path)/out/a.wav: interrupted; nothing was written")
@@ -156,13 +156,13 @@ import Testing
 
   /// The bytes that a stream received.
   private final class Received: Sendable {
-    private let all = Mutex<[UInt8]>([])
-    var bytes: [UInt8] { all.withLock { $0 } }
+    private let storedBytes = Mutex<[UInt8]>([])
+    var bytes: [UInt8] { storedBytes.withLock { $0 } }
 
     func append(_ bytes: Span<UInt8>) {
-      all.withLock { all in
+      storedBytes.withLock { storedBytes in
         for index in bytes.indices {
-          all.append(bytes[index])
+          storedBytes.append(bytes[index])
         }
       }
     }

@@ -31,7 +31,7 @@ import Testing
   func damagedFilesAreReadOrRefused(
     container: SoundFileFormat.Container
   ) throws {
-    let good = try sound(container)
+    let validFile = try sound(container)
     let name = "sound.\(container.rawValue)"
     try folder.write(
       """
@@ -41,17 +41,17 @@ import Testing
     let input = PatternInput(origin: .file(folder("a.ahap")), outputStem: "a")
     var job = RenderJob()
     job.sampleRateHertz = 8_000
-    var mutation = InputMutator(
+    var mutator = InputMutator(
       seed: 17, words: ["\0\0\0\0", "data", "fmt ", "\u{7F}\u{7F}\u{7F}\u{7F}"])
     var renderedCount = 0
     for _ in 0..<InputMutator.caseCount(default: 60) {
       // Damage in the header has more effects than in the samples.
-      let head = mutation.mutated(Array(good.prefix(96)))
-      try folder.write(head + good.dropFirst(96), to: name)
+      let damagedHeader = mutator.mutated(Array(validFile.prefix(96)))
+      try folder.write(damagedHeader + validFile.dropFirst(96), to: name)
       do {
         let plan = try job.loadPlan(input).plan
-        var rendering = OfflineRenderer(plan: plan, settings: job.renderSettings(for: plan))
-        let samples = rendering.samples()
+        var renderer = OfflineRenderer(plan: plan, settings: job.renderSettings(for: plan))
+        let samples = renderer.samples()
         #expect(samples.allSatisfy { $0.isFinite && abs($0) <= 0.8913 })
         renderedCount += 1
       } catch {
