@@ -11,7 +11,7 @@ import Testing
     try folder.makeFolder("programs")
   }
 
-  /// Writes a program of a shell, which is found before others of its name.
+  /// Writes a shell script that precedes other programs of its name in the search path.
   private func makeProgram(_ name: String, _ text: String) throws {
     let path = "programs/\(name)"
     try folder.write("#!/bin/bash\n\(text)\n", to: path)
@@ -19,7 +19,7 @@ import Testing
       [.posixPermissions: 0o755], ofItemAtPath: folder(path))
   }
 
-  /// Runs a command of a shell, and returns its output.
+  /// Runs a shell command, and returns its output.
   private func run(_ command: String, _ environment: [String] = []) throws -> String {
     let process = try ProcessRunner.start(
       ["/bin/bash", "-c", command],

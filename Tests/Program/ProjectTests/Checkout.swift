@@ -33,12 +33,12 @@ enum Checkout {
     let lines: [String]
   }
 
-  /// The text of a file.
+  /// Returns the text of a file.
   static func text(_ path: String) throws -> String {
     try String(contentsOf: root.appending(path: path), encoding: .utf8)
   }
 
-  /// The files below some folders whose names end in one of some endings, by path.
+  /// Returns the files in the given folders that have one of the given endings, sorted by path.
   static func files(in folders: [String], endings: Set<String>) throws -> [File] {
     var files: [File] = []
     for folder in folders {

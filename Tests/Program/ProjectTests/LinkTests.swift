@@ -35,12 +35,12 @@ struct LinkTests {
     }
   }
 
-  /// Links that DocC alone resolves are odd code elsewhere; `Tools/docs` makes them of links to
+  /// Links that only DocC resolves appear as code elsewhere. `Tools/docs` makes them from links to
   /// files.
   @Test func articlesReadWellInARepository() throws {
     for page in try Checkout.documents() {
-      for odd in Self.prose(page).matches(of: /<doc:[^>]*>|``[^`\n]*\/[^`\n]*``/) {
-        Issue.record("\(page.path): \(odd.0)")
+      for link in Self.prose(page).matches(of: /<doc:[^>]*>|``[^`\n]*\/[^`\n]*``/) {
+        Issue.record("\(page.path): \(link.0)")
       }
     }
   }

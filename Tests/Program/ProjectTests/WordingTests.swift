@@ -3,7 +3,7 @@ import Testing
 
 /// Checks that retired words and British spellings do not return.
 struct WordingTests {
-  /// What to look for, in the syntax of regular expressions, and what to say instead.
+  /// Regular expressions of retired wordings, each with its replacement.
   private static let retired = [
     (#"under-runs?"#, "underrun"), ("ran dry|(?-i:xruns?)", "underrun"),
     (
@@ -22,26 +22,27 @@ struct WordingTests {
     ("tells? (?:of|what|how|that|when|where|the|nothing)", "reports"),
   ]
 
-  @Test func retiredWordsStayAway() throws {
+  @Test func retiredWordsDoNotReturn() throws {
     var files = try Checkout.files(
       in: ["Sources", "Tests", "Examples", "Fuzz", "Profiles", "Patterns"],
       endings: ["swift", "md", "js", "html"])
     for name in Checkout.pages + ["Package.swift"] {
       files.append(.init(path: name, lines: try Checkout.text(name).components(separatedBy: "\n")))
     }
-    let any = try NSRegularExpression(
+    let retiredPattern = try NSRegularExpression(
       pattern: #"\b(?:"# + Self.retired.map(\.0).joined(separator: "|") + #")\b"#,
       options: .caseInsensitive)
     for file in files where !file.path.hasSuffix("WordingTests.swift") {
       let prose = file.lines.joined(separator: "\n") as NSString
       let range = NSRange(location: 0, length: prose.length)
-      for match in any.matches(in: prose as String, range: range) {
+      for match in retiredPattern.matches(in: prose as String, range: range) {
         let line = prose.substring(with: prose.lineRange(for: match.range))
         let word = prose.substring(with: match.range)
-        let better = Self.retired.first {
+        let replacement = Self.retired.first {
           word.range(of: "^(?:\($0.0))$", options: [.regularExpression, .caseInsensitive]) != nil
         }
-        Issue.record("\(file.path): say \"\(better?.1 ?? "")\" instead of \"\(word)\": \(line)")
+        Issue.record(
+          "\(file.path): say \"\(replacement?.1 ?? "")\" instead of \"\(word)\": \(line)")
       }
     }
   }

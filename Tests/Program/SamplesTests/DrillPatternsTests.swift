@@ -3,7 +3,7 @@ import HapticModel
 import ShippedFiles
 import Testing
 
-/// The patterns whose figures were given, event for event and point for point.
+/// The patterns whose values were specified: every event and every control point.
 @Suite struct DrillPatternsTests {
   /// An event as `T time intensity sharpness` or `C time+duration intensity sharpness`, a curve as
   /// `I` or `S` with its points in seconds from the pattern's start.
@@ -35,14 +35,14 @@ import Testing
   ]
 
   @Test(arguments: figures) func figuresAreExact(pattern: (name: String, lines: [String])) throws {
-    let read = try pattern.name.shippedPattern
-    let events = read.events.map { event in
+    let shipped = try pattern.name.shippedPattern
+    let events = shipped.events.map { event in
       let kind = event.kind == .hapticTransient ? "T" : "C"
       let length = event.duration.map { "+\($0)" } ?? ""
       return "\(kind) \(event.time)\(length) \(event.value(of: .hapticIntensity)) "
         + "\(event.value(of: .hapticSharpness))"
     }
-    let curves = read.curves.map { curve in
+    let curves = shipped.curves.map { curve in
       let points = curve.controlPoints.map { point in
         let time = ((curve.time + point.time) * 1e6).rounded() / 1e6
         return " \(time):\(point.value)"
@@ -61,7 +61,7 @@ import Testing
     ("bennie-celebration", [(0, "heavy"), (0.1, "heavy")]),
   ]
 
-  @Test(arguments: rhythms) func rhythmsAreMadeOfTheirTaps(
+  @Test(arguments: rhythms) func rhythmsConsistOfTheirTaps(
     rhythm: (name: String, taps: [(Double, String)])
   ) throws {
     let expected = try rhythm.taps.flatMap { time, name in

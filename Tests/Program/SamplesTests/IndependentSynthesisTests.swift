@@ -5,18 +5,18 @@ import PatternWorkflows
 import ShippedFiles
 import Testing
 
-/// A second synthesiser, in double precision and sample by sample, written from the article "The
-/// rendering model" alone: it shares no code with the renderer but the pattern's values.
+/// A second synthesizer, in double precision and sample by sample, written only from the article
+/// "The rendering model". It shares only the pattern's values with the renderer.
 private struct ArticleSynthesizer {
   static let rate = 48_000.0
-  /// Constants of the profile `phone`, as the article gives them.
+  /// Constants of the profile `phone`, as listed in the article.
   static let low = 80.0
   static let high = 230.0
   static let level = 0.44
 
   let pattern: HapticPattern
 
-  /// The value of a control at a time: the later start wins.
+  /// Returns the value of a control at a time. The latest start takes precedence.
   private func control(_ id: DynamicParameterID, at time: Double, neutral: Double) -> Double {
     var value = neutral
     var start = -1.0
@@ -27,10 +27,10 @@ private struct ArticleSynthesizer {
       start = curve.time
       let position = time - curve.time
       value = Double(position <= first.time ? first.value : last.value)
-      for (one, next) in zip(curve.controlPoints, curve.controlPoints.dropFirst())
-      where position > one.time && position <= next.time {
-        let share = (position - one.time) / (next.time - one.time)
-        value = Double(one.value) + share * Double(next.value - one.value)
+      for (point, nextPoint) in zip(curve.controlPoints, curve.controlPoints.dropFirst())
+      where position > point.time && position <= nextPoint.time {
+        let fraction = (position - point.time) / (nextPoint.time - point.time)
+        value = Double(point.value) + fraction * Double(nextPoint.value - point.value)
       }
     }
     for parameter in pattern.parameters
@@ -53,13 +53,13 @@ private struct ArticleSynthesizer {
     return Self.level * intensity * intensity
   }
 
-  /// A normalised envelope time in seconds; an edge takes at least a millisecond.
+  /// Returns a normalized envelope time in seconds; an edge lasts at least a millisecond.
   private func edge(_ id: EventParameterID, _ control: DynamicParameterID, of event: HapticEvent)
     -> Double
   {
     let offset = self.control(control, at: event.time, neutral: 0)
-    let share = min(max(Double(event.value(of: id)) + offset, 0), 1)
-    return max(2 * (pow(100, share) - 1) / 99, 0.001)
+    let normalizedTime = min(max(Double(event.value(of: id)) + offset, 0), 1)
+    return max(2 * (pow(100, normalizedTime) - 1) / 99, 0.001)
   }
 
   func samples(count: Int) -> [Double] {
@@ -94,7 +94,7 @@ private struct ArticleSynthesizer {
     let decay = edge(.decayTime, .hapticDecayTimeControl, of: event)
     let release = edge(.releaseTime, .hapticReleaseTimeControl, of: event)
     let isSustained = event.value(of: .sustained) > 0
-    func body(_ time: Double) -> Double {
+    func levelBeforeRelease(_ time: Double) -> Double {
       if time < attack { return time / attack }
       return isSustained ? 1 : max(0, 1 - (time - attack) / decay)
     }
@@ -102,7 +102,9 @@ private struct ArticleSynthesizer {
     for frame in 0..<Int((duration + release) * Self.rate) where start + frame < samples.count {
       let time = Double(frame) / Self.rate
       let envelope =
-        time < duration ? body(time) : body(duration) * max(0, 1 - (time - duration) / release)
+        time < duration
+        ? levelBeforeRelease(time)
+        : levelBeforeRelease(duration) * max(0, 1 - (time - duration) / release)
       samples[start + frame] += amplitude(event, at: event.time + time) * envelope * sin(phase)
       phase += 2 * .pi * hertz(event, at: event.time + time) / Self.rate
     }
@@ -110,35 +112,35 @@ private struct ArticleSynthesizer {
 }
 
 @Suite struct IndependentSynthesisTests {
-  /// The share of a render's energy that differs from the article's signal, in decibels.
+  /// The fraction of a render's energy that differs from the article's signal, in decibels.
   private func residual(_ name: String) throws -> (decibels: Double, isLimited: Bool) {
     var job = RenderJob(profile: .phone)
     job.audibleBuses = .haptics
     let (plan, pattern) = try job.loadPlan(PatternInput(origin: .shipped(name), outputStem: name))
-    var rendering = OfflineRenderer(plan: plan, settings: job.renderSettings(for: plan))
-    let samples = rendering.samples().map(Double.init)
+    var renderer = OfflineRenderer(plan: plan, settings: job.renderSettings(for: plan))
+    let samples = renderer.samples().map(Double.init)
     var expected = [Double](repeating: 0, count: samples.count)
     for layer in pattern.composition.layers {
-      let own = ArticleSynthesizer(pattern: layer.pattern).samples(count: samples.count)
+      let layerSamples = ArticleSynthesizer(pattern: layer.pattern).samples(count: samples.count)
       for index in expected.indices {
-        expected[index] += own[index]
+        expected[index] += layerSamples[index]
       }
     }
     let energy = expected.reduce(0) { $0 + $1 * $1 }
     let error = zip(samples, expected).reduce(0) { $0 + ($1.0 - $1.1) * ($1.0 - $1.1) }
-    return (10 * log10(error / energy), rendering.statistics.limitedFrameCount > 0)
+    return (10 * log10(error / energy), renderer.statistics.limitedFrameCount > 0)
   }
 
   /// The article allows levels 0.03 dB and steps a millisecond; a wrong law is 20 dB beyond this.
-  @Test func shippedPatternsSoundAsTheArticleSays() throws {
-    var judged = 0
+  @Test func shippedPatternsFollowTheArticle() throws {
+    var comparedCount = 0
     for name in ShippedPatterns.names {
       let (decibels, isLimited) = try residual(name)
-      // The limiter is not part of the laws.
+      // The article's equations do not include the limiter.
       if isLimited { continue }
-      judged += 1
+      comparedCount += 1
       #expect(decibels < -30, "\(name): residual \(decibels) dB")
     }
-    #expect(judged >= 30)
+    #expect(comparedCount >= 30)
   }
 }

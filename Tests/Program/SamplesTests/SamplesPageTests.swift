@@ -10,46 +10,48 @@ import Testing
 
 @testable import TemblorCommands
 
-/// The gallery in `Samples/` is the one the program makes of the shipped patterns.
+/// The gallery in `Samples/` is the page that the program makes from the shipped patterns.
 @Suite struct SamplesPageTests {
-  /// Tenths of a CSS pixel, in which pictures are written: the rounding of another machine's
-  /// arithmetic.
+  /// The tolerance in CSS pixels. Pictures are written in tenths of a pixel, and another machine's
+  /// arithmetic may round differently.
   static let pixelTolerance = 0.2
-  /// Steps of 16 bits, as for the samples themselves.
+  /// The tolerance in steps of 16 bits, as for the samples themselves.
   static let sampleTolerance = 2
 
-  /// The page as text without its sounds, and the sounds.
+  /// Returns the text of a page without its sounds, and the sounds.
   private func parts(_ page: [UInt8]) -> (text: String, sounds: [Substring]) {
     let pieces = String(decoding: page, as: UTF8.self).split(
       separator: "</script>\n<script type=\"text/plain\"")
     guard let first = pieces.first, let last = pieces.last else { return ("", []) }
-    // Behind the last sound comes the script.
+    // The script follows the last sound.
     let tail = last.split(separator: "</script>\n<script>", maxSplits: 1)
     return (
       first + "\n" + (tail.count > 1 ? tail[1] : ""), pieces.dropFirst().dropLast() + tail.prefix(1)
     )
   }
 
-  /// Numbers within the tolerance, and the text between them the same.
-  private func isAlike(_ one: Substring, _ other: Substring) -> Bool {
+  /// Returns true if two lines have equal text and numbers within the tolerance.
+  private func isAlike(_ freshLine: Substring, _ shippedLine: Substring) -> Bool {
     func pieces(_ text: Substring) -> [Substring] {
       var pieces: [Substring] = []
-      var rest = text
-      while let first = rest.first {
+      var remainder = text
+      while let first = remainder.first {
         let isNumber = first.isNumber || first == "."
-        let piece = rest.prefix { ($0.isNumber || $0 == ".") == isNumber }
+        let piece = remainder.prefix { ($0.isNumber || $0 == ".") == isNumber }
         pieces.append(piece)
-        rest = rest.dropFirst(piece.count)
+        remainder = remainder.dropFirst(piece.count)
       }
       return pieces
     }
-    let ours = pieces(one)
-    let theirs = pieces(other)
-    return ours.count == theirs.count
-      && zip(ours, theirs).allSatisfy { a, b in
-        if a == b { return true }
-        guard let first = Double(a), let second = Double(b) else { return false }
-        return abs(first - second) <= Self.pixelTolerance
+    let freshPieces = pieces(freshLine)
+    let shippedPieces = pieces(shippedLine)
+    return freshPieces.count == shippedPieces.count
+      && zip(freshPieces, shippedPieces).allSatisfy { freshPiece, shippedPiece in
+        if freshPiece == shippedPiece { return true }
+        guard let freshNumber = Double(freshPiece), let shippedNumber = Double(shippedPiece) else {
+          return false
+        }
+        return abs(freshNumber - shippedNumber) <= Self.pixelTolerance
       }
   }
 
@@ -61,46 +63,49 @@ import Testing
     #expect(problems == [])
     let fresh = try GalleryCommand.makePage(
       inputs.map { try ReviewTake($0, job: job) }, title: "Haptic patterns", studio: "studio.html")
-    let ours = parts(fresh)
-    let theirs = parts(shipped)
-    #expect(ours.sounds.count == 2 * ShippedPatterns.names.count)
-    #expect(ours.sounds.count == theirs.sounds.count)
-    for (sound, other) in zip(ours.sounds, theirs.sounds) {
-      #expect(maximumStep(between: sound, and: other) <= Self.sampleTolerance)
+    let freshParts = parts(fresh)
+    let shippedParts = parts(shipped)
+    #expect(freshParts.sounds.count == 2 * ShippedPatterns.names.count)
+    #expect(freshParts.sounds.count == shippedParts.sounds.count)
+    for (freshSound, shippedSound) in zip(freshParts.sounds, shippedParts.sounds) {
+      #expect(maximumStep(between: freshSound, and: shippedSound) <= Self.sampleTolerance)
     }
-    let lines = (ours.text.split(separator: "\n"), theirs.text.split(separator: "\n"))
-    #expect(lines.0.count == lines.1.count)
-    let different = zip(lines.0, lines.1).filter { !isAlike($0, $1) }.map { $0.0.prefix(80) }
-    #expect(different == [])
+    let freshLines = freshParts.text.split(separator: "\n")
+    let shippedLines = shippedParts.text.split(separator: "\n")
+    #expect(freshLines.count == shippedLines.count)
+    let differentLines = zip(freshLines, shippedLines)
+      .filter { !isAlike($0, $1) }
+      .map { $0.0.prefix(80) }
+    #expect(differentLines == [])
     #expect(shipped.count < 3_000_000)
   }
 
-  @Test func studioIsWhatTheProgramWrites() throws {
+  @Test func studioPageEqualsTheProgramsOutput() throws {
     let text = try #require(ShippedPatterns.text(named: "earthquake-splash"))
     let page = StudioPage(generator: "Temblor \(temblorVersion)")
     let slot = StudioPage.OpenDocument(fileName: "earthquake-splash.ahap", bytes: text)
     #expect(try FileSystem.read("\(SamplesTests.folder)/Samples/studio.html") == page.html([slot]))
   }
 
-  /// The greatest difference between two sounds in base 64, in steps of 16 bits.
-  private func maximumStep(between one: Substring, and other: Substring) -> Int {
-    guard one != other else { return 0 }
-    let first = samples(one)
-    let second = samples(other)
-    guard first.count == second.count else { return .max }
-    return zip(first, second).map { abs($0 - $1) }.max() ?? .max
+  /// The maximum difference between two sounds in base 64, in steps of 16 bits.
+  private func maximumStep(between firstText: Substring, and secondText: Substring) -> Int {
+    guard firstText != secondText else { return 0 }
+    let firstSamples = samples(firstText)
+    let secondSamples = samples(secondText)
+    guard firstSamples.count == secondSamples.count else { return .max }
+    return zip(firstSamples, secondSamples).map { abs($0 - $1) }.max() ?? .max
   }
 
-  /// The samples of a FLAC file in base 64, as whole numbers of 16 bits.
+  /// The samples of a FLAC file in base 64, as 16-bit integers.
   private func samples(_ text: Substring) -> [Int] {
     guard let start = text.firstIndex(of: ">"),
       let bytes = Data(
         base64Encoded: String(text[text.index(after: start)...].filter { !$0.isWhitespace }))
     else { return [] }
     do {
-      let scratch = try TemporaryFolder()
-      try scratch.write([UInt8](bytes), to: "sound.flac")
-      return try Sound(contentsOf: scratch("sound.flac")).interleaved.map {
+      let temporaryFolder = try TemporaryFolder()
+      try temporaryFolder.write([UInt8](bytes), to: "sound.flac")
+      return try Sound(contentsOf: temporaryFolder("sound.flac")).interleaved.map {
         Int(($0 * 32_768).rounded())
       }
     } catch {

@@ -30,13 +30,13 @@ import Testing
     let job = RenderJob(profile: .phone)
     let input = PatternInput(origin: .shipped(name), outputStem: name)
     let plan = try job.loadPlan(input).plan
-    var rendering = OfflineRenderer(plan: plan, settings: job.renderSettings(for: plan))
-    let fresh = rendering.samples()
-    #expect(fresh.count == sample.frameCount)
-    let greatest = zip(fresh, sample.interleaved).map { abs($0 - $1) }.max() ?? 1
-    #expect(greatest <= Self.tolerance)
+    var renderer = OfflineRenderer(plan: plan, settings: job.renderSettings(for: plan))
+    let rendered = renderer.samples()
+    #expect(rendered.count == sample.frameCount)
+    let maximumDifference = zip(rendered, sample.interleaved).map { abs($0 - $1) }.max() ?? 1
+    #expect(maximumDifference <= Self.tolerance)
     // Silence would be within the tolerance of silence.
-    #expect((fresh.map(abs).max() ?? 0) > 0.02)
+    #expect((rendered.map(abs).max() ?? 0) > 0.02)
   }
 
   @Test func everySampleHasItsPattern() throws {
@@ -63,8 +63,8 @@ import Testing
     let findings = examination.findings(
       adding: PatternRules.findings(in: composition, location: examination.sourceMap.location(of:)),
       rules: FormatRegistry.standard.rules + PatternRules.compositionRules)
-    let worse = findings.filter { $0.severity != .note }
-    #expect(worse.map(\.description) == [])
+    let problems = findings.filter { $0.severity != .note }
+    #expect(problems.map(\.description) == [])
     #expect(try !(document.read().metadata["Description"] ?? "").isEmpty)
   }
 }
