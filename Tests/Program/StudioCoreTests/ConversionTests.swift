@@ -35,16 +35,16 @@ struct ConversionTests {
     for format in FormatRegistry.standard.formats where format.isWritable && format.id != "ahap" {
       guard let written = try? PatternConversion(to: format).convert(source) else { continue }
       let file = SourceFile(written.files[0].bytes, name: "\(name).\(format.fileExtensions[0])")
-      let back = PatternConversion(
+      let ahapConversion = PatternConversion(
         to: .ahap, writingOptions: WritingOptions(fileSplitting: .never, baseName: name))
-      guard let expected = try? back.convert(file) else { continue }
-      var slot = Document()
-      slot.open(file)
-      #expect(slot.isReadable, "\(format.id)")
-      #expect(slot.text == expected.files[0].bytes, "\(format.id)")
-      #expect(slot.conversionOrigin?.sourceFormat.id == format.id)
+      guard let expected = try? ahapConversion.convert(file) else { continue }
+      var document = Document()
+      document.open(file)
+      #expect(document.isReadable, "\(format.id)")
+      #expect(document.text == expected.files[0].bytes, "\(format.id)")
+      #expect(document.conversionOrigin?.sourceFormat.id == format.id)
       #expect(
-        slot.conversionOrigin?.losses.map { $0.loss } == expected.losses.map { $0.loss },
+        document.conversionOrigin?.losses.map { $0.loss } == expected.losses.map { $0.loss },
         "\(format.id)")
     }
   }

@@ -11,159 +11,163 @@ import Testing
 struct HistoryTests {
   private static let tap = #"{"Pattern":[{"Event":{"Time":0,"EventType":"HapticTransient"}}]}"#
 
-  private func slot(_ text: String = tap) -> Document {
-    var slot = Document()
-    slot.open(SourceFile(Array(text.utf8), name: "tap.ahap"))
-    return slot
+  private func document(_ text: String = tap) -> Document {
+    var document = Document()
+    document.open(SourceFile(Array(text.utf8), name: "tap.ahap"))
+    return document
   }
 
-  private func text(_ slot: Document) -> String { String(decoding: slot.text, as: UTF8.self) }
+  private func text(_ document: Document) -> String {
+    String(decoding: document.text, as: UTF8.self)
+  }
 
   @Test func stepsHaveTheirNames() throws {
-    var slot = slot()
-    #expect(slot.historySummary == (nil, nil, false))
-    slot.beginUndoStep("Move event")
-    try slot.applyChanges([.set("events[0].time", to: .number(0.1))])
-    try slot.applyChanges([.set("events[0].time", to: .number(0.2))])
-    slot.beginUndoStep("Delete event")
-    try slot.applyChanges([.duplicate("events[0]")])
-    #expect(slot.historySummary == ("Delete event", nil, true))
-    #expect(slot.moveInHistory(forward: false) == true)
-    #expect(slot.historySummary == ("Move event", "Delete event", true))
-    #expect(slot.moveInHistory(forward: false) == true)
-    #expect(slot.historySummary == (nil, "Move event", false))
-    #expect(text(slot) == Self.tap)
-    #expect(slot.moveInHistory(forward: false) == false)
-    #expect(slot.moveInHistory(forward: true) == true)
-    #expect(text(slot).contains("0.2"))
+    var document = document()
+    #expect(document.historySummary == (nil, nil, false))
+    document.beginUndoStep("Move event")
+    try document.applyChanges([.set("events[0].time", to: .number(0.1))])
+    try document.applyChanges([.set("events[0].time", to: .number(0.2))])
+    document.beginUndoStep("Delete event")
+    try document.applyChanges([.duplicate("events[0]")])
+    #expect(document.historySummary == ("Delete event", nil, true))
+    #expect(document.moveInHistory(forward: false) == true)
+    #expect(document.historySummary == ("Move event", "Delete event", true))
+    #expect(document.moveInHistory(forward: false) == true)
+    #expect(document.historySummary == (nil, "Move event", false))
+    #expect(text(document) == Self.tap)
+    #expect(document.moveInHistory(forward: false) == false)
+    #expect(document.moveInHistory(forward: true) == true)
+    #expect(text(document).contains("0.2"))
   }
 
   @Test func dragWithoutEffectIsNoStep() throws {
-    var slot = slot()
-    slot.beginUndoStep("Move event")
-    try slot.applyChanges([.set("events[0].time", to: .number(0.1))])
-    try slot.applyChanges([.set("events[0].time", to: .number(0))])
-    #expect(slot.historySummary == (nil, nil, false))
-    slot.beginUndoStep("Nothing")
-    #expect(slot.historySummary == (nil, nil, false))
+    var document = document()
+    document.beginUndoStep("Move event")
+    try document.applyChanges([.set("events[0].time", to: .number(0.1))])
+    try document.applyChanges([.set("events[0].time", to: .number(0))])
+    #expect(document.historySummary == (nil, nil, false))
+    document.beginUndoStep("Nothing")
+    #expect(document.historySummary == (nil, nil, false))
   }
 
   @Test func changeClearsRedoSteps() throws {
-    var slot = slot()
-    try slot.applyChanges([.set("events[0].time", to: .number(0.1))])
-    #expect(slot.moveInHistory(forward: false) == true)
-    try slot.applyChanges([.set("events[0].time", to: .number(0.3))])
-    #expect(slot.moveInHistory(forward: true) == false)
+    var document = document()
+    try document.applyChanges([.set("events[0].time", to: .number(0.1))])
+    #expect(document.moveInHistory(forward: false) == true)
+    try document.applyChanges([.set("events[0].time", to: .number(0.3))])
+    #expect(document.moveInHistory(forward: true) == false)
   }
 
   @Test func refusedChangesHaveNoEffect() throws {
-    var slot = slot()
+    var document = document()
     #expect(throws: InputError.self) {
-      try slot.applyChanges([.set("events[0].time", to: .number(1)), .remove("events[7]")])
+      try document.applyChanges([.set("events[0].time", to: .number(1)), .remove("events[7]")])
     }
-    #expect(text(slot) == Self.tap)
-    #expect(slot.historySummary == (nil, nil, false))
+    #expect(text(document) == Self.tap)
+    #expect(document.historySummary == (nil, nil, false))
   }
 
-  @Test func invalidTextIsShownAndLastValidOneSounds() throws {
-    var slot = slot()
-    slot.replaceText(Array("{\"Pattern\":\n[}".utf8))
-    #expect(!slot.isReadable)
-    #expect(slot.readingError?.location.position == .text(line: 2, column: 2))
-    #expect(slot.lastReadableEditor?.pattern.events.count == 1)
-    #expect(throws: InputError.self) { try slot.applyChanges([.remove("events[0]")]) }
-    #expect(slot.moveInHistory(forward: false) == true)
-    #expect(slot.isReadable)
-    #expect(text(slot) == Self.tap)
+  @Test func invalidTextIsShownAndTheLastValidPatternPlays() throws {
+    var document = document()
+    document.replaceText(Array("{\"Pattern\":\n[}".utf8))
+    #expect(!document.isReadable)
+    #expect(document.readingError?.location.position == .text(line: 2, column: 2))
+    #expect(document.lastReadableEditor?.pattern.events.count == 1)
+    #expect(throws: InputError.self) { try document.applyChanges([.remove("events[0]")]) }
+    #expect(document.moveInHistory(forward: false) == true)
+    #expect(document.isReadable)
+    #expect(text(document) == Self.tap)
   }
 
   @Test func invalidFileKeepsTheAudiblePattern() {
-    var slot = slot()
-    slot.open(SourceFile(Array("{".utf8), name: "broken.ahap"))
-    #expect(!slot.isReadable)
-    #expect(text(slot) == "{")
-    #expect(slot.lastReadableEditor?.pattern.events.count == 1)
+    var document = document()
+    document.open(SourceFile(Array("{".utf8), name: "broken.ahap"))
+    #expect(!document.isReadable)
+    #expect(text(document) == "{")
+    #expect(document.lastReadableEditor?.pattern.events.count == 1)
   }
 
   @Test(arguments: ShippedPatterns.names) func randomChangesAreAllUndone(_ name: String) throws {
     let original = try #require(ShippedPatterns.text(named: name))
-    var slot = Document()
-    slot.open(SourceFile(original, name: name + ".ahap"))
-    #expect(slot.text == original)
-    #expect(slot.changedLineNumbers.isEmpty)
-    var chance = SplitMixGenerator(state: UInt64(name.utf8.count))
-    var made = 0
-    for number in 0..<40 {
-      slot.beginUndoStep("Step \(number)")
-      let count = try #require(slot.lastReadableEditor?.pattern.events.count)
+    var document = Document()
+    document.open(SourceFile(original, name: name + ".ahap"))
+    #expect(document.text == original)
+    #expect(document.changedLineNumbers.isEmpty)
+    var generator = SplitMixGenerator(state: UInt64(name.utf8.count))
+    var changeCount = 0
+    for stepNumber in 0..<40 {
+      document.beginUndoStep("Step \(stepNumber)")
+      let count = try #require(document.lastReadableEditor?.pattern.events.count)
       guard count > 0 else { break }
-      let path = "events[\(Int.random(in: 0..<count, using: &chance))]"
+      let path = "events[\(Int.random(in: 0..<count, using: &generator))]"
       let change: PatternChange =
-        switch Int.random(in: 0..<4, using: &chance) {
+        switch Int.random(in: 0..<4, using: &generator) {
         case 0:
           .set(
-            path + ".intensity", to: .number(Double(Int.random(in: 0...100, using: &chance)) / 100))
+            path + ".intensity",
+            to: .number(Double(Int.random(in: 0...100, using: &generator)) / 100))
         case 1:
-          .set(path + ".time", to: .number(Double(Int.random(in: 0...1000, using: &chance)) / 1000))
+          .set(
+            path + ".time", to: .number(Double(Int.random(in: 0...1000, using: &generator)) / 1000))
         case 2:
           .duplicate(path)
         default:
           .remove(path)
         }
-      let before = slot.text
+      let before = document.text
       do {
-        try slot.applyChanges([change])
+        try document.applyChanges([change])
       } catch {
         continue
       }
-      if slot.text != before {
-        made += 1
+      if document.text != before {
+        changeCount += 1
       }
     }
-    let changed = slot.text
-    var undone = 0
-    while slot.moveInHistory(forward: false) {
-      undone += 1
+    let changedText = document.text
+    var undoCount = 0
+    while document.moveInHistory(forward: false) {
+      undoCount += 1
     }
-    #expect(undone == made)
-    #expect(slot.text == original)
-    while slot.moveInHistory(forward: true) {}
-    #expect(slot.text == changed)
+    #expect(undoCount == changeCount)
+    #expect(document.text == original)
+    while document.moveInHistory(forward: true) {}
+    #expect(document.text == changedText)
   }
 
   @Test func changedLinesAreNumbered() {
-    var slot = slot("{\n\"Pattern\": [\n]\n}")
-    slot.replaceText(Array("{\n\"Version\": 1.0,\n\"Pattern\": [\n]\n}".utf8))
-    #expect(slot.changedLineNumbers == [2])
-    slot.replaceText(Array("{\n\"Pattern\": [ ]\n}".utf8))
-    #expect(slot.changedLineNumbers == [2])
+    var document = document("{\n\"Pattern\": [\n]\n}")
+    document.replaceText(Array("{\n\"Version\": 1.0,\n\"Pattern\": [\n]\n}".utf8))
+    #expect(document.changedLineNumbers == [2])
+    document.replaceText(Array("{\n\"Pattern\": [ ]\n}".utf8))
+    #expect(document.changedLineNumbers == [2])
   }
 
   @Test("The lines that are not marked as changed are lines of the opened text, in the same order")
   func unmarkedLinesBelongToTheOpenedText() {
-    var chance = SplitMixGenerator(state: 7)
+    var generator = SplitMixGenerator(state: 7)
     for _ in 0..<300 {
       let lines = ["", "a", "b", "ab", "\r"]
       func makeText() -> String {
-        let count = Int.random(in: 0...8, using: &chance)
-        return (0..<count).map { _ in lines.randomElement(using: &chance) ?? "" }
+        let count = Int.random(in: 0...8, using: &generator)
+        return (0..<count).map { _ in lines.randomElement(using: &generator) ?? "" }
           .joined(separator: "\n")
       }
       let opened = makeText()
       let changed = makeText()
-      var slot = slot(opened)
-      slot.replaceText(Array(changed.utf8))
-      let numbers = Set(slot.changedLineNumbers)
+      var document = document(opened)
+      document.replaceText(Array(changed.utf8))
+      let changedLineNumbers = Set(document.changedLineNumbers)
       var openedLines = opened.utf8.split(separator: 0x0A, omittingEmptySubsequences: false)[...]
       let changedLines = changed.utf8.split(separator: 0x0A, omittingEmptySubsequences: false)
-      for (index, line) in changedLines.enumerated() where !numbers.contains(index + 1) {
+      for (index, line) in changedLines.enumerated() where !changedLineNumbers.contains(index + 1) {
         let position = openedLines.firstIndex { $0.elementsEqual(line) }
         #expect(position != nil, "line \(index + 1) of \(changed.debugDescription)")
         openedLines = openedLines[((position ?? openedLines.startIndex) + 1)...]
       }
       let allOpenedLines = opened.utf8.split(separator: 0x0A, omittingEmptySubsequences: false)
       let difference = changedLines.map(Array.init).difference(from: allOpenedLines.map(Array.init))
-      #expect(numbers.count == difference.insertions.count)
+      #expect(changedLineNumbers.count == difference.insertions.count)
     }
   }
 
@@ -181,8 +185,8 @@ struct HistoryTests {
         .remove("curves[0].points[2]"), .add(Array(#"{"Event":{}}"#.utf8), after: "events[3]"),
         .duplicate("events[3]"), .addPoint(time: 0.2, value: 0.5, to: "curves[0]"),
       ])
-    for wrong in ["[{}]", "[{\"set\": \"events[0].time\"}]", "["] {
-      #expect(throws: InputError.self) { try [PatternChange](json: Array(wrong.utf8)) }
+    for invalidJSON in ["[{}]", "[{\"set\": \"events[0].time\"}]", "["] {
+      #expect(throws: InputError.self) { try [PatternChange](json: Array(invalidJSON.utf8)) }
     }
   }
 }

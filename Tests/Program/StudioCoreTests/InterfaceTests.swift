@@ -16,8 +16,8 @@ import Testing
   }
 
   private func outputBytes(_ count: Int32) -> [UInt8] {
-    guard let place = unsafe temblorOutput(host) else { return [] }
-    return (0..<Int(count)).map { unsafe place[$0] }
+    guard let bytes = unsafe temblorOutput(host) else { return [] }
+    return (0..<Int(count)).map { unsafe bytes[$0] }
   }
 
   private func report(_ name: String, _ slot: Int32 = 0) -> String {
@@ -145,9 +145,9 @@ import Testing
       }
     }
     #expect(trace(samples, rate: rate) == 1)
-    let read =
+    let pattern =
       try JSONSerialization.jsonObject(with: Data(report("text", 1).utf8)) as? [String: Any]
-    let events = try #require(read?["Pattern"] as? [[String: Any]]).compactMap {
+    let events = try #require(pattern?["Pattern"] as? [[String: Any]]).compactMap {
       $0["Event"] as? [String: Any]
     }
     #expect(events.map { $0["EventType"] as? String } == ["HapticContinuous", "HapticContinuous"])
@@ -168,12 +168,13 @@ struct ModuleTests {
     .deletingLastPathComponent()
 
   @Test func moduleIsBuiltFromTheseSources() throws {
-    let (status, listed, _) = try run(Self.root.path + "/Tools/studio-core/build", ["--sources"])
+    let (status, currentList, _) = try run(
+      Self.root.path + "/Tools/studio-core/build", ["--sources"])
     #expect(status == 0)
-    let kept = try String(
+    let recordedList = try String(
       contentsOf: Self.root.appending(path: "Tools/studio-core/studio.sources"), encoding: .utf8)
-    let changed = Set(listed.split(separator: "\n")).symmetricDifference(
-      kept.split(separator: "\n").filter { $0.contains("/") })
+    let changed = Set(currentList.split(separator: "\n")).symmetricDifference(
+      recordedList.split(separator: "\n").filter { $0.contains("/") })
     let files = Set(changed.compactMap { $0.split(separator: " ").last.map(String.init) }).sorted()
     #expect(files.isEmpty, "the modules are older than these; run Tools/studio-core/build")
   }

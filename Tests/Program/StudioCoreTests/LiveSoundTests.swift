@@ -44,14 +44,14 @@ struct LiveSoundTests {
     let plan = try plan(seconds: 4, events: 0)
     live.loadPlan(0, plan, profile: .phone)
     live.setPlaying(true, fromFrame: 0)
-    let own = maximumStep(samples(live, blocks: 400))
-    var all: [Float] = []
+    let steadyStep = maximumStep(samples(live, blocks: 400))
+    var outputSamples: [Float] = []
     for _ in 0..<40 {
       live.loadPlan(0, plan, profile: .phone)
-      all += samples(live, blocks: 9)
+      outputSamples += samples(live, blocks: 9)
     }
-    #expect(own > 0)
-    #expect(maximumStep(all) <= own * 1.05)
+    #expect(steadyStep > 0)
+    #expect(maximumStep(outputSamples) <= steadyStep * 1.05)
   }
 
   @Test func aChangeIsHeardWithinTwoBlocks() throws {
@@ -66,17 +66,17 @@ struct LiveSoundTests {
 
   @Test func patternsOfDifferentLengthsStayInStep() throws {
     let live = LiveSound(sampleRateHertz: 48_000)
-    let long = try plan(seconds: 1)
-    let short = try plan(seconds: 0.3)
-    live.loadPlan(0, long, profile: .phone)
-    live.loadPlan(1, short, profile: .phone)
+    let longPlan = try plan(seconds: 1)
+    let shortPlan = try plan(seconds: 0.3)
+    live.loadPlan(0, longPlan, profile: .phone)
+    live.loadPlan(1, shortPlan, profile: .phone)
     live.setPlaying(true, fromFrame: 0)
     for _ in 0..<30 {
       _ = samples(live, blocks: 37)
       live.setAudibleSlot(0)
-      let a = live.positionFrame
+      let firstPosition = live.positionFrame
       live.setAudibleSlot(1)
-      #expect(live.positionFrame == a)
+      #expect(live.positionFrame == firstPosition)
     }
   }
 
@@ -85,11 +85,11 @@ struct LiveSoundTests {
     live.loadPlan(0, try plan(), profile: .phone)
     live.setPlaying(true, fromFrame: 4_800)
     _ = samples(live, blocks: 10)
-    let place = live.positionFrame
-    #expect(place > 4_800)
+    let positionFrame = live.positionFrame
+    #expect(positionFrame > 4_800)
     live.loadPlan(0, try plan(seconds: 2), profile: .phone)
     _ = samples(live, blocks: 1)
-    #expect(live.positionFrame == place + Int64(Self.blockSize))
+    #expect(live.positionFrame == positionFrame + Int64(Self.blockSize))
   }
 
   @Test func memoryIsBoundedOverReplacements() throws {
@@ -115,9 +115,9 @@ struct LiveSoundTests {
     let shaker = try #require(studio.profiles.first { $0.hardware?.model != nil })
     live.loadPlan(0, try plan(), profile: .phone)
     live.setPlaying(true, fromFrame: 0)
-    let own = maximumStep(samples(live, blocks: 100))
+    let steadyStep = maximumStep(samples(live, blocks: 100))
     live.loadPlan(0, try plan(), profile: shaker)
-    #expect(maximumStep(samples(live, blocks: 20)) <= own * 1.5)
+    #expect(maximumStep(samples(live, blocks: 20)) <= steadyStep * 1.5)
     #expect(live.isAudiblePatternPlaying)
   }
 

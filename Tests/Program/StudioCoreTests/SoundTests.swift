@@ -53,15 +53,15 @@ struct SoundTests {
       }
       let bytes = plan.serialized()
       let count = bytes.count
-      let copy = RenderPlan.deserialized(from: bytes, count: count)
-      let placed = try #require(copy)
+      let deserializedPlan = RenderPlan.deserialized(from: bytes, count: count)
+      let copy = try #require(deserializedPlan)
       #expect(
-        (placed.frameCount, placed.loopFrameCount, placed.eventCount) == (
+        (copy.frameCount, copy.loopFrameCount, copy.eventCount) == (
           plan.frameCount, plan.loopFrameCount, plan.eventCount
         ))
-      var one = OfflineRenderer(plan: plan)
-      var other = OfflineRenderer(plan: placed)
-      #expect(one.samples() == other.samples(), "seed \(seed)")
+      var renderer = OfflineRenderer(plan: plan)
+      var copyRenderer = OfflineRenderer(plan: copy)
+      #expect(renderer.samples() == copyRenderer.samples(), "seed \(seed)")
     }
   }
 
@@ -78,11 +78,11 @@ struct SoundTests {
     let plan = try RenderPlan(compiling: pattern, samples: samples)
     let bytes = plan.serialized()
     let count = bytes.count
-    let copy = RenderPlan.deserialized(from: bytes, count: count)
-    let placed = try #require(copy)
-    var one = OfflineRenderer(plan: plan)
-    var other = OfflineRenderer(plan: placed)
-    #expect(one.samples() == other.samples())
+    let deserializedPlan = RenderPlan.deserialized(from: bytes, count: count)
+    let copy = try #require(deserializedPlan)
+    var renderer = OfflineRenderer(plan: plan)
+    var copyRenderer = OfflineRenderer(plan: copy)
+    #expect(renderer.samples() == copyRenderer.samples())
   }
 
   @Test func otherBytesAreNotAPlan() throws {
@@ -107,15 +107,15 @@ struct SoundTests {
       """
     studio.documents[0].open(SourceFile(Array(text.utf8), name: "a.ahap"))
     #expect(studio.findings(of: 0, profile: 0).contains { $0.rule == "sound-missing" })
-    let silent = try studio.renderSamples(of: 0, profile: 0, rate: 48_000)
+    let samplesWithoutFile = try studio.renderSamples(of: 0, profile: 0, rate: 48_000)
     studio.soundsByPath["a.wav"] = DecodedSound(
       interleaved: (0..<4_410).map { Float($0 % 50) / 100 }, channelCount: 1,
       sampleRateHertz: 44_100)
     #expect(!studio.findings(of: 0, profile: 0).contains { $0.rule == "sound-missing" })
-    let heard = try studio.renderSamples(of: 0, profile: 0, rate: 48_000)
-    #expect(heard.count > silent.count)
+    let samplesWithFile = try studio.renderSamples(of: 0, profile: 0, rate: 48_000)
+    #expect(samplesWithFile.count > samplesWithoutFile.count)
     func sum(_ samples: [Float]) -> Float { samples.prefix(4_000).reduce(0) { $0 + abs($1) } }
-    #expect(sum(heard) > sum(silent))
+    #expect(sum(samplesWithFile) > sum(samplesWithoutFile))
   }
 
   @Test func scoreHasPathsAndEffectiveControls() throws {
@@ -131,9 +131,9 @@ struct SoundTests {
     let score = try json(studio.drawableContentJSON(0))
     let event = try #require(score["events"]?.elements.first { _ in true })
     #expect(event["path"]?.string == "events[0]")
-    let felt = try #require(event["felt"]).elements.map { $0.number ?? .nan }
-    #expect(abs(felt[1] - 0.8) < 1e-6)
-    #expect(abs(felt[felt.count - 2] - 0.4) < 1e-6)
+    let feltPoints = try #require(event["felt"]).elements.map { $0.number ?? .nan }
+    #expect(abs(feltPoints[1] - 0.8) < 1e-6)
+    #expect(abs(feltPoints[feltPoints.count - 2] - 0.4) < 1e-6)
     let curve = try #require(score["curves"]?.elements.first { _ in true })
     #expect(curve["points"]?.elements.map { $0.number ?? .nan } == [0, 0, 0.5, 1])
     #expect(curve["order"]?.elements.map { $0.number ?? .nan } == [1, 0])

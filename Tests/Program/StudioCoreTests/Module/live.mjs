@@ -1,9 +1,9 @@
-// Measures what live sound costs in the module, and proves that a long pattern that was compiled elsewhere is taken over
-// within its blocks:
+// Measures the cost of live sound in the module, and checks that the plan of a long pattern, compiled in another
+// instance, is loaded while the blocks continue:
 //   node live.mjs MODULE.wasm
 import { open } from "./module.mjs";
 
-const rate = 48000, block = 128, piece = 1 << 18;
+const rate = 48000, blockFrameCount = 128, chunkSize = 1 << 18;
 const page = open(process.argv[2]);
 const worklet = open(process.argv[2]);
 const live = worklet.exports;
@@ -19,67 +19,67 @@ const hum = (sharpness) => ({
   },
 });
 
-// The milliseconds of the slowest of some blocks, and the greatest step between two samples.
-let last = 0;
+// Plays blocks, and returns the time of the slowest block in milliseconds and the maximum step between two samples.
+let previousSample = 0;
 function play(count, during = () => {}) {
   let slowest = 0, step = 0;
-  for (let number = 0; number < count; number++) {
+  for (let index = 0; index < count; index++) {
     const start = performance.now();
-    during(number);
-    const samples = new Float32Array(live.memory.buffer, live.liveRender(block), block);
+    during(index);
+    const samples = new Float32Array(live.memory.buffer, live.liveRender(blockFrameCount), blockFrameCount);
     slowest = Math.max(slowest, performance.now() - start);
-    for (const sample of samples) (step = Math.max(step, Math.abs(sample - last))), (last = sample);
+    for (const sample of samples) (step = Math.max(step, Math.abs(sample - previousSample))), (previousSample = sample);
   }
   return { slowest, step };
 }
 
-// Compiles a pattern in the page's instance; its bytes.
+// Compiles a pattern in the instance of the page, and returns the bytes of the plan.
 function plan(text) {
   page.open(0, "a.ahap", text);
-  return page.taken(page.exports.plan(0, 0, rate));
+  return page.output(page.exports.plan(0, 0, rate));
 }
 
-// Copies a plan a piece for each block, then takes it over; the slowest block.
-function takeOver(bytes) {
-  const place = live.livePlanInput(bytes.length);
-  const pieces = Math.ceil(bytes.length / piece);
-  return play(pieces + 8, (number) => {
-    if (number < pieces) {
-      const part = bytes.subarray(number * piece, (number + 1) * piece);
-      new Uint8Array(live.memory.buffer, place + number * piece, part.length).set(part);
+// Copies a chunk of a plan in each block, then loads the plan. Returns the result of `play`.
+function loadPlan(bytes) {
+  const address = live.livePlanInput(bytes.length);
+  const chunkCount = Math.ceil(bytes.length / chunkSize);
+  return play(chunkCount + 8, (index) => {
+    if (index < chunkCount) {
+      const chunk = bytes.subarray(index * chunkSize, (index + 1) * chunkSize);
+      new Uint8Array(live.memory.buffer, address + index * chunkSize, chunk.length).set(chunk);
     }
-    if (number === pieces && live.livePlan(0, bytes.length, 0) !== 1) throw new Error("the plan is refused");
+    if (index === chunkCount && live.livePlan(0, bytes.length, 0) !== 1) throw new Error("the plan is refused");
   });
 }
 
 live.liveStart(rate);
 const sines = plan(pattern(Array.from({ length: 64 }, (_, index) => hum(index / 64))));
-takeOver(sines);
+loadPlan(sines);
 live.livePlay(1, 0);
 play(1000);
 let start = performance.now();
 play(4000);
-const share = (performance.now() - start) / ((4000 * block * 1000) / rate);
-console.log(`64 sines: ${(share * 100).toFixed(2)} % of a core`);
+const loadFraction = (performance.now() - start) / ((4000 * blockFrameCount * 1000) / rate);
+console.log(`64 sines: ${(loadFraction * 100).toFixed(2)} % of a core`);
 
 const taps = Array.from({ length: 100000 }, (_, index) => tap(index * 0.001));
-const long = [plan(pattern(taps)), plan(pattern(taps.slice(0, 99999)))];
-takeOver(long[0]);
+const longPlans = [plan(pattern(taps)), plan(pattern(taps.slice(0, 99999)))];
+loadPlan(longPlans[0]);
 live.livePlay(1, 40 * rate);
-const own = play(2000);
+const steady = play(2000);
 const worst = { slowest: 0, step: 0 };
-for (let number = 0; number < 10; number++) {
-  const next = takeOver(long[(number + 1) % 2]);
+for (let index = 0; index < 10; index++) {
+  const next = loadPlan(longPlans[(index + 1) % 2]);
   worst.slowest = Math.max(worst.slowest, next.slowest);
   worst.step = Math.max(worst.step, next.step);
   play(100);
 }
 console.log(
-  `100,000 events taken over while playing, ${(long[0].length / 1e6).toFixed(1)} MB: slowest block ` +
-    `${worst.slowest.toFixed(2)} ms of ${((block / rate) * 1000).toFixed(2)} (without ${own.slowest.toFixed(2)}), ` +
-    `greatest step ${worst.step.toFixed(4)} (without ${own.step.toFixed(4)})`);
+  `100,000 events, loaded while playing, ${(longPlans[0].length / 1e6).toFixed(1)} MB: slowest block ` +
+    `${worst.slowest.toFixed(2)} ms of ${((blockFrameCount / rate) * 1000).toFixed(2)} (without ${steady.slowest.toFixed(2)}), ` +
+    `maximum step ${worst.step.toFixed(4)} (without ${steady.step.toFixed(4)})`);
 
-const before = live.memory.buffer.byteLength;
-for (let number = 0; number < 2000; number++) takeOver(sines);
-console.log(`memory after 2,000 more: ${live.memory.buffer.byteLength >> 10} KiB (before ${before >> 10})`);
-process.exit(worst.step > own.step * 1.05 || live.memory.buffer.byteLength > before ? 1 : 0);
+const memoryBefore = live.memory.buffer.byteLength;
+for (let index = 0; index < 2000; index++) loadPlan(sines);
+console.log(`memory after 2,000 more: ${live.memory.buffer.byteLength >> 10} KiB (before ${memoryBefore >> 10})`);
+process.exit(worst.step > steady.step * 1.05 || live.memory.buffer.byteLength > memoryBefore ? 1 : 0);

@@ -1,4 +1,4 @@
-// Opens the module as a page does.
+// Opens the module in the same way as a page.
 import { readFileSync } from "node:fs";
 
 export function open(path) {
@@ -9,22 +9,22 @@ export function open(path) {
   const exports = { memory };
   for (const name in calls) exports[name] = (...values) => calls[name](host, ...values);
   const put = (...parts) => {
-    let place = exports.input(parts.reduce((sum, part) => sum + part.length, 0));
+    let address = exports.input(parts.reduce((sum, part) => sum + part.length, 0));
     return parts.flatMap((part) => {
-      new Uint8Array(memory.buffer, place, part.length).set(part);
-      place += part.length;
-      return [place - part.length, part.length];
+      new Uint8Array(memory.buffer, address, part.length).set(part);
+      address += part.length;
+      return [address - part.length, part.length];
     });
   };
-  const taken = (count) => Buffer.from(memory.buffer.slice(exports.output(), exports.output() + count));
+  const output = (count) => Buffer.from(memory.buffer.slice(exports.output(), exports.output() + count));
   const report = (name, slot = 0, profile = 0) =>
-    taken(exports.report(...put(Buffer.from(name)), slot, profile));
+    output(exports.report(...put(Buffer.from(name)), slot, profile));
   return {
     exports,
     put,
-    taken,
+    output,
     list: (name) => JSON.parse(report(name).toString()),
-    message: () => taken(exports.outputLength()).toString(),
+    message: () => output(exports.outputLength()).toString(),
     open: (slot, name, bytes) => exports.open(slot, ...put(Buffer.from(name), bytes)) === 1,
     text: (slot) => report("text", slot),
     render: (slot, profile, rate) => {

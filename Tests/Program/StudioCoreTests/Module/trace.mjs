@@ -1,5 +1,5 @@
-// Compares what the module makes of the sounds of all patterns with what `temblor trace` does: the same events, to a
-// millisecond and a hundredth.
+// Compares the patterns that the module and `temblor trace` make of the sounds of all patterns: the events must be
+// equal within a millisecond and a hundredth.
 //   node trace.mjs MODULE.wasm PROGRAM
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
@@ -11,35 +11,35 @@ const [path, program] = process.argv.slice(2);
 const studio = open(path);
 const profile = studio.list("profiles").findIndex(({ name }) => name === "phone");
 const folder = mkdtempSync(join(tmpdir(), "temblor-trace-"));
-const run = (...words) => execFileSync(program, [...words, "-q"], { stdio: ["ignore", "pipe", "ignore"] });
+const run = (...args) => execFileSync(program, [...args, "-q"], { stdio: ["ignore", "pipe", "ignore"] });
 
-/** The events of a text, as lists of numbers. */
+/** Returns the events of a text, as lists of numbers. */
 const events = (text) => JSON.parse(text).Pattern.flatMap(({ Event: event }) => (event
-  ? [[event.EventType.length, event.Time, event.EventDuration ?? 0, ...event.EventParameters.map((each) => each.ParameterValue)]] : []));
+  ? [[event.EventType.length, event.Time, event.EventDuration ?? 0, ...event.EventParameters.map((parameter) => parameter.ParameterValue)]] : []));
 
-let [equal, count] = [0, 0];
+let [equalCount, count] = [0, 0];
 const different = [];
 try {
   run("render", "Patterns", "-o", folder, "--sample-format", "float");
-  for (const name of readdirSync(folder).filter((each) => each.endsWith(".wav"))) {
+  for (const name of readdirSync(folder).filter((fileName) => fileName.endsWith(".wav"))) {
     const bytes = readFileSync(join(folder, name));
     const samples = bytes.subarray(bytes.indexOf("data", 12, "latin1") + 8);
     const title = Buffer.from(name.replace(".wav", ".ahap"));
-    const [place, , words, length] = studio.put(samples, title);
+    const [address, , nameAddress, nameLength] = studio.put(samples, title);
     count++;
-    if (studio.exports.trace(0, words, length, place, samples.length >> 2, 1, 48000, profile) !== 1) {
+    if (studio.exports.trace(0, nameAddress, nameLength, address, samples.length >> 2, 1, 48000, profile) !== 1) {
       different.push(`${name}: ${studio.message()}`);
       continue;
     }
-    const own = events(studio.text(0).toString());
-    const program = events(run("trace", join(folder, name), "-o", "-").toString());
-    const isNear = own.length === program.length && own.every((event, index) => event.every(
-      (value, place) => Math.abs(value - program[index][place]) <= [0, 0.001, 0.002, 0.01, 0.01][place]));
-    if (isNear) equal++; else different.push(`${name}: ${own.length} events for ${program.length}`);
+    const moduleEvents = events(studio.text(0).toString());
+    const programEvents = events(run("trace", join(folder, name), "-o", "-").toString());
+    const isNear = moduleEvents.length === programEvents.length && moduleEvents.every((event, index) => event.every(
+      (value, field) => Math.abs(value - programEvents[index][field]) <= [0, 0.001, 0.002, 0.01, 0.01][field]));
+    if (isNear) equalCount++; else different.push(`${name}: ${moduleEvents.length} events for ${programEvents.length}`);
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
-console.log(`${equal} of ${count} sounds become the program's pattern`);
+console.log(`${equalCount} of ${count} sounds become the program's pattern`);
 for (const line of different) console.log(`different: ${line}`);
 process.exit(different.length > 0 || count === 0 ? 1 : 0);
