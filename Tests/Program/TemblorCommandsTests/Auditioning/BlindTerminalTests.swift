@@ -5,16 +5,16 @@ import Testing
 @testable import SystemSupport
 @testable import TemblorCommands
 
-/// Blind tests and auditions of the program itself at a terminal, on a device that is silent.
+/// Blind tests and auditions of the program itself at a terminal, on the null device.
 @Suite(.enabled(if: Pseudoterminal.canBeMade, "no terminals can be made here"))
 struct BlindTerminalTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
 
-  private func start(_ words: String) throws -> Pseudoterminal {
+  private func start(_ arguments: String) throws -> Pseudoterminal {
     let terminal = try Pseudoterminal(
-      "$TEMBLOR \(words) --device null; " + Pseudoterminal.modeCheckCommand)
+      "$TEMBLOR \(arguments) --device null; " + Pseudoterminal.modeCheckCommand)
     try terminal.wait(for: "? help\n")
     try terminal.wait(for: "> A ")
     return terminal
@@ -35,7 +35,7 @@ struct BlindTerminalTests {
     #expect(FileSystem.entryKind(at: folder("r.json")) == .file)
   }
 
-  @Test func controlCLeavesTheTrialsDone() throws {
+  @Test func controlCKeepsTheFinishedTrials() throws {
     let terminal = try abx()
     terminal.type("\u{3}")
     try terminal.wait(for: "usual modes, status 130.")

@@ -5,7 +5,7 @@ import Testing
 @testable import TemblorCommands
 
 @Suite struct SimulatedListenerTests {
-  @Test func wordsAnswerByTheDraws() throws {
+  @Test func keywordsAnswerFromTheDraws() throws {
     let draws = ABXTest.hiddenTakes(seed: 9, count: 50)
     #expect(try SimulatedListener(option: "right").answers(seed: 9, count: 50) == draws)
     #expect(
@@ -15,15 +15,15 @@ import Testing
     #expect((10...40).contains(zip(draws, guesses).count { $0 == $1 }))
   }
 
-  @Test func lettersAnswerOneTrialEach() throws {
+  @Test func eachLetterAnswersOneTrial() throws {
     let listener = try SimulatedListener(option: "abBA")
     #expect(listener.fixedAnswerCount == 4)
     #expect(listener.answers(seed: 1, count: 9) == [.a, .b, .b, .a])
     #expect(listener.answers(seed: 1, count: 2) == [.a, .b])
   }
 
-  @Test(arguments: ["", "abc", "left", "a b"]) func otherWordsAreRefused(word: String) {
-    #expect(throws: UsageError.self) { try SimulatedListener(option: word) }
+  @Test(arguments: ["", "abc", "left", "a b"]) func otherOptionValuesAreRefused(value: String) {
+    #expect(throws: UsageError.self) { try SimulatedListener(option: value) }
   }
 
   @Test func keysListenAnswerAndConfirm() {

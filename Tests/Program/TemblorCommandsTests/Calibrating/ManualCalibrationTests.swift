@@ -16,21 +16,22 @@ import TransducerProfiles
 
   init() throws { folder = try TemporaryFolder() }
 
-  private func calibrate(_ words: [String] = [], on stage: ScriptedEnvironment) throws
+  private func calibrate(_ arguments: [String] = [], on environment: ScriptedEnvironment) throws
     -> CommandLineKit.ExitStatus
   {
-    let words =
+    let arguments =
       [
         "--by-hand", "--profile", "dayton-bst-1", "--device", "hw:1", "-o", output, "--date",
         "today",
-      ] + words
+      ] + arguments
     return try CalibrateCommand.run(
-      CalibrateCommand.definition.parseArguments(words), stage.recordedTerminal.terminal, on: stage)
+      CalibrateCommand.definition.parseArguments(arguments), environment.recordedTerminal.terminal,
+      on: environment)
   }
 
   private var isWritten: Bool { FileSystem.entryKind(at: output) != .missing }
 
-  /// Keys at seconds, Enter at 0.5 among them.
+  /// Returns an environment with Enter at 0.5 s and the given keys, with times in seconds.
   private func environment(_ keys: [(Double, KeyPress)] = [], limit: Double = 300)
     -> ScriptedEnvironment
   {
@@ -38,18 +39,20 @@ import TransducerProfiles
       ([(0.5, .enter)] + keys).map { ($0.0, .key($0.1)) }, limit: limit)
   }
 
-  // MARK: - What goes wrong
+  // MARK: - Errors
 
   @Test func withoutATerminalNothingIsPlayed() throws {
-    for stage in [ScriptedEnvironment(isTerminal: false), ScriptedEnvironment(hasKeyboard: false)] {
-      let error = #expect(throws: UsageError.self) { try calibrate(on: stage) }
+    for environment in [
+      ScriptedEnvironment(isTerminal: false), ScriptedEnvironment(hasKeyboard: false),
+    ] {
+      let error = #expect(throws: UsageError.self) { try calibrate(on: environment) }
       #expect(
         error?.description
           == """
           '--by-hand' requires a terminal with a keyboard; otherwise, record the sweep with a \
           sensor
           """)
-      #expect(stage.engine == nil)
+      #expect(environment.engine == nil)
     }
   }
 
@@ -59,16 +62,16 @@ import TransducerProfiles
     (["--quick"], "'--quick' cannot be used with '--by-hand'"),
     (["--capture", "hw:1"], "'--capture' cannot be used with '--by-hand'"),
     (["--low", "20"], "'--low' cannot be used with '--by-hand'"),
-  ]) func whatDoesNotBelongToAHandIsRefused(words: [String], message: String) throws {
-    let stage = ScriptedEnvironment()
-    let error = #expect(throws: UsageError.self) { try calibrate(words, on: stage) }
+  ]) func byHandRefusesOtherOptions(arguments: [String], message: String) throws {
+    let environment = ScriptedEnvironment()
+    let error = #expect(throws: UsageError.self) { try calibrate(arguments, on: environment) }
     #expect(error?.description == message)
-    #expect(stage.engine == nil)
+    #expect(environment.engine == nil)
   }
 
-  @Test func noKeyInThreeTonesEndsIt() throws {
-    let stage = environment()
-    let error = #expect(throws: CalibrationFailure.self) { try calibrate(on: stage) }
+  @Test func threeTonesWithoutAKeyEndTheCalibration() throws {
+    let environment = environment()
+    let error = #expect(throws: CalibrationFailure.self) { try calibrate(on: environment) }
     #expect(
       error?.description
         == """
@@ -78,31 +81,32 @@ import TransducerProfiles
     #expect(!isWritten)
   }
 
-  /// Before Enter nothing plays; q in a tone, and the device's end, leave no file.
-  @Test func whoGivesUpWritesNothing() throws {
-    let silent = ScriptedEnvironment(limit: 5)
-    #expect(try calibrate(on: silent) == .failure)
-    #expect(silent.samples().allSatisfy { $0 == 0 })
-    for cue in [
+  /// Nothing plays before Enter. Quitting during a tone, or the end of the device, writes no file.
+  @Test func canceledCalibrationWritesNothing() throws {
+    let idleEnvironment = ScriptedEnvironment(limit: 5)
+    #expect(try calibrate(on: idleEnvironment) == .failure)
+    #expect(idleEnvironment.samples().allSatisfy { $0 == 0 })
+    for lastStep in [
       ScriptedEnvironment.ScriptStep.key(.character("q")), .key(.control("d")), .event(.ended),
     ] {
-      let stage = ScriptedEnvironment([(0.5, .key(.enter)), (9, cue)], limit: 300)
-      #expect(try calibrate(on: stage) == .failure)
+      let environment = ScriptedEnvironment([(0.5, .key(.enter)), (9, lastStep)], limit: 300)
+      #expect(try calibrate(on: environment) == .failure)
       #expect(
-        stage.recordedTerminal.error.contains("Some tones were not played; no profile was written.")
+        environment.recordedTerminal.error.contains(
+          "Some tones were not played; no profile was written.")
       )
     }
     #expect(!isWritten)
   }
 
-  @Test func keysByTheClockAreRefused() throws {
-    let stage = environment((0..<200).map { (4 + 5.0 * Double($0), .character(" ")) })
-    let error = #expect(throws: CalibrationFailure.self) { try calibrate(on: stage) }
+  @Test func regularlyTimedKeysAreRefused() throws {
+    let environment = environment((0..<200).map { (4 + 5.0 * Double($0), .character(" ")) })
+    let error = #expect(throws: CalibrationFailure.self) { try calibrate(on: environment) }
     #expect(error?.error.kind == .pressesDisagree)
     #expect(!isWritten)
   }
 
-  // MARK: - What a person finds
+  // MARK: - Results
 
   /// A person at a transducer.
   private final class Person {
@@ -160,49 +164,53 @@ import TransducerProfiles
   @Test(arguments: [
     (26.0, UInt64(1), Person.Finger.once), (34, 2, .twice), (31, 3, .holding), (27, 4_711, .once),
   ])
-  private func aHandFindsTheResonance(hertz: Double, seed: UInt64, finger: Person.Finger) throws {
+  private func keyPressesLocateTheResonance(hertz: Double, seed: UInt64, finger: Person.Finger)
+    throws
+  {
     let model = TransducerModel(resonanceHertz: hertz, qualityFactor: 3)
     let person = Person(model, seed: seed, finger: finger)
-    let stage = environment()
-    stage.keyResponder = person.key
-    #expect(try calibrate(on: stage) == .success)
+    let environment = environment()
+    environment.keyResponder = person.key
+    #expect(try calibrate(on: environment) == .success)
     #expect(person.pressCount == 6)
     let profile = try SharedOptions.loadProfile(named: output)
-    let found = try #require(profile.hardware?.resonanceHertz)
-    #expect(abs(found / hertz - 1) < 0.02)
+    let resonanceHertz = try #require(profile.hardware?.resonanceHertz)
+    #expect(abs(resonanceHertz / hertz - 1) < 0.02)
     #expect(profile.name == "mine" && profile.sources.last == "Resonance measured by hand, today")
     #expect(profile.hardware?.uncertainty?.trueToStatedQualityFactorRatio == 1.5)
-    #expect(stage.recordedTerminal.output.contains("All 6 key presses agree.\n"))
-    #expect(stage.recordedTerminal.output.hasSuffix("\(output): written\n"))
-    // Weak at first: 24 dB below full scale.
-    #expect(stage.samples().allSatisfy { abs($0) < 0.0632 })
+    #expect(environment.recordedTerminal.output.contains("All 6 key presses agree.\n"))
+    #expect(environment.recordedTerminal.output.hasSuffix("\(output): written\n"))
+    // The tones start at 24 dB below full scale.
+    #expect(environment.samples().allSatisfy { abs($0) < 0.0632 })
   }
 
-  /// One tone is answered wildly; the level is raised in the middle of another, which is played
-  /// again.
-  @Test func aWildKeyIsLeftOutAndALevelRepeatsTheTone() throws {
+  /// The answer to one tone is an outlier. A level change in the middle of another tone repeats it.
+  @Test func outlierIsLeftOutAndALevelChangeRepeatsTheTone() throws {
     let person = Person(TransducerModel(resonanceHertz: 31, qualityFactor: 6), seed: 9)
-    let stage = ScriptedEnvironment(
+    let environment = ScriptedEnvironment(
       [
         (0.5, .key(.enter)), (0.7, .key(.character(" "))), (4, .key(.character("+"))),
         (6.5, .key(.character(" "))),
       ],
       limit: 300)
-    stage.keyResponder = { playback, seconds in seconds > 9 ? person.key(playback, seconds) : nil }
-    #expect(try calibrate(["--json"], on: stage) == .success)
+    environment.keyResponder = { playback, seconds in
+      seconds > 9 ? person.key(playback, seconds) : nil
+    }
+    #expect(try calibrate(["--json"], on: environment) == .success)
     #expect(person.pressCount == 5)
-    #expect(stage.recordedTerminal.output.contains("\"leftOut\": [\n    { \"hertz\": "))
+    #expect(environment.recordedTerminal.output.contains("\"leftOut\": [\n    { \"hertz\": "))
     #expect(
       abs((try SharedOptions.loadProfile(named: output).hardware?.resonanceHertz ?? 0) / 31 - 1)
         < 0.04)
-    let peak = stage.samples().map(abs).max() ?? 0
+    let peak = environment.samples().map(abs).max() ?? 0
     #expect(peak > 0.0633 && peak < 0.0895)
   }
 
   @Test func tonesPlayOnTheChosenChannel() throws {
-    let stage = ScriptedEnvironment(
+    let environment = ScriptedEnvironment(
       [(0.5, .key(.enter)), (6, .key(.character("q")))], channelCount: 2)
-    #expect(try calibrate(["--haptics", "2"], on: stage) == .failure)
-    #expect(stage.samples(0).allSatisfy { $0 == 0 } && stage.samples(1).contains { $0 != 0 })
+    #expect(try calibrate(["--haptics", "2"], on: environment) == .failure)
+    #expect(
+      environment.samples(0).allSatisfy { $0 == 0 } && environment.samples(1).contains { $0 != 0 })
   }
 }
