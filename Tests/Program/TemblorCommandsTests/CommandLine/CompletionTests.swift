@@ -13,7 +13,7 @@ import Testing
 
   @Test(arguments: Shell.allCases.filter(exists)) func shellAcceptsItsScript(shell: Shell) throws {
     let script = SampleProgram.program.completionScript(for: shell)
-    // Fish reads its standard input only where it is named.
+    // Fish reads its standard input only if it is named.
     let arguments = shell == .fish ? ["-n", "/dev/stdin"] : ["-n"]
     #expect(try Script.run(shell.rawValue, arguments, input: script) == "")
   }
@@ -30,12 +30,12 @@ import Testing
     (["sketch", "nonesuch", ""], ""),
   ]) func bashOffers(words: [String], offers: String) throws {
     let line = words.map(\.inShellQuotes).joined(separator: " ")
-    let typed = Script.typed(words)
+    let typedLine = Script.typed(words)
     let script =
       SampleProgram.program.completionScript(for: .bash) + """
         compopt() { :; }
         cd /proc/self/task # its folders have numbers for names
-        COMP_WORDS=(\(line)) COMP_CWORD=\(words.count - 1) COMP_LINE=\(typed.inShellQuotes)
+        COMP_WORDS=(\(line)) COMP_CWORD=\(words.count - 1) COMP_LINE=\(typedLine.inShellQuotes)
         _sketch
         echo -n "${COMPREPLY[*]}"
         """
@@ -55,7 +55,7 @@ import Testing
     #expect(try Script.run("bash", input: script) == "a folder\nb c.txt\n")
   }
 
-  /// Fish has no way to offer some files alone, so the script has one.
+  /// Fish cannot offer only files with certain extensions, so the script contains a function.
   @Test(.enabled(if: exists(.fish))) func fishOffersFilesOfAnEndingAndFolders() throws {
     let script =
       SampleProgram.program.completionScript(for: .fish) + """

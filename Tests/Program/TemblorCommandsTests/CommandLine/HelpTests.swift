@@ -114,11 +114,13 @@ import Testing
     let tones = ["dark", "bright"]
     let named = Option("--tone", value: "TONE", help: "Tone: dark or bright.", choices: tones)
     let unnamed = Option("--tone", value: "TONE", help: "Tone.", choices: tones)
-    let command = Command("mix", abstract: "Mix.", options: [named]) { _, _ in .success }
-    let other = Command("mix", abstract: "Mix.", options: [unnamed]) { _, _ in .success }
+    let namedCommand = Command("mix", abstract: "Mix.", options: [named]) { _, _ in .success }
+    let unnamedCommand = Command("mix", abstract: "Mix.", options: [unnamed]) { _, _ in .success }
     let output = RecordedTerminal().terminal.output
-    #expect(command.helpText(of: "sketch", for: output).contains("  Tone: dark or bright.\n"))
-    #expect(other.helpText(of: "sketch", for: output).contains("  Tone. One of dark or bright.\n"))
+    #expect(namedCommand.helpText(of: "sketch", for: output).contains("  Tone: dark or bright.\n"))
+    #expect(
+      unnamedCommand.helpText(of: "sketch", for: output).contains(
+        "  Tone. One of dark or bright.\n"))
   }
 
   @Test func explainsAVerb() {

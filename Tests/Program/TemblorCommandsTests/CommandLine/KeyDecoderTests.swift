@@ -28,8 +28,8 @@ import Testing
   {
     #expect(keys(text) == expected)
     var decoder = KeyDecoder()
-    let singly = text.utf8.flatMap { decoder.decode([$0], at: .zero) }
-    #expect(singly == expected)
+    let keysByteByByte = text.utf8.flatMap { decoder.decode([$0], at: .zero) }
+    #expect(keysByteByByte == expected)
     #expect(decoder.escapeSequenceDeadline == nil)
   }
 
@@ -37,12 +37,12 @@ import Testing
     arguments: [
       [0xFF], [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0x80], [0xE2, 0x82], [0xF0, 0x9F], [0xF5, 0x80],
     ] as [[UInt8]]
-  ) func bytesThatAreNoTextArePassedOver(bytes: [UInt8]) {
+  ) func invalidUTF8IsSkipped(bytes: [UInt8]) {
     var decoder = KeyDecoder()
     #expect(decoder.decode(bytes + [0x71], at: .zero) == [.character("q")])
   }
 
-  @Test func aLoneEscapeIsAKeyAfterFiftyMilliseconds() {
+  @Test func singleEscapeIsAKeyAfterFiftyMilliseconds() {
     var decoder = KeyDecoder()
     #expect(decoder.decode([0x1B], at: .seconds(1)) == [])
     #expect(decoder.escapeSequenceDeadline == .milliseconds(1050))
@@ -51,7 +51,7 @@ import Testing
     #expect(decoder.escapeSequenceDeadline == nil)
   }
 
-  @Test func whatComesTooLateBeginsAnew() {
+  @Test func lateBytesStartANewSequence() {
     var decoder = KeyDecoder()
     #expect(decoder.decode([0x1B], at: .zero) == [])
     #expect(

@@ -132,9 +132,9 @@ import Testing
     ).manualPage()
     let start = try #require(page.range(of: ".SH \"COMMANDS\""))
     let end = try #require(page.range(of: ".SH \"EXIT STATUS\""))
-    let verbsAndShared = String(page[start.upperBound..<end.lowerBound])
+    let commandSections = String(page[start.upperBound..<end.lowerBound])
     #expect(
-      verbsAndShared == #"""
+      commandSections == #"""
 
         .SS "sketch draw [OPTIONS]"
         draw.
@@ -160,16 +160,16 @@ import Testing
         """#)
   }
 
-  @Test func letsNoTextBecomeARequest() {
+  @Test func textNeverBecomesARequest() {
     let program = Program(
       "sketch", version: "1", abstract: "Draw.", discussion: ".TH \\fBx\n'so \u{e9}", groups: [])
     #expect(program.manualPage().contains("\n.PP\n\\&.TH \\(rsfBx \\(aqso \\[u00E9]\n"))
   }
 
   @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/groff")))
-  func groffFindsNoFault() throws {
-    let faults = try Script.run(
+  func groffReportsNoWarning() throws {
+    let warnings = try Script.run(
       "groff", "-man", "-Tutf8", "-ww", "-z", input: SampleProgram.program.manualPage())
-    #expect(faults == "")
+    #expect(warnings == "")
   }
 }

@@ -3,7 +3,7 @@ import Testing
 @testable import CommandLineKit
 @testable import TemblorCommands
 
-/// A program in which one verb has verbs of its own, one called as another of the program is.
+/// A program with a verb that has subcommands. One subcommand has the name of another verb.
 private enum NestedVerbProgram {
   static let cut = Command(
     "cut", abstract: "Cut a board.", arguments: [Argument("BOARD", help: "A board.")],
@@ -43,9 +43,9 @@ private enum NestedVerbProgram {
 }
 
 @Suite struct NestedVerbTests {
-  private func run(_ words: [String]) -> (status: Int32, output: String, error: String) {
+  private func run(_ arguments: [String]) -> (status: Int32, output: String, error: String) {
     let recorded = RecordedTerminal()
-    let status = NestedVerbProgram.program.run(words, on: recorded.terminal)
+    let status = NestedVerbProgram.program.run(arguments, on: recorded.terminal)
     return (status.rawValue, recorded.output, recorded.error)
   }
 
@@ -53,8 +53,8 @@ private enum NestedVerbProgram {
     (["tools"], "none\n"), (["tools", "--json"], "[]\n"), (["tools", "mend"], "mended\n"),
     (["tools", "cut", "saw"], "tool saw\n"), (["cut", "oak"], "cut oak\n"),
     (["cut", "mend"], "cut mend\n"),
-  ]) func theSecondWordNamesTheVerb(words: [String], output: String) {
-    #expect(run(words) == (0, output, ""))
+  ]) func secondArgumentNamesTheSubcommand(arguments: [String], output: String) {
+    #expect(run(arguments) == (0, output, ""))
   }
 
   @Test(arguments: [
@@ -65,12 +65,14 @@ private enum NestedVerbProgram {
     (["--depth", "1"], "'--depth' must follow a command", ""),
     (["help", "tools", "mned"], "unknown command 'mned' after 'tools'; did you mean 'mend'?", ""),
     (["help", "cut", "mend"], "unexpected argument 'mend'", ""),
-  ]) func mistypesAreToldWithTheRightHelp(words: [String], message: String, verb: String) {
+  ]) func misspellingsAreReportedWithTheMatchingHelp(
+    arguments: [String], message: String, verb: String
+  ) {
     let line = verb.isEmpty ? "shop" : "shop \(verb)"
-    #expect(run(words) == (64, "", "shop: \(message)\nSee '\(line) --help'.\n"))
+    #expect(run(arguments) == (64, "", "shop: \(message)\nSee '\(line) --help'.\n"))
   }
 
-  @Test func helpListsTheVerbsBehindAVerb() {
+  @Test func helpListsTheSubcommands() {
     let help = """
       List the tools.
 
@@ -96,7 +98,7 @@ private enum NestedVerbProgram {
     #expect(run(["help", "help"]).output.contains("shop help [OPTIONS] [COMMAND...]\n"))
   }
 
-  @Test func theManualHasASectionForEach() {
+  @Test func manualHasASectionForEachCommand() {
     let page = NestedVerbProgram.program.manualPage()
     let sections = page.split(separator: "\n").filter { $0.hasPrefix(".SS") }
     #expect(
@@ -120,12 +122,12 @@ private enum NestedVerbProgram {
     (["shop", "tools", "mend", ""], ""),
   ]) func bashOffers(words: [String], offers: String) throws {
     let line = words.map(\.inShellQuotes).joined(separator: " ")
-    let typed = Script.typed(words)
+    let typedLine = Script.typed(words)
     let script =
       NestedVerbProgram.program.completionScript(for: .bash) + """
         compopt() { :; }
         shop() { [[ "$*" == "tools --names" ]] && printf 'hammer\\nsaw\\nhw:1,0\\nhw:2,0\\n'; }
-        COMP_WORDS=(\(line)) COMP_CWORD=\(words.count - 1) COMP_LINE=\(typed.inShellQuotes)
+        COMP_WORDS=(\(line)) COMP_CWORD=\(words.count - 1) COMP_LINE=\(typedLine.inShellQuotes)
         _shop
         echo -n "${COMPREPLY[*]}"
         """
@@ -175,11 +177,11 @@ private enum NestedVerbProgram {
         """#))
   }
 
-  @Test func fishTellsAVerbFromOneOfTheSameNameBehindAnother() {
+  @Test func fishDistinguishesASubcommandFromAVerbOfTheSameName() {
     let script = NestedVerbProgram.program.completionScript(for: .fish)
     let lines = script.split(separator: "\n").filter { $0.contains("seen_subcommand_from") }
     let seen = "__fish_seen_subcommand_from"
-    let fish = [
+    let expectedLines = [
       "'\(seen) cut; and not \(seen) tools help' -l fine -d 'Cut slowly'",
       "'\(seen) cut; and not \(seen) tools help' -s h -l help -d 'Show this help'",
       "'\(seen) tools; and not \(seen) help; and not \(seen) cut mend' -a cut -d 'Cut a tool'",
@@ -206,6 +208,6 @@ private enum NestedVerbProgram {
       "'\(seen) help; and \(seen) tools' -s h -l help -d 'Show this help'",
       "'\(seen) help; and \(seen) tools' -f -a 'cut mend' -d 'COMMAND'",
     ].map { "complete -c shop -n " + $0 }
-    #expect(lines.map(String.init) == fish)
+    #expect(lines.map(String.init) == expectedLines)
   }
 }

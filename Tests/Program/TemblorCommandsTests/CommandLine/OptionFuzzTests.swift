@@ -9,7 +9,7 @@ import TransducerProfiles
 @testable import PatternWorkflows
 @testable import TemblorCommands
 
-/// The small languages of options take or refuse every text, and say why in one line.
+/// Parsers of option values accept every text, or refuse it with a message of one line.
 @Suite struct OptionFuzzTests {
   private static let words = [
     ",", ":", "=", "/", "-", "+", ".", "%", "dB", "ms", "1e999", "nan", "inf", "-0", "0x1p3", "∞",
@@ -64,12 +64,12 @@ import TransducerProfiles
       ),
     ]
 
-  @Test func everyTextIsTakenOrRefusedInOneLine() {
+  @Test func everyTextIsAcceptedOrRefusedInOneLine() {
     let count = InputMutator.caseCount(default: 500)
     for (index, language) in Self.languages.enumerated() {
-      var mutation = InputMutator(seed: UInt64(index), words: Self.words)
-      for number in 0..<count {
-        let text = mutation.mutated(language.seeds[number % language.seeds.count])
+      var mutator = InputMutator(seed: UInt64(index), words: Self.words)
+      for iteration in 0..<count {
+        let text = mutator.mutated(language.seeds[iteration % language.seeds.count])
         do {
           try language.read(text)
         } catch {
@@ -85,22 +85,22 @@ import TransducerProfiles
     }
   }
 
-  @Test func everyCommandLineIsTakenOrRefusedInOneLine() {
+  @Test func everyCommandLineIsAcceptedOrRefusedInOneLine() {
     let lines = [
       "play heartbeat --loop 3 --device null", "render a -o b.wav --stems --format flac",
       "check --only design --disable transient-gap a.ahap", "compare a b --tolerance 1dB -o r.html",
       "calibrate take.wav --profile phone --reference-channel 2", "help profiles new",
     ]
     let program = TemblorProgram.makeProgram()
-    var mutation = InputMutator(seed: 99, words: Self.words + ["--", " -", " --output="])
-    for number in 0..<InputMutator.caseCount(default: 500) {
-      let words = mutation.mutated(lines[number % lines.count]).split(separator: " ").map(
+    var mutator = InputMutator(seed: 99, words: Self.words + ["--", " -", " --output="])
+    for iteration in 0..<InputMutator.caseCount(default: 500) {
+      let arguments = mutator.mutated(lines[iteration % lines.count]).split(separator: " ").map(
         String.init)
-      guard let verb = words.first else { continue }
+      guard let verb = arguments.first else { continue }
       do {
-        _ = try program.findCommand(verb).parseArguments(Array(words.dropFirst()))
+        _ = try program.findCommand(verb).parseArguments(Array(arguments.dropFirst()))
       } catch {
-        #expect(InputMutator.isOneLine("\(error)"), "\(words): \(error)")
+        #expect(InputMutator.isOneLine("\(error)"), "\(arguments): \(error)")
       }
     }
   }

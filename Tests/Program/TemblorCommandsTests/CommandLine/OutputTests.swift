@@ -5,15 +5,15 @@ import Testing
 @testable import TemblorCommands
 
 @Suite struct OutputTests {
-  @Test func stylesTextOnlyWhereColourIsAllowed() {
+  @Test func stylesTextOnlyIfColorIsAllowed() {
     let styled = Output(isTerminal: true, allowsColor: true) { _ throws(StreamError) in }
-    let plain = Output(isTerminal: true, allowsColor: false) { _ throws(StreamError) in }
+    let uncolored = Output(isTerminal: true, allowsColor: false) { _ throws(StreamError) in }
     #expect(styled.styled("a", .bold) == "\u{1B}[1ma\u{1B}[0m")
-    #expect(plain.styled("a", .bold) == "a")
+    #expect(uncolored.styled("a", .bold) == "a")
   }
 
-  /// A continued line begins below the last column of words, or two columns in; colours take no
-  /// columns.
+  /// Continued lines are indented to the last column of words, or by two columns. Color codes have
+  /// no width.
   @Test(arguments: [
     ("one two three four five\n", "one two three four\n  five\n"),
     ("  light  one two three\n", "  light  one two\n         three\n"),
@@ -22,19 +22,19 @@ import Testing
     ("\u{1B}[1m12345\u{1B}[0m 12345 12345678\n", "\u{1B}[1m12345\u{1B}[0m 12345 12345678\n"),
     ("/a/path/wider/than/the/line x\n", "/a/path/wider/than/the/line\n  x\n"),
     ("a  b \n\n", "a  b \n\n"),
-  ]) func linesAreBrokenBetweenWords(text: String, shown: String) throws {
+  ]) func linesWrapBetweenWords(text: String, expected: String) throws {
     let narrow = RecordedTerminal(isTerminal: true, width: 20)
     try narrow.terminal.output.write(text)
-    #expect(narrow.output == shown)
-    let laidOut = RecordedTerminal(isTerminal: true, width: 20)
-    try laidOut.terminal.output.write(text, wraps: false)
-    #expect(laidOut.output == text)
-    let file = RecordedTerminal(width: 20)
-    try file.terminal.output.write(text)
-    #expect(file.output == text)
+    #expect(narrow.output == expected)
+    let unwrapped = RecordedTerminal(isTerminal: true, width: 20)
+    try unwrapped.terminal.output.write(text, wraps: false)
+    #expect(unwrapped.output == text)
+    let redirected = RecordedTerminal(width: 20)
+    try redirected.terminal.output.write(text)
+    #expect(redirected.output == text)
   }
 
-  @Test func theProgramsOwnSignsHaveASCII() {
+  @Test func programSymbolsHaveASCIIEquivalents() {
     #expect(
       "20–80 Hz, −3 dB, 5 → 6 ± 1, × 2, 8 Ω, 3 µs …".asASCII
         == "20-80 Hz, -3 dB, 5 -> 6 +/- 1, x 2, 8 ohm, 3 us ...")
@@ -52,7 +52,7 @@ import Testing
 }
 
 @Suite struct ProgressLineTests {
-  @Test func rewritesOneLineNoOftenerThanTheInterval() {
+  @Test func rewritesTheLineAtMostOncePerInterval() {
     let recorded = RecordedTerminal(isTerminal: true)
     var progress = ProgressLine(on: recorded.terminal)
     progress.show("99 of 1000")
@@ -73,17 +73,17 @@ import Testing
     #expect(recorded.error == "\r0123456\r")
   }
 
-  @Test func isSilentAndMakesNoTextWithoutATerminal() {
+  @Test func withoutATerminalNoTextIsMade() {
     let recorded = RecordedTerminal(isTerminal: false)
     var progress = ProgressLine(on: recorded.terminal)
-    var madeCount = 0
+    var textCount = 0
     func text() -> String {
-      madeCount += 1
+      textCount += 1
       return "x"
     }
     progress.show(text())
     progress.clear()
     #expect(recorded.error == "")
-    #expect(madeCount == 0)
+    #expect(textCount == 0)
   }
 }

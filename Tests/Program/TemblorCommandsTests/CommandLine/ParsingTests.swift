@@ -28,11 +28,11 @@ import Testing
     #expect(try arguments.integer("--size") == 9)
   }
 
-  @Test func takesDashAndNegativeNumbersAsPositionals() throws {
+  @Test func acceptsDashAndNegativeNumbersAsPositionals() throws {
     #expect(try parse("-", "-3", "-.5").positionalArguments == ["-", "-3", "-.5"])
   }
 
-  @Test func takesDashAndNegativeNumbersAsValues() throws {
+  @Test func acceptsDashAndNegativeNumbersAsValues() throws {
     #expect(try parse("d", "-o", "-").value("--output") == "-")
     #expect(try parse("d", "--gain", "-3.5e1").number("--gain") == -35)
     #expect(try parse("d", "--gain=-6").integer("--gain") == -6)
@@ -52,7 +52,7 @@ import Testing
     #expect(try parse("-vv", "d", "--verbose").values("-v").count == 3)
   }
 
-  @Test func takesEmptyWordsAsTheyAre() throws {
+  @Test func keepsEmptyArguments() throws {
     let arguments = try parse("", "--output=", "--layer", "")
     #expect(arguments.positionalArguments == [""])
     #expect(arguments.value("--output") == "")
@@ -63,7 +63,7 @@ import Testing
     #expect(try parse("--output=a=b", "d").value("-o") == "a=b")
   }
 
-  @Test func sharesPositionalsOutFromBothEnds() throws {
+  @Test func assignsPositionalsFromBothEnds() throws {
     let command = Command(
       "copy", abstract: "Copy.",
       arguments: [Argument("FROM", help: "", isRepeatable: true), Argument("TO", help: "")]
@@ -74,15 +74,15 @@ import Testing
     #expect(throws: UsageError("missing TO")) { try command.parseArguments(["c"]) }
   }
 
-  @Test func leavesOptionalArgumentsOut() throws {
+  @Test func optionalArgumentsMayBeMissing() throws {
     #expect(try SampleProgram.compare.parseArguments(["a", "b"]).value("FOLDER") == nil)
     #expect(try SampleProgram.compare.parseArguments(["a", "b", "c"]).value("FOLDER") == "c")
   }
 
   @Test func readsChoicesAsCases() throws {
-    let tone = Option("--tone", value: "TONE", help: "").choice(of: SampleProgram.Tone.self)
-    #expect(try parse("d", "--tone", "bright")[tone] == .bright)
-    #expect(try parse("d")[tone] == nil)
+    let toneOption = Option("--tone", value: "TONE", help: "").choice(of: SampleProgram.Tone.self)
+    #expect(try parse("d", "--tone", "bright")[toneOption] == .bright)
+    #expect(try parse("d")[toneOption] == nil)
   }
 
   @Test func acceptsBothEndsOfARange() throws {
@@ -122,7 +122,7 @@ import Testing
     #expect(throws: UsageError(message)) { try arguments.number("--gain", in: range) }
   }
 
-  @Test func stopsWhereAVerbAsksForWhatItDidNotDeclare() async {
+  @Test func undeclaredOptionStopsTheProcess() async {
     await #expect(processExitsWith: .failure) {
       _ = try SampleProgram.paint.parseArguments(["d"]).hasFlag("--nonesuch")
     }

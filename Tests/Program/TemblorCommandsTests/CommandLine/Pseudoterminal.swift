@@ -2,32 +2,32 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A terminal on which a test types and reads, with a shell in charge of it.
+/// A pseudoterminal that a test types into and reads from, controlled by a shell.
 final class Pseudoterminal {
-  /// Whether terminals can be made here; a bare container has none to give.
+  /// True if pseudoterminals are available. Some containers have none.
   static let canBeMade = Side.make() != nil
 
-  /// What the shell and its jobs wrote so far, and the test did not look for yet.
+  /// The output of the shell and its jobs that no wait has consumed yet.
   private(set) var text = ""
   /// The process of the shell.
   let shell: pid_t
   private var side: Side?
 
-  /// Starts a line of shell with jobs of their own, in which `$PROBE` is the probe and `$TEMBLOR`
-  /// the program.
+  /// Starts a shell script with job control, in which `$PROBE` is the path of the probe and
+  /// `$TEMBLOR` that of the program.
   ///
-  /// A trap keeps the shell itself from being ended by Ctrl-C, which bash would not heed.
+  /// A trap prevents Ctrl-C from ending the shell itself.
   init(_ script: String, shell program: String = "dash") throws {
     let side = try #require(Side.make())
     let environment = [
       "PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "PROBE=\(Self.probe)",
       "TEMBLOR=\(Self.program("temblor"))",
     ]
-    let words = [
+    let arguments = [
       "/bin/\(program)", "-m", "-c", "trap : INT; ulimit -c 0; before=$(stty -g); " + script,
     ]
     shell = try ProcessRunner.start(
-      words, environment: environment,
+      arguments, environment: environment,
       streams: [
         // The first terminal that a new session's leader opens controls the session.
         (0, .file(side.name, flags: O_RDWR)), (1, .descriptor(0)), (2, .descriptor(0)),
@@ -35,7 +35,7 @@ final class Pseudoterminal {
     self.side = side
   }
 
-  /// Ends what a failed test left running.
+  /// Ends the processes that a failed test left running.
   deinit {
     side = nil
     kill(-shell, SIGKILL)
@@ -51,15 +51,16 @@ final class Pseudoterminal {
 
   private static let probe = program("terminal-probe")
 
-  /// A program that is built beside the tests.
+  /// Returns the path of a program that is built next to the tests.
   private static func program(_ name: String) -> String {
     guard let path = unsafe realpath("/proc/self/exe", nil) else { return "" }
     defer { unsafe free(path) }
-    let own = unsafe String(cString: path)
-    return own.prefix(upTo: own.lastIndex(of: "/") ?? own.startIndex) + "/" + name
+    let executablePath = unsafe String(cString: path)
+    return executablePath.prefix(
+      upTo: executablePath.lastIndex(of: "/") ?? executablePath.startIndex) + "/" + name
   }
 
-  /// Types, as far as the terminal is concerned.
+  /// Sends a text to the terminal as keyboard input.
   func type(_ text: String) {
     let bytes = Array(text.utf8)
     if let side {
@@ -67,14 +68,14 @@ final class Pseudoterminal {
     }
   }
 
-  /// Whether what is typed is echoed, and comes by the line.
+  /// True if the terminal echoes its input and delivers it line by line.
   var hasUsualModes: Bool {
     var modes = termios()
     guard let side, unsafe tcgetattr(side.descriptor, &modes) == 0 else { return false }
     return modes.c_lflag & tcflag_t(ICANON) != 0 && modes.c_lflag & tcflag_t(ECHO) != 0
   }
 
-  /// Changes the columns of the window.
+  /// Changes the number of columns of the window.
   func resize(to width: Int) {
     var size = winsize(ws_row: 24, ws_col: UInt16(width), ws_xpixel: 0, ws_ypixel: 0)
     if let side {
@@ -82,24 +83,26 @@ final class Pseudoterminal {
     }
   }
 
-  /// Takes the terminal away.
+  /// Closes the terminal, as when its window closes.
   func close() { side = nil }
 
-  /// Waits until something was written, and answers all up to it; at most twenty seconds of the
-  /// clock of the shell and its jobs.
+  /// Waits for a text, and returns the output up to its end. The limit is 20 s on the
+  /// `ProgramClock` of the shell and its jobs.
   ///
   /// - Parameters:
-  ///   - wanted: The text that ends the wait.
-  ///   - typed: A text that is typed again every tenth of a second until then.
-  @discardableResult func wait(for wanted: String, typing typed: String? = nil) throws -> String {
+  /// - expectedText: The text that ends the wait.
+  /// - repeatedText: A text that is typed every 100 ms until the wait ends.
+  @discardableResult func wait(for expectedText: String, typing repeatedText: String? = nil) throws
+    -> String
+  {
     var clock = ProgramClock(of: shell)
     while true {
-      if let range = text.firstRange(of: wanted) {
+      if let range = text.firstRange(of: expectedText) {
         defer { text = String(text[range.upperBound...]) }
         return String(text[..<range.upperBound])
       }
-      if let typed {
-        type(typed)
+      if let repeatedText {
+        type(repeatedText)
       }
       let descriptor = try #require(side?.descriptor)
       var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -107,21 +110,21 @@ final class Pseudoterminal {
       let isReady = unsafe poll(&ready, 1, 100) == 1
       if !isReady, clock.elapsed() < .seconds(20) { continue }
       let count = isReady ? unsafe read(descriptor, &bytes, bytes.count) : 0
-      try #require(count > 0, "waited for '\(wanted)' in '\(text)'")
+      try #require(count > 0, "waited for '\(expectedText)' in '\(text)'")
       text += String(decoding: bytes.prefix(count), as: UTF8.self).filter { $0 != "\r" }.replacing(
         "\r\n", with: "\n")
     }
   }
 
-  /// Waits for the probe to read keys, and answers its process.
+  /// Waits for the probe to read keys, and returns its process.
   func waitForProbe() throws -> pid_t {
     try wait(for: "ready ")
-    let number = try wait(for: ".").dropLast()
+    let processID = try wait(for: ".").dropLast()
     try wait(for: "listens")
-    return try #require(pid_t(number))
+    return try #require(pid_t(processID))
   }
 
-  /// Waits for the shell to end, and answers its exit status.
+  /// Waits for the shell to end, and returns its exit status.
   func finish() -> Int32 { ProcessRunner.waitForEnd(of: shell) }
 
   /// The user's side of a terminal.

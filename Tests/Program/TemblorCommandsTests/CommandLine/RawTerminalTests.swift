@@ -9,7 +9,7 @@ import Testing
 struct RawTerminalTests {
   private static let probeCommand = "$PROBE; \(Pseudoterminal.modeCheckCommand)"
 
-  @Test func keysComeSinglyAndWithoutEcho() throws {
+  @Test func keysArriveOneByOneWithoutEcho() throws {
     let terminal = try Pseudoterminal(Self.probeCommand)
     _ = try terminal.waitForProbe()
     #expect(!terminal.hasUsualModes)
@@ -22,14 +22,14 @@ struct RawTerminalTests {
     try terminal.wait(for: "usual modes, status 0.")
   }
 
-  @Test func anErrorGivesTheTerminalBack() throws {
+  @Test func errorRestoresTheTerminal() throws {
     let terminal = try Pseudoterminal(Self.probeCommand)
     _ = try terminal.waitForProbe()
     terminal.type("t")
     try terminal.wait(for: "thrown\nusual modes, status 0.")
   }
 
-  @Test func controlCIsToldAndEndsByItsSignal() throws {
+  @Test func controlCIsReportedAndEndsTheProgramByItsSignal() throws {
     let terminal = try Pseudoterminal(Self.probeCommand)
     _ = try terminal.waitForProbe()
     terminal.type("\u{3}")
@@ -37,14 +37,15 @@ struct RawTerminalTests {
     try terminal.wait(for: "usual modes, status 130.")
   }
 
-  @Test(arguments: [SIGTERM, SIGHUP]) func signalsAreToldAndEndTheProgram(signal: Int32) throws {
+  @Test(arguments: [SIGTERM, SIGHUP]) func signalsAreReportedAndEndTheProgram(signal: Int32) throws
+  {
     let terminal = try Pseudoterminal(Self.probeCommand)
     kill(try terminal.waitForProbe(), signal)
     try terminal.wait(for: "told")
     try terminal.wait(for: "usual modes, status \(128 + signal).")
   }
 
-  @Test func aLaterControlCEndsAtOnce() throws {
+  @Test func laterControlCEndsImmediately() throws {
     let terminal = try Pseudoterminal("$PROBE stubborn; \(Pseudoterminal.modeCheckCommand)")
     _ = try terminal.waitForProbe()
     terminal.type("\u{3}")
@@ -55,7 +56,7 @@ struct RawTerminalTests {
     try terminal.wait(for: "usual modes, status 130.", typing: "\u{3}")
   }
 
-  @Test func aSecondHangUpIsNoImpatience() throws {
+  @Test func secondHangUpDoesNotForceTheEnd() throws {
     let terminal = try Pseudoterminal("$PROBE stubborn; \(Pseudoterminal.modeCheckCommand)")
     let process = try terminal.waitForProbe()
     kill(process, SIGHUP)
@@ -66,14 +67,14 @@ struct RawTerminalTests {
     try terminal.wait(for: "usual modes, status 129.")
   }
 
-  @Test func quitEndsAtOnceWithUsualModes() throws {
+  @Test func quitEndsImmediatelyWithUsualModes() throws {
     let terminal = try Pseudoterminal(Self.probeCommand)
     _ = try terminal.waitForProbe()
     terminal.type("\u{1C}")
     try terminal.wait(for: "usual modes, status 131.")
   }
 
-  @Test func stoppingGivesBackAndContinuingTakes() throws {
+  @Test func stoppingRestoresAndContinuingSetsTheModes() throws {
     let terminal = try Pseudoterminal(
       "$PROBE; \(Pseudoterminal.modeCheckCommand); fg; \(Pseudoterminal.modeCheckCommand); fg; "
         + Pseudoterminal.modeCheckCommand)
@@ -89,8 +90,8 @@ struct RawTerminalTests {
     try terminal.wait(for: "usual modes, status 0.")
   }
 
-  /// SIGSTOP leaves no time to give back; the shell sets its modes itself.
-  @Test func continuingAfterAForcedStopTakesAgain() throws {
+  /// SIGSTOP leaves no time to restore the modes, so the shell sets its modes itself.
+  @Test func continuingAfterAForcedStopSetsTheModesAgain() throws {
     let terminal = try Pseudoterminal(
       "$PROBE; stty $before; \(Pseudoterminal.modeCheckCommand); fg; \(Pseudoterminal.modeCheckCommand)"
     )
@@ -104,7 +105,7 @@ struct RawTerminalTests {
     try terminal.wait(for: "usual modes, status 0.")
   }
 
-  @Test func theBackgroundTouchesNothing() throws {
+  @Test func backgroundJobLeavesTheTerminalUnchanged() throws {
     let terminal = try Pseudoterminal(
       #"$PROBE & read -r line; echo "line $line."; fg; \#(Pseudoterminal.modeCheckCommand)"#)
     try terminal.wait(for: "looks away")
@@ -118,7 +119,7 @@ struct RawTerminalTests {
     try terminal.wait(for: "usual modes, status 0.")
   }
 
-  @Test func aJobSentToTheBackgroundLooksAway() throws {
+  @Test func jobMovedToTheBackgroundReadsNoKeys() throws {
     let terminal = try Pseudoterminal(
       #"$PROBE; bg; read -r line; echo "line $line."; kill %1; wait; echo end.; \#(Pseudoterminal.modeCheckCommand)"#
     )
@@ -131,20 +132,20 @@ struct RawTerminalTests {
     try terminal.wait(for: "usual modes")
   }
 
-  @Test func aClosedTerminalEndsTheKeysAndNotTheProgram() throws {
-    let place = try TemporaryFolder()
-    let file = place("told")
+  @Test func closedTerminalEndsTheKeysButNotTheProgram() throws {
+    let folder = try TemporaryFolder()
+    let log = folder("told")
     let terminal = try Pseudoterminal(
       """
-      trap '' HUP; $PROBE 2> >(tee \(file)); s=$?; wait; grep -q closed \(file) && grep -q told \
-      \(file) && exit $s
+      trap '' HUP; $PROBE 2> >(tee \(log)); s=$?; wait; grep -q closed \(log) && grep -q told \
+      \(log) && exit $s
       """,
       shell: "bash")
     let process = try terminal.waitForProbe()
     terminal.close()
-    // Asked to end before it has seen the end of the keys, it would not report it.
+    // If the signal came first, the program would not report the end of the keys.
     var clock = ProgramClock(of: terminal.shell)
-    while (try? String(contentsOfFile: file, encoding: .utf8))?.contains("closed") != true,
+    while (try? String(contentsOfFile: log, encoding: .utf8))?.contains("closed") != true,
       clock.elapsed() < .seconds(60)
     {
       _ = poll(nil, 0, 1)
@@ -153,7 +154,7 @@ struct RawTerminalTests {
     #expect(terminal.finish() == 128 + SIGTERM)
   }
 
-  @Test(arguments: ["$PROBE < /dev/null", "setsid -w $PROBE"]) func onlyItsOwnTerminalHasKeys(
+  @Test(arguments: ["$PROBE < /dev/null", "setsid -w $PROBE"]) func keysRequireAControllingTerminal(
     script: String
   ) throws {
     let terminal = try Pseudoterminal("\(script); \(Pseudoterminal.modeCheckCommand)")

@@ -3,7 +3,7 @@ import Synchronization
 @testable import CommandLineKit
 @testable import TemblorCommands
 
-/// A terminal that remembers what was written, on a clock that only the test moves.
+/// A terminal that records its output, with a clock that only the test advances.
 final class RecordedTerminal: Sendable {
   private struct State {
     var output: [UInt8] = []
@@ -27,7 +27,7 @@ final class RecordedTerminal: Sendable {
   var output: String { state.withLock { String(decoding: $0.output, as: UTF8.self) } }
   var error: String { state.withLock { String(decoding: $0.error, as: UTF8.self) } }
 
-  /// What was written to standard error since the last call.
+  /// Returns the text written to standard error since the last call, and removes it.
   func takeError() -> String {
     state.withLock { state in
       defer { state.error = [] }
@@ -39,7 +39,7 @@ final class RecordedTerminal: Sendable {
 
   func resize(to width: Int) { state.withLock { $0.width = width } }
 
-  /// Gives the terminal to another job, or back.
+  /// Moves the program to the foreground or the background.
   func setForeground(_ isForeground: Bool) { state.withLock { $0.isForeground = isForeground } }
 
   private var width: Int { state.withLock { $0.width } }

@@ -23,7 +23,7 @@ import Testing
     #expect(program.command(named: "rendr") == nil)
   }
 
-  @Test func handsTheVerbItsArgumentsAndItsStatusBack() {
+  @Test func passesArgumentsToTheVerbAndReturnsItsStatus() {
     let recorded = RecordedTerminal()
     let line = ["paint", "--size", "9", "a", "b"]
     #expect(SampleProgram.program.run(line, on: recorded.terminal) == .success)
@@ -49,7 +49,7 @@ import Testing
   @Test(arguments: [
     ["help", "paint"], ["paint", "--help"], ["paint", "-h"], ["paint", "--nonesuch", "-h"],
     ["paint", "-o", "--help"],
-  ]) func helpOfAVerbWinsOverEverything(line: [String]) {
+  ]) func helpOfAVerbTakesPrecedence(line: [String]) {
     let recorded = RecordedTerminal()
     #expect(SampleProgram.program.run(line, on: recorded.terminal) == .success)
     #expect(
@@ -59,27 +59,27 @@ import Testing
     #expect(recorded.error == "")
   }
 
-  @Test func nothingAskedIsAUsageErrorThatShowsHelp() {
+  @Test func missingCommandIsAUsageErrorThatShowsHelp() {
     let recorded = RecordedTerminal()
     #expect(SampleProgram.program.run([], on: recorded.terminal) == .usageError)
     #expect(recorded.output == "")
     #expect(recorded.error == SampleProgram.program.helpText(for: recorded.terminal.output))
   }
 
-  @Test func aReaderThatLeftIsNoFailure() {
+  @Test func closedReaderIsNotAFailure() {
     let recorded = RecordedTerminal(failure: 32)
     let line = ["paint", "a"]
     #expect(SampleProgram.program.run(line, on: recorded.terminal) == .success)
     #expect(recorded.error == "")
   }
 
-  @Test func aFullDiskIsAFailureThatIsTold() {
+  @Test func fullDiskIsReportedAsAFailure() {
     let recorded = RecordedTerminal(failure: 28)
     #expect(SampleProgram.program.run(["--help"], on: recorded.terminal) == .failure)
     #expect(recorded.error == "sketch: cannot write to standard output: No space left on device\n")
   }
 
-  @Test func whatAVerbThrowsIsTold() {
+  @Test func errorThrownByAVerbIsReported() {
     let recorded = RecordedTerminal()
     #expect(program { _, _ in throw Fault() }.run(["go"], on: recorded.terminal) == .failure)
     #expect(recorded.error == "sketch: the brush broke\n")

@@ -1,7 +1,7 @@
 @testable import CommandLineKit
 @testable import TemblorCommands
 
-/// A program with one verb of every trait, to be parsed, explained and completed.
+/// A program whose verbs cover the features of parsing, help, and completion.
 enum SampleProgram {
   enum Tone: String, CaseIterable, Sendable {
     case dark

@@ -12,13 +12,13 @@ import Testing
     var writer: Int32 = -1
 
     init() throws {
-      var ends: [Int32] = [-1, -1]
-      try #require(unsafe pipe(&ends) == 0)
-      for end in ends {
-        _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+      var descriptors: [Int32] = [-1, -1]
+      try #require(unsafe pipe(&descriptors) == 0)
+      for descriptor in descriptors {
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
       }
-      reader = ends[0]
-      writer = ends[1]
+      reader = descriptors[0]
+      writer = descriptors[1]
     }
   }
 
@@ -51,12 +51,12 @@ import Testing
     #expect(received.bytes.withLock { $0 } == Array(text.utf8))
   }
 
-  @Test func saysThatTheReaderLeft() throws {
+  @Test func reportsAClosedReader() throws {
     _ = Terminal.system { .zero }
     let pipe = try Pipe()
     close(pipe.reader)
     defer { close(pipe.writer) }
-    // A process that another test starts at this moment has the reader, too, until it becomes its
+    // A process that another test starts at this moment inherits the reader until it executes its
     // program.
     var entry = pollfd(fd: pipe.writer, events: 0, revents: 0)
     try #require(unsafe poll(&entry, 1, 60_000) == 1)
@@ -66,12 +66,12 @@ import Testing
     #expect(error?.isBrokenPipe == true)
   }
 
-  @Test func saysThatTheDiskIsFull() throws {
-    let full = unsafe open("/dev/full", O_WRONLY)
-    try #require(full >= 0)
-    defer { close(full) }
+  @Test func reportsAFullDisk() throws {
+    let fullDevice = unsafe open("/dev/full", O_WRONLY)
+    try #require(fullDevice >= 0)
+    defer { close(fullDevice) }
     let error = #expect(throws: StreamError.self) {
-      try Output(descriptor: full, name: "standard output").write("a")
+      try Output(descriptor: fullDevice, name: "standard output").write("a")
     }
     #expect(error?.isBrokenPipe == false)
     #expect(error?.description == "cannot write to standard output: No space left on device")
@@ -79,13 +79,13 @@ import Testing
 }
 
 private func readToEnd(_ descriptor: Int32) -> [UInt8] {
-  var all: [UInt8] = []
-  var piece = [UInt8](repeating: 0, count: 4096)
+  var bytes: [UInt8] = []
+  var buffer = [UInt8](repeating: 0, count: 4096)
   while true {
-    let count = unsafe read(descriptor, &piece, piece.count)
+    let count = unsafe read(descriptor, &buffer, buffer.count)
     if count <= 0 { break }
-    all += piece.prefix(count)
+    bytes += buffer.prefix(count)
   }
   close(descriptor)
-  return all
+  return bytes
 }

@@ -6,22 +6,22 @@ import Testing
 @testable import TemblorCommands
 
 @Suite struct TableOutputTests {
-  private func run(_ words: [String]) -> (
+  private func run(_ arguments: [String]) -> (
     status: CommandLineKit.ExitStatus, output: String, error: String
   ) {
     let recorded = RecordedTerminal()
-    let status = TemblorProgram.makeProgram().run(words, on: recorded.terminal)
+    let status = TemblorProgram.makeProgram().run(arguments, on: recorded.terminal)
     return (status, recorded.output, recorded.error)
   }
 
-  @Test(arguments: [["patterns"], ["info", "light"]]) func oneFormatIsPrinted(words: [String]) {
-    let (status, output, error) = run(words + ["--json", "--csv"])
+  @Test(arguments: [["patterns"], ["info", "light"]]) func oneFormatIsPrinted(arguments: [String]) {
+    let (status, output, error) = run(arguments + ["--json", "--csv"])
     #expect(status == .usageError)
     #expect(output == "")
     #expect(error.contains("'--json' and '--csv' cannot be used together"))
   }
 
-  @Test func rowsHaveTheColumnsOfAll() throws {
+  @Test func rowsShareAllColumns() throws {
     let recorded = RecordedTerminal()
     try recorded.terminal.output.writeCSV(rows: [
       ["name": "a, b", "level": -1.5, "counts": ["events": 2] as JSONObject, "times": [1.0]],
@@ -40,7 +40,7 @@ import Testing
     #expect(table.rows.allSatisfy { Double($0.fields[1]).map { $0 > 0 } == true })
   }
 
-  @Test func figuresAreATable() throws {
+  @Test func measurementsAreATable() throws {
     let (status, output, error) = run(["info", "light", "medium", "--profile", "phone", "--csv"])
     #expect(status == .success)
     #expect(error == "")

@@ -4,7 +4,7 @@ import Testing
 @testable import TemblorCommands
 
 @Suite struct UsageMessageTests {
-  /// Command line, message, and the verb whose help is pointed to.
+  /// Command lines with their messages, and the verbs whose help the messages refer to.
   static let invalidLines: [(line: [String], message: String, verb: String?)] = [
     (["pant"], "unknown command 'pant'; did you mean 'paint'?", nil),
     (["apint"], "unknown command 'apint'; did you mean 'paint'?", nil),
@@ -75,7 +75,7 @@ import Testing
     #expect(recorded.error == "sketch: \(refusal.message)\nSee 'sketch\(verb) --help'.\n")
   }
 
-  @Test func cutsEndlessWordsShort() {
+  @Test func longWordsAreTruncated() {
     let recorded = RecordedTerminal()
     let word = String(repeating: "x", count: 1_000_000)
     #expect(SampleProgram.program.run([word], on: recorded.terminal) == .usageError)

@@ -1,7 +1,7 @@
-/// What a terminal shows that wraps its lines again when its window is resized, and keeps the
+/// A model of a terminal that wraps its lines again when its window is resized, and keeps the
 /// cursor at its character.
 struct WrappingScreen {
-  /// Lines as they were written, each as long as it became.
+  /// The logical lines, before wrapping.
   private var lines: [[Character]] = [[]]
   private var line = 0
   private var column = 0
@@ -9,10 +9,10 @@ struct WrappingScreen {
 
   init(width: Int) { self.width = width }
 
-  /// Changes the columns.
+  /// Changes the number of columns.
   mutating func resize(to width: Int) { self.width = width }
 
-  /// What stands in each row, without blanks at the end.
+  /// The text of each row, without trailing blanks.
   var rows: [String] {
     var rows = lines.flatMap { line -> [String] in
       let starts = line.isEmpty ? [0] : Array(stride(from: 0, to: line.count, by: width))
@@ -24,11 +24,11 @@ struct WrappingScreen {
     return rows
   }
 
-  /// Takes characters, returns, line feeds, styles, and `ED`, which erases what is behind the
-  /// cursor.
+  /// Writes characters, carriage returns, line feeds, styles, and `ED`, which erases the text after
+  /// the cursor.
   mutating func write(_ text: String) {
-    var rest = Substring(text.replacing("\r\n", with: "\n"))
-    while let character = rest.popFirst() {
+    var remainder = Substring(text.replacing("\r\n", with: "\n"))
+    while let character = remainder.popFirst() {
       switch character {
       case "\r":
         column -= column % width
@@ -39,10 +39,10 @@ struct WrappingScreen {
           lines.append([])
         }
       case "\u{1B}":
-        let sequence = rest.prefix { !$0.isLetter }
-        rest = rest.dropFirst(sequence.count)
-        // A style shows nothing.
-        guard rest.popFirst() == "J" else { continue }
+        let sequence = remainder.prefix { !$0.isLetter }
+        remainder = remainder.dropFirst(sequence.count)
+        // A style is invisible.
+        guard remainder.popFirst() == "J" else { continue }
         lines.removeSubrange((line + 1)...)
         lines[line].removeSubrange(min(column, lines[line].count)...)
       default:

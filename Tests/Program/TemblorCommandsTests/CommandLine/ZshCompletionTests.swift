@@ -4,9 +4,9 @@ import Testing
 @testable import CommandLineKit
 @testable import TemblorCommands
 
-/// What zsh offers where the tabulator key is pressed, in a shell of its own on a pseudoterminal.
+/// Completions that zsh offers for the Tab key, in a separate shell on a pseudoterminal.
 @Suite(.enabled(if: CompletionTests.exists(.zsh))) struct ZshCompletionTests {
-  /// For each line, what is offered, a line each and by name.
+  /// Returns the completions that are offered for each line, sorted by name.
   private func offers(_ program: Program, _ lines: [String], setup: String = "") throws
     -> [[String]]
   {
@@ -18,9 +18,9 @@ import Testing
       try Data().write(to: folder.appending(path: name))
     }
     try Data(program.completionScript(for: .zsh).utf8).write(to: folder.appending(path: ".script"))
-    // Lists of any length are shown without a question. 'compadd' is what hands zsh its candidates;
-    // '-O' and its like only ask for them.
-    let inner = """
+    // Lists of any length are shown without a question. The function 'compadd' passes candidates to
+    // zsh; with '-O' and similar options, it only queries them.
+    let shellSetup = """
       PS1= PS2= RPS1= LISTMAX=10000
       autoload -Uz compinit && compinit -u -D
       source ./.script
@@ -44,8 +44,8 @@ import Testing
       bindkey '^I' offer
       print -n '<ready>'
       """
-    try Data(inner.utf8).write(to: folder.appending(path: ".setup"))
-    let outer = """
+    try Data(shellSetup.utf8).write(to: folder.appending(path: ".setup"))
+    let driverScript = """
       zmodload zsh/zpty && cd \(folder.path.inShellQuotes)
       zpty shell zsh -f -i
       zpty -w shell 'source ./.setup'
@@ -57,7 +57,7 @@ import Testing
       zpty -d shell
       cat .offered
       """
-    let output = try Script.run("zsh", ["-f"], input: outer)
+    let output = try Script.run("zsh", ["-f"], input: driverScript)
     return output.split(separator: "-\n", omittingEmptySubsequences: false).dropLast().map {
       $0.split(separator: "\n").map(String.init)
     }
@@ -73,22 +73,22 @@ import Testing
       "sketch paint ": [#"a\ folder"#, #"b\ c.txt"#], "sketch compare x y ": [#"a\ folder"#],
       "sketch help c": ["compare", "completion"], "sketch completion ": ["bash", "fish", "zsh"],
     ]
-    let found = try offers(SampleProgram.program, lines.map(\.key))
-    #expect(found.count == lines.count)
-    for ((line, expected), own) in zip(lines, found) {
-      #expect(own == expected, "\(line)")
+    let offered = try offers(SampleProgram.program, lines.map(\.key))
+    #expect(offered.count == lines.count)
+    for ((line, expected), actual) in zip(lines, offered) {
+      #expect(actual == expected, "\(line)")
     }
   }
 
   @Test func namesComeFromTheProgram() throws {
-    let answers = """
+    let stubFunction = """
       temblor() { case "$*" in 'patterns --names') print -l heartbeat heavy;;
         'devices --names') print -l default null hw:CARD=A,DEV=0;; esac; }
       """
-    let found = try offers(
+    let offered = try offers(
       TemblorProgram.makeProgram(),
       ["temblor render he", "temblor compare heartbeat hea", "temblor play --device n"],
-      setup: answers)
-    #expect(found == [["heartbeat", "heavy"], ["heartbeat", "heavy"], ["null"]])
+      setup: stubFunction)
+    #expect(offered == [["heartbeat", "heavy"], ["heartbeat", "heavy"], ["null"]])
   }
 }
