@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// A client of a socket, as other programs are.
+/// A client of a Unix domain socket.
 final class Connection {
   private let descriptor: Int32
 
@@ -12,14 +12,14 @@ final class Connection {
     try #require(result == 0)
   }
 
-  /// Ends the connection at once, although a process that another test starts at this moment has
-  /// the descriptor, too, until it becomes its program.
+  /// Shuts the connection down explicitly, because a process that another test starts at this
+  /// moment may have inherited the descriptor.
   deinit {
     shutdown(descriptor, Int32(SHUT_RDWR))
     close(descriptor)
   }
 
-  /// Leaves a socket at which nobody listens.
+  /// Creates a socket without a listener.
   static func leave(_ path: String) throws {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(descriptor) }
@@ -33,21 +33,21 @@ final class Connection {
     _ = unsafe Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
   }
 
-  /// Sends no more, and still reads.
+  /// Ends sending; reading continues.
   func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-  /// What is there to read now.
+  /// Returns all text that is available to read.
   func received() -> String {
-    var all: [UInt8] = []
-    var bytes = [UInt8](repeating: 0, count: 65_536)
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65_536)
     while true {
-      let count = unsafe recv(descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT))
-      if count <= 0 { return String(decoding: all, as: UTF8.self) }
-      all += bytes.prefix(count)
+      let count = unsafe recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+      if count <= 0 { return String(decoding: bytes, as: UTF8.self) }
+      bytes += buffer.prefix(count)
     }
   }
 
-  /// Whether the other side has closed.
+  /// True if the peer has closed the connection.
   var isAtEnd: Bool {
     var byte: UInt8 = 0
     return unsafe recv(descriptor, &byte, 1, Int32(MSG_DONTWAIT)) == 0

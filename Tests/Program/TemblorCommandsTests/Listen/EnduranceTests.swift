@@ -10,18 +10,19 @@ import Testing
 @testable import CommandServer
 @testable import TemblorCommands
 
-/// Ten hours of a session in virtual time, in a process of its own: it holds no more in the last
-/// hour than in the first.
+/// A session of ten hours in virtual time, in a separate process, holds no more resources in the
+/// last hour than in the first.
 @Suite struct EnduranceTests {
-  /// Kilobytes of its own in memory, threads and open files of this process; which pages of files
-  /// are loaded is the system's choice.
+  /// Returns the kilobytes of anonymous memory, the number of threads, and the number of open files
+  /// of this process. Pages of mapped files are excluded, because the system decides which ones are
+  /// loaded.
   private static func resourceCounts() throws -> [Int] {
     let status = String(decoding: try FileSystem.read("/proc/self/status"), as: UTF8.self)
-    let figures = ["RssAnon:", "Threads:"].map { key in
+    let fields = ["RssAnon:", "Threads:"].map { key in
       status.split(separator: "\n").first { $0.hasPrefix(key) }?.split(
         whereSeparator: \.isWhitespace)[1]
     }
-    return figures.map { $0.flatMap { Int($0) } ?? 0 } + [
+    return fields.map { $0.flatMap { Int($0) } ?? 0 } + [
       try FileSystem.visibleNames(in: "/proc/self/fd").count
     ]
   }
@@ -51,7 +52,7 @@ import Testing
     return try (1...10).map { hour in
       var minimum: [Int]?
       for second in (hour - 1) * 3_600..<hour * 3_600 {
-        // A command each second for 21 of 120; then the device rests.
+        // A command follows each second for the first 21 s of 120 s; then the device is idle.
         let index = second % 120
         if index < commands.count, let request = CommandGrammar.parseRequest(commands[index]) {
           _ = session.reply(to: request, clientID: second / 120 % 5)
@@ -68,16 +69,16 @@ import Testing
         _ = session.drainEvents()
         _ = maintenance.performDueTasks(at: time.now, on: session)
         if index == 0 {
-          let holdings = try resourceCounts()
-          minimum = minimum.map { zip($0, holdings).map(min) } ?? holdings
+          let counts = try resourceCounts()
+          minimum = minimum.map { zip($0, counts).map(min) } ?? counts
         }
       }
       return minimum ?? []
     }
   }
 
-  /// The commands of the minutes of ten hours. A loop plays for two seconds of each minute, and the
-  /// minute ends with a reload.
+  /// Returns the next command after a time in a schedule of ten hours. A loop plays for two seconds
+  /// of each minute, and the minute ends with a reload.
   private static func command(after now: Duration) -> ReloadEnvironment.TimedCommand? {
     let minuteCommands: [(second: Int, command: String)] = [
       (1, "resume bed"), (2, "tap"), (3, "pause bed"), (20, "tap 0.5 0.5 at +1"), (30, "status"),
@@ -112,54 +113,54 @@ import Testing
   ///   and the last reply to `stats`.
   private static func reloadingHours(
     in folder: String
-  ) throws -> (holdings: [[Int]], stage: ReloadEnvironment, statistics: String) {
+  ) throws -> (resourceCounts: [[Int]], environment: ReloadEnvironment, statistics: String) {
     var hours: [[Int]] = []
     var statistics = ""
-    let stage = try ReloadEnvironment { now in
+    let environment = try ReloadEnvironment { now in
       // Before its first reload, the process holds less than afterwards.
-      if now > .seconds(60), let holdings = try? resourceCounts() {
+      if now > .seconds(60), let counts = try? resourceCounts() {
         if Int(now / .seconds(3_600)) >= hours.count, hours.count < 10 {
-          hours.append(holdings)
+          hours.append(counts)
         } else if let minimum = hours.popLast() {
-          hours.append(zip(minimum, holdings).map(min))
+          hours.append(zip(minimum, counts).map(min))
         }
       }
       return command(after: now)
     }
     // The statistics of the last minute contain all losses.
-    stage.device.stallEnd.withLock { $0 = .seconds(35_900) }
-    stage.lineHandler = { _, line, _ in
+    environment.device.stallEnd.withLock { $0 = .seconds(35_900) }
+    environment.lineHandler = { _, line, _ in
       if line.contains(#""missedSeconds":"#) {
         statistics = String(line)
       }
     }
-    let words = [
+    let arguments = [
       "--rate", "8000", "--profile", "phone", "--no-config", "--state", folder + "/state",
       "--metrics", folder + "/metrics.prom",
     ]
     let terminal = RecordedTerminal()
     let status = try ListenCommand.run(
-      ListenCommand.definition().parseArguments(words), terminal.terminal, on: stage,
+      ListenCommand.definition().parseArguments(arguments), terminal.terminal, on: environment,
       standard: LineConnection(
-        input: stage.input.readDescriptor, output: stage.output.writeDescriptor))
+        input: environment.input.readDescriptor, output: environment.output.writeDescriptor))
     guard status == .success else { throw FileError("listen", terminal.error) }
-    return (hours, stage, statistics)
+    return (hours, environment, statistics)
   }
 
   @Test("Ten hours with a reload each minute hold no more than one, and account for every frame")
   func reloadsHoldNothing() async {
     await #expect(processExitsWith: .success) {
-      let scratch = try TemporaryFolder()
-      let (hours, stage, statistics) = try EnduranceTests.reloadingHours(in: scratch.path)
+      let folder = try TemporaryFolder()
+      let (hours, environment, statistics) = try EnduranceTests.reloadingHours(in: folder.path)
       try #require(hours.count == 10, "\(hours)")
       for hour in hours {
         let growth = zip(hour, hours[0]).map { $0 - $1 }
         try #require(growth[0] < 1_024 && growth[1] < 4 && growth[2] < 4, "\(hours)")
       }
       // Each reload opens the device again.
-      try #require(stage.device.openCount >= 600 && stage.sessionCount >= 600)
+      try #require(environment.device.openCount >= 600 && environment.sessionCount >= 600)
       // The engines have reached each frame by writing it, by missing it, or during a rest.
-      let counts = stage.frameCounts
+      let counts = environment.frameCounts
       try #require(
         counts.due == counts.written + counts.missed + counts.idle, "\(counts)")
       try #require(counts.written > 10_000_000 && counts.missed > 10_000, "\(counts)")
@@ -171,14 +172,14 @@ import Testing
     }
   }
 
-  @Test func tenHoursHoldNoMoreThanOne() async {
+  @Test func tenHoursUseNoMoreResourcesThanOne() async {
     await #expect(processExitsWith: .success) {
       let path = "/tmp/temblor-endurance-\(getpid()).prom"
       defer { _ = unsafe unlink(path) }
       let hours = try EnduranceTests.hours(metrics: path)
       for hour in hours {
-        // A mebibyte is what an allocator may round, some threads are those of the tests; what
-        // leaks, leaks thousands.
+        // The limits allow for the rounding of an allocator and for threads of the test library. A
+        // leak would exceed them by far.
         let growth = zip(hour, hours[0]).map { $0 - $1 }
         try #require(growth[0] < 1_024 && growth[1] < 4 && growth[2] < 4, "\(hours)")
       }

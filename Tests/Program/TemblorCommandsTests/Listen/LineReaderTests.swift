@@ -6,13 +6,13 @@ import Testing
 @testable import TemblorCommands
 
 @Suite struct LineReaderTests {
-  private func lines(_ pieces: String...) -> [LineReader.Line] {
+  private func lines(_ chunks: String...) -> [LineReader.Line] {
     var reader = LineReader()
-    let lines = pieces.flatMap { reader.lines(in: Array($0.utf8)[...]) }
+    let lines = chunks.flatMap { reader.lines(in: Array($0.utf8)[...]) }
     return lines + (reader.popLastLine().map { [$0] } ?? [])
   }
 
-  @Test func linesMayComeInPieces() {
+  @Test func linesMayArriveInChunks() {
     #expect(
       lines("ta", "p\npl", "ay x\r", "\n\n", "qu", "it") == [
         .text("tap"), .text("play x"), .text(""), .text("quit"),
@@ -21,7 +21,7 @@ import Testing
     #expect(lines() == [])
   }
 
-  @Test func charactersMayBeCut() {
+  @Test func charactersMayBeSplit() {
     var reader = LineReader()
     #expect(reader.lines(in: [0xC3][...]) == [])
     #expect(reader.lines(in: [0xA9, 0x0A][...]) == [.text("é")])
@@ -31,7 +31,7 @@ import Testing
     arguments: [
       [0xFF], [0xC3], [0xED, 0xA0, 0x80], [0x00], [0x1B, 0x5B], [0x61, 0x0D, 0x62], [0x7F],
     ] as [[UInt8]])
-  func bytesThatAreNoTextSpoilOneLine(bytes: [UInt8]) {
+  func invalidBytesAffectOnlyTheirLine(bytes: [UInt8]) {
     var reader = LineReader()
     #expect(
       reader.lines(in: (bytes + [0x0A] + Array("a\tb\n".utf8))[...]) == [
@@ -56,7 +56,7 @@ import Testing
     #expect(lines("@8 " + longest, "\n") == [.tooLong(firstWord: "@8")])
   }
 
-  @Test func theLongestLineIsReadAndLongerOnesAreToldOnce() {
+  @Test func longestLineIsReadAndLongerLinesAreReportedOnce() {
     let longest = String(repeating: "x", count: LineReader.maximumLineLength)
     #expect(lines(longest, "\r\n") == [.text(longest)])
     #expect(lines(longest, "x\nb\n") == [.tooLong(firstWord: ""), .text("b")])

@@ -4,7 +4,7 @@ import Testing
 @testable import CommandServer
 @testable import TemblorCommands
 
-/// Damaged commands are read or refused with one line, and a tag never changes what is said.
+/// Damaged commands are accepted or refused with one line, and a tag never changes the result.
 @Suite struct ListenFuzzTests {
   private static let lines = [
     "play heartbeat loop at 12.5 as b rate 2 strength 0.5 from 1", "tap 0.8 0.5 at +0.25",
@@ -18,16 +18,16 @@ import Testing
     let words = [
       "\"", "\\", " at ", " +", "nan", "1e999", "@", "@a ", " loop", " of", "\u{202E}", "\0", "∞",
     ]
-    var mutation = InputMutator(seed: 11, words: words)
-    for number in 0..<InputMutator.caseCount(default: 2_000) {
-      let line = mutation.mutated(Self.lines[number % Self.lines.count])
-      let plain = CommandGrammar.parseRequest(line)
-      if case .failure(let error)? = plain?.command {
+    var mutator = InputMutator(seed: 11, words: words)
+    for iteration in 0..<InputMutator.caseCount(default: 2_000) {
+      let line = mutator.mutated(Self.lines[iteration % Self.lines.count])
+      let request = CommandGrammar.parseRequest(line)
+      if case .failure(let error)? = request?.command {
         #expect(InputMutator.isOneLine(error.description), "\(line.debugDescription): \(error)")
       }
-      guard let plain, plain.tag == nil, line.first != "@" else { continue }
+      guard let request, request.tag == nil, line.first != "@" else { continue }
       #expect(
-        CommandGrammar.parseRequest("@t " + line)?.command == plain.command,
+        CommandGrammar.parseRequest("@t " + line)?.command == request.command,
         "\(line.debugDescription)")
     }
   }

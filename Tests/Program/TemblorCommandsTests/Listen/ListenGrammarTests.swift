@@ -64,7 +64,7 @@ import Testing
         == CommandRequest(tag: "7", command: .success(command)))
   }
 
-  @Test(arguments: ["", "  \t", "# play x", "  #@7 play"]) func emptyLinesAndCommentsMeanNothing(
+  @Test(arguments: ["", "  \t", "# play x", "  #@7 play"]) func emptyLinesAndCommentsAreIgnored(
     line: String
   ) {
     #expect(CommandGrammar.parseRequest(line) == nil)
@@ -130,17 +130,17 @@ import Testing
     #expect(CommandReply.error(error, tag: request.tag).line == "@a/1 error " + reason)
   }
 
-  /// A mark behind a blank is one character with it for a reader, and a word of its own here.
-  @Test func blanksSeparateWhateverFollows() {
+  /// A combining mark after a blank forms one character with the blank, but starts a word here.
+  @Test func blanksSeparateCombiningMarks() {
     for line in ["\u{489}", "stop \u{301}a", "#\u{489}"] {
-      let plain = CommandGrammar.parseRequest(line)
+      let untagged = CommandGrammar.parseRequest(line)
       guard line.unicodeScalars.first != "#" else {
-        #expect(plain == nil)
+        #expect(untagged == nil)
         continue
       }
       let tagged = CommandGrammar.parseRequest("@t " + line)
       #expect(tagged?.tag == "t")
-      #expect(tagged?.command == plain?.command)
+      #expect(tagged?.command == untagged?.command)
     }
   }
 
@@ -156,7 +156,7 @@ import Testing
               "invalid tag: must be @ followed by 1 to 64 bytes without quotation marks"))))
   }
 
-  @Test func aTagAloneIsNoCommand() {
+  @Test func tagAloneIsNotACommand() {
     #expect(
       CommandGrammar.parseRequest("@7 ")
         == CommandRequest(
@@ -164,7 +164,7 @@ import Testing
           command: .failure(CommandError(.missingArgument, "missing command after the tag"))))
   }
 
-  @Test func linesThatAreNoneAreAnswered() {
+  @Test func invalidLinesAreAnswered() {
     #expect(
       CommandGrammar.parseRequest(.invalidUTF8(firstWord: "@a-1"))
         == CommandRequest(
@@ -183,10 +183,10 @@ import Testing
   }
 
   @Test func everyParameterCanBeSet() {
-    let studio = ListenFixture()
+    let fixture = ListenFixture()
     for name in CommandParameter.names {
       #expect(CommandParameter(name)?.name == name)
-      #expect(studio.ask("set \(name) 1") == "ok")
+      #expect(fixture.ask("set \(name) 1") == "ok")
     }
     #expect(CommandParameter.names.count == 7)
   }
@@ -194,11 +194,11 @@ import Testing
   @Test(arguments: [
     ("loop x off end 2", "unexpected-argument: 'end' requires 'on'"),
     ("set strength -0.5", "invalid-value: strength must be 0 to 1, not '-0.5'"),
-  ]) func wordsThatDoNotFitEachOtherAreRefused(line: String, reason: String) {
+  ]) func conflictingArgumentsAreRefused(line: String, reason: String) {
     #expect(ListenFixture().ask("@1 " + line) == "@1 error " + reason)
   }
 
-  @Test func answersAreWrittenAsWordsAreRead() throws {
+  @Test func repliesAreWrittenInTheSyntaxOfCommands() throws {
     let fields: [CommandReply.Field] = [
       .text("my \"own\""), .text(""), .text("a\\\n"), .pair("name", "two words"),
       .number("time", 0.1 + 0.2),
@@ -215,7 +215,7 @@ import Testing
     }
   }
 
-  @Test func helpTellsEveryCommand() throws {
+  @Test func helpListsEveryCommand() throws {
     #expect(
       CommandReply.ok(try CommandGrammar.helpFields(nil)).line
         == """
@@ -232,7 +232,7 @@ import Testing
     }
   }
 
-  @Test func theManualFitsItsColumns() {
+  @Test func manualFitsTheWidth() {
     let lines = CommandGrammar.discussion.split(separator: "\n", omittingEmptySubsequences: false)
     #expect(lines.filter { $0.hasPrefix("  ") }.allSatisfy { $0.count <= 78 })
     for form in CommandGrammar.commands {

@@ -8,16 +8,16 @@ import Testing
 @Suite struct ListenNoiseTests {
   let fixture = ListenFixture()
 
-  /// The power of samples in a band, by sines of whole cycles, as a share of the whole.
+  /// Returns the fraction of the samples' power in a band, from sines of whole cycles.
   private func energyFraction(_ samples: ArraySlice<Float>, of band: ClosedRange<Double>) -> Double
   {
-    // A rate of 1 kHz is enough for what is rendered here.
+    // A rate of 1 kHz is sufficient for the rendered frequencies.
     let samples = stride(from: samples.startIndex, to: samples.endIndex, by: 48).map {
       Double(samples[$0])
     }
     let seconds = Double(samples.count) / 1_000
-    let all = samples.reduce(0) { $0 + $1 * $1 } / Double(samples.count)
-    var inside = 0.0
+    let totalPower = samples.reduce(0) { $0 + $1 * $1 } / Double(samples.count)
+    var bandPower = 0.0
     for cycles in Int(band.lowerBound * seconds)...Int(band.upperBound * seconds) {
       var real = 0.0
       var imaginary = 0.0
@@ -26,12 +26,12 @@ import Testing
         real += sample * cos(phase)
         imaginary += sample * sin(phase)
       }
-      inside += 2 * (real * real + imaginary * imaginary) / pow(Double(samples.count), 2)
+      bandPower += 2 * (real * real + imaginary * imaginary) / pow(Double(samples.count), 2)
     }
-    return inside / all
+    return bandPower / totalPower
   }
 
-  @Test func itSoundsInItsBandAndEndsInTime() {
+  @Test func noiseStaysInItsBandAndEndsOnTime() {
     #expect(fixture.ask("noise 1 0.422601 1 6 as n") == "ok name=n time=0.0 duration=6.0")
     fixture.run(5.9)
     #expect(fixture.serverSound("n") != nil)
@@ -45,46 +45,46 @@ import Testing
     #expect(abs((samples.map(abs).max() ?? 0) - 0.5) < 0.06)
   }
 
-  @Test func intensityFollowsTheLawAndSetActsOnIt() {
+  @Test func intensityFollowsTheMappingAndCanBeSet() {
     fixture.ask("noise 0.5 0.5 1 20 as n")
     fixture.run(1)
-    let half = fixture.peakLevel(0.1...1)
+    let initialLevel = fixture.peakLevel(0.1...1)
     fixture.ask("set intensity 0.5 of n")
     fixture.run(1)
     // The profile squares intensity.
-    let ratio = fixture.peakLevel(1.1...2) / half
+    let ratio = fixture.peakLevel(1.1...2) / initialLevel
     #expect(abs(ratio - 0.25) < 0.1)
     fixture.ask("stop n")
     #expect(fixture.run(0.1).first?.hasPrefix("event stopped name=n") == true)
   }
 
-  @Test func seedsDifferAndTheSameSeedIsTheSameNoise() {
-    let other = ListenFixture()
-    let third = ListenFixture()
-    for (studio, seed) in [(fixture, 4), (other, 4), (third, 5)] {
-      studio.ask("noise 1 0.5 0.5 2 seed \(seed)")
-      studio.run(0.5)
+  @Test func noiseDependsOnTheSeed() {
+    let equalFixture = ListenFixture()
+    let differentFixture = ListenFixture()
+    for (currentFixture, seed) in [(fixture, 4), (equalFixture, 4), (differentFixture, 5)] {
+      currentFixture.ask("noise 1 0.5 0.5 2 seed \(seed)")
+      currentFixture.run(0.5)
     }
-    #expect(fixture.playback.samples() == other.playback.samples())
-    #expect(fixture.playback.samples() != third.playback.samples())
+    #expect(fixture.playback.samples() == equalFixture.playback.samples())
+    #expect(fixture.playback.samples() != differentFixture.playback.samples())
   }
 
-  @Test func theirNumberIsBounded() {
-    let studio = ListenFixture(rate: 8_000)
+  @Test func numberOfNoisesIsLimited() {
+    let lowRateFixture = ListenFixture(rate: 8_000)
     for number in 0..<CommandSession.maximumNoiseCount {
-      #expect(studio.ask("noise 0.1 0.5 1 9").hasPrefix("ok name=noise-\(number + 1) "))
+      #expect(lowRateFixture.ask("noise 0.1 0.5 1 9").hasPrefix("ok name=noise-\(number + 1) "))
     }
     #expect(
-      studio.ask("noise 0.1 0.5 1 9")
+      lowRateFixture.ask("noise 0.1 0.5 1 9")
         == "error busy: 16 noises are playing or waiting; stop one, or wait until it ends")
-    // One in the place of another is none more.
-    #expect(studio.ask("noise 0.1 0.5 1 9 as noise-3").hasPrefix("ok "))
-    studio.ask("stop")
-    studio.run(0.1)
-    #expect(studio.ask("noise 0.1 0.5 1 9").hasPrefix("ok "))
+    // A noise that replaces another one does not increase the number.
+    #expect(lowRateFixture.ask("noise 0.1 0.5 1 9 as noise-3").hasPrefix("ok "))
+    lowRateFixture.ask("stop")
+    lowRateFixture.run(0.1)
+    #expect(lowRateFixture.ask("noise 0.1 0.5 1 9").hasPrefix("ok "))
   }
 
-  @Test func wrongWordsAreRefused() {
+  @Test func invalidNoiseArgumentsAreRefused() {
     #expect(
       fixture.ask("noise 1 0.5 9 1") == "error invalid-value: OCTAVES must be 0.05 to 6, not '9'")
     #expect(fixture.ask("noise 1 0.5").hasPrefix("error missing-argument"))

@@ -19,7 +19,7 @@ import Testing
     """
   }
 
-  @Test func aFileIsReadOnceAndAgainWhenItChanges() throws {
+  @Test func fileIsReadOnceUnlessItChanges() throws {
     try folder.write(Self.hum(0.5), to: "a b.ahap")
     let path = CommandWord.quotedIfNecessary(folder.path + "/a b.ahap")
     #expect(fixture.ask("preload \(path)") == "ok duration=0.5")
@@ -41,7 +41,7 @@ import Testing
     #expect(fixture.ask("play \(path) as x") == "ok name=x time=0.0 duration=0.2 mixed=left,right")
   }
 
-  @Test func aWrongPatternIsToldWithItsPlaceInOneLine() throws {
+  @Test func invalidPatternIsReportedWithItsLocationInOneLine() throws {
     try folder.write(
       "{\"Version\": 1.0,\n \"Pattern\": [{\"Event\": {\"Time\": 0}}]}", to: "a.ahap")
     #expect(
@@ -50,9 +50,9 @@ import Testing
     #expect(fixture.session.sounds.isEmpty)
   }
 
-  @Test func whatIsNoPatternIsRefused() {
-    let question = "\(ExpectedMessage.unknownPattern); did you mean 'heartbeat'?"
-    #expect(fixture.ask("play hartbeat") == "error invalid-pattern: hartbeat: \(question)")
+  @Test func argumentsThatAreNotPatternsAreRefused() {
+    let suggestion = "\(ExpectedMessage.unknownPattern); did you mean 'heartbeat'?"
+    #expect(fixture.ask("play hartbeat") == "error invalid-pattern: hartbeat: \(suggestion)")
     #expect(
       fixture.ask("play \(folder.path)")
         == "error invalid-pattern: \(folder.path.inQuotes) is a folder; specify a single pattern")
@@ -63,7 +63,7 @@ import Testing
         == "error invalid-pattern: standard input (-) contains commands; specify a file")
   }
 
-  @Test func asManyPatternsAreKeptAsThereIsRoomFor() throws {
+  @Test func patternCacheIsLimited() throws {
     for number in 0..<PatternLoader.cacheCapacity + 10 {
       try folder.write(Self.hum(0.5), to: "\(number).ahap")
       #expect(fixture.ask("preload \(folder.path)/\(number).ahap") == "ok duration=0.5")
@@ -71,13 +71,13 @@ import Testing
     #expect(fixture.session.patternLoader.cachedPatternCount == PatternLoader.cacheCapacity)
   }
 
-  @Test func whatWasUsedLastIsKept() {
-    var values = LRUCache<String, Int>(capacity: 2)
-    values.insert(1, for: "a")
-    values.insert(2, for: "b")
-    #expect(values.value(for: "a") == 1)
-    values.insert(3, for: "c")
-    #expect(values.value(for: "b") == nil)
-    #expect(values.value(for: "a") == 1 && values.value(for: "c") == 3)
+  @Test func recentlyUsedValuesAreKept() {
+    var cache = LRUCache<String, Int>(capacity: 2)
+    cache.insert(1, for: "a")
+    cache.insert(2, for: "b")
+    #expect(cache.value(for: "a") == 1)
+    cache.insert(3, for: "c")
+    #expect(cache.value(for: "b") == nil)
+    #expect(cache.value(for: "a") == 1 && cache.value(for: "c") == 3)
   }
 }

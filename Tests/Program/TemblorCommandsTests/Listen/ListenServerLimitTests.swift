@@ -10,7 +10,7 @@ import Testing
 @testable import CommandServer
 @testable import TemblorCommands
 
-/// What one client can have of what all share, and what is done beside other commands.
+/// Limits of the shared resources that one client can use, and work that runs next to commands.
 @Suite struct ListenServerLimitTests {
   let folder: TemporaryFolder
   let fixture = ListenFixture()
@@ -23,14 +23,14 @@ import Testing
     }
     #expect(fixture.engine.loadedPlayerCount == 0)
     #expect(fixture.ask("status").contains(" waiting=20000 "))
-    // Others are not affected.
+    // Other clients are not affected.
     #expect(fixture.ask("tap", client: 1) == "ok time=0.0")
     #expect(fixture.ask("hum 1 0.5 1 as a", client: 1) == "ok name=a time=0.0 duration=1.0")
     fixture.ask("stop")
     #expect(fixture.ask("status").contains(" waiting=0 "))
   }
 
-  @Test func aClientHasALimitOfTapsAndOthersHaveTheirOwn() {
+  @Test func eachClientHasALimitOfTaps() {
     var schedule = TapSchedule()
     for number in 0..<TapSchedule.maximumTapCount {
       let tap = TapSchedule.Tap(
@@ -40,27 +40,27 @@ import Testing
         return
       }
     }
-    let isTaken = [1, 2].map { client in
+    let isAccepted = [1, 2].map { client in
       schedule.add(TapSchedule.Tap(frame: 0, intensity: 1, sharpness: 0, clientID: client))
     }
-    #expect(isTaken == [false, true])
-    var last: Int64 = -1
+    #expect(isAccepted == [false, true])
+    var previousFrame: Int64 = -1
     while let tap = schedule.popTap(before: .max) {
-      guard tap.frame >= last else {
-        Issue.record("\(tap.frame) after \(last)")
+      guard tap.frame >= previousFrame else {
+        Issue.record("\(tap.frame) after \(previousFrame)")
         return
       }
-      last = tap.frame
+      previousFrame = tap.frame
     }
     #expect(schedule.count == 0)
   }
 
-  /// A score of 200 taps in a second, sent ahead: each is heard at its frame.
-  @Test func waitingTapsComeAtTheirFrames() {
+  /// A score of 200 taps in a second is sent in advance, and each tap is heard at its frame.
+  @Test func waitingTapsStartAtTheirFrames() {
     for number in 0..<200 {
       fixture.ask("tap 1 0.5 at \(5 + Double(number) / 200)")
     }
-    var onsets = 0
+    var onsetCount = 0
     for _ in 0..<140 {
       fixture.run(0.05)
     }
@@ -70,23 +70,23 @@ import Testing
       if number == 0 {
         #expect(samples[..<frame].allSatisfy { $0 == 0 })
       }
-      onsets += samples[frame..<(frame + 240)].contains { abs($0) > 0.01 } ? 1 : 0
+      onsetCount += samples[frame..<(frame + 240)].contains { abs($0) > 0.01 } ? 1 : 0
     }
-    #expect(onsets == 200)
+    #expect(onsetCount == 200)
     #expect(fixture.session.secondsUntilSilence(tail: 0) == 0)
   }
 
   @Test func oneClientLeavesSpaceForOthers() {
-    var held = 0
-    while fixture.ask("hum 1 0.5 1 at \(100 + held) as n\(held)").hasPrefix("ok") {
-      held += 1
-      // What is on its way to the engine has a limit of its own.
-      if held % 100 == 0 {
+    var soundCount = 0
+    while fixture.ask("hum 1 0.5 1 at \(100 + soundCount) as n\(soundCount)").hasPrefix("ok") {
+      soundCount += 1
+      // Commands on their way to the engine have a separate limit.
+      if soundCount % 100 == 0 {
         fixture.run(0.01)
       }
     }
     fixture.run(0.01)
-    #expect(held == Renderer.maximumPlayerCount / 2)
+    #expect(soundCount == Renderer.maximumPlayerCount / 2)
     #expect(
       fixture.ask("hum 1 0.5 1 as x")
         == """
@@ -106,14 +106,14 @@ import Testing
     try folder.write(hum, to: "in/a.ahap")
     try folder.write(hum, to: "b.ahap")
     try folder.link("in/c.ahap", to: "../b.ahap")
-    let studio = ListenFixture(folder: FileSystem.realPath(folder.path + "/in"))
-    #expect(studio.ask("preload a.ahap") == "ok duration=0.5")
-    #expect(studio.ask("preload \(folder.path)/in/a.ahap") == "ok duration=0.5")
-    #expect(studio.ask("preload heartbeat").hasPrefix("ok duration="))
-    for word in ["../b.ahap", "c.ahap", "\(folder.path)/b.ahap", "/etc/passwd", "x/y"] {
+    let folderFixture = ListenFixture(folder: FileSystem.realPath(folder.path + "/in"))
+    #expect(folderFixture.ask("preload a.ahap") == "ok duration=0.5")
+    #expect(folderFixture.ask("preload \(folder.path)/in/a.ahap") == "ok duration=0.5")
+    #expect(folderFixture.ask("preload heartbeat").hasPrefix("ok duration="))
+    for path in ["../b.ahap", "c.ahap", "\(folder.path)/b.ahap", "/etc/passwd", "x/y"] {
       #expect(
-        studio.ask("preload \(word)")
-          == "error invalid-pattern: \(word.inQuotes) is outside the folder of '--folder'")
+        folderFixture.ask("preload \(path)")
+          == "error invalid-pattern: \(path.inQuotes) is outside the folder of '--folder'")
     }
   }
 
@@ -139,21 +139,25 @@ import Testing
       engine, device: "virtual", wake: wake, formats: Self.formats(behind: gate),
       loadsInBackground: true)
     try folder.write("beats 1\nhum 0 2 1 0.5\n", to: "slow.beats")
-    var first = CommandQueue()
-    var second = CommandQueue()
-    first.addLines([.text("preload \(folder.path)/slow.beats"), .text("@2 list")])
-    second.addLines([.text("tap")])
+    var slowQueue = CommandQueue()
+    var otherQueue = CommandQueue()
+    slowQueue.addLines([.text("preload \(folder.path)/slow.beats"), .text("@2 list")])
+    otherQueue.addLines([.text("tap")])
     var replies: [String] = []
-    _ = first.execute(by: session, client: 1, at: .zero, period: .zero) { replies.append($0.line) }
+    _ = slowQueue.execute(by: session, client: 1, at: .zero, period: .zero) {
+      replies.append($0.line)
+    }
     #expect(replies == [])
-    _ = second.execute(by: session, client: 2, at: .zero, period: .zero) { replies.append($0.line) }
+    _ = otherQueue.execute(by: session, client: 2, at: .zero, period: .zero) {
+      replies.append($0.line)
+    }
     #expect(replies == ["ok time=0.0"])
     gate.signal()
-    while !first.isEmpty {
+    while !slowQueue.isEmpty {
       var watched = [PollDescriptor(wake.descriptor)]
       SystemTimeSource().wait(for: &watched, timeout: .seconds(60))
       wake.lower()
-      _ = first.execute(by: session, client: 1, at: .zero, period: .zero) {
+      _ = slowQueue.execute(by: session, client: 1, at: .zero, period: .zero) {
         replies.append($0.line)
       }
     }
@@ -193,14 +197,14 @@ import Testing
     #expect(replies == ["@1 ok duration=2.0", "@2 ok"])
   }
 
-  @Test func shutdownIsForAll() {
+  @Test func shutdownEndsTheServer() {
     var queue = CommandQueue()
     queue.addLines([.text("@1 shutdown"), .text("list")])
     var replies: [String] = []
-    let ending = queue.execute(by: fixture.session, client: 3, at: .zero, period: .zero) {
+    let sessionEnd = queue.execute(by: fixture.session, client: 3, at: .zero, period: .zero) {
       replies.append($0.line)
     }
-    #expect(ending == .shutdown)
+    #expect(sessionEnd == .shutdown)
     #expect(replies == ["@1 ok"])
   }
 }

@@ -8,7 +8,7 @@ import Testing
 @Suite struct ListenSessionTests {
   let fixture = ListenFixture()
 
-  @Test func whatIsToBeDoneNowIsDoneWithTheNextPeriod() {
+  @Test func immediateCommandsTakeEffectAtTheNextPeriod() {
     fixture.run(0.01)
     #expect(fixture.ask("@1 hum 1 0.5 0.1") == "@1 ok name=hum-1 time=0.010667 duration=0.1")
     fixture.run(0.05)
@@ -30,14 +30,14 @@ import Testing
     #expect(fixture.ask("list") == "ok b late")
   }
 
-  @Test func aStopAtATimeEndsAtThatFrame() {
+  @Test func stopAtATimeEndsAtThatFrame() {
     fixture.ask("hum 1 0.5 5 at 0.1 as a")
     fixture.run(0.11)
-    let voice = fixture.serverSound("a")
-    #expect(voice?.player.startFrame == 4_800)
+    let sound = fixture.serverSound("a")
+    #expect(sound?.player.startFrame == 4_800)
     fixture.ask("stop a at 0.25")
     #expect(fixture.run(0.3) == ["event stopped name=a time=0.25"])
-    #expect(voice?.player.endFrame == 12_000)
+    #expect(sound?.player.endFrame == 12_000)
   }
 
   @Test func shippedPatternsPlayUnderTheirNames() {
@@ -49,14 +49,14 @@ import Testing
     #expect(fixture.run(10).map { $0.prefix(29) } == ["event finished name=heartbeat"])
   }
 
-  @Test func aNamePlayedAgainStartsAnewInItsOwnPlace() {
+  @Test func playingANameAgainRestartsItsSound() {
     fixture.ask("hum 1 0.5 1 as x")
     fixture.run(0.2)
     do {
-      let first = fixture.serverSound("x")
+      let firstSound = fixture.serverSound("x")
       fixture.ask("hum 1 0.5 1 as x")
       #expect(fixture.run(0.1) == [])
-      #expect(first?.player.endFrame == 9_600)
+      #expect(firstSound?.player.endFrame == 9_600)
     }
     #expect(fixture.ask("list") == "ok x")
     #expect(fixture.session.sounds.count == 1)
@@ -65,18 +65,18 @@ import Testing
     #expect(fixture.engine.loadedPlayerCount == 0)
   }
 
-  @Test func aNamePlayedAgainLaterPlaysUntilThen() {
+  @Test func playingANameAtALaterTimeKeepsItsSoundUntilThen() {
     fixture.ask("hum 1 0.5 0.3 as x")
     fixture.ask("hum 1 0.5 0.3 at 0.5 as x")
     #expect(fixture.run(0.4) == ["event finished name=x time=0.301"])
     #expect(fixture.run(0.5) == ["event finished name=x time=0.801"])
-    // What is asked for later and comes sooner takes the place of what was to come.
+    // A later command with an earlier time replaces the waiting sound.
     fixture.ask("hum 1 0.5 0.1 at 2 as y")
     fixture.ask("hum 1 0.5 0.1 at 1.5 as y")
     #expect(fixture.run(2) == ["event finished name=y time=1.601"])
   }
 
-  @Test func stoppingForgetsWhatIsToComeAndTaps() {
+  @Test func stoppingDropsWaitingSoundsAndTaps() {
     fixture.ask("hum 1 0.5 1 at 0.5 as x")
     fixture.ask("tap at 0.5")
     fixture.ask("hum 1 0.5 1 as y")
@@ -88,19 +88,19 @@ import Testing
     #expect(fixture.ask("stop x") == "error unknown-name: no sound named 'x' is playing")
   }
 
-  @Test func whatStandsStillGoesOnWhereItWas() {
+  @Test func pausedSoundResumesAtItsPosition() {
     fixture.ask("hum 1 0.5 0.4 as x")
     fixture.run(0.1)
     #expect(fixture.ask("pause x") == "ok")
     #expect(fixture.run(1) == [])
     #expect(fixture.ask("resume") == "ok")
     #expect(fixture.run(1).count == 1)
-    // 0.4 s of pattern, and just over a second of standing still.
+    // The pattern lasts 0.4 s, and the pause just over a second.
     #expect(fixture.peakLevel(0.15...1) < 3e-3)
     #expect(fixture.peakLevel(1.15...1.35) > 0.1)
   }
 
-  @Test func whatWaitsForItsTimeCanBeHeldAtItsBeginning() {
+  @Test func waitingSoundCanBePausedAtItsStart() {
     fixture.ask("hum 1 0.5 0.2 at 0.3 as x")
     fixture.ask("pause x")
     fixture.run(0.5)
@@ -113,7 +113,7 @@ import Testing
     #expect(fixture.run(1) == ["event finished name=y time=1.701"])
   }
 
-  @Test func seekingGoesToAPlaceBeforeAndAfterTheStart() {
+  @Test func soundsCanBeSoughtBeforeAndAfterTheirStart() {
     fixture.ask("hum 1 0.5 1 at 0.5 as x")
     fixture.ask("seek x 0.9")
     #expect(fixture.run(1) == ["event finished name=x time=0.601"])
@@ -123,7 +123,7 @@ import Testing
     #expect(fixture.run(0.1).map { $0.prefix(26) } == ["event finished name=x time"])
   }
 
-  @Test func loopsGoOnUntilToldOtherwise() {
+  @Test func loopsContinueUntilTheyAreTurnedOff() {
     fixture.ask("hum 1 0.5 0.25 as x")
     #expect(fixture.ask("loop x on end 0.2") == "ok")
     #expect(fixture.run(1.1) == [])
@@ -132,14 +132,14 @@ import Testing
     #expect(fixture.run(1) == ["event finished name=x time=1.251"])
   }
 
-  @Test func aRateChangesTheTimesAlone() {
+  @Test func rateChangesOnlyTheTimes() {
     fixture.ask("hum 1 0.5 1 as x")
     #expect(fixture.ask("rate x 64") == "ok")
     let events = fixture.run(0.1)
     #expect(events.count == 1 && events[0].hasPrefix("event finished name=x time=0.0156"))
   }
 
-  @Test func playTakesWhereAndHow() {
+  @Test func playAcceptsAllItsOptions() {
     fixture.ask("play pulse from 0.5 strength 0.25 rate 2 at 0.1 as p loop")
     fixture.run(0.2)
     #expect(fixture.startFrame("p") == 4_800)
@@ -147,16 +147,16 @@ import Testing
     #expect(fixture.run(10).count == 1)
   }
 
-  @Test func strengthMovesForAllOrForOne() {
+  @Test func strengthCanBeSetForAllSoundsOrForOne() {
     fixture.ask("hum 0.5 0.5 3 as a")
     fixture.run(0.4)
-    let full = fixture.peakLevel(0.3...0.4)
+    let fullLevel = fixture.peakLevel(0.3...0.4)
     #expect(fixture.ask("set strength 0.5 of a") == "ok")
     fixture.run(0.4)
-    #expect(abs(fixture.peakLevel(0.6...0.8) / full - 0.5) < 0.02)
+    #expect(abs(fixture.peakLevel(0.6...0.8) / fullLevel - 0.5) < 0.02)
     #expect(fixture.ask("set strength 0.5 over 0.1 at 1") == "ok")
     fixture.run(0.6)
-    #expect(abs(fixture.peakLevel(1.2...1.4) / full - 0.25) < 0.02)
+    #expect(abs(fixture.peakLevel(1.2...1.4) / fullLevel - 0.25) < 0.02)
     #expect(fixture.engine.strength == 0.5)
     fixture.ask("mute")
     fixture.run(0.3)
@@ -167,30 +167,30 @@ import Testing
     #expect(fixture.peakLevel(1.85...2) < 3e-3)
     fixture.ask("unmute")
     fixture.run(0.3)
-    #expect(abs(fixture.peakLevel(2.1...2.3) / full - 0.25) < 0.02)
+    #expect(abs(fixture.peakLevel(2.1...2.3) / fullLevel - 0.25) < 0.02)
   }
 
-  @Test func aParameterMovesInAStraightLineFromWhereItIs() {
+  @Test func parametersMoveLinearlyFromTheirCurrentValues() {
     fixture.ask("hum 0.8 0.5 5 as a")
     fixture.run(0.5)
-    let full = fixture.peakLevel(0.3...0.5)
+    let fullLevel = fixture.peakLevel(0.3...0.5)
     fixture.ask("set intensity 0.5 over 0.5")
     fixture.run(1)
-    let half = fixture.peakLevel(1.2...1.5)
-    #expect(half < full)
+    let halfLevel = fixture.peakLevel(1.2...1.5)
+    #expect(halfLevel < fullLevel)
     fixture.ask("set intensity 0 of a over 1")
     fixture.run(0.5)
-    let quarter = fixture.peakLevel(1.95...2)
-    #expect(quarter < half && quarter > 0.01)
+    let quarterLevel = fixture.peakLevel(1.95...2)
+    #expect(quarterLevel < halfLevel && quarterLevel > 0.01)
     fixture.run(0.7)
     #expect(fixture.peakLevel(2.6...2.7) < 3e-3)
-    // Where it was sent, not where it began.
+    // The parameter starts from its latest value, not from its initial value.
     fixture.ask("set intensity 0.5 over 0.001")
     fixture.run(0.3)
-    #expect(abs(fixture.peakLevel(2.8...3) / half - 1) < 0.05)
+    #expect(abs(fixture.peakLevel(2.8...3) / halfLevel - 1) < 0.05)
   }
 
-  @Test func statusTellsFigures() {
+  @Test func statusListsMeasurements() {
     #expect(
       fixture.ask("status")
         == "ok time=0.0 playing=0 waiting=0 paused=0 voices=0 strength=1.0 muted=no peak=0.0"
@@ -208,7 +208,7 @@ import Testing
     #expect(status.hasSuffix("underruns=1 missed=0.01 device=virtual present=yes rate=48000"))
   }
 
-  @Test func whatHappensAtTheDeviceIsTold() {
+  @Test func deviceEventsAreReported() {
     fixture.recordSinkEvent(SinkEvent(.disconnected, text: "the device is gone; it is looked for"))
     fixture.recordSinkEvent(SinkEvent(.degraded, text: "not told"))
     fixture.recordSinkEvent(SinkEvent(.reconnected, missedFrameCount: 48_000, text: "it is back"))
@@ -221,7 +221,7 @@ import Testing
       ])
   }
 
-  @Test func eventsThatRepeatAreFolded() {
+  @Test func repeatedEventsAreCombined() {
     let underrun = SinkEvent(
       .underrun, cause: .lateDelivery, missedFrameCount: 48, text: "underrun")
     for _ in 0..<5 {
@@ -243,7 +243,7 @@ import Testing
       ])
   }
 
-  @Test func finishingEndsLoopsWithTheirPassAndWhatStandsStillAtOnce() {
+  @Test func finishingEndsLoopsAfterTheirPassAndPausedSoundsImmediately() {
     fixture.ask("hum 1 0.5 0.4 as a")
     fixture.ask("loop a on")
     fixture.ask("hum 1 0.5 1 as b")
@@ -264,7 +264,7 @@ import Testing
 }
 
 extension ListenFixture {
-  /// The duration of a pattern as answers write it.
+  /// Returns the duration of a pattern as replies write it.
   func duration(_ pattern: String) -> String {
     let loader = PatternLoader(profiles: engine.profiles, rate: engine.rate)
     let duration = (try? loader.pattern(for: pattern).durationSeconds) ?? 0

@@ -37,12 +37,12 @@ import Testing
         mute b
 
         """)
-    let next = ListenFixture(rate: 8_000)
-    #expect(next.restore(state) == [])
-    next.run(0.5)
-    #expect(next.session.stateText == state)
-    #expect(next.ask("list") == "ok \"my bed\" b")
-    #expect(next.engine.strength == 0.5)
+    let nextFixture = ListenFixture(rate: 8_000)
+    #expect(nextFixture.restore(state) == [])
+    nextFixture.run(0.5)
+    #expect(nextFixture.session.stateText == state)
+    #expect(nextFixture.ask("list") == "ok \"my bed\" b")
+    #expect(nextFixture.engine.strength == 0.5)
   }
 
   @Test func soundsThatWereStoppedDoNotContinue() {
@@ -53,16 +53,16 @@ import Testing
     #expect(fixture.session.stateText.split(separator: "\n").count == 1)
   }
 
-  @Test func whatCannotBeRestoredIsReportedAndTheRestContinues() {
+  @Test func failedCommandsAreReportedAndOthersContinue() {
     let problems = fixture.restore("play nowhere loop as a\nplay pulse loop as b\n")
     #expect(problems.count == 1)
     #expect(problems.first?.contains("'play nowhere loop as a'") == true)
     #expect(fixture.ask("list") == "ok b")
   }
 
-  @Test func theFileIsReplacedAfterChangesOnly() throws {
-    let scratch = try TemporaryFolder()
-    let path = scratch("state")
+  @Test func fileIsReplacedOnlyAfterChanges() throws {
+    let folder = try TemporaryFolder()
+    let path = folder("state")
     let file = StateFile(path) { Issue.record("\($0)") }
     #expect(try file.read() == "")
     fixture.ask("play heartbeat loop as a")
@@ -106,7 +106,7 @@ import Testing
     #expect(fixture.ask("list") == "ok a")
   }
 
-  @Test("A state that is being restored is saved whole")
+  @Test("A state that is being restored is saved completely")
   func aPendingStateIsSaved() {
     let session = CommandSession(fixture.engine, device: "virtual", loadsInBackground: true)
     let state = "play pulse loop as a\n"
@@ -117,9 +117,9 @@ import Testing
 
   @Test("A failed save is repeated until it succeeds, and reported once")
   func failedSavesAreRepeated() throws {
-    let scratch = try TemporaryFolder()
+    let folder = try TemporaryFolder()
     let reports = Locked<[String]>([])
-    let file = StateFile(scratch("absent/state")) { report in reports.withLock { $0.append(report) }
+    let file = StateFile(folder("absent/state")) { report in reports.withLock { $0.append(report) }
     }
     fixture.ask("play pulse loop as a")
     var now = Duration.seconds(5)
@@ -136,11 +136,11 @@ import Testing
     #expect(
       reports.withLock { $0 } == [
         """
-        \(scratch("absent/state")): cannot be written: No such file or directory; trying again \
+        \(folder("absent/state")): cannot be written: No such file or directory; trying again \
         every 5 s
         """
       ])
-    try scratch.makeFolder("absent")
+    try folder.makeFolder("absent")
     try update()
     // Saved, without another request.
     #expect(file.saveIfChanged(from: fixture.session, at: now) == nil)
@@ -150,9 +150,9 @@ import Testing
 
   @Test("The check of a reload does not create a file")
   func filesAreCheckedWithoutBeingCreated() throws {
-    let scratch = try TemporaryFolder()
+    let folder = try TemporaryFolder()
     let environment = FallbackEnvironment(SystemEnvironment(), needsDevice: true) { _ in }
-    let path = scratch("a.wav")
+    let path = folder("a.wav")
     let wake = WakeSignal.makeOrInert()
     let probe = try environment.beginProbe(
       of: "wav:" + path, OutputRequest(rate: 8_000, channels: .exactly(3)), wake: wake)
@@ -161,7 +161,7 @@ import Testing
     #expect(FileSystem.entryKind(at: path) == .missing)
     #expect(throws: OutputError.self) {
       try environment.beginProbe(
-        of: "wav:" + scratch("absent/a.wav"), OutputRequest(), wake: wake)
+        of: "wav:" + folder("absent/a.wav"), OutputRequest(), wake: wake)
     }
   }
 
@@ -169,32 +169,37 @@ import Testing
   func aReloadWaitsForItsCheck() {
     struct Refused: Error {}
     for isRefused in [true, false] {
-      let studio = ListenFixture(rate: 8_000)
+      let reloadFixture = ListenFixture(rate: 8_000)
       var isFinished = false
-      studio.session.settingsReloadHandler = {
+      reloadFixture.session.settingsReloadHandler = {
         SettingsCheck(isFinished: { isFinished }) {
           if isRefused { throw UsageError("no channel 4") }
         }
       }
       var queue = CommandQueue()
-      var other = CommandQueue()
+      var otherQueue = CommandQueue()
       var replies: [String] = []
       queue.addLines([.text("reload"), .text("@2 list")])
       for _ in 0..<3 {
-        _ = queue.execute(by: studio.session, at: .zero, period: .zero) { replies.append($0.line) }
+        _ = queue.execute(by: reloadFixture.session, at: .zero, period: .zero) {
+          replies.append($0.line)
+        }
         #expect(replies == [] && queue.nextRequestTime(period: .zero) == nil)
         // Other clients do not wait.
-        other.addLines([.text("status")])
+        otherQueue.addLines([.text("status")])
         var count = 0
-        _ = other.execute(by: studio.session, client: 1, at: .zero, period: .zero) { _ in
+        _ = otherQueue.execute(by: reloadFixture.session, client: 1, at: .zero, period: .zero) {
+          _ in
           count += 1
         }
         #expect(count == 1)
       }
       isFinished = true
       #expect(queue.nextRequestTime(period: .zero) == .zero)
-      _ = queue.execute(by: studio.session, at: .zero, period: .zero) { replies.append($0.line) }
-      #expect(studio.session.isReloading == !isRefused)
+      _ = queue.execute(by: reloadFixture.session, at: .zero, period: .zero) {
+        replies.append($0.line)
+      }
+      #expect(reloadFixture.session.isReloading == !isRefused)
       // The session that follows performs the next line.
       #expect(replies == (isRefused ? ["error failed: no channel 4", "@2 ok"] : ["ok"]))
     }

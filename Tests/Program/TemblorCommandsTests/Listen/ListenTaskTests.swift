@@ -17,7 +17,7 @@ import Testing
     folder = try TemporaryFolder()
   }
 
-  private func performance(_ listener: SocketListener? = nil) -> ServerActivity {
+  private func activity(_ listener: SocketListener? = nil) -> ServerActivity {
     ServerActivity(
       fixture.session,
       standard: LineConnection(input: input.readDescriptor, output: output.writeDescriptor),
@@ -25,22 +25,23 @@ import Testing
       eventInbox: EventInbox(), time: fixture.playback.time, retryInterval: .zero)
   }
 
-  /// Turns of the loop with some time between, until it is over; answers how many.
-  private func run(_ performance: ServerActivity, turns: Int, seconds: Double = 0.008) -> Int {
-    for turn in 1...turns {
-      _ = performance.watchedDescriptors
-      if performance.updateActivity(at: fixture.playback.time.now) == .finished {
-        return turn
+  /// Runs iterations of the loop, with time between them, until the session ends; returns their
+  /// number.
+  private func run(_ activity: ServerActivity, iterations: Int, seconds: Double = 0.008) -> Int {
+    for iteration in 1...iterations {
+      _ = activity.watchedDescriptors
+      if activity.updateActivity(at: fixture.playback.time.now) == .finished {
+        return iteration
       }
       fixture.playback.advance(seconds: seconds)
     }
-    return turns
+    return iterations
   }
 
-  @Test func answersComeInOrderAndTheEndIsPlayed() {
-    let performance = performance()
+  @Test func repliesAreInOrderAndTheLastSoundPlaysToItsEnd() {
+    let activity = activity()
     input.write("@1 hum 1 0.5 0.1 at 0.1 as a\n@2 nothing\n\n# no command\n@3 list\n@4 stat")
-    #expect(run(performance, turns: 3) == 3)
+    #expect(run(activity, iterations: 3) == 3)
     #expect(
       output.received()
         == """
@@ -50,63 +51,66 @@ import Testing
         + "@3 ok a\n")
     input.write("us")
     input.finish()
-    let turns = run(performance, turns: 100)
-    #expect(turns < 40)
-    let rest = output.received()
-    #expect(rest.hasPrefix("@4 ok time=0.032 "))
-    #expect(rest.hasSuffix("\nevent finished name=a time=0.201\n"))
+    let iterationCount = run(activity, iterations: 100)
+    #expect(iterationCount < 40)
+    let remainingOutput = output.received()
+    #expect(remainingOutput.hasPrefix("@4 ok time=0.032 "))
+    #expect(remainingOutput.hasSuffix("\nevent finished name=a time=0.201\n"))
   }
 
-  @Test func quitEndsAtOnce() {
-    let performance = performance()
+  @Test func quitEndsImmediately() {
+    let activity = activity()
     input.write("play pulse loop\n@q quit\nlist\n")
-    #expect(run(performance, turns: 5) == 1)
-    performance.finishSession()
+    #expect(run(activity, iterations: 5) == 1)
+    activity.finishSession()
     #expect(output.received().hasSuffix("\n@q ok\n"))
   }
 
-  @Test func whatFindsNoRoomIsObeyedAPeriodLater() {
-    let performance = performance()
+  @Test func excessCommandsArePerformedAPeriodLater() {
+    let activity = activity()
     for _ in 0..<1_500 {
       input.write("tap\n")
     }
     input.finish()
-    let turns = run(performance, turns: 200, seconds: 0.05)
-    #expect(turns < 60)
-    let answers = output.received().split(separator: "\n")
-    #expect(answers.count == 1_500)
-    #expect(answers.allSatisfy { $0.hasPrefix("ok time=") })
+    let iterationCount = run(activity, iterations: 200, seconds: 0.05)
+    #expect(iterationCount < 60)
+    let replies = output.received().split(separator: "\n")
+    #expect(replies.count == 1_500)
+    #expect(replies.allSatisfy { $0.hasPrefix("ok time=") })
   }
 
-  @Test func everyoneHearsOfEventsAndTheirOwnAnswers() throws {
+  @Test func clientsReceiveEventsAndTheirOwnReplies() throws {
     let listener = try SocketListener(folder("s"))
-    let performance = performance(listener)
-    let one = try Connection(folder("s"))
-    let other = try Connection(folder("s"))
-    one.send("@1 hum 1 0.5 0.1 at 0.1 as a\n")
-    other.send("quit\n")
+    let activity = activity(listener)
+    let firstClient = try Connection(folder("s"))
+    let secondClient = try Connection(folder("s"))
+    firstClient.send("@1 hum 1 0.5 0.1 at 0.1 as a\n")
+    secondClient.send("quit\n")
     input.finish()
-    #expect(run(performance, turns: 40) == 40)
+    #expect(run(activity, iterations: 40) == 40)
     #expect(
-      one.received() == "@1 ok name=a time=0.1 duration=0.1\nevent finished name=a time=0.201\n")
-    #expect(other.received() == "ok\n")
-    #expect(other.isAtEnd)
+      firstClient.received()
+        == "@1 ok name=a time=0.1 duration=0.1\nevent finished name=a time=0.201\n")
+    #expect(secondClient.received() == "ok\n")
+    #expect(secondClient.isAtEnd)
     #expect(output.received() == "event finished name=a time=0.201\n")
   }
 
-  @Test func oneWhoSendsMuchLetsOthersHaveTheirTurn() throws {
+  @Test func busyClientDoesNotDelayOtherClients() throws {
     let listener = try SocketListener(folder("s"))
-    let performance = performance(listener)
-    let one = try Connection(folder("s"))
-    let other = try Connection(folder("s"))
-    one.send(String(repeating: "list\n", count: 10 * CommandQueue.maximumLineCountPerTurn))
-    other.send("list\n")
-    #expect(run(performance, turns: 1) == 1)
-    #expect(one.received().split(separator: "\n").count == CommandQueue.maximumLineCountPerTurn)
-    #expect(other.received() == "ok\n")
+    let activity = activity(listener)
+    let busyClient = try Connection(folder("s"))
+    let otherClient = try Connection(folder("s"))
+    busyClient.send(String(repeating: "list\n", count: 10 * CommandQueue.maximumLineCountPerTurn))
+    otherClient.send("list\n")
+    #expect(run(activity, iterations: 1) == 1)
+    #expect(
+      busyClient.received().split(separator: "\n").count == CommandQueue.maximumLineCountPerTurn)
+    #expect(otherClient.received() == "ok\n")
     for _ in 0..<9 {
-      #expect(run(performance, turns: 1) == 1)
-      #expect(one.received().split(separator: "\n").count == CommandQueue.maximumLineCountPerTurn)
+      #expect(run(activity, iterations: 1) == 1)
+      #expect(
+        busyClient.received().split(separator: "\n").count == CommandQueue.maximumLineCountPerTurn)
     }
   }
 }

@@ -16,45 +16,48 @@ import Testing
     try String(decoding: FileSystem.read(folder(name)), as: UTF8.self)
   }
 
-  @Test func aRenderThreadThatDoesNotAnswerIsToldToNobody() {
-    var told: [String] = []
-    let upkeep = ServerMaintenance(watchdogLimit: .seconds(10), notify: { told.append($0) })
-    #expect(upkeep.performDueTasks(at: .zero, on: fixture.session) == .seconds(5))
-    #expect(told == ["WATCHDOG=1\nSTATUS=virtual at 8000 Hz; 0 s lost"])
-    // Too early, and then without a sign of the render thread, which is looked at often.
+  @Test func watchdogIsNotNotifiedWhileTheRenderThreadHangs() {
+    var notifications: [String] = []
+    let maintenance = ServerMaintenance(
+      watchdogLimit: .seconds(10), notify: { notifications.append($0) })
+    #expect(maintenance.performDueTasks(at: .zero, on: fixture.session) == .seconds(5))
+    #expect(notifications == ["WATCHDOG=1\nSTATUS=virtual at 8000 Hz; 0 s lost"])
+    // The check at 2 s is too early. From 10 s on, the render thread shows no progress, so checks
+    // are frequent.
     fixture.run(0.1)
-    #expect(upkeep.performDueTasks(at: .seconds(2), on: fixture.session) == .seconds(3))
-    #expect(told.count == 1)
+    #expect(maintenance.performDueTasks(at: .seconds(2), on: fixture.session) == .seconds(3))
+    #expect(notifications.count == 1)
     fixture.recordSinkEvent(
       SinkEvent(.underrun, cause: .lateDevice, missedFrameCount: 4_000, text: "late"))
-    #expect(upkeep.performDueTasks(at: .seconds(5), on: fixture.session) == .seconds(5))
-    #expect(told.last == "WATCHDOG=1\nSTATUS=virtual at 8000 Hz; 0.5 s lost")
+    #expect(maintenance.performDueTasks(at: .seconds(5), on: fixture.session) == .seconds(5))
+    #expect(notifications.last == "WATCHDOG=1\nSTATUS=virtual at 8000 Hz; 0.5 s lost")
     for seconds in 10...40 {
       #expect(
-        upkeep.performDueTasks(at: .seconds(seconds), on: fixture.session) == .milliseconds(250))
+        maintenance.performDueTasks(at: .seconds(seconds), on: fixture.session)
+          == .milliseconds(250))
     }
-    #expect(told.count == 2)
+    #expect(notifications.count == 2)
     fixture.run(0.1)
-    #expect(upkeep.performDueTasks(at: .seconds(41), on: fixture.session) == .seconds(5))
-    #expect(told.count == 3)
+    #expect(maintenance.performDueTasks(at: .seconds(41), on: fixture.session) == .seconds(5))
+    #expect(notifications.count == 3)
   }
 
-  @Test func nobodyWhoAsksIsToldNothing() {
+  @Test func withoutAFileAndAWatchdogThereAreNoTasks() {
     #expect(ServerMaintenance().performDueTasks(at: .zero, on: fixture.session) == nil)
   }
 
-  @Test func figuresAreAFileForCollectorsEveryFifteenSeconds() throws {
+  @Test func metricsFileIsWrittenEveryFifteenSeconds() throws {
     let path = folder("figures.prom")
     var reports: [String] = []
-    let upkeep = ServerMaintenance(file: path, report: { reports.append($0) })
-    #expect(upkeep.performDueTasks(at: .zero, on: fixture.session) == .seconds(15))
+    let maintenance = ServerMaintenance(file: path, report: { reports.append($0) })
+    #expect(maintenance.performDueTasks(at: .zero, on: fixture.session) == .seconds(15))
     #expect(try text("figures.prom").hasSuffix("temblor_peak 0.0\n# EOF\n"))
     fixture.recordSinkEvent(
       SinkEvent(.underrun, cause: .lateDevice, missedFrameCount: 4_000, text: "late"))
     fixture.recordSinkEvent(SinkEvent(.reconnected, missedFrameCount: 8_000, text: "back"))
-    #expect(upkeep.performDueTasks(at: .seconds(14), on: fixture.session) == .seconds(1))
+    #expect(maintenance.performDueTasks(at: .seconds(14), on: fixture.session) == .seconds(1))
     let firstSeries = try seriesNames(text("figures.prom"))
-    #expect(upkeep.performDueTasks(at: .seconds(15), on: fixture.session) == .seconds(15))
+    #expect(maintenance.performDueTasks(at: .seconds(15), on: fixture.session) == .seconds(15))
     let text = try text("figures.prom")
     #expect(
       text.contains(
@@ -87,16 +90,16 @@ import Testing
     }
   }
 
-  @Test func aFileThatCannotBeWrittenIsToldOnce() {
+  @Test func unwritableFileIsReportedOnce() {
     var reports: [String] = []
-    let upkeep = ServerMaintenance(file: folder("none") + "/f", report: { reports.append($0) })
+    let maintenance = ServerMaintenance(file: folder("none") + "/f", report: { reports.append($0) })
     for seconds in 0...60 {
-      _ = upkeep.performDueTasks(at: .seconds(seconds), on: fixture.session)
+      _ = maintenance.performDueTasks(at: .seconds(seconds), on: fixture.session)
     }
     #expect(reports.count == 1)
   }
 
-  @Test func statsAreOneLineOfJSONThatLeavesThePeakOfStatusAlone() {
+  @Test func statsAreOneLineOfJSONAndKeepThePeakOfStatus() {
     fixture.ask("tap 1 0.5")
     fixture.run(0.5)
     fixture.ask("tap at 0.1")

@@ -158,9 +158,9 @@ final class ReloadEnvironment: PlaybackEnvironment, TimeSource, @unchecked Senda
       if descriptors.contains(where: { $0.receivedEvents != 0 }) { return }
       return simulatedEnvironment.wait(for: &descriptors, timeout: .nanoseconds(1))
     }
-    if let due = nextTimedCommand, due.time <= now {
+    if let dueCommand = nextTimedCommand, dueCommand.time <= now {
       awaitedReplyCount += 1
-      send(due)
+      send(dueCommand)
       nextTimedCommand = nextCommand(now)
       return
     }
@@ -170,12 +170,12 @@ final class ReloadEnvironment: PlaybackEnvironment, TimeSource, @unchecked Senda
     simulatedEnvironment.wait(for: &descriptors, timeout: limits.compactMap(\.self).min())
   }
 
-  private func send(_ cue: TimedCommand) {
-    guard cue.isFromClient else { return input.write(cue.command + "\n") }
+  private func send(_ timedCommand: TimedCommand) {
+    guard timedCommand.isFromClient else { return input.write(timedCommand.command + "\n") }
     if client == nil, let socketPath {
       client = try? Connection(socketPath)
     }
-    client?.send(cue.command + "\n")
+    client?.send(timedCommand.command + "\n")
   }
 
   private func readLines() {
@@ -242,7 +242,7 @@ final class CountedOutput: OutputBackend {
   /// The time until which the devices stall.
   let stallEnd = Mutex(Duration.zero)
 
-  /// How often a device was opened.
+  /// The number of times that a device was opened.
   var openCount: Int { count.withLock { $0 } }
   /// The frames of the device that was opened last.
   var latestLedger: FrameLedger { ledger.withLock { $0 } }
@@ -318,7 +318,7 @@ private final class CountedSink: AudioSink {
     guard let idleStart else { return }
     self.idleStart = nil
     let seconds = (time.now - idleStart) / .seconds(1)
-    // As the engine's clock rounds.
+    // The rounding equals that of the engine's clock.
     ledger.withLock { $0.idle += Int(seconds * format.rate + 0.01) }
   }
 }

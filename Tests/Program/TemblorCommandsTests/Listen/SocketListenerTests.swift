@@ -12,13 +12,13 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Everything that is due now, in as many turns as it takes.
+  /// Receives until no event is due, and returns all events.
   private func events(_ listener: SocketListener) -> [SocketListener.Event] {
     var events: [SocketListener.Event] = []
     while true {
-      let new = listener.receive()
-      if new.isEmpty && listener.isQuiet { return events }
-      events += new
+      let newEvents = listener.receive()
+      if newEvents.isEmpty && listener.isQuiet { return events }
+      events += newEvents
     }
   }
 
@@ -28,7 +28,7 @@ import Testing
     return status.st_mode
   }
 
-  @Test func onlyTheUserMayConnectAndTheFileGoesAtTheEnd() throws {
+  @Test func onlyTheUserMayConnectAndTheFileIsRemovedAtTheEnd() throws {
     do {
       let listener = try SocketListener(folder("s"))
       #expect(mode("s") == S_IFSOCK | 0o600)
@@ -57,8 +57,8 @@ import Testing
     #expect(listener.clientIDs == [1, 2])
   }
 
-  /// As `echo status | nc -U` does it.
-  @Test func aClientThatHasSaidAllIsAnswered() throws {
+  /// The client ends sending before it reads, as in `echo status | nc -U`.
+  @Test func clientThatEndsSendingIsAnswered() throws {
     let listener = try SocketListener(folder("s"))
     let client = try Connection(folder("s"))
     client.send("status\nlist")
@@ -74,7 +74,7 @@ import Testing
     #expect(listener.clientIDs == [])
   }
 
-  @Test func oneWhoQuitsHearsOfIt() throws {
+  @Test func quittingClientReceivesTheReply() throws {
     let listener = try SocketListener(folder("s"))
     let client = try Connection(folder("s"))
     client.send("quit\ntap\n")
@@ -86,23 +86,23 @@ import Testing
     #expect(client.received() == "ok\n")
   }
 
-  @Test func oneWhoLeavesRaisesNoSignal() throws {
+  @Test func disconnectedClientRaisesNoSignal() throws {
     let listener = try SocketListener(folder("s"))
     do {
       let client = try Connection(folder("s"))
       client.send("tap\n")
     }
     #expect(listener.receive() == [.connected(1), .line(1, .text("tap"))])
-    // Without MSG_NOSIGNAL this would be the end of the process.
+    // Without MSG_NOSIGNAL, this would end the process.
     listener.send(.ok(), to: 1)
     listener.send(.ok(), to: 1)
     #expect(events(listener) == [.disconnected(1)])
   }
 
-  @Test func oneWhoDoesNotReadIsLetGo() throws {
+  @Test func clientThatDoesNotReadIsDisconnected() throws {
     let listener = try SocketListener(folder("s"))
-    let slow = try Connection(folder("s"))
-    let other = try Connection(folder("s"))
+    let slowClient = try Connection(folder("s"))
+    let otherClient = try Connection(folder("s"))
     #expect(events(listener) == [.connected(1), .connected(2)])
     let line = String(repeating: "x", count: 65_535)
     var count = 0
@@ -110,21 +110,21 @@ import Testing
       listener.send(.event(line), to: 1)
       count += 1
       if count == 8 {
-        // Something waits, so no more commands are taken.
-        slow.send("tap\n")
+        // Output is waiting, so no more commands are read.
+        slowClient.send("tap\n")
         #expect(events(listener) == [])
       }
       _ = listener.watchedDescriptors()
       try #require(count < 100)
     }
-    // A mebibyte, and what the system keeps itself.
+    // The limit is a mebibyte, in addition to the socket buffers of the system.
     #expect(count >= 16)
     #expect(events(listener) == [.disconnected(1)])
-    other.send("tap\n")
+    otherClient.send("tap\n")
     #expect(events(listener) == [.line(2, .text("tap"))])
   }
 
-  @Test func oneWhoReadsLateGetsAll() throws {
+  @Test func clientThatReadsLateReceivesEverything() throws {
     let listener = try SocketListener(folder("s"))
     let client = try Connection(folder("s"))
     #expect(events(listener) == [.connected(1)])
@@ -143,20 +143,20 @@ import Testing
     #expect(listener.watchedDescriptors()[1].requestedEvents == Int16(POLLIN))
   }
 
-  @Test func tooManyAreTurnedAway() throws {
+  @Test func excessClientsAreRefused() throws {
     let listener = try SocketListener(folder("s"))
     let clients = try (0..<SocketListener.maximumClientCount).map { _ in
       try Connection(folder("s"))
     }
     #expect(events(listener).count == clients.count)
-    let late = try Connection(folder("s"))
+    let excessClient = try Connection(folder("s"))
     #expect(events(listener) == [])
-    #expect(late.received() == "error busy: too many clients; the maximum is 64\n")
-    #expect(late.isAtEnd)
+    #expect(excessClient.received() == "error busy: too many clients; the maximum is 64\n")
+    #expect(excessClient.isAtEnd)
     #expect(listener.clientIDs.count == 64)
   }
 
-  @Test func aLeftoverGivesWay() throws {
+  @Test func abandonedSocketIsReplaced() throws {
     let path = folder("s")
     try Connection.leave(path)
     #expect(mode("s") & S_IFMT == S_IFSOCK)
@@ -165,7 +165,7 @@ import Testing
     #expect(listener.receive() == [.connected(1)])
   }
 
-  @Test func aPlaceInUseIsRefused() throws {
+  @Test func pathInUseIsRefused() throws {
     let path = folder("s")
     let listener = try SocketListener(path)
     #expect(throws: FileError(path, "is in use by another program")) {
@@ -175,7 +175,7 @@ import Testing
     #expect(events(listener).first == .connected(1))
   }
 
-  @Test func whatIsNoSocketStays() throws {
+  @Test func otherFilesAreNotReplaced() throws {
     try folder.write("mine", to: "s")
     #expect(throws: FileError(folder("s"), "exists and is not a socket; choose another path")) {
       _ = try SocketListener(folder("s"))
@@ -192,13 +192,13 @@ import Testing
     #expect(throws: FileError(folder("x/s"), "cannot be created: No such file or directory")) {
       _ = try SocketListener(folder("x/s"))
     }
-    let long = folder(String(repeating: "x", count: 100))
-    #expect(throws: FileError(long, "is not a valid socket path; use 1 to 107 bytes")) {
-      _ = try SocketListener(long)
+    let longPath = folder(String(repeating: "x", count: 100))
+    #expect(throws: FileError(longPath, "is not a valid socket path; use 1 to 107 bytes")) {
+      _ = try SocketListener(longPath)
     }
   }
 
-  @Test func anotherFileInItsPlaceStays() throws {
+  @Test func fileThatReplacedTheSocketIsKept() throws {
     do {
       _ = try SocketListener(folder("s"))
     }
@@ -212,11 +212,11 @@ import Testing
 }
 
 extension SocketListener {
-  /// Whether nothing is to be read or accepted now.
+  /// True if there is nothing to read or accept.
   fileprivate var isQuiet: Bool {
-    let before = clientIDs
+    let previousIDs = clientIDs
     var watched = watchedDescriptors()
-    if clientIDs != before { return false }
+    if clientIDs != previousIDs { return false }
     SystemTimeSource().wait(for: &watched, timeout: .zero)
     return watched.allSatisfy { $0.receivedEvents & $0.requestedEvents == 0 }
   }

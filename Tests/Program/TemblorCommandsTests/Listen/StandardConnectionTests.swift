@@ -18,7 +18,7 @@ import Testing
     connection = LineConnection(input: input.readDescriptor, output: output.writeDescriptor)
   }
 
-  @Test func linesComeAsTheyAreThereAndTheLastWithoutAnEnd() {
+  @Test func linesAreReadWhenCompleteAndTheLastOneAtTheEnd() {
     #expect(connection.readLines() == [])
     input.write("a\nb")
     #expect(connection.readLines() == [.text("a")])
@@ -29,7 +29,7 @@ import Testing
     #expect(connection.watchedDescriptors == [])
   }
 
-  @Test func heldLinesStay() {
+  @Test func linesWaitWhileReadingIsPaused() {
     input.write("a\n")
     connection.isReadingPaused = true
     #expect(connection.readLines() == [])
@@ -39,13 +39,13 @@ import Testing
     #expect(connection.readLines() == [.text("a")])
   }
 
-  @Test func oneWhoDoesNotReadIsNotWaitedFor() {
-    let line = CommandReply.ok([.text(String(repeating: "x", count: 1_000))])
+  @Test func slowReaderDoesNotBlockTheConnection() {
+    let reply = CommandReply.ok([.text(String(repeating: "x", count: 1_000))])
     for _ in 0..<300 {
-      connection.send(line)
+      connection.send(reply)
     }
     input.write("a\n")
-    // More waits than a patient queue holds, so no more commands are taken.
+    // More output is waiting than the queue allows, so no more commands are read.
     #expect(connection.readLines() == [])
     #expect(
       connection.watchedDescriptors == [
@@ -60,7 +60,7 @@ import Testing
     #expect(connection.readLines() == [.text("a")])
   }
 
-  @Test func theLastLinesWaitAWhileForAReader() {
+  @Test func lastLinesWaitBrieflyForAReader() {
     for _ in 0..<300 {
       connection.send(CommandReply.ok([.text(String(repeating: "x", count: 1_000))]))
     }

@@ -1,19 +1,19 @@
 import Glibc
 import Testing
 
-/// Two ends that tests hold in the place of a standard stream.
+/// A pipe that takes the place of a standard stream.
 final class StreamPipe {
   let readDescriptor: Int32
   private(set) var writeDescriptor: Int32
 
   init() throws {
-    var ends: [Int32] = [-1, -1]
-    try #require(unsafe pipe(&ends) == 0)
-    for end in ends {
-      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+    var descriptors: [Int32] = [-1, -1]
+    try #require(unsafe pipe(&descriptors) == 0)
+    for descriptor in descriptors {
+      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     }
-    readDescriptor = ends[0]
-    writeDescriptor = ends[1]
+    readDescriptor = descriptors[0]
+    writeDescriptor = descriptors[1]
   }
 
   deinit {
@@ -28,28 +28,28 @@ final class StreamPipe {
     _ = unsafe Glibc.write(writeDescriptor, bytes, bytes.count)
   }
 
-  /// Ends what can be read, and waits until the end can be seen: a process that another test starts
-  /// at this moment has the entrance, too, until it becomes its program.
+  /// Closes the write end, and waits until the read end is at its end. A process that another test
+  /// starts at this moment inherits the write end until it executes its program.
   func finish() {
     guard writeDescriptor >= 0 else { return }
     close(writeDescriptor)
     writeDescriptor = -1
     var entry = pollfd(fd: readDescriptor, events: 0, revents: 0)
     if unsafe poll(&entry, 1, 60_000) != 1 {
-      Issue.record("another process holds the entrance")
+      Issue.record("another process holds the write end")
     }
   }
 
-  /// What is there to read now.
+  /// Returns all text that is available to read.
   func received() -> String {
-    var all: [UInt8] = []
-    var bytes = [UInt8](repeating: 0, count: 65_536)
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65_536)
     var entry = pollfd(fd: readDescriptor, events: Int16(POLLIN), revents: 0)
     while unsafe poll(&entry, 1, 0) > 0 {
-      let count = unsafe read(readDescriptor, &bytes, bytes.count)
+      let count = unsafe read(readDescriptor, &buffer, buffer.count)
       if count <= 0 { break }
-      all += bytes.prefix(count)
+      bytes += buffer.prefix(count)
     }
-    return String(decoding: all, as: UTF8.self)
+    return String(decoding: bytes, as: UTF8.self)
   }
 }
