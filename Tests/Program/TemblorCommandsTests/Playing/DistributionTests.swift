@@ -5,8 +5,8 @@ import Testing
 
 @Suite struct DistributionTests {
   @Test func quantilesAreValuesThatWereMeasured() {
-    let values = ValueDistribution((1...200).map(Double.init).reversed())
-    #expect(values.quantiles == [1, 100, 180, 198, 200])
+    let distribution = ValueDistribution((1...200).map(Double.init).reversed())
+    #expect(distribution.quantiles == [1, 100, 180, 198, 200])
     #expect(ValueDistribution([7]).quantiles == [7, 7, 7, 7, 7])
     #expect(ValueDistribution([]).quantiles == [0, 0, 0, 0, 0])
   }
@@ -19,10 +19,10 @@ import Testing
     #expect(ValueDistribution([5, 5]).histogram(rowCount: 4).rows.map(\.count) == [2])
   }
 
-  @Test func chanceCanBeRepeated() {
-    var one = SplitMix64(seed: 0)
+  @Test func generatorEqualsTheReferenceImplementation() {
+    var generator = SplitMix64(seed: 0)
     // The first numbers of the reference implementation for seed 0.
-    #expect(one.next() == 0xE220_A839_7B1D_CDAF)
-    #expect(one.next() == 0x6E78_9E6A_A1B9_65F4)
+    #expect(generator.next() == 0xE220_A839_7B1D_CDAF)
+    #expect(generator.next() == 0x6E78_9E6A_A1B9_65F4)
   }
 }

@@ -9,7 +9,7 @@ import Testing
 @testable import PlaybackSessions
 @testable import TemblorCommands
 
-/// Recordings that come to the limit of `--record-limit`, while playback goes on.
+/// Recordings that reach the limit of `--record-limit` while playback continues.
 @Suite struct LiveRecordingTests {
   private static let software = "Temblor 1.0"
   private let testFolder: TemporaryFolder
@@ -22,33 +22,35 @@ import Testing
 
   @Test(arguments: [0.25, 0.5, 7]) func aRecordingEndsAtItsLimitToTheFrame(limit: Double) throws {
     let path = testFolder("heard.wav")
-    let told = Mutex<[SinkEvent]>([])
+    let events = Mutex<[SinkEvent]>([])
     let recording = try LiveRecording(
       to: path, device: device, maximumSeconds: limit, software: Self.software
     ) { event in
-      told.withLock { $0.append(event) }
+      events.withLock { $0.append(event) }
     }
-    // Blocks of 999 frames, about a second of them; what a recording holds at once is more.
+    // The 48 blocks of 999 frames last about a second. The recording buffer holds more.
     let block = (0..<(2 * 999)).map { Float($0 % 100) / 200 }
     for _ in 0..<48 {
       recording.recordingBuffer.write(block.span)
     }
     let (result, message) = recording.finishRecording(within: .seconds(30))
-    let limited = Int64(limit * 48_000)
+    let limitFrameCount = Int64(limit * 48_000)
     #expect(result.isComplete)
-    #expect(result.frameCount == min(limited, 48 * 999))
+    #expect(result.frameCount == min(limitFrameCount, 48 * 999))
     #expect(result.droppedFrameCount == 0)
     #expect(message == nil)
     #expect(
-      told.withLock { $0.map(\.text) }
+      events.withLock { $0.map(\.text) }
         == (limit < 1 ? ["\(path): reached the limit of the recording; recording stopped"] : []))
   }
 
-  /// How many descriptors were open on files of a folder, each time the disk was asked.
+  /// The numbers of descriptors that were open for files of a folder, at each query of free space.
   private final class OpenDescriptorCounts: Sendable { let counts = Mutex<[Int]>([]) }
 
-  /// Files of a quarter of a second, on a disk that has no space the first times it is asked.
-  private func rotation(refusals: Int = 0, held: OpenDescriptorCounts = OpenDescriptorCounts())
+  /// Returns settings for files of 0.25 s, on a disk that is full for the first queries.
+  private func rotation(
+    refusals: Int = 0, openCounts: OpenDescriptorCounts = OpenDescriptorCounts()
+  )
     -> LiveRecording.RotationSettings
   {
     LiveRecording.RotationSettings(
@@ -57,14 +59,14 @@ import Testing
         let paths = ((try? FileSystem.visibleNames(in: "/proc/self/fd")) ?? []).compactMap { name in
           try? FileSystem.destinationPath(of: "/proc/self/fd/" + name)
         }
-        return held.counts.withLock { counts in
+        return openCounts.counts.withLock { counts in
           counts.append(paths.count { $0.hasPrefix(folder + "/") })
           return counts.count > refusals ? 0.05 : 0.049
         }
       }, now: { CalendarTime(secondsSince1970: 1_769_860_800) })
   }
 
-  /// Frames that tell their number, in blocks of no common length with files.
+  /// Writes frames whose values contain their index, in blocks that do not divide a file evenly.
   private func write(_ count: Int, to recordings: LiveRecording...) {
     for start in stride(from: 0, to: count, by: 999) {
       let block = (start..<min(start + 999, count)).flatMap { [Float($0) / 1e6, -Float($0) / 1e6] }
@@ -75,17 +77,17 @@ import Testing
   }
 
   @Test func filesFollowEachOtherWithoutAGap() throws {
-    let whole = try LiveRecording(
+    let singleFile = try LiveRecording(
       to: testFolder("whole.wav"), device: device, software: Self.software
     ) { _ in }
-    let parts = try LiveRecording(
+    let rotatedFiles = try LiveRecording(
       to: testFolder("heard.wav"), device: device, rotation: rotation(), software: Self.software
     ) {
       _ in
     }
-    write(333_666, to: whole, parts)
-    #expect(whole.finishRecording(within: .seconds(30)).result.frameCount == 333_666)
-    let (result, message) = parts.finishRecording(within: .seconds(30))
+    write(333_666, to: singleFile, rotatedFiles)
+    #expect(singleFile.finishRecording(within: .seconds(30)).result.frameCount == 333_666)
+    let (result, message) = rotatedFiles.finishRecording(within: .seconds(30))
     #expect(result.isComplete && result.frameCount == 333_666 && message == nil)
     // The clock is constant, and no file replaces another.
     let names = try FileSystem.visibleNames(in: testFolder.path).sorted().dropLast()
@@ -98,25 +100,27 @@ import Testing
   }
 
   @Test(arguments: ["wav", "flac"]) func theDiskKeepsItsReserve(ending: String) throws {
-    let told = Mutex<[SinkEvent]>([])
+    let events = Mutex<[SinkEvent]>([])
     let path = testFolder("heard." + ending)
-    let held = OpenDescriptorCounts()
+    let openCounts = OpenDescriptorCounts()
     let recording = try LiveRecording(
-      to: path, device: device, rotation: rotation(refusals: 3, held: held),
+      to: path, device: device, rotation: rotation(refusals: 3, openCounts: openCounts),
       software: Self.software
     ) { event in
-      told.withLock { $0.append(event) }
+      events.withLock { $0.append(event) }
     }
     write(60_000, to: recording)
     let (result, message) = recording.finishRecording(within: .seconds(30))
     #expect(!result.isComplete && result.frameCount == 24_000)
     #expect(message == "\(path): only 0.5 s were written: less than 5 % of the disk is free")
-    // What is deleted while there is no space gives its space back.
+    // The space of a deleted file is free only if no descriptor is open.
     #expect(
-      held.counts.withLock { $0.prefix(5).map { $0 > 0 } } == [true, false, false, false, true])
-    // Three files without space are one line; the fourth goes on.
+      openCounts.counts.withLock { $0.prefix(5).map { $0 > 0 } } == [
+        true, false, false, false, true,
+      ])
+    // Three files without space cause one message; the fourth one is written.
     #expect(
-      told.withLock { $0.map(\.text) }
+      events.withLock { $0.map(\.text) }
         == [
           "\(path): less than 5 % of the disk is free; recording pauses until the next file starts"
         ])
@@ -126,18 +130,18 @@ import Testing
     #expect(first.interleaved.count == 2 * 12_000 && abs(first.interleaved[0] - 0.036) < 1e-6)
   }
 
-  @Test func theLimitIsBounded() throws {
-    let stage = ScriptedEnvironment()
+  @Test func invalidLimitsAreRefused() throws {
+    let environment = ScriptedEnvironment()
     let limits = ["0.5", "1441", "x"].flatMap {
       [["--record-limit", $0], ["--record-rotate", $0]]
     }
-    for words in limits + [["--record-rotate", "10", "--record-limit", "60"]] {
-      let words = ["--record", testFolder("a.wav")] + words
+    for options in limits + [["--record-rotate", "10", "--record-limit", "60"]] {
+      let options = ["--record", testFolder("a.wav")] + options
       #expect(throws: (any Error).self) {
-        let arguments = try ListenCommand.definition().parseArguments(words)
+        let arguments = try ListenCommand.definition().parseArguments(options)
         _ = try LiveOptions(arguments)
       }
     }
-    #expect(stage.recordedTerminal.error == "")
+    #expect(environment.recordedTerminal.error == "")
   }
 }

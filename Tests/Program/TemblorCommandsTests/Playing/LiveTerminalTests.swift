@@ -4,7 +4,7 @@ import Testing
 
 @testable import CommandLineKit
 
-/// The program itself at a terminal, on a device that is silent.
+/// The program itself at a terminal, on the null device.
 @Suite(.enabled(if: Pseudoterminal.canBeMade, "no terminals can be made here"))
 struct LiveTerminalTests {
   private static let endless = "$TEMBLOR play pulse --loop 0 --device null; "
@@ -16,7 +16,7 @@ struct LiveTerminalTests {
     return terminal
   }
 
-  @Test func keysPauseGoOnAndEnd() throws {
+  @Test func keysPauseResumeAndQuit() throws {
     let terminal = try start(Self.endless + Pseudoterminal.modeCheckCommand)
     #expect(!terminal.hasUsualModes)
     terminal.type(" ")
@@ -35,11 +35,11 @@ struct LiveTerminalTests {
     try terminal.wait(for: "usual modes, status 130.")
   }
 
-  @Test func stoppingGivesTheTerminalBack() throws {
+  @Test func stoppingRestoresTheTerminal() throws {
     let terminal = try start(
       Self.endless + Pseudoterminal.modeCheckCommand + "; fg; " + Pseudoterminal.modeCheckCommand)
     terminal.type("\u{1A}")
-    // The line goes before the shell writes, and comes back whole.
+    // The status line is erased before the shell writes, and is redrawn completely.
     let stopped = try terminal.wait(for: "usual modes, status 148.")
     #expect(stopped.contains("\u{1B}[Jusual modes"))
     try terminal.wait(for: "> 0:0")
@@ -50,8 +50,8 @@ struct LiveTerminalTests {
     try terminal.wait(for: "usual modes, status 0.")
   }
 
-  /// While nothing plays the line is drawn once a second; a resized window has it at once.
-  @Test(arguments: [30, 120]) func aResizedWindowHasAWholeLine(width: Int) throws {
+  /// The line is usually drawn once a second without playback, but a resize redraws it immediately.
+  @Test(arguments: [30, 120]) func resizedWindowShowsACompleteLine(width: Int) throws {
     let terminal = try start("export NO_COLOR=1; " + Self.endless + Pseudoterminal.modeCheckCommand)
     terminal.resize(to: width)
     try terminal.wait(for: "\u{1B}[J> 0:")
@@ -63,7 +63,7 @@ struct LiveTerminalTests {
     try terminal.wait(for: "usual modes, status 0.")
   }
 
-  @Test func whatBandPlaysIsSaidWhereNoProfileIsChosen() throws {
+  @Test func bandIsReportedIfNoProfileIsChosen() throws {
     let terminal = try Pseudoterminal(
       """
       $TEMBLOR tap 1 0.5 --device null; $TEMBLOR tap 1 0.5 --profile speaker --device null; \
@@ -77,7 +77,7 @@ struct LiveTerminalTests {
     #expect(!(try terminal.wait(for: "END.\n")).contains("for a shaker"))
   }
 
-  @Test func controlCInTheTapsOfSetupGivesTheTerminalBackAndSavesNothing() throws {
+  @Test func controlCDuringSetupRestoresTheTerminalAndSavesNothing() throws {
     let folder = try TemporaryFolder()
     let terminal = try Pseudoterminal(
       "export XDG_CONFIG_HOME=\(folder.path); $TEMBLOR setup --device null --profile BST-1; "
@@ -95,7 +95,7 @@ struct LiveTerminalTests {
     #expect(unsafe access(folder("temblor"), F_OK) != 0)
   }
 
-  @Test func setupSavesWhatWasFelt() throws {
+  @Test func setupSavesTheLevelThatWasFelt() throws {
     let folder = try TemporaryFolder()
     let terminal = try Pseudoterminal(
       """
@@ -121,7 +121,7 @@ struct LiveTerminalTests {
     #expect(terminal.finish() == 0)
   }
 
-  @Test func theEndGivesTheTerminalBack() throws {
+  @Test func endOfPlaybackRestoresTheTerminal() throws {
     let terminal = try Pseudoterminal(
       "$TEMBLOR play heartbeat --device null; " + Pseudoterminal.modeCheckCommand)
     try terminal.wait(for: "usual modes, status 0.")

@@ -16,14 +16,15 @@ import Testing
   init() throws { folder = try TemporaryFolder() }
 
   /// Runs `play` with arguments in a scripted environment.
-  private func play(_ words: [String], on stage: ScriptedEnvironment) throws
+  private func play(_ arguments: [String], on environment: ScriptedEnvironment) throws
     -> CommandLineKit.ExitStatus
   {
     try PlayCommand.run(
-      PlayCommand.definition().parseArguments(words), stage.recordedTerminal.terminal, on: stage)
+      PlayCommand.definition().parseArguments(arguments), environment.recordedTerminal.terminal,
+      on: environment)
   }
 
-  /// A pattern that hums at full strength.
+  /// Writes a pattern with one continuous event at full intensity, and returns its path.
   private func hum(_ name: String, _ seconds: Double, sharpness: Double = 0.5) throws -> String {
     try folder.write(
       """
@@ -35,148 +36,156 @@ import Testing
     return folder(name)
   }
 
-  /// What `render` makes of a file up to its last frame of sound.
+  /// Returns the samples that `render` makes of a file.
   private func rendered(_ path: String) throws -> [Float] {
     let pattern = try LoadedPattern(PatternInput(origin: .file(path), outputStem: "a"))
     let plan = try pattern.compilePlans(for: [.phone], rate: 48_000)[0]
-    var rendering = OfflineRenderer(plan: plan)
-    return rendering.samples()
+    var renderer = OfflineRenderer(plan: plan)
+    return renderer.samples()
   }
 
-  @Test func whatIsHeardIsWhatIsRendered() throws {
-    let stage = ScriptedEnvironment()
+  @Test func playbackEqualsTheRendering() throws {
+    let environment = ScriptedEnvironment()
     let path = try hum("a.ahap", 0.3)
-    #expect(try play([path], on: stage) == .success)
+    #expect(try play([path], on: environment) == .success)
     let samples = try rendered(path)
     #expect(samples.contains { abs($0) > 0.4 })
     #expect(
-      Array(stage.samples().dropFirst(Self.leadInFrameCount).prefix(samples.count)) == samples)
-    #expect(stage.samples().prefix(Self.leadInFrameCount).allSatisfy { $0 == 0 })
-    #expect(stage.isStopped)
+      Array(environment.samples().dropFirst(Self.leadInFrameCount).prefix(samples.count)) == samples
+    )
+    #expect(environment.samples().prefix(Self.leadInFrameCount).allSatisfy { $0 == 0 })
+    #expect(environment.isStopped)
   }
 
-  @Test func theNextBeginsBehindTheGapToTheFrame() throws {
-    let stage = ScriptedEnvironment()
-    let one = try hum("a.ahap", 0.1)
-    let two = try hum("b.ahap", 0.2, sharpness: 0.9)
-    #expect(try play([one, two, "--gap", "0.25"], on: stage) == .success)
-    let first = try rendered(one)
-    let second = try rendered(two)
-    let start = Self.leadInFrameCount + first.count + 12_000
-    let heard = stage.samples().dropFirst(start).prefix(second.count)
-    // What the first left of an offset in the DC blocker is still dying away.
-    #expect(zip(heard, second).allSatisfy { abs($0 - $1) < 0.002 })
-    #expect(heard.count == second.count)
-    #expect(stage.recordedTerminal.error.contains("1 of 2: \(one), 0.101 s\n"))
-    #expect(stage.recordedTerminal.error.contains("2 of 2: \(two), 0.201 s\n"))
+  @Test func nextPatternStartsAfterTheGapToTheFrame() throws {
+    let environment = ScriptedEnvironment()
+    let firstPath = try hum("a.ahap", 0.1)
+    let secondPath = try hum("b.ahap", 0.2, sharpness: 0.9)
+    #expect(try play([firstPath, secondPath, "--gap", "0.25"], on: environment) == .success)
+    let firstSamples = try rendered(firstPath)
+    let secondSamples = try rendered(secondPath)
+    let start = Self.leadInFrameCount + firstSamples.count + 12_000
+    let playedSamples = environment.samples().dropFirst(start).prefix(secondSamples.count)
+    // The offset that the first pattern left in the DC blocker is still decaying.
+    #expect(zip(playedSamples, secondSamples).allSatisfy { abs($0 - $1) < 0.002 })
+    #expect(playedSamples.count == secondSamples.count)
+    #expect(environment.recordedTerminal.error.contains("1 of 2: \(firstPath), 0.101 s\n"))
+    #expect(environment.recordedTerminal.error.contains("2 of 2: \(secondPath), 0.201 s\n"))
   }
 
-  @Test func spaceLetsThePatternStandStill() throws {
-    let stage = ScriptedEnvironment([(0.1, .key(.character(" "))), (0.3, .key(.character(" ")))])
-    #expect(try play([try hum("a.ahap", 0.4)], on: stage) == .success)
-    let samples = stage.samples()
-    // 2 ms of fade and 2 ms of look-ahead behind a key that comes with a period.
+  @Test func spacePausesThePattern() throws {
+    let environment = ScriptedEnvironment([
+      (0.1, .key(.character(" "))), (0.3, .key(.character(" "))),
+    ])
+    #expect(try play([try hum("a.ahap", 0.4)], on: environment) == .success)
+    let samples = environment.samples()
+    // The key arrives with a period. A fade of 2 ms and a look-ahead of 2 ms follow.
     #expect(samples[4_400..<4_800].contains { abs($0) > 0.4 })
     #expect(samples[5_300..<14_400].allSatisfy { abs($0) < 0.002 })
     #expect(samples[15_000..<28_000].contains { abs($0) > 0.4 })
     #expect(samples.count > 28_800)
-    #expect(stage.recordedTerminal.error.contains("\r= 0:00."))
+    #expect(environment.recordedTerminal.error.contains("\r= 0:00."))
   }
 
-  @Test func aPauseInTheGapHoldsTheNextBack() throws {
-    let stage = ScriptedEnvironment([(0.2, .key(.character(" "))), (1.0, .key(.character(" ")))])
-    let words = [try hum("a.ahap", 0.1), try hum("b.ahap", 0.1), "--gap", "0.2"]
-    #expect(try play(words, on: stage) == .success)
-    let samples = stage.samples()
+  @Test func pauseInTheGapDelaysTheNextPattern() throws {
+    let environment = ScriptedEnvironment([
+      (0.2, .key(.character(" "))), (1.0, .key(.character(" "))),
+    ])
+    let arguments = [try hum("a.ahap", 0.1), try hum("b.ahap", 0.1), "--gap", "0.2"]
+    #expect(try play(arguments, on: environment) == .success)
+    let samples = environment.samples()
     #expect(samples[6_000..<48_000].allSatisfy { abs($0) < 0.002 })
     #expect(samples[48_000..<53_000].contains { abs($0) > 0.4 })
   }
 
-  @Test func keysSkipRepeatAndEnd() throws {
-    let stage = ScriptedEnvironment([
+  @Test func keysSkipReplayAndQuit() throws {
+    let environment = ScriptedEnvironment([
       (0.2, .key(.character("n"))), (0.4, .key(.left)), (0.6, .key(.character("r"))),
       (0.8, .key(.character("q"))),
     ])
-    let words = [try hum("a.ahap", 10), try hum("b.ahap", 10)]
-    #expect(try play(words, on: stage) == .success)
-    #expect(abs(Double(stage.samples().count) / 48_000 - 0.8) < 0.02)
-    let told = stage.recordedTerminal.error.split(separator: "\n").filter { $0.contains(" of 2: ") }
+    let arguments = [try hum("a.ahap", 10), try hum("b.ahap", 10)]
+    #expect(try play(arguments, on: environment) == .success)
+    #expect(abs(Double(environment.samples().count) / 48_000 - 0.8) < 0.02)
+    let titles = environment.recordedTerminal.error.split(separator: "\n").filter {
+      $0.contains(" of 2: ")
+    }
     #expect(
-      told.map { $0.suffix(22).contains("1 of 2") || $0.contains("1 of 2: ") } == [
+      titles.map { $0.suffix(22).contains("1 of 2") || $0.contains("1 of 2: ") } == [
         true, false, true,
       ])
   }
 
-  @Test func nextBehindTheLastEnds() throws {
-    let stage = ScriptedEnvironment([(0.2, .key(.right))])
-    #expect(try play([try hum("a.ahap", 10)], on: stage) == .success)
-    #expect(abs(Double(stage.samples().count) / 48_000 - 0.2) < 0.02)
+  @Test func nextAfterTheLastPatternEndsPlayback() throws {
+    let environment = ScriptedEnvironment([(0.2, .key(.right))])
+    #expect(try play([try hum("a.ahap", 10)], on: environment) == .success)
+    #expect(abs(Double(environment.samples().count) / 48_000 - 0.2) < 0.02)
   }
 
   @Test func keysChangeTheStrength() throws {
-    let stage = ScriptedEnvironment([
+    let environment = ScriptedEnvironment([
       (0.1, .key(.down)), (0.1, .key(.character("-"))), (0.3, .key(.character("m"))),
       (0.5, .key(.character("q"))),
     ])
-    #expect(try play([try hum("a.ahap", 10)], on: stage) == .success)
-    #expect(stage.engine?.strength == 0.9)
-    #expect(stage.engine?.isMuted == true)
-    let samples = stage.samples()
-    let loud = samples[3_000..<4_500].max() ?? 0
-    let less = samples[8_000..<12_000].max() ?? 0
-    #expect(abs(less / loud - 0.9) < 0.01)
+    #expect(try play([try hum("a.ahap", 10)], on: environment) == .success)
+    #expect(environment.engine?.strength == 0.9)
+    #expect(environment.engine?.isMuted == true)
+    let samples = environment.samples()
+    let fullPeak = samples[3_000..<4_500].max() ?? 0
+    let reducedPeak = samples[8_000..<12_000].max() ?? 0
+    #expect(abs(reducedPeak / fullPeak - 0.9) < 0.01)
     #expect(samples[16_000..<23_000].allSatisfy { abs($0) < 0.002 })
-    #expect(stage.recordedTerminal.error.contains("strength 90%"))
+    #expect(environment.recordedTerminal.error.contains("strength 90%"))
   }
 
-  @Test func loopsCountOrLastUntilTheKey() throws {
+  @Test func loopsEndAfterACountOrAtAKey() throws {
     let path = try hum("a.ahap", 0.1)
-    let thrice = ScriptedEnvironment()
-    #expect(try play([path, "--loop", "3"], on: thrice) == .success)
-    let length = Double(thrice.samples().count)
-    #expect(abs(length / 48_000 - 0.323) < 0.01)
-    let endless = ScriptedEnvironment([(5, .key(.escape)), (6, .key(.character("q")))])
-    #expect(try play([path, "--loop", "0"], on: endless) == .success)
-    #expect(abs(Double(endless.samples().count) / 48_000 - 6) < 0.01)
+    let loopEnvironment = ScriptedEnvironment()
+    #expect(try play([path, "--loop", "3"], on: loopEnvironment) == .success)
+    let frameCount = Double(loopEnvironment.samples().count)
+    #expect(abs(frameCount / 48_000 - 0.323) < 0.01)
+    let endlessEnvironment = ScriptedEnvironment([(5, .key(.escape)), (6, .key(.character("q")))])
+    #expect(try play([path, "--loop", "0"], on: endlessEnvironment) == .success)
+    #expect(abs(Double(endlessEnvironment.samples().count) / 48_000 - 6) < 0.01)
   }
 
-  @Test func whatHappensAtTheDeviceIsTold() throws {
-    let lost = SinkEvent(.disconnected, text: "hw:1: device disconnected; reconnect it")
+  @Test func deviceEventsAreReported() throws {
+    let disconnection = SinkEvent(.disconnected, text: "hw:1: device disconnected; reconnect it")
     let underrun = SinkEvent(
       .underrun, cause: .lateDelivery, missedFrameCount: 480, text: "buffer underrun")
-    let late = SinkEvent(
+    let lateDevice = SinkEvent(
       .underrun, cause: .lateDevice, missedFrameCount: 48, text: "the device missed its deadline")
-    let stage = ScriptedEnvironment([
-      (0.05, .event(.sinkEvent(lost))), (0.06, .event(.sinkEvent(late))),
+    let environment = ScriptedEnvironment([
+      (0.05, .event(.sinkEvent(disconnection))), (0.06, .event(.sinkEvent(lateDevice))),
       (0.1, .event(.sinkEvent(underrun))),
       (0.11, .event(.sinkEvent(underrun))), (0.12, .event(.sinkEvent(underrun))),
     ])
-    #expect(try play([try hum("a.ahap", 0.3), "--json"], on: stage) == .success)
+    #expect(try play([try hum("a.ahap", 0.3), "--json"], on: environment) == .success)
     // The terminal is narrower than some of the messages.
-    let told = stage.recordedTerminal.error.replacing("\n  ", with: " ")
-    #expect(told.contains("hw:1: device disconnected; reconnect it\n"))
+    let messages = environment.recordedTerminal.error.replacing("\n  ", with: " ")
+    #expect(messages.contains("hw:1: device disconnected; reconnect it\n"))
     let advice = "the system scheduled the program late; use a larger '--buffer-size'\n"
-    #expect(told.contains("underrun: 10 ms of audio lost; \(advice)"))
-    #expect(told.contains("2 underruns: 20 ms of audio lost; \(advice)"))
+    #expect(messages.contains("underrun: 10 ms of audio lost; \(advice)"))
+    #expect(messages.contains("2 underruns: 20 ms of audio lost; \(advice)"))
     #expect(
-      told.contains(
+      messages.contains(
         "underrun: 1 ms of audio lost; the device or its sound server is late; give the server "
           + "real-time priority, or use a larger '--buffer-size'\n"))
-    #expect(stage.recordedTerminal.output.contains(#""underruns": 4"#))
-    #expect(stage.recordedTerminal.output.contains(#""ownUnderruns": 3"#))
-    #expect(stage.recordedTerminal.output.contains(#""missedFrames": 1488"#))
+    #expect(environment.recordedTerminal.output.contains(#""underruns": 4"#))
+    #expect(environment.recordedTerminal.output.contains(#""ownUnderruns": 3"#))
+    #expect(environment.recordedTerminal.output.contains(#""missedFrames": 1488"#))
   }
 
-  @Test func priorityIsAdvisedWhereItWasRefused() throws {
-    let refused = SinkEvent(.degraded, cause: .refusedPriority, text: "no real-time priority")
+  @Test func refusedPriorityCausesAdvice() throws {
+    let refusedPriority = SinkEvent(
+      .degraded, cause: .refusedPriority, text: "no real-time priority")
     let underrun = SinkEvent(
       .underrun, cause: .lateDelivery, missedFrameCount: 480, text: "buffer underrun")
-    let stage = ScriptedEnvironment([
-      (0.05, .event(.sinkEvent(refused))), (0.1, .event(.sinkEvent(underrun))),
+    let environment = ScriptedEnvironment([
+      (0.05, .event(.sinkEvent(refusedPriority))), (0.1, .event(.sinkEvent(underrun))),
     ])
-    #expect(try play([try hum("a.ahap", 0.3)], on: stage) == .success)
+    #expect(try play([try hum("a.ahap", 0.3)], on: environment) == .success)
     #expect(
-      stage.recordedTerminal.error.replacing("\n  ", with: " ").contains(
+      environment.recordedTerminal.error.replacing("\n  ", with: " ").contains(
         """
         the system scheduled the program late; allow real-time priority, or use a larger \
         '--buffer-size'\n
@@ -184,60 +193,63 @@ import Testing
       ))
   }
 
-  @Test func aDeviceThatEndsCouldNotPlay() throws {
-    let stage = ScriptedEnvironment([(0.1, .event(.ended))])
-    #expect(try play([try hum("a.ahap", 10)], on: stage) == .failure)
+  @Test func endOfTheDeviceIsAFailure() throws {
+    let environment = ScriptedEnvironment([(0.1, .event(.ended))])
+    #expect(try play([try hum("a.ahap", 10)], on: environment) == .failure)
   }
 
-  @Test func aNamedDeviceThatIsRefusedIsAnError() throws {
+  @Test func refusedDeviceIsAnError() throws {
     let refusal = OutputError(.busy, output: "hw:1", "is busy")
-    let stage = ScriptedEnvironment(refusal: refusal)
+    let environment = ScriptedEnvironment(refusal: refusal)
     let path = try hum("a.ahap", 0.1)
-    #expect(throws: refusal) { try play([path, "--device", "hw:1"], on: stage) }
+    #expect(throws: refusal) { try play([path, "--device", "hw:1"], on: environment) }
   }
 
-  @Test func aBadPatternIsToldAndTheOthersPlay() throws {
+  @Test func invalidPatternIsReportedAndOthersPlay() throws {
     try folder.write("{\n", to: "bad.ahap")
-    let stage = ScriptedEnvironment()
-    #expect(try play([folder("bad.ahap"), try hum("a.ahap", 0.1)], on: stage) == .invalidInput)
-    #expect(stage.recordedTerminal.error.contains("bad.ahap:2:1: "))
-    #expect(stage.samples().contains { abs($0) > 0.4 })
+    let environment = ScriptedEnvironment()
+    #expect(
+      try play([folder("bad.ahap"), try hum("a.ahap", 0.1)], on: environment) == .invalidInput)
+    #expect(environment.recordedTerminal.error.contains("bad.ahap:2:1: "))
+    #expect(environment.samples().contains { abs($0) > 0.4 })
   }
 
-  @Test func onlyBadPatternsOpenNoDevice() throws {
+  @Test func invalidPatternsOpenNoDevice() throws {
     try folder.write("{\n", to: "bad.ahap")
-    let stage = ScriptedEnvironment()
-    #expect(try play([folder("bad.ahap")], on: stage) == .invalidInput)
-    #expect(stage.engine == nil)
+    let environment = ScriptedEnvironment()
+    #expect(try play([folder("bad.ahap")], on: environment) == .invalidInput)
+    #expect(environment.engine == nil)
   }
 
-  @Test func keepAwakeIsWeakLowAndEverywhere() throws {
-    let stage = ScriptedEnvironment(channelCount: 2)
-    let words = [try hum("a.ahap", 0.01), try hum("b.ahap", 0.01), "--gap", "2", "--keep-awake"]
-    #expect(try play(words, on: stage) == .success)
-    // A second in the gap: twenty periods of −60 dBFS, and nothing else.
+  @Test func keepAwakeIsAQuietLowToneOnAllChannels() throws {
+    let environment = ScriptedEnvironment(channelCount: 2)
+    let arguments = [
+      try hum("a.ahap", 0.01), try hum("b.ahap", 0.01), "--gap", "2", "--keep-awake",
+    ]
+    #expect(try play(arguments, on: environment) == .success)
+    // One second of the gap contains only twenty periods at −60 dBFS.
     for channel in 0..<2 {
-      let gap = stage.samples(channel)[40_000..<88_000]
+      let gap = environment.samples(channel)[40_000..<88_000]
       #expect(abs((gap.max() ?? 0) - 0.001) < 0.00005)
       let crossings = zip(gap, gap.dropFirst()).count { $0 < 0 && $1 >= 0 }
       #expect((19...21).contains(crossings))
     }
-    #expect(stage.recordedTerminal.error.contains(" 0 voices"))
+    #expect(environment.recordedTerminal.error.contains(" 0 voices"))
   }
 
   @Test func questionMarkShowsTheKeys() throws {
-    let stage = ScriptedEnvironment([(0.01, .key(.character("?")))])
-    #expect(try play([try hum("a.ahap", 0.1)], on: stage) == .success)
+    let environment = ScriptedEnvironment([(0.01, .key(.character("?")))])
+    #expect(try play([try hum("a.ahap", 0.1)], on: environment) == .success)
     let line = "Keys: space pause, r replay, + - strength, m mute, q quit, ? help\n"
-    // They are shown at the start, and not again while nothing else is.
-    #expect(stage.recordedTerminal.error.split(separator: line).count == 2)
+    // The keys are shown at the start, and not again while they are the last output.
+    #expect(environment.recordedTerminal.error.split(separator: line).count == 2)
   }
 
-  @Test func aRoutedChannelMustBeThere() throws {
-    let stage = ScriptedEnvironment(channelCount: 2)
+  @Test func routedChannelMustExist() throws {
+    let environment = ScriptedEnvironment(channelCount: 2)
     let path = try hum("a.ahap", 0.1)
     let error = #expect(throws: UsageError.self) {
-      try play([path, "--haptics", "1,4"], on: stage)
+      try play([path, "--haptics", "1,4"], on: environment)
     }
     #expect(error?.description == "channel 4 is in use, but 'default' has 2 channels")
   }

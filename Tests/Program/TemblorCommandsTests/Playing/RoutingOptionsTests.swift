@@ -8,34 +8,35 @@ import Testing
 @Suite struct RoutingOptionsTests {
   private typealias Channel = OutputRouting.Channel
 
-  private func options(_ words: String...) throws -> ChannelRouting {
-    try RoutingOptions.parseRouting(PlayCommand.definition().parseArguments(["heartbeat"] + words))
+  private func options(_ arguments: String...) throws -> ChannelRouting {
+    try RoutingOptions.parseRouting(
+      PlayCommand.definition().parseArguments(["heartbeat"] + arguments))
   }
 
-  private func channels(_ count: Int, _ words: String...) throws -> [Channel] {
+  private func channels(_ count: Int, _ arguments: String...) throws -> [Channel] {
     let options = try RoutingOptions.parseRouting(
-      PlayCommand.definition().parseArguments(["heartbeat"] + words))
+      PlayCommand.definition().parseArguments(["heartbeat"] + arguments))
     return options.resolvedRouting(channelCount: count, rate: 48_000, profile: .phone).routing
       .channels
   }
 
-  @Test func nothingSaidIsAsUsual() throws {
+  @Test func defaultsApplyWithoutOptions() throws {
     #expect(try channels(1) == OutputRouting(channelCount: 1).channels)
     #expect(try channels(4) == OutputRouting(channelCount: 4).channels)
     #expect(try options().minimumChannelCount == 1)
   }
 
-  @Test func listsSayWhichChannelsCarryWhat() throws {
-    let four = try channels(4, "--haptics", "3,4:-6", "--audio", "1,2")
+  @Test func listsSelectChannels() throws {
+    let routedChannels = try channels(4, "--haptics", "3,4:-6", "--audio", "1,2")
     #expect(
-      four == [
+      routedChannels == [
         Channel(audioSide: .left), Channel(audioSide: .right), Channel(hapticBus: 0),
         Channel(hapticBus: 0, hapticGain: 0.50118723),
       ])
     #expect(try options("--haptics", "3,4").minimumChannelCount == 4)
   }
 
-  @Test func whatIsNotSaidStaysAsUsual() throws {
+  @Test func defaultsApplyToOtherChannels() throws {
     #expect(
       try channels(2, "--haptics", "2") == [
         Channel(audioSide: .left), Channel(hapticBus: 0, audioSide: .right),
@@ -50,7 +51,7 @@ import Testing
     #expect(try channels(2, "--audio", "none") == [Channel(hapticBus: 0), Channel(hapticBus: 0)])
   }
 
-  @Test func wordsSayAllOfOneChannel() throws {
+  @Test func channelOptionConfiguresOneChannel() throws {
     #expect(
       try channels(2, "--channel", "2=haptics,gain=-20,delay=2ms,invert") == [
         Channel(hapticBus: 0, audioSide: .left),
@@ -74,43 +75,46 @@ import Testing
     #expect(routing.channels.map(\.audioSide) == [.left, .right, .none, .none])
   }
 
-  private func places(_ count: Int, of channelCount: Int, _ words: String...) throws -> [String?] {
+  private func bodyLocations(_ count: Int, of channelCount: Int, _ arguments: String...) throws
+    -> [String?]
+  {
     let options = try RoutingOptions.parseRouting(
-      PlayCommand.definition().parseArguments(["heartbeat"] + words))
+      PlayCommand.definition().parseArguments(["heartbeat"] + arguments))
     let (routing, profiles) = options.resolvedRouting(
       channelCount: channelCount, rate: 48_000, profile: .phone, bodyLocationCount: count)
     return routing.channels.map { $0.hapticBus.flatMap { profiles[$0].bodyLocation } }
   }
 
-  @Test func asManyPlacesAsChannelsOfHapticsHaveOneEach() throws {
-    #expect(try places(2, of: 2) == ["1", "2"])
-    #expect(try places(2, of: 3) == [nil, nil, nil])
-    #expect(try places(3, of: 2) == [nil, nil])
-    #expect(try places(1, of: 1) == [nil])
-    #expect(try places(2, of: 4, "--haptics", "3,4") == [nil, nil, "1", "2"])
+  @Test func locationsAreAssignedIfTheirNumberEqualsThatOfHapticChannels() throws {
+    #expect(try bodyLocations(2, of: 2) == ["1", "2"])
+    #expect(try bodyLocations(2, of: 3) == [nil, nil, nil])
+    #expect(try bodyLocations(3, of: 2) == [nil, nil])
+    #expect(try bodyLocations(1, of: 1) == [nil])
+    #expect(try bodyLocations(2, of: 4, "--haptics", "3,4") == [nil, nil, "1", "2"])
   }
 
-  @Test func aChannelNamesItsPlace() throws {
-    #expect(try places(2, of: 2, "--channel", "2=haptics,source=right") == [nil, "right"])
-    #expect(try places(0, of: 2, "--channel", "1=source=2", "--channel", "2=off") == ["2", nil])
+  @Test func channelCanNameItsLocation() throws {
+    #expect(try bodyLocations(2, of: 2, "--channel", "2=haptics,source=right") == [nil, "right"])
+    #expect(
+      try bodyLocations(0, of: 2, "--channel", "1=source=2", "--channel", "2=off") == ["2", nil])
     #expect(throws: UsageError("channel 1 has a source, but no haptics in '1=off,source=2'")) {
-      try places(2, of: 2, "--channel", "1=off,source=2")
+      try bodyLocations(2, of: 2, "--channel", "1=off,source=2")
     }
   }
 
-  @Test func filtersActInTheOrderOfTheirWords() throws {
-    let made = try channels(
+  @Test func filtersActInTheOrderOfTheirSettings() throws {
+    let routedChannels = try channels(
       2, "--channel", "1=crossover=low:80,eq=40:-3:2,eq=25:2.5:0.7", "--channel",
       "2=crossover=high:80")
     #expect(
-      made[0].filters == [
+      routedChannels[0].filters == [
         .lowPass(hertz: 80), .band(hertz: 40, decibels: -3, qualityFactor: 2),
         .band(hertz: 25, decibels: 2.5, qualityFactor: 0.7),
       ])
-    #expect(made[1].filters == [.highPass(hertz: 80)])
+    #expect(routedChannels[1].filters == [.highPass(hertz: 80)])
   }
 
-  @Test func aFilterBeyondHalfTheRateIsRefusedWithTheNumber() throws {
+  @Test func filterAboveHalfTheRateIsRefused() throws {
     let options = try options("--channel", "2=crossover=high:4000")
     try options.checkFilters(rate: 48_000)
     let message =
@@ -122,9 +126,9 @@ import Testing
     try self.options("--channel", "2=crossover=high:3999").checkFilters(rate: 8_000)
   }
 
-  private static func bandMessage(_ words: String) -> String {
+  private static func bandMessage(_ value: String) -> String {
     """
-    invalid value 'eq=\(words)' for '--channel': expected eq=HZ:DB:Q with 1 to 20000 Hz, -48 to 24 \
+    invalid value 'eq=\(value)' for '--channel': expected eq=HZ:DB:Q with 1 to 20000 Hz, -48 to 24 \
     dB and a Q of 0.1 to 30, such as 'eq=45:-3:2'
     """
   }
@@ -200,10 +204,10 @@ import Testing
     (
       ["--channel", "1=profile=speeker"], "unknown profile 'speeker'; did you mean 'speaker'?"
     ),
-  ]) func whatCannotBeSaysWhy(words: [String], message: String) throws {
+  ]) func invalidRoutingOptionsAreRefused(arguments: [String], message: String) throws {
     let error = #expect(throws: UsageError.self) {
       try RoutingOptions.parseRouting(
-        PlayCommand.definition().parseArguments(["heartbeat"] + words))
+        PlayCommand.definition().parseArguments(["heartbeat"] + arguments))
     }
     #expect(error?.description == message)
   }

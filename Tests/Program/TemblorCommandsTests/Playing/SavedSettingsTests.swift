@@ -11,8 +11,8 @@ import Testing
   private static let variables = ["TEMBLOR_DEVICE": "null", "TEMBLOR_PROFILE": "buttkicker-lfe"]
   private let folder: TemporaryFolder
 
-  /// Saved settings that change level, band and channel of whatever uses them.
-  private var choices: Settings {
+  /// Saved settings that change the level, band, and channel of verbs that use them.
+  private var settings: Settings {
     Settings(settingsPath: folder("config.json"), environmentVariables: [:])
   }
 
@@ -31,16 +31,16 @@ import Testing
     var file: [UInt8]?
   }
 
-  /// Runs the program with settings and variables. In the line, `@` stands for the temporary
-  /// folder.
+  /// Runs the program with settings and variables. In the line, `@` means the temporary folder.
   private func run(
-    _ line: String, writing name: String? = nil, with choices: Settings, isTerminal: Bool = false
+    _ line: String, writing name: String? = nil, with settings: Settings, isTerminal: Bool = false
   ) throws
     -> Run
   {
     let recorded = RecordedTerminal(isTerminal: isTerminal, width: 200)
-    let words = line.replacing("@", with: folder.path).split(separator: " ").map(String.init)
-    let status = TemblorProgram.makeProgram(settings: choices).run(words, on: recorded.terminal)
+    let arguments = line.replacing("@", with: folder.path).split(separator: " ").map(String.init)
+    let status = TemblorProgram.makeProgram(settings: settings).run(
+      arguments, on: recorded.terminal)
     let file = try name.map { try FileSystem.read(folder($0)) }
     return Run(status: status, output: recorded.output, error: recorded.error, file: file)
   }
@@ -73,31 +73,31 @@ import Testing
   func resultsDependOnTheCommandLineOnly(line: String, file: String?) throws {
     try folder.write(
       "id,intensity,sharpness,level\nweak,0.3,0.5,-30\nstrong,0.9,0.5,-20\n", to: "steps.csv")
-    let golden = try run("render heartbeat -q -o @/golden.wav", with: .none)
-    try #require(golden.status == .success)
+    let goldenRun = try run("render heartbeat -q -o @/golden.wav", with: .none)
+    try #require(goldenRun.status == .success)
 
-    func clean(_ run: Run) throws -> Run {
+    func normalized(_ run: Run) throws -> Run {
       // A study resumes a results file.
       if line.contains("a.csv") {
         try? FileSystem.remove(folder("a.csv"))
       }
       var run = run
-      // The time of day of a record.
+      // The time of day in a record differs from run to run.
       run.output = run.output.replacing(/"startTime": "[^"]*"/, with: "")
       return run
     }
-    let expected = try clean(try run(line, writing: file, with: .none))
+    let expected = try normalized(try run(line, writing: file, with: .none))
     #expect(expected.status == .success)
-    #expect(try clean(try run(line, writing: file, with: choices)) == expected)
+    #expect(try normalized(try run(line, writing: file, with: settings)) == expected)
 
     let variables = Settings(
       settingsPath: folder("config.json"), environmentVariables: Self.variables)
-    #expect(try clean(try run(line, writing: file, with: variables)) == expected)
+    #expect(try normalized(try run(line, writing: file, with: variables)) == expected)
 
     // On a terminal, progress differs from run to run.
-    let shown = try run(line, writing: file, with: choices, isTerminal: true)
-    #expect(shown.file == expected.file)
-    #expect(!shown.error.contains("settings"))
+    let terminalRun = try run(line, writing: file, with: settings, isTerminal: true)
+    #expect(terminalRun.file == expected.file)
+    #expect(!terminalRun.error.contains("settings"))
   }
 
   @Test("A damaged settings file does not stop a verb that judges or writes files")
@@ -107,14 +107,14 @@ import Testing
       "info light", "check light", "compare light heavy", "plot light",
       "render light -q -o @/b.wav",
     ] {
-      #expect(try run(line, with: choices).status == .success, "\(line)")
+      #expect(try run(line, with: settings).status == .success, "\(line)")
     }
-    #expect(try run("tap 1 0.5 --device null", with: choices).status == .invalidInput)
+    #expect(try run("tap 1 0.5 --device null", with: settings).status == .invalidInput)
   }
 
   @Test("A calibration of a recording requires the name of the profile")
   func calibrationOfARecordingNamesItsProfile() throws {
-    let run = try run("calibrate @/take.wav", with: choices)
+    let run = try run("calibrate @/take.wav", with: settings)
     #expect(run.status == .usageError)
     #expect(run.error.hasPrefix("temblor: missing '--profile'"))
   }
@@ -124,14 +124,15 @@ import Testing
     for line in [
       "info light", "check light", "compare light heavy", "patterns", "render light -q -o @/b.wav",
     ] {
-      #expect(try run("\(line) --no-config", with: choices) == run(line, with: choices), "\(line)")
+      #expect(
+        try run("\(line) --no-config", with: settings) == run(line, with: settings), "\(line)")
     }
     #expect(try run("info light --no-config=1", with: .none).status == .usageError)
   }
 
   // MARK: - Verbs that play
 
-  private static let liveVerbs: [(verb: String, words: String)] = [
+  private static let liveVerbs: [(verb: String, commandLine: String)] = [
     ("play", "light"), ("watch", "a.ahap"), ("tap", "1 0.5"), ("follow", ""), ("rumble", ""),
     ("listen", ""),
     ("audition", "light heavy"), ("abx", "light heavy"), ("study", "a.csv"), ("latency", ""),
@@ -145,20 +146,20 @@ import Testing
   @Test(
     "A verb that plays uses saved settings and names them, off a terminal and with --json",
     arguments: liveVerbs)
-  func verbsThatPlayNameTheSettings(verb: String, words: String) throws {
+  func verbsThatPlayNameTheSettings(verb: String, commandLine: String) throws {
     let command = try TemblorProgram.makeProgram().findCommand(verb)
     let hasJSON = command.option(named: "--json") != nil
-    for more in [[], ["--json"]] where more.isEmpty || hasJSON {
+    for extraOptions in [[], ["--json"]] where extraOptions.isEmpty || hasJSON {
       for isTerminal in [false, true] {
         let recorded = RecordedTerminal(isTerminal: isTerminal, width: 200)
         var arguments = try command.parseArguments(
-          words.split(separator: " ").map(String.init) + more)
-        try choices.applyDefaults(to: &arguments, on: recorded.terminal)
+          commandLine.split(separator: " ").map(String.init) + extraOptions)
+        try settings.applyDefaults(to: &arguments, on: recorded.terminal)
         #expect(arguments.value("--device") == "hw:9")
         #expect(arguments.value("--profile") == "dayton-bst-1")
         let hasStrength = command.option(named: "--strength") != nil
-        let rest = ", haptics on channel 2" + (hasStrength ? ", strength 0.25" : "")
-        #expect(recorded.error == Self.notice + rest + Self.remedy)
+        let details = ", haptics on channel 2" + (hasStrength ? ", strength 0.25" : "")
+        #expect(recorded.error == Self.notice + details + Self.remedy)
         #expect(recorded.output == "")
       }
     }
@@ -171,12 +172,12 @@ import Testing
     """
   )
   func settingsThatAreNotUsedAreNotNamed() throws {
-    for more in ["-q", "--no-config", "-d null --profile phone"] {
+    for extraOptions in ["-q", "--no-config", "-d null --profile phone"] {
       let recorded = RecordedTerminal()
       var arguments = try PlayCommand.definition().parseArguments(
-        ["light"] + more.split(separator: " ").map(String.init))
-      try choices.applyDefaults(to: &arguments, on: recorded.terminal)
-      #expect(recorded.error == "", "\(more)")
+        ["light"] + extraOptions.split(separator: " ").map(String.init))
+      try settings.applyDefaults(to: &arguments, on: recorded.terminal)
+      #expect(recorded.error == "", "\(extraOptions)")
     }
   }
 
@@ -184,7 +185,7 @@ import Testing
 
   @Test("The help of every verb says in one sentence if saved settings are used")
   func helpStatesTheRule() {
-    let live = Set(Self.liveVerbs.map(\.verb))
+    let liveVerbNames = Set(Self.liveVerbs.map(\.verb))
     let files = [
       "compare", "render", "plot", "info", "gallery", "studio", "trace", "convert", "check",
     ]
@@ -193,11 +194,11 @@ import Testing
       let help = command.helpText(of: "temblor", for: RecordedTerminal().terminal.output)
         .split { $0.isWhitespace }.joined(separator: " ")
       #expect(
-        (command.option(named: "--no-config") != nil) == live.contains(command.name),
+        (command.option(named: "--no-config") != nil) == liveVerbNames.contains(command.name),
         "\(command.name)")
       #expect(
         help.contains("a line on standard error names the settings in use")
-          == live.contains(command.name),
+          == liveVerbNames.contains(command.name),
         "\(command.name)")
       #expect(
         help.contains(SharedOptions.settingsUnusedText) == files.contains(command.name),

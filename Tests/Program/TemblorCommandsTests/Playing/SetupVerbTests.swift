@@ -12,13 +12,13 @@ import TransducerProfiles
 /// `temblor setup` on a device with two channels, and other commands with the saved settings.
 @Suite struct SetupVerbTests {
   private let folder: TemporaryFolder
-  private var choices: Settings {
+  private var settings: Settings {
     Settings(settingsPath: folder("config/temblor/config.json"), environmentVariables: [:])
   }
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// A stereo card in three ways, and what nobody plays on.
+  /// A stereo card under several names, and outputs that setup does not offer.
   private static let card = [
     OutputListing(name: "default", description: "Default"),
     OutputListing(name: "sysdefault:CARD=Device", description: "USB Audio, Default Audio Device"),
@@ -35,24 +35,27 @@ import TransducerProfiles
   ]
 
   private func setup(
-    _ words: [String] = [], answers: [String] = [], on stage: ScriptedEnvironment,
-    choices: Settings? = nil,
+    _ arguments: [String] = [], answers: [String] = [], on environment: ScriptedEnvironment,
+    settings: Settings? = nil,
     outputs: [OutputListing] = card
   ) throws -> CommandLineKit.ExitStatus {
-    var left = answers[...]
+    var remainingAnswers = answers[...]
     return try SetupCommand.run(
-      SetupCommand.definition(.none).parseArguments(words), stage.recordedTerminal.terminal,
-      settings: choices ?? self.choices, on: stage,
-      outputs: { outputs }, readAnswer: { left.popFirst() })
+      SetupCommand.definition(.none).parseArguments(arguments),
+      environment.recordedTerminal.terminal,
+      settings: settings ?? self.settings, on: environment,
+      outputs: { outputs }, readAnswer: { remainingAnswers.popFirst() })
   }
 
-  private func saved() throws -> SavedSettings { try choices.readSavedSettings() }
+  private func saved() throws -> SavedSettings { try settings.readSavedSettings() }
 
-  // MARK: - What goes wrong
+  // MARK: - Errors
 
-  @Test func withoutATerminalOptionsAreNeeded() throws {
-    for stage in [ScriptedEnvironment(isTerminal: false), ScriptedEnvironment(hasKeyboard: false)] {
-      let error = #expect(throws: UsageError.self) { try setup(on: stage) }
+  @Test func withoutATerminalOptionsAreRequired() throws {
+    for environment in [
+      ScriptedEnvironment(isTerminal: false), ScriptedEnvironment(hasKeyboard: false),
+    ] {
+      let error = #expect(throws: UsageError.self) { try setup(on: environment) }
       #expect(
         error?.description
           == """
@@ -60,42 +63,44 @@ import TransducerProfiles
           '--haptics', '--channel', or '--strength'
           """
       )
-      #expect(stage.engine == nil)
+      #expect(environment.engine == nil)
     }
     #expect(try saved() == SavedSettings())
   }
 
-  @Test func withoutACardThereIsNothingToChoose() throws {
-    let stage = ScriptedEnvironment()
-    let missing = OutputError(.notFound, output: "default", "no such device")
+  @Test func withoutACardSetupFails() throws {
+    let environment = ScriptedEnvironment()
+    let missingDevice = OutputError(.notFound, output: "default", "no such device")
     let error = #expect(throws: OutputError.self) {
       try setup(
-        on: stage, outputs: [OutputListing(name: "default", description: "", probeError: missing)])
+        on: environment,
+        outputs: [OutputListing(name: "default", description: "", probeError: missingDevice)])
     }
     #expect(
       error?.messageText == "default: no sound card found; connect a sound card and run setup again"
     )
-    #expect(stage.recordedTerminal.error == "")
+    #expect(environment.recordedTerminal.error == "")
   }
 
-  @Test(arguments: 0..<3) func theEndOfTheAnswersSavesNothing(count: Int) throws {
-    let stage = ScriptedEnvironment()
-    #expect(try setup(answers: ["2", "BST-1", ""].dropLast(3 - count), on: stage) == .success)
-    #expect(stage.recordedTerminal.error.hasSuffix("No settings were saved.\n"))
-    #expect(stage.engine == nil)
+  @Test(arguments: 0..<3) func endOfTheAnswersSavesNothing(count: Int) throws {
+    let environment = ScriptedEnvironment()
+    #expect(
+      try setup(answers: ["2", "BST-1", ""].dropLast(3 - count), on: environment) == .success)
+    #expect(environment.recordedTerminal.error.hasSuffix("No settings were saved.\n"))
+    #expect(environment.engine == nil)
     #expect(try saved() == SavedSettings())
   }
 
   @Test func quittingTheTapsSavesNothing() throws {
-    let stage = ScriptedEnvironment([(1, .key(.character("q")))], channelCount: 2)
-    #expect(try setup(answers: ["2", "bst1", "", "y"], on: stage) == .success)
-    #expect(stage.recordedTerminal.error.hasSuffix("No settings were saved.\n"))
+    let environment = ScriptedEnvironment([(1, .key(.character("q")))], channelCount: 2)
+    #expect(try setup(answers: ["2", "bst1", "", "y"], on: environment) == .success)
+    #expect(environment.recordedTerminal.error.hasSuffix("No settings were saved.\n"))
     #expect(try saved() == SavedSettings())
   }
 
-  @Test func aNoAtTheEndSavesNothing() throws {
-    let stage = ScriptedEnvironment([(1, .key(.enter))], channelCount: 2)
-    #expect(try setup(answers: ["2", "bst1", "", "no"], on: stage) == .success)
+  @Test func negativeAnswerSavesNothing() throws {
+    let environment = ScriptedEnvironment([(1, .key(.enter))], channelCount: 2)
+    #expect(try setup(answers: ["2", "bst1", "", "no"], on: environment) == .success)
     #expect(try saved() == SavedSettings())
   }
 
@@ -131,15 +136,15 @@ import TransducerProfiles
       or 'dayton-tt25-8'?
       """
     ), (["--show", "--forget"], "'--show' and '--forget' cannot be used together"),
-  ]) func whatCannotBeSavedIsRefused(words: [String], message: String) throws {
+  ]) func invalidSettingsAreRefused(arguments: [String], message: String) throws {
     let error = #expect(throws: UsageError.self) {
-      try setup(words, on: ScriptedEnvironment(channelCount: 2))
+      try setup(arguments, on: ScriptedEnvironment(channelCount: 2))
     }
     #expect(error?.description == message)
     #expect(try saved() == SavedSettings())
   }
 
-  @Test func aDeviceThatIsNotThereIsNotSaved() throws {
+  @Test func missingDeviceIsNotSaved() throws {
     let refusal = OutputError(.notFound, output: "hw:7", "no such device")
     #expect(throws: refusal) {
       try setup(["--save", "--device", "hw:7"], on: ScriptedEnvironment(refusal: refusal))
@@ -153,25 +158,26 @@ import TransducerProfiles
 
   @Test func withoutAFolderForSettingsNothingIsSaved() {
     let error = #expect(throws: FileError.self) {
-      try setup(["--save", "--strength", "0.5"], on: ScriptedEnvironment(), choices: Settings.none)
+      try setup(
+        ["--save", "--strength", "0.5"], on: ScriptedEnvironment(), settings: Settings.none)
     }
     #expect(
       error?.description
         == "config.json: cannot find a settings folder; set HOME or XDG_CONFIG_HOME")
   }
 
-  // MARK: - What is chosen
+  // MARK: - Chosen settings
 
-  @Test func questionsAndTapsLeadToAFile() throws {
-    let stage = ScriptedEnvironment(
+  @Test func questionsAndTapsProduceAFile() throws {
+    let environment = ScriptedEnvironment(
       [
         (1, .key(.character("2"))), (1.5, .key(.up)), (2, .key(.up)), (2.5, .key(.right)),
         (4, .key(.enter)),
       ],
       channelCount: 2)
     #expect(
-      try setup(answers: ["9", "two", "2", "dayton", "BST-1", "", ""], on: stage) == .success)
-    let text = stage.recordedTerminal.error
+      try setup(answers: ["9", "two", "2", "dayton", "BST-1", "", ""], on: environment) == .success)
+    let text = environment.recordedTerminal.error
     #expect(text.contains("Devices:\n  1  Default             --device default\n"))
     #expect(text.contains("\n  2  USB Audio, USB Out  --device plughw:CARD=Device\n"))
     #expect(!text.contains("null") && !text.contains("  3  "))
@@ -181,7 +187,8 @@ import TransducerProfiles
     #expect(
       text.contains(
         "Keys: Enter clearly felt, + - 3 dB, right left 1 dB, 1-2 channel, a all channels, "))
-    #expect(stage.recordedTerminal.output == "\(folder("config/temblor/config.json")): written\n")
+    #expect(
+      environment.recordedTerminal.output == "\(folder("config/temblor/config.json")): written\n")
     var expected = SavedSettings()
     expected.deviceName = "plughw:CARD=Device"
     expected.profileNameOrPath = "dayton-bst-1"
@@ -191,16 +198,19 @@ import TransducerProfiles
     #expect(try saved() == expected)
   }
 
-  /// Half intensity at −30 dB, on one channel after the other, and then on both.
-  @Test func tapsStartWeakAndOnTheChosenChannelAlone() throws {
-    let stage = ScriptedEnvironment(
+  /// The taps have half intensity at −30 dB, on each channel and then on both channels.
+  @Test func tapsStartWeakAndPlayOnlyOnTheChosenChannel() throws {
+    let environment = ScriptedEnvironment(
       [(1, .key(.character("2"))), (2, .key(.character("a"))), (3, .key(.enter))], channelCount: 2)
     #expect(
-      try setup(["--device", "hw:1", "--profile", "meta-quest"], answers: ["", ""], on: stage)
+      try setup(
+        ["--device", "hw:1", "--profile", "meta-quest"], answers: ["", ""], on: environment)
         == .success)
     func peak(_ channel: Int, _ seconds: ClosedRange<Double>) -> Float {
-      stage.samples(channel)[Int(seconds.lowerBound * 48_000)..<Int(seconds.upperBound * 48_000)]
-        .map(abs).max() ?? 0
+      environment.samples(channel)[
+        Int(seconds.lowerBound * 48_000)..<Int(seconds.upperBound * 48_000)
+      ]
+      .map(abs).max() ?? 0
     }
     #expect(peak(0, 0...0.9) > 0.003 && peak(0, 0...0.9) < 0.03)
     #expect(peak(1, 0...0.9) < 0.001)
@@ -215,16 +225,16 @@ import TransducerProfiles
     let keys = (0..<20).map {
       (0.5 + 0.1 * Double($0), ScriptedEnvironment.ScriptStep.key(.character("+")))
     }
-    let stage = ScriptedEnvironment(keys + [(4, .key(.enter))], channelCount: 2)
+    let environment = ScriptedEnvironment(keys + [(4, .key(.enter))], channelCount: 2)
     #expect(
-      try setup(["--device", "hw:1", "--profile", "phone"], answers: ["", ""], on: stage)
+      try setup(["--device", "hw:1", "--profile", "phone"], answers: ["", ""], on: environment)
         == .success)
     #expect(try saved().masterGain == 1)
-    #expect(stage.samples().allSatisfy { abs($0) < 0.3 })
+    #expect(environment.samples().allSatisfy { abs($0) < 0.3 })
   }
 
-  /// Hardware whose movement is held down is asked for no more.
-  @Test func noKeyRaisesALevelThatProtectionHoldsDown() throws {
+  /// The level is not raised while excursion protection limits the hardware.
+  @Test func noKeyRaisesALimitedLevel() throws {
     try folder.write(
       """
       {"name": "tight", "summary": "Bears little.", "frequency": {"low": 25, "high": 80},
@@ -235,23 +245,24 @@ import TransducerProfiles
     let keys = (0..<20).map {
       (0.9 * Double($0 + 1), ScriptedEnvironment.ScriptStep.key(.character("+")))
     }
-    let stage = ScriptedEnvironment(keys + [(19, .key(.enter))], channelCount: 1)
-    let words = ["--device", "hw:1", "--profile", folder("tight.json")]
-    #expect(try setup(words, answers: ["", ""], on: stage) == .success)
+    let environment = ScriptedEnvironment(keys + [(19, .key(.enter))], channelCount: 1)
+    let arguments = ["--device", "hw:1", "--profile", folder("tight.json")]
+    #expect(try setup(arguments, answers: ["", ""], on: environment) == .success)
     let strength = try #require(try saved().masterGain)
     #expect(strength > 0.032 && strength < 0.8)
   }
 
-  @Test func optionsAreSavedBesideWhatIsThere() throws {
-    let stage = ScriptedEnvironment(channelCount: 2, isTerminal: false)
+  @Test func savedOptionsAreMergedWithEarlierOnes() throws {
+    let environment = ScriptedEnvironment(channelCount: 2, isTerminal: false)
     #expect(
-      try setup(["--save", "--device", "hw:1", "--haptics", "2", "--profile", "bst1"], on: stage)
+      try setup(
+        ["--save", "--device", "hw:1", "--haptics", "2", "--profile", "bst1"], on: environment)
         == .success)
-    #expect(try setup(["--save", "--strength", "0.5"], on: stage) == .success)
-    #expect(try setup(["--show"], on: stage) == .success)
+    #expect(try setup(["--save", "--strength", "0.5"], on: environment) == .success)
+    #expect(try setup(["--show"], on: environment) == .success)
     let path = folder("config/temblor/config.json")
     #expect(
-      stage.recordedTerminal.output == """
+      environment.recordedTerminal.output == """
         \(path): written
         \(path): written
         \(path):
@@ -263,43 +274,44 @@ import TransducerProfiles
         }
 
         """)
-    #expect(try setup(["--save", "--haptics", "all"], on: stage) == .success)
+    #expect(try setup(["--save", "--haptics", "all"], on: environment) == .success)
     #expect(try saved().hapticChannels == [])
-    #expect(try setup(["--forget"], on: stage) == .success)
-    #expect(try setup(["--forget"], on: stage) == .success)
-    #expect(try setup(["--show"], on: stage) == .success)
+    #expect(try setup(["--forget"], on: environment) == .success)
+    #expect(try setup(["--forget"], on: environment) == .success)
+    #expect(try setup(["--show"], on: environment) == .success)
     #expect(
-      stage.recordedTerminal.output.hasSuffix(
+      environment.recordedTerminal.output.hasSuffix(
         """
         \(path): removed\nNo saved settings.\nNo saved settings. Run 'temblor setup' to \
         choose and save them.\n
         """
       ))
-    #expect(stage.engine == nil)
+    #expect(environment.engine == nil)
   }
 
   @Test func channelsWithACrossoverAreSavedAndUsed() throws {
-    let stage = ScriptedEnvironment(channelCount: 2, isTerminal: false)
+    let environment = ScriptedEnvironment(channelCount: 2, isTerminal: false)
     let channels = ["1=haptics,crossover=low:60", "2=haptics,crossover=high:60,eq=90:-4:2"]
-    #expect(try setup(["--save", "--device", "hw:1", "--haptics", "2"], on: stage) == .success)
     #expect(
-      try setup(["--save", "--channel", channels[0], "--channel", channels[1]], on: stage)
+      try setup(["--save", "--device", "hw:1", "--haptics", "2"], on: environment) == .success)
+    #expect(
+      try setup(["--save", "--channel", channels[0], "--channel", channels[1]], on: environment)
         == .success)
     #expect(try saved().channelSettings == channels)
     #expect(try saved().hapticChannels == [])
-    func used(_ words: [String], _ command: Command) throws -> [String] {
-      var arguments = try command.parseArguments(words)
-      try choices.applyDefaults(to: &arguments, on: stage.recordedTerminal.terminal)
+    func channelValues(_ commandLine: [String], _ command: Command) throws -> [String] {
+      var arguments = try command.parseArguments(commandLine)
+      try settings.applyDefaults(to: &arguments, on: environment.recordedTerminal.terminal)
       return arguments.values("--channel")
     }
-    #expect(try used(["light"], PlayCommand.definition()) == channels)
-    #expect(try used(["light", "--haptics", "1"], PlayCommand.definition()) == [])
-    #expect(try used(["light", "--device", "hw:2"], PlayCommand.definition()) == [])
-    #expect(try setup(["--save", "--haptics", "1"], on: stage) == .success)
+    #expect(try channelValues(["light"], PlayCommand.definition()) == channels)
+    #expect(try channelValues(["light", "--haptics", "1"], PlayCommand.definition()) == [])
+    #expect(try channelValues(["light", "--device", "hw:2"], PlayCommand.definition()) == [])
+    #expect(try setup(["--save", "--haptics", "1"], on: environment) == .success)
     #expect(try saved().channelSettings == [])
   }
 
-  @Test func channelsBesideHapticsAreRefused() {
+  @Test func channelsAndHapticsTogetherAreRefused() {
     let text = #"{"haptics": [1], "channels": ["2=haptics"]}"#
     let error = #expect(throws: InputError.self) {
       try SavedSettings(
@@ -314,20 +326,20 @@ import TransducerProfiles
     )
   }
 
-  // MARK: - What verbs use
+  // MARK: - Use by other verbs
 
   private static let file = """
     {"device": "hw:1", "profile": "dayton-bst-1", "haptics": [2], "strength": 0.5}
     """
 
-  /// The values of options, and the notice, of a command line with the file above and some
-  /// variables.
+  /// Returns the values of options, and the notice, for a command line with the file above and
+  /// environment variables.
   private func completed(
-    _ command: Command, _ words: [String], environmentVariables: [String: String] = [:]
+    _ command: Command, _ commandLine: [String], environmentVariables: [String: String] = [:]
   ) throws -> (values: [String?], notice: String) {
     try folder.write(Self.file, to: "config.json")
     let recorded = RecordedTerminal(isTerminal: true, width: 200)
-    var arguments = try command.parseArguments(words)
+    var arguments = try command.parseArguments(commandLine)
     try Settings(settingsPath: folder("config.json"), environmentVariables: environmentVariables)
       .applyDefaults(
         to: &arguments, on: recorded.terminal)
@@ -353,13 +365,13 @@ import TransducerProfiles
       ([], ["TEMBLOR_PROFILE": "speaker"], ["hw:1", "speaker", "2", "0.5"]),
       (["--no-config"], ["TEMBLOR_PROFILE": "speaker"], [nil, "speaker", nil, nil]),
       (["--profile", "phone"], ["TEMBLOR_PROFILE": "speaker"], ["hw:1", "phone", "2", "0.5"]),
-    ] as [([String], [String: String], [String?])]) func anOptionOutranksAVariableAndThatTheFile(
-      words: [String], environmentVariables: [String: String], values: [String?]
-    ) throws
-  {
+    ] as [([String], [String: String], [String?])])
+  func optionsOverrideVariablesAndVariablesOverrideTheFile(
+    options: [String], environmentVariables: [String: String], values: [String?]
+  ) throws {
     #expect(
       try completed(
-        PlayCommand.definition(), ["light"] + words, environmentVariables: environmentVariables
+        PlayCommand.definition(), ["light"] + options, environmentVariables: environmentVariables
       ).values
         == values)
   }
@@ -388,7 +400,7 @@ import TransducerProfiles
     #expect(try completed(PlayCommand.definition(), ["light", "-q"]).notice == "")
   }
 
-  @Test func aVariableThatNamesNoProfileIsNamed() throws {
+  @Test func variableWithAnUnknownProfileIsReported() throws {
     let error = #expect(throws: UsageError.self) {
       try completed(
         PlayCommand.definition(), ["light"], environmentVariables: ["TEMBLOR_PROFILE": "zither"])
@@ -400,7 +412,7 @@ import TransducerProfiles
 
   // MARK: - Cards
 
-  @Test func devicesEndWithTheOptionOfEachCard() {
+  @Test func deviceListEndsWithTheOptionOfEachCard() {
     #expect(
       DevicesCommand.playCommandAdvice(Self.card) == """
         To play on a card, use its option, or save it with 'temblor setup':

@@ -6,7 +6,7 @@ import Testing
 @testable import CommandLineKit
 @testable import TemblorCommands
 
-/// A kind of output that the program does not know: keeps what it was given.
+/// An output backend that is not part of the program. It keeps the samples that it receives.
 private final class CollectingOutput: OutputBackend {
   let played = Mutex<[String: [Float]]>([:])
 
@@ -43,7 +43,7 @@ private final class CollectingOutput: OutputBackend {
   }
 }
 
-/// The program's own backend with one more output, and without the keys of the terminal that runs
+/// The program's environment with another output, and without the keys of the terminal that runs
 /// the tests.
 private struct CollectingEnvironment: PlaybackEnvironment {
   let system: SystemEnvironment
@@ -63,16 +63,16 @@ private struct CollectingEnvironment: PlaybackEnvironment {
 }
 
 @Suite struct TrialOutputTests {
-  @Test func aNewKindOfOutputIsReachedByItsScheme() throws {
-    let trial = CollectingOutput()
+  @Test func additionalBackendIsSelectedByItsScheme() throws {
+    let collectingOutput = CollectingOutput()
     let recorded = RecordedTerminal()
-    let backend = CollectingEnvironment(
-      system: SystemEnvironment(outputRegistry: .standard.adding(trial)))
+    let environment = CollectingEnvironment(
+      system: SystemEnvironment(outputRegistry: .standard.adding(collectingOutput)))
     let arguments = try PlayCommand.definition().parseArguments([
       "light", "--device", "trial:left", "--channels", "3", "--json",
     ])
-    #expect(try PlayCommand.run(arguments, recorded.terminal, on: backend) == .success)
-    let played = trial.played.withLock { $0 }
+    #expect(try PlayCommand.run(arguments, recorded.terminal, on: environment) == .success)
+    let played = collectingOutput.played.withLock { $0 }
     #expect(Array(played.keys) == ["left"])
     #expect(played["left"]?.count.isMultiple(of: 3) == true)
     #expect(played["left"]?.contains { abs($0) > 0.001 } == true)
