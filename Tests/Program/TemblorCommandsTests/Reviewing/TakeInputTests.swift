@@ -16,16 +16,16 @@ struct TakeInputTests {
 
   init() throws { folder = try TemporaryFolder() }
 
-  @Test func patternsAndSoundFilesAreToldApartByWhatTheyHold() throws {
+  @Test func patternsAndSoundFilesAreDistinguishedByContent() throws {
     let job = RenderJob(profile: .phone)
     let (patterns, _) = TakeInput.resolve(["heartbeat"])
     #expect(patterns.map(\.name) == ["heartbeat"])
-    let drawn = try #require(patterns.first).loadTake(job)
-    #expect(drawn.composition?.layers[0].pattern.events.isEmpty == false)
-    #expect(drawn.sourceText?.contains("HapticTransient") == true)
-    #expect(drawn.signal.rate == 48_000)
+    let patternTake = try #require(patterns.first).loadTake(job)
+    #expect(patternTake.composition?.layers[0].pattern.events.isEmpty == false)
+    #expect(patternTake.sourceText?.contains("HapticTransient") == true)
+    #expect(patternTake.signal.rate == 48_000)
 
-    // The name says nothing; the bytes do.
+    // The content determines the kind of a file, and its name does not.
     let bytes: [UInt8] =
       Array("RIFF".utf8) + [44, 0, 0, 0] + Array("WAVEfmt ".utf8) + [
         16, 0, 0, 0, 1, 0, 2, 0, 0x40, 0x1F, 0, 0, 0, 0x7D, 0, 0, 4, 0, 16, 0,
@@ -33,13 +33,13 @@ struct TakeInputTests {
     try folder.write(bytes, to: "sound.ahap")
     let (sounds, _) = TakeInput.resolve([folder("sound.ahap")])
     #expect(sounds == [.sound(path: folder("sound.ahap"))])
-    let read = try #require(sounds.first).loadTake(job)
-    #expect(read.signal.channels == [[0.5, 0], [-0.5, 0]])
-    #expect(read.signal.rate == 8_000)
-    #expect(read.composition == nil)
+    let soundTake = try #require(sounds.first).loadTake(job)
+    #expect(soundTake.signal.channels == [[0.5, 0], [-0.5, 0]])
+    #expect(soundTake.signal.rate == 8_000)
+    #expect(soundTake.composition == nil)
   }
 
-  /// A WAV of one channel of 32-bit floating point.
+  /// Returns a WAV file with one channel of 32-bit floating-point samples.
   private func wave(_ samples: [Float]) -> [UInt8] {
     func bytes(_ number: UInt32) -> [UInt8] { (0..<4).map { UInt8(number >> ($0 * 8) & 0xFF) } }
     let data = samples.flatMap { bytes($0.bitPattern) }
@@ -49,7 +49,7 @@ struct TakeInputTests {
       + bytes(UInt32(data.count)) + data
   }
 
-  @Test func aSoundOfNothingOrOfNoNumbersIsRefused() throws {
+  @Test func emptyOrNonFiniteSoundIsRefused() throws {
     try folder.write(wave([]), to: "empty.wav")
     try folder.write(wave([0, .nan, 1, .infinity]), to: "bad.wav")
     for (name, reason) in [
@@ -63,7 +63,7 @@ struct TakeInputTests {
     }
   }
 
-  @Test func aNameThatIsNothingIsToldAsAPattern() {
+  @Test func unknownNameIsReportedAsAPattern() {
     let (inputs, problems) = TakeInput.resolve(["hartbeat"])
     #expect(inputs.isEmpty)
     #expect(

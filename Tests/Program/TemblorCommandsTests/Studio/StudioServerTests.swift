@@ -16,11 +16,11 @@ import Testing
     try folder.write("pattern", to: "a.ahap")
   }
 
-  /// Serves while something is done, and ends.
+  /// Runs a server while a closure is performed.
   private func serving(
     time: any TimeSource = SystemTimeSource(), _ body: (UInt16) throws -> Void
   ) throws {
-    // Used by the thread alone from its start to its end.
+    // Only the thread uses the server, from the start to the end of the thread.
     nonisolated(unsafe) let server = try StudioServer()
     let port = unsafe server.port
     let site = StudioSite(
@@ -39,33 +39,33 @@ import Testing
     try body(port)
   }
 
-  @Test func clientsThatDoNotAskKeepNobodyWaiting() throws {
+  @Test func idleClientsDelayNoOthers() throws {
     try serving { port in
-      let idle = try (0..<10).map { _ in try Browser(port) }
-      for browser in idle.prefix(5) {
+      let idleBrowsers = try (0..<10).map { _ in try Browser(port) }
+      for browser in idleBrowsers.prefix(5) {
         browser.send("GET /s/0 HTTP/1.1\r\nHo")
       }
-      let answer = try Browser(port).ask("GET /s/0 HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n")
-      #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n") && answer.hasSuffix("\r\n\r\npattern"))
-      // What was begun can be ended.
-      #expect(idle[0].ask("st: 127.0.0.1:\(port)\r\n\r\n").hasSuffix("pattern"))
+      let response = try Browser(port).ask("GET /s/0 HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n")
+      #expect(response.hasPrefix("HTTP/1.1 200 OK\r\n") && response.hasSuffix("\r\n\r\npattern"))
+      // A client can complete its request later.
+      #expect(idleBrowsers[0].ask("st: 127.0.0.1:\(port)\r\n\r\n").hasSuffix("pattern"))
     }
   }
 
   @Test("Any number of half-open connections delays nobody, even if no time passes")
   func halfOpenConnectionsAreReplaced() throws {
     try serving(time: StoppedClock()) { port in
-      let idle = try (0..<64).map { index in
+      let idleBrowsers = try (0..<64).map { index in
         let browser = try Browser(port)
         browser.send(index % 2 == 0 ? "GET /s/0 HTTP/1.1\r\nHo" : "")
         return browser
       }
       let request = "GET /s/0 HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n"
       for _ in 0..<3 {
-        let answer = try Browser(port).ask(request)
-        #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n") && answer.hasSuffix("pattern"))
+        let response = try Browser(port).ask(request)
+        #expect(response.hasPrefix("HTTP/1.1 200 OK\r\n") && response.hasSuffix("pattern"))
       }
-      withExtendedLifetime(idle) {}
+      withExtendedLifetime(idleBrowsers) {}
     }
   }
 
@@ -76,12 +76,12 @@ import Testing
         "PUT /x/0 HTTP/1.1\r\nHost: localhost:\(port)\r\nContent-Length: 8000000\r\n\r\n"
       let strangers = try (0..<16).map { _ in try Browser(port) }
       for stranger in strangers {
-        let answer = stranger.ask(head + String(repeating: "a", count: 100_000))
-        #expect(answer.hasPrefix("HTTP/1.1 404 Not Found\r\n"))
+        let response = stranger.ask(head + String(repeating: "a", count: 100_000))
+        #expect(response.hasPrefix("HTTP/1.1 404 Not Found\r\n"))
       }
-      // The connections are open, and make room for this one.
-      let answer = try Browser(port).ask("GET /s/0 HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n")
-      #expect(answer.hasSuffix("pattern"))
+      // The connections are open, and the server closes one of them to accept this one.
+      let response = try Browser(port).ask("GET /s/0 HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n")
+      #expect(response.hasSuffix("pattern"))
     }
   }
 
@@ -175,14 +175,14 @@ import Testing
         PUT /s/0 HTTP/1.1\r\nHost: localhost:\(port)\r\nIf-Match: \"\(tag)\"\r\nContent-Length: \
         \(text.utf8.count)
         """
-      let answer = try Browser(port).ask(head + "\r\n\r\n" + text)
-      #expect(answer.hasPrefix("HTTP/1.1 204 No Content\r\n"))
+      let response = try Browser(port).ask(head + "\r\n\r\n" + text)
+      #expect(response.hasPrefix("HTTP/1.1 204 No Content\r\n"))
     }
     var status = stat()
     #expect(unsafe stat(folder("a.ahap"), &status) == 0 && status.st_size == 1 << 20)
   }
 
-  @Test func itListensOnThisMachineAlone() throws {
+  @Test func serverListensOnlyOnTheLoopback() throws {
     let server = try StudioServer()
     #expect(Browser.canConnect(to: server.port, at: Browser.loopback))
     // A server at all addresses would be reached at 127.0.0.3, too.
@@ -221,7 +221,7 @@ private struct StoppedClock: TimeSource {
   }
 }
 
-/// A connection that waits at most a minute for an answer.
+/// A connection that waits at most a minute for a response.
 private final class Browser {
   /// The address 127.0.0.1.
   static let loopback: UInt32 = 0x7F00_0001
@@ -247,8 +247,8 @@ private final class Browser {
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian
     address.sin_addr.s_addr = hostAddress.bigEndian
-    return unsafe withUnsafePointer(to: &address) { place in
-      unsafe place.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+    return unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         unsafe Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
       }
     }
@@ -258,29 +258,30 @@ private final class Browser {
 
   func send(_ text: String) {
     let bytes = Array(text.utf8)
-    var done = 0
-    while done < bytes.count {
+    var sentByteCount = 0
+    while sentByteCount < bytes.count {
       let count = unsafe bytes.withUnsafeBufferPointer {
         unsafe Glibc.send(
-          descriptor, $0.baseAddress?.advanced(by: done), bytes.count - done, Int32(MSG_NOSIGNAL))
+          descriptor, $0.baseAddress?.advanced(by: sentByteCount), bytes.count - sentByteCount,
+          Int32(MSG_NOSIGNAL))
       }
       guard count > 0 else { return }
-      done += count
+      sentByteCount += count
     }
   }
 
-  /// All that comes until the connection ends.
+  /// Sends a text, and returns everything that is received until the connection ends.
   func ask(_ text: String) -> String {
     send(text)
-    var answer: [UInt8] = []
-    var bytes = [UInt8](repeating: 0, count: 1 << 16)
+    var received: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while true {
       var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       guard unsafe poll(&entry, 1, 60_000) == 1 else { break }
-      let count = unsafe recv(descriptor, &bytes, bytes.count, 0)
+      let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
       guard count > 0 else { break }
-      answer += bytes.prefix(count)
+      received += buffer.prefix(count)
     }
-    return String(decoding: answer, as: UTF8.self)
+    return String(decoding: received, as: UTF8.self)
   }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TemblorCommands
 
-/// What the studio answers to browsers: reading and saving without losing what others wrote.
+/// Responses of the studio to browsers, which read and save files without losing changes of others.
 @Suite struct StudioSiteTests {
   private let folder: TemporaryFolder
   private let site: StudioSite
@@ -38,65 +38,69 @@ import Testing
     StudioPage.OpenDocument.entityTag(of: Array(text.utf8))
   }
 
-  @Test func aPatternIsSavedWhereItIsWhatThePageWasMadeOf() throws {
-    let old = ask("GET", "/5ec2e7/1")
+  @Test func patternIsSavedIfTheFileIsUnchanged() throws {
+    let response = ask("GET", "/5ec2e7/1")
     #expect(
-      old.statusCode == 200 && old.body == Array("second".utf8) && old.entityTag == tag("second"))
-    let saved = ask("PUT", "/5ec2e7/1", tag: tag("second"), body: "third")
-    #expect(saved.statusCode == 204 && saved.entityTag == tag("third") && saved.body.isEmpty)
+      response.statusCode == 200 && response.body == Array("second".utf8)
+        && response.entityTag == tag("second"))
+    let saveResponse = ask("PUT", "/5ec2e7/1", tag: tag("second"), body: "third")
+    #expect(
+      saveResponse.statusCode == 204 && saveResponse.entityTag == tag("third")
+        && saveResponse.body.isEmpty)
     #expect(try FileSystem.read(folder("b.ahap")) == Array("third".utf8))
   }
 
-  @Test func whatSomebodyElseHasWrittenIsGivenBackInsteadOfReplaced() throws {
+  @Test func changesOfOthersAreReturnedInsteadOfReplaced() throws {
     try folder.write("theirs", to: "b.ahap")
-    let answer = ask("PUT", "/5ec2e7/1", tag: tag("second"), body: "mine")
+    let response = ask("PUT", "/5ec2e7/1", tag: tag("second"), body: "mine")
     #expect(
-      answer.statusCode == 412 && answer.body == Array("theirs".utf8)
-        && answer.entityTag == tag("theirs"))
+      response.statusCode == 412 && response.body == Array("theirs".utf8)
+        && response.entityTag == tag("theirs"))
     #expect(try FileSystem.read(folder("b.ahap")) == Array("theirs".utf8))
     #expect(ask("PUT", "/5ec2e7/1", body: "mine").statusCode == 428)
     #expect(ask("PUT", "/5ec2e7/1", with: ["if-match": "*"], body: "mine").statusCode == 412)
     #expect(try FileSystem.read(folder("b.ahap")) == Array("theirs".utf8))
   }
 
-  /// Two pages and a text editor on one file: a page replaces only what it has seen.
+  /// Two pages and a text editor change one file. A page replaces only a text that it has seen.
   @Test(arguments: [1, 2, 3] as [UInt64]) func nothingUnseenIsReplaced(seed: UInt64) throws {
-    var chance = SplitMixGenerator(state: seed)
-    var seen = ["second", "second"]
-    var present = "second"
+    var generator = SplitMixGenerator(state: seed)
+    var knownTexts = ["second", "second"]
+    var currentText = "second"
     var savedCount = 0
     for step in 0..<300 {
-      let who = Int.random(in: 0..<4, using: &chance)
-      switch who {
+      let writer = Int.random(in: 0..<4, using: &generator)
+      switch writer {
       case 0, 1:
-        let text = "page \(who), step \(step)"
-        let answer = ask("PUT", "/5ec2e7/1", tag: tag(seen[who]), body: text)
-        #expect((answer.statusCode == 204) == (seen[who] == present))
-        if answer.statusCode == 204 {
-          present = text
-          seen[who] = text
+        let text = "page \(writer), step \(step)"
+        let response = ask("PUT", "/5ec2e7/1", tag: tag(knownTexts[writer]), body: text)
+        #expect((response.statusCode == 204) == (knownTexts[writer] == currentText))
+        if response.statusCode == 204 {
+          currentText = text
+          knownTexts[writer] = text
           savedCount += 1
         } else {
-          seen[who] = String(decoding: answer.body, as: UTF8.self)
-          #expect(seen[who] == present)
+          knownTexts[writer] = String(decoding: response.body, as: UTF8.self)
+          #expect(knownTexts[writer] == currentText)
         }
       case 2:
-        present = "editor, step \(step)"
-        try folder.write(present, to: "b.ahap")
+        currentText = "editor, step \(step)"
+        try folder.write(currentText, to: "b.ahap")
       default:
-        #expect(ask("GET", "/5ec2e7/1").body == Array(present.utf8))
+        #expect(ask("GET", "/5ec2e7/1").body == Array(currentText.utf8))
       }
     }
     #expect(savedCount > 50)
-    #expect(try FileSystem.read(folder("b.ahap")) == Array(present.utf8))
+    #expect(try FileSystem.read(folder("b.ahap")) == Array(currentText.utf8))
   }
 
-  @Test func othersAreRefused() {
+  @Test func otherOriginsAreRefused() {
     let refusal = "only pages served from http://127.0.0.1:4711 can use this server\n"
     #expect(
       ask(host: "127.0.0.1:4711").statusCode == 200 && ask(host: "localhost:4711").statusCode == 200
     )
-    // A name of another site that was bent to this machine, and a page of another site.
+    // The requests name a host of another site that resolves to this computer, or come from a page
+    // of another site.
     #expect(ask(host: "evil.example:4711") == HTTPResponse(403, String(refusal.dropLast())))
     #expect(ask("PUT", with: ["origin": "https://evil.example"], body: "x").statusCode == 403)
     #expect(ask(with: ["origin": "http://localhost:4711"]).statusCode == 200)
@@ -109,7 +113,7 @@ import Testing
     #expect(ask("DELETE").statusCode == 405 && ask("PUT", "/5ec2e7/").statusCode == 405)
   }
 
-  @Test func thePageHoldsTheFilesAsTheyAreNow() throws {
+  @Test func pageContainsTheCurrentFiles() throws {
     try folder.write("now", to: "b.ahap")
     let page = ask("GET", "/5ec2e7/")
     let text = String(decoding: page.body, as: UTF8.self)
@@ -117,14 +121,14 @@ import Testing
     #expect(
       text.contains(#""name":"b.ahap","text":"bm93","save":{"url":"1","etag":"\#(tag("now"))"}"#))
     folder.remove("b.ahap")
-    let gone = ask("GET", "/5ec2e7/1")
-    #expect(gone.statusCode == 500)
+    let missingResponse = ask("GET", "/5ec2e7/1")
+    #expect(missingResponse.statusCode == 500)
     #expect(
-      String(decoding: gone.body, as: UTF8.self)
+      String(decoding: missingResponse.body, as: UTF8.self)
         == "\(folder("b.ahap")): cannot be opened: No such file or directory\n")
   }
 
-  @Test func aRequestIsReadFromAnyPieces() {
+  @Test func requestIsReadFromChunksOfAnySize() {
     let text =
       """
       PUT /5ec2e7/0 HTTP/1.1\r\nHost: 127.0.0.1:4711\r\nIF-MATCH:  \"1\"\r\nContent-Length: \
@@ -139,8 +143,8 @@ import Testing
       var progress = HTTPRequestReader.Progress.incomplete
       for start in stride(from: 0, to: bytes.count, by: size) {
         #expect(progress == .incomplete && reader.isIncomplete)
-        let piece = bytes[start..<min(start + size, bytes.count)]
-        progress = reader.append(piece, checkingHead: site.refusalResponse)
+        let chunk = bytes[start..<min(start + size, bytes.count)]
+        progress = reader.append(chunk, checkingHead: site.refusalResponse)
       }
       #expect(progress == .complete(expected) && !reader.isIncomplete)
     }
@@ -167,17 +171,17 @@ import Testing
   func badRequestsAreRefused(text: String, status: Int) {
     var reader = HTTPRequestReader()
     let progress = reader.append(Array(text.utf8)[...]) { _ in nil }
-    guard case .refused(let answer) = progress else {
+    guard case .refused(let response) = progress else {
       Issue.record("not refused")
       return
     }
-    #expect(answer.statusCode == status)
+    #expect(response.statusCode == status)
   }
 
-  @Test func answersKeepTheirBytesFromCachesAndGuesses() {
-    let answer = String(decoding: HTTPResponse(404, "not found").encodedBytes(), as: UTF8.self)
+  @Test func responsesDisableCachesAndTypeDetection() {
+    let response = String(decoding: HTTPResponse(404, "not found").encodedBytes(), as: UTF8.self)
     #expect(
-      answer == """
+      response == """
         HTTP/1.1 404 Not Found\r
         Connection: close\r
         Cache-Control: no-store\r

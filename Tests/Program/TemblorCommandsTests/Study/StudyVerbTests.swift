@@ -25,15 +25,15 @@ struct StudyVerbTests {
   }
 
   @discardableResult private func study(
-    _ words: [String], on stage: ScriptedEnvironment = ScriptedEnvironment([])
+    _ arguments: [String], on environment: ScriptedEnvironment = ScriptedEnvironment([])
   ) throws -> String {
     _ = try StudyCommand.run(
-      StudyCommand.definition().parseArguments(words + ["--no-config"]),
-      stage.recordedTerminal.terminal,
-      on: stage,
+      StudyCommand.definition().parseArguments(arguments + ["--no-config"]),
+      environment.recordedTerminal.terminal,
+      on: environment,
       seed: { 3 },
       now: { CalendarTime(secondsSince1970: 1_769_860_800) })
-    return stage.recordedTerminal.output
+    return environment.recordedTerminal.output
   }
 
   private func rows(_ name: String) throws -> [[String: String]] {
@@ -46,13 +46,14 @@ struct StudyVerbTests {
     }
   }
 
-  @Test(arguments: 1...5) func aStaircaseFindsTheThresholdOfAListener(seed: Int) throws {
+  @Test(arguments: 1...5) func staircaseMeasuresTheThresholdOfAListener(seed: Int) throws {
     let table = try write("steps.csv", Self.steps)
     let text = try study([
       table, "--procedure", "staircase", "--seed", "\(seed)", "--simulate", "-33", "--output",
       folder("r.csv"),
     ])
-    // Right from -32 dB on, guessed below: half of the guesses are right.
+    // The listener answers correctly from -32 dB on, and guesses below, where half of the answers
+    // are correct.
     let threshold = try #require(
       text.firstMatch(of: /threshold (-[\d.]+)/).flatMap { Double($0.1) })
     #expect(-35 ... -31.5 ~= threshold)
@@ -67,38 +68,38 @@ struct StudyVerbTests {
     #expect(text.contains("s8.wav          -24.00 dBFS RMS"))
     let bytes = try FileSystem.read(folder("out/s8.wav"))
     let start = try #require(Data(bytes).range(of: Data("data".utf8))).upperBound + 4
-    let samples = stride(from: start, to: bytes.count - 3, by: 4).map { place in
-      Float(bitPattern: (0..<4).reduce(0) { $0 | UInt32(bytes[place + $1]) << UInt32(8 * $1) })
+    let samples = stride(from: start, to: bytes.count - 3, by: 4).map { offset in
+      Float(bitPattern: (0..<4).reduce(0) { $0 | UInt32(bytes[offset + $1]) << UInt32(8 * $1) })
     }
     let power = samples.reduce(0.0) { $0 + Double($1 * $1) } / Double(samples.count)
     #expect(abs(10 * log10(power) + 24) < 0.01)
   }
 
-  @Test func answersOfKeysAreSavedAndGoneOnWith() throws {
+  @Test func answersByKeyAreSavedAndContinued() throws {
     let table = try write("steps.csv", "id,level\nreference,-40\na,-30\nb,-20\n")
-    let words = [table, "--output", folder("r.csv"), "--participant", "anna", "--gap", "0.1"]
-    // Three answers nothing; q ends after the first trial.
-    try study(words, on: ScriptedEnvironment(keys("3!1!q")))
+    let arguments = [table, "--output", folder("r.csv"), "--participant", "anna", "--gap", "0.1"]
+    // The key 3 is not an answer, and q ends the study after the first trial.
+    try study(arguments, on: ScriptedEnvironment(keys("3!1!q")))
     #expect(try rows("r.csv").count == 1)
-    let whole = try study(words, on: ScriptedEnvironment(keys("2!")))
-    #expect(whole.contains("2 of 2 trials"))
-    let found = try rows("r.csv")
-    #expect(found.map { $0["answer"] } == ["1", "2"])
+    let report = try study(arguments, on: ScriptedEnvironment(keys("2!")))
+    #expect(report.contains("2 of 2 trials"))
+    let savedRows = try rows("r.csv")
+    #expect(savedRows.map { $0["answer"] } == ["1", "2"])
     #expect(
-      found.allSatisfy {
+      savedRows.allSatisfy {
         $0["time"] == "2026-01-31T12:00:00Z" && $0["participant"] == "anna" && $0["seed"] == "3"
       })
-    #expect(Set(found.compactMap { $0["tested"] }) == ["a", "b"])
+    #expect(Set(savedRows.compactMap { $0["tested"] }) == ["a", "b"])
     // The order of an uninterrupted study of the seed is the same.
     try study([table, "--seed", "3", "--simulate", "right", "--output", folder("other.csv")])
-    #expect(try rows("other.csv").map { $0["intervals"] } == found.map { $0["intervals"] })
+    #expect(try rows("other.csv").map { $0["intervals"] } == savedRows.map { $0["intervals"] })
   }
 
   @Test func participantsArePooled() throws {
     let table = try write("steps.csv", "id,level\nreference,-40\na,-30\n")
-    for (name, word) in [("x", "right"), ("y", "right"), ("z", "wrong")] {
+    for (name, answers) in [("x", "right"), ("y", "right"), ("z", "wrong")] {
       try study([
-        table, "--repeats", "4", "--participant", name, "--simulate", word, "--output",
+        table, "--repeats", "4", "--participant", name, "--simulate", answers, "--output",
         folder("\(name).csv"),
       ])
     }
@@ -160,8 +161,8 @@ struct StudyVerbTests {
     #expect(text.contains("Mean threshold of 4 participants: -3"))
     #expect(text.contains("Threshold (70.7 % correct), fitted to all answers: -3"))
     #expect(text.contains("parametric bootstrap"))
-    let drawing = String(decoding: try FileSystem.read(figure), as: UTF8.self)
-    #expect(drawing.contains("4 participants, threshold −3"))
+    let figureText = String(decoding: try FileSystem.read(figure), as: UTF8.self)
+    #expect(figureText.contains("4 participants, threshold −3"))
     let json = try JSONDocument(
       text: Array(try study(["--report", "--json"] + files).utf8), name: "report"
     ).root
@@ -210,11 +211,12 @@ struct StudyVerbTests {
   func aPageIsWritten() throws {
     let table = try write("t.csv", Self.pair)
     let page = folder("t.html")
-    let stage = ScriptedEnvironment([])
+    let environment = ScriptedEnvironment([])
     #expect(
-      try study([table, "--page", page, "--procedure", "rating", "--seed", "5"], on: stage) == "")
-    #expect(stage.engine == nil)
-    #expect(stage.recordedTerminal.error.contains("open it in a browser"))
+      try study([table, "--page", page, "--procedure", "rating", "--seed", "5"], on: environment)
+        == "")
+    #expect(environment.engine == nil)
+    #expect(environment.recordedTerminal.error.contains("open it in a browser"))
     let text = String(decoding: try FileSystem.read(page), as: UTF8.self)
     #expect(text.contains(#""procedure":"rating","pairs":[{"tested":0,"reference":0},{"#))
     #expect(text.contains(#""seed":5"#))
@@ -225,8 +227,10 @@ struct StudyVerbTests {
     try study([table, "--render", folder("out")])
     let sound = Data(try FileSystem.read(folder("out/a.wav"))).base64EncodedString()
     #expect(text.contains("id=\"sound-1-0\" data-rate=\"48000\">\(sound)</script>"))
-    for words in [["--simulate", "right"], ["--strength", "0.5"], ["--output", folder("x.csv")]] {
-      #expect(throws: UsageError.self) { try study([table, "--page", page] + words) }
+    for options in [
+      ["--simulate", "right"], ["--strength", "0.5"], ["--output", folder("x.csv")],
+    ] {
+      #expect(throws: UsageError.self) { try study([table, "--page", page] + options) }
     }
     #expect(throws: (any Error).self) { try study([table, "--page", table]) }
   }
@@ -246,9 +250,10 @@ struct StudyVerbTests {
   func allErrorsAreReported() throws {
     let rows = (0..<30).map { "s\($0),\($0 % 2 == 0 ? "loud" : "-30"),\($0 == 3 ? "x" : "")\n" }
     let table = try write("t.csv", "id,level,duration\n" + rows.joined())
-    let stage = ScriptedEnvironment([])
-    try study([table, "--simulate", "right"], on: stage)
-    let lines = stage.recordedTerminal.error.replacing("\n  ", with: " ").split(separator: "\n")
+    let environment = ScriptedEnvironment([])
+    try study([table, "--simulate", "right"], on: environment)
+    let lines = environment.recordedTerminal.error.replacing("\n  ", with: " ").split(
+      separator: "\n")
     #expect(lines.count == 16)
     #expect(
       lines.first
@@ -260,9 +265,10 @@ struct StudyVerbTests {
   func errorsAreCounted() throws {
     let table = try write(
       "t.csv", "id,level\n" + (0..<25).map { "s\($0),loud\n" }.joined())
-    let stage = ScriptedEnvironment([])
-    try study([table, "--simulate", "right"], on: stage)
-    let lines = stage.recordedTerminal.error.replacing("\n  ", with: " ").split(separator: "\n")
+    let environment = ScriptedEnvironment([])
+    try study([table, "--simulate", "right"], on: environment)
+    let lines = environment.recordedTerminal.error.replacing("\n  ", with: " ").split(
+      separator: "\n")
     #expect(lines.count == 21)
     #expect(lines.last == "and 5 more errors")
   }
@@ -284,17 +290,17 @@ struct StudyVerbTests {
     #expect(text.contains("d         c          -25.00  2 of 2 correct"))
     #expect(text.contains("d         a          -25.00  2 of 2 correct"))
     // A staircase has a single reference.
-    let stage = ScriptedEnvironment([])
-    try study([table, "--procedure", "staircase", "--simulate", "right"], on: stage)
+    let environment = ScriptedEnvironment([])
+    try study([table, "--procedure", "staircase", "--simulate", "right"], on: environment)
     #expect(
-      stage.recordedTerminal.error.replacing("\n  ", with: " ").contains(
+      environment.recordedTerminal.error.replacing("\n  ", with: " ").contains(
         "a staircase requires the same reference for all stimuli"))
-    let unknown = try write("u.csv", "id,reference\na,\nb,x\n")
-    let unknownStage = ScriptedEnvironment([])
-    try study([unknown, "--simulate", "right"], on: unknownStage)
+    let unknownTable = try write("u.csv", "id,reference\na,\nb,x\n")
+    let unknownEnvironment = ScriptedEnvironment([])
+    try study([unknownTable, "--simulate", "right"], on: unknownEnvironment)
     #expect(
-      unknownStage.recordedTerminal.error.replacing("\n  ", with: " ")
-        == "\(unknown):3:1: error: column 'reference': no row has the id 'x'\n")
+      unknownEnvironment.recordedTerminal.error.replacing("\n  ", with: " ")
+        == "\(unknownTable):3:1: error: column 'reference': no row has the id 'x'\n")
   }
 
   @Test("Rendered stimuli have a table of conditions")
@@ -336,30 +342,31 @@ struct StudyVerbTests {
     ),
     ("id,profile\na,nobody\n", "2:1: error: column 'profile': "),
     ("level\n-3\n", "1:1: error: the table must have a column 'id' and a row for each stimulus"),
-  ]) func whatIsWrongWithATableHasAPlace(text: String, message: String) throws {
+  ]) func errorsInATableHaveLocations(text: String, message: String) throws {
     let table = try write("t.csv", text)
-    let stage = ScriptedEnvironment([])
-    try study([table, "--simulate", "right"], on: stage)
+    let environment = ScriptedEnvironment([])
+    try study([table, "--simulate", "right"], on: environment)
     #expect(
-      stage.recordedTerminal.error.replacing("\n  ", with: " ").hasPrefix("\(table):\(message)"))
+      environment.recordedTerminal.error.replacing("\n  ", with: " ").hasPrefix(
+        "\(table):\(message)"))
   }
 
   @Test func aLevelThatCannotBeReachedIsNamed() throws {
     let table = try write("t.csv", "id,level\na,-3\nb,-20\n")
-    let stage = ScriptedEnvironment([])
-    try study([table, "--render", folder("out")], on: stage)
+    let environment = ScriptedEnvironment([])
+    try study([table, "--render", folder("out")], on: environment)
     #expect(
-      stage.recordedTerminal.error.replacing("\n  ", with: " ").hasPrefix(
+      environment.recordedTerminal.error.replacing("\n  ", with: " ").hasPrefix(
         "\(table):2:1: error: column 'level': -3.0 dBFS is too high; 'a' supports at most"))
     #expect(FileSystem.entryKind(at: folder("out/b.wav")) == .missing)
   }
 
   @Test func resultsOfAnotherStudyAreRefused() throws {
     let table = try write("t.csv", "id,level\nreference,-40\na,-30\n")
-    let save = ["--output", folder("r.csv")]
-    try study([table, "--simulate", "right"] + save)
+    let outputOptions = ["--output", folder("r.csv")]
+    try study([table, "--simulate", "right"] + outputOptions)
     #expect {
-      try study([table, "--simulate", "right", "--participant", "other"] + save)
+      try study([table, "--simulate", "right", "--participant", "other"] + outputOptions)
     } throws: {
       "\($0)"
         == """
@@ -369,33 +376,33 @@ struct StudyVerbTests {
     }
   }
 
-  @Test func theStrongerOneIsRight() throws {
+  @Test func strongerStimulusIsTheCorrectAnswer() throws {
     let table = try write("t.csv", "id,level\nreference,-30\nweak,-40\nstrong,-20\n")
     try study([
       table, "--repeats", "8", "--seed", "2", "--simulate", "right", "--output", folder("r.csv"),
     ])
     for row in try rows("r.csv") {
       let stronger = row["tested"] == "weak" ? "reference" : "strong"
-      let place = try #require(
+      let intervalIndex = try #require(
         row["intervals"]?.split(separator: " ").firstIndex { $0 == stronger })
-      #expect(row["right"] == "\(place + 1)")
+      #expect(row["right"] == "\(intervalIndex + 1)")
     }
-    let weak = ScriptedEnvironment([])
+    let weakEnvironment = ScriptedEnvironment([])
     try study(
       [table, "--procedure", "staircase", "--simulate", "right", "--output", folder("s.csv")],
-      on: weak)
+      on: weakEnvironment)
     #expect(
-      weak.recordedTerminal.error.replacing("\n  ", with: " ")
+      weakEnvironment.recordedTerminal.error.replacing("\n  ", with: " ")
         == "\(table):3:1: error: a staircase requires stimuli stronger than the reference\n")
-    let mixed = try write("m.csv", "id,level,intensity\nreference,-30,\na,,1\n")
-    let unequal = ScriptedEnvironment([])
+    let mixedTable = try write("m.csv", "id,level,intensity\nreference,-30,\na,,1\n")
+    let mixedEnvironment = ScriptedEnvironment([])
     try study(
-      [mixed, "--procedure", "staircase", "--simulate", "right", "--output", folder("s.csv")],
-      on: unequal)
+      [mixedTable, "--procedure", "staircase", "--simulate", "right", "--output", folder("s.csv")],
+      on: mixedEnvironment)
     #expect(
-      unequal.recordedTerminal.error.replacing("\n  ", with: " ")
+      mixedEnvironment.recordedTerminal.error.replacing("\n  ", with: " ")
         == """
-        \(mixed):3:1: error: a staircase requires a level or an intensity for each stimulus
+        \(mixedTable):3:1: error: a staircase requires a level or an intensity for each stimulus
 
         """)
   }
@@ -403,7 +410,7 @@ struct StudyVerbTests {
   @Test func aReportCountsATrialOnceAndChecksAnswers() throws {
     let table = try write("steps.csv", Self.steps)
     try study([table, "--procedure", "staircase", "--simulate", "wrong", "-o", folder("w.csv")])
-    // Without a threshold there is none, in JSON too.
+    // Without a threshold, the JSON contains none either.
     #expect(try !study(["--report", "--json", folder("w.csv")]).contains("threshold"))
     #expect(
       try study(["--report", folder("w.csv")]).contains(
@@ -416,27 +423,27 @@ struct StudyVerbTests {
     try study([table, "--procedure", "magnitude", "--simulate", "right", "-o", folder("m.csv")])
     let text = String(decoding: try FileSystem.read(folder("m.csv")), as: UTF8.self)
     let row = try #require(text.split(separator: "\r\n").dropFirst().first)
-    let answer = row.split(separator: ",", omittingEmptySubsequences: false)[9]
-    let broken = try write("b.csv", text.replacing(",\(answer),,", with: ",-5,,"))
+    let savedAnswer = row.split(separator: ",", omittingEmptySubsequences: false)[9]
+    let invalidFile = try write("b.csv", text.replacing(",\(savedAnswer),,", with: ",-5,,"))
     #expect {
-      try study(["--report", broken])
+      try study(["--report", invalidFile])
     } throws: {
-      "\($0)" == "\(broken):2:1: error: invalid answer for 'magnitude'"
+      "\($0)" == "\(invalidFile):2:1: error: invalid answer for 'magnitude'"
     }
   }
 
   @Test func anAnswerWaitsForTheLastInterval() throws {
     let table = try write("t.csv", "id,duration,level\nreference,1,-40\na,1,-30\n")
-    let words = [table, "--output", folder("r.csv"), "--gap", "0.5"]
-    // The intervals end behind 2.5 s: the first answer comes too early.
-    let stage = ScriptedEnvironment([
+    let arguments = [table, "--output", folder("r.csv"), "--gap", "0.5"]
+    // The intervals end after 2.5 s, so the first answer is too early.
+    let environment = ScriptedEnvironment([
       (1, .key(.character("1"))), (1.1, .key(.enter)), (4, .key(.character("2"))),
       (4.1, .key(.enter)),
     ])
-    try study(words, on: stage)
-    let found = try rows("r.csv")
-    #expect(found.map { $0["answer"] } == ["2"])
-    #expect(try #require(found[0]["seconds"].flatMap { Double($0) }) < 1.6)
+    try study(arguments, on: environment)
+    let savedRows = try rows("r.csv")
+    #expect(savedRows.map { $0["answer"] } == ["2"])
+    #expect(try #require(savedRows[0]["seconds"].flatMap { Double($0) }) < 1.6)
   }
 
   // MARK: - Conditions
@@ -447,31 +454,33 @@ struct StudyVerbTests {
   @discardableResult private func answerByKey(
     _ table: String, to name: String, _ options: [String] = [], participant: String = "p1"
   ) throws -> ScriptedEnvironment {
-    let stage = ScriptedEnvironment(keys("2!"))
-    try study([table, "--output", folder(name), "--participant", participant] + options, on: stage)
-    return stage
+    let environment = ScriptedEnvironment(keys("2!"))
+    try study(
+      [table, "--output", folder(name), "--participant", participant] + options, on: environment)
+    return environment
   }
 
-  /// Writes results as they were before they had conditions: without the last four columns.
-  private func writeWithoutConditions(_ name: String, to other: String) throws -> String {
+  /// Writes a copy of results in the earlier form without conditions: without the last four
+  /// columns.
+  private func writeWithoutConditions(_ name: String, to copyName: String) throws -> String {
     let text = String(decoding: try FileSystem.read(folder(name)), as: UTF8.self)
     let lines = text.split(separator: "\r\n").map { line in
       line.split(separator: ",", omittingEmptySubsequences: false).dropLast(4).joined(
         separator: ",")
     }
-    return try write(other, lines.joined(separator: "\r\n") + "\r\n")
+    return try write(copyName, lines.joined(separator: "\r\n") + "\r\n")
   }
 
   @Test("No key changes the strength or mutes during a study")
   func theLevelIsFixed() throws {
     let table = try write("t.csv", Self.pair)
-    let stage = ScriptedEnvironment(keys("?--+m2!"))
-    try study([table, "--output", folder("r.csv")], on: stage)
-    let engine = try #require(stage.engine)
+    let environment = ScriptedEnvironment(keys("?--+m2!"))
+    try study([table, "--output", folder("r.csv")], on: environment)
+    let engine = try #require(environment.engine)
     #expect(engine.strength == 1)
     #expect(!engine.isMuted)
-    #expect(!stage.recordedTerminal.error.contains("mute"))
-    #expect(!stage.recordedTerminal.error.contains("strength"))
+    #expect(!environment.recordedTerminal.error.contains("mute"))
+    #expect(!environment.recordedTerminal.error.contains("strength"))
     #expect(try rows("r.csv").count == 1)
   }
 
@@ -494,25 +503,25 @@ struct StudyVerbTests {
   @Test("A saved strength is refused, since it would change the levels of the table")
   func aSavedStrengthIsRefused() throws {
     let table = try write("t.csv", Self.pair)
-    func run(_ words: [String], _ stage: ScriptedEnvironment) throws {
-      var arguments = try StudyCommand.definition().parseArguments([table] + words)
+    func run(_ options: [String], _ environment: ScriptedEnvironment) throws {
+      var arguments = try StudyCommand.definition().parseArguments([table] + options)
       if arguments.value("--strength") == nil {
         arguments.setDefaultValues(["0.2"], for: "--strength", origin: "config.json")
       }
       _ = try StudyCommand.run(
-        arguments, stage.recordedTerminal.terminal, on: stage, seed: { 3 },
+        arguments, environment.recordedTerminal.terminal, on: environment, seed: { 3 },
         now: { CalendarTime(secondsSince1970: 0) })
     }
-    let stage = ScriptedEnvironment(keys("2!"))
+    let environment = ScriptedEnvironment(keys("2!"))
     #expect {
-      try run(["--output", folder("r.csv")], stage)
+      try run(["--output", folder("r.csv")], environment)
     } throws: {
       "\($0)" == "config.json sets the strength to 0.2, which changes the levels of the study; "
         + "use '--strength 1' to play the exact levels, or '--strength 0.2' to scale them"
     }
-    #expect(stage.engine == nil)
+    #expect(environment.engine == nil)
     #expect(FileSystem.entryKind(at: folder("r.csv")) == .missing)
-    try run(["--strength", "1", "--output", folder("r.csv")], stage)
+    try run(["--strength", "1", "--output", folder("r.csv")], environment)
     #expect(try rows("r.csv").first?["strength"] == "1")
     // Nothing plays in a simulation.
     try run(["--simulate", "right", "--output", folder("s.csv")], ScriptedEnvironment([]))
@@ -521,14 +530,14 @@ struct StudyVerbTests {
   @Test("A study does not continue at another strength, or with answers of another origin")
   func otherConditionsAreNotContinued() throws {
     let table = try write("t.csv", "id,level\nreference,-40\na,-30\nb,-20\n")
-    let save = [table, "--output", folder("r.csv")]
-    try study(save, on: ScriptedEnvironment(keys("2!q")))
-    for (words, strength) in [
+    let baseArguments = [table, "--output", folder("r.csv")]
+    try study(baseArguments, on: ScriptedEnvironment(keys("2!q")))
+    for (options, strength) in [
       (["--strength", "0.5"], "'0.5'"),
       (["--simulate", "right"], "''"),
     ] {
       #expect {
-        try study(save + words)
+        try study(baseArguments + options)
       } throws: {
         "\($0)" == """
           \(folder("r.csv")):2:1: error: column 'strength' is '1', but it is \(strength) in this \
@@ -571,11 +580,11 @@ struct StudyVerbTests {
   func aCompleteStudyPlaysNothing() throws {
     let table = try write("t.csv", Self.pair)
     try answerByKey(table, to: "r.csv")
-    let stage = ScriptedEnvironment([])
-    let text = try study([table, "--output", folder("r.csv")], on: stage)
+    let environment = ScriptedEnvironment([])
+    let text = try study([table, "--output", folder("r.csv")], on: environment)
     #expect(text.hasPrefix("\(folder("r.csv")): 1 of 1 trial, "))
     #expect(text.hasSuffix(" correct; already complete, nothing was played\n"))
-    #expect(stage.engine == nil)
+    #expect(environment.engine == nil)
   }
 
   @Test("A report does not pool simulated answers, or answers at another strength, with others")
@@ -584,14 +593,15 @@ struct StudyVerbTests {
     try answerByKey(table, to: "real.csv", participant: "anna")
     try answerByKey(table, to: "half.csv", ["--strength", "0.5"], participant: "ben")
     try study([table, "--simulate", "right", "--output", folder("s.csv")])
-    let former = try writeWithoutConditions("real.csv", to: "former.csv")
+    let formerFile = try writeWithoutConditions("real.csv", to: "former.csv")
     let files = ["real.csv", "half.csv", "s.csv"].map { folder($0) }
     let simulated = "but '\(files[2])' has simulated answers"
     for (pool, message) in [
       ([files[0], files[2]], "\(files[0]):2:1: error: has answers of a person, \(simulated)"),
       ([files[2], files[0]], "\(files[0]):2:1: error: has answers of a person, \(simulated)"),
       (
-        [files[2], former], "\(former):2:1: error: has answers that may be simulated, \(simulated)"
+        [files[2], formerFile],
+        "\(formerFile):2:1: error: has answers that may be simulated, \(simulated)"
       ),
       (
         [files[0], files[1]],
@@ -613,13 +623,13 @@ struct StudyVerbTests {
   func resultsWithoutConditionsAreRead() throws {
     let table = try write("t.csv", "id,level\nreference,-40\na,-30\nb,-20\n")
     try study([table, "--output", folder("r.csv")], on: ScriptedEnvironment(keys("2!q")))
-    let former = try writeWithoutConditions("r.csv", to: "former.csv")
-    let stage = ScriptedEnvironment([])
-    #expect(try study(["--report", former], on: stage).contains("of 1 correct"))
+    let formerFile = try writeWithoutConditions("r.csv", to: "former.csv")
+    let environment = ScriptedEnvironment([])
+    #expect(try study(["--report", formerFile], on: environment).contains("of 1 correct"))
     #expect(
-      stage.recordedTerminal.error.replacing("\n  ", with: " ")
-        == "\(former): strength unknown; the answers may be simulated\n")
-    try study([table, "--output", former], on: ScriptedEnvironment(keys("2!")))
+      environment.recordedTerminal.error.replacing("\n  ", with: " ")
+        == "\(formerFile): strength unknown; the answers may be simulated\n")
+    try study([table, "--output", formerFile], on: ScriptedEnvironment(keys("2!")))
     #expect(try rows("former.csv").map { $0["simulated"] } == ["", "false"])
     #expect(throws: InputError.self) {
       try study([
@@ -636,36 +646,38 @@ struct StudyVerbTests {
     arguments: StudyProcedure.allCases, [40, 80])
   func theQuestionIsVisible(procedure: StudyProcedure, width: Int) throws {
     let table = try write("t.csv", Self.pair)
-    let stage = ScriptedEnvironment(keys("4q"))
-    stage.recordedTerminal.resize(to: width)
-    try study([table, "--procedure", procedure.rawValue, "--output", folder("r.csv")], on: stage)
-    let text = stage.recordedTerminal.error
-    let words = text.replacing("\n", with: " ").split(separator: " ").joined(separator: " ")
-    #expect(words.contains("1\(procedure.plannedText): \(procedure.question) "))
+    let environment = ScriptedEnvironment(keys("4q"))
+    environment.recordedTerminal.resize(to: width)
+    try study(
+      [table, "--procedure", procedure.rawValue, "--output", folder("r.csv")], on: environment)
+    let text = environment.recordedTerminal.error
+    let normalizedText = text.replacing("\n", with: " ").split(separator: " ").joined(
+      separator: " ")
+    #expect(normalizedText.contains("1\(procedure.plannedText): \(procedure.question) "))
     #expect(text.contains("answer: 4 "))
     #expect(!text.contains("0:00.0"))
     #expect(!text.contains("?:"))
   }
 
-  @Test("An answer that the procedure does not take is answered with those that it takes")
+  @Test("A message about an invalid answer lists the valid answers")
   func otherAnswersAreNamed() throws {
     let table = try write("t.csv", Self.pair)
-    let stage = ScriptedEnvironment(keys("3!q"))
-    try study([table, "--output", folder("r.csv")], on: stage)
-    #expect(stage.recordedTerminal.error.contains("Type 1 or 2, then press Enter.\n"))
+    let environment = ScriptedEnvironment(keys("3!q"))
+    try study([table, "--output", folder("r.csv")], on: environment)
+    #expect(environment.recordedTerminal.error.contains("Type 1 or 2, then press Enter.\n"))
   }
 
   @Test("The last line contains the number of trials and the result")
   func theLastLineCountsTrials() throws {
     let table = try write("steps.csv", Self.steps)
-    let save = ["--output", folder("r.csv")]
+    let outputOptions = ["--output", folder("r.csv")]
     #expect(
       try study([table, "--procedure", "magnitude", "--simulate", "right"])
         == "9 of 9 simulated trials\n")
-    let stage = ScriptedEnvironment([
+    let environment = ScriptedEnvironment([
       (4, .key(.character("1"))), (4.1, .key(.enter)), (4.2, .key(.character("q"))),
     ])
-    let text = try study([table, "--procedure", "staircase"] + save, on: stage)
+    let text = try study([table, "--procedure", "staircase"] + outputOptions, on: environment)
     #expect(text == "\(folder("r.csv")): 1 trial, no threshold yet\n")
   }
 }
