@@ -30,14 +30,14 @@ import VendorFormats
   private static let formats = FormatRegistry.standard.adding(.beats)
 
   /// Runs a verb in a registry with the format of the tests.
-  private func run(_ description: (FormatRegistry) -> Command, _ words: String...) throws
+  private func run(_ description: (FormatRegistry) -> Command, _ arguments: String...) throws
     -> (
       status: CommandLineKit.ExitStatus, output: String, error: String
     )
   {
     let recorded = RecordedTerminal()
     let description = description(Self.formats)
-    let status = try description.action(description.parseArguments(words), recorded.terminal)
+    let status = try description.action(description.parseArguments(arguments), recorded.terminal)
     let folder = testFolder.path + "/"
     return (
       status, recorded.output.replacing(folder, with: ""),
@@ -53,8 +53,8 @@ import VendorFormats
   }
 
   @Test func foldersAreRenderedOnAllThreads() throws {
-    let many = 2...9
-    for index in many {
+    let indices = 2...9
+    for index in indices {
       try testFolder.write(
         "beats 1 more\ntap 0 0.8 0.5\ntap 0.1 0.\(index) 0.5\n", to: "\(index).beats")
     }
@@ -62,15 +62,15 @@ import VendorFormats
     let status = TemblorProgram.makeProgram(Self.formats).run(
       ["render", testFolder.path, "-o", testFolder("out")], on: recorded.terminal)
     #expect(status == .success, "\(recorded.error)")
-    for name in many.map({ "\($0)" }) + ["a"] {
+    for name in indices.map({ "\($0)" }) + ["a"] {
       #expect(FileSystem.entryKind(at: testFolder("out/\(name).wav")) == .file, "\(name)")
     }
-    let other = TemblorProgram.makeProgram().run(
+    let standardStatus = TemblorProgram.makeProgram().run(
       ["render", testFolder.path, "-o", testFolder("none")], on: RecordedTerminal().terminal)
-    #expect(other == .failure)
+    #expect(standardStatus == .failure)
   }
 
-  @Test func checkReportsPlacesInItsOwnText() throws {
+  @Test func checkReportsLocationsInTheText() throws {
     try testFolder.write("beats 1\nlayer x\ntap 0 1.5 0\n\n  drum 1\ntap 0 x\n", to: "bad.beats")
     let run = try run(CheckCommand.definition, testFolder("bad.beats"), testFolder("a.beats"))
     #expect(run.status == .invalidInput)
@@ -84,7 +84,7 @@ import VendorFormats
         """), "\(run.output)")
   }
 
-  @Test func checkTakesItsRulesAndAllowances() throws {
+  @Test func checkAppliesItsRulesAndSuppressions() throws {
     try testFolder.write(
       "beats 1\nallow beats/clamped on purpose\nallow nothing x\ntap 0 1.5 0\n", to: "loud.beats")
     #expect(
@@ -109,14 +109,14 @@ import VendorFormats
         "\n  beats/clamped (warning)"))
   }
 
-  @Test func compareHearsEveryLayer() throws {
+  @Test func compareIncludesEveryLayer() throws {
     try testFolder.write(
       "beats 1\nlayer left\ntap 0 0.8 0.5\ntap 0.02 0.8 0.5\nfade 0 0.5\n", to: "b.beats")
     let same = try run(CompareCommand.definition, testFolder("a.beats"), testFolder("a.beats"))
     #expect(same.status == .success, "\(same.error)")
-    let other = try run(
+    let different = try run(
       CompareCommand.definition, testFolder("a.beats"), testFolder("b.beats"), "--json")
-    #expect(other.output.contains("continuous"), "\(other.output)")
+    #expect(different.output.contains("continuous"), "\(different.output)")
   }
 
   @Test func plotDrawsIt() throws {
@@ -134,7 +134,7 @@ import VendorFormats
       "\(run.output)")
   }
 
-  @Test func infoHasTheTracksOfEveryLayerInJSONAlone() throws {
+  @Test func infoHasTheTracksOfEveryLayerOnlyInJSON() throws {
     let tracks = try self.run(InfoCommand.definition, testFolder("a.beats"), "--json", "--tracks")
     #expect(tracks.output.matches(of: /"corners"/).count == 3, "\(tracks.output)")
     #expect(throws: UsageError.self) {
@@ -165,19 +165,19 @@ import VendorFormats
     }
     #expect(Completion.patterns(Self.formats) == files(endings + ["beats"]))
     #expect(Completion.patterns(.standard) == files(endings))
-    let mine = TemblorProgram.makeProgram(Self.formats).completionScript(for: .bash)
-    let plain = TemblorProgram.makeProgram().completionScript(for: .bash)
-    #expect(mine.contains("beats/clamped") && !plain.contains("beats"))
+    let beatsScript = TemblorProgram.makeProgram(Self.formats).completionScript(for: .bash)
+    let standardScript = TemblorProgram.makeProgram().completionScript(for: .bash)
+    #expect(beatsScript.contains("beats/clamped") && !standardScript.contains("beats"))
   }
 
   @Test func playPlaysIt() throws {
-    let stage = ScriptedEnvironment()
+    let environment = ScriptedEnvironment()
     let status = try PlayCommand.run(
       PlayCommand.definition().parseArguments([testFolder("a.beats")]),
-      stage.recordedTerminal.terminal,
-      on: stage,
+      environment.recordedTerminal.terminal,
+      on: environment,
       formats: Self.formats)
-    #expect(status == .success, "\(stage.recordedTerminal.error)")
-    #expect(stage.samples().contains { abs($0) > 0.3 })
+    #expect(status == .success, "\(environment.recordedTerminal.error)")
+    #expect(environment.samples().contains { abs($0) > 0.3 })
   }
 }

@@ -38,16 +38,16 @@ import VendorFormats
     try AtomicFileWriter.write(Self.sound(level), to: testFolder(folder + "/hit.wav"))
   }
 
-  /// A short sound file, which differs by its level.
+  /// Returns a short sound file, whose samples have the given level.
   private static func sound(_ level: Int16) -> [UInt8] {
     WaveFile.encodedBytes(of: [Float](repeating: Float(level) / 100, count: 100), rate: 48_000)
   }
 
   private static let copied = "out/sounds/hit.wav: copied from 'in/sounds/hit.wav'\n"
 
-  private func run(_ words: String...) -> (status: CommandLineKit.ExitStatus, error: String) {
+  private func run(_ arguments: String...) -> (status: CommandLineKit.ExitStatus, error: String) {
     let recorded = RecordedTerminal()
-    let status = TemblorProgram.makeProgram().run(words, on: recorded.terminal)
+    let status = TemblorProgram.makeProgram().run(arguments, on: recorded.terminal)
     return (status, recorded.error.replacing(testFolder.path + "/", with: "").withoutWrittenFiles)
   }
 
@@ -56,43 +56,46 @@ import VendorFormats
     return FormatRegistry.standard.examine(file).soundReferences.map(\.path)
   }
 
-  @Test(arguments: [[], ["--split"]]) func areCopiedToTheSamePathsBelowTheOutput(options: [String])
+  @Test(arguments: [[], ["--split"]]) func soundsAreCopiedToTheSamePathsBelowTheOutput(
+    options: [String]
+  )
     throws
   {
     let recorded = RecordedTerminal()
-    let words =
+    let arguments =
       ["convert", testFolder("in/tap.ahap"), "--json", "-o", testFolder("out/new.ahap")] + options
-    #expect(TemblorProgram.makeProgram().run(words, on: recorded.terminal) == .success)
+    #expect(TemblorProgram.makeProgram().run(arguments, on: recorded.terminal) == .success)
     #expect(
       recorded.error.replacing(testFolder.path + "/", with: "").withoutWrittenFiles == Self.copied)
     #expect(try sounds(of: "out/new.ahap") == ["sounds/hit.wav", "sounds/hit.wav"])
     #expect(
       try FileSystem.read(testFolder("out/sounds/hit.wav"))
         == FileSystem.read(testFolder("in/sounds/hit.wav")))
-    let listed = recorded.output.replacing(testFolder.path + "/", with: "")
+    let output = recorded.output.replacing(testFolder.path + "/", with: "")
     #expect(
-      listed.contains("out/new.ahap\",\n") && listed.contains("out/sounds/hit.wav\""), "\(listed)")
+      output.contains("out/new.ahap\",\n") && output.contains("out/sounds/hit.wav\""), "\(output)")
   }
 
-  @Test func areLeftWhereTheOutputFindsThem() throws {
+  @Test func soundsInTheOutputFolderAreNotCopied() throws {
     let run = run("convert", testFolder("in/tap.ahap"), "-o", testFolder("in/new.ahap"))
     #expect(run.status == .success && run.error == "")
     #expect(
       try FileSystem.visibleNames(in: testFolder("in")) == ["new.ahap", "sounds", "tap.ahap"])
   }
 
-  @Test func areTakenFromTheFolderThatIsNamed() throws {
+  @Test func soundsAreCopiedFromTheGivenFolder() throws {
     try makeSounds(in: "library/sounds", level: 9)
     let run = run(
       "convert", testFolder("in/tap.ahap"), "--sounds", testFolder("library"), "-o",
       testFolder("out/new.ahap"))
     #expect(run.status == .success && run.error == Self.copied.replacing("in/", with: "library/"))
     #expect(try FileSystem.read(testFolder("out/sounds/hit.wav")) == Self.sound(9))
-    let twice = self.run("convert", testFolder("in/tap.ahap"), "--sounds", "x", "--without-sounds")
-    #expect(twice.error.contains("'--sounds' and '--without-sounds' cannot be used together"))
+    let conflict = self.run(
+      "convert", testFolder("in/tap.ahap"), "--sounds", "x", "--without-sounds")
+    #expect(conflict.error.contains("'--sounds' and '--without-sounds' cannot be used together"))
   }
 
-  @Test func missingOnesAreLosses() throws {
+  @Test func missingSoundsAreLosses() throws {
     try writePattern("other/tap.ahap")
     let message =
       "other/tap.ahap:3:76: dropped: the sound file 'sounds/hit.wav' was not found in the "
@@ -109,7 +112,7 @@ import VendorFormats
     #expect(try FileSystem.visibleNames(in: testFolder("out")) == ["new.ahap"])
   }
 
-  @Test func areLeftOutOnRequest() throws {
+  @Test func soundsAreLeftOutOnRequest() throws {
     try writePattern("other/tap.ahap")
     let run = run(
       "convert", "--strict", testFolder("other/tap.ahap"), "--without-sounds", "-o",
@@ -118,7 +121,7 @@ import VendorFormats
     #expect(try sounds(of: "out/new.ahap") == [])
   }
 
-  @Test func eventsOfSoundAreLossesInFormatsOfHapticsAlone() throws {
+  @Test func audioEventsAreLossesInHapticFormats() throws {
     let run = run("convert", testFolder("in/tap.ahap"), "-o", testFolder("out/new.haptic"))
     #expect(run.status == .success)
     #expect(
@@ -128,7 +131,7 @@ import VendorFormats
     #expect(try FileSystem.visibleNames(in: testFolder("out")) == ["new.haptic"])
   }
 
-  @Test func differentOnesOfOneNameAreRefused() throws {
+  @Test func differentSoundsWithOneNameAreRefused() throws {
     try makeSounds(in: "other/sounds", level: 9)
     try writePattern("other/hit.ahap")
     let run = run(
@@ -150,18 +153,18 @@ import VendorFormats
       testFolder("other/hit.ahap"), "-o",
       testFolder("other"))
     #expect(run.status == .usageError, "\(run.error)")
-    let beside = self.run(
+    let overlapping = self.run(
       "convert", "--format", "ahap", testFolder("in/tap.ahap"), testFolder("other/hit.ahap"), "-o",
       testFolder("other/sounds/.."))
-    #expect(beside.status != .success)
+    #expect(overlapping.status != .success)
     #expect(try FileSystem.read(testFolder("other/sounds/hit.wav")) == Self.sound(9))
   }
 
-  @Test func equalCopiesAreMadeOnce() throws {
-    let words = ["convert", testFolder("in/tap.ahap"), "-o", testFolder("out/new.ahap")]
+  @Test func equalSoundsAreCopiedOnce() throws {
+    let arguments = ["convert", testFolder("in/tap.ahap"), "-o", testFolder("out/new.ahap")]
     for expected in [Self.copied, ""] {
       let recorded = RecordedTerminal()
-      #expect(TemblorProgram.makeProgram().run(words, on: recorded.terminal) == .success)
+      #expect(TemblorProgram.makeProgram().run(arguments, on: recorded.terminal) == .success)
       #expect(
         recorded.error.replacing(testFolder.path + "/", with: "").withoutWrittenFiles == expected)
     }

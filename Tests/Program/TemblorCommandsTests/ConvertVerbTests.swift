@@ -32,12 +32,12 @@ import VendorFormats
       """, to: "tap.ahap")
   }
 
-  /// Runs the program. The messages are those about inputs, without the lines on written files.
-  private func run(_ words: String...) -> (
+  /// Runs the program. The returned messages exclude the lines on written files.
+  private func run(_ arguments: String...) -> (
     status: CommandLineKit.ExitStatus, output: String, error: String
   ) {
     let recorded = RecordedTerminal()
-    let status = TemblorProgram.makeProgram().run(words, on: recorded.terminal)
+    let status = TemblorProgram.makeProgram().run(arguments, on: recorded.terminal)
     let folder = testFolder.path + "/"
     return (
       status, recorded.output.replacing(folder, with: ""),
@@ -50,7 +50,7 @@ import VendorFormats
     return try FormatRegistry.standard.read(file).layers.map(\.pattern.events.count)
   }
 
-  @Test func aClipBecomesTwoFilesWithTheLossesAndTheirPlaces() throws {
+  @Test func clipBecomesTwoFilesAndLossesHaveLocations() throws {
     let run = run("convert", testFolder("knock.haptic"), "-o", testFolder("out.ahap"))
     #expect(run.status == .success)
     #expect(run.output == "")
@@ -64,7 +64,7 @@ import VendorFormats
     #expect(try composition("out_transients.ahap") == [1])
   }
 
-  @Test func strictWritesNothingWhereAnythingIsLost() throws {
+  @Test func strictWritesNothingIfThereAreLosses() throws {
     let run = run("convert", "--strict", testFolder("tap.ahap"), "-o", testFolder("tap.haptic"))
     #expect(run.status == .invalidInput)
     #expect(
@@ -111,7 +111,7 @@ import VendorFormats
     #expect(aliases.allSatisfy { $0 == $0.lowercased() })
   }
 
-  @Test func theSameFormatIsOnlySetInCanonicalForm() throws {
+  @Test func conversionToTheSameFormatWritesCanonicalText() throws {
     let run = run("convert", testFolder("knock.haptic"), "-o", testFolder("same.haptic"))
     #expect(run.status == .success && run.error == "")
     let file = SourceFile(try FileSystem.read(testFolder("knock.haptic")), name: "knock.haptic")
@@ -129,15 +129,15 @@ import VendorFormats
       try String(decoding: FileSystem.read(testFolder("knock.haptic")), as: UTF8.self),
       to: "a.haptic")
     try testFolder.write(String(decoding: before, as: UTF8.self), to: "a_transients.ahap")
-    let other = self.run(
+    let overlapping = self.run(
       "convert", "--format", "ahap", testFolder("a.haptic"), testFolder("a_transients.ahap"), "-o",
       testFolder.path
     )
-    #expect(other.status == .usageError, "\(other.error)")
+    #expect(overlapping.status == .usageError, "\(overlapping.error)")
     #expect(try FileSystem.read(testFolder("a_transients.ahap")) == before)
   }
 
-  @Test func theFormatIsRequiredWhereNoNameSaysIt() {
+  @Test func formatIsRequiredUnlessTheOutputNameImpliesIt() {
     #expect(
       run("convert", testFolder("tap.ahap")).error.contains(
         "'--format' is required unless '--output' names a file"))
@@ -154,7 +154,7 @@ import VendorFormats
           "invalid value 'sony' for '--dialect': expected 2 or 1"))
   }
 
-  @Test func anEndingOfAnotherFormatIsRefusedWithTheWaysOut() {
+  @Test func conflictingExtensionIsRefusedWithRemedies() {
     #expect(
       run("convert", testFolder("tap.ahap"), "--format", "haptic", "-o", testFolder("light.ahap"))
         .error
@@ -183,7 +183,7 @@ import VendorFormats
     #expect(self.run("check", testFolder("wrong.ahap")).output.contains("[format-name]"))
   }
 
-  @Test func fromReadsWhatOneFormatMakesOfIt() throws {
+  @Test func inputFormatOverridesRecognition() throws {
     let run = run(
       "convert", "--input-format", "ahap", testFolder("knock.haptic"), "-o", testFolder("x.ahap"))
     #expect(run.status == .invalidInput)
@@ -201,11 +201,11 @@ import VendorFormats
       }
     }
     let json = try JSONDocument(text: Array(run("formats", "--json").output.utf8), name: "json")
-    let listed = json.root["formats"].map { Array($0.elements) } ?? []
-    #expect(listed.map { $0["format"]?.string ?? "" } == FormatRegistry.standard.formats.map(\.id))
+    let formats = json.root["formats"].map { Array($0.elements) } ?? []
+    #expect(formats.map { $0["format"]?.string ?? "" } == FormatRegistry.standard.formats.map(\.id))
   }
 
-  @Test func whatIsLostBetweenTwoIsMeasured() {
+  @Test func lossesBetweenTwoFormatsAreMeasured() {
     let run = run("formats", "ahap", "haptic")
     #expect(run.status == .success)
     #expect(
@@ -217,7 +217,7 @@ import VendorFormats
         || run.output.contains("ahap to haptic: transients  exact\n"), "\(run.output)")
   }
 
-  @Test func everyVerbTakesAClipWhateverItsName() throws {
+  @Test func everyVerbAcceptsAClipWithAnyName() throws {
     try testFolder.write(
       try String(decoding: FileSystem.read(testFolder("knock.haptic")), as: UTF8.self), to: "x")
     let file = testFolder("x")
@@ -226,8 +226,8 @@ import VendorFormats
     #expect(run("plot", file, "--panels", "score", "--width", "60").status == .success)
     #expect(run("check", file).status == .success)
     #expect(run("compare", file, testFolder("tap.ahap")).status != .usageError)
-    let other = run("convert", file, "-o", testFolder("y.ahap"))
-    #expect(other.status == .success)
+    let conversion = run("convert", file, "-o", testFolder("y.ahap"))
+    #expect(conversion.status == .success)
     #expect(run("format", file).output.contains("\"emphasis\": "))
     #expect(run("gallery", file, "-o", testFolder("g.html")).status == .success)
   }

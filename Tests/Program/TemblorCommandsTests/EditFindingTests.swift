@@ -23,11 +23,11 @@ import Testing
     try testFolder.write(Self.pattern, to: "x.ahap")
   }
 
-  private func run(_ words: String...) -> (
+  private func run(_ arguments: String...) -> (
     status: CommandLineKit.ExitStatus, output: String, error: String
   ) {
     let recorded = RecordedTerminal()
-    let status = TemblorProgram.makeProgram().run(words, on: recorded.terminal)
+    let status = TemblorProgram.makeProgram().run(arguments, on: recorded.terminal)
     let folder = testFolder.path + "/"
     return (
       status, recorded.output.replacing(folder, with: ""),
@@ -86,7 +86,7 @@ import Testing
     let info = run("info", testFolder("long.ahap"), "--rate", "8000")
     #expect(info.status == .success)
     #expect(info.output.contains("never limited in the first 600 s\n"), "\(info.output)")
-    let short = run("info", testFolder("x.ahap"))
-    #expect(!short.output.contains("in the first"), "\(short.output)")
+    let shortInfo = run("info", testFolder("x.ahap"))
+    #expect(!shortInfo.output.contains("in the first"), "\(shortInfo.output)")
   }
 }

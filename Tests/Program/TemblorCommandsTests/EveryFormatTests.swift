@@ -10,20 +10,20 @@ import VendorFormats
 @testable import CommandServer
 @testable import TemblorCommands
 
-/// Every verb that takes patterns takes those of every format, whatever their names are.
+/// Every verb that accepts patterns accepts those of every format, with any file name.
 @Suite struct EveryFormatTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// A file without an ending in a format, or nil where the format is only read, or has no mark by
-  /// which its content is recognised.
+  /// Writes a file without an extension and returns its path, or nil if the format is read-only or
+  /// is not recognized by its content.
   private func file(_ id: String) throws -> String? {
     let format = try #require(FormatRegistry.standard.format(id: id))
-    guard let writing = try format.write(FormatMatrix.exampleComposition(.continuous)) else {
+    guard let writtenFiles = try format.write(FormatMatrix.exampleComposition(.continuous)) else {
       return nil
     }
-    let bytes = writing.files[0].bytes
+    let bytes = writtenFiles.files[0].bytes
     guard format.recognize(bytes.span) == .certain else {
       try AtomicFileWriter.write(bytes, to: folder("plain"))
       let (status, error) = run([
@@ -37,13 +37,13 @@ import VendorFormats
     return path
   }
 
-  private func run(_ words: [String]) -> (status: CommandLineKit.ExitStatus, error: String) {
+  private func run(_ arguments: [String]) -> (status: CommandLineKit.ExitStatus, error: String) {
     let recorded = RecordedTerminal()
-    let status = TemblorProgram.makeProgram().run(words, on: recorded.terminal)
+    let status = TemblorProgram.makeProgram().run(arguments, on: recorded.terminal)
     return (status, recorded.error)
   }
 
-  @Test(arguments: FormatRegistry.standard.formats.map(\.id)) func isTakenByContent(id: String)
+  @Test(arguments: FormatRegistry.standard.formats.map(\.id)) func isAcceptedByContent(id: String)
     throws
   {
     guard let path = try file(id) else { return }
@@ -82,14 +82,14 @@ import VendorFormats
     }
   }
 
-  /// Runs a verb on a device in memory, where a pattern must be heard.
+  /// Runs a verb on a device in memory, and expects the pattern to be audible.
   private func isPlayed(
     _ id: String, _ script: [(Double, ScriptedEnvironment.ScriptStep)],
     _ verb: (ScriptedEnvironment) throws -> CommandLineKit.ExitStatus
   ) throws {
-    let stage = ScriptedEnvironment(script)
-    #expect(try verb(stage) == .success, "\(id): \(stage.recordedTerminal.error)")
-    #expect(stage.samples().contains { abs($0) > 0.05 }, "\(id) is silent")
+    let environment = ScriptedEnvironment(script)
+    #expect(try verb(environment) == .success, "\(id): \(environment.recordedTerminal.error)")
+    #expect(environment.samples().contains { abs($0) > 0.05 }, "\(id) is silent")
   }
 
   @Test(arguments: FormatRegistry.standard.formats.map(\.id)) func isServedByContent(id: String)
@@ -100,18 +100,18 @@ import VendorFormats
     let playback = VirtualPlayback(engine, periodSize: 64)
     let session = CommandSession(engine, device: "virtual", message: ErrorReporting.messageText(_:))
     let request = try #require(CommandGrammar.parseRequest("play \(path)"))
-    let answer = session.reply(to: request, clientID: 0).line
-    #expect(answer.hasPrefix("ok "), "\(answer)")
+    let reply = session.reply(to: request, clientID: 0).line
+    #expect(reply.hasPrefix("ok "), "\(reply)")
     playback.advance(seconds: 0.5)
     #expect(playback.samples().contains { abs($0) > 0.05 }, "\(id) is silent")
   }
 
-  /// Files of XML with other content are not patterns, and no mistakes either.
-  @Test func aFolderTakesOfXMLOnlyVibrations() throws {
+  /// XML files with other content are neither patterns nor errors.
+  @Test func folderIncludesOnlyVibrationsAmongXMLFiles() throws {
     try folder.makeFolder("folder")
     let format = try #require(FormatRegistry.standard.format(id: "android-xml"))
-    let writing = try #require(try format.write(FormatMatrix.exampleComposition(.continuous)))
-    try folder.write(writing.files[0].bytes, to: "folder/buzz.xml")
+    let writtenFiles = try #require(try format.write(FormatMatrix.exampleComposition(.continuous)))
+    try folder.write(writtenFiles.files[0].bytes, to: "folder/buzz.xml")
     try folder.write("<project><vibration-effect/></project>", to: "folder/pom.xml")
     try folder.write("not even XML <", to: "folder/broken.xml")
     try folder.link("folder/gone.xml", to: folder("nowhere.xml"))
@@ -126,7 +126,7 @@ import VendorFormats
     )
   }
 
-  /// What is not an event is drawn by its sound.
+  /// Sampled signals are drawn by their sound.
   @Test func sampledSignalsAreDrawn() throws {
     try folder.write(
       """
@@ -143,8 +143,8 @@ import VendorFormats
       ion": 100}]}]}]}]}]}
       """, to: "square")
     let recorded = RecordedTerminal()
-    let words = ["plot", folder("square"), "--panels", "score", "--width", "60"]
-    #expect(TemblorProgram.makeProgram().run(words, on: recorded.terminal) == .success)
+    let arguments = ["plot", folder("square"), "--panels", "score", "--width", "60"]
+    #expect(TemblorProgram.makeProgram().run(arguments, on: recorded.terminal) == .success)
     #expect(!recorded.output.contains("no haptic events"), "\(recorded.output)")
   }
 

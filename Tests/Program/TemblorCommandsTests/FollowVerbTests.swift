@@ -20,7 +20,7 @@ extension SoundServers {
 @Suite struct FollowVerbTests {
   private let folder: TemporaryFolder
 
-  /// A hum of 80 Hz for half a second, half a second after the beginning.
+  /// Writes a hum of 80 Hz that starts at 0.5 s and lasts half a second.
   init() throws {
     folder = try TemporaryFolder()
     try folder.write(
@@ -31,11 +31,11 @@ extension SoundServers {
         {"ParameterID": "HapticSharpness", "ParameterValue": 0}]}}]}
       """, to: "hum.ahap")
     let recorded = RecordedTerminal()
-    let words = ["render", folder("hum.ahap"), "-q", "-o", folder("hum.wav")]
-    #expect(TemblorProgram.makeProgram().run(words, on: recorded.terminal) == .success)
+    let arguments = ["render", folder("hum.ahap"), "-q", "-o", folder("hum.wav")]
+    #expect(TemblorProgram.makeProgram().run(arguments, on: recorded.terminal) == .success)
   }
 
-  /// A device that gives silence, or refuses.
+  /// A capture device that delivers silence and reports the given events.
   private final class SilentSource: CaptureSource {
     let rate = 48_000.0
     let channelCount = 1
@@ -48,8 +48,8 @@ extension SoundServers {
       return events.isEmpty ? nil : events.removeFirst()
     }
 
-    /// Waits until the program has frames of a new read: the thread that reads passes them on
-    /// before its next read.
+    /// Waits until the program has received the frames of a new read. The reading thread passes
+    /// frames on before its next read.
     func waitForDelivery() {
       while reads.wait(timeout: .now()) == .success {}
       for _ in 0..<2 {
@@ -59,11 +59,12 @@ extension SoundServers {
   }
 
   private func follow(
-    _ words: [String], on stage: ScriptedEnvironment, servers: SoundServers = .none,
+    _ arguments: [String], on environment: ScriptedEnvironment, servers: SoundServers = .none,
     source: @escaping () throws -> any CaptureSource = { SilentSource() }
   ) throws -> CommandLineKit.ExitStatus {
     try FollowCommand.run(
-      FollowCommand.definition.parseArguments(words), stage.recordedTerminal.terminal, on: stage,
+      FollowCommand.definition.parseArguments(arguments), environment.recordedTerminal.terminal,
+      on: environment,
       servers: servers
     ) {
       _, _, _ in
@@ -97,7 +98,7 @@ extension SoundServers {
     }
   }
 
-  @Test func theMonitorHasTheNameOfTheDefaultSink() throws {
+  @Test func monitorSelectsTheDefaultSink() throws {
     let source = try FollowedSource("monitor", on: Self.desktop)
     #expect(source.deviceName == "pulse:DEVICE=desktop.monitor")
     #expect(source.recordedSinkName == "desktop")
@@ -150,7 +151,7 @@ extension SoundServers {
     #expect(feedbackError(from: source, device: device, isServerStream: isServerStream) == nil)
   }
 
-  @Test func theRefusalNamesWhatHelps() {
+  @Test func refusalNamesTheRemedy() {
     #expect(
       feedbackError(from: "monitor", device: "default")
         == """
@@ -164,30 +165,31 @@ extension SoundServers {
     Double(samples.firstIndex { abs($0) > 0.05 } ?? 0) / 48_000
   }
 
-  @Test func aFileIsFelt() throws {
-    let stage = ScriptedEnvironment()
+  @Test func fileSourceIsPlayedAsVibration() throws {
+    let environment = ScriptedEnvironment()
     #expect(
-      try follow(["--source", folder("hum.wav"), "--json", "--no-config"], on: stage) == .success)
-    #expect(abs(onset(stage.samples()) - 0.505) < 0.01)
-    #expect(stage.samples()[30_000..<40_000].reduce(0) { max($0, $1) } > 0.3)
-    #expect(stage.engine?.positionSeconds ?? 0 < 1.5)
-    #expect(stage.recordedTerminal.output.contains("\"style\": \"full\""))
-  }
-
-  @Test func aDelayMovesIt() throws {
-    let stage = ScriptedEnvironment()
-    #expect(
-      try follow(["--source", folder("hum.wav"), "--delay", "250", "--no-config"], on: stage)
+      try follow(["--source", folder("hum.wav"), "--json", "--no-config"], on: environment)
         == .success)
-    #expect(abs(onset(stage.samples()) - 0.755) < 0.01)
+    #expect(abs(onset(environment.samples()) - 0.505) < 0.01)
+    #expect(environment.samples()[30_000..<40_000].reduce(0) { max($0, $1) } > 0.3)
+    #expect(environment.engine?.positionSeconds ?? 0 < 1.5)
+    #expect(environment.recordedTerminal.output.contains("\"style\": \"full\""))
   }
 
-  @Test func aSilentSourceAndItsGapsAreToldOnce() throws {
-    let stage = ScriptedEnvironment(limit: 12)
+  @Test func delayShiftsTheVibration() throws {
+    let environment = ScriptedEnvironment()
+    #expect(
+      try follow(["--source", folder("hum.wav"), "--delay", "250", "--no-config"], on: environment)
+        == .success)
+    #expect(abs(onset(environment.samples()) - 0.755) < 0.01)
+  }
+
+  @Test func silentSourceAndItsGapsAreReportedOnce() throws {
+    let environment = ScriptedEnvironment(limit: 12)
     let source = SilentSource()
     // The source delivers in real time, so the virtual time waits for it every half second.
     var nextDelivery = 0.0
-    stage.keyResponder = { _, seconds in
+    environment.keyResponder = { _, seconds in
       if seconds >= nextDelivery {
         source.waitForDelivery()
         nextDelivery = seconds + 0.5
@@ -195,11 +197,12 @@ extension SoundServers {
       return nil
     }
     #expect(
-      try follow(["--source", "hw:7", "--no-config"], on: stage, source: { source }) == .success)
-    let told = stage.recordedTerminal.error
-    #expect(told.components(separatedBy: "hw:7 is silent; check its volume").count == 2)
-    #expect(told.components(separatedBy: "hw:7: gone").count == 2)
-    #expect(told.contains("hw:7: reconnected after 1 s"))
+      try follow(["--source", "hw:7", "--no-config"], on: environment, source: { source })
+        == .success)
+    let messages = environment.recordedTerminal.error
+    #expect(messages.components(separatedBy: "hw:7 is silent; check its volume").count == 2)
+    #expect(messages.components(separatedBy: "hw:7: gone").count == 2)
+    #expect(messages.contains("hw:7: reconnected after 1 s"))
   }
 
   @Test(
@@ -214,7 +217,7 @@ extension SoundServers {
     #expect(recorded.error.contains("run 'temblor devices' to list sinks"))
   }
 
-  @Test func aMissingSinkIsToldWithTheOthers() {
+  @Test func missingSinkIsReportedWithAlternatives() {
     let error = OutputError(
       .notFound, output: "pulse:DEVICE=a", "no such PulseAudio sink; available: b",
       alternativeNames: ["b"])
@@ -225,7 +228,7 @@ extension SoundServers {
         == "a: no such device; run 'temblor devices' to list devices")
   }
 
-  @Test func devicesEndWithTheOptionOfEachSink() {
+  @Test func deviceListEndsWithTheOptionOfEachSink() {
     let sink = OutputListing(name: "pipewire:NODE=shaker", description: "PipeWire sink, The shaker")
     #expect(
       DevicesCommand.playCommandAdvice([sink])
@@ -249,11 +252,11 @@ extension SoundServers {
     #expect(DevicesCommand.sourceAdvice([]) == "")
   }
 
-  @Test func whatCannotBeFollowedIsSaid() {
-    let words = ["--source", "hw:9", "--no-config"]
+  @Test func unusableSourcesAreReported() {
+    let arguments = ["--source", "hw:9", "--no-config"]
     let refusal = OutputError(.notFound, output: "hw:9", "no such device")
     #expect {
-      try follow(words, on: ScriptedEnvironment(), source: { throw refusal })
+      try follow(arguments, on: ScriptedEnvironment(), source: { throw refusal })
     } throws: { ErrorReporting.messageText($0) == "hw:9: no such device" }
     #expect {
       try follow(

@@ -38,9 +38,9 @@ import Testing
       }
     }
     let frameSize = channels.count * 2
-    let size = rate * frameSize
+    let dataSize = rate * frameSize
     bytes += Array("RIFF".utf8)
-    append(size + 36, count: 4)
+    append(dataSize + 36, count: 4)
     bytes += Array("WAVEfmt ".utf8)
     append(16, count: 4)
     append(1, count: 2)
@@ -50,7 +50,7 @@ import Testing
     append(frameSize, count: 2)
     append(16, count: 2)
     bytes += Array("data".utf8)
-    append(size, count: 4)
+    append(dataSize, count: 4)
     for frame in 0..<rate {
       for channel in channels {
         append(Int(32_767 * channel(Double(frame) / Double(rate))), count: 2)
@@ -65,11 +65,11 @@ import Testing
     return try LoadedPattern(input).composition
   }
 
-  private func run(_ words: String...) -> (
+  private func run(_ arguments: String...) -> (
     status: CommandLineKit.ExitStatus, output: String, error: String
   ) {
     let recorded = RecordedTerminal()
-    let status = TemblorProgram.makeProgram().run(words, on: recorded.terminal)
+    let status = TemblorProgram.makeProgram().run(arguments, on: recorded.terminal)
     let folder = testFolder.path + "/"
     return (
       status, recorded.output.replacing(folder, with: ""),
@@ -106,13 +106,13 @@ import Testing
     #expect(info.status == .success)
     let signal = try TakeInput.loadSound(testFolder("felt.wav"), job: RenderJob(profile: .phone))
       .signal
-    let half = Int(0.65 * signal.rate)
+    let middleFrame = Int(0.65 * signal.rate)
     func peak(_ channel: Int, _ range: Range<Int>) -> Float {
       signal.channels[channel][range].map { abs($0) }.max() ?? 0
     }
-    let end = Int(0.99 * signal.rate)
-    #expect(peak(0, 0..<half) > 0.1 && peak(0, half..<end) < 0.01)
-    #expect(peak(1, 0..<half) < 0.01 && peak(1, half..<end) > 0.1)
+    let endFrame = Int(0.99 * signal.rate)
+    #expect(peak(0, 0..<middleFrame) > 0.1 && peak(0, middleFrame..<endFrame) < 0.01)
+    #expect(peak(1, 0..<middleFrame) < 0.01 && peak(1, middleFrame..<endFrame) > 0.1)
   }
 
   @Test("The profile protects the transducer from the samples")

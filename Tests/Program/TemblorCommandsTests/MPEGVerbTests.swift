@@ -10,7 +10,7 @@ import Testing
 @testable import CommandLineKit
 @testable import TemblorCommands
 
-/// Files of MPEG haptics in every verb: signals that are not events are rendered, shown and
+/// Files of MPEG haptics in every verb. Signals that are not events are rendered, shown, and
 /// compared.
 @Suite struct MPEGVerbTests {
   private let folder: TemporaryFolder
@@ -18,7 +18,7 @@ import Testing
   init() throws {
     folder = try TemporaryFolder()
     // A curve that begins 50 ms after the start: five cycles of a triangle of 100 Hz.
-    let keys = (0...20).map { index in
+    let keyframes = (0...20).map { index in
       let value = index % 2 == 0 ? 0.0 : index % 4 == 1 ? 0.4 : -0.4
       return "{\"relative_position\": \(index * 25), \"amplitude_modulation\": \(value)}"
     }
@@ -31,19 +31,19 @@ import Testing
       [{"id": 0, "description": "c", "gain": 1, "mixing_coefficient": 1, "bands": [{"band_type":
       "Curve", "curve_type": "Linear", "lower_frequency_limit": 0, "upper_frequency_limit": 1000,
       "effects": [{"effect_type": "Basis", "position": 500, "keyframes":
-      [\(keys.joined(separator: ", "))]}]}]}]}]}
+      [\(keyframes.joined(separator: ", "))]}]}]}]}]}
       """, to: "late.hjif")
   }
 
-  private func run(_ words: String...) -> (
+  private func run(_ arguments: String...) -> (
     status: CommandLineKit.ExitStatus, output: String, error: String
   ) {
     let recorded = RecordedTerminal()
-    let status = TemblorProgram.makeProgram().run(words, on: recorded.terminal)
+    let status = TemblorProgram.makeProgram().run(arguments, on: recorded.terminal)
     return (status, recorded.output, recorded.error)
   }
 
-  @Test func verbsTakeASignal() throws {
+  @Test func verbsAcceptASampledSignal() throws {
     let file = folder("late.hjif")
     let info = run("info", file)
     #expect(info.status == .success && info.output.contains("contents   1 sampled signal"))
@@ -60,7 +60,7 @@ import Testing
     #expect(gallery.status == .success, "\(gallery.error)")
   }
 
-  @Test func whatCannotBeWrittenIsRefused() throws {
+  @Test func unwritableFormatsAreRefused() throws {
     let file = folder("late.hjif")
     let convert = run("convert", file, "-o", folder("late.hmpg"))
     #expect(
@@ -70,29 +70,29 @@ import Testing
     #expect(FileSystem.entryKind(at: folder("late.ahap")) != .file)
   }
 
-  /// What a render job makes of a file at 8 kHz, and the samples that it holds.
-  private func rendered(_ file: String) throws -> (sound: [Float], given: [Float]) {
+  /// Returns the sound that a render job makes of a file at 8 kHz, and the samples in the file.
+  private func rendered(_ file: String) throws -> (sound: [Float], fileSamples: [Float]) {
     var job = RenderJob()
     job.sampleRateHertz = 8_000
     let input = try #require(PatternInput.find([folder(file)]).inputs.first)
     let (plan, pattern) = try job.loadPlan(input)
-    var rendering = OfflineRenderer(plan: plan)
-    return (rendering.samples(), pattern.composition.layers[0].signals.first?.samples ?? [])
+    var renderer = OfflineRenderer(plan: plan)
+    return (renderer.samples(), pattern.composition.layers[0].signals.first?.samples ?? [])
   }
 
   @Test func signalsAreHeardAtTheirTime() throws {
-    let late = try rendered("late.hjif").sound
-    #expect(late.prefix(395).allSatisfy { abs($0) < 1e-3 })
-    #expect(late.contains { $0 > 0.2 })
+    let lateSound = try rendered("late.hjif").sound
+    #expect(lateSound.prefix(395).allSatisfy { abs($0) < 1e-3 })
+    #expect(lateSound.contains { $0 > 0.2 })
     try folder.write(
       try String(contentsOfFile: folder("late.hjif"), encoding: .utf8).replacing(
         "\"position\": 500", with: "\"position\": 0"), to: "now.hjif")
-    let (sound, given) = try rendered("now.hjif")
-    // At 48 kHz, of which the job plays every sixth.
-    #expect(given.count == 2_401)
-    // Full intensity of the profile is 0.44; the DC blocker of the output takes little of 100 Hz.
+    let (sound, fileSamples) = try rendered("now.hjif")
+    // The signal has a rate of 48 kHz, and the job uses every sixth sample.
+    #expect(fileSamples.count == 2_401)
+    // Full intensity of the profile is 0.44; the DC blocker hardly attenuates 100 Hz.
     for frame in 8..<392 {
-      #expect(abs(sound[frame] - 0.44 * given[6 * frame]) < 0.02)
+      #expect(abs(sound[frame] - 0.44 * fileSamples[6 * frame]) < 0.02)
     }
   }
 }

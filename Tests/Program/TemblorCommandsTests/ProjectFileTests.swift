@@ -29,11 +29,11 @@ import Testing
     return #"{"state": {}, "clips": [\#(clips.joined(separator: ","))]}"#
   }
 
-  private func run(_ words: String...) -> (
+  private func run(_ arguments: String...) -> (
     status: CommandLineKit.ExitStatus, output: String, error: String
   ) {
     let recorded = RecordedTerminal()
-    let status = TemblorProgram.makeProgram().run(words, on: recorded.terminal)
+    let status = TemblorProgram.makeProgram().run(arguments, on: recorded.terminal)
     let folder = testFolder.path + "/"
     return (
       status, recorded.output.replacing(folder, with: ""),

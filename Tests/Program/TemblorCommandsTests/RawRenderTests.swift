@@ -6,40 +6,43 @@ import Testing
 
 @testable import TemblorCommands
 
-/// `render --raw`: the model's signal, and of MPEG haptics the file's own.
+/// `render --raw` writes the signal of the model or, for MPEG haptics, the signal of the file.
 @Suite struct RawRenderTests {
   private let testFolder: TemporaryFolder
 
   init() throws { testFolder = try TemporaryFolder() }
 
-  private func run(_ words: [String]) -> (
+  private func run(_ arguments: [String]) -> (
     status: CommandLineKit.ExitStatus, output: String, error: String
   ) {
     let recorded = RecordedTerminal()
-    let status = TemblorProgram.makeProgram().run(words, on: recorded.terminal)
+    let status = TemblorProgram.makeProgram().run(arguments, on: recorded.terminal)
     return (status, recorded.output, recorded.error)
   }
 
-  /// The samples of a file rendered at 8 kHz, and what was said.
+  /// Returns the samples of a file rendered at 8 kHz, and the messages.
   private func render(_ file: String, _ options: String...) throws -> (
     samples: [Float], error: String
   ) {
     let sound = testFolder("sound.wav")
-    let words = ["render", file, "--sample-format", "float", "--rate", "8000", "-q", "-o", sound]
-    let done = run(words + options)
-    #expect(done.status == .success, "\(file): \(done.error)")
+    let arguments = [
+      "render", file, "--sample-format", "float", "--rate", "8000", "-q", "-o", sound,
+    ]
+    let result = run(arguments + options)
+    #expect(result.status == .success, "\(file): \(result.error)")
     return (
-      try Sound(contentsOf: sound).interleaved, run(words.filter { $0 != "-q" } + options).error
+      try Sound(contentsOf: sound).interleaved, run(arguments.filter { $0 != "-q" } + options).error
     )
   }
 
-  @Test func whatWouldChangeTheSignalIsRefused() {
-    for other in ["--normalize", "--acceleration"] {
-      let refused = run(["render", "light", "--raw", other, "-o", testFolder("x.wav")])
-      #expect(refused.status == .usageError && refused.output.isEmpty)
+  @Test func optionsThatChangeTheSignalAreRefused() {
+    for option in ["--normalize", "--acceleration"] {
+      let result = run(["render", "light", "--raw", option, "-o", testFolder("x.wav")])
+      #expect(result.status == .usageError && result.output.isEmpty)
       #expect(
-        refused.error
-          == "temblor: '--raw' and '\(other)' cannot be used together\nSee 'temblor render --help'.\n"
+        result.error
+          == "temblor: '--raw' and '\(option)' cannot be used together\n"
+          + "See 'temblor render --help'.\n"
       )
     }
     #expect(!FileManager.default.fileExists(atPath: testFolder("x.wav")))
@@ -54,18 +57,18 @@ import Testing
       """
     try testFolder.write("{\"Version\": 1.0, \"Pattern\": [\(hum), \(hum)]}", to: "hums.ahap")
     let raw = try render(testFolder("hums.ahap"), "--profile", "mpeg", "--raw").samples
-    let usual = try render(testFolder("hums.ahap"), "--profile", "mpeg").samples
+    let limited = try render(testFolder("hums.ahap"), "--profile", "mpeg").samples
     for frame in 0..<800 {
       #expect(
         abs(Double(raw[frame]) - 1.2276 * sin(2 * .pi * 300 * Double(frame) / 8_000)) < 1e-4,
         "\(frame)")
     }
-    #expect(raw[800...].allSatisfy { $0 == 0 } && usual.allSatisfy { abs($0) < 0.9 })
+    #expect(raw[800...].allSatisfy { $0 == 0 } && limited.allSatisfy { abs($0) < 0.9 })
   }
 
-  /// An amplitude of 1 and 50 Hz are both beyond what the profile has.
-  @Test func aFileOfMPEGHapticsIsItsOwnSignal() throws {
-    let keys = [0, 2_000].map {
+  /// The amplitude of 1 and the frequency of 50 Hz are both outside the range of the profile.
+  @Test func mpegFileIsRenderedAsItsOwnSignal() throws {
+    let keyframes = [0, 2_000].map {
       "{\"relative_position\": \($0), \"amplitude_modulation\": 1.0, \"frequency_modulation\": 50}"
     }
     try testFolder.write(
@@ -79,7 +82,7 @@ import Testing
       ave", "lower_frequency_limit": 0,
       "upper_frequency_limit": 1000, "effects": [{"effect_type": "Basis", "position":\
        100, "base_signal": "Sine",
-      "phase": 0, "keyframes": [\(keys.joined(separator: ", "))]}]}]}]}]}
+      "phase": 0, "keyframes": [\(keyframes.joined(separator: ", "))]}]}]}]}]}
       """, to: "wave.hjif")
     let raw = try render(testFolder("wave.hjif"), "--profile", "mpeg", "--raw", "--tail", "0")
     #expect(raw.samples.count == 16_800 && raw.samples[..<800].allSatisfy { $0 == 0 })
@@ -87,37 +90,39 @@ import Testing
       #expect(abs(Double(sample) - sin(2 * .pi * 50 * Double(frame) / 8_000)) < 1e-6, "\(frame)")
     }
     #expect(!raw.error.contains("warning"), "\(raw.error)")
-    let said = try render(testFolder("wave.hjif"), "--profile", "mpeg").error
+    let messages = try render(testFolder("wave.hjif"), "--profile", "mpeg").error
     let location = "(perceptions[0].channels[0].bands[0].effects[0])"
     let text =
       "amplitudes above the amplitude of intensity 1 are clamped by up to 0.386 of full scale"
-    #expect(said.contains(": warning: \(text) \(location)\n"), "\(said)")
-    // Frequencies reach the profile as they are.
-    #expect(!said.contains("frequencies"), "\(said)")
+    #expect(messages.contains(": warning: \(text) \(location)\n"), "\(messages)")
+    // Frequencies reach the profile unchanged.
+    #expect(!messages.contains("frequencies"), "\(messages)")
   }
 
   @Test func unknownParametersAreIgnoredWithAWarning() throws {
-    func tap(_ more: String) -> String {
+    func tap(_ parameters: String) -> String {
       """
       {"Version": 1.0, "Pattern": [{"Event": {"EventType": "HapticTransient", "Time\
-      ": 0, "EventParameters": [\(more)
+      ": 0, "EventParameters": [\(parameters)
       {"ParameterID": "HapticIntensity", "ParameterValue": 1}]}}]}
       """
     }
     let unknown = ["HapticReleaseTime", "HapticAttackTime", "A", "B", "C"]
-    let more = unknown.map { "{\"ParameterID\": \"\($0)\", \"ParameterValue\": 0.2}," }.joined(
-      separator: "\n")
-    try testFolder.write(tap(more), to: "near.ahap")
+    let unknownParameters = unknown.map { "{\"ParameterID\": \"\($0)\", \"ParameterValue\": 0.2}," }
+      .joined(
+        separator: "\n")
+    try testFolder.write(tap(unknownParameters), to: "near.ahap")
     try testFolder.write(tap(""), to: "plain.ahap")
-    let near = try render(testFolder("near.ahap"))
-    let plain = try render(testFolder("plain.ahap"))
-    #expect(near.samples == plain.samples)
+    let withUnknown = try render(testFolder("near.ahap"))
+    let withoutUnknown = try render(testFolder("plain.ahap"))
+    #expect(withUnknown.samples == withoutUnknown.samples)
     #expect(
-      near.error.contains(
+      withUnknown.error.contains(
         ": warning: unknown event parameter \"HapticReleaseTime\" is ignored "
           + "(Pattern[0].Event.EventParameters[0].ParameterID); did you mean \"ReleaseTime\"?\n"))
     #expect(
-      near.error.contains(": warning: and 2 more, lines 4–5\n") && !plain.error.contains("warning"))
+      withUnknown.error.contains(": warning: and 2 more, lines 4–5\n")
+        && !withoutUnknown.error.contains("warning"))
     let strict = run([
       "convert", "--strict", testFolder("near.ahap"), "-o", testFolder("near.haptic"),
     ])
@@ -125,29 +130,33 @@ import Testing
       strict.status == .invalidInput && strict.error.contains("\"HapticAttackTime\" is ignored"))
   }
 
-  /// The renderings of the reference software beside files of a corpus, but for these two faults of
-  /// it.
-  @Test func filesAreTheRenderingsOfTheReference() throws {
-    guard let corpus = ProcessInfo.processInfo.environment["TEMBLOR_TEST_FORMATS"] else { return }
-    /// A curve that does not begin at 0, and a wave that goes on behind its last frequency.
-    let others = ["authored-curve-late.hjif", "authored-wave-sparse-keys.hjif"]
-    var equal = 0
+  /// The files of a corpus equal the renderings of the reference software in the same folder,
+  /// except for two files that the reference software renders incorrectly.
+  @Test func filesEqualTheRenderingsOfTheReferenceSoftware() throws {
+    guard let corpusPath = ProcessInfo.processInfo.environment["TEMBLOR_TEST_FORMATS"] else {
+      return
+    }
+    // A curve that does not start at 0, and a wave that continues after its last frequency.
+    let exceptions = ["authored-curve-late.hjif", "authored-wave-sparse-keys.hjif"]
+    var equalCount = 0
     for folder in ["hjif", "hmpg"] {
-      for name in try FileManager.default.contentsOfDirectory(atPath: "\(corpus)/\(folder)")
+      for name in try FileManager.default.contentsOfDirectory(atPath: "\(corpusPath)/\(folder)")
         .sorted()
       {
         guard name.hasSuffix(".rm8000.wav") else { continue }
         let file = String(name.dropLast(".rm8000.wav".count))
-        let theirs = try Sound(contentsOf: "\(corpus)/\(folder)/\(name)").interleaved
-        let ours = try render(
-          "\(corpus)/\(folder)/\(file)", "--profile", "mpeg", "--raw", "--tail", "0"
+        let reference = try Sound(contentsOf: "\(corpusPath)/\(folder)/\(name)").interleaved
+        let rendered = try render(
+          "\(corpusPath)/\(folder)/\(file)", "--profile", "mpeg", "--raw", "--tail", "0"
         ).samples
-        #expect(ours.count == theirs.count, "\(file)")
-        let departure = zip(ours, theirs).map { abs(min(max($0, -1), 1) - $1) * 32_768 }.max() ?? 9
-        #expect((departure <= 1) != others.contains(file), "\(file): \(departure)")
-        equal += departure <= 1 ? 1 : 0
+        #expect(rendered.count == reference.count, "\(file)")
+        let maximumDifference =
+          zip(rendered, reference).map { abs(min(max($0, -1), 1) - $1) * 32_768 }.max() ?? 9
+        #expect(
+          (maximumDifference <= 1) != exceptions.contains(file), "\(file): \(maximumDifference)")
+        equalCount += maximumDifference <= 1 ? 1 : 0
       }
     }
-    #expect(equal == 39)
+    #expect(equalCount == 39)
   }
 }

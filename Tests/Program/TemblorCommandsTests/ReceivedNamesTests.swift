@@ -7,7 +7,7 @@ import Testing
 @testable import CommandLineKit
 @testable import TemblorCommands
 
-/// Files whose names or links come from an input of somebody else: nothing that exists changes.
+/// Names and links from an untrusted input never change an existing file.
 @Suite struct ReceivedNamesTests {
   /// A pattern of a hostile pack, and the expected end of `convert`.
   struct HostileName: Sendable, CustomTestStringConvertible {
@@ -20,7 +20,7 @@ import Testing
     var content: Content
     /// The status and the end of the message with an empty folder.
     var emptyOutcome: (status: CommandLineKit.ExitStatus, message: String)
-    /// The same with a folder full of files of the same names; nil where it is the same.
+    /// The outcome with a folder that contains files of the same names; nil if it is the same.
     var fullOutcome: (status: CommandLineKit.ExitStatus, message: String)?
 
     var testDescription: String { name }
@@ -162,7 +162,7 @@ import Testing
       """, to: "\(folder)/\(hostile.name).ahap")
   }
 
-  /// Puts a file or a link to every name that the pack aims at.
+  /// Creates a file or a link for every name that the pack tries to write.
   private func fillHome() throws {
     try FileSystem.makeFolder(testFolder("home/.config/autostart"))
     for name in [
@@ -189,9 +189,9 @@ import Testing
     return state
   }
 
-  private func run(_ words: [String]) -> (status: CommandLineKit.ExitStatus, error: String) {
+  private func run(_ arguments: [String]) -> (status: CommandLineKit.ExitStatus, error: String) {
     let recorded = RecordedTerminal()
-    let status = TemblorProgram.makeProgram().run(words, on: recorded.terminal)
+    let status = TemblorProgram.makeProgram().run(arguments, on: recorded.terminal)
     return (status, recorded.error.replacing(testFolder.path + "/", with: ""))
   }
 
@@ -222,8 +222,9 @@ import Testing
     let errorText = messages.map { $0 + "\n" }.joined()
     #expect(errorText.hasSuffix(expected.message), "\(run.error)")
     try expectUnchanged(before, allowsNew: run.status == .success)
-    let mustExist = expected.message.contains(": copied from ") ? 2 : run.status == .success ? 1 : 0
-    #expect(try state().count == before.count + mustExist)
+    let newFileCount =
+      expected.message.contains(": copied from ") ? 2 : run.status == .success ? 1 : 0
+    #expect(try state().count == before.count + newFileCount)
   }
 
   @Test(arguments: [false, true]) func aHostilePackIsRefusedAsAWhole(isFull: Bool) throws {
@@ -264,7 +265,7 @@ import Testing
     #expect(try FileSystem.visibleNames(in: testFolder("home")) == ["new.ahap"])
   }
 
-  @Test func aTracedSoundReplacesNone() throws {
+  @Test func tracedSoundReplacesNoFile() throws {
     try fillHome()
     try testFolder.write(try sounding(), to: "link.wav")
     try testFolder.write(try sounding(), to: "a.wav")
@@ -292,11 +293,11 @@ import Testing
       #expect(run.status == .failure && run.error.hasPrefix(message), "\(run.error)")
     }
     #expect(try state() == before)
-    let words = ["trace", testFolder("a.wav"), "-q", "-o", testFolder("home/new")]
-    #expect(run(words + ["--with-sound", "--format", "haptic"]).status == .success)
+    let arguments = ["trace", testFolder("a.wav"), "-q", "-o", testFolder("home/new")]
+    #expect(run(arguments + ["--with-sound", "--format", "haptic"]).status == .success)
   }
 
-  /// A sound that `trace` makes a pattern of.
+  /// Returns a sound from which `trace` makes a pattern.
   private func sounding() throws -> [UInt8] {
     _ = run(["render", "light", "-q", "-o", testFolder("made.wav")])
     defer { testFolder.remove("made.wav") }
@@ -306,14 +307,14 @@ import Testing
   @Test(arguments: [
     ["render", "-q"], ["render", "-q", "--stems"], ["convert", "--format", "haptic", "-q"],
     ["plot", "--format", "svg"],
-  ]) func outputsOfAFolderFollowNoLinks(words: [String]) throws {
+  ]) func outputsOfAFolderFollowNoLinks(arguments: [String]) throws {
     let tap = #"{"Version":1,"Pattern":[{"Event":{"EventType":"HapticTransient","Time":0}}]}"#
     try FileSystem.makeFolder(testFolder("received/deep"))
     for name in ["first", "second"] {
       try testFolder.write(tap, to: "received/deep/\(name).ahap")
     }
     try testFolder.link("home/deep", to: testFolder("elsewhere"))
-    try expectNoLinkFollowed(words)
+    try expectNoLinkFollowed(arguments)
   }
 
   @Test func patternsOfTracedFoldersFollowNoLinks() throws {
@@ -323,16 +324,16 @@ import Testing
     try expectNoLinkFollowed(["trace", "-q", "--format", "haptic"])
   }
 
-  private func expectNoLinkFollowed(_ words: [String]) throws {
+  private func expectNoLinkFollowed(_ arguments: [String]) throws {
     let before = try state()
-    let run = run(words + [testFolder("received"), "-o", testFolder("home/")])
+    let run = run(arguments + [testFolder("received"), "-o", testFolder("home/")])
     #expect(run.status == .failure, "\(run.error)")
     #expect(run.error.contains("is a link, and links are not followed"), "\(run.error)")
     #expect(try state() == before)
   }
 
   @Test(arguments: [["check", "--fix"], ["format", "--in-place"], ["studio", "--serve"]])
-  func linksInAFolderAreNotRewritten(words: [String]) throws {
+  func linksInAFolderAreNotRewritten(arguments: [String]) throws {
     // A pattern with a fault that can be fixed, which is not in canonical form.
     try testFolder.write(
       #"{"Pattern":[{"Event":{"EventType":"HapticTransient","Time":0,},}],"Version":1.0}"#,
@@ -340,7 +341,7 @@ import Testing
     try testFolder.makeFolder("received")
     try testFolder.link("received/tap.ahap", to: testFolder("elsewhere/own.ahap"))
     let before = try state()
-    let run = run(words + [testFolder("received")])
+    let run = run(arguments + [testFolder("received")])
     #expect(
       run.error.contains("received/tap.ahap: is a link in a folder and is not rewritten"),
       "\(run.error)")
@@ -348,14 +349,14 @@ import Testing
     #expect(try state() == before)
   }
 
-  @Test func renderedStimuliReplaceNone() throws {
+  @Test func renderedStimuliReplaceNoFile() throws {
     try fillHome()
     try testFolder.write("id,level\nreference,-40\nb,-30\n", to: "t.csv")
-    let words = ["study", testFolder("t.csv"), "--render", testFolder("home")]
-    #expect(run(words).status == .success)
+    let arguments = ["study", testFolder("t.csv"), "--render", testFolder("home")]
+    #expect(run(arguments).status == .success)
     // The same stimuli are equal to their files.
     let before = try state()
-    #expect(run(words).status == .success)
+    #expect(run(arguments).status == .success)
     #expect(try state() == before)
     for (id, message) in [
       (
@@ -372,7 +373,7 @@ import Testing
       ),
     ] {
       try testFolder.write("id,level\nreference,-40\nnew,-35\n\(id),-30\n", to: "t.csv")
-      let run = run(words)
+      let run = run(arguments)
       #expect(run.status == .failure && run.error.hasPrefix(message), "\(run.error)")
     }
     try testFolder.write("id,level\nreference,-40\nb,-30\n", to: "t.csv")

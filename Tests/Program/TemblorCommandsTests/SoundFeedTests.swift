@@ -8,7 +8,7 @@ import Testing
 
 @testable import TemblorCommands
 
-/// A source with a clock of its own, which delivers in periods, and late where a test wants it.
+/// A capture source with its own clock, which delivers in periods and can be late.
 private final class ScriptedSource: CaptureSource {
   let rate: Double
   let channelCount = 2
@@ -16,8 +16,8 @@ private final class ScriptedSource: CaptureSource {
   private let speed: Double
   private let period: Int
   private let hertz: Double
-  private var given = 0
-  /// Seconds of its clock that it holds back, by time.
+  private var deliveredFrameCount = 0
+  /// Returns the lateness in seconds at a time.
   var lateness: (Double) -> Double = { _ in 0 }
   var events: [CaptureEvent] = []
 
@@ -34,27 +34,28 @@ private final class ScriptedSource: CaptureSource {
 
   func read(into samples: inout [Float]) -> CaptureEvent? {
     let now = time.now.inSeconds
-    let due = Int(max(0, now - lateness(now)) * rate * speed) / period * period
-    for frame in given..<max(given, due) {
+    let dueFrameCount = Int(max(0, now - lateness(now)) * rate * speed) / period * period
+    for frame in deliveredFrameCount..<max(deliveredFrameCount, dueFrameCount) {
       let sample = Float(0.25 * sin(2 * .pi * hertz * Double(frame) / (rate * speed)))
       samples += [sample, sample]
     }
-    given = max(given, due)
+    deliveredFrameCount = max(deliveredFrameCount, dueFrameCount)
     return events.isEmpty ? nil : events.removeFirst()
   }
 }
 
 struct SoundFeedTests {
-  /// What is felt of a source, and what the feed tells at the end.
+  /// Returns the samples that play for a source, and the feed at the end.
   private static func follow(
     _ seconds: Double, delay: Double = 0, period: Int = 240,
-    _ make: (VirtualTimeSource) -> ScriptedSource
+    _ makeSource: (VirtualTimeSource) -> ScriptedSource
   ) throws -> (samples: [Float], feed: SoundFeed) {
     let engine = PlaybackEngine()
     let playback = VirtualPlayback(engine, periodSize: period)
-    // The feed's own clock: its turns lie anywhere between the periods of the output.
+    // The feed has its own clock, so its iterations fall anywhere between the periods of the
+    // output.
     let clock = VirtualTimeSource()
-    let source = make(clock)
+    let source = makeSource(clock)
     let options = FollowingOptions(conversionStyle: .bass, keepsVoices: true, keepsLevel: true)
     let feed = SoundFeed(
       source, options, outputRateHertz: engine.rate, period: Double(period) / engine.rate,
@@ -73,18 +74,18 @@ struct SoundFeedTests {
   }
 
   /// The maximum curvature, relative to a 50 Hz sine with the same peak as the samples.
-  private static func bend(_ samples: ArraySlice<Float>) -> Double {
+  private static func relativeCurvature(_ samples: ArraySlice<Float>) -> Double {
     let values = Array(samples)
     let peak = values.reduce(0) { max($0, abs($1)) }
-    let bends = values.indices.dropFirst(2).map {
+    let curvatures = values.indices.dropFirst(2).map {
       abs(values[$0] - 2 * values[$0 - 1] + values[$0 - 2])
     }
-    let turn = 2 * .pi * 50 / 48_000.0
-    return Double(bends.max() ?? 0) / (Double(peak) * turn * turn)
+    let phasePerFrame = 2 * .pi * 50 / 48_000.0
+    return Double(curvatures.max() ?? 0) / (Double(peak) * phasePerFrame * phasePerFrame)
   }
 
   @Test(arguments: [(48_000.0, 200.0), (48_000, -200), (44_100, 0)])
-  func aSourceOfAnotherClockSoundsWithoutGapsAndClicks(_ rate: Double, _ partsPerMillion: Double)
+  func sourceWithAnotherClockPlaysWithoutGapsAndClicks(_ rate: Double, _ partsPerMillion: Double)
     throws
   {
     let (samples, feed) = try Self.follow(90) {
@@ -93,15 +94,15 @@ struct SoundFeedTests {
     #expect(feed.liveVoice.underrunFrameCount == 0)
     #expect(feed.status.droppedFrameCount == 0)
     #expect(abs(try #require(feed.status.clockDriftPPM) - partsPerMillion) < 20)
-    #expect(Self.bend(samples[48_000...]) <= 1.1)
+    #expect(Self.relativeCurvature(samples[48_000...]) <= 1.1)
     #expect(samples[48_000...].reduce(0) { max($0, $1) } > 0.22)
   }
 
-  /// A busy machine reads both clocks late, and the source comes in bursts.
-  @Test func equalClocksAreFoundEqualWithinHalfAMinute() throws {
-    var chance = SeededGenerator(seed: 3)
+  /// On a busy machine, both clocks are read late, and the source delivers in bursts.
+  @Test func equalClocksAreDetectedWithinHalfAMinute() throws {
+    var generator = SeededGenerator(seed: 3)
     let delays = (0..<4_000).map { _ in
-      min(0.08, -0.008 * log(Double.random(in: 1e-6...1, using: &chance)))
+      min(0.08, -0.008 * log(Double.random(in: 1e-6...1, using: &generator)))
     }
     let (_, feed) = try Self.follow(30) { time in
       let source = ScriptedSource(time)
@@ -111,12 +112,12 @@ struct SoundFeedTests {
     #expect(abs(try #require(feed.status.clockDriftPPM)) <= 20)
   }
 
-  @Test func theDriftOfAYoungSourceIsUnknown() throws {
+  @Test func driftIsUnknownAtFirst() throws {
     let (_, feed) = try Self.follow(5) { ScriptedSource($0) }
     #expect(feed.status.clockDriftPPM == nil)
   }
 
-  @Test func aDelayIsFelt() throws {
+  @Test func delayShiftsTheSamples() throws {
     func onset(_ delay: Double) throws -> Int {
       let (samples, _) = try Self.follow(1, delay: delay) { ScriptedSource($0) }
       return samples.firstIndex { abs($0) > 0.05 } ?? 0
@@ -124,19 +125,19 @@ struct SoundFeedTests {
     #expect(abs(try onset(0.15) - onset(0) - 7_200) <= 240)
   }
 
-  @Test func aSourceThatComesInBurstsGetsAReserve() throws {
-    // From 3 s on it comes in pieces of 50 ms.
+  @Test func sourceWithBurstsGetsALongerQueue() throws {
+    // From 3 s on, the source delivers every 50 ms.
     let (samples, feed) = try Self.follow(20) { time in
       let source = ScriptedSource(time)
       source.lateness = { $0 < 3 ? 0 : $0.truncatingRemainder(dividingBy: 0.05) }
       return source
     }
     #expect(feed.liveVoice.queuedFrameCountAtStart > 800)
-    #expect(Self.bend(samples[480_000...]) <= 1.1)
+    #expect(Self.relativeCurvature(samples[480_000...]) <= 1.1)
   }
 
-  @Test func aBacklogIsLeftOut() throws {
-    // A source that is 0.6 s late at first, and then gives everything at once.
+  @Test func backlogIsDropped() throws {
+    // The source is up to 0.6 s late for two seconds, and then delivers everything at once.
     let (samples, feed) = try Self.follow(8) { time in
       let source = ScriptedSource(time)
       source.lateness = { $0 < 2 ? min(0.6, $0) : 0 }
@@ -144,11 +145,11 @@ struct SoundFeedTests {
     }
     #expect(feed.status.queuedFrameCount < 2_000)
     #expect(feed.status.droppedFrameCount > 20_000)
-    // Fades of 5 ms are all that bends more.
-    #expect(Self.bend(samples[240_000...]) <= 1.1)
+    // Only fades of 5 ms have a larger curvature.
+    #expect(Self.relativeCurvature(samples[240_000...]) <= 1.1)
   }
 
-  @Test func whatHappensToTheSourceIsTold() throws {
+  @Test func sourceEventsAreReported() throws {
     let time = VirtualTimeSource()
     let source = ScriptedSource(time)
     source.events = [.interrupted("gone"), .resumed(.seconds(2))]

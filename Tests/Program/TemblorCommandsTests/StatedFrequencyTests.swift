@@ -15,11 +15,11 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  private func run(_ words: String...) -> (
+  private func run(_ arguments: String...) -> (
     status: CommandLineKit.ExitStatus, output: String, error: String
   ) {
     let recorded = RecordedTerminal()
-    let status = TemblorProgram.makeProgram().run(words, on: recorded.terminal)
+    let status = TemblorProgram.makeProgram().run(arguments, on: recorded.terminal)
     return (status, recorded.output, recorded.error)
   }
 
@@ -36,11 +36,11 @@ import Testing
   }
 
   /// Renders a file and returns the frequency of its samples from 0.3 to 0.8 s.
-  private func rendered(_ path: String, _ words: String...) throws -> Double {
+  private func rendered(_ path: String, _ arguments: String...) throws -> Double {
     let recorded = RecordedTerminal()
     let status = TemblorProgram.makeProgram().run(
       ["render", path, "--profile", "dayton-bst-1", "-o", folder("a.wav"), "--quiet"]
-        + words,
+        + arguments,
       on: recorded.terminal)
     try #require(status == .success, "\(recorded.error)")
     return try frequency(ofFile: folder("a.wav"))
@@ -56,9 +56,9 @@ import Testing
       let start = Double(samples[index])
       crossings.append(Double(index) - start / (Double(samples[index + 1]) - start))
     }
-    let first = try #require(crossings.first)
-    let last = try #require(crossings.last)
-    return Double(crossings.count - 1) * sound.rate / (last - first)
+    let firstCrossing = try #require(crossings.first)
+    let lastCrossing = try #require(crossings.last)
+    return Double(crossings.count - 1) * sound.rate / (lastCrossing - firstCrossing)
   }
 
   @Test("A study maps hertz to the band of the profile with --pitch sharpness")
@@ -79,32 +79,32 @@ import Testing
 
   @Test("A shaker plays the frequencies of its band within 0.5 %", arguments: [30, 45, 60, 75])
   func frequenciesInBand(hertz: Int) throws {
-    let played = try rendered(try vibration(hertz: hertz))
-    #expect(abs(played / Double(hertz) - 1) < 0.005, "\(played)")
+    let playedHertz = try rendered(try vibration(hertz: hertz))
+    #expect(abs(playedHertz / Double(hertz) - 1) < 0.005, "\(playedHertz)")
   }
 
   @Test("As sharpness, frequencies are mapped to the band of the profile")
   func pitchAsSharpness() throws {
-    let played = try rendered(try vibration(hertz: 45), "--pitch", "sharpness")
-    #expect(abs(played / 20 - 1) < 0.005, "\(played)")
+    let playedHertz = try rendered(try vibration(hertz: 45), "--pitch", "sharpness")
+    #expect(abs(playedHertz / 20 - 1) < 0.005, "\(playedHertz)")
   }
 
   @Test("The command server plays frequencies as --pitch says", arguments: ["hertz", "sharpness"])
-  func pitchOfTheCommandServer(word: String) throws {
-    let pitch = try #require(ReadingOptions.FrequencyHandling(rawValue: word))
+  func pitchOfTheCommandServer(name: String) throws {
+    let pitch = try #require(ReadingOptions.FrequencyHandling(rawValue: name))
     var reading = ReadingOptions()
     reading.frequencyHandling = pitch
-    let studio = ListenFixture(reading: reading)
-    let reply = studio.ask("play \(try vibration(hertz: 45))")
+    let fixture = ListenFixture(reading: reading)
+    let reply = fixture.ask("play \(try vibration(hertz: 45))")
     try #require(reply.hasPrefix("ok"), "\(reply)")
-    studio.run(1)
-    let samples = studio.playback.samples()
+    fixture.run(1)
+    let samples = fixture.playback.samples()
     let crossings = (14_400..<38_400).filter { samples[$0] < 0 && samples[$0 + 1] >= 0 }
-    let first = try #require(crossings.first)
-    let last = try #require(crossings.last)
-    let played = Double(crossings.count - 1) * 48_000 / Double(last - first)
+    let firstCrossing = try #require(crossings.first)
+    let lastCrossing = try #require(crossings.last)
+    let playedHertz = Double(crossings.count - 1) * 48_000 / Double(lastCrossing - firstCrossing)
     let expected = pitch == .hertz ? 45.0 : 80
-    #expect(abs(played / expected - 1) < 0.005, "\(played)")
+    #expect(abs(playedHertz / expected - 1) < 0.005, "\(playedHertz)")
     let help = run("listen", "--help")
     #expect(help.output.contains("--pitch"))
   }
@@ -120,7 +120,7 @@ import Testing
     #expect(render.error.split(separator: "\n").count { $0.contains(message) } == 1, "\(render)")
     let check = run("check", path, "--profile", "dayton-bst-1")
     #expect(check.output.split(separator: "\n").count { $0.contains(message) } == 1, "\(check)")
-    let within = run("check", try vibration(hertz: 75), "--profile", "dayton-bst-1")
-    #expect(!within.output.contains("transducer-band"), "\(within)")
+    let inBand = run("check", try vibration(hertz: 75), "--profile", "dayton-bst-1")
+    #expect(!inBand.output.contains("transducer-band"), "\(inBand)")
   }
 }

@@ -29,11 +29,11 @@ import VendorFormats
     _ = run("render", testFolder("two.ahap"), "-q", "-o", testFolder("two.wav"))
   }
 
-  private func run(_ words: String...) -> (
+  private func run(_ arguments: String...) -> (
     status: CommandLineKit.ExitStatus, output: String, error: String
   ) {
     let recorded = RecordedTerminal()
-    let status = TemblorProgram.makeProgram().run(words, on: recorded.terminal)
+    let status = TemblorProgram.makeProgram().run(arguments, on: recorded.terminal)
     let folder = testFolder.path + "/"
     return (
       status, recorded.output.replacing(folder, with: ""),
@@ -101,18 +101,18 @@ import VendorFormats
     #expect(mean.error.hasPrefix(loss), "\(mean)")
     let json = run("trace", testFolder("stereo.wav"), "--json", "-o", testFolder("mean.ahap"))
     #expect(json.output.contains("the mean of 2 different channels"))
-    let one = run(
+    let selected = run(
       "trace", testFolder("stereo.wav"), "--input-channels", "2", "-o", testFolder("one.ahap"))
-    #expect(!one.error.contains("channels"), "\(one)")
+    #expect(!selected.error.contains("channels"), "\(selected)")
   }
 
-  @Test func partsLimitsAndFormatsAreObeyed() throws {
+  @Test func partsLimitsAndFormatsCanBeChosen() throws {
     #expect(
       run("trace", testFolder("two.wav"), "-q", "--taps-only", "-o", testFolder("taps.ahap")).error
         == "")
     #expect(try events("taps.ahap").map(\.kind) == [.hapticTransient])
-    let one = run("trace", testFolder("two.wav"), "--events", "1", "-o", testFolder("one.ahap"))
-    #expect(one.error.contains("; omitted 1 weaker event; "))
+    let limited = run("trace", testFolder("two.wav"), "--events", "1", "-o", testFolder("one.ahap"))
+    #expect(limited.error.contains("; omitted 1 weaker event; "))
     #expect(
       run("trace", testFolder("two.wav"), "-q", "--format", "haptic", "-o", testFolder.path).status
         == .success)
@@ -121,11 +121,11 @@ import VendorFormats
       run("trace", testFolder("two.wav"), "-q", "--start", "0.25", "-o", testFolder("part.ahap"))
         .status
         == .success)
-    let part = try #require(try events("part.ahap").first)
-    #expect(part.kind == .hapticContinuous && abs(part.time - 0.05) < 0.003)
+    let firstEvent = try #require(try events("part.ahap").first)
+    #expect(firstEvent.kind == .hapticContinuous && abs(firstEvent.time - 0.05) < 0.003)
   }
 
-  @Test func theSoundIsPlayedBesideItsPattern() throws {
+  @Test func soundIsCopiedNextToItsPattern() throws {
     try testFolder.makeFolder("out")
     #expect(
       run("trace", testFolder("two.wav"), "-q", "--with-sound", "-o", testFolder("out") + "/")
@@ -140,11 +140,11 @@ import VendorFormats
     #expect(run("check", testFolder("out/two.ahap")).status == .success)
   }
 
-  @Test func dataOfAFolderIsAnObject() throws {
+  @Test func jsonOfAFolderIsOneObject() throws {
     try testFolder.makeFolder("sounds")
     _ = run("render", "light", "-q", "-o", testFolder("sounds/a.wav"))
     _ = run("render", "heavy", "-q", "-o", testFolder("sounds/b.wav"))
-    // By its content, whatever it is called.
+    // A sound is recognized by its content, with any file name.
     try testFolder.write(FileSystem.read(testFolder("sounds/b.wav")), to: "sounds/c.opus")
     try testFolder.write("no sound", to: "sounds/notes.txt")
     let run = run("trace", testFolder("sounds"), "--json", "-q", "-o", testFolder("sounds"))
@@ -199,19 +199,19 @@ import VendorFormats
       "temblor: invalid value 'hmpg' for '--format'", 64
     ),
   ])
-  func whatCannotBeDoneIsSaid(_ options: [String], _ message: String, _ status: Int) {
+  func invalidOptionsAreReported(_ options: [String], _ message: String, _ status: Int) {
     let recorded = RecordedTerminal()
-    let answer = TemblorProgram.makeProgram().run(
+    let exitStatus = TemblorProgram.makeProgram().run(
       ["trace", testFolder("two.wav"), "-o", testFolder("no.ahap")] + options, on: recorded.terminal
     )
-    #expect(Int(answer.rawValue) == status)
+    #expect(Int(exitStatus.rawValue) == status)
     #expect(
       recorded.error.replacing(testFolder.path + "/", with: "").hasPrefix(message),
       "\(recorded.error)")
     #expect(FileSystem.entryKind(at: testFolder("no.ahap")) == .missing)
   }
 
-  @Test func whatIsNoSoundIsRefused() {
+  @Test func otherFilesAreRefused() {
     #expect(
       run("trace", testFolder("two.ahap"), "-o", testFolder("no.ahap")).status == .invalidInput)
     let missing = run("trace", testFolder("none.wav"))
