@@ -260,13 +260,14 @@ import Testing
       $0.formUnion(try names("Sources/Program/\($1).swift", #"@_cdecl\("(\w+)"\)"#))
     }
     let header = try names("Library/temblor.h", #"\n[\w *]*?(temblor_\w+)\("#)
-    // Only pages put their bytes into memory of the module.
+    // Only pages write their bytes to the memory of the module.
     #expect(defined.subtracting(["temblor_input"]) == header)
     #expect(try names("Library/temblor.map", #"\n +(temblor_\w+);"#) == header)
     #expect(header.count <= 42)
-    let tried = try names("Tests/Support/CRandomCalls/random_calls.c", #"(temblor_\w+)\("#)
-    // This one writes to the streams of the test process.
-    #expect(header.subtracting(tried) == ["temblor_program", "temblor_version"])
+    let calledFunctions = try names(
+      "Tests/Support/CRandomCalls/random_calls.c", #"(temblor_\w+)\("#)
+    // `temblor_program` writes to the streams of the test process.
+    #expect(header.subtracting(calledFunctions) == ["temblor_program", "temblor_version"])
   }
 
   @Test("The header has the version of the library")
@@ -274,8 +275,8 @@ import Testing
     #expect(unsafe String(cString: temblorVersionText()) == temblorVersion)
     let parts = temblorVersion.split(separator: ".").map(String.init)
     for (name, value) in zip(["MAJOR", "MINOR", "PATCH"], parts) {
-      let found = try names("Library/temblor.h", "define TEMBLOR_VERSION_\(name) (\\d+)")
-      #expect(found == [value])
+      let headerValues = try names("Library/temblor.h", "define TEMBLOR_VERSION_\(name) (\\d+)")
+      #expect(headerValues == [value])
     }
     #expect(try names("Library/temblor.h", #"define TEMBLOR_VERSION "(.*)""#) == [temblorVersion])
   }

@@ -6,7 +6,7 @@ import Testing
 @testable import StudioCore
 @testable import TemblorLibrary
 
-/// What the library has more than the core, as a program in C calls it.
+/// Functions that the library has in addition to the core, as a program in C calls them.
 @safe final class SessionTests {
   private let host = unsafe temblorCreate()
 
@@ -17,8 +17,8 @@ import Testing
   }
 
   private func outputText(_ count: Int32) -> String {
-    guard let place = unsafe temblorOutput(host) else { return "" }
-    return String(decoding: (0..<Int(count)).map { unsafe place[$0] }, as: UTF8.self)
+    guard let bytes = unsafe temblorOutput(host) else { return "" }
+    return String(decoding: (0..<Int(count)).map { unsafe bytes[$0] }, as: UTF8.self)
   }
 
   private var output: String { unsafe outputText(temblorOutputLength(host)) }
@@ -53,7 +53,7 @@ import Testing
     try #require(try status()["plays"] as? [[String: Any]])
   }
 
-  @Test func whatIsPlayedStartsAtItsFrame() throws {
+  @Test func soundsStartAtTheirFrames() throws {
     #expect(open(tap) == 1)
     let playback = virtualSession()
     playback.advance(seconds: 0.1)
@@ -63,9 +63,9 @@ import Testing
     playback.advance(seconds: 1)
     #expect(try plays().map { $0["state"] as? String } == ["ended", "ended", "ended"])
     #expect(try plays().map { $0["start"] as? Int } == frames.map { Int($0) })
-    // The first sample that is heard is 96 frames of the limiter behind the start.
-    let first = try #require(playback.samples().firstIndex { abs($0) > 1e-4 })
-    #expect((7_873...7_877).contains(first))
+    // The first audible sample follows the start after the limiter's 96 frames.
+    let firstFrame = try #require(playback.samples().firstIndex { abs($0) > 1e-4 })
+    #expect((7_873...7_877).contains(firstFrame))
     #expect(try status()["latency"] as? Int == 96)
     let onsets = try plays().compactMap { $0["onset"] as? Double }
     #expect(zip(onsets, onsets.dropFirst()).allSatisfy { abs($1 - $0 - 0.05) < 1e-6 })
@@ -75,7 +75,7 @@ import Testing
     #expect(unsafe temblorSessionControl(host, 1, 2, 0.5, 0, -1) == 0)
   }
 
-  @Test func controlsMoveAndEnd() throws {
+  @Test func controlsChangeAndEndSounds() throws {
     #expect(
       open(
         #"{"Version":1,"Pattern":[{"Event":{"Time":0,"EventType":"HapticContinuous","EventDuration":30}}]}"#
@@ -123,8 +123,8 @@ import Testing
   }
 
   @Test func verbsRunOnMemory() throws {
-    func run(_ words: String...) -> Int32 {
-      unsafe with(words.map { $0 + "\0" }.joined()) { unsafe temblorRun(host, $0, $1) }
+    func run(_ arguments: String...) -> Int32 {
+      unsafe with(arguments.map { $0 + "\0" }.joined()) { unsafe temblorRun(host, $0, $1) }
     }
     #expect(run("--version") == 0)
     #expect(output.hasPrefix("temblor 0."))
@@ -136,17 +136,18 @@ import Testing
 
   @Test("Two hosts play on two devices at once, and one host has one device")
   func twoSessionsAtOnce() throws {
-    let other = unsafe temblorCreate()
-    defer { unsafe temblorRelease(other) }
+    let otherHost = unsafe temblorCreate()
+    defer { unsafe temblorRelease(otherHost) }
     #expect(open(tap) == 1)
     #expect(openSession("null:") == 1)
     #expect(openSession("null:") == 0)
     #expect(output.contains(#""message":"a device is open","hint":"call temblor_session_close"#))
-    #expect(unsafe with("null:") { unsafe temblorSessionOpen(other, $0, $1, 0, 48_000, 1) } == 1)
+    #expect(
+      unsafe with("null:") { unsafe temblorSessionOpen(otherHost, $0, $1, 0, 48_000, 1) } == 1)
     #expect(unsafe temblorSessionPlay(host, 0, 0, -1) == 1)
-    #expect(unsafe temblorSessionStatus(other) > 0)
-    unsafe temblorSessionClose(other)
-    #expect(unsafe temblorSessionStatus(other) == 0)
+    #expect(unsafe temblorSessionStatus(otherHost) > 0)
+    unsafe temblorSessionClose(otherHost)
+    #expect(unsafe temblorSessionStatus(otherHost) == 0)
     #expect(try plays().count == 1)
   }
 }
