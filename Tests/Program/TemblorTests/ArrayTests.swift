@@ -14,14 +14,14 @@ import Testing
     """
   }
 
-  /// The channels of a sound that `render` made of a shipped pattern with an array.
-  private func channels(_ words: String...) throws -> [[Float]] {
+  /// Renders a shipped pattern with the array, and returns the channels of the sound.
+  private func channels(_ options: String...) throws -> [[Float]] {
     #expect(
       try folder.temblor(
         [
           "render", "medium", "-o", "a.wav", "--sample-format", "float", "--array", "seat.json",
           "-q",
-        ] + words)
+        ] + options)
         == .init(0))
     let sound = try Sound(reading: folder, "a.wav")
     #expect(sound.channelCount == 2)
@@ -34,45 +34,45 @@ import Testing
 
   @Test func gainDelayAndPolarityAreMeasuredInTheFile() throws {
     try folder.write(seat(#", "gain": -6, "delay": 0.003, "invert": true"#), to: "seat.json")
-    let made = try channels()
+    let rendered = try channels()
     // The last 10 ms of the file fade out.
-    let late = Array(made[1][144..<(made[1].count - 480)])
-    let wanted = made[0].map { $0 * -0.5011872 }.prefix(late.count)
-    #expect(made[1][..<144].allSatisfy { $0 == 0 })
-    #expect(zip(late, wanted).allSatisfy { abs($0 - $1) < 1e-6 })
-    #expect(late.contains { abs($0) > 0.05 })
+    let delayed = Array(rendered[1][144..<(rendered[1].count - 480)])
+    let expected = rendered[0].map { $0 * -0.5011872 }.prefix(delayed.count)
+    #expect(rendered[1][..<144].allSatisfy { $0 == 0 })
+    #expect(zip(delayed, expected).allSatisfy { abs($0 - $1) < 1e-6 })
+    #expect(delayed.contains { abs($0) > 0.05 })
   }
 
   @Test func withoutAPositionAllTransducersAreDrivenAlike() throws {
     try folder.write(seat(), to: "seat.json")
-    let made = try channels()
-    #expect(made[0] == made[1])
+    let rendered = try channels()
+    #expect(rendered[0] == rendered[1])
     #expect(
       try folder.temblor(
         "render", "medium", "-o", "b.wav", "--sample-format", "float", "--profile", "dayton-bst-1",
         "-q")
         == .init(0))
-    #expect(try Sound(reading: folder, "b.wav").interleaved == made[0])
+    #expect(try Sound(reading: folder, "b.wav").interleaved == rendered[0])
   }
 
   @Test func aPositionSharesThePower() throws {
     try folder.write(seat(), to: "seat.json")
-    let all = try channels()[0]
+    let unpanned = try channels()[0]
     let middle = try channels("--pan", "0")
-    #expect(abs(power(middle[0]) / power(all) - 0.5) < 1e-4)
+    #expect(abs(power(middle[0]) / power(unpanned) - 0.5) < 1e-4)
     #expect(middle[0] == middle[1])
     let left = try channels("--pan", "-1")
-    #expect(left[0] == all && left[1].allSatisfy { $0 == 0 })
-    let third = try channels("--pan", "-0.5")
-    #expect(abs(power(third[0]) / power(all) - 0.853_553) < 1e-4)
-    #expect(abs(power(third[1]) / power(all) - 0.146_447) < 1e-4)
+    #expect(left[0] == unpanned && left[1].allSatisfy { $0 == 0 })
+    let quarter = try channels("--pan", "-0.5")
+    #expect(abs(power(quarter[0]) / power(unpanned) - 0.853_553) < 1e-4)
+    #expect(abs(power(quarter[1]) / power(unpanned) - 0.146_447) < 1e-4)
   }
 
-  @Test func refusalsSayWhatToDo() throws {
+  @Test func refusalsNameTheMistake() throws {
     try folder.write(seat(), to: "seat.json")
     try folder.write(seat(#", "gian": 1"#), to: "bad.json")
-    func error(_ words: String...) throws -> String? {
-      let result = try folder.temblor(["render", "medium"] + words)
+    func error(_ options: String...) throws -> String? {
+      let result = try folder.temblor(["render", "medium"] + options)
       #expect(result.status != 0)
       return result.error.split(separator: "\n").first.map { String($0.dropFirst(9)) }
     }

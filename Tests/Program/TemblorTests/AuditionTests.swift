@@ -2,60 +2,63 @@ import Glibc
 import SoundFile
 import Testing
 
-/// Listening in turn and blind, as the program does it where there is no terminal.
+/// `temblor audition` and `temblor abx` without a terminal.
 @Suite struct AuditionTests {
   let folder = WorkingFolder()
 
-  /// A file of raw floating-point samples.
+  /// Returns the samples of a raw file of floating-point samples.
   private func rawSamples(_ name: String) -> [Float] {
     let bytes = folder.bytes(name) ?? []
-    return stride(from: 0, to: bytes.count / 4 * 4, by: 4).map { at in
-      Float(bitPattern: (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[at + $1]) << (8 * $1) })
+    return stride(from: 0, to: bytes.count / 4 * 4, by: 4).map { offset in
+      Float(bitPattern: (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[offset + $1]) << (8 * $1) })
     }
   }
 
-  /// The samples of a sound file.
+  /// Returns the samples of a sound file.
   private func sound(_ name: String) throws -> [Float] {
     try Sound(reading: folder, name).interleaved
   }
 
-  @Test func equalTakesAreNamedSo() throws {
+  @Test func identicalTakesAreReported() throws {
     let sentence = "A and B are identical, sample for sample. The result is void."
-    let words = ["abx", "light", "light", "--simulate", "right", "--output", "r.json"]
+    let arguments = ["abx", "light", "light", "--simulate", "right", "--output", "r.json"]
     #expect(
-      try folder.temblor(words) == .init(0, output: "\(sentence)\nr.json: written\n"))
-    let json = try folder.temblor(words + ["--json"])
+      try folder.temblor(arguments) == .init(0, output: "\(sentence)\nr.json: written\n"))
+    let json = try folder.temblor(arguments + ["--json"])
     #expect(json.status == 0)
     #expect(
       json.output.contains("\"conclusion\": \"identical\",\n    \"sentence\": \"\(sentence)\"\n"),
       "\(json)")
-    let other = try folder.temblor("abx", "light", "medium", "--simulate", "right", "--trials", "5")
-    #expect(other.status == 0 && !other.output.contains(sentence), "\(other)")
-    let both = try folder.temblor("audition", "light", "light", "--device", "null")
-    #expect(both.error.contains("The takes are identical, sample for sample."), "\(both)")
+    let differentRun = try folder.temblor(
+      "abx", "light", "medium", "--simulate", "right", "--trials", "5")
+    #expect(differentRun.status == 0 && !differentRun.output.contains(sentence), "\(differentRun)")
+    let auditionRun = try folder.temblor("audition", "light", "light", "--device", "null")
+    #expect(
+      auditionRun.error.contains("The takes are identical, sample for sample."), "\(auditionRun)")
   }
 
-  @Test func aPatternAndItsRecordingAreHeardAlikeOneAfterTheOther() throws {
+  @Test func patternAndItsRecordingSoundAlike() throws {
     _ = try folder.temblor(
       "render", "pulse", "--sample-format", "float", "--tail", "0", "-o", "a.wav")
     let run = try folder.temblor(
       "audition", "pulse", "a.wav", "--gap", "0.25", "--channels", "1", "--sample-format", "float",
       "--buffer-size", "48000", "--device", "file:FILE=\(folder.path)/a.raw,FORMAT=raw")
     #expect(run == .init(0))
-    let wanted = try sound("a.wav")
-    let arrived = rawSamples("a.raw")
-    // 3 ms of silence, 2 ms of look-ahead; the recording as long as the pattern and the gap later.
-    let starts = [240, 240 + wanted.count + 12_000]
+    let expected = try sound("a.wav")
+    let played = rawSamples("a.raw")
+    // The pattern follows 3 ms of silence and 2 ms of look-ahead. The recording follows the pattern
+    // and the gap.
+    let starts = [240, 240 + expected.count + 12_000]
     for start in starts {
-      let heard = arrived.dropFirst(start).prefix(wanted.count - 48)
-      let error = zip(heard, wanted).map { abs($0 - $1) }.max() ?? 1
-      #expect(heard.count == wanted.count - 48)
+      let takeSamples = played.dropFirst(start).prefix(expected.count - 48)
+      let error = zip(takeSamples, expected).map { abs($0 - $1) }.max() ?? 1
+      #expect(takeSamples.count == expected.count - 48)
       #expect(error < 1e-3)
     }
-    #expect(wanted.contains { abs($0) > 0.01 })
+    #expect(expected.contains { abs($0) > 0.01 })
   }
 
-  @Test func takesAndLevelsAreToldAsJSON() throws {
+  @Test func takesAndLevelsAreReportedAsJSON() throws {
     let run = try folder.temblor(
       "audition", "light", "heavy", "--match", "felt", "--device", "null", "--json")
     #expect(run.status == 0)
@@ -64,7 +67,7 @@ import Testing
     #expect(run.output.contains(#""ending": "over","#))
   }
 
-  @Test func aTakeThatCannotBePlayedStopsAll() throws {
+  @Test func unplayableTakeStopsTheAudition() throws {
     try folder.write(Patterns.brokenText, to: "bad.ahap")
     let run = try folder.temblor("audition", "light", "bad.ahap", "--device", "null")
     #expect(run.status == 2)
@@ -72,7 +75,7 @@ import Testing
     #expect(try folder.temblor("audition", "light", "none.wav", "--device", "null").status == 1)
   }
 
-  @Test func aTestWithoutATerminalSaysWhatToDo() throws {
+  @Test func testWithoutATerminalNamesTheRemedy() throws {
     #expect(
       try folder.temblor("abx", "light", "medium")
         == .init(
@@ -114,7 +117,7 @@ import Testing
       "5 of 5 correct. By guessing, the probability of at least 5 correct answers is 3.1 %. The "
         + "difference is probably perceptible.\n"
     ),
-  ]) func madeUpAnswersAreCounted(answers: String, output: String) throws {
+  ]) func simulatedAnswersAreCounted(answers: String, output: String) throws {
     let run = try folder.temblor("abx", "light", "medium", "--simulate", answers, "--seed", "3")
     let unmatched = "Levels were not matched. A difference in level alone may explain the result.\n"
     #expect(run == .init(0, output: output + unmatched))
@@ -122,12 +125,12 @@ import Testing
   }
 
   @Test func aRecordIsTheSameEachTime() throws {
-    let words = [
+    let arguments = [
       "abx", "light", "medium", "--simulate", "ba", "--seed", "3", "--trials", "4", "--match",
       "none", "--output",
       "r.json",
     ]
-    let run = try folder.temblor(words)
+    let run = try folder.temblor(arguments)
     #expect(
       run
         == .init(
@@ -143,10 +146,13 @@ import Testing
     let text = try #require(folder.text("r.json"))
     let hashes = try folder.bash(
       "for name in light medium; do $TEMBLOR patterns $name | sha256sum; done")
-    let a = hashes.output.prefix(64)
-    let b = hashes.output.dropFirst(68).prefix(64)
-    #expect(text.contains("\"name\": \"light\",\n    \"sha256\": \"\(a)\",\n    \"gain\": 1.0,"))
-    #expect(text.contains("\"name\": \"medium\",\n    \"sha256\": \"\(b)\",\n    \"gain\": 1.0,"))
+    let firstHash = hashes.output.prefix(64)
+    let secondHash = hashes.output.dropFirst(68).prefix(64)
+    #expect(
+      text.contains("\"name\": \"light\",\n    \"sha256\": \"\(firstHash)\",\n    \"gain\": 1.0,"))
+    #expect(
+      text.contains("\"name\": \"medium\",\n    \"sha256\": \"\(secondHash)\",\n    \"gain\": 1.0,")
+    )
     #expect(
       text.hasSuffix(
         """
@@ -171,15 +177,15 @@ import Testing
         }
 
         """))
-    #expect(try folder.temblor(words + ["--json"]).output == text)
+    #expect(try folder.temblor(arguments + ["--json"]).output == text)
   }
 
   @Test func withoutASeedTestsDiffer() throws {
-    let words = ["abx", "light", "medium", "--simulate", "right", "--json"]
-    let one = try folder.temblor(words)
-    let other = try folder.temblor(words)
-    #expect(one.status == 0)
-    #expect(one.output != other.output)
+    let arguments = ["abx", "light", "medium", "--simulate", "right", "--json"]
+    let firstRun = try folder.temblor(arguments)
+    let secondRun = try folder.temblor(arguments)
+    #expect(firstRun.status == 0)
+    #expect(firstRun.output != secondRun.output)
   }
 
   @Test func aRecordThatCannotBeWrittenIsAnError() throws {

@@ -4,7 +4,7 @@ import Testing
 @Suite struct BatchTests {
   let folder = WorkingFolder()
 
-  @Test func oneBrokenAmongManyStopsNoOther() throws {
+  @Test func invalidPatternStopsNoOther() throws {
     for index in 0..<300 {
       try folder.write(Patterns.tap(), to: "in/\(index).ahap")
     }
@@ -21,7 +21,7 @@ import Testing
     #expect(folder.fileNames(below: "out").count == 299)
   }
 
-  @Test func oneMissingAmongSeveralStopsNoOther() throws {
+  @Test func missingPatternStopsNoOther() throws {
     #expect(
       try folder.temblor("render", "light", "nope.ahap", "-o", "out")
         == .init(
@@ -34,10 +34,10 @@ import Testing
     #expect(folder.fileNames() == ["out/", "out/light.wav"])
   }
 
-  @Test func manyAreCountedUnlessQuiet() throws {
-    let words = ["render", "light", "soft", "rigid", "-o", "out"]
-    #expect(try folder.temblor(words) == .init(0, error: "3 of 3 sounds written\n"))
-    #expect(try folder.temblor(words + ["-q"]) == .init(0))
+  @Test func writtenSoundsAreCountedUnlessQuiet() throws {
+    let arguments = ["render", "light", "soft", "rigid", "-o", "out"]
+    #expect(try folder.temblor(arguments) == .init(0, error: "3 of 3 sounds written\n"))
+    #expect(try folder.temblor(arguments + ["-q"]) == .init(0))
     #expect(folder.fileNames(below: "out").count == 3)
   }
 
@@ -56,7 +56,7 @@ import Testing
     #expect(folder.fileNames() == ["a/", "a/x.ahap", "b/", "b/x.ahap"])
   }
 
-  @Test func aLinkThatLeadsNowhereIsTold() throws {
+  @Test func brokenLinkIsReported() throws {
     try folder.write(Patterns.tap(), to: "in/a.ahap")
     try folder.link("in/b.ahap", to: "gone")
     #expect(
@@ -65,7 +65,7 @@ import Testing
     #expect(folder.fileNames(below: "out") == ["out/a.wav"])
   }
 
-  @Test func anEmptyFolderIsTold() throws {
+  @Test func emptyFolderIsReported() throws {
     try folder.makeFolder("in")
     #expect(
       try folder.temblor("render", "in") == .init(1, error: "in: contains no pattern files\n"))
@@ -74,7 +74,7 @@ import Testing
   @Test(arguments: [
     "a space.ahap", "Ünïcode-地震.ahap", "-x.ahap", "'quote\".ahap", "new\nline.ahap", "no ending",
     String(repeating: "n", count: 200) + ".ahap", String(repeating: "地", count: 83) + ".ahap",
-  ]) func oddNamesAreNames(name: String) throws {
+  ]) func unusualNamesAreAccepted(name: String) throws {
     try folder.write(Patterns.tap(), to: name)
     #expect(try folder.temblor("render", "-q", "--", name) == .init(0))
     #expect(try folder.temblor("check", "./" + name) == .init(0))
@@ -82,7 +82,7 @@ import Testing
     #expect(Set(folder.fileNames()) == [name, stem + ".wav"])
   }
 
-  @Test func noNameSteersTheTerminal() throws {
+  @Test func namesCannotControlTheTerminal() throws {
     let name = "a\u{1B}[31m\n.ahap"
     try folder.write(Patterns.brokenText, to: name)
     let line = "a\\u{1B}[31m\\n.ahap:2:1: error: \(ExpectedMessage.unclosedObject)"
@@ -94,7 +94,7 @@ import Testing
         == .init(1, error: "\\u{009B}31m: \(ExpectedMessage.unknownPattern)\n"))
   }
 
-  @Test func namesThatCannotBeAreTold() throws {
+  @Test func invalidNamesAreReported() throws {
     #expect(
       try folder.temblor("render", "") == .init(1, error: "'': is not a valid pattern name\n"))
     let run = try folder.bash(

@@ -3,7 +3,7 @@ import SoundFile
 import TestSupport
 import Testing
 
-/// The sweep, a simulated transducer, and what is measured of it.
+/// The sweep, a simulated transducer, and the measurement of its response.
 @Suite struct CalibrateTests {
   let folder = WorkingFolder()
   private let signal = ["--profile", "dayton-tt25-8", "--high", "800", "--sweep-duration", "1"]
@@ -26,8 +26,8 @@ import Testing
     try writer.close()
   }
 
-  /// Writes the sweep and what a transducer of 44 Hz and quality 4 makes of it, `latency` frames
-  /// later.
+  /// Writes the sweep, and the response of a transducer with a resonance of 44 Hz and a Q factor of
+  /// 4, which starts `latency` frames later.
   ///
   /// The first channel of `stereo.wav` is the signal itself, 10 frames late.
   private func record(latency: Int) throws {
@@ -35,48 +35,51 @@ import Testing
     #expect(written.status == 0)
     try writeTake(of: "sweep.wav", latency: latency)
     let played = try sound("sweep.wav").interleaved
-    let moved = try sound("take.wav").interleaved
+    let response = try sound("take.wav").interleaved
     let direct = [Float](repeating: 0, count: 10) + played
-    let rest = [Float](repeating: 0, count: moved.count - direct.count)
-    try write([direct + rest, moved], rate: 8_000, to: "stereo.wav")
+    let padding = [Float](repeating: 0, count: response.count - direct.count)
+    try write([direct + padding, response], rate: 8_000, to: "stereo.wav")
   }
 
-  /// Writes what the transducer makes of a file as `take.wav`.
+  /// Writes the response of the transducer to a file as `take.wav`.
   private func writeTake(of name: String, latency: Int) throws {
     let played = try sound(name).interleaved
-    var chance = SplitMixGenerator(state: 1)
-    let late = [Double](repeating: 0, count: latency) + played.map(Double.init)
-    let moved = SimulatedTransducer(resonance: 44, qualityFactor: 4, rate: 8_000).response(to: late)
-      .map {
-        Float(0.5 * $0 + 0.001 * chance.normalValue())
-      }
-    try write([moved], rate: 8_000, to: "take.wav")
+    var generator = SplitMixGenerator(state: 1)
+    let delayed = [Double](repeating: 0, count: latency) + played.map(Double.init)
+    let response = SimulatedTransducer(resonance: 44, qualityFactor: 4, rate: 8_000).response(
+      to: delayed
+    )
+    .map {
+      Float(0.5 * $0 + 0.001 * generator.normalValue())
+    }
+    try write([response], rate: 8_000, to: "take.wav")
   }
 
-  /// A number behind a key of a JSON text.
+  /// Returns the number after a key in a JSON text.
   private func number(_ key: String, in text: String) -> Double? {
     guard let start = text.firstRange(of: "\"\(key)\": ")?.upperBound else { return nil }
     return Double(text[start...].prefix { !",\n }".contains($0) })
   }
 
-  /// 44 Hz with Q 8 by friction behind 6 Ω and a resistor of 0.47 Ω, where the Q factor is 2.
-  @Test func aResistorTakesThePlaceOfASensor() throws {
+  /// The resonance is 44 Hz, and the mechanical Q factor is 8. With the coil of 6 Ω and a resistor
+  /// of 0.47 Ω, the Q factor is 2.
+  @Test func resistorReplacesASensor() throws {
     try record(latency: 80)
     let played = try sound("sweep.wav").interleaved.map(Double.init)
-    let moved = SimulatedTransducer(resonance: 44, qualityFactor: 2, rate: 8_000).response(
+    let velocity = SimulatedTransducer(resonance: 44, qualityFactor: 2, rate: 8_000).response(
       to: played, as: .velocity)
-    var chance = SplitMixGenerator(state: 5)
-    let current = zip(played, moved).map {
-      Float(($0 - 0.75 * $1) * 0.47 / 6.47 + 1e-5 * chance.normalValue())
+    var generator = SplitMixGenerator(state: 5)
+    let current = zip(played, velocity).map {
+      Float(($0 - 0.75 * $1) * 0.47 / 6.47 + 1e-5 * generator.normalValue())
     }
     try write([current, played.map(Float.init)], rate: 8_000, to: "stereo.wav")
-    let words =
+    let arguments =
       [
         "calibrate", "stereo.wav", "--impedance", "0.47", "--sensor-channel", "1",
         "--reference-channel", "2",
       ]
       + signal
-    let run = try folder.temblor(words + ["--json", "-o", "mine.json"])
+    let run = try folder.temblor(arguments + ["--json", "-o", "mine.json"])
     #expect(run.status == 0)
     #expect(abs((number("resonance", in: run.output) ?? 0) / 44 - 1) < 0.003)
     #expect(abs((number("mechanicalQualityFactor", in: run.output) ?? 0) / 8 - 1) < 0.02)
@@ -84,8 +87,8 @@ import Testing
     #expect(abs((number("coilResistance", in: run.output) ?? 0) / 6 - 1) < 0.01)
     let written = try folder.temblor(["profiles", "check", "mine.json"])
     #expect(written.status == 0)
-    #expect(try folder.temblor(words + ["--plot", "a.svg"]).status == 64)
-    // The voltages exchanged, and a sensor's recording.
+    #expect(try folder.temblor(arguments + ["--plot", "a.svg"]).status == 64)
+    // Swapped channels and the recording of a sensor are refused.
     let exchanged =
       [
         "calibrate", "stereo.wav", "--impedance", "0.47", "--sensor-channel", "2",
@@ -97,7 +100,7 @@ import Testing
       try folder.temblor(["calibrate", "take.wav", "--impedance", "0.47"] + signal).status == 2)
   }
 
-  @Test func theSweepSaysWhatToDoNext() throws {
+  @Test func sweepDescribesTheNextSteps() throws {
     let run = try folder.temblor(["sweep", "--rate", "8000", "-o", "sweep.wav"] + signal)
     #expect(
       run
@@ -117,12 +120,12 @@ import Testing
 
             """))
     #expect(try sound("sweep.wav").frameCount == 96_000)
-    let first = folder.bytes("sweep.wav")
+    let firstBytes = folder.bytes("sweep.wav")
     _ = try folder.temblor(["sweep", "--rate", "8000", "-o", "sweep.wav"] + signal)
-    #expect(folder.bytes("sweep.wav") == first)
+    #expect(folder.bytes("sweep.wav") == firstBytes)
   }
 
-  @Test func whatIsMeasuredBecomesAProfile() throws {
+  @Test func measurementBecomesAProfile() throws {
     try record(latency: 96)
     let run = try folder.temblor(
       ["calibrate", "take.wav", "-o", "mine.json", "--plot", "fit.svg"] + signal)
@@ -145,8 +148,8 @@ import Testing
     #expect(checked.status == 0)
   }
 
-  /// A profile, the transducer of 44 Hz and quality 4, and 5 s.
-  @Test func aQuickCheckSaysHowFarTheFiguresHaveMoved() throws {
+  /// The check of a transducer with a resonance of 44 Hz and a Q factor of 4 takes 5 s.
+  @Test func quickCheckReportsTheChangeOfTheValues() throws {
     func profile(_ name: String, resonance: Double) throws {
       try folder.write(
         Array(
@@ -162,30 +165,30 @@ import Testing
     }
     try profile("near", resonance: 43)
     try profile("far", resonance: 41)
-    let words = ["--quick", "--profile", "near.json", "--rate", "8000", "-o", "sweep.wav"]
-    let written = try folder.temblor(["sweep"] + words)
+    let arguments = ["--quick", "--profile", "near.json", "--rate", "8000", "-o", "sweep.wav"]
+    let written = try folder.temblor(["sweep"] + arguments)
     #expect(written.status == 0)
     #expect(written.output.hasPrefix("sweep.wav: 5 s, 10.75 to 172 Hz at -12 dBFS for near\n"))
     #expect(written.output.hasSuffix("  temblor calibrate --quick take.wav --profile near.json\n"))
     try writeTake(of: "sweep.wav", latency: 40)
-    let near = try folder.temblor(["calibrate", "--quick", "take.wav", "--profile", "near.json"])
-    #expect(near.status == 0)
-    let lines = near.output.split(separator: "\n", omittingEmptySubsequences: false).map(
+    let nearRun = try folder.temblor(["calibrate", "--quick", "take.wav", "--profile", "near.json"])
+    #expect(nearRun.status == 0)
+    let lines = nearRun.output.split(separator: "\n", omittingEmptySubsequences: false).map(
       String.init)
     #expect(lines[0] == "           near   measured         change  profile value")
     #expect(lines[1].hasPrefix("resonance  43 Hz  4") && lines[1].hasSuffix(" %  +2.3 %  ±3 %"))
     #expect(
       lines[2].hasPrefix("quality    4      ") && lines[2].hasSuffix("within a factor of 1.1"))
     #expect(lines[4] == "Both values are within the uncertainty of the profile.")
-    // The sweeps are those of the profile: another resonance needs another recording.
+    // The sweeps depend on the profile, so another resonance requires another recording.
     _ = try folder.temblor([
       "sweep", "--quick", "--profile", "far.json", "--rate", "8000", "-o", "sweep.wav",
     ])
     try writeTake(of: "sweep.wav", latency: 40)
-    let far = try folder.temblor(["calibrate", "--quick", "take.wav", "--profile", "far.json"])
-    #expect(far.status == 3)
+    let farRun = try folder.temblor(["calibrate", "--quick", "take.wav", "--profile", "far.json"])
+    #expect(farRun.status == 3)
     #expect(
-      far.output.contains(
+      farRun.output.contains(
         """
         \n\nThe resonance is outside the uncertainty of the profile; calibrate again without \
         '--quick'.\n
@@ -207,7 +210,7 @@ import Testing
         "temblor: phone has no resonance and no Q factor to check; calibrate it first\n"))
   }
 
-  /// Sound servers and networks are seconds late.
+  /// Sound servers and networks can have a latency of seconds.
   @Test func aLatencyOfThreeSecondsIsMeasured() throws {
     try record(latency: 24_010)
     let run = try folder.temblor(
@@ -217,22 +220,22 @@ import Testing
     #expect(abs((number("latency", in: run.output) ?? 0) - 3) < 1e-4)
   }
 
-  @Test func aReferenceChannelTellsTheLatency() throws {
+  @Test func referenceChannelDeterminesTheLatency() throws {
     try record(latency: 97)
     let run = try folder.temblor(
       ["calibrate", "stereo.wav", "--sensor-channel", "2", "--reference-channel", "1", "--json"]
         + signal)
     #expect(run.status == 0)
-    // 87 frames behind the reference.
+    // The sensor is 87 frames later than the reference.
     #expect(abs((number("latency", in: run.output) ?? 0) * 8_000 - 87) < 0.2)
     #expect(abs((number("gain", in: run.output) ?? 0) - 0.5) < 0.01)
-    let turned = try folder.temblor(
+    let swapped = try folder.temblor(
       ["calibrate", "stereo.wav", "--sensor-channel", "1", "--reference-channel", "2"] + signal)
     #expect(
-      turned == .init(2, error: "temblor: stereo.wav: shows no resonance between 10 and 800 Hz\n"))
+      swapped == .init(2, error: "temblor: stereo.wav: shows no resonance between 10 and 800 Hz\n"))
   }
 
-  @Test func aRecordingThatSaysNothingIsRefusedWithTheReason() throws {
+  @Test func unusableRecordingIsRefusedWithTheReason() throws {
     try record(latency: 20)
     let sound = try sound("take.wav").interleaved
     try write([Array(sound.prefix(20_000))], rate: 8_000, to: "short.wav")
@@ -248,47 +251,51 @@ import Testing
     #expect(folder.text("mine.json") == nil)
   }
 
-  @Test func whatCannotBeIsAUsageError() throws {
-    func told(_ words: String...) throws -> String {
-      let run = try folder.temblor(words)
+  @Test func invalidArgumentsAreUsageErrors() throws {
+    func refusal(_ arguments: String...) throws -> String {
+      let run = try folder.temblor(arguments)
       #expect(run.status == 64)
       return String(run.error.prefix { $0 != "\n" })
     }
     #expect(
-      try told("sweep", "-o", "a.wav")
+      try refusal("sweep", "-o", "a.wav")
         == "temblor: missing '--profile'; run 'temblor profiles' to list profiles")
     #expect(
-      try told("sweep", "--profile", "phone") == "temblor: specify either '--output' or '--device'")
+      try refusal("sweep", "--profile", "phone")
+        == "temblor: specify either '--output' or '--device'")
     #expect(
-      try told("sweep", "--profile", "dayton-bst-1", "--level", "-3", "-o", "a.wav")
+      try refusal("sweep", "--profile", "dayton-bst-1", "--level", "-3", "-o", "a.wav")
         == "temblor: a sweep at -3 dBFS is 1 dB too strong for dayton-bst-1; use '--level -4.1'")
     #expect(
-      try told("calibrate", "--profile", "phone")
+      try refusal("calibrate", "--profile", "phone")
         == "temblor: specify either RECORDING or '--capture'")
     #expect(
-      try told(
+      try refusal(
         "calibrate", "a.wav", "--profile", "phone", "--sensor-channel", "2", "--reference-channel",
         "2")
         == "temblor: '--reference-channel' and '--sensor-channel' must differ")
     #expect(
-      try told("calibrate", "a.wav", "--profile", "phone", "--plot", "fit.gif")
+      try refusal("calibrate", "a.wav", "--profile", "phone", "--plot", "fit.gif")
         == "temblor: unknown file extension of 'fit.gif'; use .png, .svg, or .pdf")
     #expect(folder.fileNames() == [])
   }
 
-  @Test func whatIsPlayedIsRecordedBesides() throws {
-    let small = ["--profile", "dayton-tt25-8", "--high", "800", "--sweep-duration", "0.5"]
-    let options = small.joined(separator: " ")
-    _ = try folder.temblor(["sweep", "--rate", "8000", "-o", "sweep.wav"] + small)
+  @Test func sweepIsRecordedWhileItPlays() throws {
+    let sweepOptions = ["--profile", "dayton-tt25-8", "--high", "800", "--sweep-duration", "0.5"]
+    let options = sweepOptions.joined(separator: " ")
+    _ = try folder.temblor(["sweep", "--rate", "8000", "-o", "sweep.wav"] + sweepOptions)
     let played = try sound("sweep.wav").interleaved.map(Double.init)
-    let late = [Double](repeating: 0, count: 64) + played
-    let moved = SimulatedTransducer(resonance: 44, qualityFactor: 4, rate: 8_000).response(to: late)
-    let frames = late.indices.flatMap { [Float(moved[$0]), Float($0 < 64 ? 0 : late[$0])] }
+    let delayed = [Double](repeating: 0, count: 64) + played
+    let response = SimulatedTransducer(resonance: 44, qualityFactor: 4, rate: 8_000).response(
+      to: delayed)
+    let frames = delayed.indices.flatMap {
+      [Float(response[$0]), Float($0 < 64 ? 0 : delayed[$0])]
+    }
     let bytes = frames.flatMap { value in
       (0..<4).map { UInt8(truncatingIfNeeded: value.bitPattern >> (8 * UInt32($0))) }
     }
     try folder.write(bytes, to: "in.raw")
-    // A device that gives what a file holds, frame by frame as it is read.
+    // The device delivers the content of a file, frame by frame.
     try folder.write(
       """
       </usr/share/alsa/alsa.conf>
@@ -312,7 +319,7 @@ import Testing
     #expect(abs((number("latency", in: run.output) ?? 1) * 8_000) < 0.2)
   }
 
-  @Test func anInputThatIsNotThereSaysWhatToDo() throws {
+  @Test func missingInputNamesTheRemedy() throws {
     #expect(
       try folder.temblor(["calibrate", "--device", "null", "--capture", "none"] + signal)
         == .init(1, error: "temblor: none: no such device; run 'temblor devices' to list devices\n")

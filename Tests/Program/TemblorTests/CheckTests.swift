@@ -13,13 +13,13 @@ import Testing
 
     """
 
-  /// What the sample of Temblor allows itself is not repeated at each check.
-  @Test func whatAPatternAllowsItselfIsShownOnRequest() throws {
+  /// Findings that a shipped pattern suppresses are shown only on request.
+  @Test func suppressedFindingsAreShownOnRequest() throws {
     #expect(try folder.temblor("check", "--strict", "earthquake-splash") == .init(0))
-    let all = try folder.temblor("check", "--strict", "--all", "earthquake-splash")
-    #expect(all.status == 0)
+    let completeRun = try folder.temblor("check", "--strict", "--all", "earthquake-splash")
+    #expect(completeRun.status == 0)
     #expect(
-      all.output.split(separator: "\n").count {
+      completeRun.output.split(separator: "\n").count {
         $0.contains(" (allowed: The sharpness curve lifts")
       } == 2)
     let json = try folder.temblor("check", "--json", "earthquake-splash").output
@@ -28,12 +28,12 @@ import Testing
     #expect(report.split(separator: "\"kind\": \"inSource\"").count == 3)
   }
 
-  @Test func nothingIsToBeSaidOfWhatConvertWrites() throws {
+  @Test func convertedFilesHaveNoFindings() throws {
     #expect(try folder.temblor("convert", "light", "--format", "haptic", "-q") == .init(0))
     #expect(try folder.temblor("check", "light.haptic") == .init(0))
   }
 
-  @Test func aCleanPatternIsPassedOver() throws {
+  @Test func cleanPatternHasNoFindings() throws {
     try folder.write(Patterns.tap(), to: "a.ahap")
     #expect(try folder.temblor("check", "a.ahap") == .init(0))
     #expect(
@@ -53,7 +53,7 @@ import Testing
       try folder.temblor("check", "--strict", "--disable", "missing-version", "a.ahap") == .init(0))
   }
 
-  @Test func anErrorIsTwoAndAMissingFileOne() throws {
+  @Test func errorsExitWithTwoAndMissingFilesWithOne() throws {
     try folder.write(Patterns.brokenText, to: "a.ahap")
     let line = "a.ahap:2:1: error: \(ExpectedMessage.unclosedObject) [syntax]\n"
     #expect(try folder.temblor("check", "a.ahap") == .init(2, output: line))
@@ -89,14 +89,14 @@ import Testing
     }
   }
 
-  @Test func aPatternThatIsTooLongBreaksItsOwnRule() throws {
+  @Test func patternThatIsTooLongHasItsOwnRule() throws {
     try folder.write(Patterns.tap(at: 90_000), to: "a.ahap")
     let run = try folder.temblor("check", "a.ahap")
     #expect(run.status == 2)
     #expect(run.output.contains(" [pattern-too-long]\n"), "\(run.output)")
   }
 
-  @Test func aTimeThatNoClockHasIsOneError() throws {
+  @Test func hugeTimeIsOneError() throws {
     try folder.write(Patterns.tap(at: 1e308), to: "a.ahap")
     #expect(
       try folder.temblor("check", "a.ahap")
@@ -110,7 +110,7 @@ import Testing
         ))
   }
 
-  @Test func jsonHasThePartsOfALine() throws {
+  @Test func jsonHasTheFieldsOfALine() throws {
     try folder.write(Self.patternWithWarning, to: "a.ahap")
     #expect(
       try folder.temblor("check", "--json", "a.ahap")
@@ -142,7 +142,7 @@ import Testing
     more within their uncertainty; gain is reduced by up to 8 dB
     """
 
-  @Test func aProfileTellsWhatItsHardwareWouldBeKeptFrom() throws {
+  @Test func profileReportsExcessiveExcursion() throws {
     try folder.write(Patterns.humText, to: "hum.ahap")
     try folder.write(Patterns.ringProfile, to: "ring.json")
     let hint = "(Pattern[1].Event); reduce the intensity at this time [transducer-excursion]\n"
@@ -163,7 +163,7 @@ import Testing
     #expect(try folder.temblor("check", "--profile", "phone", "hum.ahap") == .init(0))
   }
 
-  @Test func aPatternMayAllowItselfWhatHardwareIsKeptFrom() throws {
+  @Test func patternCanSuppressTheExcursionWarning() throws {
     let reason = #""Metadata": {"AllowedRules": {"transducer-excursion": "once a day"}}, "Pattern""#
     try folder.write(Patterns.humText.replacing(#""Pattern""#, with: reason), to: "hum.ahap")
     try folder.write(Patterns.ringProfile, to: "ring.json")
@@ -196,7 +196,7 @@ import Testing
 
         """
       ),
-    ] as [(Double, String)]) func aProfileTellsWhatItsHardwareWouldWarmTo(
+    ] as [(Double, String)]) func profileReportsThermalLimits(
       power: Double, line: String
     ) throws
   {
@@ -211,12 +211,12 @@ import Testing
         == .init(0, output: line))
   }
 
-  @Test func aProfileTellsWhereItsCeilingIsReached() throws {
+  @Test func profileReportsTheOutputCeiling() throws {
     let event =
       #"{"Event": {"Time": 0, "EventType": "HapticContinuous", "EventDuration": 0.5, "EventParameters": [{"ParameterID": "HapticIntensity", "ParameterValue": 1}]}}"#
-    let late = event.replacing(#""Time": 0"#, with: #""Time": 0.25"#)
+    let laterEvent = event.replacing(#""Time": 0"#, with: #""Time": 0.25"#)
     try folder.write(
-      "{\"Version\": 1.0, \"Pattern\": [\n\([event, event, late].joined(separator: ",\n"))]}",
+      "{\"Version\": 1.0, \"Pattern\": [\n\([event, event, laterEvent].joined(separator: ",\n"))]}",
       to: "a.ahap")
     let run = try folder.temblor("check", "--profile", "phone", "a.ahap")
     #expect(
@@ -246,7 +246,7 @@ import Testing
     #expect(run == .init(0))
   }
 
-  /// Transients a second apart that break one rule each.
+  /// Returns a pattern of transients, a second apart, that break one rule each.
   private func harshPattern(_ count: Int) -> String {
     let parameters =
       #""EventParameters": [{"ParameterID": "HapticIntensity", "ParameterValue": 0.9}, {"ParameterID": "HapticSharpness", "ParameterValue": 1}]"#
@@ -256,7 +256,7 @@ import Testing
     return "{\"Version\": 1.0, \"Pattern\": [\n\(events.joined(separator: ",\n"))\n]}\n"
   }
 
-  @Test func repeatsAreFoldedFromTheFourthOn() throws {
+  @Test func repeatedFindingsAreCombinedFromTheFourthOn() throws {
     try folder.write(harshPattern(20), to: "a.ahap")
     let run = try folder.temblor("check", "--only", "design", "--no-notes", "a.ahap")
     let message = "a transient of intensity 0.9 and sharpness 1.0 feels harsh"
@@ -271,8 +271,9 @@ import Testing
             a.ahap:5:11: warning: and 17 more, lines 5–21 [harsh]
 
             """))
-    let all = try folder.temblor("check", "--only", "design", "--no-notes", "--all", "a.ahap")
-    #expect(all.output.split(separator: "\n").count == 20)
+    let completeRun = try folder.temblor(
+      "check", "--only", "design", "--no-notes", "--all", "a.ahap")
+    #expect(completeRun.output.split(separator: "\n").count == 20)
     let json = try folder.temblor("check", "--only", "design", "--no-notes", "--json", "a.ahap")
     #expect(json.output.split(separator: #""rule": "harsh""#).count == 21)
     #expect(try folder.temblor("check", "--disable", "design", "a.ahap") == .init(0))
@@ -281,13 +282,13 @@ import Testing
     #expect(try folder.temblor("check", "--disable", "errors", "a.ahap").status == 64)
   }
 
-  @Test func errorsAreReportedWhateverCategoryIsChosen() throws {
+  @Test func errorsAreReportedForEveryCategory() throws {
     try folder.write(Patterns.brokenText, to: "a.ahap")
     #expect(try folder.temblor("check", "--only", "hardware", "a.ahap").status == 2)
   }
 
-  @Test func whatIsMechanicalIsFixedAndTheRestStaysAsItIs() throws {
-    let old = """
+  @Test func fixChangesOnlyWhatItCanCorrect() throws {
+    let originalText = """
       { "Version" : 1.0,  "Pattern": [
         {"Event": {"Time": 0.10, "EventType": "HapticContinuous", "Duration": 1.50, "EventParamet\
       ers": [
@@ -302,7 +303,7 @@ import Testing
       ] }
 
       """
-    let new = """
+    let fixedText = """
       { "Version" : 1.0,  "Pattern": [
         {"Event": {"Time": 0.10, "EventType": "HapticContinuous", "EventDuration": \
       1.50, "EventParameters": [
@@ -317,19 +318,19 @@ import Testing
       ] }
 
       """
-    try folder.write(old, to: "a.ahap")
+    try folder.write(originalText, to: "a.ahap")
     _ = try folder.bash("chmod 640 a.ahap")
     #expect(try folder.temblor("check", "--fix", "--only", "portability", "a.ahap") == .init(0))
-    #expect(folder.text("a.ahap") == new)
+    #expect(folder.text("a.ahap") == fixedText)
     #expect(folder.permissions("a.ahap") == 0o640)
     #expect(try folder.temblor("check", "--fix", "--only", "portability", "a.ahap") == .init(0))
-    #expect(folder.text("a.ahap") == new)
+    #expect(folder.text("a.ahap") == fixedText)
     #expect(
       try folder.temblor("check", "--fix", "light")
         == .init(1, error: "light: cannot be fixed because it is not a file\n"))
   }
 
-  @Test func aReportForCodeHostsHasEveryFinding() throws {
+  @Test func sarifReportHasEveryFinding() throws {
     try folder.write(harshPattern(5), to: "a b.ahap")
     let run = try folder.temblor("check", "--sarif", "--only", "design", "a b.ahap")
     #expect(run.status == 0)
@@ -346,7 +347,7 @@ import Testing
     #expect(try folder.temblor("check", "--sarif", "--json", "light").status == 64)
   }
 
-  @Test func aMissingSoundHasItsPlaceItsOrderAndAHint() throws {
+  @Test func missingSoundHasItsLocationItsOrderAndAHint() throws {
     let sound = Patterns.patternWithSound("AHAP/Drums.wav").replacing(
       "\n]}", with: ",\n{\"Time\": 0}]}")
     try folder.write(sound, to: "in/a.ahap")
@@ -358,15 +359,15 @@ import Testing
         "mkdir other; $TEMBLOR render pulse -q -o in/ok.wav; cp in/ok.wav in/Drums.wav") == .init(0)
     )
     let missing = "was not found in the pattern's folder (Pattern[0].Event.EventWaveformPath)"
-    let first = try folder.temblor("check", "in/a.ahap").output.split(separator: "\n")
+    let outputLines = try folder.temblor("check", "in/a.ahap").output.split(separator: "\n")
     #expect(
-      first.first
+      outputLines.first
         == """
         in/a.ahap:2:74: error: the sound file 'AHAP/Drums.wav' \(missing); did you mean \
         'Drums.wav'? [sound-missing]
         """
     )
-    #expect(first.last?.hasPrefix("in/a.ahap:4:2: warning: ") == true)
+    #expect(outputLines.last?.hasPrefix("in/a.ahap:4:2: warning: ") == true)
     for (name, hint) in [
       ("b", "did you mean 'ok.wav'?"), ("c", "did you mean 'ok.wav'?"),
       ("d", "use '--sounds FOLDER' or '--without-sounds'"),
@@ -376,10 +377,10 @@ import Testing
       #expect(run.error.hasSuffix("\(missing); \(hint)\n"), "\(run.error)")
     }
     #expect(try folder.bash("cp in/ok.wav other/gone.wav") == .init(0))
-    for words in [["--sounds", "other"], ["--without-sounds"]] {
+    for options in [["--sounds", "other"], ["--without-sounds"]] {
       for verb in [["render", "-o", "x.wav"], ["info"], ["plot"], ["check", "--no-notes"]] {
-        let run = try folder.temblor(verb + ["in/d.ahap"] + words)
-        #expect(run.status == 0, "\(verb) \(words): \(run.error)\(run.output)")
+        let run = try folder.temblor(verb + ["in/d.ahap"] + options)
+        #expect(run.status == 0, "\(verb) \(options): \(run.error)\(run.output)")
       }
     }
     #expect(try folder.temblor("info", "light", "--sounds", "none").status == 64)

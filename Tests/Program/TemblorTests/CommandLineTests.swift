@@ -4,7 +4,7 @@ import Testing
 @Suite struct CommandLineTests {
   let folder = WorkingFolder()
 
-  @Test func aStartLoadsNoLibraryThatACallMayLoad() throws {
+  @Test func startLoadsNoOptionalLibrary() throws {
     let run = try folder.bash("LD_TRACE_LOADED_OBJECTS=1 $TEMBLOR")
     #expect(run.status == 0)
     #expect(run.output.contains("libc.so.6"))
@@ -13,7 +13,7 @@ import Testing
     }
   }
 
-  @Test func tellsItsVersion() throws {
+  @Test func printsItsVersion() throws {
     #expect(try folder.temblor("--version") == .init(0, output: "temblor 0.4.0\n"))
   }
 
@@ -151,13 +151,16 @@ import Testing
       "'--output -' requires a single pattern, without '--stems' or '--json'",
       "render"
     ),
-  ]) func wrongLinesAreRefusedWithOneReason(words: [String], reason: String, verb: String) throws {
+  ]) func invalidCommandLinesAreRefusedWithOneReason(
+    arguments: [String], reason: String, verb: String
+  ) throws {
     let help = verb.isEmpty ? "temblor --help" : "temblor \(verb) --help"
-    #expect(try folder.temblor(words) == .init(64, error: "temblor: \(reason)\nSee '\(help)'.\n"))
+    #expect(
+      try folder.temblor(arguments) == .init(64, error: "temblor: \(reason)\nSee '\(help)'.\n"))
     #expect(folder.fileNames() == [])
   }
 
-  /// Whether a program can be run on a terminal here; a bare container has none to give.
+  /// True if programs can run on a terminal. Some containers have none.
   static let hasTerminals = unsafe access("/dev/pts/ptmx", F_OK) == 0
 
   @Test(.enabled(if: hasTerminals, "no terminals can be made here")) func refusesSoundOnATerminal()
@@ -173,7 +176,7 @@ import Testing
         """)
   }
 
-  @Test func manualPageIsFaultless() throws {
+  @Test func manualPageHasNoWarnings() throws {
     let run = try folder.bash(
       "$TEMBLOR man > page; ! command -v groff > /dev/null || groff -man -Tutf8 -ww -z page")
     #expect(run == .init(0))
@@ -187,7 +190,7 @@ import Testing
     #expect(folder.text("s")?.contains("temblor") == true)
   }
 
-  @Test func endsQuietlyWhenTheReaderLeaves() throws {
+  @Test func endsWithoutAMessageWhenTheReaderCloses() throws {
     let run = try folder.bash(
       "$TEMBLOR render pulse --duration 5 -o - | head -c 4; echo ${PIPESTATUS[0]}")
     #expect(run == .init(0, output: "RIFF0\n"))
@@ -195,7 +198,7 @@ import Testing
     #expect(list.error == "0\n")
   }
 
-  @Test func saysThatItsOutputIsFull() throws {
+  @Test func fullOutputIsReported() throws {
     let run = try folder.bash("$TEMBLOR patterns > /dev/full")
     #expect(
       run == .init(1, error: "temblor: cannot write to standard output: No space left on device\n"))

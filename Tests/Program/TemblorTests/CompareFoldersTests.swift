@@ -14,8 +14,8 @@ import Testing
     """
   }
 
-  /// Folders with an equal pair, a pair that differs by 12 dB, a pattern below a folder, a missing
-  /// file, and a new file.
+  /// Writes folders with an equal pair, a pair that differs by 12 dB, a pattern in a subfolder, a
+  /// missing file, and a new file.
   private func writeFolders() throws {
     for folder in ["approved", "Patterns"] {
       try testFolder.write(tap(0.8), to: "\(folder)/equal.ahap")
@@ -98,13 +98,13 @@ import Testing
     #expect(run.output.contains("\nstrong      different   B's transient is 12 dB stronger"))
     #expect(run.output.contains(", 1 of 3 pairs unreadable, 1 file missing, 1 new file\n"))
     try testFolder.makeFolder("empty")
-    let empty = try testFolder.temblor("compare", "approved", "empty")
+    let emptyRun = try testFolder.temblor("compare", "approved", "empty")
     #expect(
-      empty == .init(1, error: "empty: contains no pattern files or sound files\n"))
-    let three = try testFolder.temblor("compare", "approved", "Patterns", "light")
-    #expect(three.status == 64)
+      emptyRun == .init(1, error: "empty: contains no pattern files or sound files\n"))
+    let threeFoldersRun = try testFolder.temblor("compare", "approved", "Patterns", "light")
+    #expect(threeFoldersRun.status == 64)
     #expect(
-      three.error.hasPrefix(
+      threeFoldersRun.error.hasPrefix(
         "temblor: 'compare' compares at most two folders, without other files\n"))
   }
 
@@ -129,12 +129,12 @@ import Testing
         """))
     #expect(page.contains("<th scope=\"row\">old.ahap</th><td class=\"missing\">missing</td>"))
     #expect(page.contains("<a href=\"report/deep/tap.html\">deep/tap</a>"))
-    let pair = try #require(testFolder.text("report/strong.html"))
+    let pairPage = try #require(testFolder.text("report/strong.html"))
     let command = "temblor compare approved/strong.ahap Patterns/strong.ahap -o report/strong.html"
-    #expect(pair.contains(command))
+    #expect(pairPage.contains(command))
     // The pages of an earlier comparison are replaced.
-    let again = try testFolder.temblor("compare", "approved", "Patterns", "-o", "report.html")
-    #expect(again.status == 0)
+    let secondRun = try testFolder.temblor("compare", "approved", "Patterns", "-o", "report.html")
+    #expect(secondRun.status == 0)
   }
 
   @Test("A page never replaces an input, and is not written through a link")
@@ -155,15 +155,15 @@ import Testing
   func jsonFollowsItsSchema() throws {
     try writeFolders()
     let schema = try JSONSchema("Documentation/comparison.schema.json")
-    for words in [[], ["--tolerance", "1dB"]] {
-      let run = try testFolder.temblor(["compare", "approved", "Patterns", "--json"] + words)
+    for options in [[], ["--tolerance", "1dB"]] {
+      let run = try testFolder.temblor(["compare", "approved", "Patterns", "--json"] + options)
       #expect(run.error == "" && run.output.hasPrefix("{\n  \"formatVersion\": 1,\n"))
       #expect(try schema.violations(in: run.output) == [])
       #expect(run.output.contains("  \"missing\": [\n    \"old.ahap\"\n  ],"))
     }
     try testFolder.write("{\"Version\": 1.0, \"Pattern\": [", to: "Patterns/equal.ahap")
-    let broken = try testFolder.temblor("compare", "approved", "Patterns", "--json")
-    #expect(try schema.violations(in: broken.output) == [])
-    #expect(broken.output.contains("\"state\": \"unreadable\""))
+    let unreadableRun = try testFolder.temblor("compare", "approved", "Patterns", "--json")
+    #expect(try schema.violations(in: unreadableRun.output) == [])
+    #expect(unreadableRun.output.contains("\"state\": \"unreadable\""))
   }
 }

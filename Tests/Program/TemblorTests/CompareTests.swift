@@ -6,7 +6,7 @@ import Testing
 @Suite struct CompareTests {
   let folder = WorkingFolder()
 
-  /// Taps at times in seconds, each with an intensity.
+  /// Returns a pattern of taps with times in seconds and intensities.
   private func taps(_ taps: [(time: Double, intensity: Double)]) -> String {
     let events = taps.map { tap in
       """
@@ -22,7 +22,7 @@ import Testing
     try folder.write(taps([(0, 0.8), (0.25, 0.6), (0.512, 1)]), to: "b.ahap")
   }
 
-  @Test func differencesAreToldInWordsThenFigures() throws {
+  @Test func differencesAreReportedAsSentencesAndMeasurements() throws {
     try writePair()
     #expect(
       try folder.temblor("compare", "a.ahap", "b.ahap")
@@ -47,10 +47,10 @@ import Testing
             """))
   }
 
-  @Test func equalTakesAreCalledEqual() throws {
+  @Test func identicalTakesAreReportedAsIdentical() throws {
     #expect(try folder.temblor("render", "heartbeat", "--sample-format", "float", "-q") == .init(0))
-    for other in ["heartbeat", "heartbeat.wav"] {
-      let run = try folder.temblor("compare", "--tolerance", "0", "heartbeat", other)
+    for take in ["heartbeat", "heartbeat.wav"] {
+      let run = try folder.temblor("compare", "--tolerance", "0", "heartbeat", take)
       #expect(run.status == 0 && run.error == "")
       let lines = run.output.split(separator: "\n").map(String.init)
       #expect(lines[2] == "B is identical to A, sample for sample.")
@@ -59,18 +59,18 @@ import Testing
   }
 
   @Test func aGoldenRecordingOfAnyFormatIsEqual() throws {
-    for words in [
+    for options in [
       ["--sample-format", "s16"], ["--sample-format", "s24"], ["--rate", "44100"],
       ["--sample-format", "s16", "--rate", "96000"],
     ] {
-      #expect(try folder.temblor(["render", "swipe-up", "-o", "golden.wav"] + words).status == 0)
+      #expect(try folder.temblor(["render", "swipe-up", "-o", "golden.wav"] + options).status == 0)
       let run = try folder.temblor("compare", "--tolerance", "0", "golden.wav", "swipe-up")
       #expect(run.status == 0, "\(run.output)")
       #expect(run.output.contains("\nB is identical to A except for a residual at −"))
     }
   }
 
-  @Test func theStatusTellsWhetherATakeIsWithinTheTolerance() throws {
+  @Test func exitStatusDependsOnTheTolerance() throws {
     try writePair()
     func status(_ tolerance: String) throws -> Int32 {
       try folder.temblor("compare", "--tolerance", tolerance, "a.ahap", "b.ahap").status
@@ -80,10 +80,11 @@ import Testing
     #expect(try status("12ms") == 0)
     #expect(try status("0.5dB,20ms,2%") == 0)
     #expect(try status("1 dB, 2 %") == 3)
-    let three = try folder.temblor("compare", "--tolerance", "5ms", "a.ahap", "a.ahap", "b.ahap")
-    #expect(three.status == 3)
+    let threeTakesRun = try folder.temblor(
+      "compare", "--tolerance", "5ms", "a.ahap", "a.ahap", "b.ahap")
+    #expect(threeTakesRun.status == 3)
     #expect(
-      three.output.hasSuffix(
+      threeTakesRun.output.hasSuffix(
         """
         B is within the tolerance of 0 dB (default), 5 ms and 0 % (default).
         C exceeds the tolerance of 0 dB (default), 5 ms and 0 % (default):
@@ -117,28 +118,29 @@ import Testing
     ] {
       #expect(run.output.split(separator: "\n").contains { $0 == line }, "\(line)")
     }
-    let silent = try folder.bash(
+    let silentRun = try folder.bash(
       "$TEMBLOR render light --strength 0 -o s.wav -q && $TEMBLOR compare --json light s.wav")
-    #expect(silent.status == 0 && silent.output.contains("\"peakDecibels\": null"))
+    #expect(silentRun.status == 0 && silentRun.output.contains("\"peakDecibels\": null"))
   }
 
   @Test func jsonFollowsItsSchema() throws {
     let schema = try JSONSchema("Documentation/comparison.schema.json")
     try writePair()
     try writeRecording()
-    for words in [
+    for arguments in [
       ["a.ahap", "b.ahap"], ["a.ahap", "a.ahap", "b.ahap", "--tolerance", "5ms"],
       ["a.ahap", "take.wav", "--tolerance", "0.1dB,0.5ms"], ["take.wav", "take.wav"],
     ] {
-      let run = try folder.temblor(["compare", "--json"] + words)
+      let run = try folder.temblor(["compare", "--json"] + arguments)
       #expect(run.error == "" && run.output.hasPrefix("{\n  \"formatVersion\": 1,\n"))
       #expect(try schema.violations(in: run.output) == [])
     }
-    let wrong = try schema.violations(in: "{\"formatVersion\": 2}")
-    #expect(wrong.contains("$.formatVersion is not 1"))
+    let violations = try schema.violations(in: "{\"formatVersion\": 2}")
+    #expect(violations.contains("$.formatVersion is not 1"))
   }
 
-  /// The first pattern 0.4 s later, 6 dB weaker, in noise 40 dB below its peak.
+  /// Writes a recording of the first pattern: 0.4 s later, 6 dB weaker, and with noise 40 dB below
+  /// its peak.
   private func writeRecording() throws {
     _ = try folder.temblor("render", "a.ahap", "-o", "clean.wav", "-q", "--sample-format", "float")
     let source = unsafe open(folder.path + "/clean.wav", O_RDONLY | O_CLOEXEC)
@@ -150,9 +152,9 @@ import Testing
     for index in 0..<clean.count + 33_600 {
       state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
       let noise = Float(state >> 40) / 8_388_608 - 1
-      let place = index - 19_200
-      let own = clean.indices.contains(place) ? clean[place] : 0
-      samples.append(0.5 * (own + 0.017 * peak * noise))
+      let sourceFrame = index - 19_200
+      let sample = clean.indices.contains(sourceFrame) ? clean[sourceFrame] : 0
+      samples.append(0.5 * (sample + 0.017 * peak * noise))
     }
     let target = unsafe open(
       folder.path + "/take.wav", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
@@ -179,11 +181,11 @@ import Testing
     #expect(!run.output.contains("extra") && !run.output.contains("lacks"))
     let json = try folder.temblor("compare", "--json", "a.ahap", "take.wav").output
     #expect(json.contains("\"match\": \"found\"") && json.contains("\"judgedEvents\": 3"))
-    let refused = try folder.temblor("compare", "--search", "-1", "a.ahap", "take.wav")
-    #expect(refused.status == 64 && refused.error.contains("'--search'"))
+    let refusedRun = try folder.temblor("compare", "--search", "-1", "a.ahap", "take.wav")
+    #expect(refusedRun.status == 64 && refusedRun.error.contains("'--search'"))
   }
 
-  @Test func aShiftAndALevelAreTakenOutAndSaid() throws {
+  @Test func matchedLevelIsReported() throws {
     let run = try folder.bash(
       """
       $TEMBLOR render heartbeat --strength 0.5 --sample-format float -q -o half.wav
@@ -197,9 +199,9 @@ import Testing
         """)
   }
 
-  @Test func wrongWordsAreRefused() throws {
-    func refusal(_ words: String...) throws -> String {
-      let run = try folder.temblor(["compare"] + words)
+  @Test func invalidArgumentsAreRefused() throws {
+    func refusal(_ arguments: String...) throws -> String {
+      let run = try folder.temblor(["compare"] + arguments)
       #expect(run.status == 64 && run.output == "")
       return run.error.split(separator: "\n").first.map(String.init) ?? ""
     }
@@ -215,7 +217,7 @@ import Testing
         == "temblor: invalid value 'rms' for '--match': expected none, loudness, or felt")
   }
 
-  @Test func aBrokenTakeIsTwoAndAMissingOneIsOne() throws {
+  @Test func invalidTakesExitWithTwoAndMissingTakesWithOne() throws {
     try folder.write(Patterns.brokenText, to: "a.ahap")
     #expect(
       try folder.temblor("compare", "light", "a.ahap")

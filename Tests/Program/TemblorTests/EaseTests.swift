@@ -1,6 +1,6 @@
 import Testing
 
-/// What people try first is accepted, or answered with what to type.
+/// Likely first attempts are accepted, or a message names the correct input.
 @Suite struct EaseTests {
   let folder = WorkingFolder()
 
@@ -22,7 +22,7 @@ import Testing
     ),
     ("play light --gain -6dB", "unknown option '--gain'; use '--strength', a factor from 0 to 1"),
     ("check light --gain -6dB", "unknown option '--gain'"),
-  ]) func whatOtherProgramsCallItHasAHint(line: String, message: String) throws {
+  ]) func namesFromOtherProgramsHaveHints(line: String, message: String) throws {
     let run = try folder.bash("$TEMBLOR \(line)")
     #expect(run.status == 64)
     #expect(run.error.hasPrefix("temblor: \(message)\n"), "\(run.error)")
@@ -32,7 +32,7 @@ import Testing
     ("laptop", "did you mean 'speaker'?"), ("headphones", "did you mean 'phone'?"),
     ("bst", "did you mean 'dayton-bst-1' or 'dayton-bst-300ex'?"),
     ("phon", "did you mean 'phone'?"),
-  ]) func wordsForAProfileLeadToItsName(word: String, hint: String) throws {
+  ]) func partsOfProfileNamesHaveSuggestions(word: String, hint: String) throws {
     let run = try folder.temblor("play", "light", "--profile", word)
     #expect(
       run
@@ -44,23 +44,23 @@ import Testing
   @Test(
     "Words of a profile's name or product are accepted by every verb that takes a profile",
     arguments: ["BST-1", "bst1", "Dayton BST-1"])
-  func wordsOfAProfileAreItsName(words: String) throws {
-    let exact = "dayton-bst-1"
+  func partsOfAProfileNameAreAccepted(name: String) throws {
+    let fullName = "dayton-bst-1"
     for line in ["info light --csv --profile", "check light --json --profile", "profiles show"] {
-      let verb = line.split(separator: " ").map(String.init)
-      let expected = try folder.temblor(verb + [exact])
+      let arguments = line.split(separator: " ").map(String.init)
+      let expected = try folder.temblor(arguments + [fullName])
       #expect(expected.status == 0)
-      #expect(try folder.temblor(verb + [words]) == expected, "\(line)")
+      #expect(try folder.temblor(arguments + [name]) == expected, "\(line)")
     }
-    #expect(try folder.temblor("play", "light", "-d", "null", "--profile", words).status == 0)
+    #expect(try folder.temblor("play", "light", "-d", "null", "--profile", name).status == 0)
     #expect(
-      try folder.temblor("play", "light", "-d", "null", "--channel", "1=haptics,profile=\(words)")
+      try folder.temblor("play", "light", "-d", "null", "--channel", "1=haptics,profile=\(name)")
         .status == 0)
     let settings = try folder.bash(
-      "XDG_CONFIG_HOME=$PWD $TEMBLOR setup --profile '\(words)' --save")
+      "XDG_CONFIG_HOME=$PWD $TEMBLOR setup --profile '\(name)' --save")
     #expect(settings.status == 0)
     let saved = try #require(folder.text("temblor/config.json"))
-    #expect(saved.contains(#""profile": "\#(exact)""#))
+    #expect(saved.contains(#""profile": "\#(fullName)""#))
   }
 
   @Test("An unknown pattern name is the same failure for every verb")
@@ -74,8 +74,8 @@ import Testing
     }
   }
 
-  /// Momentary loudness of the shipped taps in the order of their intensity; nothing reaches the
-  /// limiter.
+  /// The shipped taps, in the order of their intensity, have increasing momentary loudness, and no
+  /// tap reaches the limiter.
   @Test func speakerIsLoudEnoughForALaptopAndKeepsTheOrder() throws {
     let taps = ["selection", "light", "soft", "medium", "rigid", "heavy"]
     #expect(
@@ -83,49 +83,50 @@ import Testing
         .status == 0)
     let loudness = try taps.map { tap in
       let json = try folder.temblor("info", "a/\(tap).wav", "--json").output
-      let figure = try #require(json.firstMatch(of: /"loudness": (-?[0-9.]+)/))
-      return try #require(Double(figure.1))
+      let match = try #require(json.firstMatch(of: /"loudness": (-?[0-9.]+)/))
+      return try #require(Double(match.1))
     }
     #expect(loudness == loudness.sorted())
     #expect(loudness[1] > -28 && loudness[1] < -27)
     let patterns = try folder.temblor("patterns", "--names").output.split(separator: "\n").map(
       String.init)
-    let limited = try folder.temblor(["info", "--profile", "speaker", "--json"] + patterns).output
-    #expect(limited.matches(of: /"limitedFrames": 0,/).count == patterns.count)
+    let limiterReport = try folder.temblor(["info", "--profile", "speaker", "--json"] + patterns)
+      .output
+    #expect(limiterReport.matches(of: /"limitedFrames": 0,/).count == patterns.count)
   }
 
-  @Test func valuesTakeUnits() throws {
-    let plain = [
+  @Test func valuesCanHaveUnits() throws {
+    let plainArguments = [
       "render", "light", "--rate", "44100", "--duration", "2", "--strength", "0.8", "-q",
     ]
-    let units = [
+    let argumentsWithUnits = [
       "render", "light", "--rate", "44.1kHz", "--duration", "2s", "--strength", "80%", "-q",
     ]
-    #expect(try folder.temblor(plain + ["-o", "a.wav"]) == .init(0))
-    #expect(try folder.temblor(units + ["-o", "b.wav"]) == .init(0))
+    #expect(try folder.temblor(plainArguments + ["-o", "a.wav"]) == .init(0))
+    #expect(try folder.temblor(argumentsWithUnits + ["-o", "b.wav"]) == .init(0))
     #expect(folder.bytes("a.wav") == folder.bytes("b.wav"))
     #expect(try folder.temblor("render", "light", "--rate", "44.1k", "-q").status == 0)
     #expect(
       try folder.temblor("render", "light", "--duration", "2000ms", "-o", "c.wav").status == 0)
     #expect(try folder.temblor("tap", "50%", "0.5", "--device", "null").status == 0)
-    for word in ["2kg", "s", "80 %%", "1.5kHz5"] {
-      #expect(try folder.temblor("render", "light", "--duration", word).status == 64)
+    for value in ["2kg", "s", "80 %%", "1.5kHz5"] {
+      #expect(try folder.temblor("render", "light", "--duration", value).status == 64)
     }
     #expect(try folder.temblor("render", "light", "--rate", "44.1001234kHz").status == 64)
   }
 
   @Test func shortHelpIsASummary() throws {
-    let short = try folder.temblor("play", "-h").output
-    let long = try folder.temblor("play", "--help").output
-    #expect(2 * long.split(separator: "\n").count > 3 * short.split(separator: "\n").count)
-    #expect(short.contains("--loop") && !short.contains("--period-size"))
+    let shortHelp = try folder.temblor("play", "-h").output
+    let longHelp = try folder.temblor("play", "--help").output
+    #expect(2 * longHelp.split(separator: "\n").count > 3 * shortHelp.split(separator: "\n").count)
+    #expect(shortHelp.contains("--loop") && !shortHelp.contains("--period-size"))
     #expect(
-      short.split(whereSeparator: \.isWhitespace).joined(separator: " ").hasSuffix(
+      shortHelp.split(whereSeparator: \.isWhitespace).joined(separator: " ").hasSuffix(
         """
         Run 'temblor play --help' for the complete help and the options for sound, channels, device.
         """))
-    #expect(try folder.temblor("help", "play").output == long)
-    #expect(try folder.temblor("--help", "play").output == long)
+    #expect(try folder.temblor("help", "play").output == longHelp)
+    #expect(try folder.temblor("--help", "play").output == longHelp)
     #expect(
       try folder.temblor("help", "nothere")
         == .init(64, error: "temblor: unknown command 'nothere'\nSee 'temblor --help'.\n"))
@@ -166,8 +167,8 @@ import Testing
     }
   }
 
-  /// One figure for a tap wherever its length is given.
-  @Test func aTapIsAsLongAsItSounds() throws {
+  /// Every command prints the same duration for a tap.
+  @Test func durationOfATapIsThatOfItsSound() throws {
     #expect(
       try folder.temblor("patterns").output.contains(
         "\nlight                     0.014 s  One light, clear tap"))
@@ -184,9 +185,9 @@ import Testing
     #expect(seconds[0] != nil && seconds[0] == seconds[1])
   }
 
-  @Test func whatIsNoPatternIsNamed() throws {
+  @Test func otherKindsOfFilesAreNamed() throws {
     _ = try folder.temblor("render", "light", "-q")
-    let sound =
+    let soundMessage =
       """
       light.wav: error: a WAV sound file, not a pattern; create a pattern from it with 'temblor \
       trace'
@@ -194,10 +195,11 @@ import Testing
     for line in [
       "convert light.wav --format ahap", "format light.wav",
     ] {
-      #expect(try folder.bash("$TEMBLOR \(line)") == .init(2, error: sound + "\n"))
+      #expect(try folder.bash("$TEMBLOR \(line)") == .init(2, error: soundMessage + "\n"))
     }
-    #expect(try folder.temblor("check", "light.wav") == .init(2, output: sound + " [file-kind]\n"))
-    for (mark, name) in [
+    #expect(
+      try folder.temblor("check", "light.wav") == .init(2, output: soundMessage + " [file-kind]\n"))
+    for (signature, name) in [
       ("\\x89PNG\\r\\n", "a PNG image"),
       ("PK\\3\\4", "a ZIP archive, not a pattern; unpack it first"),
       ("ID3", "an MP3 sound file"), ("OggS", "an Ogg sound file"), ("fLaC", "a FLAC sound file"),
@@ -206,12 +208,12 @@ import Testing
       ("\\x1f\\x8b", "a gzip archive, not a pattern; unpack it first"),
       ("\\xff\\xfeh\\0i\\0", "UTF-16 text, not a pattern; save it as UTF-8"),
     ] {
-      let run = try folder.bash("printf '\(mark)' > a.ahap; $TEMBLOR check a.ahap")
+      let run = try folder.bash("printf '\(signature)' > a.ahap; $TEMBLOR check a.ahap")
       #expect(run.status == 2 && run.output.hasPrefix("a.ahap: error: \(name)"), "\(run.output)")
     }
   }
 
-  /// The program's own signs are ASCII in the C locale; a name of a file is kept, byte for byte.
+  /// The program's own symbols are ASCII in the C locale. File names are printed byte for byte.
   @Test func withoutUTF8TheOutputIsASCII() throws {
     _ = try folder.temblor("render", "light", "-q")
     for line in [
@@ -245,18 +247,18 @@ import Testing
       "info light", "formats",
       "profiles show dayton-bst-1",
     ] {
-      let words = Set(
+      let unwrappedWords = Set(
         try folder.bash("$TEMBLOR \(line) 2>&1").output.split(whereSeparator: \.isWhitespace))
       let run = try folder.bash("NO_COLOR=1 script -qec 'stty cols 50; $TEMBLOR \(line)' /dev/null")
-      // What is behind the last return of the cursor is what a line of progress left.
+      // The text after the last carriage return is what remains of a progress line.
       let lines = run.output.replacing("\r\n", with: "\n").split(separator: "\n").compactMap {
         $0.split(separator: "\r").last
       }
       #expect(!lines.isEmpty, "\(line): \(run)")
-      for shown in lines {
-        #expect(shown.count <= 50, "\(line): \(shown)")
-        for word in shown.split(whereSeparator: \.isWhitespace) {
-          #expect(words.contains(word), "\(line): \(word)")
+      for shownLine in lines {
+        #expect(shownLine.count <= 50, "\(line): \(shownLine)")
+        for word in shownLine.split(whereSeparator: \.isWhitespace) {
+          #expect(unwrappedWords.contains(word), "\(line): \(word)")
         }
       }
     }
@@ -267,7 +269,7 @@ import Testing
     #expect(run.output.contains("to 230 Hz"), "\(run.output)")
   }
 
-  @Test func noTextOfAFileTurnsTheTerminalAround() throws {
+  @Test func directionMarksOfFilesAreEscaped() throws {
     try folder.write(
       Patterns.tap().replacing(
         #""Pattern""#, with: #""Metadata": {"Description": "a\u202eb"}, "Pattern""#),

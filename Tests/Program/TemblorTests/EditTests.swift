@@ -17,7 +17,7 @@ import Testing
     }
     """
 
-  @Test func aValueIsSetInPlaceAndNothingElseIsTouched() throws {
+  @Test func valueIsSetInPlaceAndNothingElseChanges() throws {
     try folder.write(Self.userPattern, to: "a.ahap")
     let run = try folder.temblor(
       "edit", "a.ahap", "set", "events[0].intensity", "0.6", "set", "events[0].time", "1.25")
@@ -52,36 +52,37 @@ import Testing
         "\"path\": \"curves[0].points[1]\",\n      \"time\": 1.0,\n      \"value\": 0.0"))
   }
 
-  @Test func aDryRunPrintsAPatchThatPatchTakes() throws {
+  @Test func dryRunPrintsAPatch() throws {
     try folder.write(Self.userPattern, to: "a.ahap")
-    let words = [
+    let arguments = [
       "edit", "a.ahap", "set", "curves[0].points[1].time", "2", "duplicate", "events[0]",
     ]
-    let dry = try folder.temblor(words + ["--dry-run"])
-    #expect(dry.status == 0 && dry.error == "" && folder.text("a.ahap") == Self.userPattern)
-    #expect(dry.output.hasPrefix("--- a.ahap\n+++ a.ahap\n@@ -"))
+    let dryRun = try folder.temblor(arguments + ["--dry-run"])
+    #expect(dryRun.status == 0 && dryRun.error == "" && folder.text("a.ahap") == Self.userPattern)
+    #expect(dryRun.output.hasPrefix("--- a.ahap\n+++ a.ahap\n@@ -"))
     #expect(
-      dry.output.contains("\n-        { \"Time\": 0, \"ParameterValue\": 1 }, { \"Time\": 1, "))
+      dryRun.output.contains("\n-        { \"Time\": 0, \"ParameterValue\": 1 }, { \"Time\": 1, "))
     let points =
       """
               { \"Time\": 0, \"ParameterValue\": 1 }, { \"Time\": 1, \"ParameterValue\": 0 } ] \
       } }\n
       """
     #expect(
-      dry.output.hasSuffix("@@ -7 +9 @@\n-\(points)+\(points.replacing("1, ", with: "2, "))"),
-      "\(dry.output)")
-    let end = try folder.temblor(
+      dryRun.output.hasSuffix("@@ -7 +9 @@\n-\(points)+\(points.replacing("1, ", with: "2, "))"),
+      "\(dryRun.output)")
+    let lastLineRun = try folder.temblor(
       "edit", "-", "set", "events[0].time", "1", "--dry-run",
       input: "\(Self.userPattern.filter { $0 != "\n" })")
-    #expect(end.output.split(separator: "\n").count { $0 == "\\ No newline at end of file" } == 2)
-    let json = try folder.temblor(words + ["--dry-run", "--json"]).output
+    #expect(
+      lastLineRun.output.split(separator: "\n").count { $0 == "\\ No newline at end of file" } == 2)
+    let json = try folder.temblor(arguments + ["--dry-run", "--json"]).output
     #expect(
       json.contains("\"changes\": 2,\n  \"removedLines\": 1,\n  \"addedLines\": 3\n"), "\(json)")
   }
 
-  @Test func whatIsWrongIsSaidAndNothingIsWritten() throws {
+  @Test func errorsAreReportedAndNothingIsWritten() throws {
     try folder.write(Self.userPattern, to: "a.ahap")
-    for (words, status, error) in [
+    for (changes, status, error) in [
       (
         ["set", "events[9].time", "1"], 2,
         "a.ahap: error: the pattern has 1 event (events[0]) (events[9].time)\n"
@@ -120,7 +121,8 @@ import Testing
       (["--dry-run"], 64, "temblor: missing CHANGE\nSee 'temblor edit --help'.\n"),
     ] as [([String], Int32, String)] {
       #expect(
-        try folder.temblor(["edit", "a.ahap"] + words) == .init(status, error: error), "\(words)")
+        try folder.temblor(["edit", "a.ahap"] + changes) == .init(status, error: error),
+        "\(changes)")
     }
     #expect(folder.text("a.ahap") == Self.userPattern)
     #expect(

@@ -1,11 +1,11 @@
 import Glibc
 import TestSupport
 
-/// A device of ALSA of which one call goes wrong, as a plug-in that the program loads.
+/// A playback device of ALSA with one fault, as a plug-in that the program loads.
 ///
-/// Built once for all tests, by the compiler that builds the package.
+/// The plug-in is built once for all tests, by the compiler that builds the package.
 final class FaultPlugIn: Sendable {
-  /// The plug-in, or nil where no compiler or no header is found.
+  /// The plug-in, or nil if no compiler or no header is found.
   static let shared = FaultPlugIn()
 
   private let folder = WorkingFolder()
@@ -28,12 +28,12 @@ final class FaultPlugIn: Sendable {
     guard (try? folder.write(configuration, to: "asound.conf")) != nil else { return nil }
   }
 
-  /// The environment in which the device `fault`, which is also the default, has a fault.
+  /// Returns the environment in which the device `fault`, which is also the default, has a fault.
   ///
   /// - Parameters:
-  ///   - sign: A file that is made when the fault is first met.
-  ///   - start: Milliseconds after the device's first start.
-  ///   - length: Milliseconds; nil for ever.
+  /// - sign: A file that is created when the fault first occurs.
+  /// - start: The start of the fault, in milliseconds after the first start of the device.
+  /// - length: The duration of the fault in milliseconds, or nil for a permanent fault.
   ///   - then: A hang that begins with the fault.
   func environment(
     _ fault: String, sign: String? = nil, start: Int = 300, length: Int? = nil,

@@ -2,7 +2,7 @@ import Glibc
 import SoundFile
 import Testing
 
-/// The program on a device of which one call goes wrong.
+/// The program on a device with one fault.
 @Suite(
   .enabled(if: FaultPlugIn.shared != nil, "no C compiler, or no headers of ALSA"),
   .timeLimit(.minutes(30)))
@@ -26,22 +26,22 @@ struct FaultTests {
 
   /// Starts a verb.
   private func start(
-    _ words: [String], _ fault: String, length: Int? = nil, input: String? = nil,
+    _ arguments: [String], _ fault: String, length: Int? = nil, input: String? = nil,
     then: String? = nil
   ) throws -> RunningProgram {
     let environment = try #require(FaultPlugIn.shared).environment(
       fault, sign: markerFolder.path + "/met", length: length, then: then)
     return try RunningProgram(
-      WorkingFolder.program, words, in: folder.path, input: input, environment: environment)
+      WorkingFolder.program, arguments, in: folder.path, input: input, environment: environment)
   }
 
-  /// Starts a verb, and interrupts it when the fault is met.
+  /// Starts a verb, and interrupts it when the fault occurs.
   private func interrupt(
-    _ words: [String], _ fault: String, signal: Int32 = SIGINT, input: String? = nil
+    _ arguments: [String], _ fault: String, signal: Int32 = SIGINT, input: String? = nil
   ) throws
     -> WorkingFolder.Result
   {
-    let running = try start(words, fault, input: input)
+    let running = try start(arguments, fault, input: input)
     #expect(markerFolder.fileAppears("met", from: running))
     kill(running.process, signal)
     return try finish(running)
@@ -58,38 +58,38 @@ struct FaultTests {
   }
 
   @Test(arguments: hangFaults.filter { $0 != "hangdrop" && $0 != "hangclose" } + otherFaults, verbs)
-  func theFirstSignalEndsEveryVerbWithItsRecording(fault: String, verb: [String]) throws {
+  func firstSignalEndsEveryVerbAndCompletesItsRecording(fault: String, verb: [String]) throws {
     try writePattern()
     let result = try interrupt(verb + ["--device", "fault", "--record", "heard.wav"], fault)
     #expect(result.status == -SIGINT)
-    // An opening that hangs has no rate, so that there is nothing to record.
+    // A device that does not open has no rate, so there is nothing to record.
     let recorded = fault == "hangopen" ? [] : ["heard.wav"]
     #expect(folder.fileNames() == ["a.ahap"] + recorded)
     guard fault != "hangopen" else { return }
-    // The fault comes a time after the start, in which a busy machine may play little: a buffer at
-    // least.
+    // The fault occurs some time after the start. By then, a busy machine may have played little,
+    // but at least one buffer.
     let sound = try Sound(reading: folder, "heard.wav")
     #expect(sound.truncation == nil && sound.interleaved.count >= 2 * 960)
   }
 
-  @Test(arguments: [SIGTERM, SIGHUP], ["hangwrite", "hangpointer"]) func everySignalEnds(
+  @Test(arguments: [SIGTERM, SIGHUP], ["hangwrite", "hangpointer"]) func everySignalEndsTheProgram(
     signal: Int32, fault: String
   )
     throws
   {
-    let words = ["play", "pulse", "--loop", "0", "--device", "fault"]
-    #expect(try interrupt(words, fault, signal: signal).status == -signal)
+    let arguments = ["play", "pulse", "--loop", "0", "--device", "fault"]
+    #expect(try interrupt(arguments, fault, signal: signal).status == -signal)
   }
 
-  /// A call that returns after the program went on without it, and a device that then cannot be
+  /// A call returns after the program has continued without it, and then the device cannot be
   /// closed.
   @Test(arguments: ["hangback", "hangunplug", "sleepoften"], ["hangdrop", "hangclose"])
-  func oneSignalEndsTwoFaults(fault: String, then: String) throws {
+  func oneSignalEndsAProgramWithTwoFaults(fault: String, then: String) throws {
     for (verb, signal) in [(Self.verbs[0], SIGINT), (["listen", "--socket", "s"], SIGTERM)] {
       let running = try start(verb + ["--device", "fault"], fault, then: then)
       #expect(markerFolder.fileAppears("met", from: running))
       kill(running.process, signal)
-      // A second signal or the time limit would be another status.
+      // A second signal or the time limit would cause another status.
       #expect(try finish(running).status == -signal)
       unsafe unlink(markerFolder.path + "/met")
     }
@@ -109,7 +109,7 @@ struct FaultTests {
     #expect(result.output.contains("event finished name=hum-1 "))
   }
 
-  /// Without a socket, an absent device is an error at once.
+  /// Without a socket, an absent device is an immediate error.
   @Test func aScriptDoesNotWaitForADevice() throws {
     let result = try finish(
       try start(["listen", "--device", "fault"], "absent", length: 60_000, input: "tap\n"))
@@ -125,7 +125,7 @@ struct FaultTests {
     // Everything was heard before the device failed to stop.
     #expect(result.status == 0)
     #expect(result.output.contains(#""heardToTheEnd": true"#))
-    // On a busy machine underruns are reported before it.
+    // On a busy machine, underruns are reported first.
     let messages = result.error.split(separator: "\n")
     #expect(messages.contains { $0.hasPrefix("the device does not respond") }, "\(messages)")
     #expect(folder.fileNames() == ["heard.wav"])
@@ -136,15 +136,15 @@ struct FaultTests {
       ["listen", "--device", "fault"], "hangwrite", input: "hum 1 0.5 9\n")
     #expect(markerFolder.fileAppears("met", from: running))
     let result = try finish(running)
-    // The end of its input is the end, once the hum is over by the clock, which goes on.
+    // The program ends when its input has ended and the hum is over by the clock, which continues.
     #expect(result.status == 1)
     #expect(result.output.contains("event unresponsive "))
-    let start = try #require(result.output.number(after: "ok name=hum-1 time="))
-    let end = try #require(result.output.number(after: "event finished name=hum-1 time="))
-    #expect(abs(end - start - 9) < 0.001, "\(result.output)")
+    let startSeconds = try #require(result.output.number(after: "ok name=hum-1 time="))
+    let endSeconds = try #require(result.output.number(after: "event finished name=hum-1 time="))
+    #expect(abs(endSeconds - startSeconds - 9) < 0.001, "\(result.output)")
   }
 
-  @Test(arguments: ["gone", "other-rate"]) func whatIsNotHeardToTheEndIsAFailure(fault: String)
+  @Test(arguments: ["gone", "other-rate"]) func incompletePlaybackIsAFailure(fault: String)
     throws
   {
     let running = try start(
@@ -153,29 +153,31 @@ struct FaultTests {
     #expect(result.status == 1)
     #expect(result.output.contains(#""heardToTheEnd": false"#))
     #expect(result.error.contains("fault: the device did not return before playback ended; "))
-    // 4 seconds, of which 0.3 were heard.
-    let missed = try #require(Self.missed(in: result.output))
-    #expect(missed > 150_000)
+    // Of 4 s, 0.3 s were heard.
+    let missedFrameCount = try #require(Self.missed(in: result.output))
+    #expect(missedFrameCount > 150_000)
   }
 
-  @Test(arguments: ["gone", "other-rate"]) func twoSecondsAwayAreTwoSecondsOfLoss(fault: String)
+  @Test(arguments: ["gone", "other-rate"]) func absenceOfTwoSecondsIsALossOfTwoSeconds(
+    fault: String
+  )
     throws
   {
-    // The device must be open again before the end, also on a machine that looks for it late.
+    // The device must be open again before the end, also on a machine that polls late.
     try writePattern(seconds: 20)
-    let begin = ContinuousClock.now
+    let startInstant = ContinuousClock.now
     let running = try start(
       ["play", "a.ahap", "--device", "fault", "--json"], fault, length: 2_000)
     let result = try finish(running)
     #expect(result.status == 0)
     #expect(result.output.contains(#""heardToTheEnd": true"#))
-    let missed = try #require(Self.missed(in: result.output))
-    // Looked for every quarter of a second; on a busy machine later.
-    #expect(missed > 95_000 && missed < Self.frames(since: begin))
+    let missedFrameCount = try #require(Self.missed(in: result.output))
+    // The program polls every 250 ms, or later on a busy machine.
+    #expect(missedFrameCount > 95_000 && missedFrameCount < Self.frames(since: startInstant))
   }
 
-  /// Half a second away, whatever plays; the device is looked for every quarter of a second.
-  @Test(arguments: ["gone", "other-rate"], verbs) func everyVerbCountsWhatAnAbsenceCost(
+  /// The device is absent for half a second, and the program polls for it every 250 ms.
+  @Test(arguments: ["gone", "other-rate"], verbs) func everyVerbReportsTheLossOfAnAbsence(
     fault: String, verb: [String]
   )
     throws
@@ -195,8 +197,8 @@ struct FaultTests {
     }
   }
 
-  /// A pointer that leaps ahead, or back by what is left of the buffer, is one loss, told once.
-  @Test(arguments: verbs) func everyVerbCountsALeap(verb: [String]) throws {
+  /// A pointer that jumps ahead, or back by the content of the buffer, is one loss, reported once.
+  @Test(arguments: verbs) func everyVerbReportsAJumpOfThePointer(verb: [String]) throws {
     try writePattern()
     let running = try start(verb + ["--device", "fault"], "skip", length: 100)
     #expect(markerFolder.fileAppears("met.over", from: running))
@@ -206,29 +208,32 @@ struct FaultTests {
     #expect(result.error.contains(" ms of audio lost"), "\(result.error)")
   }
 
-  /// Whatever the device does, no more than the time is lost; what never sounded was not heard.
+  /// The loss never exceeds the elapsed time, and playback without any sound is a failure.
   @Test(arguments: ["hangwrite", "hangpointer", "sleepoften", "frozen", "eagainstart", "gone"])
   func aLossNeverExceedsTheTime(fault: String) throws {
-    let begin = ContinuousClock.now
+    let startInstant = ContinuousClock.now
     let running = try start(
       ["play", "earthquake-simulation", "--device", "fault", "--json"], fault)
     let result = try finish(running)
-    let missed = try #require(Self.number("missedFrames", in: result.output), "\(result.error)")
-    let time = Self.frames(since: begin)
-    #expect(missed > 48_000 && missed <= time, "\(missed) of \(time)")
+    let missedFrameCount = try #require(
+      Self.number("missedFrames", in: result.output), "\(result.error)")
+    let elapsedFrameCount = Self.frames(since: startInstant)
+    #expect(
+      missedFrameCount > 48_000 && missedFrameCount <= elapsedFrameCount,
+      "\(missedFrameCount) of \(elapsedFrameCount)")
     let isHeard = result.output.contains(#""heardToTheEnd": true"#)
     #expect(result.status == (isHeard ? 0 : 1))
     #expect(!isHeard || fault == "sleepoften")
   }
 
-  @Test func aStormIsAFewLines() throws {
+  @Test func repeatedSuspensionsCauseFewMessages() throws {
     let running = try start(
       ["play", "earthquake-simulation", "--device", "fault", "--json"], "storm")
     let result = try finish(running)
     #expect(result.error.split(separator: "\n").count <= 20)
   }
 
-  @Test func devicesAreListedWhereOneHangs() throws {
+  @Test func devicesAreListedWhileOneHangs() throws {
     let result = try finish(try start(["devices"], "hangopen"))
     #expect(result.status == 0)
     #expect(result.output.contains("fault"))

@@ -2,52 +2,52 @@ import Glibc
 import SoundFile
 import Testing
 
-/// The program where the system has no more for it.
+/// The program at the limits of the system.
 @Suite(.timeLimit(.minutes(30))) struct LimitTests {
   private let folder = WorkingFolder()
 
-  private func start(_ limit: String, _ words: String) throws -> RunningProgram {
+  private func start(_ limit: String, _ arguments: String) throws -> RunningProgram {
     try RunningProgram(
       "/bin/bash",
       [
         "-c",
-        "\(limit); exec \(WorkingFolder.program) \(words)",
+        "\(limit); exec \(WorkingFolder.program) \(arguments)",
       ], in: folder.path)
   }
 
-  /// Else the tests beside this one would use up what a program is allowed.
+  /// Otherwise, tests that run at the same time would use up the descriptors of a program.
   @Test func descriptorsOfThisProcessAreNotInherited() throws {
-    let own = fcntl(STDERR_FILENO, F_DUPFD, 500)
-    defer { close(own) }
+    let descriptor = fcntl(STDERR_FILENO, F_DUPFD, 500)
+    defer { close(descriptor) }
     #expect(try folder.bash("ls /proc/self/fd").output == "0\n1\n2\n3\n")
   }
 
-  /// Clients for whom there is no descriptor are let go; the others are served, and a signal ends
-  /// the listener.
-  @Test(arguments: [40, 64]) func aListenerWithoutDescriptorsServesOn(limit: Int) throws {
+  /// Clients without a descriptor are disconnected, other clients are served, and a signal ends the
+  /// server.
+  @Test(arguments: [40, 64]) func serverWithoutFreeDescriptorsContinues(limit: Int) throws {
     let running = try start("ulimit -n \(limit)", "listen --socket s --device null: < /dev/null")
     #expect(folder.fileAppears("s", from: running))
-    let first = try SocketClient(folder.path + "/s")
-    first.send("tap 0.5 0.5")
-    #expect(first.line()?.hasPrefix("ok") == true)
-    let others = try (0..<80).map { _ in try SocketClient(folder.path + "/s") }
-    first.send("hum 0.5 0.5 0.1 as drone")
-    #expect(first.line()?.hasPrefix("ok") == true)
-    #expect(others.count == 80)
+    let firstClient = try SocketClient(folder.path + "/s")
+    firstClient.send("tap 0.5 0.5")
+    #expect(firstClient.line()?.hasPrefix("ok") == true)
+    let otherClients = try (0..<80).map { _ in try SocketClient(folder.path + "/s") }
+    firstClient.send("hum 0.5 0.5 0.1 as drone")
+    #expect(firstClient.line()?.hasPrefix("ok") == true)
+    #expect(otherClients.count == 80)
     kill(running.process, SIGINT)
     #expect(try folder.finish(running).status == -SIGINT)
   }
 
-  @Test(arguments: [8, 12, 16, 20]) func withoutADescriptorTheProgramSaysSo(limit: Int) throws {
+  @Test(arguments: [8, 12, 16, 20]) func missingDescriptorsAreReported(limit: Int) throws {
     let result = try folder.finish(try start("ulimit -n \(limit)", "play pulse --device null:"))
-    let isSaid = ["file descriptor", "open files"].contains { result.error.contains($0) }
-    #expect(result.status == 0 || result.status == 1 && isSaid, "\(result)")
+    let isReported = ["file descriptor", "open files"].contains { result.error.contains($0) }
+    #expect(result.status == 0 || result.status == 1 && isReported, "\(result)")
   }
 
-  /// A file beyond the limit of the shell is like a disk that is full.
-  @Test func aFullDiskKeepsWhatWasWritten() throws {
-    let words = "play earthquake-simulation --device null: --record heard.wav"
-    let result = try folder.finish(try start("ulimit -f 600", words))
+  /// A file size limit of the shell acts like a full disk.
+  @Test func fullDiskKeepsTheWrittenPart() throws {
+    let arguments = "play earthquake-simulation --device null: --record heard.wav"
+    let result = try folder.finish(try start("ulimit -f 600", arguments))
     #expect(result.status == 1)
     #expect(
       result.error.contains("recording stopped") && result.error.contains("only the first "),

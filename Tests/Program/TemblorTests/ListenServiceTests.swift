@@ -2,12 +2,12 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `temblor listen` as a service: a socket that is passed, an end of its own, and one that clients
-/// ask for.
+/// `temblor listen` as a service: a socket that is passed, an end when the server is idle, and an
+/// end on request of a client.
 @Suite(.timeLimit(.minutes(30))) struct ListenServiceTests {
   let folder = WorkingFolder()
 
-  /// A socket in the folder that accepts connections.
+  /// Returns a socket in the folder that accepts connections.
   private func listeningSocket(_ name: String) throws -> Int32 {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_un()
@@ -26,10 +26,10 @@ import Testing
 
   @Test func aSocketOfTheServiceManagerIsServedUntilItIsIdle() throws {
     let descriptor = try listeningSocket("s")
-    let nothing = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
+    let nullDevice = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
     defer {
       close(descriptor)
-      close(nothing)
+      close(nullDevice)
     }
     let client = try SocketClient(folder.path + "/s")
     let process = try ProcessRunner.start(
@@ -39,7 +39,7 @@ import Testing
       ],
       environment: ["PATH=/usr/bin:/bin", "TEMBLOR=\(WorkingFolder.program)"], in: folder.path,
       streams: [
-        (0, .descriptor(nothing)), (1, .descriptor(nothing)), (2, .descriptor(nothing)),
+        (0, .descriptor(nullDevice)), (1, .descriptor(nullDevice)), (2, .descriptor(nullDevice)),
         (3, .descriptor(descriptor)),
       ])
     client.send("@1 hum 1 0.5 0.1 as a")
@@ -48,11 +48,11 @@ import Testing
     client.send("quit")
     #expect(client.line() == "ok")
     #expect(ProcessRunner.waitForEnd(of: process) == 0)
-    // The file belongs to who created it.
+    // The socket belongs to its creator, so that the program does not remove it.
     #expect(folder.fileNames() == ["s"])
   }
 
-  @Test func shutdownEndsTheProgramForAll() throws {
+  @Test func shutdownEndsTheProgramForAllClients() throws {
     var started: RunningProgram?
     #expect(
       try folder.fileAppears {
@@ -60,15 +60,15 @@ import Testing
       })
     let running = try #require(started)
     let client = try SocketClient(folder.path + "/s")
-    let other = try SocketClient(folder.path + "/s")
+    let otherClient = try SocketClient(folder.path + "/s")
     client.send("shutdown")
     #expect(client.line() == "ok")
-    #expect(other.line() == nil)
+    #expect(otherClient.line() == nil)
     #expect(try folder.finish(running).status == 0)
     #expect(folder.fileNames() == [])
   }
 
-  @Test func aFolderThatIsNoneIsAnError() throws {
+  @Test func missingFolderIsAnError() throws {
     let run = try folder.temblor("listen", "--device", "null:", "--folder", "no")
     #expect(run == .init(1, error: "temblor: no: is not a folder\n"))
   }

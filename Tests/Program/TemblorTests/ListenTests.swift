@@ -6,7 +6,7 @@ import Testing
 @Suite struct ListenTests {
   let folder = WorkingFolder()
 
-  /// The lines of an output but for those about a busy machine.
+  /// Returns the lines of an output without underruns, which a busy machine may cause.
   private func lines(_ output: String) -> [Substring] {
     output.split(separator: "\n").filter { !$0.hasPrefix("event underrun ") }
   }
@@ -39,7 +39,7 @@ import Testing
     #expect(sound.interleaved.contains { abs($0) > 0.1 })
   }
 
-  @Test func aWrongPatternIsToldWithItsPlace() throws {
+  @Test func invalidPatternIsReportedWithItsLocation() throws {
     try folder.write("{\"Version\": 1.0,\n \"Pattern\": [{\"Event\": {}}]}", to: "a.ahap")
     let run = try folder.temblor("listen", "--device", "null", input: "play a.ahap\n")
     #expect(run.status == 0)
@@ -48,7 +48,7 @@ import Testing
         == true)
   }
 
-  @Test func quitEndsAtOnceAndBadLinesDoNot() throws {
+  @Test func quitEndsImmediatelyAndInvalidLinesDoNot() throws {
     let run = try folder.temblor(
       "listen", "--device", "null", input: "play pulse loop as p\n\u{1}\nplay\n\"\n@x quit\nlist\n")
     #expect(run.status == 0)
@@ -62,7 +62,7 @@ import Testing
     #expect(lines.last == "@x ok")
   }
 
-  @Test func clientsOfTheSocketAreAnsweredUntilASignalComes() throws {
+  @Test func clientsOfTheSocketAreAnsweredUntilASignal() throws {
     var started: RunningProgram?
     #expect(
       try folder.fileAppears {
@@ -70,20 +70,20 @@ import Testing
       })
     let running = try #require(started)
     let client = try SocketClient(folder.path + "/s")
-    let other = try SocketClient(folder.path + "/s")
+    let otherClient = try SocketClient(folder.path + "/s")
     client.send("@1 hum 1 0.5 0.1 as drone")
     #expect(client.line()?.hasPrefix("@1 ok name=drone time=") == true)
     #expect(client.line()?.hasPrefix("event finished name=drone time=") == true)
-    #expect(other.line()?.hasPrefix("event finished name=drone time=") == true)
+    #expect(otherClient.line()?.hasPrefix("event finished name=drone time=") == true)
     client.send("@2 nonsense")
     #expect(client.line() == "@2 error unknown-keyword: unknown command 'nonsense'")
     client.send("quit")
     #expect(client.line() == "ok")
     #expect(client.line() == nil)
-    other.send("play pulse loop")
-    #expect(other.line()?.hasPrefix("ok name=pulse time=") == true)
+    otherClient.send("play pulse loop")
+    #expect(otherClient.line()?.hasPrefix("ok name=pulse time=") == true)
     kill(running.process, SIGTERM)
-    #expect(other.line() == nil)
+    #expect(otherClient.line() == nil)
     #expect(try folder.finish(running).status == -SIGTERM)
     #expect(folder.fileNames() == [])
   }
@@ -93,7 +93,7 @@ import Testing
     #expect(run == .init(1, error: "temblor: no/s: cannot be created: No such file or directory\n"))
   }
 
-  @Test func withoutADeviceScriptsGoOn() throws {
+  @Test func scriptsContinueWithoutADevice() throws {
     // Without a configuration ALSA knows no device at all.
     let run = try folder.bash(
       "ALSA_CONFIG_PATH=/dev/null $TEMBLOR listen <<< 'hum 1 0.5 0.1 at 0.3 as x'")
@@ -104,7 +104,7 @@ import Testing
     #expect(run.error.hasSuffix("; continuing without sound\n"))
   }
 
-  @Test func aDeviceThatIsNamedMustBeThere() throws {
+  @Test func namedDeviceMustExist() throws {
     let run = try folder.temblor("listen", "--device", "nowhere", input: "tap\n")
     #expect(run.status == 1)
     #expect(run.output == "")

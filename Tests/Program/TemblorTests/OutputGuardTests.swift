@@ -1,24 +1,24 @@
 import Testing
 
-/// No output of any verb destroys an input, and none is written where nobody would look for it.
+/// No output of any verb destroys an input, and implausible outputs are refused.
 @Suite struct OutputGuardTests {
   let folder = WorkingFolder()
 
-  /// A pattern, one that plays a sound, two sounds, a profile, and other names for some of them.
+  /// Writes two patterns, two sounds, a profile, and other names for some of the files.
   private func fill() throws {
     try folder.write(Patterns.tap(), to: "a.ahap")
     try folder.write(Patterns.patternWithSound("take.wav"), to: "b.ahap")
     try folder.write(Patterns.ringProfile, to: "ring.json")
-    let made = try folder.bash(
+    let result = try folder.bash(
       """
       $TEMBLOR render heartbeat -q -o take.wav; $TEMBLOR render medium -q -o sweep.wav
       mkdir sub; ln take.wav hard.html; ln -s take.wav link.html; ln -s ../take.wav sub/t.wav
       ln -s ring.json mine.json; ln a.ahap a.html; ln a.ahap a.svg
       """)
-    #expect(made == .init(0))
+    #expect(result == .init(0))
   }
 
-  /// All that stands in the folder.
+  /// Returns the contents of all files in the folder.
   private func contents() -> [String: [UInt8]] {
     Dictionary(uniqueKeysWithValues: folder.fileNames().map { ($0, folder.bytes($0) ?? []) })
   }
@@ -105,7 +105,7 @@ import Testing
       "play light --record x.wav --device wav:./x.wav",
       "'--record' and '--device' cannot both write './x.wav'"
     ),
-  ]) func outputsThatCannotBeMeantAreUsageErrors(line: String, message: String) throws {
+  ]) func implausibleOutputsAreUsageErrors(line: String, message: String) throws {
     let run = try folder.bash("$TEMBLOR \(line)")
     #expect(run.status == 64)
     #expect(run.error.hasPrefix("temblor: \(message)\n"), "\(run.error)")
@@ -129,7 +129,8 @@ import Testing
     #expect(folder.text("mine.wav") == "mine")
   }
 
-  @Test(arguments: ["wav", "flac", "caf", "aiff", "rf64", "ogg"]) func itsOwnRecordingIsReplaced(
+  @Test(arguments: ["wav", "flac", "caf", "aiff", "rf64", "ogg"])
+  func recordingOfTheProgramIsReplaced(
     type: String
   ) throws {
     let name = "own.\(type)"
@@ -140,7 +141,7 @@ import Testing
     }
   }
 
-  @Test func severalMayGoToAFolderOfAnyName() throws {
+  @Test func outputFolderMayHaveAnyName() throws {
     #expect(try folder.temblor("render", "light", "medium", "-o", "foo.wav/", "-q") == .init(0))
     #expect(try folder.temblor("render", "light", "medium", "-o", "foo.wav", "-q") == .init(0))
     #expect(folder.fileNames() == ["foo.wav/", "foo.wav/light.wav", "foo.wav/medium.wav"])
@@ -158,7 +159,7 @@ import Testing
     #expect(folder.text("a.wav") == "old")
   }
 
-  @Test func aLinkToNothingYetIsFollowed() throws {
+  @Test func linkToAMissingFileIsFollowed() throws {
     try folder.makeFolder("sub")
     try folder.link("a.wav", to: "sub/real.wav")
     #expect(try folder.temblor("render", "light", "-o", "a.wav", "-q") == .init(0))

@@ -7,7 +7,7 @@ import Testing
 
   private func size(_ name: String) -> Int { (folder.bytes(name) ?? []).count / 1_000 }
 
-  @Test func galleryHoldsWhatCanBeReadAndTellsTheRest() throws {
+  @Test func galleryContainsValidPatternsAndOthersAreReported() throws {
     try folder.write(Patterns.tap(at: 0.25), to: "set/a.ahap")
     try folder.write(Patterns.brokenText, to: "set/b.ahap")
     #expect(
@@ -25,7 +25,7 @@ import Testing
     #expect(!page.contains("<h2>b</h2>"))
   }
 
-  @Test func galleryOfNothingIsNotWritten() throws {
+  @Test func emptyGalleryIsNotWritten() throws {
     try folder.write(Patterns.brokenText, to: "b.ahap")
     #expect(
       try folder.temblor("gallery", "b.ahap")
@@ -34,24 +34,24 @@ import Testing
     #expect(folder.fileNames() == ["b.ahap"])
   }
 
-  @Test func galleryGoesToStandardOutputAndIsTheSameEachTime() throws {
-    let once = try folder.temblor("gallery", "light", "medium", "-o", "-", "--title", "<Two>")
-    #expect(once.status == 0 && once.error == "")
-    #expect(once.output.contains("<h1>&lt;Two&gt;</h1>"))
+  @Test func galleryOnStandardOutputEqualsTheFile() throws {
+    let firstRun = try folder.temblor("gallery", "light", "medium", "-o", "-", "--title", "<Two>")
+    #expect(firstRun.status == 0 && firstRun.error == "")
+    #expect(firstRun.output.contains("<h1>&lt;Two&gt;</h1>"))
     #expect(try folder.temblor("gallery", "light", "medium", "--title", "<Two>", "-q") == .init(0))
-    #expect(folder.text("gallery.html") == once.output)
+    #expect(folder.text("gallery.html") == firstRun.output)
     #expect(folder.fileNames() == ["gallery.html"])
   }
 
-  @Test func comparisonIsWrittenAsAPageToo() throws {
+  @Test func comparisonCanBeWrittenAsAPage() throws {
     try folder.write(Patterns.tap(at: 0.25), to: "a.ahap")
     try folder.write(Patterns.tap(at: 0.26), to: "b.ahap")
-    let plain = try folder.temblor("compare", "a.ahap", "b.ahap", "--tolerance", "0")
-    let paged = try folder.temblor(
+    let textRun = try folder.temblor("compare", "a.ahap", "b.ahap", "--tolerance", "0")
+    let pageRun = try folder.temblor(
       "compare", "a.ahap", "b.ahap", "--tolerance", "0", "-o", "report.html")
-    #expect(plain.output == paged.output && plain.status == 3 && paged.status == 3)
+    #expect(textRun.output == pageRun.output && textRun.status == 3 && pageRun.status == 3)
     #expect(
-      paged.error == "report.html: written, \(size("report.html")) kB; open it in a browser\n")
+      pageRun.error == "report.html: written, \(size("report.html")) kB; open it in a browser\n")
     let page = folder.text("report.html") ?? ""
     #expect(page.hasPrefix("<!doctype html>"))
     #expect(page.contains("<span class=\"tag k0\">A</span> a</b>"))
@@ -64,9 +64,9 @@ import Testing
 
   @Test func aBrowserOpensThePageIfThereIsOne() throws {
     try folder.write("#!/bin/sh\necho \"$1\" > opened\n", to: "bin/xdg-open")
-    let opened = try folder.bash(
+    let galleryRun = try folder.bash(
       "chmod +x bin/xdg-open; PATH=$PWD/bin:$PATH $TEMBLOR gallery light -o a.html --open")
-    #expect(opened == .init(0, error: "a.html: 1 pattern, \(size("a.html")) kB\n"))
+    #expect(galleryRun == .init(0, error: "a.html: 1 pattern, \(size("a.html")) kB\n"))
     #expect(folder.text("opened") == "a.html\n")
     #expect(
       try folder.bash("PATH=$PWD $TEMBLOR compare light medium -o b.html --open --json > /dev/null")

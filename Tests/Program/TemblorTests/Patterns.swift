@@ -1,6 +1,6 @@
 /// AHAP texts for the tests.
 enum Patterns {
-  /// One tap at a time in seconds.
+  /// Returns a pattern with one tap at a time in seconds.
   static func tap(at time: Double = 0) -> String {
     """
     {"Version": 1.0, "Pattern": [
@@ -25,7 +25,7 @@ enum Patterns {
 
     """
 
-  /// A profile whose hardware rings, and bears little movement.
+  /// A profile of hardware with a strong resonance and a low excursion limit.
   static let ringProfile = """
     {
       "name": "ring", "summary": "Mine.", "frequency": { "low": 25, "high": 80 },

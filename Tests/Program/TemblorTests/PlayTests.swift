@@ -7,49 +7,50 @@ import Testing
 @Suite struct PlayTests {
   let folder = WorkingFolder()
 
-  /// The samples of a sound file.
+  /// Reads a sound file.
   private func sound(_ name: String) throws -> Sound {
     let descriptor = unsafe open(folder.path + "/" + name, O_RDONLY | O_CLOEXEC)
     defer { close(descriptor) }
     return try Sound(readingDescriptor: descriptor, path: name)
   }
 
-  /// A file of raw floating-point samples.
+  /// Returns the samples of a raw file of floating-point samples.
   private func rawSamples(_ name: String) -> [Float] {
     let bytes = folder.bytes(name) ?? []
-    return stride(from: 0, to: bytes.count / 4 * 4, by: 4).map { at in
-      Float(bitPattern: (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[at + $1]) << (8 * $1) })
+    return stride(from: 0, to: bytes.count / 4 * 4, by: 4).map { offset in
+      Float(bitPattern: (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[offset + $1]) << (8 * $1) })
     }
   }
 
-  /// Frames from the device's first to the pattern's: 3 ms of silence, and 2 ms of look-ahead.
+  /// The frames from the start of the device to the start of the pattern: 3 ms of silence and 2 ms
+  /// of look-ahead.
   private let leadIn = 144 + Int(Renderer.lookaheadSeconds * 48_000)
 
-  @Test(arguments: ["heartbeat", "light", "success"]) func whatArrivesIsWhatIsRendered(
+  @Test(arguments: ["heartbeat", "light", "success"]) func playedSamplesEqualTheRendering(
     pattern: String
   ) throws {
-    // A buffer of one second, because a busy machine would let a short one run dry.
-    let played = try folder.temblor(
+    // A buffer of one second prevents underruns on a busy machine.
+    let playRun = try folder.temblor(
       "play", pattern, "--channels", "1", "--sample-format", "float", "--buffer-size", "48000",
       "--device",
       "file:FILE=\(folder.path)/a.raw,FORMAT=raw", "--record", "b.wav")
-    #expect(played == .init(0))
+    #expect(playRun == .init(0))
     #expect(
       try folder.temblor(
         "render", pattern, "--sample-format", "float", "--tail", "0", "-o", "a.wav", "-q")
         == .init(0))
-    let wanted = try sound("a.wav").interleaved
-    let arrived = rawSamples("a.raw").dropFirst(leadIn).prefix(wanted.count)
-    #expect(wanted.contains { abs($0) > 0.01 })
-    #expect(arrived.count == wanted.count)
-    // A file's end has a ramp of a millisecond over what the DC blocker leaves.
-    #expect(Array(arrived.dropLast(48)) == Array(wanted.dropLast(48)))
+    let expected = try sound("a.wav").interleaved
+    let played = rawSamples("a.raw").dropFirst(leadIn).prefix(expected.count)
+    #expect(expected.contains { abs($0) > 0.01 })
+    #expect(played.count == expected.count)
+    // A file ends with a fade of a millisecond over the residual of the DC blocker.
+    #expect(Array(played.dropLast(48)) == Array(expected.dropLast(48)))
     let recorded = try sound("b.wav").interleaved
     #expect(recorded.count == rawSamples("a.raw").count)
     #expect(zip(recorded, rawSamples("a.raw")).allSatisfy { abs($0 - $1) < 1.3e-7 })
   }
 
-  @Test(arguments: ["none", "usb:ffff:ffff"]) func aDeviceThatIsNotThereSaysWhatToDo(device: String)
+  @Test(arguments: ["none", "usb:ffff:ffff"]) func missingDeviceNamesTheRemedy(device: String)
     throws
   {
     let run = try folder.temblor("play", "heartbeat", "--device", device)
@@ -80,7 +81,7 @@ import Testing
     #expect(folder.text("mine.wav") == "a take")
   }
 
-  @Test func aBadPatternIsToldAndTheOthersPlay() throws {
+  @Test func invalidPatternIsReportedAndOthersPlay() throws {
     try folder.write(Patterns.brokenText, to: "bad.ahap")
     let run = try folder.temblor("play", "bad.ahap", "light", "--device", "null", "--json")
     #expect(run.status == 2)
@@ -100,15 +101,15 @@ import Testing
           "play", "pulse", "--loop", "0", "--device", "null", "--record", "a.wav",
         ])
       })
-    let process = try #require(running)
-    kill(process.process, signal)
-    #expect(try folder.finish(process) == .init(-signal))
+    let program = try #require(running)
+    kill(program.process, signal)
+    #expect(try folder.finish(program) == .init(-signal))
     #expect(folder.fileNames() == ["a.wav"])
     let frames = try sound("a.wav").interleaved
     #expect(frames.suffix(2) == [0, 0])
   }
 
-  @Test func aRecordingThatCannotBeIsAnError() throws {
+  @Test func invalidRecordingPathIsAnError() throws {
     #expect(
       try folder.temblor("play", "light", "--device", "null", "--record", "no/a.wav")
         == .init(
@@ -121,7 +122,7 @@ import Testing
     #expect(try folder.temblor("play", "light", "--record", "a.mp3").status == 64)
   }
 
-  @Test func tapsAreOnesOfAPattern() throws {
+  @Test func tapsPlayAtTheirInterval() throws {
     let run = try folder.temblor(
       "tap", "1", "0.5", "--count", "3", "--interval", "0.05", "--channels", "1", "--sample-format",
       "float",
@@ -135,7 +136,7 @@ import Testing
     #expect(try folder.temblor("tap", "2", "0.5", "--device", "null").status == 64)
   }
 
-  @Test func latencyTellsEachPartOfTheWay() throws {
+  @Test func latencyListsEachStage() throws {
     let run = try folder.temblor("latency", "--count", "3", "--device", "null", "--json")
     #expect(run.status == 0)
     for key in ["taps", "handing", "device", "limiter", "total", "p99", "peakRenderLoad"] {
@@ -161,7 +162,7 @@ import Testing
         "{\n  \"formatVersion\": 1,\n  \"devices\": [\n    {\n      \"name\": \"default\","))
   }
 
-  @Test func renderRoutesToo() throws {
+  @Test func renderAppliesTheRouting() throws {
     #expect(
       try folder.temblor(
         "render", "light", "--haptics", "3:-20", "--sample-format", "float", "-o", "a.wav", "-q")
@@ -184,9 +185,9 @@ import Testing
         "render", "light", "--profile", "speaker", "--sample-format", "float", "-o", "one.wav", "-q"
       )
         == .init(0))
-    let two = try self.sound("two.wav").interleaved
-    let one = try self.sound("one.wav").interleaved
-    #expect(stride(from: 1, to: two.count, by: 2).map { two[$0] }.starts(with: one))
-    #expect(stride(from: 0, to: two.count, by: 2).map { two[$0] } != one)
+    let stereo = try self.sound("two.wav").interleaved
+    let mono = try self.sound("one.wav").interleaved
+    #expect(stride(from: 1, to: stereo.count, by: 2).map { stereo[$0] }.starts(with: mono))
+    #expect(stride(from: 0, to: stereo.count, by: 2).map { stereo[$0] } != mono)
   }
 }

@@ -38,7 +38,7 @@ import Testing
             """))
   }
 
-  @Test func asciiIsUsedWhereTheLocaleHasNothingElse() throws {
+  @Test func asciiIsUsedInTheCLocale() throws {
     let run = try folder.bash("LC_ALL=C $TEMBLOR plot earthquake-splash --width 60")
     #expect(run.status == 0 && run.error.isEmpty)
     #expect(run.output.utf8.allSatisfy { $0 < 128 })
@@ -46,33 +46,33 @@ import Testing
     #expect(run.output.split(separator: "\n").allSatisfy { $0.utf8.count <= 60 })
   }
 
-  @Test func aPipeGetsNoColours() throws {
+  @Test func pipesReceiveNoColors() throws {
     #expect(!(try folder.temblor("plot", "heartbeat").output.contains("\u{1B}")))
   }
 
   @Test(.enabled(if: CommandLineTests.hasTerminals, "no terminals can be made here"))
-  func aTerminalGetsColoursUnlessNoneAreWanted() throws {
+  func terminalsReceiveColorsUnlessDisabled() throws {
     let script = "script -qec '$TEMBLOR plot heartbeat' /dev/null"
     #expect(try folder.bash("export TERM=xterm; " + script).output.contains("\u{1B}[38;5;"))
-    let plain = try folder.bash("export TERM=xterm NO_COLOR=1; " + script)
-    #expect(plain.output.contains("heartbeat") && !plain.output.contains("\u{1B}["))
+    let uncolored = try folder.bash("export TERM=xterm NO_COLOR=1; " + script)
+    #expect(uncolored.output.contains("heartbeat") && !uncolored.output.contains("\u{1B}["))
   }
 
-  @Test func theEndingSaysWhatIsWritten() throws {
-    for (name, mark) in [("a.png", "\u{FFFD}PNG"), ("a.SVG", "<svg"), ("a.pdf", "%PDF")] {
+  @Test func extensionSelectsTheFormat() throws {
+    for (name, signature) in [("a.png", "\u{FFFD}PNG"), ("a.SVG", "<svg"), ("a.pdf", "%PDF")] {
       #expect(try folder.temblor("plot", "heartbeat", "-q", "-o", name) == .init(0))
-      #expect(folder.text(name)?.hasPrefix(mark) == true)
+      #expect(folder.text(name)?.hasPrefix(signature) == true)
     }
     #expect(folder.fileNames() == ["a.SVG", "a.pdf", "a.png"])
   }
 
-  @Test func theWidthOfThePictureIsThatOfTheFile() throws {
+  @Test func widthOptionSetsTheWidthOfTheFile() throws {
     _ = try folder.temblor("plot", "light", "-o", "a.png", "--width", "400")
     let header = try #require(folder.bytes("a.png")?.prefix(20))
     #expect(Array(header.suffix(4)) == [0, 0, 1, 0x90])
   }
 
-  @Test func oneProcessWritesWhatAnotherWrote() throws {
+  @Test func picturesAreReproducible() throws {
     for name in ["a.svg", "b.svg", "a.pdf", "b.pdf"] {
       _ = try folder.temblor("plot", "earthquake-splash", "-o", name)
     }
@@ -82,7 +82,7 @@ import Testing
     #expect(folder.bytes("a.svg") == folder.bytes("c.svg"))
   }
 
-  @Test func severalGoToAFolderAndSoundsAreDrawnToo() throws {
+  @Test func patternsAndSoundsAreDrawnToAFolder() throws {
     _ = try folder.temblor("render", "light", "-o", "light.wav")
     try folder.write(Patterns.tap(), to: "in/deep/tap.ahap")
     #expect(
@@ -92,8 +92,8 @@ import Testing
       folder.fileNames(below: "out") == [
         "out/deep/", "out/deep/tap.svg", "out/light.svg", "out/soft.svg",
       ])
-    let sound = folder.text("out/light.svg") ?? ""
-    #expect(sound.contains("Level, frequency, waveform, and spectrogram of light.wav"))
+    let soundPicture = folder.text("out/light.svg") ?? ""
+    #expect(soundPicture.contains("Level, frequency, waveform, and spectrogram of light.wav"))
   }
 
   @Test func standardInputIsReadOnce() throws {
@@ -104,7 +104,7 @@ import Testing
         "Intensity, sharpness, waveform, and spectrogram of standard input") == true)
   }
 
-  @Test func whatMadeASoundIsShownWhereItIsKnown() throws {
+  @Test func bandOfTheProfileIsShownIfItIsKnown() throws {
     _ = try folder.temblor("render", "light", "-o", "light.wav")
     _ = try folder.temblor("plot", "light.wav", "-o", "a.svg")
     _ = try folder.temblor("plot", "light.wav", "-o", "b.svg", "--profile", "speaker")
@@ -112,17 +112,17 @@ import Testing
     #expect(folder.text("b.svg")?.contains("band of speaker") == true)
   }
 
-  @Test func aPartIsDrawn() throws {
-    let part = ["plot", "earthquake-splash", "--start", "800ms", "--end", "1.4"]
-    #expect(try folder.temblor(part + ["-q", "-o", "a.svg"]) == .init(0))
+  @Test func timeRangeIsDrawn() throws {
+    let partArguments = ["plot", "earthquake-splash", "--start", "800ms", "--end", "1.4"]
+    #expect(try folder.temblor(partArguments + ["-q", "-o", "a.svg"]) == .init(0))
     #expect(folder.text("a.svg")?.contains(">0.8–1.4 s of 2.2 s · ") == true)
-    #expect(try folder.temblor(part).output.contains("0.8–1.4 s of 2.2 s · "))
-    let late = try folder.temblor("plot", "light", "--start", "3", "-o", "b.svg")
-    #expect(late.status == 1 && folder.fileNames() == ["a.svg"])
-    #expect(late.error == "light: '--start' is after the end (0.014 s)\n")
+    #expect(try folder.temblor(partArguments).output.contains("0.8–1.4 s of 2.2 s · "))
+    let lateRun = try folder.temblor("plot", "light", "--start", "3", "-o", "b.svg")
+    #expect(lateRun.status == 1 && folder.fileNames() == ["a.svg"])
+    #expect(lateRun.error == "light: '--start' is after the end (0.014 s)\n")
   }
 
-  @Test func severalAreDrawnOverOneAnother() throws {
+  @Test func severalPatternsAreOverlaid() throws {
     let names = ["light", "medium", "rigid", "soft"]
     #expect(try folder.temblor(["plot", "--overlay", "-q", "-o", "a.svg"] + names) == .init(0))
     for name in names {
@@ -132,7 +132,7 @@ import Testing
     #expect(text.hasPrefix("light, medium, rigid, soft\n"))
   }
 
-  @Test func twoAreDrawnOverOneAnother() throws {
+  @Test func twoPatternsAreOverlaid() throws {
     #expect(
       try folder.temblor("plot", "light", "rigid", "--overlay", "-q", "-o", "a.svg") == .init(0))
     #expect(folder.text("a.svg")?.contains("<title>light, rigid</title>") == true)
@@ -166,14 +166,14 @@ import Testing
       "invalid value '-1' for '--end': expected a number of at least 0"
     ),
     (["plot", "light", "soft", "-o", "-"], "'--output -' requires a single picture"),
-  ]) func wrongCommandLinesAreRefused(_ words: [String], _ message: String) throws {
-    let run = try folder.temblor(words)
+  ]) func invalidCommandLinesAreRefused(_ arguments: [String], _ message: String) throws {
+    let run = try folder.temblor(arguments)
     #expect(run.status == 64 && run.output.isEmpty)
     #expect(run.error.hasPrefix("temblor: \(message)"))
     #expect(folder.fileNames() == [])
   }
 
-  @Test func whatCannotBeReadIsToldAndTheRestIsDrawn() throws {
+  @Test func invalidPatternsAreReportedAndOthersAreDrawn() throws {
     try folder.write(Patterns.brokenText, to: "a.ahap")
     let run = try folder.temblor("plot", "a.ahap", "nope", "light", "-o", "out")
     #expect(run.status == 1)
@@ -189,7 +189,7 @@ import Testing
     #expect(folder.bytes("b.png") == nil)
   }
 
-  @Test func whatIsShownIsNotOverwritten() throws {
+  @Test func inputIsNotOverwritten() throws {
     try folder.write(Patterns.tap(), to: "a.ahap")
     let run = try folder.temblor("plot", "a.ahap", "-o", "./a.ahap", "--format", "png")
     #expect(run.status == 64)

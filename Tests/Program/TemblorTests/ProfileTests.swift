@@ -10,15 +10,17 @@ import Testing
   private static let folder = "home/.config/temblor/profiles"
 
   /// Runs the program with its folders below the working folder, whose path is `@` in the output.
-  private func temblor(_ words: String..., variables: String = "") throws -> WorkingFolder.Result {
+  private func temblor(_ arguments: String..., variables: String = "") throws
+    -> WorkingFolder.Result
+  {
     let line = "HOME=$PWD/home XDG_CONFIG_DIRS=$PWD/etc \(variables) $TEMBLOR "
-    var run = try testFolder.bash(line + words.map { "'\($0)'" }.joined(separator: " "))
+    var run = try testFolder.bash(line + arguments.map { "'\($0)'" }.joined(separator: " "))
     run.output = run.output.replacing(testFolder.path, with: "@")
     run.error = run.error.replacing(testFolder.path, with: "@")
     return run
   }
 
-  @Test func theListSaysWhereProfilesComeFromAndGoesOnPastABrokenOne() throws {
+  @Test func listShowsOriginsAndContinuesAfterAnInvalidProfile() throws {
     try testFolder.write(Self.puckProfile, to: "\(Self.folder)/puck.json")
     try testFolder.write("{", to: "\(Self.folder)/phone.json")
     try testFolder.write(Self.puckProfile, to: "etc/temblor/profiles/puck.json")
@@ -78,17 +80,18 @@ import Testing
     try testFolder.write(Self.puckProfile, to: "\(Self.folder)/puck.json")
     let info = try temblor("info", "light", "--profile", "puck")
     #expect(info.status == 0 && info.output.contains("  profile    puck: "))
-    func samples(_ words: String...) throws -> [UInt8] {
+    func samples(_ options: String...) throws -> [UInt8] {
       #expect(
-        try temblor("render", "light", "-o", "a.wav", "--quiet", words[0], words[1]) == .init(0))
+        try temblor("render", "light", "-o", "a.wav", "--quiet", options[0], options[1]) == .init(0)
+      )
       let bytes = try #require(testFolder.bytes("a.wav"))
-      // In front of the samples the file says which profile it was made with.
+      // A header before the samples names the profile.
       let start = try #require(bytes.firstRange(of: Array("data".utf8)))
       return Array(bytes[start.upperBound...])
     }
-    let direct = try samples("--profile", "puck")
-    #expect(try samples("--channel", "1=haptics,profile=puck") == direct)
-    #expect(try samples("--profile", "phone") != direct)
+    let expected = try samples("--profile", "puck")
+    #expect(try samples("--channel", "1=haptics,profile=puck") == expected)
+    #expect(try samples("--profile", "phone") != expected)
     #expect(
       try temblor("info", "light", "--profile", "puk")
         == .init(
@@ -97,7 +100,7 @@ import Testing
             + "See 'temblor info --help'.\n"))
   }
 
-  @Test func aBrokenFileMattersOnlyToWhoAsksForIt() throws {
+  @Test func invalidProfileMattersOnlyIfItIsUsed() throws {
     try testFolder.write(#"{"level": 3}"#, to: "\(Self.folder)/phone.json")
     #expect(try temblor("render", "light", "-o", "a.wav", "--quiet") == .init(0))
     #expect(
@@ -121,7 +124,7 @@ import Testing
         .status == 0)
   }
 
-  @Test func showTellsWhatAProfileDoes() throws {
+  @Test func showDescribesTheProfile() throws {
     try testFolder.write(
       """
       {
@@ -184,7 +187,7 @@ import Testing
         == testFolder.text("\(Self.folder)/puck.json"))
   }
 
-  @Test func showTellsWhatIsPlayedOnHardwareOfKnownResponse() throws {
+  @Test func showDescribesTheAdaptationToKnownHardware() throws {
     try testFolder.write(Patterns.ringProfile, to: "ring.json")
     let run = try temblor("profiles", "show", "./ring.json")
     #expect(run.status == 0)
@@ -226,7 +229,7 @@ import Testing
         """.split(separator: "\n").map(String.init))
   }
 
-  @Test func checkNamesEveryFault() throws {
+  @Test func checkReportsEveryError() throws {
     try testFolder.write(Self.puckProfile, to: "other.json")
     try testFolder.write(#"{"name": "bad", "levle": 1, "level": 2}"#, to: "bad.json")
     #expect(
@@ -304,7 +307,7 @@ import Testing
       testFolder.text("\(Self.folder)/puck.json")?.contains(#""low": 30, "high": 80"#) == true)
   }
 
-  @Test func newCopiesAnotherWithItsHardwareAndSchema() throws {
+  @Test func newCopiesAProfileWithItsHardwareAndSchema() throws {
     try testFolder.write(
       Self.puckProfile.replacing(
         "{\"name", with: #"{"$schema": "./s.json", "hardware": {"product": "A B"}, "name"#),
@@ -367,14 +370,16 @@ import Testing
       ""
     ),
     (["--json", "show"], "unexpected argument 'show'", ""),
-  ]) func wrongLinesAreRefusedWithOneReason(words: [String], reason: String, verb: String) throws {
+  ]) func invalidCommandLinesAreRefusedWithOneReason(
+    arguments: [String], reason: String, verb: String
+  ) throws {
     #expect(
-      try testFolder.temblor(["profiles"] + words)
+      try testFolder.temblor(["profiles"] + arguments)
         == .init(64, error: "temblor: \(reason)\nSee 'temblor profiles\(verb) --help'.\n"))
     #expect(testFolder.fileNames() == [])
   }
 
-  @Test func withoutAHomeThereIsNowhereToPutOne() throws {
+  @Test func withoutAHomeNoProfileIsWritten() throws {
     let run = try testFolder.temblor("profiles", "new", "a")
     #expect(
       run

@@ -4,7 +4,7 @@ import Testing
 @Suite struct RefusalTests {
   let folder = WorkingFolder()
 
-  /// Mounts a small file system at `disk`, says so, runs a line in it, and takes it away again.
+  /// Mounts a small file system at `disk`, runs a line in it, lists its files, and unmounts it.
   private func onSmallDisk(_ line: String) throws -> WorkingFolder.Result {
     try folder.bash(
       """
@@ -16,20 +16,20 @@ import Testing
 
   @Test(
     .enabled(if: geteuid() == 0, "only root may mount a small disk"),
-    arguments: ["wav", "flac", "aiff", "w64", "rf64", "caf", "ogg"]) func aFullDiskLeavesTheOldFile(
+    arguments: ["wav", "flac", "aiff", "w64", "rf64", "caf", "ogg"]) func fullDiskKeepsTheOldFile(
       kind: String
     ) throws
   {
     let run = try onSmallDisk(
       "echo old > a.\(kind); $TEMBLOR render pulse --loop 0 --duration 60 -o a.\(kind); echo $?")
-    // Root of a container may not mount either.
+    // In a container, root may not be allowed to mount.
     if run.status == 99 { return }
     #expect(run.output == "1\na.\(kind)\nold\n")
     #expect(run.error == "a.\(kind): the disk is full; free some space or choose another folder\n")
   }
 
   @Test(arguments: ["wav", "flac", "aiff", "w64", "rf64", "caf", "ogg"])
-  func aFileBeyondTheLimitLeavesTheOldFile(
+  func fileSizeLimitKeepsTheOldFile(
     kind: String
   ) throws {
     try folder.write("old", to: "a.\(kind)")
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: geteuid() != 0, "root may write everywhere")) func aReadOnlyFolderIsTold()
+  @Test(.enabled(if: geteuid() != 0, "root may write everywhere")) func readOnlyFolderIsReported()
     throws
   {
     let run = try folder.bash("mkdir in; chmod 555 in; $TEMBLOR render light -o in/a.wav")
@@ -105,7 +105,7 @@ import Testing
     #expect(check.output.hasSuffix("[\(rule)]\n"))
   }
 
-  @Test func aSoundFileBesideThePatternIsFoundFromAnywhere() throws {
+  @Test func soundFileNextToThePatternIsFoundFromAnyFolder() throws {
     try folder.write(Patterns.patternWithSound("sub/ok.wav"), to: "in/a.ahap")
     #expect(try folder.bash("mkdir in/sub; $TEMBLOR render pulse -q -o in/sub/ok.wav") == .init(0))
     #expect(try folder.temblor("render", "in/a.ahap", "-o", "a.wav", "-q") == .init(0))

@@ -9,7 +9,7 @@ import Testing
 
   private func sound(_ name: String) throws -> Sound { try Sound(reading: folder, name) }
 
-  @Test func aLogSaysWhatWasWritten() throws {
+  @Test func messageNamesTheWrittenFile() throws {
     #expect(
       try folder.temblor("render", "light")
         == .init(0, error: "light.wav: written, 0.014 s, peak -21 dBFS\n"))
@@ -20,7 +20,7 @@ import Testing
     #expect((light.interleaved.max() ?? 0) > 0.01)
   }
 
-  @Test func fileFolderStandardInputAndNameGiveOneSound() throws {
+  @Test func everyKindOfInputGivesTheSameSound() throws {
     let text = try folder.temblor("patterns", "light").output
     try folder.write(text, to: "in/light.ahap")
     #expect(try folder.temblor("render", "in/light.ahap", "-q") == .init(0))
@@ -34,7 +34,7 @@ import Testing
     #expect(try sound("pattern.wav") == sound("light.wav"))
   }
 
-  @Test func standardOutputGetsTheBytesOfTheFile() throws {
+  @Test func standardOutputReceivesTheBytesOfTheFile() throws {
     #expect(
       try folder.bash(
         """
@@ -45,7 +45,7 @@ import Testing
         """) == .init(0))
   }
 
-  @Test func aFolderKeepsItsStructureAndPassesLinksToFoldersBy() throws {
+  @Test func folderKeepsItsStructureAndLinksToFoldersAreSkipped() throws {
     try folder.write(Patterns.tap(), to: "in/a.ahap")
     try folder.write(Patterns.tap(), to: "in/deep/er/b.AHAP")
     try folder.write("no pattern", to: "in/notes.txt")
@@ -62,31 +62,34 @@ import Testing
       ])
   }
 
-  @Test func optionsShapeTheSound() throws {
-    func made(_ words: String...) throws -> Sound {
+  @Test func optionsChangeTheSound() throws {
+    func renderedSound(_ options: String...) throws -> Sound {
       #expect(
         try folder.temblor(
-          ["render", "medium", "-o", "a.wav", "--sample-format", "float", "-q"] + words) == .init(0)
+          ["render", "medium", "-o", "a.wav", "--sample-format", "float", "-q"] + options)
+          == .init(0)
       )
       return try sound("a.wav")
     }
     func peak(_ sound: Sound) -> Float { sound.interleaved.map(abs).max() ?? 0 }
-    let plain = try made()
-    #expect(try made("--tail", "0.5").frameCount == plain.frameCount + 23_040)
-    #expect(try made("--duration", "2").frameCount == 96_000)
-    #expect(try made("--loop", "0", "--duration", "2").frameCount == 96_000)
-    #expect(try made("--loop", "3").frameCount > plain.frameCount)
-    let three = try made("--channels", "3")
-    #expect(three.channelCount == 3 && three.frameCount == plain.frameCount)
-    #expect(three.interleaved == plain.interleaved.flatMap { [$0, $0, $0] })
-    #expect(try made("--rate", "8000").rate == 8_000)
-    #expect(abs(try peak(made("--strength", "0.5")) - peak(plain) / 2) < 1e-6)
-    #expect(try peak(made("--strength", "0")) == 0)
+    let defaultSound = try renderedSound()
+    #expect(try renderedSound("--tail", "0.5").frameCount == defaultSound.frameCount + 23_040)
+    #expect(try renderedSound("--duration", "2").frameCount == 96_000)
+    #expect(try renderedSound("--loop", "0", "--duration", "2").frameCount == 96_000)
+    #expect(try renderedSound("--loop", "3").frameCount > defaultSound.frameCount)
+    let threeChannelSound = try renderedSound("--channels", "3")
+    #expect(
+      threeChannelSound.channelCount == 3 && threeChannelSound.frameCount == defaultSound.frameCount
+    )
+    #expect(threeChannelSound.interleaved == defaultSound.interleaved.flatMap { [$0, $0, $0] })
+    #expect(try renderedSound("--rate", "8000").rate == 8_000)
+    #expect(abs(try peak(renderedSound("--strength", "0.5")) - peak(defaultSound) / 2) < 1e-6)
+    #expect(try peak(renderedSound("--strength", "0")) == 0)
     // One decibel below full scale.
-    #expect(abs(try peak(made("--normalize")) - 0.89) < 0.002)
+    #expect(abs(try peak(renderedSound("--normalize")) - 0.89) < 0.002)
   }
 
-  @Test func stemsPartHapticsAndAudio() throws {
+  @Test func stemsSeparateHapticsAndAudio() throws {
     #expect(try folder.temblor("render", "light", "--stems", "-o", "a.flac", "-q") == .init(0))
     #expect(folder.fileNames() == ["a.audio.flac", "a.haptic.flac"])
     #expect(try sound("a.audio.flac").interleaved.allSatisfy { $0 == 0 })
@@ -106,7 +109,7 @@ import Testing
     #expect(folder.permissions("new.wav") == 0o640)
   }
 
-  @Test func aFolderInPlaceOfAFileGetsTheFile() throws {
+  @Test func folderAtTheOutputPathReceivesTheFile() throws {
     try folder.makeFolder("a.wav")
     #expect(try folder.temblor("render", "light", "-o", "a.wav", "-q") == .init(0))
     #expect(folder.fileNames() == ["a.wav/", "a.wav/light.wav"])
@@ -126,7 +129,7 @@ import Testing
             """))
   }
 
-  @Test func whatAPatternIsMadeFromIsNotOverwritten() throws {
+  @Test func inputsOfAPatternAreNotOverwritten() throws {
     _ = try folder.temblor("render", "light", "-o", "a.wav")
     try folder.write(Patterns.patternWithSound("a.wav"), to: "a.ahap")
     let before = folder.bytes("a.wav")
@@ -140,7 +143,7 @@ import Testing
     #expect(try folder.temblor("render", "a.ahap", "-o", "b.wav", "-q") == .init(0))
   }
 
-  /// A pipe stands for a device here: it would be lost in the same way.
+  /// A pipe takes the place of a device, which a replacement would destroy in the same way.
   @Test func aDeviceIsNotReplaced() throws {
     #expect(
       try folder.bash("mkfifo pipe; $TEMBLOR render light -o pipe --format wav; test -p pipe")
@@ -148,11 +151,11 @@ import Testing
     #expect(folder.fileNames() == ["pipe"])
   }
 
-  @Test func jsonTellsWhatBecameOfEach() throws {
+  @Test func jsonReportsTheResultOfEachPattern() throws {
     try folder.write(Patterns.brokenText, to: "a.ahap")
     let run = try folder.temblor(
       "render", "a.ahap", "nope", "light", "--strength", "0", "--json", "-q")
-    // 20 ms of silence are behind the sound.
+    // 20 ms of silence follow the sound.
     let seconds = Double(try sound("light.wav").frameCount - 960) / 48_000
     #expect(run.status == 1)
     #expect(
@@ -189,7 +192,7 @@ import Testing
         """)
   }
 
-  @Test func aLogSaysWhatWasLimited() throws {
+  @Test func messageReportsLimiting() throws {
     let event = """
       {"Event": {"Time": 0, "EventType": "HapticContinuous", "EventDuration": 1, "EventParamet\
       ers": [
@@ -200,20 +203,22 @@ import Testing
     for name in ["a", "b", "c", "d", "e"] {
       try folder.write(text, to: "in/\(name).ahap")
     }
-    let one = try folder.temblor("render", "in/a.ahap", "-o", "a.wav")
-    let limited = ": " + (one.error.split(separator: ", ", maxSplits: 2).last ?? "")
+    let singleRun = try folder.temblor("render", "in/a.ahap", "-o", "a.wav")
+    let limitMessage = ": " + (singleRun.error.split(separator: ", ", maxSplits: 2).last ?? "")
     #expect(
-      one.status == 0 && one.error.hasPrefix("a.wav: written, 1.0") && limited.hasPrefix(": peak "))
-    #expect(limited.contains(" dBFS before the limiter, limited to -1 dBFS for 1.0"))
+      singleRun.status == 0 && singleRun.error.hasPrefix("a.wav: written, 1.0")
+        && limitMessage.hasPrefix(": peak "))
+    #expect(limitMessage.contains(" dBFS before the limiter, limited to -1 dBFS for 1.0"))
     #expect(try folder.temblor("render", "in/a.ahap", "-o", "a.wav", "-q") == .init(0))
     #expect(try folder.temblor("render", "light", "-o", "b.wav", "-q") == .init(0))
     try folder.write(Patterns.tap(), to: "in/f.ahap")
-    let many = try folder.temblor("render", "in", "-o", "out")
-    let lines = ["a", "b", "c"].map { "out/\($0).wav" + limited }.joined()
-    #expect(many == .init(0, error: lines + "2 more sounds were limited\n6 of 6 sounds written\n"))
+    let folderRun = try folder.temblor("render", "in", "-o", "out")
+    let lines = ["a", "b", "c"].map { "out/\($0).wav" + limitMessage }.joined()
+    #expect(
+      folderRun == .init(0, error: lines + "2 more sounds were limited\n6 of 6 sounds written\n"))
   }
 
-  /// A profile of a shaker that bears a watt for ever and a hundred for a moment.
+  /// Returns a profile of a shaker with a continuous power of 1 W and a peak power of 100 W.
   private func shaker(qualityFactor: String = #", "qualityFactor": 10"#) -> String {
     """
     {"name": "shaker", "summary": "A shaker.", "frequency": {"low": 40, "high": 80},
@@ -222,60 +227,61 @@ import Testing
     """
   }
 
-  @Test func feltIsWhatTheTransducerMakesOfTheDrive() throws {
+  @Test func accelerationIsTheResponseOfTheTransducer() throws {
     try folder.write(shaker(), to: "shaker.json")
     try folder.write(Patterns.tap(), to: "a.ahap")
-    let words = [
+    let arguments = [
       "render", "a.ahap", "--profile", "shaker.json", "--sample-format", "float", "--tail", "1",
       "-q",
     ]
-    #expect(try folder.temblor(words + ["-o", "drive.wav"]) == .init(0))
+    #expect(try folder.temblor(arguments + ["-o", "drive.wav"]) == .init(0))
     #expect(
-      try folder.temblor(words + ["-o", "felt.wav", "--acceleration", "--channels", "2"])
+      try folder.temblor(arguments + ["-o", "felt.wav", "--acceleration", "--channels", "2"])
         == .init(0)
     )
     let drive = try sound("drive.wav").interleaved
-    let felt = try sound("felt.wav").interleaved
+    let acceleration = try sound("felt.wav").interleaved
     var transducer = TransducerSimulation(
       TransducerModel(resonanceHertz: 40, qualityFactor: 10), rate: 48_000)
     #expect(
-      felt
+      acceleration
         == drive.flatMap { sample in
-          let moved = transducer.nextAcceleration(drive: sample)
-          return [moved, moved]
+          let value = transducer.nextAcceleration(drive: sample)
+          return [value, value]
         })
   }
 
-  /// Three resonances, each followed by a transducer in double precision of the tests' own.
-  @Test func accelerationIsThatOfAllResonances() throws {
+  /// The transducer has three resonances, which the test simulates separately in double precision.
+  @Test func accelerationIncludesAllResonances() throws {
     let modes =
       #", "qualityFactor": 10, "modes": [{"resonance": 60, "qualityFactor": 8, "gain": 0.6}, "#
       + #"{"resonance": 90, "qualityFactor": 9, "gain": -0.3}]"#
     try folder.write(shaker(qualityFactor: modes), to: "shaker.json")
     try folder.write(Patterns.tap(), to: "a.ahap")
-    let words = [
+    let arguments = [
       "render", "a.ahap", "--profile", "shaker.json", "--sample-format", "float", "--tail", "1",
       "-q",
     ]
-    #expect(try folder.temblor(words + ["-o", "drive.wav"]) == .init(0))
-    #expect(try folder.temblor(words + ["-o", "felt.wav", "--acceleration"]) == .init(0))
+    #expect(try folder.temblor(arguments + ["-o", "drive.wav"]) == .init(0))
+    #expect(try folder.temblor(arguments + ["-o", "felt.wav", "--acceleration"]) == .init(0))
     let drive = try sound("drive.wav").interleaved.map(Double.init)
-    let felt = try sound("felt.wav").interleaved
-    let parts = [(40.0, 10.0, 1.0), (60, 8, 0.6), (90, 9, -0.3)].map { resonance, quality, gain in
+    let acceleration = try sound("felt.wav").interleaved
+    let modeResponses = [(40.0, 10.0, 1.0), (60, 8, 0.6), (90, 9, -0.3)].map {
+      resonance, quality, gain in
       SimulatedTransducer(resonance: resonance, qualityFactor: quality, rate: 48_000).response(
         to: drive
       ).map {
         gain * $0
       }
     }
-    let worst = felt.indices.map { frame in
-      abs(Double(felt[frame]) - parts.reduce(0) { $0 + $1[frame] })
+    let maximumError = acceleration.indices.map { frame in
+      abs(Double(acceleration[frame]) - modeResponses.reduce(0) { $0 + $1[frame] })
     }.max()
-    #expect((worst ?? 1) < 1e-6)
-    #expect((felt.map(abs).max() ?? 0) > 0.1)
+    #expect((maximumError ?? 1) < 1e-6)
+    #expect((acceleration.map(abs).max() ?? 0) > 0.1)
   }
 
-  @Test func feltNeedsAResonanceAndAQuality() throws {
+  @Test func accelerationRequiresAResonanceAndAQFactor() throws {
     try folder.write(shaker(qualityFactor: ""), to: "shaker.json")
     for (profile, name) in [("phone", "phone"), ("shaker.json", "shaker")] {
       let run = try folder.temblor("render", "light", "--acceleration", "--profile", profile)
@@ -291,7 +297,7 @@ import Testing
     #expect(folder.fileNames() == ["shaker.json"])
   }
 
-  @Test func jsonTellsWhatWasHeldBack() throws {
+  @Test func jsonReportsTheProtection() throws {
     try folder.write(shaker(), to: "shaker.json")
     let run = try folder.temblor(
       "render", "earthquake-splash", "--loop", "20", "--profile", "shaker.json", "--json", "-q")

@@ -37,11 +37,11 @@ import Testing
         {"Event": {"Time": 0, "EventType": "AudioContinuous", "EventDuration": 0.5}}]}
       """, to: "tone.ahap")
     let loss = "tone.ahap:2:13: dropped: audio events cannot be written\n"
-    let words = ["convert", "tone.ahap", "--format", "haptic"]
-    #expect(try folder.temblor(words).error.hasPrefix(loss))
-    #expect(try folder.temblor(words + ["-q"]) == .init(0))
+    let arguments = ["convert", "tone.ahap", "--format", "haptic"]
+    #expect(try folder.temblor(arguments).error.hasPrefix(loss))
+    #expect(try folder.temblor(arguments + ["-q"]) == .init(0))
     #expect(
-      try folder.temblor(words + ["-q", "--strict"])
+      try folder.temblor(arguments + ["-q", "--strict"])
         == .init(2, error: loss + "tone.ahap: not converted because of '--strict': 1 loss\n"))
   }
 

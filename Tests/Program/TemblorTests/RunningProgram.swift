@@ -3,28 +3,28 @@ import TestSupport
 
 /// A process whose streams are files, so that it never waits for a test to read.
 ///
-/// It ends with its last reference, whatever happened in the test.
+/// The process is killed when its last reference is released.
 final class RunningProgram {
   let process: pid_t
   private var hasEnded = false
   private let outputFile: UnnamedFile
   private let errorFile: UnnamedFile
 
-  /// Starts a program in a folder, with a text or nothing on its standard input.
+  /// Starts a program in a folder, with a text on its standard input, or with empty input.
   init(
-    _ program: String, _ words: [String], in folder: String, input: String? = nil,
+    _ program: String, _ arguments: [String], in folder: String, input: String? = nil,
     environment: [String] = []
   ) throws {
     outputFile = try UnnamedFile()
     errorFile = try UnnamedFile()
-    let source = try UnnamedFile(holding: input ?? "")
+    let inputFile = try UnnamedFile(holding: input ?? "")
 
     process = try ProcessRunner.start(
-      [program] + words,
+      [program] + arguments,
       environment: ["PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "TEMBLOR=\(WorkingFolder.program)"]
         + environment, in: folder,
       streams: [
-        (0, .descriptor(source.descriptor)), (1, .descriptor(outputFile.descriptor)),
+        (0, .descriptor(inputFile.descriptor)), (1, .descriptor(outputFile.descriptor)),
         (2, .descriptor(errorFile.descriptor)),
       ])
   }
@@ -35,9 +35,9 @@ final class RunningProgram {
     _ = ProcessRunner.waitForEnd(of: process)
   }
 
-  /// Waits for the end: the exit status or the negative signal, and what was printed.
+  /// Waits for the end, and returns the exit status or the negative signal, and the output.
   ///
-  /// - Parameter limit: The time of the program's clock after which it is killed.
+  /// - Parameter limit: The time on the program's clock after which it is killed.
   func wait(
     within limit: Duration = .seconds(180)
   ) -> (status: Int32, output: String, error: String) {

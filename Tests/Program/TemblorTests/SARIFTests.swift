@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-/// The members that the schema of SARIF 2.1.0 requires, and what it allows for values.
+/// The members that the schema of SARIF 2.1.0 requires, and their allowed values.
 @Suite struct SARIFTests {
   let folder = WorkingFolder()
 
   @Test func theReportHasTheStructureOfSARIF() throws {
-    let unknown = Patterns.tap().replacing(#""Pattern""#, with: #""Colour": 1, "Pattern""#)
-    try folder.write(unknown, to: "a.ahap")
+    let patternText = Patterns.tap().replacing(#""Pattern""#, with: #""Colour": 1, "Pattern""#)
+    try folder.write(patternText, to: "a.ahap")
     try folder.write(#"{"Pattern": [nonsense"#, to: "b.ahap")
     let run = try folder.temblor("check", "--sarif", "a.ahap", "b.ahap")
     let report = try #require(

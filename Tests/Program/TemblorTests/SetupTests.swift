@@ -2,7 +2,7 @@ import SoundFile
 import TestSupport
 import Testing
 
-/// What `temblor setup` saves, and what becomes of it, in processes with folders of their own.
+/// The settings that `temblor setup` saves, and their use, in processes with separate folders.
 @Suite struct SetupTests {
   let folder = WorkingFolder()
 
@@ -31,7 +31,7 @@ import Testing
       "{\n  \"profile\": \"puck\"\n}",
       #"2:14: error: unknown profile "puck" (profile); run 'temblor profiles' to list profiles"#
     ),
-  ]) func aDamagedFileIsRefusedWithAPlaceAndARemedy(text: String, message: String) throws {
+  ]) func damagedFileIsRefusedWithALocationAndARemedy(text: String, message: String) throws {
     try save(text)
     let refusal = WorkingFolder.Result(
       2, error: "temblor: @/config/temblor/config.json:\(message)\(Self.remedy)")
@@ -40,7 +40,7 @@ import Testing
     ] {
       #expect(try temblor(line) == refusal, "\(line)")
     }
-    // Verbs that judge or write files do not read it.
+    // Verbs that analyze or write files do not read it.
     for line in ["render light", "info light", "compare light heavy", "plot light", "check light"] {
       #expect(try temblor(line).status == 0, "\(line)")
     }
@@ -56,7 +56,7 @@ import Testing
         == .init(1, error: "temblor: @/config/temblor/config.json: is not a file; remove it\n"))
   }
 
-  @Test func aPlaceThatCannotBeWrittenIsNamed() throws {
+  @Test func unwritablePathIsNamed() throws {
     try folder.write("", to: "config")
     #expect(
       try temblor("setup --strength 0.5 --save")
@@ -81,7 +81,7 @@ import Testing
     #expect(folder.fileNames() == [])
   }
 
-  @Test func aDeviceThatIsGoneIsNamedWithItsFile() throws {
+  @Test func missingDeviceIsNamedWithItsFile() throws {
     try save(#"{"device": "gone"}"#)
     let reason = "temblor: gone: no such device; run 'temblor devices' to list devices; "
     let advice = " selects this device: connect it, or use 'temblor setup' or '--device'\n"
@@ -92,7 +92,7 @@ import Testing
     #expect(
       try temblor("tap 1 0.5 --no-config", variables: "TEMBLOR_DEVICE=gone")
         == .init(1, error: reason + "TEMBLOR_DEVICE" + advice))
-    // A file loses no frames on a busy machine, so that nothing is reported.
+    // A file drops no frames on a busy machine, so nothing is reported.
     #expect(try temblor("tap 1 0.5 --device wav:a.wav") == .init(0))
     #expect(
       try temblor("setup --device gone --save").error
@@ -106,8 +106,8 @@ import Testing
     """
     + "(ignore with '--no-config')\n"
 
-  /// The settings are named in a pipe, too.
-  @Test func whatIsSavedIsUsed() throws {
+  /// The settings are also named if standard error is a pipe.
+  @Test func savedSettingsAreUsed() throws {
     #expect(
       try temblor("setup --device wav:a.wav --profile BST-1 --haptics 2 --strength 0.5 --save")
         == .init(0, output: "@/config/temblor/config.json: written\n"))
@@ -117,14 +117,15 @@ import Testing
       try temblor(
         "tap 1 0.5 -d wav:b.wav --profile dayton-bst-1 --haptics 2 --strength 0.5 --no-config")
         == .init(0))
-    // How much silence is before a tap, and with it the dither, depends on when each thread got its
-    // turn.
+    // The silence before a tap, and thus the dither, depends on the scheduling of the threads.
     func energy(_ name: String) throws -> Float {
       try Sound(reading: folder, name).interleaved.reduce(0) { $0 + $1 * $1 }
     }
-    let saved = try energy("a.wav")
-    let given = try energy("b.wav")
-    #expect(given > 0.1 && abs(saved / given - 1) < 0.001, "\(saved), \(given)")
+    let savedEnergy = try energy("a.wav")
+    let explicitEnergy = try energy("b.wav")
+    #expect(
+      explicitEnergy > 0.1 && abs(savedEnergy / explicitEnergy - 1) < 0.001,
+      "\(savedEnergy), \(explicitEnergy)")
   }
 
   @Test("A verdict is the same before and after setup")

@@ -9,29 +9,31 @@ import Testing
     "render", "pulse", "--loop", "0", "--duration", "80000", "-o", "a.wav",
   ]
 
-  @Test(arguments: [SIGINT, SIGTERM, SIGHUP]) func anInterruptedFileLeavesTheOldOne(signal: Int32)
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP]) func interruptedRenderingKeepsTheOldFile(
+    signal: Int32
+  )
     throws
   {
     try folder.write("old", to: "a.wav")
     var running: RunningProgram?
     #expect(try folder.fileAppears { running = try folder.start(Self.longRunningCommands) })
-    let process = try #require(running)
-    kill(process.process, signal)
+    let program = try #require(running)
+    kill(program.process, signal)
     #expect(
-      try folder.finish(process) == .init(1, error: "a.wav: interrupted; nothing was written\n"))
+      try folder.finish(program) == .init(1, error: "a.wav: interrupted; nothing was written\n"))
     #expect(folder.fileNames() == ["a.wav"])
     #expect(folder.text("a.wav") == "old")
   }
 
-  @Test(arguments: [SIGKILL]) func aKilledProgramLeavesTheOldFileAndNothingElse(signal: Int32)
+  @Test(arguments: [SIGKILL]) func killedProgramKeepsTheOldFileAndLeavesNoOther(signal: Int32)
     throws
   {
     try folder.write("old", to: "a.wav")
     var running: RunningProgram?
     #expect(try folder.fileAppears { running = try folder.start(Self.longRunningCommands) })
-    let process = try #require(running)
-    kill(process.process, signal)
-    #expect(try folder.finish(process) == .init(-signal))
+    let program = try #require(running)
+    kill(program.process, signal)
+    #expect(try folder.finish(program) == .init(-signal))
     #expect(folder.fileNames().filter { !$0.hasPrefix("core") } == ["a.wav"])
     #expect(folder.text("a.wav") == "old")
   }
@@ -56,8 +58,8 @@ import Testing
     }
   }
 
-  /// A recording has its name and a valid header while it grows, so that a killed program keeps
-  /// what could be read before.
+  /// A recording has its name and a valid header while it grows, so that the recording of a killed
+  /// program is readable.
   @Test(arguments: ["wav", "flac", "w64"]) func aKilledProgramKeepsItsRecording(ending: String)
     throws
   {
@@ -91,8 +93,8 @@ import Testing
     #expect(folder.fileNames() == ["a.wav"])
   }
 
-  /// The first pattern's text is written before the second is waited for.
-  @Test func waitingForInputEndsAtOnce() throws {
+  /// The text of the first pattern is written before the program waits for the second pattern.
+  @Test func waitingForInputEndsImmediately() throws {
     let run = try folder.bash(
       """
       mkfifo in

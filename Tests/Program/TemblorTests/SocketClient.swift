@@ -1,6 +1,6 @@
 import Glibc
 
-/// Another program at a socket, which waits at most a minute for a connection and for each line.
+/// A client of a socket, which waits at most a minute for a connection and for each line.
 final class SocketClient {
   private let descriptor: Int32
   private var pending: [UInt8] = []
@@ -8,7 +8,7 @@ final class SocketClient {
   init(_ path: String) throws {
     descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     var isConnected = false
-    // Between its creation and its first listening a socket refuses.
+    // A socket refuses connections between its creation and the first call of `listen`.
     for _ in 0..<12_000 where !isConnected {
       isConnected = Self.connect(descriptor, to: path)
       guard isConnected || errno == ECONNREFUSED else { break }
@@ -37,7 +37,8 @@ final class SocketClient {
     _ = unsafe Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
   }
 
-  /// The next line, but for those about a busy machine; nothing at the end or after a minute.
+  /// Returns the next line that is not an underrun, which a busy machine may cause; nil at the end
+  /// or after a minute.
   func line() -> String? {
     while let line = anyLine() {
       if !line.hasPrefix("event underrun ") {
@@ -54,11 +55,11 @@ final class SocketClient {
         return String(decoding: pending[..<end], as: UTF8.self)
       }
       var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      var bytes = [UInt8](repeating: 0, count: 4_096)
+      var buffer = [UInt8](repeating: 0, count: 4_096)
       guard unsafe poll(&entry, 1, 60_000) == 1 else { return nil }
-      let count = unsafe recv(descriptor, &bytes, bytes.count, 0)
+      let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
       if count <= 0 { return nil }
-      pending += bytes.prefix(count)
+      pending += buffer.prefix(count)
     }
   }
 }

@@ -28,7 +28,7 @@ import Testing
     Float(0.5 * sin(2 * .pi * 100 * Double($0) / 48_000))
   }
 
-  @Test func figuresInWords() throws {
+  @Test func measurementsAsText() throws {
     try write(Self.tone, to: "a.wav")
     #expect(
       try folder.temblor("info", "a.wav")
@@ -47,7 +47,7 @@ import Testing
             """))
   }
 
-  @Test func channelsHaveTheirOwnFigures() throws {
+  @Test func channelsHaveTheirOwnMeasurements() throws {
     try write(Self.tone.flatMap { [$0, 0] }, to: "a.wav", channelCount: 2)
     let lines = try folder.temblor("info", "a.wav").output.split(separator: "\n")
     #expect(
@@ -67,7 +67,7 @@ import Testing
     #expect(json.contains("\"sound\": \"a.wav\""))
   }
 
-  @Test func soundsAndPatternsGoTogether() throws {
+  @Test func soundsAndPatternsCanBeMixed() throws {
     try write(Self.tone, to: "a.wav")
     let run = try folder.temblor("info", "light", "a.wav")
     #expect(run.status == 0)
@@ -75,7 +75,7 @@ import Testing
     #expect(run.output.contains("\na.wav\n"))
   }
 
-  @Test func silenceIsTold() throws {
+  @Test func silenceIsReported() throws {
     try write([Float](repeating: 0, count: 480), to: "a.wav", samples: .s16)
     #expect(
       try folder.temblor("info", "a.wav")
@@ -91,16 +91,17 @@ import Testing
             """))
   }
 
-  @Test func badSamplesAreTold() throws {
+  @Test func nonFiniteSamplesAreReported() throws {
     try write([Float](repeating: .nan, count: 480), to: "all.wav")
-    let all = try folder.temblor("info", "all.wav")
-    #expect(all.status == 2)
-    #expect(all.output.contains("  level      silent\n"))
+    let invalidRun = try folder.temblor("info", "all.wav")
+    #expect(invalidRun.status == 2)
+    #expect(invalidRun.output.contains("  level      silent\n"))
     #expect(
-      all.error == "all.wav: all 480 samples are NaN or infinite; they are treated as silence\n")
-    var some = Self.tone
-    some[7] = .infinity
-    try write(some, to: "some.wav")
+      invalidRun.error
+        == "all.wav: all 480 samples are NaN or infinite; they are treated as silence\n")
+    var samples = Self.tone
+    samples[7] = .infinity
+    try write(samples, to: "some.wav")
     let run = try folder.temblor("info", "--json", "some.wav")
     #expect(run.status == 2)
     #expect(run.output.contains("\"nonFiniteSamples\": 1"))
@@ -109,7 +110,7 @@ import Testing
     )
   }
 
-  @Test func whatHoldsNoSoundIsRefused() throws {
+  @Test func filesWithoutSoundAreRefused() throws {
     try write([], to: "none.wav")
     try folder.write("hello", to: "text.wav")
     #expect(

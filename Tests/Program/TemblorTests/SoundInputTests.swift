@@ -18,12 +18,13 @@ import Testing
     let file = command.hasPrefix("trace") ? "sound.wav" : "pattern.wav"
     #expect(try folder.temblor("render", "light", "-o", file, "-q").status == 0)
     let parts = command.split(separator: "|", maxSplits: 1).map(String.init)
-    let rest = parts.count > 1 ? "|\(parts[1])" : ""
-    let words = parts[0].split(separator: " ", maxSplits: 1).map(String.init)
+    let pipeline = parts.count > 1 ? "|\(parts[1])" : ""
+    let verbAndOptions = parts[0].split(separator: " ", maxSplits: 1).map(String.init)
     func run(_ input: String, _ source: String) throws -> WorkingFolder.Result {
-      let arguments = words.count > 1 ? words[1] : ""
-      // The sound takes the place of the last take.
-      return try folder.bash("$TEMBLOR \(words[0]) \(arguments) \(input) \(source) \(rest)")
+      let arguments = verbAndOptions.count > 1 ? verbAndOptions[1] : ""
+      // The sound is the last take.
+      return try folder.bash(
+        "$TEMBLOR \(verbAndOptions[0]) \(arguments) \(input) \(source) \(pipeline)")
     }
     let named = try run(file, "")
     let piped = try run("-", "< \(file)")

@@ -10,14 +10,14 @@ import Testing
 
   @Test func formattingTwiceChangesNothing() throws {
     try folder.write(Self.unformattedPattern, to: "a.ahap")
-    let once = try folder.temblor("format", "a.ahap")
-    #expect(once.status == 0 && once.error == "")
-    #expect(once.output.hasPrefix("{\n  \"Version\": 1.0,\n"))
-    #expect(try folder.temblor("format", "-", input: once.output) == once)
+    let formatted = try folder.temblor("format", "a.ahap")
+    #expect(formatted.status == 0 && formatted.error == "")
+    #expect(formatted.output.hasPrefix("{\n  \"Version\": 1.0,\n"))
+    #expect(try folder.temblor("format", "-", input: formatted.output) == formatted)
     #expect(folder.text("a.ahap") == Self.unformattedPattern)
   }
 
-  @Test func aFileIsRewrittenOnlyWhenAsked() throws {
+  @Test func fileIsRewrittenOnlyOnRequest() throws {
     try folder.write(Self.unformattedPattern, to: "a.ahap")
     #expect(
       try folder.temblor("format", "--check", "a.ahap")
@@ -44,7 +44,7 @@ import Testing
     #expect(run == .init(0, error: "a.ahap: rewritten\n"))
   }
 
-  @Test func aBrokenFileStaysAndOthersAreTidied() throws {
+  @Test func invalidFileIsKeptAndOthersAreFormatted() throws {
     try folder.write(Patterns.brokenText, to: "a.ahap")
     try folder.write(Self.unformattedPattern, to: "b.ahap")
     #expect(
@@ -56,18 +56,21 @@ import Testing
     #expect(folder.fileNames() == ["a.ahap", "b.ahap"])
   }
 
-  @Test func infoSaysWhatTheLimiterDid() throws {
-    let loud = try folder.temblor("info", "earthquake-splash", "--profile", "dayton-bst-1").output
+  @Test func infoReportsLimiting() throws {
+    let limitedInfo = try folder.temblor("info", "earthquake-splash", "--profile", "dayton-bst-1")
+      .output
     #expect(
-      loud.contains(
+      limitedInfo.contains(
         """
           level      peak 2.3 dBFS before the limiter, RMS -13.6 dBFS, limited to -1 dBFS for \
         0.601 s\n
         """
       ),
-      "\(loud)")
-    let soft = try folder.temblor("info", "light").output
-    #expect(soft.contains(" dBFS, never limited\n") && !soft.contains("limiter"), "\(soft)")
+      "\(limitedInfo)")
+    let unlimitedInfo = try folder.temblor("info", "light").output
+    #expect(
+      unlimitedInfo.contains(" dBFS, never limited\n") && !unlimitedInfo.contains("limiter"),
+      "\(unlimitedInfo)")
   }
 
   @Test func shippedPatternsCannotBeRewritten() throws {
@@ -90,7 +93,7 @@ import Testing
     #expect(lines.count == 6)
   }
 
-  @Test func infoOfABrokenFileTellsThePlace() throws {
+  @Test func infoReportsTheLocationOfAnError() throws {
     try folder.write(Patterns.brokenText, to: "a.ahap")
     #expect(
       try folder.temblor("info", "--json", "a.ahap")
@@ -99,7 +102,7 @@ import Testing
           error: "a.ahap:2:1: error: \(ExpectedMessage.unclosedObject)\n"))
   }
 
-  @Test func aShippedPatternIsPrintedAsItIs() throws {
+  @Test func shippedPatternIsPrintedUnchanged() throws {
     let heartbeat = try folder.temblor("patterns", "heartbeat")
     #expect(heartbeat.status == 0 && heartbeat.output.contains("\"Pattern\""))
     #expect(try folder.temblor("format", "--check", "-", input: heartbeat.output).status == 0)

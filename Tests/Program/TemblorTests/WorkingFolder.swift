@@ -28,26 +28,26 @@ final class WorkingFolder: Sendable {
 
   init() {
     var template = Array("/tmp/temblor-XXXXXX".utf8CString)
-    guard let made = unsafe mkdtemp(&template) else {
+    guard let createdPath = unsafe mkdtemp(&template) else {
       preconditionFailure("A temporary folder can be made.")
     }
-    path = unsafe String(cString: made)
+    path = unsafe String(cString: createdPath)
   }
 
   deinit { _ = try? RunningProgram("/bin/rm", ["-rf", path], in: "/").wait() }
 
   /// Runs the program with a text on its standard input, or with empty input.
-  func temblor(_ words: String..., input: String? = nil) throws -> Result {
-    try temblor(words, input: input)
+  func temblor(_ arguments: String..., input: String? = nil) throws -> Result {
+    try temblor(arguments, input: input)
   }
 
-  func temblor(_ words: [String], input: String? = nil) throws -> Result {
-    try finish(try start(words, input: input))
+  func temblor(_ arguments: [String], input: String? = nil) throws -> Result {
+    try finish(try start(arguments, input: input))
   }
 
   /// Starts the program. If the value is released before the program ends, the program is killed.
-  func start(_ words: [String], input: String? = nil) throws -> RunningProgram {
-    try RunningProgram(Self.program, words, in: path, input: input)
+  func start(_ arguments: [String], input: String? = nil) throws -> RunningProgram {
+    try RunningProgram(Self.program, arguments, in: path, input: input)
   }
 
   /// Runs a line of bash in which `$TEMBLOR` is the program.
@@ -101,8 +101,8 @@ final class WorkingFolder: Sendable {
   /// Returns the sorted paths of all files and folders below a folder, including hidden files. The
   /// paths of folders end with a slash.
   func fileNames(below folder: String = "") -> [String] {
-    let here = folder.isEmpty ? path : path + "/" + folder
-    guard let handle = unsafe opendir(here) else { return [] }
+    let folderPath = folder.isEmpty ? path : path + "/" + folder
+    guard let handle = unsafe opendir(folderPath) else { return [] }
     defer { unsafe closedir(handle) }
     var names: [String] = []
     while let entry = unsafe readdir(handle) {
@@ -110,11 +110,11 @@ final class WorkingFolder: Sendable {
         unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
       }
       if name == "." || name == ".." { continue }
-      let whole = folder.isEmpty ? name : folder + "/" + name
+      let relativePath = folder.isEmpty ? name : folder + "/" + name
       if unsafe entry.pointee.d_type == UInt8(DT_DIR) {
-        names += [whole + "/"] + self.fileNames(below: whole)
+        names += [relativePath + "/"] + self.fileNames(below: relativePath)
       } else {
-        names.append(whole)
+        names.append(relativePath)
       }
     }
     return names.sorted()
@@ -159,8 +159,8 @@ extension String {
 
 extension StringProtocol where SubSequence == Substring {
   /// Returns the number without a sign that follows the first occurrence of a text.
-  func number(after words: String) -> Double? {
-    firstRange(of: words).flatMap { range in
+  func number(after text: String) -> Double? {
+    firstRange(of: text).flatMap { range in
       Double(self[range.upperBound...].prefix { $0.isNumber || $0 == "." })
     }
   }
@@ -185,11 +185,11 @@ private func resolvedPath(_ link: String) -> String {
 /// Returns all bytes of a descriptor, from the beginning if it is seekable.
 func readAll(_ descriptor: Int32) -> [UInt8] {
   lseek(descriptor, 0, SEEK_SET)
-  var all: [UInt8] = []
-  var piece = [UInt8](repeating: 0, count: 1 << 16)
+  var bytes: [UInt8] = []
+  var buffer = [UInt8](repeating: 0, count: 1 << 16)
   while true {
-    let count = unsafe read(descriptor, &piece, piece.count)
-    if count <= 0 { return all }
-    all += piece.prefix(count)
+    let count = unsafe read(descriptor, &buffer, buffer.count)
+    if count <= 0 { return bytes }
+    bytes += buffer.prefix(count)
   }
 }

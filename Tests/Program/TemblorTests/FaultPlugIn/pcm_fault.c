@@ -1,15 +1,28 @@
-/* A playback PCM of ALSA in the machine's own time, of which one call goes wrong: for tests of the program.
+/* An ALSA playback PCM in real time with one fault, for tests of the program.
  *
- * FAULT_SIGN names a file that is made when the fault is first met; the same with ".over" is made when the
- * device plays again after it. FAULT names the fault, FAULT_AT the milliseconds after the first start at which it begins, FAULT_FOR the
- * milliseconds it lasts (below zero for ever). Hangs are for ever: hangopen, hangwrite, hangpointer,
- * hangdelay, hangdrop, hangclose. FAULT_THEN names another hang, which begins with the fault. Others: hangback (one
- * transfer sleeps for 1.5 s and returns as if nothing had been), absent (opening fails until FAULT_FOR milliseconds
- * after the first attempt), hangunplug (the same, then the device is gone for good), sleepoften (a transfer sleeps for 1.5 s
- * every half second), eagainstart (no transfer ever takes a frame), gone (calls fail, opening too), other-rate (gone, and back with
- * 44,100 Hz only), frozen (no progress), storm (suspended at every look), short (one frame at a time),
- * skip (660 frames are passed over, as when a pointer leaps back by 300 in 960), back (the pointer stands
- * still for 660 frames, as when it leaps ahead by 300). */
+ * Environment variables:
+ *   FAULT_SIGN  The path of a file that is created when the fault first occurs. A file with the
+ *               suffix ".over" is created when the device plays again after the fault.
+ *   FAULT       The name of the fault.
+ *   FAULT_AT    The start of the fault, in milliseconds after the first start of the device.
+ *   FAULT_FOR   The duration of the fault in milliseconds; a negative value means forever.
+ *   FAULT_THEN  The name of another hang, which starts together with the fault.
+ *
+ * Hangs never end: hangopen, hangwrite, hangpointer, hangdelay, hangdrop, hangclose.
+ *
+ * Other faults:
+ *   hangback    One transfer sleeps for 1.5 s, and then returns normally.
+ *   absent      Opening fails until FAULT_FOR milliseconds after the first attempt.
+ *   hangunplug  One transfer sleeps for 1.5 s, and then the device is gone for good.
+ *   sleepoften  A transfer sleeps for 1.5 s every half second.
+ *   eagainstart No transfer accepts a frame.
+ *   gone        All calls fail, including opening.
+ *   other-rate  All calls fail; afterwards, the device supports only 44,100 Hz.
+ *   frozen      The device makes no progress.
+ *   storm       The device is suspended at every query of the pointer.
+ *   short       A transfer accepts one frame at a time.
+ *   skip        The device skips 660 frames, as if the pointer jumped back by 300 of 960 frames.
+ *   back        The pointer stops for 660 frames, as if it jumped ahead by 300 frames. */
 #include <alsa/asoundlib.h>
 #include <alsa/pcm_external.h>
 #include <errno.h>
@@ -26,7 +39,8 @@ struct device {
   int isRunning;
 };
 
-/* When the process first started a device: faults count from here, across reopening. */
+/* The time at which the process first started a device. Faults are relative to it, also after the
+ * device is opened again. */
 static long long begun = -1;
 
 static long long now(void) {
@@ -45,7 +59,7 @@ static int is_fault(const char *name) {
   return fault && !strcmp(fault, name);
 }
 
-/* Lets a test know that the fault is met. */
+/* Reports to a test that the fault has occurred. */
 static void sign(void) {
   static int isSigned;
   const char *path = getenv("FAULT_SIGN");
@@ -54,12 +68,12 @@ static void sign(void) {
   close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
 }
 
-/* Milliseconds since the fault came; below 0 until then. */
+/* Returns the milliseconds since the start of the fault; negative before it. */
 static long long since_fault(void) {
   return begun < 0 ? -1 : (now() - begun) / 1000000 - number("FAULT_AT", 300);
 }
 
-/* Whether the fault is in force. */
+/* Returns 1 while the fault is active. */
 static int is_due(const char *name) {
   if (!is_fault(name)) return 0;
   long long since = since_fault();
@@ -69,7 +83,7 @@ static int is_due(const char *name) {
   return 1;
 }
 
-/* Whether a fault of one moment comes now: once, however late the device is asked. */
+/* Returns 1 once, at the first query after the start of a momentary fault. */
 static int comes(const char *name) {
   static int hasCome;
   if (hasCome || !is_fault(name) || since_fault() < 0) return 0;
@@ -77,7 +91,7 @@ static int comes(const char *name) {
   return hasCome = 1;
 }
 
-/* Lets a test know that the device plays again. */
+/* Reports to a test that the device plays again. */
 static void sign_end(void) {
   static int isSigned;
   const char *path = getenv("FAULT_SIGN");
@@ -89,7 +103,7 @@ static void sign_end(void) {
   close(open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
 }
 
-/* Hangs for ever where the fault is this hang, or the one that comes with another fault. */
+/* Hangs forever if the fault is this hang, or if this hang starts together with the fault. */
 static void hang(const char *name) {
   const char *then = getenv("FAULT_THEN");
   int isThen = then && !strcmp(then, name) && since_fault() >= 0;
