@@ -89,13 +89,13 @@ import Testing
     #expect(written.status == 0)
     #expect(try folder.temblor(arguments + ["--plot", "a.svg"]).status == 64)
     // Swapped channels and the recording of a sensor are refused.
-    let exchanged =
+    let swappedArguments =
       [
         "calibrate", "stereo.wav", "--impedance", "0.47", "--sensor-channel", "2",
         "--reference-channel", "1",
       ]
       + signal
-    #expect(try folder.temblor(exchanged).status == 2)
+    #expect(try folder.temblor(swappedArguments).status == 2)
     #expect(
       try folder.temblor(["calibrate", "take.wav", "--impedance", "0.47"] + signal).status == 2)
   }

@@ -31,9 +31,9 @@ final class FaultPlugIn: Sendable {
   /// Returns the environment in which the device `fault`, which is also the default, has a fault.
   ///
   /// - Parameters:
-  /// - sign: A file that is created when the fault first occurs.
-  /// - start: The start of the fault, in milliseconds after the first start of the device.
-  /// - length: The duration of the fault in milliseconds, or nil for a permanent fault.
+  ///   - sign: A file that is created when the fault first occurs.
+  ///   - start: The start of the fault, in milliseconds after the first start of the device.
+  ///   - length: The duration of the fault in milliseconds, or nil for a permanent fault.
   ///   - then: A hang that begins with the fault.
   func environment(
     _ fault: String, sign: String? = nil, start: Int = 300, length: Int? = nil,

@@ -90,8 +90,8 @@ final class Pseudoterminal {
   /// `ProgramClock` of the shell and its jobs.
   ///
   /// - Parameters:
-  /// - expectedText: The text that ends the wait.
-  /// - repeatedText: A text that is typed every 100 ms until the wait ends.
+  ///   - expectedText: The text that ends the wait.
+  ///   - repeatedText: A text that is typed every 100 ms until the wait ends.
   @discardableResult func wait(for expectedText: String, typing repeatedText: String? = nil) throws
     -> String
   {
