@@ -2,7 +2,7 @@ import HapticPlayback
 import Testing
 
 @Suite struct ClockTests {
-  @Test func whatIsHeardFollowsTheClockAndNeverPassesWhatWasHandedOver() {
+  @Test func heardFrameFollowsTheClockUpToTheLastRenderedFrame() {
     let engine = PlaybackEngine()
     let playback = VirtualPlayback(engine, periodSize: 480)
     playback.advance(seconds: 1)
@@ -16,7 +16,7 @@ import Testing
     #expect(clock.heardFrame == 48_000)
   }
 
-  @Test func theEnginesClockCountsRenderedSeconds() {
+  @Test func enginePositionCountsRenderedTime() {
     let engine = PlaybackEngine(rate: 8_000)
     let playback = VirtualPlayback(engine, periodSize: 80)
     #expect(engine.positionSeconds == 0)
@@ -25,14 +25,14 @@ import Testing
     #expect(engine.position == 20_000)
   }
 
-  @Test func aProcessThatStoodStillMissesTime() {
+  @Test func stoppedProcessMissesTime() {
     let engine = PlaybackEngine()
     let playback = VirtualPlayback(engine, periodSize: 480)
     playback.advance(seconds: 0.1)
     playback.time.advance(by: .seconds(3))
     playback.advance(seconds: 0.1)
-    // The period the sink held is heard, the rest of three seconds is missed, and enough has
-    // passed.
+    // During the stop of 3 s, the sink plays its queued period and then misses the remaining time.
+    // The position has then passed the end of the second advance.
     #expect(engine.position == 4_800 - 480 + 144_000)
   }
 }
@@ -40,13 +40,13 @@ import Testing
 @Suite struct WakeSignalTests {
   @Test func waitReturnsWhenRaised() throws {
     let wake = try WakeSignal()
-    var watched = [PollDescriptor(wake.descriptor)]
-    SystemTimeSource().wait(for: &watched, timeout: .zero)
-    #expect(watched[0].receivedEvents == 0)
+    var descriptors = [PollDescriptor(wake.descriptor)]
+    SystemTimeSource().wait(for: &descriptors, timeout: .zero)
+    #expect(descriptors[0].receivedEvents == 0)
     wake.raise()
     wake.raise()
-    SystemTimeSource().wait(for: &watched, timeout: nil)
-    #expect(watched[0].receivedEvents == 1)
+    SystemTimeSource().wait(for: &descriptors, timeout: nil)
+    #expect(descriptors[0].receivedEvents == 1)
     #expect(wake.lower())
     #expect(!wake.lower())
   }

@@ -3,7 +3,7 @@ import HapticPlayback
 import HapticRender
 import Testing
 
-/// Frames that are made while they sound.
+/// Voices whose samples are written during playback.
 struct LiveVoiceTests {
   private static let rate = 48_000.0
 
@@ -20,8 +20,8 @@ struct LiveVoiceTests {
   }
 
   private static func write(_ samples: [Float], to voice: LiveVoice) {
-    let isTaken = voice.write(samples.span)
-    #expect(isTaken)
+    let isAccepted = voice.write(samples.span)
+    #expect(isAccepted)
   }
 
   private static func play(_ voices: [LiveVoice], periodSize: Int = 64, seconds: Double = 0.4)
@@ -36,29 +36,33 @@ struct LiveVoiceTests {
     return playback.samples()
   }
 
-  @Test func framesSoundAsTheyAre() throws {
+  @Test func samplesPlayUnchanged() throws {
     let samples = try Self.play([Self.voice(Self.sine(24_000))])
-    // Ten periods, well behind the beginning.
-    let part = samples[9_600..<14_400]
-    let peak = part.reduce(0) { max($0, abs($1)) }
+    // Ten periods of the sine, well after the beginning.
+    let steadySamples = samples[9_600..<14_400]
+    let peak = steadySamples.reduce(0) { max($0, abs($1)) }
     #expect(abs(peak - 0.3) < 0.002)
-    let crossings = zip(part, part.dropFirst()).count { $0 <= 0 && $1 > 0 }
+    let crossings = zip(steadySamples, steadySamples.dropFirst()).count { $0 <= 0 && $1 > 0 }
     #expect(crossings == 10)
   }
 
-  @Test(arguments: [16, 480, 512]) func periodsDoNotMatter(_ periodSize: Int) throws {
+  @Test(arguments: [16, 480, 512]) func periodSizeDoesNotChangeTheSamples(_ periodSize: Int) throws
+  {
     let expected = try Self.play([Self.voice(Self.sine(24_000))], periodSize: 64)
-    let other = try Self.play([Self.voice(Self.sine(24_000))], periodSize: periodSize)
-    #expect(maximumDifference(expected, other).greatest == 0)
+    let actual = try Self.play([Self.voice(Self.sine(24_000))], periodSize: periodSize)
+    #expect(maximumDifference(expected, actual).magnitude == 0)
   }
 
-  @Test func voicesAdd() throws {
-    let whole = try Self.play([Self.voice(Self.sine(24_000))])
-    let half = { Self.voice(Self.sine(24_000, amplitude: 0.15)) }
-    #expect(maximumDifference(whole, try Self.play([half(), half()])).greatest < 1e-6)
-    // Five of them do not fit below the ceiling.
-    let loud = try Self.play((0..<5).map { _ in Self.voice(Self.sine(24_000)) })
-    #expect(loud.reduce(0) { max($0, abs($1)) } <= 0.8911)
+  @Test func voicesAreSummed() throws {
+    let fullLevelSamples = try Self.play([Self.voice(Self.sine(24_000))])
+    let makeHalfLevelVoice = { Self.voice(Self.sine(24_000, amplitude: 0.15)) }
+    #expect(
+      maximumDifference(
+        fullLevelSamples, try Self.play([makeHalfLevelVoice(), makeHalfLevelVoice()])
+      ).magnitude < 1e-6)
+    // The sum of five voices exceeds the ceiling, so that the limiter acts.
+    let limitedSamples = try Self.play((0..<5).map { _ in Self.voice(Self.sine(24_000)) })
+    #expect(limitedSamples.reduce(0) { max($0, abs($1)) } <= 0.8911)
   }
 
   @Test func aGapIsCountedAndDoesNotClick() throws {
@@ -68,18 +72,19 @@ struct LiveVoiceTests {
     try engine.attach(voice)
     playback.advance(seconds: 0.2)
     #expect(voice.queuedFrameCount == 0)
-    // Fewer than the reserve wait until there are enough.
+    // The voice stays silent until its reserve is filled again.
     Self.write(Self.sine(400, from: 4_920), to: voice)
     playback.advance(seconds: 0.1)
     #expect(voice.queuedFrameCount == 400)
     Self.write(Self.sine(9_600, from: 5_320), to: voice)
     playback.advance(seconds: 0.1)
     #expect(voice.underrunFrameCount == 9_480)
-    // A sine of 0.3 at 100 Hz has 5.1e-5; a straight fade of 5 ms adds two bends of 0.3 / 240.
+    // The slope of a 100 Hz sine of amplitude 0.3 changes by up to 5.1e-5 per frame; a linear fade
+    // of 5 ms adds two changes of 0.3 / 240.
     #expect(maximumSlopeChange(playback.samples()) < 1.5e-3)
   }
 
-  @Test func aVoiceThatIsDetachedFadesOutAndIsFreed() throws {
+  @Test func detachedVoicesFadeOutAndAreFreed() throws {
     let engine = PlaybackEngine()
     let playback = VirtualPlayback(engine)
     var voices = (0..<LiveVoice.maximumCountPerRenderer).map { _ in
@@ -99,11 +104,11 @@ struct LiveVoiceTests {
     #expect(voices.allSatisfy { $0.isReleased })
     let samples = playback.samples()
     #expect(maximumSlopeChange(samples) < 2e-3)
-    weak let last = voices[0]
+    weak let releasedVoice = voices[0]
     voices = []
     playback.advance(seconds: 0.1)
     engine.update()
-    #expect(last == nil)
+    #expect(releasedVoice == nil)
     #expect(playback.samples()[12_000...].allSatisfy { abs($0) < 1e-3 })
     try engine.attach(Self.voice(Self.sine(480)))
   }

@@ -1,7 +1,7 @@
 import HapticPlayback
 import Testing
 
-/// A kind of output that names itself and keeps no frame.
+/// An output whose name contains its scheme, and that discards all frames.
 private struct NamedOutput: OutputBackend {
   var scheme = "trial"
   var addressPlaceholder: String? = "NAME"
@@ -29,8 +29,8 @@ private struct NamedOutput: OutputBackend {
     ("trial", "usual", "trial"), ("hw:1,0", "usual", "hw:1,0"), ("usual:hw:1", "usual", "hw:1"),
     ("", "usual", ""),
     (":", "usual", ":"),
-  ]) func aSchemeNeedsItsColon(word: String, scheme: String, rest: String) {
-    #expect(registry.parseName(word) == OutputName(scheme: scheme, address: rest))
+  ]) func schemeEndsWithAColon(text: String, scheme: String, address: String) {
+    #expect(registry.parseName(text) == OutputName(scheme: scheme, address: address))
   }
 
   @Test(arguments: [
@@ -38,29 +38,30 @@ private struct NamedOutput: OutputBackend {
     ("null:", OutputName(scheme: "null")), ("null:x", nil), ("trial:", nil), ("trial", nil),
     ("hw:1", nil), ("", nil),
     (":", nil),
-  ]) func aQualifiedNameHasItsScheme(word: String, name: OutputName?) {
-    #expect(registry.parseQualifiedName(word) == name)
+  ]) func qualifiedNamesHaveAScheme(text: String, expected: OutputName?) {
+    #expect(registry.parseQualifiedName(text) == expected)
   }
 
-  @Test func formsNameEachBackend() {
+  @Test func nameFormsIncludeEachBackend() {
     #expect(registry.nameForms == ["usual:NAME", "null", "trial:NAME"])
   }
 
-  @Test func namesLeadToTheirBackend() throws {
+  @Test func namesSelectTheirBackend() throws {
     let request = OutputRequest(rate: 8_000, channels: .exactly(3))
     #expect(try registry.open("a", request).name == "usual a")
     #expect(try registry.open("trial:a", request).name == "trial a")
-    let null = try registry.open("null:", request)
-    #expect(null.name == "null")
+    let nullOutput = try registry.open("null:", request)
+    #expect(nullOutput.name == "null")
     #expect(
-      null.format == SinkFormat(rate: 8_000, channelCount: 3, periodSize: 40, bufferSize: 160))
+      nullOutput.format == SinkFormat(rate: 8_000, channelCount: 3, periodSize: 40, bufferSize: 160)
+    )
   }
 
   @Test(arguments: [
     ("null:x", OutputError.Kind.invalidName), ("trial:", .invalidName), ("trial:none", .notFound),
     ("none", .notFound),
-  ]) func errorsHaveAKind(word: String, kind: OutputError.Kind) {
-    let error = #expect(throws: OutputError.self) { try registry.open(word, OutputRequest()) }
+  ]) func errorsHaveAKind(name: String, kind: OutputError.Kind) {
+    let error = #expect(throws: OutputError.self) { try registry.open(name, OutputRequest()) }
     #expect(error?.kind == kind)
   }
 
@@ -73,14 +74,14 @@ private struct NamedOutput: OutputBackend {
     #expect(registry.isAvailable(OutputName(scheme: "null")))
   }
 
-  @Test func listsAskEachBackend() {
+  @Test func outputsOfEachBackendAreListed() {
     #expect(registry.outputs().map(\.name) == ["usual:one", "null:", "trial:one"])
     #expect(registry.outputs(probing: false).first?.description == "listed")
   }
 
-  @Test func aBackendReplacesOneOfItsScheme() throws {
-    let other = registry.adding(NamedOutput(scheme: "null", addressPlaceholder: nil))
-    #expect(try other.open("null:", OutputRequest()).name == "null ")
-    #expect(other.backends.count == 3)
+  @Test func addedBackendReplacesTheOneOfItsScheme() throws {
+    let changedRegistry = registry.adding(NamedOutput(scheme: "null", addressPlaceholder: nil))
+    #expect(try changedRegistry.open("null:", OutputRequest()).name == "null ")
+    #expect(changedRegistry.backends.count == 3)
   }
 }

@@ -103,11 +103,13 @@ import Testing
   private func advance(
     _ simulation: PlaybackSimulation, of scenario: inout Scenario, to end: Int64
   ) {
-    let size = Int64(Self.periodSize)
+    let periodSize = Int64(Self.periodSize)
     while scenario.engine.position < end {
-      let change = max(scenario.engine.position, simulation.nextStateChangeFrame ?? end)
-      let following = max((change + size - 1) / size * size, scenario.engine.position + size)
-      simulation.advance(frameCount: Int(min(end, following) - scenario.engine.position))
+      let nextChange = max(scenario.engine.position, simulation.nextStateChangeFrame ?? end)
+      let nextPeriodEnd = max(
+        (nextChange + periodSize - 1) / periodSize * periodSize,
+        scenario.engine.position + periodSize)
+      simulation.advance(frameCount: Int(min(end, nextPeriodEnd) - scenario.engine.position))
       scenario.drainChanges()
     }
   }
@@ -142,8 +144,8 @@ import Testing
       replayPlayback.advance(seconds: Double(position - replayEngine.position) / 48_000)
       replayEngine.replay(commands, with: replay)
     }
-    let remaining = rendered.engine.position - replayEngine.position
-    replayPlayback.advance(seconds: Double(remaining) / 48_000)
+    let remainingFrameCount = rendered.engine.position - replayEngine.position
+    replayPlayback.advance(seconds: Double(remainingFrameCount) / 48_000)
     #expect(replayPlayback.sink.samples == playback.sink.samples)
     #expect(playback.sink.samples.contains { abs($0) > 0.01 })
   }
@@ -157,13 +159,13 @@ import Testing
     try player.start()
     #expect(simulation.nextStateChangeFrame == 0)
     simulation.advance(frameCount: 64)
-    let end = try #require(simulation.nextStateChangeFrame)
-    #expect(end >= 3_600 * 48_000)
-    simulation.advance(frameCount: Int(end) - 65)
+    let endFrame = try #require(simulation.nextStateChangeFrame)
+    #expect(endFrame >= 3_600 * 48_000)
+    simulation.advance(frameCount: Int(endFrame) - 65)
     #expect(player.phase == .playing)
     simulation.advance(frameCount: 1)
     #expect(player.phase == .idle)
-    #expect(player.endFrame == end)
+    #expect(player.endFrame == endFrame)
     #expect(simulation.nextStateChangeFrame == nil)
   }
 }

@@ -20,7 +20,7 @@ import Testing
     try group.setGains([1, 0], over: 0)
   }
 
-  /// What is heard from a frame of the engine on.
+  /// Returns the samples that were played in a range of frames of the engine.
   private func playedSamples(_ range: Range<Int>) -> [Float] {
     Array(
       playback.samples()[
@@ -32,46 +32,48 @@ import Testing
     sourceLocation: SourceLocation = #_sourceLocation
   ) { expect(playedSamples(frames), is: samples, from: first, sourceLocation: sourceLocation) }
 
-  @Test func aSwitchIsExactAndSmooth() throws {
+  @Test func switchIsExactAndSmooth() throws {
     try group.start(at: .frame(100))
     try group.setGains([0, 1], over: 0.01, at: .frame(5_000))
     playback.advance(seconds: 0.3)
     expectPlayed(firstSamples, at: 100..<5_000, from: 0)
     expectPlayed(secondSamples, at: 5_480..<12_000, from: 5_380)
-    // Both gains together are 1 at every frame of the ramp.
+    // The two gains add up to 1 at every frame of the ramp.
     for frame in 5_000..<5_480 {
-      let x = Float(frame - 5_000) / 480
-      let share = x * x * (3 - 2 * x)
-      let wanted = firstSamples[frame - 100] * (1 - share) + secondSamples[frame - 100] * share
-      #expect(abs(playedSamples(frame..<frame + 1)[0] - wanted) < 2e-4)
+      let rampPosition = Float(frame - 5_000) / 480
+      let secondGain = rampPosition * rampPosition * (3 - 2 * rampPosition)
+      let expected =
+        firstSamples[frame - 100] * (1 - secondGain) + secondSamples[frame - 100] * secondGain
+      #expect(abs(playedSamples(frame..<frame + 1)[0] - expected) < 2e-4)
     }
   }
 
-  @Test func throughSilenceNoTwoAreHeardAtOnce() throws {
+  @Test func switchThroughSilencePlaysOnePlayerAtATime() throws {
     try group.start(at: .frame(100))
     try group.setGainsThroughSilence([0, 0.5], over: 0.01, at: .frame(5_000))
     try group.setGainsThroughSilence([0, 0.5], over: 0.01, at: .frame(9_000))
     playback.advance(seconds: 0.3)
     #expect(abs(playedSamples(5_480..<5_481)[0]) < 2e-4)
     expectPlayed(secondSamples.map { $0 / 2 }, at: 5_960..<9_000, from: 5_860)
-    // From one to itself the way is the same.
+    // A switch to the same player also passes through silence.
     #expect(abs(playedSamples(9_480..<9_481)[0]) < 2e-4)
     expectPlayed(secondSamples.map { $0 / 2 }, at: 9_960..<12_000, from: 9_860)
   }
 
-  @Test func allReturnTogetherAlsoFromBehindTheirEnds() throws {
+  @Test func allPlayersLoopTogetherEvenAfterTheirEnds() throws {
     try group.loop(from: 0.25, end: 0.9)
     try group.setGains([0, 1], over: 0)
     try group.start(at: .frame(0))
     playback.advance(seconds: 2)
-    // The second ends at 36,000 and is silent to 43,200; then both begin at 12,000.
+    // The second recording ends at frame 36,000, and silence follows up to the loop end at 43,200;
+    // then both players continue at frame 12,000.
     expectPlayed([Float](repeating: 0, count: 7_000), at: 36_000..<43_000, from: 0)
     expectPlayed(secondSamples, at: 43_300..<67_000, from: 12_100)
     #expect(group.position == group.players[1].position)
     #expect(group.phase == .playing)
   }
 
-  @Test func pausesAndSeeksAreOfAll() throws {
+  @Test func pausesAndSeeksApplyToAllPlayers() throws {
     try group.loop(end: 100)
     try group.start(at: .frame(0))
     try group.pause(at: .frame(4_800))
@@ -85,7 +87,7 @@ import Testing
     #expect(group.startFrame == 0)
   }
 
-  @Test func whatIsAskedNowIsDoneInOneBlock() throws {
+  @Test func immediateStartsAreInOneBlock() throws {
     playback.advance(seconds: 0.01)
     try group.loop(from: 0.1, end: 0.2)
     try group.start(from: 0.1)

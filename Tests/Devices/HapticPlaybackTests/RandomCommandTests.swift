@@ -74,12 +74,12 @@ import Testing
   }
 
   @Test(arguments: 0..<60) func anyPeriodGivesTheSameSamples(seed: UInt64) throws {
-    let whole = try run(seed: seed, periodSize: 4_096)
-    #expect(whole.allSatisfy { abs($0) <= 0.891 })
+    let reference = try run(seed: seed, periodSize: 4_096)
+    #expect(reference.allSatisfy { abs($0) <= 0.891 })
     for period in seed % 20 == 0 ? [1, 64] : [61, 333] {
-      let split = try run(seed: seed, periodSize: period)
-      let greatest = maximumDifference(whole, split)
-      #expect(greatest.greatest == 0, "period \(period), sample \(greatest.frame)")
+      let samples = try run(seed: seed, periodSize: period)
+      let difference = maximumDifference(reference, samples)
+      #expect(difference.magnitude == 0, "period \(period), sample \(difference.frame)")
     }
   }
 }

@@ -4,33 +4,33 @@ import HapticPlayback
 import HapticRender
 import Testing
 
-/// Samples within ±0.5 without low frequencies, so that the DC blocker leaves them almost as they
-/// are.
+/// Returns noise within ±0.5 without low frequencies, which the DC blocker hardly changes.
 func noise(_ count: Int, seed: UInt64 = 1) -> [Float] {
   var state = seed &* 0x9e37_79b9_7f4a_7c15 | 1
-  var last: Float = 0
+  var previousValue: Float = 0
   return (0..<count).map { _ in
     state ^= state << 13
     state ^= state >> 7
     state ^= state << 17
-    let number = Float(state >> 40) / 33_554_432 - 0.25
-    defer { last = number }
-    return number - last
+    let value = Float(state >> 40) / 33_554_432 - 0.25
+    defer { previousValue = value }
+    return value - previousValue
   }
 }
 
-/// Expects a signal to be another one from a frame on, but for what the DC blocker takes.
+/// Expects played samples to equal a signal from a frame on, within the effect of the DC blocker.
 func expect(
-  _ heard: [Float], is samples: [Float], from first: Int = 0,
+  _ playedSamples: [Float], is samples: [Float], from firstFrame: Int = 0,
   sourceLocation: SourceLocation = #_sourceLocation
 ) {
-  let count = min(heard.count, samples.count - first)
-  let (error, frame) = maximumDifference(heard, Array(samples[first..<first + max(0, count)]))
-  #expect(count == heard.count, sourceLocation: sourceLocation)
+  let count = min(playedSamples.count, samples.count - firstFrame)
+  let (error, frame) = maximumDifference(
+    playedSamples, Array(samples[firstFrame..<firstFrame + max(0, count)]))
+  #expect(count == playedSamples.count, sourceLocation: sourceLocation)
   #expect(error < 2e-4, "at frame \(frame)", sourceLocation: sourceLocation)
 }
 
-/// A player of samples on the haptic bus.
+/// Returns a player of a recording on the haptic bus.
 func recordingPlayer(_ samples: [Float], on engine: PlaybackEngine) throws -> PatternPlayer {
   let plan = try RenderPlan(
     recording: AudioBuffer(interleaved: samples, channelCount: 1), rate: engine.rate)
@@ -39,18 +39,18 @@ func recordingPlayer(_ samples: [Float], on engine: PlaybackEngine) throws -> Pa
 }
 
 @Suite struct RecordingTests {
-  /// What a high-pass at 0.5 Hz makes of samples: the one thing that acts on them.
-  private func blocked(_ samples: [Float]) -> [Float] {
-    let share = 1 - exp(-2 * Double.pi * 0.5 / 48_000)
+  /// Returns samples after a high-pass filter at 0.5 Hz, the only filter that acts on a recording.
+  private func highPassed(_ samples: [Float]) -> [Float] {
+    let coefficient = 1 - exp(-2 * Double.pi * 0.5 / 48_000)
     var offset = 0.0
     return samples.map { sample in
       let output = Double(sample) - offset
-      offset += share * output
+      offset += coefficient * output
       return Float(output)
     }
   }
 
-  @Test(arguments: [1, 64, 1_000]) func isHeardSampleForSample(period: Int) throws {
+  @Test(arguments: [1, 64, 1_000]) func recordingPlaysSampleForSample(period: Int) throws {
     let engine = PlaybackEngine(profiles: [
       TransducerProfile(
         name: "weak", summary: "Half as strong.",
@@ -62,25 +62,25 @@ func recordingPlayer(_ samples: [Float], on engine: PlaybackEngine) throws -> Pa
     let player = try recordingPlayer(samples, on: engine)
     try player.start(at: .frame(1_000))
     playback.advance(seconds: 0.3)
-    let heard = Array(
+    let playedSamples = Array(
       playback.samples()[1_000 + lookaheadFrameCount..<10_000 + lookaheadFrameCount])
-    #expect(maximumDifference(heard, blocked(samples)).greatest < 1e-4)
+    #expect(maximumDifference(playedSamples, highPassed(samples)).magnitude < 1e-4)
     #expect(player.endFrame == 10_000)
   }
 
-  @Test func goesOnAtTheFrameSought() throws {
+  @Test func playbackStartsAtTheRequestedPosition() throws {
     let engine = PlaybackEngine()
     let playback = VirtualPlayback(engine, periodSize: 64)
     let samples = noise(48_000)
     let player = try recordingPlayer(samples, on: engine)
     try player.start(at: .frame(1_000), from: 0.5)
     playback.advance(seconds: 0.2)
-    // Behind the fade of 2 ms.
+    // The comparison starts after the fade of 2 ms.
     expect(
       Array(playback.samples()[1_096 + lookaheadFrameCount..<9_000]), is: samples, from: 24_096)
   }
 
-  @Test func controlsDoNotReachIt() throws {
+  @Test func controlsDoNotAffectARecording() throws {
     let engine = PlaybackEngine()
     let playback = VirtualPlayback(engine)
     let samples = noise(9_000)
@@ -89,22 +89,22 @@ func recordingPlayer(_ samples: [Float], on engine: PlaybackEngine) throws -> Pa
     try player.set(.hapticSharpnessControl, to: 1)
     try player.start(at: .frame(1_000))
     playback.advance(seconds: 0.3)
-    let heard = Array(
+    let playedSamples = Array(
       playback.samples()[1_000 + lookaheadFrameCount..<10_000 + lookaheadFrameCount])
-    #expect(maximumDifference(heard, blocked(samples)).greatest < 1e-4)
+    #expect(maximumDifference(playedSamples, highPassed(samples)).magnitude < 1e-4)
   }
 
-  @Test func theFirstOfSeveralChannelsIsHeard() throws {
-    let both = AudioBuffer(interleaved: [0.1, 0.5, 0.2, 0.6, 0.3, 0.7], channelCount: 2)
-    let plan = try RenderPlan(recording: both, rate: 48_000)
+  @Test func firstOfSeveralChannelsIsPlayed() throws {
+    let stereo = AudioBuffer(interleaved: [0.1, 0.5, 0.2, 0.6, 0.3, 0.7], channelCount: 2)
+    let plan = try RenderPlan(recording: stereo, rate: 48_000)
     #expect(plan.frameCount == 3)
     var rendering = OfflineRenderer(plan: plan)
     let samples = rendering.samples()
     #expect(samples.count == 3)
-    #expect(maximumDifference(samples, [0.1, 0.2, 0.3]).greatest < 1e-4)
+    #expect(maximumDifference(samples, [0.1, 0.2, 0.3]).magnitude < 1e-4)
   }
 
-  @Test func nothingIsAPlanOfNothing() throws {
+  @Test func emptyRecordingHasAnEmptyPlan() throws {
     let plan = try RenderPlan(
       recording: AudioBuffer(interleaved: [], channelCount: 1), rate: 48_000)
     #expect(plan.frameCount == 0)

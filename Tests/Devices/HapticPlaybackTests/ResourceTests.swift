@@ -4,9 +4,9 @@ import Testing
 
 @testable import HapticPlayback
 
-/// A process that comes to its limits; each in a process of its own.
+/// Resource limits, each in a process of its own.
 @Suite struct ResourceTests {
-  @Test func withoutAFileDescriptorPlaybackIsRefused() async {
+  @Test func playbackIsRefusedWithoutFileDescriptors() async {
     await #expect(processExitsWith: .success) {
       var limit = rlimit(rlim_cur: 64, rlim_max: 64)
       _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
@@ -14,7 +14,8 @@ import Testing
       while case let descriptor = unsafe open("/dev/null", O_RDONLY), descriptor >= 0 {
         descriptors.append(descriptor)
       }
-      // A signal takes two; a pipe fewer each time is a failure at another place.
+      // A wake signal needs two descriptors. Every iteration frees one more descriptor, so that the
+      // failure occurs at a later step.
       for _ in 0..<6 {
         let sink = NullSink(
           SinkFormat(rate: 48_000, channelCount: 1, periodSize: 64, bufferSize: 256))
@@ -31,16 +32,16 @@ import Testing
     }
   }
 
-  /// Memory that a library has reserved and does not use is neither loaded nor locked.
+  /// Unused reserved memory of a library is neither loaded nor locked.
   @Test func reservedMemoryStaysUnused() async {
     await #expect(processExitsWith: .success) {
-      let length = 64 << 20
-      let area = unsafe mmap(
-        nil, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+      let byteCount = 64 << 20
+      let mapping = unsafe mmap(
+        nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
       RealTimePriority.request { _ in }
-      var pages = [UInt8](repeating: 1, count: length / 4_096)
-      guard unsafe mincore(area, length, &pages) == 0 else { exit(2) }
-      exit(pages.contains { $0 & 1 != 0 } ? 1 : 0)
+      var pageResidency = [UInt8](repeating: 1, count: byteCount / 4_096)
+      guard unsafe mincore(mapping, byteCount, &pageResidency) == 0 else { exit(2) }
+      exit(pageResidency.contains { $0 & 1 != 0 } ? 1 : 0)
     }
   }
 }

@@ -20,9 +20,10 @@ import Testing
     return playback
   }
 
-  private func hertz(_ samples: [Float]) -> Double {
-    let rises = (2_000..<9_000).filter { samples[$0] < 0 && samples[$0 + 1] >= 0 }
-    return Double(rises.count - 1) * 48_000 / Double((rises.last ?? 0) - (rises.first ?? 0))
+  private func frequencyHertz(_ samples: [Float]) -> Double {
+    let risingCrossings = (2_000..<9_000).filter { samples[$0] < 0 && samples[$0 + 1] >= 0 }
+    return Double(risingCrossings.count - 1) * 48_000
+      / Double((risingCrossings.last ?? 0) - (risingCrossings.first ?? 0))
   }
 
   @Test func hapticsAndAudioGoToTheirChannels() throws {
@@ -30,37 +31,39 @@ import Testing
       OutputRouting(channels: [
         .init(hapticBus: 0), .init(audioSide: .left), .init(audioSide: .right), .init(),
       ]))
-    #expect(abs(hertz(playback.samples(ofChannel: 0)) - 125) < 1)
-    #expect(abs(hertz(playback.samples(ofChannel: 1)) - 460) < 1)
-    let sides = maximumDifference(playback.samples(ofChannel: 1), playback.samples(ofChannel: 2))
-    #expect(sides.greatest == 0)
+    #expect(abs(frequencyHertz(playback.samples(ofChannel: 0)) - 125) < 1)
+    #expect(abs(frequencyHertz(playback.samples(ofChannel: 1)) - 460) < 1)
+    let sideDifference = maximumDifference(
+      playback.samples(ofChannel: 1), playback.samples(ofChannel: 2))
+    #expect(sideDifference.magnitude == 0)
     #expect(playback.samples(ofChannel: 3).allSatisfy { $0 == 0 })
   }
 
-  @Test func gainDelayAndPolarityAreAChannelsOwn() throws {
+  @Test func gainDelayAndPolarityApplyPerChannel() throws {
     let playback = try play(
       OutputRouting(channels: [
         .init(hapticBus: 0), .init(hapticBus: 0, delayFrameCount: 37),
         .init(hapticBus: 0, hapticGain: 0.5, isInverted: true),
       ]))
-    let plain = playback.samples(ofChannel: 0)
-    let late = playback.samples(ofChannel: 1)
-    #expect(maximumDifference(Array(late[37...]), plain).greatest == 0)
-    #expect(late[..<37].allSatisfy { $0 == 0 })
-    let turned = playback.samples(ofChannel: 2)
-    #expect(maximumDifference(turned.map { $0 * -2 }, plain).greatest < 1e-6)
+    let direct = playback.samples(ofChannel: 0)
+    let delayed = playback.samples(ofChannel: 1)
+    #expect(maximumDifference(Array(delayed[37...]), direct).magnitude == 0)
+    #expect(delayed[..<37].allSatisfy { $0 == 0 })
+    let inverted = playback.samples(ofChannel: 2)
+    #expect(maximumDifference(inverted.map { $0 * -2 }, direct).magnitude < 1e-6)
   }
 
   @Test func eachTransducerHasItsProfile() throws {
-    var low = TransducerProfile.phone
-    low.frequency = FrequencyMapping(lowHertz: 20, highHertz: 60)
+    var lowProfile = TransducerProfile.phone
+    lowProfile.frequency = FrequencyMapping(lowHertz: 20, highHertz: 60)
     let playback = try play(
-      OutputRouting(channels: [.init(hapticBus: 0), .init(hapticBus: 1)]), profiles: [.phone, low])
-    #expect(abs(hertz(playback.samples(ofChannel: 0)) - 125) < 1)
-    #expect(abs(hertz(playback.samples(ofChannel: 1)) - 31.8) < 1)
+      OutputRouting(channels: [.init(hapticBus: 0), .init(hapticBus: 1)]),
+      profiles: [.phone, lowProfile])
+    #expect(abs(frequencyHertz(playback.samples(ofChannel: 0)) - 125) < 1)
+    #expect(abs(frequencyHertz(playback.samples(ofChannel: 1)) - 31.8) < 1)
   }
 
-  @Test func hapticsAndAudioAreMutedApart() throws {
+  @Test func hapticsAndAudioAreMutedSeparately() throws {
     let engine = PlaybackEngine(
       routing: OutputRouting(channels: [.init(hapticBus: 0), .init(audioSide: .both)]))
     let playback = VirtualPlayback(engine)
@@ -75,15 +78,15 @@ import Testing
     }
     #expect(peaks().haptics > 0.1)
     engine.setHapticsMuted(true)
-    var now = peaks()
-    #expect(now.haptics < 3e-3 && now.audio > 0.3)
+    var peakLevels = peaks()
+    #expect(peakLevels.haptics < 3e-3 && peakLevels.audio > 0.3)
     engine.setHapticsMuted(false)
     engine.setAudioMuted(true)
-    now = peaks()
-    #expect(now.haptics > 0.1 && now.audio < 3e-3)
+    peakLevels = peaks()
+    #expect(peakLevels.haptics > 0.1 && peakLevels.audio < 3e-3)
   }
 
-  @Test func peaksAreTakenOnce() throws {
+  @Test func peaksAreDrainedOnce() throws {
     let engine = PlaybackEngine(routing: OutputRouting(channels: [.init(hapticBus: 0), .init()]))
     let playback = VirtualPlayback(engine)
     let player = try engine.player(for: hum(0.2))

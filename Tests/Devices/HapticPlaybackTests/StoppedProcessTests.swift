@@ -4,8 +4,8 @@ import Testing
 
 /// Waits and checks of a process that is stopped and continued.
 @Suite struct StoppedProcessTests {
-  /// A clock during whose first wait the process is stopped for an hour. After it, the signal lets
-  /// the thread end.
+  /// A clock whose first wait includes a stop of the process for an hour, and then raises a signal
+  /// that ends the thread.
   private final class InterruptedTime: TimeSource {
     private let endSignal: WakeSignal
     private let clock = VirtualTimeSource()
@@ -25,21 +25,21 @@ import Testing
 
   @Test("A wait for a thread does not count the time during which the process is stopped")
   func waitsDoNotCountStops() throws {
-    let mayEnd = try WakeSignal()
-    let thread = try BackgroundThread { mayEnd.waitUntilRaised() }
-    #expect(thread.wait(within: .seconds(2), by: InterruptedTime(raising: mayEnd)))
+    let endSignal = try WakeSignal()
+    let thread = try BackgroundThread { endSignal.waitUntilRaised() }
+    #expect(thread.wait(within: .seconds(2), by: InterruptedTime(raising: endSignal)))
   }
 
   @Test("A wait for a thread that does not end lasts exactly as long as its timeout")
   func waitsHaveALimit() throws {
-    let mayEnd = try WakeSignal()
-    let thread = try BackgroundThread { mayEnd.waitUntilRaised() }
-    for limit in [Duration.zero, .milliseconds(1), .milliseconds(250), .seconds(60)] {
+    let endSignal = try WakeSignal()
+    let thread = try BackgroundThread { endSignal.waitUntilRaised() }
+    for timeout in [Duration.zero, .milliseconds(1), .milliseconds(250), .seconds(60)] {
       let time = VirtualTimeSource()
-      #expect(!thread.wait(within: limit, by: time))
-      #expect(time.now == limit)
+      #expect(!thread.wait(within: timeout, by: time))
+      #expect(time.now == timeout)
     }
-    mayEnd.raise()
+    endSignal.raise()
     #expect(thread.wait(within: .seconds(60)))
   }
 

@@ -3,52 +3,58 @@ import Testing
 
 @testable import HapticPlayback
 
-struct WarmthMemoryTests {
+struct ThermalStateStoreTests {
   private static let shaker = TransducerProfile(
     name: "shaker", summary: "", frequency: FrequencyMapping(lowHertz: 25, highHertz: 80),
     hardware: TransducerHardware(
       product: "shaker", resonanceHertz: 40, qualityFactor: 5, continuousWatts: 50))
   private let routing = OutputRouting(channelCount: 2).assigningTransducers(of: [shaker])
 
-  @Test func transducersAreAsWarmAsTheyWereLessWhatTheyCooled() {
-    let memory = ThermalStateStore()
-    let warm = TransducerThermalState(
+  @Test func storedStatesCoolOverTime() {
+    let store = ThermalStateStore()
+    let warmState = TransducerThermalState(
       coilTemperatureRiseFraction: 0.5, magnetTemperatureRiseFraction: 0.25)
-    memory.store([warm, TransducerThermalState()], of: routing, at: .seconds(100))
-    let later = memory.thermalStates(of: routing, at: .seconds(110))
-    #expect(later == [warm.cooled(for: 10, by: ThermalParameters()), TransducerThermalState()])
-    // A clock that is constant or began again cools nothing.
-    #expect(memory.thermalStates(of: routing, at: .zero)[0] == warm)
+    store.store([warmState, TransducerThermalState()], of: routing, at: .seconds(100))
+    let cooledStates = store.thermalStates(of: routing, at: .seconds(110))
+    #expect(
+      cooledStates == [
+        warmState.cooled(for: 10, by: ThermalParameters()), TransducerThermalState(),
+      ])
+    // A clock that has not advanced, or has restarted, causes no cooling.
+    #expect(store.thermalStates(of: routing, at: .zero)[0] == warmState)
   }
 
-  @Test func onlyTheSameTransducerIsKnownAgain() {
-    let memory = ThermalStateStore()
-    memory.store(
+  @Test func statesApplyOnlyToTheSameTransducer() {
+    let store = ThermalStateStore()
+    store.store(
       [
         TransducerThermalState(coilTemperatureRiseFraction: 1),
         TransducerThermalState(coilTemperatureRiseFraction: 1),
       ],
       of: routing,
       at: .zero)
-    var other = Self.shaker
-    other.name = "other"
-    let fitted = OutputRouting(channelCount: 2).assigningTransducers(of: [other])
+    var renamedProfile = Self.shaker
+    renamedProfile.name = "other"
+    let renamedRouting = OutputRouting(channelCount: 2).assigningTransducers(of: [renamedProfile])
     #expect(
-      memory.thermalStates(of: fitted, at: .zero).allSatisfy { $0 == TransducerThermalState() })
-    let plain = OutputRouting(channelCount: 1)
-    #expect(memory.thermalStates(of: plain, at: .zero) == [TransducerThermalState()])
+      store.thermalStates(of: renamedRouting, at: .zero).allSatisfy {
+        $0 == TransducerThermalState()
+      })
+    let routingWithoutHardware = OutputRouting(channelCount: 1)
+    #expect(
+      store.thermalStates(of: routingWithoutHardware, at: .zero) == [TransducerThermalState()])
   }
 
-  @Test func anEngineDrivesTheHardwareOfItsProfilesAndGoesOnAsWarm() {
+  @Test func engineAppliesHardwareOfProfilesAndTemperatures() {
     let engine = PlaybackEngine(routing: OutputRouting(channelCount: 2), profiles: [Self.shaker])
     #expect(engine.routing == routing)
     #expect(PlaybackEngine(routing: OutputRouting()).routing == OutputRouting())
-    let warm = TransducerThermalState(
+    let warmState = TransducerThermalState(
       coilTemperatureRiseFraction: 0.5, magnetTemperatureRiseFraction: 0.25)
-    engine.temperatureRises = [warm, warm]
+    engine.temperatureRises = [warmState, warmState]
     let playback = VirtualPlayback(engine)
     playback.advance(seconds: 1)
-    let expected = warm.cooled(for: 1, by: ThermalParameters())
+    let expected = warmState.cooled(for: 1, by: ThermalParameters())
     #expect(
       abs(
         engine.temperatureRises[0].coilTemperatureRiseFraction

@@ -4,9 +4,9 @@ import HapticRender
 import TestSupport
 import Testing
 
-/// Real threads; worth most under the thread sanitizer.
+/// Playback with real threads, mainly for runs under the thread sanitizer.
 @Suite(.timeLimit(.minutes(30))) struct ThreadTests {
-  /// When whatever should have happened by then counts as never happening.
+  /// The time by which every expected event must have happened.
   private let deadline = ContinuousClock.now + .seconds(540)
 
   private func playback(
@@ -14,7 +14,7 @@ import Testing
   )
     throws -> LivePlayback
   {
-    // On virtual time the render thread never waits.
+    // In virtual time, the render thread never waits.
     let sink = NullSink(
       SinkFormat(
         rate: engine.rate, channelCount: engine.routing.channels.count, periodSize: 64,
@@ -23,41 +23,41 @@ import Testing
     return try LivePlayback(engine, sink: sink, eventHandler: handler)
   }
 
-  @Test func eightThreadsOfRandomCommandsLeaveNothingBehind() async throws {
+  @Test func randomCommandsOfEightThreadsLeaveNoPlayersLoaded() async throws {
     let engine = PlaybackEngine()
     let playback = try playback(engine)
-    let ends = Counter()
-    let shared = try (0..<4).map { try engine.player(for: taps([0, 0.05 * Double($0)])) }
-    for player in shared {
-      player.endHandler = { ends.increase() }
+    let endCounter = Counter()
+    let players = try (0..<4).map { try engine.player(for: taps([0, 0.05 * Double($0)])) }
+    for player in players {
+      player.endHandler = { endCounter.increase() }
     }
     await withTaskGroup(of: Void.self) { group in
       for thread in 0..<8 {
-        group.addTask { command(shared, engine, seed: UInt64(thread)) }
+        group.addTask { sendRandomCommands(players, engine, seed: UInt64(thread)) }
       }
     }
-    for player in shared {
+    for player in players {
       try retrying { try player.cancel() }
       try retrying { try player.loop(passCount: 1) }
       try retrying { try player.setPlaybackRate(1) }
-      let before = player.endCount
+      let previousEndCount = player.endCount
       try retrying { try player.start() }
-      await player.ended(after: before)
-      #expect(player.endCount > before)
+      await player.ended(after: previousEndCount)
+      #expect(player.endCount > previousEndCount)
     }
     let (updates, continuation) = AsyncStream.makeStream(of: Void.self)
     engine.updateHandler = { continuation.yield() }
     continuation.yield()
-    for await _ in updates where engine.loadedPlayerCount <= shared.count {
+    for await _ in updates where engine.loadedPlayerCount <= players.count {
       break
     }
-    #expect(engine.loadedPlayerCount <= shared.count)
+    #expect(engine.loadedPlayerCount <= players.count)
     playback.stopPlayback()
     #expect(playback.hasEnded)
-    #expect(ends.value == shared.reduce(0) { $0 + $1.endCount })
+    #expect(endCounter.value == players.reduce(0) { $0 + $1.endCount })
   }
 
-  /// Sends a command again until there is space.
+  /// Sends a command repeatedly until the queue has space.
   private func retrying(_ send: () throws -> Void) throws {
     while true {
       do {
@@ -68,17 +68,22 @@ import Testing
     }
   }
 
-  private func command(_ shared: [PatternPlayer], _ engine: PlaybackEngine, seed: UInt64) {
-    var numbers = SeededGenerator(seed: seed + 1)
-    var own: PatternPlayer?
+  private func sendRandomCommands(
+    _ players: [PatternPlayer], _ engine: PlaybackEngine, seed: UInt64
+  ) {
+    var generator = SeededGenerator(seed: seed + 1)
+    var privatePlayer: PatternPlayer?
     for _ in 0..<400 {
-      guard let player = Bool.random(using: &numbers) ? own : shared.randomElement(using: &numbers)
+      guard
+        let player = Bool.random(using: &generator)
+          ? privatePlayer : players.randomElement(using: &generator)
       else {
-        own = try? engine.player(for: hum(0.1))
+        privatePlayer = try? engine.player(for: hum(0.1))
         continue
       }
-      let time = PlaybackTime.frame(engine.position + Int64.random(in: -500...500, using: &numbers))
-      switch Int.random(in: 0..<13, using: &numbers) {
+      let time = PlaybackTime.frame(
+        engine.position + Int64.random(in: -500...500, using: &generator))
+      switch Int.random(in: 0..<13, using: &generator) {
       case 0...2: try? player.start(at: time)
       case 3: try? player.stop(at: time)
       case 4: try? player.pause(at: time)
@@ -86,15 +91,15 @@ import Testing
       case 6: try? player.seek(to: 0.03, at: time)
       case 7: try? player.set(.hapticIntensityControl, to: 0.7, at: time)
       case 8: try? player.setPlaybackRate(1.5, at: time)
-      case 9: try? player.setMuted(Bool.random(using: &numbers), at: time)
-      case 10: engine.strength = Float.random(in: 0...1, using: &numbers)
+      case 9: try? player.setMuted(Bool.random(using: &generator), at: time)
+      case 10: engine.strength = Float.random(in: 0...1, using: &generator)
       case 11: try? player.loop(passCount: 2, at: time)
-      default: own = nil
+      default: privatePlayer = nil
       }
     }
   }
 
-  @Test func theEndOfASinkIsTold() async throws {
+  @Test func endOfASinkIsReported() async throws {
     let engine = PlaybackEngine()
     let sink = ScriptedSink([.ready(frameCount: 64), .ended])
     sink.notices = [SinkEvent(.failed, text: "unplugged")]
@@ -105,11 +110,11 @@ import Testing
         continuation.finish()
       }
     }
-    var told: [LivePlayback.Event] = []
+    var receivedEvents: [LivePlayback.Event] = []
     for await event in events {
-      told.append(event)
+      receivedEvents.append(event)
     }
-    #expect(told == [.sinkEvent(SinkEvent(.failed, text: "unplugged")), .ended])
+    #expect(receivedEvents == [.sinkEvent(SinkEvent(.failed, text: "unplugged")), .ended])
     playback.stopPlayback()
   }
 }

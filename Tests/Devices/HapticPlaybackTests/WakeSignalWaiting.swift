@@ -5,8 +5,8 @@ extension WakeSignal {
   ///
   /// - Returns: True if the signal is raised.
   @discardableResult func waitUntilRaised() -> Bool {
-    var watched = [PollDescriptor(descriptor)]
-    SystemTimeSource().wait(for: &watched, timeout: .seconds(60))
-    return watched[0].receivedEvents != 0
+    var descriptors = [PollDescriptor(descriptor)]
+    SystemTimeSource().wait(for: &descriptors, timeout: .seconds(60))
+    return descriptors[0].receivedEvents != 0
   }
 }

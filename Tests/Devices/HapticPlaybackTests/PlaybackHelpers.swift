@@ -3,7 +3,7 @@ import HapticPlayback
 import HapticRender
 import Synchronization
 
-/// A pattern that hums all the time.
+/// Returns a pattern with one continuous event.
 func hum(_ seconds: Double, intensity: Float = 1, sharpness: Float = 0.5) -> HapticPattern {
   HapticPattern(events: [
     HapticEvent(
@@ -12,7 +12,7 @@ func hum(_ seconds: Double, intensity: Float = 1, sharpness: Float = 0.5) -> Hap
   ])
 }
 
-/// A pattern of taps at some times.
+/// Returns a pattern with transients at the given times, in seconds.
 func taps(_ times: [Double]) -> HapticPattern {
   HapticPattern(
     events: times.map {
@@ -21,21 +21,22 @@ func taps(_ times: [Double]) -> HapticPattern {
     })
 }
 
-/// The samples of a plan as a file would have them, with some silence in front.
+/// Returns the offline rendering of a pattern, after leading silence.
 func offline(
-  _ pattern: HapticPattern, frameCount: Int, silence: Int = 0, passCount: Int? = 1,
+  _ pattern: HapticPattern, frameCount: Int, silentFrameCount: Int = 0, passCount: Int? = 1,
   rate: Double = 48_000
 )
   throws -> [Float]
 {
   try offline(
-    HapticComposition(pattern), frameCount: frameCount, silence: silence, passCount: passCount,
+    HapticComposition(pattern), frameCount: frameCount, silentFrameCount: silentFrameCount,
+    passCount: passCount,
     rate: rate)
 }
 
-/// The samples of a composition as a file would have them, with some silence in front.
+/// Returns the offline rendering of a composition, after leading silence.
 func offline(
-  _ composition: HapticComposition, frameCount: Int, silence: Int = 0, passCount: Int? = 1,
+  _ composition: HapticComposition, frameCount: Int, silentFrameCount: Int = 0, passCount: Int? = 1,
   rate: Double = 48_000
 ) throws -> [Float] {
   let plan = try RenderPlan(compiling: composition, rate: rate)
@@ -45,44 +46,49 @@ func offline(
     var span = samples.mutableSpan
     renderer.render(into: &span)
   }
-  return Array((Array(repeating: 0, count: silence) + samples).prefix(frameCount))
+  return Array((Array(repeating: 0, count: silentFrameCount) + samples).prefix(frameCount))
 }
 
-/// Frames of the limiter's look-ahead at 48 kHz, by which output lags.
+/// The look-ahead of the limiter at 48 kHz, in frames, by which the output is delayed.
 let lookaheadFrameCount = Int(Renderer.lookaheadSeconds * 48_000)
 
-/// The greatest difference of two signals, and where it is.
-func maximumDifference(_ one: [Float], _ other: [Float]) -> (greatest: Float, frame: Int) {
-  var greatest: Float = 0
+/// Returns the maximum difference of two signals, and its frame, which is -1 for equal signals.
+func maximumDifference(
+  _ samples: [Float], _ reference: [Float]
+) -> (magnitude: Float, frame: Int) {
+  var magnitude: Float = 0
   var frame = -1
-  for index in 0..<min(one.count, other.count) where abs(one[index] - other[index]) > greatest {
-    greatest = abs(one[index] - other[index])
+  for index in 0..<min(samples.count, reference.count)
+  where abs(samples[index] - reference[index]) > magnitude {
+    magnitude = abs(samples[index] - reference[index])
     frame = index
   }
-  return (greatest, frame)
+  return (magnitude, frame)
 }
 
-/// The greatest step of a signal's slope from one frame to the next: what is heard as a click.
+/// Returns the maximum change of the slope of a signal between frames, which is audible as a click.
 func maximumSlopeChange(_ samples: [Float]) -> Float {
-  var greatest: Float = 0
+  var maximum: Float = 0
   for index in samples.indices.dropFirst(2) {
-    greatest = max(greatest, abs(samples[index] - 2 * samples[index - 1] + samples[index - 2]))
+    maximum = max(maximum, abs(samples[index] - 2 * samples[index - 1] + samples[index - 2]))
   }
-  return greatest
+  return maximum
 }
 
-/// A sink that answers as a script says, and then with space; keeps what it is given.
+/// A sink with scripted readiness, which keeps all samples.
+///
+/// After the end of the script, it is always ready for a period.
 final class ScriptedSink: AudioSink {
   let format = SinkFormat(rate: 48_000, channelCount: 1, periodSize: 64, bufferSize: 256)
   var scriptedReadiness: [SinkReadiness]
   var notices: [SinkEvent] = []
   /// A Boolean value that indicates whether the sink announces its notices.
   var announcesNotices = false
-  /// What was heard: silence where time was missed.
+  /// The played samples, with silence for missed time.
   private(set) var samples: [Float] = []
   private(set) var isFinished = false
 
-  init(_ script: [SinkReadiness] = []) { self.scriptedReadiness = script }
+  init(_ script: [SinkReadiness] = []) { scriptedReadiness = script }
 
   var delayFrames: Int { 64 }
 
@@ -106,13 +112,13 @@ final class ScriptedSink: AudioSink {
   var hasPendingEvents: Bool { announcesNotices && !notices.isEmpty }
 
   func drainEvents() -> [SinkEvent] {
-    let taken = notices
+    let drainedEvents = notices
     notices.removeAll()
-    return taken
+    return drainedEvents
   }
 }
 
-/// Counts calls from any thread.
+/// A counter that any thread can increase.
 final class Counter: Sendable {
   private let count = Atomic<Int>(0)
 
@@ -122,8 +128,7 @@ final class Counter: Sendable {
 }
 
 extension PatternPlayer {
-  /// Waits until the player has ended more often than a number of times, or nothing drives its
-  /// engine.
+  /// Waits until the player has ended more than `count` times, or until no sink drives its engine.
   func ended(after count: Int) async {
     await withCheckedContinuation { continuation in
       addEndWaiter(makeEndWaiterID(), afterEndCount: count) { continuation.resume() }
