@@ -8,7 +8,7 @@ import Testing
 @testable import HapticOutputs
 @testable import HapticPlayback
 
-/// A device that is absent at the start is awaited like one that is lost later.
+/// A device that is absent at the start is polled like a device that is lost later.
 @Suite struct AbsentDeviceTests {
   private let device = FaultyDevice()
 
@@ -27,10 +27,10 @@ import Testing
     device.scheduleFault(.disconnect(duration: .seconds(seconds), code: ENODEV), at: .zero)
     time.advance(by: .zero)
     let loop = makeLoop(PCMRequest(device: "faulty"), on: time)
-    let first = Mutex<Duration?>(nil)
-    device.listener = { moment, samples, _ in
+    let firstSound = Mutex<Duration?>(nil)
+    device.listener = { startTime, samples, _ in
       for index in samples.indices where samples[index] != 0 {
-        first.withLock { $0 = $0 ?? moment }
+        firstSound.withLock { $0 = $0 ?? startTime }
       }
     }
     let event = HapticEvent(
@@ -42,16 +42,18 @@ import Testing
       try #require(loop.runIteration())
       notices += loop.drainEvents()
     }
-    let heard = try #require(first.withLock { $0 })
-    #expect(heard >= .seconds(seconds) && heard <= .milliseconds(1_000 * seconds + 1_500))
-    let back = try #require(notices.last)
-    #expect(back.kind == .reconnected)
-    // The time until then was missed, to a buffer.
-    let missed = heard / .seconds(1) * 48_000
-    #expect(abs(Double(back.missedFrameCount) - missed) <= 960)
+    let firstSoundTime = try #require(firstSound.withLock { $0 })
+    #expect(
+      firstSoundTime >= .seconds(seconds)
+        && firstSoundTime <= .milliseconds(1_000 * seconds + 1_500))
+    let reconnection = try #require(notices.last)
+    #expect(reconnection.kind == .reconnected)
+    // The time until the first sound is missed, to within a buffer.
+    let expectedMissedFrames = firstSoundTime / .seconds(1) * 48_000
+    #expect(abs(Double(reconnection.missedFrameCount) - expectedMissedFrames) <= 960)
   }
 
-  @Test func aDeviceOfAnotherFormatEndsTheSinkSoThatItCanBeOpenedAgain() throws {
+  @Test func deviceWithAnotherFormatEndsTheSink() throws {
     let time = DeviceTime(device)
     device.capabilities.channelCounts = [8]
     device.scheduleFault(.disconnect(duration: .seconds(2), code: ENODEV), at: .zero)
@@ -62,13 +64,13 @@ import Testing
     }
     #expect(time.now >= .seconds(2))
     #expect(loop.drainEvents().contains { $0.text.contains("8 channels at 48000 Hz") })
-    // The device is free.
+    // The sink has closed the device, which can be opened again.
     let sink = try ALSASink(
       PCMRequest(device: "faulty"), clock: time, interception: device.interception())
     #expect(sink.format.channelCount == 8)
   }
 
-  @Test func anAbsentDeviceEndsOnRequest() throws {
+  @Test func playbackOnAnAbsentDeviceEndsOnRequest() throws {
     let time = DeviceTime(device)
     device.scheduleFault(.disconnect(duration: .seconds(99), code: ENODEV), at: .zero)
     time.advance(by: .zero)

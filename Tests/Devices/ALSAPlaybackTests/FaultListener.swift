@@ -1,20 +1,19 @@
 import FaultyPCM
 
-/// Listens to a device for hours without keeping what it heard: level, corners, and when taps
-/// begin.
+/// Analyzes the output of a device for hours without storing it: its peak, its slope changes, and
+/// the onsets of taps.
 final class FaultListener {
-  /// The greatest magnitude.
+  /// The maximum magnitude of the samples.
   private(set) var peak: Float = 0
-  /// The moments in seconds at which the device fails.
+  /// The times of the faults, in seconds.
   var faultTimes: [Double] = []
-  /// The greatest change of slope from one frame to the next, within what was heard without a
-  /// break.
+  /// The maximum change of the slope between frames, within uninterrupted sound.
   ///
-  /// Where a device that fails loses what it has, sound breaks off; that is not a ramp of ours.
+  /// A device that fails can lose its buffer, which cuts off the sound. Such a cut does not count.
   private(set) var maximumSlopeChange: Float = 0
-  /// The moments in seconds at which sound began after at least 50 ms of quiet.
+  /// The onsets of sound after at least 50 ms of silence, in seconds.
   private(set) var onsetTimes: [Double] = []
-  /// Whether any sample was no finite number.
+  /// A Boolean value that indicates whether a sample was infinite or not a number.
   private(set) var hasNonFiniteSamples = false
 
   private let rate: Double
@@ -26,36 +25,36 @@ final class FaultListener {
 
   init(rate: Double) { self.rate = rate }
 
-  /// Whether the device failed within a second before a frame.
+  /// Returns true if the device failed within a second before a frame.
   private func isFailing(_ frame: Int64) -> Bool {
-    let moment = Double(frame) / rate
-    return faultTimes.contains { $0 <= moment + 0.001 && moment - $0 < 1 }
+    let seconds = Double(frame) / rate
+    return faultTimes.contains { $0 <= seconds + 0.001 && seconds - $0 < 1 }
   }
 
   func analyze(_ time: Duration, _ samples: Span<Float>, _ channelCount: Int) {
-    let start = Int64((time / .seconds(1) * rate).rounded())
-    if start != nextFrame {
+    let startFrame = Int64((time / .seconds(1) * rate).rounded())
+    if startFrame != nextFrame {
       unbrokenFrameCount = 0
-      quietFrameCount = start > nextFrame ? quietFrameCount : 0
+      quietFrameCount = startFrame > nextFrame ? quietFrameCount : 0
     }
-    nextFrame = start + Int64(samples.count / channelCount)
+    nextFrame = startFrame + Int64(samples.count / channelCount)
     for frame in 0..<(samples.count / channelCount) {
       let sample = samples[frame * channelCount]
       if !sample.isFinite {
         hasNonFiniteSamples = true
       }
       peak = max(peak, abs(sample))
-      let corner =
+      let slopeChange =
         unbrokenFrameCount >= 2 ? abs(sample - 2 * previousSample + sampleBeforePrevious) : 0
-      if corner > maximumSlopeChange, !(sample == 0 && isFailing(start + Int64(frame))) {
-        maximumSlopeChange = corner
+      if slopeChange > maximumSlopeChange, !(sample == 0 && isFailing(startFrame + Int64(frame))) {
+        maximumSlopeChange = slopeChange
       }
       sampleBeforePrevious = previousSample
       previousSample = sample
       unbrokenFrameCount += 1
       if abs(sample) > 0.02 {
         if quietFrameCount >= Int(rate / 20) {
-          onsetTimes.append(Double(start + Int64(frame)) / rate)
+          onsetTimes.append(Double(startFrame + Int64(frame)) / rate)
         }
         quietFrameCount = 0
       } else {

@@ -8,21 +8,22 @@ import Testing
 /// Two faults in a row, and a failure of any single call: every due frame is heard or counted as
 /// missed, and one request ends playback.
 @Suite struct FaultPairTests {
-  /// A kind of fault, with the faults that a device has from a moment on.
+  /// A kind of fault, with its faults and their times.
   struct FaultKind: CustomTestStringConvertible {
     let name: String
-    /// The faults and their times after the moment, in milliseconds.
+    /// The faults and their times after the start of the kind, in milliseconds.
     let faults: [(fault: Fault, after: Int)]
     /// A Boolean value that indicates whether the device reports its true position.
-    var isTrue = true
+    var reportsTruePosition = true
     /// The calls on other threads, opening again or closing, that never return.
     var hangingCalls: Set<PCMCall> = []
     var testDescription: String { name }
 
-    init(_ name: String, isTrue: Bool = true, _ faults: (fault: Fault, after: Int)...) {
+    init(_ name: String, reportsTruePosition: Bool = true, _ faults: (fault: Fault, after: Int)...)
+    {
       self.name = name
       self.faults = faults
-      self.isTrue = isTrue
+      self.reportsTruePosition = reportsTruePosition
     }
 
     /// Creates a kind in which the device is disconnected, and a call on another thread never
@@ -78,41 +79,52 @@ import Testing
     FaultKind("preparefails", (.failPreparations(code: EIO, count: 1), 0), (.underrun, 2)),
     FaultKind("wolf", (.reportFalseReadiness(duration: .milliseconds(500)), 0)),
     FaultKind("delay", (.addDelay(frameCount: 100_000), 0)),
-    FaultKind("availstep", isTrue: false, (.misreportPointer(.steps(400)), 0)),
-    FaultKind("availrand", isTrue: false, (.misreportPointer(.random), 0)),
+    FaultKind("availstep", reportsTruePosition: false, (.misreportPointer(.steps(400)), 0)),
+    FaultKind("availrand", reportsTruePosition: false, (.misreportPointer(.random), 0)),
   ]
 
   /// Returns the reason that a run does not account for every frame, or does not end; nil if it
   /// does.
-  private func violation(of rig: FaultyPlaybackFixture, until end: Duration, isTrue: Bool) throws
+  private func violation(
+    of fixture: FaultyPlaybackFixture, until endTime: Duration, reportsTruePosition: Bool
+  ) throws
     -> String?
   {
-    try rig.startHum()
-    guard rig.run(until: end) else { return "time does not advance" }
-    guard let duration = rig.stop() else { return "does not end" }
-    if duration > .milliseconds(750) { return "ends after \(duration)" }
-    guard let start = rig.firstSoundTime else { return "nothing was heard" }
-    let due = Int((rig.stopTime - start) / .seconds(1) * Double(FaultyPlaybackFixture.rate))
-    // A buffer may be lost before the first sound and remain at the end, and a device that hung may
-    // have played its buffer.
+    try fixture.startHum()
+    guard fixture.run(until: endTime) else { return "time does not advance" }
+    guard let stopDuration = fixture.stop() else { return "does not end" }
+    if stopDuration > .milliseconds(750) { return "ends after \(stopDuration)" }
+    guard let firstSoundTime = fixture.firstSoundTime else { return "nothing was heard" }
+    let dueFrameCount = Int(
+      (fixture.stopTime - firstSoundTime) / .seconds(1) * Double(FaultyPlaybackFixture.rate))
+    // A buffer can be lost before the first sound, another one can remain at the end, and a device
+    // that hung may have played its buffer.
     let tolerance =
-      (2 + rig.hangCount) * FaultyPlaybackFixture.bufferSize + FaultyPlaybackFixture.rate / 100
-    let sum = rig.playedFrameCount + rig.missedFrameCount
-    if rig.missedFrameCount > due + tolerance { return "\(rig.missedFrameCount) missed of \(due)" }
-    guard isTrue, abs(sum - due) > tolerance else { return nil }
-    return "\(rig.playedFrameCount) heard, \(rig.missedFrameCount) missed, \(due) due"
+      (2 + fixture.hangCount) * FaultyPlaybackFixture.bufferSize + FaultyPlaybackFixture.rate / 100
+    let accountedFrameCount = fixture.playedFrameCount + fixture.missedFrameCount
+    if fixture.missedFrameCount > dueFrameCount + tolerance {
+      return "\(fixture.missedFrameCount) missed of \(dueFrameCount)"
+    }
+    guard reportsTruePosition, abs(accountedFrameCount - dueFrameCount) > tolerance else {
+      return nil
+    }
+    return
+      "\(fixture.playedFrameCount) heard, \(fixture.missedFrameCount) missed, \(dueFrameCount) due"
   }
 
   @Test(arguments: kinds) func everyPairOfFaultsIsAccountedForAndEnds(first: FaultKind) throws {
     for second in Self.kinds {
-      let rig = try FaultyPlaybackFixture(hanging: first.hangingCalls.union(second.hangingCalls))
-      for (kind, start) in [(first, 700), (second, 3_300)] {
-        for (fault, after) in kind.faults {
-          rig.device.scheduleFault(fault, at: .milliseconds(start + after))
+      let fixture = try FaultyPlaybackFixture(
+        hanging: first.hangingCalls.union(second.hangingCalls))
+      for (kind, startMilliseconds) in [(first, 700), (second, 3_300)] {
+        for (fault, delayMilliseconds) in kind.faults {
+          fixture.device.scheduleFault(
+            fault, at: .milliseconds(startMilliseconds + delayMilliseconds))
         }
       }
       let problem = try violation(
-        of: rig, until: .seconds(5), isTrue: first.isTrue && second.isTrue)
+        of: fixture, until: .seconds(5),
+        reportsTruePosition: first.reportsTruePosition && second.reportsTruePosition)
       #expect(problem == nil, "\(first.name), then \(second.name)")
     }
   }
@@ -120,31 +132,32 @@ import Testing
   /// The n-th call of the device fails, for every n of a second of playback.
   @Test(arguments: [EIO, EPIPE, ESTRPIPE, EAGAIN, ENODEV, EINVAL, EBADFD])
   func theFailureOfAnyCallIsAccountedFor(code: Int32) throws {
-    let total = try countCalls()
-    for number in 1...total {
+    let callCount = try countCalls()
+    for callNumber in 1...callCount {
       let counter = Atomic(0)
-      // The calls of the initial opening report their failure to the person.
+      // A failed call of the initial opening is thrown as an error, and is not part of this test.
       let isOpen = Atomic(false)
-      let rig = try FaultyPlaybackFixture(results: { _ in
+      let fixture = try FaultyPlaybackFixture(results: { _ in
         guard isOpen.load(ordering: .relaxed) else { return nil }
-        return counter.add(1, ordering: .relaxed).newValue == number ? -Int(code) : nil
+        return counter.add(1, ordering: .relaxed).newValue == callNumber ? -Int(code) : nil
       })
       isOpen.store(true, ordering: .relaxed)
-      let problem = try violation(of: rig, until: .milliseconds(1_200), isTrue: true)
-      #expect(problem == nil, "call \(number) of \(total)")
+      let problem = try violation(
+        of: fixture, until: .milliseconds(1_200), reportsTruePosition: true)
+      #expect(problem == nil, "call \(callNumber) of \(callCount)")
     }
   }
 
-  /// The number of calls in the beginning of playback.
+  /// Returns the number of calls in the first 250 ms of playback.
   private func countCalls() throws -> Int {
     let counter = Atomic(0)
-    let rig = try FaultyPlaybackFixture(results: { _ in
+    let fixture = try FaultyPlaybackFixture(results: { _ in
       counter.add(1, ordering: .relaxed)
       return nil
     })
     counter.store(0, ordering: .relaxed)
-    try rig.startHum()
-    #expect(rig.run(until: .milliseconds(250)))
+    try fixture.startHum()
+    #expect(fixture.run(until: .milliseconds(250)))
     return counter.load(ordering: .relaxed)
   }
 }

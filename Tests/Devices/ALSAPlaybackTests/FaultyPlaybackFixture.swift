@@ -6,8 +6,8 @@ import Synchronization
 @testable import HapticOutputs
 @testable import HapticPlayback
 
-/// A loop on a device that fails, at 8,000 Hz with a buffer of 20 ms. Whenever a call of the device
-/// hangs, another sink takes over, as in live playback.
+/// A render loop on a faulty device, at 8,000 Hz with a buffer of 20 ms. Whenever a call of the
+/// device hangs, another sink takes over, as in live playback.
 final class FaultyPlaybackFixture {
   static let rate = 8_000
   static let bufferSize = 160
@@ -42,13 +42,13 @@ final class FaultyPlaybackFixture {
       bufferSize: Self.bufferSize)
     let interception = device.interception(results: results, hanging: hanging)
     let sink = try ALSASink(request, clock: time, interception: interception)
-    let granted = sink.configuration
+    let grantedConfiguration = sink.configuration
     let format = sink.format
     loop = RenderLoop(engine: engine, sink: sink, time: time)
-    device.listener = { [unowned self] moment, samples, channelCount in
+    device.listener = { [unowned self] startTime, samples, channelCount in
       for frame in 0..<(samples.count / channelCount) where samples[frame * channelCount] != 0 {
         playedFrameCount += 1
-        firstSoundTime = firstSoundTime ?? moment
+        firstSoundTime = firstSoundTime ?? startTime
       }
     }
     device.hangHandler = { [unowned self] in
@@ -59,14 +59,15 @@ final class FaultyPlaybackFixture {
       let time = time
       let request = request
       nonisolated(unsafe) let loop = loop
-      let watch = try? BackgroundThread {
-        _ = unsafe loop.replaceSink { due, lost in
+      let replacementThread = try? BackgroundThread {
+        _ = unsafe loop.replaceSink { dueTime, lostFrames in
           ALSASink(
-            replacing: request, configuration: granted, format: format, clock: time, due: due,
-            lostFrameCount: lost, interception: interception)
+            replacing: request, configuration: grantedConfiguration, format: format, clock: time,
+            due: dueTime,
+            lostFrameCount: lostFrames, interception: interception)
         }
       }
-      watch?.wait(within: nil)
+      replacementThread?.wait(within: nil)
     }
   }
 
@@ -82,17 +83,17 @@ final class FaultyPlaybackFixture {
     try engine.player(for: HapticPattern(events: [event])).start()
   }
 
-  /// Runs until a moment. Returns false if time does not advance.
-  func run(until end: Duration) -> Bool {
-    var still = 0
-    var last = time.now
-    while time.now < end {
+  /// Runs until a time. Returns false if time does not advance.
+  func run(until endTime: Duration) -> Bool {
+    var stalledIterationCount = 0
+    var previousTime = time.now
+    while time.now < endTime {
       // After a call that hung, the loop belongs to the replacement.
       _ = loop.runIteration()
       notices += loop.drainEvents()
-      still = time.now > last ? 0 : still + 1
-      last = time.now
-      if still > 10_000 { return false }
+      stalledIterationCount = time.now > previousTime ? 0 : stalledIterationCount + 1
+      previousTime = time.now
+      if stalledIterationCount > 10_000 { return false }
     }
     return true
   }
@@ -103,16 +104,16 @@ final class FaultyPlaybackFixture {
     let start = time.now
     stopTime = start
     isStopping = true
-    let hangs = hangCount
+    let initialHangCount = hangCount
     loop.stop()
     for _ in 0..<100_000 {
       let mayContinue = loop.runIteration()
       notices += loop.drainEvents()
-      // Live playback leaves a call that hangs during the end, and counts what was due.
-      if hangCount > hangs {
+      // Live playback abandons a call that hangs at the end, and counts the frames that were due.
+      if hangCount > initialHangCount {
         let reading = loop.clock.reading
-        let overdue = (start - reading.readingTime) / .seconds(1) * Double(Self.rate)
-        lostFrameCount = max(0, Int(overdue) - min(reading.delayFrameCount, Self.bufferSize))
+        let overdueFrames = (start - reading.readingTime) / .seconds(1) * Double(Self.rate)
+        lostFrameCount = max(0, Int(overdueFrames) - min(reading.delayFrameCount, Self.bufferSize))
         return .zero
       }
       if loop.hasFinished.load(ordering: .relaxed) {

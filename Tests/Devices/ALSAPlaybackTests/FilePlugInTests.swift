@@ -8,22 +8,23 @@ import ShippedFiles
 import SoundFile
 import Testing
 
-/// What reaches ALSA is what an offline rendering is, byte for byte, whatever the period and the
-/// numbers.
+/// Playback through ALSA equals an offline rendering, byte for byte, at every period size and
+/// encoding.
 ///
-/// ALSA's `file` device writes down all that it is handed, and does not wait for time to pass.
+/// The `file` device of ALSA writes all frames to a file, and does not wait in real time.
 @Suite struct FilePlugInTests {
   private let folder = FreshFolder()
 
   @Test(arguments: ShippedPatterns.names) func shippedPatternsArriveBitByBit(name: String) throws {
     let pattern = try PlaybackTestPattern.named(name)
     for (encoding, periods) in [(SampleEncoding.s16, [64, 1_024]), (.float, [441])] {
-      let (expected, length) = try offline(pattern, channelCount: 2, encoding: encoding)
+      let (expectedBytes, frameCount) = try offline(pattern, channelCount: 2, encoding: encoding)
       for period in periods {
-        let played = try play(
-          pattern, frames: length, period: period, channelCount: 2, encoding: encoding)
+        let playedBytes = try play(
+          pattern, frameCount: frameCount, period: period, channelCount: 2, encoding: encoding)
         #expect(
-          firstDifference(played, expected) == nil, "\(encoding) in periods of \(period) frames")
+          firstDifference(playedBytes, expectedBytes) == nil,
+          "\(encoding) in periods of \(period) frames")
       }
     }
   }
@@ -34,14 +35,16 @@ import Testing
   func everyEncodingArrivesBitByBit(name: String, encoding: SampleEncoding) throws {
     let pattern = try PlaybackTestPattern.named(name)
     for channelCount in [1, 6] {
-      let (expected, length) = try offline(pattern, channelCount: channelCount, encoding: encoding)
+      let (expectedBytes, frameCount) = try offline(
+        pattern, channelCount: channelCount, encoding: encoding)
       for period in [16, 4_096] {
         for access in PCMAccess.allCases {
-          let played = try play(
-            pattern, frames: length, period: period, channelCount: channelCount, encoding: encoding,
+          let playedBytes = try play(
+            pattern, frameCount: frameCount, period: period, channelCount: channelCount,
+            encoding: encoding,
             access: access)
           #expect(
-            firstDifference(played, expected) == nil,
+            firstDifference(playedBytes, expectedBytes) == nil,
             "\(channelCount) channels in periods of \(period) frames, \(access)")
         }
       }
@@ -51,13 +54,14 @@ import Testing
   @Test(arguments: [8_000, 44_100, 96_000, 192_000]) func everyRateArrivesBitByBit(rate: Int) throws
   {
     let pattern = try PlaybackTestPattern.named("earthquake-splash")
-    let (expected, length) = try offline(pattern, channelCount: 2, encoding: .s16, rate: rate)
-    let played = try play(
-      pattern, frames: length, period: 441, channelCount: 2, encoding: .s16, rate: rate)
-    #expect(firstDifference(played, expected) == nil)
+    let (expectedBytes, frameCount) = try offline(
+      pattern, channelCount: 2, encoding: .s16, rate: rate)
+    let playedBytes = try play(
+      pattern, frameCount: frameCount, period: 441, channelCount: 2, encoding: .s16, rate: rate)
+    #expect(firstDifference(playedBytes, expectedBytes) == nil)
   }
 
-  @Test func aDifferenceIsFound() {
+  @Test func firstDifferenceIsFound() {
     #expect(firstDifference([0, 1, 2, 3], [0, 1, 2]) == nil)
     #expect(firstDifference([0, 1, 3], [0, 1, 2]) == 2)
     #expect(firstDifference([0, 1], [0, 1, 2]) == 2)
@@ -65,16 +69,18 @@ import Testing
 
   // MARK: -
 
-  /// The first byte in which the expected ones are not there.
-  private func firstDifference(_ played: [UInt8], _ expected: [UInt8]) -> Int? {
-    if played.starts(with: expected) { return nil }
-    return zip(played, expected).enumerated().first { $1.0 != $1.1 }?.offset
-      ?? min(played.count, expected.count)
+  /// Returns the position of the first byte that differs from the expected bytes, or is missing;
+  /// nil if there is none.
+  private func firstDifference(_ playedBytes: [UInt8], _ expectedBytes: [UInt8]) -> Int? {
+    if playedBytes.starts(with: expectedBytes) { return nil }
+    return zip(playedBytes, expectedBytes).enumerated().first { $1.0 != $1.1 }?.offset
+      ?? min(playedBytes.count, expectedBytes.count)
   }
 
-  /// Plays a pattern on the `file` device from the first frame on, and reads what it wrote.
+  /// Plays a pattern on the `file` device from the first frame on, and returns the bytes of its
+  /// file.
   private func play(
-    _ pattern: HapticPattern, frames length: Int64, period: Int, channelCount: Int,
+    _ pattern: HapticPattern, frameCount: Int64, period: Int, channelCount: Int,
     encoding: SampleEncoding,
     access: PCMAccess? = nil, rate: Int = 48_000
   ) throws -> [UInt8] {
@@ -92,7 +98,7 @@ import Testing
     let loop = RenderLoop(engine: engine, sink: sink, time: time)
     let player = try engine.player(for: pattern)
     try player.start()
-    while engine.position < length {
+    while engine.position < frameCount {
       try #require(loop.runIteration())
     }
     loop.stop()
@@ -101,7 +107,8 @@ import Testing
     return folder.bytes("played.raw")
   }
 
-  /// The limiter's latency as silence, then the rendering as a file would have it.
+  /// Returns the expected bytes: silence for the latency of the limiter, and then the offline
+  /// rendering.
   private func offline(
     _ pattern: HapticPattern, channelCount: Int, encoding: SampleEncoding, rate: Int = 48_000
   ) throws
