@@ -2,27 +2,28 @@ import SoundFile
 import Testing
 
 @Suite struct SampleEncoderTests {
-  /// What an encoder lays down, block by block.
-  private func bytes(_ samples: [Float], _ encoding: SampleEncoding, block: Int = 1_000) -> [UInt8]
+  /// Returns the bytes of samples that are encoded block by block.
+  private func bytes(_ samples: [Float], _ encoding: SampleEncoding, blockSize: Int = 1_000)
+    -> [UInt8]
   {
     var encoder = SampleEncoder(encoding)
-    var result: [UInt8] = []
-    var rest = samples[...]
-    while !rest.isEmpty {
-      let part = Array(rest.prefix(block))
-      rest = rest.dropFirst(block)
-      var stored = [UInt8](repeating: 0xAA, count: part.count * encoding.bytesPerSample)
-      var span = stored.mutableSpan
-      var raw = unsafe span.mutableBytes
-      encoder.encode(part.span, into: &raw)
-      result += stored
+    var allBytes: [UInt8] = []
+    var remainingSamples = samples[...]
+    while !remainingSamples.isEmpty {
+      let block = Array(remainingSamples.prefix(blockSize))
+      remainingSamples = remainingSamples.dropFirst(blockSize)
+      var encoded = [UInt8](repeating: 0xAA, count: block.count * encoding.bytesPerSample)
+      var span = encoded.mutableSpan
+      var rawSpan = unsafe span.mutableBytes
+      encoder.encode(block.span, into: &rawSpan)
+      allBytes += encoded
     }
-    return result
+    return allBytes
   }
 
   private let samples: [Float] = [0, 1, -1, 0.5, -0.5, 2, -2, .nan, .infinity, -.infinity]
 
-  @Test func wholeNumbersOf32BitsAreRoundedAndClamped() {
+  @Test func integersOf32BitsAreRoundedAndClamped() {
     let expected: [Int32] = [
       0, 2_147_483_647, -2_147_483_647, 1_073_741_824, -1_073_741_824, 2_147_483_647,
       -2_147_483_647, 0, 2_147_483_647,
@@ -31,64 +32,65 @@ import Testing
     #expect(bytes(samples, .s32) == expected.flatMap { Self.littleEndian($0).prefix(4) })
   }
 
-  private static let numbersOf24Bits: [Int32] = [
+  private static let integersOf24Bits: [Int32] = [
     0, 8_388_607, -8_388_607, 4_194_304, -4_194_304, 8_388_607, -8_388_607, 0, 8_388_607,
     -8_388_607,
   ]
 
-  @Test func wholeNumbersOf24BitsContinueTheirSign() {
+  @Test func integersOf24BitsAreSignExtended() {
     #expect(
-      bytes(samples, .s24) == Self.numbersOf24Bits.flatMap { Self.littleEndian($0).prefix(4) })
+      bytes(samples, .s24) == Self.integersOf24Bits.flatMap { Self.littleEndian($0).prefix(4) })
   }
 
-  @Test func packedNumbersTakeThreeBytes() {
+  @Test func packedIntegersHaveThreeBytes() {
     #expect(
-      bytes(samples, .s24Packed) == Self.numbersOf24Bits.flatMap { Self.littleEndian($0).prefix(3) }
+      bytes(samples, .s24Packed)
+        == Self.integersOf24Bits.flatMap { Self.littleEndian($0).prefix(3) }
     )
     #expect(bytes([-1 / 8_388_607], .s24Packed) == [0xFF, 0xFF, 0xFF])
     #expect(bytes([0x1234 / 8_388_607], .s24Packed) == [0x34, 0x12, 0x00])
   }
 
-  @Test func floatsAreKeptBitByBit() {
+  @Test func floatsAreUnchanged() {
     #expect(
       bytes(samples, .float)
         == samples.flatMap { Self.littleEndian(Int32(bitPattern: $0.bitPattern)).prefix(4) })
   }
 
-  @Test func numbersOf16BitsAreThoseOfTheDither() {
+  @Test func integersOf16BitsEqualTheDither() {
     var dither = Dither()
-    let sound = (0..<500).map { Float($0) / 499 - 0.5 }
-    let expected = sound.flatMap { Self.littleEndian(Int32(dither.quantize($0))).prefix(2) }
-    #expect(bytes(sound, .s16) == expected)
+    let ramp = (0..<500).map { Float($0) / 499 - 0.5 }
+    let expected = ramp.flatMap { Self.littleEndian(Int32(dither.quantize($0))).prefix(2) }
+    #expect(bytes(ramp, .s16) == expected)
     #expect(bytes([.nan, 0], .s16) == [0, 0, 0, 0])
   }
 
-  @Test(arguments: SampleEncoding.allCases, [1, 7, 64]) func blocksMakeNoDifference(
-    encoding: SampleEncoding, block: Int
+  @Test(arguments: SampleEncoding.allCases, [1, 7, 64]) func blockSizeDoesNotChangeTheBytes(
+    encoding: SampleEncoding, blockSize: Int
   ) {
-    let sound = (0..<300).map { Float($0) / 299 - 0.5 }
-    #expect(bytes(sound, encoding, block: block) == bytes(sound, encoding))
+    let ramp = (0..<300).map { Float($0) / 299 - 0.5 }
+    #expect(bytes(ramp, encoding, blockSize: blockSize) == bytes(ramp, encoding))
   }
 
-  @Test func anotherEncodingGoesOnWithTheDither() {
-    let sound: [Float] = [0.1, 0.2, 0.3, 0.4]
+  @Test func changingTheEncodingKeepsTheDitherState() {
+    let ramp: [Float] = [0.1, 0.2, 0.3, 0.4]
     var encoder = SampleEncoder(.s16)
-    var stored = [UInt8](repeating: 0, count: 4)
-    var span = stored.mutableSpan
-    var raw = unsafe span.mutableBytes
-    encoder.encode(Array(sound[..<2]).span, into: &raw)
-    var next = encoder.changingEncoding(to: .float).changingEncoding(to: .s16)
-    next.encode(Array(sound[2...]).span, into: &raw)
-    #expect(stored == Array(bytes(sound, .s16)[4...]))
+    var encoded = [UInt8](repeating: 0, count: 4)
+    var span = encoded.mutableSpan
+    var rawSpan = unsafe span.mutableBytes
+    encoder.encode(Array(ramp[..<2]).span, into: &rawSpan)
+    var nextEncoder = encoder.changingEncoding(to: .float).changingEncoding(to: .s16)
+    nextEncoder.encode(Array(ramp[2...]).span, into: &rawSpan)
+    #expect(encoded == Array(bytes(ramp, .s16)[4...]))
   }
 
   @Test func shortBuffersAreRefused() async {
     await #expect(processExitsWith: .failure) {
       var encoder = SampleEncoder(.s24Packed)
-      var stored = [UInt8](repeating: 0, count: 5)
-      var span = stored.mutableSpan
-      var raw = unsafe span.mutableBytes
-      encoder.encode(([0, 0] as [Float]).span, into: &raw)
+      var encoded = [UInt8](repeating: 0, count: 5)
+      var span = encoded.mutableSpan
+      var rawSpan = unsafe span.mutableBytes
+      encoder.encode(([0, 0] as [Float]).span, into: &rawSpan)
     }
   }
 

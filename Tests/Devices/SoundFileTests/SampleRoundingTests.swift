@@ -2,9 +2,11 @@ import Testing
 
 @testable import SoundFile
 
-/// Whole numbers of 24 and 32 bits are the nearest ones.
+/// Integer samples of 24 and 32 bits are rounded to the nearest value.
 struct SampleRoundingTests {
-  @Test(arguments: [8_388_607.0, 2_147_483_647]) func numbersAreTheNearest(steps: Double) {
+  @Test(arguments: [8_388_607.0, 2_147_483_647]) func samplesAreRoundedToTheNearestStep(
+    stepCount: Double
+  ) {
     var seed: UInt64 = 5
     for index in 0..<40_000 {
       seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -12,15 +14,15 @@ struct SampleRoundingTests {
       // Magnitudes from far below a step to beyond full scale, and halves of steps.
       let sample =
         index % 4 == 0
-        ? Float((Double(index) + 0.5) / steps)
+        ? Float((Double(index) + 0.5) / stepCount)
         : random * Float(sign: .plus, exponent: 2 - index % 40, significand: 1)
-      let nearest = min(max((Double(sample) * steps).rounded(), -steps), steps)
-      #expect(SampleEncoder.quantizedSample(sample, stepCount: steps) == Int32(nearest))
+      let nearest = min(max((Double(sample) * stepCount).rounded(), -stepCount), stepCount)
+      #expect(SampleEncoder.quantizedSample(sample, stepCount: stepCount) == Int32(nearest))
     }
     for sample in [Float.infinity, -.infinity, .greatestFiniteMagnitude, -0.0, 1, -1] {
-      let nearest = min(max((Double(sample) * steps).rounded(), -steps), steps)
-      #expect(SampleEncoder.quantizedSample(sample, stepCount: steps) == Int32(nearest))
+      let nearest = min(max((Double(sample) * stepCount).rounded(), -stepCount), stepCount)
+      #expect(SampleEncoder.quantizedSample(sample, stepCount: stepCount) == Int32(nearest))
     }
-    #expect(SampleEncoder.quantizedSample(.nan, stepCount: steps) == 0)
+    #expect(SampleEncoder.quantizedSample(.nan, stepCount: stepCount) == 0)
   }
 }

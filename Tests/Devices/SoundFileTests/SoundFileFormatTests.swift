@@ -9,11 +9,12 @@ import Testing
     ("a.aif", .aiff),
     ("a.AIFF", .aiff), ("a.w64", .w64), ("a.rf64", .rf64), ("a.caf", .caf), ("a.ogg", .ogg),
     ("a.oga", .ogg),
-  ]) func endingNamesTheContainer(name: String, container: SoundFileFormat.Container) {
+  ]) func fileExtensionSelectsTheContainer(name: String, container: SoundFileFormat.Container) {
     #expect(SoundFileFormat.container(ofName: name) == container)
   }
 
-  @Test(arguments: ["a", "a.", "a.mp3", ".wav", "wav", "", "a.wav.txt"]) func otherEndingsNameNone(
+  @Test(arguments: ["a", "a.", "a.mp3", ".wav", "wav", "", "a.wav.txt"])
+  func otherFileExtensionsSelectNoContainer(
     name: String
   ) {
     #expect(SoundFileFormat.container(ofName: name) == nil)
@@ -26,37 +27,42 @@ import Testing
     ),
     (.flac, .s32, 48_000, 64, "flac does not support s32 samples; use s16 or s24"),
     (.flac, .s16, 48_000, 9, "flac supports at most 8 channels, not 9"),
-  ]) func saysWhatAKindOfFileHolds(
-    container: SoundFileFormat.Container, samples: SampleFormat, rate: Int, channels: Int,
+  ]) func unsupportedFormatsHaveAReason(
+    container: SoundFileFormat.Container, sampleFormat: SampleFormat, rate: Int, channelCount: Int,
     unsupportedReason: String
   ) {
-    let format = SoundFileFormat(container: container, sampleFormat: samples)
-    #expect(format.unsupportedReason(rate: rate, channelCount: channels) == unsupportedReason)
+    let format = SoundFileFormat(container: container, sampleFormat: sampleFormat)
+    #expect(format.unsupportedReason(rate: rate, channelCount: channelCount) == unsupportedReason)
   }
 
-  @Test(arguments: SoundFileFormat.Container.allCases) func everyOtherKindHoldsEverything(
+  @Test(arguments: SoundFileFormat.Container.allCases) func otherContainersSupportAllFormats(
     container: SoundFileFormat.Container
   ) {
-    for samples in SampleFormat.allCases where container != .flac {
+    for sampleFormat in SampleFormat.allCases where container != .flac {
       for rate in [8_000, 44_100, 192_000] {
-        let format = SoundFileFormat(container: container, sampleFormat: samples)
+        let format = SoundFileFormat(container: container, sampleFormat: sampleFormat)
         #expect(format.unsupportedReason(rate: rate, channelCount: 64) == nil)
       }
     }
   }
 
-  /// 2³² − 1 bytes less a mebibyte for headers and tags.
-  @Test func waveBeyondFourGibibytesIsRF64() {
-    let wave = SoundFileFormat(container: .wav, sampleFormat: .s16)
-    let most: Int64 = (0xFFFF_FFFF - 0x10_0000) / 4
-    let kind = Int32(SF_FORMAT_TYPEMASK)
-    #expect(wave.libsndfileFormat(frameCount: most, channelCount: 2) & kind == Int32(SF_FORMAT_WAV))
+  /// A WAV file has at most 2³² − 1 bytes, of which a mebibyte is for headers and tags.
+  @Test func wavBeyondFourGibibytesIsRF64() {
+    let wavFormat = SoundFileFormat(container: .wav, sampleFormat: .s16)
+    let maximumWAVFrameCount: Int64 = (0xFFFF_FFFF - 0x10_0000) / 4
+    let typeMask = Int32(SF_FORMAT_TYPEMASK)
     #expect(
-      wave.libsndfileFormat(frameCount: most + 1, channelCount: 2) & kind == Int32(SF_FORMAT_RF64))
+      wavFormat.libsndfileFormat(frameCount: maximumWAVFrameCount, channelCount: 2) & typeMask
+        == Int32(SF_FORMAT_WAV))
     #expect(
-      wave.libsndfileFormat(frameCount: most + 1, channelCount: 1) & kind == Int32(SF_FORMAT_WAV))
-    let other = SoundFileFormat(container: .caf, sampleFormat: .float)
+      wavFormat.libsndfileFormat(frameCount: maximumWAVFrameCount + 1, channelCount: 2) & typeMask
+        == Int32(SF_FORMAT_RF64))
     #expect(
-      other.libsndfileFormat(frameCount: 1 << 40, channelCount: 2) & kind == Int32(SF_FORMAT_CAF))
+      wavFormat.libsndfileFormat(frameCount: maximumWAVFrameCount + 1, channelCount: 1) & typeMask
+        == Int32(SF_FORMAT_WAV))
+    let cafFormat = SoundFileFormat(container: .caf, sampleFormat: .float)
+    #expect(
+      cafFormat.libsndfileFormat(frameCount: 1 << 40, channelCount: 2) & typeMask
+        == Int32(SF_FORMAT_CAF))
   }
 }

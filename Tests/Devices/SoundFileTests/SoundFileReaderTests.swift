@@ -4,7 +4,7 @@ import Testing
 @testable import SoundFile
 
 @Suite struct SoundFileReaderTests {
-  @Test func blocksAreTheWholeSound() throws {
+  @Test func blocksContainTheWholeSound() throws {
     let samples = sine(hertz: 100, rate: 8_000, count: 2_000)
     let file = try UnnamedFile.holding(samples, .wav, .float, rate: 8_000, channelCount: 2)
     lseek(file.descriptor, 0, SEEK_SET)
@@ -14,20 +14,20 @@ import Testing
     #expect(reader.frameCount == 1_000)
     #expect(reader.container == "WAV (Microsoft)")
     #expect(reader.encoding == "32 bit float")
-    var read: [Float] = []
+    var readSamples: [Float] = []
     var block = [Float](repeating: 0, count: 301)
-    var counts: [Int] = []
-    while counts.last != 0 {
+    var frameCounts: [Int] = []
+    while frameCounts.last != 0 {
       var span = block.mutableSpan
       let count = try reader.read(into: &span)
-      counts.append(count)
-      read += block[..<(2 * count)]
+      frameCounts.append(count)
+      readSamples += block[..<(2 * count)]
     }
-    #expect(counts == [150, 150, 150, 150, 150, 150, 100, 0])
-    #expect(read == samples)
+    #expect(frameCounts == [150, 150, 150, 150, 150, 150, 100, 0])
+    #expect(readSamples == samples)
   }
 
-  @Test func aFileThatBreaksOffIsDamaged() throws {
+  @Test func truncatedFileIsDamaged() throws {
     let noise = (0..<96_000).map { Float(($0 * 7_919) % 4_096) / 4_096 - 0.5 }
     let file = try UnnamedFile.holding(noise, .flac, .s16)
     #expect(ftruncate(file.descriptor, 20_000) == 0)

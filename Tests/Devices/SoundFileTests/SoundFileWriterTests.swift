@@ -15,9 +15,9 @@ import Testing
         == nil
     }
 
-  /// Dither moves a 16-bit sample by less than a step and rounding by half a step; others only
-  /// round.
-  @Test(arguments: losslessFormats) func whatIsWrittenIsReadAgain(
+  /// Dither changes a 16-bit sample by less than a step, and rounding by up to half a step. Other
+  /// formats are only rounded.
+  @Test(arguments: losslessFormats) func writtenSamplesReadBack(
     container: Container, format: SampleFormat
   ) throws {
     let left = sine(hertz: 100, rate: 48_000, count: 4_800)
@@ -26,15 +26,15 @@ import Testing
     #expect(sound.channelCount == 2)
     #expect(sound.rate == 48_000)
     #expect(sound.frameCount == 4_800)
-    // Full scale is written as the greatest number and read as one step below 1.
-    let (scale, error): (Float, Float) =
+    // Full scale is written as the largest integer, and read as one step below 1.
+    let (scale, tolerance): (Float, Float) =
       switch format {
       case .s16: (32_767 / 32_768, 1.51 / 32_768)
       case .s24: (8_388_607 / 8_388_608, 0.51 / 8_388_608)
       case .s32, .float: (1, 0)
       }
-    let worst = zip(samples, sound.interleaved).map { abs($0 * scale - $1) }.max() ?? 1
-    #expect(worst <= error + 6e-8)
+    let maximumError = zip(samples, sound.interleaved).map { abs($0 * scale - $1) }.max() ?? 1
+    #expect(maximumError <= tolerance + 6e-8)
   }
 
   @Test func oggKeepsLengthFrequencyAndLevel() throws {
@@ -45,7 +45,7 @@ import Testing
     #expect(abs((sound.interleaved.max() ?? 0) - 0.9) < 0.05)
   }
 
-  @Test(arguments: losslessFormats) func equalSoundsAreEqualFiles(
+  @Test(arguments: losslessFormats) func equalSoundsHaveEqualFiles(
     container: Container, format: SampleFormat
   ) throws {
     let samples = sine(hertz: 80, rate: 48_000, count: 3_000)
@@ -55,21 +55,22 @@ import Testing
     #expect(first == second)
   }
 
-  /// libsndfile puts the time of day into a chunk of peaks; RF64 keeps the chunk, without the time.
-  @Test(arguments: losslessFormats) func nothingTellsTheTime(
+  /// libsndfile stores the current time in the `PEAK` chunk. RF64 files keep that chunk, without
+  /// the time.
+  @Test(arguments: losslessFormats) func filesContainNoTimestamp(
     container: Container, format: SampleFormat
   ) throws {
     let tags = SoundFileTags(title: "odd", software: "s", comment: "c")
     let bytes = try UnnamedFile.holding([0, 0.5], container, format, tags: tags).bytes
-    #expect(!bytes.holds("peak"))
+    #expect(!bytes.containsText("peak"))
     guard let chunk = bytes.firstRange(of: "PEAK".utf8)?.lowerBound else { return }
     #expect(container == .rf64 && format == .float)
     #expect(bytes[(chunk + 12)..<(chunk + 16)] == [0, 0, 0, 0])
   }
 
-  /// An Ogg stream has a random serial number in each page, and a checksum over it; all else is
-  /// equal.
-  @Test func oggsDifferInNothingButTheirSerialNumber() throws {
+  /// Every page of an Ogg stream has a random serial number and a checksum that depends on it; all
+  /// other bytes are equal.
+  @Test func oggFilesDifferOnlyInTheirSerialNumber() throws {
     func pages() throws -> [UInt8] {
       var bytes = try UnnamedFile.holding(sine(hertz: 80, rate: 48_000, count: 3_000), .ogg, .s16)
         .bytes
@@ -83,20 +84,22 @@ import Testing
     #expect(try pages() == pages())
   }
 
-  @Test(arguments: [Container.wav, .rf64, .aiff, .flac, .ogg, .caf]) func tagsAreInTheFile(
+  @Test(arguments: [Container.wav, .rf64, .aiff, .flac, .ogg, .caf]) func tagsAreWrittenToTheFile(
     container: Container
   ) throws {
     let tags = SoundFileTags(title: "Ünter Grund", software: "Temblor 9", comment: "profile x")
     let bytes = try UnnamedFile.holding([0, 0.5], container, .s16, tags: tags).bytes
-    #expect(bytes.holds("Ünter Grund") && bytes.holds("Temblor 9") && bytes.holds("profile x"))
+    #expect(
+      bytes.containsText("Ünter Grund") && bytes.containsText("Temblor 9")
+        && bytes.containsText("profile x"))
   }
 
-  @Test func emptySoundIsAFile() throws {
+  @Test func emptySoundReadsBack() throws {
     let sound = try UnnamedFile.holding([], .wav, .s16).sound()
     #expect(sound == Sound(interleaved: [], channelCount: 1, rate: 48_000))
   }
 
-  @Test func whatCannotBeIsRefusedBeforeAnythingIsWritten() {
+  @Test func unsupportedFormatsAreRefusedBeforeWriting() {
     let file = UnnamedFile()
     let error = #expect(throws: SoundFileError.self) {
       _ = try SoundFileWriter(
@@ -112,15 +115,15 @@ import Testing
     #expect(file.bytes == [])
   }
 
-  @Test(arguments: SoundFileFormat.Container.allCases) func saysThatTheDiskIsFull(
+  @Test(arguments: SoundFileFormat.Container.allCases) func fullDiskIsReported(
     container: Container
   ) throws {
-    let full = unsafe open("/dev/full", O_RDWR)
-    try #require(full >= 0)
-    defer { close(full) }
+    let descriptor = unsafe open("/dev/full", O_RDWR)
+    try #require(descriptor >= 0)
+    defer { close(descriptor) }
     let error = #expect(throws: SoundFileError.self) {
       var writer = try SoundFileWriter(
-        descriptor: full, path: "a",
+        descriptor: descriptor, path: "a",
         format: SoundFileFormat(container: container, sampleFormat: .s16),
         rate: 48_000,
         channelCount: 1, frameCount: 100_000)
@@ -133,6 +136,6 @@ import Testing
 }
 
 extension [UInt8] {
-  /// Whether a text is somewhere in the bytes.
-  func holds(_ text: String) -> Bool { firstRange(of: text.utf8) != nil }
+  /// Returns true if the bytes contain a text.
+  func containsText(_ text: String) -> Bool { firstRange(of: text.utf8) != nil }
 }

@@ -2,7 +2,8 @@ import Glibc
 import SoundFile
 import Testing
 
-/// Paths that a pattern may name, in a folder `root` with a sound outside of it.
+/// Paths that a pattern can contain, relative to a folder `root`, with sounds inside and outside of
+/// it.
 @Suite final class SoundFolderTests {
   private let folderPath: String
   private let folder: SoundFolder
@@ -60,7 +61,7 @@ import Testing
   @Test(arguments: [
     "ok.wav", "sub/ok.wav", "./ok.wav", "near.wav", "sub/../ok.wav", "way/root/ok.wav",
   ])
-  func whatIsBelowIsFound(path: String) throws {
+  func pathsBelowTheRootAreFound(path: String) throws {
     let sound = try folder.decodeSound(at: path)
     #expect(sound.rate == 8_000)
     #expect(sound.frameCount == 2)
@@ -70,28 +71,28 @@ import Testing
     "", "/etc/passwd", "../out.wav", "link.wav", "way/out.wav", "sub/../../out.wav",
     "../root-other/out.wav", ".",
     "sub/..", "etc/passwd", "way", "ok.wav\0../out.wav",
-  ]) func whatIsOutsideIsRefused(path: String) { #expect(errorKind(path) == .outside) }
+  ]) func pathsOutsideTheRootAreRefused(path: String) { #expect(errorKind(path) == .outside) }
 
   @Test(arguments: ["gone.wav", "gone/ok.wav", "ok.wav/ok.wav", "../gone.wav", "loop"])
-  func whatIsNotThereIsMissing(
+  func absentFilesAreMissing(
     path: String
   ) { #expect(errorKind(path) == .missing) }
 
-  @Test(arguments: ["sub", "pipe.wav", "sub/"]) func foldersAndPipesAreNoFiles(path: String) {
+  @Test(arguments: ["sub", "pipe.wav", "sub/"]) func foldersAndPipesAreNotFiles(path: String) {
     #expect(errorKind(path) == .notAFile)
   }
 
-  @Test func anAbsolutePathIntoTheFolderIsRefused() {
+  @Test func absolutePathIntoTheFolderIsRefused() {
     #expect(errorKind("\(folderPath)/root/ok.wav") == .outside)
   }
 
   @Test func theRootMayBeALink() throws {
-    let linked = SoundFolder(rootPath: "\(folderPath)/link-to-root")
-    #expect(try linked.decodeSound(at: "ok.wav").frameCount == 2)
-    #expect(errorKind("../out.wav", in: linked) == .outside)
+    let linkedFolder = SoundFolder(rootPath: "\(folderPath)/link-to-root")
+    #expect(try linkedFolder.decodeSound(at: "ok.wav").frameCount == 2)
+    #expect(errorKind("../out.wav", in: linkedFolder) == .outside)
   }
 
-  @Test func theRootMayBeEverything() throws {
+  @Test func theRootMayBeTheFileSystemRoot() throws {
     #expect(
       try SoundFolder(rootPath: "/").decodeSound(
         at: "\(folderPath)/out.wav".dropFirst().description
@@ -99,18 +100,18 @@ import Testing
       .rate > 0)
   }
 
-  @Test func aRootThatIsNotThereHasNothing() {
+  @Test func filesOfAnAbsentRootAreMissing() {
     #expect(errorKind("ok.wav", in: SoundFolder(rootPath: "\(folderPath)/gone")) == .missing)
   }
 
-  @Test func whatHoldsNoSoundIsRefused() throws {
+  @Test func fileWithoutASoundIsRefused() throws {
     let descriptor = unsafe open("\(folderPath)/root/text.wav", O_WRONLY | O_CREAT, 0o600)
     close(descriptor)
     #expect(errorKind("text.wav") == .notSound)
   }
 
-  /// A file with holes: what its header promises is refused before it is read.
-  @Test func aHugeSoundIsRefused() throws {
+  /// A sparse file whose header specifies too many samples is refused before it is read.
+  @Test func hugeSoundIsRefused() throws {
     let path = "\(folderPath)/root/huge.wav"
     var writer = try SoundFileWriter(
       path: path, format: SoundFileFormat(container: .wav, sampleFormat: .s16), rate: 8_000,
@@ -119,16 +120,16 @@ import Testing
     let descriptor = unsafe open(path, O_RDWR)
     defer { close(descriptor) }
     ftruncate(descriptor, 200_000_044)
-    // The sizes of the RIFF and of its data chunk, the last in the header.
-    for (place, size) in [(4, UInt32(200_000_036)), (40, UInt32(200_000_000))] {
+    // The sizes of the RIFF chunk and of its data chunk, which is the last one of the header.
+    for (offset, size) in [(4, UInt32(200_000_036)), (40, UInt32(200_000_000))] {
       _ = unsafe withUnsafeBytes(of: size.littleEndian) {
-        unsafe pwrite(descriptor, $0.baseAddress, 4, off_t(place))
+        unsafe pwrite(descriptor, $0.baseAddress, 4, off_t(offset))
       }
     }
     #expect(errorKind("huge.wav") == .tooLong)
   }
 
-  @Test func aPathIsOpenedAsItIs() throws {
+  @Test func directlyOpenedPathsMayBeLinks() throws {
     #expect(try Sound(contentsOf: "\(folderPath)/root/link.wav").frameCount == 2)
     func kind(_ path: String) -> SoundFileError.Kind? {
       #expect(throws: SoundFileError.self) { try Sound(contentsOf: path) }?.kind
@@ -138,7 +139,7 @@ import Testing
     #expect(kind("\(folderPath)/root/pipe.wav") == .notAFile)
   }
 
-  @Test func aFileThatCannotBeCreatedIsAnError() {
+  @Test func fileThatCannotBeCreatedIsAnError() {
     let error = #expect(throws: SoundFileError.self) {
       _ = try SoundFileWriter(
         path: "\(folderPath)/none/a.wav",

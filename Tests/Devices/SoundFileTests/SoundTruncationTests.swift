@@ -12,37 +12,38 @@ import Testing
     littleEndian(value, count).reversed()
   }
 
-  /// A WAV file of 100 frames of 16 bits, with a length of its own in the header.
+  /// Returns a WAV file with 100 frames of 16 bits, whose header specifies a number of bytes.
   private static func wav(
-    announcing length: UInt64, mark: String = "RIFF", rate: UInt64 = 8_000, before: [UInt8] = []
+    announcing byteCount: UInt64, formID: String = "RIFF", rate: UInt64 = 8_000,
+    precedingChunks: [UInt8] = []
   )
     -> [UInt8]
   {
     let format =
       littleEndian(1, 2) + littleEndian(1, 2) + littleEndian(rate, 4) + littleEndian(2 * rate, 4)
       + littleEndian(2, 2)
-    return Array(mark.utf8) + littleEndian(236, 4) + Array("WAVE".utf8) + before
+    return Array(formID.utf8) + littleEndian(236, 4) + Array("WAVE".utf8) + precedingChunks
       + Array("fmt ".utf8)
       + littleEndian(16, 4) + format
-      + littleEndian(16, 2) + Array("data".utf8) + littleEndian(length, 4)
+      + littleEndian(16, 2) + Array("data".utf8) + littleEndian(byteCount, 4)
       + [UInt8](repeating: 32, count: 200)
   }
 
-  /// The chunk of an RF64 file that says how long the samples are.
-  private static func ds64(_ length: UInt64) -> [UInt8] {
-    Array("ds64".utf8) + littleEndian(28, 4) + littleEndian(length + 72, 8)
-      + littleEndian(length, 8)
-      + littleEndian(length / 2, 8)
+  /// Returns the chunk of an RF64 file that contains the length of the samples.
+  private static func ds64(_ byteCount: UInt64) -> [UInt8] {
+    Array("ds64".utf8) + littleEndian(28, 4) + littleEndian(byteCount + 72, 8)
+      + littleEndian(byteCount, 8)
+      + littleEndian(byteCount / 2, 8)
       + littleEndian(0, 4)
   }
 
-  private static func aiff(announcing length: UInt64) -> [UInt8] {
+  private static func aiff(announcing byteCount: UInt64) -> [UInt8] {
     // 8000 Hz as an 80-bit floating-point number.
     let rate: [UInt8] = [0x40, 0x0B, 0xFA, 0, 0, 0, 0, 0, 0, 0]
     return Array("FORM".utf8) + bigEndian(254, 4) + Array("AIFFCOMM".utf8) + bigEndian(18, 4)
       + bigEndian(1, 2)
       + bigEndian(100, 4) + bigEndian(16, 2)
-      + rate + Array("SSND".utf8) + bigEndian(length, 4) + bigEndian(0, 8)
+      + rate + Array("SSND".utf8) + bigEndian(byteCount, 4) + bigEndian(0, 8)
       + [UInt8](repeating: 32, count: 200)
   }
 
@@ -50,12 +51,14 @@ import Testing
     arguments: [
       (wav(announcing: 9_600), 9_600), (wav(announcing: 0xFFFF_FFF0), 0xFFFF_FFF0),
       (
-        wav(announcing: 9_600, before: Array("LIST".utf8) + littleEndian(3, 4) + [1, 2, 3, 0]),
+        wav(
+          announcing: 9_600,
+          precedingChunks: Array("LIST".utf8) + littleEndian(3, 4) + [1, 2, 3, 0]),
         9_600
       ),
-      (wav(announcing: 0xFFFF_FFFF, mark: "RF64", before: ds64(1 << 60)), 1 << 60),
+      (wav(announcing: 0xFFFF_FFFF, formID: "RF64", precedingChunks: ds64(1 << 60)), 1 << 60),
       (wav(announcing: 201), 201),
-    ] as [([UInt8], UInt64)]) func aHeaderThatAnnouncesMoreIsNoted(
+    ] as [([UInt8], UInt64)]) func excessiveLengthInAHeaderIsReported(
       bytes: [UInt8], announced: UInt64
     ) throws
   {
@@ -74,24 +77,24 @@ import Testing
     return withExtendedLifetime(file) { SoundTruncation(readingDescriptor: file.descriptor) }
   }
 
-  @Test func anAIFFFileIsNotedToo() {
+  @Test func excessiveLengthInAnAIFFHeaderIsReported() {
     let truncation = Self.truncation(Self.aiff(announcing: 9_608))
     #expect(truncation?.expectedByteCount == 9_608)
     #expect(truncation?.foundByteCount == 208)
     #expect(Self.truncation(Self.aiff(announcing: 208)) == nil)
   }
 
-  /// Whole files, lengths left open by programs that write into a pipe, and what is not such a
-  /// file.
+  /// The arguments are complete files, files with the placeholder lengths of programs that write to
+  /// a pipe, and data of no known format.
   @Test(arguments: [
     wav(announcing: 200), wav(announcing: 100), wav(announcing: 0xFFFF_FFFF),
     wav(announcing: 0x7FFF_F000),
-    wav(announcing: 0xFFFF_FFFF, mark: "RF64", before: ds64(200)),
+    wav(announcing: 0xFFFF_FFFF, formID: "RF64", precedingChunks: ds64(200)),
     Array(wav(announcing: 9_600).prefix(40)),
     Array("RIFF".utf8), [],
-  ]) func allElseIsNot(bytes: [UInt8]) { #expect(Self.truncation(bytes) == nil) }
+  ]) func otherFilesAreNotTruncated(bytes: [UInt8]) { #expect(Self.truncation(bytes) == nil) }
 
-  @Test func aRateOfZeroIsAnInvalidHeader() {
+  @Test func rateOfZeroIsAnInvalidHeader() {
     let file = UnnamedFile(Self.wav(announcing: 200, rate: 0))
     let error = #expect(throws: SoundFileError.self) { try file.sound() }
     #expect(error?.kind == .notSound)
@@ -99,15 +102,16 @@ import Testing
       error?.description == "has an invalid header: its sample rate or its number of channels is 0")
   }
 
-  /// Libsndfile closes what it cannot open; its number may be another file's by then.
-  @Test func theDescriptorOfWhatCannotBeReadStaysOpen() {
+  /// libsndfile closes the descriptor of a file that it cannot open. The system may then reuse its
+  /// number.
+  @Test func descriptorOfAnUnreadableFileStaysOpen() {
     let file = UnnamedFile(Self.wav(announcing: 200, rate: 0))
     #expect(throws: SoundFileError.self) { try file.sound() }
     #expect(fcntl(file.descriptor, F_GETFD) >= 0)
   }
 
-  /// Libsndfile keeps the reason of a failed opening once for the process.
-  @Test func errorsAreTrueWhileOtherFilesAreOpened() async {
+  /// libsndfile stores the reason of a failed opening in one variable for the whole process.
+  @Test func errorsAreCorrectWhileOtherFilesAreOpened() async {
     await withTaskGroup { group in
       for _ in 0..<1_000 {
         group.addTask {

@@ -2,7 +2,7 @@ import Glibc
 
 @testable import SoundFile
 
-/// A file without a name, deleted when it is released.
+/// A file without a name, which the system deletes when the value is released.
 final class UnnamedFile {
   let descriptor: Int32
 
@@ -26,13 +26,13 @@ final class UnnamedFile {
     }
   }
 
-  /// The file, decoded from its beginning.
+  /// Returns the sound of the file, decoded from its beginning.
   func sound() throws -> Sound {
     lseek(descriptor, 0, SEEK_SET)
     return try Sound(readingDescriptor: descriptor, path: "scratch")
   }
 
-  /// A file that holds a sound.
+  /// Returns a file that contains a sound.
   static func holding(
     _ samples: [Float], _ container: SoundFileFormat.Container, _ format: SampleFormat,
     rate: Int = 48_000,
@@ -44,22 +44,26 @@ final class UnnamedFile {
       format: SoundFileFormat(container: container, sampleFormat: format),
       rate: rate, channelCount: channelCount, frameCount: Int64(samples.count / channelCount),
       tags: tags)
-    let half = samples.count / 2 / channelCount * channelCount
-    try writer.write(samples.span.extracting(..<half))
-    try writer.write(samples.span.extracting(half...))
+    let halfCount = samples.count / 2 / channelCount * channelCount
+    try writer.write(samples.span.extracting(..<halfCount))
+    try writer.write(samples.span.extracting(halfCount...))
     try writer.close()
     return file
   }
 }
 
-/// A sine with an amplitude below 1.
+/// Returns a sine.
 func sine(hertz: Double, rate: Double, count: Int, amplitude: Double = 0.9) -> [Float] {
   (0..<count).map { Float(amplitude * sin(2 * .pi * hertz * Double($0) / rate)) }
 }
 
-/// How often the sound passes zero upwards, each second.
+/// Returns the number of rising zero crossings per second.
 func frequency(of samples: [Float], rate: Double) -> Double {
-  let crossings = samples.indices.dropFirst().filter { samples[$0 - 1] < 0 && samples[$0] >= 0 }
-  guard let first = crossings.first, let last = crossings.last, last > first else { return 0 }
-  return Double(crossings.count - 1) * rate / Double(last - first)
+  let risingCrossings = samples.indices.dropFirst().filter {
+    samples[$0 - 1] < 0 && samples[$0] >= 0
+  }
+  guard let first = risingCrossings.first, let last = risingCrossings.last, last > first else {
+    return 0
+  }
+  return Double(risingCrossings.count - 1) * rate / Double(last - first)
 }
