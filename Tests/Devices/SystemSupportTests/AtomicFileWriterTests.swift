@@ -12,7 +12,7 @@ import Testing
     (try? FileSystem.read(folder(name))).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// All names in the folder, hidden ones too.
+  /// The names of all files in the folder, including hidden files.
   private var names: [String] {
     var names: [String] = []
     guard let handle = unsafe opendir(folder.path) else { return [] }
@@ -28,34 +28,33 @@ import Testing
     return names.sorted()
   }
 
-  @Test(arguments: [true, false]) func aNewFileReplacesNone(mayBeUnnamed: Bool) throws {
-    for old in [nil, "old"] {
-      var file = try AtomicFileWriter(folder("a"), allowsUnnamed: mayBeUnnamed)
+  @Test(arguments: [true, false]) func newFileReplacesNoFile(allowsUnnamed: Bool) throws {
+    for existingText in [nil, "old"] {
+      var file = try AtomicFileWriter(folder("a"), allowsUnnamed: allowsUnnamed)
       try file.write(Array("new".utf8))
-      // Another process is faster.
-      if let old {
-        try folder.write(old, to: "a")
+      // Another process creates the file in the meantime.
+      if let existingText {
+        try folder.write(existingText, to: "a")
       }
       let isRefused = (try? file.commit(replaces: false)) == nil
-      #expect(isRefused == (old != nil))
-      #expect(text("a") == old ?? "new")
+      #expect(isRefused == (existingText != nil))
+      #expect(text("a") == existingText ?? "new")
       _ = consume file
       #expect(names == ["a"])
       folder.remove("a")
     }
   }
 
-  @Test(arguments: [true, false]) func aFileTakesItsNameWhenItIsComplete(mayBeUnnamed: Bool) throws
-  {
-    for old in [nil, "old"] {
-      if let old {
-        try folder.write(old, to: "a")
+  @Test(arguments: [true, false]) func fileGetsItsNameWhenItIsComplete(allowsUnnamed: Bool) throws {
+    for existingText in [nil, "old"] {
+      if let existingText {
+        try folder.write(existingText, to: "a")
       }
       do {
-        var file = try AtomicFileWriter(folder("a"), allowsUnnamed: mayBeUnnamed)
+        var file = try AtomicFileWriter(folder("a"), allowsUnnamed: allowsUnnamed)
         try file.write(Array("new".utf8))
-        #expect(text("a") == old)
-        #expect(names.count == (old == nil ? 0 : 1) + (mayBeUnnamed ? 0 : 1))
+        #expect(text("a") == existingText)
+        #expect(names.count == (existingText == nil ? 0 : 1) + (allowsUnnamed ? 0 : 1))
         try file.commit()
       }
       #expect(text("a") == "new")
@@ -63,17 +62,17 @@ import Testing
     }
   }
 
-  @Test(arguments: [true, false]) func whatIsNotCommittedIsNeverSeen(mayBeUnnamed: Bool) throws {
+  @Test(arguments: [true, false]) func uncommittedFileIsDiscarded(allowsUnnamed: Bool) throws {
     try folder.write("old", to: "a")
     do {
-      let file = try AtomicFileWriter(folder("a"), allowsUnnamed: mayBeUnnamed)
+      let file = try AtomicFileWriter(folder("a"), allowsUnnamed: allowsUnnamed)
       try file.write(Array("new".utf8))
     }
     #expect(text("a") == "old")
     #expect(names == ["a"])
   }
 
-  @Test func whatAnotherProgramCreatedMeanwhileIsReplacedAsAWhole() throws {
+  @Test func fileOfAnotherProgramIsReplacedAsAWhole() throws {
     var file = try AtomicFileWriter(folder("a"))
     try file.write(Array("new".utf8))
     try folder.write("other", to: "a")
@@ -82,8 +81,8 @@ import Testing
     #expect(names == ["a"])
   }
 
-  /// A killed process holds no lock; a writer, also of another process, does.
-  @Test func whatAKilledProcessLeftIsRemovedLater() throws {
+  /// A writer of any process locks its temporary file; the lock ends with the process.
+  @Test func filesOfKilledProcessesAreRemoved() throws {
     let names = [
       ".temblor-0123456789abcdef", ".temblor-00000000000000ff", ".temblor-fresh0000000000",
       ".temblor-1111111111111111",
@@ -95,16 +94,16 @@ import Testing
       var times = [timespec(tv_sec: 1_000, tv_nsec: 0), timespec(tv_sec: 1_000, tv_nsec: 0)]
       try #require(unsafe utimensat(AT_FDCWD, folder(name), &times, 0) == 0)
     }
-    let held = try FileSystem.openForReading(folder(names[1]))
-    defer { close(held) }
-    try #require(flock(held, LOCK_EX | LOCK_NB) == 0)
+    let lockedDescriptor = try FileSystem.openForReading(folder(names[1]))
+    defer { close(lockedDescriptor) }
+    try #require(flock(lockedDescriptor, LOCK_EX | LOCK_NB) == 0)
     do {
       _ = try AtomicFileWriter(folder("a"), allowsUnnamed: false)
     }
     #expect(self.names == names.dropFirst().sorted())
   }
 
-  @Test func aReadOnlyFileIsRefused() throws {
+  @Test func readOnlyFileIsRefused() throws {
     try folder.write("old", to: "a")
     try #require(unsafe chmod(folder("a"), 0o444) == 0)
     #expect(
@@ -116,7 +115,7 @@ import Testing
     #expect(text("a") == "old")
   }
 
-  @Test func linksAreFollowedAlsoToWhatIsNotThereYet() throws {
+  @Test func linksAreFollowedEvenToAbsentFiles() throws {
     try folder.makeFolder("f")
     try folder.link("one", to: "two")
     try folder.link("two", to: folder("f/three"))
@@ -135,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func aFileKeepsItsPermissionsAndANewOneHasTheUsualOnes() throws {
+  @Test func existingFileKeepsPermissionsAndNewFileHasDefaults() throws {
     func mode(_ name: String) -> mode_t {
       var status = stat()
       return unsafe stat(folder(name), &status) == 0 ? status.st_mode & 0o777 : 0
@@ -145,23 +144,23 @@ import Testing
     // A call of umask would change the permissions of the files of other tests.
     let status = String(decoding: try FileSystem.read("/proc/self/status"), as: UTF8.self)
     let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("Umask:") })
-    let mask = try #require(mode_t(line.split(whereSeparator: \.isWhitespace)[1], radix: 8))
-    for mayBeUnnamed in [true, false] {
-      for name in ["a", "new\(mayBeUnnamed)"] {
-        var file = try AtomicFileWriter(folder(name), allowsUnnamed: mayBeUnnamed)
+    let creationMask = try #require(mode_t(line.split(whereSeparator: \.isWhitespace)[1], radix: 8))
+    for allowsUnnamed in [true, false] {
+      for name in ["a", "new\(allowsUnnamed)"] {
+        var file = try AtomicFileWriter(folder(name), allowsUnnamed: allowsUnnamed)
         try file.commit()
-        #expect(mode(name) == (name == "a" ? 0o640 : 0o666 & ~mask))
+        #expect(mode(name) == (name == "a" ? 0o640 : 0o666 & ~creationMask))
       }
     }
   }
 }
 
-@Suite struct OutputGuardTests {
+@Suite struct InputOverwriteCheckTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
 
-  @Test func aFileIsKnownByWhatItIs() throws {
+  @Test func inputIsRecognizedByAnyPath() throws {
     try folder.write("", to: "a")
     try folder.write("", to: "other")
     try folder.makeFolder("f")
@@ -176,16 +175,18 @@ import Testing
     }
   }
 
-  @Test func whatIsMissingOnTheWayIsNamed() throws {
+  @Test func obstacleToCreatingAFileIsNamed() throws {
     try folder.write("", to: "a")
-    let a = folder("a")
-    let no = folder("no")
+    let filePath = folder("a")
+    let absentPath = folder("no")
     #expect(InputOverwriteCheck.obstacleText(toCreating: "a.wav") == nil)
     #expect(InputOverwriteCheck.obstacleText(toCreating: folder("a.wav")) == nil)
-    #expect(InputOverwriteCheck.obstacleText(toCreating: no + "/") == nil)
+    #expect(InputOverwriteCheck.obstacleText(toCreating: absentPath + "/") == nil)
     #expect(
-      InputOverwriteCheck.obstacleText(toCreating: no + "/b/")
-        == "the folder '\(no)' does not exist")
-    #expect(InputOverwriteCheck.obstacleText(toCreating: a + "/b") == "'\(a)' is not a folder")
+      InputOverwriteCheck.obstacleText(toCreating: absentPath + "/b/")
+        == "the folder '\(absentPath)' does not exist")
+    #expect(
+      InputOverwriteCheck.obstacleText(toCreating: filePath + "/b")
+        == "'\(filePath)' is not a folder")
   }
 }

@@ -2,9 +2,9 @@ import SystemSupport
 import Testing
 
 @Suite struct CSVTableTests {
-  private func problem(_ text: String) -> String? { problem(Array(text.utf8)) }
+  private func errorText(_ text: String) -> String? { errorText(Array(text.utf8)) }
 
-  private func problem(_ bytes: [UInt8]) -> String? {
+  private func errorText(_ bytes: [UInt8]) -> String? {
     do {
       _ = try CSVTable(bytes)
       return nil
@@ -13,90 +13,93 @@ import Testing
     }
   }
 
-  @Test func badTablesAreNamedWithLineAndColumn() {
-    #expect(problem("") == "line 1: the table is empty; start it with a row of column names")
-    #expect(problem("id,,x\n") == "line 1: column 2 has no name")
-    #expect(problem("id,id\n") == "line 1: duplicate column 'id'; rename one of the columns")
+  @Test func errorsHaveLineAndColumn() {
+    #expect(errorText("") == "line 1: the table is empty; start it with a row of column names")
+    #expect(errorText("id,,x\n") == "line 1: column 2 has no name")
+    #expect(errorText("id,id\n") == "line 1: duplicate column 'id'; rename one of the columns")
     #expect(
-      problem("id,level\na,1\n\nb\n") == "line 4: the row has 1 field, but the table has 2 columns"
+      errorText("id,level\na,1\n\nb\n")
+        == "line 4: the row has 1 field, but the table has 2 columns"
     )
     #expect(
-      problem("id,level\na,\"1\n2\n") == "line 2, column 'level': missing closing quotation mark")
+      errorText("id,level\na,\"1\n2\n") == "line 2, column 'level': missing closing quotation mark")
     #expect(
-      problem("id,level\na,\"1\"2\n")
+      errorText("id,level\na,\"1\"2\n")
         == """
         line 2, column 'level': text follows a closing quotation mark; move it inside the \
         quotation marks
         """)
     #expect(
-      problem("id,level\na,1\"2\n")
+      errorText("id,level\na,1\"2\n")
         == """
         line 2, column 'level': a field that contains quotation marks must be quoted, with each \
         mark doubled
         """)
     #expect(
-      problem(Array("id\n".utf8) + [0xFF])
+      errorText(Array("id\n".utf8) + [0xFF])
         == "line 2, column 'id': the field is not valid UTF-8; save the table as UTF-8")
   }
 
   @Test("All rows with a wrong number of fields are named at once")
   func irregularRowsAreNamedAtOnce() {
     #expect(
-      problem("id,level\na,1\nb\nc,2\nd\n")
+      errorText("id,level\na,1\nb\nc,2\nd\n")
         == "line 3: the row has 1 field, but the table has 2 columns; line 5 is also wrong")
     #expect(
-      problem("id,level\na,0,5\nb,0,6\nc,0,7\n")
+      errorText("id,level\na,0,5\nb,0,6\nc,0,7\n")
         == """
         line 2: the row has 3 fields, but the table has 2 columns; use decimal points, and quote \
         fields that contain commas; lines 3, 4 are also wrong
         """)
-    let many = String(repeating: "a\n", count: 14)
-    #expect(problem("id,level\n" + many)?.hasSuffix("11, 12, 3 more are also wrong") == true)
+    let irregularRows = String(repeating: "a\n", count: 14)
+    #expect(
+      errorText("id,level\n" + irregularRows)?.hasSuffix("11, 12, 3 more are also wrong") == true)
   }
 
   @Test("A table with other separators, and a text that is not a table, are called by their kind")
   func otherTextsAreCalledByTheirKind() {
     #expect(
-      problem("id;level\na;0,6\n")
+      errorText("id;level\na;0,6\n")
         == """
         line 1: the columns are separated by semicolons; save the table with commas between the \
         columns and with decimal points
         """)
-    #expect(problem("id\tlevel\n")?.contains("separated by tabs") == true)
+    #expect(errorText("id\tlevel\n")?.contains("separated by tabs") == true)
     #expect(
-      problem("{\n  \"Version\": 1.0\n}\n") == "line 1: the file contains JSON, not a table")
-    #expect(problem("<html>") == "line 1: the file contains HTML or XML, not a table")
+      errorText("{\n  \"Version\": 1.0\n}\n") == "line 1: the file contains JSON, not a table")
+    #expect(errorText("<html>") == "line 1: the file contains HTML or XML, not a table")
   }
 
   @Test func lengthsAreBounded() {
-    #expect(problem("id\n" + String(repeating: "x", count: 65_536)) == nil)
+    #expect(errorText("id\n" + String(repeating: "x", count: 65_536)) == nil)
     #expect(
-      problem("id\n" + String(repeating: "x", count: 65_537))
+      errorText("id\n" + String(repeating: "x", count: 65_537))
         == "line 2, column 'id': a field can have at most 65536 bytes")
     #expect(
-      problem(String(repeating: ",", count: 256)) == "line 1: a table can have at most 256 columns")
-    #expect(problem("id\n" + String(repeating: "x\n", count: 100_000)) == nil)
+      errorText(String(repeating: ",", count: 256))
+        == "line 1: a table can have at most 256 columns")
+    #expect(errorText("id\n" + String(repeating: "x\n", count: 100_000)) == nil)
     #expect(
-      problem("id\n" + String(repeating: "x\n", count: 100_001))
+      errorText("id\n" + String(repeating: "x\n", count: 100_001))
         == "line 100002: a table can have at most 100000 rows")
   }
 
-  @Test func fieldsHoldQuotationMarksCommasAndLines() throws {
+  @Test func fieldsCanContainQuotationMarksCommasAndLines() throws {
     let table = try CSVTable(Array("\u{FEFF}id,text\r\na,\"x, \"\"y\"\"\r\nz\"\r\n\r\nb,\n".utf8))
     #expect(table.columnNames == ["id", "text"])
     #expect(table.rows.map(\.fields) == [["a", "x, \"y\"\r\nz"], ["b", ""]])
     #expect(table.rows.map(\.lineNumber) == [2, 5])
   }
 
-  @Test func whatIsWrittenIsReadAgain() throws {
+  @Test func writtenTablesReadBack() throws {
     for fields in [["a", "b"], ["", ""], ["\"", ","], ["1\n2", "\r"], ["x\r\ny", " é "]] {
       var table = CSVTable(columnNames: ["first", "second, quoted"])
       table.appendRow(fields)
       #expect(try CSVTable(Array(table.csvText.utf8)) == table)
     }
-    var lone = CSVTable(columnNames: ["only"])
-    lone.appendRow([""])
-    #expect(lone.csvText == "only\r\n\"\"\r\n")
-    #expect(try CSVTable(Array(lone.csvText.utf8)) == lone)
+    var singleColumnTable = CSVTable(columnNames: ["only"])
+    singleColumnTable.appendRow([""])
+    #expect(singleColumnTable.csvText == "only\r\n\"\"\r\n")
+    #expect(try CSVTable(Array(singleColumnTable.csvText.utf8)) == singleColumnTable)
   }
 }

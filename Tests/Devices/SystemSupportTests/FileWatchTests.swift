@@ -17,7 +17,7 @@ import Testing
     .init(path: folder(name), kind: .removed)
   }
 
-  @Test func aWriteIsToldOnceWhenItHasSettled() throws {
+  @Test func writeIsReportedOnceAfterItSettles() throws {
     try folder.write("1", to: "a")
     let watch = try FileWatch([folder("a")])
     #expect(!isReadable(watch.descriptor))
@@ -33,25 +33,26 @@ import Testing
     #expect(watch.timeUntilNextChange(at: .seconds(9)) == nil)
   }
 
-  /// As vim does it: the old file is moved aside, the new one written, the old one removed.
-  @Test func aReplacementIsOneChange() throws {
+  /// vim replaces a file in this way: it moves the old file aside, writes the new file, and removes
+  /// the old one.
+  @Test func replacementIsOneChange() throws {
     try folder.write("1", to: "a")
     let watch = try FileWatch([folder("a")])
-    for turn in 0..<3 {
+    for iteration in 0..<3 {
       try folder.rename("a", to: "a~")
       try folder.write("2", to: "a")
       folder.remove("a~")
-      #expect(try watch.pollChanges(at: .seconds(2 * turn)) == [])
-      #expect(try watch.pollChanges(at: .seconds(2 * turn + 1)) == [written("a")])
+      #expect(try watch.pollChanges(at: .seconds(2 * iteration)) == [])
+      #expect(try watch.pollChanges(at: .seconds(2 * iteration + 1)) == [written("a")])
       try folder.write("3", to: "b")
       try folder.rename("b", to: "a")
-      #expect(try watch.pollChanges(at: .seconds(2 * turn + 1)) == [])
-      #expect(watch.timeUntilNextChange(at: .seconds(2 * turn + 1)) == .milliseconds(30))
-      #expect(try watch.pollChanges(at: .milliseconds(2_000 * turn + 1_030)) == [written("a")])
+      #expect(try watch.pollChanges(at: .seconds(2 * iteration + 1)) == [])
+      #expect(watch.timeUntilNextChange(at: .seconds(2 * iteration + 1)) == .milliseconds(30))
+      #expect(try watch.pollChanges(at: .milliseconds(2_000 * iteration + 1_030)) == [written("a")])
     }
   }
 
-  @Test func aWriterWhoHasNotFinishedIsWaitedFor() throws {
+  @Test func unfinishedWriteIsReportedAfterItsEnd() throws {
     let watch = try FileWatch([folder("a")])
     let descriptor = try folder.createFile("a", "half")
     #expect(try watch.pollChanges(at: .zero) == [])
@@ -65,7 +66,7 @@ import Testing
     #expect(try watch.pollChanges(at: .milliseconds(240)) == [written("a")])
   }
 
-  @Test func aFileThatNeverRestsIsToldEverySecond() throws {
+  @Test func constantlyChangingFileIsReportedEverySecond() throws {
     let watch = try FileWatch([folder("a")])
     let descriptor = try folder.createFile("a", "0")
     defer { close(descriptor) }
@@ -79,7 +80,7 @@ import Testing
     #expect(times == [1_000, 2_010])
   }
 
-  @Test func removalAndReturnAreTold() throws {
+  @Test func removalAndReturnAreReported() throws {
     try folder.write("1", to: "a")
     let watch = try FileWatch([folder("a")])
     folder.remove("a")
@@ -95,7 +96,7 @@ import Testing
     #expect(try watch.pollChanges(at: .seconds(5)) == [written("a")])
   }
 
-  @Test func severalFilesAreToldInTheirOrderAndNeighboursNot() throws {
+  @Test func filesAreReportedInOrderWithoutTheirNeighbors() throws {
     try folder.makeFolder("x")
     let watch = try FileWatch([folder("b"), folder("x//a"), folder("c"), folder("b")])
     try folder.write("", to: "other")
@@ -106,7 +107,7 @@ import Testing
     #expect(try watch.pollChanges(at: .seconds(1)) == [written("b"), written("x//a")])
   }
 
-  @Test func foldersMayVanishAndReturn() throws {
+  @Test func foldersMayDisappearAndReturn() throws {
     try folder.makeFolder("x")
     try folder.makeFolder("x/y")
     try folder.write("1", to: "x/y/a")
@@ -123,7 +124,7 @@ import Testing
     #expect(try watch.pollChanges(at: .seconds(5)) == [written("x/y/a")])
   }
 
-  @Test func whatComesWithItsFoldersIsSeen() throws {
+  @Test func fileThatAppearsWithItsFoldersIsReported() throws {
     let watch = try FileWatch([folder("x/y/a")])
     try folder.makeFolder("x")
     try folder.makeFolder("x/y")
@@ -162,7 +163,7 @@ import Testing
     #expect(watch.timeUntilNextChange(at: .seconds(5)) == nil)
   }
 
-  @Test func filesCanBeExchangedWithoutAGap() throws {
+  @Test func watchedPathsCanChangeWithoutAGap() throws {
     try folder.write("1", to: "a")
     let watch = try FileWatch([folder("a"), folder("b")])
     try folder.write("22", to: "a")
@@ -174,11 +175,11 @@ import Testing
     #expect(try watch.pollChanges(at: .seconds(1)) == [written("a"), written("c")])
   }
 
-  /// The system remembers some sixteen thousand events at most.
-  @Test func moreThanTheSystemRemembersIsLookedAtAnew() throws {
+  /// The event queue of the system has space for about 16,000 events.
+  @Test func overflowOfTheEventQueueLosesNoChange() throws {
     let watch = try FileWatch([folder("a")])
     for _ in 0..<20_000 {
-      // Events that equal their predecessors are merged, so two files take turns.
+      // The system merges equal consecutive events, so two files alternate.
       try folder.write("", to: "b")
       try folder.rename("b", to: "c")
     }
@@ -187,9 +188,9 @@ import Testing
     #expect(try watch.pollChanges(at: .seconds(1)) == [written("a")])
   }
 
-  @Test func aFolderMayTakeTheNameOfAFile() throws {
+  @Test func folderMayReplaceAFileOfTheSameName() throws {
     try folder.write("1", to: "a")
-    // A file in the place of a folder may give way to one.
+    // The folder of the watched path is a file at first.
     let watch = try FileWatch([folder("a/b")])
     folder.remove("a")
     try folder.makeFolder("a")
@@ -199,8 +200,8 @@ import Testing
   }
 }
 
-/// Whether a descriptor has something to read now.
+/// Returns true if a descriptor is readable without waiting.
 func isReadable(_ descriptor: Int32) -> Bool {
-  var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-  return unsafe poll(&ready, 1, 0) == 1
+  var pollDescriptor = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+  return unsafe poll(&pollDescriptor, 1, 0) == 1
 }

@@ -2,7 +2,7 @@ import SystemSupport
 import Testing
 
 struct NumberFormattingTests {
-  @Test func figuresHaveTheirPlaces() {
+  @Test func fixedTextHasTheGivenDecimalPlaces() {
     #expect(NumberFormatting.fixedText(0.1606, places: 3) == "0.161")
     #expect(NumberFormatting.fixedText(-0.0001, places: 3) == "0.000")
     #expect(NumberFormatting.fixedText(-12.5, places: 0) == "-13")

@@ -13,9 +13,9 @@ import Testing
     try testFolder.write("old", to: "elsewhere/a.wav")
   }
 
-  private func errorText(_ work: () throws -> Void) -> String? {
+  private func errorText(_ body: () throws -> Void) -> String? {
     do {
-      try work()
+      try body()
       return nil
     } catch {
       return "\(error)".replacing(testFolder.path + "/", with: "")
@@ -29,12 +29,12 @@ import Testing
   @Test(arguments: [
     ".profile", ".config/autostart/x.desktop", "sounds/.hidden/a.wav", "../a.wav", "a/../../b.wav",
     "./a.wav", "a/.",
-  ]) func partsThatStartWithADotAreRefused(name: String) {
+  ]) func componentsThatStartWithADotAreRefused(name: String) {
     let expected = "\(name): has a component that starts with a dot; the file is not written"
     #expect(errorText { _ = try ReceivedPath(name, in: testFolder("out")) } == expected)
   }
 
-  @Test(arguments: ["", "a/", "a.wav\0.txt"]) func namesOfNoFileAreRefused(name: String) {
+  @Test(arguments: ["", "a/", "a.wav\0.txt"]) func namesWithoutAFileAreRefused(name: String) {
     #expect(errorText { _ = try ReceivedPath(name, in: testFolder("out")) } != nil)
   }
 
@@ -44,7 +44,7 @@ import Testing
         == true)
   }
 
-  @Test func aFileIsCreatedWithItsFolders() throws {
+  @Test func fileIsCreatedWithItsFolders() throws {
     let path = try ReceivedPath("sounds//hit.wav", in: testFolder("out"))
     #expect(path.path == testFolder("out/sounds/hit.wav"))
     #expect(try path.checkState() == .free)
@@ -53,7 +53,7 @@ import Testing
     #expect(try path.checkState() == .occupied)
   }
 
-  @Test func anExistingFileIsKept() throws {
+  @Test func existingFileIsKept() throws {
     try testFolder.write("old", to: "out/a.wav")
     let path = try ReceivedPath("a.wav", in: testFolder("out"))
     #expect(
@@ -70,8 +70,8 @@ import Testing
       ("folder/b.wav", "folder"), ("file.wav", "file.wav"), ("broken.wav", "broken.wav"),
     ] {
       let path = try ReceivedPath(name, in: testFolder("out"))
-      let refusal = errorText { try path.createFile([1]) }
-      #expect(refusal?.hasPrefix("out/\(link): is a link, and links are not followed") == true)
+      let errorMessage = errorText { try path.createFile([1]) }
+      #expect(errorMessage?.hasPrefix("out/\(link): is a link, and links are not followed") == true)
     }
     #expect(try FileSystem.visibleNames(in: testFolder("elsewhere")) == ["a.wav"])
     #expect(try text("elsewhere/a.wav") == "old")
@@ -83,16 +83,16 @@ import Testing
     #expect(try FileSystem.visibleNames(in: testFolder("out")) == ["a.wav"])
   }
 
-  @Test func filesAndFoldersInTheWayAreNamed() throws {
+  @Test func obstructingFilesAndFoldersAreNamed() throws {
     try testFolder.write("old", to: "out/sounds")
     try testFolder.makeFolder("out/b.wav")
-    let below = try ReceivedPath("sounds/a.wav", in: testFolder("out"))
+    let pathBelowAFile = try ReceivedPath("sounds/a.wav", in: testFolder("out"))
     #expect(
-      errorText { _ = try below.checkState() }
+      errorText { _ = try pathBelowAFile.checkState() }
         == "out/sounds: exists and is not a folder; choose a different output folder")
-    let folder = try ReceivedPath("b.wav", in: testFolder("out"))
+    let pathOfAFolder = try ReceivedPath("b.wav", in: testFolder("out"))
     #expect(
-      errorText { _ = try folder.checkState() }
+      errorText { _ = try pathOfAFolder.checkState() }
         == "out/b.wav: is a folder; choose a different output folder")
   }
 }

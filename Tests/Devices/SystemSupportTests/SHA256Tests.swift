@@ -17,12 +17,12 @@ struct SHA256Tests {
 
   @Test func chunksOfAnyLengthHaveTheSameHash() {
     let bytes = (0..<1_000).map { UInt8(truncatingIfNeeded: $0) }
-    for length in [1, 55, 56, 63, 64, 65, 999] {
+    for chunkLength in [1, 55, 56, 63, 64, 65, 999] {
       var hash = SHA256()
-      var start = 0
-      while start < bytes.count {
-        hash.addBytes(Array(bytes[start..<min(bytes.count, start + length)]))
-        start += length
+      var chunkStart = 0
+      while chunkStart < bytes.count {
+        hash.addBytes(Array(bytes[chunkStart..<min(bytes.count, chunkStart + chunkLength)]))
+        chunkStart += chunkLength
       }
       #expect(hash.hexadecimalHash() == SHA256.hash(of: bytes))
     }
