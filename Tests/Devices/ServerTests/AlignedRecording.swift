@@ -1,28 +1,30 @@
 import Glibc
 
-/// What was recorded behind a server, laid beside what should have been heard.
+/// A recording of the output of a server, aligned with the expected samples.
 struct AlignedRecording {
   /// The frame of the recording at which the expected sound begins.
   let startFrame: Int
-  /// The recording from there on.
+  /// The recording from that frame on.
   let samples: ArraySlice<Float>
   private let expected: [Float]
 
-  /// Below this a sound has not begun.
+  /// The magnitude above which sound has started.
   private static let soundThreshold: Float = 1e-3
 
-  /// Finds the place once: where the recording is most like the beginning of the expected sound.
-  init(_ recording: [Float], beside expected: [Float]) throws {
-    guard let heard = recording.firstIndex(where: { abs($0) > Self.soundThreshold }),
-      let wanted = expected.firstIndex(where: { abs($0) > Self.soundThreshold })
+  /// Aligns a recording with the expected samples, at the offset at which the beginnings differ
+  /// least.
+  init(_ recording: [Float], expecting expected: [Float]) throws {
+    guard let firstRecordedFrame = recording.firstIndex(where: { abs($0) > Self.soundThreshold }),
+      let firstExpectedFrame = expected.firstIndex(where: { abs($0) > Self.soundThreshold })
     else { throw UnmetRequirement(description: "nothing was heard") }
-    let window = wanted..<min(expected.count, wanted + 2_400)
-    let guess = heard - wanted
-    let best = ((guess - 64)...(guess + 64)).min { one, other in
-      Self.distance(recording, expected, window, one)
-        < Self.distance(recording, expected, window, other)
+    let window = firstExpectedFrame..<min(expected.count, firstExpectedFrame + 2_400)
+    let estimatedStart = firstRecordedFrame - firstExpectedFrame
+    let bestStart = ((estimatedStart - 64)...(estimatedStart + 64)).min {
+      firstOffset, secondOffset in
+      Self.squaredDistance(recording, expected, window, firstOffset)
+        < Self.squaredDistance(recording, expected, window, secondOffset)
     }
-    startFrame = best ?? guess
+    startFrame = bestStart ?? estimatedStart
     self.expected = expected
     samples = startFrame >= 0 ? recording.dropFirst(startFrame).prefix(expected.count) : []
     guard samples.count == expected.count else {
@@ -31,19 +33,18 @@ struct AlignedRecording {
     }
   }
 
-  private static func distance(
-    _ one: [Float], _ other: [Float], _ window: Range<Int>, _ offset: Int
+  private static func squaredDistance(
+    _ recording: [Float], _ expected: [Float], _ window: Range<Int>, _ offset: Int
   ) -> Float {
     var sum: Float = 0
-    for index in window where one.indices.contains(index + offset) {
-      let difference = one[index + offset] - other[index]
+    for index in window where recording.indices.contains(index + offset) {
+      let difference = recording[index + offset] - expected[index]
       sum += difference * difference
     }
     return sum
   }
 
-  /// Frames in which the recording is not what was expected: the first, the last, how many, and by
-  /// how much.
+  /// The frames in which a recording differs from the expected samples.
   struct Difference: Equatable {
     var firstFrame: Int
     var lastFrame: Int
@@ -51,67 +52,73 @@ struct AlignedRecording {
     var maximumDistance: Float
   }
 
-  /// How the recording differs from what was expected, or nothing.
+  /// Returns the difference of the recording from the expected samples; nil if there is none.
   ///
-  /// - Parameter tolerance: What counts as no difference.
+  /// - Parameter tolerance: The maximum distance of equal samples.
   func difference(above tolerance: Float) -> Difference? {
     var result: Difference?
-    for (index, (one, other)) in zip(samples, expected).enumerated() {
-      let distance = abs(one - other)
+    for (index, (recordedSample, expectedSample)) in zip(samples, expected).enumerated() {
+      let distance = abs(recordedSample - expectedSample)
       guard distance > tolerance else { continue }
-      let known =
+      let previous =
         result ?? Difference(firstFrame: index, lastFrame: index, frameCount: 0, maximumDistance: 0)
       result = Difference(
-        firstFrame: known.firstFrame, lastFrame: index, frameCount: known.frameCount + 1,
-        maximumDistance: max(known.maximumDistance, distance))
+        firstFrame: previous.firstFrame, lastFrame: index, frameCount: previous.frameCount + 1,
+        maximumDistance: max(previous.maximumDistance, distance))
     }
     return result
   }
 
-  /// Frames at which it becomes loud after silence of 10 ms at least.
+  /// Returns the frames at which sound starts after at least 10 ms of silence.
   static func onsets(_ samples: some Sequence<Float>, rate: Int = 48_000) -> [Int] {
     var onsets: [Int] = []
-    var silent = rate
+    var silentFrameCount = rate
     for (index, sample) in samples.enumerated() {
       if abs(sample) > soundThreshold {
-        if silent > rate / 100 {
+        if silentFrameCount > rate / 100 {
           onsets.append(index)
         }
-        silent = 0
+        silentFrameCount = 0
       } else {
-        silent += 1
+        silentFrameCount += 1
       }
     }
     return onsets
   }
 
-  /// Finds where the last run of heard onsets has the distances of known ones, within a frame.
+  /// Finds the last recorded onsets whose intervals equal those of expected onsets, to within a
+  /// frame.
   ///
-  /// An interruption between two onsets changes their distance; within the run there is none.
-  static func alignedOnsets(_ heard: [Int], in onsets: [Int], length: Int = 10) -> (
-    heard: Int, place: Int
+  /// An interruption between two onsets changes their interval, so that the onsets found contain no
+  /// interruption.
+  static func alignedOnsets(_ recordedOnsets: [Int], in expectedOnsets: [Int], count: Int = 10) -> (
+    recordedIndex: Int, expectedIndex: Int
   )? {
-    guard heard.count >= length, onsets.count >= length else { return nil }
-    for first in (0...(heard.count - length)).reversed() {
-      for place in 0...(onsets.count - length)
-      where (0..<length).allSatisfy({
-        abs((heard[first + $0] - heard[first]) - (onsets[place + $0] - onsets[place])) <= 1
+    guard recordedOnsets.count >= count, expectedOnsets.count >= count else { return nil }
+    for recordedIndex in (0...(recordedOnsets.count - count)).reversed() {
+      for expectedIndex in 0...(expectedOnsets.count - count)
+      where (0..<count).allSatisfy({ offset in
+        let recordedInterval =
+          recordedOnsets[recordedIndex + offset] - recordedOnsets[recordedIndex]
+        let expectedInterval =
+          expectedOnsets[expectedIndex + offset] - expectedOnsets[expectedIndex]
+        return abs(recordedInterval - expectedInterval) <= 1
       }) {
-        return (first, place)
+        return (recordedIndex, expectedIndex)
       }
     }
     return nil
   }
 
-  /// The level of a part of a signal in decibels.
+  /// Returns the level of samples in decibels.
   static func level(_ samples: some Sequence<Float>) -> Double {
-    var sum = 0.0
+    var squareSum = 0.0
     var count = 0
     for sample in samples {
-      sum += Double(sample) * Double(sample)
+      squareSum += Double(sample) * Double(sample)
       count += 1
     }
-    return decibels(sum / Double(max(1, count)))
+    return decibels(squareSum / Double(max(1, count)))
   }
 
   private static func decibels(_ power: Double) -> Double {

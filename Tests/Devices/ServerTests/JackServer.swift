@@ -2,22 +2,21 @@ import PlayRig
 import SoundFile
 import Glibc
 
-/// A JACK of a test's own on a device that only keeps time.
+/// A JACK server of a test, on a dummy device that only provides a clock.
 final class JackServer: Sendable {
-  /// ALSA's name for the way to it.
+  /// The name of the ALSA device that plays on the server.
   static let device = "temblor-jack"
 
   let folder: FreshFolder
   private let name: String
   private let process: ChildProcess
 
-  /// Starts a server and waits until it can be played on.
+  /// Starts a server and waits until it accepts clients.
   ///
-  /// It waits for its clients before it goes on to the next cycle, so that a machine that is late
-  /// loses nothing.
+  /// The server waits for its clients before every cycle, so that a busy machine loses no frames.
   ///
-  /// - Parameter folder: A folder in which another server may have been before; this one is found
-  ///   in its stead.
+  /// - Parameter folder: The folder of the server. If it is that of a previous server, the new
+  ///   server replaces the previous one.
   init(period: Int, in folder: FreshFolder = FreshFolder()) throws {
     self.folder = folder
     name = "temblor-" + folder.path.suffix(6)
@@ -30,8 +29,8 @@ final class JackServer: Sendable {
         playback_ports { 0 "system:playback_1" 1 "system:playback_2" }
       }
       """, to: "asound.conf")
-    // A server that nobody ended ends by itself. Where the system refuses real-time priority, it
-    // does without.
+    // A server that is not stopped ends after two minutes. If the system refuses real-time
+    // priority, the server runs without it.
     process = try ChildProcess(
       "jackd", Programs.path("timeout"),
       ["120", Programs.path("jackd"), "--name", name, "--realtime", "--no-mlock"] + [
@@ -39,8 +38,8 @@ final class JackServer: Sendable {
         "--capture", "0",
         "--playback", "2",
       ], environment: Self.environment(folder, name), folder: folder)
-    let ready = try run("jack_wait", ["--server", name, "--wait", "--timeout", "15"])
-    guard try ready.waitForEnd(within: .seconds(20)) == 0 else {
+    let waiter = try run("jack_wait", ["--server", name, "--wait", "--timeout", "15"])
+    guard try waiter.waitForEnd(within: .seconds(20)) == 0 else {
       throw UnmetRequirement(description: "JACK did not start: \(process.output)\(process.errors)")
     }
   }
@@ -54,23 +53,23 @@ final class JackServer: Sendable {
     ]
   }
 
-  /// What a program needs to find it.
+  /// The environment of a client of the server.
   var environment: [String: String] { Self.environment(folder, name) }
 
-  /// Cycles the server lost by itself: it came too late, or a client did.
+  /// The number of cycles that the server lost because it or a client was late.
   var lostCycleCount: Int {
     (process.output + process.errors).split(separator: "\n").count { $0.contains("XRun") }
   }
 
-  /// Ends; those who play on it are not notified by ALSA.
+  /// Stops the server. ALSA does not notify its clients.
   func stop() { process.stop() }
 
-  private func run(_ program: String, _ words: [String]) throws -> ChildProcess {
+  private func run(_ program: String, _ arguments: [String]) throws -> ChildProcess {
     try ChildProcess(
-      program, Programs.path(program), words, environment: environment, folder: folder)
+      program, Programs.path(program), arguments, environment: environment, folder: folder)
   }
 
-  /// Records what the probe plays for some seconds, from now on.
+  /// Starts to record the output of the probe, for a number of seconds.
   func record(seconds: Int) throws -> JackRecording {
     let process = try run(
       "jack_rec",
@@ -79,11 +78,11 @@ final class JackServer: Sendable {
         "temblor:out_000",
         "temblor:out_001",
       ])
-    // Every look takes the tool its time; a recorder that is connected records.
+    // Every listing takes a moment, so that the loop does not spin. A connected recorder records.
     for _ in 0..<200 {
-      let look = try run("jack_lsp", ["--server", name, "--connections"])
-      _ = try look.waitForEnd(within: .seconds(10))
-      if look.output.contains("   jackrec:") || look.output.contains("   jack_rec:") {
+      let listing = try run("jack_lsp", ["--server", name, "--connections"])
+      _ = try listing.waitForEnd(within: .seconds(10))
+      if listing.output.contains("   jackrec:") || listing.output.contains("   jack_rec:") {
         return JackRecording(process, in: folder)
       }
     }
@@ -92,7 +91,7 @@ final class JackServer: Sendable {
   }
 }
 
-/// A recording that ends by itself.
+/// A recording that ends after its duration.
 final class JackRecording: Sendable {
   private let process: ChildProcess
   private let folder: FreshFolder
@@ -102,12 +101,13 @@ final class JackRecording: Sendable {
     self.folder = folder
   }
 
-  /// Waits for the end: one channel; the other is the same, or nothing.
+  /// Waits for the end of the recording, and returns the samples of one channel. Throws an error if
+  /// the other channel differs.
   func samples() throws -> [Float] {
-    let status = try process.waitForEnd(within: .seconds(60))
+    let exitStatus = try process.waitForEnd(within: .seconds(60))
     let descriptor = unsafe open(folder.path + "/heard.wav", O_RDONLY | O_CLOEXEC)
-    guard status == 0, descriptor >= 0 else {
-      throw UnmetRequirement(description: "jack_rec ended with \(status): \(process.errors)")
+    guard exitStatus == 0, descriptor >= 0 else {
+      throw UnmetRequirement(description: "jack_rec ended with \(exitStatus): \(process.errors)")
     }
     defer { close(descriptor) }
     guard !process.errors.contains("overrun"), !process.output.contains("overrun") else {
@@ -115,10 +115,10 @@ final class JackRecording: Sendable {
     }
     let sound = try Sound(readingDescriptor: descriptor, path: "heard.wav")
     let samples = sound.interleaved
-    let frames = stride(from: 0, to: samples.count, by: 2)
-    guard sound.channelCount == 2, frames.allSatisfy({ samples[$0] == samples[$0 + 1] }) else {
+    let leftIndices = stride(from: 0, to: samples.count, by: 2)
+    guard sound.channelCount == 2, leftIndices.allSatisfy({ samples[$0] == samples[$0 + 1] }) else {
       throw UnmetRequirement(description: "the channels differ")
     }
-    return frames.map { samples[$0] }
+    return leftIndices.map { samples[$0] }
   }
 }

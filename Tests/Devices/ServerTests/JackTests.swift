@@ -1,32 +1,32 @@
 import PlayRig
 import Testing
 
-/// Live playback through ALSA's way to a JACK of our own, recorded from the ports it plays on.
+/// Live playback through ALSA on a JACK server of the test, recorded from the output ports.
 @Suite(
   .enabled(
     if: Programs.hasJack, "not asked for by TEMBLOR_TEST_SERVERS, or JACK is not installed"),
   .serialized)
 struct JackTests {
-  /// The recorder rounds to 32-bit whole numbers.
+  /// The rounding error of the recorder, which writes 32-bit integers.
   private static let exactTolerance: Float = 1e-6
 
-  @Test(arguments: [64, 256, 1_024]) func everyTapComesAtItsFrame(period: Int) throws {
+  @Test(arguments: [64, 256, 1_024]) func everyTapIsAtItsFrame(period: Int) throws {
     let script = try PlaybackScript("0 start taps-40\n180000 end")
-    let (heard, expected) = try play(script, period: period)
+    let (recording, expected) = try play(script, period: period)
     let onsets = AlignedRecording.onsets(expected)
     #expect(onsets.count == 40)
-    #expect(AlignedRecording.onsets(heard.samples) == onsets)
-    #expect(heard.difference(above: Self.exactTolerance) == nil)
+    #expect(AlignedRecording.onsets(recording.samples) == onsets)
+    #expect(recording.difference(above: Self.exactTolerance) == nil)
   }
 
   @Test func aLongHumHasNoGapAndNoClick() throws {
     let script = try PlaybackScript("0 start hum-12\n600000 end")
-    let (heard, expected) = try play(script, period: 128)
-    #expect(AlignedRecording.onsets(heard.samples) == AlignedRecording.onsets(expected))
-    #expect(heard.difference(above: Self.exactTolerance) == nil)
+    let (recording, expected) = try play(script, period: 128)
+    #expect(AlignedRecording.onsets(recording.samples) == AlignedRecording.onsets(expected))
+    #expect(recording.difference(above: Self.exactTolerance) == nil)
   }
 
-  @Test func liveCommandsAreHeardAtTheirFrames() throws {
+  @Test func liveCommandsActAtTheirFrames() throws {
     let script = try PlaybackScript(
       """
       0 loop heartbeat 0
@@ -41,11 +41,11 @@ struct JackTests {
       220011 stop heartbeat
       260000 end
       """)
-    let (heard, _) = try play(script, period: 256)
-    #expect(heard.difference(above: Self.exactTolerance) == nil)
+    let (recording, _) = try play(script, period: 256)
+    #expect(recording.difference(above: Self.exactTolerance) == nil)
   }
 
-  @Test func aServerThatEndsIsFoundAgain() throws {
+  @Test func playbackReconnectsToARestartedServer() throws {
     let folder = FreshFolder()
     let server = try JackServer(period: 256, in: folder)
     let probe = try Probe(
@@ -56,30 +56,34 @@ struct JackTests {
     try probe.waitForClock(count: 4, within: .seconds(10))
     server.stop()
     try probe.waitForNotice("disconnected", within: .seconds(10))
-    let next = try JackServer(period: 256, in: folder)
+    let secondServer = try JackServer(period: 256, in: folder)
     try probe.waitForNotice("reconnected", within: .seconds(10))
-    let returned = try #require(probe.notices.first { $0.kind == "reconnected" })
-    let recording = try next.record(seconds: 2)
+    let reconnection = try #require(probe.notices.first { $0.kind == "reconnected" })
+    let recording = try secondServer.record(seconds: 2)
     let samples = try recording.samples()
     try probe.waitForEnd(within: .seconds(30))
-    #expect(probe.lateByRendering == 0)
+    #expect(probe.lateRenderCount == 0)
 
-    let onsets = AlignedRecording.onsets(try ScriptPlayers.samples(of: script))
-    let heard = Array(AlignedRecording.onsets(samples).dropFirst())
-    try #require(heard.count > 15, "\(probe.report)")
-    #expect(AlignedRecording.alignedOnsets(heard, in: onsets) != nil, "\(heard), \(probe.report)")
-    // The clock of before and that of after are one.
-    let before = try #require(probe.clocks.last { $0.seconds < returned.seconds - 3 })
-    let after = try #require(probe.clocks.last)
-    let frames = Double(after.frame - before.frame)
-    #expect(abs(frames / 48_000 - (after.seconds - before.seconds)) < 0.05, "\(probe.report)")
+    let expectedOnsets = AlignedRecording.onsets(try ScriptPlayers.samples(of: script))
+    let recordedOnsets = Array(AlignedRecording.onsets(samples).dropFirst())
+    try #require(recordedOnsets.count > 15, "\(probe.report)")
+    #expect(
+      AlignedRecording.alignedOnsets(recordedOnsets, in: expectedOnsets) != nil,
+      "\(recordedOnsets), \(probe.report)")
+    // The clock continues across the interruption.
+    let clockBefore = try #require(probe.clocks.last { $0.seconds < reconnection.seconds - 3 })
+    let clockAfter = try #require(probe.clocks.last)
+    let elapsedFrames = Double(clockAfter.frame - clockBefore.frame)
+    #expect(
+      abs(elapsedFrames / 48_000 - (clockAfter.seconds - clockBefore.seconds)) < 0.05,
+      "\(probe.report)")
   }
 
   // MARK: -
 
-  /// Plays a script and lays what was recorded beside what should have been heard.
+  /// Plays a script, and returns the aligned recording and the expected samples.
   ///
-  /// Again where the machine was too busy for an uninterrupted run.
+  /// Repeats the run if the machine was too busy for uninterrupted playback.
   private func play(_ script: PlaybackScript, period: Int) throws -> (AlignedRecording, [Float]) {
     var reports: [String] = []
     for _ in 0..<4 {
@@ -91,16 +95,16 @@ struct JackTests {
       let recording = try server.record(seconds: Int(seconds.rounded(.up)) + 2)
       try probe.begin(script)
       try probe.waitForEnd(within: .seconds(30 + seconds))
-      #expect(probe.lateByRendering == 0)
+      #expect(probe.lateRenderCount == 0)
       let samples = try recording.samples()
       guard probe.interruptions == [] else {
         reports.append("JACK lost \(server.lostCycleCount) cycles; \(probe.report)")
         continue
       }
       let expected = try ScriptPlayers.samples(of: script)
-      return (try AlignedRecording(samples, beside: expected), expected)
+      return (try AlignedRecording(samples, expecting: expected), expected)
     }
-    // Interruptions that are not ours say nothing about what is tested.
+    // Interruptions by other load say nothing about the tested code.
     try Test.cancel("the machine was too busy four times: \(reports)")
   }
 }

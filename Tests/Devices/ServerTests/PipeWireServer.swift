@@ -1,9 +1,9 @@
 import Glibc
 import PlayRig
 
-/// A PipeWire of a test's own, with its session manager and sinks that nobody hears.
+/// A PipeWire server of a test, with a session manager and null sinks.
 final class PipeWireServer: Sendable {
-  /// ALSA's name for the way to it.
+  /// The name of the ALSA device that plays on the server.
   static let device = "temblor-pipewire"
 
   let folder = FreshFolder()
@@ -12,11 +12,11 @@ final class PipeWireServer: Sendable {
   private let process: ChildProcess
   private let manager: ChildProcess
 
-  /// Starts a server and waits until its sinks are known.
+  /// Starts a server and waits until its sinks are available.
   ///
   /// - Parameters:
   ///   - sinks: Names of stereo sinks.
-  ///   - modules: What else is in the configuration's list of modules.
+  ///   - modules: Additional entries of the configuration's list of modules.
   ///   - node: The sink to play on; nil is the default.
   init(sinks: [String] = ["temblor"], modules: String = "", node: String? = nil) throws {
     self.sinks = sinks
@@ -36,7 +36,7 @@ final class PipeWireServer: Sendable {
     try FileGrowth.wait(in: folder, within: .seconds(15), for: "PipeWire") { [folder] in
       unsafe access(folder.path + "/pipewire-0", F_OK) == 0
     }
-    // It needs a bus, and has none of the user's.
+    // The session manager needs a bus of its own, instead of the user's bus.
     var environment = Self.environment(folder)
     environment["PIPEWIRE_CONFIG_DIR"] = nil
     environment["DBUS_SESSION_BUS_ADDRESS"] = nil
@@ -45,16 +45,17 @@ final class PipeWireServer: Sendable {
       ["120", Programs.path("dbus-run-session"), "--", Programs.path("wireplumber")],
       environment: environment,
       folder: folder)
-    // Every look takes the tool its time.
+    // Every listing takes a moment, so that the loop does not spin.
     for _ in 0..<200 {
-      let look = try ChildProcess(
+      let statusListing = try ChildProcess(
         "wpctl", Programs.path("wpctl"), ["status"], environment: Self.environment(folder),
         folder: folder)
-      _ = try look.waitForEnd(within: .seconds(10))
-      // Streams between sinks are there when they are linked.
-      let links = node == nil ? 0 : 2 * sinks.count
-      if look.output.contains("WirePlumber [export]"), look.output.contains("* "),
-        look.output.split(separator: "\n").count(where: { $0.contains(" > ") }) >= links
+      _ = try statusListing.waitForEnd(within: .seconds(10))
+      // Streams between sinks are ready when they are linked.
+      let expectedLinkCount = node == nil ? 0 : 2 * sinks.count
+      if statusListing.output.contains("WirePlumber [export]"), statusListing.output.contains("* "),
+        statusListing.output.split(separator: "\n").count(where: { $0.contains(" > ") })
+          >= expectedLinkCount
       {
         return
       }
@@ -62,7 +63,7 @@ final class PipeWireServer: Sendable {
     throw UnmetRequirement(description: "no sink: \(process.errors)\(manager.errors)")
   }
 
-  /// The usual configuration with sinks and modules.
+  /// Returns the default configuration with additional sinks and modules.
   private static func configuration(_ sinks: [String], _ modules: String) throws -> String {
     var text = try text("/usr/share/pipewire/pipewire.conf")
     let objects = sinks.map { name in
@@ -75,7 +76,7 @@ final class PipeWireServer: Sendable {
     for (list, entries) in [
       ("context.objects = [", objects.joined()), ("context.modules = [", modules),
     ] {
-      // At the end of the list: modules need those before them.
+      // New entries follow the existing ones, on which modules depend.
       guard let start = text.firstRange(of: list),
         let end = text[start.upperBound...].firstRange(of: "\n]")
       else {
@@ -86,7 +87,7 @@ final class PipeWireServer: Sendable {
     return text
   }
 
-  /// A file of text.
+  /// Returns the text of a file.
   static func text(_ path: String) throws -> String {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw UnmetRequirement(description: "\(path) is not there") }
@@ -106,16 +107,16 @@ final class PipeWireServer: Sendable {
     ]
   }
 
-  /// What a program needs to find it.
+  /// The environment of a client of the server.
   var environment: [String: String] { Self.environment(folder) }
 
-  /// Begins to record all that is played on a sink, and waits until something has arrived.
+  /// Starts to record the output of a sink, and waits for the first samples.
   func record(sink: Int = 0) throws -> PipeWireRecording {
     try PipeWireRecording(of: self, sink: sinks[sink])
   }
 }
 
-/// A recording that goes on: what the sink was given, as 32-bit floats.
+/// A continuing recording of the output of a sink, as 32-bit floats.
 final class PipeWireRecording: Sendable {
   private let process: ChildProcess
   private let folder: FreshFolder
@@ -124,7 +125,7 @@ final class PipeWireRecording: Sendable {
   fileprivate init(of server: PipeWireServer, sink: String) throws {
     folder = server.folder
     file = sink + ".wav"
-    // A recorder without real-time priority loses what it is late for.
+    // A recorder without real-time priority would lose frames when it is late.
     process = try ChildProcess(
       "pw-record-" + sink, Programs.path("chrt"),
       [
@@ -135,31 +136,33 @@ final class PipeWireRecording: Sendable {
     try waitForMore(seconds: 0.3)
   }
 
-  /// Waits until it has become longer by a time.
+  /// Waits until the recording is longer by a duration.
   func waitForMore(seconds: Double) throws {
-    let wanted = folder.size(file) + Int(seconds * 48_000) * 8
+    let requiredSize = folder.size(file) + Int(seconds * 48_000) * 8
     try FileGrowth.wait(
       in: folder, within: .seconds(15 + seconds), for: "\(seconds) s of recording"
     ) {
-      [folder, file] in folder.size(file) >= wanted
+      [folder, file] in folder.size(file) >= requiredSize
     }
   }
 
-  /// All that was recorded so far, one channel; the other is the same, or nothing.
+  /// Returns the samples of one channel so far. Throws an error if the other channel differs.
   func samples() throws -> [Float] {
-    let file = folder.bytes(file)
-    // The header of a file that still grows has no lengths.
-    guard let data = file.firstRange(of: Array("data".utf8)) else { return [] }
-    let bytes = file[(data.upperBound + 4)...]
-    func sample(_ place: Int) -> Float {
-      let start = bytes.startIndex + place * 4
+    let fileBytes = folder.bytes(file)
+    // The header of a growing file does not contain its length.
+    guard let dataChunkID = fileBytes.firstRange(of: Array("data".utf8)) else { return [] }
+    let bytes = fileBytes[(dataChunkID.upperBound + 4)...]
+    func sample(_ index: Int) -> Float {
+      let byteIndex = bytes.startIndex + index * 4
       return Float(
-        bitPattern: (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[start + $1]) << UInt32(8 * $1) })
+        bitPattern: (0..<4).reduce(UInt32(0)) {
+          $0 | UInt32(bytes[byteIndex + $1]) << UInt32(8 * $1)
+        })
     }
-    let all = (0..<(bytes.count / 8)).map { (sample(2 * $0), sample(2 * $0 + 1)) }
-    guard all.allSatisfy({ $0.0 == $0.1 }) else {
+    let frames = (0..<(bytes.count / 8)).map { (sample(2 * $0), sample(2 * $0 + 1)) }
+    guard frames.allSatisfy({ $0.0 == $0.1 }) else {
       throw UnmetRequirement(description: "the channels differ")
     }
-    return all.map(\.0)
+    return frames.map(\.0)
   }
 }

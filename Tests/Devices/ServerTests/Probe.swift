@@ -1,18 +1,18 @@
 import PlayRig
 
-/// The program that plays, beside a server.
+/// The program that plays a script on a server.
 final class Probe: Sendable {
-  /// What happened at the sink.
+  /// An event of the sink.
   struct Notice: Equatable {
-    /// By the machine's steady clock.
+    /// The time of the machine's monotonic clock.
     var seconds: Double
-    /// The engine's frame.
+    /// The position of the engine, in frames.
     var frame: Int64
     var kind: String
     var missedFrameCount: Int
   }
 
-  /// When a frame was, or was to be, heard.
+  /// A frame and the time at which it is heard.
   struct Clock: Equatable {
     var frame: Int64
     var seconds: Double
@@ -20,7 +20,7 @@ final class Probe: Sendable {
 
   private let process: ChildProcess
 
-  /// Opens a device, and waits until it is open.
+  /// Starts the program, and waits until it has opened a device.
   init(
     device: String, rate: Int = 48_000, channels: Int = 2, period: Int, buffer: Int,
     environment: [String: String],
@@ -33,73 +33,75 @@ final class Probe: Sendable {
     try process.waitForLine(with: "granted")
   }
 
-  /// Plays a script from now on: the engine's frame at which it begins.
+  /// Starts a script, and returns the frame of the engine at which it begins.
   @discardableResult func begin(_ script: PlaybackScript) throws -> Int64 {
     process.send(script.text + "\ngo\n")
     let line = try process.waitForLine(with: "began")
     return line.split(separator: " ").last.flatMap { Int64($0) } ?? 0
   }
 
-  /// Waits until the script is over.
-  func waitForEnd(within limit: Duration) throws {
-    let status = try process.waitForEnd(within: limit)
+  /// Waits until the script has ended.
+  func waitForEnd(within timeout: Duration) throws {
+    let status = try process.waitForEnd(within: timeout)
     guard status == 0, process.output.hasSuffix("over\n") else {
       throw UnmetRequirement(description: "the probe ended with \(status): \(process.output)")
     }
   }
 
   /// Waits for a notice.
-  func waitForNotice(_ kind: String, within limit: Duration) throws {
-    try process.waitForLine(with: " \(kind) ", within: limit)
+  func waitForNotice(_ kind: String, within timeout: Duration) throws {
+    try process.waitForLine(with: " \(kind) ", within: timeout)
   }
 
-  /// Waits until it has told a number of times when a frame was heard.
-  func waitForClock(count: Int, within limit: Duration) throws {
-    try FileGrowth.wait(in: process.folder, within: limit, for: "the clock of the probe") {
+  /// Waits until the program has printed a number of clock readings.
+  func waitForClock(count: Int, within timeout: Duration) throws {
+    try FileGrowth.wait(in: process.folder, within: timeout, for: "the clock of the probe") {
       clocks.count >= count
     }
   }
 
-  /// Its threads' scheduling policies.
+  /// The names of the threads and their scheduling policies.
   var policies: [(name: String, policy: Int32)] { process.threadPolicies }
 
-  /// What happened at the sink so far.
+  /// The events of the sink so far.
   var notices: [Notice] {
-    lines("notice").compactMap { words in
-      guard words.count > 4, let seconds = Double(words[1]), let frame = Int64(words[2]),
-        let missed = Int(words[4])
+    lines("notice").compactMap { fields in
+      guard fields.count > 4, let seconds = Double(fields[1]), let frame = Int64(fields[2]),
+        let missedFrameCount = Int(fields[4])
       else { return nil }
-      return Notice(seconds: seconds, frame: frame, kind: words[3], missedFrameCount: missed)
+      return Notice(
+        seconds: seconds, frame: frame, kind: fields[3], missedFrameCount: missedFrameCount)
     }
   }
 
-  /// Interruptions: all but a refused priority, which is not a loss.
+  /// The interruptions: all events except a refused priority, which loses no frames.
   var interruptions: [Notice] { notices.filter { $0.kind != "degraded" } }
 
-  /// When frames were heard, oldest first.
+  /// The clock readings, oldest first.
   var clocks: [Clock] {
-    lines("clock").compactMap { words in
-      guard words.count == 3, let frame = Int64(words[1]), let seconds = Double(words[2]) else {
+    lines("clock").compactMap { fields in
+      guard fields.count == 3, let frame = Int64(fields[1]), let seconds = Double(fields[2]) else {
         return nil
       }
       return Clock(frame: frame, seconds: seconds)
     }
   }
 
-  /// Blocks that were late because rendering them took too long.
-  var lateByRendering: Int? {
-    guard let words = lines("judged").first, let place = words.firstIndex(of: "late-by-rendering"),
-      place + 1 < words.count
+  /// The number of blocks that were late because rendering took too long; nil before the end.
+  var lateRenderCount: Int? {
+    guard let fields = lines("judged").first,
+      let keyIndex = fields.firstIndex(of: "late-by-rendering"),
+      keyIndex + 1 < fields.count
     else { return nil }
-    return Int(words[place + 1])
+    return Int(fields[keyIndex + 1])
   }
 
-  /// All that it printed, for messages.
+  /// The standard output, for messages.
   var report: String { process.output }
 
-  private func lines(_ word: String) -> [[String]] {
+  private func lines(_ firstField: String) -> [[String]] {
     process.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }.filter {
-      $0.first == word
+      $0.first == firstField
     }
   }
 }

@@ -1,43 +1,49 @@
 import Glibc
 
-/// What the system has installed.
+/// The installed programs that the tests need.
 enum Programs {
-  /// Where a program is.
+  /// Returns the path of a program.
   static func path(_ name: String) -> String { "/usr/bin/" + name }
 
-  /// Whether somebody asked for tests that need the machine for themselves.
-  private static let areServersWanted = unsafe getenv("TEMBLOR_TEST_SERVERS") != nil
+  /// A Boolean value that indicates whether the environment enables tests that need an otherwise
+  /// idle machine.
+  private static let areServerTestsEnabled = unsafe getenv("TEMBLOR_TEST_SERVERS") != nil
 
-  /// Whether PulseAudio, its tools and ALSA's way to it are there and wanted.
-  static let hasPulse = areServersWanted && areInstalled(["pulseaudio", "parec"], plugIn: "pulse")
-  /// Whether PipeWire, its session manager, its tools and ALSA's way to it are there and wanted.
+  /// A Boolean value that indicates whether tests with PulseAudio are enabled, and PulseAudio, its
+  /// tools, and its ALSA plug-in are installed.
+  static let hasPulse =
+    areServerTestsEnabled && areInstalled(["pulseaudio", "parec"], plugIn: "pulse")
+  /// A Boolean value that indicates whether tests with PipeWire are enabled, and PipeWire, its
+  /// session manager, its tools, and its ALSA plug-in are installed.
   static let hasPipeWire =
-    areServersWanted
+    areServerTestsEnabled
     && areInstalled(
       ["pipewire", "wireplumber", "wpctl", "pw-record", "dbus-run-session", "chrt"],
       plugIn: "pipewire")
-  /// Whether JACK, its tools and ALSA's way to it are there and wanted.
+  /// A Boolean value that indicates whether tests with JACK are enabled, and JACK, its tools, and
+  /// its ALSA plug-in are installed.
   static let hasJack =
-    areServersWanted
+    areServerTestsEnabled
     && areInstalled(["jackd", "jack_wait", "jack_lsp", "jack_rec"], plugIn: "jack")
 
-  /// The probe, which is built beside the tests.
+  /// The path of the probe, which is in the same folder as the test program.
   static let probe: String = {
-    guard let real = unsafe realpath("/proc/self/exe", nil) else { return "" }
-    defer { unsafe free(real) }
-    let own = unsafe String(cString: real)
-    return own.prefix(upTo: own.lastIndex(of: "/") ?? own.endIndex) + "/play-probe"
+    guard let resolvedPath = unsafe realpath("/proc/self/exe", nil) else { return "" }
+    defer { unsafe free(resolvedPath) }
+    let testProgram = unsafe String(cString: resolvedPath)
+    return testProgram.prefix(upTo: testProgram.lastIndex(of: "/") ?? testProgram.endIndex)
+      + "/play-probe"
   }()
 
   private static func areInstalled(_ programs: [String], plugIn: String) -> Bool {
     programs.allSatisfy { unsafe access(path($0), X_OK) == 0 }
-      && libraries.contains {
+      && libraryFolders.contains {
         unsafe access("\($0)/alsa-lib/libasound_module_pcm_\(plugIn).so", R_OK) == 0
       }
   }
 
-  /// Folders with libraries: that of the machine's architecture among them.
-  private static var libraries: [String] {
+  /// The folders with libraries, including that of the machine's architecture.
+  private static var libraryFolders: [String] {
     ["/usr/lib", "/usr/lib64"]
       + ["x86_64", "aarch64", "arm", "riscv64"].flatMap {
         ["/usr/lib/\($0)-linux-gnu", "/usr/lib/\($0)-linux-gnueabihf"]

@@ -1,14 +1,14 @@
 import PlayRig
 
-/// A PulseAudio of a test's own, with one sink that nobody hears and whose sound can be recorded.
+/// A PulseAudio server of a test, with one null sink, whose output can be recorded.
 final class PulseServer: Sendable {
   let rate: Int
   let folder: FreshFolder
   private let process: ChildProcess
 
-  /// Starts a server and waits until it can be played on.
+  /// Starts a server and waits until it accepts clients.
   ///
-  /// - Parameter folder: A folder in which another server may have been before.
+  /// - Parameter folder: The folder of the server, which can be that of a previous server.
   init(rate: Int = 48_000, in folder: FreshFolder = FreshFolder(), name: String = "pulse") throws {
     self.rate = rate
     self.folder = folder
@@ -16,7 +16,7 @@ final class PulseServer: Sendable {
     process = try ChildProcess(
       name, Programs.path("pulseaudio"),
       [
-        // Without anybody who uses it, it does not outlive the tests for long.
+        // A server without clients ends soon after the tests.
         "--daemonize=no", "-n", "--use-pid-file=no", "--exit-idle-time=60", "--log-target=stderr",
         "--log-level=info",
         "-L", "module-native-protocol-unix socket=\(socket) auth-anonymous=1", "-L",
@@ -33,23 +33,23 @@ final class PulseServer: Sendable {
     ]
   }
 
-  /// What a program needs to find it.
+  /// The environment of a client of the server.
   var environment: [String: String] {
     var environment = Self.environment(folder)
     environment["PULSE_SERVER"] = "unix:\(folder.path)/native"
     return environment
   }
 
-  /// Ends without a farewell.
+  /// Kills the server.
   func crash() { process.crash() }
 
-  /// Begins to record all that is played, and waits until something has arrived.
+  /// Starts to record the output of the sink, and waits for the first samples.
   func record(to name: String = "heard") throws -> PulseRecording {
     try PulseRecording(of: self, to: name)
   }
 }
 
-/// A recording that goes on: what the sink was given, as 32-bit floats.
+/// A continuing recording of the output of the sink, as 32-bit floats.
 final class PulseRecording: Sendable {
   static let channelCount = 2
 
@@ -72,32 +72,34 @@ final class PulseRecording: Sendable {
     try waitForMore(seconds: 0.1)
   }
 
-  /// Frames recorded so far.
+  /// The number of frames so far.
   var frameCount: Int { folder.size(file) / (4 * Self.channelCount) }
 
-  /// Waits until it has become longer by a time.
+  /// Waits until the recording is longer by a duration.
   func waitForMore(seconds: Double) throws {
-    let wanted = frameCount + Int(seconds * Double(rate))
+    let requiredFrameCount = frameCount + Int(seconds * Double(rate))
     try FileGrowth.wait(
       in: folder, within: .seconds(15 + seconds), for: "\(seconds) s of recording"
     ) {
-      frameCount >= wanted
+      frameCount >= requiredFrameCount
     }
   }
 
-  /// All that was recorded, one channel; the other is the same, or nothing.
+  /// Returns the samples of one channel. Throws an error if the other channel differs.
   func samples() throws -> [Float] {
     let bytes = folder.bytes(file)
-    let all = (0..<(bytes.count / 8)).map { frame in
+    let frames = (0..<(bytes.count / 8)).map { frame in
       (0..<2).map { channel in
-        let place = frame * 8 + channel * 4
-        let bits = (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[place + $1]) << UInt32(8 * $1) }
+        let byteIndex = frame * 8 + channel * 4
+        let bits = (0..<4).reduce(UInt32(0)) {
+          $0 | UInt32(bytes[byteIndex + $1]) << UInt32(8 * $1)
+        }
         return Float(bitPattern: bits)
       }
     }
-    guard all.allSatisfy({ $0[0] == $0[1] }) else {
+    guard frames.allSatisfy({ $0[0] == $0[1] }) else {
       throw UnmetRequirement(description: "the channels differ")
     }
-    return all.map { $0[0] }
+    return frames.map { $0[0] }
   }
 }
