@@ -10,12 +10,12 @@ private func checkResult(_ text: String, folder: String? = nil) -> ArrayCheckRes
     library: ProfileLibrary(userFolder: nil))
 }
 
-/// The findings about a text, each without the name it is called by.
-private func lines(about text: String) -> [String] {
+/// Returns the findings about a text, without the name of the file.
+private func findingLines(about text: String) -> [String] {
   checkResult(text).findings.map { String($0.description.dropFirst("seat.json:".count)) }
 }
 
-@Suite struct ArrayExaminationTests {
+@Suite struct ArrayCheckResultTests {
   @Test func everyKeyOfAnArrayIsRead() throws {
     let text = """
       { "name": "Seat", "layout": "plane", "$schema": "x", "transducers": [
@@ -23,27 +23,28 @@ private func lines(about text: String) -> [String] {
           "delay": 0.003, "invert": true },
         { "channel": 1, "at": { "x": 0, "y": 0 } } ] }
       """
-    let shaker = try #require(ProfileCatalog.profile(named: "dayton-bst-1"))
+    let shakerProfile = try #require(ProfileCatalog.profile(named: "dayton-bst-1"))
     #expect(
       try checkResult(text).outcome.get()
         == TransducerArray(
           name: "Seat", layout: .plane,
           transducers: [
             .init(
-              channelNumber: 3, position: .init(-0.5, 1), profile: shaker, gainDecibels: -2.5,
+              channelNumber: 3, position: .init(-0.5, 1), profile: shakerProfile,
+              gainDecibels: -2.5,
               delay: 0.003,
               isInverted: true),
             .init(channelNumber: 1, position: .init(0, 0)),
           ]))
   }
 
-  @Test func anArrayThatSaysNoLayoutIsALine() throws {
+  @Test func arrayWithoutALayoutIsALine() throws {
     let text = #"{ "name": "a", "transducers": [ { "channel": 1, "at": -1 } ] }"#
     let array = try checkResult(text).outcome.get()
     #expect(array.layout == .line && array.transducers.map(\.position) == [.init(-1)])
   }
 
-  @Test func everyFaultIsFoundAtItsPlace() {
+  @Test func everyFaultIsFoundAtItsLocation() {
     let text = """
       { "name": "", "layout": "lin", "colour": 1, "transducers": [
         { "channel": 0, "at": "left", "gain": 30 },
@@ -54,7 +55,7 @@ private func lines(about text: String) -> [String] {
       ] }
       """
     #expect(
-      lines(about: text) == [
+      findingLines(about: text) == [
         "1:11: error: name is empty (name)",
         #"1:25: error: "lin" is not a valid layout (layout); did you mean "line"?"#,
         #"1:32: error: unknown key "colour" (colour); valid keys: name, layout, transducers, $schema"#,
@@ -101,36 +102,36 @@ private func lines(about text: String) -> [String] {
       #"{ "name": "a", "layout": "plane", "transducers": [{"channel": 1, "at": 1}] }"#,
       "1:72: error: at must be an object, not a number (transducers[0].at)"
     ),
-  ]) func aTextWithOneFaultIsRefusedForIt(text: String, finding: String) {
-    #expect(lines(about: text) == [finding])
+  ]) func textWithAFaultIsRefused(text: String, finding: String) {
+    #expect(findingLines(about: text) == [finding])
     #expect(throws: InputError.self) { try checkResult(text).outcome.get() }
   }
 
-  @Test func aProfileLiesBesideTheArrayThatNamesIt() throws {
+  @Test func profileIsInTheFolderOfTheArray() throws {
     let folder = try Self.makeFolder()
     defer {
       unsafe unlink("\(folder)/mine.json")
       unsafe rmdir(folder)
     }
     let profile = #"{"name": "mine", "summary": "Mine.", "frequency": {"low": 20, "high": 80}}"#
-    guard let file = unsafe fopen("\(folder)/mine.json", "w") else { throw NoFolder() }
-    unsafe fputs(profile, file)
-    unsafe fclose(file)
+    guard let profileFile = unsafe fopen("\(folder)/mine.json", "w") else { throw NoFolder() }
+    unsafe fputs(profile, profileFile)
+    unsafe fclose(profileFile)
     let text = #"{"name": "a", "transducers": [{"channel": 1, "at": 0, "profile": "mine.json"}]}"#
     let array = try checkResult(text, folder: folder).outcome.get()
     #expect(array.transducers[0].profile.name == "mine")
   }
 
   @Test(arguments: ["/etc/passwd.json", "../mine.json", "a/../../mine.json", "../../etc/passwd"])
-  func aProfileOutsideTheFolderOfTheArrayIsNotOpened(path: String) {
+  func profileOutsideTheFolderOfTheArrayIsNotOpened(path: String) {
     let text = #"{"name": "a", "transducers": [{"channel": 1, "at": 0, "profile": "\#(path)"}]}"#
     #expect(
-      lines(about: text) == [
+      findingLines(about: text) == [
         #"1:66: error: "\#(path)" is outside the folder of the array (transducers[0].profile); put the profile in the folder of the array, or add it to your user profiles and use its name"#
       ])
   }
 
-  @Test func aLinkOutOfTheFolderOfTheArrayIsNotFollowed() throws {
+  @Test func linkOutOfTheFolderOfTheArrayIsNotFollowed() throws {
     let folder = try Self.makeFolder()
     defer {
       unsafe unlink("\(folder)/out.json")
@@ -138,19 +139,19 @@ private func lines(about text: String) -> [String] {
     }
     #expect(unsafe symlink("/etc/passwd", "\(folder)/out.json") == 0)
     let text = #"{"name": "a", "transducers": [{"channel": 1, "at": 0, "profile": "out.json"}]}"#
-    let found = checkResult(text, folder: folder).findings
-    #expect(found.map(\.message) == [#""out.json" is outside the folder of the array"#])
+    let findings = checkResult(text, folder: folder).findings
+    #expect(findings.map(\.message) == [#""out.json" is outside the folder of the array"#])
   }
 
   private struct NoFolder: Error {}
 
   private static func makeFolder() throws -> String {
     var template = Array("/tmp/temblor-XXXXXX".utf8CString)
-    guard let made = unsafe mkdtemp(&template) else { throw NoFolder() }
-    return unsafe String(cString: made)
+    guard let createdPath = unsafe mkdtemp(&template) else { throw NoFolder() }
+    return unsafe String(cString: createdPath)
   }
 
-  @Test func aTextWithTransducersIsMeantToBeAnArray() {
+  @Test func textWithTransducersIsAnArray() {
     #expect(ArrayCheckResult.isArrayText(Array(#"{"transducers": 1}"#.utf8)))
     #expect(!ArrayCheckResult.isArrayText(Array(#"{"name": "mine"}"#.utf8)))
     #expect(!ArrayCheckResult.isArrayText(Array("[".utf8)))

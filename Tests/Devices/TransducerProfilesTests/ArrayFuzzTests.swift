@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import TransducerProfiles
 
-/// A damaged array is read or refused, with findings of one line each.
+/// Damaged arrays are read or refused, with findings of one line each.
 @Suite struct ArrayFuzzTests {
   private static let seeds = [
     """
@@ -22,27 +22,27 @@ import TransducerProfiles
     """,
   ]
 
-  @Test func damageNeverDoesHarm() {
-    let words = [
+  @Test func damagedArraysAreReadOrRefused() {
+    let tokens = [
       "null", "1e308", "-1", "[", "{", "\"ring\"", "\"../x.json\"", "\"/etc/passwd\"", "\u{202E}",
       "\"x.json\"", ",",
       ":", "\\u0000",
     ]
-    var mutation = InputMutator(seed: 5, words: words)
-    for number in 0..<InputMutator.caseCount(default: 1_000) {
-      let text = mutation.mutated(Array(Self.seeds[number % Self.seeds.count].utf8))
+    var mutator = InputMutator(seed: 5, words: tokens)
+    for caseIndex in 0..<InputMutator.caseCount(default: 1_000) {
+      let text = mutator.mutated(Array(Self.seeds[caseIndex % Self.seeds.count].utf8))
       let result = ArrayCheckResult(
         text: text, name: "t", folder: "/nonexistent", library: ProfileLibrary(userFolder: nil))
-      let shown = String(decoding: text, as: UTF8.self)
+      let displayedText = String(decoding: text, as: UTF8.self)
       for finding in result.findings {
-        #expect(InputMutator.isOneLine(finding.description), "\(shown): \(finding)")
+        #expect(InputMutator.isOneLine(finding.description), "\(displayedText): \(finding)")
       }
       switch result.outcome {
       case .success(let array):
         #expect(!array.transducers.isEmpty && result.findings.allSatisfy { $0.severity < .error })
         #expect(array.transducers.allSatisfy { (1...64).contains($0.channelNumber) })
       case .failure(let error):
-        #expect(InputMutator.isOneLine("\(error)"), "\(shown)")
+        #expect(InputMutator.isOneLine("\(error)"), "\(displayedText)")
       }
     }
   }

@@ -2,28 +2,28 @@ import Reading
 import Testing
 import TransducerProfiles
 
-/// The lines about a text, without its name.
-private func lines(about text: String, stem: String? = nil) -> [String] {
+/// Returns the findings about a text, without the name of the file.
+private func findingLines(about text: String, stem: String? = nil) -> [String] {
   ProfileCheckResult(text: Array(text.utf8), name: "f", stem: stem).findings.map {
     String($0.description.dropFirst(2))
   }
 }
 
-/// A profile with more members, each on a line of its own from line 2 on.
+/// Returns the text of a profile with additional members, which start on line 2, one per line.
 private func profile(_ members: String...) -> String {
   "{\n" + members.map { $0 + ",\n" }.joined()
     + #""name": "mine", "summary": "Mine.", "frequency": {"low": 20, "high": 80} }"#
 }
 
-@Suite struct ProfileExaminationTests {
-  /// The findings for hardware on line 2 without a response.
-  private static let unmeasured =
+@Suite struct ProfileCheckResultTests {
+  /// The finding about hardware on line 2 without a resonance and a Q factor.
+  private static let missingResponseNote =
     """
     2:13: note: without a resonance and a Q factor, there is no equalization and no excursion \
     limit (hardware); measure them with 'temblor calibrate'
     """
 
-  @Test func everyFaultIsFoundInTheOrderOfTheText() {
+  @Test func faultsAreFoundInTheOrderOfTheText() {
     let text = """
       {
         "name": "My Own",
@@ -40,7 +40,7 @@ private func profile(_ members: String...) -> String {
         "sources": ["", 7]
       }
       """
-    let found = [
+    let expected = [
       #"1:1: error: missing key "summary""#,
       #"2:11: error: "My Own" is not a valid profile name (name); use up to 40 characters: a–z, 0–9, and -"#,
       #"3:3: error: unknown key "levle" (levle); did you mean "level"?"#,
@@ -65,10 +65,10 @@ private func profile(_ members: String...) -> String {
       "13:15: error: sources is empty (sources[0])",
       "13:19: error: sources must be a string, not a number (sources[1])",
     ]
-    #expect(lines(about: text) == found)
+    #expect(findingLines(about: text) == expected)
   }
 
-  @Test func theFirstFaultOfTheTextIsThrownWithACountOfTheRest() throws {
+  @Test func firstFaultIsThrownWithTheNumberOfOthers() throws {
     let text = Array(#"{"name": "mine", "level": 2, "duck": 2, "frequency": 3}"#.utf8)
     let error = try #require(throws: InputError.self) {
       try ProfileFile.read(text: text, name: "f")
@@ -78,16 +78,16 @@ private func profile(_ members: String...) -> String {
     #expect(error.rule == "missing-key")
   }
 
-  @Test func aHundredOfARuleAreToldAndTheRestCounted() {
+  @Test func findingsOfARuleAreLimitedToAHundred() {
     let keys = (0..<250).map { #""k\#($0)": 1"# }.joined(separator: ",\n")
-    let found = lines(about: profile(keys))
-    #expect(found.count == 101)
-    #expect(found[99].hasPrefix(#"101:1: error: unknown key "k99" (k99); "#))
-    #expect(found[100] == "102:1: error: 150 more unknown-key findings in this file (k100)")
+    let findings = findingLines(about: profile(keys))
+    #expect(findings.count == 101)
+    #expect(findings[99].hasPrefix(#"101:1: error: unknown key "k99" (k99); "#))
+    #expect(findings[100] == "102:1: error: 150 more unknown-key findings in this file (k100)")
   }
 
   @Test(arguments: ProfileCatalog.names)
-  func shippedProfilesHaveNoFaultsAndOnlyLoudPairsAsPublished(name: String)
+  func shippedProfilesHaveOnlyWarningsAboutHeadroom(name: String)
     throws
   {
     let text = try #require(ProfileCatalog.text(named: name))
@@ -95,9 +95,9 @@ private func profile(_ members: String...) -> String {
       $0.severity != .note
     }.map(
       \.rule)
-    let isLoud = ["speaker", "mpeg", "meta-quest", "pulsar"].contains(name)
+    let exceedsHeadroom = ["speaker", "mpeg", "meta-quest", "pulsar"].contains(name)
     #expect(rules.allSatisfy { $0 == "insufficient-headroom" })
-    #expect(rules.isEmpty != isLoud)
+    #expect(rules.isEmpty != exceedsHeadroom)
   }
 
   @Test(arguments: [
@@ -106,7 +106,7 @@ private func profile(_ members: String...) -> String {
         #""hardware": {"product": "P", "continuousPower": 9, "band": {"low": 30, "high": 70}}, "sources": ["S"]"#
       ),
       [
-        Self.unmeasured,
+        Self.missingResponseNote,
         "3:58: warning: low is 20 Hz, outside the published band of 30–70 Hz (frequency.low)",
         "3:70: warning: high is 80 Hz, outside the published band of 30–70 Hz (frequency.high)",
       ]
@@ -116,7 +116,7 @@ private func profile(_ members: String...) -> String {
         #""hardware": {"product": "P", "continuousPower": 9, "band": {"low": 9, "high": 99}, "resonance": 100}"#
       ),
       [
-        Self.unmeasured,
+        Self.missingResponseNote,
         #"2:13: warning: hardware has no sources (hardware); add "sources""#,
         """
         2:97: warning: the resonance is 100 Hz, outside the published band of 9–99 Hz \
@@ -168,7 +168,10 @@ private func profile(_ members: String...) -> String {
     ),
     (
       profile(#""hardware": {"product": "P"}, "sources": ["S"]"#),
-      [unmeasured, "2:13: note: without a power rating, there is no thermal limit (hardware)"]
+      [
+        missingResponseNote,
+        "2:13: note: without a power rating, there is no thermal limit (hardware)",
+      ]
     ),
     (
       profile(
@@ -189,28 +192,29 @@ private func profile(_ members: String...) -> String {
         #"4:50: warning: the hardware reproduces only 37.9–42.5 Hz of 20–80 Hz, less than half an octave (frequency); a larger "drive.usableRange" widens the band, but lowers the level"#
       ]
     ),
-  ]) func doubtfulValuesAreWarnedOf(text: String, found: [String]) {
-    #expect(lines(about: text) == found)
+  ]) func doubtfulValuesCauseWarnings(text: String, expected: [String]) {
+    #expect(findingLines(about: text) == expected)
   }
 
-  @Test func aFileOfAnotherNameIsWarnedOf() {
-    #expect(lines(about: profile(), stem: "mine") == [])
+  @Test func differentFileNameCausesAWarning() {
+    #expect(findingLines(about: profile(), stem: "mine") == [])
     #expect(
-      lines(about: profile(), stem: "other") == [
+      findingLines(about: profile(), stem: "other") == [
         #"2:9: warning: the name "mine" does not match the file name "other.json" (name); use the same name, because profiles are found by file name"#
       ])
   }
 
-  @Test func theSchemaAnEditorUsesIsKept() throws {
+  @Test func schemaLocationIsKept() throws {
     let text = profile(#""$schema": "./profile.schema.json""#)
-    let examination = ProfileCheckResult(text: Array(text.utf8), name: "f")
-    #expect(examination.findings == [])
-    #expect(examination.schemaLocation == "./profile.schema.json")
-    let written = ProfileFile.write(
-      try #require(examination.profile), schema: examination.schemaLocation)
+    let result = ProfileCheckResult(text: Array(text.utf8), name: "f")
+    #expect(result.findings == [])
+    #expect(result.schemaLocation == "./profile.schema.json")
+    let writtenText = ProfileFile.write(
+      try #require(result.profile), schema: result.schemaLocation)
     #expect(
-      String(decoding: written, as: UTF8.self).hasPrefix(
+      String(decoding: writtenText, as: UTF8.self).hasPrefix(
         "{\n  \"$schema\": \"./profile.schema.json\",\n  \"name\": \"mine\",\n"))
-    #expect(ProfileCheckResult(text: written, name: "f").schemaLocation == "./profile.schema.json")
+    #expect(
+      ProfileCheckResult(text: writtenText, name: "f").schemaLocation == "./profile.schema.json")
   }
 }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import TransducerProfiles
 
-/// The result of reading a text: the error's line, or nil.
+/// Returns the error of reading a text; nil if it is valid.
 private func readError(about text: String) -> String? {
   do {
     _ = try ProfileFile.read(text: Array(text.utf8), name: "mine.json")
@@ -14,23 +14,23 @@ private func readError(about text: String) -> String? {
   }
 }
 
-/// A profile with more members, each on a line of its own from line 2 on.
+/// Returns the text of a profile with additional members, which start on line 2, one per line.
 private func profile(_ members: String...) -> String {
-  let all =
+  let allMembers =
     members + [
       #""name": "mine""#, #""summary": "Mine.""#, #""frequency": {"low": 20, "high": 80}"#,
     ]
-  return "{\n" + all.joined(separator: ",\n") + "\n}"
+  return "{\n" + allMembers.joined(separator: ",\n") + "\n}"
 }
 
 @Suite struct ProfileFileTests {
-  @Test func theLeastProfileHasTheDefaults() throws {
-    let read = try ProfileFile.read(text: Array(profile().utf8), name: "mine.json")
-    let made = TransducerProfile(
+  @Test func minimalProfileHasTheDefaults() throws {
+    let readProfile = try ProfileFile.read(text: Array(profile().utf8), name: "mine.json")
+    let createdProfile = TransducerProfile(
       name: "mine", summary: "Mine.", frequency: FrequencyMapping(lowHertz: 20, highHertz: 80))
-    #expect(read == made)
+    #expect(readProfile == createdProfile)
     #expect(
-      String(decoding: ProfileFile.write(made), as: UTF8.self) == """
+      String(decoding: ProfileFile.write(createdProfile), as: UTF8.self) == """
         {
           "name": "mine",
           "summary": "Mine.",
@@ -40,18 +40,18 @@ private func profile(_ members: String...) -> String {
         """)
   }
 
-  @Test func transientsFollowTheProfileWhereTheySayNothing() throws {
+  @Test func transientsInheritTheValuesOfTheProfile() throws {
     let text = profile(#""level": 0.4"#, #""transient": {"floor": 0.1}"#)
-    let read = try ProfileFile.read(text: Array(text.utf8), name: "mine.json")
+    let readProfile = try ProfileFile.read(text: Array(text.utf8), name: "mine.json")
     #expect(
-      read.transient
+      readProfile.transient
         == TransientShape(
           frequency: FrequencyMapping(lowHertz: 20, highHertz: 80), fullIntensityAmplitude: 0.4,
           zeroIntensityAmplitudeFraction: 0.1))
   }
 
-  @Test func everyKeyReadsBackEqual() throws {
-    let made = TransducerProfile(
+  @Test func everyKeyReadsBack() throws {
+    let createdProfile = TransducerProfile(
       name: "all", summary: "Every \"key\".",
       frequency: FrequencyMapping(lowHertz: 12.5, highHertz: 170, scale: .linear),
       intensity: .sensation(decibels: 31.5), fullIntensityAmplitude: 0.45,
@@ -96,15 +96,19 @@ private func profile(_ members: String...) -> String {
         hasEqualSensation: true, highPassHertz: 6),
       amplifier: AmplifierParameters(fullScaleWatts: 80, latencySeconds: 0.0125),
       sources: ["A sheet."])
-    #expect(try ProfileFile.read(text: ProfileFile.write(made), name: "all.json") == made)
-    var other = made
-    other.transient.durationRule = .seconds(low: 0.0364, high: 0.0121)
-    other.intensity = .power(exponent: 1.5)
-    other.perceptionThresholds = []
-    #expect(try ProfileFile.read(text: ProfileFile.write(other), name: "all.json") == other)
+    #expect(
+      try ProfileFile.read(text: ProfileFile.write(createdProfile), name: "all.json")
+        == createdProfile)
+    var changedProfile = createdProfile
+    changedProfile.transient.durationRule = .seconds(low: 0.0364, high: 0.0121)
+    changedProfile.intensity = .power(exponent: 1.5)
+    changedProfile.perceptionThresholds = []
+    #expect(
+      try ProfileFile.read(text: ProfileFile.write(changedProfile), name: "all.json")
+        == changedProfile)
   }
 
-  @Test func aByteOrderMarkIsNoFault() { #expect(readError(about: "\u{FEFF}" + profile()) == nil) }
+  @Test func byteOrderMarkIsAccepted() { #expect(readError(about: "\u{FEFF}" + profile()) == nil) }
 
   @Test(arguments: [
     ("", "1:1: error: the text is empty"),
@@ -322,7 +326,7 @@ private func profile(_ members: String...) -> String {
       #"{"name": "mine", "summary": "Mine.", "frequency": {"low": 2, "high": 20, "scale": "log"}}"#,
       #"1:83: error: "log" is not a valid scale (frequency.scale); valid values: logarithmic, linear"#
     ),
-  ]) func refusesWhatIsNoProfile(text: String, line: String) {
-    #expect(readError(about: text) == "mine.json:" + line)
+  ]) func invalidProfilesAreRefused(text: String, expectedError: String) {
+    #expect(readError(about: text) == "mine.json:" + expectedError)
   }
 }

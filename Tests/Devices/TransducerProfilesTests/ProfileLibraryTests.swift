@@ -3,7 +3,7 @@ import HapticRender
 import Testing
 import TransducerProfiles
 
-/// A folder of its own, removed with the last reference.
+/// A temporary folder with profile folders, which is removed when the value is released.
 private final class UserProfileFolder {
   let path: String
 
@@ -16,7 +16,7 @@ private final class UserProfileFolder {
 
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
-  /// Writes a profile whose band begins at a frequency.
+  /// Writes a profile whose lowest frequency identifies its file.
   func write(_ folder: String, _ file: String, low: Int) throws {
     try write(
       folder, file,
@@ -41,64 +41,66 @@ private final class UserProfileFolder {
     return try ProfileFile.read(text: entry.readText(), name: entry.sourceName).frequency.lowHertz
   }
 
-  @Test func theFirstFolderThatHasTheNameDecides() throws {
-    let scratch = try UserProfileFolder()
-    try scratch.write("second", "a.json", low: 4)
-    #expect(try lowHertz("a", in: scratch.library) == 4)
-    try scratch.write("first", "a.json", low: 3)
-    #expect(try lowHertz("a", in: scratch.library) == 3)
-    try scratch.write("mine", "a.json", low: 2)
-    #expect(try lowHertz("a", in: scratch.library) == 2)
-    #expect(scratch.library.entry(named: "a")?.origin == .user)
-    #expect(scratch.library.entry(named: "a")?.sourceName == "\(scratch.path)/mine/a.json")
-    #expect(try lowHertz("phone", in: scratch.library) == 80)
-    try scratch.write("first", "phone.json", low: 7)
-    #expect(try lowHertz("phone", in: scratch.library) == 7)
-    #expect(scratch.library.entry(named: "b") == nil)
+  @Test func firstFolderWithTheNameIsUsed() throws {
+    let profileFolder = try UserProfileFolder()
+    try profileFolder.write("second", "a.json", low: 4)
+    #expect(try lowHertz("a", in: profileFolder.library) == 4)
+    try profileFolder.write("first", "a.json", low: 3)
+    #expect(try lowHertz("a", in: profileFolder.library) == 3)
+    try profileFolder.write("mine", "a.json", low: 2)
+    #expect(try lowHertz("a", in: profileFolder.library) == 2)
+    #expect(profileFolder.library.entry(named: "a")?.origin == .user)
+    #expect(
+      profileFolder.library.entry(named: "a")?.sourceName == "\(profileFolder.path)/mine/a.json")
+    #expect(try lowHertz("phone", in: profileFolder.library) == 80)
+    try profileFolder.write("first", "phone.json", low: 7)
+    #expect(try lowHertz("phone", in: profileFolder.library) == 7)
+    #expect(profileFolder.library.entry(named: "b") == nil)
   }
 
-  @Test func noNameLeadsOutOfTheFolders() throws {
-    let scratch = try UserProfileFolder()
-    try scratch.write("mine/deep", "a.json", low: 2)
-    try scratch.write("", "b.json", low: 2)
+  @Test func namesCannotLeaveTheFolders() throws {
+    let profileFolder = try UserProfileFolder()
+    try profileFolder.write("mine/deep", "a.json", low: 2)
+    try profileFolder.write("", "b.json", low: 2)
     for name in ["deep/a", "../../b", "", ".", "A", String(repeating: "a", count: 41)] {
-      #expect(scratch.library.entry(named: name) == nil)
+      #expect(profileFolder.library.entry(named: name) == nil)
     }
   }
 
-  @Test func theListSaysWhatIsHidden() throws {
-    let scratch = try UserProfileFolder()
-    try scratch.write("mine", "zebra.json", low: 2)
-    try scratch.write("mine", "phone.json", low: 2)
-    try scratch.write("first", "zebra.json", low: 2)
-    try scratch.write("second", "ape.json", text: "broken")
-    try scratch.write("mine", "My Own.json", low: 2)
-    try scratch.write("mine", "profile.schema.json", text: "{}")
-    try scratch.write("mine", ".hidden.json", text: "{}")
-    try scratch.write("mine", "notes.txt", text: "")
-    let entries = scratch.library.allEntries()
+  @Test func listContainsTheShadowedOrigins() throws {
+    let profileFolder = try UserProfileFolder()
+    try profileFolder.write("mine", "zebra.json", low: 2)
+    try profileFolder.write("mine", "phone.json", low: 2)
+    try profileFolder.write("first", "zebra.json", low: 2)
+    try profileFolder.write("second", "ape.json", text: "broken")
+    try profileFolder.write("mine", "My Own.json", low: 2)
+    try profileFolder.write("mine", "profile.schema.json", text: "{}")
+    try profileFolder.write("mine", ".hidden.json", text: "{}")
+    try profileFolder.write("mine", "notes.txt", text: "")
+    let entries = profileFolder.library.allEntries()
     #expect(
       entries.prefix(4).map { "\($0.name) \($0.origin) \($0.shadowedOrigins.map(\.rawValue))" } == [
         #"phone user ["shipped"]"#, #"zebra user ["system"]"#, "ape system []",
         "speaker shipped []",
       ])
     #expect(entries.count == ProfileCatalog.names.count + 2)
-    #expect(scratch.library.misnamedFiles() == ["\(scratch.path)/mine/My Own.json"])
+    #expect(profileFolder.library.misnamedFiles() == ["\(profileFolder.path)/mine/My Own.json"])
   }
 
-  @Test func whatIsNoFileIsToldAndNotWaitedFor() throws {
-    let scratch = try UserProfileFolder()
-    try scratch.write("mine/a.json", "x", text: "")
-    #expect(unsafe mkfifo("\(scratch.path)/mine/b.json", 0o600) == 0)
-    try scratch.write(
+  @Test func irregularFilesAreRefusedWithoutWaiting() throws {
+    let profileFolder = try UserProfileFolder()
+    try profileFolder.write("mine/a.json", "x", text: "")
+    #expect(unsafe mkfifo("\(profileFolder.path)/mine/b.json", 0o600) == 0)
+    try profileFolder.write(
       "mine", "c.json", text: String(repeating: " ", count: ProfileFile.maximumByteCount + 1))
-    func complaint(_ name: String) throws -> String? {
-      let entry = try #require(scratch.library.entry(named: name))
+    func errorText(_ name: String) throws -> String? {
+      let entry = try #require(profileFolder.library.entry(named: name))
       return #expect(throws: ProfileFileError.self) { try entry.readText() }?.description
     }
-    #expect(try complaint("a") == "\(scratch.path)/mine/a.json: is not a regular file")
-    #expect(try complaint("b") == "\(scratch.path)/mine/b.json: is not a regular file")
-    #expect(try complaint("c") == "\(scratch.path)/mine/c.json: is too large; the limit is 1 MiB")
+    #expect(try errorText("a") == "\(profileFolder.path)/mine/a.json: is not a regular file")
+    #expect(try errorText("b") == "\(profileFolder.path)/mine/b.json: is not a regular file")
+    #expect(
+      try errorText("c") == "\(profileFolder.path)/mine/c.json: is too large; the limit is 1 MiB")
   }
 
   @Test(arguments: [
@@ -117,10 +119,11 @@ private final class UserProfileFolder {
       "/h/.config/temblor/profiles",
       ["/e/temblor/profiles"]
     ), (["HOME": "h", "XDG_CONFIG_DIRS": "d"], nil, []),
-  ]) func foldersFollowTheSpecification(
-    environment: [String: String], user: String?, system: [String]
+  ]) func foldersFollowTheXDGSpecification(
+    environment: [String: String], userFolder: String?, systemFolders: [String]
   ) {
     #expect(
-      ProfileLibrary { environment[$0] } == ProfileLibrary(userFolder: user, systemFolders: system))
+      ProfileLibrary { environment[$0] }
+        == ProfileLibrary(userFolder: userFolder, systemFolders: systemFolders))
   }
 }

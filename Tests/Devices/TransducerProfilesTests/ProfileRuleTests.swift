@@ -3,7 +3,7 @@ import Testing
 import TransducerProfiles
 
 @Suite struct ProfileRuleTests {
-  /// A profile without faults, with more members on line 2.
+  /// Returns the text of a valid profile with additional members on line 2.
   private static func profile(_ members: String, high: Double = 80) -> String {
     "{\n" + members
       + #""name": "mine", "summary": "Mine.", "frequency": {"low": 20, "high": \#(high)} }"#
@@ -13,8 +13,8 @@ import TransducerProfiles
     ProfileCheckResult(text: Array(text.utf8), name: "f", stem: stem).findings
   }
 
-  /// A text that breaks each rule.
-  private static let broken: [String: String] = [
+  /// A text that violates each rule, by the identifier of the rule.
+  private static let violatingTexts: [String: String] = [
     "syntax": "{", "trailing-comma": profile(#""sources": ["S",], "#),
     "duplicate-key": profile(#""level": 0.2, "level": 0.2, "#),
     "wrong-type": profile(#""level": true, "#), "missing-key": "{}",
@@ -39,13 +39,13 @@ import TransducerProfiles
       #""hardware": {"product": "P", "continuousPower": 50, "excursion": 0.001}, "#),
   ]
 
-  @Test(arguments: ProfileRules.all) func everyRuleCanBeBroken(rule: Rule) throws {
-    let text = try #require(Self.broken[rule.id.text])
-    let found = Self.findings(text, stem: rule.id.text == "file-name" ? "other" : nil)
-    #expect(found.contains { $0.rule == rule.id && $0.severity == rule.severity }, "\(found)")
+  @Test(arguments: ProfileRules.all) func everyRuleCanBeViolated(rule: Rule) throws {
+    let text = try #require(Self.violatingTexts[rule.id.text])
+    let findings = Self.findings(text, stem: rule.id.text == "file-name" ? "other" : nil)
+    #expect(findings.contains { $0.rule == rule.id && $0.severity == rule.severity }, "\(findings)")
   }
 
-  /// The warnings of values that a transducer can hardly have together, without the file's name.
+  /// Returns the warnings about implausible values, without the name of the file.
   private static func warnings(_ members: String) -> [String] {
     findings(profile(members)).filter { $0.rule.text == "implausible-value" }.map {
       String($0.description.dropFirst(2))
@@ -85,7 +85,7 @@ import TransducerProfiles
       reaches its level (transient.attack)
       """
     ),
-  ]) func valuesThatHardlyGoTogetherAreWarnedOf(members: String, warning: String) {
+  ]) func implausibleValuesCauseWarnings(members: String, warning: String) {
     #expect(Self.warnings(members) == [warning])
   }
 
@@ -96,5 +96,7 @@ import TransducerProfiles
     #""hardware": {"product": "P"}, "amplifier": {"power": 0.1}, "#,
     #""hardware": {"product": "P"}, "amplifier": {"power": 10000}, "#,
     #""transient": {"maxDuration": 0.05, "attack": 0.03, "release": 0.02}, "#,
-  ]) func valuesAtTheLimitsAreNot(members: String) { #expect(Self.warnings(members) == []) }
+  ]) func valuesAtTheLimitsCauseNoWarnings(members: String) {
+    #expect(Self.warnings(members) == [])
+  }
 }

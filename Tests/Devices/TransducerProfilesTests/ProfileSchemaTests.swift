@@ -4,7 +4,7 @@ import HapticRender
 import Testing
 import TransducerProfiles
 
-/// One value of a JSON text, without `Any`.
+/// A value of a JSON text.
 private indirect enum Node: Decodable {
   case object([String: Node])
   case array([Node])
@@ -52,14 +52,14 @@ private indirect enum Node: Decodable {
     }
   }
 
-  /// The value at a path of keys; lists are entered at their first element.
+  /// The value at a path of keys. A path through a list continues in its first element.
   subscript(path: ArraySlice<String>) -> Node? {
     guard let key = path.first else { return self }
     if case .array(let list) = self { return list.first?[path] }
     return self[key]?[path.dropFirst()]
   }
 
-  /// The same with another value at a path.
+  /// Returns a copy with another value at a path.
   func setting(_ path: ArraySlice<String>, to value: Node) -> Node {
     guard let key = path.first else { return value }
     switch self {
@@ -74,7 +74,7 @@ private indirect enum Node: Decodable {
     }
   }
 
-  /// The value as a text.
+  /// The value as a JSON text.
   var text: String {
     switch self {
     case .object(let members):
@@ -92,13 +92,13 @@ private indirect enum Node: Decodable {
   }
 }
 
-/// A value the schema describes by no further keys, and what it says of it.
+/// A value without keys, with its schema.
 private struct Leaf {
   var path: [String]
   var schema: Node
 }
 
-/// The leaves below a schema, lists entered.
+/// Returns the leaves of a schema, including those of list elements.
 private func leaves(of schema: Node, at path: [String] = []) -> [Leaf] {
   if let items = schema["items"] { return leaves(of: items, at: path) }
   guard case .object(let properties)? = schema["properties"] else {
@@ -107,7 +107,7 @@ private func leaves(of schema: Node, at path: [String] = []) -> [Leaf] {
   return properties.sorted { $0.key < $1.key }.flatMap { leaves(of: $0.value, at: path + [$0.key]) }
 }
 
-/// Profiles that have every key between them, each with a value in the middle of its range.
+/// Profiles that together contain every key, each with a value in the middle of its range.
 private let completeProfiles = [
   """
   { "$schema": "s", "name": "all", "summary": "All.",
@@ -157,30 +157,30 @@ private let completeProfiles = [
     ProfileCheckResult(text: Array(profile.text.utf8), name: "f").findings
   }
 
-  /// The whole profile that has a leaf.
+  /// Returns the complete profile that contains a leaf.
   private func base(of leaf: Leaf) throws -> Node {
     let bases = try completeProfiles.map { try Node(text: Array($0.utf8)) }
     return try #require(
       bases.first { $0[leaf.path[...]] != nil }, "\(leaf.path) is in no profile here")
   }
 
-  @Test func theFileIsWhatTheProgramPrints() throws {
+  @Test func schemaFileEqualsThePrintedSchema() throws {
     let file = try Data(contentsOf: Self.folder.appending(path: "profile.schema.json"))
     #expect(Array(file) == ProfileSchema.schemaText())
   }
 
-  @Test(arguments: completeProfiles) func theWholeProfilesHaveNoFault(text: String) {
-    let examination = ProfileCheckResult(text: Array(text.utf8), name: "f")
-    #expect(examination.profile != nil)
-    #expect(examination.findings.allSatisfy { $0.severity != .error })
+  @Test(arguments: completeProfiles) func completeProfilesHaveNoErrors(text: String) {
+    let result = ProfileCheckResult(text: Array(text.utf8), name: "f")
+    #expect(result.profile != nil)
+    #expect(result.findings.allSatisfy { $0.severity != .error })
   }
 
-  @Test func theReaderHasTheSameBounds() throws {
-    var count = 0
+  @Test func readerAndSchemaHaveEqualBounds() throws {
+    var boundedLeafCount = 0
     for leaf in leaves(of: try schema()) where leaf.schema["type"]?.string == "number" {
-      count += 1
-      let low = try #require(leaf.schema["minimum"]?.number)
-      let high = try #require(leaf.schema["maximum"]?.number)
+      boundedLeafCount += 1
+      let minimum = try #require(leaf.schema["minimum"]?.number)
+      let maximum = try #require(leaf.schema["maximum"]?.number)
       let base = try base(of: leaf)
       func isOutside(_ number: Double) -> Bool {
         findings(base.setting(leaf.path[...], to: .number(number))).contains {
@@ -188,47 +188,49 @@ private let completeProfiles = [
             && $0.location.path.replacing("[0]", with: "") == leaf.path.joined(by: ".")
         }
       }
-      #expect(!isOutside(low) && !isOutside(high), "\(leaf.path)")
-      #expect(isOutside(low.nextDown) && isOutside(high.nextUp), "\(leaf.path)")
+      #expect(!isOutside(minimum) && !isOutside(maximum), "\(leaf.path)")
+      #expect(isOutside(minimum.nextDown) && isOutside(maximum.nextUp), "\(leaf.path)")
     }
-    #expect(count == 53)
+    #expect(boundedLeafCount == 53)
   }
 
   @Test func everyKeyChangesTheProfile() throws {
     for leaf in leaves(of: try schema()) where leaf.path != ["$schema"] {
       let base = try base(of: leaf)
-      let old = try #require(base[leaf.path[...]])
-      let new: Node
-      switch (old, leaf.path.last) {
-      case (.number(let number), _): new = .number(number * 1.01)
+      let currentValue = try #require(base[leaf.path[...]])
+      let newValue: Node
+      switch (currentValue, leaf.path.last) {
+      case (.number(let number), _): newValue = .number(number * 1.01)
       case (_, "law"): continue
-      case (_, "scale"): new = .string("logarithmic")
-      case (_, "sensor"): new = .string("displacement")
-      case (_, "feltBy"): new = .string("hand")
-      case (_, "contours"): new = .string("parallel")
-      case (.boolean(let isTrue), _): new = .boolean(!isTrue)
-      case (_, "estimated"): new = .array([.string("continuousPower")])
-      case (.array, _): new = .array([.string("T")])
-      default: new = .string("other")
+      case (_, "scale"): newValue = .string("logarithmic")
+      case (_, "sensor"): newValue = .string("displacement")
+      case (_, "feltBy"): newValue = .string("hand")
+      case (_, "contours"): newValue = .string("parallel")
+      case (.boolean(let boolean), _): newValue = .boolean(!boolean)
+      case (_, "estimated"): newValue = .array([.string("continuousPower")])
+      case (.array, _): newValue = .array([.string("T")])
+      default: newValue = .string("other")
       }
-      let read = try ProfileFile.read(text: Array(base.text.utf8), name: "f")
-      let changed = base.setting(leaf.path.dropLast()[...], to: new, under: leaf.path.last ?? "")
-      let other = try ProfileFile.read(text: Array(changed.text.utf8), name: "f")
-      #expect(read != other, "\(leaf.path)")
-      #expect(try ProfileFile.read(text: ProfileFile.write(other), name: "f") == other)
+      let originalProfile = try ProfileFile.read(text: Array(base.text.utf8), name: "f")
+      let changedNode = base.setting(
+        leaf.path.dropLast()[...], to: newValue, under: leaf.path.last ?? "")
+      let changedProfile = try ProfileFile.read(text: Array(changedNode.text.utf8), name: "f")
+      #expect(originalProfile != changedProfile, "\(leaf.path)")
+      #expect(
+        try ProfileFile.read(text: ProfileFile.write(changedProfile), name: "f") == changedProfile)
     }
   }
 
-  @Test func theReaderKnowsNoOtherKeys() throws {
-    let known = Set(leaves(of: try schema()).map { $0.path.joined(by: ".") })
+  @Test func readerAcceptsOnlyKeysOfTheSchema() throws {
+    let schemaPaths = Set(leaves(of: try schema()).map { $0.path.joined(by: ".") })
     let text = Array(#"{ "x": 1, "frequency": { "x": 1 }, "transient": { "x": 1 } }"#.utf8)
     for finding in ProfileCheckResult(text: text, name: "f").findings
     where finding.rule == "unknown-key" {
-      let place = finding.location.path.dropLast(finding.location.path == "x" ? 1 : 2)
-      let hint = try #require(finding.suggestion).dropFirst("valid keys: ".count)
-      for key in hint.split(separator: ",").map({ $0.drop { $0 == " " } }) {
-        let path = place.isEmpty ? String(key) : "\(place).\(key)"
-        #expect(known.contains { $0 == path || $0.hasPrefix(path + ".") }, "\(path)")
+      let parentPath = finding.location.path.dropLast(finding.location.path == "x" ? 1 : 2)
+      let validKeys = try #require(finding.suggestion).dropFirst("valid keys: ".count)
+      for key in validKeys.split(separator: ",").map({ $0.drop { $0 == " " } }) {
+        let path = parentPath.isEmpty ? String(key) : "\(parentPath).\(key)"
+        #expect(schemaPaths.contains { $0 == path || $0.hasPrefix(path + ".") }, "\(path)")
       }
     }
   }
@@ -255,12 +257,12 @@ private let completeProfiles = [
     try check(try Node(text: try #require(ProfileCatalog.text(named: name))), schema, name)
   }
 
-  @Test func theKeysAreExplainedWithTheSameBounds() throws {
+  @Test func documentationHasTheBoundsOfTheSchema() throws {
     let page = try String(contentsOf: Self.folder.appending(path: "README.md"), encoding: .utf8)
     let rows = page.split(separator: "\n").filter { $0.hasPrefix("| `") }
     for leaf in leaves(of: try schema()) {
-      let isInner = ["low", "high", "scale"].contains(leaf.path.last) && leaf.path.count > 1
-      let path = isInner ? Array(leaf.path.dropLast()) : leaf.path
+      let isPartOfARange = ["low", "high", "scale"].contains(leaf.path.last) && leaf.path.count > 1
+      let path = isPartOfARange ? Array(leaf.path.dropLast()) : leaf.path
       // `transient.minDuration`, `.maxDuration` share a row; a list's keys are written
       // `partials[].ratio`.
       let row = rows.first { row in
@@ -269,31 +271,33 @@ private let completeProfiles = [
           || path.count > 1 && cell.contains("`\(path[0]).")
             && cell.contains("`.\(path.dropFirst().joined(by: "."))`")
       }
-      let text = try #require(row, "\(leaf.path) has no row")
-      guard !isInner, let low = leaf.schema["minimum"]?.number,
-        let high = leaf.schema["maximum"]?.number
+      let rowText = try #require(row, "\(leaf.path) has no row")
+      guard !isPartOfARange, let minimum = leaf.schema["minimum"]?.number,
+        let maximum = leaf.schema["maximum"]?.number
       else {
         continue
       }
-      func written(_ number: Double) -> String {
+      func documentedNumber(_ number: Double) -> String {
         (Int(exactly: number).map(String.init) ?? "\(number)").replacing("-", with: "−")
       }
-      #expect(text.contains("\(written(low))–\(written(high))"), "\(leaf.path)")
+      #expect(
+        rowText.contains("\(documentedNumber(minimum))–\(documentedNumber(maximum))"),
+        "\(leaf.path)")
     }
   }
 }
 
 extension Node {
-  /// The same with another value under a key of the object at a path.
+  /// Returns a copy with another value for a key of the object at a path.
   fileprivate func setting(_ path: ArraySlice<String>, to value: Node, under key: String) -> Node {
-    guard let object = self[path] else { return self }
-    var inner = object
-    if case .array(let list) = object, let first = list.first {
-      inner = first
+    guard let currentObject = self[path] else { return self }
+    var innerObject = currentObject
+    if case .array(let list) = currentObject, let first = list.first {
+      innerObject = first
     }
-    guard case .object(var members) = inner else { return self }
+    guard case .object(var members) = innerObject else { return self }
     members[key] = value
-    if case .array(let list) = object {
+    if case .array(let list) = currentObject {
       return setting(path, to: .array([.object(members)] + list.dropFirst()))
     }
     return setting(path, to: .object(members))

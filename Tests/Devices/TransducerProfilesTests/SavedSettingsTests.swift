@@ -10,14 +10,14 @@ import TransducerProfiles
     try SavedSettings(jsonText: Array(text.utf8), name: "c", library: Self.library)
   }
 
-  @Test func whatIsWrittenReadsBackEqual() throws {
-    var choices = SavedSettings()
-    #expect(try readSettings(String(decoding: choices.jsonText, as: UTF8.self)) == choices)
-    choices.deviceName = "plughw:CARD=Device"
-    choices.profileNameOrPath = "dayton-bst-1"
-    choices.hapticChannels = [2, 3]
-    choices.masterGain = 0.032
-    let text = String(decoding: choices.jsonText, as: UTF8.self)
+  @Test func writtenSettingsReadBack() throws {
+    var settings = SavedSettings()
+    #expect(try readSettings(String(decoding: settings.jsonText, as: UTF8.self)) == settings)
+    settings.deviceName = "plughw:CARD=Device"
+    settings.profileNameOrPath = "dayton-bst-1"
+    settings.hapticChannels = [2, 3]
+    settings.masterGain = 0.032
+    let text = String(decoding: settings.jsonText, as: UTF8.self)
     #expect(
       text == """
         {
@@ -28,7 +28,7 @@ import TransducerProfiles
         }
 
         """)
-    #expect(try readSettings(text) == choices)
+    #expect(try readSettings(text) == settings)
   }
 
   @Test(arguments: [
@@ -50,12 +50,12 @@ import TransducerProfiles
       #"{"profile": "mine/a.json"}"#,
       #"1:13: error: "mine/a.json" is a relative path (profile); use an absolute path"#
     ),
-  ]) func whatIsWrongIsNamedWithItsPlace(text: String, error: String) {
-    let thrown = #expect(throws: InputError.self) { try readSettings(text) }
-    #expect(thrown?.description == "c:\(error)")
+  ]) func errorsHaveALocation(text: String, expectedError: String) {
+    let thrownError = #expect(throws: InputError.self) { try readSettings(text) }
+    #expect(thrownError?.description == "c:\(expectedError)")
   }
 
-  @Test func theFileIsBesideTheFolderOfProfiles() {
+  @Test func fileIsNextToTheFolderOfProfiles() {
     #expect(SavedSettings.path { ["HOME": "/h"][$0] } == "/h/.config/temblor/config.json")
     #expect(
       SavedSettings.path { ["HOME": "/h", "XDG_CONFIG_HOME": "/c/"][$0] }
@@ -73,8 +73,8 @@ import TransducerProfiles
     ),
     ("laptop", ["speaker"]), ("Headphones", ["phone"]), ("Sony", ["dualsense"]), ("b", []),
     ("", []), ("zither", []),
-  ]) func wordsLeadToProfiles(words: String, names: [String]) {
-    #expect(Self.library.entries(matching: words).map(\.name) == names)
+  ]) func queriesFindProfiles(query: String, names: [String]) {
+    #expect(Self.library.entries(matching: query).map(\.name) == names)
   }
 
   @Test(
@@ -85,8 +85,8 @@ import TransducerProfiles
       ("lfe", ["buttkicker-lfe", "buttkicker-mini-lfe"]),
       ("bst", ["dayton-bst-1", "dayton-bst-300ex"]),
       ("phon", []), ("laptop", []), ("1", []), ("", []), ("-", []), ("zither", []),
-    ]) func wholeWordsSpellAProfile(words: String, names: [String])
+    ]) func wholeWordsFindAProfile(query: String, names: [String])
   {
-    #expect(Self.library.entries(spelledAs: words).map(\.name) == names)
+    #expect(Self.library.entries(spelledAs: query).map(\.name) == names)
   }
 }

@@ -5,24 +5,24 @@ import Testing
 import TransducerProfiles
 
 @Suite struct ShippedProfilesTests {
-  /// The folder of profiles of this package.
+  /// The folder with the profiles of this package.
   static let folder = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "Profiles")
 
-  @Test func theListNamesEveryFileOfTheFolder() throws {
-    let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path).filter {
+  @Test func catalogContainsEveryFileOfTheFolder() throws {
+    let fileNames = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path).filter {
       $0.hasSuffix(".json") && !$0.hasSuffix(".schema.json")
     }.map { String($0.dropLast(5)) }
-    #expect(ProfileCatalog.names.sorted() == files.sorted())
+    #expect(ProfileCatalog.names.sorted() == fileNames.sorted())
   }
 
-  @Test(arguments: ProfileCatalog.names) func theEmbeddedTextIsTheFile(name: String) throws {
-    let file = try Data(contentsOf: Self.folder.appending(path: "\(name).json"))
-    #expect(ProfileCatalog.text(named: name) == Array(file))
+  @Test(arguments: ProfileCatalog.names) func embeddedTextEqualsTheFile(name: String) throws {
+    let fileData = try Data(contentsOf: Self.folder.appending(path: "\(name).json"))
+    #expect(ProfileCatalog.text(named: name) == Array(fileData))
   }
 
-  @Test(arguments: ProfileCatalog.names) func everyProfileReadsAndWritesBackToItsText(name: String)
+  @Test(arguments: ProfileCatalog.names) func everyProfileIsWrittenBackUnchanged(name: String)
     throws
   {
     let text = try #require(ProfileCatalog.text(named: name))
@@ -35,24 +35,24 @@ import TransducerProfiles
   @Test func everyTruncationIsRefused() throws {
     let text = try #require(ProfileCatalog.text(named: "pulsar"))
     // The line break after the last brace may be missing.
-    for length in 0..<(text.count - 1) {
+    for byteCount in 0..<(text.count - 1) {
       #expect(throws: InputError.self) {
-        try ProfileFile.read(text: Array(text[..<length]), name: "cut")
+        try ProfileFile.read(text: Array(text[..<byteCount]), name: "cut")
       }
     }
   }
 
-  @Test func theCatalogBeginsWithTheDefaultAndEndsWithOthersMappings() {
+  @Test func catalogStartsWithDefaultsAndEndsWithForeignMappings() {
     #expect(ProfileCatalog.names.prefix(2) == ["phone", "speaker"])
     #expect(ProfileCatalog.names.suffix(4) == ["mpeg", "meta-quest", "pulsar", "android"])
     #expect(ProfileCatalog.profile(named: "fone") == nil)
   }
 
-  @Test func theFilePhoneIsTheDefaultProfile() {
+  @Test func phoneProfileIsTheDefault() {
     #expect(ProfileCatalog.profile(named: "phone") == .phone)
   }
 
-  @Test func everyShakerIsLinearAndStaysInItsPublishedBand() throws {
+  @Test func shakersAreLinearWithinTheirPublishedBands() throws {
     let shakers = ProfileCatalog.names.compactMap(ProfileCatalog.profile(named:)).filter {
       $0.hardware != nil
     }
@@ -67,11 +67,11 @@ import TransducerProfiles
   }
 
   @Test(arguments: ["mpeg", "meta-quest", "pulsar", "android"])
-  func everyMappingOfOthersNamesItsRepositoryAndCommit(
+  func foreignMappingsNameTheirRepositoryAndCommit(
     name: String
   ) throws {
     let profile = try #require(ProfileCatalog.profile(named: name))
-    let first = try #require(profile.sources.first)
-    #expect(first.contains("/") && first.contains(", commit "))
+    let firstSource = try #require(profile.sources.first)
+    #expect(firstSource.contains("/") && firstSource.contains(", commit "))
   }
 }

@@ -6,7 +6,7 @@ import TransducerProfiles
 
 private let rate = 48_000.0
 
-/// One continuous event of a second.
+/// Returns a pattern with a continuous event of 1 s.
 private func hum(intensity: Float = 1, sharpness: Float) -> HapticPattern {
   HapticPattern(events: [
     HapticEvent(
@@ -15,7 +15,7 @@ private func hum(intensity: Float = 1, sharpness: Float) -> HapticPattern {
   ])
 }
 
-/// One transient.
+/// Returns a pattern with a transient.
 private func tap(intensity: Float = 1, sharpness: Float) -> HapticPattern {
   HapticPattern(events: [
     HapticEvent(
@@ -34,8 +34,8 @@ private func render(_ pattern: HapticPattern, _ name: String) throws -> [Float] 
   return rendering.samples()
 }
 
-/// The amplitude of one frequency in the middle half second, which holds whole cycles of even
-/// hertz.
+/// Returns the amplitude of a frequency within the middle half second, which contains complete
+/// cycles if the frequency is an even number of hertz.
 private func amplitude(of samples: [Float], hertz: Double) -> Double {
   var sine = 0.0
   var cosine = 0.0
@@ -47,7 +47,8 @@ private func amplitude(of samples: [Float], hertz: Double) -> Double {
   return (sine * sine + cosine * cosine).squareRoot() / 12_000
 }
 
-/// The frequency between the first and the last rising zero crossing of the middle half second.
+/// Returns the frequency, from the first and the last rising zero crossing of the middle half
+/// second.
 private func frequency(of samples: [Float]) -> Double {
   var crossings: [Double] = []
   for index in 12_000..<36_000 where samples[index] < 0 && samples[index + 1] >= 0 {
@@ -72,19 +73,20 @@ private func peak(_ samples: [Float]) -> Double { Double(samples.map(abs).max() 
     #expect(abs(peak(Array(samples[12_000..<36_000])) / level - 1) < 0.01)
   }
 
-  /// Taps of every shipped transducer that is equalised, on a transducer of exactly its figures.
-  @Test func tapsAreNoWeakerThanOnBareHardware() throws {
-    var count = 0
+  /// The taps of every shipped profile with an equalizer, played on a transducer with exactly the
+  /// values of the profile.
+  @Test func equalizedTapsAreNotWeakerThanUnequalizedTaps() throws {
+    var equalizedProfileCount = 0
     for name in ProfileCatalog.names {
       let profile = try #require(ProfileCatalog.profile(named: name))
       guard let settings = profile.transducerSettings(rate: rate), settings.equalizer != nil,
         let model = settings.protectionModel
       else { continue }
-      count += 1
-      var bare = profile
-      bare.driveSettings = DriveSettings(
+      equalizedProfileCount += 1
+      var profileWithoutEqualizer = profile
+      profileWithoutEqualizer.driveSettings = DriveSettings(
         limitsToUsableBand: false, isEqualized: false, hasEqualSensation: false)
-      func felt(_ profile: TransducerProfile) throws -> Double {
+      func peakAcceleration(_ profile: TransducerProfile) throws -> Double {
         let plan = try RenderPlan(compiling: tap(sharpness: 0.5), profile: profile, rate: rate)
         var rendering = OfflineRenderer(
           plan: plan,
@@ -93,66 +95,69 @@ private func peak(_ samples: [Float]) -> Double { Double(samples.map(abs).max() 
         var simulation = TransducerSimulation(model, rate: rate)
         return drive.map { abs(Double(simulation.nextAcceleration(drive: $0))) }.max() ?? 0
       }
-      let now = try felt(profile)
-      let before = try felt(bare)
-      #expect(now >= before, "\(name): \(20 * log10(now / before)) dB")
+      let equalizedPeak = try peakAcceleration(profile)
+      let barePeak = try peakAcceleration(profileWithoutEqualizer)
+      #expect(equalizedPeak >= barePeak, "\(name): \(20 * log10(equalizedPeak / barePeak)) dB")
     }
-    #expect(count > 10)
+    #expect(equalizedProfileCount > 10)
   }
 
-  @Test func everyTransientOfMPEGIsTheSame() throws {
-    let dull = try render(tap(sharpness: 0), "mpeg")
-    #expect(try render(tap(sharpness: 1), "mpeg") == dull)
+  @Test func allTransientsOfMPEGAreEqual() throws {
+    let dullTransient = try render(tap(sharpness: 0), "mpeg")
+    #expect(try render(tap(sharpness: 1), "mpeg") == dullTransient)
     #expect(try plan(tap(sharpness: 0), "mpeg").soundEndFrame == 1_056)
-    #expect(abs(peak(dull) / 0.792 - 1) < 0.05)
+    #expect(abs(peak(dullTransient) / 0.792 - 1) < 0.05)
   }
 
   @Test(arguments: [(0, 1_747), (0.5, 1_164), (1, 581)] as [(Float, Int64)])
   func transientsOfMetaQuestShortenLinearly(
-    sharpness: Float, frames: Int64
-  ) throws { #expect(try plan(tap(sharpness: sharpness), "meta-quest").soundEndFrame == frames) }
+    sharpness: Float, frameCount: Int64
+  ) throws {
+    #expect(try plan(tap(sharpness: sharpness), "meta-quest").soundEndFrame == frameCount)
+  }
 
-  @Test func pulsarSoundsThreeWavesAtOnce() throws {
+  @Test func pulsarPlaysThreePartials() throws {
     let samples = try render(hum(sharpness: 0.8), "pulsar")
-    // The base is 80 + 150 · 0.8 = 200 Hz.
+    // The base frequency is 80 + 150 · 0.8 = 200 Hz.
     for (hertz, level) in [(160.0, 0.3), (80, 0.08105), (240, 0.009), (200, 0.25)] {
       #expect(abs(amplitude(of: samples, hertz: hertz) / level - 1) < 0.02, "\(hertz) Hz")
     }
   }
 
-  @Test func transientsOfPulsarLastAsLongAsTheirLongestPartialAndKeepATenth() throws {
+  @Test func transientsOfPulsarHaveTheirLongestPartialAndAFloor() throws {
     #expect(try plan(tap(sharpness: 0.5), "pulsar").soundEndFrame == 1_104)
-    let weak = peak(try render(tap(intensity: 0.001, sharpness: 0.5), "pulsar"))
-    let strong = peak(try render(tap(intensity: 1, sharpness: 0.5), "pulsar"))
-    #expect(abs(weak / strong - 0.1009) < 0.001)
+    let weakPeak = peak(try render(tap(intensity: 0.001, sharpness: 0.5), "pulsar"))
+    let strongPeak = peak(try render(tap(intensity: 1, sharpness: 0.5), "pulsar"))
+    #expect(abs(weakPeak / strongPeak - 0.1009) < 0.001)
   }
 
   @Test func androidSpacesIntensityEvenlyAboveThreshold() throws {
-    let full = peak(try render(hum(sharpness: 1), "android"))
-    #expect(abs(full - 0.44) < 0.01)
-    let half = peak(try render(hum(intensity: 0.5, sharpness: 1), "android"))
-    #expect(abs(20 * log10(half / full) + 14.88) < 0.01)
-    // 80 Hz is felt at −31.77 dB, 230 Hz at −29.74 dB.
-    let low = peak(try render(hum(sharpness: 0), "android"))
-    #expect(abs(20 * log10(low / full) + 2.03) < 0.3)
+    let fullPeak = peak(try render(hum(sharpness: 1), "android"))
+    #expect(abs(fullPeak - 0.44) < 0.01)
+    let halfIntensityPeak = peak(try render(hum(intensity: 0.5, sharpness: 1), "android"))
+    #expect(abs(20 * log10(halfIntensityPeak / fullPeak) + 14.88) < 0.01)
+    // The perception threshold is −31.77 dB at 80 Hz, and −29.74 dB at 230 Hz.
+    let lowFrequencyPeak = peak(try render(hum(sharpness: 0), "android"))
+    #expect(abs(20 * log10(lowFrequencyPeak / fullPeak) + 2.03) < 0.3)
   }
 
-  @Test(arguments: [0, 0.25, 0.5, 0.75, 1] as [Float]) func oneEventOfSpeakerLeavesHeadroom(
+  @Test(arguments: [0, 0.25, 0.5, 0.75, 1] as [Float]) func singleEventOfSpeakerLeavesHeadroom(
     sharpness: Float
   ) throws {
     #expect(peak(try render(hum(sharpness: sharpness), "speaker")) <= 0.53)
     #expect(peak(try render(tap(sharpness: sharpness), "speaker")) <= 0.83)
   }
 
-  @Test func speakerSoundsWhereSmallSpeakersDo() throws {
+  @Test func speakerUsesFrequenciesOfSmallSpeakers() throws {
     let samples = try render(hum(sharpness: 0), "speaker")
     #expect(abs(amplitude(of: samples, hertz: 200) / 0.252 - 1) < 0.01)
     #expect(abs(amplitude(of: samples, hertz: 400) / 0.168 - 1) < 0.01)
     #expect(abs(amplitude(of: samples, hertz: 600) / 0.105 - 1) < 0.01)
   }
 
-  /// Behind the filters of its hardware, before the limiter: twice the level of 0.44 and no more.
-  @Test(arguments: ProfileCatalog.names) func oneFullEventIsDrivenBelowTheCeilingAtAnySharpness(
+  /// After the filters for the hardware and before the limiter, the peak is at most twice the level
+  /// of 0.44.
+  @Test(arguments: ProfileCatalog.names) func singleEventIsBelowTheCeilingAtAnySharpness(
     name: String
   ) throws {
     let profile = try #require(ProfileCatalog.profile(named: name))
@@ -172,7 +177,7 @@ private func peak(_ samples: [Float]) -> Double { Double(samples.map(abs).max() 
     }
   }
 
-  @Test(arguments: ProfileCatalog.names) func aFullEventAndTransientStayBelowTheCeilingUnlimited(
+  @Test(arguments: ProfileCatalog.names) func singleEventsAreAudibleBelowTheCeiling(
     name: String
   ) throws {
     for pattern in [hum(sharpness: 0.3), tap(sharpness: 0.3), tap(sharpness: 1)] {
