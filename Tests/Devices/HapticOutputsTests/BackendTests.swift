@@ -8,19 +8,19 @@ import Testing
 @Suite struct BackendTests {
   private let outputs = OutputRegistry.standard
 
-  @Test func formsAreThoseOfEveryBackend() {
+  @Test func nameFormsIncludeEveryBackend() {
     #expect(outputs.nameForms == ["alsa:DEVICE", "pipewire:NODE", "wav:FILE", "null"])
   }
 
-  /// ALSA has a null device of its own, which keeps its name.
-  @Test(arguments: ["null", "alsa:null"]) func aNameWithoutASchemeIsADevice(word: String) throws {
-    let output = try outputs.open(word, OutputRequest(channels: .exactly(3)))
+  /// The null device of ALSA keeps its name.
+  @Test(arguments: ["null", "alsa:null"]) func nameWithoutASchemeIsADevice(name: String) throws {
+    let output = try outputs.open(name, OutputRequest(channels: .exactly(3)))
     #expect(output.sink is ALSASink)
     #expect(output.name == "null")
     #expect(output.format.channelCount == 3)
   }
 
-  @Test func nullWithItsColonIsTheNullOutput() throws {
+  @Test func nullWithAColonIsTheNullOutput() throws {
     #expect(try outputs.open("null:", OutputRequest()).sink is NullSink)
   }
 
@@ -35,18 +35,18 @@ import Testing
     #expect(!output.isHardware)
   }
 
-  private func errorKind(_ word: String, _ request: OutputRequest = OutputRequest()) -> OutputError
+  private func errorKind(_ name: String, _ request: OutputRequest = OutputRequest()) -> OutputError
     .Kind?
   {
     do throws(OutputError) {
-      _ = try outputs.open(word, request)
+      _ = try outputs.open(name, request)
       return nil
     } catch {
       return error.kind
     }
   }
 
-  @Test func whatCannotBeOpenedHasAKind() {
+  @Test func openingErrorsHaveAKind() {
     #expect(errorKind("no-such-device") == .notFound)
     #expect(errorKind("null", OutputRequest(encoding: "s13")) == .unsupportedFormat)
     #expect(errorKind("wav:/nowhere/a.wav") == .cannotWrite)
@@ -64,7 +64,7 @@ import Testing
     #expect(names.suffix(2) == ["wav:FILE", "null:"])
   }
 
-  /// Frames at a clock that only waiting moves; the second file of a name gets a number.
+  /// The second file of a name gets a number.
   @Test func everyFileOfANameIsKept() throws {
     var template = Array("/tmp/outputs-XXXXXX".utf8CString)
     let folder = unsafe String(cString: mkdtemp(&template))
@@ -78,20 +78,20 @@ import Testing
       unsafe rmdir(folder)
     }
     let backend = SoundFileBackend()
-    for (number, encoding) in [(1, nil), (2, "float")] {
+    for (fileNumber, encoding) in [(1, nil), (2, "float")] {
       let output = try backend.open(
         paths[1], OutputRequest(rate: 8_000, encoding: encoding), time: VirtualTimeSource())
-      #expect(output.name == paths[number])
+      #expect(output.name == paths[fileNumber])
       #expect(output.encoding == encoding ?? "s16")
       let wake = try WakeSignal()
       #expect(output.sink.wait(wake) == .ready(frameCount: 160))
-      output.sink.write(Array(repeating: Float(0.25), count: 2 * number * 40).span)
+      output.sink.write(Array(repeating: Float(0.25), count: 2 * fileNumber * 40).span)
       output.sink.finish(draining: true)
     }
-    for number in 1...2 {
-      let sound = try Sound(contentsOf: paths[number])
+    for fileNumber in 1...2 {
+      let sound = try Sound(contentsOf: paths[fileNumber])
       #expect(sound.rate == 8_000)
-      #expect(sound.frameCount == 40 * number)
+      #expect(sound.frameCount == 40 * fileNumber)
     }
   }
 }

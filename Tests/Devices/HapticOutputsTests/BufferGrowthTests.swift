@@ -42,7 +42,7 @@ import Testing
           "faulty: the buffer is now \($0) ms because of underruns"
         })
     #expect(playback.sink.configuration.bufferSize == 1_280)
-    // The period stays, and so does the format that the sink granted.
+    // The period and the granted format of the sink do not change.
     #expect(playback.sink.configuration.periodSize == 40 && playback.sink.format.bufferSize == 160)
   }
 
@@ -50,14 +50,18 @@ import Testing
   func growthAccountsForEveryFrame() throws {
     let playback = try playback()
     _ = growthMessages(playback, underrunCount: 7)
-    let end = playback.time.now
+    let endTime = playback.time.now
     playback.sink.finish(draining: true)
     let notices = playback.notices + playback.sink.drainEvents()
-    let missed = notices.map(\.missedFrameCount).reduce(0, +)
-    let heard = playback.playedRuns.filter { $0.firstFrameNumber != nil }.map(\.count).reduce(0, +)
-    let first = try #require(playback.playedRuns.first { $0.firstFrameNumber != nil }?.startFrame)
-    let due = Int((end / .seconds(1) * Double(rate)).rounded()) - first
-    #expect(abs(heard + missed - due) <= 1_280, "\(heard) heard, \(missed) missed, \(due) due")
+    let missedFrameCount = notices.map(\.missedFrameCount).reduce(0, +)
+    let playedFrameCount = playback.playedRuns.filter { $0.firstFrameNumber != nil }.map(\.count)
+      .reduce(0, +)
+    let firstSoundFrame = try #require(
+      playback.playedRuns.first { $0.firstFrameNumber != nil }?.startFrame)
+    let dueFrameCount = Int((endTime / .seconds(1) * Double(rate)).rounded()) - firstSoundFrame
+    #expect(
+      abs(playedFrameCount + missedFrameCount - dueFrameCount) <= 1_280,
+      "\(playedFrameCount) heard, \(missedFrameCount) missed, \(dueFrameCount) due")
     #expect(!notices.contains { $0.kind == .failed })
   }
 
@@ -65,11 +69,11 @@ import Testing
   func laterFramesAreOnTime() throws {
     let playback = try playback()
     _ = growthMessages(playback, underrunCount: 7)
-    let stretches = playback.playedRuns.filter { $0.firstFrameNumber != nil }
-    let offsets = stretches.map { $0.startFrame - ($0.firstFrameNumber ?? 0) }
-    let first = try #require(offsets.first)
-    let last = try #require(offsets.last)
-    #expect(abs(last - first) <= 1, "\(offsets)")
+    let soundRuns = playback.playedRuns.filter { $0.firstFrameNumber != nil }
+    let offsets = soundRuns.map { $0.startFrame - ($0.firstFrameNumber ?? 0) }
+    let firstOffset = try #require(offsets.first)
+    let lastOffset = try #require(offsets.last)
+    #expect(abs(lastOffset - firstOffset) <= 1, "\(offsets)")
   }
 
   @Test("The buffer of a sound card, and a requested buffer, keep their size")

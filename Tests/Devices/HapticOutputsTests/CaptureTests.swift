@@ -6,24 +6,24 @@ import Testing
 @testable import HapticOutputs
 
 @Suite struct CaptureTests {
-  private func outputError(_ make: () throws -> Void) -> OutputError? {
+  private func outputError(_ body: () throws -> Void) -> OutputError? {
     do {
-      try make()
+      try body()
       return nil
     } catch {
       return error as? OutputError
     }
   }
 
-  @Test func aDeviceWithoutAPaceIsReadAsTimeGoesBy() throws {
+  @Test func nullDeviceIsReadInVirtualTime() throws {
     let time = VirtualTimeSource()
     let capture = try ALSACapture("null", rate: 48_000, channelCount: 2, clock: time)
     var samples: [Float] = []
     try capture.read(into: &samples)
     #expect(samples == [])
     try capture.start()
-    var none: [PollDescriptor] = []
-    time.wait(for: &none, timeout: .milliseconds(125))
+    var noDescriptors: [PollDescriptor] = []
+    time.wait(for: &noDescriptors, timeout: .milliseconds(125))
     try capture.read(into: &samples)
     #expect(samples == [Float](repeating: 0, count: 12_000))
     #expect(capture.frameCount == 6_000)
@@ -32,12 +32,12 @@ import Testing
 
   @Test func lostFramesEndARecording() throws {
     let time = VirtualTimeSource()
-    let overrun = PCMInterception(result: { $0 == .read ? Int(-EPIPE) : nil })
+    let interception = PCMInterception(result: { $0 == .read ? Int(-EPIPE) : nil })
     let capture = try ALSACapture(
-      "null", rate: 8_000, channelCount: 1, clock: time, interception: overrun)
+      "null", rate: 8_000, channelCount: 1, clock: time, interception: interception)
     try capture.start()
-    var none: [PollDescriptor] = []
-    time.wait(for: &none, timeout: .seconds(1))
+    var noDescriptors: [PollDescriptor] = []
+    time.wait(for: &noDescriptors, timeout: .seconds(1))
     var samples: [Float] = []
     #expect(
       outputError { try capture.read(into: &samples) }
@@ -58,17 +58,17 @@ import Testing
       "permission denied; add your user to the group 'audio' to record from this device"
     ),
     (ENOENT, .notFound, "no such device; run 'aplay -L' to list devices"),
-  ]) func whatStandsInTheWayIsTold(code: Int32, kind: OutputError.Kind, text: String) {
-    let blocked = PCMInterception(open: { _ in .refused(code) })
+  ]) func openingErrorsHaveAKindAndAMessage(code: Int32, kind: OutputError.Kind, text: String) {
+    let interception = PCMInterception(open: { _ in .refused(code) })
     #expect(
       outputError {
         _ = try ALSACapture(
           "hw:9", rate: 8_000, channelCount: 1, clock: VirtualTimeSource(),
-          interception: blocked)
+          interception: interception)
       } == OutputError(kind, output: "hw:9", text))
   }
 
-  @Test func samplesOfAnyKindAreBroughtToOne() {
+  @Test func samplesOfEveryEncodingAreDecoded() {
     func decoded(_ encoding: SampleEncoding, _ bytes: [UInt8]) -> [Float] {
       var samples: [Float] = []
       SampleDecoder(encoding: encoding).decode(bytes.span, into: &samples)
@@ -83,49 +83,49 @@ import Testing
   }
 }
 
-/// A recording device that goes on by itself.
+/// A recording device that is reopened automatically.
 @Suite struct LiveCaptureTests {
-  private func wait(_ time: VirtualTimeSource, _ seconds: Double) {
+  private func advance(_ time: VirtualTimeSource, _ seconds: Double) {
     time.advance(by: .seconds(seconds))
   }
 
-  @Test func aLostDeviceIsOpenedAnewTwiceASecond() throws {
+  @Test func lostDeviceIsReopenedTwiceASecond() throws {
     let time = VirtualTimeSource()
-    let opened = Locked(0)
-    let isGone = Locked(false)
+    let openCount = Locked(0)
+    let isDisconnected = Locked(false)
     let interception = PCMInterception(
       open: { _ in
-        opened.withLock { $0 += 1 }
-        return isGone.withLock { $0 } ? .refused(ENODEV) : .notIntercepted
-      }, result: { $0 == .read && isGone.withLock { $0 } ? Int(-ENODEV) : nil })
+        openCount.withLock { $0 += 1 }
+        return isDisconnected.withLock { $0 } ? .refused(ENODEV) : .notIntercepted
+      }, result: { $0 == .read && isDisconnected.withLock { $0 } ? Int(-ENODEV) : nil })
     let capture = try LiveCapture(
       "null", rates: [48_000], periodSeconds: 0.005, clock: time, interception: interception)
     #expect(capture.channelCount == 2)
     var samples: [Float] = []
-    wait(time, 0.1)
+    advance(time, 0.1)
     #expect(capture.read(into: &samples) == nil)
     #expect(samples.count == 9_600)
-    isGone.withLock { $0 = true }
-    wait(time, 0.1)
+    isDisconnected.withLock { $0 = true }
+    advance(time, 0.1)
     guard case .interrupted = capture.read(into: &samples) else {
       Issue.record("the loss was not told")
       return
     }
     for _ in 0..<20 {
-      wait(time, 0.1)
+      advance(time, 0.1)
       #expect(capture.read(into: &samples) == nil)
     }
-    #expect((3...5).contains(opened.withLock { $0 } - 1))
-    isGone.withLock { $0 = false }
-    wait(time, 0.5)
+    #expect((3...5).contains(openCount.withLock { $0 } - 1))
+    isDisconnected.withLock { $0 = false }
+    advance(time, 0.5)
     #expect(capture.read(into: &samples) == .resumed(.seconds(2.5)))
     samples = []
-    wait(time, 0.1)
+    advance(time, 0.1)
     #expect(capture.read(into: &samples) == nil)
     #expect(samples.count == 9_600)
   }
 
-  @Test func lostFramesAreToldOnceAndTheDeviceGoesOn() throws {
+  @Test func lostFramesAreReportedOnceAndTheDeviceContinues() throws {
     let time = VirtualTimeSource()
     let isLate = Locked(true)
     let interception = PCMInterception(result: {
@@ -134,13 +134,13 @@ import Testing
     let capture = try LiveCapture(
       "null", rates: [48_000], periodSeconds: 0.005, clock: time, interception: interception)
     var samples: [Float] = []
-    wait(time, 0.1)
+    advance(time, 0.1)
     #expect(capture.read(into: &samples) == .interrupted("overrun: frames of the source were lost"))
     isLate.withLock { $0 = false }
     #expect(capture.read(into: &samples) == .resumed(.zero))
   }
 
-  @Test func aRateThatTheDeviceLacksIsLookedForAmongOthers() throws {
+  @Test func missingDeviceIsRefused() throws {
     #expect(throws: OutputError.self) {
       _ = try LiveCapture(
         "no-such-device", rates: [48_000], periodSeconds: 0.005, clock: VirtualTimeSource())

@@ -5,8 +5,8 @@ import Testing
 
 /// A PipeWire server in virtual time, with faults on request.
 ///
-/// It has a clock, which advances in waits: at every cycle, the server calls the stream; and every
-/// two milliseconds, the connection takes its actions, as on its thread.
+/// The clock of the server advances in waits. At every cycle, the server calls the stream. Every
+/// two milliseconds, the connection performs its due actions, as on its own thread.
 final class FakePipeWire: PipeWireClient, TimeSource, @unchecked Sendable {
   static let rate = 48_000
   static let cycleSize = 256
@@ -167,21 +167,21 @@ final class FakePipeWire: PipeWireClient, TimeSource, @unchecked Sendable {
   /// Reads the last cycle.
   private func output() -> Output {
     var offset = 0
-    var heard = 0..<0
+    var playedFrames = 0..<0
     for index in 0..<Self.cycleSize {
-      let number = Int(samples[2 * index])
-      guard number != 0 else { continue }
-      if heard.isEmpty {
+      let frameNumber = Int(samples[2 * index])
+      guard frameNumber != 0 else { continue }
+      if playedFrames.isEmpty {
         offset = index
-        heard = number..<(number + 1)
-      } else if number == heard.upperBound {
-        heard = heard.lowerBound..<(number + 1)
+        playedFrames = frameNumber..<(frameNumber + 1)
+      } else if frameNumber == playedFrames.upperBound {
+        playedFrames = playedFrames.lowerBound..<(frameNumber + 1)
       } else {
-        Issue.record("frame \(number) follows frame \(heard.upperBound - 1)")
+        Issue.record("frame \(frameNumber) follows frame \(playedFrames.upperBound - 1)")
       }
     }
     return Output(
-      seconds: nextCycle / .seconds(1), offset: offset, playedFrames: heard,
+      seconds: nextCycle / .seconds(1), offset: offset, playedFrames: playedFrames,
       isConnected: links.count == 2 && links.values.allSatisfy { $0.inputNodeID == sinkID })
   }
 
@@ -236,10 +236,10 @@ final class FakePipeWire: PipeWireClient, TimeSource, @unchecked Sendable {
     case .continueCycles:
       isStalled = false
     case .repeatCycle:
-      // The frames of the last cycle are not heard: the same ticks follow.
+      // The frames of the last cycle are not heard, and the next cycle has the same ticks.
       guard !isStalled, isRunning, let last = outputs.last else { return }
-      let age = now / .seconds(1) - last.seconds
-      if age < 0.006, last.isConnected, !last.playedFrames.isEmpty {
+      let ageSeconds = now / .seconds(1) - last.seconds
+      if ageSeconds < 0.006, last.isConnected, !last.playedFrames.isEmpty {
         outputs.removeLast()
         ticks -= UInt64(Self.cycleSize)
         nextCycle -= .nanoseconds(Int64(1e9 * Double(Self.cycleSize) / Double(Self.rate)))

@@ -4,15 +4,15 @@ import HapticPlayback
 import SoundFile
 import Synchronization
 
-/// A sink on a device that fails, fed with frames that tell their own number.
+/// Playback of numbered frames through a sink on a faulty device.
 final class FaultyDevicePlayback {
-  /// Frames heard one after the other, each the next of the one before, or silence.
+  /// Consecutive played frames with consecutive numbers, or silence.
   struct FrameRun: Equatable {
-    /// The frame of time at which it begins.
+    /// The time of the first frame, in frames.
     var startFrame: Int
-    /// The number of its first frame; nothing for silence.
+    /// The number of the first frame; nil for silence.
     var firstFrameNumber: Int?
-    /// Its length.
+    /// The number of frames.
     var count: Int
   }
 
@@ -20,26 +20,26 @@ final class FaultyDevicePlayback {
   let time: DeviceTime
   let wake = WakeSignal.makeOrInert()
   private(set) var sink: ALSASink
-  /// What was heard, in order.
+  /// The played frames, in order.
   private(set) var playedRuns: [FrameRun] = []
-  /// What the sink told, in order.
+  /// The events of the sink, in order.
   private(set) var notices: [SinkEvent] = []
   /// The number of the next frame.
   private(set) var nextFrameNumber = 0
-  /// Frames that were passed over.
+  /// The number of skipped frames.
   private(set) var missedFrameCount = 0
-  /// How often the sink was waited for.
+  /// The number of waits for the sink.
   private(set) var waitCount = 0
 
-  /// Opens a device; planning makes it fail.
+  /// Opens a device, to which faults can be added.
   init(
-    _ change: (inout PCMRequest) -> Void = { _ in },
+    _ configure: (inout PCMRequest) -> Void = { _ in },
     capabilities: (inout FaultyDevice.Capabilities) -> Void = { _ in },
     results: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }, hanging: Set<PCMCall> = []
   ) throws {
     capabilities(&device.capabilities)
     var request = PCMRequest(device: "faulty")
-    change(&request)
+    configure(&request)
     time = DeviceTime(device)
     sink = try ALSASink(
       request, clock: time,
@@ -49,29 +49,31 @@ final class FaultyDevicePlayback {
     }
   }
 
-  /// A frame's number as a sample that every encoding but the shortest keeps.
+  /// Returns the sample for the number of a frame, which every encoding except 16-bit integers
+  /// preserves.
   static func sample(_ number: Int) -> Float { Float(number % 4_000_000 + 1) / 8_388_607 }
 
   private func recordPlayedFrames(_ time: Duration, _ samples: Span<Float>, _ channelCount: Int) {
-    let start = Int((time / .seconds(1) * sink.format.rate).rounded())
+    let startFrame = Int((time / .seconds(1) * sink.format.rate).rounded())
     for frame in 0..<(samples.count / channelCount) {
-      let value = Int((samples[frame * channelCount] * 8_388_607).rounded())
-      let number = value == 0 ? nil : value - 1
-      if let last = playedRuns.last, last.startFrame + last.count == start + frame,
-        last.firstFrameNumber.map({ $0 + last.count }) == number
+      let encodedNumber = Int((samples[frame * channelCount] * 8_388_607).rounded())
+      let frameNumber = encodedNumber == 0 ? nil : encodedNumber - 1
+      if let lastRun = playedRuns.last, lastRun.startFrame + lastRun.count == startFrame + frame,
+        lastRun.firstFrameNumber.map({ $0 + lastRun.count }) == frameNumber
       {
         playedRuns[playedRuns.count - 1].count += 1
       } else {
-        playedRuns.append(FrameRun(startFrame: start + frame, firstFrameNumber: number, count: 1))
+        playedRuns.append(
+          FrameRun(startFrame: startFrame + frame, firstFrameNumber: frameNumber, count: 1))
       }
     }
   }
 
-  /// Renders until a moment; `limit` waits that bring no time forward are a hang.
-  func run(until end: Duration, limit: Int = 1_000) -> Bool {
-    var still = 0
-    var last = time.now
-    while time.now < end {
+  /// Renders until a time. Returns false if time does not advance in more than `limit` waits.
+  func run(until endTime: Duration, limit: Int = 1_000) -> Bool {
+    var stalledWaitCount = 0
+    var previousTime = time.now
+    while time.now < endTime {
       let readiness = sink.wait(wake)
       waitCount += 1
       switch readiness {
@@ -94,21 +96,21 @@ final class FaultyDevicePlayback {
         return true
       }
       notices += sink.drainEvents()
-      still = time.now == last ? still + 1 : 0
-      last = time.now
-      if still > limit { return false }
+      stalledWaitCount = time.now == previousTime ? stalledWaitCount + 1 : 0
+      previousTime = time.now
+      if stalledWaitCount > limit { return false }
     }
     return true
   }
 }
 
-/// A clock that only waiting moves.
+/// A clock that advances only in waits and on request.
 final class ManualTimeSource: TimeSource {
   private let time = Mutex(Duration.zero)
   private let waitCounter = Atomic(0)
 
   var now: Duration { time.withLock { $0 } }
-  /// How often somebody waited.
+  /// The number of waits.
   var waitCount: Int { waitCounter.load(ordering: .relaxed) }
 
   func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
@@ -118,19 +120,19 @@ final class ManualTimeSource: TimeSource {
     advance(by: timeout)
   }
 
-  /// Lets time go by.
+  /// Advances the clock.
   func advance(by duration: Duration) { time.withLock { $0 += duration } }
 }
 
-/// Counts calls from any thread.
+/// A counter that any thread can increase.
 final class Counter: Sendable {
-  private let value: Atomic<Int>
+  private let atomicCount: Atomic<Int>
 
-  init(_ start: Int = 0) { value = Atomic(start) }
+  init(_ start: Int = 0) { atomicCount = Atomic(start) }
 
-  /// The number so far.
-  var count: Int { value.load(ordering: .relaxed) }
+  /// The current count.
+  var count: Int { atomicCount.load(ordering: .relaxed) }
 
-  /// Counts one more: the new number.
-  func increment() -> Int { value.add(1, ordering: .relaxed).newValue }
+  /// Increases the count, and returns the new count.
+  func increment() -> Int { atomicCount.add(1, ordering: .relaxed).newValue }
 }

@@ -4,12 +4,12 @@ import HapticPlayback
 import SoundFile
 import Testing
 
-/// The plug-in of ALSA that writes to a file what it is sent.
+/// The plug-in of ALSA that writes all frames to a file.
 @Suite struct FileDeviceTests {
   private let clock = ManualTimeSource()
   private let wake = WakeSignal.makeOrInert()
 
-  /// What 2 000 stereo frames become.
+  /// Plays stereo samples, and returns the bytes of the file.
   private func play(
     _ samples: [Float], _ encoding: SampleEncoding, _ access: PCMAccess, period: Int
   ) throws -> [UInt8] {
@@ -24,12 +24,12 @@ import Testing
     let sink = try ALSASink(request, clock: clock)
     #expect(sink.configuration.isFasterThanRealTime)
     #expect(sink.format.periodSize == period)
-    var rest = samples[...]
-    while !rest.isEmpty {
+    var remainingSamples = samples[...]
+    while !remainingSamples.isEmpty {
       guard case .ready(let count) = sink.wait(wake) else { break }
-      let part = Array(rest.prefix(2 * count))
-      rest = rest.dropFirst(2 * count)
-      sink.write(part.span)
+      let block = Array(remainingSamples.prefix(2 * count))
+      remainingSamples = remainingSamples.dropFirst(2 * count)
+      sink.write(block.span)
     }
     sink.finish(draining: true)
     #expect(sink.drainEvents() == [])
@@ -38,23 +38,24 @@ import Testing
   }
 
   private static func bytes(of path: String) -> [UInt8]? {
-    let file = unsafe open(path, O_RDONLY)
-    guard file >= 0 else { return nil }
-    defer { close(file) }
+    let descriptor = unsafe open(path, O_RDONLY)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
     var bytes = [UInt8](repeating: 0, count: 1 << 20)
-    let count = unsafe read(file, &bytes, bytes.count)
+    let count = unsafe read(descriptor, &bytes, bytes.count)
     return count < 0 ? nil : Array(bytes[..<count])
   }
 
-  @Test(arguments: SampleEncoding.allCases, PCMAccess.allCases) func getsTheVeryBytesOfTheEncoder(
+  @Test(arguments: SampleEncoding.allCases, PCMAccess.allCases)
+  func fileContainsTheBytesOfTheEncoder(
     encoding: SampleEncoding, access: PCMAccess
   ) throws {
     let samples = (0..<4_000).map { Float($0) / 4_000 - 0.5 }
     var expected = [UInt8](repeating: 0, count: samples.count * encoding.bytesPerSample)
     var span = expected.mutableSpan
-    var raw = unsafe span.mutableBytes
+    var rawSpan = unsafe span.mutableBytes
     var encoder = SampleEncoder(encoding)
-    encoder.encode(samples.span, into: &raw)
+    encoder.encode(samples.span, into: &rawSpan)
     for period in [64, 240] {
       #expect(try play(samples, encoding, access, period: period) == expected)
     }

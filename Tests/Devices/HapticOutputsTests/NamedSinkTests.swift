@@ -78,8 +78,8 @@ import Testing
     #expect(error?.kind == .notFound)
     #expect(error?.description == "no such PipeWire sink; available: desktop, shaker")
     #expect(error?.alternativeNames == ["desktop", "shaker"])
-    let pulse = try openError("pulse:DEVICE=Shaker", on: servers(["shaker"]))
-    #expect(pulse?.description == "no such PulseAudio sink; available: shaker")
+    let pulseError = try openError("pulse:DEVICE=Shaker", on: servers(["shaker"]))
+    #expect(pulseError?.description == "no such PulseAudio sink; available: shaker")
   }
 
   @Test func twoSinksOfOneNameAreRefused() throws {
@@ -101,9 +101,9 @@ import Testing
   }
 
   @Test func sinksAreListedWithTheirDevices() {
-    let both: Set = ["pipewire", "pulse"]
-    let pulse = SoundServers.PulseAudioServer(sinks: [.init(name: "hdmi")])
-    let listings = servers(["shaker"], pulse: .success(pulse)).listings(plugIns: both)
+    let bothPlugIns: Set = ["pipewire", "pulse"]
+    let pulseServer = SoundServers.PulseAudioServer(sinks: [.init(name: "hdmi")])
+    let listings = servers(["shaker"], pulse: .success(pulseServer)).listings(plugIns: bothPlugIns)
     #expect(listings.map(\.name) == ["pulse:DEVICE=hdmi"])
     #expect(listings.map(\.description) == ["PulseAudio sink, hdmi"])
     let sink = SoundServers.Sink(
@@ -114,11 +114,12 @@ import Testing
   }
 
   @Test func sinksOfPipeWireAreListedOnce() {
-    let replacement = SoundServers.PulseAudioServer(
+    let pipeWirePulseServer = SoundServers.PulseAudioServer(
       name: "PulseAudio (on PipeWire 1.4.2)", sinks: [.init(name: "shaker")])
-    let listed = servers(["shaker"], pulse: .success(replacement))
-    #expect(listed.listings(plugIns: ["pulse"]) == [])
-    let alone = servers([], pulse: .success(replacement))
-    #expect(alone.listings(plugIns: ["pulse"]).map(\.name) == ["pulse:DEVICE=shaker"])
+    let serversWithBoth = servers(["shaker"], pulse: .success(pipeWirePulseServer))
+    #expect(serversWithBoth.listings(plugIns: ["pulse"]) == [])
+    let serversWithPulseOnly = servers([], pulse: .success(pipeWirePulseServer))
+    #expect(
+      serversWithPulseOnly.listings(plugIns: ["pulse"]).map(\.name) == ["pulse:DEVICE=shaker"])
   }
 }

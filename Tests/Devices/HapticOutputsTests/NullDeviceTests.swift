@@ -8,26 +8,26 @@ import Testing
   private let clock = ManualTimeSource()
   private let wake = WakeSignal.makeOrInert()
 
-  private func sink(_ change: (inout PCMRequest) -> Void = { _ in }) throws -> ALSASink {
+  private func sink(_ configure: (inout PCMRequest) -> Void = { _ in }) throws -> ALSASink {
     var request = PCMRequest(device: "null")
-    change(&request)
+    configure(&request)
     return try ALSASink(request, clock: clock)
   }
 
   @Test(arguments: [8_000, 11_025, 44_100, 48_000, 96_000, 192_000])
-  func aPeriodLastsAsLongAtAnyRate(rate: Int) throws {
+  func periodsHaveTheSameDurationAtEveryRate(rate: Int) throws {
     let request = OutputRequest(rate: rate)
     #expect(request.periodSize == rate / 200 && request.bufferSize == rate / 50)
-    // Also where the device has another rate than the one that was asked for.
+    // The same applies if the device has another rate than the requested one.
     let playback = try FaultyDevicePlayback(
       { $0.allowsOtherRate = true }, capabilities: { $0.rates = [rate] })
-    let granted = playback.sink.configuration
-    #expect(granted.rate == rate)
-    #expect(abs(granted.periodSize - rate / 200) <= 1)
-    #expect(abs(granted.bufferSize - rate / 50) <= 8)
+    let grantedConfiguration = playback.sink.configuration
+    #expect(grantedConfiguration.rate == rate)
+    #expect(abs(grantedConfiguration.periodSize - rate / 200) <= 1)
+    #expect(abs(grantedConfiguration.bufferSize - rate / 50) <= 8)
   }
 
-  @Test(arguments: PCMAccess.allCases, SampleEncoding.allCases) func grantsWhatIsAskedFor(
+  @Test(arguments: PCMAccess.allCases, SampleEncoding.allCases) func requestsAreGranted(
     access: PCMAccess, encoding: SampleEncoding
   ) throws {
     let sink = try sink {
@@ -43,24 +43,24 @@ import Testing
     #expect(!sink.configuration.isHardware)
   }
 
-  @Test func playsInTime() throws {
+  @Test func playbackIsInRealTime() throws {
     let sink = try sink()
-    var written = 0
+    var writtenFrameCount = 0
     while clock.now < .seconds(10) {
       guard case .ready(let count) = sink.wait(wake) else { continue }
       #expect(count % 240 == 0)
       sink.write(([Float](repeating: 0, count: count * 2)).span)
-      written += count
-      let ahead = written - Int(clock.now / .microseconds(1)) * 48 / 1_000
-      #expect((720...960).contains(ahead))
-      #expect(sink.delayFrames == ahead)
+      writtenFrameCount += count
+      let queuedFrameCount = writtenFrameCount - Int(clock.now / .microseconds(1)) * 48 / 1_000
+      #expect((720...960).contains(queuedFrameCount))
+      #expect(sink.delayFrames == queuedFrameCount)
     }
-    #expect(written == 480_000 + 960)
+    #expect(writtenFrameCount == 480_000 + 960)
     #expect(clock.waitCount == 2_000)
     #expect(sink.drainEvents() == [])
   }
 
-  @Test func framesThatCameTooLateArePassedOver() throws {
+  @Test func lateFramesAreSkipped() throws {
     let sink = try sink()
     #expect(sink.wait(wake) == .ready(frameCount: 960))
     sink.write(([Float](repeating: 0, count: 1_920)).span)
@@ -73,7 +73,7 @@ import Testing
       ])
   }
 
-  @Test func aSignalEndsTheWait() throws {
+  @Test func signalEndsTheWait() throws {
     let sink = try sink()
     #expect(sink.wait(wake) == .ready(frameCount: 960))
     sink.write(([Float](repeating: 0, count: 1_920)).span)
@@ -83,7 +83,7 @@ import Testing
     #expect(clock.now == .milliseconds(5))
   }
 
-  @Test func drainsForAsLongAsTheSoundIs() throws {
+  @Test func drainingLastsAsLongAsTheQueuedSound() throws {
     let sink = try sink()
     _ = sink.wait(wake)
     sink.write(([Float](repeating: 0, count: 480)).span)

@@ -19,13 +19,13 @@ import Testing
         rate: 48_000, channelCount: 2, maximumFill: 4_096, signal: signal)
       let request = PipeWireStreamRequest(
         targetName: "shaker", endpoint: .sink, rate: 48_000, cycleSize: 256, channelNames: ["", ""])
-      let machine =
+      let stateMachine =
         isPresent
         ? PipeWireStateMachine() : PipeWireStateMachine(request, reportsFirstConnection: true)
       let server = server
       let connection = try #require(
         try PipeWireConnection(
-          machine, clock: server, changeSignal: signal,
+          stateMachine, clock: server, changeSignal: signal,
           owner: isPresent ? .none : transfer.streamCallbacks
         ) { handler in
           server.handler = handler
@@ -50,12 +50,12 @@ import Testing
     ///
     /// - Parameter hold: The intervals in which the render thread does not run, in seconds.
     func play(until seconds: Double, holding hold: [ClosedRange<Double>] = []) {
-      let end = Duration.seconds(100 + seconds)
-      while server.now < end {
+      let endTime = Duration.seconds(100 + seconds)
+      while server.now < endTime {
         let now = server.now / .seconds(1) - 100
         if let interval = hold.first(where: { $0.contains(now) }) {
-          var none: [PollDescriptor] = []
-          server.wait(for: &none, timeout: .seconds(interval.upperBound - now + 1e-6))
+          var noDescriptors: [PollDescriptor] = []
+          server.wait(for: &noDescriptors, timeout: .seconds(interval.upperBound - now + 1e-6))
           continue
         }
         switch sink.wait(wake) {
@@ -96,33 +96,36 @@ import Testing
 
   /// Checks that only the sink was heard, that every frame was heard once or is counted as missed,
   /// and that every frame was heard when it was due.
-  private static func check(_ rig: SinkFixture, _ name: String) {
-    let heard = rig.outputsWithSound
-    let strays = heard.count { !$0.isConnected }
-    #expect(strays == 0, "\(name): \(strays) stray cycles")
-    let isOrdered = zip(heard, heard.dropFirst()).allSatisfy {
+  private static func check(_ fixture: SinkFixture, _ name: String) {
+    let audibleOutputs = fixture.outputsWithSound
+    let strayCycleCount = audibleOutputs.count { !$0.isConnected }
+    #expect(strayCycleCount == 0, "\(name): \(strayCycleCount) stray cycles")
+    let isOrdered = zip(audibleOutputs, audibleOutputs.dropFirst()).allSatisfy {
       $0.playedFrames.upperBound <= $1.playedFrames.lowerBound
     }
     #expect(isOrdered, "\(name): a frame was heard twice or out of order")
     #expect(
-      rig.playedFrameCount + rig.missedFrameCount == rig.position,
-      "\(name): \(rig.playedFrameCount) heard and \(rig.missedFrameCount) missed of \(rig.position)"
+      fixture.playedFrameCount + fixture.missedFrameCount == fixture.position,
+      """
+      \(name): \(fixture.playedFrameCount) heard and \(fixture.missedFrameCount) missed of \
+      \(fixture.position)
+      """
     )
-    let starts = heard.map { output in
+    let startTimes = audibleOutputs.map { output in
       output.seconds - Double(output.playedFrames.lowerBound - output.offset) / 48_000
     }
-    let spread = (starts.max() ?? 0) - (starts.min() ?? 0)
+    let spread = (startTimes.max() ?? 0) - (startTimes.min() ?? 0)
     #expect(spread < 0.02, "\(name): frames are up to \(spread) s off their due times")
   }
 
   @Test("Every frame is heard in order, without a loss")
   func undisturbed() throws {
-    let rig = try SinkFixture()
-    rig.play(until: 1)
-    rig.finish()
-    #expect(rig.events == [])
-    #expect(rig.playedFrameCount == rig.position)
-    Self.check(rig, "undisturbed")
+    let fixture = try SinkFixture()
+    fixture.play(until: 1)
+    fixture.finish()
+    #expect(fixture.events == [])
+    #expect(fixture.playedFrameCount == fixture.position)
+    Self.check(fixture, "undisturbed")
   }
 
   /// A fault: its changes, each with the time after its start in seconds.
@@ -144,122 +147,122 @@ import Testing
   func twoFaults(interval: Double) throws {
     for first in Self.faults {
       for second in Self.faults {
-        let rig = try SinkFixture()
+        let fixture = try SinkFixture()
         let changes =
           first.changes.map { (0.4 + $0.0, $0.1) }
           + second.changes.map { (0.4 + interval + $0.0, $0.1) }
-        rig.server.changes = changes.sorted { $0.0 < $1.0 }.map {
+        fixture.server.changes = changes.sorted { $0.0 < $1.0 }.map {
           (.seconds(100 + $0.0), $0.1)
         }
-        rig.play(until: 2.6)
-        rig.finish()
+        fixture.play(until: 2.6)
+        fixture.finish()
         let name = "\(first.name), then \(second.name) after \(interval) s"
-        Self.check(rig, name)
-        let failure = rig.events.first { $0.kind == .failed }
-        #expect(failure == nil, "\(name)")
+        Self.check(fixture, name)
+        let failureEvent = fixture.events.first { $0.kind == .failed }
+        #expect(failureEvent == nil, "\(name)")
       }
     }
   }
 
   @Test("A sink that disappears and returns is reported, with the missed frames")
   func returned() throws {
-    let rig = try SinkFixture()
-    rig.server.changes = [(.seconds(100.5), .removeSink), (.seconds(101), .addSink)]
-    rig.play(until: 2)
-    rig.finish()
-    #expect(rig.events.map(\.kind) == [.disconnected, .reconnected])
-    #expect(abs(rig.missedFrameCount - 24_000) < 1_000)
-    let firstHeard = rig.outputsWithSound.first { $0.seconds > 101 }
+    let fixture = try SinkFixture()
+    fixture.server.changes = [(.seconds(100.5), .removeSink), (.seconds(101), .addSink)]
+    fixture.play(until: 2)
+    fixture.finish()
+    #expect(fixture.events.map(\.kind) == [.disconnected, .reconnected])
+    #expect(abs(fixture.missedFrameCount - 24_000) < 1_000)
+    let firstHeard = fixture.outputsWithSound.first { $0.seconds > 101 }
     #expect((firstHeard?.seconds ?? 0) < 101.02)
   }
 
   @Test("A sink that does not return is a failure")
   func lost() throws {
-    let rig = try SinkFixture()
-    rig.server.changes = [(.seconds(100.5), .removeSink)]
-    rig.play(until: 2)
-    rig.finish()
-    #expect(rig.events.map(\.kind) == [.disconnected, .failed])
-    #expect(rig.playedFrameCount + rig.missedFrameCount == rig.position)
+    let fixture = try SinkFixture()
+    fixture.server.changes = [(.seconds(100.5), .removeSink)]
+    fixture.play(until: 2)
+    fixture.finish()
+    #expect(fixture.events.map(\.kind) == [.disconnected, .failed])
+    #expect(fixture.playedFrameCount + fixture.missedFrameCount == fixture.position)
   }
 
   @Test("A link to another sink silences the stream, and the message names that sink")
   func strayLink() throws {
-    let rig = try SinkFixture()
-    rig.server.changes = [(.seconds(100.5), .linkToDesktop)]
-    rig.play(until: 1)
-    rig.finish()
-    #expect(rig.events.first?.text.contains("a link connects the stream to 'desktop'") == true)
-    Self.check(rig, "stray")
+    let fixture = try SinkFixture()
+    fixture.server.changes = [(.seconds(100.5), .linkToDesktop)]
+    fixture.play(until: 1)
+    fixture.finish()
+    #expect(fixture.events.first?.text.contains("a link connects the stream to 'desktop'") == true)
+    Self.check(fixture, "stray")
   }
 
   @Test("Frames that the render thread delivers late are counted as its own")
   func starved() throws {
-    let rig = try SinkFixture()
-    rig.play(until: 1, holding: [0.5...0.54])
-    rig.finish()
-    #expect(rig.events.map(\.cause) == [.lateDelivery])
-    Self.check(rig, "starved")
+    let fixture = try SinkFixture()
+    fixture.play(until: 1, holding: [0.5...0.54])
+    fixture.finish()
+    #expect(fixture.events.map(\.cause) == [.lateDelivery])
+    Self.check(fixture, "starved")
   }
 
   @Test("A cycle that the server skips is counted as the server's")
   func lateServer() throws {
-    let rig = try SinkFixture()
-    rig.server.changes = [(.seconds(100.5), .stall), (.seconds(100.52), .continueCycles)]
-    rig.play(until: 1)
-    rig.finish()
-    #expect(rig.events.map(\.cause) == [.lateDevice])
-    Self.check(rig, "late")
+    let fixture = try SinkFixture()
+    fixture.server.changes = [(.seconds(100.5), .stall), (.seconds(100.52), .continueCycles)]
+    fixture.play(until: 1)
+    fixture.finish()
+    #expect(fixture.events.map(\.cause) == [.lateDevice])
+    Self.check(fixture, "late")
   }
 
   @Test("The buffer doubles after two underruns if the request permits it")
   func growth() throws {
     let holds = [0.3...0.34, 0.5...0.54, 0.7...0.72]
-    let rig = try SinkFixture(adaptsBuffer: true)
-    rig.play(until: 1, holding: holds)
-    rig.finish()
-    #expect(rig.events.count { $0.kind == .degraded } == 1)
-    #expect(rig.events.contains { $0.text.contains("the buffer is now 21 ms") })
-    // The third hold is shorter than the new buffer.
-    #expect(rig.events.count { $0.kind == .underrun } == 2)
-    let fixed = try SinkFixture()
-    fixed.play(until: 1, holding: holds)
-    #expect(!fixed.events.contains { $0.kind == .degraded })
-    #expect(fixed.events.count { $0.kind == .underrun } == 3)
+    let fixture = try SinkFixture(adaptsBuffer: true)
+    fixture.play(until: 1, holding: holds)
+    fixture.finish()
+    #expect(fixture.events.count { $0.kind == .degraded } == 1)
+    #expect(fixture.events.contains { $0.text.contains("the buffer is now 21 ms") })
+    // The third pause of the render thread is shorter than the new buffer.
+    #expect(fixture.events.count { $0.kind == .underrun } == 2)
+    let fixtureWithFixedBuffer = try SinkFixture()
+    fixtureWithFixedBuffer.play(until: 1, holding: holds)
+    #expect(!fixtureWithFixedBuffer.events.contains { $0.kind == .degraded })
+    #expect(fixtureWithFixedBuffer.events.count { $0.kind == .underrun } == 3)
   }
 
   @Test("A sink that is absent at first is heard when it appears, and time passes until then")
   func absent() throws {
-    let rig = try SinkFixture(isPresent: false)
-    rig.server.changes = [
+    let fixture = try SinkFixture(isPresent: false)
+    fixture.server.changes = [
       (.seconds(100), .removeSink), (.seconds(101), .addSink),
     ]
-    rig.play(until: 2)
-    rig.finish()
-    #expect(rig.events.map(\.kind) == [.reconnected])
-    #expect(abs((rig.outputsWithSound.first?.playedFrames.lowerBound ?? 0) - 48_000) < 1_000)
-    #expect(rig.playedFrameCount + rig.missedFrameCount == rig.position)
+    fixture.play(until: 2)
+    fixture.finish()
+    #expect(fixture.events.map(\.kind) == [.reconnected])
+    #expect(abs((fixture.outputsWithSound.first?.playedFrames.lowerBound ?? 0) - 48_000) < 1_000)
+    #expect(fixture.playedFrameCount + fixture.missedFrameCount == fixture.position)
   }
 
   @Test("An idle stream counts no time as missed, and plays from the next frame on")
   func idle() throws {
-    let rig = try SinkFixture()
-    rig.play(until: 0.5)
-    let unheard = rig.position - rig.playedFrameCount
-    #expect(rig.sink.beginIdle())
-    var none: [PollDescriptor] = []
-    rig.server.wait(for: &none, timeout: .seconds(5))
-    rig.play(until: 6)
-    rig.finish()
-    #expect(rig.events == [])
-    #expect(rig.playedFrameCount == rig.position - unheard)
+    let fixture = try SinkFixture()
+    fixture.play(until: 0.5)
+    let queuedFrameCount = fixture.position - fixture.playedFrameCount
+    #expect(fixture.sink.beginIdle())
+    var noDescriptors: [PollDescriptor] = []
+    fixture.server.wait(for: &noDescriptors, timeout: .seconds(5))
+    fixture.play(until: 6)
+    fixture.finish()
+    #expect(fixture.events == [])
+    #expect(fixture.playedFrameCount == fixture.position - queuedFrameCount)
   }
 
   @Test("The delay is the time until a written frame is heard")
   func delay() throws {
-    let rig = try SinkFixture()
-    rig.play(until: 0.5)
+    let fixture = try SinkFixture()
+    fixture.play(until: 0.5)
     // A cycle of 256 frames that has begun, two in the buffer, and 2 ms of the device.
-    #expect((96...(256 + 512 + 96 + 1)).contains(rig.sink.delayFrames))
+    #expect((96...(256 + 512 + 96 + 1)).contains(fixture.sink.delayFrames))
   }
 }

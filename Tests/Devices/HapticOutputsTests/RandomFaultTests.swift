@@ -6,10 +6,10 @@ import SoundFile
 import TestSupport
 import Testing
 
-/// Chance finds what nobody thought of; every seed is its own case.
+/// Random faults find cases that other tests do not cover. Every seed is a test case.
 @Suite struct RandomFaultTests {
-  private func randomFault(_ chance: inout SplitMixGenerator) -> Fault {
-    switch Int.random(in: 0..<12, using: &chance) {
+  private func randomFault(_ generator: inout SplitMixGenerator) -> Fault {
+    switch Int.random(in: 0..<12, using: &generator) {
     case 0, 1, 2:
       .underrun
     case 3:
@@ -18,60 +18,61 @@ import Testing
       .suspend(canResume: false)
     case 5:
       .disconnect(
-        duration: .milliseconds(Int.random(in: 0...1_500, using: &chance)),
-        code: Bool.random(using: &chance) ? ENODEV : EBUSY)
+        duration: .milliseconds(Int.random(in: 0...1_500, using: &generator)),
+        code: Bool.random(using: &generator) ? ENODEV : EBUSY)
     case 6:
       .shortTransfers(
-        frameCount: Int.random(in: 1...300, using: &chance),
-        count: Int.random(in: 1...50, using: &chance))
+        frameCount: Int.random(in: 1...300, using: &generator),
+        count: Int.random(in: 1...50, using: &generator))
     case 7:
       .failTransfers(
-        code: [EPIPE, EAGAIN, EINTR, ESTRPIPE, EIO].randomElement(using: &chance) ?? EIO,
-        count: Int.random(in: 1...4, using: &chance))
+        code: [EPIPE, EAGAIN, EINTR, ESTRPIPE, EIO].randomElement(using: &generator) ?? EIO,
+        count: Int.random(in: 1...4, using: &generator))
     case 8:
-      .failStarts(code: EPIPE, count: Int.random(in: 1...4, using: &chance))
+      .failStarts(code: EPIPE, count: Int.random(in: 1...4, using: &generator))
     case 9:
-      .addDelay(frameCount: Int.random(in: -2_000...100_000, using: &chance))
+      .addDelay(frameCount: Int.random(in: -2_000...100_000, using: &generator))
     case 10:
-      .reportFalseReadiness(duration: .milliseconds(Int.random(in: 1...300, using: &chance)))
+      .reportFalseReadiness(duration: .milliseconds(Int.random(in: 1...300, using: &generator)))
     default:
-      .stall(duration: .milliseconds(Int.random(in: 1...900, using: &chance)))
+      .stall(duration: .milliseconds(Int.random(in: 1...900, using: &generator)))
     }
   }
 
-  /// For forty seconds something goes wrong every quarter of a second; then a second of peace.
-  @Test(arguments: 1...8) func everyFrameHeardIsHeardInTime(seed: Int) throws {
-    var chance = SplitMixGenerator(state: UInt64(seed))
-    let period = [64, 128, 240, 441].randomElement(using: &chance) ?? 64
-    let buffer = period * Int.random(in: 2...6, using: &chance)
+  /// A fault occurs about every 250 ms for 40 s, and then none for 2 s.
+  @Test(arguments: 1...8) func everyAudibleFrameIsOnTime(seed: Int) throws {
+    var generator = SplitMixGenerator(state: UInt64(seed))
+    let periodSize = [64, 128, 240, 441].randomElement(using: &generator) ?? 64
+    let bufferSize = periodSize * Int.random(in: 2...6, using: &generator)
     let playback = try FaultyDevicePlayback(
       {
-        $0.periodSize = period
-        $0.bufferSize = buffer
-        $0.access = PCMAccess.allCases.randomElement(using: &chance)
-      }, capabilities: { $0.clockDriftPPM = Int.random(in: -200...200, using: &chance) })
+        $0.periodSize = periodSize
+        $0.bufferSize = bufferSize
+        $0.access = PCMAccess.allCases.randomElement(using: &generator)
+      }, capabilities: { $0.clockDriftPPM = Int.random(in: -200...200, using: &generator) })
     let format = playback.sink.format
-    var moment = Duration.milliseconds(500)
-    while moment < .seconds(40) {
-      playback.device.scheduleFault(randomFault(&chance), at: moment)
-      moment += .milliseconds(Int.random(in: 1...500, using: &chance))
+    var faultTime = Duration.milliseconds(500)
+    while faultTime < .seconds(40) {
+      playback.device.scheduleFault(randomFault(&generator), at: faultTime)
+      faultTime += .milliseconds(Int.random(in: 1...500, using: &generator))
     }
-    var last = Duration.zero
-    while last < .seconds(42) {
-      last += .milliseconds(Int.random(in: 20...3_000, using: &chance))
-      try #require(playback.run(until: last))
-      // The thread is late now and then.
-      if Bool.random(using: &chance) {
-        playback.time.advance(by: .milliseconds(Int.random(in: 0...80, using: &chance)))
+    var endTime = Duration.zero
+    while endTime < .seconds(42) {
+      endTime += .milliseconds(Int.random(in: 20...3_000, using: &generator))
+      try #require(playback.run(until: endTime))
+      // The render thread is late from time to time.
+      if Bool.random(using: &generator) {
+        playback.time.advance(by: .milliseconds(Int.random(in: 0...80, using: &generator)))
       }
     }
     #expect(playback.sink.format == format)
-    // What the device had when it stood still is heard late; what comes after it is not. The
-    // device's clock may be 400 frames off by the end, and 30 ms are no interruption yet.
-    let late = playback.playedRuns.filter { stretch in
-      stretch.firstFrameNumber.map { abs($0 - stretch.startFrame) > period + 400 + 1_440 } ?? false
+    // Frames that were in the buffer of a stalled device are late, but no frames after them. The
+    // clock of the device can differ by 400 frames at the end, and up to 30 ms do not count as an
+    // interruption.
+    let lateRuns = playback.playedRuns.filter { run in
+      run.firstFrameNumber.map { abs($0 - run.startFrame) > periodSize + 400 + 1_440 } ?? false
     }
-    #expect(late.allSatisfy { $0.count <= buffer })
+    #expect(lateRuns.allSatisfy { $0.count <= bufferSize })
     #expect(
       playback.playedRuns.contains { $0.startFrame > 40 * 48_000 && $0.firstFrameNumber != nil })
   }

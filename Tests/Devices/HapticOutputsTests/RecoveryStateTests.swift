@@ -7,9 +7,9 @@ import Testing
   @Test("The 65th recovery in a row without success is one too many")
   func recoveriesAreLimited() {
     var recovery = RecoveryState()
-    for number in 1...64 {
+    for attempt in 1...64 {
       let mayRecover = recovery.beginRecovery(
-        now: .milliseconds(number), window: .milliseconds(120))
+        now: .milliseconds(attempt), window: .milliseconds(120))
       #expect(mayRecover)
     }
     #expect(recovery.beginRecovery(now: .milliseconds(65), window: .milliseconds(120)) == false)
@@ -18,9 +18,9 @@ import Testing
   @Test("A recovery that lasts for the window counts as successful")
   func successResetsTheCount() {
     var recovery = RecoveryState()
-    for number in 1...1_000 {
+    for attempt in 1...1_000 {
       let mayRecover = recovery.beginRecovery(
-        now: .milliseconds(10 * number), window: .milliseconds(120))
+        now: .milliseconds(10 * attempt), window: .milliseconds(120))
       #expect(mayRecover)
     }
   }

@@ -5,12 +5,12 @@ import HapticPlayback
 import SoundFile
 import Testing
 
-/// Each way back from trouble, frame by frame: the buffer is 960 frames in periods of 240.
+/// Recovery from every kind of fault, frame by frame. The buffer has 960 frames, in periods of 240.
 @Suite struct RecoveryTests {
   private typealias FrameRun = FaultyDevicePlayback.FrameRun
 
   @Test(arguments: PCMAccess.allCases, SampleEncoding.allCases.filter { $0 != .s16 })
-  func allIsHeardInOrder(
+  func allFramesAreHeardInOrder(
     access: PCMAccess, encoding: SampleEncoding
   ) throws {
     let playback = try FaultyDevicePlayback {
@@ -20,17 +20,17 @@ import Testing
     #expect(playback.run(until: .seconds(1)))
     #expect(playback.playedRuns == [FrameRun(startFrame: 0, firstFrameNumber: 0, count: 48_000)])
     #expect(playback.notices == [])
-    // The first wait fills the buffer; each later one takes a period.
+    // The first wait requests a full buffer, and every later wait a period.
     #expect(playback.waitCount == 201)
   }
 
-  @Test(arguments: PCMAccess.allCases) func underrunLosesWhatWasQueuedAndGoesOnInTime(
+  @Test(arguments: PCMAccess.allCases) func underrunLosesTheQueuedFramesAndContinuesOnTime(
     access: PCMAccess
   ) throws {
     let playback = try FaultyDevicePlayback { $0.access = access }
     playback.device.scheduleFault(.underrun, at: .milliseconds(502))
     #expect(playback.run(until: .seconds(1)))
-    // At 502 ms, frames to 24 960 were queued. Silence takes their place.
+    // At 502 ms, the frames up to 24,960 are queued. Silence replaces them.
     #expect(
       playback.playedRuns == [
         FrameRun(startFrame: 0, firstFrameNumber: 0, count: 24_096),
@@ -45,7 +45,7 @@ import Testing
       ])
   }
 
-  @Test func lateFramesArePassedOver() throws {
+  @Test func lateFramesAreSkipped() throws {
     let playback = try FaultyDevicePlayback()
     #expect(playback.run(until: .milliseconds(500)))
     playback.time.advance(by: .milliseconds(70))
@@ -64,8 +64,9 @@ import Testing
     )
   }
 
-  /// The thread was there when half a period was left, and the device had not asked for frames.
-  @Test func aDeviceThatAsksTooLateIsLateItself() throws {
+  /// The render thread was ready when half a period remained, but the device had not requested
+  /// frames.
+  @Test func lateRequestOfTheDeviceIsADelayOfTheDevice() throws {
     let playback = try FaultyDevicePlayback()
     playback.device.scheduleFault(.stall(duration: .milliseconds(30)), at: .milliseconds(500))
     playback.device.scheduleFault(.underrun, at: .milliseconds(519))
@@ -75,9 +76,9 @@ import Testing
     #expect(playback.notices.map(\.text) == ["the device missed its deadline"])
   }
 
-  /// As PulseAudio does when it took a whole buffer at once; any other device is waited for, and
-  /// opened again.
-  @Test(arguments: [false, true]) func aDeviceThatIsReadyAndTakesNothingHasRunDry(isReady: Bool)
+  /// PulseAudio is ready without accepting frames after it has read an entire buffer at once. The
+  /// sink waits for any other device, and then opens it again.
+  @Test(arguments: [false, true]) func readyDeviceThatAcceptsNoFramesHasAnUnderrun(isReady: Bool)
     throws
   {
     let playback = try FaultyDevicePlayback()
@@ -90,11 +91,12 @@ import Testing
     #expect(Set(playback.notices.map(\.cause)) == (isReady ? [.lateDevice] : []))
     #expect(playback.run(until: .seconds(4)))
     #expect(playback.notices.contains { $0.kind == .disconnected } == !isReady)
-    let last = try #require(playback.playedRuns.last)
-    #expect(abs((last.firstFrameNumber ?? 0) - last.startFrame) <= 1_440 && last.count > 40_000)
+    let lastRun = try #require(playback.playedRuns.last)
+    #expect(
+      abs((lastRun.firstFrameNumber ?? 0) - lastRun.startFrame) <= 1_440 && lastRun.count > 40_000)
   }
 
-  @Test func resumptionGoesOnWithWhatIsQueued() throws {
+  @Test func resumedDeviceKeepsItsBuffer() throws {
     let playback = try FaultyDevicePlayback()
     playback.device.scheduleFault(.suspend(canResume: true), at: .milliseconds(502))
     #expect(playback.run(until: .seconds(1)))
@@ -102,8 +104,8 @@ import Testing
     #expect(playback.notices == [SinkEvent(.suspended, text: "the device was suspended")])
   }
 
-  /// The library itself takes no notice of a plug-in that cannot resume.
-  @Test func refusedResumptionPreparesAnew() throws {
+  /// The library does not report that a plug-in cannot resume.
+  @Test func refusedResumptionPreparesTheDeviceAgain() throws {
     let playback = try FaultyDevicePlayback()
     playback.device.scheduleFault(.suspend(canResume: false), at: .milliseconds(502))
     #expect(playback.run(until: .seconds(1)))
@@ -116,7 +118,7 @@ import Testing
       ])
   }
 
-  @Test func resumptionThatTakesTimeIsWaitedFor() throws {
+  @Test func slowResumptionIsWaitedFor() throws {
     let counter = Counter()
     let playback = try FaultyDevicePlayback(results: { call in
       call == .resume && counter.increment() <= 4 ? -Int(EAGAIN) : nil
@@ -126,9 +128,9 @@ import Testing
     // Four attempts fail, 20 ms apart; the fifth succeeds at 580 ms.
     #expect(counter.count == 5)
     #expect(playback.missedFrameCount == 3_840)
-    let resumed = try #require(playback.playedRuns.dropFirst().first)
-    #expect(resumed.startFrame == 27_840)
-    #expect(resumed.firstFrameNumber == 24_000)
+    let resumedRun = try #require(playback.playedRuns.dropFirst().first)
+    #expect(resumedRun.startFrame == 27_840)
+    #expect(resumedRun.firstFrameNumber == 24_000)
     #expect(playback.playedRuns.last?.firstFrameNumber == playback.playedRuns.last?.startFrame)
     #expect(playback.notices.map(\.kind) == [.suspended, .suspended])
   }
@@ -142,7 +144,7 @@ import Testing
     #expect(playback.notices == [])
   }
 
-  @Test func interruptedAndRefusedTransfersAreMadeAgain() throws {
+  @Test func interruptedAndRefusedTransfersAreRepeated() throws {
     let playback = try FaultyDevicePlayback()
     playback.device.scheduleFault(.failTransfers(code: EINTR, count: 5), at: .milliseconds(300))
     playback.device.scheduleFault(.failTransfers(code: EAGAIN, count: 5), at: .milliseconds(600))
@@ -151,24 +153,25 @@ import Testing
     #expect(playback.notices == [])
   }
 
-  @Test func underrunsAtTheStartAreOvercome() throws {
+  @Test func failedStartsAreRepeated() throws {
     let playback = try FaultyDevicePlayback()
     playback.device.scheduleFault(.failStarts(code: EPIPE, count: 3), at: .milliseconds(500))
     playback.device.scheduleFault(.underrun, at: .milliseconds(502))
     #expect(playback.run(until: .seconds(1)))
-    let last = try #require(playback.playedRuns.last)
-    #expect(last.firstFrameNumber == last.startFrame)
-    #expect(last.startFrame + last.count == 48_000)
-    // One cost frames; the attempts to start cost none.
+    let lastRun = try #require(playback.playedRuns.last)
+    #expect(lastRun.firstFrameNumber == lastRun.startFrame)
+    #expect(lastRun.startFrame + lastRun.count == 48_000)
+    // The underrun loses frames; the failed starts lose none.
     #expect(playback.notices.map(\.kind) == [.underrun])
   }
 
-  @Test(arguments: [ENODEV, EBUSY]) func lostDeviceIsLookedForOftenAtFirst(code: Int32) throws {
+  @Test(arguments: [ENODEV, EBUSY]) func lostDeviceIsPolledLessOftenOverTime(code: Int32) throws {
     let playback = try FaultyDevicePlayback()
     playback.device.scheduleFault(
       .disconnect(duration: .milliseconds(2_200), code: code), at: .milliseconds(500))
     #expect(playback.run(until: .seconds(4)))
-    // Looked for each 250 ms from 0.5 to 2.5 s, then at 3 s; back at 2.7 s.
+    // The sink tries to open the device every 250 ms from 0.5 s to 2.5 s, and then at 3 s. The
+    // device returns at 2.7 s.
     #expect(playback.device.openAttemptCount == 11)
     #expect(playback.device.openCount == 2)
     #expect(
@@ -176,79 +179,81 @@ import Testing
         FrameRun(startFrame: 0, firstFrameNumber: 0, count: 24_000),
         FrameRun(startFrame: 144_000, firstFrameNumber: 144_000, count: 48_000),
       ])
-    let busy = SinkEvent(
+    let busyEvent = SinkEvent(
       .degraded,
       text:
         "faulty: device busy: another program uses it; close that program or choose another device")
     #expect(
       playback.notices.filter { $0.kind != .reconnected } == [
         SinkEvent(.disconnected, text: "faulty: device disconnected; reconnect it")
-      ] + (code == EBUSY ? [busy] : []))
+      ] + (code == EBUSY ? [busyEvent] : []))
     #expect(playback.notices.last?.kind == .reconnected)
     #expect(playback.notices.last?.text == "faulty: reconnected")
-    // From the moment it went away to the moment it was opened again, its buffer included.
+    // The missed frames are those from the disconnection to the reconnection, including the buffer.
     #expect(playback.notices.last?.missedFrameCount == 120_000)
   }
 
-  @Test(arguments: [[2], [4]]) func aDeviceThatNeverReturnsIsALossAtTheEnd(channelCounts: [Int])
+  @Test(arguments: [[2], [4]]) func deviceThatNeverReturnsIsALossAtTheEnd(channelCounts: [Int])
     throws
   {
     let playback = try FaultyDevicePlayback()
-    var other = FaultyDevice.Capabilities()
-    other.channelCounts = channelCounts
-    playback.device.scheduleFault(.changeCapabilities(other), at: .milliseconds(400))
+    var changedCapabilities = FaultyDevice.Capabilities()
+    changedCapabilities.channelCounts = channelCounts
+    playback.device.scheduleFault(.changeCapabilities(changedCapabilities), at: .milliseconds(400))
     playback.device.scheduleFault(
       .disconnect(duration: channelCounts == [2] ? .seconds(99) : .zero, code: ENODEV),
       at: .milliseconds(500))
     #expect(playback.run(until: .seconds(4)))
     playback.sink.finish(draining: true)
-    let last = try #require(playback.sink.drainEvents().last)
-    #expect(last.kind == .failed)
-    #expect(last.text == "faulty: the device did not return before playback ended")
+    let lastEvent = try #require(playback.sink.drainEvents().last)
+    #expect(lastEvent.kind == .failed)
+    #expect(lastEvent.text == "faulty: the device did not return before playback ended")
     #expect(
-      last.missedFrameCount == Int((playback.time.now / .seconds(1) * 48_000).rounded()) - 24_000)
+      lastEvent.missedFrameCount == Int((playback.time.now / .seconds(1) * 48_000).rounded())
+        - 24_000)
   }
 
-  /// With 960 frames, a pointer that goes back by 300 is one that has gone on by 660.
-  @Test(arguments: [500, 660, 800]) func framesThatADeviceSkipsAreCountedAndTheRestComesInTime(
+  /// In a buffer of 960 frames, a pointer that moves back by 300 frames equals one that advances by
+  /// 660.
+  @Test(arguments: [500, 660, 800]) func skippedFramesAreCountedAndLaterFramesAreOnTime(
     count: Int
   ) throws {
     let playback = try FaultyDevicePlayback()
     playback.device.scheduleFault(.skipFrames(frameCount: count), at: .milliseconds(502))
     #expect(playback.run(until: .seconds(1)))
-    let event = try #require(playback.notices.first)
+    let underrunEvent = try #require(playback.notices.first)
     #expect(playback.notices.count == 1)
-    #expect(event.kind == .underrun)
-    #expect(event.cause == .droppedBuffer)
-    #expect(abs(event.missedFrameCount - count) <= 1)
-    let last = try #require(playback.playedRuns.last)
-    #expect(abs((last.firstFrameNumber ?? 0) - last.startFrame) <= 1)
-    #expect(last.startFrame + last.count >= 47_999)
+    #expect(underrunEvent.kind == .underrun)
+    #expect(underrunEvent.cause == .droppedBuffer)
+    #expect(abs(underrunEvent.missedFrameCount - count) <= 1)
+    let lastRun = try #require(playback.playedRuns.last)
+    #expect(abs((lastRun.firstFrameNumber ?? 0) - lastRun.startFrame) <= 1)
+    #expect(lastRun.startFrame + lastRun.count >= 47_999)
   }
 
-  /// Leaps that stay below what a device's own steps are.
-  @Test func aSmallLeapIsNoInterruption() throws {
+  /// The leap is shorter than the steps in which the device reports its position.
+  @Test func smallLeapIsNotAnInterruption() throws {
     let playback = try FaultyDevicePlayback()
     playback.device.scheduleFault(.skipFrames(frameCount: 100), at: .milliseconds(502))
     #expect(playback.run(until: .seconds(1)))
     #expect(playback.notices == [])
   }
 
-  /// Each alone is as long as the steps in which a device may report where it is.
+  /// Every single leap is as long as the steps in which a device may report its position.
   @Test func smallLeapsAddUp() throws {
     let playback = try FaultyDevicePlayback()
-    for moment in [302, 402, 502] {
-      playback.device.scheduleFault(.skipFrames(frameCount: 300), at: .milliseconds(moment))
+    for milliseconds in [302, 402, 502] {
+      playback.device.scheduleFault(.skipFrames(frameCount: 300), at: .milliseconds(milliseconds))
     }
     #expect(playback.run(until: .seconds(1)))
     #expect(playback.notices.map(\.cause) == [.droppedBuffer])
-    // What clocks may differ by in a tenth of a second is two frames.
+    // Clocks may differ by two frames in 0.1 s.
     #expect((590...610).contains(playback.notices.first?.missedFrameCount ?? 0))
-    let last = try #require(playback.playedRuns.last)
-    #expect((290...310).contains((last.firstFrameNumber ?? 0) - last.startFrame))
+    let lastRun = try #require(playback.playedRuns.last)
+    #expect((290...310).contains((lastRun.firstFrameNumber ?? 0) - lastRun.startFrame))
   }
 
-  @Test func aStoppedProcessIsNoSlowOne() throws {
+  @Test func stoppedProcessIsNotALateProcess() throws {
     let playback = try FaultyDevicePlayback()
     #expect(playback.run(until: .milliseconds(500)))
     playback.time.advance(by: .seconds(2))
@@ -260,7 +265,7 @@ import Testing
       ])
   }
 
-  @Test(arguments: [-1_000_000, -957]) func theEndIsHeardWhereTheDelayIsWrong(frameCount: Int)
+  @Test(arguments: [-1_000_000, -957]) func endIsHeardDespiteAWrongDelay(frameCount: Int)
     throws
   {
     let playback = try FaultyDevicePlayback()
@@ -271,11 +276,11 @@ import Testing
     #expect(playback.device.playedFrameCount >= playback.nextFrameNumber)
   }
 
-  @Test func anotherDeviceOfTheSameNameIsNotTaken() throws {
+  @Test func deviceWithAnotherFormatIsNotUsed() throws {
     let playback = try FaultyDevicePlayback()
-    var other = FaultyDevice.Capabilities()
-    other.channelCounts = [4]
-    playback.device.scheduleFault(.changeCapabilities(other), at: .milliseconds(400))
+    var changedCapabilities = FaultyDevice.Capabilities()
+    changedCapabilities.channelCounts = [4]
+    playback.device.scheduleFault(.changeCapabilities(changedCapabilities), at: .milliseconds(400))
     playback.device.scheduleFault(
       .disconnect(duration: .zero, code: ENODEV), at: .milliseconds(500))
     playback.device.scheduleFault(
@@ -296,11 +301,11 @@ import Testing
     #expect(playback.sink.format.channelCount == 2)
   }
 
-  @Test func anotherEncodingAfterReturnIsTaken() throws {
+  @Test func anotherEncodingAfterAReconnectionIsUsed() throws {
     let playback = try FaultyDevicePlayback()
-    var other = FaultyDevice.Capabilities()
-    other.encodings = [.s24Packed]
-    playback.device.scheduleFault(.changeCapabilities(other), at: .milliseconds(400))
+    var changedCapabilities = FaultyDevice.Capabilities()
+    changedCapabilities.encodings = [.s24Packed]
+    playback.device.scheduleFault(.changeCapabilities(changedCapabilities), at: .milliseconds(400))
     playback.device.scheduleFault(
       .disconnect(duration: .zero, code: ENODEV), at: .milliseconds(500))
     #expect(playback.run(until: .seconds(2)))
@@ -308,7 +313,7 @@ import Testing
     #expect(playback.playedRuns.last?.firstFrameNumber == playback.playedRuns.last?.startFrame)
   }
 
-  @Test func stalledDeviceCountsAsGone() throws {
+  @Test func stalledDeviceCountsAsDisconnected() throws {
     let playback = try FaultyDevicePlayback()
     playback.device.scheduleFault(.stall(duration: .seconds(9)), at: .milliseconds(500))
     #expect(playback.run(until: .seconds(12)))
@@ -328,7 +333,7 @@ import Testing
     #expect(playback.waitCount < 500)
   }
 
-  @Test(arguments: [-100_000, -1, 1_000_000]) func delayStaysWithinReason(frameCount: Int) throws {
+  @Test(arguments: [-100_000, -1, 1_000_000]) func reportedDelayIsLimited(frameCount: Int) throws {
     let playback = try FaultyDevicePlayback()
     playback.device.scheduleFault(.addDelay(frameCount: frameCount), at: .milliseconds(500))
     #expect(playback.run(until: .milliseconds(501)))
@@ -338,7 +343,7 @@ import Testing
     #expect(playback.playedRuns == [FrameRun(startFrame: 0, firstFrameNumber: 0, count: 48_000)])
   }
 
-  @Test func faultAfterFaultIsBounded() throws {
+  @Test func recoveriesInARowAreLimited() throws {
     let playback = try FaultyDevicePlayback()
     playback.device.scheduleFault(
       .failStarts(code: EPIPE, count: 1_000_000), at: .milliseconds(500))
@@ -347,7 +352,7 @@ import Testing
     #expect(playback.notices.contains { $0.kind == .disconnected })
   }
 
-  @Test func drainingPlaysAllAndDroppingNothing() throws {
+  @Test func drainingPlaysAllFramesAndDroppingNone() throws {
     for draining in [true, false] {
       let playback = try FaultyDevicePlayback()
       #expect(playback.run(until: .milliseconds(500)))

@@ -7,19 +7,19 @@ import Testing
 
 @Suite struct RefusalTests {
   private func openError(
-    _ change: (inout PCMRequest) -> Void,
+    _ configure: (inout PCMRequest) -> Void,
     capabilities: (inout FaultyDevice.Capabilities) -> Void = { _ in },
     results: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }
   ) -> OutputError? {
     do {
-      _ = try FaultyDevicePlayback(change, capabilities: capabilities, results: results)
+      _ = try FaultyDevicePlayback(configure, capabilities: capabilities, results: results)
       return nil
     } catch {
       return error as? OutputError
     }
   }
 
-  @Test func ratesThatWorkAreTold() {
+  @Test func supportedRatesAreNamed() {
     #expect(
       openError {
         $0.rate = 44_100
@@ -31,7 +31,7 @@ import Testing
           "does not support 44100 Hz; supported: 48000, 96000 and 192000 Hz"))
   }
 
-  @Test func anotherRateIsTakenWhereAllowed() throws {
+  @Test func otherRateIsUsedIfAllowed() throws {
     let playback = try FaultyDevicePlayback {
       $0.rate = 44_100
       $0.allowsOtherRate = true
@@ -40,12 +40,13 @@ import Testing
     }
     #expect(playback.sink.format.rate == 48_000)
     #expect(playback.run(until: .milliseconds(100)))
-    let heard = try #require(playback.playedRuns.first)
-    #expect(playback.playedRuns.count == 1 && heard.startFrame == 0 && heard.firstFrameNumber == 0)
-    #expect((4_800...5_280).contains(heard.count))
+    let soundRun = try #require(playback.playedRuns.first)
+    #expect(
+      playback.playedRuns.count == 1 && soundRun.startFrame == 0 && soundRun.firstFrameNumber == 0)
+    #expect((4_800...5_280).contains(soundRun.count))
   }
 
-  @Test func channelsThatWorkAreTold() {
+  @Test func supportedChannelCountsAreNamed() {
     #expect(
       openError {
         $0.channels = .exactly(3)
@@ -54,20 +55,21 @@ import Testing
       }?.description == "does not support 3 channels; supported: 2, 4 and 8 channels")
   }
 
-  @Test(arguments: [(1, 2), (2, 2), (3, 4), (8, 8), (9, 8)]) func enoughChannelsAreTaken(
-    wanted: Int, granted: Int
+  @Test(arguments: [(1, 2), (2, 2), (3, 4), (8, 8), (9, 8)])
+  func smallestSufficientChannelCountIsUsed(
+    requestedCount: Int, grantedCount: Int
   )
     throws
   {
     let playback = try FaultyDevicePlayback {
-      $0.channels = .atLeast(wanted)
+      $0.channels = .atLeast(requestedCount)
     } capabilities: {
       $0.channelCounts = [2, 4, 8]
     }
-    #expect(playback.sink.format.channelCount == granted)
+    #expect(playback.sink.format.channelCount == grantedCount)
   }
 
-  @Test func encodingsThatWorkAreTold() {
+  @Test func supportedEncodingsAreNamed() {
     #expect(
       openError {
         $0.encoding = .float
@@ -81,18 +83,18 @@ import Testing
       } != nil)
   }
 
-  @Test(arguments: SampleEncoding.allCases) func whatTheDeviceHasIsTaken(encoding: SampleEncoding)
+  @Test(arguments: SampleEncoding.allCases) func encodingOfTheDeviceIsUsed(encoding: SampleEncoding)
     throws
   {
     let playback = try FaultyDevicePlayback(capabilities: { $0.encodings = [encoding, .s16] })
     #expect(playback.sink.configuration.encoding == encoding)
   }
 
-  @Test func accessIsTheOneThatWorks() throws {
-    let mapped = try FaultyDevicePlayback(capabilities: { $0.hasReadWrite = false })
-    #expect(mapped.sink.configuration.access == .memoryMapped)
-    let copied = try FaultyDevicePlayback(capabilities: { $0.hasMemoryMap = false })
-    #expect(copied.sink.configuration.access == .readWrite)
+  @Test func supportedAccessIsUsed() throws {
+    let memoryMappedPlayback = try FaultyDevicePlayback(capabilities: { $0.hasReadWrite = false })
+    #expect(memoryMappedPlayback.sink.configuration.access == .memoryMapped)
+    let readWritePlayback = try FaultyDevicePlayback(capabilities: { $0.hasMemoryMap = false })
+    #expect(readWritePlayback.sink.configuration.access == .readWrite)
     #expect(
       openError {
         $0.access = .memoryMapped
@@ -101,14 +103,14 @@ import Testing
       }?.kind == .unsupportedFormat)
   }
 
-  @Test func lengthsAreTheNearestPossible() throws {
+  @Test func nearestPossibleSizesAreUsed() throws {
     let playback = try FaultyDevicePlayback {
       $0.periodSize = 16
       $0.bufferSize = 32
     } capabilities: {
       $0.minimumPeriodSize = 1_024
     }
-    // A byte count bounds them, so the least depends on the size of a frame.
+    // The minimum is a number of bytes, so it depends on the size of a frame.
     let format = playback.sink.format
     #expect(format.periodSize > 16)
     #expect(format.bufferSize >= 2 * format.periodSize)
@@ -136,8 +138,8 @@ import Testing
     #expect(error?.kind == .notFound)
   }
 
-  /// The null device can be recorded from, so it stands for one that can do no more.
-  @Test func recordersAreNoPlayers() {
+  /// The null device supports recording, so it represents a device that cannot play.
+  @Test func recordingDevicesAreRefused() {
     let interception = PCMInterception(open: { _ in .refused(ENOENT) })
     let error = #expect(throws: OutputError.self) {
       try ALSASink(
@@ -147,7 +149,7 @@ import Testing
       error == OutputError(.notPlayback, output: "null", "input only; choose an output device"))
   }
 
-  @Test func jackWithoutItsServerIsTold() {
+  @Test func missingJACKServerIsReported() {
     let interception = PCMInterception(open: { _ in .refused(ENOENT) })
     let error = #expect(throws: OutputError.self) {
       try ALSASink(
@@ -159,7 +161,7 @@ import Testing
           .serverUnavailable, output: "jack", "the sound server does not respond; start it"))
   }
 
-  @Test func anUnknownFailureNamesItsReason() {
+  @Test func unknownFailureHasItsReason() {
     #expect(
       openError({ _ in }, results: { $0 == .hardwareParameters ? -Int(EPROTO) : nil })
         == OutputError(
@@ -167,7 +169,7 @@ import Testing
           "the device failed (protocol error); reconnect it, or choose another device"))
   }
 
-  @Test func aLackOfMemorySaysWhatHelps() {
+  @Test func memoryShortageHasARemedy() {
     #expect(
       openError({ _ in }, results: { $0 == .hardwareParameters ? -Int(ENOMEM) : nil })
         == OutputError(

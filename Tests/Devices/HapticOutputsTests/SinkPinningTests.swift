@@ -5,30 +5,32 @@ import Testing
 
 /// The environment of a process whose streams stay on their sinks.
 @Suite struct SinkPinningTests {
-  private static let pipeWire =
+  private static let pipeWirePins =
     """
     node.dont-fallback = true node.dont-move = true node.dont-reconnect = true \
     state.restore-target = false }
     """
-  private static let pulse =
+  private static let pulsePins =
     """
     node.dont-fallback=true node.dont-move=true node.dont-reconnect=true \
     state.restore-target=false
     """
 
-  private func variables(_ user: [String: String] = [:], namesSink: Bool = true) throws -> [String:
+  private func variables(_ userVariables: [String: String] = [:], namesSink: Bool = true) throws
+    -> [String:
     String?]
   {
-    try SinkPinning.environmentVariables(namesSink: namesSink) { user[$0] }.reduce(into: [:]) {
-      $0[$1.name] = .some($1.value)
-    }
+    try SinkPinning.environmentVariables(namesSink: namesSink) { userVariables[$0] }.reduce(
+      into: [:]) {
+        $0[$1.name] = .some($1.value)
+      }
   }
 
   @Test func aNamedSinkIsPinned() throws {
     let variables = try variables()
     #expect(Set(variables.keys) == ["PIPEWIRE_ALSA", "PULSE_PROP"])
-    #expect((variables["PIPEWIRE_ALSA"] ?? nil)?.hasSuffix(Self.pipeWire) == true)
-    #expect(variables["PULSE_PROP"] == Self.pulse)
+    #expect((variables["PIPEWIRE_ALSA"] ?? nil)?.hasSuffix(Self.pipeWirePins) == true)
+    #expect(variables["PULSE_PROP"] == Self.pulsePins)
   }
 
   @Test func withoutANamedSinkTheStreamHasANameOnly() throws {
@@ -53,15 +55,16 @@ import Testing
   func userPropertiesAreMerged(text: String) throws {
     let value = try variables(["PIPEWIRE_ALSA": text])["PIPEWIRE_ALSA"] ?? nil
     #expect(
-      value?.hasSuffix("\nnode.latency = 256/48000 node.dont-move = false\n" + Self.pipeWire)
+      value?.hasSuffix("\nnode.latency = 256/48000 node.dont-move = false\n" + Self.pipeWirePins)
         == true)
   }
 
   @Test func aCommentDoesNotHideThePins() throws {
     let value = try variables(["PIPEWIRE_ALSA": "{ a = b } # done"])["PIPEWIRE_ALSA"] ?? nil
-    #expect(value?.hasSuffix("\na = b\n" + Self.pipeWire) == true)
-    let inner = try variables(["PIPEWIRE_ALSA": "a = \"}\" # { not open"])["PIPEWIRE_ALSA"] ?? nil
-    #expect(inner?.hasSuffix("# { not open\n" + Self.pipeWire) == true)
+    #expect(value?.hasSuffix("\na = b\n" + Self.pipeWirePins) == true)
+    let valueWithInnerComment =
+      try variables(["PIPEWIRE_ALSA": "a = \"}\" # { not open"])["PIPEWIRE_ALSA"] ?? nil
+    #expect(valueWithInnerComment?.hasSuffix("# { not open\n" + Self.pipeWirePins) == true)
   }
 
   @Test(
@@ -83,37 +86,40 @@ import Testing
       "PIPEWIRE_NODE": "desktop", "PIPEWIRE_PROPS": "{ node.dont-move = false }",
     ])
     #expect(variables["PIPEWIRE_NODE"] == .some(nil))
-    #expect(variables["PIPEWIRE_PROPS"] == "{ node.dont-move = false\n" + Self.pipeWire)
+    #expect(variables["PIPEWIRE_PROPS"] == "{ node.dont-move = false\n" + Self.pipeWirePins)
   }
 
   @Test func propertiesOfPulseAudioAreMerged() throws {
-    let user = "media.role=test node.dont-move=false application.name='My \\'own\\' program'"
-    #expect(try variables(["PULSE_PROP": user])["PULSE_PROP"] == user + " " + Self.pulse)
+    let userProperties =
+      "media.role=test node.dont-move=false application.name='My \\'own\\' program'"
+    #expect(
+      try variables(["PULSE_PROP": userProperties])["PULSE_PROP"] == userProperties + " "
+        + Self.pulsePins)
     for text in ["a", "a=\"b", "=c", "a='b\\'"] {
       #expect(throws: OutputError.self) { try variables(["PULSE_PROP": text]) }
     }
   }
 
   @Test func variablesThatAreSetAreRecognized() throws {
-    let all = try variables(["PIPEWIRE_PROPS": "a = b"])
-    let set = all.compactMapValues { $0 }
+    let allVariables = try variables(["PIPEWIRE_PROPS": "a = b"])
+    let setVariables = allVariables.compactMapValues { $0 }
     for server in NamedSink.Server.allCases {
-      #expect(SinkPinning.arePinPropertiesSet(for: server) { set[$0] })
+      #expect(SinkPinning.arePinPropertiesSet(for: server) { setVariables[$0] })
       #expect(!SinkPinning.arePinPropertiesSet(for: server) { _ in nil })
     }
-    var other = set
-    other["PIPEWIRE_NODE"] = "desktop"
-    #expect(!SinkPinning.arePinPropertiesSet(for: .pipeWire) { other[$0] })
+    var changedVariables = setVariables
+    changedVariables["PIPEWIRE_NODE"] = "desktop"
+    #expect(!SinkPinning.arePinPropertiesSet(for: .pipeWire) { changedVariables[$0] })
   }
 
-  /// The runner of the tests has several threads, whose reading of the environment nothing would
-  /// synchronize.
+  /// The test process has several threads, whose access to the environment would not be
+  /// synchronized.
   @Test func aProcessWithThreadsKeepsItsEnvironment() throws {
     #expect(try !SinkPinning.applyVariables(namesSink: true))
     let sink = try #require(NamedSink(device: "pipewire:NODE=shaker"))
     let error = #expect(throws: OutputError.self) {
       try SinkPinning.requirePinning(for: sink, device: "pipewire:NODE=shaker")
     }
-    #expect(error?.description.contains("PIPEWIRE_ALSA='{ \(Self.pipeWire)'") == true)
+    #expect(error?.description.contains("PIPEWIRE_ALSA='{ \(Self.pipeWirePins)'") == true)
   }
 }

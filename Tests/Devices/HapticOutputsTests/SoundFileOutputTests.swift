@@ -15,9 +15,9 @@ import Testing
       parameters: [.hapticIntensity: 1, .hapticSharpness: 0.5])
   ])
   private let format = SinkFormat(rate: 48_000, channelCount: 2, periodSize: 240, bufferSize: 480)
-  private let floats = SoundFileFormat(container: .wav, sampleFormat: .float)
+  private let floatFormat = SoundFileFormat(container: .wav, sampleFormat: .float)
 
-  /// Plays the pattern through a sink, 0.1 s in all.
+  /// Plays the pattern through a sink for 0.1 s.
   private func play(
     into sink: any AudioSink, time: VirtualTimeSource, recording: RecordingBuffer? = nil
   ) throws {
@@ -31,28 +31,28 @@ import Testing
     while loop.runIteration() {}
   }
 
-  @Test func sinkWritesWhatMemoryKeeps() throws {
+  @Test func fileContainsTheSamplesOfAMemorySink() throws {
     let time = VirtualTimeSource()
-    let memory = MemorySink(format, time: time)
-    try play(into: memory, time: time)
+    let memorySink = MemorySink(format, time: time)
+    try play(into: memorySink, time: time)
     let file = UnnamedFile()
     let fileTime = VirtualTimeSource()
-    let sink = try SoundFileSink(format, path: file.path, storedAs: floats, time: fileTime)
+    let sink = try SoundFileSink(format, path: file.path, storedAs: floatFormat, time: fileTime)
     try play(into: sink, time: fileTime)
     let sound = try file.sound()
     #expect(sound.rate == 48_000)
     #expect(sound.channelCount == 2)
-    #expect(memory.samples.contains { abs($0) > 0.3 })
-    #expect(sound.interleaved == memory.samples)
+    #expect(memorySink.samples.contains { abs($0) > 0.3 })
+    #expect(sound.interleaved == memorySink.samples)
     #expect(sink.drainEvents() == [])
     #expect(try sink.wait(WakeSignal()) == .ended)
   }
 
-  /// The time of a file is that of its frames, however late they come.
-  @Test func aLateFrameIsNotMissedInAFile() throws {
+  /// Time in a file is that of its frames, even if they are late.
+  @Test func lateFramesAreNotMissedInAFile() throws {
     let time = VirtualTimeSource()
     let file = UnnamedFile()
-    let sink = try SoundFileSink(format, path: file.path, storedAs: floats, time: time)
+    let sink = try SoundFileSink(format, path: file.path, storedAs: floatFormat, time: time)
     let wake = try WakeSignal()
     #expect(sink.wait(wake) == .ready(frameCount: 480))
     sink.write([Float](repeating: 0.5, count: 960).span)
@@ -61,11 +61,11 @@ import Testing
     sink.write([Float](repeating: 0.25, count: 960).span)
     sink.finish(draining: true)
     #expect(sink.drainEvents() == [])
-    let half = [Float](repeating: 0.5, count: 960)
-    #expect(try file.sound().interleaved == half + [Float](repeating: 0.25, count: 960))
+    let firstBlock = [Float](repeating: 0.5, count: 960)
+    #expect(try file.sound().interleaved == firstBlock + [Float](repeating: 0.25, count: 960))
   }
 
-  /// Outputs without a device count what they lose like a device.
+  /// Outputs without a device count missed frames, like a device.
   @Test func lateFramesOfOtherOutputsAreCounted() throws {
     let time = VirtualTimeSource()
     let sinks: [any AudioSink] = [
@@ -85,10 +85,10 @@ import Testing
     }
   }
 
-  @Test func aFullDiskEndsTheSinkWithANotice() throws {
+  @Test func fullDiskEndsTheSinkWithAnEvent() throws {
     let file = UnnamedFile()
     let sink = try SoundFileSink(
-      format, path: file.path, storedAs: floats, time: VirtualTimeSource())
+      format, path: file.path, storedAs: floatFormat, time: VirtualTimeSource())
     file.fill()
     let wake = try WakeSignal()
     _ = sink.wait(wake)
@@ -101,42 +101,42 @@ import Testing
     #expect(sink.wait(wake) == .ended)
   }
 
-  @Test func recordingHoldsAllThatIsHandedOver() throws {
+  @Test func recordingContainsAllPlayedFrames() throws {
     let time = VirtualTimeSource()
-    let memory = MemorySink(format, time: time)
+    let memorySink = MemorySink(format, time: time)
     let recording = RecordingBuffer(format)
     let file = UnnamedFile()
     let writer = try RecordingWriter(
-      recording, rate: 48_000, to: file.descriptor, path: "a.wav", storedAs: floats)
-    try play(into: memory, time: time, recording: recording)
+      recording, rate: 48_000, to: file.descriptor, path: "a.wav", storedAs: floatFormat)
+    try play(into: memorySink, time: time, recording: recording)
     let outcome = try #require(writer.finish())
-    #expect(outcome == .init(frameCount: Int64(memory.samples.count / 2)))
-    #expect(try file.sound().interleaved == memory.samples)
+    #expect(outcome == .init(frameCount: Int64(memorySink.samples.count / 2)))
+    #expect(try file.sound().interleaved == memorySink.samples)
     #expect(writer.finish() == outcome)
   }
 
-  @Test func aFullDiskIsToldOnceAndPlayingGoesOn() throws {
+  @Test func fullDiskIsReportedOnceAndPlaybackContinues() throws {
     let file = UnnamedFile()
     let time = VirtualTimeSource()
-    let memory = MemorySink(format, time: time)
+    let memorySink = MemorySink(format, time: time)
     let recording = RecordingBuffer(format)
-    let told = Mutex<[SoundFileError]>([])
+    let reportedErrors = Mutex<[SoundFileError]>([])
     let writer = try RecordingWriter(
-      recording, rate: 48_000, to: file.descriptor, path: "a.wav", storedAs: floats
+      recording, rate: 48_000, to: file.descriptor, path: "a.wav", storedAs: floatFormat
     ) {
-      error in told.withLock { $0.append(error) }
+      error in reportedErrors.withLock { $0.append(error) }
     }
     file.fill()
-    try play(into: memory, time: time, recording: recording)
+    try play(into: memorySink, time: time, recording: recording)
     let outcome = try #require(writer.finish())
-    #expect(memory.isFinished)
+    #expect(memorySink.isFinished)
     #expect(outcome.frameCount == 0)
-    #expect(told.withLock { $0.map(\.kind) } == [.diskFull])
-    #expect(told.withLock { $0 } == [outcome.failure])
+    #expect(reportedErrors.withLock { $0.map(\.kind) } == [.diskFull])
+    #expect(reportedErrors.withLock { $0 } == [outcome.failure])
   }
 }
 
-/// A file without a name, deleted when it is released.
+/// A file without a name, which the system deletes when the value is released.
 final class UnnamedFile {
   let descriptor: Int32
   var path: String { "/proc/self/fd/\(descriptor)" }
@@ -150,23 +150,23 @@ final class UnnamedFile {
 
   deinit { close(descriptor) }
 
-  /// Lets no further byte be written, as on a full disk, through any descriptor of the file.
+  /// Makes all further writes fail as on a full disk, through every descriptor of the file.
   func fill() {
-    let full = unsafe open("/dev/full", O_RDWR | O_CLOEXEC)
-    var own = stat()
-    _ = unsafe fstat(descriptor, &own)
-    let names = (try? FileSystem.visibleNames(in: "/proc/self/fd")) ?? []
-    for number in names.compactMap({ Int32($0) }) {
-      var other = stat()
-      guard unsafe fstat(number, &other) == 0, other.st_dev == own.st_dev,
-        other.st_ino == own.st_ino
+    let fullDevice = unsafe open("/dev/full", O_RDWR | O_CLOEXEC)
+    var ownStatus = stat()
+    _ = unsafe fstat(descriptor, &ownStatus)
+    let descriptorNames = (try? FileSystem.visibleNames(in: "/proc/self/fd")) ?? []
+    for otherDescriptor in descriptorNames.compactMap({ Int32($0) }) {
+      var status = stat()
+      guard unsafe fstat(otherDescriptor, &status) == 0, status.st_dev == ownStatus.st_dev,
+        status.st_ino == ownStatus.st_ino
       else { continue }
-      dup2(full, number)
+      dup2(fullDevice, otherDescriptor)
     }
-    close(full)
+    close(fullDevice)
   }
 
-  /// The file, decoded from its beginning.
+  /// Returns the sound of the file, decoded from its beginning.
   func sound() throws -> Sound {
     lseek(descriptor, 0, SEEK_SET)
     return try Sound(readingDescriptor: descriptor, path: "scratch")

@@ -5,7 +5,7 @@ import Testing
 @testable import HapticOutputs
 
 @Suite struct SinkEventQueueTests {
-  @Test func noticesComeOnceAndInOrder() {
+  @Test func eventsAreDrainedOnceAndInOrder() {
     var queue = SinkEventQueue()
     queue.add(.underrun, missedFrameCount: 3, text: "a")
     queue.add(.disconnected, text: "b")
@@ -16,15 +16,15 @@ import Testing
     #expect(queue.drain() == [])
   }
 
-  @Test func aFloodIsCounted() {
+  @Test func excessiveEventsAreCounted() {
     var queue = SinkEventQueue()
     for _ in 0..<1_000 {
       queue.add(.underrun, missedFrameCount: 2, text: "dry")
     }
-    let taken = queue.drain()
-    #expect(taken.count == SinkEventQueue.maximumEventCount + 1)
+    let drainedEvents = queue.drain()
+    #expect(drainedEvents.count == SinkEventQueue.maximumEventCount + 1)
     #expect(
-      taken.last
+      drainedEvents.last
         == SinkEvent(
           .degraded, missedFrameCount: 2 * (1_000 - SinkEventQueue.maximumEventCount),
           text: "984 more interruptions within this time"))
@@ -32,21 +32,21 @@ import Testing
     #expect(queue.drain().count == 1)
   }
 
-  @Test func aLossFindsItsPlaceInAFlood() {
+  @Test func disconnectionIsKeptAmongExcessiveEvents() {
     var queue = SinkEventQueue()
     for _ in 0..<100 {
       queue.add(.underrun, missedFrameCount: 1, text: "dry")
     }
     queue.add(.disconnected, text: "gone")
     queue.add(.reconnected, text: "back")
-    let taken = queue.drain()
-    #expect(taken.dropLast().suffix(2).map(\.kind) == [.disconnected, .reconnected])
-    #expect(taken.map(\.missedFrameCount).reduce(0, +) == 100)
+    let drainedEvents = queue.drain()
+    #expect(drainedEvents.dropLast().suffix(2).map(\.kind) == [.disconnected, .reconnected])
+    #expect(drainedEvents.map(\.missedFrameCount).reduce(0, +) == 100)
   }
 }
 
 @Suite struct FrameTimeTests {
-  @Test(arguments: [8_000.0, 44_100, 48_000, 192_000]) func framesSurviveTheWayThroughTime(
+  @Test(arguments: [8_000.0, 44_100, 48_000, 192_000]) func frameCountsSurviveConversionToTime(
     rate: Double
   ) {
     let time = FrameTime(sampleRateHertz: rate)
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func partsOfFramesAreRounded() {
+  @Test func fractionsOfFramesAreRounded() {
     let time = FrameTime(sampleRateHertz: 48_000)
     #expect(time.frameCount(in: .microseconds(30)) == 1)
     #expect(time.frameCount(touching: .microseconds(30)) == 2)

@@ -6,25 +6,27 @@ import HapticRender
 import Synchronization
 import Testing
 
-/// Whatever a device does, each frame that was due was either heard or is counted as missed.
+/// Whatever a device does, every due frame is either heard or counted as missed.
 ///
 /// The buffer is 160 frames, 20 ms, in periods of 40.
-@Suite struct LawTests {
+@Suite struct FrameAccountingTests {
   private let rate = 8_000.0
   private let bufferSize = 160
 
-  /// What goes wrong, and what is to be known of it besides the law.
+  /// The faults of a device, and the expected result of its playback.
   struct Case: CustomTestStringConvertible {
     let name: String
-    /// Faults and their moments in milliseconds.
+    /// The faults and their times, in milliseconds.
     let faults: [(Fault, at: Int)]
-    /// Whether the end is heard.
-    var isHeardToTheEnd: Bool? = true
-    /// Whether the device says what is true; of one that does not, no more than the time is lost.
-    var isTrue = true
-    /// Results of calls that are forced from the start.
+    /// A Boolean value that indicates whether playback continues to its end; nil if both results
+    /// are valid.
+    var continuesToTheEnd: Bool? = true
+    /// A Boolean value that indicates whether the device reports its true position. Of a device
+    /// that does not, only the maximum of missed frames is checked.
+    var reportsTruePosition = true
+    /// The forced results of calls.
     var results: @Sendable (PCMCall) -> Int? = { _ in nil }
-    /// Calls beside the thread that never return.
+    /// The calls on other threads that never return.
     var hangingCalls: Set<PCMCall> = []
     var duration = Duration.seconds(4)
     var access: PCMAccess?
@@ -40,32 +42,35 @@ import Testing
   private static func transferFaultCase(_ name: String, _ code: Int32) -> Case {
     Case(
       name: name, faults: [(.failTransfers(code: code, count: .max >> 32), at: 700)],
-      isHeardToTheEnd: false)
+      continuesToTheEnd: false)
   }
 
   private static func singleFaultCase(_ name: String, _ code: Int32) -> Case {
     Case(name: name, faults: [(.failTransfers(code: code, count: 1), at: 700)])
   }
 
-  /// Away for half a second and back as something else, for a second or for ever.
-  private static func back(
-    _ name: String, isTheSame: Bool = true, _ change: (inout FaultyDevice.Capabilities) -> Void
+  /// Returns a case with a device that is disconnected for 0.5 s and returns with another format,
+  /// for 1 s or permanently.
+  private static func changedFormatCase(
+    _ name: String, restoresFormat: Bool = true, _ change: (inout FaultyDevice.Capabilities) -> Void
   ) -> Case {
-    var own = FaultyDevice.Capabilities()
-    own.rates = [8_000]
-    var other = own
-    change(&other)
+    var initialCapabilities = FaultyDevice.Capabilities()
+    initialCapabilities.rates = [8_000]
+    var changedCapabilities = initialCapabilities
+    change(&changedCapabilities)
     return Case(
       name: "back with another " + name,
       faults: [
-        (.changeCapabilities(other), at: 700),
+        (.changeCapabilities(changedCapabilities), at: 700),
         (.disconnect(duration: .milliseconds(500), code: ENODEV), at: 700),
-        (.changeCapabilities(isTheSame ? own : other), at: 1_700),
-      ], isHeardToTheEnd: isTheSame)
+        (
+          .changeCapabilities(restoresFormat ? initialCapabilities : changedCapabilities), at: 1_700
+        ),
+      ], continuesToTheEnd: restoresFormat)
   }
 
-  /// One call lasts long, and returns as if nothing had been.
-  private static func hang(
+  /// Returns a case with a call that hangs, and then returns normally.
+  private static func hangCase(
     _ name: String, _ call: Fault.Call, for milliseconds: Int = 1_500, _ faults: (Fault, at: Int)...
   ) -> Case {
     Case(
@@ -77,46 +82,46 @@ import Testing
     Case(name: "well", faults: []),
     Case(
       name: "frozen", faults: repeatedFaults(100, .stall(duration: .seconds(9))),
-      isHeardToTheEnd: nil),
+      continuesToTheEnd: nil),
     Case(name: "frozenfor", faults: [(.stall(duration: .milliseconds(1_500)), at: 700)]),
     Case(name: "sleepoften", faults: repeatedFaults(500, .stall(duration: .milliseconds(300)))),
     Case(name: "skip", faults: [(.skipFrames(frameCount: 110), at: 702)]),
     Case(name: "skipoften", faults: repeatedFaults(50, .skipFrames(frameCount: 110))),
     Case(
-      name: "availrand", faults: [(.misreportPointer(.random), at: 700)], isHeardToTheEnd: false,
-      isTrue: false),
+      name: "availrand", faults: [(.misreportPointer(.random), at: 700)], continuesToTheEnd: false,
+      reportsTruePosition: false),
     Case(
-      name: "availfull", faults: [(.misreportPointer(.full), at: 700)], isHeardToTheEnd: nil,
-      isTrue: false),
+      name: "availfull", faults: [(.misreportPointer(.full), at: 700)], continuesToTheEnd: nil,
+      reportsTruePosition: false),
     Case(name: "availstep/80", faults: [(.misreportPointer(.steps(80)), at: 700)]),
     Case(
       name: "availstep/400", faults: [(.misreportPointer(.steps(400)), at: 700)],
-      isHeardToTheEnd: nil,
-      isTrue: false),
+      continuesToTheEnd: nil,
+      reportsTruePosition: false),
     Case(
       name: "flap/50", faults: repeatedFaults(50, .disconnect(duration: .zero, code: ENODEV)),
-      isHeardToTheEnd: false),
+      continuesToTheEnd: false),
     Case(
       name: "flap/5", faults: repeatedFaults(5, .disconnect(duration: .zero, code: ENODEV)),
-      isHeardToTheEnd: false),
+      continuesToTheEnd: false),
     Case(
       name: "gone", faults: [(.disconnect(duration: .seconds(99), code: ENODEV), at: 700)],
-      isHeardToTheEnd: false),
+      continuesToTheEnd: false),
     Case(name: "enodev", faults: [(.disconnect(duration: .seconds(1), code: ENODEV), at: 700)]),
     Case(name: "underruns", faults: repeatedFaults(100, .underrun)),
     Case(name: "suspend", faults: repeatedFaults(200, .suspend(canResume: false))),
     Case(name: "resume", faults: repeatedFaults(200, .suspend(canResume: true))),
     Case(
-      name: "storm", faults: repeatedFaults(5, .suspend(canResume: false)), isHeardToTheEnd: nil),
+      name: "storm", faults: repeatedFaults(5, .suspend(canResume: false)), continuesToTheEnd: nil),
     Case(
       name: "resumestorm", faults: repeatedFaults(5, .suspend(canResume: true)),
-      isHeardToTheEnd: nil),
+      continuesToTheEnd: nil),
     Case(name: "delaybig", faults: [(.addDelay(frameCount: 100_000_000), at: 700)]),
     Case(name: "delayneg", faults: [(.addDelay(frameCount: -17_000), at: 700)]),
     Case(name: "delayerr", faults: [], results: { $0 == .delay ? -Int(EIO) : nil }),
     Case(
       name: "eagainstart", faults: [(.failTransfers(code: EAGAIN, count: .max >> 32), at: 0)],
-      isHeardToTheEnd: false),
+      continuesToTheEnd: false),
     transferFaultCase("eioever", EIO), transferFaultCase("epipeever", EPIPE),
     transferFaultCase("estrpipeever", ESTRPIPE),
     transferFaultCase("einvalever", EINVAL), transferFaultCase("eagainever", EAGAIN),
@@ -126,127 +131,134 @@ import Testing
     Case(
       name: "startever",
       faults: [(.failStarts(code: EPIPE, count: .max >> 32), at: 700), (.underrun, at: 700)],
-      isHeardToTheEnd: false),
+      continuesToTheEnd: false),
     Case(
       name: "prepareever",
       faults: [(.failPreparations(code: EIO, count: .max >> 32), at: 700), (.underrun, at: 700)],
-      isHeardToTheEnd: false),
+      continuesToTheEnd: false),
     singleFaultCase("epipe", EPIPE), singleFaultCase("eio", EIO),
     singleFaultCase("estrpipe", ESTRPIPE), singleFaultCase("ebadfd", EBADFD),
     Case(
-      name: "zero", faults: [], isHeardToTheEnd: false,
+      name: "zero", faults: [], continuesToTheEnd: false,
       results: { $0 == .write || $0 == .mapCommit ? 0 : nil }),
-    // In `snd_pcm_writei` the library itself repeats such a transfer for ever, which is a hang.
+    // With `snd_pcm_writei`, the library repeats such a transfer indefinitely.
     Case(
       name: "zero/700", faults: [(.shortTransfers(frameCount: 0, count: .max >> 32), at: 700)],
-      isHeardToTheEnd: false, access: .memoryMapped),
+      continuesToTheEnd: false, access: .memoryMapped),
     Case(
       name: "zero/200", faults: [(.shortTransfers(frameCount: 0, count: 200), at: 700)],
-      isHeardToTheEnd: nil, access: .memoryMapped),
+      continuesToTheEnd: nil, access: .memoryMapped),
     Case(
-      name: "pointererr/eio", faults: [], isHeardToTheEnd: false,
+      name: "pointererr/eio", faults: [], continuesToTheEnd: false,
       results: { $0 == .available ? -Int(EIO) : nil }),
     Case(
-      name: "pointererr/einval", faults: [], isHeardToTheEnd: false,
+      name: "pointererr/einval", faults: [], continuesToTheEnd: false,
       results: { $0 == .available ? -Int(EINVAL) : nil }),
     Case(
-      name: "susphang", faults: [(.suspend(canResume: true), at: 700)], isHeardToTheEnd: false,
+      name: "susphang", faults: [(.suspend(canResume: true), at: 700)], continuesToTheEnd: false,
       results: { $0 == .resume ? -Int(EAGAIN) : nil }),
     Case(name: "wolf", faults: [(.reportFalseReadiness(duration: .milliseconds(1_500)), at: 700)]),
-    hang("back/600", .transfer, for: 600), hang("back/1500", .transfer), hang("pointer", .pointer),
-    hang("delay", .delay), hang("stop", .stop), hang("start", .start, (.underrun, at: 700)),
-    hang("prepare", .prepare, (.underrun, at: 700)),
-    hang("resume", .resume, (.suspend(canResume: true), at: 700)),
-    hang("unplug", .transfer, (.disconnect(duration: .zero, code: ENODEV), at: 2_180)),
+    hangCase("back/600", .transfer, for: 600), hangCase("back/1500", .transfer),
+    hangCase("pointer", .pointer),
+    hangCase("delay", .delay), hangCase("stop", .stop),
+    hangCase("start", .start, (.underrun, at: 700)),
+    hangCase("prepare", .prepare, (.underrun, at: 700)),
+    hangCase("resume", .resume, (.suspend(canResume: true), at: 700)),
+    hangCase("unplug", .transfer, (.disconnect(duration: .zero, code: ENODEV), at: 2_180)),
     Case(
       name: "hangreopen", faults: [(.disconnect(duration: .zero, code: ENODEV), at: 700)],
-      isHeardToTheEnd: false,
+      continuesToTheEnd: false,
       hangingCalls: [.open]),
-    // Eight closings may hang; then nothing is opened any more.
+    // After eight hanging closes, the sink opens no device.
     Case(
       name: "flaphangclose",
       faults: repeatedFaults(50, .disconnect(duration: .zero, code: ENODEV), until: 13_000),
-      isHeardToTheEnd: false, hangingCalls: [.close], duration: .seconds(14)),
-    // In `snd_pcm_writei` the library itself reads beyond what it was given, and ends the process.
+      continuesToTheEnd: false, hangingCalls: [.close], duration: .seconds(14)),
+    // With `snd_pcm_writei`, the library reads past the end of its buffer, which ends the process.
     Case(
       name: "toomuch", faults: [(.overstateTransfer(frameCount: 100), at: 700)],
       access: .memoryMapped),
     Case(
-      name: "back/50", faults: [(.misreportPointer(.back(50)), at: 700)], isHeardToTheEnd: nil,
-      isTrue: false),
+      name: "back/50", faults: [(.misreportPointer(.back(50)), at: 700)], continuesToTheEnd: nil,
+      reportsTruePosition: false),
     Case(
-      name: "back/133", faults: [(.misreportPointer(.back(133)), at: 700)], isHeardToTheEnd: nil,
-      isTrue: false),
+      name: "back/133", faults: [(.misreportPointer(.back(133)), at: 700)], continuesToTheEnd: nil,
+      reportsTruePosition: false),
     Case(name: "still", faults: [(.stall(duration: .microseconds(13_750)), at: 700)]),
     Case(name: "badstate", faults: repeatedFaults(200, .loseConfiguration)),
     Case(name: "swallow", faults: [(.dropFrames(frameCount: 110), at: 702)]),
-    back("rate", isTheSame: false) { $0.rates = [44_100] },
-    back("rate, then its own") { $0.rates = [44_100] },
-    back("channels", isTheSame: false) { $0.channelCounts = [4] },
-    back("channels, then its own") { $0.channelCounts = [4] },
+    changedFormatCase("rate", restoresFormat: false) { $0.rates = [44_100] },
+    changedFormatCase("rate, then its own") { $0.rates = [44_100] },
+    changedFormatCase("channels", restoresFormat: false) { $0.channelCounts = [4] },
+    changedFormatCase("channels, then its own") { $0.channelCounts = [4] },
   ]
 
-  @Test(arguments: cases, [Duration.zero, .milliseconds(50)]) func heardAndMissedAreWhatWasDue(
-    test: Case, leadIn: Duration
+  @Test(arguments: cases, [Duration.zero, .milliseconds(50)])
+  func heardAndMissedFramesAreTheDueFrames(
+    testCase: Case, warmUpDuration: Duration
   ) throws {
     let playback = try FaultyDevicePlayback(
       {
-        $0.warmUpDuration = leadIn
+        $0.warmUpDuration = warmUpDuration
         $0.rate = Int(rate)
         $0.periodSize = bufferSize / 4
         $0.bufferSize = bufferSize
-        $0.access = test.access
-      }, capabilities: { $0.rates = [Int(rate)] }, results: test.results, hanging: test.hangingCalls
+        $0.access = testCase.access
+      }, capabilities: { $0.rates = [Int(rate)] }, results: testCase.results,
+      hanging: testCase.hangingCalls
     )
-    for (fault, moment) in test.faults {
-      playback.device.scheduleFault(fault, at: .milliseconds(moment))
+    for (fault, milliseconds) in testCase.faults {
+      playback.device.scheduleFault(fault, at: .milliseconds(milliseconds))
     }
-    #expect(playback.run(until: test.duration, limit: 10_000))
-    let end = playback.time.now
+    #expect(playback.run(until: testCase.duration, limit: 10_000))
+    let endTime = playback.time.now
     playback.sink.finish(draining: true)
     let notices = playback.notices + playback.sink.drainEvents()
-    let missed = notices.map(\.missedFrameCount).reduce(0, +)
-    let heard = playback.playedRuns.filter { $0.firstFrameNumber != nil }.map(\.count).reduce(0, +)
-    // From the first frame of sound on, each frame of time is due; a device that never moved has no
-    // beginning.
-    let first = playback.playedRuns.first { $0.firstFrameNumber != nil }?.startFrame
-    let due = Int((end / .seconds(1) * rate).rounded()) - (first ?? 0)
-    let tolerance = bufferSize + Int(leadIn / .seconds(1) * rate)
-    let isLawful = abs(heard + missed - due) <= tolerance
+    let missedFrameCount = notices.map(\.missedFrameCount).reduce(0, +)
+    let playedFrameCount = playback.playedRuns.filter { $0.firstFrameNumber != nil }.map(\.count)
+      .reduce(0, +)
+    // Every frame after the first audible frame is due. A device that never played has no first
+    // frame.
+    let firstSoundFrame = playback.playedRuns.first { $0.firstFrameNumber != nil }?.startFrame
+    let dueFrameCount = Int((endTime / .seconds(1) * rate).rounded()) - (firstSoundFrame ?? 0)
+    let tolerance = bufferSize + Int(warmUpDuration / .seconds(1) * rate)
+    let accountsForEveryFrame =
+      abs(playedFrameCount + missedFrameCount - dueFrameCount) <= tolerance
     #expect(
-      isLawful || first == nil || !test.isTrue, "\(heard) heard, \(missed) missed, \(due) due")
-    #expect(missed <= due + tolerance)
-    if let isHeard = test.isHeardToTheEnd {
-      #expect(!notices.contains { $0.kind == .failed } == isHeard)
+      accountsForEveryFrame || firstSoundFrame == nil || !testCase.reportsTruePosition,
+      "\(playedFrameCount) heard, \(missedFrameCount) missed, \(dueFrameCount) due")
+    #expect(missedFrameCount <= dueFrameCount + tolerance)
+    if let shouldContinue = testCase.continuesToTheEnd {
+      #expect(!notices.contains { $0.kind == .failed } == shouldContinue)
     }
-    // What cost nothing is not reported as an underrun.
+    // A disturbance without a loss is not reported as an underrun.
     #expect(!notices.contains { $0.kind == .underrun && $0.missedFrameCount == 0 })
   }
 
-  /// As an idle null sink of PulseAudio does, which lies two seconds ahead of its streams.
-  @Test func aNewStreamThatBeginsLateIsKept() throws {
+  /// An idle null sink of PulseAudio starts a stream up to two seconds late.
+  @Test func streamThatStartsLateIsKept() throws {
     let playback = try FaultyDevicePlayback { $0.warmUpDuration = .milliseconds(50) }
     playback.device.scheduleFault(
       .disconnect(duration: .milliseconds(450), code: ECONNREFUSED), at: .milliseconds(500))
     playback.device.scheduleFault(.stall(duration: .seconds(2)), at: .milliseconds(1_001))
     #expect(playback.run(until: .seconds(5)))
-    let back = try #require(playback.playedRuns.last { $0.firstFrameNumber != nil }).startFrame
-    #expect((3 * 48_000...3_200 * 48).contains(back), "\(back)")
+    let returnFrame = try #require(playback.playedRuns.last { $0.firstFrameNumber != nil })
+      .startFrame
+    #expect((3 * 48_000...3_200 * 48).contains(returnFrame), "\(returnFrame)")
     #expect(playback.notices.count { $0.kind == .disconnected } == 1)
   }
 
-  /// A call of the device that takes its time is neither the program's doing nor a sleep of the
-  /// system.
-  @Test(arguments: [PCMCall.write, .available]) func aLongCallOfTheDeviceIsTheDevicesDelay(
+  /// A long call of the device is caused neither by the program nor by a sleep of the system.
+  @Test(arguments: [PCMCall.write, .available]) func longCallIsADelayOfTheDevice(
     call: PCMCall
   ) throws {
     let clock = Mutex<DeviceTime?>(nil)
-    let isOver = Atomic(false)
+    let hasDelayed = Atomic(false)
     let playback = try FaultyDevicePlayback(
       { $0.access = .readWrite },
-      results: { made in
-        guard made == call, let time = clock.withLock({ $0 }), time.now > .seconds(1),
-          !isOver.exchange(true, ordering: .relaxed)
+      results: { currentCall in
+        guard currentCall == call, let time = clock.withLock({ $0 }), time.now > .seconds(1),
+          !hasDelayed.exchange(true, ordering: .relaxed)
         else { return nil }
         time.advance(by: .milliseconds(600))
         return nil
@@ -257,8 +269,8 @@ import Testing
     #expect((27_000...28_800).contains(playback.notices.map(\.missedFrameCount).reduce(0, +)))
   }
 
-  /// A call that sleeps is the longest, wherever it is made; waits for space are none.
-  @Test(arguments: [Fault.Call.transfer, .pointer, .delay, .start]) func theLongestCallIsMeasured(
+  /// The longest call is measured in all functions of the device. Waits for space are not calls.
+  @Test(arguments: [Fault.Call.transfer, .pointer, .delay, .start]) func longestCallIsMeasured(
     call: Fault.Call
   )
     throws
@@ -269,11 +281,11 @@ import Testing
       PCMRequest(device: "faulty"), clock: time, interception: device.interception())
     let engine = PlaybackEngine(routing: OutputRouting(channelCount: 2))
     let loop = RenderLoop(engine: engine, sink: sink, time: time)
-    for (duration, moment) in [(5, 0), (70, 500), (20, 900)] {
+    for (duration, startMilliseconds) in [(5, 0), (70, 500), (20, 900)] {
       device.scheduleFault(
-        .hang(call, duration: .milliseconds(duration)), at: .milliseconds(moment))
+        .hang(call, duration: .milliseconds(duration)), at: .milliseconds(startMilliseconds))
       if call == .start {
-        device.scheduleFault(.underrun, at: .milliseconds(moment + 1))
+        device.scheduleFault(.underrun, at: .milliseconds(startMilliseconds + 1))
       }
     }
     while time.now < .milliseconds(400) {
@@ -286,8 +298,10 @@ import Testing
     #expect(engine.maximumSinkCallDuration == .milliseconds(70))
   }
 
-  /// The system's own words are in no message.
-  @Test(arguments: [EPIPE, ESTRPIPE, EINVAL, EIO, 71]) func failuresHaveWordsOfTheirOwn(code: Int32)
+  /// Messages do not contain terms of the library.
+  @Test(arguments: [EPIPE, ESTRPIPE, EINVAL, EIO, 71]) func failureMessagesHaveNoTermsOfTheLibrary(
+    code: Int32
+  )
     throws
   {
     let playback = try FaultyDevicePlayback { $0.access = .readWrite }
