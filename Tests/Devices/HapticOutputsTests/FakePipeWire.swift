@@ -132,7 +132,7 @@ final class FakePipeWire: PipeWireClient, TimeSource, @unchecked Sendable {
     }
   }
 
-  /// Advances to the next moment at which something happens, at most to a time.
+  /// Advances to the next change, step, or cycle, but not past a time.
   private func advance(to end: Duration) {
     let nextChange = changes.first?.time ?? end
     now = max(now, min(end, nextCycle, nextStep, nextChange))
@@ -237,9 +237,9 @@ final class FakePipeWire: PipeWireClient, TimeSource, @unchecked Sendable {
       isStalled = false
     case .repeatCycle:
       // The frames of the last cycle are not heard, and the next cycle has the same ticks.
-      guard !isStalled, isRunning, let last = outputs.last else { return }
-      let ageSeconds = now / .seconds(1) - last.seconds
-      if ageSeconds < 0.006, last.isConnected, !last.playedFrames.isEmpty {
+      guard !isStalled, isRunning, let lastOutput = outputs.last else { return }
+      let ageSeconds = now / .seconds(1) - lastOutput.seconds
+      if ageSeconds < 0.006, lastOutput.isConnected, !lastOutput.playedFrames.isEmpty {
         outputs.removeLast()
         ticks -= UInt64(Self.cycleSize)
         nextCycle -= .nanoseconds(Int64(1e9 * Double(Self.cycleSize) / Double(Self.rate)))

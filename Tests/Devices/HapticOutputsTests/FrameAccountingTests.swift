@@ -59,7 +59,7 @@ import Testing
     var changedCapabilities = initialCapabilities
     change(&changedCapabilities)
     return Case(
-      name: "back with another " + name,
+      name: "return with another " + name,
       faults: [
         (.changeCapabilities(changedCapabilities), at: 700),
         (.disconnect(duration: .milliseconds(500), code: ENODEV), at: 700),
@@ -74,119 +74,142 @@ import Testing
     _ name: String, _ call: Fault.Call, for milliseconds: Int = 1_500, _ faults: (Fault, at: Int)...
   ) -> Case {
     Case(
-      name: "hang" + name,
+      name: "hang-" + name,
       faults: [(.hang(call, duration: .milliseconds(milliseconds)), at: 690)] + faults)
   }
 
   static let cases: [Case] = [
-    Case(name: "well", faults: []),
+    Case(name: "no-fault", faults: []),
     Case(
-      name: "frozen", faults: repeatedFaults(100, .stall(duration: .seconds(9))),
+      name: "lasting-stall", faults: repeatedFaults(100, .stall(duration: .seconds(9))),
       continuesToTheEnd: nil),
-    Case(name: "frozenfor", faults: [(.stall(duration: .milliseconds(1_500)), at: 700)]),
-    Case(name: "sleepoften", faults: repeatedFaults(500, .stall(duration: .milliseconds(300)))),
-    Case(name: "skip", faults: [(.skipFrames(frameCount: 110), at: 702)]),
-    Case(name: "skipoften", faults: repeatedFaults(50, .skipFrames(frameCount: 110))),
+    Case(name: "stall-of-1500-ms", faults: [(.stall(duration: .milliseconds(1_500)), at: 700)]),
     Case(
-      name: "availrand", faults: [(.misreportPointer(.random), at: 700)], continuesToTheEnd: false,
+      name: "repeated-stalls", faults: repeatedFaults(500, .stall(duration: .milliseconds(300)))),
+    Case(name: "skipped-frames", faults: [(.skipFrames(frameCount: 110), at: 702)]),
+    Case(
+      name: "repeatedly-skipped-frames", faults: repeatedFaults(50, .skipFrames(frameCount: 110))),
+    Case(
+      name: "random-pointer", faults: [(.misreportPointer(.random), at: 700)],
+      continuesToTheEnd: false,
       reportsTruePosition: false),
     Case(
-      name: "availfull", faults: [(.misreportPointer(.full), at: 700)], continuesToTheEnd: nil,
+      name: "full-pointer", faults: [(.misreportPointer(.full), at: 700)], continuesToTheEnd: nil,
       reportsTruePosition: false),
-    Case(name: "availstep/80", faults: [(.misreportPointer(.steps(80)), at: 700)]),
+    Case(name: "stepped-pointer/80", faults: [(.misreportPointer(.steps(80)), at: 700)]),
     Case(
-      name: "availstep/400", faults: [(.misreportPointer(.steps(400)), at: 700)],
+      name: "stepped-pointer/400", faults: [(.misreportPointer(.steps(400)), at: 700)],
       continuesToTheEnd: nil,
       reportsTruePosition: false),
     Case(
-      name: "flap/50", faults: repeatedFaults(50, .disconnect(duration: .zero, code: ENODEV)),
+      name: "disconnections-every-50-ms",
+      faults: repeatedFaults(50, .disconnect(duration: .zero, code: ENODEV)),
       continuesToTheEnd: false),
     Case(
-      name: "flap/5", faults: repeatedFaults(5, .disconnect(duration: .zero, code: ENODEV)),
+      name: "disconnections-every-5-ms",
+      faults: repeatedFaults(5, .disconnect(duration: .zero, code: ENODEV)),
       continuesToTheEnd: false),
     Case(
-      name: "gone", faults: [(.disconnect(duration: .seconds(99), code: ENODEV), at: 700)],
+      name: "lasting-disconnection",
+      faults: [(.disconnect(duration: .seconds(99), code: ENODEV), at: 700)],
       continuesToTheEnd: false),
-    Case(name: "enodev", faults: [(.disconnect(duration: .seconds(1), code: ENODEV), at: 700)]),
+    Case(
+      name: "disconnection-of-1-s",
+      faults: [(.disconnect(duration: .seconds(1), code: ENODEV), at: 700)]),
     Case(name: "underruns", faults: repeatedFaults(100, .underrun)),
-    Case(name: "suspend", faults: repeatedFaults(200, .suspend(canResume: false))),
-    Case(name: "resume", faults: repeatedFaults(200, .suspend(canResume: true))),
     Case(
-      name: "storm", faults: repeatedFaults(5, .suspend(canResume: false)), continuesToTheEnd: nil),
+      name: "suspensions-without-resumption",
+      faults: repeatedFaults(200, .suspend(canResume: false))),
     Case(
-      name: "resumestorm", faults: repeatedFaults(5, .suspend(canResume: true)),
+      name: "suspensions-with-resumption", faults: repeatedFaults(200, .suspend(canResume: true))),
+    Case(
+      name: "suspensions-without-resumption-every-5-ms",
+      faults: repeatedFaults(5, .suspend(canResume: false)), continuesToTheEnd: nil),
+    Case(
+      name: "suspensions-with-resumption-every-5-ms",
+      faults: repeatedFaults(5, .suspend(canResume: true)),
       continuesToTheEnd: nil),
-    Case(name: "delaybig", faults: [(.addDelay(frameCount: 100_000_000), at: 700)]),
-    Case(name: "delayneg", faults: [(.addDelay(frameCount: -17_000), at: 700)]),
-    Case(name: "delayerr", faults: [], results: { $0 == .delay ? -Int(EIO) : nil }),
+    Case(name: "large-delay", faults: [(.addDelay(frameCount: 100_000_000), at: 700)]),
+    Case(name: "negative-delay", faults: [(.addDelay(frameCount: -17_000), at: 700)]),
+    Case(name: "failing-delay", faults: [], results: { $0 == .delay ? -Int(EIO) : nil }),
     Case(
-      name: "eagainstart", faults: [(.failTransfers(code: EAGAIN, count: .max >> 32), at: 0)],
+      name: "EAGAIN-from-the-start",
+      faults: [(.failTransfers(code: EAGAIN, count: .max >> 32), at: 0)],
       continuesToTheEnd: false),
-    transferFaultCase("eioever", EIO), transferFaultCase("epipeever", EPIPE),
-    transferFaultCase("estrpipeever", ESTRPIPE),
-    transferFaultCase("einvalever", EINVAL), transferFaultCase("eagainever", EAGAIN),
-    Case(name: "eagain", faults: [(.failTransfers(code: EAGAIN, count: 200), at: 700)]),
-    Case(name: "eintr", faults: [(.failTransfers(code: EINTR, count: 200), at: 700)]),
-    Case(name: "short", faults: [(.shortTransfers(frameCount: 1, count: 3_000), at: 700)]),
+    transferFaultCase("lasting-EIO", EIO), transferFaultCase("lasting-EPIPE", EPIPE),
+    transferFaultCase("lasting-ESTRPIPE", ESTRPIPE),
+    transferFaultCase("lasting-EINVAL", EINVAL), transferFaultCase("lasting-EAGAIN", EAGAIN),
+    Case(name: "200-times-EAGAIN", faults: [(.failTransfers(code: EAGAIN, count: 200), at: 700)]),
+    Case(name: "200-times-EINTR", faults: [(.failTransfers(code: EINTR, count: 200), at: 700)]),
     Case(
-      name: "startever",
+      name: "short-transfers", faults: [(.shortTransfers(frameCount: 1, count: 3_000), at: 700)]),
+    Case(
+      name: "failing-starts",
       faults: [(.failStarts(code: EPIPE, count: .max >> 32), at: 700), (.underrun, at: 700)],
       continuesToTheEnd: false),
     Case(
-      name: "prepareever",
+      name: "failing-preparations",
       faults: [(.failPreparations(code: EIO, count: .max >> 32), at: 700), (.underrun, at: 700)],
       continuesToTheEnd: false),
-    singleFaultCase("epipe", EPIPE), singleFaultCase("eio", EIO),
-    singleFaultCase("estrpipe", ESTRPIPE), singleFaultCase("ebadfd", EBADFD),
+    singleFaultCase("one-EPIPE", EPIPE), singleFaultCase("one-EIO", EIO),
+    singleFaultCase("one-ESTRPIPE", ESTRPIPE), singleFaultCase("one-EBADFD", EBADFD),
     Case(
-      name: "zero", faults: [], continuesToTheEnd: false,
+      name: "empty-transfers-from-the-start", faults: [], continuesToTheEnd: false,
       results: { $0 == .write || $0 == .mapCommit ? 0 : nil }),
     // With `snd_pcm_writei`, the library repeats such a transfer indefinitely.
     Case(
-      name: "zero/700", faults: [(.shortTransfers(frameCount: 0, count: .max >> 32), at: 700)],
+      name: "lasting-empty-transfers",
+      faults: [(.shortTransfers(frameCount: 0, count: .max >> 32), at: 700)],
       continuesToTheEnd: false, access: .memoryMapped),
     Case(
-      name: "zero/200", faults: [(.shortTransfers(frameCount: 0, count: 200), at: 700)],
+      name: "200-empty-transfers", faults: [(.shortTransfers(frameCount: 0, count: 200), at: 700)],
       continuesToTheEnd: nil, access: .memoryMapped),
     Case(
-      name: "pointererr/eio", faults: [], continuesToTheEnd: false,
+      name: "failing-pointer/EIO", faults: [], continuesToTheEnd: false,
       results: { $0 == .available ? -Int(EIO) : nil }),
     Case(
-      name: "pointererr/einval", faults: [], continuesToTheEnd: false,
+      name: "failing-pointer/EINVAL", faults: [], continuesToTheEnd: false,
       results: { $0 == .available ? -Int(EINVAL) : nil }),
     Case(
-      name: "susphang", faults: [(.suspend(canResume: true), at: 700)], continuesToTheEnd: false,
+      name: "unfinished-resumption", faults: [(.suspend(canResume: true), at: 700)],
+      continuesToTheEnd: false,
       results: { $0 == .resume ? -Int(EAGAIN) : nil }),
-    Case(name: "wolf", faults: [(.reportFalseReadiness(duration: .milliseconds(1_500)), at: 700)]),
-    hangCase("back/600", .transfer, for: 600), hangCase("back/1500", .transfer),
+    Case(
+      name: "false-readiness",
+      faults: [(.reportFalseReadiness(duration: .milliseconds(1_500)), at: 700)]),
+    hangCase("transfer/600", .transfer, for: 600), hangCase("transfer/1500", .transfer),
     hangCase("pointer", .pointer),
     hangCase("delay", .delay), hangCase("stop", .stop),
     hangCase("start", .start, (.underrun, at: 700)),
     hangCase("prepare", .prepare, (.underrun, at: 700)),
     hangCase("resume", .resume, (.suspend(canResume: true), at: 700)),
-    hangCase("unplug", .transfer, (.disconnect(duration: .zero, code: ENODEV), at: 2_180)),
+    hangCase(
+      "transfer-then-disconnection", .transfer,
+      (.disconnect(duration: .zero, code: ENODEV), at: 2_180)),
     Case(
-      name: "hangreopen", faults: [(.disconnect(duration: .zero, code: ENODEV), at: 700)],
+      name: "hang-reopen", faults: [(.disconnect(duration: .zero, code: ENODEV), at: 700)],
       continuesToTheEnd: false,
       hangingCalls: [.open]),
     // After eight hanging closes, the sink opens no device.
     Case(
-      name: "flaphangclose",
+      name: "disconnections-with-hanging-close",
       faults: repeatedFaults(50, .disconnect(duration: .zero, code: ENODEV), until: 13_000),
       continuesToTheEnd: false, hangingCalls: [.close], duration: .seconds(14)),
     // With `snd_pcm_writei`, the library reads past the end of its buffer, which ends the process.
     Case(
-      name: "toomuch", faults: [(.overstateTransfer(frameCount: 100), at: 700)],
+      name: "overstated-transfer", faults: [(.overstateTransfer(frameCount: 100), at: 700)],
       access: .memoryMapped),
     Case(
-      name: "back/50", faults: [(.misreportPointer(.back(50)), at: 700)], continuesToTheEnd: nil,
+      name: "backward-pointer/50", faults: [(.misreportPointer(.back(50)), at: 700)],
+      continuesToTheEnd: nil,
       reportsTruePosition: false),
     Case(
-      name: "back/133", faults: [(.misreportPointer(.back(133)), at: 700)], continuesToTheEnd: nil,
+      name: "backward-pointer/133", faults: [(.misreportPointer(.back(133)), at: 700)],
+      continuesToTheEnd: nil,
       reportsTruePosition: false),
-    Case(name: "still", faults: [(.stall(duration: .microseconds(13_750)), at: 700)]),
-    Case(name: "badstate", faults: repeatedFaults(200, .loseConfiguration)),
-    Case(name: "swallow", faults: [(.dropFrames(frameCount: 110), at: 702)]),
+    Case(name: "stall-of-13.75-ms", faults: [(.stall(duration: .microseconds(13_750)), at: 700)]),
+    Case(name: "lost-configurations", faults: repeatedFaults(200, .loseConfiguration)),
+    Case(name: "dropped-frames", faults: [(.dropFrames(frameCount: 110), at: 702)]),
     changedFormatCase("rate", restoresFormat: false) { $0.rates = [44_100] },
     changedFormatCase("rate, then its own") { $0.rates = [44_100] },
     changedFormatCase("channels", restoresFormat: false) { $0.channelCounts = [4] },

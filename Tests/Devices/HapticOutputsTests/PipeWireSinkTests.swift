@@ -48,14 +48,15 @@ import Testing
 
     /// Plays numbered frames up to a time since the start of the server.
     ///
-    /// - Parameter hold: The intervals in which the render thread does not run, in seconds.
-    func play(until seconds: Double, holding hold: [ClosedRange<Double>] = []) {
+    /// - Parameter pauses: The intervals in which the render thread does not run, in seconds.
+    func play(until seconds: Double, holding pauses: [ClosedRange<Double>] = []) {
       let endTime = Duration.seconds(100 + seconds)
       while server.now < endTime {
-        let now = server.now / .seconds(1) - 100
-        if let interval = hold.first(where: { $0.contains(now) }) {
+        let elapsedSeconds = server.now / .seconds(1) - 100
+        if let interval = pauses.first(where: { $0.contains(elapsedSeconds) }) {
           var noDescriptors: [PollDescriptor] = []
-          server.wait(for: &noDescriptors, timeout: .seconds(interval.upperBound - now + 1e-6))
+          server.wait(
+            for: &noDescriptors, timeout: .seconds(interval.upperBound - elapsedSeconds + 1e-6))
           continue
         }
         switch sink.wait(wake) {
@@ -217,16 +218,16 @@ import Testing
 
   @Test("The buffer doubles after two underruns if the request permits it")
   func growth() throws {
-    let holds = [0.3...0.34, 0.5...0.54, 0.7...0.72]
+    let pauses = [0.3...0.34, 0.5...0.54, 0.7...0.72]
     let fixture = try SinkFixture(adaptsBuffer: true)
-    fixture.play(until: 1, holding: holds)
+    fixture.play(until: 1, holding: pauses)
     fixture.finish()
     #expect(fixture.events.count { $0.kind == .degraded } == 1)
     #expect(fixture.events.contains { $0.text.contains("the buffer is now 21 ms") })
     // The third pause of the render thread is shorter than the new buffer.
     #expect(fixture.events.count { $0.kind == .underrun } == 2)
     let fixtureWithFixedBuffer = try SinkFixture()
-    fixtureWithFixedBuffer.play(until: 1, holding: holds)
+    fixtureWithFixedBuffer.play(until: 1, holding: pauses)
     #expect(!fixtureWithFixedBuffer.events.contains { $0.kind == .degraded })
     #expect(fixtureWithFixedBuffer.events.count { $0.kind == .underrun } == 3)
   }

@@ -13,20 +13,20 @@ import Testing
   private mutating func run(
     ticks: Int, at seconds: Double, frameCount: Int = 256, starved: Int = 0
   ) -> Int {
-    let first = timeline.beginCycle(
+    let firstFrame = timeline.beginCycle(
       .init(
         frameCount: frameCount, ticks: UInt64(ticks), secondsPerTick: 1 / 48_000,
         startSeconds: seconds, heardSeconds: seconds + 0.01))
-    let end = first + frameCount
-    timeline.endCycle(heard: first..<(end - starved), starved: (end - starved)..<end)
-    return first
+    let end = firstFrame + frameCount
+    timeline.endCycle(heard: firstFrame..<(end - starved), starved: (end - starved)..<end)
+    return firstFrame
   }
 
   /// Runs a number of regular cycles.
   private mutating func runCycles(_ count: Int) {
     for index in 0..<count {
-      let first = run(ticks: 1_000 + 256 * index, at: 10 + Double(index) * Self.cycleSeconds)
-      #expect(first == 256 * index)
+      let firstFrame = run(ticks: 1_000 + 256 * index, at: 10 + Double(index) * Self.cycleSeconds)
+      #expect(firstFrame == 256 * index)
     }
   }
 
@@ -41,16 +41,16 @@ import Testing
   mutating func skipped(count: Int) {
     runCycles(10)
     let index = 10 + count
-    let first = run(ticks: 1_000 + 256 * index, at: 10 + Double(index) * Self.cycleSeconds)
-    #expect(first == 256 * index)
+    let firstFrame = run(ticks: 1_000 + 256 * index, at: 10 + Double(index) * Self.cycleSeconds)
+    #expect(firstFrame == 256 * index)
     #expect(timeline.nextFrame - timeline.heardFrameCount == 256 * count)
   }
 
   @Test("A cycle that runs again repeats its frames, which count once")
   mutating func repeated() {
     runCycles(10)
-    let first = run(ticks: 1_000 + 256 * 9, at: 10 + 9 * Self.cycleSeconds)
-    #expect(first == 256 * 9)
+    let firstFrame = run(ticks: 1_000 + 256 * 9, at: 10 + 9 * Self.cycleSeconds)
+    #expect(firstFrame == 256 * 9)
     #expect(timeline.heardFrameCount == 2_560)
     #expect(timeline.nextFrame == 2_560)
   }
@@ -68,8 +68,8 @@ import Testing
   @Test("A frame more or less of a resampler does not count as a loss")
   mutating func resampler() {
     runCycles(10)
-    let first = run(ticks: 1_000 + 2_560 + 1, at: 10 + 10 * Self.cycleSeconds)
-    #expect(first == 2_560)
+    let firstFrame = run(ticks: 1_000 + 2_560 + 1, at: 10 + 10 * Self.cycleSeconds)
+    #expect(firstFrame == 2_560)
   }
 
   @Test("The ticks of another clock say nothing about lost frames", arguments: [5, 900_000_000])
@@ -82,16 +82,16 @@ import Testing
   @Test("The machine's clock counts while the server's clock is paused")
   mutating func stoppedClock() {
     runCycles(10)
-    let first = run(ticks: 1_000 + 2_560, at: 12 + 10 * Self.cycleSeconds)
-    #expect(first == 2_560 + 96_000)
+    let firstFrame = run(ticks: 1_000 + 2_560, at: 12 + 10 * Self.cycleSeconds)
+    #expect(firstFrame == 2_560 + 96_000)
   }
 
   @Test("Another stream continues at the frame that is due")
   mutating func otherStream() {
     runCycles(10)
     timeline.resume()
-    let first = run(ticks: 77, at: 11 + 10 * Self.cycleSeconds)
-    #expect(abs(first - (2_560 + 48_000)) <= 1)
+    let firstFrame = run(ticks: 77, at: 11 + 10 * Self.cycleSeconds)
+    #expect(abs(firstFrame - (2_560 + 48_000)) <= 1)
   }
 
   @Test("A start that the server follows late skips the time until then")

@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(
-    "The user's properties stand between the names and the pins, which win",
+    "The user's properties are between the names and the pins, which take precedence",
     arguments: [
       "{ node.latency = 256/48000 node.dont-move = false }",
       "node.latency = 256/48000 node.dont-move = false",

@@ -78,7 +78,7 @@ final class JackServer: Sendable {
         "temblor:out_000",
         "temblor:out_001",
       ])
-    // Every listing takes a moment, so that the loop does not spin. A connected recorder records.
+    // Every listing takes some time, so that the loop does not spin. A connected recorder records.
     for _ in 0..<200 {
       let listing = try run("jack_lsp", ["--server", name, "--connections"])
       _ = try listing.waitForEnd(within: .seconds(10))

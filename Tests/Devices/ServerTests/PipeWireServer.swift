@@ -45,7 +45,7 @@ final class PipeWireServer: Sendable {
       ["120", Programs.path("dbus-run-session"), "--", Programs.path("wireplumber")],
       environment: environment,
       folder: folder)
-    // Every listing takes a moment, so that the loop does not spin.
+    // Every listing takes some time, so that the loop does not spin.
     for _ in 0..<200 {
       let statusListing = try ChildProcess(
         "wpctl", Programs.path("wpctl"), ["status"], environment: Self.environment(folder),

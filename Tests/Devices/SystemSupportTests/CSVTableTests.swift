@@ -56,8 +56,8 @@ import Testing
       errorText("id,level\n" + irregularRows)?.hasSuffix("11, 12, 3 more are also wrong") == true)
   }
 
-  @Test("A table with other separators, and a text that is not a table, are called by their kind")
-  func otherTextsAreCalledByTheirKind() {
+  @Test("A table with other separators, and a text that is not a table, are named by their kind")
+  func otherTextsAreNamedByTheirKind() {
     #expect(
       errorText("id;level\na;0,6\n")
         == """

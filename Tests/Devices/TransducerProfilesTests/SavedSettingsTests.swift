@@ -78,7 +78,7 @@ import TransducerProfiles
   }
 
   @Test(
-    "Whole words of a name or a product spell a profile; parts of words and summaries do not",
+    "Whole words of a name or a product find a profile; parts of words and summaries do not",
     arguments: [
       ("BST-1", ["dayton-bst-1"]), ("bst1", ["dayton-bst-1"]), ("Dayton BST-1", ["dayton-bst-1"]),
       ("ButtKicker LFE", ["buttkicker-lfe"]), ("Mini LFE", ["buttkicker-mini-lfe"]),
