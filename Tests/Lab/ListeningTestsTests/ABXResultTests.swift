@@ -2,12 +2,17 @@ import ListeningTests
 import Testing
 
 struct ABXResultTests {
-  private func sentence(_ right: Int, _ count: Int, of planned: Int?) -> String {
-    ABXResult(correctAnswerCount: right, trialCount: count, plannedTrialCount: planned).sentence
+  private func sentence(
+    _ correctAnswerCount: Int, _ trialCount: Int, of plannedTrialCount: Int?
+  ) -> String {
+    ABXResult(
+      correctAnswerCount: correctAnswerCount, trialCount: trialCount,
+      plannedTrialCount: plannedTrialCount
+    ).sentence
   }
 
-  @Test("A complete test has one sentence")
-  func completeTestsHaveOneSentence() {
+  @Test("A complete test is summarized by its score, probability, and conclusion")
+  func completeTestIsSummarized() {
     #expect(
       sentence(12, 16, of: 16)
         == "12 of 16 correct. By guessing, the probability of at least 12 correct answers is "
@@ -54,8 +59,8 @@ struct ABXResultTests {
         == .notSignificant)
   }
 
-  @Test("An incomplete test has a reservation")
-  func incompleteTestsHaveAReservation() {
+  @Test("The sentence of an incomplete test warns about stopping early")
+  func incompleteTestHasAWarning() {
     #expect(
       sentence(7, 7, of: 16)
         == "7 of 7 correct. By guessing, the probability of at least 7 correct answers is 0.8 %. "
@@ -75,22 +80,24 @@ struct ABXResultTests {
   }
 
   @Test("A test without answers has no result", arguments: [16, nil])
-  func noAnswersHaveNoResult(planned: Int?) {
-    #expect(sentence(0, 0, of: planned) == "No answers. There is no result.")
+  func noAnswersHaveNoResult(plannedTrialCount: Int?) {
+    #expect(sentence(0, 0, of: plannedTrialCount) == "No answers. There is no result.")
   }
 
   @Test("Conclusions change at their p-values")
   func conclusionsChangeAtTheirPValues() {
-    // 1/32 and 6/32; 8 of 9: 10/512; 7 of 7: 1/128; 6 of 6: 1/64.
+    // p-values: 5 of 5: 1/32; 4 of 5: 6/32; 8 of 9: 10/512; 7 of 7: 1/128; 6 of 6: 1/64.
     let cases: [(Int, Int, ABXResult.Conclusion)] = [
       (5, 5, .significant), (4, 5, .notSignificant), (8, 9, .significant),
       (7, 7, .highlySignificant),
       (6, 6, .significant), (0, 5, .belowChance), (1, 5, .notSignificant), (0, 4, .tooFewTrials),
       (0, 0, .noTrials),
     ]
-    for (right, count, conclusion) in cases {
-      let result = ABXResult(correctAnswerCount: right, trialCount: count, plannedTrialCount: count)
-      #expect(result.conclusion == conclusion, "\(right) of \(count)")
+    for (correctAnswerCount, trialCount, conclusion) in cases {
+      let result = ABXResult(
+        correctAnswerCount: correctAnswerCount, trialCount: trialCount,
+        plannedTrialCount: trialCount)
+      #expect(result.conclusion == conclusion, "\(correctAnswerCount) of \(trialCount)")
     }
   }
 

@@ -154,16 +154,16 @@ struct StudyStatisticsTests {
     #expect(summary.stimuli.map(\.value) == [-30, -20, -10, nil])
   }
 
-  @Test("A function of stimuli on both sides of the reference counts choices")
+  @Test("A function of stimuli below and above the reference counts choices of the stronger one")
   func stimuliOnBothSides() throws {
     // The stimulus is in the second interval. It is chosen in 1, 3, 5, 7, and 9 of 10 trials.
     var answers: [StudyAnswer] = []
-    for (index, value) in [-34.0, -32, -30, -28, -26].enumerated() {
-      for trial in 0..<10 {
+    for (stimulusIndex, value) in [-34.0, -32, -30, -28, -26].enumerated() {
+      for trialIndex in 0..<10 {
         answers.append(
           try answer(
-            "anna", "s\(index)", "\(value)", trial < 2 * index + 1 ? 2 : 1,
-            right: value < -30 ? "1" : "2", intervals: "reference s\(index)",
+            "anna", "s\(stimulusIndex)", "\(value)", trialIndex < 2 * stimulusIndex + 1 ? 2 : 1,
+            right: value < -30 ? "1" : "2", intervals: "reference s\(stimulusIndex)",
             procedure: .twoChoices))
       }
     }
@@ -177,12 +177,13 @@ struct StudyStatisticsTests {
   @Test("Thresholds of several references are not pooled in one function")
   func severalReferencesHaveNoFunction() throws {
     var answers: [StudyAnswer] = []
-    for (index, value) in [-34.0, -32, -30, -28].enumerated() {
-      for trial in 0..<10 {
+    for (stimulusIndex, value) in [-34.0, -32, -30, -28].enumerated() {
+      for trialIndex in 0..<10 {
         answers.append(
           try answer(
-            "anna", "s\(index)", "\(value)", trial < 6 + index ? 2 : 1, right: "2",
-            intervals: "r\(index % 2) s\(index)", procedure: .twoChoices))
+            "anna", "s\(stimulusIndex)", "\(value)", trialIndex < 6 + stimulusIndex ? 2 : 1,
+            right: "2",
+            intervals: "r\(stimulusIndex % 2) s\(stimulusIndex)", procedure: .twoChoices))
       }
     }
     let summary = StudySummary(answers, procedure: .twoChoices)

@@ -86,9 +86,9 @@ struct StudyTests {
       StudyPair(testedStimulusIndex: 1, referenceStimulusIndex: 0),
       StudyPair(testedStimulusIndex: 3, referenceStimulusIndex: 2),
     ]
-    let found = intervals(.twoChoices, pairs, repeats: 4, seed: 5).map { Set($0) }
-    #expect(found.count(where: { $0 == [0, 1] }) == 4)
-    #expect(found.count(where: { $0 == [2, 3] }) == 4)
+    let stimulusSets = intervals(.twoChoices, pairs, repeats: 4, seed: 5).map { Set($0) }
+    #expect(stimulusSets.count(where: { $0 == [0, 1] }) == 4)
+    #expect(stimulusSets.count(where: { $0 == [2, 3] }) == 4)
     #expect(intervals(.rating, pairs, repeats: 1, seed: 5).contains([2, 3]))
   }
 
@@ -97,8 +97,8 @@ struct StudyTests {
     let trials = TrialSequence(
       .twoChoices, stimulusValues: [5, 1], pairs: Self.pairs(1), repeats: 1, seed: 3)
     let trial = try #require(trials.currentTrial)
-    let stronger = try #require(trial.stimulusIndices.firstIndex(of: 0))
-    #expect(trial.correctAnswer == Double(stronger + 1))
+    let strongerInterval = try #require(trial.stimulusIndices.firstIndex(of: 0))
+    #expect(trial.correctAnswer == Double(strongerInterval + 1))
   }
 
   @Test("A mean has no interval with a single value")
