@@ -9,31 +9,32 @@ import VendorFormats
 
 /// Shipped patterns, and their conversions to every format that can be written.
 struct ConversionMatrixTests {
-  /// Losses that do not change what is felt by the tolerance.
-  private static let harmlessLosses = [
+  /// The beginnings of losses whose effect is within the tolerance.
+  private static let harmlessLossPrefixes = [
     "times are rounded to ticks", "frequencies are rounded to whole hertz", "the title cannot",
     "the notes cannot",
   ]
 
-  /// Returns whether a difference beyond the tolerance has a listed loss.
-  private static func areHarmless(_ losses: [String]) -> Bool {
-    losses.contains { loss in !harmlessLosses.contains { loss.hasPrefix($0) } }
+  /// Returns whether a loss can explain a difference beyond the tolerance.
+  private static func includesPerceptibleLoss(_ losses: [String]) -> Bool {
+    losses.contains { loss in !harmlessLossPrefixes.contains { loss.hasPrefix($0) } }
   }
 
-  @Test("A conversion and back is equal within the tolerance, or has a listed loss")
-  func conversionsReturn() throws {
+  @Test(
+    "A pattern converted and converted back is equal within the tolerance, or has a listed loss")
+  func roundTripsAreEqualOrHaveLosses() throws {
     var pairCount = 0
     for name in ShippedPatterns.names {
       let composition = HapticComposition(try shipped(name))
       let reference = try formattedTake(composition, in: .ahap)
       for format in Self.formats {
-        guard let there = ConvertedPattern(composition, to: format) else { continue }
-        let back = try #require(ConvertedPattern(there.composition, to: .ahap))
-        let comparison = Comparison(reference, try back.take())
+        guard let converted = ConvertedPattern(composition, to: format) else { continue }
+        let restored = try #require(ConvertedPattern(converted.composition, to: .ahap))
+        let comparison = Comparison(reference, try restored.take())
         pairCount += 1
         #expect(
           comparison.isEqual(within: Self.tolerance)
-            || Self.areHarmless(there.losses + back.losses),
+            || Self.includesPerceptibleLoss(converted.losses + restored.losses),
           "\(name) by \(format.id): \(comparison.sentences)")
       }
     }
@@ -66,7 +67,8 @@ struct ConversionMatrixTests {
       guard let converted = ConvertedPattern(composition, to: format) else { continue }
       let comparison = Comparison(reference, try converted.take())
       #expect(
-        comparison.isEqual(within: Self.tolerance) || Self.areHarmless(converted.losses),
+        comparison.isEqual(within: Self.tolerance)
+          || Self.includesPerceptibleLoss(converted.losses),
         "\(format.id): \(comparison.sentences), \(converted.losses)")
     }
   }
@@ -74,8 +76,8 @@ struct ConversionMatrixTests {
   private static let formats = FormatRegistry.standard.formats.filter(\.isWritable)
   private static let tolerance = Tolerance(decibels: 1, seconds: 0.01, percent: 5)
 
-  @Test("A conversion that sounds alike has no difference, and one beyond 1 dB has a listed loss")
-  func conversionsAreComparedTruly() throws {
+  @Test("A conversion that sounds alike has no difference, and any other has a listed loss")
+  func conversionsAreComparedCorrectly() throws {
     var pairCount = 0
     var alikeCount = 0
     for name in ShippedPatterns.names {
@@ -88,7 +90,7 @@ struct ConversionMatrixTests {
         let comparison = Comparison(
           reference, candidate, referenceMeasurements: measurements)
         pairCount += 1
-        if checkTruth(of: comparison, converted, name: "\(name) as \(format.id)") {
+        if checkAgainstSound(comparison, converted, name: "\(name) as \(format.id)") {
           alikeCount += 1
         }
       }
@@ -96,25 +98,25 @@ struct ConversionMatrixTests {
     #expect(pairCount >= 37 * 10 && alikeCount >= 120, "\(pairCount) pairs, \(alikeCount) alike")
   }
 
-  @Test("Every pair of formats is compared truly")
-  func formatPairsAreComparedTruly() throws {
+  @Test("Conversions between each pair of formats are compared correctly")
+  func formatPairsAreComparedCorrectly() throws {
     let names = ShippedPatterns.names
     let indices = Self.formats.indices
-    let pairs = indices.flatMap { row in indices.map { (row, $0) } }
+    let formatPairs = indices.flatMap { sourceIndex in indices.map { (sourceIndex, $0) } }
     var comparedCount = 0
-    for (number, (row, column)) in pairs.enumerated() {
-      let source = Self.formats[row]
-      let target = Self.formats[column]
+    for (pairIndex, (sourceIndex, targetIndex)) in formatPairs.enumerated() {
+      let source = Self.formats[sourceIndex]
+      let target = Self.formats[targetIndex]
       // Each pair has two of the patterns, so that all patterns occur.
-      for step in [0, 17] {
-        let name = names[(number + step) % names.count]
+      for nameOffset in [0, 17] {
+        let name = names[(pairIndex + nameOffset) % names.count]
         let pattern = HapticComposition(try shipped(name))
         guard let original = ConvertedPattern(pattern, to: source),
           let converted = ConvertedPattern(original.composition, to: target)
         else { continue }
         let comparison = Comparison(try original.take(), try converted.take())
-        checkTruth(
-          of: comparison, converted, name: "\(name), \(source.id) to \(target.id)")
+        checkAgainstSound(
+          comparison, converted, name: "\(name), \(source.id) to \(target.id)")
         comparedCount += 1
       }
     }
@@ -125,11 +127,12 @@ struct ConversionMatrixTests {
   /// takes that sound alike.
   ///
   /// - Returns: True if the takes sound alike.
-  @discardableResult private func checkTruth(
-    of comparison: Comparison, _ converted: ConvertedPattern, name: String
+  @discardableResult private func checkAgainstSound(
+    _ comparison: Comparison, _ converted: ConvertedPattern, name: String
   ) -> Bool {
     let isEqual = comparison.isEqual(within: Self.tolerance)
-    #expect(isEqual || Self.areHarmless(converted.losses), "\(name): \(comparison.sentences)")
+    #expect(
+      isEqual || Self.includesPerceptibleLoss(converted.losses), "\(name): \(comparison.sentences)")
     let hasUnits = comparison.notationDifferences.contains {
       $0.contains(" dB") || $0.contains(" Hz")
     }
@@ -138,14 +141,14 @@ struct ConversionMatrixTests {
       return false
     }
     // A vibration masks the transient that a clip raises to it.
-    let isRaised = converted.losses.contains {
+    let isTransientRaised = converted.losses.contains {
       $0.hasPrefix("the amplitude of a transient is raised by ")
     }
     let differences = comparison.differences.filter { difference in
-      difference.isNoticeable && !(isRaised && difference.kind == .level)
+      difference.isNoticeable && !(isTransientRaised && difference.kind == .level)
     }
     #expect(differences.isEmpty, "\(name): \(differences.map(\.sentence))")
-    #expect(isEqual || isRaised, "\(name): \(comparison.sentences)")
+    #expect(isEqual || isTransientRaised, "\(name): \(comparison.sentences)")
     return true
   }
 }

@@ -24,33 +24,33 @@ struct EqualPairTests {
 
   @Test func theOrderOfEventsInAFileDoesNotMatter() throws {
     let pattern = try shipped("earthquake-splash")
-    let other = pattern.with { $0.events.reverse() }
+    let reordered = pattern.with { $0.events.reverse() }
     // Sums of many voices round differently in another order.
-    let comparison = Comparison(try take(pattern), try take(other))
+    let comparison = Comparison(try take(pattern), try take(reordered))
     #expect(comparison.differences.isEmpty, "\(comparison.sentences)")
     #expect(comparison.equality != .different)
   }
 
   @Test func explicitDefaultsAreEqualToOmittedOnes() throws {
-    let bare = HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: 0.1)])
-    let full = HapticPattern(events: [tap(0.1, intensity: 0.75, sharpness: 0.5)])
-    #expect(Comparison(try take(bare), try take(full)).sentences == [sentence])
+    let omitted = HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: 0.1)])
+    let explicit = HapticPattern(events: [tap(0.1, intensity: 0.75, sharpness: 0.5)])
+    #expect(Comparison(try take(omitted), try take(explicit)).sentences == [sentence])
   }
 
   @Test func controlPointOnALineIsNoDifference() throws {
-    let corner = swellingPattern.with {
+    let subdivided = swellingPattern.with {
       $0.curves[0].controlPoints.insert(.init(time: 0.2, value: 0.65), at: 1)
     }
-    let comparison = Comparison(try take(swellingPattern), try take(corner))
+    let comparison = Comparison(try take(swellingPattern), try take(subdivided))
     #expect(comparison.differences.isEmpty, "\(comparison.sentences)")
     #expect(comparison.equality != .different)
   }
 
   @Test func controlWithoutEventsIsNoDifference() throws {
-    let idle = fiveTapPattern.with {
+    let withUnusedControl = fiveTapPattern.with {
       $0.parameters.append(DynamicParameter(id: .audioPanControl, value: 0.5, time: 0))
     }
-    let comparison = Comparison(try take(fiveTapPattern), try take(idle))
+    let comparison = Comparison(try take(fiveTapPattern), try take(withUnusedControl))
     #expect(
       comparison.sentences == ["B renders identically to A, but its file is different."])
     #expect(comparison.notationDifferences == ["B has 1 dynamic parameter, A has 0."])
@@ -58,8 +58,8 @@ struct EqualPairTests {
 
   @Test func unusedEnvelopeRendersIdentically() throws {
     let pattern = HapticPattern(events: [hum(0, 0.5)])
-    let other = HapticPattern(events: [hum(0, 0.5, [.decayTime: 0.5])])
-    let comparison = Comparison(try take(pattern), try take(other))
+    let withDecay = HapticPattern(events: [hum(0, 0.5, [.decayTime: 0.5])])
+    let comparison = Comparison(try take(pattern), try take(withDecay))
     #expect(comparison.equality == .identical)
     #expect(
       comparison.sentences == ["B renders identically to A, but its file is different."])
@@ -77,38 +77,38 @@ struct EqualPairTests {
     _ name: String
   ) throws {
     let take = try take(try shipped(name))
-    var numbers = LinearCongruentialGenerator()
-    let stored = take.recorded { samples in
+    var generator = LinearCongruentialGenerator()
+    let sixteenBitTake = take.recorded { samples in
       for index in samples.indices {
         let dither =
-          Float.random(in: 0..<1, using: &numbers) - Float.random(in: 0..<1, using: &numbers)
+          Float.random(in: 0..<1, using: &generator) - Float.random(in: 0..<1, using: &generator)
         samples[index] = ((samples[index] * 32_768) + dither).rounded() / 32_768
       }
     }
-    let comparison = Comparison(take, stored)
+    let comparison = Comparison(take, sixteenBitTake)
     #expect(comparison.sentences == ["B is identical to A except for a residual at −96 dBFS."])
     #expect(comparison.isEqual(within: Tolerance()))
   }
 
   @Test func twentyFourAndSixteenBitsAreEqual() throws {
     let take = try take(swellingPattern)
-    let fine = take.recorded {
+    let twentyFourBitTake = take.recorded {
       for index in $0.indices {
         $0[index] = rounded($0[index], 8_388_608)
       }
     }
-    let coarse = take.recorded {
+    let sixteenBitTake = take.recorded {
       for index in $0.indices {
         $0[index] = rounded($0[index], 32_768)
       }
     }
-    let comparison = Comparison(fine, coarse)
+    let comparison = Comparison(twentyFourBitTake, sixteenBitTake)
     #expect(comparison.differences.isEmpty)
     #expect(comparison.sentences == ["B is identical to A except for a residual at −102 dBFS."])
   }
 
-  private func rounded(_ sample: Float, _ steps: Float) -> Float {
-    (sample * steps).rounded() / steps
+  private func rounded(_ sample: Float, _ stepsPerUnit: Float) -> Float {
+    (sample * stepsPerUnit).rounded() / stepsPerUnit
   }
 
   @Test(arguments: ["heartbeat", "swipe-up", "earthquake-splash"])
@@ -116,10 +116,10 @@ struct EqualPairTests {
     _ name: String
   ) throws {
     let take = try take(try shipped(name))
-    let there = try Sound(interleaved: take.signal.mono, channelCount: 1, rate: 48_000).resampled(
-      to: 44_100, path: "there")
-    let back = try there.resampled(to: 48_000, path: "back")
-    let comparison = Comparison(take, sound([back.interleaved]))
+    let original = Sound(interleaved: take.signal.mono, channelCount: 1, rate: 48_000)
+    let downsampled = try original.resampled(to: 44_100, path: "downsampled")
+    let restored = try downsampled.resampled(to: 48_000, path: "restored")
+    let comparison = Comparison(take, sound([restored.interleaved]))
     #expect(comparison.differences.isEmpty, "\(comparison.sentences)")
     #expect(comparison.verdict?.hasPrefix("B is identical to A except for ") == true)
   }
@@ -141,9 +141,9 @@ struct EqualPairTests {
     #expect(Comparison(silent, silent).sentences == [sentence])
     let empty = sound([[]])
     #expect(Comparison(empty, empty).sentences == [sentence])
-    let longer = sound([[Float](repeating: 0, count: 9_600)])
+    let longerSilence = sound([[Float](repeating: 0, count: 9_600)])
     #expect(
-      Comparison(silent, longer).sentences == [
+      Comparison(silent, longerSilence).sentences == [
         "B's recording is 100 ms longer: 0.2 instead of 0.1 s."
       ])
   }

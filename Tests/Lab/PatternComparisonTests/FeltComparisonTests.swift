@@ -5,7 +5,8 @@ import PatternComparison
 import Testing
 import VendorFormats
 
-/// Spellings of one vibration, which do not differ, and single changes, which are reported once.
+/// Equivalent notations of one vibration, which do not differ, and single changes, which are
+/// reported once.
 struct FeltComparisonTests {
   /// A difference that is expected, in decibels, seconds, or percent.
   struct Expectation: Sendable {
@@ -50,10 +51,11 @@ struct FeltComparisonTests {
   }
 
   private func comparison(
-    _ pattern: HapticPattern, _ other: HapticPattern, through format: HapticFormat? = nil
+    _ referencePattern: HapticPattern, _ candidatePattern: HapticPattern,
+    through format: HapticFormat? = nil
   ) throws -> Comparison {
-    let reference = try formattedTake(HapticComposition(pattern), in: .ahap)
-    let composition = HapticComposition(other)
+    let reference = try formattedTake(HapticComposition(referencePattern), in: .ahap)
+    let composition = HapticComposition(candidatePattern)
     guard let format else {
       return Comparison(reference, try formattedTake(composition, in: .ahap))
     }
@@ -61,7 +63,7 @@ struct FeltComparisonTests {
     return Comparison(reference, try converted.take())
   }
 
-  // MARK: - Spellings
+  // MARK: - Notations
 
   private static let equalPatternPairs:
     [(name: String, pattern: HapticPattern, other: HapticPattern)] = [
@@ -116,15 +118,15 @@ struct FeltComparisonTests {
   @Test(
     "One vibration that is written in two ways has no difference",
     arguments: equalPatternPairs.indices)
-  func spellingIsNoDifference(_ number: Int) throws {
-    let (name, pattern, other) = Self.equalPatternPairs[number]
-    let comparison = try comparison(pattern, other)
+  func notationIsNoDifference(_ index: Int) throws {
+    let (name, reference, candidate) = Self.equalPatternPairs[index]
+    let comparison = try comparison(reference, candidate)
     #expect(comparison.differences.isEmpty, "\(name): \(comparison.sentences)")
     #expect(comparison.isEqual(within: Tolerance()))
   }
 
-  @Test("Spelling has sentences of its own, without levels and frequencies")
-  func spellingIsListed() throws {
+  @Test("Notations are described separately, without levels and frequencies")
+  func notationIsListed() throws {
     let comparison = try comparison(Self.singleHum, Self.equalPatternPairs[3].other)
     #expect(comparison.verdict == "B feels like A, but its file is different.")
     #expect(
@@ -135,8 +137,8 @@ struct FeltComparisonTests {
   private static let formats: [HapticFormat] = [.hapticClip, .richTapHE, .harmonyOS, .hjif]
 
   @Test("A conversion without losses has no difference", arguments: formats.indices)
-  func conversionIsNoDifference(_ number: Int) throws {
-    let format = Self.formats[number]
+  func conversionIsNoDifference(_ index: Int) throws {
+    let format = Self.formats[index]
     let isSingleVoice = format.id == "he" || format.id == "oh"
     var patterns = [Self.singleHum, Self.twoHums, Self.rampPattern]
     if !isSingleVoice {
@@ -148,7 +150,7 @@ struct FeltComparisonTests {
     }
   }
 
-  @Test("An envelope that a clip has as a line has no difference")
+  @Test("An envelope that a clip approximates by a line has no difference")
   func envelopeAsALineIsNoDifference() throws {
     let pattern = HapticPattern(events: [
       hum(0, 0.8, intensity: 0.7, sharpness: 0.4, [.attackTime: 0.4, .releaseTime: 0.4])
@@ -270,7 +272,7 @@ struct FeltComparisonTests {
       && change.expectations.allSatisfy { expectation in
         comparison.differences.contains { expectation.matches($0) }
       }
-    let name = "\(change.name) through \(format?.id ?? "nothing")"
+    let name = "\(change.name) through \(format?.id ?? "no format")"
     #expect(isNamedOnce, "\(name): \(comparison.sentences)")
     #expect(!comparison.isEqual(within: Tolerance(decibels: 0.5, seconds: 0.005, percent: 2)))
   }
@@ -315,16 +317,18 @@ struct FeltComparisonTests {
     for format in [HapticFormat.hapticClip, .hjif] {
       let comparison = try comparison(reference, changed, through: format)
       #expect(comparison.differences.count == 2, "\(comparison.sentences)")
-      let level = try #require(comparison.differences.first { $0.kind == .level })
-      #expect(abs(level.timeRange.lowerBound - 0.9) < 0.03, "\(level.timeRange)")
-      #expect(abs(level.timeRange.upperBound - 1.3) < 0.03, "\(level.timeRange)")
-      let time = try #require(comparison.differences.first { $0.kind == .time })
-      #expect(time.isOverall && abs(time.amount - delay) < 0.002)
+      let levelDifference = try #require(comparison.differences.first { $0.kind == .level })
+      #expect(
+        abs(levelDifference.timeRange.lowerBound - 0.9) < 0.03, "\(levelDifference.timeRange)")
+      #expect(
+        abs(levelDifference.timeRange.upperBound - 1.3) < 0.03, "\(levelDifference.timeRange)")
+      let timeDifference = try #require(comparison.differences.first { $0.kind == .time })
+      #expect(timeDifference.isOverall && abs(timeDifference.amount - delay) < 0.002)
     }
   }
 
-  @Test("A change of everything is one change although everything is later")
-  func wholeLevelAndDelay() throws {
+  @Test("A change of all levels is one difference in a delayed pattern")
+  func levelChangeOfDelayedPattern() throws {
     let reference = HapticPattern(events: [
       tap(0), hum(0.2, 0.2, intensity: 0.6), hum(1.2, 0.2, intensity: 0.9),
     ])
@@ -340,16 +344,16 @@ struct FeltComparisonTests {
 
   // MARK: - Many changes
 
-  @Test("Every one of many changes is named")
+  @Test("Each of many changes is named")
   func manyChanges() throws {
-    let all = HapticPattern(
+    let allHums = HapticPattern(
       events: (0..<80).map {
         hum(Double($0) * 0.3, 0.15, intensity: $0.isMultiple(of: 3) ? 0.9 : 0.6)
       })
-    let halved = all.with { pattern in
+    let everySecondHum = allHums.with { pattern in
       pattern.events = pattern.events.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
     }
-    let comparison = try comparison(all, halved, through: .hapticClip)
+    let comparison = try comparison(allHums, everySecondHum, through: .hapticClip)
     #expect(comparison.differences.count == 40, "\(comparison.sentences)")
     #expect(comparison.differences.allSatisfy { $0.kind == .missing })
   }

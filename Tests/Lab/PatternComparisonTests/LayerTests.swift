@@ -29,44 +29,50 @@ struct LayerTests {
 
   /// The effect counts, not the division into layers.
   @Test func sameEventsInOtherLayersAreNoDifference() throws {
-    let found = try sentences { layers in
+    let sentences = try sentences { layers in
       layers[0].events += layers[1].events
       layers.remove(at: 1)
     }
-    #expect(found.count == 1 && found[0].hasPrefix("B is "), "\(found)")
-    let one = try take(fiveTapPattern)
-    let two = try take(layers: [Self.layers[0], Self.layers[1]])
-    #expect(Comparison(one, two).differences.isEmpty)
+    #expect(sentences.count == 1 && sentences[0].hasPrefix("B is "), "\(sentences)")
+    let singleLayer = try take(fiveTapPattern)
+    let twoLayers = try take(layers: [Self.layers[0], Self.layers[1]])
+    #expect(Comparison(singleLayer, twoLayers).differences.isEmpty)
   }
 
   @Test func eventsAtOtherBodyLocationsDiffer() throws {
-    func composition(_ places: HapticComposition.BodyLocation?...) -> HapticComposition {
+    func composition(_ bodyLocations: HapticComposition.BodyLocation?...) -> HapticComposition {
       HapticComposition(
-        layers: zip(Self.layers, places).map { HapticComposition.Layer($0, bodyLocation: $1) })
+        layers: zip(Self.layers, bodyLocations).map {
+          HapticComposition.Layer($0, bodyLocation: $1)
+        })
     }
-    func sentences(_ one: HapticComposition, _ other: HapticComposition) throws -> [String] {
-      Comparison(try take(one), try take(other)).sentences
+    func sentences(_ reference: HapticComposition, _ candidate: HapticComposition) throws
+      -> [String]
+    {
+      Comparison(try take(reference), try take(candidate)).sentences
     }
     let left = HapticComposition.BodyLocation(1, of: 2, name: "left")
     let right = HapticComposition.BodyLocation(2, of: 2)
-    let swapped = try sentences(composition(left, right, nil), composition(right, left, nil))
+    let swapSentences = try sentences(composition(left, right, nil), composition(right, left, nil))
     #expect(
-      swapped == [
+      swapSentences == [
         "B renders identically to A, but its file is different.",
         "B's transients 1, 3, and 5 are played at 2 instead of at left.",
         "B's transients 2 and 4 are played at left instead of at 2.",
       ])
-    let hum = try sentences(composition(left, right, left), composition(left, right, nil))
-    #expect(hum.count == 2 && hum[1].hasSuffix("is played everywhere instead of at left."))
+    let humSentences = try sentences(composition(left, right, left), composition(left, right, nil))
+    #expect(
+      humSentences.count == 2
+        && humSentences[1].hasSuffix("is played everywhere instead of at left."))
   }
 
   /// Events are numbered over all layers, by time.
-  @Test func eventOfASecondLayerIsNumberedInTheWhole() throws {
-    let found = try sentences { $0[1].events[1].time += 0.008 }
-    #expect(found == ["B's fourth transient starts 8 ms later, at 0.758 s."])
+  @Test func eventsAreNumberedAcrossLayers() throws {
+    let sentences = try sentences { $0[1].events[1].time += 0.008 }
+    #expect(sentences == ["B's fourth transient starts 8 ms later, at 0.758 s."])
   }
 
-  @Test func eventsAreNumberedLayerByLayer() throws {
+  @Test func eventIndicesAreGroupedByLayer() throws {
     var changed = Self.layers
     changed[1].events[1].time += 0.008
     let comparison = Comparison(try take(layers: Self.layers), try take(layers: changed))
@@ -75,22 +81,25 @@ struct LayerTests {
   }
 
   @Test func controlIsNamedWithItsLayer() throws {
-    let lacking = try sentences { $0[2].parameters = [] }
-    #expect(lacking == ["B does not set layer 3 intensity to 0.5 at 0.6 s: 12 dB stronger."])
-    let added = try sentences {
+    let removalSentences = try sentences { $0[2].parameters = [] }
+    #expect(
+      removalSentences == ["B does not set layer 3 intensity to 0.5 at 0.6 s: 12 dB stronger."])
+    let additionSentences = try sentences {
       $0[0].parameters = [DynamicParameter(id: .hapticSharpnessControl, value: 0.2, time: 0.9)]
     }
-    #expect(added.count == 1 && added[0].hasPrefix("B sets layer 1 sharpness to 0.2 at 0.9 s: "))
+    #expect(
+      additionSentences.count == 1
+        && additionSentences[0].hasPrefix("B sets layer 1 sharpness to 0.2 at 0.9 s: "))
   }
 
   /// A control affects only the events of its own layer.
   @Test func controlMovedToAnotherLayerChangesBothLayers() throws {
-    let found = try sentences {
+    let sentences = try sentences {
       $0[2].parameters = []
       $0[0].parameters = [Self.intensityStep]
     }
-    #expect(found.count == 2)
-    #expect(found.contains { $0.contains("layer 1 intensity") })
-    #expect(found.contains { $0.contains("layer 3 intensity") })
+    #expect(sentences.count == 2)
+    #expect(sentences.contains { $0.contains("layer 1 intensity") })
+    #expect(sentences.contains { $0.contains("layer 3 intensity") })
   }
 }

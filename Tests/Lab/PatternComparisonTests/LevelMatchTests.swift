@@ -74,9 +74,9 @@ struct LevelMatchTests {
         samples[index] *= 1.5
       }
     }
-    let shared = Comparison(take, louder)
+    let defaultComparison = Comparison(take, louder)
     #expect(
-      shared.sentences == [
+      defaultComparison.sentences == [
         "B is 3.5 dB stronger throughout.", "B's fifth transient, at 1 s, is 3.5 dB weaker.",
       ])
     let options = ComparisonOptions(levelMatch: LevelMatch.none)

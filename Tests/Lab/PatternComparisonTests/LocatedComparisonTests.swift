@@ -31,22 +31,22 @@ struct LocatedComparisonTests {
   @Test("A hum that is missing at one location is not hidden by an equal hum at another")
   func missingHumIsFound() throws {
     let both = composition(hum(0, 1), hum(0, 1))
-    var one = both
-    one.layers[1].pattern.events = []
-    let found = try sentences(both, one)
-    #expect(found.count == 1 && found[0].hasPrefix("B is missing A's"), "\(found)")
+    var withoutRightHum = both
+    withoutRightHum.layers[1].pattern.events = []
+    let sentences = try sentences(both, withoutRightHum)
+    #expect(sentences.count == 1 && sentences[0].hasPrefix("B is missing A's"), "\(sentences)")
   }
 
-  @Test("Pieces of one vibration are one vibration at its location")
-  func piecesAreOneVibration() throws {
-    let whole = composition(hum(0, 1), hum(0, 1, intensity: 0.5, sharpness: 0.6))
-    var pieces = whole
-    pieces.layers[0].pattern.events = [hum(0, 0.5), hum(0.5, 0.5)]
-    #expect(Comparison(try take(whole), try take(pieces)).differences.isEmpty)
-    #expect(Comparison(try take(pieces), try take(whole)).differences.isEmpty)
+  @Test("Consecutive parts of one vibration are one vibration at its location")
+  func consecutivePartsAreOneVibration() throws {
+    let undivided = composition(hum(0, 1), hum(0, 1, intensity: 0.5, sharpness: 0.6))
+    var divided = undivided
+    divided.layers[0].pattern.events = [hum(0, 0.5), hum(0.5, 0.5)]
+    #expect(Comparison(try take(undivided), try take(divided)).differences.isEmpty)
+    #expect(Comparison(try take(divided), try take(undivided)).differences.isEmpty)
   }
 
-  @Test("Another name of a location does not count")
+  @Test("A renamed location is no difference")
   func namesAreNoDifference() throws {
     let named = composition(hum(0, 1), hum(0, 1))
     let renamed = composition(hum(0, 1), hum(0, 1), leftName: "wrist")
@@ -60,9 +60,9 @@ struct LocatedComparisonTests {
     for index in everywhere.layers.indices {
       everywhere.layers[index].bodyLocation = nil
     }
-    let found = try sentences(located, everywhere)
-    #expect(found.contains("B is played everywhere instead of at left, right."), "\(found)")
-    #expect(found.count <= 2)
+    let sentences = try sentences(located, everywhere)
+    #expect(sentences.contains("B is played everywhere instead of at left, right."), "\(sentences)")
+    #expect(sentences.count <= 2)
   }
 
   // MARK: - Sampled signals and sounds
@@ -100,8 +100,8 @@ struct LocatedComparisonTests {
     let reference = makeTake([tone(100), tone(160)])
     let candidate = makeTake([tone(100), tone(160, amplitude: 0.2)])
     let comparison = Comparison(reference, candidate)
-    let name = isPattern ? "right" : "channel 2"
-    #expect(comparison.sentences == ["At \(name), B is 6 dB weaker throughout."])
+    let channelName = isPattern ? "right" : "channel 2"
+    #expect(comparison.sentences == ["At \(channelName), B is 6 dB weaker throughout."])
     #expect(!comparison.excesses(over: Tolerance(decibels: 5, seconds: 0.01, percent: 5)).isEmpty)
     #expect(comparison.excesses(over: Tolerance(decibels: 7, seconds: 0.01, percent: 5)).isEmpty)
     #expect(Comparison(reference, reference).differences.isEmpty)
@@ -125,7 +125,7 @@ struct LocatedComparisonTests {
     #expect(Comparison(reference, candidate).sentences == ["B is 6 dB weaker throughout."])
   }
 
-  @Test("Another length of a recording with different channels is reported once")
+  @Test("A longer recording with different channels is reported once")
   func lengthIsReportedOnce() {
     let silence = [Float](repeating: 0, count: 1_600)
     let reference = soundTake([tone(100), tone(160)])
@@ -136,10 +136,10 @@ struct LocatedComparisonTests {
       "\(sentences)")
   }
 
-  @Test("The weak tail of a sampled signal does not belong to its length")
-  func tailsAreNoPartOfSounds() throws {
+  @Test("The duration of a sampled signal does not include its weak tail")
+  func tailsAreNotPartOfDurations() throws {
     func samples(end: Double) -> [Float] {
-      // A tail 40 dB below the tone decays to silence, as behind a DC blocker.
+      // A tail 40 dB below the tone decays to silence, as after a DC blocker.
       let sound = tone(100, from: 0.1, to: end)
       return sound.indices.map { index in
         let time = Double(index) / Self.rate - end

@@ -21,20 +21,20 @@ struct OverlappingEventTests {
 
   @Test("Another frequency of one event is one difference", arguments: [0, 1, 2])
   func frequencyOfOneEventIsNamed(index: Int) throws {
-    let found = try differences { events in
+    let differences = try differences { events in
       let event = events[index]
       events[index] = hum(
         event.time, event.duration ?? 0, intensity: event.value(of: .hapticIntensity),
         sharpness: 0.7)
     }
-    #expect(found.map(\.kind) == [.frequency])
-    #expect(found.first?.referenceEventIndices == [index])
+    #expect(differences.map(\.kind) == [.frequency])
+    #expect(differences.first?.referenceEventIndices == [index])
   }
 
   @Test("An event that moves past the end of another event is one difference")
   func movedEventIsNamed() throws {
-    let found = try differences { $0[0].time += 0.029 }
-    #expect(found.map(\.kind) == [.time])
-    #expect(found.first.map { abs($0.amount - 0.029) < 0.002 } == true)
+    let differences = try differences { $0[0].time += 0.029 }
+    #expect(differences.map(\.kind) == [.time])
+    #expect(differences.first.map { abs($0.amount - 0.029) < 0.002 } == true)
   }
 }

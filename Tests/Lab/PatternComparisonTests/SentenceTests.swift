@@ -12,7 +12,7 @@ struct SentenceTests {
   struct Pair: Sendable, CustomTestStringConvertible {
     let kind: Difference.Kind
     /// The amount and its tolerance, or nil for a difference without an amount.
-    let amount: (value: Double, slack: Double)?
+    let amount: (value: Double, tolerance: Double)?
     let isThroughout: Bool
     let sentence: String
     let takes: @Sendable () throws -> (Take, Take)
@@ -21,7 +21,7 @@ struct SentenceTests {
   }
 
   private static func pair(
-    _ kind: Difference.Kind, by amount: (Double, Double)? = nil, whole isThroughout: Bool = false,
+    _ kind: Difference.Kind, by amount: (Double, Double)? = nil, isThroughout: Bool = false,
     _ sentence: String,
     _ takes: @escaping @Sendable () throws -> (Take, Take)
   ) -> Pair {
@@ -30,35 +30,35 @@ struct SentenceTests {
 
   /// Returns a pair of patterns.
   private static func pattern(
-    _ kind: Difference.Kind, by amount: (Double, Double)? = nil, whole: Bool = false,
+    _ kind: Difference.Kind, by amount: (Double, Double)? = nil, isThroughout: Bool = false,
     of pattern: HapticPattern = fiveTapPattern,
     _ sentence: String, _ change: @escaping @Sendable (inout HapticPattern) -> Void
   ) -> Pair {
-    pair(kind, by: amount, whole: whole, sentence) {
+    pair(kind, by: amount, isThroughout: isThroughout, sentence) {
       (try take(pattern), try take(pattern.with(change)))
     }
   }
 
   /// Returns a pair of a pattern and its changed samples.
   private static func sound(
-    _ kind: Difference.Kind, by amount: (Double, Double)? = nil, whole: Bool = false,
+    _ kind: Difference.Kind, by amount: (Double, Double)? = nil, isThroughout: Bool = false,
     of pattern: HapticPattern = fiveTapPattern,
     _ sentence: String, _ change: @escaping @Sendable (inout [Float]) -> Void
   ) -> Pair {
-    pair(kind, by: amount, whole: whole, sentence) {
+    pair(kind, by: amount, isThroughout: isThroughout, sentence) {
       let take = try take(pattern)
       return (take, take.recorded(change))
     }
   }
 
-  /// Returns pairs in which one or both patterns are replaced by their sound.
+  /// Returns a pair in which one or both patterns are replaced by their sound.
   private static func recorded(
-    _ kind: Difference.Kind, by amount: (Double, Double)? = nil, whole: Bool = false,
+    _ kind: Difference.Kind, by amount: (Double, Double)? = nil, isThroughout: Bool = false,
     of pattern: HapticPattern = fiveTapPattern,
     bothRecorded: Bool = false, _ sentence: String,
     _ change: @escaping @Sendable (inout HapticPattern) -> Void
   ) -> Pair {
-    pair(kind, by: amount, whole: whole, sentence) {
+    pair(kind, by: amount, isThroughout: isThroughout, sentence) {
       let take = try take(pattern)
       return (
         bothRecorded ? take.recorded() : take,
@@ -104,10 +104,11 @@ struct SentenceTests {
       "B's continuous event is 50 ms longer: 0.85 instead of 0.8 s."
     ) { $0.events[1].duration = 0.85 },
     pattern(
-      .level, by: (-3.876, 1e-3), whole: true, "B is 3.9 dB weaker throughout: intensity × 0.8.",
+      .level, by: (-3.876, 1e-3), isThroughout: true,
+      "B is 3.9 dB weaker throughout: intensity × 0.8.",
       changingAllEvents(.hapticIntensity) { $0 * 0.8 }),
     pattern(
-      .frequency, whole: true, "B is 11 % sharper throughout: sharpness + 0.1.",
+      .frequency, isThroughout: true, "B is 11 % sharper throughout: sharpness + 0.1.",
       changingAllEvents(.hapticSharpness) { $0 + 0.1 }),
     pattern(
       .attack, by: (0.1381, 1e-3), of: swellingPattern,
@@ -141,7 +142,8 @@ struct SentenceTests {
       },
       "B does not set sharpness to 0.2 at 0.4 s: 19 % lower."
     ) { $0.parameters = [] },
-    pattern(.time, by: (0.012, 1e-9), whole: true, "B as a whole starts 12 ms later.") { pattern in
+    pattern(.time, by: (0.012, 1e-9), isThroughout: true, "B as a whole starts 12 ms later.") {
+      pattern in
       for index in pattern.events.indices {
         pattern.events[index].time += 0.012
       }
@@ -152,7 +154,8 @@ struct SentenceTests {
         pattern.events[index].time += 0.05
       }
     },
-    pattern(.tempo, by: (10, 1e-6), whole: true, of: swellingPattern, "B runs 10 % slower.") {
+    pattern(.tempo, by: (10, 1e-6), isThroughout: true, of: swellingPattern, "B runs 10 % slower.")
+    {
       pattern in
       for index in pattern.events.indices {
         pattern.events[index].time *= 1.1
@@ -163,7 +166,7 @@ struct SentenceTests {
         pattern.curves[0].controlPoints[index].time *= 1.1
       }
     },
-    pattern(.order, whole: true, "B's transients are in reverse order.") { pattern in
+    pattern(.order, isThroughout: true, "B's transients are in reverse order.") { pattern in
       let times = pattern.events.map(\.time)
       pattern.events.reverse()
       for (index, time) in times.enumerated() {
@@ -178,18 +181,21 @@ struct SentenceTests {
   ]
 
   private static let sounds = [
-    sound(.time, by: (37.0 / 48_000, 1e-6), whole: true, "B as a whole starts 0.77 ms later.") {
+    sound(
+      .time, by: (37.0 / 48_000, 1e-6), isThroughout: true, "B as a whole starts 0.77 ms later."
+    ) {
       $0.insert(contentsOf: [Float](repeating: 0, count: 37), at: 0)
     },
-    sound(.time, by: (0.5, 1e-6), whole: true, "B as a whole starts 500 ms later.") {
+    sound(.time, by: (0.5, 1e-6), isThroughout: true, "B as a whole starts 500 ms later.") {
       $0.insert(contentsOf: [Float](repeating: 0, count: 24_000), at: 0)
     },
-    sound(.level, by: (3, 1e-3), whole: true, "B is 3 dB stronger throughout.") { samples in
+    sound(.level, by: (3, 1e-3), isThroughout: true, "B is 3 dB stronger throughout.") { samples in
       for index in samples.indices {
         samples[index] *= 1.412_54
       }
     },
-    sound(.polarity, whole: true, of: swellingPattern, "B's polarity is inverted.") { samples in
+    sound(.polarity, isThroughout: true, of: swellingPattern, "B's polarity is inverted.") {
+      samples in
       for index in samples.indices {
         samples[index] *= -1
       }
@@ -222,7 +228,8 @@ struct SentenceTests {
       $0.events[1].parameters[.hapticSharpness] = 0.407
     },
     recorded(
-      .frequency, by: (11.1, 0.5), whole: true, bothRecorded: true, "B is 11 % higher throughout.",
+      .frequency, by: (11.1, 0.5), isThroughout: true, bothRecorded: true,
+      "B is 11 % higher throughout.",
       changingAllEvents(.hapticSharpness) { $0 + 0.1 }),
     sound(
       .level, by: (3.2, 0.1), of: swellingPattern, "B is 3.2 dB stronger between 0.5 and 0.8 s."
@@ -232,17 +239,21 @@ struct SentenceTests {
         samples[index] *= 1.445_44
       }
     },
-    sound(.noise, by: (-40, 0.5), whole: true, "B has a 40 Hz hum at −40 dBFS in the background.") {
+    sound(
+      .noise, by: (-40, 0.5), isThroughout: true, "B has a 40 Hz hum at −40 dBFS in the background."
+    ) {
       samples in
       for index in samples.indices {
         samples[index] += 0.01 * Float(sin(2 * .pi * 40 * Double(index) / 48_000))
       }
     },
-    sound(.noise, by: (-44.8, 0.3), whole: true, "B has noise at −45 dBFS in the background.") {
+    sound(
+      .noise, by: (-44.8, 0.3), isThroughout: true, "B has noise at −45 dBFS in the background."
+    ) {
       samples in
-      var numbers = LinearCongruentialGenerator()
+      var generator = LinearCongruentialGenerator()
       for index in samples.indices {
-        samples[index] += Float.random(in: -0.01...0.01, using: &numbers)
+        samples[index] += Float.random(in: -0.01...0.01, using: &generator)
       }
     },
     sound(.clipping, "B is clipped at −12 dBFS in 12 places, between 0 and 1.02 s.") { samples in
@@ -251,7 +262,7 @@ struct SentenceTests {
       }
     },
     sound(
-      .offset, by: (-33.98, 0.01), whole: true, of: swellingPattern,
+      .offset, by: (-33.98, 0.01), isThroughout: true, of: swellingPattern,
       "B has a DC offset of 0.02 of full scale."
     ) { samples in
       for index in samples.indices {
@@ -264,12 +275,12 @@ struct SentenceTests {
     ) {
       $0 += [Float](repeating: 0, count: 9_600)
     },
-    sound(.missing, whole: true, "B is silent.") {
+    sound(.missing, isThroughout: true, "B is silent.") {
       for index in $0.indices {
         $0[index] = 0
       }
     },
-    pair(.added, whole: true, "B is not silent, unlike A.") {
+    pair(.added, isThroughout: true, "B is not silent, unlike A.") {
       let take = try take(fiveTapPattern)
       return (
         take.recorded {
@@ -300,52 +311,58 @@ struct SentenceTests {
   ]
 
   @Test(arguments: patterns + sounds) func oneDifferenceIsReported(_ pair: Pair) throws {
-    let (reference, other) = try pair.takes()
-    let comparison = Comparison(reference, other)
+    let (reference, candidate) = try pair.takes()
+    let comparison = Comparison(reference, candidate)
     #expect(comparison.sentences == [pair.sentence])
     #expect(comparison.equality == .different && comparison.verdict == nil)
-    let found = try #require(comparison.differences.first)
-    #expect(found.kind == pair.kind && found.isOverall == pair.isThroughout)
+    let difference = try #require(comparison.differences.first)
+    #expect(difference.kind == pair.kind && difference.isOverall == pair.isThroughout)
     if let amount = pair.amount {
-      #expect(abs(found.amount - amount.value) <= amount.slack, "\(found.amount)")
+      #expect(abs(difference.amount - amount.value) <= amount.tolerance, "\(difference.amount)")
     }
   }
 
-  private func one(_ pattern: HapticPattern, _ other: HapticPattern) throws -> Difference {
-    let comparison = Comparison(try take(pattern), try take(other))
+  private func onlyDifference(_ reference: HapticPattern, _ candidate: HapticPattern) throws
+    -> Difference
+  {
+    let comparison = Comparison(try take(reference), try take(candidate))
     #expect(comparison.differences.count == 1, "\(comparison.sentences)")
     return try #require(comparison.differences.first)
   }
 
   @Test func differenceHasItsTimeRangeAndEvents() throws {
-    let moved = try one(fiveTapPattern, fiveTapPattern.with { $0.events[2].time = 0.508 })
+    let moved = try onlyDifference(
+      fiveTapPattern, fiveTapPattern.with { $0.events[2].time = 0.508 })
     #expect(
       moved.unit == .seconds && moved.isNoticeable && abs(moved.timeRange.lowerBound - 0.5) < 1e-9)
     #expect(moved.referenceEventIndices == [2] && moved.candidateEventIndices == [2])
-    let weaker = try one(
+    let weaker = try onlyDifference(
       fiveTapPattern,
       fiveTapPattern.with { $0.events[2].parameters[.hapticIntensity] = 0.8 * 0.944_061 })
     #expect(weaker.unit == .decibels && !weaker.isNoticeable)
-    let missing = try one(fiveTapPattern, fiveTapPattern.with { $0.events.remove(at: 3) })
+    let missing = try onlyDifference(
+      fiveTapPattern, fiveTapPattern.with { $0.events.remove(at: 3) })
     #expect(missing.referenceEventIndices == [3] && missing.candidateEventIndices == [])
     #expect(
-      try one(fiveTapPattern, fiveTapPattern.with { $0.events.append(tap(0.6)) })
+      try onlyDifference(fiveTapPattern, fiveTapPattern.with { $0.events.append(tap(0.6)) })
         .candidateEventIndices == [5])
-    let tail = fiveTapPattern.with { pattern in
+    let withLaterTail = fiveTapPattern.with { pattern in
       for index in 3...4 {
         pattern.events[index].time += 0.05
       }
     }
-    #expect(try one(fiveTapPattern, tail).referenceEventIndices == [3, 4])
-    let curve = try one(
+    #expect(try onlyDifference(fiveTapPattern, withLaterTail).referenceEventIndices == [3, 4])
+    let curve = try onlyDifference(
       swellingPattern, swellingPattern.with { $0.curves[0].controlPoints[1].value = 0.7 })
     #expect(
       abs(curve.timeRange.lowerBound - 0.2) < 1e-9 && abs(curve.timeRange.upperBound - 1) < 1e-9)
     #expect(
-      try one(swellingPattern, swellingPattern.with { $0.curves[0].controlPoints[1].time = 0.5 })
-        .unit == .seconds)
+      try onlyDifference(
+        swellingPattern, swellingPattern.with { $0.curves[0].controlPoints[1].time = 0.5 }
+      )
+      .unit == .seconds)
     #expect(
-      try one(
+      try onlyDifference(
         fiveTapPattern, fiveTapPattern.with { $0.events[1].parameters[.hapticSharpness] = 0.6 }
       ).unit
         == .percent)
@@ -362,13 +379,13 @@ struct SentenceTests {
             controlPoints: [.init(time: 0, value: control), .init(time: 0.5, value: control)])
         ])
     }
-    let same = Comparison(try take(pattern(0.6, 0.9)), try take(pattern(0.3, 0.9)))
-    #expect(same.sentences == ["B is identical to A, sample for sample."])
+    let equalComparison = Comparison(try take(pattern(0.6, 0.9)), try take(pattern(0.3, 0.9)))
+    #expect(equalComparison.sentences == ["B is identical to A, sample for sample."])
     // A change from 0.9 to 1.2 has the effect of a change from 0.9 to 1.
-    let found = try one(pattern(0.4, 0.5), pattern(0.7, 0.5))
-    #expect(found.kind == .frequency && abs(found.amount - 11.14) < 0.01)
-    let plain = try one(pattern(0.1, 0.2), pattern(0.4, 0.2))
-    #expect(abs(plain.amount - 37.27) < 0.01)
+    let clampedDifference = try onlyDifference(pattern(0.4, 0.5), pattern(0.7, 0.5))
+    #expect(clampedDifference.kind == .frequency && abs(clampedDifference.amount - 11.14) < 0.01)
+    let unclampedDifference = try onlyDifference(pattern(0.1, 0.2), pattern(0.4, 0.2))
+    #expect(abs(unclampedDifference.amount - 37.27) < 0.01)
   }
 
   @Test func removedShiftAndLevelAreReported() throws {
@@ -384,25 +401,26 @@ struct SentenceTests {
     }
     #expect(abs(Comparison(take, louder).candidateGain - 0.707_95) < 1e-4)
     #expect(abs(Comparison(take, late).alignment.delaySeconds - 0.5) < 1e-6)
-    let humming = take.recorded { samples in
+    let withHum = take.recorded { samples in
       for index in samples.indices {
         samples[index] += 0.01 * Float(sin(2 * .pi * 40 * Double(index) / 48_000))
       }
     }
-    #expect(abs((Comparison(take, humming).differences.first?.candidateValue ?? 0) - 40) < 0.5)
+    #expect(abs((Comparison(take, withHum).differences.first?.candidateValue ?? 0) - 40) < 0.5)
   }
 
   @Test(arguments: ["success-rhythm", "perfect-score", "trigger-pattern", "double-tap"])
   func lateLastTapOfAShippedPatternIsReported(_ name: String) throws {
     let pattern = try shipped(name)
-    let last = pattern.events.count - 1
-    let later = try take(pattern.with { $0.events[last].time += 0.02 })
-    for other in [later, later.recorded()] {
-      let comparison = Comparison(try take(pattern), other)
-      let found = try #require(comparison.differences.first)
+    let lastIndex = pattern.events.count - 1
+    let later = try take(pattern.with { $0.events[lastIndex].time += 0.02 })
+    for candidate in [later, later.recorded()] {
+      let comparison = Comparison(try take(pattern), candidate)
+      let difference = try #require(comparison.differences.first)
       #expect(
-        comparison.differences.count == 1 && found.kind == .time && abs(found.amount - 0.02) < 2e-5)
-      #expect(found.sentence.contains(" transient starts 20 ms later, at "))
+        comparison.differences.count == 1 && difference.kind == .time
+          && abs(difference.amount - 0.02) < 2e-5)
+      #expect(difference.sentence.contains(" transient starts 20 ms later, at "))
     }
   }
 

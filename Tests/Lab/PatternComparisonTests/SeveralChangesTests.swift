@@ -10,14 +10,14 @@ import VendorFormats
 struct SeveralChangesTests {
   /// A change of one event.
   private struct Change {
-    var event: Int
+    var eventIndex: Int
     var kind: Difference.Kind
     /// The change in decibels, seconds, or percent; 0 for a missing event.
     var amount: Double
 
     /// Returns whether a difference names the change and no other event.
     func matches(_ difference: Difference) -> Bool {
-      guard difference.kind == kind, difference.referenceEventIndices == [event] else {
+      guard difference.kind == kind, difference.referenceEventIndices == [eventIndex] else {
         return false
       }
       let tolerance: Double =
@@ -31,62 +31,62 @@ struct SeveralChangesTests {
     }
 
     func apply(to pattern: inout HapticPattern) {
-      let event = pattern.events[self.event]
+      let event = pattern.events[eventIndex]
       switch kind {
       case .level:
         // The amplitude is the square of the intensity.
         let factor = pow(10, amount / 40)
-        pattern.events[self.event].parameters[.hapticIntensity] =
+        pattern.events[eventIndex].parameters[.hapticIntensity] =
           event.value(of: .hapticIntensity) * Float(factor)
       case .frequency:
         let change = log(1 + amount / 100) / log(230.0 / 80)
-        pattern.events[self.event].parameters[.hapticSharpness] =
+        pattern.events[eventIndex].parameters[.hapticSharpness] =
           event.value(of: .hapticSharpness) + Float(change)
       case .time:
-        pattern.events[self.event].time += amount
+        pattern.events[eventIndex].time += amount
       case .duration:
-        pattern.events[self.event].duration? += amount
+        pattern.events[eventIndex].duration? += amount
       default:
-        pattern.events.remove(at: self.event)
+        pattern.events.remove(at: eventIndex)
       }
     }
   }
 
-  /// Returns eight events that do not overlap, of which at least three are continuous.
-  private static func pattern(_ numbers: inout LinearCongruentialGenerator) -> HapticPattern {
+  /// Returns eight events that do not overlap, the first three of which are continuous.
+  private static func pattern(using generator: inout LinearCongruentialGenerator) -> HapticPattern {
     HapticPattern(
       events: (0..<8).map { index in
-        let time = Double(index) * 0.5 + Double.random(in: 0...0.1, using: &numbers)
-        let intensity = Float.random(in: 0.5...0.8, using: &numbers)
-        let sharpness = Float.random(in: 0.2...0.6, using: &numbers)
-        let seconds = Double.random(in: 0.1...0.3, using: &numbers)
-        let isTransient = index > 2 && Bool.random(using: &numbers)
+        let time = Double(index) * 0.5 + Double.random(in: 0...0.1, using: &generator)
+        let intensity = Float.random(in: 0.5...0.8, using: &generator)
+        let sharpness = Float.random(in: 0.2...0.6, using: &generator)
+        let durationSeconds = Double.random(in: 0.1...0.3, using: &generator)
+        let isTransient = index > 2 && Bool.random(using: &generator)
         return isTransient
           ? tap(time, intensity: intensity, sharpness: sharpness)
-          : hum(time, seconds, intensity: intensity, sharpness: sharpness)
+          : hum(time, durationSeconds, intensity: intensity, sharpness: sharpness)
       })
   }
 
-  /// Returns changes of different events and kinds; a change of duration is one of the first three
+  /// Returns changes of different events and kinds. A duration changes only in the first three
   /// events, which are continuous.
-  private static func changes(_ count: Int, _ numbers: inout LinearCongruentialGenerator)
+  private static func changes(_ count: Int, using generator: inout LinearCongruentialGenerator)
     -> [Change]
   {
     let kinds = [Difference.Kind.level, .time, .frequency, .missing, .duration].shuffled(
-      using: &numbers)
-    var events = Array(0..<8).shuffled(using: &numbers)
+      using: &generator)
+    var eventIndices = Array(0..<8).shuffled(using: &generator)
     return kinds.prefix(count).map { kind in
-      let position = kind == .duration ? events.firstIndex { $0 < 3 } ?? 0 : 0
-      let event = events.remove(at: position)
-      let sign: Double = Bool.random(using: &numbers) ? 1 : -1
+      let listIndex = kind == .duration ? eventIndices.firstIndex { $0 < 3 } ?? 0 : 0
+      let eventIndex = eventIndices.remove(at: listIndex)
+      let sign: Double = Bool.random(using: &generator) ? 1 : -1
       let amount: Double =
         switch kind {
-        case .level: sign * Double.random(in: 1...3.5, using: &numbers)
-        case .frequency: sign * Double.random(in: 5...20, using: &numbers)
+        case .level: sign * Double.random(in: 1...3.5, using: &generator)
+        case .frequency: sign * Double.random(in: 5...20, using: &generator)
         case .missing: 0
-        default: sign * Double.random(in: 0.01...0.04, using: &numbers)
+        default: sign * Double.random(in: 0.01...0.04, using: &generator)
         }
-      return Change(event: event, kind: kind, amount: amount)
+      return Change(eventIndex: eventIndex, kind: kind, amount: amount)
     }
   }
 
@@ -95,10 +95,10 @@ struct SeveralChangesTests {
     var failures: [String] = []
     var pairCount = 0
     for seed in 1...20 as ClosedRange<UInt64> {
-      var numbers = LinearCongruentialGenerator(
+      var generator = LinearCongruentialGenerator(
         seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ UInt64(count))
-      let pattern = Self.pattern(&numbers)
-      let changes = Self.changes(count, &numbers)
+      let pattern = Self.pattern(using: &generator)
+      let changes = Self.changes(count, using: &generator)
       var changed = pattern
       // Events after a missing one have other indices, so it is removed last.
       for change in changes.sorted(by: { $0.kind != .missing && $1.kind == .missing }) {

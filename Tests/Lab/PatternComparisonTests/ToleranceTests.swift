@@ -27,10 +27,10 @@ struct ToleranceTests {
 
   @Test func noiseCountsByTheLevelChangeItCanCause() throws {
     let take = try take(fiveTapPattern)
-    var numbers = LinearCongruentialGenerator()
+    var generator = LinearCongruentialGenerator()
     let noisy = take.recorded { samples in
       for index in samples.indices {
-        samples[index] += Float.random(in: -0.01...0.01, using: &numbers)
+        samples[index] += Float.random(in: -0.01...0.01, using: &generator)
       }
     }
     // Noise at −45 dBFS can change the level of a peak at −7 dBFS by 0.11 dB.
@@ -48,16 +48,16 @@ struct ToleranceTests {
   /// A limit is exceeded if the recording is too noisy to verify it, and the excess says so.
   @Test func limitHiddenByNoiseCannotBeVerified() throws {
     let take = try take(fiveTapPattern)
-    var numbers = LinearCongruentialGenerator()
+    var generator = LinearCongruentialGenerator()
     let noisy = take.recorded { samples in
       for index in samples.indices {
-        samples[index] += Float.random(in: -0.12...0.12, using: &numbers)
+        samples[index] += Float.random(in: -0.12...0.12, using: &generator)
       }
     }
     let comparison = Comparison(take, noisy)
-    let recording = try #require(comparison.recordingMatch)
-    let least = try #require(recording.minimumDetectableDecibels)
-    #expect(recording.outcome == .found && recording.detectableEventCount > 2 && least > 0.5)
+    let match = try #require(comparison.recordingMatch)
+    let minimumDecibels = try #require(match.minimumDetectableDecibels)
+    #expect(match.outcome == .found && match.detectableEventCount > 2 && minimumDecibels > 0.5)
     let tolerance = Tolerance(decibels: 0.5, seconds: 0.005, percent: 2)
     let excesses = comparison.excesses(over: tolerance)
     #expect(
@@ -67,16 +67,17 @@ struct ToleranceTests {
   }
 
   @Test func alignedDelayIsNoDifference() throws {
-    let later: (inout HapticPattern) -> Void = { pattern in
+    let delayAllEvents: (inout HapticPattern) -> Void = { pattern in
       for index in pattern.events.indices {
         pattern.events[index].time += 0.3
       }
     }
-    #expect(try !comparison(later).isEqual(within: Tolerance()))
-    let moved = try comparison(later, options: ComparisonOptions(alignment: .start))
-    #expect(moved.isEqual(within: Tolerance()))
-    #expect(abs(moved.alignment.delaySeconds - 0.3) < 1e-6)
-    #expect(moved.notes == ["B was shifted 300 ms earlier to align the onsets."])
+    #expect(try !comparison(delayAllEvents).isEqual(within: Tolerance()))
+    let alignedComparison = try comparison(
+      delayAllEvents, options: ComparisonOptions(alignment: .start))
+    #expect(alignedComparison.isEqual(within: Tolerance()))
+    #expect(abs(alignedComparison.alignment.delaySeconds - 0.3) < 1e-6)
+    #expect(alignedComparison.notes == ["B was shifted 300 ms earlier to align the onsets."])
   }
 }
 
@@ -122,8 +123,8 @@ struct AccumulationTests {
 
   @Test func excessHasValueLimitAndLocation() throws {
     // 1.0013 dB: the phone's amplitude is the square of intensity.
-    let other = fiveTapPattern.with { $0.events[2].parameters[.hapticIntensity] = 0.8 * 1.059_333 }
-    let comparison = Comparison(try take(fiveTapPattern), try take(other))
+    let louder = fiveTapPattern.with { $0.events[2].parameters[.hapticIntensity] = 0.8 * 1.059_333 }
+    let comparison = Comparison(try take(fiveTapPattern), try take(louder))
     let excesses = comparison.excesses(over: Tolerance(decibels: 1))
     #expect(excesses.map(\.text) == ["level +1.001 dB > 1 dB: third transient at 0.5 s"])
     #expect(excesses.first?.limit == 1 && excesses.first?.timeRange.lowerBound == 0.5)
@@ -138,12 +139,12 @@ struct AccumulationTests {
   /// An overall difference of 0.4 dB and a difference of one sound by 0.4 dB are 0.8 dB.
   @Test func overallAndSingleDifferencesAreAdded() throws {
     let take = try take(fiveTapPattern)
-    let other = take.recorded { samples in
+    let louder = take.recorded { samples in
       for index in samples.indices {
         samples[index] *= (22_000..<30_000).contains(index) ? 1.096_5 : 1.047_1
       }
     }
-    let comparison = Comparison(take, other)
+    let comparison = Comparison(take, louder)
     #expect(comparison.isEqual(within: Tolerance(decibels: 0.85)))
     #expect(!comparison.isEqual(within: Tolerance(decibels: 0.6)))
   }
@@ -152,13 +153,16 @@ struct AccumulationTests {
 struct ThresholdAgreementTests {
   /// Weighted levels and equal sensation use the same curve.
   @Test func weightingIsTheInverseOfTheSensationThreshold() throws {
-    let points = TransducerProfile.defaultPerceptionThresholds
-    #expect(points.count == 41)
-    let middle = try #require(points.first { $0.hertz == 100 }).accelerationDecibelsRelativeToG
-    for point in points where (20...400).contains(point.hertz) {
-      let decibels = Decibels.of(amplitude: VibrotactileWeighting.hand.gain(atHertz: point.hertz))
+    let thresholds = TransducerProfile.defaultPerceptionThresholds
+    #expect(thresholds.count == 41)
+    let decibelsAt100Hertz = try #require(thresholds.first { $0.hertz == 100 })
+      .accelerationDecibelsRelativeToG
+    for threshold in thresholds where (20...400).contains(threshold.hertz) {
+      let decibels = Decibels.of(
+        amplitude: VibrotactileWeighting.hand.gain(atHertz: threshold.hertz))
       #expect(
-        abs(decibels - (middle - point.accelerationDecibelsRelativeToG)) < 1e-6, "\(point.hertz) Hz"
+        abs(decibels - (decibelsAt100Hertz - threshold.accelerationDecibelsRelativeToG)) < 1e-6,
+        "\(threshold.hertz) Hz"
       )
     }
   }
@@ -168,8 +172,8 @@ struct TakeTests {
   @Test func onlyAPatternHasEvents() {
     let silence = Signal(channels: [[0]], rate: 48_000)
     let pattern = HapticComposition(HapticPattern())
-    let drawn = Take(name: "a", source: .pattern(pattern), signal: silence, profile: .phone)
-    #expect(drawn.composition == pattern)
+    let patternTake = Take(name: "a", source: .pattern(pattern), signal: silence, profile: .phone)
+    #expect(patternTake.composition == pattern)
     #expect(Take(name: "b", source: .sound, signal: silence, profile: .phone).composition == nil)
   }
 }
