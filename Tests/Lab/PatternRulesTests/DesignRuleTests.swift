@@ -59,13 +59,15 @@ import Testing
     #expect(violatedRules(taps([0, 100, 200, 300, 400])) == ["transient-count"])
     #expect(violatedRules(taps([0, 250, 500, 750, 1000])) == ["transient-count"])
     #expect(violatedRules(taps([0, 251, 502, 753, 1004])) == [])
-    let five = findings(HapticComposition(taps([0, 100, 200, 300, 400])))
+    let fiveTapFindings = findings(HapticComposition(taps([0, 100, 200, 300, 400])))
     #expect(
-      five.map(\.message) == [
+      fiveTapFindings.map(\.message) == [
         "the sequence from 0.0 s has 5 transients; more than 4 are difficult to distinguish"
       ])
     #expect(
-      five.map(\.location.path) == ["\(CompositionElement.event(EventReference(eventIndex: 4)))"])
+      fiveTapFindings.map(\.location.path) == [
+        "\(CompositionElement.event(EventReference(eventIndex: 4)))"
+      ])
   }
 
   @Test(arguments: [
@@ -87,8 +89,8 @@ import Testing
     #expect(violatedRules(taps(pairs)) == ["transient-count"])
     let triples = [0.0, 400, 800].flatMap { [$0, $0 + 60, $0 + 200] }
     #expect(violatedRules(taps(triples)) == ["transient-count"])
-    let broken: [Double] = [0, 60, 200, 400, 460, 600, 800, 860, 1000, 1060, 1300]
-    #expect(violatedRules(taps(broken)).contains("transient-spacing"))
+    let irregular: [Double] = [0, 60, 200, 400, 460, 600, 800, 860, 1000, 1060, 1300]
+    #expect(violatedRules(taps(irregular)).contains("transient-spacing"))
   }
 
   @Test func heavyTransientsMustBeRare() {
@@ -152,14 +154,14 @@ import Testing
   }
 
   @Test func overflowingTimesAreHarmless() {
-    let far = HapticPattern(
+    let overflowing = HapticPattern(
       events: [hum(1.7e308, 1.7e308), hum(0, 1.7e308)],
       curves: [
         ParameterCurve(
           id: .hapticIntensityControl, time: 1e308,
           controlPoints: [.init(time: 0, value: 0.8), .init(time: 1.7e308, value: 0)])
       ])
-    #expect(violatedRules(far).contains("sustained"))
+    #expect(violatedRules(overflowing).contains("sustained"))
   }
 
   @Test func longPatternIsReported() {
@@ -193,10 +195,10 @@ import Testing
     let composition = HapticComposition(layers: [
       .init(taps([0, 1000])), .init(taps([500, 1020])),
     ])
-    let found = findings(composition)
-    #expect(found.map(\.rule) == ["transient-gap"])
+    let gapFindings = findings(composition)
+    #expect(gapFindings.map(\.rule) == ["transient-gap"])
     #expect(
-      found.map(\.location.path) == [
+      gapFindings.map(\.location.path) == [
         "\(CompositionElement.event(EventReference(layerIndex: 1, eventIndex: 1)))"
       ]
     )
@@ -213,10 +215,10 @@ import Testing
     var soft = loud
     soft.parameters = [DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 0)]
     #expect(violatedRules(HapticComposition(layers: [.init(soft), .init(soft)])) == [])
-    let found = findings(HapticComposition(layers: [.init(soft), .init(loud)]))
-    #expect(found.map(\.rule) == ["sustained"])
+    let sustainedFindings = findings(HapticComposition(layers: [.init(soft), .init(loud)]))
+    #expect(sustainedFindings.map(\.rule) == ["sustained"])
     #expect(
-      found.map(\.location.path) == [
+      sustainedFindings.map(\.location.path) == [
         "\(CompositionElement.event(EventReference(layerIndex: 1, eventIndex: 0)))"
       ]
     )
@@ -235,10 +237,10 @@ import Testing
         kind: .hapticTransient, time: Double($0),
         parameters: [.hapticIntensity: 0.9, .hapticSharpness: 1])
     }
-    let found = findings(HapticComposition(HapticPattern(events: events))).filter {
+    let harshFindings = findings(HapticComposition(HapticPattern(events: events))).filter {
       $0.rule == "harsh"
     }
-    #expect(found.count == 1001)
-    #expect(found.last?.message == "500 more harsh findings in this file")
+    #expect(harshFindings.count == 1001)
+    #expect(harshFindings.last?.message == "500 more harsh findings in this file")
   }
 }

@@ -56,9 +56,9 @@ import Testing
         the last event ends at 1.0 s
         """
       ])
-    let tone = HapticEvent(kind: .audioContinuous, time: 0, duration: 1)
+    let audioEvent = HapticEvent(kind: .audioContinuous, time: 0, duration: 1)
     #expect(
-      findings(HapticPattern(events: [tone], parameters: [step(0.5, at: 0)])) == [
+      findings(HapticPattern(events: [audioEvent], parameters: [step(0.5, at: 0)])) == [
         "no-effect: HapticIntensityControl has no effect: no event of the layer responds to it"
       ])
   }
@@ -72,13 +72,13 @@ import Testing
 
   @Test func defaultsAreReportedOnceForEachKind() {
     let taps = (0..<3).map { HapticEvent(kind: .hapticTransient, time: Double($0)) }
-    let found = PatternRules.unsetParameterFindings(
+    let defaultFindings = PatternRules.unsetParameterFindings(
       in: HapticComposition(HapticPattern(events: taps + [hum()]))
     ) { _ in
       FileLocation(name: "t")
     }
     #expect(
-      found.map(\.message) == [
+      defaultFindings.map(\.message) == [
         """
         HapticIntensity is missing; this and 2 more events play at 0.75, a default that Apple does \
         not document
@@ -88,7 +88,7 @@ import Testing
         not document
         """,
       ])
-    #expect(found.allSatisfy { $0.severity == .note })
+    #expect(defaultFindings.allSatisfy { $0.severity == .note })
   }
 
   @Test func longRunOfTransientsIsATexture() {
@@ -117,8 +117,8 @@ import Testing
       controlPoints: [.init(time: 0, value: 0), .init(time: 1, value: 0.5)])
     let pattern = HapticPattern(events: [hum()], curves: [curve])
     let profile = TransducerProfile.phone
-    let found = try #require(profile.frequencyRange(of: HapticComposition(pattern)))
-    #expect(abs(found.lowerBound - profile.frequency.hertz(atSharpness: 0.5)) < 1e-9)
-    #expect(abs(found.upperBound - profile.frequency.hertz(atSharpness: 1)) < 1e-9)
+    let frequencyRange = try #require(profile.frequencyRange(of: HapticComposition(pattern)))
+    #expect(abs(frequencyRange.lowerBound - profile.frequency.hertz(atSharpness: 0.5)) < 1e-9)
+    #expect(abs(frequencyRange.upperBound - profile.frequency.hertz(atSharpness: 1)) < 1e-9)
   }
 }

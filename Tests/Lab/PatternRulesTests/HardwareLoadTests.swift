@@ -24,33 +24,33 @@ import Testing
 
   @Test func loopReachesThermalLimitAtTheReportedTime() throws {
     let plan = try Self.plan()
-    let demand = HardwareLoad(plan, profile: Self.profile)
-    #expect(demand.powerProtection == nil)
-    let power = try #require(demand.meanToContinuousPowerRatio)
+    let load = HardwareLoad(plan, profile: Self.profile)
+    #expect(load.powerProtection == nil)
+    let powerRatio = try #require(load.meanToContinuousPowerRatio)
     // 2 · 5.8 · 0.44² / 2, minus the fades and the attenuation of the high-pass an octave above its
     // corner.
-    #expect(abs(power - 1.06) < 0.02)
-    let told = try #require(demand.secondsToThermalLimit)
+    #expect(abs(powerRatio - 1.06) < 0.02)
+    let reportedSeconds = try #require(load.secondsToThermalLimit)
     let routing = OutputRouting().assigningTransducers(of: [Self.profile])
-    var rendering = OfflineRenderer(
+    var renderer = OfflineRenderer(
       plan: plan,
       settings: RenderSettings(routing: routing, passCount: nil, outputFrameCount: 100 * 8_000))
     var block = [Float](repeating: 0, count: 80)
-    var frames = 0
-    while rendering.statistics.powerLimitedFrameCount == 0 {
+    var frameCount = 0
+    while renderer.statistics.powerLimitedFrameCount == 0 {
       var span = block.mutableSpan
-      let count = rendering.read(into: &span)
+      let count = renderer.read(into: &span)
       try #require(count > 0)
-      frames += count
+      frameCount += count
     }
-    #expect(abs(Double(frames) / Self.rate / told - 1) < 0.1)
+    #expect(abs(Double(frameCount) / Self.rate / reportedSeconds - 1) < 0.1)
   }
 
   @Test func unknownHardwareHasNoLoad() throws {
-    let demand = HardwareLoad(try Self.plan(), profile: .phone)
-    #expect(demand.peakExcursion == nil)
-    #expect(demand.meanToContinuousPowerRatio == nil)
-    #expect(demand.secondsToThermalLimit == nil)
-    #expect(demand.powerProtection == nil)
+    let load = HardwareLoad(try Self.plan(), profile: .phone)
+    #expect(load.peakExcursion == nil)
+    #expect(load.meanToContinuousPowerRatio == nil)
+    #expect(load.secondsToThermalLimit == nil)
+    #expect(load.powerProtection == nil)
   }
 }

@@ -21,55 +21,58 @@ import Testing
   private let tap = HapticEvent(kind: .hapticTransient, time: 0)
 
   @Test func everyRuleHasAnIDOfItsOwn() {
-    let all =
+    let rules =
       PatternRules.compositionRules + PatternRules.hardwareRules + PatternRules.compilationRules
-    #expect(Set(all.map(\.id)).count == all.count)
+    #expect(Set(rules.map(\.id)).count == rules.count)
     #expect(PatternRules.compilationRules.allSatisfy { $0.severity == .error })
   }
 
   @Test func aCompositionWithoutEventsIsSilent() {
-    let found = PatternRules.findings(
+    let findings = PatternRules.findings(
       in: HapticComposition(layers: [.init(HapticPattern()), .init(HapticPattern())]),
       location: Self.location)
-    #expect(found.map(\.rule) == ["no-events"])
-    #expect(found.map(\.location) == [Self.location(.composition)])
+    #expect(findings.map(\.rule) == ["no-events"])
+    #expect(findings.map(\.location) == [Self.location(.composition)])
     let layers = [HapticComposition.Layer(HapticPattern()), .init(HapticPattern(events: [tap]))]
     #expect(
       PatternRules.findings(in: HapticComposition(layers: layers), location: Self.location).isEmpty)
   }
 
   @Test func curvesOverlapInTheirOwnLayer() {
-    let long = curve(.hapticIntensityControl, 0, lasting: 1)
-    let late = curve(.hapticIntensityControl, 0.5, lasting: 1)
-    let other = curve(.hapticSharpnessControl, 0.5, lasting: 1)
+    let firstCurve = curve(.hapticIntensityControl, 0, lasting: 1)
+    let secondCurve = curve(.hapticIntensityControl, 0.5, lasting: 1)
+    let sharpnessCurve = curve(.hapticSharpnessControl, 0.5, lasting: 1)
     func pattern(_ curves: [ParameterCurve], at time: Double = 0) -> HapticPattern {
       HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: time)], curves: curves)
     }
-    let found = PatternRules.findings(
+    let findings = PatternRules.findings(
       in: HapticComposition(layers: [
-        .init(pattern([other])), .init(pattern([late, other, long], at: 1)),
+        .init(pattern([sharpnessCurve])),
+        .init(pattern([secondCurve, sharpnessCurve, firstCurve], at: 1)),
       ]),
       location: Self.location)
-    #expect(found.map(\.rule) == ["curve-overlap"])
-    #expect(found.map(\.location) == [Self.location(.curve(layer: 1, index: 0))])
+    #expect(findings.map(\.rule) == ["curve-overlap"])
+    #expect(findings.map(\.location) == [Self.location(.curve(layer: 1, index: 0))])
     #expect(
       PatternRules.findings(
-        in: HapticComposition(layers: [.init(pattern([long])), .init(pattern([late], at: 1))]),
+        in: HapticComposition(layers: [
+          .init(pattern([firstCurve])), .init(pattern([secondCurve], at: 1)),
+        ]),
         location: Self.location
       ).isEmpty)
   }
 
-  // MARK: - Where a composition comes from
+  // MARK: - Sources of compositions
 
   @Test func aPatternMadeInCodeIsCheckedWithPaths() {
     let composition = HapticComposition(layers: [
       .init(HapticPattern(events: [tap])),
       .init(HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: 0.02)])),
     ])
-    let found = PatternRules.findings(
+    let findings = PatternRules.findings(
       in: composition, location: SourceMap.inMemory(name: "made").location(of:))
     #expect(
-      found.map(\.description) == [
+      findings.map(\.description) == [
         """
         made: warning: the transient is 20.0 ms after the previous one; at least 50 ms are needed \
         to perceive two taps (layers[1].events[0])
@@ -78,17 +81,19 @@ import Testing
   }
 
   @Test func aPatternOfCoreHapticsIsCheckedWithPaths() throws {
-    let strong = CHHapticEventParameter(parameterID: .hapticIntensity, value: 1)
-    let sharp = CHHapticEventParameter(parameterID: .hapticSharpness, value: 1)
+    let fullIntensity = CHHapticEventParameter(parameterID: .hapticIntensity, value: 1)
+    let fullSharpness = CHHapticEventParameter(parameterID: .hapticSharpness, value: 1)
     let pattern = try CHHapticPattern(
       events: [
         CHHapticEvent(eventType: .hapticTransient, parameters: [], relativeTime: 0),
-        CHHapticEvent(eventType: .hapticTransient, parameters: [strong, sharp], relativeTime: 0.5),
+        CHHapticEvent(
+          eventType: .hapticTransient, parameters: [fullIntensity, fullSharpness], relativeTime: 0.5
+        ),
       ], parameters: [])
-    let found = PatternRules.findings(
+    let findings = PatternRules.findings(
       in: pattern.composition, location: SourceMap.inMemory(name: "code").location(of:))
     #expect(
-      found.map(\.description) == [
+      findings.map(\.description) == [
         "code: warning: a transient of intensity 1.0 and sharpness 1.0 feels harsh (events[1])"
       ])
   }
@@ -101,10 +106,10 @@ import Testing
       ]}
       """
     let result = FormatRegistry.standard.examine(SourceFile(Array(text.utf8), name: "a.ahap"))
-    let found = PatternRules.findings(
+    let findings = PatternRules.findings(
       in: try #require(result.composition), location: result.sourceMap.location(of:))
     #expect(
-      found.map(\.description) == [
+      findings.map(\.description) == [
         """
         a.ahap:3:13: warning: the transient is 20.0 ms after the previous one; at least 50 ms are \
         needed to perceive two taps (Pattern[1].Event)
@@ -118,9 +123,9 @@ import Testing
     let curves = [0, 0.2].map { curve(.hapticIntensityControl, $0, lasting: 1) }
     let composition = HapticComposition(HapticPattern(events: [event], curves: curves))
     func rules(_ hasAppleParameters: Bool) -> Set<String> {
-      let found = PatternRules.findings(
+      let findings = PatternRules.findings(
         in: composition, hasAppleParameters: hasAppleParameters, location: Self.location)
-      return Set(found.map(\.rule.text))
+      return Set(findings.map(\.rule.text))
     }
     #expect(rules(true).isSuperset(of: ["curve-overlap", "default-parameter"]))
     #expect(rules(true).subtracting(rules(false)) == ["curve-overlap", "default-parameter"])
@@ -145,16 +150,16 @@ import Testing
         in: composition, profile: profile, plan: plan, location: Self.location
       ).filter { $0.rule == "transducer-band" }
     }
-    let within = SharpnessScale(minimumHertz: 20, maximumHertz: 75, isLogarithmic: false)
-    #expect(try findings(within).isEmpty)
-    let moved = try findings(.phone)
+    let scaleWithinBand = SharpnessScale(minimumHertz: 20, maximumHertz: 75, isLogarithmic: false)
+    #expect(try findings(scaleWithinBand).isEmpty)
+    let bandFindings = try findings(.phone)
     #expect(
-      moved.map(\.message) == [
+      bandFindings.map(\.message) == [
         """
         230 Hz is partly outside the band of ring, 10–80 Hz: frequencies are shifted by up to 150 Hz
         """
       ])
-    #expect(moved.map(\.location) == [Self.location(.event(EventReference(eventIndex: 0)))])
+    #expect(bandFindings.map(\.location) == [Self.location(.event(EventReference(eventIndex: 0)))])
   }
 
   /// Hardware with a resonance and a small maximum excursion.
@@ -176,15 +181,18 @@ import Testing
       .init(HapticPattern(events: [weak])), .init(HapticPattern(events: [strong])),
     ])
     let plan = try RenderPlan(compiling: composition, profile: ringProfile, rate: 8_000)
-    let found = PatternRules.hardwareFindings(
+    let findings = PatternRules.hardwareFindings(
       in: composition, profile: ringProfile, plan: plan, location: Self.location)
-    let excursion = try #require(found.first { $0.rule == "transducer-excursion" })
+    let excursionFinding = try #require(findings.first { $0.rule == "transducer-excursion" })
     #expect(
-      excursion.location == Self.location(.event(EventReference(layerIndex: 1, eventIndex: 0))))
-    #expect(excursion.severity == .warning)
-    let band = try #require(found.first { $0.rule == "transducer-band" })
-    #expect(band.location == Self.location(.event(EventReference(layerIndex: 0, eventIndex: 0))))
-    #expect(band.message.hasPrefix("ring plays 25–46.1 of 25–80 Hz: 39.8–40.9 Hz is mapped to "))
+      excursionFinding.location
+        == Self.location(.event(EventReference(layerIndex: 1, eventIndex: 0))))
+    #expect(excursionFinding.severity == .warning)
+    let bandFinding = try #require(findings.first { $0.rule == "transducer-band" })
+    #expect(
+      bandFinding.location == Self.location(.event(EventReference(layerIndex: 0, eventIndex: 0))))
+    #expect(
+      bandFinding.message.hasPrefix("ring plays 25–46.1 of 25–80 Hz: 39.8–40.9 Hz is mapped to "))
   }
 
   @Test(
@@ -203,31 +211,35 @@ import Testing
       kind: .hapticContinuous, time: 0, duration: 0.1, parameters: [.hapticSharpness: sharpness])
     let composition = HapticComposition(HapticPattern(events: [event]))
     let plan = try RenderPlan(compiling: composition, profile: profile, rate: 8_000)
-    let found = PatternRules.hardwareFindings(
+    let findings = PatternRules.hardwareFindings(
       in: composition, profile: profile, plan: plan, location: Self.location)
-    let note = found.first { $0.rule == "transducer-band" }
-    #expect(note?.message == message)
+    let bandFinding = findings.first { $0.rule == "transducer-band" }
+    #expect(bandFinding?.message == message)
     #expect(
-      note == nil
-        || note?.location == Self.location(.event(EventReference(layerIndex: 0, eventIndex: 0))))
+      bandFinding == nil
+        || bandFinding?.location
+          == Self.location(.event(EventReference(layerIndex: 0, eventIndex: 0)))
+    )
   }
 
   @Test func aProfileWithoutHardwareIsCheckedForTheCeiling() throws {
     let loud = HapticEvent(
       kind: .hapticContinuous, time: 0, duration: 0.2, parameters: [.hapticIntensity: 1])
     let layer = HapticComposition.Layer(HapticPattern(events: [loud]))
-    let three = HapticComposition(layers: [layer, layer, layer])
-    let plan = try RenderPlan(compiling: three, profile: .phone, rate: 8_000)
-    #expect(
-      PatternRules.hardwareFindings(in: three, profile: .phone, plan: plan, location: Self.location)
-        .map(
-          \.rule) == [
-          "transducer-ceiling"
-        ])
-    let one = HapticComposition(layers: [layer])
+    let threeLayers = HapticComposition(layers: [layer, layer, layer])
+    let plan = try RenderPlan(compiling: threeLayers, profile: .phone, rate: 8_000)
     #expect(
       PatternRules.hardwareFindings(
-        in: one, profile: .phone, plan: try RenderPlan(compiling: one, rate: 8_000),
+        in: threeLayers, profile: .phone, plan: plan, location: Self.location
+      )
+      .map(
+        \.rule) == [
+          "transducer-ceiling"
+        ])
+    let oneLayer = HapticComposition(layers: [layer])
+    #expect(
+      PatternRules.hardwareFindings(
+        in: oneLayer, profile: .phone, plan: try RenderPlan(compiling: oneLayer, rate: 8_000),
         location: Self.location
       ).isEmpty)
   }
