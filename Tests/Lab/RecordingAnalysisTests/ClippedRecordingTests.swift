@@ -29,10 +29,10 @@ struct ClippedRecordingTests {
     let restoration = try #require(ClippedSampleRestoration(of: clipped))
     let restored = restoration.restored(
       LowRateSignal(of: clipped, rate: 4_000, targetRate: 4_000), decimationFactor: 1)
-    let error = zip(restored.samples, bursts).map { $0 - $1 }
-    let loss = zip(clipped, bursts).map { $0 - $1 }
-    #expect(Vector.energy(loss) > 0.05 * Vector.energy(bursts))
-    #expect(Vector.energy(error) < 0.01 * Vector.energy(bursts))
+    let restorationError = zip(restored.samples, bursts).map { $0 - $1 }
+    let clippingError = zip(clipped, bursts).map { $0 - $1 }
+    #expect(Vector.energy(clippingError) > 0.05 * Vector.energy(bursts))
+    #expect(Vector.energy(restorationError) < 0.01 * Vector.energy(bursts))
   }
 
   @Test("A recording without clipped samples is not restored")
@@ -42,22 +42,24 @@ struct ClippedRecordingTests {
 
   /// Taps with three sharpness values at uneven intervals.
   private static let rhythm = HapticPattern(
-    events: [0, 0.31, 0.52, 0.95, 1.4].enumerated().map { number, time in
+    events: [0, 0.31, 0.52, 0.95, 1.4].enumerated().map { index, time in
       HapticEvent(
         kind: .hapticTransient, time: time,
         parameters: [
-          .hapticIntensity: [1, 0.8][number % 2], .hapticSharpness: [0.3, 0.7, 0.5][number % 3],
+          .hapticIntensity: [1, 0.8][index % 2], .hapticSharpness: [0.3, 0.7, 0.5][index % 3],
         ])
     })
 
   /// Compares the rhythm with a recording of a pattern that is clipped 6 dB below its peak.
-  private func comparison(withClippedRecordingOf recorded: HapticPattern) throws -> Comparison {
+  private func comparison(withClippedRecordingOf recordedPattern: HapticPattern) throws
+    -> Comparison
+  {
     let silence = [Float](repeating: 0, count: 24_000)
-    var numbers = LinearCongruentialGenerator(seed: 7)
-    let sound = silence + (try take(recorded)).signal.mono + silence
+    var generator = LinearCongruentialGenerator(seed: 7)
+    let sound = silence + (try take(recordedPattern)).signal.mono + silence
     let peak = sound.map(abs).max() ?? 0
     let clipped = sound.map { sample -> Float in
-      let noise = 0.003 * peak * (Float(numbers.next() >> 40) / 8_388_608 - 1)
+      let noise = 0.003 * peak * (Float(generator.next() >> 40) / 8_388_608 - 1)
       return min(max(sample + noise, -peak / 2), peak / 2)
     }
     return Comparison(try take(Self.rhythm), ComparisonFixtures.sound([clipped]))

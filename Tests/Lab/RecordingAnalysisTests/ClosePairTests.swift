@@ -8,39 +8,39 @@ import Testing
 ///
 /// `TEMBLOR_TEST_TAKES=100` runs 100 random cases.
 struct ClosePairTests {
-  /// Returns transients at intervals of a quarter of a second, one of which is followed by another
-  /// within 15 to 40 ms.
-  private func pattern(numbers: inout LinearCongruentialGenerator) -> (
-    pattern: HapticPattern, second: Int
+  /// Returns transients at intervals of a quarter of a second, one of which is followed by
+  /// another within 15 to 40 ms, and the index of the follower.
+  private func pattern(using generator: inout LinearCongruentialGenerator) -> (
+    pattern: HapticPattern, followerIndex: Int
   ) {
-    var events = (0..<Int.random(in: 3...6, using: &numbers)).map { number in
+    var events = (0..<Int.random(in: 3...6, using: &generator)).map { index in
       tap(
-        0.25 * Double(number), intensity: Float.random(in: 0.5...1, using: &numbers),
-        sharpness: Float.random(in: 0...1, using: &numbers))
+        0.25 * Double(index), intensity: Float.random(in: 0.5...1, using: &generator),
+        sharpness: Float.random(in: 0...1, using: &generator))
     }
-    let first = Int.random(in: 0..<events.count, using: &numbers)
-    var follower = events[first]
-    follower.time += Double.random(in: 0.015...0.04, using: &numbers)
-    if Bool.random(using: &numbers) {
-      follower.parameters[.hapticSharpness] = Float.random(in: 0...1, using: &numbers)
-      follower.parameters[.hapticIntensity] = Float.random(in: 0.5...1, using: &numbers)
+    let leaderIndex = Int.random(in: 0..<events.count, using: &generator)
+    var follower = events[leaderIndex]
+    follower.time += Double.random(in: 0.015...0.04, using: &generator)
+    if Bool.random(using: &generator) {
+      follower.parameters[.hapticSharpness] = Float.random(in: 0...1, using: &generator)
+      follower.parameters[.hapticIntensity] = Float.random(in: 0.5...1, using: &generator)
     }
-    events.insert(follower, at: first + 1)
-    return (HapticPattern(events: events), first + 1)
+    events.insert(follower, at: leaderIndex + 1)
+    return (HapticPattern(events: events), leaderIndex + 1)
   }
 
   @Test func changeOfOneOfTwoCloseTransientsIsReported() throws {
-    var numbers = LinearCongruentialGenerator(seed: RecordingCase.seed)
-    let total = RecordingCase.count ?? 4
+    var generator = LinearCongruentialGenerator(seed: RecordingCase.seed)
+    let caseCount = RecordingCase.count ?? 4
     var failures: [String] = []
-    var named = 0
-    var wrong = 0
-    for number in 0..<total {
-      let (pattern, second) = pattern(numbers: &numbers)
-      let index = Bool.random(using: &numbers) ? second : second - 1
-      let isMissing = Bool.random(using: &numbers)
-      // A step away from the neighbor, or toward it.
-      let step = Bool.random(using: &numbers) ? 0.01 : -0.01
+    var reportedCount = 0
+    var falseCount = 0
+    for caseIndex in 0..<caseCount {
+      let (pattern, followerIndex) = pattern(using: &generator)
+      let index = Bool.random(using: &generator) ? followerIndex : followerIndex - 1
+      let isMissing = Bool.random(using: &generator)
+      // The step away from the close transient, or toward it, in seconds.
+      let step = Bool.random(using: &generator) ? 0.01 : -0.01
       let time = pattern.events[index].time
       let changed = pattern.with {
         if isMissing {
@@ -49,29 +49,30 @@ struct ClosePairTests {
           $0.events[index].time += time + step < 0 ? -step : step
         }
       }
-      var recordingCase = RecordingCase(numbers: &numbers, noise: -70 ... -40)
+      var recordingCase = RecordingCase(using: &generator, noise: -70 ... -40)
       if RecordingCase.count == nil {
         recordingCase.delay /= 10
       }
       let reference = try take(pattern)
       let recording = sound([
-        recordingCase.samples(of: try take(changed).signal.mono, numbers: &numbers)
+        recordingCase.samples(of: try take(changed).signal.mono, using: &generator)
       ])
       let comparison = Comparison(reference, recording)
-      let reported = comparison.differences.filter { !$0.isOverall }
-      let correct = reported.filter {
+      let eventDifferences = comparison.differences.filter { !$0.isOverall }
+      let expectedDifferences = eventDifferences.filter {
         $0.kind == (isMissing ? .missing : .time) && abs($0.timeRange.lowerBound - time) < 0.001
       }
-      let falsehoods = recordingCase.falseStatements(
+      let falseStatements = recordingCase.falseStatements(
         comparison, duration: reference.signal.durationSeconds)
-      let isWrong = reported.count > correct.count || !falsehoods.isEmpty
-      if !correct.isEmpty {
-        named += 1
+      let hasFalseStatement =
+        eventDifferences.count > expectedDifferences.count || !falseStatements.isEmpty
+      if !expectedDifferences.isEmpty {
+        reportedCount += 1
       }
-      if isWrong {
-        wrong += 1
+      if hasFalseStatement {
+        falseCount += 1
       }
-      if correct.isEmpty || isWrong {
+      if expectedDifferences.isEmpty || hasFalseStatement {
         let times = pattern.events.map {
           """
           \($0.time) \($0.parameters[.hapticIntensity] ?? 0) \
@@ -80,7 +81,7 @@ struct ClosePairTests {
         }
         failures.append(
           """
-          \(number) \(times), \(time) \(isMissing ? "missing" : "moved by \(step)") \
+          \(caseIndex) \(times), \(time) \(isMissing ? "missing" : "moved by \(step)") \
           \(recordingCase): \
           \(comparison.sentences)
           """
@@ -88,8 +89,10 @@ struct ClosePairTests {
       }
     }
     if RecordingCase.count != nil {
-      print("close pairs: \(named) of \(total) named, \(wrong) with something false")
+      print("close pairs: \(reportedCount) of \(caseCount) reported, \(falseCount) with errors")
     }
-    #expect(named * 10 >= total * 9 && wrong * 20 <= total, "\(failures.joined(separator: "\n"))")
+    #expect(
+      reportedCount * 10 >= caseCount * 9 && falseCount * 20 <= caseCount,
+      "\(failures.joined(separator: "\n"))")
   }
 }

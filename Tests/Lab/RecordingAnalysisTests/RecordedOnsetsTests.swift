@@ -17,19 +17,19 @@ struct RecordedOnsetsTests {
 
   /// Returns a take with a burst of noise, 40 ms long, at each time after 0.4 s.
   private static func noiseBursts(at times: [Double]) -> Take {
-    var numbers = LinearCongruentialGenerator(seed: 7)
+    var generator = LinearCongruentialGenerator(seed: 7)
     var samples = (0..<144_000).map { _ in
-      0.000_3 * (Float(numbers.next() >> 40) / 8_388_608 - 1)
+      0.000_3 * (Float(generator.next() >> 40) / 8_388_608 - 1)
     }
     for time in times {
-      let first = Int((0.4 + time) * 48_000)
+      let firstSampleIndex = Int((0.4 + time) * 48_000)
       var value: Float = 0
       for index in 0..<1_920 {
         // Steps of 1.5 ms have most of their energy below 300 Hz.
         if index % 72 == 0 {
-          value = Float(numbers.next() >> 40) / 8_388_608 - 1
+          value = Float(generator.next() >> 40) / 8_388_608 - 1
         }
-        samples[first + index] += 0.5 * Float(exp(-Double(index) / 480)) * value
+        samples[firstSampleIndex + index] += 0.5 * Float(exp(-Double(index) / 480)) * value
       }
     }
     return sound([samples])
@@ -68,8 +68,8 @@ struct RecordedOnsetsTests {
   func denseOnsetsAreNotEvidence() throws {
     var matchedCounts: [Int] = []
     for seed in 1...12 as ClosedRange<UInt64> {
-      var numbers = LinearCongruentialGenerator(seed: seed)
-      let times = (0..<40).map { _ in 2.4 * Double(numbers.next() >> 40) / 16_777_216 }.sorted()
+      var generator = LinearCongruentialGenerator(seed: seed)
+      let times = (0..<40).map { _ in 2.4 * Double(generator.next() >> 40) / 16_777_216 }.sorted()
       let onsets = RecordedOnsets(of: try Self.pair(Self.noiseBursts(at: times)), near: nil)
       matchedCounts.append(onsets.matchedCount)
       #expect(!onsets.showsPattern, "seed \(seed): \(onsets.matchedCount) of 6")

@@ -16,40 +16,45 @@ import TransducerProfiles
 struct RecordingChainTests {
   /// The playback and recording chain.
   private struct Plant {
-    var resonance: Double
-    var quality: Double
+    var resonanceHertz: Double
+    var qualityFactor: Double
 
     /// A resonance at 25–200 Hz with a quality of 2–15.
-    init(numbers: inout LinearCongruentialGenerator) {
-      resonance = 25 * pow(8, Double.random(in: 0...1, using: &numbers))
-      quality = 2 * pow(7.5, Double.random(in: 0...1, using: &numbers))
+    init(using generator: inout LinearCongruentialGenerator) {
+      resonanceHertz = 25 * pow(8, Double.random(in: 0...1, using: &generator))
+      qualityFactor = 2 * pow(7.5, Double.random(in: 0...1, using: &generator))
     }
 
-    init(_ resonance: Double, _ quality: Double) {
-      self.resonance = resonance
-      self.quality = quality
+    init(resonanceHertz: Double, qualityFactor: Double) {
+      self.resonanceHertz = resonanceHertz
+      self.qualityFactor = qualityFactor
     }
 
     /// Returns a recording through the chain: silence, noise at −50 dB relative to the peak, and
     /// the level of a sensor.
-    func recording(of signal: [Float], delay: Double, numbers: inout LinearCongruentialGenerator)
+    func recording(
+      of signal: [Float], delay: Double, using generator: inout LinearCongruentialGenerator
+    )
       -> Take
     {
-      let lead = [Double](repeating: 0, count: Int(delay * 48_000))
-      let drive = lead + signal.map(Double.init) + [Double](repeating: 0, count: 48_000)
+      let leadingSilence = [Double](repeating: 0, count: Int(delay * 48_000))
+      let drive = leadingSilence + signal.map(Double.init) + [Double](repeating: 0, count: 48_000)
+      let transducer = SimulatedTransducer(
+        resonance: resonanceHertz, qualityFactor: qualityFactor, rate: 48_000)
       return RecordingChainTests.takeWithNoise(
-        SimulatedTransducer(resonance: resonance, qualityFactor: quality, rate: 48_000).response(
-          to: drive), &numbers)
+        transducer.response(to: drive), using: &generator)
     }
   }
 
-  private static func takeWithNoise(_ moved: [Double], _ numbers: inout LinearCongruentialGenerator)
+  private static func takeWithNoise(
+    _ samples: [Double], using generator: inout LinearCongruentialGenerator
+  )
     -> Take
   {
-    let peak = moved.reduce(0) { max($0, abs($1)) }
+    let peak = samples.reduce(0) { max($0, abs($1)) }
     return sound([
-      moved.map { value in
-        let noise = 2 * Double(numbers.next() >> 40) / 16_777_216 - 1
+      samples.map { value in
+        let noise = 2 * Double(generator.next() >> 40) / 16_777_216 - 1
         return Float(0.5 * (value / peak + 0.003_16 * 3.0.squareRoot() * noise))
       }
     ])
@@ -58,21 +63,22 @@ struct RecordingChainTests {
   /// Returns silence, the sound with 200 reflections that decay by 60 dB in 0.3 s, 8 dB below the
   /// direct sound, and silence.
   private static func withReverberation(
-    _ signal: [Float], _ numbers: inout LinearCongruentialGenerator
+    _ signal: [Float], using generator: inout LinearCongruentialGenerator
   ) -> [Double] {
     let reflections = (0..<200).map { _ in
-      let seconds = Double.random(in: 0.003...0.25, using: &numbers)
-      return (seconds, pow(10, -3 * seconds / 0.3) * Double.random(in: -1...1, using: &numbers))
+      let seconds = Double.random(in: 0.003...0.25, using: &generator)
+      return (seconds, pow(10, -3 * seconds / 0.3) * Double.random(in: -1...1, using: &generator))
     }
-    let scale = pow(10, -8.0 / 20) / reflections.reduce(0) { $0 + $1.1 * $1.1 }.squareRoot()
-    var heard = [Double](repeating: 0, count: signal.count + 60_000)
-    for (seconds, gain) in [(0, 1 / scale)] + reflections {
-      let first = 24_000 + Int(seconds * 48_000)
+    let reflectionGain =
+      pow(10, -8.0 / 20) / reflections.reduce(0) { $0 + $1.1 * $1.1 }.squareRoot()
+    var samples = [Double](repeating: 0, count: signal.count + 60_000)
+    for (seconds, gain) in [(0, 1 / reflectionGain)] + reflections {
+      let firstIndex = 24_000 + Int(seconds * 48_000)
       for index in signal.indices {
-        heard[first + index] += scale * gain * Double(signal[index])
+        samples[firstIndex + index] += reflectionGain * gain * Double(signal[index])
       }
     }
-    return heard
+    return samples
   }
 
   /// Returns silence, and the sound after a gain control that reduces 70 % of the level above a
@@ -83,8 +89,8 @@ struct RecordingChainTests {
     let silence = [Float](repeating: 0, count: 24_000)
     let sound = silence + signal + silence
     return stride(from: 0, to: sound.count - 47, by: 48).flatMap { start -> [Double] in
-      let greatest = sound[start..<start + 48].reduce(0) { max($0, abs(Double($1))) } / peak
-      level += (greatest > level ? 0.02 : 0.001_5) * (greatest - level)
+      let blockPeak = sound[start..<start + 48].reduce(0) { max($0, abs(Double($1))) } / peak
+      level += (blockPeak > level ? 0.02 : 0.001_5) * (blockPeak - level)
       let gain = min(1, pow(0.2 / max(level, 1e-6), 0.7))
       return sound[start..<start + 48].map { gain * Double($0) }
     }
@@ -104,79 +110,86 @@ struct RecordingChainTests {
   }
 
   @Test func resonanceIsReportedWithoutFalseDifferences() throws {
-    var numbers = LinearCongruentialGenerator(seed: RecordingCase.seed)
-    let total = RecordingCase.count ?? 4
+    var generator = LinearCongruentialGenerator(seed: RecordingCase.seed)
+    let caseCount = RecordingCase.count ?? 4
     var failures: [String] = []
-    for number in 0..<total {
-      let name = Self.names.randomElement(using: &numbers) ?? "heartbeat"
+    for caseIndex in 0..<caseCount {
+      let name = Self.names.randomElement(using: &generator) ?? "heartbeat"
       let pattern = try take(try shipped(name))
-      let plant = Plant(numbers: &numbers)
-      let delay = Double.random(in: 0.1...2, using: &numbers)
+      let plant = Plant(using: &generator)
+      let delay = Double.random(in: 0.1...2, using: &generator)
       let comparison = Comparison(
-        pattern, plant.recording(of: pattern.signal.mono, delay: delay, numbers: &numbers))
+        pattern, plant.recording(of: pattern.signal.mono, delay: delay, using: &generator))
       let model = comparison.recordingMatch?.playbackAndRecordingChain?.resonanceModel
-      let isRight = model.map { abs($0.resonanceHertz / plant.resonance - 1) < 0.02 } ?? false
-      if !reportedDifferences(comparison).isEmpty || (RecordingCase.count == nil && !isRight) {
+      let isResonanceCorrect =
+        model.map { abs($0.resonanceHertz / plant.resonanceHertz - 1) < 0.02 } ?? false
+      if !reportedDifferences(comparison).isEmpty
+        || (RecordingCase.count == nil && !isResonanceCorrect)
+      {
         failures.append(
-          "\(number) \(name) \(plant), \(delay): \(comparison.sentences) \(comparison.notes)")
+          "\(caseIndex) \(name) \(plant), \(delay): \(comparison.sentences) \(comparison.notes)")
       }
     }
     if RecordingCase.count != nil {
-      print("behind a resonance: \(total - failures.count) of \(total) right")
+      print("through a resonance: \(caseCount - failures.count) of \(caseCount) correct")
     }
-    #expect(failures.count * 20 <= total, "\(failures.joined(separator: "\n"))")
+    #expect(failures.count * 20 <= caseCount, "\(failures.joined(separator: "\n"))")
   }
 
   /// Cases are random on request; otherwise they are known to succeed.
   @Test func oneChangeThroughAResonanceIsReported() throws {
-    var numbers = LinearCongruentialGenerator(seed: RecordingCase.seed)
+    var generator = LinearCongruentialGenerator(seed: RecordingCase.seed)
     var cases: [(name: String, change: EventChange, plant: Plant)] = [
-      ("success-rhythm", .missing, Plant(60, 4)), ("error", .moved, Plant(40, 6)),
-      ("level-up", .missing, Plant(120, 8)),
+      ("success-rhythm", .missing, Plant(resonanceHertz: 60, qualityFactor: 4)),
+      ("error", .moved, Plant(resonanceHertz: 40, qualityFactor: 6)),
+      ("level-up", .missing, Plant(resonanceHertz: 120, qualityFactor: 8)),
     ]
     if let count = RecordingCase.count {
       cases = (0..<count).map { _ in
-        let change: EventChange = Bool.random(using: &numbers) ? .missing : .moved
+        let change: EventChange = Bool.random(using: &generator) ? .missing : .moved
         return (
-          Self.names.randomElement(using: &numbers) ?? "heartbeat", change, Plant(numbers: &numbers)
+          Self.names.randomElement(using: &generator) ?? "heartbeat", change,
+          Plant(using: &generator)
         )
       }
     }
-    var named = 0
-    var wrong = 0
+    var reportedCount = 0
+    var falseCount = 0
     var failures: [String] = []
     for (name, change, plant) in cases {
       let pattern = try shipped(name)
-      var made: (pattern: HapticPattern, time: Double)?
-      while made.map({ $0.pattern.events.contains { $0.time < 0 } }) ?? true {
-        made = change.applied(to: pattern, numbers: &numbers)
+      var changed: (pattern: HapticPattern, time: Double)?
+      while changed.map({ $0.pattern.events.contains { $0.time < 0 } }) ?? true {
+        changed = change.applied(to: pattern, using: &generator)
       }
-      guard let made else { continue }
-      let delay = Double.random(in: 0.1...2, using: &numbers)
+      guard let changed else { continue }
+      let delay = Double.random(in: 0.1...2, using: &generator)
       let comparison = Comparison(
         try take(pattern),
-        plant.recording(of: try take(made.pattern).signal.mono, delay: delay, numbers: &numbers))
-      let near = reportedDifferences(comparison).filter {
-        abs($0.timeRange.lowerBound - made.time) < 0.075 && !$0.isOverall
+        plant.recording(of: try take(changed.pattern).signal.mono, delay: delay, using: &generator))
+      let nearbyDifferences = reportedDifferences(comparison).filter {
+        abs($0.timeRange.lowerBound - changed.time) < 0.075 && !$0.isOverall
       }
-      let isNamed = near.contains { $0.kind == change.kind }
+      let isReported = nearbyDifferences.contains { $0.kind == change.kind }
       // The level depends on the sensor.
-      let isWrong = reportedDifferences(comparison).contains {
-        $0.kind != .level && !near.contains($0)
+      let hasFalseDifference = reportedDifferences(comparison).contains {
+        $0.kind != .level && !nearbyDifferences.contains($0)
       }
-      named = named + (isNamed ? 1 : 0)
-      wrong = wrong + (isWrong ? 1 : 0)
-      if !isNamed || isWrong {
+      reportedCount += isReported ? 1 : 0
+      falseCount += hasFalseDifference ? 1 : 0
+      if !isReported || hasFalseDifference {
         failures.append(
           """
-          \(name) \(change) at \(made.time), \(plant), \(delay): \(comparison.sentences) \
+          \(name) \(change) at \(changed.time), \(plant), \(delay): \(comparison.sentences) \
           \(comparison.notes)
           """
         )
       }
     }
     if RecordingCase.count != nil {
-      print("changed: \(named) of \(cases.count) named, \(wrong) with something false")
+      print(
+        "changed: \(reportedCount) of \(cases.count) reported, \(falseCount) with false differences"
+      )
       print(failures.joined(separator: "\n"))
     }
     #expect(RecordingCase.count != nil || failures.isEmpty, "\(failures.joined(separator: "\n"))")
@@ -189,11 +202,13 @@ struct RecordingChainTests {
   )
     throws
   {
-    var numbers = LinearCongruentialGenerator(seed: 7)
+    var generator = LinearCongruentialGenerator(seed: 7)
     let profile = try #require(ProfileCatalog.profile(named: "dayton-bst-1"))
     let pattern = try take(try shipped(name), profile: profile)
     let comparison = Comparison(
-      pattern, Plant(30, 3).recording(of: pattern.signal.mono, delay: 0.7, numbers: &numbers))
+      pattern,
+      Plant(resonanceHertz: 30, qualityFactor: 3).recording(
+        of: pattern.signal.mono, delay: 0.7, using: &generator))
     #expect(comparison.recordingMatch?.outcome == .found)
     #expect(comparison.recordingMatch?.playbackAndRecordingChain?.matchesProfile == true)
     #expect(reportedDifferences(comparison).isEmpty, "\(comparison.sentences)")
@@ -204,10 +219,12 @@ struct RecordingChainTests {
   }
 
   @Test func aMicrophoneIsAHighPass() throws {
-    var numbers = LinearCongruentialGenerator(seed: 7)
+    var generator = LinearCongruentialGenerator(seed: 7)
     let pattern = try take(try shipped("success-rhythm"))
     let comparison = Comparison(
-      pattern, Plant(150, 0.7).recording(of: pattern.signal.mono, delay: 0.4, numbers: &numbers))
+      pattern,
+      Plant(resonanceHertz: 150, qualityFactor: 0.7).recording(
+        of: pattern.signal.mono, delay: 0.4, using: &generator))
     #expect(reportedDifferences(comparison).isEmpty, "\(comparison.sentences)")
     let model = try #require(comparison.recordingMatch?.playbackAndRecordingChain?.resonanceModel)
     #expect(abs(model.resonanceHertz / 150 - 1) < 0.15)
@@ -218,10 +235,12 @@ struct RecordingChainTests {
   }
 
   @Test func aRoomIsNoDifference() throws {
-    var numbers = LinearCongruentialGenerator(seed: 7)
+    var generator = LinearCongruentialGenerator(seed: 7)
     let pattern = try take(try shipped("celebration"))
     let comparison = Comparison(
-      pattern, Self.takeWithNoise(Self.withReverberation(pattern.signal.mono, &numbers), &numbers))
+      pattern,
+      Self.takeWithNoise(
+        Self.withReverberation(pattern.signal.mono, using: &generator), using: &generator))
     #expect(reportedDifferences(comparison).isEmpty, "\(comparison.sentences)")
     #expect(comparison.notes == ["B sounds as if recorded through a room; its effect was removed."])
   }
@@ -233,36 +252,40 @@ struct RecordingChainTests {
   )
     throws
   {
-    var numbers = LinearCongruentialGenerator(seed: 7)
+    var generator = LinearCongruentialGenerator(seed: 7)
     let pattern = try shipped(name)
     #expect(pattern.events.count == 2)
     var changed = pattern
     changed.events[1].parameters[.hapticSharpness] =
       1 - (changed.events[1].parameters[.hapticSharpness] ?? 0.5)
-    for heard in [pattern, changed] {
+    for recordedPattern in [pattern, changed] {
       let comparison = Comparison(
         try take(pattern),
-        Self.takeWithNoise(Self.withReverberation(try take(heard).signal.mono, &numbers), &numbers)
+        Self.takeWithNoise(
+          Self.withReverberation(try take(recordedPattern).signal.mono, using: &generator),
+          using: &generator)
       )
       #expect(comparison.recordingMatch?.outcome == .found)
       #expect(comparison.recordingMatch?.minimumDetectableDecibels == 2.5)
       #expect(
-        reportedDifferences(comparison).map(\.kind) == (heard == changed ? [.frequency] : []),
+        reportedDifferences(comparison).map(\.kind)
+          == (recordedPattern == changed ? [.frequency] : []),
         "\(comparison.sentences)")
     }
   }
 
-  /// If one of two events is weaker behind a resonance, only the difference of their levels is
-  /// known.
+  /// If one of two events is weaker in a recording through a resonance, only the difference
+  /// of their levels is known.
   @Test func levelOfOneOfTwoEventsThroughAResonanceIsAmbiguous() throws {
-    var numbers = LinearCongruentialGenerator(seed: 7)
+    var generator = LinearCongruentialGenerator(seed: 7)
     let pattern = try shipped("success")
     var changed = pattern
     changed.events[1].parameters[.hapticIntensity] =
       0.6 * (changed.events[1].parameters[.hapticIntensity] ?? 1)
     let comparison = Comparison(
       try take(pattern),
-      Plant(120, 9).recording(of: try take(changed).signal.mono, delay: 0.5, numbers: &numbers))
+      Plant(resonanceHertz: 120, qualityFactor: 9).recording(
+        of: try take(changed).signal.mono, delay: 0.5, using: &generator))
     let difference = try #require(reportedDifferences(comparison).first, "\(comparison.sentences)")
     #expect(reportedDifferences(comparison).map(\.kind) == [.level])
     // The levels of the profile are squares of intensities.
@@ -283,12 +306,14 @@ struct RecordingChainTests {
     })
 
   @Test func missingEventInARoomIsReported() throws {
-    var numbers = LinearCongruentialGenerator(seed: 7)
+    var generator = LinearCongruentialGenerator(seed: 7)
     var changed = Self.rhythm
     changed.events.remove(at: 4)
     let comparison = Comparison(
       try take(Self.rhythm),
-      Self.takeWithNoise(Self.withReverberation(try take(changed).signal.mono, &numbers), &numbers))
+      Self.takeWithNoise(
+        Self.withReverberation(try take(changed).signal.mono, using: &generator), using: &generator)
+    )
     #expect(
       reportedDifferences(comparison).filter { $0.kind != .level }.map(\.kind) == [.missing],
       "\(comparison.sentences)")
@@ -299,7 +324,7 @@ struct RecordingChainTests {
     "A louder tap after the only event is an added transient, also in a filtered recording",
     arguments: [0.12, 0.17, 0.3])
   func louderTapInFilteredRecordingIsAdded(seconds: Double) throws {
-    var numbers = LinearCongruentialGenerator(seed: 7)
+    var generator = LinearCongruentialGenerator(seed: 7)
     func tap(_ time: Double, _ intensity: Float, _ sharpness: Float) -> HapticEvent {
       HapticEvent(
         kind: .hapticTransient, time: time,
@@ -309,17 +334,17 @@ struct RecordingChainTests {
     let recorded = HapticPattern(events: [tap(0, 0.5, 0.8), tap(seconds, 0.8, 0.5)])
     let comparison = Comparison(
       try take(pattern),
-      Plant(150, 0.7).recording(
-        of: try take(recorded).signal.mono, delay: 1, numbers: &numbers))
+      Plant(resonanceHertz: 150, qualityFactor: 0.7).recording(
+        of: try take(recorded).signal.mono, delay: 1, using: &generator))
     #expect(reportedDifferences(comparison).map(\.kind) == [.added], "\(comparison.sentences)")
     #expect(abs((comparison.recordingMatch?.delaySeconds ?? 0) - 1) < 0.01)
   }
 
   @Test func automaticGainIsNoDifference() throws {
-    var numbers = LinearCongruentialGenerator(seed: 7)
+    var generator = LinearCongruentialGenerator(seed: 7)
     let pattern = try take(Self.rhythm)
     let comparison = Comparison(
-      pattern, Self.takeWithNoise(Self.withAutomaticGain(pattern.signal.mono), &numbers))
+      pattern, Self.takeWithNoise(Self.withAutomaticGain(pattern.signal.mono), using: &generator))
     #expect(reportedDifferences(comparison).isEmpty, "\(comparison.sentences)")
     #expect(comparison.recordingMatch?.playbackAndRecordingChain != nil)
   }

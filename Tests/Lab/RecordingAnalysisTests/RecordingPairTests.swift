@@ -15,9 +15,9 @@ struct RecordingPairTests {
   ) throws
     -> Take
   {
-    var numbers = LinearCongruentialGenerator(seed: seed)
-    let made = RecordingCase(delay: delay, noise: noise)
-    return sound([made.samples(of: try take(pattern).signal.mono, numbers: &numbers)])
+    var generator = LinearCongruentialGenerator(seed: seed)
+    let recordingCase = RecordingCase(delay: delay, noise: noise)
+    return sound([recordingCase.samples(of: try take(pattern).signal.mono, using: &generator)])
   }
 
   private func stretchedPattern(_ factor: Double) -> HapticPattern {
@@ -41,11 +41,11 @@ struct RecordingPairTests {
   /// Lossy coding adds some sound before each event.
   @Test func preEchoIsNoTimingError() throws {
     let take = try take(fiveTapPattern)
-    var template = Array("/tmp/temblor-XXXXXX".utf8CString)
-    let descriptor = unsafe mkstemp(&template)
+    var pathTemplate = Array("/tmp/temblor-XXXXXX".utf8CString)
+    let descriptor = unsafe mkstemp(&pathTemplate)
     defer {
       close(descriptor)
-      _ = unsafe unlink(template)
+      _ = unsafe unlink(pathTemplate)
     }
     let samples = [Float](repeating: 0, count: 9_600) + take.signal.mono
     var writer = try SoundFileWriter(
@@ -55,33 +55,35 @@ struct RecordingPairTests {
     try writer.write(samples.span)
     try writer.close()
     lseek(descriptor, 0, SEEK_SET)
-    let coded = try Sound(readingDescriptor: descriptor, path: "a.ogg").interleaved
-    #expect(coded != samples)
-    let comparison = Comparison(take, sound([coded]))
-    let times = comparison.differences.filter { $0.kind == .time }
-    #expect(times.count == 1 && times[0].isOverall && abs(times[0].amount - 0.2) < 2e-4)
+    let decodedSamples = try Sound(readingDescriptor: descriptor, path: "a.ogg").interleaved
+    #expect(decodedSamples != samples)
+    let comparison = Comparison(take, sound([decodedSamples]))
+    let timeDifferences = comparison.differences.filter { $0.kind == .time }
+    #expect(
+      timeDifferences.count == 1 && timeDifferences[0].isOverall
+        && abs(timeDifferences[0].amount - 0.2) < 2e-4)
     #expect(comparison.differences.allSatisfy { $0.isOverall }, "\(comparison.sentences)")
   }
 
   @Test func delayBeyondTheSearchIsReported() throws {
     let reference = try take(fiveTapPattern)
-    let late = try recording(fiveTapPattern, delay: 1.5)
+    let lateRecording = try recording(fiveTapPattern, delay: 1.5)
     let options = ComparisonOptions(searchSeconds: 0.5)
     #expect(
-      Comparison(reference, late, options: options).sentences == [
+      Comparison(reference, lateRecording, options: options).sentences == [
         """
         B does not contain A within −1 to 0.5 s; trim the start, or increase the search range; 5 of \
         5 onsets are within 6 ms of their times.
         """
       ])
-    let found = Comparison(reference, late)
-    #expect(found.recordingMatch?.outcome == .found)
-    #expect(abs((found.recordingMatch?.delaySeconds ?? 0) - 1.5) < 1e-4)
+    let fullSearch = Comparison(reference, lateRecording)
+    #expect(fullSearch.recordingMatch?.outcome == .found)
+    #expect(abs((fullSearch.recordingMatch?.delaySeconds ?? 0) - 1.5) < 1e-4)
   }
 
   @Test func recordingOfAnotherPatternDoesNotMatch() throws {
-    let other = HapticPattern(events: [hum(0, 1.3, intensity: 0.9, sharpness: 0.9)])
-    let comparison = Comparison(try take(fiveTapPattern), try recording(other))
+    let otherPattern = HapticPattern(events: [hum(0, 1.3, intensity: 0.9, sharpness: 0.9)])
+    let comparison = Comparison(try take(fiveTapPattern), try recording(otherPattern))
     #expect(comparison.recordingMatch?.outcome != .found)
     #expect(comparison.differences.count == 1, "\(comparison.sentences)")
     #expect(!comparison.isEqual(within: Tolerance(decibels: 99, seconds: 99, percent: 99)))
@@ -104,10 +106,11 @@ struct RecordingPairTests {
   @Test func timesAreThoseOfTheFiles() throws {
     let moved = fiveTapPattern.with { $0.events[2].time += 0.02 }
     let comparison = Comparison(try take(fiveTapPattern), try recording(moved))
-    let time = try #require(comparison.differences.first { $0.kind == .time && !$0.isOverall })
-    #expect(time.timeRange.lowerBound == 0.5 && time.referenceValue == 0.5)
-    #expect(abs((time.candidateValue ?? 0) - 0.92) < 1e-3)
-    #expect(time.sentence == "B's third transient starts 20 ms later, at 0.92 s.")
+    let timeDifference = try #require(
+      comparison.differences.first { $0.kind == .time && !$0.isOverall })
+    #expect(timeDifference.timeRange.lowerBound == 0.5 && timeDifference.referenceValue == 0.5)
+    #expect(abs((timeDifference.candidateValue ?? 0) - 0.92) < 1e-3)
+    #expect(timeDifference.sentence == "B's third transient starts 20 ms later, at 0.92 s.")
   }
 
   @Test func aSoundWithoutAPatternIsFoundInItsRecording() throws {
@@ -117,21 +120,23 @@ struct RecordingPairTests {
     #expect(comparison.sentences.contains("B as a whole starts 400 ms later."))
   }
 
-  @Test(arguments: [50.0, 60]) func humOfTheMainsIsMeasured(_ base: Double) throws {
+  @Test(arguments: [50.0, 60]) func humOfTheMainsIsMeasured(_ mainsHertz: Double) throws {
     let pattern = try take(fiveTapPattern)
     var samples =
       [Float](repeating: 0, count: 19_200) + pattern.signal.mono
       + [Float](repeating: 0, count: 9_600)
-    var numbers = LinearCongruentialGenerator(seed: 2)
+    var generator = LinearCongruentialGenerator(seed: 2)
     for index in samples.indices {
-      let phase = 2 * .pi * base * Double(index) / 48_000
+      let phase = 2 * .pi * mainsHertz * Double(index) / 48_000
       samples[index] += Float(0.003 * sin(phase) + 0.001 * sin(3 * phase))
-      samples[index] += Float.random(in: -0.001...0.001, using: &numbers)
+      samples[index] += Float.random(in: -0.001...0.001, using: &generator)
     }
-    let recording = try #require(Comparison(pattern, sound([samples])).recordingMatch)
-    #expect(recording.mainsHertz == base && !recording.humHertz.isEmpty)
-    for line in recording.humHertz {
-      #expect(abs(line - base * (line / base).rounded()) < 0.2, "\(line)")
+    let match = try #require(Comparison(pattern, sound([samples])).recordingMatch)
+    #expect(match.mainsHertz == mainsHertz && !match.humHertz.isEmpty)
+    for componentHertz in match.humHertz {
+      #expect(
+        abs(componentHertz - mainsHertz * (componentHertz / mainsHertz).rounded()) < 0.2,
+        "\(componentHertz)")
     }
   }
 }

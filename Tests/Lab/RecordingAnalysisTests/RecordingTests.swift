@@ -24,127 +24,143 @@ struct RecordingTests {
   }
 
   @Test func unchangedRecordingHasOnlyDelayLevelAndNoise() throws {
-    var numbers = LinearCongruentialGenerator(seed: Self.seed)
-    let total = Self.count ?? 3
+    var generator = LinearCongruentialGenerator(seed: Self.seed)
+    let caseCount = Self.count ?? 3
     var failures: [String] = []
     var takes: [String: Take] = [:]
-    for number in 0..<total {
-      let name = Self.names.randomElement(using: &numbers) ?? "heartbeat"
+    for caseIndex in 0..<caseCount {
+      let name = Self.names.randomElement(using: &generator) ?? "heartbeat"
       let pattern = try takes[name] ?? take(try shipped(name))
       takes[name] = pattern
-      var made = RecordingCase(numbers: &numbers)
+      var recordingCase = RecordingCase(using: &generator)
       if Self.count == nil {
-        made.delay /= 10
+        recordingCase.delay /= 10
       }
-      let recording = sound([made.samples(of: pattern.signal.mono, numbers: &numbers)])
+      let recording = sound([recordingCase.samples(of: pattern.signal.mono, using: &generator)])
       let comparison = Comparison(pattern, recording)
-      let wrong =
-        made.falseStatements(comparison, duration: pattern.signal.durationSeconds)
+      let statements =
+        recordingCase.falseStatements(comparison, duration: pattern.signal.durationSeconds)
         + comparison.eventSentences
-      if !wrong.isEmpty {
-        failures.append("\(number) \(name) \(made): \(wrong)")
+      if !statements.isEmpty {
+        failures.append("\(caseIndex) \(name) \(recordingCase): \(statements)")
       }
     }
     if Self.count != nil {
-      print("perfect: \(total - failures.count) of \(total) right")
+      print("unchanged: \(caseCount - failures.count) of \(caseCount) correct")
     }
-    #expect(failures.count * 100 <= total, "\(failures.joined(separator: "\n"))")
+    #expect(failures.count * 100 <= caseCount, "\(failures.joined(separator: "\n"))")
   }
 
   /// Returns whether a change is audible. A curve may silence the changed event.
   private func isAudible(_ samples: [Float], _ reference: [Float]) -> Bool {
-    var greatest = Float(0)
-    var peak = Float(0)
+    var maximumDifference = Float(0)
+    var referencePeak = Float(0)
     for index in 0..<max(samples.count, reference.count) {
-      let a = index < samples.count ? samples[index] : 0
-      let b = index < reference.count ? reference[index] : 0
-      greatest = max(greatest, abs(a - b))
-      peak = max(peak, abs(b))
+      let sample = index < samples.count ? samples[index] : 0
+      let referenceSample = index < reference.count ? reference[index] : 0
+      maximumDifference = max(maximumDifference, abs(sample - referenceSample))
+      referencePeak = max(referencePeak, abs(referenceSample))
     }
-    return greatest > 0.1 * peak
+    return maximumDifference > 0.1 * referencePeak
   }
 
   @Test func oneChangeIsReportedWithoutFalseDifferences() throws {
-    var numbers = LinearCongruentialGenerator(seed: Self.seed)
-    let total = Self.count ?? 3
+    var generator = LinearCongruentialGenerator(seed: Self.seed)
+    let caseCount = Self.count ?? 3
     var failures: [String] = []
     var takes: [String: Take] = [:]
-    var done = 0
-    var named = 0
-    var wrong = 0
-    var table: [EventChange: (Int, Int, Int)] = [:]
-    while done < total {
-      let name = Self.names.randomElement(using: &numbers) ?? "heartbeat"
+    var checkedCount = 0
+    var reportedCount = 0
+    var falseCount = 0
+    var countsByChange: [EventChange: (caseCount: Int, reportedCount: Int, falseCount: Int)] = [:]
+    while checkedCount < caseCount {
+      let name = Self.names.randomElement(using: &generator) ?? "heartbeat"
       let pattern = try shipped(name)
-      let change = EventChange.allCases.randomElement(using: &numbers) ?? .missing
-      guard let (changed, time) = change.applied(to: pattern, numbers: &numbers),
+      let change = EventChange.allCases.randomElement(using: &generator) ?? .missing
+      guard let (changed, time) = change.applied(to: pattern, using: &generator),
         changed.events.allSatisfy({ $0.time >= 0 })
       else { continue }
       let reference = try takes[name] ?? take(pattern)
       takes[name] = reference
       let samples = try take(changed).signal.mono
       guard isAudible(samples, reference.signal.mono) else { continue }
-      done += 1
-      var made = RecordingCase(numbers: &numbers, noise: -70 ... -40)
+      checkedCount += 1
+      var recordingCase = RecordingCase(using: &generator, noise: -70 ... -40)
       if Self.count == nil {
-        made.delay /= 10
+        recordingCase.delay /= 10
       }
-      let recording = sound([made.samples(of: samples, numbers: &numbers)])
+      let recording = sound([recordingCase.samples(of: samples, using: &generator)])
       let comparison = Comparison(reference, recording)
-      let own = comparison.differences.filter { !$0.isOverall }
-      let near = own.filter { abs($0.timeRange.lowerBound - time) < 0.075 }
-      let isNamed = near.contains { $0.kind == change.kind }
-      let untrue = made.falseStatements(comparison, duration: reference.signal.durationSeconds)
-      let isWrong = own.count > near.count || !untrue.isEmpty
-      if isNamed {
-        named += 1
+      let eventDifferences = comparison.differences.filter { !$0.isOverall }
+      let nearbyDifferences = eventDifferences.filter {
+        abs($0.timeRange.lowerBound - time) < 0.075
       }
-      if isWrong {
-        wrong += 1
+      let isReported = nearbyDifferences.contains { $0.kind == change.kind }
+      let falseStatements = recordingCase.falseStatements(
+        comparison, duration: reference.signal.durationSeconds)
+      let hasFalseStatement =
+        eventDifferences.count > nearbyDifferences.count || !falseStatements.isEmpty
+      if isReported {
+        reportedCount += 1
       }
-      let row = table[change] ?? (0, 0, 0)
-      table[change] = (row.0 + 1, row.1 + (isNamed ? 1 : 0), row.2 + (isWrong ? 1 : 0))
-      if !isNamed || isWrong {
+      if hasFalseStatement {
+        falseCount += 1
+      }
+      let counts = countsByChange[change] ?? (0, 0, 0)
+      countsByChange[change] = (
+        caseCount: counts.caseCount + 1,
+        reportedCount: counts.reportedCount + (isReported ? 1 : 0),
+        falseCount: counts.falseCount + (hasFalseStatement ? 1 : 0)
+      )
+      if !isReported || hasFalseStatement {
         failures.append(
           """
-          \(done) \(name) \(change) at \(time) \(made), \(isNamed ? "" : "not ")named, \
-          \(isWrong ? "" : "nothing ")false: \(comparison.sentences)
+          \(checkedCount) \(name) \(change) at \(time) \(recordingCase), \
+          \(isReported ? "" : "not ")reported, \(hasFalseStatement ? "" : "no ")errors: \
+          \(comparison.sentences)
           """
         )
       }
     }
     if Self.count != nil {
-      print("changed: \(named) of \(total) named, \(wrong) with something false; \(table)")
+      print(
+        """
+        changed: \(reportedCount) of \(caseCount) reported, \(falseCount) with errors; \
+        \(countsByChange)
+        """
+      )
     }
-    #expect(named * 10 >= total * 9 && wrong * 50 <= total, "\(failures.joined(separator: "\n"))")
+    #expect(
+      reportedCount * 10 >= caseCount * 9 && falseCount * 50 <= caseCount,
+      "\(failures.joined(separator: "\n"))")
   }
 
   /// Eight patterns with three durations of leading silence and three levels of noise.
-  @Test func changesAreReportedWithLeadingSilenceAndNoise() throws {
+  @Test func unchangedRecordingsMatchWithLeadingSilenceAndNoise() throws {
     let names = [
       "heartbeat", "light", "success", "warning", "double-tap", "level-up", "swipe-up",
       "celebration",
     ]
-    var numbers = LinearCongruentialGenerator(seed: 3)
+    var generator = LinearCongruentialGenerator(seed: 3)
     var failures: [String] = []
     for name in Self.count == nil ? [names[0]] : names {
       let pattern = try take(try shipped(name))
       for delay in Self.count == nil ? [0.37] : [0.13, 0.37, 1.1] {
         for noise in Self.count == nil ? [-40.0] : [-60.0, -40, -30] {
-          let made = RecordingCase(delay: delay, noise: noise)
-          let recording = sound([made.samples(of: pattern.signal.mono, numbers: &numbers)])
+          let recordingCase = RecordingCase(delay: delay, noise: noise)
+          let recording = sound([recordingCase.samples(of: pattern.signal.mono, using: &generator)])
           let comparison = Comparison(pattern, recording)
-          let wrong =
-            made.falseStatements(comparison, duration: pattern.signal.durationSeconds)
+          let statements =
+            recordingCase.falseStatements(comparison, duration: pattern.signal.durationSeconds)
             + comparison.eventSentences
-          if !wrong.isEmpty {
-            failures.append("\(name) \(delay) \(noise): \(wrong)")
+          if !statements.isEmpty {
+            failures.append("\(name) \(delay) \(noise): \(statements)")
           }
         }
       }
     }
     if Self.count != nil {
-      print("lead and noise: \(72 - failures.count) of 72 right")
+      print("leading silence and noise: \(72 - failures.count) of 72 correct")
     }
     #expect(failures.count <= (Self.count == nil ? 0 : 2), "\(failures.joined(separator: "\n"))")
   }
@@ -156,15 +172,17 @@ struct RecordingTests {
       return tap(Double(index) / 4, intensity: intensity, sharpness: Float(index % 5) / 5)
     }
     let reference = try take(HapticPattern(events: events))
-    var numbers = LinearCongruentialGenerator(seed: 1)
+    var generator = LinearCongruentialGenerator(seed: 1)
     let recording = sound([
-      RecordingCase(delay: 5, noise: -50).samples(of: reference.signal.mono, numbers: &numbers)
+      RecordingCase(delay: 5, noise: -50).samples(of: reference.signal.mono, using: &generator)
     ])
     let clock = ContinuousClock()
-    let measuring = clock.measure { _ = (TakeMeasurements(reference), TakeMeasurements(recording)) }
+    let measurementDuration = clock.measure {
+      _ = (TakeMeasurements(reference), TakeMeasurements(recording))
+    }
     var comparison: Comparison?
-    let comparing = clock.measure { comparison = Comparison(reference, recording) }
-    print("thirty seconds: \(comparing), \(measuring) of it for measurements")
+    let comparisonDuration = clock.measure { comparison = Comparison(reference, recording) }
+    print("thirty seconds: \(comparisonDuration), \(measurementDuration) of it for measurements")
     #expect(comparison?.recordingMatch?.detectableEventCount == 96)
     #expect(comparison?.differences.allSatisfy { $0.isOverall } == true)
   }
