@@ -32,8 +32,8 @@ enum ColorVision: CaseIterable {
 
   /// Returns the perceived color.
   func perceivedColor(_ color: PlotColor) -> PerceivedColor {
-    func linear(_ part: Double) -> Double {
-      part <= 0.04045 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4)
+    func linear(_ component: Double) -> Double {
+      component <= 0.04045 ? component / 12.92 : pow((component + 0.055) / 1.055, 2.4)
     }
     let light = [linear(color.red), linear(color.green), linear(color.blue)]
     return PerceivedColor(
@@ -64,7 +64,7 @@ struct PerceivedColor {
 
   /// Returns the color difference ΔE (CIE 1976).
   func distance(to other: PerceivedColor) -> Double {
-    let parts = [lightness - other.lightness, a - other.a, b - other.b]
-    return parts.reduce(0) { $0 + $1 * $1 }.squareRoot()
+    let differences = [lightness - other.lightness, a - other.a, b - other.b]
+    return differences.reduce(0) { $0 + $1 * $1 }.squareRoot()
   }
 }

@@ -7,7 +7,7 @@ struct DecodedPNG {
   let height: Int
   private let pixels: [UInt32]
 
-  private typealias Source =
+  private typealias ReadFunction =
     @convention(c) (UnsafeMutableRawPointer?, UnsafeMutablePointer<UInt8>?, UInt32) -> UInt32
   private final class Reader {
     var bytes: ArraySlice<UInt8>
@@ -17,21 +17,24 @@ struct DecodedPNG {
   /// Decodes a PNG file, or returns nil for other bytes.
   init?(_ bytes: [UInt8]) {
     guard let library = unsafe dlopen("libcairo.so.2", RTLD_NOW) else { return nil }
-    func find<Function>(_ name: String) -> Function? {
+    func symbol<Function>(_ name: String) -> Function? {
       guard let address = unsafe dlsym(library, name) else { return nil }
       return unsafe unsafeBitCast(address, to: Function.self)
     }
-    typealias Make = @convention(c) (Source?, UnsafeMutableRawPointer?) -> OpaquePointer?
-    typealias Number = @convention(c) (OpaquePointer) -> Int32
-    typealias Bytes = @convention(c) (OpaquePointer) -> UnsafeMutablePointer<UInt8>?
-    guard let make: Make = unsafe find("cairo_image_surface_create_from_png_stream"),
-      let getWidth: Number = unsafe find("cairo_image_surface_get_width"),
-      let getHeight: Number = unsafe find("cairo_image_surface_get_height"),
-      let getStride: Number = unsafe find("cairo_image_surface_get_stride"),
-      let getData: Bytes = unsafe find("cairo_image_surface_get_data")
+    typealias CreateSurface =
+      @convention(c) (ReadFunction?, UnsafeMutableRawPointer?) -> OpaquePointer?
+    typealias GetInteger = @convention(c) (OpaquePointer) -> Int32
+    typealias GetBytes = @convention(c) (OpaquePointer) -> UnsafeMutablePointer<UInt8>?
+    guard
+      let createSurface: CreateSurface = unsafe symbol(
+        "cairo_image_surface_create_from_png_stream"),
+      let getWidth: GetInteger = unsafe symbol("cairo_image_surface_get_width"),
+      let getHeight: GetInteger = unsafe symbol("cairo_image_surface_get_height"),
+      let getStride: GetInteger = unsafe symbol("cairo_image_surface_get_stride"),
+      let getData: GetBytes = unsafe symbol("cairo_image_surface_get_data")
     else { return nil }
     let reader = Reader(bytes)
-    let surface = unsafe make(
+    let surface = unsafe createSurface(
       { closure, data, count in
         guard let closure = unsafe closure, let data = unsafe data else { return 10 }
         let reader = unsafe Unmanaged<Reader>.fromOpaque(closure).takeUnretainedValue()
@@ -49,9 +52,9 @@ struct DecodedPNG {
     var pixels: [UInt32] = []
     for row in 0..<height {
       for column in 0..<width {
-        let place = unsafe data + row * stride + 4 * column
-        let parts = unsafe [place[0], place[1], place[2]].map(UInt32.init)
-        pixels.append(parts[2] << 16 | parts[1] << 8 | parts[0])
+        let pixel = unsafe data + row * stride + 4 * column
+        let components = unsafe [pixel[0], pixel[1], pixel[2]].map(UInt32.init)
+        pixels.append(components[2] << 16 | components[1] << 8 | components[0])
       }
     }
     self.pixels = pixels
@@ -60,11 +63,13 @@ struct DecodedPNG {
   /// Returns the color of the pixel at a point, `#rrggbb`.
   func css(x: Double, y: Double) -> String { PlotColor(pixels[Int(y) * width + Int(x)]).cssText }
 
-  /// Returns true if a pixel has a color, except for rounding.
-  func isNear(_ color: PlotColor, x: Double, y: Double, parts: Double = 2) -> Bool {
-    let seen = PlotColor(pixels[Int(y) * width + Int(x)])
-    return [seen.red - color.red, seen.green - color.green, seen.blue - color.blue].allSatisfy {
-      abs($0) <= parts / 255
+  /// Returns whether each component of a pixel is within a tolerance, in 255ths, of a color.
+  func isNear(_ color: PlotColor, x: Double, y: Double, tolerance: Double = 2) -> Bool {
+    let pixelColor = PlotColor(pixels[Int(y) * width + Int(x)])
+    return [
+      pixelColor.red - color.red, pixelColor.green - color.green, pixelColor.blue - color.blue,
+    ].allSatisfy {
+      abs($0) <= tolerance / 255
     }
   }
 }

@@ -57,8 +57,8 @@ extension PlotDrawing {
   /// Returns the centers of the discs of a color.
   func discs(_ paint: Paint) -> [PlotPoint] {
     items.compactMap { item in
-      guard case .disc(let centre, _, let fill?, _) = item, fill.paint == paint else { return nil }
-      return centre
+      guard case .disc(let center, _, let fill?, _) = item, fill.paint == paint else { return nil }
+      return center
     }
   }
 
@@ -68,12 +68,12 @@ extension PlotDrawing {
       switch item {
       case .path(let lines, _, _):
         lines.flatMap(\.self)
-      case .disc(let centre, _, _, _):
-        [centre]
+      case .disc(let center, _, _, _):
+        [center]
       case .rectangle(let box, _, _):
         [PlotPoint(box.left, box.top), PlotPoint(box.right, box.bottom)]
-      case .text(_, let place, _):
-        [place]
+      case .text(_, let position, _):
+        [position]
       case .raster(let raster):
         [
           PlotPoint(raster.filledBox.left, raster.filledBox.top),

@@ -17,19 +17,19 @@ struct EventPlotTests {
           id: .hapticIntensityControl, time: 0,
           controlPoints: [.init(time: 0, value: 1), .init(time: 1, value: 0)])
       ])
-    let score = try EventPlot(of: HapticComposition(pattern))
-    let event = try #require(score.events.first)
+    let plot = try EventPlot(of: HapticComposition(pattern))
+    let event = try #require(plot.events.first)
     #expect(event.onsetSeconds == 0.5)
     #expect(event.points.count == 1)
     #expect(abs(event.points[0].intensity - 0.4) < 1e-6)
     #expect(event.points[0].sharpness == 0.75)
     // Two cycles at 80 · (230 / 80)^0.75 Hz.
     #expect(abs(event.endSeconds - 0.5 - 2 / 176.65) < 0.000_03)
-    #expect(score.curves.map(\.controlID) == [.hapticIntensityControl, .hapticSharpnessControl])
-    #expect(score.curves[0].controlPoints.map(\.value) == [1])
-    #expect(score.curves[1].controlPoints.map(\.timeSeconds) == [0.2])
-    #expect(score.curves[1].controlPoints.map(\.value) == [0.25])
-    #expect(score.curves[1].polyline.map(\.value) == [0, 0, 0.25, 0.25])
+    #expect(plot.curves.map(\.controlID) == [.hapticIntensityControl, .hapticSharpnessControl])
+    #expect(plot.curves[0].controlPoints.map(\.value) == [1])
+    #expect(plot.curves[1].controlPoints.map(\.timeSeconds) == [0.2])
+    #expect(plot.curves[1].controlPoints.map(\.value) == [0.25])
+    #expect(plot.curves[1].polyline.map(\.value) == [0, 0, 0.25, 0.25])
   }
 
   @Test("The envelope and an intensity curve multiply")
@@ -46,14 +46,14 @@ struct EventPlotTests {
           controlPoints: [.init(time: 0, value: 1), .init(time: 1, value: 0.5)])
       ])
     let points = try #require(EventPlot(of: HapticComposition(pattern)).events.first).points
-    let attack = EnvelopeTimes.seconds(normalized: 0.5)
-    let top = try #require(
-      points.min { abs($0.timeSeconds - attack) < abs($1.timeSeconds - attack) })
-    #expect(abs(top.timeSeconds - attack) < 0.000_02)
-    #expect(abs(top.intensity - 0.9 * (1 - attack / 2)) < 1e-4)
-    for point in points where point.timeSeconds <= attack {
-      let exact = 0.9 * (1 - point.timeSeconds / 2) * point.timeSeconds / attack
-      #expect(abs(point.intensity - exact) < 1e-3)
+    let attackSeconds = EnvelopeTimes.seconds(normalized: 0.5)
+    let peakPoint = try #require(
+      points.min { abs($0.timeSeconds - attackSeconds) < abs($1.timeSeconds - attackSeconds) })
+    #expect(abs(peakPoint.timeSeconds - attackSeconds) < 0.000_02)
+    #expect(abs(peakPoint.intensity - 0.9 * (1 - attackSeconds / 2)) < 1e-4)
+    for point in points where point.timeSeconds <= attackSeconds {
+      let expectedIntensity = 0.9 * (1 - point.timeSeconds / 2) * point.timeSeconds / attackSeconds
+      #expect(abs(point.intensity - expectedIntensity) < 1e-3)
     }
     #expect(points.last?.intensity == 0)
   }
@@ -68,9 +68,9 @@ struct EventPlotTests {
       ],
       parameters: [DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 0.25)])
     let points = try #require(EventPlot(of: HapticComposition(pattern)).events.first).points
-    let around = points.filter { abs($0.timeSeconds - 0.25) < 0.001 }
-    #expect(around.map(\.intensity) == [1, 0.5])
-    #expect(around[1].timeSeconds - around[0].timeSeconds < 2e-6)
+    let jumpPoints = points.filter { abs($0.timeSeconds - 0.25) < 0.001 }
+    #expect(jumpPoints.map(\.intensity) == [1, 0.5])
+    #expect(jumpPoints[1].timeSeconds - jumpPoints[0].timeSeconds < 2e-6)
   }
 
   @Test("Audio events have their own controls")
@@ -80,15 +80,15 @@ struct EventPlotTests {
         HapticEvent(kind: .audioContinuous, time: 0, duration: 1, parameters: [.audioVolume: 0.5]),
         HapticEvent(kind: .audioCustom, time: 1, waveform: AudioWaveform(path: "ding.wav")),
       ], parameters: [DynamicParameter(id: .hapticIntensityControl, value: 0, time: 0)])
-    let score = try EventPlot(of: HapticComposition(pattern))
-    #expect(score.hapticEvents.isEmpty)
-    #expect(score.audioEvents.map(\.peakIntensity) == [0.5, 0])
-    #expect(score.audioEvents[1].filePath == "ding.wav")
+    let plot = try EventPlot(of: HapticComposition(pattern))
+    #expect(plot.hapticEvents.isEmpty)
+    #expect(plot.audioEvents.map(\.peakIntensity) == [0.5, 0])
+    #expect(plot.audioEvents[1].filePath == "ding.wav")
     let sound = AudioBuffer(interleaved: Array(repeating: 0.5, count: 24_000), channelCount: 1)
-    let known = try EventPlot(of: HapticComposition(pattern), samples: ["ding.wav": sound])
+    let plotWithSound = try EventPlot(of: HapticComposition(pattern), samples: ["ding.wav": sound])
     // The duration is 0.5 s, and its edge is 1 ms.
-    #expect(known.audioEvents[1].endSeconds == 1.501)
-    #expect(known.durationSeconds == 1.501)
+    #expect(plotWithSound.audioEvents[1].endSeconds == 1.501)
+    #expect(plotWithSound.durationSeconds == 1.501)
   }
 
   @Test("The number of points is bounded")
@@ -99,10 +99,10 @@ struct EventPlotTests {
     let events = (0..<2_000).map {
       HapticEvent(kind: .hapticContinuous, time: Double($0) / 1_000, duration: 10)
     }
-    let score = try EventPlot(
+    let plot = try EventPlot(
       of: HapticComposition(HapticPattern(events: events, curves: [curve])))
-    #expect(score.events.reduce(0) { $0 + $1.points.count } < 2_000_000)
-    #expect(score.events.allSatisfy { $0.points.count > 10 })
+    #expect(plot.events.reduce(0) { $0 + $1.points.count } < 2_000_000)
+    #expect(plot.events.allSatisfy { $0.points.count > 10 })
   }
 
   /// The events of all layers are sorted by onset. A control affects its own layer only.
@@ -111,23 +111,23 @@ struct EventPlotTests {
     let tap = HapticEvent(kind: .hapticTransient, time: 0.5, parameters: [.hapticIntensity: 0.8])
     let hum = HapticEvent(
       kind: .hapticContinuous, time: 0.25, duration: 1, parameters: [.hapticIntensity: 0.6])
-    let half = DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 0)
-    let sharp = DynamicParameter(id: .hapticSharpnessControl, value: 0.25, time: 0)
-    let score = try EventPlot(
+    let halfIntensity = DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 0)
+    let raisedSharpness = DynamicParameter(id: .hapticSharpnessControl, value: 0.25, time: 0)
+    let plot = try EventPlot(
       of: HapticComposition(layers: [
-        .init(HapticPattern(events: [tap], parameters: [half])),
-        .init(HapticPattern(events: [hum, tap], parameters: [sharp])),
+        .init(HapticPattern(events: [tap], parameters: [halfIntensity])),
+        .init(HapticPattern(events: [hum, tap], parameters: [raisedSharpness])),
       ]))
-    let places = [
+    let eventReferences = [
       EventReference(layerIndex: 1, eventIndex: 0), EventReference(layerIndex: 0, eventIndex: 0),
       EventReference(layerIndex: 1, eventIndex: 1),
     ]
-    #expect(score.events.map(\.eventReference) == places)
-    #expect(score.events.map { Float($0.peakIntensity) } == [0.6, 0.4, 0.8])
-    #expect(score.events[2].points[0].sharpness == 0.75)
-    #expect(score.events[1].points[0].sharpness == 0.5)
-    #expect(score.curves.map(\.controlID) == [.hapticIntensityControl, .hapticSharpnessControl])
-    #expect(score.durationSeconds == score.events[0].endSeconds)
+    #expect(plot.events.map(\.eventReference) == eventReferences)
+    #expect(plot.events.map { Float($0.peakIntensity) } == [0.6, 0.4, 0.8])
+    #expect(plot.events[2].points[0].sharpness == 0.75)
+    #expect(plot.events[1].points[0].sharpness == 0.5)
+    #expect(plot.curves.map(\.controlID) == [.hapticIntensityControl, .hapticSharpnessControl])
+    #expect(plot.durationSeconds == plot.events[0].endSeconds)
   }
 
   @Test("A pattern that cannot be rendered throws an error")

@@ -24,10 +24,10 @@ struct LongPictureTests {
     return HapticComposition(HapticPattern(events: events))
   }()
 
-  private func plot(_ seconds: ClosedRange<Double>? = nil) throws -> Plot {
+  private func plot(_ timeRangeSeconds: ClosedRange<Double>? = nil) throws -> Plot {
     try Plot(
       of: PlotSubject(name: "long", composition: Self.longComposition), parts: [.score],
-      timeRangeSeconds: seconds)
+      timeRangeSeconds: timeRangeSeconds)
   }
 
   @Test("Ten minutes are drawn as columns in a small file")
@@ -53,9 +53,9 @@ struct LongPictureTests {
       let x = layout.x(atTime: 60 * Double(minute) + 30)
       let point = try #require(
         envelope.filter { $0.y < box.bottom }.min { abs($0.x - x) < abs($1.x - x) })
-      let top = layout.y(
+      let expectedY = layout.y(
         of: max(0.3, Double(minute + 1) / 10), on: plot.plotPanels[0].valueAxis, in: box)
-      #expect(abs(point.y - top) < 0.1)
+      #expect(abs(point.y - expectedY) < 0.1)
     }
   }
 
@@ -91,43 +91,46 @@ struct LongPictureTests {
   func timeRangesAreClamped() throws {
     #expect(try plot(-5...2).timeRangeSeconds == 0...2)
     #expect(try plot(590 ... .infinity).timeRangeSeconds.lowerBound == 590)
-    let past = try plot(1_000...2_000)
-    #expect(past.timeRangeSeconds.upperBound == past.durationSeconds)
-    #expect(past.drawing(width: 860).pointsOutside == [])
+    let plotBeyondEnd = try plot(1_000...2_000)
+    #expect(plotBeyondEnd.timeRangeSeconds.upperBound == plotBeyondEnd.durationSeconds)
+    #expect(plotBeyondEnd.drawing(width: 860).pointsOutside == [])
   }
 
-  /// An excerpt has the samples of the whole and the frame after it, to which its line continues.
-  @Test("An excerpt of a sound has the samples of the whole")
+  /// An excerpt has the samples of its range and the next frame, to which its line continues.
+  @Test("An excerpt of a sound has the samples of its time range")
   func soundExcerptsMatch() throws {
     let samples = (0..<80_000).map { Float($0 / 8_000) / 10 }
     let signal = Signal(samples, rate: 8_000)
     let take = try PlotTake(PlotSubject(name: "", signal: signal))
-    let part = try #require(take.excerpt(3.5...4.5))
-    #expect(part.start == 3.5 && part.signal.frameCount == 8_001)
-    #expect(part.signal.mono.first == 0.3 && part.signal.mono.last == 0.4)
+    let excerpt = try #require(take.excerpt(3.5...4.5))
+    #expect(excerpt.start == 3.5 && excerpt.signal.frameCount == 8_001)
+    #expect(excerpt.signal.mono.first == 0.3 && excerpt.signal.mono.last == 0.4)
   }
 
   /// Two takes of ten minutes are gray columns, with the excess in the color of its take.
   @Test("An overlay of ten minutes is drawn as columns")
   func longOverlaysAreColumns() throws {
-    var other = Self.longComposition
-    other.layers[0].pattern.events[600].parameters[.hapticIntensity] = 1
+    var louder = Self.longComposition
+    louder.layers[0].pattern.events[600].parameters[.hapticIntensity] = 1
     let plot = try Plot(
-      of: [Self.longComposition, other].map { PlotSubject(name: "long", composition: $0) },
+      of: [Self.longComposition, louder].map { PlotSubject(name: "long", composition: $0) },
       parts: [.score])
     let drawing = plot.drawing(width: 860)
     let layout = PlotLayout(plot, figureWidth: 860)
     #expect(drawing.pointsOutside == [])
-    let bars = drawing.lines(.role(.sharedLine)).map(\.points).max { $0.count < $1.count } ?? []
-    #expect((300...600).contains(bars.count))
-    // The transient at five minutes, 0.6 in one and 1 in the other.
-    let more = drawing.lines(.role(.take(1))).flatMap(\.points).filter { $0[0].x == $0[1].x }
-    #expect(more.count == 1)
-    #expect(abs(more[0][0].x - layout.x(atTime: 300)) < 1)
+    let sharedColumns =
+      drawing.lines(.role(.sharedLine)).map(\.points).max { $0.count < $1.count } ?? []
+    #expect((300...600).contains(sharedColumns.count))
+    // The intensity of the transient at five minutes is 0.6 in the first take and 1 in the second.
+    let excessColumns = drawing.lines(.role(.take(1))).flatMap(\.points).filter {
+      $0[0].x == $0[1].x
+    }
+    #expect(excessColumns.count == 1)
+    #expect(abs(excessColumns[0][0].x - layout.x(atTime: 300)) < 1)
     let heights = [0.6, 1].map {
       layout.y(of: $0, on: plot.plotPanels[0].valueAxis, in: layout.panelLayouts[0].contentBox)
     }
-    #expect(zip(more[0], heights).allSatisfy { abs($0.0.y - $0.1) < 0.1 })
+    #expect(zip(excessColumns[0], heights).allSatisfy { abs($0.0.y - $0.1) < 0.1 })
     #expect(try plot.draw(as: .svg).count < 150_000)
   }
 

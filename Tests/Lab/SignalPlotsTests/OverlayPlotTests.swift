@@ -42,11 +42,11 @@ struct OverlayPlotTests {
   func equalTakesAreGray() throws {
     let drawing = try plot([pattern(0.5), pattern(0.5)], parts: Set(PlotPart.allCases)).drawing(
       width: 860)
-    let same = try Plot(
+    let soundDrawing = try Plot(
       of: [Self.tone(100, 0.5), Self.tone(100, 0.5)].map { PlotSubject(name: "x", signal: $0) }
     )
     .drawing(width: 860)
-    for (drawing, isOfSounds) in [(drawing, false), (same, true)] {
+    for (drawing, isOfSounds) in [(drawing, false), (soundDrawing, true)] {
       #expect(!drawing.areas(.role(.sharedArea)).isEmpty)
       // Only the header has colors, where each take has its line.
       let colored = drawing.lines(.role(.take(0))) + drawing.lines(.role(.take(1)))
@@ -74,10 +74,10 @@ struct OverlayPlotTests {
     let heights = excess.shapes.flatMap { $0.map(\.y) }
     #expect(abs((heights.min() ?? 0) - y(0.8)) < 0.1)
     #expect(heights.contains { abs($0 - y(0.5)) < 0.1 })
-    let shared = try #require(drawing.areas(.role(.sharedArea)).first).shapes.flatMap {
+    let sharedHeights = try #require(drawing.areas(.role(.sharedArea)).first).shapes.flatMap {
       $0.map(\.y)
     }
-    #expect(abs((shared.min() ?? 0) - y(0.5)) < 0.1 && shared.max() == box.bottom)
+    #expect(abs((sharedHeights.min() ?? 0) - y(0.5)) < 0.1 && sharedHeights.max() == box.bottom)
     // Color is never the only distinction.
     #expect(drawing.lines(.role(.take(0))).allSatisfy { $0.stroke.dashPixelLengths.isEmpty })
     #expect(drawing.lines(.role(.take(1))).allSatisfy { !$0.stroke.dashPixelLengths.isEmpty })
@@ -85,9 +85,9 @@ struct OverlayPlotTests {
 
   @Test("Simultaneous transients share a stem, and shifted ones have an arrow")
   func transientsShareStemsOrHaveArrows() throws {
-    let same = try plot([pattern(0.5), pattern(0.5)]).drawing(width: 860)
-    #expect(same.discs(.role(.sharedLine)).count == 2)
-    #expect(same.discs(.role(.take(0))).count == 1)
+    let simultaneous = try plot([pattern(0.5), pattern(0.5)]).drawing(width: 860)
+    #expect(simultaneous.discs(.role(.sharedLine)).count == 2)
+    #expect(simultaneous.discs(.role(.take(0))).count == 1)
     let plot = try plot([pattern(0.5), pattern(0.5, tap: 0.55)])
     let shifted = plot.drawing(width: 860)
     let layout = PlotLayout(plot, figureWidth: 860)
@@ -107,13 +107,13 @@ struct OverlayPlotTests {
     #expect(plot.plotPanels.count == 1)
     #expect(plot.plotPanels[0].valueAxis.valueRange == 40...1_000)
     #expect(plot.plotPanels[0].legendEntries.contains(.levelScale(from: -60, to: 0)))
-    let three = try Plot(of: [quiet, loud, loud], parts: [.spectrogram])
+    let threeTakes = try Plot(of: [quiet, loud, loud], parts: [.spectrogram])
     #expect(
-      three.plotPanels.map(\.title) == ["Spectrogram, A", "Spectrogram, B", "Spectrogram, C"])
-    #expect(three.plotPanels.allSatisfy { $0.valueAxis == plot.plotPanels[0].valueAxis })
+      threeTakes.plotPanels.map(\.title) == ["Spectrogram, A", "Spectrogram, B", "Spectrogram, C"])
+    #expect(threeTakes.plotPanels.allSatisfy { $0.valueAxis == plot.plotPanels[0].valueAxis })
     // A sine of 0.001 is −60 dB and invisible next to the loud one.
-    let alone = try Plot(of: quiet, parts: [.spectrogram])
-    #expect(alone.plotPanels[0].legendEntries.contains(.levelScale(from: -120, to: -60)))
+    let quietPlot = try Plot(of: quiet, parts: [.spectrogram])
+    #expect(quietPlot.plotPanels[0].legendEntries.contains(.levelScale(from: -120, to: -60)))
   }
 
   @Test("The excess of a sound has the color of its take")
@@ -126,7 +126,7 @@ struct OverlayPlotTests {
       parts: [.spectrogram])
     let rasters = plot.drawing(width: 860).rasters.filter { $0.rowCount > 1 }
     #expect(rasters.map(\.paint) == [.role(.sharedLine), .role(.take(0)), .role(.take(1))])
-    func strongest(_ raster: PlotDrawing.Raster) -> Double {
+    func strongestHertz(_ raster: PlotDrawing.Raster) -> Double {
       let column = (0..<raster.rowCount).map {
         raster.cellOpacities[$0 * raster.columnCount + raster.columnCount / 2]
       }
@@ -134,8 +134,8 @@ struct OverlayPlotTests {
       return plot.plotPanels[0].valueAxis.value(
         atFraction: 1 - (Double(row) + 0.5) / Double(raster.rowCount))
     }
-    #expect(abs(strongest(rasters[1]) - 100) < 8)
-    #expect(abs(strongest(rasters[2]) - 300) < 20)
+    #expect(abs(strongestHertz(rasters[1]) - 100) < 8)
+    #expect(abs(strongestHertz(rasters[2]) - 300) < 20)
   }
 
   /// Next to a recording, a pattern is also drawn by level and frequency.
@@ -154,21 +154,21 @@ struct OverlayPlotTests {
   func upToEightTakesAreDrawn(_ count: Int) throws {
     let plot = try plot(
       (0..<count).map { pattern(Float($0 + 1) / 10) }, parts: Set(PlotPart.allCases))
-    let shown = min(count, 8)
-    #expect(plot.takes.count == shown)
+    let drawnCount = min(count, 8)
+    #expect(plot.takes.count == drawnCount)
     let drawing = plot.drawing(width: 860)
     #expect(drawing.pointsOutside == [])
-    for letter in ["A", "B", "C", "D", "E", "F", "G", "H"].prefix(shown) {
+    for letter in ["A", "B", "C", "D", "E", "F", "G", "H"].prefix(drawnCount) {
       #expect(drawing.texts.contains(letter))
     }
-    #expect(plot.plotPanels.count == 3 + shown)
+    #expect(plot.plotPanels.count == 3 + drawnCount)
     // Takes with the same color differ in their dash patterns.
-    let figure = PlotPainter(
+    let painter = PlotPainter(
       plot: plot, layout: PlotLayout(plot, figureWidth: 860), drawing: drawing)
-    let strokes = (0..<8).map { figure.stroke(ofTake: $0) }
-    for one in 0..<8 {
-      for other in 0..<one {
-        #expect(strokes[one] != strokes[other])
+    let strokes = (0..<8).map { painter.stroke(ofTake: $0) }
+    for index in 0..<8 {
+      for earlierIndex in 0..<index {
+        #expect(strokes[index] != strokes[earlierIndex])
       }
     }
   }
@@ -188,10 +188,10 @@ struct OverlayPlotTests {
     let rows = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     #expect(rows[0] == "take 0, take 1")
     #expect(rows[1] == "1 s - gray: in both - profile phone")
-    let first = rows.firstIndex { $0.hasSuffix("A take 0") } ?? 0
-    let second = rows.firstIndex { $0.hasSuffix("B take 1") } ?? 0
+    let firstTakeRow = rows.firstIndex { $0.hasSuffix("A take 0") } ?? 0
+    let secondTakeRow = rows.firstIndex { $0.hasSuffix("B take 1") } ?? 0
     // Of five rows, A fills two everywhere and five at its transient; B fills four.
-    #expect(rows[first + 5].filter { $0 == ":" }.count == 35)
-    #expect(!rows[first + 3].contains("##") && rows[second + 3].contains("#######"))
+    #expect(rows[firstTakeRow + 5].filter { $0 == ":" }.count == 35)
+    #expect(!rows[firstTakeRow + 3].contains("##") && rows[secondTakeRow + 3].contains("#######"))
   }
 }

@@ -19,7 +19,7 @@ struct PictureTests {
     channels: [(0..<8_000).map { 0.5 * Float(sin(2 * .pi * 100 * Double($0) / 8_000)) }],
     rate: 8_000)
 
-  private func wholePlot() throws -> Plot {
+  private func completePlot() throws -> Plot {
     try Plot(of: PlotSubject(name: "a \"<tap>\" & more", composition: Self.tap, signal: Self.sine))
   }
 
@@ -34,7 +34,7 @@ struct PictureTests {
 
   @Test("A pattern has four panels on one time axis")
   func patternHasFourPanels() throws {
-    let plot = try wholePlot()
+    let plot = try completePlot()
     #expect(plot.plotPanels.map(\.title) == ["Intensity", "Sharpness", "Waveform", "Spectrogram"])
     let drawing = plot.drawing(width: 860)
     for text in [
@@ -55,7 +55,7 @@ struct PictureTests {
   func everythingIsInTheFigure(
     _ width: Int
   ) throws {
-    let drawing = try wholePlot().drawing(width: width)
+    let drawing = try completePlot().drawing(width: width)
     #expect(drawing.width == Double(width))
     #expect(drawing.pointsOutside == [])
   }
@@ -63,12 +63,13 @@ struct PictureTests {
   /// A few control points are drawn. Many would hide the curve.
   @Test("Control points are drawn if they have space", arguments: [(10, 10), (200, 0)])
   func controlPointsNeedSpace(
-    _ count: Int, _ shown: Int
+    _ pointCount: Int, _ drawnPointCount: Int
   )
     throws
   {
-    let points = (0..<count).map {
-      ParameterCurve.ControlPoint(time: Double($0) / Double(count), value: Float(1 + $0 % 3) / 4)
+    let points = (0..<pointCount).map {
+      ParameterCurve.ControlPoint(
+        time: Double($0) / Double(pointCount), value: Float(1 + $0 % 3) / 4)
     }
     let hum = HapticEvent(kind: .hapticContinuous, time: 0, duration: 1)
     let curve = ParameterCurve(id: .hapticIntensityControl, time: 0, controlPoints: points)
@@ -77,8 +78,8 @@ struct PictureTests {
         name: "", composition: HapticComposition(HapticPattern(events: [hum], curves: [curve]))),
       parts: [.score])
     let drawing = plot.drawing(width: 860)
-    // The legend has another one.
-    #expect(drawing.discs(.role(.background)).count == shown + 1)
+    // The legend has another control point.
+    #expect(drawing.discs(.role(.background)).count == drawnPointCount + 1)
     #expect(drawing.lines(.role(.foreground)).count == 2)
   }
 
@@ -98,7 +99,7 @@ struct PictureTests {
   func pngHasThemeBackground(
     _ theme: PlotTheme
   ) throws {
-    let plot = try wholePlot()
+    let plot = try completePlot()
     let png = try #require(DecodedPNG(plot.draw(as: .png, width: 400, theme: theme)))
     #expect(png.width == 400)
     #expect(Double(png.height) == plot.drawing(width: 400).height)
@@ -107,7 +108,7 @@ struct PictureTests {
 
   @Test("A width outside the allowed range is clamped")
   func widthsAreClamped() throws {
-    let png = try #require(DecodedPNG(wholePlot().draw(as: .png, width: 7)))
+    let png = try #require(DecodedPNG(completePlot().draw(as: .png, width: 7)))
     #expect(png.width == 200)
   }
 
@@ -120,22 +121,23 @@ struct PictureTests {
     let layout = PlotLayout(plot, figureWidth: 860)
     let png = try #require(DecodedPNG(plot.draw(as: .png, width: 860, theme: theme)))
     let (panel, box) = try panel("Intensity", of: plot)
-    let sharp = Colormap.sharpness.color(at: 1)
+    let sharpColor = Colormap.sharpness.color(at: 1)
     // The axis covers the event and its release of a millisecond.
     #expect(plot.timeRangeSeconds == 0...1.001)
     let x = layout.x(atTime: 0.5)
     for value in [0.3, 0.5, 0.7, 0.8] {
-      #expect(png.isNear(sharp, x: x, y: layout.y(of: value, on: panel.valueAxis, in: box)))
+      #expect(png.isNear(sharpColor, x: x, y: layout.y(of: value, on: panel.valueAxis, in: box)))
     }
-    let paper = PlotPalette(theme).color(of: .background).cssText
-    #expect(png.css(x: x + 12, y: layout.y(of: 0.8, on: panel.valueAxis, in: box)) == paper)
-    #expect(!png.isNear(sharp, x: x, y: layout.y(of: 0.9, on: panel.valueAxis, in: box)))
+    let background = PlotPalette(theme).color(of: .background).cssText
+    #expect(png.css(x: x + 12, y: layout.y(of: 0.8, on: panel.valueAxis, in: box)) == background)
+    #expect(!png.isNear(sharpColor, x: x, y: layout.y(of: 0.9, on: panel.valueAxis, in: box)))
     // Sharpness 0 of the continuous event is a line at the bottom of its lane, in its color.
-    let (tone, lane) = try self.panel("Sharpness", of: plot)
-    let dull = Colormap.sharpness.color(at: 0)
+    let (sharpnessPanel, sharpnessBox) = try self.panel("Sharpness", of: plot)
+    let dullColor = Colormap.sharpness.color(at: 0)
     #expect(
       png.isNear(
-        dull, x: layout.x(atTime: 0.3), y: layout.y(of: 0, on: tone.valueAxis, in: lane), parts: 6))
+        dullColor, x: layout.x(atTime: 0.3),
+        y: layout.y(of: 0, on: sharpnessPanel.valueAxis, in: sharpnessBox), tolerance: 6))
   }
 
   @Test("A waveform shows peak and RMS")
@@ -146,13 +148,13 @@ struct PictureTests {
     let layout = PlotLayout(plot, figureWidth: 860)
     #expect(panel.valueAxis.valueRange == -0.51...0.51)
     let outline = try #require(drawing.areas(.role(.signal)).first?.shapes.first)
-    let top = try #require(outline.map(\.y).min())
-    #expect(abs(top - layout.y(of: 0.5, on: panel.valueAxis, in: box)) < 0.5)
+    let topY = try #require(outline.map(\.y).min())
+    #expect(abs(topY - layout.y(of: 0.5, on: panel.valueAxis, in: box)) < 0.5)
     // The RMS of a sine with a peak of −6.02 dB is 3.01 dB lower.
-    let lines = try #require(drawing.lines(.role(.foreground)).first).points
-    #expect(lines.count == 2)
-    let middle = try #require(lines[0].min { abs($0.x - 426) < abs($1.x - 426) })
-    #expect(abs(middle.y - layout.y(of: 0.353_6, on: panel.valueAxis, in: box)) < 0.5)
+    let rmsLines = try #require(drawing.lines(.role(.foreground)).first).points
+    #expect(rmsLines.count == 2)
+    let middlePoint = try #require(rmsLines[0].min { abs($0.x - 426) < abs($1.x - 426) })
+    #expect(abs(middlePoint.y - layout.y(of: 0.353_6, on: panel.valueAxis, in: box)) < 0.5)
     #expect(panel.rightTicks.map(\.labelText) == ["−6 dBFS", "−12 dB", "−26 dB"])
   }
 
@@ -180,15 +182,17 @@ struct PictureTests {
     let plot = try Plot(of: PlotSubject(name: "", signal: Self.sine), parts: [.spectrogram])
     let raster = try #require(plot.drawing(width: 860).rasters.first { $0.rowCount > 1 })
     #expect(plot.plotPanels[0].valueAxis.valueRange == 40...500)
-    let middle = (0..<raster.rowCount).map {
+    let middleColumn = (0..<raster.rowCount).map {
       raster.cellOpacities[$0 * raster.columnCount + raster.columnCount / 2]
     }
-    let strongest = try #require(middle.indices.max { middle[$0] < middle[$1] })
-    let share = 1 - (Double(strongest) + 0.5) / Double(raster.rowCount)
-    #expect(abs(plot.plotPanels[0].valueAxis.value(atFraction: share) - 100) < 4)
+    let strongestRow = try #require(
+      middleColumn.indices.max { middleColumn[$0] < middleColumn[$1] })
+    let fraction = 1 - (Double(strongestRow) + 0.5) / Double(raster.rowCount)
+    #expect(abs(plot.plotPanels[0].valueAxis.value(atFraction: fraction) - 100) < 4)
     // A sine at half of full scale is −6 dB; the range is 60 dB.
-    #expect(abs(Int(middle[strongest]) - Int(PlotPainter.coverage(ofLevel: 54.0 / 60))) <= 4)
-    #expect(middle[0] == 0)
+    #expect(
+      abs(Int(middleColumn[strongestRow]) - Int(PlotPainter.coverage(ofLevel: 54.0 / 60))) <= 4)
+    #expect(middleColumn[0] == 0)
   }
 
   /// The profile of a recording is unknown, so that it has no band and no colors of sharpness.
@@ -207,36 +211,37 @@ struct PictureTests {
   @Test("A recording has panels of level and frequency")
   func recordingHasLevelAndFrequency() throws {
     let plot = try Plot(of: PlotSubject(name: "take.wav", signal: Self.sine), parts: [.score])
-    let readings = plot.takes[0].columnValues(columnCount: 100, timeRange: plot.timeRangeSeconds)
-    #expect(abs(readings[50].intensity - (60 - 6.02) / 60) < 0.003)
-    let hertz = try #require(readings[50].sharpness).advanced(by: 0)
-    #expect(abs(30 * pow(20, hertz) - 100) < 1)
+    let columnValues = plot.takes[0].columnValues(
+      columnCount: 100, timeRange: plot.timeRangeSeconds)
+    #expect(abs(columnValues[50].intensity - (60 - 6.02) / 60) < 0.003)
+    let frequencyFraction = try #require(columnValues[50].sharpness)
+    #expect(abs(30 * pow(20, frequencyFraction) - 100) < 1)
   }
 
   @Test("Equal figures have equal bytes", arguments: PlotFormat.allCases)
   func figuresAreReproducible(_ format: PlotFormat) throws {
-    let first = try wholePlot().draw(as: format)
-    #expect(first == (try wholePlot().draw(as: format)))
-    #expect(first != (try wholePlot().draw(as: format, theme: .dark)))
-    let mark: [PlotFormat: String] = [.png: "PNG", .svg: "svg ", .pdf: "PDF-"]
-    #expect(String(decoding: first[1..<5], as: UTF8.self).hasPrefix(mark[format] ?? "none"))
+    let bytes = try completePlot().draw(as: format)
+    #expect(bytes == (try completePlot().draw(as: format)))
+    #expect(bytes != (try completePlot().draw(as: format, theme: .dark)))
+    let signatures: [PlotFormat: String] = [.png: "PNG", .svg: "svg ", .pdf: "PDF-"]
+    #expect(String(decoding: bytes[1..<5], as: UTF8.self).hasPrefix(signatures[format] ?? "none"))
   }
 
   @Test("A PDF has text and no date")
   func pdfHasTextAndNoDate() throws {
-    let text = String(decoding: try wholePlot().draw(as: .pdf), as: UTF8.self)
+    let text = String(decoding: try completePlot().draw(as: .pdf), as: UTF8.self)
     #expect(!text.contains("CreationDate"))
     #expect(text.contains("/Font") && text.contains("/ToUnicode"))
   }
 
   @Test("Empty, silent and non-finite subjects are drawn")
   func degenerateSubjectsAreDrawn() throws {
-    let odd = Signal(channels: [[.nan, .infinity, 0, -.infinity]], rate: 48_000)
+    let nonFinite = Signal(channels: [[.nan, .infinity, 0, -.infinity]], rate: 48_000)
     for subject in [
       PlotSubject(name: "", composition: HapticComposition(HapticPattern())),
       PlotSubject(name: "", signal: Signal(channels: [], rate: 48_000)),
       PlotSubject(name: "", signal: Signal(channels: [[0, 0]], rate: 48_000)),
-      PlotSubject(name: "", signal: odd),
+      PlotSubject(name: "", signal: nonFinite),
     ] {
       let plot = try Plot(of: subject)
       #expect(plot.drawing(width: 400).pointsOutside == [])
@@ -250,9 +255,9 @@ struct PictureTests {
 
   @Test("Characters are at the positions of the shapes")
   func terminalMatchesDrawing() throws {
-    let score = try Plot(of: PlotSubject(name: "tap", composition: Self.tap), parts: [.score])
+    let patternPlot = try Plot(of: PlotSubject(name: "tap", composition: Self.tap), parts: [.score])
     #expect(
-      score.terminalText(width: 40, usesColors: false) == """
+      patternPlot.terminalText(width: 40, usesColors: false) == """
         tap
         1 s · 1 transient · 1 continuous event
         · profile phone
@@ -279,11 +284,11 @@ struct PictureTests {
              s
 
         """)
-    let sound = try Plot(
+    let soundPlot = try Plot(
       of: PlotSubject(name: "", signal: Self.sine), parts: [.waveform], timeRangeSeconds: 0.1...0.15
     )
     #expect(
-      sound.terminalText(width: 40, usesColors: false) == """
+      soundPlot.terminalText(width: 40, usesColors: false) == """
         0.1–0.15 s of 1 s
 
         Waveform

@@ -43,10 +43,10 @@ import Testing
 
   @Test("An overlay compares equal body locations")
   func overlaysCompareLocations() throws {
-    var other = located()
-    other.layers.removeLast()
-    other.layers[0].bodyLocation = nil
-    let subjects = [located(), other].map { PlotSubject(name: "x", composition: $0) }
+    var withoutLocations = located()
+    withoutLocations.layers.removeLast()
+    withoutLocations.layers[0].bodyLocation = nil
+    let subjects = [located(), withoutLocations].map { PlotSubject(name: "x", composition: $0) }
     let plot = try Plot(of: subjects, parts: [.score])
     let onsets = plot.lanes.map { lane in
       lane.takes.map { $0.eventPlot?.events.map(\.onsetSeconds) }
@@ -72,18 +72,20 @@ import Testing
     #expect(plot.plotPanels.map(\.laneIndex).allSatisfy { $0 == 0 })
   }
 
-  @Test("A lane without the body location of a pattern shows nothing of it")
+  @Test("A lane whose body location a pattern does not have is empty for the pattern")
   func absentLocationsAreSilent() {
-    let pattern = LaneSource(located(), signal: nil)
-    var third = located()
-    third.layers[1].bodyLocation = .init(2, of: 2, name: "back")
-    let other = LaneSource(third, signal: nil)
-    let division = FigureLanes([pattern, other])
-    #expect(division.laneNames == ["left", "right", "back"])
-    #expect(division.shownContent(of: pattern, inLane: 1) == .part(1))
-    #expect(division.shownContent(of: pattern, inLane: 2) == .nothing)
-    let sound = LaneSource(nil, signal: stereo())
-    #expect(FigureLanes([pattern, sound]).shownContent(of: sound, inLane: 1) == .part(1))
-    #expect(division.shownContent(of: sound, inLane: 1) == .whole)
+    let patternSource = LaneSource(located(), signal: nil)
+    var withBackLocation = located()
+    withBackLocation.layers[1].bodyLocation = .init(2, of: 2, name: "back")
+    let otherSource = LaneSource(withBackLocation, signal: nil)
+    let lanes = FigureLanes([patternSource, otherSource])
+    #expect(lanes.laneNames == ["left", "right", "back"])
+    #expect(lanes.shownContent(of: patternSource, inLane: 1) == .part(1))
+    #expect(lanes.shownContent(of: patternSource, inLane: 2) == .nothing)
+    let soundSource = LaneSource(nil, signal: stereo())
+    #expect(
+      FigureLanes([patternSource, soundSource]).shownContent(of: soundSource, inLane: 1) == .part(1)
+    )
+    #expect(lanes.shownContent(of: soundSource, inLane: 1) == .whole)
   }
 }

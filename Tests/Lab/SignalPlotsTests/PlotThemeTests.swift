@@ -21,21 +21,21 @@ struct PlotThemeTests {
     _ theme: PlotTheme
   ) {
     let palette = PlotPalette(theme)
-    let paper = palette.color(of: .background)
+    let background = palette.color(of: .background)
     let takes = (0..<4).map { PlotColorRole.take($0) }
-    for text in [PlotColorRole.foreground, .muted] + takes {
-      #expect(palette.color(of: text).contrast(with: paper) >= 4.5)
+    for textRole in [PlotColorRole.foreground, .muted] + takes {
+      #expect(palette.color(of: textRole).contrast(with: background) >= 4.5)
     }
-    for line in [PlotColorRole.edge, .sharedLine] {
-      #expect(palette.color(of: line).contrast(with: paper) >= 3)
+    for lineRole in [PlotColorRole.edge, .sharedLine] {
+      #expect(palette.color(of: lineRole).contrast(with: background) >= 3)
     }
   }
 
   @Test("Every sharpness has a contrast of 3:1", arguments: PlotTheme.allCases)
   func everySharpnessHasContrast(_ theme: PlotTheme) {
-    let paper = PlotPalette(theme).color(of: .background)
+    let background = PlotPalette(theme).color(of: .background)
     for step in 0...100 {
-      #expect(Colormap.sharpness.color(at: Double(step) / 100).contrast(with: paper) >= 3)
+      #expect(Colormap.sharpness.color(at: Double(step) / 100).contrast(with: background) >= 3)
     }
   }
 
@@ -50,9 +50,9 @@ struct PlotThemeTests {
     let palette = PlotPalette(theme)
     let first = vision.perceivedColor(palette.color(of: .take(0)))
     let second = vision.perceivedColor(palette.color(of: .take(1)))
-    let grey = vision.perceivedColor(palette.color(of: .sharedLine))
+    let gray = vision.perceivedColor(palette.color(of: .sharedLine))
     #expect(first.distance(to: second) >= 50)
-    #expect(first.distance(to: grey) >= 15 && second.distance(to: grey) >= 15)
+    #expect(first.distance(to: gray) >= 15 && second.distance(to: gray) >= 15)
   }
 
   @Test("The fifth take has the color of the first")
@@ -70,10 +70,10 @@ struct PlotThemeTests {
 
   @Test("A sharpness outside the range has the nearest color")
   func sharpnessIsClamped() {
-    let ramp = Colormap.sharpness
-    #expect(ramp.color(at: -1) == ramp.color(at: 0))
-    #expect(ramp.color(at: 7) == ramp.color(at: 1))
-    #expect(ramp.color(at: .nan) == PlotColor(0x6558E0))
+    let colormap = Colormap.sharpness
+    #expect(colormap.color(at: -1) == colormap.color(at: 0))
+    #expect(colormap.color(at: 7) == colormap.color(at: 1))
+    #expect(colormap.color(at: .nan) == PlotColor(0x6558E0))
   }
 }
 
@@ -91,7 +91,7 @@ extension PlotColor {
   }
 
   /// Returns the linear value of an sRGB component, 0…1.
-  private static func linear(_ part: Double) -> Double {
-    part <= 0.04045 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4)
+  private static func linear(_ component: Double) -> Double {
+    component <= 0.04045 ? component / 12.92 : pow((component + 0.055) / 1.055, 2.4)
   }
 }

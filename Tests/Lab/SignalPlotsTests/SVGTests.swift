@@ -30,15 +30,15 @@ struct SVGTests {
     #expect(text.contains(".f-ink{fill:#13171d}") && text.contains(".f-ink{fill:#eaeef3}"))
     #expect(text.count(of: "@media (prefers-color-scheme:dark)") == 1)
     for theme in PlotTheme.allCases {
-      let one = try self.text(theme: theme)
-      #expect(!one.contains("@media"))
-      let paper = PlotPalette(theme).color(of: .background).cssText
-      #expect(one.contains(".f-paper{fill:\(paper)}"))
+      let themedText = try self.text(theme: theme)
+      #expect(!themedText.contains("@media"))
+      let background = PlotPalette(theme).color(of: .background).cssText
+      #expect(themedText.contains(".f-paper{fill:\(background)}"))
     }
   }
 
-  @Test("Text is text")
-  func textIsText() throws {
+  @Test("Labels are text elements")
+  func labelsAreText() throws {
     let text = try text()
     for label in ["Intensity</text>", ">80 Hz</text>", ">band of phone</text>", ">1 s</text>"] {
       #expect(text.contains(label))
@@ -49,10 +49,10 @@ struct SVGTests {
   @Test("Every referenced ID is defined once")
   func referencedIDsAreUnique() throws {
     let text = try text()
-    let given = text.split(separator: " id=\"").dropFirst().map { $0.prefix { $0 != "\"" } }
-    let used = text.split(separator: "url(#").dropFirst().map { $0.prefix { $0 != ")" } }
-    #expect(!used.isEmpty && used.allSatisfy(Set(given).contains))
-    #expect(Set(given).count == given.count)
+    let definedIDs = text.split(separator: " id=\"").dropFirst().map { $0.prefix { $0 != "\"" } }
+    let referencedIDs = text.split(separator: "url(#").dropFirst().map { $0.prefix { $0 != ")" } }
+    #expect(!referencedIDs.isEmpty && referencedIDs.allSatisfy(Set(definedIDs).contains))
+    #expect(Set(definedIDs).count == definedIDs.count)
     // Every class has colors.
     let classes = text.split(separator: "class=\"").dropFirst().flatMap {
       $0.prefix { $0 != "\"" }.split(separator: " ")
@@ -97,9 +97,9 @@ struct SVGTests {
 }
 
 extension String {
-  fileprivate func count(of part: String) -> Int { components(of: part) - 1 }
+  fileprivate func count(of substring: String) -> Int { components(of: substring) - 1 }
 
-  private func components(of part: String) -> Int {
-    split(separator: part, omittingEmptySubsequences: false).count
+  private func components(of substring: String) -> Int {
+    split(separator: substring, omittingEmptySubsequences: false).count
   }
 }
