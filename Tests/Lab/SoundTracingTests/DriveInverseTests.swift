@@ -35,10 +35,10 @@ struct DriveInverseTests {
     let trace = try SoundTrace(
       of: Signal(samples, rate: 8_000), profile: profile,
       options: TracingOptions(interpretation: .vibration))
-    let traced = trace.pattern.events.filter { $0.kind == .hapticTransient }.map(\.time)
-    #expect(traced.count == times.count)
+    let tracedTimes = trace.pattern.events.filter { $0.kind == .hapticTransient }.map(\.time)
+    #expect(tracedTimes.count == times.count)
     for time in times {
-      #expect(traced.contains { abs($0 - time) < TracingGroundTruth.onsetToleranceSeconds })
+      #expect(tracedTimes.contains { abs($0 - time) < TracingGroundTruth.onsetToleranceSeconds })
     }
   }
 
@@ -59,10 +59,10 @@ struct DriveInverseTests {
     let trace = try SoundTrace(
       of: Signal(samples, rate: 8_000), profile: profile,
       options: TracingOptions(interpretation: .vibration))
-    let traced = trace.pattern.events.filter { $0.kind == .hapticTransient }.map(\.time)
-    #expect(traced.count == times.count && trace.continuousEventCount == 1)
+    let tracedTimes = trace.pattern.events.filter { $0.kind == .hapticTransient }.map(\.time)
+    #expect(tracedTimes.count == times.count && trace.continuousEventCount == 1)
     for time in times {
-      #expect(traced.contains { abs($0 - time) < TracingGroundTruth.onsetToleranceSeconds })
+      #expect(tracedTimes.contains { abs($0 - time) < TracingGroundTruth.onsetToleranceSeconds })
     }
   }
 }

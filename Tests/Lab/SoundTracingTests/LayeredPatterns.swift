@@ -11,24 +11,25 @@ extension TracingGroundTruth {
   /// range of sharpness. In half of the patterns, curves move all events.
   static func layered(_ seed: Int) -> TracingGroundTruth {
     var pattern = HapticPattern()
-    var chance = SplitMixGenerator(state: UInt64(seed))
+    var generator = SplitMixGenerator(state: UInt64(seed))
     var time = 0.05
-    for _ in 0..<Int.random(in: 1...3, using: &chance) {
-      let sharpnesses = distinctSharpnesses(Int.random(in: 2...3, using: &chance), &chance)
+    for _ in 0..<Int.random(in: 1...3, using: &generator) {
+      let sharpnesses = distinctSharpnesses(Int.random(in: 2...3, using: &generator), &generator)
       var groupEnd = time
-      for sharpness in sharpnesses.shuffled(using: &chance) {
-        let delay = chance.fraction() < 0.6 ? 0.3 * chance.fraction() : 0
-        let duration = 0.3 + 0.9 * chance.fraction()
+      for sharpness in sharpnesses.shuffled(using: &generator) {
+        let delay = generator.fraction() < 0.6 ? 0.3 * generator.fraction() : 0
+        let duration = 0.3 + 0.9 * generator.fraction()
         pattern.events.append(
           continuousEvent(
-            time + delay, duration, intensity: 0.45 + 0.5 * chance.fraction(), sharpness: sharpness)
+            time + delay, duration, intensity: 0.45 + 0.5 * generator.fraction(),
+            sharpness: sharpness)
         )
         groupEnd = max(groupEnd, time + delay + duration)
       }
-      time = groupEnd + (chance.fraction() < 0.3 ? 0 : 0.25 * chance.fraction())
+      time = groupEnd + (generator.fraction() < 0.3 ? 0 : 0.25 * generator.fraction())
     }
-    if chance.fraction() < 0.5 {
-      addCurves(to: &pattern, until: time, &chance)
+    if generator.fraction() < 0.5 {
+      addCurves(to: &pattern, until: time, &generator)
     }
     return TracingGroundTruth(pattern)
   }
@@ -36,16 +37,17 @@ extension TracingGroundTruth {
   /// Returns 8 to 21 events of 80 to 250 ms, one after the other, with gaps of up to 25 ms.
   static func melody(_ seed: Int) -> TracingGroundTruth {
     var pattern = HapticPattern()
-    var chance = SplitMixGenerator(state: UInt64(seed))
+    var generator = SplitMixGenerator(state: UInt64(seed))
     let gaps = [0, 0.004, 0.008, 0.012, 0.016, 0.02, 0.025]
-    let usualGap = gaps[Int.random(in: gaps.indices, using: &chance)]
+    let usualGap = gaps[Int.random(in: gaps.indices, using: &generator)]
     var time = 0.05
-    for _ in 0..<Int.random(in: 8...21, using: &chance) {
-      let duration = 0.08 + 0.17 * chance.fraction()
+    for _ in 0..<Int.random(in: 8...21, using: &generator) {
+      let duration = 0.08 + 0.17 * generator.fraction()
       pattern.events.append(
         continuousEvent(
-          time, duration, intensity: 0.4 + 0.6 * chance.fraction(), sharpness: chance.fraction()))
-      time += duration + (chance.fraction() < 0.7 ? usualGap : 0.025 * chance.fraction())
+          time, duration, intensity: 0.4 + 0.6 * generator.fraction(),
+          sharpness: generator.fraction()))
+      time += duration + (generator.fraction() < 0.7 ? usualGap : 0.025 * generator.fraction())
     }
     return TracingGroundTruth(pattern)
   }
@@ -58,11 +60,11 @@ extension TracingGroundTruth {
       parameters: [.hapticIntensity: Float(intensity), .hapticSharpness: Float(sharpness)])
   }
 
-  private static func distinctSharpnesses(_ count: Int, _ chance: inout SplitMixGenerator)
+  private static func distinctSharpnesses(_ count: Int, _ generator: inout SplitMixGenerator)
     -> [Double]
   {
     while true {
-      let sharpnesses = (0..<count).map { _ in chance.fraction() }.sorted()
+      let sharpnesses = (0..<count).map { _ in generator.fraction() }.sorted()
       if zip(sharpnesses, sharpnesses.dropFirst()).allSatisfy({ $1 - $0 > 0.1 }) {
         return sharpnesses
       }
@@ -70,22 +72,23 @@ extension TracingGroundTruth {
   }
 
   private static func addCurves(
-    to pattern: inout HapticPattern, until end: Double, _ chance: inout SplitMixGenerator
+    to pattern: inout HapticPattern, until end: Double, _ generator: inout SplitMixGenerator
   ) {
-    if chance.fraction() < 0.6 {
-      addCurve(.hapticIntensityControl, 0.55...1, every: 0.4, to: &pattern, until: end, &chance)
+    if generator.fraction() < 0.6 {
+      addCurve(.hapticIntensityControl, 0.55...1, every: 0.4, to: &pattern, until: end, &generator)
     }
-    if chance.fraction() < 0.6 {
-      addCurve(.hapticSharpnessControl, -0.1...0.1, every: 0.5, to: &pattern, until: end, &chance)
+    if generator.fraction() < 0.6 {
+      addCurve(
+        .hapticSharpnessControl, -0.1...0.1, every: 0.5, to: &pattern, until: end, &generator)
     }
   }
 
   private static func addCurve(
     _ id: DynamicParameterID, _ values: ClosedRange<Float>, every step: Double,
-    to pattern: inout HapticPattern, until end: Double, _ chance: inout SplitMixGenerator
+    to pattern: inout HapticPattern, until end: Double, _ generator: inout SplitMixGenerator
   ) {
-    let points = stride(from: 0, to: end + step, by: step).map { time in
-      ParameterCurve.ControlPoint(time: time, value: Float.random(in: values, using: &chance))
+    let points = stride(from: 0, to: end + stepSeconds, by: stepSeconds).map { time in
+      ParameterCurve.ControlPoint(time: time, value: Float.random(in: values, using: &generator))
     }
     pattern.curves.append(ParameterCurve(id: id, time: 0, controlPoints: points))
   }
@@ -181,9 +184,9 @@ struct ContinuousScore {
       }
     }
 
-    private func medianError(from truth: PlayedEvent, _ error: (Double) -> Double) -> Double {
+    private func medianError(from truth: PlayedEvent, _ errorAtTime: (Double) -> Double) -> Double {
       let errors = (0..<9).map { index in
-        error(truth.start + 0.02 + (truth.end - truth.start - 0.04) * Double(index) / 8)
+        errorAtTime(truth.start + 0.02 + (truth.end - truth.start - 0.04) * Double(index) / 8)
       }
       return errors.sorted()[4]
     }

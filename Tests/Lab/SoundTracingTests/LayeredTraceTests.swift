@@ -68,8 +68,8 @@ struct LayeredTraceTests {
   @Test(
     "Two steady events whose beat resembles a rhythm are two events",
     arguments: [(0.75, 0.35, 1.0), (0.8, 0.4, 1), (0.6, 0.3, 0.9), (0.5, 0.4, 1)])
-  func beat(_ first: Double, _ second: Double, _ intensity: Double) throws {
-    let events = [first, second].map { sharpness in
+  func beat(_ firstSharpness: Double, _ secondSharpness: Double, _ intensity: Double) throws {
+    let events = [firstSharpness, secondSharpness].map { sharpness in
       HapticEvent(
         kind: .hapticContinuous, time: 0, duration: 2,
         parameters: [.hapticIntensity: Float(intensity), .hapticSharpness: Float(sharpness)])
@@ -78,7 +78,7 @@ struct LayeredTraceTests {
     let trace = try SoundTrace(of: Signal(try truth.sound(), rate: 8_000))
     #expect(trace.transientCount == 0 && trace.continuousEventCount == 2)
     let sharpnesses = trace.pattern.events.map { Double($0.value(of: .hapticSharpness)) }.sorted()
-    for (traced, expected) in zip(sharpnesses, [first, second].sorted()) {
+    for (traced, expected) in zip(sharpnesses, [firstSharpness, secondSharpness].sorted()) {
       #expect(abs(traced - expected) < 0.002)
     }
     #expect(trace.agreement.correlation > 0.99)
@@ -87,10 +87,10 @@ struct LayeredTraceTests {
   @Test("Simultaneous events share the curve that moves all of them")
   func sharedMovement() {
     let levels = (0..<100).map { 0.5 + 0.4 * Double($0) / 99 }
-    let events = [0.4, 0.8].map { base in
+    let events = [0.4, 0.8].map { scale in
       TracedContinuousEvent(
-        startSeconds: 0, stepSeconds: 0.01, intensities: levels.map { base * $0 },
-        sharpnesses: levels.map { 0.1 * $0 + base })
+        startSeconds: 0, stepSeconds: 0.01, intensities: levels.map { scale * $0 },
+        sharpnesses: levels.map { 0.1 * $0 + scale })
     }
     var intensity = SharedMovement(events, step: 0.01, isRelative: true)
     intensity.normalize()
@@ -114,9 +114,9 @@ struct LayeredTraceTests {
     }
     var fit = ToneWindowFit(duration: 0.064, maximumToneCount: 3, sampleRate: rate, band: 80...230)
     let windowTones = fit.tones(in: samples, at: 100, minimumPower: 1e-6, noisePower: 0)
-    let found = try #require(windowTones)
-    #expect(found.count == count)
-    for (tone, expected) in zip(found, tones) {
+    let foundTones = try #require(windowTones)
+    #expect(foundTones.count == count)
+    for (tone, expected) in zip(foundTones, tones) {
       #expect(abs(tone.hertz - expected.0) < 0.05)
       #expect(abs(tone.amplitude - expected.1) < 0.001)
       #expect(abs(tone.centerPhase - expected.2) < 0.01)

@@ -30,12 +30,12 @@ struct RoomTraceTests {
     let samples = try TracingGroundTruth(HapticPattern(events: events)).sound()
     let recording = Degradation.room.applied(to: samples, rate: 8_000, seed: seed)
     let options = TracingOptions(interpretation: .vibration)
-    let traced = Self.transientTimes(
+    let tracedTimes = Self.transientTimes(
       in: try SoundTrace(of: Signal(recording, rate: 8_000), options: options))
     for time in times {
-      #expect(traced.contains { abs($0 - time) < TracingGroundTruth.onsetToleranceSeconds })
+      #expect(tracedTimes.contains { abs($0 - time) < TracingGroundTruth.onsetToleranceSeconds })
     }
-    #expect(traced.count <= times.count + 2)
+    #expect(tracedTimes.count <= times.count + 2)
   }
 
   @Test("Weak transients after strong transients are not reflections without a room")
@@ -51,16 +51,16 @@ struct RoomTraceTests {
 
   @Test("The response to a direct sound is estimated with its delay and gain")
   func response() {
-    var chance = SplitMixGenerator(state: 5)
-    let direct = (0..<4_000).map { $0 % 800 < 40 ? Float(chance.normalValue()) : 0 }
+    var generator = SplitMixGenerator(state: 5)
+    let direct = (0..<4_000).map { $0 % 800 < 40 ? Float(generator.normalValue()) : 0 }
     var recording = direct
     for index in 60..<recording.count {
       recording[index] += 0.3 * direct[index - 60]
     }
     let room = RoomResponse(to: direct, in: recording, sampleRate: 2_000)
-    let error = zip(zip(recording, direct), room.reflectionSamples).map { $0.0 - $0.1 - $1 }
+    let residual = zip(zip(recording, direct), room.reflectionSamples).map { $0.0 - $0.1 - $1 }
     let reflections = zip(recording, direct).map { $0 - $1 }
-    #expect(Statistics.energy(of: error) < 0.02 * Statistics.energy(of: reflections))
+    #expect(Statistics.energy(of: residual) < 0.02 * Statistics.energy(of: reflections))
   }
 
   @Test("Transients that duck a continuous event are found, and at most one that does not exist")
@@ -74,10 +74,10 @@ struct RoomTraceTests {
         parameters: [.hapticIntensity: 0.7, .hapticSharpness: 0.3]))
     let samples = try TracingGroundTruth(HapticPattern(events: events)).sound(profile)
     let trace = try SoundTrace(of: Signal(samples, rate: 8_000), profile: profile)
-    let traced = Self.transientTimes(in: trace)
-    #expect(traced.count <= times.count + 1)
+    let tracedTimes = Self.transientTimes(in: trace)
+    #expect(tracedTimes.count <= times.count + 1)
     for time in times {
-      #expect(traced.contains { abs($0 - time) < TracingGroundTruth.onsetToleranceSeconds })
+      #expect(tracedTimes.contains { abs($0 - time) < TracingGroundTruth.onsetToleranceSeconds })
     }
     #expect(trace.continuousEventCount == 1)
   }

@@ -29,33 +29,35 @@ struct SoundTraceTests {
     let truth = TracingGroundTruth(HapticPattern(events: [event]))
     let trace = try Self.trace(truth.sound())
     #expect(trace.interpretation == .vibration && trace.pattern.curves.isEmpty)
-    let found = try #require(trace.pattern.events.first)
-    #expect(trace.pattern.events.count == 1 && found.kind == .hapticTransient)
-    #expect(abs(found.time - 0.25) < 0.000_5)
-    #expect(abs(found.value(of: .hapticIntensity) - 0.6) < 0.01)
-    #expect(abs(found.value(of: .hapticSharpness) - 0.7) < 0.03)
+    let tracedEvent = try #require(trace.pattern.events.first)
+    #expect(trace.pattern.events.count == 1 && tracedEvent.kind == .hapticTransient)
+    #expect(abs(tracedEvent.time - 0.25) < 0.000_5)
+    #expect(abs(tracedEvent.value(of: .hapticIntensity) - 0.6) < 0.01)
+    #expect(abs(tracedEvent.value(of: .hapticSharpness) - 0.7) < 0.03)
   }
 
-  @Test func oneContinuousEventIsOneWithoutCurves() throws {
+  @Test func oneContinuousEventIsOneEventWithoutCurves() throws {
     let event = HapticEvent(
       kind: .hapticContinuous, time: 0.1, duration: 0.5,
       parameters: [.hapticIntensity: 0.5, .hapticSharpness: 0.3])
     let trace = try Self.trace(TracingGroundTruth(HapticPattern(events: [event])).sound())
-    let found = try #require(trace.pattern.events.first)
+    let tracedEvent = try #require(trace.pattern.events.first)
     #expect(
       trace.pattern.events.count == 1 && trace.pattern.curves.isEmpty
-        && found.kind == .hapticContinuous)
-    #expect(abs(found.time - 0.1) < 0.003 && abs(found.time + (found.duration ?? 0) - 0.6) < 0.004)
-    #expect(abs(found.value(of: .hapticIntensity) - 0.5) < 0.01)
-    #expect(abs(found.value(of: .hapticSharpness) - 0.3) < 0.02)
+        && tracedEvent.kind == .hapticContinuous)
+    #expect(
+      abs(tracedEvent.time - 0.1) < 0.003
+        && abs(tracedEvent.time + (tracedEvent.duration ?? 0) - 0.6) < 0.004)
+    #expect(abs(tracedEvent.value(of: .hapticIntensity) - 0.5) < 0.01)
+    #expect(abs(tracedEvent.value(of: .hapticSharpness) - 0.3) < 0.02)
   }
 
   /// A pattern that is traced, rendered, and traced again stays the same.
   @Test func traceOfItsOwnRenderingIsTheSame() throws {
     var score = TracingScore()
     for seed in 9_000..<9_020 {
-      let first = try Self.trace(TracingGroundTruth.generated(seed).sound())
-      let truth = TracingGroundTruth(first.pattern)
+      let firstTrace = try Self.trace(TracingGroundTruth.generated(seed).sound())
+      let truth = TracingGroundTruth(firstTrace.pattern)
       score.add(try Self.trace(truth.sound()), against: truth)
     }
     #expect(score.f1Score >= 0.93, "\(score.f1Score)")
@@ -74,7 +76,7 @@ struct SoundTraceTests {
     #expect(try SoundTrace(of: Signal(channels: [], rate: 48_000)).pattern.events.isEmpty)
   }
 
-  @Test func badSamplesCountAsSilence() throws {
+  @Test func invalidSamplesAreSilence() throws {
     var samples = Self.tone(150, 0.3, seconds: 0.5) + [Float](repeating: 0, count: 4_000)
     samples[6_000] = .nan
     samples[6_001] = .infinity
@@ -83,25 +85,25 @@ struct SoundTraceTests {
     #expect(trace.continuousEventCount == 1 && trace.transientCount == 0)
   }
 
-  @Test func aBangInALongSilenceIsAsLoudAsAlone() throws {
-    var chance = SplitMixGenerator(state: 5)
-    let bang = (0..<4_800).map { Float(0.5 * chance.normalValue() * exp(-Double($0) / 1_200)) }
-    func quiet(_ seconds: Int) -> [Float] {
-      (0..<48_000 * seconds).map { _ in Float(1e-4 * chance.normalValue()) }
+  @Test func bangInALongSilenceIsOneTransient() throws {
+    var generator = SplitMixGenerator(state: 5)
+    let bang = (0..<4_800).map { Float(0.5 * generator.normalValue() * exp(-Double($0) / 1_200)) }
+    func quietNoise(_ seconds: Int) -> [Float] {
+      (0..<48_000 * seconds).map { _ in Float(1e-4 * generator.normalValue()) }
     }
-    let trace = try Self.trace(quiet(20) + bang + quiet(20), rate: 48_000)
+    let trace = try Self.trace(quietNoise(20) + bang + quietNoise(20), rate: 48_000)
     #expect(
       trace.interpretation == .sound && trace.transientCount == 1
         && trace.pattern.durationSeconds < 20.3)
     #expect(trace.pattern.events.allSatisfy { abs($0.time - 20) < 0.02 })
   }
 
-  @Test func whatIsTooSlowToFeelIsSilent() throws {
+  @Test func imperceptiblySlowToneIsSilent() throws {
     let samples = (0..<480_000).map { Float(0.9 * sin(2 * .pi * 0.1 * Double($0) / 48_000)) }
     #expect(try Self.trace(samples, rate: 48_000).pattern.events.isEmpty)
   }
 
-  @Test func aLongTrainIsOneOfTransients() throws {
+  @Test func longTransientTrainIsTransients() throws {
     let events = (0..<733).map { index in
       HapticEvent(
         kind: .hapticTransient, time: 0.1 + 0.03 * Double(index),
@@ -111,7 +113,7 @@ struct SoundTraceTests {
     #expect(trace.transientCount == 733 && trace.continuousEventCount == 0)
   }
 
-  @Test func longEventsAndCurvesAreInPieces() throws {
+  @Test func longEventsAndCurvesAreDivided() throws {
     let rate = 8_000.0
     let samples = (0..<Int(40 * rate)).map { index -> Float in
       let time = Double(index) / rate
@@ -150,15 +152,15 @@ struct SoundTraceTests {
 
   @Test func channelsAreAveraged() throws {
     let tone = Self.tone(120, 0.2, seconds: 0.4)
-    let many = try SoundTrace(
+    let averagedTrace = try SoundTrace(
       of: Signal(channels: [[Float]](repeating: tone, count: 64), rate: 8_000))
-    #expect(many.pattern == (try Self.trace(tone).pattern))
+    #expect(averagedTrace.pattern == (try Self.trace(tone).pattern))
   }
 
   @Test func soundsThatCannotBeTracedAreRefused() {
-    let long = Signal([Float](repeating: 0, count: 3_700 * 500), rate: 500)
+    let longSignal = Signal([Float](repeating: 0, count: 3_700 * 500), rate: 500)
     #expect(throws: AnalysisError(.unsupportedLength, "lasts 3700 s; the limit is 3600 s")) {
-      try SoundTrace(of: long)
+      try SoundTrace(of: longSignal)
     }
     #expect(
       throws: AnalysisError(
@@ -168,17 +170,19 @@ struct SoundTraceTests {
     }
   }
 
-  @Test(arguments: [1, 3, 8]) func noMoreEventsThanAskedFor(_ limit: Int) throws {
+  @Test(arguments: [1, 3, 8]) func eventCountIsLimited(_ limit: Int) throws {
     for seed in 9_100..<9_110 {
       let samples = try TracingGroundTruth.generated(seed).sound()
-      let all = try Self.trace(samples)
-      let some = try Self.trace(samples, TracingOptions(maximumEventCount: limit))
-      #expect(some.pattern.events.count <= limit)
-      #expect(some.pattern.events.count + some.omittedEventCount == all.pattern.events.count)
+      let completeTrace = try Self.trace(samples)
+      let limitedTrace = try Self.trace(samples, TracingOptions(maximumEventCount: limit))
+      #expect(limitedTrace.pattern.events.count <= limit)
+      #expect(
+        limitedTrace.pattern.events.count + limitedTrace.omittedEventCount
+          == completeTrace.pattern.events.count)
     }
   }
 
-  @Test func partsAreLeftOut() throws {
+  @Test func unselectedEventsAreOmitted() throws {
     let samples = try TracingGroundTruth.generated(9_001).sound()
     let transients = try Self.trace(samples, TracingOptions(eventSelection: .transients))
     #expect(transients.continuousEventCount == 0 && transients.pattern.curves.isEmpty)
@@ -187,11 +191,11 @@ struct SoundTraceTests {
   }
 
   @Test func noiseBurstsAreASound() throws {
-    var chance = SplitMixGenerator(state: 3)
+    var generator = SplitMixGenerator(state: 3)
     var samples = [Float](repeating: 0, count: 48_000)
     for start in [4_800, 24_000, 38_400] {
       for index in 0..<6_000 {
-        samples[start + index] = Float(0.3 * chance.normalValue() * exp(-Double(index) / 900))
+        samples[start + index] = Float(0.3 * generator.normalValue() * exp(-Double(index) / 900))
       }
     }
     let trace = try Self.trace(samples, rate: 48_000)

@@ -6,17 +6,17 @@ import TestSupport
 
 @testable import SoundTracing
 
-/// A pattern, its rendering, and what a trace of that should find.
+/// A pattern, its rendering, and the transients that a trace of the rendering should find.
 struct TracingGroundTruth {
   struct Transient: Equatable {
     var time: Double
     var intensity: Float
-    /// Whether it is 6 dB above the continuous event beside it and no other begins within its
-    /// burst.
+    /// A Boolean value that indicates whether the transient is 6 dB above the simultaneous
+    /// continuous event, and no other transient begins within its burst.
     var isClear = true
   }
 
-  /// Transients within this time of a found one count as found, in seconds.
+  /// The maximum distance of a traced transient from an expected transient, in seconds.
   static let onsetToleranceSeconds = 0.010
 
   var pattern: HapticPattern
@@ -27,12 +27,12 @@ struct TracingGroundTruth {
     self.pattern = pattern
     let controls = ControlTimeline(of: .hapticIntensityControl, in: pattern)
     let continuous = pattern.events.filter { $0.kind == .hapticContinuous }
-    var found: [Transient] = []
+    var expected: [Transient] = []
     for event in pattern.events.sorted(by: { $0.time < $1.time })
     where event.kind == .hapticTransient {
       let intensity = event.value(of: .hapticIntensity) * Float(controls.value(at: event.time))
       guard intensity >= 0.1 else { continue }
-      let beside =
+      let continuousIntensity =
         continuous.filter {
           $0.time - 0.005 <= event.time && event.time < $0.time + ($0.duration ?? 0)
         }
@@ -40,31 +40,33 @@ struct TracingGroundTruth {
         ?? 0
       // Level follows the square of intensity.
       let transient = Transient(
-        time: event.time, intensity: intensity, isClear: intensity * intensity > 2 * beside * beside
+        time: event.time, intensity: intensity,
+        isClear: intensity * intensity > 2 * continuousIntensity * continuousIntensity
       )
-      // Closer than 9 ms they are one.
-      if let last = found.last, transient.time - last.time < 0.009 {
+      // Transients closer than 9 ms are expected as one transient.
+      if let last = expected.last, transient.time - last.time < 0.009 {
         if transient.intensity > last.intensity {
-          found[found.count - 1] = transient
+          expected[expected.count - 1] = transient
         }
       } else {
-        found.append(transient)
+        expected.append(transient)
       }
     }
-    for index in found.indices.dropFirst() where found[index].time - found[index - 1].time < 0.028 {
-      found[index].isClear = false
-      found[index - 1].isClear = false
+    for index in expected.indices.dropFirst()
+    where expected[index].time - expected[index - 1].time < 0.028 {
+      expected[index].isClear = false
+      expected[index - 1].isClear = false
     }
-    transients = found
+    transients = expected
     durationSeconds = pattern.durationSeconds
   }
 
-  /// The same pattern for the same seed: transients alone, steady events with transients, moving
-  /// ones, trains, mixtures.
+  /// Returns the pattern of a seed: only transients, steady or modulated continuous events with
+  /// transients, trains of transients, or a mixture.
   static func generated(_ seed: Int) -> TracingGroundTruth {
-    var chance = SplitMixGenerator(state: UInt64(seed))
-    func between(_ low: Double, _ high: Double) -> Double {
-      Double.random(in: low..<high, using: &chance)
+    var generator = SplitMixGenerator(state: UInt64(seed))
+    func randomValue(_ low: Double, _ high: Double) -> Double {
+      Double.random(in: low..<high, using: &generator)
     }
     var pattern = HapticPattern()
     func tap(_ time: Double, _ intensity: Double, _ sharpness: Double) {
@@ -82,53 +84,54 @@ struct TracingGroundTruth {
     var time = 0.05
     switch seed % 5 {
     case 0:
-      for _ in 0..<Int(between(4, 16)) {
-        tap(time, between(0.25, 1), between(0, 1))
-        time += between(0.06, 0.4)
+      for _ in 0..<Int(randomValue(4, 16)) {
+        tap(time, randomValue(0.25, 1), randomValue(0, 1))
+        time += randomValue(0.06, 0.4)
       }
     case 1, 2:
-      for _ in 0..<Int(between(1, 4)) {
-        let duration = between(0.25, 1.2)
-        hum(time, duration, between(0.3, 0.8), between(0, 1))
+      for _ in 0..<Int(randomValue(1, 4)) {
+        let duration = randomValue(0.25, 1.2)
+        hum(time, duration, randomValue(0.3, 0.8), randomValue(0, 1))
         if seed % 5 == 2 {
-          let times = [0] + (0..<3).map { _ in between(0.1, 0.9) * duration }.sorted() + [duration]
+          let times =
+            [0] + (0..<3).map { _ in randomValue(0.1, 0.9) * duration }.sorted() + [duration]
           pattern.curves.append(
             ParameterCurve(
               id: .hapticIntensityControl, time: time,
-              controlPoints: times.map { .init(time: $0, value: Float(between(0.2, 1))) }))
+              controlPoints: times.map { .init(time: $0, value: Float(randomValue(0.2, 1))) }))
         }
-        for _ in 0..<Int(between(0, 5)) {
-          tap(time + between(0.03, duration - 0.05), between(0.3, 1), between(0, 1))
+        for _ in 0..<Int(randomValue(0, 5)) {
+          tap(time + randomValue(0.03, duration - 0.05), randomValue(0.3, 1), randomValue(0, 1))
         }
-        time += duration + between(0.05, 0.4)
+        time += duration + randomValue(0.05, 0.4)
         if seed % 5 == 2 {
           pattern.parameters.append(
             DynamicParameter(id: .hapticIntensityControl, value: 1, time: time - 0.02))
         }
       }
     case 3:
-      for _ in 0..<Int(between(1, 4)) {
-        let gap = between(0.02, 0.09)
-        let sharpness = between(0.2, 1)
-        let intensity = between(0.4, 1)
-        for _ in 0..<Int(between(4, 20)) {
-          tap(time, intensity * between(0.7, 1), sharpness)
+      for _ in 0..<Int(randomValue(1, 4)) {
+        let gap = randomValue(0.02, 0.09)
+        let sharpness = randomValue(0.2, 1)
+        let intensity = randomValue(0.4, 1)
+        for _ in 0..<Int(randomValue(4, 20)) {
+          tap(time, intensity * randomValue(0.7, 1), sharpness)
           time += gap
         }
-        time += between(0.15, 0.5)
+        time += randomValue(0.15, 0.5)
       }
     default:
-      for _ in 0..<Int(between(3, 9)) {
-        if between(0, 1) < 0.5 {
-          tap(time, between(0.3, 1), between(0, 1))
-          time += between(0.08, 0.3)
+      for _ in 0..<Int(randomValue(3, 9)) {
+        if randomValue(0, 1) < 0.5 {
+          tap(time, randomValue(0.3, 1), randomValue(0, 1))
+          time += randomValue(0.08, 0.3)
         } else {
-          let duration = between(0.08, 0.5)
-          hum(time, duration, between(0.3, 1), between(0, 1))
-          if between(0, 1) < 0.5 {
-            tap(time, between(0.6, 1), between(0.3, 1))
+          let duration = randomValue(0.08, 0.5)
+          hum(time, duration, randomValue(0.3, 1), randomValue(0, 1))
+          if randomValue(0, 1) < 0.5 {
+            tap(time, randomValue(0.6, 1), randomValue(0.3, 1))
           }
-          time += duration + between(0.03, 0.3)
+          time += duration + randomValue(0.03, 0.3)
         }
       }
     }
@@ -150,41 +153,44 @@ enum Degradation: String, CaseIterable {
   case clean, noise, music, room, inverted
 
   func applied(to samples: [Float], rate: Double, seed: Int) -> [Float] {
-    var chance = SplitMixGenerator(state: UInt64(seed))
-    let loud = samples.filter { abs($0) > 1e-4 }
-    let level = (loud.reduce(0) { $0 + Double($1 * $1) } / Double(max(1, loud.count))).squareRoot()
+    var generator = SplitMixGenerator(state: UInt64(seed))
+    let audibleSamples = samples.filter { abs($0) > 1e-4 }
+    let level =
+      (audibleSamples.reduce(0) { $0 + Double($1 * $1) } / Double(max(1, audibleSamples.count)))
+      .squareRoot()
     switch self {
     case .clean:
       return samples
     case .inverted:
       return samples.map { -$0 }
     case .noise:
-      // White up to 24 kHz and 20 dB below, of which the rate holds a part.
-      let own = 0.1 * level * (rate / 48_000).squareRoot()
-      return samples.map { $0 + Float(own * chance.normalValue()) }
+      // White noise up to 24 kHz, 20 dB below the sound, of which the sample rate represents a
+      // fraction.
+      let noiseAmplitude = 0.1 * level * (rate / 48_000).squareRoot()
+      return samples.map { $0 + Float(noiseAmplitude * generator.normalValue()) }
     case .music:
-      // Five tones with vibrato from 220 Hz on, 12 dB below.
+      // Five tones with vibrato from 220 Hz on, 12 dB below the sound.
       let tones = [220, 277.2, 329.6, 440, 554.4]
       return samples.indices.map { index in
         let time = Double(index) / rate
-        let bed = tones.reduce(0.0) { sum, hertz in
+        let music = tones.reduce(0.0) { sum, hertz in
           sum
             + sin(2 * .pi * hertz * time + 2 * sin(2 * .pi * 5 * time + hertz))
             * (0.6 + 0.4 * sin(2 * .pi * time * (0.5 + hertz / 900)))
         }
-        return samples[index] + Float(0.25 * level * bed / 1.6)
+        return samples[index] + Float(0.25 * level * music / 1.6)
       }
     case .room:
-      // Six early reflections within 28 ms and 60 late ones, 60 dB down after 0.3 s.
-      let early = (0..<6).map { _ -> (Int, Double) in
-        (Int((0.003 + 0.025 * chance.fraction()) * rate), 0.35 * (2 * chance.fraction() - 1))
+      // Six early reflections within 28 ms, and 60 late reflections that decay by 60 dB in 0.3 s.
+      let earlyReflections = (0..<6).map { _ -> (Int, Double) in
+        (Int((0.003 + 0.025 * generator.fraction()) * rate), 0.35 * (2 * generator.fraction() - 1))
       }
-      let late = (0..<60).map { _ -> (Int, Double) in
-        let time = 0.01 + 0.25 * chance.fraction()
-        return (Int(time * rate), 0.06 * chance.normalValue() * exp(-6.9 * time / 0.3))
+      let lateReflections = (0..<60).map { _ -> (Int, Double) in
+        let time = 0.01 + 0.25 * generator.fraction()
+        return (Int(time * rate), 0.06 * generator.normalValue() * exp(-6.9 * time / 0.3))
       }
       var output = samples
-      for (delay, gain) in early + late {
+      for (delay, gain) in earlyReflections + lateReflections {
         for index in delay..<max(delay, samples.count) {
           output[index] += Float(gain) * samples[index - delay]
         }
@@ -194,7 +200,7 @@ enum Degradation: String, CaseIterable {
   }
 }
 
-/// Found, false and missed transients, added up over patterns.
+/// The found, false, and missed transients of traces, summed over patterns.
 struct TracingScore {
   private(set) var foundCount = 0, falseCount = 0, missedCount = 0, clearFoundCount = 0,
     clearMissedCount = 0
@@ -203,33 +209,37 @@ struct TracingScore {
 
   mutating func add(_ trace: SoundTrace, against truth: TracingGroundTruth) {
     let times = trace.pattern.events.filter { $0.kind == .hapticTransient }.map(\.time)
-    let wanted = truth.transients
-    add(times, wanted)
+    let expected = truth.transients
+    add(times, expected)
     agreements.append(trace.agreement)
   }
 
-  mutating func add(_ times: [Double], _ wanted: [TracingGroundTruth.Transient]) {
-    // The nearest pairs first, each once.
-    var pairs: [(distance: Double, found: Int, wanted: Int)] = []
-    for (index, time) in times.enumerated() {
-      for (other, transient) in wanted.enumerated()
+  mutating func add(_ times: [Double], _ expected: [TracingGroundTruth.Transient]) {
+    // Pairs are matched in the order of their distances, and each transient once.
+    var candidatePairs: [(distance: Double, timeIndex: Int, expectedIndex: Int)] = []
+    for (timeIndex, time) in times.enumerated() {
+      for (expectedIndex, transient) in expected.enumerated()
       where abs(transient.time - time) <= TracingGroundTruth.onsetToleranceSeconds {
-        pairs.append((abs(transient.time - time), index, other))
+        candidatePairs.append((abs(transient.time - time), timeIndex, expectedIndex))
       }
     }
-    var used = Set<Int>()
-    var hit = Set<Int>()
-    for pair in pairs.sorted(by: { $0.distance < $1.distance })
-    where !used.contains(pair.found) && !hit.contains(pair.wanted) {
-      used.insert(pair.found)
-      hit.insert(pair.wanted)
+    var matchedTimeIndices = Set<Int>()
+    var matchedExpectedIndices = Set<Int>()
+    for pair in candidatePairs.sorted(by: { $0.distance < $1.distance })
+    where !matchedTimeIndices.contains(pair.timeIndex)
+      && !matchedExpectedIndices.contains(pair.expectedIndex)
+    {
+      matchedTimeIndices.insert(pair.timeIndex)
+      matchedExpectedIndices.insert(pair.expectedIndex)
       onsetErrors.append(pair.distance)
     }
-    foundCount += hit.count
-    falseCount += times.count - used.count
-    missedCount += wanted.count - hit.count
-    clearFoundCount += hit.count { wanted[$0].isClear }
-    clearMissedCount += wanted.indices.count { wanted[$0].isClear && !hit.contains($0) }
+    foundCount += matchedExpectedIndices.count
+    falseCount += times.count - matchedTimeIndices.count
+    missedCount += expected.count - matchedExpectedIndices.count
+    clearFoundCount += matchedExpectedIndices.count { expected[$0].isClear }
+    clearMissedCount += expected.indices.count {
+      expected[$0].isClear && !matchedExpectedIndices.contains($0)
+    }
   }
 
   var precision: Double { Double(foundCount) / Double(max(1, foundCount + falseCount)) }
@@ -244,7 +254,7 @@ struct TracingScore {
     Self.harmonicMean(
       precision, Double(clearFoundCount) / Double(max(1, clearFoundCount + clearMissedCount)))
   }
-  /// The median of the onsets' errors, in seconds.
+  /// The median onset error, in seconds.
   var medianOnsetError: Double {
     onsetErrors.isEmpty ? 0 : onsetErrors.sorted()[onsetErrors.count / 2]
   }
