@@ -6,31 +6,36 @@ import Testing
 @testable import HapticRender
 @testable import TransducerCalibration
 
-/// Figures from the current through simulated transducers.
+/// Measurements of the current through simulated transducers.
 @Suite struct ImpedanceTests {
   /// A transducer in series with a resistor, and the recorder.
   struct Circuit {
-    var resonance = 40.0
-    var mechanical = 5.0
-    var electrical = 3.0
-    var coil = 6.5
-    var inductance = 0.0005
-    /// Henries of the inductance whose losses are in ohms beside it.
-    var eddies = (inductance: 0.0, resistance: 10.0)
-    var resistor = 0.47
+    var resonanceHertz = 40.0
+    var mechanicalQualityFactor = 5.0
+    var electricalQualityFactor = 3.0
+    var coilOhms = 6.5
+    var inductanceHenries = 0.0005
+    /// The inductance with eddy-current losses, in henries, and the resistance parallel to it, in
+    /// ohms.
+    var eddyCurrents = (inductance: 0.0, resistance: 10.0)
+    var resistorOhms = 0.47
     /// The frequency of a second resonance relative to the first, and its height relative to the
     /// first; a height of 0 means no second resonance.
     var secondResonance = (ratio: 1.8, height: 0.0)
-    /// The recorder's high-pass of first order in hertz, hum and noise in decibels of the
-    /// recording's peak.
-    var input = 0.0
-    var hum = -200.0
-    var noise = -70.0
+    /// The corner of the recorder's first-order high-pass; 0 means no high-pass.
+    var highPassHertz = 0.0
+    /// The level of the hum relative to the peak of the recording.
+    var humDecibels = -200.0
+    /// The level of the noise relative to the peak of the recording.
+    var noiseDecibels = -70.0
     var seed: UInt64 = 1
 
-    var qualityFactor: Double { mechanical * electrical / (mechanical + electrical) }
+    var qualityFactor: Double {
+      mechanicalQualityFactor * electricalQualityFactor
+        / (mechanicalQualityFactor + electricalQualityFactor)
+    }
 
-    /// Both channels: resistor and amplifier, at 8 kHz.
+    /// Returns the channels of the resistor and of the amplifier, at 8 kHz.
     func record(_ signal: SweepSignal) throws -> (
       resistor: CalibrationRecording, amplifier: CalibrationRecording
     ) {
@@ -43,45 +48,51 @@ import Testing
       var current = voltage
       for index in current.indices {
         let omega = 2 * Double.pi * max(1e-3, Double(index) * rate / Double(transform.length))
-        let ratio = omega / (2 * .pi * resonance)
-        let lossy =
-          Phasor(0, omega * eddies.inductance * eddies.resistance)
-          / Phasor(eddies.resistance, omega * eddies.inductance)
-        let motion =
-          Phasor(coil * mechanical / electrical, 0) / Phasor(1, mechanical * (ratio - 1 / ratio))
+        let ratio = omega / (2 * .pi * resonanceHertz)
+        let eddyImpedance =
+          Phasor(0, omega * eddyCurrents.inductance * eddyCurrents.resistance)
+          / Phasor(eddyCurrents.resistance, omega * eddyCurrents.inductance)
+        let motionalImpedance =
+          Phasor(coilOhms * mechanicalQualityFactor / electricalQualityFactor, 0)
+          / Phasor(1, mechanicalQualityFactor * (ratio - 1 / ratio))
         let secondRatio = ratio / secondResonance.ratio
-        let secondMotion =
-          Phasor(coil * mechanical / electrical * secondResonance.height, 0)
-          / Phasor(1, mechanical * (secondRatio - 1 / secondRatio))
-        let whole =
-          Phasor(coil + resistor, omega * inductance) + lossy + motion + secondMotion
-        let corner = 2 * .pi * input
-        let pass = Phasor(0, omega) / Phasor(corner, omega) * 0.9
-        func times(_ bin: ComplexNumber, _ factor: Phasor) -> ComplexNumber {
+        let secondMotionalImpedance =
+          Phasor(
+            coilOhms * mechanicalQualityFactor / electricalQualityFactor * secondResonance.height, 0
+          )
+          / Phasor(1, mechanicalQualityFactor * (secondRatio - 1 / secondRatio))
+        let totalImpedance =
+          Phasor(coilOhms + resistorOhms, omega * inductanceHenries) + eddyImpedance
+          + motionalImpedance + secondMotionalImpedance
+        let highPassOmega = 2 * .pi * highPassHertz
+        let inputGain = Phasor(0, omega) / Phasor(highPassOmega, omega) * 0.9
+        func scaled(_ bin: ComplexNumber, _ factor: Phasor) -> ComplexNumber {
           let product = Phasor(bin) * factor
           return ComplexNumber(Float(product.real), Float(product.imaginary))
         }
-        current[index] = times(current[index], pass * Phasor(resistor, 0) / whole)
-        voltage[index] = times(voltage[index], pass)
+        current[index] = scaled(
+          current[index], inputGain * Phasor(resistorOhms, 0) / totalImpedance)
+        voltage[index] = scaled(voltage[index], inputGain)
       }
-      var chance = SplitMixGenerator(state: seed)
-      func finish(_ bins: [ComplexNumber], _ transform: inout FourierTransform)
+      var generator = SplitMixGenerator(state: seed)
+      func recording(_ bins: [ComplexNumber], _ transform: inout FourierTransform)
         -> CalibrationRecording
       {
         let clean = transform.backward(bins).prefix(played.count)
         let peak = Double(clean.map(abs).max() ?? 0)
-        let humming = peak * pow(10, hum / 20)
-        let noisy = peak * pow(10, noise / 20)
+        let humAmplitude = peak * pow(10, humDecibels / 20)
+        let noiseAmplitude = peak * pow(10, noiseDecibels / 20)
         return CalibrationRecording(
           samples: clean.enumerated().map { frame, sample in
-            let turn = 2 * Double.pi * 50.003 * Double(frame) / rate
+            let phase = 2 * Double.pi * 50.003 * Double(frame) / rate
             return sample
               + Float(
-                humming * (sin(turn) + 0.3 * sin(3 * turn + 1)) + noisy * chance.normalValue())
+                humAmplitude * (sin(phase) + 0.3 * sin(3 * phase + 1)) + noiseAmplitude
+                  * generator.normalValue())
           }, sampleRate: rate)
       }
-      let first = finish(current, &transform)
-      return (first, finish(voltage, &transform))
+      let resistorRecording = recording(current, &transform)
+      return (resistorRecording, recording(voltage, &transform))
     }
   }
 
@@ -91,41 +102,46 @@ import Testing
     signal = try SweepSignal(bandHertz: 10...800, sweepSeconds: 2, levelDecibels: -30)
   }
 
-  /// Transducers with resistors, coils, high-passes, hum and noise by chance.
-  @Test(arguments: [UInt64(1), 2_000], [false, true]) func figuresAreWithinOneAndFivePercent(
+  /// The transducers have random resistors, coils, high-passes, hum, and noise.
+  @Test(arguments: [UInt64(1), 2_000], [false, true]) func measuredValuesAreAccurate(
     seed: UInt64, hasReference: Bool
   ) throws {
-    var chance = SplitMixGenerator(state: seed)
+    var generator = SplitMixGenerator(state: seed)
     for index in 0..<8 {
       var circuit = Circuit()
-      circuit.resonance = 25 * pow(5, Double.random(in: 0...1, using: &chance))
-      circuit.mechanical = Double.random(in: 2...15, using: &chance)
-      circuit.electrical = Double.random(in: 0.8...10, using: &chance)
-      circuit.coil = Double.random(in: 3...7.5, using: &chance)
-      circuit.inductance = Double.random(in: 0.0001...0.001, using: &chance)
-      circuit.resistor = [0.1, 0.22, 0.47].randomElement(using: &chance) ?? 0.47
-      circuit.input = [0, 3, 10].randomElement(using: &chance) ?? 0
-      circuit.hum = [-200, -40, -20].randomElement(using: &chance) ?? -200
-      circuit.noise = Double.random(in: -70 ... -40, using: &chance)
+      circuit.resonanceHertz = 25 * pow(5, Double.random(in: 0...1, using: &generator))
+      circuit.mechanicalQualityFactor = Double.random(in: 2...15, using: &generator)
+      circuit.electricalQualityFactor = Double.random(in: 0.8...10, using: &generator)
+      circuit.coilOhms = Double.random(in: 3...7.5, using: &generator)
+      circuit.inductanceHenries = Double.random(in: 0.0001...0.001, using: &generator)
+      circuit.resistorOhms = [0.1, 0.22, 0.47].randomElement(using: &generator) ?? 0.47
+      circuit.highPassHertz = [0, 3, 10].randomElement(using: &generator) ?? 0
+      circuit.humDecibels = [-200, -40, -20].randomElement(using: &generator) ?? -200
+      circuit.noiseDecibels = Double.random(in: -70 ... -40, using: &generator)
       if index % 4 == 3 {
-        circuit.eddies = (circuit.inductance, Double.random(in: 2...8, using: &chance))
+        circuit.eddyCurrents = (
+          circuit.inductanceHenries, Double.random(in: 2...8, using: &generator)
+        )
       }
       circuit.seed = seed + UInt64(index)
-      let take = try circuit.record(signal)
-      let nominal = circuit.coil / Double.random(in: 0.75...0.95, using: &chance)
+      let recordings = try circuit.record(signal)
+      let nominal = circuit.coilOhms / Double.random(in: 0.75...0.95, using: &generator)
       let result = measure(
-        take.resistor, hasReference ? take.amplifier : nil, circuit.resistor, nominal: nominal)
+        recordings.resistor, hasReference ? recordings.amplifier : nil, circuit.resistorOhms,
+        nominal: nominal)
       switch result {
-      case .success(let found):
-        #expect(abs(found.resonanceHertz / circuit.resonance - 1) < 0.004)
-        #expect(abs(found.qualityFactor / circuit.qualityFactor - 1) < 0.03)
-        #expect(abs(found.electricalQualityFactor / circuit.electrical - 1) < 0.03)
-        #expect(abs(found.mechanicalQualityFactor / circuit.mechanical - 1) < 0.04)
-        // A nominal impedance is as good as its rule of thumb.
-        #expect(abs(found.coilOhms / circuit.coil - 1) < (hasReference ? 0.01 : 0.14))
+      case .success(let measurement):
+        #expect(abs(measurement.resonanceHertz / circuit.resonanceHertz - 1) < 0.004)
+        #expect(abs(measurement.qualityFactor / circuit.qualityFactor - 1) < 0.03)
+        #expect(
+          abs(measurement.electricalQualityFactor / circuit.electricalQualityFactor - 1) < 0.03)
+        #expect(
+          abs(measurement.mechanicalQualityFactor / circuit.mechanicalQualityFactor - 1) < 0.04)
+        // Without a reference, the coil resistance is estimated from the nominal impedance.
+        #expect(abs(measurement.coilOhms / circuit.coilOhms - 1) < (hasReference ? 0.01 : 0.14))
       case .failure(let error):
-        // A coil whose inductance is half lost in eddies may hide the resonance.
-        #expect(error.kind == .noResonance && circuit.eddies.inductance > 0)
+        // A coil whose inductance has strong eddy-current losses may hide the resonance.
+        #expect(error.kind == .noResonance && circuit.eddyCurrents.inductance > 0)
       }
     }
   }
@@ -145,10 +161,10 @@ import Testing
     }
   }
 
-  // MARK: - What cannot be measured
+  // MARK: - Rejected recordings
 
   @Test func aResistorWithoutAnImpedanceNeedsAReference() throws {
-    let take = try Circuit().record(signal)
+    let recordings = try Circuit().record(signal)
     func refusal(
       _ recording: CalibrationRecording, _ reference: CalibrationRecording?, nominal: Double? = 8
     ) -> String? {
@@ -157,30 +173,32 @@ import Testing
       }
       return error.description
     }
-    #expect(refusal(take.resistor, take.amplifier) == nil && refusal(take.resistor, nil) == nil)
     #expect(
-      refusal(take.resistor, nil, nominal: nil)
+      refusal(recordings.resistor, recordings.amplifier) == nil
+        && refusal(recordings.resistor, nil) == nil)
+    #expect(
+      refusal(recordings.resistor, nil, nominal: nil)
         == """
         requires '--reference-channel', or hardware.impedance in the profile, to determine the \
         resistance of the coil
         """)
     #expect(
-      refusal(take.amplifier, nil)?.hasPrefix(
+      refusal(recordings.amplifier, nil)?.hasPrefix(
         "shows no impedance resonance between 10 and 800 Hz") == true)
-    #expect(refusal(take.amplifier, take.resistor) != nil)
-    // A resistance alone, and what a sensor on the transducer gives.
-    var still = Circuit()
-    still.electrical = 1e4
-    #expect(refusal(try still.record(signal).resistor, nil) != nil)
-    let moved = try RecordingStudio(signal).record([(40, 5, 1)])
-    #expect(refusal(moved, nil) != nil)
+    #expect(refusal(recordings.amplifier, recordings.resistor) != nil)
+    // A transducer without motion, and the recording of an acceleration sensor, are rejected.
+    var withoutMotion = Circuit()
+    withoutMotion.electricalQualityFactor = 1e4
+    #expect(refusal(try withoutMotion.record(signal).resistor, nil) != nil)
+    let accelerationRecording = try SimulatedRecorder(signal).record([(40, 5, 1)])
+    #expect(refusal(accelerationRecording, nil) != nil)
   }
 
   @Test("A coil resistance that the nominal impedance excludes is reported")
   func implausibleResistance() throws {
-    let take = try Circuit().record(signal)
+    let recordings = try Circuit().record(signal)
     func warning(resistor: Double, nominal: Double?) throws -> String? {
-      try measure(take.resistor, take.amplifier, resistor, nominal: nominal).get()
+      try measure(recordings.resistor, recordings.amplifier, resistor, nominal: nominal).get()
         .resistanceWarning
     }
     #expect(try warning(resistor: 0.47, nominal: 8) == nil)
@@ -198,8 +216,8 @@ import Testing
   func inexactResonance() throws {
     var circuit = Circuit()
     circuit.secondResonance.height = 0.6
-    let take = try circuit.record(signal)
-    guard case .failure(let error) = measure(take.resistor, take.amplifier) else {
+    let recordings = try circuit.record(signal)
+    guard case .failure(let error) = measure(recordings.resistor, recordings.amplifier) else {
       Issue.record("the second resonance was not noticed")
       return
     }
@@ -207,16 +225,17 @@ import Testing
     #expect(error.description.contains("% of its power does not fit a single resonance"))
   }
 
-  @Test func theProfileTakesWhatWasMeasured() throws {
-    let take = try Circuit().record(signal)
-    let found = try ImpedanceMeasurement(
-      measuring: take.resistor, reference: take.amplifier, of: signal, resistor: 0.47, nominal: nil)
-    let old = TransducerProfile(
+  @Test func profileReceivesMeasuredValues() throws {
+    let recordings = try Circuit().record(signal)
+    let measurement = try ImpedanceMeasurement(
+      measuring: recordings.resistor, reference: recordings.amplifier, of: signal, resistor: 0.47,
+      nominal: nil)
+    let previousProfile = TransducerProfile(
       name: "puck", summary: "A puck.", frequency: FrequencyMapping(lowHertz: 20, highHertz: 80),
       hardware: TransducerHardware(
         product: "Puck", bandHertz: 50...80, resonanceHertz: 55, qualityFactor: 3,
         estimatedValueKeys: ["resonance", "qualityFactor"]))
-    let hardware = try #require(found.applied(to: old, date: "today").hardware)
+    let hardware = try #require(measurement.applied(to: previousProfile, date: "today").hardware)
     #expect(
       abs((hardware.resonanceHertz ?? 0) - 40) < 0.1
         && abs((hardware.qualityFactor ?? 0) - 1.875) < 0.02

@@ -5,7 +5,7 @@ import Testing
 @testable import HapticRender
 @testable import TransducerCalibration
 
-/// A resonance found by a person, and what becomes of it.
+/// Resonances that a person finds by pressing a key, and profiles with these resonances.
 @Suite struct ManualMeasurementTests {
   private static func profile(quality: Double = 6) -> TransducerProfile {
     TransducerProfile(
@@ -25,17 +25,17 @@ import Testing
       sources: ["A data sheet"])
   }
 
-  /// Presses at some hertz in rising tones and at others in falling ones.
+  /// Returns presses at frequencies of rising tones and of falling tones.
   private static func presses(_ rising: [Double], _ falling: [Double]) -> [ManualMeasurement.Press]
   {
     rising.map { .init(toneHertz: $0, isOnRisingTone: true) }
       + falling.map { .init(toneHertz: $0, isOnRisingTone: false) }
   }
 
-  // MARK: - What does not lead to a resonance
+  // MARK: - Rejected presses
 
   @Test(arguments: [
-    // Two that are wild, one way only, falling above rising, and by the clock instead of the buzz.
+    // Two outliers, only rising tones, falling above rising, and presses at regular intervals.
     ([40.0, 52, 44], [38.0, 29, 39]), ([44, 44, 44], []), ([44], [38, 38, 38]),
     ([36, 36, 36], [44, 44, 44]),
     ([40, 34.8, 37.3], [40, 45.9, 42.9]), ([60, 61, 60], [37, 38, 37]),
@@ -69,29 +69,29 @@ import Testing
     }
   }
 
-  // MARK: - What does
+  // MARK: - Accepted presses
 
-  @Test func reactionsCancelAndOneWildPressIsLeftOut() throws {
-    let even = try ManualMeasurement(
+  @Test func reactionTimesCancelAndOneOutlierIsExcluded() throws {
+    let consistent = try ManualMeasurement(
       agreeingPresses: Self.presses([44, 44, 44], [40, 40, 40]), around: 40)
-    #expect(abs(even.resonanceHertz - (44.0 * 40).squareRoot()) < 1e-9)
-    #expect(even.excludedPress == nil && even.uncertaintyFraction == 0.04)
-    let wild = try ManualMeasurement(
+    #expect(abs(consistent.resonanceHertz - (44.0 * 40).squareRoot()) < 1e-9)
+    #expect(consistent.excludedPress == nil && consistent.uncertaintyFraction == 0.04)
+    let withOutlier = try ManualMeasurement(
       agreeingPresses: Self.presses([44, 70, 44], [40, 40, 40]), around: 40)
-    #expect(abs(wild.resonanceHertz - even.resonanceHertz) < 1e-9)
+    #expect(abs(withOutlier.resonanceHertz - consistent.resonanceHertz) < 1e-9)
     #expect(
-      wild.excludedPress == .init(toneHertz: 70, isOnRisingTone: true)
-        && wild.agreeingPresses.count == 5)
-    let wide = try ManualMeasurement(
+      withOutlier.excludedPress == .init(toneHertz: 70, isOnRisingTone: true)
+        && withOutlier.agreeingPresses.count == 5)
+    let scattered = try ManualMeasurement(
       agreeingPresses: Self.presses([42, 44, 46], [38, 40, 42]), around: 40)
-    #expect((0.045...0.075).contains(wide.uncertaintyFraction))
+    #expect((0.045...0.075).contains(scattered.uncertaintyFraction))
   }
 
   @Test func theProfileKeepsTheQualityAndItsUncertainty() throws {
-    let found = try ManualMeasurement(
+    let measurement = try ManualMeasurement(
       agreeingPresses: Self.presses([99, 98, 99], [90, 90, 90]), around: 80)
-    let new = found.applied(to: Self.profile(), date: "2026-11-23")
-    let hardware = try #require(new.hardware)
+    let measuredProfile = measurement.applied(to: Self.profile(), date: "2026-11-23")
+    let hardware = try #require(measuredProfile.hardware)
     #expect(hardware.resonanceHertz == 94.2 && hardware.qualityFactor == 6)
     #expect(
       hardware.uncertainty
@@ -102,7 +102,7 @@ import Testing
         && hardware.responsePoints == []
     )
     #expect(hardware.bandHertz == 20...94.2)
-    #expect(new.sources == ["A data sheet", "Resonance measured by hand, 2026-11-23"])
+    #expect(measuredProfile.sources == ["A data sheet", "Resonance measured by hand, 2026-11-23"])
   }
 
   @Test func tonesStayBelowTheLimits() throws {
@@ -128,29 +128,30 @@ import Testing
 
   // MARK: - A simulated person
 
-  /// The presses of a hand on a transducer, by the steady-state level at each moment.
-  /// - Parameter slope: Decibels an octave by which the person's sensitivity rises besides the
-  ///   profile's.
-  private static func find(
+  /// Returns the measurement of a simulated person who feels the steady-state level of each tone.
+  ///
+  /// - Parameter slope: The deviation of the person's sensitivity from that of the profile, in
+  ///   decibels per octave.
+  private static func simulatedMeasurement(
     _ plant: TransducerModel, stated profile: TransducerProfile, slope: Double = 0, seed: UInt64
   ) throws -> ManualMeasurement {
     let tones = try ManualMeasurement.toneProfile(for: profile, level: -12)
     let settings = tones.transducerSettings(rate: 48_000)
     let levels = tones.levelsOverSharpness(count: 257, drive: settings)
     let octaves = log2(tones.frequency.highHertz / tones.frequency.lowHertz)
-    var hand = SimulatedHand(seed: seed)
+    var person = SimulatedHand(seed: seed)
     var presses: [ManualMeasurement.Press] = []
     for tone in ManualMeasurement.tones(around: 40) {
-      hand.beginTone()
+      person.beginTone()
       for step in 100..<Int(200 * tone.durationSeconds) {
         let hertz = tone.hertz(at: Double(step) / 200)
         let index = Int((256 * log2(hertz / tones.frequency.lowHertz) / octaves).rounded())
         let drive = levels[min(max(index, 0), 256)] * (settings?.driveResponse(atHertz: hertz) ?? 1)
-        let felt =
+        let sensationDecibels =
           20 * log10(drive * plant.accelerationMagnitude(atHertz: hertz))
           - profile.perceptionThresholdDecibels(atHertz: hertz)
           + slope * log2(hertz / 40)
-        if hand.presses(feeling: felt, at: Double(step) / 200) {
+        if person.presses(feeling: sensationDecibels, at: Double(step) / 200) {
           presses.append(.init(toneHertz: hertz, isOnRisingTone: tone.isRising))
           break
         }
@@ -159,58 +160,64 @@ import Testing
     return try ManualMeasurement(agreeingPresses: presses, around: 40)
   }
 
-  /// Decibels between the strongest and the weakest steady event over sharpness.
+  /// Returns the difference between the strongest and the weakest steady event over sharpness, in
+  /// decibels.
   private static func unevenness(of profile: TransducerProfile, on plant: TransducerModel) -> Double
   {
     let settings = profile.transducerSettings(rate: 48_000)
-    let placed = profile.limitedToUsableBand(rate: 48_000)
-    let levels = placed.levelsOverSharpness(count: 129, drive: settings)
-    let felt = levels.indices.map { index in
-      let hertz = placed.frequency.hertz(atSharpness: Double(index) / 128)
+    let limitedProfile = profile.limitedToUsableBand(rate: 48_000)
+    let levels = limitedProfile.levelsOverSharpness(count: 129, drive: settings)
+    let sensationDecibels = levels.indices.map { index in
+      let hertz = limitedProfile.frequency.hertz(atSharpness: Double(index) / 128)
       return 20
         * log10(
           levels[index] * (settings?.driveResponse(atHertz: hertz) ?? 1)
             * plant.accelerationMagnitude(atHertz: hertz))
         - profile.perceptionThresholdDecibels(atHertz: hertz)
     }
-    return (felt.max() ?? 0) - (felt.min() ?? 0)
+    return (sensationDecibels.max() ?? 0) - (sensationDecibels.min() ?? 0)
   }
 
-  /// Plants of Q 3 to 20 up to 15 % off the data sheet, and persons whose sensitivity has another
-  /// slope.
-  @Test(arguments: [UInt64(1), 1_000]) func aHandFindsTheResonanceWithin4Percent(seed: UInt64)
+  /// The resonances of plants with Q factors of 3 to 20 deviate by up to 15 % from the data sheet,
+  /// and the sensitivities of the persons have different slopes.
+  @Test(arguments: [UInt64(1), 1_000]) func personFindsTheResonanceWithin4Percent(seed: UInt64)
     throws
   {
-    var chance = SplitMixGenerator(state: seed)
+    var generator = SplitMixGenerator(state: seed)
     for index in 0..<60 {
-      let quality = 3 * pow(20.0 / 3, Double.random(in: 0...1, using: &chance))
+      let qualityFactor = 3 * pow(20.0 / 3, Double.random(in: 0...1, using: &generator))
       let plant = TransducerModel(
-        resonanceHertz: 40 * Double.random(in: 0.85...1.15, using: &chance), qualityFactor: quality)
-      let slope = Double.random(in: -3...3, using: &chance)
-      let stated = Self.profile(quality: quality * Double.random(in: 2 / 3.0...1.5, using: &chance))
-      let found = try Self.find(plant, stated: stated, slope: slope, seed: seed + UInt64(index))
-      let error = abs(found.resonanceHertz / plant.resonanceHertz - 1)
-      #expect(error < 0.04 && error < found.uncertaintyFraction)
+        resonanceHertz: 40 * Double.random(in: 0.85...1.15, using: &generator),
+        qualityFactor: qualityFactor)
+      let slope = Double.random(in: -3...3, using: &generator)
+      let statedProfile = Self.profile(
+        quality: qualityFactor * Double.random(in: 2 / 3.0...1.5, using: &generator))
+      let measurement = try Self.simulatedMeasurement(
+        plant, stated: statedProfile, slope: slope, seed: seed + UInt64(index))
+      let relativeError = abs(measurement.resonanceHertz / plant.resonanceHertz - 1)
+      #expect(relativeError < 0.04 && relativeError < measurement.uncertaintyFraction)
     }
   }
 
-  /// The felt level over sharpness, on plants off the data sheet with its own Q factor.
-  @Test(arguments: [(6.0, 5.5), (12, 10.5)]) func itEvensOutWhatADataSheetLeaves(
-    quality: Double, bare: Double
+  /// The level over sharpness of plants whose resonance deviates from the data sheet.
+  @Test(arguments: [(6.0, 5.5), (12, 10.5)]) func measurementReducesUnevenness(
+    qualityFactor: Double, minimumUnevenness: Double
   ) throws {
-    let stated = Self.profile(quality: quality)
-    for off in [-0.15, -0.1, -0.05, 0, 0.05, 0.1, 0.15] {
-      let plant = TransducerModel(resonanceHertz: 40 * (1 + off), qualityFactor: quality)
-      #expect(Self.unevenness(of: stated, on: plant) > bare)
+    let statedProfile = Self.profile(quality: qualityFactor)
+    for resonanceDeviation in [-0.15, -0.1, -0.05, 0, 0.05, 0.1, 0.15] {
+      let plant = TransducerModel(
+        resonanceHertz: 40 * (1 + resonanceDeviation), qualityFactor: qualityFactor)
+      #expect(Self.unevenness(of: statedProfile, on: plant) > minimumUnevenness)
       for (seed, slope) in zip(UInt64(0)..., [-3.0, 0, 3]) {
-        let found = try Self.find(plant, stated: stated, slope: slope, seed: seed)
-        let fitted = found.applied(to: stated, date: "")
-        #expect(Self.unevenness(of: fitted, on: plant) <= 1)
+        let measurement = try Self.simulatedMeasurement(
+          plant, stated: statedProfile, slope: slope, seed: seed)
+        let measuredProfile = measurement.applied(to: statedProfile, date: "")
+        #expect(Self.unevenness(of: measuredProfile, on: plant) <= 1)
         // A wrong Q factor adds 3.5 dB for a factor of 1.5.
         for factor in [1 / 1.5, 1.5] {
-          let other = TransducerModel(
-            resonanceHertz: plant.resonanceHertz, qualityFactor: quality * factor)
-          #expect(Self.unevenness(of: fitted, on: other) <= 3.8)
+          let otherPlant = TransducerModel(
+            resonanceHertz: plant.resonanceHertz, qualityFactor: qualityFactor * factor)
+          #expect(Self.unevenness(of: measuredProfile, on: otherPlant) <= 3.8)
         }
       }
     }

@@ -4,10 +4,10 @@ import TestSupport
 import Testing
 import TransducerCalibration
 
-/// Transducers from 25 to 200 Hz with qualities of 1 to 20, recorded as people record: what is
-/// accepted is right.
+/// Transducers with resonances of 25 to 200 Hz and Q factors of 1 to 20, recorded under realistic
+/// conditions. Accepted measurements are correct.
 ///
-/// `TEMBLOR_TEST_GRID=1` runs the whole grid; without it every condition meets a few of its
+/// `TEMBLOR_TEST_GRID=1` runs the whole grid; without it, each condition is tested with a few
 /// transducers.
 @Suite struct PlantGridTests {
   /// A defect of the recording, or a deviation of the transducer from the model.
@@ -47,41 +47,42 @@ import TransducerCalibration
     _ signal: SweepSignal
   ) throws -> (CalibrationRecording, resonance: Double, qualityFactor: Double) {
     let rate = 4_000.0
-    var studio = try RecordingStudio(signal, rate: rate)
-    studio.seed = seed
-    studio.signalToNoiseDecibels = 40
+    var recorder = try SimulatedRecorder(signal, rate: rate)
+    recorder.seed = seed
+    recorder.signalToNoiseDecibels = 40
     var plant = SimulatedCoil(resonance: resonance, qualityFactor: qualityFactor)
     switch condition {
-    case .noise: studio.signalToNoiseDecibels = 10
+    case .noise: recorder.signalToNoiseDecibels = 10
     case .coil: plant.coilTimeConstant = 8e-5
-    case .late: studio.latency = 1.5 * rate
-    case .veryLate: studio.latency = 3 * rate
+    case .late: recorder.latency = 1.5 * rate
+    case .veryLate: recorder.latency = 3 * rate
     case .slightlyStiff: plant.springStiffening = 0.3
     case .stiff: plant.springStiffening = 2
     case .verySoft: plant.springStiffening = -2
     case .oneSided: plant.springAsymmetry = 1
     default: break
     }
-    let played = try signal.samples(rate: rate, includesTones: false).map(Double.init)
-    var moved = plant.acceleration(for: played, rate: rate)
-    let peak = moved.reduce(0) { max($0, abs($1)) }
-    var chance = SplitMixGenerator(state: seed &* 31 &+ 7)
+    let driveSamples = try signal.samples(rate: rate, includesTones: false).map(Double.init)
+    var acceleration = plant.acceleration(for: driveSamples, rate: rate)
+    let peak = acceleration.reduce(0) { max($0, abs($1)) }
+    var generator = SplitMixGenerator(state: seed &* 31 &+ 7)
     func add(_ ratio: Double, _ gain: Double) {
-      let other = SimulatedTransducer(resonance: ratio * resonance, qualityFactor: 8, rate: rate)
-      for (frame, value) in other.response(to: played).enumerated() {
-        moved[frame] += gain * value
+      let secondMode = SimulatedTransducer(
+        resonance: ratio * resonance, qualityFactor: 8, rate: rate)
+      for (frame, value) in secondMode.response(to: driveSamples).enumerated() {
+        acceleration[frame] += gain * value
       }
     }
     func reverberate(_ seconds: Double) {
-      var echoed = moved
+      var reverberant = acceleration
       for _ in 0..<60 {
-        let delay = Int(rate * (0.004 + (seconds - 0.004) * chance.fraction()))
-        let gain = 0.25 * chance.normalValue() * exp(-6.9 * Double(delay) / rate / seconds)
-        for frame in delay..<moved.count {
-          echoed[frame] += gain * moved[frame - delay]
+        let delay = Int(rate * (0.004 + (seconds - 0.004) * generator.fraction()))
+        let gain = 0.25 * generator.normalValue() * exp(-6.9 * Double(delay) / rate / seconds)
+        for frame in delay..<acceleration.count {
+          reverberant[frame] += gain * acceleration[frame - delay]
         }
       }
-      moved = echoed
+      acceleration = reverberant
     }
     switch condition {
     case .weakMode: add(2.5, 0.1)
@@ -91,25 +92,28 @@ import TransducerCalibration
     case .shortRoom: reverberate(0.1)
     case .room: reverberate(0.3)
     case .hall: reverberate(0.6)
-    case .compressed: moved = moved.map { tanh(1.5 * $0 / peak) / 1.5 * peak }
-    case .highPassOfFirstOrder: moved = Self.highPassed(moved, order: 1, hertz: 20, rate: rate)
-    case .highPassOfSecondOrder: moved = Self.highPassed(moved, order: 2, hertz: 40, rate: rate)
-    case .humAndHighPass: moved = Self.highPassed(moved, order: 2, hertz: 20, rate: rate)
+    case .compressed: acceleration = acceleration.map { tanh(1.5 * $0 / peak) / 1.5 * peak }
+    case .highPassOfFirstOrder:
+      acceleration = Self.highPassed(acceleration, order: 1, hertz: 20, rate: rate)
+    case .highPassOfSecondOrder:
+      acceleration = Self.highPassed(acceleration, order: 2, hertz: 40, rate: rate)
+    case .humAndHighPass:
+      acceleration = Self.highPassed(acceleration, order: 2, hertz: 20, rate: rate)
     default: break
     }
-    let clean = studio.makeRecording(moved)
-    let hum: Double? =
+    let clean = recorder.makeRecording(acceleration)
+    let humRatio: Double? =
       switch condition {
       case .weakHum: 0.1
       case .strongHum: 1
       case .humAndHighPass: 0.25
       default: nil
       }
-    let mains = seed.isMultiple(of: 2) ? 50.03 : 59.94
+    let mainsHertz = seed.isMultiple(of: 2) ? 50.03 : 59.94
     let samples = clean.samples.enumerated().map { frame, value in
-      guard let hum else { return value }
-      let turn = 2 * Double.pi * mains * Double(frame) / rate
-      return value + Float(peak * hum * (sin(turn + 1) + 0.3 * sin(3 * turn)))
+      guard let humRatio else { return value }
+      let phase = 2 * Double.pi * mainsHertz * Double(frame) / rate
+      return value + Float(peak * humRatio * (sin(phase + 1) + 0.3 * sin(3 * phase)))
     }
     let pole = plant.polePair
     return (
@@ -120,69 +124,81 @@ import TransducerCalibration
   private static func highPassed(_ samples: [Double], order: Int, hertz: Double, rate: Double)
     -> [Double]
   {
-    // By the bilinear transform, its corner kept in place.
-    let corner = tan(.pi * hertz / rate)
-    var last = 0.0
-    var before = 0.0
-    var out = 0.0
-    var outBefore = 0.0
+    // The bilinear transform is prewarped to keep the corner frequency.
+    let prewarpedCorner = tan(.pi * hertz / rate)
+    var previousInput = 0.0
+    var secondPreviousInput = 0.0
+    var previousOutput = 0.0
+    var secondPreviousOutput = 0.0
     return samples.map { sample in
       let value: Double
       if order == 1 {
-        value = (sample - last + (1 - corner) * out) / (1 + corner)
+        value =
+          (sample - previousInput + (1 - prewarpedCorner) * previousOutput) / (1 + prewarpedCorner)
       } else {
-        let scale = 1 / (1 + 2.0.squareRoot() * corner + corner * corner)
+        let scale = 1 / (1 + 2.0.squareRoot() * prewarpedCorner + prewarpedCorner * prewarpedCorner)
         value =
           scale
-          * (sample - 2 * last + before - 2 * (corner * corner - 1) * out
-            - (1 - 2.0.squareRoot() * corner + corner * corner) * outBefore)
+          * (sample - 2 * previousInput + secondPreviousInput - 2
+            * (prewarpedCorner * prewarpedCorner - 1) * previousOutput
+            - (1 - 2.0.squareRoot() * prewarpedCorner + prewarpedCorner * prewarpedCorner)
+              * secondPreviousOutput)
       }
-      before = last
-      last = sample
-      outBefore = out
-      out = value
+      secondPreviousInput = previousInput
+      previousInput = sample
+      secondPreviousOutput = previousOutput
+      previousOutput = value
       return value
     }
   }
 
-  @Test(arguments: Condition.allCases) func whatIsAcceptedIsRight(condition: Condition) throws {
-    let isWhole = unsafe getenv("TEMBLOR_TEST_GRID") != nil
-    let signal = try SweepSignal(bandHertz: 10...800, sweepSeconds: isWhole ? 6 : 3)
-    let number = Condition.allCases.firstIndex(of: condition) ?? 0
-    var accepted = 0
-    var worst = (resonance: 0.0, qualityFactor: 0.0)
-    var refused: [String: Int] = [:]
-    for (index, plant) in Self.plants.enumerated() where isWhole || (index + number) % 14 == 0 {
+  @Test(arguments: Condition.allCases) func acceptedMeasurementsAreCorrect(condition: Condition)
+    throws
+  {
+    let runsWholeGrid = unsafe getenv("TEMBLOR_TEST_GRID") != nil
+    let signal = try SweepSignal(bandHertz: 10...800, sweepSeconds: runsWholeGrid ? 6 : 3)
+    let conditionIndex = Condition.allCases.firstIndex(of: condition) ?? 0
+    var acceptedCount = 0
+    var maximumErrors = (resonance: 0.0, qualityFactor: 0.0)
+    var rejectionCounts: [String: Int] = [:]
+    for (index, plant) in Self.plants.enumerated()
+    where runsWholeGrid || (index + conditionIndex) % 14 == 0 {
       let (recording, resonance, qualityFactor) = try recording(
         condition, resonance: plant.resonance, qualityFactor: plant.qualityFactor,
         seed: UInt64(index + 1), signal)
-      let words = "\(condition.rawValue) \(plant.resonance) Hz, Q \(plant.qualityFactor)"
+      let plantDescription = "\(condition.rawValue) \(plant.resonance) Hz, Q \(plant.qualityFactor)"
       do throws(CalibrationError) {
-        let found = try Calibration(measuring: recording, of: signal)
-        let errors = (found.resonanceHertz / resonance - 1, found.qualityFactor / qualityFactor - 1)
+        let calibration = try Calibration(measuring: recording, of: signal)
+        let relativeErrors = (
+          calibration.resonanceHertz / resonance - 1, calibration.qualityFactor / qualityFactor - 1
+        )
         #expect(
-          abs(errors.0) <= 0.01 && abs(errors.1) <= 0.05,
+          abs(relativeErrors.0) <= 0.01 && abs(relativeErrors.1) <= 0.05,
           """
-          \(words): resonance \(100 * errors.0) % ± \(100 * found.resonanceIntervalHalfWidthFraction), quality \
-          \(100 * errors.1) % ± \(100 * found.qualityIntervalHalfWidthFraction), \
-          residual \(found.fitResidualDecibels), \
-          change \(found.levelDependence.relativeResonanceChange) \
-          \(found.levelDependence.relativeQualityChange), modes \
-          \(found.furtherResonances)
+          \(plantDescription): resonance \(100 * relativeErrors.0) % \
+          ± \(100 * calibration.resonanceIntervalHalfWidthFraction), quality \
+          \(100 * relativeErrors.1) % ± \(100 * calibration.qualityIntervalHalfWidthFraction), \
+          residual \(calibration.fitResidualDecibels), \
+          change \(calibration.levelDependence.relativeResonanceChange) \
+          \(calibration.levelDependence.relativeQualityChange), modes \
+          \(calibration.furtherResonances)
           """
         )
-        worst = (max(worst.resonance, abs(errors.0)), max(worst.qualityFactor, abs(errors.1)))
-        accepted += 1
+        maximumErrors = (
+          max(maximumErrors.resonance, abs(relativeErrors.0)),
+          max(maximumErrors.qualityFactor, abs(relativeErrors.1))
+        )
+        acceptedCount += 1
       } catch {
-        #expect(!condition.mustBeAccepted, "\(words): \(error)")
-        refused[String(error.description.prefix(40)), default: 0] += 1
+        #expect(!condition.mustBeAccepted, "\(plantDescription): \(error)")
+        rejectionCounts[String(error.description.prefix(40)), default: 0] += 1
       }
     }
-    if isWhole {
+    if runsWholeGrid {
       print(
-        "\(condition.rawValue): accepted \(accepted) of \(Self.plants.count), worst resonance",
-        worst.resonance,
-        "quality", worst.qualityFactor, refused)
+        "\(condition.rawValue): accepted \(acceptedCount) of \(Self.plants.count), worst resonance",
+        maximumErrors.resonance,
+        "quality", maximumErrors.qualityFactor, rejectionCounts)
     }
   }
 }

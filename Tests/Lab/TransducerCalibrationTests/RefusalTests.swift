@@ -5,7 +5,7 @@ import Testing
 import TransducerCalibration
 
 @Suite struct RefusalTests {
-  /// Why a recording says nothing.
+  /// Returns the error of a recording, or nil if the recording can be measured.
   private func calibrationError(
     _ recording: CalibrationRecording, of signal: SweepSignal, acceptsPoor: Bool = false
   )
@@ -23,50 +23,53 @@ import TransducerCalibration
     CalibrationRecording(samples: samples, sampleRate: rate)
   }
 
-  @Test func whatHoldsNoSignalIsRefusedBeforeAnyWork() throws {
+  @Test func recordingsWithoutSignalAreRejected() throws {
     let signal = try SweepSignal(bandHertz: 10...800, sweepSeconds: 2)
-    func told(_ samples: [Float], rate: Double = 8_000) -> String? {
+    func errorText(_ samples: [Float], rate: Double = 8_000) -> String? {
       calibrationError(recording(samples, rate: rate), of: signal)?.description
     }
-    let long = [Float](repeating: 0, count: 60_000)
-    #expect(told([]) == "is empty")
-    #expect(told(long) == "contains only silence")
-    #expect(told(Array(long.prefix(20_000))) == "lasts 2.5 s, but the two sweeps last 5.5 s")
-    #expect(told(long, rate: 100) == "has a sample rate of 100 Hz; supported: 4000 to 384000 Hz")
-    #expect(told(long, rate: .nan) == "has a sample rate of nan Hz; supported: 4000 to 384000 Hz")
-    let fast = try SweepSignal(bandHertz: 10...2_000, sweepSeconds: 2)
+    let silence = [Float](repeating: 0, count: 60_000)
+    #expect(errorText([]) == "is empty")
+    #expect(errorText(silence) == "contains only silence")
     #expect(
-      calibrationError(recording(long, rate: 4_000), of: fast)?.description
+      errorText(Array(silence.prefix(20_000))) == "lasts 2.5 s, but the two sweeps last 5.5 s")
+    #expect(
+      errorText(silence, rate: 100) == "has a sample rate of 100 Hz; supported: 4000 to 384000 Hz")
+    #expect(
+      errorText(silence, rate: .nan) == "has a sample rate of nan Hz; supported: 4000 to 384000 Hz")
+    let highFrequencySignal = try SweepSignal(bandHertz: 10...2_000, sweepSeconds: 2)
+    #expect(
+      calibrationError(recording(silence, rate: 4_000), of: highFrequencySignal)?.description
         == "has a sample rate of 4000 Hz; a sweep up to 2000 Hz requires 5000 Hz")
     #expect(
-      told([Float](repeating: 0, count: 4_000 * 181), rate: 4_000)
+      errorText([Float](repeating: 0, count: 4_000 * 181), rate: 4_000)
         == "lasts 181 s; trim it to the signal, at most 180 s"
     )
-    for bad in [Float.nan, .infinity, -.infinity, 1e30] {
-      var broken = long
-      broken[12_340] = bad
-      #expect(told(broken) == "contains NaN or infinity at 1.54 s")
+    for invalidSample in [Float.nan, .infinity, -.infinity, 1e30] {
+      var samples = silence
+      samples[12_340] = invalidSample
+      #expect(errorText(samples) == "contains NaN or infinity at 1.54 s")
     }
   }
 
-  /// A recording that says nothing, made of that of a transducer.
+  /// A recording that cannot be measured, and its error.
   struct Case: Sendable, CustomTestStringConvertible {
     var kind: CalibrationError.Kind
-    /// The sentence, in which a star stands for what was measured.
+    /// The sentence, in which an asterisk stands for a measured value.
     var sentence: String
     var acceptsPoor = false
-    var record: @Sendable (inout RecordingStudio) throws -> CalibrationRecording
+    var record: @Sendable (inout SimulatedRecorder) throws -> CalibrationRecording
 
     var testDescription: String { sentence }
   }
 
   private static let singleResonance = [(40.0, 5.0, 1.0)]
 
-  /// The usual recording with other samples.
+  /// Returns a function that changes the samples of the default recording.
   private static func changed(
     rate: Double = 8_000, _ change: @escaping @Sendable ([Float]) -> [Float]
   )
-    -> @Sendable (inout RecordingStudio) throws -> CalibrationRecording
+    -> @Sendable (inout SimulatedRecorder) throws -> CalibrationRecording
   {
     {
       CalibrationRecording(
@@ -74,11 +77,11 @@ import TransducerCalibration
     }
   }
 
-  private static func clipped(at part: Float)
-    -> @Sendable (inout RecordingStudio) throws -> CalibrationRecording
+  private static func clipped(at fraction: Float)
+    -> @Sendable (inout SimulatedRecorder) throws -> CalibrationRecording
   {
     changed { samples in
-      let limit = part * samples.reduce(0) { max($0, abs($1)) }
+      let limit = fraction * samples.reduce(0) { max($0, abs($1)) }
       return samples.map { min(max($0, -limit), limit) }
     }
   }
@@ -88,9 +91,9 @@ import TransducerCalibration
       kind: .unsuitableRecording,
       sentence: "contains no 2 s sweep from 10 to 800 Hz above the noise"
     ) { _ in
-      var chance = SplitMixGenerator(state: 5)
+      var generator = SplitMixGenerator(state: 5)
       return CalibrationRecording(
-        samples: (0..<60_000).map { _ in Float(0.1 * chance.normalValue()) }, sampleRate: 8_000)
+        samples: (0..<60_000).map { _ in Float(0.1 * generator.normalValue()) }, sampleRate: 8_000)
     },
     Case(
       kind: .clipped, sentence: "is clipped at 4.* s; lower the recorder's gain",
@@ -102,10 +105,10 @@ import TransducerCalibration
       kind: .tooQuiet,
       sentence: "is too quiet: the sweeps are * dB above the noise; at least 6 dB is required"
     ) {
-      studio in
-      studio.gain = 0.05
-      studio.signalToNoiseDecibels = -6
-      return try studio.record(singleResonance)
+      recorder in
+      recorder.gain = 0.05
+      recorder.signalToNoiseDecibels = -6
+      return try recorder.record(singleResonance)
     },
     Case(
       kind: .unsuitableRecording,
@@ -135,17 +138,17 @@ import TransducerCalibration
       kind: .clockMismatch,
       sentence:
         "has a sample clock that is 500 ppm too fast; record on the device that plays the signal"
-    ) { studio in
-      studio.clockError = 500
-      return try studio.record(singleResonance)
+    ) { recorder in
+      recorder.clockError = 500
+      return try recorder.record(singleResonance)
     },
     Case(
       kind: .clockMismatch,
       sentence:
         "has a sample clock that is 500 ppm too slow; record on the device that plays the signal"
-    ) { studio in
-      studio.clockError = -500
-      return try studio.record(singleResonance)
+    ) { recorder in
+      recorder.clockError = -500
+      return try recorder.record(singleResonance)
     },
     Case(
       kind: .unsuitableRecording,
@@ -158,9 +161,9 @@ import TransducerCalibration
     Case(
       kind: .unsuitableRecording,
       sentence: "has two sweeps that differ by * %; avoid movement and noise, and record again"
-    ) { studio in
-      studio.signalToNoiseDecibels = 40
-      let samples = try studio.record(singleResonance).samples.enumerated().map {
+    ) { recorder in
+      recorder.signalToNoiseDecibels = 40
+      let samples = try recorder.record(singleResonance).samples.enumerated().map {
         $0 > 30_000 ? 0.66 * $1 : $1
       }
       return CalibrationRecording(samples: samples, sampleRate: 8_000)
@@ -169,13 +172,13 @@ import TransducerCalibration
       kind: .noResonance,
       sentence: "* only * % of the recorded power; check that the sensor is on the transducer",
       acceptsPoor: true
-    ) { studio in
-      var chance = SplitMixGenerator(state: 3)
-      return try studio.record(
+    ) { recorder in
+      var generator = SplitMixGenerator(state: 3)
+      return try recorder.record(
         (0..<14).map { mode in
           (
-            20 + 14 * Double(mode) + 8 * chance.fraction(), 8 + 17 * chance.fraction(),
-            chance.fraction() < 0.5 ? -0.6 : 0.6
+            20 + 14 * Double(mode) + 8 * generator.fraction(), 8 + 17 * generator.fraction(),
+            generator.fraction() < 0.5 ? -0.6 : 0.6
           )
         })
     },
@@ -184,76 +187,82 @@ import TransducerCalibration
     },
   ]
 
-  @Test(arguments: cases) func whatCannotBeMeasuredIsRefused(_ refused: Case) throws {
-    var studio = try RecordingStudio()
-    let recording = try refused.record(&studio)
-    let found = try #require(
-      calibrationError(recording, of: studio.signal, acceptsPoor: refused.acceptsPoor))
-    #expect(found.kind == refused.kind)
-    let parts = refused.sentence.split(separator: "*", omittingEmptySubsequences: false)
-    #expect(parts.count > 1 || found.description == refused.sentence)
+  @Test(arguments: cases) func unsuitableRecordingsAreRejected(_ rejected: Case) throws {
+    var recorder = try SimulatedRecorder()
+    let recording = try rejected.record(&recorder)
+    let error = try #require(
+      calibrationError(recording, of: recorder.signal, acceptsPoor: rejected.acceptsPoor))
+    #expect(error.kind == rejected.kind)
+    let sentenceParts = rejected.sentence.split(separator: "*", omittingEmptySubsequences: false)
+    #expect(sentenceParts.count > 1 || error.description == rejected.sentence)
     #expect(
-      found.description.hasPrefix(parts[0]) && found.description.hasSuffix(parts[parts.count - 1]))
-    for part in parts {
-      #expect(part.isEmpty || found.description.contains(part))
+      error.description.hasPrefix(sentenceParts[0])
+        && error.description.hasSuffix(sentenceParts[sentenceParts.count - 1]))
+    for sentencePart in sentenceParts {
+      #expect(sentencePart.isEmpty || error.description.contains(sentencePart))
     }
   }
 
   @Test func fullScaleCountsAsClipped() throws {
-    var studio = try RecordingStudio()
-    studio.signalToNoiseDecibels = 60
-    studio.gain = 8
-    let hot = try studio.record([(40, 5, 1)]).samples.map { min(max($0, -1), 0.99997) }
-    #expect(calibrationError(recording(hot), of: studio.signal)?.kind == .clipped)
+    var recorder = try SimulatedRecorder()
+    recorder.signalToNoiseDecibels = 60
+    recorder.gain = 8
+    let clippedSamples = try recorder.record([(40, 5, 1)]).samples.map { min(max($0, -1), 0.99997) }
+    #expect(calibrationError(recording(clippedSamples), of: recorder.signal)?.kind == .clipped)
   }
 
-  @Test(arguments: [(40.0, 5.0), (20, 0.7)]) func wholeNumbersAloneAreNoClipping(
+  @Test(arguments: [(40.0, 5.0), (20, 0.7)]) func coarseQuantizationIsNotClipping(
     resonance: Double, qualityFactor: Double
   ) throws {
-    var studio = try RecordingStudio()
-    studio.signalToNoiseDecibels = nil
-    let clean = try studio.record([(resonance, qualityFactor, 1)])
-    let coarse = recording(clean.samples.map { ($0 * 2_048).rounded() / 2_048 })
-    #expect(calibrationError(coarse, of: studio.signal) == nil)
+    var recorder = try SimulatedRecorder()
+    recorder.signalToNoiseDecibels = nil
+    let clean = try recorder.record([(resonance, qualityFactor, 1)])
+    let quantized = recording(clean.samples.map { ($0 * 2_048).rounded() / 2_048 })
+    #expect(calibrationError(quantized, of: recorder.signal) == nil)
   }
 
-  @Test func aRecordingThatBeginsInTheFirstSilenceWillDo() throws {
-    let studio = try RecordingStudio()
-    let late = try Array(studio.record([(40, 5, 1)]).samples.dropFirst(3_900))
-    let found = try Calibration(measuring: recording(late), of: studio.signal)
-    #expect(abs(found.signalStartSeconds * 8_000 + 3_820) < 1)
+  @Test func recordingMayStartInTheFirstSilence() throws {
+    let recorder = try SimulatedRecorder()
+    let lateSamples = try Array(recorder.record([(40, 5, 1)]).samples.dropFirst(3_900))
+    let calibration = try Calibration(measuring: recording(lateSamples), of: recorder.signal)
+    #expect(abs(calibration.signalStartSeconds * 8_000 + 3_820) < 1)
   }
 
-  /// Springs that stiffen or soften with movement, and what compresses.
-  @Test func whatChangesWithTheLevelIsTold() throws {
-    var studio = try RecordingStudio()
-    studio.signalToNoiseDecibels = 40
-    let played = try studio.signal.samples(rate: studio.rate, includesTones: false).map(Double.init)
-    func told(_ stiffening: Double, limit: Double = .infinity) throws -> CalibrationError? {
+  /// Springs stiffen or soften with excursion, and a recorder compresses.
+  @Test func levelDependenceIsReported() throws {
+    var recorder = try SimulatedRecorder()
+    recorder.signalToNoiseDecibels = 40
+    let driveSamples = try recorder.signal.samples(rate: recorder.rate, includesTones: false).map(
+      Double.init)
+    func calibrationError(stiffening: Double, limit: Double = .infinity) throws -> CalibrationError?
+    {
       var plant = SimulatedCoil(resonance: 40, qualityFactor: 5)
       plant.springStiffening = stiffening
-      let moved = plant.acceleration(for: played, rate: studio.rate)
-      let peak = moved.reduce(0) { max($0, abs($1)) }
-      let heard = moved.map { limit < .infinity ? limit * peak * tanh($0 / peak / limit) : $0 }
-      return calibrationError(studio.makeRecording(heard), of: studio.signal)
+      let acceleration = plant.acceleration(for: driveSamples, rate: recorder.rate)
+      let peak = acceleration.reduce(0) { max($0, abs($1)) }
+      let recordedSamples = acceleration.map {
+        limit < .infinity ? limit * peak * tanh($0 / peak / limit) : $0
+      }
+      return self.calibrationError(recorder.makeRecording(recordedSamples), of: recorder.signal)
     }
-    #expect(try told(0) == nil)
-    let stiff = try #require(try told(5))
-    #expect(stiff.kind == .changesWithLevel)
-    let words = "changes with the level: the resonance of the louder sweep is "
-    #expect(stiff.description.hasPrefix(words))
+    #expect(try calibrationError(stiffening: 0) == nil)
+    let stiffeningError = try #require(try calibrationError(stiffening: 5))
+    #expect(stiffeningError.kind == .changesWithLevel)
+    let messagePrefix = "changes with the level: the resonance of the louder sweep is "
+    #expect(stiffeningError.description.hasPrefix(messagePrefix))
     #expect(
-      stiff.description.hasSuffix(
+      stiffeningError.description.hasSuffix(
         """
          % higher, as if a spring stiffens with excursion; use a lower '--level', or '--accept-poor'
         """
       ))
-    let soft = try #require(try told(-3.5))
-    #expect(soft.description.contains(" % lower, as if a spring softens with excursion; "))
-    let pressed = try #require(try told(0, limit: 0.7))
-    #expect(pressed.kind == .changesWithLevel)
+    let softeningError = try #require(try calibrationError(stiffening: -3.5))
     #expect(
-      pressed.description.hasSuffix(
+      softeningError.description.contains(" % lower, as if a spring softens with excursion; "))
+    let compressionError = try #require(try calibrationError(stiffening: 0, limit: 0.7))
+    #expect(compressionError.kind == .changesWithLevel)
+    #expect(
+      compressionError.description.hasSuffix(
         """
          % lower, as if the recorder or the amplifier compresses; lower their gains, or use a \
         lower '--level', or '--accept-poor'
@@ -261,33 +270,35 @@ import TransducerCalibration
       ))
   }
 
-  @Test func aPoorFitMustBeInsistedOn() throws {
-    let studio = try RecordingStudio()
-    let crowd = [
+  @Test func poorFitMustBeAccepted() throws {
+    let recorder = try SimulatedRecorder()
+    let modes = [
       (40.0, 5.0, 1.0), (62, 12, 0.25), (95, 15, -0.25), (140, 20, 0.25), (210, 14, 0.25),
       (300, 12, 0.25),
     ]
-    let mixed = try studio.record(crowd)
-    let found = try #require(calibrationError(mixed, of: studio.signal))
-    #expect(found.kind == .noResonance)
+    let recording = try recorder.record(modes)
+    let error = try #require(calibrationError(recording, of: recorder.signal))
+    #expect(error.kind == .noResonance)
     #expect(
-      found.description.hasSuffix(
+      error.description.hasSuffix(
         """
         ; the cause is an echo of the room or another resonance; put the sensor on the transducer, \
         or use '--accept-poor'
         """
       ))
-    let poor = try Calibration(measuring: mixed, of: studio.signal, acceptsPoorFit: true)
-    #expect(poor.hasPoorFit)
-    #expect(poor.warningSentences.first == "The fit is poor; the values are marked as estimates.")
-    let profile = poor.applied(to: .phone, in: Calibration.Conditions(dateText: "today"))
+    let calibration = try Calibration(
+      measuring: recording, of: recorder.signal, acceptsPoorFit: true)
+    #expect(calibration.hasPoorFit)
+    #expect(
+      calibration.warningSentences.first == "The fit is poor; the values are marked as estimates.")
+    let profile = calibration.applied(to: .phone, in: Calibration.Conditions(dateText: "today"))
     #expect(profile.hardware?.estimatedValueKeys == ["resonance", "qualityFactor"])
   }
 
-  @Test func aTransducerIsNoReference() throws {
-    let studio = try RecordingStudio()
+  @Test func transducerRecordingIsNotAReference() throws {
+    let recorder = try SimulatedRecorder()
     #expect(throws: CalibrationError.self) {
-      try ReferenceDelay(measuring: studio.record([(40, 5, 1)]), of: studio.signal)
+      try ReferenceDelay(measuring: recorder.record([(40, 5, 1)]), of: recorder.signal)
     }
   }
 }

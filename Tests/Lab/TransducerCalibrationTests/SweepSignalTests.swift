@@ -13,7 +13,7 @@ import TransducerCalibration
     }
   }
 
-  @Test func theUsualSignalLastsTwentyTwoSeconds() throws {
+  @Test func defaultSignalLastsTwentyTwoSeconds() throws {
     let signal = try SweepSignal()
     #expect(signal.totalSeconds == 22)
     #expect(signal.requiredMeasurementSeconds == 15.5)
@@ -21,12 +21,12 @@ import TransducerCalibration
     #expect(try signal.samples(rate: 8_000, includesTones: false).count == 124_000)
   }
 
-  @Test func itFollowsFromItsFigures() throws {
+  @Test func signalIsReproducible() throws {
     let signal = try SweepSignal()
     #expect(try signal.samples(rate: 8_000) == signal.samples(rate: 8_000))
   }
 
-  @Test func theFirstSweepIsTheSecondAtHalfItsLevel() throws {
+  @Test func firstSweepHasHalfTheAmplitudeOfTheSecond() throws {
     let signal = try SweepSignal(sweepSeconds: 1)
     let samples = try signal.samples(rate: 8_000)
     #expect(samples[24_000..<32_000].contains { abs($0) > 0.2 })
@@ -37,7 +37,7 @@ import TransducerCalibration
     #expect(differences.allSatisfy { $0 < 2e-6 })
   }
 
-  @Test func itBeginsSlowlyAndStaysBelowItsLevel() throws {
+  @Test func signalStartsGraduallyAndStaysBelowItsLevel() throws {
     let signal = try SweepSignal(levelDecibels: -12)
     let samples = try signal.samples(rate: 8_000)
     #expect(samples[..<4_000].allSatisfy { $0 == 0 })
@@ -47,7 +47,7 @@ import TransducerCalibration
     #expect(samples.suffix(3_000).allSatisfy { abs($0) < 0.001 })
   }
 
-  @Test func figuresOutsideTheirLimitsAreRefused() {
+  @Test func parametersOutsideTheirLimitsAreRejected() {
     #expect(
       errorText { try SweepSignal(bandHertz: 0.5...100) }
         == "sweep frequencies must be 1 to 10000 Hz"
@@ -70,7 +70,7 @@ import TransducerCalibration
     ) { try SweepSignal().samples(rate: 2_000) }
   }
 
-  @Test func whatATransducerCannotTakeIsRefused() throws {
+  @Test func signalsBeyondTransducerLimitsAreRejected() throws {
     var profile = TransducerProfile(
       name: "puck", summary: "A puck.", frequency: FrequencyMapping(lowHertz: 25, highHertz: 80))
     #expect(!SweepLimits(profile).hasLimits)
@@ -81,7 +81,7 @@ import TransducerCalibration
       throws: CalibrationError(
         .tooStrong, "a sweep at -3 dBFS is 4 dB too strong for puck; use '--level -7.1'")
     ) { try SweepLimits(profile).check(SweepSignal(levelDecibels: -3)) }
-    // Five watts at a hundred-watt amplifier.
+    // The transducer has a continuous power of 1 mW on an amplifier of 100 W.
     profile.hardware?.continuousWatts = 0.001
     profile.amplifier.fullScaleWatts = 100
     #expect(
@@ -95,7 +95,7 @@ import TransducerCalibration
     ) { try SweepLimits(profile).check(SweepSignal()) }
   }
 
-  @Test func movementIsHeldToo() throws {
+  @Test func excursionIsLimited() throws {
     // 1 g at 20 Hz is a displacement of 0.62 mm; a tenth of that is allowed.
     let profile = TransducerProfile(
       name: "coil", summary: "A coil.", frequency: FrequencyMapping(lowHertz: 20, highHertz: 80),
