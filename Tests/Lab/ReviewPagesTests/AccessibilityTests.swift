@@ -12,96 +12,97 @@ extension InBrowser {
     ]
 
     /// Returns the errors in the names of controls, figures, landmarks and headings.
-    static let names = """
+    static let nameErrors = """
       (() => {
-        const wrong = [];
+        const errors = [];
         const nameOf = (element) => (element.getAttribute("aria-label")
           ?? (element.getAttribute("aria-labelledby") ?? "").split(" ").filter(Boolean)
-            .map((id) => document.getElementById(id)?.textContent ?? "").join(" "\
-      )) || element.textContent.trim()
+            .map((id) => document.getElementById(id)?.textContent ?? "").join(" "))
+          || element.textContent.trim()
           || [...(element.labels ?? [])].map((label) => label.textContent.trim()).join(" ");
         for (const element of document.querySelectorAll(
-          "button, a[href], input, select, summary, dialog, [role=region], [role=gr\
-      oup], [role=radiogroup]")) {
-          if (!nameOf(element)) wrong.push(`no name: ${element.outerHTML.slice(0, 80)}`);
+          "button, a[href], input, select, summary, dialog, [role=region], [role=group], "
+          + "[role=radiogroup]")) {
+          if (!nameOf(element)) errors.push(`no name: ${element.outerHTML.slice(0, 80)}`);
         }
         for (const image of document.querySelectorAll("img, [role=img]")) {
-          if (!(image.alt || image.getAttribute("aria-label"))) wrong.push("a picture wi\
-      thout words");
+          if (!(image.alt || image.getAttribute("aria-label"))) errors.push("image without name");
         }
         const ids = [...document.querySelectorAll("[id]")].map((element) => element.id);
-        for (const id of ids) if (ids.indexOf(id) !== ids.lastIndexOf(id)) wrong.push(`t\
-      wo of ${id}`);
-        for (const element of document.querySelectorAll("[aria-labelledby]")) {
-          if (!document.getElementById(element.getAttribute("aria-labelledby"))) wrong.push("labell\
-      ed by nothing");
+        for (const id of ids) {
+          if (ids.indexOf(id) !== ids.lastIndexOf(id)) errors.push(`duplicate ID: ${id}`);
         }
-        if (document.querySelectorAll("main").length !== 1) wrong.push("main");
-        if (document.querySelectorAll("h1").length !== 1) wrong.push("h1");
-        if (document.documentElement.lang !== "en") wrong.push("lang");
-        return wrong.join("; ");
+        for (const element of document.querySelectorAll("[aria-labelledby]")) {
+          if (!document.getElementById(element.getAttribute("aria-labelledby"))) {
+            errors.push("aria-labelledby refers to no element");
+          }
+        }
+        if (document.querySelectorAll("main").length !== 1) errors.push("main");
+        if (document.querySelectorAll("h1").length !== 1) errors.push("h1");
+        if (document.documentElement.lang !== "en") errors.push("lang");
+        return errors.join("; ");
       })()
       """
 
     /// Returns the texts with a contrast below 4.5:1, or below 3:1 for large text.
-    static let contrasts = """
+    static let contrastErrors = """
       (() => {
-        const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently:\
-       true });
-        const known = new Map();
-        const parts = (colour) => {
-          if (!known.has(colour)) known.set(colour, measured(colour));
-          return known.get(colour);
+        const canvas = document.createElement("canvas")
+          .getContext("2d", { willReadFrequently: true });
+        const cachedComponents = new Map();
+        const componentsOf = (color) => {
+          if (!cachedComponents.has(color)) cachedComponents.set(color, measure(color));
+          return cachedComponents.get(color);
         };
-        const measured = (colour) => {
+        const measure = (color) => {
           canvas.clearRect(0, 0, 1, 1);
-          canvas.fillStyle = colour;
+          canvas.fillStyle = color;
           canvas.fillRect(0, 0, 1, 1);
           const [red, green, blue, alpha] = canvas.getImageData(0, 0, 1, 1).data;
           return [red, green, blue, alpha / 255];
         };
         const luminance = ([red, green, blue]) => [red, green, blue]
-          .map((part) => part / 255)
-          .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
-          .reduce((sum, part, index) => sum + part * [0.2126, 0.7152, 0.0722][index], 0);
-        const over = (top, below) => [0, 1, 2].map((part) => top[part] * top[3] + below[part] *\
-       (1 - top[3]));
-        const groundOf = (element) => {
+          .map((value) => value / 255)
+          .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4))
+          .reduce((sum, value, index) => sum + value * [0.2126, 0.7152, 0.0722][index], 0);
+        const blend = (top, bottom) => [0, 1, 2]
+          .map((index) => top[index] * top[3] + bottom[index] * (1 - top[3]));
+        const backgroundOf = (element) => {
           const layers = [];
-          for (let each = element; each; each = each.parentElement) {
-            layers.push(parts(getComputedStyle(each).backgroundColor));
+          for (let ancestor = element; ancestor; ancestor = ancestor.parentElement) {
+            layers.push(componentsOf(getComputedStyle(ancestor).backgroundColor));
           }
-          return layers.reverse().reduce((below, top) => over(top, below), [255, 255, 255]);
+          return layers.reverse().reduce((bottom, top) => blend(top, bottom), [255, 255, 255]);
         };
-        const wrong = new Set();
+        const errors = new Set();
         const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
         while (walker.nextNode()) {
           const element = walker.currentNode.parentElement;
-          if (!walker.currentNode.data.trim() || element.closest("script, style, svg, noscri\
-      pt")) continue;
+          const text = walker.currentNode.data.trim();
+          if (!text || element.closest("script, style, svg, noscript")) continue;
           if (element.closest(":disabled")) continue;
           const style = getComputedStyle(element);
           if (!element.getClientRects().length) continue;
-          const ground = groundOf(element);
-          const ink = over(parts(style.color), ground);
-          const [more, less] = [luminance(ink), luminance(ground)].sort((one, other) => ot\
-      her - one);
-          const ratio = (more + 0.05) / (less + 0.05);
+          const background = backgroundOf(element);
+          const foreground = blend(componentsOf(style.color), background);
+          const [brighter, darker] = [luminance(foreground), luminance(background)]
+            .sort((first, second) => second - first);
+          const ratio = (brighter + 0.05) / (darker + 0.05);
           const isLarge = parseFloat(style.fontSize) >= 24
             || (parseFloat(style.fontSize) >= 18.66 && Number(style.fontWeight) >= 700);
           if (ratio < (isLarge ? 3 : 4.5)) {
-            wrong.add(`${ratio.toFixed(2)} ${element.tagName}.${element.class\
-      Name} ${walker.currentNode.data.trim().slice(0, 20)}`);
+            errors.add(
+              `${ratio.toFixed(2)} ${element.tagName}.${element.className} ${text.slice(0, 20)}`);
           }
         }
-        return [...wrong].join("; ");
+        return [...errors].join("; ");
       })()
       """
 
     @Test("Every control has a name", arguments: pages.indices)
     func everyControlHasAName(_ index: Int) throws {
       let page = try BrowserPage(Self.pages[index].html())
-      #expect(try page.string(Self.names) == "")
+      #expect(try page.string(Self.nameErrors) == "")
     }
 
     @Test("Text has contrast in both themes", arguments: pages.indices)
@@ -110,12 +111,12 @@ extension InBrowser {
         let page = try BrowserPage(Self.pages[index].html(), isDark: isDark)
         try page.evaluate(
           "document.querySelectorAll('details').forEach((each) => { each.open = true; })")
-        #expect(try page.string(Self.contrasts) == "", "dark: \(isDark)")
+        #expect(try page.string(Self.contrastErrors) == "", "dark: \(isDark)")
         try page.press("?")
-        #expect(try page.string(Self.contrasts) == "", "dark: \(isDark), keys")
+        #expect(try page.string(Self.contrastErrors) == "", "dark: \(isDark), keys")
         try page.press("Escape")
         try page.press("t")
-        #expect(try page.string(Self.contrasts) == "", "dark: \(isDark), blind test")
+        #expect(try page.string(Self.contrastErrors) == "", "dark: \(isDark), blind test")
       }
     }
 
@@ -140,8 +141,8 @@ extension InBrowser {
       throws
     {
       let page = try BrowserPage(Self.pages[index].html())
-      var reached: Set<String> = []
-      let wanted =
+      var focusedNames: Set<String> = []
+      let expectedNames =
         index == 0
         ? ["skip", "first", "swap", "play", "match", "loop", "keys", "scrub", "volume"]
         : ["skip", "query", "order", "kind", "play", "loop", "scrub"]
@@ -155,16 +156,17 @@ extension InBrowser {
               const style = getComputedStyle(element);
               const isShown = style.outlineStyle !== "none" || element.type === "radio"
             || element === document.body;
-              return (isShown ? "" : "unseen ") + (element.id || element.className.split(" ")[0]);
+              return (isShown ? "" : "no outline: ")
+                + (element.id || element.className.split(" ")[0]);
             })()
             """) ?? ""
-        if name.hasPrefix("unseen") && name != "unseen " {
+        if name.hasPrefix("no outline") && name != "no outline: " {
           Issue.record("\(name)")
         }
-        reached.insert(name)
+        focusedNames.insert(name)
       }
-      for name in wanted {
-        #expect(reached.contains(name), "\(name) of \(reached)")
+      for name in expectedNames {
+        #expect(focusedNames.contains(name), "\(name) of \(focusedNames)")
       }
     }
 
@@ -176,16 +178,16 @@ extension InBrowser {
 
     /// Checks the rules of WCAG 2.2 and best practices with axe-core, if `TEMBLOR_TEST_AXE` is the
     /// path of its script.
-    @Test("axe-core finds no violations", .enabled(if: axe != nil), arguments: pages.indices)
+    @Test("axe-core finds no violations", .enabled(if: axePath != nil), arguments: pages.indices)
     func axeFindsNoViolations(_ index: Int)
       throws
     {
-      let script = String(
-        decoding: try Data(contentsOf: URL(filePath: Self.axe ?? "")), as: UTF8.self)
+      let axeScript = String(
+        decoding: try Data(contentsOf: URL(filePath: Self.axePath ?? "")), as: UTF8.self)
       for isDark in [false, true] {
-        let page = try BrowserPage(Self.pages[index].html(), isDark: isDark, preparation: script)
-        for (state, opening) in Self.states {
-          try page.evaluate(opening)
+        let page = try BrowserPage(Self.pages[index].html(), isDark: isDark, preparation: axeScript)
+        for (state, script) in Self.states {
+          try page.evaluate(script)
           try expectNoViolations(page, "\(state), dark: \(isDark)")
         }
         if index == 0 {
@@ -199,16 +201,16 @@ extension InBrowser {
       }
     }
 
-    private static var axe: String? { ProcessInfo.processInfo.environment["TEMBLOR_TEST_AXE"] }
+    private static var axePath: String? { ProcessInfo.processInfo.environment["TEMBLOR_TEST_AXE"] }
 
     private func expectNoViolations(_ page: BrowserPage, _ state: String) throws {
-      let found = try page.string(
+      let violations = try page.string(
         """
         axe.run().then(({ violations }) => violations.map((each) =>
           `${each.id}: ${each.nodes.map((node) => node.html.slice(0, 120)).join(" | ")}`).\
         join("; "))
         """)
-      #expect(found == "", "\(state)")
+      #expect(violations == "", "\(state)")
     }
   }
 }

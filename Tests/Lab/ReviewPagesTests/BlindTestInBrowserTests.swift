@@ -9,19 +9,21 @@ extension InBrowser {
   /// The blind test of a report in a real browser.
   @Suite struct BlindTestInBrowserTests {
     /// A script that records the contents of downloads.
-    private static let keeping = """
+    private static let downloadRecorder = """
       window.URL.createObjectURL = (blob) => { blob.text().then((text) => { window.saved = text\
       ; }); return "#"; };
       HTMLAnchorElement.prototype.click = function () { window.savedName = this.download; };
       """
 
     /// Answers trials with keys, correctly or incorrectly, from the identities of the seed.
-    private func answer(_ page: BrowserPage, seed: UInt64, rights: [Bool]) throws {
-      for (side, isRight) in zip(ABXTest.hiddenTakes(seed: seed, count: rights.count), rights) {
+    private func answer(_ page: BrowserPage, seed: UInt64, correct: [Bool]) throws {
+      for (hiddenTake, isCorrect) in zip(
+        ABXTest.hiddenTakes(seed: seed, count: correct.count), correct)
+      {
         try page.press("a")
         try page.press("x")
-        let said = isRight ? side : side.opposite
-        try page.press(said == .a ? "1" : "2")
+        let answer = isCorrect ? hiddenTake : hiddenTake.opposite
+        try page.press(answer == .a ? "1" : "2")
         try page.press("Enter")
       }
     }
@@ -40,11 +42,11 @@ extension InBrowser {
     @Test("A test can be completed with the keyboard")
     func testWorksByKeyboard() throws {
       let page = try BrowserPage(
-        PageFixtures.twoTakeReport(), query: "?seed=7", preparation: Self.keeping)
+        PageFixtures.twoTakeReport(), query: "?seed=7", preparation: Self.downloadRecorder)
       try start(page, trials: 10)
       #expect(try text(page, "progress") == "Trial 1 of 10")
-      let rights = [true, true, false, true, true, true, true, true, true, true]
-      try answer(page, seed: 7, rights: rights)
+      let correctAnswers = [true, true, false, true, true, true, true, true, true, true]
+      try answer(page, seed: 7, correct: correctAnswers)
       let expected = ABXResult(correctAnswerCount: 9, trialCount: 10, plannedTrialCount: 10)
       #expect(try text(page, "score") == "9 of 10 correct")
       #expect(try text(page, "sentence") == expected.sentence)
@@ -54,32 +56,35 @@ extension InBrowser {
       #expect(try page.string("document.activeElement.id") == "blind-score")
       try page.click("#blind-save")
       try page.wait(for: "window.saved")
-      let saved = try JSONDocument(
+      let record = try JSONDocument(
         text: Array((page.string("window.saved") ?? "").utf8), name: "record"
       ).root
       #expect(try page.string("window.savedName") == "abx.json")
-      #expect(saved["test"]?.string == "abx")
-      #expect(saved["seed"]?.number == 7)
-      #expect(saved["a"]?["name"]?.string == "soft")
-      #expect(saved["result"]?["correctCount"]?.number == 9)
-      #expect(saved["result"]?["pValue"]?.number == expected.pValue)
-      #expect(saved["result"]?["conclusion"]?.string == expected.conclusion.rawValue)
-      let answers = saved["trials"]?.elements.map { $0["correct"]?.boolean }
-      #expect(answers == rights)
+      #expect(record["test"]?.string == "abx")
+      #expect(record["seed"]?.number == 7)
+      #expect(record["a"]?["name"]?.string == "soft")
+      #expect(record["result"]?["correctCount"]?.number == 9)
+      #expect(record["result"]?["pValue"]?.number == expected.pValue)
+      #expect(record["result"]?["conclusion"]?.string == expected.conclusion.rawValue)
+      let answers = record["trials"]?.elements.map { $0["correct"]?.boolean }
+      #expect(answers == correctAnswers)
       #expect(page.errorMessages == [])
     }
 
     @Test("The sentences match those of the program")
     func sentencesMatchTheProgram() throws {
       let page = try BrowserPage(PageFixtures.twoTakeReport(), query: "?seed=3")
-      for (right, count, planned) in [(0, 2, 2), (5, 5, 5), (1, 10, 10), (3, 6, 6), (6, 6, 9)] {
-        try start(page, trials: planned)
-        try answer(page, seed: 3, rights: (0..<count).map { $0 < right })
-        if count < planned {
+      for (correctCount, answeredCount, plannedCount) in [
+        (0, 2, 2), (5, 5, 5), (1, 10, 10), (3, 6, 6), (6, 6, 9),
+      ] {
+        try start(page, trials: plannedCount)
+        try answer(page, seed: 3, correct: (0..<answeredCount).map { $0 < correctCount })
+        if answeredCount < plannedCount {
           try page.press("Escape")
         }
         let result = ABXResult(
-          correctAnswerCount: right, trialCount: count, plannedTrialCount: planned)
+          correctAnswerCount: correctCount, trialCount: answeredCount,
+          plannedTrialCount: plannedCount)
         #expect(try text(page, "sentence") == result.sentence)
         try page.press("Escape")
         #expect(try !page.bool("document.getElementById('blind').open"))
@@ -95,9 +100,9 @@ extension InBrowser {
         let page = try BrowserPage(PageFixtures.twoTakeReport(), query: "?seed=\(seed)")
         try start(page, trials: 16)
         try page.wait(for: "document.body.classList.contains('playing')")
-        let draws = ABXTest.hiddenTakes(seed: seed, count: 8)
-        #expect(Set(draws).count == 2)
-        for _ in draws {
+        let hiddenTakes = ABXTest.hiddenTakes(seed: seed, count: 8)
+        #expect(Set(hiddenTakes).count == 2)
+        for _ in hiddenTakes {
           let markup = try page.string(
             """
             (() => {
@@ -122,9 +127,9 @@ extension InBrowser {
       try start(page, trials: 1)
       try page.press("Enter")
       #expect(try text(page, "progress") == "Trial 1 of 1")
-      let x = ABXTest.hiddenTakes(seed: 7, count: 1)[0]
-      try page.press(x == .a ? "2" : "1")
-      try page.click("[data-answer=\(x.rawValue)]")
+      let hiddenTake = ABXTest.hiddenTakes(seed: 7, count: 1)[0]
+      try page.press(hiddenTake == .a ? "2" : "1")
+      try page.click("[data-answer=\(hiddenTake.rawValue)]")
       try page.click("#blind-confirm")
       #expect(try text(page, "score") == "1 of 1 correct")
     }
@@ -151,30 +156,30 @@ extension InBrowser {
       try page.click("#blind-form .main")
     }
 
-    @Test("Levels are unchanged in a test unless they are matched, and afterward as before")
+    @Test("Levels are matched in a test only on request, and restored afterward")
     func levelsAreMatchedOnRequest() throws {
-      let page = try BrowserPage(PageFixtures.twoTakeReport(), preparation: Self.keeping)
-      let pressed = "document.getElementById('match').ariaPressed"
+      let page = try BrowserPage(PageFixtures.twoTakeReport(), preparation: Self.downloadRecorder)
+      let matchStateExpression = "document.getElementById('match').ariaPressed"
       try start(page, trials: 5)
       try page.wait(for: "document.body.classList.contains('playing')")
-      #expect(try page.string(pressed) == "false")
+      #expect(try page.string(matchStateExpression) == "false")
       try page.press("Escape")
       try startMatched(page)
       try page.wait(for: "document.body.classList.contains('playing')")
-      #expect(try page.string(pressed) == "true")
+      #expect(try page.string(matchStateExpression) == "true")
       try page.press("1")
       try page.press("Enter")
       try page.press("Escape")
-      #expect(try page.string(pressed) == "false")
+      #expect(try page.string(matchStateExpression) == "false")
       #expect(try text(page, "levels") == "levels matched by loudness")
       try page.click("#blind-save")
       try page.wait(for: "window.saved")
-      let saved = try JSONDocument(
+      let record = try JSONDocument(
         text: Array((page.string("window.saved") ?? "").utf8), name: "record"
       ).root
-      #expect(saved["match"]?.string == "loudness")
-      #expect(saved["strength"]?.number == 1)
-      let gains = ["a", "b"].compactMap { saved[$0]?["gain"]?.number }
+      #expect(record["match"]?.string == "loudness")
+      #expect(record["strength"]?.number == 1)
+      let gains = ["a", "b"].compactMap { record[$0]?["gain"]?.number }
       #expect(gains.count == 2 && gains.max() == 1 && gains.min() != 1)
       try page.press("Escape")
       try page.press("t")
@@ -187,14 +192,14 @@ extension InBrowser {
     }
 
     @Test("A test of takes that differ in level only does not start with matched levels")
-    func matchingThatLeavesNoDifferenceIsRefused() throws {
+    func matchedTakesWithoutDifferenceAreRejected() throws {
       let takes = try [0.5, 1].map { (intensity: Float) in
         let event = HapticEvent(
           kind: .hapticContinuous, time: 0, duration: 1, parameters: [.hapticIntensity: intensity])
         return try PageFixtures.take("intensity \(intensity)", HapticPattern(events: [event]))
       }
       let page = try BrowserPage(
-        PageFixtures.report(takes), query: "?seed=7", preparation: Self.keeping)
+        PageFixtures.report(takes), query: "?seed=7", preparation: Self.downloadRecorder)
       try startMatched(page)
       try page.wait(for: "document.getElementById('blind-refusal').textContent !== ''")
       #expect(
@@ -204,7 +209,7 @@ extension InBrowser {
       try page.evaluate("document.getElementById('blind-match').selectedIndex = 0")
       try page.click("#blind-form .main")
       #expect(try text(page, "progress") == "Trial 1 of 16")
-      try answer(page, seed: 7, rights: [true])
+      try answer(page, seed: 7, correct: [true])
       try page.press("Escape")
       #expect(try text(page, "levels") == "levels not matched")
       #expect(try !text(page, "sentence").contains("identical"))
@@ -216,7 +221,7 @@ extension InBrowser {
       let takes = [try PageFixtures.take("one"), try PageFixtures.take("two")]
       let page = try BrowserPage(PageFixtures.report(takes), query: "?seed=7")
       try start(page, trials: 1)
-      try answer(page, seed: 7, rights: [true])
+      try answer(page, seed: 7, correct: [true])
       let result = ABXResult(
         correctAnswerCount: 1, trialCount: 1, plannedTrialCount: 1, isVoid: true)
       #expect(try text(page, "sentence") == result.sentence)

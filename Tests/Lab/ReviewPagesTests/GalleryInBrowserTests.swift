@@ -35,7 +35,7 @@ extension InBrowser {
     @Test("Keys move from card to card and play")
     func keysMoveAndPlay() throws {
       let page = try BrowserPage(
-        PageFixtures.gallery(), preparation: InBrowser.ReportSoundTests.listening)
+        PageFixtures.gallery(), preparation: InBrowser.ReportSoundTests.audioProbeScript)
       try page.press("ArrowRight")
       try page.press("ArrowRight")
       #expect(try page.string("document.activeElement.ariaLabel") == "Play three, 1 transient")
@@ -46,7 +46,7 @@ extension InBrowser {
           == "Play two, 2 transients, 1 continuous event")
       try page.press(" ")
       try page.wait(for: "document.querySelector('.card.sounding h2')?.textContent === 'two'")
-      try page.wait(for: "heard.peak() > 0.05")
+      try page.wait(for: "audioProbe.peak() > 0.05")
       #expect(try page.string("document.getElementById('now').firstChild.data") == "two")
       #expect(try page.number("document.querySelectorAll('.sounding').length") == 1)
       try page.press("Escape")
@@ -118,15 +118,15 @@ extension InBrowser {
         """
         window.saved.arrayBuffer().then((bytes) => [...new Uint8Array(bytes)].join(" "))
         """)
-      let saved = (text ?? "").split(separator: " ").compactMap { UInt8($0) }
+      let savedBytes = (text ?? "").split(separator: " ").compactMap { UInt8($0) }
       let take = try PageFixtures.take("two", PageFixtures.pattern(secondTap: 0.8))
       let signal = try PageFixtures.signal(take, profile: .phone)
       var dither = Dither()
       let samples = signal.channels[0].flatMap { sample in
-        let number = UInt16(bitPattern: dither.quantize(sample))
-        return [UInt8(truncatingIfNeeded: number), UInt8(number >> 8)]
+        let sampleBits = UInt16(bitPattern: dither.quantize(sample))
+        return [UInt8(truncatingIfNeeded: sampleBits), UInt8(sampleBits >> 8)]
       }
-      #expect(Array(saved.dropFirst(44)) == samples)
+      #expect(Array(savedBytes.dropFirst(44)) == samples)
       try page.click("#save-source")
       try page.wait(for: "window.savedName === 'two.ahap'")
       #expect(try page.string("window.saved.text()") == "{\n  \"Version\": 1\n}\n")

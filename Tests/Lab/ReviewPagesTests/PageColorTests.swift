@@ -10,9 +10,9 @@ struct PageColorTests {
     var tokens: [String: String] = [:]
     for line in css.split(whereSeparator: { $0 == ";" || $0 == "}" }) {
       guard let start = line.range(of: "--") else { continue }
-      let parts = line[start.upperBound...].split(separator: ":", maxSplits: 1)
-      if parts.count == 2 {
-        tokens[String(parts[0])] = String(parts[1].drop { $0 == " " }).lowercased()
+      let nameAndValue = line[start.upperBound...].split(separator: ":", maxSplits: 1)
+      if nameAndValue.count == 2 {
+        tokens[String(nameAndValue[0])] = String(nameAndValue[1].drop { $0 == " " }).lowercased()
       }
     }
     return tokens
@@ -21,8 +21,8 @@ struct PageColorTests {
   @Test("Page colors match those of plots")
   func pageColorsMatchPlots() throws {
     let page = String(decoding: try PageFixtures.twoTakeReport(), as: UTF8.self)
-    let light = try #require(page.range(of: ":root")).upperBound
-    let dark = try #require(page.range(of: "prefers-color-scheme")).upperBound
+    let lightStart = try #require(page.range(of: ":root")).upperBound
+    let darkStart = try #require(page.range(of: "prefers-color-scheme")).upperBound
     let names: [(String, PlotColorRole)] = [
       ("surface", .background), ("ink", .foreground), ("muted", .muted), ("edge", .edge),
       ("grid", .grid),
@@ -30,8 +30,9 @@ struct PageColorTests {
       ("equal-line", .sharedLine), ("a", .take(0)), ("b", .take(1)), ("c", .take(2)),
       ("d", .take(3)),
     ]
-    for (css, theme) in [(page[light..<dark], PlotTheme.light), (page[dark...].prefix(700), .dark)]
-    {
+    for (css, theme) in [
+      (page[lightStart..<darkStart], PlotTheme.light), (page[darkStart...].prefix(700), .dark),
+    ] {
       let tokens = tokens(css)
       for (name, role) in names {
         #expect(tokens[name] == PlotPalette(theme).color(of: role).cssText, "\(name), \(theme)")
@@ -43,11 +44,13 @@ struct PageColorTests {
   func sharpnessScaleMatchesPlots() throws {
     let page = String(decoding: try PageFixtures.gallery(), as: UTF8.self)
     for color in Colormap.sharpness.anchorColors {
-      let parts = [color.byteComponents.red, color.byteComponents.green, color.byteComponents.blue]
-        .map {
-          "0x" + ($0 < 16 ? "0" : "") + String($0, radix: 16)
-        }
-      #expect(page.contains("[" + parts.joined(separator: ", ") + "]"))
+      let components = [
+        color.byteComponents.red, color.byteComponents.green, color.byteComponents.blue,
+      ]
+      .map {
+        "0x" + ($0 < 16 ? "0" : "") + String($0, radix: 16)
+      }
+      #expect(page.contains("[" + components.joined(separator: ", ") + "]"))
     }
   }
 }

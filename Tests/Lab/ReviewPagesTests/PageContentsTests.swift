@@ -20,12 +20,12 @@ import Testing
 
   @Test("Every placeholder of a template is filled")
   func everyPlaceholderIsFilled() throws {
-    for (frame, page) in [
+    for (template, page) in [
       (PageResource.reportPage, try PageFixtures.twoTakeReport()),
       (PageResource.galleryPage, try PageFixtures.gallery()),
     ] {
       let text = text(page)
-      for name in PageTemplate(frame).placeholderNames {
+      for name in PageTemplate(template).placeholderNames {
         #expect(!text.contains("{{\(name)}}"))
       }
       #expect(!text.contains("http://") || !text.contains("src=\"http"))
@@ -65,8 +65,8 @@ import Testing
     #expect(!page.contains("<script"))
   }
 
-  @Test("Dense text has two characters for 13 bits, and none that ends an element")
-  func denseTextHasSafeCharacters() {
+  @Test("Base91 text has two characters for 13 bits, and no character that ends an element")
+  func base91TextHasSafeCharacters() {
     #expect(Base91.encoded([]) == [])
     #expect(text(Base91.encoded([0])) == "!!")
     #expect(text(Base91.encoded([0xFF, 0x1F])) == text([0x21 + 1, 0x21 + 90 + 1, 0x21, 0x21]))
@@ -134,8 +134,8 @@ import Testing
     let mixed = try findings(
       taps([0.5, 0.5, 0.5, 0.5, 0.5, 1]), taps([0.1, 0.2, 0.6, 0.7, 0.8, 1]))
     #expect(mixed.map(\.titleText) == ["Level differs in 5 of 6 events, by −28 to +8.2 dB"])
-    let alike = try findings(taps([1, 1, 1]), taps([0.5, 0.5, 1]))
-    #expect(alike.map(\.titleText) == ["Transients 1 and 2 12 dB weaker"])
+    let twoWeaker = try findings(taps([1, 1, 1]), taps([0.5, 0.5, 1]))
+    #expect(twoWeaker.map(\.titleText) == ["Transients 1 and 2 12 dB weaker"])
   }
 
   @Test("A curve of one take only is missing or added")
@@ -172,9 +172,9 @@ import Testing
     #expect(
       try summary(PageFixtures.pattern(intensity: 0.79))
         == "No difference between B and A is above the perceptual threshold.")
-    var less = PageFixtures.pattern()
-    less.events.remove(at: 0)
-    #expect(try summary(less) == "B is missing an event.")
+    var withoutFirstEvent = PageFixtures.pattern()
+    withoutFirstEvent.events.remove(at: 0)
+    #expect(try summary(withoutFirstEvent) == "B is missing an event.")
   }
 
   /// For two durations, the bracket covers the range between the two ends.
@@ -200,9 +200,9 @@ import Testing
           (0..<8_000 * seconds).map { Float(sin(2 * Double.pi * hertz * Double($0) / 8_000)) / 4 },
           rate: 8_000))
     }
-    let long = try sound(150, seconds: 61)
-    #expect(long.decimationFactor == 4 && long.sampleRateHertz == 8_000)
-    #expect(long.fileBytes.count < 200_000)
+    let longSound = try sound(150, seconds: 61)
+    #expect(longSound.decimationFactor == 4 && longSound.sampleRateHertz == 8_000)
+    #expect(longSound.fileBytes.count < 200_000)
     #expect(try sound(150, seconds: 2).decimationFactor == 1)
     #expect(try sound(1_200, seconds: 61).decimationFactor == 2)
   }
@@ -226,9 +226,10 @@ import Testing
     #expect(sound.fileBytes.count < signal.frameCount)
     #expect(try EmbeddedSound(signal).fileBytes == sound.fileBytes)
     // Eight channels are mixed to their mean. A sound without frames has one silent frame.
-    let many = Signal(channels: Array(repeating: [0.5, 0.5], count: 8), rate: 8_000)
+    let eightChannels = Signal(channels: Array(repeating: [0.5, 0.5], count: 8), rate: 8_000)
     #expect(
-      try EmbeddedSound(many).fileBytes == EmbeddedSound(Signal([0.5, 0.5], rate: 8_000)).fileBytes)
+      try EmbeddedSound(eightChannels).fileBytes
+        == EmbeddedSound(Signal([0.5, 0.5], rate: 8_000)).fileBytes)
     #expect(try EmbeddedSound(Signal([], rate: 8_000)).fileBytes.count > 40)
   }
 

@@ -67,8 +67,8 @@ enum PageFixtures {
     -> Signal
   {
     let plan = try RenderPlan(compiling: composition, profile: profile, rate: rate)
-    var rendering = OfflineRenderer(plan: plan)
-    return Signal(channels: [rendering.samples()], rate: rate)
+    var renderer = OfflineRenderer(plan: plan)
+    return Signal(channels: [renderer.samples()], rate: rate)
   }
 
   /// Returns the report of takes, with additional sounds for small speakers.
@@ -125,10 +125,10 @@ enum PageFixtures {
 
   /// Returns a recording of `pattern()`, delayed by half a second, with soft noise.
   static func recording(_ name: String) throws -> Take {
-    let clean = try signal(HapticComposition(pattern()), profile: .phone)
+    let patternSignal = try signal(HapticComposition(pattern()), profile: .phone)
     var seed: UInt32 = 1
     let silence = [Float](repeating: 0, count: 24_000)
-    let samples = (silence + clean.channels[0] + silence).map { sample in
+    let samples = (silence + patternSignal.channels[0] + silence).map { sample in
       seed = seed &* 1_664_525 &+ 1_013_904_223
       return sample / 2 + (Float(seed >> 8) / Float(1 << 24) - 0.5) * 0.0005
     }

@@ -13,7 +13,7 @@ extension InBrowser {
     private let outputExpression =
       "document.querySelector('#hear [aria-checked=true]').dataset.hear"
 
-    /// The position of a second in the figure, from the labels of its time axis.
+    /// Returns the x-coordinate of a time in the figure, from the labels of its time axis.
     private func x(_ page: BrowserPage, _ seconds: Double) throws -> Double {
       let box = try page.boundingBox(of: "#picture svg")
       let axis = try #require(
@@ -48,7 +48,7 @@ extension InBrowser {
       )
     }
 
-    @Test("Body locations have lanes of their own in every view")
+    @Test("Each body location has its own lanes in every view")
     func locationsHaveLanes() throws {
       let takes = [
         try PageFixtures.locatedTake("one"), try PageFixtures.locatedTake("two", intensity: 0.5),
@@ -96,20 +96,21 @@ extension InBrowser {
 
     @Test("The text of files stays text")
     func textOfFilesStaysText() throws {
-      let nasty =
+      let markup =
         "</script><script>window.ran = 1</script><img src=x onerror=window.ran=1>\"'&{{data}}"
       let takes = [
-        try PageFixtures.take(nasty, text: nasty + "\n" + nasty, feeling: nasty),
+        try PageFixtures.take(markup, text: markup + "\n" + markup, feeling: markup),
         try PageFixtures.take(
-          nasty + "2", PageFixtures.pattern(intensity: 1), text: nasty, feeling: nasty + "2"),
+          markup + "2", PageFixtures.pattern(intensity: 1), text: markup, feeling: markup + "2"),
       ]
       let page = try BrowserPage(PageFixtures.report(takes))
       try page.evaluate(
         "document.querySelectorAll('details').forEach((each) => { each.open = true; })")
       #expect(
-        try page.string("document.querySelector('#first').selectedOptions[0].textContent") == nasty)
-      #expect(try page.string("document.querySelector('#source .code').textContent") == nasty)
-      #expect(try page.string("document.querySelector('#hear .nm').textContent") == nasty)
+        try page.string("document.querySelector('#first').selectedOptions[0].textContent") == markup
+      )
+      #expect(try page.string("document.querySelector('#source .code').textContent") == markup)
+      #expect(try page.string("document.querySelector('#hear .nm').textContent") == markup)
       #expect(
         try page.bool("window.ran === undefined && document.querySelector('img[onerror]') === null")
       )
@@ -142,20 +143,23 @@ extension InBrowser {
         try PageFixtures.take("three", PageFixtures.pattern(intensity: 0.4)),
       ]
       let page = try BrowserPage(PageFixtures.report(takes))
-      for (one, other) in [(0, 1), (0, 2), (1, 2), (2, 1)] {
+      for (firstIndex, secondIndex) in [(0, 1), (0, 2), (1, 2), (2, 1)] {
         try page.evaluate(
           """
-          for (const [id, value] of [["first", \(one)], ["second", \(other)], ["first", \(one)]]) {
+          for (const [id, value] of [
+            ["first", \(firstIndex)], ["second", \(secondIndex)], ["first", \(firstIndex)],
+          ]) {
             const select = document.getElementById(id);
             select.value = String(value);
             select.dispatchEvent(new Event("change"));
           }
           """)
-        let comparison = Comparison(takes[one], takes[other])
+        let comparison = Comparison(takes[firstIndex], takes[secondIndex])
         let count = comparison.differences.count { $0.isNoticeable }
         #expect(
           try page.string("document.querySelector('h1').textContent")
-            == "\(count) perceptible difference\(count == 1 ? "" : "s")", "\(one) \(other)")
+            == "\(count) perceptible difference\(count == 1 ? "" : "s")",
+          "\(firstIndex) \(secondIndex)")
         #expect(
           try page.number("document.querySelectorAll('#list button').length")
             == Double(comparison.differences.count))
@@ -191,8 +195,8 @@ extension InBrowser {
     func clickSeeks() throws {
       let page = try BrowserPage(PageFixtures.twoTakeReport())
       let box = try page.boundingBox(of: "#picture svg")
-      let place = try x(page, 0.2)
-      try page.drag((place, box.y + 100))
+      let pointX = try x(page, 0.2)
+      try page.drag((pointX, box.y + 100))
       #expect(abs((try page.number(self.playHeadExpression) ?? -1) - 0.2) < 0.002)
       let head = try page.boundingBox(of: "#head")
       #expect(abs(head.x + head.width / 2 - (try x(page, 0.2))) < 1.5)
@@ -202,13 +206,13 @@ extension InBrowser {
     func dragLoops() throws {
       let page = try BrowserPage(PageFixtures.twoTakeReport())
       let y = try page.boundingBox(of: "#picture svg").y + 100
-      let from = try x(page, 0.1)
-      let to = try x(page, 0.3)
-      try page.drag((from, y), ((from + to) / 2, y), (to, y))
+      let startX = try x(page, 0.1)
+      let endX = try x(page, 0.3)
+      try page.drag((startX, y), ((startX + endX) / 2, y), (endX, y))
       #expect(try page.string(isLooping) == "true")
       let band = try page.boundingBox(of: "#loop-band")
       #expect(abs(band.x - (try x(page, 0.1))) < 2)
-      #expect(abs(band.width - (to - from)) < 2)
+      #expect(abs(band.width - (endX - startX)) < 2)
       try page.press("Escape")
       #expect(try page.string(isLooping) == "false")
       #expect(try page.bool("document.getElementById('loop-band').hidden"))
@@ -289,7 +293,7 @@ extension InBrowser {
       let labels = "[...document.querySelectorAll('#picture text')].map((each) => each.textContent)"
       #expect(try page.bool("\(labels).includes('0:20')"))
       #expect(try page.bool("\(labels).includes('2:30 min')"))
-      // An excerpt has the unit of the whole, like the list.
+      // An excerpt has the unit of the complete axis, like the list.
       for _ in 0..<4 {
         try page.press("+")
       }
@@ -318,16 +322,16 @@ extension InBrowser {
     @Test("Zooming shows an excerpt of the time axis")
     func zoomShowsAnExcerpt() throws {
       let page = try BrowserPage(PageFixtures.twoTakeReport())
-      let last =
+      let lastLabel =
         "[...document.querySelectorAll('#picture text[text-anchor=middle]')].at(-1).textContent"
-      let whole = try page.string(last)
+      let fullRangeLabel = try page.string(lastLabel)
       try page.press("+")
       try page.press("+")
-      #expect(try page.string(last) != whole)
+      #expect(try page.string(lastLabel) != fullRangeLabel)
       try page.press("0")
-      #expect(try page.string(last) == whole)
+      #expect(try page.string(lastLabel) == fullRangeLabel)
       try page.click("[data-zoom=in]")
-      #expect(try page.string(last) != whole)
+      #expect(try page.string(lastLabel) != fullRangeLabel)
     }
 
     @Test("The pointer shows the values in the file and the played values")
@@ -335,12 +339,13 @@ extension InBrowser {
       let page = try BrowserPage(PageFixtures.twoTakeReport())
       let y = try page.boundingBox(of: "#picture svg").y + 100
       try page.point("mouseMoved", x: try x(page, 0.2), y: y)
-      let shown = try page.string("document.getElementById('tip').innerText") ?? ""
-      let words = shown.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+      let tipText = try page.string("document.getElementById('tip').innerText") ?? ""
+      let tipWords = tipText.split(whereSeparator: \.isWhitespace).joined(separator: " ")
       // 80 Hz · (230 / 80)^0.25 = 104 Hz.
       #expect(
-        words.hasSuffix("Continuous event intensity sharpness A 0.8 0.25 104 Hz B 1 0.25 104 Hz"),
-        "\(words)")
+        tipWords.hasSuffix(
+          "Continuous event intensity sharpness A 0.8 0.25 104 Hz B 1 0.25 104 Hz"),
+        "\(tipWords)")
     }
 
     @Test("Sources are side by side")
@@ -386,11 +391,11 @@ extension InBrowser {
       let page = try BrowserPage(PageFixtures.twoTakeReport())
       try page.press("?")
       #expect(try page.bool("document.getElementById('keys-dialog').open"))
-      let words = try page.string("document.querySelector('.keys').innerText") ?? ""
-      for word in [
+      let keysText = try page.string("document.querySelector('.keys').innerText") ?? ""
+      for expectedText in [
         "Space", "Play or pause", "Hear the second take", "Blind test", "Next, previous difference",
       ] {
-        #expect(words.contains(word))
+        #expect(keysText.contains(expectedText))
       }
       try page.press("Escape")
       #expect(try !page.bool("document.getElementById('keys-dialog').open"))
@@ -399,9 +404,9 @@ extension InBrowser {
     @Test("A print has no player")
     func printHasNoPlayer() throws {
       let page = try BrowserPage(PageFixtures.twoTakeReport(), isDark: true)
-      let sheets = try #require(try Base64Text.bytes(page.print()))
-      #expect(sheets.starts(with: Array("%PDF-".utf8)))
-      let text = String(decoding: sheets, as: UTF8.self)
+      let pdfBytes = try #require(try Base64Text.bytes(page.print()))
+      #expect(pdfBytes.starts(with: Array("%PDF-".utf8)))
+      let text = String(decoding: pdfBytes, as: UTF8.self)
       #expect(text.split(separator: "/Type /Page\n").count == 2)
       try page.setMedia("print")
       #expect(
@@ -413,10 +418,10 @@ extension InBrowser {
     func pageWorksWithoutScript() throws {
       let page = try BrowserPage(PageFixtures.twoTakeReport(), hasScript: false)
       let text = try page.string("document.body.innerText") ?? ""
-      for words in [
+      for expectedText in [
         "2 perceptible differences", "Second transient 20 ms later", "Loudness", "soft", "firm",
       ] {
-        #expect(text.contains(words), "\(words)")
+        #expect(text.contains(expectedText), "\(expectedText)")
       }
       #expect(
         try page.bool("document.querySelector('.static svg').getBoundingClientRect().width > 600"))

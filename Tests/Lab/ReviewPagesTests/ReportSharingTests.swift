@@ -10,36 +10,36 @@ extension InBrowser {
     /// With more than 300 visible events, two patterns are columns: the common part is gray.
     @Test("Ten minutes are drawn as an envelope")
     func tenMinutesAreAnEnvelope() throws {
-      func long(_ changed: Int) -> HapticPattern {
+      func longPattern(weakEventIndex: Int?) -> HapticPattern {
         HapticPattern(
           events: (0..<400).map {
             HapticEvent(
               kind: .hapticTransient, time: 1.5 * Double($0),
-              parameters: [.hapticIntensity: $0 == changed ? 0.2 : 0.8])
+              parameters: [.hapticIntensity: $0 == weakEventIndex ? 0.2 : 0.8])
           })
       }
       let page = try BrowserPage(
         PageFixtures.report(
           [
-            try PageFixtures.take("one", long(-1), rate: 8_000),
-            try PageFixtures.take("two", long(200), rate: 8_000),
+            try PageFixtures.take("one", longPattern(weakEventIndex: nil), rate: 8_000),
+            try PageFixtures.take("two", longPattern(weakEventIndex: 200), rate: 8_000),
           ],
           hasSpeakers: false))
       #expect(try page.number("document.querySelectorAll('#picture .stem').length") == 0)
       #expect(
         try page.bool(
           "document.querySelector('#picture .bars.both').getAttribute('d').length > 4000"))
-      let only =
+      let excessPath =
         try page.string("document.querySelector('#picture .bars.a').getAttribute('d')") ?? ""
-      #expect(only.split(separator: "M").count == 1, "\(only)")
+      #expect(excessPath.split(separator: "M").count == 1, "\(excessPath)")
       #expect(try page.string("document.querySelector('#list .when').textContent") == "5:00 min")
       // The figure zooms to the next difference, and the overview shows the visible range.
       try page.press("n")
       try page.wait(for: "!document.querySelector('#scrub .view').hidden")
       try page.wait(for: "document.querySelectorAll('#picture .stem').length > 0")
-      let part = try page.boundingBox(of: "#scrub .view")
-      let whole = try page.boundingBox(of: "#scrub")
-      #expect(abs(part.x + part.width / 2 - whole.x - whole.width / 2) < 3)
+      let visibleRange = try page.boundingBox(of: "#scrub .view")
+      let overview = try page.boundingBox(of: "#scrub")
+      #expect(abs(visibleRange.x + visibleRange.width / 2 - overview.x - overview.width / 2) < 3)
       #expect(try page.number("document.querySelectorAll('#scrub .spot').length") == 1)
       // Long sounds have a lower rate in the file, and their own rate in the page.
       #expect(try page.number("Number(document.getElementById('sound-0-0').dataset.factor)") == 4)
@@ -60,8 +60,9 @@ extension InBrowser {
       try page.wait(for: "location.hash === '#t=0.26'")
       try page.press("n")
       try page.wait(for: "location.hash === '#d1'")
-      for foreign in ["#d99", "#t=x", "#list", "#A-Z&d1", "#%3Cb%3E"] {
-        #expect(try BrowserPage(PageFixtures.twoTakeReport(), query: foreign).errorMessages == [])
+      for invalidFragment in ["#d99", "#t=x", "#list", "#A-Z&d1", "#%3Cb%3E"] {
+        #expect(
+          try BrowserPage(PageFixtures.twoTakeReport(), query: invalidFragment).errorMessages == [])
       }
     }
 
@@ -93,8 +94,8 @@ extension InBrowser {
           } } });
           """)
       try page.press("e")
-      for share in ["markdown", "csv", "svg", "png"] {
-        try page.click("[data-share=\(share)]")
+      for format in ["markdown", "csv", "svg", "png"] {
+        try page.click("[data-share=\(format)]")
       }
       try page.wait(for: "window.saved['comparison.png']")
       #expect(
@@ -195,8 +196,8 @@ extension InBrowser {
           "two", PageFixtures.pattern(intensity: 1), text: "{\r\n\t\"a\":[0.7,2],\"Version\":1}"),
       ]
       let page = try BrowserPage(PageFixtures.report(takes))
-      let more = "document.getElementById('source-more').textContent"
-      #expect(try page.string(more) == "1 changed line, in the same layout")
+      let summaryExpression = "document.getElementById('source-more').textContent"
+      #expect(try page.string(summaryExpression) == "1 changed line, in the same layout")
       #expect(
         try page.string(
           "[...document.querySelectorAll('#source mark')].map((each) => each.textContent).join(' ')"

@@ -10,62 +10,64 @@ extension InBrowser {
   /// The sound of a report in a real browser.
   @Suite struct ReportSoundTests {
     /// A script that records the audio nodes of the page and measures the output.
-    static let listening = """
-      window.heard = { buffers: [], gains: [] };
-      const Made = window.AudioContext;
-      window.AudioContext = class extends Made {
+    static let audioProbeScript = """
+      window.audioProbe = { buffers: [], gains: [] };
+      const OriginalAudioContext = window.AudioContext;
+      window.AudioContext = class extends OriginalAudioContext {
         constructor(options) {
           super(options);
-          heard.context = this;
-          heard.analyser = new AnalyserNode(this, { fftSize: 2048 });
+          audioProbe.context = this;
+          audioProbe.analyser = new AnalyserNode(this, { fftSize: 2048 });
         }
       };
       const decode = OfflineAudioContext.prototype.decodeAudioData;
       OfflineAudioContext.prototype.decodeAudioData = async function (bytes) {
         const buffer = await decode.call(this, bytes);
-        heard.buffers.push(buffer);
+        audioProbe.buffers.push(buffer);
         return buffer;
       };
       const connect = AudioNode.prototype.connect;
       AudioNode.prototype.connect = function (target, ...rest) {
-        if (target === heard.context?.destination) connect.call(this, heard.analyser);
+        if (target === audioProbe.context?.destination) connect.call(this, audioProbe.analyser);
         return connect.call(this, target, ...rest);
       };
-      heard.peak = () => {
+      audioProbe.peak = () => {
         const samples = new Float32Array(2048);
-        heard.analyser.getFloatTimeDomainData(samples);
-        return samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
+        audioProbe.analyser.getFloatTimeDomainData(samples);
+        return samples.reduce((maximum, sample) => Math.max(maximum, Math.abs(sample)), 0);
       };
       """
 
     private func page(_ html: [UInt8], query: String = "") throws -> BrowserPage {
-      try BrowserPage(html, query: query, preparation: Self.listening)
+      try BrowserPage(html, query: query, preparation: Self.audioProbeScript)
     }
 
     @Test("The page plays the rendering")
     func pagePlaysTheRendering() throws {
       let takes = try PageFixtures.twoTakes()
       let page = try page(PageFixtures.report(takes))
-      try page.wait(for: "heard.buffers.length === 2")
+      try page.wait(for: "audioProbe.buffers.length === 2")
       try page.press("s")
-      try page.wait(for: "heard.buffers.length === 4")
+      try page.wait(for: "audioProbe.buffers.length === 4")
       // The order of decoding is arbitrary: each take is equal to one of the buffers.
       for take in takes {
         var dither = Dither()
         let signal = try PageFixtures.signal(take, profile: .phone)
-        let numbers = signal.channels[0].map { Int(dither.quantize($0)) }
-        #expect(numbers.map(abs).max() ?? 0 > 3_000)
-        let picked = stride(from: 0, to: numbers.count, by: 97).map { numbers[$0] }
-        let greatest = try page.number(
+        let quantizedSamples = signal.channels[0].map { Int(dither.quantize($0)) }
+        #expect(quantizedSamples.map(abs).max() ?? 0 > 3_000)
+        let pickedSamples = stride(from: 0, to: quantizedSamples.count, by: 97).map {
+          quantizedSamples[$0]
+        }
+        let maximumError = try page.number(
           """
-          Math.min(...heard.buffers.map((buffer) => {
-            if (buffer.length !== \(numbers.count) || buffer.sampleRate !== 8000) return 9;
+          Math.min(...audioProbe.buffers.map((buffer) => {
+            if (buffer.length !== \(quantizedSamples.count) || buffer.sampleRate !== 8000) return 9;
             const samples = buffer.getChannelData(0);
-            return \(picked).reduce((most, number, index) =>
-              Math.max(most, Math.abs(samples[index * 97] - number / 32768)), 0);
+            return \(pickedSamples).reduce((maximum, number, index) =>
+              Math.max(maximum, Math.abs(samples[index * 97] - number / 32768)), 0);
           }))
           """)
-        #expect((greatest ?? 9) < 1.0 / 65_536)
+        #expect((maximumError ?? 9) < 1.0 / 65_536)
       }
     }
 
@@ -76,13 +78,13 @@ extension InBrowser {
       let page = try page(PageFixtures.twoTakeReport())
       try page.press("a")
       try page.press(" ")
-      try page.wait(for: "heard.analyser && heard.peak() > 0.05")
+      try page.wait(for: "audioProbe.analyser && audioProbe.peak() > 0.05")
       try page.wait(for: "\(playHeadExpression) > 0.2")
       // The loop starts again.
       try page.wait(for: "\(playHeadExpression) < 0.1")
       try page.press(" ")
       try page.wait(for: "!document.body.classList.contains('playing')")
-      try page.wait(for: "heard.peak() < 0.0001")
+      try page.wait(for: "audioProbe.peak() < 0.0001")
       #expect(page.errorMessages == [])
     }
 
@@ -90,7 +92,7 @@ extension InBrowser {
     func playWorksDuringDecoding() throws {
       let page = try BrowserPage(
         PageFixtures.twoTakeReport(),
-        preparation: Self.listening + """
+        preparation: Self.audioProbeScript + """
           const decodeLate = OfflineAudioContext.prototype.decodeAudioData;
           OfflineAudioContext.prototype.decodeAudioData = async function (bytes) {
             await new Promise((resolve) => { (window.waiting ??= []).push(resolve); });
@@ -101,11 +103,11 @@ extension InBrowser {
       try page.press(" ")
       try page.wait(for: "document.body.classList.contains('playing')")
       try page.evaluate("waiting.forEach((resolve) => resolve())")
-      try page.wait(for: "heard.analyser && heard.peak() > 0.05")
+      try page.wait(for: "audioProbe.analyser && audioProbe.peak() > 0.05")
     }
 
-    @Test("Playback ends at the end")
-    func playbackEnds() throws {
+    @Test("Playback stops at the end of the sound")
+    func playbackStopsAtTheEnd() throws {
       let page = try page(PageFixtures.twoTakeReport())
       try page.press("a")
       try page.press("l")
@@ -137,21 +139,21 @@ extension InBrowser {
       try loopTheHum(page)
       try page.press(" ")
       // Three passes of 0.1 s are observed in every frame.
-      let range = try page.string(
+      let boundsText = try page.string(
         """
         new Promise((resolve) => {
-          const places = [];
-          const look = () => {
-            if (document.body.classList.contains("playing")) places.push(\(playHeadExpression));
-            if (places.length < 40) requestAnimationFrame(look);
-            else resolve([Math.min(...places), Math.max(...places)].join(" "));
+          const positions = [];
+          const observe = () => {
+            if (document.body.classList.contains("playing")) positions.push(\(playHeadExpression));
+            if (positions.length < 40) requestAnimationFrame(observe);
+            else resolve([Math.min(...positions), Math.max(...positions)].join(" "));
           };
-          look();
+          observe();
         })
         """)
-      let ends = (range ?? "").split(separator: " ").compactMap { Double($0) }
-      #expect(ends.count == 2)
-      #expect(ends[0] >= 0.199 && ends[1] <= 0.301 && ends[1] - ends[0] > 0.05)
+      let bounds = (boundsText ?? "").split(separator: " ").compactMap { Double($0) }
+      #expect(bounds.count == 2)
+      #expect(bounds[0] >= 0.199 && bounds[1] <= 0.301 && bounds[1] - bounds[0] > 0.05)
     }
 
     @Test("Takes alternate")
@@ -163,10 +165,10 @@ extension InBrowser {
       try loopTheHum(page)
       try page.press(" ")
       for _ in 0..<2 {
-        try page.wait(for: "heard.analyser && heard.peak() > 0.2")
+        try page.wait(for: "audioProbe.analyser && audioProbe.peak() > 0.2")
         #expect(try page.bool("document.querySelectorAll('#hear .sounds').length === 1"))
         try page.wait(for: "document.querySelector('#hear .sounds')?.dataset.hear === '0'")
-        try page.wait(for: "heard.peak() < 0.02")
+        try page.wait(for: "audioProbe.peak() < 0.02")
       }
     }
 
@@ -177,11 +179,11 @@ extension InBrowser {
       let page = try page(PageFixtures.report([quiet, loud]))
       try loopTheHum(page)
       try page.press(" ")
-      try page.wait(for: "heard.analyser && document.body.classList.contains('playing')")
+      try page.wait(for: "audioProbe.analyser && document.body.classList.contains('playing')")
       try page.press("b")
-      try page.wait(for: "heard.peak() > 0.2")
+      try page.wait(for: "audioProbe.peak() > 0.2")
       try page.press("a")
-      try page.wait(for: "heard.peak() < 0.02")
+      try page.wait(for: "audioProbe.peak() < 0.02")
     }
 
     @Test("Level matching uses the gains of the comparison")
@@ -195,21 +197,21 @@ extension InBrowser {
       try loopTheHum(page)
       try page.press("b")
       try page.press(" ")
-      try page.wait(for: "heard.analyser && document.body.classList.contains('playing')")
-      let hum = Double(signals[1].channels[0][1_600..<2_400].map(abs).max() ?? 0)
-      try page.wait(for: "Math.abs(heard.peak() - \(hum)) < 0.01")
+      try page.wait(for: "audioProbe.analyser && document.body.classList.contains('playing')")
+      let humPeak = Double(signals[1].channels[0][1_600..<2_400].map(abs).max() ?? 0)
+      try page.wait(for: "Math.abs(audioProbe.peak() - \(humPeak)) < 0.01")
       try page.press("g")
       #expect(try page.string("document.getElementById('match').ariaPressed") == "true")
-      try page.wait(for: "Math.abs(heard.peak() - \(hum * gains[1])) < 0.01")
+      try page.wait(for: "Math.abs(audioProbe.peak() - \(humPeak * gains[1])) < 0.01")
     }
 
     @Test("Small speakers are the initial output")
     func smallSpeakersAreTheFirstOutput() throws {
       let page = try page(PageFixtures.twoTakeReport())
-      let chosen = "document.querySelector('#output [aria-checked=true]').textContent"
-      #expect(try page.string(chosen) == "Small speakers")
+      let outputLabel = "document.querySelector('#output [aria-checked=true]').textContent"
+      #expect(try page.string(outputLabel) == "Small speakers")
       try page.press("s")
-      #expect(try page.string(chosen) == "Actuator")
+      #expect(try page.string(outputLabel) == "Actuator")
       #expect(
         try page.string("document.getElementById('note').textContent")
           == """
@@ -217,9 +219,9 @@ extension InBrowser {
           cannot reproduce it.
           """
       )
-      let without = try BrowserPage(
+      let pageWithoutSpeakers = try BrowserPage(
         PageFixtures.report(PageFixtures.twoTakes(), hasSpeakers: false))
-      #expect(try without.bool("document.getElementById('output-choice').hidden"))
+      #expect(try pageWithoutSpeakers.bool("document.getElementById('output-choice').hidden"))
     }
   }
 }

@@ -3,24 +3,28 @@ import Testing
 @testable import ReviewPages
 
 extension InBrowser {
-  /// Unsaved work in the studio: it outlives the page, under its own name, and nothing replaces it.
+  /// Drafts of unsaved work in the studio. A draft remains after its page closes, keeps the name of
+  /// its file, and is not replaced.
   @Suite struct StudioDraftsInBrowserTests {
     private typealias Studio = StudioInBrowserTests
 
-    /// A script that leaves the page without asking.
-    private static let leavesSilently = """
+    /// A script that lets the page close without a prompt.
+    private static let suppressesUnloadPrompt = """
       addEventListener("beforeunload", (event) => event.stopImmediatePropagation(), true);
       """
     private static let title = "document.getElementById('title').textContent"
-    private static let offers = """
+    private static let offeredNames = """
       [...document.querySelectorAll("#restore-list b")].map((each) => each.textContent).join()
       """
     private static let draftCount = "Number(document.body.dataset.drafts ?? 0)"
 
-    private func open(_ texts: [String] = [Studio.text], beside neighbor: BrowserPage? = nil)
+    private func open(
+      _ texts: [String] = [Studio.text], sharingStorageWith storageOwner: BrowserPage? = nil
+    )
       throws -> BrowserPage
     {
-      try Studio.open(texts, preparation: Self.leavesSilently, beside: neighbor)
+      try Studio.open(
+        texts, preparation: Self.suppressesUnloadPrompt, sharingStorageWith: storageOwner)
     }
 
     /// Replaces a part of the source by typing, and waits until the change is stored.
@@ -46,7 +50,7 @@ extension InBrowser {
 
     /// Waits until a page offers drafts. It offers its own when its predecessor has closed.
     private func wait(forOffers names: String, in page: BrowserPage) throws {
-      try page.wait(for: "\(Self.offers) === '\(names)'")
+      try page.wait(for: "\(Self.offeredNames) === '\(names)'")
     }
 
     /// Types without waiting until the change is stored.
@@ -65,8 +69,8 @@ extension InBrowser {
     func twoPagesKeepBothChanges() throws {
       let first = try open()
       try type("0.80", "0.11", in: first)
-      let second = try open(beside: first)
-      #expect(try second.string(Self.offers) == "", "the first page is still open")
+      let second = try open(sharingStorageWith: first)
+      #expect(try second.string(Self.offeredNames) == "", "the first page is still open")
       try type("0.80", "0.22", in: second)
       try reload(first)
       try wait(forOffers: "first.ahap", in: first)
@@ -80,8 +84,8 @@ extension InBrowser {
       #expect(first.errorMessages == [] && second.errorMessages == [])
     }
 
-    @Test("Changes under an open offer replace nothing")
-    func changesUnderAnOfferReplaceNothing() throws {
+    @Test("Changes while a draft is offered do not replace the draft")
+    func changesDoNotReplaceAnOfferedDraft() throws {
       let page = try open()
       try type("0.80", "0.11", in: page)
       try reload(page)
@@ -96,7 +100,7 @@ extension InBrowser {
       try page.wait(for: "\(Studio.source).includes('0.11')")
     }
 
-    @Test("A restored file has its own name, and is changed from its own original")
+    @Test("A restored file keeps its name and its original text")
     func restoredFileHasItsOwnName() throws {
       let page = try open()
       try drop("mine.ahap", on: page)
@@ -123,7 +127,7 @@ extension InBrowser {
       try page.click("#save")
       try page.wait(for: "\(Self.draftCount) > \(count)")
       try reload(page)
-      #expect(try page.string(Self.offers) == "")
+      #expect(try page.string(Self.offeredNames) == "")
     }
 
     @Test("Text that is typed just before the page closes is kept")
@@ -151,7 +155,7 @@ extension InBrowser {
       try wait(forOffers: "first.ahap", in: page)
       try page.evaluate("document.querySelector('#restore-list .btn').click()")
       try page.wait(for: "\(Studio.source).includes('0.44')")
-      // The database has the text now, and the local storage nothing.
+      // The database has the text now, and the local storage is empty.
       try page.wait(for: "\(Self.draftCount) > 0 && localStorage.length === 0")
       try page.evaluate("document.getElementById('undo').click()")
       #expect(try page.string(Studio.source) == Studio.text)
@@ -164,11 +168,11 @@ extension InBrowser {
       let first = try open()
       try type("0.80", "0.11", in: first)
       let second = try Studio.open(
-        preparation: Self.leavesSilently
+        preparation: Self.suppressesUnloadPrompt
           + "AbortSignal.timeout = () => new AbortController().signal;",
-        beside: first)
+        sharingStorageWith: first)
       try second.wait(for: Self.areOffersShown)
-      #expect(try second.string(Self.offers) == "")
+      #expect(try second.string(Self.offeredNames) == "")
       try first.evaluate("location.href = 'about:blank'")
       try wait(forOffers: "first.ahap", in: second)
       try second.evaluate("document.querySelector('#restore-list .btn').click()")
@@ -181,7 +185,7 @@ extension InBrowser {
       try type("0.80", "0.11", in: first)
       try reload(first)
       try wait(forOffers: "first.ahap", in: first)
-      let second = try open(beside: first)
+      let second = try open(sharingStorageWith: first)
       try wait(forOffers: "first.ahap", in: second)
       try first.evaluate(
         """
@@ -198,8 +202,10 @@ extension InBrowser {
       #expect(try second.string(Studio.source) == Studio.text)
     }
 
-    @Test("A file that cannot be read replaces nothing", arguments: ["x.txt", "x.ahap", "x.xml"])
-    func unreadableFileReplacesNothing(_ name: String) throws {
+    @Test(
+      "A file that cannot be read does not replace the open file",
+      arguments: ["x.txt", "x.ahap", "x.xml"])
+    func unreadableFileIsNotOpened(_ name: String) throws {
       let page = try open()
       try page.evaluate(Studio.drop(name, "hello"))
       let note = "document.getElementById('note').textContent"
@@ -209,8 +215,8 @@ extension InBrowser {
       #expect(page.errorMessages == [])
     }
 
-    @Test("Buttons of an unreadable text say the reason")
-    func buttonsSayTheReason() throws {
+    @Test("Buttons of an unreadable text state the reason")
+    func buttonsStateTheReason() throws {
       let page = try open()
       try type("\"Version\" :", "\"Version\" ", in: page)
       #expect(
@@ -226,17 +232,18 @@ extension InBrowser {
     @Test("Saving an unreadable text asks once")
     func savingUnreadableTextAsksOnce() throws {
       let page = try open()
-      try page.evaluate("window.asked = []; window.confirm = (text) => asked.push(text) > 1;")
+      try page.evaluate(
+        "window.questions = []; window.confirm = (text) => questions.push(text) > 1;")
       try type("\"Version\" :", "\"Version\" ", in: page)
       try page.click("#save")
-      let question = try page.string("window.asked[0]") ?? ""
+      let question = try page.string("window.questions[0]") ?? ""
       #expect(question.hasPrefix("The text cannot be read: line 2: "), "\(question)")
       #expect(try page.string("Object.keys(window.saved).join()") == "")
       for _ in 0..<2 {
         try page.click("#save")
         try page.wait(for: "window.saved['first.ahap'] !== undefined")
       }
-      #expect(try page.number("window.asked.length") == 2)
+      #expect(try page.number("window.questions.length") == 2)
     }
 
     /// A clip of Meta Haptics Studio with an unusual layout.

@@ -34,9 +34,9 @@ extension InBrowser {
       window.saved = {};
       window.showSaveFilePicker = window.showOpenFilePicker = undefined;
       const make = URL.createObjectURL;
-      let last = null;
-      URL.createObjectURL = (blob) => { last = blob; return "data:,"; };
-      HTMLAnchorElement.prototype.click = function () { window.saved[this.download] = last; };
+      let lastBlob = null;
+      URL.createObjectURL = (blob) => { lastBlob = blob; return "data:,"; };
+      HTMLAnchorElement.prototype.click = function () { window.saved[this.download] = lastBlob; };
       """
 
     static func html(_ texts: [String] = [text], address: String? = nil) throws -> [UInt8] {
@@ -58,11 +58,11 @@ extension InBrowser {
 
     static func open(
       _ texts: [String] = [text], query: String = "", width: Int = 1_280, address: String? = nil,
-      preparation: String = "", beside neighbor: BrowserPage? = nil
+      preparation: String = "", sharingStorageWith storageOwner: BrowserPage? = nil
     ) throws -> BrowserPage {
       let page = try BrowserPage(
         Self.html(texts, address: address), query: query, width: width,
-        preparation: Self.preparation + preparation, beside: neighbor)
+        preparation: Self.preparation + preparation, sharingStorageWith: storageOwner)
       try page.wait(for: Self.isReady)
       return page
     }
@@ -75,29 +75,29 @@ extension InBrowser {
     /// Returns the lines of the source that differ from the opened text.
     private func changedLines(_ page: BrowserPage) throws -> [String] {
       try page.wait(for: Self.isReady)
-      let now = (try page.string(Self.source) ?? "").split(
+      let currentLines = (try page.string(Self.source) ?? "").split(
         separator: "\n", omittingEmptySubsequences: false)
-      let old = Set(Self.text.split(separator: "\n", omittingEmptySubsequences: false))
-      return now.filter { !old.contains($0) }.map { String($0.drop { $0 == " " }) }
+      let openedLines = Set(Self.text.split(separator: "\n", omittingEmptySubsequences: false))
+      return currentLines.filter { !openedLines.contains($0) }.map { String($0.drop { $0 == " " }) }
     }
 
     /// Selects the first part whose description contains a text.
-    private func select(_ words: String, in page: BrowserPage) throws {
+    private func select(_ description: String, in page: BrowserPage) throws {
       try page.evaluate("document.getElementById('cursor').focus()")
       try page.press("Escape")
       for _ in 0..<20 {
         try page.press("n")
-        if try page.string(Self.cursor)?.contains(words) == true { return }
+        if try page.string(Self.cursor)?.contains(description) == true { return }
       }
-      Issue.record("no part has \(words)")
+      Issue.record("no part has \(description)")
     }
 
     /// Drags the selected part by its handle.
-    private func drag(_ page: BrowserPage, byX across: Double = 0, y down: Double = 0) throws {
+    private func drag(_ page: BrowserPage, byX deltaX: Double = 0, y deltaY: Double = 0) throws {
       let box = try page.boundingBox(of: "#cursor")
       let x = box.x + box.width / 2
       let y = box.y + box.height / 2
-      try page.drag((x, y), (x + across / 2, y + down / 2), (x + across, y + down))
+      try page.drag((x, y), (x + deltaX / 2, y + deltaY / 2), (x + deltaX, y + deltaY))
     }
 
     @Test("An unchanged file is saved unchanged")
@@ -151,7 +151,7 @@ extension InBrowser {
     }
 
     @Test("A copy can be pasted into the other slot")
-    func copiesGoToTheOtherSlot() throws {
+    func copiesArePastedIntoTheOtherSlot() throws {
       let page = try open([Self.text, Self.short])
       try select("Transient at 0.1", in: page)
       try page.press("N", shift: true)
@@ -239,7 +239,7 @@ extension InBrowser {
     func urlContainsTimeAndPattern() throws {
       let page = try open(query: "#t=0.25")
       #expect(try page.string("document.getElementById('clock').textContent") == "0.250")
-      let packed =
+      let compressedText =
         try page.string(
           """
           (async () => {
@@ -250,11 +250,11 @@ extension InBrowser {
           eAll("/", "_").replaceAll("=", "");
           })()
           """) ?? ""
-      let other = try open([], query: "#open=my%20own.ahap,\(packed)")
-      #expect(try other.string("document.getElementById('title').textContent") == "my own")
-      #expect(try other.string(Self.source) == Self.short)
-      for foreign in ["#open=", "#open=a,%%%", "#t=-1", "#open=a,AAAA&t=9"] {
-        #expect(try open(query: foreign).errorMessages == [])
+      let openedPage = try open([], query: "#open=my%20own.ahap,\(compressedText)")
+      #expect(try openedPage.string("document.getElementById('title').textContent") == "my own")
+      #expect(try openedPage.string(Self.source) == Self.short)
+      for invalidFragment in ["#open=", "#open=a,%%%", "#t=-1", "#open=a,AAAA&t=9"] {
+        #expect(try open(query: invalidFragment).errorMessages == [])
       }
     }
 
@@ -289,12 +289,12 @@ extension InBrowser {
       try page.evaluate(
         """
         const [rate, frames] = [8000, 6000], wav = new DataView(new ArrayBuffer(44 + 2 * frames));
-        [...'RIFF    WAVEfmt '].forEach((each, place) => wav.setUint8(place, each.charCodeAt(0)));
+        [...'RIFF    WAVEfmt '].forEach((each, offset) => wav.setUint8(offset, each.charCodeAt(0)));
         [[4, 36 + 2 * frames], [16, 16], [24, rate], [28, 2 * rate], [40, 2 * frames]].forEach(
-          ([place, value]) => wav.setUint32(place, value, true));
-        [[20, 1], [22, 1], [32, 2], [34, 16]].forEach(([place, value]) => wav.setUint16(place,\
-         value, true));
-        [...'data'].forEach((each, place) => wav.setUint8(36 + place, each.charCodeAt(0)));
+          ([offset, value]) => wav.setUint32(offset, value, true));
+        [[20, 1], [22, 1], [32, 2], [34, 16]].forEach(
+          ([offset, value]) => wav.setUint16(offset, value, true));
+        [...'data'].forEach((each, offset) => wav.setUint8(36 + offset, each.charCodeAt(0)));
         for (let frame = 4000; frame < frames; frame++) {
           wav.setInt16(44 + 2 * frame, 12000 * Math.sin(2 * Math.PI * 150 * frame / rate), true);
         }
@@ -323,10 +323,11 @@ extension InBrowser {
       let page = try open(
         address: "0",
         preparation: """
-          window.asked = [];
+          window.ifMatchValues = [];
           window.fetch = async (address, { headers }) => {
-            window.asked.push(headers["If-Match"]);
-            return window.asked.length === 1 ? new Response("{}", { status: 412, headers: { ETag: \
+            window.ifMatchValues.push(headers["If-Match"]);
+            return window.ifMatchValues.length === 1
+              ? new Response("{}", { status: 412, headers: { ETag: \
           '"new"' } })
               : new Response(null, { status: 204, headers: { ETag: '"newer"' } });
           };
@@ -334,8 +335,8 @@ extension InBrowser {
       try page.click("#save")
       try page.wait(for: "document.getElementById('conflict-dialog').open")
       try page.click("[data-choice=mine]")
-      try page.wait(for: "window.asked.length === 2")
-      #expect(try page.string("window.asked[1]") == "\"new\"")
+      try page.wait(for: "window.ifMatchValues.length === 2")
+      #expect(try page.string("window.ifMatchValues[1]") == "\"new\"")
       try page.wait(for: "document.getElementById('note').textContent.startsWith('Saved to')")
     }
 
@@ -405,33 +406,33 @@ extension InBrowser {
         "{\"Version\":1,\"Pattern\":[\n" + (events + [curve]).joined(separator: ",\n") + "]}"
       ])
       try select("Transient at 0.02", in: page)
-      let played = "document.getElementById('played').textContent"
-      let undo = "document.getElementById('undo').title"
-      let before = try page.string(played)
+      let playedValuesExpression = "document.getElementById('played').textContent"
+      let undoTitle = "document.getElementById('undo').title"
+      let initialValues = try page.string(playedValuesExpression)
       for _ in 0..<40 {
         try page.press("ArrowRight")
       }
-      try page.wait(for: "\(undo).startsWith('Undo: Move event')")
+      try page.wait(for: "\(undoTitle).startsWith('Undo: Move event')")
       func neighbors() throws -> [String?] {
-        let own = try [page.string(played), page.string(Self.cursor)]
+        let selectedValues = try [page.string(playedValuesExpression), page.string(Self.cursor)]
         try page.press("p")
         let previous = try page.string(Self.cursor)
         try page.press("n")
         try page.press("n")
         let next = try page.string(Self.cursor)
         try page.press("p")
-        return own + [previous, next]
+        return selectedValues + [previous, next]
       }
-      let alone = try neighbors()
-      #expect(alone[0] != before)
-      #expect(alone[1]?.hasPrefix("Transient at 0.42 seconds") == true)
+      let valuesAfterMove = try neighbors()
+      #expect(valuesAfterMove[0] != initialValues)
+      #expect(valuesAfterMove[1]?.hasPrefix("Transient at 0.42 seconds") == true)
       try page.press("z", control: true)
       try page.press("z", shift: true, control: true)
-      #expect(try neighbors() == alone)
+      #expect(try neighbors() == valuesAfterMove)
       #expect(page.errorMessages == [])
     }
 
-    /// The score of five thousand events has more than 500,000 bytes.
+    /// The plot data of five thousand events have more than 500,000 bytes.
     @Test("A key in five thousand events transfers one event from the module")
     func keyTransfersOneEvent() throws {
       let page = try open(
@@ -470,18 +471,18 @@ extension InBrowser {
       try page.wait(for: "document.querySelector('.dock').dataset.heard !== undefined")
       try page.click("#play")
       try select("Transient at 0.02", in: page)
-      let stored = "Number(document.body.dataset.drafts ?? 0)"
-      let storedCount = try page.number(stored) ?? 0
+      let draftCountExpression = "Number(document.body.dataset.drafts ?? 0)"
+      let initialDraftCount = try page.number(draftCountExpression) ?? 0
       try page.evaluate("window.copies = 0")
       try page.press("ArrowRight")
-      try page.wait(for: "\(stored) > \(storedCount)")
+      try page.wait(for: "\(draftCountExpression) > \(initialDraftCount)")
       try page.wait(for: Self.isReady)
       #expect(try page.number("window.copies") == 1)
       #expect(page.errorMessages == [])
     }
 
-    @Test("A file that is opened while a spectrogram is computed makes no error")
-    func openingDuringASpectrogramMakesNoError() throws {
+    @Test("A file that is opened while a spectrogram is computed causes no error")
+    func openingDuringASpectrogramCausesNoError() throws {
       let page = try open([Self.longText])
       try page.evaluate("document.querySelector('[data-view=spectrogram]').click()")
       try page.evaluate(Self.drop("next.ahap", Self.short))
@@ -507,10 +508,10 @@ extension InBrowser {
         let page = try BrowserPage(Self.html([Self.text, Self.short]), isDark: isDark)
         try page.wait(for: Self.isReady)
         try select("Continuous", in: page)
-        #expect(try page.string(AccessibilityTests.names) == "")
-        #expect(try page.string(AccessibilityTests.contrasts) == "", "dark: \(isDark)")
+        #expect(try page.string(AccessibilityTests.nameErrors) == "")
+        #expect(try page.string(AccessibilityTests.contrastErrors) == "", "dark: \(isDark)")
         try page.press("?")
-        #expect(try page.string(AccessibilityTests.contrasts) == "", "dark: \(isDark), keys")
+        #expect(try page.string(AccessibilityTests.contrastErrors) == "", "dark: \(isDark), keys")
       }
     }
 
@@ -524,7 +525,7 @@ extension InBrowser {
         try page.resize(width: width, height: 800)
         try page.evaluate(
           "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-        #expect(try page.string(PageWidthTests.layout) == "", "\(width) pixels")
+        #expect(try page.string(PageWidthTests.layoutErrors) == "", "\(width) pixels")
         if width < 600 {
           let dockHeight = try page.number("document.querySelector('.dock').offsetHeight") ?? 999
           #expect(dockHeight < 145, "\(width) pixels: \(dockHeight)")

@@ -4,35 +4,37 @@ import Testing
 
 @testable import ReviewPages
 
-/// A PulseAudio of its own with one sink that nobody hears.
+/// A PulseAudio server for one test, with a null sink.
 private final class PulseAudio {
   static let path = "/usr/bin/pulseaudio"
-  /// A Boolean value that indicates whether it is installed, and tests with servers are requested.
-  static let isWanted = unsafe access(path, X_OK) == 0 && getenv("TEMBLOR_TEST_SERVERS") != nil
+  /// A Boolean value that indicates whether PulseAudio is installed, and tests with servers are
+  /// requested.
+  static let isRequested = unsafe access(path, X_OK) == 0 && getenv("TEMBLOR_TEST_SERVERS") != nil
 
   let folder: TemporaryFolder
   private let process: pid_t
 
   init() throws {
     folder = try TemporaryFolder()
-    let base = folder.path
+    let folderPath = folder.path
     process = try ProcessRunner.start(
       [
         Self.path, "--daemonize=no", "-n", "--use-pid-file=no", "--exit-idle-time=600",
-        "-L", "module-native-protocol-unix socket=\(base)/native auth-anonymous=1",
+        "-L", "module-native-protocol-unix socket=\(folderPath)/native auth-anonymous=1",
         "-L", "module-null-sink sink_name=temblor rate=48000 channels=2",
       ],
       environment: [
-        "PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "HOME=\(base)", "XDG_RUNTIME_DIR=\(base)",
-        "PULSE_RUNTIME_PATH=\(base)",
+        "PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "HOME=\(folderPath)",
+        "XDG_RUNTIME_DIR=\(folderPath)",
+        "PULSE_RUNTIME_PATH=\(folderPath)",
       ],
       streams: [
         (0, .file("/dev/null", flags: O_RDONLY)), (1, .file("/dev/null", flags: O_WRONLY)),
         (2, .file("/dev/null", flags: O_WRONLY)),
       ], leading: .group)
-    let end = ContinuousClock.now + .seconds(30)
-    while unsafe access("\(base)/native", F_OK) != 0 {
-      guard ContinuousClock.now < end else {
+    let deadline = ContinuousClock.now + .seconds(30)
+    while unsafe access("\(folderPath)/native", F_OK) != 0 {
+      guard ContinuousClock.now < deadline else {
         throw BrowserError(description: "PulseAudio did not start in time")
       }
       poll(nil, 0, 20)
@@ -54,7 +56,7 @@ extension InBrowser {
   /// The studio in browsers with a real sound server: without one, their audio streams never start.
   @Suite(
     .enabled(
-      if: PulseAudio.isWanted,
+      if: PulseAudio.isRequested,
       "not requested by TEMBLOR_TEST_SERVERS, or PulseAudio is not installed"))
   struct StudioOnSoundServerTests {
     /// The times between the first press, which starts the stream, and Play, in milliseconds.
@@ -62,12 +64,12 @@ extension InBrowser {
     private static let isReady = "document.body.dataset.state === 'ready'"
     private static let clock = "Number(document.getElementById('clock').textContent)"
 
-    /// Returns a promise that ends when a condition is true.
+    /// Returns a promise that resolves when a condition is true.
     private func awaiting(_ condition: String) -> String {
       """
       new Promise((resolve) => {
-        const look = () => (\(condition) ? resolve(true) : setTimeout(look, 20));
-        look();
+        const check = () => (\(condition) ? resolve(true) : setTimeout(check, 20));
+        check();
       })
       """
     }
@@ -96,11 +98,11 @@ extension InBrowser {
       .enabled(if: Firefox.isInstalled, "apt-get install firefox-esr"))
     func playStartsInFirefox() throws {
       let server = try PulseAudio()
-      let file = try TemporaryFolder()
-      try file.write(StudioInBrowserTests.html(), to: "studio.html")
+      let folder = try TemporaryFolder()
+      try folder.write(StudioInBrowserTests.html(), to: "studio.html")
       let browser = try Firefox(soundEnvironment: server.environment)
       for milliseconds in Self.delays {
-        try browser.open("file://\(file("studio.html"))")
+        try browser.open("file://\(folder("studio.html"))")
         _ = try browser.evaluate(awaiting(Self.isReady))
         try browser.click(x: 400, y: 5)
         _ = try browser.evaluate(delay(milliseconds))
@@ -110,16 +112,16 @@ extension InBrowser {
     }
 
     /// A read of the latency may never return while the stream is starting, and nothing reports
-    /// that it has started: the clock already advances before.
+    /// that the stream has started: the clock advances before the start.
     @Test(
       "The studio does not read the output latency in Firefox",
       .enabled(if: Firefox.isInstalled, "apt-get install firefox-esr"))
     func latencyIsNotReadInFirefox() throws {
       let server = try PulseAudio()
-      let file = try TemporaryFolder()
-      try file.write(StudioInBrowserTests.html(), to: "studio.html")
+      let folder = try TemporaryFolder()
+      try folder.write(StudioInBrowserTests.html(), to: "studio.html")
       let browser = try Firefox(soundEnvironment: server.environment)
-      try browser.open("file://\(file("studio.html"))")
+      try browser.open("file://\(folder("studio.html"))")
       _ = try browser.evaluate(awaiting(Self.isReady))
       _ = try browser.evaluate(
         """
@@ -134,19 +136,19 @@ extension InBrowser {
     }
 
     @Test(
-      "Play without a sound output says so",
+      "Play without a sound output shows a message",
       .enabled(if: Firefox.isInstalled, "apt-get install firefox-esr"))
     func missingOutputIsReported() throws {
-      let file = try TemporaryFolder()
-      try file.write(StudioInBrowserTests.html(), to: "studio.html")
+      let folder = try TemporaryFolder()
+      try folder.write(StudioInBrowserTests.html(), to: "studio.html")
       let browser = try Firefox(soundEnvironment: ["PULSE_SERVER=unix:/nonexistent"])
-      try browser.open("file://\(file("studio.html"))")
+      try browser.open("file://\(folder("studio.html"))")
       _ = try browser.evaluate(awaiting(Self.isReady))
       try browser.click(x: 400, y: 5)
       try browser.press(" ")
       let note = "document.getElementById('note')"
-      let words = "No sound yet: "
-      let isShown = "!\(note).hidden && \(note).textContent.startsWith('\(words)')"
+      let messagePrefix = "No sound yet: "
+      let isShown = "!\(note).hidden && \(note).textContent.startsWith('\(messagePrefix)')"
       #expect(try browser.bool(awaiting(isShown)))
     }
   }

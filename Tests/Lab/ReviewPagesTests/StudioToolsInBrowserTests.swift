@@ -49,19 +49,20 @@ extension InBrowser {
     func listHasShippedPatterns() throws {
       let page = try Studio.open()
       try page.click("#patterns")
-      let names = "[...document.querySelectorAll('#library b')].map((each) => each.textContent)"
+      let listedNames =
+        "[...document.querySelectorAll('#library b')].map((each) => each.textContent)"
       let shipped = ShippedPatterns.names.map { $0 + ".ahap" }.sorted()
-      #expect(try page.string("\(names).sort().join()") == shipped.joined(separator: ","))
+      #expect(try page.string("\(listedNames).sort().join()") == shipped.joined(separator: ","))
       try page.evaluate("document.querySelector('#library .facts').scrollIntoView()")
       try page.wait(for: "document.querySelector('#library .facts').textContent.includes('·')")
-      let drawn = """
+      let isPictureDrawn = """
         (() => {
           const canvas = document.querySelector("#library canvas");
           const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
           return data.some((value) => value !== 0);
         })()
         """
-      #expect(try page.bool(drawn))
+      #expect(try page.bool(isPictureDrawn))
       for name in ["heartbeat", "success"] {
         let text = String(decoding: try #require(ShippedPatterns.text(named: name)), as: UTF8.self)
         try page.evaluate(
@@ -73,7 +74,7 @@ extension InBrowser {
             filter.dispatchEvent(new Event("input"));
           })()
           """)
-        #expect(try page.string("\(names).join()")?.contains(name + ".ahap") == true)
+        #expect(try page.string("\(listedNames).join()")?.contains(name + ".ahap") == true)
         try page.evaluate("document.querySelector('#library .pattern').click()")
         try page.wait(for: "\(Self.title) === '\(name)'")
         try page.wait(for: Studio.isReady)
@@ -133,7 +134,8 @@ extension InBrowser {
             "Parameters": {"Frequency": 90, "Intensity": 60}}}]}]}
       """
 
-    @Test("A file with body locations opens as a list of its locations, and their mixture says so")
+    @Test(
+      "A file with body locations opens as a list of its locations, and their mixture is marked")
     func locationsAreListed() throws {
       let page = try Studio.open()
       try page.evaluate(Studio.drop("duet.he", Self.duet))
@@ -166,7 +168,7 @@ extension InBrowser {
       #expect(page.errorMessages == [])
     }
 
-    /// The text of a long pattern is checked by the worker, which knows only the conversion.
+    /// The worker checks the text of a long pattern, and receives only the converted text.
     @Test("Curves that the conversion of a long file made cause no findings")
     func convertedCurvesAreNoFindings() throws {
       let curve = """
@@ -195,22 +197,23 @@ extension InBrowser {
       #expect(page.errorMessages == [])
     }
 
-    @Test("A reference is a lane in time, and is heard with the pattern")
+    @Test("A reference is a lane of the time axis, and plays with the pattern")
     func referenceIsALane() throws {
       let page = try Studio.open(
         preparation: """
           window.sources = [];
-          const begin = AudioBufferSourceNode.prototype.start;
+          const start = AudioBufferSourceNode.prototype.start;
           AudioBufferSourceNode.prototype.start = function (...values) {
             window.sources.push({ node: this, values });
-            begin.apply(this, values);
+            start.apply(this, values);
           };
           """)
-      let height = try page.number("document.getElementById('stage').offsetHeight") ?? 0
+      let initialHeight = try page.number("document.getElementById('stage').offsetHeight") ?? 0
       try page.evaluate(Self.dropsSound)
       try page.wait(for: "document.getElementById('sound-dialog').open")
       try page.click("[data-choice=reference]")
-      #expect((try page.number("document.getElementById('stage').offsetHeight") ?? 0) > height)
+      #expect(
+        (try page.number("document.getElementById('stage').offsetHeight") ?? 0) > initialHeight)
       #expect(try page.string("document.getElementById('duration').textContent") == "/ 2.000 s")
       #expect(try page.string(Studio.source) == Studio.text, "the pattern is unchanged")
       try page.click("#play")
@@ -232,12 +235,12 @@ extension InBrowser {
       try page.wait(for: "\(source).loopEnd === 2.25")
       #expect(abs((try page.number(onset) ?? 0) - 0.75) < 0.01)
       try page.click("#play")
-      let count = try page.number("window.sources.length")
+      let sourceCount = try page.number("window.sources.length")
       try page.click("#reference-heard")
       try page.click("#play")
       try page.wait(
         for: "Number(document.getElementById('meter').getAttribute('aria-valuenow')) > -40")
-      #expect(try page.number("window.sources.length") == count, "the reference is silent")
+      #expect(try page.number("window.sources.length") == sourceCount, "the reference is silent")
       try page.click("#reference-remove")
       #expect(try page.string("document.getElementById('duration').textContent") == "/ 0.700 s")
       #expect(page.errorMessages == [])
@@ -304,13 +307,13 @@ extension InBrowser {
           field.dispatchEvent(new Event("change"));
         })()
         """)
-      let undo = "document.getElementById('undo').title"
-      try page.wait(for: "\(undo) === 'Undo: Scale 4 parts (Ctrl Z)'")
+      let undoTitle = "document.getElementById('undo').title"
+      try page.wait(for: "\(undoTitle) === 'Undo: Scale 4 parts (Ctrl Z)'")
       try page.wait(for: Studio.isReady)
       #expect(try page.string("\(Self.events).map((each) => each.Time).join()") == "0.2,0.8,")
       #expect(try page.number("\(Self.events)[1].EventDuration") == 0.6)
-      let points = "JSON.parse(\(Studio.source)).Pattern[2].ParameterCurve"
-      #expect(try page.number("\(points).ParameterCurveControlPoints[1].Time") == 1.4)
+      let curve = "JSON.parse(\(Studio.source)).Pattern[2].ParameterCurve"
+      #expect(try page.number("\(curve).ParameterCurveControlPoints[1].Time") == 1.4)
       try page.press("z", control: true)
       try page.wait(for: "\(Studio.source) === `\(Studio.text)`")
 
@@ -318,10 +321,10 @@ extension InBrowser {
       try page.press("a", control: true)
       try page.press("End")
       try page.click("#align-head")
-      try page.wait(for: "\(undo) === 'Undo: Align 4 parts (Ctrl Z)'")
+      try page.wait(for: "\(undoTitle) === 'Undo: Align 4 parts (Ctrl Z)'")
       try page.wait(for: Studio.isReady)
       #expect(try page.string("\(Self.events).map((each) => each.Time).join()") == "0.8,1.1,")
-      #expect(try page.number("\(points).Time") == 0.7)
+      #expect(try page.number("\(curve).Time") == 0.7)
       try page.press("z", control: true)
 
       try page.evaluate(
@@ -334,7 +337,7 @@ extension InBrowser {
         """)
       try page.press("a", control: true)
       try page.click("#align-grid")
-      try page.wait(for: "\(undo) === 'Undo: Align 4 parts (Ctrl Z)'")
+      try page.wait(for: "\(undoTitle) === 'Undo: Align 4 parts (Ctrl Z)'")
       try page.wait(for: Studio.isReady)
       #expect(try page.string("\(Self.events).map((each) => each.Time).join()") == "0,0.5,")
       #expect(page.errorMessages == [])
@@ -348,10 +351,10 @@ extension InBrowser {
       try page.click("#play")
       try page.wait(for: "window.vibrations.length > 0")
       // The transient at 0.1 s, and the continuous event from 0.4 to 0.7 s, every 0.7 s.
-      let first = try page.string("window.vibrations[0].slice(0, 4).join()")
-      #expect(first == "0,100,20,280")
-      let total = "window.vibrations[0].reduce((sum, each) => sum + each, 0)"
-      #expect((try page.number(total) ?? 0) > 2_500)
+      let firstDurations = try page.string("window.vibrations[0].slice(0, 4).join()")
+      #expect(firstDurations == "0,100,20,280")
+      let totalDuration = "window.vibrations[0].reduce((sum, each) => sum + each, 0)"
+      #expect((try page.number(totalDuration) ?? 0) > 2_500)
       try page.evaluate(
         """
         (() => {
@@ -403,13 +406,13 @@ extension InBrowser {
         try page.resize(width: width, height: 800)
         try page.evaluate(
           "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-        #expect(try page.string(PageWidthTests.layout) == "", "\(width) pixels")
+        #expect(try page.string(PageWidthTests.layoutErrors) == "", "\(width) pixels")
       }
-      #expect(try page.string(AccessibilityTests.names) == "")
-      #expect(try page.string(AccessibilityTests.contrasts) == "")
+      #expect(try page.string(AccessibilityTests.nameErrors) == "")
+      #expect(try page.string(AccessibilityTests.contrastErrors) == "")
       try page.evaluate("document.getElementById('patterns').click()")
-      #expect(try page.string(AccessibilityTests.names) == "")
-      #expect(try page.string(AccessibilityTests.contrasts) == "", "list")
+      #expect(try page.string(AccessibilityTests.nameErrors) == "")
+      #expect(try page.string(AccessibilityTests.contrastErrors) == "", "list")
       #expect(page.errorMessages == [])
     }
   }

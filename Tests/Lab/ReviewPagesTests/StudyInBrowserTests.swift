@@ -186,12 +186,12 @@ extension InBrowser {
         #expect(StudyAnswer(row, procedure: .twoChoices) != nil)
         sequence.submit(1)
       }
-      let constants = [
+      let constantFields = [
         "study": "0123456789abcdef", "participant": "anna", "seed": "9", "procedure": "2afc",
         "profile": "phone", "strength": "1", "device": "browser", "program": "temblor 1",
         "simulated": "false",
       ]
-      for (column, value) in constants {
+      for (column, value) in constantFields {
         #expect(rows.allSatisfy { $0[column] == value }, "\(column)")
       }
       #expect(page.errorMessages == [])
@@ -213,8 +213,9 @@ extension InBrowser {
         let sample = Double(Float(stimulus + 1) * -0.01)
         #expect(try page.number("\(start).sample") == sample)
       }
-      let distance = try #require(try page.number("window.starts[1].time - window.starts[0].time"))
-      #expect(abs(distance - 0.05 - Self.gapSeconds) < 1e-6)
+      let startIntervalSeconds = try #require(
+        try page.number("window.starts[1].time - window.starts[0].time"))
+      #expect(abs(startIntervalSeconds - 0.05 - Self.gapSeconds) < 1e-6)
       // The trial can be repeated, and is not answered while it plays.
       try page.press("r")
       try page.press("1")
@@ -320,11 +321,11 @@ extension InBrowser {
 
     @Test("Without storage, the page asks to save the results")
     func storageIsOptional() throws {
-      let forbidding = """
+      let deniesStorage = """
         Object.defineProperty(window, "localStorage", { get() { throw new Error("denied"); } });
         """
       let page = try BrowserPage(
-        Self.study(.magnitude).html(), preparation: Self.recording + forbidding)
+        Self.study(.magnitude).html(), preparation: Self.recording + deniesStorage)
       try begin(page)
       #expect(try text(page, "note").hasPrefix("This browser does not store answers."))
       try answer(page, "5")
@@ -342,9 +343,9 @@ extension InBrowser {
         Self.study(.twoChoices, breakInterval: 1).html(), width: 320, height: 640, isDark: isDark)
       func check(_ stage: String) throws {
         #expect(try isShown(page, stage))
-        #expect(try page.string(AccessibilityTests.names) == "", "\(stage)")
-        #expect(try page.string(AccessibilityTests.contrasts) == "", "\(stage)")
-        #expect(try page.string(PageWidthTests.layout) == "", "\(stage)")
+        #expect(try page.string(AccessibilityTests.nameErrors) == "", "\(stage)")
+        #expect(try page.string(AccessibilityTests.contrastErrors) == "", "\(stage)")
+        #expect(try page.string(PageWidthTests.layoutErrors) == "", "\(stage)")
       }
       try begin(page, "")
       try check("start")

@@ -31,7 +31,7 @@ final class Browser: Sendable {
   /// The resources to release when the process exits.
   private static let runningBrowsers = Mutex<[(process: pid_t, folder: String)]>([])
 
-  /// The received bytes that are not yet parsed.
+  /// The unparsed bytes of the connection, the events of the pages, and the ID of the last message.
   private struct State {
     var pending: [UInt8] = []
     var events: [JSONValue] = []
@@ -50,10 +50,10 @@ final class Browser: Sendable {
   ///   browser without sound output.
   init(soundEnvironment: [String]? = nil) throws {
     guard let program = Self.path else { throw BrowserError(description: Self.installationHint) }
-    var template = Array("/tmp/temblor-XXXXXX".utf8CString)
-    guard unsafe mkdtemp(&template) != nil else { throw BrowserError(description: "no folder") }
-    folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    let (toBrowser, fromBrowser) = try (Self.pipe(), Self.pipe())
+    var pathTemplate = Array("/tmp/temblor-XXXXXX".utf8CString)
+    guard unsafe mkdtemp(&pathTemplate) != nil else { throw BrowserError(description: "no folder") }
+    folder = String(decoding: pathTemplate.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let (commandPipe, replyPipe) = try (Self.pipe(), Self.pipe())
     let process = try ProcessRunner.start(
       [
         program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
@@ -68,13 +68,13 @@ final class Browser: Sendable {
         + (soundEnvironment ?? []),
       streams: [
         (0, .file("/dev/null", flags: O_RDONLY)), (1, .file("/dev/null", flags: O_WRONLY)),
-        (2, .file("/dev/null", flags: O_WRONLY)), (3, .descriptor(toBrowser.read)),
-        (4, .descriptor(fromBrowser.write)),
+        (2, .file("/dev/null", flags: O_WRONLY)), (3, .descriptor(commandPipe.read)),
+        (4, .descriptor(replyPipe.write)),
       ], leading: .group)
-    close(toBrowser.read)
-    close(fromBrowser.write)
-    commandDescriptor = toBrowser.write
-    replyDescriptor = fromBrowser.read
+    close(commandPipe.read)
+    close(replyPipe.write)
+    commandDescriptor = commandPipe.write
+    replyDescriptor = replyPipe.read
     let folder = folder
     let isFirst = Self.runningBrowsers.withLock {
       $0.append((process, folder))
@@ -139,53 +139,53 @@ final class Browser: Sendable {
   }
 
   private func write(_ bytes: [UInt8]) throws {
-    var done = 0
-    while done < bytes.count {
+    var writtenCount = 0
+    while writtenCount < bytes.count {
       let count = unsafe bytes.withUnsafeBufferPointer {
         unsafe Glibc.write(
-          commandDescriptor, $0.baseAddress?.advanced(by: done), bytes.count - done)
+          commandDescriptor, $0.baseAddress?.advanced(by: writtenCount), bytes.count - writtenCount)
       }
       guard count > 0 else { throw BrowserError(description: "the browser has ended") }
-      done += count
+      writtenCount += count
     }
   }
 
   /// Returns the next message, or throws after the timeout.
   private func read(_ pending: inout [UInt8]) throws -> JSONValue {
-    var searched = 0
+    var searchedCount = 0
     while true {
-      if let end = pending[searched...].firstIndex(of: 0) {
-        let text = Array(pending[..<end])
-        pending.removeSubrange(...end)
+      if let terminatorIndex = pending[searchedCount...].firstIndex(of: 0) {
+        let text = Array(pending[..<terminatorIndex])
+        pending.removeSubrange(...terminatorIndex)
         return try JSONDocument(text: text, name: "message").root
       }
-      searched = pending.count
-      var watched = pollfd(fd: replyDescriptor, events: Int16(POLLIN), revents: 0)
-      guard unsafe poll(&watched, 1, Int32(Self.timeoutMilliseconds)) == 1 else {
+      searchedCount = pending.count
+      var pollDescriptor = pollfd(fd: replyDescriptor, events: Int16(POLLIN), revents: 0)
+      guard unsafe poll(&pollDescriptor, 1, Int32(Self.timeoutMilliseconds)) == 1 else {
         throw BrowserError(description: "no answer in \(Self.timeoutMilliseconds / 1_000) seconds")
       }
-      var piece = [UInt8](repeating: 0, count: 1 << 18)
-      let count = unsafe Glibc.read(replyDescriptor, &piece, piece.count)
+      var chunk = [UInt8](repeating: 0, count: 1 << 18)
+      let count = unsafe Glibc.read(replyDescriptor, &chunk, chunk.count)
       guard count > 0 else { throw BrowserError(description: "the browser has ended") }
-      pending += piece[..<count]
+      pending += chunk[..<count]
     }
   }
 
   /// Returns a pipe with descriptors above those that the browser uses.
   private static func pipe() throws -> (read: Int32, write: Int32) {
-    var ends: [Int32] = [-1, -1]
-    guard unsafe Glibc.pipe(&ends) == 0 else { throw BrowserError(description: "no pipe") }
-    let high = ends.map { fcntl($0, F_DUPFD_CLOEXEC, 64) }
-    for end in ends {
-      close(end)
+    var descriptors: [Int32] = [-1, -1]
+    guard unsafe Glibc.pipe(&descriptors) == 0 else { throw BrowserError(description: "no pipe") }
+    let movedDescriptors = descriptors.map { fcntl($0, F_DUPFD_CLOEXEC, 64) }
+    for descriptor in descriptors {
+      close(descriptor)
     }
-    return (high[0], high[1])
+    return (movedDescriptors[0], movedDescriptors[1])
   }
 
   private static func remove(_ folder: String) {
     var process = pid_t()
-    let words = ["rm", "-rf", folder]
-    var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
+    let command = ["rm", "-rf", folder]
+    var arguments = unsafe command.map { unsafe strdup($0) } + [nil]
     defer { unsafe arguments.forEach { unsafe free($0) } }
     var status: Int32 = 0
     if unsafe posix_spawn(&process, "/bin/rm", nil, nil, &arguments, nil) == 0 {

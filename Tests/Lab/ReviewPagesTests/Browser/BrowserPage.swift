@@ -7,7 +7,7 @@ final class BrowserPage {
   private let context: String
   private let session: String
   /// The page whose storage this page shares, or nil for a storage of its own.
-  private let neighbor: BrowserPage?
+  private let storageOwner: BrowserPage?
 
   /// Writes a page to a file and opens it.
   ///
@@ -16,31 +16,32 @@ final class BrowserPage {
   ///   - width: The width in CSS pixels. A width below 600 emulates a phone.
   ///   - hasScript: True to run the scripts of the page.
   ///   - preparation: A script that runs before those of the page.
-  ///   - neighbor: A page whose storage the page shares, like another tab of one user.
+  ///   - storageOwner: A page whose storage the page shares, like another tab of one user.
   ///   - browser: The browser, or nil for the shared one.
   init(
     _ html: [UInt8], query: String = "", width: Int = 1_280, height: Int = 900,
     isDark: Bool = false,
-    hasScript: Bool = true, preparation: String = "", beside neighbor: BrowserPage? = nil,
+    hasScript: Bool = true, preparation: String = "",
+    sharingStorageWith storageOwner: BrowserPage? = nil,
     in browser: Browser? = nil
   ) throws {
     self.browser = try browser ?? Browser.shared.get()
-    self.neighbor = neighbor
+    self.storageOwner = storageOwner
     let browser = self.browser
-    let made =
-      try neighbor?.context ?? browser.call("Target.createBrowserContext")["browserContextId"]?
+    let contextID =
+      try storageOwner?.context ?? browser.call("Target.createBrowserContext")["browserContextId"]?
       .string ?? ""
-    context = made
+    context = contextID
     let target = try browser.call("Target.createTarget") {
       $0.writeMember("url", "about:blank")
-      $0.writeMember("browserContextId", made)
+      $0.writeMember("browserContextId", contextID)
     }
     let id = target["targetId"]?.string ?? ""
-    let attached = try browser.call("Target.attachToTarget") {
+    let attachment = try browser.call("Target.attachToTarget") {
       $0.writeMember("targetId", id)
       $0.writeMember("flatten", true)
     }
-    session = attached["sessionId"]?.string ?? ""
+    session = attachment["sessionId"]?.string ?? ""
     for domain in ["Page", "Runtime", "Log", "Network"] {
       try call("\(domain).enable")
     }
@@ -57,9 +58,9 @@ final class BrowserPage {
     try call("Page.navigate") { $0.writeMember("url", "file://\(path)\(query)") }
     guard hasScript else {
       // The page draws no frame to wait for.
-      let end = ContinuousClock.now + .milliseconds(Browser.timeoutMilliseconds)
+      let deadline = ContinuousClock.now + .milliseconds(Browser.timeoutMilliseconds)
       while try !bool("location.protocol === 'file:' && document.readyState === 'complete'") {
-        guard ContinuousClock.now < end else {
+        guard ContinuousClock.now < deadline else {
           throw BrowserError(description: "the page was not loaded in time")
         }
       }
@@ -69,7 +70,7 @@ final class BrowserPage {
   }
 
   deinit {
-    guard neighbor == nil else { return }
+    guard storageOwner == nil else { return }
     _ = try? browser.call("Target.disposeBrowserContext") {
       $0.writeMember("browserContextId", context)
     }
@@ -81,16 +82,17 @@ final class BrowserPage {
     throws -> JSONValue
   { try browser.call(method, session: session, parameters) }
 
-  /// Opens the page again, in front of its neighbors. A page in the background draws no frames.
+  /// Opens the page again, in front of other pages. A page in the background draws no frames.
   func reload() throws {
     try call("Page.bringToFront")
-    try evaluate("document.documentElement.dataset.old = 'true'")
+    try evaluate("document.documentElement.dataset.beforeReload = 'true'")
     try call("Page.reload")
     // The page that ends answers with an error.
-    let end = ContinuousClock.now + .milliseconds(Browser.timeoutMilliseconds)
-    let isNew = "document.readyState === 'complete' && !document.documentElement.dataset.old"
-    while (try? bool(isNew)) != true {
-      guard ContinuousClock.now < end else {
+    let deadline = ContinuousClock.now + .milliseconds(Browser.timeoutMilliseconds)
+    let isReloaded =
+      "document.readyState === 'complete' && !document.documentElement.dataset.beforeReload"
+    while (try? bool(isReloaded)) != true {
+      guard ContinuousClock.now < deadline else {
         throw BrowserError(description: "the page was not loaded again in time")
       }
     }
@@ -136,8 +138,8 @@ final class BrowserPage {
       $0.writeMember("returnByValue", true)
     }
     if let details = answer["exceptionDetails"] {
-      let said = details["exception"]?["description"]?.string ?? details["text"]?.string
-      throw BrowserError(description: "\(expression): \(said ?? "an exception")")
+      let message = details["exception"]?["description"]?.string ?? details["text"]?.string
+      throw BrowserError(description: "\(expression): \(message ?? "an exception")")
     }
     return answer["result"]?["value"]
   }
@@ -151,8 +153,8 @@ final class BrowserPage {
     try evaluate(
       """
       new Promise((resolve) => {
-        const look = () => (\(condition)) ? resolve(true) : requestAnimationFrame(look);
-        look();
+        const check = () => (\(condition)) ? resolve(true) : requestAnimationFrame(check);
+        check();
       })
       """)
   }
@@ -191,12 +193,12 @@ final class BrowserPage {
   }
 
   /// Clicks at a point, or drags from it to other points.
-  func drag(_ places: (x: Double, y: Double)...) throws {
-    guard let first = places.first, let last = places.last else { return }
+  func drag(_ positions: (x: Double, y: Double)...) throws {
+    guard let first = positions.first, let last = positions.last else { return }
     try point("mouseMoved", x: first.x, y: first.y)
     try point("mousePressed", x: first.x, y: first.y)
-    for place in places.dropFirst() {
-      try point("mouseMoved", x: place.x, y: place.y)
+    for position in positions.dropFirst() {
+      try point("mouseMoved", x: position.x, y: position.y)
     }
     try point("mouseReleased", x: last.x, y: last.y)
   }
@@ -220,9 +222,9 @@ final class BrowserPage {
         return [box.x, box.y, box.width, box.height].join(" ");
       })()
       """)
-    let numbers = (text ?? "").split(separator: " ").compactMap { Double($0) }
-    guard numbers.count == 4 else { throw BrowserError(description: "no \(selector)") }
-    return (numbers[0], numbers[1], numbers[2], numbers[3])
+    let values = (text ?? "").split(separator: " ").compactMap { Double($0) }
+    guard values.count == 4 else { throw BrowserError(description: "no \(selector)") }
+    return (values[0], values[1], values[2], values[3])
   }
 
   /// Returns a screenshot as PNG in Base64.
@@ -262,13 +264,14 @@ final class BrowserPage {
   private static func write(_ bytes: [UInt8], to path: String) throws {
     let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     defer { close(descriptor) }
-    var done = 0
-    while done < bytes.count {
+    var writtenCount = 0
+    while writtenCount < bytes.count {
       let count = unsafe bytes.withUnsafeBufferPointer {
-        unsafe Glibc.write(descriptor, $0.baseAddress?.advanced(by: done), bytes.count - done)
+        unsafe Glibc.write(
+          descriptor, $0.baseAddress?.advanced(by: writtenCount), bytes.count - writtenCount)
       }
       guard count > 0 else { throw BrowserError(description: "\(path) cannot be written") }
-      done += count
+      writtenCount += count
     }
   }
 }

@@ -150,14 +150,15 @@ final class Firefox {
   }
 
   private func write(_ bytes: [UInt8]) throws {
-    var done = 0
-    while done < bytes.count {
+    var writtenCount = 0
+    while writtenCount < bytes.count {
       let count = unsafe bytes.withUnsafeBufferPointer {
         unsafe send(
-          connection, $0.baseAddress?.advanced(by: done), bytes.count - done, Int32(MSG_NOSIGNAL))
+          connection, $0.baseAddress?.advanced(by: writtenCount), bytes.count - writtenCount,
+          Int32(MSG_NOSIGNAL))
       }
       guard count > 0 else { throw BrowserError(description: "Firefox has ended") }
-      done += count
+      writtenCount += count
     }
   }
 
@@ -172,21 +173,21 @@ final class Firefox {
         pending.removeSubrange(...(colon + length))
         return try JSONDocument(text: text, name: "message").root
       }
-      var watched = pollfd(fd: connection, events: Int16(POLLIN), revents: 0)
-      guard unsafe poll(&watched, 1, Self.timeoutMilliseconds) == 1 else {
+      var pollDescriptor = pollfd(fd: connection, events: Int16(POLLIN), revents: 0)
+      guard unsafe poll(&pollDescriptor, 1, Self.timeoutMilliseconds) == 1 else {
         throw BrowserError(description: "Firefox does not answer")
       }
-      var piece = [UInt8](repeating: 0, count: 1 << 16)
-      let count = unsafe recv(connection, &piece, piece.count, 0)
+      var chunk = [UInt8](repeating: 0, count: 1 << 16)
+      let count = unsafe recv(connection, &chunk, chunk.count, 0)
       guard count > 0 else { throw BrowserError(description: "Firefox has ended") }
-      pending += piece[..<count]
+      pending += chunk[..<count]
     }
   }
 
   /// Waits for the file with the port of a starting browser, and connects to it.
   private static func connect(_ portFile: String) throws -> Int32 {
-    let end = ContinuousClock.now + .milliseconds(Int(timeoutMilliseconds))
-    while ContinuousClock.now < end {
+    let deadline = ContinuousClock.now + .milliseconds(Int(timeoutMilliseconds))
+    while ContinuousClock.now < deadline {
       if let port = port(in: portFile), let connection = connection(to: port) { return connection }
       poll(nil, 0, 20)
     }
