@@ -7,7 +7,7 @@ import SignalAnalysis
 import Testing
 import VendorFormats
 
-/// A pattern as it was converted to a format and read again.
+/// A pattern after its conversion to a format and back.
 struct ConvertedPattern {
   let composition: HapticComposition
   let format: HapticFormat

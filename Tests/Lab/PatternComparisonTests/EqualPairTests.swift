@@ -12,7 +12,7 @@ struct EqualPairTests {
   private let sentence = "B is identical to A, sample for sample."
 
   @Test(arguments: ["heartbeat", "earthquake-splash", "swipe-up", "capacitor_charge"])
-  func aPatternEqualsItself(
+  func patternEqualsItself(
     _ name: String
   ) throws {
     let take = try take(try shipped(name))
@@ -22,7 +22,7 @@ struct EqualPairTests {
     #expect(comparison.isEqual(within: Tolerance()))
   }
 
-  @Test func theOrderOfEventsInAFileDoesNotMatter() throws {
+  @Test func orderOfEventsInAFileDoesNotMatter() throws {
     let pattern = try shipped("earthquake-splash")
     let reordered = pattern.with { $0.events.reverse() }
     // Sums of many voices round differently in another order.
@@ -67,7 +67,7 @@ struct EqualPairTests {
     #expect(comparison.isEqual(within: Tolerance()))
   }
 
-  @Test func aRenderEqualsItsFloatRecording() throws {
+  @Test func renderEqualsItsFloatRecording() throws {
     let take = try take(swellingPattern)
     #expect(Comparison(take, take.recorded()).sentences == [sentence])
   }

@@ -66,7 +66,7 @@ struct FeltComparisonTests {
   // MARK: - Notations
 
   private static let equalPatternPairs:
-    [(name: String, pattern: HapticPattern, other: HapticPattern)] = [
+    [(name: String, pattern: HapticPattern, equivalent: HapticPattern)] = [
       (
         "intensity in a curve", singleHum,
         HapticPattern(
@@ -119,15 +119,15 @@ struct FeltComparisonTests {
     "One vibration that is written in two ways has no difference",
     arguments: equalPatternPairs.indices)
   func notationIsNoDifference(_ index: Int) throws {
-    let (name, reference, candidate) = Self.equalPatternPairs[index]
-    let comparison = try comparison(reference, candidate)
+    let (name, pattern, equivalent) = Self.equalPatternPairs[index]
+    let comparison = try comparison(pattern, equivalent)
     #expect(comparison.differences.isEmpty, "\(name): \(comparison.sentences)")
     #expect(comparison.isEqual(within: Tolerance()))
   }
 
   @Test("Notations are described separately, without levels and frequencies")
   func notationIsListed() throws {
-    let comparison = try comparison(Self.singleHum, Self.equalPatternPairs[3].other)
+    let comparison = try comparison(Self.singleHum, Self.equalPatternPairs[3].equivalent)
     #expect(comparison.verdict == "B feels like A, but its file is different.")
     #expect(
       comparison.notationDifferences.first == "B has 5 continuous events, A has 1.",
@@ -164,7 +164,7 @@ struct FeltComparisonTests {
   struct Change: Sendable, CustomTestStringConvertible {
     var name: String
     var pattern: HapticPattern
-    var other: HapticPattern
+    var changedPattern: HapticPattern
     var expectations: [Expectation]
 
     var testDescription: String { name }
@@ -174,7 +174,9 @@ struct FeltComparisonTests {
     _ name: String, _ pattern: HapticPattern = twoHums, _ expectations: Expectation...,
     change: (inout HapticPattern) -> Void
   ) -> Change {
-    Change(name: name, pattern: pattern, other: pattern.with(change), expectations: expectations)
+    Change(
+      name: name, pattern: pattern, changedPattern: pattern.with(change), expectations: expectations
+    )
   }
 
   private static let changes = [
@@ -266,7 +268,7 @@ struct FeltComparisonTests {
   ]
 
   private func check(_ change: Change, through format: HapticFormat?) throws {
-    let comparison = try comparison(change.pattern, change.other, through: format)
+    let comparison = try comparison(change.pattern, change.changedPattern, through: format)
     let isNamedOnce =
       comparison.differences.count == change.expectations.count
       && change.expectations.allSatisfy { expectation in

@@ -33,7 +33,7 @@ struct LevelMatchTests {
     }
   }
 
-  @Test func aTapIsLoudEnoughToBeMatched() {
+  @Test func tapIsLoudEnoughToBeMatched() {
     let gains = LevelMatch.loudness.gains(for: [
       sine(0.5, seconds: 0.02), sine(0.25, seconds: 0.02),
     ])

@@ -25,7 +25,7 @@ struct RobustnessTests {
       })
   }
 
-  @Test func aHundredThousandEventsWithOneMovedArePaired() throws {
+  @Test func hundredThousandEventsWithOneMovedArePaired() throws {
     let pattern = taps(100_000, gap: 0.01)
     let moved = pattern.with { $0.events[50_000].time += 0.004 }
     let comparison = Comparison(take(pattern), take(moved, 0.1))

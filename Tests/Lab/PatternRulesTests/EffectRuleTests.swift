@@ -27,7 +27,7 @@ import Testing
   private let silentControl =
     "silent: no haptics and no sound: all events have level 0 under their controls"
 
-  @Test func aPatternWithoutAnyLevelIsSilent() {
+  @Test func patternWithoutAnyLevelIsSilent() {
     #expect(findings(HapticPattern(events: [hum(intensity: 0)])) == [silentControl])
     #expect(
       findings(HapticPattern(events: [hum()], parameters: [step(0, at: 0)])) == [silentControl])

@@ -27,7 +27,7 @@ import Testing
     #expect(PatternRules.compilationRules.allSatisfy { $0.severity == .error })
   }
 
-  @Test func aCompositionWithoutEventsIsSilent() {
+  @Test func compositionWithoutEventsIsSilent() {
     let findings = PatternRules.findings(
       in: HapticComposition(layers: [.init(HapticPattern()), .init(HapticPattern())]),
       location: Self.location)
@@ -64,7 +64,7 @@ import Testing
 
   // MARK: - Sources of compositions
 
-  @Test func aPatternMadeInCodeIsCheckedWithPaths() {
+  @Test func patternMadeInCodeIsCheckedWithPaths() {
     let composition = HapticComposition(layers: [
       .init(HapticPattern(events: [tap])),
       .init(HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: 0.02)])),
@@ -80,7 +80,7 @@ import Testing
       ])
   }
 
-  @Test func aPatternOfCoreHapticsIsCheckedWithPaths() throws {
+  @Test func patternOfCoreHapticsIsCheckedWithPaths() throws {
     let fullIntensity = CHHapticEventParameter(parameterID: .hapticIntensity, value: 1)
     let fullSharpness = CHHapticEventParameter(parameterID: .hapticSharpness, value: 1)
     let pattern = try CHHapticPattern(
@@ -98,7 +98,7 @@ import Testing
       ])
   }
 
-  @Test func aFileOfAHAPIsCheckedWithItsLines() throws {
+  @Test func fileOfAHAPIsCheckedWithItsLines() throws {
     let text = """
       {"Version": 1, "Pattern": [
         {"Event": {"Time": 0, "EventType": "HapticTransient"}},
@@ -222,7 +222,7 @@ import Testing
     )
   }
 
-  @Test func aProfileWithoutHardwareIsCheckedForTheCeiling() throws {
+  @Test func profileWithoutHardwareIsCheckedForTheCeiling() throws {
     let loud = HapticEvent(
       kind: .hapticContinuous, time: 0, duration: 0.2, parameters: [.hapticIntensity: 1])
     let layer = HapticComposition.Layer(HapticPattern(events: [loud]))
@@ -244,18 +244,18 @@ import Testing
       ).isEmpty)
   }
 
-  // MARK: - Refusals
+  // MARK: - Compilation errors
 
   @Test(arguments: [
     (RenderError.Kind.rateOutOfRange, "frame-rate"), (.timeOutOfRange, "event-time"),
     (.patternTooLong, "pattern-too-long"), (.tooManyLayers, "pattern-too-long"),
     (.sampleMissing, "sound-missing"),
-  ]) func everyRefusalToCompileHasARule(kind: RenderError.Kind, rule: String) {
+  ]) func everyCompilationErrorHasARule(kind: RenderError.Kind, rule: String) {
     #expect(Rule(of: kind).id.text == rule)
     #expect(PatternRules.compilationRules.contains(Rule(of: kind)))
   }
 
-  @Test func aRefusalIsAtTheEventOfItsLayer() throws {
+  @Test func compilationErrorHasTheLocationOfItsEvent() throws {
     let late = HapticEvent(kind: .hapticTransient, time: .infinity)
     let composition = HapticComposition(layers: [
       .init(HapticPattern(events: [tap])), .init(HapticPattern(events: [tap, late])),

@@ -218,7 +218,7 @@ struct RecordingChainTests {
       ])
   }
 
-  @Test func aMicrophoneIsAHighPass() throws {
+  @Test func microphoneIsAHighPass() throws {
     var generator = LinearCongruentialGenerator(seed: 7)
     let pattern = try take(try shipped("success-rhythm"))
     let comparison = Comparison(
@@ -234,7 +234,7 @@ struct RecordingChainTests {
       ])
   }
 
-  @Test func aRoomIsNoDifference() throws {
+  @Test func roomIsNoDifference() throws {
     var generator = LinearCongruentialGenerator(seed: 7)
     let pattern = try take(try shipped("celebration"))
     let comparison = Comparison(

@@ -113,7 +113,7 @@ struct RecordingPairTests {
     #expect(timeDifference.sentence == "B's third transient starts 20 ms later, at 0.92 s.")
   }
 
-  @Test func aSoundWithoutAPatternIsFoundInItsRecording() throws {
+  @Test func soundWithoutAPatternIsFoundInItsRecording() throws {
     let comparison = Comparison(try take(fiveTapPattern).recorded(), try recording(fiveTapPattern))
     #expect(comparison.recordingMatch?.outcome == .found)
     #expect(comparison.differences.allSatisfy { $0.isOverall }, "\(comparison.sentences)")

@@ -35,8 +35,8 @@ extension InBrowser {
       try page.press("Enter")
     }
 
-    private func text(_ page: BrowserPage, _ part: String) throws -> String {
-      try page.string("document.getElementById('blind-\(part)').textContent") ?? ""
+    private func text(_ page: BrowserPage, _ elementName: String) throws -> String {
+      try page.string("document.getElementById('blind-\(elementName)').textContent") ?? ""
     }
 
     @Test("A test can be completed with the keyboard")

@@ -113,9 +113,11 @@ import Testing
     #expect(page.contains("<h1 id=\"verdict\">No difference</h1>"))
   }
 
-  private func findings(_ first: HapticPattern, _ second: HapticPattern) throws -> [FindingText] {
+  private func findings(_ reference: HapticPattern, _ candidate: HapticPattern) throws
+    -> [FindingText]
+  {
     let comparison = Comparison(
-      try PageFixtures.take("one", first), try PageFixtures.take("two", second))
+      try PageFixtures.take("one", reference), try PageFixtures.take("two", candidate))
     return comparison.differences.map { FindingText($0, of: comparison) }
   }
 
@@ -162,9 +164,9 @@ import Testing
 
   @Test("A summary is one sentence")
   func summariesAreOneSentence() throws {
-    func summary(_ second: HapticPattern) throws -> String {
+    func summary(_ candidate: HapticPattern) throws -> String {
       ComparisonSummary.summaryText(
-        of: Comparison(try PageFixtures.take("one"), try PageFixtures.take("two", second)))
+        of: Comparison(try PageFixtures.take("one"), try PageFixtures.take("two", candidate)))
     }
     #expect(try summary(PageFixtures.pattern()) == "B is identical to A, sample for sample.")
     #expect(try summary(PageFixtures.pattern(secondTap: 0.55)) == "B ends 150 ms later.")

@@ -138,7 +138,7 @@ extension InBrowser {
       try wait(forOffers: "first.ahap", in: page)
     }
 
-    /// A busy computer has not executed the last transaction when the page is gone.
+    /// A busy computer may not execute the last transaction before the page closes.
     @Test("Text is kept if the database does not answer before the page closes")
     func textIsKeptWithoutTheDatabase() throws {
       let page = try open()

@@ -171,9 +171,9 @@ struct PictureTests {
     #expect(panel.valueUnit == "samples" && drawing.areas(.role(.signal)).isEmpty)
     #expect(line.first?.x == 58 && line.last?.x == 794)
     // 100 Hz: the first quarter of a period of 10 ms is at the top.
-    let top = try #require(line.min { $0.y < $1.y })
-    #expect(abs(layout.y(of: 0.5, on: panel.valueAxis, in: box) - top.y) < 0.1)
-    let phase = (layout.time(atX: top.x) - 0.2).truncatingRemainder(dividingBy: 0.01)
+    let topPoint = try #require(line.min { $0.y < $1.y })
+    #expect(abs(layout.y(of: 0.5, on: panel.valueAxis, in: box) - topPoint.y) < 0.1)
+    let phase = (layout.time(atX: topPoint.x) - 0.2).truncatingRemainder(dividingBy: 0.01)
     #expect(abs(phase - 0.002_5) < 0.000_05)
   }
 

@@ -52,7 +52,7 @@ struct PsychometricPlotTests {
   }
 
   @Test("A figure with a single level is drawn")
-  func aSingleLevelIsDrawn() {
+  func singleLevelIsDrawn() {
     var single = plot
     single.points = [Point(level: -30, estimate: 1, confidenceInterval: nil)]
     single.curve = nil

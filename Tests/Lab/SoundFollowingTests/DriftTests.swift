@@ -50,7 +50,7 @@ struct DriftTests {
     #expect(maximumRatioError < 40e-6)
   }
 
-  @Test(arguments: [0.9998, 1.0002, 44_100 / 48_000.0, 2]) func aSineStaysASine(_ step: Double) {
+  @Test(arguments: [0.9998, 1.0002, 44_100 / 48_000.0, 2]) func sineStaysASine(_ step: Double) {
     let hertz = 80.0
     var resampler = VariableRateResampler()
     var output: [Float] = []

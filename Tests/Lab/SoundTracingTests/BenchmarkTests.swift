@@ -72,7 +72,7 @@ struct BenchmarkTests {
   }
 
   /// The method of Haptics Studio's source, implemented again with its published constants.
-  @Test func thePublishedMethodFindsFewer() throws {
+  @Test func publishedMethodFindsFewer() throws {
     var score = TracingScore()
     for seed in Self.seeds {
       let truth = TracingGroundTruth.generated(seed)

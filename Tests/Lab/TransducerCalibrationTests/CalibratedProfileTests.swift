@@ -78,7 +78,7 @@ import TransducerCalibration
 
   /// The profile is measured and equalized, and evaluated with the true response of the transducer.
   @Test(arguments: [(30.0, 3.0), (36, 6), (45, 12), (65, 20), (120, 1)])
-  func aCalibratedProfileIsFlat(
+  func calibratedProfileIsFlat(
     resonance: Double, qualityFactor: Double
   ) throws {
     var recorder = try SimulatedRecorder()

@@ -163,7 +163,7 @@ import Testing
 
   // MARK: - Rejected recordings
 
-  @Test func aResistorWithoutAnImpedanceNeedsAReference() throws {
+  @Test func resistorWithoutAnImpedanceNeedsAReference() throws {
     let recordings = try Circuit().record(signal)
     func refusal(
       _ recording: CalibrationRecording, _ reference: CalibrationRecording?, nominal: Double? = 8

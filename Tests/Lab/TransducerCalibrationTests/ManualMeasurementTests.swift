@@ -48,7 +48,7 @@ import Testing
     #expect(error?.description.hasPrefix("the key presses disagree: at ") == true)
   }
 
-  @Test func aResonanceAtTheEndOfTheTonesIsRefused() {
+  @Test func resonanceAtTheEndOfTheTonesIsRefused() {
     let error = #expect(throws: CalibrationError.self) {
       try ManualMeasurement(agreeingPresses: Self.presses([62, 62, 62], [60, 60, 60]), around: 40)
     }
@@ -61,7 +61,7 @@ import Testing
     )
   }
 
-  @Test func aProfileWithoutAResonanceIsRefused() {
+  @Test func profileWithoutAResonanceIsRefused() {
     var profile = Self.profile()
     profile.hardware?.qualityFactor = nil
     #expect(throws: CalibrationError.self) {
@@ -87,7 +87,7 @@ import Testing
     #expect((0.045...0.075).contains(scattered.uncertaintyFraction))
   }
 
-  @Test func theProfileKeepsTheQualityAndItsUncertainty() throws {
+  @Test func profileKeepsTheQualityFactorAndItsUncertainty() throws {
     let measurement = try ManualMeasurement(
       agreeingPresses: Self.presses([99, 98, 99], [90, 90, 90]), around: 80)
     let measuredProfile = measurement.applied(to: Self.profile(), date: "2026-11-23")
