@@ -1,4 +1,4 @@
-# A card that goes away, and a system that sleeps.
+# A card that disconnects, and a system that is suspended.
 driver=/sys/bus/platform/drivers/snd_aloop
 card=snd_aloop.0
 
@@ -9,17 +9,17 @@ echo $card >$driver/unbind &
 sleep 1.5
 echo $card >$driver/bind
 wait $player
-fact "a card that is unplugged for 1.5 s ends with 0" [ $? = 0 ]
-fact "the pattern is heard to its end" is heardToTheEnd true
-fact "what was lost is 1.5 s, and up to a second until the card is found" is_between missedFrames 67200 120000
+check "the status is 0 after a disconnection of 1.5 s" [ $? = 0 ]
+check "the pattern plays to its end" is heardToTheEnd true
+check "the lost frames are 1.5 s, and up to a second until the card is reopened" is_between missedFrames 67200 120000
 
 play earthquake-simulation -d hw:Loop,0,0 &
 player=$!
 sleep 1.2
 echo $card >$driver/unbind &
 wait $player
-fact "a card that does not come back ends with 1" [ $? = 1 ]
-fact "the pattern is not heard to its end" is heardToTheEnd false
+check "the status is 1 if the card does not return" [ $? = 1 ]
+check "the pattern does not play to its end" is heardToTheEnd false
 sleep 0.5
 echo $card >$driver/bind
 
@@ -29,9 +29,9 @@ play earthquake-simulation -d hw:Loop,0,0 &
 player=$!
 sleep 1.2
 echo freeze >/sys/power/state
-slept=$?
+suspend_status=$?
 wait $player
-fact "a system that sleeps for a second goes on playing" [ $? = 0 ]
-fact "it has slept" [ $slept = 0 ]
-fact "the pattern is heard to its end" is heardToTheEnd true
-fact "what was lost is told" is_between missedFrames 1 120000
+check "playback continues after a suspension of a second" [ $? = 0 ]
+check "the system was suspended" [ $suspend_status = 0 ]
+check "the pattern plays to its end" is heardToTheEnd true
+check "the lost frames are reported" is_between missedFrames 1 120000
