@@ -84,7 +84,7 @@ extension TracingGroundTruth {
   }
 
   private static func addCurve(
-    _ id: DynamicParameterID, _ values: ClosedRange<Float>, every step: Double,
+    _ id: DynamicParameterID, _ values: ClosedRange<Float>, every stepSeconds: Double,
     to pattern: inout HapticPattern, until end: Double, _ generator: inout SplitMixGenerator
   ) {
     let points = stride(from: 0, to: end + stepSeconds, by: stepSeconds).map { time in
