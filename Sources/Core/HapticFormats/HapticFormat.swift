@@ -11,6 +11,9 @@ public struct HapticFormat: Sendable {
   /// A function that returns a rewritten version of a file's text.
   public typealias Rewriter = @Sendable (SourceFile) throws(InputError) -> [UInt8]
 
+  /// The id of ``ahap``.
+  package static let ahapID = "ahap"
+
   /// The lowercase name of the format in options, rules, and JSON.
   public let id: String
   /// Other lowercase names of the format in options: vendors, systems, and libraries.

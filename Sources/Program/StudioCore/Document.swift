@@ -1,20 +1,10 @@
 internal import HapticFormats
 internal import HapticModel
 internal import Reading
-internal import VendorFormats
 
 /// A pattern that is being edited, with its undo history. The text is the model, and every change
 /// modifies the text.
 struct Document {
-  /// The source of a text that was converted from another format.
-  struct ConversionOrigin {
-    var sourceFile: SourceFile
-    var sourceFormat: HapticFormat
-    var losses: [LocatedLoss]
-    /// The complete content of the source file, which is audible until the text changes.
-    var sourceComposition: HapticComposition
-  }
-
   /// An undo or redo step, with its name and the text before or after it.
   private struct HistoryStep {
     var label: String
@@ -64,15 +54,8 @@ struct Document {
     nextUndoStepLabel = Self.defaultUndoStepLabel
     isUndoStepOpen = false
     do {
-      let format = try FormatRegistry.standard.format(of: file)
-      var bytes = file.bytes
-      if format.id != HapticFormat.ahap.id {
-        let conversion = try DocumentConversion.convertFile(file, from: format, to: .ahap)
-        bytes = conversion.bytes
-        conversionOrigin = ConversionOrigin(
-          sourceFile: file, sourceFormat: format, losses: conversion.losses,
-          sourceComposition: conversion.composition)
-      }
+      let (bytes, origin) = try ConversionOrigin.convertToAHAP(file)
+      conversionOrigin = origin
       parse(bytes)
     } catch {
       text = file.bytes
@@ -93,10 +76,20 @@ struct Document {
     }
   }
 
+  /// The id of the format of the opened file.
+  var formatID: String { conversionOrigin?.formatID ?? HapticFormat.ahapID }
+
   /// The audible composition; nil before the first readable text.
   var audibleComposition: HapticComposition? {
     if let conversionOrigin, text == openedText { return conversionOrigin.sourceComposition }
     return lastReadableEditor?.content.composition
+  }
+
+  /// The locations of the elements of the audible pattern. If the text has errors, the location of
+  /// each element is the whole file.
+  var sourceMap: SourceMap {
+    guard isReadable, let lastReadableEditor else { return .inMemory(name: fileName) }
+    return lastReadableEditor.sourceMap
   }
 
   /// The names of the next undo and redo steps, and a Boolean value that indicates whether the text

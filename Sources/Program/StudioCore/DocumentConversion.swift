@@ -4,10 +4,28 @@ internal import HapticRender
 internal import Reading
 internal import VendorFormats
 
-/// A loss of information with its location in the source file.
-struct LocatedLoss {
-  var loss: Loss
-  var location: FileLocation
+/// The source of a text that was converted from another format.
+struct ConversionOrigin {
+  let sourceFile: SourceFile
+  let sourceFormat: HapticFormat
+  let losses: [LocatedLoss]
+  /// The complete content of the source file, which is audible until the text changes.
+  let sourceComposition: HapticComposition
+
+  var formatID: String { sourceFormat.id }
+
+  /// Returns the text of a file as AHAP, and the origin of the text if the file has another format.
+  static func convertToAHAP(_ file: SourceFile) throws(InputError) -> (
+    bytes: [UInt8], origin: ConversionOrigin?
+  ) {
+    let format = try FormatRegistry.standard.format(of: file)
+    if format.id == HapticFormat.ahapID { return (file.bytes, nil) }
+    let conversion = try DocumentConversion.convertFile(file, from: format, to: .ahap)
+    let origin = ConversionOrigin(
+      sourceFile: file, sourceFormat: format, losses: conversion.losses,
+      sourceComposition: conversion.composition)
+    return (conversion.bytes, origin)
+  }
 }
 
 /// A converter of patterns between formats, with the same results as `temblor convert`.
@@ -70,5 +88,18 @@ enum DocumentConversion {
           "the format \(target.id) cannot be written"))
     }
     return (firstFile.bytes, writtenFiles.losses)
+  }
+}
+
+extension Studio {
+  /// Returns the text of a document in another format.
+  ///
+  /// - Throws: The reason that the text cannot be read, or cannot be written in the format.
+  func convertedText(_ index: Int, as target: HapticFormat) throws(InputError) -> [UInt8] {
+    lastConversionLosses = []
+    let documentFile = SourceFile(documents[index].text, name: documents[index].fileName)
+    let conversion = try DocumentConversion.convertFile(documentFile, from: .ahap, to: target)
+    lastConversionLosses = conversion.losses
+    return conversion.bytes
   }
 }

@@ -4,8 +4,6 @@ internal import HapticRender
 internal import Reading
 internal import RealtimeMemory
 internal import SignalAnalysis
-internal import TransducerProfiles
-internal import VendorFormats
 
 // The C interface of the studio, for its page (WebAssembly) and for C programs. Library/temblor.h
 // documents it for C. Arguments are numbers and bytes in memory. An instance has all of its state,
@@ -117,49 +115,6 @@ public func temblorReport(
 
 // MARK: - Sound
 
-/// Adds a decoded sound file under the path by which patterns refer to it.
-///
-/// - Parameters:
-///   - handle: The instance.
-///   - name: The path in patterns, in UTF-8.
-///   - nameLength: The number of bytes of the path.
-///   - samples: The interleaved samples.
-///   - count: The number of samples.
-///   - channels: The number of channels.
-///   - rate: The sample rate, in hertz.
-/// - Returns: 1, or 0 for invalid arguments.
-@_expose(wasm, "sound") @_cdecl("temblor_sound")
-public func temblorSound(
-  _ handle: StudioHandle?, _ name: BytePointer?, _ nameLength: Int32,
-  _ samples: UnsafePointer<Float>?,
-  _ count: Int32,
-  _ channels: Int32, _ rate: Double
-) -> Int32 {
-  unsafe runCall(handle) { instance throws(CallError) in
-    let name = try unsafe decodeText(name, nameLength, of: "the name")
-    let samples = try unsafe StudioCore.copySamples(samples, count, channels: channels)
-    try checkNumber(rate, 500...1_000_000, "the sample rate")
-    instance.studio.soundsByPath[name] = DecodedSound(
-      interleaved: samples, channelCount: Int(channels), sampleRateHertz: rate)
-    return 1
-  }
-}
-
-/// Adds a user's profile from its JSON text. Returns its index, or −1 with the error as output.
-@_expose(wasm, "addProfile") @_cdecl("temblor_add_profile")
-public func temblorAddProfile(_ handle: StudioHandle?, _ content: BytePointer?, _ length: Int32)
-  -> Int32
-{
-  unsafe runCall(handle, failureResult: -1) { instance throws(CallError) in
-    let content = try unsafe copyBytes(content, length, of: "the profile")
-    instance.studio.profiles.append(
-      try convertingInputErrors { () throws(InputError) in
-        try ProfileFile.read(text: content, name: "profile")
-      })
-    return Int32(clamping: instance.studio.profiles.count - 1)
-  }
-}
-
 /// Renders a document on one channel. Returns the number of samples.
 ///
 /// Returns 0 if the document cannot be rendered, with the error as output. After a successful
@@ -173,63 +128,6 @@ public func temblorRender(_ handle: StudioHandle?, _ slot: Int32, _ profile: Int
     var renderer = try instance.makeRenderer(of: slot, profile: profile, rate: rate)
     instance.lastRendering.replace(by: &renderer, rate: rate, profile: Int(profile))
     return Int32(clamping: instance.lastRendering.sampleCount)
-  }
-}
-
-// MARK: - Plans
-
-/// Sets the output to the compiled plan of a document, for an instance with live sound.
-@_expose(wasm, "plan") @_cdecl("temblor_plan")
-public func temblorPlan(_ handle: StudioHandle?, _ slot: Int32, _ profile: Int32, _ rate: Double)
-  -> Int32
-{
-  unsafe runCall(handle) { instance throws(CallError) in
-    try checkSampleRate(rate)
-    let plan = try instance.compilePlan(slot, profile: profile, rate: rate)
-    instance.outputBuffer = plan.serialized()
-    return Int32(clamping: instance.outputBuffer.count)
-  }
-}
-
-/// Returns memory for the bytes of a plan, or NULL for an invalid length.
-/// No other call uses the memory, so that the bytes can be copied in pieces over several audio
-/// blocks.
-@_expose(wasm, "livePlanInput") @_cdecl("temblor_live_plan_input")
-public func temblorLivePlanInput(_ handle: StudioHandle?, _ length: Int32) -> UnsafeMutablePointer<
-  UInt8
->? {
-  var address: UnsafeMutablePointer<UInt8>?
-  _ = unsafe runLiveCall(handle) { instance throws(CallError) in
-    try checkInteger(length, 0...maximumPlanByteCount, "the length")
-    instance.incomingPlanBytes = unsafe FixedBuffer(uninitialized: Int(length))
-    unsafe address = instance.incomingPlanBytes.address
-    return 1
-  }
-  return unsafe address
-}
-
-/// The maximum number of bytes of a compiled plan: 512 MiB.
-private let maximumPlanByteCount: Int32 = 1 << 29
-
-/// Plays the copied plan from the position of the previous plan. Returns 0 for a plan of another
-/// build of the module.
-@_expose(wasm, "livePlan") @_cdecl("temblor_live_plan")
-public func temblorLivePlan(
-  _ handle: StudioHandle?, _ slot: Int32, _ length: Int32, _ profile: Int32
-) -> Int32 {
-  unsafe runLiveCall(handle) { instance throws(CallError) in
-    try instance.play(slot, profile: profile) { live throws(CallError) in
-      var bytes = FixedBuffer<UInt8>(repeating: 0, count: 0)
-      swap(&bytes, &instance.incomingPlanBytes)
-      guard let plan = RenderPlan.deserialized(from: bytes, count: Int(length)) else {
-        throw .invalidArgument("the bytes are not a plan of this build")
-      }
-      guard plan.rate == live.sampleRateHertz else {
-        throw .invalidArgument(
-          "the plan has the sample rate \(plan.rate), and live sound has \(live.sampleRateHertz)")
-      }
-      return plan
-    }
   }
 }
 

@@ -2,7 +2,6 @@ internal import HapticFormats
 internal import HapticModel
 internal import HapticRender
 internal import Reading
-internal import VendorFormats
 
 /// A report about a document or the studio, identified by its name in the C interface.
 enum ReportKind: String, CaseIterable {
@@ -53,98 +52,16 @@ extension Studio {
   /// - Returns: The bytes of the report; empty for an invalid document.
   func makeReport(_ kind: ReportKind, document index: Int, profile: Int) -> [UInt8] {
     switch kind {
-    case .formats:
-      return formatsJSON()
-    case .losses:
-      return JSONWriter.compactArrayText { $0.writeLosses(lastConversionLosses) }
     case .profiles:
       return profilesJSON()
-    case _ where !documents.indices.contains(index):
+    case _ where kind.needsDocument && !documents.indices.contains(index):
       return []
     case .text:
       return documents[index].text
-    case .original:
-      return documents[index].openedText
-    case .history:
-      return undoHistoryJSON(index)
-    case .lines:
-      return changedLinesJSON(index)
     case .score:
       return drawableContentJSON(index)
-    case .origin:
-      return conversionOriginJSON(index)
-    case .parts:
-      return partsJSON(index)
-    case .check:
-      return findingsJSON(index, profile: profile)
-    }
-  }
-
-  /// Returns the formats as JSON.
-  private func formatsJSON() -> [UInt8] {
-    JSONWriter.compactArrayText { list in
-      for format in FormatRegistry.standard.formats {
-        list.writeObject { object in
-          object.writeMember("id", format.id)
-          object.writeMember("title", format.title)
-          object.writeArray("extensions") { list in
-            for fileExtension in format.fileExtensions {
-              list.writeElement(fileExtension)
-            }
-          }
-          object.writeMember("reads", true)
-          object.writeMember("writes", format.isWritable)
-        }
-      }
-    }
-  }
-
-  /// Returns the numbers of the changed lines of a document, as JSON.
-  private func changedLinesJSON(_ index: Int) -> [UInt8] {
-    JSONWriter.compactArrayText { list in
-      for line in documents[index].changedLineNumbers {
-        list.writeElement(line)
-      }
-    }
-  }
-
-  /// Returns the original format of a document and the losses of its conversion, as JSON.
-  private func conversionOriginJSON(_ index: Int) -> [UInt8] {
-    let conversionOrigin = documents[index].conversionOrigin
-    return JSONWriter.compactObjectText { object in
-      object.writeMember("format", conversionOrigin?.sourceFormat.id ?? HapticFormat.ahap.id)
-      object.writeMember("title", conversionOrigin?.sourceFormat.title ?? HapticFormat.ahap.title)
-      object.writeArray("losses") { $0.writeLosses(conversionOrigin?.losses ?? []) }
-    }
-  }
-
-  /// Returns the patterns in the opened file of a document if it has several, as JSON.
-  private func partsJSON(_ index: Int) -> [UInt8] {
-    JSONWriter.compactArrayText { list in
-      for part in documents[index].parts {
-        list.writeObject { object in
-          object.writeMember("kind", part.kind.rawValue)
-          object.writeMember("name", part.name)
-          object.writeMember("text", String(decoding: part.text, as: UTF8.self))
-          object.writeArray("losses") { $0.writeLosses(part.losses) }
-        }
-      }
-    }
-  }
-
-  /// Returns the names of the next undo and redo steps, as JSON.
-  private func undoHistoryJSON(_ index: Int) -> [UInt8] {
-    let historySummary = documents[index].historySummary
-    return JSONWriter.compactObjectText { object in
-      for (key, label) in [("undo", historySummary.undo), ("redo", historySummary.redo)] {
-        if let label {
-          object.writeMember(key, label)
-        } else {
-          object.writeNull(key)
-        }
-      }
-      object.writeMember("changed", historySummary.isChanged)
-      object.writeMember("readable", documents[index].isReadable)
+    default:
+      return makeEditorReport(kind, document: index, profile: profile)
     }
   }
 
@@ -165,7 +82,7 @@ extension Studio {
       if let title = editor.content.metadata["Project"] {
         file.writeMember("title", title)
       }
-      file.writeMember("format", document.conversionOrigin?.sourceFormat.id ?? HapticFormat.ahap.id)
+      file.writeMember("format", document.formatID)
       file.writeArray("events") { list in
         for (index, event) in pattern.events.enumerated() {
           list.writeObject { $0.write(event, path: "events[\(index)]", under: effectiveParameters) }
@@ -180,20 +97,6 @@ extension Studio {
       file.writeArray("parameters") { list in
         for (index, parameter) in pattern.parameters.enumerated() {
           list.writeObject { $0.write(parameter, path: "parameters[\(index)]") }
-        }
-      }
-    }
-  }
-
-  /// Returns the findings of a document as JSON, each with the path of the affected part, if there
-  /// is one.
-  func findingsJSON(_ index: Int, profile: Int) -> [UInt8] {
-    let editor = documents[index].isReadable ? documents[index].lastReadableEditor : nil
-    return JSONWriter.compactArrayText { list in
-      for finding in findings(of: index, profile: profile) {
-        list.writeObject {
-          $0.writeMembers(
-            of: finding, path: editor?.patternElementPath(forJSONPath: finding.location.path))
         }
       }
     }
@@ -312,22 +215,5 @@ extension JSONObjectWriter {
       writeMember("path", path)
     }
     writeMember("place", finding.location.path)
-  }
-}
-
-extension JSONArrayWriter {
-  /// Writes losses with their locations.
-  mutating func writeLosses(_ losses: [LocatedLoss]) {
-    for locatedLoss in losses {
-      writeObject { object in
-        object.writeMember("kind", locatedLoss.loss.kind.rawValue)
-        object.writeMember("message", locatedLoss.loss.message)
-        object.writeMember("place", locatedLoss.location.path)
-        if case .text(let line, let column) = locatedLoss.location.position {
-          object.writeMember("line", line)
-          object.writeMember("column", column)
-        }
-      }
-    }
   }
 }

@@ -61,11 +61,9 @@ package struct AHAPDocument: Sendable {
     }
     var readResult = ReadResult(
       decodedContent.composition, of: jsonDocument, log: decoder.findingLog, options: options,
-      sourceMap: SourceMap(
-        root: (jsonDocument.root["Pattern"] ?? jsonDocument.root).nodeIndex,
-        events: [decoder.eventValueIndices],
-        parameters: [decoder.parameterValueIndices], curves: [decoder.curveValueIndices]
-      ) { [jsonDocument] in jsonDocument.location(ofValue: $0) },
+      sourceMap: sourceMap(
+        events: decoder.eventValueIndices, parameters: decoder.parameterValueIndices,
+        curves: decoder.curveValueIndices),
       details: decodedContent.fileDetails)
     if options.wantsFindings {
       readResult.losses = readResult.findings.filter { $0.rule == Rule.unknownParameter.id }.map {
@@ -78,6 +76,19 @@ package struct AHAPDocument: Sendable {
     readResult.suppressions = suppressions
     readResult.hasAppleParameters = true
     return readResult
+  }
+
+  /// Returns the locations of the elements of the pattern.
+  ///
+  /// - Parameters:
+  ///   - events: The index of the JSON value from which each event was read.
+  ///   - parameters: The index of the JSON value from which each parameter was read.
+  ///   - curves: The index of the JSON value from which each curve was read.
+  func sourceMap(events: [Int], parameters: [Int], curves: [Int]) -> SourceMap {
+    SourceMap(
+      root: (jsonDocument.root["Pattern"] ?? jsonDocument.root).nodeIndex,
+      events: [events], parameters: [parameters], curves: [curves]
+    ) { [jsonDocument] in jsonDocument.location(ofValue: $0) }
   }
 
   /// Creates the text of a pattern: events, then parameters, then curves, each group in its own

@@ -46,6 +46,12 @@ package struct AHAPEditor: Sendable {
 
   package var pattern: HapticPattern { content.pattern }
 
+  /// The locations of the elements of the pattern in the document.
+  package var sourceMap: SourceMap {
+    document.sourceMap(
+      events: eventValueIndices, parameters: parameterValueIndices, curves: curveValueIndices)
+  }
+
   /// Returns an editor with all changes applied at once, or throws the first error.
   ///
   /// - All paths refer to the document before the changes. If a field is set more than once, the
