@@ -39,7 +39,10 @@ export interface Finding {
   readonly place: string;
 }
 
-/** The name of a shipped profile, or a profile as JSON. The default is `phone`. */
+/**
+ * The name of a shipped profile, or a profile as JSON. The default is `phone`. The first profile
+ * except `phone` and `speaker` loads the module with all formats and profiles.
+ */
 export type Profile = string | object;
 
 /** A pattern that is playing. */
@@ -63,13 +66,16 @@ export function load(
   source: string | Uint8Array | ArrayBuffer | Blob | Response | object, options?: { name?: string }
 ): Promise<Pattern>;
 
-/** Returns the findings of `temblor check --profile`, in the order of the text. */
-export function check(pattern: Pattern, options?: { profile?: Profile }): Finding[];
+/**
+ * Returns the findings of `temblor check --profile`, in the order of the text. The first check loads
+ * the module with all formats and profiles.
+ */
+export function check(pattern: Pattern, options?: { profile?: Profile }): Promise<Finding[]>;
 
 /** Renders a pattern on one channel. The samples are those of `temblor render`. */
 export function render(
   pattern: Pattern, options?: { profile?: Profile; rate?: number }
-): Float32Array;
+): Promise<Float32Array>;
 
 /**
  * Plays a pattern: as sound, by the vibration of a phone (on or off), or on the motors of a gamepad.
@@ -102,7 +108,7 @@ export function convert(pattern: Pattern, format: string): Promise<{
 /** Compares the sounds of two patterns. */
 export function compare(
   first: Pattern, second: Pattern, options?: { profile?: Profile; rate?: number }
-): {
+): Promise<{
   isIdentical: boolean;
   /** The maximum difference of a sample; 1 is full scale. */
   peak: number;
@@ -110,4 +116,4 @@ export function compare(
   level: number;
   /** The time of the first difference in seconds, or null. */
   time: number | null;
-};
+}>;

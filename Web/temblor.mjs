@@ -2,11 +2,14 @@
 // patterns. `Tools/web` puts two files of the studio before this text: `studio-core.js`, the
 // interface of a WebAssembly module, and `actuators.js`, vibration without samples.
 //
-// There are two modules: a small one for AHAP, and one with all formats. Both render and check AHAP
-// equally. The larger module is loaded for the first pattern or conversion that needs it.
+// There are two modules: a small one, which renders AHAP for the profiles `phone` and `speaker`, and
+// one with all formats and profiles, which also checks and converts. Both render AHAP equally. The
+// larger module is loaded when it is first needed.
 
 /** The sample rate of playback and the default of rendering, in hertz. */
 const defaultRate = 48000;
+/** The profile of functions that are called without a profile. */
+const defaultProfile = "phone";
 /** The document of the module that the functions use. It has the last used pattern. */
 const slot = 0;
 /** The time without playback after which the audio thread sleeps, in milliseconds. */
@@ -41,6 +44,8 @@ class Engine {
   #ownProfiles = new Map();
   /** The pattern in the document of the module. */
   #openPattern = null;
+  /** The nodes of plays that have ended. Each has an instance of the module. */
+  idleNodes = [];
 
   constructor(file) { this.#file = file; }
 
@@ -69,8 +74,10 @@ class Engine {
     this.#openPattern = pattern;
     return true;
   }
+  /** Returns whether the module has a profile with a name. */
+  hasProfile(profile) { return this.profiles.some(({ name }) => name === profile); }
   /** Returns the index of a profile: a name, or its JSON as object or text. */
-  profileIndex(profile = "phone") {
+  profileIndex(profile) {
     const isName = typeof profile === "string" && !profile.trimStart().startsWith("{");
     if (isName) {
       const index = this.profiles.findIndex(({ name }) => name === profile);
@@ -88,18 +95,10 @@ class Engine {
   }
 }
 
-/** The module that reads AHAP only. */
+/** The module that renders AHAP. */
 const ahapEngine = new Engine("./temblor-ahap.wasm");
-/** The module with all formats. */
+/** The module with all formats and profiles. */
 const fullEngine = new Engine("./temblor.wasm");
-
-/**
- * Returns whether the small module can read a file. A suppression can name a rule of another format,
- * which the small module does not know.
- */
-const isPlainAHAP = (name, bytes) => (
-  /\.ahap$/i.test(name) && !utf8.text(bytes).includes("AllowedRules")
-);
 
 /** A pattern that was read. */
 class Pattern {
@@ -113,7 +112,7 @@ class Pattern {
   }
   /** Reads the pattern with the smallest module that can read it. */
   async read() {
-    if (isPlainAHAP(this.name, this.#bytes)) {
+    if (/\.ahap$/i.test(this.name)) {
       this.#engine = await ahapEngine.start();
       if (this.#engine.open(this, this.#bytes)) return;
     }
@@ -125,6 +124,10 @@ class Pattern {
   open(engine = this.#engine) {
     if (!engine.open(this, this.#bytes)) throw new TemblorError(engine.failure());
     return engine;
+  }
+  /** Returns the smallest module with a profile that can read the pattern. */
+  async engineFor(profile) {
+    return this.#engine.hasProfile(profile) ? this.#engine : fullEngine.start();
   }
   #readScore() {
     this.#score ??= this.open().core.score(slot);
@@ -163,17 +166,17 @@ export async function load(source, { name = "pattern.ahap" } = {}) {
   return pattern;
 }
 
-export function check(pattern, { profile } = {}) {
-  const engine = pattern.open();
+export async function check(pattern, { profile = defaultProfile } = {}) {
+  const engine = pattern.open(await fullEngine.start());
   const findings = engine.core.check(slot, engine.profileIndex(profile));
   return findings.map(({ severity, rule, message, hint, line, column, place }) => (
     { severity, rule, message, hint, line, column, place }
   ));
 }
 
-export function render(pattern, { profile, rate = defaultRate } = {}) {
+export async function render(pattern, { profile = defaultProfile, rate = defaultRate } = {}) {
   checkRate(rate);
-  const engine = pattern.open();
+  const engine = pattern.open(await pattern.engineFor(profile));
   const samples = engine.core.render(slot, engine.profileIndex(profile), rate);
   if (!samples.length && engine.core.calls.outputLength()) throw new TemblorError(engine.failure());
   return samples;
@@ -195,8 +198,10 @@ export async function convert(pattern, format) {
   return { bytes, losses: losses.map(({ message, line }) => ({ message, line })) };
 }
 
-export function compare(first, second, { profile, rate = defaultRate } = {}) {
-  const [one, other] = [first, second].map((pattern) => render(pattern, { profile, rate }));
+export async function compare(first, second, options = {}) {
+  const { rate = defaultRate } = options;
+  const one = await render(first, options);
+  const other = await render(second, options);
   const length = Math.max(one.length, other.length);
   let [peak, energy, reference, firstFrame] = [0, 0, 0, null];
   for (let frame = 0; frame < length; frame++) {
@@ -217,9 +222,6 @@ export function compare(first, second, { profile, rate = defaultRate } = {}) {
 
 let audio = null;
 let workletLoad = null;
-/** The nodes of plays that have ended. Each has an instance of the module. */
-const idleNodes = [];
-
 /** The number of plays on the audio output. */
 let soundCount = 0;
 let suspendTimer = 0;
@@ -230,21 +232,26 @@ function suspendSoon() {
   suspendTimer = setTimeout(() => { if (soundCount === 0) audio?.suspend(); }, suspendDelay);
 }
 
-/**
- * Returns a node of the audio thread that is ready to load the AHAP text of a pattern. A new node
- * uses the bytes of `module`. An idle node may have the other module, which also reads AHAP.
- */
-async function node(module) {
+/** Starts the audio output. A browser allows this only during a gesture of the user. */
+function wake() {
   audio ??= new AudioContext({ sampleRate: defaultRate, latencyHint: "interactive" });
-  // A browser starts sound only during a gesture of the user.
-  const running = audio.resume();
+  suspendSoon();
+  return audio.resume();
+}
+
+/**
+ * Returns a node of the audio thread with an instance of a module, which is ready to load the AHAP
+ * text of a pattern.
+ */
+async function node(engine) {
+  const running = wake();
   workletLoad ??= audio.audioWorklet.addModule(new URL("./temblor-worklet.js", import.meta.url));
   workletLoad.catch(() => { workletLoad = null; });
   await Promise.all([workletLoad, running]);
-  const idle = idleNodes.pop();
+  const idle = engine.idleNodes.pop();
   if (idle) return idle;
   const made = new AudioWorkletNode(audio, "temblor-studio", {
-    numberOfInputs: 0, outputChannelCount: [2], processorOptions: { module },
+    numberOfInputs: 0, outputChannelCount: [2], processorOptions: { module: engine.bytes },
   });
   await new Promise((resolve) => {
     made.port.onmessage = ({ data }) => { if (data.isReady) resolve(); };
@@ -255,10 +262,11 @@ async function node(module) {
 
 /** A play on the audio output. */
 class SoundPlay extends Play {
-  async start(module, text, profile, { at = 0, loop = false, duration }) {
+  async start(engine, text, profile, { at = 0, loop = false, duration }) {
     soundCount++;
+    this.engine = engine;
     try {
-      this.node = await node(module);
+      this.node = await node(engine);
     } catch (error) {
       this.finish();
       throw error;
@@ -283,14 +291,18 @@ class SoundPlay extends Play {
     if (!this.node) return;
     this.send?.({ do: "stop" });
     this.node.port.onmessage = null;
-    idleNodes.push(this.node);
+    this.engine.idleNodes.push(this.node);
   }
 }
 
 export async function play(
-  pattern, { profile, at = 0, loop = false, output = "sound", intensity = 1, sharpness = 0 } = {}
+  pattern, {
+    profile = defaultProfile, at = 0, loop = false, output = "sound", intensity = 1, sharpness = 0,
+  } = {}
 ) {
-  const engine = pattern.open();
+  // Loading a module may take longer than the gesture of the user.
+  if (output === "sound") wake();
+  const engine = pattern.open(await pattern.engineFor(profile));
   const index = engine.profileIndex(profile);
   if (!(at >= 0)) throw new TemblorError({ message: `invalid start ${at}`, hint: "use 0 or more seconds" });
   if (output === "sound") {
@@ -301,7 +313,7 @@ export async function play(
     const { duration } = pattern;
     const made = new SoundPlay();
     set(made, { intensity, sharpness });
-    await made.start(engine.bytes, text, index, { at, loop, duration });
+    await made.start(engine, text, index, { at, loop, duration });
     return made;
   }
   const made = actuatorPlay(output);

@@ -50,7 +50,7 @@ const [group, file, mappingFile, output] = process.argv.slice(2);
 try {
   const pattern = await load(new Uint8Array(await readFile(file)), { name: basename(file) });
   if (group === "parse" || group === "haptic" || group === "android") {
-    const error = check(pattern).find(({ severity }) => severity === "error");
+    const error = (await check(pattern)).find(({ severity }) => severity === "error");
     if (error) throw new TemblorError(error);
     if (group !== "parse") process.stdout.write(JSON.stringify(amplitudes(pattern)));
   } else if (group === "model") {
@@ -64,7 +64,7 @@ try {
       name: "conformance", summary: "The mapping of a case.", frequency: { low, high, scale },
       intensity: { law: "power", exponent }, level,
     };
-    await writeFile(output, wave(render(pattern, { profile }), 48000));
+    await writeFile(output, wave(await render(pattern, { profile }), 48000));
   }
 } catch (error) {
   if (!(error instanceof TemblorError)) throw error;
