@@ -6,13 +6,19 @@ internal import CMath
 package struct SkylineMatrix {
   /// The column of the first stored element of each row.
   private var firstStoredColumns: [Int] = []
-  /// The elements of each row, up to the diagonal.
-  private var storedRows: [[Double]] = []
+  /// The stored elements of all rows in turn, each row up to its diagonal.
+  private var storedElements: [Double] = []
+  /// The offset of each row: the element of a row and a column is at the sum of the row's offset
+  /// and the column.
+  private var rowOffsets: [Int] = []
+
+  /// The number of rows that are factorized together.
+  private static let blockRowCount = SIMD4<Int>.scalarCount
 
   package init() {}
 
   /// The number of rows and columns of the matrix.
-  package var rowCount: Int { storedRows.count }
+  package var rowCount: Int { rowOffsets.count }
 
   /// Appends a row of the lower triangle. The row's elements before `start` are zero.
   ///
@@ -20,42 +26,80 @@ package struct SkylineMatrix {
   ///   - values: The elements up to the diagonal.
   ///   - start: The column of the first element.
   package mutating func appendRow(_ values: [Double], startingAt start: Int) {
+    precondition(values.count == rowCount + 1 - start, "a row must end at the diagonal")
     firstStoredColumns.append(start)
-    storedRows.append(values)
+    rowOffsets.append(storedElements.count - start)
+    storedElements += values
   }
 
   /// The logarithm of the square root of the matrix's determinant. Call
   /// `factorize(regularization:)` first.
   package var logSquareRootOfDeterminant: Double {
-    storedRows.indices.reduce(0) { sum, row in
-      sum + log(storedRows[row][row - firstStoredColumns[row]])
-    }
+    rowOffsets.indices.reduce(0) { $0 + log(diagonal(ofRow: $1)) }
   }
+
+  private func diagonal(ofRow row: Int) -> Double { storedElements[rowOffsets[row] + row] }
 
   /// Replaces the matrix by its Cholesky factor.
   ///
+  /// Rows that begin at the same column are computed in blocks, because their inner products with
+  /// the preceding rows are independent of each other.
+  ///
   /// - Parameter regularization: The fraction by which diagonal elements are increased first.
   package mutating func factorize(regularization: Double = 1e-6) {
-    for row in storedRows.indices {
+    var row = 0
+    while row < rowCount {
       let start = firstStoredColumns[row]
-      var values = storedRows[row]
-      for column in start...row {
-        let columnStart = firstStoredColumns[column]
-        let first = max(start, columnStart)
-        let product = Vector.dot(
-          values, from: first - start, column == row ? values : storedRows[column],
-          from: first - columnStart,
-          count: column - first
-        )
-        if column == row {
-          let diagonal = values[column - start] * (1 + regularization) + 1e-20
-          values[column - start] = max(diagonal - product, 1e-9 * diagonal + 1e-20).squareRoot()
-        } else {
-          values[column - start] =
-            (values[column - start] - product) / storedRows[column][column - columnStart]
+      let endBlockRow = row + Self.blockRowCount
+      let isBlock =
+        endBlockRow <= rowCount && firstStoredColumns[row..<endBlockRow].allSatisfy { $0 == start }
+      if isBlock {
+        factorizeBlock(firstRow: row)
+        for blockRow in row..<endBlockRow {
+          factorizeRow(blockRow, fromColumn: row, regularization: regularization)
         }
+      } else {
+        factorizeRow(row, fromColumn: start, regularization: regularization)
       }
-      storedRows[row] = values
+      row = isBlock ? endBlockRow : row + 1
+    }
+  }
+
+  /// Computes the elements of four rows up to the column before the first row's diagonal.
+  private mutating func factorizeBlock(firstRow: Int) {
+    let start = firstStoredColumns[firstRow]
+    let blockOffsets = SIMD4(rowOffsets[firstRow..<firstRow + Self.blockRowCount])
+    for column in start..<firstRow {
+      let first = max(start, firstStoredColumns[column])
+      let products = Vector.dots(
+        storedElements, from: blockOffsets &+ first, storedElements,
+        from: rowOffsets[column] + first, count: column - first)
+      let columnDiagonal = diagonal(ofRow: column)
+      for number in 0..<Self.blockRowCount {
+        let index = blockOffsets[number] + column
+        storedElements[index] = (storedElements[index] - products[number]) / columnDiagonal
+      }
+    }
+  }
+
+  /// Computes the elements of a row from a column to the diagonal.
+  private mutating func factorizeRow(
+    _ row: Int, fromColumn firstColumn: Int, regularization: Double
+  ) {
+    let start = firstStoredColumns[row]
+    let offset = rowOffsets[row]
+    for column in firstColumn...row {
+      let first = max(start, firstStoredColumns[column])
+      let product = Vector.dot(
+        storedElements, from: offset + first, storedElements, from: rowOffsets[column] + first,
+        count: column - first)
+      let element = storedElements[offset + column]
+      if column == row {
+        let diagonal = element * (1 + regularization) + 1e-20
+        storedElements[offset + row] = max(diagonal - product, 1e-9 * diagonal + 1e-20).squareRoot()
+      } else {
+        storedElements[offset + column] = (element - product) / diagonal(ofRow: column)
+      }
     }
   }
 
@@ -63,12 +107,12 @@ package struct SkylineMatrix {
   /// first.
   package func solution(of rightSide: [Double]) -> [Double] {
     var solutionVector = forwardSubstitution(of: rightSide)
-    for row in storedRows.indices.reversed() {
+    for row in rowOffsets.indices.reversed() {
       let start = firstStoredColumns[row]
-      solutionVector[row] /= storedRows[row][row - start]
+      solutionVector[row] /= diagonal(ofRow: row)
       Vector.add(
-        storedRows[row], times: -solutionVector[row], to: &solutionVector, at: start,
-        count: row - start)
+        storedElements, from: rowOffsets[row] + start, times: -solutionVector[row],
+        to: &solutionVector, at: start, count: row - start)
     }
     return solutionVector
   }
@@ -77,11 +121,12 @@ package struct SkylineMatrix {
   /// `factorize(regularization:)` first.
   package func forwardSubstitution(of rightSide: [Double]) -> [Double] {
     var solutionVector = rightSide
-    for row in storedRows.indices {
+    for row in rowOffsets.indices {
       let start = firstStoredColumns[row]
       solutionVector[row] -= Vector.dot(
-        storedRows[row], from: 0, solutionVector, from: start, count: row - start)
-      solutionVector[row] /= storedRows[row][row - start]
+        storedElements, from: rowOffsets[row] + start, solutionVector, from: start,
+        count: row - start)
+      solutionVector[row] /= diagonal(ofRow: row)
     }
     return solutionVector
   }
@@ -99,10 +144,10 @@ package struct SkylineMatrix {
       let first = max(start, index)
       if first < row {
         for column in first..<row {
-          value -= storedRows[row][column - start] * inverseColumn[column - index]
+          value -= storedElements[rowOffsets[row] + column] * inverseColumn[column - index]
         }
       }
-      value /= storedRows[row][row - start]
+      value /= diagonal(ofRow: row)
       inverseColumn[row - index] = value
       inverseColumnSquareSum += value * value
     }

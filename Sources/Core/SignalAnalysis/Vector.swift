@@ -27,6 +27,44 @@ package enum Vector {
     product(a, from: n, b, from: m, count: count)
   }
 
+  /// Returns the inner products `Σ a[n + i] · b[m + i]` for `i` below `count` and four values of n.
+  ///
+  /// Each product is rounded as that of `dot(_:from:_:from:count:)`.
+  package static func dots(
+    _ a: [Double], from n: SIMD4<Int>, _ b: [Double], from m: Int, count: Int
+  ) -> SIMD4<Double> {
+    guard count > 0 else { return .zero }
+    precondition(n.min() >= 0 && m >= 0 && n.max() + count <= a.count && m + count <= b.count)
+    return unsafe a.withUnsafeBufferPointer { a in
+      unsafe b.withUnsafeBufferPointer { b in
+        var sums0 = SIMD4<Double>.zero
+        var sums1 = SIMD4<Double>.zero
+        var sums2 = SIMD4<Double>.zero
+        var sums3 = SIMD4<Double>.zero
+        var index = 0
+        while index &+ 4 <= count {
+          let factors: SIMD4<Double> = unsafe lanes(b, at: m &+ index)
+          unsafe sums0 += lanes(a, at: n[0] &+ index) * factors
+          unsafe sums1 += lanes(a, at: n[1] &+ index) * factors
+          unsafe sums2 += lanes(a, at: n[2] &+ index) * factors
+          unsafe sums3 += lanes(a, at: n[3] &+ index) * factors
+          index &+= 4
+        }
+        // Add the remaining products to the first partial sums.
+        while index < count {
+          let factor = unsafe b[m &+ index]
+          unsafe sums0[0] += a[n[0] &+ index] * factor
+          unsafe sums1[0] += a[n[1] &+ index] * factor
+          unsafe sums2[0] += a[n[2] &+ index] * factor
+          unsafe sums3[0] += a[n[3] &+ index] * factor
+          index &+= 1
+        }
+        return SIMD4(
+          pairwiseSum(sums0), pairwiseSum(sums1), pairwiseSum(sums2), pairwiseSum(sums3))
+      }
+    }
+  }
+
   /// Returns the inner product of filter taps and as many samples, computed eight at a time in
   /// single precision.
   ///
@@ -80,21 +118,23 @@ package enum Vector {
   package static func add(
     _ x: [Float], times factor: Double, to y: inout [Float], at offset: Int, count: Int = .max
   ) {
-    accumulate(x, times: Float(factor), to: &y, at: offset, count: count)
+    accumulate(x, from: 0, times: Float(factor), to: &y, at: offset, count: count)
   }
 
   /// Adds a multiple of an array to another array.
   ///
   /// - Parameters:
   ///   - x: The array to add.
+  ///   - start: The index of the first value of `x` to add.
   ///   - factor: The factor.
   ///   - y: The sum.
-  ///   - offset: The index in `y` of the first value of `x`. Values outside of `y` are ignored.
+  ///   - offset: The index in `y` of the first added value. Values outside of `y` are ignored.
   ///   - count: The maximum number of values to add.
   package static func add(
-    _ x: [Double], times factor: Double, to y: inout [Double], at offset: Int, count: Int = .max
+    _ x: [Double], from start: Int = 0, times factor: Double, to y: inout [Double],
+    at offset: Int, count: Int = .max
   ) {
-    accumulate(x, times: factor, to: &y, at: offset, count: count)
+    accumulate(x, from: start, times: factor, to: &y, at: offset, count: count)
   }
 
   /// Returns the cross-correlation `Σ a[n] · b[n + lag]` for each lag. Values outside of `b` are
@@ -102,21 +142,41 @@ package enum Vector {
   package static func crossCorrelation(
     _ a: [Double], _ b: [Double], lags: Range<Int>
   ) -> [Double] {
-    var lagProducts = [Double](repeating: 0, count: lags.count)
+    let laneCount = SIMD8<Double>.scalarCount
+    let blockCount = (lags.count + laneCount - 1) / laneCount
     let leadingZeroCount = max(0, -lags.lowerBound)
-    let leadingZeros = [Double](repeating: 0, count: leadingZeroCount)
-    let paddedSignal =
-      leadingZeros + b + [Double](repeating: 0, count: max(0, a.count + lags.upperBound - b.count))
-    unsafe paddedSignal.withUnsafeBufferPointer { b in
-      unsafe lagProducts.withUnsafeMutableBufferPointer { lagProducts in
-        for (index, value) in a.enumerated() where value != 0 {
-          let first = index &+ leadingZeroCount &+ lags.lowerBound
-          for lag in 0..<lagProducts.count {
-            unsafe lagProducts[lag] += value * b[first &+ lag]
+    let firstLagOffset = leadingZeroCount + lags.lowerBound
+    let paddedCount = firstLagOffset + a.count + blockCount * laneCount
+    var paddedSignal = [Double](repeating: 0, count: leadingZeroCount)
+    paddedSignal.reserveCapacity(max(paddedCount, leadingZeroCount + b.count))
+    paddedSignal += b
+    paddedSignal += repeatElement(0, count: max(0, paddedCount - paddedSignal.count))
+    var lagProducts = [Double](repeating: 0, count: blockCount * laneCount)
+    unsafe a.withUnsafeBufferPointer { a in
+      unsafe paddedSignal.withUnsafeBufferPointer { paddedSignal in
+        unsafe lagProducts.withUnsafeMutableBufferPointer { lagProducts in
+          // Compute the sums of two blocks of lags at a time, so that they stay in registers.
+          for firstBlock in stride(from: 0, to: blockCount, by: 2) {
+            let firstLag = firstBlock &* laneCount
+            // With an odd number of blocks, the last block is computed twice.
+            let secondLag = min(firstBlock &+ 1, blockCount &- 1) &* laneCount
+            var firstSums = SIMD8<Double>.zero
+            var secondSums = SIMD8<Double>.zero
+            for index in 0..<a.count where unsafe a[index] != 0 {
+              let value = unsafe a[index]
+              let start = index &+ firstLagOffset
+              unsafe firstSums += value * lanes(paddedSignal, at: start &+ firstLag)
+              unsafe secondSums += value * lanes(paddedSignal, at: start &+ secondLag)
+            }
+            for lane in 0..<laneCount {
+              unsafe lagProducts[firstLag &+ lane] = firstSums[lane]
+              unsafe lagProducts[secondLag &+ lane] = secondSums[lane]
+            }
           }
         }
       }
     }
+    lagProducts.removeLast(lagProducts.count - lags.count)
     return lagProducts
   }
 
@@ -177,15 +237,29 @@ package enum Vector {
     }
   }
 
+  /// Returns consecutive values of an array.
+  @inline(__always) private static func lanes<Lanes: SIMD & BitwiseCopyable>(
+    _ values: UnsafeBufferPointer<Double>, at index: Int
+  ) -> Lanes where Lanes.Scalar == Double {
+    unsafe UnsafeRawBufferPointer(values).loadUnaligned(
+      fromByteOffset: index &* MemoryLayout<Double>.stride, as: Lanes.self)
+  }
+
+  /// Adds the four partial sums of an inner product.
+  @inline(__always) private static func pairwiseSum(_ sums: SIMD4<Double>) -> Double {
+    (sums[0] + sums[1]) + (sums[2] + sums[3])
+  }
+
   @inline(__always) private static func accumulate<Value: BinaryFloatingPoint>(
-    _ x: [Value], times factor: Value, to y: inout [Value], at offset: Int, count: Int
+    _ x: [Value], from start: Int, times factor: Value, to y: inout [Value], at offset: Int,
+    count: Int
   ) {
     let firstInputIndex = max(0, -offset)
-    let inputEndIndex = min(count, x.count, y.count - offset)
+    let inputEndIndex = min(count, x.count - start, y.count - offset)
     unsafe x.withUnsafeBufferPointer { x in
       unsafe y.withUnsafeMutableBufferPointer { y in
         for i in firstInputIndex..<max(firstInputIndex, inputEndIndex) {
-          unsafe y[offset &+ i] += factor * x[i]
+          unsafe y[offset &+ i] += factor * x[start &+ i]
         }
       }
     }

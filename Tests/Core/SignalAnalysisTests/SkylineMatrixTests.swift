@@ -26,4 +26,27 @@ struct SkylineMatrixTests {
     #expect(abs(factorized().logSquareRootOfDeterminant - 1.445_185_878_9) < 1e-9)
     #expect(abs(factorized().rootOfInverseDiagonal(at: 0) - 0.527_046_276_7) < 1e-9)
   }
+
+  @Test("A matrix that is factorized in blocks of rows solves its equation", arguments: [0, 2])
+  func blocksOfRowsSolveTheEquation(start: Int) {
+    // The rows begin at the same column, except for the first rows.
+    let elements = (0..<11).map { row in
+      (min(start, row)...row).map { $0 == row ? 4 + Double(row) : 1 / Double(1 + row - $0) }
+    }
+    var matrix = SkylineMatrix()
+    for (row, values) in elements.enumerated() {
+      matrix.appendRow(values, startingAt: min(start, row))
+    }
+    matrix.factorize(regularization: 0)
+    let rightSide = (0..<11).map { 1 + Double($0 % 3) }
+    let solution = matrix.solution(of: rightSide)
+    for row in 0..<11 {
+      let product = (0..<11).reduce(0.0) { sum, column in
+        let (lower, upper) = (max(row, column), min(row, column))
+        let first = min(start, lower)
+        return upper < first ? sum : sum + elements[lower][upper - first] * solution[column]
+      }
+      #expect(abs(product - rightSide[row]) < 1e-12)
+    }
+  }
 }

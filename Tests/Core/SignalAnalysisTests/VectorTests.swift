@@ -41,11 +41,40 @@ struct VectorTests {
     var limited: [Double] = [0, 0, 0]
     Vector.add([1, 1, 1], times: 1, to: &limited, at: 0, count: 2)
     #expect(limited == [1, 1, 0])
+    var part: [Double] = [0, 0, 0]
+    Vector.add([1, 2, 3], from: 1, times: 1, to: &part, at: 1)
+    #expect(part == [0, 2, 3])
   }
 
   @Test("The cross-correlation has one sum for each lag, with silence around the second array")
   func crossCorrelationHasASumForEachLag() {
     #expect(Vector.crossCorrelation([1, 2], [1, 0, 3], lags: -1..<4) == [2, 1, 6, 3, 0])
+  }
+
+  @Test(
+    "A cross-correlation of any number of lags has the rounding of a sum in order",
+    arguments: [1, 8, 9, 16, 23])
+  func crossCorrelationIsASumInOrder(lagCount: Int) {
+    let first = (0..<13).map { $0 % 5 == 0 ? 0 : 0.1 * Double($0) }
+    let second = (0..<20).map { 1 / Double(3 + $0) }
+    for firstLag in [-9, 0, 4] {
+      let expected = (firstLag..<firstLag + lagCount).map { lag in
+        first.indices.reduce(0.0) { sum, index in
+          second.indices.contains(index + lag) ? sum + first[index] * second[index + lag] : sum
+        }
+      }
+      #expect(
+        Vector.crossCorrelation(first, second, lags: firstLag..<firstLag + lagCount) == expected)
+    }
+  }
+
+  @Test("Four inner products have the rounding of one", arguments: [0, 1, 3, 4, 7, 12])
+  func fourInnerProductsHaveTheRoundingOfOne(count: Int) {
+    let values = (0..<30).map { 1 / Double(3 + $0) }
+    let products = Vector.dots(values, from: SIMD4(0, 5, 6, 18), values, from: 11, count: count)
+    for (number, start) in [0, 5, 6, 18].enumerated() {
+      #expect(products[number] == Vector.dot(values, from: start, values, from: 11, count: count))
+    }
   }
 
   @Test("A filter with one tap per sample of delay is a convolution")
