@@ -37,8 +37,12 @@ struct AutomaticGainSearch {
     var bestGain: AutomaticGainControl?
     var bestLogEvidence =
       evidenceWithoutGain + RecordingModel.minimumLogEvidenceGain + 2 * predictor.logSampleCount
+    // The inversion is causal, so the samples after the excerpt have no effect.
+    let endSample =
+      model.delaySamples - observation.leadSampleCount + observation.excerptSampleCount
+    let precedingSamples = Array(observation.samples.prefix(max(0, endSample)))
     func adoptIfBetter(_ gain: AutomaticGainControl) {
-      let undone = gain.undone(in: observation.samples, rate: sampleRate)
+      let undone = gain.undone(in: precedingSamples, rate: sampleRate)
       let excerpt = observation.excerpt(of: undone.samples, at: model.delaySamples)
       let fit = regression.fit(predictor.whitenedSamples(excerpt, by: model.whitenerTaps))
       let evidence =

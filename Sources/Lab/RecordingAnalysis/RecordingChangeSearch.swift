@@ -140,13 +140,18 @@ struct RecordingChangeSearch {
       ($0.change, logEvidence(of: model, with: $0.change, correlations))
     }
     unrefinedCandidates.sort { $0.1 > $1.1 }
-    return unrefinedCandidates.prefix(maximumCounts.refined).compactMap { candidate, _ in
-      let change = refinedChange(candidate, in: model, correlations)
+    return unrefinedCandidates.prefix(maximumCounts.refined).compactMap { candidate, logEvidence in
+      let refinedCandidate = refinedChange(
+        candidate, logEvidence: logEvidence, in: model, correlations)
+      let change = refinedCandidate.change
       if let range = Self.changeAmountRanges[change.kind], !range.contains(abs(change.signedAmount))
       {
         return nil
       }
-      var withChange = logEvidence(of: model, with: change, correlations, refitsResonance: true)
+      var withChange = refinedCandidate.logEvidence
+      if model.response.kind.parameterFreeKind == .anyResonance {
+        withChange = self.logEvidence(of: model, with: change, correlations, refitsResonance: true)
+      }
       // An added transient near an event can mimic any change to that event.
       let isNearEvent = reference.waveforms.contains {
         abs($0.eventSeconds - change.transientSeconds) < 0.03
@@ -191,19 +196,23 @@ struct RecordingChangeSearch {
   }
 
   /// Maximizes the evidence over a change's parameters by pattern search with step halving.
+  ///
+  /// - Parameters:
+  ///   - change: The change.
+  ///   - logEvidence: The log evidence of the model with the change.
+  ///   - model: The model without the change.
+  ///   - correlations: The correlations without the change.
+  /// - Returns: The refined change, and the log evidence of the model with it.
   private func refinedChange(
-    _ change: RecordingModel.Change, in model: RecordingModel,
+    _ change: RecordingModel.Change, logEvidence: Double, in model: RecordingModel,
     _ correlations: RecordingResponse.Correlations
-  ) -> RecordingModel.Change {
-    func changeLogEvidence(_ change: RecordingModel.Change) -> Double {
-      logEvidence(of: model, with: change, correlations)
-    }
+  ) -> (change: RecordingModel.Change, logEvidence: Double) {
     var bestChange = change
-    var bestLogEvidence = changeLogEvidence(change)
+    var bestLogEvidence = logEvidence
 
     /// Accepts a variant that improves the evidence. Returns true if the variant was accepted.
     func adoptIfBetter(_ variant: RecordingModel.Change) -> Bool {
-      let variantEvidence = changeLogEvidence(variant)
+      let variantEvidence = self.logEvidence(of: model, with: variant, correlations)
       let isValid = variant.kind != .added || variant.signedAmount > 0
       guard variantEvidence > bestLogEvidence, isValid else { return false }
       bestChange = variant
@@ -215,12 +224,18 @@ struct RecordingChangeSearch {
       _ parameter: WritableKeyPath<RecordingModel.Change, Double>, by firstStep: Double
     ) {
       var step = firstStep
+      // The opposite of an accepted step leads back to a change with less evidence.
+      var triedSigns = [1.0, -1]
       for _ in 0..<5 {
-        var increased = bestChange
-        increased[keyPath: parameter] += step
-        var decreased = bestChange
-        decreased[keyPath: parameter] -= step
-        if !adoptIfBetter(increased), !adoptIfBetter(decreased) {
+        let acceptedSign = triedSigns.first { sign in
+          var variant = bestChange
+          variant[keyPath: parameter] += sign * step
+          return adoptIfBetter(variant)
+        }
+        if let acceptedSign {
+          triedSigns = [acceptedSign]
+        } else {
+          triedSigns = [1, -1]
           step /= 2
         }
       }
@@ -241,7 +256,7 @@ struct RecordingChangeSearch {
       }
     default: break
     }
-    return bestChange
+    return (bestChange, bestLogEvidence)
   }
 
   // MARK: - Candidates

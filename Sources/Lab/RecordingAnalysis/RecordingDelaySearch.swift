@@ -91,6 +91,8 @@ struct RecordingDelaySearch {
           model.delaySamples = center + shift
         }
       }
+      // At the same delay, the most probable response is known.
+      guard model.delaySamples != center else { continue }
       model.response = RecordingResponse(kind: kind, priorVarianceScale: 0)
       predictor.fitResponse(of: &model, to: whitenedSignal)
     }

@@ -546,14 +546,21 @@ struct RecordingResponse: Equatable, Sendable {
     var bestFittedResponse = FittedResponse(
       response: self, fit: fit(correlations, rate: rate))
     var modeSteps = firstSteps
+    // The opposite of an accepted change leads back to a response with less evidence.
+    var rejectedIndex: Int?
     for _ in 0..<9 {
       let variants = bestFittedResponse.response.modeVariants(steps: modeSteps)
-      let improved = variants.lazy.map { variant in
-        FittedResponse(response: variant, fit: variant.fit(correlations, rate: rate))
-      }.first { $0.fit.logEvidence > bestFittedResponse.fit.logEvidence }
-      if let improved {
-        bestFittedResponse = improved
-      } else {
+      var acceptedIndex: Int?
+      for (index, variant) in variants.enumerated() where index != rejectedIndex {
+        let fit = variant.fit(correlations, rate: rate)
+        guard fit.logEvidence > bestFittedResponse.fit.logEvidence else { continue }
+        bestFittedResponse = FittedResponse(response: variant, fit: fit)
+        acceptedIndex = index
+        break
+      }
+      // Opposite changes are neighbors.
+      rejectedIndex = acceptedIndex.map { $0 ^ 1 }
+      if acceptedIndex == nil {
         modeSteps.logFrequency /= 2
         modeSteps.logQuality /= 2
       }
