@@ -115,7 +115,7 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
     resonanceIntervalHalfWidthFraction = impedanceFit.parameterIntervalHalfWidths[0]
     qualityIntervalHalfWidthFraction = Self.qualityInterval(
       of: impedanceFit, ratio: resistorToCoilRatio, hasReference: hasReference)
-    try checkAccuracy()
+    try checkAccuracy(hasReference: hasReference)
   }
 
   /// Returns a sentence about a coil resistance that contradicts a nominal impedance, or nil.
@@ -211,19 +211,22 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
     return relativeErrors.reduce(0) { $0 + $1 * $1 }.squareRoot()
   }
 
-  private func checkAccuracy() throws(CalibrationError) {
+  /// Throws an error with the possible remedies if the measurement is inexact.
+  private func checkAccuracy(hasReference: Bool) throws(CalibrationError) {
     guard resonanceIntervalHalfWidthFraction <= Calibration.maximumResonanceIntervalHalfWidth,
       qualityIntervalHalfWidthFraction <= Calibration.maximumQualityIntervalHalfWidth,
       fitResidualDecibels <= Calibration.maximumGoodResidualDecibels
     else {
       let resonance = (resonanceIntervalHalfWidthFraction * 100).text(places: 2)
       let qualityFactor = (qualityIntervalHalfWidthFraction * 100).text(places: 2)
+      let referenceRemedyText = hasReference ? "" : "'--reference-channel', "
       throw CalibrationError(
         .noResonance,
         """
         determines the resonance only to ±\(resonance) % and the Q factor only to \
-        ±\(qualityFactor) %; the limits are ±1 % and ±5 %; use '--reference-channel', a smaller \
-        resistor, or a higher '--level'
+        ±\(qualityFactor) %; the limits are ±1 % and ±5 %; use \(referenceRemedyText)a smaller \
+        resistor or a higher '--level'; if the peak is weak or another resonance is close, measure \
+        with a sensor
         """)
     }
   }
