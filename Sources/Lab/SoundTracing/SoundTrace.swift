@@ -188,7 +188,7 @@ public struct SoundTrace: Sendable {
 
   /// Traces the mean of a signal's channels. Samples that are not finite count as silence.
   ///
-  /// The conversion is 4 to 20 times faster than real time, and uses about 50 bytes per sample.
+  /// The conversion uses about 50 bytes per sample.
   ///
   /// - Parameters:
   ///   - signal: A sound of at most `maximumSoundSeconds` seconds.
