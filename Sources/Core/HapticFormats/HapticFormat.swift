@@ -44,8 +44,8 @@ public struct HapticFormat: Sendable {
   /// Opens a file for in-place editing, or returns nil if the format does not support editing. An
   /// edit preserves all other bytes of the text.
   package var makeEditor: (@Sendable (SourceFile) throws(InputError) -> AHAPEditor)?
-  /// Lists the separate patterns in a file; nil if each file contains a single pattern.
-  package var listParts: (@Sendable (SourceFile) throws(InputError) -> [SourceFile.Part])?
+  /// Opens a file with separate patterns; nil if each file contains a single pattern.
+  package var openParts: (@Sendable (SourceFile) throws(InputError) -> PartReader)?
   private let ruleNamePrefix: String
   private let reader: Reader
   private let writer: Writer?
@@ -121,18 +121,32 @@ public struct HapticFormat: Sendable {
   public func examine(_ file: SourceFile, options: ReadingOptions = ReadingOptions()) -> ReadResult
   {
     do {
-      var result = try addingRulePrefixToErrors { () throws(InputError) in try reader(file, options)
+      let result = try addingRulePrefixToErrors { () throws(InputError) in try reader(file, options)
       }
-      if options.frequencyHandling == .sharpness {
-        result.composition = result.composition?.convertingStatedHertz(to: .phone)
-      }
-      for index in result.findings.indices {
-        addRulePrefix(to: &result.findings[index])
-      }
-      return result
+      return completedResult(result, options: options)
     } catch {
       return ReadResult(error)
     }
+  }
+
+  /// Reads one of the patterns of an open file, with the same result as a file with this part.
+  package func examinePart(
+    _ part: SourceFile.Part, of partReader: PartReader, options: ReadingOptions = ReadingOptions()
+  ) -> ReadResult {
+    completedResult(partReader.read(part, options), options: options)
+  }
+
+  /// Returns a result of the reader with complete rule names, and frequencies as the options
+  /// request.
+  private func completedResult(_ result: ReadResult, options: ReadingOptions) -> ReadResult {
+    var result = result
+    if options.frequencyHandling == .sharpness {
+      result.composition = result.composition?.convertingStatedHertz(to: .phone)
+    }
+    for index in result.findings.indices {
+      addRulePrefix(to: &result.findings[index])
+    }
+    return result
   }
 
   /// A Boolean value that indicates whether the format supports writing.
@@ -241,5 +255,22 @@ public struct SourceFile: Sendable {
     self.bytes = bytes
     self.name = name
     self.part = part
+  }
+}
+
+/// The separate patterns of a file, which is parsed once for all of them.
+package struct PartReader: Sendable {
+  /// The patterns in the order of the file.
+  package var parts: [SourceFile.Part]
+  /// Reads one of the patterns.
+  package var read: @Sendable (SourceFile.Part, ReadingOptions) -> ReadResult
+
+  /// Creates a reader from the patterns and a function that reads one of them.
+  package init(
+    parts: [SourceFile.Part],
+    read: @escaping @Sendable (SourceFile.Part, ReadingOptions) -> ReadResult
+  ) {
+    self.parts = parts
+    self.read = read
   }
 }

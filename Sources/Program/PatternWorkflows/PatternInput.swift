@@ -203,9 +203,9 @@ public struct PatternInput: Equatable, Sendable {
   /// the input itself.
   private static func partInputs(of input: PatternInput) -> [PatternInput] {
     guard case .file(let filePath) = input.origin,
-      input.formats.formats(forFileName: filePath).contains(where: { $0.listParts != nil }),
+      input.formats.formats(forFileName: filePath).contains(where: { $0.openParts != nil }),
       let file = try? input.readFile(), let format = try? input.formats.format(of: file),
-      let parts = try? format.listParts?(file), 1...maximumPartCount ~= parts.count
+      let parts = try? format.openParts?(file).parts, 1...maximumPartCount ~= parts.count
     else { return [input] }
     var uniqueNames = UniqueNames()
     return parts.map { part in

@@ -43,10 +43,24 @@ enum DocumentConversion {
     )
   {
     let readResult = source.examine(file)
-    let composition = try readResult.get()
-    if source.id == target.id, let canonicalText = try source.canonicalText(of: file) {
-      return (canonicalText, [], composition)
+    if source.id == target.id {
+      let composition = try readResult.get()
+      if let canonicalText = try source.canonicalText(of: file) {
+        return (canonicalText, [], composition)
+      }
     }
+    return try convertResult(readResult, of: file, to: target)
+  }
+
+  /// Converts the result of reading a file to a single file in another format.
+  ///
+  /// - Returns: The bytes of the file, the losses, and the composition of the source.
+  static func convertResult(_ readResult: ReadResult, of file: SourceFile, to target: HapticFormat)
+    throws(InputError) -> (
+      bytes: [UInt8], losses: [LocatedLoss], composition: HapticComposition
+    )
+  {
+    let composition = try readResult.get()
     let writtenPattern = try writeComposition(composition, as: target, name: file.name)
     let losses = (readResult.losses + writtenPattern.losses).map { loss in
       LocatedLoss(

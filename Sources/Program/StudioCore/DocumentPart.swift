@@ -21,8 +21,8 @@ struct DocumentPart {
 }
 
 extension Document {
-  /// The maximum number of parts. Each part reads the whole file.
-  private static let maximumPartCount = 200
+  /// The maximum number of parts, each of which is converted to a text.
+  private static let maximumPartCount = 2_000
 
   /// The clips of the opened file that can be converted, or its patterns at different body
   /// locations. The array is empty if the file has a single pattern.
@@ -31,13 +31,14 @@ extension Document {
   var parts: [DocumentPart] {
     guard let conversionOrigin else { return [] }
     let file = conversionOrigin.sourceFile
-    let clips = (try? conversionOrigin.sourceFormat.listParts?(file)) ?? []
-    if (2...Self.maximumPartCount).contains(clips.count) {
-      return clips.compactMap { clip in
-        let clipFile = SourceFile(file.bytes, name: file.name, part: clip)
+    let format = conversionOrigin.sourceFormat
+    if let clipReader = try? format.openParts?(file),
+      (2...Self.maximumPartCount).contains(clipReader.parts.count)
+    {
+      return clipReader.parts.compactMap { clip in
         guard
-          let conversion = try? DocumentConversion.convertFile(
-            clipFile, from: conversionOrigin.sourceFormat, to: .ahap)
+          let conversion = try? DocumentConversion.convertResult(
+            format.examinePart(clip, of: clipReader), of: file, to: .ahap)
         else { return nil }
         return DocumentPart(
           kind: .clip, name: clip.name, text: conversion.bytes, losses: conversion.losses)

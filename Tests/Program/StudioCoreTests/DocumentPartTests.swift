@@ -70,6 +70,20 @@ import VendorFormats
     #expect(try parts.map(eventTimes) == [[0], [0]])
   }
 
+  /// If the file were parsed for each clip, the time would grow with the square of their number.
+  @Test("A project of a thousand clips has a thousand parts, like those of separate readings")
+  func projectsMayBeLong() throws {
+    let file = Self.project((0..<1_000).map { Self.clip("\($0)", seconds: 0.1) })
+    let parts = parts(file)
+    #expect(parts.count == 1_000)
+    let last = try #require(parts.last)
+    #expect(last.name == "999")
+    let lastFile = SourceFile(file.bytes, name: file.name, part: .init(index: 999, name: "999"))
+    let conversion = try DocumentConversion.convertFile(
+      lastFile, from: .studioProject, to: .ahap)
+    #expect(last.text == conversion.bytes)
+  }
+
   @Test("A file with one pattern has no parts")
   func singlePatternsHaveNoParts() {
     #expect(parts(Self.richTap([0, 0])).isEmpty)

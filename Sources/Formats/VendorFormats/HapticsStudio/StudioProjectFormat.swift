@@ -22,7 +22,12 @@ extension HapticFormat {
       read: { (file, options) throws(InputError) in
         try StudioProject(file).readResult(part: file.part, options: options)
       })
-    studioFormat.listParts = { (file) throws(InputError) in try StudioProject(file).clipParts }
+    studioFormat.openParts = { (file) throws(InputError) in
+      let project = try StudioProject(file)
+      return PartReader(parts: project.clipParts) { part, options in
+        project.readResult(part: part, options: options)
+      }
+    }
     return studioFormat
   }()
 }
@@ -30,17 +35,20 @@ extension HapticFormat {
 /// A Meta Haptics Studio project with its clips.
 private struct StudioProject {
   private let jsonDocument: JSONDocument
+  private let clipValues: [JSONValue]
 
   /// The pause between clips that play one after the other, in seconds.
   private static let pauseBetweenClipsSeconds = 0.5
 
-  init(_ file: SourceFile) throws(InputError) { jsonDocument = try file.jsonDocument() }
+  init(_ file: SourceFile) throws(InputError) {
+    jsonDocument = try file.jsonDocument()
+    clipValues = jsonDocument.root["clips"].map { Array($0.elements) } ?? []
+  }
 
   /// The clips of the project that have haptics.
   var clipParts: [SourceFile.Part] {
     var projectParts: [SourceFile.Part] = []
-    guard let clips = jsonDocument.root["clips"] else { return projectParts }
-    for (index, clip) in clips.elements.enumerated() where clip["haptic"]?.kind == .object {
+    for (index, clip) in clipValues.enumerated() where clip["haptic"]?.kind == .object {
       projectParts.append(
         SourceFile.Part(index: index, name: clip["name"]?.string ?? "\(index + 1)"))
     }
@@ -57,7 +65,6 @@ private struct StudioProject {
       return makeReadResult(nil, log: log, options: options)
     }
     let selectedParts = part.map { [$0] } ?? clipParts
-    let clipValues = Array(clips.elements)
     var combinedClips = CombinedClips()
     for selectedPart in selectedParts {
       guard clipValues.indices.contains(selectedPart.index) else {
