@@ -20,6 +20,12 @@ struct ProfileSummary {
     transducerSettings = profile.transducerSettings(rate: Self.displayRateHertz)
   }
 
+  /// Returns the frequencies of sharpness 0 and 1 that a profile plays: those of its mapping within
+  /// the band that the hardware reproduces.
+  static func playedFrequency(of profile: TransducerProfile) -> FrequencyMapping {
+    profile.limitedToUsableBand(rate: displayRateHertz).frequency
+  }
+
   func summaryText(for output: Output) -> String {
     var textLayout = TextLayout(for: output)
     textLayout.appendWrapped("\(profile.name): \(profile.summary.printable)", indentColumns: 0)

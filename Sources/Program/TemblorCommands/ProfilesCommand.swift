@@ -202,7 +202,8 @@ struct ProfileRow {
     switch result {
     case .success(let profile):
       [
-        entry.name, profile.frequency.bandText, entry.origin.text + shadowedEntriesText,
+        entry.name, ProfileSummary.playedFrequency(of: profile).bandText,
+        entry.origin.text + shadowedEntriesText,
         (profile.hardware?.product ?? profile.summary).printable,
       ]
     case .failure:

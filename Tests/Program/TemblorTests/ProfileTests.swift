@@ -46,6 +46,9 @@ import Testing
           that make low events audible.
           """,
       ])
+    // The hardware reproduces less than the frequencies of the mapping, 20–80 Hz.
+    let shaker = try #require(lines.first { $0.hasPrefix("dayton-bst-1 ") })
+    #expect(shaker.contains("  20–59.9 Hz  "))
     let names = try temblor("profiles", "--names")
     #expect(names.output.hasPrefix("phone\npuck\nspeaker\nactronika-hfba121238\n"))
     #expect(names.status == 0 && names.error == "")
