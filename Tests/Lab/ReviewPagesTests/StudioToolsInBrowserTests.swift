@@ -168,6 +168,75 @@ extension InBrowser {
       #expect(page.errorMessages == [])
     }
 
+    /// Returns a page whose file picker returns the file with body locations, with a handle that
+    /// records the written bytes as `written`.
+    private static func openWithPicker() throws -> BrowserPage {
+      try Studio.open(
+        preparation: """
+          window.showOpenFilePicker = async () => [{
+            name: "duet.he",
+            getFile: async () => new File([window.written ?? `\(duet)`], "duet.he"),
+            createWritable: async () => ({
+              write: async (bytes) => { window.written = bytes; }, close: async () => {},
+            }),
+          }];
+          """)
+    }
+
+    @Test("A list that was opened for B opens later patterns in the current slot")
+    func listForgetsItsSlot() throws {
+      let page = try Self.openWithPicker()
+      try page.evaluate("document.getElementById('slot-1').click()")
+      try page.wait(for: "document.getElementById('library-dialog').open")
+      try page.evaluate("document.querySelectorAll('#library .pattern')[1].click()")
+      let names = "[...document.querySelectorAll('.slot .nm')].map((each) => each.textContent)"
+      try page.wait(for: "\(names).join() === 'first,duet left'")
+      try page.evaluate("document.getElementById('slot-0').click()")
+      try page.evaluate("document.getElementById('patterns').click()")
+      try page.evaluate("document.querySelectorAll('#library .pattern')[2].click()")
+      try page.wait(for: "\(Self.title) === 'duet right'")
+      #expect(try page.string("\(names).join()") == "duet right,duet left")
+      #expect(page.errorMessages == [])
+    }
+
+    @Test("A chosen file with several patterns is saved to its file, also from the list")
+    func listedFilesAreSavedToTheirFile() throws {
+      let page = try Self.openWithPicker()
+      try page.evaluate("document.getElementById('open').click()")
+      try page.wait(for: "document.getElementById('library-dialog').open")
+      for (row, title) in [(0, "duet"), (1, "duet left"), (0, "duet")] {
+        try page.evaluate("document.getElementById('patterns').click()")
+        try page.evaluate("document.querySelectorAll('#library .pattern')[\(row)].click()")
+        try page.wait(for: "\(Self.title) === '\(title)'")
+        try page.wait(for: Studio.isReady)
+      }
+      try page.click("#save")
+      try page.wait(for: "window.written || window.saved['duet.he']")
+      #expect(try page.string("new TextDecoder().decode(window.written)") == Self.duet)
+      #expect(page.errorMessages == [])
+    }
+
+    /// The worker checks a long pattern a second after its change.
+    @Test("A pattern that is being checked does not follow every rule yet")
+    func pendingChecksAreNoResults() throws {
+      let taps = (0..<600).map { index in
+        """
+        {"Event": {"Time": \(Double(index) / 5), "EventType": "HapticTransient",
+          "EventParameters": [{"ParameterID": "HapticIntensity", "ParameterValue": 0.8}]}}
+        """
+      }
+      let page = try Studio.open()
+      let text = "{\"Version\": 1.0, \"Pattern\": [\(taps.joined(separator: ","))]}"
+      try page.evaluate(Studio.drop("taps.ahap", text))
+      let heading = "document.getElementById('findings-more').textContent"
+      let list = "document.getElementById('findings').textContent"
+      try page.wait(for: "\(heading) === 'checking …' && (window.listed = \(list), true)")
+      #expect(try page.string("window.listed") == "")
+      try page.wait(for: "\(heading) !== 'checking …'")
+      #expect(try page.string(list)?.contains("transient-count") == true)
+      #expect(page.errorMessages == [])
+    }
+
     /// The worker checks the text of a long pattern, and receives only the converted text.
     @Test("Curves that the conversion of a long file made cause no findings")
     func convertedCurvesAreNoFindings() throws {

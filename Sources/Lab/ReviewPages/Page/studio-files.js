@@ -20,6 +20,9 @@ async function chooseFile(slotIndex) {
   }
 }
 
+/** Returns the contents of a file or a response. */
+const bytesOfFile = async (file) => new Uint8Array(await file.arrayBuffer());
+
 /** Returns true for a sound, or a video with a sound. */
 const isSound = (file) => /^(audio|video)\//.test(file.type)
   || /\.(wav|mp3|m4a|aac|ogg|flac|caf|aif+|mp4|m4v|mov|webm|mkv)$/i.test(file.name);
@@ -55,7 +58,7 @@ async function openFiles(files, slotIndex = null, handles = []) {
     }
     const target = slotIndex ?? (patterns.length > 1 ? index : state.slot);
     const open = patterns.length > 1 ? openFile : openChosen;
-    open(target, file.name, new Uint8Array(await file.arrayBuffer()),
+    open(target, file.name, await bytesOfFile(file),
       { handle: handles[files.indexOf(file)] ?? null });
   }
   for (const file of sounds) await openSound(file, slotIndex);

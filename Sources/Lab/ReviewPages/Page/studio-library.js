@@ -43,7 +43,7 @@ function libraryOf(files) {
   patterns.sort((one, other) => one.path.localeCompare(other.path, undefined, { numeric: true }));
   return patterns.slice(0, maximumLibraryCount).map(({ path, file }) => ({
     name: path.split("/").at(-1), folder: path.split("/").slice(0, -1).join("/"),
-    read: async () => new Uint8Array(await file.arrayBuffer()),
+    read: () => bytesOfFile(file),
   }));
 }
 
@@ -72,21 +72,20 @@ async function filesBelow(entries) {
 }
 
 /** Fills the list. */
-function setLibrary(entries, title = "Patterns", slotIndex = null) {
+function setLibrary(entries, title = "Patterns") {
   libraryEntries = entries;
   libraryTitle = title;
-  librarySlot = slotIndex;
 }
 
-/** Shows the patterns of a folder. */
-function showFolder(files) {
+/** Shows the patterns of a folder. They open in a slot, or in the current slot. */
+function showFolder(files, slotIndex = null) {
   const entries = libraryOf(files);
   if (!entries.length) {
     showNote("The folder has no patterns.");
     return;
   }
   setLibrary(entries);
-  showLibrary();
+  showLibrary(slotIndex);
 }
 
 /** Returns the number of parts of a file, and how they play in the whole file. */
@@ -97,13 +96,17 @@ function partsText(parts) {
 
 /**
  * Fills the list with the parts of a file, after the whole file. The pictures of body locations
- * have the same time range.
+ * have the same time range. `more` has further properties of the slot of the whole file.
  */
-function listParts(name, bytes, contents, slotIndex = null, more = {}) {
+function listParts(name, bytes, contents, more) {
   const { parts, duration } = contents;
   const stem = name.replace(/\.[^.]+$/, "");
+  const { handle } = more;
+  // A file with a handle may have been saved since, so it is read again.
   const whole = {
-    name, folder: partsText(parts), read: async () => bytes, opensDirectly: true, more, contents,
+    name, folder: partsText(parts), opensDirectly: true, more,
+    read: async () => (handle ? bytesOfFile(await handle.getFile()) : bytes),
+    contents: handle ? undefined : contents,
   };
   const entries = parts.map(({ kind, name: partName, text, losses }) => ({
     name: `${stem} ${partName}.ahap`.replace(/[/\\:*?"<>|]/g, "_"),
@@ -111,7 +114,7 @@ function listParts(name, bytes, contents, slotIndex = null, more = {}) {
     read: async () => utf8.bytes(text), opensDirectly: true, losses,
     duration: kind === "clip" ? undefined : duration,
   }));
-  setLibrary([whole, ...entries], name, slotIndex);
+  setLibrary([whole, ...entries], name);
 }
 
 /**
@@ -123,12 +126,13 @@ function openChosen(slotIndex, name, bytes, more = {}) {
     openFile(slotIndex, name, bytes, more, contents);
     return;
   }
-  listParts(name, bytes, contents, slotIndex, more);
-  showLibrary();
+  listParts(name, bytes, contents, more);
+  showLibrary(slotIndex);
 }
 
-/** Shows the list. */
-function showLibrary() {
+/** Shows the list, whose patterns open in a slot, or in the current slot. */
+function showLibrary(slotIndex = null) {
+  librarySlot = slotIndex;
   find("#library-title").textContent = libraryTitle;
   find("#library-filter").value = "";
   fillLibrary();
@@ -252,13 +256,13 @@ function connectLibrary() {
   });
   find("#library-shipped").addEventListener("click", () => {
     setLibrary(shippedPatterns());
-    showLibrary();
+    showLibrary(librarySlot);
   });
   find("#library-folder").addEventListener("click", () => find("#library-files").click());
   find("#library-files").addEventListener("change", ({ target }) => {
     showFolder([...target.files].map(
       (file) => ({ path: file.webkitRelativePath || file.name, file })
-    ));
+    ), librarySlot);
     target.value = "";
   });
   find("#library-filter").addEventListener("input", fillLibrary);

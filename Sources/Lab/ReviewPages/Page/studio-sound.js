@@ -345,6 +345,7 @@ function finished(answer) {
   if (!slot || last?.job.number !== number || last.document !== slot.document) return;
   if (kind === "check") {
     slot.findings = findings;
+    slot.isBeingChecked = false;
     if (slotIndex === state.slot) showFindings();
     return;
   }

@@ -225,7 +225,7 @@ function findParts(slotIndex, examined) {
     ?? { problem: null, parts: core.parts(slotIndex), duration: slot.score.duration };
   if (contents.parts.length < 2) return;
   slot.partsText = partsText(contents.parts);
-  listParts(slot.file, slot.opened, contents);
+  listParts(slot.file, slot.opened, contents, { handle: slot.handle, save: slot.save && { ...slot.save } });
 }
 
 /** Shows slot A or B for editing and playback. */
@@ -333,12 +333,12 @@ function updateLists() {
   const isConverted = slot.origin && !slot.history.changed;
   if (worker && isLong(slot) && slot.isGood && !isConverted) {
     checkTimer = setTimeout(() => { if (current() === slot) ask("check", state.slot); }, checkDelay);
-    showFindings();
-    find("#findings-more").textContent = "checking …";
+    slot.isBeingChecked = true;
   } else {
     slot.findings = core.check(state.slot, state.profile);
-    showFindings();
+    slot.isBeingChecked = false;
   }
+  showFindings();
   showSource();
   for (const slotIndex of [0, 1]) requestPicture(slotIndex);
   keepDrafts();

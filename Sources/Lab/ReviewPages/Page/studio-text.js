@@ -5,16 +5,19 @@ const lineHeight = 18;
 /** The minimum length of a source that is initially folded, in bytes. Long fields are slow. */
 const minimumFoldedTextLength = 300000;
 
+/** Returns the counts of errors and warnings as text. */
+function findingCountText(findings) {
+  if (!findings.length) return "nothing found";
+  return ["error", "warning"].flatMap((noun) => {
+    const count = findings.filter(({ severity }) => severity === noun).length;
+    return count ? [counted(count, noun)] : [];
+  }).join(", ");
+}
+
+/** Shows the findings of the current slot. During a check, these are those of the last check. */
 function showFindings() {
-  const { findings } = current();
-  const counts = ["error", "warning"].map(
-    (severity) => findings.filter((each) => each.severity === severity).length
-  );
-  find("#findings-more").textContent = findings.length
-    ? ["error", "warning"].flatMap(
-      (noun, index) => (counts[index] ? [counted(counts[index], noun)] : [])
-    ).join(", ")
-    : "nothing found";
+  const { findings, isBeingChecked } = current();
+  find("#findings-more").textContent = isBeingChecked ? "checking …" : findingCountText(findings);
   const list = find("#findings");
   list.textContent = "";
   for (const [index, finding] of findings.slice(0, 200).entries()) {
@@ -38,7 +41,7 @@ function showFindings() {
     }
     list.append(row);
   }
-  if (!findings.length) {
+  if (!findings.length && !isBeingChecked) {
     list.innerHTML = "<li class=\"alone dim\">The pattern follows every rule.</li>";
   }
   if (findings.length > 200) list.insertAdjacentHTML("beforeend",
