@@ -78,8 +78,8 @@ enum PageResource {
   static let studioWorklet = scriptBlock(
     from: contents(ofFiles: "studio-core.js studio-worklet.js"))
   static let studioWorker = scriptBlock(from: contents(ofFiles: "studio-core.js studio-worker.js"))
-  /// The WebAssembly module of the renderer, compressed with LZMA and encoded as text.
-  static let studioModule = Base91.encoded(contents(ofFiles: "studio.module"))
+  /// The WebAssembly module of the renderer, compressed with LZMA.
+  static let studioModule = contents(ofFiles: "studio.module")
   /// The list of shipped patterns, compressed with LZMA and encoded as text.
   static let studioPatterns = Base91.encoded(contents(ofFiles: "studio.patterns"))
   /// The names of the scripts that reports and galleries share: for text, sound, patterns, drawing,

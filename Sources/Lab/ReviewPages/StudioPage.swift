@@ -50,11 +50,20 @@ public struct StudioPage: Sendable {
     self.initialProfileBytes = initialProfileBytes
   }
 
+  /// The WebAssembly module of the renderer, in the compressed form that a page loads from
+  /// `moduleAddress`.
+  public static var moduleBytes: [UInt8] { PageResource.studioModule }
+
   /// Returns the bytes of the HTML page, which are reproducible.
   ///
-  /// - Parameter slots: No patterns, A, or A and B.
+  /// - Parameters:
+  ///   - slots: No patterns, A, or A and B.
+  ///   - moduleAddress: The URL from which the page loads `moduleBytes`, relative to its own URL;
+  ///     nil for a page that contains the module as text, which is a quarter larger.
   /// - Throws: `tooMany` for more than `maximumOpenDocumentCount` patterns.
-  public func html(_ slots: [OpenDocument]) throws(ReviewPageError) -> [UInt8] {
+  public func html(
+    _ slots: [OpenDocument], moduleAddress: String? = nil
+  ) throws(ReviewPageError) -> [UInt8] {
     guard slots.count <= Self.maximumOpenDocumentCount else {
       throw ReviewPageError(
         .tooMany,
@@ -66,9 +75,10 @@ public struct StudioPage: Sendable {
       "profileText": initialProfileBytes.map {
         String(decoding: Base64.encoded($0), as: UTF8.self)
       },
-      "slots": slots.map(\.jsonFields),
+      "slots": slots.map(\.jsonFields), "module": moduleAddress,
     ])
-    let connectSource = slots.contains { $0.saveAddress != nil } ? "'self'" : "'none'"
+    let usesServer = moduleAddress != nil || slots.contains { $0.saveAddress != nil }
+    let connectSource = usesServer ? "'self'" : "'none'"
     let studioPage = ReviewPage(
       templateBytes: PageResource.studioPage, script: PageResource.studioScript,
       style: PageResource.studioStyle, generator: generator,
@@ -80,7 +90,8 @@ public struct StudioPage: Sendable {
     return studioPage.makeHTML(
       contents: [
         "worklet": PageResource.studioWorklet, "worker": PageResource.studioWorker,
-        "module": PageResource.studioModule, "patterns": PageResource.studioPatterns,
+        "module": moduleAddress == nil ? Base91.encoded(PageResource.studioModule) : [],
+        "patterns": PageResource.studioPatterns,
       ], data: pageData)
   }
 }

@@ -1,3 +1,4 @@
+import SignalPlots
 import Testing
 
 @testable import ReviewPages
@@ -338,6 +339,34 @@ extension InBrowser {
       try page.wait(for: "window.ifMatchValues.length === 2")
       #expect(try page.string("window.ifMatchValues[1]") == "\"new\"")
       try page.wait(for: "document.getElementById('note').textContent.startsWith('Saved to')")
+    }
+
+    @Test("A page that loads its module is saved as a file that contains the module")
+    func loadedModulesAreSaved() throws {
+      let module = String(decoding: Base64.encoded(StudioPage.moduleBytes), as: UTF8.self)
+      let slot = StudioPage.OpenDocument(fileName: "first.ahap", bytes: Array(Self.text.utf8))
+      let page = try BrowserPage(
+        StudioPage(generator: "Temblor test").html([slot], moduleAddress: "module"),
+        preparation: Self.preparation + """
+          window.fetch = async (address) => address === "module"
+            ? new Response(Uint8Array.from(atob("\(module)"), (each) => each.charCodeAt(0)))
+            : new Response("", { status: 404 });
+          """)
+      try page.wait(for: Self.isReady)
+      try page.evaluate(
+        """
+        document.getElementById("save-as").click();
+        document.getElementById("format").value = "html";
+        document.getElementById("save-now").click();
+        """)
+      try page.wait(for: "window.saved['first.html'] !== undefined")
+      let saved = try #require(try page.string("window.saved['first.html'].text()"))
+      #expect(page.errorMessages == [])
+      let copy = try BrowserPage(Array(saved.utf8))
+      try copy.wait(for: Self.isReady)
+      #expect(try copy.string(Self.source) == Self.text)
+      #expect(copy.errorMessages == [])
+      #expect(copy.requests.count == 1)
     }
 
     /// Returns a transient at a time in seconds.

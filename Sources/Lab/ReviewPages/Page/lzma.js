@@ -1,6 +1,6 @@
-// Unpacks the module of the page. It is divided into streams (`wasm-streams.js`), compressed with
-// LZMA, which finds repetitions over the whole module, and written with 91 characters, two for 13
-// bits.
+// Unpacks the module and the scripts of the page. They are compressed with LZMA, which finds
+// repetitions over their whole length, and written with 91 characters, two for 13 bits. The module
+// is divided into streams first (`wasm-streams.js`).
 //
 // Format: "LZMA specification (draft version)", Igor Pavlov, 2015. A file has a header of 13 bytes
 // (literal and position bits, dictionary size, output size) and a range-coded stream. The stream
@@ -31,6 +31,30 @@ function bytesOfDense(text) {
     }
   }
   return bytes;
+}
+
+/** Returns bytes as a dense text. */
+function denseOfBytes(bytes) {
+  const codes = new Uint8Array(2 * Math.ceil(8 * bytes.length / denseBits));
+  let [length, bits, count] = [0, 0, 0];
+  const add = (digit) => {
+    const code = firstDenseCode + digit;
+    codes[length++] = code < 0x3C ? code : code + 1;
+  };
+  const addPair = () => {
+    const value = bits & (1 << denseBits) - 1;
+    add(value % denseRadix);
+    add(Math.floor(value / denseRadix));
+    bits >>>= denseBits;
+    count -= denseBits;
+  };
+  for (const byte of bytes) {
+    bits |= byte << count;
+    count += 8;
+    if (count >= denseBits) addPair();
+  }
+  if (count > 0) addPair();
+  return new TextDecoder().decode(codes);
 }
 
 /** The number of bits of a probability, and the shift by which it adapts. */

@@ -192,14 +192,22 @@ function pictureFile() {
 /** The text of the loaded page, for copies with other patterns. */
 const pristine = document.documentElement.outerHTML;
 
-/** Returns the page as a file that contains the current patterns. */
+/** Returns a page in which the first element with an ID has other contents. */
+function pageWith(page, id, contents) {
+  const start = page.indexOf(">", page.indexOf(`id="${id}"`)) + 1;
+  return page.slice(0, start) + contents + page.slice(page.indexOf("<", start));
+}
+
+/** Returns the page as a file that contains the current patterns and the module. */
 function pageFile() {
   const list = slots.flatMap((slot, slotIndex) => (slot
     ? [{ name: textName(slot), text: base64(textOf(slotIndex)), save: null }] : []));
-  const json = JSON.stringify({ ...data, profile: profiles[state.profile].name, slots: list });
-  const start = pristine.indexOf(">", pristine.indexOf("id=\"data\"")) + 1;
-  const rest = pristine.slice(pristine.indexOf("<", start));
-  return `<!doctype html>\n${pristine.slice(0, start)}${json.replaceAll("<", "\\u003c")}${rest}`;
+  const json = JSON.stringify({
+    ...data, profile: profiles[state.profile].name, slots: list, module: null
+  });
+  const page = pageWith(pristine, "data", json.replaceAll("<", "\\u003c"));
+  const whole = data.module ? pageWith(page, "studio-module", denseOfBytes(packedModule)) : page;
+  return `<!doctype html>\n${whole}`;
 }
 
 /** Downloads a file of the selected kind. */

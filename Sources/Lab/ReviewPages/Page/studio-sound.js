@@ -14,6 +14,8 @@ const minimumLongTextLength = 20000;
  */
 const scriptAddress = (id) => `data:text/javascript;base64,${base64(utf8.bytes(find(id).textContent))}`;
 
+/** The compressed module. */
+let packedModule = null;
 /** The bytes of the module, which every instance needs. */
 let moduleBytes = null;
 /** The bytes of a custom profile, which every instance needs. */

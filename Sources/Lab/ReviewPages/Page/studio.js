@@ -50,10 +50,20 @@ function connectControls() {
   });
 }
 
+/** Loads the packed module, from the page or from the server that supplied the page. */
+async function loadModule() {
+  if (data.module) {
+    const answer = await fetch(data.module);
+    if (!answer.ok) throw new Error(`its module cannot be loaded: ${answer.status}.`);
+    packedModule = await bytesOfFile(answer);
+  } else packedModule = bytesOfDense(find("#studio-module").textContent);
+}
+
 async function start() {
   readColors();
   try {
-    moduleBytes = joinedModule(unpackedLZMA(bytesOfDense(find("#studio-module").textContent)));
+    await loadModule();
+    moduleBytes = joinedModule(unpackedLZMA(packedModule));
     core = await Core.make(moduleBytes);
   } catch (error) {
     find("#facts").textContent = `This browser cannot run the studio: ${error.message}`;

@@ -185,6 +185,9 @@ struct StudioSite {
   var serverAddress = ServerAddress.loopback
   let serverPort: UInt16
 
+  /// The URL of the renderer's module, relative to that of the page. Patterns have numbers.
+  private static let moduleAddress = "module"
+
   var siteAddress: String { "http://\(serverAddress.text):\(serverPort)/\(secretPathComponent)/" }
 
   /// Returns the response that refuses a request because of its head, or nil if the request is
@@ -213,6 +216,9 @@ struct StudioSite {
     if pathComponents[2].isEmpty {
       return isReadRequest ? nil : HTTPResponse(405, "the page is read-only")
     }
+    if pathComponents[2] == Self.moduleAddress {
+      return isReadRequest ? nil : HTTPResponse(405, "the module is read-only")
+    }
     guard let patternIndex = Int(pathComponents[2]), patternPaths.indices.contains(patternIndex)
     else {
       return HTTPResponse(404, "not found")
@@ -229,9 +235,13 @@ struct StudioSite {
   /// Returns the response to a complete request.
   func response(to request: HTTPRequest) -> HTTPResponse {
     if let refusal = refusalResponse(of: request) { return refusal }
+    let address = request.path.split(separator: "/").dropFirst().first ?? ""
+    if address == Self.moduleAddress {
+      return HTTPResponse(
+        contentType: "application/octet-stream", body: StudioPage.moduleBytes)
+    }
     do throws(FileError) {
-      guard let index = request.path.split(separator: "/").dropFirst().first.flatMap({ Int($0) })
-      else {
+      guard let index = Int(address) else {
         return HTTPResponse(contentType: "text/html; charset=utf-8", body: try makeHTML())
       }
       return try response(to: request, about: patternPaths[index])
@@ -268,7 +278,7 @@ struct StudioSite {
           saveAddress: "\(index)"))
     }
     do throws(ReviewPageError) {
-      return try studioPage.html(slots)
+      return try studioPage.html(slots, moduleAddress: Self.moduleAddress)
     } catch {
       throw FileError("studio", error.description)
     }

@@ -128,6 +128,18 @@ import Testing
         == "\(folder("b.ahap")): cannot be opened: No such file or directory\n")
   }
 
+  @Test("The page loads the module as bytes, instead of the text that a file contains")
+  func moduleIsServedAsBytes() throws {
+    let module = ask("GET", "/5ec2e7/module")
+    #expect(module.statusCode == 200 && module.contentType == "application/octet-stream")
+    #expect(module.body == StudioPage.moduleBytes)
+    let page = ask("GET", "/5ec2e7/").body
+    #expect(String(decoding: page, as: UTF8.self).contains(#""module":"module""#))
+    let file = try StudioPage(generator: "Temblor").html([])
+    #expect(page.count < file.count - module.body.count)
+    #expect(ask("PUT", "/5ec2e7/module", tag: "", body: "x").statusCode == 405)
+  }
+
   @Test func requestIsReadFromChunksOfAnySize() {
     let text =
       """
