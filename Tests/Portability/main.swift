@@ -1,48 +1,52 @@
-// Renders patterns by chance, the same on every system, and prints a hash of the samples of each:
-// equal lines are equal bits. Part of Tests/Portability/run.
+// Renders random patterns, which are the same on every system, and prints a hash of the samples of
+// each pattern. Two systems that print the same lines render the same bits. Tests/Portability/run
+// compiles this file.
 import HapticModel
 import HapticRender
 
-/// SplitMix64 (Steele, Lea and Flood 2014).
-struct Chance {
+/// A SplitMix64 generator (Steele, Lea, and Flood, "Fast splittable pseudorandom number
+/// generators", 2014).
+///
+/// It repeats `SplitMixGenerator` of TestSupport, which cannot be compiled without a system library.
+struct SplitMixGenerator {
   var state: UInt64
 
   mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
   }
 
-  /// From 0 up to but without 1.
-  mutating func share() -> Double { Double(next() >> 11) / 9_007_199_254_740_992 }
+  /// Returns a number of the uniform distribution from 0 to 1, without 1.
+  mutating func fraction() -> Double { Double(next() >> 11) / 9_007_199_254_740_992 }
 }
 
-func pattern(_ chance: inout Chance) -> HapticPattern {
+func randomPattern(_ generator: inout SplitMixGenerator) -> HapticPattern {
   var events: [HapticEvent] = []
-  for _ in 0..<(1 + Int(chance.next() % 12)) {
-    let isTap = chance.next() % 2 == 0
+  for _ in 0..<(1 + Int(generator.next() % 12)) {
+    let isTransient = generator.next() % 2 == 0
     var parameters = EventParameters()
-    parameters[.hapticIntensity] = Float(chance.share())
-    parameters[.hapticSharpness] = Float(chance.share())
-    if !isTap, chance.next() % 3 == 0 {
-      parameters[.attackTime] = Float(chance.share())
-      parameters[.releaseTime] = Float(chance.share())
+    parameters[.hapticIntensity] = Float(generator.fraction())
+    parameters[.hapticSharpness] = Float(generator.fraction())
+    if !isTransient, generator.next() % 3 == 0 {
+      parameters[.attackTime] = Float(generator.fraction())
+      parameters[.releaseTime] = Float(generator.fraction())
     }
     events.append(
       HapticEvent(
-        kind: isTap ? .hapticTransient : .hapticContinuous, time: chance.share(),
-        duration: isTap ? nil : 0.02 + chance.share() / 2, parameters: parameters))
+        kind: isTransient ? .hapticTransient : .hapticContinuous, time: generator.fraction(),
+        duration: isTransient ? nil : 0.02 + generator.fraction() / 2, parameters: parameters))
   }
   var curves: [ParameterCurve] = []
   for id in [DynamicParameterID.hapticIntensityControl, .hapticSharpnessControl]
-  where chance.next() % 2 == 0 {
+  where generator.next() % 2 == 0 {
     let points = (0..<4).map { index in
       ParameterCurve.ControlPoint(
-        time: Double(index) * (0.05 + chance.share() / 4), value: Float(chance.share()))
+        time: Double(index) * (0.05 + generator.fraction() / 4), value: Float(generator.fraction()))
     }
-    curves.append(ParameterCurve(id: id, time: chance.share() / 2, controlPoints: points))
+    curves.append(ParameterCurve(id: id, time: generator.fraction() / 2, controlPoints: points))
   }
   return HapticPattern(events: events, curves: curves)
 }
@@ -55,10 +59,10 @@ func printHashes() {
       product: "Shaker", bandHertz: 20...80, resonanceHertz: 40, qualityFactor: 3,
       impedanceOhms: 4, continuousWatts: 50, maximumAccelerationInG: 5,
       maximumExcursionMillimeters: 2))
-  var chance = Chance(state: 1)
+  var generator = SplitMixGenerator(state: 1)
   for number in 0..<60 {
     let rate = [8_000.0, 44_100, 48_000][number % 3]
-    let pattern = pattern(&chance)
+    let pattern = randomPattern(&generator)
     do {
       let plan = try RenderPlan(
         compiling: pattern, profile: number % 2 == 0 ? .phone : shaker, rate: rate)

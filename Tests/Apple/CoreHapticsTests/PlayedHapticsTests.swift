@@ -46,7 +46,7 @@ import Testing
   /// Random calls on two players of taps: what is recorded begins where sound begins, and nowhere
   /// else.
   @Test(arguments: 0..<caseCount) func eventsBeginWhereSoundBegins(seed: UInt64) throws {
-    var numbers = SeededGenerator(seed: seed)
+    var numbers = SplitMixGenerator(state: seed)
     let playing = try EngineFixture()
     let device = playing.device
     let engine = playing.engine

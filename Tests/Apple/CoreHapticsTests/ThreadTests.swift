@@ -43,7 +43,7 @@ import Testing
   }
 
   private func call(_ shared: Shared, seed: UInt64) {
-    var numbers = SeededGenerator(seed: seed)
+    var numbers = SplitMixGenerator(state: seed)
     let engine = shared.engine
     for _ in 0..<150 {
       guard let player = shared.players.randomElement(using: &numbers),

@@ -1,39 +1,41 @@
 import HapticModel
+import TestSupport
 import Testing
 
-/// The law of controls against a plain statement of it, on random patterns.
+/// Compares the values of controls with those of a straightforward implementation, for random
+/// patterns.
 struct ControlTimelineTests {
-  /// Numbers that repeat from run to run.
-  private struct RandomSource {
-    var state: UInt64 = 7
+  /// Generates random patterns with parameters and curves of the intensity control.
+  private struct ControlPatternGenerator {
+    var generator: SplitMixGenerator
 
-    mutating func next() -> Double {
-      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      return Double(state >> 11) / 9_007_199_254_740_992
-    }
+    init(seed: UInt64) { generator = SplitMixGenerator(state: seed) }
 
-    /// Times that are often equal, close together or negative.
+    mutating func fraction() -> Double { generator.fraction() }
+
+    /// Returns a time. The times are often equal, close together, or negative.
     mutating func time() -> Double {
-      switch Int(next() * 8) {
-      case 0: -next()
-      case 1: Double(Int(next() * 4))
-      case 2: next() * 1e-5
-      default: next() * 3
+      switch Int.random(in: 0..<8, using: &generator) {
+      case 0: -fraction()
+      case 1: Double(Int.random(in: 0..<4, using: &generator))
+      case 2: fraction() * 1e-5
+      default: fraction() * 3
       }
     }
 
-    mutating func value() -> Float { next() < 0.02 ? .nan : Float(next() * 2 - 0.5) }
+    mutating func value() -> Float { fraction() < 0.02 ? .nan : Float(fraction() * 2 - 0.5) }
 
     mutating func pattern() -> HapticPattern {
       var pattern = HapticPattern()
-      for _ in 0..<Int(next() * 4) {
+      for _ in 0..<Int.random(in: 0..<4, using: &generator) {
         pattern.parameters.append(
           DynamicParameter(id: .hapticIntensityControl, value: value(), time: time()))
       }
-      for _ in 0..<Int(next() * 4) {
+      for _ in 0..<Int.random(in: 0..<4, using: &generator) {
         var curve = ParameterCurve(id: .hapticIntensityControl, time: time(), controlPoints: [])
-        for _ in 0..<Int(next() * 6) {
-          curve.controlPoints.append(.init(time: next() < 0.02 ? .nan : time(), value: value()))
+        for _ in 0..<Int.random(in: 0..<6, using: &generator) {
+          let pointTime = fraction() < 0.02 ? .nan : time()
+          curve.controlPoints.append(.init(time: pointTime, value: value()))
         }
         pattern.curves.append(curve)
       }
@@ -41,19 +43,21 @@ struct ControlTimelineTests {
     }
   }
 
-  /// The value at a time, by going through everything that has started.
+  /// Returns the value of the control at a time: that of the parameter or curve that started last.
   private func expectedValue(_ pattern: HapticPattern, at time: Double) -> Double {
     func clamped(_ value: Float) -> Double { value.isNaN ? 1 : Double(min(max(value, 0), 1)) }
-    var inForce: (time: Double, isCurve: Int, index: Int, value: Double)?
-    func consider(_ start: Double, _ isCurve: Int, _ index: Int, _ value: Double) {
+    // At the same time, a curve replaces a parameter, and a later entry replaces an earlier entry.
+    var active: (start: Double, kindRank: Int, index: Int, value: Double)?
+    func consider(start: Double, kindRank: Int, index: Int, value: Double) {
       guard start <= time else { return }
-      if let last = inForce, (last.time, last.isCurve, last.index) > (start, isCurve, index) {
+      if let active, (active.start, active.kindRank, active.index) > (start, kindRank, index) {
         return
       }
-      inForce = (start, isCurve, index, value)
+      active = (start, kindRank, index, value)
     }
     for (index, parameter) in pattern.parameters.enumerated() {
-      consider(parameter.time, 0, index, clamped(parameter.value))
+      consider(
+        start: parameter.time, kindRank: 0, index: index, value: clamped(parameter.value))
     }
     for (index, curve) in pattern.curves.enumerated() {
       let points = curve.controlPoints.filter { !$0.time.isNaN }.enumerated().sorted {
@@ -61,29 +65,29 @@ struct ControlTimelineTests {
       }.map(\.element)
       guard let first = points.first else { continue }
       var value = clamped(first.value)
-      for (from, to) in zip(points, points.dropFirst()) where curve.time + to.time <= time {
-        _ = from
-        value = clamped(to.value)
+      for point in points.dropFirst() where curve.time + point.time <= time {
+        value = clamped(point.value)
       }
-      if let next = points.first(where: { curve.time + $0.time > time }),
-        let last = points.last(where: { curve.time + $0.time <= time })
+      if let nextPoint = points.first(where: { curve.time + $0.time > time }),
+        let lastPoint = points.last(where: { curve.time + $0.time <= time })
       {
-        let share = (time - curve.time - last.time) / (next.time - last.time)
-        value = clamped(last.value) + share * (clamped(next.value) - clamped(last.value))
+        let fraction = (time - curve.time - lastPoint.time) / (nextPoint.time - lastPoint.time)
+        let lastValue = clamped(lastPoint.value)
+        value = lastValue + fraction * (clamped(nextPoint.value) - lastValue)
       }
-      consider(curve.time, 1, index, value)
+      consider(start: curve.time, kindRank: 1, index: index, value: value)
     }
-    return inForce?.value ?? 1
+    return active?.value ?? 1
   }
 
-  @Test func lawIsTheStatedOne() {
-    var chance = RandomSource()
+  @Test func valuesFollowParametersAndCurves() {
+    var generator = ControlPatternGenerator(seed: 7)
     for _ in 0..<4000 {
-      let pattern = chance.pattern()
+      let pattern = generator.pattern()
       let timeline = ControlTimeline(of: .hapticIntensityControl, in: pattern)
       var cursor = 0
       for step in 0..<20 {
-        let time = (Double(step) + chance.next()) * 0.25
+        let time = (Double(step) + generator.fraction()) * 0.25
         let expected = expectedValue(pattern, at: time)
         #expect(abs(timeline.value(at: time) - expected) < 1e-9, "\(pattern) at \(time)")
         #expect(timeline.value(at: time, cursor: &cursor) == timeline.value(at: time))
@@ -92,22 +96,24 @@ struct ControlTimelineTests {
   }
 
   @Test func framesAndSecondsAgreeAwayFromSteps() {
-    var chance = RandomSource(state: 11)
-    var farCount = 0
+    var generator = ControlPatternGenerator(seed: 11)
+    var mismatchCount = 0
     for round in 0..<1000 {
-      let pattern = chance.pattern()
+      let pattern = generator.pattern()
       let rate = [8_000.0, 44_100, 48_000, 192_000][round % 4]
-      let seconds = ControlTimeline(of: .hapticIntensityControl, in: pattern)
-      let frames = ControlTimeline(
+      let timelineInSeconds = ControlTimeline(of: .hapticIntensityControl, in: pattern)
+      let timelineInFrames = ControlTimeline(
         of: .hapticIntensityControl, in: pattern, grid: .frames(rate: rate))
       for _ in 0..<20 {
-        let frame = (chance.next() * 4 * rate).rounded()
-        if abs(seconds.value(at: frame / rate) - frames.value(at: frame)) > 0.02 {
-          farCount += 1
+        let frame = (generator.fraction() * 4 * rate).rounded()
+        let valueInSeconds = timelineInSeconds.value(at: frame / rate)
+        if abs(valueInSeconds - timelineInFrames.value(at: frame)) > 0.02 {
+          mismatchCount += 1
         }
       }
     }
-    // A step within half a frame of the place that is read falls on either side.
-    #expect(farCount <= 20, "\(farCount) of 20,000")
+    // Rounding to frames can move a step to the other side of a frame that is within half a frame
+    // of the step.
+    #expect(mismatchCount <= 20, "\(mismatchCount) of 20,000")
   }
 }

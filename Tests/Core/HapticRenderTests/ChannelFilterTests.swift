@@ -1,5 +1,6 @@
 import Glibc
 import HapticModel
+import TestSupport
 import Testing
 
 @testable import HapticRender
@@ -104,11 +105,8 @@ struct ChannelFilterTests {
   ]
 
   private static let noise: [Float] = {
-    var generator = UInt64(20_261_123)
-    return (0..<20_000).map { _ in
-      generator = generator &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      return Float(generator >> 40) / 8_388_608 - 1
-    }
+    var generator = SplitMixGenerator(state: 20_261_123)
+    return (0..<20_000).map { _ in Float.random(in: -1...1, using: &generator) }
   }()
 
   @Test(arguments: [true, false]) func anyBlocksGiveTheSameSamples(isRaw: Bool) throws {

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import HapticRender
@@ -192,12 +193,11 @@ import Testing
   }
 
   @Test func noiseOfAnyLevelDoesNotPass() {
-    var seed: UInt64 = 9
+    var generator = SplitMixGenerator(state: 9)
     var input: [Float] = []
     for _ in 0..<30_000 {
-      seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      let part = Float(Int64(bitPattern: seed) >> 40) / 8_388_608
-      input.append(part * Glibc.exp2(Float(seed >> 20 & 15) - 6))
+      let magnitude = Glibc.exp2(Float(Int.random(in: -6...9, using: &generator)))
+      input.append(Float.random(in: -magnitude...magnitude, using: &generator))
     }
     #expect(peak(limited(input).output) <= Limiter.ceilingMagnitude)
   }

@@ -127,7 +127,7 @@ import Testing
   @Test(arguments: [0.1, 1.0 / 3, 0.5, 0.999, 1, 1.1, 1.5, 2.7, 64])
   func bothDirectionsAgreeToTheFrame(rate: Double) {
     var tempoMap = TempoMap()
-    var numbers = SeededGenerator(seed: UInt64(rate * 1_000))
+    var numbers = SplitMixGenerator(state: UInt64(rate * 1_000))
     tempoMap.setAnchor(position: 1_234, at: 77)
     for change in 0..<5 {
       let frame = Int64(77 + change * 10_007)

@@ -17,7 +17,7 @@ struct SampleKernelTests {
     try #require(unsafe temblor_kernels_of(Int32(level))?.pointee)
   }
 
-  private func signal(_ kind: Kind, count: Int, _ generator: inout SeededGenerator) -> [Float] {
+  private func signal(_ kind: Kind, count: Int, _ generator: inout SplitMixGenerator) -> [Float] {
     (0..<count).map { index in
       let random = Float.random(in: -1...1, using: &generator)
       switch kind {
@@ -41,7 +41,7 @@ struct SampleKernelTests {
 
   @Test(arguments: levels, Kind.allCases) func peaksAndScales(level: Int, kind: Kind) throws {
     let kernels = try kernels(level)
-    var generator = SeededGenerator(seed: 3)
+    var generator = SplitMixGenerator(state: 3)
     for count in [1, 7, 8, 9, 64, 255] {
       let samples = signal(kind, count: count, &generator)
       #expect(unsafe kernels.peak(samples, count) == samples.map(abs).max())
@@ -77,7 +77,7 @@ struct SampleKernelTests {
 
   @Test(arguments: levels) func sines(level: Int) throws {
     let kernels = try kernels(level)
-    var generator = SeededGenerator(seed: 5)
+    var generator = SplitMixGenerator(state: 5)
     for trial in 0..<600 {
       let count = Int.random(in: 1...256, using: &generator)
       let isSteady = trial % 3 == 0
@@ -109,7 +109,7 @@ struct SampleKernelTests {
     throws
   {
     let all = [try kernels(level), try kernels(0)]
-    var generator = SeededGenerator(seed: 15)
+    var generator = SplitMixGenerator(state: 15)
     func dcBlocker(_ mode: temblor_dc_mode) -> temblor_dc_blocker {
       // The offsets are above and below the thresholds.
       let size = Float(
@@ -164,7 +164,7 @@ struct SampleKernelTests {
   @Test(arguments: levels) func momentsOfSteps(level: Int) throws {
     let base = try kernels(0)
     let kernels = try kernels(level)
-    var generator = SeededGenerator(seed: 11)
+    var generator = SplitMixGenerator(state: 11)
     for stepLength in [1, 2, 7, 8, 9, 33, 134] {
       let weights = StepMomentWeights(stepLength: stepLength)
       // The padding after the step has a weight of 0.
@@ -196,7 +196,7 @@ struct SampleKernelTests {
 
   @Test(arguments: levels) func modelsMove(level: Int) throws {
     let kernels = try kernels(level)
-    var generator = SeededGenerator(seed: 13)
+    var generator = SplitMixGenerator(state: 13)
     for count in [1, 2, 3] {
       let models = (0..<16 * count - 5).map {
         TransducerTolerance.Model(

@@ -1,4 +1,5 @@
 import Reading
+import TestSupport
 import Testing
 
 @Suite struct JSONNumberTests {
@@ -27,17 +28,21 @@ import Testing
   }
 
   @Test func randomNumbersEqualStandardLibrary() throws {
-    var state: UInt64 = 7
-    func next(_ bound: UInt64) -> UInt64 {
-      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      return (state >> 33) % bound
+    var generator = SplitMixGenerator(state: 7)
+    func randomNumber(_ range: ClosedRange<Int>) -> Int {
+      Int.random(in: range, using: &generator)
     }
     for _ in 0..<10_000 {
-      let digits = (0..<(1 + next(20))).map { _ in String(next(10)) }.joined()
-      var lexeme = next(2) == 0 ? "-" : ""
-      lexeme += next(2) == 0 ? "0.\(digits)" : "\(1 + next(9))\(digits)"
-      if next(3) == 0 {
-        lexeme += "e\(next(2) == 0 ? "-" : "")\(next(40))"
+      let digits = (0..<randomNumber(1...20)).map { _ in String(randomNumber(0...9)) }.joined()
+      var lexeme = Bool.random(using: &generator) ? "-" : ""
+      if Bool.random(using: &generator) {
+        lexeme += "0.\(digits)"
+      } else {
+        lexeme += "\(randomNumber(1...9))\(digits)"
+      }
+      if randomNumber(0...2) == 0 {
+        let sign = Bool.random(using: &generator) ? "-" : ""
+        lexeme += "e\(sign)\(randomNumber(0...39))"
       }
       #expect(try number(lexeme)?.bitPattern == Double(lexeme)?.bitPattern, "\(lexeme)")
     }

@@ -44,7 +44,7 @@ import Testing
     }
     var unused = entries
     #expect(link.send(players.map { .add($0) }))
-    var numbers = SeededGenerator(seed: seed)
+    var numbers = SplitMixGenerator(state: seed)
     var block = [Float](repeating: 0, count: 5 * 64)
     for turn in 0..<1_125 {
       if turn % 4 == 0, let index = players.indices.randomElement(using: &numbers) {
@@ -91,7 +91,7 @@ import Testing
   private func command(
     for player: RenderPlayer, at time: Int64, _ unused: inout [SharedCuePoint],
     in entries: [SharedCuePoint],
-    index: Int, _ numbers: inout SeededGenerator
+    index: Int, _ numbers: inout SplitMixGenerator
   ) -> RenderCommand {
     switch Int.random(in: 0..<14, using: &numbers) {
     case 0...3:

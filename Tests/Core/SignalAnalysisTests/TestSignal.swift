@@ -3,6 +3,7 @@ import HapticFormats
 import HapticModel
 import HapticRender
 import ShippedFiles
+import TestSupport
 
 /// Signals that the tests know everything about.
 enum TestSignal {
@@ -49,12 +50,12 @@ enum TestSignal {
     }
   }
 
-  /// Even noise that is the same each time.
+  /// Returns uniform noise, which is the same in each call.
   static func noise(seconds: Double, rate: Double = 48_000, amplitude: Double = 1) -> [Float] {
-    var state = UInt64(1)
+    // A sequence whose mean is close to 0, because a test measures the power of an offset.
+    var generator = SplitMixGenerator(state: 2)
     return (0..<Int((seconds * rate).rounded())).map { _ in
-      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      return Float(amplitude * (Double(state >> 11) / Double(1 << 52) - 1))
+      Float(Double.random(in: -amplitude...amplitude, using: &generator))
     }
   }
 

@@ -24,7 +24,7 @@ import Testing
     private(set) var notices: [SinkEvent] = []
 
     init(seed: UInt64) throws {
-      var generator = SeededGenerator(seed: seed)
+      var generator = SplitMixGenerator(state: seed)
       var request = PCMRequest(device: "faulty")
       request.periodSize = [64, 128, 240].randomElement(using: &generator) ?? 64
       request.bufferSize = request.periodSize * 4
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  private func randomFault(_ generator: inout SeededGenerator) -> Fault {
+  private func randomFault(_ generator: inout SplitMixGenerator) -> Fault {
     switch Int.random(in: 0..<10, using: &generator) {
     case 0, 1, 2:
       .underrun
@@ -90,7 +90,7 @@ import Testing
   private func scheduleFaults(_ device: FaultyDevice, until endSeconds: Double, seed: UInt64)
     -> [Double]
   {
-    var generator = SeededGenerator(seed: seed)
+    var generator = SplitMixGenerator(state: seed)
     var faultTimes: [Double] = []
     var faultTime = 3.0
     while faultTime < endSeconds {
@@ -148,7 +148,7 @@ import Testing
     let player = try fixture.engine.player(for: hum)
     try player.loop(passCount: nil)
     try player.start()
-    var generator = SeededGenerator(seed: seed + 100)
+    var generator = SplitMixGenerator(state: seed + 100)
     var commandTime = 0.5
     while commandTime < seconds {
       let time = PlaybackTime.seconds(fixture.engine.positionSeconds + 0.1)

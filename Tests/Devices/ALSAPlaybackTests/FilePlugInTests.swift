@@ -6,6 +6,7 @@ import HapticRender
 import PlayRig
 import ShippedFiles
 import SoundFile
+import TestSupport
 import Testing
 
 /// Playback through ALSA equals an offline rendering, byte for byte, at every period size and
@@ -13,7 +14,9 @@ import Testing
 ///
 /// The `file` device of ALSA writes all frames to a file, and does not wait in real time.
 @Suite struct FilePlugInTests {
-  private let folder = FreshFolder()
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
 
   @Test(arguments: ShippedPatterns.names) func shippedPatternsArriveBitByBit(name: String) throws {
     let pattern = try PlaybackTestPattern.named(name)
@@ -104,7 +107,7 @@ import Testing
     loop.stop()
     while loop.runIteration() {}
     #expect(sink.drainEvents() == [])
-    return folder.bytes("played.raw")
+    return folder.bytes("played.raw") ?? []
   }
 
   /// Returns the expected bytes: silence for the latency of the limiter, and then the offline

@@ -71,7 +71,7 @@ import Testing
   private func sendRandomCommands(
     _ players: [PatternPlayer], _ engine: PlaybackEngine, seed: UInt64
   ) {
-    var generator = SeededGenerator(seed: seed + 1)
+    var generator = SplitMixGenerator(state: seed + 1)
     var privatePlayer: PatternPlayer?
     for _ in 0..<400 {
       guard

@@ -1,5 +1,4 @@
 import Glibc
-import PlayRig
 import Synchronization
 import TestSupport
 
@@ -18,7 +17,7 @@ final class ChildProcess: Sendable {
   private static let spawnLock = Mutex(())
 
   let name: String
-  let folder: FreshFolder
+  let folder: TemporaryFolder
   private let process: pid_t
   private let inputDescriptor: Int32
   /// A pipe that becomes readable when the process and its child processes have ended, unless they
@@ -33,7 +32,7 @@ final class ChildProcess: Sendable {
   ///   - environment: The entire environment.
   init(
     _ name: String, _ program: String, _ arguments: [String], environment: [String: String],
-    folder: FreshFolder
+    folder: TemporaryFolder
   ) throws {
     self.name = name
     self.folder = folder
@@ -102,10 +101,10 @@ final class ChildProcess: Sendable {
   }
 
   /// The standard output so far.
-  var output: String { String(decoding: folder.bytes(name + ".out"), as: UTF8.self) }
+  var output: String { String(decoding: folder.bytes(name + ".out") ?? [], as: UTF8.self) }
 
   /// The standard error so far.
-  var errors: String { String(decoding: folder.bytes(name + ".err"), as: UTF8.self) }
+  var errors: String { String(decoding: folder.bytes(name + ".err") ?? [], as: UTF8.self) }
 
   /// Writes a text to the standard input.
   func send(_ text: String) {

@@ -1,14 +1,14 @@
 import Glibc
 import HapticPlayback
-import PlayRig
+import TestSupport
 
 /// Waits until files in a folder are created or grow, with inotify.
 struct FileGrowth {
   private let descriptor: Int32
-  private let folder: FreshFolder
+  private let folder: TemporaryFolder
 
   /// Starts watching a folder.
-  private init(_ folder: FreshFolder) {
+  private init(_ folder: TemporaryFolder) {
     self.folder = folder
     // The flags of inotify_init1 are those of open(2).
     descriptor = inotify_init1(O_CLOEXEC | O_NONBLOCK)
@@ -18,7 +18,7 @@ struct FileGrowth {
 
   /// Waits until a condition is true that depends only on the files of the folder.
   static func wait(
-    in folder: FreshFolder, within timeout: Duration, for description: String,
+    in folder: TemporaryFolder, within timeout: Duration, for description: String,
     until condition: () -> Bool
   ) throws {
     let fileGrowth = FileGrowth(folder)
@@ -57,7 +57,7 @@ extension ChildProcess {
   }
 }
 
-extension FreshFolder {
+extension TemporaryFolder {
   /// Returns the size of a file in bytes; 0 if the file does not exist.
   func size(_ name: String) -> Int {
     var status = stat()

@@ -1,13 +1,13 @@
-import PlayRig
-import SoundFile
 import Glibc
+import SoundFile
+import TestSupport
 
 /// A JACK server of a test, on a dummy device that only provides a clock.
 final class JackServer: Sendable {
   /// The name of the ALSA device that plays on the server.
   static let device = "temblor-jack"
 
-  let folder: FreshFolder
+  let folder: TemporaryFolder
   private let name: String
   private let process: ChildProcess
 
@@ -15,12 +15,12 @@ final class JackServer: Sendable {
   ///
   /// The server waits for its clients before every cycle, so that a busy machine loses no frames.
   ///
-  /// - Parameter folder: The folder of the server. If it is that of a previous server, the new
-  ///   server replaces the previous one.
-  init(period: Int, in folder: FreshFolder = FreshFolder()) throws {
-    self.folder = folder
+  /// - Parameter existingFolder: The folder of a previous server, which the new server replaces, or
+  ///   nil for a new folder.
+  init(period: Int, in existingFolder: TemporaryFolder? = nil) throws {
+    folder = try existingFolder ?? TemporaryFolder()
     name = "temblor-" + folder.path.suffix(6)
-    folder.write(
+    try folder.write(
       """
       </usr/share/alsa/alsa.conf>
       pcm.\(Self.device) {
@@ -44,7 +44,7 @@ final class JackServer: Sendable {
     }
   }
 
-  private static func environment(_ folder: FreshFolder, _ name: String) -> [String: String] {
+  private static func environment(_ folder: TemporaryFolder, _ name: String) -> [String: String] {
     [
       "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": folder.path,
       "XDG_RUNTIME_DIR": folder.path,
@@ -94,9 +94,9 @@ final class JackServer: Sendable {
 /// A recording that ends after its duration.
 final class JackRecording: Sendable {
   private let process: ChildProcess
-  private let folder: FreshFolder
+  private let folder: TemporaryFolder
 
-  fileprivate init(_ process: ChildProcess, in folder: FreshFolder) {
+  fileprivate init(_ process: ChildProcess, in folder: TemporaryFolder) {
     self.process = process
     self.folder = folder
   }

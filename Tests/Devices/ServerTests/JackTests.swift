@@ -1,4 +1,5 @@
 import PlayRig
+import TestSupport
 import Testing
 
 /// Live playback through ALSA on a JACK server of the test, recorded from the output ports.
@@ -46,7 +47,7 @@ struct JackTests {
   }
 
   @Test func playbackReconnectsToARestartedServer() throws {
-    let folder = FreshFolder()
+    let folder = try TemporaryFolder()
     let server = try JackServer(period: 256, in: folder)
     let probe = try Probe(
       device: JackServer.device, period: 256, buffer: 1_024, environment: server.environment,

@@ -1,12 +1,12 @@
 import Glibc
-import PlayRig
+import TestSupport
 
 /// A PipeWire server of a test, with a session manager and null sinks.
 final class PipeWireServer: Sendable {
   /// The name of the ALSA device that plays on the server.
   static let device = "temblor-pipewire"
 
-  let folder = FreshFolder()
+  let folder: TemporaryFolder
   /// The names of its sinks.
   let sinks: [String]
   private let process: ChildProcess
@@ -20,11 +20,12 @@ final class PipeWireServer: Sendable {
   ///   - node: The sink to play on; nil is the default.
   init(sinks: [String] = ["temblor"], modules: String = "", node: String? = nil) throws {
     self.sinks = sinks
-    folder.write(try Self.configuration(sinks, modules), to: "pipewire.conf")
+    folder = try TemporaryFolder()
+    try folder.write(Self.configuration(sinks, modules), to: "pipewire.conf")
     for name in ["client.conf", "client-rt.conf"] {
-      folder.write(try Self.text("/usr/share/pipewire/" + name), to: name)
+      try folder.write(Self.text("/usr/share/pipewire/" + name), to: name)
     }
-    folder.write(
+    try folder.write(
       """
       </usr/share/alsa/alsa.conf>
       pcm.\(Self.device) { type pipewire \(node.map { "playback_node \"\($0)\"" } ?? "") }
@@ -97,7 +98,7 @@ final class PipeWireServer: Sendable {
     return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
   }
 
-  private static func environment(_ folder: FreshFolder) -> [String: String] {
+  private static func environment(_ folder: TemporaryFolder) -> [String: String] {
     [
       "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": folder.path,
       "XDG_RUNTIME_DIR": folder.path,
@@ -119,7 +120,7 @@ final class PipeWireServer: Sendable {
 /// A continuing recording of the output of a sink, as 32-bit floats.
 final class PipeWireRecording: Sendable {
   private let process: ChildProcess
-  private let folder: FreshFolder
+  private let folder: TemporaryFolder
   private let file: String
 
   fileprivate init(of server: PipeWireServer, sink: String) throws {
@@ -148,7 +149,7 @@ final class PipeWireRecording: Sendable {
 
   /// Returns the samples of one channel so far. Throws an error if the other channel differs.
   func samples() throws -> [Float] {
-    let fileBytes = folder.bytes(file)
+    let fileBytes = folder.bytes(file) ?? []
     // The header of a growing file does not contain its length.
     guard let dataChunkID = fileBytes.firstRange(of: Array("data".utf8)) else { return [] }
     let bytes = fileBytes[(dataChunkID.upperBound + 4)...]

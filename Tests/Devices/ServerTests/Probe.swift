@@ -1,4 +1,5 @@
 import PlayRig
+import TestSupport
 
 /// The program that plays a script on a server.
 final class Probe: Sendable {
@@ -24,7 +25,7 @@ final class Probe: Sendable {
   init(
     device: String, rate: Int = 48_000, channels: Int = 2, period: Int, buffer: Int,
     environment: [String: String],
-    folder: FreshFolder
+    folder: TemporaryFolder
   ) throws {
     process = try ChildProcess(
       "probe", Programs.probe,

@@ -1,17 +1,19 @@
-import PlayRig
+import TestSupport
 
 /// A PulseAudio server of a test, with one null sink, whose output can be recorded.
 final class PulseServer: Sendable {
   let rate: Int
-  let folder: FreshFolder
+  let folder: TemporaryFolder
   private let process: ChildProcess
 
   /// Starts a server and waits until it accepts clients.
   ///
-  /// - Parameter folder: The folder of the server, which can be that of a previous server.
-  init(rate: Int = 48_000, in folder: FreshFolder = FreshFolder(), name: String = "pulse") throws {
+  /// - Parameter existingFolder: The folder of a previous server, or nil for a new folder.
+  init(rate: Int = 48_000, in existingFolder: TemporaryFolder? = nil, name: String = "pulse")
+    throws
+  {
     self.rate = rate
-    self.folder = folder
+    folder = try existingFolder ?? TemporaryFolder()
     let socket = folder.path + "/native"
     process = try ChildProcess(
       name, Programs.path("pulseaudio"),
@@ -25,7 +27,7 @@ final class PulseServer: Sendable {
     try process.waitForLine(with: "Daemon startup complete")
   }
 
-  private static func environment(_ folder: FreshFolder) -> [String: String] {
+  private static func environment(_ folder: TemporaryFolder) -> [String: String] {
     [
       "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": folder.path,
       "XDG_RUNTIME_DIR": folder.path,
@@ -54,7 +56,7 @@ final class PulseRecording: Sendable {
   static let channelCount = 2
 
   private let process: ChildProcess
-  private let folder: FreshFolder
+  private let folder: TemporaryFolder
   private let file: String
   private let rate: Int
 
@@ -87,7 +89,7 @@ final class PulseRecording: Sendable {
 
   /// Returns the samples of one channel. Throws an error if the other channel differs.
   func samples() throws -> [Float] {
-    let bytes = folder.bytes(file)
+    let bytes = folder.bytes(file) ?? []
     let frames = (0..<(bytes.count / 8)).map { frame in
       (0..<2).map { channel in
         let byteIndex = frame * 8 + channel * 4

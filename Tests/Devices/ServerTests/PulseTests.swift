@@ -1,6 +1,7 @@
 import Glibc
 import HapticPlayback
 import PlayRig
+import TestSupport
 import Testing
 
 /// Live playback through ALSA on a PulseAudio server of the test, recorded at its sink.
@@ -91,7 +92,7 @@ import Testing
   }
 
   @Test func playbackReconnectsToARestartedServer() throws {
-    let folder = FreshFolder()
+    let folder = try TemporaryFolder()
     let server = try PulseServer(in: folder)
     let firstRecording = try server.record(to: "before")
     let probe = try Probe(

@@ -1,4 +1,5 @@
 import CSampleKernels
+import TestSupport
 import Testing
 
 @testable import SoundFile
@@ -11,11 +12,8 @@ struct DitherKernelTests {
     guard let kernels = unsafe temblor_kernels_of(Int32(instructionSetLevel))?.pointee else {
       return
     }
-    var seed: UInt64 = 11
-    func random() -> Float {
-      seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      return Float(Int32(truncatingIfNeeded: seed >> 32)) / 2_147_483_648
-    }
+    var generator = SplitMixGenerator(state: 11)
+    func random() -> Float { Float.random(in: -1..<1, using: &generator) }
     let samples = (0..<20_000).map { index -> Float in
       switch signalKind {
       case 0: random()
@@ -28,8 +26,8 @@ struct DitherKernelTests {
     var dither = Dither()
     var blockStart = 0
     while blockStart < samples.count {
-      let block = Array(
-        samples[blockStart..<min(blockStart + 1 + Int(seed >> 60) * 13, samples.count)])
+      let blockLength = 1 + 13 * Int.random(in: 0...15, using: &generator)
+      let block = Array(samples[blockStart..<min(blockStart + blockLength, samples.count)])
       // Some blocks are at odd addresses.
       var bytes = [UInt8](repeating: 1, count: 2 * block.count + 1)
       let byteOffset = blockStart % 2

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import SoundFile
@@ -7,10 +8,9 @@ struct SampleRoundingTests {
   @Test(arguments: [8_388_607.0, 2_147_483_647]) func samplesAreRoundedToTheNearestStep(
     stepCount: Double
   ) {
-    var seed: UInt64 = 5
+    var generator = SplitMixGenerator(state: 5)
     for index in 0..<40_000 {
-      seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      let random = Float(Int32(truncatingIfNeeded: seed >> 32)) / 2_147_483_648
+      let random = Float.random(in: -1..<1, using: &generator)
       // Magnitudes from far below a step to beyond full scale, and halves of steps.
       let sample =
         index % 4 == 0

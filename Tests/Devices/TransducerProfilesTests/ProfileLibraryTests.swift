@@ -1,20 +1,16 @@
-import Foundation
+import Glibc
 import HapticRender
+import TestSupport
 import Testing
 import TransducerProfiles
 
-/// A temporary folder with profile folders, which is removed when the value is released.
-private final class UserProfileFolder {
-  let path: String
+/// Folders of profiles in a temporary folder: one of the user and two of the system.
+private struct ProfileFolders {
+  private let parent: TemporaryFolder
 
-  init() throws {
-    let folder = FileManager.default.temporaryDirectory.appending(
-      path: "profiles-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    path = folder.path
-  }
+  var path: String { parent.path }
 
-  deinit { try? FileManager.default.removeItem(atPath: path) }
+  init() throws { parent = try TemporaryFolder() }
 
   /// Writes a profile whose lowest frequency identifies its file.
   func write(_ folder: String, _ file: String, low: Int) throws {
@@ -25,9 +21,7 @@ private final class UserProfileFolder {
   }
 
   func write(_ folder: String, _ file: String, text: String) throws {
-    try FileManager.default.createDirectory(
-      atPath: "\(path)/\(folder)", withIntermediateDirectories: true)
-    try Data(text.utf8).write(to: URL(filePath: "\(path)/\(folder)/\(file)"))
+    try parent.write(text, to: "\(folder)/\(file)")
   }
 
   var library: ProfileLibrary {
@@ -42,65 +36,65 @@ private final class UserProfileFolder {
   }
 
   @Test func firstFolderWithTheNameIsUsed() throws {
-    let profileFolder = try UserProfileFolder()
-    try profileFolder.write("second", "a.json", low: 4)
-    #expect(try lowHertz("a", in: profileFolder.library) == 4)
-    try profileFolder.write("first", "a.json", low: 3)
-    #expect(try lowHertz("a", in: profileFolder.library) == 3)
-    try profileFolder.write("mine", "a.json", low: 2)
-    #expect(try lowHertz("a", in: profileFolder.library) == 2)
-    #expect(profileFolder.library.entry(named: "a")?.origin == .user)
+    let profileFolders = try ProfileFolders()
+    try profileFolders.write("second", "a.json", low: 4)
+    #expect(try lowHertz("a", in: profileFolders.library) == 4)
+    try profileFolders.write("first", "a.json", low: 3)
+    #expect(try lowHertz("a", in: profileFolders.library) == 3)
+    try profileFolders.write("mine", "a.json", low: 2)
+    #expect(try lowHertz("a", in: profileFolders.library) == 2)
+    #expect(profileFolders.library.entry(named: "a")?.origin == .user)
     #expect(
-      profileFolder.library.entry(named: "a")?.sourceName == "\(profileFolder.path)/mine/a.json")
-    #expect(try lowHertz("phone", in: profileFolder.library) == 80)
-    try profileFolder.write("first", "phone.json", low: 7)
-    #expect(try lowHertz("phone", in: profileFolder.library) == 7)
-    #expect(profileFolder.library.entry(named: "b") == nil)
+      profileFolders.library.entry(named: "a")?.sourceName == "\(profileFolders.path)/mine/a.json")
+    #expect(try lowHertz("phone", in: profileFolders.library) == 80)
+    try profileFolders.write("first", "phone.json", low: 7)
+    #expect(try lowHertz("phone", in: profileFolders.library) == 7)
+    #expect(profileFolders.library.entry(named: "b") == nil)
   }
 
   @Test func namesCannotLeaveTheFolders() throws {
-    let profileFolder = try UserProfileFolder()
-    try profileFolder.write("mine/deep", "a.json", low: 2)
-    try profileFolder.write("", "b.json", low: 2)
+    let profileFolders = try ProfileFolders()
+    try profileFolders.write("mine/deep", "a.json", low: 2)
+    try profileFolders.write("", "b.json", low: 2)
     for name in ["deep/a", "../../b", "", ".", "A", String(repeating: "a", count: 41)] {
-      #expect(profileFolder.library.entry(named: name) == nil)
+      #expect(profileFolders.library.entry(named: name) == nil)
     }
   }
 
   @Test func listContainsTheShadowedOrigins() throws {
-    let profileFolder = try UserProfileFolder()
-    try profileFolder.write("mine", "zebra.json", low: 2)
-    try profileFolder.write("mine", "phone.json", low: 2)
-    try profileFolder.write("first", "zebra.json", low: 2)
-    try profileFolder.write("second", "ape.json", text: "broken")
-    try profileFolder.write("mine", "My Own.json", low: 2)
-    try profileFolder.write("mine", "profile.schema.json", text: "{}")
-    try profileFolder.write("mine", ".hidden.json", text: "{}")
-    try profileFolder.write("mine", "notes.txt", text: "")
-    let entries = profileFolder.library.allEntries()
+    let profileFolders = try ProfileFolders()
+    try profileFolders.write("mine", "zebra.json", low: 2)
+    try profileFolders.write("mine", "phone.json", low: 2)
+    try profileFolders.write("first", "zebra.json", low: 2)
+    try profileFolders.write("second", "ape.json", text: "broken")
+    try profileFolders.write("mine", "My Own.json", low: 2)
+    try profileFolders.write("mine", "profile.schema.json", text: "{}")
+    try profileFolders.write("mine", ".hidden.json", text: "{}")
+    try profileFolders.write("mine", "notes.txt", text: "")
+    let entries = profileFolders.library.allEntries()
     #expect(
       entries.prefix(4).map { "\($0.name) \($0.origin) \($0.shadowedOrigins.map(\.rawValue))" } == [
         #"phone user ["shipped"]"#, #"zebra user ["system"]"#, "ape system []",
         "speaker shipped []",
       ])
     #expect(entries.count == ProfileCatalog.names.count + 2)
-    #expect(profileFolder.library.misnamedFiles() == ["\(profileFolder.path)/mine/My Own.json"])
+    #expect(profileFolders.library.misnamedFiles() == ["\(profileFolders.path)/mine/My Own.json"])
   }
 
   @Test func irregularFilesAreRefusedWithoutWaiting() throws {
-    let profileFolder = try UserProfileFolder()
-    try profileFolder.write("mine/a.json", "x", text: "")
-    #expect(unsafe mkfifo("\(profileFolder.path)/mine/b.json", 0o600) == 0)
-    try profileFolder.write(
+    let profileFolders = try ProfileFolders()
+    try profileFolders.write("mine/a.json", "x", text: "")
+    #expect(unsafe mkfifo("\(profileFolders.path)/mine/b.json", 0o600) == 0)
+    try profileFolders.write(
       "mine", "c.json", text: String(repeating: " ", count: ProfileFile.maximumByteCount + 1))
     func errorText(_ name: String) throws -> String? {
-      let entry = try #require(profileFolder.library.entry(named: name))
+      let entry = try #require(profileFolders.library.entry(named: name))
       return #expect(throws: ProfileFileError.self) { try entry.readText() }?.description
     }
-    #expect(try errorText("a") == "\(profileFolder.path)/mine/a.json: is not a regular file")
-    #expect(try errorText("b") == "\(profileFolder.path)/mine/b.json: is not a regular file")
+    #expect(try errorText("a") == "\(profileFolders.path)/mine/a.json: is not a regular file")
+    #expect(try errorText("b") == "\(profileFolders.path)/mine/b.json: is not a regular file")
     #expect(
-      try errorText("c") == "\(profileFolder.path)/mine/c.json: is too large; the limit is 1 MiB")
+      try errorText("c") == "\(profileFolders.path)/mine/c.json: is too large; the limit is 1 MiB")
   }
 
   @Test(arguments: [

@@ -12,7 +12,7 @@ struct DriftTests {
   @Test(arguments: [-200.0, 200]) func sourceWithAnotherClockIsFollowedForHours(
     _ partsPerMillion: Double
   ) {
-    var generator = SeededGenerator(seed: 9)
+    var generator = SplitMixGenerator(state: 9)
     var loop = DriftLoop(sourceSampleRate: Self.rate)
     let periodSeconds = 0.01
     let targetFrames = 1_056.0

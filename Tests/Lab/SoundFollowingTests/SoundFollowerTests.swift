@@ -36,7 +36,7 @@ struct SoundFollowerTests {
   func blocksOfAnyLengthGiveEqualSamples(
     _ style: FollowingOptions.ConversionStyle
   ) {
-    var generator = SeededGenerator(seed: 3)
+    var generator = SplitMixGenerator(state: 3)
     let samples = (0..<24_000).map { _ in Float.random(in: -0.5...0.5, using: &generator) }
     let options = FollowingOptions(conversionStyle: style)
     let undividedOutput = Self.follow(samples, options)
@@ -68,7 +68,7 @@ struct SoundFollowerTests {
   func transientCausesVibrationWithinMilliseconds(
     _ style: FollowingOptions.ConversionStyle, maximumMilliseconds: Double
   ) {
-    var generator = SeededGenerator(seed: 11)
+    var generator = SplitMixGenerator(state: 11)
     var onsetMilliseconds: [Double] = []
     for _ in 0..<9 {
       let blast = SimulatedBlast(using: &generator).samples(rate: Self.rate)
@@ -105,7 +105,7 @@ struct SoundFollowerTests {
   @Test(arguments: [
     (FollowingOptions.ConversionStyle.bass, 26.0), (.impacts, 20), (.engine, 20), (.full, 22),
   ]) func speechIsSuppressed(_ style: FollowingOptions.ConversionStyle, minimumDecibels: Double) {
-    var generator = SeededGenerator(seed: 2_026)
+    var generator = SplitMixGenerator(state: 2_026)
     func outputDecibels(_ samples: [Float]) -> Double {
       let scale = Float(0.1 / Self.level(samples))
       let options = FollowingOptions(conversionStyle: style, keepsLevel: true)
@@ -126,9 +126,10 @@ struct SoundFollowerTests {
 
 /// An explosion: decaying noise and a low thud.
 struct SimulatedBlast {
-  private var generator: SeededGenerator
-  init(using generator: inout SeededGenerator) {
-    self.generator = SeededGenerator(seed: generator.next())
+  private var generator: SplitMixGenerator
+
+  init(using generator: inout SplitMixGenerator) {
+    self.generator = SplitMixGenerator(state: generator.next())
   }
 
   func samples(rate: Double) -> [Float] {
@@ -150,9 +151,10 @@ struct SimulatedBlast {
 
 /// Syllables: harmonics of a moving pitch through two formants, and pauses.
 struct SimulatedSpeech {
-  private var generator: SeededGenerator
-  init(using generator: inout SeededGenerator) {
-    self.generator = SeededGenerator(seed: generator.next())
+  private var generator: SplitMixGenerator
+
+  init(using generator: inout SplitMixGenerator) {
+    self.generator = SplitMixGenerator(state: generator.next())
   }
 
   func samples(rate: Double) -> [Float] {

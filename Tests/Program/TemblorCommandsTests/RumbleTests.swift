@@ -127,7 +127,7 @@ private final class ScriptedPad: ForceFeedbackPad {
 
   /// After any order of calls, the mixer has the effects that were uploaded and started last.
   @Test(arguments: [1, 77, 2_026]) func anyOrderOfCallsLeavesNothingStuck(_ seed: UInt64) throws {
-    var generator = SeededGenerator(seed: seed)
+    var generator = SplitMixGenerator(state: seed)
     let fixture = try MixerFixture(period: 480)
     var uploadedEffects: [Int16: ForceFeedbackEffect] = [:]
     var playingEffectIDs: Set<Int16> = []

@@ -100,7 +100,7 @@ struct SoundFeedTests {
 
   /// On a busy machine, both clocks are read late, and the source delivers in bursts.
   @Test func equalClocksAreDetectedWithinHalfAMinute() throws {
-    var generator = SeededGenerator(seed: 3)
+    var generator = SplitMixGenerator(state: 3)
     let delays = (0..<4_000).map { _ in
       min(0.08, -0.008 * log(Double.random(in: 1e-6...1, using: &generator)))
     }

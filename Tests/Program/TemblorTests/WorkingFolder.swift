@@ -24,17 +24,17 @@ final class WorkingFolder: Sendable {
   /// The path of the program, which is built in the folder of the tests.
   static let program = resolvedPath("/proc/self/exe").parentFolder + "/temblor"
 
-  let path: String
+  private let contents: TemporaryFolder
+
+  var path: String { contents.path }
 
   init() {
-    var template = Array("/tmp/temblor-XXXXXX".utf8CString)
-    guard let createdPath = unsafe mkdtemp(&template) else {
-      preconditionFailure("A temporary folder can be made.")
+    do {
+      contents = try TemporaryFolder()
+    } catch {
+      preconditionFailure("A temporary folder cannot be created: \(error)")
     }
-    path = unsafe String(cString: createdPath)
   }
-
-  deinit { _ = try? RunningProgram("/bin/rm", ["-rf", path], in: "/").wait() }
 
   /// Runs the program with a text on its standard input, or with empty input.
   func temblor(_ arguments: String..., input: String? = nil) throws -> Result {
@@ -61,40 +61,16 @@ final class WorkingFolder: Sendable {
   }
 
   /// Writes a file, and creates its folders.
-  func write(_ text: String, to name: String) throws { try write(Array(text.utf8), to: name) }
+  func write(_ text: String, to name: String) throws { try contents.write(text, to: name) }
 
-  func write(_ bytes: [UInt8], to name: String) throws {
-    let folder = name.parentFolder
-    if !folder.isEmpty {
-      try makeFolder(folder)
-    }
-    let descriptor = unsafe open(path + "/" + name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-    defer { close(descriptor) }
-    guard unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count else {
-      throw SystemCallFailure()
-    }
-  }
+  func write(_ bytes: [UInt8], to name: String) throws { try contents.write(bytes, to: name) }
 
-  func makeFolder(_ name: String) throws {
-    if !name.parentFolder.isEmpty {
-      try makeFolder(name.parentFolder)
-    }
-    guard unsafe mkdir(path + "/" + name, 0o755) == 0 || errno == EEXIST else {
-      throw SystemCallFailure()
-    }
-  }
+  func makeFolder(_ name: String) throws { try contents.makeFolder(name) }
 
-  func link(_ name: String, to target: String) throws {
-    guard unsafe symlink(target, path + "/" + name) == 0 else { throw SystemCallFailure() }
-  }
+  func link(_ name: String, to target: String) throws { try contents.link(name, to: target) }
 
   /// Returns the bytes of a file, or nil if it does not exist.
-  func bytes(_ name: String) -> [UInt8]? {
-    let descriptor = unsafe open(path + "/" + name, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    return readAll(descriptor)
-  }
+  func bytes(_ name: String) -> [UInt8]? { contents.bytes(name) }
 
   func text(_ name: String) -> String? { bytes(name).map { String(decoding: $0, as: UTF8.self) } }
 

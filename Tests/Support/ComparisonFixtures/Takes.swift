@@ -117,6 +117,9 @@ extension Take {
 }
 
 /// A linear congruential generator with Knuth's constants for MMIX.
+///
+/// The tests of comparisons use it instead of `SplitMixGenerator`, because their limits on the
+/// number of wrong results were determined with its sequences.
 package struct LinearCongruentialGenerator: RandomNumberGenerator {
   private var state: UInt64
 

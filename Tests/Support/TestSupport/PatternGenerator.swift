@@ -1,35 +1,15 @@
 public import HapticModel
 public import HapticRender
 
-/// An xorshift64 generator (Marsaglia, "Xorshift RNGs", 2003) whose output is multiplied by the
-/// constant of xorshift64*.
-///
-/// Its sequences differ from those of `SplitMixGenerator`. A test keeps the generator with which
-/// its seeds were chosen.
-public struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  /// Creates a generator, which returns the same numbers for the same seed.
-  public init(seed: UInt64) { state = seed &* 0x9e37_79b9_7f4a_7c15 &+ 1 }
-
-  /// Returns the next number.
-  public mutating func next() -> UInt64 {
-    state ^= state << 13
-    state ^= state >> 7
-    state ^= state << 17
-    return state &* 0x2545_f491_4f6c_dd1d
-  }
-}
-
 /// Generates random patterns of about half a second with every kind of event and control.
 public struct PatternGenerator {
   /// The generator of the random numbers.
-  public var randomNumbers: SeededGenerator
+  public var randomNumbers: SplitMixGenerator
   /// Values that replace about half of the random values, such as NaN; empty for none.
   public var unusualValues: [Float] = []
 
   /// Creates a generator, which returns the same patterns for the same seed.
-  public init(seed: UInt64) { randomNumbers = SeededGenerator(seed: seed) }
+  public init(seed: UInt64) { randomNumbers = SplitMixGenerator(state: seed) }
 
   /// Returns a random number in a range, or an unusual value.
   public mutating func value(in range: ClosedRange<Float>) -> Float {

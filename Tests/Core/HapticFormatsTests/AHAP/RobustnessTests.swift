@@ -1,21 +1,12 @@
 import Glibc
 import HapticFormats
-import VendorFormats
-import Reading
 import HapticModel
+import Reading
+import TestSupport
 import Testing
+import VendorFormats
 
 @Suite struct RobustnessTests {
-  /// Pseudorandom numbers that are the same in every run.
-  struct SeededNumbers {
-    var state: UInt64
-
-    mutating func next(below bound: Int) -> Int {
-      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      return Int((state >> 33) % UInt64(bound))
-    }
-  }
-
   /// Tokens that change the meaning of a text when they are inserted.
   static let insertedTexts = [
     "{", "}", "[", "]", ",", ":", "\"", "\\", "null", "-1", "1e308", "1e400", "\\ud800", "\u{0}",
@@ -24,45 +15,45 @@ import Testing
   ].map { Array($0.utf8) }
 
   @Test func damagedFilesNeverTrap() throws {
-    var numbers = SeededNumbers(state: 2026)
-    var seeds: [[UInt8]] = []
+    var generator = SplitMixGenerator(state: 2026)
+    var validTexts: [[UInt8]] = []
     for folder in ["Valid", "Lossy"] {
       for name in try Fixtures.names(in: folder) {
-        seeds.append(try Fixtures.text("\(folder)/\(name)"))
+        validTexts.append(try Fixtures.text("\(folder)/\(name)"))
       }
     }
-    var readable = 0
+    var readableCount = 0
     for round in 0..<4_000 {
-      var text = seeds[round % seeds.count]
-      for _ in 0...numbers.next(below: 4) {
-        let place = numbers.next(below: text.count + 1)
-        switch numbers.next(below: 4) {
-        case 0 where place < text.count:
-          text[place] = UInt8(numbers.next(below: 256))
+      var text = validTexts[round % validTexts.count]
+      for _ in 0..<Int.random(in: 1...4, using: &generator) {
+        let index = Int.random(in: 0...text.count, using: &generator)
+        switch Int.random(in: 0..<4, using: &generator) {
+        case 0 where index < text.count:
+          text[index] = UInt8.random(in: .min ... .max, using: &generator)
         case 1:
-          text.insert(
-            contentsOf: Self.insertedTexts[numbers.next(below: Self.insertedTexts.count)], at: place
-          )
+          let insertedText = Self.insertedTexts.randomElement(using: &generator) ?? []
+          text.insert(contentsOf: insertedText, at: index)
         case 2:
-          text.removeSubrange(place..<min(text.count, place + numbers.next(below: 12)))
+          let removedCount = Int.random(in: 0..<12, using: &generator)
+          text.removeSubrange(index..<min(text.count, index + removedCount))
         default:
-          text.removeSubrange(place..<min(text.count, place + 1))
+          text.removeSubrange(index..<min(text.count, index + 1))
         }
       }
       guard let document = try? AHAPDocument(text: text, name: "t") else { continue }
       let result = document.examine()
       let isRefused = result.findings.contains { $0.severity == .error }
       #expect((result.pattern == nil) == isRefused)
-      let once = document.canonicalText()
-      let again = try AHAPDocument(text: once, name: "t")
-      #expect(again.canonicalText() == once)
+      let canonicalText = document.canonicalText()
+      let canonicalDocument = try AHAPDocument(text: canonicalText, name: "t")
+      #expect(canonicalDocument.canonicalText() == canonicalText)
       if let pattern = result.pattern {
-        readable += 1
-        #expect(try again.read().pattern == pattern)
+        readableCount += 1
+        #expect(try canonicalDocument.read().pattern == pattern)
         _ = try AHAPDocument(pattern: pattern)
       }
     }
-    #expect(readable > 100)
+    #expect(readableCount > 100)
   }
 
   @Test func refusesDepthAndTruncationAnywhere() throws {

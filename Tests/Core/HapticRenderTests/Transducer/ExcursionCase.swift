@@ -70,7 +70,7 @@ struct ExcursionCase {
   }
 
   /// A drive within the ceiling, of one of the kinds that move most.
-  func randomDrive(_ numbers: inout SeededGenerator) -> [Float] {
+  func randomDrive(_ numbers: inout SplitMixGenerator) -> [Float] {
     let periods = Double.random(in: 6...20, using: &numbers)
     let count = min(Int(periods * rate / resonance), Int(0.5 * rate))
     let kind = Int.random(in: 0..<7, using: &numbers)
@@ -110,7 +110,7 @@ struct ExcursionCase {
   }
 
   /// A drive with a stretch inverted, silenced, or moved.
-  static func mutated(_ drive: [Float], _ numbers: inout SeededGenerator) -> [Float] {
+  static func mutated(_ drive: [Float], _ numbers: inout SplitMixGenerator) -> [Float] {
     var drive = drive
     let length = Int.random(in: 1...max(1, drive.count / 4), using: &numbers)
     let start = Int.random(in: 0..<max(1, drive.count - length), using: &numbers)

@@ -22,7 +22,7 @@ struct ExcursionSearchTests {
     TransducerUncertainty(resonanceDeviationFraction: 0.1, trueToStatedQualityFactorRatio: 1.5),
     .estimated, .measured,
   ]) func noDriveMovesAnyTransducerBeyondTheLimit(uncertainty: TransducerUncertainty) {
-    var numbers = SeededGenerator(seed: UInt64(clamping: Self.seed))
+    var numbers = SplitMixGenerator(state: UInt64(clamping: Self.seed))
     var worst = (excursion: 0.0, trial: ExcursionCase?.none, drive: [Float]())
     // With uncertainty there are thirty plants to a try.
     let count = uncertainty == .exact ? Self.tryCount : Self.tryCount / 4

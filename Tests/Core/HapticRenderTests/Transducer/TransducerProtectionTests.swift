@@ -97,7 +97,7 @@ struct TransducerProtectionTests {
     var temperatureRise = SIMD2(
       start.coilTemperatureRiseFraction, start.magnetTemperatureRiseFraction)
     var warmest = start.totalTemperatureRiseFraction
-    var numbers = SeededGenerator(seed: 1)
+    var numbers = SplitMixGenerator(state: 1)
     let sine = rig.sine(loop.hertz, level: loop.level)
     let statistics = rig.process(
       frameCount: seconds * 8_000, temperatureRise: start,
