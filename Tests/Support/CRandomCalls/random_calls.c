@@ -49,21 +49,21 @@ static uint32_t next(run *run) {
 
 static uint32_t below(run *run, uint32_t limit) { return next(run) % limit; }
 
-static int32_t integer(run *run, int32_t usual_count) {
+static int32_t integer(run *run, int32_t typical_count) {
   static const int32_t edges[] = {0,     1,     -1,    2,     63,    64,        65,        4096,     4097,
                                   65535, 65536, 70000, 48000, -4096, 1000000, INT32_MAX, INT32_MIN, 536870912};
   uint32_t kind = below(run, 16);
-  if (kind < 12) return (int32_t)below(run, (uint32_t)usual_count);
+  if (kind < 12) return (int32_t)below(run, (uint32_t)typical_count);
   if (kind < 15) return edges[below(run, sizeof edges / sizeof *edges)];
   return (int32_t)next(run);
 }
 
-static double number(run *run, double usual) {
+static double number(run *run, double typical) {
   static const double edges[] = {0,    -0.0,  1,     -1,     0.5,    1e12,     -1e12,   1e300,    -1e300,  DBL_MIN,
                                  1e-9, 7999,  8000,  192000, 192001, 86400,    86401,   499,      1000000, 44100,
                                  9.3,  NAN,   -NAN,  INFINITY, -INFINITY, DBL_MAX, 4294967296.0, 9007199254740992.0};
   uint32_t kind = below(run, 8);
-  if (kind < 5) return usual;
+  if (kind < 5) return typical;
   if (kind < 7) return edges[below(run, sizeof edges / sizeof *edges)];
   return ((double)next(run) - 2147483648.0) / 1024;
 }
@@ -76,7 +76,7 @@ static int64_t frame(run *run) {
 
 // Memory
 
-/// Bytes that a call may read, and the length that it is told.
+/// Bytes that a call may read, and the length that is passed.
 typedef struct {
   const void *start;
   int32_t length;
@@ -109,7 +109,7 @@ static argument text(run *run, uint32_t first, uint32_t count, char damaged[maxi
       kind < 12 ? texts[first + below(run, count)] : texts[below(run, sizeof texts / sizeof *texts)];
   int32_t length = (int32_t)strlen(chosen);
   if (kind == 14) {
-    // Only with characters that cannot make a number larger, because a pattern of hours takes minutes to render.
+    // Only characters that cannot increase a number, because a pattern of hours takes minutes to render.
     static const char signs[] = "{}[]\",: x\n\\\xff\x00-";
     memcpy(damaged, chosen, (size_t)length);
     if (length > 0) damaged[below(run, (uint32_t)length)] = signs[below(run, sizeof signs)];
@@ -127,7 +127,7 @@ enum { name_first = 0, name_count = 2, format_first = 2, format_count = 3, path_
 enum { report_first = 8, report_count = 11, device_first = 19, device_count = 1, pattern_first = 21, pattern_count = 5 };
 enum { profile_first = 26, profile_count = 1, change_first = 27, change_count = 6 };
 
-/// The samples of a sound, with some values that are no numbers.
+/// Returns the samples of a sound, some of which are not finite; or NULL.
 static const float *sound(run *run) {
   static float samples[maximum_length];
   static bool is_made = false;
@@ -141,16 +141,16 @@ static const float *sound(run *run) {
   return below(run, 8) == 0 ? NULL : samples;
 }
 
-/// Draws a number of samples that memory has, or a negative one.
+/// Draws a number of samples within the memory, or a negative number.
 static int32_t sample_count(run *run) {
   if (below(run, 8) == 0) return -(int32_t)below(run, 1000);
   return (int32_t)below(run, 2) == 0 ? (int32_t)below(run, 2000) : 0;
 }
 
-// Promises
+// Guarantees
 
-static bool fails(run *run, const char *promise) {
-  snprintf(run->failure, sizeof run->failure, "%s: %s: status %d, output \"%.*s\"", run->function, promise,
+static bool fails(run *run, const char *guarantee) {
+  snprintf(run->failure, sizeof run->failure, "%s: %s: status %d, output \"%.*s\"", run->function, guarantee,
            temblor_status(run->host), (int)fminf(200, (float)temblor_output_length(run->host)),
            (const char *)temblor_output(run->host));
   return false;
@@ -317,7 +317,7 @@ static bool live_plan_input(run *run) {
 }
 
 static bool live_plan(run *run) {
-  // Bytes that were not written are no plan; those of a plan are copied by the call above.
+  // Arbitrary bytes are not a plan. The function `plan` passes the bytes of a plan.
   uint8_t *memory = temblor_live_plan_input(run->host, 4096);
   if (!memory) return fails(run, "no memory for a plan");
   memset(memory, (int)below(run, 256), 4096);
@@ -408,7 +408,7 @@ static bool run_program(run *run) {
 }
 
 static bool use_no_host(run *run) {
-  // Every function accepts NULL; these are one of each kind of result.
+  // Every function accepts NULL. These are examples of each kind of result.
   temblor_release(NULL);
   bool holds = temblor_status(NULL) == TEMBLOR_INVALID_ARGUMENT && temblor_output(NULL) == NULL &&
                temblor_output_length(NULL) == 0 && temblor_samples(NULL) == NULL && temblor_render(NULL, 0, 0, 48000) == 0 &&
@@ -418,7 +418,7 @@ static bool use_no_host(run *run) {
   return holds || fails(run, "a call without a host succeeds");
 }
 
-/// The functions, and how often each is called: those that open devices or run commands seldom.
+/// The functions with their relative frequencies. Functions that open devices or run commands are rare.
 static const struct {
   const char *name;
   bool (*call)(run *);
@@ -477,7 +477,7 @@ static bool call_function(run *run) {
 }
 
 static const char *call_functions(run *run, int64_t count) {
-  // The reason of the last failure, for the caller.
+  // The failure that is returned to the caller.
   static _Thread_local char failure[sizeof run->failure];
   bool holds = true;
   for (int64_t number = 0; holds && number < count && has_more(run); number++) holds = call_function(run);

@@ -15,9 +15,9 @@ package func tap(_ time: Double, intensity: Float = 0.8, sharpness: Float = 0.5)
 /// Returns a continuous haptic event.
 package func hum(
   _ time: Double, _ duration: Double, intensity: Float = 0.8, sharpness: Float = 0.3,
-  _ more: [EventParameterID: Float] = [:]
+  _ otherParameters: [EventParameterID: Float] = [:]
 ) -> HapticEvent {
-  var parameters = EventParameters(more)
+  var parameters = EventParameters(otherParameters)
   parameters[.hapticIntensity] = intensity
   parameters[.hapticSharpness] = sharpness
   return HapticEvent(
@@ -101,9 +101,9 @@ package func sound(_ channels: [[Float]], rate: Double = 48_000) -> Take {
 extension HapticPattern {
   /// Returns a changed copy of the pattern.
   package func with(_ change: (inout HapticPattern) -> Void) -> HapticPattern {
-    var changed = self
-    change(&changed)
-    return changed
+    var copy = self
+    change(&copy)
+    return copy
   }
 }
 

@@ -62,9 +62,9 @@ package import HapticOutputs
   }
 
   /// The number of frames that the device has accepted.
-  public var acceptedFrameCount: Int { Int(unsafe cfp_get_taken(device)) }
+  public var acceptedFrameCount: Int { Int(unsafe cfp_get_accepted_frames(device)) }
   /// The number of frames that the device has played.
-  public var playedFrameCount: Int { Int(unsafe cfp_get_heard(device)) }
+  public var playedFrameCount: Int { Int(unsafe cfp_get_played_frames(device)) }
 
   /// Returns the functions that replace those that open and call a device of the system.
   ///
@@ -86,7 +86,7 @@ package import HapticOutputs
     openAttemptCount += 1
     if let openErrorCode { return .refused(openErrorCode) }
     var pcm: UnsafeMutableRawPointer?
-    unsafe cfp_set_abilities(device, capabilities.cValue)
+    unsafe cfp_set_capabilities(device, capabilities.cValue)
     let result = unsafe cfp_open(device, &pcm)
     guard result == 0, let pcm = unsafe pcm else { return .refused(-result) }
     openCount += 1
@@ -135,7 +135,7 @@ package import HapticOutputs
   private func beginFault(_ fault: Fault) {
     switch fault {
     case .underrun:
-      unsafe cfp_run_dry(device)
+      unsafe cfp_underrun(device)
     case .suspend(let canResume):
       unsafe cfp_suspend(device, canResume)
     case .disconnect(let duration, let code):
@@ -158,25 +158,25 @@ package import HapticOutputs
     case .addDelay(let frameCount):
       unsafe cfp_add_delay(device, frameCount)
     case .reportFalseReadiness(let duration):
-      unsafe cfp_cry_wolf(device, true)
+      unsafe cfp_report_false_readiness(device, true)
       scheduledFaultEnds.removeAll { $0.ending == .falseReadiness }
       scheduledFaultEnds.append((now + duration, .falseReadiness))
     case .skipFrames(let frameCount):
       unsafe cfp_skip(device, frameCount)
     case .dropFrames(let frameCount):
-      unsafe cfp_swallow(device, frameCount)
+      unsafe cfp_drop_frames(device, frameCount)
     case .misreportPointer(.random):
-      unsafe cfp_lie(device, CFP_RANDOM, 0)
+      unsafe cfp_misreport_pointer(device, CFP_RANDOM, 0)
     case .misreportPointer(.full):
-      unsafe cfp_lie(device, CFP_FULL, 0)
+      unsafe cfp_misreport_pointer(device, CFP_FULL, 0)
     case .misreportPointer(.steps(let frameCount)):
-      unsafe cfp_lie(device, CFP_STEPS, UInt32(frameCount))
+      unsafe cfp_misreport_pointer(device, CFP_STEPS, UInt32(frameCount))
     case .misreportPointer(.back(let frameCount)):
-      unsafe cfp_lie(device, CFP_BACK, UInt32(frameCount))
+      unsafe cfp_misreport_pointer(device, CFP_BACK, UInt32(frameCount))
     case .overstateTransfer(let frameCount):
-      unsafe cfp_exceed(device, frameCount)
+      unsafe cfp_overstate_transfer(device, frameCount)
     case .loseConfiguration:
-      unsafe cfp_unset(device)
+      unsafe cfp_lose_configuration(device)
     case .hang(let call, let duration):
       pendingHangs.append((call, duration))
     case .changeCapabilities(let newCapabilities):
@@ -188,7 +188,7 @@ package import HapticOutputs
     switch ending {
     case .disconnection: openErrorCode = nil
     case .stall: unsafe cfp_stall(device, false)
-    case .falseReadiness: unsafe cfp_cry_wolf(device, false)
+    case .falseReadiness: unsafe cfp_report_false_readiness(device, false)
     }
   }
 }

@@ -31,27 +31,27 @@ extension FaultyDevice {
     public init() {}
 
     /// The capabilities as a structure of the plug-in.
-    var cValue: cfp_abilities {
-      var stored = cfp_abilities()
-      stored.rateCount = UInt32(rates.count)
-      stored.channelCountCount = UInt32(channelCounts.count)
-      unsafe withUnsafeMutableBytes(of: &stored.rates) {
+    var cValue: cfp_capabilities {
+      var capabilities = cfp_capabilities()
+      capabilities.rateCount = UInt32(rates.count)
+      capabilities.channelCountCount = UInt32(channelCounts.count)
+      unsafe withUnsafeMutableBytes(of: &capabilities.rates) {
         unsafe $0.copyBytes(from: rates.flatMap { Self.bytes(UInt32($0)) })
       }
-      unsafe withUnsafeMutableBytes(of: &stored.channelCounts) {
+      unsafe withUnsafeMutableBytes(of: &capabilities.channelCounts) {
         unsafe $0.copyBytes(from: channelCounts.flatMap { Self.bytes(UInt32($0)) })
       }
       for encoding in encodings {
-        stored.encodings |= Self.bit(of: encoding).rawValue
+        capabilities.encodings |= Self.bit(of: encoding).rawValue
       }
-      stored.hasReadWrite = hasReadWrite
-      stored.hasMemoryMap = hasMemoryMap
-      stored.leastPeriodLength = UInt32(minimumPeriodSize)
-      stored.greatestPeriodLength = UInt32(maximumPeriodSize)
-      stored.greatestBufferLength = UInt32(maximumBufferSize)
-      stored.drift = Int32(clockDriftPPM)
-      stored.isServerStream = isServerStream
-      return stored
+      capabilities.hasReadWrite = hasReadWrite
+      capabilities.hasMemoryMap = hasMemoryMap
+      capabilities.minimumPeriodSize = UInt32(minimumPeriodSize)
+      capabilities.maximumPeriodSize = UInt32(maximumPeriodSize)
+      capabilities.maximumBufferSize = UInt32(maximumBufferSize)
+      capabilities.clockDriftPPM = Int32(clockDriftPPM)
+      capabilities.isServerStream = isServerStream
+      return capabilities
     }
 
     private static func bytes(_ number: UInt32) -> [UInt8] {
@@ -154,24 +154,24 @@ public final class DeviceTime: TimeSource {
       else {
         return
       }
-      guard let next = [unsafe device.nextEvent, deadline].compactMap(\.self).min() else {
+      guard let nextTime = [unsafe device.nextEvent, deadline].compactMap(\.self).min() else {
         SystemTimeSource().wait(for: &descriptors, timeout: nil)
         return
       }
-      advance(by: max(.zero, next - now))
+      advance(by: max(.zero, nextTime - now))
     }
   }
 
   /// Advances the clock, as if the thread were busy.
   public func advance(by duration: Duration) {
-    let moment = Self.wholeNanoseconds(now + duration)
-    time.withLock { $0 = moment }
-    unsafe device.advance(to: moment)
+    let roundedTime = Self.wholeNanoseconds(now + duration)
+    time.withLock { $0 = roundedTime }
+    unsafe device.advance(to: roundedTime)
   }
 
   /// Returns a time, rounded up to whole nanoseconds, the unit of the device.
-  private static func wholeNanoseconds(_ moment: Duration) -> Duration {
-    let (seconds, attoseconds) = moment.components
+  private static func wholeNanoseconds(_ time: Duration) -> Duration {
+    let (seconds, attoseconds) = time.components
     return .seconds(seconds) + .nanoseconds((attoseconds + 999_999_999) / 1_000_000_000)
   }
 }

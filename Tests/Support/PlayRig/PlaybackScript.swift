@@ -36,17 +36,18 @@ package struct PlaybackScript: Sendable {
   package init(_ text: String) throws {
     self.text = text
     for line in text.split(separator: "\n") {
-      let words = line.split(separator: " ").map(String.init)
-      guard words.count >= 2, let frame = Int64(words[0]) else {
+      let fields = line.split(separator: " ").map(String.init)
+      guard fields.count >= 2, let frame = Int64(fields[0]) else {
         throw UnreadableLine(line: String(line))
       }
-      if words[1] == "end" {
+      if fields[1] == "end" {
         endFrame = frame
       } else {
-        guard words.count >= 3, let action = Self.action(words[1], words.dropFirst(3).first) else {
+        guard fields.count >= 3, let action = Self.action(fields[1], fields.dropFirst(3).first)
+        else {
           throw UnreadableLine(line: String(line))
         }
-        steps.append(Step(frame: frame, action: action, pattern: words[2]))
+        steps.append(Step(frame: frame, action: action, pattern: fields[2]))
       }
     }
   }

@@ -19,9 +19,9 @@ extension HapticFormat {
     "beats", title: "Beats", fileExtensions: ["beats"],
     rules: [.beatsUnknownWord, .beatsWrongNumber, .beatsClamped],
     recognize: { bytes in
-      let mark = Array("beats ".utf8)
-      guard bytes.count >= mark.count else { return .unrecognized }
-      return mark.indices.allSatisfy { bytes[$0] == mark[$0] } ? .certain : .unrecognized
+      let prefix = Array("beats ".utf8)
+      guard bytes.count >= prefix.count else { return .unrecognized }
+      return prefix.indices.allSatisfy { bytes[$0] == prefix[$0] } ? .certain : .unrecognized
     }, read: { file, options in readBeats(file) },
     write: { composition, options in writeBeats(composition) },
     canonicalize: { (file) throws(InputError) in
@@ -32,33 +32,34 @@ extension HapticFormat {
   /// Reads a file, with the location of each element.
   private static func readBeats(_ file: SourceFile) -> ReadResult {
     var composition = HapticComposition(layers: [])
-    var places = BeatsSourceMap(name: file.name)
+    var sourceMap = BeatsSourceMap(name: file.name)
     var findings: [Finding] = []
-    var allowances: [ReadResult.Suppression] = []
+    var suppressions: [ReadResult.Suppression] = []
     let text = String(decoding: file.bytes, as: UTF8.self)
     for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
     {
       var words = line.split(separator: " ").map(String.init)
       guard !words.isEmpty else { continue }
       let word = words.removeFirst()
-      func place(_ column: Int = 1) -> FileLocation {
+      func location(column: Int = 1) -> FileLocation {
         FileLocation(name: file.name, line: index + 1, column: column, path: word)
       }
       switch word {
       case "beats":
         composition.title = words.dropFirst().joined(separator: " ")
       case "layer":
-        places.lines[.layer(composition.layers.count)] = index + 1
+        sourceMap.lines[.layer(composition.layers.count)] = index + 1
         composition.layers.append(.init(HapticPattern(), name: words.first ?? ""))
       case "allow" where !words.isEmpty:
         let rule = RuleID(words.removeFirst())
-        allowances.append(.init(rule, reason: words.joined(separator: " "), location: place()))
+        suppressions.append(.init(rule, reason: words.joined(separator: " "), location: location()))
       case "tap", "hum", "fade":
         var numbers = words.compactMap(Double.init)
         guard numbers.count == ["tap": 3, "hum": 4, "fade": 2][word] else {
           findings.append(
             Finding(
-              .beatsWrongNumber, location: place(word.count + 2), "'\(word)' needs other numbers"))
+              .beatsWrongNumber, location: location(column: word.count + 2),
+              "'\(word)' needs other numbers"))
           continue
         }
         if composition.layers.isEmpty {
@@ -68,17 +69,17 @@ extension HapticFormat {
         let time = numbers.removeFirst()
         let duration = word == "hum" ? numbers.removeFirst() : nil
         if numbers.contains(where: { !(0...1).contains($0) }) {
-          findings.append(Finding(.beatsClamped, location: place(), "a level is outside 0 to 1"))
+          findings.append(Finding(.beatsClamped, location: location(), "a level is outside 0 to 1"))
         }
         let levels = numbers.map { Float(min(max($0, 0), 1)) }
         if word == "fade" {
-          let list = composition.layers[layer].pattern.parameters
-          places.lines[.parameter(layer: layer, index: list.count)] = index + 1
+          let parameters = composition.layers[layer].pattern.parameters
+          sourceMap.lines[.parameter(layer: layer, index: parameters.count)] = index + 1
           composition.layers[layer].pattern.parameters.append(
             DynamicParameter(id: .hapticIntensityControl, value: levels[0], time: time))
         } else {
           let count = composition.layers[layer].pattern.events.count
-          places.lines[.event(EventReference(layerIndex: layer, eventIndex: count))] = index + 1
+          sourceMap.lines[.event(EventReference(layerIndex: layer, eventIndex: count))] = index + 1
           composition.layers[layer].pattern.events.append(
             HapticEvent(
               kind: word == "tap" ? .hapticTransient : .hapticContinuous, time: time,
@@ -86,14 +87,14 @@ extension HapticFormat {
               parameters: [.hapticIntensity: levels[0], .hapticSharpness: levels[1]]))
         }
       default:
-        findings.append(Finding(.beatsUnknownWord, location: place(), "unknown word '\(word)'"))
+        findings.append(Finding(.beatsUnknownWord, location: location(), "unknown word '\(word)'"))
       }
     }
     let isReadable = !findings.contains { $0.severity == .error }
     return ReadResult(
       composition: isReadable ? composition : nil, findings: findings,
-      sourceMap: SourceMap(places.location(of:)),
-      suppressions: allowances,
+      sourceMap: SourceMap(sourceMap.location(of:)),
+      suppressions: suppressions,
       details: [("layers", "\(composition.layers.count)")])
   }
 

@@ -17,31 +17,31 @@ public struct InputMutator {
 
   /// Returns the number of cases for a test with random inputs: the value of the environment
   /// variable `TEMBLOR_TEST_CASES`, or a default.
-  public static func caseCount(default usual: Int) -> Int {
-    guard let text = unsafe getenv("TEMBLOR_TEST_CASES") else { return usual }
-    return unsafe Int(String(cString: text)) ?? usual
+  public static func caseCount(default defaultCount: Int) -> Int {
+    guard let text = unsafe getenv("TEMBLOR_TEST_CASES") else { return defaultCount }
+    return unsafe Int(String(cString: text)) ?? defaultCount
   }
 
   /// Returns a damaged copy of an input.
   public mutating func mutated(_ bytes: [UInt8]) -> [UInt8] {
     var result = bytes
     for _ in 0...Int.random(in: 0..<4, using: &generator) {
-      let place = Int.random(in: 0...result.count, using: &generator)
-      let end = min(result.count, place + Int.random(in: 0..<8, using: &generator))
+      let index = Int.random(in: 0...result.count, using: &generator)
+      let endIndex = min(result.count, index + Int.random(in: 0..<8, using: &generator))
       switch Int.random(in: 0..<6, using: &generator) {
       case 0:
-        result.removeSubrange(place..<end)
+        result.removeSubrange(index..<endIndex)
       case 1:
-        result.insert(UInt8.random(in: .min ... .max, using: &generator), at: place)
-      case 2 where place < result.count:
-        result[place] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+        result.insert(UInt8.random(in: .min ... .max, using: &generator), at: index)
+      case 2 where index < result.count:
+        result[index] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
       case 3:
-        result.insert(contentsOf: result[place..<end], at: place)
+        result.insert(contentsOf: result[index..<endIndex], at: index)
       case 4:
-        result.removeSubrange(place...)
+        result.removeSubrange(index...)
       default:
-        if let piece = insertedWords.randomElement(using: &generator) {
-          result.replaceSubrange(place..<end, with: piece)
+        if let insertedWord = insertedWords.randomElement(using: &generator) {
+          result.replaceSubrange(index..<endIndex, with: insertedWord)
         }
       }
     }

@@ -25,49 +25,50 @@ public struct JSONSchema {
       in: try JSONSerialization.jsonObject(with: Data(text.utf8)), at: "$")
   }
 
-  private func violations(of schema: [String: Any], in value: Any, at place: String) -> [String] {
+  private func violations(of schema: [String: Any], in value: Any, at jsonPath: String) -> [String]
+  {
     if let reference = schema["$ref"] as? String, let name = reference.split(separator: "/").last,
       let definitions = root["$defs"] as? [String: Any],
       let definition = definitions[String(name)] as? [String: Any]
     {
-      return violations(of: definition, in: value, at: place)
+      return violations(of: definition, in: value, at: jsonPath)
     }
-    if let reference = schema["$ref"] { return ["\(place): unknown reference \(reference)"] }
-    var found: [String] = []
+    if let reference = schema["$ref"] { return ["\(jsonPath): unknown reference \(reference)"] }
+    var messages: [String] = []
     if let alternatives = schema["oneOf"] as? [[String: Any]] {
-      let count = alternatives.count { violations(of: $0, in: value, at: place).isEmpty }
+      let count = alternatives.count { violations(of: $0, in: value, at: jsonPath).isEmpty }
       if count != 1 {
-        found.append("\(place) matches \(count) alternatives")
+        messages.append("\(jsonPath) matches \(count) alternatives")
       }
     }
     let types = schema["type"] as? [String] ?? (schema["type"] as? String).map { [$0] }
     if let types, !types.contains(where: { Self.isOf($0, value) }) {
-      found.append("\(place) is not \(types)")
+      messages.append("\(jsonPath) is not \(types)")
     }
     if let cases = schema["enum"] as? [String], !cases.contains(value as? String ?? "\u{0}") {
-      found.append("\(place) is not one of \(cases)")
+      messages.append("\(jsonPath) is not one of \(cases)")
     }
     if let constant = schema["const"] as? Int, constant != value as? Int {
-      found.append("\(place) is not \(constant)")
+      messages.append("\(jsonPath) is not \(constant)")
     }
     if let items = schema["items"] as? [String: Any], let list = value as? [Any] {
       for (index, item) in list.enumerated() {
-        found += violations(of: items, in: item, at: "\(place)[\(index)]")
+        messages += violations(of: items, in: item, at: "\(jsonPath)[\(index)]")
       }
     }
-    guard let object = value as? [String: Any] else { return found }
+    guard let object = value as? [String: Any] else { return messages }
     let properties = schema["properties"] as? [String: [String: Any]] ?? [:]
     for key in schema["required"] as? [String] ?? [] where object[key] == nil {
-      found.append("\(place) lacks \(key)")
+      messages.append("\(jsonPath) lacks \(key)")
     }
     for (key, member) in object {
       if let property = properties[key] {
-        found += violations(of: property, in: member, at: "\(place).\(key)")
+        messages += violations(of: property, in: member, at: "\(jsonPath).\(key)")
       } else if schema["additionalProperties"] as? Bool == false {
-        found.append("\(place).\(key) is not in the schema")
+        messages.append("\(jsonPath).\(key) is not in the schema")
       }
     }
-    return found
+    return messages
   }
 
   private static func isOf(_ type: String, _ value: Any) -> Bool {

@@ -55,8 +55,8 @@ public struct PatternGenerator {
       event.duration = Double.random(in: 0...0.2, using: &randomNumbers)
     }
     for id in EventParameterID.allCases where Bool.random(using: &randomNumbers) {
-      let time: Set<EventParameterID> = [.attackTime, .decayTime, .releaseTime]
-      event.parameters[id] = value(in: time.contains(id) ? 0...0.5 : id.range)
+      let timeParameters: Set<EventParameterID> = [.attackTime, .decayTime, .releaseTime]
+      event.parameters[id] = value(in: timeParameters.contains(id) ? 0...0.5 : id.range)
     }
     if kind == .audioCustom {
       event.waveform = AudioWaveform(

@@ -59,9 +59,9 @@ public enum ProcessRunner {
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }
-    var none = sigset_t()
-    unsafe sigemptyset(&none)
-    unsafe posix_spawnattr_setsigmask(&attributes, &none)
+    var emptyMask = sigset_t()
+    unsafe sigemptyset(&emptyMask)
+    unsafe posix_spawnattr_setsigmask(&attributes, &emptyMask)
     unsafe posix_spawnattr_setpgroup(&attributes, 0)
     let flags: Int =
       switch leading {
@@ -98,8 +98,8 @@ public enum ProcessRunner {
     repeat {
       // The clock reads files, so it is not read after each of these short waits.
       for _ in 0..<50 {
-        let ended = unsafe waitpid(process, &status, WNOHANG)
-        if ended == process || (ended < 0 && errno != EINTR) {
+        let endedProcess = unsafe waitpid(process, &status, WNOHANG)
+        if endedProcess == process || (endedProcess < 0 && errno != EINTR) {
           return result(status)
         }
         poll(nil, 0, 2)

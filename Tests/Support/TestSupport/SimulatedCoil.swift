@@ -32,12 +32,13 @@ public struct SimulatedCoil: Sendable {
   /// (s² + s·ω/Qm + ω²)(1 + τs) + s·ω/Qe = 0.
   public var polePair: (resonance: Double, qualityFactor: Double) {
     let width = omega / (2 * qualityFactor)
+
     var s = (real: -width, imaginary: max(omega * omega - width * width, 1e-9).squareRoot())
     func times(_ a: (real: Double, imaginary: Double), _ b: (real: Double, imaginary: Double)) -> (
       real: Double, imaginary: Double
     ) { (a.real * b.real - a.imaginary * b.imaginary, a.real * b.imaginary + a.imaginary * b.real) }
     // As a polynomial: τs³ + (1 + τω/Qm)s² + (ω/Qm + ω/Qe + τω²)s + ω².
-    let factors = [
+    let coefficients = [
       coilTimeConstant, 1 + coilTimeConstant * omega / mechanicalQuality,
       omega / qualityFactor + coilTimeConstant * omega * omega,
       omega * omega,
@@ -45,26 +46,26 @@ public struct SimulatedCoil: Sendable {
     for _ in 0..<50 {
       var value = (real: 0.0, imaginary: 0.0)
       var slope = (real: 0.0, imaginary: 0.0)
-      for factor in factors {
+      for coefficient in coefficients {
         slope = times(slope, s)
         slope = (slope.real + value.real, slope.imaginary + value.imaginary)
         value = times(value, s)
-        value.real += factor
+        value.real += coefficient
       }
-      let power = slope.real * slope.real + slope.imaginary * slope.imaginary
-      let step = times(value, (slope.real / power, -slope.imaginary / power))
+      let squaredSlope = slope.real * slope.real + slope.imaginary * slope.imaginary
+      let step = times(value, (slope.real / squaredSlope, -slope.imaginary / squaredSlope))
       s = (s.real - step.real, s.imaginary - step.imaginary)
     }
-    let size = (s.real * s.real + s.imaginary * s.imaginary).squareRoot()
-    return (size / (2 * .pi), size / (-2 * s.real))
+    let poleMagnitude = (s.real * s.real + s.imaginary * s.imaginary).squareRoot()
+    return (poleMagnitude / (2 * .pi), poleMagnitude / (-2 * s.real))
   }
 
   /// Returns the acceleration for an input voltage, scaled to 1 at the resonance without
   /// inductance.
   public func acceleration(for input: [Double], rate: Double) -> [Double] {
     // Steps are short compared with the electrical time constant and the sample period.
-    let steps = max(2, Int((3 / rate / max(coilTimeConstant, 1e-4)).rounded(.up)))
-    let step = 1 / rate / Double(steps)
+    let stepCount = max(2, Int((3 / rate / max(coilTimeConstant, 1e-4)).rounded(.up)))
+    let step = 1 / rate / Double(stepCount)
     let omega = omega
     let mechanical = mechanicalQuality
     let electrical = electricalQuality
@@ -75,30 +76,31 @@ public struct SimulatedCoil: Sendable {
     // The state is the displacement relative to its amplitude at resonance, the velocity relative
     // to that amplitude times ω, and the current.
     func slope(_ state: SIMD3<Double>, _ drive: Double) -> SIMD3<Double> {
-      let x = state.x
-      let w = state.y
-      let wanted = drive - quality / electrical * w
-      let current = coil > 0 ? state.z : wanted
-      let spring = x * (1 + asymmetry * x + stiffening * x * x)
+      let displacement = state.x
+      let velocity = state.y
+      let settledCurrent = drive - quality / electrical * velocity
+      let current = coil > 0 ? state.z : settledCurrent
+      let stiffness = 1 + asymmetry * displacement + stiffening * displacement * displacement
+      let spring = displacement * stiffness
       return [
-        omega * w, omega * (current / quality - spring - w / mechanical),
-        coil > 0 ? (wanted - state.z) / coil : 0,
+        omega * velocity, omega * (current / quality - spring - velocity / mechanical),
+        coil > 0 ? (settledCurrent - state.z) / coil : 0,
       ]
     }
     var state = SIMD3<Double>.zero
-    var last = 0.0
+    var lastSample = 0.0
     return input.map { sample in
-      for number in 0..<steps {
-        let at = { (part: Double) in
-          last + (sample - last) * (Double(number) + part) / Double(steps)
+      for stepIndex in 0..<stepCount {
+        let drive = { (fraction: Double) in
+          lastSample + (sample - lastSample) * (Double(stepIndex) + fraction) / Double(stepCount)
         }
-        let first = slope(state, at(0))
-        let second = slope(state + step / 2 * first, at(0.5))
-        let third = slope(state + step / 2 * second, at(0.5))
-        let fourth = slope(state + step * third, at(1))
+        let first = slope(state, drive(0))
+        let second = slope(state + step / 2 * first, drive(0.5))
+        let third = slope(state + step / 2 * second, drive(0.5))
+        let fourth = slope(state + step * third, drive(1))
         state += step / 6 * (first + 2 * second + 2 * third + fourth)
       }
-      last = sample
+      lastSample = sample
       return slope(state, sample).y / omega
     }
   }

@@ -21,39 +21,45 @@ public struct SimulatedTransducer {
     let omega = 2 * Double.pi * resonance
     let step = 1 / rate
     let decay = omega / (2 * qualityFactor)
-    let square = omega * omega - decay * decay
+
+    // The square of the damped angular frequency; negative for an overdamped resonance.
+    let dampedSquare = omega * omega - decay * decay
     var cosine = 1.0
     var sine = step
-    if square > 1e-9 {
-      cosine = cos(square.squareRoot() * step)
-      sine = sin(square.squareRoot() * step) / square.squareRoot()
-    } else if square < -1e-9 {
-      cosine = cosh((-square).squareRoot() * step)
-      sine = sinh((-square).squareRoot() * step) / (-square).squareRoot()
+    if dampedSquare > 1e-9 {
+      cosine = cos(dampedSquare.squareRoot() * step)
+      sine = sin(dampedSquare.squareRoot() * step) / dampedSquare.squareRoot()
+    } else if dampedSquare < -1e-9 {
+      cosine = cosh((-dampedSquare).squareRoot() * step)
+      sine = sinh((-dampedSquare).squareRoot() * step) / (-dampedSquare).squareRoot()
     }
-    let fall = exp(-decay * step)
-    let a11 = fall * (cosine + decay * sine)
-    let a12 = fall * omega * sine
-    let a21 = -fall * omega * sine
-    let a22 = fall * (cosine - decay * sine)
-    // The hold of order zero, then the correction for a straight line.
+    let damping = exp(-decay * step)
+    let a11 = damping * (cosine + decay * sine)
+    let a12 = damping * omega * sine
+    let a21 = -damping * omega * sine
+    let a22 = damping * (cosine - decay * sine)
+    // The response to a constant input (zero-order hold), then the correction for a linear input.
     let hold = ((1 - a11) / qualityFactor, 0 - a21 / qualityFactor)
-    let rest = (hold.0 / step, hold.1 / step - omega / qualityFactor)
-    let line = (-rest.0 / (qualityFactor * omega) - rest.1 / omega, rest.0 / omega)
-    var x = 0.0
-    var w = 0.0
-    var last = 0.0
+    let residual = (hold.0 / step, hold.1 / step - omega / qualityFactor)
+    let ramp = (
+      -residual.0 / (qualityFactor * omega) - residual.1 / omega, residual.0 / omega
+    )
+    // The velocity is relative to the displacement times ω.
+    var displacement = 0.0
+    var velocity = 0.0
+    var lastSample = 0.0
     return input.map { sample in
-      let moved = (
-        a11 * x + a12 * w + (hold.0 - line.0) * last + line.0 * sample,
-        a21 * x + a22 * w + (hold.1 - line.1) * last + line.1 * sample
-      )
-      (x, w) = moved
-      last = sample
+      let nextDisplacement =
+        a11 * displacement + a12 * velocity + (hold.0 - ramp.0) * lastSample + ramp.0 * sample
+      let nextVelocity =
+        a21 * displacement + a22 * velocity + (hold.1 - ramp.1) * lastSample + ramp.1 * sample
+      displacement = nextDisplacement
+      velocity = nextVelocity
+      lastSample = sample
       switch quantity {
-      case .acceleration: return (sample - w) / qualityFactor - x
-      case .velocity: return w
-      case .displacement: return x
+      case .acceleration: return (sample - velocity) / qualityFactor - displacement
+      case .velocity: return velocity
+      case .displacement: return displacement
       }
     }
   }

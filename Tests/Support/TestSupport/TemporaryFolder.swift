@@ -9,8 +9,8 @@ public final class TemporaryFolder: Sendable {
   /// Creates the folder.
   public init() throws {
     var template = Array("/tmp/temblor-XXXXXX".utf8CString)
-    let made = unsafe try #require(mkdtemp(&template))
-    path = unsafe String(cString: made)
+    let createdPath = unsafe try #require(mkdtemp(&template))
+    path = unsafe String(cString: createdPath)
   }
 
   deinit { remove(path) }
@@ -81,18 +81,18 @@ public final class TemporaryFolder: Sendable {
 
   /// Removes a file, or a folder with its contents, by its name or its absolute path.
   public func remove(_ path: String) {
-    let whole = path.hasPrefix("/") ? path : self(path)
-    if unsafe unlink(whole) == 0 { return }
-    guard let handle = unsafe opendir(whole) else { return }
+    let absolutePath = path.hasPrefix("/") ? path : self(path)
+    if unsafe unlink(absolutePath) == 0 { return }
+    guard let handle = unsafe opendir(absolutePath) else { return }
     while let entry = unsafe readdir(handle) {
       let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
         unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
       }
       if name != "." && name != ".." {
-        remove(whole + "/" + name)
+        remove(absolutePath + "/" + name)
       }
     }
     unsafe closedir(handle)
-    _ = unsafe rmdir(whole)
+    _ = unsafe rmdir(absolutePath)
   }
 }

@@ -29,8 +29,8 @@ struct BlockTimingSummary: CustomStringConvertible {
   }
 
   /// Adds blocks, and the traces of the clock during them.
-  mutating func add(_ records: [BlockTiming], traces new: [ObservedTime.Trace]) {
-    traces += new
+  mutating func add(_ records: [BlockTiming], traces newTraces: [ObservedTime.Trace]) {
+    traces += newTraces
     for record in records {
       addRecord(record)
     }
@@ -42,34 +42,38 @@ struct BlockTimingSummary: CustomStringConvertible {
   private mutating func addRecord(_ record: BlockTiming) {
     blockCount += 1
     frameCount += record.frameCount
-    let wall = record.renderEnd - record.renderStart
-    longestRenderSeconds = max(longestRenderSeconds, wall / .seconds(1))
-    let began = traces.firstIndex { $0.wallTime == record.renderStart }
-    let rendered = traces.firstIndex { $0.wallTime == record.renderEnd }
-    let handed = traces.lastIndex { $0.wallTime == record.writeEnd }
+    let wallTime = record.renderEnd - record.renderStart
+    longestRenderSeconds = max(longestRenderSeconds, wallTime / .seconds(1))
+    let startTrace = traces.firstIndex { $0.wallTime == record.renderStart }
+    let renderedTrace = traces.firstIndex { $0.wallTime == record.renderEnd }
+    let writtenTrace = traces.lastIndex { $0.wallTime == record.writeEnd }
     defer { previous = record }
-    guard let began, let rendered, let handed else { return }
-    let run = (traces[rendered].processorTime - traces[began].processorTime) / .seconds(1)
+    guard let startTrace, let renderedTrace, let writtenTrace else { return }
+    let renderTime =
+      (traces[renderedTrace].processorTime - traces[startTrace].processorTime) / .seconds(1)
     // The load is the processor time relative to the duration of the block.
-    let load = run / (Double(record.frameCount) / rate)
-    totalProcessorSeconds += run
+    let load = renderTime / (Double(record.frameCount) / rate)
+    totalProcessorSeconds += renderTime
     peakLoad = max(peakLoad, load)
     loadHistogram[min(1_000, Int(load * 1_000))] += 1
-    let kept = (traces[began].runDelay - (previousRunDelay ?? traces[began].runDelay)) / .seconds(1)
-    previousRunDelay = traces[handed].runDelay
-    longestRunDelaySeconds = max(longestRunDelaySeconds, kept)
+    let runDelaySeconds =
+      (traces[startTrace].runDelay - (previousRunDelay ?? traces[startTrace].runDelay))
+      / .seconds(1)
+    previousRunDelay = traces[writtenTrace].runDelay
+    longestRunDelaySeconds = max(longestRunDelaySeconds, runDelaySeconds)
     guard let previous, previous.position + Int64(previous.frameCount) == record.position else {
       return
     }
     longestGapSeconds = max(
       longestGapSeconds, (record.renderStart - previous.writeEnd) / .seconds(1))
-    let due = previous.writeEnd + .seconds(Double(previous.delayFrameCount) / rate)
-    guard record.writeEnd > due else { return }
-    let work = traces[handed].processorTime - traces[began].processorTime
-    let lost = (record.writeEnd - record.renderStart) - work + .seconds(kept)
-    if work / .seconds(1) > Double(record.frameCount) / rate / 2 {
+    let dueTime = previous.writeEnd + .seconds(Double(previous.delayFrameCount) / rate)
+    guard record.writeEnd > dueTime else { return }
+    let processorTime = traces[writtenTrace].processorTime - traces[startTrace].processorTime
+    let interruptedTime =
+      (record.writeEnd - record.renderStart) - processorTime + .seconds(runDelaySeconds)
+    if processorTime / .seconds(1) > Double(record.frameCount) / rate / 2 {
       lateBlockCounts.rendering += 1
-    } else if record.writeEnd - lost <= due {
+    } else if record.writeEnd - interruptedTime <= dueTime {
       lateBlockCounts.system += 1
     } else {
       lateBlockCounts.device += 1

@@ -53,11 +53,11 @@ import Synchronization
 
   /// Removes and returns the traces since the last call, oldest first. Only one thread may call it.
   func takeTraces() -> [Trace] {
-    takenTraceCount.withLock { taken in
+    takenTraceCount.withLock { traceCount in
       let end = writtenTraceCount.load(ordering: .acquiring)
       // The oldest traces are overwritten if this method was not called for a long time.
-      let start = max(taken, end - Self.capacity / 2)
-      taken = end
+      let start = max(traceCount, end - Self.capacity / 2)
+      traceCount = end
       return (start..<end).map { unsafe traces[$0 % Self.capacity] }
     }
   }
@@ -65,16 +65,16 @@ import Synchronization
   private func recordTrace(at now: Duration) {
     var time = timespec()
     _ = unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-    let place = writtenTraceCount.load(ordering: .relaxed)
-    unsafe traces[place % Self.capacity] = Trace(
+    let traceIndex = writtenTraceCount.load(ordering: .relaxed)
+    unsafe traces[traceIndex % Self.capacity] = Trace(
       wallTime: now, processorTime: .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec),
       runDelay: .nanoseconds(runDelay.load(ordering: .relaxed)))
-    writtenTraceCount.store(place + 1, ordering: .releasing)
+    writtenTraceCount.store(traceIndex + 1, ordering: .releasing)
   }
 
   private func adoptThread() {
-    let opened = unsafe open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)
-    schedstatDescriptor.store(opened, ordering: .relaxed)
+    let descriptor = unsafe open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)
+    schedstatDescriptor.store(descriptor, ordering: .relaxed)
     renderThread.store(Int(bitPattern: pthread_self()), ordering: .relaxed)
   }
 
@@ -86,13 +86,13 @@ import Synchronization
     let count = unsafe span.withUnsafeMutableBytes {
       unsafe pread(descriptor, $0.baseAddress, 128, 0)
     }
-    var word = 0
+    var fieldIndex = 0
     var number = 0
     for index in 0..<max(0, count) {
       let byte = bytes[index]
       if byte == UInt8(ascii: " ") {
-        word += 1
-      } else if word == 1 {
+        fieldIndex += 1
+      } else if fieldIndex == 1 {
         number = number * 10 + Int(byte &- 48)
       }
     }

@@ -31,10 +31,10 @@ import PlayRig
   /// The time by which a step is sent before its frame, in seconds.
   private static let scheduleLeadSeconds = 0.25
 
-  private static func run(_ words: [String]) throws {
-    guard words.count >= 5, let rate = Int(words[1]), let channels = Int(words[2]),
-      let period = Int(words[3]),
-      let buffer = Int(words[4])
+  private static func run(_ arguments: [String]) throws {
+    guard arguments.count >= 5, let rate = Int(arguments[1]), let channels = Int(arguments[2]),
+      let period = Int(arguments[3]),
+      let buffer = Int(arguments[4])
     else {
       printLine("failed usage: play-probe DEVICE RATE CHANNELS PERIOD BUFFER [realtime]")
       exit(64)
@@ -42,24 +42,25 @@ import PlayRig
     let time = ObservedTime()
     let sink = try ALSASink(
       PCMRequest(
-        device: words[0], rate: rate, channels: .exactly(channels), periodSize: period,
+        device: arguments[0], rate: rate, channels: .exactly(channels), periodSize: period,
         bufferSize: buffer),
       clock: time)
-    let grant = sink.configuration
+    let configuration = sink.configuration
     printLine(
-      "granted rate \(grant.rate) channels \(grant.channelCount) encoding \(grant.encoding) "
-        + "period \(grant.periodSize) buffer \(grant.bufferSize) paced \(grant.isFasterThanRealTime)"
+      "granted rate \(configuration.rate) channels \(configuration.channelCount) "
+        + "encoding \(configuration.encoding) period \(configuration.periodSize) "
+        + "buffer \(configuration.bufferSize) paced \(configuration.isFasterThanRealTime)"
     )
     let engine = PlaybackEngine(rate: Double(rate), routing: OutputRouting(channelCount: channels))
     let playback = try LivePlayback(
-      engine, sink: sink, time: time, wantsRealTime: words.dropFirst(5).contains("realtime")
+      engine, sink: sink, time: time, wantsRealTime: arguments.dropFirst(5).contains("realtime")
     ) { event in
       guard case .sinkEvent(let notice) = event else { return printLine("ended") }
       printLine(
         "notice \(seconds(SystemTimeSource().now)) \(engine.position) \(notice.kind) "
           + "\(notice.missedFrameCount) \(notice.text)")
     }
-    var timingSummary = BlockTimingSummary(rate: Double(rate), periodSize: grant.periodSize)
+    var timingSummary = BlockTimingSummary(rate: Double(rate), periodSize: configuration.periodSize)
     try play(engine, playback, time: time, timingSummary: &timingSummary)
     playback.stopPlayback()
     timingSummary.add(playback.drainBlockTimings(), traces: time.takeTraces())
@@ -78,34 +79,34 @@ import PlayRig
     var players: ScriptPlayers?
     var steps: [PlaybackScript.Step] = []
     var base: Int64 = 0
-    var told = SystemTimeSource().now
+    var lastReportTime = SystemTimeSource().now
     while !playback.hasEnded {
       for line in input.next(within: .milliseconds(20)) {
         guard line == "go" else {
           lines.append(line)
           continue
         }
-        let read = try PlaybackScript(lines.joined(separator: "\n"))
-        players = try ScriptPlayers(read, on: engine)
-        script = read
-        steps = read.steps.sorted { $0.frame < $1.frame }
+        let newScript = try PlaybackScript(lines.joined(separator: "\n"))
+        players = try ScriptPlayers(newScript, on: engine)
+        script = newScript
+        steps = newScript.steps.sorted { $0.frame < $1.frame }
         base = engine.position + Int64(2 * scheduleLeadSeconds * engine.rate)
         printLine("began \(base)")
       }
       if input.isClosed { return }
-      let near = engine.position - base + Int64(scheduleLeadSeconds * engine.rate)
-      while let step = steps.first, step.frame <= near {
+      let scheduleLimit = engine.position - base + Int64(scheduleLeadSeconds * engine.rate)
+      while let step = steps.first, step.frame <= scheduleLimit {
         try players?.send(step, base: base)
         steps.removeFirst()
       }
       let records = playback.drainBlockTimings()
       timingSummary.add(records, traces: time.takeTraces())
       let now = SystemTimeSource().now
-      if let last = records.last, now - told > .milliseconds(500) {
-        told = now
-        let heard =
+      if let last = records.last, now - lastReportTime > .milliseconds(500) {
+        lastReportTime = now
+        let playbackSeconds =
           seconds(last.writeEnd) + Double(last.delayFrameCount - last.frameCount) / engine.rate
-        printLine("clock \(last.position) \(heard)")
+        printLine("clock \(last.position) \(playbackSeconds)")
       }
       if let script, engine.position >= base + script.endFrame { return }
     }
@@ -127,15 +128,15 @@ struct InputLines {
 
   /// Waits for input, at most for a given time, and returns the complete lines.
   mutating func next(within limit: Duration) -> [String] {
-    var watched = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+    var pollDescriptor = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
     let milliseconds = Int32(limit / .milliseconds(1))
-    guard unsafe poll(&watched, 1, milliseconds) == 1 else { return [] }
-    var piece = [UInt8](repeating: 0, count: 4_096)
-    let count = unsafe read(STDIN_FILENO, &piece, piece.count)
+    guard unsafe poll(&pollDescriptor, 1, milliseconds) == 1 else { return [] }
+    var block = [UInt8](repeating: 0, count: 4_096)
+    let count = unsafe read(STDIN_FILENO, &block, block.count)
     if count <= 0 {
       isClosed = true
     }
-    unfinishedLine += piece.prefix(max(0, count))
+    unfinishedLine += block.prefix(max(0, count))
     guard let end = unfinishedLine.lastIndex(of: UInt8(ascii: "\n")) else { return [] }
     let lines = unfinishedLine[..<end].split(separator: UInt8(ascii: "\n")).map {
       String(decoding: $0, as: UTF8.self)

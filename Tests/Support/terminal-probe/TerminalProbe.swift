@@ -19,25 +19,26 @@ import SystemSupport
 
   private struct ExpectedError: Error {}
 
+  /// Prints a line for each key and each event, until the key `q` or, without `isStubborn`, a signal.
   private static func read(isStubborn: Bool) throws {
     let time = SystemTimeSource()
-    let notice = InterruptSignal()
+    let interruptSignal = InterruptSignal()
     guard let terminal = RawTerminal() else { return printLine("no terminal") }
     printLine("ready \(getpid()).")
-    var isTold = false
-    var hasKeys: Bool?
+    var hasReportedSignal = false
+    var couldReadKeys: Bool?
     while true {
-      var watched = terminal.terminalDescriptors.map { PollDescriptor($0) }
-      if hasKeys != (watched.count > 1) {
-        hasKeys = watched.count > 1
-        printLine(watched.count > 1 ? "listens" : "looks away")
+      var pollDescriptors = terminal.terminalDescriptors.map { PollDescriptor($0) }
+      if couldReadKeys != (pollDescriptors.count > 1) {
+        couldReadKeys = pollDescriptors.count > 1
+        printLine(pollDescriptors.count > 1 ? "listens" : "looks away")
       }
-      if !isTold {
-        watched.append(PollDescriptor(notice.descriptor))
+      if !hasReportedSignal {
+        pollDescriptors.append(PollDescriptor(interruptSignal.descriptor))
       }
-      time.wait(for: &watched, timeout: terminal.waitTimeout(at: time.now))
+      time.wait(for: &pollDescriptors, timeout: terminal.waitTimeout(at: time.now))
       // Read before the keys, so that events of the terminal before the signal are reported first.
-      let isGiven = notice.isRaised
+      let isSignalRaised = interruptSignal.isRaised
       for key in terminal.readKeys(at: time.now) {
         printLine("key \(key)")
         if key == .character("q") { return }
@@ -46,9 +47,9 @@ import SystemSupport
       if terminal.isClosed {
         printLine("closed")
       }
-      if isGiven && !isTold {
+      if isSignalRaised && !hasReportedSignal {
         printLine("told")
-        isTold = true
+        hasReportedSignal = true
         if !isStubborn { return }
       }
     }

@@ -1,12 +1,13 @@
-/// A playback PCM without hardware, in a time of its own, that fails when told to.
+/// A playback PCM without hardware, in virtual time, which fails on request.
 ///
-/// It is an external I/O plug-in of ALSA, whose interface is one of C. All of it belongs to one thread.
+/// It is an external I/O plug-in of ALSA, which has a C interface. All functions belong to one
+/// thread.
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/// What the device can do, as it tells when it is opened. Lists end with their count.
+/// The capabilities that the device reports when it is opened. Each list has a count.
 typedef struct {
   unsigned rates[8];
   unsigned rateCount;
@@ -16,79 +17,83 @@ typedef struct {
   unsigned encodings;
   bool hasReadWrite;
   bool hasMemoryMap;
-  unsigned leastPeriodLength, greatestPeriodLength;
-  unsigned greatestBufferLength;
-  /// Parts in a million by which the device is faster than its rate.
-  int drift;
-  /// Whether it has the name of a stream of a sound server.
+  unsigned minimumPeriodSize, maximumPeriodSize;
+  unsigned maximumBufferSize;
+  /// The deviation of the device's clock in parts per million, positive if the clock is fast.
+  int clockDriftPPM;
+  /// True if the device has the name of a stream of a sound server.
   bool isServerStream;
-} cfp_abilities;
+} cfp_capabilities;
 
 enum cfp_encoding { CFP_FLOAT = 1, CFP_S32 = 2, CFP_S24 = 4, CFP_S24_3 = 8, CFP_S16 = 16 };
 
-/// States, as the device has them.
-enum cfp_state { CFP_CLOSED, CFP_READY, CFP_RUNNING, CFP_DRY, CFP_SUSPENDED, CFP_GONE, CFP_UNSET };
+/// The states of the device.
+enum cfp_state {
+  CFP_CLOSED, CFP_READY, CFP_RUNNING, CFP_XRUN, CFP_SUSPENDED, CFP_DISCONNECTED, CFP_UNCONFIGURED
+};
 
-/// Takes frames as they are heard: those from a moment in nanoseconds on, without a gap between them.
+/// Receives consecutive frames when they are played, and the time of the first in nanoseconds.
 typedef void (*cfp_listener)(
     void *context, int64_t time, const float *samples, unsigned frameCount, unsigned channelCount);
 
-/// Calls of the library.
+/// The calls of the library.
 enum cfp_call {
   CFP_CALL_START, CFP_CALL_STOP, CFP_CALL_POINTER, CFP_CALL_TRANSFER, CFP_CALL_PREPARE, CFP_CALL_RESUME, CFP_CALL_DELAY
 };
 
-/// Is told of every call as it begins, and may let time go by.
-typedef void (*cfp_visitor)(void *context, enum cfp_call call);
+/// Is called at the start of every call, and may advance the time.
+typedef void (*cfp_call_handler)(void *context, enum cfp_call call);
 
 typedef struct cfp_device cfp_device;
 
-/// A device at time 0, never opened.
-cfp_device *cfp_create(cfp_listener listener, cfp_visitor visitor, void *context);
-/// Frees a device that is closed.
+/// Creates a device at time 0 that is not open.
+cfp_device *cfp_create(cfp_listener listener, cfp_call_handler callHandler, void *context);
+/// Frees a closed device.
 void cfp_destroy(cfp_device *device);
 
-/// What it will offer when it is opened the next time.
-void cfp_set_abilities(cfp_device *device, cfp_abilities abilities);
-/// Makes a PCM of it: 0, or an error below zero. The PCM is a snd_pcm_t.
+/// Sets the capabilities for the next time that the device is opened.
+void cfp_set_capabilities(cfp_device *device, cfp_capabilities capabilities);
+/// Opens the device as a PCM, a snd_pcm_t. Returns 0, or a negative error code.
 int cfp_open(cfp_device *device, void **pcm);
-/// Frames it has taken in all, and frames it has played.
-int64_t cfp_get_taken(const cfp_device *device);
-int64_t cfp_get_heard(const cfp_device *device);
+/// Returns the total number of accepted frames, and of played frames.
+int64_t cfp_get_accepted_frames(const cfp_device *device);
+int64_t cfp_get_played_frames(const cfp_device *device);
 
-/// Plays on until a moment in nanoseconds; the moment never goes back.
+/// Plays until a time, in nanoseconds, which never decreases.
 void cfp_advance(cfp_device *device, int64_t time);
-/// The next moment at which something happens by itself, INT64_MAX for never.
+/// Returns the time of the next event, or INT64_MAX without one.
 int64_t cfp_next_event(const cfp_device *device);
 
-/// Runs dry at once: what is queued is never heard.
-void cfp_run_dry(cfp_device *device);
-/// Falls asleep; it goes on with what is queued where it can resume, and else has to be prepared.
+/// Underruns immediately, and drops the queued frames.
+void cfp_underrun(cfp_device *device);
+/// Suspends the device. A device that can resume continues with the queued frames; another device
+/// must be prepared.
 void cfp_suspend(cfp_device *device, bool canResume);
-/// Goes away: every call fails, what is queued is never heard.
+/// Disconnects the device: every call fails, and the queued frames are dropped.
 void cfp_disconnect(cfp_device *device);
-/// Holds still without a word, or plays on.
+/// Stalls the device without an error, or continues.
 void cfp_stall(cfp_device *device, bool isStalled);
-/// Takes at most this many frames at a time in the next transfers.
+/// Limits the number of frames of each of the next transfers.
 void cfp_limit_transfers(cfp_device *device, unsigned frameCount, unsigned transferCount);
-/// Fails the next calls with an error below zero: transfers, starts, or preparations.
+/// Makes the next transfers, starts, or preparations fail with a negative error code.
 void cfp_fail_transfers(cfp_device *device, int error, unsigned count);
 void cfp_fail_starts(cfp_device *device, int error, unsigned count);
 void cfp_fail_preparations(cfp_device *device, int error, unsigned count);
-/// Adds to the delay it tells.
+/// Adds a number of frames to the reported delay.
 void cfp_add_delay(cfp_device *device, long frameCount);
-/// Passes over frames that are queued, which nobody hears.
+/// Skips queued frames.
 void cfp_skip(cfp_device *device, long frameCount);
-/* Drops the next frames as it takes them, at once. */
-void cfp_swallow(cfp_device *device, long frameCount);
-/// Claims to have taken so many frames more than it was given, in the next transfer.
-void cfp_exceed(cfp_device *device, long frameCount);
-/// Is in the state of a PCM that was never set up, and lost what was queued.
-void cfp_unset(cfp_device *device);
-/// Says it is ready at every wait, whether it is or not.
-void cfp_cry_wolf(cfp_device *device, bool isReady);
+/// Drops the next frames when they are accepted.
+void cfp_drop_frames(cfp_device *device, long frameCount);
+/// Overstates the number of accepted frames in the next transfer.
+void cfp_overstate_transfer(cfp_device *device, long frameCount);
+/// Loses the configuration and the queued frames.
+void cfp_lose_configuration(cfp_device *device);
+/// Reports readiness at every wait, even if the device is not ready.
+void cfp_report_false_readiness(cfp_device *device, bool isReady);
 
-/* How the device tells its pointer: as it is; at random between what was played and taken; as if all that was
- * taken had been played; in steps of so many frames; so many frames back. */
+/// The reported position: the actual position, a random position between the played and the
+/// accepted frames, the end of the accepted frames, the actual position rounded down to a multiple
+/// of a number of frames, or a number of frames before the actual position.
 enum cfp_pointer { CFP_TRUE, CFP_RANDOM, CFP_FULL, CFP_STEPS, CFP_BACK };
-void cfp_lie(cfp_device *device, enum cfp_pointer pointer, unsigned step);
+void cfp_misreport_pointer(cfp_device *device, enum cfp_pointer pointer, unsigned step);

@@ -1,13 +1,14 @@
-// The realtime sanitizer's hooks, weak: ordinary builds link without the sanitizer.
+// Weak references to the hooks of the realtime sanitizer, so that other builds link without it.
 #pragma once
 
 #include <stdbool.h>
 
-/// Whether the realtime sanitizer is linked in.
+/// Returns whether the realtime sanitizer is linked.
 bool crt_guard_is_present(void);
 
-/// From here on the sanitizer ends the program at any allocation, lock or system call of this thread.
+/// Begins a section in which the sanitizer ends the program at any allocation, lock, or system call
+/// of this thread.
 void crt_guard_enter(void);
 
-/// Ends what crt_guard_enter() began.
+/// Ends the section that crt_guard_enter() began.
 void crt_guard_exit(void);
