@@ -80,26 +80,29 @@ import Testing
   }
 
   @Test func outlineFindsTheKeysOfAnObject() {
-    func look(_ text: String) -> Recognition { HapticFormat.ahap.recognize(Array(text.utf8).span) }
-    #expect(look("\u{FEFF} {\"a\": [{\"Pattern\": 1}, \"}\"], \"Pattern\": [") == .certain)
-    #expect(look("{\"a\": \"\\\"Pattern\", \"Patterns\": {\"Pattern\": 0}}") == .possible)
-    #expect(look("{\"a\": \"Pattern") == .possible)
-    #expect(look("{\"Pattern\": [{\"Event\": {\"Type\": \"transient\"}}]}") == .possible)
+    func recognition(_ text: String) -> Recognition {
+      HapticFormat.ahap.recognize(Array(text.utf8).span)
+    }
+    #expect(recognition("\u{FEFF} {\"a\": [{\"Pattern\": 1}, \"}\"], \"Pattern\": [") == .certain)
+    #expect(recognition("{\"a\": \"\\\"Pattern\", \"Patterns\": {\"Pattern\": 0}}") == .possible)
+    #expect(recognition("{\"a\": \"Pattern") == .possible)
+    #expect(recognition("{\"Pattern\": [{\"Event\": {\"Type\": \"transient\"}}]}") == .possible)
     for text in ["", " ", "[{\"Pattern\": 0}]", "\"Pattern\"", "beats 1", "}"] {
-      #expect(look(text) == .unrecognized, "\(text)")
+      #expect(recognition(text) == .unrecognized, "\(text)")
     }
   }
 
   @Test func everyTextHasAFormatOrAnError() throws {
-    var chance = SplitMixGenerator(state: 7)
-    let pieces = [
+    var generator = SplitMixGenerator(state: 7)
+    let fragments = [
       "{", "}", "[", "]", "\"Pattern\"", ":", ",", "beats ", "\n", "tap 0 1 1", "layer x", "\\",
       "\"", "\u{FEFF}",
       "null", "\u{0}",
     ]
     for _ in 0..<1_000 {
-      let count = Int(chance.next() % 12)
-      let text = (0..<count).map { _ in pieces[Int(chance.next() % UInt64(pieces.count))] }.joined()
+      let count = Int(generator.next() % 12)
+      let text = (0..<count).map { _ in fragments[Int(generator.next() % UInt64(fragments.count))] }
+        .joined()
       let result = formats.examine(file(text, "x"))
       let isRefused = result.findings.contains { $0.severity == .error }
       #expect((result.composition == nil) == isRefused, "\(text.debugDescription)")
@@ -129,50 +132,54 @@ import Testing
 
   @Test func partsOfAnAHAPFileHaveLocations() throws {
     let file = SourceFile(try Fixtures.text("Valid/every-key.ahap"), name: "e")
-    let places = HapticFormat.ahap.examine(file, options: ReadingOptions()).sourceMap
-    #expect(places.location(of: .composition).path == "Pattern")
-    #expect(places.location(of: .layer(0)) == places.location(of: .composition))
-    #expect(places.location(of: .event(EventReference(eventIndex: 3))).path.hasSuffix("].Event"))
-    #expect(places.location(of: .parameter(layer: 0, index: 0)).path.hasSuffix("].Parameter"))
-    #expect(places.location(of: .curve(layer: 0, index: 0)).path.hasSuffix("].ParameterCurve"))
-    #expect(places.location(of: .curve(layer: 0, index: 9)) == places.location(of: .composition))
+    let sourceMap = HapticFormat.ahap.examine(file, options: ReadingOptions()).sourceMap
+    #expect(sourceMap.location(of: .composition).path == "Pattern")
+    #expect(sourceMap.location(of: .layer(0)) == sourceMap.location(of: .composition))
+    #expect(sourceMap.location(of: .event(EventReference(eventIndex: 3))).path.hasSuffix("].Event"))
+    #expect(sourceMap.location(of: .parameter(layer: 0, index: 0)).path.hasSuffix("].Parameter"))
+    #expect(sourceMap.location(of: .curve(layer: 0, index: 0)).path.hasSuffix("].ParameterCurve"))
+    #expect(
+      sourceMap.location(of: .curve(layer: 0, index: 9)) == sourceMap.location(of: .composition))
   }
 
   @Test func partsOfAnInMemoryPatternHavePaths() {
-    let places = SourceMap.inMemory(name: "code")
-    #expect("\(places.location(of: .composition))" == "code")
-    #expect(places.location(of: .event(EventReference(eventIndex: 3))).path == "events[3]")
+    let sourceMap = SourceMap.inMemory(name: "code")
+    #expect("\(sourceMap.location(of: .composition))" == "code")
+    #expect(sourceMap.location(of: .event(EventReference(eventIndex: 3))).path == "events[3]")
     #expect(
-      places.location(of: .event(EventReference(layerIndex: 1, eventIndex: 3))).path
+      sourceMap.location(of: .event(EventReference(layerIndex: 1, eventIndex: 3))).path
         == "layers[1].events[3]")
-    #expect(places.location(of: .curve(layer: 2, index: 0)).path == "layers[2].curves[0]")
+    #expect(sourceMap.location(of: .curve(layer: 2, index: 0)).path == "layers[2].curves[0]")
   }
 
   @Test func writingAHAPReportsLosses() throws {
     let tap = HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: 0)])
     var faded = tap
     faded.parameters = [DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 0)]
-    let one = HapticComposition(layers: [.init(faded)], title: "a title", notes: "some words")
-    let writing = try #require(try HapticFormat.ahap.write(one))
+    let compositionOfOneLayer = HapticComposition(
+      layers: [.init(faded)], title: "a title", notes: "some words")
+    let writing = try #require(try HapticFormat.ahap.write(compositionOfOneLayer))
     #expect(writing.losses == [])
     let file = SourceFile(writing.files[0].bytes, name: "w")
-    #expect(try FormatRegistry.standard.read(file) == one)
+    #expect(try FormatRegistry.standard.read(file) == compositionOfOneLayer)
     #expect(try HapticFormat.ahap.canonicalText(of: file) == file.bytes)
-    var two = HapticComposition(layers: [.init(tap), .init(tap)])
-    #expect(try HapticFormat.ahap.write(two)?.losses == [])
-    two.layers[1].pattern = faded
-    two.loop = .init()
+    var compositionOfTwoLayers = HapticComposition(layers: [.init(tap), .init(tap)])
+    #expect(try HapticFormat.ahap.write(compositionOfTwoLayers)?.losses == [])
+    compositionOfTwoLayers.layers[1].pattern = faded
+    compositionOfTwoLayers.loop = .init()
     #expect(
-      try HapticFormat.ahap.write(two, options: WritingOptions(fileSplitting: .never))?.losses.map {
-        "\($0.kind) \($0.compositionElement)"
-      }
+      try HapticFormat.ahap.write(
+        compositionOfTwoLayers, options: WritingOptions(fileSplitting: .never))?.losses.map {
+          "\($0.kind) \($0.compositionElement)"
+        }
         == ["dropped composition"])
     // A control of another kind cannot be moved to the events of its layer.
-    two.layers[1].pattern.parameters[0].id = .hapticAttackTimeControl
+    compositionOfTwoLayers.layers[1].pattern.parameters[0].id = .hapticAttackTimeControl
     #expect(
-      try HapticFormat.ahap.write(two, options: WritingOptions(fileSplitting: .never))?.losses.map {
-        "\($0.kind) \($0.compositionElement)"
-      }
+      try HapticFormat.ahap.write(
+        compositionOfTwoLayers, options: WritingOptions(fileSplitting: .never))?.losses.map {
+          "\($0.kind) \($0.compositionElement)"
+        }
         == ["dropped composition", "approximated layer(1)"])
   }
 }

@@ -1,7 +1,7 @@
 import HapticModel
 import Testing
 
-/// Curves whose points hold squares.
+/// Curves whose points have squared values.
 struct CurveInterpolationTests {
   private let rampCurve = ParameterCurve(
     id: .hapticIntensityControl, time: 1,
@@ -10,7 +10,7 @@ struct CurveInterpolationTests {
     ],
     interpolation: .squared)
 
-  @Test func theControlIsTheRootOfALine() {
+  @Test func controlIsTheSquareRootOfALinearFunction() {
     let control = ControlTimeline(
       of: .hapticIntensityControl, in: HapticPattern(curves: [rampCurve]))
     for step in 0...300 {
@@ -24,23 +24,24 @@ struct CurveInterpolationTests {
     #expect(control.value(at: 9) == 0.5)
   }
 
-  @Test(arguments: [0.01, 0.001, 0.000_1]) func linesAreWithinTheToleranceAndUseItUp(
+  @Test(arguments: [0.01, 0.001, 0.000_1]) func linearSegmentsStayWithinTheTolerance(
     tolerance: Double
   ) {
-    let lines = rampCurve.linearized(tolerance: tolerance)
-    #expect(lines.interpolation == .linear)
-    let control = ControlTimeline(of: .hapticIntensityControl, in: HapticPattern(curves: [lines]))
-    var worst = 0.0
+    let linearCurve = rampCurve.linearized(tolerance: tolerance)
+    #expect(linearCurve.interpolation == .linear)
+    let control = ControlTimeline(
+      of: .hapticIntensityControl, in: HapticPattern(curves: [linearCurve]))
+    var maximumError = 0.0
     for step in 0...20_000 {
       let time = Double(step) / 10_000
-      worst = max(worst, abs(control.value(at: 1 + time) - (time / 2).squareRoot()))
+      maximumError = max(maximumError, abs(control.value(at: 1 + time) - (time / 2).squareRoot()))
     }
-    #expect(worst <= tolerance * 1.01)
-    #expect(worst >= tolerance / 4)
-    #expect(lines.controlPoints.count <= Int((1 / (2 * tolerance)).squareRoot()) * 2 + 4)
+    #expect(maximumError <= tolerance * 1.01)
+    #expect(maximumError >= tolerance / 4)
+    #expect(linearCurve.controlPoints.count <= Int((1 / (2 * tolerance)).squareRoot()) * 2 + 4)
   }
 
-  @Test func jumpsAndEqualPointsStay() {
+  @Test func jumpsAndEqualPointsArePreserved() {
     let curve = ParameterCurve(
       id: .hapticSharpnessControl, time: 0,
       controlPoints: [
@@ -54,7 +55,7 @@ struct CurveInterpolationTests {
       ])
   }
 
-  @Test func veryManyPointsAreDividedLess() {
+  @Test func numberOfPointsIsLimited() {
     let points = (0..<200_000).map {
       ParameterCurve.ControlPoint(time: Double($0), value: $0 % 2 == 0 ? 0 : 1)
     }
@@ -66,22 +67,35 @@ struct CurveInterpolationTests {
 
 /// The corners of envelopes.
 struct EnvelopeShapeTests {
-  @Test func holdsForItsTimeOrFallsBeforeIt() {
-    let held = EnvelopeShape(hold: 1, attack: 0.2, decay: 0.3, release: 0.5, isSustained: true)
-    #expect([held.riseEndTime, held.riseLevel] == [0.2, 1])
-    #expect([held.releaseStartTime, held.releaseLevel, held.releaseEndTime] == [1, 1, 1.5])
-    let decayed = EnvelopeShape(hold: 1, attack: 0.2, decay: 0.3, release: 0.5, isSustained: false)
+  @Test func envelopeSustainsOrDecays() {
+    let sustained = EnvelopeShape(hold: 1, attack: 0.2, decay: 0.3, release: 0.5, isSustained: true)
+    #expect([sustained.riseEndTime, sustained.riseLevel] == [0.2, 1])
     #expect(
-      [decayed.releaseStartTime, decayed.releaseLevel, decayed.releaseEndTime] == [0.2, 1, 0.5])
+      [sustained.releaseStartTime, sustained.releaseLevel, sustained.releaseEndTime] == [1, 1, 1.5])
+    let unsustained = EnvelopeShape(
+      hold: 1, attack: 0.2, decay: 0.3, release: 0.5, isSustained: false)
+    #expect(
+      [unsustained.releaseStartTime, unsustained.releaseLevel, unsustained.releaseEndTime] == [
+        0.2, 1, 0.5,
+      ])
   }
 
-  @Test func isReleasedFromTheLevelItHasReached() {
-    let short = EnvelopeShape(hold: 0.1, attack: 0.2, decay: 0.3, release: 0.5, isSustained: true)
+  @Test func releaseStartsAtTheCurrentLevel() {
+    let interruptedAttack = EnvelopeShape(
+      hold: 0.1, attack: 0.2, decay: 0.3, release: 0.5, isSustained: true)
     #expect(
-      [short.riseEndTime, short.riseLevel, short.releaseLevel, short.releaseEndTime] == [
+      [
+        interruptedAttack.riseEndTime, interruptedAttack.riseLevel, interruptedAttack.releaseLevel,
+        interruptedAttack.releaseEndTime,
+      ] == [
         0.1, 0.5, 0.5, 0.6,
       ])
-    let cut = EnvelopeShape(hold: 0.5, attack: 0.25, decay: 0.5, release: 1, isSustained: false)
-    #expect([cut.releaseStartTime, cut.releaseLevel, cut.releaseEndTime] == [0.5, 0.5, 1.5])
+    let interruptedDecay = EnvelopeShape(
+      hold: 0.5, attack: 0.25, decay: 0.5, release: 1, isSustained: false)
+    #expect(
+      [
+        interruptedDecay.releaseStartTime, interruptedDecay.releaseLevel,
+        interruptedDecay.releaseEndTime,
+      ] == [0.5, 0.5, 1.5])
   }
 }

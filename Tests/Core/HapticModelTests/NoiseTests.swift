@@ -3,7 +3,7 @@ import HapticModel
 import Testing
 
 @Suite struct NoiseTests {
-  /// The amplitude of a frequency that has a whole number of cycles in the samples.
+  /// Returns the amplitude of a frequency that has a whole number of cycles in the samples.
   private func amplitude(_ samples: [Float], cycles: Int) -> Double {
     var real = 0.0
     var imaginary = 0.0
@@ -15,36 +15,38 @@ import Testing
     return 2 * (real * real + imaginary * imaginary).squareRoot() / Double(samples.count)
   }
 
-  @Test(arguments: [(50.0, 1.0), (40, 0.1), (120, 2)]) func allOfItIsInItsBand(
+  @Test(arguments: [(50.0, 1.0), (40, 0.1), (120, 2)]) func noiseIsLimitedToItsBand(
     center: Double, bandwidth: Double
   ) {
     let noise = SampledSignal.noise(center: center, bandwidth: bandwidth, rate: 2_000, seed: 3)
     #expect(noise.samples.count == 8_000)
     #expect(noise.samples.map(abs).max() == 1)
     let power = noise.samples.reduce(0) { $0 + Double($1) * Double($1) } / 8_000
-    let low = Int((center * exp2(-bandwidth / 2) * 4).rounded(.up))
-    let high = Int(center * exp2(bandwidth / 2) * 4)
-    let lines = (low...high).map { amplitude(noise.samples, cycles: $0) }
-    let inside = lines.reduce(0) { $0 + $1 * $1 / 2 }
-    #expect(abs(inside / power - 1) < 1e-4)
-    // Flat: what is there is equally strong, from end to end.
-    let strong = lines.filter { $0 > 1e-3 }
-    #expect(strong.count == min(96, lines.count))
-    #expect((strong.max() ?? 0) / (strong.min() ?? 1) < 1.01)
+    let firstCycleCount = Int((center * exp2(-bandwidth / 2) * 4).rounded(.up))
+    let lastCycleCount = Int(center * exp2(bandwidth / 2) * 4)
+    let amplitudes = (firstCycleCount...lastCycleCount).map { amplitude(noise.samples, cycles: $0) }
+    let powerInBand = amplitudes.reduce(0) { $0 + $1 * $1 / 2 }
+    #expect(abs(powerInBand / power - 1) < 1e-4)
+    // The spectrum is flat: all frequencies in the band are equally strong.
+    let audibleAmplitudes = amplitudes.filter { $0 > 1e-3 }
+    #expect(audibleAmplitudes.count == min(96, amplitudes.count))
+    #expect((audibleAmplitudes.max() ?? 0) / (audibleAmplitudes.min() ?? 1) < 1.01)
     #expect((0.15...0.72).contains(power.squareRoot()))
   }
 
-  @Test func theSeedDecides() {
-    let one = SampledSignal.noise(center: 60, bandwidth: 1, rate: 1_000, seed: 1)
-    let same = SampledSignal.noise(center: 60, bandwidth: 1, rate: 1_000, seed: 1)
-    let other = SampledSignal.noise(center: 60, bandwidth: 1, rate: 1_000, seed: 2)
-    #expect(one == same)
-    let product = zip(one.samples, other.samples).reduce(0) { $0 + Double($1.0 * $1.1) }
-    let power = one.samples.reduce(0) { $0 + Double($1 * $1) }
-    #expect(abs(product / power) < 0.3)
+  @Test func noiseDependsOnlyOnTheSeed() {
+    let noise = SampledSignal.noise(center: 60, bandwidth: 1, rate: 1_000, seed: 1)
+    let noiseOfSameSeed = SampledSignal.noise(center: 60, bandwidth: 1, rate: 1_000, seed: 1)
+    let noiseOfOtherSeed = SampledSignal.noise(center: 60, bandwidth: 1, rate: 1_000, seed: 2)
+    #expect(noise == noiseOfSameSeed)
+    let crossPower = zip(noise.samples, noiseOfOtherSeed.samples).reduce(0) {
+      $0 + Double($1.0 * $1.1)
+    }
+    let power = noise.samples.reduce(0) { $0 + Double($1 * $1) }
+    #expect(abs(crossPower / power) < 0.3)
   }
 
-  @Test func itBeginsAndEndsNearZero() {
+  @Test func noiseStartsAndEndsNearZero() {
     for seed in 0..<10 {
       let samples = SampledSignal.noise(center: 90, bandwidth: 2, rate: 48_000, seed: UInt64(seed))
         .samples

@@ -53,17 +53,17 @@ import Testing
   @Test("A voiced layer has the same frequencies within the scale, and its ends beyond")
   func voicing() throws {
     let source = layer([vibration(0)], points: [(0, -0.1), (1, 1.5)])
-    let voiced = source.convertingStatedHertz(to: .phone)
-    #expect(voiced.sharpnessScale == nil)
-    let control = ControlTimeline(of: .hapticSharpnessControl, in: voiced.pattern)
-    let base = Double(voiced.pattern.events[0].value(of: .hapticSharpness))
+    let converted = source.convertingStatedHertz(to: .phone)
+    #expect(converted.sharpnessScale == nil)
+    let control = ControlTimeline(of: .hapticSharpnessControl, in: converted.pattern)
+    let eventSharpness = Double(converted.pattern.events[0].value(of: .hapticSharpness))
     for time in stride(from: 0.0, through: 1, by: 0.05) {
-      let stated = 40 + 320 * time
-      let played = SharpnessScale.phone.hertz(
-        ofSharpness: min(max(base + control.value(at: time), 0), 1))
-      #expect(abs(played / min(max(stated, 80), 230) - 1) < 2e-3, "\(time)")
+      let expectedHertz = 40 + 320 * time
+      let playedHertz = SharpnessScale.phone.hertz(
+        ofSharpness: min(max(eventSharpness + control.value(at: time), 0), 1))
+      #expect(abs(playedHertz / min(max(expectedHertz, 80), 230) - 1) < 2e-3, "\(time)")
     }
-    #expect(voiced.pattern.curves[0].controlPoints.allSatisfy { abs($0.value) <= 1 })
+    #expect(converted.pattern.curves[0].controlPoints.allSatisfy { abs($0.value) <= 1 })
   }
 
   @Test("A line on the other kind of scale deviates by less than 10⁻⁴", arguments: [true, false])
@@ -72,31 +72,31 @@ import Testing
       minimumHertz: 20, maximumHertz: 400, isLogarithmic: isSourceLogarithmic)
     let target = SharpnessScale(
       minimumHertz: 20, maximumHertz: 400, isLogarithmic: !isSourceLogarithmic)
-    let voiced = layer([vibration(0)], points: [(0, 0), (1, 1)], scale: source)
+    let converted = layer([vibration(0)], points: [(0, 0), (1, 1)], scale: source)
       .convertingStatedHertz(to: target)
-    let control = ControlTimeline(of: .hapticSharpnessControl, in: voiced.pattern)
+    let control = ControlTimeline(of: .hapticSharpnessControl, in: converted.pattern)
     for time in stride(from: 0.0005, through: 1, by: 0.001) {
-      let played = target.hertz(ofSharpness: control.value(at: time))
-      #expect(abs(played / source.hertz(ofSharpness: time) - 1) < 1e-4, "\(time)")
+      let playedHertz = target.hertz(ofSharpness: control.value(at: time))
+      #expect(abs(playedHertz / source.hertz(ofSharpness: time) - 1) < 1e-4, "\(time)")
     }
   }
 
   @Test("A layer without frequencies is not voiced")
   func plainLayer() {
-    let plain = HapticComposition.Layer(HapticPattern(events: [vibration(2)]))
-    #expect(plain.convertingStatedHertz(to: .phone) == plain)
+    let unscaledLayer = HapticComposition.Layer(HapticPattern(events: [vibration(2)]))
+    #expect(unscaledLayer.convertingStatedHertz(to: .phone) == unscaledLayer)
   }
 
   @Test("An unclamped control keeps its values")
   func unclampedControl() {
     let pattern = layer([vibration(0)], points: [(0, -3), (1, 2)]).pattern
-    let free = ControlTimeline(of: .hapticSharpnessControl, in: pattern, isClamped: false)
-    let limited = ControlTimeline(of: .hapticSharpnessControl, in: pattern)
-    #expect(free.value(at: 0) == -3 && abs(free.value(at: 0.5) + 0.5) < 1e-9)
-    #expect(limited.value(at: 0) == -1 && limited.value(at: 1) == 1)
-    let stated = layer([vibration(0)], points: [(0, -3), (1, 2)])
-    #expect(ControlTimeline(of: .hapticSharpnessControl, in: stated) == free)
-    let plain = HapticComposition.Layer(pattern)
-    #expect(ControlTimeline(of: .hapticSharpnessControl, in: plain) == limited)
+    let unclamped = ControlTimeline(of: .hapticSharpnessControl, in: pattern, isClamped: false)
+    let clamped = ControlTimeline(of: .hapticSharpnessControl, in: pattern)
+    #expect(unclamped.value(at: 0) == -3 && abs(unclamped.value(at: 0.5) + 0.5) < 1e-9)
+    #expect(clamped.value(at: 0) == -1 && clamped.value(at: 1) == 1)
+    let layerWithScale = layer([vibration(0)], points: [(0, -3), (1, 2)])
+    #expect(ControlTimeline(of: .hapticSharpnessControl, in: layerWithScale) == unclamped)
+    let layerWithoutScale = HapticComposition.Layer(pattern)
+    #expect(ControlTimeline(of: .hapticSharpnessControl, in: layerWithoutScale) == clamped)
   }
 }

@@ -57,26 +57,30 @@ import Testing
     #expect(abs(peak(samples) - 0.5 * volume) < 0.001)
   }
 
-  @Test(arguments: [-1, -0.5, 0, 0.5, 1]) func panIsABalanceOfTwoChannelsAndNothingInOne(pan: Float)
+  @Test(arguments: [-1, -0.5, 0, 0.5, 1]) func panBalancesTwoChannelsAndDoesNotChangeMono(
+    pan: Float
+  )
     throws
   {
-    let centre = try render(HapticPattern(events: [tone()]), rate: 8_000)
+    let centered = try render(HapticPattern(events: [tone()]), rate: 8_000)
     let pattern = HapticPattern(events: [tone([.audioPan: pan])])
-    #expect(try render(pattern, rate: 8_000) == centre)
+    #expect(try render(pattern, rate: 8_000) == centered)
     let stereo = try render(pattern, rate: 8_000, settings: RenderSettings(channelCount: 2))
-    for (channel, share) in [(0, min(1, 1 - pan)), (1, min(1, 1 + pan))] {
-      let side = stride(from: channel, to: stereo.count, by: 2).map { stereo[$0] }
-      #expect(maximumDifference(side, centre.map { $0 * share }) < 1e-6)
+    for (channel, gain) in [(0, min(1, 1 - pan)), (1, min(1, 1 + pan))] {
+      let channelSamples = stride(from: channel, to: stereo.count, by: 2).map { stereo[$0] }
+      #expect(maximumDifference(channelSamples, centered.map { $0 * gain }) < 1e-6)
     }
   }
 
-  @Test func aThirdChannelCarriesTheHapticsAlone() throws {
-    let both = HapticPattern(events: [tone([.audioPan: -1]), humEvent(0, 0.5)])
-    let many = try render(both, rate: 8_000, settings: RenderSettings(channelCount: 4))
+  @Test func channelsBeyondTwoCarryOnlyHaptics() throws {
+    let pattern = HapticPattern(events: [tone([.audioPan: -1]), humEvent(0, 0.5)])
+    let fourChannels = try render(pattern, rate: 8_000, settings: RenderSettings(channelCount: 4))
     let haptics = try render(HapticPattern(events: [humEvent(0, 0.5)]), rate: 8_000)
     for channel in [1, 2, 3] {
-      let side = stride(from: channel, to: many.count, by: 4).map { many[$0] }
-      #expect(side == haptics)
+      let channelSamples = stride(from: channel, to: fourChannels.count, by: 4).map {
+        fourChannels[$0]
+      }
+      #expect(channelSamples == haptics)
     }
   }
 
@@ -91,7 +95,7 @@ import Testing
     #expect(maximumDifference(haptics, audio) > 0.1)
   }
 
-  @Test func controlsOfOneBusLeaveTheOtherAlone() throws {
+  @Test func hapticControlsDoNotChangeAudio() throws {
     let pattern = HapticPattern(events: [tone()])
     var controlled = pattern
     for id in DynamicParameterID.allCases where id.rawValue.hasPrefix("Haptic") {
@@ -124,19 +128,19 @@ import Testing
     for duration in [nil, 0.1, 0.9] {
       let samples = try played(file(duration, envelope: true))
       #expect(samples[0] == 0)
-      // The steepest cosine, and a millisecond's ramp.
+      // The maximum slope of the cosine, plus that of a ramp of 1 ms.
       #expect(maximumStep(samples) < 0.5 * 2 * Float.pi * 200 / 8_000 + 0.5 / 8)
     }
   }
 
-  @Test func aShorterDurationCutsAndALongerPads() throws {
-    let whole = try played(file(envelope: true))
-    let cut = try played(file(0.1, envelope: true))
-    #expect(cut.count == 808)
-    #expect(cut[..<800] == whole[..<800])
+  @Test func shorterDurationCutsAndLongerDurationPads() throws {
+    let expected = try played(file(envelope: true))
+    let shortened = try played(file(0.1, envelope: true))
+    #expect(shortened.count == 808)
+    #expect(shortened[..<800] == expected[..<800])
     let padded = try played(file(1, envelope: true))
     #expect(padded.count == 8_000)
-    #expect(padded[..<2_000] == whole[..<2_000])
+    #expect(padded[..<2_000] == expected[..<2_000])
     #expect(peak(padded[2_000...]) < 0.01)
   }
 
@@ -148,30 +152,30 @@ import Testing
     #expect(maximumStep(samples) < 0.5 * 2 * Float.pi * 200 / 8_000 * 1.01)
   }
 
-  @Test(arguments: [-1, -0.5, 0.3, 1]) func aLoopedFileIsInterpolatedAcrossItsSeamAndKeepsItsPhase(
+  @Test(arguments: [-1, -0.5, 0.3, 1]) func loopedFileIsInterpolatedAcrossItsSeam(
     pitch: Float
   ) throws {
-    // No whole number of cycles, so that every seam is a step.
-    let sound = (0..<13).map { Float(0.4 * sin(Double($0) * 0.37) - 0.2) }
+    // Not a whole number of cycles, so that every seam is a step.
+    let loopSamples = (0..<13).map { Float(0.4 * sin(Double($0) * 0.37) - 0.2) }
     let samples = try render(
       file(1, [.audioPitch: pitch], loop: true), rate: 8_000,
-      samples: ["a": AudioBuffer(interleaved: sound, channelCount: 1)])
+      samples: ["a": AudioBuffer(interleaved: loopSamples, channelCount: 1)])
     let speed = pow(2, Double(pitch))
-    var raw = (0..<8_000).map { frame in
+    var expected = (0..<8_000).map { frame in
       let position = (Double(frame) * speed).truncatingRemainder(dividingBy: 13)
-      let first = Int(position)
-      let part = Float(position - position.rounded(.down))
-      return sound[first] + (sound[(first + 1) % 13] - sound[first]) * part
+      let index = Int(position)
+      let fraction = Float(position - position.rounded(.down))
+      return loopSamples[index] + (loopSamples[(index + 1) % 13] - loopSamples[index]) * fraction
     }
     var blocker = DCBlocker(rate: 8_000)
     // The first millisecond rises.
     for frame in 0..<8 {
-      raw[frame] *= Float(frame) / 8
+      expected[frame] *= Float(frame) / 8
     }
     for frame in 0..<8_000 {
-      raw[frame] = blocker.process(raw[frame])
+      expected[frame] = blocker.process(expected[frame])
     }
-    #expect(maximumDifference(samples[..<8_000], raw[...]) < 2e-3)
+    #expect(maximumDifference(samples[..<8_000], expected[...]) < 2e-3)
   }
 
   @Test(arguments: [-1, -0.5, 0.5, 1]) func pitchIsTheSpeedOfAFileThatStillEnds(pitch: Float) throws
@@ -191,22 +195,22 @@ import Testing
       let samples = try played(file(nil, [.audioBrightness: brightness]))
       return amplitude(of: samples[800..<1_600], hertz: 200, rate: 8_000)
     }
-    for (dark, bright) in zip(levels, levels.dropFirst()) {
-      #expect(dark < bright)
+    for (darker, brighter) in zip(levels, levels.dropFirst()) {
+      #expect(darker < brighter)
     }
     #expect(abs(levels[0] - 0.35) < 0.05)
   }
 
   @Test func twoChannelFilesKeepTheirSides() throws {
-    let sound = AudioBuffer(interleaved: cosine.flatMap { [$0, 0, 0.7] }, channelCount: 3)
-    #expect(sound.channelCount == 2)
+    let audioBuffer = AudioBuffer(interleaved: cosine.flatMap { [$0, 0, 0.7] }, channelCount: 3)
+    #expect(audioBuffer.channelCount == 2)
     let samples = try render(
-      file(), rate: 8_000, samples: ["a": sound], settings: RenderSettings(channelCount: 2))
+      file(), rate: 8_000, samples: ["a": audioBuffer], settings: RenderSettings(channelCount: 2))
     #expect(peak(stride(from: 0, to: samples.count, by: 2).map { samples[$0] }) > 0.49)
     #expect(peak(stride(from: 1, to: samples.count, by: 2).map { samples[$0] }) == 0)
   }
 
-  @Test func filesOfNothingAndNoNumbersAreSilent() throws {
+  @Test func emptyAndNonFiniteFilesAreSilent() throws {
     for interleaved in [[], [Float.nan], [.infinity, .nan, -.infinity]] as [[Float]] {
       for loop in [false, true] {
         let samples = try render(

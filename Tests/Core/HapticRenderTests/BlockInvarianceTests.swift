@@ -5,16 +5,16 @@ import Testing
 @testable import HapticRender
 
 @Suite struct BlockInvarianceTests {
-  /// Renders in blocks whose lengths in frames are given one after the other, round and round.
+  /// Renders a plan in blocks whose lengths, in frames, repeat a list.
   private func render(_ plan: RenderPlan, _ settings: RenderSettings, blocks: [Int]) -> [Float] {
     var renderer = Renderer(plan: plan, settings: settings)
-    var left = Int(settings.outputFrameCount ?? plan.frameCount)
+    var remainingCount = Int(settings.outputFrameCount ?? plan.frameCount)
     var output: [Float] = []
-    var turn = 0
-    while left > 0 {
-      let count = min(blocks[turn % blocks.count], left)
-      turn += 1
-      left -= count
+    var blockIndex = 0
+    while remainingCount > 0 {
+      let count = min(blocks[blockIndex % blocks.count], remainingCount)
+      blockIndex += 1
+      remainingCount -= count
       var block = [Float](repeating: .nan, count: count * settings.channelCount)
       var span = block.mutableSpan
       renderer.render(into: &span)
@@ -23,7 +23,7 @@ import Testing
     return output
   }
 
-  @Test(arguments: 0..<40 as Range<UInt64>) func anySplitOfAnyPatternGivesTheSameBits(seed: UInt64)
+  @Test(arguments: 0..<40 as Range<UInt64>) func blockLengthsDoNotChangeTheBits(seed: UInt64)
     throws
   {
     var generator = PatternGenerator(seed: seed)
@@ -35,20 +35,20 @@ import Testing
       buses: RenderSettings.AudibleBuses.allCases[Int(seed / 3 % 3)],
       passCount: [1, 3, nil][Int(seed / 2 % 3)], outputFrameCount: Int64(rate * 0.4),
       fadeOutFrameCount: Int64(seed % 5) * 20)
-    let whole = render(plan, settings, blocks: [100_000])
+    let expected = render(plan, settings, blocks: [100_000])
     var blocks = (0..<50).map { _ in Int.random(in: 1...700, using: &generator.randomNumbers) }
-    #expect(render(plan, settings, blocks: blocks) == whole)
+    #expect(render(plan, settings, blocks: blocks) == expected)
     blocks = [1, 1, 1, 255, 2, 256, 1, 257, 8, 7, 9]
-    #expect(render(plan, settings, blocks: blocks) == whole)
+    #expect(render(plan, settings, blocks: blocks) == expected)
     if seed % 8 == 0 {
-      #expect(render(plan, settings, blocks: [1]) == whole)
+      #expect(render(plan, settings, blocks: [1]) == expected)
     }
-    #expect(peak(whole) <= Limiter.ceilingMagnitude)
+    #expect(peak(expected) <= Limiter.ceilingMagnitude)
   }
 
-  @Test func twoRenderersOfOnePlanDoNotDisturbEachOther() throws {
+  @Test func renderersOfOnePlanAreIndependent() throws {
     let plan = try RenderPlan(compiling: earthquakePattern, rate: 8_000)
-    let alone = render(plan, RenderSettings(), blocks: [64])
+    let expected = render(plan, RenderSettings(), blocks: [64])
     var first = Renderer(plan: plan)
     var second = Renderer(plan: plan)
     var block = [Float](repeating: 0, count: 64)
@@ -56,10 +56,12 @@ import Testing
     second.render(into: &span)
     second.render(into: &span)
     first.render(into: &span)
-    #expect(block == Array(alone[..<64]))
+    #expect(block == Array(expected[..<64]))
   }
 
-  @Test(arguments: 0..<60 as Range<UInt64>) func oddNumbersNeverBecomeOddSamples(seed: UInt64)
+  @Test(arguments: 0..<60 as Range<UInt64>) func unusualParametersYieldSamplesBelowTheCeiling(
+    seed: UInt64
+  )
     throws
   {
     var generator = PatternGenerator(seed: seed + 1_000)
@@ -74,7 +76,7 @@ import Testing
     #expect(samples.allSatisfy { abs($0) <= Limiter.ceilingMagnitude })
   }
 
-  @Test func notANumberIsSilencedAndCounted() throws {
+  @Test func nonFiniteSamplesAreSilencedAndCounted() throws {
     let plan = try RenderPlan(compiling: HapticPattern(events: [humEvent(0, 0.1)]), rate: 8_000)
     var settings = RenderSettings()
     settings.masterGain = .nan

@@ -12,7 +12,7 @@ import Testing
     return rendered(try RenderPlan(compiling: composition, profile: profile), settings)
   }
 
-  /// The sum of signals, as long as the longest.
+  /// Returns the sum of signals, with the length of the longest signal.
   private func mix(_ signals: [[Float]]) -> [Float] {
     var sum = [Float](repeating: 0, count: signals.map(\.count).max() ?? 0)
     for signal in signals {
@@ -36,35 +36,36 @@ import Testing
     ], parameters: [controlStep(.audioPitchControl, 0.5, at: 0.7)])
 
   @Test func controlsActOnTheirOwnLayer() throws {
-    let together = try samples([swellingPattern, tapPattern])
-    let apart = try mix([samples([swellingPattern]), samples([tapPattern])])
-    #expect(together.count == apart.count)
-    #expect(maximumDifference(together, apart) < 1e-4)
+    let composed = try samples([swellingPattern, tapPattern])
+    let sumOfLayers = try mix([samples([swellingPattern]), samples([tapPattern])])
+    #expect(composed.count == sumOfLayers.count)
+    #expect(maximumDifference(composed, sumOfLayers) < 1e-4)
     var merged = swellingPattern
     merged.events += tapPattern.events
-    #expect(maximumDifference(try samples([merged]), together) > 0.05)
+    #expect(maximumDifference(try samples([merged]), composed) > 0.05)
   }
 
-  @Test func aPlaceSoundsWithoutTheOthersAndAsLongAsAll() throws {
+  @Test func bodyLocationHasOnlyItsLayersAndTheFullLength() throws {
     let composition = HapticComposition(layers: [
       .init(swellingPattern, bodyLocation: .init(1, of: 2, name: "Left")),
       .init(tapPattern, bodyLocation: .init(2, of: 2)),
       .init(tonePattern),
     ])
-    func samples(_ place: String?) throws -> [Float] {
+    func samples(_ bodyLocation: String?) throws -> [Float] {
       var profile = TransducerProfile.phone
-      profile.bodyLocation = place
+      profile.bodyLocation = bodyLocation
       let plan = try RenderPlan(compiling: composition, profile: profile)
       #expect(plan.bodyLocationCount == 2 && plan.loopFrameCount == 72_000)
       return rendered(plan)
     }
-    let (left, right) = try (samples("left"), samples("2"))
-    let first = try samples("1")
-    #expect(left == first && right != left)
-    // The tone of the third layer, which is felt everywhere, is in all.
-    let alone = try mix([samples(nil), samples("nowhere")])
-    let both = mix([left, right])
-    #expect(maximumDifference(both, alone) < 1e-4)
+    let left = try samples("left")
+    let right = try samples("2")
+    let firstByNumber = try samples("1")
+    #expect(left == firstByNumber && right != left)
+    // The third layer has no location, so its tone is part of every rendering.
+    let separateLayers = try mix([samples(nil), samples("nowhere")])
+    let sumOfLocations = mix([left, right])
+    #expect(maximumDifference(sumOfLocations, separateLayers) < 1e-4)
     #expect(HapticComposition.BodyLocation(3, of: 2) == HapticComposition.BodyLocation(3, of: 3))
     #expect(
       composition.bodyLocations.map(\.displayName) == ["Left", "2"]
@@ -72,15 +73,18 @@ import Testing
   }
 
   @Test func threeLayersAreTheSumOfThree() throws {
-    let together = try samples([swellingPattern, tonePattern, tapPattern])
-    let apart = try mix([samples([swellingPattern]), samples([tonePattern]), samples([tapPattern])])
-    #expect(together.count == apart.count)
-    #expect(maximumDifference(together, apart) < 1e-4)
+    let composed = try samples([swellingPattern, tonePattern, tapPattern])
+    let sumOfLayers = try mix([
+      samples([swellingPattern]), samples([tonePattern]), samples([tapPattern]),
+    ])
+    #expect(composed.count == sumOfLayers.count)
+    #expect(maximumDifference(composed, sumOfLayers) < 1e-4)
   }
 
   @Test func orderOfLayersDoesNotMatter() throws {
-    let one = try samples([swellingPattern, tonePattern, tapPattern])
-    #expect(maximumDifference(try samples([tapPattern, swellingPattern, tonePattern]), one) < 1e-6)
+    let inOrder = try samples([swellingPattern, tonePattern, tapPattern])
+    #expect(
+      maximumDifference(try samples([tapPattern, swellingPattern, tonePattern]), inOrder) < 1e-6)
   }
 
   @Test func oneLayerIsThePattern() throws {
@@ -102,12 +106,12 @@ import Testing
     let pass = 48_000
     let settings = RenderSettings(passCount: 3, outputFrameCount: 3 * 48_000)
     let looped = try samples([swellingPattern, tapPattern], settings: settings)
-    let once = try samples(
+    let singlePass = try samples(
       [swellingPattern, tapPattern], settings: RenderSettings(outputFrameCount: 48_000))
     for start in [pass, 2 * pass] {
-      // The release of the pass before, and what the high-pass keeps of it, fade.
-      let part = looped[(start + 200)..<(start + pass)]
-      #expect(maximumDifference(part, once[200...]) < 0.003)
+      // The release of the previous pass and its remainder in the high-pass filter fade.
+      let passSamples = looped[(start + 200)..<(start + pass)]
+      #expect(maximumDifference(passSamples, singlePass[200...]) < 0.003)
     }
     // Each pass begins with the curve of its layer, at 0.05².
     #expect(peak(looped[(pass + 200)..<(pass + 4_000)]) < 0.01)
@@ -124,7 +128,7 @@ import Testing
     let samples = try samples([
       stepped(0.05, sharpness: 1), stepped(0.035, sharpness: 0.3), stepped(0.041, sharpness: 0),
     ])
-    // Three times the steepest sine, and a level that falls as a square within a millisecond.
+    // Three times the maximum slope of a sine whose level falls quadratically within 1 ms.
     let sine = 0.44 * 0.36 * 2 * Float.pi * 230 / 48_000
     let ramp: Float = 0.44 * 0.36 * 2 / 48
     #expect(maximumStep(samples) < 3 * (sine * sine + ramp * ramp).squareRoot())
@@ -133,12 +137,12 @@ import Testing
   @Test func burstsOfOneLayerSoftenTheContinuousEventsOfAll() throws {
     var profile = TransducerProfile.phone
     profile.transientDuckingGain = 0.5
-    let hums = HapticPattern(events: [humEvent(0, 1, intensity: 0.5)])
-    let tapped = HapticPattern(events: [tapEvent(0.5, intensity: 0.5)])
-    let together = try samples([hums, tapped], profile: profile)
-    var merged = hums
-    merged.events += tapped.events
-    #expect(maximumDifference(together, try samples([merged], profile: profile)) < 1e-6)
+    let humPattern = HapticPattern(events: [humEvent(0, 1, intensity: 0.5)])
+    let burstPattern = HapticPattern(events: [tapEvent(0.5, intensity: 0.5)])
+    let composed = try samples([humPattern, burstPattern], profile: profile)
+    var merged = humPattern
+    merged.events += burstPattern.events
+    #expect(maximumDifference(composed, try samples([merged], profile: profile)) < 1e-6)
   }
 
   @Test func tooManyLayersAreRefused() {
@@ -160,12 +164,12 @@ import Testing
     }
     #expect(error?.eventReference == EventReference(layerIndex: 1, eventIndex: 1))
     #expect(error?.description.hasPrefix("layer 2, event 2: ") == true)
-    let late = #expect(throws: RenderError.self) {
+    let timeError = #expect(throws: RenderError.self) {
       try RenderPlan(
         compiling: HapticComposition(layers: [
           .init(tapPattern), .init(HapticPattern(events: [tapEvent(1e6)])),
         ]))
     }
-    #expect(late?.eventReference == EventReference(layerIndex: 1, eventIndex: 0))
+    #expect(timeError?.eventReference == EventReference(layerIndex: 1, eventIndex: 0))
   }
 }

@@ -5,16 +5,16 @@ import Testing
 @testable import HapticRender
 
 @Suite struct LimiterTests {
-  /// The samples that leave, with the delay taken out, and how many frames were held down.
+  /// Returns the output without the delay, and the number of frames with gain reduction.
   private func limited(_ input: [Float], rate: Double = 48_000, split: Int = 256) -> (
     output: [Float], count: Int64
   ) {
     var limiter = Limiter(rate: rate)
     var output: [Float] = []
-    var rest = (input + [Float](repeating: 0, count: limiter.delayFrameCount))[...]
-    while !rest.isEmpty {
-      var block = Array(rest.prefix(split))
-      rest = rest.dropFirst(split)
+    var remainingInput = (input + [Float](repeating: 0, count: limiter.delayFrameCount))[...]
+    while !remainingInput.isEmpty {
+      var block = Array(remainingInput.prefix(split))
+      remainingInput = remainingInput.dropFirst(split)
       var span = block.mutableSpan
       limiter.process(&span, count: span.count)
       output += block
@@ -26,7 +26,7 @@ import Testing
     (0..<count).map { level * Float(sin(2 * Double.pi * hertz * Double($0) / 48_000)) }
   }
 
-  /// What the offset remover alone makes of samples.
+  /// Returns the output of the DC blocker alone.
   private func unlimited(_ input: [Float], rate: Double = 48_000) -> [Float] {
     var blocker = DCBlocker(rate: rate)
     return input.map { blocker.process($0) }
@@ -34,9 +34,9 @@ import Testing
 
   @Test(arguments: [20.0, 80, 500]) func belowTheCeilingOnlyTheOffsetIsRemoved(hertz: Double) {
     var input = sine(20_000, hertz: hertz)
-    let greatest = peak(unlimited(input))
+    let unlimitedPeak = peak(unlimited(input))
     for index in input.indices {
-      input[index] *= Limiter.ceilingMagnitude * 0.999 / greatest
+      input[index] *= Limiter.ceilingMagnitude * 0.999 / unlimitedPeak
     }
     let (output, count) = limited(input)
     #expect(output == unlimited(input))
@@ -44,7 +44,7 @@ import Testing
     #expect(peak(output) > 0.88)
   }
 
-  @Test(arguments: [8_000, 48_000, 192_000]) func edgesOfAHundredDecibelsDoNotPass(rate: Double) {
+  @Test(arguments: [8_000, 48_000, 192_000]) func peaksOfAHundredDecibelsAreLimited(rate: Double) {
     var input = sine(8_000, level: 0.5)
     for start in [100, 500, 501, 3_000] {
       for index in start..<(start + 200) {
@@ -57,8 +57,9 @@ import Testing
     #expect(count > 0)
   }
 
-  @Test(arguments: [8_000, 48_000, 192_000]) func everMilderPeaksAreAllRemembered(rate: Double) {
-    // Each frame asks for a greater gain than the last: none replaces another until it has left.
+  @Test(arguments: [8_000, 48_000, 192_000]) func decayingPeaksAreAllLimited(rate: Double) {
+    // Each peak requires less gain reduction than the previous one, so the limiter must keep all
+    // of them.
     for decay in [0.999, 0.99, 0.9] as [Float] {
       var level: Float = 1e5
       var input: [Float] = []
@@ -74,13 +75,13 @@ import Testing
     // A clipped sine would have a third harmonic.
     let output = limited(sine(48_000, level: 4)).output[24_000..<43_200]
     let fundamental = amplitude(of: output, hertz: 100, rate: 48_000)
-    let third = amplitude(of: output, hertz: 300, rate: 48_000)
+    let thirdHarmonic = amplitude(of: output, hertz: 300, rate: 48_000)
     #expect(abs(decibels(fundamental, Double(Limiter.ceilingMagnitude))) < 0.2)
-    #expect(decibels(third, fundamental) < -40)
+    #expect(decibels(thirdHarmonic, fundamental) < -40)
   }
 
   @Test(arguments: [8_000, 48_000], [1.2, 8.91, 1e5] as [Float])
-  func theGainIsHeldUntilThePeakHasLeft(
+  func gainIsHeldUntilThePeakIsOutput(
     rate: Double, level: Float
   ) {
     var limiter = Limiter(rate: rate)
@@ -89,19 +90,20 @@ import Testing
       input[frame] = level
       input[frame + 1] = -level
     }
-    // Before the clip behind the gain, which would hide a gain that has been released too soon.
-    var greatest: Float = 0
+    // Measured before the final clipper, which would hide an early release of the gain.
+    var maximumOutput: Float = 0
     for frame in input.indices {
       var block = [input[frame]]
       var span = block.mutableSpan
       limiter.process(&span, count: 1)
-      let leaving = frame < limiter.delayFrameCount ? 0 : input[frame - limiter.delayFrameCount]
-      greatest = max(greatest, abs(leaving * limiter.currentGain))
+      let delayedSample =
+        frame < limiter.delayFrameCount ? 0 : input[frame - limiter.delayFrameCount]
+      maximumOutput = max(maximumOutput, abs(delayedSample * limiter.currentGain))
     }
-    #expect(greatest <= Limiter.ceilingMagnitude * 1.005)
+    #expect(maximumOutput <= Limiter.ceilingMagnitude * 1.005)
   }
 
-  @Test func theGainHasArrivedWhenThePeakDoes() {
+  @Test func gainReductionIsCompleteAtThePeak() {
     var input = (0..<2_000).map { $0 % 2 == 0 ? Float(0.25) : -0.25 }
     input[1_000] = 8.91
     let output = limited(input).output
@@ -112,7 +114,7 @@ import Testing
     #expect(abs(gains[99] - 0.1) < 0.012)
   }
 
-  @Test func aPeakIsLedToATenthOfADecibelBelowTheCeilingAndHeldForTwentySixMilliseconds() {
+  @Test func peaksReachATenthOfADecibelBelowTheCeilingAndAreHeld() {
     var limiter = Limiter(rate: 48_000)
     var input = [Float](repeating: 0, count: 4_000)
     input[1_000] = 8.91
@@ -123,16 +125,17 @@ import Testing
       limiter.process(&span, count: 1)
       gains.append(limiter.currentGain)
     }
-    let least = gains.min() ?? 1
-    #expect(abs(decibels(Double(least) * 8.91, Double(Limiter.ceilingMagnitude)) + 0.105) < 0.01)
-    // From the frame before the peak leaves on.
-    #expect(gains.firstIndex(of: least) == 1_000 + limiter.delayFrameCount - 1)
-    #expect(gains.lastIndex(of: least) == 1_000 + limiter.delayFrameCount + 1_248)
+    let minimumGain = gains.min() ?? 1
+    #expect(
+      abs(decibels(Double(minimumGain) * 8.91, Double(Limiter.ceilingMagnitude)) + 0.105) < 0.01)
+    // The hold starts one frame before the output of the peak.
+    #expect(gains.firstIndex(of: minimumGain) == 1_000 + limiter.delayFrameCount - 1)
+    #expect(gains.lastIndex(of: minimumGain) == 1_000 + limiter.delayFrameCount + 1_248)
   }
 
-  /// The remover ahead is as fast as the one behind; else the gain allows for an offset that is
-  /// gone.
-  @Test func anOffsetThatComesCostsALimitedWaveNoLevel() {
+  /// The DC estimate before the limiter must be as fast as the DC blocker after it. Otherwise, the
+  /// gain would allow for an offset that has been removed.
+  @Test func appearingOffsetDoesNotLowerALimitedWave() {
     let input = sine(72_000, level: 1.5).enumerated().map { $1 + ($0 > 24_000 ? 0.3 : 0) }
     let output = limited(input).output
     for start in stride(from: 28_800, to: 67_200, by: 4_800) {
@@ -142,19 +145,19 @@ import Testing
     }
   }
 
-  @Test func theGainRecoversUntilEverySampleIsTheSameAgain() {
+  @Test func gainRecoversCompletely() {
     var input = sine(60_000, level: 0.7, hertz: 1_000)
     input[1_000] = 3
     let (output, count) = limited(input)
-    let plain = unlimited(input)
-    #expect(output[..<900] == plain[..<900])
-    // Held for 26 ms, then two thirds of the way in 17 ms.
+    let expected = unlimited(input)
+    #expect(output[..<900] == expected[..<900])
+    // The gain is held for 26 ms, and then recovers by two thirds within 17 ms.
     let recovered = 1_000 + 1_248 + 816
     let ratio = peak(output[recovered - 24..<recovered + 24]) / 0.7
     let gain = 0.891 / 3 + (1 - 0.891 / 3) * (1 - exp(-1))
     #expect(abs(Double(ratio) - gain) < 0.03)
     #expect(count > 1_248 && count < 24_000)
-    #expect(maximumDifference(output[40_000...], plain[40_000...]) < 2e-3)
+    #expect(maximumDifference(output[40_000...], expected[40_000...]) < 2e-3)
   }
 
   @Test func blocksOfAnyLengthGiveEqualSamples() {
@@ -168,10 +171,9 @@ import Testing
     }
   }
 
-  /// Blocks of one frame never have a group, so that both ways through the limiter are held
-  /// together.
+  /// Blocks of one frame are never processed in groups, so this test compares both code paths.
   @Test(arguments: [8_000.0, 11_025, 44_100, 192_000])
-  func restsAndPeaksBelowTheCeilingGiveEqualSamplesAtAnySplit(
+  func blockLengthsDoNotChangeSilenceAndPeaks(
     rate: Double
   ) {
     var input: [Float] = []
@@ -192,7 +194,7 @@ import Testing
     #expect(expected.count > 0)
   }
 
-  @Test func noiseOfAnyLevelDoesNotPass() {
+  @Test func noiseOfAnyLevelIsLimited() {
     var generator = SplitMixGenerator(state: 9)
     var input: [Float] = []
     for _ in 0..<30_000 {
@@ -215,7 +217,7 @@ import Testing
   }
 
   @Test(arguments: [8_000, 44_100, 48_000, 192_000])
-  func anOffsetIsGoneAfterThreeSecondsAndFastAfterOne(
+  func offsetIsRemovedWithinThreeSecondsOrOneInFastMode(
     rate: Double
   ) {
     for (seconds, isFast) in [(3.0, false), (1, true)] {
@@ -229,14 +231,14 @@ import Testing
   @Test(arguments: [8_000, 44_100, 48_000, 192_000]) func twentyHertzPass(rate: Double) {
     let input = (0..<Int(rate * 4)).map { Float(sin(2 * Double.pi * 20 * Double($0) / rate)) }
     for (loss, isFast) in [(0.003, false), (0.13, true)] {
-      let last = filtered(input, rate: rate, isFast: isFast)[Int(rate * 3)...]
+      let lastSecond = filtered(input, rate: rate, isFast: isFast)[Int(rate * 3)...]
       #expect(
-        abs(decibels(amplitude(of: last, hertz: 20, rate: rate), 1) + loss)
+        abs(decibels(amplitude(of: lastSecond, hertz: 20, rate: rate), 1) + loss)
           < (isFast ? 0.02 : 0.006))
     }
   }
 
-  @Test func aTapLeavesLittleAndSilenceIsDigitalSoon() {
+  @Test func tapLeavesLittleOffsetAndThenDigitalSilence() {
     let burst = (0..<768).map { Float(0.44 * sin(2 * Double.pi * Double($0) / 384)) }
     let output = filtered(burst + [Float](repeating: 0, count: 48_000), rate: 48_000)
     #expect(peak(output[768...]) < 3e-4)
@@ -244,22 +246,22 @@ import Testing
     #expect(output[(768 + 24_000)...].allSatisfy { $0 == 0 })
   }
 
-  @Test func fastOnesActInTheirTimeAlone() {
+  @Test func fastModeActsOnlyFromItsStart() {
     let input = [Float](repeating: 0.5, count: 96_000)
-    let slow = filtered(input, rate: 48_000)
+    let slowOutput = filtered(input, rate: 48_000)
     var blocker = DCBlocker(rate: 48_000)
     blocker.beginFastMode(from: 24_000)
-    let fast = input.map { blocker.process($0) }
-    #expect(fast[...24_000] == slow[...24_000])
-    // An offset that a half of a second has left a fifth of is gone after the next half.
-    #expect(slow[24_000] > 0.09 && abs(fast[48_000]) < 0.002)
+    let fastOutput = input.map { blocker.process($0) }
+    #expect(fastOutput[...24_000] == slowOutput[...24_000])
+    // A fifth of the offset remains after half a second. It is removed in the next half.
+    #expect(slowOutput[24_000] > 0.09 && abs(fastOutput[48_000]) < 0.002)
   }
 
   @Test func silenceStaysSilence() {
     #expect(filtered([Float](repeating: 0, count: 1_000), rate: 48_000).allSatisfy { $0 == 0 })
   }
 
-  @Test func theGreatestNumbersDoNotOverflow() {
+  @Test func maximumNumbersDoNotOverflow() {
     let input = (0..<100_000).map { $0 < 50_000 ? Float.greatestFiniteMagnitude : -1e30 }
     #expect(filtered(input, rate: 8_000).allSatisfy { $0.isFinite })
   }

@@ -4,10 +4,9 @@ import Testing
 
 @testable import HapticRender
 
-/// Figures of the chain that every output goes through last: offset, ducking, distortion, true
-/// peak.
+/// Properties of the final output chain: DC offset, ducking, distortion, and true peak.
 struct OutputChainTests {
-  /// Everything that is stacked on one instant.
+  /// Patterns of many simultaneous events.
   enum OverlapPattern: String, CaseIterable, CustomTestStringConvertible, Sendable {
     case sharpnesses, shortSharpnesses, taps, evenPartials, staggered
 
@@ -50,48 +49,49 @@ struct OutputChainTests {
       settings: RenderSettings(outputFrameCount: Int64(seconds * 8_000)))
   }
 
-  /// The greatest magnitude of a mean over any second under a Hann window, which no wave passes.
+  /// Returns the maximum magnitude of the mean of any second, under a Hann window that suppresses all
+  /// audible waves.
   private func maximumOffset(of samples: [Float]) -> Double {
-    let second = 8_000
-    let window = (0..<second).map {
-      (1 - cos(2 * Double.pi * (Double($0) + 0.5) / Double(second))) / Double(second)
+    let windowLength = 8_000
+    let window = (0..<windowLength).map {
+      (1 - cos(2 * Double.pi * (Double($0) + 0.5) / Double(windowLength))) / Double(windowLength)
     }
-    let silence = [Float](repeating: 0, count: second / 2)
+    let silence = [Float](repeating: 0, count: windowLength / 2)
     let padded = silence + samples + silence
-    var greatest = 0.0
-    for start in stride(from: 0, through: padded.count - second, by: 160) {
+    var maximumMean = 0.0
+    for start in stride(from: 0, through: padded.count - windowLength, by: 160) {
       var mean = 0.0
-      for index in 0..<second {
+      for index in 0..<windowLength {
         mean += window[index] * Double(padded[start + index])
       }
-      greatest = max(greatest, abs(mean))
+      maximumMean = max(maximumMean, abs(mean))
     }
-    return greatest
+    return maximumMean
   }
 
-  @Test(arguments: OverlapPattern.allCases) func noOffsetLastsWhateverIsStacked(
-    stack: OverlapPattern
+  @Test(arguments: OverlapPattern.allCases) func simultaneousEventsLeaveNoOffset(
+    overlap: OverlapPattern
   ) throws {
-    let samples = try samples(stack.pattern, stack.profile, seconds: 3)
-    // Fifty sines that begin one after the other each begin with a half-wave of one sign, the first
-    // ones before the limiter acts.
-    #expect(maximumOffset(of: samples) <= (stack == .staggered ? 1e-2 : 2e-4))
+    let samples = try samples(overlap.pattern, overlap.profile, seconds: 3)
+    // Each of fifty successive sines starts with a half-wave of the same sign, and the limiter does
+    // not act on the first of them.
+    #expect(maximumOffset(of: samples) <= (overlap == .staggered ? 1e-2 : 2e-4))
     #expect(peak(samples) > 0.5)
   }
 
-  /// What the article on the model states of one event: a sine that starts at zero starts with half
-  /// a wave of one sign, of which the remover of offsets takes away what lasts, A·0.5 Hz / f, with
-  /// a time constant of 0.32 s.
+  /// The article on the model states that a sine which starts at zero has an offset of A·0.5 Hz / f,
+  /// because it starts with a half-wave. The DC blocker removes the offset with a time constant of
+  /// 0.32 s.
   @Test(arguments: [(80.0, 0.44, 1.4e-3), (20, 0.84, 1.1e-2), (20, 0.89, 1.5e-2)])
-  func theOffsetOfOneOnsetFallsByTenInThreeQuartersOfASecond(
-    hertz: Double, level: Double, mean: Double
+  func offsetOfAnOnsetFallsToATenthInThreeQuartersOfASecond(
+    hertz: Double, level: Double, expectedOffset: Double
   ) throws {
     var profile = TransducerProfile.phone
     profile.frequency = FrequencyMapping(lowHertz: hertz, highHertz: hertz)
     profile.fullIntensityAmplitude = level
     let samples = try samples(HapticPattern(events: [humEvent(0, 3)]), profile, seconds: 5)
-    let greatest = maximumOffset(of: samples)
-    #expect((0.9 * mean...mean).contains(greatest), "\(greatest)")
+    let measuredOffset = maximumOffset(of: samples)
+    #expect((0.9 * expectedOffset...expectedOffset).contains(measuredOffset), "\(measuredOffset)")
     let period = Int(8_000 / hertz)
     /// The mean over whole periods from a time on.
     func offset(at seconds: Double) -> Double {
@@ -99,30 +99,30 @@ struct OutputChainTests {
       let range = start..<start + max(1, 400 / period) * period
       return samples[range].reduce(0) { $0 + Double($1) } / Double(range.count)
     }
-    // Behind the end it is gone within half a second.
+    // The offset is gone half a second after the end.
     #expect(samples[Int(3.5 * 8_000)...].allSatisfy { abs($0) < 1e-4 })
-    // A limiter that acts removes it faster.
+    // An active limiter removes the offset faster.
     guard level < 0.89 else { return }
-    let first = -level * 0.5 / hertz * exp(-2 * Double.pi * 0.5 * 0.1)
-    #expect(abs(offset(at: 0.1) / first - 1) < 0.2, "\(offset(at: 0.1)) \(first)")
-    let share = offset(at: 0.833) / offset(at: 0.1)
-    #expect((0.09...0.11).contains(share), "\(share)")
+    let initialOffset = -level * 0.5 / hertz * exp(-2 * Double.pi * 0.5 * 0.1)
+    #expect(abs(offset(at: 0.1) / initialOffset - 1) < 0.2, "\(offset(at: 0.1)) \(initialOffset)")
+    let decayRatio = offset(at: 0.833) / offset(at: 0.1)
+    #expect((0.09...0.11).contains(decayRatio), "\(decayRatio)")
   }
 
-  @Test(arguments: [2, 8]) func tapsDuckAHumForATenthOfASecond(count: Int) throws {
+  @Test(arguments: [2, 8]) func tapsDuckAHumForAtMostATenthOfASecond(count: Int) throws {
     let taps = (0..<count).map { _ in tapEvent(1) }
     let plan = try RenderPlan(
       compiling: HapticPattern(events: [humEvent(0, 2)] + taps), rate: 8_000)
-    let alone = try samples(HapticPattern(events: [humEvent(0, 2)]), .phone, seconds: 2)
-    let both = try samples(HapticPattern(events: [humEvent(0, 2)] + taps), .phone, seconds: 2)
+    let humOnly = try samples(HapticPattern(events: [humEvent(0, 2)]), .phone, seconds: 2)
+    let combined = try samples(HapticPattern(events: [humEvent(0, 2)] + taps), .phone, seconds: 2)
     #expect(plan.frameCount > 0)
-    // From the end of the burst on, in windows of a period of the hum.
-    let end = 8_000 + 128
-    let ducked = (0..<80).last { window in
-      let range = end + window * 59..<end + (window + 1) * 59
-      return decibels(Double(peak(both[range])), Double(peak(alone[range]))) < -0.1
+    // In windows of one period of the hum, from the end of the burst.
+    let burstEndFrame = 8_000 + 128
+    let lastDuckedWindow = (0..<80).last { window in
+      let range = burstEndFrame + window * 59..<burstEndFrame + (window + 1) * 59
+      return decibels(Double(peak(combined[range])), Double(peak(humOnly[range]))) < -0.1
     }
-    #expect(Double(((ducked ?? -1) + 1) * 59) / 8 <= 100)
+    #expect(Double(((lastDuckedWindow ?? -1) + 1) * 59) / 8 <= 100)
   }
 
   @Test(arguments: [1.5, 25]) func aLimitedSineOfTwentyHertzIsNotDistorted(level: Double) {
@@ -137,16 +137,18 @@ struct OutputChainTests {
       limiter.process(&span, count: span.count)
       output += block
     }
-    let whole = output[8_000...]
-    let fundamental = amplitude(of: whole, hertz: 20, rate: 8_000)
-    let harmonics = (2...12).map { amplitude(of: whole, hertz: 20 * Double($0), rate: 8_000) }
+    let settledOutput = output[8_000...]
+    let fundamental = amplitude(of: settledOutput, hertz: 20, rate: 8_000)
+    let harmonics = (2...12).map {
+      amplitude(of: settledOutput, hertz: 20 * Double($0), rate: 8_000)
+    }
     let distortion = harmonics.reduce(0) { $0 + $1 * $1 }.squareRoot() / fundamental
     #expect(distortion < 0.001)
     #expect(decibels(fundamental, 0.891) > -0.3)
   }
 
   @Test(arguments: [8_000.0, 16_000, 48_000]) func truePeakStaysBelowTheCeiling(rate: Double) {
-    var worst = 0.0
+    var maximumPeak = 0.0
     for hertz in [80.0, 231, 461, 997] {
       var limiter = Limiter(rate: rate)
       var block = (0..<Int(rate / 2)).map {
@@ -154,29 +156,29 @@ struct OutputChainTests {
       }
       var span = block.mutableSpan
       limiter.process(&span, count: span.count)
-      worst = max(worst, interpolatedPeak(block, rate: rate))
+      maximumPeak = max(maximumPeak, interpolatedPeak(block, rate: rate))
     }
-    #expect(decibels(worst, 1) <= -1)
+    #expect(decibels(maximumPeak, 1) <= -1)
   }
 
-  /// The greatest magnitude of the band-limited wave around the highest samples, eight times as
-  /// dense.
+  /// Returns the maximum magnitude of the band-limited wave near the highest samples, oversampled
+  /// eight times.
   private func interpolatedPeak(_ samples: [Float], rate: Double) -> Double {
-    let highest = Double(peak(samples))
-    var greatest = highest
-    for centre in samples.indices.dropFirst(64).dropLast(64)
-    where Double(abs(samples[centre])) > 0.9 * highest {
-      for part in 1..<8 {
+    let samplePeak = Double(peak(samples))
+    var maximumPeak = samplePeak
+    for centerIndex in samples.indices.dropFirst(64).dropLast(64)
+    where Double(abs(samples[centerIndex])) > 0.9 * samplePeak {
+      for subdivision in 1..<8 {
         var value = 0.0
-        for index in centre - 31...centre + 32 {
-          let distance = Double(centre) + Double(part) / 8 - Double(index)
+        for index in centerIndex - 31...centerIndex + 32 {
+          let distance = Double(centerIndex) + Double(subdivision) / 8 - Double(index)
           let window = 0.5 + 0.5 * cos(Double.pi * distance / 33)
           value +=
             Double(samples[index]) * window * sin(Double.pi * distance) / (Double.pi * distance)
         }
-        greatest = max(greatest, abs(value))
+        maximumPeak = max(maximumPeak, abs(value))
       }
     }
-    return greatest
+    return maximumPeak
   }
 }

@@ -27,7 +27,7 @@ import Testing
     #expect(compilationError(of: HapticPattern(), rate: rate) == nil)
   }
 
-  @Test(arguments: [-0.001, .nan, .infinity, -.infinity]) func timesThatAreNoTimesAreRefused(
+  @Test(arguments: [-0.001, .nan, .infinity, -.infinity]) func invalidTimesAreRefused(
     time: Double
   ) {
     let expected = RenderError(
@@ -47,17 +47,17 @@ import Testing
     #expect(compilationError(of: HapticPattern(events: [humEvent(86_000, 400)])) == nil)
   }
 
-  @Test func controlsAtNoTimeOrBehindTheDayAreRefused() {
-    let late = HapticPattern(parameters: [controlStep(.audioPanControl, 0, at: 1e9)])
+  @Test func controlsWithInvalidOrLateTimesAreRefused() {
+    let latePattern = HapticPattern(parameters: [controlStep(.audioPanControl, 0, at: 1e9)])
     #expect(
-      compilationError(of: late)
+      compilationError(of: latePattern)
         == RenderError(
           kind: .patternTooLong,
           description:
             "parameter 1 starts at 1000000000.0 s; patterns are limited to one day (86400 s)"))
-    let never = HapticPattern(curves: [curve(.audioPanControl, at: .nan, [(0, 0)])])
+    let patternWithoutTime = HapticPattern(curves: [curve(.audioPanControl, at: .nan, [(0, 0)])])
     #expect(
-      compilationError(of: never)
+      compilationError(of: patternWithoutTime)
         == RenderError(kind: .timeOutOfRange, description: "curve 1: time is NaN or infinite"))
     #expect(
       compilationError(of: HapticPattern(parameters: [controlStep(.audioPanControl, 0, at: -1)]))
@@ -87,15 +87,15 @@ import Testing
     #expect(onsets == onsets.sorted())
   }
 
-  @Test func voicesAreCountedByTheTurn() throws {
-    let together = HapticPattern(events: (0..<9).map { _ in humEvent(0, 0.1) })
-    #expect(try RenderPlan(compiling: together).maximumVoiceCount == 9)
-    let apart = HapticPattern(events: (0..<9).map { humEvent(Double($0), 0.1) })
-    #expect(try RenderPlan(compiling: apart).maximumVoiceCount == 1)
+  @Test func onlySimultaneousVoicesAreCounted() throws {
+    let simultaneousEvents = HapticPattern(events: (0..<9).map { _ in humEvent(0, 0.1) })
+    #expect(try RenderPlan(compiling: simultaneousEvents).maximumVoiceCount == 9)
+    let separateEvents = HapticPattern(events: (0..<9).map { humEvent(Double($0), 0.1) })
+    #expect(try RenderPlan(compiling: separateEvents).maximumVoiceCount == 1)
     #expect(try RenderPlan(compiling: HapticPattern()).maximumVoiceCount == 0)
   }
 
-  @Test func theRendererMeetsTheCountedVoices() throws {
+  @Test func rendererUsesAtMostTheCountedVoices() throws {
     let plan = try RenderPlan(compiling: earthquakePattern)
     var rendering = OfflineRenderer(plan: plan)
     var block = [Float](repeating: 0, count: 8_192)
@@ -105,12 +105,12 @@ import Testing
     #expect(rendering.statistics.peakVoiceCount <= plan.maximumVoiceCount)
   }
 
-  @Test func busesAreThoseOfTheEvents() throws {
+  @Test func planHasTheBusesOfItsEvents() throws {
     let tone = HapticEvent(kind: .audioContinuous, time: 0, duration: 1)
     let plan = try RenderPlan(compiling: HapticPattern(events: [tone]))
     #expect(!plan.hasHaptics && plan.hasAudio)
-    let other = try RenderPlan(compiling: HapticPattern(events: [tapEvent()]))
-    #expect(other.hasHaptics && !other.hasAudio)
+    let hapticPlan = try RenderPlan(compiling: HapticPattern(events: [tapEvent()]))
+    #expect(hapticPlan.hasHaptics && !hapticPlan.hasAudio)
   }
 }
 
@@ -129,14 +129,14 @@ struct PatternTimelineTests {
         controlPoints: [.init(time: 0, value: 0), .init(time: 0.5, value: 0.5)])
     ])
 
-  @Test func itEndsWhereTheRenderingEnds() throws {
+  @Test func timelineEndsWithTheRendering() throws {
     let timeline = try PatternTimeline(of: pattern)
     let plan = try RenderPlan(compiling: pattern)
     #expect(timeline.durationSeconds == Double(plan.frameCount) / 48_000)
     #expect(timeline.events.map(\.endSeconds).max() == Double(plan.soundEndFrame) / 48_000)
   }
 
-  @Test func eventsComeByTheirOnsetWithTheCornersOfTheirEnvelope() throws {
+  @Test func eventsAreInOrderOfOnsetWithTheirEnvelopeCorners() throws {
     let events = try PatternTimeline(of: pattern).events
     #expect(events.map(\.eventIndex) == [1, 0, 2])
     #expect(events.map(\.onsetSeconds) == [0.25, 0.5, 2])
@@ -144,13 +144,13 @@ struct PatternTimelineTests {
     #expect(events[0].endSeconds == 0.275)
     let corners = events[1].corners
     #expect(corners.map(\.amplitudeFactor) == [0, 1, 1, 0])
-    // A normalised attack of 0.25 is 44 ms; a release of 0.5 and 0.25 by its control is 0.62 s.
+    // A normalized attack of 0.25 is 44 ms. A release of 0.5, with 0.25 by its control, is 0.62 s.
     #expect(abs(corners[1].seconds - 0.5437) < 0.0001)
     #expect(corners[2].seconds == 1.5)
     #expect(abs(corners[3].seconds - 2.1186) < 0.0001)
   }
 
-  @Test func onlyControlsThatAreSetAreGiven() throws {
+  @Test func onlyUsedControlsHaveATimeline() throws {
     let timeline = try PatternTimeline(of: pattern)
     #expect(timeline.controlTimeline(for: .hapticIntensityControl) == nil)
     let segments = try #require(timeline.controlTimeline(for: .hapticSharpnessControl)).segments

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HapticRender
 
-/// The model's signal as it is.
+/// Renderings of the model's signal without the output processing.
 struct RawRenderingTests {
   private static let mpegProfile = TransducerProfile(
     name: "test", summary: "", frequency: .init(lowHertz: 65, highHertz: 300, scale: .linear),
@@ -27,7 +27,7 @@ struct RawRenderingTests {
       parameters: EventParameters([.hapticIntensity: 1, .hapticSharpness: 0.5]))
   }
 
-  @Test func aHumIsItsFormula() throws {
+  @Test func humEqualsItsFormula() throws {
     let samples = try render([hum(at: 0.1, for: 0.5)], isRaw: true)
     for (frame, sample) in samples.enumerated() {
       let time = Double(frame - 4_800) / 48_000
@@ -36,25 +36,25 @@ struct RawRenderingTests {
     }
   }
 
-  @Test func nothingIsLimited() throws {
+  @Test func rawRenderingIsNotLimited() throws {
     let hums = [hum(at: 0, for: 0.2), hum(at: 0, for: 0.2)]
     #expect(try render(hums, isRaw: true).max().map { abs($0 - 1.2276) < 1e-4 } == true)
     #expect(try render(hums, isRaw: false).max().map { $0 < 0.9 } == true)
   }
 
-  @Test func aSignalLeavesAsItCame() throws {
-    let steps = (0..<4_800).map { Float($0 % 480 < 240 ? 1.5 : -1.5) }
+  @Test func sampledSignalIsUnchanged() throws {
+    let squareWave = (0..<4_800).map { Float($0 % 480 < 240 ? 1.5 : -1.5) }
     let composition = HapticComposition(
       layers: [
         .init(
           HapticPattern(),
-          signals: [SampledSignal(startSeconds: 0, sampleRate: 48_000, samples: steps)])
+          signals: [SampledSignal(startSeconds: 0, sampleRate: 48_000, samples: squareWave)])
       ])
     let plan = try RenderPlan(compiling: composition, profile: Self.mpegProfile, isRaw: true)
     var settings = RenderSettings()
     settings.bypassesOutputProcessing = true
     var renderer = OfflineRenderer(plan: plan, settings: settings)
-    #expect(zip(renderer.samples(), steps).allSatisfy { abs($0 - $1 * 0.6138) < 1e-6 })
+    #expect(zip(renderer.samples(), squareWave).allSatisfy { abs($0 - $1 * 0.6138) < 1e-6 })
     #expect(renderer.statistics.peakMagnitudeBeforeLimiter == 1.5 * Float(0.6138))
   }
 }

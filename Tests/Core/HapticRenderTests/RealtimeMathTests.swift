@@ -4,7 +4,7 @@ import Testing
 @testable import HapticRender
 
 @Suite struct RealtimeMathTests {
-  @Test func powersOfTwoAreThoseOfTheLibrary() {
+  @Test func powersOfTwoEqualTheLibrary() {
     for index in -20_000...20_000 {
       let x = Float(index) * 0.0061
       #expect(abs(Double(RealtimeMath.exp2(x)) / Glibc.exp2(Double(x)) - 1) < 2.5e-7)
@@ -18,7 +18,7 @@ import Testing
     #expect(RealtimeMath.exp2(-126).isNormal)
   }
 
-  @Test func logarithmsAreThoseOfTheLibrary() {
+  @Test func logarithmsEqualTheLibrary() {
     var x: Float = 1e-30
     while x < 1e30 {
       let expected = Glibc.log2(Double(x))
@@ -28,7 +28,7 @@ import Testing
     #expect(RealtimeMath.log2(1) == 0)
   }
 
-  @Test func theSineIsThatOfTheLibrary() {
+  @Test func sineEqualsTheLibrary() {
     let increment: UInt32 = 1_047_808
     let segment = SineSegment(phase: 0, increment: increment, glide: 0)
     var bus = [Float](repeating: 0, count: 4_100)
@@ -41,20 +41,20 @@ import Testing
     }
   }
 
-  @Test func advancingIsSteppingFrameByFrame() {
-    var whole = SineSegment(phase: 77, increment: 12_345_678, glide: 0 &- 321)
-    var stepped = whole
-    whole.advance(by: 2_048)
+  @Test func advancingEqualsSteppingFrameByFrame() {
+    var advanced = SineSegment(phase: 77, increment: 12_345_678, glide: 0 &- 321)
+    var stepped = advanced
+    advanced.advance(by: 2_048)
     for _ in 0..<2_048 {
       stepped.advance(by: 1)
     }
-    #expect(whole.phase == stepped.phase)
-    #expect(whole.phaseIncrement == stepped.phaseIncrement)
+    #expect(advanced.phase == stepped.phase)
+    #expect(advanced.phaseIncrement == stepped.phaseIncrement)
   }
 
-  @Test func everyLawIsThatOfItsDescription() {
-    let points = [Double](repeating: 1, count: LevelTables.sharpnessPointCount)
-    let tables = LevelTables(levels: points, burstLevels: points)
+  @Test func mappingsEqualTheirFormulas() {
+    let uniformLevels = [Double](repeating: 1, count: LevelTables.sharpnessPointCount)
+    let tables = LevelTables(levels: uniformLevels, burstLevels: uniformLevels)
     defer { withExtendedLifetime(tables) {} }
     for (intensity, sharpness) in [(0, 0), (0.25, 0.3), (0.6, 0.422601), (1, 1)] {
       for exponent in [1, 2, 1.7] {
@@ -66,9 +66,9 @@ import Testing
         #expect(abs(Double(level) - pow(intensity, exponent)) < 1e-6)
         for scale in FrequencyMapping.Scale.allCases {
           profile.frequency.scale = scale
-          let step = VoiceMappings(profile, tables: tables, rate: 48_000).phaseIncrement(
+          let phaseIncrement = VoiceMappings(profile, tables: tables, rate: 48_000).phaseIncrement(
             atSharpness: Float(sharpness))
-          let hertz = Double(step) * 48_000 / 4_294_967_296
+          let hertz = Double(phaseIncrement) * 48_000 / 4_294_967_296
           #expect(abs(hertz / profile.frequency.hertz(atSharpness: sharpness) - 1) < 5e-7)
         }
       }
@@ -86,10 +86,11 @@ import Testing
     var profile = TransducerProfile.phone
     profile.intensity = .power(exponent: 1)
     let mappings = VoiceMappings(profile, tables: tables, rate: 48_000)
-    let floor = mappings.burstAmplitude(intensity: 1e-12, sharpness: 0.5)
-    let linear = Double(floor * floor) + (1 - Double(floor * floor)) * 0.25
+    let amplitudeFloor = mappings.burstAmplitude(intensity: 1e-12, sharpness: 0.5)
+    let linearAmplitude =
+      Double(amplitudeFloor * amplitudeFloor) + (1 - Double(amplitudeFloor * amplitudeFloor)) * 0.25
     let burst = mappings.burstAmplitude(intensity: 0.25, sharpness: 0.5)
-    #expect(abs(Double(burst) - linear.squareRoot()) < 1e-5)
+    #expect(abs(Double(burst) - linearAmplitude.squareRoot()) < 1e-5)
     let continuous = mappings.vibrationAmplitude(intensity: 0.25, sharpness: 0.5)
     #expect(abs(Double(continuous) - 0.25 * 0.25 * 0.25) < 1e-6)
   }

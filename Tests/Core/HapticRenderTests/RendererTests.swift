@@ -63,7 +63,7 @@ let earthquakePattern = HapticPattern(
     #expect(try render(earthquakePattern, blockLength: length) == expected)
   }
 
-  /// Within one turn the first pass ends, the second goes on in its release and the third begins.
+  /// Within one block, the first pass ends, the second is in its release, and the third begins.
   @Test(arguments: [1, 63, 200]) func blocksOfAnyLengthGiveEqualPasses(length: Int) throws {
     let pattern = HapticPattern(events: [humEvent(0, 0.02, [.releaseTime: 0.1])])
     let settings = RenderSettings(passCount: 3, outputFrameCount: 480)
@@ -97,12 +97,12 @@ let earthquakePattern = HapticPattern(
     #expect(rendering.statistics.peakVoiceCount == 2)
   }
 
-  @Test(arguments: [1, 3]) func samplesAreWhatIsStillToCome(channelCount: Int) throws {
+  @Test(arguments: [1, 3]) func samplesReturnsTheRemainingFrames(channelCount: Int) throws {
     let plan = try RenderPlan(compiling: earthquakePattern, rate: 8_000)
     let settings = RenderSettings(channelCount: channelCount)
-    let whole = rendered(plan, settings)
+    let expected = rendered(plan, settings)
     var rendering = OfflineRenderer(plan: plan, settings: settings)
-    #expect(rendering.samples() == whole)
+    #expect(rendering.samples() == expected)
     #expect(rendering.samples().isEmpty)
     rendering = OfflineRenderer(plan: plan, settings: settings)
     var block = [Float](repeating: 0, count: 100 * channelCount)
@@ -110,9 +110,9 @@ let earthquakePattern = HapticPattern(
       var span = block.mutableSpan
       #expect(rendering.read(into: &span) == 100)
     }
-    #expect(block + rendering.samples() == whole)
-    var nothing = OfflineRenderer(plan: try RenderPlan(compiling: HapticPattern()))
-    #expect(nothing.samples().isEmpty)
+    #expect(block + rendering.samples() == expected)
+    var emptyRendering = OfflineRenderer(plan: try RenderPlan(compiling: HapticPattern()))
+    #expect(emptyRendering.samples().isEmpty)
   }
 
   @Test func aFadeEndsInSilence() throws {
@@ -125,43 +125,44 @@ let earthquakePattern = HapticPattern(
 
   @Test func everyChannelCarriesTheHaptics() throws {
     let mono = try render(earthquakePattern)
-    let many = try render(earthquakePattern, settings: RenderSettings(channelCount: 3))
+    let threeChannels = try render(earthquakePattern, settings: RenderSettings(channelCount: 3))
     for channel in 0..<3 {
-      #expect(stride(from: channel, to: many.count, by: 3).map { many[$0] } == mono)
+      #expect(
+        stride(from: channel, to: threeChannels.count, by: 3).map { threeChannels[$0] } == mono)
     }
   }
 
-  @Test func passesFollowWithoutAGap() throws {
+  @Test func passesHaveNoGap() throws {
     let pattern = HapticPattern(events: [humEvent(0, 0.25, sharpness: 0)])
     let settings = RenderSettings(passCount: 3, outputFrameCount: 36_000)
     let samples = try render(pattern, settings: settings)
-    let once = try render(pattern)
-    #expect(samples[..<12_000] == once[..<12_000])
+    let singlePass = try render(pattern)
+    #expect(samples[..<12_000] == singlePass[..<12_000])
     for pass in [1, 2] {
-      let place = pass * 12_000 + 6_000
-      #expect(abs(samples[place + 150] - samples[6_150]) < 0.01)
+      let middleFrame = pass * 12_000 + 6_000
+      #expect(abs(samples[middleFrame + 150] - samples[6_150]) < 0.01)
     }
   }
 }
 
-/// What other renderers of haptic patterns were found to get wrong.
+/// Regression tests for errors of other renderers of haptic patterns.
 @Suite struct ProbeTests {
   private func rendered(_ pattern: HapticPattern) throws -> [Float] {
     try render(pattern, rate: 8_000)
   }
 
   @Test func sharpnessChangesATransient() throws {
-    let dull = try rendered(HapticPattern(events: [tapEvent(sharpness: 0)]))
-    let crisp = try rendered(HapticPattern(events: [tapEvent(sharpness: 1)]))
-    #expect(dull.count > 2 * crisp.count)
+    let lowSharpness = try rendered(HapticPattern(events: [tapEvent(sharpness: 0)]))
+    let highSharpness = try rendered(HapticPattern(events: [tapEvent(sharpness: 1)]))
+    #expect(lowSharpness.count > 2 * highSharpness.count)
   }
 
   @Test func attackAndReleaseChangeAContinuousEvent() throws {
-    let plain = try rendered(HapticPattern(events: [humEvent()]))
-    let shaped = try rendered(
+    let withoutTimes = try rendered(HapticPattern(events: [humEvent()]))
+    let withTimes = try rendered(
       HapticPattern(events: [humEvent(0, 1, [.attackTime: 0.5, .releaseTime: 0.2])]))
-    #expect(shaped.count > plain.count)
-    #expect(peak(shaped[..<400]) < 0.3 * peak(plain[..<400]))
+    #expect(withTimes.count > withoutTimes.count)
+    #expect(peak(withTimes[..<400]) < 0.3 * peak(withoutTimes[..<400]))
   }
 
   @Test func anIntensityOfZeroSilencesFromItsTime() throws {
@@ -173,58 +174,63 @@ let earthquakePattern = HapticPattern(
   }
 
   @Test func aSharpnessCurveOfZerosChangesNothing() throws {
-    let plain = HapticPattern(events: [humEvent(0, 1, sharpness: 0.4)])
-    var curved = plain
-    curved.curves = [curve(.hapticSharpnessControl, [(0, 0), (1, 0)])]
-    #expect(maximumDifference(try rendered(plain), try rendered(curved)) < 1e-6)
+    let constantPattern = HapticPattern(events: [humEvent(0, 1, sharpness: 0.4)])
+    var curvedPattern = constantPattern
+    curvedPattern.curves = [curve(.hapticSharpnessControl, [(0, 0), (1, 0)])]
+    #expect(maximumDifference(try rendered(constantPattern), try rendered(curvedPattern)) < 1e-6)
   }
 
   @Test func aCurveThatEndedBeforeTheEventStillHolds() throws {
-    let held = HapticPattern(
+    let pattern = HapticPattern(
       events: [humEvent(0.5, 0.5)], curves: [curve(.hapticIntensityControl, [(0, 1), (0.3, 0.2)])])
-    #expect(abs(peak(try rendered(held)) - 0.44 * 0.04) < 0.0005)
+    #expect(abs(peak(try rendered(pattern)) - 0.44 * 0.04) < 0.0005)
   }
 
   @Test func curvesInAnotherOrderAreTheSame() throws {
-    var turned = earthquakePattern
-    turned.curves.reverse()
-    turned.events.reverse()
-    #expect(maximumDifference(try rendered(turned), try rendered(earthquakePattern)) < 1e-6)
+    var reversedPattern = earthquakePattern
+    reversedPattern.curves.reverse()
+    reversedPattern.events.reverse()
+    #expect(
+      maximumDifference(try rendered(reversedPattern), try rendered(earthquakePattern)) < 1e-6)
   }
 
-  @Test func aTransientWithoutParametersTakesTheDefaults() throws {
-    let bare = HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: 0)])
-    let full = HapticPattern(events: [tapEvent(0, intensity: 0.75, sharpness: 0.5)])
-    #expect(try rendered(bare) == rendered(full))
+  @Test func transientWithoutParametersHasTheDefaults() throws {
+    let withoutParameters = HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: 0)])
+    let withDefaults = HapticPattern(events: [tapEvent(0, intensity: 0.75, sharpness: 0.5)])
+    #expect(try rendered(withoutParameters) == rendered(withDefaults))
   }
 
   @Test func valuesBeyondTheRangeAreClamped() throws {
-    let beyond = HapticPattern(events: [humEvent(0, 1, intensity: 5, sharpness: 9)])
-    #expect(try rendered(beyond) == rendered(HapticPattern(events: [humEvent(0, 1, sharpness: 1)])))
+    let outOfRangePattern = HapticPattern(events: [humEvent(0, 1, intensity: 5, sharpness: 9)])
+    #expect(
+      try rendered(outOfRangePattern)
+        == rendered(HapticPattern(events: [humEvent(0, 1, sharpness: 1)])))
   }
 
-  @Test func fourFullVoicesAreHeldDownWithoutClipping() throws {
-    let four = HapticPattern(events: (0..<4).map { _ in humEvent(0, 2) })
-    let samples = try render(four)
+  @Test func fourFullVoicesAreLimitedWithoutClipping() throws {
+    let fourHums = HapticPattern(events: (0..<4).map { _ in humEvent(0, 2) })
+    let samples = try render(fourHums)
     #expect(peak(samples) <= 0.891)
     let hertz = TransducerProfile.phone.frequency.hertz(atSharpness: 0.5)
-    let late = samples[48_000..<90_000]
-    let third = amplitude(of: late, hertz: 3 * hertz, rate: 48_000)
-    #expect(decibels(third, amplitude(of: late, hertz: hertz, rate: 48_000)) < -45)
+    let settledSamples = samples[48_000..<90_000]
+    let thirdHarmonic = amplitude(of: settledSamples, hertz: 3 * hertz, rate: 48_000)
+    #expect(
+      decibels(thirdHarmonic, amplitude(of: settledSamples, hertz: hertz, rate: 48_000)) < -45)
   }
 
   @Test func frequenciesAreNotRoundedToWholeHertz() throws {
     let sharpness = Float(0.780_95)
-    let law = TransducerProfile.phone.frequency.hertz(atSharpness: Double(sharpness))
-    #expect(abs(law - 182.5) < 0.01)
+    let expectedHertz = TransducerProfile.phone.frequency.hertz(atSharpness: Double(sharpness))
+    #expect(abs(expectedHertz - 182.5) < 0.01)
     let samples = try rendered(HapticPattern(events: [humEvent(0, 5, sharpness: sharpness)]))
-    #expect(abs(frequency(of: samples, rate: 8_000, from: 0.5, to: 4.5) - law) < 0.001)
+    #expect(abs(frequency(of: samples, rate: 8_000, from: 0.5, to: 4.5) - expectedHertz) < 0.001)
   }
 
   @Test func curveTimesAreNotRoundedToMilliseconds() throws {
-    let early = curve(.hapticIntensityControl, at: 0.100_2, [(0, 1), (0.000_25, 0)])
+    let shortCurve = curve(.hapticIntensityControl, at: 0.100_2, [(0, 1), (0.000_25, 0)])
     let control = ControlTimeline(
-      of: .hapticIntensityControl, in: HapticPattern(curves: [early]), grid: .frames(rate: 192_000))
+      of: .hapticIntensityControl, in: HapticPattern(curves: [shortCurve]),
+      grid: .frames(rate: 192_000))
     #expect(control.segments.map(\.startPosition) == [0, 19_238, 19_286])
   }
 
@@ -233,7 +239,7 @@ let earthquakePattern = HapticPattern(
     #expect(peak(try rendered(HapticPattern(events: [tone]))) > 0.4)
   }
 
-  @Test func renderingEndsAndFramesBehindTheEndAreSilent() throws {
+  @Test func framesAfterTheEndAreSilent() throws {
     let plan = try RenderPlan(compiling: HapticPattern(events: [tapEvent()]), rate: 8_000)
     var rendering = OfflineRenderer(plan: plan)
     var block = [Float](repeating: 0, count: 512)

@@ -28,62 +28,64 @@ func rendered(
   }
 }
 
-/// A continuous haptic event.
+/// Returns a continuous haptic event.
 func humEvent(
-  _ time: Double = 0, _ duration: Double = 1, _ more: EventParameters = [:], intensity: Float = 1,
+  _ time: Double = 0, _ duration: Double = 1, _ otherParameters: EventParameters = [:],
+  intensity: Float = 1,
   sharpness: Float = 0.5
 ) -> HapticEvent {
-  var parameters = more
+  var parameters = otherParameters
   parameters[.hapticIntensity] = intensity
   parameters[.hapticSharpness] = sharpness
   return HapticEvent(
     kind: .hapticContinuous, time: time, duration: duration, parameters: parameters)
 }
 
-/// A transient.
+/// Returns a transient.
 func tapEvent(_ time: Double = 0, intensity: Float = 1, sharpness: Float = 0.5) -> HapticEvent {
   HapticEvent(
     kind: .hapticTransient, time: time,
     parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
 }
 
-/// A curve through points relative to its start.
+/// Returns a curve through points, whose times are relative to its start.
 func curve(_ id: DynamicParameterID, at time: Double = 0, _ points: [(Double, Float)])
   -> ParameterCurve
 {
   ParameterCurve(id: id, time: time, controlPoints: points.map { .init(time: $0.0, value: $0.1) })
 }
 
-/// The frequency between two times, from the first to the last rising zero crossing, interpolated.
+/// Returns the frequency between two times, measured from the first to the last rising zero
+/// crossing with interpolation.
 func frequency(of samples: [Float], rate: Double, from: Double, to: Double) -> Double {
   var crossings: [Double] = []
   for index in Int(from * rate)..<Int(to * rate) where samples[index] < 0 && samples[index + 1] >= 0
   {
-    let a = Double(samples[index])
-    let b = Double(samples[index + 1])
-    crossings.append(Double(index) - a / (b - a))
+    let previousSample = Double(samples[index])
+    let nextSample = Double(samples[index + 1])
+    crossings.append(Double(index) - previousSample / (nextSample - previousSample))
   }
   guard let first = crossings.first, let last = crossings.last, last > first else { return 0 }
   return Double(crossings.count - 1) * rate / (last - first)
 }
 
-/// The amplitude of a sine of known frequency around a time, from whole cycles.
+/// Returns the amplitude of a sine of known frequency around a time, measured over whole cycles.
 func amplitude(
   of samples: [Float], rate: Double, at time: Double, hertz: Double, cycles: Double = 4
 ) -> Double {
-  let half = Int((cycles * rate / hertz / 2).rounded())
-  let middle = Int(time * rate)
+  let halfLength = Int((cycles * rate / hertz / 2).rounded())
+  let centerIndex = Int(time * rate)
   var sum = 0.0
-  for index in (middle - half)..<(middle + half) {
+  for index in (centerIndex - halfLength)..<(centerIndex + halfLength) {
     sum += Double(samples[index] * samples[index])
   }
-  return (2 * sum / Double(2 * half)).squareRoot()
+  return (2 * sum / Double(2 * halfLength)).squareRoot()
 }
 
-/// A ratio in decibels.
-func decibels(_ a: Double, _ b: Double) -> Double { 20 * log10(a / b) }
+/// Returns a ratio in decibels.
+func decibels(_ value: Double, _ reference: Double) -> Double { 20 * log10(value / reference) }
 
-/// The model written down without any thought of speed: every frame from the laws, in `Double`.
+/// A direct implementation of the model, which computes every frame from the formulas in `Double`.
 struct ReferenceEvent {
   var rate: Double = 48_000
   var durationSeconds: Double
@@ -93,80 +95,81 @@ struct ReferenceEvent {
   var intensity: (Double) -> Double = { _ in 1 }
   /// Sharpness at a time of the pattern, controls included.
   var sharpness: (Double) -> Double = { _ in 0.5 }
-  /// The outline at a time from the onset.
+  /// The envelope at a time after the onset.
   var envelope: (Double) -> Double = { _ in 1 }
 
   /// The samples of one continuous event of the profile `phone`.
   var samples: [Double] {
     var output = [Double](repeating: 0, count: Int(durationSeconds * rate))
-    var turns = 0.0
+    var phase = 0.0
     var offset = 0.0
-    let share = 1 - exp(-2 * Double.pi * 0.5 / rate)
+    let coefficient = 1 - exp(-2 * Double.pi * 0.5 / rate)
     for frame in output.indices {
       var sample = 0.0
       if frame >= onsetFrame {
         let time = Double(frame) / rate
-        let i = min(max(intensity(time), 0), 1)
-        let level = 0.44 * i * i * envelope(Double(frame - onsetFrame) / rate)
-        sample = level * sin(2 * Double.pi * turns)
-        turns += 80 * pow(230 / 80, min(max(sharpness(time), 0), 1)) / rate
+        let clampedIntensity = min(max(intensity(time), 0), 1)
+        let level =
+          0.44 * clampedIntensity * clampedIntensity * envelope(Double(frame - onsetFrame) / rate)
+        sample = level * sin(2 * Double.pi * phase)
+        phase += 80 * pow(230 / 80, min(max(sharpness(time), 0), 1)) / rate
       }
       output[frame] = sample - offset
-      // In silence the offset is forgotten five times as fast.
-      offset += sample == 0 ? -offset * share * 5 : (sample - offset) * share
+      // In silence, the DC estimate decays five times as fast.
+      offset += sample == 0 ? -offset * coefficient * 5 : (sample - offset) * coefficient
     }
     return output
   }
 
-  /// The level of what samples lack of the reference, in decibels relative to the reference.
-  func errorDecibels(of other: [Float]) -> Double {
-    var lacking = 0.0
-    var whole = 0.0
-    for (a, b) in zip(samples, other) {
-      lacking += (a - Double(b)) * (a - Double(b))
-      whole += a * a
+  /// Returns the level of the difference from the reference, in decibels relative to the reference.
+  func errorDecibels(of rendering: [Float]) -> Double {
+    var errorEnergy = 0.0
+    var referenceEnergy = 0.0
+    for (referenceSample, sample) in zip(samples, rendering) {
+      errorEnergy += (referenceSample - Double(sample)) * (referenceSample - Double(sample))
+      referenceEnergy += referenceSample * referenceSample
     }
-    return 10 * log10(lacking / whole)
+    return 10 * log10(errorEnergy / referenceEnergy)
   }
 }
 
-/// A line through points, level outside them.
+/// Returns a function that interpolates linearly between points, and is constant outside them.
 func piecewiseLine(_ points: [(Double, Double)]) -> (Double) -> Double {
   { time in
     if time <= points[0].0 { return points[0].1 }
-    for (a, b) in zip(points, points.dropFirst()) where time < b.0 {
-      return a.1 + (b.1 - a.1) * (time - a.0) / (b.0 - a.0)
+    for (previous, next) in zip(points, points.dropFirst()) where time < next.0 {
+      return previous.1 + (next.1 - previous.1) * (time - previous.0) / (next.0 - previous.0)
     }
     return points[points.count - 1].1
   }
 }
 
-/// A control as the same points would be in a pattern.
+/// Returns a curve of a pattern with the same points as `piecewiseLine(_:)`.
 func curve(_ id: DynamicParameterID, at time: Double = 0, along points: [(Double, Double)])
   -> ParameterCurve
 {
   curve(id, at: time, points.map { ($0.0, Float($0.1)) })
 }
 
-/// A step.
+/// Returns a step of a control.
 func controlStep(_ id: DynamicParameterID, _ value: Float, at time: Double) -> DynamicParameter {
   DynamicParameter(id: id, value: value, time: time)
 }
 
-/// The greatest magnitude.
+/// Returns the maximum magnitude.
 func peak(_ samples: some Sequence<Float>) -> Float { samples.reduce(0) { max($0, abs($1)) } }
 
-/// The greatest difference of two neighbours.
+/// Returns the maximum difference of adjacent samples.
 func maximumStep(_ samples: [Float]) -> Float {
   zip(samples, samples.dropFirst()).reduce(0) { max($0, abs($1.0 - $1.1)) }
 }
 
-/// The greatest difference of two renderings.
-func maximumDifference(_ a: some Sequence<Float>, _ b: some Sequence<Float>) -> Float {
-  zip(a, b).reduce(0) { max($0, abs($1.0 - $1.1)) }
+/// Returns the maximum difference of two renderings.
+func maximumDifference(_ first: some Sequence<Float>, _ second: some Sequence<Float>) -> Float {
+  zip(first, second).reduce(0) { max($0, abs($1.0 - $1.1)) }
 }
 
-/// The amplitude of the part of some samples that has a frequency.
+/// Returns the amplitude of a frequency in samples.
 func amplitude(of samples: ArraySlice<Float>, hertz: Double, rate: Double) -> Double {
   var real = 0.0
   var imaginary = 0.0

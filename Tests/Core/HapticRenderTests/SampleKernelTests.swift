@@ -45,10 +45,10 @@ struct SampleKernelTests {
     for count in [1, 7, 8, 9, 64, 255] {
       let samples = signal(kind, count: count, &generator)
       #expect(unsafe kernels.peak(samples, count) == samples.map(abs).max())
-      let factor = Float.random(in: -2...2, using: &generator)
+      let gain = Float.random(in: -2...2, using: &generator)
       var scaled = samples
-      let peak = unsafe kernels.scale(samples, factor, &scaled, count)
-      #expect(bits(scaled) == bits(samples.map { $0 * factor }))
+      let peak = unsafe kernels.scale(samples, gain, &scaled, count)
+      #expect(bits(scaled) == bits(samples.map { $0 * gain }))
       #expect(peak == scaled.map(abs).max())
     }
   }
@@ -108,31 +108,32 @@ struct SampleKernelTests {
   )
     throws
   {
-    let all = [try kernels(level), try kernels(0)]
+    let variants = [try kernels(level), try kernels(0)]
     var generator = SplitMixGenerator(state: 15)
     func dcBlocker(_ mode: temblor_dc_mode) -> temblor_dc_blocker {
       // The offsets are above and below the thresholds.
-      let size = Float(
+      let maximumOffset = Float(
         sign: .plus, exponent: -Int.random(in: 4...50, using: &generator), significand: 1)
-      let slow = temblor_low_pass(cornerHertz: 0.5, rate: 8_000)
-      let fast = temblor_low_pass(cornerHertz: 2.5, rate: 8_000)
+      let slowFilter = temblor_low_pass(cornerHertz: 0.5, rate: 8_000)
+      let fastFilter = temblor_low_pass(cornerHertz: 2.5, rate: 8_000)
       let first =
-        mode == temblor_dc_fast ? fast : (mode == temblor_dc_slow ? slow : fast.withoutInput)
+        mode == temblor_dc_fast
+        ? fastFilter : (mode == temblor_dc_slow ? slowFilter : fastFilter.withoutInput)
       return temblor_dc_blocker(
-        first: first, second: mode == temblor_dc_fast ? fast : fast.withoutInput,
-        first_offset: .random(in: -size...size, using: &generator),
-        second_offset: .random(in: -size...size, using: &generator), mode: mode)
+        first: first, second: mode == temblor_dc_fast ? fastFilter : fastFilter.withoutInput,
+        first_offset: .random(in: -maximumOffset...maximumOffset, using: &generator),
+        second_offset: .random(in: -maximumOffset...maximumOffset, using: &generator), mode: mode)
     }
     var passedCount = 0
     for _ in 0..<600 {
-      let groups = Int.random(in: 1...17, using: &generator)
-      let samples = signal(kind, count: 4 * groups, &generator)
+      let groupCount = Int.random(in: 1...17, using: &generator)
+      let samples = signal(kind, count: 4 * groupCount, &generator)
       let delayed = signal(
-        Kind.allCases.randomElement(using: &generator) ?? kind, count: 4 * groups, &generator)
+        Kind.allCases.randomElement(using: &generator) ?? kind, count: 4 * groupCount, &generator)
       let modes = [temblor_dc_slow, temblor_dc_decaying, temblor_dc_fast]
       let blockers = modes.shuffled(using: &generator).map { dcBlocker($0) }
       var results: [[UInt32]] = []
-      for kernels in all {
+      for kernels in variants {
         var input = samples
         var output = delayed
         var predictor = blockers[0]
@@ -142,8 +143,8 @@ struct SampleKernelTests {
         state.output_limit = 7
         state.silence_threshold = DCBlocker.negligibleOffsetMagnitude
         state.denormal_threshold = DCBlocker.denormalOffsetMagnitude
-        let passed = unsafe kernels.pass_groups(
-          &predictor, &blocker, &state, &input, &output, groups)
+        let passedGroupCount = unsafe kernels.pass_groups(
+          &predictor, &blocker, &state, &input, &output, groupCount)
         results.append(
           bits(input + output)
             + bits([
@@ -151,10 +152,10 @@ struct SampleKernelTests {
               blocker.second_offset,
             ])
             + bits([state.peak, state.latest, state.latest_offset, state.previous]) + [
-              UInt32(passed)
+              UInt32(passedGroupCount)
             ])
-        #expect(output[..<(4 * passed)] == samples[..<(4 * passed)])
-        passedCount += passed
+        #expect(output[..<(4 * passedGroupCount)] == samples[..<(4 * passedGroupCount)])
+        passedCount += passedGroupCount
       }
       #expect(results[0] == results[1])
     }
@@ -177,60 +178,61 @@ struct SampleKernelTests {
         bits([sums.sum, sums.first_moment, sums.second_moment, sums.energy])
           == bits([baseSums.sum, baseSums.first_moment, baseSums.second_moment, baseSums.energy]))
       let moments = unsafe weights.moments(of: samples)
-      let step = samples.prefix(stepLength).map(Double.init)
+      let stepSamples = samples.prefix(stepLength).map(Double.init)
       let positions = (0..<stepLength).map { (Double($0) + 0.5) / Double(stepLength) - 0.5 }
       let ramp = positions.map { $0 + 0.5 + 0.5 / Double(stepLength) }
       func isNear(_ value: Float, _ terms: [Double]) -> Bool {
         abs(Double(value) - terms.reduce(0, +)) < 1e-5 * Double(8 * stepLength)
       }
-      #expect(isNear(moments.driveSum, step))
-      #expect(isNear(moments.driveFirstMoment, zip(step, positions).map { $0 * $1 }))
-      #expect(isNear(moments.rampWeightedDriveSum, zip(step, ramp).map { $0 * $1 }))
+      #expect(isNear(moments.driveSum, stepSamples))
+      #expect(isNear(moments.driveFirstMoment, zip(stepSamples, positions).map { $0 * $1 }))
+      #expect(isNear(moments.rampWeightedDriveSum, zip(stepSamples, ramp).map { $0 * $1 }))
       #expect(
         isNear(
           moments.rampWeightedDriveFirstMoment,
-          zip(zip(step, ramp), positions).map { $0.0 * $0.1 * $1 }))
-      #expect(isNear(moments.driveMeanSquare, step.map { $0 * $0 / Double(stepLength) }))
+          zip(zip(stepSamples, ramp), positions).map { $0.0 * $0.1 * $1 }))
+      #expect(isNear(moments.driveMeanSquare, stepSamples.map { $0 * $0 / Double(stepLength) }))
     }
   }
 
   @Test(arguments: levels) func modelsMove(level: Int) throws {
     let kernels = try kernels(level)
     var generator = SplitMixGenerator(state: 13)
-    for count in [1, 2, 3] {
-      let models = (0..<16 * count - 5).map {
+    for groupCount in [1, 2, 3] {
+      let models = (0..<16 * groupCount - 5).map {
         TransducerTolerance.Model(
           resonanceHertz: 40 + Double($0), qualityFactor: 8,
           relativeResonanceDisplacement: 1 + 0.01 * Double($0))
       }
-      let lanes = FixedBuffer(count: count) {
+      let lanes = FixedBuffer(count: groupCount) {
         TransducerModelLanes(
           Array(models.dropFirst(16 * $0).prefix(16)), stepLength: 33, rate: 48_000)
       }
-      var expected = (0..<count).map { lanes[$0] }
-      let length = MemoryLayout<TransducerModelLanes>.stride / 4
+      var expected = (0..<groupCount).map { lanes[$0] }
+      let floatsPerGroup = MemoryLayout<TransducerModelLanes>.stride / 4
       for _ in 0..<100 {
         let sum = Float.random(in: -33...33, using: &generator)
         let firstMoment = Float.random(in: -8...8, using: &generator)
         let maximumNorm = unsafe kernels.advance_models(
-          UnsafeMutableRawPointer(lanes.address).assumingMemoryBound(to: Float.self), length, count,
+          UnsafeMutableRawPointer(lanes.address).assumingMemoryBound(to: Float.self),
+          floatsPerGroup, groupCount,
           sum, firstMoment)
         var norms: [Float] = []
-        for group in 0..<count {
+        for group in 0..<groupCount {
           let lane = expected[group]
-          let x =
+          let displacement =
             (lane.displacementToDisplacement * lane.displacementState + lane.velocityToDisplacement
               * lane.velocityState)
             + (lane.displacementPerDriveSum * sum + lane.displacementPerDriveMoment * firstMoment)
-          let y =
+          let velocity =
             (lane.displacementToVelocity * lane.displacementState + lane.velocityToVelocity
               * lane.velocityState)
             + (lane.velocityPerDriveSum * sum + lane.velocityPerDriveMoment * firstMoment)
-          expected[group].displacementState = x
-          expected[group].velocityState = y
-          norms.append((x * x + y * y).max())
-          #expect(lanes[group].displacementState == x)
-          #expect(lanes[group].velocityState == y)
+          expected[group].displacementState = displacement
+          expected[group].velocityState = velocity
+          norms.append((displacement * displacement + velocity * velocity).max())
+          #expect(lanes[group].displacementState == displacement)
+          #expect(lanes[group].velocityState == velocity)
         }
         #expect(maximumNorm == norms.max())
       }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HapticRender
 
-/// Samples on the haptic bus that no event describes.
+/// Sampled signals on the haptic bus, which no event describes.
 @Suite struct SampledSignalTests {
   private func sine(_ hertz: Double, rate: Double, seconds: Double, amplitude: Double = 0.5)
     -> [Float]
@@ -41,53 +41,57 @@ import Testing
     let signal = composition(sine(100, rate: 8_000, seconds: 0.5), rate: 8_000, at: 0.25)
     let output = try samples(signal, rate: rate)
     #expect(abs(frequency(of: output, rate: rate, from: 0.3, to: 0.7) - 100) < 0.01)
-    let heard = amplitude(of: output, rate: rate, at: 0.5, hertz: 100)
-    #expect(abs(heard / (0.5 * phoneLevel) - 1) < 0.003)
-    let first = try #require(output.firstIndex { abs($0) > 0.01 })
-    #expect(abs(Double(first) / rate - 0.25) < 0.0005)
+    let measuredAmplitude = amplitude(of: output, rate: rate, at: 0.5, hertz: 100)
+    #expect(abs(measuredAmplitude / (0.5 * phoneLevel) - 1) < 0.003)
+    let onsetFrame = try #require(output.firstIndex { abs($0) > 0.01 })
+    #expect(abs(Double(onsetFrame) / rate - 0.25) < 0.0005)
     #expect(abs(Double(output.count) / rate - 0.75) < 1 / rate)
   }
 
   @Test func otherRatesAddNoImages() throws {
-    let low = sine(700, rate: 2_000, seconds: 0.5)
-    let high = SignalResampler.resampled(low, from: 2_000, to: 48_000)
+    let lowRateSine = sine(700, rate: 2_000, seconds: 0.5)
+    let resampled = SignalResampler.resampled(lowRateSine, from: 2_000, to: 48_000)
     let expected = sine(700, rate: 48_000, seconds: 0.5)
-    #expect(high.count == expected.count)
-    #expect(maximumDifference(high[4_800..<19_200], expected[4_800..<19_200]) < 5e-4)
-    // What the lower rate cannot hold goes.
-    let fallen = SignalResampler.resampled(
+    #expect(resampled.count == expected.count)
+    #expect(maximumDifference(resampled[4_800..<19_200], expected[4_800..<19_200]) < 5e-4)
+    // Frequencies above half of the lower rate are removed.
+    let aboveNyquist = SignalResampler.resampled(
       sine(1_500, rate: 48_000, seconds: 0.5), from: 48_000, to: 2_000)
-    #expect(peak(fallen[200..<800]) < 5e-4)
-    #expect(SignalResampler.resampled(low, from: 2_000, to: 2_000) == low)
+    #expect(peak(aboveNyquist[200..<800]) < 5e-4)
+    #expect(SignalResampler.resampled(lowRateSine, from: 2_000, to: 2_000) == lowRateSine)
     #expect(SignalResampler.resampled([], from: 2_000, to: 48_000).isEmpty)
   }
 
-  @Test func intensityOfItsLayerActsOnIt() throws {
-    let half = HapticPattern(parameters: [controlStep(.hapticIntensityControl, 0.5, at: 0)])
+  @Test func signalFollowsTheIntensityOfItsLayer() throws {
+    let halfIntensity = HapticPattern(parameters: [controlStep(.hapticIntensityControl, 0.5, at: 0)]
+    )
     let signal = sine(100, rate: 48_000, seconds: 0.5)
-    let output = try samples(composition(signal, rate: 48_000, half))
+    let output = try samples(composition(signal, rate: 48_000, halfIntensity))
     // The square law of the profile.
-    let heard = amplitude(of: output, rate: 48_000, at: 0.25, hertz: 100)
-    #expect(abs(heard / (0.25 * 0.5 * phoneLevel) - 1) < 0.003)
-    var other = composition(signal, rate: 48_000)
-    other.layers.append(.init(half))
-    let untouched = amplitude(of: try samples(other), rate: 48_000, at: 0.25, hertz: 100)
-    #expect(abs(untouched / (0.5 * phoneLevel) - 1) < 0.003)
+    let measuredAmplitude = amplitude(of: output, rate: 48_000, at: 0.25, hertz: 100)
+    #expect(abs(measuredAmplitude / (0.25 * 0.5 * phoneLevel) - 1) < 0.003)
+    var compositionOfTwoLayers = composition(signal, rate: 48_000)
+    compositionOfTwoLayers.layers.append(.init(halfIntensity))
+    let amplitudeOfOtherLayer = amplitude(
+      of: try samples(compositionOfTwoLayers), rate: 48_000, at: 0.25, hertz: 100)
+    #expect(abs(amplitudeOfOtherLayer / (0.5 * phoneLevel) - 1) < 0.003)
   }
 
-  @Test func soundsBesideEventsAndInLoops() throws {
+  @Test func signalPlaysWithEventsAndInLoops() throws {
     let pattern = HapticPattern(events: [humEvent(0.1, 0.2, intensity: 0.5)])
     let signal = composition(sine(160, rate: 8_000, seconds: 0.5, amplitude: 0.3), rate: 8_000)
-    var both = signal
-    both.layers[0].pattern = pattern
-    let together = try samples(both)
-    let apart = zip(try samples(signal), try render(pattern) + [Float](repeating: 0, count: 48_000))
-      .map { $0 + $1 }
-    #expect(maximumDifference(together, apart) < 1e-3)
-    let twice = try samples(
+    var combined = signal
+    combined.layers[0].pattern = pattern
+    let combinedSamples = try samples(combined)
+    let sumOfSamples = zip(
+      try samples(signal), try render(pattern) + [Float](repeating: 0, count: 48_000)
+    )
+    .map { $0 + $1 }
+    #expect(maximumDifference(combinedSamples, sumOfSamples) < 1e-3)
+    let twoPasses = try samples(
       signal, settings: RenderSettings(passCount: 2, outputFrameCount: 48_000))
-    #expect(maximumDifference(twice[24_500...], twice[500...]) < 2e-3)
-    #expect(try samples(both, blockLength: 7) == together)
+    #expect(maximumDifference(twoPasses[24_500...], twoPasses[500...]) < 2e-3)
+    #expect(try samples(combined, blockLength: 7) == combinedSamples)
   }
 
   @Test func hardEdgesAreRamped() throws {
@@ -96,18 +100,18 @@ import Testing
     #expect(peak(output) > 0.4)
   }
 
-  @Test func itsLengthCounts() throws {
+  @Test func signalExtendsTheComposition() throws {
     let signal = composition([0, 1, 0, -1], rate: 100, at: 2)
     #expect(signal.durationSeconds == 2.04)
     #expect(!signal.flattensExactly)
     let plan = try RenderPlan(compiling: signal, rate: 8_000)
     #expect(plan.loopFrameCount == 16_320 && plan.soundEndFrame == 16_320 && plan.hasHaptics)
-    var later = signal.layers[0]
-    later.delay(by: 1)
-    #expect(later.durationSeconds == 3.04)
+    var delayedLayer = signal.layers[0]
+    delayedLayer.delay(by: 1)
+    #expect(delayedLayer.durationSeconds == 3.04)
   }
 
-  @Test func whatCannotBeRenderedIsRefused() throws {
+  @Test func invalidSignalsAreRefused() throws {
     func refusal(_ time: Double, _ rate: Double, count: Int = 1) -> String? {
       let samples = [Float](repeating: 0, count: count)
       do {

@@ -3,9 +3,9 @@ import HapticRender
 import TestSupport
 import Testing
 
-/// The greatest difference between samples.
-private func maximumDifference(_ one: [Float], _ other: [Float]) -> Float {
-  zip(one, other).map { abs($0 - $1) }.max() ?? 0
+/// Returns the maximum difference between samples.
+private func maximumDifference(_ first: [Float], _ second: [Float]) -> Float {
+  zip(first, second).map { abs($0 - $1) }.max() ?? 0
 }
 
 @Suite struct ShareTests {
@@ -18,9 +18,10 @@ private func maximumDifference(_ one: [Float], _ other: [Float]) -> Float {
     fullIntensityAmplitude: 0.2
   )
 
-  /// The channels of a rendering with two haptic buses of two profiles and one of audio.
+  /// Returns the channels of a rendering with two haptic buses, which have different profiles, and
+  /// one audio bus.
   private func channelSamples(
-    _ shares: [SendAutomation], passCount: Int = 1, delay: Int = 0, blockLength: Int = 512
+    _ sendGains: [SendAutomation], passCount: Int = 1, delay: Int = 0, blockLength: Int = 512
   ) throws
     -> [[Float]]
   {
@@ -31,7 +32,7 @@ private func maximumDifference(_ one: [Float], _ other: [Float]) -> Float {
       .init(hapticBus: 0), .init(hapticBus: 1, delayFrameCount: delay), .init(audioSide: .both),
     ])
     var rendering = OfflineRenderer(
-      plans: plans, sendGains: shares,
+      plans: plans, sendGains: sendGains,
       settings: RenderSettings(
         routing: routing, passCount: passCount, outputFrameCount: Int64(14_000 * passCount)))
     var samples: [Float] = []
@@ -47,81 +48,84 @@ private func maximumDifference(_ one: [Float], _ other: [Float]) -> Float {
     }
   }
 
-  private func constantGain(_ share: Double) -> SendAutomation {
-    SendAutomation([.init(patternFrame: 0, sendGain: share)])
+  private func constantGain(_ sendGain: Double) -> SendAutomation {
+    SendAutomation([.init(patternFrame: 0, sendGain: sendGain)])
   }
 
   @Test func everyBusHasThePatternOfItsProfile() throws {
-    let both = try channelSamples([])
+    let samples = try channelSamples([])
     let routing = OutputRouting(channels: [.init(hapticBus: 0)])
     let settings = RenderSettings(routing: routing, outputFrameCount: 14_000)
-    #expect(try both[0] == render(pattern, settings: settings))
-    #expect(try both[1] == render(pattern, profile: quickProfile, settings: settings))
-    #expect(try channelSamples([constantGain(1), constantGain(1)]) == both)
+    #expect(try samples[0] == render(pattern, settings: settings))
+    #expect(try samples[1] == render(pattern, profile: quickProfile, settings: settings))
+    #expect(try channelSamples([constantGain(1), constantGain(1)]) == samples)
   }
 
-  @Test func onsetsOfAllChannelsLieOnOneFrameApartFromTheirDelays() throws {
-    let late = try channelSamples([], delay: 144)
-    let onsets = late.prefix(2).map { $0.firstIndex { $0 != 0 } }
+  @Test func onsetsOfChannelsDifferOnlyByTheirDelays() throws {
+    let delayed = try channelSamples([], delay: 144)
+    let onsets = delayed.prefix(2).map { $0.firstIndex { $0 != 0 } }
     #expect(onsets[1] == onsets[0].map { $0 + 144 })
-    let plain = try channelSamples([])
-    #expect(Array(late[1][144...]) == Array(plain[1][..<(14_000 - 144)]))
+    let undelayed = try channelSamples([])
+    #expect(Array(delayed[1][144...]) == Array(undelayed[1][..<(14_000 - 144)]))
   }
 
-  @Test func aShareIsAFactorOnHapticsAloneFromTheFirstFrameOn() throws {
-    let plain = try channelSamples([])
-    let shared = try channelSamples([constantGain(0.25), constantGain(0)])
-    let quarter = plain[0].map { $0 * 0.25 }
-    #expect(maximumDifference(shared[0], quarter) < 1e-6)
-    #expect(shared[1].allSatisfy { $0 == 0 })
-    #expect(shared[2] == plain[2])
+  @Test func sendGainScalesOnlyHapticsFromTheFirstFrame() throws {
+    let unscaled = try channelSamples([])
+    let scaled = try channelSamples([constantGain(0.25), constantGain(0)])
+    let expected = unscaled[0].map { $0 * 0.25 }
+    #expect(maximumDifference(scaled[0], expected) < 1e-6)
+    #expect(scaled[1].allSatisfy { $0 == 0 })
+    #expect(scaled[2] == unscaled[2])
   }
 
-  @Test func aLineMovesNothingBeforeItsFirstCorner() throws {
-    let line = SendAutomation([
+  @Test func automationChangesNothingBeforeItsFirstPoint() throws {
+    let automation = SendAutomation([
       .init(patternFrame: 3_000, sendGain: 1), .init(patternFrame: 4_000, sendGain: 0),
     ])
-    let plain = try channelSamples([])
-    let moved = try channelSamples([line, constantGain(1)])
-    #expect(moved[0][...3_000] == plain[0][...3_000])
-    let half = (3_400..<3_600).map { frame in plain[0][frame] * Float(4_000 - frame) / 1_000 }
-    #expect(maximumDifference(Array(moved[0][3_400..<3_600]), half) < 1e-3)
-    #expect(moved[0][4_100...].allSatisfy { abs($0) < 1e-3 })
+    let constant = try channelSamples([])
+    let automated = try channelSamples([automation, constantGain(1)])
+    #expect(automated[0][...3_000] == constant[0][...3_000])
+    let expected = (3_400..<3_600).map { frame in constant[0][frame] * Float(4_000 - frame) / 1_000
+    }
+    #expect(maximumDifference(Array(automated[0][3_400..<3_600]), expected) < 1e-3)
+    #expect(automated[0][4_100...].allSatisfy { abs($0) < 1e-3 })
   }
 
   @Test func blocksMakeNoDifference() throws {
-    let line = SendAutomation([
+    let automation = SendAutomation([
       .init(patternFrame: 1_000, sendGain: 1), .init(patternFrame: 1_500, sendGain: 0.3),
       .init(patternFrame: 7_001, sendGain: 0.9),
     ])
-    let whole = try channelSamples([line, constantGain(0.5)], passCount: 3)
+    let expected = try channelSamples([automation, constantGain(0.5)], passCount: 3)
     for length in [1, 64, 977] {
       #expect(
-        try channelSamples([line, constantGain(0.5)], passCount: 3, blockLength: length) == whole)
+        try channelSamples([automation, constantGain(0.5)], passCount: 3, blockLength: length)
+          == expected)
     }
   }
 
-  @Test func everyPassHasTheLineFromItsFirstFrame() throws {
-    let line = SendAutomation([
+  @Test func automationRestartsWithEveryPass() throws {
+    let automation = SendAutomation([
       .init(patternFrame: 0, sendGain: 1), .init(patternFrame: 700, sendGain: 1),
       .init(patternFrame: 701, sendGain: 0),
     ])
-    let heard = try channelSamples([line, line], passCount: 2)
-    let plain = try channelSamples([], passCount: 2)
+    let automated = try channelSamples([automation, automation], passCount: 2)
+    let constant = try channelSamples([], passCount: 2)
     let pass = 10_560
     for channel in 0..<2 {
-      let second = Array(heard[channel][pass..<(pass + 700)])
-      #expect(second.contains { abs($0) > 0.05 })
-      // What was silenced before is missing to the filter that blocks direct current.
-      #expect(maximumDifference(second, Array(plain[channel][pass..<(pass + 700)])) < 0.01)
-      #expect(heard[channel][(pass - 1_000)..<pass].allSatisfy { abs($0) < 1e-2 })
+      let secondPass = Array(automated[channel][pass..<(pass + 700)])
+      #expect(secondPass.contains { abs($0) > 0.05 })
+      // The DC blocker had silence before the pass.
+      #expect(maximumDifference(secondPass, Array(constant[channel][pass..<(pass + 700)])) < 0.01)
+      #expect(automated[channel][(pass - 1_000)..<pass].allSatisfy { abs($0) < 1e-2 })
     }
   }
 
-  @Test func plansThatLoopInStepHaveOnePassLength() throws {
-    let short = HapticPattern(events: [tapEvent(0)])
+  @Test func plansThatLoopTogetherHaveOnePassLength() throws {
+    let tapPattern = HapticPattern(events: [tapEvent(0)])
     let plans = [
-      try RenderPlan(compiling: short), try RenderPlan(compiling: short, profile: quickProfile),
+      try RenderPlan(compiling: tapPattern),
+      try RenderPlan(compiling: tapPattern, profile: quickProfile),
     ]
     #expect(plans[0].loopFrameCount != plans[1].loopFrameCount)
     #expect(RenderPlan.commonLoopFrameCount(of: plans) == plans.map(\.loopFrameCount).max())

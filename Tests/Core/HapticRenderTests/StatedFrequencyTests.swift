@@ -35,22 +35,22 @@ import Testing
     arguments: [SharpnessScale.phone, linearScale])
   func inBand(scale: SharpnessScale) throws {
     for hertz in [30.0, 45, 60, 75] {
-      let played = try measured(hertz, on: Self.shakerProfile, scale: scale)
-      #expect(abs(played / hertz - 1) < 0.005, "\(hertz): \(played)")
+      let measuredHertz = try measured(hertz, on: Self.shakerProfile, scale: scale)
+      #expect(abs(measuredHertz / hertz - 1) < 0.005, "\(hertz): \(measuredHertz)")
     }
   }
 
   @Test("A frequency beyond the band becomes its end")
   func beyondBand() throws {
-    let played = try measured(300, on: Self.shakerProfile, scale: .phone)
-    #expect(abs(played / 80 - 1) < 0.005)
+    let measuredHertz = try measured(300, on: Self.shakerProfile, scale: .phone)
+    #expect(abs(measuredHertz / 80 - 1) < 0.005)
     #expect(Self.shakerProfile.reproducibleHertz(rate: 8_000) == 10...80)
   }
 
   @Test("A profile without hardware plays every frequency", arguments: [30.0, 400])
   func withoutHardware(hertz: Double) throws {
-    let played = try measured(hertz, on: .phone, scale: Self.linearScale)
-    #expect(abs(played / hertz - 1) < 0.005)
+    let measuredHertz = try measured(hertz, on: .phone, scale: Self.linearScale)
+    #expect(abs(measuredHertz / hertz - 1) < 0.005)
   }
 
   @Test("Hardware without a published band plays the frequencies of its profile")
@@ -72,9 +72,9 @@ import Testing
     let samples = rendered(plan)
     // The scale is linear: 41.5 Hz at the start, 159 Hz at the end.
     for time in [0.3, 0.5, 0.7] {
-      let expected = 65 + 235 * (-0.1 + 0.5 * time)
-      let played = frequency(of: samples, rate: 8_000, from: time - 0.1, to: time + 0.1)
-      #expect(abs(played / expected - 1) < 0.02, "\(time): \(played)")
+      let expectedHertz = 65 + 235 * (-0.1 + 0.5 * time)
+      let measuredHertz = frequency(of: samples, rate: 8_000, from: time - 0.1, to: time + 0.1)
+      #expect(abs(measuredHertz / expectedHertz - 1) < 0.02, "\(time): \(measuredHertz)")
     }
   }
 
@@ -88,7 +88,7 @@ import Testing
       let voice = plan.planView.value.voices[0]
       #expect(
         abs(Double(voice.initialSine.phaseIncrement) / 4_294_967_296 * 48_000 / hertz - 1) < 1e-4)
-      // Two cycles, within 8 to 40 ms.
+      // A burst has two cycles, limited to 8 to 40 ms.
       let seconds = min(max(2 / hertz, 0.008), 0.04)
       #expect(abs(Double(voice.envelope.endFrame) - seconds * 48_000) <= 1)
     }
@@ -99,9 +99,9 @@ import Testing
     let pattern = HapticPattern(
       events: [humEvent(0, 0.5, sharpness: 0.2), tapEvent(0.3, sharpness: 0.7)],
       curves: [curve(.hapticSharpnessControl, [(0, 0), (0.5, 0.5)])])
-    let stated = try RenderPlan(compiling: composition(pattern, .phone), rate: 8_000)
-    let plain = try RenderPlan(compiling: composition(pattern, nil), rate: 8_000)
-    #expect(maximumDifference(rendered(stated), rendered(plain)) < 1e-4)
+    let planWithHertz = try RenderPlan(compiling: composition(pattern, .phone), rate: 8_000)
+    let planWithSharpness = try RenderPlan(compiling: composition(pattern, nil), rate: 8_000)
+    #expect(maximumDifference(rendered(planWithHertz), rendered(planWithSharpness)) < 1e-4)
   }
 
   @Test("The block length does not change the samples", arguments: [1, 37])
@@ -122,7 +122,7 @@ import Testing
     let bytes = plan.serialized()
     let count = bytes.count
     let deserialized = RenderPlan.deserialized(from: bytes, count: count)
-    let stored = try #require(deserialized)
-    #expect(rendered(stored) == rendered(plan))
+    let restoredPlan = try #require(deserialized)
+    #expect(rendered(restoredPlan) == rendered(plan))
   }
 }

@@ -6,23 +6,24 @@ import Testing
 @testable import HapticRender
 
 @Suite struct TransientTests {
-  /// The frames of a burst at the onset, in the bus, before the output chain.
+  /// Returns the samples of a burst from its onset, before the output chain.
   private func burst(_ event: HapticEvent, rate: Double = 48_000, controls: [DynamicParameter] = [])
     throws -> [Float]
   {
     let plan = try RenderPlan(
       compiling: HapticPattern(events: [event], parameters: controls), rate: rate)
     guard plan.plannedVoiceCount > 0 else { return [] }
-    let planned = plan.planView.value.voices[0]
+    let plannedVoice = plan.planView.value.voices[0]
     var voice = Voice(
-      plannedVoiceIndex: 0, planned, passOriginFrame: 0, onsetOutputFrame: planned.onsetFrame,
-      envelope: planned.envelope, cursors: plan.planView.value.layerTracks[0].hapticCursors)
+      plannedVoiceIndex: 0, plannedVoice, passOriginFrame: 0,
+      onsetOutputFrame: plannedVoice.onsetFrame,
+      envelope: plannedVoice.envelope, cursors: plan.planView.value.layerTracks[0].hapticCursors)
     let player = RenderPlayer(plan: plan)
     let context = player.playerCell.value.voiceContext(isStereo: true)
-    var bus = [Float](repeating: 0, count: Int(planned.envelope.endFrame) + 1)
+    var bus = [Float](repeating: 0, count: Int(plannedVoice.envelope.endFrame) + 1)
     var span = bus.mutableSpan
-    while voice.nextFrameToMix < planned.envelope.endFrame {
-      voice.beginSegment(planned, in: context)
+    while voice.nextFrameToMix < plannedVoice.envelope.endFrame {
+      voice.beginSegment(plannedVoice, in: context)
       let count = Int(voice.segmentEndFrame - voice.nextFrameToMix)
       voice.sine.add(
         level: voice.leftLevel, first: 0, to: &span,
@@ -36,7 +37,7 @@ import Testing
   static let sharpnesses: [Float] = [0, 0.25, 0.5, 0.75, 1]
 
   @Test(arguments: [8_000, 48_000, 192_000], sharpnesses)
-  func aBurstIsShortHasNoMeanAndBeginsAndEndsAtZero(
+  func burstIsShortWithoutMeanAndStartsAndEndsAtZero(
     rate: Double, sharpness: Float
   ) throws {
     let samples = try burst(tapEvent(sharpness: sharpness), rate: rate)
@@ -46,8 +47,8 @@ import Testing
     #expect(samples.last == 0)
     let mean = samples.reduce(0.0) { $0 + Double($1) } / Double(samples.count)
     #expect(abs(mean) < 1e-6)
-    let law = TransducerProfile.phone.frequency.hertz(atSharpness: Double(sharpness))
-    #expect(abs(seconds * law - 2) < 2 * law / rate)
+    let expectedHertz = TransducerProfile.phone.frequency.hertz(atSharpness: Double(sharpness))
+    #expect(abs(seconds * expectedHertz - 2) < 2 * expectedHertz / rate)
   }
 
   @Test(arguments: sharpnesses, [0.05, 0.3, 0.7, 1] as [Float]) func thePeakIsTheSquareOfIntensity(
@@ -73,8 +74,8 @@ import Testing
       .init(amplitudeToBurstRatio: 0.5),
       .init(amplitudeToBurstRatio: 0.5, durationToBurstRatio: 0.5),
     ]
-    let whole = 0.25 * 0.03 / 3
-    #expect(abs(shape.squaredEnvelopeIntegral(burstSeconds: 0.03) - 1.5 * whole) < 1e-12)
+    let partialEnergy = 0.25 * 0.03 / 3
+    #expect(abs(shape.squaredEnvelopeIntegral(burstSeconds: 0.03) - 1.5 * partialEnergy) < 1e-12)
   }
 
   @Test func aGlideEndsBelowHalfTheRate() throws {
@@ -102,7 +103,7 @@ import Testing
     let length = Int((2 / hertz * 48_000).rounded())
     let eighth = Double((length + 4) / 8)
     // The Fourier series of a square wave, rising in the middle of the burst.
-    var worst = 0.0
+    var maximumError = 0.0
     var blocker = DCBlocker(rate: 48_000)
     for frame in 0..<length {
       let phase = 2 * Double.pi * hertz * (Double(frame) - Double(length) / 2) / 48_000
@@ -110,20 +111,20 @@ import Testing
       for harmonic in stride(from: 1.0, through: 15, by: 2) {
         square += 4 / Double.pi * sin(harmonic * phase) / harmonic
       }
-      let edge = min(1, Double(frame) / eighth, Double(length - frame) / eighth)
-      let ideal = 0.3 * edge * (squareness * square + (1 - squareness) * sin(phase))
-      let expected = Double(blocker.process(Float(ideal)))
-      worst = max(worst, abs(Double(samples[frame]) - expected))
+      let envelope = min(1, Double(frame) / eighth, Double(length - frame) / eighth)
+      let unfiltered = 0.3 * envelope * (squareness * square + (1 - squareness) * sin(phase))
+      let expected = Double(blocker.process(Float(unfiltered)))
+      maximumError = max(maximumError, abs(Double(samples[frame]) - expected))
     }
-    #expect(worst < 0.006)
+    #expect(maximumError < 0.006)
   }
 
   @Test func energyGrowsWithIntensity() throws {
     let energies = try stride(from: Float(0), through: 1, by: 0.05).map { intensity in
       try burst(tapEvent(intensity: intensity)).reduce(0.0) { $0 + Double($1 * $1) }
     }
-    for (less, more) in zip(energies, energies.dropFirst()) {
-      #expect(less < more)
+    for (lower, higher) in zip(energies, energies.dropFirst()) {
+      #expect(lower < higher)
     }
     #expect(energies[0] == 0)
   }
@@ -131,50 +132,51 @@ import Testing
   @Test func theCentroidGrowsWithSharpness() throws {
     let centroids = try stride(from: Float(0), through: 1, by: 0.1).map { sharpness in
       let samples = try burst(tapEvent(sharpness: sharpness), rate: 8_000)
-      var sum = 0.0
-      var weighted = 0.0
+      var powerSum = 0.0
+      var weightedSum = 0.0
       for hertz in stride(from: 10.0, to: 1_500, by: 10) {
         let power =
           pow(amplitude(of: samples[...], hertz: hertz, rate: 8_000), 2)
           * pow(Double(samples.count), 2)
-        sum += power
-        weighted += power * hertz
+        powerSum += power
+        weightedSum += power * hertz
       }
-      return weighted / sum
+      return weightedSum / powerSum
     }
-    for (less, more) in zip(centroids, centroids.dropFirst()) {
-      #expect(less + 3 < more)
+    for (lower, higher) in zip(centroids, centroids.dropFirst()) {
+      #expect(lower + 3 < higher)
     }
   }
 
-  @Test func aBurstTakesTheControlsAtItsOnset() throws {
-    let moved = HapticPattern(
+  @Test func burstUsesTheControlValuesAtItsOnset() throws {
+    let controlledPattern = HapticPattern(
       events: [tapEvent(0.5, intensity: 0.8, sharpness: 0.5)],
       curves: [
         curve(.hapticIntensityControl, [(0, 1), (1, 0)]),
         curve(.hapticSharpnessControl, [(0, -0.5), (1, 0.5)]),
       ])
-    let plain = HapticPattern(events: [tapEvent(0.5, intensity: 0.4, sharpness: 0.5)])
-    #expect(maximumDifference(try render(moved), try render(plain)) < 1e-6)
+    let constantPattern = HapticPattern(events: [tapEvent(0.5, intensity: 0.4, sharpness: 0.5)])
+    #expect(maximumDifference(try render(controlledPattern), try render(constantPattern)) < 1e-6)
   }
 
-  @Test func aStepAtTheOnsetCountsAndOneBehindItDoesNot() throws {
+  @Test func stepAtTheOnsetActsAndLaterStepDoesNot() throws {
     let event = tapEvent(0.5, intensity: 0.8)
-    let plain = try burst(event)
-    let half = try burst(event, controls: [controlStep(.hapticIntensityControl, 0.5, at: 0.5)])
-    #expect(abs(peak(half) / peak(plain) - 0.25) < 1e-6)
+    let uncontrolled = try burst(event)
+    let halved = try burst(event, controls: [controlStep(.hapticIntensityControl, 0.5, at: 0.5)])
+    #expect(abs(peak(halved) / peak(uncontrolled) - 0.25) < 1e-6)
     #expect(
-      try burst(event, controls: [controlStep(.hapticIntensityControl, 0.5, at: 0.500_02)]) == plain
+      try burst(event, controls: [controlStep(.hapticIntensityControl, 0.5, at: 0.500_02)])
+        == uncontrolled
     )
   }
 
   @Test func attackAndReleaseDoNotChangeABurst() throws {
-    var shaped = tapEvent(0.1)
-    shaped.parameters[.attackTime] = 0.9
-    shaped.parameters[.decayTime] = 0.9
-    shaped.parameters[.releaseTime] = 0.9
-    shaped.parameters[.sustained] = 0
-    #expect(try burst(shaped) == burst(tapEvent(0.1)))
+    var tapWithTimes = tapEvent(0.1)
+    tapWithTimes.parameters[.attackTime] = 0.9
+    tapWithTimes.parameters[.decayTime] = 0.9
+    tapWithTimes.parameters[.releaseTime] = 0.9
+    tapWithTimes.parameters[.sustained] = 0
+    #expect(try burst(tapWithTimes) == burst(tapEvent(0.1)))
   }
 
   @Test func aBurstIsNoSteeperThanItsSine() throws {

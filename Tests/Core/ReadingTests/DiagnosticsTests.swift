@@ -7,12 +7,12 @@ private let errorRule = Rule.error("broken", "grammar", "Be whole.")
 
 @Suite struct FileLocationTests {
   @Test func locationHasCompilerNotation() {
-    let places = [
+    let locations = [
       FileLocation(name: "a"), FileLocation(name: "a", line: 3, column: 14),
       FileLocation(name: "a", position: .byte(87, bit: nil)),
       FileLocation(name: "a", position: .byte(87, bit: 3)),
     ]
-    #expect(places.map(\.description) == ["a", "a:3:14", "a@87", "a@87.3"])
+    #expect(locations.map(\.description) == ["a", "a:3:14", "a@87", "a@87.3"])
   }
 
   @Test func positionsOfAFileAreOrdered() {
@@ -20,10 +20,10 @@ private let errorRule = Rule.error("broken", "grammar", "Be whole.")
       .wholeFile, .text(line: 1, column: 9), .text(line: 2, column: 1), .text(line: 2, column: 3),
     ]
     #expect(positions.reversed().sorted() == positions)
-    let bytes: [FileLocation.Position] = [
+    let bytePositions: [FileLocation.Position] = [
       .wholeFile, .byte(4, bit: nil), .byte(4, bit: 0), .byte(5, bit: 0),
     ]
-    #expect(bytes.reversed().sorted() == bytes)
+    #expect(bytePositions.reversed().sorted() == bytePositions)
   }
 }
 
@@ -47,10 +47,10 @@ private let errorRule = Rule.error("broken", "grammar", "Be whole.")
     #expect(FindingFilter().filteredFindings(findings) == findings)
     #expect(FindingFilter(disabledRules: ["loud"]).filteredFindings(findings) == [findings[1]])
     #expect(FindingFilter(hidesNotes: true).filteredFindings(findings) == [findings[0]])
-    let allowed = FindingFilter(suppressionReasonsByRule: ["loud": "a drum"]).filteredFindings(
+    let suppressed = FindingFilter(suppressionReasonsByRule: ["loud": "a drum"]).filteredFindings(
       findings)
     #expect(
-      allowed.map(\.description) == [
+      suppressed.map(\.description) == [
         "a:1:2: note: too loud (allowed: a drum) (b[0])", "a:1:2: note: too quiet (b[0])",
       ])
   }

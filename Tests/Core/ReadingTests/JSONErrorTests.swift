@@ -116,14 +116,16 @@ import Testing
         try JSONDocument(text: Array(text.utf8), name: "t", limits: limits)
       }
     }
-    let long = error("[1, 2]", JSONLimits(maximumTextByteCount: 5))
-    #expect(long?.description == "t:1:1: error: the text is too large: 6 bytes; the limit is 5")
-    #expect(long?.kind == .limit)
-    let many = error("[1, 2]", JSONLimits(maximumValueCount: 2))
-    #expect(many?.description == "t:1:5: error: the text has more than 2 values")
-    let deep = error("[[[]]]", JSONLimits(maximumNestingDepth: 2))
+    let textError = error("[1, 2]", JSONLimits(maximumTextByteCount: 5))
     #expect(
-      deep?.description == "t:1:3: error: objects and arrays are nested more than 2 levels deep")
+      textError?.description == "t:1:1: error: the text is too large: 6 bytes; the limit is 5")
+    #expect(textError?.kind == .limit)
+    let valueError = error("[1, 2]", JSONLimits(maximumValueCount: 2))
+    #expect(valueError?.description == "t:1:5: error: the text has more than 2 values")
+    let nestingError = error("[[[]]]", JSONLimits(maximumNestingDepth: 2))
+    #expect(
+      nestingError?.description
+        == "t:1:3: error: objects and arrays are nested more than 2 levels deep")
   }
 
   @Test func deepNestingIsRefused() {

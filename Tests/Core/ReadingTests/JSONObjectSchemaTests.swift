@@ -87,14 +87,14 @@ import Testing
   }
 
   @Test func writtenTextReadsBackEqual() throws {
-    let written = String(
+    let writtenText = String(
       decoding: {
         var writer = JSONWriter()
         writer.writeObject { Self.clip.write(Self.example, unless: Clip(), to: &$0) }
         return writer.finishedText()
       }(), as: UTF8.self)
-    #expect(written == Self.text)
-    let (clip, findings) = try Self.read(written)
+    #expect(writtenText == Self.text)
+    let (clip, findings) = try Self.read(writtenText)
     #expect(clip == Self.example)
     #expect(findings.isEmpty)
   }
@@ -141,9 +141,9 @@ import Testing
   }
 
   @Test func canonicalTextHasOrderAndLayoutOfProperties() throws {
-    let shuffled =
+    let unorderedText =
       #"{"x": {"b": 1, "a": 2}, "points": [{"level": 1e0, "time": 0}], "name": "one", "name": "two"}"#
-    let document = try JSONDocument(text: Array(shuffled.utf8), name: "t")
+    let document = try JSONDocument(text: Array(unorderedText.utf8), name: "t")
     #expect(
       String(
         decoding: Self.clip.schema.canonicalText(of: document.root, normalizesNumbers: true),

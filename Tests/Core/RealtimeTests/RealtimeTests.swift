@@ -11,12 +11,12 @@ import Testing
 /// The sanitizer has to be linked in; CONTRIBUTING.md has the command.
 @Suite(.enabled(if: crt_guard_is_present(), "the realtime sanitizer is not linked in"))
 struct RealtimeTests {
-  @Test(arguments: ShippedPatterns.names) func renderingWaitsForNothing(name: String) throws {
+  @Test(arguments: ShippedPatterns.names) func renderingIsRealtimeSafe(name: String) throws {
     let text = ShippedPatterns.text(named: name) ?? []
     try render(AHAPDocument(text: text, name: name).read().pattern)
   }
 
-  @Test func everyKindOfEventWaitsForNothing() throws {
+  @Test func everyKindOfEventIsRealtimeSafe() throws {
     var events: [HapticEvent] = []
     for kind in HapticEvent.Kind.allCases {
       for index in 0..<40 {
@@ -34,7 +34,7 @@ struct RealtimeTests {
     try render(HapticPattern(events: events, curves: curves))
   }
 
-  @Test func fittingAndProtectingATransducerWaitsForNothing() throws {
+  @Test func transducerFiltersAndProtectionAreRealtimeSafe() throws {
     let event = HapticEvent(
       kind: .hapticContinuous, time: 0, duration: 1,
       parameters: [.hapticIntensity: 1, .hapticSharpness: 0.4])
@@ -46,7 +46,7 @@ struct RealtimeTests {
     #expect(statistics.peakTemperatureRiseFraction < 1)
   }
 
-  @Test func theGuardBites() async {
+  @Test func guardEndsTheProgramAtAnAllocation() async {
     await #expect(processExitsWith: .failure) {
       crt_guard_enter()
       var numbers: [Int] = []
@@ -58,7 +58,7 @@ struct RealtimeTests {
     }
   }
 
-  /// Renders a pattern to its end, two passes, in stereo, with every block inside the guard.
+  /// Renders two passes of a pattern in stereo, with every block inside the guard.
   @discardableResult private func render(
     _ pattern: HapticPattern, profile: TransducerProfile = .phone,
     routing: OutputRouting = OutputRouting(channelCount: 2)
@@ -81,7 +81,7 @@ struct RealtimeTests {
 }
 
 extension TransducerProfile {
-  /// A shaker of so little power and excursion that everything that protects it acts.
+  /// A shaker with so little power and excursion that all protection acts.
   static let weakShaker = TransducerProfile(
     name: "weak shaker", summary: "", frequency: FrequencyMapping(lowHertz: 60, highHertz: 120),
     hardware: TransducerHardware(

@@ -46,11 +46,11 @@ struct AmplitudeEnvelopeTests {
   @Test func noiseHasTheAmplitudeOfItsPower() {
     let noise = TestSignal.noise(seconds: 2, amplitude: 0.5)
     let envelope = AmplitudeEnvelope(of: Signal(noise, rate: 48_000))
-    let square = noise.reduce(0) { $0 + Double($1) * Double($1) } / Double(noise.count)
-    let mean =
+    let meanSquare = noise.reduce(0) { $0 + Double($1) * Double($1) } / Double(noise.count)
+    let meanSquareAmplitude =
       envelope.amplitudes.reduce(0) { $0 + Double($1) * Double($1) }
       / Double(envelope.amplitudes.count)
-    #expect(abs(10 * log10(mean / (2 * square))) < 0.3)
+    #expect(abs(10 * log10(meanSquareAmplitude / (2 * meanSquare))) < 0.3)
   }
 
   @Test func offsetIsNoAmplitude() {

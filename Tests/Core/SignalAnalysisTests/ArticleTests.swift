@@ -2,7 +2,7 @@ import Foundation
 import SignalAnalysis
 import Testing
 
-/// The code in the module's article compiles, runs and measures what it says.
+/// The code in the article of the module compiles, runs, and yields the stated results.
 struct ArticleTests {
   @Test func wholeSignalsAreMeasured() throws {
     let samples = TestSignal.mix(
@@ -43,12 +43,12 @@ struct ArticleTests {
     #expect(try whole == Levels(of: signal))
   }
 
-  /// Every line of the article's samples that measures stands in this file.
+  /// Every line of the article's sample code that measures something is part of this file.
   @Test func articleShowsTheseLines() throws {
-    let here = URL(filePath: #filePath)
-    let tested = Set(try lines(here).map(trimmed))
+    let testFile = URL(filePath: #filePath)
+    let testedLines = Set(try lines(testFile).map(trimmed))
     let article = try lines(
-      here.deletingLastPathComponent().appending(
+      testFile.deletingLastPathComponent().appending(
         path: "../../../Sources/Core/SignalAnalysis/SignalAnalysis.docc/SignalAnalysis.md"))
     var isCode = false
     var count = 0
@@ -56,7 +56,7 @@ struct ArticleTests {
       if line.hasPrefix("```") {
         isCode = line == "```swift"
       } else if isCode, line.contains(" = "), !line.contains("repeating") {
-        #expect(tested.contains(trimmed(line)), "\(line)")
+        #expect(testedLines.contains(trimmed(line)), "\(line)")
         count += 1
       }
     }

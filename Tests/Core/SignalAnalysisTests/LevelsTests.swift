@@ -33,9 +33,9 @@ struct LevelsTests {
     let noise = TestSignal.noise(seconds: 0.5, rate: rate, amplitude: 0.7)
     let quiet = TestSignal.sine(hertz: 61, rate: rate, seconds: 0.5, amplitude: 0.1)
     let burst = TestSignal.mix(quiet, [(0.2, Array(noise.prefix(333)))], rate: rate)
-    let high = TestSignal.sine(
+    let highTone = TestSignal.sine(
       hertz: rate / 4.7, rate: rate, seconds: 0.5, amplitude: 0.3, phase: 0.4)
-    for samples in [noise, quiet, burst, high, Array(noise.prefix(5)), [0, 0, 1]] {
+    for samples in [noise, quiet, burst, highTone, Array(noise.prefix(5)), [0, 0, 1]] {
       let mode = Int32(EBUR128_MODE_TRUE_PEAK.rawValue)
       var state: UnsafeMutablePointer<ebur128_state>? = unsafe ebur128_init(1, UInt(rate), mode)
       // The library itself does not interpolate after the last samples.
@@ -62,18 +62,22 @@ struct LevelsTests {
     #expect(abs((try levels(tone).integratedLoudnessLUFS ?? 0) + 3.01) < 0.02)
   }
 
-  /// K-weighting hides what haptics are made of.
+  /// K-weighting attenuates the low frequencies of haptics.
   @Test func loudnessUnderReadsLowTones() throws {
-    let low = try levels(TestSignal.sine(hertz: 40, seconds: 2)).integratedLoudnessLUFS ?? 0
-    let high = try levels(TestSignal.sine(hertz: 200, seconds: 2)).integratedLoudnessLUFS ?? 0
-    #expect(low < high - 4)
+    let lowToneLoudness =
+      try levels(TestSignal.sine(hertz: 40, seconds: 2)).integratedLoudnessLUFS ?? 0
+    let highToneLoudness =
+      try levels(TestSignal.sine(hertz: 200, seconds: 2)).integratedLoudnessLUFS ?? 0
+    #expect(lowToneLoudness < highToneLoudness - 4)
   }
 
-  /// A tenth of a second in the four that a block takes: 6 dB less.
+  /// A sound of a quarter of a block has a level that is 6 dB lower.
   @Test func shortSoundsAreFollowedBySilence() throws {
-    let long = try levels(TestSignal.sine(hertz: 1_000, seconds: 0.4)).integratedLoudnessLUFS ?? 0
-    let short = try levels(TestSignal.sine(hertz: 1_000, seconds: 0.1)).integratedLoudnessLUFS ?? 0
-    #expect(abs(long - short - 6.02) < 0.1)
+    let loudnessOfFullBlock =
+      try levels(TestSignal.sine(hertz: 1_000, seconds: 0.4)).integratedLoudnessLUFS ?? 0
+    let loudnessOfQuarterBlock =
+      try levels(TestSignal.sine(hertz: 1_000, seconds: 0.1)).integratedLoudnessLUFS ?? 0
+    #expect(abs(loudnessOfFullBlock - loudnessOfQuarterBlock - 6.02) < 0.1)
   }
 
   @Test func silenceHasNoLoudnessAndNoCrest() throws {
@@ -84,7 +88,7 @@ struct LevelsTests {
     #expect(levels.truePeakAmplitude == 0)
   }
 
-  @Test func nothingIsSilent() throws {
+  @Test func emptySignalIsSilent() throws {
     #expect(try levels([]) == levels([]))
     #expect(try levels([]).samplePeakAmplitude == 0)
     #expect(try levels([]).integratedLoudnessLUFS == nil)
@@ -92,40 +96,40 @@ struct LevelsTests {
 
   @Test func badSamplesAreCountedAndSilent() throws {
     let tone = TestSignal.sine(hertz: 100)
-    var bad = tone
-    var silent = tone
-    for (place, value) in [(5, Float.nan), (4_100, .infinity), (4_101, -.infinity), (9, 2e12)] {
-      bad[place] = value
-      silent[place] = 0
+    var samplesWithInvalid = tone
+    var samplesWithSilence = tone
+    for (index, value) in [(5, Float.nan), (4_100, .infinity), (4_101, -.infinity), (9, 2e12)] {
+      samplesWithInvalid[index] = value
+      samplesWithSilence[index] = 0
     }
-    var expected = try levels(silent)
+    var expected = try levels(samplesWithSilence)
     expected.invalidSampleCount = 4
-    #expect(try levels(bad) == expected)
+    #expect(try levels(samplesWithInvalid) == expected)
   }
 
-  @Test func allBadIsSilence() throws {
+  @Test func onlyInvalidSamplesAreSilence() throws {
     let levels = try levels([Float](repeating: .nan, count: 1_000))
     #expect(levels.invalidSampleCount == 1_000)
     #expect(levels.samplePeakAmplitude == 0)
     #expect(levels.integratedLoudnessLUFS == nil)
   }
 
-  @Test func offsetIsTold() throws {
+  @Test func offsetIsMeasured() throws {
     let levels = try levels([Float](repeating: -0.25, count: 777))
     #expect(levels.dcOffset == -0.25)
     #expect(levels.rmsAmplitude == 0.25)
   }
 
-  @Test func theWholeJoinsTheChannels() throws {
+  @Test func levelsOfAllChannelsAreCombined() throws {
     let signal = Signal(
       channels: [TestSignal.sine(hertz: 100, amplitude: 0.5), TestSignal.silence(seconds: 1)],
       rate: 48_000)
-    let whole = try Levels(of: signal)
+    let wholeLevels = try Levels(of: signal)
     let channels = try signal.channels.map { try levels($0) }
-    #expect(abs(whole.rmsAmplitude - 0.25) < 1e-6)
-    #expect(whole.samplePeakAmplitude == channels[0].samplePeakAmplitude)
+    #expect(abs(wholeLevels.rmsAmplitude - 0.25) < 1e-6)
+    #expect(wholeLevels.samplePeakAmplitude == channels[0].samplePeakAmplitude)
     #expect(channels[1].samplePeakAmplitude == 0)
-    #expect(whole.integratedLoudnessLUFS == channels[0].integratedLoudnessLUFS)
+    #expect(wholeLevels.integratedLoudnessLUFS == channels[0].integratedLoudnessLUFS)
   }
 
   @Test(arguments: [1, 7, 4_096, 5_000]) func blocksDoNotMatter(length: Int) throws {

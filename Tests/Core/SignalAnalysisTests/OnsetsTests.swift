@@ -4,32 +4,34 @@ import SignalAnalysis
 import Testing
 
 struct OnsetsTests {
-  /// A tap that begins against the phase of an equal hum lowers the level: its end is what rises.
+  /// Taps in opposite phase to an equally strong hum. They lower the level, so the level rises only
+  /// at their end.
   private static let concealedOnsets: [String: [Double]] = [
     "earthquake-simulation": [2.9, 2.917, 2.9205]
   ]
 
-  /// The start of every transient that follows and precedes other starts by 50 ms is found within
-  /// 1.2 ms, and nothing is found where no event begins.
+  /// Every transient that is 50 ms apart from other starts is detected within 1.2 ms. No onset is
+  /// detected without the start of an event.
   @Test(arguments: ShippedPatterns.names) func shippedStartsAreFound(name: String) throws {
     let (pattern, samples) = try RenderedPatterns.shippedPattern(name)
-    let found = Onsets(in: Signal(samples, rate: 48_000))
-    let concealed = Self.concealedOnsets[name] ?? []
+    let onsets = Onsets(in: Signal(samples, rate: 48_000))
+    let concealedTimes = Self.concealedOnsets[name] ?? []
     for event in pattern.events where event.kind == .hapticTransient {
       let others = pattern.events.filter { $0.time != event.time }
       let isApart = others.allSatisfy { abs($0.time - event.time) > 0.0499 }
-      guard isApart, !concealed.contains(event.time) else { continue }
+      guard isApart, !concealedTimes.contains(event.time) else { continue }
       #expect(
-        found.contains { abs($0.timeSeconds - event.time) < 0.001_2 }, "\(event.time) of \(found)")
+        onsets.contains { abs($0.timeSeconds - event.time) < 0.001_2 }, "\(event.time) of \(onsets)"
+      )
     }
-    for onset in found {
-      let isKnown =
+    for onset in onsets {
+      let isExpected =
         pattern.events.contains { event in
-          // A start that follows another at once is found a little late.
+          // A start shortly after another start is detected slightly late.
           let isClose = pattern.events.contains { (0.001...0.025).contains(event.time - $0.time) }
           return abs(event.time - onset.timeSeconds) < (isClose ? 0.002_5 : 0.001_2)
-        } || concealed.contains { abs($0 - onset.timeSeconds) < 0.001_2 }
-      #expect(isKnown, "\(onset)")
+        } || concealedTimes.contains { abs($0 - onset.timeSeconds) < 0.001_2 }
+      #expect(isExpected, "\(onset)")
     }
   }
 
@@ -38,10 +40,10 @@ struct OnsetsTests {
       let hum = TestSignal.mix(
         TestSignal.silence(seconds: 2.3),
         [(0.2, TestSignal.sine(hertz: hertz, seconds: 2, amplitude: 0.5))])
-      let found = Onsets(in: Signal(hum, rate: 48_000))
-      #expect(found.count == 1, "\(hertz): \(found)")
-      #expect(abs((found.first?.timeSeconds ?? 0) - 0.2) < 0.001, "\(hertz): \(found)")
-      #expect(abs((found.first?.amplitudeAfterOnset ?? 0) - 0.5) < 0.03)
+      let onsets = Onsets(in: Signal(hum, rate: 48_000))
+      #expect(onsets.count == 1, "\(hertz): \(onsets)")
+      #expect(abs((onsets.first?.timeSeconds ?? 0) - 0.2) < 0.001, "\(hertz): \(onsets)")
+      #expect(abs((onsets.first?.amplitudeAfterOnset ?? 0) - 0.5) < 0.03)
     }
   }
 
@@ -54,9 +56,9 @@ struct OnsetsTests {
     let starts = [0.3, 0.8, 1.3]
     for sound in [TestSignal.swell(hertz: hertz, seconds: 3 / hertz), tone] {
       let signal = TestSignal.mix(TestSignal.silence(seconds: 2), starts.map { ($0, sound) })
-      let found = Onsets(in: Signal(signal, rate: 48_000))
-      #expect(found.count == 3, "\(hertz): \(found.map(\.timeSeconds))")
-      for (onset, start) in zip(found, starts) {
+      let onsets = Onsets(in: Signal(signal, rate: 48_000))
+      #expect(onsets.count == 3, "\(hertz): \(onsets.map(\.timeSeconds))")
+      for (onset, start) in zip(onsets, starts) {
         #expect((-0.001...0.03).contains(onset.timeSeconds - start))
       }
     }
@@ -105,9 +107,9 @@ struct OnsetsTests {
     let signal = TestSignal.mix(
       TestSignal.sine(hertz: 80, rate: rate, seconds: 1.5, amplitude: 0.2),
       times.map { ($0, TestSignal.tap(hertz: 190, rate: rate, amplitude: 0.4)) }, rate: rate)
-    let found = Onsets(in: Signal(signal, rate: rate)).filter { $0.timeSeconds > 0.1 }
-    #expect(found.count == times.count)
-    for (onset, time) in zip(found, times) {
+    let onsets = Onsets(in: Signal(signal, rate: rate)).filter { $0.timeSeconds > 0.1 }
+    #expect(onsets.count == times.count)
+    for (onset, time) in zip(onsets, times) {
       #expect(abs(onset.timeSeconds - time) < 0.001_5)
     }
   }
@@ -118,9 +120,9 @@ struct OnsetsTests {
     let signal = TestSignal.mix(
       TestSignal.silence(seconds: 0.4),
       taps.map { ($0.0, TestSignal.tap(hertz: 150, amplitude: $0.1)) })
-    let found = Onsets(in: Signal(signal, rate: 48_000))
-    #expect(found.count == taps.count)
-    for (onset, tap) in zip(found, taps) {
+    let onsets = Onsets(in: Signal(signal, rate: 48_000))
+    #expect(onsets.count == taps.count)
+    for (onset, tap) in zip(onsets, taps) {
       #expect(abs(onset.timeSeconds - tap.0) < 0.001)
       #expect(abs(onset.amplitudeAfterOnset - tap.1) < 0.02)
     }
@@ -128,26 +130,27 @@ struct OnsetsTests {
 
   /// Twenty pairs of short taps 10 ms apart.
   @Test func tapsTenMillisecondsApartAreTwo() {
-    var missed = 0
+    var missedCount = 0
     for number in 0..<20 {
       let start = 0.1 + 0.000_37 * Double(number)
       let signal = TestSignal.mix(
         TestSignal.silence(seconds: 0.3),
         [0, 0.01].map { (start + $0, TestSignal.tap(hertz: 240, amplitude: 0.4)) })
-      let found = Onsets(in: Signal(signal, rate: 48_000))
-      if found.count != 2 {
-        missed += 1
+      let onsets = Onsets(in: Signal(signal, rate: 48_000))
+      if onsets.count != 2 {
+        missedCount += 1
       }
     }
-    #expect(missed == 0)
+    #expect(missedCount == 0)
   }
 
-  /// Twenty taps on a hum, as strong as it and 6 dB below, at any phase of it.
+  /// Twenty taps on a hum, as strong as the hum and 6 dB weaker, at many of its phases.
   @Test(arguments: [40.0, 80, 150], [60.0, 120, 170, 200]) func tapsOnHumsAreFound(
     hum: Double, tap: Double
   ) {
-    for (share, least) in [(1.0, 20), (0.5, 19)] {
-      tapsOnHumsAreFound(hum: hum, tap: tap, share: share, least: least)
+    for (tapToHumRatio, minimumCount) in [(1.0, 20), (0.5, 19)] {
+      tapsOnHumsAreFound(
+        hum: hum, tap: tap, tapToHumRatio: tapToHumRatio, minimumCount: minimumCount)
     }
   }
 
@@ -157,12 +160,12 @@ struct OnsetsTests {
       frame, sample in
       (48_000..<49_800).contains(frame) ? 0 : sample
     }
-    let found = Onsets(in: Signal(hum, rate: 48_000)).filter { $0.timeSeconds > 0.1 }
-    #expect(found.count == 1)
-    #expect(abs((found.first?.timeSeconds ?? 0) - 1.0375) < 0.002, "\(found)")
+    let onsets = Onsets(in: Signal(hum, rate: 48_000)).filter { $0.timeSeconds > 0.1 }
+    #expect(onsets.count == 1)
+    #expect(abs((onsets.first?.timeSeconds ?? 0) - 1.0375) < 0.002, "\(onsets)")
   }
 
-  /// Under noise 30 dB below the hum as well.
+  /// Taps are also detected in noise 30 dB below the hum.
   @Test func tapsOnANoisyHumAreFound() {
     let times = (0..<20).map { 0.3 + 0.1137 * Double($0) }
     let signal = TestSignal.mix(
@@ -170,23 +173,27 @@ struct OnsetsTests {
       times.map { ($0, TestSignal.tap(hertz: 120, amplitude: 0.3)) } + [
         (0, TestSignal.noise(seconds: 2.8, amplitude: 0.0116))
       ])
-    let found = Onsets(in: Signal(signal, rate: 48_000)).filter { $0.timeSeconds > 0.1 }
+    let onsets = Onsets(in: Signal(signal, rate: 48_000)).filter { $0.timeSeconds > 0.1 }
     #expect(
-      times.filter { time in found.contains { abs($0.timeSeconds - time) < 0.003 } }.count == 20)
-    #expect(found.count == 20)
+      times.filter { time in onsets.contains { abs($0.timeSeconds - time) < 0.003 } }.count == 20)
+    #expect(onsets.count == 20)
   }
 
-  private func tapsOnHumsAreFound(hum: Double, tap: Double, share: Double, least: Int) {
+  private func tapsOnHumsAreFound(
+    hum: Double, tap: Double, tapToHumRatio: Double, minimumCount: Int
+  ) {
     let times = (0..<20).map { 0.3 + 0.1137 * Double($0) }
     let signal = TestSignal.mix(
       TestSignal.sine(hertz: hum, seconds: 2.8, amplitude: 0.3),
-      times.map { ($0, TestSignal.tap(hertz: tap, amplitude: 0.3 * share)) })
-    let found = Onsets(in: Signal(signal, rate: 48_000))
-    let right = times.filter { time in found.contains { abs($0.timeSeconds - time) < 0.003 } }
-    let wrong = found.filter { onset in
+      times.map { ($0, TestSignal.tap(hertz: tap, amplitude: 0.3 * tapToHumRatio)) })
+    let onsets = Onsets(in: Signal(signal, rate: 48_000))
+    let detectedTimes = times.filter { time in
+      onsets.contains { abs($0.timeSeconds - time) < 0.003 }
+    }
+    let falseOnsets = onsets.filter { onset in
       onset.timeSeconds > 0.1 && !times.contains { abs(onset.timeSeconds - $0) < 0.02 }
     }
-    #expect(right.count >= least, "\(right.count)")
-    #expect(wrong.count <= 20 - least, "\(wrong)")
+    #expect(detectedTimes.count >= minimumCount, "\(detectedTimes.count)")
+    #expect(falseOnsets.count <= 20 - minimumCount, "\(falseOnsets)")
   }
 }

@@ -18,12 +18,13 @@ struct SignalAlignmentTests {
   }
 
   @Test(arguments: [0.25, 0.5, 7.3]) func partsOfFramesAreFound(frames: Double) throws {
-    let one = TestSignal.sine(hertz: 120, seconds: 0.5)
-    let moved = TestSignal.sine(hertz: 120, seconds: 0.5, phase: -2 * .pi * 120 * frames / rate)
+    let sine = TestSignal.sine(hertz: 120, seconds: 0.5)
+    let delayedSine = TestSignal.sine(
+      hertz: 120, seconds: 0.5, phase: -2 * .pi * 120 * frames / rate)
     let padding = TestSignal.silence(seconds: 0.1)
     let alignment = try #require(
       SignalAlignment.bestMatch(
-        padding + one + padding, padding + moved + padding, rate: rate, maximumLag: 0.003))
+        padding + sine + padding, padding + delayedSine + padding, rate: rate, maximumLag: 0.003))
     #expect(abs(alignment.lagSeconds * rate - frames) < 0.1)
   }
 

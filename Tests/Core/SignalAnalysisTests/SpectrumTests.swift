@@ -3,11 +3,11 @@ import SignalAnalysis
 import Testing
 
 struct SpectrumTests {
-  /// Parseval: bins hold the mean square, whatever the length.
+  /// Parseval's theorem: the powers add up to the mean square for any length.
   @Test(arguments: [0.001, 0.2, 0.7, 2]) func powersAddUpToTheMeanSquare(seconds: Double) {
     let noise = TestSignal.noise(seconds: seconds, amplitude: 0.5)
-    let square = noise.reduce(0) { $0 + Double($1) * Double($1) } / Double(noise.count)
-    #expect(abs(Spectrum(of: Signal(noise, rate: 48_000)).totalPower / square - 1) < 1e-5)
+    let meanSquare = noise.reduce(0) { $0 + Double($1) * Double($1) } / Double(noise.count)
+    #expect(abs(Spectrum(of: Signal(noise, rate: 48_000)).totalPower / meanSquare - 1) < 1e-5)
   }
 
   @Test func sineHasItsCentroidAndBand() {
@@ -93,19 +93,19 @@ struct FourierTransformTests {
   @Test(arguments: [2, 10, 64, 360, 4_096]) func roundTripKeepsSamples(length: Int) {
     var transform = FourierTransform(length: length)
     let samples = Array(TestSignal.noise(seconds: 1).prefix(length))
-    let again = transform.backward(transform.forward(samples))
-    #expect(zip(samples, again).allSatisfy { abs($0 - $1) < 2e-6 })
+    let restored = transform.backward(transform.forward(samples))
+    #expect(zip(samples, restored).allSatisfy { abs($0 - $1) < 2e-6 })
   }
 
   @Test func binsHoldTheDefinition() {
     var transform = FourierTransform(length: 6)
     let samples: [Float] = [1, -2, 3, 0.5, 0, 4]
-    for (k, bin) in transform.forward(samples).enumerated() {
+    for (binIndex, bin) in transform.forward(samples).enumerated() {
       var real = 0.0
       var imaginary = 0.0
-      for (n, sample) in samples.enumerated() {
-        real += Double(sample) * cos(2 * .pi * Double(k * n) / 6)
-        imaginary -= Double(sample) * sin(2 * .pi * Double(k * n) / 6)
+      for (sampleIndex, sample) in samples.enumerated() {
+        real += Double(sample) * cos(2 * .pi * Double(binIndex * sampleIndex) / 6)
+        imaginary -= Double(sample) * sin(2 * .pi * Double(binIndex * sampleIndex) / 6)
       }
       #expect(abs(Double(bin.real) - real) < 1e-5)
       #expect(abs(Double(bin.imaginary) - imaginary) < 1e-5)

@@ -5,9 +5,9 @@ import HapticRender
 import ShippedFiles
 import TestSupport
 
-/// Signals that the tests know everything about.
+/// Signals with known properties.
 enum TestSignal {
-  /// A sine that starts at a phase.
+  /// Returns a sine that starts at a phase.
   static func sine(
     hertz: Double, rate: Double = 48_000, seconds: Double = 1, amplitude: Double = 1,
     phase: Double = 0
@@ -19,16 +19,16 @@ enum TestSignal {
     }
   }
 
-  /// A sine under half a wave, without the wide spectrum of an edge.
+  /// Returns a sine with a sin² envelope, which avoids the wide spectrum of an edge.
   static func swell(hertz: Double, rate: Double = 48_000, seconds: Double = 1) -> [Float] {
     let tone = sine(hertz: hertz, rate: rate, seconds: seconds)
     return tone.enumerated().map { index, sample in
-      let share = sin(.pi * Double(index) / Double(tone.count))
-      return sample * Float(share * share)
+      let gain = sin(.pi * Double(index) / Double(tone.count))
+      return sample * Float(gain * gain)
     }
   }
 
-  /// A sine whose frequency rises evenly.
+  /// Returns a sine whose frequency rises linearly.
   static func glide(
     from low: Double, to high: Double, rate: Double = 48_000, seconds: Double = 1,
     amplitude: Double = 1
@@ -40,13 +40,13 @@ enum TestSignal {
     }
   }
 
-  /// A burst of two cycles like a transient's: an eighth of it rises, an eighth falls.
+  /// Returns a burst of two cycles like that of a transient, with ramps of an eighth at both ends.
   static func tap(hertz: Double, rate: Double = 48_000, amplitude: Double = 1) -> [Float] {
     let count = Int(2 / hertz * rate)
     return (0..<count).map { index in
-      let place = Double(index) / Double(count)
-      let outline = min(1, min(place, 1 - place) * 8)
-      return Float(amplitude * outline * sin(2 * .pi * hertz * Double(index) / rate))
+      let progress = Double(index) / Double(count)
+      let envelope = min(1, min(progress, 1 - progress) * 8)
+      return Float(amplitude * envelope * sin(2 * .pi * hertz * Double(index) / rate))
     }
   }
 
@@ -59,36 +59,36 @@ enum TestSignal {
     }
   }
 
-  /// The sum of a signal and others that begin at some seconds.
+  /// Returns the sum of a signal and other signals that start at given times.
   static func mix(
     _ base: [Float], _ others: [(time: Double, samples: [Float])], rate: Double = 48_000
   ) -> [Float] {
     var sum = base
-    for other in others {
-      let start = Int((other.time * rate).rounded())
-      for (index, sample) in other.samples.enumerated() where start + index < sum.count {
+    for addition in others {
+      let start = Int((addition.time * rate).rounded())
+      for (index, sample) in addition.samples.enumerated() where start + index < sum.count {
         sum[start + index] += sample
       }
     }
     return sum
   }
 
-  /// Silence.
+  /// Returns silence.
   static func silence(seconds: Double, rate: Double = 48_000) -> [Float] {
     [Float](repeating: 0, count: Int((seconds * rate).rounded()))
   }
 }
 
-/// Rendered patterns, held in memory.
+/// Renderings of patterns.
 enum RenderedPatterns {
-  /// A shipped pattern.
+  /// Returns a shipped pattern with its rendering.
   static func shippedPattern(_ name: String) throws -> (pattern: HapticPattern, samples: [Float]) {
     let document = try AHAPDocument(text: ShippedPatterns.text(named: name) ?? [], name: name)
     let pattern = try document.read().pattern
     return (pattern, try samples(of: pattern))
   }
 
-  /// Any pattern.
+  /// Returns the rendering of a pattern.
   static func samples(of pattern: HapticPattern, rate: Double = 48_000) throws -> [Float] {
     let plan = try RenderPlan(compiling: pattern, profile: .phone, rate: rate)
     var rendering = OfflineRenderer(plan: plan)

@@ -32,33 +32,34 @@ struct WeightedEnergyTests {
     #expect(hand.gain(atHertz: 401) == 0)
   }
 
-  @Test func namesLeadToWeightings() {
+  @Test func weightingsAreFoundByName() {
     #expect(VibrotactileWeighting.allWeightings.map(\.name) == ["hand", "hand-arm", "whole-body"])
     #expect(VibrotactileWeighting.named("whole-body") == .wholeBody)
     #expect(VibrotactileWeighting.named("ear") == nil)
   }
 
   @Test(arguments: VibrotactileWeighting.allWeightings.map(\.name), [31.5, 80, 100, 180])
-  func sineIsFeltByItsWeight(
+  func sineHasTheEnergyOfItsWeight(
     name: String, hertz: Double
   ) throws {
     let weighting = try #require(VibrotactileWeighting.named(name))
     let spectrum = Spectrum(of: Signal(TestSignal.swell(hertz: hertz, seconds: 4), rate: 48_000))
-    let felt = WeightedEnergy(of: spectrum, weighting: weighting)
+    let energy = WeightedEnergy(of: spectrum, weighting: weighting)
     #expect(
-      abs(felt.weightedPower / spectrum.totalPower / pow(weighting.gain(atHertz: hertz), 2) - 1)
+      abs(energy.weightedPower / spectrum.totalPower / pow(weighting.gain(atHertz: hertz), 2) - 1)
         < 0.03)
   }
 
   @Test func silenceAddsNoEnergy() {
     let tap = TestSignal.tap(hertz: 100)
-    let short = WeightedEnergy(of: Signal(tap + TestSignal.silence(seconds: 0.5), rate: 48_000))
-    let long = WeightedEnergy(of: Signal(tap + TestSignal.silence(seconds: 2), rate: 48_000))
-    #expect(abs(short.weightedEnergy / long.weightedEnergy - 1) < 1e-4)
-    #expect(long.weightedRMSDecibels < short.weightedRMSDecibels - 5)
+    let shortSignal = WeightedEnergy(
+      of: Signal(tap + TestSignal.silence(seconds: 0.5), rate: 48_000))
+    let longSignal = WeightedEnergy(of: Signal(tap + TestSignal.silence(seconds: 2), rate: 48_000))
+    #expect(abs(shortSignal.weightedEnergy / longSignal.weightedEnergy - 1) < 1e-4)
+    #expect(longSignal.weightedRMSDecibels < shortSignal.weightedRMSDecibels - 5)
   }
 
-  @Test func whatLiesOutsideIsNotFelt() {
+  @Test func frequenciesOutsideTheBandAreNotPerceived() {
     #expect(
       WeightedEnergy(of: Signal(TestSignal.swell(hertz: 3_000), rate: 48_000)).weightedRMSDecibels
         < -100)

@@ -50,9 +50,9 @@ import VendorFormats
   private func interpolatedCorner(_ corners: [Corner], at time: Double) -> Corner {
     let index = (corners.firstIndex { $0.x > time } ?? corners.count) - 1
     guard index >= 0, index + 1 < corners.count else { return corners[max(index, 0)] }
-    let from = corners[index]
-    let to = corners[index + 1]
-    return from + (to - from) * ((time - from.x) / (to.x - from.x))
+    let previous = corners[index]
+    let next = corners[index + 1]
+    return previous + (next - previous) * ((time - previous.x) / (next.x - previous.x))
   }
 
   @Test func controlsChangeEventsAsInTheConformanceSuite() throws {
@@ -60,30 +60,34 @@ import VendorFormats
       separator: "\n")
     #expect(lines.count >= 90)
     for line in lines {
-      let expected = try JSONDecoder().decode(Case.self, from: Data(line.utf8))
-      let pattern = try reading("model/\(expected.id).ahap").pattern
-      let felt = EffectiveParameters(pattern)
+      let expectedCase = try JSONDecoder().decode(Case.self, from: Data(line.utf8))
+      let pattern = try reading("model/\(expectedCase.id).ahap").pattern
+      let effectiveParameters = EffectiveParameters(pattern)
       let events = pattern.events.filter(\.kind.isHaptic)
-      #expect(events.map(\.kind.rawValue) == expected.events.map(\.kind), "\(expected.id)")
-      for (event, wanted) in zip(events, expected.events) {
+      #expect(events.map(\.kind.rawValue) == expectedCase.events.map(\.kind), "\(expectedCase.id)")
+      for (event, expectedEvent) in zip(events, expectedCase.events) {
         #expect(
-          abs(event.time + (event.secondsUntilRelease ?? 0) - wanted.end) < 1e-6, "\(expected.id)")
-        let hadCorners = felt.points(of: event).map { Corner($0.time, $0.intensity, $0.sharpness) }
-        let numbers = wanted.corners
-        let rightCorners = stride(from: 0, to: numbers.count, by: 3).map {
+          abs(event.time + (event.secondsUntilRelease ?? 0) - expectedEvent.end) < 1e-6,
+          "\(expectedCase.id)")
+        let corners = effectiveParameters.points(of: event).map {
+          Corner($0.time, $0.intensity, $0.sharpness)
+        }
+        let numbers = expectedEvent.corners
+        let expectedCorners = stride(from: 0, to: numbers.count, by: 3).map {
           Corner(numbers[$0], numbers[$0 + 1], numbers[$0 + 2])
         }
-        #expect(abs(hadCorners[0].x - rightCorners[0].x) < 1e-6, "\(expected.id)")
-        for step in 0...Int((wanted.end - event.time) * 1_000) {
+        #expect(abs(corners[0].x - expectedCorners[0].x) < 1e-6, "\(expectedCase.id)")
+        for step in 0...Int((expectedEvent.end - event.time) * 1_000) {
           let time = event.time + Double(step) / 1_000
           // At a jump, the values of either side are valid.
-          if step > 0, rightCorners.contains(where: { abs($0.x - time) < 1e-6 }) {
+          if step > 0, expectedCorners.contains(where: { abs($0.x - time) < 1e-6 }) {
             continue
           }
-          let had = interpolatedCorner(hadCorners, at: time)
-          let right = interpolatedCorner(rightCorners, at: time)
-          let isClose = abs(had.y - right.y) <= 0.005 && abs(had.z - right.z) <= 0.005
-          #expect(isClose, "\(expected.id) at \(time): \(had), not \(right)")
+          let corner = interpolatedCorner(corners, at: time)
+          let expectedCorner = interpolatedCorner(expectedCorners, at: time)
+          let isClose =
+            abs(corner.y - expectedCorner.y) <= 0.005 && abs(corner.z - expectedCorner.z) <= 0.005
+          #expect(isClose, "\(expectedCase.id) at \(time): \(corner), not \(expectedCorner)")
         }
       }
     }

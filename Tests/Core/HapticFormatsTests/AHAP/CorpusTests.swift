@@ -53,25 +53,26 @@ import Testing
   @Test func formattingKeepsTheContentOfEveryFile() throws {
     for row in try Self.rows() {
       let document = try AHAPDocument(text: Self.text(of: row), name: row.path)
-      let once = document.canonicalText()
-      let again = try AHAPDocument(text: once, name: row.path)
-      #expect(again.canonicalText() == once, "\(row.path)")
-      #expect(try again.read() == document.read(), "\(row.path)")
+      let canonicalText = document.canonicalText()
+      let canonicalDocument = try AHAPDocument(text: canonicalText, name: row.path)
+      #expect(canonicalDocument.canonicalText() == canonicalText, "\(row.path)")
+      #expect(try canonicalDocument.read() == document.read(), "\(row.path)")
       #expect(
-        again.examine().allFindings.count <= document.examine().allFindings.count, "\(row.path)")
+        canonicalDocument.examine().allFindings.count <= document.examine().allFindings.count,
+        "\(row.path)")
     }
   }
 
   @Test func everyFileIsReadAndTrailingCommasAreReported() throws {
     let rows = try Self.rows()
-    let loose = try rows.filter { row in
+    let rowsWithTrailingCommas = try rows.filter { row in
       let document = try AHAPDocument(text: Self.text(of: row), name: row.path)
       let result = document.examine()
       #expect(result.pattern != nil, "\(row.path)")
       return result.findings.contains { $0.rule == "trailing-comma" }
     }
     #expect(
-      loose.map(\.path)
+      rowsWithTrailingCommas.map(\.path)
         == rows.filter { $0.columns["strict_json"]?.hasPrefix("no") == true }.map(\.path))
   }
 }

@@ -15,9 +15,9 @@ import Testing
        {"ParameterID": "HapticReleaseTime", "ParameterValue": 0.2}, {"ParameterID": "Q", "ParameterValue": 1}]}},
        {"ParameterCurve": {"ParameterID": "HapticIntensityControll", "Time": 0, "ParameterCurveControlPoints": []}}]}
       """#
-    let fixed = try HapticFormat.ahap.correctedText(of: SourceFile(Array(text.utf8), name: "t"))
+    let corrected = try HapticFormat.ahap.correctedText(of: SourceFile(Array(text.utf8), name: "t"))
     #expect(
-      fixed.map { String(decoding: $0, as: UTF8.self) }
+      corrected.map { String(decoding: $0, as: UTF8.self) }
         == text.replacing("HapticReleaseTime", with: "ReleaseTime").replacing(
           "Controll", with: "Control"))
   }
@@ -94,10 +94,10 @@ import Testing
     let entry =
       #"{"Parameter":{"ParameterID":"HapticIntensityControl","ParameterValue":2,"Time":0}}"#
     let entries = Array(repeating: entry, count: 1_200).joined(separator: ",\n")
-    let found = try lines("{\"Version\": 1, \"Pattern\": [\(Self.tapEntry),\n\(entries)]}")
-    #expect(found.count == 1_001)
+    let findings = try lines("{\"Version\": 1, \"Pattern\": [\(Self.tapEntry),\n\(entries)]}")
+    #expect(findings.count == 1_001)
     #expect(
-      found.last
+      findings.last
         == """
         out-of-range t.ahap:1002:71: warning: 200 more out-of-range findings in this file \
         (Pattern[1001].Parameter.ParameterValue)
@@ -155,10 +155,10 @@ import Testing
   }
 
   @Test func repeatedParameterIsReported() throws {
-    let twice =
+    let repeatedParameters =
       #""EventParameters": [{"ParameterID": "HapticIntensity", "ParameterValue": 0.2}, {"ParameterID": "HapticIntensity", "ParameterValue": 0.4}]"#
     #expect(
-      try lines(pattern(#""Time": 0, "EventType": "HapticTransient", \#(twice)"#)) == [
+      try lines(pattern(#""Time": 0, "EventType": "HapticTransient", \#(repeatedParameters)"#)) == [
         """
         duplicate-parameter t.ahap:1:177: warning: HapticIntensity appears twice; the last value \
         is used (Pattern[0].Event.EventParameters[1].ParameterID)
@@ -169,16 +169,17 @@ import Testing
   @Test(arguments: ["-5", "3", "1e308", "0.0"]) func unexpectedVersionIsReported(version: String)
     throws
   {
-    let found = try lines(pattern(#""Time": 0, "EventType": "HapticTransient""#, version: version))
-    #expect(found.count == 1)
-    #expect(found.first?.hasPrefix("odd-version t.ahap:1:13: warning: Version is ") == true)
+    let findings = try lines(
+      pattern(#""Time": 0, "EventType": "HapticTransient""#, version: version))
+    #expect(findings.count == 1)
+    #expect(findings.first?.hasPrefix("odd-version t.ahap:1:13: warning: Version is ") == true)
   }
 
   @Test func unitsAndWrappersAreSuggested() throws {
-    let milliseconds = try lines(
+    let findingsForMilliseconds = try lines(
       pattern(#""Time": 600, "EventType": "HapticContinuous", "EventDuration": 500"#))
     #expect(
-      milliseconds.contains(
+      findingsForMilliseconds.contains(
         """
         time-unit t.ahap:1:47: warning: Time is 600.0 s; times are in seconds \
         (Pattern[0].Event.Time); if milliseconds were intended, write 0.6
@@ -188,11 +189,12 @@ import Testing
       try lines(pattern(#""Time": 600.5, "EventType": "HapticTransient""#)).allSatisfy {
         !$0.hasPrefix("time-unit")
       })
-    let percent = try lines(
+    let findingsForPercent = try lines(
       pattern(
         #""Time": 0, "EventType": "HapticTransient", "EventParameters": [{"ParameterID": "HapticIntensity", "ParameterValue": 80}]"#
       ))
-    #expect(percent.first?.hasSuffix("; the value is not a percentage; write 0.8") == true)
+    #expect(
+      findingsForPercent.first?.hasSuffix("; the value is not a percentage; write 0.8") == true)
   }
 
   /// Entries without the object around their contents.
@@ -226,9 +228,9 @@ import Testing
 
   @Test func bareEntriesAreCorrected() throws {
     let file = SourceFile(Array(Self.bareEntries.utf8), name: "t")
-    let fixed = try #require(try HapticFormat.ahap.correctedText(of: file))
+    let corrected = try #require(try HapticFormat.ahap.correctedText(of: file))
     #expect(
-      String(decoding: fixed, as: UTF8.self) == #"""
+      String(decoding: corrected, as: UTF8.self) == #"""
         {"Version": 1, "Pattern": [
           {"Event": {"Time": 0, "EventType": "HapticContinuous", "EventDuration": 1}},
           {"Parameter": {"ParameterID": "HapticIntensityControl", "Time": 0, "ParameterValue": 0.5}},
@@ -236,14 +238,16 @@ import Testing
         "ParameterCurveControlPoints": []}}
         ]}
         """#)
-    let again = try HapticFormat.ahap.correctedText(of: SourceFile(fixed, name: "t"))
-    #expect(again == fixed)
+    let textCorrectedTwice = try HapticFormat.ahap.correctedText(
+      of: SourceFile(corrected, name: "t"))
+    #expect(textCorrectedTwice == corrected)
   }
 
   /// Returns the bytes of a text in an encoding with units of `size` bytes.
-  private func encoded(_ text: String, size: Int, isBig: Bool, mark: Bool) -> [UInt8] {
-    let whole = (mark ? "\u{FEFF}" : "") + text
-    let units = size == 2 ? whole.utf16.map(UInt32.init) : whole.unicodeScalars.map(\.value)
+  private func encoded(_ text: String, size: Int, isBig: Bool, hasMark: Bool) -> [UInt8] {
+    let markedText = (hasMark ? "\u{FEFF}" : "") + text
+    let units =
+      size == 2 ? markedText.utf16.map(UInt32.init) : markedText.unicodeScalars.map(\.value)
     return units.flatMap { unit -> [UInt8] in
       let bytes = (0..<size).map { UInt8(truncatingIfNeeded: unit >> (8 * UInt32($0))) }
       return isBig ? bytes.reversed() : bytes
@@ -255,23 +259,24 @@ import Testing
   ])
   func readsEveryEncodingOfJSON(size: Int, isBig: Bool, name: String) throws {
     let text = #"{"Version": 1, "Metadata": {"Project": "地震 😀"}, "Pattern": [\#(Self.tapEntry)]}"#
-    for mark in [true, false] {
-      let file = SourceFile(encoded(text, size: size, isBig: isBig, mark: mark), name: "t.ahap")
+    for hasMark in [true, false] {
+      let file = SourceFile(
+        encoded(text, size: size, isBig: isBig, hasMark: hasMark), name: "t.ahap")
       let composition = try FormatRegistry.standard.read(file)
       #expect(composition.title == "地震 😀")
-      let found = HapticFormat.ahap.examine(file, options: ReadingOptions()).findings
+      let findings = HapticFormat.ahap.examine(file, options: ReadingOptions()).findings
       #expect(
-        found.map(\.description) == [
+        findings.map(\.description) == [
           """
           t.ahap:1:1: warning: the text is encoded as \(name); save it as UTF-8; other readers may \
           not support this encoding
           """
         ])
     }
-    var broken = encoded(text, size: size, isBig: isBig, mark: true)
-    broken.removeLast()
+    var truncatedText = encoded(text, size: size, isBig: isBig, hasMark: true)
+    truncatedText.removeLast()
     #expect(throws: InputError.self) {
-      try FormatRegistry.standard.read(SourceFile(broken, name: "t"))
+      try FormatRegistry.standard.read(SourceFile(truncatedText, name: "t"))
     }
   }
 }

@@ -51,10 +51,11 @@ enum Fixtures {
 extension ReadResult {
   /// Returns the findings of the text and of its composition, with the suppressions applied.
   var allFindings: [Finding] {
-    let others =
+    let compositionFindings =
       composition.map { PatternRules.findings(in: $0, location: sourceMap.location(of:)) } ?? []
     return findings(
-      adding: others, rules: FormatRegistry.standard.rules + PatternRules.compositionRules)
+      adding: compositionFindings,
+      rules: FormatRegistry.standard.rules + PatternRules.compositionRules)
   }
 
   /// The only layer, or nil for a file with errors.

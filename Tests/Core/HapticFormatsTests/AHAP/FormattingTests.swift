@@ -70,35 +70,38 @@ import Testing
 
   @Test(arguments: ["[]", "3", "{}", #"{"Pattern": {"Event": []}, "Pattern": [[{}], 1, "x"]}"#])
   func formatsTextsOtherThanPatterns(text: String) throws {
-    let once = try format(text)
-    #expect(try format(once) == once)
+    let canonicalText = try format(text)
+    #expect(try format(canonicalText) == canonicalText)
   }
 
   @Test func filesAreComparedByContent() throws {
-    let left = try AHAPDocument(text: Array(#"{"Pattern":[],"Version":1}"#.utf8), name: "a")
-    let right = try AHAPDocument(text: Array(#"{"Version": 1.0, "Pattern": [ ]}"#.utf8), name: "b")
-    let other = try AHAPDocument(text: Array(#"{"Version": 2, "Pattern": [ ]}"#.utf8), name: "b")
-    #expect(left == right)
-    #expect(left != other)
+    let compactDocument = try AHAPDocument(
+      text: Array(#"{"Pattern":[],"Version":1}"#.utf8), name: "a")
+    let spacedDocument = try AHAPDocument(
+      text: Array(#"{"Version": 1.0, "Pattern": [ ]}"#.utf8), name: "b")
+    let changedDocument = try AHAPDocument(
+      text: Array(#"{"Version": 2, "Pattern": [ ]}"#.utf8), name: "b")
+    #expect(compactDocument == spacedDocument)
+    #expect(compactDocument != changedDocument)
   }
 
   @Test func formattingTwiceEqualsFormattingOnce() throws {
     for folder in ["Valid", "Lossy"] {
       for name in try Fixtures.names(in: folder) {
         let document = try AHAPDocument(text: Fixtures.text("\(folder)/\(name)"), name: name)
-        let once = document.canonicalText()
-        let again = try AHAPDocument(text: once, name: name)
-        #expect(again.canonicalText() == once, "\(name)")
-        #expect(try again.read() == document.read(), "\(name)")
+        let canonicalText = document.canonicalText()
+        let reformattedDocument = try AHAPDocument(text: canonicalText, name: name)
+        #expect(reformattedDocument.canonicalText() == canonicalText, "\(name)")
+        #expect(try reformattedDocument.read() == document.read(), "\(name)")
       }
     }
   }
 
   @Test func patternIsWrittenAsFile() throws {
     let reading = try AHAPDocument(text: Fixtures.text("Valid/every-key.ahap"), name: "t").read()
-    let made = try AHAPDocument(pattern: reading.pattern, metadata: reading.metadata)
-    #expect(try made.read() == reading)
-    #expect(made.examine().allFindings == [])
+    let document = try AHAPDocument(pattern: reading.pattern, metadata: reading.metadata)
+    #expect(try document.read() == reading)
+    #expect(document.examine().allFindings == [])
     #expect(
       String(decoding: try AHAPDocument(pattern: HapticPattern()).canonicalText(), as: UTF8.self)
         == "{\n  \"Version\": 1.0,\n  \"Pattern\": []\n}\n")

@@ -4,7 +4,8 @@ import Testing
 
 /// Compositions of several layers, written as one AHAP file.
 @Suite struct LayerMergingTests {
-  /// A continuous event with curves, and transients without, as in a clip.
+  /// Returns a composition of a continuous event with curves and a layer of transients without
+  /// curves, like a clip.
   private func clip(
     level: [(Double, Float)], sharpness: [(Double, Float)], taps: [(Double, Float, Float)]
   ) -> HapticComposition {

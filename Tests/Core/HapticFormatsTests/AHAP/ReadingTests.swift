@@ -111,10 +111,10 @@ import Testing
     #expect(times(try read(Self.curvesWithGap)) == [[0, 0.5], [1, 3]])
     let document = try AHAPDocument(text: Array(Self.curvesWithGap.utf8), name: "t.ahap")
     #expect(findings(in: document).map(\.rule) == ["curve-absolute-times"])
-    let relative = Self.curves(
+    let relativeCurves = Self.curves(
       #"{"Time": 0, "ParameterValue": 0}"#, #"{"Time": 0.5, "ParameterValue": 1}"#)
-    #expect(times(try read(relative)) == [[0], [0.5]])
-    let other = try AHAPDocument(text: Array(relative.utf8), name: "t.ahap")
-    #expect(findings(in: other).isEmpty)
+    #expect(times(try read(relativeCurves)) == [[0], [0.5]])
+    let relativeDocument = try AHAPDocument(text: Array(relativeCurves.utf8), name: "t.ahap")
+    #expect(findings(in: relativeDocument).isEmpty)
   }
 }

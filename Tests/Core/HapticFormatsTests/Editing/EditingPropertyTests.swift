@@ -32,92 +32,100 @@ import Testing
   ]
 
   static func sources() throws -> [SourceFile] {
-    var all = malformedPatterns.map { SourceFile(Array($0.utf8), name: "unfriendly") }
-    all += ShippedPatterns.names.map { SourceFile(ShippedPatterns.text(named: $0) ?? [], name: $0) }
-    all += try CorpusTests.rows().map { SourceFile(try CorpusTests.text(of: $0), name: $0.path) }
+    var files = malformedPatterns.map { SourceFile(Array($0.utf8), name: "unfriendly") }
+    files += ShippedPatterns.names.map {
+      SourceFile(ShippedPatterns.text(named: $0) ?? [], name: $0)
+    }
+    files += try CorpusTests.rows().map { SourceFile(try CorpusTests.text(of: $0), name: $0.path) }
     let folders =
       try FormatsCorpus.folder.map { try FileManager.default.subpathsOfDirectory(atPath: $0) } ?? []
-    all += try folders.filter { $0.hasSuffix(".ahap") }.sorted().map { try FormatsCorpus.file($0) }
-    return all.filter { (try? AHAPEditor(text: $0.bytes, name: $0.name)) != nil }
+    files += try folders.filter { $0.hasSuffix(".ahap") }.sorted().map {
+      try FormatsCorpus.file($0)
+    }
+    return files.filter { (try? AHAPEditor(text: $0.bytes, name: $0.name)) != nil }
   }
 
   @Test func randomChangesChangeOnlyTheirParts() throws {
     let sources = try Self.sources()
     try #require(sources.count >= Self.malformedPatterns.count + 37)
     let count = InputMutator.caseCount(default: 3_000)
-    var made = 0
-    var refused = 0
+    var changeCount = 0
+    var refusedCount = 0
     var round = 0
-    while made < count {
+    while changeCount < count {
       defer { round += 1 }
       let source = sources[round % sources.count]
-      let first = try AHAPEditor(text: source.bytes, name: source.name)
-      var walk = RandomChanges(seed: UInt64(round))
-      var history = [first]
-      for _ in 0..<40 where made < count {
+      let originalEditor = try AHAPEditor(text: source.bytes, name: source.name)
+      var randomChanges = RandomChanges(seed: UInt64(round))
+      var history = [originalEditor]
+      for _ in 0..<40 where changeCount < count {
         let editor = history[history.count - 1]
-        let (change, expected) = walk.next(in: editor)
-        made += 1
-        let place = "\(source.name), round \(round): \(change)"
+        let (change, expected) = randomChanges.next(in: editor)
+        changeCount += 1
+        let context = "\(source.name), round \(round): \(change)"
         guard let expected else {
-          #expect(throws: InputError.self, "\(place)") { try editor.applying([change]) }
-          refused += 1
+          #expect(throws: InputError.self, "\(context)") { try editor.applying([change]) }
+          refusedCount += 1
           continue
         }
         let changed = try editor.applying([change])
-        try #require(Self.isEqual(changed.pattern, expected), "\(place)")
+        try #require(Self.isEqual(changed.pattern, expected), "\(context)")
         if changed.content.usesAbsoluteCurveTimes == editor.content.usesAbsoluteCurveTimes {
           let (old, new) = Self.changedText(editor.text, changed.text)
-          try #require(RandomChanges.allows(change, old, new), "\(place): \(old) → \(new)")
-          if let back = walk.inverse(of: change, in: editor) {
-            try #require(try changed.applying([back]).text == editor.text, "\(place)")
+          try #require(RandomChanges.allows(change, old, new), "\(context): \(old) → \(new)")
+          if let inverse = randomChanges.inverse(of: change, in: editor) {
+            try #require(try changed.applying([inverse]).text == editor.text, "\(context)")
           }
         }
         history.append(changed)
       }
       // A removal is undone by the previous editor, which no change has modified.
       #expect(
-        history[0].text == first.text && (first.text == source.bytes || source.bytes[0] >= 0xFE))
+        history[0].text == originalEditor.text
+          && (originalEditor.text == source.bytes || source.bytes[0] >= 0xFE))
     }
     // Most changes must succeed: the test is about texts, not about refusals.
-    #expect(refused * 5 < made)
+    #expect(refusedCount * 5 < changeCount)
   }
 
   /// Changes that are applied together equal the same changes applied in turn.
   @Test func changesTogetherEqualChangesInTurn() throws {
     for (round, source) in try Self.sources().enumerated() {
-      var walk = RandomChanges(seed: UInt64(round))
+      var randomChanges = RandomChanges(seed: UInt64(round))
       let editor = try AHAPEditor(text: source.bytes, name: source.name)
       var changes: [String: PatternChange] = [:]
-      var single = editor
+      var editorAfterEach = editor
       for _ in 0..<30 {
-        let (change, expected) = walk.next(in: editor)
+        let (change, expected) = randomChanges.next(in: editor)
         guard case .set(let path, to: _) = change, expected != nil, changes[path] == nil,
           !path.hasSuffix("kind")
         else {
           continue
         }
         changes[path] = change
-        single = try single.applying([change])
+        editorAfterEach = try editorAfterEach.applying([change])
       }
-      let order = changes.keys.sorted()
+      let sortedPaths = changes.keys.sorted()
       #expect(
-        Self.isEqual(try editor.applying(order.compactMap { changes[$0] }).pattern, single.pattern),
+        Self.isEqual(
+          try editor.applying(sortedPaths.compactMap { changes[$0] }).pattern,
+          editorAfterEach.pattern),
         "\(source.name)")
     }
   }
 
   /// Times of control points that were made relative may differ in the last digit.
-  static func isEqual(_ one: HapticPattern, _ other: HapticPattern) -> Bool {
-    if one == other { return true }
-    guard one.events == other.events, one.parameters == other.parameters,
-      one.curves.count == other.curves.count
+  static func isEqual(_ first: HapticPattern, _ second: HapticPattern) -> Bool {
+    if first == second { return true }
+    guard first.events == second.events, first.parameters == second.parameters,
+      first.curves.count == second.curves.count
     else {
       return false
     }
-    return zip(one.curves, other.curves).allSatisfy { a, b in
-      a.id == b.id && a.time == b.time && a.controlPoints.count == b.controlPoints.count
-        && zip(a.controlPoints, b.controlPoints).allSatisfy {
+    return zip(first.curves, second.curves).allSatisfy { firstCurve, secondCurve in
+      firstCurve.id == secondCurve.id && firstCurve.time == secondCurve.time
+        && firstCurve.controlPoints.count == secondCurve.controlPoints.count
+        && zip(firstCurve.controlPoints, secondCurve.controlPoints).allSatisfy {
           abs($0.time - $1.time) < 2e-9 && $0.value == $1.value
         }
     }
@@ -127,7 +135,7 @@ import Testing
   static func changedText(_ old: [UInt8], _ new: [UInt8]) -> (old: String, new: String) {
     let shorter = min(old.count, new.count)
     // The longest equal length is found by bisection, since comparing is faster than a loop.
-    func longest(_ limit: Int, _ isEqual: (Int) -> Bool) -> Int {
+    func maximumLength(_ limit: Int, _ isEqual: (Int) -> Bool) -> Int {
       var low = 0
       var high = limit
       while low < high {
@@ -140,13 +148,15 @@ import Testing
       }
       return low
     }
-    let one = Data(old)
-    let other = Data(new)
-    let start = longest(shorter) { one.prefix($0) == other.prefix($0) }
-    let end = longest(shorter - start) { one.suffix($0) == other.suffix($0) }
+    let oldData = Data(old)
+    let newData = Data(new)
+    let prefixLength = maximumLength(shorter) { oldData.prefix($0) == newData.prefix($0) }
+    let suffixLength = maximumLength(shorter - prefixLength) {
+      oldData.suffix($0) == newData.suffix($0)
+    }
     return (
-      String(decoding: old[start..<old.count - end], as: UTF8.self),
-      String(decoding: new[start..<new.count - end], as: UTF8.self)
+      String(decoding: old[prefixLength..<old.count - suffixLength], as: UTF8.self),
+      String(decoding: new[prefixLength..<new.count - suffixLength], as: UTF8.self)
     )
   }
 }
@@ -160,6 +170,7 @@ struct RandomChanges {
   /// Returns a change and the pattern after it; nil if the change must be refused.
   mutating func next(in editor: AHAPEditor) -> (change: PatternChange, expected: HapticPattern?) {
     var pattern = editor.pattern
+    // Weights the kinds of changes by repetition.
     var choices = [0]
     if !pattern.events.isEmpty {
       choices += [1, 1, 1, 1, 1, 2, 3, 4]
@@ -195,8 +206,8 @@ struct RandomChanges {
   }
 
   private mutating func randomNumber(_ range: ClosedRange<Double>) -> Double {
-    let places = ([1, 10, 1000, 1_000_000] as [Double]).randomElement(using: &generator) ?? 1
-    return (Double.random(in: range, using: &generator) * places).rounded() / places
+    let scale = ([1, 10, 1000, 1_000_000] as [Double]).randomElement(using: &generator) ?? 1
+    return (Double.random(in: range, using: &generator) * scale).rounded() / scale
   }
 
   private mutating func setField(_ editor: AHAPEditor) -> (PatternChange, HapticPattern?) {
@@ -231,8 +242,8 @@ struct RandomChanges {
         ? Double(Int.random(in: 0...1, using: &generator)) : randomNumber(-1.5...1.5)
       pattern.events[index].parameters[id] = clamped(value, id.range)
       // A value as sliders produce it.
-      let given = Bool.random(using: &generator) ? value : Double(Float(value))
-      return (.set("\(path).\(field)", to: .number(given)), pattern)
+      let writtenValue = Bool.random(using: &generator) ? value : Double(Float(value))
+      return (.set("\(path).\(field)", to: .number(writtenValue)), pattern)
     }
   }
 
@@ -289,38 +300,38 @@ struct RandomChanges {
   private mutating func changePoint(_ editor: AHAPEditor) -> (PatternChange, HapticPattern?) {
     var pattern = editor.pattern
     let index = Int.random(in: pattern.curves.indices, using: &generator)
-    let order = editor.controlPointOrder(ofCurve: index)
-    var points = order.indices.map { place in
-      pattern.curves[index].controlPoints[order.firstIndex(of: place) ?? 0]
+    let textOrder = editor.controlPointOrder(ofCurve: index)
+    var points = textOrder.indices.map { pointIndex in
+      pattern.curves[index].controlPoints[textOrder.firstIndex(of: pointIndex) ?? 0]
     }
     let range = pattern.curves[index].id.range
     let time = randomNumber(0...5)
     let value = randomNumber(-1.5...1.5)
     let change: PatternChange
     if points.isEmpty || Int.random(in: 0..<4, using: &generator) == 0 {
-      let before = points.lastIndex { $0.time <= time }.map { $0 + 1 } ?? 0
-      points.insert(.init(time: time, value: clamped(value, range)), at: before)
+      let insertionIndex = points.lastIndex { $0.time <= time }.map { $0 + 1 } ?? 0
+      points.insert(.init(time: time, value: clamped(value, range)), at: insertionIndex)
       change = .addPoint(time: time, value: value, to: "curves[\(index)]")
     } else {
-      let place = Int.random(in: points.indices, using: &generator)
-      let path = "curves[\(index)].points[\(place)]"
+      let pointIndex = Int.random(in: points.indices, using: &generator)
+      let path = "curves[\(index)].points[\(pointIndex)]"
       switch Int.random(in: 0..<6, using: &generator) {
       case 0:
-        points.remove(at: place)
+        points.remove(at: pointIndex)
         change = .remove(path)
       case 1:
-        points.insert(points[place], at: place)
+        points.insert(points[pointIndex], at: pointIndex)
         change = .duplicate(path)
       case 2, 3:
-        points[place].time = time
+        points[pointIndex].time = time
         change = .set(path + ".time", to: .number(time))
       default:
-        points[place].value = clamped(value, range)
+        points[pointIndex].value = clamped(value, range)
         change = .set(path + ".value", to: .number(value))
       }
     }
-    let sorted = points.indices.sorted { (points[$0].time, $0) < (points[$1].time, $1) }
-    pattern.curves[index].controlPoints = sorted.map { points[$0] }
+    let sortedIndices = points.indices.sorted { (points[$0].time, $0) < (points[$1].time, $1) }
+    pattern.curves[index].controlPoints = sortedIndices.map { points[$0] }
     return (change, pattern)
   }
 
@@ -386,12 +397,12 @@ struct RandomChanges {
   func inverse(of change: PatternChange, in editor: AHAPEditor) -> PatternChange? {
     switch change {
     case .duplicate(let path):
-      guard let open = path.lastIndex(of: "["),
-        let index = Int(path[open...].dropFirst().dropLast())
+      guard let bracketIndex = path.lastIndex(of: "["),
+        let index = Int(path[bracketIndex...].dropFirst().dropLast())
       else {
         return nil
       }
-      return .remove(path[...open] + "\(index + 1)]")
+      return .remove(path[...bracketIndex] + "\(index + 1)]")
     default:
       return nil
     }

@@ -98,11 +98,11 @@ import Testing
       .set("events[1].kind", to: .text("HapticContinuous")),
     ]
     #expect(Self.text(try Self.editor(Self.prettyPattern).applying(changes)) == Self.prettyPattern)
-    let long =
+    let text =
       #"{"Pattern":[{"Event":{"Time":0,"EventType":"HapticTransient","EventParameters":[{"Parame"#
       + #"terID":"HapticIntensity","ParameterValue":0.30000001192}]}}]}"#
     #expect(
-      try editedText(long, .set("events[0].intensity", to: .number(Double(Float(0.3))))) == long)
+      try editedText(text, .set("events[0].intensity", to: .number(Double(Float(0.3))))) == text)
   }
 
   @Test func missingFieldsAreInsertedInTheStyleOfTheText() throws {
@@ -113,19 +113,19 @@ import Testing
           #"+{ "ParameterID": "HapticIntensity", "ParameterValue": 1 },"#,
           #"+{ "ParameterID": "HapticSharpness", "ParameterValue": 0.4 }"#,
         ])
-    let twice = try editedText(
+    let editedEvents = try editedText(
       Self.prettyPattern, .set("events[1].intensity", to: .number(0.25)),
       .set("events[1].attack", to: .number(0.5)),
       .set("events[0].duration", to: .number(0.1)))
     #expect(
-      twice.contains(
+      editedEvents.contains(
         """
         \"EventType\": \"HapticTransient\",\n        \"EventDuration\": 0.1,\n        \
         \"EventParameters\"
         """
       ))
     #expect(
-      twice.contains(
+      editedEvents.contains(
         """
                 "EventDuration": 2,
                 "EventParameters": [
@@ -138,19 +138,20 @@ import Testing
 
   @Test func compactTextStaysCompact() throws {
     let text = #"{"Pattern":[{"Event":{"Time":0,"EventType":"HapticContinuous"}}]}"#
-    let set = try editedText(
+    let textWithNewFields = try editedText(
       text, .set("events[0].duration", to: .number(1)), .set("events[0].release", to: .number(0.5)))
     #expect(
-      set == #"{"Pattern":[{"Event":{"Time":0,"EventType":"HapticContinuous","EventDuration":1.0,"#
+      textWithNewFields
+        == #"{"Pattern":[{"Event":{"Time":0,"EventType":"HapticContinuous","EventDuration":1.0,"#
         + #""EventParameters":[{"ParameterID":"ReleaseTime","ParameterValue":0.5}]}}]}"#)
-    let added = try editedText(
+    let textWithNewEntry = try editedText(
       text,
       .add(
         Array(
           (#"{ "Parameter": { "ParameterID": "HapticIntensityControl", "Time": 0, "ParameterValue": 1"#
             + #" } }"#).utf8)))
     #expect(
-      added == #"{"Pattern":[{"Event":{"Time":0,"EventType":"HapticContinuous"}},"#
+      textWithNewEntry == #"{"Pattern":[{"Event":{"Time":0,"EventType":"HapticContinuous"}},"#
         + #"{"Parameter":{"ParameterID":"HapticIntensityControl","Time":0,"ParameterValue":1}}]}"#)
   }
 
@@ -158,13 +159,13 @@ import Testing
     let entry = Array(
       (#"{"Event":{"EventType":"HapticTransient","Time":3,"EventParameters":[{"ParameterID":"Hapt"#
         + #"icIntensity","ParameterValue":0.5}]}}"#).utf8)
-    let tabs =
+    let tabIndentedText =
       """
       {\r\n\t\"Pattern\": [\r\n\t\t{\r\n\t\t\t\"Event\": {\"Time\": 0, \"EventType\": \
       \"HapticTransient\"}\r\n\t\t}\r\n\t]\r\n}
       """
     #expect(
-      try editedText(tabs, .add(entry, after: "events[0]"))
+      try editedText(tabIndentedText, .add(entry, after: "events[0]"))
         == """
         {\r\n\t\"Pattern\": [\r\n\t\t{\r\n\t\t\t\"Event\": {\"Time\": 0, \"EventType\": \
         \"HapticTransient\"}\r\n\t\t},\r\n\t\t
@@ -178,10 +179,10 @@ import Testing
           \"ParameterValue\": 0.5 }\r\n\t\t\t\t
           """
         + "]\r\n\t\t\t}\r\n\t\t}\r\n\t]\r\n}")
-    let empty = "{\n    \"Pattern\": []\n}"
+    let emptyPattern = "{\n    \"Pattern\": []\n}"
     #expect(
       try editedText(
-        empty, .add(Array(#"{"Event":{"Time":1,"EventType":"HapticTransient"}}"#.utf8)))
+        emptyPattern, .add(Array(#"{"Event":{"Time":1,"EventType":"HapticTransient"}}"#.utf8)))
           == """
           {\n    \"Pattern\": [\n        {\n            \"Event\": {\n                \"Time\": \
           1,\n                
@@ -196,7 +197,7 @@ import Testing
 
   @Test func insertingAndRemovingRestoresTheBytes() throws {
     let editor = try Self.editor(Self.prettyPattern)
-    for (change, back) in [
+    for (change, inverse) in [
       (
         PatternChange.set("events[0].sharpness", to: .number(0.4)),
         PatternChange.remove("events[0].sharpness")
@@ -212,7 +213,7 @@ import Testing
     ] {
       let changed = try editor.applying([change])
       #expect(changed.text != editor.text)
-      #expect(try changed.applying([back]).text == editor.text, "\(change)")
+      #expect(try changed.applying([inverse]).text == editor.text, "\(change)")
     }
   }
 
@@ -262,9 +263,10 @@ import Testing
         .set("events[0].duration", to: .number(4)))
         == text.replacing(":2,", with: ":3,").replacing("0.2", with: "0.5").replacing(
           "null", with: "4.0"))
-    let bare = try editedText(text, .remove("events[0].intensity"), .remove("events[0].duration"))
+    let textWithoutFields = try editedText(
+      text, .remove("events[0].intensity"), .remove("events[0].duration"))
     #expect(
-      bare
+      textWithoutFields
         == #"{"Pattern":[],"Pattern":[{"Event":{"Time":1,"EventType":"HapticTransient","Time":2}}]}"#
     )
   }
@@ -278,9 +280,9 @@ import Testing
       try editedText(text, .remove("events[0]"))
         == #"{"Pattern": [{"Parameter": {"ParameterID": "HapticIntensityControl", "Time": 0, "Paramet"#
         + #"erValue": 1}, "Note": 1}, {"Other": [1]}]}"#)
-    let two = try Self.editor(text).applying([.duplicate("parameters[0]")])
-    #expect(two.pattern.parameters.count == 2 && two.pattern.events.count == 1)
-    #expect(try two.applying([.remove("parameters[1]")]).text == Array(text.utf8))
+    let duplicated = try Self.editor(text).applying([.duplicate("parameters[0]")])
+    #expect(duplicated.pattern.parameters.count == 2 && duplicated.pattern.events.count == 1)
+    #expect(try duplicated.applying([.remove("parameters[1]")]).text == Array(text.utf8))
   }
 
   @Test func flagsKeepTheirSpelling() throws {
@@ -302,12 +304,14 @@ import Testing
     let text = try Fixtures.text("Lossy/curve-absolute-times.ahap")
     let editor = try AHAPEditor(text: text, name: "t")
     #expect(editor.content.usesAbsoluteCurveTimes)
-    let moved = try editor.applying([.set("curves[1].time", to: .number(5))])
+    let withMovedCurve = try editor.applying([.set("curves[1].time", to: .number(5))])
     var pattern = editor.pattern
     pattern.curves[1].time = 5
-    #expect(moved.pattern == pattern && !moved.content.usesAbsoluteCurveTimes)
-    let tap = try editor.applying([.set("events[0].time", to: .number(0.123))])
-    #expect(tap.content.usesAbsoluteCurveTimes && tap.pattern.curves == editor.pattern.curves)
+    #expect(withMovedCurve.pattern == pattern && !withMovedCurve.content.usesAbsoluteCurveTimes)
+    let withMovedEvent = try editor.applying([.set("events[0].time", to: .number(0.123))])
+    #expect(
+      withMovedEvent.content.usesAbsoluteCurveTimes
+        && withMovedEvent.pattern.curves == editor.pattern.curves)
   }
 
   @Test(
@@ -416,7 +420,7 @@ import Testing
         .add(Array(#"{"Event": {}}"#.utf8), after: "curves[0].points[0]"),
         "curves[0].points[0]: entries can only be added after an event, parameter, or curve"
       ),
-    ] as [(PatternChange, String)]) func whatCannotBeChangedIsRefused(
+    ] as [(PatternChange, String)]) func invalidChangesAreRefused(
       change: PatternChange, message: String
     ) throws
   {
@@ -443,17 +447,19 @@ import Testing
     #expect(
       error?.description == "t: error: the pattern has no events (events[0])"
         && error?.rule == "change")
-    let broken = #expect(throws: InputError.self) {
+    let invalidTimeError = #expect(throws: InputError.self) {
       try Self.editor(Self.prettyPattern).applying([
         .set("events[0].time", to: .number(-1)), .remove("events[1].kind"),
       ])
     }
-    #expect(broken?.rule == "negative-time" && broken?.location.path == "Pattern[0].Event.Time")
+    #expect(
+      invalidTimeError?.rule == "negative-time"
+        && invalidTimeError?.location.path == "Pattern[0].Event.Time")
   }
 
   @Test func findingsLeadToTheirParts() throws {
     let editor = try Self.editor(Self.prettyPattern)
-    for (path, part) in [
+    for (jsonPath, expectedPath) in [
       ("Pattern[1].Event.Time", "events[1]"), ("Pattern[2].Parameter", "parameters[0]"),
       (
         "Pattern[3].ParameterCurve.ParameterCurveControlPoints[1].ParameterValue",
@@ -463,7 +469,7 @@ import Testing
       ("Pattern[4].Event", nil), ("Version", nil),
       ("Pattern[x].Event", nil), ("", nil), ("Pattern[0].Event.EventParameters[0]", "events[0]"),
     ] {
-      #expect(editor.patternElementPath(forJSONPath: path) == part, "\(path)")
+      #expect(editor.patternElementPath(forJSONPath: jsonPath) == expectedPath, "\(jsonPath)")
     }
   }
 
@@ -478,10 +484,10 @@ import Testing
       #"{"Pattern":["# + Array(repeating: event, count: count).joined(separator: ",") + "]}"
     try #require(text.utf8.count > 1_000_000)
     let editor = try Self.editor(text)
-    let one = try editor.applying([.set("events[4000].time", to: .number(2))])
-    #expect(one.visitedValueCount <= 8)
-    let all = (0..<count).map { PatternChange.set("events[\($0)].sharpness", to: .number(0.5)) }
-    let changed = try editor.applying(all)
+    let changedOnce = try editor.applying([.set("events[4000].time", to: .number(2))])
+    #expect(changedOnce.visitedValueCount <= 8)
+    let changes = (0..<count).map { PatternChange.set("events[\($0)].sharpness", to: .number(0.5)) }
+    let changed = try editor.applying(changes)
     #expect(changed.pattern.events.allSatisfy { $0.parameters[.hapticSharpness] == 0.5 })
     #expect(changed.visitedValueCount <= 300 * count)
     #expect(try editor.applying([.remove("events[4000]")]).visitedValueCount <= count + 300)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HapticRender
 
-/// Taps on hardware, heard through the whole chain by transducers of their own.
+/// Taps on hardware, rendered by the entire chain and measured on simulated transducers.
 struct BurstLevelTests {
   private static let rate = 16_000.0
 
@@ -20,7 +20,7 @@ struct BurstLevelTests {
     return profile
   }
 
-  /// What a full tap makes of the output of a profile.
+  /// Returns the rendering of a tap at full intensity for a profile.
   private func tapDrive(_ profile: TransducerProfile, sharpness: Double = 0.5) throws -> (
     samples: [Double], statistics: RenderStatistics
   ) {
@@ -36,36 +36,41 @@ struct BurstLevelTests {
     return (samples, renderer.statistics)
   }
 
-  /// The greatest acceleration, and seconds from the first movement until it stays 20 dB below.
+  /// Returns the peak acceleration, and the time from the first movement until the acceleration stays
+  /// 20 dB below the peak, in seconds.
   private func acceleration(_ drive: [Double], on plant: TransducerModel) -> (
     peak: Double, ring: Double
   ) {
-    let moved = SimulatedTransducer(
+    let response = SimulatedTransducer(
       resonance: plant.resonanceHertz, qualityFactor: plant.qualityFactor, rate: Self.rate
     )
     .response(to: drive)
-    let peak = moved.map(abs).max() ?? 0
-    let first = moved.firstIndex { abs($0) > 0.1 * peak } ?? 0
-    let last = moved.lastIndex { abs($0) > 0.1 * peak } ?? 0
-    return (peak, Double(last - first) / Self.rate)
+    let peak = response.map(abs).max() ?? 0
+    let firstIndex = response.firstIndex { abs($0) > 0.1 * peak } ?? 0
+    let lastIndex = response.lastIndex { abs($0) > 0.1 * peak } ?? 0
+    return (peak, Double(lastIndex - firstIndex) / Self.rate)
   }
 
   @Test(arguments: TransducerDoubtTests.figures) func noTapIsWeakerThanOnBareHardware(
     figures: TransducerDoubtTests.StatedFigures
   ) throws {
-    let fitted = try tapDrive(profile(figures, isBare: false))
-    let bare = try tapDrive(profile(figures, isBare: true))
-    #expect(fitted.statistics.limitedFrameCount == 0)
+    let equalized = try tapDrive(profile(figures, isBare: false))
+    let unequalized = try tapDrive(profile(figures, isBare: true))
+    #expect(equalized.statistics.limitedFrameCount == 0)
     for plant in figures.plants
     where abs(plant.resonanceHertz / 40 - 1) <= figures.uncertainty + 1e-9 {
-      let now = acceleration(fitted.samples, on: plant)
-      let before = acceleration(bare.samples, on: plant)
-      #expect(now.peak >= before.peak, "\(plant): \(20 * log10(now.peak / before.peak)) dB")
+      let equalizedResponse = acceleration(equalized.samples, on: plant)
+      let unequalizedResponse = acceleration(unequalized.samples, on: plant)
+      #expect(
+        equalizedResponse.peak >= unequalizedResponse.peak,
+        "\(plant): \(20 * log10(equalizedResponse.peak / unequalizedResponse.peak)) dB")
     }
-    // With figures that are right the ring is shorter, too.
-    let exact = TransducerModel(resonanceHertz: 40, qualityFactor: figures.quality)
+    // If the figures are exact, the ringing is shorter, too.
+    let nominalPlant = TransducerModel(resonanceHertz: 40, qualityFactor: figures.quality)
     #expect(
-      acceleration(fitted.samples, on: exact).ring <= acceleration(bare.samples, on: exact).ring
+      acceleration(equalized.samples, on: nominalPlant).ring <= acceleration(
+        unequalized.samples, on: nominalPlant
+      ).ring
         + 0.005)
   }
 
@@ -84,7 +89,7 @@ struct BurstLevelTests {
     #expect((levels.max() ?? 0) - (levels.min() ?? 0) < 3.5, "\(levels)")
   }
 
-  @Test func withoutHardwareBurstsHaveTheLevelsOfTheProfile() {
+  @Test func burstsWithoutHardwareHaveTheLevelsOfTheProfile() {
     let levels = (0..<33).map { 1 - Double($0) / 100 }
     #expect(
       TransducerProfile.phone.burstLevels(

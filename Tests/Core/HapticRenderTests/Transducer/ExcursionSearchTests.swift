@@ -4,11 +4,12 @@ import Testing
 
 @testable import HapticRender
 
-/// The search for the drive that moves a transducer furthest: at random, and by climbing from what
-/// is worst.
+/// The search for the drive with the maximum excursion: at random, and by hill climbing from the
+/// worst case.
 ///
 /// `TEMBLOR_TEST_EXCURSION_TRIES` sets the number of tries of each kind, and
-/// `TEMBLOR_TEST_EXCURSION_SEED` which they are; ten thousand take about an hour in a debug build.
+/// `TEMBLOR_TEST_EXCURSION_SEED` sets the seed. Ten thousand tries take about an hour in a debug
+/// build.
 struct ExcursionSearchTests {
   private static let tryCount = setting("TEMBLOR_TEST_EXCURSION_TRIES") ?? 120
   private static let seed = setting("TEMBLOR_TEST_EXCURSION_SEED") ?? 41
@@ -22,37 +23,38 @@ struct ExcursionSearchTests {
     TransducerUncertainty(resonanceDeviationFraction: 0.1, trueToStatedQualityFactorRatio: 1.5),
     .estimated, .measured,
   ]) func noDriveMovesAnyTransducerBeyondTheLimit(uncertainty: TransducerUncertainty) {
-    var numbers = SplitMixGenerator(state: UInt64(clamping: Self.seed))
-    var worst = (excursion: 0.0, trial: ExcursionCase?.none, drive: [Float]())
-    // With uncertainty there are thirty plants to a try.
+    var generator = SplitMixGenerator(state: UInt64(clamping: Self.seed))
+    var maximum = (excursion: 0.0, excursionCase: ExcursionCase?.none, drive: [Float]())
+    // With uncertainty, each try simulates thirty transducers.
     let count = uncertainty == .exact ? Self.tryCount : Self.tryCount / 4
     for attempt in 0..<count {
       let rates = attempt % 8 == 7 ? [96_000.0, 192_000] : [8_000, 8_000, 16_000, 48_000]
-      let trial = ExcursionCase(
+      let excursionCase = ExcursionCase(
         rate: rates[attempt % rates.count],
-        resonance: exp(Double.random(in: log(25)...log(200), using: &numbers)),
-        qualityFactor: exp(Double.random(in: log(0.5)...log(20), using: &numbers)),
-        limit: exp(Double.random(in: log(0.05)...log(1), using: &numbers)), uncertainty: uncertainty
+        resonance: exp(Double.random(in: log(25)...log(200), using: &generator)),
+        qualityFactor: exp(Double.random(in: log(0.5)...log(20), using: &generator)),
+        limit: exp(Double.random(in: log(0.05)...log(1), using: &generator)),
+        uncertainty: uncertainty
       )
-      let drive = trial.randomDrive(&numbers)
-      let excursion = trial.peakExcursion(drive)
-      if excursion > worst.excursion {
-        worst = (excursion, trial, drive)
+      let drive = excursionCase.randomDrive(&generator)
+      let excursion = excursionCase.peakExcursion(drive)
+      if excursion > maximum.excursion {
+        maximum = (excursion, excursionCase, drive)
       }
     }
-    // Climbing: what a change makes worse is kept.
-    if let trial = worst.trial {
+    // Hill climbing keeps a change that increases the excursion.
+    if let excursionCase = maximum.excursionCase {
       for _ in 0..<count / 2 {
-        let drive = ExcursionCase.mutated(worst.drive, &numbers)
-        let excursion = trial.peakExcursion(drive)
-        if excursion > worst.excursion {
-          worst = (excursion, trial, drive)
+        let drive = ExcursionCase.mutated(maximum.drive, &generator)
+        let excursion = excursionCase.peakExcursion(drive)
+        if excursion > maximum.excursion {
+          maximum = (excursion, excursionCase, drive)
         }
       }
     }
-    print("worst excursion of \(count + count / 2) tries, \(uncertainty): \(worst.excursion)")
-    #expect(worst.excursion <= 1)
-    #expect(worst.excursion > 0.5)
+    print("worst excursion of \(count + count / 2) tries, \(uncertainty): \(maximum.excursion)")
+    #expect(maximum.excursion <= 1)
+    #expect(maximum.excursion > 0.5)
   }
 
   /// The cases of the grid with exact figures: rate, resonance, quality, limit.
@@ -66,7 +68,7 @@ struct ExcursionSearchTests {
 
   @Test(arguments: grid.indices) func stackedHumsAndFlipsStayWithinTheLimit(index: Int) {
     let (rate, resonance, quality, limit) = Self.grid[index]
-    let trial = ExcursionCase(
+    let excursionCase = ExcursionCase(
       rate: rate, resonance: resonance, qualityFactor: quality, limit: limit)
     let count = min(Int(rate), Int(16 * rate / resonance))
     for ratio in [0.5, 1, 1.4] {
@@ -75,23 +77,23 @@ struct ExcursionSearchTests {
         let sign: Double = frame > count / 2 ? -1 : 1
         return Float(0.891 * sign * min(1, max(-1, 6 * sin(phase))))
       }
-      #expect(trial.peakExcursion(drive) <= 1)
+      #expect(excursionCase.peakExcursion(drive) <= 1)
     }
   }
 
-  @Test(arguments: [TransducerUncertainty.exact, .estimated]) func oneFullEventIsHardlyHeld(
+  @Test(arguments: [TransducerUncertainty.exact, .estimated]) func fullEventIsHardlyLimited(
     uncertainty: TransducerUncertainty
   ) {
     for quality in [3.0, 6] {
       for ratio in [0.5, 0.8, 1, 1.25, 2] {
-        let trial = ExcursionCase(
+        let excursionCase = ExcursionCase(
           rate: 8_000, resonance: 40, qualityFactor: quality, limit: 1, uncertainty: uncertainty)
         let drive = (0..<8_000).map {
           Float(0.44 * sin(2 * Double.pi * 40 * ratio * Double($0) / 8_000))
         }
-        let output = trial.protectedOutput(drive)[4_000..<8_000].map(Float.init)
-        let kept = amplitude(of: output[...], hertz: 40 * ratio, rate: 8_000) / 0.44
-        #expect(decibels(kept, 1) > (uncertainty == .exact ? -0.001 : -0.5))
+        let output = excursionCase.protectedOutput(drive)[4_000..<8_000].map(Float.init)
+        let gain = amplitude(of: output[...], hertz: 40 * ratio, rate: 8_000) / 0.44
+        #expect(decibels(gain, 1) > (uncertainty == .exact ? -0.001 : -0.5))
       }
     }
   }

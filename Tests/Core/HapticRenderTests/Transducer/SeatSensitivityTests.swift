@@ -2,18 +2,19 @@ import Testing
 
 @testable import HapticRender
 
-/// The weighting Wk as its standard tabulates it, and what a profile makes of it.
+/// The weighting Wk, compared with the table of its standard, and its effect on a profile.
 struct SeatSensitivityTests {
-  /// ISO 2631-1:1997, table 3, up to where the band limits it leaves out matter: factors in
-  /// thousandths.
+  /// ISO 2631-1:1997, table 3, in thousandths. The weighting omits the band limits, which the test
+  /// applies.
   @Test(arguments: [
     (1.0, 482.0), (2, 531), (4, 967), (5, 1_039), (6.3, 1_054), (8, 1_036), (16, 768), (31.5, 405),
   ])
   func theWeightingIsThatOfTheStandard(hertz: Double, thousandths: Double) {
-    let limit = 0.4 * 0.4
-    let passed = hertz * hertz / (hertz * hertz * hertz * hertz + limit * limit).squareRoot()
-    let held = 1 / (1 + raised(hertz / 100, to: 4)).squareRoot()
-    let weight = SeatWeighting.accelerationWeight(atHertz: hertz) * passed * held
+    let lowerLimit = 0.4 * 0.4
+    let highPassGain =
+      hertz * hertz / (hertz * hertz * hertz * hertz + lowerLimit * lowerLimit).squareRoot()
+    let lowPassGain = 1 / (1 + raised(hertz / 100, to: 4)).squareRoot()
+    let weight = SeatWeighting.accelerationWeight(atHertz: hertz) * highPassGain * lowPassGain
     #expect(abs(1_000 * weight / thousandths - 1) < 0.015)
   }
 
@@ -23,7 +24,7 @@ struct SeatSensitivityTests {
     var profile = TransducerProfile(
       name: "seat", summary: "", frequency: FrequencyMapping(lowHertz: 20, highHertz: 80),
       driveSettings: DriveSettings(contactSite: .seat))
-    // Acceleration in proportion to frequency is felt alike above 12.5 Hz.
+    // Acceleration proportional to frequency is perceived equally above 12.5 Hz.
     let octave =
       profile.perceptionThresholdDecibels(atHertz: 80)
       - profile.perceptionThresholdDecibels(atHertz: 40)
@@ -51,12 +52,12 @@ struct SeatSensitivityTests {
     let settings = try #require(profile.transducerSettings(rate: 8_000))
     let levels = profile.levelsOverSharpness(count: 17, drive: settings)
     let plant = TransducerModel(resonanceHertz: 40, qualityFactor: 3)
-    let felt = levels.indices.map { index in
+    let perceivedAmplitudes = levels.indices.map { index in
       let hertz = profile.frequency.hertz(atSharpness: Double(index) / 16)
       return levels[index] * settings.driveResponse(atHertz: hertz)
         * plant.accelerationMagnitude(atHertz: hertz)
         * SeatWeighting.accelerationWeight(atHertz: hertz)
     }
-    #expect((felt.max() ?? 1) / (felt.min() ?? 0) < 1.02)
+    #expect((perceivedAmplitudes.max() ?? 1) / (perceivedAmplitudes.min() ?? 0) < 1.02)
   }
 }

@@ -5,8 +5,7 @@ import Testing
 
 @testable import HapticRender
 
-/// Equal sensation above threshold, and of short bursts: the figures of the sources, and what
-/// rendering makes of them.
+/// Equal sensation above threshold and for short bursts: the published figures, and renderings.
 struct SensationGrowthTests {
   private static let rate = 16_000.0
 
@@ -18,7 +17,7 @@ struct SensationGrowthTests {
     TransducerProfile(
       name: "hand", summary: "", frequency: FrequencyMapping(lowHertz: 60, highHertz: 250),
       intensity: .power(exponent: exponent),
-      // Far below what the amplifier can do, which would end what a burst may have.
+      // Far below the limit of the amplifier, which would limit the bursts.
       transient: TransientShape(
         frequency: FrequencyMapping(lowHertz: 60, highHertz: 250),
         fullIntensityAmplitude: burstLevel),
@@ -31,7 +30,7 @@ struct SensationGrowthTests {
         hasTemporalSummation: temporalSummation))
   }
 
-  /// The peak of what an event moves its transducer by, in g, on a transducer of this test's own.
+  /// Returns the peak acceleration of an event on a simulated transducer, in g.
   private static func acceleration(
     _ kind: HapticEvent.Kind, intensity: Double, sharpness: Double, _ profile: TransducerProfile
   ) throws -> Double {
@@ -43,10 +42,10 @@ struct SensationGrowthTests {
     var renderer = OfflineRenderer(
       plan: plan,
       settings: RenderSettings(routing: OutputRouting().assigningTransducers(of: [profile])))
-    let moved = SimulatedTransducer(resonance: 150, qualityFactor: 3, rate: rate).response(
+    let response = SimulatedTransducer(resonance: 150, qualityFactor: 3, rate: rate).response(
       to: renderer.samples().map(Double.init))
-    let steady = kind == .hapticTransient ? moved[...] : moved[4_000..<7_000]
-    return 3 * (steady.map(abs).max() ?? 0)
+    let steadyPart = kind == .hapticTransient ? response[...] : response[4_000..<7_000]
+    return 3 * (steadyPart.map(abs).max() ?? 0)
   }
 
   private static func decibels(_ ratio: Double) -> Double { 20 * log10(ratio) }
@@ -55,56 +54,58 @@ struct SensationGrowthTests {
     (values.max() ?? 0) - (values.min() ?? 0)
   }
 
-  /// Stevens 1975, table 1, and Stevens 1968: greatest near 30 Hz, least near 250 Hz, roughly 2 :
-  /// 1.
-  @Test func theExponentsAreThoseOfStevens() {
+  /// Stevens 1975, table 1, and Stevens 1968: the maximum near 30 Hz is about twice the minimum near
+  /// 250 Hz.
+  @Test func exponentsFollowStevens() {
     #expect(abs(SensationGrowth.exponent(atHertz: 60) - 0.95) < 1e-9)
     #expect(abs(SensationGrowth.exponent(atHertz: 250) - 0.6) < 1e-9)
-    let greatest = SensationGrowth.exponent(atHertz: 30)
-    let least = SensationGrowth.exponent(atHertz: 250)
-    #expect((1.8...2.2).contains(greatest / least))
-    #expect(SensationGrowth.exponent(atHertz: 10) == greatest)
-    #expect(SensationGrowth.exponent(atHertz: 500) == least)
+    let maximumExponent = SensationGrowth.exponent(atHertz: 30)
+    let minimumExponent = SensationGrowth.exponent(atHertz: 250)
+    #expect((1.8...2.2).contains(maximumExponent / minimumExponent))
+    #expect(SensationGrowth.exponent(atHertz: 10) == maximumExponent)
+    #expect(SensationGrowth.exponent(atHertz: 500) == minimumExponent)
   }
 
-  /// Zwislocki 1960 with 0.2 s: 2 dB at one time constant, 3 dB for each halving of what is short,
-  /// nothing for what is long.
-  @Test func summationIsThatOfZwislockiWherePacinianChannelsFeel() {
+  /// Zwislocki 1960 with 0.2 s: 2 dB at one time constant, 3 dB for each halving of short durations,
+  /// and 0 dB for long durations.
+  @Test func temporalSummationFollowsZwislockiInThePacinianRange() {
     func shift(_ seconds: Double, _ hertz: Double) -> Double {
       TemporalSummation.thresholdShiftDecibels(seconds: seconds, hertz: hertz)
     }
     #expect(abs(shift(0.2, 250) - 1.992) < 0.001)
     #expect(abs(shift(0.01, 250) - shift(0.02, 250) - 3) < 0.15)
     #expect(shift(2, 250) < 0.001)
-    // Other channels do not sum: none at 40 Hz and below, and no more than what the Pacinian
-    // channel is ahead of them.
+    // Other channels have no summation: the shift is 0 at 40 Hz and below, and limited to the
+    // difference between the thresholds of the Pacinian channel and the other channels.
     #expect(shift(0.01, 40) == 0)
     #expect(shift(0.01, 25) == 0)
     #expect(abs(shift(0.01, 80) - 12) < 1e-9)
     #expect(abs(shift(0.01, 160) - 13.12) < 0.01)
   }
 
-  /// At full and at lower intensity: sensation by the power law from the threshold, in decibels.
+  /// At several intensities, the sensation by the power law above the threshold, in decibels.
   @Test(arguments: [1.0, 2]) func humsAreFeltEquallyAtEachIntensity(exponent: Double) throws {
     for intensity in [1, 0.75, 0.5] {
       var sensations: [Double] = []
-      var parallel: [Double] = []
+      var parallelSensations: [Double] = []
       let profile = Self.profile(exponent: exponent)
       for sharpness in [0, 0.25, 0.5, 0.75, 1] {
         let hertz = profile.frequency.hertz(atSharpness: sharpness)
-        func felt(_ profile: TransducerProfile) throws -> Double {
-          let moved = try Self.acceleration(
+        func sensation(_ profile: TransducerProfile) throws -> Double {
+          let peakAcceleration = try Self.acceleration(
             .hapticContinuous, intensity: intensity, sharpness: sharpness, profile)
-          return (Self.decibels(moved) - profile.perceptionThresholdDecibels(atHertz: hertz))
+          return
+            (Self.decibels(peakAcceleration) - profile.perceptionThresholdDecibels(atHertz: hertz))
             * (0.95 - 0.35 * log(hertz / 60) / log(250.0 / 60))
         }
-        sensations.append(try felt(profile))
-        parallel.append(try felt(Self.profile(contours: .parallel, exponent: exponent)))
+        sensations.append(try sensation(profile))
+        parallelSensations.append(
+          try sensation(Self.profile(contours: .parallel, exponent: exponent)))
       }
       #expect(Self.spread(sensations) < 0.3, "\(intensity): \(sensations)")
       #expect(sensations.min() ?? 0 > 3)
-      // By the same law what is equally far above the threshold is felt unevenly.
-      #expect(Self.spread(parallel) > (intensity == 1 ? 5 : 1), "\(parallel)")
+      // By the same law, levels equally far above the threshold are perceived differently.
+      #expect(Self.spread(parallelSensations) > (intensity == 1 ? 5 : 1), "\(parallelSensations)")
     }
   }
 
@@ -121,46 +122,47 @@ struct SensationGrowthTests {
                   .hapticTransient, intensity: intensity, sharpness: sharpness, profile))
               - profile.perceptionThresholdDecibels(atHertz: hertz)
             guard contours == .converging else { return level - Self.decibels(intensity) }
-            let middle = SensationGrowth.exponent(
+            let referenceExponent = SensationGrowth.exponent(
               atHertz: profile.frequency.hertz(atSharpness: 0.5))
-            return level * SensationGrowth.exponent(atHertz: hertz) - middle
+            return level * SensationGrowth.exponent(atHertz: hertz) - referenceExponent
               * Self.decibels(intensity)
           }
         })
     }
-    let converging = try spread(.converging)
-    #expect(converging < 1.5, "\(converging) dB")
+    let convergingSpread = try spread(.converging)
+    #expect(convergingSpread < 1.5, "\(convergingSpread) dB")
     #expect(try spread(.parallel) < 1.5)
   }
 
-  /// With a filter against the resonance, and without.
+  /// With and without the equalizer.
   @Test(arguments: [true, false]) func shortTapsAreAsMuchStrongerAsSummationAsks(isEqualized: Bool)
     throws
   {
-    let plain = Self.profile(contours: .parallel, isEqualized: isEqualized)
-    let summing = Self.profile(
+    let withoutSummation = Self.profile(contours: .parallel, isEqualized: isEqualized)
+    let withSummation = Self.profile(
       contours: .parallel, temporalSummation: true, isEqualized: isEqualized)
-    let raised = try [0, 0.25, 0.5, 0.75, 1].map { sharpness -> Double in
-      let hertz = plain.transient.frequency.hertz(atSharpness: sharpness)
+    let deviations = try [0, 0.25, 0.5, 0.75, 1].map { sharpness -> Double in
+      let hertz = withoutSummation.transient.frequency.hertz(atSharpness: sharpness)
       let change = try Self.decibels(
-        Self.acceleration(.hapticTransient, intensity: 1, sharpness: sharpness, summing)
-          / Self.acceleration(.hapticTransient, intensity: 1, sharpness: sharpness, plain))
+        Self.acceleration(.hapticTransient, intensity: 1, sharpness: sharpness, withSummation)
+          / Self.acceleration(
+            .hapticTransient, intensity: 1, sharpness: sharpness, withoutSummation))
       return change
         - TemporalSummation.thresholdShiftDecibels(
-          seconds: plain.transient.seconds(atSharpness: sharpness), hertz: hertz)
+          seconds: withoutSummation.transient.seconds(atSharpness: sharpness), hertz: hertz)
     }
-    #expect(Self.spread(raised) < 0.3, "\(raised)")
+    #expect(Self.spread(deviations) < 0.3, "\(deviations)")
     // Steady events stay as they are.
     for sharpness in [0.0, 1] {
-      let (before, after) = try (
-        Self.acceleration(.hapticContinuous, intensity: 1, sharpness: sharpness, plain),
-        Self.acceleration(.hapticContinuous, intensity: 1, sharpness: sharpness, summing)
-      )
+      let before = try Self.acceleration(
+        .hapticContinuous, intensity: 1, sharpness: sharpness, withoutSummation)
+      let after = try Self.acceleration(
+        .hapticContinuous, intensity: 1, sharpness: sharpness, withSummation)
       #expect(before == after)
     }
   }
 
-  @Test func whatIsKnownOfAHandAloneIsNotReckonedWithElsewhere() {
+  @Test func sensationModelsOfTheHandApplyOnlyToTheHand() {
     var profile = Self.profile(temporalSummation: true)
     #expect(profile.hasConvergingContours && profile.hasTemporalSummation)
     profile.driveSettings.contactSite = .seat

@@ -5,7 +5,8 @@ import Testing
 
 @testable import HapticRender
 
-/// What the filters do where the true figures are not quite the profile's, against bare hardware.
+/// The effect of the filters if the true figures differ from the profile, compared with bare
+/// hardware.
 struct TransducerDoubtTests {
   /// The stated figures of one profile.
   struct StatedFigures: CustomTestStringConvertible, Sendable {
@@ -26,10 +27,11 @@ struct TransducerDoubtTests {
 
     /// The resonances and qualities that are true within the uncertainty.
     var plants: [TransducerModel] {
-      [-1, -0.5, 0, 0.5, 1].flatMap { part in
-        [1 / 1.5, 1, 1.5].map { factor in
+      [-1, -0.5, 0, 0.5, 1].flatMap { deviationRatio in
+        [1 / 1.5, 1, 1.5].map { qualityRatio in
           TransducerModel(
-            resonanceHertz: 40 * (1 + part * uncertainty), qualityFactor: quality * factor)
+            resonanceHertz: 40 * (1 + deviationRatio * uncertainty),
+            qualityFactor: quality * qualityRatio)
         }
       }
     }
@@ -41,12 +43,12 @@ struct TransducerDoubtTests {
 
   private static let rate = 8_000.0
 
-  /// Decibels between the strongest and the weakest steady event over sharpness.
+  /// Returns the range of perceived levels of steady events over sharpness, in decibels.
   private func unevenness(_ profile: TransducerProfile, levels: [Double], on plant: TransducerModel)
     -> Double
   {
     let settings = profile.transducerSettings(rate: Self.rate)
-    let felt = (0..<33).map { index in
+    let perceivedLevels = (0..<33).map { index in
       let hertz = profile.frequency.hertz(atSharpness: Double(index) / 32)
       return 20
         * log10(
@@ -54,56 +56,58 @@ struct TransducerDoubtTests {
             * plant.accelerationMagnitude(atHertz: hertz))
         - profile.perceptionThresholdDecibels(atHertz: hertz)
     }
-    return (felt.max() ?? 0) - (felt.min() ?? 0)
+    return (perceivedLevels.max() ?? 0) - (perceivedLevels.min() ?? 0)
   }
 
   @Test(arguments: figures) func theWorstUnevennessIsBelowThatOfBareHardware(figures: StatedFigures)
   {
-    let fitted = figures.profile(isEqualized: true)
-    var bare = figures.profile(isEqualized: false)
-    bare.driveSettings.highPassHertz = 1
-    let levels = fitted.levelsOverSharpness(
-      count: 33, drive: fitted.transducerSettings(rate: Self.rate))
-    let even = [Double](repeating: 1, count: 33)
-    let worst = figures.plants.map { unevenness(fitted, levels: levels, on: $0) }.max() ?? 0
-    let worstBare = figures.plants.map { unevenness(bare, levels: even, on: $0) }.max() ?? 0
-    #expect(worst <= worstBare)
+    let equalized = figures.profile(isEqualized: true)
+    var unequalized = figures.profile(isEqualized: false)
+    unequalized.driveSettings.highPassHertz = 1
+    let levels = equalized.levelsOverSharpness(
+      count: 33, drive: equalized.transducerSettings(rate: Self.rate))
+    let uniformLevels = [Double](repeating: 1, count: 33)
+    let equalizedUnevenness =
+      figures.plants.map { unevenness(equalized, levels: levels, on: $0) }.max() ?? 0
+    let unequalizedUnevenness =
+      figures.plants.map { unevenness(unequalized, levels: uniformLevels, on: $0) }.max() ?? 0
+    #expect(equalizedUnevenness <= unequalizedUnevenness)
   }
 
-  /// The tail's energy and the peak of a burst of two cycles, and of its drive.
+  /// Returns the relative energy of the tail, the peak, and the drive peak of a burst of two cycles.
   private func burstResponse(_ filter: Biquad?, on plant: TransducerModel) -> (
     ring: Double, peak: Double, drive: Double
   ) {
     var state = Biquad.State()
-    let length = 400
+    let burstLength = 400
     let count = 8_000
     let drive = (0..<count).map { frame -> Double in
-      let edge = min(1, Double(min(frame, length - frame)) / 50)
+      let envelope = min(1, Double(min(frame, burstLength - frame)) / 50)
       let sample =
-        frame < length ? 0.44 * edge * sin(2 * Double.pi * 40 * Double(frame) / 8_000) : 0
+        frame < burstLength ? 0.44 * envelope * sin(2 * Double.pi * 40 * Double(frame) / 8_000) : 0
       return filter?.process(sample, state: &state) ?? sample
     }
-    let felt = SimulatedTransducer(
+    let acceleration = SimulatedTransducer(
       resonance: plant.resonanceHertz, qualityFactor: plant.qualityFactor, rate: Self.rate
     )
     .response(to: drive)
-    let peak = felt.map(abs).max() ?? 1
-    let ring = felt[length...].reduce(0) { $0 + $1 * $1 }
+    let peak = acceleration.map(abs).max() ?? 1
+    let ring = acceleration[burstLength...].reduce(0) { $0 + $1 * $1 }
     return (ring / (peak * peak), peak, drive.map(abs).max() ?? 0)
   }
 
   @Test(arguments: figures) func noBurstRingsLongerThanOnBareHardware(figures: StatedFigures) throws
   {
-    // Without the boost: with it the drive uses what the ceiling leaves.
+    // Without the boost, which would use the headroom below the ceiling.
     var profile = figures.profile(isEqualized: true)
     profile.driveSettings.maximumBoostDecibels = 0
     let design = try #require(profile.transducerSettings(rate: Self.rate)?.equalizer)
     let filter = design.filter(rate: Self.rate)
     for plant in figures.plants {
-      let bare = burstResponse(nil, on: plant)
-      let fitted = burstResponse(filter, on: plant)
-      #expect(decibels(fitted.ring.squareRoot(), bare.ring.squareRoot()) < 0.3)
-      #expect(fitted.drive <= 0.44 * 1.001)
+      let unequalized = burstResponse(nil, on: plant)
+      let equalized = burstResponse(filter, on: plant)
+      #expect(decibels(equalized.ring.squareRoot(), unequalized.ring.squareRoot()) < 0.3)
+      #expect(equalized.drive <= 0.44 * 1.001)
     }
   }
 }

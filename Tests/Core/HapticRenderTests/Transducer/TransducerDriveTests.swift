@@ -4,9 +4,10 @@ import Testing
 
 @testable import HapticRender
 
-/// What the drive does to transients and steady tones, on the simulated transducer.
+/// The effect of the drive filters on transients and steady tones of a simulated transducer.
 struct TransducerDriveTests {
-  /// Milliseconds from a transient's end until what is felt stays 20 dB below its greatest.
+  /// Returns the time from the end of a transient until the acceleration stays 20 dB below its peak,
+  /// and the peak of the drive.
   private func ringingAfterTap(_ profile: TransducerProfile, isFitted: Bool, sharpness: Float)
     throws -> (
       milliseconds: Double, drivePeak: Double
@@ -22,66 +23,67 @@ struct TransducerDriveTests {
     var rendering = OfflineRenderer(plan: plan, settings: settings)
     var block = [Float](repeating: 0, count: 512)
     var transducer = TransducerSimulation(try #require(profile.hardware?.model), rate: 48_000)
-    var felt: [Float] = []
+    var acceleration: [Float] = []
     while true {
       var span = block.mutableSpan
       let count = rendering.read(into: &span)
       if count == 0 { break }
-      felt += block[..<count].map { transducer.nextAcceleration(drive: $0) }
+      acceleration += block[..<count].map { transducer.nextAcceleration(drive: $0) }
     }
-    let greatest = felt.map(abs).max() ?? 0
-    let last = felt.lastIndex { abs($0) >= greatest / 10 } ?? 0
-    let frames = Double(last) - Double(plan.soundEndFrame)
-    return (frames / 48, Double(rendering.statistics.peakMagnitudeBeforeLimiter))
+    let peakAcceleration = acceleration.map(abs).max() ?? 0
+    let lastLoudIndex = acceleration.lastIndex { abs($0) >= peakAcceleration / 10 } ?? 0
+    let ringFrameCount = Double(lastLoudIndex) - Double(plan.soundEndFrame)
+    return (ringFrameCount / 48, Double(rendering.statistics.peakMagnitudeBeforeLimiter))
   }
 
-  @Test(arguments: [Float(0), 0.5, 1]) func aTransientRingsSeventyPercentShorterAtAQualityOfTen(
+  @Test(arguments: [Float(0), 0.5, 1]) func equalizerShortensTheRingingBySeventyPercent(
     sharpness: Float
   ) throws {
-    let rig = TransducerFixture(lowHertz: 25)
-    var profile = rig.profile
-    // What lies within 6 dB of the best behind the filters.
+    let fixture = TransducerFixture(lowHertz: 25)
+    var profile = fixture.profile
+    // The range within 6 dB of the maximum after the filters.
     profile.frequency.highHertz = 46
     profile.transient = TransientShape(frequency: profile.frequency, fullIntensityAmplitude: 0.44)
-    let plain = try ringingAfterTap(profile, isFitted: false, sharpness: sharpness)
-    let fitted = try ringingAfterTap(profile, isFitted: true, sharpness: sharpness)
-    #expect(plain.milliseconds > 150)
-    #expect(fitted.milliseconds < 0.3 * plain.milliseconds)
+    let unequalized = try ringingAfterTap(profile, isFitted: false, sharpness: sharpness)
+    let equalized = try ringingAfterTap(profile, isFitted: true, sharpness: sharpness)
+    #expect(unequalized.milliseconds > 150)
+    #expect(equalized.milliseconds < 0.3 * unequalized.milliseconds)
     // Twice the level of a full event, at most.
-    #expect(fitted.drivePeak < 0.88)
+    #expect(equalized.drivePeak < 0.88)
   }
 
   @Test(arguments: [8_000.0, 44_100, 48_000, 192_000])
-  func steadyTonesAreDrivenByTheFiltersResponse(rate: Double)
+  func steadyTonesFollowTheFilterResponse(rate: Double)
     throws
   {
-    let rig = TransducerFixture(rate: rate)
-    let settings = try #require(rig.profile.transducerSettings(rate: rate))
+    let fixture = TransducerFixture(rate: rate)
+    let settings = try #require(fixture.profile.transducerSettings(rate: rate))
     for hertz in [25.0, 40, 80] {
-      let output = rig.output(frameCount: Int(2 * rate), signal: rig.sine(hertz, level: 0.3))
+      let output = fixture.output(
+        frameCount: Int(2 * rate), signal: fixture.sine(hertz, level: 0.3))
       let level = amplitude(of: output, rate: rate, at: 1.5, hertz: hertz, cycles: hertz / 2)
       #expect(abs(decibels(level, 0.3 * settings.driveResponse(atHertz: hertz))) < 0.02)
     }
   }
 
-  @Test func withoutHardwareTheMixIsNotTouched() throws {
+  @Test func profilesWithoutHardwareDoNotChangeTheMix() throws {
     let pattern = HapticPattern(events: [humEvent(0, 0.2), tapEvent(0.3)])
     let routing = OutputRouting().assigningTransducers(of: [.phone])
     #expect(routing == OutputRouting())
     #expect(try render(pattern, settings: RenderSettings(routing: routing)) == render(pattern))
   }
 
-  @Test func channelsOfOneTransducerShareAStripAndOthersDoNot() {
-    let rig = TransducerFixture()
+  @Test func channelsOfOneTransducerShareAMix() {
+    let fixture = TransducerFixture()
     let channel = OutputRouting.Channel(hapticBus: 0)
     var driven = channel
-    driven.transducer = rig.profile
-    var turned = driven
-    turned.isInverted = true
+    driven.transducer = fixture.profile
+    var inverted = driven
+    inverted.isInverted = true
     #expect(!driven.hasSameMix(as: channel))
-    #expect(driven.hasSameMix(as: turned))
+    #expect(driven.hasSameMix(as: inverted))
     #expect(
-      OutputRouting(channels: [channel]).assigningTransducers(of: [rig.profile]).channels == [
+      OutputRouting(channels: [channel]).assigningTransducers(of: [fixture.profile]).channels == [
         driven
       ])
   }

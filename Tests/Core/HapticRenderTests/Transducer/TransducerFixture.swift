@@ -2,14 +2,14 @@ import Glibc
 
 @testable import HapticRender
 
-/// A transducer behind the chain that a strip has for it.
+/// A transducer with the output chain that drives it.
 struct TransducerFixture {
   var resonance = 40.0
   var qualityFactor: Double? = 10
-  /// The lowest frequency that is asked for.
+  /// The lowest requested frequency.
   var lowHertz = 25.0
   var continuousWatts: Double? = 50
-  /// Watts of a full-scale sine; absent: twice the power.
+  /// The power of a full-scale sine, in watts; nil for twice the continuous power.
   var amplifierWatts: Double?
   var drive = DriveSettings()
   var uncertainty = TransducerUncertainty.exact
@@ -26,8 +26,7 @@ struct TransducerFixture {
       amplifier: AmplifierParameters(fullScaleWatts: amplifierWatts))
   }
 
-  /// Sends a signal through filters, protection and limiter, in blocks of given lengths, round and
-  /// round.
+  /// Processes a signal with filters, protection, and limiter, in blocks whose lengths repeat a list.
   func process(
     frameCount: Int, blocks: [Int] = [256],
     temperatureRise: TransducerThermalState = TransducerThermalState(),
@@ -37,13 +36,13 @@ struct TransducerFixture {
     var chain = OutputChain(
       rate: rate, transducer: profile.transducerSettings(rate: rate),
       temperatureRise: temperatureRise)
-    var done = 0
-    var turn = 0
+    var processedCount = 0
+    var blockIndex = 0
     var block: [Float] = []
-    while done < frameCount {
-      let count = min(blocks[turn % blocks.count], frameCount - done)
+    while processedCount < frameCount {
+      let count = min(blocks[blockIndex % blocks.count], frameCount - processedCount)
       block.removeAll(keepingCapacity: true)
-      for frame in done..<(done + count) {
+      for frame in processedCount..<(processedCount + count) {
         block.append(signal(frame))
       }
       let peak =
@@ -53,13 +52,13 @@ struct TransducerFixture {
       for sample in block {
         each(sample)
       }
-      done += count
-      turn += 1
+      processedCount += count
+      blockIndex += 1
     }
     return statistics
   }
 
-  /// What leaves the chain.
+  /// Returns the output of the chain.
   func output(frameCount: Int, blocks: [Int] = [256], signal: (Int) -> Float) -> [Float] {
     var output: [Float] = []
     output.reserveCapacity(frameCount)
@@ -67,7 +66,7 @@ struct TransducerFixture {
     return output
   }
 
-  /// A sine.
+  /// Returns a sine as a function of the frame.
   func sine(_ hertz: Double, level: Float) -> (Int) -> Float {
     {
       level

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HapticRender
 
-/// Hardware with two or three resonances, and what is made of it.
+/// Rendering for hardware with two or three resonances.
 struct TransducerModeTests {
   struct Case: CustomTestStringConvertible, Sendable {
     var quality: Double
@@ -57,7 +57,7 @@ struct TransducerModeTests {
       }
   }
 
-  /// What a drive makes of all resonances together.
+  /// Returns the sum of the responses of all resonances to a drive.
   private func response(
     _ figures: Case, to drive: [Double], as quantity: SimulatedTransducer.Quantity = .acceleration
   )
@@ -65,78 +65,84 @@ struct TransducerModeTests {
   {
     var sum = [Double](repeating: 0, count: drive.count)
     for (model, gain) in models(figures) {
-      let moved = SimulatedTransducer(
+      let modeResponse = SimulatedTransducer(
         resonance: model.resonanceHertz, qualityFactor: model.qualityFactor, rate: Self.rate
       )
       .response(to: drive, as: quantity)
       let ratio = 40 / model.resonanceHertz
       let scale = quantity == .displacement ? gain * ratio * ratio : gain
       for index in sum.indices {
-        sum[index] += scale * moved[index]
+        sum[index] += scale * modeResponse[index]
       }
     }
     return sum
   }
 
-  /// Decibels between the strongest and the weakest steady event over sharpness, above threshold.
+  /// Returns the range of perceived levels of steady events over sharpness, in decibels.
   private func unevenness(_ figures: Case, knowsModes: Bool) throws -> Double {
     let profile = profile(figures, knowsModes: knowsModes)
     let settings = try #require(profile.transducerSettings(rate: Self.rate))
     let levels = profile.levelsOverSharpness(count: 33, drive: settings)
-    let felt = (0..<33).map { index -> Double in
+    let perceivedLevels = (0..<33).map { index -> Double in
       let hertz = profile.frequency.hertz(atSharpness: Double(index) / 32)
       // Measured on the simulation, not by the formula: an eighth of a second at the end.
       let drive = (0..<8_000).map { sin(2 * .pi * hertz * Double($0) / Self.rate) }
-      let moved = response(figures, to: drive)[7_000...].map(abs).max() ?? 0
-      return 20 * log10(levels[index] * settings.driveResponse(atHertz: hertz) * moved)
+      let peakResponse = response(figures, to: drive)[7_000...].map(abs).max() ?? 0
+      return 20 * log10(levels[index] * settings.driveResponse(atHertz: hertz) * peakResponse)
         - profile.perceptionThresholdDecibels(atHertz: hertz)
     }
-    return (felt.max() ?? 0) - (felt.min() ?? 0)
+    return (perceivedLevels.max() ?? 0) - (perceivedLevels.min() ?? 0)
   }
 
   @Test(arguments: cases) func levelsFollowAllResonances(figures: Case) throws {
-    let known = try unevenness(figures, knowsModes: true)
-    let unknown = try unevenness(figures, knowsModes: false)
-    #expect(known < 1, "\(known) dB")
-    #expect(known < 0.5 * unknown, "\(known) and \(unknown) dB")
+    let unevennessWithModes = try unevenness(figures, knowsModes: true)
+    let unevennessWithoutModes = try unevenness(figures, knowsModes: false)
+    #expect(unevennessWithModes < 1, "\(unevennessWithModes) dB")
+    #expect(
+      unevennessWithModes < 0.5 * unevennessWithoutModes,
+      "\(unevennessWithModes) and \(unevennessWithoutModes) dB")
   }
 
-  /// The energy of the ring behind a burst at the further resonance, relative to the burst's peak.
-  @Test(arguments: cases) func furtherResonancesRingLess(figures: Case) throws {
+  /// The energy of the ringing after a burst at the second resonance, relative to the peak.
+  @Test(arguments: cases) func additionalResonancesRingLess(figures: Case) throws {
     func ring(knowsModes: Bool) throws -> Double {
       let settings = try #require(
         profile(figures, knowsModes: knowsModes).transducerSettings(rate: Self.rate))
-      var stage = TransducerFilter(settings)
+      var filter = TransducerFilter(settings)
       let hertz = figures.modes[0].resonanceHertz
-      let length = Int(3 * Self.rate / hertz)
+      let burstLength = Int(3 * Self.rate / hertz)
       var block = (0..<8_000).map { frame -> Float in
-        frame < length ? Float(0.4 * sin(2 * .pi * hertz * Double(frame) / Self.rate)) : 0
+        frame < burstLength ? Float(0.4 * sin(2 * .pi * hertz * Double(frame) / Self.rate)) : 0
       }
       var span = block.mutableSpan
-      stage.process(&span, count: 8_000)
-      let moved = response(figures, to: block.map(Double.init))
-      let peak = moved.map(abs).max() ?? 1
-      return moved[length...].reduce(0) { $0 + $1 * $1 } / (peak * peak)
+      filter.process(&span, count: 8_000)
+      let motion = response(figures, to: block.map(Double.init))
+      let peak = motion.map(abs).max() ?? 1
+      return motion[burstLength...].reduce(0) { $0 + $1 * $1 } / (peak * peak)
     }
     #expect(try ring(knowsModes: true) < 0.7 * ring(knowsModes: false))
   }
 
   @Test(arguments: cases) func theFiltersOnlyCut(figures: Case) throws {
-    let known = try #require(profile(figures, knowsModes: true).transducerSettings(rate: Self.rate))
-    let unknown = try #require(
+    let settingsWithModes = try #require(
+      profile(figures, knowsModes: true).transducerSettings(rate: Self.rate))
+    let settingsWithoutModes = try #require(
       profile(figures, knowsModes: false).transducerSettings(rate: Self.rate))
     for hertz in stride(from: 5.0, to: 2_000, by: 5) {
-      #expect(known.driveResponse(atHertz: hertz) <= 1.01 * unknown.driveResponse(atHertz: hertz))
+      #expect(
+        settingsWithModes.driveResponse(atHertz: hertz) <= 1.01
+          * settingsWithoutModes.driveResponse(atHertz: hertz))
     }
-    #expect(known.tailDuration() >= unknown.tailDuration())
+    #expect(settingsWithModes.tailDuration() >= settingsWithoutModes.tailDuration())
   }
 
-  /// Noise, a step and a sweep across all resonances: as the sum of resonances of this test's own.
+  /// For noise, a step, and a sweep, the simulation equals a sum of independently simulated
+  /// resonances.
   @Test(arguments: cases) func simulationFollowsAllResonances(figures: Case) {
-    var chance = SplitMixGenerator(state: 11)
+    var generator = SplitMixGenerator(state: 11)
     let drive = (0..<16_000).map { frame -> Double in
       let time = Double(frame) / Self.rate
-      if frame < 4_000 { return 0.4 * (2 * chance.fraction() - 1) }
+      if frame < 4_000 { return 0.4 * (2 * generator.fraction() - 1) }
       return frame < 6_000 ? 0.7 : 0.5 * sin(2 * .pi * (20 * time + 25 * time * time))
     }.map { Double(Float($0)) }
     var simulation = TransducerSimulation(
@@ -150,22 +156,21 @@ struct TransducerModeTests {
       velocities.append(simulation.velocity)
       return acceleration
     }
-    func worst(_ found: [Double], _ expected: [Double]) -> Double {
-      zip(found, expected).map { abs($0 - $1) }.max() ?? 1
+    func maximumError(_ measured: [Double], _ expected: [Double]) -> Double {
+      zip(measured, expected).map { abs($0 - $1) }.max() ?? 1
     }
     let expected = response(figures, to: drive)
-    #expect(worst(accelerations, expected) < 1e-6 * (expected.map(abs).max() ?? 0))
-    let moved = response(figures, to: drive, as: .displacement)
-    #expect(worst(displacements, moved) < 1e-9)
-    #expect(abs(simulation.peakDisplacement - (moved.map(abs).max() ?? 0)) < 1e-9)
-    // In the measure of the main resonance velocity is the slope of displacement over its radians a
-    // second.
+    #expect(maximumError(accelerations, expected) < 1e-6 * (expected.map(abs).max() ?? 0))
+    let displacementResponse = response(figures, to: drive, as: .displacement)
+    #expect(maximumError(displacements, displacementResponse) < 1e-9)
+    #expect(abs(simulation.peakDisplacement - (displacementResponse.map(abs).max() ?? 0)) < 1e-9)
+    // Velocity is relative to the angular frequency of the main resonance.
     let slope = (displacements[9_001] - displacements[8_999]) * Self.rate / (4 * .pi * 40)
     #expect(abs(velocities[9_000] - slope) < 0.01 * (velocities.map(abs).max() ?? 0))
   }
 
-  /// The greatest excursion that a renderer reports is that of the sum.
-  @Test(arguments: cases) func theReportedExcursionIsThatOfAllResonances(figures: Case) throws {
+  /// The reported peak excursion is that of the sum of all resonances.
+  @Test(arguments: cases) func reportedExcursionIncludesAllResonances(figures: Case) throws {
     let profile = profile(figures, knowsModes: true, limit: 1)
     let settings = try #require(profile.transducerSettings(rate: Self.rate))
     let limit = try #require(settings.limits.excursionLimitToFullScaleRatio)
@@ -175,43 +180,44 @@ struct TransducerModeTests {
       var block = (0..<8_000).map { Float(0.3 * sin(2 * .pi * hertz * Double($0) / Self.rate)) }
       var span = block.mutableSpan
       limiter.process(&span, count: 8_000, statistics: &statistics)
-      let moved = response(figures, to: block.map(Double.init), as: .displacement)
-      let expected = (moved.map(abs).max() ?? 0) / limit
+      let displacementResponse = response(figures, to: block.map(Double.init), as: .displacement)
+      let expected = (displacementResponse.map(abs).max() ?? 0) / limit
       #expect(abs(Double(statistics.peakExcursionFraction) / expected - 1) < 0.02, "\(hertz) Hz")
     }
   }
 
-  /// Drives at and between all resonances, and random ones that flip, on all resonances together.
-  @Test(arguments: cases, [0.1, 0.4, 1]) func theSumOfAllMovementsIsHeld(
+  /// Drives at and between all resonances, and drives with random sign changes.
+  @Test(arguments: cases, [0.1, 0.4, 1]) func sumOfAllResonancesStaysWithinTheLimit(
     figures: Case, limit: Double
   ) throws {
     let profile = profile(figures, knowsModes: true, limit: limit)
     let settings = try #require(profile.transducerSettings(rate: Self.rate))
-    let held = try #require(settings.limits.excursionLimitToFullScaleRatio)
-    #expect(abs(held / limit - 1) < 0.01)
-    var worst = 0.0
-    var chance = SplitMixGenerator(state: 7)
+    let excursionLimit = try #require(settings.limits.excursionLimitToFullScaleRatio)
+    #expect(abs(excursionLimit / limit - 1) < 0.01)
+    var maximumExcursion = 0.0
+    var generator = SplitMixGenerator(state: 7)
     for trial in 0..<12 {
       var limiter = TransducerLimiter(settings, temperatureRise: TransducerThermalState())
       var statistics = RenderStatistics()
-      let all = [40] + figures.modes.map(\.resonanceHertz)
-      let hertz = all[trial % all.count] * (0.95 + 0.1 * chance.fraction())
-      let other = all[(trial + 1) % all.count]
+      let resonances = [40] + figures.modes.map(\.resonanceHertz)
+      let hertz = resonances[trial % resonances.count] * (0.95 + 0.1 * generator.fraction())
+      let secondHertz = resonances[(trial + 1) % resonances.count]
       var sign: Float = 1
       var block = (0..<16_000).map { frame -> Float in
         let time = Double(frame) / Self.rate
-        if trial > 5, chance.fraction() < 0.004 {
+        if trial > 5, generator.fraction() < 0.004 {
           sign = -sign
         }
-        let wave = sin(2 * .pi * hertz * time) + (trial % 3 == 2 ? sin(2 * .pi * other * time) : 0)
+        let wave =
+          sin(2 * .pi * hertz * time) + (trial % 3 == 2 ? sin(2 * .pi * secondHertz * time) : 0)
         return sign * (wave < 0 ? -0.891 : 0.891)
       }
       var span = block.mutableSpan
       limiter.process(&span, count: 16_000, statistics: &statistics)
-      let moved = response(figures, to: block.map(Double.init), as: .displacement)
-      worst = max(worst, moved.map(abs).max() ?? 0)
+      let displacementResponse = response(figures, to: block.map(Double.init), as: .displacement)
+      maximumExcursion = max(maximumExcursion, displacementResponse.map(abs).max() ?? 0)
     }
-    #expect(worst <= held, "\(worst / held)")
-    #expect(worst > 0.3 * held, "\(worst / held)")
+    #expect(maximumExcursion <= excursionLimit, "\(maximumExcursion / excursionLimit)")
+    #expect(maximumExcursion > 0.3 * excursionLimit, "\(maximumExcursion / excursionLimit)")
   }
 }
