@@ -24,16 +24,16 @@ import VendorFormats
       try JSONDecoder().decode(Case.self, from: Data(line.utf8))
     }
     #expect(cases.count == count)
-    var wrong: [String] = []
-    for each in cases where each.verdict != "either" {
-      let name = "\(each.id).\(fileExtension)"
+    var wrongIDs: [String] = []
+    for conformanceCase in cases where conformanceCase.verdict != "either" {
+      let name = "\(conformanceCase.id).\(fileExtension)"
       let bytes = Array(try Data(contentsOf: folderURL.appending(path: name)))
       let result = FormatRegistry.standard.examine(SourceFile(bytes, name: name))
       let hasError = result.findings.contains { $0.severity == .error }
-      if (result.composition != nil && !hasError) != (each.verdict == "accept") {
-        wrong.append(each.id)
+      if (result.composition != nil && !hasError) != (conformanceCase.verdict == "accept") {
+        wrongIDs.append(conformanceCase.id)
       }
     }
-    #expect(wrong == [])
+    #expect(wrongIDs == [])
   }
 }

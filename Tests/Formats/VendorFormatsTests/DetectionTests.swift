@@ -4,56 +4,57 @@ import VendorFormats
 import TestSupport
 import Testing
 
-/// Formats are recognized by content, whatever the name of a file.
+/// Formats are recognized by content, regardless of file names.
 @Suite struct DetectionTests {
-  /// The endings of the corpus that stand for a format of the program by its id.
+  /// The format of each folder of the corpus.
   private static let folders = [
     "haptic": "haptic", "haptic-conformance": "haptic", "he": "he", "he-converter": "he",
     "ohjson": "oh",
     "hjif": "hjif", "hmpg": "hmpg", "android-xml": "android",
   ]
 
-  @Test func everyFileOfTheCorpusIsRecognised() throws {
+  @Test func corpusFilesAreRecognized() throws {
     guard let corpus = FormatsCorpus.folder else { return }
     let formats = FormatRegistry.standard
-    var wrong: [String] = []
+    var mismatches: [String] = []
     for (folder, id) in Self.folders where formats.format(id: id) != nil {
       let names = try FileManager.default.contentsOfDirectory(atPath: "\(corpus)/\(folder)")
       let ending = "." + ((folder == "ohjson") ? "json" : folder == "android-xml" ? "xml" : id)
       for name in names where name.hasSuffix(ending) && !name.contains("invalid_fields") {
         let file = try FormatsCorpus.file("\(folder)/\(name)")
-        let found = try? formats.format(of: SourceFile(file.bytes, name: "x")).id
-        // Some files of the makers are results of conversions under the name of the source.
-        let wanted = name.contains("_to_he") ? "he" : id
-        if found != wanted {
-          wrong.append("\(folder)/\(name): \(found ?? "ambiguous")")
+        let formatID = try? formats.format(of: SourceFile(file.bytes, name: "x")).id
+        // Some files of the vendors are results of conversions with the name of the source.
+        let expectedID = name.contains("_to_he") ? "he" : id
+        if formatID != expectedID {
+          mismatches.append("\(folder)/\(name): \(formatID ?? "ambiguous")")
         }
       }
     }
-    #expect(wrong == [])
+    #expect(mismatches == [])
   }
 
   private func rank(of bytes: [UInt8], in format: HapticFormat) -> Recognition {
     format.recognize(bytes.span)
   }
 
-  @Test func nothingElseIsRecognisedForCertain() {
-    var chance = SplitMixGenerator(state: 5)
-    let words = [
+  @Test func otherTextsAreNotRecognizedWithCertainty() {
+    var generator = SplitMixGenerator(state: 5)
+    let tokens = [
       "\"name\"", "\"time\"", "\"amplitude\"", "\"version\"", "\"events\"", "1", "0.5", "true",
       "null", "\"x\"",
     ]
     func json(_ depth: Int) -> String {
-      switch chance.next() % (depth > 3 ? 1 : 3) {
+      switch generator.next() % (depth > 3 ? 1 : 3) {
       case 0:
-        return words[Int(chance.next() % UInt64(words.count))]
+        return tokens[Int(generator.next() % UInt64(tokens.count))]
       case 1:
         return "["
-          + (0..<Int(chance.next() % 4)).map { _ in json(depth + 1) }.joined(separator: ",") + "]"
+          + (0..<Int(generator.next() % 4)).map { _ in json(depth + 1) }.joined(separator: ",")
+          + "]"
       default:
         return "{"
-          + (0..<Int(chance.next() % 4)).map { _ in
-            words[Int(chance.next() % 5)] + ": " + json(depth + 1)
+          + (0..<Int(generator.next() % 4)).map { _ in
+            tokens[Int(generator.next() % 5)] + ": " + json(depth + 1)
           }.joined(
             separator: ",") + "}"
       }
@@ -65,10 +66,11 @@ import Testing
         bytes = Array(json(0).utf8)
       case 1:
         let tags = ["html", "svg", "plist", "note"]
-        let tag = tags[Int(chance.next() % 4)]
+        let tag = tags[Int(generator.next() % 4)]
         bytes = Array("<?xml version=\"1.0\"?>\n<\(tag) a=\"1\"><b/></\(tag)>".utf8)
       default:
-        bytes = (0..<Int(chance.next() % 200)).map { _ in UInt8.random(in: 0...255, using: &chance)
+        bytes = (0..<Int(generator.next() % 200)).map { _ in
+          UInt8.random(in: 0...255, using: &generator)
         }
       }
       for format in FormatRegistry.standard.formats {

@@ -17,16 +17,18 @@ import VendorFormats
       errorText(pointer, name) == """
         \(name): error: a Git LFS pointer, not a pattern; download the file with 'git lfs pull'
         """)
-    for page in ["\n<!DOCTYPE html>\n<html>", "<HTML><body>", "<?xml version=\"1.0\"?>\n<html/>"] {
+    for webPage in [
+      "\n<!DOCTYPE html>\n<html>", "<HTML><body>", "<?xml version=\"1.0\"?>\n<html/>",
+    ] {
       #expect(
-        errorText(page, name) == """
+        errorText(webPage, name) == """
           \(name): error: an HTML page, not a pattern; download the file itself instead of the \
           page that shows it
           """)
     }
-    let asset = "%YAML 1.1\n%TAG !u! tag:unity3d.com,2011:\n--- !u!114 &1\n"
+    let unityAsset = "%YAML 1.1\n%TAG !u! tag:unity3d.com,2011:\n--- !u!114 &1\n"
     #expect(
-      errorText(asset, name) == """
+      errorText(unityAsset, name) == """
         \(name): error: a Unity asset, not a pattern; use the haptic file that the asset was \
         imported from
         """)

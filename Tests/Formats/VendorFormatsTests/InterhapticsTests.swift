@@ -59,11 +59,12 @@ import VendorFormats
         == "m_vibration.m_melodies[0].m_notes[1]")
   }
 
-  /// Keys count real seconds; the length of the note cuts them, and gains multiply amplitude.
+  /// Keyframes have times in seconds. The length of the note cuts them, and gains multiply the
+  /// amplitude.
   @Test func lengthsCutKeysAndGainsMultiply() throws {
-    let rising = #"{"m_time": 0, "m_value": 0}, {"m_time": 1, "m_value": 1}"#
+    let risingKeyframes = #"{"m_time": 0, "m_value": 0}, {"m_time": 1, "m_value": 1}"#
     let pattern = try readResult(
-      text(hum(at: 1, amplitude: rising, frequency: Self.toneNotes), gain: 0.5)
+      text(hum(at: 1, amplitude: risingKeyframes, frequency: Self.toneNotes), gain: 0.5)
     )
     .get().layers[0]
     .pattern
@@ -75,9 +76,11 @@ import VendorFormats
   }
 
   @Test func slopesAreCubic() throws {
-    let eased =
+    let easedKeyframes =
       #"{"m_time": 0, "m_value": 0, "m_outSlope": 0}, {"m_time": 0.5, "m_value": 1, "m_inSlope": 0}"#
-    let points = try readResult(text(hum(at: 0, amplitude: eased, frequency: Self.toneNotes))).get()
+    let points = try readResult(
+      text(hum(at: 0, amplitude: easedKeyframes, frequency: Self.toneNotes))
+    ).get()
       .layers[
         0
       ].pattern.curves[0]
@@ -85,20 +88,20 @@ import VendorFormats
     #expect(points.count == 17 && points[4].time == 0.125 && points[4].value == 0.15625)
   }
 
-  @Test func whatDoesNotSoundIsALoss() throws {
-    let loud = #"{"m_time": 0, "m_value": 1.5}"#
-    let high = #"{"m_time": 0, "m_value": 300}"#
+  @Test func inaudiblePartsAreLosses() throws {
+    let loudKeyframes = #"{"m_time": 0, "m_value": 1.5}"#
+    let highKeyframes = #"{"m_time": 0, "m_value": 300}"#
     let examination = readResult(
-      text(hum(at: 0, amplitude: loud, frequency: high), texture: Self.tap))
+      text(hum(at: 0, amplitude: loudKeyframes, frequency: highKeyframes), texture: Self.tap))
     #expect(
       examination.losses.map { "\($0.kind) \($0.message)" } == [
         "approximated amplitudes above 1 are clamped by up to 0.5 of full scale",
         "dropped texture is a spatial effect and does not play over time",
       ])
-    let muted = readResult(text(Self.tap, mute: 1))
+    let mutedResult = readResult(text(Self.tap, mute: 1))
     #expect(
-      muted.losses.map(\.message) == ["muted melodies are omitted"]
-        && muted.composition?.durationSeconds == 0)
+      mutedResult.losses.map(\.message) == ["muted melodies are omitted"]
+        && mutedResult.composition?.durationSeconds == 0)
   }
 
   @Test(arguments: [
@@ -117,11 +120,11 @@ import VendorFormats
       #"{"m_version": 4, "m_vibration": {"m_melodies": []}}"#,
       "t:1:15: warning: the version is 4; the file is read as version 5 (m_version)"
     ),
-  ]) func whatIsWrongHasItsPlace(text: String, finding: String) {
+  ]) func errorsHaveLocations(text: String, finding: String) {
     #expect(readResult(text).findings.first?.description == finding)
   }
 
-  @Test func whatIsWrittenIsReadBack() throws {
+  @Test func writtenFilesAreReadBack() throws {
     let pattern = HapticPattern(
       events: [
         HapticEvent(
@@ -136,18 +139,20 @@ import VendorFormats
       ])
     let writing = try #require(try HapticFormat.haps.write(HapticComposition(pattern)))
     #expect(writing.losses.isEmpty)
-    let back = try readResult(String(decoding: writing.files[0].bytes, as: UTF8.self)).get()
-    let events = back.layers.flatMap(\.pattern.events)
+    let reread = try readResult(String(decoding: writing.files[0].bytes, as: UTF8.self)).get()
+    let events = reread.layers.flatMap(\.pattern.events)
     #expect(events.map(\.time) == [0.1, 0.2, 0.7])
-    for (one, other) in zip(events, pattern.events) {
-      #expect(abs((one.duration ?? 0) - (other.duration ?? 0)) < 1e-9)
-      #expect(abs(one.value(of: .hapticIntensity) - other.value(of: .hapticIntensity)) < 1e-6)
-      #expect(abs(one.value(of: .hapticSharpness) - other.value(of: .hapticSharpness)) < 1e-6)
+    for (rereadEvent, event) in zip(events, pattern.events) {
+      #expect(abs((rereadEvent.duration ?? 0) - (event.duration ?? 0)) < 1e-9)
+      #expect(
+        abs(rereadEvent.value(of: .hapticIntensity) - event.value(of: .hapticIntensity)) < 1e-6)
+      #expect(
+        abs(rereadEvent.value(of: .hapticSharpness) - event.value(of: .hapticSharpness)) < 1e-6)
     }
   }
 
-  /// Readers take times up to a day.
-  @Test(arguments: [HapticFormat.haps, .hapticClip, .hjif]) func whatEndsAfterADayIsNotWritten(
+  /// Readers accept times of up to a day.
+  @Test(arguments: [HapticFormat.haps, .hapticClip, .hjif]) func eventsAfterADayAreNotWritten(
     format: HapticFormat
   )
     throws
@@ -157,8 +162,8 @@ import VendorFormats
     let writing = try #require(try format.write(HapticComposition(pattern)))
     #expect(
       writing.losses[0].message == "the event ends more than a day after the start of the pattern")
-    let back = try readResult(String(decoding: writing.files[0].bytes, as: UTF8.self)).get()
-    #expect(back.layers.flatMap(\.pattern.events).map(\.time) == [0.1])
+    let reread = try readResult(String(decoding: writing.files[0].bytes, as: UTF8.self)).get()
+    #expect(reread.layers.flatMap(\.pattern.events).map(\.time) == [0.1])
   }
 
   @Test func vibrationsOfHapticlabsAreLevels() throws {
@@ -208,7 +213,7 @@ import VendorFormats
       "a.json", #"{"Version": 1.0}"#,
       "a.json:1:1: error: a pattern file must have the key \"Pattern\""
     ),
-  ]) func whatIsNotKnownIsNamed(name: String, text: String, message: String) {
+  ]) func unsupportedFilesAreNamed(name: String, text: String, message: String) {
     #expect(readResult(text, name).findings.first?.description == message)
   }
 }

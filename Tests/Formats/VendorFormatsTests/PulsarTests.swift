@@ -24,10 +24,12 @@ import VendorFormats
     #expect(result.findings == [] && result.losses == [])
     let composition = try result.get()
     #expect(composition.title == "Wave" && composition.notes == "A wave.")
-    let hum = composition.layers[0].pattern
-    #expect(hum.events.map(\.duration) == [0.3])
-    #expect(hum.curves.map { $0.controlPoints.map(\.time) } == [[0, 0.2], [0, 0.3]])
-    #expect(hum.curves.map { $0.controlPoints.map(\.value) } == [[0.5, 0], [0.25, 0.75]])
+    let continuousPattern = composition.layers[0].pattern
+    #expect(continuousPattern.events.map(\.duration) == [0.3])
+    #expect(
+      continuousPattern.curves.map { $0.controlPoints.map(\.time) } == [[0, 0.2], [0, 0.3]])
+    #expect(
+      continuousPattern.curves.map { $0.controlPoints.map(\.value) } == [[0.5, 0], [0.25, 0.75]])
     #expect(
       composition.layers[1].pattern.events == [
         HapticEvent(
@@ -43,10 +45,10 @@ import VendorFormats
     let composition = try readResult(Self.pattern).get()
     let written = try #require(try HapticFormat.pulsar.write(composition))
     #expect(written.losses == [])
-    let back = try readResult(String(decoding: written.files[0].bytes, as: UTF8.self)).get()
-    #expect(back.title == "Wave")
-    #expect(back.layers[1] == composition.layers[1])
-    #expect(back.layers[0].pattern.events == composition.layers[0].pattern.events)
+    let reread = try readResult(String(decoding: written.files[0].bytes, as: UTF8.self)).get()
+    #expect(reread.title == "Wave")
+    #expect(reread.layers[1] == composition.layers[1])
+    #expect(reread.layers[0].pattern.events == composition.layers[0].pattern.events)
   }
 
   /// The library plays the continuous pattern only if it has points of both kinds.

@@ -64,10 +64,10 @@ import VendorFormats
     let composition = try readResult(Self.project, part: .init(index: 0, name: "snow")).get()
     let written = try #require(try HapticFormat.hapticClip.write(composition))
     #expect(written.losses.map(\.message) == ["audio events cannot be written"])
-    let back = try HapticFormat.hapticClip.examine(
+    let reread = try HapticFormat.hapticClip.examine(
       SourceFile(written.files[0].bytes, name: "snow.haptic")
     ).get()
-    #expect(back.layers.map(\.pattern) == [composition.layers[0].pattern])
+    #expect(reread.layers.map(\.pattern) == [composition.layers[0].pattern])
   }
 
   @Test(arguments: ["/a.wav", "../a.wav", "a/../../b.wav", #"C:\\a.wav"#])
@@ -80,10 +80,10 @@ import VendorFormats
   }
 
   @Test func errorsHaveLocations() {
-    let empty = Self.project.replacing(
+    let projectWithEmptyEnvelope = Self.project.replacing(
       #"[{"time": 0, "amplitude": 0.25}, {"time": 0.25, "amplitude": 0}]"#, with: "[]")
     #expect(
-      readResult(empty).findings.map(\.description) == [
+      readResult(projectWithEmptyEnvelope).findings.map(\.description) == [
         """
         x.hasp:7:16: error: the amplitude envelope has no points; at least two are required \
         (clips[2].haptic.signals.continuous.envelopes.amplitude)
@@ -100,12 +100,12 @@ import VendorFormats
   }
 
   @Test func damagedProjectsAreReadOrRefused() {
-    var chance = SplitMixGenerator(state: 3)
+    var generator = SplitMixGenerator(state: 3)
     for _ in 0..<300 {
       var bytes = Array(Self.project.utf8)
-      for _ in 0...chance.next() % 3 {
-        let index = Int(chance.next() % UInt64(bytes.count))
-        bytes[index] = Array("0123456789e-+.,:[]{}\"\\ x".utf8)[Int(chance.next() % 24)]
+      for _ in 0...generator.next() % 3 {
+        let index = Int(generator.next() % UInt64(bytes.count))
+        bytes[index] = Array("0123456789e-+.,:[]{}\"\\ x".utf8)[Int(generator.next() % 24)]
       }
       let result = HapticFormat.studioProject.examine(SourceFile(bytes, name: "x.hasp"))
       let hasErrors = result.findings.contains { $0.severity == .error }

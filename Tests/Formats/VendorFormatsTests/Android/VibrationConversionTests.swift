@@ -17,21 +17,21 @@ import Testing
   private func roundTrip(
     _ composition: HapticComposition, _ dialect: String? = nil, format: HapticFormat? = nil
   )
-    throws -> (back: HapticComposition, losses: [String], text: String)
+    throws -> (reread: HapticComposition, losses: [String], text: String)
   {
     let format = format ?? xml
     let writing = try #require(
       try format.write(composition, options: WritingOptions(dialect: dialect)))
-    let back = format.examine(
+    let reread = format.examine(
       SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions())
-    #expect(back.findings.map(\.description) == [])
+    #expect(reread.findings.map(\.description) == [])
     return (
-      try back.get(), writing.losses.map { "\($0.kind): \($0.message)" },
+      try reread.get(), writing.losses.map { "\($0.kind): \($0.message)" },
       String(decoding: writing.files[0].bytes, as: UTF8.self)
     )
   }
 
-  @Test func aBasicEnvelopeIsIntensityAndSharpness() throws {
+  @Test func basicEnvelopeHasIntensityAndSharpness() throws {
     let composition = try read(V.file(V.basic("0.4 0.5 50,1 0.25 30,0 1 20")))
     let pattern = composition.layers[0].pattern
     #expect(
@@ -48,36 +48,38 @@ import Testing
     #expect(pattern.curves[1].controlPoints.map(\.value) == [0.5, 0.5, 0.25, 1])
   }
 
-  @Test func basicEnvelopesReturnExactly() throws {
-    var chance = SplitMixGenerator(state: 5)
-    func unit() -> Float { Float(chance.next() % 100_001) / 100_000 }
+  @Test func basicEnvelopesArePreserved() throws {
+    var generator = SplitMixGenerator(state: 5)
+    func randomFraction() -> Float { Float(generator.next() % 100_001) / 100_000 }
     for count in 1...40 {
-      var points = (0..<count).map { _ in "\(unit()) \(unit()) \(1 + chance.next() % 900)" }
-      points.append("0 \(unit()) \(1 + chance.next() % 900)")
-      let attributes = chance.next() % 2 == 0 ? "" : " initialSharpness=\"\(unit())\""
+      var points = (0..<count).map { _ in
+        "\(randomFraction()) \(randomFraction()) \(1 + generator.next() % 900)"
+      }
+      points.append("0 \(randomFraction()) \(1 + generator.next() % 900)")
+      let attributes = generator.next() % 2 == 0 ? "" : " initialSharpness=\"\(randomFraction())\""
       let composition = try read(
         V.file(V.basic(points.joined(separator: ","), attributes: attributes)))
-      let (back, losses, _) = try roundTrip(composition)
-      #expect(back == composition && losses == [])
+      let (reread, losses, _) = try roundTrip(composition)
+      #expect(reread == composition && losses == [])
     }
   }
 
-  @Test func aLoopIsWhatRepeats() throws {
+  @Test func repeatingEffectIsALoop() throws {
     let text = V.file(
       "<repeating-effect><preamble>\(V.basic("1 0.5 10,0 0.5 20"))</preamble><repeating>"
         + "\(V.basic("0.5 1 15,0 0 25"))</repeating></repeating-effect>")
     let composition = try read(text)
     #expect(composition.loop == .init(startSeconds: 0.03, endSeconds: 0.07))
-    let (back, losses, written) = try roundTrip(composition)
-    #expect(back == composition && losses == [])
+    let (reread, losses, written) = try roundTrip(composition)
+    #expect(reread == composition && losses == [])
     #expect(written.contains("<preamble>"))
     let steps = try read(
       V.file(
         "<waveform-effect>\(V.entries("25 255"))<repeating>\(V.entries("50 90,50 0"))</repeating>"
           + "</waveform-effect>"))
     #expect(steps.loop == .init(startSeconds: 0.025, endSeconds: 0.125))
-    let again = try roundTrip(steps, "waveform")
-    #expect(again.back == steps && again.losses == [])
+    let rereadSteps = try roundTrip(steps, "waveform")
+    #expect(rereadSteps.back == steps && rereadSteps.losses == [])
   }
 
   @Test func stepsAreLevelsWithJumps() throws {
@@ -88,12 +90,12 @@ import Testing
     #expect(Set(events.map(\.time)) == [0.02, 0.1] && events.count == 2)
     let curve = try #require(composition.layers.flatMap(\.pattern.curves).first)
     #expect(curve.controlPoints.map(\.time) == [0, 0.03, 0.03, 0.04])
-    let half = Float((64.0 / 255).squareRoot())
-    #expect(curve.controlPoints.map(\.value) == [1, 1, half, half])
+    let amplitudeRoot = Float((64.0 / 255).squareRoot())
+    #expect(curve.controlPoints.map(\.value) == [1, 1, amplitudeRoot, amplitudeRoot])
     for format in [xml, arrays] {
-      let (back, losses, _) = try roundTrip(
+      let (reread, losses, _) = try roundTrip(
         composition, format.id == "android-xml" ? "waveform" : nil, format: format)
-      #expect(back == composition && losses == [], "\(format.id)")
+      #expect(reread == composition && losses == [], "\(format.id)")
     }
     let json = try roundTrip(composition, format: arrays).text
     #expect(
@@ -106,7 +108,7 @@ import Testing
         """)
   }
 
-  @Test func everyAmplitudeReturns() throws {
+  @Test func everyAmplitudeIsPreserved() throws {
     let entries = (0...255).map { "3 \($0)" }.joined(separator: ",")
     let composition = try read(V.file("<waveform-effect>\(V.entries(entries))</waveform-effect>"))
     let (_, losses, text) = try roundTrip(composition, format: arrays)
@@ -127,10 +129,10 @@ import Testing
     let pattern = composition.layers[0].pattern
     #expect(pattern.curves[0].interpolation == .squared)
     #expect(pattern.curves[0].controlPoints.map(\.value) == [0, 1, 0.25])
-    let tones = ControlTimeline(of: .hapticSharpnessControl, in: pattern)
+    let sharpness = ControlTimeline(of: .hapticSharpnessControl, in: pattern)
     for (time, hertz) in [(0.0, 80.0), (0.05, 155), (0.1, 230), (0.15, 155), (0.2, 80)] {
-      // 80 Hz is 0, 230 Hz is 1, in equal intervals.
-      #expect(abs(80 * pow(230.0 / 80, tones.value(at: time)) - hertz) < 0.6, "\(time)")
+      // Sharpness 0 is 80 Hz and sharpness 1 is 230 Hz, on a logarithmic scale.
+      #expect(abs(80 * pow(230.0 / 80, sharpness.value(at: time)) - hertz) < 0.6, "\(time)")
     }
     let (_, losses, written) = try roundTrip(composition, "waveform-envelope")
     #expect(losses == [])
@@ -145,10 +147,10 @@ import Testing
         </vibration-effect>
 
         """)
-    let outside = V.readResult(V.file(V.envelope("1 300 100,0 60 10")))
-    #expect(outside.losses.isEmpty)
-    let stated = try #require(outside.composition?.statedHertzRange)
-    #expect(abs(stated.lowerBound - 60) < 1e-3 && abs(stated.upperBound - 300) < 1e-3)
+    let examination = V.readResult(V.file(V.envelope("1 300 100,0 60 10")))
+    #expect(examination.losses.isEmpty)
+    let statedHertz = try #require(examination.composition?.statedHertzRange)
+    #expect(abs(statedHertz.lowerBound - 60) < 1e-3 && abs(statedHertz.upperBound - 300) < 1e-3)
   }
 
   @Test func primitivesFollowEachOther() throws {
@@ -163,27 +165,27 @@ import Testing
       ))
     let composition = try examination.get()
     let events = composition.layers[0].pattern.events
-    // A click is taken to last 12 ms.
+    // A click lasts 12 ms by convention.
     #expect(events.map(\.time) == [0.005, 0.097, 0.127])
     #expect(events.map { $0.parameters[.hapticIntensity] } == [1, 0.3, 0.4])
     #expect(examination.losses.count == 3)
-    let (back, losses, text) = try roundTrip(composition, "primitives")
-    #expect(back == composition && losses.count == 3)
+    let (reread, losses, text) = try roundTrip(composition, "primitives")
+    #expect(reread == composition && losses.count == 3)
     #expect(text.contains("<primitive-effect name=\"tick\" scale=\"0.5\" delayMs=\"80\" />"))
     for name in ["slow_rise", "quick_rise", "quick_fall", "spin", "thud"] {
-      let own = V.readResult(V.file("<primitive-effect name=\"\(name)\"/>"))
+      let examination = V.readResult(V.file("<primitive-effect name=\"\(name)\"/>"))
       #expect(
-        own.losses.allSatisfy {
+        examination.losses.allSatisfy {
           $0.message == "\(name) is an effect of the device; it is approximated"
         })
-      #expect(try own.get().durationSeconds > 0.07 && !own.losses.isEmpty)
+      #expect(try examination.get().durationSeconds > 0.07 && !examination.losses.isEmpty)
     }
     #expect(
       try read(V.file("<predefined-effect name=\"double_click\"/>")).layers[0].pattern.events.map(
         \.time) == [0, 0.1])
   }
 
-  @Test func anAHAPBecomesABasicEnvelope() throws {
+  @Test func ahapBecomesABasicEnvelope() throws {
     let pattern = HapticPattern(events: [
       HapticEvent(
         kind: .hapticTransient, time: 0.1,
@@ -216,17 +218,18 @@ import Testing
         """,
         "approximated: jumps are written as ramps of 1 ms",
       ])
-    let none = try roundTrip(HapticComposition(HapticPattern()))
-    #expect(none.back.layers[0].pattern.curves[0].controlPoints.map(\.value) == [0, 0])
-    let only = try roundTrip(HapticComposition(pattern), "primitives")
-    #expect(only.back.layers.flatMap(\.pattern.events).count == 1)
-    #expect(only.losses.contains("dropped: only transients can be written as primitives"))
+    let emptyResult = try roundTrip(HapticComposition(HapticPattern()))
+    #expect(emptyResult.back.layers[0].pattern.curves[0].controlPoints.map(\.value) == [0, 0])
+    let primitivesResult = try roundTrip(HapticComposition(pattern), "primitives")
+    #expect(primitivesResult.back.layers.flatMap(\.pattern.events).count == 1)
+    #expect(
+      primitivesResult.losses.contains("dropped: only transients can be written as primitives"))
   }
 
   @Test(
     "Levels before and after a ramp of less than a millisecond stay constant",
     arguments: ["basic-envelope", "waveform-envelope"], [0, 0.1001])
-  func shortRampsBendNothingElse(dialect: String, start: Double) throws {
+  func shortRampsChangeNothingElse(dialect: String, start: Double) throws {
     let pattern = HapticPattern(
       events: [
         HapticEvent(
@@ -238,8 +241,8 @@ import Testing
           id: .hapticIntensityControl, time: start,
           controlPoints: [.init(time: 0, value: 0), .init(time: 0.0003, value: 1)])
       ])
-    let (back, losses, _) = try roundTrip(HapticComposition(pattern), dialect)
-    let layer = back.layers[0]
+    let (reread, losses, _) = try roundTrip(HapticComposition(pattern), dialect)
+    let layer = reread.layers[0]
     func intensity(at time: Double) -> Double {
       ControlTimeline(of: .hapticIntensityControl, in: layer.pattern).value(at: time)
         * Double(layer.pattern.events[0].value(of: .hapticIntensity))
@@ -273,8 +276,8 @@ import Testing
         kind: .hapticContinuous, time: 0.1, duration: 0.2,
         parameters: [.hapticIntensity: 0.8, .hapticSharpness: 1]),
     ])
-    let (back, losses, _) = try roundTrip(HapticComposition(pattern))
-    let control = ControlTimeline(of: .hapticIntensityControl, in: back.layers[0].pattern)
+    let (reread, losses, _) = try roundTrip(HapticComposition(pattern))
+    let control = ControlTimeline(of: .hapticIntensityControl, in: reread.layers[0].pattern)
     // Amplitudes add up: 0.36 + 0.64.
     #expect(abs(control.value(at: 0.05) - 0.6) < 1e-6)
     #expect(abs(control.value(at: 0.15) - 1) < 1e-6)
@@ -305,8 +308,8 @@ import Testing
         }
 
         """)
-    // A tap of amplitude 0.5 on a level of 0.4, which it halves meanwhile: 0.5 + 0.2.
-    var tapped = HapticPattern(events: [
+    // A tap of amplitude 0.5 halves the continuous level of 0.4, which adds up to 0.7.
+    var patternWithTap = HapticPattern(events: [
       HapticEvent(
         kind: .hapticContinuous, time: 0, duration: 0.1,
         parameters: [.hapticIntensity: Float(0.4.squareRoot())]),
@@ -314,10 +317,11 @@ import Testing
         kind: .hapticTransient, time: 0.04,
         parameters: [.hapticIntensity: Float(0.5.squareRoot()), .hapticSharpness: 1]),
     ])
-    tapped.events[0].parameters[.hapticSharpness] = nil
-    let tap = try #require(
-      try arrays.write(HapticComposition(tapped), options: WritingOptions(dialect: "studio")))
-    let text = String(decoding: tap.files[0].bytes, as: UTF8.self)
+    patternWithTap.events[0].parameters[.hapticSharpness] = nil
+    let writingWithTap = try #require(
+      try arrays.write(
+        HapticComposition(patternWithTap), options: WritingOptions(dialect: "studio")))
+    let text = String(decoding: writingWithTap.files[0].bytes, as: UTF8.self)
     #expect(text.contains("\"amplitudes\": [102, 102, 102, 102, 178, 178, 102, 102, 102, 102]"))
   }
 

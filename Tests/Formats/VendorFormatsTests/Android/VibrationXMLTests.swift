@@ -5,7 +5,7 @@ import HapticModel
 import TestSupport
 import Testing
 
-/// Texts of vibration XML, and what is said about them.
+/// Texts of vibration XML, and their findings.
 enum VibrationFixtures {
   /// A file of one effect.
   static func file(_ content: String) -> String {
@@ -21,7 +21,7 @@ enum VibrationFixtures {
     readResult(text).findings.filter { $0.severity == .error }.map(\.description)
   }
 
-  /// A basic envelope of points, as intensity, sharpness and milliseconds.
+  /// Returns a basic envelope of points, each with intensity, sharpness, and milliseconds.
   static func basic(_ points: String, attributes: String = "") -> String {
     let points = points.split(separator: ",").map { point in
       let values = point.split(separator: " ")
@@ -31,7 +31,7 @@ enum VibrationFixtures {
     return "<basic-envelope-effect\(attributes)>\(points.joined())</basic-envelope-effect>"
   }
 
-  /// A waveform envelope of points, as amplitude, hertz and milliseconds.
+  /// Returns a waveform envelope of points, each with amplitude, hertz, and milliseconds.
   static func envelope(_ points: String, attributes: String = "") -> String {
     let points = points.split(separator: ",").map { point in
       let values = point.split(separator: " ")
@@ -223,14 +223,14 @@ enum VibrationFixtures {
       1:55: error: document type declarations are not allowed; remove it
     """)
 
-  @Test(arguments: invalidTexts) func refusesWhatAndroidRefuses(row: TableRow) {
+  @Test(arguments: invalidTexts) func refusesTextsThatAndroidRefuses(row: TableRow) {
     #expect(
       V.errors(row.input).first.map { [String($0.dropFirst("v.xml:".count))] } == row.expectedLines)
     #expect(V.readResult(row.input).composition == nil)
   }
 
   @Test(arguments: ["NaN", "Infinity", "-0.5", "1e999", "0x1", "", " 0.5", "1,0", "0.5f", "."])
-  func refusesWhatIsNotANumber(value: String) {
+  func refusesInvalidNumbers(value: String) {
     let text = V.file("<primitive-effect name=\"tick\" scale=\"\(value)\"/>")
     #expect(
       V.errors(text) == [
@@ -241,14 +241,15 @@ enum VibrationFixtures {
 
   @Test func refusesDeepAndWideTexts() {
     #expect(V.errors("") == ["v.xml:1:1: error: the text is not valid XML: no element found"])
-    let deep = String(repeating: "<a>", count: 100_000)
-    #expect(V.errors(deep) == ["v.xml:1:97: error: elements are nested more than 32 levels deep"])
-    let large = String(repeating: " ", count: 10_000_001)
+    let deepText = String(repeating: "<a>", count: 100_000)
     #expect(
-      V.errors(large) == ["v.xml:1:1: error: the text has 10000001 bytes; the limit is 10 MB"])
-    let wide: [UInt8] = [0xFE, 0xFF] + V.file("").utf8.flatMap { [0, $0] }
+      V.errors(deepText) == ["v.xml:1:97: error: elements are nested more than 32 levels deep"])
+    let largeText = String(repeating: " ", count: 10_000_001)
+    #expect(
+      V.errors(largeText) == ["v.xml:1:1: error: the text has 10000001 bytes; the limit is 10 MB"])
+    let utf16Text: [UInt8] = [0xFE, 0xFF] + V.file("").utf8.flatMap { [0, $0] }
     let examination = HapticFormat.androidXML.examine(
-      SourceFile(wide, name: "w"), options: ReadingOptions())
+      SourceFile(utf16Text, name: "w"), options: ReadingOptions())
     #expect(
       examination.findings.map(\.description) == [
         "w:1:1: error: the text is UTF-16; save it as UTF-8"
@@ -259,7 +260,7 @@ enum VibrationFixtures {
         .composition == nil)
   }
 
-  @Test func placesCountLinesAndCharacters() {
+  @Test func locationsCountLinesAndCharacters() {
     let text =
       "<vibration-effect>\r\n  <!-- ä𝄞 --><primitive-effect\n name=\"x\"/>\n</vibration-effect>"
     #expect(
@@ -277,7 +278,7 @@ enum VibrationFixtures {
     }
   }
 
-  @Test func canonicalTextKeepsWhatIsSaid() throws {
+  @Test func canonicalTextKeepsTheContent() throws {
     let text = """
       <!--first--><vibration-effect>
       <basic-envelope-effect initialSharpness = '0.2'><!-- second --><control-point durationMs="5"
@@ -285,9 +286,9 @@ enum VibrationFixtures {
       </basic-envelope-effect></vibration-effect>
       """
     let file = SourceFile(Array(text.utf8), name: "c.xml")
-    let once = try #require(try HapticFormat.androidXML.canonicalText(of: file))
+    let canonicalText = try #require(try HapticFormat.androidXML.canonicalText(of: file))
     #expect(
-      String(decoding: once, as: UTF8.self) == """
+      String(decoding: canonicalText, as: UTF8.self) == """
         <!--first-->
         <vibration-effect>
           <basic-envelope-effect initialSharpness="0.2">
@@ -298,11 +299,13 @@ enum VibrationFixtures {
         </vibration-effect>
 
         """)
-    #expect(try HapticFormat.androidXML.canonicalText(of: SourceFile(once, name: "c.xml")) == once)
+    #expect(
+      try HapticFormat.androidXML.canonicalText(of: SourceFile(canonicalText, name: "c.xml"))
+        == canonicalText)
   }
 }
 
-/// Readers of all formats but AHAP, on input that nobody would write.
+/// Readers of several formats with extreme input.
 @Suite struct BadFormatTests {
   private static let formats = FormatRegistry.standard.formats.filter {
     ["he", "oh", "android-xml", "android-arrays", "vibrate"].contains($0.id)
@@ -320,9 +323,9 @@ enum VibrationFixtures {
     for format in Self.formats {
       for open in ["[", "{\"Pattern\":", "<a>"] {
         let bytes = Array(String(repeating: open, count: depth).utf8)
-        let found = findings(format, bytes)
-        #expect(found.count == 1 && found[0].severity == .error, "\(format.id)")
-        #expect(found[0].location.description != "b", "\(format.id): no place")
+        let results = findings(format, bytes)
+        #expect(results.count == 1 && results[0].severity == .error, "\(format.id)")
+        #expect(results[0].location.description != "b", "\(format.id): no location")
       }
     }
   }
@@ -338,10 +341,11 @@ enum VibrationFixtures {
         #expect(format.map { findings($0, Array(text.utf8)).isEmpty } == false, "\(id) \(number)")
       }
     }
-    // Within the range of numbers, outside of that of whole numbers.
-    let far = RichTapFixtures.he(RichTapFixtures.tap("\"RelativeTime\": 1e300"))
+    // Within the range of floating-point numbers, but not of integers.
+    let lateText = RichTapFixtures.he(RichTapFixtures.tap("\"RelativeTime\": 1e300"))
     #expect(
-      RichTapFixtures.readResult(far).composition?.layers[0].pattern.events[0].time == 2_147_483.647
+      RichTapFixtures.readResult(lateText).composition?.layers[0].pattern.events[0].time
+        == 2_147_483.647
     )
   }
 
@@ -351,8 +355,8 @@ enum VibrationFixtures {
     let text = VibrationFixtures.file(VibrationFixtures.basic(points))
     let composition = try VibrationFixtures.readResult(text).get()
     #expect(composition.layers[0].pattern.curves[0].controlPoints.count == count + 2)
-    let he = try #require(try HapticFormat.richTapHE.write(composition))
-    #expect(he.losses.contains { $0.message.contains("is reduced") })
+    let richTapFile = try #require(try HapticFormat.richTapHE.write(composition))
+    #expect(richTapFile.losses.contains { $0.message.contains("is reduced") })
   }
 
   @Test func everyTruncationIsRefusedOrRead() {
@@ -366,8 +370,8 @@ enum VibrationFixtures {
     for (text, format) in zip(texts, Self.formats) {
       let bytes = Array(text.utf8)
       for length in bytes.indices {
-        let found = findings(format, Array(bytes[..<length]))
-        #expect(found.contains { $0.severity == .error }, "\(format.id) \(length)")
+        let results = findings(format, Array(bytes[..<length]))
+        #expect(results.contains { $0.severity == .error }, "\(format.id) \(length)")
       }
     }
   }

@@ -57,17 +57,17 @@ import Testing
 
   @Test("Damaged texts are read or rejected alike", arguments: [1, 2, 3] as [UInt64])
   func damagedTextsAreReadAlike(_ seed: UInt64) {
-    var mutation = InputMutator(
+    var mutator = InputMutator(
       seed: seed, words: ["<", ">", "/>", "&", ";", "'", "\"", "<!--", "-->", "<?", "?>", "&lt;"])
-    var different: [String] = []
+    var differingTexts: [String] = []
     for index in 0..<InputMutator.caseCount(default: 2_000) {
-      let text = mutation.mutated(Array(Self.samples[index % Self.samples.count].utf8))
+      let text = mutator.mutated(Array(Self.samples[index % Self.samples.count].utf8))
       // libexpat accepts fewer names outside of ASCII, and more than one encoding.
       guard text.allSatisfy({ $0 < 0x80 }), !text.starts(with: [0]) else { continue }
       if read(text) != expected(text) {
-        different.append(String(decoding: text, as: UTF8.self))
+        differingTexts.append(String(decoding: text, as: UTF8.self))
       }
     }
-    #expect(different == [])
+    #expect(differingTexts == [])
   }
 }

@@ -5,16 +5,19 @@ import Testing
 @testable import HapticFormats
 @testable import VendorFormats
 
-/// Laws, reduction, layers and loops.
+/// Mappings, reduction, layers, and loops.
 @Suite struct ConversionTests {
-  @Test func lawsAreTheirOwnInverses() {
+  @Test func mappingsHaveExactInverses() {
     for step in 0...20 {
-      let share = Double(step) / 20
-      for law in AmplitudeMapping.allCases {
-        #expect(abs(law.amplitude(ofIntensity: law.intensity(ofAmplitude: share)) - share) < 1e-12)
+      let fraction = Double(step) / 20
+      for mapping in AmplitudeMapping.allCases {
+        #expect(
+          abs(mapping.amplitude(ofIntensity: mapping.intensity(ofAmplitude: fraction)) - fraction)
+            < 1e-12)
       }
       for scale in [SharpnessScale.phone, .mpeg] {
-        #expect(abs(scale.sharpness(ofHertz: scale.hertz(ofSharpness: share)) - share) < 1e-12)
+        #expect(
+          abs(scale.sharpness(ofHertz: scale.hertz(ofSharpness: fraction)) - fraction) < 1e-12)
       }
     }
     #expect(AmplitudeMapping.root.intensity(ofAmplitude: 0.25) == 0.5)
@@ -23,70 +26,73 @@ import Testing
   }
 
   private func curve(_ count: Int, _ seed: UInt64) -> [EnvelopePoint] {
-    var chance = SplitMixGenerator(state: seed)
+    var generator = SplitMixGenerator(state: seed)
     var level = 0.5
     return (0..<count).map { index in
-      level = min(max(level + Double.random(in: -0.1...0.1, using: &chance), 0), 1)
+      level = min(max(level + Double.random(in: -0.1...0.1, using: &generator), 0), 1)
       return EnvelopePoint(timeSeconds: Double(index) * 0.01, level: level, sharpness: 0)
     }
   }
 
-  private func distance(_ given: [EnvelopePoint], _ kept: [EnvelopePoint]) -> Double {
-    var worst = 0.0
+  private func distance(_ points: [EnvelopePoint], _ remainingPoints: [EnvelopePoint]) -> Double {
+    var maximumDeviation = 0.0
     var index = 0
-    for point in given {
-      while index + 2 < kept.count, kept[index + 1].timeSeconds < point.timeSeconds {
+    for point in points {
+      while index + 2 < remainingPoints.count,
+        remainingPoints[index + 1].timeSeconds < point.timeSeconds
+      {
         index += 1
       }
-      let line = EnvelopePoint.interpolated(
-        from: kept[index], to: kept[index + 1], at: point.timeSeconds)
-      worst = max(worst, abs(line.level - point.level))
+      let interpolatedPoint = EnvelopePoint.interpolated(
+        from: remainingPoints[index], to: remainingPoints[index + 1], at: point.timeSeconds)
+      maximumDeviation = max(maximumDeviation, abs(interpolatedPoint.level - point.level))
     }
-    return worst
+    return maximumDeviation
   }
 
   @Test(arguments: [0.0, 0.01, 0.05, 0.2]) func reductionKeepsWithinTheToleranceAndReportsItsError(
     tolerance: Double
   ) {
-    let given = curve(5000, 3)
-    let reduced = PointReduction(given, tolerance: tolerance)
+    let points = curve(5000, 3)
+    let reduced = PointReduction(points, tolerance: tolerance)
     #expect(reduced.maximumCurveDeviation <= tolerance)
-    #expect(abs(distance(given, reduced.remainingPoints) - reduced.maximumCurveDeviation) < 1e-9)
+    #expect(abs(distance(points, reduced.remainingPoints) - reduced.maximumCurveDeviation) < 1e-9)
     #expect(
-      reduced.remainingPoints.first == given.first && reduced.remainingPoints.last == given.last)
+      reduced.remainingPoints.first == points.first && reduced.remainingPoints.last == points.last)
     if tolerance == 0.05 {
-      #expect(reduced.remainingPoints.count < given.count / 2)
+      #expect(reduced.remainingPoints.count < points.count / 2)
     }
   }
 
-  @Test func reductionToACountTakesTheWorstFirst() {
-    let given = curve(300, 9)
-    var last = Double.infinity
+  @Test func reductionToACountKeepsTheLargestDeviations() {
+    let points = curve(300, 9)
+    var previousDeviation = Double.infinity
     for count in [2, 4, 8, 16, 64, 300] {
-      let reduced = PointReduction(given, maximumCount: count)
+      let reduced = PointReduction(points, maximumCount: count)
       // The last points may lie on a line.
       #expect(
         count > 64 ? reduced.remainingPoints.count <= count : reduced.remainingPoints.count == count
       )
-      #expect(abs(distance(given, reduced.remainingPoints) - reduced.maximumCurveDeviation) < 1e-9)
-      #expect(reduced.maximumCurveDeviation <= last * 1.5)
-      last = reduced.maximumCurveDeviation
+      #expect(abs(distance(points, reduced.remainingPoints) - reduced.maximumCurveDeviation) < 1e-9)
+      #expect(reduced.maximumCurveDeviation <= previousDeviation * 1.5)
+      previousDeviation = reduced.maximumCurveDeviation
     }
-    #expect(last == 0)
+    #expect(previousDeviation == 0)
   }
 
-  @Test func aStraightLineNeedsTwoPointsAndAJumpItsOwn() {
-    let line = (0...9).map {
+  @Test func lineNeedsTwoPointsAndJumpsAreKept() {
+    let linePoints = (0...9).map {
       EnvelopePoint(timeSeconds: Double($0), level: Double($0) / 10, sharpness: 0)
     }
-    #expect(PointReduction(line, tolerance: 1e-9).remainingPoints == [line[0], line[9]])
-    let jump = [
+    #expect(
+      PointReduction(linePoints, tolerance: 1e-9).remainingPoints == [linePoints[0], linePoints[9]])
+    let jumpPoints = [
       EnvelopePoint(timeSeconds: 0, level: 0, sharpness: 0),
       EnvelopePoint(timeSeconds: 1, level: 0, sharpness: 0),
       EnvelopePoint(timeSeconds: 1, level: 1, sharpness: 0),
       EnvelopePoint(timeSeconds: 2, level: 1, sharpness: 0),
     ]
-    #expect(PointReduction(jump, tolerance: 0.1).remainingPoints == jump)
+    #expect(PointReduction(jumpPoints, tolerance: 0.1).remainingPoints == jumpPoints)
   }
 
   @Test func eventsWithCurvesUseTheFewestLayers() {
@@ -99,16 +105,16 @@ import Testing
         until: end)
     }
     let tap = builder.add(HapticEvent(kind: .hapticTransient, time: 0.5))
-    let numbers = [add(0, 2), add(1, 3), add(2, 4), add(3, 5), add(1.5, 1.75)]
+    let eventIndices = [add(0, 2), add(1, 3), add(2, 4), add(3, 5), add(1.5, 1.75)]
     let (layers, references) = builder.build()
     #expect(layers.count == 4)
     #expect(references[tap].layerIndex == 0)
-    #expect(numbers.map { references[$0].layerIndex } == [1, 2, 3, 1, 3])
+    #expect(eventIndices.map { references[$0].layerIndex } == [1, 2, 3, 1, 3])
     #expect(layers[0].pattern.curves.isEmpty)
     #expect(layers.map(\.pattern.events.count) == [1, 2, 1, 2])
   }
 
-  @Test func aLoopIsPlayedFromItsStartAgain() {
+  @Test func loopRepeatsFromItsStart() {
     var pattern = HapticPattern(events: [
       HapticEvent(kind: .hapticContinuous, time: 0, duration: 3),
       HapticEvent(kind: .hapticTransient, time: 1.5),
@@ -121,11 +127,11 @@ import Testing
     var composition = HapticComposition(pattern)
     composition.loop = .init(startSeconds: 1, endSeconds: 2)
     var losses = LossLog()
-    let long = composition.unrolled(passCount: 3, losses: &losses)
-    #expect(long.loop == nil)
-    #expect(long.layers[0].pattern.events.map(\.time) == [0, 1.5, 2, 2.5, 3, 3.5])
-    #expect(long.layers[0].pattern.events.compactMap(\.duration) == [2, 1, 1])
-    let control = ControlTimeline(of: .hapticIntensityControl, in: long.layers[0].pattern)
+    let unrolled = composition.unrolled(passCount: 3, losses: &losses)
+    #expect(unrolled.loop == nil)
+    #expect(unrolled.layers[0].pattern.events.map(\.time) == [0, 1.5, 2, 2.5, 3, 3.5])
+    #expect(unrolled.layers[0].pattern.events.compactMap(\.duration) == [2, 1, 1])
+    let control = ControlTimeline(of: .hapticIntensityControl, in: unrolled.layers[0].pattern)
     #expect(
       [0.5, 1.5, 2.25, 2.75, 3.25].map(control.value(at:)) == [0.25, 0.75, 0.625, 0.875, 0.625])
     #expect(
@@ -149,18 +155,18 @@ import Testing
       ])
   }
 
-  @Test func anOutlineHasTheKeysOfATextWithErrors() throws {
+  @Test func outlineHasTheKeysOfATextWithErrors() throws {
     let text = Array(
       "\u{FEFF} {\"a\": [ {\"b\": \"c\", \"d\\\"\": 1}], \"e\": {\"f\": [1, {\"g\": 2}]}, \"h\" x"
         .utf8)
-    let made = JSONOutline(text.span)
-    let outline = try #require(made)
+    let optionalOutline = JSONOutline(text.span)
+    let outline = try #require(optionalOutline)
     #expect(outline.rootKeys == ["a", "e", "h"])
     #expect(outline.nestedKeys.isSuperset(of: ["b", "f", "g"]))
     #expect(!outline.nestedKeys.contains("c"))
     for text in ["[1]", "", "x{}"] {
-      let none = JSONOutline(Array(text.utf8).span)
-      #expect(none == nil, "\(text)")
+      let optionalOutline = JSONOutline(Array(text.utf8).span)
+      #expect(optionalOutline == nil, "\(text)")
     }
   }
 }

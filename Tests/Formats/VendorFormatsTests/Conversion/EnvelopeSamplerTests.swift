@@ -5,13 +5,13 @@ import Testing
 @testable import HapticFormats
 @testable import VendorFormats
 
-/// Envelopes of events against the laws stated plainly.
+/// Envelopes of events, compared with the formulas.
 @Suite struct EnvelopeSamplerTests {
   private func hum(
     _ time: Double, _ duration: Double, _ intensity: Float, _ sharpness: Float = 0.5,
-    _ more: EventParameters = [:]
+    _ otherParameters: EventParameters = [:]
   ) -> HapticEvent {
-    var parameters = more
+    var parameters = otherParameters
     parameters[.hapticIntensity] = intensity
     parameters[.hapticSharpness] = sharpness
     return HapticEvent(
@@ -19,14 +19,14 @@ import Testing
   }
 
   private func value(_ points: [EnvelopePoint], at time: Double) -> EnvelopePoint {
-    for (from, to) in zip(points, points.dropFirst())
-    where time >= from.timeSeconds && time < to.timeSeconds {
-      return .interpolated(from: from, to: to, at: time)
+    for (previous, next) in zip(points, points.dropFirst())
+    where time >= previous.timeSeconds && time < next.timeSeconds {
+      return .interpolated(from: previous, to: next, at: time)
     }
     return points[points.count - 1]
   }
 
-  @Test func aPlainEventIsTwoPoints() {
+  @Test func constantEventHasTwoPoints() {
     let composition = HapticComposition(HapticPattern(events: [hum(1, 2, 0.5, 0.25)]))
     let envelopes = EnvelopeSampler(.intensity).envelopes(of: composition)
     #expect(envelopes.count == 1)
@@ -43,7 +43,7 @@ import Testing
         == [0.5, 0.5])
   }
 
-  @Test func curvesAndStepsAreCornersAndSharpnessIsClampedWhereItMeetsItsBounds() {
+  @Test func curvesAndStepsAreCornersAndSharpnessIsClamped() {
     var pattern = HapticPattern(events: [hum(0, 4, 1, 0.5)])
     pattern.curves = [
       ParameterCurve(
@@ -64,22 +64,22 @@ import Testing
 
   @Test(arguments: [AmplitudeMapping.root, .linear])
   func envelopeTimesScaleAmplitudeWithinTheTolerance(
-    law: AmplitudeMapping
+    mapping: AmplitudeMapping
   ) {
     let composition = HapticComposition(
       HapticPattern(events: [hum(0, 1, 0.8, 0.5, [.attackTime: 0.75, .releaseTime: 0.5])]))
     let attack = EnvelopeTimes.seconds(normalized: 0.75)
     let release = EnvelopeTimes.seconds(normalized: 0.5)
-    let sampler = EnvelopeSampler(.intensity, mapping: law, levelTolerance: 0.002)
+    let sampler = EnvelopeSampler(.intensity, mapping: mapping, levelTolerance: 0.002)
     let points = sampler.envelopes(of: composition)[0].points
     #expect(abs((points.last?.timeSeconds ?? 0) - 1 - release) < 1e-12)
     for step in 0...1000 {
       let time = Double(step) / 1000 * (1 + release)
       let gain =
         time < attack ? time / attack : time < 1 ? 1 : max(0, (1 + release - time) / release)
-      let exact = 0.8 * (law == .root ? gain.squareRoot() : gain)
-      // The given intensity is a Float.
-      #expect(abs(value(points, at: time).level - exact) <= 0.002 + 1e-6, "\(time)")
+      let expectedLevel = 0.8 * (mapping == .root ? gain.squareRoot() : gain)
+      // The tolerance includes the rounding of the intensity to Float.
+      #expect(abs(value(points, at: time).level - expectedLevel) <= 0.002 + 1e-6, "\(time)")
     }
   }
 
@@ -97,7 +97,7 @@ import Testing
     #expect(envelope.points == [EnvelopePoint(timeSeconds: 0.5, level: 0.25, sharpness: 0.25)])
   }
 
-  @Test func layersDoNotBendEachOther() {
+  @Test func curvesActOnlyOnTheirLayer() {
     let curve = ParameterCurve(
       id: .hapticIntensityControl, time: 0, controlPoints: [.init(time: 0, value: 0)])
     let composition = HapticComposition(layers: [
@@ -139,7 +139,7 @@ import Testing
     #expect(merged.mergedPoints.map(\.level) == [1, 1, 0.5, 0.5])
   }
 
-  @Test func tooManyAtOnceAreLeftOut() {
+  @Test func overlapsBeyondTheMaximumAreDropped() {
     let count = MergedEnvelope.maximumOverlapCount + 10
     let pattern = HapticPattern(events: (0..<count).map { hum(Double($0) / 1000, 10, 0.01) })
     let sampler = EnvelopeSampler(.amplitude)

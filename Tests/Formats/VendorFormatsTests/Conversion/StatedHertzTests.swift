@@ -6,10 +6,10 @@ import VendorFormats
 /// Frequencies that files state in hertz.
 @Suite struct StatedHertzTests {
   private func readResult(
-    _ text: String, _ name: String, pitch: ReadingOptions.FrequencyHandling = .hertz
+    _ text: String, _ name: String, frequencyHandling: ReadingOptions.FrequencyHandling = .hertz
   ) -> ReadResult {
     var options = ReadingOptions()
-    options.frequencyHandling = pitch
+    options.frequencyHandling = frequencyHandling
     return FormatRegistry.standard.examine(
       SourceFile(Array(text.utf8), name: name), options: options)
   }
@@ -41,9 +41,9 @@ import VendorFormats
   func reading(first: Double, second: Double) throws {
     for (name, text) in Self.texts(first, second) {
       let result = readResult(text, name)
-      let stated = try range(try result.get())
-      #expect(abs(stated.lowerBound / first - 1) < 1e-4, "\(name): \(stated)")
-      #expect(abs(stated.upperBound / second - 1) < 1e-4, "\(name): \(stated)")
+      let statedHertz = try range(try result.get())
+      #expect(abs(statedHertz.lowerBound / first - 1) < 1e-4, "\(name): \(statedHertz)")
+      #expect(abs(statedHertz.upperBound / second - 1) < 1e-4, "\(name): \(statedHertz)")
       #expect(result.losses.isEmpty, "\(name): \(result.losses)")
     }
   }
@@ -58,10 +58,10 @@ import VendorFormats
         let options = WritingOptions(dialect: dialect)
         let written = try #require(try format.write(composition, options: options))
         let bytes = written.files[0].bytes
-        let stated = try range(
+        let statedHertz = try range(
           try format.examine(SourceFile(bytes, name: "x.\(format.fileExtensions[0])")).get())
-        #expect(abs(stated.lowerBound - first) < 0.51, "\(name) \(format.id): \(stated)")
-        #expect(abs(stated.upperBound - second) < 0.51, "\(name) \(format.id): \(stated)")
+        #expect(abs(statedHertz.lowerBound - first) < 0.51, "\(name) \(format.id): \(statedHertz)")
+        #expect(abs(statedHertz.upperBound - second) < 0.51, "\(name) \(format.id): \(statedHertz)")
       }
     }
   }
@@ -89,7 +89,7 @@ import VendorFormats
   @Test("With the pitch as sharpness, no layer states hertz")
   func pitchAsSharpness() throws {
     for (name, text) in Self.texts(30, 75) {
-      let composition = try readResult(text, name, pitch: .sharpness).get()
+      let composition = try readResult(text, name, frequencyHandling: .sharpness).get()
       #expect(!composition.hasStatedHertz)
       let events = composition.layers.flatMap(\.pattern.events)
       #expect(events.map { $0.value(of: .hapticSharpness) } == [0], "\(name)")
@@ -104,8 +104,8 @@ import VendorFormats
     let written = try #require(
       try format.write(HapticComposition(HapticPattern(events: [event]))))
     let file = SourceFile(written.files[0].bytes, name: "x.\(format.fileExtensions[0])")
-    let back = try format.examine(file).get().convertingStatedHertz(to: .phone)
-    let sharpness = back.layers[0].pattern.events[0].value(of: .hapticSharpness)
+    let reread = try format.examine(file).get().convertingStatedHertz(to: .phone)
+    let sharpness = reread.layers[0].pattern.events[0].value(of: .hapticSharpness)
     // MPEG-I haptics has whole hertz.
     #expect(abs(sharpness - 0.4) < 0.006, "\(sharpness)")
   }
@@ -130,8 +130,9 @@ import VendorFormats
       result.losses.map(\.message) == [
         "frequencies outside 1 to 20000 Hz are clamped by up to 30000 Hz"
       ])
-    let stated = try range(try result.get())
-    #expect(abs(stated.lowerBound - 1) < 1e-3 && abs(stated.upperBound / 20_000 - 1) < 1e-4)
+    let statedHertz = try range(try result.get())
+    #expect(
+      abs(statedHertz.lowerBound - 1) < 1e-3 && abs(statedHertz.upperBound / 20_000 - 1) < 1e-4)
   }
 
   @Test("A loop of stated frequencies is unrolled without limiting them")
@@ -141,8 +142,8 @@ import VendorFormats
     let written = try #require(
       try HapticFormat.haps.write(composition, options: WritingOptions(loopPassCount: 2)))
     let file = SourceFile(written.files[0].bytes, name: "x.haps")
-    let stated = try range(try HapticFormat.haps.examine(file).get())
-    #expect(abs(stated.lowerBound - 30) < 0.1 && abs(stated.upperBound - 52.5) < 0.5)
+    let statedHertz = try range(try HapticFormat.haps.examine(file).get())
+    #expect(abs(statedHertz.lowerBound - 30) < 0.1 && abs(statedHertz.upperBound - 52.5) < 0.5)
   }
 
   @Test("With samples, keyframes keep frequencies beyond their band")

@@ -17,7 +17,7 @@ import Testing
     findings(Self.validText.replacing(old, with: new))
   }
 
-  @Test func aGoodFileHasNoFindings() throws {
+  @Test func validFileHasNoFindings() throws {
     let examination = MPEGFixtures.readResult(Self.validText)
     #expect(examination.findings.isEmpty && examination.losses.isEmpty)
     #expect(
@@ -27,7 +27,7 @@ import Testing
       ])
   }
 
-  @Test func errorsHaveTheirPlaces() {
+  @Test func errorsHaveLocations() {
     #expect(findings("[]") == ["t:1:1: error: the file must be an object, not an array"])
     #expect(
       findings("{\"perception\": []}").contains(
@@ -106,16 +106,16 @@ import Testing
     SilentBandCase(band: "\"band_type\": \"WaveletWave\"", keys: [], rules: ["block-length"]),
   ]
 
-  @Test func keysThatCannotSoundAreReported() {
-    for silence in Self.silentBandCases {
-      let text = MPEGFixtures.text(silence.band, effects: MPEGFixtures.effect(silence.keys))
+  @Test func silentKeyframesAreReported() {
+    for silentCase in Self.silentBandCases {
+      let text = MPEGFixtures.text(silentCase.band, effects: MPEGFixtures.effect(silentCase.keys))
       let examination = MPEGFixtures.readResult(text)
-      #expect(examination.findings.map(\.rule.text) == silence.rules.map { "hjif/" + $0 })
+      #expect(examination.findings.map(\.rule.text) == silentCase.rules.map { "hjif/" + $0 })
       #expect(examination.composition != nil)
     }
   }
 
-  @Test func textIsToleratedAsJSONAllows() {
+  @Test func deviationsFromStrictJSONAreReported() {
     #expect(
       findings(replacing: "}]}]}]}]}", with: "},]}]}]}]}").contains {
         $0.contains("warning: comma before a closing bracket")
@@ -124,10 +124,11 @@ import Testing
       MPEGFixtures.readResult("\u{FEFF}" + Self.validText).findings.map(\.rule) == [
         "hjif/byte-order-mark"
       ])
-    let doubled = Self.validText.replacing(
+    let textWithDuplicateKey = Self.validText.replacing(
       "\"description\": \"d\"", with: "\"description\": \"e\", \"description\": \"d\"")
-    #expect(MPEGFixtures.readResult(doubled).findings.map(\.rule) == ["hjif/duplicate-key"])
-    #expect(MPEGFixtures.readResult(doubled).composition?.notes == "d")
+    #expect(
+      MPEGFixtures.readResult(textWithDuplicateKey).findings.map(\.rule) == ["hjif/duplicate-key"])
+    #expect(MPEGFixtures.readResult(textWithDuplicateKey).composition?.notes == "d")
     #expect(
       findings(replacing: "\"level\"", with: "\"colour\": 1, \"level\"").first
         == "t:1:40: note: unknown key \"colour\" is ignored (colour)")
@@ -137,14 +138,14 @@ import Testing
     // Each prefix and each text with one byte changed is read or refused.
     let bytes = Array(Self.validText.utf8)
     for index in stride(from: 0, to: bytes.count, by: 3) {
-      let cut = SourceFile(Array(bytes[..<index]), name: "t")
-      let examination = HapticFormat.hjif.examine(cut, options: ReadingOptions())
+      let truncatedFile = SourceFile(Array(bytes[..<index]), name: "t")
+      let examination = HapticFormat.hjif.examine(truncatedFile, options: ReadingOptions())
       #expect(examination.composition == nil && examination.errorCount > 0)
       for byte in [0x22, 0x30, 0x5D, 0x7B, 0xFF] as [UInt8] {
-        var changed = bytes
-        changed[index] = byte
+        var damagedBytes = bytes
+        damagedBytes[index] = byte
         let examination = HapticFormat.hjif.examine(
-          SourceFile(changed, name: "t"), options: ReadingOptions())
+          SourceFile(damagedBytes, name: "t"), options: ReadingOptions())
         #expect((examination.composition == nil) == (examination.errorCount > 0))
       }
     }
@@ -157,12 +158,13 @@ import Testing
     #expect(fast.findings.isEmpty && fast.losses.isEmpty)
   }
 
-  @Test func canonicalTextSaysTheSame() throws {
+  @Test func canonicalTextIsEquivalent() throws {
     let file = SourceFile(Array(Self.validText.utf8), name: "t")
-    let once = try #require(try HapticFormat.hjif.canonicalText(of: file))
-    let again = try HapticFormat.hjif.canonicalText(of: SourceFile(once, name: "t"))
-    #expect(once == again)
-    let text = String(decoding: once, as: UTF8.self)
+    let canonicalText = try #require(try HapticFormat.hjif.canonicalText(of: file))
+    let reformattedText = try HapticFormat.hjif.canonicalText(
+      of: SourceFile(canonicalText, name: "t"))
+    #expect(canonicalText == reformattedText)
+    let text = String(decoding: canonicalText, as: UTF8.self)
     #expect(
       MPEGFixtures.readResult(text).composition
         == MPEGFixtures.readResult(Self.validText).composition)

@@ -6,7 +6,7 @@ import Testing
 @testable import HapticFormats
 @testable import VendorFormats
 
-/// The binary file: read, cut and damaged.
+/// Binary files: reading, truncation, and damage.
 @Suite struct HMPGTests {
   /// Two transients at 0.2 and 3 s, a wave of 0.9 s at 0.1 s that swells, and one of 0.2 s at 0.5
   /// s.
@@ -32,16 +32,16 @@ import Testing
 
   /// Returns the offsets at which units start.
   private func boundaries(_ bytes: [UInt8]) -> [Int] {
-    var places = [0]
-    while let place = places.last, place < bytes.count {
+    var unitOffsets = [0]
+    while let offset = unitOffsets.last, offset < bytes.count {
       var reader = BitReader(bytes, subject: "")
-      guard (try? reader.skipBits(place * 8 + 36)) != nil, let length = try? reader.readBits(32)
+      guard (try? reader.skipBits(offset * 8 + 36)) != nil, let length = try? reader.readBits(32)
       else {
         break
       }
-      places.append(place + 9 + length)
+      unitOffsets.append(offset + 9 + length)
     }
-    return places
+    return unitOffsets
   }
 
   @Test func bandsHaveTheirKeys() throws {
@@ -60,7 +60,7 @@ import Testing
     #expect(!HapticFormat.hmpg.isWritable)
   }
 
-  @Test func everyCutIsRefusedWithItsByte() throws {
+  @Test func truncatedFilesAreRefusedWithAnOffset() throws {
     let bytes = try bytes()
     let boundaries = boundaries(bytes)
     #expect(boundaries.count > 8 && boundaries.last == bytes.count)
@@ -71,19 +71,19 @@ import Testing
       #expect(error.rule == "hmpg/truncated" && error.location.description == "t@\(count)")
     }
     #expect(readResult([]).findings.map(\.description) == ["t@0: error: the file is empty"])
-    // What is missing at the end of a unit is what the bands announce.
-    let cut = readResult(Array(bytes[..<boundaries[1]]))
-    #expect(cut.findings.map(\.rule) == ["hmpg/count", "hmpg/count", "hmpg/count"])
-    #expect(cut.findings[0].message == "the file declares 1 effects, but contains 0")
+    // Between units, only the announced effects of the bands are missing.
+    let truncatedResult = readResult(Array(bytes[..<boundaries[1]]))
+    #expect(truncatedResult.findings.map(\.rule) == ["hmpg/count", "hmpg/count", "hmpg/count"])
+    #expect(truncatedResult.findings[0].message == "the file declares 1 effects, but contains 0")
   }
 
-  @Test func damageIsFoundOrHarmless() throws {
+  @Test func damagedFilesAreReadOrRefused() throws {
     let bytes = try bytes()
     for index in bytes.indices {
       for bit in 0..<8 {
-        var changed = bytes
-        changed[index] ^= 1 << UInt8(bit)
-        let examination = readResult(changed)
+        var damagedBytes = bytes
+        damagedBytes[index] ^= 1 << UInt8(bit)
+        let examination = readResult(damagedBytes)
         #expect((examination.composition == nil) == (examination.errorCount > 0))
         for finding in examination.findings {
           #expect(finding.location.description.hasPrefix("t@"))
@@ -92,27 +92,27 @@ import Testing
     }
   }
 
-  @Test func faultsHaveBitsAndWords() throws {
+  @Test func errorsHaveOffsetsAndMessages() throws {
     let bytes = try bytes()
-    var first = bytes
-    first[0] = 0b0000_0100
+    var damagedType = bytes
+    damagedType[0] = 0b0000_0100
     #expect(
-      readResult(first).findings.map(\.description) == [
+      readResult(damagedType).findings.map(\.description) == [
         "t@0: error: the first unit has type 1; an initialization unit has type 0"
       ])
-    var packet = bytes
-    packet[27] = 20 << 2
+    var damagedPacket = bytes
+    damagedPacket[27] = 20 << 2
     #expect(
-      readResult(packet).findings.map(\.description) == [
+      readResult(damagedPacket).findings.map(\.description) == [
         "t@0: warning: the file declares 0 perceptions, but contains 1",
         "t@27: warning: unknown packet type 20; the packet is skipped",
       ])
-    var scale = bytes
+    var damagedTimescale = bytes
     for index in 16..<20 {
-      scale[index] = 0
+      damagedTimescale[index] = 0
     }
     #expect(
-      readResult(scale).findings.map(\.description) == [
+      readResult(damagedTimescale).findings.map(\.description) == [
         "t@16: error: the timescale is 0 ticks per second"
       ])
   }
@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test func numbersHaveAnyLength() throws {
-    // 101, then −3 in 25 bits, then 17 ones, then "é" behind its length and three bits of padding.
+    // 101, −3 in 25 bits, 17 ones, the length of "é", its bytes, and three bits of padding.
     let bits =
       "101" + "1111111111111111111111101" + String(repeating: "1", count: 17)
       + "000000101100001110101001"

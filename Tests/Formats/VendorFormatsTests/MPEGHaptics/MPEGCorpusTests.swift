@@ -13,7 +13,7 @@ import Testing
     #expect(zip(samples, expected).allSatisfy { abs($0 - $1) <= 1 }, "\(name)")
   }
 
-  @Test func textsAreSynthesisedAsTheReferenceDoes() throws {
+  @Test func textsAreSynthesizedLikeTheReference() throws {
     for name in try MPEGFixtures.corpus("hjif", ".hjif") {
       try isEqual(
         ReferenceSynthesis.samples(hjif: MPEGFixtures.bytes("hjif", name)), toThoseOf: name,
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func binaryFilesAreSynthesisedAsTheReferenceDoes() throws {
+  @Test func binaryFilesAreSynthesizedLikeTheReference() throws {
     for name in try MPEGFixtures.corpus("hmpg", ".hmpg") {
       var decoder = HMPGDecoder(try MPEGFixtures.bytes("hmpg", name))
       decoder.decode()
@@ -42,19 +42,19 @@ import Testing
     }
   }
 
-  @Test func binaryFilesHoldWhatTheReferenceDecodes() throws {
+  @Test func binaryFilesAreDecodedLikeTheReference() throws {
     for name in try MPEGFixtures.corpus("hmpg", ".hmpg") {
       let file = SourceFile(try MPEGFixtures.bytes("hmpg", name), name: "x")
       #expect(try FormatRegistry.standard.format(of: file).id == "hmpg", "\(name)")
       var decoder = HMPGDecoder(file.bytes)
       decoder.decode()
       #expect(decoder.log.findings { _, _ in FileLocation(name: "") }.isEmpty, "\(name)")
-      let decoded = name.replacing(".hmpg", with: ".rm-decoded.hjif")
+      let decodedName = name.replacing(".hmpg", with: ".rm-decoded.hjif")
       var reader = HJIFReader(wantsFindings: true)
       let text = reader.decodeDocument(
-        from: try JSONDocument(text: MPEGFixtures.bytes("hmpg", decoded), name: decoded))
-      let pairs = zip(decoder.document.perceptions, text.perceptions)
-      for (binary, text) in pairs {
+        from: try JSONDocument(text: MPEGFixtures.bytes("hmpg", decodedName), name: decodedName))
+      let perceptionPairs = zip(decoder.document.perceptions, text.perceptions)
+      for (binary, text) in perceptionPairs {
         #expect(binary.modality == text.modality && binary.channels.count == text.channels.count)
         for (binary, text) in zip(binary.channels, text.channels) {
           #expect(

@@ -9,7 +9,7 @@ import Testing
 enum MPEGFixtures {
   static let formats = ProcessInfo.processInfo.environment["TEMBLOR_TEST_FORMATS"]
 
-  /// The files of a folder of the corpus with an ending, by name; none where there is no corpus.
+  /// Returns the sorted names of the corpus files in a folder with an ending; empty without a corpus.
   static func corpus(_ folder: String, _ ending: String) throws -> [String] {
     guard let formats else { return [] }
     let names = try FileManager.default.contentsOfDirectory(atPath: "\(formats)/\(folder)")
@@ -22,28 +22,30 @@ enum MPEGFixtures {
     Array(try Data(contentsOf: URL(filePath: "\(formats ?? "")/\(folder)/\(name)")))
   }
 
-  /// The samples of a 16-bit file of one channel.
+  /// Returns the samples of a 16-bit file with one channel.
   static func samples(ofWAV bytes: [UInt8]) throws -> [Int] {
-    var place = 12
-    while place + 8 <= bytes.count {
-      let size = Int(bytes[place + 4]) | Int(bytes[place + 5]) << 8 | Int(bytes[place + 6]) << 16
-      if Array(bytes[place..<place + 4]) == Array("data".utf8) {
-        return stride(from: place + 8, to: place + 8 + size, by: 2).map {
+    var chunkOffset = 12
+    while chunkOffset + 8 <= bytes.count {
+      let size =
+        Int(bytes[chunkOffset + 4]) | Int(bytes[chunkOffset + 5]) << 8 | Int(bytes[chunkOffset + 6])
+        << 16
+      if Array(bytes[chunkOffset..<chunkOffset + 4]) == Array("data".utf8) {
+        return stride(from: chunkOffset + 8, to: chunkOffset + 8 + size, by: 2).map {
           Int(Int16(truncatingIfNeeded: Int(bytes[$0]) | Int(bytes[$0 + 1]) << 8))
         }
       }
-      place += 8 + size
+      chunkOffset += 8 + size
     }
     throw CocoaError(.fileReadCorruptFile)
   }
 
-  /// A sample as the reference software writes it.
-  static func quantised(_ sample: Float) -> Int {
+  /// Returns a sample in the format of the reference software.
+  static func quantized(_ sample: Float) -> Int {
     let scaled = (Double(sample) * 0.6138 * 32_768).rounded()
     return Int(min(max(scaled, -32_768), 32_767))
   }
 
-  /// A text of one channel with one band.
+  /// Returns a text of one channel with one band.
   static func text(
     _ band: String, effects: String, timescale: Int = 1_000, gain: Double = 1, library: String = "",
     perception: String = ""
@@ -58,17 +60,19 @@ enum MPEGFixtures {
     """
   }
 
-  /// A basis effect of keys: position, amplitude, frequency.
-  static func effect(at position: Int = 0, _ keys: [(Int, Double?, Double?)], more: String = "")
+  /// Returns a basis effect with keyframes, each with a position, an amplitude, and a frequency.
+  static func effect(
+    at position: Int = 0, _ keys: [(Int, Double?, Double?)], attributes: String = ""
+  )
     -> String
   {
-    let list = keys.map { key in
+    let keyframes = keys.map { key in
       let amplitude = key.1.map { ", \"amplitude_modulation\": \($0)" } ?? ""
       let frequency = key.2.map { ", \"frequency_modulation\": \($0)" } ?? ""
       return "{\"relative_position\": \(key.0)\(amplitude)\(frequency)}"
     }
-    return "{\"effect_type\": \"Basis\", \"position\": \(position)\(more), \"keyframes\": "
-      + "[\(list.joined(separator: ", "))]}"
+    return "{\"effect_type\": \"Basis\", \"position\": \(position)\(attributes), \"keyframes\": "
+      + "[\(keyframes.joined(separator: ", "))]}"
   }
 
   static let wave = "\"band_type\": \"VectorialWave\""
@@ -86,7 +90,7 @@ enum MPEGFixtures {
     return try #require(examination.composition, "\(examination.findings.map(\.description))")
   }
 
-  /// The one signal of a composition.
+  /// Returns the only signal of a composition.
   static func signal(_ text: String) throws -> SampledSignal {
     let signals = try composition(text).layers.flatMap(\.signals)
     try #require(signals.count == 1)

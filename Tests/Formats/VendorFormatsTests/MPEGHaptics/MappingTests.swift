@@ -7,7 +7,7 @@ import Testing
 
 /// The layers that the elements of a document become.
 @Suite struct MPEGMappingTests {
-  @Test func aSteadySineIsAnEvent() throws {
+  @Test func steadySineIsAnEvent() throws {
     let composition = try MPEGFixtures.composition(
       MPEGFixtures.text(
         MPEGFixtures.wave,
@@ -22,14 +22,17 @@ import Testing
     #expect(layer.pattern.curves.isEmpty)
   }
 
-  @Test func movingKeysAreCurvesOfTheirEventAlone() throws {
-    let moving = MPEGFixtures.effect([(0, 0.6138, 65), (100, 0.3069, nil), (200, 0, 300)])
+  @Test func changingKeyframesBecomeCurvesOfTheirEvent() throws {
+    let effectWithCurves = MPEGFixtures.effect([(0, 0.6138, 65), (100, 0.3069, nil), (200, 0, 300)])
     let composition = try MPEGFixtures.composition(
       MPEGFixtures.text(
         MPEGFixtures.wave,
-        effects: [moving, MPEGFixtures.effect(at: 50, [(0, 0.3, 90), (100, 0.3, 90)]), moving]
-          .joined(
-            separator: ",")))
+        effects: [
+          effectWithCurves, MPEGFixtures.effect(at: 50, [(0, 0.3, 90), (100, 0.3, 90)]),
+          effectWithCurves,
+        ]
+        .joined(
+          separator: ",")))
     #expect(composition.layers.map(\.pattern.events.count) == [1, 1, 1])
     #expect(composition.layers.map(\.pattern.curves.count) == [0, 2, 2])
     let pattern = composition.layers[1].pattern
@@ -40,7 +43,7 @@ import Testing
     #expect(abs(sharpness.value(at: 0.1) - 0.5) < 1e-6)
   }
 
-  @Test func whatIsOutOfReachIsClampedWithItsSize() throws {
+  @Test func valuesOutOfRangeAreClampedAndReported() throws {
     let examination = MPEGFixtures.readResult(
       MPEGFixtures.text(
         MPEGFixtures.wave, effects: MPEGFixtures.effect([(0, 0.9, 40), (100, 0.1, 340)]), gain: 1))
@@ -54,8 +57,8 @@ import Testing
     #expect(
       examination.losses.compactMap(\.lossMagnitude).map { ($0 * 1e4).rounded() / 1e4 } == [0.2862]
     )
-    let stated = try #require(examination.composition?.statedHertzRange)
-    #expect(abs(stated.lowerBound - 40) < 1e-3 && abs(stated.upperBound - 340) < 1e-3)
+    let statedHertz = try #require(examination.composition?.statedHertzRange)
+    #expect(abs(statedHertz.lowerBound - 40) < 1e-3 && abs(statedHertz.upperBound - 340) < 1e-3)
     #expect(examination.losses[0].location?.description == "t:6:44")
     #expect(
       examination.findings.map(\.description) == [
@@ -65,21 +68,23 @@ import Testing
         """
           + "(perceptions[0].channels[0].bands[0].effects[0])"
       ])
-    // The corner where the amplitude comes below the limit is kept.
+    // The corner at which the amplitude falls below the limit is kept.
     let pattern = try #require(examination.composition?.layers[0].pattern)
     let intensity = ControlTimeline(of: .hapticIntensityControl, in: pattern)
-    let share = (0.9 - 0.6138) / 0.8
-    #expect(abs(intensity.value(at: share * 0.1 - 0.001) - 1) < 1e-4)
+    let crossingFraction = (0.9 - 0.6138) / 0.8
+    #expect(abs(intensity.value(at: crossingFraction * 0.1 - 0.001) - 1) < 1e-4)
     #expect(abs(intensity.value(at: 0.075) - 0.3 / 0.6138) < 1e-4)
   }
 
   /// Keys of one position jump, also past a limit, where no time lies between them.
   @Test func jumpsPastALimitAreFinite() throws {
-    for (from, to) in [(1.0, 0.2), (0.2, 1.0)] {
+    for (firstAmplitude, secondAmplitude) in [(1.0, 0.2), (0.2, 1.0)] {
       let composition = try MPEGFixtures.composition(
         MPEGFixtures.text(
           MPEGFixtures.wave,
-          effects: MPEGFixtures.effect([(0, from, 60), (0, to, 400), (100, 0.1, 20)])))
+          effects: MPEGFixtures.effect([
+            (0, firstAmplitude, 60), (0, secondAmplitude, 400), (100, 0.1, 20),
+          ])))
       let pattern = composition.layers[0].pattern
       #expect(pattern.curves.count == 2)
       let points = pattern.curves.flatMap(\.controlPoints)
@@ -90,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func transientsTakeTheirKeys() throws {
+  @Test func transientsHaveTheValuesOfTheirKeyframes() throws {
     let text = MPEGFixtures.text(
       MPEGFixtures.tap,
       effects: MPEGFixtures.effect(at: 10, [(0, 0.792, 65), (20, -0.396, 300), (40, 0.2, nil)]),
@@ -104,21 +109,22 @@ import Testing
   }
 
   @Test func phaseShapeAndNegativeAmplitudesAreSignals() throws {
-    for (keys, more) in [
+    for (keys, attributes) in [
       ([(0, 0.5, 100), (50, 0.5, 100)], ", \"phase\": 1"),
       ([(0, 0.5, 100), (50, 0.5, 100)], ", \"base_signal\": \"Square\""),
       ([(0, 0.5, 100), (50, -0.5, 100)], ""),
     ] as [([(Int, Double?, Double?)], String)] {
       let layers = try MPEGFixtures.composition(
-        MPEGFixtures.text(MPEGFixtures.wave, effects: MPEGFixtures.effect(keys, more: more))
+        MPEGFixtures.text(
+          MPEGFixtures.wave, effects: MPEGFixtures.effect(keys, attributes: attributes))
       ).layers
       #expect(layers[0].signals.count == 1 && layers[0].pattern.events.isEmpty)
     }
     // Half a step of eight bits below 0 is silence.
-    let silent = try MPEGFixtures.composition(
+    let withSilentKey = try MPEGFixtures.composition(
       MPEGFixtures.text(
         MPEGFixtures.wave, effects: MPEGFixtures.effect([(0, 0.5, 100), (50, -0.0039215684, 100)])))
-    #expect(silent.layers[0].signals.isEmpty)
+    #expect(withSilentKey.layers[0].signals.isEmpty)
   }
 
   @Test func libraryEffectsAreFoundAndPlaced() throws {
@@ -138,8 +144,8 @@ import Testing
     let events = try #require(examination.composition?.layers[0].pattern.events)
     #expect(events.map { ($0.time * 1_000).rounded() } == [105, 215, 235])
     #expect(examination.findings.map(\.rule) == ["hjif/unknown-reference"])
-    let place = examination.sourceMap.location(of: .event(EventReference(eventIndex: 0)))
-    #expect(place.path == "perceptions[0].effect_library[0].keyframes[0]")
+    let location = examination.sourceMap.location(of: .event(EventReference(eventIndex: 0)))
+    #expect(location.path == "perceptions[0].effect_library[0].keyframes[0]")
   }
 
   @Test func sensesAreNamedInLosses() throws {
@@ -157,7 +163,7 @@ import Testing
 
   @Test func effectsOfEffectsAreBounded() {
     // 20 levels of two references each would be a million effects.
-    var library = MPEGFixtures.effect([(0, 0.5, 90)], more: ", \"id\": 0")
+    var library = MPEGFixtures.effect([(0, 0.5, 90)], attributes: ", \"id\": 0")
     for level in 1...20 {
       let child = "{\"effect_type\": \"Reference\", \"id\": \(level - 1)}"
       library +=
@@ -166,25 +172,28 @@ import Testing
         \(child)]}
         """
     }
-    let deep = MPEGFixtures.readResult(
+    let deepResult = MPEGFixtures.readResult(
       MPEGFixtures.text(
         MPEGFixtures.tap, effects: "{\"effect_type\": \"Reference\", \"id\": 20}", library: library)
     )
-    #expect(deep.composition == nil && deep.findings.allSatisfy { $0.rule == "hjif/too-large" })
-    let circle = MPEGFixtures.readResult(
+    #expect(
+      deepResult.composition == nil
+        && deepResult.findings.allSatisfy { $0.rule == "hjif/too-large" })
+    let circularResult = MPEGFixtures.readResult(
       MPEGFixtures.text(
         MPEGFixtures.tap, effects: "{\"effect_type\": \"Reference\", \"id\": 1}",
         library: """
           {"effect_type": "Composite", "id": 1, "composition":
           [{"effect_type": "Reference", "id": 1}, {"effect_type": "Reference", "id": 1}]}
           """))
-    #expect(circle.composition == nil && circle.findings.first?.rule == "hjif/too-large")
-    let long = MPEGFixtures.readResult(
+    #expect(
+      circularResult.composition == nil && circularResult.findings.first?.rule == "hjif/too-large")
+    let longResult = MPEGFixtures.readResult(
       MPEGFixtures.text(
         MPEGFixtures.curve("Linear"),
         effects: MPEGFixtures.effect([(0, 0, nil), (2_000_000_000, 1, nil)])))
     #expect(
-      long.findings.map(\.message) == [
+      longResult.findings.map(\.message) == [
         "curves, wavelets, and waves are too long to play as samples"
       ])
   }

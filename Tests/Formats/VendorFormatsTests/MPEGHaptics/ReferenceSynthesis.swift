@@ -19,12 +19,12 @@ struct ReferenceSynthesis {
     var effects: [Effect]
   }
 
-  /// Seconds of a transient: two cycles of 90.9 Hz.
+  /// The duration of a transient, in seconds: two cycles of 90.9 Hz.
   private static let transientSeconds = 0.022
   private static let rate = 8_000
 
   private let timescale: Int
-  /// Frames of each channel.
+  /// The number of frames of each channel.
   private let frameCount: Int
 
   /// The samples of the first channel of a text, as the software writes them in 16 bits.
@@ -45,23 +45,25 @@ struct ReferenceSynthesis {
     let synthesis = ReferenceSynthesis(
       timescale: document.ticksPerSecond,
       frameCount: Int((Double(rate) * ticks / Double(document.ticksPerSecond)).rounded()))
-    let first = try #require(channels.first)
+    let firstChannel = try #require(channels.first)
     let gain =
-      first.0.channelGain * powerOfTen(perception.amplitudeExponentOfTen)
+      firstChannel.0.channelGain * powerOfTen(perception.amplitudeExponentOfTen)
       / MPEGReader.continuousReferenceAmplitude
-    return synthesis.samples(of: first.1).map { MPEGFixtures.quantised(Float($0 * gain)) }
+    return synthesis.samples(of: firstChannel.1).map { MPEGFixtures.quantized(Float($0 * gain)) }
   }
 
-  /// The effects of a band with those of the library in place of references: its position is not
-  /// added, and composite effects are silent.
+  /// Returns a band with references replaced by the effects of the library. The position of the
+  /// library effect is ignored, and composite effects are silent.
   private static func resolved(_ band: MPEGDocument.Band, _ library: [Effect]) -> Band {
     var effects = band.effects.compactMap { effect -> Effect? in
       guard effect.kind == .reference else { return effect.kind == .basis ? effect : nil }
-      guard var named = library.first(where: { $0.id == effect.id }), named.kind == .basis else {
+      guard var libraryEffect = library.first(where: { $0.id == effect.id }),
+        libraryEffect.kind == .basis
+      else {
         return nil
       }
-      named.startTicks = effect.startTicks
-      return named
+      libraryEffect.startTicks = effect.startTicks
+      return libraryEffect
     }
     if band.kind != .wavelet {
       effects = effects.filter { !$0.keyframes.isEmpty }.enumerated().sorted {
@@ -80,17 +82,17 @@ struct ReferenceSynthesis {
     }
     return bands.compactMap { band in
       guard let last = band.effects.last else { return nil }
-      let length: Double
+      let lengthTicks: Double
       switch band.description.kind {
       case .wavelet:
-        length = 0
+        lengthTicks = 0
       case .transient:
-        length =
+        lengthTicks =
           Double(last.keyframes.last?.offsetTicks ?? 0) + transientSeconds * Double(timescale)
       case .curve, .vectorial:
-        length = Double(last.keyframes.last?.offsetTicks ?? 0)
+        lengthTicks = Double(last.keyframes.last?.offsetTicks ?? 0)
       }
-      return Double(last.startTicks) + length
+      return Double(last.startTicks) + lengthTicks
     }.max() ?? 0
   }
 
@@ -126,11 +128,11 @@ struct ReferenceSynthesis {
     Double(timescale) * (Double(frame) / Double(Self.rate))
   }
 
-  /// The frames from one tick to another, and a few beside them.
+  /// Returns the frames between two ticks, with a margin of one frame on each side.
   private func frames(_ start: Double, _ end: Double) -> Range<Int> {
-    let perTick = Double(Self.rate) / Double(timescale)
-    let first = min(max(Int(min(start * perTick, 1e15)) - 1, 0), frameCount)
-    return first..<max(first, min(Int(min(end * perTick, 1e15)) + 2, frameCount))
+    let framesPerTick = Double(Self.rate) / Double(timescale)
+    let firstFrame = min(max(Int(min(start * framesPerTick, 1e15)) - 1, 0), frameCount)
+    return firstFrame..<max(firstFrame, min(Int(min(end * framesPerTick, 1e15)) + 2, frameCount))
   }
 
   private func addTransient(_ effect: MPEGDocument.Effect, to sum: inout [Double]) {
@@ -162,9 +164,9 @@ struct ReferenceSynthesis {
   private func addCurve(
     _ effect: MPEGDocument.Effect, of band: MPEGDocument.Band, to sum: inout [Double]
   ) {
-    // Two keys are interpolated and then forgotten.
+    // The software interpolates two keys, and then discards the result.
     guard effect.keyframes.count > 2 else { return }
-    // Seconds take the place of ticks twice, in 32 bits.
+    // The software confuses seconds and ticks twice, in 32 bits.
     let start = Int(Int32(truncatingIfNeeded: effect.startTicks &* Self.rate &* timescale))
     guard start < frameCount, -start < frameCount else { return }
     func frame(_ ticks: Int32) -> Double { Double(Int(ticks) * Self.rate / timescale) }
@@ -200,8 +202,9 @@ struct ReferenceSynthesis {
     }
   }
 
-  /// Curves as the software has them: a Bézier curve of an even number of keys ends at the last but
-  /// one, and of a quadratic spline each sample is the first of ten steps that is not before it.
+  /// Returns the curve like the software: a Bézier curve with an even number of keys ends at the
+  /// second-last key, and each sample of a quadratic spline is the first of ten steps that is not
+  /// before the sample.
   private static func samples(of points: [CurveInterpolator.Point], _ kind: MPEGCurveKind)
     -> [Double]
   {
@@ -218,39 +221,42 @@ struct ReferenceSynthesis {
   }
 
   private static func spline(_ points: [CurveInterpolator.Point], count: Int) -> [Double] {
-    let last = count - 1
+    let lastIndex = count - 1
     let spans = points.count - 2
     let knots = [0, 0] + (0...spans).map { Double($0) / Double(spans) } + [1, 1]
-    // The span of knots that a parameter is in begins two before this one.
+    // The knot span of the parameter starts two knots before this index.
     var knot = 3
-    func blended(_ t: Double, _ value: (CurveInterpolator.Point) -> Double) -> Double {
-      var values = (0..<3).map { value(points[knot - 3 + $0]) }
+    func interpolated(_ parameter: Double, _ component: (CurveInterpolator.Point) -> Double)
+      -> Double
+    {
+      var values = (0..<3).map { component(points[knot - 3 + $0]) }
       for round in 1..<3 {
-        for place in stride(from: 2, through: round, by: -1) {
-          let start = knots[knot - 3 + place]
-          let width = knots[knot + place - round] - start
-          let share = t == start ? 0 : (t - start) / width
-          values[place] = (1 - share) * values[place - 1] + share * values[place]
+        for valueIndex in stride(from: 2, through: round, by: -1) {
+          let start = knots[knot - 3 + valueIndex]
+          let width = knots[knot + valueIndex - round] - start
+          let fraction = parameter == start ? 0 : (parameter - start) / width
+          values[valueIndex] =
+            (1 - fraction) * values[valueIndex - 1] + fraction * values[valueIndex]
         }
       }
       return values[2]
     }
     var samples = [Double](repeating: 0, count: count)
-    let step = 1 / Double(last) / 10
-    var t = 0.0
-    var reached = 0.0
+    let step = 1 / Double(lastIndex) / 10
+    var parameter = 0.0
+    var reachedPosition = 0.0
     samples[0] = points[0].amplitude
-    for index in 1..<max(last, 1) {
-      while reached < Double(index), t < 1 {
-        t += step
-        while knot + 1 < points.count + 1, t >= knots[knot] {
+    for index in 1..<max(lastIndex, 1) {
+      while reachedPosition < Double(index), parameter < 1 {
+        parameter += step
+        while knot + 1 < points.count + 1, parameter >= knots[knot] {
           knot += 1
         }
-        reached = blended(t, \.samplePosition)
+        reachedPosition = interpolated(parameter, \.samplePosition)
       }
-      samples[index] = blended(t, \.amplitude)
+      samples[index] = interpolated(parameter, \.amplitude)
     }
-    samples[last] = points[points.count - 1].amplitude
+    samples[lastIndex] = points[points.count - 1].amplitude
     return samples
   }
 }
@@ -288,14 +294,19 @@ private struct ReferenceWave {
   func value(at position: Double) -> Double {
     var level = 1.0
     if let last = amplitudes.last {
-      let next = amplitudes.firstIndex { Double($0.offsetTicks) >= position } ?? amplitudes.count
-      level = Double(next < amplitudes.count ? amplitudes[next].amplitude : last.amplitude)
-      if next > 0, next < amplitudes.count {
-        let from = amplitudes[next - 1]
-        let to = amplitudes[next]
-        let share =
-          (position - Double(from.offsetTicks)) / Double(to.offsetTicks - from.offsetTicks)
-        level = Double(from.amplitude) + (Double(to.amplitude) - Double(from.amplitude)) * share
+      let nextIndex =
+        amplitudes.firstIndex { Double($0.offsetTicks) >= position } ?? amplitudes.count
+      level = Double(
+        nextIndex < amplitudes.count ? amplitudes[nextIndex].amplitude : last.amplitude)
+      if nextIndex > 0, nextIndex < amplitudes.count {
+        let previous = amplitudes[nextIndex - 1]
+        let nextFrequency = amplitudes[nextIndex]
+        let fraction =
+          (position - Double(previous.offsetTicks))
+          / Double(nextFrequency.offsetTicks - previous.offsetTicks)
+        level =
+          Double(previous.amplitude)
+          + (Double(nextFrequency.amplitude) - Double(previous.amplitude)) * fraction
       }
     }
     return level * wave(at: position)
@@ -303,25 +314,29 @@ private struct ReferenceWave {
 
   private func wave(at position: Double) -> Double {
     guard let last = frequencies.last else { return shape(0, 0, effect.initialPhaseRadians) }
-    guard let next = frequencies.firstIndex(where: { $0.position >= position }) else {
+    guard let nextIndex = frequencies.firstIndex(where: { $0.position >= position }) else {
       return shape(position, last.hertz, last.phase)
     }
-    let to = frequencies[next]
-    guard next > 0 else { return shape(position, to.hertz, effect.initialPhaseRadians) }
-    let from = frequencies[next - 1]
-    let elapsed = position - from.position
-    let mean = from.hertz + (to.hertz - from.hertz) / (to.position - from.position) * elapsed / 2
-    return shape(elapsed, min(max(mean, limits.lowerBound), limits.upperBound), from.phase)
+    let nextFrequency = frequencies[nextIndex]
+    guard nextIndex > 0 else {
+      return shape(position, nextFrequency.hertz, effect.initialPhaseRadians)
+    }
+    let previous = frequencies[nextIndex - 1]
+    let elapsed = position - previous.position
+    let meanHertz =
+      previous.hertz + (nextFrequency.hertz - previous.hertz)
+      / (nextFrequency.position - previous.position) * elapsed / 2
+    return shape(elapsed, min(max(meanHertz, limits.lowerBound), limits.upperBound), previous.phase)
   }
 
   private func shape(_ ticks: Double, _ hertz: Double, _ phase: Double) -> Double {
-    let turns = hertz == 0 ? 0 : hertz * (ticks / timescale + phase / (2 * .pi * hertz))
+    let phaseInPeriods = hertz == 0 ? 0 : hertz * (ticks / timescale + phase / (2 * .pi * hertz))
     switch effect.baseSignal {
-    case .sine: return sin(2 * .pi * turns)
-    case .square: return 1 - 2 * (turns - floor(turns)).rounded()
-    case .triangle: return 1 - 4 * abs((turns - 0.25).rounded() - (turns - 0.25))
-    case .sawToothUp: return 2 * (turns - floor(turns + 0.5))
-    case .sawToothDown: return 2 * (floor(turns + 0.5) - turns)
+    case .sine: return sin(2 * .pi * phaseInPeriods)
+    case .square: return 1 - 2 * (phaseInPeriods - floor(phaseInPeriods)).rounded()
+    case .triangle: return 1 - 4 * abs((phaseInPeriods - 0.25).rounded() - (phaseInPeriods - 0.25))
+    case .sawToothUp: return 2 * (phaseInPeriods - floor(phaseInPeriods + 0.5))
+    case .sawToothDown: return 2 * (floor(phaseInPeriods + 0.5) - phaseInPeriods)
     }
   }
 }

@@ -15,7 +15,7 @@ import Testing
   ]
   private static let frames = [0, 80, 160, 280, 400, 520, 640, 720, 799]
 
-  private func quantised(_ text: String) throws -> [Int] {
+  private func referenceSamples(_ text: String) throws -> [Int] {
     try ReferenceSynthesis.samples(hjif: Array(text.utf8))
   }
 
@@ -27,20 +27,20 @@ import Testing
     ("Bezier", [0, 10003, 14960, 15485, 9830, 16750, 16581, 11185, 184]),
     ("Bspline", [0, 11249, 18221, 18020, 14337, 19666, 20316, 12600, 177]),
     ("BSpline", [0, 11249, 18221, 18020, 14337, 19666, 20316, 12600, 177]),
-  ]) func curvesAreThoseOfTheReference(kind: String, expected: [Int]) throws {
+  ]) func curvesEqualTheReference(kind: String, expected: [Int]) throws {
     let text = MPEGFixtures.text(MPEGFixtures.curve(kind), effects: MPEGFixtures.effect(Self.keys))
-    let samples = try quantised(text)
+    let samples = try referenceSamples(text)
     #expect(samples.count == 800)
     for (frame, value) in zip(Self.frames, expected) {
       #expect(abs(samples[frame] - value) <= 1, "\(kind) \(frame)")
     }
-    // The right curve is the same where the reference has no fault, at six times the rate.
+    // At six times the rate, the correct curve equals the reference except for its errors.
     let signal = try MPEGFixtures.signal(text)
     #expect(
       signal.sampleRate == 48_000 && signal.startSeconds == 0 && signal.samples.count == 4_801)
     for (frame, value) in zip(Self.frames, expected) {
       #expect(
-        abs(MPEGFixtures.quantised(signal.samples[frame * 6]) - value) <= 60, "\(kind) \(frame)")
+        abs(MPEGFixtures.quantized(signal.samples[frame * 6]) - value) <= 60, "\(kind) \(frame)")
     }
   }
 
@@ -63,8 +63,8 @@ import Testing
       )
     let signal = try MPEGFixtures.signal(text)
     #expect(signal.sampleRate == 8_000)
-    let reference = try quantised(text)
-    for samples in [reference, signal.samples.map(MPEGFixtures.quantised)] {
+    let reference = try referenceSamples(text)
+    for samples in [reference, signal.samples.map(MPEGFixtures.quantized)] {
       #expect(
         stride(from: 0, to: samples.count, by: 64).map { samples[$0] } == [
           -3630, 13305, 12265, -10183, -15381, 3198, 11324, 7925, -6406, -15851, 2124, 12540, 4519,
@@ -72,7 +72,7 @@ import Testing
           -2145,
         ])
       #expect(samples.count == 1_024 && samples.max() == 18_125 && samples.min() == -19_096)
-      // The reference takes some samples from the place before.
+      // The reference reads some samples from the previous position.
       let sum = samples.reduce(0) { $0 + abs($1) }
       #expect(samples == reference ? sum == 8_977_285 : abs(sum - 8_977_285) < 2_000)
     }
@@ -86,38 +86,39 @@ import Testing
         {"effect_type": "Basis", "position": 0, "wavelet_stream": "\(Self.block)"}
         """
     ).replacing("\"upper_frequency_limit\": 1000", with: "\"upper_frequency_limit\": 8000")
-    let recorded = text.replacing(
+    let textWithRecordingLength = text.replacing(
       "\"gain\": 1.0", with: "\"gain\": 1.0, \"frequency_sampling\": 4000, \"sample_count\": 450")
-    let samples = try MPEGFixtures.signal(recorded).samples
+    let samples = try MPEGFixtures.signal(textWithRecordingLength).samples
     #expect(samples.count == 900)
     #expect(try MPEGFixtures.signal(text).samples.starts(with: samples))
   }
 
   @Test func faultsOfTheReferenceAreNotReproduced() throws {
-    let two = MPEGFixtures.text(
+    let twoKeyText = MPEGFixtures.text(
       MPEGFixtures.curve("Linear"), effects: MPEGFixtures.effect([(0, 0, nil), (100, 0.9, nil)]))
-    #expect(try quantised(two).allSatisfy { $0 == 0 })
-    let rising = try MPEGFixtures.signal(two).samples
-    #expect(abs(MPEGFixtures.quantised(rising[2_400]) - 14_746) <= 1)
-    let late = MPEGFixtures.text(
+    #expect(try referenceSamples(twoKeyText).allSatisfy { $0 == 0 })
+    let risingSamples = try MPEGFixtures.signal(twoKeyText).samples
+    #expect(abs(MPEGFixtures.quantized(risingSamples[2_400]) - 14_746) <= 1)
+    let lateText = MPEGFixtures.text(
       MPEGFixtures.curve("Linear"), effects: MPEGFixtures.effect(at: 50, Self.keys))
-    #expect(try quantised(late).allSatisfy { $0 == 0 })
-    let placed = try MPEGFixtures.signal(late)
+    #expect(try referenceSamples(lateText).allSatisfy { $0 == 0 })
+    let lateSignal = try MPEGFixtures.signal(lateText)
     #expect(
-      placed.startSeconds == 0.05 && abs(MPEGFixtures.quantised(placed.samples[960]) - 26_214) <= 1)
+      lateSignal.startSeconds == 0.05
+        && abs(MPEGFixtures.quantized(lateSignal.samples[960]) - 26_214) <= 1)
     // The first key may come later than the effect.
-    let offset = MPEGFixtures.text(
+    let offsetText = MPEGFixtures.text(
       MPEGFixtures.curve("Linear"),
       effects: MPEGFixtures.effect(at: 50, [(10, 0.2, nil), (30, 0.4, nil), (40, 0, nil)]))
-    #expect(try MPEGFixtures.signal(offset).startSeconds == 0.06)
+    #expect(try MPEGFixtures.signal(offsetText).startSeconds == 0.06)
   }
 
   /// Beyond the profile, with amplitudes below 0, effects that meet at a frame, and keys between
   /// frames.
-  @Test func signalsAtARateAreThoseOfTheReference() throws {
+  @Test func signalsEqualTheReference() throws {
     var options = ReadingOptions()
     options.signalSampleRate = 8_000
-    let meeting = [
+    let adjacentEffects = [
       MPEGFixtures.effect([(0, 0.9, 50), (60, 1, 50)]),
       MPEGFixtures.effect(at: 60, [(0, 0.7, 400), (40, -0.3, 500), (80, 0.1, 340)]),
     ].joined(separator: ",")
@@ -125,7 +126,7 @@ import Testing
       MPEGFixtures.text(
         MPEGFixtures.wave,
         effects: MPEGFixtures.effect([(0, -1 / 255, 83), (250, 0.294, nil), (500, -1 / 255, 83)])),
-      MPEGFixtures.text(MPEGFixtures.wave, effects: meeting, gain: 0.5),
+      MPEGFixtures.text(MPEGFixtures.wave, effects: adjacentEffects, gain: 0.5),
       MPEGFixtures.text(MPEGFixtures.curve("Akima"), effects: MPEGFixtures.effect(Self.keys)),
       MPEGFixtures.text(
         MPEGFixtures.tap, effects: MPEGFixtures.effect(at: 5, [(0, 0.9, 65), (15, -0.5, nil)])),
@@ -136,10 +137,11 @@ import Testing
       let file = SourceFile(Array(text.utf8), name: "t")
       let layers = try HapticFormat.hjif.examine(file, options: options).get().layers
       #expect(layers.count == 1 && layers[0].signals.count == 1 && layers[0].pattern.events.isEmpty)
-      let ours = layers[0].signals[0].samples.map(MPEGFixtures.quantised)
-      let theirs = try quantised(text)
+      let samples = layers[0].signals[0].samples.map(MPEGFixtures.quantized)
+      let expected = try referenceSamples(text)
       #expect(
-        ours.count == theirs.count && zip(ours, theirs).allSatisfy { abs($0 - $1) <= 1 }, "\(text)")
+        samples.count == expected.count && zip(samples, expected).allSatisfy { abs($0 - $1) <= 1 },
+        "\(text)")
     }
   }
 
@@ -149,15 +151,19 @@ import Testing
         MPEGFixtures.wave,
         effects: MPEGFixtures.effect(
           [(0, 0.5, 80), (47 * factor, 0.2, 120), (120 * factor, 0.7, 60)],
-          more: ", \"base_signal\": \"Triangle\""),
+          attributes: ", \"base_signal\": \"Triangle\""),
         timescale: timescale)
     }
-    let one = try MPEGFixtures.signal(text(1_000, 1)).samples
-    let two = try MPEGFixtures.signal(text(2_000, 2)).samples
-    #expect(one.count == 5_761 && one.count == two.count)
-    #expect(zip(one, two).allSatisfy { abs($0 - $1) < 1e-5 })
-    let faulty = try quantised(text(2_000, 2))
-    #expect(zip(faulty, try quantised(text(1_000, 1))).contains { abs($0 - $1) > 1_000 })
+    let samplesAt1000Ticks = try MPEGFixtures.signal(text(1_000, 1)).samples
+    let samplesAt2000Ticks = try MPEGFixtures.signal(text(2_000, 2)).samples
+    #expect(
+      samplesAt1000Ticks.count == 5_761 && samplesAt1000Ticks.count == samplesAt2000Ticks.count)
+    #expect(zip(samplesAt1000Ticks, samplesAt2000Ticks).allSatisfy { abs($0 - $1) < 1e-5 })
+    let referenceAt2000Ticks = try referenceSamples(text(2_000, 2))
+    #expect(
+      zip(referenceAt2000Ticks, try referenceSamples(text(1_000, 1))).contains {
+        abs($0 - $1) > 1_000
+      })
   }
 
   @Test(arguments: ["Sine", "Square", "Triangle", "SawToothUp", "SawToothDown"])
@@ -167,7 +173,8 @@ import Testing
     let text = MPEGFixtures.text(
       MPEGFixtures.wave,
       effects: MPEGFixtures.effect(
-        [(0, 0.5, 100), (200, 0.5, 100)], more: ", \"base_signal\": \"\(shape)\", \"phase\": 0.5"))
+        [(0, 0.5, 100), (200, 0.5, 100)],
+        attributes: ", \"base_signal\": \"\(shape)\", \"phase\": 0.5"))
     let samples = try MPEGFixtures.signal(text).samples.map { Double($0) * 0.6138 }
     #expect(samples.count == 9_601)
     // 20 periods, each of 480 samples.

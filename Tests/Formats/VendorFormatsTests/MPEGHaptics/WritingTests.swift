@@ -26,38 +26,39 @@ import Testing
     return try #require(examination.composition)
   }
 
-  @Test func steadyEventsReturn() throws {
-    let read = try rereadComposition(HapticComposition(Self.pattern))
-    let events = read.layers.flatMap(\.pattern.events).sorted { $0.time < $1.time }
-    let given = Self.pattern.events.sorted { $0.time < $1.time }
-    let scale = try #require(read.layers[0].sharpnessScale)
-    #expect(read.layers.count == 1 && read.layers[0].pattern.curves.isEmpty)
-    #expect(events.map(\.kind) == given.map(\.kind))
-    for (one, other) in zip(events, given) {
-      #expect(one.time == other.time && one.duration == other.duration)
-      #expect(abs(one.value(of: .hapticIntensity) - other.value(of: .hapticIntensity)) < 1e-5)
+  @Test func constantEventsArePreserved() throws {
+    let reread = try rereadComposition(HapticComposition(Self.pattern))
+    let events = reread.layers.flatMap(\.pattern.events).sorted { $0.time < $1.time }
+    let expectedEvents = Self.pattern.events.sorted { $0.time < $1.time }
+    let scale = try #require(reread.layers[0].sharpnessScale)
+    #expect(reread.layers.count == 1 && reread.layers[0].pattern.curves.isEmpty)
+    #expect(events.map(\.kind) == expectedEvents.map(\.kind))
+    for (event, expectedEvent) in zip(events, expectedEvents) {
+      #expect(event.time == expectedEvent.time && event.duration == expectedEvent.duration)
+      #expect(
+        abs(event.value(of: .hapticIntensity) - expectedEvent.value(of: .hapticIntensity)) < 1e-5)
       // The file holds whole hertz.
-      let hertz = scale.hertz(ofSharpness: one.unclampedSharpness)
-      let given = SharpnessScale.phone.hertz(ofSharpness: other.unclampedSharpness)
-      #expect(abs(hertz - given) <= 0.5)
+      let hertz = scale.hertz(ofSharpness: event.unclampedSharpness)
+      let expectedHertz = SharpnessScale.phone.hertz(ofSharpness: expectedEvent.unclampedSharpness)
+      #expect(abs(hertz - expectedHertz) <= 0.5)
     }
   }
 
-  @Test func placesAreChannels() throws {
+  @Test func bodyLocationsAreChannels() throws {
     let taps = [0.1, 0.2, 0.3].map {
       HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: $0)])
     }
-    let read = try rereadComposition(
+    let reread = try rereadComposition(
       HapticComposition(layers: [
         .init(taps[0], name: "thumb", bodyLocation: .init(1, of: 2)),
         .init(taps[1], bodyLocation: .init(2, of: 2)), .init(taps[2]),
       ]))
-    // What is felt everywhere is in both.
-    #expect(read.layers.map { $0.pattern.events.map(\.time) } == [[0.1, 0.3], [0.2, 0.3]])
-    #expect(read.layers.map(\.bodyLocation) == [.init(1, of: 2, name: "thumb"), .init(2, of: 2)])
+    // The layer without a location plays on both channels.
+    #expect(reread.layers.map { $0.pattern.events.map(\.time) } == [[0.1, 0.3], [0.2, 0.3]])
+    #expect(reread.layers.map(\.bodyLocation) == [.init(1, of: 2, name: "thumb"), .init(2, of: 2)])
   }
 
-  @Test func envelopesAndControlsAreHeldAsKeys() throws {
+  @Test func envelopesAndControlsAreWrittenAsKeyframes() throws {
     var pattern = Self.pattern
     pattern.events[0].parameters[.attackTime] = 0.3
     pattern.events[0].parameters[.releaseTime] = 0.3
@@ -69,21 +70,23 @@ import Testing
     ]
     let composition = HapticComposition(pattern)
     let sampler = EnvelopeSampler(.amplitude, mapping: .linear, frequencies: .phone)
-    let given = sampler.envelopes(of: composition).filter { $0.kind == .hapticContinuous }
-    let read = sampler.envelopes(of: try rereadComposition(composition)).filter {
+    let expectedEnvelopes = sampler.envelopes(of: composition).filter {
       $0.kind == .hapticContinuous
     }
-    #expect(given.count == read.count)
-    for (one, other) in zip(given, read) {
+    let rereadEnvelopes = sampler.envelopes(of: try rereadComposition(composition)).filter {
+      $0.kind == .hapticContinuous
+    }
+    #expect(expectedEnvelopes.count == rereadEnvelopes.count)
+    for (expected, reread) in zip(expectedEnvelopes, rereadEnvelopes) {
       #expect(
-        abs(one.startSeconds - other.startSeconds) < 1e-3
-          && abs(one.endSeconds - other.endSeconds) < 1e-3)
-      for share in stride(from: 0.005, to: 1, by: 0.01) {
-        let time = one.startSeconds + (one.endSeconds - one.startSeconds) * share
-        let a = point(of: one, at: time)
-        let b = point(of: other, at: time)
-        #expect(abs(a.level - b.level) < 0.012, "\(time)")
-        #expect(abs(a.sharpness - b.sharpness) < 0.012, "\(time)")
+        abs(expected.startSeconds - reread.startSeconds) < 1e-3
+          && abs(expected.endSeconds - reread.endSeconds) < 1e-3)
+      for fraction in stride(from: 0.005, to: 1, by: 0.01) {
+        let time = expected.startSeconds + (expected.endSeconds - expected.startSeconds) * fraction
+        let expectedPoint = point(of: expected, at: time)
+        let rereadPoint = point(of: reread, at: time)
+        #expect(abs(expectedPoint.level - rereadPoint.level) < 0.012, "\(time)")
+        #expect(abs(expectedPoint.sharpness - rereadPoint.sharpness) < 0.012, "\(time)")
       }
     }
   }
@@ -94,11 +97,11 @@ import Testing
     return .interpolated(from: envelope.points[index], to: envelope.points[index + 1], at: time)
   }
 
-  @Test func overlappingEventsHaveBandsOfTheirOwn() throws {
+  @Test func overlappingEventsHaveSeparateBands() throws {
     var pattern = Self.pattern
     pattern.events[1].time = 0.2
-    let read = try rereadComposition(HapticComposition(pattern))
-    #expect(read.layers.flatMap(\.pattern.events).count == 3)
+    let reread = try rereadComposition(HapticComposition(pattern))
+    #expect(reread.layers.flatMap(\.pattern.events).count == 3)
     let writing = try #require(try HapticFormat.hjif.write(HapticComposition(pattern)))
     let text = String(decoding: writing.files[0].bytes, as: UTF8.self)
     #expect(text.ranges(of: "VectorialWave").count == 2)
@@ -111,15 +114,15 @@ import Testing
         HapticPattern(),
         signals: [SampledSignal(startSeconds: 0.25, sampleRate: 8_000, samples: samples)])
     ])
-    let read = try rereadComposition(composition)
-    let signal = try #require(read.layers.first?.signals.first)
+    let reread = try rereadComposition(composition)
+    let signal = try #require(reread.layers.first?.signals.first)
     #expect(signal.startSeconds == 0.25 && signal.sampleRate == 48_000)
     for (index, sample) in samples.enumerated() {
       #expect(abs(signal.samples[index * 6] - sample) < 1.0 / 4_000, "\(index)")
     }
   }
 
-  @Test func whatCannotBeHeldIsALoss() throws {
+  @Test func unsupportedPropertiesAreLosses() throws {
     var pattern = Self.pattern
     pattern.events.append(HapticEvent(kind: .audioContinuous, time: 0, duration: 1))
     var composition = HapticComposition(pattern)
@@ -135,7 +138,7 @@ import Testing
     #expect(throws: InputError.self) { try HapticFormat.hjif.write(HapticComposition(pattern)) }
   }
 
-  @Test func eventsThatKeysCannotCountAreDropped() throws {
+  @Test func eventsTooLongForKeyframesAreDropped() throws {
     func writing(_ duration: Double) throws -> (events: [HapticEvent], losses: [String]) {
       let composition = HapticComposition(
         HapticPattern(events: [HapticEvent(kind: .hapticContinuous, time: 0, duration: duration)]))
@@ -143,11 +146,12 @@ import Testing
       return (try rereadComposition(composition).layers[0].pattern.events, losses)
     }
     #expect(try writing(40_000).events.map(\.duration) == [40_000])
-    let long = try writing(50_000)
-    #expect(long.events.isEmpty && long.losses.contains("the event lasts more than 44739 s"))
+    let longEvent = try writing(50_000)
+    #expect(
+      longEvent.events.isEmpty && longEvent.losses.contains("the event lasts more than 44739 s"))
   }
 
-  @Test func anEmptyCompositionIsAFile() throws {
+  @Test func emptyCompositionIsWritten() throws {
     #expect(try rereadComposition(HapticComposition(layers: [])).layers.map(\.isEmpty) == [true])
   }
 }

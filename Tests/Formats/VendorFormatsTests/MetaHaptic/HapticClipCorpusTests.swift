@@ -7,7 +7,7 @@ import Testing
 @testable import HapticFormats
 @testable import VendorFormats
 
-/// The makers' own files against what the makers' own programs make of them.
+/// The files of the vendors, compared with the results of the vendors' programs.
 @Suite struct HapticClipCorpusTests {
   private static let folders = ["haptic", "haptic-conformance"]
   private static let invalid: [String: RuleID] = [
@@ -21,7 +21,7 @@ import Testing
     Self.invalid.first { file.name.contains($0.key) }?.value
   }
 
-  @Test func aTapAloneReturnsAlone() throws {
+  @Test func singleTapIsPreserved() throws {
     let pattern = HapticPattern(events: [
       HapticEvent(
         kind: .hapticTransient, time: 0.25,
@@ -35,11 +35,11 @@ import Testing
       layers.count == 1 && layers[0].pattern.curves.isEmpty
         && layers[0].pattern.events.map(\.time) == [0.25])
     #expect(abs((layers[0].pattern.events.first?.value(of: .hapticIntensity) ?? 0) - 0.6) < 1e-6)
-    let place = examination.sourceMap.location(of: .event(EventReference(eventIndex: 0)))
-    #expect(place.path.hasSuffix(".emphasis"))
+    let location = examination.sourceMap.location(of: .event(EventReference(eventIndex: 0)))
+    #expect(location.path.hasSuffix(".emphasis"))
   }
 
-  @Test func everyFileIsReadOrRefusedAsByItsMakers() throws {
+  @Test func filesAreReadOrRefusedAsByTheirVendors() throws {
     for folder in Self.folders {
       for file in try FormatsCorpus.files(folder, ending: "haptic") {
         let name = file.name.contains("invalid_fields") ? file.name : "x"
@@ -48,7 +48,7 @@ import Testing
         #expect(error?.rule == errorRule(of: file), "\(file.name)")
         if let error {
           guard case .text(let line, let column) = error.location.position else {
-            Issue.record("\(file.name): no place")
+            Issue.record("\(file.name): no location")
             continue
           }
           #expect(line >= 1 && column >= 1, "\(file.name)")
@@ -59,35 +59,35 @@ import Testing
 
   private func clip(_ file: SourceFile) throws -> HapticClip {
     var decoder = HapticClipDecoder()
-    var read = HapticClipFile()
+    var clipFile = HapticClipFile()
     HapticClipDecoder.fileSchema.read(
-      try JSONDocument(text: file.bytes, name: file.name).root, into: &read, reader: &decoder)
+      try JSONDocument(text: file.bytes, name: file.name).root, into: &clipFile, reader: &decoder)
     #expect(decoder.findingLog.errorCount == 0, "\(file.name)")
-    return read.clip
+    return clipFile.clip
   }
 
   @Test func everyNumberSurvivesWritingTheComposition() throws {
     for folder in Self.folders {
       for file in try FormatsCorpus.files(folder, ending: "haptic") where errorRule(of: file) == nil
       {
-        for law in AmplitudeMapping.allCases {
+        for mapping in AmplitudeMapping.allCases {
           let examination = HapticFormat.hapticClip.examine(
-            file, options: ReadingOptions(amplitudeMapping: law))
+            file, options: ReadingOptions(amplitudeMapping: mapping))
           let writing = try #require(
             try HapticFormat.hapticClip.write(
-              examination.get(), options: WritingOptions(amplitudeMapping: law)))
+              examination.get(), options: WritingOptions(amplitudeMapping: mapping)))
           #expect(writing.losses == [], "\(file.name)")
-          var given = try clip(file)
-          var back = try clip(SourceFile(writing.files[0].bytes, name: file.name))
+          var original = try clip(file)
+          var reread = try clip(SourceFile(writing.files[0].bytes, name: file.name))
           // The intensity of a transient is a Float, in which squares are not kept exactly.
-          for index in given.amplitudePoints.indices {
-            guard let emphasis = given.amplitudePoints[index].emphasis else { continue }
-            let level = back.amplitudePoints[index].emphasis?.amplitude ?? -1
+          for index in original.amplitudePoints.indices {
+            guard let emphasis = original.amplitudePoints[index].emphasis else { continue }
+            let level = reread.amplitudePoints[index].emphasis?.amplitude ?? -1
             #expect(abs(level - emphasis.amplitude) <= 2 * emphasis.amplitude.ulp, "\(file.name)")
-            given.amplitudePoints[index].emphasis?.amplitude = 1
-            back.amplitudePoints[index].emphasis?.amplitude = 1
+            original.amplitudePoints[index].emphasis?.amplitude = 1
+            reread.amplitudePoints[index].emphasis?.amplitude = 1
           }
-          #expect(given == back, "\(file.name)")
+          #expect(original == reread, "\(file.name)")
         }
       }
     }
@@ -97,10 +97,12 @@ import Testing
     for folder in Self.folders {
       for file in try FormatsCorpus.files(folder, ending: "haptic") where errorRule(of: file) == nil
       {
-        let once = try #require(try HapticFormat.hapticClip.canonicalText(of: file))
-        let again = SourceFile(once, name: file.name)
-        #expect(try HapticFormat.hapticClip.canonicalText(of: again) == once, "\(file.name)")
-        #expect(try clip(again) == clip(file), "\(file.name)")
+        let canonicalText = try #require(try HapticFormat.hapticClip.canonicalText(of: file))
+        let canonicalFile = SourceFile(canonicalText, name: file.name)
+        #expect(
+          try HapticFormat.hapticClip.canonicalText(of: canonicalFile) == canonicalText,
+          "\(file.name)")
+        #expect(try clip(canonicalFile) == clip(file), "\(file.name)")
       }
     }
   }

@@ -10,12 +10,12 @@ import Testing
   private func file(_ amplitude: String, _ frequency: String? = nil, version: String = "1")
     -> SourceFile
   {
-    let tones = frequency.map { ",\n \"frequency\": [\($0)]" } ?? ""
+    let frequencyEnvelope = frequency.map { ",\n \"frequency\": [\($0)]" } ?? ""
     return SourceFile(
       Array(
         """
         {"version": {"major": \(version)}, "signals": {"continuous": {"envelopes": {
-         "amplitude": [\(amplitude)]\(tones)}}}}
+         "amplitude": [\(amplitude)]\(frequencyEnvelope)}}}}
         """.utf8), name: "a.haptic")
   }
 
@@ -26,35 +26,36 @@ import Testing
   private static let amplitudePoints =
     #"{"time": 0, "amplitude": 0.25}, {"time": 1, "amplitude": 1}"#
 
-  @Test func aClipIsAnEventBelowItsCurvesAndALayerOfTaps() throws {
+  @Test func clipBecomesAnEventWithCurvesAndALayerOfTransients() throws {
     let file = file(
       #"{"time": 0, "amplitude": 0.25}, {"time": 0.5, "amplitude": 0.5, "emphasis": "#
         + #"{"amplitude": 0.81, "frequency": 0.3}}, {"time": 2, "amplitude": 1}"#,
       #"{"time": 0, "frequency": 0.25}, {"time": 2, "frequency": 1}"#)
     let composition = try FormatRegistry.standard.read(file)
     #expect(composition.layers.map(\.name) == ["continuous", "transients"])
-    let hum = composition.layers[0].pattern
-    #expect(hum.events.map(\.duration) == [2])
-    let intensity = ControlTimeline(of: .hapticIntensityControl, in: hum)
-    let sharpness = ControlTimeline(of: .hapticSharpnessControl, in: hum)
+    let continuousPattern = composition.layers[0].pattern
+    #expect(continuousPattern.events.map(\.duration) == [2])
+    let intensity = ControlTimeline(of: .hapticIntensityControl, in: continuousPattern)
+    let sharpness = ControlTimeline(of: .hapticSharpnessControl, in: continuousPattern)
     #expect(intensity.value(at: 0) == 0.5)
     // Amplitude 0.75 is half way from 0.5 to 1.
     #expect(abs(intensity.value(at: 1.25) - Double(0.75).squareRoot()) < 0.001)
     #expect(abs(sharpness.value(at: 1) - Double(0.625).squareRoot()) < 0.001)
-    let taps = composition.layers[1].pattern
-    #expect(taps.curves.isEmpty)
-    #expect(taps.events.map(\.time) == [0.5])
-    #expect(taps.events[0].parameters == [.hapticIntensity: 0.9, .hapticSharpness: 0.3])
+    let transientPattern = composition.layers[1].pattern
+    #expect(transientPattern.curves.isEmpty)
+    #expect(transientPattern.events.map(\.time) == [0.5])
+    #expect(
+      transientPattern.events[0].parameters == [.hapticIntensity: 0.9, .hapticSharpness: 0.3])
   }
 
-  @Test func withoutFrequenciesTheMiddleIsPlayed() throws {
+  @Test func missingFrequenciesAreMediumSharpness() throws {
     for text in [file(Self.amplitudePoints), file(Self.amplitudePoints, "")] {
       let pattern = try FormatRegistry.standard.read(text).layers[0].pattern
       #expect(pattern.events[0].parameters[.hapticSharpness] == Float(0.5).squareRoot())
     }
   }
 
-  @Test func eachRuleHasItsPlace() {
+  @Test func violationsHaveLocations() {
     #expect(
       findings(file(Self.amplitudePoints, version: "2")) == [
         """
@@ -126,7 +127,7 @@ import Testing
     #expect(rules("\"version\": {\"major\": 1, \"patch\": 0.5}") == ["haptic/version"])
   }
 
-  @Test func everyNewerMinorVersionAndUnknownKeysAreRead() {
+  @Test func newerMinorVersionsAndUnknownKeysAreRead() {
     let text = """
       {"version": {"major": 1, "minor": 9000, "patch": 0}, "extra": [1],
        "signals": {"impulses": {}, "continuous": {"envelopes": {"other": 1, "amplitude": [
@@ -151,7 +152,7 @@ import Testing
     return (clip, log.lossesWithOmittedCounts())
   }
 
-  @Test func tapsAloneStandOnSilence() throws {
+  @Test func tapsWithoutContinuousEventsHaveASilentEnvelope() throws {
     let taps = [0, 0.5].map { time in
       HapticEvent(
         kind: .hapticTransient, time: time,
@@ -168,7 +169,7 @@ import Testing
     #expect(losses == [])
   }
 
-  @Test func anEnvelopeIsWithinTheToleranceOfTheEvents() throws {
+  @Test func envelopeIsWithinTheTolerance() throws {
     var pattern = HapticPattern(events: [
       HapticEvent(
         kind: .hapticContinuous, time: 0, duration: 1,
@@ -185,7 +186,7 @@ import Testing
     for tolerance in [0.02, 0.005, 0.001] {
       let (clip, losses) = try writtenClip(pattern, tolerance: tolerance)
       let sampler = EnvelopeSampler(.amplitude, levelTolerance: 1e-5)
-      let exact = MergedEnvelope(
+      let exactPoints = MergedEnvelope(
         sampler.envelopes(of: HapticComposition(pattern)), envelopeSampler: sampler
       ).mergedPoints
       let points = clip.amplitudePoints.map {
@@ -194,7 +195,7 @@ import Testing
       for step in 0..<2499 {
         let time = (Double(step) + 0.5) / 1000
         #expect(
-          abs(level(points, time) - level(exact, time)) <= tolerance + 1e-4,
+          abs(level(points, time) - level(exactPoints, time)) <= tolerance + 1e-4,
           "\(tolerance) at \(time)")
       }
       #expect(losses.count == 1 && (losses[0].lossMagnitude ?? 1) <= tolerance)
@@ -202,14 +203,14 @@ import Testing
   }
 
   private func level(_ points: [EnvelopePoint], _ time: Double) -> Double {
-    for (from, to) in zip(points, points.dropFirst())
-    where time >= from.timeSeconds && time < to.timeSeconds {
-      return EnvelopePoint.interpolated(from: from, to: to, at: time).level
+    for (previous, next) in zip(points, points.dropFirst())
+    where time >= previous.timeSeconds && time < next.timeSeconds {
+      return EnvelopePoint.interpolated(from: previous, to: next, at: time).level
     }
     return 0
   }
 
-  @Test func whatAClipCannotHoldIsReported() throws {
+  @Test func unsupportedEventsAreReported() throws {
     func hum(_ time: Double, _ intensity: Float) -> HapticEvent {
       HapticEvent(
         kind: .hapticContinuous, time: time, duration: 2, parameters: [.hapticIntensity: intensity])
@@ -230,7 +231,7 @@ import Testing
     #expect(clip.amplitudePoints.map(\.amplitude) == [0.25, 0.25, 0.25, 0.5, 0.5, 0.25, 0.25])
   }
 
-  @Test func anEmptyCompositionIsAShortSilence() throws {
+  @Test func emptyCompositionIsAShortSilence() throws {
     let (clip, _) = try writtenClip(HapticPattern())
     #expect(clip.amplitudePoints.map(\.amplitude) == [0, 0])
   }

@@ -5,7 +5,7 @@ import Testing
 @testable import HapticFormats
 @testable import VendorFormats
 
-/// Files of Lofelt's data model 0.2, read as its maker's upgrade does.
+/// Files of Lofelt's data model 0.2, read like the vendor's upgrade tool.
 @Suite struct VoicesTests {
   private func file(_ envelopes: String, _ transients: String, duration: Double = 0) -> SourceFile {
     SourceFile(
@@ -22,7 +22,7 @@ import Testing
     try #require(HapticClip(exactly: FormatRegistry.standard.read(file), mapping: .root))
   }
 
-  @Test func theLastValueHoldsUntilTheDurationAndTransientsStandOnPoints() throws {
+  @Test func lastValueHoldsUntilTheDurationAndTransientsBecomePoints() throws {
     let clip = try clip(
       file(
         Self.levels + #", [{"time": 0, "amplitude": 0.5}]"#,
@@ -50,7 +50,7 @@ import Testing
     #expect(try clip(file(Self.levels, "", duration: 1)).frequencyPoints == nil)
   }
 
-  @Test func whatTheMakerRefusesIsRefusedWithItsPlace() {
+  @Test func invalidFilesAreRefusedWithALocation() {
     func error(_ file: SourceFile) -> String? {
       FormatRegistry.standard.examine(file).findings.first { $0.severity == .error }.map {
         "\($0.rule.text)\($0.location.position): \($0.message)"

@@ -5,11 +5,11 @@ import VendorFormats
 import HapticModel
 import Testing
 
-/// A folder of files in other formats, where the environment names one.
+/// A folder of files in other formats, if the environment names one.
 enum FormatCorpus {
   static let folder = ProcessInfo.processInfo.environment["TEMBLOR_TEST_FORMATS"]
 
-  /// The files of some formats with an ending, by name; none where there is no folder.
+  /// Returns the sorted files of folders with an ending; empty without a folder.
   static func files(in folders: String..., ending: String) throws -> [SourceFile] {
     guard let folder else { return [] }
     return try folders.flatMap { name in
@@ -33,7 +33,7 @@ enum FormatCorpus {
     examination.findings.filter { $0.severity == .error }.map(\.description)
   }
 
-  @Test func readsEveryFileAsItsMakersDo() throws {
+  @Test func readsEveryFileOfTheVendor() throws {
     for file in try FormatCorpus.files(in: "he", ending: ".he") {
       let unnamed = SourceFile(file.bytes, name: "x")
       #expect(try FormatRegistry.standard.format(of: unnamed).id == "he", "\(file.name)")
@@ -43,7 +43,7 @@ enum FormatCorpus {
     }
   }
 
-  /// Files by the names of which OpenHarmony's tests say what its decoder does.
+  /// Files of OpenHarmony's tests, whose names state the results of its decoder.
   @Test func acceptsAndRefusesAsOpenHarmonysTestsDo() throws {
     let files =
       try FormatCorpus.files(in: "he-converter", ending: ".he")
@@ -66,29 +66,32 @@ enum FormatCorpus {
     }
   }
 
-  @Test func goesThroughTheOtherFormatUnchanged() throws {
+  @Test func otherFormatPreservesTheComposition() throws {
     for file in try FormatCorpus.files(in: "he", "he-converter", ending: ".he") {
       let composition = try #require(Self.he.examine(file, options: ReadingOptions()).composition)
-      let first = try #require(try Self.he.write(composition))
-      let oh = try #require(try Self.oh.write(composition))
-      let there = try read(oh, Self.oh)
-      let back = try #require(try Self.he.write(there))
-      #expect(back.files == first.files, "\(file.name)")
+      let firstFile = try #require(try Self.he.write(composition))
+      let harmonyOSFile = try #require(try Self.oh.write(composition))
+      let harmonyOSComposition = try read(harmonyOSFile, Self.oh)
+      let fileWrittenBack = try #require(try Self.he.write(harmonyOSComposition))
+      #expect(fileWrittenBack.files == firstFile.files, "\(file.name)")
       // OpenHarmony's converter writes curves that do not end at 0, which HE cannot hold.
       let isSteep = file.name.contains("oh_sample")
-      #expect(oh.losses == [] && back.losses.isEmpty == !isSteep, "\(file.name)")
-      let again = try read(first, Self.he)
-      #expect((again == composition) == !isSteep && (there == composition), "\(file.name)")
+      #expect(
+        harmonyOSFile.losses == [] && fileWrittenBack.losses.isEmpty == !isSteep, "\(file.name)")
+      let rereadComposition = try read(firstFile, Self.he)
+      #expect(
+        (rereadComposition == composition) == !isSteep && (harmonyOSComposition == composition),
+        "\(file.name)")
     }
     for file in try FormatCorpus.files(in: "ohjson", ending: ".json") {
       guard let composition = Self.oh.examine(file, options: ReadingOptions()).composition else {
         continue
       }
-      let he = try #require(try Self.he.write(composition))
-      let back = try read(he, Self.he)
+      let richTapFile = try #require(try Self.he.write(composition))
+      let compositionReadBack = try read(richTapFile, Self.he)
       let isSteep = file.name.contains("he_v1_sample")
-      #expect((back == composition) == !isSteep, "\(file.name)")
-      #expect(he.losses.isEmpty == !isSteep, "\(file.name) \(he.losses)")
+      #expect((compositionReadBack == composition) == !isSteep, "\(file.name)")
+      #expect(richTapFile.losses.isEmpty == !isSteep, "\(file.name) \(richTapFile.losses)")
     }
   }
 
@@ -99,17 +102,18 @@ enum FormatCorpus {
     return try examination.get()
   }
 
-  @Test func formatsEveryFileSoThatItSaysTheSame() throws {
+  @Test func canonicalTextsAreEquivalent() throws {
     for file in try FormatCorpus.files(in: "he", ending: ".he")
       + FormatCorpus.files(in: "ohjson", ending: ".json")
     {
       let format = try FormatRegistry.standard.format(of: file)
-      let before = format.examine(file, options: ReadingOptions())
-      guard let composition = before.composition else { continue }
-      let once = try #require(try format.canonicalText(of: file))
-      let again = SourceFile(once, name: file.name)
-      #expect(try format.canonicalText(of: again) == once, "\(file.name)")
-      let isEqual = format.examine(again, options: ReadingOptions()).composition == composition
+      let original = format.examine(file, options: ReadingOptions())
+      guard let composition = original.composition else { continue }
+      let canonicalText = try #require(try format.canonicalText(of: file))
+      let canonicalFile = SourceFile(canonicalText, name: file.name)
+      #expect(try format.canonicalText(of: canonicalFile) == canonicalText, "\(file.name)")
+      let isEqual =
+        format.examine(canonicalFile, options: ReadingOptions()).composition == composition
       #expect(isEqual, "\(file.name)")
     }
   }

@@ -4,9 +4,9 @@ import VendorFormats
 import HapticModel
 import Testing
 
-/// Texts of HE and HarmonyOS files, and what is said about them.
+/// Texts of HE and HarmonyOS files, and their findings.
 enum RichTapFixtures {
-  /// A file of version 1 with events as they stand in the text.
+  /// Returns a file of version 1 or 2 with the texts of events.
   static func he(_ events: String..., version: String = "1") -> String {
     let pattern = "\"Pattern\": [\(events.joined(separator: ", "))]"
     return version == "2"
@@ -21,7 +21,7 @@ enum RichTapFixtures {
       + "\"Pattern\": [\(events.joined(separator: ", "))]}]}"
   }
 
-  /// A transient, by the key and the value of its time.
+  /// Returns a transient. The time is a key with a value.
   static func tap(
     _ time: String = "\"RelativeTime\": 0", intensity: String = "80", frequency: String = "60",
     index: String? = nil
@@ -30,7 +30,8 @@ enum RichTapFixtures {
       + "\"Parameters\": {\"Intensity\": \(intensity), \"Frequency\": \(frequency)}}}"
   }
 
-  /// A continuous event, by the key and the value of its time and the corners of its curve.
+  /// Returns a continuous event. The time is a key with a value. Each point of the curve has a time,
+  /// an intensity, and a frequency.
   static func hum(
     _ time: String = "\"RelativeTime\": 0", duration: String = "100",
     curve: String? = "0 0 0, 10 1 0, 60 0.5 20, 100 0 -5"
@@ -50,7 +51,7 @@ enum RichTapFixtures {
     FormatRegistry.standard.examine(SourceFile(Array(text.utf8), name: "f"))
   }
 
-  /// The findings above notes, without their place in the text.
+  /// Returns the warnings and errors, without their locations.
   static func findings(_ text: String) -> [String] {
     readResult(text).findings.filter { $0.severity > .note }.map { finding in
       "\(finding.rule): \(finding.message)"
@@ -77,18 +78,19 @@ enum RichTapFixtures {
             kind: .hapticTransient, time: 0.25,
             parameters: [.hapticIntensity: 0.8, .hapticSharpness: 1])
         ]))
-    let bent = composition.layers[1].pattern
+    let continuousPattern = composition.layers[1].pattern
     #expect(
-      bent.events == [
+      continuousPattern.events == [
         HapticEvent(
           kind: .hapticContinuous, time: 0.29, duration: 0.1,
           parameters: [.hapticIntensity: 0.5, .hapticSharpness: 0.4])
       ])
-    #expect(bent.curves.map(\.id) == [.hapticIntensityControl, .hapticSharpnessControl])
-    #expect(bent.curves.map(\.time) == [0.29, 0.29])
-    #expect(bent.curves[0].controlPoints.map(\.value) == [0, 1, 0.5, 0])
-    #expect(bent.curves[1].controlPoints.map(\.value) == [0, 0, 0.2, -0.05])
-    #expect(bent.curves[1].controlPoints.map(\.time) == [0, 0.01, 0.06, 0.1])
+    #expect(
+      continuousPattern.curves.map(\.id) == [.hapticIntensityControl, .hapticSharpnessControl])
+    #expect(continuousPattern.curves.map(\.time) == [0.29, 0.29])
+    #expect(continuousPattern.curves[0].controlPoints.map(\.value) == [0, 1, 0.5, 0])
+    #expect(continuousPattern.curves[1].controlPoints.map(\.value) == [0, 0, 0.2, -0.05])
+    #expect(continuousPattern.curves[1].controlPoints.map(\.time) == [0, 0.01, 0.06, 0.1])
     #expect(
       examination.losses.map {
         "\($0.kind) \($0.compositionElement) \($0.message) \($0.lossMagnitude ?? 0)"
@@ -100,12 +102,12 @@ enum RichTapFixtures {
             full scale 0.2
             """
         ])
-    let place = examination.sourceMap.location(
+    let location = examination.sourceMap.location(
       of: .event(EventReference(layerIndex: 2, eventIndex: 0)))
-    #expect(place.path == "PatternList[0].Pattern[2].Event")
+    #expect(location.path == "PatternList[0].Pattern[2].Event")
   }
 
-  @Test func eventsThatOverlapAreAllThere() throws {
+  @Test func overlappingEventsAreKept() throws {
     let composition = try RichTapFixtures.readResult(
       RichTapFixtures.he(
         RichTapFixtures.hum(), RichTapFixtures.hum("\"RelativeTime\": 50"),
@@ -125,8 +127,8 @@ enum RichTapFixtures {
       ])
   }
 
-  /// As OpenHarmony's schema allows, and its decoder does not.
-  @Test func halfOfAPointIsEnoughForHarmonyOS() throws {
+  /// OpenHarmony's schema allows such points, but its decoder does not.
+  @Test func partialPointsAreReadForHarmonyOS() throws {
     let hum = """
       {"Event": {"Type": "continuous", "StartTime": 0, "Duration": 300, "Parameters": {"Intensity"\
       : 80, "Frequency": 50,
@@ -161,25 +163,25 @@ enum RichTapFixtures {
         == "a point of Curve must have the key \"Intensity\" or \"Frequency\"")
   }
 
-  @Test func aCurveThatOnlyRampsItsEndsIsNone() throws {
+  @Test func curveThatOnlyRampsTheEndsIsOmitted() throws {
     let text = RichTapFixtures.he(RichTapFixtures.hum(curve: "0 0 0, 1 1 0, 99 1 0, 100 0 0"))
     let composition = try RichTapFixtures.readResult(text).get()
     #expect(composition.layers.count == 1 && composition.layers[0].pattern.curves.isEmpty)
-    let plain = try RichTapFixtures.readResult(
+    let compositionWithoutCurve = try RichTapFixtures.readResult(
       RichTapFixtures.oh(RichTapFixtures.hum("\"StartTime\": 0", curve: nil))
     ).get()
-    #expect(plain == composition)
+    #expect(compositionWithoutCurve == composition)
   }
 
   @Test func readsTheDialectOfOpenHarmonysConverter() throws {
-    let bare =
+    let unwrappedEvent =
       "{\"Type\": \"continuous\", \"RelativeTime\": 5, \"Duration\": 20, \"Parameters\": "
       + "{\"Intensity\": 50, \"Frequency\": 40, \"Curve\": ["
       + [(0, 50), (5, 100), (10, 70), (20, 20)].map {
         "{\"Time\": \($0.0), \"Intensity\": \($0.1), \"Frequency\": 0}"
       }
       .joined(separator: ", ") + "]}}"
-    let text = RichTapFixtures.he(bare)
+    let text = RichTapFixtures.he(unwrappedEvent)
     #expect(
       RichTapFixtures.findings(text) == [
         "he/no-event-wrapper: an event is not under the key \"Event\"",
@@ -294,18 +296,17 @@ enum RichTapFixtures {
     ),
   ]
 
-  @Test(arguments: invalidTexts) func reportsWhatTheDecoderRefuses(text: String, complaint: String)
-  {
-    let id = complaint.prefix(2) == "he" ? HapticFormat.richTapHE : HapticFormat.harmonyOS
+  @Test(arguments: invalidTexts) func reportsViolationsOfTheDecoder(text: String, message: String) {
+    let id = message.prefix(2) == "he" ? HapticFormat.richTapHE : HapticFormat.harmonyOS
     let examination = id.examine(SourceFile(Array(text.utf8), name: "f"), options: ReadingOptions())
-    let complaints = examination.findings.filter { $0.severity > .note }.map {
+    let messages = examination.findings.filter { $0.severity > .note }.map {
       "\($0.rule): \($0.message)"
     }
-    #expect(complaints.first == complaint)
-    #expect((examination.composition == nil) == !complaint.contains("he/fraction"))
+    #expect(messages.first == message)
+    #expect((examination.composition == nil) == !message.contains("he/fraction"))
   }
 
-  @Test func countsAreThoseOfTheDecoder() {
+  @Test func countsAreLimitedLikeInTheDecoder() {
     let taps = { (count: Int, key: String) in
       (0..<count).map { RichTapFixtures.tap("\"\(key)\": \($0)") }.joined(separator: ", ")
     }

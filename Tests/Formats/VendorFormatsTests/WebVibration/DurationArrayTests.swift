@@ -45,8 +45,8 @@ import VendorFormats
     #expect(composition == (try readResult("[100, 50, 200]", "a.vibrate.json").get()))
     let written = try #require(try HapticFormat.vibrate.write(composition))
     #expect(String(decoding: written.files[0].bytes, as: UTF8.self) == "[100, 50, 200]\n")
-    let shifted = try #require(try HapticFormat.waitFirst.write(composition))
-    #expect(String(decoding: shifted.files[0].bytes, as: UTF8.self) == "[0, 100, 50, 200]\n")
+    let waitFirstFile = try #require(try HapticFormat.waitFirst.write(composition))
+    #expect(String(decoding: waitFirstFile.files[0].bytes, as: UTF8.self) == "[0, 100, 50, 200]\n")
   }
 
   @Test(arguments: ["[500,500]", " [0, 50.5, 50]\n", "0,50,50,50", "[5]"])
