@@ -7,10 +7,10 @@ import SwiftUI
 import Testing
 import UIKit
 
-// Code of language mode 5 as applications have it, with the frameworks that they import beside Core
-// Haptics.
+// Code of language mode 5 in the style of applications, with the frameworks that they import in
+// addition to Core Haptics.
 
-/// A service that nothing isolates, as most applications have it.
+/// A service without isolation, like in most applications.
 final class HapticService {
   static let shared = HapticService()
 
@@ -80,7 +80,7 @@ struct SaveModel {
 }
 
 @Suite(.virtualHaptics) struct FrameworksClientTests {
-  @Test @MainActor func aServiceOfLanguageMode5PlaysItsParts() async throws {
+  @Test @MainActor func serviceOfLanguageMode5PlaysItsHaptics() async throws {
     let service = HapticService()
     service.prepare()
     service.tap()
@@ -99,13 +99,13 @@ struct SaveModel {
     #expect(AVAudioSession.sharedInstance().category == .ambient)
   }
 
-  @Test func anEngineTakesNoAudioSession() throws {
+  @Test func engineAcceptsNoAudioSession() throws {
     let engine = try CHHapticEngine(audioSession: nil)
     engine.isAutoShutdownEnabled = true
     #expect(hapticDevice.log.engineCount == 1)
   }
 
-  @Test @MainActor func generatorsTakeViewsAndPlaces() {
+  @Test @MainActor func generatorsAcceptViewsAndLocations() {
     let view = UIView(frame: .zero)
     UIImpactFeedbackGenerator(style: .soft, view: view).impactOccurred(
       intensity: 0.5, at: CGPoint(x: 1, y: 2))

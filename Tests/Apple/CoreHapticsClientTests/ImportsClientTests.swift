@@ -1,7 +1,7 @@
 import CoreHaptics
 import Testing
 
-// Core Haptics is the only framework this file imports; Foundation's types must come with it.
+// This file imports only Core Haptics, which must export the types of Foundation.
 
 private struct Tap: Codable, Equatable {
   enum CodingKeys: CHHapticPattern.Key.RawValue, CodingKey {

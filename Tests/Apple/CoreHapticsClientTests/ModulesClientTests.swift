@@ -8,8 +8,8 @@ import SwiftUI
 import Testing
 import WatchKit
 
-// Code of language mode 5 that leans on what Apple's modules pass on: SwiftUI brings UIKit, which
-// brings Combine.
+// Code of language mode 5 that relies on re-exports of Apple's modules: SwiftUI exports UIKit, which
+// exports Combine.
 
 /// A manager with one import on Apple's systems, as many applications have it.
 final class SettingsHaptics: ObservableObject {
@@ -160,7 +160,7 @@ final class StartController: UIViewController {
     withExtendedLifetime((first, second)) {}
   }
 
-  @Test func mediaTimeIsTheDevices() async {
+  @Test func mediaTimeIsTheTimeOfTheDevice() async {
     let throttle = Throttle()
     let start = CACurrentMediaTime()
     for _ in 0..<10 {
@@ -171,7 +171,7 @@ final class StartController: UIViewController {
     #expect(hapticDevice.log.generators.count == 5)
   }
 
-  @Test func anAudioPlayerKeepsTheDevicesTime() async throws {
+  @Test func audioPlayerFollowsTheTimeOfTheDevice() async throws {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent(
       UUID().uuidString + ".wav")
     var data = Data("RIFF".utf8)
@@ -248,7 +248,7 @@ final class StartController: UIViewController {
     #expect(hapticDevice.played.transients.count >= 4)
   }
 
-  @Test func aBranchThatComesPlaysNothing() {
+  @Test func appearingBranchPlaysNothing() {
     let model = CartModel()
     var isQuiet = true
     let screen = SensoryFeedbackScreen { CartView(model: model, isQuiet: isQuiet) }
@@ -272,7 +272,7 @@ final class StartController: UIViewController {
     #expect(hapticDevice.log.generators == [.impact(.soft, intensity: 0.7)])
   }
 
-  @Test func strengthIsWhatWasWritten() throws {
+  @Test func strengthEqualsTheWrittenValue() throws {
     let engine = try CHHapticEngine()
     try engine.start()
     for (index, value) in [Float(0.7), 0.1, 0.3].enumerated() {
@@ -316,7 +316,7 @@ final class StartController: UIViewController {
     withExtendedLifetime(haptics) {}
   }
 
-  @Test func whatGoesOnInTheBackgroundIsStopped() {
+  @Test func playbackInTheBackgroundIsStopped() {
     let haptics = CarelessHaptics()
     let manager = SettingsHaptics()
     device.background()

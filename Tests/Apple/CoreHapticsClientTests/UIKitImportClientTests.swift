@@ -1,7 +1,7 @@
 import Testing
 import UIKit
 
-// UIKit is the only framework this file imports; what Foundation passes on must come with it.
+// This file imports only UIKit, which must export Foundation and its re-exports.
 
 @MainActor @Observable private final class Counter {
   var taps = 0

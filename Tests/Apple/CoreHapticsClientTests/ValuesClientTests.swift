@@ -3,7 +3,7 @@ import Foundation
 import HapticTesting
 import Testing
 
-// Code as programs for Apple's systems have it, in several styles; it must compile as it is.
+// Code in several styles of programs for Apple's systems. It must compile unchanged.
 
 private class HapticComposer {
   var events = [CHHapticEvent]()

@@ -87,7 +87,7 @@ final class Heartbeat {
   }
 }
 
-/// Ways to wait, and when what is tapped is felt.
+/// Ways to wait, and the times of the resulting taps.
 enum Wait: CaseIterable {
   case timer, burst, chain, sleep, mainActor, detached, source, cancelled, queue
 
@@ -136,8 +136,8 @@ extension VirtualHapticDevice {
 @MainActor @Suite(.virtualHaptics) struct WaitingClientTests {
   let device = hapticDevice
 
-  /// A source that fires while it is suspended keeps its event until it is resumed, and nobody
-  /// waits for its handler.
+  /// A source that fires while it is suspended keeps its event until it is resumed. The device does
+  /// not wait for its handler.
   @Test func suspendedSourcesKeepTheirEvent() async {
     let source = DispatchSource.makeTimerSource(queue: .main)
     source.schedule(deadline: .now() + 0.5)
@@ -152,7 +152,7 @@ extension VirtualHapticDevice {
     source.cancel()
   }
 
-  /// A handler on a queue that runs later than the source fires is called before time goes on.
+  /// A handler on another queue is called before time advances further.
   @Test(arguments: 0..<20) func handlersOnOtherQueuesAreAwaited(copy: Int) async {
     let queue = DispatchQueue(label: "background", qos: .background)
     let source = DispatchSource.makeTimerSource(queue: queue)
@@ -192,18 +192,18 @@ extension VirtualHapticDevice {
   }
 
   @Test func clocksAreTheDevices() async throws {
-    let clock = ContinuousClock.now
-    let date = Date()
-    let up = ProcessInfo.processInfo.systemUptime
+    let startInstant = ContinuousClock.now
+    let startDate = Date()
+    let startUptime = ProcessInfo.processInfo.systemUptime
     let deadline = DispatchTime.now()
     await device.advance(by: .seconds(3_600))
-    #expect(ContinuousClock.now - clock == .seconds(3_600))
-    #expect(abs(Date().timeIntervalSince(date) - 3_600) < 1e-6)
-    #expect(abs(ProcessInfo.processInfo.systemUptime - up - 3_600) < 1e-6)
+    #expect(ContinuousClock.now - startInstant == .seconds(3_600))
+    #expect(abs(Date().timeIntervalSince(startDate) - 3_600) < 1e-6)
+    #expect(abs(ProcessInfo.processInfo.systemUptime - startUptime - 3_600) < 1e-6)
     #expect(DispatchTime.now().uptimeNanoseconds - deadline.uptimeNanoseconds == 3_600_000_000_000)
   }
 
-  @Test func whatIsThrottledByDatesIsThrottledByTheDevice() async {
+  @Test func dateThrottlingFollowsTheDevice() async {
     let app = Heartbeat()
     for _ in 0..<10 {
       app.throttled()
@@ -221,9 +221,8 @@ extension VirtualHapticDevice {
     #expect(semaphore.wait(timeout: .now()) == .timedOut)
   }
 
-  /// Left over by each case: what waits when its test ends waits on in real time, and disturbs
-  /// nobody.
-  @Test(arguments: 0..<4) func whatIsLeftOverBelongsToNoOtherTest(copy: Int) async {
+  /// Each case leaves pending waits, which continue in real time and do not affect other tests.
+  @Test(arguments: 0..<4) func pendingWaitsDoNotAffectOtherTests(copy: Int) async {
     let app = Heartbeat()
     app.sleepOnTheMainActor()
     app.start()

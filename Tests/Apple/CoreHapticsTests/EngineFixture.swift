@@ -58,7 +58,7 @@ final class HandlerLog: Sendable {
   var entries: [String] { messages.withLock { $0 } }
 }
 
-/// Apple's own test pattern: a tap at 0 and a second and a half of hum to 1.5 s.
+/// Returns Apple's test pattern: a tap at 0 s, and a continuous event from 0.5 to 1.5 s.
 func appleSamplePattern() throws -> CHHapticPattern {
   try CHHapticPattern(
     events: [
@@ -72,7 +72,7 @@ func appleSamplePattern() throws -> CHHapticPattern {
     ], parameters: [])
 }
 
-/// One tap.
+/// Returns a pattern of one tap.
 func tap(at time: TimeInterval = 0, intensity: Float = 1) throws -> CHHapticPattern {
   try CHHapticPattern(
     events: [
@@ -83,7 +83,7 @@ func tap(at time: TimeInterval = 0, intensity: Float = 1) throws -> CHHapticPatt
     ], parameters: [])
 }
 
-/// A steady hum.
+/// Returns a pattern of one continuous event.
 func hum(_ seconds: TimeInterval) throws -> CHHapticPattern {
   try CHHapticPattern(
     events: [
@@ -94,7 +94,8 @@ func hum(_ seconds: TimeInterval) throws -> CHHapticPattern {
     ], parameters: [])
 }
 
-/// The code and sentence of the error a call throws, or why there is none.
+/// Returns the code and the message of the error that a call throws, or another text without such
+/// an error.
 func failure(_ call: () throws -> Any) -> String {
   do {
     let value = try call()

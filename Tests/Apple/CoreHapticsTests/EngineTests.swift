@@ -3,33 +3,33 @@ import CoreHapticsTesting
 import Foundation
 import Testing
 
-/// The engine's life in virtual time.
+/// The lifecycle of an engine in virtual time.
 @Suite struct EngineTests {
-  @Test func aFreshEngineDoesNotRun() throws {
-    let playing = try EngineFixture(isRunning: false)
-    let player = try playing.player(tap())
+  @Test func newEngineIsNotRunning() throws {
+    let fixture = try EngineFixture(isRunning: false)
+    let player = try fixture.player(tap())
     let error = #expect(throws: CHHapticError.self) { try player.start(atTime: 0) }
     #expect(error?.code == .engineNotRunning)
-    #expect(playing.engine.currentTime == 0)
-    try playing.engine.start()
-    try playing.engine.start()
+    #expect(fixture.engine.currentTime == 0)
+    try fixture.engine.start()
+    try fixture.engine.start()
     try player.start(atTime: 0)
-    playing.device.advance(seconds: 0.5)
-    #expect(playing.handlerLog.entries == ["completed"])
-    #expect(abs(playing.engine.currentTime - 0.5) < 0.002)
+    fixture.device.advance(seconds: 0.5)
+    #expect(fixture.handlerLog.entries == ["completed"])
+    #expect(abs(fixture.engine.currentTime - 0.5) < 0.002)
   }
 
   @Test func handlersOfStartAndStopAreCalledInOrder() throws {
-    let playing = try EngineFixture(isRunning: false)
-    let handlerLog = playing.handlerLog
-    playing.engine.start { handlerLog.append("started \($0 == nil)") }
-    playing.engine.stop { handlerLog.append("stopped \($0 == nil)") }
-    playing.device.advance(seconds: 0.01)
+    let fixture = try EngineFixture(isRunning: false)
+    let handlerLog = fixture.handlerLog
+    fixture.engine.start { handlerLog.append("started \($0 == nil)") }
+    fixture.engine.stop { handlerLog.append("stopped \($0 == nil)") }
+    fixture.device.advance(seconds: 0.01)
     // An explicit stop does not call the stopped handler.
     #expect(handlerLog.entries == ["started true", "stopped true"])
   }
 
-  @Test func asyncFormsReturnWhenDone() async throws {
+  @Test func asyncMethodsReturnAfterCompletion() async throws {
     let device = VirtualHapticDevice()
     let engine = device.makeEngine()
     try await engine.start()
@@ -38,91 +38,91 @@ import Testing
     #expect(throws: CHHapticError.self) { try engine.makePlayer(with: tap()).start(atTime: 0) }
   }
 
-  @Test func stoppingEndsWhatPlaysAndTheClockGoesOnFromThere() throws {
-    let playing = try EngineFixture()
-    let player = try playing.player(hum(10))
+  @Test func stoppingEndsPlaybackAndPausesTheClock() throws {
+    let fixture = try EngineFixture()
+    let player = try fixture.player(hum(10))
     try player.start(atTime: 0)
-    playing.device.advance(seconds: 1)
-    playing.engine.stop()
-    playing.device.advance(seconds: 1)
-    #expect(playing.handlerLog.entries == ["completed"])
-    let time = playing.engine.currentTime
+    fixture.device.advance(seconds: 1)
+    fixture.engine.stop()
+    fixture.device.advance(seconds: 1)
+    #expect(fixture.handlerLog.entries == ["completed"])
+    let time = fixture.engine.currentTime
     #expect(abs(time - 1) < 0.01)
-    try playing.engine.start()
+    try fixture.engine.start()
     try player.start(atTime: time + 0.5)
-    playing.device.advance(seconds: 1)
-    #expect(playing.peak(0, 0.49) < 1e-3)
-    #expect(playing.peak(0.55, 0.9) > 0.4)
-    #expect(abs(playing.engine.currentTime - 2) < 0.02)
+    fixture.device.advance(seconds: 1)
+    #expect(fixture.peak(0, 0.49) < 1e-3)
+    #expect(fixture.peak(0.55, 0.9) > 0.4)
+    #expect(abs(fixture.engine.currentTime - 2) < 0.02)
   }
 
   @Test func autoShutdownStopsAfterTwoMinutesAndStartsByItself() throws {
-    let playing = try EngineFixture(isRunning: false)
-    playing.engine.isAutoShutdownEnabled = true
-    let player = try playing.player(tap())
+    let fixture = try EngineFixture(isRunning: false)
+    fixture.engine.isAutoShutdownEnabled = true
+    let player = try fixture.player(tap())
     try player.start(atTime: 0)
-    playing.device.advance(seconds: 60)
+    fixture.device.advance(seconds: 60)
     try player.start(atTime: 0)
-    playing.device.advance(seconds: 100)
-    #expect(playing.handlerLog.entries == ["completed", "completed"])
-    playing.device.advance(seconds: 30)
-    #expect(playing.handlerLog.entries == ["completed", "completed", "stopped 3"])
+    fixture.device.advance(seconds: 100)
+    #expect(fixture.handlerLog.entries == ["completed", "completed"])
+    fixture.device.advance(seconds: 30)
+    #expect(fixture.handlerLog.entries == ["completed", "completed", "stopped 3"])
     try player.start(atTime: 0)
-    playing.device.advance(seconds: 1)
-    #expect(playing.handlerLog.entries == ["completed", "completed", "stopped 3", "completed"])
+    fixture.device.advance(seconds: 1)
+    #expect(fixture.handlerLog.entries == ["completed", "completed", "stopped 3", "completed"])
   }
 
   @Test func withoutAutoShutdownNothingStops() throws {
-    let playing = try EngineFixture()
-    playing.device.advance(seconds: 130)
-    #expect(playing.handlerLog.entries.isEmpty)
+    let fixture = try EngineFixture()
+    fixture.device.advance(seconds: 130)
+    #expect(fixture.handlerLog.entries.isEmpty)
   }
 
-  @Test func theFinishedHandlerIsToldAtOnceWhenNothingPlays() throws {
-    let playing = try EngineFixture(isRunning: false)
-    let handlerLog = playing.handlerLog
-    playing.engine.notifyWhenPlayersFinished { error in
+  @Test func finishedHandlerIsCalledAtOnceWithoutPlayers() throws {
+    let fixture = try EngineFixture(isRunning: false)
+    let handlerLog = fixture.handlerLog
+    fixture.engine.notifyWhenPlayersFinished { error in
       handlerLog.append("finished \(error == nil)")
       return .stopEngine
     }
-    playing.device.advance(seconds: 0.01)
+    fixture.device.advance(seconds: 0.01)
     #expect(handlerLog.entries == ["finished true"])
   }
 
-  @Test func aLostDeviceStopsAndItsReturnResets() throws {
-    let playing = try EngineFixture()
-    let player = try playing.player(hum(10))
+  @Test func lostDeviceStopsTheEngineAndItsReturnResetsIt() throws {
+    let fixture = try EngineFixture()
+    let player = try fixture.player(hum(10))
     try player.start(atTime: 0)
-    playing.device.advance(seconds: 1)
-    playing.device.disconnect()
-    #expect(playing.handlerLog.entries == ["completed -4811", "stopped -1"])
-    #expect(throws: CHHapticError.self) { try playing.engine.start() }
-    playing.device.reconnect()
-    #expect(playing.handlerLog.entries == ["completed -4811", "stopped -1", "reset"])
-    try playing.engine.start()
+    fixture.device.advance(seconds: 1)
+    fixture.device.disconnect()
+    #expect(fixture.handlerLog.entries == ["completed -4811", "stopped -1"])
+    #expect(throws: CHHapticError.self) { try fixture.engine.start() }
+    fixture.device.reconnect()
+    #expect(fixture.handlerLog.entries == ["completed -4811", "stopped -1", "reset"])
+    try fixture.engine.start()
     let error = #expect(throws: CHHapticError.self) { try player.start(atTime: 0) }
     #expect(error?.code == .invalidPatternPlayer)
-    try playing.player(tap()).start(atTime: 0)
-    playing.device.advance(seconds: 0.5)
-    #expect(playing.handlerLog.entries.last == "completed")
+    try fixture.player(tap()).start(atTime: 0)
+    fixture.device.advance(seconds: 0.5)
+    #expect(fixture.handlerLog.entries.last == "completed")
   }
 
   @Test(arguments: [
     CHHapticEngine.StoppedReason.audioSessionInterrupt, .applicationSuspended, .systemError,
   ])
-  func injectedStopsAreTold(reason: CHHapticEngine.StoppedReason) throws {
-    let playing = try EngineFixture()
-    playing.device.stop(playing.engine, reason: reason)
-    #expect(playing.handlerLog.entries == ["stopped \(reason.rawValue)"])
-    try playing.engine.start()
-    playing.device.reset(playing.engine)
-    #expect(playing.handlerLog.entries == ["stopped \(reason.rawValue)", "reset"])
+  func injectedStopsCallTheHandler(reason: CHHapticEngine.StoppedReason) throws {
+    let fixture = try EngineFixture()
+    fixture.device.stop(fixture.engine, reason: reason)
+    #expect(fixture.handlerLog.entries == ["stopped \(reason.rawValue)"])
+    try fixture.engine.start()
+    fixture.device.reset(fixture.engine)
+    #expect(fixture.handlerLog.entries == ["stopped \(reason.rawValue)", "reset"])
   }
 
   @Test func handlersMayCallTheEngine() throws {
-    let playing = try EngineFixture()
-    let engine = playing.engine
-    let handlerLog = playing.handlerLog
+    let fixture = try EngineFixture()
+    let engine = fixture.engine
+    let handlerLog = fixture.handlerLog
     nonisolated(unsafe) let unsafeEngine = engine
     engine.resetHandler = {
       do {
@@ -133,10 +133,10 @@ import Testing
         handlerLog.append("\(error)")
       }
     }
-    playing.device.reset(engine)
-    playing.device.advance(seconds: 0.2)
+    fixture.device.reset(engine)
+    fixture.device.advance(seconds: 0.2)
     #expect(handlerLog.entries == ["again"])
-    #expect(playing.peak(0, 0.2) > 0.1)
+    #expect(fixture.peak(0, 0.2) > 0.1)
   }
 
   @Test func mutesAndModesActAsDocumented() throws {
@@ -145,53 +145,53 @@ import Testing
         CHHapticEvent(eventType: .hapticContinuous, parameters: [], relativeTime: 0, duration: 30),
         CHHapticEvent(eventType: .audioContinuous, parameters: [], relativeTime: 0, duration: 30),
       ], parameters: [])
-    let playing = try EngineFixture()
-    try playing.player(pattern).start(atTime: 0)
-    playing.device.advance(seconds: 0.5)
-    let both = playing.peak(0.1, 0.5)
-    playing.engine.isMutedForAudio = true
-    playing.device.advance(seconds: 0.5)
-    let haptics = playing.peak(0.6, 1)
-    playing.engine.isMutedForHaptics = true
-    playing.device.advance(seconds: 0.5)
-    #expect(playing.peak(1.1, 1.5) < 3e-3)
-    #expect(haptics > 0.1 && haptics < both)
-    playing.engine.isMutedForAudio = false
-    playing.engine.playsHapticsOnly = true
-    playing.device.advance(seconds: 0.5)
-    // The mode counts from the next start on.
-    #expect(playing.peak(1.6, 2) > 0.1)
-    playing.engine.stop()
-    playing.device.advance(seconds: 0.1)
-    try playing.engine.start()
-    try playing.player(pattern).start(atTime: 0)
-    playing.device.advance(seconds: 0.5)
-    #expect(playing.peak(0.1, 0.5) < 3e-3)
+    let fixture = try EngineFixture()
+    try fixture.player(pattern).start(atTime: 0)
+    fixture.device.advance(seconds: 0.5)
+    let peakOfBoth = fixture.peak(0.1, 0.5)
+    fixture.engine.isMutedForAudio = true
+    fixture.device.advance(seconds: 0.5)
+    let peakOfHaptics = fixture.peak(0.6, 1)
+    fixture.engine.isMutedForHaptics = true
+    fixture.device.advance(seconds: 0.5)
+    #expect(fixture.peak(1.1, 1.5) < 3e-3)
+    #expect(peakOfHaptics > 0.1 && peakOfHaptics < peakOfBoth)
+    fixture.engine.isMutedForAudio = false
+    fixture.engine.playsHapticsOnly = true
+    fixture.device.advance(seconds: 0.5)
+    // The mode takes effect at the next start.
+    #expect(fixture.peak(1.6, 2) > 0.1)
+    fixture.engine.stop()
+    fixture.device.advance(seconds: 0.1)
+    try fixture.engine.start()
+    try fixture.player(pattern).start(atTime: 0)
+    fixture.device.advance(seconds: 0.5)
+    #expect(fixture.peak(0.1, 0.5) < 3e-3)
   }
 
-  @Test func registeredAudioPlaysAndIsForgotten() throws {
-    let playing = try EngineFixture()
+  @Test func registeredAudioPlaysUntilItIsUnregistered() throws {
+    let fixture = try EngineFixture()
     let url = try writtenTone()
     defer { try? FileManager.default.removeItem(at: url) }
-    let id = try playing.engine.registerAudioResource(url)
+    let id = try fixture.engine.registerAudioResource(url)
     #expect(id > 0)
     let pattern = try CHHapticPattern(
       events: [CHHapticEvent(audioResourceID: id, parameters: [], relativeTime: 0)], parameters: [])
-    try playing.player(pattern).start(atTime: 0)
-    playing.device.advance(seconds: 0.3)
-    #expect(playing.peak(0.01, 0.09) > 0.3)
-    #expect(playing.peak(0.12, 0.3) < 3e-3)
-    try playing.engine.unregisterAudioResource(id)
-    let error = #expect(throws: CHHapticError.self) { try playing.player(pattern) }
+    try fixture.player(pattern).start(atTime: 0)
+    fixture.device.advance(seconds: 0.3)
+    #expect(fixture.peak(0.01, 0.09) > 0.3)
+    #expect(fixture.peak(0.12, 0.3) < 3e-3)
+    try fixture.engine.unregisterAudioResource(id)
+    let error = #expect(throws: CHHapticError.self) { try fixture.player(pattern) }
     #expect(error?.code == .invalidAudioResource)
-    #expect(throws: CHHapticError.self) { try playing.engine.unregisterAudioResource(id) }
-    let missing = #expect(throws: CHHapticError.self) {
-      try playing.engine.registerAudioResource(URL(fileURLWithPath: "/nowhere.wav"))
+    #expect(throws: CHHapticError.self) { try fixture.engine.unregisterAudioResource(id) }
+    let missingFileError = #expect(throws: CHHapticError.self) {
+      try fixture.engine.registerAudioResource(URL(fileURLWithPath: "/nowhere.wav"))
     }
-    #expect(missing?.code == .fileNotFound)
+    #expect(missingFileError?.code == .fileNotFound)
   }
 
-  /// A tenth of a second of square wave, written by hand as a WAV.
+  /// Writes a square wave of a tenth of a second to a WAV file.
   private func writtenTone() throws -> URL {
     let samples = (0..<4_800).map { Int16($0 / 50 % 2 == 0 ? 16_000 : -16_000) }
     var data = Data("RIFF".utf8)
@@ -221,7 +221,7 @@ import Testing
     return url
   }
 
-  @Test func anEngineThatIsReleasedWhilePlayingTellsSo() throws {
+  @Test func engineReleasedDuringPlaybackCallsItsHandler() throws {
     let device = VirtualHapticDevice()
     let handlerLog = HandlerLog()
     do {
@@ -243,29 +243,29 @@ import Testing
   )
     throws
   {
-    let playing = try EngineFixture(isRunning: false)
-    playing.engine.isAutoShutdownEnabled = true
-    playing.engine.isMutedForHaptics = true
-    let player = try playing.player(tap())
+    let fixture = try EngineFixture(isRunning: false)
+    fixture.engine.isAutoShutdownEnabled = true
+    fixture.engine.isMutedForHaptics = true
+    let player = try fixture.player(tap())
     if !startsByItself {
-      try playing.engine.start()
+      try fixture.engine.start()
     }
     try player.start(atTime: 0)
-    playing.device.advance(seconds: 0.3)
-    #expect(playing.peak(0, 0.3) == 0)
-    playing.engine.isMutedForHaptics = false
+    fixture.device.advance(seconds: 0.3)
+    #expect(fixture.peak(0, 0.3) == 0)
+    fixture.engine.isMutedForHaptics = false
     try player.start(atTime: 0)
-    playing.device.advance(seconds: 0.3)
-    #expect(playing.peak(0.3, 0.6) > 0.4)
+    fixture.device.advance(seconds: 0.3)
+    #expect(fixture.peak(0.3, 0.6) > 0.4)
   }
 
   @Test func aMuteBeforeAPlayersStartIsSilentFromTheFirstFrame() throws {
-    let playing = try EngineFixture()
-    playing.device.advance(seconds: 0.1)
-    playing.engine.isMutedForHaptics = true
-    try playing.player(tap()).start(atTime: 0)
-    playing.device.advance(seconds: 0.3)
-    #expect(playing.peak(0, 0.4) == 0)
+    let fixture = try EngineFixture()
+    fixture.device.advance(seconds: 0.1)
+    fixture.engine.isMutedForHaptics = true
+    try fixture.player(tap()).start(atTime: 0)
+    fixture.device.advance(seconds: 0.3)
+    #expect(fixture.peak(0, 0.4) == 0)
   }
 
   @Test func audioThatIsMutedBeforeTheStartIsSilentFromTheFirstFrame() throws {
@@ -273,43 +273,43 @@ import Testing
       eventType: .audioContinuous, parameters: [], relativeTime: 0, duration: 0.2)
     let pattern = try CHHapticPattern(events: [event], parameters: [])
     func peak(isMuted: Bool) throws -> Float {
-      let playing = try EngineFixture(isRunning: false)
-      playing.engine.isMutedForAudio = isMuted
-      try playing.engine.start()
-      try playing.player(pattern).start(atTime: 0)
-      playing.device.advance(seconds: 0.3)
-      return playing.peak(0, 0.3)
+      let fixture = try EngineFixture(isRunning: false)
+      fixture.engine.isMutedForAudio = isMuted
+      try fixture.engine.start()
+      try fixture.player(pattern).start(atTime: 0)
+      fixture.device.advance(seconds: 0.3)
+      return fixture.peak(0, 0.3)
     }
     #expect(try peak(isMuted: true) == 0)
     #expect(try peak(isMuted: false) > 0.1)
   }
 
-  @Test func aMuteOfWhatSoundsDoesNotClick() throws {
-    let playing = try EngineFixture()
-    try playing.player(hum(1)).start(atTime: 0)
-    playing.device.advance(seconds: 0.5)
-    playing.engine.isMutedForHaptics = true
-    playing.device.advance(seconds: 0.5)
-    // Half a ramp of 10 ms later it sounds still, less; behind the ramp it is silent.
-    #expect(playing.peak(0.502, 0.507) > 0.05)
-    #expect(playing.peak(0.52, 1) < 1e-3)
+  @Test func mutingDuringPlaybackDoesNotClick() throws {
+    let fixture = try EngineFixture()
+    try fixture.player(hum(1)).start(atTime: 0)
+    fixture.device.advance(seconds: 0.5)
+    fixture.engine.isMutedForHaptics = true
+    fixture.device.advance(seconds: 0.5)
+    // The sound fades during a ramp of 10 ms, and is silent after it.
+    #expect(fixture.peak(0.502, 0.507) > 0.05)
+    #expect(fixture.peak(0.52, 1) < 1e-3)
   }
 
-  /// Whatever is refused is refused by an error of Apple's interface.
+  /// The errors are those of Apple's interface.
   @Test func tooManyPlayersAreRefusedByAnErrorOfCoreHaptics() throws {
-    let playing = try EngineFixture()
+    let fixture = try EngineFixture()
     var players: [any CHHapticPatternPlayer] = []
-    var refused: (any Error)?
-    for _ in 0..<1_100 where refused == nil {
+    var thrownError: (any Error)?
+    for _ in 0..<1_100 where thrownError == nil {
       do {
-        let player = try playing.player(tap())
+        let player = try fixture.player(tap())
         try player.start(atTime: 0)
         players.append(player)
       } catch {
-        refused = error
+        thrownError = error
       }
     }
-    let error = try #require(refused as? CHHapticError)
+    let error = try #require(thrownError as? CHHapticError)
     #expect(error.code == .resourceNotAvailable)
     #expect(players.count >= 500)
   }

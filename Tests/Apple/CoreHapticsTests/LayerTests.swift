@@ -25,12 +25,12 @@ import Testing
     let pattern = pattern([layer(at: 0), layer(at: 0.25)])
     #expect(pattern.duration == 0.25)
     #expect(pattern.description == "CHHapticPattern(0.25 s, events 2, parameters 0, curves 0)")
-    let again = try CHHapticPattern(dictionary: pattern.exportDictionary())
-    #expect(again.content.flattenedPattern == pattern.content.flattenedPattern)
-    #expect(again.content.composition.layers.count == 1)
+    let reread = try CHHapticPattern(dictionary: pattern.exportDictionary())
+    #expect(reread.content.flattenedPattern == pattern.content.flattenedPattern)
+    #expect(reread.content.composition.layers.count == 1)
   }
 
-  @Test func aControlOfALayerIsNotExported() {
+  @Test func layersWithControlsAreNotExported() {
     let pattern = pattern([layer(at: 0) { $0.parameters = [fadingParameter] }, layer(at: 0.25)])
     #expect(
       failure { try pattern.exportDictionary() }
@@ -38,14 +38,14 @@ import Testing
         + "as a dictionary")
   }
 
-  @Test func oneLayerKeepsItsControls() throws {
+  @Test func singleLayerKeepsItsControls() throws {
     let pattern = pattern([layer(at: 0) { $0.parameters = [fadingParameter] }])
     #expect(
       try CHHapticPattern(dictionary: pattern.exportDictionary()).content.flattenedPattern
         == pattern.content.flattenedPattern)
   }
 
-  /// The first layer is silenced; what is heard is the second alone.
+  /// The first layer is silenced, so that only the second is audible.
   @Test func allLayersPlayWithTheirOwnControls() throws {
     func samples(_ layers: [HapticComposition.Layer]) throws -> [Float] {
       let device = VirtualHapticDevice()
@@ -56,10 +56,10 @@ import Testing
       return device.samples(of: engine)
     }
     let silence = DynamicParameter(id: .hapticIntensityControl, value: 0, time: 0)
-    let both = try samples([layer(at: 0) { $0.parameters = [silence] }, layer(at: 0.25)])
-    let second = try samples([layer(at: 0.25)])
-    #expect(both == second)
-    #expect(second.contains { abs($0) > 0.01 })
-    #expect(try samples([layer(at: 0), layer(at: 0.25)]) != second)
+    let bothLayers = try samples([layer(at: 0) { $0.parameters = [silence] }, layer(at: 0.25)])
+    let secondLayer = try samples([layer(at: 0.25)])
+    #expect(bothLayers == secondLayer)
+    #expect(secondLayer.contains { abs($0) > 0.01 })
+    #expect(try samples([layer(at: 0), layer(at: 0.25)]) != secondLayer)
   }
 }

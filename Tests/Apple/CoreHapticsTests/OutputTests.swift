@@ -13,14 +13,15 @@ import Testing
     ("null", OutputName(scheme: "null")),
     ("virtual", nil), ("", OutputName(scheme: "alsa", address: "default")),
   ]) func outputsAreNamed(text: String, output: OutputName?) {
-    let choice = OutputConfiguration(["TEMBLOR_OUTPUT": text])
-    #expect(choice.outputName == output)
-    #expect(choice.problemMessage == nil)
+    let configuration = OutputConfiguration(["TEMBLOR_OUTPUT": text])
+    #expect(configuration.outputName == output)
+    #expect(configuration.problemMessage == nil)
   }
 
-  @Test func aDeviceIsUsedWhereNoOutputIsNamed() {
-    let card = OutputName(scheme: "alsa", address: "plughw:CARD=Device")
-    #expect(OutputConfiguration(["TEMBLOR_DEVICE": "plughw:CARD=Device"]).outputName == card)
+  @Test func deviceVariableIsUsedWithoutAnOutput() {
+    let deviceOutput = OutputName(scheme: "alsa", address: "plughw:CARD=Device")
+    #expect(
+      OutputConfiguration(["TEMBLOR_DEVICE": "plughw:CARD=Device"]).outputName == deviceOutput)
     #expect(
       OutputConfiguration(["TEMBLOR_DEVICE": "null:"]).outputName == OutputName(scheme: "null"))
     #expect(
@@ -31,7 +32,7 @@ import Testing
     )
   }
 
-  @Test(arguments: ["oss", "alsa:", "wav", "null:x", ":"]) func whatIsNoOutputIsToldByEveryStart(
+  @Test(arguments: ["oss", "alsa:", "wav", "null:x", ":"]) func invalidOutputIsReportedByEveryStart(
     text: String
   ) throws {
     let engine = CHHapticEngine(backend: LiveBackend(OutputConfiguration(["TEMBLOR_OUTPUT": text])))
@@ -44,15 +45,21 @@ import Testing
   }
 
   @Test func strengthAndProfileAreChecked() throws {
-    let strong = OutputConfiguration(["TEMBLOR_OUTPUT": "null", "TEMBLOR_STRENGTH": "2"])
-    #expect(strong.problemMessage == "TEMBLOR_STRENGTH is '2'; it must be a number from 0 to 1")
-    let other = OutputConfiguration(["TEMBLOR_OUTPUT": "null", "TEMBLOR_PROFILE": "nosuch"])
-    let error = #expect(throws: CHHapticError.self) { try other.loadProfile() }
+    let configurationWithStrength = OutputConfiguration([
+      "TEMBLOR_OUTPUT": "null", "TEMBLOR_STRENGTH": "2",
+    ])
+    #expect(
+      configurationWithStrength.problemMessage
+        == "TEMBLOR_STRENGTH is '2'; it must be a number from 0 to 1")
+    let configurationWithProfile = OutputConfiguration([
+      "TEMBLOR_OUTPUT": "null", "TEMBLOR_PROFILE": "nosuch",
+    ])
+    let error = #expect(throws: CHHapticError.self) { try configurationWithProfile.loadProfile() }
     #expect(error?.localizedDescription == "TEMBLOR_PROFILE is 'nosuch': no such profile or file")
     #expect(try OutputConfiguration(["TEMBLOR_PROFILE": "speaker"]).loadProfile().name == "speaker")
   }
 
-  @Test func aProfileOfTheUserIsFoundByItsName() throws {
+  @Test func profileOfTheUserIsFoundByName() throws {
     let home = FileManager.default.temporaryDirectory.appending(path: "home-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: home) }
     let folder = home.appending(path: "temblor/profiles")
@@ -70,7 +77,7 @@ import Testing
       error?.localizedDescription == "\(folder.path)/bad.json:1:1: error: missing key \"name\"")
   }
 
-  @Test func anAbsentDeviceIsNotSupportedAndHarmsNothing() throws {
+  @Test func absentDeviceIsNotSupported() throws {
     let backend = LiveBackend(OutputConfiguration(["TEMBLOR_OUTPUT": "alsa:nosuchdevice"]))
     #expect(!backend.isOutputAvailable)
     let engine = CHHapticEngine(backend: backend)
@@ -80,7 +87,7 @@ import Testing
     #expect(throws: CHHapticError.self) { try player.start(atTime: 0) }
   }
 
-  @Test func anEngineOnTheNullDevicePlaysToTheEnd() async throws {
+  @Test func engineOnTheNullDevicePlaysToTheEnd() async throws {
     let backend = LiveBackend(OutputConfiguration(["TEMBLOR_OUTPUT": "alsa:null"]))
     #expect(backend.isOutputAvailable)
     let engine = CHHapticEngine(backend: backend)
@@ -98,7 +105,7 @@ import Testing
     try await engine.stop()
   }
 
-  @Test func aSoundFileHoldsWhatWasPlayed() async throws {
+  @Test func soundFileContainsThePlayedHaptics() async throws {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent(
       "\(UUID().uuidString).wav"
     ).path
@@ -119,7 +126,7 @@ import Testing
     try await engine.stop()
     let data = try Data(contentsOf: URL(fileURLWithPath: path))
     #expect(data.prefix(4) == Data("RIFF".utf8))
-    // A second of two 16-bit channels, in which a busy machine may leave gaps but no more.
+    // A second of two 16-bit channels. A busy machine may add gaps.
     #expect(data.count > 44 + 48_000 * 4)
     #expect(data.suffix(from: 44).contains { $0 != 0 })
   }

@@ -8,7 +8,7 @@ import Testing
 
 /// A comparison of the record with the rendered samples.
 @Suite struct PlayedHapticsTests {
-  /// Frames by which the limiter is late.
+  /// The delay of the limiter, in frames.
   private static let lookaheadFrameCount = Int(Renderer.lookaheadSeconds * 48_000)
 
   /// The number of sequences of random calls; set TEMBLOR_TEST_PLAYED for more.
@@ -21,12 +21,12 @@ import Testing
   /// The differences of samples are examined, because a cut leaves a constant that fades slowly.
   private func onsets(in samples: [Float], from origin: Double) -> [Double] {
     var onsets: [Double] = []
-    var lastSound = Int.min / 2
+    var lastSoundFrame = Int.min / 2
     for frame in samples.indices.dropFirst() where abs(samples[frame] - samples[frame - 1]) > 2e-4 {
-      if frame - lastSound > 432 {
+      if frame - lastSoundFrame > 432 {
         onsets.append(origin + Double(frame - Self.lookaheadFrameCount) / 48_000)
       }
-      lastSound = frame
+      lastSoundFrame = frame
     }
     return onsets
   }
@@ -43,26 +43,26 @@ import Testing
       }, parameters: [])
   }
 
-  /// Random calls on two players of taps: what is recorded begins where sound begins, and nowhere
-  /// else.
-  @Test(arguments: 0..<caseCount) func eventsBeginWhereSoundBegins(seed: UInt64) throws {
-    var numbers = SplitMixGenerator(state: seed)
-    let playing = try EngineFixture()
-    let device = playing.device
-    let engine = playing.engine
+  /// Random calls on two players of taps. The recorded events begin exactly at the times at which
+  /// sound begins.
+  @Test(arguments: 0..<caseCount) func eventsBeginWithTheSound(seed: UInt64) throws {
+    var generator = SplitMixGenerator(state: seed)
+    let fixture = try EngineFixture()
+    let device = fixture.device
+    let engine = fixture.engine
     let patterns = [try taps([0, 0.05, 0.13]), try taps([0.02, 0.3])]
-    let players = try patterns.map { try playing.player($0) }
+    let players = try patterns.map { try fixture.player($0) }
     var calls: [String] = []
     func call(_ name: String, _ body: () throws -> Void) rethrows {
       calls.append("\(device.now) \(name)")
       try body()
     }
     for _ in 0..<14 {
-      let index = Int.random(in: 0..<2, using: &numbers)
+      let index = Int.random(in: 0..<2, using: &generator)
       let player = players[index]
-      let isLater = Bool.random(using: &numbers)
-      let time = isLater ? engine.currentTime + Double.random(in: 0...0.1, using: &numbers) : 0
-      switch Int.random(in: 0..<13, using: &numbers) {
+      let isLater = Bool.random(using: &generator)
+      let time = isLater ? engine.currentTime + Double.random(in: 0...0.1, using: &generator) : 0
+      switch Int.random(in: 0..<13, using: &generator) {
       case 0...2:
         try call("\(index) start \(time)") { try player.start(atTime: time) }
       case 3:
@@ -72,22 +72,22 @@ import Testing
       case 5:
         try call("\(index) resume \(time)") { try player.resume(atTime: time) }
       case 6:
-        let place = Double.random(in: 0...0.4, using: &numbers)
-        try call("\(index) seek \(place)") { try player.seek(toOffset: place) }
+        let offset = Double.random(in: 0...0.4, using: &generator)
+        try call("\(index) seek \(offset)") { try player.seek(toOffset: offset) }
       case 7:
         call("\(index) loop") { player.loopEnabled.toggle() }
       case 8:
-        let end = Double.random(in: 0...0.4, using: &numbers)
+        let end = Double.random(in: 0...0.4, using: &generator)
         call("\(index) loop end \(end)") { player.loopEnd = end }
       case 9:
-        let rate = Float.random(in: 0.5...2, using: &numbers)
+        let rate = Float.random(in: 0.5...2, using: &generator)
         call("\(index) rate \(rate)") { player.playbackRate = rate }
       case 10:
         call("\(index) mute") { player.isMuted.toggle() }
       case 11:
         try call("\(index) cancel") { try player.cancel() }
       default:
-        let value: Float = Bool.random(using: &numbers) ? 0 : 1
+        let value: Float = Bool.random(using: &generator) ? 0 : 1
         try call("\(index) send \(value) \(time)") {
           try player.sendParameters(
             [
@@ -97,45 +97,46 @@ import Testing
             atTime: time)
         }
       }
-      device.advance(seconds: Double.random(in: 0...0.2, using: &numbers))
+      device.advance(seconds: Double.random(in: 0...0.2, using: &generator))
     }
     device.advance(seconds: 0.4)
-    let heard = onsets(in: device.samples(of: engine), from: 0)
+    let soundTimes = onsets(in: device.samples(of: engine), from: 0)
     let played = device.played
-    let all = played.filter(\.isFelt).map(\.time)
+    let eventTimes = played.filter(\.isFelt).map(\.time)
     // Events that are closer than the silence between sounds are one sound.
-    let near = { (times: [Double], time: Double, reach: Double) in
-      times.contains { abs($0 - time) < reach }
+    let contains = { (times: [Double], time: Double, tolerance: Double) in
+      times.contains { abs($0 - time) < tolerance }
     }
-    for time in heard {
-      #expect(near(all, time, 0.0006), "sound at \(time): \(calls) played \(played)")
+    for time in soundTimes {
+      #expect(contains(eventTimes, time, 0.0006), "sound at \(time): \(calls) played \(played)")
     }
-    for (index, time) in all.enumerated() where time < device.now - 0.01 {
-      let isFirst = !all[..<index].contains { time - $0 < 0.05 }
+    for (index, time) in eventTimes.enumerated() where time < device.now - 0.01 {
+      let isFirst = !eventTimes[..<index].contains { time - $0 < 0.05 }
       if isFirst {
-        #expect(near(heard, time, 0.0006), "event at \(time): \(calls) heard \(heard)")
+        #expect(
+          contains(soundTimes, time, 0.0006), "event at \(time): \(calls) heard \(soundTimes)")
       }
     }
   }
 
-  @Test func aLoopIsARowOfEvents() throws {
-    let playing = try EngineFixture()
-    let player = try playing.player(taps([0]))
+  @Test func loopIsASeriesOfEvents() throws {
+    let fixture = try EngineFixture()
+    let player = try fixture.player(taps([0]))
     player.loopEnabled = true
     player.loopEnd = 0.5
     try player.start(atTime: 0)
-    playing.device.advance(seconds: 1.1)
-    #expect(playing.device.played.transients == [0, 0.5, 1])
-    try playing.engine.start()
+    fixture.device.advance(seconds: 1.1)
+    #expect(fixture.device.played.transients == [0, 0.5, 1])
+    try fixture.engine.start()
     try player.stop(atTime: 0)
-    playing.device.advance(seconds: 1)
-    #expect(playing.device.played.transients == (0..<3).map { Double($0) / 2 })
-    #expect(playing.device.played.isSilent(from: 1.1))
-    #expect(!playing.device.played.isSilent(from: 0.9))
+    fixture.device.advance(seconds: 1)
+    #expect(fixture.device.played.transients == (0..<3).map { Double($0) / 2 })
+    #expect(fixture.device.played.isSilent(from: 1.1))
+    #expect(!fixture.device.played.isSilent(from: 0.9))
   }
 
-  @Test func continuousEventsFollowCurvesAndWhatIsSent() throws {
-    let playing = try EngineFixture()
+  @Test func continuousEventsFollowCurvesAndParameters() throws {
+    let fixture = try EngineFixture()
     let event = CHHapticEvent(
       eventType: .hapticContinuous,
       parameters: [
@@ -146,18 +147,18 @@ import Testing
       parameterID: .hapticIntensityControl,
       controlPoints: [.init(relativeTime: 0, value: 0), .init(relativeTime: 1, value: 1)],
       relativeTime: 0)
-    let player = try playing.engine.makePlayer(
+    let player = try fixture.engine.makePlayer(
       with: CHHapticPattern(events: [event], parameterCurves: [curve]))
     try player.start(atTime: 0)
-    playing.device.advance(seconds: 1.5)
+    fixture.device.advance(seconds: 1.5)
     try player.sendParameters(
       [
         CHHapticDynamicParameter(parameterID: .hapticIntensityControl, value: 0.5, relativeTime: 0),
         CHHapticDynamicParameter(
           parameterID: .hapticSharpnessControl, value: 0.25, relativeTime: 0),
       ], atTime: 0)
-    playing.device.advance(seconds: 1)
-    let played = playing.device.played
+    fixture.device.advance(seconds: 1)
+    let played = fixture.device.played
     #expect(played.count == 1)
     #expect(played[0].time == 0)
     #expect(played[0].duration == 2)
@@ -167,56 +168,56 @@ import Testing
     #expect(abs(played.strength(at: 1.75) - 0.4) < 1e-3)
     #expect(played[0].level(at: 1.75).sharpness == 0.75)
     #expect(played.strength(at: 2.1) == 0)
-    #expect(playing.device.log.values(of: .hapticIntensityControl) == [0.5])
+    #expect(fixture.device.log.values(of: .hapticIntensityControl) == [0.5])
   }
 
   @Test func pausesMutesAndStopsEndEvents() throws {
-    let playing = try EngineFixture()
-    let player = try playing.player(hum(2))
+    let fixture = try EngineFixture()
+    let player = try fixture.player(hum(2))
     try player.start(atTime: 0)
-    playing.device.advance(seconds: 0.5)
+    fixture.device.advance(seconds: 0.5)
     try player.pause(atTime: 0)
-    playing.device.advance(seconds: 1)
+    fixture.device.advance(seconds: 1)
     try player.resume(atTime: 0)
-    playing.device.advance(seconds: 0.5)
-    playing.engine.isMutedForHaptics = true
-    playing.device.advance(seconds: 0.5)
-    playing.engine.isMutedForHaptics = false
-    playing.engine.stop()
-    playing.device.advance(seconds: 1)
-    let played = playing.device.played
+    fixture.device.advance(seconds: 0.5)
+    fixture.engine.isMutedForHaptics = true
+    fixture.device.advance(seconds: 0.5)
+    fixture.engine.isMutedForHaptics = false
+    fixture.engine.stop()
+    fixture.device.advance(seconds: 1)
+    let played = fixture.device.played
     #expect(played.map(\.time) == [0, 1.5])
     #expect(played.map(\.duration) == [0.5, 1])
     #expect(played.strength(at: 0.25) == 1)
     #expect(played.isSilent(from: 0.5, to: 1.5))
     #expect(played.strength(at: 1.75) == 1)
     #expect(played.isSilent(from: 2.01, to: 2.5))
-    #expect(playing.device.log.stops == [nil])
+    #expect(fixture.device.log.stops == [nil])
   }
 
   @Test(arguments: ["earthquake-splash", "heartbeat", "perfect-score"])
-  func whatAPatternPlaysIsWhatIsExpectedOfIt(
+  func playedPatternsEqualTheirFiles(
     name: String
   ) throws {
     let url = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).ahap")
     defer { try? FileManager.default.removeItem(at: url) }
     try Data(ShippedPatterns.text(named: name) ?? []).write(to: url)
-    let playing = try EngineFixture()
-    try playing.engine.playPattern(from: url)
-    playing.device.advance(seconds: 6)
+    let fixture = try EngineFixture()
+    try fixture.engine.playPattern(from: url)
+    fixture.device.advance(seconds: 6)
     let expected = try PlayedHaptics(contentsOf: url)
-    #expect(playing.device.played.differences(from: expected, within: .exact) == [])
+    #expect(fixture.device.played.differences(from: expected, within: .exact) == [])
     #expect(expected.count > 1)
-    // What a snapshot keeps is the same, as far as can be felt.
+    // A snapshot has no perceptible difference.
     let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).ahap")
     defer { try? FileManager.default.removeItem(at: file) }
-    try playing.device.played.ahap().write(to: file)
-    let kept = try PlayedHaptics(contentsOf: file)
-    #expect(playing.device.played.differences(from: kept) == [])
-    #expect(kept.differences(from: playing.device.played) == [])
+    try fixture.device.played.ahap().write(to: file)
+    let snapshot = try PlayedHaptics(contentsOf: file)
+    #expect(fixture.device.played.differences(from: snapshot) == [])
+    #expect(snapshot.differences(from: fixture.device.played) == [])
   }
 
-  @Test func differencesAreSentences() {
+  @Test func differencesHaveDescriptions() {
     let expected: PlayedHaptics = [
       .transient(at: 0, intensity: 0.7), .transient(at: 0.5), .transient(at: 1),
       .continuous(at: 2, for: 1, intensity: 0.5, sharpness: 0.2),
@@ -237,7 +238,7 @@ import Testing
     #expect(expected.differences(from: expected, within: .exact) == [])
   }
 
-  @Test func theRecordIsReadable() throws {
+  @Test func logIsReadable() throws {
     let device = VirtualHapticDevice()
     let engine = device.makeEngine()
     engine.resetHandler = {}

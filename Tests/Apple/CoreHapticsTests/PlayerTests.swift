@@ -6,141 +6,141 @@ import HapticRender
 import ShippedFiles
 import Testing
 
-/// Players in virtual time: what Apple's documentation and its own tests pin.
+/// Players in virtual time, according to Apple's documentation and tests.
 @Suite struct PlayerTests {
-  @Test func aPlayerPlaysAtItsTimeAndTellsItsEnd() throws {
-    let playing = try EngineFixture()
-    let player = try playing.player(appleSamplePattern())
+  @Test func playerStartsAtItsTimeAndCallsItsCompletionHandler() throws {
+    let fixture = try EngineFixture()
+    let player = try fixture.player(appleSamplePattern())
     #expect(player.loopEnd == 1.5)
     try player.start(atTime: 0.25)
-    playing.device.advance(seconds: 1.7)
-    #expect((12_000...12_002).contains(playing.onset() ?? 0))
-    #expect(playing.handlerLog.entries.isEmpty)
-    playing.device.advance(seconds: 0.15)
-    #expect(playing.handlerLog.entries == ["completed"])
+    fixture.device.advance(seconds: 1.7)
+    #expect((12_000...12_002).contains(fixture.onset() ?? 0))
+    #expect(fixture.handlerLog.entries.isEmpty)
+    fixture.device.advance(seconds: 0.15)
+    #expect(fixture.handlerLog.entries == ["completed"])
   }
 
-  @Test func aPausedPlayerHoldsItsCompletionBack() throws {
-    let playing = try EngineFixture()
-    let player = try playing.player(hum(0.5))
-    let handlerLog = playing.handlerLog
-    playing.engine.notifyWhenPlayersFinished { _ in
+  @Test func pausedPlayerDelaysItsCompletion() throws {
+    let fixture = try EngineFixture()
+    let player = try fixture.player(hum(0.5))
+    let handlerLog = fixture.handlerLog
+    fixture.engine.notifyWhenPlayersFinished { _ in
       handlerLog.append("finished")
       return .leaveEngineRunning
     }
-    playing.device.advance(seconds: 0.1)
-    // Nothing played, so it was called at once; registered again, it waits for what plays.
+    fixture.device.advance(seconds: 0.1)
+    // Nothing played, so the handler was called at once. The next handler waits for the player.
     #expect(handlerLog.entries == ["finished"])
     try player.start(atTime: CHHapticTimeImmediate)
-    playing.engine.notifyWhenPlayersFinished { _ in
+    fixture.engine.notifyWhenPlayersFinished { _ in
       handlerLog.append("finished")
       return .leaveEngineRunning
     }
-    playing.device.advance(seconds: 0.2)
+    fixture.device.advance(seconds: 0.2)
     try player.pause(atTime: 0)
-    playing.device.advance(seconds: 5)
+    fixture.device.advance(seconds: 5)
     #expect(handlerLog.entries == ["finished"])
     try player.resume(atTime: 0)
-    playing.device.advance(seconds: 0.2)
+    fixture.device.advance(seconds: 0.2)
     #expect(handlerLog.entries == ["finished"])
-    playing.device.advance(seconds: 0.2)
+    fixture.device.advance(seconds: 0.2)
     #expect(handlerLog.entries == ["finished", "completed", "finished"])
   }
 
-  @Test func aStoppedPlayerHasFinishedWithinATenth() throws {
-    let playing = try EngineFixture()
-    let player = try playing.player(hum(10))
-    let handlerLog = playing.handlerLog
+  @Test func stoppedPlayerFinishesWithinATenthOfASecond() throws {
+    let fixture = try EngineFixture()
+    let player = try fixture.player(hum(10))
+    let handlerLog = fixture.handlerLog
     try player.start(atTime: 0)
-    playing.engine.notifyWhenPlayersFinished { _ in
+    fixture.engine.notifyWhenPlayersFinished { _ in
       handlerLog.append("finished")
       return .stopEngine
     }
-    playing.device.advance(seconds: 1)
+    fixture.device.advance(seconds: 1)
     try player.stop(atTime: 0)
-    playing.device.advance(seconds: 0.1)
+    fixture.device.advance(seconds: 0.1)
     #expect(handlerLog.entries == ["completed", "finished", "stopped 4"])
     #expect(throws: CHHapticError.self) { try player.start(atTime: 0) }
-    try playing.engine.start()
+    try fixture.engine.start()
     try player.start(atTime: 0)
-    playing.device.advance(seconds: 0.2)
-    #expect(playing.peak(0.05, 0.2) > 0.4)
+    fixture.device.advance(seconds: 0.2)
+    #expect(fixture.peak(0.05, 0.2) > 0.4)
   }
 
-  @Test func seekingBeforeTheStartIsWhereItBegins() throws {
-    let playing = try EngineFixture()
-    let player = try playing.player(appleSamplePattern())
+  @Test func seekingBeforeTheStartSetsTheStartOffset() throws {
+    let fixture = try EngineFixture()
+    let player = try fixture.player(appleSamplePattern())
     try player.seek(toOffset: 0.4)
     try player.start(atTime: 0)
-    playing.device.advance(seconds: 1.2)
-    #expect(playing.handlerLog.entries == ["completed"])
-    #expect((4_700...4_900).contains(playing.onset() ?? 0))
+    fixture.device.advance(seconds: 1.2)
+    #expect(fixture.handlerLog.entries == ["completed"])
+    #expect((4_700...4_900).contains(fixture.onset() ?? 0))
   }
 
-  @Test func loopsRepeatUntilTheyAreSwitchedOff() throws {
-    let playing = try EngineFixture()
-    let player = try playing.player(tap())
+  @Test func loopsRepeatUntilTheyAreDisabled() throws {
+    let fixture = try EngineFixture()
+    let player = try fixture.player(tap())
     player.loopEnabled = true
     player.loopEnd = 0.25
     try player.start(atTime: 0)
-    playing.device.advance(seconds: 2.1)
+    fixture.device.advance(seconds: 2.1)
     for pass in 0..<8 {
-      #expect(playing.peak(Double(pass) * 0.25, Double(pass) * 0.25 + 0.04) > 0.1)
-      #expect(playing.peak(Double(pass) * 0.25 + 0.06, Double(pass) * 0.25 + 0.25) < 0.01)
+      #expect(fixture.peak(Double(pass) * 0.25, Double(pass) * 0.25 + 0.04) > 0.1)
+      #expect(fixture.peak(Double(pass) * 0.25 + 0.06, Double(pass) * 0.25 + 0.25) < 0.01)
     }
-    #expect(playing.handlerLog.entries.isEmpty)
+    #expect(fixture.handlerLog.entries.isEmpty)
     player.loopEnabled = false
-    playing.device.advance(seconds: 0.5)
-    #expect(playing.handlerLog.entries == ["completed"])
+    fixture.device.advance(seconds: 0.5)
+    #expect(fixture.handlerLog.entries == ["completed"])
   }
 
   @Test func theRateScalesTimes() throws {
-    let playing = try EngineFixture()
-    let player = try playing.player(appleSamplePattern())
+    let fixture = try EngineFixture()
+    let player = try fixture.player(appleSamplePattern())
     player.playbackRate = -1
     #expect(player.playbackRate == 1)
     player.playbackRate = 2
     try player.start(atTime: 0)
-    playing.device.advance(seconds: 0.7)
-    #expect(playing.handlerLog.entries.isEmpty)
-    playing.device.advance(seconds: 0.1)
-    #expect(playing.handlerLog.entries == ["completed"])
+    fixture.device.advance(seconds: 0.7)
+    #expect(fixture.handlerLog.entries.isEmpty)
+    fixture.device.advance(seconds: 0.1)
+    #expect(fixture.handlerLog.entries == ["completed"])
   }
 
-  @Test func mutedPlayersGoOnUnheard() throws {
-    let playing = try EngineFixture()
-    let player = try playing.player(hum(1))
+  @Test func mutedPlayersContinueSilently() throws {
+    let fixture = try EngineFixture()
+    let player = try fixture.player(hum(1))
     player.isMuted = true
     try player.start(atTime: 0)
-    playing.device.advance(seconds: 0.5)
-    #expect(playing.peak(0, 0.5) < 1e-3)
+    fixture.device.advance(seconds: 0.5)
+    #expect(fixture.peak(0, 0.5) < 1e-3)
     player.isMuted = false
-    playing.device.advance(seconds: 0.6)
-    #expect(playing.peak(0.55, 0.9) > 0.4)
-    #expect(playing.handlerLog.entries == ["completed"])
+    fixture.device.advance(seconds: 0.6)
+    #expect(fixture.peak(0.55, 0.9) > 0.4)
+    #expect(fixture.handlerLog.entries == ["completed"])
   }
 
   @Test func envelopeTimesActOnEventsThatStartLater() throws {
-    let playing = try EngineFixture()
+    let fixture = try EngineFixture()
     let events = [0, 0.5].map {
       CHHapticEvent(eventType: .hapticContinuous, parameters: [], relativeTime: $0, duration: 0.1)
     }
-    let player = try playing.player(CHHapticPattern(events: events, parameters: []))
+    let player = try fixture.player(CHHapticPattern(events: events, parameters: []))
     try player.start(atTime: 0)
     try player.sendParameters(
       [
         CHHapticDynamicParameter(
           parameterID: .hapticReleaseTimeControl, value: 0.5, relativeTime: 0.05)
       ], atTime: 0)
-    playing.device.advance(seconds: 1)
-    #expect(playing.peak(0.11, 0.49) < 3e-3)
-    #expect(playing.peak(0.65, 0.7) > 0.1)
-    #expect(playing.peak(0.8, 0.9) < 3e-3)
+    fixture.device.advance(seconds: 1)
+    #expect(fixture.peak(0.11, 0.49) < 3e-3)
+    #expect(fixture.peak(0.65, 0.7) > 0.1)
+    #expect(fixture.peak(0.8, 0.9) < 3e-3)
   }
 
   @Test func parametersAndCurvesActAtTheirTimes() throws {
-    let playing = try EngineFixture()
-    let player = try playing.player(hum(2))
+    let fixture = try EngineFixture()
+    let player = try fixture.player(hum(2))
     try player.start(atTime: 0)
     try player.sendParameters(
       [
@@ -153,54 +153,54 @@ import Testing
         controlPoints: [.init(relativeTime: 0, value: 0.5), .init(relativeTime: 0.5, value: 1)],
         relativeTime: 99),
       atTime: 1)
-    playing.device.advance(seconds: 2)
-    #expect(abs(playing.peak(0.1, 0.49) - 0.44) < 0.005)
-    #expect(abs(playing.peak(0.52, 1) - 0.11) < 0.005)
-    #expect(abs(playing.peak(1.6, 1.9) - 0.44) < 0.005)
+    fixture.device.advance(seconds: 2)
+    #expect(abs(fixture.peak(0.1, 0.49) - 0.44) < 0.005)
+    #expect(abs(fixture.peak(0.52, 1) - 0.11) < 0.005)
+    #expect(abs(fixture.peak(1.6, 1.9) - 0.44) < 0.005)
   }
 
-  @Test func cancelForgetsWhatWasToCome() throws {
-    let playing = try EngineFixture()
-    let player = try playing.player(tap())
+  @Test func cancelDiscardsScheduledEvents() throws {
+    let fixture = try EngineFixture()
+    let player = try fixture.player(tap())
     try player.start(atTime: 1)
     try player.cancel()
-    let handlerLog = playing.handlerLog
-    playing.engine.notifyWhenPlayersFinished { _ in
+    let handlerLog = fixture.handlerLog
+    fixture.engine.notifyWhenPlayersFinished { _ in
       handlerLog.append("finished")
       return .leaveEngineRunning
     }
-    playing.device.advance(seconds: 2)
-    #expect(playing.onset() == nil)
+    fixture.device.advance(seconds: 2)
+    #expect(fixture.onset() == nil)
     #expect(handlerLog.entries == ["finished"])
   }
 
-  @Test func aReleasedPlayerPlaysOn() throws {
-    let playing = try EngineFixture()
-    try playing.engine.makePlayer(with: tap(at: 0.5)).start(atTime: 0)
-    playing.device.advance(seconds: 1)
-    #expect((24_000...24_002).contains(playing.onset() ?? 0))
+  @Test func releasedPlayerContinues() throws {
+    let fixture = try EngineFixture()
+    try fixture.engine.makePlayer(with: tap(at: 0.5)).start(atTime: 0)
+    fixture.device.advance(seconds: 1)
+    #expect((24_000...24_002).contains(fixture.onset() ?? 0))
   }
 
   @Test func tenThousandTapsLeaveNothingBehind() throws {
-    let playing = try EngineFixture()
-    var refused = 0
+    let fixture = try EngineFixture()
+    var refusedCount = 0
     for _ in 0..<10_000 {
       do {
-        try playing.engine.makePlayer(with: tap(intensity: 0.1)).start(atTime: 0)
+        try fixture.engine.makePlayer(with: tap(intensity: 0.1)).start(atTime: 0)
       } catch {
-        refused += 1
+        refusedCount += 1
       }
-      playing.device.advance(seconds: 0.002)
+      fixture.device.advance(seconds: 0.002)
     }
-    playing.device.advance(seconds: 1)
-    #expect(refused == 0)
-    #expect(playing.peak(0, 30) <= 0.892)
-    let handlerLog = playing.handlerLog
-    playing.engine.notifyWhenPlayersFinished { _ in
+    fixture.device.advance(seconds: 1)
+    #expect(refusedCount == 0)
+    #expect(fixture.peak(0, 30) <= 0.892)
+    let handlerLog = fixture.handlerLog
+    fixture.engine.notifyWhenPlayersFinished { _ in
       handlerLog.append("finished")
       return .leaveEngineRunning
     }
-    playing.device.advance(seconds: 0.1)
+    fixture.device.advance(seconds: 0.1)
     #expect(handlerLog.entries == ["finished"])
   }
 
@@ -218,10 +218,10 @@ import Testing
     try Data(text.utf8).write(to: url)
     defer { try? FileManager.default.removeItem(at: url) }
     func samples(_ play: (CHHapticEngine) throws -> Void) throws -> [Float] {
-      let playing = try EngineFixture()
-      try play(playing.engine)
-      playing.device.advance(seconds: 1.7)
-      return playing.device.samples(of: playing.engine)
+      let fixture = try EngineFixture()
+      try play(fixture.engine)
+      fixture.device.advance(seconds: 1.7)
+      return fixture.device.samples(of: fixture.engine)
     }
     let built = try samples { try $0.makePlayer(with: appleSamplePattern()).start(atTime: 0) }
     let read = try samples { try $0.playPattern(from: url) }
@@ -236,15 +236,15 @@ import Testing
 /// `temblor render`.
 @Suite struct SameSamplesTests {
   @Test(arguments: ["earthquake-splash", "heartbeat", "perfect-score", "trigger-pattern"])
-  func anEnginePlaysWhatIsRenderedOffline(name: String) throws {
+  func engineEqualsTheOfflineRendering(name: String) throws {
     let text = ShippedPatterns.text(named: name) ?? []
-    let playing = try EngineFixture()
-    try playing.engine.playPattern(from: Data(text))
-    playing.device.advance(seconds: 3)
+    let fixture = try EngineFixture()
+    try fixture.engine.playPattern(from: Data(text))
+    fixture.device.advance(seconds: 3)
     let plan = try RenderPlan(compiling: AHAPDocument(text: text, name: name).read().pattern)
     var renderer = Renderer(plan: plan, settings: RenderSettings(channelCount: 2))
     for channel in 0..<2 {
-      let played = playing.device.samples(of: playing.engine, channel: channel)
+      let played = fixture.device.samples(of: fixture.engine, channel: channel)
       if channel == 0 {
         #expect(played.contains { abs($0) > 0.05 })
       }

@@ -43,15 +43,15 @@ import Testing
   }
 
   private func call(_ shared: Shared, seed: UInt64) {
-    var numbers = SplitMixGenerator(state: seed)
+    var generator = SplitMixGenerator(state: seed)
     let engine = shared.engine
     for _ in 0..<150 {
-      guard let player = shared.players.randomElement(using: &numbers),
-        let pattern = shared.patterns.randomElement(using: &numbers)
+      guard let player = shared.players.randomElement(using: &generator),
+        let pattern = shared.patterns.randomElement(using: &generator)
       else { return }
-      let time = engine.currentTime + Double.random(in: -0.1...0.3, using: &numbers)
-      // What is refused because another thread has just stopped the engine is not a fault.
-      switch Int.random(in: 0..<16, using: &numbers) {
+      let time = engine.currentTime + Double.random(in: -0.1...0.3, using: &generator)
+      // Calls may be refused, because another thread has just stopped the engine.
+      switch Int.random(in: 0..<16, using: &generator) {
       case 0, 1:
         try? player.start(atTime: time)
       case 2:
@@ -65,7 +65,7 @@ import Testing
       case 6:
         player.loopEnabled.toggle()
       case 7:
-        player.playbackRate = Float.random(in: 0.5...2, using: &numbers)
+        player.playbackRate = Float.random(in: 0.5...2, using: &generator)
       case 8:
         player.isMuted.toggle()
       case 9:
@@ -92,8 +92,8 @@ import Testing
   }
 }
 
-/// An engine that an actor owns, as programs of language mode 6 keep it.
-private actor Hand {
+/// An engine that an actor owns, like in programs of language mode 6.
+private actor EngineOwner {
   private let engine: CHHapticEngine
 
   init(on device: VirtualHapticDevice) { engine = device.makeEngine() }
@@ -110,10 +110,10 @@ private actor Hand {
 }
 
 @Suite struct ActorTests {
-  @Test func anActorStartsAndStopsTheEngineItOwns() async throws {
-    let hand = Hand(on: VirtualHapticDevice())
-    try await hand.startAndStop()
-    let error = await #expect(throws: CHHapticError.self) { try await hand.play() }
+  @Test func actorStartsAndStopsItsEngine() async throws {
+    let engineOwner = EngineOwner(on: VirtualHapticDevice())
+    try await engineOwner.startAndStop()
+    let error = await #expect(throws: CHHapticError.self) { try await engineOwner.play() }
     #expect(error?.code == .engineNotRunning)
   }
 }

@@ -12,7 +12,7 @@ import Testing
     [attributes.minValue, attributes.defaultValue, attributes.maxValue]
   }
 
-  @Test func abilitiesAreThoseGiven() {
+  @Test func capabilitiesAreReported() {
     #expect(device.supportsHaptics)
     #expect(!device.supportsAudio)
     #expect("\(device)" == "CHHapticDeviceCapability(haptics true, audio false)")
@@ -39,8 +39,8 @@ import Testing
       (.audioCustom, audio),
     ]
     for (type, table) in tables {
-      for known in EventParameterID.allCases {
-        let id = CHHapticEvent.ParameterID(rawValue: known.rawValue)
+      for parameterID in EventParameterID.allCases {
+        let id = CHHapticEvent.ParameterID(rawValue: parameterID.rawValue)
         if let expected = table[id] {
           let attributes = try device.attributes(forEventParameter: id, eventType: type)
           #expect(figures(attributes) == expected, "\(id) of \(type)")
@@ -54,8 +54,8 @@ import Testing
   }
 
   @Test func dynamicParametersHaveRangeAndNeutralValue() throws {
-    for known in DynamicParameterID.allCases {
-      let id = CHHapticDynamicParameter.ID(rawValue: known.rawValue)
+    for parameterID in DynamicParameterID.allCases {
+      let id = CHHapticDynamicParameter.ID(rawValue: parameterID.rawValue)
       let expected: [Float] =
         id == .hapticIntensityControl || id == .audioVolumeControl ? [0, 1, 1] : [-1, 0, 1]
       #expect(figures(try device.attributes(forDynamicParameter: id)) == expected, "\(id)")
@@ -64,7 +64,7 @@ import Testing
     #expect("\(attributes)" == "CHHapticParameterAttributes(-1.0 to 1.0, default 0.0)")
   }
 
-  @Test func whatDoesNotExistIsRefused() {
+  @Test func unknownIdentifiersAreRefused() {
     #expect(
       failure { try device.attributes(forEventParameter: .attackTime, eventType: .hapticTransient) }
         == "-4820: HapticTransient events do not respond to AttackTime")

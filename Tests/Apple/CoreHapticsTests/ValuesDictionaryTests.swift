@@ -5,7 +5,7 @@ import Testing
 
 @testable import CoreHaptics
 
-/// Dictionaries as people build them, and what they are refused for.
+/// Dictionaries in the styles of applications, and their errors.
 @Suite struct ValuesDictionaryTests {
   private func content(_ time: Any) throws -> PatternContent {
     try CHHapticPattern(dictionary: [
@@ -28,7 +28,7 @@ import Testing
     #expect(try content(Float(0.1)).flattenedPattern?.events[0].time == Double(Float(0.1)))
   }
 
-  @Test func switchesAreTruthOrNumber() throws {
+  @Test func flagsAreBooleansOrNumbers() throws {
     let flags: [Any] = [true, NSNumber(value: true), 1, NSNumber(value: 1)]
     for flag in flags {
       let event: [CHHapticPattern.Key: Any] = [
@@ -39,10 +39,11 @@ import Testing
       let pattern = try CHHapticPattern(dictionary: [
         .pattern: [[.event: event]] as [[CHHapticPattern.Key: Any]]
       ])
-      let read = try #require(pattern.content.flattenedPattern).events[0]
+      let readEvent = try #require(pattern.content.flattenedPattern).events[0]
       #expect(
-        read.waveform == AudioWaveform(path: "a.wav", usesVolumeEnvelope: false, isLooping: true))
-      #expect(read.parameters[.sustained] == 1)
+        readEvent.waveform
+          == AudioWaveform(path: "a.wav", usesVolumeEnvelope: false, isLooping: true))
+      #expect(readEvent.parameters[.sustained] == 1)
     }
   }
 
@@ -59,17 +60,17 @@ import Testing
         NSString("EventType"): type, CHHapticPattern.Key.time: 1,
         "EventParameters": NSArray(object: parameter),
       ]
-      let read = try CHHapticPattern(dictionary: [
+      let readPattern = try CHHapticPattern(dictionary: [
         "Pattern": NSArray(object: NSDictionary(object: event, forKey: "Event" as NSString))
       ]).content.flattenedPattern
       #expect(
-        read?.events == [
+        readPattern?.events == [
           HapticEvent(kind: .hapticTransient, time: 1, parameters: [.hapticIntensity: 0.5])
         ])
     }
   }
 
-  @Test func dictionarySaysWhatTextSays() throws {
+  @Test func dictionaryEqualsText() throws {
     let text = Data(
       #"""
       {"Version": 1.0, "Metadata": {"Project": "Example", "Created": null}, "Pattern": [
@@ -99,16 +100,16 @@ import Testing
     let exported = try CHHapticPattern(events: [event], parameters: []).exportDictionary()
     #expect(exported[.version] as? Double == 1)
     let entries = try #require(exported[.pattern] as? [[CHHapticPattern.Key: Any]])
-    let inner = try #require(entries.first?[.event] as? [CHHapticPattern.Key: Any])
-    #expect(Set(inner.keys) == [.time, .eventType, .eventDuration, .eventParameters])
-    #expect(inner[.eventType] as? String == "HapticContinuous")
-    #expect(inner[.eventDuration] as? Double == 2)
-    let values = try #require(inner[.eventParameters] as? [[CHHapticPattern.Key: Any]])
+    let exportedEvent = try #require(entries.first?[.event] as? [CHHapticPattern.Key: Any])
+    #expect(Set(exportedEvent.keys) == [.time, .eventType, .eventDuration, .eventParameters])
+    #expect(exportedEvent[.eventType] as? String == "HapticContinuous")
+    #expect(exportedEvent[.eventDuration] as? Double == 2)
+    let values = try #require(exportedEvent[.eventParameters] as? [[CHHapticPattern.Key: Any]])
     #expect(values[0][.parameterID] as? String == "HapticIntensity")
     #expect(values[0][.parameterValue] as? Double == 0.8)
   }
 
-  @Test func whatIsNoPatternIsRefused() {
+  @Test func invalidDictionariesAreRefused() {
     let refusals: [([CHHapticPattern.Key: Any], String)] = [
       ([:], "-4814: a pattern file must have the key \"Pattern\""),
       ([.pattern: "x"], "-4814: Pattern: Pattern must be an array, not a string"),
@@ -180,7 +181,7 @@ import Testing
     }
   }
 
-  @Test func unknownKeysAreIgnoredWhateverTheyHold() throws {
+  @Test func unknownKeysAreIgnored() throws {
     let pattern = try CHHapticPattern(dictionary: [
       .pattern: [
         ["Event": ["EventType": "HapticTransient", "Time": 0, "Extra": Date()] as [String: Any]]
@@ -191,13 +192,13 @@ import Testing
       pattern.content.flattenedPattern?.events == [HapticEvent(kind: .hapticTransient, time: 0)])
   }
 
-  @Test func dictionaryThatIsTooDeepIsRefused() throws {
-    func nested(_ levels: Int) -> [CHHapticPattern.Key: Any] {
-      var deep: [CHHapticPattern.Key: Any] = [:]
-      for _ in 1..<levels {
-        deep = ["Deep": deep]
+  @Test func deepDictionaryIsRefused() throws {
+    func nested(_ depth: Int) -> [CHHapticPattern.Key: Any] {
+      var dictionary: [CHHapticPattern.Key: Any] = [:]
+      for _ in 1..<depth {
+        dictionary = ["Deep": dictionary]
       }
-      return [.pattern: [Int](), "Deep": deep]
+      return [.pattern: [Int](), "Deep": dictionary]
     }
     #expect(try CHHapticPattern(dictionary: nested(64)).duration == 0)
     #expect(

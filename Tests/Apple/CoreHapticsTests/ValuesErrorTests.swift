@@ -2,7 +2,7 @@ import CoreHaptics
 import Foundation
 import Testing
 
-/// Errors as client code throws, catches and reads them.
+/// Errors that client code throws, catches, and reads.
 @Suite struct ValuesErrorTests {
   struct KnownCode: Sendable, CustomTestStringConvertible {
     let code: CHHapticError.Code
@@ -92,18 +92,18 @@ import Testing
     #expect(caught(NSError(domain: "elsewhere", code: -4805)) == "foreign")
   }
 
-  @Test func errorAndClassBecomeEachOther() throws {
-    let haptic: any Error = CHHapticError(.fileNotFound, userInfo: ["Place": 7])
+  @Test func errorAndNSErrorAreBridged() throws {
+    let hapticError: any Error = CHHapticError(.fileNotFound, userInfo: ["Place": 7])
     do {
-      throw haptic
+      throw hapticError
     } catch let error as NSError {
       #expect(error.domain == "com.apple.CoreHaptics")
       #expect(error.code == -4851)
       #expect(error.userInfo["Place"] as? Int == 7)
     }
-    let object: any Error = NSError(
+    let bridgedError: any Error = NSError(
       domain: CoreHapticsErrorDomain, code: -4809, userInfo: ["Place": 8])
-    let error = try #require(object as? CHHapticError)
+    let error = try #require(bridgedError as? CHHapticError)
     #expect(error.code == .notSupported)
     #expect(error.userInfo["Place"] as? Int == 8)
     let undocumented: any Error = NSError(domain: CoreHapticsErrorDomain, code: -4804)
@@ -113,11 +113,11 @@ import Testing
   @Test func userInformationIsKept() throws {
     let error: any Error = CHHapticError(
       .fileNotFound, userInfo: [NSLocalizedDescriptionKey: "no boom.ahap", "Place": 7])
-    let haptic = try #require(error as? CHHapticError)
-    #expect(haptic.code == .fileNotFound)
-    #expect(haptic.errorCode == -4851)
-    #expect(haptic.userInfo["Place"] as? Int == 7)
-    #expect(haptic.errorUserInfo["Place"] as? Int == 7)
+    let hapticError = try #require(error as? CHHapticError)
+    #expect(hapticError.code == .fileNotFound)
+    #expect(hapticError.errorCode == -4851)
+    #expect(hapticError.userInfo["Place"] as? Int == 7)
+    #expect(hapticError.errorUserInfo["Place"] as? Int == 7)
     #expect((error as NSError).userInfo["Place"] as? Int == 7)
     #expect(error.localizedDescription == "no boom.ahap")
     #expect("\(error)" == "CHHapticError.fileNotFound (-4851): no boom.ahap")

@@ -73,7 +73,7 @@ import VendorFormats
     }
   }
 
-  @Test func dataThatIsNoTextIsRefused() {
+  @Test func invalidDataIsRefused() {
     #expect(
       failure { try CHHapticPattern(ahap: Data("[1".utf8)) }.hasPrefix(
         "-4813: pattern data:1:3: error: "))
@@ -83,16 +83,17 @@ import VendorFormats
   }
 }
 
-/// The sound files that a pattern may play: those below its own folder.
+/// A pattern can only play sound files below its folder.
 @Suite(.virtualHaptics) struct SoundFolderTests {
-  /// The code of the error with which a pattern that plays a path is refused; nil where it plays.
+  /// Returns the code of the error for a pattern that plays a sound file, or nil without an error.
   private func code(playing path: String) throws -> CHHapticError.Code? {
-    let top = FileManager.default.temporaryDirectory.appending(path: "sounds-\(UUID().uuidString)")
-    let folder = top.appending(path: "in")
+    let parentFolder = FileManager.default.temporaryDirectory.appending(
+      path: "sounds-\(UUID().uuidString)")
+    let folder = parentFolder.appending(path: "in")
     try FileManager.default.createDirectory(
       at: folder.appending(path: "sub"), withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: top) }
-    try Self.wave.write(to: top.appending(path: "out.wav"))
+    defer { try? FileManager.default.removeItem(at: parentFolder) }
+    try Self.wave.write(to: parentFolder.appending(path: "out.wav"))
     try Self.wave.write(to: folder.appending(path: "sub/ok.wav"))
     try FileManager.default.createSymbolicLink(
       atPath: folder.appending(path: "link.wav").path, withDestinationPath: "../out.wav")
@@ -110,23 +111,23 @@ import VendorFormats
     }
   }
 
-  /// A WAVE of four frames whose header is 44 bytes long.
+  /// A WAVE file of four frames with a header of 44 bytes.
   private static let wave = Data(
     Array("RIFF".utf8) + [44, 0, 0, 0] + Array("WAVEfmt ".utf8) + [16, 0, 0, 0, 1, 0, 1, 0] + [
       0x80, 0xbb, 0, 0, 0, 0x77, 1, 0, 2, 0, 16, 0,
     ] + Array("data".utf8) + [8, 0, 0, 0] + [0, 0, 0, 64, 0, 192, 0, 0])
 
-  @Test func aSoundBelowTheFolderPlays() throws { #expect(try code(playing: "sub/ok.wav") == nil) }
+  @Test func soundBelowTheFolderPlays() throws { #expect(try code(playing: "sub/ok.wav") == nil) }
 
   @Test(arguments: [
     ("link.wav", CHHapticError.Code.invalidAudioResource), ("sub", .invalidAudioResource),
     ("gone.wav", .fileNotFound),
     ("a.ahap", .invalidAudioResource), (".", .invalidAudioResource),
-  ]) func othersAreRefused(path: String, code: CHHapticError.Code) throws {
+  ]) func otherPathsAreRefused(path: String, code: CHHapticError.Code) throws {
     #expect(try self.code(playing: path) == code)
   }
 
-  @Test(arguments: ["../out.wav", "/etc/passwd"]) func textThatLeavesTheFolderIsRefused(
+  @Test(arguments: ["../out.wav", "/etc/passwd"]) func pathThatLeavesTheFolderIsRefused(
     path: String
   ) {
     #expect(throws: CHHapticError.self) { try code(playing: path) }

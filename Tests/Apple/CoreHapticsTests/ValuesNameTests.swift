@@ -2,7 +2,7 @@ import CoreHaptics
 import Foundation
 import Testing
 
-/// Every name that stands in files and dictionaries.
+/// The names in files and dictionaries.
 @Suite struct ValuesNameTests {
   @Test func eventTypesHaveTheirNames() {
     let types: [CHHapticEvent.EventType] = [
@@ -79,7 +79,7 @@ import Testing
     handler(nil)
   }
 
-  @Test func descriptionsSayWhatIsInside() throws {
+  @Test func descriptionsContainTheValues() throws {
     let event = CHHapticEvent(
       eventType: .hapticContinuous,
       parameters: [CHHapticEventParameter(parameterID: .hapticIntensity, value: 0.5)],

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CoreHaptics
 
-/// Patterns made of values, and what they are refused for.
+/// Patterns made of values, and their errors.
 @Suite struct ValuesPatternTests {
   private func event(
     _ type: CHHapticEvent.EventType = .hapticTransient, at time: Double = 0,
@@ -16,7 +16,7 @@ import Testing
     try PatternContent(SourceFile(Array(text.utf8), name: "t.ahap"))
   }
 
-  @Test func valuesSayWhatTextSays() throws {
+  @Test func valuesEqualText() throws {
     let pattern = try CHHapticPattern(
       events: [
         CHHapticEvent(
@@ -34,7 +34,7 @@ import Testing
             CHHapticParameterCurve.ControlPoint(relativeTime: 0, value: 1),
           ], relativeTime: 0.1)
       ])
-    let text = try content(
+    let contentOfText = try content(
       of: #"""
         {"Version": 1.0, "Pattern": [
           {"Event": {"Time": 0.1, "EventType": "HapticContinuous", "EventDuration": 0.8,
@@ -46,29 +46,29 @@ import Testing
             "ParameterCurveControlPoints": [
               {"Time": 0.8, "ParameterValue": -2}, {"Time": 0, "ParameterValue": 1}]}}]}
         """#)
-    #expect(pattern.content == text)
+    #expect(pattern.content == contentOfText)
     #expect(pattern.content.flattenedPattern?.curves[0].controlPoints.map(\.value) == [1, 0])
   }
 
-  @Test func parametersSayWhatTextSays() throws {
+  @Test func parametersEqualText() throws {
     let pattern = try CHHapticPattern(
       events: [event(at: 0.5)],
       parameters: [
         CHHapticDynamicParameter(
           parameterID: .hapticSharpnessControl, value: -0.25, relativeTime: 0.75)
       ])
-    let text = try content(
+    let contentOfText = try content(
       of: #"""
         {"Version": 1.0, "Pattern": [
           {"Event": {"Time": 0.5, "EventType": "HapticTransient"}},
           {"Parameter": {"ParameterID": "HapticSharpnessControl", "Time": 0.75,
             "ParameterValue": -0.25}}]}
         """#)
-    #expect(pattern.content == text)
+    #expect(pattern.content == contentOfText)
     #expect(pattern.duration == 0.75)
   }
 
-  @Test func laterChangesDoNotReachThePattern() throws {
+  @Test func laterChangesDoNotAffectThePattern() throws {
     let parameter = CHHapticEventParameter(parameterID: .hapticIntensity, value: 0.5)
     let event = event(.hapticContinuous, at: 1, [parameter])
     event.duration = 1
@@ -93,7 +93,7 @@ import Testing
     #expect(event().explicitDuration == nil)
   }
 
-  @Test func registeredSoundsAreNamedByPathsNoFileHas() throws {
+  @Test func registeredSoundsHavePathsThatNoFileCanHave() throws {
     let pattern = try CHHapticPattern(
       events: [
         CHHapticEvent(
@@ -126,7 +126,7 @@ import Testing
       } == "-4824: Pattern[0].Event.EventWaveformPath: EventWaveformPath has a NUL character")
   }
 
-  @Test func whatCannotBePlayedIsRefused() {
+  @Test func invalidValuesAreRefused() {
     func refusal(_ events: [CHHapticEvent], _ parameters: [CHHapticDynamicParameter] = []) -> String
     {
       failure { try CHHapticPattern(events: events, parameters: parameters) }
@@ -134,8 +134,8 @@ import Testing
     func refusal(_ curve: CHHapticParameterCurve) -> String {
       failure { try CHHapticPattern(events: [], parameterCurves: [curve]) }
     }
-    let long = event(.hapticContinuous)
-    long.duration = -1
+    let eventWithNegativeDuration = event(.hapticContinuous)
+    eventWithNegativeDuration.duration = -1
     #expect(
       refusal([event(), event(.init(rawValue: "Buzz"))])
         == "-4821: events[1]: unknown event type \"Buzz\"")
@@ -145,7 +145,9 @@ import Testing
     #expect(
       refusal([event(at: .infinity)])
         == "-4822: events[0].relativeTime is inf; it must not be negative")
-    #expect(refusal([long]) == "-4823: events[0].duration is -1.0; it must not be negative")
+    #expect(
+      refusal([eventWithNegativeDuration])
+        == "-4823: events[0].duration is -1.0; it must not be negative")
     #expect(
       refusal([event(.audioCustom)])
         == "-4824: events[0]: an AudioCustom event requires an audioResourceID")

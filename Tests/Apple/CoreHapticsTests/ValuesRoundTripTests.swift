@@ -7,9 +7,11 @@ import Testing
 
 @testable import CoreHaptics
 
-/// One pattern by all ways: text, dictionary, values and export say the same.
+/// Text, dictionary, values, and export yield the same pattern.
 @Suite struct ValuesRoundTripTests {
-  @Test(arguments: ShippedPatterns.names) func shippedPatternIsTheSameByAllWays(_ name: String)
+  @Test(arguments: ShippedPatterns.names) func shippedPatternIsTheSameInAllRepresentations(
+    _ name: String
+  )
     throws
   {
     let text = try #require(ShippedPatterns.text(named: name))
@@ -19,14 +21,14 @@ import Testing
 
     let object = try JSONSerialization.jsonObject(with: data)
     let dictionary = try #require(object as? [CHHapticPattern.Key: Any])
-    let read = try CHHapticPattern(dictionary: dictionary)
-    #expect(read.content.flattenedPattern == pattern)
-    #expect(read.duration == pattern.durationSeconds)
+    let patternFromDictionary = try CHHapticPattern(dictionary: dictionary)
+    #expect(patternFromDictionary.content.flattenedPattern == pattern)
+    #expect(patternFromDictionary.duration == pattern.durationSeconds)
 
-    let exported = try read.exportDictionary()
+    let exported = try patternFromDictionary.exportDictionary()
     #expect(try CHHapticPattern(dictionary: exported).content.flattenedPattern == pattern)
-    let written = try JSONSerialization.data(withJSONObject: exported)
-    #expect(try CHHapticPattern(ahap: written).content.flattenedPattern == pattern)
+    let jsonData = try JSONSerialization.data(withJSONObject: exported)
+    #expect(try CHHapticPattern(ahap: jsonData).content.flattenedPattern == pattern)
   }
 
   @Test(arguments: UInt64(1)...40) func valuesAreTheSameAfterExport(_ seed: UInt64) throws {
@@ -35,13 +37,13 @@ import Testing
     pattern.events.removeAll { $0.kind == .audioCustom || $0.time < 0 }
     pattern.parameters.removeAll { $0.time < 0 }
     let events = pattern.events.map(CHHapticEvent.init(of:))
-    let stepped = try CHHapticPattern(
+    let patternWithParameters = try CHHapticPattern(
       events: events,
       parameters: pattern.parameters.map {
         CHHapticDynamicParameter(
           parameterID: .init(rawValue: $0.id.rawValue), value: $0.value, relativeTime: $0.time)
       })
-    let bent = try CHHapticPattern(
+    let patternWithCurves = try CHHapticPattern(
       events: events,
       parameterCurves: pattern.curves.map { curve in
         CHHapticParameterCurve(
@@ -49,13 +51,14 @@ import Testing
           controlPoints: curve.controlPoints.map { .init(relativeTime: $0.time, value: $0.value) },
           relativeTime: curve.time)
       })
-    #expect(stepped.content.flattenedPattern?.events == pattern.events)
-    #expect(stepped.content.flattenedPattern?.parameters == pattern.parameters)
-    #expect(bent.content.flattenedPattern?.curves.map(\.time) == pattern.curves.map(\.time))
-    for made in [stepped, bent] {
-      let again = try CHHapticPattern(dictionary: made.exportDictionary())
-      #expect(again.content.flattenedPattern == made.content.flattenedPattern)
-      #expect(again.duration == made.duration)
+    #expect(patternWithParameters.content.flattenedPattern?.events == pattern.events)
+    #expect(patternWithParameters.content.flattenedPattern?.parameters == pattern.parameters)
+    #expect(
+      patternWithCurves.content.flattenedPattern?.curves.map(\.time) == pattern.curves.map(\.time))
+    for original in [patternWithParameters, patternWithCurves] {
+      let reread = try CHHapticPattern(dictionary: original.exportDictionary())
+      #expect(reread.content.flattenedPattern == original.content.flattenedPattern)
+      #expect(reread.duration == original.duration)
     }
   }
 }

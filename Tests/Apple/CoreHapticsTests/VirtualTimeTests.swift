@@ -5,63 +5,63 @@ import Testing
 
 /// The clock of a virtual device.
 @Suite struct VirtualTimeTests {
-  @Test(arguments: [30, 60, 90, 120, 1_000, 44_100]) func tenSecondsAreTenSecondsInAnySteps(
+  @Test(arguments: [30, 60, 90, 120, 1_000, 44_100]) func stepsOfAnyLengthAddUpExactly(
     perSecond: Int
   ) throws {
-    let playing = try EngineFixture()
+    let fixture = try EngineFixture()
     for _ in 0..<10 * perSecond {
-      playing.device.advance(seconds: 1 / Double(perSecond))
+      fixture.device.advance(seconds: 1 / Double(perSecond))
     }
-    #expect(playing.device.now == 10)
-    #expect(playing.engine.currentTime == 10)
+    #expect(fixture.device.now == 10)
+    #expect(fixture.engine.currentTime == 10)
   }
 
   @Test func stepsBelowAPeriodAddUp() throws {
-    let playing = try EngineFixture()
+    let fixture = try EngineFixture()
     for _ in 0..<1_000 {
-      playing.device.advance(seconds: 0.0006)
+      fixture.device.advance(seconds: 0.0006)
     }
-    #expect(playing.device.now == 0.6)
-    #expect(playing.engine.currentTime == 0.6)
+    #expect(fixture.device.now == 0.6)
+    #expect(fixture.engine.currentTime == 0.6)
   }
 
-  @Test func timeThatIsNoneGoesNowhere() throws {
-    let playing = try EngineFixture()
+  @Test func invalidDurationsDoNotAdvance() throws {
+    let fixture = try EngineFixture()
     for seconds in [-1, .nan, .infinity, 0] {
-      playing.device.advance(seconds: seconds)
+      fixture.device.advance(seconds: seconds)
     }
-    #expect(playing.device.now == 0)
+    #expect(fixture.device.now == 0)
   }
 
   @Test(arguments: [1.0 / 90, 0.0006, 1]) func samplesDoNotDependOnSteps(step: Double) throws {
     func samples(_ step: Double) throws -> [Float] {
-      let playing = try EngineFixture()
+      let fixture = try EngineFixture()
       for _ in 0..<2 {
-        try playing.player(appleSamplePattern()).start(atTime: 0)
-        let end = playing.device.now + 2
-        while playing.device.now < end - step / 2 {
-          playing.device.advance(seconds: step)
+        try fixture.player(appleSamplePattern()).start(atTime: 0)
+        let endTime = fixture.device.now + 2
+        while fixture.device.now < endTime - step / 2 {
+          fixture.device.advance(seconds: step)
         }
-        playing.device.advance(seconds: end - playing.device.now)
+        fixture.device.advance(seconds: endTime - fixture.device.now)
       }
-      return playing.device.samples(of: playing.engine)
+      return fixture.device.samples(of: fixture.engine)
     }
-    let whole = try samples(2)
-    let parts = try samples(step)
-    #expect(whole.count == parts.count)
-    let isSame = zip(whole, parts).allSatisfy { $0 == $1 }
+    let samplesOfOneStep = try samples(2)
+    let samplesOfSmallSteps = try samples(step)
+    #expect(samplesOfOneStep.count == samplesOfSmallSteps.count)
+    let isSame = zip(samplesOfOneStep, samplesOfSmallSteps).allSatisfy { $0 == $1 }
     #expect(isSame)
   }
 
-  /// Silence is skipped, and what follows it sounds as if it had been rendered.
-  @Test func soundBehindSilenceIsTheSame() throws {
-    let playing = try EngineFixture()
-    try playing.player(appleSamplePattern()).start(atTime: 0)
-    playing.device.advance(seconds: 100)
+  /// The engine skips silence, which does not change the sound after it.
+  @Test func soundAfterSilenceIsTheSame() throws {
+    let fixture = try EngineFixture()
+    try fixture.player(appleSamplePattern()).start(atTime: 0)
+    fixture.device.advance(seconds: 100)
     let onset = 100 * 48_000
-    try playing.player(appleSamplePattern()).start(atTime: 0)
-    playing.device.advance(seconds: 2)
-    let samples = playing.device.samples(of: playing.engine)
+    try fixture.player(appleSamplePattern()).start(atTime: 0)
+    fixture.device.advance(seconds: 2)
+    let samples = fixture.device.samples(of: fixture.engine)
     #expect(samples.count == 102 * 48_000)
     #expect(zip(samples[0..<96_000], samples[onset...]).allSatisfy { abs($0 - $1) < 1e-6 })
     #expect(samples[4 * 48_000..<onset].allSatisfy { abs($0) < 1e-6 })
@@ -70,15 +70,15 @@ import Testing
   @Test("Samples, the log, and the played events do not depend on requests for samples")
   func requestsForSamplesChangeNothing() throws {
     func results(requestingEachStep: Bool) throws -> (samples: [Float], texts: [String]) {
-      let playing = try EngineFixture()
-      let device = playing.device
-      let player = try playing.engine.makeAdvancedPlayer(with: appleSamplePattern())
+      let fixture = try EngineFixture()
+      let device = fixture.device
+      let player = try fixture.engine.makeAdvancedPlayer(with: appleSamplePattern())
       player.loopEnabled = true
       try player.start(atTime: 0)
       for step in 0..<24 {
         device.advance(seconds: 0.17)
         if requestingEachStep {
-          _ = device.samples(of: playing.engine)
+          _ = device.samples(of: fixture.engine)
         }
         switch step {
         case 5: player.playbackRate = 1.5
@@ -88,62 +88,62 @@ import Testing
         case 15: try player.pause(atTime: 0)
         case 17: try player.resume(atTime: 0)
         case 19: player.loopEnabled = false
-        case 20: try player.stop(atTime: playing.engine.currentTime + 0.05)
+        case 20: try player.stop(atTime: fixture.engine.currentTime + 0.05)
         default: break
         }
       }
-      let samples = device.samples(of: playing.engine)
-      return (samples, ["\(device.log)", "\(device.played)"] + playing.handlerLog.entries)
+      let samples = device.samples(of: fixture.engine)
+      return (samples, ["\(device.log)", "\(device.played)"] + fixture.handlerLog.entries)
     }
-    let whole = try results(requestingEachStep: false)
-    let parts = try results(requestingEachStep: true)
-    #expect(whole.samples.count == Int((24 * 0.17 * 48_000).rounded()))
-    #expect(whole.samples.contains { abs($0) > 0.01 })
-    #expect(whole.samples == parts.samples)
-    #expect(whole.texts == parts.texts)
+    let resultsWithoutRequests = try results(requestingEachStep: false)
+    let resultsWithRequests = try results(requestingEachStep: true)
+    #expect(resultsWithoutRequests.samples.count == Int((24 * 0.17 * 48_000).rounded()))
+    #expect(resultsWithoutRequests.samples.contains { abs($0) > 0.01 })
+    #expect(resultsWithoutRequests.samples == resultsWithRequests.samples)
+    #expect(resultsWithoutRequests.texts == resultsWithRequests.texts)
   }
 
   @Test("Ten hours of continuous haptics are played in full")
   func tenHoursOfHaptics() throws {
-    let playing = try EngineFixture()
-    let player = try playing.engine.makeAdvancedPlayer(with: appleSamplePattern())
+    let fixture = try EngineFixture()
+    let player = try fixture.engine.makeAdvancedPlayer(with: appleSamplePattern())
     player.loopEnabled = true
     try player.start(atTime: 0)
-    playing.device.advance(seconds: 36_000)
-    #expect(playing.engine.currentTime == 36_000)
-    #expect(playing.device.played.transients.seconds.last == 35_998.5)
-    player.completionHandler = { _ in playing.handlerLog.append("end") }
+    fixture.device.advance(seconds: 36_000)
+    #expect(fixture.engine.currentTime == 36_000)
+    #expect(fixture.device.played.transients.seconds.last == 35_998.5)
+    player.completionHandler = { _ in fixture.handlerLog.append("end") }
     try player.stop(atTime: 0)
-    playing.device.advance(seconds: 0.01)
-    #expect(playing.handlerLog.entries == ["end"])
+    fixture.device.advance(seconds: 0.01)
+    #expect(fixture.handlerLog.entries == ["end"])
   }
 
-  @Test func anHourOfSilenceEndsInAnIdleTimeout() throws {
-    let playing = try EngineFixture(isRunning: false)
-    playing.engine.isAutoShutdownEnabled = true
-    try playing.engine.start()
-    playing.device.advance(seconds: 3_600)
-    #expect(playing.handlerLog.entries == ["stopped 3"])
-    #expect(playing.engine.currentTime == 120)
-    #expect(playing.device.now == 3_600)
+  @Test func hourOfSilenceEndsInAnIdleTimeout() throws {
+    let fixture = try EngineFixture(isRunning: false)
+    fixture.engine.isAutoShutdownEnabled = true
+    try fixture.engine.start()
+    fixture.device.advance(seconds: 3_600)
+    #expect(fixture.handlerLog.entries == ["stopped 3"])
+    #expect(fixture.engine.currentTime == 120)
+    #expect(fixture.device.now == 3_600)
   }
 
-  @Test func handlersThatCauseHandlersAreWaitedFor() throws {
-    let playing = try EngineFixture(isRunning: false)
-    let engine = playing.engine
-    let handlerLog = playing.handlerLog
-    let box = EngineBox(engine)
+  @Test func nestedHandlersAreAwaited() throws {
+    let fixture = try EngineFixture(isRunning: false)
+    let engine = fixture.engine
+    let handlerLog = fixture.handlerLog
+    let engineBox = EngineBox(engine)
     engine.start { _ in
-      box.engine.stop { _ in
-        box.engine.start { _ in box.engine.stop { _ in handlerLog.append("done") } }
+      engineBox.engine.stop { _ in
+        engineBox.engine.start { _ in engineBox.engine.stop { _ in handlerLog.append("done") } }
       }
     }
-    playing.device.advance(seconds: 0)
+    fixture.device.advance(seconds: 0)
     #expect(handlerLog.entries == ["done"])
   }
 
-  /// Engines that were dropped cost nothing: no time is compared, but what is kept of them.
-  @Test func droppedEnginesLeaveNothing() throws {
+  /// The device keeps nothing of released engines.
+  @Test func releasedEnginesAreForgotten() throws {
     let device = VirtualHapticDevice()
     for _ in 0..<3_000 {
       _ = device.makeEngine()

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A run of the program with its streams in files.
+/// The result of a run of the program.
 struct Drill {
   /// The program, in the folder of the built tests.
   private static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -11,7 +11,7 @@ struct Drill {
   let output: String
   let error: String
 
-  init(_ words: [String], input: String, environment: [String: String] = [:], home: URL? = nil)
+  init(_ arguments: [String], input: String, environment: [String: String] = [:], home: URL? = nil)
     throws
   {
     let folder =
@@ -23,15 +23,15 @@ struct Drill {
         try? FileManager.default.removeItem(at: folder)
       }
     }
-    // Files, so that the program and the test never wait for each other.
+    // The streams are files, so that the program and the test never wait for each other.
     let streams = try TemporaryFolder()
     try streams.write(input, to: "input")
     let outputFlags = O_WRONLY | O_CREAT
     let variables = environment.merging(["HOME": folder.path, "XDG_CONFIG_HOME": folder.path]) {
-      given, _ in given
+      explicit, _ in explicit
     }
     let process = try ProcessRunner.start(
-      [Self.program.path] + words, environment: variables.map { "\($0)=\($1)" },
+      [Self.program.path] + arguments, environment: variables.map { "\($0)=\($1)" },
       streams: [
         (0, .file(streams("input"), flags: O_RDONLY)),
         (1, .file(streams("output"), flags: outputFlags)),

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite struct DrillTests {
-  @Test func everyAnswerRightIsAPerfectScore() throws {
+  @Test func correctAnswersAreAPerfectScore() throws {
     let drill = try Drill(["--virtual"], input: "2\n1\n3\n")
     #expect(drill.status == 0)
     #expect(drill.lines.contains("3 of 3 right."))
@@ -11,7 +11,7 @@ import Testing
     #expect(drill.error == "")
   }
 
-  @Test func aWrongAnswerIsEncouraged() throws {
+  @Test func wrongAnswerIsEncouraged() throws {
     let drill = try Drill(
       [], input: "1\nperhaps\n 1 \n\n3", environment: ["TEMBLOR_OUTPUT": "virtual"])
     #expect(drill.status == 0)
@@ -23,25 +23,24 @@ import Testing
     #expect(drill.lines.last == "Once more, and it will be there when it counts.")
   }
 
-  @Test func thePictureIsThePatterns() throws {
+  @Test func pictureShowsThePattern() throws {
     let drill = try Drill(["--virtual"], input: "1\n1\n3\n")
-    let wrong = try #require(drill.pictures.dropFirst(2).first)
-    // Taps at 0, 0.1 and 0.2 s of a third of a second: at the beginning of each third of 60
-    // columns.
-    let columns = Array(wrong)
-    let strong = columns.indices.filter { columns[$0] != "▁" }
+    let wrongAnswerPicture = try #require(drill.pictures.dropFirst(2).first)
+    // The taps are at 0, 0.1, and 0.2 s, which is the start of each third of the 60 columns.
+    let columns = Array(wrongAnswerPicture)
+    let visibleColumns = columns.indices.filter { columns[$0] != "▁" }
     #expect(columns.count == 60)
-    #expect(Set(strong.map { $0 / 20 }) == [0, 1, 2])
-    #expect(strong.allSatisfy { $0 % 20 < 8 })
+    #expect(Set(visibleColumns.map { $0 / 20 }) == [0, 1, 2])
+    #expect(visibleColumns.allSatisfy { $0 % 20 < 8 })
   }
 
-  @Test func anInputThatEndsLeavesTheDrill() throws {
+  @Test func endOfInputEndsTheDrill() throws {
     let drill = try Drill(["--virtual"], input: "2\n")
     #expect(drill.status == 1)
     #expect(drill.lines.last == "The drill was left before its end.")
   }
 
-  @Test func withoutADeviceTheDrillIsShown() throws {
+  @Test func drillWithoutADeviceShowsPictures() throws {
     let drill = try Drill(["--virtual", "--picture"], input: "")
     #expect(drill.status == 1)
     #expect(
@@ -51,7 +50,7 @@ import Testing
     #expect(drill.pictures.count == 2)
   }
 
-  @Test func aPipeGetsNoControlCharacters() throws {
+  @Test func pipedOutputHasNoControlCharacters() throws {
     let drill = try Drill(["--virtual"], input: "2\n1\n3\n")
     #expect(!drill.output.contains("\u{1B}"))
     #expect(!drill.output.contains("\r"))
@@ -59,22 +58,23 @@ import Testing
 
   @Test(arguments: [["--loud"], ["--haptics"], ["--haptics", "perhaps"], ["x"]])
   func wrongCommandLinesAreRefused(
-    words: [String]
+    arguments: [String]
   ) throws {
-    let drill = try Drill(words, input: "")
+    let drill = try Drill(arguments, input: "")
     #expect(drill.status == 64)
-    #expect(drill.error == "earthready-drill: '\(words[0])' cannot be used like this; see --help\n")
+    #expect(
+      drill.error == "earthready-drill: '\(arguments[0])' cannot be used like this; see --help\n")
     #expect(drill.output == "")
   }
 
-  @Test func theSwitchIsRememberedByTheNextRun() throws {
+  @Test func settingIsKeptForTheNextRun() throws {
     let home = FileManager.default.temporaryDirectory.appendingPathComponent(
       "home-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: home, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: home) }
-    let off = "Haptics are off; 'earthready-drill --haptics on' turns them on."
-    func isOff(_ words: [String]) throws -> Bool {
-      try Drill(words + ["--virtual"], input: "", home: home).lines.contains(off)
+    let offMessage = "Haptics are off; 'earthready-drill --haptics on' turns them on."
+    func isOff(_ arguments: [String]) throws -> Bool {
+      try Drill(arguments + ["--virtual"], input: "", home: home).lines.contains(offMessage)
     }
     #expect(try !isOff([]))
     #expect(try isOff(["--haptics", "off"]))

@@ -9,13 +9,13 @@ import Testing
 
   private var engine: CHHapticEngine? { fixture.engines.last }
 
-  /// Plays a tap and lets half a second go by.
+  /// Plays a tap, and advances the clock by half a second.
   private func tap() {
     fixture.manager.playTransientEvent(intensity: 1, sharpness: 0.5)
     fixture.advance(0.5)
   }
 
-  @Test func nothingIsMadeBeforeItIsNeeded() {
+  @Test func engineIsCreatedAtItsFirstUse() {
     #expect(fixture.manager.isEngineAvailable)
     #expect(fixture.engines.count == 0)
     tap()
@@ -24,7 +24,7 @@ import Testing
     #expect(engine?.isAutoShutdownEnabled == true)
   }
 
-  @Test func whatWasAskedDuringAStartPlaysWhenItIsDone() {
+  @Test func requestsDuringTheStartPlayAfterIt() {
     fixture.manager.play("thud")
     fixture.manager.play("light")
     fixture.advance(0.5)
@@ -32,7 +32,7 @@ import Testing
     #expect((0...4).contains(fixture.onsetFrames.first ?? -1))
   }
 
-  @Test func aStopIsAnsweredByARestart() throws {
+  @Test func managerRestartsAStoppedEngine() throws {
     tap()
     fixture.device.stop(try #require(engine), reason: .audioSessionInterrupt)
     #expect(fixture.manager.isEngineAvailable)
@@ -41,7 +41,7 @@ import Testing
     #expect(fixture.onsetFrames.count == 1)
   }
 
-  @Test func aRestartThatFailsMeansUnavailable() {
+  @Test func failedRestartMakesTheEngineUnavailable() {
     tap()
     fixture.device.disconnect()
     #expect(!fixture.manager.isEngineAvailable)
@@ -52,7 +52,7 @@ import Testing
     #expect(!fixture.manager.isEngineAvailable)
   }
 
-  @Test func callsWorkAgainWhenTheDeviceIsBack() {
+  @Test func playbackContinuesAfterReconnection() {
     tap()
     fixture.device.disconnect()
     fixture.advance(1)
@@ -63,30 +63,30 @@ import Testing
     #expect(fixture.onsetFrames.count >= 1)
   }
 
-  @Test func anAbsentDeviceIsTriedOnceASecond() {
-    let playing = ManagerFixture(hasDevice: false)
-    #expect(!playing.manager.isEngineAvailable)
-    playing.manager.play("light")
-    playing.advance(0.5)
-    playing.device.reconnect()
-    playing.manager.play("light")
-    playing.advance(0.4)
-    #expect(!playing.manager.isEngineAvailable)
-    playing.advance(0.2)
-    playing.manager.play("light")
-    playing.advance(0.5)
-    #expect(playing.manager.isEngineAvailable)
-    #expect(playing.onsetFrames.count == 1)
+  @Test func absentDeviceIsRetriedOncePerSecond() {
+    let absentDeviceFixture = ManagerFixture(hasDevice: false)
+    #expect(!absentDeviceFixture.manager.isEngineAvailable)
+    absentDeviceFixture.manager.play("light")
+    absentDeviceFixture.advance(0.5)
+    absentDeviceFixture.device.reconnect()
+    absentDeviceFixture.manager.play("light")
+    absentDeviceFixture.advance(0.4)
+    #expect(!absentDeviceFixture.manager.isEngineAvailable)
+    absentDeviceFixture.advance(0.2)
+    absentDeviceFixture.manager.play("light")
+    absentDeviceFixture.advance(0.5)
+    #expect(absentDeviceFixture.manager.isEngineAvailable)
+    #expect(absentDeviceFixture.onsetFrames.count == 1)
   }
 
-  @Test func aResetIsAnsweredByANewEngineThatWorks() throws {
+  @Test func managerReplacesAResetEngine() throws {
     tap()
     fixture.device.reset(try #require(engine))
     #expect(fixture.engines.count == 2)
     #expect(fixture.manager.isEngineAvailable)
     tap()
     #expect(fixture.onsetFrames.count == 1)
-    // Handlers were registered again: the new engine restarts and resets as the first did.
+    // The handlers are registered again: the new engine restarts and resets like the first.
     fixture.device.stop(try #require(engine), reason: .systemError)
     fixture.device.reset(try #require(engine))
     #expect(fixture.engines.count == 3)
@@ -94,7 +94,7 @@ import Testing
     #expect(fixture.onsetFrames.count == 1)
   }
 
-  @Test func aResetWithoutANewEngineMeansUnavailableUntilOneIsThere() throws {
+  @Test func resetWithoutANewEngineIsRetried() throws {
     tap()
     fixture.engines.fails = true
     fixture.device.reset(try #require(engine))
@@ -107,20 +107,20 @@ import Testing
     #expect(fixture.manager.isEngineAvailable)
   }
 
-  @Test func anEngineThatRestsIsNotRestartedUntilItIsNeeded() throws {
+  @Test func idleEngineIsRestartedOnlyAtItsNextUse() throws {
     tap()
     fixture.advance(121)
-    let rested = fixture.manager.currentTime
+    let idleTime = fixture.manager.currentTime
     fixture.advance(10)
-    #expect(fixture.manager.currentTime == rested)
+    #expect(fixture.manager.currentTime == idleTime)
     #expect(fixture.manager.isEngineAvailable)
     tap()
     #expect(fixture.engines.count == 1)
     #expect(fixture.onsetFrames.count == 1)
-    #expect(fixture.manager.currentTime > rested)
+    #expect(fixture.manager.currentTime > idleTime)
   }
 
-  @Test func anEngineThatCannotBeMadeHarmsNobody() {
+  @Test func failedCreationMakesTheEngineUnavailable() {
     fixture.engines.fails = true
     tap()
     #expect(!fixture.manager.isEngineAvailable)

@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 @MainActor @Suite(.virtualHaptics) struct LoadingTests {
-  /// A fresh folder with patterns, one of them broken.
+  /// Creates a temporary folder with patterns, one of which is invalid.
   private func makeFolder() throws -> URL {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
       "patterns-\(UUID().uuidString)")
@@ -24,48 +24,48 @@ import Testing
     return folder
   }
 
-  /// A resolver that counts what it is asked.
-  private func countingResolver(_ resolver: PatternResolver, _ asked: ResolutionCounts)
+  /// Returns a resolver that counts the requests.
+  private func countingResolver(_ resolver: PatternResolver, _ requestCounts: ResolutionCounts)
     -> PatternResolver
   {
     PatternResolver(names: resolver.names) { name in
-      asked.increment(name)
+      requestCounts.increment(name)
       return try resolver.source(name)
     }
   }
 
-  @Test func aBrokenFileIsSkippedAndTold() throws {
+  @Test func invalidFileIsSkippedAndReported() throws {
     let folder = try makeFolder()
     defer { try? FileManager.default.removeItem(at: folder) }
-    let playing = ManagerFixture(resolver: .folder(folder))
-    playing.manager.preloadPatterns()
+    let fixture = ManagerFixture(resolver: .folder(folder))
+    fixture.manager.preloadPatterns()
     #expect(
-      playing.manager.invalidPatterns.mapValues(\.localizedDescription) == [
+      fixture.manager.invalidPatterns.mapValues(\.localizedDescription) == [
         "b": "\(folder.path)/b.ahap:1:2: error: \(ExpectedMessage.unclosedObject)"
       ])
-    playing.manager.play("b")
-    playing.advance(0.2)
-    #expect(playing.onsetFrames == [])
-    playing.manager.play("c")
-    playing.advance(0.2)
-    #expect(playing.onsetFrames.count == 1)
+    fixture.manager.play("b")
+    fixture.advance(0.2)
+    #expect(fixture.onsetFrames == [])
+    fixture.manager.play("c")
+    fixture.advance(0.2)
+    #expect(fixture.onsetFrames.count == 1)
   }
 
-  @Test func patternsOfFurtherFormatsArePlayed() throws {
+  @Test func patternsOfAdditionalFormatsArePlayed() throws {
     let folder = try makeFolder()
     defer { try? FileManager.default.removeItem(at: folder) }
     try "beats 1\nlayer x\ntap 0 1 1\nlayer y\nfade 0 0.5\n".write(
       to: folder.appendingPathComponent("d.beats"), atomically: true, encoding: .utf8)
     #expect(PatternResolver.folder(folder).names == ["a", "b", "c"])
     let formats = FormatRegistry.standard.adding(.beats)
-    let playing = ManagerFixture(resolver: .folder(folder, formats: formats))
-    playing.manager.play("d")
-    playing.advance(0.2)
-    #expect(playing.onsetFrames.count == 1)
-    #expect(playing.manager.invalidPatterns["d"] == nil)
+    let fixture = ManagerFixture(resolver: .folder(folder, formats: formats))
+    fixture.manager.play("d")
+    fixture.advance(0.2)
+    #expect(fixture.onsetFrames.count == 1)
+    #expect(fixture.manager.invalidPatterns["d"] == nil)
   }
 
-  @Test func clipsOfOtherMakersArePlayedLikeAHAP() throws {
+  @Test func clipsOfOtherVendorsArePlayed() throws {
     let folder = try makeFolder()
     defer { try? FileManager.default.removeItem(at: folder) }
     let clip = """
@@ -74,57 +74,57 @@ import Testing
         {"time": 0.1, "amplitude": 0}]}}}}
       """
     try clip.write(to: folder.appendingPathComponent("d.haptic"), atomically: true, encoding: .utf8)
-    let playing = ManagerFixture(resolver: .folder(folder, formats: .standard))
-    playing.manager.play("d")
-    playing.advance(0.2)
-    #expect(playing.manager.invalidPatterns["d"] == nil)
-    #expect(playing.onsetFrames.count == 1)
-    // Core Haptics itself reads AHAP alone.
+    let fixture = ManagerFixture(resolver: .folder(folder, formats: .standard))
+    fixture.manager.play("d")
+    fixture.advance(0.2)
+    #expect(fixture.manager.invalidPatterns["d"] == nil)
+    #expect(fixture.onsetFrames.count == 1)
+    // Core Haptics itself reads only AHAP.
     #expect(throws: CHHapticError.self) {
       try CHHapticPattern(contentsOf: folder.appendingPathComponent("d.haptic"))
     }
   }
 
-  @Test func brokenTextIsToldByLineAndColumn() {
-    let playing = ManagerFixture(
+  @Test func invalidTextIsReportedWithLineAndColumn() {
+    let fixture = ManagerFixture(
       resolver: PatternResolver(names: ["x", "y"]) { name in
         name == "x" ? .text(Data("{\n  \"Pattern\": 3\n}".utf8)) : nil
       })
-    playing.manager.preloadPatterns()
-    let broken = playing.manager.invalidPatterns
-    #expect(broken["x"]?.localizedDescription.hasPrefix("x:2:14: error: ") == true)
-    #expect(broken["y"]?.code == .fileNotFound)
-    #expect(broken["y"]?.localizedDescription == "y: pattern not found")
+    fixture.manager.preloadPatterns()
+    let invalidPatterns = fixture.manager.invalidPatterns
+    #expect(invalidPatterns["x"]?.localizedDescription.hasPrefix("x:2:14: error: ") == true)
+    #expect(invalidPatterns["y"]?.code == .fileNotFound)
+    #expect(invalidPatterns["y"]?.localizedDescription == "y: pattern not found")
   }
 
-  @Test func loadingTwiceDoesNoWorkTwice() {
-    let asked = ResolutionCounts()
-    let playing = ManagerFixture(resolver: countingResolver(.shipped, asked))
-    playing.manager.preloadPatterns()
-    playing.manager.preloadPatterns()
-    playing.manager.play("heartbeat")
-    playing.manager.play("nothing")
-    #expect(asked.countsByName["heartbeat"] == 1)
-    #expect(asked.countsByName.values.allSatisfy { $0 == 1 })
-    #expect(asked.countsByName.count == PatternResolver.shipped.names.count)
-    #expect(playing.manager.invalidPatterns.isEmpty)
+  @Test func patternsAreLoadedOnce() {
+    let requestCounts = ResolutionCounts()
+    let fixture = ManagerFixture(resolver: countingResolver(.shipped, requestCounts))
+    fixture.manager.preloadPatterns()
+    fixture.manager.preloadPatterns()
+    fixture.manager.play("heartbeat")
+    fixture.manager.play("nothing")
+    #expect(requestCounts.countsByName["heartbeat"] == 1)
+    #expect(requestCounts.countsByName.values.allSatisfy { $0 == 1 })
+    #expect(requestCounts.countsByName.count == PatternResolver.shipped.names.count)
+    #expect(fixture.manager.invalidPatterns.isEmpty)
   }
 
-  @Test func aPatternThatWasNotLoadedIsReadAtItsFirstUse() {
-    let asked = ResolutionCounts()
-    let playing = ManagerFixture(resolver: countingResolver(.shipped, asked))
-    playing.manager.play("thud")
-    playing.manager.play("thud")
-    #expect(asked.countsByName == ["thud": 1])
+  @Test func patternIsReadAtItsFirstUse() {
+    let requestCounts = ResolutionCounts()
+    let fixture = ManagerFixture(resolver: countingResolver(.shipped, requestCounts))
+    fixture.manager.play("thud")
+    fixture.manager.play("thud")
+    #expect(requestCounts.countsByName == ["thud": 1])
   }
 
-  @Test func aResetReadsPatternsAgain() throws {
-    let asked = ResolutionCounts()
-    let playing = ManagerFixture(resolver: countingResolver(.shipped, asked))
-    playing.manager.play("thud")
-    playing.advance(0.5)
-    playing.device.reset(try #require(playing.engines.last))
-    #expect(asked.countsByName == ["thud": 2])
+  @Test func patternsAreReadAgainAfterAReset() throws {
+    let requestCounts = ResolutionCounts()
+    let fixture = ManagerFixture(resolver: countingResolver(.shipped, requestCounts))
+    fixture.manager.play("thud")
+    fixture.advance(0.5)
+    fixture.device.reset(try #require(fixture.engines.last))
+    #expect(requestCounts.countsByName == ["thud": 2])
   }
 
   @Test func everyShippedPatternEqualsItsFile() throws {
@@ -133,12 +133,16 @@ import Testing
         .deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Patterns"))
     #expect(files.names == PatternResolver.shipped.names)
-    let fromFiles = ManagerFixture(resolver: files)
-    let embedded = ManagerFixture()
+    let fixtureOfFiles = ManagerFixture(resolver: files)
+    let fixtureOfShippedPatterns = ManagerFixture()
     for name in files.names {
-      let one = try #require(fromFiles.manager.pattern(named: name)).exportDictionary()
-      let other = try #require(embedded.manager.pattern(named: name)).exportDictionary()
-      #expect(NSDictionary(dictionary: one) == NSDictionary(dictionary: other), "\(name)")
+      let patternFromFile = try #require(fixtureOfFiles.manager.pattern(named: name))
+        .exportDictionary()
+      let shippedPattern = try #require(fixtureOfShippedPatterns.manager.pattern(named: name))
+        .exportDictionary()
+      #expect(
+        NSDictionary(dictionary: patternFromFile) == NSDictionary(dictionary: shippedPattern),
+        "\(name)")
     }
   }
 }

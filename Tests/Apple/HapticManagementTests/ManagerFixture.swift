@@ -4,9 +4,9 @@ import Foundation
 import HapticManagement
 import HapticRender
 
-/// A manager on a device in virtual time, with a memory of its own.
+/// A manager on a device in virtual time, with its own settings.
 @MainActor final class ManagerFixture {
-  /// Frames by which the limiter is late.
+  /// The delay of the limiter, in frames.
   static let lookaheadFrameCount = Int(Renderer.lookaheadSeconds * 48_000)
 
   let device = VirtualHapticDevice()
@@ -29,7 +29,7 @@ import HapticRender
     }
   }
 
-  /// Lets time go by.
+  /// Advances the virtual clock.
   func advance(_ seconds: Double) { device.advance(seconds: seconds) }
 
   /// The samples of the newest engine since its start.
@@ -40,12 +40,12 @@ import HapticRender
 
   static func onsetFrames(in samples: [Float]) -> [Int] {
     var onsets: [Int] = []
-    var lastSound = Int.min / 2
+    var lastSoundFrame = Int.min / 2
     for (frame, sample) in samples.enumerated() where abs(sample) > 1e-4 {
-      if frame - lastSound > 384 {
+      if frame - lastSoundFrame > 384 {
         onsets.append(frame - lookaheadFrameCount)
       }
-      lastSound = frame
+      lastSoundFrame = frame
     }
     return onsets
   }
@@ -55,27 +55,27 @@ import HapticRender
   ///
   /// A tap that is one frame off has a distance of more than 0.003.
   func maximumDistance(from taps: [(name: String, frame: Int)]) -> Float {
-    let heard = samples
-    var expected = [Float](repeating: 0, count: heard.count)
+    let playedSamples = samples
+    var expected = [Float](repeating: 0, count: playedSamples.count)
     for tap in taps {
-      let lone = ManagerFixture()
-      lone.manager.play(tap.name)
-      lone.advance(Double(heard.count - tap.frame) / 48_000)
-      for (frame, sample) in zip(tap.frame..<heard.count, lone.samples) {
+      let singleTapFixture = ManagerFixture()
+      singleTapFixture.manager.play(tap.name)
+      singleTapFixture.advance(Double(playedSamples.count - tap.frame) / 48_000)
+      for (frame, sample) in zip(tap.frame..<playedSamples.count, singleTapFixture.samples) {
         expected[frame] += sample
       }
     }
-    return zip(heard, expected).map { abs($0 - $1) }.max() ?? 1
+    return zip(playedSamples, expected).map { abs($0 - $1) }.max() ?? 1
   }
 
-  /// The greatest magnitude between two times.
+  /// Returns the maximum magnitude between two times.
   func peak(_ from: Double, _ to: Double) -> Float {
     let range = Int(from * 48_000)..<min(samples.count, Int(to * 48_000))
     return range.isEmpty ? 0 : samples[range].map(abs).max() ?? 0
   }
 }
 
-/// The engines a manager has made, and whether it may make more.
+/// The engines that a manager has created. Further engines can be made to fail.
 final class EngineRecorder: @unchecked Sendable {
   private let lock = NSLock()
   private var engines: [CHHapticEngine] = []
@@ -83,7 +83,7 @@ final class EngineRecorder: @unchecked Sendable {
 
   var last: CHHapticEngine? { lock.withLock { engines.last } }
 
-  /// Releases the newest.
+  /// Removes and returns the newest engine.
   func takeLast() -> CHHapticEngine? { lock.withLock { engines.popLast() } }
 
   var count: Int { lock.withLock { engines.count } }

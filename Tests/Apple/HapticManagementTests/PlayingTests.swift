@@ -14,25 +14,27 @@ import Testing
     #expect(fixture.manager.invalidPatterns.isEmpty)
   }
 
-  @Test func severalAtOnceAddUpSampleForSample() {
+  @Test func simultaneousPatternsAreAdded() {
     func samples(_ names: [String]) -> [Float] {
-      let playing = ManagerFixture()
-      playing.manager.preloadPatterns()
-      playing.advance(0)
+      let newFixture = ManagerFixture()
+      newFixture.manager.preloadPatterns()
+      newFixture.advance(0)
       for name in names {
-        playing.manager.play(name)
+        newFixture.manager.play(name)
       }
-      playing.advance(0.8)
-      return playing.samples
+      newFixture.advance(0.8)
+      return newFixture.samples
     }
-    let one = samples(["selection"])
-    let other = samples(["light"])
-    let both = samples(["selection", "light"])
-    let greatest = both.indices.map { abs(both[$0] - one[$0] - other[$0]) }.max() ?? 1
-    #expect(greatest < 1e-5)
+    let selectionSamples = samples(["selection"])
+    let lightSamples = samples(["light"])
+    let mixedSamples = samples(["selection", "light"])
+    let maximumDifference =
+      mixedSamples.indices.map { abs(mixedSamples[$0] - selectionSamples[$0] - lightSamples[$0]) }
+      .max() ?? 1
+    #expect(maximumDifference < 1e-5)
   }
 
-  @Test func aPatternStartsAtItsTimeOnTheEnginesClock() {
+  @Test func patternStartsAtItsTime() {
     fixture.manager.preloadPatterns()
     fixture.advance(0.1)
     fixture.manager.play("light", at: 0.7)
@@ -46,17 +48,18 @@ import Testing
     intensity: Float, sharpness: Float
   ) {
     func samples(_ intensity: Float, _ sharpness: Float) -> [Float] {
-      let playing = ManagerFixture()
-      playing.manager.playTransientEvent(intensity: intensity, sharpness: sharpness)
-      playing.advance(0.2)
-      return playing.samples
+      let newFixture = ManagerFixture()
+      newFixture.manager.playTransientEvent(intensity: intensity, sharpness: sharpness)
+      newFixture.advance(0.2)
+      return newFixture.samples
     }
     #expect(samples(intensity, sharpness) == samples(1, 1))
     #expect(samples(0.5, -3) == samples(0.5, 0))
   }
 
-  @Test(arguments: [-1, 0, .nan, -.infinity] as [Float]) func noStrengthIsSilence(intensity: Float)
-  {
+  @Test(arguments: [-1, 0, .nan, -.infinity] as [Float]) func invalidIntensityIsSilence(
+    intensity: Float
+  ) {
     fixture.manager.playTransientEvent(intensity: intensity, sharpness: 0.5)
     fixture.advance(0.2)
     #expect(fixture.peak(0, 0.2) == 0)
@@ -64,10 +67,10 @@ import Testing
 
   /// Returns the distance of the last half second from a single tap at a frame.
   private func distanceFromLoneTap(at frame: Int) -> Float {
-    let lone = ManagerFixture()
-    lone.manager.play("light")
-    lone.advance(0.5)
-    return zip(fixture.samples[frame...], lone.samples).map { abs($0 - $1) }.max() ?? 1
+    let singleTapFixture = ManagerFixture()
+    singleTapFixture.manager.play("light")
+    singleTapFixture.advance(0.5)
+    return zip(fixture.samples[frame...], singleTapFixture.samples).map { abs($0 - $1) }.max() ?? 1
   }
 
   @Test func tenThousandTapsLeaveNothingBehind() {
@@ -80,7 +83,7 @@ import Testing
       fixture.advance(0.008)
       #expect(fixture.engines.count == 1)
     }
-    // Every group of ten was heard at its frame.
+    // Every group of ten taps is audible at its frame.
     let samples = fixture.samples
     let isHeard = (0..<1_000).allSatisfy { group in
       (samples[group * 384 + 96..<group * 384 + 288].map(abs).max() ?? 0) > 0.1
@@ -93,7 +96,7 @@ import Testing
     #expect(distanceFromLoneTap(at: 672_000) < 1e-4)
   }
 
-  @Test func tenThousandTapsAtOnceDoNotPileUp() {
+  @Test func tenThousandSimultaneousTapsEnd() {
     fixture.manager.preloadPatterns()
     fixture.advance(0)
     for _ in 0..<10_000 {
@@ -108,13 +111,13 @@ import Testing
     #expect(distanceFromLoneTap(at: 288_000) < 1e-4)
   }
 
-  @Test func anEngineGoesWithItsManager() {
+  @Test func engineIsReleasedWithItsManager() {
     weak var engine: CHHapticEngine?
     do {
-      let source = EngineProvider { [device = fixture.device, engines = fixture.engines] in
+      let provider = EngineProvider { [device = fixture.device, engines = fixture.engines] in
         try engines.make(on: device)
       }
-      let manager = HapticManager(engineProvider: source, store: SettingMemory())
+      let manager = HapticManager(engineProvider: provider, store: SettingMemory())
       for _ in 0..<10 {
         manager.play("heartbeat")
       }
@@ -137,16 +140,16 @@ import Testing
         "earthquake-splash", "earthquake-simulation", "correct-answer", "wrong-answer",
         "perfect-score",
         "encouragement",
-      ])) func aDrillsCallIsItsPattern(
+      ])) func drillMethodsPlayTheirPatterns(
       call: @MainActor @Sendable (HapticManager) -> Void, name: String
     )
   {
-    let named = ManagerFixture()
-    named.manager.play(name)
-    named.advance(4.2)
+    let fixtureByName = ManagerFixture()
+    fixtureByName.manager.play(name)
+    fixtureByName.advance(4.2)
     call(fixture.manager)
     fixture.advance(4.2)
-    #expect(fixture.samples == named.samples)
+    #expect(fixture.samples == fixtureByName.samples)
     #expect(fixture.peak(0, 4.2) > 0.02)
   }
 }

@@ -15,7 +15,7 @@ import Testing
     #expect(distance < 1e-4, sourceLocation: location)
   }
 
-  @Test func aTapOneFrameOffIsNoticed() {
+  @Test func tapThatIsOneFrameOffIsDetected() {
     fixture.manager.doubleTap()
     fixture.advance(0.5)
     #expect(fixture.maximumDistance(from: [("medium", 0), ("medium", 4_801)]) > 0.003)
@@ -23,26 +23,26 @@ import Testing
     #expect((0...4).contains(fixture.onsetFrames[0]))
   }
 
-  @Test func aDoubleTapIsATenthOfASecondWide() {
+  @Test func doubleTapHasAnIntervalOfATenthOfASecond() {
     expect("medium", at: [0, 4_800]) { $0.doubleTap() }
   }
 
-  @Test func aTripleTapHurries() { expect("medium", at: [0, 4_800, 8_400]) { $0.tripleTap() } }
+  @Test func tripleTapAccelerates() { expect("medium", at: [0, 4_800, 8_400]) { $0.tripleTap() } }
 
-  @Test func aSuccessRhythmEndsHeavily() {
+  @Test func successRhythmEndsWithAHeavyTap() {
     fixture.manager.successRhythm()
     fixture.advance(1)
     let taps = [("medium", 0), ("medium", 4_800), ("heavy", 12_000)]
     #expect(fixture.maximumDistance(from: taps) < 1e-4)
   }
 
-  @Test func aPulseIsOneLightTapUnlessToldOtherwise() { expect("light", at: [0]) { $0.pulse() } }
+  @Test func pulseIsOneLightTapByDefault() { expect("light", at: [0]) { $0.pulse() } }
 
   @Test func pulsesAreAQuarterOfASecondApart() {
     expect("light", at: [0, 12_000, 24_000, 36_000]) { $0.pulse(count: 4) }
   }
 
-  @Test func pulsesAreAsFarApartAsTheyAreTold() {
+  @Test func pulsesHaveTheRequestedInterval() {
     expect("light", at: [0, 4_800, 9_600]) { $0.pulse(count: 3, interval: 0.1) }
   }
 
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(arguments: [[], [-1], [.nan], [.infinity], [60_001]] as [[Double]])
-  func timesThatCannotBeAreLeftOut(
+  func invalidTimesAreOmitted(
     timings: [Double]
   ) {
     fixture.manager.triggerPattern(timings)
@@ -69,16 +69,16 @@ import Testing
     #expect(fixture.onsetFrames.count == 64)
   }
 
-  @Test func noPulsesAreNone() {
+  @Test func negativeCountPlaysNothing() {
     fixture.manager.pulse(count: -3)
     fixture.advance(0.1)
     #expect(fixture.engines.count == 0)
   }
 
-  @Test func aRhythmInTheMiddleOfABlockKeepsItsDistances() {
+  @Test func rhythmWithinABlockKeepsItsIntervals() {
     fixture.manager.preloadPatterns()
     fixture.advance(0.01)
-    // The frame 1,234 is in no block's beginning.
+    // The frame 1,234 is not at the start of a block.
     fixture.manager.play("triple-tap", at: 1_234 / 48_000)
     fixture.advance(0.5)
     let taps = [1_234, 6_034, 9_634].map { ("medium", $0) }

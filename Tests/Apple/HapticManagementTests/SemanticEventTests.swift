@@ -7,7 +7,7 @@ import Testing
   @Test(
     arguments: zip(
       SemanticEvent.allCases, [[0], [0, 7_200], [0], [0, 9_600], [0, 4_800], [0]] as [[Int]]))
-  func everyEventHasItsTaps(event: SemanticEvent, taps: [Int]) {
+  func eventsHaveTheirTaps(event: SemanticEvent, taps: [Int]) {
     fixture.manager.trigger(event)
     fixture.advance(0.5)
     let onsets = fixture.onsetFrames
@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test func aTestPlaysEveryEventASecondApart() {
+  @Test func testPlaysTheEventsAtIntervalsOfASecond() {
     fixture.manager.preloadPatterns()
     fixture.advance(0.5)
     let steps = fixture.manager.testAll()
@@ -32,11 +32,11 @@ import Testing
     #expect(onsets.count == 9)
   }
 
-  @Test func aTestOfAnEngineAtRestHasTheSameTimes() {
+  @Test func testStartsAnIdleEngineAtTheSameTimes() {
     let steps = fixture.manager.testAll()
     fixture.advance(6)
-    let first = Int((steps[0].time * 48_000).rounded())
-    #expect((first...first + 4).contains(fixture.onsetFrames.first ?? -1))
+    let firstFrame = Int((steps[0].time * 48_000).rounded())
+    #expect((firstFrame...firstFrame + 4).contains(fixture.onsetFrames.first ?? -1))
   }
 
   @Test func everyFifthCoinIsCelebratedHalfASecondLater() {
@@ -45,11 +45,11 @@ import Testing
     }
     fixture.advance(1)
     #expect(fixture.maximumDistance(from: Array(repeating: ("medium", 0), count: 4)) < 1e-2)
-    let fifth = ManagerFixture()
-    fifth.manager.earnCoin(total: 5)
-    fifth.advance(1)
+    let fifthCoinFixture = ManagerFixture()
+    fifthCoinFixture.manager.earnCoin(total: 5)
+    fifthCoinFixture.advance(1)
     let taps = [("medium", 0), ("heavy", 24_000), ("heavy", 28_800)]
-    #expect(fifth.maximumDistance(from: taps) < 1e-4)
+    #expect(fifthCoinFixture.maximumDistance(from: taps) < 1e-4)
   }
 
   @Test func warningsOfTimeAreOneFirmTap() {

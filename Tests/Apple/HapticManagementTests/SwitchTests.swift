@@ -5,25 +5,25 @@ import Testing
 @MainActor @Suite struct SwitchTests {
   let fixture = ManagerFixture()
 
-  @Test func theSwitchIsRememberedFromRunToRun() {
-    let memory = SettingMemory()
-    let first = ManagerFixture(store: memory)
-    #expect(first.manager.isEnabled)
-    first.manager.isEnabled = false
-    let second = ManagerFixture(store: memory)
-    #expect(!second.manager.isEnabled)
-    second.manager.isEnabled = true
-    #expect(ManagerFixture(store: memory).manager.isEnabled)
+  @Test func settingIsStored() {
+    let store = SettingMemory()
+    let firstRun = ManagerFixture(store: store)
+    #expect(firstRun.manager.isEnabled)
+    firstRun.manager.isEnabled = false
+    let secondRun = ManagerFixture(store: store)
+    #expect(!secondRun.manager.isEnabled)
+    secondRun.manager.isEnabled = true
+    #expect(ManagerFixture(store: store).manager.isEnabled)
   }
 
-  @Test func someBeginWithItOff() {
-    let memory = SettingMemory()
-    #expect(!ManagerFixture(store: memory, isEnabledAtFirst: false).manager.isEnabled)
-    memory.storeSetting(true, forKey: HapticManager.settingKey)
-    #expect(ManagerFixture(store: memory, isEnabledAtFirst: false).manager.isEnabled)
+  @Test func settingCanBeOffByDefault() {
+    let store = SettingMemory()
+    #expect(!ManagerFixture(store: store, isEnabledAtFirst: false).manager.isEnabled)
+    store.storeSetting(true, forKey: HapticManager.settingKey)
+    #expect(ManagerFixture(store: store, isEnabledAtFirst: false).manager.isEnabled)
   }
 
-  @Test func whatIsOffPlaysNothingAndOpensNothing() {
+  @Test func disabledManagerPlaysNothingAndOpensNoEngine() {
     fixture.manager.isEnabled = false
     fixture.manager.preloadPatterns()
     fixture.manager.play("thud")
@@ -36,7 +36,7 @@ import Testing
     #expect(fixture.engines.count == 0)
   }
 
-  @Test func turningOffEndsWhatPlays() {
+  @Test func disablingStopsPlayback() {
     fixture.manager.play("earthquake-simulation")
     fixture.advance(1)
     #expect(fixture.peak(0.5, 1) > 0.02)
@@ -46,7 +46,7 @@ import Testing
     #expect(abs(fixture.samples.last ?? 1) < 1e-3)
   }
 
-  @Test func turningOffAndOnLosesNothingThatFollows() {
+  @Test func playbackWorksAfterDisablingAndEnabling() {
     fixture.manager.play("earthquake-simulation")
     fixture.advance(1)
     fixture.manager.isEnabled = false
@@ -58,7 +58,7 @@ import Testing
     #expect(onsets.last.map { $0 - onsets[0] } == 4_800)
   }
 
-  @Test func turningOffForgetsWhatWasToCome() {
+  @Test func disablingCancelsPendingEvents() {
     fixture.manager.testAll()
     fixture.advance(1.5)
     fixture.manager.isEnabled = false

@@ -8,7 +8,7 @@ import Testing
 @MainActor @Suite(.virtualHaptics) struct FaultTests {
   let device = hapticDevice
 
-  @Test func theNextStartFailsAndTheOneAfterDoesNot() throws {
+  @Test func onlyTheNextStartFails() throws {
     let player = Player()
     device.failNextStart(.serverInitFailed)
     let error = #expect(throws: CHHapticError.self) { try player.play() }
@@ -20,21 +20,21 @@ import Testing
       ])
   }
 
-  @Test func aStartMayTakeItsTime() async throws {
+  @Test func startsCanBeDelayed() async throws {
     let engine = try CHHapticEngine()
     device.delayNextStart(by: 0.25)
     try startBlocking(engine)
     #expect(device.now == 0.25)
-    let other = try CHHapticEngine()
+    let secondEngine = try CHHapticEngine()
     device.delayNextStart(by: 0.5)
-    other.start { _ in }
+    secondEngine.start { _ in }
     await device.advance(by: .seconds(0.25))
     #expect(device.engines.map(\.isRunning) == [true, false])
     await device.advance(by: .seconds(0.5))
     #expect(device.engines.map(\.isRunning) == [true, true])
   }
 
-  @Test func aDeviceMayHaveNoHaptics() throws {
+  @Test func devicesCanBeWithoutHaptics() throws {
     device.supportsHaptics = false
     #expect(!CHHapticEngine.capabilitiesForHardware().supportsHaptics)
     let error = #expect(throws: CHHapticError.self) { try Player().play() }
@@ -64,7 +64,7 @@ import Testing
     try player.play()
   }
 
-  @Test func playersMayBeFew() throws {
+  @Test func numberOfPlayersCanBeLimited() throws {
     device.playerLimit = 2
     let engine = try CHHapticEngine()
     var players = [try engine.makePlayer(with: tap()), try engine.makePlayer(with: tap())]
@@ -79,7 +79,7 @@ import Testing
 @MainActor @Suite(.virtualHaptics) struct RuleTests {
   let device = hapticDevice
 
-  @Test func nothingIsABreachWithoutRules() throws {
+  @Test func violationsAreOnlyReportedWithRules() throws {
     let engine = try CHHapticEngine()
     try engine.start()
     try engine.makePlayer(with: tap()).start(atTime: 0)
@@ -129,18 +129,18 @@ import Testing
     #expect(device.violations == [])
   }
 
-  @Test func engineLifeAndPlayersAreWatched() throws {
+  @Test func lifetimesOfEnginesAndPlayersAreChecked() throws {
     device.rules = .all
     defer { device.rules = [] }
     var engine: CHHapticEngine? = try CHHapticEngine()
     engine?.resetHandler = { @Sendable in }
     try engine?.start()
-    let long = try CHHapticPattern(
+    let longPattern = try CHHapticPattern(
       events: [
         CHHapticEvent(eventType: .hapticContinuous, parameters: [], relativeTime: 0, duration: 31)
       ],
       parameters: [])
-    let player = try engine?.makePlayer(with: long)
+    let player = try engine?.makePlayer(with: longPattern)
     device.reset()
     try engine?.start()
     #expect(throws: CHHapticError.self) { try player?.start(atTime: 0) }
@@ -151,7 +151,7 @@ import Testing
     #expect(device.violations == [.longEvent(seconds: 31), .playerUsedAfterReset, .engineReleased])
   }
 
-  @Test func membersThatAreNewerThanAVersionAreABreach() throws {
+  @Test func newerAPIIsAViolation() throws {
     device.rules = [.iOS(15)]
     defer { device.rules = [] }
     let engine = try CHHapticEngine()
@@ -166,8 +166,8 @@ import Testing
     #expect(device.violations == [.newerAPI("impactOccurred(at:)", version: "17.5")])
   }
 
-  /// Written in a type of the main actor, as in many applications: a phone ends the process.
-  @MainActor private final class Careless {
+  /// Sets handlers in a type of the main actor, like many applications. A phone ends the process.
+  @MainActor private final class CarelessOwner {
     var count = 0
     let engine = try? CHHapticEngine()
     func wire() { engine?.resetHandler = { [weak self] in self?.count += 1 } }
@@ -176,22 +176,22 @@ import Testing
     }
   }
 
-  @Test func handlersOfTheMainActorAreFoundOffIt() async {
+  @Test func handlersOffTheMainActorAreDetected() async {
     device.rules = [.handlersOnTheirActor]
     defer { device.rules = [] }
     #expect(device.ruleProblem == nil)
-    let careless = Careless()
-    careless.wireWell()
+    let owner = CarelessOwner()
+    owner.wireWell()
     device.reset()
     await device.advance(by: .zero)
-    #expect(careless.count == 1)
+    #expect(owner.count == 1)
     #expect(device.violations == [])
-    careless.wire()
+    owner.wire()
     device.reset()
     #expect(device.violations == [.handlerOffMainActor(.reset)])
   }
 
-  @Test func breachesAreSentences() {
+  @Test func violationsHaveDescriptions() {
     #expect(
       HapticViolation.handlerOffMainActor(.reset).description
         == """

@@ -11,7 +11,7 @@ import UIKit
 @MainActor @Suite(.virtualHaptics(.alone)) struct MainQueueTests {
   let device = hapticDevice
 
-  /// An observer of a notification, until it is released.
+  /// Observes a notification until it is released.
   private final class Observer: @unchecked Sendable {
     private(set) var isCalledOnMainThread: [Bool] = []
     private var token: (any NSObjectProtocol)?
@@ -84,7 +84,7 @@ import UIKit
   }
 
   @Test("The main actor is the main thread of Foundation")
-  func theMainActorIsTheMainThread() async {
+  func mainActorRunsOnTheMainThread() async {
     #expect(Thread.isMainThread)
     #expect(OperationQueue.current === OperationQueue.main)
     let isMain = await Task.detached { Thread.isMainThread }.value
@@ -129,9 +129,9 @@ import UIKit
     let weights = [7_000_000, 11_900_000, 16_900_000, 266_900_000].map { nanoseconds in
       activity.pollWeight(processorNanoseconds: nanoseconds, interval: .milliseconds(250))
     }
-    let idle = HangDetector.idlePollWeight
-    let busy = HangDetector.busyPollWeight
-    #expect(weights == [idle, idle, busy, busy])
+    let idleWeight = HangDetector.idlePollWeight
+    let busyWeight = HangDetector.busyPollWeight
+    #expect(weights == [idleWeight, idleWeight, busyWeight, busyWeight])
   }
 
   @Test("The report names the test and the call that waits")

@@ -15,8 +15,8 @@ private final class Shared: @unchecked Sendable {
   }
 }
 
-/// Runs a body in a test's scope without the trait, which would fail the test for what is tried
-/// here.
+/// Runs a body in the scope of a test, without the trait, which would report the misuse as a
+/// failure.
 private func inTest(
   _ name: String, isAlone: Bool = false, _ body: (VirtualHapticDevice) throws -> Void
 ) rethrows {
@@ -28,12 +28,12 @@ private func inTest(
 
 /// One engine in several tests.
 @Suite(.virtualHaptics(.alone)) struct SharedEngineTests {
-  @Test func anEngineOfATestThatRunsIsRefusedWithTheRemedy() throws {
+  @Test func engineOfARunningTestIsRefusedWithARemedy() throws {
     var shared: Shared?
-    try inTest("first()") { first in
+    try inTest("first()") { firstDevice in
       shared = Shared()
       try shared?.tap()
-      inTest("second()") { second in
+      inTest("second()") { secondDevice in
         let error = #expect(throws: CHHapticError.self) { try shared?.tap() }
         #expect(error?.code == .operationNotPermitted)
         #expect(
@@ -43,17 +43,17 @@ private func inTest(
             their suites
             """
         )
-        #expect(second.backend.testMisuse.foreignEngineTestNames == ["first()"])
-        #expect(second.log.isEmpty)
+        #expect(secondDevice.backend.testMisuse.foreignEngineTestNames == ["first()"])
+        #expect(secondDevice.log.isEmpty)
       }
-      first.advance(seconds: 0.1)
-      #expect(first.played.transients == [0])
-      #expect(first.backend.testMisuse.foreignEngineTestNames == [])
+      firstDevice.advance(seconds: 0.1)
+      #expect(firstDevice.played.transients == [0])
+      #expect(firstDevice.backend.testMisuse.foreignEngineTestNames == [])
     }
-    // The order in which tests come changes nothing.
-    inTest("third()") { third in
+    // The order of the tests does not matter.
+    inTest("third()") { thirdDevice in
       #expect(throws: CHHapticError.self) { try shared?.tap() }
-      #expect(third.backend.testMisuse.foreignEngineTestNames == ["first()"])
+      #expect(thirdDevice.backend.testMisuse.foreignEngineTestNames == ["first()"])
     }
     #expect(
       TestProblem.foreignEngineMessage(test: "first()")
@@ -65,26 +65,26 @@ private func inTest(
     )
   }
 
-  @Test func aPlayerOfATestThatRunsIsRefused() throws {
-    try inTest("first()") { first in
+  @Test func playerOfARunningTestIsRefused() throws {
+    try inTest("first()") { firstDevice in
       let engine = try CHHapticEngine()
       try engine.start()
       let player = try engine.makePlayer(with: tap())
-      inTest("second()") { second in
+      inTest("second()") { secondDevice in
         #expect(throws: CHHapticError.self) { try player.start(atTime: 0) }
         #expect(throws: CHHapticError.self) { try engine.makePlayer(with: tap()) }
         engine.start { error in
           let code = (error as? CHHapticError)?.code
           #expect(code == .operationNotPermitted)
         }
-        #expect(second.backend.testMisuse.foreignEngineTestNames == ["first()"])
+        #expect(secondDevice.backend.testMisuse.foreignEngineTestNames == ["first()"])
       }
-      first.advance(seconds: 0.1)
-      #expect(first.played.isEmpty)
+      firstDevice.advance(seconds: 0.1)
+      #expect(firstDevice.played.isEmpty)
     }
   }
 
-  @Test func testsThatAreAloneShareAnEngine() throws {
+  @Test func testsThatRunAloneShareAnEngine() throws {
     var shared: Shared?
     for name in ["first()", "second()"] {
       try inTest(name, isAlone: true) { device in
@@ -97,13 +97,13 @@ private func inTest(
     }
   }
 
-  /// A singleton that starts its engine when it is made, and before each tap.
-  @Test(arguments: 0..<3) func aSingletonPlaysAfterAFailedStart(failing: Int) throws {
+  /// A singleton that starts its engine in its initializer and before each tap.
+  @Test(arguments: 0..<3) func aSingletonPlaysAfterAFailedStart(failingIndex: Int) throws {
     var shared: Shared?
     for index in 0..<4 {
       try inTest("test \(index)", isAlone: true) { device in
         shared = shared ?? Shared()
-        if index == failing {
+        if index == failingIndex {
           device.failNextStart()
           #expect(throws: CHHapticError.self) { try shared?.tap() }
           return
@@ -117,52 +117,52 @@ private func inTest(
     }
   }
 
-  /// A singleton that starts its engine once, when it is made.
-  @Test func whatADeviceStoppedRunsOnTheNextAndWhatTheApplicationStoppedDoesNot() throws {
-    var made: CHHapticEngine?
-    let ends: [(VirtualHapticDevice, CHHapticEngine) -> Void] = [
+  /// A singleton that starts its engine only in its initializer.
+  @Test func engineStoppedByADeviceRestartsOnTheNextDevice() throws {
+    var sharedEngine: CHHapticEngine?
+    let endings: [(VirtualHapticDevice, CHHapticEngine) -> Void] = [
       { device, _ in device.interrupt() }, { device, _ in device.reset() },
       { device, _ in device.disconnect() },
       { _, engine in engine.stop() },
     ]
-    for end in ends {
+    for ending in endings {
       try inTest("a test", isAlone: true) { device in
-        let engine = try made ?? CHHapticEngine()
-        if made == nil {
+        let engine = try sharedEngine ?? CHHapticEngine()
+        if sharedEngine == nil {
           try engine.start()
         }
-        made = engine
+        sharedEngine = engine
         try engine.makePlayer(with: tap()).start(atTime: 0)
         device.advance(seconds: 0.1)
         #expect(device.played.transients == [0])
-        end(device, engine)
+        ending(device, engine)
         device.advance(seconds: 0.1)
         #expect(throws: CHHapticError.self) { try engine.makePlayer(with: tap()).start(atTime: 0) }
       }
     }
-    let player = try #require(made).makePlayer(with: tap())
+    let player = try #require(sharedEngine).makePlayer(with: tap())
     inTest("the last", isAlone: true) { _ in
       #expect(throws: CHHapticError.self) { try player.start(atTime: 0) }
     }
   }
 
-  @Test func anEngineOfADeviceThatIsNoTestsBelongsToWhoUsesIt() throws {
+  @Test func engineOfAnUnattachedDeviceIsUsableInATest() throws {
     let device = VirtualHapticDevice()
     let engine = device.makeEngine()
-    try inTest("first()") { first in
+    try inTest("first()") { firstDevice in
       try engine.start()
       try engine.makePlayer(with: tap()).start(atTime: 0)
-      #expect(first.log.isEmpty)
+      #expect(firstDevice.log.isEmpty)
     }
     #expect(device.log.playerStartCount == 1)
   }
 }
 
-/// A suite of a singleton, as an application has it.
+/// A suite that uses a singleton, like tests of an application.
 @Suite(.virtualHaptics(.alone)) struct SingletonTests {
   private static let shared = Shared()
 
-  @Test(arguments: 0..<3) func aSingletonsTapsAreThisTests(index: Int) async throws {
+  @Test(arguments: 0..<3) func tapsOfASingletonBelongToTheRunningTest(index: Int) async throws {
     try Self.shared.tap()
     await hapticDevice.advance(by: .seconds(0.1))
     #expect(hapticDevice.played.transients == [0])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreHapticsTesting
 
-/// Snapshots, in a folder of their own.
+/// Snapshots in a temporary folder.
 @Suite struct SnapshotTests {
   private let playedHaptics: PlayedHaptics = [
     .transient(at: 0, intensity: 0.7, sharpness: 0.5),
@@ -26,7 +26,7 @@ import Testing
       environment: environment)
   }
 
-  @Test func aSnapshotIsWrittenOnceAndComparedFromThenOn() throws {
+  @Test func snapshotIsWrittenOnceAndThenCompared() throws {
     try inFolder { path in
       let file = URL(filePath: path).deletingLastPathComponent().appending(
         path: "__Haptics__/PaceTests/warmUp.ahap"
@@ -48,13 +48,16 @@ import Testing
     }
   }
 
-  @Test func inCINothingIsWritten() throws {
+  @Test func noSnapshotIsWrittenInCI() throws {
     try inFolder { path in
-      let missing = failure(playedHaptics, path, ["CI": "true"])
+      let missingSnapshotMessage = failure(playedHaptics, path, ["CI": "true"])
       #expect(
-        missing?.hasSuffix("warmUp.ahap. To create it, set TEMBLOR_RECORD=missing.") == true)
-      #expect(missing == failure(playedHaptics, path, ["TEMBLOR_RECORD": "never"]))
-      #expect(failure(playedHaptics, path, ["CI": "true", "TEMBLOR_RECORD": "missing"]) != missing)
+        missingSnapshotMessage?.hasSuffix("warmUp.ahap. To create it, set TEMBLOR_RECORD=missing.")
+          == true)
+      #expect(missingSnapshotMessage == failure(playedHaptics, path, ["TEMBLOR_RECORD": "never"]))
+      #expect(
+        failure(playedHaptics, path, ["CI": "true", "TEMBLOR_RECORD": "missing"])
+          != missingSnapshotMessage)
       #expect(failure(playedHaptics, path, ["CI": "true"]) == nil)
       #expect(
         failure([], path, ["TEMBLOR_RECORD": "all"])?.hasPrefix("Snapshot created at") == true)
@@ -65,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func aBrokenSnapshotIsReportedWithItsPlace() throws {
+  @Test func invalidSnapshotIsReportedWithItsLocation() throws {
     try inFolder { path in
       _ = failure(playedHaptics, path)
       let file = URL(filePath: path).deletingLastPathComponent().appending(

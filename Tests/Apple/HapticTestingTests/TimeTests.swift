@@ -15,14 +15,14 @@ import Testing
     EngineBackends.endTest(on: device.backend)
   }
 
-  @Test func theFunctionsAreInPlace() { #expect(VirtualTime.areReplacementsInstalled) }
+  @Test func replacementFunctionsAreInstalled() { #expect(VirtualTime.areReplacementsInstalled) }
 
   private func block() {
     Thread.sleep(forTimeInterval: 0.001)
     usleep(1_000)
   }
 
-  @Test func aThreadThatSleepsIsNoted() async {
+  @Test func sleepingThreadsAreRecorded() async {
     await inTest { device in
       block()
       #expect(
@@ -60,7 +60,7 @@ import Testing
     return group.wait(timeout: .now() + seconds)
   }
 
-  @Test func aStepThatCannotWaitNotesWhatItPassed() async {
+  @Test func synchronousStepsCountMissedWaits() async {
     await inTest { device in
       DispatchQueue.main.asyncAfter(deadline: .now() + 0.5) {}
       device.advance(seconds: 0.4)
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func whatIsLeftGoesOnInRealTime() async {
+  @Test func pendingWaitsContinueInRealTime() async {
     let (stream, continuation) = AsyncStream<Double>.makeStream()
     await inTest { device in
       DispatchQueue.main.asyncAfter(deadline: .now() + 1) { continuation.yield(device.now) }
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func whatRunsAllTheTimeIsGivenUp() async {
+  @Test func endlessTasksAreGivenUp() async {
     await inTest { device in
       let loop = Task {
         while !Task.isCancelled {
@@ -95,16 +95,16 @@ import Testing
     }
   }
 
-  @Test func waitsWithoutAnEndAreGivenUp() async {
+  @Test func endlessWaitsAreGivenUp() async {
     await inTest { device in
-      let again = Again()
-      again.run()
+      let repeater = Repeater()
+      repeater.run()
       #expect(await device.advance(by: .milliseconds(1)) == false)
-      again.isDone = true
+      repeater.isDone = true
     }
   }
 
-  private final class Again: @unchecked Sendable {
+  private final class Repeater: @unchecked Sendable {
     var isDone = false
     func run() {
       if !isDone {

@@ -6,17 +6,17 @@ import HapticManagement
 import HapticTesting
 import Testing
 
-/// One tap.
+/// Returns a pattern of one tap.
 func tap() throws -> CHHapticPattern {
   try CHHapticPattern(
     events: [CHHapticEvent(eventType: .hapticTransient, parameters: [], relativeTime: 0)],
     parameters: [])
 }
 
-/// Starts as code without `async` does: the caller is blocked.
+/// Starts an engine like synchronous code, which blocks the caller.
 func startBlocking(_ engine: CHHapticEngine) throws { try engine.start() }
 
-/// An application's class with an engine of its own, which no test can reach.
+/// A class of an application with a private engine, which tests cannot access.
 @MainActor final class Player {
   private var engine: CHHapticEngine?
   private(set) var restartCount = 0
@@ -38,11 +38,11 @@ func startBlocking(_ engine: CHHapticEngine) throws { try engine.start() }
   }
 }
 
-/// Each test has a device of its own, all at the same time.
+/// Each test has its own device, and all tests run at the same time.
 @MainActor @Suite(.virtualHaptics) struct TraitTests {
   let device = hapticDevice
 
-  @Test(arguments: 0..<20) func everyCaseHasADeviceOfItsOwn(index: Int) async throws {
+  @Test(arguments: 0..<20) func everyCaseHasItsOwnDevice(index: Int) async throws {
     #expect(device.now == 0)
     #expect(device.log.isEmpty)
     let player = Player()
@@ -55,7 +55,7 @@ func startBlocking(_ engine: CHHapticEngine) throws { try engine.start() }
     #expect(device.played.transients.count == index % 4)
   }
 
-  @Test(arguments: 0..<4) func generatorsBeginAgainWithEachTest(index: Int) async {
+  @Test(arguments: 0..<4) func generatorsAreResetForEachTest(index: Int) async {
     UIImpactFeedbackGenerator(style: .heavy).impactOccurred()
     UINotificationFeedbackGenerator().notificationOccurred(.success)
     UISelectionFeedbackGenerator().selectionChanged()
@@ -71,7 +71,7 @@ func startBlocking(_ engine: CHHapticEngine) throws { try engine.start() }
     #expect(!device.played.isSilent(to: 0.01))
   }
 
-  @Test(arguments: 0..<4) func theManagerBeginsAgainWithEachTest(index: Int) async {
+  @Test(arguments: 0..<4) func managerIsResetForEachTest(index: Int) async {
     let manager = HapticManager.shared
     #expect(manager.isEnabled)
     #expect(manager === HapticManager.shared)
@@ -95,7 +95,7 @@ func startBlocking(_ engine: CHHapticEngine) throws { try engine.start() }
     #expect(device.log.engineCount == 7)
   }
 
-  @Test func handlersThatHopHaveArrived() async throws {
+  @Test func handlersOnTheMainActorRunBeforeTheAdvanceReturns() async throws {
     let player = Player()
     try player.play()
     for count in 1...50 {
@@ -105,8 +105,9 @@ func startBlocking(_ engine: CHHapticEngine) throws { try engine.start() }
     }
   }
 
-  @Test func theClockOfTheDeviceWakesWhatSleeps() async throws {
-    let (clock, device) = (device.clock, device)
+  @Test func clockOfTheDeviceWakesSleepingTasks() async throws {
+    let device = device
+    let clock = device.clock
     let task = Task {
       try await clock.sleep(for: .seconds(2))
       return device.now
@@ -114,15 +115,15 @@ func startBlocking(_ engine: CHHapticEngine) throws { try engine.start() }
     await device.advance(by: .seconds(1))
     await device.advance(by: .seconds(3))
     #expect(try await task.value >= 2)
-    let cancelled = Task { try await clock.sleep(for: .seconds(60)) }
-    cancelled.cancel()
-    await #expect(throws: CancellationError.self) { try await cancelled.value }
+    let canceledTask = Task { try await clock.sleep(for: .seconds(60)) }
+    canceledTask.cancel()
+    await #expect(throws: CancellationError.self) { try await canceledTask.value }
   }
 }
 
 /// Engines that cannot be attributed to a test.
 @Suite(.virtualHaptics(.alone)) struct AloneTests {
-  @Test func anEngineOfAQueueBelongsToTheTestThatIsAlone() async throws {
+  @Test func engineOfAQueueBelongsToTheTestThatRunsAlone() async throws {
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       DispatchQueue.global().async {
         do {
@@ -140,12 +141,12 @@ func startBlocking(_ engine: CHHapticEngine) throws { try engine.start() }
     #expect(hapticDevice.played.transients == [0])
   }
 
-  /// The trait adds a warning, since the test has an engine of its own.
-  @Test func whatCouldBeSeveralTestsBelongsToNone() async throws {
+  /// The trait adds a warning, because the test has its own engine.
+  @Test func ambiguousEngineBelongsToNoTest() async throws {
     let engine = try CHHapticEngine()
-    let other = VirtualBackend()
-    EngineBackends.beginTest(on: other)
-    defer { EngineBackends.endTest(on: other) }
+    let otherBackend = VirtualBackend()
+    EngineBackends.beginTest(on: otherBackend)
+    defer { EngineBackends.endTest(on: otherBackend) }
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       Thread {
         let isNamed = VirtualHapticDevice.current != nil
@@ -155,9 +156,9 @@ func startBlocking(_ engine: CHHapticEngine) throws { try engine.start() }
       }.start()
     }
     #expect(hapticDevice.log.engineCount == 1)
-    #expect(VirtualHapticDevice(other).log.engineCount == 0)
+    #expect(VirtualHapticDevice(otherBackend).log.engineCount == 0)
     #expect(hapticDevice.backend.testMisuse.unattributedEngineCount == 1)
-    #expect(other.testMisuse.unattributedEngineCount == 1)
+    #expect(otherBackend.testMisuse.unattributedEngineCount == 1)
     withExtendedLifetime(engine) {}
   }
 
@@ -167,9 +168,10 @@ func startBlocking(_ engine: CHHapticEngine) throws { try engine.start() }
     let engine = try? CHHapticEngine()
   }
 
-  @Test(arguments: 0..<4) func anEngineThatOutlivesItsTestMovesOn(index: Int) async throws {
+  @Test(arguments: 0..<4) func engineThatOutlivesItsTestMovesToTheNextTest(index: Int) async throws
+  {
     let engine = try #require(Kept.shared.engine)
-    // The first two leave it running, as applications do.
+    // Half of the cases leave the engine running, like applications do.
     if index % 2 == 0 {
       try await engine.start()
     }
@@ -183,16 +185,16 @@ func startBlocking(_ engine: CHHapticEngine) throws { try engine.start() }
 
 /// Without the trait, one device for the process.
 @Suite struct InstalledTests {
-  @Test func aDeviceOutsideOfTestsIsItsOwn() throws {
-    let one = VirtualHapticDevice()
-    let other = VirtualHapticDevice()
-    let engine = one.makeEngine()
+  @Test func devicesOutsideOfTestsAreIndependent() throws {
+    let firstDevice = VirtualHapticDevice()
+    let secondDevice = VirtualHapticDevice()
+    let engine = firstDevice.makeEngine()
     try engine.start()
     try engine.makePlayer(with: tap()).start(atTime: 0)
-    one.advance(seconds: 1)
-    other.advance(seconds: 0.5)
-    #expect(one.played.transients == [0])
-    #expect(other.played.isEmpty)
-    #expect(other.log.isEmpty)
+    firstDevice.advance(seconds: 1)
+    secondDevice.advance(seconds: 0.5)
+    #expect(firstDevice.played.transients == [0])
+    #expect(secondDevice.played.isEmpty)
+    #expect(secondDevice.log.isEmpty)
   }
 }

@@ -23,12 +23,12 @@ import Testing
     device.advance(seconds: seconds)
     let samples = device.samples(of: engine)
     var transientCount = 0
-    var lastSound = Int.min / 2
+    var lastSoundFrame = Int.min / 2
     for (frame, sample) in samples.enumerated() where abs(sample) > 1e-4 {
-      if frame - lastSound > 384 {
+      if frame - lastSoundFrame > 384 {
         transientCount += 1
       }
-      lastSound = frame
+      lastSoundFrame = frame
     }
     return (transientCount, samples.map(abs).max() ?? 0)
   }
@@ -36,7 +36,7 @@ import Testing
   @Test(
     arguments: zip(
       [UINotificationFeedbackGenerator.FeedbackType.success, .warning, .error], [2, 2, 4]))
-  func notificationsHaveTheTapsThatApplePublishes(
+  func notificationsHaveThePublishedTaps(
     type: UINotificationFeedbackGenerator.FeedbackType, transientCount: Int
   ) {
     UINotificationFeedbackGenerator(engineLifecycle: lifecycle).notificationOccurred(type)
@@ -56,22 +56,24 @@ import Testing
 
   @Test func intensityScalesTheTap() {
     func peak(_ tap: (UIImpactFeedbackGenerator) -> Void) -> Float {
-      let other = GeneratorTests()
-      tap(UIImpactFeedbackGenerator(style: .heavy, lifecycle: other.lifecycle))
-      return other.measureOutput().peak
+      let fixture = GeneratorTests()
+      tap(UIImpactFeedbackGenerator(style: .heavy, lifecycle: fixture.lifecycle))
+      return fixture.measureOutput().peak
     }
-    let whole = peak { $0.impactOccurred() }
-    let parts = [0.25, 0.5, 0.75].map { part in peak { $0.impactOccurred(intensity: part) } }
-    #expect(zip(parts, parts.dropFirst()).allSatisfy { $0 < $1 })
-    #expect(parts[2] < whole)
-    #expect(peak { $0.impactOccurred(intensity: 1) } == whole)
-    #expect(peak { $0.impactOccurred(intensity: 7) } == whole)
+    let fullPeak = peak { $0.impactOccurred() }
+    let reducedPeaks = [0.25, 0.5, 0.75].map { intensity in
+      peak { $0.impactOccurred(intensity: intensity) }
+    }
+    #expect(zip(reducedPeaks, reducedPeaks.dropFirst()).allSatisfy { $0 < $1 })
+    #expect(reducedPeaks[2] < fullPeak)
+    #expect(peak { $0.impactOccurred(intensity: 1) } == fullPeak)
+    #expect(peak { $0.impactOccurred(intensity: 7) } == fullPeak)
     #expect(peak { $0.impactOccurred(intensity: 0) } == 0)
     #expect(peak { $0.impactOccurred(intensity: -1) } == 0)
     #expect(peak { $0.impactOccurred(intensity: .nan) } == 0)
   }
 
-  @Test func preparationStartsTheEngineAndIsNotHeard() {
+  @Test func preparationStartsTheEngineSilently() {
     let generator = UISelectionFeedbackGenerator(engineLifecycle: lifecycle)
     generator.prepare()
     generator.prepare()
@@ -98,7 +100,7 @@ import Testing
   }
 }
 
-/// Carries an engine to the queue on which it is asked for.
+/// Carries an engine to the queue that requests it.
 private final class EngineBox: @unchecked Sendable {
   let engine: CHHapticEngine
 
