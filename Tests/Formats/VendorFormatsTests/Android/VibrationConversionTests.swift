@@ -79,7 +79,7 @@ import Testing
           + "</waveform-effect>"))
     #expect(steps.loop == .init(startSeconds: 0.025, endSeconds: 0.125))
     let rereadSteps = try roundTrip(steps, "waveform")
-    #expect(rereadSteps.back == steps && rereadSteps.losses == [])
+    #expect(rereadSteps.reread == steps && rereadSteps.losses == [])
   }
 
   @Test func stepsAreLevelsWithJumps() throws {
@@ -219,9 +219,9 @@ import Testing
         "approximated: jumps are written as ramps of 1 ms",
       ])
     let emptyResult = try roundTrip(HapticComposition(HapticPattern()))
-    #expect(emptyResult.back.layers[0].pattern.curves[0].controlPoints.map(\.value) == [0, 0])
+    #expect(emptyResult.reread.layers[0].pattern.curves[0].controlPoints.map(\.value) == [0, 0])
     let primitivesResult = try roundTrip(HapticComposition(pattern), "primitives")
-    #expect(primitivesResult.back.layers.flatMap(\.pattern.events).count == 1)
+    #expect(primitivesResult.reread.layers.flatMap(\.pattern.events).count == 1)
     #expect(
       primitivesResult.losses.contains("dropped: only transients can be written as primitives"))
   }

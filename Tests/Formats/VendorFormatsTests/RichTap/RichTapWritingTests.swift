@@ -105,7 +105,7 @@ import Testing
       of: SourceFile(Array(text.utf8), name: "c"))
     #expect(canonicalText == Array(text.utf8))
     let harmonyOSFile = try write(HapticComposition(pattern), HapticFormat.harmonyOS)
-    #expect(harmonyOSFile.back == HapticComposition(pattern) && harmonyOSFile.losses == [])
+    #expect(harmonyOSFile.reread == HapticComposition(pattern) && harmonyOSFile.losses == [])
     #expect(
       !harmonyOSFile.text.contains("Curve") && harmonyOSFile.text.contains("\"ChannelNumber\": 1"))
   }
@@ -194,17 +194,17 @@ import Testing
         bodyLocation: .init(2, of: 2, name: "right")),
     ]
     let richTapFile = try write(HapticComposition(layers: layers), HapticFormat.richTapHE)
-    #expect(richTapFile.back == HapticComposition(layers: layers) && richTapFile.losses == [])
+    #expect(richTapFile.reread == HapticComposition(layers: layers) && richTapFile.losses == [])
     let harmonyOSFile = try write(HapticComposition(layers: layers), HapticFormat.harmonyOS)
-    #expect(harmonyOSFile.back.layers.map(\.name) == ["left", "right"])
+    #expect(harmonyOSFile.reread.layers.map(\.name) == ["left", "right"])
     #expect(
-      harmonyOSFile.back.layers.map { $0.pattern.events.map(\.time) } == [[0, 0.1], [0, 0.2]])
+      harmonyOSFile.reread.layers.map { $0.pattern.events.map(\.time) } == [[0, 0.1], [0, 0.2]])
     var threeLocations = layers
     for index in threeLocations.indices {
       threeLocations[index].bodyLocation = .init(index + 1, of: 3)
     }
     let mergedFile = try write(HapticComposition(layers: threeLocations), HapticFormat.richTapHE)
-    #expect(mergedFile.back.layers.map(\.bodyLocation) == [nil])
+    #expect(mergedFile.reread.layers.map(\.bodyLocation) == [nil])
     #expect(
       mergedFile.losses
         == (1...3).map {
@@ -233,7 +233,7 @@ import Testing
       loop: .init(startSeconds: 0.2, endSeconds: 0.4))
     let unrolledFile = try write(
       loopedComposition, HapticFormat.richTapHE, options: WritingOptions(loopPassCount: 3))
-    #expect(unrolledFile.back.layers[0].pattern.events.map(\.time) == [0, 0.2, 0.4, 0.6])
+    #expect(unrolledFile.reread.layers[0].pattern.events.map(\.time) == [0, 0.2, 0.4, 0.6])
     #expect(
       unrolledFile.losses == ["approximated: the loop from 0.2 s to 0.4 s is unrolled 3 times"])
     var invalidPattern = pattern
