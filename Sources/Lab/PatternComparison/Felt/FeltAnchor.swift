@@ -1,39 +1,41 @@
-/// An onset or an end within one vibration.
+/// An onset or an end within a vibration.
 ///
 /// A vibration is divided at silences, and at jumps of its level. A clip with one long event and a
 /// pattern with ten short events therefore have the same anchors.
 struct FeltAnchor {
-  /// The index of the track.
+  /// The index of the vibration's track.
   let trackIndex: Int
-  /// The times at which the level crosses a tenth, a quarter, and half of the peak, in seconds.
+  /// The times at which the level crosses three thresholds, in seconds.
+  ///
+  /// The thresholds are a tenth, a quarter, and half of the peak.
   let crossingTimes: [Double]
-  /// The amplitude of the vibration's peak, or for a jump, the change of the amplitude.
+  /// The peak amplitude of the vibration, or the amplitude change of a jump.
   let amplitudeChange: Double
 
-  /// The median of `times`, in seconds.
+  /// The median of the three crossing times, in seconds.
   var medianCrossingTime: Double { crossingTimes.sorted()[1] }
 
-  /// Returns the error in the time of a crossing that an error in the amplitude causes, in seconds.
+  /// Returns the error of a crossing time due to an amplitude error, in seconds.
   func crossingTimeError(amplitudeError: Double) -> Double {
     amplitudeError / (0.4 * amplitudeChange) * abs(crossingTimes[2] - crossingTimes[0])
   }
 
-  /// Returns the times by which the crossings of another anchor are later than these, in seconds.
+  /// Returns the delays of another anchor's level crossings relative to this anchor, in seconds.
   func shifts(to other: FeltAnchor) -> [Double] {
     zip(crossingTimes, other.crossingTimes).map { $1 - $0 }
   }
 }
 
-/// The onsets and ends of all vibrations of a pattern, each sorted by time.
+/// The onsets and ends of all vibrations in a pattern, sorted by time.
 struct FeltAnchors {
   private(set) var onsets: [FeltAnchor] = []
   private(set) var ends: [FeltAnchor] = []
 
-  /// The fractions of the peak at which slopes are measured.
+  /// The level thresholds of the crossings, as fractions of the peak.
   private static let crossingPeakFractions = [0.1, 0.25, 0.5]
-  /// The duration of a jump, in seconds.
+  /// The duration of a level jump, in seconds.
   private static let jumpDurationSeconds = 0.0025
-  /// The minimum height of a jump as a fraction of the peak.
+  /// The minimum height of a level jump, as a fraction of the peak.
   private static let minimumJumpToPeakRatio = 0.2
 
   init(_ side: SampledFeltPattern, context: FeltComparisonContext) {
@@ -66,7 +68,7 @@ struct FeltAnchors {
     }
   }
 
-  /// Adds the anchors of a part of a track between two silences.
+  /// Adds the anchors of the vibration between two silences in a track.
   private mutating func addAnchors(
     part: Range<Int>, of track: FeltTrack, index: Int, context: FeltComparisonContext
   ) {
@@ -105,7 +107,7 @@ struct FeltAnchors {
     addJumps(in: part, peak: peakAmplitude, of: track, index: index, grid: context.grid)
   }
 
-  /// Adds an anchor for each jump of the level within a part of a track.
+  /// Adds an anchor for each level jump within a part of a track.
   private mutating func addJumps(
     in part: Range<Int>, peak: Double, of track: FeltTrack, index: Int, grid: FeltGrid
   ) {
@@ -148,14 +150,15 @@ struct FeltAnchors {
   }
 }
 
-/// An onset or end of the reference, and its counterpart.
+/// An onset or end of the reference, and its counterpart in the candidate.
 struct FeltAnchorPair {
   let anchor: FeltAnchor
   let counterpart: FeltAnchor
   let isEnd: Bool
 
-  /// The difference between the largest and the smallest shift of the three level crossings, in
-  /// seconds.
+  /// The spread of the shifts of the three level crossings, in seconds.
+  ///
+  /// The spread is the difference between the largest and the smallest shift.
   var shiftSpread: Double {
     let crossingShifts = anchor.shifts(to: counterpart)
     return (crossingShifts.max() ?? 0) - (crossingShifts.min() ?? 0)
@@ -169,11 +172,10 @@ struct FeltAnchorPair {
 enum FeltPairing {
   /// The maximum time between the two elements of a pair, in seconds.
   private static let maximumPairDistanceSeconds = 0.25
-  /// The time between two elements at which their pair costs as much as an element without a
-  /// counterpart, in seconds.
+  /// The distance in time at which pairing costs as much as not pairing, in seconds.
   private static let unitCostDistanceSeconds = 0.08
 
-  /// Returns the indices of paired transients.
+  /// Returns the index pairs of corresponding transients in two patterns.
   static func transientPairs(
     _ transients: [FeltTransient], _ candidates: [FeltTransient]
   ) -> [(Int, Int)] {
@@ -192,7 +194,7 @@ enum FeltPairing {
     }
   }
 
-  /// Pairs the onsets of both patterns, and their ends.
+  /// Pairs the onsets of two patterns, and the ends of two patterns.
   static func anchorPairs(
     _ anchors: FeltAnchors, _ candidates: FeltAnchors
   ) -> [FeltAnchorPair] {

@@ -1,22 +1,23 @@
 import HapticFormats
 import HapticModel
 
-/// The differences between how two patterns feel, and the transients that only one of them writes
-/// as transients.
+/// The differences in feeling between two patterns.
 struct FeltComparison {
   /// The differences, sorted by time.
   let differences: [FeltDifference]
-  /// The transients of one pattern that the other pattern has as short vibrations.
+  /// The transients of one pattern that the other pattern plays as short vibrations.
   let pulses: [FeltPulse]
-  /// A Boolean value that indicates whether both patterns have the same amplitude and frequency at
-  /// every time.
+  /// A Boolean value that indicates whether both patterns feel exactly equal.
+  ///
+  /// Their amplitudes and frequencies are equal at every time.
   let isExactlyEqual: Bool
-  /// The mapping of the reference's times to the candidate's by the overall delay or tempo. It
-  /// ignores shifts of single events.
+  /// The mapping of reference times to candidate times by the overall delay or tempo.
+  ///
+  /// The mapping ignores shifts of single events.
   let overallTimeWarp: TimeWarp
   let comparisonContext: FeltComparisonContext
 
-  /// Compares two patterns.
+  /// Compares the feeling of two patterns.
   ///
   /// The reference is explained by the candidate and the candidate by the reference, because it
   /// matters which of them has the finer structure: two events that touch in one may be one event
@@ -60,14 +61,14 @@ struct FeltComparison {
       prefersForward ? forwardExplanation.timeWarp : backwardExplanation.timeWarp.inverted
   }
 
-  /// The maximum difference between amplitudes that count as equal, as a fraction of full scale.
+  /// The maximum difference between equal amplitudes, as a fraction of full scale.
   private static let maximumEqualAmplitudeDifference = 1e-6
-  /// The maximum difference between frequencies that count as equal, in octaves.
+  /// The maximum difference between equal frequencies, in octaves.
   private static let maximumEqualOctaveDifference = 1e-5
-  /// The maximum difference between times that count as equal, in seconds.
+  /// The maximum difference between equal times, in seconds.
   private static let maximumEqualTimeDifference = 1e-5
 
-  /// Returns whether two patterns are equal, except for rounding in their summed amplitudes.
+  /// Returns whether two patterns are equal, except for rounding of their summed amplitudes.
   private static func areEqual(_ side: SampledFeltPattern, _ other: SampledFeltPattern) -> Bool {
     guard side.transients.count == other.transients.count else { return false }
     for (transient, otherTransient) in zip(side.transients, other.transients) {

@@ -2,9 +2,9 @@ internal import CMath
 import HapticModel
 import SignalAnalysis
 
-/// A difference between how two patterns feel, before a sentence describes it.
+/// A difference in feeling between two patterns, before a sentence describes it.
 struct FeltDifference {
-  /// The minimum differences to report between patterns whose values are not rounded.
+  /// The minimum differences to report between patterns with unrounded values.
   enum ReportingMinimum {
     /// The minimum difference between levels, in decibels.
     static let decibels = 0.5
@@ -20,42 +20,48 @@ struct FeltDifference {
     case vibration
     /// A transient.
     case transient
-    /// The whole pattern.
+    /// The whole pattern, with all vibrations and transients.
     case whole
   }
 
-  /// The kind: a level, time, tempo, duration, or frequency, or a missing or added sound.
+  /// The kind of the difference.
+  ///
+  /// Possible kinds are level, time, tempo, duration, frequency, and a missing or added sound.
   var kind: Difference.Kind
   var subject = Subject.vibration
-  /// The time range, in seconds.
+  /// The time range of the difference, in seconds.
   var timeRange: ClosedRange<Double>
-  /// The difference in decibels, seconds, or octaves. For a tempo change, the maximum shift. For a
-  /// missing or added sound, its level in dBFS.
+  /// The amount of the difference, in decibels, seconds, or octaves.
+  ///
+  /// For a tempo change, the amount is the maximum shift. For a missing or added sound, it is the
+  /// level in dBFS.
   var amount: Double
   /// The part of the amount that rounding in the files can explain.
   var maximumRoundingError = 0.0
-  /// The change of a transient together with the vibration around it, in decibels or octaves; nil
-  /// for other differences. A strong vibration hides a change of the transient alone.
+  /// The change of a transient and its surrounding vibration, in decibels or octaves.
+  ///
+  /// A strong vibration hides a change of the transient alone. The value is nil for other
+  /// differences.
   var amountWithVibration: Double?
-  /// The relative change of duration due to a tempo change, in percent.
+  /// The change of the duration due to a tempo change, in percent.
   var tempoPercent = 0.0
-  /// The indices of the reference's events. The array is empty for a part of a vibration.
+  /// The indices of the reference's events; empty for a part of a vibration.
   var referenceEventIndices: [Int] = []
   /// The indices of the candidate's events.
   var candidateEventIndices: [Int] = []
-  /// The minimum and maximum amounts of the differences that were joined into this one, or nil.
+  /// The range of the amounts of the differences joined into this difference, or nil.
   var amountRange: ClosedRange<Double>?
 
-  /// The body location at which the patterns differ, or nil if they differ at all locations.
+  /// The body location of the difference, or nil if it applies to all locations.
   var location: HapticComposition.BodyLocation?
 
-  /// Converts an interval from octaves to a change of frequency in percent.
+  /// Converts a frequency interval from octaves to percent.
   static func percent(ofOctaves octaves: Double) -> Double { 100 * (exp2(octaves) - 1) }
 
-  /// A Boolean value that indicates whether only one pattern has the sound.
+  /// A Boolean value that indicates whether the sound occurs in only one of the patterns.
   var isMissingOrAdded: Bool { kind == .missing || kind == .added }
 
-  /// Returns the difference with both ends of its time range mapped.
+  /// Returns the difference with both ends of its time range converted by a function.
   func mappingTimeRange(_ time: (Double) -> Double) -> FeltDifference {
     var mappedDifference = self
     let startTime = time(timeRange.lowerBound)
@@ -63,7 +69,7 @@ struct FeltDifference {
     return mappedDifference
   }
 
-  /// The same difference with reference and candidate exchanged.
+  /// The difference with the roles of reference and candidate exchanged.
   var exchangingTakes: FeltDifference {
     var mirroredDifference = self
     switch kind {
@@ -80,11 +86,12 @@ struct FeltDifference {
 }
 
 extension [FeltDifference] {
-  /// The maximum relative difference between the amounts of differences that are joined.
+  /// The maximum relative difference between the amounts of joined differences.
   private static var amountJoiningTolerance: Double { 0.1 }
 
-  /// Joins differences of the same kind that have nearly equal amounts, and returns the result
-  /// sorted by time.
+  /// Joins differences of the same kind with nearly equal amounts.
+  ///
+  /// The result is sorted by time.
   func joined() -> [FeltDifference] {
     // Missing and added sounds, and ranges without an event, keep their own sentences.
     var joinedDifferences = filter { $0.isMissingOrAdded || $0.referenceEventIndices.isEmpty }
@@ -134,15 +141,18 @@ extension [FeltDifference] {
   }
 }
 
-/// The values that all steps of a comparison share.
+/// The time grid, rounding errors, and amplitude floor for comparing two patterns.
 struct FeltComparisonContext {
   let grid: FeltGrid
   let resolution: FeltResolution
-  /// The amplitude below which differences are ignored.
+  /// The minimum amplitude of a perceptible difference.
+  ///
+  /// Differences at lower amplitudes are ignored.
   let amplitudeFloor: Double
 
-  /// The level relative to the strongest vibration, in decibels, below which differences are
-  /// ignored.
+  /// The minimum level of a difference, relative to the strongest vibration, in decibels.
+  ///
+  /// Differences at lower levels are ignored.
   static let relativeFloorDecibels = -35.0
 
   init(grid: FeltGrid, resolution: FeltResolution, peak: Double) {
@@ -161,14 +171,14 @@ struct FeltComparisonContext {
   var minimumFrequencyChangeOctaves: Double {
     FeltDifference.ReportingMinimum.octaves + resolution.maximumFrequencyErrorOctaves
   }
-  /// The maximum time by which rounding may move a jump of the level, in grid points.
+  /// The maximum shift of a level jump due to rounding, in grid points.
   var maximumJumpShiftPoints: Int { grid.pointCount(resolution.maximumTimeErrorSeconds + 0.002) }
 
-  /// Returns the level difference that rounding can explain at an amplitude, in decibels.
+  /// Returns the maximum level error due to rounding at an amplitude, in decibels.
   func maximumLevelErrorDecibels(at amplitude: Double) -> Double {
     resolution.maximumLevelErrorDecibels(atDecibels: Self.decibels(ofAmplitude: amplitude))
   }
 
-  /// Returns an amplitude in decibels, at least -120.
+  /// Converts an amplitude to decibels, at least -120.
   static func decibels(ofAmplitude amplitude: Double) -> Double { 20 * log10(max(amplitude, 1e-6)) }
 }

@@ -1,8 +1,7 @@
 internal import CMath
 import SignalAnalysis
 
-/// An explanation of the differences between two felt patterns: the changes that turn the reference
-/// into the candidate.
+/// The changes that turn a felt reference pattern into the candidate pattern.
 ///
 /// 1. Find a delay or a tempo of the whole, and pair transients.
 /// 2. Move vibrations, or their ends.
@@ -15,9 +14,9 @@ import SignalAnalysis
 struct FeltExplanation {
   /// The overall delay or tempo change, or nil if there is none.
   private let overallTimeChange: FeltTimeChange?
-  /// The other differences, with ranges in the time of the candidate.
+  /// The differences other than the overall time change, in the time of the candidate.
   private var differences: [FeltDifference] = []
-  /// The transients of one pattern that the other pattern has as short vibrations.
+  /// The transients of one pattern that the other pattern plays as short vibrations.
   private(set) var pulses: [FeltPulse] = []
 
   private var reference: SampledFeltPattern
@@ -57,7 +56,7 @@ struct FeltExplanation {
   /// The mapping of the reference's times to the candidate's.
   var timeWarp: TimeWarp { overallTimeChange?.timeWarp ?? TimeWarp(sources: [], targets: []) }
 
-  /// The differences, with ranges in the time of the reference.
+  /// All differences, with time ranges in the time of the reference.
   var differencesInReferenceTime: [FeltDifference] {
     guard let overallTimeChange else { return differences }
     let timeWarp = overallTimeChange.timeWarp
@@ -65,7 +64,7 @@ struct FeltExplanation {
       + differences.map { $0.mappingTimeRange(timeWarp.source(of:)) }
   }
 
-  /// The differences, with ranges in the time of the candidate.
+  /// All differences, with time ranges in the time of the candidate.
   var differencesInCandidateTime: [FeltDifference] {
     guard let overallTimeChange else { return differences }
     let timeWarp = overallTimeChange.timeWarp
@@ -86,7 +85,7 @@ struct FeltExplanation {
 
   // MARK: - Pulses
 
-  /// Pairs transients that have no counterpart with short vibrations of the other pattern.
+  /// Pairs unpaired transients with short vibrations of the other pattern.
   private mutating func findPulses() {
     var unmatchedIndices: [Int] = []
     for index in missingTransientIndices {
@@ -106,7 +105,7 @@ struct FeltExplanation {
     addedTransientIndices = unmatchedIndices
   }
 
-  /// Finds a short vibration at the time of a transient, and returns true if there is one.
+  /// Finds a short vibration at the time of a transient, and returns true on success.
   private mutating func findPulse(
     _ transient: FeltTransient, from owner: SampledFeltPattern, in other: SampledFeltPattern,
     isInReference: Bool
@@ -153,7 +152,7 @@ struct FeltExplanation {
     }
   }
 
-  /// Returns the candidate's vibration that masks changes of a transient.
+  /// Returns the vibration of the candidate that masks changes of a transient.
   private func vibrationMask(around transient: FeltTransient) -> TransientMask {
     TransientMask(
       vibrationEnergy: candidate.vibrationEnergy(
@@ -199,16 +198,16 @@ struct FeltExplanation {
 
   // MARK: - The whole
 
-  /// The maximum deviation of amounts from their median, in decibels or octaves, for them to count
-  /// as one change of the whole pattern.
+  /// The tolerances for joining changes into one change of the whole pattern.
+  ///
+  /// A tolerance is the maximum deviation of a change from the median, in decibels or octaves.
   private static let overallChangeTolerances: [(kind: Difference.Kind, tolerance: Double)] = [
     (.level, 0.3), (.frequency, 0.03),
   ]
-  /// The maximum fraction of the vibration that a change of the whole pattern may leave unchanged.
+  /// The maximum unchanged fraction of the vibration in an overall change.
   private static let maximumUnchangedVibrationFraction = 0.05
 
-  /// Replaces changes that are equal for all transients and vibrations by one change of the whole
-  /// pattern.
+  /// Joins equal changes of all transients and vibrations into one overall change.
   ///
   /// - Parameter amplitudes: The amplitudes of the reference in the time of the candidate.
   private mutating func joinOverallChanges(amplitudes: [Double]) {
@@ -236,7 +235,7 @@ struct FeltExplanation {
     }
   }
 
-  /// Returns whether changes cover nearly all of the vibration.
+  /// Returns whether changes affect nearly all of the vibration.
   private func changesCoverVibration(_ changes: [FeltDifference], _ amplitudes: [Double]) -> Bool {
     var isPointCovered = [Bool](repeating: false, count: comparisonContext.grid.totalPointCount)
     for change in changes {
@@ -272,17 +271,20 @@ private struct TransientMask {
     10 * log10((vibrationEnergy + after + 1e-12) / (vibrationEnergy + before + 1e-12))
   }
 
-  /// Returns the change in the mean frequency of transient and vibration, in octaves: the change of
-  /// the transient, weighted by its fraction of the energy.
+  /// Returns the change in the mean frequency of transient and vibration, in octaves.
+  ///
+  /// The result is the change of the transient, weighted by its fraction of the energy.
   func frequencyChangeOctaves(_ change: Double, of transient: FeltTransient) -> Double {
     change * transient.energy / max(transient.energy + vibrationEnergy, 1e-12)
   }
 }
 
-/// A transient of one pattern that the other pattern has as a short vibration.
+/// A transient of one pattern that the other pattern plays as a short vibration.
 struct FeltPulse {
   let transient: FeltTransient
-  /// A Boolean value that indicates whether the reference has the transient.
+  /// A Boolean value that indicates whether the transient belongs to the reference.
+  ///
+  /// Otherwise, the transient belongs to the candidate.
   let isInReference: Bool
   /// The range of grid points in which the vibration is measured.
   let measuredPointRange: Range<Int>
@@ -293,18 +295,20 @@ struct FeltPulse {
   /// The vibration that surrounds the transient in both patterns.
   private let transientMask: TransientMask
 
-  /// The maximum time by which the vibration may begin before the transient, in seconds.
+  /// The maximum time from the start of the vibration to the start of the transient, in seconds.
   private static let maximumVibrationLeadSeconds = 0.004
   /// The maximum time from the start of the transient to the end of the vibration, in seconds.
   private static let maximumPulseSeconds = 0.045
-  /// The range of vibration-to-transient energy ratios at which the two count as counterparts.
+  /// The range of energy ratios, vibration to transient, of possible counterparts.
   private static let vibrationToTransientEnergyRatios = 0.1...10.0
-  /// The maximum level difference, in decibels, at which a vibration with a different length than
-  /// the transient still feels the same.
+  /// The tolerance for the level of a vibration relative to the transient, in decibels.
+  ///
+  /// Within the tolerance, a vibration of a different length still feels the same as the transient.
   private static let levelToleranceDecibels = 1.0
 
-  /// Finds the excess vibration energy of one pattern at the time of the other pattern's transient.
-  /// Returns nil if the energy does not match the transient's.
+  /// Finds the excess vibration of one pattern at a transient of the other pattern.
+  ///
+  /// Returns nil if the energy of the excess does not match the transient's.
   init?(
     _ transient: FeltTransient, of owner: SampledFeltPattern, in other: SampledFeltPattern,
     _ isInReference: Bool,
@@ -333,7 +337,7 @@ struct FeltPulse {
     vibrationRelativeOctaves = frequencyMoment / surplusEnergy - transient.log2Hertz
   }
 
-  /// Returns the differences of level and frequency.
+  /// Returns the differences of level and frequency between transient and vibration.
   func differences(context: FeltComparisonContext) -> [FeltDifference] {
     let directionSign = isInReference ? 1.0 : -1.0
     var pulseDifference = FeltDifference(

@@ -1,4 +1,4 @@
-/// A search for differences of frequency in the summed vibrations.
+/// A search for frequency differences in the summed vibrations.
 ///
 /// The frequency of a sum is the mean of the logarithms of its frequencies, weighted by amplitude.
 ///
@@ -11,21 +11,22 @@ struct FeltFrequencySearch {
   private var reference: SampledFeltPattern
   private let candidate: SampledFeltPattern
   private let comparisonContext: FeltComparisonContext
-  /// The amplitude below which frequencies are not judged.
+  /// The minimum amplitude for comparing frequencies.
   private let amplitudeFloor: Double
 
-  /// The minimum duration of a region, in seconds.
+  /// The minimum duration of a region with a frequency difference, in seconds.
   private static let minimumRegionSeconds = 0.010
-  /// The minimum jump of the difference between two regions, in octaves.
+  /// The minimum jump of the frequency difference between two regions, in octaves.
   private static let minimumJumpOctaves = 0.05
-  /// The amplitude below which frequencies are not judged, as a fraction of the peak.
+  /// The minimum amplitude for comparing frequencies, as a fraction of the peak.
   private static let floorToPeakAmplitudeRatio = 0.03
-  /// The minimum fraction of the summed amplitude at which a track counts as not overlapped by
-  /// others.
+  /// The minimum fraction of the summed amplitude for a track without overlap.
+  ///
+  /// A track with a smaller fraction overlaps other tracks.
   private static let minimumUnoverlappedFraction = 0.97
-  /// The maximum fraction of the difference that may remain after an event's frequency is shifted.
+  /// The maximum fraction of the difference that a frequency shift may leave unexplained.
   private static let maximumRemainingDifferenceFraction = 0.3
-  /// The total number of grid points after which no further shifts are tried.
+  /// The maximum number of grid points in all trials of frequency shifts.
   private static let maximumTrialPointCount = 60_000_000
 
   init(_ side: SampledFeltPattern, _ candidate: SampledFeltPattern, context: FeltComparisonContext)
@@ -49,16 +50,16 @@ struct FeltFrequencySearch {
 
   // MARK: - Overlapping events
 
-  /// A shift of an event's frequency that explains a difference.
+  /// A frequency shift of one event that explains a difference.
   private struct FrequencyShift {
     var trackIndex: Int
-    /// The change of frequency, in octaves.
+    /// The change of the event's frequency, in octaves.
     var shiftOctaves: Double
-    /// The difference that the shift removes, in octaves weighted by amplitude.
+    /// The part of the difference that the shift removes, in octaves weighted by amplitude.
     var removedDifferenceCost: Double
   }
 
-  /// Finds changes of frequency in events that overlap others.
+  /// Explains frequency differences by events that overlap other events.
   private mutating func explainByOverlappingEvents() {
     var overlappingTrackIndices = reference.tracks.indices.filter {
       overlapsOthers(reference.tracks[$0])
@@ -76,7 +77,7 @@ struct FeltFrequencySearch {
     }
   }
 
-  /// Returns whether other events can be felt while a track sounds.
+  /// Returns whether another event is perceptible while a track sounds.
   private func overlapsOthers(_ track: FeltTrack) -> Bool {
     track.soundingRange.contains { index in
       track.amplitude(atPoint: index) > amplitudeFloor
@@ -85,8 +86,9 @@ struct FeltFrequencySearch {
     }
   }
 
-  /// Returns the shift of a track that explains the difference during the track best, by least
-  /// squares; nil if it is too small or does not explain the difference.
+  /// Returns the frequency shift of a track that best explains the difference, by least squares.
+  ///
+  /// Returns nil if the shift is too small or does not explain the difference.
   ///
   /// A shift by *s* octaves changes the mean by *s · a / A*, where *a* is the amplitude of the
   /// track and *A* the sum.
@@ -142,7 +144,7 @@ struct FeltFrequencySearch {
     candidate.meanLog2Hertz(atPoint: index) - reference.meanLog2Hertz(atPoint: index)
   }
 
-  /// Returns the sign of the difference at a point, or 0 if rounding explains it.
+  /// Returns the sign of the frequency difference at a point, or 0 if rounding explains it.
   private func frequencyChangeSign(atPoint index: Int) -> Int {
     guard quieterAmplitude(atPoint: index) > amplitudeFloor else { return 0 }
     let changeOctaves = frequencyChange(atPoint: index)
@@ -181,8 +183,9 @@ struct FeltFrequencySearch {
     return regions
   }
 
-  /// Divides a region at jumps of the frequency difference, which occur between two events that
-  /// changed by different intervals.
+  /// Divides a region at jumps of the frequency difference.
+  ///
+  /// Jumps occur between two events whose frequencies changed by different intervals.
   private func partsDividedAtJumps(of region: Range<Int>, minimumCount: Int) -> [Range<Int>] {
     var parts: [Range<Int>] = []
     var partStart = region.lowerBound

@@ -1,6 +1,6 @@
 internal import CMath
 
-/// A search for differences of level in the summed vibrations.
+/// A search for level differences in the summed vibrations.
 ///
 /// The squares of both sums are averaged over 12 ms. In each round, the region with the largest
 /// difference is explained by the event that lowers the difference over its own extent most:
@@ -12,51 +12,54 @@ struct FeltLevelSearch {
   private(set) var reference: SampledFeltPattern
   private(set) var candidate: SampledFeltPattern
   private let comparisonContext: FeltComparisonContext
-  /// The grid points that are ignored because another difference explains them.
+  /// A mask of the grid points that other differences explain, which are ignored.
   private var isPointMasked: [Bool]
   /// The moving averages of the reference's squared amplitudes.
   private var referenceEnergies: [Double]
   /// The moving averages of the candidate's squared amplitudes.
   private var candidateEnergies: [Double]
-  /// The mean square below which a sound is noise.
+  /// The mean square of the noise floor; weaker sounds count as noise.
   private let noiseFloorMeanSquare: Double
-  /// Half the width of the moving average, in grid points.
+  /// The half width of the moving average, in grid points.
   private let windowHalfWidthPoints: Int
-  /// The regions that are not explained yet.
+  /// The regions with an unexplained level difference.
   private var regions: [Region] = []
-  /// The total number of grid points on which explanations were tried.
+  /// The number of grid points in all trials of explanations so far.
   private var trialPointCount = 0
 
-  /// The duration of the moving average, in seconds.
+  /// The window of the moving average, in seconds.
   private static let windowSeconds = 0.012
-  /// The minimum duration of a region, in seconds.
+  /// The minimum duration of a region with a level difference, in seconds.
   private static let minimumRegionSeconds = 0.012
-  /// The minimum duration of a region with a large difference, in seconds.
+  /// The minimum duration of a region with a large level difference, in seconds.
   private static let minimumLargeChangeSeconds = 0.0015
-  /// The minimum level difference that counts as large, in decibels.
+  /// The minimum of a large level difference, in decibels.
   private static let minimumLargeChangeDecibels = 6.0
-  /// The maximum fraction of the difference that an explanation may leave.
+  /// The maximum fraction of the difference that an explanation may leave unexplained.
   private static let maximumRemainingDifferenceFraction = 0.3
-  /// The gain below which an event counts as missing.
+  /// The minimum gain of an event that does not count as missing.
   private static let minimumPresentEventGain = 0.1
-  /// The total number of grid points after which no further explanations by events are tried. The
-  /// remaining regions are reported as differences without an event.
+  /// The maximum number of grid points in all trials of explanations by events.
+  ///
+  /// Afterward, the remaining regions are reported as differences without an event.
   private static let maximumTrialPointCount = 60_000_000
-  /// The maximum gap between a region and a vibration that it lengthens or shortens, in seconds.
+  /// The maximum gap between a region and a neighboring vibration, in seconds.
+  ///
+  /// The region can lengthen or shorten the vibration.
   private static let maximumNeighborGapSeconds = 0.02
 
-  /// A range of grid points in which one pattern is stronger.
+  /// A range of grid points in which one pattern is stronger than the other.
   private struct Region {
     var pointRange: Range<Int>
-    /// The sum of the differences, weighted by amplitude.
+    /// The sum of the level differences, weighted by amplitude.
     var weightedDifferenceSum = 0.0
-    /// The mean difference in decibels, weighted by amplitude.
+    /// The mean level difference in decibels, weighted by amplitude.
     var meanDifferenceDecibels = 0.0
-    /// The mean difference that rounding can explain, in decibels, weighted by amplitude.
+    /// The mean level error due to rounding in decibels, weighted by amplitude.
     var meanRoundingErrorDecibels = 0.0
   }
 
-  /// An event that may explain a region.
+  /// A change of one event that may explain the level difference in a region.
   private struct EventExplanation {
     var remainingCostFraction: Double
     var isEventAdded: Bool
@@ -87,7 +90,7 @@ struct FeltLevelSearch {
 
   // MARK: - Regions
 
-  /// Returns the moving averages of squared amplitudes at each point of a range.
+  /// Returns the moving average of squared amplitudes at each point of a range.
   private func meanSquares(_ amplitudes: ArraySlice<Double>, in range: Range<Int>) -> [Double] {
     func squaredAmplitude(_ index: Int) -> Double {
       guard amplitudes.indices.contains(index) else { return 0 }
@@ -115,7 +118,7 @@ struct FeltLevelSearch {
     10 * log10(energy + noiseFloorMeanSquare)
   }
 
-  /// Returns the difference of levels at a point, in decibels.
+  /// Returns the level of the candidate relative to the reference at a point, in decibels.
   private func levelChange(atPoint index: Int) -> Double {
     decibels(ofEnergy: candidateEnergies[index]) - decibels(ofEnergy: referenceEnergies[index])
   }
@@ -126,15 +129,14 @@ struct FeltLevelSearch {
       atDecibels: 10 * log10(max(quieterEnergy, noiseFloorMeanSquare)))
   }
 
-  /// Returns the greater of both patterns' amplitudes, or 0 if the point is ignored.
+  /// Returns the larger amplitude of the two patterns at a point, or 0 for a masked point.
   private func largerAmplitude(atPoint index: Int) -> Double {
     if isPointMasked[index] { return 0 }
     let louderAmplitude = max(referenceEnergies[index], candidateEnergies[index]).squareRoot()
     return louderAmplitude > comparisonContext.amplitudeFloor ? louderAmplitude : 0
   }
 
-  /// Returns the maximum level change that shifting the reference within its time rounding causes,
-  /// in decibels.
+  /// Returns the maximum level change due to rounding of the reference's times, in decibels.
   private func levelChangeByShift(atPoint index: Int) -> Double {
     let shiftPointCount = comparisonContext.maximumJumpShiftPoints
     let levelDecibels = decibels(ofEnergy: referenceEnergies[index])
@@ -144,7 +146,7 @@ struct FeltLevelSearch {
     return max(abs(earlierDecibels - levelDecibels), abs(laterDecibels - levelDecibels))
   }
 
-  /// Returns the sign of the difference at a point, or 0 if rounding explains it.
+  /// Returns the sign of the level difference at a point, or 0 if rounding explains it.
   private func levelChangeSign(atPoint index: Int) -> Int {
     guard largerAmplitude(atPoint: index) > 0 else { return 0 }
     let changeDecibels = levelChange(atPoint: index)
@@ -169,7 +171,7 @@ struct FeltLevelSearch {
     return strongestRegion
   }
 
-  /// Updates the regions in and near a range in which levels changed.
+  /// Updates the regions near a range with changed levels.
   private mutating func updateRegions(near changed: Range<Int>) {
     let shiftPointCount = comparisonContext.maximumJumpShiftPoints
     var startPoint = changed.lowerBound - shiftPointCount
@@ -183,7 +185,7 @@ struct FeltLevelSearch {
     regions += regions(in: (startPoint..<endPoint).clamped(to: comparisonContext.grid.indices))
   }
 
-  /// Returns the regions in a range.
+  /// Returns the regions with a level difference in a range.
   private func regions(in range: Range<Int>) -> [Region] {
     var openRanges: [Int: Range<Int>] = [:]
     var regions: [Region] = []
@@ -206,7 +208,7 @@ struct FeltLevelSearch {
     return regions
   }
 
-  /// Creates a region and computes its score, which is 0 if the region is too short.
+  /// Creates a region with its score, which is 0 for a region that is too short.
   private func scoredRegion(_ range: Range<Int>) -> Region {
     var scoredRegion = Region(pointRange: range)
     var maximumChangeDecibels = 0.0
@@ -233,7 +235,9 @@ struct FeltLevelSearch {
 
   // MARK: - Explanations
 
-  /// Explains a region, and returns the range in which levels changed or are now ignored.
+  /// Explains the level difference of a region by an event or as a separate difference.
+  ///
+  /// Returns the range of grid points with changed levels or masked points.
   private mutating func explain(_ region: Region) -> Range<Int> {
     var explanations: [EventExplanation] = []
     if trialPointCount < Self.maximumTrialPointCount {
@@ -257,15 +261,16 @@ struct FeltLevelSearch {
     return addUnexplainedRegion(region)
   }
 
-  /// Returns true if a track can be felt in a range. Explanations only change the track's sounding
-  /// range.
+  /// Returns true if a track is perceptible in a range.
+  ///
+  /// Explanations only change the track's sounding range.
   private func isPerceptible(_ track: FeltTrack, in range: Range<Int>) -> Bool {
     track.soundingRange.clamped(to: range).contains {
       track.amplitude(atPoint: $0) > comparisonContext.amplitudeFloor
     }
   }
 
-  /// Returns the part of the grid that a track affects.
+  /// Returns the range of grid points that a track affects.
   private func affectedPointRange(of track: FeltTrack) -> Range<Int> {
     let soundingRange = track.soundingRange
     let marginPoints = 2 * windowHalfWidthPoints
@@ -274,7 +279,13 @@ struct FeltLevelSearch {
         comparisonContext.grid.totalPointCount, soundingRange.upperBound + marginPoints)
   }
 
-  /// Returns the gain of a track of the reference that explains the difference best.
+  /// Returns the explanation that an event of the reference has another gain in the candidate.
+  ///
+  /// The gain is the one that explains the level difference best.
+  ///
+  /// - Parameters:
+  ///   - index: The index of the event's track in the reference.
+  ///   - track: The track of the event.
   private func gainExplanation(_ index: Int, _ track: FeltTrack) -> EventExplanation {
     let affectedRange = affectedPointRange(of: track)
     var crossEnergy = 0.0
@@ -302,7 +313,11 @@ struct FeltLevelSearch {
       gain: fittedGain)
   }
 
-  /// Returns the explanation that a track of the candidate is missing in the reference.
+  /// Returns the explanation that the candidate has an event that the reference lacks.
+  ///
+  /// - Parameters:
+  ///   - index: The index of the event's track in the candidate.
+  ///   - track: The track of the event.
   private func additionExplanation(_ index: Int, _ track: FeltTrack) -> EventExplanation {
     let affectedRange = affectedPointRange(of: track)
     let initialCost = levelDifferenceCost(
@@ -317,13 +332,12 @@ struct FeltLevelSearch {
       gain: 0)
   }
 
-  /// Returns the ratio of the remaining cost to the original cost, or 1 if the original cost is
-  /// zero.
+  /// Returns the ratio of the remaining cost to the original cost, or 1 without a cost.
   private static func remainingCostFraction(_ remaining: Double, of cost: Double) -> Double {
     cost > 1e-9 ? remaining / cost : 1
   }
 
-  /// Returns the summed amplitudes of a pattern near a span after a multiple of a track is added.
+  /// Returns the summed amplitudes of a pattern near a range after adding a scaled track.
   private func changedAmplitudes(
     of side: SampledFeltPattern, _ track: FeltTrack, by factor: Double, around span: Range<Int>
   ) -> ArraySlice<Double> {
@@ -338,7 +352,7 @@ struct FeltLevelSearch {
     return scaledAmplitudes
   }
 
-  /// Returns the sum of the level differences in a range, weighted by amplitude.
+  /// Returns the cost of a range: the sum of level differences, weighted by amplitude.
   private func levelDifferenceCost(
     _ amplitudes: ArraySlice<Double>, _ candidateAmplitudes: ArraySlice<Double>,
     in range: Range<Int>
@@ -360,7 +374,7 @@ struct FeltLevelSearch {
     comparisonContext.grid.time(range.lowerBound)...comparisonContext.grid.time(range.upperBound)
   }
 
-  /// Applies an explanation, and returns the range in which levels changed.
+  /// Applies an explanation, and returns the range of grid points with changed levels.
   private mutating func applyExplanation(_ explanation: EventExplanation) -> Range<Int> {
     if explanation.isEventAdded {
       let track = candidate.tracks[explanation.trackIndex]
@@ -456,8 +470,9 @@ struct FeltLevelSearch {
     }
   }
 
-  /// Returns the event that has most of the energy in a region and lies mostly within it, or an
-  /// empty array if there is none.
+  /// Returns the event with most of the energy in a region, as an array.
+  ///
+  /// The array is empty if there is no such event, or if the event is not mostly within the region.
   private func coveredEventIndices(by range: Range<Int>, of side: SampledFeltPattern) -> [Int] {
     guard let eventIndex = side.dominantEventIndex(in: range),
       let track = side.tracks.first(where: { $0.eventIndex == eventIndex })

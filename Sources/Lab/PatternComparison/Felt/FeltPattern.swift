@@ -2,8 +2,9 @@ internal import CMath
 import HapticModel
 import HapticRender
 
-/// The vibrations and transients of a composition as rendered for a profile: after parameters,
-/// curves, envelopes, and the profile's mappings are applied.
+/// The vibrations and transients of a composition as rendered for a profile.
+///
+/// They include the effect of parameters, curves, envelopes, and the profile's mappings.
 struct FeltPattern {
   /// The vibrations, in the order of the composition.
   private(set) var vibrations: [FeltVibration] = []
@@ -59,7 +60,7 @@ struct FeltPattern {
         envelope: envelopes.shape(of: event, hold: holdSeconds)))
   }
 
-  /// The time after which nothing is felt, in seconds.
+  /// The end of the last vibration or transient, in seconds.
   var durationSeconds: Double {
     let endTimes = vibrations.map(\.endSeconds) + transients.map(\.endSeconds)
     return max(0, endTimes.max() ?? 0)
@@ -82,14 +83,14 @@ struct FeltPoint {
 struct FeltVibration {
   /// The index of the event in the composition, counted layer by layer.
   let eventIndex: Int
-  /// The start, in seconds.
+  /// The start of the vibration, in seconds from the start of the pattern.
   let startSeconds: Double
-  /// The corners of intensity and frequency. Both are linear between corners.
+  /// The points of the intensity and frequency curves, which are linear between points.
   let points: [FeltPoint]
-  /// The envelope, in seconds from the start.
+  /// The envelope, with times in seconds from the start of the vibration.
   let envelope: EnvelopeShape
 
-  /// The time at which the release has ended, in seconds.
+  /// The end of the release, in seconds from the start of the pattern.
   var endSeconds: Double { startSeconds + envelope.releaseEndTime }
 }
 
@@ -97,35 +98,37 @@ struct FeltVibration {
 struct FeltTransient {
   /// The index of the event in the composition, counted layer by layer.
   let eventIndex: Int
-  /// The time, in seconds.
+  /// The start of the burst, in seconds from the start of the pattern.
   var time: Double
   /// The amplitude of the burst, as a fraction of full scale.
   let amplitude: Double
-  /// The base-2 logarithm of the frequency in hertz.
+  /// The base-2 logarithm of the burst's frequency in hertz.
   let log2Hertz: Double
   /// The duration of the burst, in seconds.
   let durationSeconds: Double
-  /// The integral of the squared amplitude, relative to that of a vibration with the same partials.
+  /// The energy of the burst: the integral of its squared amplitude.
+  ///
+  /// The amplitude is relative to that of a vibration with the same partials.
   let energy: Double
 
   /// The end of the burst, in seconds.
   var endSeconds: Double { time + durationSeconds }
   var timeRange: ClosedRange<Double> { time...(time + durationSeconds) }
 
-  /// The minimum time over which touch adds the energy of vibration, in seconds.
+  /// The minimum integration time of vibration energy by touch, in seconds.
   ///
   /// Verrillo measured summation over several hundred milliseconds (*Temporal summation in
   /// vibrotactile sensitivity*, JASA 37, 1965). Two periods of a low frequency are cautious.
   private static let summationSeconds = 0.032
 
-  /// The range in which a vibration masks the transient.
+  /// The time range in which a vibration masks the transient, in seconds.
   var maskingRange: ClosedRange<Double> {
     let marginSeconds = max(0, Self.summationSeconds - durationSeconds) / 2
     return (time - marginSeconds)...(endSeconds + marginSeconds)
   }
 }
 
-/// Computes the envelopes of a pattern's events with the envelope controls applied.
+/// The envelopes of a pattern's events with the envelope controls applied.
 private struct EnvelopeControls {
   private let attackTimeline: ControlTimeline
   private let decayTimeline: ControlTimeline
@@ -151,7 +154,7 @@ private struct EnvelopeControls {
 }
 
 extension EnvelopeShape {
-  /// Returns the level at a time from the onset.
+  /// Returns the level of the envelope at a time from the onset.
   func level(at time: Double) -> Double {
     if time < 0 || time >= releaseEndTime { return 0 }
     if time < riseEndTime { return riseLevel * time / riseEndTime }
@@ -163,14 +166,14 @@ extension EnvelopeShape {
   }
 }
 
-/// The mappings of intensity to amplitude and of sharpness to frequency.
+/// The profile's mappings of intensity to amplitude and of sharpness to frequency.
 ///
 /// Amplitudes are those before the equalizer of the hardware, which makes equal intensity feel
 /// equal at each frequency. Frequencies are those of the useful band.
 struct FeltMapping {
-  /// The profile, with frequency mappings limited to the useful band of its hardware.
+  /// The profile, with frequencies limited to the useful band of its hardware.
   let profile: TransducerProfile
-  /// The frequencies that the transducer reproduces where a pattern states hertz.
+  /// The frequency range that the transducer reproduces, for patterns in hertz.
   private let reproducibleHertz: ClosedRange<Double>
 
   init(_ profile: TransducerProfile, rate: Double) {
@@ -178,12 +181,12 @@ struct FeltMapping {
     reproducibleHertz = profile.reproducibleHertz(rate: rate)
   }
 
-  /// Returns the amplitude of a vibration at an intensity.
+  /// Converts an intensity to the amplitude of a vibration.
   func amplitude(atIntensity intensity: Double) -> Double {
     profile.fullIntensityAmplitude * profile.intensity.amplitude(atIntensity: intensity)
   }
 
-  /// Returns the intensity of a vibration with an amplitude.
+  /// Converts the amplitude of a vibration to an intensity.
   func intensity(ofAmplitude amplitude: Double) -> Double {
     let amplitudeFraction = amplitude / max(profile.fullIntensityAmplitude, 1e-9)
     guard amplitudeFraction > 0 else { return 0 }
@@ -234,12 +237,12 @@ struct FeltMapping {
     return convertedPoints
   }
 
-  /// Returns a frequency that a pattern states, limited to those that the transducer reproduces.
+  /// Returns a stated frequency, limited to the range that the transducer reproduces.
   private func reproducedHertz(_ hertz: Double) -> Double {
     min(max(hertz, reproducibleHertz.lowerBound), reproducibleHertz.upperBound)
   }
 
-  /// Returns the transient at a point of an event.
+  /// Returns the transient of an event with the values at a point.
   func transient(at point: FeltPoint, event: Int) -> FeltTransient {
     let transientShape = profile.transient
     let mappedAmplitude = profile.intensity.amplitude(atIntensity: point.intensity)

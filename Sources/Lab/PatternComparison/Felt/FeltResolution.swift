@@ -2,23 +2,24 @@ internal import CMath
 import HapticFormats
 import HapticRender
 
-/// The maximum differences between two patterns that rounding in their files can explain.
+/// The maximum errors due to rounding in two pattern files.
 struct FeltResolution {
   private let formatResolutions: [FormatResolution]
-  /// The mapping of the profile.
+  /// The profile's mapping of pattern values to amplitude and frequency.
   let mapping: FeltMapping
-  /// The maximum time difference that rounding can explain, in seconds.
+  /// The maximum time error due to rounding, in seconds.
   let maximumTimeErrorSeconds: Double
-  /// The maximum frequency difference that rounding can explain, in octaves.
+  /// The maximum frequency error due to rounding, in octaves.
   let maximumFrequencyErrorOctaves: Double
-  /// The maximum level differences that rounding can explain, in decibels, at amplitudes from 0
-  /// dBFS down in steps of `tableStepDecibels`.
+  /// The maximum level error due to rounding at each level, in decibels.
+  ///
+  /// The levels decrease from 0 dBFS in steps of `tableStepDecibels`.
   private let levelErrorTableDecibels: [Double]
 
   private static let tableStepDecibels = 0.5
   private static let minimumTableDecibels = -120.0
 
-  /// Determines the differences that rounding in two file formats can explain.
+  /// Computes the maximum errors due to rounding in two file formats.
   ///
   /// - Parameters:
   ///   - formats: The resolutions of both files; empty if nothing is rounded.
@@ -76,7 +77,7 @@ struct FeltResolution {
       - mapping.amplitude(atIntensity: max(0, intensity - error))
   }
 
-  /// Returns the maximum difference that rounding can explain at a level, both in decibels.
+  /// Returns the maximum level error due to rounding at a level, both in decibels.
   func maximumLevelErrorDecibels(atDecibels decibels: Double) -> Double {
     let tablePosition = min(
       max(0, -decibels / Self.tableStepDecibels), Double(levelErrorTableDecibels.count - 1))

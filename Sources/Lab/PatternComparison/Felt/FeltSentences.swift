@@ -2,17 +2,17 @@ internal import CMath
 import HapticModel
 import RecordingAnalysis
 
-/// Describes the differences between how two patterns feel in sentences.
+/// A writer of sentences about the differences in feeling between two patterns.
 struct FeltSentences {
   private let events: [Int: IndexedEvent]
   private let candidateEvents: [Int: IndexedEvent]
   private let options: ComparisonOptions
   private let emptyDifferenceList: DifferenceList
 
-  /// The maximum time between the onsets or ends of two events that are counterparts, in seconds.
+  /// The maximum distance between onsets or ends of corresponding events, in seconds.
   private static let maximumCounterpartSeconds = 0.01
 
-  /// Prepares the names of events.
+  /// Creates a writer with the names of the events.
   ///
   /// - Parameters:
   ///   - composition: The reference.
@@ -36,7 +36,7 @@ struct FeltSentences {
       overallRange: range)
   }
 
-  /// Returns the differences with their sentences.
+  /// Returns a described difference for each difference in feeling.
   ///
   /// - Parameters:
   ///   - feltDifferences: The differences.
@@ -53,7 +53,7 @@ struct FeltSentences {
 
   // MARK: - Events
 
-  /// Returns a difference to which the candidate's counterparts of its reference events were added.
+  /// Returns a difference with the candidate's counterparts of its reference events added.
   private func withCounterparts(_ felt: FeltDifference, clock: TimeWarp) -> FeltDifference {
     guard !felt.isMissingOrAdded, felt.candidateEventIndices.isEmpty,
       !felt.referenceEventIndices.isEmpty
@@ -148,7 +148,7 @@ struct FeltSentences {
       : "\(candidateLabel) has an extra vibration between \(rangeText)"
   }
 
-  /// Returns the sentence for events without counterparts, or for a part of a vibration.
+  /// Returns the sentence for unpaired events or for a part of a vibration.
   private func sentence(
     for felt: FeltDifference, _ difference: Difference, _ original: [IndexedEvent]
   ) -> String {

@@ -1,6 +1,6 @@
 import SignalAnalysis
 
-/// A search for vibrations that begin or end at other times.
+/// A search for vibrations with shifted onsets or ends.
 ///
 /// 1. Pairs of anchors whose crossings moved alike propose shifts.
 /// 2. Each vibration with proposals is warped through its anchors: through all, through one, or by
@@ -14,35 +14,36 @@ struct FeltShiftSearch {
   private let candidate: SampledFeltPattern
   private let comparisonContext: FeltComparisonContext
 
-  /// The maximum difference between shifts that count as the same shift, in seconds.
+  /// The maximum difference between equal shifts, in seconds.
   private static let maximumShiftSpreadSeconds = 0.0035
-  /// The minimum fraction of the residual near moved anchors that a warp must remove to be
-  /// accepted.
+  /// The minimum fraction of the residual that an accepted warp removes.
+  ///
+  /// The residual is measured near the moved anchors.
   private static let minimumExplainedResidualFraction = 0.4
-  /// The maximum number of moved anchors at which shifts of single anchors are also tried.
+  /// The maximum number of moved anchors for trials with single anchors.
   private static let maximumAnchorsForSingleShifts = 24
-  /// The maximum time by which an end is moved to match the end of another event, in seconds.
+  /// The maximum shift of an end to the end of another event, in seconds.
   private static let maximumMatchingShiftSeconds = 0.1
-  /// The maximum number of other events' ends to which an end is moved on trial.
+  /// The maximum number of trials that move an end to another event's end.
   private static let maximumCrossingCount = 4
 
-  /// A proposed shift of an anchor, which is 0 if the anchor did not move.
+  /// A proposed shift of an anchor; 0 for an anchor that did not move.
   private struct ShiftProposal {
     var time: Double
     var shift: Double
     var isEnd: Bool
   }
 
-  /// A set of shifts that are tried together, one for each anchor of a vibration.
+  /// A set of shifts to try together: a shift for each anchor of a vibration.
   private struct ShiftSet {
     var proposals: [ShiftProposal]
-    /// A Boolean value that indicates whether the whole vibration moves by one shift.
+    /// A Boolean value that indicates whether all anchors have the same shift.
     var movesWholeVibration: Bool
   }
 
-  /// The new times of the moved anchors at starts of vibrations.
+  /// The new times of the moved onsets.
   private var movedStartTimes: [Double] = []
-  /// The new times of the moved anchors at ends of vibrations.
+  /// The new times of the moved ends.
   private var movedEndTimes: [Double] = []
 
   init(_ side: SampledFeltPattern, _ candidate: SampledFeltPattern, context: FeltComparisonContext)
@@ -64,7 +65,9 @@ struct FeltShiftSearch {
     }
   }
 
-  /// Returns the proposals of each track with at least one moved anchor, in the order of tracks.
+  /// Returns the proposed shifts of each track with at least one moved anchor.
+  ///
+  /// The result has the order of the tracks.
   private func proposals() -> [(track: Int, proposals: [ShiftProposal])] {
     let anchorPairs = FeltPairing.anchorPairs(
       FeltAnchors(reference, context: comparisonContext),
@@ -89,8 +92,9 @@ struct FeltShiftSearch {
     .map { ($0.key, $0.value) }
   }
 
-  /// Warps a track by the set of shifts that explains most of its difference, unless it explains
-  /// too little.
+  /// Warps a track by the set of shifts that removes most of its residual.
+  ///
+  /// The track does not change if no set removes enough.
   private mutating func moveTrack(_ index: Int, proposals: [ShiftProposal]) {
     let track = reference.tracks[index]
     var bestMove: (option: ShiftSet, track: FeltTrack, gain: Double)?
@@ -119,8 +123,9 @@ struct FeltShiftSearch {
       event: track.eventIndex)
   }
 
-  /// Returns the sets of shifts to try: all anchors by their own shifts, all anchors by one shift,
-  /// and single anchors.
+  /// Returns the sets of shifts to try for a vibration.
+  ///
+  /// The sets move all anchors by their own shifts, all anchors by one shift, or single anchors.
   private func shiftSets(_ proposals: [ShiftProposal]) -> [ShiftSet] {
     let movedIndices = proposals.indices.filter { proposals[$0].shift != 0 }
     let movedShifts = movedIndices.map { proposals[$0].shift }
@@ -152,8 +157,7 @@ struct FeltShiftSearch {
     return shiftOptions
   }
 
-  /// Returns the shifts of an anchor to the new times of other events' anchors, smallest shift
-  /// first.
+  /// Returns the shifts of an anchor to the new times of other anchors, smallest shift first.
   private func crossingShifts(of proposal: ShiftProposal) -> [Double] {
     let newAnchorTimes = proposal.isEnd ? movedEndTimes : movedStartTimes
     let anchorShifts = newAnchorTimes.map { $0 - proposal.time }
@@ -164,8 +168,7 @@ struct FeltShiftSearch {
     return Array(crossingShifts.sorted { abs($0) < abs($1) }.prefix(Self.maximumCrossingCount))
   }
 
-  /// Returns the decrease of the squared difference between the patterns when one track replaces
-  /// another.
+  /// Returns the decrease of the squared residual when a track is replaced.
   private func residualReduction(replacing track: FeltTrack, by other: FeltTrack) -> Double {
     let startIndex = min(track.pointRange.lowerBound, other.pointRange.lowerBound)
     let endIndex = max(track.pointRange.upperBound, other.pointRange.upperBound)
@@ -179,7 +182,7 @@ struct FeltShiftSearch {
     return energyReduction
   }
 
-  /// Returns the squared difference between the summed tracks of both patterns near moved anchors.
+  /// Returns the squared residual between the summed tracks of both patterns near moved anchors.
   private func residual(near proposals: [ShiftProposal]) -> Double {
     var touchedIndices = Set<Int>()
     for proposal in proposals where proposal.shift != 0 {

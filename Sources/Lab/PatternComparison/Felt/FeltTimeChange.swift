@@ -1,24 +1,26 @@
 import SignalAnalysis
 
-/// A delay or tempo change of the whole candidate with which the times of all paired events agree.
+/// A delay or tempo change of the whole candidate relative to the reference.
 struct FeltTimeChange {
-  /// The duration in the candidate of one second of the reference, in seconds.
+  /// The tempo factor: the duration in the candidate of one second of the reference.
   private let candidateToReferenceDurationRatio: Double
-  /// The candidate's time for time 0 of the reference, in seconds.
+  /// The delay: the candidate's time for time 0 of the reference, in seconds.
   private let delaySeconds: Double
-  /// The difference between the patterns that is reported for the delay or the tempo.
+  /// The difference to report for the delay or the tempo.
   private(set) var difference: FeltDifference
 
-  /// The minimum fraction of anchors and transients that must be paired.
+  /// The minimum fraction of anchors and transients with a counterpart.
   private static let minimumPairedFraction = 0.9
-  /// The minimum fraction of anchors that must be paired to accept another tempo. Two pairs are
-  /// consistent with any tempo.
+  /// The minimum fraction of anchors with a counterpart for a tempo change.
+  ///
+  /// Fewer pairs are no evidence, because two pairs are consistent with any tempo.
   private static let minimumTempoAnchorFraction = 0.8
   /// The maximum deviation of a pair's shift from the common delay, in seconds.
   private static let maximumShiftResidualSeconds = 0.0015
 
-  /// Finds a common delay or tempo change. Returns nil if the times do not agree with one or do not
-  /// differ.
+  /// Finds a delay or tempo change of the whole candidate.
+  ///
+  /// Returns nil if the times do not agree with any such change, or if they do not differ.
   ///
   /// Times are paired as they are. If they do not agree, they are paired with the first sounds
   /// aligned, and then with the first and the last sounds aligned.
@@ -100,7 +102,7 @@ struct FeltTimeChange {
     difference.tempoPercent = 100 * (candidateToReferenceDurationRatio - 1)
   }
 
-  /// The mapping of the reference's times to the candidate's.
+  /// The mapping of the reference's times to the candidate's times.
   var timeWarp: TimeWarp {
     TimeWarp(
       sources: [0, 1], targets: [delaySeconds, candidateToReferenceDurationRatio + delaySeconds],
@@ -108,7 +110,7 @@ struct FeltTimeChange {
   }
 }
 
-/// The times of the reference's transients and anchors, with their counterparts in the candidate.
+/// The times of the reference's transients and anchors with their candidate counterparts.
 private struct PairedTimes {
   struct Pair {
     var referenceTime: Double
@@ -117,19 +119,22 @@ private struct PairedTimes {
     var shift: Double { candidateTime - referenceTime }
   }
 
-  /// The pairs, sorted by the time in the reference.
+  /// The paired times, sorted by the time in the reference.
   private(set) var timePairs: [Pair]
-  /// The number of transients and anchors that should be paired.
+  /// The number of transients and anchors that should have a counterpart.
   private(set) var pairableElementCount: Int
-  /// The total number of anchors in both patterns.
+  /// The total number of anchors in the reference and the candidate.
   private(set) var anchorCount: Int
-  /// The number of anchors of the reference that have a counterpart.
+  /// The number of the reference's anchors with a counterpart in the candidate.
   private(set) var pairedAnchorCount: Int
-  /// The median shift of the transients, which have exact times, or nil.
+  /// The median time shift of the transients, in seconds; nil without paired transients.
+  ///
+  /// Transients have exact times.
   private(set) var medianTransientShift: Double?
 
-  /// The maximum spread of the shifts of an anchor's level crossings, in seconds. Other anchors are
-  /// ignored.
+  /// The maximum spread of an anchor's level-crossing shifts, in seconds.
+  ///
+  /// Anchors with a larger spread are ignored.
   private static let maximumShiftSpreadSeconds = 0.004
 
   /// Pairs transients and anchors after mapping the times of the reference.
@@ -163,7 +168,7 @@ private struct PairedTimes {
     timePairs.sort { $0.referenceTime < $1.referenceTime }
   }
 
-  /// The least-squares line that maps the reference's times to the candidate's.
+  /// The least-squares line from the reference's times to the candidate's times.
   var regressionLine: (scale: Double, delay: Double) {
     let pairCount = Double(timePairs.count)
     let meanReferenceTime = timePairs.reduce(0) { $0 + $1.referenceTime } / pairCount

@@ -1,15 +1,17 @@
 internal import CMath
 import HapticModel
 
-/// The time grid on which the amplitudes and frequencies of vibrations are sampled and compared.
+/// The time grid for sampling and comparing the vibrations of two patterns.
 struct FeltGrid {
-  /// The interval between grid points unless the patterns are very long, in seconds.
+  /// The default interval between grid points, in seconds.
+  ///
+  /// For very long patterns, the interval is longer.
   private static let defaultStepSeconds = 0.0005
   /// The maximum number of points of the grid.
   private static let maximumPointCount = 1_200_000.0
   /// The maximum total number of points in the tracks of all vibrations.
   private static let maximumTrackPointCount = 4_000_000.0
-  /// The time by which the grid extends past the end of the longest pattern, in seconds.
+  /// The length of the grid after the end of the longest pattern, in seconds.
   private static let trailingSeconds = 0.1
 
   /// The interval between grid points, in seconds.
@@ -43,20 +45,20 @@ struct FeltGrid {
   }
 }
 
-/// The amplitude and the frequency of a vibration over its own range of the grid.
+/// The sampled amplitude and frequency of a vibration on the time grid.
 struct FeltTrack {
-  /// The index of the event in the composition.
+  /// The index of the vibration's event in the composition.
   let eventIndex: Int
-  /// The grid index of the first sample.
+  /// The grid index of the track's first point.
   let firstPointIndex: Int
   /// The amplitude at each point, as a fraction of full scale.
   let amplitudes: [Double]
-  /// The base-2 logarithms of the frequencies in hertz.
+  /// The base-2 logarithms of the frequencies in hertz, at each point.
   let log2Hertz: [Double]
   /// The maximum amplitude.
   let peakAmplitude: Double
 
-  /// The fraction of the peak below which a vibration counts as silent.
+  /// The maximum amplitude of silence, as a fraction of the vibration's peak.
   static let silenceToPeakAmplitudeRatio = 0.02
 
   init(
@@ -69,7 +71,7 @@ struct FeltTrack {
     peakAmplitude = amplitudes.max() ?? 0
   }
 
-  /// Samples a vibration.
+  /// Samples a vibration on a time grid.
   init(_ vibration: FeltVibration, mapping: FeltMapping, grid: FeltGrid) {
     let firstIndex = max(0, Int((vibration.startSeconds / grid.stepSeconds).rounded(.up)))
     let endIndex = min(
@@ -115,7 +117,7 @@ struct FeltTrack {
     pointRange.contains(index) ? amplitudes[index - firstPointIndex] : 0
   }
 
-  /// The range in which the vibration is not silent.
+  /// The range of grid points in which the vibration is not silent.
   var soundingRange: Range<Int> {
     let amplitudeThreshold = Self.silenceToPeakAmplitudeRatio * peakAmplitude
     guard let firstIndex = amplitudes.firstIndex(where: { $0 > amplitudeThreshold }),
@@ -140,7 +142,7 @@ struct FeltTrack {
       log2Hertz: log2Hertz.map { $0 + shift })
   }
 
-  /// Returns the track with its times mapped.
+  /// Returns the track with its times mapped by a time warp.
   func warped(by warp: TimeWarp, grid: FeltGrid) -> FeltTrack {
     guard !amplitudes.isEmpty else { return self }
     let firstIndex = max(
@@ -171,12 +173,12 @@ struct FeltTrack {
   }
 }
 
-/// A piecewise linear mapping of times. Outside its points, the shift is constant.
+/// A piecewise linear mapping of times. Beyond its points, the shift is constant.
 struct TimeWarp {
   private var sourceTimes: [Double]
   private var targetTimes: [Double]
 
-  /// The time by which a line through two points is extended on both sides, in seconds.
+  /// The extension of a line beyond its two points, in seconds.
   private static let extrapolationSeconds = 100_000.0
 
   /// Creates a mapping from points, sorted by time; without points, times do not change.
@@ -195,10 +197,10 @@ struct TimeWarp {
     self.targetTimes = extrapolationOffsets.map { targets[0] + $0 * timeScale }
   }
 
-  /// A Boolean value that indicates whether no time changes.
+  /// A Boolean value that indicates whether the mapping leaves all times unchanged.
   var isIdentity: Bool { sourceTimes == targetTimes }
 
-  /// The mapping in the other direction.
+  /// The inverse mapping.
   var inverted: TimeWarp {
     var invertedWarp = self
     invertedWarp.sourceTimes = targetTimes
@@ -206,10 +208,10 @@ struct TimeWarp {
     return invertedWarp
   }
 
-  /// Returns the time to which a time is mapped.
+  /// Returns the target time of a source time.
   func target(of source: Double) -> Double { Self.map(source, from: sourceTimes, to: targetTimes) }
 
-  /// Returns the time that is mapped to a time.
+  /// Returns the source time of a target time.
   func source(of target: Double) -> Double { Self.map(target, from: targetTimes, to: sourceTimes) }
 
   private static func map(_ time: Double, from: [Double], to: [Double]) -> Double {
@@ -225,13 +227,13 @@ struct TimeWarp {
   }
 }
 
-/// The tracks and transients of a pattern, and their sums over the grid.
+/// The sampled vibrations and the transients of a pattern, with sums over all vibrations.
 struct SampledFeltPattern {
   private(set) var tracks: [FeltTrack]
   var transients: [FeltTransient]
   /// The sum of all tracks' amplitudes at each grid point.
   private(set) var summedAmplitudes: [Double]
-  /// The sum of all tracks' logarithmic frequencies at each grid point, weighted by amplitude.
+  /// The amplitude-weighted sum of all tracks' logarithmic frequencies at each grid point.
   private var weightedLog2HertzSums: [Double]
 
   init(_ pattern: FeltPattern, grid: FeltGrid) {
@@ -252,7 +254,7 @@ struct SampledFeltPattern {
     }
   }
 
-  /// Replaces a track.
+  /// Replaces the track at an index.
   mutating func replaceTrack(at index: Int, by track: FeltTrack) {
     addTrack(tracks[index], sign: -1)
     tracks[index] = track
@@ -285,12 +287,12 @@ struct SampledFeltPattern {
     weightedLog2HertzSums[index] / max(summedAmplitudes[index], 1e-12)
   }
 
-  /// The maximum of the summed amplitudes and of the transients.
+  /// The maximum amplitude of the summed vibrations and of the transients.
   var peakAmplitude: Double {
     max(summedAmplitudes.max() ?? 0, transients.map(\.amplitude).max() ?? 0)
   }
 
-  /// Returns the event that has at least the given fraction of the energy in a range, or nil.
+  /// Returns the event with at least a given fraction of the energy in a range, or nil.
   func dominantEventIndex(in range: Range<Int>, minimumFraction fraction: Double = 0.6) -> Int? {
     var totalEnergy = 0.0
     var strongestEvent: (event: Int, energy: Double)?

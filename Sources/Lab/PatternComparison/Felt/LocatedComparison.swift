@@ -2,13 +2,13 @@ internal import CMath
 import HapticFormats
 import HapticModel
 
-/// The differences between how two patterns feel, at each body location.
+/// The differences in feeling between two patterns at each body location.
 ///
 /// A vibration at one body location does not mask a vibration at another, so each location is
 /// compared on its own. Patterns without body locations are felt alike everywhere and are compared
 /// once.
 struct LocatedComparison {
-  /// The comparison at a body location.
+  /// The comparison of two patterns at one body location.
   private struct LocationEntry {
     /// The body location, or nil if all locations are compared together.
     let location: HapticComposition.BodyLocation?
@@ -17,11 +17,12 @@ struct LocatedComparison {
 
   private let locationEntries: [LocationEntry]
 
-  /// The maximum relative difference between amounts at different locations that are joined into
-  /// one difference of the whole pattern.
+  /// The maximum relative difference between equal amounts at different locations.
+  ///
+  /// Equal amounts are joined into one difference of the whole pattern.
   private static let amountJoiningTolerance = 0.1
 
-  /// Compares two patterns.
+  /// Compares two patterns at each body location.
   ///
   /// - Parameters:
   ///   - composition: The reference.
@@ -53,10 +54,10 @@ struct LocatedComparison {
     }
   }
 
-  /// A Boolean value that indicates whether both patterns are equal at every time and location.
+  /// A Boolean value that indicates whether both patterns feel equal at all times and locations.
   var isExactlyEqual: Bool { locationEntries.allSatisfy(\.comparison.isExactlyEqual) }
 
-  /// The transients of one pattern that the other pattern has as short vibrations.
+  /// The transients of one pattern that the other pattern plays as short vibrations.
   var pulses: [FeltPulse] { locationEntries.flatMap(\.comparison.pulses) }
 
   /// The comparison context of the location with the strongest vibration.
@@ -65,8 +66,9 @@ struct LocatedComparison {
     return contexts.max { $0.amplitudeFloor < $1.amplitudeFloor } ?? contexts[0]
   }
 
-  /// The differences, sorted by time. If there are several body locations, a difference that does
-  /// not apply to all of them states its location.
+  /// The differences at all locations, sorted by time.
+  ///
+  /// A difference states its location if it does not apply to all of several locations.
   var differences: [FeltDifference] {
     guard locationEntries.count > 1 else { return locationEntries[0].comparison.differences }
     let sharedDifferences = SharedDifferences(
@@ -86,8 +88,7 @@ struct LocatedComparison {
       && first.amount.isNearlyEqual(to: second.amount, tolerance: amountJoiningTolerance)
   }
 
-  /// Returns the mapping of the reference's times to the candidate's at the body location of a
-  /// difference.
+  /// Returns the mapping of reference times to candidate times at a difference's location.
   func overallTimeWarp(of difference: FeltDifference) -> TimeWarp {
     let locationEntry =
       locationEntries.first { $0.location == difference.location } ?? locationEntries[0]

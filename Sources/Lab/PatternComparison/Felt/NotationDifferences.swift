@@ -1,7 +1,7 @@
 import HapticModel
 import RecordingAnalysis
 
-/// Describes how two patterns are written differently, in sentences without levels and frequencies.
+/// The differences in notation between two patterns, as sentences without amounts.
 struct NotationDifferences {
   private let reference: Take
   private let candidate: Take
@@ -23,7 +23,7 @@ struct NotationDifferences {
     self.options = options
   }
 
-  /// Returns the sentences.
+  /// Returns sentences about the differences in notation.
   ///
   /// - Parameters:
   ///   - pulses: The transients of one pattern that the other pattern has as short vibrations.
@@ -103,7 +103,7 @@ struct NotationDifferences {
 
   // MARK: - Values
 
-  /// Returns the sentence for a difference of values, or nil if nothing remains without the amount.
+  /// Returns the sentence for a difference in values, or nil if only its amount matters.
   private func sentence(for difference: Difference, list: DifferenceList) -> String? {
     switch difference.kind {
     case .missing, .added, .order:

@@ -16,13 +16,14 @@ import SignalAnalysis
 ///
 /// Audio events and body locations are always compared by the values in the files.
 struct PatternDifferences {
-  /// The differences.
+  /// The differences between the patterns.
   private(set) var differences: [Difference] = []
-  /// Sentences that describe how the patterns are written differently.
+  /// Sentences about differences in the notation of the patterns.
   private(set) var notationDifferences: [String] = []
 
-  /// Compares two patterns. Returns nil if their sounds must be compared instead: if a take is a
-  /// recording, or if their profiles or sampled signals differ.
+  /// Compares two patterns, or returns nil if their sounds must be compared instead.
+  ///
+  /// The result is nil if a take is a recording, or if the profiles or sampled signals differ.
   ///
   /// - Parameters:
   ///   - reference: The reference.
@@ -81,19 +82,21 @@ extension HapticComposition {
   fileprivate var signals: [SampledSignal] { layers.flatMap(\.signals) }
 }
 
-/// The differences between the values in the files of two patterns.
+/// The differences between the values in two pattern files.
 struct WrittenDifferences {
   /// The differences of haptic events and their controls.
   private(set) var hapticDifferences: [Difference] = []
-  /// The differences of audio events, their controls, and body locations, which are always
-  /// reported. They have no tracks to compare.
+  /// The differences of audio events, their controls, and body locations.
+  ///
+  /// These differences are always reported, because no tracks are available for a comparison.
   private(set) var alwaysReportedDifferences: [Difference] = []
-  /// A Boolean value that indicates whether the patterns have enough events in common.
+  /// A Boolean value that indicates whether enough events of both patterns match.
   let hasEnoughCommonEvents: Bool
-  /// A Boolean value that indicates whether a pattern specifies frequencies in hertz instead of
-  /// sharpness values of the profile.
+  /// A Boolean value that indicates whether a pattern states frequencies in hertz.
+  ///
+  /// Other patterns have sharpness values, which the profile maps to frequencies.
   let statesFrequenciesInHertz: Bool
-  /// The list of differences, with the names of events and the time range of the whole pattern.
+  /// The list of event differences, with the names of events and the overall time range.
   let differenceList: DifferenceList
   private let events: [IndexedEvent]
   private let candidateEvents: [IndexedEvent]
@@ -154,26 +157,25 @@ struct WrittenDifferences {
   }
 }
 
-/// The differences between values in the files that explain the differences in feeling.
+/// The differences in values that explain the differences in feeling.
 struct WrittenExplanation {
-  /// The differences that explain the differences in feeling, or nil if there is no complete
-  /// explanation.
+  /// The values that explain all differences in feeling, or nil without such an explanation.
   private(set) var differences: [Difference]?
-  /// The differences that have no effect, or an effect other than their values suggest.
+  /// The differences in values with no effect or an unexpected effect.
   private(set) var unexplainedDifferences: [Difference] = []
 
   private let writtenDifferences: WrittenDifferences
   private let mayNameControls: Bool
   private let comparisonContext: FeltComparisonContext
 
-  /// The maximum gap between the time ranges of a difference of values and a difference in feeling
-  /// that count as the same, in seconds.
+  /// The maximum gap between the times of a difference in values and its effect, in seconds.
   private static let maximumTimeRangeGapSeconds = 0.07
-  /// The minimum ratio of the number of differences in feeling to the number of differences of
-  /// values at which the values are the better explanation.
+  /// The minimum number of differences in feeling for each difference in values.
+  ///
+  /// At this ratio, the differences in values are the better explanation.
   private static let minimumFeltToWrittenCountRatio = 4
 
-  /// Checks which differences in values explain the differences in feeling.
+  /// Finds the differences in values that explain the differences in feeling.
   ///
   /// - Parameters:
   ///   - written: The differences in values.
@@ -238,7 +240,7 @@ struct WrittenExplanation {
 
   // MARK: - Agreement
 
-  /// Returns whether a difference of values explains a difference in feeling.
+  /// Returns whether a difference in values explains a difference in feeling.
   private func agrees(_ difference: Difference, with felt: FeltDifference) -> Bool {
     let concernsWhole = difference.isOverall || felt.subject == .whole
     let marginSeconds =
@@ -323,7 +325,7 @@ struct WrittenExplanation {
     }
   }
 
-  /// Returns whether an amount equals that of a difference, within its spread and a tolerance.
+  /// Returns whether an amount is within the tolerance of a difference's amount or range.
   private func matchesAmount(_ amount: Double, of difference: Difference, minimum: Double) -> Bool {
     let amountSpread = difference.amountRange ?? difference.amount...difference.amount
     let amountTolerance = max(minimum, 0.15 * abs(difference.amount))
@@ -337,8 +339,9 @@ struct WrittenExplanation {
 
   // MARK: - Small differences
 
-  /// Returns whether a difference between unrounded values is too small, too weak, or too short for
-  /// `FeltComparison` to detect.
+  /// Returns whether `FeltComparison` cannot detect a difference between unrounded values.
+  ///
+  /// Such a difference is too small, too weak, or too short.
   private func isBelowDetection(_ difference: Difference) -> Bool {
     guard comparisonContext.resolution.isExact, writtenDifferences.hasEnoughCommonEvents else {
       return false
@@ -370,8 +373,7 @@ struct WrittenExplanation {
 }
 
 extension IndexedEvent {
-  /// A Boolean value that indicates whether the event is too short for its frequency to be
-  /// compared.
+  /// A Boolean value that indicates whether the event is too short for a frequency comparison.
   fileprivate var isTooShortForFrequency: Bool { (durationSeconds ?? 0) + tailSeconds < 0.015 }
 }
 
@@ -381,8 +383,7 @@ extension FeltDifference {
 }
 
 extension Difference {
-  /// Limits the significance of a transient's difference to that of the change together with the
-  /// vibration around the transient.
+  /// Limits the significance to that of the transient and its surrounding vibration.
   mutating func limitSignificance(to felt: FeltDifference) {
     guard let amountWithVibration = felt.amountWithVibration, felt.kind == kind else { return }
     let isFrequency = felt.kind == .frequency
@@ -395,6 +396,6 @@ extension Difference {
 }
 
 extension FeltComparisonContext {
-  /// The minimum change of level at which an event can count as missing or added, in decibels.
+  /// The minimum level change of a missing or added event, in decibels.
   fileprivate var minimumPresenceDecibels: Double { 15 }
 }
