@@ -8,13 +8,14 @@ struct BackgroundSound {
   /// The frequency of hum, or nil for noise.
   var humHertz: Double?
 
-  /// The duration of the blocks whose power is measured, in seconds.
+  /// The duration of a block for measuring power, in seconds.
   private static let blockSeconds = 0.02
-  /// The minimum fraction of the power near one frequency at which the background counts as a tone.
+  /// The minimum fraction of the power near one frequency for a background tone.
   private static let minimumTonality = 0.6
 
-  /// Returns the background of the candidate while the reference is silent, or nil if it is not
-  /// stronger than that of the reference.
+  /// Returns the background of the candidate during silence of the reference.
+  ///
+  /// Returns nil if it is not stronger than the reference's background.
   ///
   /// The median of all blocks excludes temporary sounds.
   static func background(of pair: SignalPair) -> BackgroundSound? {
@@ -46,7 +47,7 @@ struct BackgroundSound {
     )
   }
 
-  /// Returns the frequency of a tone that has most of the power, or nil if there is none.
+  /// Returns the frequency of a tone with most of the power in hertz, or nil without a tone.
   private static func toneHertz(in samples: [Float], rate: Double) -> Double? {
     let spectrum = Spectrum(of: Signal(samples, rate: rate), window: 0.25)
     guard
@@ -63,6 +64,8 @@ struct BackgroundSound {
   /// The level in dBFS: the peak level of a tone, or the RMS level of noise.
   var levelDecibels: Double { Decibels.of(power: humHertz == nil ? meanSquare : 2 * meanSquare) }
 
-  /// The sample magnitude that the background hardly ever exceeds: 4.5 times its RMS value.
+  /// The sample magnitude that the background almost never exceeds.
+  ///
+  /// The magnitude is 4.5 times the RMS value.
   var maximumUsualMagnitude: Float { Float(4.5 * meanSquare.squareRoot()) }
 }

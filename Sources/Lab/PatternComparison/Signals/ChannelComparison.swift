@@ -1,12 +1,12 @@
 import HapticModel
 import SignalAnalysis
 
-/// The differences between two takes channel by channel.
+/// The differences between the corresponding channels of two takes.
 ///
 /// The mean of several channels weakens a change of one channel, and opposite changes cancel each
 /// other. Each channel is therefore compared on its own. Channels of patterns are body locations.
 struct ChannelComparison {
-  /// A channel of both takes.
+  /// A channel of both takes, with its comparison.
   private struct Channel {
     /// The name of the channel or body location in sentences.
     let name: String
@@ -16,7 +16,7 @@ struct ChannelComparison {
     /// The indices of the candidate's events in its composition.
     let candidateIndices: [Int]
 
-    /// Returns the overall difference of the channel to which a difference is relative.
+    /// Returns the channel's overall difference of the same kind as a difference.
     func overallAmount(for difference: Difference, unless shared: [Difference]) -> Double {
       guard !difference.isOverall, !shared.contains(where: { $0.kind == difference.kind }) else {
         return 0
@@ -27,12 +27,15 @@ struct ChannelComparison {
 
   private let channels: [Channel]
 
-  /// The maximum relative difference of two amounts in different channels that count as one
-  /// difference of the whole.
+  /// The maximum relative difference between equal amounts in different channels.
+  ///
+  /// Equal amounts are joined into one difference of the whole take.
   private static let amountJoiningTolerance = 0.01
 
-  /// Compares the channels of two patterns with the same body locations, or of two sounds with the
-  /// same number of channels. Returns nil for other takes, and for takes whose channels are alike.
+  /// Compares the channels of two takes, or returns nil if that is impossible or unnecessary.
+  ///
+  /// The takes must be two patterns with the same body locations, or two sounds with the same
+  /// number of channels. The result is nil for takes whose channels are alike.
   ///
   /// - Parameters:
   ///   - reference: The reference.
@@ -61,17 +64,18 @@ struct ChannelComparison {
     }
   }
 
-  /// A Boolean value that indicates whether levels of single sounds are relative to the overall
-  /// difference.
+  /// A Boolean value that indicates whether differences of single sounds are relative.
+  ///
+  /// A relative level difference excludes the overall difference.
   var hasRelativeDifferences: Bool { channels.contains { $0.comparison.hasRelativeDifferences } }
 
-  /// The alignment of the channel with the longest shift.
+  /// The alignment of the channel with the longest time shift.
   var alignment: TakeAlignment {
     let alignments = channels.map(\.comparison.alignment)
     return alignments.max { abs($0.delaySeconds) < abs($1.delaySeconds) } ?? TakeAlignment()
   }
 
-  /// The equality of takes without differences.
+  /// The equality of takes whose channels have no differences.
   var approximateEquality: Comparison.Equality {
     var maximumResidualDecibels: Double?
     var farthestLevelDecibels = 0.0
@@ -90,8 +94,9 @@ struct ChannelComparison {
       residualDecibels: maximumResidualDecibels, levelDecibels: farthestLevelDecibels)
   }
 
-  /// The differences. A difference of the whole that all channels share is listed once. All others
-  /// name their channel. Lengths are not compared.
+  /// The differences of all channels, with shared differences listed once.
+  ///
+  /// Differences that not all channels share name their channel. Lengths are not compared.
   var differences: [Difference] {
     let sharedDifferences = SharedDifferences(
       of: channels.map(\.comparison.differences), areEqual: Self.areEqual)
@@ -122,7 +127,8 @@ struct ChannelComparison {
 }
 
 extension Take {
-  /// The locations of the channels: body locations of a pattern, or numbered channels of a sound.
+  /// The locations of the channels: body locations of a pattern, or numbers in a sound.
+  ///
   /// The result is nil if there are fewer than two, or if they do not correspond to the channels of
   /// the signal.
   fileprivate var channelLocations: [HapticComposition.BodyLocation]? {
@@ -161,7 +167,7 @@ extension Take {
 }
 
 extension HapticComposition {
-  /// Returns the indices of the events that are felt at a body location, counted layer by layer.
+  /// Returns the indices of the events at a body location, counted layer by layer.
   fileprivate func eventIndices(at location: BodyLocation) -> [Int] {
     var eventIndices: [Int] = []
     var firstEventIndex = 0

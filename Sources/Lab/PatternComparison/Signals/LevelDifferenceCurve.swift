@@ -13,14 +13,14 @@ struct LevelSegment {
 
 /// The level difference between two signals over time.
 struct LevelDifferenceCurve {
-  /// The level difference at each step, in decibels, or nil where both signals are silent.
+  /// The level difference at each step, in decibels, or nil during common silence.
   private let levelDifferencesDecibels: [Double?]
-  /// The interval between differences, in seconds.
+  /// The interval between two steps, in seconds.
   private let stepSeconds: Double
 
-  /// The duration over which power is averaged, in seconds: a period of 40 Hz.
+  /// The averaging time of the power, in seconds: a period of 40 Hz.
   static let windowSeconds = 0.025
-  /// The minimum level difference that counts, in decibels.
+  /// The minimum level difference of a segment, in decibels.
   static let minimumDifferenceDecibels = 0.4
 
   init(_ reference: [Float], _ candidate: [Float], rate: Double) {
@@ -36,7 +36,7 @@ struct LevelDifferenceCurve {
     }
   }
 
-  /// Returns the mean power in a rectangular window around each step, by running sums.
+  /// Returns the mean power in a rectangular window around each step.
   private static func meanPowers(_ samples: [Float], hop: Int, reach: Int) -> [Double] {
     var cumulativeEnergies = [0.0]
     cumulativeEnergies.reserveCapacity(samples.count + 1)
@@ -52,8 +52,9 @@ struct LevelDifferenceCurve {
     }
   }
 
-  /// The mean level difference if the difference is constant for 95 % of the time, or nil
-  /// otherwise.
+  /// The mean level difference if it is almost constant, in decibels; otherwise nil.
+  ///
+  /// A constant difference lasts for 95 % of the time.
   var constantDifferenceDecibels: Double? {
     let knownDifferences = levelDifferencesDecibels.compactMap(\.self)
     guard !knownDifferences.isEmpty else { return 0 }
@@ -84,8 +85,10 @@ struct LevelDifferenceCurve {
     return segments
   }
 
-  /// Appends a segment between the steps at which half of its difference is reached, because the
-  /// window blurs its edges.
+  /// Appends a segment with a level difference, with corrected edges.
+  ///
+  /// The window blurs the edges, so the segment extends between the steps at half of its
+  /// difference.
   private func appendSegment(_ steps: Range<Int>, to segments: inout [LevelSegment]) {
     let segmentDecibels = steps.map { levelDifferencesDecibels[$0] ?? 0 }
     guard Double(segmentDecibels.count) * stepSeconds >= 0.02 else { return }

@@ -4,14 +4,14 @@ import RecordingAnalysis
 import SignalAnalysis
 
 extension Comparison {
-  /// The level, in dBFS, below which a residual is attributed to the rounding of stored samples:
-  /// one or two steps of 16 bits.
+  /// The maximum level of a residual due to rounding of stored samples, in dBFS.
+  ///
+  /// The level corresponds to one or two steps of 16 bits.
   static let negligibleResidualDecibels = -84.0
-  /// The level of a residual, in decibels relative to the reference, above which it is a
-  /// difference.
+  /// The maximum level of a negligible residual, in decibels relative to the reference.
   static let maximumRelativeResidualDecibels = -25.0
 
-  /// Compares the takes as signals, after their levels were matched.
+  /// Compares the takes as signals, after their levels have been matched.
   mutating func compareSignals() {
     hasRelativeDifferences = true
     let takeGains = (referenceGain, candidateGain)
@@ -71,7 +71,7 @@ extension Comparison {
     }
   }
 
-  /// Compares takes whose channels differ channel by channel, after their levels were matched.
+  /// Compares takes channel by channel, after their levels have been matched.
   ///
   /// - Returns: False if the channels of the takes are alike or do not correspond.
   mutating func compareChannelByChannel() -> Bool {
@@ -91,7 +91,7 @@ extension Comparison {
     return true
   }
 
-  /// The residual of a candidate after a common gain.
+  /// The residual between a candidate and its reference after a gain adjustment.
   private struct Residual {
     /// The level of the candidate, in decibels relative to the reference.
     var candidateLevelDecibels: Double
@@ -101,7 +101,7 @@ extension Comparison {
     var relativeResidualDecibels: Double
   }
 
-  /// Returns the residual that remains after the reference is scaled by the gain that minimizes it.
+  /// Returns the residual between the signals after scaling the reference for the best fit.
   private func residual(of pair: SignalPair) -> Residual {
     var referenceEnergy = 0.0
     var crossEnergy = 0.0
@@ -122,13 +122,13 @@ extension Comparison {
       relativeResidualDecibels: Decibels.of(power: residualEnergy / max(referenceEnergy, 1e-30)))
   }
 
-  /// A Boolean value that indicates whether the takes are approximately equal without alignment.
+  /// A Boolean value that indicates whether the takes are nearly equal without alignment.
   var isEqualWithoutAlignment: Bool {
     approximateEquality(
       of: SignalPair(reference.signal, candidate.signal, alignment: .none, gains: (1, 1))) != nil
   }
 
-  /// Returns the equality of takes that differ by a negligible residual, or nil.
+  /// Returns the equality of takes with a negligible residual, or nil for other takes.
   private func approximateEquality(of pair: SignalPair) -> Equality? {
     guard pair.alignmentShiftFrames == 0, !pair.isInverted, pair.dcOffset == 0 else { return nil }
     let residual = residual(of: pair)
@@ -148,7 +148,7 @@ extension Comparison {
     0...max(reference.signal.durationSeconds, candidate.signal.durationSeconds)
   }
 
-  /// Adds a difference.
+  /// Adds a difference, with a sentence that describes it.
   ///
   /// - Parameters:
   ///   - difference: The difference.
@@ -166,7 +166,7 @@ extension Comparison {
     differences += differenceList.differences
   }
 
-  /// Compares takes of which at least one is silent.
+  /// Compares two takes, at least one of which is silent.
   private mutating func compareSilence(
     referencePower: Double, candidatePower: Double
   ) {
@@ -184,7 +184,7 @@ extension Comparison {
         + (isCandidateSilent ? " is silent" : " is not silent, unlike \(options.referenceLabel)"))
   }
 
-  /// Adds a difference if the durations of the takes differ and no other difference explains that.
+  /// Adds a difference for different durations if no other difference explains them.
   private mutating func compareLengths() {
     let referenceSeconds = reference.signal.durationSeconds
     let candidateSeconds = candidate.signal.durationSeconds
@@ -209,8 +209,9 @@ extension Comparison {
       sentence: "\(options.candidateLabel)'s recording is \(changeText): \(durationsText) s")
   }
 
-  /// Adds a difference if the numbers of channels differ, or if channels differ although their mean
-  /// is equal.
+  /// Adds a difference for different channels.
+  ///
+  /// The numbers of channels differ, or channels differ although their mean is equal.
   mutating func compareChannels() {
     let channelCount = reference.signal.channels.count
     let candidateChannelCount = candidate.signal.channels.count

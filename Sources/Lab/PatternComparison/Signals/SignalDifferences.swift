@@ -14,20 +14,24 @@ struct SignalDifferences {
   private let options: ComparisonOptions
   private(set) var differenceList: DifferenceList
   private let soundComparisons: [SoundComparison]
-  /// The overall delay of the candidate, in seconds.
+  /// The overall delay of the candidate relative to the reference, in seconds.
   private(set) var delaySeconds: Double
   /// The overall level of the candidate, in decibels relative to the reference.
   private(set) var overallLevelDecibels: Double
 
-  /// The maximum number of segments with a changed level per sound that are reported separately.
+  /// The maximum number of changed level segments to report for each sound.
+  ///
+  /// A sound with more segments is summarized.
   private static let maximumSegmentCount = 3
 
-  /// The ratio of a magnitude to the peak below which rendered patterns count as silent, as in the
-  /// comparison of patterns by what is felt. The DC blocker has a slow tail below it.
+  /// The maximum magnitude of silence in a rendered pattern, as a fraction of the peak.
+  ///
+  /// The comparison of patterns by feeling has the same limit. The DC blocker has a slow tail below
+  /// it.
   private static let patternSilenceRatio = Float(
     Decibels.amplitudeFactor(FeltComparisonContext.relativeFloorDecibels))
 
-  /// Finds the differences between two signals.
+  /// Finds the differences between two aligned signals.
   ///
   /// - Parameters:
   ///   - pair: The signals.
@@ -93,15 +97,16 @@ struct SignalDifferences {
       opposite: pair.reference, delay: alignmentShiftSeconds)
   }
 
-  /// The shift of the candidate that was removed from the pair, in seconds.
+  /// The time shift that alignment removed from the candidate, in seconds.
   private var alignmentShiftSeconds: Double { Double(pair.alignmentShiftFrames) / pair.sampleRate }
   /// Returns events for the candidate's sounds, at their times before alignment.
   private func candidateEvents(of comparisons: [SoundComparison]) -> [IndexedEvent] {
     comparisons.map { $0.candidateRegion.event(delay: alignmentShiftSeconds) }
   }
 
-  /// Adds the differences that apply to the whole signals: polarity, DC offset, background noise,
-  /// and clipping.
+  /// Adds the differences between the whole signals.
+  ///
+  /// They are polarity, DC offset, background noise, and clipping.
   private mutating func addWholeSignalDifferences(
     background: BackgroundSound?, clipping: ClippedPeaks?
   ) {
@@ -133,8 +138,9 @@ struct SignalDifferences {
     )
   }
 
-  /// Returns the value that at least 60 % of the values share within a tolerance, or nil. If there
-  /// are only two values, both must agree.
+  /// Returns the value that at least 60 % of the values share within a tolerance, or nil.
+  ///
+  /// If there are only two values, both must agree.
   private static func majorityValue(of values: [Double], within tolerance: Double) -> Double? {
     let sortedValues = values.sorted()
     guard !sortedValues.isEmpty else { return nil }
@@ -155,7 +161,7 @@ struct SignalDifferences {
     return largestCluster[(largestCluster.startIndex + largestCluster.endIndex) / 2]
   }
 
-  /// Adds a difference for each group of sounds with the same amount.
+  /// Adds a difference for each group of sounds with the same amount of change.
   private mutating func addGroupedDifferences(
     _ kind: Difference.Kind, _ values: [(SoundComparison, Double)], within tolerance: Double
   ) {
@@ -176,7 +182,7 @@ struct SignalDifferences {
     }
   }
 
-  /// Adds the differences of time.
+  /// Adds the differences in the times of sounds.
   private mutating func addTimeShifts(reportsWhole: Bool) {
     let commonShiftSeconds =
       reportsWhole
@@ -197,7 +203,7 @@ struct SignalDifferences {
     addGroupedDifferences(.time, significantShifts, within: 0.000_2)
   }
 
-  /// Adds the differences of level.
+  /// Adds the differences in the levels of sounds.
   private mutating func addLevelChanges() {
     let constantComparisons = soundComparisons.filter { $0.levelSegments.isEmpty }
     let commonLevelDecibels =
@@ -219,7 +225,7 @@ struct SignalDifferences {
     }
   }
 
-  /// Adds the differences of a sound whose level changes during the sound.
+  /// Adds the differences of a sound whose level change is not constant.
   private mutating func addLevelSegments(of comparison: SoundComparison, overallLevel: Double) {
     let changedSegments = comparison.levelSegments.map { segment in
       let isConstant = abs(segment.extremeDecibels - segment.medianDecibels) < 0.5
@@ -254,7 +260,7 @@ struct SignalDifferences {
           from: minimumDecibels, to: maximumDecibels, unit: .decibels))
   }
 
-  /// Adds the differences of frequency.
+  /// Adds the differences in the frequencies of sounds.
   private mutating func addFrequencyChanges() {
     // A single sound is reported with both frequencies.
     let changePercents = soundComparisons.map { $0.frequencyChange?.changePercent ?? 0 }
@@ -279,7 +285,7 @@ struct SignalDifferences {
     }
   }
 
-  /// Adds the differences of duration and of waveform.
+  /// Adds the differences in the durations and waveforms of sounds.
   private mutating func addDurationsAndResiduals() {
     for comparison in soundComparisons {
       if comparison.durationChangeSeconds != 0 {
@@ -297,8 +303,9 @@ struct SignalDifferences {
     }
   }
 
-  /// Adds one difference for all taps without a counterpart, and one for all longer regions without
-  /// a counterpart.
+  /// Adds differences for regions without a counterpart.
+  ///
+  /// All taps become one difference, and all longer regions become another.
   ///
   /// - Parameters:
   ///   - kind: The kind of the differences.
@@ -330,8 +337,9 @@ struct SignalDifferences {
 }
 
 extension Difference {
-  /// Creates a waveform difference from the level of its residual, in decibels relative to the
-  /// sound.
+  /// Creates a waveform difference from the level of its residual.
+  ///
+  /// The level is in decibels relative to the sound.
   init(residual: Double, in range: ClosedRange<Double>, isOverall: Bool = false) {
     self.init(
       .spectrum, in: range, isOverall: isOverall, amount: residual,

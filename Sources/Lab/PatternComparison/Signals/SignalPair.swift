@@ -1,25 +1,29 @@
 import RecordingAnalysis
 import SignalAnalysis
 
-/// The signals of a reference and a candidate, aligned and with equal lengths.
+/// The aligned signals of a reference and a candidate, with equal lengths.
 struct SignalPair {
   let sampleRate: Double
   /// The reference, with non-finite samples replaced by silence.
   private(set) var reference: [Float]
-  /// The candidate, aligned with the reference, and with its DC offset and inverted polarity
-  /// corrected.
+  /// The candidate, aligned with the reference.
+  ///
+  /// Its DC offset and inverted polarity are corrected.
   private(set) var candidate: [Float]
-  /// The shift that was removed from the candidate, in frames; positive if the candidate was later.
+  /// The time shift that was removed from the candidate, in frames.
+  ///
+  /// The shift is positive if the candidate was later.
   private(set) var alignmentShiftFrames = 0
-  /// A Boolean value that indicates whether the candidate's polarity was inverted, and was
-  /// therefore corrected.
+  /// A Boolean value that indicates whether the candidate's inverted polarity was corrected.
   private(set) var isInverted = false
-  /// The DC offset that was removed from the candidate: its own minus the reference's.
+  /// The DC offset that was removed from the candidate.
+  ///
+  /// The offset is the candidate's own minus the reference's.
   private(set) var dcOffset = 0.0
   /// The correlation coefficient of both signals; negative for inverted polarity.
   private(set) var correlation: Double?
 
-  /// The maximum shift to search, in seconds.
+  /// The maximum time shift to search, in seconds.
   static let maximumShiftSeconds = 3.0
   /// The minimum DC offset to remove: −60 dBFS.
   static let minimumDCOffset = 1e-3
@@ -56,7 +60,7 @@ struct SignalPair {
     return samples.firstIndex { abs($0) > silenceThreshold } ?? 0
   }
 
-  /// Removes a DC offset that both the mean and the median show.
+  /// Removes a DC offset that appears in both the mean and the median.
   ///
   /// The mean of a short sound differs from zero. The median is that of the silence, or the center
   /// of the oscillation.
@@ -74,14 +78,14 @@ struct SignalPair {
     }
   }
 
-  /// Returns the median of some thousand evenly spaced samples.
+  /// Returns the approximate median of a signal, from some thousand evenly spaced samples.
   private static func approximateMedian(of samples: [Float]) -> Double {
     let sampleStride = samples.count / 20_000 + 1
     return Statistics.median(
       of: stride(from: 0, to: samples.count, by: sampleStride).map { Double(samples[$0]) })
   }
 
-  /// Aligns the candidate with the reference.
+  /// Aligns the candidate in time with the reference.
   private mutating func align(_ alignment: ComparisonOptions.Alignment) {
     switch alignment {
     case .auto, .none:
@@ -103,7 +107,7 @@ struct SignalPair {
     }
   }
 
-  /// Finds polarity and shift by cross-correlation.
+  /// Finds the polarity and the time shift of the candidate by cross-correlation.
   ///
   /// - Parameter mayShift: Pass false to find the polarity only.
   /// - Returns: False if a signal is silent.

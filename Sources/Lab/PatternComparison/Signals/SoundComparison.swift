@@ -2,28 +2,30 @@ internal import CMath
 import RecordingAnalysis
 import SignalAnalysis
 
-/// The differences between two sounds.
+/// The differences between a sound of the reference and a sound of the candidate.
 struct SoundComparison {
   let region: ActiveRegion
   let candidateRegion: ActiveRegion
-  /// The shift of the candidate's sound, in seconds.
+  /// The delay of the candidate's sound relative to the reference's sound, in seconds.
   private(set) var timeShiftSeconds = 0.0
-  /// The level of the candidate's sound, in decibels relative to the reference, if it is constant.
+  /// The constant level change from the reference to the candidate, in decibels.
   private(set) var levelChangeDecibels = 0.0
-  /// The frequencies of both sounds if they differ, or nil.
+  /// The frequencies of both sounds, or nil if they are equal.
   private(set) var frequencyChange: FrequencyPair?
-  /// The change of duration, in seconds.
+  /// The change of duration from the reference to the candidate, in seconds.
   private(set) var durationChangeSeconds = 0.0
   /// The time ranges in which the levels of the sounds differ.
   private(set) var levelSegments: [LevelSegment] = []
-  /// The level of the residual, in decibels relative to the sound, or nil if the other changes
-  /// explain the difference.
+  /// The level of the residual, in decibels relative to the sound.
+  ///
+  /// The value is nil if other changes explain the difference.
   private(set) var residualDecibels: Double?
-  /// A Boolean value that indicates whether the waveforms are equal up to a constant gain, so that
-  /// the time shift is accurate.
+  /// A Boolean value that indicates whether a constant gain maps one waveform to the other.
+  ///
+  /// In that case, the time shift is accurate.
   private(set) var hasMatchingShape = true
 
-  /// The residual power, relative to the sound, below which waveforms count as equal.
+  /// The maximum residual power between equal waveforms, relative to the sound.
   private static let maximumShapeResidualPowerRatio = 1e-3
   /// The minimum change of level to report, in decibels.
   static let minimumLevelChangeDecibels = 0.05
@@ -34,7 +36,7 @@ struct SoundComparison {
   /// The minimum change of frequency to report, in percent.
   static let minimumFrequencyChangePercent = 1.0
 
-  /// Compares two sounds.
+  /// Compares a sound of the reference with a sound of the candidate.
   ///
   /// - Parameters:
   ///   - region: The region of the reference.
@@ -102,7 +104,7 @@ struct SoundComparison {
     timeShiftSeconds = Double(startOffsetFrames) / rate
   }
 
-  /// The number of frames of the shorter sound.
+  /// The number of frames in the shorter sound.
   private var commonFrameCount: Int {
     min(region.sampleRange.count, candidateRegion.sampleRange.count)
   }
@@ -112,13 +114,14 @@ struct SoundComparison {
       > max(minimumDurationChangeSeconds, 0.01 * region.durationSeconds)
   }
 
-  /// The fraction of the peak at which a sound ends. The end of a region includes weak tails, such
-  /// as that of a DC blocker.
+  /// The amplitude at the end of a sound without its weak tail, as a fraction of the peak.
+  ///
+  /// The end of a region includes weak tails, such as that of a DC blocker.
   private static let endToPeakAmplitudeRatio: Float = 0.1
-  /// The maximum difference of a change of duration with and without tails, in seconds.
+  /// The maximum effect of weak tails on the change of duration, in seconds.
   private static let maximumTailEffectSeconds = 0.025
 
-  /// Returns the change of duration without weak tails.
+  /// Returns the change in a sound's duration, ignoring weak tails, in seconds.
   ///
   /// - Parameters:
   ///   - reference: The samples of the reference.
@@ -143,7 +146,7 @@ struct SoundComparison {
       ? changeSeconds : regionChange
   }
 
-  /// Returns whether a gain explains the difference, up to noise.
+  /// Returns whether a gain explains the difference between two signals, except for noise.
   private static func gainExplainsDifference(
     correlation: Double, samples: [Float], noiseEnergy: Double
   ) -> Bool {
@@ -158,14 +161,15 @@ struct SoundComparison {
     (start..<start + count).map { samples.indices.contains($0) ? samples[$0] : 0 }
   }
 
-  /// A gain by least squares, and the correlation coefficient.
+  /// The least-squares gain between two signals, with their correlation coefficient.
   private struct GainFit {
     var gainDecibels = 0.0
     var correlation = 0.0
   }
 
-  /// Returns the gain from one signal to another, by least squares over the samples below a
-  /// ceiling.
+  /// Returns the least-squares gain from one signal to another.
+  ///
+  /// Samples of the candidate above a ceiling are ignored.
   private static func leastSquaresGain(
     _ reference: [Float], _ candidate: [Float], below ceiling: Float = .infinity
   ) -> GainFit {
@@ -183,7 +187,7 @@ struct SoundComparison {
       correlation: crossEnergy / (referenceEnergy * candidateEnergy).squareRoot())
   }
 
-  /// Measures duration, frequency, and level, or the residual if none of them differs.
+  /// Measures the changes of duration, frequency, and level, or otherwise the residual.
   private mutating func measureChanges(
     _ reference: [Float], _ candidate: [Float], margin: Int, rate: Double, noiseEnergy: Double
   ) {
@@ -240,8 +244,9 @@ struct SoundComparison {
     }
   }
 
-  /// Measures the change of level, or finds the segments in which the levels differ if the change
-  /// is not constant.
+  /// Measures the change of level, or finds the segments with different levels.
+  ///
+  /// Segments are used if the change is not constant.
   private mutating func findLevelSegments(
     _ reference: [Float], _ candidate: [Float], rate: Double
   ) {
@@ -262,20 +267,20 @@ struct SoundComparison {
   }
 }
 
-/// The frequencies of two sounds.
+/// The frequency of a sound in the reference, and its frequency in the candidate.
 struct FrequencyPair {
-  /// The frequency of the reference, in hertz.
+  /// The frequency of the sound in the reference take, in hertz.
   let referenceHertz: Double
-  /// The frequency of the candidate, in hertz.
+  /// The frequency of the sound in the candidate take, in hertz.
   let candidateHertz: Double
 
-  /// The frequency change, in percent.
+  /// The change from the reference's to the candidate's frequency, in percent.
   var changePercent: Double { 100 * (candidateHertz / referenceHertz - 1) }
 
-  /// The maximum frequency that counts, in hertz. Higher frequencies cannot be felt.
+  /// The maximum perceptible frequency, in hertz. Higher frequencies are ignored.
   static let maximumPerceptibleHertz = 1_000.0
 
-  /// Measures both frequencies, or returns nil if a sound has none.
+  /// Measures the frequencies of two sounds, or returns nil if a sound has no frequency.
   ///
   /// Taps are too short to track a frequency. Instead, the centroids of their spectra are compared,
   /// because a burst with the same number of cycles at a higher frequency has its whole spectrum at
@@ -302,8 +307,9 @@ struct FrequencyPair {
     candidateHertz = centroidsHertz[1]
   }
 
-  /// Returns the median frequencies of both sounds while both have a pitch, or nil if that is less
-  /// than 30 % of the time.
+  /// Returns the median frequencies of two sounds while both have a pitch.
+  ///
+  /// Returns nil if that is less than 30 % of the time.
   private static func trackedFrequencies(
     _ reference: [Float], _ candidate: [Float], rate: Double
   ) -> (before: Double, after: Double)? {
@@ -329,8 +335,9 @@ struct FrequencyPair {
     )
   }
 
-  /// Returns the power-weighted mean frequency of a spectrum below `maximumPerceptibleHertz`, or
-  /// nil for silence.
+  /// Returns the power-weighted mean frequency of a spectrum, or nil for silence.
+  ///
+  /// Frequencies above `maximumPerceptibleHertz` are ignored.
   static func spectralCentroidHertz(of spectrum: Spectrum) -> Double? {
     var totalPower = 0.0
     var frequencyMoment = 0.0
