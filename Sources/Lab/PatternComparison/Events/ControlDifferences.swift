@@ -49,7 +49,7 @@ struct ControlDifferences {
     }
   }
 
-  /// Returns the time ranges in which events sound, including tails and bursts.
+  /// Returns the time ranges in which any event sounds, including tails and bursts.
   private static func soundingRanges(of events: [IndexedEvent]) -> [ClosedRange<Double>] {
     var mergedRanges: [ClosedRange<Double>] = []
     for event in events.sorted(by: { $0.timeSeconds < $1.timeSeconds }) {
@@ -70,7 +70,7 @@ struct ControlDifferences {
     return mergedRanges
   }
 
-  /// Finds the differences in one dynamic parameter between two layers with matching events.
+  /// Finds the differences in one dynamic parameter between two matching layers.
   private mutating func findDifference(
     of id: DynamicParameterID, in patterns: (HapticPattern, HapticPattern), layerName: String,
     ranges: [ClosedRange<Double>]
@@ -116,8 +116,9 @@ struct ControlDifferences {
       differenceBuilder.difference(count: changedPairs.count, areCurves: areCurves))
   }
 
-  /// Returns the pairs of a reference and a candidate item that differ. An item without a
-  /// counterpart is paired with nil.
+  /// Returns the pairs of a reference item and a candidate item that differ.
+  ///
+  /// An item without a counterpart is paired with nil.
   private static func changedItemPairs(
     _ referenceItems: [ControlItem], _ candidateItems: [ControlItem]
   ) -> [(ControlItem?, ControlItem?)] {
@@ -148,7 +149,7 @@ struct ControlDifferences {
 }
 
 extension ControlTimeline {
-  /// Returns the control with its times mapped in the same way as the times of the events.
+  /// Returns the control with its times mapped like the times of the events.
   ///
   /// - Parameters:
   ///   - timeMapping: The mapping of times.
@@ -178,8 +179,9 @@ extension ControlTimeline {
     var durationSeconds: Double { timeRange.upperBound - timeRange.lowerBound }
   }
 
-  /// Returns the time range and the maximum amount by which another control deviates within the
-  /// given ranges, or nil if the controls agree.
+  /// Returns the deviation from another control within time ranges, or nil if there is none.
+  ///
+  /// The deviation consists of its time range and the values at its maximum.
   ///
   /// - Parameters:
   ///   - other: The other control.
@@ -233,7 +235,7 @@ extension ControlTimeline {
 }
 
 extension DynamicParameterID {
-  /// The name of the parameter in sentences.
+  /// The name of the control in sentences.
   fileprivate var displayName: String {
     switch self {
     case .hapticIntensityControl: "intensity"
@@ -251,7 +253,7 @@ extension DynamicParameterID {
     }
   }
 
-  /// The kind of difference that the parameter causes.
+  /// The kind of difference that a change of the control causes.
   fileprivate var differenceKind: Difference.Kind {
     let continuousKind: HapticEvent.Kind = isHaptic ? .hapticContinuous : .audioContinuous
     return Difference.Kind.eventParameterKinds.first {
@@ -260,8 +262,9 @@ extension DynamicParameterID {
       ?? .level
   }
 
-  /// Returns the difference between two parameter values as rendered for a profile, in the unit of
-  /// `differenceKind`.
+  /// Returns the rendered difference between two values of the control.
+  ///
+  /// The unit is that of `differenceKind`. The rendering depends on the profile.
   ///
   /// If the frequency mapping is linear, a change of sharpness is relative to the center of the
   /// band. A change of an envelope time is relative to zero.
@@ -285,7 +288,7 @@ extension DynamicParameterID {
   }
 }
 
-/// Builds the difference that describes how one control differs between the takes.
+/// A builder of the difference in one control between two takes.
 private struct ControlDifferenceBuilder {
   private let kind: Difference.Kind
   private let controlName: String
@@ -331,8 +334,9 @@ private struct ControlDifferenceBuilder {
       sentence: sentence + ".")
   }
 
-  /// Returns a difference for a single changed curve or dynamic parameter, or nil if one sentence
-  /// cannot describe it.
+  /// Returns the difference for one changed curve or dynamic parameter.
+  ///
+  /// Returns nil if one sentence cannot describe the change.
   ///
   /// - Parameters:
   ///   - item: The item of the reference, or nil if it was added.
@@ -421,7 +425,7 @@ private struct ControlDifferenceBuilder {
       before: Double(referencePoint.value), after: Double(candidatePoint.value))
   }
 
-  /// Returns a difference that summarizes several changed curves or dynamic parameters.
+  /// Returns one difference that summarizes several changed curves or dynamic parameters.
   func difference(count: Int, areCurves: Bool) -> Difference {
     let controlNoun = areCurves ? "curve" : "control"
     let verbEnding = count > 1 ? "s differ" : " differs"
@@ -435,7 +439,7 @@ private struct ControlDifferenceBuilder {
   }
 }
 
-/// A change of one control of a pattern: a dynamic parameter or a parameter curve.
+/// A dynamic parameter or a parameter curve of a pattern.
 struct ControlItem {
   /// The time, in seconds from the start of the pattern.
   var time: Double
@@ -446,8 +450,7 @@ struct ControlItem {
   /// The value of the first control point.
   var firstPointValue: Double { Double(points.first?.value ?? 0) }
 
-  /// Returns the control items of a pattern for one parameter: its dynamic parameters and curves,
-  /// sorted by time.
+  /// Returns the dynamic parameters and curves of a pattern for one control, sorted by time.
   static func items(for id: DynamicParameterID, in pattern: HapticPattern) -> [ControlItem] {
     let parameterItems = pattern.parameters.filter { $0.id == id }.map {
       ControlItem(time: $0.time, points: [.init(time: 0, value: $0.value)], isCurve: false)
@@ -458,7 +461,7 @@ struct ControlItem {
     return (parameterItems + curveItems).sorted { $0.time < $1.time }
   }
 
-  /// Returns whether another item has the same effect, regardless of its time.
+  /// Returns whether another item has the same effect, regardless of its start time.
   func isEquivalent(to other: ControlItem) -> Bool {
     isCurve == other.isCurve && points.count == other.points.count
       && zip(points, other.points).allSatisfy {
@@ -466,13 +469,14 @@ struct ControlItem {
       }
   }
 
-  /// Returns whether two times are closer than a frame.
+  /// Returns whether two times are less than a frame apart.
   static func areSimultaneous(_ first: Double, _ second: Double) -> Bool {
     abs(first - second) <= EventMatch.minimumTimeDifferenceSeconds
   }
 
-  /// Returns the cost of pairing the item with another: 0 for equivalent items at the same time, 1
-  /// for a distance of one second.
+  /// Returns the cost of pairing this item with another item.
+  ///
+  /// The cost is 0 for equivalent items at the same time, and 1 for a distance of one second.
   func pairingCost(with other: ControlItem) -> Double {
     guard isCurve == other.isCurve else { return .infinity }
     let distanceSeconds = abs(time - other.time)

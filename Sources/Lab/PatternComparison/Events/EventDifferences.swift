@@ -60,7 +60,7 @@ struct EventDifferences {
     }
   }
 
-  /// Returns the time range in which events sound, including the bursts of transients.
+  /// Returns the time range that events cover, including the bursts of transients.
   private func soundingRange(of events: [IndexedEvent]) -> ClosedRange<Double> {
     let startSeconds = events.map(\.timeSeconds).min() ?? 0
     let endTimes = events.map { event in
@@ -71,7 +71,7 @@ struct EventDifferences {
     return startSeconds...max(startSeconds, endTimes.max() ?? startSeconds)
   }
 
-  /// Returns one difference that summarizes the changes of several pairs of events.
+  /// Returns one difference for the changes of several event pairs.
   ///
   /// - Parameters:
   ///   - kind: The kind of the difference.
@@ -96,13 +96,12 @@ struct EventDifferences {
     return difference
   }
 
-  /// The pairs of events.
+  /// The pairs of matching reference and candidate events.
   private var eventPairs: [(event: IndexedEvent, candidateEvent: IndexedEvent)] {
     match.pairedEventIndices.map { (match.referenceEvents[$0.0], match.candidateEvents[$0.1]) }
   }
 
-  /// Returns the pairs whose values of a kind differ, and the number of pairs that have values of
-  /// this kind.
+  /// Returns the changed event values of a kind, and the number of pairs with such values.
   private func changes(of kind: Difference.Kind) -> (changes: [Change], pairCount: Int) {
     var changes: [Change] = []
     var pairCount = 0
@@ -125,8 +124,10 @@ struct EventDifferences {
     return (changes, pairCount)
   }
 
-  /// Adds the differences of one kind of value: one for each group with the same amount, or a
-  /// summary of more than three groups.
+  /// Adds differences for the changed event values of one kind.
+  ///
+  /// Changes with the same amount become one difference. More than three different amounts become
+  /// one summary.
   private mutating func findChanges(of kind: Difference.Kind) {
     let (changes, pairCount) = changes(of: kind)
     guard !changes.isEmpty else { return }
@@ -195,8 +196,9 @@ struct EventDifferences {
     return Extremes(minimum: changeAmounts.min() ?? 0, maximum: changeAmounts.max() ?? 0)
   }
 
-  /// Groups changes by equal amounts, in descending order of count. The changes of a group are
-  /// sorted by time.
+  /// Groups changes with equal amounts, in descending order of group size.
+  ///
+  /// The changes of a group are sorted by time.
   private static func groupedByAmount(_ changes: [Change]) -> [[Change]] {
     let changeGroups = changes.grouped(by: \.amount) { max(1e-4, 2e-3 * abs($0)) }
     let sortedGroups = changeGroups.map { group in
@@ -205,8 +207,9 @@ struct EventDifferences {
     return sortedGroups.sorted { $0.count > $1.count }
   }
 
-  /// Returns the operation that changed all values alike, or nil if there is none. Examples are
-  /// `intensity × 0.8` and `sharpness + 0.1`.
+  /// Returns the operation that explains all changes of a group, or nil if there is none.
+  ///
+  /// Examples are `intensity × 0.8` and `sharpness + 0.1`.
   private static func commonOperationText(for group: [Change], kind: Difference.Kind) -> String? {
     let firstChange = group[0]
     guard kind == .level || kind == .frequency,
@@ -228,8 +231,9 @@ struct EventDifferences {
     return "\(valueName) × \(SentenceFormatting.number(valueRatio, places: 3))"
   }
 
-  /// Adds differences for shifted events: for the whole pattern, for its end, or for groups with
-  /// equal shifts.
+  /// Adds differences for events that are shifted in time.
+  ///
+  /// A difference concerns the whole pattern, its end, or a group of events with equal shifts.
   private mutating func findTimeShifts() {
     if match.pairedEventIndices.count > 1, match.timeMapping != EventMatch.TimeMapping() {
       addTempoAndDelay()
@@ -263,8 +267,9 @@ struct EventDifferences {
     }
   }
 
-  /// Adds a difference for the end of the pattern if its last two or more events have the same
-  /// shift, and removes their changes.
+  /// Adds a difference for a shifted end of the pattern, and removes its changes.
+  ///
+  /// The end is shifted if the last two or more events have the same shift.
   private mutating func addShiftedTail(removingFrom changes: inout [Change]) {
     let pairs = eventPairs
     guard let tailShiftSeconds = changes.last?.amount,
@@ -291,7 +296,7 @@ struct EventDifferences {
         + "starts \(Difference.Kind.time.changeText(tailShiftSeconds))")
   }
 
-  /// Adds a tempo difference and a delay if the times of all events are mapped linearly.
+  /// Adds a tempo difference and a delay if the times of all events are linearly related.
   private mutating func addTempoAndDelay() {
     let delaySeconds = match.candidateEvents[0].timeSeconds - match.referenceEvents[0].timeSeconds
     var tempoDifference = Difference(
@@ -330,7 +335,7 @@ struct EventDifferences {
         candidateEventIndices: kind == .missing ? [] : eventIndices), of: events)
   }
 
-  /// Returns the peak level of an event in dBFS, without controls.
+  /// Returns the peak level of an event before controls, in dBFS.
   private func peakDecibels(of event: IndexedEvent) -> Double {
     let peakAmplitude =
       event.isHaptic
@@ -340,7 +345,7 @@ struct EventDifferences {
     return peakAmplitude > 1e-6 ? 20 * log10(peakAmplitude) : -120
   }
 
-  /// Adds differences for events that play other sound files.
+  /// Adds differences for paired events that play different sound files.
   private mutating func findWaveformChanges() {
     for (event, candidateEvent) in eventPairs {
       guard let referenceWaveform = event.audioWaveform,
@@ -371,7 +376,7 @@ struct EventDifferences {
     }
   }
 
-  /// Events that moved from one body location to another.
+  /// The events that moved from one body location to another.
   private struct MovedEvents {
     var locations: [HapticComposition.BodyLocation?]
     var events: [IndexedEvent] = []
@@ -406,7 +411,7 @@ struct EventDifferences {
     return true
   }
 
-  /// Adds the differences of body locations.
+  /// Adds differences for events that moved to another body location.
   private mutating func findBodyLocationChanges() {
     if findMissingBodyLocations() { return }
     var movedGroups: [MovedEvents] = []
@@ -433,8 +438,9 @@ struct EventDifferences {
     }
   }
 
-  /// Adds a difference if the same events have another order, and returns whether that explains all
-  /// values.
+  /// Adds a difference if the same events occur in a different order.
+  ///
+  /// Returns true if the order explains all changed values.
   private mutating func findReordering() -> Bool {
     let referenceEvents = match.referenceEvents
     let candidateEvents = match.candidateEvents
@@ -476,8 +482,9 @@ struct EventDifferences {
 }
 
 extension Array {
-  /// Groups elements whose values are within a tolerance of the smallest value of their group, by
-  /// ascending value.
+  /// Groups elements with similar values, in ascending order of values.
+  ///
+  /// The values of a group are within a tolerance of its smallest value.
   ///
   /// - Parameters:
   ///   - value: Returns the value of an element.

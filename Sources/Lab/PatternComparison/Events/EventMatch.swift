@@ -12,27 +12,30 @@ struct EventMatch {
   let referenceEvents: [IndexedEvent]
   /// The events of the candidate, sorted by time.
   let candidateEvents: [IndexedEvent]
-  /// The indices of paired events in `reference` and `candidate`, sorted by the first.
+  /// The index pairs of matching reference and candidate events.
+  ///
+  /// The pairs are sorted by the index of the reference's event.
   private(set) var pairedEventIndices: [(Int, Int)] = []
-  /// The indices of the reference's events without a counterpart.
+  /// The indices of the reference's events without a counterpart in the candidate.
   private(set) var missingEventIndices: [Int] = []
-  /// The indices of the candidate's events without a counterpart.
+  /// The indices of the candidate's events without a counterpart in the reference.
   private(set) var addedEventIndices: [Int] = []
-  /// The mapping of all times, if the candidate's times are a linear function of the reference's
-  /// times.
+  /// The linear mapping from all of the reference's times to the candidate's times.
+  ///
+  /// The mapping is the identity if the times are not linearly related.
   private(set) var timeMapping = TimeMapping()
 
-  /// A linear function from times of the reference to times of the candidate.
+  /// A linear function that maps times of the reference to times of the candidate.
   struct TimeMapping: Equatable {
-    /// The duration in the candidate of one second of the reference, in seconds.
+    /// The scale factor: the duration in the candidate of one second of the reference.
     var timeScale = 1.0
-    /// The candidate's time for time 0 of the reference, in seconds.
+    /// The delay: the candidate's time for time 0 of the reference, in seconds.
     var delaySeconds = 0.0
 
     func candidateTime(at time: Double) -> Double { time * timeScale + delaySeconds }
   }
 
-  /// The time difference above which two times count as different, in seconds: a frame at 96 kHz.
+  /// The minimum distance between two different times, in seconds: a frame at 96 kHz.
   static let minimumTimeDifferenceSeconds = 1e-5
 
   /// Pairs the events of two compositions.
@@ -53,7 +56,9 @@ struct EventMatch {
     addedEventIndices = self.candidateEvents.indices.filter { !pairedCandidateIndices.contains($0) }
   }
 
-  /// Pairs all events in order if their times are mapped linearly, and returns whether they are.
+  /// Pairs all events in order if their times are linearly related.
+  ///
+  /// Returns true if the events were paired.
   private mutating func pairInOrder() -> Bool {
     let eventCount = referenceEvents.count
     guard eventCount == candidateEvents.count, eventCount > 0,
@@ -135,7 +140,7 @@ struct EventMatch {
       && event.isEquivalent(to: candidateEvent)
   }
 
-  /// Pairs events kind by kind: first equal ones, then the others by cost.
+  /// Pairs the remaining events of each kind: first equal events, then the others by cost.
   private mutating func pairRemainingEvents(_ indices: [Int], _ candidateIndices: [Int]) {
     for kind in HapticEvent.Kind.allCases {
       var unpaired = indices.filter { referenceEvents[$0].kind == kind }
@@ -165,8 +170,9 @@ struct EventMatch {
     }
   }
 
-  /// A key by which equal events are found: the time and values, rounded to 10⁻⁵, and the sound
-  /// file.
+  /// A hashable key that equal events share.
+  ///
+  /// The key consists of the time and values, rounded to 10⁻⁵, and the sound file.
   private struct EqualityKey: Hashable {
     /// The time, the duration, and the parameter values, in multiples of 10⁻⁵.
     private let quantizedValues: [Int64]

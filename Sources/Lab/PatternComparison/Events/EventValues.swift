@@ -4,13 +4,14 @@ import HapticRender
 import RecordingAnalysis
 
 extension Difference.Kind {
-  /// The kinds of differences that compare the duration or an event parameter.
+  /// The difference kinds that concern an event's duration or an event parameter.
   static let eventParameterKinds: [Self] = [
     .level, .frequency, .duration, .attack, .decay, .release, .sustain, .pan, .brightness,
   ]
 
-  /// Returns the event parameter that this kind compares, or nil for the duration and for kinds
-  /// that compare no parameter.
+  /// Returns the event parameter that differences of this kind concern.
+  ///
+  /// Returns nil for the duration and for kinds that concern no parameter.
   func parameter(of kind: HapticEvent.Kind) -> EventParameterID? {
     switch self {
     case .level: kind.isHaptic ? .hapticIntensity : .audioVolume
@@ -25,7 +26,9 @@ extension Difference.Kind {
     }
   }
 
-  /// Returns the value of an event that this kind compares, or nil if the event has no such value.
+  /// Returns the event value that differences of this kind concern.
+  ///
+  /// Returns nil if the event has no such value.
   func value(of event: IndexedEvent) -> Double? {
     if self == .duration { return event.durationSeconds }
     guard let parameterID = parameter(of: event.kind), event.kind.responds(to: parameterID) else {
@@ -34,7 +37,7 @@ extension Difference.Kind {
     return event.value(parameterID)
   }
 
-  /// Returns the name of the value in sentences.
+  /// Returns the name of the event value in sentences.
   func valueName(of kind: HapticEvent.Kind) -> String {
     switch self {
     case .level: kind.isHaptic ? "intensity" : "volume"
@@ -43,8 +46,9 @@ extension Difference.Kind {
     }
   }
 
-  /// Returns both values, such as `intensity 0.71 instead of 0.75`, or nil if they add nothing to
-  /// the sentence.
+  /// Returns the values of both takes as text, such as `intensity 0.71 instead of 0.75`.
+  ///
+  /// Returns nil if the values add nothing to the sentence.
   func valueText(
     from before: Double, to after: Double, of kind: HapticEvent.Kind, profile: TransducerProfile
   ) -> String? {
@@ -64,7 +68,9 @@ extension Difference.Kind {
     }
   }
 
-  /// Returns the difference between two values as rendered for a profile, in the unit of this kind.
+  /// Returns the rendered difference between two event values, in the unit of this kind.
+  ///
+  /// The rendering depends on the profile.
   func amount(
     from before: Double, to after: Double, of kind: HapticEvent.Kind, profile: TransducerProfile
   ) -> Double {
@@ -100,7 +106,7 @@ extension Difference.Kind {
   }
 }
 
-/// The values of events after dynamic parameters and curves.
+/// The values of events after dynamic parameters and curves are applied.
 ///
 /// Different values in the file can have the same effect, because intensity and sharpness are
 /// clamped to 0...1.
@@ -120,8 +126,9 @@ struct EffectiveValues {
     }
   }
 
-  /// Returns the maximum difference between the effects of two values while an event sounds, or nil
-  /// if they have the same effect.
+  /// Returns the maximum difference that a changed value causes while an event sounds.
+  ///
+  /// Returns nil if both values have the same effect.
   ///
   /// - Parameters:
   ///   - kind: The kind of the value.

@@ -3,16 +3,18 @@
 /// Short sequences are aligned at the minimum total cost by dynamic programming (S. Needleman and
 /// C. Wunsch, Journal of Molecular Biology 48, 1970). Long sequences are paired by time.
 enum SequenceAlignment {
-  /// The cost of an unpaired element. A pair whose cost exceeds that of two unpaired elements is
-  /// not made.
+  /// The cost of an unpaired element.
+  ///
+  /// Elements are not paired if their pair costs more than two unpaired elements.
   static let gapCost = 0.5
-  /// The maximum number of cells of the dynamic-programming table. Longer sequences are paired by
-  /// time.
+  /// The maximum number of cells in the dynamic-programming table.
+  ///
+  /// Longer sequences are paired by time.
   static let maximumTableCellCount = 1 << 20
-  /// The maximum time between two elements that are paired by time, in seconds.
+  /// The maximum time between paired elements of long sequences, in seconds.
   static let maximumPairDistanceSeconds = 0.5
 
-  /// Returns pairs of indices that ascend in both sequences.
+  /// Returns the index pairs of two aligned sequences, ascending in both sequences.
   ///
   /// - Parameters:
   ///   - times: The times of the first sequence, ascending.
@@ -28,7 +30,7 @@ enum SequenceAlignment {
       ? nearestPairs(times, otherTimes) : optimalPairs(times.count, otherTimes.count, cost: cost)
   }
 
-  /// Returns the pairs with the minimum total cost.
+  /// Returns the index pairs with the minimum total cost, by dynamic programming.
   private static func optimalPairs(
     _ count: Int, _ otherCount: Int, cost: (Int, Int) -> Double
   ) -> [(Int, Int)] {
@@ -78,8 +80,9 @@ enum SequenceAlignment {
     return indexPairs.reversed()
   }
 
-  /// Pairs the elements with the nearest times. Values are ignored, so that many different values
-  /// don't separate pairs.
+  /// Pairs the elements of two sequences that are nearest in time.
+  ///
+  /// Values are ignored, so that many different values don't separate pairs.
   private static func nearestPairs(_ times: [Double], _ otherTimes: [Double]) -> [(Int, Int)] {
     func timeDistance(_ i: Int, _ j: Int) -> Double {
       i < times.count && j < otherTimes.count ? abs(times[i] - otherTimes[j]) : .infinity
