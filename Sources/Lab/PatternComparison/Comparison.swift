@@ -14,39 +14,46 @@ public struct Comparison: Sendable {
   public let candidate: Take
   /// The options of the comparison.
   public let options: ComparisonOptions
-  /// The overall shift of the candidate, which was removed before the comparison.
+  /// The overall time shift of the candidate, which was removed before the comparison.
   public internal(set) var alignment = TakeAlignment()
-  /// The gain that was applied to the reference before the waveforms were compared.
+  /// The gain of the reference during the comparison of the waveforms.
   public internal(set) var referenceGain = 1.0
-  /// The gain that was applied to the candidate before the waveforms were compared; negative if its
-  /// polarity was inverted.
+  /// The gain of the candidate during the comparison of the waveforms.
+  ///
+  /// The gain is negative if the candidate's polarity was inverted.
   public internal(set) var candidateGain = 1.0
-  /// The gain that matches the candidate's level to that of the reference, as measured by
-  /// `options.levelMatch`.
+  /// The gain that matches the candidate's level to the reference's level.
+  ///
+  /// `options.levelMatch` selects the measure of the level.
   public internal(set) var levelMatchGain = 1.0
-  /// The result of the comparison.
+  /// The equality of the takes, with or without a negligible residual.
   public internal(set) var equality = Equality.different
-  /// The differences: those of the whole take first, then the others by descending significance.
+  /// The differences between the takes, by descending significance.
+  ///
+  /// Differences of the whole take precede all others.
   public internal(set) var differences: [Difference] = []
-  /// Sentences that describe how two patterns that feel alike are written differently. These
-  /// differences have no levels and frequencies, and never count against a tolerance.
+  /// Sentences about differences in notation between two patterns that feel alike.
+  ///
+  /// These differences have no levels and frequencies, and never count against a tolerance.
   public internal(set) var notationDifferences: [String] = []
-  /// The result of the search for the reference in a recording, or nil if no recording was compared
-  /// event by event.
+  /// The result of the search for the reference in a recording.
+  ///
+  /// The value is nil if no recording was compared event by event.
   public internal(set) var recordingMatch: RecordingMatch?
-  /// A Boolean value that indicates whether levels and times of single sounds are relative to the
-  /// overall difference.
+  /// A Boolean value that indicates whether differences of single sounds are relative.
+  ///
+  /// A relative level or time difference excludes the overall difference.
   var hasRelativeDifferences = false
   /// The measurements of the reference and of the candidate.
   public let measurements: [TakeMeasurements]
 
-  /// Indicates whether two takes are identical, equal except for a negligible residual, or
-  /// different.
+  /// The equality of two takes: identical, approximately equal, or different.
   public enum Equality: Equatable, Sendable {
     /// The takes are identical: all samples are equal.
     case identical
-    /// The takes differ only by a negligible residual, in dBFS, and a negligible level, in
-    /// decibels.
+    /// The takes differ only by a negligible residual and a negligible level change.
+    ///
+    /// The residual is in dBFS, and the level change in decibels.
     case approximate(residualDecibels: Double?, levelDecibels: Double)
     /// The takes differ.
     case different
@@ -114,7 +121,7 @@ public struct Comparison: Sendable {
     }
   }
 
-  /// Removes the overall difference of the given kind from `differences`, and returns its amount.
+  /// Removes the overall difference of a kind from `differences`, and returns its amount.
   @discardableResult
   private mutating func removeOverallDifference(of kind: Difference.Kind) -> Double? {
     let index = differences.firstIndex { $0.kind == kind && $0.isOverall }
@@ -162,8 +169,9 @@ public struct Comparison: Sendable {
     }
   }
 
-  /// Sentences about adjustments that were made to the takes before the comparison, such as a time
-  /// shift, a gain, or the removal of a recording chain's effect.
+  /// Sentences about adjustments of the takes before the comparison.
+  ///
+  /// An adjustment is a time shift, a gain, or the removal of a recording chain's effect.
   public var notes: [String] {
     var notes: [String] = []
     if options.alignment == .start, alignment.delaySeconds != 0 {
@@ -195,8 +203,9 @@ public struct Comparison: Sendable {
     return notes
   }
 
-  /// The sentences by descending importance: the verdict, the most significant differences, and the
-  /// number of the others.
+  /// The sentences that describe the comparison, by descending importance.
+  ///
+  /// They are the verdict, the most significant differences, and the number of the others.
   public var sentences: [String] {
     var sentences = verdict.map { [$0] } ?? []
     sentences += differences.prefix(Self.maximumSentenceCount).map(\.sentence)
@@ -207,8 +216,9 @@ public struct Comparison: Sendable {
     return sentences
   }
 
-  /// Sentences about events and changes that the recording is too noisy to show. The array is empty
-  /// if nothing is hidden by noise.
+  /// Sentences about events and changes that noise in the recording hides.
+  ///
+  /// The array is empty if noise hides nothing.
   public var limitations: [String] {
     guard let recordingMatch, recordingMatch.outcome == .found else { return [] }
     let patternName = isReferenceRecording ? options.candidateLabel : options.referenceLabel

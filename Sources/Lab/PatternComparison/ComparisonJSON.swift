@@ -6,10 +6,10 @@ extension Comparison {
   /// The version of the JSON format.
   public static let formatVersion = 1
 
-  /// Writes the comparison as members of a JSON object.
+  /// Writes the comparison as fields of a JSON object.
   public func write(to json: inout JSONObjectWriter) { jsonFields.write(to: &json) }
 
-  /// The members of the JSON object.
+  /// The comparison as the fields of a JSON object.
   package var jsonFields: JSONObject {
     let equalityFields: JSONObject =
       switch equality {
@@ -90,7 +90,9 @@ extension RecordingMatch {
 }
 
 extension Tolerance.Excess {
-  /// The members of the JSON object. A missing value or limit is written as null.
+  /// The excess as the fields of a JSON object.
+  ///
+  /// A missing value or limit is written as null.
   package var jsonFields: JSONObject {
     [
       "kind": kind.rawValue, "value": JSONElement.finiteNumber(value),
@@ -105,7 +107,9 @@ extension Tolerance.Excess {
 }
 
 extension TakeMeasurements {
-  /// The measurements by their JSON keys. A missing value is null.
+  /// The values of the measurements by their JSON keys.
+  ///
+  /// A missing value is null.
   package var jsonFields: JSONObject {
     measurements.reduce([:]) { $0 + [$1.key: JSONElement.finiteNumber($1.value)] } + [
       "channels": channelCount
@@ -114,7 +118,7 @@ extension TakeMeasurements {
 }
 
 extension Take {
-  /// The name of the source in JSON.
+  /// The name of the take's source in JSON: `sound` or `pattern`.
   public var sourceKindName: String { composition == nil ? "sound" : "pattern" }
 }
 

@@ -2,29 +2,30 @@ import RecordingAnalysis
 
 /// The options of a comparison.
 public struct ComparisonOptions: Equatable, Sendable {
-  /// The alignment of takes before they are compared.
+  /// The alignment in time of two takes before their comparison.
   public enum Alignment: String, CaseIterable, Sendable {
-    /// Patterns are not aligned. Other takes are aligned by their waveforms.
+    /// Automatic alignment: of the waveforms, or none for two patterns.
     case auto
-    /// No alignment: takes are compared from their first samples.
+    /// No alignment: the comparison begins with the first samples of both takes.
     case none
-    /// Takes are aligned at their first sounds.
+    /// Alignment at the onsets: the first sounds of both takes coincide.
     case start
   }
 
-  /// The alignment of the candidate.
+  /// The alignment in time of the candidate with the reference.
   public var alignment: Alignment
-  /// The measure by which levels are matched, or nil to remove the level difference that most
-  /// sounds share.
+  /// The measure for matching the levels of the takes.
+  ///
+  /// With nil, the level difference that most sounds share is removed instead.
   public var levelMatch: LevelMatch?
-  /// The latest time at which the reference may start in a recording, in seconds.
+  /// The latest time of the reference's start in a recording, in seconds.
   public var searchSeconds: Double
   /// The name of the reference in sentences.
   public var referenceLabel: String
   /// The name of the candidate in sentences.
   public var candidateLabel: String
 
-  /// A Boolean value that indicates whether levels are matched by a measure.
+  /// A Boolean value that indicates whether a measure for matching levels is selected.
   var matchesLevels: Bool { levelMatch != nil && levelMatch != LevelMatch.none }
 
   /// The default of `searchSeconds`.
@@ -53,12 +54,14 @@ public struct ComparisonOptions: Equatable, Sendable {
   }
 }
 
-/// The overall shift of a take.
+/// The overall time shift between two takes, with their correlation.
 public struct TakeAlignment: Equatable, Sendable {
-  /// The shift, in seconds; positive if the candidate is later. The shift was removed before the
-  /// comparison.
+  /// The shift of the candidate, in seconds; positive if the candidate is later.
+  ///
+  /// The shift was removed before the comparison.
   public var delaySeconds = 0.0
-  /// The correlation coefficient of the aligned takes: 1 for equal waveforms, -1 for inverted
-  /// waveforms.
+  /// The correlation coefficient of the aligned takes.
+  ///
+  /// The coefficient is 1 for equal waveforms, and -1 for inverted waveforms.
   public var correlation: Double?
 }

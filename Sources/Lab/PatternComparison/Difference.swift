@@ -4,42 +4,52 @@ import HapticModel
 public struct Difference: Equatable, Sendable {
   /// The kind of the difference.
   public var kind: Kind
-  /// The time range, in seconds of the reference. For a difference between the whole takes, from
-  /// the first to the last sound.
+  /// The time range of the difference, in seconds of the reference.
+  ///
+  /// For a difference between the whole takes, the range extends from the first to the last sound.
   public var timeRange: ClosedRange<Double>
   /// A Boolean value that indicates whether the difference applies to the whole take.
   public var isOverall: Bool
-  /// The candidate's value minus the reference's value, in `unit`. For several events, the amount
-  /// farthest from 0.
+  /// The candidate's value minus the reference's value, in `unit`.
+  ///
+  /// For several events, this is the amount farthest from 0.
   public var amount: Double
   /// The minimum and maximum amounts of several events.
   public var amountRange: ClosedRange<Double>?
   /// The unit of the difference's amount.
   public var unit: Unit
-  /// The reference's value, in the unit of its kind: intensity, sharpness, seconds, or hertz.
+  /// The reference's value in the unit of the parameter: intensity, sharpness, seconds, or hertz.
   public var referenceValue: Double?
-  /// The value in the candidate.
+  /// The candidate's value in the unit of the parameter.
   public var candidateValue: Double?
   /// The indices of the reference's events, counted layer by layer in its composition.
   public var referenceEventIndices: [Int]
   /// The indices of the candidate's events, counted layer by layer in its composition.
   public var candidateEventIndices: [Int]
-  /// The amount in multiples of the just-noticeable difference. An amount below 1 is probably
-  /// imperceptible.
+  /// The amount as a multiple of the just-noticeable difference.
+  ///
+  /// An amount below 1 is probably imperceptible.
   public var significance: Double
-  /// The maximum time by which a tempo difference shifts an event, in seconds; nil for other kinds.
+  /// The maximum shift of an event due to a tempo difference, in seconds.
+  ///
+  /// The value is nil for other kinds.
   public var maximumShiftSeconds: Double?
-  /// The magnitude of the amount, divided by its standard error, if a recording was compared.
+  /// The magnitude of the amount in standard errors.
+  ///
+  /// The value is nil unless a recording was compared.
   public var confidence: Double?
-  /// The standard error of the amount, in `unit`, if a recording was compared.
+  /// The standard error of the amount, in `unit`.
+  ///
+  /// The value is nil unless a recording was compared.
   public var standardError: Double?
-  /// The part of the amount that rounding in the files can explain, in `unit`; for a tempo
-  /// difference, the part of `maximumShiftSeconds`, in seconds. It does not count against a
-  /// tolerance.
+  /// The part of the amount that rounding in the files can explain, in `unit`.
+  ///
+  /// This part does not count against a tolerance. For a tempo difference, it is the part of
+  /// `maximumShiftSeconds`, in seconds.
   public var maximumRoundingError = 0.0
-  /// The overall difference of one channel, to which the amount is relative, in `unit`.
+  /// The overall difference of the channel, to which the amount is relative, in `unit`.
   var channelOverallAmount = 0.0
-  /// The difference in one sentence.
+  /// A sentence that describes the difference.
   public var sentence: String
 
   /// Creates a difference.
@@ -80,8 +90,9 @@ public struct Difference: Equatable, Sendable {
       ?? (kind.isPerceptible ? JustNoticeableDifference.count(in: amount, unit: unit) : 0)
   }
 
-  /// Sets the maximum time by which a tempo difference shifts an event, in seconds, and the
-  /// significance that follows from it.
+  /// Sets the maximum shift of an event due to a tempo difference, in seconds.
+  ///
+  /// The significance changes accordingly.
   mutating func setMaximumShift(_ shift: Double) {
     maximumShiftSeconds = shift
     // 2.5 %: C. Drake and M.-C. Botte, "Tempo sensitivity in auditory sequences", Perception &
@@ -100,23 +111,23 @@ public struct Difference: Equatable, Sendable {
     case time
     /// A difference of the tempo.
     case tempo
-    /// The frequency or sharpness of a sound.
+    /// A difference of the frequency or sharpness of a sound.
     case frequency
     /// A difference of the duration of a sound.
     case duration
-    /// The attack time of an envelope.
+    /// A difference of the attack time of an envelope.
     case attack
-    /// The decay time of an envelope.
+    /// A difference of the decay time of an envelope.
     case decay
-    /// The release time of an envelope.
+    /// A difference of the release time of an envelope.
     case release
-    /// The sustain of an envelope: held or decaying.
+    /// A difference of an envelope's sustain: held or decaying.
     case sustain
-    /// The position between left and right.
+    /// A difference of the position between left and right.
     case pan
-    /// The level of the upper partials.
+    /// A difference of the level of the upper partials.
     case brightness
-    /// The sound file of an event, or the way it is played.
+    /// A different sound file of an event, or a different way to play it.
     case waveform
     /// An event or sound of the reference is missing.
     case missing
@@ -128,7 +139,7 @@ public struct Difference: Equatable, Sendable {
     case parameter
     /// A difference of a parameter curve.
     case curve
-    /// A difference of the waveform, that is, of the balance of its frequencies.
+    /// A difference of the waveform: of the balance of its frequencies.
     case spectrum
     /// Background noise or hum in one of the takes.
     case noise
@@ -138,12 +149,12 @@ public struct Difference: Equatable, Sendable {
     case clipping
     /// Inverted polarity of the candidate.
     case polarity
-    /// The number of channels, or a difference between channels whose mean is equal.
+    /// A different number of channels, or a difference between channels with an equal mean.
     case channels
-    /// The duration of the signal, including silence.
+    /// A difference of the duration of the signal, including silence.
     case length
 
-    /// The unit of amounts of this kind.
+    /// The unit of the amount of a difference of this kind.
     var unit: Unit {
       switch self {
       case .level, .spectrum, .parameter, .curve: .decibels
@@ -159,15 +170,15 @@ public struct Difference: Equatable, Sendable {
     var isPerceptible: Bool { self != .polarity && self != .offset && self != .length }
   }
 
-  /// The unit of an amount. The raw value is its symbol.
+  /// The unit of a difference's amount. The raw value is its symbol.
   public enum Unit: String, CaseIterable, Sendable {
-    /// The ratio of two amplitudes.
+    /// A ratio of two amplitudes, in decibels.
     case decibels = "dB"
     /// An amplitude relative to full scale.
     case fullScale = "dBFS"
     /// A time in seconds.
     case seconds = "s"
-    /// A percentage of the reference's value.
+    /// A change in percent of the reference's value.
     case percent = "%"
     /// A number of channels or samples.
     case count
@@ -177,8 +188,9 @@ public struct Difference: Equatable, Sendable {
 }
 
 extension JustNoticeableDifference {
-  /// Returns an amount in multiples of the just-noticeable difference. A difference without a
-  /// published threshold counts as three.
+  /// Returns an amount as a multiple of the just-noticeable difference.
+  ///
+  /// A difference without a published threshold counts as three.
   static func count(in amount: Double, unit: Difference.Unit) -> Double {
     switch unit {
     case .decibels: abs(amount) / levelDecibels
@@ -191,7 +203,7 @@ extension JustNoticeableDifference {
 }
 
 extension [Difference] {
-  /// Returns the sum of the overall differences that have the kind and the unit of a difference.
+  /// Returns the overall amount of the same kind and unit as a difference.
   func overallAmount(for difference: Difference) -> Double {
     reduce(0) { sum, other in
       let isCounted =

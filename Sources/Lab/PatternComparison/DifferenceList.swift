@@ -6,8 +6,7 @@ struct DifferenceList {
   private(set) var differences: [Difference] = []
   let candidateNames: EventNames
   let referenceNames: EventNames
-  /// The time range of the whole take, from the first to the last sound, in seconds of the
-  /// reference.
+  /// The time range from the first to the last sound, in seconds of the reference.
   var overallRange: ClosedRange<Double>
 
   /// Adds a difference, described by the standard sentence for its kind.
@@ -98,8 +97,9 @@ struct DifferenceList {
     }
   }
 
-  /// Returns the sentence for missing events or sounds of one kind. Events without an ordinal are
-  /// listed by their times.
+  /// Returns the sentence for missing events or sounds of one kind.
+  ///
+  /// Events without an ordinal are listed by their times.
   private func missingSentence(for events: [IndexedEvent]) -> String {
     let firstEvent = events[0]
     let candidateLabel = candidateNames.takeLabel
@@ -142,7 +142,7 @@ struct DifferenceList {
   }
 }
 
-/// The names by which sentences refer to the events of a take.
+/// The names of a take's events in sentences.
 struct EventNames {
   /// The label of the take that contains the events.
   let takeLabel: String
@@ -169,8 +169,9 @@ struct EventNames {
   /// Returns the number of events of a kind.
   func count(of kind: HapticEvent.Kind) -> Int { eventCountsByKind[kind] ?? 0 }
 
-  /// Returns the name of an event, such as `third transient`, `transient 13`, or `transient` if it
-  /// is the only one.
+  /// Returns the name of an event in sentences, such as `third transient` or `transient 13`.
+  ///
+  /// The name is `transient` if the event is the only one of its kind.
   func name(of event: IndexedEvent) -> String {
     let eventNoun = event.kind.displayNoun
     guard count(of: event.kind) > 1 else { return eventNoun }
@@ -217,11 +218,12 @@ extension HapticEvent.Kind {
 }
 
 extension Difference.Kind {
-  /// The maximum level difference, in decibels. A larger difference means that one of the levels is
-  /// silence.
+  /// The maximum level difference in sentences, in decibels.
+  ///
+  /// A larger difference means that one of the levels is silence.
   static let maximumLevelDifferenceDecibels = 60.0
 
-  /// Returns the comparative for a positive or negative amount, such as `stronger`, or nil.
+  /// Returns the comparative adjective for a change of this kind, such as `stronger`, or nil.
   package func comparativeWord(isMore: Bool, isTransient: Bool = false) -> String? {
     switch self {
     case .level: isMore ? "stronger" : "weaker"
@@ -236,8 +238,9 @@ extension Difference.Kind {
     }
   }
 
-  /// Returns an amount with its direction, such as `3.2 dB stronger`, `8 ms later`, or `11 %
-  /// sharper`.
+  /// Returns a change with its direction as text, such as `3.2 dB stronger`.
+  ///
+  /// Other examples are `8 ms later` and `11 % sharper`.
   func changeText(_ amount: Double, isTransient: Bool = false) -> String {
     if self == .level, abs(amount) >= Self.maximumLevelDifferenceDecibels {
       return amount < 0 ? "silent" : "no longer silent"
@@ -246,7 +249,7 @@ extension Difference.Kind {
     return "\(SentenceFormatting.magnitude(amount, unit: unit)) \(comparativeText)"
   }
 
-  /// The predicate of a sentence that states the amount of a difference.
+  /// The predicate of a sentence about the amount of a difference.
   fileprivate struct Predicate {
     var singularVerb: String
     var pluralVerb: String
@@ -259,7 +262,7 @@ extension Difference.Kind {
     }
   }
 
-  /// Returns the predicate of a sentence about an amount of this kind.
+  /// Returns the predicate of a sentence about the amount of a difference of this kind.
   fileprivate func predicate(_ amount: Double, isTransient: Bool) -> Predicate {
     let isIncrease = amount > 0
     let durationText =

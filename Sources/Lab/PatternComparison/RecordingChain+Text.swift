@@ -3,7 +3,7 @@ internal import Reading
 internal import RecordingAnalysis
 
 extension RecordingChain {
-  /// The chain in a few words.
+  /// A description of the recording chain in a few words.
   ///
   /// A resonance that does not ring is a high-pass. If its poles are far apart, it is one of first
   /// order.

@@ -5,20 +5,24 @@ import RecordingAnalysis
 import SignalAnalysis
 
 extension Comparison {
-  /// The minimum ratio of the background's RMS value to the peak for the background to count as
-  /// noise: −80 dB.
+  /// The minimum level of background noise relative to the peak of the take: −80 dB.
+  ///
+  /// A quieter background does not count as noise. The level is the RMS value.
   private static let minimumNoiseToPeakRatio = 1e-4
   /// The minimum RMS value of noise: less than the dither of 16 bits.
   private static let minimumNoiseRMS = 4e-6
-  /// The cost of an explanation without a chain at which a model of the playback and recording
-  /// chain becomes more likely.
+  /// The maximum cost of an explanation that does not model the playback and recording chain.
+  ///
+  /// At a higher cost, a model of the chain is more likely.
   private static let maximumCostWithoutChain = 4.0
-  /// The complexity of the differences above which the takes are also compared as a recording and
-  /// its reference.
+  /// The minimum complexity of differences for a second analysis of the takes.
+  ///
+  /// Above it, the takes are also compared as a recording and its reference.
   private static let reanalysisMinimumComplexity = 1.5
 
-  /// Returns a score for the number and kinds of differences. The explanation with the lower score
-  /// is preferred.
+  /// Returns a complexity score from the number and kinds of differences.
+  ///
+  /// Of two explanations, the one with the lower score is preferred.
   private static func explanationComplexity(of differences: [Difference]) -> Double {
     differences.reduce(0) { sum, difference in
       switch difference.kind {
@@ -28,7 +32,7 @@ extension Comparison {
     }
   }
 
-  /// Compares takes of which at least one is a sound.
+  /// Compares a sound with a pattern or with another sound.
   ///
   /// Noisy recordings are compared by the events of the pattern, or by the sounds of the other
   /// recording. Other takes are compared sample by sample, and channel by channel if their channels
@@ -60,11 +64,13 @@ extension Comparison {
     }
   }
 
-  /// Indicates whether one of two takes is noisy throughout.
+  /// The noisiness of two takes, determined from the levels of their backgrounds.
   private struct Noisiness {
-    /// A Boolean value that indicates whether a take has a background.
+    /// A Boolean value that indicates whether a sound has a background of its own.
     var mayBeNoisy = false
-    /// A Boolean value that indicates whether the background is noise and not part of the sound.
+    /// A Boolean value that indicates whether a take is a noisy recording.
+    ///
+    /// Its background is noise, and not a part of the sound.
     var hasNoisyTake = false
 
     init(_ reference: Take, _ candidate: Take) {
@@ -85,7 +91,9 @@ extension Comparison {
       }
     }
 
-    /// Returns the RMS value that nine of ten blocks of 20 ms exceed, and the peak.
+    /// Returns the noise floor and the peak of a signal.
+    ///
+    /// The noise floor is the 10th percentile of the RMS values of 20-ms blocks.
     private static func noiseFloor(of signal: Signal) -> (floor: Double, peak: Double) {
       let samples = signal.mono
       let length = max(1, Int(0.02 * signal.rate))
@@ -100,8 +108,9 @@ extension Comparison {
   /// A Boolean value that indicates whether the reference is a recording of the candidate.
   var isReferenceRecording: Bool { reference.composition == nil && candidate.composition != nil }
 
-  /// Pairs the pattern or clean sound with its recording. Returns nil if no take is a sound or if
-  /// the pattern is silent.
+  /// Returns the pattern or clean sound with its recording.
+  ///
+  /// Returns nil if no take is a sound, or if the pattern is silent.
   private func recordingPair() -> RecordingPair? {
     let patternTake = isReferenceRecording ? candidate : reference
     let recordingTake = isReferenceRecording ? reference : candidate
@@ -193,8 +202,9 @@ extension Comparison {
   }
 }
 
-/// The differences between a pattern and its recording, each as a change from the comparison's
-/// reference to its candidate.
+/// The differences between a pattern and its recording.
+///
+/// Each difference is a change from the comparison's reference to its candidate.
 struct RecordingDifferences {
   private let result: RecordingResult
   private let pair: RecordingPair
@@ -206,12 +216,14 @@ struct RecordingDifferences {
   private static let minimumDelaySeconds = 0.000_2
   /// The minimum overall level to report, in decibels.
   private static let minimumLevelDecibels = 0.1
-  /// The minimum overall tempo deviation to report: in standard errors, and as a shift over the
-  /// duration, in seconds.
+  /// The minimum overall tempo deviation to report.
+  ///
+  /// A deviation must exceed a number of standard errors, and a shift over the duration in seconds.
   private static let minimumTempo = (errors: 5.0, seconds: 0.001)
 
-  /// The note that is appended if one of only two events changed. If the chain is unknown, the
-  /// opposite change of the other event is equally likely.
+  /// The note for a change of one event in a pattern of only two events.
+  ///
+  /// If the chain is unknown, the opposite change of the other event is equally likely.
   private static let ambiguityText =
     " (the pattern has only two events, so the other event may have changed instead)"
 
@@ -255,21 +267,22 @@ struct RecordingDifferences {
   }
 
   private var match: RecordingMatch { result.match }
-  /// The sign of a change from the reference to the candidate: -1 if the reference is the
-  /// recording.
+  /// The sign of a change from the reference to the candidate.
+  ///
+  /// The sign is -1 if the reference is the recording.
   private var directionSign: Double { isSwapped ? -1 : 1 }
 
-  /// Returns the time in the recording for a time of the pattern, in seconds.
+  /// Converts a time in the pattern to a time in the recording, in seconds.
   private func recordingTime(at time: Double) -> Double {
     match.delaySeconds + (1 + match.tempoPercent / 100) * time
   }
 
-  /// Returns the time in the comparison's reference for a time of the pattern, in seconds.
+  /// Converts a time in the pattern to a time in the comparison's reference, in seconds.
   private func referenceTime(at time: Double) -> Double {
     isSwapped ? max(0, recordingTime(at: time)) : time
   }
 
-  /// Returns the time in the comparison's candidate for a time of the pattern, in seconds.
+  /// Converts a time in the pattern to a time in the comparison's candidate, in seconds.
   private func candidateTime(at time: Double) -> Double {
     max(0, isSwapped ? time : recordingTime(at: time))
   }
@@ -324,7 +337,7 @@ struct RecordingDifferences {
     )
   }
 
-  /// Adds a difference for all missing or all added events of a kind.
+  /// Adds one difference for all missing or all added events of a kind.
   private mutating func addUnpairedEvents(of kind: HapticEvent.Kind, isMissing: Bool) {
     let unpairedChanges = result.reportedChanges.filter {
       $0.kind == (isMissing ? .missing : .added) && $0.indexedEvent.kind == kind
@@ -355,7 +368,7 @@ struct RecordingDifferences {
       detail: unpairedChanges.contains { $0.isAmbiguous } ? Self.ambiguityText : "")
   }
 
-  /// Returns a difference with the times of the reference.
+  /// Returns a difference whose time range is in the time of the reference.
   private func difference(
     _ kind: Difference.Kind, in range: ClosedRange<Double>, amount: Double, before: Double? = nil,
     after: Double? = nil,
@@ -412,8 +425,10 @@ struct RecordingDifferences {
 }
 
 extension RecordedOnsets {
-  /// A clause that states how many onsets match the pattern, such as `; 4 of 5 onsets are within 6
-  /// ms of their times, but none at 1.2 s`. It is empty if too few match.
+  /// A clause that states how many onsets of the recording match the pattern.
+  ///
+  /// An example is `; 4 of 5 onsets are within 6 ms of their times, but none at 1.2 s`. The clause
+  /// is empty if too few onsets match.
   fileprivate var detailText: String {
     guard showsPattern else { return "" }
     let tolerance = SentenceFormatting.magnitude(Self.toleranceSeconds, unit: .seconds)
@@ -426,7 +441,7 @@ extension RecordedOnsets {
 }
 
 extension Difference.Kind {
-  /// Creates the kind of difference that corresponds to a kind of change in a recording.
+  /// Creates a difference kind from the kind of a change in a recording.
   fileprivate init(_ kind: RecordingChange.Kind) {
     self =
       switch kind {

@@ -3,7 +3,9 @@ internal import SystemSupport
 
 /// Formats numbers, amounts, and lists for sentences.
 package enum SentenceFormatting {
-  /// Returns a number with at most the given number of decimal places, without trailing zeros.
+  /// Returns a number as text with at most a given number of decimal places.
+  ///
+  /// The text has no trailing zeros.
   package static func number(_ value: Double, places: Int) -> String {
     guard value.isFinite else { return "?" }
     let roundedText = NumberFormatting.roundedText(value, places: places)
@@ -12,8 +14,9 @@ package enum SentenceFormatting {
     return roundedText.hasPrefix("-") ? "−" + roundedText.dropFirst() : roundedText
   }
 
-  /// Returns the magnitude of an amount with its unit, such as `3.2 dB`, `8 ms`, or `12 %`. A level
-  /// in dBFS keeps its sign.
+  /// Returns the magnitude of an amount with its unit, such as `3.2 dB`, `8 ms`, or `12 %`.
+  ///
+  /// A level in dBFS keeps its sign.
   package static func magnitude(_ amount: Double, unit: Difference.Unit) -> String {
     let magnitude = abs(amount)
     switch unit {
@@ -36,11 +39,12 @@ package enum SentenceFormatting {
     }
   }
 
-  /// Returns a time, such as `0.512 s`.
+  /// Returns a time as text, such as `0.512 s`.
   static func time(_ seconds: Double) -> String { "\(number(seconds, places: 3)) s" }
 
-  /// Returns two frequencies, such as `98 instead of 87 Hz`, with enough decimals to distinguish
-  /// them.
+  /// Returns two frequencies as text, such as `98 instead of 87 Hz`.
+  ///
+  /// The text has enough decimals to distinguish the frequencies.
   static func frequencies(_ after: Double, insteadOf before: Double) -> String {
     let decimalPlaces = abs(after - before) < 2 ? 1 : 0
     return
@@ -48,17 +52,17 @@ package enum SentenceFormatting {
       + "\(number(before, places: decimalPlaces)) Hz"
   }
 
-  /// Returns two values, such as `0.6 instead of 0.5`.
+  /// Returns two values as text, such as `0.6 instead of 0.5`.
   static func values(_ after: Double, insteadOf before: Double) -> String {
     "\(number(after, places: 3)) instead of \(number(before, places: 3))"
   }
 
-  /// Returns both ends of a time range, such as `0.8 and 1.8 s`.
+  /// Returns the ends of a time range as text, such as `0.8 and 1.8 s`.
   static func range(_ range: ClosedRange<Double>) -> String {
     "\(number(range.lowerBound, places: 2)) and \(number(range.upperBound, places: 2)) s"
   }
 
-  /// Returns the minimum and the maximum amount, such as `−0.2 to +3.1 dB`.
+  /// Returns a range of amounts as text, such as `−0.2 to +3.1 dB`.
   package static func amountRange(
     from minimum: Double, to maximum: Double, unit: Difference.Unit
   ) -> String {
@@ -71,7 +75,7 @@ package enum SentenceFormatting {
       "\(signedText(minimum)) to \(signedText(maximum)) \(unit == .seconds ? "ms" : unit.rawValue)"
   }
 
-  /// Returns an ordinal number from `first` to `twelfth`, or nil.
+  /// Returns an ordinal number as a word, from `first` to `twelfth`, or nil.
   static func ordinalWord(_ ordinal: Int) -> String? {
     let ordinalWords = [
       "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
@@ -80,7 +84,7 @@ package enum SentenceFormatting {
     return ordinalWords.indices.contains(ordinal - 1) ? ordinalWords[ordinal - 1] : nil
   }
 
-  /// Returns an ordinal number: `first` to `twelfth`, and then `13th`.
+  /// Returns an ordinal number as text: `first` to `twelfth`, and then `13th`.
   package static func ordinalText(_ ordinal: Int) -> String {
     if let word = ordinalWord(ordinal) { return word }
     let isTeen = (11...13).contains(ordinal % 100)
@@ -88,8 +92,9 @@ package enum SentenceFormatting {
     return "\(ordinal)\(isTeen ? "th" : ordinalSuffix)"
   }
 
-  /// Returns a list, such as `1, 2 and 5`. A run of at least three numbers is abbreviated, such as
-  /// `2 to 5`.
+  /// Returns a list of numbers as text, such as `1, 2 and 5`.
+  ///
+  /// A run of at least three numbers is abbreviated, such as `2 to 5`.
   static func list(_ numbers: [Int]) -> String {
     var itemTexts: [String] = []
     var startIndex = 0

@@ -1,14 +1,13 @@
-/// The differences of several channels or body locations, divided into shared differences and the
-/// individual differences of each channel or location.
+/// The shared and the individual differences of several channels or body locations.
 ///
 /// - Complexity: O(*n* · *m*) in the number of all differences *n* and of shared differences *m*.
 struct SharedDifferences<Element> {
-  /// The differences that the first list shares with all other lists.
+  /// The differences that occur in all lists.
   let sharedElements: [Element]
-  /// The other differences of each list.
+  /// The remaining differences of each list.
   let individualElements: [[Element]]
 
-  /// Divides lists of differences.
+  /// Separates the shared differences from the individual differences of several lists.
   ///
   /// - Parameters:
   ///   - lists: The differences of each channel or location; at least two lists.

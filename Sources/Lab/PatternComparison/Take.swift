@@ -7,7 +7,7 @@ internal import SystemSupport
 
 /// A pattern rendered for a profile, or a recording, that is compared with another take.
 public struct Take: Sendable {
-  /// The source of the samples.
+  /// The source of a take's samples.
   public enum Source: Equatable, Sendable {
     /// A rendered composition of one or more layers.
     case pattern(HapticComposition)
@@ -15,20 +15,24 @@ public struct Take: Sendable {
     case sound
   }
 
-  /// The name of the take in messages: that of a file or a pattern.
+  /// The name of the take in messages, from a file or a pattern.
   public var name: String
   /// The source of the samples.
   public var source: Source
   /// The signal of the take.
   public var signal: Signal
-  /// The duration of a pattern until it is silent, or of a recording, in seconds. The signal of a
-  /// pattern has trailing silence in addition.
+  /// The duration of the take without trailing silence, in seconds.
+  ///
+  /// The signal of a pattern has trailing silence in addition. The duration of a recording is that
+  /// of its signal.
   public var durationSeconds: Double
-  /// The profile of a pattern's rendering. A sound is analyzed as if it were made for this profile.
+  /// The profile that renders the pattern.
+  ///
+  /// A sound is analyzed as if it were made for this profile.
   public var profile: TransducerProfile
   /// The contents of the pattern's file as readable text, or nil for a sound.
   public var sourceText: String?
-  /// The description of how the pattern feels, as stored in its file.
+  /// The description of the pattern's feeling, as stored in its file.
   public var feelingDescription: String?
   /// The format of the pattern's file, or nil if it is unknown or the take is a sound.
   public var format: Format?
@@ -37,7 +41,7 @@ public struct Take: Sendable {
   public struct Format: Equatable, Sendable {
     /// The name of the format in messages.
     public var title: String
-    /// The step sizes to which the format rounds values.
+    /// The rounding steps of values in the format.
     public var resolution: FormatResolution
 
     /// Creates a format.
@@ -69,22 +73,24 @@ public struct Take: Sendable {
     self.feelingDescription = feeling
   }
 
-  /// Returns the label of the take at an index: A, B, C … Z, and then A2 and so on.
+  /// Returns the letter of the take at an index: A, B, C … Z, then A2 and so on.
   public static func letter(at index: Int) -> String {
     let letter = String(UnicodeScalar(UInt8(ascii: "A") + UInt8(index % 26)))
     return index < 26 ? letter : letter + "\(index / 26 + 1)"
   }
 
-  /// The composition, or nil for a sound.
+  /// The composition of the pattern, or nil for a sound.
   public var composition: HapticComposition? {
     if case .pattern(let composition) = source { return composition }
     return nil
   }
 }
 
-/// The measurements of a take.
+/// The measurements of a take's signal, such as its peak level and duration.
 public struct TakeMeasurements: Equatable, Sendable {
-  /// A measurement. Its value is nil for silence, and for sounds that are too short or too quiet.
+  /// A named measurement of a take.
+  ///
+  /// The value is nil for silence, and for sounds that are too short or too quiet.
   public struct Measurement: Equatable, Sendable {
     /// The name of the measurement in tables.
     public let name: String
@@ -92,7 +98,7 @@ public struct TakeMeasurements: Equatable, Sendable {
     public let key: String
     /// The unit, such as `s`, `Hz`, or a unit of level; empty for a count.
     public let unit: String
-    /// The number of decimals in tables.
+    /// The number of decimal places in tables.
     public let decimalPlaces: Int
     /// The measured value, in the measurement's unit.
     public let value: Double?
@@ -102,8 +108,9 @@ public struct TakeMeasurements: Equatable, Sendable {
       value.map { NumberFormatting.fixedText($0, places: decimalPlaces) } ?? "–"
     }
 
-    /// Returns the difference from another measurement as text: `=` if there is none, or an empty
-    /// string if a value is missing.
+    /// Returns the difference from another measurement as text.
+    ///
+    /// The text is `=` if there is no difference, and empty if a value is missing.
     package func formattedChange(from reference: Measurement) -> String {
       guard let value, let referenceValue = reference.value else { return "" }
       let changeText = NumberFormatting.fixedText(value - referenceValue, places: decimalPlaces)
@@ -115,7 +122,7 @@ public struct TakeMeasurements: Equatable, Sendable {
 
   /// The measurements, in the order of tables. Every take has the same measurements.
   public let measurements: [Measurement]
-  /// The number of channels.
+  /// The number of channels of the take's signal.
   public let channelCount: Int
 
   /// Measures the signal of a take.
@@ -161,8 +168,10 @@ public struct TakeMeasurements: Equatable, Sendable {
     measurements.first { $0.key == key }?.value
   }
 
-  /// Returns the centroid of the highest spectral peak, measured between its half-power points, in
-  /// hertz. For a broad peak, it is more stable than the frequency of the maximum.
+  /// Returns the centroid of the highest spectral peak, in hertz.
+  ///
+  /// The centroid is measured between the half-power points. For a broad peak, it is more stable
+  /// than the frequency of the maximum.
   private static func spectralPeakCentroid(of spectrum: Spectrum) -> Double? {
     let binPowers = spectrum.binPowers
     guard let peakBinIndex = binPowers.indices.max(by: { binPowers[$0] < binPowers[$1] }) else {
@@ -185,16 +194,16 @@ public struct TakeMeasurements: Equatable, Sendable {
   }
 }
 
-/// The measure by which takes are matched before listening.
+/// The measure for matching the levels of takes before listening.
 public enum LevelMatch: String, CaseIterable, Sendable {
-  /// Levels are not matched.
+  /// Level matching is off.
   case none
   /// The perceived loudness, in LUFS.
   case loudness
-  /// The energy weighted by the hand's sensitivity. The name of this case for users is `felt`.
+  /// The energy weighted by the hand's sensitivity. Users know this case as `felt`.
   case weighted = "felt"
 
-  /// Returns a gain for each signal that makes it as strong as the weakest one.
+  /// Returns the gain for each signal that matches its level to the weakest signal.
   ///
   /// No gain exceeds 1, so signals don't exceed their ceilings. A silent signal has a gain of 1 and
   /// does not count as the weakest. If a signal has no loudness because it is below −70 LUFS, all
@@ -219,15 +228,15 @@ public enum LevelMatch: String, CaseIterable, Sendable {
     }
   }
 
-  /// Returns a gain for each take that makes it as strong as the weakest one.
+  /// Returns the gain for each take that matches its level to the weakest take.
   public func gains(for takes: [Take]) -> [Double] { gains(for: takes.map(\.signal)) }
 
-  /// Returns the integrated loudness in LUFS, or nil if it is too low.
+  /// Returns the integrated loudness of a signal in LUFS, or nil if it is too low.
   static func loudness(of signal: Signal) -> Double? {
     (try? Levels(of: signal))?.integratedLoudnessLUFS
   }
 
-  /// Returns the weighted level of all channels in decibels, or nil for silence.
+  /// Returns the weighted energy level of all channels in decibels, or nil for silence.
   ///
   /// The level is that of the total energy, not of its mean, so trailing silence does not affect
   /// it.

@@ -23,36 +23,41 @@ public struct Tolerance: Equatable, Sendable {
   public struct Excess: Equatable, Sendable {
     /// The kind of the difference.
     public var kind: Difference.Kind
-    /// The amount, in `unit`, or nil for a difference without an amount, such as a missing event.
+    /// The excessive amount in `unit`, or nil for a difference without an amount.
+    ///
+    /// A missing event, for example, has no amount.
     public var value: Double?
-    /// The limit, in `unit`, or nil if the tolerance has no limit for the difference.
+    /// The limit in `unit`, or nil if the tolerance has no limit for the kind.
     public var limit: Double?
     /// The unit of `value` and `limit`.
     public var unit: Difference.Unit
     /// The time range, in seconds of the reference.
     public var timeRange: ClosedRange<Double>
-    /// A Boolean value that indicates whether noise in the recording prevents verification of the
-    /// limit.
+    /// A Boolean value that indicates whether noise in the recording prevents the check.
+    ///
+    /// In that case, it is unknown whether the difference is within the limit.
     public var isUnverified: Bool
-    /// The value, the limit, and the location, such as `level +1.001 dB > 1 dB: first transient at
-    /// 0.4 s`.
+    /// The value, the limit, and the location of the difference as text.
+    ///
+    /// An example is `level +1.001 dB > 1 dB: first transient at 0.4 s`.
     public var text: String
   }
 
-  /// A limit that a difference exceeds, and the value that exceeds it.
+  /// The limit of a tolerance with the value that exceeds it.
   fileprivate struct ExceededLimit {
     var value: Double?
     var limit: Double?
     var unit: Difference.Unit
   }
 
-  /// Returns the maximum level change caused by adding a second signal of the given relative level,
-  /// both in decibels.
+  /// Returns the maximum level increase when a second signal is added, in decibels.
+  ///
+  /// The level of the second signal is relative to the first signal, in decibels.
   private static func levelChange(addingRelativeLevel decibels: Double) -> Double {
     20 * log10(1 + pow(10, decibels / 20))
   }
 
-  /// Returns the limits that a difference exceeds.
+  /// Returns the limits of the tolerance that a difference exceeds.
   ///
   /// Noise counts by the change of level that it can cause in the reference's loudest sound. A
   /// difference of waveforms counts by the change of level that it can cause in the sound. The part
@@ -108,7 +113,7 @@ extension Comparison {
   /// Returns whether all differences are within a tolerance.
   public func isEqual(within tolerance: Tolerance) -> Bool { excesses(over: tolerance).isEmpty }
 
-  /// Returns the differences that exceed a tolerance, in the order of `differences`.
+  /// Returns the excesses over a tolerance, in the order of `differences`.
   ///
   /// The difference of a sound is added to the overall difference. If the noise of a recording
   /// hides changes as small as a limit, or entire events, the tolerance cannot be verified, so this
@@ -127,7 +132,7 @@ extension Comparison {
     return verifiedExcesses + unverifiableExcesses(over: tolerance)
   }
 
-  /// Returns the sum of a sound's difference and the overall difference.
+  /// Returns a sound's difference with the overall difference added to its amount.
   private func absoluteDifference(for difference: Difference) -> Difference {
     guard hasRelativeDifferences, !difference.isOverall,
       difference.kind == .level || difference.kind == .time
@@ -157,8 +162,9 @@ extension Comparison {
       text: "\(kind.rawValue)\(comparisonText ?? ""): \(excessText)")
   }
 
-  /// Returns text such as `+1.001 dB > 1 dB`, with enough decimals to show that the limit is
-  /// exceeded.
+  /// Returns an excess as text, such as `+1.001 dB > 1 dB`.
+  ///
+  /// The text has enough decimals to show that the limit is exceeded.
   private static func formatted(
     _ value: Double, over limit: Double, unit: Difference.Unit
   ) -> String {
@@ -174,7 +180,9 @@ extension Comparison {
     return "\(value < 0 ? "−" : "+")\(valueText) \(unitName) > \(limitText) \(unitName)"
   }
 
-  /// Returns text such as `first transient at 0.4 s`, `3 events from 0.4 s`, or `throughout`.
+  /// Returns the location of a difference as text, such as `first transient at 0.4 s`.
+  ///
+  /// Other examples are `3 events from 0.4 s` and `throughout`.
   private func locationText(of difference: Difference) -> String {
     let isAdded = difference.referenceEventIndices.isEmpty && difference.kind != .tempo
     let takeEvents = (isAdded ? candidate : reference).composition.map(IndexedEvent.events) ?? []
@@ -198,7 +206,7 @@ extension Comparison {
     return eventText(event)
   }
 
-  /// Returns the limits that a recording cannot verify.
+  /// Returns an excess for each limit of a tolerance that a noisy recording cannot verify.
   private func unverifiableExcesses(over tolerance: Tolerance) -> [Tolerance.Excess] {
     guard let recordingMatch, recordingMatch.outcome == .found else { return [] }
     var excesses: [Tolerance.Excess] = []
@@ -234,7 +242,7 @@ extension Comparison {
 }
 
 extension Difference {
-  /// The amount minus the part that rounding in the files can explain.
+  /// The difference's amount minus the part that rounding in the files can explain.
   ///
   /// The rounding error of a tempo is a time, so its percentage counts as a whole.
   fileprivate var amountBeyondRounding: Double {
@@ -243,7 +251,7 @@ extension Difference {
 }
 
 extension Double {
-  /// Returns the number moved toward 0 by an amount, stopping at 0.
+  /// Returns the number with its magnitude reduced by an amount, but not below 0.
   fileprivate func reducedMagnitude(by amount: Double) -> Double {
     self < 0 ? min(0, self + amount) : max(0, self - amount)
   }
