@@ -9,7 +9,7 @@ public struct ABXRecord: Sendable {
     public var name: String
     /// The SHA-256 hash of the take's file, in hexadecimal digits.
     public var sha256: String
-    /// The gain with which the take was played.
+    /// The gain of the take during playback.
     public var playbackGain: Double
     /// The duration of the take, in seconds.
     public var durationSeconds: Double
@@ -32,9 +32,9 @@ public struct ABXRecord: Sendable {
   public var takeA: Take
   /// The second take.
   public var takeB: Take
-  /// The measure by which the levels of the takes were matched: `loudness`, `felt`, or `none`.
+  /// The measure for matching the levels of the takes: `loudness`, `felt`, or `none`.
   public var levelMatchName: String
-  /// The profile with which patterns were rendered.
+  /// The name of the profile that renders the patterns.
   public var profileName: String
   /// The playback gain that applies to both takes, from 0 to 1.
   public var playbackStrength: Double
@@ -42,8 +42,9 @@ public struct ABXRecord: Sendable {
   public var programVersion: String
   /// The version of the model that rendered the patterns.
   public var renderingModelVersion: Int
-  /// The time at which the test started, such as `2026-01-31T12:00:00Z`, or nil if no clock was
-  /// available.
+  /// The start time of the test in UTC, such as `2026-01-31T12:00:00Z`.
+  ///
+  /// The value is nil if no clock was available.
   public var startTime: String?
   /// The output device, or nil if the takes were not played.
   public var deviceName: String?
@@ -76,8 +77,9 @@ public struct ABXRecord: Sendable {
     return jsonWriter.finishedText()
   }
 
-  /// The trials as rows with the seed and the conditions, so that the records of several tests can
-  /// be combined. Times are in seconds.
+  /// The trials as a table, with the seed and the conditions of the test in each row.
+  ///
+  /// The tables of several tests can therefore be combined. Times are in seconds.
   package var trialTable: CSVTable {
     var table = CSVTable(columnNames: [
       "a", "b", "seed", "trial", "x", "answer", "correct", "heardA", "heardB", "heardX", "onset",
@@ -146,7 +148,9 @@ public struct ABXRecord: Sendable {
     ]
   }
 
-  /// Rounds a time in seconds to whole milliseconds, which is finer than the timing of a key press.
+  /// Rounds a time in seconds to whole milliseconds.
+  ///
+  /// This is finer than the timing of a key press.
   private static func roundedToMilliseconds(_ seconds: Double) -> Double {
     (seconds * 1_000).rounded() / 1_000
   }

@@ -2,30 +2,33 @@
 ///
 /// The sentence depends only on the three counts, by the rules in ``ListeningTests``.
 public struct ABXResult: Equatable, Sendable {
-  /// The conclusion that the number of correct answers allows.
+  /// The conclusion from the number of correct answers.
   public enum Conclusion: String, Sendable {
     /// Takes A and B are identical, so that no test is possible.
     case identical
     /// The listener answered no trial.
     case noTrials = "nothing"
-    /// There are so few answers that guessing would explain them even if all were correct.
+    /// The number of answers is too small for a significant result.
+    ///
+    /// Guessing would explain the answers even if all were correct.
     case tooFewTrials
     /// The number of correct answers is highly significant: the p-value is at most 1 %.
     case highlySignificant
     /// The number of correct answers is significant: the p-value is at most 5 %.
     case significant
-    /// There are unusually few correct answers: at most 5 % of guessers have so few.
+    /// The number of correct answers is unusually small: at most 5 % of guessers have so few.
     case belowChance
     /// The number of correct answers is not significant: guessing explains the answers.
     case notSignificant
   }
 
-  /// The p-value up to which a result is significant.
+  /// The maximum p-value of a significant result.
   public static let significantPValue = 0.05
-  /// The p-value up to which a result is highly significant.
+  /// The maximum p-value of a highly significant result.
   public static let highlySignificantPValue = 0.01
-  /// The minimum number of answers for a significant result. A guesser answers 5 of 5 trials
-  /// correctly in 1 of 32 tests.
+  /// The minimum number of answers for a significant result.
+  ///
+  /// A guesser answers 5 of 5 trials correctly in 1 of 32 tests.
   public static let minimumTrialCount = 5
 
   /// The number of correct answers.
@@ -34,8 +37,9 @@ public struct ABXResult: Equatable, Sendable {
   public var trialCount: Int
   /// The planned number of trials, or nil if the listener ended the test.
   public var plannedTrialCount: Int?
-  /// A Boolean value that indicates whether A and B are identical. If they are, the answers are
-  /// meaningless.
+  /// A Boolean value that indicates whether A and B are identical.
+  ///
+  /// If they are, the answers are meaningless.
   public var isVoid: Bool
 
   /// Creates a result.
@@ -56,11 +60,12 @@ public struct ABXResult: Equatable, Sendable {
     BinomialTest.pValue(ofAtLeast: trialCount - correctAnswerCount, in: trialCount)
   }
 
-  /// A Boolean value that indicates whether the number of answers equals the planned number of
-  /// trials.
+  /// A Boolean value that indicates whether all planned trials have been answered.
+  ///
+  /// The value is false if no number of trials was planned.
   public var isComplete: Bool { plannedTrialCount == trialCount }
 
-  /// The conclusion that the number of correct answers allows.
+  /// The conclusion from the number of correct answers.
   public var conclusion: Conclusion {
     if isVoid { return .identical }
     if trialCount == 0 { return .noTrials }
@@ -70,7 +75,9 @@ public struct ABXResult: Equatable, Sendable {
     return pValueOfFewer <= Self.significantPValue ? .belowChance : .notSignificant
   }
 
-  /// The conclusion as a sentence, and a second sentence if the planned number was not kept.
+  /// The conclusion as a sentence.
+  ///
+  /// A second sentence follows if the number of trials is not the planned number.
   public var sentence: String {
     if isVoid {
       return "A and B are identical, sample for sample. The result is void."

@@ -1,7 +1,8 @@
 internal import SystemSupport
 
-/// An ABX test in progress. In each trial, X is either A or B at random, and the listener decides
-/// which.
+/// An ABX test in progress, in which a listener identifies a hidden take.
+///
+/// In each trial, X is either A or B at random, and the listener decides which.
 ///
 /// Each trial is drawn independently, so that earlier trials give no information about later
 /// trials. Answers are final.
@@ -19,19 +20,22 @@ public struct ABXTest: Sendable {
     public var letter: String { rawValue.uppercased() }
   }
 
-  /// The maximum seed. Every JSON reader represents it exactly.
+  /// The maximum seed, which every JSON reader represents exactly.
   public static let maximumSeed: UInt64 = (1 << 53) - 1
 
-  /// The seed of the random sequence that determines X in each trial.
+  /// The seed of the random sequence of hidden takes.
   public let seed: UInt64
   /// The planned number of trials, or nil if the listener ends the test.
   public let plannedTrialCount: Int?
-  /// A Boolean value that indicates whether takes A and B are identical. If they are, the result is
-  /// void.
+  /// A Boolean value that indicates whether takes A and B are identical.
+  ///
+  /// If they are, the result is void.
   public var isVoid = false
-  /// The trials that the listener answered.
+  /// The trials with the listener's answers so far.
   public private(set) var trials: [Trial] = []
-  /// The take that is X in the current trial. It selects the sound and is never shown.
+  /// The hidden take X of the current trial.
+  ///
+  /// The take selects the sound and is never shown.
   public private(set) var hiddenTake: ABXTake
   private var randomGenerator: SplitMix64
   private var switchCounts = SwitchCounts()
@@ -60,6 +64,7 @@ public struct ABXTest: Sendable {
   public var isFinished: Bool { plannedTrialCount.map { trials.count >= $0 } ?? false }
 
   /// A Boolean value that indicates whether the listener has selected X in the current trial.
+  ///
   /// Without X, an answer is only a guess.
   public var hasHeardX: Bool { switchCounts.x > 0 }
 
@@ -88,8 +93,9 @@ public struct ABXTest: Sendable {
     }
   }
 
-  /// Records the answer of the current trial and draws the next trial. It has no effect after the
-  /// end of the test.
+  /// Records the answer of the current trial, and draws the next trial.
+  ///
+  /// The method has no effect after the end of the test.
   ///
   /// - Parameters:
   ///   - answer: The answer of the listener.
@@ -105,8 +111,9 @@ public struct ABXTest: Sendable {
     hiddenTake = randomGenerator.nextTake()
   }
 
-  /// Returns the take that is X in each of the first trials of a test with a seed, for simulated
-  /// answers.
+  /// Returns the hidden take X of each trial in a test with a seed.
+  ///
+  /// Simulated answers are derived from these takes.
   public static func hiddenTakes(seed: UInt64, count: Int) -> [ABXTake] {
     var randomGenerator = SplitMix64(seed: seed)
     return (0..<count).map { _ in randomGenerator.nextTake() }

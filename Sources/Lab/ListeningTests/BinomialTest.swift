@@ -1,6 +1,6 @@
 /// The one-sided exact binomial test against guessing, and the tails of binomial distributions.
 public enum BinomialTest {
-  /// Returns the probability that guessing gives at least a number of correct answers.
+  /// Returns the probability that a guesser has at least a number of correct answers.
   ///
   /// The value is exact: the sum of C(n, k) / 2ⁿ for k from `successCount` to n.
   ///
@@ -31,7 +31,9 @@ public enum BinomialTest {
     return min(1, coefficientSum)
   }
 
-  /// Returns the probability of at least a given number of successes, for any success probability.
+  /// Returns the probability of at least a number of successes in a binomial experiment.
+  ///
+  /// The success probability is arbitrary. Unlike `pValue`, the result is rounded.
   ///
   /// Unlike `pValue`, the result is rounded.
   ///

@@ -1,11 +1,13 @@
-/// The mean of a sample with its 95 % confidence interval, from Student's t-distribution.
+/// The mean of a sample with its 95 % confidence interval.
+///
+/// The interval follows from Student's t-distribution.
 package struct MeanEstimate: Equatable, Sendable {
   /// The mean of the values.
   package let mean: Double
-  /// The half width of the confidence interval, or 0 for a single value.
+  /// The half width of the confidence interval; 0 for a single value.
   package let confidenceHalfWidth: Double
 
-  /// The confidence interval, which contains only the mean for a single value.
+  /// The 95 % confidence interval; only the mean for a single value.
   package var confidenceInterval: ClosedRange<Double> {
     (mean - confidenceHalfWidth)...(mean + confidenceHalfWidth)
   }

@@ -1,5 +1,6 @@
-/// A proportion of independent trials with its exact 95 % confidence interval (Clopper and Pearson
-/// 1934).
+/// A proportion of successful trials with its exact 95 % confidence interval.
+///
+/// The trials are independent. The interval is that of Clopper and Pearson (1934).
 ///
 /// The lower bound is the proportion for which at least as many successes have a probability of
 /// 2.5 %, and the upper bound is the proportion for which at most as many have this probability.
@@ -9,12 +10,12 @@ package struct ProportionEstimate: Equatable, Sendable {
   /// The 95 % confidence interval of the proportion.
   package let confidenceInterval: ClosedRange<Double>
 
-  /// The probability beyond each bound of the confidence interval.
+  /// The probability that the proportion is beyond a bound of the confidence interval.
   private static let tailProbability = 0.025
-  /// The number of bisections that determine a bound to the precision of a `Double`.
+  /// The number of bisections for a bound with the precision of a `Double`.
   private static let bisectionCount = 60
 
-  /// Estimates a proportion.
+  /// Estimates a proportion from the number of successes in independent trials.
   ///
   /// - Parameters:
   ///   - successCount: The number of successes, at most `trialCount`.
@@ -41,7 +42,9 @@ package struct ProportionEstimate: Equatable, Sendable {
     confidenceInterval = lowerProportion...max(lowerProportion, upperProportion)
   }
 
-  /// Returns the proportion above which a monotonic condition is true, found by bisection.
+  /// Returns the boundary of a monotonic condition on the proportion, found by bisection.
+  ///
+  /// The condition is true above the boundary.
   private static func boundaryProportion(where isAbove: (Double) -> Bool) -> Double {
     var lowerProportion = 0.0
     var upperProportion = 1.0

@@ -33,11 +33,11 @@ package struct PsychometricFunction: Equatable, Sendable {
   package static let lapseRate = 0.02
   /// The minimum number of different stimulus levels for a fit.
   package static let minimumBlockCount = 3
-  /// The number of simulated repetitions of an experiment for a confidence interval.
+  /// The number of simulated experiments for a confidence interval.
   private static let bootstrapCount = 1_000
-  /// The fixed seed of the simulated repetitions, which makes a report reproducible.
+  /// The seed of the simulated experiments, which is fixed so that reports are reproducible.
   private static let bootstrapSeed: UInt64 = 1
-  /// The fraction of the simulated repetitions beyond each bound of the confidence interval.
+  /// The fraction of the simulated experiments beyond each bound of a confidence interval.
   private static let tailProbability = 0.025
 
   /// The probability γ of a success far below the midpoint.
@@ -76,8 +76,9 @@ package struct PsychometricFunction: Equatable, Sendable {
     return guessRate + (1 - guessRate - Self.lapseRate) * logisticValue
   }
 
-  /// Returns the level at which successes have a probability between the guess rate and one minus
-  /// the lapse rate.
+  /// Returns the stimulus level at which successes have a given probability.
+  ///
+  /// The probability is between the guess rate and one minus the lapse rate.
   package func value(atProportion proportion: Double) -> Double {
     let logisticValue = (proportion - guessRate) / (1 - guessRate - Self.lapseRate)
     return midpoint + log(logisticValue / (1 - logisticValue)) / slope
@@ -93,9 +94,11 @@ package struct PsychometricFunction: Equatable, Sendable {
     }
   }
 
-  /// Returns the deviance of the fit: twice the difference between the log likelihoods of the
-  /// observed proportions and of this function. For a valid model, the expected deviance is about
-  /// the number of levels minus 2.
+  /// Returns the deviance of the function from the observed proportions.
+  ///
+  /// The deviance is twice the difference between the log likelihoods of the observed proportions
+  /// and of this function. For a valid model, the expected deviance is about the number of levels
+  /// minus 2.
   package func deviance(of blocks: [Block]) -> Double {
     let saturatedLogLikelihood = blocks.reduce(0.0) { sum, block in
       let counts = [block.successCount, block.trialCount - block.successCount]
@@ -107,10 +110,11 @@ package struct PsychometricFunction: Equatable, Sendable {
     return 2 * (saturatedLogLikelihood - logLikelihood(of: blocks))
   }
 
-  /// Returns the 95 % confidence interval of the level at which successes have a given probability,
-  /// by the parametric bootstrap (Wichmann and Hill 2001, part II): experiments with the same
-  /// levels and numbers of trials are simulated with this function and fitted, and the interval
-  /// excludes 2.5 % of these fits on each side.
+  /// Returns the 95 % confidence interval of the level with a given success probability.
+  ///
+  /// The method is the parametric bootstrap (Wichmann and Hill 2001, part II): experiments with the
+  /// same levels and numbers of trials are simulated with this function and fitted, and the
+  /// interval excludes 2.5 % of these fits on each side.
   package func confidenceInterval(
     ofValueAt proportion: Double, blocks: [Block]
   ) -> ClosedRange<Double>? {
@@ -129,8 +133,7 @@ package struct PsychometricFunction: Equatable, Sendable {
     return simulatedValues[outsideCount]...simulatedValues[simulatedValues.count - 1 - outsideCount]
   }
 
-  /// Returns random answers at a level, which are successes with the probability that this function
-  /// gives.
+  /// Returns random answers at a stimulus level, with this function's success probability.
   private func simulatedBlock(like block: Block, using generator: inout SplitMix64) -> Block {
     let successProbability = proportion(at: block.stimulusValue)
     var resampledBlock = block
@@ -144,22 +147,24 @@ package struct PsychometricFunction: Equatable, Sendable {
 
 /// The maximum-likelihood fit of a psychometric function to answers, with bounded parameters.
 private struct PsychometricFit {
-  /// The number of midpoints, which is also the number of slopes, in the grid of initial values.
+  /// The number of midpoints, and of slopes, in the grid of initial values.
   private static let gridPointCountPerParameter = 24
   /// The maximum number of Fisher scoring steps.
   private static let maximumStepCount = 60
-  /// The change of the log likelihood below which the fit ends.
+  /// The minimum change of the log likelihood that continues the fit.
   private static let convergenceTolerance = 1e-12
   /// The difference in β (x − α) between F = 5 % and F = 95 %.
   private static let normalizedTransitionWidth = 5.888_877_957_332_88
-  /// The minimum width of the transition from 5 to 95 %, as a fraction of the smallest distance
-  /// between two levels.
+  /// The minimum width of the transition from 5 to 95 %, relative to the level spacing.
+  ///
+  /// The spacing is the smallest distance between two levels.
   private static let minimumTransitionToSpacingRatio = 0.25
   /// The maximum width of the transition from 5 to 95 %, as a multiple of the range of levels.
   private static let maximumTransitionToRangeRatio = 10.0
 
-  /// The answers by level. New answers must have the same levels, because the bounds of the
-  /// parameters follow from them.
+  /// The answers at each stimulus level.
+  ///
+  /// New answers must have the same levels, because the bounds of the parameters follow from them.
   var blocks: [PsychometricFunction.Block]
   private let guessRate: Double
   private let midpointRange: ClosedRange<Double>
@@ -193,8 +198,9 @@ private struct PsychometricFit {
       slope: min(max(slope, slopeRange.lowerBound), slopeRange.upperBound))
   }
 
-  /// Returns the most likely function in a grid of midpoints and slopes. The grid is necessary
-  /// because the likelihood can have several maxima.
+  /// Returns the most likely function in a grid of midpoints and slopes.
+  ///
+  /// The grid is necessary because the likelihood can have several maxima.
   func bestGridPoint() -> PsychometricFunction {
     var bestFunction = clampedFunction(
       midpoint: midpointRange.lowerBound, slope: slopeRange.lowerBound)
@@ -220,8 +226,9 @@ private struct PsychometricFit {
     return bestFunction
   }
 
-  /// Returns the function at the maximum of the likelihood near an initial function, by Fisher
-  /// scoring with step halving.
+  /// Returns the most likely function near an initial function.
+  ///
+  /// The method is Fisher scoring with step halving.
   func refined(from start: PsychometricFunction) -> PsychometricFunction {
     var bestFunction = start
     var bestLogLikelihood = start.logLikelihood(of: blocks)
@@ -247,8 +254,9 @@ private struct PsychometricFit {
     return bestFunction
   }
 
-  /// Returns the step of Fisher scoring: the inverse of the information matrix times the gradient
-  /// of the log likelihood. Returns nil if the matrix is singular.
+  /// Returns the next step of Fisher scoring, or nil if the information matrix is singular.
+  ///
+  /// The step is the inverse of the information matrix times the gradient of the log likelihood.
   ///
   /// With p = ψ(x) and its derivatives a by α and b by β, a block of n trials with k successes adds
   /// (k − n p) / (p (1 − p)) · (a, b) to the gradient, and n / (p (1 − p)) · (a², a b, b²) to the
@@ -287,8 +295,9 @@ private struct PsychometricFit {
     )
   }
 
-  /// Returns a Boolean value that indicates whether the answers determine a function, rather than
-  /// the bounds of its parameters.
+  /// Returns whether the answers determine a fitted function.
+  ///
+  /// Otherwise, the bounds of the parameters determine it.
   func isDeterminedByAnswers(_ function: PsychometricFunction) -> Bool {
     let slopeLimitMarginRatio = 1.001
     return function.slope > slopeRange.lowerBound * slopeLimitMarginRatio

@@ -1,22 +1,26 @@
-/// A simulated listener, whose answers are determined before a test begins. The test needs neither
-/// a device nor a keyboard.
+/// A simulated listener with predetermined answers to a blind test.
+///
+/// The test needs neither a device nor a keyboard.
 package struct SimulatedListener: Equatable, Sendable {
-  /// A rule that determines the simulated answers.
+  /// A rule that determines a simulated listener's answers.
   package enum Strategy: String, CaseIterable, Sendable {
     case right
     case wrong
-    /// A random guess in each trial. The guesses are derived from the seed of the test.
+    /// A random guess in each trial.
+    ///
+    /// The guesses are derived from the seed of the test.
     case random
   }
 
-  /// The bit mask by which the seed of the guesses differs from the seed of the test.
+  /// The bit mask that derives the seed of the guesses from the seed of the test.
   private static let guessSeedMask: UInt64 = 0x5eed
 
   private let strategy: Strategy?
   private let fixedAnswers: [ABXTake]
 
-  /// Parses a rule: `right`, `wrong`, `random`, or a letter for each trial. Returns nil for any
-  /// other text.
+  /// Parses a rule: `right`, `wrong`, `random`, or a letter for each trial.
+  ///
+  /// Returns nil for any other text.
   package init?(_ text: String) {
     strategy = Strategy(rawValue: text)
     fixedAnswers =

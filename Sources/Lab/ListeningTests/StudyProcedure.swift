@@ -1,24 +1,31 @@
-/// The procedure of a study, which determines how trials present the stimuli and which answers are
-/// valid.
+/// The procedure of a study's trials: the presentation of stimuli and the valid answers.
 package enum StudyProcedure: String, CaseIterable, Sendable {
+  /// An ABX trial: the participant identifies a repeated stimulus.
+  ///
   /// A trial presents the reference, another stimulus, and one of the two again. The participant
   /// says which of the two was repeated.
   case abx
+  /// A two-alternative trial: the participant chooses the stronger of two stimuli.
+  ///
   /// A trial presents the reference and another stimulus. The stimulus with the larger value is the
   /// correct answer.
   case twoChoices = "2afc"
-  /// Like `twoChoices`, with a stimulus that depends on the answers: one step down after two
-  /// correct answers and one step up after an incorrect answer. This converges to the level with
-  /// 70.7 % correct answers (Levitt 1971).
+  /// A two-alternative trial in a staircase: the stimulus depends on previous answers.
+  ///
+  /// The stimulus is one step weaker after two correct answers, and one step stronger after an
+  /// incorrect answer. This converges to the level with 70.7 % correct answers (Levitt 1971).
   case staircase
-  /// A trial presents a single stimulus, whose strength the participant rates with any positive
-  /// number.
+  /// A magnitude estimation: the participant rates the strength of a stimulus.
+  ///
+  /// A trial presents a single stimulus. Any positive number is a valid rating.
   case magnitude
-  /// A trial presents the reference and a stimulus. The participant rates their similarity from 0
-  /// to 100. The reference itself is also a stimulus.
+  /// A similarity rating: the participant compares a stimulus with the reference.
+  ///
+  /// A trial presents the reference and a stimulus. The rating is from 0 to 100. The reference
+  /// itself is also a stimulus.
   case rating
 
-  /// A Boolean value that indicates whether the answers are 1 and 2.
+  /// A Boolean value that indicates whether the valid answers are 1 and 2.
   package var hasTwoAnswers: Bool { self != .magnitude && self != .rating }
 
   /// A Boolean value that indicates whether the participant chooses the stronger of two stimuli.

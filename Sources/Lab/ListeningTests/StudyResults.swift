@@ -1,16 +1,19 @@
 package import Reading
 internal import SystemSupport
 
-/// The results file of a participant: a row for each trial, with the answer and its conditions.
+/// The results file of a participant, with a row for each trial.
+///
+/// A row contains the answer and its conditions.
 package struct StudyResults {
-  /// A row of the results file, and the number of its first line.
+  /// A row of the results file, with the number of its first line.
   package struct Row {
     package let lineNumber: Int
     package let fields: [String: String]
   }
 
-  /// The columns of files in the previous format version, which has no conditions. The answers in
-  /// such files may be simulated.
+  /// The columns of files in the previous format version, without conditions.
+  ///
+  /// The answers in such files may be simulated.
   private static let formerColumnNames = [
     "study", "participant", "seed", "procedure", "profile", "trial", "intervals", "tested", "value",
     "answer", "right", "time", "seconds",
@@ -58,7 +61,7 @@ package struct StudyResults {
     )
   }
 
-  /// Adds a row for an answer, from values by column name.
+  /// Adds a row for an answer, from the values of its columns by name.
   package mutating func append(_ fields: [String: String]) {
     rows.append(Row(lineNumber: rows.count + 2, fields: fields))
   }

@@ -10,20 +10,21 @@ package struct StudyAnswer: Sendable {
   package let testedStimulus: String
   /// The name of the reference, or nil if the trial has a single stimulus.
   package let referenceStimulus: String?
-  /// The level of the tested stimulus, or its intensity if it has no level, or nil.
+  /// The level of the tested stimulus, or otherwise its intensity, or nil.
   package let stimulusValue: Double?
   /// The participant's answer.
   package let answer: Double
   /// The correct answer to the trial, or nil for a magnitude or a rating.
   package let correctAnswer: Double?
-  /// The answer that selects the tested stimulus, or nil if the stimuli are not compared by
-  /// strength.
+  /// The answer that selects the tested stimulus as the stronger one.
+  ///
+  /// The value is nil if the stimuli are not compared by strength.
   let answerSelectingTestedStimulus: Double?
 
   /// A Boolean value that indicates whether the answer is correct.
   package var isCorrect: Bool { answer == correctAnswer }
 
-  /// Reads a row of the results. Returns nil if the procedure does not accept its answer.
+  /// Reads a row of the results, or returns nil if the procedure does not accept its answer.
   package init?(_ fields: [String: String], procedure: StudyProcedure) {
     guard let answer = fields["answer"].flatMap(Double.init), procedure.accepts(answer) else {
       return nil
@@ -106,8 +107,10 @@ package struct StudySummary: Sendable {
     package var name: String
     /// The evaluation of all answers of the participant.
     package var estimate: Estimate
-    /// The threshold of the participant, or nil if the answers do not determine it: the mean of
-    /// the thresholds of all staircases, or the threshold of the psychometric function.
+    /// The threshold of the participant, or nil if the answers do not determine it.
+    ///
+    /// This is the mean of the thresholds of all staircases, or the threshold of the psychometric
+    /// function.
     package var threshold: Double?
   }
 
@@ -119,24 +122,30 @@ package struct StudySummary: Sendable {
     package var blocks: [PsychometricFunction.Block]
     /// The proportion of successes that defines the threshold.
     package var thresholdProportion: Double
-    /// The 95 % confidence interval of the threshold, from the parametric bootstrap. It is
-    /// determined only for the pooled answers.
+    /// The 95 % confidence interval of the threshold, from the parametric bootstrap.
+    ///
+    /// The interval is determined only for the pooled answers.
     package var thresholdInterval: ClosedRange<Double>?
-    /// A Boolean value that indicates whether the function describes how often the stimulus was
-    /// chosen as the stronger one, and not how often the answers were correct.
+    /// A Boolean value that indicates whether the function describes choices of a stimulus.
+    ///
+    /// Such a function gives the proportion of choices of the stimulus as the stronger one.
+    /// Otherwise, it gives the proportion of correct answers.
     package var describesStrongerChoices: Bool
 
-    /// The threshold: the level at which the function has `thresholdProportion`.
+    /// The threshold: the stimulus level at which the function has `thresholdProportion`.
     package var threshold: Double { function.value(atProportion: thresholdProportion) }
   }
 
-  /// The proportion of correct answers to which the staircase converges. With this proportion, two
-  /// successive correct answers have a probability of one half (Levitt 1971).
+  /// The proportion of correct answers to which a staircase converges.
+  ///
+  /// With this proportion, two successive correct answers have a probability of one half (Levitt
+  /// 1971).
   private static let staircaseThresholdProportion = 0.5.squareRoot()
-  /// The proportion of correct answers that defines the threshold of constant stimuli: halfway
-  /// between guessing and certainty.
+  /// The proportion of correct answers at the threshold of constant stimuli.
+  ///
+  /// The proportion is halfway between guessing and certainty.
   private static let choiceThresholdProportion = 0.75
-  /// The proportion of choices that defines the point of subjective equality.
+  /// The proportion of choices at the point of subjective equality.
   private static let subjectiveEqualityProportion = 0.5
   private static let guessRate = 0.5
 
@@ -144,8 +153,9 @@ package struct StudySummary: Sendable {
   package let procedure: StudyProcedure
   /// The results of the participants, in the order of their first answers.
   package let participants: [ParticipantResult]
-  /// The results of the stimuli by ascending level. Stimuli without a level follow in the order of
-  /// their first trials.
+  /// The results of the stimuli by ascending level.
+  ///
+  /// Stimuli without a level follow in the order of their first trials.
   package let stimuli: [StimulusResult]
   /// The mean threshold of the participants, or nil if fewer than two have a threshold.
   package let groupThreshold: MeanEstimate?
@@ -176,8 +186,9 @@ package struct StudySummary: Sendable {
   /// A Boolean value that indicates whether the trials compare the stimuli with several references.
   package var hasSeveralReferences: Bool { Set(stimuli.map(\.reference)).count > 1 }
 
-  /// A Boolean value that indicates whether the answers could determine a psychometric function,
-  /// but do not.
+  /// A Boolean value that indicates whether the fit of a psychometric function failed.
+  ///
+  /// The procedure allows a fit, but the answers do not determine a function.
   package var lacksFunction: Bool {
     let hasValues = stimuli.allSatisfy { $0.value != nil }
     return procedure.comparesStrength && hasValues && !hasSeveralReferences
@@ -235,8 +246,10 @@ package struct StudySummary: Sendable {
         ? BinomialTest.pValue(ofAtLeast: correctCount, in: answers.count) : nil)
   }
 
-  /// Returns the mean of the participants' means, with its confidence interval unless there is only
-  /// one value. With a single participant, the sample consists of the participant's answers.
+  /// Returns the mean of the participants' means, with its confidence interval.
+  ///
+  /// The interval is nil for only one value. With a single participant, the sample consists of the
+  /// participant's answers.
   private static func meanOfParticipants(
     _ answers: [StudyAnswer], transform: (Double) -> Double
   ) -> (value: Double, interval: ClosedRange<Double>?) {
@@ -274,8 +287,9 @@ package struct StudySummary: Sendable {
     return pooledFit
   }
 
-  /// Fits a psychometric function to comparisons with a single reference, without a confidence
-  /// interval of the threshold.
+  /// Fits a psychometric function to comparisons with a single reference stimulus.
+  ///
+  /// The result has no confidence interval of the threshold.
   ///
   /// If all stimuli are stronger than the reference, the proportion of correct answers increases
   /// from the guess rate. If some are weaker, the proportion of choices of the stimulus increases

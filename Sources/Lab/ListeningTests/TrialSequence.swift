@@ -1,6 +1,8 @@
 internal import SystemSupport
 
-/// The sequence of trials in a study. Each trial follows from the seed and the previous answers.
+/// The sequence of trials in a study.
+///
+/// Each trial follows from the seed and the previous answers.
 package struct TrialSequence {
   /// A trial of the study: the stimuli in the order in which they play, and the correct answer.
   package struct Trial: Equatable {
@@ -12,12 +14,15 @@ package struct TrialSequence {
     package var testedStimulusIndex: Int
   }
 
-  /// The number of trials after which a staircase ends without a threshold.
+  /// The maximum number of trials in a staircase.
+  ///
+  /// At this number, the staircase ends without a threshold.
   package static let maximumStaircaseTrialCount = 100
 
   package let procedure: StudyProcedure
-  /// The stimulus pairs in the order of the trials. In a staircase, the pairs ascend from the
-  /// weakest to the strongest tested stimulus.
+  /// The stimulus pairs in the order of the trials.
+  ///
+  /// In a staircase, the pairs ascend from the weakest to the strongest tested stimulus.
   private let pairOrder: [StudyPair]
   private let stimulusValues: [Double?]
   private var randomGenerator: SplitMix64
@@ -56,7 +61,7 @@ package struct TrialSequence {
     currentTrial = makeTrial()
   }
 
-  /// The planned number of trials, or nil for a staircase, whose length depends on the answers.
+  /// The planned number of trials; nil for a staircase, whose length depends on the answers.
   package var plannedTrialCount: Int? { procedure == .staircase ? nil : pairOrder.count }
 
   /// The stimulus pair of the next trial, or nil after the last trial.
