@@ -1,10 +1,14 @@
 /// The minimum, maximum and RMS of a sound's samples in each pixel column.
 struct SampleColumns {
-  /// The minimum sample of each column. Adjacent columns share a sample, so that there are no gaps.
+  /// The minimum sample of each column.
+  ///
+  /// Adjacent columns share a sample, so that there are no gaps.
   private(set) var minimumSamples: [Double] = []
   /// The maximum sample of each column.
   private(set) var maximumSamples: [Double] = []
-  /// The triangularly weighted RMS of the samples around each column, over `rmsWindowSeconds`.
+  /// The RMS of the samples around each column, with triangular weights.
+  ///
+  /// The window is `rmsWindowSeconds` long.
   private(set) var rmsLevels: [Double] = []
 
   /// The maximum magnitude of the samples in each column.
@@ -13,8 +17,9 @@ struct SampleColumns {
   /// The length of the RMS window, in seconds: two periods of 80 Hz, the lowest typical frequency.
   static let rmsWindowSeconds = 0.025
 
-  /// The minimum radius of the moving average that smooths the RMS line, in columns. The minimum
-  /// takes effect over long time ranges.
+  /// The minimum radius of the moving average of the RMS line, in columns.
+  ///
+  /// The minimum takes effect over long time ranges.
   private static let minimumAveragingRadiusColumns = 3
 
   /// Measures the samples of a sound in each column.
@@ -81,8 +86,9 @@ struct SampleColumns {
 
 /// A selection of the strongest event in each column of pixels or characters.
 enum EventColumns {
-  /// Returns the strongest event point in each column, with an intensity of 0 in columns without
-  /// events.
+  /// Returns the strongest event point in each column.
+  ///
+  /// The intensity is 0 in columns without events.
   ///
   /// - Parameters:
   ///   - events: The events.

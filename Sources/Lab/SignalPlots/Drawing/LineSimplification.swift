@@ -1,10 +1,11 @@
-/// Removes those points of a line that do not change its drawing.
+/// Functions that remove the points of a line without a visible effect.
 enum LineSimplification {
-  /// The maximum number of points with which a line is drawn without decimation.
+  /// The maximum number of points of a line without decimation.
   static let maximumUndecimatedPointCount = 4_000
 
-  /// Returns a line decimated to at most four points per pixel column: the first, the highest, the
-  /// lowest, and the last.
+  /// Returns a line decimated to at most four points per pixel column.
+  ///
+  /// The points are the first, the highest, the lowest, and the last.
   ///
   /// - Parameter points: The points by ascending `x`.
   static func decimated(_ points: [PlotPoint]) -> [PlotPoint] {
@@ -36,7 +37,9 @@ enum LineSimplification {
     return decimatedPoints
   }
 
-  /// Returns the part of a line within a range, with interpolated points at the ends of the range.
+  /// Returns the part of a line within a range of `x`.
+  ///
+  /// The ends have interpolated points.
   ///
   /// - Parameters:
   ///   - points: The points by ascending `x`.
@@ -98,7 +101,7 @@ enum LineSimplification {
 }
 
 extension Range<Int> {
-  /// Returns the longest possible ranges of consecutive indices that match a condition.
+  /// Returns the longest possible ranges of consecutive matching indices.
   package func runs(where matches: (Int) -> Bool) -> [Range<Int>] {
     filter(matches).reduce(into: []) { runs, index in
       if let last = runs.last, last.upperBound == index {

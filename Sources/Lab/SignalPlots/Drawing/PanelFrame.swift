@@ -18,8 +18,7 @@ struct PanelFrame {
     /// The title of the vertical axis.
     var verticalTitle: String
     var verticalUnit: String
-    /// The minimum distance between ticks of the horizontal axis, in pixels at a drawing scale of
-    /// 1.
+    /// The minimum distance between horizontal ticks, in pixels at a drawing scale of 1.
     var horizontalTickSpacing = 40.0
   }
 
@@ -90,7 +89,7 @@ struct PanelFrame {
       box.bottom - box.height * contents.verticalAxis.fraction(of: vertical))
   }
 
-  /// Returns a stroke from a width and dash lengths that are in pixels at a drawing scale of 1.
+  /// Returns a stroke with a width and dashes in pixels at a drawing scale of 1.
   func stroke(_ role: PlotColorRole, width: Double, dashes: [Double] = []) -> PlotDrawing.Stroke {
     PlotDrawing.Stroke(
       paint: .role(role), widthPixels: width * figureScale,
@@ -139,8 +138,9 @@ struct PanelFrame {
       width: figureScale)
   }
 
-  /// Draws the title of the vertical axis and the legend, which is at the right or on separate
-  /// lines.
+  /// Draws the title of the vertical axis and the legend.
+  ///
+  /// The legend is at the right or on separate lines.
   mutating func drawLegend(_ entries: [LegendEntry]) {
     let titleRun = PlotDrawing.TextRun(
       text: contents.verticalTitle, fontSizePixels: PlotLayout.panelTitleFontPixels * figureScale,

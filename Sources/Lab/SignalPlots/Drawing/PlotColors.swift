@@ -64,7 +64,7 @@ public struct PlotColor: Hashable, Sendable {
 
 /// A perceptually uniform color scale from 0 to 1.
 public struct Colormap: Sendable {
-  /// The equally spaced colors between which the color scale is interpolated.
+  /// The equally spaced colors of the scale. Other colors are interpolated.
   public let anchorColors: [PlotColor]
 
   init(_ anchors: [PlotColor]) { self.anchorColors = anchors }
@@ -105,7 +105,7 @@ public enum PlotColorRole: Hashable, Sendable {
   case sharedLine
   /// The color of the waveform and the audio events of a single take.
   case signal
-  /// The color of the take with an index in an overlay. The four colors repeat.
+  /// The color of one take in an overlay. The four colors repeat.
   case take(Int)
 }
 

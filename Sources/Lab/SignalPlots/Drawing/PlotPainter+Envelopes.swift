@@ -1,16 +1,18 @@
 internal import HapticModel
 
-/// Draws many events of one take as envelopes: the minimum and maximum of the events in each
-/// column.
+/// Draws many events of one take as envelopes.
+///
+/// An envelope shows the minimum and maximum of the events in each column.
 extension PlotPainter {
-  /// The maximum number of visible events that are drawn separately instead of as envelopes.
+  /// The maximum number of visible events for separate drawing.
+  ///
+  /// More events are drawn as envelopes.
   private static let maximumSeparateEventCount = 300
   /// The width of an envelope's columns, in pixels at a drawing scale of 1.
   private static let envelopeColumnWidthPixels = 3.0
-  /// The maximum number of consecutive columns without events that do not divide an envelope's
-  /// shape.
+  /// The maximum number of consecutive empty columns within an envelope's shape.
   private static let maximumEmptyColumnGap = 8
-  /// The number of columns on each side of a column over which its color is averaged.
+  /// The averaging radius of a column's color, in columns.
   private static let colorAveragingRadiusColumns = 6
 
   /// The ranges of intensity and sharpness among the events in a column.
@@ -47,8 +49,7 @@ extension PlotPainter {
     return isDense ? eventPlot : nil
   }
 
-  /// Returns the columns that contain events, with their x coordinates, divided into runs at long
-  /// gaps.
+  /// Returns the columns with events and their x coordinates, divided at long gaps.
   private func envelopeColumns(
     of eventPlot: EventPlot
   ) -> [[(x: Double, column: EnvelopeColumn)]] {
@@ -89,8 +90,9 @@ extension PlotPainter {
     return columnRuns
   }
 
-  /// Draws the maximum intensity as a pale shape and the minimum as an opaque shape. The color
-  /// shows the mean sharpness of the surrounding columns.
+  /// Draws the maximum intensity as a pale shape and the minimum as an opaque shape.
+  ///
+  /// The color shows the mean sharpness of the surrounding columns.
   mutating func drawIntensityEnvelope(of eventPlot: EventPlot) {
     for columns in envelopeColumns(of: eventPlot) {
       let colors = columns.indices.map { index -> (time: Double, sharpness: Double) in

@@ -1,6 +1,6 @@
 internal import HapticModel
 
-/// Intensity and sharpness panels: the events and control curves of one take.
+/// Draws the events and control curves of one take in intensity and sharpness panels.
 ///
 /// 1. A few events are drawn one by one: the intensity of an event is a shape in the colors of its
 ///    sharpness, and its sharpness is a line.
@@ -10,11 +10,11 @@ internal import HapticModel
 /// 4. The takes of an overlay are compared column by column (`PlotPainter+Overlays.swift`).
 /// 5. Transients are drawn last (`PlotPainter+Transients.swift`).
 extension PlotPainter {
-  /// The maximum total number of points for which overlapping events are drawn as separate shapes.
+  /// The maximum total number of points of overlapping events drawn as separate shapes.
   private static let maximumSeparateShapePointCount = 20_000
   /// The maximum number of continuous events that are drawn separately.
   private static let maximumSeparateShapeCount = 400
-  /// The minimum mean distance at which control points are drawn, in pixels.
+  /// The minimum mean distance between visible control points, in pixels.
   private static let minimumControlPointSpacingPixels = 12.0
 
   /// Draws the intensity of events, or the levels of sounds.
@@ -63,8 +63,9 @@ extension PlotPainter {
     }
   }
 
-  /// Returns the maximum number of events that overlap at one time. The events must be sorted by
-  /// onset.
+  /// Returns the maximum number of simultaneously sounding events.
+  ///
+  /// The events must be sorted by onset.
   private static func maximumOverlap(of events: [EventPlot.Event]) -> Int {
     let sortedEndSeconds = events.map(\.endSeconds).sorted()
     var endedCount = 0
@@ -80,7 +81,7 @@ extension PlotPainter {
     return maximumOverlapCount
   }
 
-  /// Draws many events as one shape: in each column, the height and the color of the strongest.
+  /// Draws many events as one shape with the strongest event in each column.
   private mutating func drawMergedShape(of events: [EventPlot.Event]) {
     let columnPoints = strongestPoints(of: events)
     for run in columnPoints.indices.runs(where: { columnPoints[$0].intensity > 0 }) {
@@ -103,8 +104,9 @@ extension PlotPainter {
     drawing.fill([closedToBaseline(line)], paint(forColors: colors), opacity: opacity)
   }
 
-  /// Returns a line extended to the bottom of the panel at both ends, or an empty array for a
-  /// single point.
+  /// Returns a line extended to the bottom of the panel at both ends.
+  ///
+  /// Returns an empty array for a single point.
   private func closedToBaseline(_ line: [PlotPoint]) -> [PlotPoint] {
     guard let firstPoint = line.first, let lastPoint = line.last, line.count > 1 else { return [] }
     return [PlotPoint(firstPoint.x, currentPanelBox.bottom)] + line + [
@@ -112,8 +114,9 @@ extension PlotPainter {
     ]
   }
 
-  /// Returns a horizontal gradient of sharpness over time, or a single color for constant
-  /// sharpness.
+  /// Returns a horizontal color gradient that shows the sharpness over time.
+  ///
+  /// Returns a single color for constant sharpness.
   private func paint(forColors colors: [(time: Double, sharpness: Double)]) -> PlotDrawing.Paint {
     let colormap = Colormap.sharpness
     guard let firstColor = colors.first, let lastColor = colors.last,
@@ -187,7 +190,7 @@ extension PlotPainter {
     drawTransientSharpness()
   }
 
-  /// Returns polylines of an event's sharpness over the times at which its intensity is visible.
+  /// Returns polylines of an event's sharpness at times of visible intensity.
   private func sharpnessLines(of event: EventPlot.Event) -> [[PlotPoint]] {
     let eventPoints = event.points
     // A line extends to the first and last silent points.
@@ -202,7 +205,7 @@ extension PlotPainter {
     }
   }
 
-  /// Returns polylines that show the sharpness of the strongest event in each column.
+  /// Returns polylines of the sharpness of the strongest event in each column.
   private func mergedSharpnessLines(of events: [EventPlot.Event]) -> [[PlotPoint]] {
     let columnPoints = strongestPoints(of: events)
     return Self.polylines(
@@ -211,11 +214,12 @@ extension PlotPainter {
       point: { PlotPoint(columnCenterX($0), y(of: columnPoints[$0].sharpness)) })
   }
 
-  /// The approximate maximum number of audio events that are drawn. More would not be
-  /// distinguishable.
+  /// The approximate maximum number of drawn audio events.
+  ///
+  /// More would not be distinguishable.
   private static let maximumDrawnAudioEventCount = 2_000
 
-  /// Draws the audio events of the take with an index, as their volume and file names.
+  /// Draws the audio events of one take, as their volume and file names.
   mutating func drawAudio(of take: Int) {
     let visibleEvents = (takes[take].eventPlot?.audioEvents ?? []).filter { isEventVisible($0) }
     let eventStride = max(1, visibleEvents.count / Self.maximumDrawnAudioEventCount)
@@ -252,8 +256,7 @@ extension PlotPainter {
 // MARK: - Columns and visibility
 
 extension PlotPainter {
-  /// Returns a polyline for each run of matching indices, simplified to the points that affect the
-  /// drawing.
+  /// Returns a simplified polyline for each run of matching indices.
   ///
   /// - Parameters:
   ///   - indices: The indices.
@@ -267,8 +270,9 @@ extension PlotPainter {
     }
   }
 
-  /// Returns the part of a line that is within the panel's horizontal range. The points ascend by
-  /// x.
+  /// Returns the part of a line within the panel's horizontal range.
+  ///
+  /// The points ascend by x.
   func clippedToPanel(_ points: [PlotPoint]) -> [PlotPoint] {
     LineSimplification.clipped(points, to: layout.panelLeft...layout.panelRight)
   }
@@ -283,7 +287,9 @@ extension PlotPainter {
       seconds)
   }
 
-  /// The number of columns into which the time axis is divided. A column is half a pixel wide.
+  /// The number of columns of the time axis.
+  ///
+  /// A column is half a pixel wide.
   var timeColumnCount: Int {
     max(1, Int(((layout.panelRight - layout.panelLeft) * 2 / drawingScale).rounded(.up)))
   }

@@ -1,13 +1,14 @@
-/// Draws overlaid takes: the part that they have in common in gray, and each difference in the
-/// color of its take.
+/// Draws overlaid takes, with the common part in gray.
+///
+/// Each difference has the color of its take.
 extension PlotPainter {
-  /// The opacity of the area by which one take exceeds the other.
+  /// The opacity of the area between two different takes.
   private static let excessAreaOpacity = 0.34
 
-  /// The minimum value at which a column is drawn.
+  /// The minimum value of a visible column.
   private static let minimumVisibleColumnValue = 0.0005
 
-  /// The stroke for the part that all takes have in common.
+  /// The stroke for the common part of all takes.
   private var sharedStroke: PlotDrawing.Stroke {
     if takes.count > 1 {
       return .init(paint: .role(.sharedLine), widthPixels: 1.5 * drawingScale)
@@ -37,8 +38,10 @@ extension PlotPainter {
     }
   }
 
-  /// Draws the overlaid intensity curves of takes: a gray area below all curves and, for two takes,
-  /// the area by which one exceeds the other.
+  /// Draws the overlaid intensity curves of takes.
+  ///
+  /// A gray area is below all curves. For two takes, an area in the take's color shows the excess
+  /// of one over the other.
   ///
   /// - Parameters:
   ///   - values: The values of each take, one for each column of the time axis.
@@ -79,8 +82,9 @@ extension PlotPainter {
     drawOutlines(values, differs: differsByColumn, baseline: baseline, signs: mirrorSigns)
   }
 
-  /// Draws the outline of the part that all takes have in common, and the outlines of all takes at
-  /// the times when they differ.
+  /// Draws the outline of the common part of all takes.
+  ///
+  /// At the times when takes differ, the outlines of all takes are drawn.
   ///
   /// - Parameters:
   ///   - values: The values of each take, one for each column.

@@ -3,11 +3,12 @@ internal import SignalAnalysis
 
 /// Draws waveforms and spectrograms.
 extension PlotPainter {
-  /// The duration of the window in which each waveform peak is measured, in seconds.
+  /// The window for measuring each waveform peak, in seconds.
   private static let peakWindowSeconds = 0.006
 
-  /// Draws waveforms: as lines through the samples in a short time range, and otherwise as peaks
-  /// with RMS.
+  /// Draws waveforms as lines through the samples, or as peaks with RMS.
+  ///
+  /// Lines are drawn in a short time range.
   mutating func drawWaveform(_ traces: [SoundTrace]) {
     let isOverlay = traces.count > 1
     if SoundTrace.showsSamples(in: plot.timeRangeSeconds) {
@@ -81,8 +82,9 @@ extension PlotPainter {
     drawing.stroke(rmsLines, .init(paint: .role(.foreground), widthPixels: 1.25 * drawingScale))
   }
 
-  /// Returns the peak of a sound in each column of the time axis, computed from the peaks of each
-  /// millisecond.
+  /// Returns the peak of a sound in each column of the time axis.
+  ///
+  /// The peaks are computed from the peaks of each millisecond.
   private func columnPeaks(of trace: SoundTrace) -> [Double] {
     let columnSeconds =
       (plot.timeRangeSeconds.upperBound - plot.timeRangeSeconds.lowerBound)
@@ -103,8 +105,10 @@ extension PlotPainter {
     }
   }
 
-  /// Draws spectrograms, with levels as opacities. A single take has the colors of sharpness. In an
-  /// overlay, the common part is gray, and the excess of a take has the take's color.
+  /// Draws spectrograms, with levels as opacities.
+  ///
+  /// A single take has the colors of sharpness. In an overlay, the common part is gray, and the
+  /// excess of a take has the take's color.
   ///
   /// - Parameters:
   ///   - traces: The spectrograms of all takes.
@@ -158,14 +162,17 @@ extension PlotPainter {
     }
   }
 
-  /// Returns the opacity 0…255 for the level by which one take exceeds the others. An excess of 2
-  /// dB is invisible; 25 dB has the maximum opacity.
+  /// Returns the opacity 0…255 for one take's excess over the others, in decibels.
+  ///
+  /// An excess of 2 dB is invisible; 25 dB has the maximum opacity.
   private static func excessCoverage(ofDifference difference: Double) -> UInt8 {
     UInt8((255 * min(max((difference - 0.035) * 2.6, 0), 0.95)).rounded())
   }
 
-  /// Returns the paint of a spectrogram: a vertical gradient that has, at each frequency, the color
-  /// of the sharpness that a profile maps to it. Without a mapping, returns the color of text.
+  /// Returns the paint of a spectrogram: a vertical gradient of sharpness colors.
+  ///
+  /// Each frequency has the color of the sharpness that a profile maps to it. Without a mapping,
+  /// returns the color of text.
   private func spectrogramPaint(for mapping: FrequencyMapping?) -> PlotDrawing.Paint {
     guard let mapping, mapping.lowHertz > 0, mapping.highHertz > 0,
       mapping.lowHertz != mapping.highHertz

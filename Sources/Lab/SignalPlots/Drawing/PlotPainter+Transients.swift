@@ -1,17 +1,19 @@
 internal import HapticModel
 
-/// Draws transients: as stems with heads, or as columns if they are too dense. Arrows connect
-/// transients that two takes have at different times.
+/// Draws transients as stems with heads, or as columns if they are too dense.
+///
+/// Arrows connect transients that two takes have at different times.
 extension PlotPainter {
-  /// The minimum distance between stems that are drawn separately, in pixels.
+  /// The minimum distance between separate stems, in pixels.
   private static let minimumStemSpacingPixels = 4.0
-  /// The maximum difference between the onsets of transients that count as simultaneous, in
-  /// seconds.
+  /// The maximum difference between the onsets of simultaneous transients, in seconds.
   private static let maximumSimultaneousOnsetSeconds = 0.000_5
-  /// The maximum time shift at which transients of two takes count as corresponding, in seconds.
+  /// The maximum time shift between corresponding transients of two takes, in seconds.
   private static let maximumArrowShiftSeconds = 0.09
 
-  /// Returns the visible transients of a take. In a terminal, only the strongest in each column.
+  /// Returns the visible transients of a take.
+  ///
+  /// In a terminal, only the strongest in each column is visible.
   private func transients(of eventPlot: EventPlot) -> [EventPlot.Point] {
     let transientEvents = eventPlot.events.filter {
       $0.kind.isTransient && isTimeVisible($0.onsetSeconds)
@@ -25,8 +27,9 @@ extension PlotPainter {
     return strongestByColumn.sorted { $0.key < $1.key }.map(\.value)
   }
 
-  /// Returns the scale at which the stems and heads of a number of transients are drawn, or nil if
-  /// the transients are too dense to be drawn separately.
+  /// Returns the scale of stems and heads for a number of transients.
+  ///
+  /// Returns nil if the transients are too dense to be drawn separately.
   func transientMarkerScale(count: Int) -> Double? {
     if layout.usesTerminalCells { return 1 }
     let stemSpacingPixels =
@@ -35,8 +38,9 @@ extension PlotPainter {
       ? nil : min(1, max(0.4, stemSpacingPixels / 12))
   }
 
-  /// Returns the transients of all takes by ascending time. Simultaneous transients form one group,
-  /// indexed by take.
+  /// Returns groups of simultaneous transients of all takes, by ascending time.
+  ///
+  /// A group is indexed by take.
   private func transientGroups() -> [[EventPlot.Point?]] {
     let unsortedTransients = takes.enumerated().flatMap { index, take in
       (take.eventPlot.map { transients(of: $0) } ?? []).map { (take: index, point: $0) }
@@ -140,8 +144,7 @@ extension PlotPainter {
     }
   }
 
-  /// Returns the color of a transient: the color of its sharpness, or the color of its take in an
-  /// overlay.
+  /// Returns the color of a transient: of its sharpness, or of its take in an overlay.
   private func transientPaint(
     _ point: EventPlot.Point, take: Int, isShared: Bool
   ) -> PlotDrawing.Paint {
@@ -150,8 +153,10 @@ extension PlotPainter {
       : .role(isShared ? .sharedLine : .take(take))
   }
 
-  /// Draws dense transients in columns of one pixel: the minimum intensity among all takes in gray
-  /// and, above it, the maximum in the color of its take.
+  /// Draws dense transients in columns of one pixel.
+  ///
+  /// A column shows the minimum intensity among all takes in gray and, above it, the maximum in the
+  /// color of its take.
   private mutating func drawTransientColumns(_ groups: [[EventPlot.Point?]]) {
     var intensitiesByColumn: [Int: [Double]] = [:]
     for group in groups {
@@ -213,8 +218,7 @@ extension PlotPainter {
     }
   }
 
-  /// Draws arrows from the transients of the first take to the corresponding transients of the
-  /// second.
+  /// Draws arrows between corresponding transients of the first and the second take.
   private mutating func drawShifts(_ groups: [[EventPlot.Point?]]) {
     let unmatchedGroups = groups.filter { $0.contains(nil) }
     var shiftCandidates = unmatchedGroups.compactMap { $0[1] }

@@ -1,7 +1,8 @@
 internal import CMath
 
-/// Draws a figure as shapes and text. This file draws the header, grid, axes and legends.
-/// Extensions draw the contents of panels.
+/// A painter that draws a figure as shapes and text.
+///
+/// This file draws the header, grid, axes and legends. Extensions draw the contents of panels.
 struct PlotPainter {
   let plot: Plot
   let layout: PlotLayout
@@ -148,7 +149,7 @@ struct PlotPainter {
     }
   }
 
-  /// Returns the ticks on the left axis that fit into the height of the current panel.
+  /// Returns the ticks of the left axis that fit in the current panel's height.
   private func fittingTicks(of panel: PlotPanel) -> [AxisTick] {
     let maximumCount = max(2, Int(currentPanelBox.height / (16 * drawingScale)))
     // Every second tick is removed until the rest fits, so that the first tick stays.
@@ -238,8 +239,9 @@ struct PlotPainter {
       role: role)
   }
 
-  /// Returns the stroke of a take in an overlay: solid for the first take, and a different dash
-  /// pattern for each other take.
+  /// Returns the stroke of a take in an overlay.
+  ///
+  /// The stroke is solid for the first take, and has a different dash pattern for each other take.
   func stroke(ofTake take: Int, width: Double = 2) -> PlotDrawing.Stroke {
     let dashPatterns: [[Double]] = [
       [], [6, 3], [2, 2.5], [9, 2.5, 2, 2.5], [12, 4], [4, 4], [1.5, 4], [9, 2.5, 2, 2.5, 2, 2.5],
@@ -363,13 +365,14 @@ struct PlotPainter {
     drawing.add(.raster(scaleRaster))
   }
 
-  /// Returns the opacity 0…255 of a spectrogram cell for a normalized level 0…1: 255 · 0.92 ·
-  /// level^1.25.
+  /// Returns the opacity 0…255 of a spectrogram cell with a normalized level 0…1.
+  ///
+  /// The opacity is 255 · 0.92 · level^1.25.
   static func coverage(ofLevel level: Double) -> UInt8 {
     // The exponent above 1 keeps weak noise pale.
     UInt8((255 * 0.92 * level * level.squareRoot().squareRoot()).rounded())
   }
 
-  /// Returns the normalized level for an opacity 0…1. This is the inverse of `coverage(ofLevel:)`.
+  /// Returns the normalized level for an opacity 0…1, the inverse of `coverage(ofLevel:)`.
   static func level(ofCoverage coverage: Double) -> Double { pow(coverage / 0.92, 0.8) }
 }

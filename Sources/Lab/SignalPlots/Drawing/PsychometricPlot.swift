@@ -1,7 +1,9 @@
 internal import CMath
 
-/// A figure of a study's results by stimulus level: estimates with confidence intervals and,
-/// optionally, a psychometric function with its threshold.
+/// A figure of a study's results by stimulus level.
+///
+/// The figure shows estimates with confidence intervals and, optionally, a psychometric function
+/// with its threshold.
 public struct PsychometricPlot: Equatable, Sendable {
   /// The result of a study at one stimulus level.
   public struct Point: Equatable, Sendable {
@@ -24,7 +26,7 @@ public struct PsychometricPlot: Equatable, Sendable {
   public struct Curve: Equatable, Sendable {
     /// The points of the function by ascending level.
     public var points: [Point]
-    /// The level at the threshold.
+    /// The stimulus level at the threshold.
     public var threshold: Double
     /// The value of the function at the threshold.
     public var thresholdEstimate: Double

@@ -165,7 +165,7 @@ private struct ResponsePlotPainter {
     frame.drawLegend(legendEntries)
   }
 
-  /// Returns the parts of a curve that are above the bottom of the level axis.
+  /// Returns the visible parts of a curve, which are above the bottom of the level axis.
   private func visibleCurveLines(of level: (ResponsePlot.Point) -> Double) -> [[PlotPoint]] {
     let boxBottom = frame.box.bottom
     var curveLines: [[PlotPoint]] = []

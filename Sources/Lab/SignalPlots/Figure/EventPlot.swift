@@ -1,8 +1,7 @@
 public import HapticModel
 public import HapticRender
 
-/// The events of a pattern over time, with intensity, sharpness, and the control curves of all
-/// layers.
+/// The events and control curves of a pattern over time, for all layers.
 ///
 /// 1. `PatternTimeline`, which the renderer uses too, gives the corners of each event's envelope
 ///    and the segments of each control. A value here is therefore the value that sounds.
@@ -30,7 +29,7 @@ public struct EventPlot: Sendable {
 
   /// An event as the plot draws it.
   public struct Event: Equatable, Sendable {
-    /// The layer of the event and its index in the layer's events.
+    /// The reference to the event: its layer and its index in the layer.
     public let eventReference: EventReference
     /// The kind of event.
     public let kind: HapticEvent.Kind
@@ -65,11 +64,13 @@ public struct EventPlot: Sendable {
     public let controlID: DynamicParameterID
     /// The index of the layer that sets the control.
     let layerIndex: Int
-    /// The points of the control's polyline by ascending time. A jump has two points at the same
-    /// time.
+    /// The points of the control's polyline by ascending time.
+    ///
+    /// A jump has two points at the same time.
     public let polyline: [Point]
-    /// The control points and parameter changes in the file, except those that have no effect at
-    /// their time.
+    /// The control points and parameter changes in the file.
+    ///
+    /// Points without an effect at their time are omitted.
     public let controlPoints: [Point]
   }
 
@@ -77,11 +78,12 @@ public struct EventPlot: Sendable {
   public private(set) var events: [Event]
   /// The intensity and sharpness controls of all layers that set them.
   public private(set) var curves: [Curve]
-  /// The time at which the pattern has ended and every event is silent, in seconds.
+  /// The time of the end of the pattern and of all events' sound, in seconds.
   public let durationSeconds: Double
 
-  /// Evaluates the events and controls of a pattern. Controls affect only the events of their own
-  /// layer.
+  /// Evaluates the events and controls of a pattern.
+  ///
+  /// Controls affect only the events of their own layer.
   ///
   /// - Parameters:
   ///   - composition: The pattern.
@@ -160,8 +162,9 @@ public struct EventPlot: Sendable {
     }
   }
 
-  /// Returns the plot limited to the haptic events and curves of some layers, and to all audio
-  /// events.
+  /// Returns the plot with the haptic events and curves of only some layers.
+  ///
+  /// All audio events remain.
   ///
   /// - Parameter isIncluded: Returns true for the indices of the layers to keep.
   func keepingHaptics(ofLayers isIncluded: (Int) -> Bool) -> EventPlot {
@@ -179,7 +182,7 @@ public struct EventPlot: Sendable {
 }
 
 extension EventPlot.Curve {
-  /// Converts a control to a polyline, or returns nil if the layer does not set the control.
+  /// Converts a control to a polyline, or returns nil if the layer does not set it.
   ///
   /// - Parameters:
   ///   - id: The identifier of the control.
@@ -216,7 +219,7 @@ extension EventPlot.Curve {
     controlPoints = Self.activeControlPoints(id, of: pattern, control: control, until: end)
   }
 
-  /// Returns the control points and parameter changes of the file that the polyline passes through.
+  /// Returns the control points and parameter changes on the polyline.
   private static func activeControlPoints(
     _ id: DynamicParameterID, of pattern: HapticPattern, control: ControlTimeline, until end: Double
   ) -> [Point] {
@@ -240,8 +243,7 @@ extension EventPlot.Curve {
   }
 }
 
-/// Evaluates an event's intensity and sharpness, with controls and envelope, at the times at which
-/// their curves bend.
+/// An evaluator of an event's intensity and sharpness at the corners of their curves.
 ///
 /// With the envelope e(t), the intensity control i(t), and the sharpness control s(t):
 ///
@@ -262,9 +264,11 @@ struct EventSampler {
   /// A Boolean value that indicates whether the sharpness control has sloped segments.
   private let hasSharpnessRamps: Bool
 
-  /// The approximate maximum number of points of all events together.
+  /// The approximate maximum total number of points of all events.
   private static let maximumTotalPointCount = 400_000
-  /// The number of line segments for a time range in which both the envelope and a control change.
+  /// The number of line segments in a time range of simultaneous changes.
+  ///
+  /// In such a range, both the envelope and a control change.
   private static let subdivisionCountPerSegment = 6
 
   init(
@@ -324,8 +328,9 @@ struct EventSampler {
     return eventPoints
   }
 
-  /// Returns the times from one corner of the controls to the next at which the event's curve
-  /// bends, including both corners.
+  /// Returns the times of the bends in an event's curve between two corners of the controls.
+  ///
+  /// The result includes both corners. A jump of a control has two times, one microsecond apart.
   ///
   /// A jump of a control has two times, one microsecond apart.
   private func bendTimes(from: PatternTimeline.Corner, to: PatternTimeline.Corner, duration: Double)
@@ -366,7 +371,7 @@ struct EventSampler {
     return subdividedSeconds + [to.seconds]
   }
 
-  /// Returns `count + 1` equally spaced times, both ends included.
+  /// Returns `count + 1` equally spaced times, including both ends.
   private func evenlySpacedTimes(from: Double, to: Double, count: Int) -> [Double] {
     (0...count).map { index in
       index == count ? to : from + (to - from) * Double(index) / Double(count)

@@ -1,15 +1,15 @@
 package import HapticModel
 package import SignalAnalysis
 
-/// The body locations of a pattern, or the channels of a sound, that have separate lanes in a
-/// figure.
+/// The body locations of a pattern, or the channels of a sound, with separate lanes.
 package struct LaneSource: Equatable, Sendable {
-  /// The names of the body locations or channels. The array is empty if all have the same contents.
+  /// The names of the body locations or channels; empty if all have the same contents.
   package let names: [String]
-  /// The body locations of a pattern, in the order of the names. The array is empty for a sound.
+  /// The body locations of a pattern, in the order of the names; empty for a sound.
   package let locations: [HapticComposition.BodyLocation]
-  /// A Boolean value that indicates whether the source is a sound. The channels of a sound have no
-  /// locations.
+  /// A Boolean value that indicates whether the source is a sound.
+  ///
+  /// The channels of a sound have no locations.
   package let isSound: Bool
 
   /// Finds the body locations of a pattern or the channels of a sound that differ from each other.
@@ -29,8 +29,9 @@ package struct LaneSource: Equatable, Sendable {
     }
   }
 
-  /// Returns true if a sound has one channel for each name. Otherwise, all lanes show the mean of
-  /// its channels.
+  /// Returns true if a sound has one channel for each name.
+  ///
+  /// Otherwise, all lanes show the mean of its channels.
   package func hasChannelForEachName(_ signal: Signal) -> Bool {
     signal.channels.count == names.count
   }
@@ -44,10 +45,12 @@ package struct LaneSource: Equatable, Sendable {
 /// 3. With such patterns, a sound with as many channels as there are lanes has a channel in each
 ///    lane. All lanes show the mean of another sound.
 package struct FigureLanes {
-  /// The names of the lanes; a single nil for a figure without a division.
+  /// The names of the lanes; a single nil for an undivided figure.
   package let laneNames: [String?]
 
-  /// The maximum number of lanes. A figure with more body locations or channels is not divided.
+  /// The maximum number of lanes.
+  ///
+  /// A figure with more body locations or channels is not divided.
   static let maximumLaneCount = 8
 
   /// The part of a take that a lane shows.

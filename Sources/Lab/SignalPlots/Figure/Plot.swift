@@ -16,7 +16,9 @@ public struct Plot: Sendable {
   public let factTexts: [String]
   /// The range of the time axis, in seconds.
   public let timeRangeSeconds: ClosedRange<Double>
-  /// The time at which the last take ends, in seconds, even if the figure shows only a part of it.
+  /// The end time of the last take, in seconds.
+  ///
+  /// The figure may show only a part of the takes.
   public let durationSeconds: Double
   /// A sentence that describes the figure, for screen readers.
   public let accessibleDescription: String
@@ -46,8 +48,9 @@ public struct Plot: Sendable {
     timeRangeSeconds timeRange: ClosedRange<Double>? = nil
   ) throws(PlotError) { try self.init(of: [subject], parts: parts, timeRangeSeconds: timeRange) }
 
-  /// Creates a figure that overlays patterns and sounds on shared axes. The part that they have in
-  /// common is gray, and each difference has the color of its take.
+  /// Creates a figure that overlays patterns and sounds on shared axes.
+  ///
+  /// The part that they have in common is gray, and each difference has the color of its take.
   ///
   /// - Parameters:
   ///   - subjects: The patterns and sounds. Those after the first `maximumSubjectCount` are
@@ -193,8 +196,10 @@ extension [String] {
 }
 
 extension PlotDrawing {
-  /// Returns the drawing as the bytes of a file. SVG without a theme uses the colors of the page
-  /// that shows it; other formats default to the light theme.
+  /// Returns the drawing as the bytes of a file.
+  ///
+  /// SVG without a theme uses the colors of the page that shows it; other formats default to the
+  /// light theme.
   func fileBytes(as format: PlotFormat, theme: PlotTheme?) throws(PlotError) -> [UInt8] {
     guard format == .svg else {
       return try CairoWriter.bytes(of: self, theme: theme ?? .light, isPDF: format == .pdf)
@@ -210,13 +215,16 @@ public struct PlotSubject: Sendable {
   public var name: String
   /// The pattern with all its layers, or nil for a recording.
   public var composition: HapticComposition?
-  /// The sound, or nil if the plot does not show it. The sound of a pattern with body locations has
-  /// a channel for each of the composition's `separateLocations`.
+  /// The sound of the subject, or nil if the plot does not show a sound.
+  ///
+  /// The sound of a pattern with body locations has a channel for each of the composition's
+  /// `separateLocations`.
   public var signal: Signal?
-  /// The profile that renders the pattern, or nil for a recording. The frequency band of a
-  /// recording is unknown.
+  /// The profile that renders the pattern, or nil for a recording.
+  ///
+  /// The frequency band of a recording is unknown.
   public var profile: TransducerProfile?
-  /// The sound files that the pattern plays, by path. The plot uses their durations.
+  /// The sound files of the pattern, by path. The plot uses their durations.
   public var soundFilesByPath: [String: AudioBuffer]
 
   /// Creates the subject of a plot from a pattern, a sound, or both.
@@ -242,8 +250,9 @@ public struct PlotSubject: Sendable {
 
 /// A group of panels in a plot. The raw value is the name that users type.
 public enum PlotPart: String, CaseIterable, Sendable {
-  /// The panels of intensity and sharpness, with control curves, or of the level and frequency of a
-  /// recording.
+  /// The intensity and sharpness panels with control curves.
+  ///
+  /// For a recording, these panels show the level and the frequency.
   case score
   /// The waveform: the samples of the sound over time.
   case waveform
@@ -252,13 +261,15 @@ public enum PlotPart: String, CaseIterable, Sendable {
 }
 
 extension HapticComposition {
-  /// A Boolean value that indicates whether events describe the whole pattern. A pattern with
-  /// sampled signals is shown by its sound instead.
+  /// A Boolean value that indicates whether the pattern consists only of events.
+  ///
+  /// A pattern with sampled signals is shown by its sound instead.
   package var containsOnlyEvents: Bool { layers.allSatisfy(\.signals.isEmpty) }
 }
 
-/// A pattern or a recording in a plot, with the data to draw: the effective values of its events,
-/// or its measured level and frequency.
+/// A pattern or a recording in a plot, with the data to draw.
+///
+/// The data are the effective values of the events, or the measured level and frequency.
 struct PlotTake: Sendable {
   let name: String
   /// The profile that renders the take, or nil if it is unknown.
@@ -268,10 +279,10 @@ struct PlotTake: Sendable {
   /// The measured level and frequency of the signal, if any take in the figure has no events.
   var signalTrack: SignalTrack?
   private(set) var signal: Signal?
-  /// The time from which the take is silent, in seconds.
+  /// The start time of the trailing silence, in seconds.
   let durationSeconds: Double
 
-  /// The minimum level that counts as sound after the last event, relative to the peak: −60 dB.
+  /// The minimum level of sound after the last event, relative to the peak: −60 dB.
   private static let minimumTailToPeakRatio: Float = 1e-3
 
   /// Evaluates the events of a subject, or measures its sound.
@@ -316,8 +327,9 @@ struct PlotTake: Sendable {
     return partTake
   }
 
-  /// Returns the take as it appears in the lane of a body location that it does not address:
-  /// without haptic events.
+  /// Returns the take without haptic events, for a lane of another body location.
+  ///
+  /// The take does not address the body location.
   func withoutHaptics() throws(PlotError) -> PlotTake {
     var silentTake = self
     silentTake.eventPlot = try EventPlot(of: HapticComposition(HapticPattern()))
@@ -325,7 +337,7 @@ struct PlotTake: Sendable {
     return silentTake
   }
 
-  /// Returns the time after which the signal is silent, in seconds.
+  /// Returns the start time of a signal's trailing silence, in seconds.
   private static func soundEndSeconds(of signal: Signal) -> Double {
     let peakMagnitude = signal.channels.joined().reduce(Float(0)) { max($0, abs($1)) }
     guard peakMagnitude > 0 else { return 0 }
@@ -335,8 +347,9 @@ struct PlotTake: Sendable {
     return Double((lastAudibleIndices.max() ?? -1) + 1) / signal.rate
   }
 
-  /// Returns the part of the sound within a time range, and its start time in seconds; nil without
-  /// a sound.
+  /// Returns the sound within a time range, with its start time in seconds.
+  ///
+  /// Returns nil without a sound.
   ///
   /// - Parameters:
   ///   - range: The time range, in seconds.
@@ -410,7 +423,7 @@ public struct PlotError: Error, Equatable, Sendable, CustomStringConvertible {
 package struct SignalTrack: Equatable, Sendable {
   /// The interval between measured values, in seconds.
   package let intervalSeconds: Double
-  /// The levels of the signal in dBFS, where a full-scale sine of the same power has 0.
+  /// The levels of the signal in dBFS, where a full-scale sine has a level of 0.
   package let levelsDecibels: [Double]
   /// The frequencies of the signal in hertz; 0 at times without a tone.
   package private(set) var hertzByInterval: [Double]
@@ -419,7 +432,7 @@ package struct SignalTrack: Equatable, Sendable {
   private static let maximumValueCount = 4_000
   /// The minimum interval between measured values, in seconds.
   private static let minimumIntervalSeconds = 0.005
-  /// The level of silence, in dBFS. Lower levels are raised to it.
+  /// The minimum level, in dBFS. Lower levels are raised to it.
   package static let minimumLevelDecibels = -80.0
   /// The range of the level axis, in dBFS.
   package static let levelRangeDecibels = -60.0...0
@@ -444,8 +457,9 @@ package struct SignalTrack: Equatable, Sendable {
     }
   }
 
-  /// Returns the index of the measured value at a time in seconds. The index is out of bounds after
-  /// the end.
+  /// Returns the index of the measured value at a time in seconds.
+  ///
+  /// The index is out of bounds after the end.
   package func intervalIndex(at time: Double) -> Int { Int((time / intervalSeconds).rounded()) }
 
   /// Returns the level at an index as a position 0…1 within `levelRangeDecibels`.
@@ -456,7 +470,9 @@ package struct SignalTrack: Equatable, Sendable {
       ) : 0
   }
 
-  /// Returns the frequency at an index as a logarithmic position 0…1 within `frequencyRangeHertz`.
+  /// Returns the frequency at an index as a logarithmic position 0…1.
+  ///
+  /// The positions 0 and 1 are the ends of `frequencyRangeHertz`.
   ///
   /// Returns nil without a tone, or if the level is below `levelRangeDecibels`.
   package func normalizedFrequency(atInterval index: Int) -> Double? {
@@ -473,19 +489,22 @@ package struct SignalTrack: Equatable, Sendable {
 struct ColumnValue: Equatable, Sendable {
   /// The intensity of the strongest continuous event, or the normalized level of a sound.
   var intensity: Double
-  /// The sharpness of that event, or the normalized frequency of a sound; nil if it is invisible.
+  /// The sharpness of the strongest event, or the normalized frequency of a sound.
+  ///
+  /// The value is nil if the sharpness is invisible.
   var sharpness: Double?
 
-  /// The minimum intensity at which the sharpness of an event is drawn.
+  /// The minimum intensity of an event with a visible sharpness.
   static let minimumVisibleIntensity = 0.003
-  /// The maximum difference between two intensities or levels that count as equal.
+  /// The maximum difference between equal intensities or levels.
   static let maximumEqualIntensityDifference = 0.012
-  /// The maximum difference between two sharpnesses that count as equal.
+  /// The maximum difference between equal sharpness values.
   static let maximumEqualSharpnessDifference = 0.008
 }
 
 extension PlotTake {
-  /// Returns the intensity and sharpness in each of several equally wide columns of a time range.
+  /// Returns the intensity and sharpness in equally wide columns of a time range.
+  ///
   /// The value of a column is its maximum.
   func columnValues(columnCount: Int, timeRange: ClosedRange<Double>) -> [ColumnValue] {
     let columnDuration = (timeRange.upperBound - timeRange.lowerBound) / Double(columnCount)
@@ -509,7 +528,7 @@ extension PlotTake {
 }
 
 extension SignalTrack {
-  /// Returns the value of a column: the maximum level in it, and the frequency at that maximum.
+  /// Returns the maximum level in a column, with the frequency at the maximum.
   ///
   /// In a column shorter than the interval between values, the level is interpolated linearly.
   fileprivate func columnValue(start: Double, duration: Double) -> ColumnValue {

@@ -1,7 +1,7 @@
 internal import HapticModel
 internal import SignalAnalysis
 
-/// A lane of a figure: the takes at one body location or in one channel, with panels of their own.
+/// A lane of a figure: the panels for one body location or one channel.
 ///
 /// A figure without body locations has a single lane without a name. A lane has a take for each
 /// subject of the figure, in the same order, so that overlays compare equal body locations.
@@ -10,10 +10,10 @@ struct PlotLane: Sendable {
   let name: String?
   private(set) var takes: [PlotTake]
 
-  /// The name of the lane as the end of a panel title.
+  /// The name of the lane as the end of a panel's title.
   var titleSuffix: String { name.map { ", \($0)" } ?? "" }
 
-  /// Measures the level and the frequency of all sounds, if a take of the lane has no events.
+  /// Measures the level and the frequency of all sounds if a take of the lane has no events.
   mutating func measureTracks() {
     guard takes.contains(where: { $0.eventPlot == nil }) else { return }
     for index in takes.indices {
@@ -21,7 +21,7 @@ struct PlotLane: Sendable {
     }
   }
 
-  /// The texts about sounds whose channels differ but are drawn as their mean.
+  /// The texts about sounds with different channels that are drawn as their mean.
   var mixedChannelTexts: [String] {
     takes.enumerated().compactMap { index, take in
       guard let signal = take.signal, signal.hasDifferingChannels else { return nil }
@@ -30,7 +30,7 @@ struct PlotLane: Sendable {
     }
   }
 
-  /// Divides subjects into lanes.
+  /// Divides the subjects of a figure into lanes.
   ///
   /// - Parameters:
   ///   - subjects: The subjects.

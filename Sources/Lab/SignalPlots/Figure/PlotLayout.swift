@@ -1,6 +1,6 @@
 internal import CMath
 
-/// The positions of everything in a figure of a given width, in pixels from the top left.
+/// The layout of a figure of a given width, in pixels from the top left.
 ///
 /// From top to bottom: the title or the names of the takes, the facts, and for each panel its
 /// title with its legend and its box. The tick labels of the time axis are below the last box.
@@ -10,7 +10,7 @@ struct PlotLayout: Equatable, Sendable {
   struct Panel: Equatable, Sendable {
     /// The position of the start of the title's baseline.
     var titlePosition: PlotPoint
-    /// A Boolean value that indicates whether there is room for the unit after the title.
+    /// A Boolean value that indicates whether the unit fits after the title.
     var showsUnit: Bool
     /// The position of the start of each legend entry's baseline.
     var legendPositions: [PlotPoint]
@@ -21,7 +21,7 @@ struct PlotLayout: Equatable, Sendable {
   /// A line of text with its position.
   struct TextLine: Equatable, Sendable {
     var text: String
-    /// The position of the point on the baseline that the anchor specifies.
+    /// The position of the text's anchor on the baseline.
     var baselinePosition: PlotPoint
     var textAnchor = PlotDrawing.Anchor.start
   }
@@ -54,15 +54,16 @@ struct PlotLayout: Equatable, Sendable {
   static let panelTitleFontPixels = 12.0
   /// The font size of labels, in pixels at a drawing scale of 1.
   static let labelFontPixels = 11.0
-  /// The minimum width of a figure that has wide margins beside the panels, in pixels at a drawing
-  /// scale of 1.
+  /// The minimum figure width for wide side margins, in pixels at a drawing scale of 1.
   private static let wideGutterMinimumFigureWidth = 520.0
   /// The width of a symbol in a legend, in pixels at a drawing scale of 1.
   static let legendSymbolPixels = 26.0
-  /// The ratio of the text width in a wide font, such as DejaVu Sans, to the estimated width.
+  /// The ratio of the text width in a wide font, such as DejaVu Sans, to the estimate.
   private static let wideFontTextWidthRatio = 1.15
 
-  /// Lays out a figure at a width in pixels, clamped to `Plot.supportedPixelWidths`.
+  /// Lays out a figure at a width in pixels.
+  ///
+  /// The width is clamped to `Plot.supportedPixelWidths`.
   init(_ plot: Plot, figureWidth width: Int) {
     let figurePixels = Self.supportedWidth(width)
     self.figureWidth = figurePixels
@@ -91,8 +92,9 @@ struct PlotLayout: Equatable, Sendable {
     figureHeight = (contentBottom + 40 * drawingScale).rounded()
   }
 
-  /// Lays out a single panel of character cells without labels. A drawing scale of 1 corresponds to
-  /// one cell's width.
+  /// Lays out a single panel of character cells without labels.
+  ///
+  /// A drawing scale of 1 corresponds to one cell's width.
   ///
   /// - Parameters:
   ///   - columnCount: The number of cells in a row.
@@ -136,7 +138,7 @@ struct PlotLayout: Equatable, Sendable {
     box.bottom - box.height * axis.fraction(of: value)
   }
 
-  /// Returns a text truncated to a width in pixels, with an ellipsis. A path keeps its end.
+  /// Returns a text truncated to a width, with an ellipsis. A path keeps its end.
   ///
   /// - Parameters:
   ///   - text: The text.
@@ -162,7 +164,9 @@ struct PlotLayout: Equatable, Sendable {
     TextWidth.inEms(text) * fontSize * drawingScale * (isBold ? 1.08 : 1)
   }
 
-  /// Lays out the title and the facts, on one line if they fit, and returns the last baseline.
+  /// Lays out the title and the facts, and returns the last baseline.
+  ///
+  /// They are on one line if they fit.
   private mutating func layOutHeader(of plot: Plot) -> Double {
     let availableWidth = panelRight - panelLeft
     var baselineY = 32 * drawingScale
@@ -218,8 +222,9 @@ struct PlotLayout: Equatable, Sendable {
     return nextNameX
   }
 
-  /// Returns texts joined into lines of at most a given width. A text that is longer has a line of
-  /// its own.
+  /// Returns texts joined into lines of limited width.
+  ///
+  /// A text that is longer has a line of its own.
   private func wrappedLines(_ texts: [String], width maximumWidth: Double) -> [String] {
     var joinedLines: [String] = []
     for text in texts {
@@ -235,8 +240,9 @@ struct PlotLayout: Equatable, Sendable {
     return joinedLines
   }
 
-  /// Lays out a panel below the previous one. A legend that does not fit next to the title has
-  /// lines of its own.
+  /// Lays out a panel below the previous panel.
+  ///
+  /// A legend that does not fit next to the title has lines of its own.
   private func makePanel(for panel: PlotPanel, below top: Double) -> Panel {
     let isFirstPanel = panelLayouts.isEmpty
     let titlePosition = PlotPoint(
@@ -296,7 +302,7 @@ struct PlotLayout: Equatable, Sendable {
 }
 
 extension PlotPanel.LegendEntry {
-  /// The labels of the legend entry: one after the symbol, or two at the ends of a color scale.
+  /// The labels of the legend entry: one after a symbol, or two at the ends of a color scale.
   var labels: [String] {
     switch self {
     case .sharpnessScale:
@@ -322,8 +328,9 @@ extension PlotPanel.LegendEntry {
 
 /// An estimate of the width of text that does not depend on installed fonts.
 enum TextWidth {
-  /// Returns the estimated width of a text in ems, from the typical widths of letter classes in
-  /// Arial.
+  /// Returns the estimated width of a text in ems.
+  ///
+  /// The estimate uses the typical widths of letter classes in Arial.
   static func inEms(_ text: String) -> Double {
     text.unicodeScalars.reduce(0) { $0 + emWidth(of: $1) }
   }
@@ -345,12 +352,13 @@ enum TextWidth {
   }
 }
 
-/// A linear or logarithmic axis: its range, its ticks, and the positions of values along it.
+/// A linear or logarithmic axis with its range and ticks.
 struct PlotAxis: Equatable, Sendable {
-  /// The values at the two ends of the axis. On a logarithmic axis, both are positive.
+  /// The values at the two ends of the axis; positive on a logarithmic axis.
   var valueRange: ClosedRange<Double>
-  /// A Boolean value that indicates whether the axis is logarithmic, so that equal ratios have
-  /// equal lengths.
+  /// A Boolean value that indicates whether the axis is logarithmic.
+  ///
+  /// On a logarithmic axis, equal ratios have equal lengths.
   var isLogarithmic = false
 
   /// Returns the position of a value along the axis: 0 at the lower end, 1 at the upper end.
@@ -362,15 +370,14 @@ struct PlotAxis: Equatable, Sendable {
     return (value - valueRange.lowerBound) / (valueRange.upperBound - valueRange.lowerBound)
   }
 
-  /// Returns the value at a position along the axis, where 0 is the lower end and 1 is the upper
-  /// end.
+  /// Returns the value at a position along the axis: 0 at the lower end, 1 at the upper end.
   func value(atFraction fraction: Double) -> Double {
     isLogarithmic
       ? valueRange.lowerBound * pow(valueRange.upperBound / valueRange.lowerBound, fraction)
       : valueRange.lowerBound + (valueRange.upperBound - valueRange.lowerBound) * fraction
   }
 
-  /// Returns at most a given number of ticks, at round values.
+  /// Returns ticks at round values, at most a given number.
   func ticks(atMost count: Int) -> [AxisTick] {
     guard isLogarithmic else { return AxisTick.roundTicks(in: valueRange, atMost: count) }
     // The densest of three, two or one tick in each decade.
@@ -405,8 +412,9 @@ public struct AxisTick: Equatable, Sendable {
     self.labelText = label
   }
 
-  /// Returns ticks in a range at the multiples of a round step, which is 1, 2 or 5 times a power of
-  /// ten.
+  /// Returns ticks in a range at the multiples of a round step.
+  ///
+  /// A round step is 1, 2 or 5 times a power of ten.
   ///
   /// - Parameters:
   ///   - range: The range of the axis.
@@ -418,8 +426,9 @@ public struct AxisTick: Equatable, Sendable {
     return multiples(of: tickStep, in: range).map { AxisTick($0, text($0, step: tickStep)) }
   }
 
-  /// Returns the smallest step of the form 1, 2 or 5 times a power of ten that divides a length
-  /// into at most a given number of intervals.
+  /// Returns the smallest round step for at most a given number of intervals.
+  ///
+  /// The step is 1, 2 or 5 times a power of ten.
   static func roundStep(for length: Double, atMost count: Int) -> Double {
     let minimumStep = length / Double(max(1, count))
     let stepDecade = pow(10, log10(minimumStep).rounded(.down))
@@ -430,8 +439,9 @@ public struct AxisTick: Equatable, Sendable {
     return 10 * stepDecade
   }
 
-  /// Returns the multiples of a step in a range. Multiplication avoids the rounding errors of a
-  /// sum.
+  /// Returns the multiples of a step in a range.
+  ///
+  /// Multiplication avoids the rounding errors of a sum.
   static func multiples(of step: Double, in range: ClosedRange<Double>) -> [Double] {
     let roundingSlack = step * 1e-6
     let firstMultiple = ((range.lowerBound - roundingSlack) / step).rounded(.up)
@@ -440,13 +450,13 @@ public struct AxisTick: Equatable, Sendable {
     return (0...Int(lastMultiple - firstMultiple)).map { (firstMultiple + Double($0)) * step + 0 }
   }
 
-  /// Returns a value as text with the number of decimal places that multiples of a step need.
+  /// Returns a value as text with the decimal places for multiples of a step.
   static func text(_ value: Double, step: Double) -> String {
     let decimalPlaces = step >= 1 ? 0 : Int((-log10(step) - 1e-9).rounded(.up))
     return shortText(value, decimalPlaces: min(decimalPlaces, 9))
   }
 
-  /// Returns the text of a value rounded to a number of decimal places, without trailing zeros.
+  /// Returns a value as text with limited decimal places, without trailing zeros.
   static func shortText(_ value: Double, decimalPlaces: Int) -> String {
     var shortenedText = text(value, decimalPlaces: decimalPlaces)
     guard shortenedText.contains(".") else { return shortenedText }
@@ -456,7 +466,7 @@ public struct AxisTick: Equatable, Sendable {
     return shortenedText.hasSuffix(".") ? String(shortenedText.dropLast()) : shortenedText
   }
 
-  /// Returns the text of a value rounded to a number of decimal places, with the minus sign U+2212.
+  /// Returns a value as text with fixed decimal places and the minus sign U+2212.
   static func text(_ value: Double, decimalPlaces: Int) -> String {
     let decimalScale = pow(10, Double(decimalPlaces))
     let scaledMagnitude = (abs(value) * decimalScale).rounded()

@@ -3,18 +3,22 @@ internal import HapticModel
 internal import HapticRender
 internal import SignalAnalysis
 
-/// A panel of a figure: contents, value axis, ticks and legend. All panels share the time axis.
+/// A panel of a figure, with contents, value axis, ticks and legend.
+///
+/// All panels share the time axis.
 struct PlotPanel: Sendable {
   enum Content: Sendable {
     /// The intensity of the events of all takes, or the levels of sounds.
     case intensity
     /// The sharpness of the events of all takes, or the frequencies of sounds.
     case sharpness
-    /// The volume of the audio events of the take with an index.
+    /// The volume of one take's audio events.
     case audio(take: Int)
     /// The waveform of a sound, or the overlaid waveforms of all takes.
     case waveform([SoundTrace])
-    /// The spectrograms of all takes. Only the takes with the indices `shownTakes` are drawn.
+    /// The spectrograms of all takes.
+    ///
+    /// Only the takes with the indices `shownTakes` are drawn.
     case spectrogram([SpectrogramTrace], shownTakes: [Int])
   }
 
@@ -33,9 +37,9 @@ struct PlotPanel: Sendable {
   }
 
   var title: String
-  /// The index of the lane whose takes the panel shows.
+  /// The index of the lane that the panel shows.
   var laneIndex = 0
-  /// The unit or meaning of the values, which follows the title.
+  /// The unit or meaning of the values, shown after the panel's title.
   var valueUnit: String
   var content: Content
   var valueAxis: PlotAxis
@@ -44,17 +48,18 @@ struct PlotPanel: Sendable {
   var legendEntries: [LegendEntry] = []
   /// The height of the panel's box, in pixels at a drawing scale of 1.
   var boxHeight: Double
-  /// The text that is shown in the middle of a panel without contents.
+  /// The text in the middle of an empty panel.
   var emptyMessage: String?
 
-  /// The noun that refers to the panel in the summary of the figure.
+  /// The noun for the panel in the summary of the figure.
   var summaryNoun: String {
     if case .audio = content { return "audio events" }
     return title.prefix { $0 != "," }.lowercased()
   }
 
-  /// Returns the panels of a figure from top to bottom: the score panels of each lane, then the
-  /// waveforms, then the spectrograms.
+  /// Returns the panels of a figure from top to bottom.
+  ///
+  /// The score panels of each lane precede the waveforms, and the spectrograms follow.
   static func panels(
     of lanes: [PlotLane], parts: Set<PlotPart>, timeRange: ClosedRange<Double>
   ) -> [PlotPanel] {
@@ -97,12 +102,12 @@ struct PlotPanel: Sendable {
     takes.allSatisfy { $0.eventPlot != nil } ? eventPanels(takes) : trackPanels(takes)
   }
 
-  /// The axis for intensities from 0 to 1, with space above for the heads of transients.
+  /// The axis for intensities 0…1, with space above for the heads of transients.
   static let intensityAxis = PlotAxis(valueRange: 0...1.057)
-  /// The axis for values from 0 to 1 in a panel of small height, with space above and below.
+  /// The axis for values 0…1 in a small panel, with space above and below.
   static let sharpnessAxis = PlotAxis(valueRange: -0.058...1.096)
 
-  /// Returns the panels of intensity and sharpness for takes that all have events.
+  /// Returns the intensity and sharpness panels for takes with events.
   private static func eventPanels(_ takes: [PlotTake]) -> [PlotPanel] {
     let eventPlots = takes.compactMap(\.eventPlot)
     let hapticEvents = eventPlots.flatMap(\.hapticEvents)
@@ -155,7 +160,7 @@ struct PlotPanel: Sendable {
       leftTicks: [AxisTick(0, "0"), AxisTick(1, "1")], boxHeight: 54)
   }
 
-  /// Returns the letter of the take with an index: A, B, C …
+  /// Returns the letter of the take at an index: A, B, C …
   static func letter(ofTake index: Int) -> String {
     String(UnicodeScalar(UInt8(ascii: "A") + UInt8(min(index, 25))))
   }
@@ -164,7 +169,7 @@ struct PlotPanel: Sendable {
     AxisTick.text(value, decimalPlaces: 0) + " Hz"
   }
 
-  /// Returns the panels of level and frequency for takes without known events.
+  /// Returns the level and frequency panels for takes without known events.
   private static func trackPanels(_ takes: [PlotTake]) -> [PlotPanel] {
     guard takes.contains(where: { $0.signalTrack != nil }) else { return [] }
     let levelAxis = PlotAxis(valueRange: SignalTrack.levelRangeDecibels)
@@ -225,8 +230,9 @@ struct PlotPanel: Sendable {
     }
   }
 
-  /// Returns the height of each waveform panel for a number of waveforms, in pixels at a drawing
-  /// scale of 1.
+  /// Returns the height of a waveform panel, in pixels at a drawing scale of 1.
+  ///
+  /// The height depends on the number of waveforms.
   private static func waveformHeight(panelCount: Int) -> Double {
     switch panelCount {
     case 1: 90
@@ -275,8 +281,10 @@ struct PlotPanel: Sendable {
     peak > 1e-6 && peak.isFinite ? AxisTick.roundStep(for: peak, atMost: 1) : 1
   }
 
-  /// Returns the spectrogram panels of each lane: a single panel for up to two takes, or a panel
-  /// for each take if there are more. All lanes have the same axis and colors.
+  /// Returns the spectrogram panels of all lanes.
+  ///
+  /// A lane has a single panel for up to two takes, or a panel for each take if there are more. All
+  /// lanes have the same axis and colors.
   ///
   /// - Parameters:
   ///   - lanes: The takes of each lane.
@@ -363,14 +371,15 @@ struct SoundTrace: Sendable {
     return Double(finiteSamples.reduce(Float(0)) { max($0, abs($1)) })
   }
 
-  /// Returns true for a time range so short that the individual samples are drawn instead of peaks
-  /// and RMS.
+  /// Returns whether individual samples are drawn in a time range.
+  ///
+  /// In longer ranges, peaks and RMS are drawn instead.
   static func showsSamples(in timeRange: ClosedRange<Double>) -> Bool {
     timeRange.upperBound - timeRange.lowerBound < 0.16
   }
 }
 
-/// A spectrogram of a take, with the range of levels that its colors show.
+/// A spectrogram of a take, with the level range of its colors.
 struct SpectrogramTrace: Sendable {
   /// The length of the spectrogram's analysis window, in seconds.
   let windowSeconds: Double
@@ -382,15 +391,16 @@ struct SpectrogramTrace: Sendable {
   /// The time of the first spectrum, in seconds.
   private let startSeconds: Double
 
-  /// The level range from the lightest to the darkest color, in decibels: about the range that is
-  /// perceptible next to a strong vibration.
+  /// The level range from the lightest to the darkest color, in decibels.
+  ///
+  /// This is about the range that is perceptible next to a strong vibration.
   static let dynamicRangeDecibels = 60
   /// The approximate maximum number of spectra in a spectrogram.
   private static let maximumFrameCount = 12_000.0
   /// The maximum frequency that a spectrogram measures, in hertz.
   private static let maximumMeasuredHertz = 2_000.0
 
-  /// Measures the part of a take within a time range, or returns nil if the take has no sound.
+  /// Measures a take within a time range, or returns nil if the take has no sound.
   init?(of take: PlotTake, timeRange: ClosedRange<Double>) {
     let rangeSeconds = timeRange.upperBound - timeRange.lowerBound
     let stepSeconds = max(0.002, rangeSeconds / Self.maximumFrameCount)
@@ -407,12 +417,14 @@ struct SpectrogramTrace: Sendable {
     frequencyMapping = take.profile?.frequency
   }
 
-  /// The range of levels below the maximum whose frequencies the frequency axis must include, in
-  /// decibels.
+  /// The level range for selecting the ends of the frequency axis, in decibels.
+  ///
+  /// The axis includes all frequencies whose levels are within this range below the maximum.
   private static let frequencyAxisLevelRangeDecibels = 25
 
-  /// Sets the same level for the darkest color of all spectrograms, and returns this level with a
-  /// shared frequency axis.
+  /// Applies a shared color scale to all spectrograms, and returns a shared frequency axis.
+  ///
+  /// The darkest color of all spectrograms has the same level.
   ///
   /// The axis includes the bands of the profiles and the frequencies within
   /// `frequencyAxisLevelRangeDecibels` of the maximum. Its ends are round values, so that
@@ -458,8 +470,9 @@ struct SpectrogramTrace: Sendable {
     return (PlotAxis(valueRange: axisRangeHertz, isLogarithmic: true), maximumDecibels)
   }
 
-  /// Returns the normalized levels of a grid of cells, row by row from the top: 0 for the lightest
-  /// color, 1 for the darkest.
+  /// Returns the normalized levels of a grid of spectrogram cells, row by row from the top.
+  ///
+  /// A level is 0 for the lightest color, and 1 for the darkest.
   ///
   /// A cell shows the maximum of its frames. Levels between frequency bins are interpolated
   /// linearly.

@@ -1,7 +1,7 @@
 internal import CCairo
 internal import Glibc
 
-/// The functions of libcairo. The library is loaded when a figure is first drawn.
+/// The functions of the library libcairo, which is loaded for the first figure.
 ///
 /// A linked library would delay the start of programs that draw nothing. The functions are looked
 /// up by name and have the types of Cairo's header. They can be called on any thread, but a handle
@@ -96,8 +96,7 @@ extension CairoBindings {
     return unsafe context
   }
 
-  /// Returns the surface if it has no error status; otherwise, destroys the surface and throws its
-  /// error.
+  /// Returns a surface without an error, or destroys the surface and throws its error.
   private func checkedSurface(_ surface: CairoHandle?) throws(PlotError) -> CairoHandle {
     guard let surface = unsafe surface else { throw drawingError("out of memory") }
     do throws(PlotError) {
@@ -353,7 +352,7 @@ extension CairoBindings {
     unsafe cairoBindings.cairoFunctions.set_font_size(cairoContext, run.fontSizePixels)
   }
 
-  /// Returns a text with spaces instead of control characters, which have no glyphs.
+  /// Returns a text with spaces in place of control characters, which have no glyphs.
   private static func printable(_ text: String) -> String {
     let printableScalars = text.unicodeScalars.map { scalar -> Unicode.Scalar in
       scalar.properties.generalCategory == .control ? " " : scalar

@@ -1,4 +1,6 @@
-/// Writes a drawing as SVG. Roles become CSS classes, so that one file fits light and dark pages.
+/// A writer of drawings as SVG.
+///
+/// Roles become CSS classes, so that one file fits light and dark pages.
 struct SVGWriter {
   private let drawing: PlotDrawing
   /// The color theme, or nil to follow the theme of the page that shows the file.

@@ -1,4 +1,4 @@
-/// Assembles a figure from lines of text: title, panels with tick labels, and time axis.
+/// An assembler of a text figure: title, panels with tick labels, and time axis.
 struct TerminalFigure {
   let plot: Plot
   let columnCount: Int
@@ -13,8 +13,10 @@ struct TerminalFigure {
   /// The width of the panels, in columns.
   private var plotColumnCount: Int { max(8, columnCount - labelColumnCount - 2) }
 
-  /// The panels adapted to characters: without space above the axis, and with the right ticks on
-  /// the left side if there are no left ticks.
+  /// The panels adapted to characters.
+  ///
+  /// They have no space above the axis. The right ticks are on the left side if there are no left
+  /// ticks.
   private var terminalPanels: [PlotPanel] {
     plot.plotPanels.map { panel in
       var panel = panel
@@ -184,8 +186,9 @@ struct TerminalFigure {
     return String(scaleGrid.rowText(0, usesColors: true).dropLast())
   }
 
-  /// Returns the tick labels by row. If two labels fall in one row, the row has the label that is
-  /// closer to its center.
+  /// Returns the tick labels by row.
+  ///
+  /// If two labels fall in one row, the row has the label that is closer to its center.
   private func tickLabels(of panel: PlotPanel, height: Int) -> [Int: String] {
     var labelsByRow: [Int: (distance: Double, label: String)] = [:]
     for tick in panel.leftTicks {
@@ -198,8 +201,9 @@ struct TerminalFigure {
     return labelsByRow.mapValues(\.label)
   }
 
-  /// Returns the line of the time axis and the line of its labels. The unit follows the labels or
-  /// has a line of its own.
+  /// Returns the line of the time axis and the line of its labels.
+  ///
+  /// The unit follows the labels or has a line of its own.
   private func timeAxisLines() -> [String] {
     let timeTicks = TimeTicks(in: plot.timeRangeSeconds, atMost: max(2, plotColumnCount / 9))
     var axisCharacters = Array(

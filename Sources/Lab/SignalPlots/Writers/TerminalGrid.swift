@@ -17,13 +17,13 @@ struct TerminalGrid {
     cells = Array(repeating: Cell(), count: self.columnCount * self.rowCount)
   }
 
-  /// The cell in a row, counted from the top, and a column.
+  /// The cell at a row, counted from the top, and a column.
   subscript(row: Int, column: Int) -> Cell {
     get { cells[row * columnCount + column] }
     set { cells[row * columnCount + column] = newValue }
   }
 
-  /// Sets the color of those cells that have the same character in all grids.
+  /// Sets the color of the cells with the same character in all grids.
   static func colorSharedCells(in grids: inout [TerminalGrid], color: PlotColor) {
     for cell in grids[0].cells.indices {
       let character = grids[0].cells[cell].character
@@ -36,7 +36,7 @@ struct TerminalGrid {
     }
   }
 
-  /// Returns a row as text, with the control sequences SGR of ECMA-48 for colors.
+  /// Returns a row as text, with SGR control sequences (ECMA-48) for colors.
   func rowText(_ row: Int, usesColors: Bool) -> String {
     var rowText = ""
     var currentColorIndex: Int?
@@ -57,7 +57,9 @@ struct TerminalStyle {
   let usesColors: Bool
   let usesUnicode: Bool
 
-  /// Returns a block character that is filled from the bottom. ASCII has three levels.
+  /// Returns a block character that is filled from the bottom by some eighths.
+  ///
+  /// ASCII has three levels.
   func block(eighths: Int) -> Character {
     if eighths <= 0 { return " " }
     if usesUnicode { return Self.character(0x2580 + UInt32(min(eighths, 8))) }
@@ -89,7 +91,7 @@ struct TerminalStyle {
   /// The number of braille dots in each row and in each column of a cell.
   var dotsPerCell: (across: Int, down: Int) { usesUnicode ? (2, 4) : (1, 2) }
 
-  /// Returns the braille character whose dots are set in a byte, in the bit order of Unicode.
+  /// Returns the braille character for the bits of its dots, in the bit order of Unicode.
   func dotCharacter(bits: UInt8) -> Character {
     if usesUnicode { return Self.character(0x2800 + UInt32(bits)) }
     if bits.nonzeroBitCount > 1 { return "#" }

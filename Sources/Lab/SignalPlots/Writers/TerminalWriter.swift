@@ -5,14 +5,14 @@
 /// waveforms with braille dots, and rasters with shades.
 struct TerminalWriter {
   private let terminalStyle: TerminalStyle
-  /// The take of an overlay to draw next to the common part, or nil for a single take.
+  /// The index of the drawn take in an overlay, or nil for a single take.
   private let takeIndex: Int?
   /// A Boolean value that indicates whether areas and lines are drawn with braille dots.
   private let usesDots: Bool
   private(set) var grid: TerminalGrid
   /// The Braille dots of each cell, as bits.
   private var brailleBitsByCell: [UInt8]
-  /// The filled height of each cell in eighths, or its opacity 0…1 for a raster.
+  /// The filled height of each cell in eighths, or the opacity 0…1 of a raster cell.
   private var cellLevels: [Double]
 
   /// The size of a cell, in pixels.
@@ -21,8 +21,9 @@ struct TerminalWriter {
   private static let brailleDotBits: [[UInt8]] = [
     [0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80],
   ]
-  /// The minimum opacity 0…1 at which the excess of a take is drawn. It corresponds to an excess of
-  /// about 3 dB.
+  /// The minimum opacity 0…1 of the excess of a take.
+  ///
+  /// It corresponds to an excess of about 3 dB.
   private static let minimumDrawnExcessOpacity = 0.04
 
   /// Draws the items of a drawing.
@@ -87,8 +88,9 @@ struct TerminalWriter {
     }
   }
 
-  /// Returns true if the grid shows shapes with a paint: those of the drawn take and those common
-  /// to all takes.
+  /// Returns whether shapes with a paint are drawn.
+  ///
+  /// The grid shows the shapes of the drawn take and those common to all takes.
   private func isShown(_ paint: PlotDrawing.Paint) -> Bool {
     switch paint {
     case .role(.background), .role(.muted): false
@@ -102,8 +104,7 @@ struct TerminalWriter {
     paint == .role(.sharedArea) || paint == .role(.sharedLine)
   }
 
-  /// Returns the index of the color at the center of a cell, or nil for the default color of the
-  /// terminal.
+  /// Returns the color index at the center of a cell, or nil for the default color.
   private func color(of paint: PlotDrawing.Paint, row: Int, column: Int) -> Int? {
     let color: PlotColor? =
       switch paint {
@@ -173,7 +174,7 @@ struct TerminalWriter {
     }
   }
 
-  /// Fills a polygon that covers a single vertical range in each column.
+  /// Fills a polygon that consists of one vertical range in each column.
   private mutating func fillArea(_ polygon: [PlotPoint], paint: PlotDrawing.Paint) {
     guard let firstCorner = polygon.first else { return }
     var extentsByColumn: [Int: (top: Double, bottom: Double)] = [:]
@@ -192,7 +193,9 @@ struct TerminalWriter {
     }
   }
 
-  /// Fills the cells of a column between two y coordinates: the top cell in eighths of its height.
+  /// Fills the cells of a column between two y coordinates.
+  ///
+  /// The top cell is filled in eighths of its height.
   private mutating func fillColumn(
     _ column: Int, top: Double, bottom: Double, paint: PlotDrawing.Paint
   ) {
@@ -211,8 +214,9 @@ struct TerminalWriter {
     }
   }
 
-  /// Returns the shading character of a paint in an overlay without colors. The shade of the common
-  /// part is light.
+  /// Returns the shading character for a paint in an overlay without colors.
+  ///
+  /// The shade of the common part is light.
   private func overlayShade(of paint: PlotDrawing.Paint) -> Character {
     terminalStyle.shade(forLevel: isShared(paint) ? 0.3 : 1)
   }
