@@ -1,8 +1,9 @@
 internal import CMath
 import SignalAnalysis
 
-/// The signal chain of HapticGenerator from Android's open-source code (frameworks/av,
-/// media/libeffects/hapticgenerator), with the same constants.
+/// The signal chain of HapticGenerator in Android's open-source code.
+///
+/// The constants are the same as in frameworks/av, media/libeffects/hapticgenerator.
 ///
 /// 1. Band-pass from 50 Hz to 9 kHz, then rectify.
 /// 2. Band-pass from 60 Hz to 400 Hz, and resonate at 150 Hz with a quality of 1.

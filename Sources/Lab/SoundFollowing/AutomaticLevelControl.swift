@@ -1,9 +1,10 @@
 internal import CMath
 
 /// An automatic level control with a slow gain of ±12 dB toward a target level.
-/// The gain holds after each rise of the level, so that an event has a constant gain.
+///
+/// The gain is constant after each rise of the level, so that an event has a constant gain.
 struct AutomaticLevelControl {
-  /// The peak level toward which the gain moves.
+  /// The target of the peak level after the gain.
   private static let targetPeakLevel = 0.25
   /// The maximum boost or attenuation, in decibels.
   private static let maximumGainDecibels = 12.0
@@ -11,11 +12,13 @@ struct AutomaticLevelControl {
   private static let riseDecibelsPerSecond = 2.0
   /// The maximum rate at which the gain falls, in decibels per second.
   private static let fallDecibelsPerSecond = 6.0
-  /// The time for which the gain stays constant after the level has risen by 6 dB, in seconds.
+  /// The hold time of the gain after the level has risen by 6 dB, in seconds.
   private static let gainHoldSeconds = 0.4
   /// The time constant of the decay of the measured peak level, in seconds.
   private static let peakDecaySeconds = 3.0
-  /// The level below which vibration is imperceptible and the gain stays constant.
+  /// The minimum level of perceptible vibration.
+  ///
+  /// At lower levels, the gain stays constant.
   private static let minimumPerceptibleLevel = 1e-3
 
   private var gainDecibels = 0.0
@@ -32,7 +35,7 @@ struct AutomaticLevelControl {
     averageLevelFollower = EnvelopeFollower(attack: 0.05, release: 0.05, rate: controlStepRate)
   }
 
-  /// Advances by a control step with an RMS level, and returns the new gain.
+  /// Advances by a control step with a given RMS level, and returns the new gain.
   mutating func advanceGain(level: Double) -> Double {
     if level > 2 * averageLevelFollower.currentLevel, level > Self.minimumPerceptibleLevel {
       remainingHoldStepCount = Int(Self.gainHoldSeconds * controlStepRate)

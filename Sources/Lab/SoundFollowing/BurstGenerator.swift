@@ -1,6 +1,6 @@
 internal import CMath
 
-/// A generator of vibration bursts that last two cycles each. Bursts may overlap.
+/// A generator of vibration bursts of two cycles each. Bursts may overlap.
 struct BurstGenerator {
   private struct Burst {
     /// The index of the next sample within the burst.

@@ -1,4 +1,4 @@
-/// An estimator of the actual rate of a sound clock, based on frame counts at known times.
+/// An estimator of the actual rate of a sound clock from frame counts at known times.
 ///
 /// Frames arrive in bursts, and a busy machine counts them late, so each count is a little too low.
 /// The estimate takes three steps:
@@ -8,24 +8,25 @@
 /// Theil–Sen estimator), so that windows in which every count was late have no effect.
 /// 3. A leap between two windows is a gap, after which the estimate starts again.
 public struct ClockRateEstimator: Sendable {
-  /// The deviation of the clock from its nominal rate as a fraction, or nil until enough windows
-  /// have passed.
+  /// The relative deviation of the clock from its nominal rate, as a fraction.
+  ///
+  /// The value is nil until enough windows have passed.
   public private(set) var rateDeviationFraction: Double?
 
-  /// The duration of each window in which counts are compared, in seconds.
+  /// The duration of each window for comparing counts, in seconds.
   private static let windowSeconds = 1.0
-  /// The maximum number of windows in an estimate. Together, these windows span a minute.
+  /// The maximum number of windows in an estimate, which together span a minute.
   private static let maximumWindowCount = 60
   /// The minimum number of windows for an estimate.
   private static let minimumWindowCount = 15
-  /// The minimum jump between two windows that indicates lost or repeated frames, in seconds.
+  /// The minimum jump between two windows due to lost or repeated frames, in seconds.
   private static let minimumLeapSeconds = 0.1
 
   /// The least delayed frame count in a window.
   private struct FrameCountReading {
     /// The time of the count, in seconds.
     var seconds: Double
-    /// The difference between the count and the count at the nominal rate, in frames.
+    /// The frame count minus the count at the nominal rate, in frames.
     var excessFrameCount: Double
   }
 
@@ -40,7 +41,7 @@ public struct ClockRateEstimator: Sendable {
   /// - Parameter rate: The nominal rate of the clock, in hertz.
   public init(nominalRate rate: Double) { self.nominalRate = rate }
 
-  /// Records a count of frames at a time in seconds.
+  /// Records the number of frames at a time in seconds.
   ///
   /// - Parameters:
   ///   - frameCount: The number of frames since a fixed moment.
@@ -64,8 +65,9 @@ public struct ClockRateEstimator: Sendable {
     }
   }
 
-  /// Restarts the estimate after frames were lost. The previous result remains until there is a new
-  /// one.
+  /// Restarts the estimate after a loss of frames.
+  ///
+  /// The previous result remains until there is a new one.
   public mutating func restart() {
     firstFrameCount = nil
     leastDelayedReadingInWindow = nil

@@ -1,7 +1,8 @@
 internal import CMath
 
-/// A control loop that adjusts the ratio of two clocks to keep a constant number of frames in the
-/// buffer between them.
+/// A control loop that matches a resampling ratio to the clocks of a source and an output.
+///
+/// The loop keeps a constant number of frames in the buffer between the clocks.
 ///
 /// The ratio is that of the clocks, as estimated from counts of frames, and a correction that keeps
 /// the number of waiting frames at a target. With the angular bandwidth ω and the smoothed error e,
@@ -24,11 +25,12 @@ public struct DriftLoop: Sendable {
   private static let maximumRatioCorrectionFraction = 3e-4
   /// The maximum change of the resampling ratio per second. Faster changes would be audible.
   private static let maximumRatioChangePerSecond = 1e-4
-  /// The time constant of each of the two smoothing stages for the number of buffered frames, in
-  /// seconds.
+  /// The time constant of each smoothing stage for the buffered frames, in seconds.
+  ///
+  /// There are two stages.
   private static let smoothingTimeConstantSeconds = 0.5
 
-  /// The smoothed number of frames in the buffer after one and after two smoothing stages.
+  /// The number of buffered frames after one and after two smoothing stages.
   private struct SmoothedFrames {
     var afterFirstStage: Double
     var afterSecondStage: Double
@@ -37,7 +39,7 @@ public struct DriftLoop: Sendable {
   private let sourceSampleRate: Double
   private var smoothedFrames: SmoothedFrames?
 
-  /// Creates a loop with a ratio of 1.
+  /// Creates a control loop with a resampling ratio of 1.
   ///
   /// - Parameter rate: The nominal sample rate, in hertz.
   public init(sourceSampleRate rate: Double) { self.sourceSampleRate = rate }
@@ -79,7 +81,8 @@ public struct DriftLoop: Sendable {
     min(limit, max(-limit, value))
   }
 
-  /// Discards the measurements but keeps the resampling ratio. Call this method after a gap in the
-  /// source.
+  /// Discards the measurements but keeps the resampling ratio.
+  ///
+  /// Call this method after a gap in the source.
   public mutating func holdRatio() { smoothedFrames = nil }
 }

@@ -7,7 +7,7 @@ struct EnvelopeFollower {
   private let releaseCoefficient: Double
   private(set) var currentLevel: Double
 
-  /// Creates a follower with attack and release time constants.
+  /// Creates an envelope follower with attack and release time constants.
   ///
   /// - Parameters:
   ///   - attack: The time constant of rises, in seconds.
@@ -28,12 +28,12 @@ struct EnvelopeFollower {
   }
 }
 
-/// A meter that measures the RMS level of a frequency band in each control step.
+/// A meter of the RMS level in a frequency band, measured in each control step.
 struct BandLevelMeter {
   private var filters: [BiquadCascade]
   private var summedEnergy = 0.0
 
-  /// Creates a meter with filters in series.
+  /// Creates a meter with a series of filters that select the band.
   init(_ filters: BiquadCascade...) { self.filters = filters }
 
   /// Adds a sample to the measurement of the current control step.

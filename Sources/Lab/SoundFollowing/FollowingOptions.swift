@@ -18,11 +18,14 @@ public struct FollowingOptions: Equatable, Sendable {
   public var conversionStyle: ConversionStyle
   /// The frequency band of the vibration, in hertz.
   public var bandHertz: ClosedRange<Double>
-  /// A Boolean value that indicates whether speech in the source causes vibration. With the style
-  /// `android`, it always does.
+  /// A Boolean value that indicates whether speech in the source causes vibration.
+  ///
+  /// With the style `android`, it always does.
   public var keepsVoices: Bool
-  /// A Boolean value that indicates whether the vibration follows the level of the source, without
-  /// an automatic gain of up to ±12 dB. With the style `android`, it always does.
+  /// A Boolean value that indicates whether the vibration follows the level of the source.
+  ///
+  /// In that case, there is no automatic gain of up to ±12 dB. With the style `android`, the
+  /// vibration always follows the level.
   public var keepsLevel: Bool
 
   /// Creates options for the conversion from sound to vibration.

@@ -21,18 +21,18 @@ import SignalAnalysis
 public struct SoundFollower {
   /// The options of the conversion from sound to vibration.
   public let options: FollowingOptions
-  /// The RMS level of the most recent half millisecond of input; 1 for a full-scale square wave.
+  /// The RMS level of the latest half millisecond of input; 1 for a full-scale square wave.
   public private(set) var inputLevel = 0.0
-  /// The peak amplitude in the most recent block of interleaved input.
+  /// The peak amplitude of the latest block of interleaved input.
   public private(set) var blockPeakMagnitude = Float(0)
   /// The gain of the speech gate, 0...1.
   public private(set) var speechGateGain = 1.0
 
   /// The approximate rate of control steps, in hertz.
   private static let approximateControlStepRate = 2_000.0
-  /// The gain of bursts, relative to the level of their transients.
+  /// The strength of a vibration burst relative to the level of the transient that starts it.
   private static let burstToTransientGain = 3.0
-  /// The additional gain of bursts in the style `full`.
+  /// The additional gain of vibration bursts in the style `full`.
   private static let additionalBurstGainInFullStyle = 0.6
 
   private let sampleRate: Double
@@ -55,7 +55,7 @@ public struct SoundFollower {
   private var outputGain = InterpolatedValue()
   private var toneLevel = InterpolatedValue()
 
-  /// A value that changes linearly between control steps.
+  /// A value with linear interpolation between control steps.
   private struct InterpolatedValue {
     /// The value at the previous control step.
     var previousStepValue = 0.0
@@ -103,12 +103,14 @@ public struct SoundFollower {
     (band.lowerBound * band.upperBound).squareRoot()
   }
 
-  /// Returns the vibration of the next samples, approximately in −1...1.
+  /// Returns the vibration for the next samples of a sound, approximately in −1...1.
   public mutating func follow(_ samples: Span<Float>) -> [Float] {
     samples.indices.map { Float(process(samples[$0].isFinite ? Double(samples[$0]) : 0)) }
   }
 
-  /// Returns the vibration of the mean of interleaved channels, approximately in −1...1.
+  /// Returns the vibration for the next samples of a multichannel sound.
+  ///
+  /// The vibration follows the mean of the channels, and is approximately in −1...1.
   ///
   /// - Parameters:
   ///   - samples: The interleaved samples.
@@ -180,7 +182,7 @@ public struct SoundFollower {
     return toneLevel.value(at: fraction) * 2.0.squareRoot() * sin(2 * .pi * tonePhasePeriods)
   }
 
-  /// Updates the gains at the end of a control step, and starts bursts.
+  /// Updates the gains at the end of a control step, and starts a burst for a transient.
   private mutating func finishControlStep() {
     inputLevel = (inputEnergy / Double(framesPerControlStep)).squareRoot()
     let outputLevel = (outputEnergy / Double(framesPerControlStep)).squareRoot()

@@ -8,27 +8,27 @@ import SignalAnalysis
 /// of a voice, the knee is higher; during a transient without a voice, it is lower. The gate opens
 /// in 1 ms and closes in 8 ms.
 struct SpeechGate {
-  /// The ratio of the level below 60 Hz to the level from 100 Hz to 4 kHz at which the gate begins
-  /// to close, in decibels.
+  /// The knee of the gate: the level ratio at which the gate begins to close, in decibels.
+  ///
+  /// The ratio is that of the level below 60 Hz to the level from 100 Hz to 4 kHz.
   private static let closingKneeLevelRatioDecibels = -19.0
-  /// The attenuation in decibels for each decibel by which the level ratio is below the knee.
+  /// The attenuation for each decibel of the level ratio below the knee, in decibels.
   private static let attenuationDecibelsPerDecibel = 4.0
   /// The gain of the closed gate, in decibels.
   private static let closedGainDecibels = -60.0
-  /// The level below 60 Hz under which the gate is closed, as a fraction of full scale.
+  /// The minimum level below 60 Hz of an open gate, as a fraction of full scale.
   private static let minimumLowBandLevel = 1e-3
-  /// The amount by which the knee rises if the sound is a voice, in decibels.
+  /// The increase of the knee for a voice, in decibels.
   private static let voiceKneeIncreaseDecibels = 10.0
-  /// The amount by which the knee falls during a transient, in decibels.
+  /// The decrease of the knee during a transient, in decibels.
   private static let transientKneeDecreaseDecibels = 14.0
-  /// The periodicity above which a sound may be a voice, as a normalized autocorrelation.
+  /// The minimum periodicity of a possible voice, as a normalized autocorrelation.
   private static let minimumVoicePeriodicity = 0.55
-  /// The periodicity above which a sound counts as a voice with certainty, as a normalized
-  /// autocorrelation.
+  /// The minimum periodicity of a certain voice, as a normalized autocorrelation.
   private static let certainVoicePeriodicity = 0.85
-  /// The minimum ratio of a transient's level to the average of the preceding 30 ms.
+  /// The minimum level of a transient relative to the average of the preceding 30 ms.
   private static let minimumTransientToAverageRatio = 12.0
-  /// The time for which the gate treats a sound as a transient after its onset, in seconds.
+  /// The duration of a transient after its onset, in seconds.
   private static let transientSeconds = 0.06
 
   private var lowBandMeter: BandLevelMeter
@@ -115,11 +115,11 @@ struct SpeechGate {
   }
 }
 
-/// A detector of the periodicity of a sound at the pitch of a voice, 75 to 400 Hz, within 30 ms.
+/// A detector of the periodicity of a voice at a pitch of 75 to 400 Hz, within 30 ms.
 ///
 /// The measure is the normalized autocorrelation at its first peak after it has fallen to 0.2.
 private struct PeriodicityDetector {
-  /// The normalized autocorrelation of the sound, which is 1 if consecutive periods are equal.
+  /// The normalized autocorrelation of the sound; 1 if consecutive periods are equal.
   private(set) var latestPeriodicity = 0.0
 
   /// The range of the periods of voices, in samples at 4 kHz.

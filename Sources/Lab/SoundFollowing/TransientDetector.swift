@@ -1,15 +1,16 @@
 import SignalAnalysis
 
-/// A detector of transients: sounds whose level within 1 ms is at least twice the average level of
-/// the preceding 40 ms.
+/// A detector of transients in a sound, based on sudden rises of the level.
+///
+/// The level of a transient within 1 ms is at least twice the average level of the preceding 40 ms.
 struct TransientDetector {
-  /// The minimum ratio of a transient's level to the average of the preceding 40 ms.
+  /// The minimum level of a transient relative to the average of the preceding 40 ms.
   private static let minimumTransientToAverageRatio = 2.0
-  /// The minimum level that counts as a transient.
+  /// The minimum level of a transient.
   private static let minimumTransientLevel = 2e-3
-  /// The time for which the strength of a transient is measured, in seconds.
+  /// The measurement time for the strength of a transient, in seconds.
   private static let strengthMeasurementSeconds = 0.002
-  /// The time after a transient in which no other transient is detected, in seconds.
+  /// The minimum time between two transients, in seconds.
   private static let minimumTransientSpacingSeconds = 0.05
 
   /// The average and the peak level in an earlier control step.
@@ -54,7 +55,8 @@ struct TransientDetector {
     highBandMeter.addSample(sample)
   }
 
-  /// Ends a control step, and returns the strength of a transient whose measurement is complete.
+  /// Ends a control step, and returns the strength of a completely measured transient.
+  ///
   /// Returns nil in all other steps.
   ///
   /// - Parameter count: The number of sample frames in the control step.

@@ -1,13 +1,13 @@
-/// A resampler with a variable rate for signals far below both Nyquist frequencies, such as
-/// vibration.
+/// A resampler with a variable rate for low-frequency signals, such as vibration.
+///
+/// The frequencies are far below both Nyquist frequencies.
 ///
 /// A cubic Hermite polynomial through four samples interpolates between the middle two, with the
 /// slopes of the Catmull–Rom spline.
 public struct VariableRateResampler {
   /// The most recent four input samples.
   private var latestSamples = SIMD4<Float>()
-  /// The position of the next output sample between the second and the third of these samples, 0 to
-  /// 1.
+  /// The position 0…1 of the next output sample between the second and the third input sample.
   private var outputPositionFraction = 0.0
 
   /// Creates a resampler whose history is silence.
@@ -33,8 +33,9 @@ public struct VariableRateResampler {
     return outputSamples
   }
 
-  /// Interpolates between the middle two of the most recent four samples with a cubic Hermite
-  /// spline.
+  /// Interpolates between the middle two of the latest four samples.
+  ///
+  /// The interpolation is a cubic Hermite spline.
   private func interpolatedSample(atFraction fraction: Float) -> Float {
     let startSlope = (latestSamples[2] - latestSamples[0]) / 2
     let endSlope = (latestSamples[3] - latestSamples[1]) / 2
