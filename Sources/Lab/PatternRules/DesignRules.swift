@@ -7,23 +7,23 @@ import Reading
 /// apart, at most three or four in a sequence, and rarely heavy. Patterns last 200 to 500 ms.
 /// Nothing is harsh or sustained, and spacing is regular.
 extension PatternRules {
-  /// The minimum interval between transients that are felt as separate, in seconds.
+  /// The minimum interval between separately felt transients, in seconds.
   private static let minimumTransientGapSeconds = 0.05
-  /// The minimum number of transients without perceptible gaps that count as a texture.
+  /// The minimum number of transients in a texture, without perceptible gaps.
   private static let minimumTextureTransientCount = 8
   /// The maximum recommended number of transients in a sequence.
   private static let maximumSequenceTransientCount = 4
   /// The maximum recommended number of heavy transients in a sequence.
   private static let maximumHeavyTransientCount = 2
-  /// The minimum intensity and sharpness of a transient that counts as harsh.
+  /// The minimum intensity and sharpness of a harsh transient.
   private static let minimumHarshIntensityAndSharpness: Float = 0.9
-  /// The minimum intensity of vibration that counts as strong and should not be sustained.
+  /// The minimum intensity of strong vibration, which should not be sustained.
   private static let minimumStrongVibrationIntensity = 0.8
   /// The maximum recommended duration of strong vibration, in seconds.
   private static let maximumStrongVibrationSeconds = 1.0
-  /// The maximum length of a pattern that gives typical feedback, in seconds.
+  /// The maximum length of a typical feedback pattern, in seconds.
   private static let typicalMaximumPatternSeconds = 5.0
-  /// The maximum number of control segments that a check visits, which bounds its running time.
+  /// The maximum number of control segments in a check, which bounds its running time.
   ///
   /// No pattern from a person or a tool has as many, but a malicious file may combine a million
   /// events with a million points.
@@ -51,7 +51,7 @@ extension PatternRules {
 
   // MARK: - Transients
 
-  /// Checks the transients of a composition one by one, by their gaps, and in sequences.
+  /// Checks the transients of a composition individually, by their gaps, and in sequences.
   private static func checkTransients(
     of composition: HapticComposition, log: inout CompositionFindingLog
   ) {
@@ -72,7 +72,7 @@ extension PatternRules {
     checkTransientSequences(of: countableTransients, log: &log)
   }
 
-  /// Reports all transients that are too close together to be felt as separate, in one finding.
+  /// Reports all transients with imperceptible gaps in one finding.
   ///
   /// A long run of close transients is a texture, which is a technique: it is not reported, and its
   /// transients do not count as taps.
@@ -98,20 +98,23 @@ extension PatternRules {
     return countableTransients
   }
 
-  /// A run of transients without perceptible gaps, with the minimum gap in it; the gap is infinite
-  /// for a single transient.
+  /// A run of transients without perceptible gaps, with its minimum gap.
+  ///
+  /// The gap is infinite for a single transient.
   private struct GaplessTransientRun {
     var transients: ArraySlice<EffectiveTransient>
     var minimumGapSeconds: Double
   }
 
-  /// The transients in all runs that follow the preceding transient too closely.
+  /// The transients that follow their predecessor too closely, in all runs.
   private struct CloseTransients {
     var first: EffectiveTransient
     var transientCount: Int
     var minimumGapSeconds: Double
 
-    /// Adds a run to the transients that follow too closely; nil if there are none so far.
+    /// Adds a run to the transients that follow too closely.
+    ///
+    /// Returns nil if there are no such transients so far.
     init?(adding run: GaplessTransientRun, to previous: CloseTransients?) {
       guard let second = run.transients.dropFirst().first else {
         guard let previous else { return nil }
@@ -209,8 +212,9 @@ extension PatternRules {
     }
   }
 
-  /// Reports all sequences with irregular spacing in one finding, given the first transient of
-  /// each.
+  /// Reports all sequences with irregular spacing in one finding.
+  ///
+  /// The parameter contains the first transient of each sequence.
   private static func reportIrregularSequences(
     _ starts: [EffectiveTransient], log: inout CompositionFindingLog
   ) {

@@ -6,11 +6,12 @@ extension PatternRules {
   /// The rules about playback: undocumented defaults, too many voices, and damaged sound files.
   public static let playbackRules: [Rule] = [.unsetParameter, .excessivePolyphony, .damagedSound]
 
-  /// The maximum number of simultaneous voices. With more voices, rendering is slow and no device
-  /// plays all of them.
+  /// The maximum number of simultaneous voices.
+  ///
+  /// With more voices, rendering is slow and no device plays all of them.
   private static let maximumVoiceCount = 256
 
-  /// Returns a finding if more voices sound at once than can be rendered in real time.
+  /// Returns a finding about more simultaneous voices than real-time rendering allows.
   public static func polyphonyFindings(
     voiceCount: Int, location: (CompositionElement) -> FileLocation
   ) -> [Finding] {
@@ -26,8 +27,9 @@ extension PatternRules {
     ]
   }
 
-  /// Returns the findings about haptic events that rely on undocumented defaults, one for each kind
-  /// of event and parameter.
+  /// Returns the findings about haptic events with undocumented default values.
+  ///
+  /// There is one finding for each kind of event and parameter.
   public static func unsetParameterFindings(
     in composition: HapticComposition, location: (CompositionElement) -> FileLocation
   ) -> [Finding] {
@@ -36,9 +38,9 @@ extension PatternRules {
     return log.findings(location: location)
   }
 
-  /// The level below which intensities and volumes are silent: −120 dB.
+  /// The maximum level of silent intensities and volumes: −120 dB.
   private static let maximumSilentLevel = 1e-6
-  /// The maximum release time that an event can have, in seconds.
+  /// The maximum release time of an event, in seconds.
   private static let maximumReleaseSeconds = 2.0
 
   /// Checks a composition for silent patterns, duplicate events, and controls without effect.
@@ -75,8 +77,9 @@ extension PatternRules {
       "no haptics and no sound: all events have level 0 under their controls")
   }
 
-  /// Returns whether an event is above the silence threshold at any time. If the budget is used up,
-  /// it is assumed to be.
+  /// Returns whether an event is above the silence threshold at any time.
+  ///
+  /// If the budget is used up, it is assumed to be.
   private static func isPerceptible(
     _ event: HapticEvent, under control: ControlTimeline, budget: inout Int
   ) -> Bool {
@@ -93,8 +96,9 @@ extension PatternRules {
 
   // MARK: - Reach
 
-  /// Checks that parameters and curves act on an event of their layer: they need an event that has
-  /// not ended.
+  /// Reports parameters and curves that act on no event of their layer.
+  ///
+  /// A control needs an event that has not ended.
   private static func checkControlsReachEvents(
     of pattern: HapticPattern, layer: Int, log: inout CompositionFindingLog
   ) {
@@ -117,7 +121,7 @@ extension PatternRules {
     }
   }
 
-  /// Reports control points that are after the end of the last event.
+  /// Reports control points after the end of the last event.
   private static func reportLateControlPoints(
     of curve: ParameterCurve, lastEventEnd: Double, at element: CompositionElement,
     log: inout CompositionFindingLog
@@ -136,7 +140,8 @@ extension PatternRules {
       """)
   }
 
-  /// Reports a parameter or curve that is after the last event or in a layer without events.
+  /// Reports a parameter or curve after the last event or in a layer without events.
+  ///
   /// Returns true if it reported one.
   @discardableResult private static func reportIneffectiveControl(
     _ id: DynamicParameterID, time: Double, lastEventEnd: Double?,
@@ -161,8 +166,9 @@ extension PatternRules {
     return true
   }
 
-  /// Returns the end time of the last event: infinity if the length of a sound file determines it,
-  /// or nil without events.
+  /// Returns the end time of the last event, or nil without events.
+  ///
+  /// The result is infinity if the length of a sound file determines it.
   private static func lastEventEndTime(of events: [HapticEvent]) -> Double? {
     events.map { $0.time + ($0.secondsUntilRelease ?? .infinity) }.max()
   }
@@ -195,7 +201,7 @@ extension PatternRules {
 
   // MARK: - Defaults
 
-  /// Reports the first event of each kind that relies on the default of a parameter.
+  /// Reports the first event of each kind with an undocumented default of a parameter.
   private static func reportUnsetParameters(
     of composition: HapticComposition, log: inout CompositionFindingLog
   ) {

@@ -2,24 +2,26 @@ import HapticModel
 import HapticRender
 import SystemSupport
 
-/// The load of a plan on the hardware of its profile, determined by rendering it offline.
+/// The demands of a plan on the hardware of its profile, from rendering offline.
 ///
 /// 1. The plan is rendered with the profile's limits, and the statistics of the protection stages
 ///    are compared block by block. This finds the first frame and the maximum of gain reduction.
 /// 2. The plan is rendered without limits into a simulation of the transducer. This finds the
 ///    maximum excursion and the mean power that the pattern demands.
 struct HardwareLoad {
-  /// A gain reduction by a protection stage: its first frame, and its maximum in decibels.
+  /// A gain reduction by a protection stage, with its first frame and its maximum in decibels.
   struct ProtectionEvent: Equatable {
     var frame: Int64
     var gainReductionDecibels: Double
   }
 
-  /// The maximum excursion that the pattern demands, as a fraction of the limit, with its frame;
-  /// nil without a limit.
+  /// The maximum excursion of the pattern, as a fraction of the limit, with its frame.
+  ///
+  /// The value is nil without a limit.
   private(set) var peakExcursion: (fraction: Double, frame: Int64)?
-  /// The mean power of one pass of a loop, relative to the transducer's continuous power; nil if it
-  /// is unknown.
+  /// The mean power of one loop pass, relative to the transducer's continuous power.
+  ///
+  /// The value is nil if it is unknown.
   private(set) var meanToContinuousPowerRatio: Double?
   /// The gain reduction by the excursion limiter, or nil if there is none.
   private(set) var excursionProtection: ProtectionEvent?
@@ -30,15 +32,17 @@ struct HardwareLoad {
 
   private let limits: TransducerLimits?
 
-  /// The maximum duration that is rendered, in seconds. It bounds the work for a short file with a
-  /// long event.
+  /// The maximum rendered duration, in seconds.
+  ///
+  /// The maximum bounds the work for a short file with a long event.
   static let maximumRenderedSeconds = 600.0
 
-  /// The interval at which the statistics of the protection stages are compared: 64 frames, or 1.3
-  /// ms at 48 kHz.
+  /// The interval between two checks of the protection stages, in frames.
+  ///
+  /// 64 frames are 1.3 ms at 48 kHz.
   private static let blockFrameCount = 64
 
-  /// Renders a plan both with and without the limits of a profile.
+  /// Renders a plan with and without the limits of a profile.
   init(_ plan: RenderPlan, profile: TransducerProfile) {
     let transducerSettings = profile.transducerSettings(rate: plan.rate)
     limits = transducerSettings?.limits
@@ -73,8 +77,10 @@ struct HardwareLoad {
     meanToContinuousPowerRatio = 2 * fullScalePowerRatio * driveEnergy / Double(passFrameCount)
   }
 
-  /// The time after which the gain of a looped pattern is reduced to the continuous power, in
-  /// seconds; nil if this never happens.
+  /// The time until the thermal gain reduction of a looped pattern, in seconds.
+  ///
+  /// At this time, the gain is reduced to the continuous power. The value is nil if this never
+  /// happens.
   ///
   /// The temperature rises towards the mean power with two time constants, of the coil and of the
   /// magnet. The time at which it reaches the target is found by bisection.
@@ -144,13 +150,14 @@ struct HardwareLoad {
     }
   }
 
-  /// Returns the maximum number of frames that are rendered.
+  /// Returns the maximum number of rendered frames.
   private static func maximumFrameCount(rate: Double) -> Int64 {
     FrameConversion.frame(seconds: maximumRenderedSeconds, rate: rate)
   }
 
-  /// Renders one channel of a plan for the hardware of a profile, in blocks, up to the maximum
-  /// duration.
+  /// Renders one channel of a plan for the hardware of a profile, in blocks.
+  ///
+  /// Rendering ends at the maximum duration.
   ///
   /// - Parameters:
   ///   - plan: The plan to render.
@@ -174,7 +181,7 @@ struct HardwareLoad {
 }
 
 extension TransducerProfile {
-  /// The profile with its limits raised so high that no signal reaches them.
+  /// The profile with limits so high that no signal reaches them.
   fileprivate var withoutLimits: TransducerProfile {
     var unlimitedProfile = self
     unlimitedProfile.hardware?.maximumAccelerationInG = 0.001

@@ -4,7 +4,7 @@ public import Reading
 internal import SystemSupport
 
 extension PatternRules {
-  /// The rules about the hardware of a profile, checked only if a profile is selected.
+  /// The rules about the hardware of a profile, which require a selected profile.
   public static let hardwareRules: [Rule] = [
     .frequencyOutsideBand, .excursionAboveLimit, .powerAboveLimit, .driveAboveCeiling,
     .uncheckedHardwareDuration,
@@ -41,8 +41,9 @@ extension PatternRules {
 }
 
 extension PatternRules {
-  /// Returns the finding about frequencies, stated in hertz by a composition, that a profile does
-  /// not reproduce; or nil.
+  /// Returns the finding about stated frequencies that a profile does not reproduce.
+  ///
+  /// The composition states the frequencies in hertz. Returns nil if the profile reproduces them.
   ///
   /// - Parameters:
   ///   - composition: The composition.
@@ -60,7 +61,7 @@ extension PatternRules {
     }
   }
 
-  /// Returns the message about frequencies that a profile does not reproduce, or nil.
+  /// Returns the message about stated frequencies that a profile does not reproduce, or nil.
   fileprivate static func unreproducedFrequenciesText(
     of composition: HapticComposition, on profile: TransducerProfile, rate: Double
   ) -> String? {
@@ -79,7 +80,7 @@ extension PatternRules {
   }
 }
 
-/// A check that compares the demands of a composition with the hardware of a profile, rule by rule.
+/// A check of a composition's demands on the hardware of a profile, rule by rule.
 private struct HardwareCheck {
   /// A violation of a rule by an event, or by the whole composition.
   struct Violation {
@@ -105,7 +106,7 @@ private struct HardwareCheck {
     ].compactMap { $0 }
   }
 
-  /// The violation if the pattern is longer than the part that is rendered, or nil.
+  /// The violation for a pattern that is longer than the rendered part, or nil.
   private var durationViolation: Violation? {
     guard durationSeconds > HardwareLoad.maximumRenderedSeconds else { return nil }
     return Violation(
@@ -117,8 +118,9 @@ private struct HardwareCheck {
         """)
   }
 
-  /// The violation if the transducer does not reproduce frequencies that the composition states in
-  /// hertz, or nil.
+  /// The violation for stated frequencies that the transducer does not reproduce, or nil.
+  ///
+  /// The composition states the frequencies in hertz.
   private var statedHertzViolation: Violation? {
     PatternRules.unreproducedFrequenciesText(of: composition, on: profile, rate: sampleRate).map {
       let firstLayer = composition.layers.firstIndex { $0.sharpnessScale != nil }
@@ -129,8 +131,9 @@ private struct HardwareCheck {
     }
   }
 
-  /// The violation if the profile noticeably changes the frequencies to which sharpness is mapped,
-  /// or nil.
+  /// The violation for a noticeable change of the frequencies of sharpness, or nil.
+  ///
+  /// The profile changes the frequencies to which sharpness is mapped.
   private var sharpnessBandViolation: Violation? {
     var sharpnessComposition = composition
     sharpnessComposition.layers.removeAll { $0.sharpnessScale != nil }
@@ -164,7 +167,7 @@ private struct HardwareCheck {
       rule: .frequencyOutsideBand, event: firstHapticEvent?.reference, message: message)
   }
 
-  /// The violation if the excursion exceeds the limit, or nil.
+  /// The violation for an excursion above the limit, or nil.
   private var excursionViolation: Violation? {
     guard let excursionProtection = hardwareLoad.excursionProtection,
       let (fraction, frame) = hardwareLoad.peakExcursion
@@ -180,8 +183,9 @@ private struct HardwareCheck {
       suggestion: "reduce the intensity at this time")
   }
 
-  /// The violation if the power exceeds the thermal limit, in one pass or when the pattern is
-  /// looped, or nil.
+  /// The violation for a power above the thermal limit, or nil.
+  ///
+  /// The power may exceed the limit in one pass or when the pattern is looped.
   private var powerViolation: Violation? {
     if let powerProtection = hardwareLoad.powerProtection {
       return Violation(
@@ -205,7 +209,7 @@ private struct HardwareCheck {
         """)
   }
 
-  /// The violation if the signal exceeds the output ceiling, or nil.
+  /// The violation for a signal above the output ceiling, or nil.
   private var ceilingViolation: Violation? {
     guard let (frame, count) = hardwareLoad.outputLimiterReduction else { return nil }
     return Violation(
@@ -235,16 +239,19 @@ private struct HardwareCheck {
 }
 
 extension TransducerProfile {
-  /// Returns the range of frequencies that haptic events have under the sharpness controls of their
-  /// layers; nil without haptic events.
+  /// Returns the frequency range of the haptic events of a composition.
+  ///
+  /// The range includes the effect of the layers' sharpness controls. It is nil without haptic
+  /// events.
   ///
   /// Layers that state hertz count with these frequencies.
   public func frequencyRange(of composition: HapticComposition) -> ClosedRange<Double>? {
     sharpnessFrequencyRange(of: composition).union(composition.statedHertzRange)
   }
 
-  /// Returns the range of frequencies that the transducer plays for the haptic events of a
-  /// composition; nil without haptic events.
+  /// Returns the frequency range that the transducer plays for a composition's haptic events.
+  ///
+  /// The range is nil without haptic events.
   ///
   /// - Parameters:
   ///   - composition: The composition.
@@ -257,8 +264,7 @@ extension TransducerProfile {
       statedHertz)
   }
 
-  /// Returns the frequency range of those haptic events whose frequency the profile derives from
-  /// sharpness.
+  /// Returns the frequency range of the haptic events with frequencies from sharpness.
   private func sharpnessFrequencyRange(of composition: HapticComposition) -> ClosedRange<Double>? {
     var minimumHertz = Double.infinity
     var maximumHertz = 0.0
@@ -302,7 +308,7 @@ extension FrequencyMapping {
 }
 
 extension ClosedRange<Double>? {
-  /// Returns the smallest range that contains two ranges. A nil range is empty.
+  /// Returns the smallest range that contains both ranges. A nil range is empty.
   fileprivate func union(_ other: ClosedRange<Double>?) -> ClosedRange<Double>? {
     guard let ownRange = self, let other else { return self ?? other }
     return min(ownRange.lowerBound, other.lowerBound)...max(ownRange.upperBound, other.upperBound)
@@ -310,8 +316,9 @@ extension ClosedRange<Double>? {
 }
 
 extension ClosedRange<Double> {
-  /// The range as text with at most one decimal place, such as `20–80`, or `175` for a single
-  /// frequency.
+  /// The range as text, such as `20–80`, or `175` for a single frequency.
+  ///
+  /// Numbers have at most one decimal place.
   fileprivate var rangeText: String {
     let lowerText = NumberFormatting.roundedText(lowerBound, places: 1)
     let upperText = NumberFormatting.roundedText(upperBound, places: 1)
@@ -321,8 +328,9 @@ extension ClosedRange<Double> {
   /// The range as text with its unit, such as `20–80 Hz`.
   fileprivate var hertzText: String { rangeText + " Hz" }
 
-  /// Returns whether a bound differs from that of another range by at least the just noticeable
-  /// difference of frequency.
+  /// Returns whether a bound differs noticeably from that of another range.
+  ///
+  /// The difference is at least the just noticeable difference of frequency.
   fileprivate func isNoticeablyDifferent(from other: ClosedRange<Double>) -> Bool {
     [(lowerBound, other.lowerBound), (upperBound, other.upperBound)].contains { before, after in
       100 * abs(after / before - 1) >= JustNoticeableDifference.frequencyPercent

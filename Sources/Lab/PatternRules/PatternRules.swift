@@ -9,8 +9,10 @@ public enum PatternRules {
   private typealias CompositionCheck =
     @Sendable (HapticComposition, inout CompositionFindingLog) -> Void
 
-  /// The checks with the rules that they apply: differences between programs and devices, content
-  /// without effect, and design.
+  /// The checks with the rules that they apply.
+  ///
+  /// The rules concern differences between programs and devices, content without effect, and
+  /// design.
   private static let ruleChecks: [(rules: [Rule], run: CompositionCheck)] = [
     ([.noEvents, .overlappingCurves, .severalBodyLocations], checkPortability),
     ([.silentPattern, .ineffectiveControl, .duplicateEvent], checkEffects),
@@ -27,11 +29,12 @@ public enum PatternRules {
   /// The rules that can be checked with only a composition, in listing order.
   public static let compositionRules = ruleChecks.flatMap { $0.rules }
 
-  /// The rules about Apple's haptic parameters and curves, which apply only to file formats that
-  /// use them.
+  /// The rules about Apple's haptic parameters and curves.
+  ///
+  /// They apply only to file formats with such parameters and curves.
   public static let appleRules: [Rule] = [.overlappingCurves, .ineffectiveControl, .unsetParameter]
 
-  /// Checks a composition that was read from a file, by the rules for the file's format.
+  /// Checks a composition that was read from a file, with the rules for the file's format.
   ///
   /// - Parameters:
   ///   - composition: The composition.

@@ -2,7 +2,7 @@ package import HapticModel
 package import Reading
 
 extension PatternRules {
-  /// The maximum rounding difference between two times that count as equal, in seconds.
+  /// The maximum rounding difference between equal times, in seconds.
   private static let timeToleranceSeconds = 1e-6
 
   /// Checks a composition for content that programs and devices play differently.
@@ -20,8 +20,9 @@ extension PatternRules {
     }
   }
 
-  /// Returns the finding that several body locations of a composition are merged into the same
-  /// output; nil for fewer than two locations.
+  /// Returns the finding about body locations that are merged into one output.
+  ///
+  /// Returns nil for fewer than two locations.
   package static func mergedBodyLocations(
     of composition: HapticComposition, at location: FileLocation
   ) -> Finding? {
@@ -33,8 +34,9 @@ extension PatternRules {
     }
   }
 
-  /// Returns the finding that no output plays some body locations of a composition; nil if all are
-  /// played.
+  /// Returns the finding about body locations that no output plays.
+  ///
+  /// Returns nil if all locations are played.
   ///
   /// - Parameters:
   ///   - composition: The composition.
@@ -54,7 +56,7 @@ extension PatternRules {
       suggestion: "use '--channel N=source=\(firstLocation.displayName)'")
   }
 
-  /// Returns the message about the body locations of a composition, or nil for fewer than two.
+  /// Returns the message about merged body locations, or nil for fewer than two locations.
   private static func mergedBodyLocationsText(of composition: HapticComposition) -> String? {
     let locationCount = composition.bodyLocationCount
     guard locationCount > 1 else { return nil }
@@ -64,7 +66,7 @@ extension PatternRules {
       + "unless there are \(locationCount) haptic channels"
   }
 
-  /// Reports control curves that begin before an earlier curve of the same control ends.
+  /// Reports control curves that overlap an earlier curve of the same control.
   private static func checkCurveOverlaps(
     of curves: [ParameterCurve], layer: Int, log: inout CompositionFindingLog
   ) {

@@ -1,13 +1,15 @@
 import HapticModel
 
-/// A transient with its intensity and sharpness under the controls of its layer.
+/// A transient with its intensity and sharpness after the controls of its layer.
 struct EffectiveTransient {
   var event: EventReference
   var time: Double
   var intensity: Float
   var sharpness: Float
 
-  /// A Boolean value that indicates whether the transient should be reserved for important events.
+  /// A Boolean value that indicates whether the transient is heavy.
+  ///
+  /// A heavy transient should be reserved for important events.
   var isHeavy: Bool { intensity >= 0.95 }
 
   /// Returns the transients of all layers, sorted by time.
@@ -32,17 +34,16 @@ struct EffectiveTransient {
   }
 }
 
-/// Transients that are felt as one sequence: each follows the previous one within 250 ms.
+/// A sequence of transients that each follow the previous transient within 250 ms.
 struct TransientSequence {
-  /// The maximum gap within a sequence, in seconds.
+  /// The maximum gap between transients of a sequence, in seconds.
   static let maximumGapSeconds = 0.25
-  /// An upper bound on the difference between decimal times and their binary representations, in
-  /// seconds.
+  /// The maximum rounding error of decimal times in binary, in seconds.
   static let timeToleranceSeconds = 1e-6
 
   let transients: ArraySlice<EffectiveTransient>
 
-  /// Divides transients that are sorted by time into sequences.
+  /// Divides sorted transients into sequences.
   static func all(of transients: [EffectiveTransient]) -> [TransientSequence] {
     var sequences: [TransientSequence] = []
     var sequenceStart = 0
@@ -57,8 +58,7 @@ struct TransientSequence {
     return sequences
   }
 
-  /// A Boolean value that indicates whether the spacing of the transients has a perceptible
-  /// regularity.
+  /// A Boolean value that indicates whether the spacing of the transients is regular.
   ///
   /// One of these conditions is sufficient:
   ///
