@@ -4,8 +4,9 @@ public import PatternComparison
 internal import SignalAnalysis
 internal import SignalPlots
 
-/// A self-contained HTML page that presents a comparison, with players, figures, a list of
-/// differences, and a blind test.
+/// A self-contained HTML page that presents a comparison of takes.
+///
+/// The page has players, figures, a list of differences, and a blind test.
 ///
 /// 1. `PageTake` collects the sounds, events and measurements of each take.
 /// 2. `ReportPair` collects the differences of each pair of takes.
@@ -16,10 +17,11 @@ public struct ComparisonReport: Sendable {
   public var generator: String
   /// The command that generates the report again, or an empty text.
   public var command: String
-  /// The loudness measure for equalizing the levels of takes at the request of the user.
+  /// The measure for equalizing the levels of takes at the request of the user.
   public var levelMatch: LevelMatch
-  /// The options for the comparisons that the report makes itself: those that are not passed to
-  /// `html(takes:comparisons:sounds:)`.
+  /// The options for the comparisons that the report makes itself.
+  ///
+  /// These are the comparisons that are not passed to `html(takes:comparisons:sounds:)`.
   public var comparisonOptions: ComparisonOptions
   /// The tolerance that the page checks the takes against, or nil.
   public var tolerance: Tolerance?
@@ -92,7 +94,7 @@ public struct ComparisonReport: Sendable {
       .makeHTML()
   }
 
-  /// Sets the gain of each sound so that all takes have the level of the weakest take.
+  /// Sets the gain of each sound to match the level of the weakest take.
   private func setSoundGains(of pageTakes: inout [PageTake], takes: [Take], sounds: [PageSounds]?) {
     let actuatorGains = levelMatch.gains(for: sounds?.map(\.actuatorSignal) ?? takes.map(\.signal))
     let speakerSignals = sounds?.compactMap(\.speakerSignal) ?? []
@@ -214,7 +216,8 @@ struct ReportPair {
     }
   }
 
-  /// Returns the range in which a difference is perceptible, in seconds.
+  /// Returns the time range of a perceptible difference, in seconds.
+  ///
   /// For a different duration, the range is between the two ends of the event.
   private static func perceptibleTimeRange(of difference: Difference) -> ClosedRange<Double> {
     guard difference.kind == .duration, difference.referenceEventIndices.count == 1,

@@ -9,8 +9,9 @@ internal import SystemSupport
 /// Such a sound longer than a minute is decimated by 4 if 99 % of its power is below 860 Hz, or by
 /// 2 if 99 % is below 1,720 Hz. It then has 12-bit samples.
 struct EmbeddedSound: Sendable {
-  /// The maximum total size of all sounds in a page when encoded as text, in bytes. Browsers load
-  /// longer pages slowly.
+  /// The maximum total size of all sounds in a page, encoded as text, in bytes.
+  ///
+  /// Browsers load longer pages slowly.
   static let maximumTotalByteCount = 100_000_000
   /// The sample rates of sounds in pages, in hertz. Every browser plays them.
   static let supportedSampleRatesHertz: [Double] = [8_000, 16_000, 24_000, 32_000, 48_000]
@@ -19,17 +20,19 @@ struct EmbeddedSound: Sendable {
   /// The sample rate of the played sound, in hertz.
   let sampleRateHertz: Double
   /// The number of played frames for each frame of the file.
+  ///
   /// The file declares the rate of the played sound, because no browser decodes rates below 3 kHz.
   let decimationFactor: Int
 
-  /// The maximum duration of a sound that is not decimated, in seconds.
+  /// The maximum duration of a sound without decimation, in seconds.
   private static let maximumUndecimatedSeconds = 60.0
-  /// The maximum fraction of its power that a long sound may lose when it is decimated.
+  /// The maximum fraction of the power that decimation may remove from a long sound.
   private static let maximumLostPowerFraction = 0.01
-  /// The number of quantization steps from silence to full scale in the samples of a long sound.
+  /// The number of quantization steps from silence to full scale in a long sound.
   private static let longSoundQuantizationStepCount = Float(2_048)
 
-  /// Returns the quantized samples of a long sound at a lower rate, with the decimation factor.
+  /// Returns the decimated and quantized samples of a long sound, with the decimation factor.
+  ///
   /// Returns nil if the sound is short or would lose too much power.
   private static func decimatedSamples(of signal: Signal) -> (samples: [Float], factor: Int)? {
     guard signal.durationSeconds > maximumUndecimatedSeconds,
@@ -60,8 +63,9 @@ struct EmbeddedSound: Sendable {
     return nil
   }
 
-  /// The maximum number of channels, which a browser plays on the left and on the right. If a
-  /// signal has more channels, the page contains their mean and states this.
+  /// The maximum number of channels, which a browser plays on the left and on the right.
+  ///
+  /// If a signal has more channels, the page contains their mean and states this.
   private static let maximumChannelCount = 2
 
   /// Embeds the bytes of a sound file unchanged.
@@ -75,8 +79,9 @@ struct EmbeddedSound: Sendable {
     decimationFactor = 1
   }
 
-  /// Encodes a signal as a sound file. A signal with more than `maximumChannelCount` channels is
-  /// mixed down to the mean.
+  /// Encodes a signal as a sound file.
+  ///
+  /// A signal with more than `maximumChannelCount` channels is mixed down to the mean.
   ///
   /// - Throws: `notDrawn` if the file cannot be encoded, for example at a rate that FLAC does not
   ///   support.
@@ -138,7 +143,7 @@ public struct PageSounds: Sendable {
   /// The signal for small speakers, or nil without such a signal.
   public var speakerSignal: Signal?
 
-  /// The maximum fraction of its power that a sound may lose at a lower sample rate: −40 dB.
+  /// The maximum fraction of the power lost at a lower sample rate: −40 dB.
   private static let maximumLostPowerFraction = 1e-4
   /// The upper edge of the resampling filter's passband, as a fraction of the sample rate.
   private static let passbandEdgeToSampleRateRatio = 0.45
@@ -149,8 +154,9 @@ public struct PageSounds: Sendable {
     self.speakerSignal = speakerSignal
   }
 
-  /// Returns the minimum sample rate, in hertz, at which a signal loses at most −40 dB of its
-  /// power.
+  /// Returns the minimum sample rate that preserves a signal's power, in hertz.
+  ///
+  /// At this rate, the signal loses at most −40 dB of its power.
   ///
   /// The rate of patterns without sound files is 8 kHz.
   ///

@@ -9,15 +9,16 @@ internal import SystemSupport
 struct FindingText: Equatable {
   /// The title of the difference, such as `Second transient 50 ms later`.
   let titleText: String
-  /// The values in the reference and in the candidate, such as `onset 1.2 → 1.25 s`; the text may
-  /// be empty.
+  /// The values in the reference and in the candidate, such as `onset 1.2 → 1.25 s`.
+  ///
+  /// The text may be empty.
   let detailText: String
   /// The amount of the difference, such as `+50 ms`.
   let amountText: String
   /// The time range of the difference, such as `1.2 – 1.25 s`.
   let timeText: String
 
-  /// The duration, in seconds, from which the times of a take are written in minutes and seconds.
+  /// The minimum duration of a take for times in minutes and seconds, in seconds.
   private static let minuteNotationThresholdSeconds = 120.0
 
   /// Creates the texts that describe a difference found by a comparison.
@@ -46,8 +47,9 @@ struct FindingText: Equatable {
       ? "\(predicate) \(subject)" : "\(subject.capitalizedFirst) \(predicate)"
   }
 
-  /// Returns the events that differ as text, such as `second transient`; nil for a difference that
-  /// does not concern events.
+  /// Returns the differing events as text, such as `second transient`.
+  ///
+  /// Returns nil for a difference that does not concern events.
   private static func subjectText(of difference: Difference, in comparison: Comparison) -> String? {
     let (indices, composition) = differingEvents(of: difference, in: comparison)
     guard let composition, !indices.isEmpty else {
@@ -76,7 +78,7 @@ struct FindingText: Equatable {
     return "\(SentenceFormatting.ordinalText((ordinalIndices.first ?? 0) + 1)) \(kind.noun)"
   }
 
-  /// Returns the indices of the events that differ, and the pattern that contains them.
+  /// Returns the indices of the differing events, and the pattern that contains them.
   private static func differingEvents(
     of difference: Difference, in comparison: Comparison
   ) -> (indices: [Int], composition: HapticComposition?) {
@@ -85,8 +87,9 @@ struct FindingText: Equatable {
       : (difference.referenceEventIndices, comparison.reference.composition)
   }
 
-  /// Returns the change of the events as text, such as `50 ms later`, or nil if only a sentence
-  /// describes it.
+  /// Returns the change of the events as text, such as `50 ms later`.
+  ///
+  /// Returns nil if only a sentence describes the change.
   private static func changeText(of difference: Difference) -> String? {
     switch difference.kind {
     case .missing:
@@ -110,8 +113,9 @@ struct FindingText: Equatable {
     }
   }
 
-  /// Returns a range of magnitudes as text, such as `22–40 dB`, or nil if both ends would be
-  /// displayed as the same number.
+  /// Returns a range of magnitudes as text, such as `22–40 dB`.
+  ///
+  /// Returns nil if both ends would be displayed as the same number.
   private static func amountRangeText(of spread: ClosedRange<Double>, unit: Difference.Unit)
     -> String?
   {
@@ -124,15 +128,15 @@ struct FindingText: Equatable {
     return "\(magnitudeTexts[0])–\(magnitudeTexts[1]) \(unit == .seconds ? "ms" : unit.rawValue)"
   }
 
-  /// The verbs in sentences about a control that only one take has, and the corresponding word in a
-  /// title.
+  /// The verbs for a control in only one take, with the corresponding words in titles.
   private static let presencePhrases: [(verb: String, titleWord: String)] = [
     ("is missing", "missing"), ("does not set", "missing"), ("has an extra", "added"),
     ("sets", "added"),
   ]
 
-  /// Returns the title for a difference in a control, such as `Intensity curve raised`, or nil for
-  /// other differences.
+  /// Returns the title for a difference in a control, such as `Intensity curve raised`.
+  ///
+  /// Returns nil for other differences.
   private static func controlTitleText(
     of difference: Difference, in comparison: Comparison
   ) -> String? {
@@ -169,8 +173,10 @@ struct FindingText: Equatable {
     return String(shortenedText).capitalizedFirst
   }
 
-  /// Returns the values of an added or missing event, or otherwise the values in the reference and
-  /// in the candidate.
+  /// Returns the values of a difference as text.
+  ///
+  /// These are the values of an added or missing event, or otherwise the values in the reference
+  /// and in the candidate.
   private static func valuesText(of difference: Difference, in comparison: Comparison) -> String {
     if difference.isMissingOrAdded {
       let (indices, composition) = differingEvents(of: difference, in: comparison)
@@ -211,8 +217,9 @@ struct FindingText: Equatable {
     }
   }
 
-  /// Returns the intensity and sharpness of an event as text that shows the effect of controls,
-  /// such as `intensity 0.8 × 0.5 = 0.4, sharpness 0.6`.
+  /// Returns the intensity and sharpness of an event as text with the effect of controls.
+  ///
+  /// An example is `intensity 0.8 × 0.5 = 0.4, sharpness 0.6`.
   private static func valuesText(ofEvent index: Int, in composition: HapticComposition) -> String {
     let eventsWithPatterns = composition.layers.flatMap { layer in
       layer.pattern.events.map { ($0, layer.pattern) }
@@ -283,13 +290,13 @@ struct FindingText: Equatable {
 }
 
 extension Difference {
-  /// A Boolean value that indicates whether the difference concerns events that only one take has.
+  /// A Boolean value that indicates whether only one take has the differing events.
   fileprivate var isMissingOrAdded: Bool { kind == .missing || kind == .added }
 }
 
 /// The summary of a comparison in one sentence.
 enum ComparisonSummary {
-  /// The minimum difference between the takes' durations that the summary mentions, in seconds.
+  /// The minimum duration difference of takes in the summary, in seconds.
   private static let minimumDurationDifferenceSeconds = 0.02
 
   /// Returns a sentence such as `B is stronger and duller, lacks an event and ends 0.2 s later.`
@@ -341,8 +348,9 @@ enum ComparisonSummary {
     return optionalWords.compactMap(\.self)
   }
 
-  /// Returns the predicates that state missing and added events, such as `is missing an event` and
-  /// `has 2 extra events`.
+  /// Returns the predicates about missing and added events, such as `is missing an event`.
+  ///
+  /// Another example is `has 2 extra events`.
   private static func presencePredicates(of differences: [Difference]) -> [String] {
     let missingCount = differences.filter { $0.kind == .missing }.reduce(0) { count, difference in
       count + max(1, difference.referenceEventIndices.count)
@@ -362,8 +370,9 @@ enum ComparisonSummary {
     return presencePhrases
   }
 
-  /// Returns the comparative that describes several differences, or both comparatives with `partly`
-  /// if the signs of the differences vary.
+  /// Returns the comparative that describes several differences.
+  ///
+  /// If the signs of the differences vary, returns both comparatives with `partly`.
   private static func comparativeWord(
     of differences: [Difference], more: String, less: String
   ) -> String? {

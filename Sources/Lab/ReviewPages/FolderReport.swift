@@ -2,8 +2,9 @@ public import PatternComparison
 internal import SignalPlots
 internal import SystemSupport
 
-/// An HTML page that summarizes the comparison of two folders as a matrix: a row for each pair of
-/// files, and a column for each aspect of vibration.
+/// An HTML page with a matrix of the differences between two folders.
+///
+/// The matrix has a row for each pair of files, and a column for each aspect of vibration.
 ///
 /// The page is static and contains no sound. Each row can link to the ``ComparisonReport`` of its
 /// pair.
@@ -16,10 +17,13 @@ public struct FolderReport: Sendable {
     case within
     /// A difference exceeds the tolerance.
     case exceeds
-    /// All differences are below the perception thresholds. This outcome occurs only without a
-    /// tolerance.
+    /// All differences are imperceptible.
+    ///
+    /// They are below the perception thresholds. This outcome occurs only without a tolerance.
     case imperceptible
-    /// A difference is perceptible. This outcome occurs only without a tolerance.
+    /// A difference is perceptible.
+    ///
+    /// This outcome occurs only without a tolerance.
     case different
     /// Only the reference folder contains the file.
     case missing
@@ -63,8 +67,9 @@ public struct FolderReport: Sendable {
     let text: String
     let emphasis: Emphasis
 
-    /// Creates the cell of an aspect from its most significant difference, or returns nil for no
-    /// difference.
+    /// Creates the cell of an aspect from its most significant difference.
+    ///
+    /// Returns nil for no difference.
     ///
     /// - Parameters:
     ///   - differences: The differences of the aspect.
@@ -92,8 +97,9 @@ public struct FolderReport: Sendable {
     public let name: String
     /// The outcome of the comparison.
     public let state: State
-    /// The reasons for the result as sentences, in descending order of importance: the differences
-    /// beyond the tolerance, all differences, or an error.
+    /// The reasons for the result as sentences, in descending order of importance.
+    ///
+    /// They describe the differences beyond the tolerance, all differences, or an error.
     public let sentences: [String]
     /// The URL of the report on the pair, relative to the page, or nil.
     public var address: String?

@@ -3,15 +3,17 @@ internal import HapticRender
 internal import SignalPlots
 internal import SystemSupport
 
-/// A figure that overlays two takes, for browsers without scripts. The part that both takes have in
-/// common is gray, and the excess of each take has the take's color.
+/// A figure that overlays two takes, for browsers without scripts.
+///
+/// The part that both takes have in common is gray, and the excess of each take has the take's
+/// color.
 ///
 /// The style sheet of the page defines the colors. The script of the page draws a more detailed
 /// version.
 struct OverlayPicture {
   private let reference: PageTake
   private let candidate: PageTake
-  /// The delay of the candidate for which the figure compensates, in seconds.
+  /// The delay of the candidate that the figure compensates, in seconds.
   private let candidateDelaySeconds: Double
   private let profile: TransducerProfile
   /// The name of the body location or channel, or nil for all.
@@ -47,7 +49,7 @@ struct OverlayPicture {
       reference.soundDurationSeconds, candidate.soundDurationSeconds - candidateDelay, 0.02)
   }
 
-  /// Returns the figures of two takes: one for each body location or channel that differs.
+  /// Returns the figures of two takes, for each differing body location or channel.
   ///
   /// - Parameters:
   ///   - reference: The first take.
@@ -191,8 +193,9 @@ struct OverlayPicture {
     return areaMarkups
   }
 
-  /// Returns the SVG markup of the area between a curve and a lower curve, or above the baseline if
-  /// the lower curve is nil.
+  /// Returns the SVG markup of the area between two curves.
+  ///
+  /// The area extends to the baseline if the lower curve is nil.
   private func areaMarkup(
     class name: String, times: [Double], values: [Double], over lowerValues: [Double]?
   ) -> String {

@@ -7,8 +7,10 @@ internal import SystemSupport
 
 /// A take with its events, sounds and measurements, as a page shows it.
 struct PageTake {
-  /// The polylines of a layer's controls. A polyline has alternating times in seconds and values.
-  /// It is nil for a control that the layer does not set.
+  /// The polylines of a layer's controls.
+  ///
+  /// A polyline has alternating times in seconds and values. It is nil for a control that the layer
+  /// does not set.
   private struct ControlLines {
     let intensityPolyline: [Double]?
     let sharpnessPolyline: [Double]?
@@ -20,7 +22,7 @@ struct PageTake {
   let notes: String?
   /// The duration of the sounds, in seconds.
   let soundDurationSeconds: Double
-  /// The time after which the pattern is silent, in seconds.
+  /// The start time of the pattern's trailing silence, in seconds.
   let patternDurationSeconds: Double
   /// The events by ascending onset, or nil if the pattern has sampled signals.
   private(set) var events: [PageEvent]?
@@ -44,7 +46,7 @@ struct PageTake {
   /// The gain of each sound, which equalizes the levels of all takes.
   var soundGains: [Double] = []
 
-  /// The size from which the text of a file is compacted, in bytes.
+  /// The minimum size of a file text to compact, in bytes.
   private static let minimumCompactedTextByteCount = 100_000
 
   /// Creates a take for a page.
@@ -122,9 +124,9 @@ struct PageTake {
   /// The maximum number of points of a control polyline.
   private static let maximumControlPointCount = 2_000
 
-  /// Returns the polyline of a control as alternating times and values, or nil if the pattern does
-  /// not set the control.
-  /// A jump has two points at the same time.
+  /// Returns the polyline of a control as alternating times and values.
+  ///
+  /// Returns nil if the pattern does not set the control. A jump has two points at the same time.
   private static func controlPolyline(
     _ id: DynamicParameterID, of pattern: HapticPattern, until end: Double
   ) -> [Double]? {
@@ -211,7 +213,7 @@ struct PageTake {
     ]
   }
 
-  /// Returns the take limited to the part that a lane shows.
+  /// Returns the part of the take in a lane.
   func lanePart(showing content: FigureLanes.LaneContent) -> PageTake {
     var partTake = self
     switch content {
@@ -228,8 +230,10 @@ struct PageTake {
     return partTake
   }
 
-  /// Returns the intensity of the strongest continuous event at a time, or the normalized level of
-  /// a recording, 0…1.
+  /// Returns the intensity at a time, 0…1.
+  ///
+  /// The intensity is that of the strongest continuous event, or the normalized level of a
+  /// recording.
   func intensity(atSeconds time: Double) -> Double {
     if let signalTrack {
       return signalTrack.normalizedLevel(atInterval: signalTrack.intervalIndex(at: time))
@@ -237,8 +241,10 @@ struct PageTake {
     return strongestPoint(atSeconds: time)?.intensity ?? 0
   }
 
-  /// Returns the sharpness of the strongest continuous event at a time, or the normalized frequency
-  /// of a recording, 0…1; nil in silence.
+  /// Returns the sharpness at a time, 0…1, or nil in silence.
+  ///
+  /// The sharpness is that of the strongest continuous event, or the normalized frequency of a
+  /// recording.
   func sharpness(atSeconds time: Double) -> Double? {
     if let signalTrack {
       return signalTrack.normalizedFrequency(atInterval: signalTrack.intervalIndex(at: time))
@@ -259,8 +265,9 @@ struct PageTake {
 }
 
 extension Take {
-  /// A Boolean value that indicates whether the events describe the whole take. Recordings and
-  /// patterns with sampled signals are shown by their sound.
+  /// A Boolean value that indicates whether the take consists only of events.
+  ///
+  /// Recordings and patterns with sampled signals are shown by their sound.
   var containsOnlyEvents: Bool { composition?.containsOnlyEvents ?? false }
 }
 
@@ -269,8 +276,9 @@ struct PageEvent: Equatable {
   let kind: HapticEvent.Kind
   /// The start of the event, in seconds.
   let onsetSeconds: Double
-  /// The duration of the event until it is silent, including its release, in seconds; 0 for a
-  /// transient.
+  /// The duration from the onset until silence, including the release, in seconds.
+  ///
+  /// The value is 0 for a transient.
   let soundingDurationSeconds: Double
   /// The duration of the event in the file, in seconds; 0 for a transient.
   let writtenDurationSeconds: Double
@@ -282,8 +290,9 @@ struct PageEvent: Equatable {
   let layerIndex: Int
   /// The index of the haptic event's body location in the take's names, or nil for all locations.
   let bodyLocationIndex: Int?
-  /// The intensity and sharpness of the event after controls and envelope, as points by ascending
-  /// time.
+  /// The points of the event's played intensity and sharpness, by ascending time.
+  ///
+  /// They include the effects of controls and envelope.
   let playedPoints: [EventPlot.Point]
 
   /// The maximum number of points of an event.
@@ -344,16 +353,17 @@ struct PageEvent: Equatable {
   }
 }
 
-/// Returns a number rounded to four decimal places, the precision of times in seconds and values in
-/// a page.
+/// Returns a number rounded to four decimal places, the precision of pages.
 func roundedForPage(_ value: Double) -> Double { (value * 1e4).rounded() / 1e4 }
 
-/// Simplifies a polyline of intensity and sharpness to the points that determine its shape.
+/// A simplification of polylines of intensity and sharpness.
 enum PointReduction {
   /// The maximum error in intensity and sharpness at a removed point, on the scale 0…1.
   private static let valueTolerance = 0.001
 
-  /// Returns the necessary points of a polyline, evenly thinned to a maximum number.
+  /// Returns the points that determine the shape of a polyline.
+  ///
+  /// They are evenly thinned to a maximum number.
   ///
   /// From a kept point, a straight line is extended as long as all points between its ends are
   /// within the tolerance (similar to the algorithm of Reumann and Witkam, 1974).

@@ -11,8 +11,9 @@ struct PageTemplate {
 
   init(_ text: [UInt8]) { self.templateBytes = text }
 
-  /// Returns the page with each placeholder replaced by the contents for its name. Placeholders
-  /// without contents are removed.
+  /// Returns the page with the contents inserted for each placeholder.
+  ///
+  /// Placeholders without contents are removed.
   func filledPageBytes(with contents: [String: [UInt8]]) -> [UInt8] {
     var pageBytes: [UInt8] = []
     pageBytes.reserveCapacity(contents.reduce(templateBytes.count) { $0 + $1.value.count })
@@ -82,8 +83,9 @@ enum PageResource {
   static let studioModule = contents(ofFiles: "studio.module")
   /// The list of shipped patterns, compressed with LZMA and encoded as text.
   static let studioPatterns = Base91.encoded(contents(ofFiles: "studio.patterns"))
-  /// The names of the scripts that reports and galleries share: for text, sound, patterns, drawing,
-  /// the player, and keys.
+  /// The names of the scripts that reports and galleries share.
+  ///
+  /// The scripts are for text, sound, patterns, drawing, the player, and keys.
   private static let sharedScriptFiles =
     "text.js latency.js sound.js pattern.js drawing.js envelope.js overlay.js player.js keys.js"
 
@@ -94,8 +96,9 @@ enum PageResource {
     }
   }
 
-  /// Returns a script in a block, so that its declarations are not global, without comments and
-  /// indentation.
+  /// Returns a script in a block, without comments and indentation.
+  ///
+  /// In a block, the declarations of the script are not global.
   ///
   /// - Precondition: No line of the source continues a string of the previous line.
   static func scriptBlock(from source: [UInt8]) -> [UInt8] {
@@ -128,6 +131,7 @@ enum PageResource {
 }
 
 /// An encoding of bytes as text for a script element.
+///
 /// Two characters store 13 bits, compared with 12 bits in Base64.
 ///
 /// The characters are ASCII from `!` without `<`, which could end the element. Two of 91 characters
@@ -137,8 +141,10 @@ enum Base91 {
   private static let bitsPerPair = 13
   private static let firstCharacterCode = UInt8(ascii: "!")
 
-  /// Returns the encoded text of some bytes. The bits of the bytes follow each other from the least
-  /// significant bit, and zero bits fill the last two characters.
+  /// Returns the Base91 text of bytes.
+  ///
+  /// The bits of the bytes follow each other from the least significant bit, and zero bits fill the
+  /// last two characters.
   static func encoded(_ bytes: [UInt8]) -> [UInt8] {
     var encodedText: [UInt8] = []
     encodedText.reserveCapacity(bytes.count * 16 / bitsPerPair + 2)
@@ -168,7 +174,7 @@ enum Base91 {
   }
 }
 
-/// An HTML page: a template with the contents that all kinds of pages have in common.
+/// An HTML page: a template with the common contents of all kinds of pages.
 struct ReviewPage {
   let templateBytes: [UInt8]
   let script: [UInt8]
@@ -210,6 +216,7 @@ struct ReviewPage {
 }
 
 /// The Content Security Policy of a page.
+///
 /// It allows only the page's own script and style sheet and embedded images.
 ///
 /// Script and style sheet are identified by their hashes, so that markup injected by a text cannot
@@ -240,14 +247,16 @@ enum ContentSecurityPolicy {
 }
 
 extension String {
-  /// The text escaped for the contents of an HTML element, in which quotation marks have no special
-  /// meaning.
+  /// The text escaped for the contents of an HTML element.
+  ///
+  /// Quotation marks have no special meaning there.
   var escapedForContent: String { replacingScalars([("&", "&amp;"), ("<", "&lt;")]) }
 }
 
 enum JSONLayout {
-  /// Returns a JSON text without the whitespace between its values. A text that is not JSON is
-  /// returned unchanged.
+  /// Returns a JSON text without whitespace between its values.
+  ///
+  /// A text that is not JSON is returned unchanged.
   static func compactText(_ text: String) -> String {
     guard (try? JSONDocument(text: Array(text.utf8), name: "text")) != nil else { return text }
     var isInString = false
@@ -268,8 +277,9 @@ enum JSONLayout {
 }
 
 enum EmbeddedJSON {
-  /// Returns an object as JSON for a script element. The character `<`, which could end the
-  /// element, is escaped.
+  /// Returns an object as JSON for a script element.
+  ///
+  /// The character `<`, which could end the element, is escaped.
   static func objectBytes(_ fields: JSONObject) -> [UInt8] {
     // In JSON, `<` occurs only in strings.
     Array(fields.compactLine.replacingScalars([("<", #"\u003c"#)]).utf8)

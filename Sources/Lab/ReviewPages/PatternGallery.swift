@@ -3,8 +3,9 @@ public import PatternComparison
 internal import SignalPlots
 internal import SystemSupport
 
-/// A self-contained HTML page that shows a gallery of patterns. Each pattern has a figure, a
-/// player, and the notes from its file.
+/// A self-contained HTML page that shows a gallery of patterns.
+///
+/// Each pattern has a figure, a player, and the notes from its file.
 public struct PatternGallery: Sendable {
   /// The title of the gallery page.
   public var title: String
@@ -62,8 +63,9 @@ public struct PatternGallery: Sendable {
     return galleryPage.makeHTML(texts: pageTexts, data: pageData)
   }
 
-  /// Returns the HTML card of a pattern for browsers without scripts. The script of the page also
-  /// reads the pattern from it.
+  /// Returns the HTML card of a pattern for browsers without scripts.
+  ///
+  /// The script of the page also reads the pattern from it.
   private static func cardMarkup(_ take: PageTake, index: Int) -> String {
     let durationText = NumberFormatting.roundedText(take.patternDurationSeconds, places: 3)
     let sourceMarkup = take.sourceText.map { text in

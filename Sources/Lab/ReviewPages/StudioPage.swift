@@ -3,7 +3,8 @@ internal import ShippedFiles
 internal import SignalPlots
 
 /// A self-contained HTML page that plays, shows and edits patterns.
-/// It contains the renderer, compiled to WebAssembly.
+///
+/// The page contains the renderer, compiled to WebAssembly.
 ///
 /// The page needs no network. It contains the bytes of the patterns' files.
 public struct StudioPage: Sendable {
@@ -13,8 +14,9 @@ public struct StudioPage: Sendable {
     public var fileName: String
     /// The bytes of the pattern file, in any format that Temblor can read.
     public var bytes: [UInt8]
-    /// The URL to which the page saves the pattern, relative to its own URL; nil to save in the
-    /// browser only.
+    /// The URL for saving the pattern, relative to the page's URL.
+    ///
+    /// With nil, the pattern is saved in the browser only.
     public var saveAddress: String?
 
     /// Creates a document from a file name, the bytes of the file, and the URL for saving it.
@@ -32,8 +34,9 @@ public struct StudioPage: Sendable {
   public var generator: String
   /// The name of the initial profile, or nil for the default of the page, small speakers.
   public var initialProfileName: String?
-  /// The bytes of the profile's file, or nil for a shipped profile. The page contains the shipped
-  /// profiles.
+  /// The bytes of the profile's file, or nil for a shipped profile.
+  ///
+  /// The page contains the shipped profiles.
   public var initialProfileBytes: [UInt8]?
 
   /// Creates a page.
@@ -97,8 +100,9 @@ public struct StudioPage: Sendable {
 }
 
 extension StudioPage.OpenDocument {
-  /// Returns the entity tag of a file: its SHA-256 hash. A server uses the tag to detect that the
-  /// file has changed since the page was generated.
+  /// Returns the entity tag of a file: its SHA-256 hash.
+  ///
+  /// A server uses the tag to detect that the file has changed since the page was generated.
   public static func entityTag(of bytes: [UInt8]) -> String { SHA256.hash(of: bytes) }
 
   /// The document as JSON for the script of the page.

@@ -27,7 +27,9 @@ package struct StudyPage {
 
   /// The program that generates the page, with its version.
   package var generator: String
-  /// The name of the study, which is the title of the page and a part of the name of the results.
+  /// The name of the study, which is the title of the page.
+  ///
+  /// The name is also a part of the name of the results.
   package var name: String
   /// The beginning of the SHA-256 hash of the stimulus table, as the results file states it.
   package var stimulusTableHash: String
@@ -44,8 +46,9 @@ package struct StudyPage {
   package var stimulusGapSeconds: Double
   /// The number of trials between two breaks, or nil without breaks.
   package var trialsBetweenBreaks: Int?
-  /// The values of those columns in the results file that are the same for all answers, such as
-  /// `profile`.
+  /// The values of the columns that are the same for all answers, such as `profile`.
+  ///
+  /// The columns are those of the results file.
   package var conditions: [String: String]
   /// The sample rate of the sounds, in hertz.
   package var sampleRate: Double
@@ -114,14 +117,15 @@ package struct StudyPage {
     }
   }
 
-  /// The settings from which the script generates the trials. The script adds the values of the
-  /// stimuli.
+  /// The settings for generating the trials in the page's script.
+  ///
+  /// The script adds the values of the stimuli.
   private var trialSettingFields: JSONObject {
     Self.trialFields(
       procedure: procedure, pairs: pairs, repeatCount: repeatCount) + ["table": stimulusTableHash]
   }
 
-  /// Returns the settings from which the script generates the trials.
+  /// Returns the settings for generating the trials in the page's script.
   static func trialFields(
     procedure: StudyProcedure, pairs: [StudyPair], repeatCount: Int
   ) -> JSONObject {
