@@ -111,8 +111,9 @@ open class CHHapticEngine: NSObject {
     PatternPlayerObject(try backing.makePlayer(pattern))
   }
 
-  /// Returns a new advanced player for a pattern, which can also be paused, sought, looped, and
-  /// played at other rates.
+  /// Returns a new advanced player for a pattern.
+  ///
+  /// It can also be paused, sought, looped, and played at other rates.
   open func makeAdvancedPlayer(with pattern: CHHapticPattern) throws
     -> any CHHapticAdvancedPatternPlayer
   {
@@ -154,15 +155,17 @@ open class CHHapticEngine: NSObject {
     set { backing.withLockedState { $0.resetHandler = newValue } }
   }
 
-  /// A Boolean value that indicates whether audio events are omitted. The value takes effect at the
-  /// next start.
+  /// A Boolean value that indicates whether audio events are omitted.
+  ///
+  /// The value takes effect at the next start.
   open var playsHapticsOnly: Bool {
     get { backing.withLockedState { $0.playsHapticsOnly } }
     set { backing.withLockedState { $0.playsHapticsOnly = newValue } }
   }
 
-  /// A Boolean value that indicates whether haptic events are omitted. The value takes effect at
-  /// the next start.
+  /// A Boolean value that indicates whether haptic events are omitted.
+  ///
+  /// The value takes effect at the next start.
   open var playsAudioOnly: Bool {
     get { backing.withLockedState { $0.playsAudioOnly } }
     set {
@@ -183,15 +186,17 @@ open class CHHapticEngine: NSObject {
     set { backing.setMuted(haptics: newValue) }
   }
 
-  /// A Boolean value that indicates whether auto shutdown is enabled: the engine stops after two
-  /// idle minutes and starts on demand.
+  /// A Boolean value that indicates whether auto shutdown is enabled.
+  ///
+  /// The engine then stops after two idle minutes and starts on demand.
   open var isAutoShutdownEnabled: Bool {
     get { backing.withLockedState { $0.isAutoShutdownEnabled } }
     set { backing.setAutoShutdown(newValue) }
   }
 
-  /// Returns the samples that the engine has rendered since its last start, if the output is in
-  /// memory.
+  /// Returns the samples that the engine has rendered into memory since its last start.
+  ///
+  /// The output must be in memory.
   package func renderedSamples(ofChannel channel: Int) -> [Float] {
     backing.withLockedState { $0.lastVirtualSession }?.samples(ofChannel: channel) ?? []
   }

@@ -16,8 +16,9 @@ public struct CHHapticError: CustomNSError, CustomStringConvertible, Hashable, S
   public let code: Code
   let bridgedError: NSError
 
-  /// Creates an error with a code. If `userInfo` contains no description, the error has the
-  /// description of its code.
+  /// Creates an error with a code.
+  ///
+  /// If `userInfo` contains no description, the error has the description of its code.
   public init(_ code: Code, userInfo: [String: Any] = [:]) {
     self.code = code
     var userInfo = userInfo
@@ -138,8 +139,7 @@ public struct CHHapticError: CustomNSError, CustomStringConvertible, Hashable, S
       error.description)
   }
 
-  /// A description on one line, with the name and the number of the code, and the localized
-  /// description.
+  /// A description on one line: the name and number of the code, and the localized description.
   public var description: String { "CHHapticError.\(code) (\(errorCode)): \(localizedDescription)" }
 }
 
@@ -179,8 +179,10 @@ extension CHHapticError.Code {
   }
 }
 
-/// The conformance that lets casts between this error and `NSError` succeed, as on Apple's systems.
-/// Without the conformance, `catch let error as NSError` would not catch a ``CHHapticError``.
+/// The conformance that allows casts between this error and `NSError`.
+///
+/// Apple's systems allow these casts. Without the conformance, `catch let error as NSError` would
+/// not catch a ``CHHapticError``.
 extension CHHapticError: _ObjectiveCBridgeable {
   /// Returns the error as an `NSError`.
   public func _bridgeToObjectiveC() -> NSError { bridgedError }
@@ -190,7 +192,7 @@ extension CHHapticError: _ObjectiveCBridgeable {
     result = CHHapticError(source)
   }
 
-  /// Creates a `CHHapticError` from an `NSError`, and returns false for an error of another domain.
+  /// Creates a `CHHapticError` from an `NSError`. Returns false for another domain.
   public static func _conditionallyBridgeFromObjectiveC(
     _ source: NSError, result: inout CHHapticError?
   ) -> Bool {

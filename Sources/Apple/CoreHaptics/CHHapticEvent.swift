@@ -59,8 +59,9 @@ open class CHHapticEvent: NSObject {
     audioResourceID = resID
   }
 
-  /// Creates an event that plays a registered sound for a duration. The sound is trimmed or padded;
-  /// a duration of 0 plays the whole sound.
+  /// Creates an event that plays a registered sound for a duration.
+  ///
+  /// The sound is trimmed or padded; a duration of 0 plays the whole sound.
   public init(
     audioResourceID resID: CHHapticAudioResourceID,
     parameters eventParams: [CHHapticEventParameter],
@@ -107,8 +108,9 @@ open class CHHapticEvent: NSObject {
 
     /// The type of a transient event: a short impulse with a fixed duration.
     public static let hapticTransient = EventType(rawValue: "HapticTransient")
-    /// The type of a continuous event: a vibration that lasts for the event's duration, at most 30
-    /// s on Apple's devices.
+    /// The type of a continuous event: a vibration for the event's duration.
+    ///
+    /// The duration is at most 30 s on Apple's devices.
     public static let hapticContinuous = EventType(rawValue: "HapticContinuous")
     /// The type of a continuous audio event: a synthetic tone that lasts for the event's duration.
     public static let audioContinuous = EventType(rawValue: "AudioContinuous")
@@ -172,8 +174,9 @@ open class CHHapticEventParameter: NSObject {
   var nameAndValueText: String { "\(parameterID.rawValue) \(value)" }
 }
 
-/// A dynamic parameter: a control value that takes effect at a time and lasts until the next value
-/// of the same control.
+/// A dynamic parameter: a control value that takes effect at a time.
+///
+/// The value lasts until the next value of the same control.
 open class CHHapticDynamicParameter: NSObject {
   /// The identifier of a control that acts on all events of a pattern.
   public struct ID: RawRepresentable, Hashable, Sendable {
@@ -213,8 +216,9 @@ open class CHHapticDynamicParameter: NSObject {
   public let parameterID: ID
   /// The value of the control. A pattern or player clamps it to the control's range.
   open var value: Float
-  /// The time at which the value takes effect, in seconds from the start of the pattern or from the
-  /// time of sending.
+  /// The time at which the value takes effect, in seconds.
+  ///
+  /// The time counts from the start of the pattern or from the time of sending.
   open var relativeTime: TimeInterval
 
   /// Creates a parameter without clamping or validation.
@@ -237,8 +241,9 @@ open class CHHapticDynamicParameter: NSObject {
   }
 }
 
-/// A parameter curve: values of a control that are linear between control points, and constant
-/// after the last point.
+/// A parameter curve: values of a control that are linear between control points.
+///
+/// After the last point, the value is constant.
 open class CHHapticParameterCurve: NSObject {
   /// A control point of a parameter curve.
   open class ControlPoint: NSObject {

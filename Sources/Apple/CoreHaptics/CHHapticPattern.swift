@@ -79,8 +79,9 @@ open class CHHapticPattern: NSObject {
   /// time.
   open var duration: TimeInterval { content.composition.durationSeconds }
 
-  /// Returns the pattern as nested dictionaries that `init(dictionary:)` and `JSONSerialization`
-  /// accept.
+  /// Returns the pattern as nested dictionaries.
+  ///
+  /// `init(dictionary:)` and `JSONSerialization` accept the dictionaries.
   ///
   /// Names are strings, numbers are `Double`, switches are `Bool`, and inner dictionaries have keys
   /// of type `Key`. Throws `operationNotPermitted` for registered sounds, and for several layers
@@ -188,7 +189,7 @@ extension CHHapticPattern.Key {
   }
 }
 
-/// A cache of the plans that a pattern was compiled to, for the most recently used kind of engine.
+/// A cache of a pattern's compiled plans, for the most recently used kind of engine.
 final class RenderPlanCache: Sendable {
   private let cachedPlans = Locked(
     (rate: 0.0, profiles: [TransducerProfile](), plans: [RenderPlan]()))

@@ -33,8 +33,9 @@ public protocol CHHapticAdvancedPatternPlayer: CHHapticPatternPlayer {
   func seek(toOffset offsetTime: TimeInterval) throws
   /// A Boolean value that indicates whether the pattern repeats.
   var loopEnabled: Bool { get set }
-  /// The time in the pattern at which a loop returns to the start, in seconds; 0 means the end of
-  /// the pattern.
+  /// The loop end as a time in the pattern, in seconds; 0 for the end of the pattern.
+  ///
+  /// At the loop end, a loop returns to the start.
   var loopEnd: TimeInterval { get set }
   /// The playback rate, 1 by default. Values that are not positive are ignored.
   var playbackRate: Float { get set }
@@ -113,9 +114,9 @@ final class AdvancedPatternPlayerObject: PatternPlayerObject, CHHapticAdvancedPa
   }
 }
 
-/// The state and behavior of a player, independent of the player object that the application
-/// retains. Each session of the engine gets its own renderer player with the settings of this
-/// player.
+/// The state and behavior of a player, independent of the application's player object.
+///
+/// Each session of the engine gets its own renderer player with the settings of this player.
 final class PlayerBacking: @unchecked Sendable {
   /// The settings of a player that remain when a session of the engine ends.
   struct Settings {
@@ -135,8 +136,9 @@ final class PlayerBacking: @unchecked Sendable {
   private var session: (any EngineSession)?
   private var sessionPlayer: PatternPlayer?
   private var drainedPlaybackEndCount = 0
-  /// The number of starts that have been registered with the engine but not yet sent to the
-  /// session's player.
+  /// The number of starts that have not been sent to the session's player.
+  ///
+  /// The starts have been registered with the engine.
   private var pendingStartCount = 0
   /// The virtual device that the player is registered with, or nil in real time.
   private let virtualBackend: VirtualBackend?
@@ -188,7 +190,7 @@ final class PlayerBacking: @unchecked Sendable {
     }
   }
 
-  /// Returns the number of times that the player has ended since the last call of this method.
+  /// Returns the number of playback ends since the last call of this method.
   func drainPlaybackEndCount() -> Int {
     lock.withLock {
       guard let sessionPlayer else { return 0 }
@@ -344,8 +346,7 @@ final class PlayerBacking: @unchecked Sendable {
     }
   }
 
-  /// Converts a time on the engine's clock, as the application states it, to the clock of the
-  /// session.
+  /// Converts a time on the engine's clock to the clock of the session.
   private func sessionTime(ofEngineSeconds time: TimeInterval) -> PlaybackTime {
     guard time > 0, time.isFinite else { return .now }
     let pastSessionSeconds = engineBacking.withLockedState { $0.totalPastSessionSeconds }

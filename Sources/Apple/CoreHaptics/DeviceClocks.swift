@@ -1,7 +1,7 @@
 internal import Glibc
 internal import HapticPlayback
 
-/// The system clocks as they appear in a virtual device's time. The device's lock guards them.
+/// The system clocks in a virtual device's time, which the device's lock guards.
 ///
 /// Within a process, no clock goes back from one device to the next: a manager that remembers a
 /// time, such as a singleton that limits its rate, outlives the device of a test. The clocks of a
@@ -14,18 +14,23 @@ internal import HapticPlayback
 final class DeviceClocks {
   private static let systemClockIDs = [CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_BOOTTIME]
   private static let nanosecondsPerSecond: Int64 = 1_000_000_000
-  /// The unit to which the first start time of an uptime clock is rounded, in nanoseconds: 12 days.
+  /// The rounding unit of an uptime clock's first start time, in nanoseconds: 12 days.
   private static let uptimeRoundingUnitNanoseconds = nanosecondsPerSecond << 20
-  /// The latest times that the devices of the process have reported on each clock, in nanoseconds.
+  /// The latest time that any device of the process has reported on each clock, in nanoseconds.
   private static let latestReportedNanosecondsByClock = Locked(
     systemClockIDs.map { _ in Int64.min })
 
-  /// The time of each system clock at the device's time 0, in nanoseconds; nil before the first
-  /// use.
+  /// The time of each system clock at the device's time 0, in nanoseconds.
+  ///
+  /// The value is nil before the first use.
   private var startNanosecondsByClock: [Int64]?
 
-  /// Returns the time of a system clock, in nanoseconds, given its clock ID in C; nil for an
-  /// unknown clock.
+  /// Converts a device's elapsed time to the time of a system clock, in nanoseconds.
+  ///
+  /// - Parameters:
+  ///   - number: The C identifier of the system clock, such as `CLOCK_MONOTONIC`.
+  ///   - elapsed: The elapsed time of the device.
+  /// - Returns: The time of the clock, or nil for an unknown clock.
   func nanoseconds(onClock number: Int32, elapsed: Duration) -> Int64? {
     guard let clockIndex = Self.systemClockIDs.firstIndex(of: number) else { return nil }
     let (seconds, attoseconds) = elapsed.components

@@ -23,6 +23,7 @@ package protocol EngineBackend: AnyObject, Sendable {
 package struct SessionRequest: Sendable {
   package var audibleBuses: RenderSettings.AudibleBuses
   /// A handler that is called when the output device is lost or returns, on any thread.
+  ///
   /// The argument is false if the device was lost or the output has ended, and true if the device
   /// has returned.
   package var devicePresenceHandler: @Sendable (Bool) -> Void
@@ -32,7 +33,9 @@ package struct SessionRequest: Sendable {
 package protocol EngineSession: AnyObject, Sendable {
   var playbackEngine: PlaybackEngine { get }
 
-  /// Reports to the session whether any player plays, is paused, or waits for its start.
+  /// Informs the session whether any player is active.
+  ///
+  /// An active player plays, is paused, or waits for its start.
   func updatePlayerActivity(_ isActive: Bool)
 
   /// Fades out, closes the output, and returns when it is closed.
@@ -75,8 +78,9 @@ package enum EngineBackends {
 
   package static var hasConcurrentTests: Bool { runningTestDevices.withLock { $0.count > 1 } }
 
-  /// Returns the backend for a new engine. If the engine could belong to any of several tests, all
-  /// of them are notified.
+  /// Returns the backend for a new engine.
+  ///
+  /// If the engine could belong to any of several tests, all of them are notified.
   static func backendForNewEngine() -> any EngineBackend {
     let newEngineBackend = currentBackend
     if newEngineBackend === VirtualBackend.unattributed {
@@ -87,8 +91,9 @@ package enum EngineBackends {
     return newEngineBackend
   }
 
-  /// Returns the virtual device on which a call plays haptics, or nil if it plays in real time. If
-  /// the call could belong to any of several tests, all of them are notified.
+  /// Returns the virtual device for a call, or nil if the call plays in real time.
+  ///
+  /// If the call could belong to any of several tests, all of them are notified.
   package static func virtualDeviceForCall() -> VirtualBackend? {
     backendForNewEngine() as? VirtualBackend
   }
@@ -101,8 +106,7 @@ package enum EngineBackends {
       .violation(.newerAPI(name, version: minor == 0 ? "\(major)" : "\(major).\(minor)")))
   }
 
-  /// Sets the backend of engines that are created from now on; nil selects the backend of the
-  /// environment.
+  /// Sets the backend for new engines; nil selects the backend of the environment.
   package static func installBackend(_ backend: (any EngineBackend)?) {
     _ = mediaTimeSetup
     let previousBackend = installedBackend.withLock { installed in
@@ -123,8 +127,9 @@ package enum EngineBackends {
     runningTestDevices.withLock { $0.append(backend) }
   }
 
-  /// The setup that makes audio playback of applications follow the virtual device's time. It runs
-  /// on first use.
+  /// The setup that makes audio playback follow the virtual device's time.
+  ///
+  /// The setup runs on first use.
   private static let mediaTimeSetup: Void = MediaClock.setVirtualTimeSource {
     currentVirtualDevice?.mediaClockSeconds
   }
@@ -140,8 +145,7 @@ package enum EngineBackends {
 final class LiveBackend: EngineBackend {
   /// The sample rate of outputs that do not specify a rate, in hertz.
   private static let defaultSampleRateHertz = 48_000
-  /// The minimum interval between two checks whether an unavailable device has become available, in
-  /// seconds.
+  /// The minimum interval between checks for an unavailable device, in seconds.
   private static let availabilityPollIntervalSeconds = 1.0
 
   private let configuration: OutputConfiguration
@@ -153,8 +157,9 @@ final class LiveBackend: EngineBackend {
     self.outputRegistry = outputRegistry
   }
 
-  /// A Boolean value that indicates whether the output can be opened. It remains true after the
-  /// first success.
+  /// A Boolean value that indicates whether the output can be opened.
+  ///
+  /// It remains true after the first success.
   var isOutputAvailable: Bool {
     guard configuration.problemMessage == nil, let configuredOutputName = configuration.outputName
     else {
@@ -198,8 +203,9 @@ final class LiveBackend: EngineBackend {
 
 #if !SoundOutput
   extension OutputRegistry {
-    /// A registry without real-time outputs. Real-time outputs require the package trait
-    /// SoundOutput.
+    /// A registry without real-time outputs.
+    ///
+    /// Real-time outputs require the package trait SoundOutput.
     fileprivate static let standard = OutputRegistry([NullOutput()], defaultScheme: "null")
   }
 #endif
@@ -236,8 +242,10 @@ private final class LiveEngineSession: EngineSession {
   func close() { livePlayback.stopPlayback() }
 }
 
-/// The output settings in the environment variables `TEMBLOR_OUTPUT` or `TEMBLOR_DEVICE`,
-/// `TEMBLOR_PROFILE`, and `TEMBLOR_STRENGTH`.
+/// The output settings in the environment variables of the process.
+///
+/// The variables are `TEMBLOR_OUTPUT` or `TEMBLOR_DEVICE`, `TEMBLOR_PROFILE`, and
+/// `TEMBLOR_STRENGTH`.
 struct OutputConfiguration: Sendable {
   private static let virtualOutputName = "virtual"
 

@@ -3,8 +3,9 @@ internal import Glibc
 internal import HapticPlayback
 internal import HapticRender
 
-/// The state and behavior of a `CHHapticEngine`: its session, players, audio resources, and
-/// handlers.
+/// The state and behavior of a `CHHapticEngine`.
+///
+/// The state consists of its session, players, audio resources, and handlers.
 ///
 /// One lock guards the state. No handler is called, and no session is opened or closed, while the
 /// lock is held. Handlers run in series on a queue of the engine.
@@ -24,19 +25,24 @@ final class EngineBacking: @unchecked Sendable {
     var session: (any EngineSession)?
     /// The session that waits for the return of its lost device.
     var sessionAwaitingLostDevice: (any EngineSession)?
-    /// A Boolean value that indicates whether the application has started the engine and has not
-    /// stopped it since. Interruptions by a test's device do not change it.
+    /// A Boolean value that indicates whether the application has started the engine.
+    ///
+    /// The value is false after the application stops the engine. Interruptions by a test's device
+    /// do not change it.
     var isStartRequested = false
     /// The total duration of past sessions, in seconds.
     var totalPastSessionSeconds = 0.0
-    /// The number of resets of the engine. Players that were created before the last reset are
-    /// invalid.
+    /// The number of resets of the engine.
+    ///
+    /// Players that were created before the last reset are invalid.
     var resetCount = 0
-    /// The number of starts of the engine and of starts and ends of players. An idle timer that was
-    /// created at a lower count is obsolete.
+    /// The number of starts of the engine and of starts and ends of players.
+    ///
+    /// An idle timer that was created at a lower count is obsolete.
     var activityChangeCount = 0
-    /// The value of `activityChangeCount` for which the running idle timer was created. There is
-    /// only one timer for each value.
+    /// The value of `activityChangeCount` at the creation of the idle timer.
+    ///
+    /// There is only one timer for each value.
     var activityChangeCountAtIdleTimerStart = -1
     var finishedHandlers: [CHHapticEngine.FinishedHandler] = []
     /// The players that play, are paused, or are about to start.
@@ -487,8 +493,9 @@ package enum IsolationMonitor {
   private typealias ExecutorCheckHook =
     @convention(thin) (UnownedSerialExecutor, OriginalExecutorCheck) -> Void
 
-  /// The threads that are calling a handler, each with a Boolean value that indicates whether a
-  /// violation was detected.
+  /// The threads that are calling a handler, by their identifiers.
+  ///
+  /// The value indicates whether a violation was detected on the thread.
   private static let hasViolationByThread = Locked<[UInt: Bool]>([:])
 
   private static var currentThreadID: UInt { UInt(pthread_self()) }
@@ -518,8 +525,10 @@ package enum IsolationMonitor {
     }
   }
 
-  /// Calls a handler, and returns its result with a Boolean value that indicates whether it ran on
-  /// the wrong executor.
+  /// Calls a handler, and detects a call on the wrong executor.
+  ///
+  /// Returns the handler's result, with a Boolean value that indicates whether it ran on the wrong
+  /// executor.
   static func detectingIsolationViolation<Result>(
     _ body: () -> Result
   ) -> (result: Result, isNoticed: Bool) {

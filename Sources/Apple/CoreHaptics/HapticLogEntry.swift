@@ -6,11 +6,11 @@ internal import HapticModel
 internal import HapticPlayback
 internal import HapticRender
 
-/// An entry of `HapticLog`: a call of an application on a virtual device, or an event of the
-/// device.
+/// A call of an application on a virtual device, or an event of the device.
 public struct HapticLogEntry: Equatable, Sendable {
-  /// The action of an entry: a call or event. `at` is the time at which the call takes effect, in
-  /// seconds on the device's clock.
+  /// The action of an entry: a call or event.
+  ///
+  /// `at` is the time at which the call takes effect, in seconds on the device's clock.
   public enum Action: Equatable, Sendable {
     case engineMade, engineStarted
     /// A start of an engine failed with an error of this code.
@@ -48,8 +48,10 @@ public struct HapticLogEntry: Equatable, Sendable {
     case violation(Violation)
   }
 
-  /// A kind of handler of the application. It is a handler of a start, a stop,
-  /// `notifyWhenPlayersFinished`, an engine that stopped or was reset, or a player that ended.
+  /// A kind of handler of the application.
+  ///
+  /// It is a handler of a start, a stop, `notifyWhenPlayersFinished`, an engine that stopped or was
+  /// reset, or a player that ended.
   public enum HandlerKind: String, Sendable {
     case start, stop, finished, stopped, reset, completion
   }
@@ -65,8 +67,9 @@ public struct HapticLogEntry: Equatable, Sendable {
     case notification(Notification)
     /// A changed selection; or, while drawing, an alignment or a closed path.
     case selection, alignment, pathCompleted
-    /// Feedback of another framework, such as `watch success` of WatchKit, `trackpad alignment` of
-    /// AppKit, or `increase` of SwiftUI.
+    /// Feedback of another framework, such as `watch success` of WatchKit.
+    ///
+    /// Other examples are `trackpad alignment` of AppKit and `increase` of SwiftUI.
     case named(String, intensity: Double = 1)
 
     package init(name: String, intensity: Double) {
@@ -85,8 +88,9 @@ public struct HapticLogEntry: Equatable, Sendable {
     }
   }
 
-  /// A kind of feedback generator: for impacts of a style, for other feedback, or of the common
-  /// base class.
+  /// A kind of feedback generator.
+  ///
+  /// The kinds are impacts of a style, other feedback, and the common base class.
   public enum FeedbackGeneratorKind: Equatable, Sendable {
     case impact(FeedbackGeneratorCall.Style), notification, selection, canvas, general
 

@@ -16,8 +16,9 @@ package enum MainQueue {
   }
 }
 
-/// A service that runs the blocks that other threads of a device submit to the main queue and wait
-/// for.
+/// A service that runs main-queue blocks while a call occupies the main queue.
+///
+/// Other threads of a device submit the blocks, and wait for them.
 ///
 /// A call such as `interrupt()` returns when the handlers of the application have returned. On a
 /// phone, the main queue is free meanwhile, so a handler may wait for it: by
@@ -31,8 +32,9 @@ package final class MainQueueService: @unchecked Sendable {
 
   package init() {}
 
-  /// Adds a block to the service. For each block, `runNextBlock()` must be called once on the main
-  /// queue.
+  /// Adds a block to the service.
+  ///
+  /// For each block, `runNextBlock()` must be called once on the main queue.
   package func addBlock(_ block: @escaping @Sendable () -> Void) {
     condition.withLock {
       pendingBlocks.append(block)
@@ -40,8 +42,9 @@ package final class MainQueueService: @unchecked Sendable {
     }
   }
 
-  /// Runs the next block on the main queue, unless a call that occupies the main queue has run all
-  /// blocks.
+  /// Runs the next block on the main queue, if any block is pending.
+  ///
+  /// A call that occupies the main queue may have run all blocks.
   package func runNextBlock() {
     let firstBlock = condition.withLock {
       pendingBlocks.isEmpty ? nil : pendingBlocks.removeFirst()
@@ -66,8 +69,9 @@ package final class MainQueueService: @unchecked Sendable {
     }
   }
 
-  /// Waits for the next block to run. Returns nil when the awaited blocks are complete and no block
-  /// remains.
+  /// Waits for the next block to run.
+  ///
+  /// Returns nil when the awaited blocks are complete and no block remains.
   private func nextBlock(until completion: CompletionFlag) -> (@Sendable () -> Void)? {
     condition.withLock {
       while pendingBlocks.isEmpty {
@@ -84,14 +88,15 @@ package final class MainQueueService: @unchecked Sendable {
   }
 }
 
-/// A record of the calls that currently block threads of a device's test, for the report about a
-/// hang.
+/// A record of the calls that currently block threads, for the report about a hang.
+///
+/// The threads belong to a device's test.
 package final class WaitingCalls: Sendable {
   private let runningCallNames = Locked<[String]>([])
 
   package init() {}
 
-  /// The distinct names of the calls that have not returned, in the order in which they began.
+  /// The distinct names of the calls in progress, in the order in which they began.
   package var distinctCallNames: [String] {
     runningCallNames.withLock { calls in
       var names: [String] = []

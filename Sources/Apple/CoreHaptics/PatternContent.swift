@@ -90,8 +90,9 @@ struct PatternContent: Equatable, Sendable {
     return [.version: 1.0, .pattern: patternEntries]
   }
 
-  /// Creates the content from nested dictionaries. They are first written as AHAP text, so that the
-  /// same reader validates both.
+  /// Creates the content from nested dictionaries.
+  ///
+  /// They are first written as AHAP text, so that the same reader validates both.
   init(dictionary: [AnyHashable: Any]) throws {
     var jsonWriter = DictionaryJSONWriter()
     try jsonWriter.writeValue(dictionary)
@@ -233,8 +234,9 @@ extension ParameterCurve {
 }
 
 extension Float {
-  /// The decimal number with the fewest digits that rounds to this value, such as 0.8 rather than
-  /// 0.800000011920929.
+  /// The shortest decimal number that rounds to this value.
+  ///
+  /// For example, the number is 0.8 rather than 0.800000011920929.
   fileprivate var doubleWithFewestDigits: Double { Double(description) ?? Double(self) }
 }
 
@@ -299,8 +301,9 @@ private struct DictionaryJSONWriter {
   private static let maximumNestingDepth = 64
 
   private(set) var jsonBytes: [UInt8] = []
-  /// The descriptions of values that JSON cannot represent, by the path in the notation of
-  /// ``JSONValue/path``.
+  /// The descriptions of values that JSON cannot represent, by path.
+  ///
+  /// The path has the notation of ``JSONValue/path``.
   private(set) var unrepresentableValueDescriptions: [String: String] = [:]
   private var currentKeyPath: [String] = []
 
@@ -362,8 +365,9 @@ private struct DictionaryJSONWriter {
     jsonBytes += jsonWriter.writtenBytes
   }
 
-  /// Writes an empty object as a placeholder for a value in an object, because null would count as
-  /// absent.
+  /// Writes an empty object as a placeholder for a value in an object.
+  ///
+  /// A null would count as absent.
   private mutating func writePlaceholder(for description: String, isMember: Bool) {
     unrepresentableValueDescriptions[currentKeyPath.joined()] = description
     jsonBytes += (isMember ? "{}" : "null").utf8
@@ -454,12 +458,15 @@ public typealias CHHapticAudioResourceID = Int
 /// A key in the dictionary of options for registering a sound.
 public typealias CHHapticAudioResourceKey = NSString
 
-/// The option key for the volume envelope of a registered sound: a Boolean value that indicates
-/// whether the sound fades in and out. Default: true.
+/// The option key for the volume envelope of a registered sound.
+///
+/// The value is a Boolean that indicates whether the sound fades in and out. Default: true.
 public let CHHapticAudioResourceKeyUseVolumeEnvelope = "EventWaveformUseVolumeEnvelope"
 
-/// The option key for looping a registered sound: a Boolean value that indicates whether the whole
-/// sound repeats for the event's duration. Default: false.
+/// The option key for looping a registered sound.
+///
+/// The value is a Boolean that indicates whether the whole sound repeats for the event's duration.
+/// Default: false.
 public let CHHapticAudioResourceKeyLoopEnabled = "EventWaveformLoopEnabled"
 
 /// A registered sound with its options.

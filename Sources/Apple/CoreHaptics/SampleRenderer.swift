@@ -65,8 +65,9 @@ private final class SampleOutput {
   private let timeSource = VirtualTimeSource()
   private let commandReplay = CommandReplay()
   private let renderLoop: RenderLoop
-  /// The number of frames to render after skipped silence so that noise gates are open again: the
-  /// frames of 20 ms.
+  /// The number of frames to render after skipped silence: 20 ms.
+  ///
+  /// After these frames, noise gates are open again.
   private let leadInFrameCountAfterSilence: Int
   private var hasActivePlayer = false
   private var isRenderLoopRunning = true
@@ -129,8 +130,9 @@ private final class VirtualSink: AudioSink {
   /// The number of silent frames at the end of the stored output.
   private(set) var trailingSilentFrameCount = 0
   private(set) var storedFrameCount = 0
-  /// The interleaved samples of each run of frames that are not silent, with the first frame of the
-  /// run. The frames between runs are silent.
+  /// The runs of frames that are not silent, as interleaved samples.
+  ///
+  /// Each run has the index of its first frame. The frames between runs are silent.
   private var nonSilentFrameRuns: [(start: Int, samples: [Float])] = []
   private var nextWriteExtendsLastRun = false
 

@@ -6,16 +6,18 @@ internal import HapticModel
 internal import HapticPlayback
 package import HapticRender
 
-/// A haptic device in memory, with a clock that only `advance` moves, and a log of all calls and
-/// events.
+/// A haptic device in memory, with a virtual clock and a log of all calls and events.
+///
+/// Only `advance` moves the clock.
 package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   /// The shared backend of a process that requests virtual output.
   package static let shared = VirtualBackend()
   /// The backend for engines that cannot be attributed to one of several running tests.
   package static let unattributed = VirtualBackend()
 
-  /// The maximum number of rounds in which handlers trigger further handlers before the clock
-  /// advances without waiting for them.
+  /// The maximum number of rounds in which handlers trigger further handlers.
+  ///
+  /// After these rounds, the clock advances without waiting for the handlers.
   private static let maximumHandlerRoundCount = 1_000
 
   let lock = NSRecursiveLock()
@@ -49,9 +51,10 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   private var storedMisuse = TestMisuse()
   private var storedFaults = InjectedFaults()
 
-  /// A pending wait of the application, such as a sleep, with its due time and its number in the
-  /// order of requests. `fire` is called at the due time. `cancel` is called if the test ends
-  /// first, with the remaining time.
+  /// A pending wait of the application, such as a sleep.
+  ///
+  /// A wait has its due time and its number in the order of requests. `fire` is called at the due
+  /// time. `cancel` is called if the test ends first, with the remaining time.
   private struct ApplicationWait {
     var dueTime: Duration
     var requestNumber: Int
@@ -62,7 +65,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   /// A weak reference to an engine.
   private struct WeakEngine { weak var backing: EngineBacking? }
 
-  /// The misuse of a device that makes a test fail.
+  /// A record of a test's misuse of its device, which makes the test fail.
   package struct TestMisuse: Sendable {
     /// The number of waits that became due while the clock was advanced synchronously. A
     /// synchronous advance cannot end a wait.
@@ -80,8 +83,9 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   package struct InjectedFaults: Sendable {
     package var isDeviceConnected = true
     package var isApplicationInBackground = false
-    /// A Boolean value that indicates whether a handler that runs on the wrong actor is recorded
-    /// instead of ending the process.
+    /// A Boolean value that indicates whether calls on the wrong actor are recorded.
+    ///
+    /// Otherwise, a handler that runs on the wrong actor ends the process.
     package var detectsIsolationViolations = false
     package var supportsHaptics = true
     package var playerLimit = Int.max
@@ -205,8 +209,9 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
   }
 
-  /// A Boolean value that indicates whether waits of the application end in the device's time
-  /// instead of real time. It is false after the test has ended.
+  /// A Boolean value that indicates whether waits end in the device's time.
+  ///
+  /// Otherwise, waits of the application end in real time, such as after the end of the test.
   package var controlsWaits: Bool {
     get { lock.withLock { controlsWaitsDuringTest && !storedHasTestEnded } }
     set { lock.withLock { controlsWaitsDuringTest = newValue } }
@@ -256,8 +261,9 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
   }
 
-  /// Returns the virtual time on a system clock, in nanoseconds. The number is the C identifier of
-  /// the clock.
+  /// Returns the virtual time on a system clock, in nanoseconds.
+  ///
+  /// The number is the C identifier of the clock.
   package func nanoseconds(onClock number: Int32) -> Int64? {
     lock.withLock { deviceClocks.nanoseconds(onClock: number, elapsed: elapsedTime) }
   }
@@ -287,8 +293,9 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
       startedJobCount: dispatchedWork.startedJobCount, requestedWaitCount: lastWaitNumber)
   }
 
-  /// The number of pending waits of the application, and the due time of the first, in seconds; nil
-  /// if there are none.
+  /// The number of pending waits of the application, and the due time of the first wait.
+  ///
+  /// The time is in seconds. The value is nil if there are no pending waits.
   package var pendingWaitSummary: (count: Int, firstDue: Double)? {
     guard lock.try() else { return nil }
     defer { lock.unlock() }
@@ -300,7 +307,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     lock.withLock { storedMisuse.realTimeBlockingCalls.append((call, seconds)) }
   }
 
-  /// Returns the start of the next render period that starts at or after a time in seconds.
+  /// Returns the start of the first render period at or after a time in seconds.
   ///
   /// Handlers of players are called at the starts of render periods.
   private func nextRenderPeriodStart(notBefore seconds: Double) -> Duration {
@@ -420,8 +427,9 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     set { lock.withLock { storedFaults = newValue } }
   }
 
-  /// Removes and returns the injected delay of the next start of an engine, in seconds; 0 if the
-  /// start is not delayed.
+  /// Removes and returns the injected delay of an engine's next start, in seconds.
+  ///
+  /// The delay is 0 if the start is not delayed.
   func popStartDelay() -> Double {
     lock.withLock {
       guard case .delay(let seconds)? = storedFaults.nextStartResults.first else { return 0 }
@@ -489,7 +497,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
   }
 
-  /// A test that runs on a device.
+  /// A running test whose engines play on this virtual device.
   package struct DeviceTest: Sendable {
     package var name: String
     /// A Boolean value that indicates whether no other test with a device runs at the same time.
@@ -518,8 +526,9 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   func recordUnattributedEngine() { lock.withLock { storedMisuse.unattributedEngineCount += 1 } }
 
-  /// Returns the object of a type that is shared for the lifetime of the device, and creates it if
-  /// necessary.
+  /// Returns the device's shared object of a type, and creates it if necessary.
+  ///
+  /// The object is shared for the lifetime of the device.
   package func sharedObject<Kind: AnyObject>(ofType kind: Kind.Type, make: () -> Kind) -> Kind {
     if let existingObject = lock.withLock({ sharedObjectsByType[ObjectIdentifier(kind)] as? Kind })
     {
@@ -559,8 +568,9 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   }
 }
 
-/// The notifications that are posted when the application moves to the background or to the
-/// foreground, with their names on Apple's systems.
+/// A notification about the application's move to the background or the foreground.
+///
+/// The raw values are the names on Apple's systems.
 package enum LifecycleNotification: String, Sendable {
   case willResignActive = "UIApplicationWillResignActiveNotification"
   case didEnterBackground = "UIApplicationDidEnterBackgroundNotification"

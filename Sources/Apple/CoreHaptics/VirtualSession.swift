@@ -113,15 +113,16 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
     backend?.lock.withLock { recordsPlayerChanges = false }
   }
 
-  /// Records a change in whether the session has any player that plays, is paused, or waits for its
-  /// start. Requires the lock.
+  /// Records a change in whether the session has an active player.
+  ///
+  /// An active player plays, is paused, or waits for its start. Requires the lock.
   func setHasActivePlayer(_ isActive: Bool) {
     eventRecorder.append(.playerActivity(isActive), atFrame: storedPlaybackEngine.position)
   }
 
-  /// The device's time at which a player or command may next cause a change, in seconds; nil if
-  /// there is no such time. A change is the end or start of a pass of a player, or a due command.
-  /// Requires the lock.
+  /// The device's time of the next possible change, in seconds, or nil without a change.
+  ///
+  /// A change is the end or start of a pass of a player, or a due command. Requires the lock.
   var deviceSecondsOfNextChange: Double? {
     guard isRunning else { return nil }
     return playbackSimulation.nextStateChangeFrame.map { deviceSeconds(ofFrame: $0) }

@@ -36,8 +36,9 @@ package final class VirtualWork: Sendable {
   }
 }
 
-/// A namespace for the virtual device that owns the work on the current thread. It covers work
-/// without a task, such as blocks of queues and jobs of detached tasks.
+/// A namespace for the virtual device that owns the work on the current thread.
+///
+/// It covers work without a task, such as blocks of queues and jobs of detached tasks.
 package enum WorkOwner {
   private static let threadOwnerKey: pthread_key_t = {
     var threadKey = pthread_key_t()
@@ -56,8 +57,9 @@ package enum WorkOwner {
     return currentDevice
   }
 
-  /// The device whose work runs on this thread, determined by the task or otherwise by the thread;
-  /// nil after the device's test has ended.
+  /// The device whose work runs on this thread, or nil after the end of its test.
+  ///
+  /// The task, or otherwise the thread, determines the device.
   package static var currentDevice: VirtualBackend? {
     let threadMarker = unsafe pthread_getspecific(threadOwnerKey)
     if unsafe threadMarker == noDeviceMarker { return nil }
