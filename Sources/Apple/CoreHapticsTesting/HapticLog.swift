@@ -28,8 +28,9 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
     isEmpty ? "nothing happened" : storedEntries.map(\.description).joined(separator: "\n")
   }
 
-  /// The actions of all entries, in order, without times and without the numbers of engines and
-  /// players.
+  /// The actions of all entries, in order.
+  ///
+  /// They have no times and no numbers of engines and players.
   public var actions: [Action] { storedEntries.map(\.action) }
 
   /// The number of engines that the application has created.

@@ -1,8 +1,9 @@
 internal import CoreHaptics
 public import Foundation
 
-/// A snapshot of the haptics that a test played, stored as AHAP next to the test and compared with
-/// later runs.
+/// A snapshot of the haptics that a test played, for comparison with later runs.
+///
+/// The snapshot is stored as AHAP next to the test.
 ///
 /// The file is `__Haptics__/TESTFILE/NAME.ahap` in the folder of the test. The environment variable
 /// `TEMBLOR_RECORD` determines whether it is written: `all` writes every snapshot, `missing` writes
@@ -10,8 +11,9 @@ public import Foundation
 public enum HapticSnapshot {
   private static let maximumListedDifferenceCount = 12
 
-  /// Compares haptics with a snapshot, or writes the snapshot. Returns the reason for a failed
-  /// comparison, or nil.
+  /// Compares haptics with a snapshot, or writes the snapshot.
+  ///
+  /// Returns the reason for a failed comparison, or nil.
   ///
   /// A snapshot that was just written is also reported once as a failure, because nothing was
   /// compared.

@@ -18,8 +18,9 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
     /// It is a short transient, a continuous vibration, or a sound, which is heard but not felt.
     public enum Kind: String, Sendable { case transient, continuous, audio }
 
-    /// A level: the intensity and sharpness of an event at one time. Both are linear between
-    /// levels.
+    /// The intensity and sharpness of an event at one time.
+    ///
+    /// Both are linear between levels.
     public struct Level: Equatable, Sendable {
       /// The time of the level from the start of the event, in seconds.
       public var time: Double
@@ -88,8 +89,9 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
         levels: [Level(time: 0, intensity: intensity, sharpness: sharpness)])
     }
 
-    /// Returns a continuous event of constant intensity and sharpness that can serve as an expected
-    /// event in a comparison.
+    /// Returns a continuous event of constant intensity and sharpness.
+    ///
+    /// It can serve as an expected event in a comparison.
     public static func continuous(
       at time: Double, for duration: Double, intensity: Double = 0.6, sharpness: Double = 0.422601
     ) -> Event {
@@ -134,8 +136,9 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
   /// The start times of the events that were felt, in seconds.
   public var onsets: EventTimes { EventTimes(sortedEvents.filter(\.isFelt).map(\.time)) }
 
-  /// Returns the events that start within a time range. Their times are relative to the start of
-  /// the range, in seconds.
+  /// Returns the events that start within a time range.
+  ///
+  /// Their times are relative to the start of the range, in seconds.
   public func from(_ start: Double, to end: Double = .infinity) -> PlayedHaptics {
     PlayedHaptics(
       sortedEvents.filter { $0.time >= start && $0.time < end }.map {
@@ -152,8 +155,10 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
     }
   }
 
-  /// Returns the maximum intensity of all events at a time in seconds, rounded to a millionth so
-  /// that it can be compared with a literal. A transient counts for 30 ms.
+  /// Returns the maximum intensity of all events at a time in seconds.
+  ///
+  /// The result is rounded to a millionth, so that it can be compared with a literal. A transient
+  /// counts for 30 ms.
   public func strength(at time: Double) -> Double {
     sortedEvents.filter { event in
       event.isFelt && event.time <= time
@@ -165,8 +170,7 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
   /// The time for which a transient can be felt, in seconds.
   static let perceivedTransientDurationSeconds = 0.03
 
-  /// The maximum time difference between a played and an expected event that can be paired, in
-  /// seconds.
+  /// The maximum time between paired played and expected events, in seconds.
   private static let maximumPairingOffsetSeconds = 0.1
 
   /// Returns the differences from expected events as sentences, sorted by time.
@@ -306,8 +310,9 @@ extension PlayedHaptics.Event {
     return sentences
   }
 
-  /// Returns the time at which the values of two events differ most, with both values. The events
-  /// are compared at intervals of 10 ms.
+  /// Returns the time of the maximum difference between two events, with both values.
+  ///
+  /// The events are compared at intervals of 10 ms.
   private func maximumDifference(from expected: PlayedHaptics.Event, of value: (Level) -> Double)
     -> (
       time: Double, actual: Double, expected: Double
@@ -361,8 +366,9 @@ extension PlayedHaptics.Event {
   }
 }
 
-/// A list of times in a test. Times that differ by at most a millisecond count as equal. A test can
-/// thus state `played.transients == [0, 0.1, 0.2]`.
+/// A list of times in a test. Times that differ by at most a millisecond are equal.
+///
+/// A test can thus state `played.transients == [0, 0.1, 0.2]`.
 public struct EventTimes: Equatable, Sendable, ExpressibleByArrayLiteral, CustomStringConvertible {
   /// The times in seconds, in ascending order.
   public var seconds: [Double]
@@ -379,8 +385,9 @@ public struct EventTimes: Equatable, Sendable, ExpressibleByArrayLiteral, Custom
   /// A Boolean value that indicates whether the list contains no times.
   public var isEmpty: Bool { seconds.isEmpty }
 
-  /// Returns true if both lists have the same number of times and corresponding times differ by at
-  /// most a millisecond.
+  /// Returns true if corresponding times differ by at most a millisecond.
+  ///
+  /// Both lists must have the same number of times.
   public static func == (left: EventTimes, right: EventTimes) -> Bool {
     left.count == right.count
       && zip(left.seconds, right.seconds).allSatisfy { abs($0 - $1) <= 0.001 }

@@ -4,8 +4,9 @@ internal import HapticFormats
 internal import HapticModel
 internal import HapticRender
 
-/// A reader that reconstructs the events of a pattern, with their levels, from the recorded changes
-/// of a player.
+/// A reader that reconstructs played events from the recorded changes of a player.
+///
+/// The events are those of the player's pattern, with their levels.
 ///
 /// 1. Schedule the events of the pattern by onset.
 /// 2. For each change, advance to its frame: start the scheduled events, and extend the levels of
@@ -24,8 +25,7 @@ struct PlayerChangeReader {
   /// An event that is playing, or that is interrupted by a pause.
   private struct ActiveEvent {
     var scheduledEvent: ScheduledEvent
-    /// The position, in frames, at which the pass through the pattern that contains the event
-    /// began.
+    /// The start of the event's pass through the pattern, in frames.
     var passOriginFrame: Int64
     /// The levels of the event since its start or the last pause; empty during a pause.
     var segmentLevels: [(frame: Int64, intensity: Double, sharpness: Double)] = []
@@ -118,8 +118,9 @@ struct PlayerChangeReader {
     }
   }
 
-  /// Ends the reading at a frame, and returns all events up to it. The origin in seconds is added
-  /// to all times.
+  /// Ends the reading at a frame, and returns all events up to it.
+  ///
+  /// The origin in seconds is added to all times.
   mutating func finishEvents(atFrame end: Int64, originSeconds: Double) -> [PlayedHaptics.Event] {
     advance(toFrame: end)
     endActiveSegments()
@@ -131,8 +132,9 @@ struct PlayerChangeReader {
     }
   }
 
-  /// Advances to a frame, with the player in its current state. If the next pass begins at the
-  /// frame, advances to the end of the current pass.
+  /// Advances to a frame, with the player in its current state.
+  ///
+  /// If the next pass begins at the frame, advances to the end of the current pass.
   private mutating func advance(toFrame end: Int64, passFrameCount passLength: Int64? = nil) {
     defer { currentFrame = max(currentFrame, end) }
     guard currentPlayerState.phase == .playing else { return }

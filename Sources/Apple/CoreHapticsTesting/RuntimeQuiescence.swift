@@ -11,14 +11,16 @@ package enum RuntimeQuiescence {
   private typealias OriginalEnqueue = @convention(thin) (UnownedJob) -> Void
   private typealias EnqueueHook = @convention(thin) (UnownedJob, OriginalEnqueue) -> Void
 
-  /// The maximum number of polling rounds in a wait: 2 s on an idle machine. A busy machine, or
-  /// another test on the main queue, delays polls and work alike.
+  /// The maximum number of polling rounds in a wait: 2 s on an idle machine.
+  ///
+  /// A busy machine, or another test on the main queue, delays polls and work alike.
   private static let maximumPollCount = 500
-  /// The number of started jobs above which work that outlasts `endlessWorkDurationThreshold`
-  /// counts as endless.
+  /// The minimum number of started jobs in endless work.
+  ///
+  /// Endless work also outlasts `endlessWorkDurationThreshold`.
   private static let endlessWorkJobThreshold = 2_000
   private static let endlessWorkDurationThreshold = Duration.milliseconds(100)
-  /// The number of rounds through the queues in a wait if jobs cannot be counted.
+  /// The number of rounds through the queues in a wait without job counting.
   private static let roundCountWithoutJobCounting = 4
 
   private static let unattributedWork = VirtualWork()
@@ -60,8 +62,9 @@ package enum RuntimeQuiescence {
     return true
   }()
 
-  /// Waits until no work of a device is pending. Returns false if some work does not end. The poll
-  /// is not a task, whose own jobs would be counted, but passes through the queues.
+  /// Waits until no work of a device is pending. Returns false if some work does not end.
+  ///
+  /// The poll is not a task, whose own jobs would be counted, but passes through the queues.
   static func waitForQuiescence(of device: VirtualBackend) async -> Bool {
     let watchedWork =
       EngineBackends.hasConcurrentTests
@@ -73,8 +76,9 @@ package enum RuntimeQuiescence {
     }
   }
 
-  /// A repeated check for pending work, which ends after two successive rounds without any. Each
-  /// round passes through all queues.
+  /// A repeated check for pending work, which ends after two rounds without pending work.
+  ///
+  /// Each round passes through all queues.
   private struct QuiescencePoll: Sendable {
     let polledWork: [VirtualWork]
     let countsJobs: Bool
@@ -126,8 +130,9 @@ package enum RuntimeQuiescence {
       }
     }
 
-    /// Passes through the global queue of each quality-of-service class, and through the main queue
-    /// after each of them.
+    /// Passes through the global queues and the main queue.
+    ///
+    /// The main queue follows the global queue of each quality-of-service class.
     private func traverseQueues(
       _ classes: [DispatchQoS.QoSClass], then completion: @escaping @Sendable () -> Void
     ) {

@@ -1,8 +1,9 @@
 public import CoreHaptics
 public import HapticRender
 
-/// A haptic device in virtual time. With it, code that uses Core Haptics can be tested without a
-/// sound card and without waiting.
+/// A haptic device in virtual time, for tests of code that uses Core Haptics.
+///
+/// The tests need no sound card and do not wait.
 ///
 /// Engines that are created with `makeEngine`, or with `CHHapticEngine()` after `install`, play
 /// into memory, and only `advance` moves their clocks. Handlers have been called when `advance`
@@ -20,12 +21,14 @@ public final class VirtualHapticDevice: Sendable {
   /// The shared device of a process that runs with `TEMBLOR_OUTPUT=virtual`.
   public static let shared = VirtualHapticDevice(.shared)
 
-  /// Installs the device: from now on, `CHHapticEngine()` creates engines on it in the whole
-  /// process.
+  /// Installs the device for the whole process.
+  ///
+  /// From now on, `CHHapticEngine()` creates engines on it.
   public func install() { EngineBackends.installBackend(backend) }
 
-  /// Uninstalls the device: from now on, `CHHapticEngine()` creates engines on the output that the
-  /// environment selects.
+  /// Uninstalls the device.
+  ///
+  /// From now on, `CHHapticEngine()` creates engines on the output that the environment selects.
   public static func uninstall() { EngineBackends.installBackend(nil) }
 
   /// The current virtual device: the device of the current task's test, the installed device, or
@@ -83,8 +86,9 @@ public final class VirtualHapticDevice: Sendable {
     backend.waitingCalls.recordingCall("reset(_:)") { _ = backend.waitForHandlers() }
   }
 
-  /// The states of all engines on the device, in the order of their numbers, including engines that
-  /// an application keeps private.
+  /// The states of all engines on the device, in the order of their numbers.
+  ///
+  /// They include engines that an application keeps private.
   public var engines: [EngineState] {
     backend.engineStates.map {
       EngineState(
@@ -96,8 +100,9 @@ public final class VirtualHapticDevice: Sendable {
   /// The log of the calls on the device and of its events, in order.
   public var log: HapticLog { HapticLog(storedEntries: backend.logEntries) }
 
-  /// The haptics that the device has played so far. The complexity is O(*n*), where *n* is the
-  /// number of everything ever played.
+  /// The haptics that the device has played so far.
+  ///
+  /// The complexity is O(*n*), where *n* is the number of everything ever played.
   public var played: PlayedHaptics { PlayedHaptics(backend.sessionRecords) }
 
   /// Makes the next start of any engine fail with an error code. Each further call affects one more
@@ -114,8 +119,9 @@ public final class VirtualHapticDevice: Sendable {
     backend.injectedFaults.nextStartResults.append(.delay(seconds: seconds))
   }
 
-  /// A Boolean value that indicates whether the device supports haptics, as
-  /// `capabilitiesForHardware()` reports. The default is true.
+  /// A Boolean value that indicates whether the device supports haptics.
+  ///
+  /// `capabilitiesForHardware()` reports the value. The default is true.
   ///
   /// If it is false, starts throw `notSupported`.
   public var supportsHaptics: Bool {
@@ -123,15 +129,17 @@ public final class VirtualHapticDevice: Sendable {
     set { backend.injectedFaults.supportsHaptics = newValue }
   }
 
-  /// The maximum number of simultaneously existing players; unlimited by default. An additional
-  /// player throws `resourceNotAvailable`.
+  /// The maximum number of simultaneously existing players; unlimited by default.
+  ///
+  /// An additional player throws `resourceNotAvailable`.
   public var playerLimit: Int {
     get { backend.injectedFaults.playerLimit }
     set { backend.injectedFaults.playerLimit = newValue }
   }
 
-  /// Stops every running engine as the system does in an interruption; by default, as for a phone
-  /// call.
+  /// Stops every running engine as the system does in an interruption.
+  ///
+  /// The default interruption is a phone call.
   ///
   /// Stopped handlers have been called when the method returns.
   public func interrupt(_ reason: CHHapticEngine.StoppedReason = .audioSessionInterrupt) {
@@ -176,8 +184,9 @@ public final class VirtualHapticDevice: Sendable {
     backend.schedule(after: seconds) { backend.setDeviceConnected(true) }
   }
 
-  /// Advances the virtual clock, and waits for the completion of all work that the application's
-  /// handlers and waits have triggered.
+  /// Advances the virtual clock, and waits for all work that the advance triggers.
+  ///
+  /// The work is that of the application's handlers and waits.
   ///
   /// With the trait `.virtualHaptics` of `HapticTesting`, waits of the application (`Task.sleep`,
   /// clocks, `asyncAfter`, `Timer`) follow the device's time: each wait ends at its own time, in
@@ -215,8 +224,9 @@ public final class VirtualHapticDevice: Sendable {
     return await RuntimeQuiescence.waitForQuiescence(of: backend)
   }
 
-  /// The maximum number of the application's waits that end at one time. The remaining waits end in
-  /// the next step of the clock.
+  /// The maximum number of the application's waits that end at one time.
+  ///
+  /// The remaining waits end in the next step of the clock.
   private static let maximumSimultaneousWaitCount = 10_000
 
   /// A clock that follows the device, for applications whose clock can be injected.

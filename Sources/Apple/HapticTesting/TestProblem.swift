@@ -111,8 +111,7 @@ struct TestProblem {
 }
 
 extension HapticLogEntry {
-  /// A Boolean value that indicates whether the log entry is a notification of the application's
-  /// lifecycle.
+  /// A Boolean value that indicates whether the entry is a lifecycle notification.
   fileprivate var isLifecycleNotification: Bool {
     if case .application = action { return true }
     return false

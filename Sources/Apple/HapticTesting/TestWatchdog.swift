@@ -3,7 +3,7 @@ internal import Foundation
 internal import Glibc
 internal import Synchronization
 
-/// A counter of the polls in which a test makes no progress.
+/// A counter of the consecutive polls in which a test makes no progress.
 ///
 /// While the process works, a test may only be waiting for a processor that other tests use, so
 /// such a poll counts less.
@@ -13,7 +13,9 @@ struct HangDetector {
   /// The weight of a poll during which the process was working.
   static let busyPollWeight = 1
 
-  /// The number of polls without progress in an idle process after which a test counts as hanging.
+  /// The maximum number of polls without progress in an idle process.
+  ///
+  /// After these polls, a test counts as hanging.
   let maximumIdlePollCount: Int
   private var lastProgress: VirtualBackend.TestProgress?
   private var pollWeightSumWithoutProgress = 0
@@ -41,8 +43,9 @@ struct HangDetector {
 /// The activity of the process: working or idle, depending on the processor time since the last
 /// poll.
 struct ProcessActivity {
-  /// The fraction of one processor's time from which a process counts as working. A process that
-  /// only waits uses less than a thousandth.
+  /// The minimum fraction of one processor's time in a working process.
+  ///
+  /// A process that only waits uses less than a thousandth.
   static let busyProcessorFraction = 0.02
 
   private var processorNanosecondsAtLastPoll: UInt64
@@ -70,9 +73,9 @@ struct ProcessActivity {
 final class TestWatchdog: Sendable {
   static let shared = TestWatchdog()
 
-  /// The default time without progress after which a test counts as hanging.
+  /// The default time without progress until a test counts as hanging.
   static let defaultHangLimit = Duration.seconds(60)
-  /// The time within which a canceled test must end.
+  /// The maximum time from the cancellation of a test to its end.
   private static let cancellationGracePeriod = Duration.seconds(10)
   private static let pollInterval = Duration.milliseconds(250)
 
@@ -82,7 +85,9 @@ final class TestWatchdog: Sendable {
     let hangLimit: Duration
     let testFramework: TestProblem.TestFramework
     var hangDetector: HangDetector
-    /// The remaining weight of polls until the process is ended; nil if no hang was reported.
+    /// The countdown to the end of the process after a hang, in poll weights.
+    ///
+    /// The value is nil if no hang was reported.
     var pollWeightUntilProcessExit: Int?
     let hangHandler: @Sendable (String) -> Void
   }
@@ -176,8 +181,9 @@ final class TestWatchdog: Sendable {
     return hangReports
   }
 
-  /// Ends the process after a hang that cannot be ended, because the other tests would wait
-  /// forever.
+  /// Ends the process after a hang that cannot be ended.
+  ///
+  /// The other tests would wait forever.
   private static func exitProcess(afterHangOf watch: WatchedTest) {
     let errorText = "error: \(hangReport(of: watch)) It does not end, so the test process ends.\n"
     FileHandle.standardError.write(Data(errorText.utf8))

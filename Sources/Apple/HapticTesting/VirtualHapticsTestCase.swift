@@ -24,11 +24,12 @@ open class VirtualHapticsTestCase: XCTestCase {
   /// The virtual device of the test.
   public let device = VirtualHapticDevice()
 
-  /// The rules of phones that a test must not violate, such as `.all`. No rule is checked by
-  /// default.
+  /// The rules of phones that a test must not violate, such as `.all`.
+  ///
+  /// No rule is checked by default.
   open var hapticRules: Set<HapticRule> { [] }
 
-  /// The time without progress after which a test counts as hanging; 60 seconds by default.
+  /// The time without progress until a test counts as hanging; 60 seconds by default.
   open var hangTimeLimit: Duration { TestWatchdog.defaultHangLimit }
 
   /// Runs the test, including `setUp` and `tearDown`, on its own virtual device.

@@ -33,7 +33,7 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
   let checkedRules: Set<HapticRule>
   let timeScope: TimeScope
 
-  /// The time without progress after which a test counts as hanging; nil for the default.
+  /// The time without progress until a test counts as hanging; nil for the default.
   var hangLimit: Duration?
 
   /// Runs a test on its own virtual device.
@@ -95,8 +95,9 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
 
   private struct HangError: Error {}
 
-  /// Records test failures for rule violations, and for engines that cannot be attributed to a
-  /// test.
+  /// Records test failures for the problems on a device.
+  ///
+  /// Problems are rule violations, and engines that cannot be attributed to a test.
   private func reportProblems(on device: VirtualHapticDevice, at location: SourceLocation) {
     for problem in TestProblem.problems(on: device, in: .swiftTesting(concurrencyPolicy)) {
       Issue.record(
@@ -110,8 +111,9 @@ extension Trait where Self == VirtualHapticsTrait {
   /// The trait that gives each test its own device. Tests run in parallel.
   public static var virtualHaptics: Self { .virtualHaptics() }
 
-  /// Returns the trait that gives each test its own device, and fails a test that violates one of
-  /// the given rules of phones, such as `.all`.
+  /// Returns the trait that gives each test its own device and checks rules of phones.
+  ///
+  /// A test fails if it violates one of the given rules, such as `.all`.
   public static func virtualHaptics(
     _ policy: VirtualHapticsTrait.ConcurrencyPolicy = .parallel, rules: Set<HapticRule> = [],
     time: VirtualHapticsTrait.TimeScope = .virtual
@@ -128,8 +130,9 @@ public var hapticDevice: VirtualHapticDevice {
   return VirtualHapticDevice()
 }
 
-/// A gate that admits several tests at once, or one test exclusively, in the order of their
-/// requests.
+/// A gate that admits several tests at once, or one test exclusively.
+///
+/// Tests are admitted in the order of their requests.
 actor DeviceGate {
   static let shared = DeviceGate()
 
@@ -183,8 +186,9 @@ public func expectHaptics(
   }
 }
 
-/// Expects that the haptics after a time on the device's clock, in seconds, match those of an AHAP
-/// file.
+/// Expects that the played haptics match an AHAP file.
+///
+/// The comparison includes the haptics after a time on the device's clock, in seconds.
 public func expectHaptics(
   _ played: PlayedHaptics, equal url: URL, from start: Double = 0,
   within tolerance: HapticTolerance = .imperceptible,

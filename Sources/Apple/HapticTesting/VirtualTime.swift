@@ -2,8 +2,9 @@ internal import CVirtualTime
 internal import CoreHaptics
 internal import CoreHapticsTesting
 
-/// The replacement of functions for waits and clocks, so that an application follows the time of
-/// its test's virtual device.
+/// The replacement of functions for waits and clocks in a test.
+///
+/// With the replacements, an application follows the time of its test's virtual device.
 ///
 /// Functions of CVirtualTime replace those of Dispatch, Foundation, and the concurrency runtime in
 /// the test's program. They use the device of the calling task, or of the work that triggered the
