@@ -164,8 +164,9 @@ public typealias AVAudioFramePosition = Int64
 
 /// The delegate of an audio player.
 public protocol AVAudioPlayerDelegate: AnyObject {
-  /// Reports that a sound has ended. The method is never called on Linux, because its effects
-  /// belong to a phone.
+  /// Reports the end of a sound.
+  ///
+  /// The method is never called on Linux, because its effects belong to a phone.
   func audioPlayerDidFinishPlaying(_ player: AVAudioPlayer, successfully flag: Bool)
 }
 
@@ -174,15 +175,15 @@ extension AVAudioPlayerDelegate {
   public func audioPlayerDidFinishPlaying(_ player: AVAudioPlayer, successfully flag: Bool) {}
 }
 
-/// A player of a sound file that is silent but advances its playback position. In a test with a
-/// virtual device, it follows the device's clock.
+/// A silent player of a sound file, which advances its playback position.
+///
+/// In a test with a virtual device, it follows the device's clock.
 ///
 /// Any thread may call.
 open class AVAudioPlayer: NSObject, @unchecked Sendable {
   private struct State {
     var soundOffsetAtStartSeconds = 0.0
-    /// The time on the media clock, in seconds, at which the player started; nil while it is
-    /// stopped.
+    /// The start time of the player on the media clock, in seconds; nil for a stopped player.
     var mediaClockSecondsAtStart: Double?
     var volume: Float = 1
     var repetitionCount = 0
@@ -286,13 +287,15 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
   }
 }
 
-/// The clock of audio playback: the clock of the virtual device if there is one, otherwise the
-/// system clock.
+/// The clock of audio playback, which a virtual device can replace.
+///
+/// Without a virtual device, it is the system clock.
 package enum MediaClock {
   private static let virtualTimeSource = Mutex<@Sendable () -> Double?>({ nil })
 
-  /// Sets the closure that returns the virtual time. If the closure returns nil, the clock follows
-  /// the system clock.
+  /// Sets the closure that returns the virtual time.
+  ///
+  /// If the closure returns nil, the clock follows the system clock.
   package static func setVirtualTimeSource(_ virtual: @escaping @Sendable () -> Double?) {
     virtualTimeSource.withLock { $0 = virtual }
   }

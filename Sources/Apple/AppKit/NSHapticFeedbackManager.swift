@@ -11,8 +11,10 @@ public protocol NSHapticFeedbackPerformer: AnyObject {
 
 /// The source of haptic feedback performers.
 open class NSHapticFeedbackManager: NSObject {
-  /// The purpose of feedback: an alignment of a dragged object, a change in the pressure level, or
-  /// any other purpose.
+  /// The purpose of feedback, such as an alignment or a level change.
+  ///
+  /// The cases are an alignment of a dragged object, a change in the pressure level, and any other
+  /// purpose.
   public enum FeedbackPattern: Int, Sendable { case generic, alignment, levelChange }
 
   /// The time at which feedback is performed. Here, every value means immediately.

@@ -32,8 +32,9 @@ public enum Subscribers {
 }
 
 extension Publisher {
-  /// Calls a closure for each value. The completion closure is never called, because publishers
-  /// never complete.
+  /// Calls a closure for each value.
+  ///
+  /// The completion closure is never called, because publishers never complete.
   public func sink(
     receiveCompletion: @escaping (Subscribers.Completion<Failure>) -> Void,
     receiveValue: @escaping (Output) -> Void
@@ -51,8 +52,9 @@ extension Publisher {
     }
   }
 
-  /// Publishes the latest values of two publishers as a pair, as soon as both have published a
-  /// value.
+  /// Publishes the latest values of two publishers as a pair.
+  ///
+  /// The first pair is published as soon as both have published a value.
   public func combineLatest<Other: Publisher>(_ other: Other)
     -> AnyPublisher<(Output, Other.Output), Failure> where Other.Failure == Failure
   {
@@ -109,8 +111,9 @@ extension Publisher {
 }
 
 extension Publisher where Failure == Never {
-  /// The published values as an asynchronous sequence. The sequence contains the values after its
-  /// first value is requested.
+  /// The published values as an asynchronous sequence.
+  ///
+  /// The sequence contains the values after its first value is requested.
   public var values: AsyncStream<Output> {
     AsyncStream { continuation in
       let subscription = sink { value in
@@ -143,10 +146,11 @@ private final class LatestValues<First, Second>: @unchecked Sendable {
   }
 }
 
-/// The subscriptions that an operator creates one after another. Each subscription is kept for as
-/// long as it may deliver values.
+/// The subscriptions that an operator creates one after another.
+///
+/// Each subscription is kept for as long as it may deliver values.
 private final class InnerSubscriptions: @unchecked Sendable {
-  /// The number of subscriptions at which ended subscriptions are removed for the first time.
+  /// The number of subscriptions at the first removal of ended subscriptions.
   private static let subscriptionCountAtFirstCleanup = 8
 
   private let lock = NSLock()
@@ -164,8 +168,9 @@ private final class InnerSubscriptions: @unchecked Sendable {
     }
   }
 
-  /// Removes those of the given subscriptions that have ended. An ended subscription never becomes
-  /// active again.
+  /// Removes the ended subscriptions among the given subscriptions.
+  ///
+  /// An ended subscription never becomes active again.
   private func removeEndedSubscriptions(among crowd: [AnyCancellable]) {
     let endedSubscriptions = Set(crowd.filter { !$0.isActive })
     lock.withLock {

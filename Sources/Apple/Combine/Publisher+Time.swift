@@ -29,6 +29,7 @@ extension Publisher {
   }
 
   /// Publishes at most one value in each interval.
+  ///
   /// The first value is published at once. After each interval, the latest or the first of its
   /// values is published.
   public func throttle(for interval: SchedulerInterval, scheduler: some Scheduler, latest: Bool)
@@ -51,8 +52,9 @@ extension Publisher {
 /// The scheduled deliveries of values to a subscriber. A delivery is removed when it begins.
 private final class PendingDeliveries: @unchecked Sendable {
   private let lock = NSLock()
-  /// The pending deliveries by their numbers. The dictionary value is nil while the delivery is
-  /// being scheduled.
+  /// The pending deliveries by their numbers.
+  ///
+  /// The dictionary value is nil while the delivery is being scheduled.
   private var deliveriesByNumber: [Int: (any Cancellable)?] = [:]
   private var lastDeliveryNumber = 0
 
@@ -92,8 +94,9 @@ private final class PendingDeliveries: @unchecked Sendable {
     }
   }
 
-  /// Returns a subscription that cancels both an upstream subscription and the pending deliveries
-  /// of its values.
+  /// Returns a subscription that also cancels pending deliveries when it ends.
+  ///
+  /// It cancels the upstream subscription and the pending deliveries of its values.
   func combinedSubscription(with upstream: AnyCancellable) -> AnyCancellable {
     AnyCancellable(mayDeliverValues: { upstream.isActive || !self.isEmpty }) {
       upstream.cancel()
@@ -139,8 +142,9 @@ private final class Throttle<Output>: @unchecked Sendable {
     }
   }
 
-  /// A Boolean value that indicates whether an interval is running, after which a value may be
-  /// published.
+  /// A Boolean value that indicates whether an interval is running.
+  ///
+  /// After the interval, a value may be published.
   var isIntervalRunning: Bool { lock.withLock { intervalTimer != nil } }
 
   func cancel() {
@@ -173,8 +177,9 @@ public protocol ConnectablePublisher<Output, Failure>: Publisher {
 }
 
 extension ConnectablePublisher {
-  /// Returns a publisher that is connected from its first subscription until its last subscription
-  /// ends.
+  /// Returns a publisher that connects for its first subscription.
+  ///
+  /// It disconnects when its last subscription ends.
   public func autoconnect() -> AnyPublisher<Output, Failure> {
     let sharedConnection = SharedConnection(connect)
     return AnyPublisher { receive in
@@ -218,8 +223,9 @@ private final class SharedConnection: @unchecked Sendable {
 }
 
 extension Timer {
-  /// Returns a publisher of the current date at a constant interval. In a test with a virtual
-  /// device, the interval is in the device's time.
+  /// Returns a publisher of the current date at a constant interval.
+  ///
+  /// In a test with a virtual device, the interval is in the device's time.
   ///
   /// - Parameters:
   ///   - interval: The interval in seconds.

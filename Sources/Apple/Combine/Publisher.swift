@@ -1,8 +1,9 @@
 @_exported public import Foundation
 @_exported public import Observation
 
-/// A source of values over time, with the operators that haptic code uses for settings and
-/// notifications.
+/// A source of values over time, for settings and notifications.
+///
+/// It has the operators that haptic code uses.
 ///
 /// Values arrive immediately, on the sending thread. Demand is ignored, and publishers never
 /// complete. Operators return an `AnyPublisher`.
@@ -155,8 +156,9 @@ extension Publisher {
   }
 }
 
-/// A wrapper that transfers a closure to another thread without a check that it is sendable, as
-/// Combine does.
+/// A wrapper that transfers a closure to another thread without a sendability check.
+///
+/// Combine does the same.
 final class UncheckedClosureTransfer<Value>: @unchecked Sendable {
   let transferredClosure: (Value) -> Void
 
@@ -252,8 +254,9 @@ extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPu
   }
 }
 
-/// The change publishers of all observable objects. A publisher is kept for as long as its object
-/// exists.
+/// The change publishers of all observable objects.
+///
+/// A publisher is kept for as long as its object exists.
 private final class ChangePublishers: @unchecked Sendable {
   static let shared = ChangePublishers()
 
@@ -292,11 +295,13 @@ private protocol PublishedProperty {
   func connect(toObjectPublisher publisher: ObservableObjectPublisher)
 }
 
-/// A property whose changes can be observed through `$name` and through the object that contains
-/// it.
+/// A property whose changes can be observed.
+///
+/// Observers use `$name` or the object that contains the property.
 @propertyWrapper public struct Published<Value>: PublishedProperty {
-  /// A publisher of a property's values: first the current value, then each new value before it is
-  /// set.
+  /// A publisher of a property's values.
+  ///
+  /// It publishes the current value, and then each new value before it is set.
   public typealias Publisher = AnyPublisher<Value, Never>
 
   private final class Storage: @unchecked Sendable {

@@ -25,8 +25,9 @@ extension DispatchQueue: Scheduler {
 }
 
 extension RunLoop: Scheduler {
-  /// Runs a closure on the main queue instead of the run loop, because run loops don't run in
-  /// tests.
+  /// Runs a closure on the main queue instead of the run loop.
+  ///
+  /// Run loops don't run in tests.
   public func schedule(_ action: @escaping @Sendable () -> Void) {
     DispatchQueue.main.schedule(action)
   }
@@ -39,7 +40,7 @@ extension RunLoop: Scheduler {
   }
 }
 
-/// An interval of time, which a floating-point literal states in seconds.
+/// An interval of time; a floating-point literal states it in seconds.
 public struct SchedulerInterval: Sendable, Equatable, ExpressibleByFloatLiteral,
   ExpressibleByIntegerLiteral
 {

@@ -35,8 +35,9 @@ open class GCDeviceHaptics: NSObject {
   /// The localities for which engines can be created.
   open var supportedLocalities: Set<GCHapticsLocality> { [.default, .all] }
 
-  /// Creates an engine for a locality, on the output of the process. Returns nil if the controller
-  /// does not have the locality.
+  /// Creates an engine for a locality, on the output of the process.
+  ///
+  /// Returns nil if the controller does not have the locality.
   open func createEngine(withLocality locality: GCHapticsLocality) -> CHHapticEngine? {
     supportedLocalities.contains(locality) ? try? CHHapticEngine() : nil
   }
@@ -70,11 +71,13 @@ open class GCController: NSObject {
 }
 
 extension Notification.Name {
-  /// The name of the notification about a connected controller. On Linux, the notification is never
-  /// posted.
+  /// The name of the notification about a connected controller.
+  ///
+  /// On Linux, the notification is never posted.
   public static let GCControllerDidConnect = Notification.Name("GCControllerDidConnectNotification")
-  /// The name of the notification about a disconnected controller. On Linux, the notification is
-  /// never posted.
+  /// The name of the notification about a disconnected controller.
+  ///
+  /// On Linux, the notification is never posted.
   public static let GCControllerDidDisconnect = Notification.Name(
     "GCControllerDidDisconnectNotification")
 }

@@ -1,8 +1,10 @@
 public import CoreHaptics
 package import Foundation
 
-/// A manager of a haptic engine's lifecycle: the engine is created once, started on demand,
-/// restarted after a stop, and replaced after a reset.
+/// A manager of a haptic engine's lifecycle, from creation to recovery.
+///
+/// The engine is created once, started on demand, restarted after a stop, and replaced after a
+/// reset.
 ///
 /// No call waits for the output, and no call fails: a pattern that cannot be played is dropped. The
 /// output is opened on the engine's own queue. Patterns that are played in the meantime wait until
@@ -25,8 +27,9 @@ package final class EngineLifecycle: @unchecked Sendable {
 
   private static let liveLifecycle = EngineLifecycle(.hardware)
 
-  /// The maximum number of patterns that wait for the engine to start. Further patterns are
-  /// dropped.
+  /// The maximum number of patterns that wait for the engine to start.
+  ///
+  /// Further patterns are dropped.
   static let maximumQueuedPlaybackCount = 16
 
   private typealias Playback = (pattern: CHHapticPattern, time: TimeInterval)
@@ -36,8 +39,9 @@ package final class EngineLifecycle: @unchecked Sendable {
   private var engine: CHHapticEngine?
   /// The number of the current engine. Handlers of earlier engines have a different number.
   private var engineNumber = 0
-  /// The number of the latest attempt to start the engine. Completions of earlier attempts, which
-  /// have other numbers, are ignored.
+  /// The number of the latest attempt to start the engine.
+  ///
+  /// Completions of earlier attempts, which have other numbers, are ignored.
   private var startAttemptNumber = 0
   private var isEngineRunning = false
   private var isEngineStarting = false
@@ -71,8 +75,9 @@ package final class EngineLifecycle: @unchecked Sendable {
   /// The time on the engine's clock, in seconds. The clock stops while the engine is stopped.
   package var currentTime: TimeInterval { lock.withLock { engine }?.currentTime ?? 0 }
 
-  /// Plays a pattern once at a time on the engine's clock, or immediately if the time is in the
-  /// past.
+  /// Plays a pattern once at a time on the engine's clock.
+  ///
+  /// A time in the past means immediately.
   package func playPattern(_ pattern: CHHapticPattern, atEngineSeconds time: TimeInterval = 0) {
     let playback = (pattern: pattern, time: time)
     let runningEngine: CHHapticEngine? = lock.withLock {
@@ -275,8 +280,7 @@ extension CHHapticPattern {
 
 /// A provider of engines, which lets a test supply an engine in virtual time.
 public struct EngineProvider: Sendable {
-  /// The minimum interval between two attempts to start an engine while no device is available, in
-  /// seconds.
+  /// The minimum interval between attempts to start an engine without a device, in seconds.
   public static let startRetryIntervalSeconds = 1.0
 
   /// A closure that returns true if haptics can be felt. It is called once, before the other

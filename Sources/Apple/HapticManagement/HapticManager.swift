@@ -3,14 +3,16 @@ public import CoreHaptics
 public import Foundation
 public import Observation
 
-/// A manager of an application's haptics, which plays named patterns, taps, semantic events, and
-/// rhythms without engine management.
+/// A player of an application's haptics that needs no engine management.
+///
+/// It plays named patterns, taps, semantic events, and rhythms.
 ///
 /// Every call returns immediately, without a result or an error. It has no effect if there is no
 /// device or pattern, or if haptics are disabled. The article of the module states the rules.
 @MainActor @Observable public final class HapticManager {
-  /// The shared manager of the process, with the shipped patterns, the process's output, and the
-  /// setting in the user defaults.
+  /// The shared manager of the process.
+  ///
+  /// It has the shipped patterns, the process's output, and the setting in the user defaults.
   ///
   /// Each virtual device has its own manager, whose setting is not stored.
   public static var shared: HapticManager {
@@ -74,8 +76,9 @@ public import Observation
     }
   }
 
-  /// A Boolean value that indicates whether the output is available, so that haptics can probably
-  /// be felt. The property is observable.
+  /// A Boolean value that indicates whether the output is available.
+  ///
+  /// Haptics can then probably be felt. The property is observable.
   ///
   /// The value is always current. Observers are notified on the main actor.
   public var isEngineAvailable: Bool {
@@ -86,7 +89,8 @@ public import Observation
   /// The errors for patterns that could not be read, by the patterns' names.
   public var invalidPatterns: [String: CHHapticError] { patternCache.errorsByName }
 
-  /// The time on the engine's clock in seconds, with which pictures and sounds can be synchronized.
+  /// The time on the engine's clock in seconds, for synchronizing pictures and sounds.
+  ///
   /// The clock stops while the engine is stopped.
   public var currentTime: TimeInterval { lifecycle.currentTime }
 
@@ -103,8 +107,9 @@ public import Observation
     }
   }
 
-  /// Plays a pattern once, without stopping other patterns, at a time on the engine's clock in
-  /// seconds. 0 and times in the past mean now.
+  /// Plays a pattern once, without stopping other patterns.
+  ///
+  /// The time is on the engine's clock in seconds. 0 and times in the past mean now.
   public func play(_ name: String, at time: TimeInterval = 0) {
     guard isEnabled, let pattern = patternCache.pattern(named: name) else { return }
     lifecycle.playPattern(pattern, atEngineSeconds: time)
@@ -116,8 +121,9 @@ public import Observation
     playPattern { try .tap(intensity: intensity, sharpness: sharpness) }
   }
 
-  /// Plays several patterns as one pattern, in which each begins at its own time in seconds, exact
-  /// to the frame. Unknown names are skipped.
+  /// Plays several patterns as one pattern, each at its own time in seconds.
+  ///
+  /// The times are exact to the frame. Unknown names are skipped.
   func play(_ steps: [(name: String, time: TimeInterval)], at time: TimeInterval = 0) {
     guard isEnabled else { return }
     let resolvedSteps = steps.compactMap { step in
@@ -191,8 +197,9 @@ public import Observation
   static let celebrationDelaySeconds = 0.5
   /// The interval between two events that `testAll()` plays, in seconds.
   static let testEventIntervalSeconds = 1.0
-  /// The delay before the first event that `testAll()` plays, in seconds, so that the engine
-  /// receives the event in time.
+  /// The delay before the first event of `testAll()`, in seconds.
+  ///
+  /// The delay ensures that the engine receives the event in time.
   static let firstTestEventDelaySeconds = 0.05
 
   /// An event that `testAll()` plays, with its time on the engine's clock.
@@ -267,9 +274,10 @@ extension UserDefaults: HapticSettingStore {
 }
 
 extension CHHapticPattern {
-  /// Merges several patterns into one, in which each begins at its own time in seconds, so that the
-  /// intervals between them are exact to the frame. A curve or parameter acts on the whole layer
-  /// from its time on, as in any pattern.
+  /// Merges several patterns into one, each at its own time in seconds.
+  ///
+  /// The intervals between the patterns are therefore exact to the frame. A curve or parameter acts
+  /// on the whole layer from its time on, as in any pattern.
   static func sequence(_ steps: [(pattern: CHHapticPattern, time: TimeInterval)]) throws
     -> CHHapticPattern
   {

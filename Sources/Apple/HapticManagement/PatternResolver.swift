@@ -15,8 +15,7 @@ public struct PatternResolver: Sendable {
 
   /// The names of the patterns that the resolver knows. No other names are resolved.
   public var names: [String]
-  /// A closure that returns the source of the pattern with a name, or nil if the pattern is
-  /// missing.
+  /// A closure that returns the source of a named pattern, or nil for a missing pattern.
   public var source: @Sendable (_ name: String) throws -> Source?
 
   /// The formats in which patterns are read.

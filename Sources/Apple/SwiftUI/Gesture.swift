@@ -82,8 +82,9 @@ extension Gesture {
     ActionGesture(base: self, action: action)
   }
 
-  /// Returns the value that the gesture has for a touch, or nil if the gesture does not recognize
-  /// the touch. Calls the actions.
+  /// Returns the gesture's value for a touch, and calls the actions.
+  ///
+  /// Returns nil if the gesture does not recognize the touch.
   func recognizedValue(of touch: SimulatedTouch) -> Any? {
     if let recognizingGesture = self as? any RecognizingGesture {
       return recognizingGesture.recognize(touch)
@@ -135,8 +136,9 @@ extension View {
     gesture(TapGesture(count: count).onEnded { _ in action() })
   }
 
-  /// Adds a gesture that calls closures for a long press, when it begins or ends and when its
-  /// duration is reached.
+  /// Adds a gesture that calls closures for a long press.
+  ///
+  /// The closures are called when the press begins or ends, and when its duration is reached.
   public func onLongPressGesture(
     minimumDuration: Double = 0.5, maximumDistance: CGFloat = 10,
     perform action: @escaping () -> Void, onPressingChanged: ((Bool) -> Void)? = nil

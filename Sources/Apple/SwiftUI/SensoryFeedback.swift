@@ -61,8 +61,9 @@ public struct SensoryFeedback: Equatable, Sendable {
     SensoryFeedback(kind: .weight(weight, intensity))
   }
 
-  /// Returns feedback for a collision of objects that are rigid, solid, or soft, with an intensity
-  /// of 0…1.
+  /// Returns feedback for a collision of objects of a flexibility, with an intensity of 0…1.
+  ///
+  /// The objects are rigid, solid, or soft.
   public static func impact(flexibility: Flexibility, intensity: Double = 1) -> SensoryFeedback {
     SensoryFeedback(kind: .flexibility(flexibility, intensity))
   }

@@ -1,7 +1,8 @@
 internal import Foundation
 
-/// A screen that evaluates a view in a test, and plays the feedback of its modifiers when the
-/// observed values change.
+/// A screen that evaluates a view in a test and plays its sensory feedback.
+///
+/// The feedback of the view's modifiers is played when the observed values change.
 ///
 /// ```swift
 /// let screen = SensoryFeedbackScreen { SaveButton(model: model) }
@@ -22,15 +23,18 @@ internal import Foundation
   private var gestureNodes: [GestureNode] = []
   private var currentObservation: ScreenObservation?
 
-  /// Creates a screen, and evaluates a view for the first time. `onAppear` closures are called, and
-  /// no feedback is played.
+  /// Creates a screen, and evaluates a view for the first time.
+  ///
+  /// `onAppear` closures are called, and no feedback is played.
   public init(@ViewBuilder _ content: @escaping () -> some View) {
     self.makeContent = content
     update()
   }
 
-  /// Evaluates the view again, and calls the observers of values that have changed since the last
-  /// evaluation, innermost first.
+  /// Evaluates the view again, and calls the observers of changed values.
+  ///
+  /// The observers of values that have changed since the last evaluation are called innermost
+  /// first.
   public func update() {
     let observation = ScreenObservation { [weak self] in self?.updateIfChanged() }
     let observerCollector = observation.evaluate {
@@ -60,8 +64,9 @@ internal import Foundation
   /// - Parameter count: The number of taps.
   public func tap(count: Int = 1) { performTouch(.tap(count)) }
 
-  /// Simulates a touch with a given duration in seconds, without waiting, and evaluates the view
-  /// again.
+  /// Simulates a touch of a duration in seconds, and evaluates the view again.
+  ///
+  /// The simulation does not wait.
   public func longPress(for seconds: Double = 0.5) { performTouch(.press(seconds: seconds)) }
 
   private func performTouch(_ touch: SimulatedTouch) {
@@ -141,8 +146,9 @@ internal import Foundation
   let observedValue: Any
   /// A closure that is called when the view first appears.
   let appearHandler: () -> Void
-  /// A closure that is called after each evaluation of the view, with the value observed in the
-  /// previous evaluation.
+  /// A closure that is called after each evaluation of the view.
+  ///
+  /// The argument is the value observed in the previous evaluation.
   let updateHandler: (Any) -> Void
 
   init<T: Equatable>(
@@ -157,8 +163,9 @@ internal import Foundation
     }
   }
 
-  /// Creates an observer that subscribes to a publisher, or continues the subscription of the
-  /// previous evaluation.
+  /// Creates an observer that subscribes to a publisher.
+  ///
+  /// The subscription of the previous evaluation continues if possible.
   init(subscription reception: some ReceivingSubscription) {
     observedValue = reception
     appearHandler = { reception.beginReceiving() }
@@ -169,8 +176,9 @@ internal import Foundation
 /// A subscription to a publisher that lasts from one evaluation of a view to the next.
 @MainActor protocol ReceivingSubscription {
   func beginReceiving()
-  /// Continues the subscription of the previous evaluation if the publisher is the same, or
-  /// replaces it.
+  /// Continues the subscription of the previous evaluation, or replaces it.
+  ///
+  /// The subscription continues if the publisher is the same.
   func continueReceiving(from previous: Any)
 }
 
@@ -235,5 +243,5 @@ internal import Foundation
   private func body(of view: some View) -> any View { view.body }
 }
 
-/// A view whose content is known without its body.
+/// A view that collects observers itself, without evaluation of its body.
 @MainActor protocol ObservableView { func collectObservers(into watches: inout ObserverCollector) }

@@ -189,8 +189,9 @@ extension View {
     onChange(of: trigger) { _, _ in feedback.play() }
   }
 
-  /// Plays feedback when a value has changed and a closure returns true for the old and the new
-  /// value.
+  /// Plays feedback when a value has changed and a closure returns true.
+  ///
+  /// The arguments of the closure are the old and the new value.
   public func sensoryFeedback<T: Equatable>(
     _ feedback: SensoryFeedback, trigger: T,
     condition: @escaping (_ oldValue: T, _ newValue: T) -> Bool

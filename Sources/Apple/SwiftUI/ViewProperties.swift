@@ -1,6 +1,8 @@
 internal import Foundation
 
-/// A property that a screen connects to its storage before it evaluates the body of the view.
+/// A view's property whose storage a screen provides.
+///
+/// The screen connects the property to the storage before it evaluates the body of the view.
 @MainActor protocol ViewProperty {
   /// Connects the property to its storage in the screen.
   ///
@@ -10,8 +12,9 @@ internal import Foundation
   func connect(at path: String, in collector: inout ObserverCollector)
 }
 
-/// A value that is stored for as long as its view exists. A screen evaluates the view again when
-/// the value changes.
+/// A value that is stored for as long as its view exists.
+///
+/// A screen evaluates the view again when the value changes.
 @propertyWrapper public struct State<Value>: ViewProperty {
   private final class Storage {
     var value: Value
@@ -103,8 +106,9 @@ public protocol EnvironmentKey {
   /// The type of the value.
   associatedtype Value
 
-  /// The default value, which applies to views whose environment contains no other value for the
-  /// key.
+  /// The default value of the key.
+  ///
+  /// It applies to views whose environment contains no other value for the key.
   static var defaultValue: Value { get }
 }
 

@@ -11,34 +11,40 @@ public import Foundation
   open class var shared: UIApplication { application }
   private static let application = UIApplication()
 
-  /// The state of the application: in the background if a test has moved its virtual device there,
-  /// and otherwise active.
+  /// The state of the application: in the background or active.
+  ///
+  /// The application is in the background if a test has moved its virtual device there.
   open var applicationState: State {
     EngineBackends.currentVirtualDevice?.isApplicationInBackground == true ? .background : .active
   }
 
-  /// A Boolean value that indicates whether the idle timer is disabled, so that the screen stays
-  /// on. The value has no effect.
+  /// A Boolean value that indicates whether the idle timer is disabled.
+  ///
+  /// A disabled idle timer keeps the screen on. The value has no effect.
   open var isIdleTimerDisabled = false
 
   /// The notification that the application has become active, posted by the virtual device.
   public nonisolated static let didBecomeActiveNotification = notification("DidBecomeActive")
 
-  /// The notification that the application is about to become inactive, posted by the virtual
-  /// device.
+  /// The notification that the application is about to become inactive.
+  ///
+  /// The virtual device posts the notification.
   public nonisolated static let willResignActiveNotification = notification("WillResignActive")
 
-  /// The notification that the application has entered the background, posted by the virtual
-  /// device.
+  /// The notification that the application has entered the background.
+  ///
+  /// The virtual device posts the notification.
   public nonisolated static let didEnterBackgroundNotification = notification("DidEnterBackground")
 
-  /// The notification that the application is about to leave the background, posted by the virtual
-  /// device.
+  /// The notification that the application is about to leave the background.
+  ///
+  /// The virtual device posts the notification.
   public nonisolated static let willEnterForegroundNotification = notification(
     "WillEnterForeground")
 
-  /// The notification that the application is about to terminate. On Linux, the notification is
-  /// never posted.
+  /// The notification that the application is about to terminate.
+  ///
+  /// On Linux, the notification is never posted.
   public nonisolated static let willTerminateNotification = notification("WillTerminate")
 
   private nonisolated static func notification(_ name: String) -> Notification.Name {

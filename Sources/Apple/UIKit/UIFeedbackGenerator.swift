@@ -37,8 +37,9 @@ package import HapticManagement
 
   nonisolated var generatorName: String { "generator" }
 
-  /// Plays a shipped pattern with its intensity multiplied by a factor, 0…1, and logs the call on a
-  /// virtual device.
+  /// Plays a shipped pattern with its intensity multiplied by a factor, 0…1.
+  ///
+  /// Logs the call on a virtual device.
   func playShippedPattern(_ pattern: String, as name: String? = nil, intensity: CGFloat = 1) {
     if !MainQueue.isCurrent {
       EngineBackends.currentVirtualDevice?.appendLogEntry(.violation(.generatorOffMainThread))
@@ -84,8 +85,9 @@ open class UIImpactFeedbackGenerator: UIFeedbackGenerator {
   /// Plays the tap of the generator's style.
   open func impactOccurred() { playShippedPattern("\(style)") }
 
-  /// Plays the tap of the generator's style with its intensity multiplied by a factor, clamped to
-  /// 0…1. NaN plays nothing.
+  /// Plays the tap of the generator's style with its intensity multiplied by a factor.
+  ///
+  /// The factor is clamped to 0…1. NaN plays nothing.
   open func impactOccurred(intensity: CGFloat) {
     playShippedPattern("\(style)", intensity: intensity)
   }
@@ -96,8 +98,9 @@ open class UIImpactFeedbackGenerator: UIFeedbackGenerator {
     impactOccurred()
   }
 
-  /// Plays the tap of the generator's style with its intensity multiplied by a factor. The location
-  /// is ignored (iOS 17.5).
+  /// Plays the tap of the generator's style with its intensity multiplied by a factor.
+  ///
+  /// The location is ignored (iOS 17.5).
   open func impactOccurred(intensity: CGFloat, at location: CGPoint) {
     EngineBackends.recordUseOfNewerAPI("impactOccurred(intensity:at:)", iOS: 17, minor: 5)
     impactOccurred(intensity: intensity)

@@ -56,8 +56,9 @@ public func os_log(_ type: OSLogType, log: OSLog = .default, _ message: OSLogMes
   log.write(level: type.levelName, text: message.text)
 }
 
-/// A formatter for the format strings of `os_log`: those of `printf`, with optional privacy
-/// specifiers.
+/// A formatter for the format strings of `os_log`.
+///
+/// They are those of `printf`, with optional privacy specifiers.
 enum OSLogFormat {
   /// Returns a message with its format specifiers replaced by values. Missing values are omitted.
   static func formattedText(_ format: String, _ arguments: [Any]) -> String {
