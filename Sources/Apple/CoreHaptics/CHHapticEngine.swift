@@ -130,7 +130,7 @@ open class CHHapticEngine: NSObject {
     try backing.playOnce(CHHapticPattern(ahap: data))
   }
 
-  /// Registers a sound file with the engine, and returns the number by which events refer to it.
+  /// Registers a sound file with the engine, and returns the identifier for events.
   open func registerAudioResource(_ resourceURL: URL, options: [AnyHashable: Any] = [:]) throws
     -> CHHapticAudioResourceID
   { try backing.registerAudioResource(resourceURL, options: options) }

@@ -19,7 +19,7 @@ package protocol EngineBackend: AnyObject, Sendable {
   func schedule(after seconds: Double, _ body: @escaping @Sendable () -> Void)
 }
 
-/// The parameters with which an engine opens a session.
+/// The parameters of an engine's request for a session.
 package struct SessionRequest: Sendable {
   package var audibleBuses: RenderSettings.AudibleBuses
   /// A handler that is called when the output device is lost or returns, on any thread.
@@ -42,7 +42,7 @@ package protocol EngineSession: AnyObject, Sendable {
   func close()
 }
 
-/// The selection of the backend on which a new engine plays.
+/// The selection of the backend for a new engine.
 package enum EngineBackends {
   /// The virtual device of the current task's test, or of the engine whose handler is running.
   @TaskLocal package static var scopedDevice: VirtualBackend?

@@ -10,7 +10,7 @@ internal import HapticRender
 /// One lock guards the state. No handler is called, and no session is opened or closed, while the
 /// lock is held. Handlers run in series on a queue of the engine.
 final class EngineBacking: @unchecked Sendable {
-  /// The idle time after which auto shutdown stops the engine, in seconds.
+  /// The idle time until auto shutdown stops the engine, in seconds.
   static let idleTimeoutSeconds = 120.0
 
   /// The mutable state of an engine, which the engine's lock guards.
@@ -36,7 +36,9 @@ final class EngineBacking: @unchecked Sendable {
     ///
     /// Players that were created before the last reset are invalid.
     var resetCount = 0
-    /// The number of starts of the engine and of starts and ends of players.
+    /// The number of engine starts, player starts, and player ends so far.
+    ///
+    /// An idle timer that was created at a lower count is obsolete.
     ///
     /// An idle timer that was created at a lower count is obsolete.
     var activityChangeCount = 0

@@ -122,7 +122,7 @@ private final class SampleOutput {
 
 /// A sink that accepts a preset number of frames and stores them in memory.
 private final class VirtualSink: AudioSink {
-  /// The magnitude below which a sample counts as silent: −120 dBFS.
+  /// The maximum magnitude of a silent sample: −120 dBFS.
   private static let silenceAmplitudeThreshold: Float = 1e-6
 
   let format: SinkFormat

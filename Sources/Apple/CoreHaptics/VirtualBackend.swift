@@ -332,7 +332,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     return true
   }
 
-  /// Registers a handler queue to which work is submitted, so that the clock waits for the work.
+  /// Registers a handler queue with submitted work, so that the clock waits for the work.
   func registerHandlerWork(on queue: DispatchQueue) {
     lock.withLock { queuesWithPendingWork[ObjectIdentifier(queue)] = queue }
   }

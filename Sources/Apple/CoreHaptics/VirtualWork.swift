@@ -29,7 +29,7 @@ package final class VirtualWork: Sendable {
     pendingJobCount.load(ordering: .sequentiallyConsistent) <= 0
   }
 
-  /// Abandons the work that is pending now, so that no later wait includes it.
+  /// Excludes the currently pending work from all later waits.
   package func abandonPendingJobs() {
     abandonedJobCount.store(
       pendingJobCount.load(ordering: .sequentiallyConsistent), ordering: .sequentiallyConsistent)

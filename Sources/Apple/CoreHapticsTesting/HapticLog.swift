@@ -105,7 +105,8 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
     }
   }
 
-  /// The reasons for which engines stopped, in order.
+  /// The reasons for the stops of engines, in order.
+  ///
   /// A reason is nil for a stop that the application requested.
   public var stops: [CHHapticEngine.StoppedReason?] {
     actions.compactMap {

@@ -167,7 +167,7 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
     }.map { ($0.level(at: time - $0.time).intensity * 1e6).rounded() / 1e6 }.max() ?? 0
   }
 
-  /// The time for which a transient can be felt, in seconds.
+  /// The perceived duration of a transient, in seconds.
   static let perceivedTransientDurationSeconds = 0.03
 
   /// The maximum time between paired played and expected events, in seconds.

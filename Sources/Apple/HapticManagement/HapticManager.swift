@@ -191,7 +191,7 @@ public import Observation
     play(usableTimes.prefix(Self.maximumTapCount).map { (style.patternName, $0) })
   }
 
-  /// The number of collected coins after which a celebration plays.
+  /// The number of collected coins between two celebrations.
   public static let milestoneCoinCount = 5
   /// The delay from the collection of a milestone's coin to the celebration, in seconds.
   static let celebrationDelaySeconds = 0.5

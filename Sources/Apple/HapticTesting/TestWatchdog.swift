@@ -3,7 +3,7 @@ internal import Foundation
 internal import Glibc
 internal import Synchronization
 
-/// A counter of the consecutive polls in which a test makes no progress.
+/// A detector of a hanging test, which counts consecutive polls without progress.
 ///
 /// While the process works, a test may only be waiting for a processor that other tests use, so
 /// such a poll counts less.
@@ -196,7 +196,7 @@ final class TestWatchdog: Sendable {
       framework: watch.testFramework)
   }
 
-  /// Returns a sentence with the name of a test that hangs and the call for which it waits.
+  /// Returns a sentence about a test that hangs, with its name and the call in progress.
   static func hangReport(
     test: String, limit: Duration, backend: VirtualBackend, framework: TestProblem.TestFramework
   ) -> String {
