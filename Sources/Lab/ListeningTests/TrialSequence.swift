@@ -4,9 +4,9 @@ internal import SystemSupport
 ///
 /// Each trial follows from the seed and the previous answers.
 package struct TrialSequence {
-  /// A trial of the study: the stimuli in the order in which they play, and the correct answer.
+  /// A trial of the study: the stimuli in playback order, and the correct answer.
   package struct Trial: Equatable {
-    /// The indexes of the stimuli in the order in which they play.
+    /// The indexes of the stimuli in playback order.
     package var stimulusIndices: [Int]
     /// The correct answer, or nil for a rating.
     package var correctAnswer: Double?

@@ -47,7 +47,7 @@ public struct Difference: Equatable, Sendable {
   /// This part does not count against a tolerance. For a tempo difference, it is the part of
   /// `maximumShiftSeconds`, in seconds.
   public var maximumRoundingError = 0.0
-  /// The overall difference of the channel, to which the amount is relative, in `unit`.
+  /// The overall amount of the channel, in `unit`; the difference's amount is relative to it.
   var channelOverallAmount = 0.0
   /// A sentence that describes the difference.
   public var sentence: String

@@ -303,7 +303,7 @@ extension HapticComposition {
 }
 
 extension FrequencyMapping {
-  /// The range of frequencies to which sharpness from 0 to 1 is mapped.
+  /// The range of the frequencies for sharpness from 0 to 1.
   fileprivate var frequencyRange: ClosedRange<Double> { lowHertz...max(lowHertz, highHertz) }
 }
 

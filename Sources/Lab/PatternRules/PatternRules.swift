@@ -77,7 +77,7 @@ public enum PatternRules {
   }
 }
 
-/// A log of the findings about elements of a composition, in the order in which they were added.
+/// A log of the findings about elements of a composition, in the order of their addition.
 struct CompositionFindingLog {
   private var log = FindingLog()
   private var elements: [CompositionElement] = []

@@ -136,7 +136,7 @@ public struct ComparisonReport: Sendable {
   }
 }
 
-/// The file from which a take was read, which distinguishes takes with the same name.
+/// The source file of a take, which distinguishes takes with the same name.
 public struct TakeOrigin: Equatable, Sendable {
   /// The path of the file, as the user typed it.
   public var path: String
@@ -274,7 +274,7 @@ public struct ReviewPageError: Error, Equatable, Sendable, CustomStringConvertib
   }
 }
 
-/// The contents of a report page, from which the HTML is generated.
+/// The contents of a report page, for generating the HTML.
 struct ReportPage {
   let report: ComparisonReport
   let takes: [PageTake]

@@ -172,7 +172,7 @@ struct FeltAnchorPair {
 enum FeltPairing {
   /// The maximum time between the two elements of a pair, in seconds.
   private static let maximumPairDistanceSeconds = 0.25
-  /// The distance in time at which pairing costs as much as not pairing, in seconds.
+  /// The time distance of two elements whose pair costs as much as no pair, in seconds.
   private static let unitCostDistanceSeconds = 0.08
 
   /// Returns the index pairs of corresponding transients in two patterns.

@@ -286,7 +286,7 @@ struct FeltPulse {
   ///
   /// Otherwise, the transient belongs to the candidate.
   let isInReference: Bool
-  /// The range of grid points in which the vibration is measured.
+  /// The range of grid points for measuring the vibration.
   let measuredPointRange: Range<Int>
   /// The level of the vibration relative to the transient, in decibels.
   private let vibrationRelativeLevelDecibels: Double

@@ -166,7 +166,7 @@ extension Comparison {
     differences += differenceList.differences
   }
 
-  /// Compares two takes, at least one of which is silent.
+  /// Compares two takes if at least one of them is silent.
   private mutating func compareSilence(
     referencePower: Double, candidatePower: Double
   ) {

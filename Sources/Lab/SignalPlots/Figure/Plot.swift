@@ -33,7 +33,7 @@ public struct Plot: Sendable {
   /// The maximum number of patterns and sounds in one figure.
   public static let maximumSubjectCount = 8
 
-  /// The widths at which a figure can be drawn, in pixels.
+  /// The supported widths of a figure, in pixels.
   public static let supportedPixelWidths = 200...10_000
 
   /// Creates the figure of one pattern or sound.

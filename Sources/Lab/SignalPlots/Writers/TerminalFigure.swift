@@ -61,7 +61,7 @@ struct TerminalFigure {
     return figureLines.map { $0.trimmedAtEnd + "\n" }.joined()
   }
 
-  /// Returns the grids of a panel: one for each shown take.
+  /// Returns the character grids of a panel, one grid per shown take.
   private func grids(of panel: PlotPanel) -> [(take: Int, grid: TerminalGrid)] {
     var usesDots = false
     var shownTakeIndices = Array(plot.takes.indices)
