@@ -110,8 +110,9 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
   /// The category options that were set last.
   open var categoryOptions: CategoryOptions { lock.withLock { settings.categoryOptions } }
 
-  /// A Boolean value that indicates whether haptics are allowed while audio is recorded. The value
-  /// has no effect: haptics always play.
+  /// A Boolean value that indicates whether haptics are allowed while audio is recorded.
+  ///
+  /// The value has no effect: haptics always play.
   open var allowHapticsAndSystemSoundsDuringRecording: Bool {
     lock.withLock { settings.allowsHapticsDuringRecording }
   }
@@ -146,14 +147,16 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
   /// Accepts the activation or deactivation of the session without any effect.
   open func setActive(_ active: Bool, options: SetActiveOptions = []) throws {}
 
-  /// The name of the notification about an interruption of the session. On Linux, the notification
-  /// is never posted.
+  /// The name of the notification about an interruption of the session.
+  ///
+  /// On Linux, the notification is never posted.
   public class var interruptionNotification: Notification.Name {
     Notification.Name("AVAudioSessionInterruptionNotification")
   }
 
-  /// The name of the notification about a reset of the media services. On Linux, the notification
-  /// is never posted.
+  /// The name of the notification about a reset of the media services.
+  ///
+  /// On Linux, the notification is never posted.
   public class var mediaServicesWereResetNotification: Notification.Name {
     Notification.Name("AVAudioSessionMediaServicesWereResetNotification")
   }
@@ -274,6 +277,7 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
   }
 
   /// Returns the playback position in seconds, or nil if the player is stopped or has ended.
+  ///
   /// Requires the lock.
   private func playbackPositionSeconds(of state: State) -> Double? {
     guard let startSeconds = state.mediaClockSecondsAtStart else { return nil }

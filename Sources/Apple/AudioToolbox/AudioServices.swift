@@ -8,8 +8,9 @@ public typealias SystemSoundID = UInt32
 /// The system sound that vibrates a phone for 0.4 s.
 public let kSystemSoundID_Vibrate: SystemSoundID = 4095
 
-/// Plays the haptics of a system sound, if it is 1519, 1520, 1521, or the vibration sound. Other
-/// sounds are silent.
+/// Plays the haptics of a system sound, if it is 1519, 1520, 1521, or the vibration sound.
+///
+/// Other sounds are silent.
 ///
 /// 1519 is a light tap, 1520 a heavy tap, and 1521 three quick taps, according to programs that use
 /// them; Apple publishes none of them. Any thread may call. Returns immediately.

@@ -11,8 +11,9 @@ internal import HapticModel
 open class CHHapticEngine: NSObject {
   /// A handler that is called when a start or stop has finished, with an error if it has failed.
   public typealias CompletionHandler = ((any Error)?) -> Void
-  /// A handler that is called when all players have finished. It returns the action that the engine
-  /// takes next.
+  /// A handler that is called when all players have finished.
+  ///
+  /// It returns the action that the engine takes next.
   public typealias FinishedHandler = ((any Error)?) -> CHHapticEngine.FinishedAction
   /// A handler that is called after the engine stops without a request by the application.
   public typealias StoppedHandler = (CHHapticEngine.StoppedReason) -> Void
@@ -42,8 +43,9 @@ open class CHHapticEngine: NSObject {
 
   let backing: EngineBacking
 
-  /// Returns the capabilities of the output of this process. Haptics are unsupported if no device
-  /// can be opened.
+  /// Returns the capabilities of the output of this process.
+  ///
+  /// Haptics are unsupported if no device can be opened.
   open class func capabilitiesForHardware() -> any CHHapticDeviceCapability {
     let isAvailable = EngineBackends.currentBackend.isOutputAvailable
     return DeviceCapability(supportsHaptics: isAvailable, supportsAudio: isAvailable)
@@ -226,8 +228,9 @@ public protocol CHHapticDeviceCapability: NSObjectProtocol {
   )
     throws -> any CHHapticParameterAttributes
 
-  /// Returns the range and neutral value of a dynamic parameter. Throws `invalidParameterType` for
-  /// an unknown identifier.
+  /// Returns the range and neutral value of a dynamic parameter.
+  ///
+  /// Throws `invalidParameterType` for an unknown identifier.
   func attributes(forDynamicParameter inParameter: CHHapticDynamicParameter.ID) throws
     -> any CHHapticParameterAttributes
 }

@@ -131,8 +131,9 @@ public struct CHHapticError: CustomNSError, CustomStringConvertible, Hashable, S
     self.init(code, userInfo: [NSLocalizedDescriptionKey: sentence])
   }
 
-  /// Creates the error of an invalid pattern file. The description contains the line, column, and
-  /// reason.
+  /// Creates the error of an invalid pattern file.
+  ///
+  /// The description contains the line, column, and reason.
   init(_ error: InputError) {
     self.init(
       error.finding.errorCode.flatMap(Code.init(rawValue:)) ?? .invalidPatternData,
@@ -200,8 +201,9 @@ extension CHHapticError: _ObjectiveCBridgeable {
     return result != nil
   }
 
-  /// Creates a `CHHapticError` from an `NSError`. An error of another domain becomes
-  /// `unknownError`.
+  /// Creates a `CHHapticError` from an `NSError`.
+  ///
+  /// An error of another domain becomes `unknownError`.
   public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> CHHapticError {
     source.flatMap { CHHapticError($0) } ?? CHHapticError(.unknownError)
   }

@@ -17,8 +17,9 @@ open class CHHapticEvent: NSObject {
     set { explicitDuration = newValue }
   }
 
-  /// The duration of the event in seconds, or nil if none was set. A continuous event without a
-  /// duration lasts 30 s.
+  /// The duration of the event in seconds, or nil if none was set.
+  ///
+  /// A continuous event without a duration lasts 30 s.
   var explicitDuration: TimeInterval?
   /// The identifier of the event's registered sound, or nil for an event without a sound.
   let audioResourceID: CHHapticAudioResourceID?

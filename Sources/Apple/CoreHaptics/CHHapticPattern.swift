@@ -32,15 +32,17 @@ open class CHHapticPattern: NSObject {
     content = try PatternContent(dictionary: patternDict)
   }
 
-  /// Reads a pattern from an AHAP file. Its sound files must be in the folder of the AHAP file or
-  /// in subfolders.
+  /// Reads a pattern from an AHAP file.
+  ///
+  /// Its sound files must be in the folder of the AHAP file or in subfolders.
   public init(contentsOf ahapURL: URL) throws {
     EngineBackends.recordUseOfNewerAPI("CHHapticPattern(contentsOf:)", iOS: 16)
     content = try PatternContent(contentsOf: ahapURL)
   }
 
-  /// Reads a pattern from an AHAP file. Its sound files must be in the folder of the AHAP file or
-  /// in subfolders.
+  /// Reads a pattern from an AHAP file.
+  ///
+  /// Its sound files must be in the folder of the AHAP file or in subfolders.
   public convenience init(contentsOfURL ahapURL: URL) throws { try self.init(contentsOf: ahapURL) }
 
   /// Creates a pattern from AHAP text. The text cannot refer to sound files.
@@ -48,14 +50,16 @@ open class CHHapticPattern: NSObject {
     try self.init(PatternContent(SourceFile(Array(data), name: "pattern data")))
   }
 
-  /// Creates a pattern from the contents of a file in any supported format. The contents cannot
-  /// refer to sound files.
+  /// Creates a pattern from the contents of a file in any supported format.
+  ///
+  /// The contents cannot refer to sound files.
   package convenience init(_ file: SourceFile, formats: FormatRegistry) throws {
     try self.init(PatternContent(file, formats: formats))
   }
 
-  /// Reads a pattern from a file of any supported format. Its sound files must be in the folder of
-  /// the file or in subfolders.
+  /// Reads a pattern from a file of any supported format.
+  ///
+  /// Its sound files must be in the folder of the file or in subfolders.
   package convenience init(contentsOf url: URL, formats: FormatRegistry) throws {
     try self.init(PatternContent(contentsOf: url, formats: formats))
   }
@@ -99,6 +103,7 @@ open class CHHapticPattern: NSObject {
   }
 
   /// Returns the pattern compiled for each haptic bus of an engine.
+  ///
   /// The plans are cached for each kind of engine, unless the pattern plays registered audio: a
   /// registration belongs to one engine and may change.
   func renderPlans(for engine: PlaybackEngine, resources: [Int: AudioResource]) throws

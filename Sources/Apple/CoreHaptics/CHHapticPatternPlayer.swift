@@ -18,8 +18,9 @@ public protocol CHHapticPatternPlayer: NSObjectProtocol {
     throws
   /// Stops the player immediately and discards pending commands.
   func cancel() throws
-  /// A Boolean value that indicates whether the player is muted. A muted player continues to play
-  /// silently.
+  /// A Boolean value that indicates whether the player is muted.
+  ///
+  /// A muted player continues to play silently.
   var isMuted: Bool { get set }
 }
 
@@ -204,8 +205,9 @@ final class PlayerBacking: @unchecked Sendable {
     }
   }
 
-  /// Calls the completion handler of the application after the player has ended. Runs on the
-  /// handler queue.
+  /// Calls the completion handler of the application after the player has ended.
+  ///
+  /// Runs on the handler queue.
   func callCompletionHandler(_ error: (any Error)?) {
     let storedHandler = completionHandler
     engineBacking.callHandler(.completion) { storedHandler(error) }

@@ -98,8 +98,9 @@ final class EngineBacking: @unchecked Sendable {
       action, engine: currentRegistration.engineNumber, player: player)
   }
 
-  /// Runs a closure on the engine's handler queue. Engines that the closure creates belong to the
-  /// same device as this engine.
+  /// Runs a closure on the engine's handler queue.
+  ///
+  /// Engines that the closure creates belong to the same device as this engine.
   func enqueueHandlerWork(_ body: @escaping @Sendable () -> Void) {
     guard let virtualBackend else { return handlerQueue.async(execute: body) }
     virtualBackend.registerHandlerWork(on: handlerQueue)
@@ -123,8 +124,9 @@ final class EngineBacking: @unchecked Sendable {
     return result
   }
 
-  /// Moves the engine from the device of a test that has ended to the current device. Throws
-  /// `operationNotPermitted` if several tests run and would share the engine.
+  /// Moves the engine from an ended test's device to the current device.
+  ///
+  /// Throws `operationNotPermitted` if several tests run and would share the engine.
   private func moveToCurrentDevice() throws {
     guard let virtualBackend, let owner = virtualBackend.currentTest else {
       return moveFromEndedDevice()
@@ -308,8 +310,9 @@ final class EngineBacking: @unchecked Sendable {
   /// Resets the engine as the system would. Any thread may call.
   func requestReset() { enqueueHandlerWork { self.resetEngine() } }
 
-  /// Invalidates players and audio resources, and calls the reset handler. Runs on the handler
-  /// queue.
+  /// Invalidates players and audio resources, and calls the reset handler.
+  ///
+  /// Runs on the handler queue.
   private func resetEngine() {
     if withLockedState({ $0.session != nil }) {
       reportMissingResetHandler()
@@ -325,8 +328,10 @@ final class EngineBacking: @unchecked Sendable {
     callHandler(.reset) { handler?() }
   }
 
-  /// Logs a violation, once after each start, if the engine has no reset handler. Applications may
-  /// set the handler after they start the engine, so a start is too early for this check.
+  /// Logs a violation, once after each start, if the engine has no reset handler.
+  ///
+  /// Applications may set the handler after they start the engine, so a start is too early for this
+  /// check.
   private func reportMissingResetHandler() {
     let isNewlyReported = withLockedState { state in
       guard state.resetHandler == nil, !state.isMissingResetHandlerReported else { return false }
@@ -415,8 +420,9 @@ final class EngineBacking: @unchecked Sendable {
     try player.start(atEngineSeconds: 0)
   }
 
-  /// Returns the running session for a player. If auto shutdown is enabled, starts a session if
-  /// necessary.
+  /// Returns the running session for a player.
+  ///
+  /// If auto shutdown is enabled, starts a session if necessary.
   func runningSession(startingIfAllowed: Bool) throws -> any EngineSession {
     if virtualBackend?.hasTestEnded == true, withLockedState({ $0.isStartRequested }) {
       try start()
@@ -448,8 +454,9 @@ final class EngineBacking: @unchecked Sendable {
     enqueueHandlerWork { self.reportEndedPlayers() }
   }
 
-  /// Calls the completion handlers of players that have ended since the last call. Runs on the
-  /// handler queue.
+  /// Calls the completion handlers of players that have ended since the last call.
+  ///
+  /// Runs on the handler queue.
   private func reportEndedPlayers() {
     for player in withLockedState({ Array($0.activePlayers.values) }) {
       let previousChangeCount = withLockedState { $0.activityChangeCount }
@@ -502,8 +509,9 @@ package enum IsolationMonitor {
 
   private static var currentThreadID: UInt { UInt(pthread_self()) }
 
-  /// A Boolean value that indicates whether the runtime offers a hook for executor checks. The hook
-  /// is installed on first use.
+  /// A Boolean value that indicates whether the runtime offers a hook for executor checks.
+  ///
+  /// The hook is installed on first use.
   package static let isExecutorCheckHookAvailable: Bool = {
     guard
       let hookAddress = unsafe dlsym(unsafe dlopen(nil, RTLD_LAZY), "swift_task_checkIsolated_hook")
@@ -517,8 +525,9 @@ package enum IsolationMonitor {
     return true
   }()
 
-  /// Records that this thread is on the wrong executor. Returns true if the thread is calling a
-  /// monitored handler.
+  /// Records that this thread is on the wrong executor.
+  ///
+  /// Returns true if the thread is calling a monitored handler.
   private static func recordViolationIfMonitored() -> Bool {
     hasViolationByThread.withLock { calls in
       guard calls[currentThreadID] != nil else { return false }

@@ -41,8 +41,9 @@ public struct HapticLogEntry: Equatable, Sendable {
     case generator(FeedbackGeneratorCall), prepared(FeedbackGeneratorKind)
     /// A system sound was played.
     case systemSound(Int)
-    /// The application received a notification. The name is that of a property of `UIApplication`,
-    /// such as `didEnterBackground`.
+    /// The application received a notification.
+    ///
+    /// The name is that of a property of `UIApplication`, such as `didEnterBackground`.
     case application(String)
     /// A rule of phones was violated.
     case violation(Violation)
@@ -106,11 +107,13 @@ public struct HapticLogEntry: Equatable, Sendable {
 
   /// A rule violation: a use that works on a virtual device but fails on a phone.
   public enum Violation: Equatable, Sendable {
-    /// A handler that the compiler isolated to the main actor was called on another executor. On a
-    /// phone, this call ends the application.
+    /// A handler isolated to the main actor was called on another executor.
+    ///
+    /// On a phone, this call ends the application.
     case handlerOffMainActor(HandlerKind)
-    /// An engine without a reset handler started a player or was reset. On a phone, it eventually
-    /// falls silent and stays silent.
+    /// An engine without a reset handler started a player or was reset.
+    ///
+    /// On a phone, it eventually falls silent and stays silent.
     case noResetHandler
     /// An engine was released while it played. On a phone, this release ends the sound.
     case engineReleased

@@ -7,8 +7,9 @@ import Reading
 
 /// The validated content of a pattern, copied from the arguments of its initializer.
 struct PatternContent: Equatable, Sendable {
-  /// The layers of events, parameters, and curves. Values are within their ranges, and control
-  /// points are sorted.
+  /// The layers of events, parameters, and curves.
+  ///
+  /// Values are within their ranges, and control points are sorted.
   var composition: HapticComposition
   /// The folder of the pattern's sound files, if the pattern was read from a file.
   var soundFolder: URL?
@@ -19,6 +20,7 @@ struct PatternContent: Equatable, Sendable {
   }
 
   /// The layers merged into one equivalent pattern, or nil if no such pattern exists.
+  ///
   /// Parameters and curves act only on their own layer, so only layers without them can be merged.
   var flattenedPattern: HapticPattern? {
     composition.flattensExactly ? composition.flattened : nil
@@ -108,8 +110,9 @@ struct PatternContent: Equatable, Sendable {
     }
   }
 
-  /// Creates the content from events, parameters, and curves. Throws an error for the first value
-  /// that cannot be played.
+  /// Creates the content from events, parameters, and curves.
+  ///
+  /// Throws an error for the first value that cannot be played.
   init(
     events: [CHHapticEvent], parameters: [CHHapticDynamicParameter] = [],
     curves: [CHHapticParameterCurve] = []
@@ -276,6 +279,7 @@ extension DynamicParameterID {
 
 extension CHHapticError {
   /// Creates an error about a dictionary, with the path to the value instead of a line and column.
+  ///
   /// Values that JSON cannot represent were written as placeholders; the message describes the
   /// original value.
   fileprivate init(_ error: InputError, unrepresentable: String?) {
@@ -295,8 +299,9 @@ extension CHHapticError {
   }
 }
 
-/// A writer of dictionaries as JSON. Booleans become 1 or 0, as on Apple's systems, where both are
-/// an `NSNumber`.
+/// A writer of dictionaries as JSON.
+///
+/// Booleans become 1 or 0, as on Apple's systems, where both are an `NSNumber`.
 private struct DictionaryJSONWriter {
   private static let maximumNestingDepth = 64
 
@@ -399,6 +404,7 @@ private struct DictionaryJSONWriter {
 
 extension CHHapticPattern {
   /// Returns the samples of the pattern's sound files by path, resampled to a rate in hertz.
+  ///
   /// A relative path is resolved in the pattern's folder, or, without a folder, in the
   /// application's resources, but never outside.
   func loadSamples(atRate rate: Double, resources: [Int: AudioResource]) throws -> [String:
@@ -438,8 +444,9 @@ extension CHHapticError {
 
 /// The special paths that identify registered sounds in a pattern. No file can have such a path.
 enum AudioResourcePath {
-  /// The prefix of the paths of registered sounds. File names contain no NUL, and readers of AHAP
-  /// reject it, so no text can name a resource.
+  /// The prefix of the paths of registered sounds.
+  ///
+  /// File names contain no NUL, and readers of AHAP reject it, so no text can name a resource.
   private static let registeredSoundPathPrefix = "\0resource:"
 
   static func path(for id: CHHapticAudioResourceID) -> String {

@@ -7,14 +7,16 @@ enum SessionEvent: Sendable {
   /// The playback engine has received commands.
   case commands(RecordedCommands)
   /// The session has gained its first active player, or has lost its last one.
+  ///
   /// An active player plays, is paused, or waits for its start.
   case playerActivity(Bool)
   /// The session has ended with a fade-out.
   case stop
 }
 
-/// A recorder of the events in a session that have not been rendered yet. Each event has a position
-/// in frames.
+/// A recorder of the events in a session that have not been rendered yet.
+///
+/// Each event has a position in frames.
 final class SessionEventRecorder: Sendable {
   private let events = Locked<[(position: Int64, event: SessionEvent)]>([])
 
@@ -27,8 +29,9 @@ final class SessionEventRecorder: Sendable {
   }
 }
 
-/// A renderer that computes the samples of a session from its events. Sound is rendered in periods,
-/// and silence in one step.
+/// A renderer that computes the samples of a session from its events.
+///
+/// Sound is rendered in periods, and silence in one step.
 final class SampleRenderer {
   private let makeEngine: () -> PlaybackEngine
   private lazy var sampleOutput = SampleOutput(engine: makeEngine())

@@ -67,12 +67,14 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   /// A record of a test's misuse of its device, which makes the test fail.
   package struct TestMisuse: Sendable {
-    /// The number of waits that became due while the clock was advanced synchronously. A
-    /// synchronous advance cannot end a wait.
+    /// The number of waits that became due while the clock was advanced synchronously.
+    ///
+    /// A synchronous advance cannot end a wait.
     package var missedWaitCount = 0
     /// The calls that blocked their threads in real time, in order.
     package var realTimeBlockingCalls: [(call: String, seconds: Double)] = []
     /// The number of engines that could belong to any of several tests.
+    ///
     /// They are not part of the log, so that it does not depend on other tests.
     package var unattributedEngineCount = 0
     /// The names of the tests whose engines this test used, in order.
@@ -140,6 +142,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   }
 
   /// Advances the virtual clock.
+  ///
   /// When this method returns, all players have advanced, and all handlers that become due have
   /// returned.
   ///
@@ -241,8 +244,9 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
   }
 
-  /// Removes and returns the first due wait. Waits are ordered by their due times and then by their
-  /// requests.
+  /// Removes and returns the first due wait.
+  ///
+  /// Waits are ordered by their due times and then by their requests.
   package func popDueWait() -> (@Sendable () -> Void)? {
     lock.withLock {
       let due = pendingApplicationWaits.indices.filter {
@@ -320,6 +324,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   }
 
   /// Waits until all due handlers, and the handlers that they triggered, have returned.
+  ///
   /// Returns whether there were any.
   @discardableResult package func waitForHandlers() -> Bool {
     for round in 0..<Self.maximumHandlerRoundCount {
@@ -442,8 +447,9 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     lock.withLock { storedFaults.isApplicationInBackground }
   }
 
-  /// Moves the application to the background or to the foreground. Posts the notifications of a
-  /// phone, and interrupts engines in the background.
+  /// Moves the application to the background or to the foreground.
+  ///
+  /// Posts the notifications of a phone, and interrupts engines in the background.
   package func setApplicationInBackground(_ isInBackground: Bool) {
     guard isInBackground != self.isApplicationInBackground else { return }
     postNotification(isInBackground ? .willResignActive : .willEnterForeground)
@@ -454,8 +460,9 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
   }
 
-  /// Posts a notification of the application. Engines that its observers create belong to this
-  /// device.
+  /// Posts a notification of the application.
+  ///
+  /// Engines that its observers create belong to this device.
   private func postNotification(_ notification: LifecycleNotification) {
     appendLogEntry(.application("\(notification)"))
     EngineBackends.$scopedDevice.withValue(self) {

@@ -128,8 +128,9 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
     return playbackSimulation.nextStateChangeFrame.map { deviceSeconds(ofFrame: $0) }
   }
 
-  /// Advances the players of the session to a time on the device's clock, in seconds. Requires the
-  /// lock.
+  /// Advances the players of the session to a time on the device's clock, in seconds.
+  ///
+  /// Requires the lock.
   func advance(toDeviceSeconds seconds: Double) {
     // The margin of a thousandth of a frame covers the rounding of times to nanoseconds.
     let endFrame = Int64(

@@ -228,8 +228,9 @@ extension HapticLogEntry.FeedbackGeneratorCall: CustomStringConvertible {
 
 /// A rule that phones enforce but a virtual device does not.
 public enum HapticRule: Hashable, Sendable {
-  /// A rule: handlers that are isolated to the main actor run on it. The check requires that the
-  /// application is compiled with `-enable-actor-data-race-checks`.
+  /// A rule: handlers that are isolated to the main actor run on it.
+  ///
+  /// The check requires that the application is compiled with `-enable-actor-data-race-checks`.
   /// ``VirtualHapticDevice/ruleProblem`` reports whether the check is possible.
   case handlersOnTheirActor
   /// A rule: an engine has a reset handler before it starts a player or is reset.
@@ -317,6 +318,7 @@ extension VirtualHapticDevice {
   }
 
   /// The violations of the rules so far, in order.
+  ///
   /// The release of an engine counts when the clock has advanced.
   public var violations: [HapticViolation] {
     let rules = rules

@@ -15,6 +15,7 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
   /// An event that the device has played.
   public struct Event: Equatable, Sendable, CustomStringConvertible {
     /// The kind of a played event.
+    ///
     /// It is a short transient, a continuous vibration, or a sound, which is heard but not felt.
     public enum Kind: String, Sendable { case transient, continuous, audio }
 
@@ -45,8 +46,9 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
     public var kind: Kind
     /// The start of the event on the device's clock, in seconds.
     public var time: Double
-    /// The duration that the event has had so far, in seconds. It is 0 for a transient, and for a
-    /// sound file that plays to its end.
+    /// The duration that the event has had so far, in seconds.
+    ///
+    /// It is 0 for a transient, and for a sound file that plays to its end.
     public var duration: Double
     /// The levels of the event, sorted by time. There is at least one level.
     public var levels: [Level]
@@ -61,6 +63,7 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
     }
 
     /// A Boolean value that indicates whether the event can be felt.
+    ///
     /// A felt event is haptic, and not muted throughout.
     public var isFelt: Bool { kind != .audio && intensity > 0 }
 

@@ -50,8 +50,9 @@ package enum RuntimeQuiescence {
     WorkOwner.withoutDevice { DispatchQueue.global(qos: quality).async(execute: body) }
   }
 
-  /// A Boolean value that indicates whether jobs are counted. Counting requires a hook in the
-  /// runtime. The hook is installed on first use.
+  /// A Boolean value that indicates whether jobs are counted.
+  ///
+  /// Counting requires a hook in the runtime. The hook is installed on first use.
   package static let countsJobs: Bool = {
     guard let hookAddress = unsafe dlsym(dlopen(nil, RTLD_LAZY), "swift_task_enqueueGlobal_hook")
     else {

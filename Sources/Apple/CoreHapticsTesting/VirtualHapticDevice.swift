@@ -105,8 +105,9 @@ public final class VirtualHapticDevice: Sendable {
   /// The complexity is O(*n*), where *n* is the number of everything ever played.
   public var played: PlayedHaptics { PlayedHaptics(backend.sessionRecords) }
 
-  /// Makes the next start of any engine fail with an error code. Each further call affects one more
-  /// start.
+  /// Makes the next start of any engine fail with an error code.
+  ///
+  /// Each further call affects one more start.
   public func failNextStart(_ code: CHHapticError.Code = .serverInitFailed) {
     backend.injectedFaults.nextStartResults.append(.fail(code))
   }
@@ -147,6 +148,7 @@ public final class VirtualHapticDevice: Sendable {
   }
 
   /// Moves the application to the background.
+  ///
   /// The method posts `willResignActive` and `didEnterBackground` of `UIApplication`, and stops the
   /// remaining engines with `applicationSuspended`.
   ///
@@ -158,6 +160,7 @@ public final class VirtualHapticDevice: Sendable {
   }
 
   /// Moves the application to the foreground.
+  ///
   /// The method posts `willEnterForeground` and `didBecomeActive`. The application starts its
   /// engines.
   ///
@@ -166,8 +169,9 @@ public final class VirtualHapticDevice: Sendable {
     backend.waitingCalls.recordingCall("foreground()") { backend.setApplicationInBackground(false) }
   }
 
-  /// Resets every engine, as after a failure of the system's haptic server. The reset invalidates
-  /// players.
+  /// Resets every engine, as after a failure of the system's haptic server.
+  ///
+  /// The reset invalidates players.
   ///
   /// Reset handlers have been called when the method returns.
   public func reset() {
@@ -294,8 +298,9 @@ public struct VirtualHapticClock: Clock {
   /// The minimum step of the device's clock.
   public var minimumResolution: Duration { .nanoseconds(1) }
 
-  /// Suspends the task until the device has reached an instant. Throws an error if the task is
-  /// canceled.
+  /// Suspends the task until the device has reached an instant.
+  ///
+  /// Throws an error if the task is canceled.
   public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
     try Task.checkCancellation()
     // The stream also ends if its reader is canceled.

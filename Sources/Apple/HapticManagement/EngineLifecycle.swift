@@ -134,6 +134,7 @@ package final class EngineLifecycle: @unchecked Sendable {
   }
 
   /// Returns the number of a new attempt to start the engine, and invalidates earlier attempts.
+  ///
   /// Requires the lock.
   private func makeStartAttemptNumber() -> Int {
     isEngineStarting = true
@@ -190,8 +191,9 @@ package final class EngineLifecycle: @unchecked Sendable {
     } catch {}
   }
 
-  /// Restarts the engine once after it has stopped, unless it was only idle. Runs on the engine's
-  /// queue.
+  /// Restarts the engine once after it has stopped, unless it was only idle.
+  ///
+  /// Runs on the engine's queue.
   private func handleEngineStop(engineNumber number: Int, reason: CHHapticEngine.StoppedReason) {
     let engine: CHHapticEngine? = lock.withLock {
       guard number == engineNumber else { return nil }
@@ -206,8 +208,9 @@ package final class EngineLifecycle: @unchecked Sendable {
     start(engine, attemptNumber: lock.withLock { makeStartAttemptNumber() })
   }
 
-  /// Creates and starts a new engine after a reset, with handlers and with reloaded patterns. Runs
-  /// on the engine's queue.
+  /// Creates and starts a new engine after a reset, with handlers and with reloaded patterns.
+  ///
+  /// Runs on the engine's queue.
   private func handleEngineReset(engineNumber number: Int) {
     let restartAttemptNumber: Int? = lock.withLock {
       guard number == engineNumber else { return nil }
@@ -283,13 +286,15 @@ public struct EngineProvider: Sendable {
   /// The minimum interval between attempts to start an engine without a device, in seconds.
   public static let startRetryIntervalSeconds = 1.0
 
-  /// A closure that returns true if haptics can be felt. It is called once, before the other
-  /// closures.
+  /// A closure that returns true if haptics can be felt.
+  ///
+  /// It is called once, before the other closures.
   public var supportsHaptics: @Sendable () -> Bool
   /// A closure that creates an engine. It is called for the first engine, and after every reset.
   public var makeEngine: @Sendable () throws -> CHHapticEngine
-  /// A closure that returns the time of a monotonic clock in seconds. The interval between attempts
-  /// is measured on this clock.
+  /// A closure that returns the time of a monotonic clock in seconds.
+  ///
+  /// The interval between attempts is measured on this clock.
   public var now: @Sendable () -> Double
 
   /// Creates a provider of engines.

@@ -1,5 +1,6 @@
-/// A semantic event of a game. Each event has a gentle and brief haptic that never punishes the
-/// player.
+/// A semantic event of a game.
+///
+/// Each event has a gentle and brief haptic that never punishes the player.
 public enum SemanticEvent: String, CaseIterable, Sendable {
   /// A button was touched. The haptic is a light tap.
   case buttonTap

@@ -30,8 +30,9 @@ public import Observation
   /// The key under which the setting `isEnabled` is stored.
   public static let settingKey = "HapticManager.isEnabled"
 
-  /// A Boolean value that indicates whether haptics are played. Disabling them ends all playbacks
-  /// immediately. The setting is stored.
+  /// A Boolean value that indicates whether haptics are played.
+  ///
+  /// Disabling them ends all playbacks immediately. The setting is stored.
   public var isEnabled: Bool {
     didSet {
       settingStore.storeSetting(isEnabled, forKey: Self.settingKey)
@@ -180,8 +181,9 @@ public import Observation
     playTaps(.light, at: (0..<tapCount).map { Double($0) * interval })
   }
 
-  /// Plays a tap at each of the given times, in milliseconds from now. The times may be in any
-  /// order.
+  /// Plays a tap at each of the given times, in milliseconds from now.
+  ///
+  /// The times may be in any order.
   public func triggerPattern(_ timings: [Double], style: FeedbackType = .medium) {
     playTaps(style, at: timings.map { $0 / 1_000 })
   }
@@ -213,8 +215,9 @@ public import Observation
   /// Plays the pattern of a semantic event.
   public func trigger(_ event: SemanticEvent) { play(event.patternName) }
 
-  /// Plays the haptic for a coin and, for every fifth coin, a celebration half a second later. The
-  /// total includes this coin.
+  /// Plays the haptic for a coin and, for every fifth coin, a celebration half a second later.
+  ///
+  /// The total includes this coin.
   public func earnCoin(total: Int) {
     guard total > 0, total.isMultiple(of: Self.milestoneCoinCount) else {
       return trigger(.coinEarned)

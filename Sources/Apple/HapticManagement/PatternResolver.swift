@@ -37,6 +37,7 @@ public struct PatternResolver: Sendable {
   }
 
   /// Returns a resolver that finds the pattern files in a folder by name, without the extension.
+  ///
   /// Of several files with the same name, the first in alphabetical order is used.
   public static func folder(_ url: URL, formats: FormatRegistry = .apple) -> PatternResolver {
     let fileNames = (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []

@@ -35,8 +35,10 @@ struct TestProblem {
     }
   }
 
-  /// Returns the problems that a device has detected in its test. Problems are violations of rules,
-  /// misuse of the device, and engines that cannot be attributed to a test.
+  /// Returns the problems that a device has detected in its test.
+  ///
+  /// Problems are violations of rules, misuse of the device, and engines that cannot be attributed
+  /// to a test.
   static func problems(on device: VirtualHapticDevice, in framework: TestFramework)
     -> [TestProblem]
   {

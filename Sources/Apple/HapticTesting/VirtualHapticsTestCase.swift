@@ -66,8 +66,9 @@ open class VirtualHapticsTestCase: XCTestCase {
     wait(for: [advanceExpectation], timeout: Self.advanceTimeoutSeconds)
   }
 
-  /// The maximum real time that an advance may take, in seconds. The watchdog reports a hang
-  /// earlier.
+  /// The maximum real time that an advance may take, in seconds.
+  ///
+  /// The watchdog reports a hang earlier.
   private static let advanceTimeoutSeconds = 600.0
 
   /// Records test failures for the problems that the device has detected.

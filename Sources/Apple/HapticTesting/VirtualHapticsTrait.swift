@@ -9,10 +9,12 @@ public import Testing
 public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
   /// The policy for running tests with a device at the same time.
   public enum ConcurrencyPolicy: Sendable {
-    /// Tests with a device run in parallel. Engines are created in tasks and on queues of the test,
-    /// and no two tests share an engine.
+    /// Tests with a device run in parallel.
+    ///
+    /// Engines are created in tasks and on queues of the test, and no two tests share an engine.
     case parallel
     /// No other test with a device runs at the same time.
+    ///
     /// Engines may be created anywhere, and may outlive their test, such as the engine of a
     /// singleton.
     case alone
@@ -22,8 +24,9 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
   public enum TimeScope: Sendable {
     /// The device's time applies to all waits of the application, and to its clocks.
     case virtual
-    /// The device's time applies only to haptics. This scope is for tests that wait for a server or
-    /// a process.
+    /// The device's time applies only to haptics.
+    ///
+    /// This scope is for tests that wait for a server or a process.
     case haptics
   }
 

@@ -10,8 +10,9 @@ internal import CoreHapticsTesting
 /// the test's program. They use the device of the calling task, or of the work that triggered the
 /// call.
 enum VirtualTime {
-  /// A Boolean value that indicates whether the replacement functions are installed. They are
-  /// installed on first use.
+  /// A Boolean value that indicates whether the replacement functions are installed.
+  ///
+  /// They are installed on first use.
   static let areReplacementsInstalled: Bool = {
     guard RuntimeQuiescence.countsJobs else { return false }
     let clockHooks = unsafe vt_hooks(

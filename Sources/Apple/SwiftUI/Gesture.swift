@@ -75,8 +75,9 @@ extension Gesture {
     ActionGesture(base: self, action: action)
   }
 
-  /// Adds a closure that is called when the value of the gesture changes. The value of a long press
-  /// changes when the press begins.
+  /// Adds a closure that is called when the value of the gesture changes.
+  ///
+  /// The value of a long press changes when the press begins.
   public func onChanged(_ action: @escaping (Value) -> Void) -> ActionGesture<Self>
   where Value: Equatable {
     ActionGesture(base: self, action: action)
@@ -163,8 +164,9 @@ enum SimulatedTouch {
 
 /// A gesture that recognizes touches itself, without a body.
 @MainActor protocol RecognizingGesture {
-  /// Recognizes a touch and calls the actions. Returns the value of the gesture, or nil if it does
-  /// not recognize the touch.
+  /// Recognizes a touch and calls the actions.
+  ///
+  /// Returns the value of the gesture, or nil if it does not recognize the touch.
   func recognize(_ touch: SimulatedTouch) -> Any?
 }
 

@@ -83,8 +83,9 @@ internal import Foundation
   }
 }
 
-/// An observation of the objects that a view reads during an evaluation. The observation ends with
-/// the first change.
+/// An observation of the objects that a view reads during an evaluation.
+///
+/// The observation ends with the first change.
 @MainActor final class ScreenObservation {
   /// The observation of the evaluation in progress, or nil.
   static private(set) var currentObservation: ScreenObservation?
@@ -119,8 +120,9 @@ internal import Foundation
     }
   }
 
-  /// Schedules the change handler to run after the change has taken effect. Any thread may call the
-  /// method.
+  /// Schedules the change handler to run after the change has taken effect.
+  ///
+  /// Any thread may call the method.
   private nonisolated func scheduleChangeHandler() {
     DispatchQueue.main.async { [weak self] in
       MainActor.assumeIsolated { self?.callChangeHandler() }

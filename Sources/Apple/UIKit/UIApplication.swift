@@ -1,8 +1,9 @@
 internal import CoreHaptics
 public import Foundation
 
-/// The application, with only those properties that haptic code uses. A test moves the application
-/// to the background and back.
+/// The application, with only those properties that haptic code uses.
+///
+/// A test moves the application to the background and back.
 @preconcurrency @MainActor open class UIApplication: UIResponder {
   /// The state of the application. The raw values are UIKit's.
   public enum State: Int, Sendable { case active, inactive, background }
@@ -71,6 +72,7 @@ public import Foundation
   open var userInterfaceIdiom: UIUserInterfaceIdiom { .phone }
 
   /// Returns the value of a private property by its key, if haptic code uses it.
+  ///
   /// `_feedbackSupportLevel`, which older code uses, is 2 if haptics are available, otherwise 0.
   open func value(forKey key: String) -> Any? {
     guard key == "_feedbackSupportLevel" || key == "feedbackSupportLevel" else { return nil }
@@ -119,20 +121,25 @@ public enum UIAccessibility {
   /// Returns nil, because Temblor cannot decode view controllers.
   public nonisolated required init?(coder: NSCoder) { nil }
 
-  /// A method for subclasses to override that is called after the view has been loaded. This class
-  /// does nothing.
+  /// Called after the view has loaded; subclasses can override the method.
+  ///
+  /// This class does nothing.
   open func viewDidLoad() {}
-  /// A method for subclasses to override that is called before the view appears. This class does
-  /// nothing.
+  /// Called before the view appears; subclasses can override the method.
+  ///
+  /// This class does nothing.
   open func viewWillAppear(_ animated: Bool) {}
-  /// A method for subclasses to override that is called after the view has appeared. This class
-  /// does nothing.
+  /// Called after the view has appeared; subclasses can override the method.
+  ///
+  /// This class does nothing.
   open func viewDidAppear(_ animated: Bool) {}
-  /// A method for subclasses to override that is called before the view disappears. This class does
-  /// nothing.
+  /// Called before the view disappears; subclasses can override the method.
+  ///
+  /// This class does nothing.
   open func viewWillDisappear(_ animated: Bool) {}
-  /// A method for subclasses to override that is called after the view has disappeared. This class
-  /// does nothing.
+  /// Called after the view has disappeared; subclasses can override the method.
+  ///
+  /// This class does nothing.
   open func viewDidDisappear(_ animated: Bool) {}
 }
 

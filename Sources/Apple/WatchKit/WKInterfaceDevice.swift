@@ -14,8 +14,9 @@ public enum WKHapticType: Int, Sendable {
   /// The haptics of a depth warning under water.
   case underwaterDepthPrompt = 12, underwaterDepthCriticalPrompt
 
-  /// The name of the shipped pattern that represents the haptic. Apple does not publish the
-  /// originals.
+  /// The name of the shipped pattern that represents the haptic.
+  ///
+  /// Apple does not publish the originals.
   fileprivate var shippedPatternName: String {
     switch self {
     case .success, .start, .directionUp: "success"

@@ -1,7 +1,8 @@
 internal import CMath
 
-/// A drawing: a list of shapes and texts from back to front. Most colors are roles that a theme
-/// defines.
+/// A drawing: a list of shapes and texts from back to front.
+///
+/// Most colors are roles that a theme defines.
 ///
 /// SVG, PNG, PDF and terminal text are all written from a drawing, so that they show the same.
 struct PlotDrawing: Equatable, Sendable {
@@ -61,8 +62,9 @@ struct PlotDrawing: Equatable, Sendable {
     var opacity = 1.0
   }
 
-  /// The alignment of a line of text: the part of the line that is at the text's position. The raw
-  /// values are those of `text-anchor` in SVG.
+  /// The alignment of a line of text: the part of the line that is at the text's position.
+  ///
+  /// The raw values are those of `text-anchor` in SVG.
   enum Anchor: String, Sendable {
     case start
     case middle
