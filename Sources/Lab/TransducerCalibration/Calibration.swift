@@ -18,17 +18,20 @@ public struct Calibration: Equatable, Sendable {
     public let resonanceHertz: Double
     /// The quality factor at the resonance.
     public let qualityFactor: Double
-    /// The acceleration at this resonance relative to that of the main resonance at its own
-    /// frequency; negative for inverted polarity.
+    /// The acceleration at this resonance relative to that at the main resonance.
+    ///
+    /// Each acceleration is that at its own resonance frequency. The ratio is negative for inverted
+    /// polarity.
     public let accelerationToMainModeRatio: Double
   }
 
-  /// Facts about a measurement that cannot be derived from its recording: date, latency, and
-  /// sensitivity.
+  /// The date, the latency, and the sensitivity of a measurement.
+  ///
+  /// These values cannot be derived from the recording.
   public struct Conditions: Equatable, Sendable {
     /// The date of the measurement, as the user wrote it.
     public var dateText: String
-    /// The latency from the output of a sample to the transducer's movement in seconds, if known.
+    /// The latency from the sample output to the transducer's movement in seconds, if known.
     public var latencySeconds: Double?
     /// The acceleration, in g, that corresponds to the recording's full scale, if known.
     public var fullScaleAccelerationInG: Double?
@@ -48,18 +51,21 @@ public struct Calibration: Equatable, Sendable {
   public let qualityFactor: Double
   /// The additional resonances, at most two, the stronger first.
   public let furtherResonances: [FurtherResonance]
-  /// The quantity to which the recording is proportional: the requested quantity, or the one that
-  /// fits best.
+  /// The quantity that the sensor records: displacement, velocity, or acceleration.
+  ///
+  /// It is the requested quantity or, without a request, the quantity that fits best.
   public let sensorQuantity: TransducerMeasurement.SensorQuantity
   /// A Boolean value that indicates whether the recording has inverted polarity.
   public let hasInvertedPolarity: Bool
-  /// The amplitude of the recording for a full-scale sine at the resonance, relative to the
-  /// recording's full scale.
+  /// The recorded amplitude of a full-scale sine at the resonance.
+  ///
+  /// The amplitude is relative to the recording's full scale.
   ///
   /// The loss of the recorder's input high-pass is compensated.
   public let fullScaleSineAmplitude: Double
-  /// The time in the recording at which the signal's first sample moved the transducer, in seconds,
-  /// to a fraction of a frame.
+  /// The time in the recording at which the transducer starts to move, in seconds.
+  ///
+  /// The signal's first sample causes the movement. The time is accurate to a fraction of a frame.
   public let signalStartSeconds: Double
   /// The frequency above which the coil's inductance dominates, in hertz, if it is visible.
   public let coilCornerHertz: Double?
@@ -67,23 +73,25 @@ public struct Calibration: Equatable, Sendable {
   public let recorderHighPassCornerHertz: Double?
   /// The frequency of the mains hum that was removed, in hertz, if any.
   public let humHertz: Double?
-  /// The half width of the 95 % confidence interval of the resonance, as a fraction of its
-  /// frequency.
+  /// The half width of the resonance's 95 % confidence interval, as a fraction of the resonance.
   public let resonanceIntervalHalfWidthFraction: Double
-  /// The half width of the 95 % confidence interval of the quality factor, as a fraction of its
-  /// value.
+  /// The half width of the quality factor's 95 % confidence interval, as a fraction of its value.
   public let qualityIntervalHalfWidthFraction: Double
-  /// The differences between the resonances that the loud and the quiet sweep show.
+  /// The differences between the resonances measured with the loud and with the quiet sweep.
   public let levelDependence: LevelDependence
   /// The residual power of the fit relative to the recorded power, in decibels.
   public let fitResidualDecibels: Double
-  /// The residual power that noise alone causes, estimated from the difference between the sweeps,
-  /// in decibels relative to the recorded power.
+  /// The residual power that noise alone causes, in decibels relative to the recorded power.
+  ///
+  /// It is estimated from the difference between the sweeps.
   public let residualFromNoiseDecibels: Double
-  /// The level of the loud sweep above the silence before it, within the band, in decibels.
+  /// The level of the loud sweep above the preceding silence, in decibels.
+  ///
+  /// Both levels are measured within the band of the sweep.
   public let signalToNoiseDecibels: Double
-  /// The error of the recorder's clock relative to the player's, in parts per million; positive if
-  /// the recorder's clock is faster.
+  /// The error of the recorder's clock relative to the player's, in parts per million.
+  ///
+  /// The error is positive if the recorder's clock is faster.
   public let clockErrorPartsPerMillion: Double
   /// The measured and the fitted acceleration response by frequency.
   public let responseCurve: CalibrationCurve
@@ -98,30 +106,37 @@ public struct Calibration: Equatable, Sendable {
   static let maximumGoodResidualDecibels = -15.0
   /// The maximum residual of a fit that a caller can accept as poor, in decibels.
   static let maximumPoorResidualDecibels = -10.0
-  /// The maximum residual power beyond the power of the noise: −22 dB. Stronger echoes bias the
-  /// quality factor by more than its interval.
+  /// The maximum residual power in excess of the noise, relative to the recorded power: −22 dB.
+  ///
+  /// Stronger echoes bias the quality factor by more than its interval.
   static let maximumResidualPowerBeyondNoise = 0.0063
-  /// The maximum half width of the resonance's confidence interval, as a fraction. With a wider
-  /// interval, the braking of transients would be tuned by chance.
+  /// The maximum half width of the resonance's confidence interval, as a fraction.
+  ///
+  /// With a wider interval, the braking of transients would be tuned by chance.
   static let maximumResonanceIntervalHalfWidth = 0.01
   /// The maximum half width of the quality factor's confidence interval, as a fraction.
   static let maximumQualityIntervalHalfWidth = 0.05
-  /// The maximum relative change of the resonance between sweeps 6 dB apart. If a spring's
-  /// stiffness increases by some fraction during the loud sweep, it increases by a quarter of this
-  /// fraction during the quiet sweep.
+  /// The maximum relative change of the resonance between sweeps 6 dB apart.
+  ///
+  /// If a spring's stiffness increases by some fraction during the loud sweep, it increases by a
+  /// quarter of this fraction during the quiet sweep.
   static let maximumResonanceChangeFraction = 0.007
   /// The maximum relative change of the quality factor between the sweeps.
   static let maximumQualityChangeFraction = 0.04
   /// The maximum relative change of the resonance that is attributed to a spring's stiffness.
   static let maximumStiffeningChangeFraction = 0.025
-  /// The ratio of the additional uncertainty to the change of the resonance between the sweeps. A
-  /// ratio of 4/3 would cover the loud sweep's level, and 4 covers levels up to 4.8 dB higher.
+  /// The ratio of a stiffening spring's additional uncertainty to its measured resonance change.
+  ///
+  /// The change is the difference between the two sweeps. A ratio of 4/3 would cover the loud
+  /// sweep's level, and 4 covers levels up to 4.8 dB higher.
   static let stiffeningUncertaintyFactor = 4.0
-  /// The maximum change of the resonance, in bandwidths, that can be assumed to be proportional to
-  /// the square of the level.
+  /// The maximum resonance change of a model with a stiffening spring, in bandwidths.
+  ///
+  /// Up to this change, the resonance is assumed to shift in proportion to the square of the level.
   static let maximumResonanceShiftInBandwidths = 0.15
-  /// The shift of a resonance that mounting and heat cause, which adds to the confidence interval
-  /// of the fit.
+  /// The resonance drift due to mounting and heat, as a fraction of the resonance.
+  ///
+  /// It is added to the confidence interval of the fit.
   private static let resonanceDriftFraction = 0.02
   /// The minimum uncertainty of the quality factor, as a multiplicative factor.
   private static let minimumQualityUncertaintyFactor = 1.05
@@ -297,7 +312,7 @@ public struct Calibration: Equatable, Sendable {
     return "\(resonancePhrase) only \(explainedPercentText) % of the recorded power"
   }
 
-  /// A Boolean value that indicates whether the measured values are only estimates.
+  /// A Boolean value that indicates whether the fit is poor and its values are only estimates.
   public var hasPoorFit: Bool {
     levelDependence.rejectionReason != nil || fitResidualDecibels > Self.maximumGoodResidualDecibels
       || pow(10, fitResidualDecibels / 10) - pow(10, residualFromNoiseDecibels / 10)
@@ -366,9 +381,9 @@ public struct Calibration: Equatable, Sendable {
     return calibratedProfile
   }
 
-  /// Returns the union of the measured and the published band, limited to the frequencies at which
-  /// the response is above the noise. The equalizer acts beyond the −10 dB points of the measured
-  /// band.
+  /// Returns the measured and the published band, combined and limited to levels above the noise.
+  ///
+  /// The equalizer acts beyond the −10 dB points of the measured band.
   private func measuredBand(published: ClosedRange<Double>?) -> ClosedRange<Double> {
     let publishedBandHertz = published ?? responseCurve.bandHertz
     let audibleBandHertz = responseCurve.bandAboveNoiseHertz
@@ -381,8 +396,10 @@ public struct Calibration: Equatable, Sendable {
     return Self.rounded(minimumHertz, places: 1)...Self.rounded(maximumHertz, places: 1)
   }
 
-  /// Returns the amplitude of a sine at the hardware's continuous power rating, relative to full
-  /// scale and at most 1. A profile states the acceleration at continuous power.
+  /// Returns the amplitude of a sine at the hardware's continuous power rating.
+  ///
+  /// The amplitude is relative to full scale and at most 1. A profile states the acceleration at
+  /// continuous power.
   private static func continuousAmplitude(of profile: TransducerProfile) -> Double {
     // The limits do not depend on the rate.
     let fullScalePowerRatio =
@@ -399,7 +416,7 @@ public struct Calibration: Equatable, Sendable {
       qualityFactor: qualityIntervalHalfWidthFraction)
   }
 
-  /// Returns the uncertainty that a profile states for the confidence intervals of a measurement.
+  /// Returns the uncertainty to state in a profile, from a measurement's confidence intervals.
   ///
   /// - Parameters:
   ///   - resonance: The half width of the resonance's interval, as a fraction.

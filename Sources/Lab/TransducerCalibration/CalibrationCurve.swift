@@ -17,8 +17,8 @@ public struct CalibrationCurve: Equatable, Sendable {
     public let fittedDecibels: Double
     /// The magnitude of the complex difference of measured and fitted response, in decibels.
     public let residualDecibels: Double
-    /// A Boolean value that indicates whether the response is above the noise at every frequency
-    /// from this point to the resonance.
+    /// A Boolean value that indicates whether the curve from here to the resonance is above the
+    /// noise.
     public let isAboveNoise: Bool
   }
 
@@ -26,20 +26,22 @@ public struct CalibrationCurve: Equatable, Sendable {
   public let points: [Point]
   /// The band of frequencies around the peak in which the response is within 10 dB of the peak.
   public let bandHertz: ClosedRange<Double>
-  /// The frequencies around the resonance at which the response is above the noise, or `bandHertz`
-  /// if there are none.
+  /// The frequencies around the resonance with a response above the noise.
+  ///
+  /// If there are none, the value is `bandHertz`.
   public let bandAboveNoiseHertz: ClosedRange<Double>
-  /// A Boolean value that indicates whether the band may extend below the measured frequencies.
+  /// A Boolean value that indicates whether the band may start below the measured frequencies.
   public let bandMayExtendBelowMeasurement: Bool
-  /// A Boolean value that indicates whether the band may extend above the measured frequencies.
+  /// A Boolean value that indicates whether the band may end above the measured frequencies.
   public let bandMayExtendAboveMeasurement: Bool
 
   /// The decrease of the response from the peak to the edges of the band, in decibels.
   private static let bandEdgeLossDecibels = 10.0
-  /// The number of points on each side over which the response is averaged before the band is
-  /// determined: a twelfth of an octave.
+  /// The number of points on each side of a point in its moving average: a twelfth of an octave.
+  ///
+  /// The response is averaged before the band is determined.
   private static let smoothingHalfWidthPoints = 4
-  /// The minimum ratio of response power to noise power at a point that counts as measured.
+  /// The minimum ratio of response power to noise power of a measured point.
   private static let minimumPowerToNoiseRatio = 4.0
   /// The maximum number of points of the response that a profile contains.
   private static let maximumProfilePointCount = 24
@@ -55,8 +57,9 @@ public struct CalibrationCurve: Equatable, Sendable {
     // The number of derivatives from the sensor's quantity to acceleration.
     let frequencyExponent = Double(2 - transferFunction.derivativeOrder)
 
-    /// Returns the smoothed acceleration power of a group of bins, without the effect of the
-    /// recorder's high-pass.
+    /// Returns the acceleration power of a group of bins, smoothed and without the high-pass.
+    ///
+    /// The high-pass is that of the recorder's input.
     func correctedPower(_ response: MeasuredResponse, _ index: Int) -> Double {
       Self.smoothedPower(of: response, around: index, exponent: frequencyExponent)
         / max(
@@ -109,8 +112,10 @@ public struct CalibrationCurve: Equatable, Sendable {
       bandEndIndex == curvePoints.count - 1 || !isAboveNoiseByGroup[bandEndIndex + 1]
   }
 
-  /// The measured response as points for a profile, equally spaced on a logarithmic axis, with the
-  /// maximum at 0 dB. Points below the noise are absent.
+  /// The points of the measured response for a profile, with the maximum at 0 dB.
+  ///
+  /// The points are equally spaced on a logarithmic frequency axis. Points below the noise are
+  /// absent.
   public var profileResponsePoints: [ResponsePoint] {
     guard let minimumHertz = points.first?.hertz, let maximumHertz = points.last?.hertz,
       minimumHertz < maximumHertz
@@ -139,16 +144,14 @@ public struct CalibrationCurve: Equatable, Sendable {
     }
   }
 
-  /// Returns the values with all elements false except the contiguous run of true values that
-  /// contains an index.
+  /// Returns values that are true only in the run of true values around an index.
   private static func contiguousRun(of values: [Bool], around index: Int) -> [Bool] {
     let runStartIndex = (values.prefix(index).lastIndex(of: false) ?? -1) + 1
     let runEndIndex = values.dropFirst(index).firstIndex(of: false) ?? values.count
     return values.indices.map { runEndIndex > index && (runStartIndex..<runEndIndex).contains($0) }
   }
 
-  /// Returns the mean power of the response around a group of bins, with each power multiplied by a
-  /// power of the frequency.
+  /// Returns the mean power around a group of bins, weighted by a power of the frequency.
   ///
   /// - Parameters:
   ///   - response: The measured response.

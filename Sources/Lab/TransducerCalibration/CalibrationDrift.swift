@@ -8,11 +8,9 @@ public struct CalibrationDrift: Equatable, Sendable {
     public let statedValue: Double
     /// The value that the calibration measured.
     public let measuredValue: Double
-    /// The half width of the 95 % confidence interval of the measured value, as a fraction of the
-    /// value.
+    /// The half width of the measured value's 95 % confidence interval, as a fraction of the value.
     public let intervalHalfWidthFraction: Double
-    /// The range of ratios of the measured to the stated value that the profile's uncertainty
-    /// allows.
+    /// The allowed ratios of the measured to the stated value, from the profile's uncertainty.
     public let allowedMeasuredToStatedRatio: ClosedRange<Double>
 
     /// The relative change from the stated to the measured value, as a fraction.

@@ -35,8 +35,7 @@ public struct CalibrationError: Error, Equatable, Sendable, CustomStringConverti
     self.description = description
   }
 
-  /// Returns an error about drifting mains hum if the recording contains such hum; otherwise,
-  /// returns the unchanged error.
+  /// Returns the error, or an error about drifting mains hum if the recording contains such hum.
   static func attributing(_ error: CalibrationError, to hum: MainsHum?) -> CalibrationError {
     guard let hum, hum.hasDriftingFrequency else { return error }
     let hertzText = hum.frequencyHertz.text(places: 1)

@@ -1,8 +1,9 @@
 internal import SystemSupport
 
 extension Calibration {
-  /// The differences in resonance and quality factor between the loud sweep and the quiet sweep,
-  /// which is 6 dB weaker.
+  /// The differences in resonance and quality factor between the loud and the quiet sweep.
+  ///
+  /// The quiet sweep is 6 dB weaker.
   ///
   /// In a linear system, there are no differences. A spring that stiffens slightly with movement
   /// shifts the resonance; its small-signal response can be extrapolated from both sweeps. Any
@@ -22,8 +23,9 @@ extension Calibration {
 }
 
 extension Calibration.LevelDependence {
-  /// The number of half widths of the confidence interval that a significant change exceeds. Chance
-  /// alone exceeds this threshold in 3 of 1,000 measurements.
+  /// The minimum significant change, in half widths of its 95 % confidence interval.
+  ///
+  /// Chance alone exceeds this threshold in 3 of 1,000 measurements.
   private static let significantHalfWidthCount = 1.5
 
   /// Fits the loud and the quiet sweep separately, and compares the results.
@@ -55,8 +57,9 @@ extension Calibration.LevelDependence {
       quietFit.intervalHalfWidths[0].qualityFactor, loudFit.intervalHalfWidths[0].qualityFactor)
   }
 
-  /// The Boolean values that indicate for each quantity whether its change is both greater than
-  /// allowed and statistically significant.
+  /// Boolean values that indicate whether the resonance and the quality factor change too much.
+  ///
+  /// A change is too large if it exceeds the allowed change and is statistically significant.
   var hasSignificantChange: (resonance: Bool, qualityFactor: Bool) {
     let minimumResonanceChange = max(
       Calibration.maximumResonanceChangeFraction,
@@ -70,8 +73,9 @@ extension Calibration.LevelDependence {
     )
   }
 
-  /// A Boolean value that indicates whether only the stiffness of a spring changes, and so little
-  /// that the small-signal response can be extrapolated.
+  /// A Boolean value that indicates whether the level changes only the stiffness of a spring.
+  ///
+  /// The change is so small that the small-signal response can be extrapolated.
   var indicatesStiffnessChange: Bool {
     hasSignificantChange.resonance && !hasSignificantChange.qualityFactor
       && abs(relativeResonanceChange) <= Calibration.maximumStiffeningChangeFraction

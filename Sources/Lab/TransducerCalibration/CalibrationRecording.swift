@@ -21,8 +21,7 @@ public struct CalibrationRecording: Equatable, Sendable {
   /// The supported sample rates, in hertz.
   public static let supportedSampleRates = 4_000.0...384_000.0
 
-  /// Checks that the recording is long enough and otherwise suitable to contain a measurement
-  /// signal.
+  /// Checks that the recording is suitable for a measurement, and long enough for a signal.
   ///
   /// - Throws: `unsuitableRecording` for an unsuitable rate or length, and for samples that are
   ///   silent or not finite.

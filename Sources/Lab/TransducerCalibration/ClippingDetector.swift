@@ -3,14 +3,15 @@
 /// The amplitude of a swept resonance is near its maximum only for a moment. If a large fraction of
 /// the samples near the peak are at the peak itself, the signal was clipped.
 enum ClippingDetector {
-  /// The magnitude, relative to the peak, from which a sample counts as at the peak.
+  /// The minimum magnitude of a sample at the peak, relative to the peak.
   private static let atPeakMagnitudeFraction = Float(0.998)
-  /// The magnitude, relative to the peak, from which a sample counts as near the peak.
+  /// The minimum magnitude of a sample near the peak, relative to the peak.
   private static let nearPeakMagnitudeFraction = Float(0.968)
-  /// The minimum ratio of the samples at the peak to the samples near the peak in a clipped signal.
+  /// The minimum ratio of samples at the peak to samples near the peak in a clipped signal.
+  ///
   /// The ratio of a steady sine is a quarter.
   private static let minimumClippedSampleFraction = 0.5
-  /// The magnitude from which a sample counts as at full scale.
+  /// The minimum magnitude of a full-scale sample.
   private static let fullScaleMagnitude = Float(0.9995)
   /// The number of full-scale samples that are tolerated, because they can occur by chance.
   private static let toleratedFullScaleSampleCount = 3

@@ -6,7 +6,7 @@ internal import CMath
 /// product of one spectrum and the conjugate of the other. A grid finds the highest peak; a ternary
 /// search refines it to a small fraction of a frame.
 enum DelaySearch {
-  /// Returns the delay at which the cross-correlation is greatest, in seconds.
+  /// Returns the delay with the maximum cross-correlation, in seconds.
   ///
   /// - Parameters:
   ///   - terms: The products of one spectrum and the conjugate of the other, by frequency in hertz.

@@ -1,7 +1,8 @@
 internal import CMath
 
-/// The phase of mains hum over time. The frequency of the hum is constant or a polynomial of time,
-/// up to degree two.
+/// The phase of mains hum over time.
+///
+/// The frequency of the hum is constant or a polynomial of time, up to degree two.
 ///
 /// Within each silence, the frequency is known only to some hundredths of a hertz. Between
 /// silences, the phase shows the mean frequency to millihertz, except for whole cycles:
@@ -12,9 +13,9 @@ internal import CMath
 /// 3. A polynomial is fitted to the frequencies within the silences and the mean frequencies
 ///    between them, weighted by their accuracy.
 struct HumPhase {
-  /// An observed frequency, as a linear equation for the coefficients of the frequency polynomial.
+  /// An observed hum frequency, as a linear equation for the frequency polynomial's coefficients.
   private struct FrequencyObservation {
-    /// The factors of the polynomial's coefficients in the linear equation.
+    /// The factors of the polynomial's coefficients in the equation.
     var polynomialTermFactors: SIMD3<Double>
     /// The observed frequency, in hertz.
     var hertz: Double
@@ -22,15 +23,14 @@ struct HumPhase {
     var standardDeviationHertz: Double
   }
 
-  /// The coefficients of the frequency polynomial: the frequency at the origin in hertz, its slope,
-  /// and its curvature.
+  /// The coefficients of the frequency polynomial: constant term in hertz, slope, and curvature.
   private var frequencyPolynomial = SIMD3<Double>()
-  /// The time of the polynomial's origin in the recording, in seconds.
+  /// The time in the recording at which the polynomial's argument is 0, in seconds.
   private var originSeconds = 0.0
 
   /// The number of candidate phases that are compared for each silence.
   private static let candidatePhaseCount = 32
-  /// The number of refinement steps of the best phase.
+  /// The number of step halvings that refine the best candidate phase of a silence.
   private static let phaseRefinementStepCount = 8
   /// The standard deviation of a frequency measured within one silence, in hertz.
   private static let silenceHertzStandardDeviation = 0.02
@@ -40,8 +40,9 @@ struct HumPhase {
   /// Creates the phase of a constant frequency.
   init(hertz: Double) { frequencyPolynomial.x = hertz }
 
-  /// Tracks the phase of the hum through the silences of a recording; nil for fewer than two
-  /// silences.
+  /// Tracks the phase of the hum through the silences of a recording.
+  ///
+  /// Returns nil for fewer than two silences.
   ///
   /// - Parameter silences: The silences with the frequencies of their separate fits.
   init?(through silences: [(silence: HumSilence, hertz: Double)]) {
@@ -78,7 +79,7 @@ struct HumPhase {
   /// The frequency of the hum at the polynomial's origin, in hertz.
   var originHertz: Double { frequencyPolynomial.x }
 
-  /// Returns the number of hum cycles between the origin and a time: the integral of the frequency.
+  /// Returns the number of hum cycles from the origin to a time: the integral of the frequency.
   func cycles(at seconds: Double) -> Double {
     let secondsFromOrigin = seconds - originSeconds
     let frequencySlope = frequencyPolynomial.y
@@ -108,7 +109,7 @@ struct HumPhase {
     return phasesCycles
   }
 
-  /// Returns the signal energy that a least-squares solution explains.
+  /// Returns the signal energy that a solution of the normal equations explains.
   ///
   /// - Parameters:
   ///   - coefficients: The solution.
@@ -117,8 +118,9 @@ struct HumPhase {
     zip(coefficients, rows).reduce(0) { $0 + $1.0 * ($1.1.last ?? 0) }
   }
 
-  /// Returns the phase shift of one system of normal equations at which its sum with another system
-  /// explains the most energy, and this sum.
+  /// Returns the phase shift with which two systems of normal equations explain the most energy.
+  ///
+  /// The first system is shifted, and then added to the second system. The result includes the sum.
   private static func bestPhase(
     of rows: [[Double]], relativeTo combined: [[Double]]
   ) -> (phase: Double, sum: [[Double]]) {
@@ -151,8 +153,9 @@ struct HumPhase {
     zip(first, second).map { zip($0, $1).map(+) }
   }
 
-  /// Returns the normal equations after the phase of the fundamental is advanced by a number of
-  /// cycles. Each harmonic's sine and cosine are rotated.
+  /// Returns the normal equations after an advance of the fundamental's phase, in cycles.
+  ///
+  /// Each harmonic's sine and cosine are rotated.
   private static func phaseShifted(_ rows: [[Double]], by cycles: Double) -> [[Double]] {
     var shiftedRows = rows
     for harmonic in 0..<MainsHum.harmonicCount {
@@ -179,10 +182,10 @@ struct HumPhase {
 
   // MARK: - Polynomial
 
-  /// Returns the factors of the polynomial's coefficients in the frequency at a time.
+  /// Returns the factors of the polynomial's coefficients in the hum frequency at a time.
   private static func polynomialTerms(at time: Double) -> SIMD3<Double> { [1, time, time * time] }
 
-  /// Returns the factors of the polynomial's coefficients in the mean frequency of a time interval.
+  /// Returns the factors of the polynomial's coefficients in an interval's mean hum frequency.
   private static func meanPolynomialTerms(from start: Double, to end: Double) -> SIMD3<Double> {
     [1, (start + end) / 2, (start * start + start * end + end * end) / 3]
   }

@@ -1,6 +1,6 @@
 internal import CMath
 
-/// The admittance of a resistor and a transducer in series, up to a constant gain.
+/// The admittance of a resistor and a transducer in series, without its constant gain.
 ///
 /// With x = f/f₀ − f₀/f, the rise ρ = Res / (Rs + Re), the coil's time constant τ = Le / (Rs + Re),
 /// and the loaded Q factor Q′:
@@ -9,9 +9,9 @@ internal import CMath
 struct AdmittanceModel: Equatable {
   /// The resonance frequency, in hertz.
   var resonanceHertz: Double
-  /// The Q factor with the series resistor of the measurement in the circuit.
+  /// The Q factor of the resonance, including the damping by the measurement's series resistor.
   var loadedQualityFactor: Double
-  /// The increase in the impedance at the resonance as a ratio, Res / (Rs + Re).
+  /// The ratio of the impedance's increase at the resonance to the resistance, Res / (Rs + Re).
   var impedanceRiseRatio: Double
   /// The electrical time constant of the coil in seconds, Le / (Rs + Re).
   var coilTimeConstantSeconds = 1e-4
@@ -20,7 +20,7 @@ struct AdmittanceModel: Equatable {
   /// The high-pass filter of the recorder's input.
   var recorderHighPass = TransferFunction(modes: [], delaySeconds: 0, derivativeOrder: 1)
 
-  /// Returns the complex admittance at a frequency in hertz, up to a constant gain.
+  /// Returns the complex admittance at a frequency in hertz, without the constant gain.
   func admittance(atHertz hertz: Double) -> Phasor {
     let frequencyDetuning = hertz / resonanceHertz - resonanceHertz / hertz
     let mechanicalFactor = Phasor(
@@ -42,7 +42,7 @@ struct AdmittanceModel: Equatable {
 ///    resonance. Farther away, eddy currents make the coil's inductance decrease with frequency.
 /// 3. The fit with the smallest residual, relative to the power of its resonance, is refined.
 struct ImpedanceFit {
-  /// The gain with which a model best fits a response, and the residuals of the fit.
+  /// The best-fitting gain of a model for a response, and the residuals of the fit.
   private struct GainFit {
     let bestGain: Double
     /// The weighted residuals: the real and the imaginary part for each group in turn.
@@ -56,32 +56,33 @@ struct ImpedanceFit {
 
   /// The fitted admittance model, without its gain.
   let admittanceModel: AdmittanceModel
-  /// The gain by which the model is multiplied to fit the response.
+  /// The gain from the model to the response.
   let modelGain: Double
   /// The sum of the squared residuals.
   let squaredResidualSum: Double
   /// The power of the current component that the resonance causes.
   let motionalCurrentPower: Double
-  /// The half widths of the 95 % confidence intervals of the resonance, the loaded Q factor, and
-  /// the impedance rise, as fractions of their values.
+  /// The half widths of the 95 % confidence intervals, as fractions of the parameters.
+  ///
+  /// The parameters are the resonance, the loaded Q factor, and the impedance rise, in this order.
   let parameterIntervalHalfWidths: [Double]
 
   /// The bandwidth of the fit on each side of the resonance, in octaves.
   private static let fittedOctavesBesideResonance = 2.0
-  /// The maximum ratio of the costs with and without a higher high-pass order at which the higher
-  /// order is accepted.
+  /// The maximum ratio of the costs with a higher and a lower high-pass order.
+  ///
+  /// A fit with the higher order is accepted only up to this ratio.
   private static let maximumHigherOrderCostRatio = 0.6
   /// The initial corner frequency of the recorder's high-pass in a fit, in hertz.
   private static let initialHighPassHertz = 8.0
-  /// The step of each parameter in numerical derivatives; the last parameter is the high-pass
-  /// corner.
+  /// The step of each parameter in numerical derivatives; the high-pass corner is last.
   private static let parameterDerivativeSteps = [1e-5, 1e-4, 1e-4, 1e-4, 1e-3, 1e-4]
   /// The maximum number of starting points.
   private static let maximumStartingPointCount = 5
   /// The minimum distance between the resonances of two starting points, in octaves.
   private static let minimumStartDistanceOctaves = 1.0 / 3
 
-  /// Returns the best fit to a response, or nil if all resonances are at the edges of the band.
+  /// Returns the model that best fits a response, or nil if no resonance is inside of the band.
   ///
   /// - Parameters:
   ///   - response: The measured response.
@@ -169,8 +170,9 @@ struct ImpedanceFit {
     return (fitGain(of: refinedModel, to: response).squaredResidualSum, refinedModel)
   }
 
-  /// Returns the power of the difference between the modeled responses with and without the
-  /// resonance.
+  /// Returns the power of the modeled current component that the resonance causes.
+  ///
+  /// The component is the difference between the responses with and without the resonance.
   private static func motionalCurrentPower(
     of model: AdmittanceModel, gain: Double, _ response: MeasuredResponse
   ) -> Double {
@@ -225,7 +227,7 @@ struct ImpedanceFit {
 
   // MARK: - Starting points
 
-  /// Returns the models of a grid whose magnitudes fit a response best, each with its best delay.
+  /// Returns the grid models whose magnitudes best fit a response, each with its best delay.
   private static func startingModels(
     for response: MeasuredResponse, band: ClosedRange<Double>, highPassOrders: ClosedRange<Int>
   ) -> [AdmittanceModel] {
@@ -261,7 +263,7 @@ struct ImpedanceFit {
     return distinctModels
   }
 
-  /// Returns a grid of models with all combinations of parameters except the resonance frequency.
+  /// Returns a grid of models with all combinations of the parameters, except the resonance.
   private static func gridModels(highPassOrders: ClosedRange<Int>) -> [AdmittanceModel] {
     var models: [AdmittanceModel] = []
     for quality in [0.5, 1.5, 5] {
@@ -281,8 +283,9 @@ struct ImpedanceFit {
     return models
   }
 
-  /// Returns the cost of fitting a model's magnitude to that of the response with the best gain, up
-  /// to a constant.
+  /// Returns the cost of the difference between the magnitudes of a model and a response.
+  ///
+  /// The model has the best-fitting gain. A constant is omitted from the cost.
   private static func magnitudeCost(
     of model: AdmittanceModel, _ groups: [MeasuredResponse.FrequencyGroup]
   ) -> Double {
@@ -296,7 +299,7 @@ struct ImpedanceFit {
     return -crossProduct * crossProduct / modelPower
   }
 
-  /// Returns the gain that minimizes the squared residuals between a model and a response.
+  /// Returns the gain with the smallest squared residuals between a model and a response.
   private static func fitGain(
     of model: AdmittanceModel, to response: MeasuredResponse
   ) -> GainFit {

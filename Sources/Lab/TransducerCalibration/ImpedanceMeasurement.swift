@@ -24,39 +24,46 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
   public let resonanceHertz: Double
   /// The Q factor due to mechanical losses only.
   public let mechanicalQualityFactor: Double
-  /// The Q factor due to losses in the coil only, when driven by an amplifier with zero output
-  /// resistance and without the series resistor.
+  /// The Q factor due to losses in the coil only.
+  ///
+  /// It applies to an amplifier with zero output resistance, without the series resistor.
   public let electricalQualityFactor: Double
   /// The Q factor due to mechanical and electrical losses, without the series resistor.
   public let qualityFactor: Double
-  /// The coil's resistance in ohms: measured relative to a reference channel, or 85 % of the
-  /// nominal impedance without one.
+  /// The coil's resistance in ohms.
+  ///
+  /// It is measured relative to a reference channel. Without a reference channel, it is 85 % of the
+  /// nominal impedance.
   public let coilOhms: Double
   /// The inductance of the coil, in henries.
   public let coilHenries: Double
-  /// The half width of the 95 % confidence interval of the resonance, as a fraction of its
-  /// frequency.
+  /// The half width of the resonance's 95 % confidence interval, as a fraction of the resonance.
   public let resonanceIntervalHalfWidthFraction: Double
-  /// The half width of the 95 % confidence interval of `qualityFactor`, as a fraction of its value.
+  /// The half width of the 95 % confidence interval of `qualityFactor`, as a fraction of it.
   public let qualityIntervalHalfWidthFraction: Double
-  /// The residual power of the fit relative to the power of the current component that the
-  /// resonance causes, in decibels.
+  /// The residual power of the fit, in decibels relative to the motional current.
+  ///
+  /// The motional current is the component of the current that the resonance causes.
   public let fitResidualDecibels: Double
-  /// A sentence about a coil resistance that contradicts the profile's nominal impedance, or nil.
+  /// A warning about a coil resistance that contradicts the profile's nominal impedance, or nil.
   public let resistanceWarning: String?
 
   /// The maximum ratio between the measured and the expected coil resistance, in either direction.
   private static let maximumResistanceDeviationFactor = 1.5
-  /// The maximum residual, relative to the power of the resonance, up to which a poor fit is
-  /// reported as an inexact resonance instead of a missing one.
+  /// The maximum residual power of an inexact fit, relative to the power of the resonance.
+  ///
+  /// A poor fit up to this residual is reported as an inexact resonance, and a poorer fit as a
+  /// missing resonance.
   private static let maximumInexactFitResidualRatio = 0.6
-  /// The ratio of the coil's resistance to the nominal impedance. IEC 60268-5 requires at least
-  /// 0.8.
+  /// The ratio of the coil's resistance to the nominal impedance.
+  ///
+  /// IEC 60268-5 requires at least 0.8.
   private static let coilToNominalResistanceRatio = 0.85
-  /// The uncertainty of the ratio of the coil's resistance to the nominal impedance, as a fraction.
+  /// The uncertainty of `coilToNominalResistanceRatio`, as a fraction.
   private static let coilToNominalUncertaintyFraction = 0.2
-  /// The minimum increase in the impedance at the resonance, relative to the total resistance of
-  /// coil and resistor.
+  /// The minimum increase in the impedance at the resonance, as a ratio to the resistance.
+  ///
+  /// The resistance is the sum of the coil's and the resistor's resistance.
   private static let minimumImpedanceRiseRatio = 0.05
   /// The maximum power of the residual, relative to the power of the resonance.
   private static let maximumResidualToResonanceRatio = 0.1
@@ -118,7 +125,7 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
     try checkAccuracy(hasReference: hasReference)
   }
 
-  /// Returns a sentence about a coil resistance that contradicts a nominal impedance, or nil.
+  /// Returns a warning about a coil resistance that contradicts a nominal impedance, or nil.
   private static func resistanceWarning(measured: Double, nominal: Double?) -> String? {
     guard let nominal else { return nil }
     let measuredToExpectedRatio = measured / (coilToNominalResistanceRatio * nominal)
@@ -134,8 +141,9 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
       """
   }
 
-  /// Returns the frequency response of the resistor's voltage, relative to the reference channel if
-  /// there is one.
+  /// Returns the frequency response of the voltage across the resistor.
+  ///
+  /// The response is relative to the reference channel, if there is one.
   private static func voltageResponse(
     of recording: CalibrationRecording, reference: CalibrationRecording?, signal: SweepSignal
   ) throws(CalibrationError) -> MeasuredResponse {
@@ -231,8 +239,9 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
     }
   }
 
-  /// Returns a profile with the measured resonance and Q factor. The profile has no measured
-  /// response, because the response would belong to another resonance.
+  /// Returns a profile with the measured resonance and Q factor.
+  ///
+  /// The profile has no measured response, because the response would belong to another resonance.
   ///
   /// - Parameters:
   ///   - profile: The profile of the transducer.
@@ -257,8 +266,7 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
 }
 
 extension TransducerProfile {
-  /// Returns a profile with a new resonance, without data that was measured at the previous
-  /// resonance.
+  /// Returns a profile with a new resonance, without data measured at the previous resonance.
   ///
   /// - Parameters:
   ///   - resonance: The resonance, in hertz.

@@ -8,15 +8,16 @@ internal import CMath
 enum InitialResonanceEstimates {
   /// The number of grid steps of the resonance frequency per octave.
   private static let resonanceStepsPerOctave = 24.0
-  /// The grid values of the quality factor, from 0.4 to 40.
+  /// The quality factors in the grid, from 0.4 to 40.
   private static let qualityFactorGrid = (0..<13).map { 0.4 * pow(100, Double($0) / 12) }
-  /// The number of groups of the response that are averaged into one magnitude.
+  /// The number of response groups per averaged magnitude.
   private static let groupCountPerMagnitude = 3
   /// The maximum number of starting points.
   private static let maximumEstimateCount = 4
 
-  /// The minimum distance between the resonances of two starting points, in octaves. Closer points
-  /// lead to the same minimum.
+  /// The minimum distance between the resonances of two starting points, in octaves.
+  ///
+  /// Closer points lead to the same minimum.
   private static let minimumResonanceDistanceOctaves = 1.0 / 6
   /// The minimum difference between the logarithms of the quality factors of two starting points.
   private static let minimumLogQualityDistance = 0.8
@@ -28,8 +29,9 @@ enum InitialResonanceEstimates {
     var magnitudeWeight: Double
   }
 
-  /// Returns starting points for a fit with one type of sensor, the best first, each with its best
-  /// delay.
+  /// Returns starting points for a fit with one type of sensor, the best first.
+  ///
+  /// Each starting point has its best delay.
   ///
   /// - Parameters:
   ///   - response: The measured response.
@@ -61,7 +63,7 @@ enum InitialResonanceEstimates {
     return distinctEstimates.map { fittingDelay(of: $0, to: response, band: band) }
   }
 
-  /// Returns a transfer function with one resonance and the delay that fits a response best.
+  /// Returns a transfer function with one resonance and the best-fitting delay for a response.
   ///
   /// - Parameters:
   ///   - transferFunction: The transfer function; its own delay is ignored.
@@ -105,8 +107,9 @@ enum InitialResonanceEstimates {
       || abs(log(first.qualityFactor / second.qualityFactor)) > minimumLogQualityDistance
   }
 
-  /// Returns the cost of fitting a single resonance with the best gain, up to a constant: −(Σ w m
-  /// r)² / Σ w m².
+  /// Returns the cost of fitting a single resonance to magnitudes: −(Σ w m r)² / Σ w m².
+  ///
+  /// The resonance has the best-fitting gain. A constant is omitted from the cost.
   private static func magnitudeCost(
     of transferFunction: TransferFunction, _ magnitudes: [AveragedMagnitude]
   ) -> Double {

@@ -11,7 +11,7 @@ enum LevenbergMarquardt {
   struct TerminationCriteria {
     /// The maximum number of iterations.
     var maximumIterationCount: Int
-    /// The relative decrease of the cost below which the search ends.
+    /// The minimum relative decrease of the cost per iteration. A smaller decrease ends the search.
     var minimumRelativeCostDecrease: Double
 
     static let full = TerminationCriteria(
@@ -20,7 +20,7 @@ enum LevenbergMarquardt {
       maximumIterationCount: 30, minimumRelativeCostDecrease: 1e-4)
   }
 
-  /// The damping factor above which no further step is tried.
+  /// The maximum damping factor of a step. The search ends at a larger factor.
   private static let maximumDampingFactor = 1e8
   private static let minimumDampingFactor = 1e-12
   private static let initialDampingFactor = 1e-3
@@ -74,8 +74,7 @@ enum LevenbergMarquardt {
     return parameterValues
   }
 
-  /// Returns the partial derivatives of the residuals with respect to each parameter, as forward
-  /// differences.
+  /// Returns the partial derivatives of the residuals, approximated by forward differences.
   ///
   /// - Parameters:
   ///   - point: The parameters.

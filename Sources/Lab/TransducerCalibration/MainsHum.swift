@@ -23,7 +23,9 @@ struct MainsHum {
     var coefficients: [Double] = []
   }
 
-  /// The frequency of the hum in hertz; if it drifts, the frequency at the center of the silences.
+  /// The frequency of the hum, in hertz.
+  ///
+  /// The value is the frequency at the center of the silences if the frequency drifts.
   let frequencyHertz: Double
   /// A Boolean value that indicates whether the frequency drifts.
   let hasDriftingFrequency: Bool
@@ -37,23 +39,25 @@ struct MainsHum {
   private static let nominalHertz = [50.0, 60]
   /// The maximum deviation of a mains frequency, including that of a recorder's clock, in hertz.
   private static let maximumFrequencyDeviationHertz = 0.3
-  /// The successive step sizes of the frequency search, in hertz. With the first step size, the
-  /// harmonics of the nearest candidate deviate by a fraction of a period over 15 s.
+  /// The successive step sizes of the frequency search, in hertz.
+  ///
+  /// With the first step size, the harmonics of the nearest candidate deviate by a fraction of a
+  /// period over 15 s.
   private static let searchStepsHertz = [0.005, 0.001, 0.0002]
-  /// The number of blocks per second over which samples are averaged before the fit.
+  /// The number of sample blocks per second. Each block is averaged before the fit.
   private static let blocksPerSecond = 2_000.0
-  /// The minimum fraction of the power in silences that hum must explain to be removed.
+  /// The minimum fraction of the power in silences due to hum. Weaker hum is not removed.
   private static let minimumHumPowerFraction = 0.1
   /// The minimum total duration of the silences in a recording, in seconds.
   private static let minimumSilenceSeconds = 0.4
-  /// The minimum additional fraction of the hum's energy that separate fits of the silences explain
-  /// if the frequency drifts.
+  /// The minimum increase in explained energy that indicates drift, as a fraction of the hum's.
+  ///
+  /// The increase is that of separate fits of the silences over a common fit.
   private static let minimumDriftEnergyFraction = 1e-4
-  /// The minimum ratio of this additional energy to the energy of noise alone that separate fits
-  /// would explain.
+  /// The minimum ratio of this increase to the increase that noise alone would cause.
   private static let minimumDriftEnergyToNoiseRatio = 4.0
 
-  /// Fits mains hum to the silences of a recording; nil if the recording contains no hum.
+  /// Fits mains hum to the silences of a recording. Returns nil if the recording has no hum.
   ///
   /// - Parameters:
   ///   - samples: The recording.
@@ -116,8 +120,7 @@ struct MainsHum {
       humCoefficients, hertz: humPhase.originHertz, rate: rate, blockLength: blockLength)
   }
 
-  /// Returns the amplitudes of the hum in the samples, computed from its amplitudes in the block
-  /// means.
+  /// Returns the hum's amplitudes in the samples, computed from its amplitudes in the block means.
   ///
   /// The mean of a sine over a block is a sine of the same frequency, attenuated by the Dirichlet
   /// kernel.
@@ -153,8 +156,9 @@ struct MainsHum {
 
   // MARK: - Least squares
 
-  /// Returns the best fit of hum with a constant frequency, found on a frequency grid that is
-  /// refined in two steps.
+  /// Returns the best fit of hum with a constant frequency.
+  ///
+  /// The frequency is found on a grid that is refined in two steps.
   private static func constantFrequencyFit(of segments: [HumSilence]) -> HumFit {
     var bestFit = HumFit()
 
@@ -180,7 +184,9 @@ struct MainsHum {
     return bestFit
   }
 
-  /// Fits the harmonics of hum with a constant frequency; nil if the equations are singular.
+  /// Fits the harmonics of hum with a constant frequency.
+  ///
+  /// Returns nil if the equations are singular.
   ///
   /// The products of two sines are sines at the sum and the difference of their frequencies, so
   /// that the normal equations follow from sums of exponentials in closed form.
@@ -218,8 +224,9 @@ struct MainsHum {
     return fit(solvingNormalEquations: equationRows, hertz: hertz)
   }
 
-  /// Fits the harmonics of a fundamental with an arbitrary phase over time; nil if the equations
-  /// are singular.
+  /// Fits the harmonics of a fundamental with an arbitrary phase over time.
+  ///
+  /// Returns nil if the equations are singular.
   ///
   /// - Parameters:
   ///   - segments: The silences.
@@ -307,8 +314,10 @@ struct HumSilence {
     return correlationSum
   }
 
-  /// Returns the normal equations of the sine and cosine of each harmonic and a constant, each row
-  /// followed by its right side, for a fundamental with any phase.
+  /// Returns the normal equations for hum with any phase over time, as an augmented matrix.
+  ///
+  /// The unknowns are the sine and cosine amplitudes of each harmonic, and a constant. Each row is
+  /// followed by its right side.
   ///
   /// - Parameter cycles: The number of cycles of the fundamental at a time in seconds.
   func normalEquations(cycles: (Double) -> Double) -> [[Double]] {

@@ -3,8 +3,9 @@ internal import CMath
 internal import SignalAnalysis
 internal import SystemSupport
 
-/// The resonance of a transducer, measured by a person who presses a key when a slowly rising or
-/// falling tone feels strongest.
+/// The resonance of a transducer, measured by a person.
+///
+/// The person presses a key when a slowly rising or falling tone feels strongest.
 ///
 /// 1. Six slow tones around the stated resonance rise and fall in turn (`tones(around:)`).
 /// 2. The person presses a key in each tone. A reaction is late by the same interval in both
@@ -21,13 +22,16 @@ public struct ManualMeasurement: Equatable, Sendable {
 
     /// A Boolean value that indicates whether the frequency rises.
     public var isRising: Bool { endHertz > startHertz }
-    /// The duration of the tone, in seconds. All tones have equal speed.
+    /// The duration of the tone, in seconds.
+    ///
+    /// All tones have equal speed.
     public var durationSeconds: Double {
       abs(log2(endHertz / startHertz)) / ManualMeasurement.toneOctavesPerSecond
     }
 
-    /// Returns the frequency of the tone, in hertz, at a time in seconds. The time is clamped to
-    /// the duration.
+    /// Returns the frequency of the tone at a time in seconds, in hertz.
+    ///
+    /// The time is clamped to the duration.
     public func hertz(at seconds: Double) -> Double {
       startHertz * pow(endHertz / startHertz, min(max(seconds / durationSeconds, 0), 1))
     }
@@ -56,32 +60,40 @@ public struct ManualMeasurement: Equatable, Sendable {
   /// The key press that was excluded because it disagrees with the others, if any.
   public let excludedPress: Press?
 
-  /// The rate at which the frequency of the tones changes. A variation of the reaction time by 0.08
-  /// s shifts the frequency of a press by half a percent.
+  /// The rate at which the frequency of the tones changes, in octaves per second.
+  ///
+  /// A variation of the reaction time by 0.08 s shifts the frequency of a press by half a percent.
   private static let toneOctavesPerSecond = 0.1
-  /// The distances of the tones' starting frequencies from the stated resonance, in octaves. They
-  /// differ, so that a person cannot find the resonance by counting seconds.
+  /// The distances of the tones' starting frequencies from the stated resonance, in octaves.
+  ///
+  /// They differ, so that a person cannot find the resonance by counting seconds.
   private static let toneStartOffsetsOctaves = [0.75, 0.95, 0.85]
   /// The distance of the tones' final frequencies from the stated resonance, in octaves.
   private static let toneEndOffsetOctaves = 0.95
-  /// The maximum distance of the measured from the stated resonance, in octaves. The distance is
-  /// within the range of the tones.
+  /// The maximum distance of the measured from the stated resonance, in octaves.
+  ///
+  /// The distance is within the range of the tones.
   private static let maximumResonanceOffsetOctaves = 0.55
-  /// The maximum distance of a key press from the median of the presses in the same direction, in
-  /// octaves: 9 %.
+  /// The maximum distance of a key press from the median, in octaves: 9 %.
+  ///
+  /// The median is that of the presses in the same direction.
   private static let maximumPressDistanceOctaves = 0.125
-  /// The allowed differences between the frequencies of presses on rising and on falling tones, in
-  /// octaves. A reaction time of 0.25 s and a press 1.5 dB beyond the peak of a resonance with a Q
-  /// factor of 2 are allowed in each direction.
+  /// The allowed differences between presses on rising and on falling tones, in octaves.
+  ///
+  /// A reaction time of 0.25 s and a press 1.5 dB beyond the peak of a resonance with a Q factor of
+  /// 2 are allowed in each direction.
   private static let allowedResponseLagOctaves = -0.1...0.6
-  /// The minimum uncertainty of the resonance, caused by heat, mounting, and the slope of a
-  /// person's sensitivity.
+  /// The minimum uncertainty of the resonance, as a fraction.
+  ///
+  /// Heat, mounting, and the slope of a person's sensitivity cause this uncertainty.
   private static let minimumUncertaintyFraction = 0.04
-  /// The maximum uncertainty of a useful result: half the uncertainty of a data sheet. Presses at
-  /// regular intervals, without regard to the feeling, exceed it.
+  /// The maximum uncertainty of a useful result: half the uncertainty of a data sheet.
+  ///
+  /// Presses at regular intervals, without regard to the feeling, exceed it.
   private static let maximumUncertaintyFraction = 0.075
-  /// The half width of a 95 % confidence interval in standard errors, from Student's t-distribution
-  /// with three or four degrees of freedom.
+  /// The half width of a 95 % confidence interval, in standard errors.
+  ///
+  /// Source: Student's t-distribution with three or four degrees of freedom.
   private static let intervalStandardErrorCount = 3.0
 
   // MARK: - Tones
@@ -100,8 +112,9 @@ public struct ManualMeasurement: Equatable, Sendable {
     }
   }
 
-  /// Returns a profile that renders the tones without equalization and maps the sharpness range 0…1
-  /// to all their frequencies.
+  /// Returns a profile that renders the tones without equalization.
+  ///
+  /// The profile maps the sharpness range 0…1 to all frequencies of the tones.
   ///
   /// The level decreases with frequency as the acceleration of a free mass and the sensitivity of a
   /// person increase. A transducer is then felt most at its resonance, and equally less at equal
@@ -174,7 +187,7 @@ public struct ManualMeasurement: Equatable, Sendable {
   {
     func offsetOctaves(_ press: Press) -> Double { log2(press.toneHertz / statedResonance) }
 
-    /// Returns the distance of each key press from the median of the presses in the same direction.
+    /// Returns the distance of each key press from the median in its direction, in octaves.
     func medianDistancesOctaves(_ presses: [Press]) -> [Double] {
       presses.map { press in
         let sameDirection = presses.filter { $0.isOnRisingTone == press.isOnRisingTone }
@@ -219,8 +232,9 @@ public struct ManualMeasurement: Equatable, Sendable {
     self.excludedPress = excludedPress
   }
 
-  /// Returns the uncertainty of the resonance, the mean of the rising and the falling presses, as a
-  /// fraction.
+  /// Returns the uncertainty of the resonance, as a fraction.
+  ///
+  /// The resonance is the mean of the rising and the falling presses.
   ///
   /// - Parameters:
   ///   - rising: The offsets of presses in rising tones, in octaves.
@@ -264,9 +278,10 @@ public struct ManualMeasurement: Equatable, Sendable {
 
   // MARK: - Result for a profile
 
-  /// Returns a profile with the measured resonance, rounded to a tenth of a hertz. The profile has
-  /// no measured response, because the response would belong to another resonance. The quality
-  /// factor and its uncertainty are kept.
+  /// Returns a profile with the measured resonance, rounded to a tenth of a hertz.
+  ///
+  /// The profile has no measured response, because the response would belong to another resonance.
+  /// The quality factor and its uncertainty are kept.
   ///
   /// - Parameters:
   ///   - profile: The profile of the transducer.

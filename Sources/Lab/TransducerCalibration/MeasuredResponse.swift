@@ -1,7 +1,8 @@
 internal import CMath
 
-/// The frequency response to a sweep, as groups of spectral bins that are equally wide on a
-/// logarithmic frequency axis.
+/// The frequency response to a sweep, in groups of spectral bins.
+///
+/// The groups are equally wide on a logarithmic frequency axis.
 ///
 /// The gain of a group is the least-squares estimate Σ recorded · played* / Σ |played|². Weighted
 /// by the sweep's power, a fit to the groups is therefore equivalent to a least-squares fit to the
@@ -17,8 +18,9 @@ struct MeasuredResponse {
     var sweepPower: Double
   }
 
-  /// The number of groups per octave. A group is a tenth as wide as a resonance with a Q factor of
-  /// 14.
+  /// The number of groups per octave.
+  ///
+  /// A group is a tenth as wide as a resonance with a Q factor of 14.
   static let groupsPerOctave = 96.0
 
   /// The groups by increasing frequency. Groups without a spectral bin are absent.
@@ -28,8 +30,7 @@ struct MeasuredResponse {
   /// The spectrum ratios multiplied by the square roots of their weights.
   let weightedRecordedToPlayedRatios: [Phasor]
 
-  /// Computes the response from the recorded and the played spectrum by combining spectral bins
-  /// into groups.
+  /// Computes the response from the recorded and the played spectrum, in groups of bins.
   ///
   /// - Parameters:
   ///   - bins: The spectra of the recording and of the sweep in the band, by increasing frequency.
@@ -84,8 +85,9 @@ struct MeasuredResponse {
     MeasuredResponse(groups.filter { band.contains($0.meanHertz) })
   }
 
-  /// Returns the ratio of this response to a reference response with the same groups. The weights
-  /// are scaled so that errors count as they do in the recording.
+  /// Returns the ratio of this response to a reference response with the same groups.
+  ///
+  /// The weights are scaled so that errors count as they do in the recording.
   func divided(by reference: MeasuredResponse) -> MeasuredResponse {
     MeasuredResponse(
       zip(groups, reference.groups).map { group, reference in

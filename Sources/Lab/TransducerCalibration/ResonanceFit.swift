@@ -24,11 +24,11 @@ struct ResonanceFit {
   let squaredResidualSum: Double
   /// The cost of the fit relative to the power of the response, in decibels.
   let residualDecibels: Double
-  /// A Boolean value that indicates whether the main resonance is at the edge of the band or its
-  /// quality factor is at the limit of the allowed range.
+  /// A Boolean value that indicates whether the main resonance is at a bound of the fit.
+  ///
+  /// The bounds are the edges of the band and the limits of the quality factor.
   let hasMainResonanceAtBound: Bool
-  /// The half widths of the 95 % confidence intervals of each resonance frequency and its quality
-  /// factor, as fractions.
+  /// The half widths of the 95 % confidence intervals, as fractions, for each resonance.
   let intervalHalfWidths: [(resonance: Double, qualityFactor: Double)]
 
   /// The range of quality factors that the fit allows.
@@ -40,18 +40,24 @@ struct ResonanceFit {
   /// The maximum number of resonances that are fitted.
   static let maximumResonanceCount = 3
 
-  /// The maximum ratio of the new to the previous cost at which a different sensor type, a coil, or
-  /// a further resonance is accepted: −3 dB.
+  /// The maximum ratio of the extended model's cost to the previous model's cost: −3 dB.
+  ///
+  /// An extended model has a different sensor type, a coil, or a further resonance. It is accepted
+  /// only up to this ratio.
   private static let maximumExtendedModelCostRatio = 0.5
-  /// The maximum ratio of the costs with and without a high-pass at which the high-pass is
-  /// accepted.
+  /// The maximum ratio of the costs with and without a high-pass.
+  ///
+  /// The high-pass is accepted only up to this ratio.
   private static let maximumHighPassCostRatio = 0.6
-  /// The residual in decibels above which the search for a high-pass begins at all starting points.
+  /// The minimum residual of a doubtful fit, in decibels.
+  ///
+  /// Above it, the search for a high-pass begins at all starting points.
   private static let minimumDoubtfulResidualDecibels = -20.0
-  /// The residual in decibels below which the fit does not search for further resonances.
+  /// The maximum residual of a clean fit, in decibels.
+  ///
+  /// Below it, the fit does not search for further resonances.
   private static let maximumCleanResidualDecibels = -36.0
-  /// The minimum level of the residual above the noise at which the fit searches for a further
-  /// resonance, in decibels.
+  /// The minimum level of the residual above the noise, in decibels, for a further resonance.
   private static let minimumResidualAboveNoiseDecibels = 2.0
   /// The minimum gain of a further resonance relative to the strongest: −30 dB.
   private static let minimumFurtherResonanceGainRatio = 0.03
@@ -61,8 +67,10 @@ struct ResonanceFit {
   private static let minimumMainResonanceGainRatio = 0.5
   /// The minimum distance of the main resonance from the edges of the band, in octaves.
   static let minimumBandEdgeDistanceOctaves = 1.0 / 6
-  /// The unit of the delay parameter in seconds, chosen so that its steps are similar in effect to
-  /// those of the logarithmic parameters.
+  /// The unit of the delay parameter, in seconds.
+  ///
+  /// With this unit, steps of the delay are similar in effect to steps of the logarithmic
+  /// parameters.
   static let delayParameterUnitSeconds = 1.0 / 48_000
 
   /// Fits up to three resonances to a measured response.
@@ -103,7 +111,7 @@ struct ResonanceFit {
     self.init(fittedFunction, response, band: band)
   }
 
-  /// Fits a transfer function with the same resonances and filters to another response.
+  /// Fits the resonances and filters of a transfer function to another response.
   ///
   /// - Parameters:
   ///   - start: The transfer function at which the search starts.
@@ -131,7 +139,7 @@ struct ResonanceFit {
       || mainResonance.qualityFactor > Self.qualityFactorRange.upperBound * 0.999
   }
 
-  /// Returns the fitted response at a frequency without the delay.
+  /// Returns the fitted response at a frequency, without the delay.
   func undelayedResponse(atHertz hertz: Double) -> Phasor {
     var resonanceSum = Phasor.zero
     for (index, gain) in gainsByResonance.enumerated() {
@@ -170,8 +178,9 @@ struct ResonanceFit {
         derivativeOrder: 2)
   }
 
-  /// Returns a fit with the low-pass of the coil if it explains enough of the residual, or the
-  /// unchanged transfer function.
+  /// Adds the low-pass of the coil to a fit if it explains enough of the residual.
+  ///
+  /// Otherwise, returns the unchanged transfer function.
   private static func addingCoil(
     to model: TransferFunction, search: ResonanceSearch
   ) -> TransferFunction {
@@ -189,8 +198,9 @@ struct ResonanceFit {
     return candidate.transferFunction
   }
 
-  /// Returns a fit with the high-pass of the recorder's input if it explains enough of the
-  /// residual, or the unchanged transfer function.
+  /// Adds the high-pass of the recorder's input to a fit if it explains enough of the residual.
+  ///
+  /// Otherwise, returns the unchanged transfer function.
   ///
   /// - Parameters:
   ///   - model: The transfer function without a high-pass.
@@ -282,8 +292,9 @@ struct ResonanceFit {
     }
   }
 
-  /// Returns the frequencies of up to three peaks in the residual power, summed over a sixth of
-  /// an octave.
+  /// Returns the frequencies of up to three peaks in the residual power.
+  ///
+  /// The power is summed over a sixth of an octave.
   private static func residualPeaks(
     of residuals: [Double], in response: MeasuredResponse
   ) -> [Double] {
@@ -311,8 +322,10 @@ struct ResonanceFit {
     return peakHertz
   }
 
-  /// Returns a transfer function with the lowest of the strong resonances first, followed by the
-  /// other resonances in the order of their gains.
+  /// Returns a transfer function with the main resonance first.
+  ///
+  /// The main resonance is the lowest of the strong resonances. The other resonances follow in the
+  /// order of their gains.
   private static func sortingModes(
     of model: TransferFunction, by gains: [Double]
   ) -> TransferFunction {
@@ -355,8 +368,9 @@ struct ResonanceFit {
     return model.modes.indices.map { (halfWidths[2 * $0], halfWidths[2 * $0 + 1]) }
   }
 
-  /// Returns the half widths of the 95 % confidence intervals, from the curvature of the cost at
-  /// its minimum.
+  /// Returns the half widths of the parameters' 95 % confidence intervals.
+  ///
+  /// They follow from the curvature of the cost at its minimum.
   ///
   /// The covariance of the parameters is σ² (JᵀJ)⁻¹. The variance σ² of the residuals is widened by
   /// the correlation ρ of neighboring groups, (1 + ρ) / (1 − ρ): a model error is not independent
@@ -387,7 +401,7 @@ struct ResonanceFit {
   }
 }
 
-/// The search for transfer functions that fit a response.
+/// The search for the transfer functions that best fit a response.
 struct ResonanceSearch {
   /// A transfer function and its cost.
   struct Candidate {
@@ -406,7 +420,9 @@ struct ResonanceSearch {
     subsampledResponse = response.subsampled(by: 3)
   }
 
-  /// Fits from several starting points coarsely, and returns the best fit after refinement.
+  /// Returns the best fit from several starting points.
+  ///
+  /// Each starting point is fitted coarsely, and the best fit is refined.
   func bestFit(from starts: [TransferFunction]) -> Candidate? {
     var bestCandidate: Candidate?
     for start in starts {
@@ -441,7 +457,7 @@ struct ResonanceSearch {
   }
 }
 
-/// The conversion between a transfer function and the vector of parameters that a search varies.
+/// The conversion between a transfer function and the parameter vector of a search.
 ///
 /// The parameters are the logarithms of each resonance and quality factor, the delay, and, if
 /// present, the logarithms of the coil's time constant and the high-pass corner.

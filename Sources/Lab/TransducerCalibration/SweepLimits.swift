@@ -32,14 +32,12 @@ public struct SweepLimits: Equatable, Sendable {
       || transducerLimits?.fullScaleToContinuousPowerRatio != nil
   }
 
-  /// Returns the level by which a signal exceeds the limits, in decibels; negative below the
-  /// limits.
+  /// Returns the level of a signal above the limits, in decibels; negative below the limits.
   public func excessDecibels(of signal: SweepSignal) -> Double {
     excessDecibels(ofAmplitude: signal.peakAmplitude, within: signal.bandHertz)
   }
 
-  /// Returns the level by which a sine of an amplitude exceeds the limits, in decibels; negative
-  /// below the limits.
+  /// Returns the level of a sine above the limits, in decibels; negative below the limits.
   ///
   /// - Parameters:
   ///   - amplitude: The amplitude, relative to full scale.

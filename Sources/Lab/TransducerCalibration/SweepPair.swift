@@ -28,17 +28,20 @@ struct SweepPair {
     case quiet
     /// The loud sweep only.
     case loud
-    /// The extrapolation to infinitely small movement. The stiffness of a spring changes in
-    /// proportion to the square of the level, so with levels of 1/2 and 1, the extrapolation is 4/3
-    /// · quiet − 1/3 · loud.
+    /// The extrapolation to infinitely small movement: 4/3 · quiet − 1/3 · loud.
+    ///
+    /// The stiffness of a spring changes in proportion to the square of the level, and the sweeps
+    /// have the levels 1/2 and 1.
     case smallSignal
   }
 
-  /// The duration of the part of an excerpt before the sweep, in seconds. A detected sweep may have
-  /// started earlier.
+  /// The duration of an excerpt before its sweep, in seconds.
+  ///
+  /// A detected sweep may have started earlier.
   static let preRollSeconds = 0.25
-  /// The duration of the part of an excerpt after the sweep, in seconds. The rest of the pause
-  /// belongs to the next sweep's pre-roll.
+  /// The duration of an excerpt after its sweep, in seconds.
+  ///
+  /// The rest of the pause belongs to the next sweep's pre-roll.
   static let postRollSeconds = 1.1
 
   /// The spectral bins in the frequency band of the sweep.
@@ -92,8 +95,9 @@ struct SweepPair {
     excerptStartSeconds = Double(firstFrame) / rate
   }
 
-  /// The delay of the second sweep relative to its nominal distance from the first sweep, in
-  /// seconds.
+  /// The delay of the second sweep relative to its nominal start, in seconds.
+  ///
+  /// The nominal start is relative to the first sweep.
   var secondSweepDelaySeconds: Double {
     // Bins within a hertz rotate together for all delays of the search.
     let bandwidthHertz = (bins.last?.hertz ?? 1) - (bins.first?.hertz ?? 0)
@@ -120,8 +124,9 @@ struct SweepPair {
     return sweepPower > 0 ? differencePower / sweepPower : 1
   }
 
-  /// The ratio of the loud sweep's amplitude to the amplitude expected from the quiet sweep; 1 for
-  /// a constant gain.
+  /// The ratio of the loud sweep's amplitude to the amplitude expected from the quiet sweep.
+  ///
+  /// The ratio is 1 for a constant gain.
   var loudToExpectedAmplitudeRatio: Double {
     let quietPower = bins.reduce(0) { $0 + $1.quietValue.power }
     let loudPower = bins.reduce(0) { $0 + $1.loudValue.power }
@@ -162,8 +167,9 @@ struct SweepPair {
       minimumHertz: bins.first?.hertz ?? 1)
   }
 
-  /// The weight of the quiet sweep in the weighted mean. The noise of the quiet sweep is scaled up
-  /// together with the sweep.
+  /// The weight of the quiet sweep in the weighted mean.
+  ///
+  /// The noise of the quiet sweep is scaled up together with the sweep.
   private static let quietSweepWeight: Double = {
     let powerRatio = SweepSignal.quietToLoudAmplitudeRatio * SweepSignal.quietToLoudAmplitudeRatio
     return powerRatio / (1 + powerRatio)

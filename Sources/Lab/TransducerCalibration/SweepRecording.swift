@@ -11,8 +11,9 @@ internal import SystemSupport
 ///    corrected rate (`SweepPair`).
 /// 5. The level above the noise and the ratio of the sweeps' levels are checked.
 struct SweepRecording {
-  /// The spectra of both sweeps, corrected for the difference between the player's and the
-  /// recorder's clock.
+  /// The spectra of both sweeps, corrected for clock error.
+  ///
+  /// The clock error is the difference between the player's and the recorder's clock.
   let sweepPair: SweepPair
   /// The level of the loud sweep above the silence before it, in decibels.
   let signalToNoiseDecibels: Double
@@ -21,15 +22,16 @@ struct SweepRecording {
   /// The recording without the hum.
   let cleanRecording: CalibrationRecording
 
-  /// The maximum relative power of the difference between the sweeps, beyond the power of the
-  /// noise: −10 dB.
+  /// The maximum power of the difference between the sweeps, relative to a sweep: −10 dB.
+  ///
+  /// The power of the noise is subtracted.
   private static let maximumSweepDifferencePowerRatio = 0.1
-  /// The minimum amplitude of the loud sweep, as a fraction of that expected from the quiet sweep.
+  /// The minimum ratio of the loud sweep's amplitude to that expected from the quiet sweep.
   ///
   /// Both amplitudes include noise. A lower value indicates that the gain changed during the
   /// recording.
   private static let minimumLoudToExpectedRatio = 0.6
-  /// The time for which the transducer still rings after a sweep, in seconds.
+  /// The duration of the transducer's ringing after a sweep, in seconds.
   private static let ringingSeconds = 0.6
 
   /// Locates and checks the sweeps of a recording.
@@ -60,7 +62,7 @@ struct SweepRecording {
     }
   }
 
-  /// Checks that both sweeps differ by little more than noise.
+  /// Checks that the sweeps differ from each other by little more than noise.
   func checkRepeatability() throws(CalibrationError) {
     // Both sweeps have independent noise; that of the quiet sweep is scaled with it.
     let noiseFactor =
@@ -93,8 +95,9 @@ struct SweepRecording {
     }
   }
 
-  /// Returns the sweeps, corrected for the clock difference, and the level of the loud sweep above
-  /// the silence before it in decibels.
+  /// Returns the sweeps, corrected for the clock error, and their signal-to-noise ratio.
+  ///
+  /// The ratio is the level of the loud sweep above the preceding silence, in decibels.
   private static func sweepPair(
     in recording: CalibrationRecording, signal: SweepSignal, starts: SweepSearch.SweepStarts
   ) throws(CalibrationError) -> (SweepPair, signalToNoise: Double) {
@@ -147,7 +150,7 @@ struct SweepRecording {
     }
   }
 
-  /// Returns the ranges of frames in which neither the signal plays nor the transducer rings.
+  /// Returns the ranges of frames without the signal and without ringing of the transducer.
   private static func silences(
     starts: SweepSearch.SweepStarts, signal: SweepSignal, recording: CalibrationRecording
   ) -> [Range<Int>] {
@@ -169,8 +172,9 @@ struct SweepRecording {
 
 /// The time at which a reference channel recorded the signal directly, bypassing the transducer.
 public struct ReferenceDelay: Equatable, Sendable {
-  /// The time of the signal's first sample in the recording in seconds, accurate to a fraction of a
-  /// frame.
+  /// The time of the signal's first sample in the recording, in seconds.
+  ///
+  /// The time is accurate to a fraction of a frame.
   public let signalStartSeconds: Double
 
   /// The minimum fraction of the reference channel's signal that a single delay explains.
@@ -213,8 +217,7 @@ enum NoiseMeasurement {
   /// The interval between the measured pause and the next sweep, in seconds.
   private static let guardBeforeSweepSeconds = 0.1
 
-  /// Returns the ratio of the power of the second sweep to that of the pause before it, in
-  /// decibels.
+  /// Returns the ratio of the second sweep's power to the preceding pause's power, in decibels.
   ///
   /// - Parameters:
   ///   - samples: The recording.
@@ -236,7 +239,7 @@ enum NoiseMeasurement {
     return Decibels.of(power: max(0, sweepPower - noisePower) / max(noisePower, 1e-30))
   }
 
-  /// Returns the mean power of a range in the band, under a Hann window.
+  /// Returns the mean power of a range of samples in the band, under a Hann window.
   private static func bandPower(
     of samples: [Float], from start: Int, to end: Int, rate: Double, signal: SweepSignal
   ) -> Double {

@@ -7,7 +7,9 @@ internal import SystemSupport
 /// impulse response of the transducer at each sweep: a short peak for each sweep, well above the
 /// noise. The peaks must be as far apart as the sweeps of the signal.
 struct SweepSearch {
-  /// The start times of both sweeps in seconds, including the delay of the transducer's response.
+  /// The start times of both sweeps, in seconds.
+  ///
+  /// The times include the delay of the transducer's response.
   typealias SweepStarts = (first: Double, second: Double)
 
   /// A peak of the impulse response.
@@ -17,22 +19,25 @@ struct SweepSearch {
     var impulseMagnitude: Float
   }
 
-  /// The maximum deviation of the second sweep from its nominal time, in seconds. The pause allows
-  /// no more.
+  /// The maximum deviation of the second sweep from its nominal time, in seconds.
+  ///
+  /// The pause allows no more.
   static let secondSweepToleranceSeconds = 0.05
-  /// The minimum ratio of a peak to the median magnitude.
+  /// The minimum ratio of a peak's magnitude to the median magnitude of the impulse response.
   private static let minimumPeakToMedianRatio = Float(9)
-  /// The minimum ratio of the lower to the higher peak.
+  /// The minimum ratio of the lower to the higher of the two sweeps' peaks.
   private static let minimumLowerToHigherPeakRatio = Float(0.2)
   /// The interval around a peak that contains its echoes, in seconds.
   private static let echoIntervalSeconds = 0.5
 
   private let impulseMagnitudes: [Float]
-  /// The sample rate of the impulse response.
+  /// The sample rate of the impulse response, in hertz.
   private let impulseSampleRate: Double
   private let signal: SweepSignal
 
-  /// Computes the impulse response from a recording that passed the checks of its length and rate.
+  /// Computes the impulse response from a recording.
+  ///
+  /// The recording must have passed the checks of its length and rate.
   ///
   /// - Parameters:
   ///   - recording: The recording.
@@ -103,8 +108,7 @@ struct SweepSearch {
       """)
   }
 
-  /// Returns the error for a second sweep that is missing or not at the expected time after the
-  /// first.
+  /// Returns the error for a second sweep that is missing or not at its nominal time.
   private func misalignmentError(_ mainPeak: Peak) -> CalibrationError {
     let earlierPeak = peak(in: 0...max(0, mainPeak.timeSeconds - Self.echoIntervalSeconds))
     let laterStartSeconds = mainPeak.timeSeconds + Self.echoIntervalSeconds

@@ -3,8 +3,9 @@ internal import CMath
 internal import SignalAnalysis
 internal import SystemSupport
 
-/// The signal for the measurement of a transducer: two sweeps, followed by tones and bursts for a
-/// person to feel.
+/// The signal for the measurement of a transducer.
+///
+/// It consists of two sweeps, followed by tones and bursts for a person to feel.
 ///
 ///     margin │ quiet sweep │ pause │ loud sweep │ pause │ 6 tones │ 6 bursts │ margin
 ///
@@ -26,13 +27,17 @@ public struct SweepSignal: Equatable, Sendable {
   /// A Boolean value that indicates whether tones and bursts follow the sweeps.
   public let hasTones: Bool
 
-  /// The default band of a sweep, in hertz. It extends an octave beyond the band of tactile
-  /// transducers.
+  /// The default band of a sweep, in hertz.
+  ///
+  /// It extends an octave beyond the band of tactile transducers.
   public static let defaultBandHertz = 10.0...1_000.0
-  /// The default duration of a sweep in seconds: enough to measure a resonance in noise of equal
-  /// level.
+  /// The default duration of a sweep, in seconds.
+  ///
+  /// It is enough to measure a resonance in noise of equal level.
   public static let defaultSweepSeconds = 6.0
-  /// The default level in dBFS: a quarter of full scale, a sixteenth of full power.
+  /// The default level, in dBFS.
+  ///
+  /// It is a quarter of full scale, or a sixteenth of full power.
   public static let defaultLevelDecibels = -12.0
   /// The supported peak levels of the loud sweep, in dBFS.
   public static let supportedLevelDecibels = -40.0 ... -3.0
@@ -91,8 +96,9 @@ public struct SweepSignal: Equatable, Sendable {
   /// The minimum frequency of a quick check, in hertz.
   private static let quickCheckMinimumHertz = 7.0
 
-  /// Creates the signal of a quick check: short sweeps two octaves around the resonance of a
-  /// profile, 5 s in total.
+  /// Creates the signal of a quick check: sweeps around a profile's resonance, 5 s in total.
+  ///
+  /// The sweeps are short and extend two octaves to each side of the resonance.
   ///
   /// - Parameters:
   ///   - profile: The profile of the transducer.
@@ -132,8 +138,9 @@ public struct SweepSignal: Equatable, Sendable {
   static let quietToLoudAmplitudeRatio = 0.5
   /// The duration of the silence at each end of the signal, in seconds.
   static let outerSilenceSeconds = 0.5
-  /// The duration of the silence after a sweep, during which the transducer comes to rest, in
-  /// seconds.
+  /// The duration of the silence after a sweep, in seconds.
+  ///
+  /// The transducer comes to rest during this silence.
   static let silenceAfterSweepSeconds = 1.5
   /// The number of tones, which is also the number of bursts.
   static let toneCount = 6
@@ -144,7 +151,7 @@ public struct SweepSignal: Equatable, Sendable {
   var firstSweepStartSeconds: Double { Self.outerSilenceSeconds }
   /// The interval between the starts of both sweeps, in seconds.
   public var sweepSpacingSeconds: Double { sweepSeconds + Self.silenceAfterSweepSeconds }
-  /// The duration of the part of the signal that a measurement requires, in seconds.
+  /// The duration of the required part of the signal, in seconds: both sweeps without the tones.
   public var requiredMeasurementSeconds: Double {
     Self.outerSilenceSeconds + 2 * sweepSpacingSeconds
   }
@@ -155,8 +162,9 @@ public struct SweepSignal: Equatable, Sendable {
       + Self.outerSilenceSeconds
   }
 
-  /// The fade-in of a sweep, in periods of the lowest frequency. A shorter one makes the high-pass
-  /// overshoot.
+  /// The fade-in of a sweep, in periods of the lowest frequency.
+  ///
+  /// A shorter fade-in makes the high-pass overshoot.
   private static let fadeInPeriods = 1.5
   /// The fade-out of sweeps and tones, in seconds.
   private static let fadeOutSeconds = 0.01
@@ -276,8 +284,9 @@ public struct SweepSignal: Equatable, Sendable {
   }
 }
 
-/// A second-order Butterworth high-pass, which removes the movement at frequencies below the sweep
-/// that the fades would otherwise cause.
+/// A second-order Butterworth high-pass for a sweep.
+///
+/// It removes the movement below the sweep's frequencies that the fades would otherwise cause.
 ///
 /// The filter is a bilinear transform with a prewarped corner, in direct form II.
 struct SweepHighPass {

@@ -1,7 +1,9 @@
 internal import CMath
 internal import HapticRender
 
-/// The transfer function from the played signal to the recording, up to a gain for each resonance.
+/// The transfer function from the played signal to the recording.
+///
+/// The gain of each resonance is not included.
 ///
 ///     signal → coil → Σ gain · resonance → delay → sensor (jω)ⁿ → recorder's high-pass → recording
 ///
@@ -17,23 +19,24 @@ struct TransferFunction: Equatable {
     var qualityFactor: Double
   }
 
-  /// The gains of the resonances with which a transfer function best fits a response, and the
-  /// residuals of the fit.
+  /// The best-fitting gains of the resonances for a response, and the residuals of the fit.
   struct GainFit {
     /// The gain of each resonance; negative for inverted polarity.
     let gainsByResonance: [Double]
     /// The cost of the fit: the sum of its squared residuals.
     let squaredResidualSum: Double
-    /// The real and the imaginary residual for each group in turn, multiplied by the square root of
-    /// the group's weight.
+    /// The weighted residuals: the real and the imaginary part for each group in turn.
+    ///
+    /// Each residual is multiplied by the square root of the group's weight.
     let weightedResiduals: [Double]
   }
 
   var modes: [Mode]
   /// The delay of the whole response, in seconds.
   var delaySeconds: Double
-  /// The order of the derivative of displacement that the sensor measures: 2 for acceleration, 1
-  /// for velocity, 0 for displacement.
+  /// The order of the derivative of displacement that the sensor measures.
+  ///
+  /// The order is 2 for acceleration, 1 for velocity, and 0 for displacement.
   var derivativeOrder: Int
   /// The electrical time constant of the coil, in seconds; 0 for no effect.
   var coilTimeConstantSeconds = 0.0
@@ -45,8 +48,9 @@ struct TransferFunction: Equatable {
   /// The main resonance of the transducer.
   var mainMode: Mode { modes[0] }
 
-  /// Returns the response of a resonance at a frequency without filters and delay, scaled to
-  /// magnitude 1 at the resonance.
+  /// Returns the response of a resonance at a frequency, without filters and delay.
+  ///
+  /// The response is scaled to magnitude 1 at the resonance.
   ///
   /// - Parameters:
   ///   - index: The index of the resonance.
@@ -65,8 +69,7 @@ struct TransferFunction: Equatable {
       / Phasor(1 - frequencyRatio * frequencyRatio, frequencyRatio / mode.qualityFactor)
   }
 
-  /// Returns the combined response of the coil's low-pass and the recorder's high-pass at a
-  /// frequency.
+  /// Returns the response of the coil's low-pass and the recorder's high-pass at a frequency.
   func filterResponse(atHertz hertz: Double) -> Phasor {
     let highPassFactor = highPassResponse(atHertz: hertz)
     guard coilTimeConstantSeconds > 0 else { return highPassFactor }
@@ -92,7 +95,7 @@ struct TransferFunction: Equatable {
     return Phasor(cos(delayAngle), -sin(delayAngle))
   }
 
-  /// Returns the gains of the resonances that minimize the squared residuals of a response.
+  /// Returns the gains of the resonances with the smallest squared residuals for a response.
   ///
   /// The gains are linear parameters, so they follow from the normal equations. Only the other
   /// parameters require a search.
@@ -125,7 +128,7 @@ struct TransferFunction: Equatable {
       weightedResiduals: weightedResiduals)
   }
 
-  /// Returns the weighted response of each resonance with gain 1: the columns of the design matrix.
+  /// Returns the design matrix: the weighted response of each resonance with gain 1.
   private func designMatrix(for response: MeasuredResponse) -> [[Phasor]] {
     let groups = response.groups
     var matrixColumns = [[Phasor]](
