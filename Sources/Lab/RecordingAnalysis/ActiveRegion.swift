@@ -13,7 +13,7 @@ package struct ActiveRegion {
   /// The maximum duration of a tap, in seconds.
   package static let maximumTapSeconds = 0.06
 
-  /// The ratio of a magnitude to the peak below which the signal counts as silent: −50 dB.
+  /// The maximum magnitude of silence, relative to the peak: −50 dB.
   private static let silenceToPeakRatio: Float = 0.003
 
   package init(sampleRange: Range<Int>, sampleRate: Double) {
@@ -66,7 +66,7 @@ package struct ActiveRegion {
     }
   }
 
-  /// Returns an event for the region, so that sentences can name it.
+  /// Returns an event with the time and duration of the region, for use in messages.
   ///
   /// - Parameter delay: The delay of the event, in seconds.
   package func event(delay: Double = 0) -> IndexedEvent {

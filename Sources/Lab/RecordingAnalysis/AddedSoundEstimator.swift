@@ -17,7 +17,7 @@ struct AddedSoundEstimator {
       maskingThreshold: maskingAmplitudes())
   }
 
-  /// Returns the change that adds the sound around a burst of the residual.
+  /// Returns an added sound as a change: the sound around a burst of the residual.
   ///
   /// The sound extends as long as blocks of 12 ms are loud.
   func addedSound(from burst: BurstDetector.Burst) -> RecordingChange {
@@ -78,7 +78,7 @@ struct AddedSoundEstimator {
     return eventColumn.energy(in: range) > 0.5 * Vector.energy(eventColumn.samples)
   }
 
-  /// Returns the penalty for an added sound that existing events could explain instead.
+  /// Returns the penalty for an added sound that changes of existing events could also explain.
   private func ambiguityPenalty(of range: Range<Int>) -> Double {
     func eventEnergy(in range: Range<Int>) -> Double {
       residual.whitenedColumns.reduce(0) {
@@ -105,8 +105,9 @@ struct AddedSoundEstimator {
     return neighborhoodPenalty + 1.5 * Double(maskedEventCount)
   }
 
-  /// Returns for each sample the amplitude below which a burst is imperceptible: a tenth of the
-  /// level within 50 ms, or a fiftieth of the peak.
+  /// Returns the minimum perceptible amplitude of a burst at each sample.
+  ///
+  /// The amplitude is a tenth of the level within 50 ms, or a fiftieth of the peak.
   private func maskingAmplitudes() -> [Float] {
     let fit = residual.fit
     var maskingLevels = [Float](repeating: 0, count: residualSamples.count)

@@ -1,11 +1,14 @@
 internal import CMath
 
-/// A compressor like the ones in phone microphones: above a threshold, the gain is a negative power
-/// of the level.
+/// A compressor with a model of the automatic gain control in phone microphones.
+///
+/// Above a threshold, the gain is a negative power of the level.
 struct AutomaticGainControl: Equatable, Sendable {
-  /// The amplitude above which the gain falls.
+  /// The threshold of compression, as an amplitude. Louder levels lower the gain.
   var thresholdAmplitude: Double
-  /// The exponent with which the gain falls: 0 for no compression, 1 for a constant output level.
+  /// The negative exponent of the gain above the threshold.
+  ///
+  /// The exponent is 0 for no compression, and 1 for a constant output level.
   var reductionExponent: Double
   /// The attack time constant of the level detector, in seconds.
   var attackSeconds: Double
@@ -14,7 +17,7 @@ struct AutomaticGainControl: Equatable, Sendable {
 
   private static let minimumGain = 0.05
 
-  /// Returns the signal as it was before compression, and the gain at each sample.
+  /// Returns the signal before compression, and the gain at each sample.
   ///
   /// The detector is driven by the uncompressed signal, so the gain can be reconstructed sample by
   /// sample from the recording.

@@ -15,8 +15,9 @@ struct AutomaticGainSearch {
   private var observation: RecordingObservation { predictor.observation }
   private var sampleRate: Double { predictor.sampleRate }
 
-  /// Returns the automatic gain control that explains the level changes and makes the recording
-  /// much more probable, or nil.
+  /// Returns the automatic gain control that explains a recording's level changes, or nil.
+  ///
+  /// The result is nil unless it makes the recording much more probable.
   func bestGain(for model: RecordingModel) -> AutomaticGainControl? {
     let otherChanges = model.changes.filter { $0.kind != .level }
     let alternativeChanges = otherChanges.isEmpty ? [[]] : [[], otherChanges]
@@ -24,8 +25,9 @@ struct AutomaticGainSearch {
     return gainCandidates.max { $0.evidence < $1.evidence }?.gain
   }
 
-  /// Searches a grid of thresholds, exponents and time constants, then refines each by coordinate
-  /// descent.
+  /// Searches a grid of thresholds, exponents, and time constants, and refines the best gain.
+  ///
+  /// The gain control is refined by coordinate descent.
   private func bestGain(
     for model: RecordingModel, changes: [RecordingModel.Change]
   ) -> (gain: AutomaticGainControl, evidence: Double)? {

@@ -13,8 +13,9 @@ struct BurstDetector {
     /// The index of the burst's first sample in the residual.
     var firstSampleIndex: Int
     var peakAmplitude: Double
-    /// The energy that the burst explains, in multiples of the noise power, minus the detection
-    /// threshold.
+    /// The energy that the burst explains, in multiples of the noise power, minus a threshold.
+    ///
+    /// The threshold is the minimum for detection.
     var detectionScore: Double
   }
 
@@ -46,8 +47,9 @@ struct BurstDetector {
     }
   }
 
-  /// Returns the burst with the highest score in a whitened residual, or nil if no burst is
-  /// significant.
+  /// Returns the burst with the highest score in a whitened residual.
+  ///
+  /// Returns nil if no burst is significant.
   ///
   /// - Parameters:
   ///   - residual: The residual.
@@ -62,7 +64,8 @@ struct BurstDetector {
     let transformLength = FourierTransform.fastLength(atLeast: residual.count + 300)
     var transform = FourierTransform(length: transformLength)
     let residualBins = transform.forward(residual)
-    // More positions make a false detection more likely.
+    // More positions make a false detection more likely. The minimum z-score applies to 40,000
+    // positions, and increases by 0.25 for each factor of ten.
     let relativeTestCount = max(1, Double(residual.count) / 4e4)
     let correctedZScore = RecordingThreshold.minimumZScore + 0.25 * log10(relativeTestCount)
     let detectionThreshold = correctedZScore * correctedZScore + 8

@@ -1,7 +1,7 @@
 internal import CMath
 import SignalAnalysis
 
-/// A search of a recording for a reference with one changed event that has much of its energy.
+/// A search in a recording for a reference with one changed event, where the event is strong.
 ///
 /// Such a recording is difficult to align: at the true delay, too little of the reference agrees
 /// with it. So the search changes the event first:
@@ -15,24 +15,27 @@ struct ChangedEventSearch: ~Copyable {
   struct Hypothesis {
     var waveformIndex: Int
     var changedWaveform: EventWaveform
-    /// The frequency ratio of the change: 1 for a missing event, nil for a moved event.
+    /// The ratio of the changed frequency of the event to its original frequency.
+    ///
+    /// The ratio is 1 for a missing event, and nil for a moved event.
     var frequencyRatio: Double?
-    /// The delay of the changed reference. Its score is the noise-weighted energy that the
-    /// reference explains.
+    /// The delay of the changed reference in the recording.
+    ///
+    /// Its score is the noise-weighted energy that the changed reference explains.
     var alignmentCandidate: RecordingAlignment.Candidate
   }
 
-  /// The interval between the tried times of a moved event, in seconds, if it is rendered again.
+  /// The interval between candidate times of a moved event, in seconds, for repeated rendering.
   ///
   /// An event is rendered at each time if dynamic parameters or curves affect it.
   private static let renderingStepSeconds = 0.005
   private static let maximumFrequencyRatioCount = 48
-  /// The maximum frequency ratio that is tried, as a natural logarithm.
+  /// The maximum candidate frequency ratio, as a natural logarithm.
   private static let maximumLogFrequencyRatio = 0.56
-  /// The maximum difference of two delays that count as equal, in seconds.
+  /// The maximum difference between two delays that count as equal, in seconds.
   private static let equalDelayToleranceSeconds = 0.004
   private static let maximumHypothesisCount = 3
-  /// The maximum time by which an event can move before the start of the reference, in seconds.
+  /// The maximum time of a moved event before the start of the reference, in seconds.
   private static let leadSeconds = 0.1
 
   private let reference: RecordingReference
@@ -50,8 +53,10 @@ struct ChangedEventSearch: ~Copyable {
     recordingSpectrum = transform.forward(alignment.weightedRecording)
   }
 
-  /// Returns the most likely hypotheses that differ in event, delay, or kind of change, and the
-  /// most likely hypothesis that an event is missing.
+  /// Returns the most likely hypotheses of a changed event, and of a missing event.
+  ///
+  /// The hypotheses of a changed event differ in event, delay, or kind of change. At most one
+  /// hypothesis of a missing event follows them.
   mutating func bestHypotheses() -> [Hypothesis] {
     let waveforms = reference.waveforms
     let minimumEnergyFraction = waveforms.count <= 3 ? 0.1 : 0.25
@@ -83,7 +88,7 @@ struct ChangedEventSearch: ~Copyable {
     return distinctHypotheses + hypotheses.filter { $0.frequencyRatio == 1 }.prefix(1)
   }
 
-  /// The sum of the unchanged events, and its correlation with the recording.
+  /// The sum of the reference's unchanged events, and its correlation with the recording.
   private struct UnchangedEvents {
     var weightedSamples: [Float]
     var correlations: [Float]
@@ -130,8 +135,9 @@ struct ChangedEventSearch: ~Copyable {
     return hypotheses
   }
 
-  /// Returns the waveforms of an event at other frequencies, in steps of a third of a period over
-  /// its duration.
+  /// Returns the waveforms of an event at other frequencies.
+  ///
+  /// The frequencies are spaced by a third of a period over the event's duration.
   private func retunedWaveforms(at index: Int) -> [(EventWaveform, ratio: Double)] {
     let waveform = reference.waveforms[index]
     let variantRenderer = EventVariants(reference: reference)
@@ -146,7 +152,7 @@ struct ChangedEventSearch: ~Copyable {
     }
   }
 
-  /// Returns hypotheses with the two time shifts at which a changed waveform of an event fits best.
+  /// Returns hypotheses with the two best-fitting time shifts of an event's changed waveform.
   ///
   /// - Parameters:
   ///   - index: The index of the event's waveform.
@@ -198,7 +204,7 @@ struct ChangedEventSearch: ~Copyable {
       }.prefix(2))
   }
 
-  /// Returns the delay at which the sum of two correlations has the maximum magnitude.
+  /// Returns the delay with the maximum magnitude of the sum of two correlations.
   ///
   /// - Parameters:
   ///   - first: The correlation of the other events. Negative lags are at the end.

@@ -4,7 +4,7 @@ import SignalAnalysis
 ///
 /// A run has at least four samples at the maximum magnitude, and a steep edge.
 package struct ClippedPeaks {
-  /// The magnitude from which a sample counts as clipped.
+  /// The minimum magnitude of a clipped sample.
   package let clippedMagnitude: Float
   /// The frames of each run.
   package private(set) var clippedRuns: [Range<Int>] = []
@@ -16,10 +16,11 @@ package struct ClippedPeaks {
   }
 
   private static let minimumRunLength = 4
-  /// The minimum peak magnitude of a signal with clipped samples. The peaks of weaker signals are
-  /// flat due to quantization.
+  /// The minimum peak magnitude of a signal with clipped samples.
+  ///
+  /// The peaks of weaker signals are flat due to quantization.
   private static let minimumClippedMagnitude: Float = 0.1
-  /// The minimum drop of the magnitude before or after a run, as a fraction of the peak magnitude.
+  /// The minimum drop of the magnitude before or after a run, as a fraction of the peak.
   private static let minimumDropBesideRun: Float = 0.001
 
   /// Finds the clipped samples of a signal, or returns nil if it is not clipped.

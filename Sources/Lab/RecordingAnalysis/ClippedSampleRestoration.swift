@@ -14,12 +14,12 @@ import SignalAnalysis
 struct ClippedSampleRestoration {
   /// The frames of the recording that were clipped.
   private let clippedFrames: Set<Int>
-  /// The magnitude at which the recording was clipped.
+  /// The magnitude of the recording's clipped samples.
   private let clippingMagnitude: Float
 
   private static let predictionOrder = 16
   private static let iterationCount = 8
-  /// The noise that is added to the spectrum, relative to the power of the signal.
+  /// The power of the noise added to the spectrum, relative to the power of the signal.
   private static let spectrumFloorRatio = 1e-4
 
   /// Finds the clipped samples of a recording. Returns nil if there are none.
@@ -47,7 +47,7 @@ struct ClippedSampleRestoration {
       of: samples, rate: signal.decimatedRate, targetRate: signal.decimatedRate)
   }
 
-  /// Replaces samples by those with the minimum prediction error.
+  /// Replaces samples by the values with the minimum prediction error.
   private func interpolate(_ indices: [Int], of samples: inout [Float]) {
     var spectrum = NoiseSpectralDensity(of: samples, quantile: nil)
     spectrum.addWhiteNoise(power: Self.spectrumFloorRatio * spectrum.totalPower)

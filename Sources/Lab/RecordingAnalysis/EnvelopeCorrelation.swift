@@ -8,7 +8,7 @@ import SignalAnalysis
 struct EnvelopeCorrelation {
   /// The interval between two envelope values, in samples: 5 ms.
   private static let hopSampleCount = 10
-  /// The number of envelope values of silence before the reference.
+  /// The number of silent envelope values before the reference.
   private static let leadValueCount = 20
 
   private let referenceLevelChanges: [Float]
@@ -34,13 +34,12 @@ struct EnvelopeCorrelation {
     referenceLevelChanges.isEmpty || recordingLevelChanges.isEmpty
   }
 
-  /// Returns the delay that an index of `correlations(tempo:)` stands for, in seconds.
+  /// Returns the delay at an index of the result of `correlations(tempo:)`, in seconds.
   func delaySeconds(atIndex index: Int) -> Double {
     Double(index - maximumLagInHops + Self.leadValueCount) * hopSeconds
   }
 
-  /// Returns the correlation between the envelopes of the reference and the recording at each
-  /// delay.
+  /// Returns the correlation of the reference's and the recording's envelopes at each delay.
   ///
   /// - Parameter tempo: The relative tempo deviation of the recording.
   func correlations(tempo: Double) -> [Float] {
@@ -72,8 +71,9 @@ struct EnvelopeCorrelation {
     }
   }
 
-  /// Returns the change of the signal's logarithmic power over the preceding 20 ms, every 5 ms. The
-  /// power is averaged over 20 ms.
+  /// Returns the changes of a signal's logarithmic power over 20 ms, every 5 ms.
+  ///
+  /// The power is averaged over 20 ms, and each change is over the preceding 20 ms.
   ///
   /// - Parameters:
   ///   - samples: The signal.

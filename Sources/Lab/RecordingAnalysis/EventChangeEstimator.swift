@@ -1,19 +1,21 @@
 internal import CMath
 import SignalAnalysis
 
-/// Finds the change of an event that explains most of the residual around it.
+/// A search for the change of an event that explains most of the residual around the event.
 ///
 /// For each kind of change, the changed waveform replaces the original one in the recording's
 /// neighborhood of the event, and the remaining energy is computed. A change scores by the energy
 /// it explains, in multiples of the noise power, minus a threshold for each of its parameters.
 struct EventChangeEstimator {
   let residual: RecordingResidual
-  /// The reference as the pattern specifies it, without the changes that were found.
+  /// The reference as the pattern specifies it, without any found changes.
   let originalReference: RecordingReference
-  /// The hypothesis of a changed event on which the placement is based, or nil if there is none.
+  /// The hypothesis of a changed event that the placement is based on, or nil.
   let changedEventHypothesis: ChangedEventSearch.Hypothesis?
 
-  /// The factor that lowers the score of a waveform change, because it can explain any residual.
+  /// The factor for the score of a waveform change.
+  ///
+  /// It lowers the score, because a waveform change can explain any residual.
   private static let waveformChangeScoreFactor = 0.25
 
   private var sampleRate: Double { originalReference.sampleRate }
@@ -22,7 +24,7 @@ struct EventChangeEstimator {
   private var eventVariants: EventVariants { EventVariants(reference: originalReference) }
   private var hasSingleEvent: Bool { originalReference.indistinguishableWaveformGroups.count == 1 }
 
-  /// The part of the recording around an event, from which the other events are subtracted.
+  /// The excerpt of the recording around an event, without the other events.
   struct EventNeighborhood {
     var waveformIndex: Int
     /// The whitened waveform of the event.
@@ -31,11 +33,11 @@ struct EventChangeEstimator {
     var remainingRecording: DesignColumn
     /// The energy of `remainingRecording`.
     var remainingRecordingEnergy: Double
-    /// The energy that remains in `remainingRecording` after the event is also subtracted.
+    /// The energy of `remainingRecording` after the event is subtracted.
     var residualEnergyWithoutEvent: Double
   }
 
-  /// Returns the neighborhood of an event: its duration, and the maximum shift on both sides.
+  /// Returns the neighborhood of an event: its range, extended by the maximum shift.
   func neighborhood(of index: Int) -> EventNeighborhood {
     let eventColumn = residual.whitenedColumns[index]
     let marginSamples = Int(RecordingModelFit.maximumTimeShiftSeconds * sampleRate) + 20
@@ -59,7 +61,7 @@ struct EventChangeEstimator {
     return neighborhood(of: index)
   }
 
-  /// Returns the changes of the event that explain enough of the residual in its neighborhood.
+  /// Returns candidate changes of an event that explain enough of its neighborhood's residual.
   func candidateChanges(in neighborhood: EventNeighborhood) -> [RecordingChange] {
     let parametricChanges =
       levelChanges(in: neighborhood) + timeChanges(in: neighborhood)
@@ -70,8 +72,9 @@ struct EventChangeEstimator {
     return parametricChanges + distinctWaveformChanges
   }
 
-  /// Returns true if the residual at an event exceeds the noise, or correlates with the event or
-  /// its derivative.
+  /// Returns true if the residual at an event is more than noise.
+  ///
+  /// The residual exceeds the noise, or correlates with the event or its derivative.
   private func hasSignificantResidual(_ column: DesignColumn) -> Bool {
     let columnSampleCount = Double(column.samples.count)
     let relativeResidualPower =
@@ -97,8 +100,9 @@ struct EventChangeEstimator {
     var derivativeEnergy: Double
   }
 
-  /// Returns the time derivative of a column, made orthogonal to the column so that it contains no
-  /// change of level.
+  /// Returns the time derivative of a column, made orthogonal to the column.
+  ///
+  /// An orthogonal derivative contains no change of level.
   private func timeDerivative(of column: DesignColumn) -> TimeDerivative {
     let columnEnergy = max(Vector.energy(column.samples), 1e-30)
     let columnSamples = column.samples
@@ -134,7 +138,7 @@ struct EventChangeEstimator {
       explainedRange: neighborhood.eventColumn.recordingRange)
   }
 
-  /// Sets the score of a change from the energy that remains after the change.
+  /// Rates a change by the residual energy that remains with the change.
   ///
   /// - Parameters:
   ///   - change: The change.
@@ -160,7 +164,7 @@ struct EventChangeEstimator {
     return ratedChange.penalizedImprovement > 0 && isReportable ? [ratedChange] : []
   }
 
-  /// Rates a changed waveform at the common gain and at its best-fitting gain.
+  /// Rates a change of waveform at the common gain and at the waveform's best-fitting gain.
   ///
   /// - Parameters:
   ///   - change: The change.
@@ -192,7 +196,7 @@ struct EventChangeEstimator {
 
   // MARK: - Waveform and level
 
-  /// Returns a change of waveform, if a large fraction of the event remains unexplained.
+  /// Returns a change of the event's waveform if much of the event remains unexplained.
   private func waveformChanges(in neighborhood: EventNeighborhood) -> [RecordingChange] {
     let noiseEnergy =
       noiseDeviation * noiseDeviation * Double(neighborhood.eventColumn.samples.count)
@@ -212,7 +216,7 @@ struct EventChangeEstimator {
     return ratedSpectrumChanges
   }
 
-  /// Returns a change of level, or the absence of the event.
+  /// Returns a change of the event's level, or a change that marks the event as missing.
   private func levelChanges(in neighborhood: EventNeighborhood) -> [RecordingChange] {
     let eventColumn = neighborhood.eventColumn
     let eventEnergy = Vector.energy(eventColumn.samples)
@@ -239,7 +243,7 @@ struct EventChangeEstimator {
 
   // MARK: - Time
 
-  /// Returns time shifts of the event to the peaks of its cross-correlation with the recording.
+  /// Returns time shifts of an event to peaks of its cross-correlation with the recording.
   private func timeChanges(in neighborhood: EventNeighborhood) -> [RecordingChange] {
     let waveformIndex = neighborhood.waveformIndex
     let originalWaveform = originalReference.waveforms[waveformIndex]
@@ -262,8 +266,9 @@ struct EventChangeEstimator {
     }
   }
 
-  /// Returns the time shifts at the highest peaks of the event's cross-correlation with the
-  /// recording, in seconds of the reference.
+  /// Returns the time shifts at an event's highest cross-correlation with the recording.
+  ///
+  /// The shifts are in seconds of the reference.
   private func correlationShifts(in neighborhood: EventNeighborhood) -> [Double] {
     let maximumShiftSamples = Int(RecordingModelFit.maximumTimeShiftSeconds * sampleRate)
     let eventColumn = neighborhood.eventColumn
@@ -295,8 +300,7 @@ struct EventChangeEstimator {
     }
   }
 
-  /// Returns the change with a refined time, or nil if no refinement explains more of the
-  /// recording.
+  /// Returns a time change with a refined shift, or nil if no shift explains more.
   ///
   /// The waveform's derivative yields the remaining shift by linearization.
   func refinedTime(
@@ -338,8 +342,9 @@ struct EventChangeEstimator {
 
   // MARK: - Frequency
 
-  /// Returns the change of frequency that explains the recording best, or an empty array if there
-  /// is none.
+  /// Returns the change of an event's frequency that explains the recording best.
+  ///
+  /// The result is an empty array if no change explains enough.
   ///
   /// Ratios of short events are searched in steps; long events yield a ratio by their phase.
   private func frequencyChanges(in neighborhood: EventNeighborhood) -> [RecordingChange] {
@@ -389,8 +394,9 @@ struct EventChangeEstimator {
     return [bestChange].compactMap(\.self)
   }
 
-  /// Returns the frequency ratio of a long event: first by its mean frequency, then by the drift of
-  /// its phase.
+  /// Returns the frequency ratio of a long event in the recording to the event in the reference.
+  ///
+  /// The ratio is estimated first from the mean frequency, then from the drift of the phase.
   private func frequencyRatio(from neighborhood: EventNeighborhood) -> Double? {
     let waveformIndex = neighborhood.waveformIndex
     let originalEvent = originalReference.waveforms[waveformIndex].indexedEvent
@@ -469,15 +475,14 @@ struct EventChangeEstimator {
       / (2 * .pi * Double(segmentSampleCount) / sampleRate)
   }
 
-  /// Returns the change with a refined frequency, or nil if no refinement explains more of the
-  /// recording.
+  /// Returns a frequency change with a refined ratio, or nil if no ratio explains more.
   ///
   /// The level is free, and the time within the linear range, because the placement may still be
   /// wrong due to this event.
   func refinedFrequency(
     in neighborhood: EventNeighborhood, near change: RecordingChange
   ) -> RecordingChange? {
-    /// Returns the additional energy that a small time shift explains.
+    /// Returns the increase in explained energy due to a small time shift.
     func energyExplainedByShift(_ column: DesignColumn) -> Double {
       let derivative = timeDerivative(of: column)
       let product = derivative.derivativeColumn.dotProduct(neighborhood.remainingRecording)

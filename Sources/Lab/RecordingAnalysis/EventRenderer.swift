@@ -21,7 +21,7 @@ struct EventRenderer {
     var transientBank: [EventWaveform]?
   }
 
-  /// The maximum number of renderings among which overlapping events are distributed.
+  /// The maximum number of separate renderings for overlapping events.
   private static let maximumRenderingCount = 16
   /// The maximum duration of an event's decay after its release, in seconds.
   private static let maximumTailSeconds = 0.1
@@ -192,7 +192,7 @@ struct EventRenderer {
     }
   }
 
-  /// The waveforms of transients that may have been added, at nine sharpness values.
+  /// Returns the waveforms of possible added transients, at nine sharpness values.
   func transientBank() -> [EventWaveform] {
     if let cachedBank = renderingCache.transientBank { return cachedBank }
     let renderedBank = (0...8).compactMap { step -> EventWaveform? in

@@ -3,7 +3,7 @@ import HapticModel
 import HapticRender
 import SignalAnalysis
 
-/// Renders events of a reference at other times or frequencies.
+/// Variants of a reference's single events, rendered again at other times or frequencies.
 struct EventVariants {
   /// The waveform of an event at another frequency.
   struct RetunedEvent {
@@ -16,8 +16,9 @@ struct EventVariants {
 
   let reference: RecordingReference
 
-  /// Returns an event at a multiple of its frequency, or nil if the event cannot have that
-  /// frequency.
+  /// Returns an event with its frequency multiplied by a ratio.
+  ///
+  /// Returns nil if the event cannot have that frequency.
   ///
   /// An event of a pattern is rendered again, with its length and level. A region of a sound is
   /// modulated.
@@ -47,7 +48,7 @@ struct EventVariants {
       newHertz: profile.hertz(changedValue, of: waveform.indexedEvent.kind))
   }
 
-  /// Returns the closest frequency ratio that the event's sharpness can express.
+  /// Returns the frequency ratio of an event, clamped to the range of the event's sharpness.
   func clampedRatio(_ ratio: Double, of index: Int) -> Double {
     let event = reference.waveforms[index].indexedEvent
     guard let profile = reference.eventRenderer?.profile, event.isHaptic else { return ratio }
@@ -58,7 +59,7 @@ struct EventVariants {
     return min(max(ratio, frequencyRatioLimits[0] + 1e-6), frequencyRatioLimits[1] - 1e-6)
   }
 
-  /// Returns the change of an event's sharpness or pitch that multiplies its frequency by a ratio.
+  /// Returns the change of sharpness or pitch that multiplies an event's frequency by a ratio.
   private func frequencyParameterStep(
     of event: IndexedEvent, value: Double, ratio: Double, profile: TransducerProfile
   ) -> Double {
@@ -85,7 +86,8 @@ struct EventVariants {
     return rerenderedWaveform(movedWaveform, with: renderer) { $0.time = max(0, $0.time + seconds) }
   }
 
-  /// Returns the waveform of an event whose frequency or time changed, at its original level.
+  /// Returns the waveform of an event with a changed frequency or time, at its original level.
+  ///
   /// Returns nil for other kinds of changes.
   func waveform(of change: RecordingChange) -> EventWaveform? {
     guard let waveformIndex = change.waveformIndex else { return nil }
@@ -128,8 +130,9 @@ struct EventVariants {
       firstSampleOffsetSeconds: waveform.firstSampleOffsetSeconds - leadSeconds)
   }
 
-  /// Returns a waveform with a shifted spectrum: the real part of its analytic signal times a
-  /// rotating phase.
+  /// Returns an event's waveform with its spectrum shifted.
+  ///
+  /// The result is the real part of the waveform's analytic signal times a rotating phase.
   private func frequencyShiftedEvent(_ waveform: EventWaveform, by ratio: Double) -> RetunedEvent? {
     let originalHertz = waveform.meanHertz
     guard originalHertz > 0 else { return nil }

@@ -38,7 +38,7 @@ package struct EventWaveform {
   /// The time after the last sample, in seconds from the start of the reference.
   var endSeconds: Double { startSeconds + Double(samples.count) / sampleRate }
 
-  /// Returns a waveform of the same event with other samples.
+  /// Returns a waveform of the same event with replaced samples.
   func replacing(samples: [Float], firstSampleOffsetSeconds: Double? = nil) -> EventWaveform {
     EventWaveform(
       indexedEvent, eventSeconds: eventSeconds,
@@ -83,7 +83,7 @@ package struct EventWaveform {
     return coefficients.map { $0 * 6 }
   }
 
-  /// Returns the waveform resampled to its position in a recording.
+  /// Returns the waveform, resampled to its position and time scale in a recording.
   ///
   /// - Parameters:
   ///   - onset: The time of the event in the recording, in seconds.
@@ -125,7 +125,9 @@ package struct EventWaveform {
   }
 }
 
-/// A column of the regression's design matrix: samples at an offset, zero elsewhere.
+/// A column of the regression's design matrix.
+///
+/// The column consists of samples from an offset on, and is zero elsewhere.
 struct DesignColumn {
   /// The index of the column's first sample in the recording.
   var firstSampleIndex: Int
@@ -134,8 +136,9 @@ struct DesignColumn {
   /// The range of recording samples that the column covers.
   var recordingRange: Range<Int> { firstSampleIndex..<firstSampleIndex + samples.count }
 
-  /// Returns the filtered column, cut at the end of the recording and silent while the filter
-  /// starts.
+  /// Returns the filtered column.
+  ///
+  /// The result is cut at the end of the recording, and silent while the filter starts.
   ///
   /// - Parameters:
   ///   - taps: The impulse response of the filter.
@@ -153,7 +156,7 @@ struct DesignColumn {
     return DesignColumn(firstSampleIndex: firstSampleIndex, samples: whitenedSamples)
   }
 
-  /// Adds a multiple of the column to samples whose first index is `first`.
+  /// Adds a multiple of the column to samples. The index of the first sample is `first`.
   func add(to sum: inout [Float], from first: Int = 0, times factor: Double) {
     Vector.add(samples, times: factor, to: &sum, at: firstSampleIndex - first)
   }

@@ -1,7 +1,7 @@
 import SignalAnalysis
 
 extension FourierTransform {
-  /// Returns the cross-correlation of a signal with a shape by FFT. Negative lags are at the end.
+  /// Returns the cross-correlation of a signal with a shape by FFT, with negative lags at the end.
   ///
   /// - Parameters:
   ///   - bins: The transform of the signal.

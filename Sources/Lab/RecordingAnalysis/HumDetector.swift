@@ -1,11 +1,11 @@
 internal import CMath
 import SignalAnalysis
 
-/// A detector of steady tones: the harmonics of the mains, or otherwise one strong tone.
+/// A detector of steady tones: the harmonics of the mains or, without them, one strong tone.
 enum HumDetector {
-  /// The minimum ratio of a mains harmonic's power to the median power around it.
+  /// The minimum ratio of a mains harmonic's power to the surrounding median power.
   private static let minimumMainsProminence = 25.0
-  /// The minimum ratio of another tone's power to the median power around it.
+  /// The minimum ratio of another steady tone's power to the surrounding median power.
   private static let minimumToneProminence = 400.0
   /// The fundamental frequencies of the mains, in hertz.
   private static let mainsHertz = [50.0, 60.0]
@@ -56,7 +56,7 @@ enum HumDetector {
     return detectedHum
   }
 
-  /// Returns the frequency of the strongest bin in a band, or nil if it does not stand out.
+  /// Returns the frequency of the strongest bin in a band, or nil if the bin is not prominent.
   ///
   /// A parabola through the logarithms of three powers interpolates between the bins.
   private static func spectralLine(
@@ -87,7 +87,7 @@ enum HumDetector {
     return (Double(peakBin) + logPowerPeak.peakOffset) * binWidth
   }
 
-  /// Returns the mean square of a tone in selected samples, and the number of those samples.
+  /// Returns the mean square of a tone in selected samples, and the count of these samples.
   ///
   /// - Parameters:
   ///   - hertz: The frequency of the tone.

@@ -11,19 +11,24 @@ package struct IndexedEvent {
   package var kind: HapticEvent.Kind
   /// The time at which the event starts, in seconds from the start of the pattern.
   package var timeSeconds: Double
-  /// The time from the start of the event to its release, in seconds, or nil for a transient or an
-  /// entire sound file.
+  /// The duration of the event until its release, in seconds.
+  ///
+  /// The duration is nil for a transient or an entire sound file.
   package var durationSeconds: Double?
-  /// The values of the parameters that affect events of this kind, in the order of
-  /// `EventParameterID.allCases`. Other values are 0.
+  /// The values of the event's parameters, in the order of `EventParameterID.allCases`.
+  ///
+  /// Parameters that do not affect events of this kind have the value 0.
   package var parameterValues: [Double]
   /// The sound file that the event plays, or nil.
   package var audioWaveform: AudioWaveform?
-  /// The body location at which a haptic event plays, or nil for every location, or if the pattern
-  /// addresses only one.
+  /// The body location of a haptic event.
+  ///
+  /// The location is nil if the event plays at every location, or if the pattern addresses only
+  /// one.
   package var bodyLocation: HapticComposition.BodyLocation?
-  /// The ordinal number among the events of the same kind, from 1. It is 0 for an event without a
-  /// number.
+  /// The ordinal number among the events of the same kind, from 1.
+  ///
+  /// It is 0 for an event without a number.
   package var ordinalNumber = 0
 
   package init(_ event: HapticEvent, compositionIndex index: Int) {
@@ -45,8 +50,9 @@ package struct IndexedEvent {
   /// The time at which the release of the event begins, in seconds.
   package var releaseStartSeconds: Double { timeSeconds + (durationSeconds ?? 0) }
 
-  /// The duration of the sound after `releaseStartSeconds`, in seconds. Bursts of the shipped
-  /// profiles are at most 40 ms long.
+  /// The duration of the sound after `releaseStartSeconds`, in seconds.
+  ///
+  /// Bursts of the shipped profiles are at most 40 ms long.
   package var tailSeconds: Double {
     max(
       kind.isTransient ? 0.04 : EnvelopeTimes.seconds(normalized: Float(value(.releaseTime))),
@@ -65,7 +71,7 @@ package struct IndexedEvent {
       && audioWaveform == other.audioWaveform && hasSameBodyLocation(as: other)
   }
 
-  /// Returns whether another event plays at the same body location.
+  /// Returns true if another event plays at the same body location.
   package func hasSameBodyLocation(as other: IndexedEvent) -> Bool {
     guard let bodyLocation, let otherLocation = other.bodyLocation else {
       return bodyLocation == other.bodyLocation
@@ -78,8 +84,9 @@ package struct IndexedEvent {
     return abs(first - second) < 1e-6
   }
 
-  /// Returns the cost of pairing the event with another: 0 for equivalent events at the same time,
-  /// 1 for a distance of half a second.
+  /// Returns the cost of pairing the event with another event.
+  ///
+  /// The cost is 0 for equivalent events at the same time, and 1 for a distance of half a second.
   package func pairingCost(with other: IndexedEvent) -> Double {
     guard kind == other.kind else { return .infinity }
     var parameterDifference = 0.0
@@ -138,8 +145,9 @@ package struct IndexedEvent {
 }
 
 extension TransducerProfile {
-  /// Returns the frequency to which an event's sharpness or pitch is mapped, in hertz, or the
-  /// playback rate for a sound file.
+  /// Returns the frequency for the sharpness or pitch of an event, in hertz.
+  ///
+  /// For a sound file, returns the playback rate instead.
   ///
   /// - Parameters:
   ///   - value: The sharpness of a haptic event, or the pitch of an audio event.

@@ -6,33 +6,39 @@ import SignalAnalysis
 /// Onsets remain detectable after chains that no model explains. They show how many events were
 /// played, and at which times.
 package struct RecordedOnsets {
-  /// The number of times at which events of the reference start.
+  /// The number of different start times of the reference's events.
   package let expectedCount: Int
-  /// The times in the reference at which no onset was recorded, in seconds.
+  /// The times of expected but missing onsets, in seconds from the start of the reference.
   package let unmatchedSeconds: [Double]
-  /// The number of expected times at which an onset was recorded.
+  /// The number of expected times with a recorded onset.
   package var matchedCount: Int { expectedCount - unmatchedSeconds.count }
-  /// A Boolean value that indicates whether at least two thirds of the expected onsets match, and
-  /// chance does not explain the matches.
+  /// A Boolean value that indicates whether the recorded onsets show the pattern.
+  ///
+  /// At least two thirds of the expected onsets match, and chance does not explain the matches.
   package var showsPattern: Bool {
     falseAlarmCount < Self.maximumFalseAlarmCount && 3 * matchedCount >= 2 * expectedCount
   }
-  /// An upper bound for the expected number of false alarms: the tried delays at which so many
-  /// onsets match although the recorded onsets are independent of the reference.
+  /// An upper bound for the expected number of delays with as many matches by chance.
+  ///
+  /// A false alarm is a candidate delay with at least the found number of matches, although the
+  /// recorded onsets are independent of the reference.
   private let falseAlarmCount: Double
 
   /// The maximum distance of an onset from its expected time, in seconds.
   package static let toleranceSeconds = 0.006
-  /// The maximum error of a delay that was found by a model, in seconds.
+  /// The maximum error of a delay from a model, in seconds.
   private static let maximumDelayErrorSeconds = 0.06
   /// The minimum interval between two events that start separately, in seconds.
   private static let minimumIntervalSeconds = 0.02
-  /// The expected number of false alarms below which matches are not attributed to chance.
+  /// The maximum expected number of false alarms for a recording that shows the pattern.
+  ///
+  /// The number is an expected value over all candidate delays of one recording, and thus a
+  /// fraction.
   private static let maximumFalseAlarmCount = 0.01
-  /// The maximum number of onsets, and of events, that are compared.
+  /// The maximum number of compared onsets, and of compared events.
   private static let maximumComparedCount = 200
 
-  /// Finds the delay at which most onsets match.
+  /// Finds the delay of the reference with the most matching onsets.
   ///
   /// - Parameters:
   ///   - pair: The reference and its recording.
@@ -77,7 +83,7 @@ package struct RecordedOnsets {
     return Double(onsetSeconds.count - 1) / (last - first)
   }
 
-  /// Returns an upper bound for the probability that so many onsets match at one delay by chance.
+  /// Returns an upper bound for the probability of the matches at one delay by chance.
   ///
   /// Each tried delay matches one onset by definition. Each of the other *n* expected times matches
   /// with the probability *p* that a Poisson process has an onset within the tolerance. The

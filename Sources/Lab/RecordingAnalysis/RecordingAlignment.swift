@@ -13,7 +13,7 @@ import SignalAnalysis
 ///
 /// `tempoCandidates()` searches for other tempos by the envelopes.
 struct RecordingAlignment {
-  /// A delay and a tempo at which the recording may contain the reference.
+  /// A possible delay and tempo of the reference in the recording.
   struct Candidate {
     /// The start of the reference in the recording, in seconds.
     var delaySeconds: Double
@@ -21,28 +21,31 @@ struct RecordingAlignment {
     var tempoDeviation: Double
     /// The polarity of the recording: 1, or -1 if it is inverted.
     var polaritySign: Double
-    /// The correlation of the reference with the recording. Scores are comparable only within one
-    /// search.
+    /// The correlation of the reference with the recording.
+    ///
+    /// Scores are comparable only within one search.
     var correlationScore: Double
     /// A Boolean value that indicates whether the candidate was found by correlating envelopes.
     var isEnvelopeBased = false
   }
 
-  /// The candidates that the search found. Candidates without a tempo deviation precede the others.
+  /// The candidates of the search.
+  ///
+  /// Candidates without a tempo deviation precede the others.
   private(set) var candidates: [Candidate] = []
 
   /// The minimum delay of the reference, in seconds; negative if it starts before the recording.
   static let minimumDelaySeconds = -1.0
-  /// The maximum tempo deviation that is searched, as a fraction.
+  /// The maximum tempo deviation in the search, as a fraction.
   static let maximumTempoDeviation = 0.032
   /// The frequencies that the search analyzes, in hertz.
   private static let analyzedBandHertz = 20.0...800.0
   /// The duration of a block of the reference, in seconds.
   private static let blockSeconds = 0.1
   private static let maximumBlockCount = 64
-  /// The number of adjacent lags whose correlations are pooled into one value: 8 ms at 2 kHz.
+  /// The number of adjacent lags that share one pooled correlation value: 8 ms at 2 kHz.
   private static let pooledLagCount = 16
-  /// The interval between refined delays, in seconds.
+  /// The interval between candidate delays in the refined search, in seconds.
   private static let refinedDelayStepSeconds = 0.000_25
 
   /// The sample rate of the search, in hertz: half the rate of the reference.
@@ -95,7 +98,7 @@ struct RecordingAlignment {
     findCandidates()
   }
 
-  /// The range of delays that the lags cover, in seconds.
+  /// The range of delays of the search's lags, in seconds.
   var delayRangeSeconds: ClosedRange<Double> {
     Double(firstLagInSamples) / alignmentSampleRate...Double(firstLagInSamples + lagCount)
       / alignmentSampleRate
@@ -103,7 +106,7 @@ struct RecordingAlignment {
 
   // MARK: - Weighting
 
-  /// Returns samples at half the rate, weighted by the inverse of the noise's amplitude.
+  /// Returns samples at half the rate, with each frequency divided by the noise amplitude.
   func noiseWeighted(_ samples: [Float]) -> [Float] {
     let transformLength = FourierTransform.fastLength(atLeast: samples.count / 4 + 100) * 4
     let weightedSamples = Self.noiseWeighted(
@@ -176,7 +179,7 @@ struct RecordingAlignment {
     }
   }
 
-  /// Returns the maximum power of the correlation of each block in intervals of 8 ms.
+  /// Returns the maximum correlation power of each block in intervals of 8 ms.
   ///
   /// Each maximum includes the interval before it, and is relative to the energy of the block.
   private func pooledCorrelationPowers() -> [[Float]] {
@@ -238,7 +241,7 @@ struct RecordingAlignment {
     var bestTempoDeviation = 0.0
   }
 
-  /// Adds the pooled powers of all blocks at each tempo, and returns the best lags.
+  /// Returns the best lags, from the sum of all blocks' pooled powers at each tempo.
   ///
   /// - Parameter span: The time from the first block to the last one, in seconds.
   private func coarseCorrelationPeaks(span: Double) -> CoarsePeaks {
@@ -268,8 +271,9 @@ struct RecordingAlignment {
     return coarsePeaks
   }
 
-  /// Returns the sum of the pooled powers of all blocks at each lag, with the blocks shifted
-  /// according to a tempo.
+  /// Returns the sum of all blocks' pooled powers at each lag.
+  ///
+  /// The blocks are shifted according to a tempo.
   private func summedCorrelationPowers(_ powers: [[Float]], tempo: Double) -> [Float] {
     var powerSums = [Float](repeating: 0, count: powers[0].count)
     for (blockPowers, time) in zip(powers, blockCenterSeconds) {
@@ -293,8 +297,9 @@ struct RecordingAlignment {
     var tableValue = Value(0)
   }
 
-  /// Returns the highest peaks of a table, with a minimum spacing between their columns. Peaks that
-  /// are closer together come from the periods of the same tone.
+  /// Returns the highest peaks of a table, with a minimum spacing between their columns.
+  ///
+  /// Peaks that are closer together come from the periods of the same tone.
   private static func peaks<Value: BinaryFloatingPoint>(
     in rows: [[Value]], count: Int, spacing: Int
   ) -> [Peak<Value>] {
@@ -363,8 +368,9 @@ struct RecordingAlignment {
     values.map { $0 * factor }
   }
 
-  /// Returns the two lags with the best correlation of the envelopes, in seconds from the first
-  /// lag.
+  /// Returns the two lags with the best correlation of the envelopes.
+  ///
+  /// The lags are in seconds from the first lag.
   ///
   /// A steady tone correlates at every lag within its duration. Its envelope does not.
   private func bestEnvelopeLagSeconds() -> [Double] {
@@ -378,16 +384,18 @@ struct RecordingAlignment {
 
   // MARK: - Tempo
 
-  /// The step between tempos in the search by envelopes, as the change of the reference's duration
-  /// in seconds.
+  /// The step between tempos in the search by envelopes, in seconds.
+  ///
+  /// The step is the change of the reference's duration.
   private static let coarseTempoShiftSeconds = 0.008
-  /// The step between tempos in the search by samples, as the change of the reference's duration in
-  /// seconds.
+  /// The step between tempos in the search by samples, in seconds.
+  ///
+  /// The step is the change of the reference's duration.
   private static let fineTempoShiftSeconds = 0.001
-  /// The maximum distance of a correlated lag from the delay of the envelopes, in samples.
+  /// The maximum distance of a lag from the delay that the envelopes indicate, in samples.
   private static let maximumLagOffsetSamples = 16
 
-  /// Returns candidates whose tempo deviates from that of the reference.
+  /// Returns candidates with a tempo deviation from the reference.
   ///
   /// A tone at another tempo has another frequency, so its samples don't correlate with those of
   /// the reference. The envelopes find the tempo; then the stretched reference is correlated.
@@ -426,7 +434,9 @@ struct RecordingAlignment {
     }
   }
 
-  /// Returns the best candidates near a delay and a tempo, by correlating the stretched reference.
+  /// Returns the best candidates near a delay and a tempo.
+  ///
+  /// The stretched reference is correlated with the recording.
   private func refinedCandidates(
     near delay: Double, tempo centerTempo: Double, step: Double
   ) -> [Candidate] {

@@ -20,28 +20,29 @@ package struct RecordingChange {
   package var indexedEvent: IndexedEvent
   /// The time range that the change affects, in seconds of the reference.
   package var secondsRange: ClosedRange<Double>
-  /// The amount of change, in decibels, seconds, or percent. For a missing or added sound, its peak
-  /// in dBFS.
+  /// The amount of change, in decibels, seconds, or percent.
+  ///
+  /// For a missing or added sound, the amount is its peak in dBFS.
   package var signedAmount: Double
-  /// The time in seconds or the frequency in hertz before the change.
+  /// The time in seconds, or the frequency in hertz, of the event in the reference.
   package var originalValue: Double?
-  /// The time in seconds or the frequency in hertz after the change.
+  /// The time in seconds, or the frequency in hertz, of the event in the recording.
   package var changedValue: Double?
   /// The index of the changed event's waveform, or nil for an added sound.
   var waveformIndex: Int?
   /// The changed waveform, or nil for a missing event.
   var changedWaveform: EventWaveform?
-  /// The recording samples that are excluded from the fit, or nil.
+  /// The range of recording samples to exclude from the fit, or nil.
   var excludedRange: Range<Int>?
   /// The range of recording samples that the change explains.
   var explainedRange: Range<Int>
   /// The energy that the change explains, in multiples of the noise power.
   var explainedEnergyRatio = 0.0
-  /// The explained energy minus a threshold for each parameter of the change.
+  /// The explained energy minus a penalty for each parameter of the change.
   var penalizedImprovement = 0.0
   /// The penalty for an added sound that existing events could explain instead.
   var ambiguityPenalty = 0.0
-  /// A Boolean value that indicates whether the opposite change of another event is equally likely.
+  /// A Boolean value that indicates whether the opposite change of another event is as likely.
   ///
   /// Only a reference with two events can have such a change.
   package var isAmbiguous = false
@@ -54,22 +55,24 @@ package struct RecordingChange {
   }
 }
 
-/// The minimum differences that are reported, regardless of the recording's quality.
+/// The minimum differences to report, regardless of the recording's quality.
 package enum RecordingThreshold {
-  /// The minimum distance of an amount from zero, in standard errors: about one false detection in
-  /// 10⁷ tests.
+  /// The minimum distance of an amount from zero, in standard errors.
+  ///
+  /// Chance alone exceeds it in about one of 10⁷ tests.
   static let minimumZScore = 5.5
   static let minimumLevelDecibels = 0.5
   static let minimumTimeSeconds = 0.001
   static let minimumFrequencyPercent = 3.0
   /// The minimum fraction of an event's energy that its change explains.
   static let minimumEventEnergyFraction = 0.003
-  /// The relative gain below which an event is missing: −12 dB.
+  /// The maximum relative gain of a missing event: −12 dB.
   static let maximumMissingGain = 0.25
-  /// The minimum power of background noise: −84 dBFS. Weaker noise is attributed to the rounding of
-  /// stored samples to 16 bits.
+  /// The minimum power of background noise: −84 dBFS.
+  ///
+  /// Weaker noise is attributed to the rounding of stored samples to 16 bits.
   package static let minimumBackgroundPower = 4e-9
-  /// The level change and time shift that may go undetected if single events cannot be compared.
+  /// The maximum undetected level change and time shift without comparison of single events.
   static let undetectableChange = (
     decibels: 12.0, seconds: RecordingModelFit.maximumTimeShiftSeconds
   )

@@ -1,8 +1,7 @@
 internal import CMath
 import SignalAnalysis
 
-/// Finds the changes of events, and the added transients, that make a model of a recording more
-/// probable.
+/// A search for changed events and added transients that make a recording's model more probable.
 ///
 /// 1. With the response held fixed, rate candidates for every event by the residual energy that
 ///    they explain.
@@ -12,22 +11,24 @@ import SignalAnalysis
 struct RecordingChangeSearch {
   let predictor: RecordingPredictor
 
-  /// The residual, in decibels relative to the recording, below which no further change is tried.
+  /// The residual at which the search for changes ends, in decibels relative to the recording.
   private static let sufficientResidualDecibels = -27.0
-  /// The maximum number of changes of a model.
+  /// The maximum number of changes in a model.
   private static let maximumChangeCount = 4
   /// The minimum fraction of the residual that a change must explain.
   private static let minimumExplainedResidualFraction = 0.2
-  /// The ranges of magnitudes that the search considers for each kind of change: decibels, seconds,
-  /// or the logarithm of a frequency ratio.
+  /// The magnitudes of changes that the search considers, by kind of change.
+  ///
+  /// The units are decibels, seconds, or the logarithm of a frequency ratio.
   private static let changeAmountRanges: [RecordingChange.Kind: ClosedRange<Double>] = [
     .level: RecordingModelSelection.minimumReportedChange.decibels...40,
     .time: RecordingModelSelection.minimumReportedChange
       .seconds...RecordingModelFit.maximumTimeShiftSeconds,
     .frequency: RecordingModelSelection.minimumReportedChange.logRatio...1,
   ]
-  /// The penalty in log evidence for each kind of change, in multiples of the logarithm of the
-  /// sample count.
+  /// The penalty of a change in log evidence, by kind of change.
+  ///
+  /// The unit is the logarithm of the sample count.
   private static let logEvidencePenaltiesByKind: [RecordingChange.Kind: Double] = [
     .level: 0.5, .time: 0.5, .frequency: 0.5, .added: 1.5,
   ]
@@ -37,12 +38,13 @@ struct RecordingChangeSearch {
   private var sampleRate: Double { predictor.sampleRate }
   private var sampleCount: Int { predictor.sampleCount }
 
-  /// The maximum numbers of candidates whose evidence is computed and whose amounts are refined. A
-  /// room's response has so many coefficients that each evidence takes milliseconds.
+  /// The maximum numbers of candidates with computed evidence, and with refined amounts.
+  ///
+  /// A room's response has so many coefficients that each evidence takes milliseconds.
   private static let maximumCandidateCounts = (evaluated: 60, refined: 8)
   private static let maximumRoomCandidateCounts = (evaluated: 24, refined: 4)
 
-  /// A change, and the residual energy that it explains if the response is held fixed.
+  /// A change, and the residual energy that it explains with an unchanged response.
   private struct CandidateChange {
     var change: RecordingModel.Change
     var explainedEnergy: Double
@@ -54,13 +56,11 @@ struct RecordingChangeSearch {
     var logEvidenceWithUnchangedNoise: Double
     /// The log evidence minus the cost of the change's parameters.
     var penalizedLogEvidence: Double
-    /// The log evidence with the noise estimate of the changed model, minus the cost of the
-    /// parameters.
+    /// The penalized log evidence with the noise estimate of the changed model.
     var penalizedLogEvidenceWithOwnNoise = -Double.infinity
   }
 
-  /// Adds the best change to a model repeatedly, as long as each addition increases the evidence
-  /// enough.
+  /// Adds the best change to a model repeatedly, as long as the evidence increases enough.
   func addingChanges(to unchanged: RecordingModel) -> RecordingModel {
     var changedModel = unchanged
     let recordedExcerpt = predictor.whitenedExcerpt(of: changedModel)
@@ -95,7 +95,7 @@ struct RecordingChangeSearch {
     return changedModel
   }
 
-  /// Returns the best further change, with the log evidence of the model that includes it.
+  /// Returns the best further change of a model, and the log evidence with that change.
   private func bestChange(
     of model: RecordingModel, evidence: Double, correlations: RecordingResponse.Correlations
   ) -> RatedChange? {
@@ -165,7 +165,7 @@ struct RecordingChangeSearch {
     }
   }
 
-  /// Returns the log evidence of a model with a further change.
+  /// Returns the log evidence of a model with one further change.
   ///
   /// - Parameters:
   ///   - model: The model.
@@ -188,21 +188,22 @@ struct RecordingChangeSearch {
       refitsResonance: refitsResonance)
   }
 
-  /// Returns the cost of choosing an event and the parameters of its change, in log evidence.
+  /// Returns the log evidence cost of choosing an event and the parameters of its change.
   private func logEvidenceCost(of change: RecordingModel.Change) -> Double {
     let eventSelectionCost = log(Double(max(2, reference.waveforms.count)))
     return eventSelectionCost + Self.logEvidencePenaltiesByKind[change.kind, default: 0]
       * predictor.logSampleCount
   }
 
-  /// Maximizes the evidence over a change's parameters by pattern search with step halving.
+  /// Returns a change with refined parameters and maximum evidence, with its log evidence.
+  ///
+  /// The parameters are refined by pattern search with step halving.
   ///
   /// - Parameters:
   ///   - change: The change.
   ///   - logEvidence: The log evidence of the model with the change.
   ///   - model: The model without the change.
   ///   - correlations: The correlations without the change.
-  /// - Returns: The refined change, and the log evidence of the model with it.
   private func refinedChange(
     _ change: RecordingModel.Change, logEvidence: Double, in model: RecordingModel,
     _ correlations: RecordingResponse.Correlations
@@ -210,7 +211,9 @@ struct RecordingChangeSearch {
     var bestChange = change
     var bestLogEvidence = logEvidence
 
-    /// Accepts a variant that improves the evidence. Returns true if the variant was accepted.
+    /// Accepts a variant of the change if it improves the evidence.
+    ///
+    /// Returns true if the variant was accepted.
     func adoptIfBetter(_ variant: RecordingModel.Change) -> Bool {
       let variantEvidence = self.logEvidence(of: model, with: variant, correlations)
       let isValid = variant.kind != .added || variant.signedAmount > 0
@@ -261,8 +264,9 @@ struct RecordingChangeSearch {
 
   // MARK: - Candidates
 
-  /// Returns candidate changes for every event, and candidate added transients, with the response
-  /// held fixed.
+  /// Returns candidate changes of every event, and candidate added transients.
+  ///
+  /// The response remains fixed.
   private func candidateChanges(
     of model: RecordingModel, _ correlations: RecordingResponse.Correlations
   ) -> [CandidateChange] {

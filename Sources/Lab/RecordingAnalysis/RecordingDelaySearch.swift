@@ -1,15 +1,17 @@
 internal import CMath
 import SignalAnalysis
 
-/// Finds the delays and the tempo at which a response explains most of a recording.
+/// A search for the delays and the tempo of the response that explains most of a recording.
 struct RecordingDelaySearch {
   let predictor: RecordingPredictor
 
-  /// The maximum number of delays that are tried.
+  /// The maximum number of candidate delays.
   private static let maximumDelayCount = 3
-  /// The minimum power that a delay must explain, relative to the best candidate.
+  /// The minimum explained power of a delay, relative to the best delay.
   private static let minimumExplainedPowerRatio = 0.6
-  /// The minimum power, relative to the best candidate, for a reference with few events.
+  /// The minimum explained power of a delay for a reference with few events.
+  ///
+  /// The power is relative to the best delay.
   private static let minimumPowerRatioWithFewEvents = 0.05
   /// The minimum spacing of candidate delays, in seconds.
   private static let minimumCandidateSpacingSeconds = 0.07
@@ -18,8 +20,9 @@ struct RecordingDelaySearch {
   private var observation: RecordingObservation { predictor.observation }
   private var sampleRate: Double { predictor.sampleRate }
 
-  /// Returns the delays at which a 44 ms response explains most of the recording, in descending
-  /// order.
+  /// Returns the best delays of the reference for a 44 ms response, the best first.
+  ///
+  /// At each delay, the response explains most of the recording.
   func candidateDelays(searchSeconds: Double) -> [Int] {
     let predictedSignal = Array(
       predictor.predictedSignal([], tempo: 0)[observation.leadSampleCount...])
@@ -65,7 +68,9 @@ struct RecordingDelaySearch {
     return acceptedDelays
   }
 
-  /// Fits one kind of response near a delay, refining the delay within 30 ms and the tempo.
+  /// Fits one kind of response near a delay.
+  ///
+  /// The delay is refined within 30 ms, and the tempo is refined as well.
   func fittedModel(_ kind: RecordingResponse.Kind, near delay: Int) -> RecordingModel {
     let whitener = observation.whitener(at: delay)
     var model = RecordingModel(

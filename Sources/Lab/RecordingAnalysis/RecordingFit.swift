@@ -7,19 +7,19 @@ struct RecordingPlacement {
   var delaySeconds: Double
   /// The relative tempo deviation; positive if the recording is slower.
   var tempoDeviation: Double
-  /// A Boolean value that indicates whether the tempo stretches waveforms as well, as in a
-  /// resampled recording. Otherwise, it only moves the events.
+  /// A Boolean value that indicates whether the tempo also stretches waveforms.
+  ///
+  /// It does in a resampled recording. Otherwise, it only moves the events.
   var isResampled = true
 
-  /// The factor by which waveforms are longer in the recording than in the reference.
+  /// The ratio of a waveform's duration in the recording to its duration in the reference.
   var timeScale: Double { isResampled ? 1 + tempoDeviation : 1 }
 
   /// Returns the time in the recording for a time of the reference, in seconds.
   func recordingTime(at time: Double) -> Double { delaySeconds + (1 + tempoDeviation) * time }
 }
 
-/// A model of a recording's excerpt as the sum of a reference's waveforms, hum, a DC offset, and
-/// noise.
+/// A model of a recording's excerpt: a reference's waveforms, hum, a DC offset, and noise.
 ///
 /// The fit alternates two steps:
 ///
@@ -48,25 +48,25 @@ struct RecordingFit {
       }
     }
   }
-  /// The indices of changed waveforms. They don't determine the placement if at least two other
-  /// waveforms do.
+  /// The indices of changed waveforms, which are excluded from the alignment.
+  ///
+  /// They don't determine the placement if at least two other waveforms do.
   var waveformsExcludedFromAlignment: Set<Int> = []
   /// The standard error of the tempo deviation, as a fraction.
   private(set) var tempoStandardError = Double.infinity
   /// The columns of the design matrix for the DC offset and hum.
   private var nuisanceColumns: [DesignColumn] = []
-  /// The inner products of the DC offset and hum columns with each other, for each row up to the
-  /// diagonal.
+  /// The inner products of the DC offset and hum columns with each other.
+  ///
+  /// Each row ends at the diagonal.
   private var nuisanceProducts: [[Double]] = []
 
   private var sampleRate: Double { reference.sampleRate }
 
-  /// A Boolean value that indicates whether the tempo deviation is limited to what two clocks can
-  /// differ by.
+  /// A Boolean value that indicates whether the tempo deviates by at most a clock difference.
   var isLimitedToClockDeviation: Bool { maximumTempoDeviation <= Self.maximumClockTempoDeviation }
 
-  /// The minimum energy at which a waveform's gain is used, relative to the energy of the strongest
-  /// waveform.
+  /// The minimum energy of a waveform with a usable gain, relative to the strongest waveform.
   private static let minimumWaveformEnergyRatio = 1e-5
   private static let whitenerTapCount = 33
   /// The maximum tempo deviation between two clocks, as a fraction.
@@ -116,7 +116,9 @@ struct RecordingFit {
     }
   }
 
-  /// Adds steady tones to the fit: a cosine and a sine each, constant and with a linear slope.
+  /// Adds steady tones to the fit.
+  ///
+  /// Each tone has a cosine and a sine, each of them constant and with a linear slope.
   mutating func setHum(hertz frequencies: [Double]) {
     humHertz = frequencies
     let sampleCount = recordingExcerpt.count
@@ -155,9 +157,9 @@ struct RecordingFit {
       count: recordingExcerpt.count)
   }
 
-  /// Returns true for each sample of the recording at which the reference is more than 50 dB below
-  /// its
-  /// peak for 10 ms on both sides.
+  /// Returns a mask of the recording's samples that is true while the reference is silent.
+  ///
+  /// The reference is silent if it is more than 50 dB below its peak for 10 ms on both sides.
   func silenceMask() -> [Bool] {
     var isSilent = [Bool](repeating: true, count: recordingExcerpt.count)
     let silenceMagnitude = Float(0.003 * reference.peakMagnitude)
@@ -261,8 +263,9 @@ struct RecordingFit {
     return (normalMatrix, rightSide)
   }
 
-  /// Returns the predominant gain of the reference: the mean of the largest set of gains that
-  /// agree.
+  /// Returns the gain that most of the reference's waveforms share.
+  ///
+  /// It is the mean of the largest set of gains that agree.
   private static func commonGain(
     _ gains: [Double], standardErrors: [Double], sigma: Double
   ) -> Double {
@@ -293,8 +296,9 @@ struct RecordingFit {
     return bestGain.gain
   }
 
-  /// Returns the standard deviation of the noise in a whitened residual: the root of the median
-  /// power of blocks of 25 ms.
+  /// Returns the standard deviation of the noise in a whitened residual.
+  ///
+  /// It is the root of the median power of blocks of 25 ms.
   static func noiseDeviation(of residual: [Float]) -> Double {
     let blockPowers = stride(from: 0, to: residual.count - 99, by: 100).map {
       Vector.energy(residual, $0..<$0 + 100) / 100
@@ -304,7 +308,7 @@ struct RecordingFit {
 
   // MARK: - Placement
 
-  /// Refines delay and tempo by a robust line through the shifts of blocks of 25 ms.
+  /// Refines delay and tempo by a robust line through the time shifts of 25 ms blocks.
   mutating func refinePlacement(rounds: Int = 3) {
     for _ in 0..<rounds {
       let solution = solve()
@@ -325,15 +329,17 @@ struct RecordingFit {
     var shiftSeconds: Double
     /// The weight of the shift in the regression: its inverse variance.
     var inverseVariance: Double
-    /// The index of the column that has most of the block's energy, or -1 if no column overlaps the
-    /// block.
+    /// The index of the waveform group with most of the block's energy.
+    ///
+    /// The index is -1 if no waveform overlaps the block.
     var columnIndex: Int
-    /// The reciprocal of the number of blocks with the same `columnIndex`, so that long and short
-    /// events have equal weight.
+    /// The reciprocal of the number of blocks with the same `columnIndex`.
+    ///
+    /// With this weight, long and short events have equal influence.
     var eventWeight = 1.0
   }
 
-  /// Returns the shifts of the blocks that determine the placement.
+  /// Returns the time shifts of the blocks that determine the placement.
   private func blockShifts(
     of fitted: [Float], _ solution: Solution, sigma: Double
   ) -> [BlockShift] {
@@ -368,7 +374,9 @@ struct RecordingFit {
     return significantShifts
   }
 
-  /// Returns, for each block, the index of the column that has most of its energy, or -1.
+  /// Returns the index of the waveform column with most of the energy, for each block.
+  ///
+  /// The index is -1 if no column overlaps the block.
   private func dominantColumns(_ columns: [DesignColumn], blockLength: Int, count: Int) -> [Int] {
     var dominantColumnsByBlock = [(energy: Double, column: Int)](repeating: (0, -1), count: count)
     for (index, column) in columns.enumerated() where !column.samples.isEmpty {
@@ -390,7 +398,7 @@ struct RecordingFit {
     return dominantColumnsByBlock.map(\.column)
   }
 
-  /// Returns the shift of each block, estimated by linearizing the fitted signal.
+  /// Returns the time shift of each block, estimated by linearizing the fitted signal.
   ///
   /// With the fitted signal x, its derivative d, and the residual r, the model r = a x − s d has
   /// the shift s = −(⟨r, d⟩ − ⟨r, x⟩ ⟨d, x⟩ / ⟨x, x⟩) / (⟨d, d⟩ − ⟨d, x⟩² / ⟨x, x⟩): the part of
@@ -433,12 +441,12 @@ struct RecordingFit {
     return blockShifts
   }
 
-  /// A line through block shifts: offset + slope · (time − center).
+  /// A line through the time shifts of blocks: offset + slope · (time − center).
   private struct ShiftLine {
     var offsetSeconds = 0.0
     var shiftPerSecond = 0.0
     var centerSeconds = 0.0
-    /// The weighted sum of the blocks' squared time differences from `centerSeconds`.
+    /// The weighted sum of the squared differences between block times and `centerSeconds`.
     var weightedTimeSquareSum = 0.0
 
     func residual(of shift: BlockShift) -> Double {
@@ -446,7 +454,9 @@ struct RecordingFit {
     }
   }
 
-  /// Fits a line by iteratively reweighted least squares, or returns nil without valid shifts.
+  /// Fits a line by iteratively reweighted least squares.
+  ///
+  /// Returns nil without valid shifts.
   ///
   /// Each weight is multiplied by 1 / (1 + (residual / scale)²)², the weight of a heavy-tailed
   /// distribution. Long and short events have the same weight in the scale.
@@ -489,7 +499,7 @@ struct RecordingFit {
     return shiftLine
   }
 
-  /// Corrects the delay and the tempo of the placement by a robust line through the shifts.
+  /// Corrects the placement's delay and tempo by a robust line through the time shifts.
   private mutating func updatePlacement(from shifts: [BlockShift]) {
     guard let shiftLine = Self.robustLine(through: shifts) else { return }
     // If shifts scatter more than noise explains, the accuracy of the model limits them. The median

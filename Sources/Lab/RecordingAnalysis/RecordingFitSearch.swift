@@ -12,10 +12,12 @@ struct RecordingFitSearch {
   private let reference: RecordingReference
   /// The samples of the recording at the rate of the reference.
   private let recording: [Float]
-  /// The cost at which an explanation is abandoned.
+  /// The maximum cost of an explanation. The search abandons explanations with a higher cost.
   private let costLimit: Double
 
-  /// The maximum cost of an explanation at which no hypotheses of changed events are tried.
+  /// The maximum cost of an explanation without a search for changed events.
+  ///
+  /// At a higher cost, hypotheses of changed events are tried.
   private static let maximumCostWithoutChangedEvents = 1.3
 
   /// Searches for the best explanation of a recording.
@@ -37,7 +39,7 @@ struct RecordingFitSearch {
     }
   }
 
-  /// The cost below which an explanation must stay to be better than the best one so far.
+  /// The maximum cost of an explanation that would be better than the best one so far.
   private var currentCostLimit: Double {
     bestFit.map { $0.containsReference ? min(costLimit, $0.explanationPenalty) : costLimit }
       ?? costLimit

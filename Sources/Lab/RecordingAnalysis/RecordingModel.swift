@@ -1,17 +1,19 @@
 internal import CMath
 import SignalAnalysis
 
-/// A hypothesis about the origin of a recording: the delay of the reference, the linear response of
-/// the playback and recording chain, an optional automatic gain control, and changes to individual
-/// events.
+/// A hypothesis about the origin of a recording.
+///
+/// It consists of the delay of the reference, the linear response of the playback and recording
+/// chain, an optional automatic gain control, and changes of individual events.
 struct RecordingModel {
   /// A changed event, or an added transient.
   struct Change {
     var kind: RecordingChange.Kind
     /// The index of the event's waveform, or nil for an added transient.
     var waveformIndex: Int?
-    /// The amount of change: decibels, seconds, or the logarithm of a frequency ratio. For an added
-    /// transient, its gain.
+    /// The amount of change: decibels, seconds, or the logarithm of a frequency ratio.
+    ///
+    /// For an added transient, the amount is its gain.
     var signedAmount = 0.0
     /// The time of an added transient, in seconds from the start of the reference.
     var transientSeconds = 0.0
@@ -21,7 +23,7 @@ struct RecordingModel {
     var logEvidenceGain = 0.0
   }
 
-  /// The minimum log evidence that a change must gain to be accepted.
+  /// The minimum gain in log evidence of an accepted change.
   static let minimumLogEvidenceGain = 25.0
 
   /// The start of the reference in the recording, in samples.
@@ -37,16 +39,20 @@ struct RecordingModel {
   /// The energy of the whitened excerpt of the recording.
   var excerptEnergy = 0.0
   var changes: [Change] = []
-  /// The automatic gain control that is inverted before fitting, or nil for a constant gain.
+  /// The automatic gain control to invert before the fit, or nil for a constant gain.
   var automaticGain: AutomaticGainControl?
 
   /// The log evidence of the model, including the cost of all selected parameters.
   var logEvidence = -Double.infinity
-  /// The score by which models are compared: the log evidence minus `minimumLogEvidenceGain` for
-  /// each change.
+  /// The score for comparing models: the log evidence minus a penalty for each change.
+  ///
+  /// The penalty is `minimumLogEvidenceGain`.
   var comparisonScore: Double { logEvidence - Self.minimumLogEvidenceGain * Double(changes.count) }
-  /// Returns true if the model is more probable than the best model so far. A score that is not a
-  /// number is never better.
+  /// Returns true if the model is more probable than another model.
+  ///
+  /// A score that is not a number is never better.
+  ///
+  /// - Parameter best: The most probable model so far, or nil if there is none.
   func isBetter(than best: RecordingModel?) -> Bool {
     guard let best else { return true }
     return comparisonScore > best.comparisonScore
@@ -86,10 +92,12 @@ struct RecordingObservation {
     noiseDensity = NoiseSpectralDensity(of: recording.samples, quantile: 0.1)
   }
 
-  /// Returns the excerpt for a delay, padded with silence beyond the ends of the recording.
+  /// Returns the excerpt of the recording for a delay.
+  ///
+  /// The excerpt is padded with silence beyond the ends of the recording.
   func excerpt(at delay: Int) -> [Double] { excerpt(of: samples, at: delay) }
 
-  /// Returns the excerpt of another signal of the same length as the recording.
+  /// Returns the excerpt of a signal for a delay. The signal must be as long as the recording.
   func excerpt(of signal: [Double], at delay: Int) -> [Double] {
     let firstExcerptSample = delay - leadSampleCount
     let firstCopiedSample = max(0, firstExcerptSample)
@@ -102,7 +110,7 @@ struct RecordingObservation {
     return excerptSamples
   }
 
-  /// Returns a filter that whitens the noise and the expected model error for a delay.
+  /// Returns a filter that whitens the noise and the expected model error at a delay.
   func whitener(at delay: Int) -> [Double] {
     let excerptSpectrum = NoiseSpectralDensity(
       of: excerpt(at: delay).map(Float.init), quantile: nil)

@@ -12,15 +12,17 @@ import SignalAnalysis
 struct RecordingModelFit {
   let fittedPlacement: RecordingSearch.FittedPlacement
   private(set) var changes: [RecordingChange] = []
-  /// The indices of waveforms that exceed the noise enough to be compared.
+  /// The indices of the waveforms that are far enough above the noise for a comparison.
   private(set) var detectableWaveformIndices: [Int] = []
   /// A Boolean value that indicates whether the recording contains the reference.
   private(set) var containsReference = false
-  /// A Boolean value that indicates whether single events can be compared. They cannot if an
-  /// unknown response changed the recording.
+  /// A Boolean value that indicates whether single events can be compared.
+  ///
+  /// They cannot if an unknown response changed the recording.
   private(set) var allowsEventComparison = true
-  /// The total cost of all changes. Changes that explain less clearly, and changes of the
-  /// reference's events, cost more.
+  /// The total cost of all changes.
+  ///
+  /// Changes that explain less clearly, and changes of the reference's events, cost more.
   private(set) var totalChangeCost = 0.0
   /// The gain of each waveform, divided by its standard error.
   private(set) var gainsInStandardErrors: [Double] = []
@@ -32,40 +34,40 @@ struct RecordingModelFit {
   private let changedEventHypothesis: ChangedEventSearch.Hypothesis?
 
   private static let maximumChangeCount = 24
-  /// The number of changes by which the search may exceed the cost limit, because some changes are
-  /// removed later.
+  /// The number of changes in excess of the cost limit that the search may try.
+  ///
+  /// The excess is allowed because some changes are removed later.
   private static let triedChangesAboveCostLimit = 2.0
   /// The maximum time shift of an event, in seconds.
   static let maximumTimeShiftSeconds = 0.06
-  /// The minimum ratio of an added sound's score to that of a change of an overlapping event.
+  /// The minimum ratio of an added sound's score to the score of an overlapping event's change.
   private static let minimumAddedSoundScoreRatio = 1.3
-  /// The fraction of a residual that a change must explain to count as independent of earlier
-  /// changes.
+  /// The minimum fraction of a residual that a change independent of earlier changes explains.
   private static let minimumIndependentResidualFraction = 0.95
-  /// The minimum score of a change relative to the energy that an earlier change nearby explains. A
-  /// change with a lower score is attributed to the residual of the earlier change.
+  /// The minimum score of a change relative to the explained energy of an earlier nearby change.
+  ///
+  /// A change with a lower score is attributed to the residual of the earlier change.
   private static let minimumScoreToImprovementRatio = 0.1
   private static let maximumRefinementCount = 6
-  /// The misfit at which an explanation counts as incomplete: a residual of four times the noise
-  /// power.
+  /// The maximum misfit of a complete explanation: a residual of four times the noise power.
   private static let maximumExplainedMisfit = 0.3
-  /// The maximum number of changes for which removals are tried.
+  /// The maximum number of changes in an explanation to simplify by removals.
   private static let maximumSimplifiedChangeCount = 4
-  /// The minimum fraction of the detectable events' energy that must be present in the recording.
+  /// The minimum fraction of the detectable events' energy that is present in the recording.
   private static let minimumPresentEnergyFraction = 0.4
-  /// The minimum coherence at which a recording counts as containing the reference.
+  /// The minimum coherence of a recording that contains the reference.
   private static let minimumCoherence = 0.4
-  /// The minimum coherence at which single events can be compared.
+  /// The minimum coherence for a comparison of single events.
   private static let minimumReliableCoherence = 0.98
   /// The maximum ambiguity penalty of a reported change.
   private static let maximumReportedAmbiguityPenalty = 2.0
-  /// The minimum peak of the reference relative to that of added sounds: −26 dB.
+  /// The minimum ratio of the reference's peak to the peak of added sounds: −26 dB.
   private static let minimumReferencePeakRatio = 0.05
-  /// The number of unchanged events at which a match by chance is unlikely.
+  /// The minimum number of unchanged events that makes a match by chance unlikely.
   private static let minimumUnchangedEventCount = 3
-  /// The factor by which penalties are lowered if at least that many events are unchanged.
+  /// The factor for penalties with at least `minimumUnchangedEventCount` unchanged events.
   private static let penaltyFactorWithUnchangedEvents = 0.3
-  /// The maximum fraction of changed events if there are more than three.
+  /// The maximum fraction of changed events, for a reference with more than three events.
   private static let maximumChangedEventFraction = 0.6
 
   /// Explains a recording by the reference at one placement.
@@ -107,7 +109,7 @@ struct RecordingModelFit {
   var fit: RecordingFit { residual.fit }
   /// The gain that all events have in common.
   var commonGain: Double { residual.commonGain }
-  /// The explained energy relative to the total energy at the events.
+  /// The explained energy at the events, relative to the total energy there.
   var coherence: Double { residual.coherence }
 
   private var sampleRate: Double { originalReference.sampleRate }
@@ -162,7 +164,9 @@ struct RecordingModelFit {
     return true
   }
 
-  /// Returns the change or the added sound with the highest score.
+  /// Returns the best next change: a change of an event, or an added sound.
+  ///
+  /// The best change explains the most energy minus a penalty for its parameters.
   private func bestCandidate() -> RecordingChange? {
     let estimator = estimator
     let unchangedIndices = detectableWaveformIndices.filter { index in
@@ -187,7 +191,9 @@ struct RecordingModelFit {
     return isBurstClearer ? additionEstimator.addedSound(from: strongestBurst) : bestChange
   }
 
-  /// Returns the changes of an event that are not part of the residual of earlier changes.
+  /// Returns the candidate changes of an event that are independent of earlier changes.
+  ///
+  /// Independent changes do not merely explain the residual of earlier changes.
   private func independentChanges(
     for index: Int, _ estimator: EventChangeEstimator
   ) -> [RecordingChange] {
@@ -246,8 +252,9 @@ struct RecordingModelFit {
     residual.update(excludedRanges: changes.compactMap(\.excludedRange))
   }
 
-  /// Refines the placement, and then the frequencies and times that were found while changed events
-  /// still affected the placement.
+  /// Refines the placement, and then frequencies and times.
+  ///
+  /// Frequencies and times were found while changed events still affected the placement.
   private mutating func refine(rounds: Int) {
     fitChanges(rounds: rounds)
     for _ in 0..<Self.maximumRefinementCount {
@@ -278,8 +285,9 @@ struct RecordingModelFit {
 
   // MARK: - Simplification
 
-  /// Removes or simplifies changes that explain too little. Early changes were found while others
-  /// were still missing.
+  /// Removes or simplifies changes that explain too little.
+  ///
+  /// Early changes were found while others were still missing.
   private mutating func simplifyChanges() {
     if changes.count <= Self.maximumSimplifiedChangeCount {
       while changes.count > 1, removeOneChange() {}
@@ -310,7 +318,9 @@ struct RecordingModelFit {
     return false
   }
 
-  /// Simplifies a change if the residual increases by no more than chance and model errors explain.
+  /// Simplifies a change if the residual increases little.
+  ///
+  /// Chance and model errors must explain the increase.
   ///
   /// - Parameters:
   ///   - position: The index of the change.
@@ -379,7 +389,9 @@ struct RecordingModelFit {
     allowsEventComparison = explainsRecording || coherence >= Self.minimumReliableCoherence
   }
 
-  /// Returns the cost of all changes, which is lower if enough unchanged events support them.
+  /// Returns the total cost of all changes.
+  ///
+  /// The cost is lower if enough unchanged events support the changes.
   ///
   /// - Parameter isSupported: Pass true if enough events are unchanged.
   private func costOfChanges(isSupported: Bool) -> Double {
@@ -402,7 +414,7 @@ struct RecordingModelFit {
     return changeCost
   }
 
-  /// Returns true if added sounds or another waveform replace most of an event.
+  /// Returns true if added sounds or a different waveform replace most of an event.
   private func isEventReplaced(_ index: Int) -> Bool {
     let additionEstimator = additionEstimator
     return changes.contains { change in
@@ -416,8 +428,7 @@ struct RecordingModelFit {
 
   // MARK: - Results
 
-  /// The time by which most moved events shifted alike, in seconds, or nil if they moved
-  /// differently.
+  /// The common time shift of most moved events, in seconds, or nil if their shifts differ.
   var commonTimeShiftSeconds: Double? {
     let timeShiftsSeconds = changes.filter { $0.kind == .time }.map(\.signedAmount)
     let medianShiftSeconds = Statistics.median(of: timeShiftsSeconds)
@@ -439,8 +450,9 @@ struct RecordingModelFit {
   /// A Boolean value that indicates whether the residual is little more than noise.
   private var explainsRecording: Bool { residual.noiseMisfitDecades < Self.maximumExplainedMisfit }
 
-  /// The changes to report. If more than noise remains, only changes that explain more than the
-  /// residual are reported.
+  /// The changes to report.
+  ///
+  /// If more than noise remains, only changes that explain more than the residual are reported.
   var reportedChanges: [RecordingChange] {
     guard allowsEventComparison else { return [] }
     guard !explainsRecording else { return changes }
@@ -451,7 +463,7 @@ struct RecordingModelFit {
     }
   }
 
-  /// The minimum level change and time shift that are reported if noise does not hide them.
+  /// The minimum level change and time shift to report if noise does not hide them.
   var minimumReportedChange: (decibels: Double, seconds: Double) {
     allowsEventComparison
       ? (RecordingThreshold.minimumLevelDecibels, RecordingThreshold.minimumTimeSeconds)

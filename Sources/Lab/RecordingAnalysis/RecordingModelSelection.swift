@@ -18,29 +18,34 @@ package struct RecordingModelSelection {
 
   private var predictor: RecordingPredictor
 
-  /// The sample rate of the analysis, in hertz. Haptic signals lie far below its Nyquist frequency.
+  /// The sample rate of the analysis, in hertz.
+  ///
+  /// Haptic signals lie far below its Nyquist frequency.
   static let analysisSampleRate = 2_000.0
-  /// The durations by which an excerpt extends before and after the reference, in seconds.
+  /// The margins of an excerpt before and after the reference, in seconds.
   static let excerptMarginSeconds = (before: 0.08, after: 0.5)
-  /// The duration by which an excerpt extends before a reference with few events, in seconds. Any
-  /// sound can resemble one of the events, so the model must also explain the preceding sounds.
+  /// The margin of an excerpt before a reference with few events, in seconds.
+  ///
+  /// Any sound can resemble one of the events, so the model must also explain the preceding sounds.
   private static let leadSecondsWithFewEvents = 0.5
-  /// The maximum difference of delay at which models share a gain control, in seconds.
+  /// The maximum difference between the delays of models that share a gain control, in seconds.
   private static let maximumDelayDifferenceSeconds = 0.08
-  /// The minimum changes to report: in decibels, in seconds, and as the logarithm of a frequency
-  /// ratio.
+  /// The minimum changes to report, for each kind of change.
+  ///
+  /// They are in decibels, in seconds, and as the logarithm of a frequency ratio.
   package static let minimumReportedChange = (decibels: 2.5, seconds: 0.006, logRatio: 0.1)
 
-  /// The residuals, in decibels relative to the recording, below which steps of the search are
-  /// skipped.
+  /// The maximum residuals for skipping steps of the search, in decibels.
+  ///
+  /// The residuals are relative to the recording.
   private enum SufficientResidual {
-    /// The residual below which no further delay is tried.
+    /// The maximum residual for skipping further delays.
     static let delayDecibels = -15.0
-    /// The residual below which no room response is tried.
+    /// The maximum residual for skipping room responses.
     static let roomDecibels = -19.0
-    /// The residual below which no further kind of response is tried.
+    /// The maximum residual for skipping further kinds of response.
     static let responseDecibels = -24.0
-    /// The residual below which no automatic gain control is tried.
+    /// The maximum residual for skipping automatic gain controls.
     static let automaticGainDecibels = -20.0
   }
 
@@ -174,7 +179,7 @@ package struct RecordingModelSelection {
     return 10 * log10(max(1e-30, recordedEnergy) / max(1e-30, predictedEnergy))
   }
 
-  /// Returns the changes of a model that are reported.
+  /// Returns the reported changes of a model.
   ///
   /// If one of two events is missing, neither the delay nor the sound of the other can be
   /// determined, so nothing else is reported. An added transient within 60 ms of another change is

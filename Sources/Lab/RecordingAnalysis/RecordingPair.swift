@@ -2,7 +2,7 @@ package import HapticModel
 package import HapticRender
 package import SignalAnalysis
 
-/// A rendered pattern or a clean sound, from which a reference is created.
+/// The source of a reference: a rendered pattern or a clean sound.
 package struct ReferenceSource {
   /// The composition, or nil for a sound.
   package let composition: HapticComposition?
@@ -56,7 +56,7 @@ package struct RecordingPair {
     self.reference = builtReference
   }
 
-  /// Returns the recording, decimated to about a target rate, with clipped samples restored.
+  /// Returns the recording at about a target sample rate, with clipped samples restored.
   func decimatedRecording(targetRate: Double) -> LowRateSignal {
     // Samples are restored more accurately at the higher rate.
     clippedSampleRestoration == nil

@@ -1,8 +1,9 @@
 internal import CMath
 import SignalAnalysis
 
-/// Predicts a recording from the reference, a response, and changes, and computes the log evidence
-/// of the model.
+/// A predictor of a recording from the reference, a response, and changes.
+///
+/// It also computes the log evidence of a model.
 ///
 /// 1. The predicted signal is the sum of the events' waveforms at their positions in an excerpt of
 ///    the recording, before the response. Changed events replace the original ones.
@@ -12,7 +13,7 @@ import SignalAnalysis
 struct RecordingPredictor {
   let reference: RecordingReference
   var observation: RecordingObservation
-  /// The waveforms of transients that may have been added.
+  /// The waveforms of possible added transients.
   let transientBank: [EventWaveform]
 
   var sampleRate: Double { observation.sampleRate }
@@ -21,7 +22,7 @@ struct RecordingPredictor {
 
   // MARK: - Signals
 
-  /// Returns the changed reference, aligned to the excerpt, before the response is applied.
+  /// Returns the reference with changes, aligned to the excerpt, before the response is applied.
   func predictedSignal(_ changes: [RecordingModel.Change], tempo: Double) -> [Double] {
     var signalSum = [Double](repeating: 0, count: sampleCount)
     let changedWaveformIndices = Set(changes.compactMap(\.waveformIndex))
@@ -35,7 +36,7 @@ struct RecordingPredictor {
     return signalSum
   }
 
-  /// Returns the whitened signal that a model with changes predicts, before the response.
+  /// Returns the whitened signal predicted by a model with changes, before the response.
   func whitenedSignal(
     of model: RecordingModel, changes: [RecordingModel.Change] = []
   ) -> [Double] {
@@ -53,8 +54,9 @@ struct RecordingPredictor {
       samples: waveformColumn.samples.map(Double.init))
   }
 
-  /// Returns the waveform of a changed event or an added transient, or nil if the change is
-  /// impossible.
+  /// Returns the waveform of a changed event or an added transient.
+  ///
+  /// Returns nil if the change is impossible.
   func waveform(
     of change: RecordingModel.Change, tempo: Double
   ) -> RecordingResponse.OffsetSignal? {
@@ -81,8 +83,9 @@ struct RecordingPredictor {
     return changedWaveform.map { waveform(of: $0, tempo: tempo) }
   }
 
-  /// Returns the difference that a change makes to the predicted signal, or nil if the change is
-  /// impossible.
+  /// Returns the difference between the predicted signals with and without a change.
+  ///
+  /// Returns nil if the change is impossible.
   func waveformDifference(
     of change: RecordingModel.Change, tempo: Double
   ) -> RecordingResponse.OffsetSignal? {
@@ -129,8 +132,9 @@ struct RecordingPredictor {
 
   // MARK: - Evidence
 
-  /// Returns the correlations of the signal that a model with changes predicts, whitened, with the
-  /// whitened recording.
+  /// Returns the correlations of a model's predicted signal with the recording.
+  ///
+  /// Both signals are whitened, and the model includes changes.
   func correlations(
     of model: RecordingModel, changes: [RecordingModel.Change], recorded: [Double]
   ) -> RecordingResponse.Correlations {
@@ -148,7 +152,7 @@ struct RecordingPredictor {
     fittedResponse(of: model, correlations, refitsResonance: refitsResonance).fit.logEvidence
   }
 
-  /// Fits the response of a model to correlations.
+  /// Returns the response of a model, fitted to correlations.
   ///
   /// - Parameter refitsResonance: Pass true to refit the parameters of the resonance.
   private func fittedResponse(
@@ -161,8 +165,9 @@ struct RecordingPredictor {
       response: model.response, fit: model.response.fit(correlations, rate: sampleRate))
   }
 
-  /// Returns the log evidence of a model with the given changes, using the noise spectrum of its
-  /// residual.
+  /// Returns the log evidence of a model with changes.
+  ///
+  /// The evidence uses the noise spectrum of the model's residual.
   func evidenceWithResidualNoise(
     of model: RecordingModel, changes: [RecordingModel.Change], recorded: [Double]
   ) -> Double {
@@ -205,13 +210,12 @@ struct RecordingPredictor {
       Double.init)
   }
 
-  /// Returns the sum of the logarithms of the automatic gain over the excerpt at a delay.
+  /// Returns the sum of the automatic gain's logarithms over the excerpt at a delay.
   func logGainSum(of gains: [Double], at delay: Int) -> Double {
     observation.excerpt(of: gains, at: delay).reduce(0) { $0 + ($1 > 0 ? log($1) : 0) }
   }
 
-  /// Replaces the response of a model with the most probable one for a signal, and fits it to the
-  /// recording.
+  /// Replaces a model's response with the most probable response, and fits it to the recording.
   func fitResponse(of model: inout RecordingModel, to signal: [Double]) {
     let recordedExcerpt = whitenedExcerpt(of: model)
     model.excerptEnergy = Vector.energy(recordedExcerpt)

@@ -14,7 +14,7 @@ package struct RecordingReference {
   let sampleRate: Double
   /// The waveforms of the events, sorted by time.
   package var waveforms: [EventWaveform]
-  /// The indices of waveforms, grouped so that the waveforms of a group cannot be distinguished.
+  /// The groups of indistinguishable waveforms, as indices of `waveforms`.
   private(set) var indistinguishableWaveformGroups: [[Int]] = []
   /// The sum of the waveforms.
   private(set) var mixedSignal: [Float] = []
@@ -23,19 +23,21 @@ package struct RecordingReference {
   /// The renderer of single events, or nil for a sound.
   let eventRenderer: EventRenderer?
 
-  /// The correlation coefficient above which overlapping waveforms cannot be distinguished.
+  /// The minimum correlation coefficient of indistinguishable overlapping waveforms.
   private static let minimumIndistinguishableCorrelation = 0.97
-  /// The magnitude relative to the peak below which both ends of a waveform are cut off.
+  /// The minimum audible magnitude at both ends of a waveform, relative to the peak.
   private static let minimumAudiblePeakRatio: Float = 1e-3
 
   /// The time at which the last waveform ends, in seconds.
   package var durationSeconds: Double { waveforms.map(\.endSeconds).max() ?? 0 }
-  /// A Boolean value that indicates whether typical clocks drift by less than 0.5 ms over the
-  /// reference.
+  /// A Boolean value that indicates whether clock drift over the reference is negligible.
+  ///
+  /// The drift of typical clocks is less than 0.5 ms.
   var hasNegligibleClockDrift: Bool { durationSeconds < 0.6 }
 
-  /// A Boolean value that indicates whether the reference has so few events that other sounds in
-  /// the recording may be stronger than the events, and similar to them.
+  /// A Boolean value that indicates whether the reference has only a few events.
+  ///
+  /// Other sounds in the recording may then be stronger than the events, and similar to them.
   var hasFewEvents: Bool { waveforms.count <= 3 }
 
   init(waveforms: [EventWaveform], sampleRate rate: Double, eventRenderer renderer: EventRenderer?)
@@ -152,8 +154,9 @@ extension RecordingReference {
     self.init(waveforms: waveforms, sampleRate: signal.decimatedRate, eventRenderer: nil)
   }
 
-  /// Renders each event of a pattern separately, or returns nil if their sum is not the pattern's
-  /// signal.
+  /// Renders each event of a pattern separately.
+  ///
+  /// Returns nil if the sum of the renderings is not the pattern's signal.
   ///
   /// Events that do not overlap are rendered together. A remainder that no event explains, such as
   /// a sound file, is cut like a sound.
@@ -205,8 +208,9 @@ extension RecordingReference {
       waveforms: waveforms, sampleRate: lowRateSignal.decimatedRate, eventRenderer: renderer)
   }
 
-  /// Adds the residual of the separate renderings to the waveforms: in each 10 ms block, to the
-  /// loudest waveform.
+  /// Adds the residual of the separate renderings to the waveforms.
+  ///
+  /// In each 10 ms block, the loudest waveform receives the residual.
   ///
   /// If the pattern plays sound files, a residual louder than every waveform becomes waveforms of
   /// its own.

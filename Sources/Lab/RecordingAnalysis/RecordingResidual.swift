@@ -66,14 +66,15 @@ struct RecordingResidual {
     return explainedEnergy > 0 ? explainedEnergy / (explainedEnergy + max(0, remainingEnergy)) : 0
   }
 
-  /// The misfit: half the decimal logarithm of the residual's power relative to the noise, at least
-  /// 0.
+  /// The misfit: half the decimal logarithm of the residual's power relative to the noise.
+  ///
+  /// The misfit is at least 0.
   var noiseMisfitDecades: Double {
     let noiseEnergy = noiseDeviation * noiseDeviation * Double(max(1, whitenedSamples.count))
     return 0.5 * log10(max(1, Vector.energy(whitenedSamples) / noiseEnergy))
   }
 
-  /// Returns the energy of the residual minus that of the noise, in multiples of the noise power.
+  /// Returns the residual's energy in excess of the noise, in multiples of the noise power.
   ///
   /// - Parameters:
   ///   - sigma: The standard deviation of the noise.

@@ -16,15 +16,17 @@ import SignalAnalysis
 struct RecordingResponse: Equatable, Sendable {
   /// The kind of a response.
   enum Kind: Equatable, Sendable {
-    /// An arbitrary response of 16 ms, as of a microphone or a loudspeaker.
+    /// An arbitrary response of 16 ms, for example of a microphone or a loudspeaker.
     case filter
-    /// One or two decaying oscillations of any phase, and an arbitrary response of 8 ms, as of a
-    /// transducer.
+    /// One or two decaying oscillations and an arbitrary response of 8 ms, as of a transducer.
+    ///
+    /// The oscillations may have any phase.
     case resonance([Mode])
-    /// Reflections that decay exponentially, and an arbitrary response of 8 ms. The gain relates
-    /// the reflections to that response.
+    /// Exponentially decaying reflections, and an arbitrary response of 8 ms.
+    ///
+    /// The gain relates the reflections to that response.
     case room(decaySeconds: Double, reflectionGain: Double)
-    /// An arbitrary response of 44 ms, which is used only to find delays.
+    /// An arbitrary response of 44 ms, only for finding delays.
     case unconstrained
   }
 
@@ -33,7 +35,7 @@ struct RecordingResponse: Equatable, Sendable {
     var hertz: Double
     var qualityFactor: Double
 
-    /// The frequencies and quality factors at which a search for modes starts.
+    /// The frequencies and quality factors that a search for modes starts with.
     static let searchGrid = (0..<15).flatMap { number in
       [1.2, 3, 6, 12, 24].map { Mode(hertz: 25 * pow(16, Double(number) / 14), qualityFactor: $0) }
     }
@@ -58,16 +60,18 @@ struct RecordingResponse: Equatable, Sendable {
   /// The prior variance of the strongest coefficient, in multiples of the noise power.
   var priorVarianceScale: Double
 
-  /// The duration of a response before its main peak, in seconds, because the latency of the chain
-  /// is unknown.
+  /// The duration of a response before its main peak, in seconds.
+  ///
+  /// A response starts before the peak because the latency of the chain is unknown.
   private static let leadSeconds = 0.004
-  /// The decay time constants of the rooms that are tried, in seconds.
+  /// The decay time constants of the candidate rooms, in seconds.
   private static let roomDecaySeconds = [0.02, 0.06]
-  /// The decay after which an oscillation is cut off, in nepers: 60 dB.
+  /// The decay of an oscillation at its end in the model, in nepers: 60 dB.
   private static let ringingDecayNepers = log(1_000.0)
 
-  /// The number of parameters that are optimized instead of integrated out. Each parameter costs
-  /// half the logarithm of the number of samples.
+  /// The number of optimized parameters, which are not integrated out.
+  ///
+  /// Each parameter costs half the logarithm of the number of samples.
   var parameterCount: Double {
     switch kind {
     case .filter, .unconstrained: 2
@@ -80,8 +84,9 @@ struct RecordingResponse: Equatable, Sendable {
   private struct TapPrior {
     /// The lag of the first tap, in samples.
     var firstLagInSamples: Int
-    /// The prior variance of the tap at each lag. The prior variance of a resonator's coefficients
-    /// is `priorVarianceScale`.
+    /// The prior variance of the tap at each lag.
+    ///
+    /// The prior variance of a resonator's coefficients is `priorVarianceScale`.
     var variancesByLag: [Double]
     /// The lags of the taps, in samples.
     var lags: Range<Int> { firstLagInSamples..<firstLagInSamples + variancesByLag.count }
@@ -97,8 +102,9 @@ struct RecordingResponse: Equatable, Sendable {
         firstLagInSamples: first,
         variancesByLag: lags.map { priorVarianceScale * variance(Double($0) / rate) })
     }
-    /// Returns the variance at a time for a peak at time 0 with exponential slopes. The time
-    /// constants apply to the amplitude.
+    /// Returns the variance at a time for a peak at time 0 with exponential slopes.
+    ///
+    /// The time constants apply to the amplitude.
     func peakVariance(_ time: Double, rise: Double, decay: Double) -> Double {
       exp(2 * (time < 0 ? time / rise : -time / decay))
     }
@@ -130,7 +136,7 @@ struct RecordingResponse: Equatable, Sendable {
 
   // MARK: - Signals
 
-  /// A signal whose samples start at an offset from time 0, and that is zero elsewhere.
+  /// A signal with an offset from time 0. It is zero before its first and after its last sample.
   struct OffsetSignal {
     var firstSampleIndex = 0
     var samples: [Double] = []
@@ -151,8 +157,9 @@ struct RecordingResponse: Equatable, Sendable {
     }
   }
 
-  /// The input signal of a response, the recording, and their correlations, which are the same for
-  /// all responses with the same taps.
+  /// The input of a response, the recording, and the correlations between them.
+  ///
+  /// The correlations are the same for all responses with the same taps.
   struct Correlations {
     private(set) var input: [Double]
     let recorded: [Double]
@@ -216,7 +223,7 @@ struct RecordingResponse: Equatable, Sendable {
     Correlations(of: input, with: recorded, tapLags: tapPrior(rate: rate).lags)
   }
 
-  /// Returns the outputs of each resonator in phase and in quadrature.
+  /// Returns the in-phase and quadrature outputs of each resonator.
   ///
   /// A resonator is a complex one-pole filter, zₙ = p zₙ₋₁ + xₙ.
   private func resonatorOutputs(of input: [Double], rate: Double) -> [[Double]] {
@@ -310,8 +317,9 @@ struct RecordingResponse: Equatable, Sendable {
     var residualEnergy: Double
   }
 
-  /// A linear regression of recordings on the response's basis functions, applied to one input
-  /// signal.
+  /// A linear regression of recordings on the response's basis functions.
+  ///
+  /// The basis functions are applied to one input signal.
   ///
   /// The matrix depends on the signal alone, so one factorization serves many recordings.
   struct Regression {
@@ -385,7 +393,7 @@ struct RecordingResponse: Equatable, Sendable {
         tapProducts: Vector.crossCorrelation(inputSignal, recorded, lags: tapLags))
     }
 
-    /// Fits a recording whose energy and products with the taps are known.
+    /// Fits a recording with known energy and known products with the taps.
     func fit(_ recorded: [Double], energy recordedEnergy: Double, tapProducts: [Double]) -> Fit {
       let products = tapProducts + resonatorOutputs.map { Vector.dot($0, recorded) }
       let rightSide = zip(products, priorStandardDeviations).map { $0 * $1 }
@@ -403,8 +411,7 @@ struct RecordingResponse: Equatable, Sendable {
     }
   }
 
-  /// Fits the response's coefficients so that the input signal through the response matches a
-  /// recording.
+  /// Fits the response's coefficients to an input signal and a recording.
   func fit(_ input: [Double], to recorded: [Double], rate: Double) -> Fit {
     Regression(self, of: input, rate: rate).fit(recorded)
   }
@@ -428,7 +435,7 @@ struct RecordingResponse: Equatable, Sendable {
     var fit: Fit
   }
 
-  /// Returns the response with the prior variance of its coefficients estimated from a recording.
+  /// Returns the response with the prior variance of its coefficients fitted to a recording.
   ///
   /// The estimate is the square of the strongest coefficient, relative to the noise power.
   private func fittingPriorVarianceScale(
@@ -513,8 +520,9 @@ struct RecordingResponse: Equatable, Sendable {
     }
   }
 
-  /// Returns the most probable resonance with one mode, or with two modes if the evidence increases
-  /// enough.
+  /// Returns the most probable resonance with one mode or two modes.
+  ///
+  /// Two modes are returned only if the evidence increases enough.
   private func selectedResonance(
     for correlations: Correlations, rate: Double
   ) -> FittedResponse {
@@ -537,7 +545,7 @@ struct RecordingResponse: Equatable, Sendable {
       correlations, rate: rate, steps: initialSteps)
   }
 
-  /// Refines the frequencies and quality factors of the modes to maximize the evidence of the fit.
+  /// Refines the modes' frequencies and quality factors to maximize the evidence of the fit.
   ///
   /// A pattern search changes one value by one step, and halves the steps when no change helps.
   private func refiningModes(

@@ -2,8 +2,9 @@ public import HapticRender
 internal import CMath
 import SignalAnalysis
 
-/// The properties of a recording that contains a reference: its delay, tempo, level, and
-/// background.
+/// The properties of a recording that contains a reference.
+///
+/// They are the delay, the tempo, the level, and the background.
 public struct RecordingMatch: Equatable, Sendable {
   /// The result of the search for the reference.
   public enum Outcome: String, CaseIterable, Sendable {
@@ -37,11 +38,11 @@ public struct RecordingMatch: Equatable, Sendable {
   public var mainsHertz: Double?
   /// The RMS level of the hum, in dBFS, or nil without hum.
   public var humDecibels: Double?
-  /// The number of events that exceed the noise enough to be compared.
+  /// The number of events that are far enough above the noise for a comparison.
   public var detectableEventCount = 0
   /// The number of events in the reference.
   public var eventCount = 0
-  /// The minimum change of level, in decibels, that is detectable in every detectable event.
+  /// The minimum level change, in decibels, that is detectable in every detectable event.
   public var minimumDetectableDecibels: Double?
   /// The minimum shift, in seconds, that is detectable in every detectable event.
   public var minimumDetectableSeconds: Double?
@@ -60,12 +61,13 @@ public struct RecordingMatch: Equatable, Sendable {
 /// initializers compute one kind each; `isBetter(than:)` decides between the results.
 package struct RecordingResult {
   package private(set) var match: RecordingMatch
-  /// The changes that the explanation needs, whether or not they are reported.
+  /// The changes that the explanation requires, reported or not.
   var changes: [RecordingChange] = []
   /// A Boolean value that indicates whether a different tempo leaves the pitch unchanged.
   package private(set) var preservesPitch = false
-  /// The cost of the explanation: its changes and its residual. It is infinite if nothing was
-  /// found.
+  /// The cost of the explanation: its changes and its residual.
+  ///
+  /// It is infinite if nothing was found.
   var explanationCost = Double.infinity
   /// The changes that are clear enough to be reported.
   package private(set) var reportedChanges: [RecordingChange] = []
@@ -73,22 +75,24 @@ package struct RecordingResult {
   package private(set) var allowsEventComparison = false
   /// The level of the residual, in decibels relative to the explained signal.
   package private(set) var residualDecibels = 0.0
-  /// A Boolean value that indicates whether the recording matches the reference without any changed
-  /// event.
+  /// A Boolean value that indicates whether the recording matches the reference without changes.
   var isUnchanged: Bool { match.outcome == .found && changes.isEmpty }
-  /// A Boolean value that indicates whether at most two clear changes explain everything but noise.
+  /// A Boolean value that indicates whether at most two clear changes explain all but noise.
   package var hasOnlyCertainChanges: Bool {
     isUnchanged
       || changes.count < 3 && explanationCost < 1.25 * Double(changes.count) + 0.1
         && !isTempoAtClockLimit
   }
   /// A Boolean value that indicates whether the tempo deviation is at the limit for two clocks.
+  ///
   /// Something other than clock drift probably caused such a deviation.
   private var isTempoAtClockLimit: Bool {
     abs(abs(match.tempoPercent / 100) - RecordingFit.maximumClockTempoDeviation) < 5e-5
   }
-  /// Returns true if this result is preferable to another: if it has a lower cost, or if its events
-  /// can be compared and the other result is less reliable.
+  /// Returns true if this result is preferable to another result.
+  ///
+  /// It is preferable if it has a lower cost, or if its events can be compared and the other result
+  /// is less reliable.
   package func isBetter(than other: Self) -> Bool {
     allowsEventComparison
       && (!other.allowsEventComparison || other.isTempoAtClockLimit
@@ -219,20 +223,22 @@ package struct RecordingResult {
 }
 
 extension RecordingResult {
-  /// The maximum residuals, in decibels relative to the recording. Above `found`, the recording
-  /// does not contain the pattern; above `changed`, not with two or more changes. Above `reliable`,
-  /// events are not compared; above `exact`, neither large nor several changes are reported.
+  /// The maximum residuals for conclusions, in decibels relative to the recording.
+  ///
+  /// Above `found`, the recording does not contain the pattern; above `changed`, not with two or
+  /// more changes. Above `reliable`, events are not compared; above `exact`, neither large nor
+  /// several changes are reported.
   private static let residualLimitsDecibels = (
     found: -5.0, changed: -12.0, reliable: -8.0, exact: -19.0
   )
-  /// The level change, in decibels, at which a change counts as large.
+  /// The minimum level change that counts as large, in decibels.
   private static let largeLevelChangeDecibels = 6.0
-  /// The costs of assuming that the chain has a response, and of assuming an automatic gain control
-  /// in addition.
+  /// The costs of assuming a response of the chain, and an additional automatic gain control.
   private static let chainAssumptionCosts = (response: 0.6, gain: 0.6)
 
-  /// Explains a recording by a model of the playback and recording chain, or returns nil if the
-  /// residual is too large.
+  /// Explains a recording by a model of the playback and recording chain.
+  ///
+  /// Returns nil if the residual is too large.
   ///
   /// - Parameters:
   ///   - pair: The reference and its recording.
@@ -306,24 +312,26 @@ extension RecordingResult {
   }
 }
 
-/// A model of the playback and recording chain: a resonance, a filter, or a room, and optionally an
-/// automatic gain control.
+/// A model of the playback and recording chain.
+///
+/// It consists of a resonance, a filter, or a room, and optionally an automatic gain control.
 public struct RecordingChain: Equatable, Sendable {
   /// The resonance frequency and quality, or nil without a resonance.
   public let resonanceModel: TransducerModel?
-  /// A Boolean value that indicates whether the resonance is that of the profile's transducer. The
-  /// recording then shows the transducer's acceleration.
+  /// A Boolean value that indicates whether the resonance is that of the profile's transducer.
+  ///
+  /// The recording then shows the transducer's acceleration.
   public let matchesProfile: Bool
-  /// A Boolean value that indicates whether the response is not that of a resonance, but of a room
-  /// or a microphone, for example.
+  /// A Boolean value that indicates whether the response is not a resonance.
+  ///
+  /// It may be the response of a room or a microphone, for example.
   public var hasNonresonantResponse: Bool { resonanceModel == nil }
   /// A Boolean value that indicates whether the chain contains an automatic gain control.
   public let hasAutomaticGain: Bool
   /// A Boolean value that indicates whether the response is that of a room.
   package let hasRoomResponse: Bool
 
-  /// The maximum ratios at which two resonance frequencies, and two quality factors, count as
-  /// equal.
+  /// The maximum ratios of two resonance frequencies and two quality factors that count as equal.
   private static let maximumEqualityRatios = (hertz: 1.04, quality: 1.25)
 
   init(_ recordingModel: RecordingModel, profile: TransducerModel?) {

@@ -9,20 +9,26 @@ struct RecordingSearch {
   /// The samples of the recording at the rate of the reference.
   let recording: [Float]
 
-  /// The duration by which an excerpt extends before and after the reference, in seconds.
+  /// The margin of an excerpt before and after the reference, in seconds.
   private static let excerptMarginSeconds = 0.7
   /// The minimum score of a candidate relative to the best score.
   private static let minimumCandidateScoreRatio = 0.7
-  /// The minimum score of a candidate relative to the best score if the reference has one to three
-  /// events.
+  /// The minimum relative score of a candidate for a reference with one to three events.
+  ///
+  /// The score is relative to the best score.
   private static let minimumScoreRatioWithFewEvents = 0.1
   private static let maximumPlacementCount = 5
-  /// The ratio of the residual's energy to the noise's below which no further candidate is fitted.
+  /// The maximum ratio of the residual's to the noise's energy for a residual of only noise.
+  ///
+  /// Below this ratio, no further candidate is fitted.
   private static let maximumNoiseOnlyEnergyRatio = 1.15
-  /// The minimum improvement by which a later candidate replaces the best one, as twice the
-  /// logarithm of the likelihood ratio.
+  /// The minimum improvement of a later candidate over the best one.
+  ///
+  /// The improvement is twice the logarithm of the likelihood ratio.
   private static let minimumCandidateDeviance = 30.0
-  /// The residual energy, relative to that of the recording, above which other tempos are tried.
+  /// The maximum residual energy at the original tempo, relative to the recording.
+  ///
+  /// Above it, other tempos are tried.
   private static let maximumResidualAtOriginalTempo = 0.02
 
   /// A fit of the reference to an excerpt of the recording.
@@ -38,7 +44,9 @@ struct RecordingSearch {
     var residualEnergyRatio: Double
     /// The energy of the residual relative to that of the noise.
     var residualToNoiseRatio = Double.infinity
-    /// The factor by which the reference was slowed down for the fit without changing its pitch.
+    /// The ratio of the reference's slowed-down duration to its original duration.
+    ///
+    /// The fit changes the duration without changing the pitch.
     var pitchPreservingStretch = 1.0
     /// A Boolean value that indicates whether the candidate was found by correlating envelopes.
     var isEnvelopeBased = false
@@ -147,7 +155,9 @@ struct RecordingSearch {
       || tempoDifference * first.fit.reference.durationSeconds > 0.005
   }
 
-  /// Fits the reference at a candidate, or returns nil if too little of it lies in the recording.
+  /// Fits the reference at a candidate's delay and tempo.
+  ///
+  /// Returns nil if too little of the reference lies in the recording.
   func fittedPlacement(for candidate: RecordingAlignment.Candidate) -> FittedPlacement? {
     let sampleRate = reference.sampleRate
     let firstSample = max(0, Int((candidate.delaySeconds - Self.excerptMarginSeconds) * sampleRate))
@@ -185,12 +195,14 @@ struct RecordingSearch {
       isEnvelopeBased: candidate.isEnvelopeBased)
   }
 
-  /// Returns the noise spectrum of the recording outside a range of seconds. If less than 0.25 s
-  /// remain, returns the spectrum of the whole recording's stationary part.
+  /// Returns the noise spectrum of the recording outside a range of seconds.
+  ///
+  /// If less than 0.25 s remain, returns the spectrum of the whole recording's stationary part.
   private func noiseDensityOutside(from start: Double, to end: Double) -> NoiseSpectralDensity {
     let sampleRate = reference.sampleRate
     let endSampleBefore = max(0, min(recording.count, Int((start - 0.05) * sampleRate)))
     let firstSampleAfter = max(0, min(recording.count, Int((end + 0.05) * sampleRate)))
+    // The samples of the recording before and after the range, with a margin of 50 ms.
     let quietSamples =
       Array(recording[..<endSampleBefore])
       + Array(recording[max(endSampleBefore, firstSampleAfter)...])
@@ -200,14 +212,15 @@ struct RecordingSearch {
 }
 
 extension RecordingSearch.FittedPlacement {
-  /// The model error that remains even with the best-fitting waveform, relative to the peak of the
-  /// recorded reference.
+  /// The model error of the best-fitting waveform, relative to the recorded reference's peak.
   private static let modelErrorToPeakRatio = 5e-4
-  /// The tempo deviation above which a change of pitch is measurable.
+  /// The minimum tempo deviation with a measurable change of pitch.
   private static let minimumMeasurableStretch = 0.002
 
-  /// The placement, preceded by a placement without a tempo deviation if the deviation is doubtful.
-  /// Without this alternative, a changed event could look like a tempo deviation.
+  /// The placement and, if its tempo deviation is doubtful, a placement without the deviation.
+  ///
+  /// The placement without the deviation comes first. Without this alternative, a changed event
+  /// could look like a tempo deviation.
   var tempoAlternatives: [Self] {
     let reference = fit.reference
     guard !fit.isLimitedToClockDeviation || reference.hasNegligibleClockDrift else { return [self] }
@@ -221,8 +234,9 @@ extension RecordingSearch.FittedPlacement {
     return [fixedTempoPlacement, self]
   }
 
-  /// Returns a placement at the same tempo but with the original pitch, or nil if that fits less
-  /// well.
+  /// Returns a placement at the same tempo but with the original pitch.
+  ///
+  /// Returns nil if the original pitch fits less well.
   func stretchedAlternative() -> Self? {
     guard abs(fit.placement.tempoDeviation) > Self.minimumMeasurableStretch else { return nil }
     let stretchFactor = 1 + fit.placement.tempoDeviation
@@ -275,8 +289,9 @@ extension RecordingSearch.FittedPlacement {
     }
   }
 
-  /// Returns true if a tone in the residual is nearly as strong while the reference is silent,
-  /// unlike the residual of an event.
+  /// Returns true if a tone is nearly as strong while the reference is silent.
+  ///
+  /// The residual of an event, in contrast, is weak during silence.
   private func isSteadyTone(at hertz: Double, in residual: [Float]) -> Bool {
     let sampleRate = fit.reference.sampleRate
     let isSilent = fit.silenceMask()
