@@ -1,6 +1,8 @@
 internal import SignalAnalysis
 
-/// An analytic signal: the magnitude and angle of each value are a tone's amplitude and phase.
+/// An analytic signal of a tone, with complex values.
+///
+/// The magnitude of each value is the tone's amplitude, and its angle is the tone's phase.
 struct AnalyticSignal {
   var complexSamples: [ComplexNumber]
 
@@ -25,8 +27,10 @@ struct AnalyticSignal {
   var magnitudes: [Float] { complexSamples.map { $0.power.squareRoot() } }
 }
 
-/// A sound prepared for analysis: resampled, padded with silence, high-pass filtered below the
-/// lowest tone, and restored to the signal before the hardware's filters (`DriveInverse`).
+/// A sound prepared for analysis.
+///
+/// The sound is resampled, padded with silence, high-pass filtered below the lowest tone, and
+/// restored to the signal before the hardware's filters (`DriveInverse`).
 struct AnalysisSignal {
   private(set) var samples: [Float]
   /// The sample rate of the analysis, in hertz.
@@ -37,8 +41,10 @@ struct AnalysisSignal {
   /// The duration of the silence before and after the sound, in seconds.
   private static let leadSeconds = 0.15
 
-  /// Returns the sample rate at which a sound is analyzed: at least 2,000 Hz and eight times the
-  /// highest frequency, unless the sound's rate is lower.
+  /// Returns the sample rate for the analysis of a sound.
+  ///
+  /// The rate is at least 2,000 Hz and eight times the highest frequency, unless the sound's rate
+  /// is lower.
   ///
   /// - Parameters:
   ///   - rate: The sample rate of the sound, in hertz.
@@ -78,8 +84,9 @@ struct AnalysisSignal {
     return differenceSignal
   }
 
-  /// Returns the high-pass below the lowest frequency. A corner above a fifth of it would make the
-  /// filter ring before onsets.
+  /// Returns the high-pass filter for frequencies below the lowest tone.
+  ///
+  /// A corner above a fifth of the lowest frequency would make the filter ring before onsets.
   static func highPass(minimumHertz: Double, rate: Double) -> Biquad<Float> {
     Biquad<Float>(.highPass, hertz: max(6, 0.2 * minimumHertz), rate: rate)
   }

@@ -3,9 +3,10 @@ internal import HapticModel
 internal import HapticRender
 internal import SignalAnalysis
 
-/// The inverse of a profile's mapping, which converts a vibration to events. It has atoms for a
-/// matching pursuit, the waveforms of the profile's transients, and tables from frequency and level
-/// to sharpness and intensity.
+/// The inverse of a profile's mapping, which converts a vibration to events.
+///
+/// It has atoms for a matching pursuit, the waveforms of the profile's transients, and tables from
+/// frequency and level to sharpness and intensity.
 ///
 /// 1. A calibration pattern is rendered with the profile: transients of all sharpnesses, transients
 ///    of several intensities, and tones over both. About 25 seconds are rendered at 8 kHz, so that
@@ -21,7 +22,7 @@ struct AtomDictionary {
     var onsetInSamples: Double
     /// The range of the atom's samples in `inPhaseSamples` and `quadratureSamples`.
     var sampleRange: Range<Int>
-    /// The norm of the rendered waveform, by which the atom's samples were divided.
+    /// The norm of the rendered waveform, before the atom's samples were divided by it.
     var waveformNorm: Float
     /// The maximum magnitude of the atom.
     var peakMagnitude: Float
@@ -42,29 +43,33 @@ struct AtomDictionary {
   let sampleRate: Double
   /// The range of the profile's tone frequencies, in hertz.
   private(set) var toneBandHertz = 1.0...1
-  /// The factor for all durations of the analysis: 1 to 3, and above 1 for profiles with tones
-  /// below 80 Hz.
+  /// The factor for all durations of the analysis, 1–3.
+  ///
+  /// The factor is above 1 for profiles with tones below 80 Hz.
   var analysisDurationFactor: Double { min(3, max(1, 80 / toneBandHertz.lowerBound)) }
-  /// The atoms by increasing sharpness. For each sharpness, there is one that starts on a sample,
-  /// and one that starts half a sample later.
+  /// The atoms by increasing sharpness.
+  ///
+  /// For each sharpness, one atom starts on a sample, and one atom starts half a sample later.
   private(set) var atoms: [Atom] = []
   /// The samples of all atoms, each of unit energy.
   private(set) var inPhaseSamples: [Float] = []
   /// The samples of all quadratures, each of unit energy and orthogonal to its atom.
   private(set) var quadratureSamples: [Float] = []
-  /// The indices of the atoms for a coarse search: those of every second sharpness that start on a
-  /// sample.
+  /// The indices of the atoms for a coarse search.
+  ///
+  /// They are the atoms of every second sharpness that start on a sample.
   var coarseSearchAtomIndices: StrideTo<Int> { stride(from: 0, to: atoms.count, by: 4) }
-  /// The ratios of the frequencies of a tone's other partials to that of the strongest partial.
+  /// The frequency ratios of a tone's other partials to the strongest partial.
   let overtoneFrequencyRatios: [Double]
   /// The maximum length of an atom, in samples.
   private(set) var maximumAtomSampleCount = 0
   /// The gain of continuous events while a transient plays.
   let duckingGain: Float
-  /// The inverse of the profile's drive filters, or nil without hardware. The atoms and tones are
-  /// those before the filters.
+  /// The inverse of the profile's drive filters, or nil without hardware.
+  ///
+  /// The atoms and tones are those before the filters.
   let driveInverse: DriveInverse?
-  /// The shape of transients, with their durations.
+  /// The waveform shape and the durations of the profile's transients.
   private let transientShape: TransientShape
   /// A Boolean value that indicates whether frequencies are interpolated on a logarithmic scale.
   private let hasLogarithmicFrequencyScale: Bool
@@ -73,21 +78,21 @@ struct AtomDictionary {
   /// The levels of transients relative to the level at full intensity, by increasing intensity.
   private var transientLevelsRelativeToFullIntensity: [Double] = []
 
-  /// The number of sharpness values at which transients without overtones are measured. The phase
-  /// of overtones turns faster, so transients with overtones are measured at more.
+  /// The number of sharpness values for measurements of transients without overtones.
+  ///
+  /// The phase of overtones turns faster, so transients with overtones are measured at more values.
   private static let transientSharpnessCount = 24
-  /// The number of sharpness values at which tones are measured.
+  /// The number of sharpness values for measurements of tones.
   private static let toneSharpnessCount = 13
-  /// The intensities at which tones and transients are measured.
+  /// The intensities for measurements of tones and transients.
   private static let probeIntensities = [0.03, 0.08, 0.2, 0.45, 0.75, 1]
-  /// The fraction of a transient's energy that may precede the start of its atom.
+  /// The maximum fraction of a transient's energy before the start of its atom.
   private static let energyFractionBeforeStart = Float(0.001)
-  /// The fraction of a transient's energy that may follow the end of its atom.
+  /// The maximum fraction of a transient's energy after the end of its atom.
   private static let energyFractionAfterEnd = Float(0.012)
   /// The duration of a transient, in seconds.
   private static let transientSeconds = 0.06
-  /// The time within a tone at which its frequency and amplitude are measured, as a fraction of its
-  /// duration.
+  /// The time of the measurement within a tone, as a fraction of the tone's duration.
   private static let measuredToneFraction = 0.6
   /// The minimum gain of a partial relative to the strongest.
   private static let minimumPartialGainRatio = 0.1
@@ -154,7 +159,9 @@ struct AtomDictionary {
   private struct CalibrationPattern {
     /// A transient whose rendering becomes an atom.
     struct AtomProbe {
-      /// The start before the shift, in seconds, at an integer sample of the analysis.
+      /// The start of the transient before its shift, in seconds.
+      ///
+      /// The start is at an integer sample of the analysis.
       var startSeconds: Double
       var sharpness: Double
       /// The additional delay of the transient, in samples: 0 or 0.5.
@@ -201,8 +208,9 @@ struct AtomDictionary {
       }
     }
 
-    /// Adds an event at an integer sample of the analysis plus a shift, and returns its start
-    /// without the shift. All excerpts therefore start in the same way.
+    /// Adds an event at an integer sample of the analysis plus a shift.
+    ///
+    /// Returns the start without the shift. All excerpts therefore start in the same way.
     private mutating func add(
       _ kind: HapticEvent.Kind, intensity: Double, sharpness: Double, shift: Double = 0
     ) -> Double {
@@ -263,8 +271,9 @@ struct AtomDictionary {
     quadratureSamples += Self.quadrature(of: atomWaveform, inPhase: inPhaseWaveform)
   }
 
-  /// Trims a range to the part that contains nearly all of the energy, because filters ring before
-  /// and after it.
+  /// Trims a range to the part with nearly all of the energy.
+  ///
+  /// Filters ring before and after this part.
   private static func trimmedRange(
     _ range: Range<Int>, of samples: [Float]
   ) -> ClosedRange<Int> {
@@ -419,8 +428,10 @@ struct AtomDictionary {
     }
   }
 
-  /// Returns the intensity that produces a level, interpolated between the levels measured at the
-  /// probe intensities. The logarithms are interpolated linearly, which is exact for a power law.
+  /// Returns the intensity of an event with a given level.
+  ///
+  /// The intensity is interpolated between the levels measured at the probe intensities. The
+  /// logarithms are interpolated linearly, which is exact for a power law.
   private static func intensity(ofLevel level: Double, among levels: [Double]) -> Double {
     let clampedLevel = max(level, 1e-9)
     let lowerIndex = min(max(0, (levels.lastIndex { $0 <= clampedLevel }) ?? 0), levels.count - 2)
@@ -436,8 +447,9 @@ struct AtomDictionary {
 }
 
 extension HapticPattern {
-  /// Renders the pattern with the profile, including its hardware stage, and returns the samples
-  /// and their sample rate.
+  /// Renders the pattern with the profile, including its hardware stage.
+  ///
+  /// Returns the samples and their sample rate.
   ///
   /// - Parameters:
   ///   - profile: The profile of the transducer.

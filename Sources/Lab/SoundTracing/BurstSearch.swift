@@ -17,27 +17,32 @@ struct BurstSearch {
   let toneLevels: [Float]
   /// The minimum amplitude of a burst.
   let minimumBurstAmplitude: Float
-  /// A Boolean value that indicates whether the search allows bursts in such close succession that
-  /// they raise the noise estimate.
+  /// A Boolean value that indicates whether the search allows dense bursts.
+  ///
+  /// Dense bursts follow each other so closely that they raise the noise estimate.
   var allowsDenseBursts = false
   /// The samples of the sustained tone, which bursts may duck.
   var duckedToneSamples: [Float] = []
 
   /// The number of times that a search for dense bursts is repeated.
   private static let denseSearchCount = 3
-  /// The minimum level of a burst relative to a tone. Weaker bursts are masked.
+  /// The minimum level of a burst relative to a tone.
+  ///
+  /// Weaker bursts are masked.
   private static let minimumBurstToToneRatio = Float(0.3)
   /// The minimum level of a burst relative to the median residual.
   private static let minimumBurstToNoiseRatio = Float(3.5)
   /// The minimum fraction of the surrounding energy that a burst must explain.
   private static let minimumExplainedEnergyFraction = Float(0.5)
-  /// The minimum fraction of the surrounding energy that a burst must explain after all other
-  /// bursts are subtracted.
+  /// The minimum explained fraction of the surrounding energy for an isolated burst.
+  ///
+  /// All other bursts are subtracted first.
   private static let minimumExplainedFractionWhenIsolated = Float(0.55)
-  /// The minimum amplitude that must remain near a candidate after stronger bursts are subtracted,
-  /// relative to its threshold.
+  /// The minimum amplitude near a candidate without stronger bursts, relative to its threshold.
+  ///
+  /// Stronger bursts are subtracted first.
   private static let minimumRemainingAmplitudeRatio = Float(0.6)
-  /// The interval between the samples from which the median level is computed, in samples.
+  /// The interval between the samples for the median level, in samples.
   private static let noiseSampleStride = 8
 
   /// Returns the bursts of a residual, sorted by time.
@@ -92,17 +97,20 @@ struct BurstSearch {
 
   // MARK: - Ducking
 
-  /// The minimum level of a tone relative to a peak of the residual, from which ducking matters.
+  /// The minimum level of a tone with relevant ducking, relative to a peak of the residual.
   private static let minimumDuckedToneRatio = Float(0.1)
 
-  /// The part of the tone that a burst removes by ducking, or an empty array without ducking.
+  /// The part of the tone that a burst removes by ducking.
+  ///
+  /// The array is empty without ducking.
   private var attenuatedTone: [Float] {
     guard dictionary.duckingGain < 1 else { return [] }
     return duckedToneSamples.map { $0 * (1 - dictionary.duckingGain) }
   }
 
-  /// Subtracts and returns the burst near a peak, with the attenuation of the tone that it causes,
-  /// or returns nil if there is none.
+  /// Subtracts and returns the burst near a peak, with its attenuation of the tone.
+  ///
+  /// Returns nil if there is no burst.
   ///
   /// - Parameters:
   ///   - peak: The peak of the residual.
@@ -227,8 +235,7 @@ struct BurstSearch {
     return subtractedBurst
   }
 
-  /// Returns true if a burst explains most of the energy around it, after all others were
-  /// subtracted.
+  /// Returns true if a burst explains most of the surrounding energy without the other bursts.
   private func isIsolated(_ burst: FoundBurst, in pursuit: PursuitResidual) -> Bool {
     let atomSampleCount = dictionary.atoms[burst.atomIndex].sampleCount
     let marginSamples = max(8, atomSampleCount / 2)

@@ -1,8 +1,9 @@
 internal import CMath
 internal import SignalAnalysis
 
-/// The search for dense bursts, as an alternative interpretation of segments that a tone and
-/// isolated bursts do not explain.
+/// A search for dense bursts in segments that a tone and isolated bursts do not explain.
+///
+/// The dense bursts are an alternative interpretation of such segments.
 ///
 /// For each such segment, three interpretations are compared:
 ///
@@ -23,25 +24,25 @@ struct BurstTrainSearch {
   struct Interpretation {
     /// The bursts of the interpretation, sorted by time.
     var bursts: [FoundBurst]
-    /// Boolean values that indicate, for each sample, whether the signal there consists only of
-    /// bursts, without a tone.
+    /// Boolean values that indicate, for each sample, whether it consists only of bursts.
     var isBurstTrainSample: [Bool]
   }
 
-  /// The window over which interpretations are compared, in seconds.
+  /// The length of the window for comparing interpretations, in seconds.
   private static let comparisonWindowSeconds = 0.12
-  /// The residual power of an interpretation, relative to the signal's power, above which other
-  /// interpretations are considered.
+  /// The maximum residual power of a sufficient interpretation, relative to the signal's power.
+  ///
+  /// Above it, other interpretations are considered.
   private static let minimumResidualPowerFraction = Float(0.04)
   /// The maximum duration of a segment, in seconds.
   private static let maximumSegmentSeconds = 20.0
-  /// The number of statistically independent samples per second for each hertz of the profile's
-  /// highest frequency.
+  /// The number of statistically independent samples per second, for each hertz of bandwidth.
+  ///
+  /// The bandwidth is the profile's highest frequency.
   private static let independentSamplesPerHertz = 2.6
   /// The description length of one burst, in log evidence.
   private static let burstDescriptionLength = Float(12)
-  /// The description length of a tone and its changes, in multiples of the description length of a
-  /// burst.
+  /// The description length of a tone and its changes, in units of one burst.
   private static let toneDescriptionLengthInBursts = Float(2)
   /// The fraction of the signal's power that even a correct model leaves unexplained.
   private static let modelErrorPowerFraction = Float(0.004)
@@ -134,8 +135,9 @@ struct BurstTrainSearch {
         independentSampleRate * Double(windowSampleCount) / sampleRate) / 2)
   }
 
-  /// Returns the segments that the first interpretation does not explain, divided into parts of at
-  /// most `maximumSegmentSeconds`.
+  /// Returns the segments that the first interpretation does not explain.
+  ///
+  /// The segments are divided into parts of at most `maximumSegmentSeconds`.
   private func doubtfulSegments(_ baseline: Baseline, margin: Int) -> [Range<Int>] {
     let minimumMeanPower = 4 * minimumBurstAmplitude * minimumBurstAmplitude
     let doubtfulRanges = SampleMath.segments(baseline.meanPowers.count, closing: 2 * margin) {
@@ -149,8 +151,9 @@ struct BurstTrainSearch {
     }
   }
 
-  /// Returns the bursts that are added to the tone in a range, and the residual without tone and
-  /// bursts. Sudden changes of the tone itself do not count as bursts.
+  /// Returns the bursts to add to the tone in a range, and the residual without tone and bursts.
+  ///
+  /// Sudden changes of the tone itself do not count as bursts.
   ///
   /// - Parameters:
   ///   - range: The samples.
@@ -186,8 +189,9 @@ struct BurstTrainSearch {
     return bursts.filter { !stepTest.isStep($0) }
   }
 
-  /// Returns the amount by which an interpretation shortens the description compared with the first
-  /// one, at each sample of a range.
+  /// Returns the decrease of the description length by an interpretation, for each sample.
+  ///
+  /// The decrease is relative to the first interpretation.
   ///
   /// - Parameters:
   ///   - bursts: The bursts of an interpretation.
@@ -231,8 +235,9 @@ struct BurstTrainSearch {
 
   // MARK: - Matching pursuit
 
-  /// Decomposes a signal into bursts by matching pursuit, the strongest burst first. Each burst is
-  /// then refined twice, with all others subtracted.
+  /// Decomposes a signal into bursts by matching pursuit, the strongest burst first.
+  ///
+  /// Each burst is then refined twice, with all others subtracted.
   ///
   /// Source: S. Mallat, Z. Zhang, "Matching pursuits with time-frequency dictionaries", IEEE
   /// Transactions on Signal Processing 41, 1993.
@@ -269,8 +274,10 @@ struct BurstTrainSearch {
     return (mergedBursts(bursts).map { $0.delayed(bySamples: start) }, pursuit.unpaddedSamples)
   }
 
-  /// An index of the best-matching burst at each position. It stores the maximum energy of each
-  /// block of positions, so that the strongest match is found quickly.
+  /// An index of the best-matching burst at each position.
+  ///
+  /// It stores the maximum energy of each block of positions, so that the strongest match is found
+  /// quickly.
   private struct MatchIndex {
     /// The number of positions in a block.
     private static let blockPositionCount = 64
@@ -326,8 +333,9 @@ struct BurstTrainSearch {
     }
   }
 
-  /// Returns the bursts, sorted by time, that are neither masked by a stronger burst nor felt as
-  /// one with it.
+  /// Returns the bursts that can be felt separately, sorted by time.
+  ///
+  /// Bursts that a stronger burst masks or fuses with are omitted.
   private func mergedBursts(_ bursts: [FoundBurst]) -> [FoundBurst] {
     let sortedBursts = bursts.sorted { $0.startSample < $1.startSample }
     let fusionSamples = VibrationTrace.fusionSeconds * dictionary.sampleRate
@@ -367,8 +375,7 @@ struct BurstTrainSearch {
 }
 
 extension BurstTrainSearch.Interpretation {
-  /// Adopts the bursts of another interpretation in those segments of a range in which it is
-  /// better.
+  /// Adopts another interpretation in the segments of a range that it explains better.
   ///
   /// - Parameters:
   ///   - range: The samples.

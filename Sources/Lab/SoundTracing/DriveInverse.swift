@@ -14,12 +14,13 @@ internal import SignalAnalysis
 /// which is 1 / H except where the filters remove nearly everything, so that noise there is not
 /// amplified.
 struct DriveInverse {
-  /// The sample rate of the filters that are inverted, in hertz. Their response to frequencies of
-  /// vibration hardly depends on the rate.
+  /// The sample rate of the inverted filters, in hertz.
+  ///
+  /// Their response to frequencies of vibration hardly depends on the rate.
   private static let filterRate = 48_000.0
-  /// ε: the response below which the inverse does not restore a frequency, relative to the maximum.
+  /// ε: the minimum response that the inverse restores, relative to the maximum.
   private static let minimumRelativeResponse = 0.1
-  /// The duration of silence after the signal, in which the inverse decays, in seconds.
+  /// The duration of silence after the signal for the decay of the inverse, in seconds.
   private static let decaySeconds = 0.5
 
   private let settings: TransducerSettings
@@ -30,7 +31,7 @@ struct DriveInverse {
     self.settings = settings
   }
 
-  /// Returns the samples as they were before the filters.
+  /// Returns the samples of a signal before the drive filters.
   ///
   /// - Parameters:
   ///   - samples: The filtered samples.

@@ -1,5 +1,4 @@
-/// A transient that was found in a signal: an atom of the dictionary with its position and
-/// amplitudes.
+/// A transient found in a signal: an atom of the dictionary with its position and amplitudes.
 struct FoundBurst {
   /// The index of the atom in the dictionary.
   var atomIndex: Int

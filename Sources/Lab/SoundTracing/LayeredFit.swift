@@ -11,8 +11,7 @@ struct LayeredFit {
 
   /// The interval between the knots of a tone, in seconds.
   private static let knotIntervalSeconds = 0.04
-  /// The strength of the regularization toward the current values, relative to the diagonal of the
-  /// normal matrix.
+  /// The regularization toward the current values, relative to the normal matrix's diagonal.
   private static let relativeRegularization = 1e-3
 
   /// A column of the design matrix: a waveform and the unknown that scales it.
@@ -187,7 +186,7 @@ struct LayeredFit {
     }
   }
 
-  /// Returns the interpolated gains of a tone as magnitudes and angles without jumps.
+  /// Returns the interpolated gains of a tone as magnitudes and unwrapped angles.
   private static func interpolatedGains(
     in span: Range<Int>, knots: [Double], real: [Double], imaginary: [Double]
   ) -> [(magnitude: Double, angle: Double)] {

@@ -1,7 +1,7 @@
 internal import CMath
 internal import SignalAnalysis
 
-/// The transients and continuous events of a recording of vibration with several tones at a time.
+/// The transients and continuous events of a recorded vibration with simultaneous tones.
 ///
 ///     vibration = tones with a start and an end + bursts + residual
 ///
@@ -26,7 +26,9 @@ struct LayeredTrace {
 
   /// The number of passes through all steps.
   private static let passCount = 3
-  /// The durations of windows, in seconds. A window in which no tones are found is shortened.
+  /// The durations of windows, in seconds, the longest first.
+  ///
+  /// A window in which no tones are found is shortened.
   private static let windowDurationsSeconds = [0.064, 0.044]
   /// The maximum number of tones in windows of each duration.
   private static let maximumToneCounts = [3, 2]
@@ -34,8 +36,7 @@ struct LayeredTrace {
   private static let windowHopSeconds = 0.004
   /// The minimum number of windows that a tone must span, for each pass.
   private static let minimumToneWindowCounts = [6, 4, 4]
-  /// The minimum sample rate at which windows are analyzed, relative to the highest frequency of
-  /// the profile.
+  /// The minimum sample rate of windows, relative to the highest frequency of the profile.
   private static let minimumSampleRateRatio = 4.3
   /// The duration over which noise is measured, in seconds.
   private static let noiseMeasurementSeconds = 0.05
@@ -82,7 +83,7 @@ struct LayeredTrace {
     continuousEvents = soundingTones.map(event).sorted { $0.startSeconds < $1.startSeconds }
   }
 
-  /// Returns the noise level: the RMS level that 95 % of the sound exceeds.
+  /// Returns the noise level of a signal: the RMS level that 95 % of the sound exceeds.
   private static func noiseLevel(of signal: AnalysisSignal, peak: Float) -> Float {
     let meanPowers = SampleMath.movingMean(
       of: signal.samples.map { $0 * $0 }, over: Int(noiseMeasurementSeconds * signal.sampleRate))
@@ -223,15 +224,15 @@ struct LayeredTrace {
       sharpnesses: hertzBySample.map(dictionary.sharpness))
   }
 
-  /// The maximum RMS deviation of a tone's phase from a straight line at which its frequency counts
-  /// as constant, in radians.
+  /// The maximum RMS deviation of a constant tone's phase from a straight line, in radians.
   private static let maximumSteadyPhaseDeviation = 0.3
-  /// The maximum time by which an event's start is moved to a zero crossing of its tone, in
-  /// seconds.
+  /// The maximum shift of an event's start to a zero crossing of its tone, in seconds.
   private static let maximumPhaseShiftSeconds = 0.004
 
-  /// Returns the regression line through a range of values: its value at index 0, its slope, and
-  /// the RMS deviation of the values from it.
+  /// Returns the regression line through a range of values.
+  ///
+  /// The line is given by its value at index 0, its slope, and the RMS deviation of the values from
+  /// it.
   private static func regressionLine(
     through values: [Double], in range: Range<Int>
   ) -> (start: Double, slope: Double, deviation: Double) {

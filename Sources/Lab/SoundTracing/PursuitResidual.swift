@@ -1,7 +1,8 @@
 internal import SignalAnalysis
 
-/// The residual of a matching pursuit: the samples that are searched for bursts, and from which
-/// bursts are subtracted.
+/// The residual of a matching pursuit.
+///
+/// It contains the samples to search for bursts. Found bursts are subtracted from it.
 ///
 /// The energy that an atom explains at a position is the square of its projection. With free phase,
 /// that of its quadrature is added. The samples are padded with silence, so that atoms may extend
@@ -112,8 +113,9 @@ struct PursuitResidual {
       hasFixedPhase = residual.hasFixedPhase
     }
 
-    /// Returns the projections onto an atom and onto its quadrature. The latter is 0 if the phase
-    /// is fixed.
+    /// Returns the projections onto an atom and onto its quadrature.
+    ///
+    /// The projection onto the quadrature is 0 if the phase is fixed.
     ///
     /// - Parameters:
     ///   - range: The range of the atom among the dictionary's samples.
@@ -131,7 +133,7 @@ struct PursuitResidual {
 
   // MARK: - Subtraction
 
-  /// Subtracts a burst whose start is a position in `paddedSamples`.
+  /// Subtracts a burst. The start of the burst is a position in `paddedSamples`.
   ///
   /// - Returns: The burst with its fractional shift, and its start as a position in the unpadded
   ///   samples.
@@ -161,8 +163,9 @@ struct PursuitResidual {
     return subtract(refined(coarseBurst))
   }
 
-  /// Adds a subtracted burst back to the residual. The start of the burst is a position in the
-  /// unpadded samples.
+  /// Adds a subtracted burst back to the residual.
+  ///
+  /// The start of the burst is a position in the unpadded samples.
   mutating func restore(_ burst: FoundBurst) {
     add(burst.delayed(bySamples: paddingSampleCount), times: 1)
   }

@@ -17,28 +17,33 @@ struct RoomTrace {
   /// The fraction of the power that neither the events nor the reflections explain.
   let unexplainedPowerFraction: Double
 
-  /// The number of times that the response of the room is estimated.
+  /// The number of estimates of the room's response.
   private static let passCount = 3
-  /// The minimum number of transients that a trace without a room has for each direct transient.
+  /// The minimum ratio of transients in a trace without a room to direct transients.
   private static let minimumTransientRatio = 2.0
-  /// The minimum number of transients that are reflections. Beats of tones cause fewer.
+  /// The minimum number of reflected transients.
+  ///
+  /// Beats of tones cause fewer.
   private static let minimumReflectionCount = 5
-  /// The minimum fraction of the power that one tone and bursts do not explain in a room.
+  /// The minimum fraction of power in a room that one tone and bursts do not explain.
   private static let minimumUnexplainedPowerFraction = 0.01
-  /// The time in which a burst may be a reflection of a stronger burst, in seconds.
+  /// The delays of a burst that may be a reflection of a stronger burst, in seconds.
   private static let reflectionSeconds = 0.002...0.12
   /// The minimum ratio of the energies of a burst and its reflection.
   private static let minimumDirectToReflectionRatio = Float(2.5)
   /// The minimum level of the direct tone relative to the peak of the recording around it.
   private static let minimumDirectToneLevelRatio = Float(0.5)
-  /// The distance at which a peak of the recording is compared with the tone, in seconds.
+  /// The distance of the compared peaks from a sample of the tone, in seconds.
   private static let peakDistanceSeconds = 0.2
-  /// The time in which a stronger burst masks a reflection that the response does not explain, in
-  /// seconds.
+  /// The delays of a reflection that a stronger burst masks, in seconds.
+  ///
+  /// The response of the room does not explain these reflections.
   private static let maskingSeconds = 0.002...0.06
-  /// The minimum energy of a burst relative to a stronger burst before it.
+  /// The minimum energy of an unmasked burst, relative to a stronger earlier burst.
   private static let minimumUnmaskedEnergyRatio = Float(0.12)
-  /// The minimum duration of a continuous event, in seconds. The tail of a burst is shorter.
+  /// The minimum duration of a continuous event, in seconds.
+  ///
+  /// The tail of a burst is shorter.
   private static let minimumContinuousSeconds = 0.07
 
   /// Traces a vibration in a room, or returns nil if its transients are not reflections.
@@ -87,7 +92,7 @@ struct RoomTrace {
       / Statistics.energy(of: signal.samples)
   }
 
-  /// Returns the bursts that no stronger burst precedes in the time of early reflections.
+  /// Returns the bursts without a stronger burst in the preceding time of early reflections.
   private static func directBursts(
     of trace: VibrationTrace, _ dictionary: AtomDictionary
   ) -> [FoundBurst] {
@@ -98,7 +103,7 @@ struct RoomTrace {
     }
   }
 
-  /// Returns the maximum energy of the bursts that precede a burst by some time.
+  /// Returns the maximum energy of bursts in a time range before a burst.
   private static func strongestEnergy(
     before burst: FoundBurst, within seconds: ClosedRange<Double>, in bursts: [FoundBurst],
     _ dictionary: AtomDictionary
@@ -110,7 +115,7 @@ struct RoomTrace {
     }
   }
 
-  /// Returns the sum of the direct bursts and of the parts of the tone that are not a tail.
+  /// Returns the sum of the direct bursts and of the tone without its tails.
   private static func directSound(
     of trace: VibrationTrace, in samples: [Float], _ dictionary: AtomDictionary
   ) -> [Float] {
@@ -127,8 +132,10 @@ struct RoomTrace {
     return negatedResidual.unpaddedSamples.map { -$0 }
   }
 
-  /// Returns the bursts that are stronger than the reflections at their time, and than those that
-  /// the response does not explain.
+  /// Returns the bursts that reflections do not mask.
+  ///
+  /// They are stronger than the reflections at their time, and stronger than reflections that the
+  /// response does not explain.
   private static func audibleBursts(
     of trace: VibrationTrace, besides reflections: [Float], _ dictionary: AtomDictionary
   ) -> [FoundBurst] {

@@ -14,7 +14,9 @@ enum SampleMath {
 
   // MARK: - Moving windows
 
-  /// Returns the mean of a window centered on each sample. The end values continue beyond the ends.
+  /// Returns the mean of a window centered on each sample.
+  ///
+  /// The end values continue beyond the ends.
   static func movingMean(of samples: [Float], over count: Int) -> [Float] {
     guard let firstValue = samples.first, let lastValue = samples.last, count > 1 else {
       return samples
@@ -35,8 +37,9 @@ enum SampleMath {
     }
   }
 
-  /// Returns the median of a window centered on each sample. The end values continue beyond the
-  /// ends.
+  /// Returns the median of a window centered on each sample.
+  ///
+  /// The end values continue beyond the ends.
   ///
   /// - Parameters:
   ///   - samples: The samples.
@@ -71,7 +74,9 @@ enum SampleMath {
     return medians
   }
 
-  /// Replaces a value in a sorted window. The values between its old and new positions move by one.
+  /// Replaces a value in a sorted window.
+  ///
+  /// The values between its old and new positions move by one.
   private static func replace(_ old: Float, with new: Float, in window: inout [Float]) {
     var valueIndex = window.dropLast().prefixEndIndex { $0 < old }
     while new > old, valueIndex + 1 < window.count, window[valueIndex + 1] < new {
@@ -94,7 +99,7 @@ enum SampleMath {
 
   // MARK: - Segments and peaks
 
-  /// Returns the ranges of indices in which a condition is true.
+  /// Returns the segments of consecutive indices that meet a condition.
   ///
   /// - Parameters:
   ///   - count: The number of indices.
@@ -123,8 +128,9 @@ enum SampleMath {
     return segments
   }
 
-  /// Returns the indices of local maxima. Of several within a minimum distance, the highest is
-  /// kept.
+  /// Returns the indices of local maxima with a minimum distance.
+  ///
+  /// Of several maxima within the distance, the highest is kept.
   ///
   /// - Parameters:
   ///   - samples: The samples.
@@ -145,8 +151,9 @@ enum SampleMath {
     }
   }
 
-  /// Returns the offset of the peak of a parabola through three equidistant values from the middle
-  /// one, −½…½.
+  /// Returns the position of a parabola's vertex relative to the middle of three values, −½…½.
+  ///
+  /// The parabola passes through three equidistant values.
   static func parabolicPeakOffset(_ before: Float, _ middle: Float, _ after: Float) -> Double {
     let peak = ParabolicPeak(Double(before), Double(middle), Double(after))
     return min(0.5, max(-0.5, peak.peakOffset))

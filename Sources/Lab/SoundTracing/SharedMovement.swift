@@ -1,8 +1,9 @@
 internal import CMath
 internal import SignalAnalysis
 
-/// The change over time that simultaneous events share, in intensity or sharpness. Each event has a
-/// constant base value, to which the shared value is applied.
+/// The common change of simultaneous events over time, in intensity or sharpness.
+///
+/// Each event has a constant base value, to which the shared value is applied.
 ///
 /// Intensity is the product of base and value; sharpness is their sum. Values and bases are
 /// estimated in turn: the values as means weighted by the energy of the events, the bases as
@@ -12,11 +13,12 @@ struct SharedMovement {
   let timesInSeconds: [Double]
   /// The shared value at each time: a factor for intensities, or an offset for sharpnesses.
   private(set) var sharedValues: [Double]
-  /// The constant base value of each event, which is multiplied by the shared value (intensity) or
-  /// added to it (sharpness).
+  /// The constant base value of each event.
+  ///
+  /// It is multiplied by the shared value (intensity) or added to it (sharpness).
   private(set) var eventBases: [Double]
 
-  /// The number of iterations in which base values and shared values are estimated in turn.
+  /// The number of iterations, each of which estimates base values and then shared values.
   private static let iterationCount = 8
 
   /// Estimates the shared movement of simultaneous events.
@@ -52,8 +54,7 @@ struct SharedMovement {
     eventBases = isRelative ? eventOffsets.map { exp($0) } : eventOffsets
   }
 
-  /// Scales the shared values of intensity so that their maximum is 1, and adjusts the base values
-  /// accordingly.
+  /// Scales the shared values of intensity to a maximum of 1, and adjusts the base values.
   mutating func normalize() {
     let maximumValue = max(sharedValues.max() ?? 1, 1e-9)
     sharedValues = sharedValues.map { $0 / maximumValue }

@@ -7,18 +7,20 @@ public import SignalAnalysis
 public struct TracingOptions: Equatable, Sendable {
   /// The interpretation of a sound.
   public enum Interpretation: String, CaseIterable, Sendable {
-    /// Vibration if most of the power is in the profile's band and the pattern explains it;
-    /// otherwise, sound.
+    /// Vibration or sound, chosen automatically.
+    ///
+    /// A sound is a vibration if most of the power is in the profile's band and the pattern
+    /// explains it.
     case automatic
     /// A recording of a transducer or of a rendering: the profile's mapping is inverted.
     case vibration
-    /// Any other sound: the pattern follows the levels of its octave bands and their spectral
-    /// centroid.
+    /// Any other sound: the pattern follows its octave band levels and its spectral centroid.
     case sound
   }
 
-  /// The part of a sound that the pattern follows. If the sound is a vibration, the pattern always
-  /// follows all of it.
+  /// The part of a sound that the pattern follows.
+  ///
+  /// If the sound is a vibration, the pattern always follows all of it.
   public enum FollowedPart: String, CaseIterable, Sendable {
     /// The whole sound.
     case full
@@ -46,8 +48,9 @@ public struct TracingOptions: Equatable, Sendable {
   public var followedPart: FollowedPart
   /// The maximum number of events, or nil for all events. The weakest events are omitted.
   public var maximumEventCount: Int?
-  /// The maximum deviation of curves from the sound's level, in decibels, above 0; nil for 1 dB for
-  /// vibration and 3 dB for sounds.
+  /// The maximum deviation of curves from the sound's level, in decibels, above 0.
+  ///
+  /// If the value is nil, the deviation is 1 dB for vibration and 3 dB for sounds.
   public var toleranceDecibels: Double?
   /// The minimum level of events relative to the loudest level, in decibels, below 0.
   ///
@@ -95,14 +98,18 @@ public struct TracingOptions: Equatable, Sendable {
 /// 3. The strongest events are selected, and become events and curves (`TracedPattern`).
 /// 4. The pattern is rendered and compared with the sound.
 public struct SoundTrace: Sendable {
-  /// The agreement between the rendered pattern and the sound. Levels are compared over 10 ms for
-  /// vibration and over 20 ms for other sounds.
+  /// The agreement between the rendered pattern and the sound.
+  ///
+  /// Levels are compared over 10 ms for vibration and over 20 ms for other sounds.
   public struct Agreement: Equatable, Sendable {
-    /// The correlation coefficient of the levels, −1…1; 0 if the sound or the rendering is silent
-    /// or constant.
+    /// The correlation coefficient of the levels, −1…1.
+    ///
+    /// It is 0 if the sound or the rendering is silent or constant.
     public var correlation: Double
-    /// The RMS difference between the levels, in decibels, wherever the sound or the rendering is
-    /// audible. For sounds, the mean difference is subtracted.
+    /// The RMS difference between the levels of the rendering and the sound, in decibels.
+    ///
+    /// Only audible parts of the sound or the rendering count. For sounds, the mean difference is
+    /// subtracted.
     public var differenceDecibels: Double
 
     /// Creates an agreement.
@@ -116,7 +123,7 @@ public struct SoundTrace: Sendable {
   public let interpretation: TracingOptions.Interpretation
   /// The pattern: transients, continuous events, and the curves that control them.
   public let pattern: HapticPattern
-  /// The number of events that were omitted because of the limit.
+  /// The number of events omitted due to `maximumEventCount`.
   public let omittedEventCount: Int
   /// The agreement of the rendered pattern with the sound.
   public let agreement: Agreement
@@ -133,21 +140,28 @@ public struct SoundTrace: Sendable {
   /// The supported sample rates, in hertz.
   public static let supportedSampleRates = 500.0...1_000_000
 
-  /// The minimum fraction of a vibration's power that is below 3.5 times the profile's highest
-  /// frequency.
+  /// The minimum fraction of a vibration's power at low frequencies.
+  ///
+  /// Low frequencies are below 3.5 times the profile's highest frequency.
   private static let minimumInBandPowerFraction = 0.8
-  /// The maximum fraction of the power that the events may leave unexplained for a sound to count
-  /// as vibration.
+  /// The maximum fraction of a vibration's power that the events leave unexplained.
+  ///
+  /// A sound with a higher fraction does not count as vibration.
   private static let maximumUnexplainedPowerFraction = 0.25
-  /// The maximum duration of a sound that is searched for simultaneous tones, in seconds.
+  /// The maximum duration of a sound in the search for simultaneous tones, in seconds.
   private static let maximumLayeredSeconds = 120.0
-  /// The correlation between sound and rendering at which no other interpretation is tried.
+  /// The sufficient correlation between sound and rendering.
+  ///
+  /// At this correlation, no other interpretation is tried.
   private static let sufficientCorrelation = 0.999
-  /// The difference between correlations below which the interpretation with fewer transients is
-  /// preferred.
+  /// The maximum difference between similar correlations.
+  ///
+  /// Of similar interpretations, the one with fewer transients is preferred.
   private static let similarCorrelationDifference = 0.01
-  /// The ratio of residuals below which the interpretation with fewer transients is preferred, even
-  /// if its rendering correlates less.
+  /// The maximum ratio of residuals that decides between interpretations.
+  ///
+  /// Below it, the interpretation with fewer transients is preferred, even if its rendering
+  /// correlates less.
   private static let decisiveResidualRatio = 0.25
   /// The default tolerances of curves, in decibels.
   private static let defaultToleranceDecibels = (vibration: 1.0, sound: 3.0)
@@ -238,8 +252,9 @@ public struct SoundTrace: Sendable {
     }
   }
 
-  /// Returns finite samples without their mean. A DC offset that starts with the sound is not an
-  /// onset.
+  /// Returns finite samples without their mean.
+  ///
+  /// A DC offset that starts with the sound is not an onset.
   private static func removingDCOffset(_ samples: [Float]) -> [Float] {
     let finiteSamples = samples.map { abs($0) < 1e6 ? $0 : 0 }
     let meanSample = Float(
@@ -273,7 +288,7 @@ public struct SoundTrace: Sendable {
     )
   }
 
-  /// Returns the events of a vibration, and the fraction of the power that they do not explain.
+  /// Returns the events of a vibration, and the fraction of power that they do not explain.
   private static func vibrationEvents(
     of samples: [Float], rate: Double, dictionary: AtomDictionary, profile: TransducerProfile,
     threshold: Double

@@ -1,7 +1,8 @@
 internal import SignalAnalysis
 
-/// Replaces bursts by a sudden step from one tone to the next where a step explains the signal as
-/// well.
+/// A search that replaces bursts by a sudden step from one tone to the next.
+///
+/// A step must explain the signal as well as the bursts.
 ///
 /// A tone that is linked across a step leaves a residual that bursts explain. For each burst, the
 /// tone is divided at the best position. The first part may end anywhere, and the second may begin
@@ -14,9 +15,9 @@ struct StepSearch {
   /// The samples of the signal that contains tones and bursts.
   let signalSamples: [Float]
 
-  /// The maximum residual energy of a step relative to that of the bursts that it replaces.
+  /// The maximum residual energy of a step, relative to that of the replaced bursts.
   private static let maximumStepToBurstResidualRatio = 1.3
-  /// The residual energy that even a correct model leaves, relative to the energy of the signal.
+  /// The residual energy of even a correct model, relative to the energy of the signal.
   private static let modelErrorEnergyFraction = 0.004
   /// The maximum time between bursts that belong to the same step, in seconds.
   private static let stepGroupSeconds = 0.04
@@ -66,7 +67,7 @@ struct StepSearch {
     }
   }
 
-  /// Returns the maximum residual energy at which a step may replace bursts.
+  /// Returns the maximum residual energy of a step that replaces bursts.
   private func maximumStepResidualEnergy(
     _ bursts: [FoundBurst], in range: Range<Int>, _ residual: [Float]
   ) -> Double {
@@ -106,8 +107,9 @@ struct StepSearch {
     return bestToneDivision
   }
 
-  /// Finds the best end of the first and start of the second tone by cumulative sums of the removed
-  /// energy.
+  /// Returns the best division of a tone into a first and a second tone.
+  ///
+  /// It is found by cumulative sums of the removed energy.
   private func division(
     _ first: TonePath, _ second: TonePath, of tone: TonePath, in range: Range<Int>,
     _ signal: [Float]

@@ -11,7 +11,7 @@ internal import SignalAnalysis
 struct SustainedTone {
   /// The tone demodulated to baseband, smoothed by a median.
   private(set) var demodulatedTone: [ComplexNumber]
-  /// The frequency track by which the tone is demodulated.
+  /// The frequency track for demodulating the tone.
   var frequencyTrack: ToneTrack
   /// The samples of the tone with its overtones.
   private(set) var samples: [Float]

@@ -1,14 +1,14 @@
 internal import CMath
 internal import SignalAnalysis
 
-/// Links the tones of consecutive windows into paths of tones that last over time.
+/// Links the tones of consecutive windows into paths.
 ///
 /// A tone continues in the next window if its frequency, its amplitude, and its phase agree.
 struct ToneLinker {
   let sampleRate: Double
   /// The interval between windows, in samples.
   let hopSampleCount: Int
-  /// The factor by which all durations are multiplied for profiles with low tones.
+  /// The factor for all durations, which is above 1 for profiles with low tones.
   let durationFactor: Double
 
   typealias Path = [TonePath.Node]
@@ -19,15 +19,17 @@ struct ToneLinker {
   private static let maximumFrequencyDifferenceFraction = 0.012
   /// The maximum rate at which the frequency of a tone changes, in hertz per second.
   private static let maximumSweepHertzPerSecond = 80.0
-  /// The maximum difference between a tone and its prediction from the previous window, relative to
-  /// the amplitude.
+  /// The maximum difference between a tone and its prediction, relative to the amplitude.
+  ///
+  /// The prediction is from the previous window.
   private static let maximumPredictionError = 0.5
-  /// The maximum difference between a tone and its prediction after a gap, relative to the
-  /// amplitude, if frequency and amplitude are similar.
+  /// The maximum difference between a tone and its prediction after a gap.
+  ///
+  /// The difference is relative to the amplitude. Frequency and amplitude must be similar.
   private static let maximumPredictionErrorAfterGap = 0.9
   /// The minimum duration of silence that divides a path, in seconds.
   private static let minimumSilenceSeconds = 0.002
-  /// The maximum power, relative to that of the tone, at which the signal counts as silent.
+  /// The maximum power of a silent signal, relative to the power of the tone.
   private static let maximumSilencePowerRatio = 0.15
 
   /// Links the tones of all windows into paths, without dividing them at silences.
@@ -75,8 +77,9 @@ struct ToneLinker {
 
   private func lastNode(_ path: Path) -> TonePath.Node { path[path.count - 1] }
 
-  /// Returns the index of the tone that continues a path with the smallest error, or nil if no tone
-  /// continues it.
+  /// Returns the index of the tone that continues a path with the smallest error.
+  ///
+  /// Returns nil if no tone continues the path.
   private func continuation(of path: Path, in tones: [WindowTone], gap: Int) -> Int? {
     let previousTone = lastNode(path).tone
     let isAfterGap = gap > 5 * hopSampleCount
@@ -109,8 +112,9 @@ struct ToneLinker {
     return bestMatch?.index
   }
 
-  /// Divides a path where the signal is silent between its windows, because it then consists of two
-  /// events with similar frequencies.
+  /// Divides a path at silence between its windows.
+  ///
+  /// A path with silence consists of two events with similar frequencies.
   ///
   /// - Parameters:
   ///   - path: The path.

@@ -1,8 +1,10 @@
 internal import CMath
 internal import SignalAnalysis
 
-/// A tone with a start and an end: its waveform, interpolated between consecutive windows, and the
-/// range of samples in which it sounds.
+/// A tone with a start and an end.
+///
+/// It has a waveform, interpolated between consecutive windows, and the range of samples in which
+/// it sounds.
 ///
 /// Between windows, the phase is a cubic curve whose slope at each window is the frequency, and the
 /// amplitude is linear. Before the first and after the last window, frequency and amplitude are
@@ -28,15 +30,17 @@ struct TonePath {
     var tone: WindowTone
   }
 
-  /// The duration by which the waveform continues with constant frequency and amplitude before the
-  /// first and after the last window, in seconds.
+  /// The duration of the waveform beyond the first and after the last window, in seconds.
+  ///
+  /// There, the waveform continues with constant frequency and amplitude.
   private static let continuationSeconds = 0.12
   /// The margin between the ends of the windows and `coreSamples`, in samples.
   private static let coreMarginSamples = 3
-  /// The minimum number of windows at which amplitudes are smoothed by a median.
+  /// The minimum number of windows for smoothing the amplitudes by a median.
   private static let smoothedNodeCount = 9
-  /// The maximum relative difference between a window's frequency and the slope of the phase around
-  /// it, at which both are averaged.
+  /// The maximum relative difference between a window's frequency and the phase's slope.
+  ///
+  /// Up to this difference, both are averaged.
   private static let maximumPhaseSlopeDifference = 0.1
 
   /// Creates a tone that sounds throughout its windows.
@@ -114,8 +118,10 @@ struct TonePath {
 
   // MARK: - Interpolation
 
-  /// Returns the unwrapped phases at the nodes. Each phase is the one nearest to the prediction
-  /// from the previous phase and the mean frequency in between.
+  /// Returns the unwrapped phases at the nodes.
+  ///
+  /// Each phase is the one nearest to the prediction from the previous phase and the mean frequency
+  /// in between.
   private static func unwrappedPhases(of nodes: [Node], rate: Double) -> [Double] {
     var unwrappedNodePhases = [nodes[0].tone.centerPhase]
     for (previous, node) in zip(nodes, nodes.dropFirst()) {
@@ -152,8 +158,9 @@ struct TonePath {
     }
   }
 
-  /// Returns the slope of the phase at each node, in radians per sample. If the node's frequency
-  /// agrees with the slope between its neighbors, both are averaged.
+  /// Returns the slope of the phase at each node, in radians per sample.
+  ///
+  /// If the node's frequency agrees with the slope between its neighbors, both are averaged.
   private static func slopes(of nodes: [Node], phases: [Double], rate: Double) -> [Double] {
     nodes.indices.map { index in
       let increment = 2 * .pi * nodes[index].tone.hertz / rate

@@ -1,7 +1,7 @@
 internal import CMath
 internal import SignalAnalysis
 
-/// A set of selected tones whose sum explains a signal, with their starts and ends.
+/// A set of selected tones that together explain a signal, with their starts and ends.
 ///
 /// With all other tones fixed, the energy that a tone removes up to a sample is a cumulative sum.
 /// Its extrema are the best start and end.
@@ -11,19 +11,17 @@ struct ToneSelection {
   let durationFactor: Double
   var selectedTones: [TonePath] = []
 
-  /// The minimum energy by which subtracting a tone must reduce the residual, relative to the
-  /// tone's own energy.
+  /// The minimum decrease of the residual's energy by a tone, relative to the tone's energy.
   private static let minimumRemovedEnergyFraction = 0.6
   /// The minimum duration of a tone, in seconds.
   private static let minimumToneSeconds = 0.022
   /// The maximum number of passes over all starts and ends of tones.
   private static let maximumEdgePassCount = 3
-  /// The maximum time by which an edge may lie inside of the tone's windows, in seconds.
+  /// The maximum distance of an edge from the end of the tone's windows, inward, in seconds.
   private static let maximumInwardEdgeSeconds = 0.02
-  /// The maximum time between the edges of two tones that are also tried at a common position, in
-  /// seconds.
+  /// The maximum time between two tones' edges that may have a common position, in seconds.
   private static let maximumCommonEdgeSeconds = 0.01
-  /// The maximum gap or overlap between two tones that may be parts of one tone, in seconds.
+  /// The maximum gap or overlap between two parts of one tone, in seconds.
   private static let maximumPartGapSeconds = 0.012
 
   init(sampleRate rate: Double, durationFactor timeScale: Double) {
@@ -51,8 +49,9 @@ struct ToneSelection {
 
   // MARK: - Selection
 
-  /// Selects tones by matching pursuit: the tone that removes the most energy first. A duplicate
-  /// removes nothing after that.
+  /// Selects tones by matching pursuit: the tone that removes the most energy first.
+  ///
+  /// A duplicate removes nothing after that.
   ///
   /// - Parameters:
   ///   - candidates: The possible tones.
@@ -87,8 +86,9 @@ struct ToneSelection {
     }
   }
 
-  /// Returns the range of samples in which subtracting a tone removes the most energy from the
-  /// residual, and that energy.
+  /// Returns the best range of samples for subtracting a tone, and the removed energy.
+  ///
+  /// Subtracting the tone in this range removes the most energy from the residual.
   private static func bestSpan(
     of tone: TonePath, in residual: [Float]
   ) -> (span: Range<Int>, removedEnergy: Double) {
@@ -110,7 +110,7 @@ struct ToneSelection {
     return strongestSpan
   }
 
-  /// Returns the energy that subtracting one sample of a tone removes from the residual.
+  /// Returns the energy removed from the residual by subtracting one sample of a tone.
   private static func removedEnergy(_ residual: Float, _ sample: Float) -> Double {
     Double(sample) * (2 * Double(residual) - Double(sample))
   }
@@ -143,8 +143,10 @@ struct ToneSelection {
     return toneResidual
   }
 
-  /// Moves the starts, or the ends, of two tones to the best common position, if it is better than
-  /// both edges. Where two tones nearly cancel, neither edge alone can be moved.
+  /// Moves the starts, or the ends, of two tones to the best common position.
+  ///
+  /// The edges are moved if the common position is better than both edges. Where two tones nearly
+  /// cancel, neither edge alone can be moved.
   ///
   /// - Returns: True if an edge was moved.
   private mutating func moveCommonEdges(
@@ -192,8 +194,9 @@ struct ToneSelection {
     ]
   }
 
-  /// Returns the common start or end of two tones that removes the most energy, or nil if their
-  /// separate edges are better.
+  /// Returns the best common start or end of two tones.
+  ///
+  /// Returns nil if their separate edges are better.
   private func bestCommonEdge(
     _ first: Int, _ second: Int, in range: Range<Int>, _ residual: [Float], isStart: Bool
   ) -> Int? {
@@ -245,8 +248,9 @@ struct ToneSelection {
 
   // MARK: - Revision of windows
 
-  /// Removes tones that are too short or too weak, and the windows of the others that extend beyond
-  /// their edges.
+  /// Removes tones that are too short or too weak.
+  ///
+  /// Also removes windows of the other tones that extend beyond their edges.
   ///
   /// - Parameters:
   ///   - minimumLevel: The minimum level of a tone.
@@ -336,8 +340,7 @@ struct ToneSelection {
     return isContinuous || isInterrupted && hasSimilarTone
   }
 
-  /// Divides a tone at a position into the windows that end before it and those that begin after
-  /// it.
+  /// Divides a tone at a position into the windows before it and the windows after it.
   ///
   /// - Returns: Both parts with unknown inner edges, or nil if a part would have no windows.
   func toneParts(

@@ -1,8 +1,9 @@
 internal import CMath
 import SignalAnalysis
 
-/// Tests whether a sudden step of the sustained tone's frequency or level explains the samples as
-/// well as a burst does.
+/// A test for whether a sudden step of the sustained tone explains samples as well as a burst.
+///
+/// The step is a change of the tone's frequency or level.
 ///
 /// A tone that suddenly changes its frequency or level differs from its smoothed track around the
 /// step, and the difference resembles a burst. The test compares two hypotheses by their residual
@@ -18,13 +19,11 @@ struct ToneStepTest {
   /// The frequency of the sustained tone at each sample.
   let toneHertz: [Double]
 
-  /// The maximum residual energy of a burst, relative to that of the best step, at which the burst
-  /// is kept.
+  /// The maximum residual energy of a kept burst, relative to that of the best step.
   private static let maximumBurstToStepResidualRatio = Float(0.5)
-  /// The maximum energy that may remain after a burst is subtracted, relative to the energy before,
-  /// for the burst to be kept.
+  /// The maximum ratio of the energy after subtracting a kept burst to the energy before.
   private static let maximumBurstToDeviationRatio = Float(0.4)
-  /// The minimum level of the tone, relative to the burst, at which a step is considered.
+  /// The minimum level of the tone for a possible step, relative to the burst.
   private static let minimumToneToBurstRatio = Float(0.15)
 
   /// Returns true if a step explains a burst.
@@ -98,8 +97,9 @@ struct ToneStepTest {
   }
 }
 
-/// A least-squares fit of a tone of known frequency with a linear amplitude, to samples that are
-/// added one at a time.
+/// A least-squares fit of a tone of known frequency with a linear amplitude.
+///
+/// Samples are added to the fit one at a time.
 ///
 /// The basis is cos ωt, sin ωt, t cos ωt, and t sin ωt, with t relative to the center of the range.
 private struct ToneFit {
@@ -134,8 +134,9 @@ private struct ToneFit {
     sampleEnergy += sampleValue * sampleValue
   }
 
-  /// The residual energy of the best tone, by Cholesky factorization. With L Lᵀ = the normal matrix
-  /// and L y = the right side, the tone explains |y|².
+  /// The residual energy of the best tone, by Cholesky factorization.
+  ///
+  /// With L Lᵀ = the normal matrix and L y = the right side, the tone explains |y|².
   var residualEnergy: Double {
     var choleskyFactor = normalMatrix
     var solution = rightHandSide

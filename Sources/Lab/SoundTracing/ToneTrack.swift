@@ -6,12 +6,12 @@ struct ToneSpectrum: ~Copyable {
   private var transform: FourierTransform
   private let windowWeights: [Float]
   private let sampleRate: Double
-  /// The range of spectral bins that the band covers.
+  /// The range of spectral bins in the searched frequency band.
   private let binRange: Range<Int>
   private var windowedFrame: [Float]
   private var frameBins: [ComplexNumber]
 
-  /// Prepares a transform for windows of a length in a band of frequencies.
+  /// Creates a spectrum for frames of one length, which searches one frequency band for tones.
   ///
   /// - Parameters:
   ///   - windowLength: The length of a frame, in samples; at least 8.
@@ -33,8 +33,9 @@ struct ToneSpectrum: ~Copyable {
     frameBins = [ComplexNumber](repeating: ComplexNumber(), count: transform.binCount)
   }
 
-  /// Returns the frequency of the strongest tone, refined by a parabola through the logarithms of
-  /// three bins.
+  /// Returns the frequency of the strongest tone in a frame, in hertz.
+  ///
+  /// The frequency is refined by a parabola through the logarithms of three bins.
   ///
   /// - Parameters:
   ///   - samples: The signal.
@@ -103,7 +104,7 @@ struct ToneTrack {
   private(set) var hertzBySample: [Double]
   private let sampleRate: Double
 
-  /// The maximum correction of the track in each pass over the phase, in hertz.
+  /// The maximum correction of the track in each phase-based pass, in hertz.
   private static let maximumStepCorrectionHertz = 60.0
   /// The maximum correction by `refine(with:)`, in hertz.
   private static let maximumRefinementHertz = 12.0
@@ -148,8 +149,9 @@ struct ToneTrack {
     }
   }
 
-  /// Corrects the track by the moving median of the instantaneous frequency, where the signal is
-  /// not silent.
+  /// Corrects the track by the moving median of the instantaneous frequency.
+  ///
+  /// The track is corrected only where the signal is not silent.
   ///
   /// - Parameters:
   ///   - signal: The analytic signal.
@@ -188,8 +190,9 @@ struct ToneTrack {
     }
   }
 
-  /// Returns the instantaneous frequency from the phase difference between two consecutive values,
-  /// in hertz.
+  /// Returns the instantaneous frequency between two consecutive values, in hertz.
+  ///
+  /// The frequency follows from the phase difference.
   private func instantaneousHertz(of value: ComplexNumber, after previous: ComplexNumber) -> Float {
     let phaseStep = value * previous.conjugate
     return Float(

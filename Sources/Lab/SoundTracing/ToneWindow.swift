@@ -8,7 +8,7 @@ struct WindowTone {
   /// The phase at the center of the window, in radians.
   var centerPhase: Double
 
-  /// Returns the phase of the tone a number of seconds after the center of its window, in radians.
+  /// Returns the phase of the tone at a time after the center of its window, in radians.
   func phase(after seconds: Double, hertz: Double) -> Double {
     centerPhase + 2 * .pi * hertz * seconds
   }
@@ -45,8 +45,9 @@ struct ToneWindowFit {
   private let permittedHertz: ClosedRange<Double>
   /// The number of statistically independent samples in a window.
   private let independentSampleCount: Double
-  /// The signal subspaces of the even and the odd part, which are the starting values for the next
-  /// window.
+  /// The signal subspaces of the even and the odd part of the previous window.
+  ///
+  /// They are the starting values for the next window.
   private var subspaces: [SignalSubspace]
   private var evenPart: [Double]
   private var oddPart: [Double]
@@ -55,15 +56,17 @@ struct ToneWindowFit {
   private static let maximumResidualPowerFraction = 0.003
   /// The residual power that counts as zero, relative to the power of the window.
   private static let negligibleResidualPowerFraction = 1e-4
-  /// The maximum residual power of a block of eight samples, relative to the limit for the whole
-  /// window. The limit detects a short gap between two tones.
+  /// The maximum residual power of a block, relative to the limit for the whole window.
+  ///
+  /// The block has eight samples. The limit detects a short gap between two tones.
   private static let maximumBlockToLimitRatio = 3.5
   /// The number of consecutive samples in a block.
   private static let blockSampleCount = 8
   /// The minimum frequency difference between two tones, in cycles per window.
   private static let minimumToneDistanceCyclesPerWindow = 0.2
-  /// The number of statistically independent samples per second for each hertz of the profile's
-  /// highest frequency.
+  /// The number of statistically independent samples per second, for each hertz of bandwidth.
+  ///
+  /// The bandwidth is the profile's highest frequency.
   private static let independentSamplesPerHertz = 3.2
   /// The maximum degree of the amplitude polynomials for one, two, and three tones.
   private static let maximumAmplitudeDegrees = [2, 1, 0]
@@ -164,8 +167,9 @@ struct ToneWindowFit {
     }
   }
 
-  /// Estimates the frequencies of the given number of tones. Returns nil if they are not distinct
-  /// or are outside of the profile's band.
+  /// Estimates the frequencies of a number of tones.
+  ///
+  /// Returns nil if the frequencies are not distinct or are outside of the profile's band.
   private func frequencies(count: Int) -> [Double]? {
     guard let evenHertz = subspaces[0].frequencies(count: count, rate: sampleRate),
       let oddHertz = subspaces[1].frequencies(count: count, rate: sampleRate)
@@ -192,8 +196,9 @@ struct ToneWindowFit {
 
   // MARK: - Least squares
 
-  /// The columns of the design matrices for the even and the odd part: for each tone, one column
-  /// for each power of time.
+  /// The columns of the design matrices for the even and the odd part.
+  ///
+  /// For each tone, there is one column for each power of time.
   private struct DesignColumns {
     var evenColumnsByTone: [[[Double]]] = []
     var oddColumnsByTone: [[[Double]]] = []
@@ -207,8 +212,9 @@ struct ToneWindowFit {
     }
   }
 
-  /// Returns the columns of the design matrices up to a degree. An even power of time keeps the
-  /// symmetry of a cosine or a sine, and an odd power inverts it.
+  /// Returns the columns of the design matrices up to a degree.
+  ///
+  /// An even power of time keeps the symmetry of a cosine or a sine, and an odd power inverts it.
   private func designColumns(_ hertz: [Double], maximumDegree: Int) -> DesignColumns {
     var columns = DesignColumns()
     for frequency in hertz {
@@ -297,11 +303,14 @@ struct ToneWindowFit {
   }
 }
 
-/// The span of the strongest eigenvectors of the covariance of a window's even or odd part.
+/// The span of the strongest eigenvectors of a covariance matrix.
+///
+/// The covariance is that of a window's even or odd part.
 private struct SignalSubspace {
   private let describesEvenPart: Bool
-  /// The length of the vectors: half the length of the window parts, which are folded at their
-  /// centers.
+  /// The length of the vectors: half the length of the window parts.
+  ///
+  /// The parts are folded at their centers.
   private let foldedLength: Int
   /// Three orthonormal vectors that span the subspace, sorted by descending eigenvalue.
   private var orthonormalVectors: [[Double]]
@@ -309,8 +318,9 @@ private struct SignalSubspace {
   private var foldedVectorCovariance: [Double]
 
   private static let subspaceDimension = 3
-  /// The number of orthogonal iterations for each window. Few are sufficient, because consecutive
-  /// windows have similar subspaces.
+  /// The number of orthogonal iterations for each window.
+  ///
+  /// Few are sufficient, because consecutive windows have similar subspaces.
   private static let iterationCountPerWindow = 4
 
   init(describesEvenPart isEven: Bool, foldedLength: Int) {
@@ -377,8 +387,9 @@ private struct SignalSubspace {
     }
   }
 
-  /// Rotates the vectors so that the covariance is diagonal in their span, by Jacobi rotations, and
-  /// sorts them by their eigenvalues.
+  /// Rotates the vectors to diagonalize the covariance in their span, and sorts them.
+  ///
+  /// The vectors are sorted by their eigenvalues. The method is a sequence of Jacobi rotations.
   ///
   /// The rotations are computed with the covariance in the span, VᵀCV, which is a small matrix.
   private mutating func rotateToEigenvectors() {
@@ -399,8 +410,9 @@ private struct SignalSubspace {
     orthonormalVectors = descendingOrder.map { orthonormalVectors[$0] }
   }
 
-  /// Rotates two vectors and their rows and columns of the covariance, so that the covariance of
-  /// the two vectors becomes 0.
+  /// Rotates two vectors so that their mutual covariance becomes 0.
+  ///
+  /// Their rows and columns of the covariance matrix are rotated as well.
   private mutating func rotateVectors(
     _ first: Int, _ second: Int, _ spanCovariance: inout [[Double]]
   ) {
@@ -441,8 +453,9 @@ private struct SignalSubspace {
     }
   }
 
-  /// Returns the frequencies of the sinusoids that span the subspace, in ascending order, or nil if
-  /// sinusoids do not span it.
+  /// Returns the frequencies of the sinusoids that span the subspace, in ascending order.
+  ///
+  /// Returns nil if sinusoids do not span it.
   func frequencies(count: Int, rate: Double) -> [Double]? {
     let toneSubspaceBasis = orthonormalVectors.prefix(count)
     // With A = the vectors without their last elements and B = the sums of the neighbors of these
@@ -471,8 +484,9 @@ private struct SignalSubspace {
     }
   }
 
-  /// Returns the eigenvalues of a matrix of up to three columns by its characteristic polynomial,
-  /// or nil if they are not real.
+  /// Returns the eigenvalues of a matrix of up to three columns.
+  ///
+  /// They are the roots of the characteristic polynomial. Returns nil if they are not real.
   private static func realEigenvalues(ofColumns matrix: [[Double]]) -> [Double]? {
     switch matrix.count {
     case 1:
@@ -488,9 +502,11 @@ private struct SignalSubspace {
     }
   }
 
-  /// Solves the cubic equation of a matrix without its mean eigenvalue,
-  /// λ³ + linear · λ − determinant = 0, by Newton's method from above, and the remaining quadratic
-  /// equation. A negative determinant is reflected first, so that the largest root is positive.
+  /// Returns the real eigenvalues of a matrix with three columns.
+  ///
+  /// Solves the cubic equation of a matrix without its mean eigenvalue, λ³ + linear · λ −
+  /// determinant = 0, by Newton's method from above, and the remaining quadratic equation. A
+  /// negative determinant is reflected first, so that the largest root is positive.
   private static func realEigenvaluesOfThree(_ matrix: [[Double]]) -> [Double]? {
     let meanDiagonal = (matrix[0][0] + matrix[1][1] + matrix[2][2]) / 3
     var centeredMatrix = matrix

@@ -19,15 +19,17 @@ struct TracedPattern {
   private let relativeIntensityTolerance: Double
   /// The maximum error of a sharpness curve.
   private let sharpnessTolerance: Double
-  /// The error of an intensity curve that is always allowed, so that low intensities don't require
-  /// many points.
+  /// The intensity curve error that is always allowed.
+  ///
+  /// Due to this minimum, low intensities don't require many points.
   private static let minimumIntensityTolerance = 0.02
   /// The interval between values of a curve before its simplification, in seconds.
   private static let curveStepSeconds = 0.002
-  /// The minimum fraction of an event's values that must be within the tolerance of their median to
-  /// omit the curve.
+  /// The minimum fraction of an event's values near their median for omitting the curve.
+  ///
+  /// A value is near the median if it is within the tolerance.
   private static let minimumConstantValueFraction = 0.97
-  /// The minimum overlap at which events count as simultaneous, in seconds.
+  /// The minimum overlap of simultaneous events, in seconds.
   private static let minimumOverlapSeconds = 0.004
   /// The interval between values of a shared curve before its simplification, in seconds.
   private static let sharedCurveStepSeconds = 0.004
@@ -62,7 +64,7 @@ struct TracedPattern {
       + sharpnessControl.curves(.hapticSharpnessControl)
   }
 
-  /// Returns the weight of a transient if the number of events is limited: its squared intensity.
+  /// Returns the weight of a transient for limiting the number of events: its squared intensity.
   static func weight(of transient: TracedTransient) -> Double {
     transient.intensity * transient.intensity
   }
@@ -126,8 +128,9 @@ struct TracedPattern {
     max(Self.minimumIntensityTolerance, relativeIntensityTolerance * intensity)
   }
 
-  /// Returns the intensity of an event: the median if it is constant, or the peak. The peak ignores
-  /// the highest 0.5 % of the values.
+  /// Returns the base intensity of an event: the median if it is constant, or the peak.
+  ///
+  /// The peak ignores the highest 0.5 % of the values.
   private func baseIntensity(
     of levels: [Double]
   ) -> (value: Double, peak: Double, isConstant: Bool) {
@@ -143,8 +146,10 @@ struct TracedPattern {
     return (isConstant ? medianLevel : peakLevel, peakLevel, isConstant)
   }
 
-  /// Returns the sharpness of an event: the median of its loud part if it is constant, or the mean
-  /// weighted by intensity.
+  /// Returns the base sharpness of an event.
+  ///
+  /// It is the median of the event's loud part if it is constant, or the mean weighted by
+  /// intensity.
   private func baseSharpness(
     of event: TracedContinuousEvent, peak: Double
   ) -> (value: Double, isConstant: Bool) {
@@ -186,8 +191,9 @@ struct TracedPattern {
     return eventGroups
   }
 
-  /// Adds events that sound together. A curve acts on all of them, so each curve is the mean of
-  /// their changes over time.
+  /// Adds events that sound together.
+  ///
+  /// A curve acts on all of them, so each curve is the mean of their changes over time.
   private mutating func add(_ group: [TracedContinuousEvent]) {
     let dividedEvents = group.flatMap { $0.trimmedToStart.dividedToMaximumDuration }.filter {
       $0.intensities.count >= Self.minimumEventValueCount && ($0.intensities.max() ?? 0) > 0
@@ -264,8 +270,9 @@ struct TracedPattern {
   /// Returns a value rounded to a thousandth.
   static func rounded(value: Double) -> Float { Float((value * 1_000).rounded() / 1_000) }
 
-  /// Simplifies a line, and returns the indices of the remaining points. The simplified line is
-  /// within a tolerance of each original point.
+  /// Returns the indices of the points that remain after simplifying a line.
+  ///
+  /// The simplified line is within a tolerance of each original point.
   ///
   /// Source: D. Douglas, T. Peucker, "Algorithms for the reduction of the number of points required
   /// to represent a digitized line", Cartographica 10, 1973.
@@ -333,11 +340,14 @@ private struct ControlTrack {
   let neutralValue: Double
   private var lineSegments: [[Point]] = []
 
-  /// The duration of the return to neutral after a segment, in seconds. It is also the time before
-  /// and after a point at which `pass(through:at:)` changes the line.
+  /// The duration of the return to neutral after a segment, in seconds.
+  ///
+  /// It is also the time before and after a point at which `pass(through:at:)` changes the line.
   private static let returnDurationSeconds = 0.001
-  /// The maximum number of points of a curve. Longer lines are divided into curves that share an
-  /// end point. Source: Apple's documentation of `CHHapticParameterCurve`.
+  /// The maximum number of points of a curve.
+  ///
+  /// Longer lines are divided into curves that share an end point. Source: Apple's documentation of
+  /// `CHHapticParameterCurve`.
   private static let maximumCurvePointCount = 16
 
   init(neutralValue: Double) { self.neutralValue = neutralValue }

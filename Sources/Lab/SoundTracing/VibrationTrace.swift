@@ -31,13 +31,13 @@ struct VibrationTrace {
   static let minimumEventAmplitude = Float(7e-4)
   /// The minimum level of a continuous event, relative to the strongest event, in decibels.
   private static let minimumContinuousLevelDecibels = -36.0
-  /// The interval within which two transients are felt as one, in seconds.
+  /// The maximum interval between two transients that are felt as one, in seconds.
   static let fusionSeconds = 0.006
   /// The maximum gap within a continuous event, in seconds.
   private static let maximumGapSeconds = 0.012
   /// The minimum duration of a continuous event, in seconds.
   private static let minimumContinuousSeconds = 0.02
-  /// The time by which half of the median window of the tone exceeds the longest burst, in seconds.
+  /// The excess of half the tone's median window over the longest burst, in seconds.
   private static let medianMarginSeconds = 0.004
 
   /// Traces the transients and continuous events of a vibration.
@@ -95,8 +95,9 @@ struct VibrationTrace {
 
   // MARK: - Bursts
 
-  /// Finds the bursts in a signal with a sustained tone, except for those that a sudden change of
-  /// the tone explains.
+  /// Returns the bursts in a signal with a sustained tone.
+  ///
+  /// Bursts that a sudden change of the tone explains are omitted.
   private static func bursts(
     in samples: [Float], tone: SustainedTone, _ dictionary: AtomDictionary, threshold: Double
   ) -> [FoundBurst] {
@@ -139,8 +140,9 @@ struct VibrationTrace {
     }
   }
 
-  /// Converts bursts to transients, without those before the start of the sound. Of two transients
-  /// that are felt as one, the stronger one is kept.
+  /// Converts bursts to transients, without those before the start of the sound.
+  ///
+  /// Of two transients that are felt as one, the stronger one is kept.
   static func transients(
     _ bursts: [FoundBurst], _ dictionary: AtomDictionary, leadLength: Int
   ) -> [TracedTransient] {
@@ -165,7 +167,7 @@ struct VibrationTrace {
 
   // MARK: - Continuous events
 
-  /// Returns a continuous event for each segment in which the tone can be felt.
+  /// Returns a continuous event for each segment with a perceptible tone.
   ///
   /// - Parameters:
   ///   - levels: The amplitude of the tone at each sample.

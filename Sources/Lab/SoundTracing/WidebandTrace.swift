@@ -1,7 +1,9 @@
 internal import CMath
 internal import SignalAnalysis
 
-/// The transients and continuous events of any sound, derived from the levels of its octave bands.
+/// The transients and continuous events of any sound.
+///
+/// They are derived from the levels of the sound's octave bands.
 ///
 /// 1. The sound is divided into octaves from 25 Hz to 7.7 kHz, and the level of each is measured
 ///    1000 times a second.
@@ -30,8 +32,9 @@ struct WidebandTrace {
     /// The minimum level of an event, in decibels relative to full intensity.
     let thresholdDecibels: Double
 
-    /// Converts a level from decibels to an amplitude factor, after raising it to the threshold if
-    /// it is lower.
+    /// Converts a level from decibels to an amplitude factor.
+    ///
+    /// A level below the threshold is raised to the threshold.
     func amplitudeFactor(decibels: Double) -> Float {
       Float(Decibels.amplitudeFactor(max(thresholdDecibels, decibels)))
     }
@@ -41,12 +44,15 @@ struct WidebandTrace {
   private static let octaveCornerHertz = [25.0, 60, 120, 240, 480, 960, 1_920, 3_840, 7_680]
   /// The number of levels per second.
   private static let levelsPerSecond = 1_000.0
-  /// The spectral centroids that are mapped to sharpness 0 and 1, in hertz. The scale is
-  /// logarithmic.
+  /// The spectral centroids that are mapped to sharpness 0 and 1, in hertz.
+  ///
+  /// The scale is logarithmic.
   private static let centroidHertzRange = (low: 80.0, high: 4_000.0)
   /// The minimum weighted rise of the octave levels at an onset, in decibels.
   private static let minimumOnsetRiseDecibels = Float(6)
-  /// The level, relative to the loudest, below which rises are ignored, in decibels.
+  /// The minimum level of an onset relative to the loudest level, in decibels.
+  ///
+  /// Rises below this level are ignored.
   private static let onsetGateDecibels = -36.0
   /// The quantile of the sound's level that is mapped to full intensity.
   private static let fullIntensityQuantile = 0.997
@@ -56,8 +62,9 @@ struct WidebandTrace {
   private static let minimumContinuousLevelDecibels = -30.0
   /// The minimum ratio of a transient's level to the level before it: 2 dB.
   private static let minimumTransientRiseRatio = Float(1.26)
-  /// The minimum duration of a continuous event and the maximum gap in it, as a number of levels at
-  /// `levelsPerSecond`.
+  /// The minimum duration of a continuous event and the maximum gap in it.
+  ///
+  /// The unit is the interval between levels, at `levelsPerSecond`.
   private static let minimumContinuousLevelCount = 60
   /// The duration of the silence before and after the sound, in seconds.
   private static let leadSeconds = 0.15
@@ -146,8 +153,9 @@ struct WidebandTrace {
       sharpness: transientSharpness)
   }
 
-  /// Returns the sample positions at which the level of one or more octave bands exceeds its
-  /// maximum 8 to 33 ms earlier.
+  /// Returns the sample positions of rises in the level of one or more octave bands.
+  ///
+  /// A level rises if it exceeds its maximum 8 to 33 ms earlier.
   private static func onsets(in octaves: [[Float]], weights: [Float]) -> [Int] {
     let levelCount = octaves[0].count
     let unweightedLevels = totalLevel(of: octaves, weights: octaves.map { _ in 1 })
@@ -172,8 +180,10 @@ struct WidebandTrace {
     }
   }
 
-  /// Returns the time near an onset at which the energy rises most, by the ratio of the energy in
-  /// the 3 ms after to that in the 3 ms before it. The time is in seconds of the padded sound.
+  /// Returns the time of the steepest energy rise near an onset.
+  ///
+  /// The rise is the ratio of the energy in the 3 ms after to that in the 3 ms before the time. The
+  /// time is in seconds of the padded sound.
   private static func refinedOnset(_ onset: Int, in samples: [Float], rate: Double) -> Double {
     let firstSample = max(0, Int(Double(onset - 20) / levelsPerSecond * rate))
     let endSample = min(samples.count, Int(Double(onset + 8) / levelsPerSecond * rate))
@@ -283,8 +293,9 @@ struct WidebandTrace {
     return Octaves(levelsByOctave: levelsByOctave.reversed(), centerHertz: centerHertz.reversed())
   }
 
-  /// Returns the level of an octave band over time, in a Hann window of at least half of the
-  /// longest period.
+  /// Returns the level of an octave band over time.
+  ///
+  /// The level is measured in a Hann window of at least half of the longest period.
   private static func octaveLevels(
     of band: [Float], rate: Double, bottom: Double, count: Int
   ) -> [Float] {
