@@ -5,15 +5,13 @@ package struct FileKind: Sendable {
 
   /// The kind as a noun phrase for messages, such as `a WAV sound file`.
   package let nounPhrase: String
-  /// A Boolean value that indicates whether the file is a sound file, which can be played and
-  /// measured.
+  /// A Boolean value that indicates whether the file is a playable and measurable sound file.
   package let isSoundFile: Bool
-  /// A Boolean value that indicates whether the file may contain a pattern in an unsupported
-  /// format.
+  /// A Boolean value that indicates whether the file may be a pattern in an unsupported format.
   let isForeignFormat: Bool
   /// A hint about how to use such a file, or nil.
   package let errorSuggestion: String?
-  /// The bytes with which a file of this kind begins.
+  /// The bytes at the start of every file of this kind.
   private let signatureBytes: [UInt8]
   /// The bytes at offset 8, which distinguish the content types of a container format.
   private let formTypeBytes: [UInt8]

@@ -2,8 +2,9 @@ package import HapticModel
 package import Reading
 
 extension HapticPattern {
-  /// The path of the first element in the pattern that contains a number that is not finite, or nil
-  /// if all numbers are finite.
+  /// The path of the first element with a number that is not finite.
+  ///
+  /// The path is nil if all numbers are finite.
   package var firstNonFinitePath: String? {
     let eventIndex = events.firstIndex { eventIndex in
       !eventIndex.time.isFinite || eventIndex.duration?.isFinite == false

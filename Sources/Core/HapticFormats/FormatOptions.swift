@@ -1,6 +1,6 @@
 /// Options for reading a file. Each format ignores options that do not apply to it.
 public struct ReadingOptions: Equatable, Sendable {
-  /// The time from which control point times are counted.
+  /// The origin of control point times: the start of the curve, or the start of the pattern.
   public enum CurveTimeReference: String, CaseIterable, Sendable {
     /// Control point times count from the start of the curve, as Apple documents.
     case relative
@@ -21,20 +21,22 @@ public struct ReadingOptions: Equatable, Sendable {
     case sharpness
   }
 
-  /// The time from which control point times are counted.
+  /// The origin of control point times in the file.
   public var curveTimeReference: CurveTimeReference
-  /// The mapping with which formats that store amplitudes are converted to intensity.
+  /// The mapping from the amplitudes of a format to intensity.
   public var amplitudeMapping: AmplitudeMapping
   /// A Boolean value that indicates whether reading reports warnings, notes, suppressions, and
   /// losses.
   ///
   /// If false, reading is faster and reports only errors and deviations that affect playback.
   public var wantsFindings: Bool
-  /// The sample rate, in hertz, at which formats that describe signals are read as sampled signals;
-  /// nil to read them as events.
+  /// The sample rate of sampled signals read from formats that describe signals, in hertz.
+  ///
+  /// If the rate is nil, the signals are read as events.
   public var signalSampleRate: Double?
-  /// A Boolean value that indicates whether an unknown parameter in an AHAP file is an error
-  /// instead of a warning.
+  /// A Boolean value that indicates whether unknown parameters in AHAP files are errors.
+  ///
+  /// If false, they are warnings.
   public var rejectsUnknownParameters = false
   /// The handling of frequencies in formats that state frequencies in hertz.
   public var frequencyHandling = FrequencyHandling.hertz
@@ -78,8 +80,9 @@ public struct WritingOptions: Equatable, Sendable {
   public var loopPassCount: Int
   /// The condition under which the composition is written to several files.
   public var fileSplitting: FileSplitting
-  /// A Boolean value that indicates whether content that the format cannot represent is written as
-  /// sound files.
+  /// A Boolean value that indicates whether unsupported content is written as sound files.
+  ///
+  /// Unsupported content is content that the format cannot represent.
   public var rendersUnsupportedContent: Bool
   /// The sample rate of written signals, in hertz, or nil for the default of the format.
   public var signalSampleRate: Double?

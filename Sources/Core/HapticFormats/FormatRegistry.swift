@@ -122,8 +122,9 @@ public struct FormatRegistry: Sendable {
           """))
   }
 
-  /// Throws an error for a file of a known kind that is not a pattern, and for a JSON file of an
-  /// unknown format.
+  /// Throws an error for a file that is not a pattern, or is JSON in an unknown format.
+  ///
+  /// A file that is not a pattern is recognized by its known kind.
   ///
   /// - Parameters:
   ///   - file: A file that no format recognizes with certainty.
@@ -179,8 +180,9 @@ public struct FormatRegistry: Sendable {
     }
   }
 
-  /// Reads only the composition of a file in any registered format, as fast as possible, or throws
-  /// the first error.
+  /// Reads only the composition of a file in any registered format, as fast as possible.
+  ///
+  /// Throws the first error.
   public func read(_ file: SourceFile, curveTimes: ReadingOptions.CurveTimeReference = .automatic)
     throws(InputError) -> HapticComposition
   {

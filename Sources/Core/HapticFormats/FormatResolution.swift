@@ -14,7 +14,7 @@ public struct FormatResolution: Equatable, Sendable {
   public var sharpnessStep: Double
   /// The rounding step of frequencies, in hertz.
   public var frequencyStepHertz: Double
-  /// The interval at which levels are sampled, in seconds; 0 if levels are stored as line segments.
+  /// The sampling interval of levels, in seconds, or 0 for levels stored as line segments.
   public var samplingIntervalSeconds: Double
 
   /// The resolution of a format that stores values without rounding.

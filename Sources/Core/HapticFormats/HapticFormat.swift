@@ -18,8 +18,9 @@ public struct HapticFormat: Sendable {
   public let id: String
   /// Other lowercase names of the format in options: vendors, systems, and libraries.
   public private(set) var aliases: [String] = []
-  /// A clause for messages that distinguishes the format from others with the same content, or nil
-  /// if the content alone identifies the format.
+  /// A clause for messages that distinguishes the format from others with the same content.
+  ///
+  /// The clause is nil if the content alone identifies the format.
   public private(set) var distinguishingClause: String?
   /// The full name of the format, for listings.
   public let title: String
@@ -107,8 +108,9 @@ public struct HapticFormat: Sendable {
     return aliasedFormat
   }
 
-  /// Returns a copy of the format with a clause for messages that distinguishes it from formats
-  /// with the same content.
+  /// Returns a copy of the format with a distinguishing clause for messages.
+  ///
+  /// The clause distinguishes the format from formats with the same content.
   ///
   /// - Parameter clause: A clause for messages, such as `the first number is a pause`.
   public func addingDistinguishingClause(_ clause: String) -> HapticFormat {
@@ -173,14 +175,16 @@ public struct HapticFormat: Sendable {
     return writtenFiles
   }
 
-  /// Returns the canonical text of a file, which is identical for files with equal content, or nil
-  /// if the format does not define one.
+  /// Returns the canonical text of a file, which is identical for files with equal content.
+  ///
+  /// Returns nil if the format does not define a canonical text.
   public func canonicalText(of file: SourceFile) throws(InputError) -> [UInt8]? {
     try addingRulePrefixToErrors { () throws(InputError) in try canonicalizer?(file) }
   }
 
-  /// Returns the text of a file with common mistakes corrected and all other bytes unchanged, or
-  /// nil if the format does not define corrections.
+  /// Returns the text of a file with common mistakes corrected.
+  ///
+  /// All other bytes are unchanged. Returns nil if the format does not define corrections.
   public func correctedText(of file: SourceFile) throws(InputError) -> [UInt8]? {
     try addingRulePrefixToErrors { () throws(InputError) in try corrector?(file) }
   }

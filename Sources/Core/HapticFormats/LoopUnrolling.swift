@@ -84,7 +84,7 @@ extension HapticEvent {
   }
 }
 
-/// The controls of a layer over all passes, with one curve for each control.
+/// The controls of a layer over all passes of a loop, as one curve for each control.
 private struct UnrolledControls {
   /// The original timeline and the unrolled curve of each control.
   private var controlTracks: [(timeline: ControlTimeline, curve: ParameterCurve)] = []

@@ -55,7 +55,7 @@ package struct LossLog {
     var message: String
   }
 
-  /// The maximum number of losses that are kept for each message.
+  /// The maximum number of losses to keep for each message.
   package let maximumLossCountPerMessage: Int
   private(set) var losses: [Loss] = []
   private var lossIndicesByKey: [LossKey: Int] = [:]
@@ -165,7 +165,7 @@ package struct LossLog {
     }
   }
 
-  /// Returns the time at which the last event or sampled signal ends, in seconds.
+  /// Returns the end time of the last event or sampled signal, in seconds.
   private static func endOfEvents(in composition: HapticComposition) -> Double {
     var latestEndSeconds = 0.0
     for layer in composition.layers {
@@ -179,7 +179,7 @@ package struct LossLog {
     return latestEndSeconds
   }
 
-  /// Adds a loss for each layer with frequencies beyond the scale of the default profile.
+  /// Adds a loss for each layer with frequencies beyond the default profile's scale.
   package mutating func addHertzLosses(of composition: HapticComposition) {
     let phoneScale = SharpnessScale.phone
     for (index, layer) in composition.layers.enumerated() {
@@ -214,8 +214,9 @@ package struct LossLog {
 }
 
 extension HapticComposition {
-  /// Returns the composition with frequencies in hertz converted to sharpness on the scale of the
-  /// default profile.
+  /// Returns the composition with sharpness in place of frequencies in hertz.
+  ///
+  /// The sharpness is on the scale of the default profile.
   ///
   /// - Parameter losses: Receives a loss for frequencies beyond the scale.
   package func convertingStatedHertzToDefaultScale(losses: inout LossLog) -> HapticComposition {

@@ -52,8 +52,10 @@ public struct ReadResult: Sendable {
   /// Additional information in the file, such as a version, in file order.
   public var fileDetails: [(name: String, value: String)]
 
-  /// A Boolean value that indicates whether the composition uses Apple's documented parameters and
-  /// curves exactly as the author wrote them. For other formats, the reader generates them.
+  /// A Boolean value that indicates whether the composition uses Apple's documented parameters.
+  ///
+  /// If true, parameters and curves are exactly as the author wrote them. For other formats, the
+  /// reader generates them.
   public var hasAppleParameters = false
 
   /// Creates a result. If no error count is given, the errors among the findings are counted.
@@ -124,8 +126,9 @@ public struct ReadResult: Sendable {
     "unused-allowance", "grammar",
     "AllowedRules should not list rules that the file does not violate.")
 
-  /// Combines the findings of the file with those of other checks, in file order, and applies the
-  /// suppressions.
+  /// Combines the findings of the file with those of other checks, in file order.
+  ///
+  /// The suppressions are applied.
   ///
   /// Warnings of a suppressed rule become notes. Suppressions that are unnecessary or that name an
   /// unknown rule are reported.

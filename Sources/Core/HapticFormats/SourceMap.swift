@@ -2,8 +2,9 @@ public import HapticModel
 public import Reading
 
 extension [[Int]] {
-  /// Creates an array for each layer with a value for each event, from values and the events that
-  /// they belong to. Events without a value get 0.
+  /// Creates an array of event values for each layer.
+  ///
+  /// Events without a value get 0.
   package init(_ values: [Int], at references: [EventReference]) {
     self = []
     for (value, event) in zip(values, references) {
@@ -28,8 +29,9 @@ public struct SourceMap: Sendable {
     self.resolveLocation = resolve
   }
 
-  /// Returns the location of an element, or the whole file for an element that was not read from a
-  /// single value.
+  /// Returns the location of an element in the file.
+  ///
+  /// For an element that was not read from a single value, returns the whole file.
   public func location(of element: CompositionElement) -> FileLocation { resolveLocation(element) }
 
   /// Creates a map from the indices of the values that the elements were read from. An element

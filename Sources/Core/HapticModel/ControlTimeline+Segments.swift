@@ -1,6 +1,7 @@
 extension ControlTimeline {
-  /// Calls a function for each linear segment in a range of times, with the control values at its
-  /// ends.
+  /// Calls a function for each linear segment in a range of times.
+  ///
+  /// The arguments include the control values at the ends of the segment.
   ///
   /// - Parameters:
   ///   - range: The range of times, in seconds.

@@ -38,8 +38,9 @@ public struct ControlTimeline: Equatable, Sendable {
     public var startValue: Double
     /// The increase of the control's value per second or frame.
     public var slopePerPositionUnit: Double
-    /// The position at which the step or curve that produced the segment starts, or nil for the
-    /// neutral value.
+    /// The start position of the step or curve that produced the segment.
+    ///
+    /// The position is nil for the neutral value.
     public var sourceStartPosition: Double?
 
     /// Creates a linear segment from its first position, value, and slope.
@@ -160,8 +161,9 @@ public struct ControlTimeline: Equatable, Sendable {
     segments[segmentIndex(at: position)].value(at: position)
   }
 
-  /// Returns the control value at a position, which must not be before the position of the previous
-  /// call.
+  /// Returns the control value at a position.
+  ///
+  /// The position must not be before the position of the previous call.
   ///
   /// - Parameters:
   ///   - position: The position.
@@ -174,8 +176,7 @@ public struct ControlTimeline: Equatable, Sendable {
     return segments[cursor].value(at: position)
   }
 
-  /// Returns a timeline in which each segment is replaced by the segments that a function returns
-  /// for it.
+  /// Returns a timeline with each segment replaced by the segments that a function returns.
   public func mappingSegments(_ transform: (Segment) -> [Segment]) -> ControlTimeline {
     var mappedTimeline = self
     mappedTimeline.segments = segments.flatMap(transform)
@@ -242,14 +243,12 @@ extension DynamicParameterID {
 }
 
 extension ParameterCurve {
-  /// The default tolerance with which linear segments approximate a square root, in units of the
-  /// control.
+  /// The default tolerance of linear segments for a square root, in units of the control.
   ///
   /// The error is below 0.1 dB for intensities of at least 0.05.
   public static let defaultSquareRootTolerance = 0.0005
 
-  /// The maximum number of linear segments into which a curve is divided to approximate its square
-  /// roots.
+  /// The maximum number of linear segments that approximate the square roots of a curve.
   private static let maximumLinearizedPointCount = 1_000_000
 
   /// Returns an approximation of the curve by linear segments. A linear curve is returned

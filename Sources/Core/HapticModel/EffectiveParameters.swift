@@ -6,8 +6,9 @@ public struct EffectiveParameters: Sendable {
     public let time: Double
     /// The intensity of the event multiplied by its control, 0…1.
     public let intensity: Double
-    /// The sharpness of the event plus its control, clamped to 0…1 unless the layer states
-    /// frequencies in hertz.
+    /// The sharpness of the event plus its control.
+    ///
+    /// The sum is clamped to 0…1 unless the layer states frequencies in hertz.
     public let sharpness: Double
   }
 

@@ -7,7 +7,9 @@ internal import CMath
 public enum EnvelopeTimes {
   /// The duration of a normalized time of 1, in seconds.
   public static var maximumSeconds: Double { @_noLocks get { 2 } }
-  /// The factor by which the exponential function grows from a normalized time of 0 to 1.
+  /// The base of the exponential scale: 100, as in `2 s · (100ⁿ − 1) / 99`.
+  ///
+  /// It is the ratio of the scale's exponential at the normalized times 1 and 0.
   public static var growthFactorFromZeroToOne: Double { @_noLocks get { 100 } }
   /// The binary logarithm of `growthFactorFromZeroToOne`.
   public static var growthOctavesFromZeroToOne: Float { @_noLocks get { 6.6438562 } }
@@ -22,8 +24,9 @@ public enum EnvelopeTimes {
     seconds(ofGrowth: pow(growthFactorFromZeroToOne, min(max(Double(time), 0), 1)))
   }
 
-  /// Returns the duration of a normalized envelope time n, in seconds, given the value of
-  /// `growthFactorFromZeroToOne`ⁿ.
+  /// Returns the duration of a normalized envelope time n from its exponential, in seconds.
+  ///
+  /// The exponential is `growthFactorFromZeroToOne`ⁿ.
   @_noLocks public static func seconds(ofGrowth growth: Double) -> Double {
     maximumSeconds * (growth - 1) / (growthFactorFromZeroToOne - 1)
   }
@@ -35,11 +38,11 @@ public enum EnvelopeTimes {
 /// level that it has reached. Levels are factors on the amplitude. Times count from the onset, in
 /// any unit.
 public struct EnvelopeShape: Equatable, Sendable {
-  /// The time at which the rise from 0 ends, in seconds or frames from the onset.
+  /// The end time of the rise from 0, in seconds or frames from the onset.
   public var riseEndTime: Double
   /// The level of the envelope at the end of the rise.
   public var riseLevel: Double
-  /// The time at which the release starts, in seconds or frames from the onset.
+  /// The start time of the release, in seconds or frames from the onset.
   public var releaseStartTime: Double
   /// The level of the envelope at the start of the release.
   public var releaseLevel: Double

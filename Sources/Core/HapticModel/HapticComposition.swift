@@ -13,8 +13,9 @@ public struct HapticComposition: Equatable, Sendable {
     public var name: String
     /// The body location at which the layer is felt; nil for every location.
     public var bodyLocation: BodyLocation?
-    /// The scale on which the sharpness of haptic events and its control denote frequencies in
-    /// hertz; nil if the profile of the transducer maps sharpness to frequency.
+    /// The frequency scale of the layer's sharpness in hertz, for haptic events and their control.
+    ///
+    /// The scale is nil if the profile of the transducer maps sharpness to frequency.
     ///
     /// With a scale, sharpness is not limited to 0…1, and a transducer plays every frequency that
     /// it reproduces as it is.
@@ -52,8 +53,9 @@ public struct HapticComposition: Equatable, Sendable {
       !signals.isEmpty || pattern.events.contains { $0.kind.isHaptic }
     }
 
-    /// A Boolean value that indicates whether sharpness is limited to 0…1, because the layer
-    /// doesn't state frequencies in hertz.
+    /// A Boolean value that indicates whether sharpness is limited to 0…1.
+    ///
+    /// Sharpness is limited if the layer doesn't state frequencies in hertz.
     public var hasClampedSharpness: Bool { sharpnessScale == nil }
   }
 
@@ -96,9 +98,9 @@ public struct HapticComposition: Equatable, Sendable {
 
   /// The start and the end of a loop, in seconds.
   public struct LoopPoints: Equatable, Sendable {
-    /// The time at which every pass after the first starts, in seconds.
+    /// The start time of every pass after the first, in seconds.
     public var startSeconds: Double
-    /// The time at which a pass ends, in seconds, or nil for the end of the composition.
+    /// The end time of every pass, in seconds, or nil for the end of the composition.
     public var endSeconds: Double?
 
     /// Creates loop points without validating them.
@@ -164,7 +166,7 @@ public struct HapticComposition: Equatable, Sendable {
   /// The maximum number of body locations that play on channels of their own.
   public static let maximumSeparateLocationCount = 64
 
-  /// The body locations at which the composition is felt, one for each number, by ascending number.
+  /// The body locations of the composition, one for each number, by ascending number.
   ///
   /// The array is empty if the composition addresses fewer than two locations, so that it is felt
   /// alike everywhere, or more than `maximumSeparateLocationCount`.

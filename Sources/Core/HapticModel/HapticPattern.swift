@@ -169,8 +169,9 @@ extension HapticEvent.Kind {
   public var isHaptic: Bool { traits.isHaptic }
   /// A Boolean value that indicates whether events of this kind are impulses without an envelope.
   public var isTransient: Bool { traits.durationSource == .impulse }
-  /// A Boolean value that indicates whether events of this kind last for a specified duration, 30 s
-  /// by default.
+  /// A Boolean value that indicates whether events of this kind last for a specified duration.
+  ///
+  /// The default duration is 30 s.
   public var isContinuous: Bool { traits.durationSource == .duration }
   /// A Boolean value that indicates whether events of this kind are continuous vibrations.
   public var isVibration: Bool { isHaptic && isContinuous }

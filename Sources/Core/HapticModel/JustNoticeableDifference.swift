@@ -22,6 +22,6 @@ public enum JustNoticeableDifference {
   /// ears and skin", J. Exp. Psychology 71 (1966): the skin resolves clicks about 10 ms apart.
   public static let timeSeconds = 0.006
 
-  /// The level, in dBFS, below which the start or end of a sound counts as imperceptible.
+  /// The maximum level of an imperceptible start or end of a sound, in dBFS.
   public static let perceptionFloorDecibels = -60.0
 }

@@ -63,8 +63,9 @@ public enum EventParameterID: String, CaseIterable, Sendable {
 
 /// The parameter values of an event, as a small dictionary that never allocates.
 public struct EventParameters: Equatable, Sendable {
-  /// A value for each identifier. Absent values are stored as zero, so that equal sets have equal
-  /// memory.
+  /// The parameter values by identifier.
+  ///
+  /// Absent values are stored as zero, so that equal sets have equal memory.
   private var storedValues = InlineArray<10, Float>(repeating: 0)
   private var presentParameterBits: UInt16 = 0
 
@@ -151,8 +152,7 @@ public enum DynamicParameterID: String, CaseIterable, Sendable {
     }
   }
 
-  /// A Boolean value that indicates whether the control multiplies a value rather than adding to
-  /// it.
+  /// A Boolean value that indicates whether the control is a factor rather than an offset.
   public var isMultiplier: Bool { self == .hapticIntensityControl || self == .audioVolumeControl }
   /// The valid range of the control. Values outside the range are clamped.
   public var range: ClosedRange<Float> { isMultiplier ? 0...1 : -1...1 }
@@ -214,7 +214,7 @@ public struct ParameterCurve: Equatable, Sendable {
     }
   }
 
-  /// The rule by which values between control points are interpolated.
+  /// The interpolation of values between control points.
   public enum Interpolation: String, CaseIterable, Sendable {
     /// Linear interpolation of the value.
     case linear

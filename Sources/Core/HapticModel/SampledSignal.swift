@@ -92,8 +92,9 @@ public struct SampledSignal: Equatable, Sendable {
     }
   }
 
-  /// Returns the samples of a period, scaled to a peak of 1 and rotated to start where they cross
-  /// zero most slowly.
+  /// Returns the samples of a period, scaled to a peak of 1 and rotated to a new start.
+  ///
+  /// The start is the slowest zero crossing.
   private static func normalizedPeriod(_ samples: [Float]) -> [Float] {
     var peakMagnitude: Float = 0
     var smoothestStartIndex = 0

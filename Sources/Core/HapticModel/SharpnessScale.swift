@@ -8,8 +8,9 @@ public struct SharpnessScale: Equatable, Sendable {
   public var minimumHertz: Double
   /// The frequency of sharpness 1, in hertz.
   public var maximumHertz: Double
-  /// A Boolean value that indicates whether equal steps of sharpness are equal frequency ratios
-  /// rather than equal frequency differences.
+  /// A Boolean value that indicates whether equal steps of sharpness are equal frequency ratios.
+  ///
+  /// If false, they are equal frequency differences.
   public var isLogarithmic: Bool
 
   /// Creates a scale between two positive frequencies.
@@ -49,18 +50,20 @@ public struct SharpnessScale: Equatable, Sendable {
       : (hertz - minimumHertz) / (maximumHertz - minimumHertz)
   }
 
-  /// The maximum natural logarithm of the frequency ratio between the ends of a line segment that
-  /// approximates part of a line on the other kind of scale.
+  /// The maximum frequency ratio over a line segment on the other kind of scale, as a logarithm.
+  ///
+  /// The line segment approximates part of a line. The logarithm is natural.
   ///
   /// A chord of a logarithm or exponential deviates by an eighth of the squared length, which is
   /// below 10⁻⁴.
   private static let maximumSegmentLogFrequencyRatio = 0.021
 
-  /// The maximum number of line segments that approximate a single line on the other kind of scale.
+  /// The maximum number of segments that approximate one line on the other kind of scale.
   private static let maximumLineSegmentCount = 512
 
-  /// Returns the number of line segments that approximate a line on the other kind of scale between
-  /// two positive frequencies. The segments have equal frequency ratios.
+  /// Returns the number of segments that approximate a line on the other kind of scale.
+  ///
+  /// The segments have equal frequency ratios. Both frequencies must be positive.
   ///
   /// - Parameters:
   ///   - first: The frequency at the start, in hertz.
@@ -71,8 +74,10 @@ public struct SharpnessScale: Equatable, Sendable {
       unroundedLineCount.rounded(.up), in: 1...maximumLineSegmentCount)
   }
 
-  /// Returns the fractions at which a line on a linear frequency scale is divided to approximate it
-  /// by lines on a logarithmic scale, in ascending order, without 0 and 1.
+  /// Returns the fractions that divide a line on a linear scale for a logarithmic scale.
+  ///
+  /// Lines between the fractions approximate it on the logarithmic scale. The fractions are in
+  /// ascending order, without 0 and 1.
   ///
   /// The parts have equal frequency ratios, because equal differences would be long steps at low
   /// frequencies.
@@ -98,8 +103,9 @@ extension HapticComposition {
   /// A Boolean value that indicates whether any layer states frequencies in hertz.
   public var hasStatedHertz: Bool { layers.contains { $0.sharpnessScale != nil } }
 
-  /// Returns the composition with its stated frequencies converted to sharpness on the scale of a
-  /// device, so that the device determines the frequencies.
+  /// Returns the composition with stated frequencies converted to sharpness.
+  ///
+  /// The sharpness is on the scale of a device, so that the device determines the frequencies.
   ///
   /// - Parameter scale: The scale of the device. A frequency beyond it becomes the nearest end.
   public func convertingStatedHertz(to scale: SharpnessScale) -> HapticComposition {
@@ -109,8 +115,9 @@ extension HapticComposition {
     return convertedComposition
   }
 
-  /// The range of frequencies, in hertz, that the haptic events reach in layers that state
-  /// frequencies; nil if no layer states frequencies.
+  /// The range of stated frequencies that the haptic events reach, in hertz.
+  ///
+  /// The range is nil if no layer states frequencies.
   public var statedHertzRange: ClosedRange<Double>? {
     let layerRanges = layers.compactMap { $0.statedHertzRange }
     guard let minimumHertz = layerRanges.map({ $0.lowerBound }).min(),
@@ -121,8 +128,9 @@ extension HapticComposition {
 }
 
 extension HapticComposition.Layer {
-  /// Returns the layer with its stated frequencies converted to sharpness on the scale of a device,
-  /// clamped to 0…1.
+  /// Returns the layer with stated frequencies converted to sharpness, clamped to 0…1.
+  ///
+  /// The sharpness is on the scale of a device.
   ///
   /// A layer that states no frequencies is returned unchanged. A line stays a line if both scales
   /// have equal steps; otherwise, it becomes several.
@@ -153,8 +161,9 @@ extension HapticComposition.Layer {
     return convertedLayer
   }
 
-  /// The range of frequencies, in hertz, that the haptic events reach, including the changes by
-  /// their control.
+  /// The range of frequencies that the haptic events reach, in hertz.
+  ///
+  /// The range includes the changes by their control.
   ///
   /// The result is nil if the layer doesn't state frequencies. Points of a control between which no
   /// event plays also count.
@@ -212,8 +221,9 @@ private struct EventSharpnessTimeline {
     sharpnessValues = onsetOrder.map { hapticEvents[$0].unclampedSharpness }
   }
 
-  /// Returns the sharpness of the last event that starts at or before a time, or of the first event
-  /// if none does.
+  /// Returns the sharpness of the last event that starts at or before a time.
+  ///
+  /// If no such event exists, returns the sharpness of the first event.
   func sharpness(at time: Double) -> Double {
     guard !sharpnessValues.isEmpty else { return 0 }
     let laterIndex = onsetSeconds.prefixEndIndex { $0 <= time }
@@ -221,8 +231,9 @@ private struct EventSharpnessTimeline {
   }
 }
 
-/// A conversion of sharpness from one frequency scale to another, on which the result is clamped to
-/// 0…1.
+/// A conversion of sharpness from one frequency scale to another.
+///
+/// The result is clamped to 0…1.
 private struct SharpnessConversion {
   let sourceScale: SharpnessScale
   let targetScale: SharpnessScale
@@ -244,8 +255,9 @@ private struct SharpnessConversion {
     min(max(unclampedSharpness(sharpness), 0), 1)
   }
 
-  /// Returns the control points of a curve converted to the target scale, relative to the converted
-  /// base sharpness.
+  /// Returns the control points of a curve, converted to the target scale.
+  ///
+  /// The values are relative to the converted base sharpness.
   ///
   /// - Parameters:
   ///   - curve: The curve, whose values are added to a sharpness.
@@ -273,8 +285,7 @@ private struct SharpnessConversion {
     return convertedPoints
   }
 
-  /// Returns the fractions of a line on the source scale at which the converted line bends, in
-  /// ascending order.
+  /// Returns the fractions of a source line where the converted line bends, in ascending order.
   private func lineBendFractions(from start: Double, to end: Double) -> [Double] {
     guard start != end else { return [] }
     var divisionFractions: [Double] = []

@@ -1,6 +1,7 @@
 extension RandomAccessCollection where Index == Int {
-  /// Returns the index of the first element that does not meet a condition, or the end index if all
-  /// elements meet it, by binary search.
+  /// Returns the index of the first element that does not meet a condition, by binary search.
+  ///
+  /// Returns the end index if all elements meet the condition.
   ///
   /// In a sorted collection, the condition `{ $0 < value }` finds the first element that is at
   /// least the value, and the condition `{ $0 <= value }` the first element that exceeds it.

@@ -1,5 +1,6 @@
-/// An offline renderer, which renders a plan up to a given length and removes the renderer's
-/// latency.
+/// A renderer of a plan up to a given length, without latency.
+///
+/// The latency of the renderer is removed from the output.
 public struct OfflineRenderer: ~Copyable {
   /// The minimum silence at the end of a rendering, in seconds. The filters for hardware may decay
   /// more slowly and need more.
@@ -11,8 +12,9 @@ public struct OfflineRenderer: ~Copyable {
   private var remainingLatencyFrameCount: Int
   private var unreadFrameCount: Int64
 
-  /// Creates a renderer whose output has `settings.outputFrameCount` frames or, if that is nil, as
-  /// many frames as the plan.
+  /// Creates a renderer with `settings.outputFrameCount` frames of output.
+  ///
+  /// If the count is nil, the output has as many frames as the plan.
   public init(plan: RenderPlan, settings: RenderSettings = RenderSettings()) {
     self.init(plans: [plan], settings: settings)
   }

@@ -13,8 +13,9 @@ public struct RenderSettings: Equatable, Sendable {
   public var outputFrameCount: Int64?
   /// The length, in frames, of the fade-out that ends at `outputFrameCount`.
   public var fadeOutFrameCount: Int64
-  /// A Boolean value that indicates whether the mix bypasses the limiter, the DC blocker, and the
-  /// processing for transducers.
+  /// A Boolean value that indicates whether the mix bypasses the output processing.
+  ///
+  /// Output processing consists of the limiter, the DC blocker, and the processing for transducers.
   public var bypassesOutputProcessing = false
 
   /// Creates settings with the default routing.
@@ -72,8 +73,9 @@ public struct OutputRouting: Equatable, Sendable {
     public var delayFrameCount: Int
     /// A Boolean value that indicates whether the polarity of the channel is inverted.
     public var isInverted: Bool
-    /// The profile whose hardware determines the filters and limits of the channel, or nil for
-    /// none.
+    /// The profile of the channel's transducer, or nil for none.
+    ///
+    /// Its hardware determines the filters and limits of the channel.
     public var transducer: TransducerProfile?
     /// The user-defined filters of the channel, in series; at most
     /// `ChannelFilter.maximumCountPerChannel`.
@@ -123,8 +125,9 @@ public struct OutputRouting: Equatable, Sendable {
   /// The channels in interleaving order, 1–64.
   public var channels: [Channel]
 
-  /// Creates a routing from its channels, whose number and bus indices are clamped to the supported
-  /// ranges.
+  /// Creates a routing from its channels.
+  ///
+  /// The number of channels and their bus indices are clamped to the supported ranges.
   public init(channels: [Channel]) {
     self.channels = Array(channels.prefix(Self.maximumChannelCount))
     if self.channels.isEmpty {
@@ -151,8 +154,9 @@ public struct OutputRouting: Equatable, Sendable {
       })
   }
 
-  /// Returns a copy of the routing in which each haptic channel without a transducer drives the
-  /// hardware of its bus's profile.
+  /// Returns a copy of the routing with a transducer for each haptic channel.
+  ///
+  /// A channel without a transducer drives the hardware of its bus's profile.
   ///
   /// - Parameter profiles: The profile of each haptic bus; channels that have a transducer keep it.
   public func assigningTransducers(of profiles: [TransducerProfile]) -> OutputRouting {
@@ -169,7 +173,6 @@ public struct OutputRouting: Equatable, Sendable {
 
   /// The number of haptic buses that the channels use.
   public var hapticBusCount: Int { (channels.compactMap { $0.hapticBus }.max() ?? 0) + 1 }
-  /// A Boolean value that indicates whether any channel carries only the left or only the right
-  /// audio.
+  /// A Boolean value that indicates whether any channel carries only left or only right audio.
   var isStereo: Bool { channels.contains { $0.audioSide == .left || $0.audioSide == .right } }
 }

@@ -52,32 +52,33 @@ public struct Renderer: ~Copyable {
   private let hasStereoAudio: Bool
   private(set) var outputFrame: Int64 = 0
   private var outputGate: GainRamp
-  /// The number of frames to render after a skip, so that the limiters and the channels' delay
-  /// lines are filled.
+  /// The number of frames to render after a skip.
+  ///
+  /// The frames fill the limiters and the channels' delay lines.
   private let framesToRenderAfterSkip: Int
   private let masterFrameGains = FixedBuffer<Float>(repeating: 0, count: subBlockFrameCount)
   private let hapticGains = FixedBuffer<Float>(repeating: 0, count: subBlockFrameCount)
   private let audioGains = FixedBuffer<Float>(repeating: 0, count: subBlockFrameCount)
-  /// The constant gains that fill the haptic and audio gain buffers, or nil if the gains are
-  /// changing.
+  /// The constant gains in the haptic and audio gain buffers, or nil for changing gains.
   private var constantGains: (haptics: Float?, audio: Float?) = (nil, nil)
   private let outputMixes: FixedBuffer<OutputMix>
   private let outputChannels: FixedBuffer<OutputChannel>
   private let port: RendererPort
   /// The players that the renderer created for its plans; empty if players arrive through the port.
   private let ownedPlayers: [RenderPlayer]
-  /// The cue points at which later passes of the owned players start; empty to start at the
-  /// beginning.
+  /// The start cue points of later passes of the owned players.
+  ///
+  /// An empty array lets passes start at the beginning.
   private var ownedLoopCues: [SharedCuePoint] = []
 
-  /// Creates a renderer that plays a plan. It allocates about 250 bytes for each simultaneous
-  /// voice.
+  /// Creates a renderer for a plan.
+  ///
+  /// It allocates about 250 bytes for each simultaneous voice.
   public init(plan: RenderPlan, settings: RenderSettings = RenderSettings()) {
     self.init(plans: [plan], settings: settings)
   }
 
-  /// Creates a renderer that plays several plans of one pattern in sync, each on its own haptic
-  /// bus.
+  /// Creates a renderer for several plans of one pattern in sync, each on its own haptic bus.
   ///
   /// - Parameters:
   ///   - plans: The plan of each haptic bus, at least one, of the same pattern and sample rate. The
@@ -174,7 +175,7 @@ public struct Renderer: ~Copyable {
   /// The latency of the output, in frames, not including the delays of individual channels.
   public let latencyFrameCount: Int
 
-  /// The buses, buffers, and flags with which players mix the next sub-block.
+  /// The buses, buffers, and flags for mixing the next sub-block.
   var mixContext: MixContext {
     @_noLocks get {
       unsafe MixContext(
@@ -267,9 +268,10 @@ public struct Renderer: ~Copyable {
     }
   }
 
-  /// The earliest output frame at which a player may end or start a pass or at which a received
-  /// command is due, or the maximum frame if there is no such frame. Only the render thread may
-  /// read it.
+  /// The earliest output frame of a possible change of state.
+  ///
+  /// At this frame, a player may end or start a pass, or a received command is due. The value is
+  /// the maximum frame if there is no such frame. Only the render thread may read it.
   ///
   /// Voices with a received release may sound, and delay the end of their player, after this frame.
   package var nextStateChangeFrame: Int64 {
@@ -431,8 +433,9 @@ public struct Renderer: ~Copyable {
     }
   }
 
-  /// Writes the output mixes to the channels of a block, and applies the output gate and the final
-  /// fade-out.
+  /// Writes the output mixes to the channels of a block.
+  ///
+  /// Applies the output gate and the final fade-out.
   @_noLocks private mutating func interleave(
     count: Int, to block: inout MutableSpan<Float>, at start: Int
   ) {
@@ -506,8 +509,7 @@ public struct Renderer: ~Copyable {
     }
   }
 
-  /// Receives the sent commands, and immediately performs those that aren't scheduled for a later
-  /// frame.
+  /// Receives the sent commands, and performs those without a later scheduled frame.
   @_noLocks mutating func receiveCommands() {
     var command = RenderCommand(.noOperation, at: 0)
     while commandSchedule.hasFreeCapacity, sharedState.value.commandQueue.pop(&command) {
@@ -527,7 +529,7 @@ public struct Renderer: ~Copyable {
     }
   }
 
-  /// Performs the commands whose frame has been reached.
+  /// Performs the commands that are due at the current frame.
   @_noLocks mutating func performDueCommands() {
     while commandSchedule.nextCommandFrame <= outputFrame {
       let command = commandSchedule.popFirst()
@@ -644,7 +646,9 @@ public struct Renderer: ~Copyable {
     _ = sharedState.value.playerChangeCount.wrappingAdd(1, ordering: .releasing)
   }
 
-  /// The output frame until which nothing plays unless commands are sent, or the current frame if a
+  /// The end of the current silence, as an output frame.
+  ///
+  /// Nothing plays until this frame unless commands are sent. The value is the current frame if a
   /// player or live voice is playing. Only the render thread may read it.
   ///
   /// Fades and the content of the output chains are ignored.
@@ -661,8 +665,10 @@ public struct Renderer: ~Copyable {
     }
   }
 
-  /// Begins an idle interval, during which sent commands wake the driver, and receives the commands
-  /// sent before it. Only the render thread may call this method.
+  /// Begins an idle interval, and receives the commands sent before it.
+  ///
+  /// During the interval, sent commands wake the driver. Only the render thread may call this
+  /// method.
   ///
   /// - Returns: `silenceEndFrame`; if it is the current position, the renderer isn't idle.
   @_noLocks public mutating func beginIdle() -> Int64 {
@@ -687,7 +693,7 @@ public struct Renderer: ~Copyable {
   }
 }
 
-/// The buses, buffers, and flags with which players are mixed, starting at an output frame.
+/// The buses, buffers, and flags for mixing players from an output frame on.
 struct MixContext: BitwiseCopyable {
   let outputFrame: Int64
   let buses: Reference<BusSet>
@@ -705,7 +711,6 @@ struct MixContext: BitwiseCopyable {
 struct BusGain: BitwiseCopyable {
   /// The gain of the bus at each frame of the sub-block.
   let frameGains: BufferView<Float>
-  /// The gain that all frames of the sub-block share, or nil if the gain changes within the
-  /// sub-block.
+  /// The gain of all frames of the sub-block, or nil if the gain changes within it.
   let constantGain: Float?
 }

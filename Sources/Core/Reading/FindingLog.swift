@@ -5,13 +5,13 @@
 /// refer to a parsed document.
 public struct FindingLog: Sendable {
   private struct Entry {
-    /// The finding, whose location is computed later.
+    /// The finding, with a location that is computed later.
     var finding: Finding
     var valueIndex: Int
     var byteOffset: Int
   }
 
-  /// The maximum number of findings that are kept for each rule.
+  /// The maximum number of findings to keep for each rule.
   public let maximumFindingCountPerRule: Int
   /// The number of reported errors, including those beyond the maximum per rule.
   public private(set) var errorCount = 0

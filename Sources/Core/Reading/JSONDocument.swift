@@ -95,8 +95,9 @@ public struct JSONLimits: Equatable, Sendable {
   }
 }
 
-/// A deviation from strict JSON that the parser accepts, such as a trailing comma or a duplicate
-/// key.
+/// A deviation from strict JSON that the parser accepts.
+///
+/// Examples are a trailing comma and a duplicate key.
 public struct JSONDeviation: Equatable, Sendable {
   /// The kind of a deviation.
   public enum Kind: Equatable, Sendable {

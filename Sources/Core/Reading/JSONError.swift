@@ -35,8 +35,9 @@ struct JSONParseError: Error {
   var byteOffset: Int
   var message: String
   var suggestion: String?
-  /// The offset of the unclosed container or string, whose line and column are appended to the
-  /// message.
+  /// The offset of the unclosed container or string.
+  ///
+  /// The message ends with its line and column.
   var openingBracketOffset: Int?
 }
 

@@ -1,4 +1,4 @@
-/// A list of names to which keys and strings are compared without allocation.
+/// A list of names for comparison with keys and strings without allocation.
 public struct JSONNameList: Sendable {
   /// The names of the list, in index order.
   public let names: [String]
@@ -102,8 +102,10 @@ public struct JSONNameList: Sendable {
     text.indices.contains { text[$0...].starts(with: subsequence) }
   }
 
-  /// Returns the number of insertions, deletions, substitutions, and adjacent transpositions that
-  /// turn one text into another.
+  /// Returns the edit distance between two texts.
+  ///
+  /// It is the number of insertions, deletions, substitutions, and adjacent transpositions that
+  /// turn one text into the other.
   ///
   /// Source: the optimal string alignment distance (L. Boytsov, Indexing methods for approximate
   /// dictionary searching, 2011, section 2).

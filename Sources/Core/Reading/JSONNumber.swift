@@ -76,8 +76,9 @@ package enum JSONNumber {
     return isNegative ? -exponent : exponent
   }
 
-  /// Returns the `Double` nearest to a positive integer divided by a power of ten with an exponent
-  /// from 1 to 19.
+  /// Returns the `Double` nearest to a positive integer divided by a power of ten.
+  ///
+  /// The power of ten has an exponent from 1 to 19.
   private static func quotient(_ mantissa: UInt64, powerOfTen exponent: Int) -> Double {
     var divisor: UInt64 = 1
     for _ in 0..<exponent {

@@ -1,8 +1,10 @@
-/// A key of a JSON object that corresponds to a Swift property, with functions to read and write
-/// it.
+/// A key of a JSON object that corresponds to a Swift property.
+///
+/// It has functions to read and write the property.
 package struct JSONProperty<Owner, Reader: JSONSchemaReader>: Sendable {
-  /// A function that passes a property of an owner to a closure for reading and writing, such as
-  /// `{ $1(&$0.time) }`.
+  /// A function that passes a property of an owner to a closure for reading and writing.
+  ///
+  /// An example is `{ $1(&$0.time) }`.
   ///
   /// A `WritableKeyPath` would be the natural type, but the studio's WebAssembly module is compiled
   /// as Embedded Swift, which has no key paths.
@@ -13,8 +15,9 @@ package struct JSONProperty<Owner, Reader: JSONSchemaReader>: Sendable {
   /// Reads the value of the key into the owner. If the value is invalid, reports it and returns
   /// false.
   package let read: @Sendable (JSONValue, inout Owner, inout Reader) -> Bool
-  /// Writes the value of the owner, unless the key is optional and the value equals that of
-  /// `defaultOwner`.
+  /// Writes the value of the owner.
+  ///
+  /// An optional key is not written if the value equals that of `defaultOwner`.
   package let write:
     @Sendable (_ owner: Owner, _ defaultOwner: Owner?, inout JSONObjectWriter) -> Void
   /// Returns true if the key is valid for the owner, given the keys that have already been read. If

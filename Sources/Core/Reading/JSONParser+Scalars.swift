@@ -26,8 +26,9 @@ extension JSONParser {
     throw endOfStringError(start: stringStartOffset)
   }
 
-  /// Skips ASCII characters other than quotes, backslashes, and control characters, eight at a
-  /// time.
+  /// Skips ordinary ASCII characters, eight at a time.
+  ///
+  /// Quotes, backslashes, and control characters are not skipped.
   ///
   /// In `bytes ^ pattern`, a byte that equals the character is 0, and subtracting 1 from each byte
   /// sets its highest bit. Likewise, subtracting 0x20 sets the highest bit of control characters.

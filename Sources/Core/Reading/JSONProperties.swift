@@ -1,7 +1,9 @@
 // Factory functions for the kinds of properties in a schema.
 
 extension JSONProperty {
-  /// A known key whose value is ignored. The type of a string is still checked.
+  /// A known key with an ignored value.
+  ///
+  /// The type of a string is still checked.
   package static func ignored(_ name: String, _ type: JSONType = .any, _ meaning: String = "")
     -> Self
   {
@@ -74,7 +76,7 @@ extension JSONProperty {
     }
   }
 
-  /// A property whose value is the name of an enumeration case.
+  /// A property with the name of an enumeration case as its value.
   package static func enumeration<Value: JSONEnumeration>(
     _ name: String, is presence: JSONKey.Presence = .alwaysWritten, _ meaning: String = "",
     noun: String? = nil,
@@ -199,8 +201,10 @@ extension JSONProperty {
     }
   }
 
-  /// An array of objects. Reading starts from the value `new` for each element. Incomplete objects
-  /// are reported and skipped.
+  /// An array of objects.
+  ///
+  /// Reading starts from the value `new` for each element. Incomplete objects are reported and
+  /// skipped.
   package static func array<Element: Equatable & Sendable>(
     _ name: String,
     of schema: @escaping @autoclosure @Sendable () -> JSONObjectSchema<Element, Reader>,

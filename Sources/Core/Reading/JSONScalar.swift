@@ -1,5 +1,6 @@
-/// A Swift type that corresponds to a JSON number, string, or Boolean, or an optional of such a
-/// type.
+/// A Swift type that corresponds to a JSON number, string, or Boolean.
+///
+/// Optionals of such types also conform.
 package protocol JSONScalar: Equatable, Sendable {
   /// Returns the value of a JSON scalar, or nil if the scalar has another JSON type.
   static func fromJSON(_ content: JSONScalarContent) -> Self?

@@ -8,7 +8,7 @@ enum JSONMemberStep {
   case acceptNull(JSONValue)
   /// Reports that the object lacks a key. Returns false if the key is required.
   case reportMissingKey(index: Int, isRequired: Bool)
-  /// Reports a member whose key the schema does not permit.
+  /// Reports a member with a key that the schema does not permit.
   case reportUnknownKey(JSONValue)
 }
 

@@ -47,8 +47,9 @@ package final class JSONKey: Sendable {
   package let valueNoun: String?
   /// The rule for out-of-range values, or nil to use the reader's rule.
   package let outOfRangeRule: Rule?
-  /// The error code for invalid values, such as a `CHHapticError` code, or nil to use the code of
-  /// the object.
+  /// The error code for invalid values, such as a `CHHapticError` code.
+  ///
+  /// If it is nil, the code of the object applies.
   package let errorCode: Int?
   /// The layout of the object, of each object in an array, or of an array of scalars.
   package let layout: JSONWriter.Layout?
@@ -74,12 +75,13 @@ package final class JSONKey: Sendable {
 
 /// The keys of a kind of JSON object, in canonical order, and their dependencies.
 package final class JSONSchema: Sendable {
-  /// A key whose value determines which other keys are valid.
+  /// A key with a value that determines the other valid keys.
   package struct Discriminator: Sendable {
     /// The name of the key. Its value is a string.
     package var keyName: String
-    /// The permitted and required keys of the object for each value of the discriminator. The first
-    /// value is the default.
+    /// The permitted and required keys of the object for each value of the discriminator.
+    ///
+    /// The first value is the default.
     package var variants: [(value: String, keys: [String], required: [String])]
 
     package init(
@@ -124,8 +126,9 @@ package final class JSONSchema: Sendable {
 
   package func key(named name: String) -> JSONKey? { keys.first { $0.name == name } }
 
-  /// Returns the keys that an object may contain and those that it must contain, depending on its
-  /// discriminator. An unknown discriminator value permits all keys.
+  /// Returns the permitted and the required keys of an object.
+  ///
+  /// They depend on the object's discriminator. An unknown discriminator value permits all keys.
   package func keys(in object: JSONValue) -> (permitted: [JSONKey], required: [String]) {
     let requiredNames = keys.filter { $0.presence == .required }.map { $0.name }
     guard let discriminator else { return (keys, requiredNames) }

@@ -29,8 +29,9 @@ package final class JSONSchemaRules: Sendable {
   package let unknownValue: Rule?
   /// The rule that empty strings violate, or nil to accept empty strings.
   package let emptyText: Rule?
-  /// A Boolean value that indicates whether every value of a repeated key is checked, although only
-  /// the last value applies.
+  /// A Boolean value that indicates whether every value of a repeated key is checked.
+  ///
+  /// Only the last value applies.
   package let checksRepeatedKeys: Bool
   package let fractionHandling: FractionHandling
   package let nullHandling: NullHandling

@@ -137,8 +137,9 @@ public struct JSONValue: Sendable {
     return integerElements
   }
 
-  /// The last member with a key, or nil if the object has no such member or the value is not an
-  /// object.
+  /// The last member with a key.
+  ///
+  /// The member is nil if the object has no such member or the value is not an object.
   public subscript(key: String) -> JSONValue? {
     var lastMatchingMember: JSONValue?
     for member in members where member.key == key {

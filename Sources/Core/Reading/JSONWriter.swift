@@ -39,7 +39,7 @@ public struct JSONWriter: ~Copyable {
     return writtenBytes
   }
 
-  /// Writes a JSON object, whose members a closure writes.
+  /// Writes a JSON object with members that a closure writes.
   ///
   /// - Parameters:
   ///   - layout: The layout of the object, or nil to use that of the writer.
@@ -61,7 +61,7 @@ public struct JSONWriter: ~Copyable {
     closeContainer("}", restoring: outerLayout)
   }
 
-  /// Writes a JSON array, whose elements a closure writes.
+  /// Writes a JSON array with elements that a closure writes.
   ///
   /// - Parameters:
   ///   - layout: The layout of the array, or nil to use that of the writer.
@@ -194,20 +194,21 @@ public struct JSONWriter: ~Copyable {
 public struct JSONObjectWriter: ~Copyable {
   fileprivate var output: JSONWriter
 
-  /// Writes a member whose value is a string, number, or Boolean.
+  /// Writes a member with a string, number, or Boolean as its value.
   public mutating func writeMember(_ key: String, _ value: some JSONWritable) {
     output.writeSeparator(key: key)
     value.write(to: &output)
   }
 
-  /// Writes a member whose value is null.
+  /// Writes a member with the value null.
   public mutating func writeNull(_ key: String) {
     output.writeSeparator(key: key)
     output.writeVerbatim("null".utf8)
   }
 
-  /// Writes a member with a copy of a JSON value, preserving its order, duplicate keys, and number
-  /// notation.
+  /// Writes a member with a copy of a JSON value.
+  ///
+  /// The copy preserves order, duplicate keys, and number notation.
   public mutating func writeMember(_ key: String, copying value: JSONValue) {
     output.writeSeparator(key: key)
     output.writeValue(copying: value)
@@ -264,7 +265,7 @@ public struct JSONArrayWriter: ~Copyable {
     output.writeValue(copying: value)
   }
 
-  /// Writes an element that is an object, whose members a closure writes.
+  /// Writes an object as an element. A closure writes the members.
   ///
   /// - Parameters:
   ///   - layout: The layout of the object, or nil to use that of the writer.
@@ -276,7 +277,7 @@ public struct JSONArrayWriter: ~Copyable {
     try output.writeObject(layout: layout, contents)
   }
 
-  /// Writes an element that is an array, whose elements a closure writes.
+  /// Writes an array as an element. A closure writes the elements.
   ///
   /// - Parameters:
   ///   - layout: The layout of the array, or nil to use that of the writer.

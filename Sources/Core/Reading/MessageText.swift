@@ -25,8 +25,9 @@ extension String {
 }
 
 extension Unicode.Scalar {
-  /// A Boolean value that indicates whether the character is invisible and could break a line or
-  /// control a terminal.
+  /// A Boolean value that indicates whether the character is invisible and disruptive.
+  ///
+  /// Such a character could break a line or control a terminal.
   ///
   /// This includes C0 and C1 control characters, line separators, and format characters such as
   /// those that reverse text direction.

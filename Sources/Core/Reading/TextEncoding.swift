@@ -7,8 +7,10 @@ public enum TextEncoding: String, Sendable {
   case utf32LittleEndian = "UTF-32LE"
   case utf32BigEndian = "UTF-32BE"
 
-  /// Detects the encoding of a text from its byte-order mark or from the zero bytes around its
-  /// first character.
+  /// Detects the encoding of a text.
+  ///
+  /// The encoding follows from the byte-order mark or from the zero bytes around the first
+  /// character.
   public init(of bytes: [UInt8]) {
     let leadingBytes =
       Array(bytes.prefix(4)) + [UInt8](repeating: 0xAA, count: max(0, 4 - bytes.count))

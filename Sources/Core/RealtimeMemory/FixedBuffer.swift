@@ -35,7 +35,7 @@
 }
 
 extension FixedBuffer where Element: BitwiseCopyable {
-  /// Allocates a buffer whose elements all have the same value.
+  /// Allocates a buffer with equal elements.
   @inlinable public init(repeating element: Element, count: Int) {
     self.init(count: count) { _ in element }
   }

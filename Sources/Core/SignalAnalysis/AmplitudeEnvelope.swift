@@ -12,8 +12,9 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
   /// The interval between values, in seconds.
   public let stepSeconds: Double
 
-  /// Half of the window in which the peak of the samples limits the envelope, in seconds. It is a
-  /// quarter of a period at 20 Hz, the lowest tone that is tracked without ripple.
+  /// Half the length of the window for limiting the envelope by the peak, in seconds.
+  ///
+  /// It is a quarter of a period at 20 Hz, the lowest tone that is tracked without ripple.
   private static let peakHalfWindowSeconds = 0.0125
 
   /// Measures the envelope of the mean of a signal's channels. Non-finite samples count as silence.
@@ -63,8 +64,9 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
   /// The maximum amplitude of the envelope.
   public var peakAmplitude: Float { amplitudes.max() ?? 0 }
 
-  /// Returns the mean of powers, weighted by a Hann window whose center and half width are given in
-  /// frames.
+  /// Returns the mean of powers, weighted by a Hann window.
+  ///
+  /// The center and the half width of the window are in frames.
   private static func hannMean(
     of powers: [Float], around center: Double, halfWidth: Double
   ) -> Float {
@@ -89,8 +91,9 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
       ? max(0, weightedPowerSum / weightSum) : powers[min(firstFrame, powers.count - 1)]
   }
 
-  /// Returns the maximum sample magnitude around the time of each envelope value, raised by 2 % to
-  /// allow for peaks between samples.
+  /// Returns the maximum sample magnitude around the time of each envelope value.
+  ///
+  /// The magnitude is raised by 2 % to allow for peaks between samples.
   private static func slidingMaximum(of samples: [Float], rate: Double, step: Double) -> [Float] {
     let maximaCount = Int(Double(samples.count - 1) / rate / step) + 1
     var stepMaxima = [Float](repeating: 0, count: maximaCount + 1)
@@ -196,8 +199,9 @@ public struct FrequencyTrack: Equatable, Sendable {
     return Point(seconds: time, hertz: toneHertz, amplitude: amplitude)
   }
 
-  /// Returns the mean phase advance of an analytic signal over a lag, weighted by power and a Hann
-  /// window.
+  /// Returns the mean phase advance of an analytic signal over a lag.
+  ///
+  /// The mean is weighted by power and a Hann window.
   ///
   /// - Parameters:
   ///   - analytic: The analytic signal.

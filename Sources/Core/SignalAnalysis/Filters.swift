@@ -1,7 +1,8 @@
 internal import CMath
 
-/// A filter that converts a real signal to an analytic signal, whose magnitude is the amplitude of
-/// a tone.
+/// A filter that converts a real signal to an analytic signal.
+///
+/// The magnitude of the analytic signal is the amplitude of a tone.
 ///
 /// The filter is linear-phase and ±50 ms long. Its real part removes the local mean; its imaginary
 /// part is a Hilbert transformer under a Hann window. Both are exact to 0.05 dB from 40 Hz to 40 Hz
@@ -149,11 +150,12 @@ package struct TactileBandSignal {
   /// Half of the decimation filter's length, in output samples.
   private static let filterHalfLengthOutputSamples = 16
 
-  /// The cutoff frequency of the decimation filter, relative to the new rate. The transition band
-  /// extends 0.07 to each side.
+  /// The cutoff frequency of the decimation filter, relative to the new rate.
+  ///
+  /// The transition band extends 0.07 to each side.
   package static let cutoffToOutputRateRatio = 0.43
 
-  /// The shape parameter of the Kaiser window, for which side lobes are at −70 dB.
+  /// The shape parameter of the Kaiser window, for side lobes at −70 dB.
   private static let kaiserBeta = 6.76
 
   /// Returns the taps of the filter for a decimation factor. The sum of the taps is 1.

@@ -144,8 +144,7 @@ public final class ChannelMeasurement {
   private let loudnessMeasurement: LoudnessMeasurement?
   private var spectrumMeasurement: SpectrumMeasurement?
   private var truePeakMeter: TruePeakMeter
-  /// A buffer with the last samples of the previous block, followed by the block that is being
-  /// filled.
+  /// A buffer with the last samples of the previous block and the samples of the current block.
   private var pendingSamples: [Float]
   private var pendingSampleCount = 0
   private var sampleSum = 0.0
@@ -364,15 +363,15 @@ public final class ChannelMeasurement {
   }
 }
 
-/// A meter of a signal's maximum magnitude, including the values between samples, after ITU-R
-/// BS.1770.
+/// A meter of a signal's maximum magnitude after ITU-R BS.1770.
+///
+/// The maximum includes the values between samples.
 ///
 /// The meter interpolates to four times the rate, from 96 kHz to twice the rate, and from 192 kHz
 /// not at all. The interpolator is libebur128's windowed sinc of 49 taps. Segments that are too
 /// weak for a new peak are skipped, which does not change the result.
 struct TruePeakMeter {
-  /// The number of preceding samples that the interpolation requires, rounded up to a multiple of
-  /// eight.
+  /// The number of preceding samples for the interpolation, rounded up to a multiple of eight.
   static let historySampleCount = 24
   /// The number of samples in a segment, which is skipped or interpolated as a whole; more than
   /// `historySampleCount`.

@@ -47,8 +47,9 @@ private struct OnsetSearch {
   /// The maximum time from an onset until half of its level is reached, in seconds. A slower rise
   /// is a fade.
   static let maximumAttackSeconds = 0.03
-  /// The minimum duration of a pause, after which an onset need not exceed the level before the
-  /// pause, in seconds.
+  /// The minimum duration of a pause, in seconds.
+  ///
+  /// After a pause, an onset need not exceed the level before the pause.
   static let minimumPauseSeconds = 0.0013
   /// The maximum duration of a burst on a tone, in seconds.
   static let maximumBurstSeconds = 0.045
@@ -139,7 +140,7 @@ private struct OnsetSearch {
     values[range.clamped(to: values.indices)].max() ?? 0
   }
 
-  /// Returns the frame near an index at which the energy of the prediction error grows most.
+  /// Returns the frame with the steepest energy rise of the prediction error near an index.
   ///
   /// The growth is the ratio of the energy in the 3 ms after a frame to that in the 3 ms before it.
   private func energyChangeFrame(near index: Int) -> Int {
@@ -290,8 +291,9 @@ private struct OnsetSearch {
     return Statistics.median(of: Array(predictionErrors[precedingFrameRange]))
   }
 
-  /// Returns the time at which the prediction error reaches a twentieth of its peak, interpolated
-  /// linearly between frames.
+  /// Returns the time of an onset: the prediction error reaches a twentieth of its peak.
+  ///
+  /// The time is interpolated linearly between frames.
   private func onsetTime(at index: Int, peakError: Double) -> Double {
     let precedingPredictionError = index > 0 ? predictionErrors[index - 1] : 0
     let crossingErrorLevel = max(peakError * 0.05, precedingPredictionError)
@@ -400,7 +402,7 @@ public struct Onset: Equatable, Sendable {
 struct LinearPredictor: ~Copyable {
   /// The distance over which a sample is predicted, in frames: 5 ms at 2 kHz.
   static let predictionHorizonFrameCount = 10
-  /// The length of the window to which the predictor is fitted, in frames: 50 ms at 2 kHz.
+  /// The length of the predictor's fitting window, in frames: 50 ms at 2 kHz.
   private static let fittingWindowFrameCount = 100
   /// The number of preceding values that predict a sample: enough for four tones.
   private static let coefficientCount = 8
@@ -439,8 +441,9 @@ struct LinearPredictor: ~Copyable {
     return sampleIndex < 0 ? 0 : samples[sampleIndex]
   }
 
-  /// Adds the products of a sample and its regressors to the covariance, or subtracts them if the
-  /// sign is −1.
+  /// Adds the products of a sample and its regressors to the covariance.
+  ///
+  /// If the sign is −1, the products are subtracted.
   private mutating func addToCovariance(_ index: Int, sign: Double) {
     guard index >= 0 else { return }
     let covarianceRowCount = Self.coefficientCount + 1
@@ -454,8 +457,9 @@ struct LinearPredictor: ~Copyable {
     }
   }
 
-  /// Returns the least-squares prediction of a sample, by Cholesky factorization of the normal
-  /// equations.
+  /// Returns the least-squares prediction of a sample.
+  ///
+  /// The normal equations are solved by Cholesky factorization.
   private mutating func predict(at index: Int) -> Double {
     let predictorOrder = Self.coefficientCount
     let covarianceRowCount = predictorOrder + 1

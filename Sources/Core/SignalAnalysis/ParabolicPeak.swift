@@ -1,5 +1,6 @@
-/// The vertex of the parabola through three equidistant values, the middle one of which is the
-/// maximum.
+/// The vertex of the parabola through three equidistant values.
+///
+/// The middle value is the maximum.
 ///
 /// With the values a, b, and c, the vertex is (a − c) / (2 (a − 2b + c)) steps from the middle
 /// value. Its height is b − (a − c) / 4 times that offset.

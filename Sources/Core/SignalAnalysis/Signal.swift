@@ -49,12 +49,14 @@ public struct Signal: Equatable, Sendable {
     return interleavedSamples
   }
 
-  /// The minimum level at which a channel's difference from the mean is noticeable, relative to the
-  /// loudest channel: −40 dB.
+  /// The minimum noticeable difference of a channel from the mean of the channels: −40 dB.
+  ///
+  /// The level of the difference is relative to the loudest channel.
   private static let minimumDifferenceToLoudestRatio = 0.01
 
-  /// A Boolean value that indicates whether any channel differs noticeably from the mean of all
-  /// channels.
+  /// A Boolean value that indicates whether any channel differs noticeably from the mean.
+  ///
+  /// The mean is that of all channels.
   public var hasDifferingChannels: Bool {
     guard channels.count > 1 else { return false }
     let meanChannel = mono

@@ -1,6 +1,6 @@
 /// Alignment of one signal with another in time.
 public enum SignalAlignment {
-  /// The lag at which two signals match best.
+  /// The best lag between two signals.
   public struct Match: Equatable, Sendable {
     /// The delay of the second signal relative to the first, in seconds; negative if it is earlier.
     public var lagSeconds: Double
@@ -15,7 +15,7 @@ public enum SignalAlignment {
     }
   }
 
-  /// Returns the lag at which two signals match best, to a fraction of a frame.
+  /// Returns the best lag between two signals, to a fraction of a frame.
   ///
   /// The lag is that of the cross-correlation's peak, refined by a parabola through its neighbors.
   ///
@@ -61,8 +61,9 @@ public enum SignalAlignment {
 
 /// The cross-correlation of two signals, block by block by Fourier transforms.
 package enum CrossCorrelation {
-  /// Returns the cross-correlation `Σ first[n] · second[n + lag]` for all lags from −maximumLag to
-  /// maximumLag, in frames.
+  /// Returns the cross-correlation `Σ first[n] · second[n + lag]` for all lags.
+  ///
+  /// The lags are from −maximumLag to maximumLag, in frames.
   package static func of(_ first: [Float], _ second: [Float], maximumLag: Int) -> [Float] {
     let overlappingSampleCount = max(1, min(first.count, second.count + maximumLag))
     let blockSampleCount = min(overlappingSampleCount, max(2 * maximumLag, 8_192))

@@ -5,17 +5,17 @@
 /// "Streaming maximum-minimum filter using no more than three comparisons per element", Nordic
 /// Journal of Computing 13, 2006.
 package enum SlidingExtremum {
-  /// Returns, for each value, the maximum of the values at most `radius` indices away.
+  /// Returns the maximum of the values at most `radius` indices away from each value.
   package static func maximum(of values: [Float], radius: Int) -> [Float] {
     extremum(of: values, radius: radius) { $0 > $1 }
   }
 
-  /// Returns, for each value, the maximum of the values at most `radius` indices away.
+  /// Returns the maximum of the values at most `radius` indices away from each value.
   package static func maximum(of values: [Double], radius: Int) -> [Double] {
     extremum(of: values, radius: radius) { $0 > $1 }
   }
 
-  /// Returns, for each value, the minimum of the values at most `radius` indices away.
+  /// Returns the minimum of the values at most `radius` indices away from each value.
   package static func minimum(of values: [Float], radius: Int) -> [Float] {
     extremum(of: values, radius: radius) { $0 < $1 }
   }

@@ -80,8 +80,9 @@ package struct NoiseSpectralDensity {
   /// The length of a frame, in samples: 128 ms at 4 kHz.
   package static let frameSampleCount = 512
 
-  /// Estimates the density of noise from frames of 512 samples that overlap by half, under a Hann
-  /// window.
+  /// Estimates the density of noise in samples.
+  ///
+  /// The frames have 512 samples, overlap by half, and are weighted by a Hann window.
   ///
   /// - Parameters:
   ///   - samples: The signal to measure.
@@ -148,8 +149,7 @@ package struct NoiseSpectralDensity {
     }
   }
 
-  /// Returns the power at a normalized frequency, which is 0 for 0 Hz and 1 for half the sample
-  /// rate.
+  /// Returns the power at a normalized frequency: 0 for 0 Hz, 1 for half the sample rate.
   package func power(atNormalizedFrequency frequency: Double) -> Double {
     let binPosition = min(1, max(0, frequency)) * Double(binPowers.count - 1)
     let lowerBin = min(Int(binPosition), binPowers.count - 2)

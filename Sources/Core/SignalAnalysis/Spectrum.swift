@@ -7,8 +7,9 @@
 public struct Spectrum: Equatable, Sendable {
   /// The center frequency of each bin, in hertz.
   public let binHertz: [Double]
-  /// The part of the signal's mean square in each bin, relative to full scale squared. All bins of
-  /// a full-scale sine add up to 0.5.
+  /// The part of the signal's mean square in each bin, relative to full scale squared.
+  ///
+  /// All bins of a full-scale sine add up to 0.5.
   public let binPowers: [Double]
   /// The duration of the measured signal, in seconds.
   public let durationSeconds: Double
@@ -45,8 +46,9 @@ public struct Spectrum: Equatable, Sendable {
     self.durationSeconds = duration
   }
 
-  /// Averages spectra of equal length and rate, such as those of a sound's channels; nil for no
-  /// spectra.
+  /// Averages spectra of equal length and rate, such as those of a sound's channels.
+  ///
+  /// Returns nil for no spectra.
   public init?(averaging spectra: [Spectrum]) {
     guard let firstSpectrum = spectra.first else { return nil }
     var binPowerSums = firstSpectrum.binPowers

@@ -40,8 +40,9 @@ package enum Statistics {
   /// Returns the mean of the squared samples, or 0 for an empty array.
   package static func meanSquare(of samples: [Float]) -> Double { meanSquare(of: samples[...]) }
 
-  /// Returns the mean of the squared samples after their DC offset is removed, or 0 for an empty
-  /// array.
+  /// Returns the mean of the squared samples without their DC offset.
+  ///
+  /// Returns 0 for an empty array.
   package static func variance(of samples: ArraySlice<Float>) -> Double {
     let sampleMean = mean(of: samples)
     return max(0, meanSquare(of: samples) - sampleMean * sampleMean)
@@ -51,7 +52,8 @@ package enum Statistics {
   /// upper one of the two in the middle.
   package static func median(of values: [Double]) -> Double { quantile(of: values, 0.5) }
 
-  /// Returns the weighted median: the smallest value below which at least half of the weight lies.
+  /// Returns the weighted median: the smallest value with at least half of the weight up to it.
+  ///
   /// Returns 0 for an empty array.
   package static func median(of values: [Double], weights: [Double]) -> Double {
     let ascendingValueIndices = values.indices.sorted { values[$0] < values[$1] }
@@ -64,13 +66,17 @@ package enum Statistics {
     return 0
   }
 
-  /// Returns the quantile below which a given fraction of the values lie, or 0 for an empty array.
+  /// Returns the quantile of values at a fraction, or 0 for an empty array.
+  ///
+  /// The given fraction of the values is below the quantile.
   package static func quantile(of values: [Double], _ fraction: Double) -> Double {
     guard !values.isEmpty else { return 0 }
     return values.sorted()[sortedIndex(ofQuantile: fraction, count: values.count)]
   }
 
-  /// Returns the quantile below which a given fraction of the values lie, or 0 for an empty array.
+  /// Returns the quantile of values at a fraction, or 0 for an empty array.
+  ///
+  /// The given fraction of the values is below the quantile.
   package static func quantile(of values: [Float], _ fraction: Double) -> Float {
     guard !values.isEmpty else { return 0 }
     return values.sorted()[sortedIndex(ofQuantile: fraction, count: values.count)]

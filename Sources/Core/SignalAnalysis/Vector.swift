@@ -65,8 +65,9 @@ package enum Vector {
     }
   }
 
-  /// Returns the inner product of filter taps and as many samples, computed eight at a time in
-  /// single precision.
+  /// Returns the inner product of filter taps and as many samples.
+  ///
+  /// It is computed eight at a time in single precision.
   ///
   /// - Parameters:
   ///   - samples: The samples.
@@ -137,8 +138,9 @@ package enum Vector {
     accumulate(x, from: start, times: factor, to: &y, at: offset, count: count)
   }
 
-  /// Returns the cross-correlation `Σ a[n] · b[n + lag]` for each lag. Values outside of `b` are
-  /// zero.
+  /// Returns the cross-correlation `Σ a[n] · b[n + lag]` for each lag.
+  ///
+  /// Values outside of `b` are zero.
   package static func crossCorrelation(
     _ a: [Double], _ b: [Double], lags: Range<Int>
   ) -> [Double] {

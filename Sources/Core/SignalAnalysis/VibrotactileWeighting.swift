@@ -31,8 +31,9 @@ public struct VibrotactileWeighting: Equatable, Sendable {
     }
   }
 
-  /// Returns the ratio of the threshold at 100 Hz to that at a frequency, with linear interpolation
-  /// over log frequency.
+  /// Returns the ratio of the threshold at 100 Hz to that at a frequency.
+  ///
+  /// The threshold is interpolated linearly over log frequency.
   private static func thresholdGain(_ points: [Threshold], atHertz hertz: Double) -> Double {
     guard let firstPoint = points.first, let lastPoint = points.last, hertz >= firstPoint.hertz,
       hertz <= lastPoint.hertz
@@ -116,8 +117,9 @@ struct WeightingFilter: Equatable, Sendable {
     var upperCorner: Corner
   }
 
-  /// The corner frequency of the weighting's high-pass, a second-order Butterworth filter, in
-  /// hertz.
+  /// The corner frequency of the weighting's high-pass, in hertz.
+  ///
+  /// The high-pass is a second-order Butterworth filter.
   var highPassHertz: Double
   /// The corner frequency of the weighting's low-pass, a second-order Butterworth filter, in hertz.
   var lowPassHertz: Double

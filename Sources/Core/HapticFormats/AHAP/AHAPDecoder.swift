@@ -16,7 +16,7 @@ struct AHAPDecoder: JSONSchemaReader {
   var findingLog = FindingLog()
   /// The pattern decoded so far.
   var pattern = HapticPattern()
-  /// The index of the JSON value from which each event, parameter, and curve was read.
+  /// The index of the source JSON value of each event, parameter, and curve.
   var eventValueIndices: [Int] = []
   var parameterValueIndices: [Int] = []
   var curveValueIndices: [Int] = []

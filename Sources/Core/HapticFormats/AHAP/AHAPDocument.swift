@@ -125,8 +125,9 @@ package struct AHAPDocument: Sendable {
     try self.init(text: jsonWriter.finishedText(), name: name)
   }
 
-  /// Returns the canonical text, which is identical for files with equal content and easy to
-  /// compare line by line.
+  /// Returns the canonical text, which is identical for files with equal content.
+  ///
+  /// The text is easy to compare line by line.
   ///
   /// - Two spaces of indentation per level, and a line break at the end.
   /// - Known keys in the order of ``AHAPSchemas``, followed by unknown keys in file order.
@@ -219,8 +220,9 @@ package struct AHAPContent: Equatable, Sendable {
   package var coreHapticsVersion: Double?
   /// The metadata entries, by name.
   package var metadata: AHAPMetadata = [:]
-  /// A Boolean value that indicates whether control point times in the file counted from the start
-  /// of the pattern and were converted.
+  /// A Boolean value that indicates whether absolute control point times were converted.
+  ///
+  /// Absolute times count from the start of the pattern.
   package var usesAbsoluteCurveTimes = false
 
   /// The pattern as a composition with the title, notes, and author from the metadata.

@@ -3,8 +3,9 @@ import Reading
 // The formatting of inserted parts, which follows their neighbors or similar parts.
 
 extension AHAPEditBuilder {
-  /// Returns the line break and indentation before an entry that follows another, and the
-  /// indentation per level. The line break is empty if entries share a line.
+  /// Returns the line break and the indentation per level for an entry after another entry.
+  ///
+  /// The line break is empty if entries share a line.
   func entryLayout(after neighbor: JSONValue?, in list: JSONValue) -> (
     lineStart: [UInt8], indentation: [UInt8]
   ) {
@@ -63,8 +64,9 @@ extension AHAPEditBuilder {
     return Array(sourceText[whitespaceStartOffset..<closingBracketOffset])
   }
 
-  /// Returns the text of an object on one line, or formatted like an existing object with the same
-  /// keys.
+  /// Returns the text of an object on one line or in the style of an existing object.
+  ///
+  /// The existing object must have the same keys.
   func objectText(_ members: [MemberText], like sample: JSONValue?) -> [UInt8] {
     if let sample, sample.children.count == members.count {
       let edits = members.compactMap { member in

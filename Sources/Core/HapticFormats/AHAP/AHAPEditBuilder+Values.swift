@@ -3,8 +3,9 @@ import Reading
 // Encoding of new values as JSON text.
 
 extension AHAPEditBuilder {
-  /// Returns the encoded value in the notation that its field requires, or nil if it equals the
-  /// existing value.
+  /// Returns an encoded value in the notation of its field.
+  ///
+  /// Returns nil if the value equals the existing value.
   ///
   /// - Parameters:
   ///   - value: The new value.

@@ -368,8 +368,9 @@ struct AHAPEditBuilder {
     return nil
   }
 
-  /// Formats an empty array in the style of another array, whose white space inside the brackets is
-  /// copied.
+  /// Formats an empty array in the style of another array.
+  ///
+  /// The white space inside the other array's brackets is copied.
   private mutating func copyInnerWhitespace(of list: Int, like sample: JSONValue?) {
     guard let sample, let firstSampleChild = sample.children.first else { return }
     editsByContainerIndex[list, default: ContainerEdit()].openingWhitespace =

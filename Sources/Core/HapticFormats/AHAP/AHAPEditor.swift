@@ -19,7 +19,7 @@ package struct AHAPEditor: Sendable {
   package let content: AHAPContent
   /// The number of bytes and values visited by the changes, not counting copying and parsing.
   package let visitedValueCount: Int
-  /// The index of the JSON value from which each event, parameter, and curve was read.
+  /// The index of the source JSON value of each event, parameter, and curve.
   let eventValueIndices: [Int]
   let parameterValueIndices: [Int]
   let curveValueIndices: [Int]
@@ -152,8 +152,9 @@ package struct AHAPEditor: Sendable {
       && pattern.curves.contains { $0.time > 0 && !$0.controlPoints.isEmpty }
   }
 
-  /// Returns an editor for the changed text, or throws the first error, located at the changed
-  /// path.
+  /// Returns an editor for the changed text.
+  ///
+  /// Throws the first error, located at the changed path.
   private func editor(for text: [UInt8], changedBy changes: [PatternChange], visitedCount: Int = 0)
     throws(InputError) -> AHAPEditor
   {

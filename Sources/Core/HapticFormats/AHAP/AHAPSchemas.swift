@@ -91,9 +91,10 @@ enum AHAPSchemas {
       JSONKey("ParameterCurve", .object { curveSchema }),
     ], errorCode: ErrorCode.invalidPatternDictionary)
 
-  /// Returns the key of the object that a bare entry's members must be wrapped in, or nil if the
-  /// entry has such a key or unknown members. Some public descriptions of the format omit the
-  /// object.
+  /// Returns the key of the object that is missing around a bare entry's members.
+  ///
+  /// Returns nil if the entry has such a key or unknown members. Some public descriptions of the
+  /// format omit the object.
   static func missingEntryKey(of entry: JSONValue) -> String? {
     guard entry.kind == .object, !entry.members.contains(where: { isEntryKey($0) }) else {
       return nil

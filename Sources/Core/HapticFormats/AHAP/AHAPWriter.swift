@@ -86,8 +86,7 @@ struct AHAPWriter {
     }
   }
 
-  /// Approximates the curves of a layer by straight lines with at most 16 points, and divides its
-  /// events into events of at most 30 s.
+  /// Converts a layer to linear curves of at most 16 points, and events of at most 30 s.
   private mutating func linearizeCurves(layerIndex: Int) {
     let pattern = composition.layers[layerIndex].pattern
     guard pattern.curves.contains(where: { $0.interpolation != .linear }) else { return }
@@ -97,8 +96,7 @@ struct AHAPWriter {
     composition.layers[layerIndex].pattern.events = shortEvents
   }
 
-  /// Returns the curves of a layer, approximated by straight lines with at most 16 points per
-  /// curve.
+  /// Returns a layer's curves as straight lines with at most 16 points per curve.
   private mutating func linearizedCurves(of pattern: HapticPattern, layerIndex: Int)
     -> [ParameterCurve]
   {
@@ -214,8 +212,9 @@ extension ParameterCurve {
 }
 
 extension HapticEvent {
-  /// Divides the event into consecutive events of at most `maximumSeconds` that together play the
-  /// same. An event with envelope times is not divided.
+  /// Divides the event into consecutive events of at most `maximumSeconds`.
+  ///
+  /// Together, they play the same as the event. An event with envelope times is not divided.
   fileprivate func segments(maximumSeconds: Double) -> [HapticEvent] {
     let envelopeTimeIDs: [EventParameterID] = [.attackTime, .decayTime, .releaseTime, .sustained]
     guard kind.isVibration, let duration, duration > maximumSeconds,

@@ -20,7 +20,7 @@ struct LayerMerging {
   private(set) var maximumFrequencyErrorHertz = 0.0
   /// The maximum level difference between the composition and the merged pattern, in decibels.
   private(set) var maximumLevelErrorDecibels = 0.0
-  /// The number of events that become silent because the controls of another layer act on them.
+  /// The number of events silenced by the controls of another layer.
   private(set) var silencedEventCount = 0
 
   private let sharpnessControl: ControlTimeline
@@ -31,13 +31,14 @@ struct LayerMerging {
 
   /// The minimum differences that are reported as losses.
   private static let minimumReportedErrors = (hertz: 0.1, decibels: 0.05)
-  /// The gain below which an event counts as silent.
+  /// The maximum gain of a silent event.
   private static let silenceGainThreshold = 1e-3
   /// The exponent that maps intensity to amplitude in the default profile.
   private static let phoneAmplitudeExponent = 2.0
 
-  /// Merges the layers, or returns nil unless exactly one layer has controls, which affect only
-  /// intensity and sharpness.
+  /// Merges the layers if exactly one layer has controls.
+  ///
+  /// Otherwise, or if the controls affect more than intensity and sharpness, returns nil.
   init?(_ composition: HapticComposition) {
     let layers = composition.layers
     let controlledLayerIndices = layers.indices.filter { index in
@@ -172,8 +173,9 @@ struct LayerMerging {
     return min(maximumIntensity, 1)
   }
 
-  /// Returns true if a control is set at or before the first event, and so has no neutral value
-  /// during any event.
+  /// Returns true if a control is set at or before the first event.
+  ///
+  /// Such a control has no neutral value during any event.
   private func isSetBeforeFirstEvent(_ control: ControlTimeline) -> Bool {
     let hapticEvents = controlledPattern.events + uncontrolledHapticEvents
     guard let firstEventTime = hapticEvents.map({ $0.time }).min() else { return false }
@@ -193,8 +195,9 @@ struct LayerMerging {
     return controlValues
   }
 
-  /// Returns an event that compensates for the controls at its onset, and records the remaining
-  /// difference.
+  /// Returns an event with compensation for the controls at its onset.
+  ///
+  /// Records the remaining difference.
   private mutating func compensatedEvent(
     _ event: HapticEvent, shift: Double, scale: Double
   ) -> HapticEvent {

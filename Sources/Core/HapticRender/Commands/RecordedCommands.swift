@@ -1,7 +1,8 @@
 internal import RealtimeMemory
 
-/// A record of commands that were sent together, with everything that another renderer needs to
-/// perform them.
+/// A record of commands that were sent together.
+///
+/// It contains everything that another renderer needs to perform them.
 package struct RecordedCommands: @unchecked Sendable {
   fileprivate let commands: [RenderCommand]
   /// The players that the commands add, in command order.

@@ -99,11 +99,11 @@ public final class RendererPort: @unchecked Sendable {
   public var nonFiniteSampleCount: Int64 {
     sharedState.value.nonFiniteSampleCount.load(ordering: .relaxed)
   }
-  /// The number of frames in which protection reduces the excursion, summed over distinct channels.
+  /// The number of frames with excursion reduction by the protection, over distinct channels.
   public var excursionLimitedFrameCount: Int64 {
     sharedState.value.excursionLimitedFrameCount.load(ordering: .relaxed)
   }
-  /// The number of frames in which protection reduces the power, summed over distinct channels.
+  /// The number of frames with power reduction by the protection, over distinct channels.
   public var powerLimitedFrameCount: Int64 {
     sharedState.value.powerLimitedFrameCount.load(ordering: .relaxed)
   }
@@ -165,9 +165,9 @@ public struct RenderStatistics: Equatable, Sendable {
   public var peakVoiceCount = 0
   /// The peak magnitude before gain reduction by the limiter, after DC removal.
   public var peakMagnitudeBeforeLimiter: Float = 0
-  /// The number of frames in which protection reduces the excursion, summed over distinct channels.
+  /// The number of frames with excursion reduction by the protection, over distinct channels.
   public var excursionLimitedFrameCount: Int64 = 0
-  /// The number of frames in which protection reduces the power, summed over distinct channels.
+  /// The number of frames with power reduction by the protection, over distinct channels.
   public var powerLimitedFrameCount: Int64 = 0
   /// The minimum protection gain in frames with reduced excursion or power; 1 if there were none.
   public var minimumProtectionGain: Float = 1
@@ -202,8 +202,9 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
     case seek(to: Reference<CuePoint>)
     case loop(passCount: Int, from: Reference<CuePoint>?, end: Int64)
     case playbackRate(Double)
-    /// A ramp to a gain over a number of frames, or over the length of a fade if `frameCount` is
-    /// nil.
+    /// A ramp to a gain over a number of frames.
+    ///
+    /// If `frameCount` is nil, the ramp has the length of a fade.
     case gain(Float, frameCount: Int?)
     case sendGain(Float, frameCount: Int, requestSerialNumber: Int64)
     case control(LiveControlID, value: Float, slope: Float)
@@ -460,8 +461,9 @@ struct CommandSchedule: ~Copyable {
     }
   }
 
-  /// Replaces the scheduled commands for a player with no-operations, which stay in the queue until
-  /// their frames.
+  /// Replaces the scheduled commands for a player with no-operations.
+  ///
+  /// The no-operations stay in the queue until their frames.
   ///
   /// - Complexity: O(*n*).
   @_noLocks mutating func removeCommands(for player: Reference<Player>) {

@@ -75,10 +75,11 @@ struct BusSet: ~Copyable {
   }
 }
 
-/// Temporary buffers in which the output of a single player is faded or scaled before mixing.
+/// Temporary buffers for fading or scaling the output of one player before mixing.
 struct CrossfadeBuffer: ~Copyable {
-  /// The duration, in seconds, of the fade when playback starts in the middle, stops, pauses, or
-  /// mutes.
+  /// The duration of a player's fades, in seconds.
+  ///
+  /// A player fades when playback starts in the middle, stops, pauses, or mutes.
   static let fadeSeconds = 0.002
 
   /// The length of a fade, in frames.

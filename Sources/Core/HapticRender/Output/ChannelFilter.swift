@@ -9,8 +9,9 @@ public enum ChannelFilter: Equatable, Sendable {
   /// Source: R. Bristow-Johnson, "Cookbook formulae for audio equalizer biquad filter
   /// coefficients".
   case band(hertz: Double, decibels: Double, qualityFactor: Double)
-  /// The low-pass of a fourth-order Linkwitz–Riley crossover, which attenuates by 6.02 dB at its
-  /// frequency.
+  /// The low-pass of a fourth-order Linkwitz–Riley crossover.
+  ///
+  /// It attenuates by 6.02 dB at its frequency.
   case lowPass(hertz: Double)
   /// The high-pass of a fourth-order Linkwitz–Riley crossover.
   ///
@@ -53,8 +54,9 @@ public enum ChannelFilter: Equatable, Sendable {
     }
   }
 
-  /// Resonances that decay as slowly as the filter's sections, for computing the length of the
-  /// trailing silence.
+  /// Resonances with the same decay as the filter's sections.
+  ///
+  /// They determine the length of the trailing silence.
   fileprivate var decayModels: [TransducerModel] {
     switch self {
     case .band(_, let decibels, let quality):

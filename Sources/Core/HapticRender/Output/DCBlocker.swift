@@ -14,9 +14,13 @@ internal import CSampleKernels
 struct DCBlocker: BitwiseCopyable, Sendable {
   /// The duration of the fast mode after a call of `beginFastMode(from:)`, in seconds.
   static let fastModeSeconds = 0.5
-  /// The magnitude (−128 dBFS) below which the estimated offset is set to 0 during silence.
+  /// The maximum magnitude of a negligible offset: −128 dBFS.
+  ///
+  /// An offset below it is set to 0 during silence.
   static let negligibleOffsetMagnitude: Float = 4e-7
-  /// The magnitude below which the second filter's offset is set to 0, to prevent denormals.
+  /// The maximum magnitude of a denormal offset of the second filter.
+  ///
+  /// An offset below it is set to 0.
   static let denormalOffsetMagnitude: Float = 1e-12
 
   private let slowFilter: temblor_low_pass
@@ -139,8 +143,9 @@ struct DCBlocker: BitwiseCopyable, Sendable {
     }
   }
 
-  /// Returns the number of whole groups before the filter's next scheduled mode change, or 0 in the
-  /// middle of a group.
+  /// Returns the number of whole groups before the filter's next scheduled mode change.
+  ///
+  /// Returns 0 in the middle of a group.
   @_noLocks private func groupCountBeforeModeChange(maximumCount: Int) -> Int {
     guard groupInputCount == 0 else { return 0 }
     let isFastMode = kernelState.mode == temblor_dc_fast
@@ -151,8 +156,9 @@ struct DCBlocker: BitwiseCopyable, Sendable {
     return min(maximumCount, Int(framesBeforeModeEnd) / 4)
   }
 
-  /// Filters groups of input with this filter and groups of delayed samples with another, until a
-  /// sample exceeds a limit or either filter changes its mode.
+  /// Filters groups of input with this filter, and delayed groups with another filter.
+  ///
+  /// Filtering ends when a sample exceeds a limit or either filter changes its mode.
   ///
   /// - Parameters:
   ///   - outputFilter: The filter of the delayed groups.
@@ -209,7 +215,7 @@ extension temblor_low_pass {
   init(cornerHertz: Double, rate: Double) {
     let poleRadius = exp(-2 * Double.pi * cornerHertz / rate)
 
-    /// Returns the factor by which the initial offset has decayed after `count` frames.
+    /// Returns the ratio of the offset after `count` frames of decay to the initial offset.
     func decayGain(after count: Int) -> Float { Float(pow(poleRadius, Double(count))) }
 
     /// Returns the weight of a sample in the offset `count` frames after the start of the group.
@@ -244,8 +250,9 @@ extension temblor_low_pass {
     }
   }
 
-  /// Returns the offset at a frame of the group, given the initial offset and the preceding
-  /// samples.
+  /// Returns the offset at a frame of the group.
+  ///
+  /// It depends on the initial offset and the preceding samples.
   @_noLocks @inline(__always)
   fileprivate func offset(at index: Int, start: Float, inputs: GroupInputs) -> Float {
     switch index {

@@ -1,7 +1,8 @@
 internal import HapticModel
 
-/// A segment of a control in which the value changes linearly from frame to frame. The segment
-/// lasts until the next segment of its track.
+/// A segment of a control with a linearly changing value.
+///
+/// The segment lasts until the next segment of its track.
 struct ControlSegment: BitwiseCopyable, Sendable {
   /// The first frame of the segment, counted from the start of the pattern.
   var startFrame: Int64
@@ -11,8 +12,7 @@ struct ControlSegment: BitwiseCopyable, Sendable {
   var slopePerFrame: Float
   /// The number of frames in which the value changes by 1, or 0 if the value is constant.
   var framesPerUnitChange: Float
-  /// The frame at which the step or curve that produced the segment took effect, or
-  /// `noSourceFrame`.
+  /// The start frame of the step or curve that produced the segment, or `noSourceFrame`.
   var sourceStartFrame: Int64
 
   /// The value of `sourceStartFrame` before the first step or curve.
@@ -42,8 +42,9 @@ struct ControlSegment: BitwiseCopyable, Sendable {
 }
 
 extension ControlTimeline {
-  /// Returns the control as linear segments, whose times are in frames, with a short ramp after
-  /// every jump.
+  /// Returns the control as linear segments with a short ramp after every jump.
+  ///
+  /// The times of the segments are in frames.
   ///
   /// The residual of a jump is added to the following segments and decays linearly, so that curves
   /// and further jumps within the ramp keep their shape.

@@ -53,8 +53,7 @@ struct EventControls {
   /// Returns the value of a control at the current onset.
   func value(of id: LiveControlID) -> Double { liveValues[id.rawValue] }
 
-  /// Returns an event's normalized envelope time, and the value of its control at the current
-  /// onset.
+  /// Returns an event's normalized envelope time, and its control value at the current onset.
   ///
   /// - Parameters:
   ///   - event: The event.

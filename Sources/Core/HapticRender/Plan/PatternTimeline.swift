@@ -10,7 +10,7 @@ public struct PatternTimeline: Sendable {
   public struct Corner: Equatable, Sendable {
     /// The time of the breakpoint, in seconds from the start of the pattern.
     public let seconds: Double
-    /// The factor by which the envelope multiplies the event's amplitude at the breakpoint, 0…1.
+    /// The ratio of the amplitude at the breakpoint to the event's amplitude, 0…1.
     public let amplitudeFactor: Double
   }
 
@@ -29,7 +29,7 @@ public struct PatternTimeline: Sendable {
 
   /// The events, sorted by onset; events with equal onsets are in the order of the pattern.
   public let events: [Event]
-  /// The time at which the pattern has ended and all sound has decayed, in seconds.
+  /// The duration until the end of the pattern and the decay of all sound, in seconds.
   public let durationSeconds: Double
   private let controlTimelines: [DynamicParameterID: ControlTimeline]
 
@@ -71,8 +71,9 @@ public struct PatternTimeline: Sendable {
       of: pattern, live: eventControls.liveTimelines, rate: rate)
   }
 
-  /// Returns the timeline of a control, with times in seconds rounded to frames, or nil if the
-  /// pattern doesn't set the control.
+  /// Returns the timeline of a control, with times in seconds rounded to frames.
+  ///
+  /// Returns nil if the pattern doesn't set the control.
   public func controlTimeline(for id: DynamicParameterID) -> ControlTimeline? {
     controlTimelines[id]
   }

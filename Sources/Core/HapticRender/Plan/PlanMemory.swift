@@ -45,8 +45,9 @@ final class PlanMemory {
       maximumVoiceFrameCount: maximumVoiceFrameCount)
   }
 
-  /// Creates the memory of a plan from its serialized bytes, or returns nil if this build did not
-  /// write them.
+  /// Creates the memory of a plan from its serialized bytes.
+  ///
+  /// Returns nil if this build did not write the bytes.
   init?(_ bytes: consuming FixedBuffer<UInt8>, count: Int, _ header: PlanHeader) {
     let sections = PlanSections(header)
     guard header.matchesThisBuild, sections.byteCount == count, count <= bytes.count else {
@@ -244,8 +245,9 @@ extension RenderPlan {
     return planBytes
   }
 
-  /// Creates a plan that refers to its serialized bytes, or returns nil if this build did not write
-  /// them.
+  /// Creates a plan that refers to its serialized bytes.
+  ///
+  /// Returns nil if this build did not write the bytes.
   ///
   /// The bytes must come from ``serialized()``; they aren't validated.
   ///

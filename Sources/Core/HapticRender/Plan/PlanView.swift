@@ -15,7 +15,7 @@ struct PlanView: BitwiseCopyable {
   var mappings: VoiceMappings
   /// The frame at which a loop returns to the beginning.
   let loopFrameCount: Int64
-  /// The frame at which the pattern has ended and all sound has decayed.
+  /// The number of frames until the end of the pattern and the decay of all sound.
   let soundingFrameCount: Int64
   /// The minimum length of a ramp, in frames.
   let minimumRampFrameCount: Int64
@@ -96,11 +96,11 @@ struct LayerTracks: BitwiseCopyable, Sendable {
   }
 }
 
-/// The frequency scale of a layer's sharpness, which comes from the profile or from frequencies
-/// stated in hertz.
+/// The frequency scale of a layer's sharpness.
+///
+/// It comes from the profile or from frequencies stated in hertz.
 struct PitchScale: BitwiseCopyable, Sendable {
-  /// A Boolean value that indicates whether sharpness denotes frequencies on this scale instead of
-  /// the profile's scale.
+  /// A Boolean value that indicates whether the scale replaces the profile's scale.
   private(set) var hasStatedHertz = false
   private(set) var isLogarithmic = true
   /// The phase increment of sharpness 0.
@@ -213,7 +213,7 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
   var gainOfPartial: Float
   /// The frequency of the partial as a multiple of the event's frequency.
   var frequencyToEventRatio: Float = 1
-  /// The exponent to which brightness is raised as a factor of the partial's amplitude.
+  /// The exponent of the brightness in the partial's amplitude.
   var brightnessExponent: Int32 = 0
   /// The amplitude of a burst at full intensity.
   var fullIntensityGain: Float = 0
@@ -227,8 +227,9 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
   var envelopeIndex: Int32 = -1
 }
 
-/// The parameters of a continuous event's envelope, which is recomputed at the onset if a player
-/// has received envelope times.
+/// The parameters of a continuous event's envelope.
+///
+/// The envelope is recomputed at the onset if a player has received envelope times.
 struct PlannedEnvelope: BitwiseCopyable, Sendable {
   /// A normalized attack, decay, or release time.
   struct NormalizedTime: BitwiseCopyable, Sendable {
@@ -377,8 +378,9 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
 
   private var intensityShape: IntensityShape
   private var intensityExponent: Float
-  /// The maximum relative change of intensity within a linear segment, which is 0.1 for the square
-  /// law.
+  /// The maximum relative change of intensity within a linear segment.
+  ///
+  /// The change is 0.1 for the square law.
   private(set) var segmentLevelTolerance: Float
   private var phaseIncrementAtZeroSharpness: Float
   private var phaseIncrementSpanOverSharpness: Float
@@ -390,8 +392,9 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   private var burstSharpnessOctaves: Float
   private var burstFrequencySpanToMinimumRatio: Float
   private var burstAmplitudeAtZeroIntensity: Float
-  /// A Boolean value that indicates whether the phase increment is exponential in sharpness rather
-  /// than linear.
+  /// A Boolean value that indicates whether the phase increment is exponential in sharpness.
+  ///
+  /// If false, it is linear.
   private(set) var isLogarithmic: Bool
   private var isBurstLogarithmic: Bool
   private var isLevelUniform: Bool
@@ -448,8 +451,7 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     replaceTables(with: tableView)
   }
 
-  /// Replaces the gain and exponent tables with the tables of a buffer, in the order of
-  /// `LevelTables`.
+  /// Replaces the gain and exponent tables with tables in the order of `LevelTables`.
   mutating func replaceTables(with tables: BufferView<Float>) {
     let tablePointCount = LevelTables.sharpnessPointCount
     levelTable = tables.slice(from: 0, count: tablePointCount)
@@ -469,7 +471,7 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
       : phaseIncrementAtZeroSharpness + phaseIncrementSpanOverSharpness * sharpness
   }
 
-  /// Returns the sharpness in 0…1 whose phase increment is nearest to a positive increment.
+  /// Returns the sharpness, 0…1, with the phase increment closest to a positive increment.
   @_noLocks func sharpness(atPhaseIncrement increment: Float) -> Float {
     var unclampedSharpness: Float = 0
     if isLogarithmic, sharpnessOctaves > 0 {
@@ -483,8 +485,9 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     return unclampedSharpness > 1 ? 1 : unclampedSharpness
   }
 
-  /// Returns the sharpness in 0…1 of a burst whose phase increment is nearest to a positive
-  /// increment.
+  /// Returns the sharpness of a burst, 0…1, with the phase increment closest to an increment.
+  ///
+  /// The increment must be positive.
   @_noLocks func burstSharpness(ofIncrement increment: Float) -> Float {
     let incrementRatio = increment / burstPhaseIncrementAtZeroSharpness
     var unclampedSharpness: Float = 0
@@ -549,7 +552,7 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
       : shapedAmplitude * Self.interpolatedValue(of: burstLevelTable, at: sharpness)
   }
 
-  /// Returns the ratio of the burst frequency at one sharpness to that at another, each in 0…1.
+  /// Returns the frequency ratio of bursts from one sharpness to another, each 0…1.
   @_noLocks func burstFrequencyRatio(fromSharpness planned: Float, toSharpness effective: Float)
     -> Float
   {

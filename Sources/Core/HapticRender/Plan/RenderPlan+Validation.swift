@@ -26,8 +26,9 @@ extension RenderPlan {
     }.joined()
   }
 
-  /// Throws an error if a time can't be represented in frames or the composition has too many
-  /// layers.
+  /// Throws an error for a composition that cannot be rendered.
+  ///
+  /// Its times must be representable in frames, and it must not have too many layers.
   static func validate(_ composition: HapticComposition) throws(RenderError) {
     let layerCount = composition.layers.count
     guard layerCount <= maximumLayerCount else {

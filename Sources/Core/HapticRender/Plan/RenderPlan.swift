@@ -14,8 +14,10 @@ public final class RenderPlan: @unchecked Sendable {
 
   /// The sample rate, in hertz.
   public let rate: Double
-  /// The frame at which a loop returns to the beginning: the duration of the pattern, or the end of
-  /// the last burst or of the last event without a duration, whichever is later.
+  /// The length of a loop, in frames.
+  ///
+  /// The length is the duration of the pattern, or the end of the last burst or of the last event
+  /// without a duration, whichever is later.
   public let loopFrameCount: Int64
   /// The range of frames that each later pass of a loop plays, or nil to play all frames.
   public let loopRange: Range<Int64>?
@@ -35,8 +37,9 @@ public final class RenderPlan: @unchecked Sendable {
   /// The view for the render path; `memory` owns its content.
   let planView: Cell<PlanView>
   private let memory: PlanMemory
-  /// The voice capacity of a player with live envelope times, as read from a serialized plan, or
-  /// nil for a compiled plan.
+  /// The voice capacity of a player with live envelope times.
+  ///
+  /// The value is read from a serialized plan, or nil for a compiled plan.
   private let storedVoiceCapacity: Int?
 
   /// The number of planned sines and sounds.
@@ -83,8 +86,9 @@ public final class RenderPlan: @unchecked Sendable {
     loopRange.map { $0.upperBound - $0.lowerBound } ?? loopFrameCount
   }
 
-  /// Returns the maximum loop length of plans that play in sync, or 0 if all loop lengths are
-  /// equal.
+  /// Returns the maximum loop length of plans that play in sync.
+  ///
+  /// Returns 0 if all loop lengths are equal.
   public static func commonLoopFrameCount(of plans: [RenderPlan]) -> Int64 {
     let maximumLoopFrameCount = plans.map { $0.loopFrameCount }.max() ?? 0
     return plans.allSatisfy { $0.loopFrameCount == maximumLoopFrameCount }
@@ -130,8 +134,7 @@ public final class RenderPlan: @unchecked Sendable {
     return max(1, voiceCount, min(loopedVoiceCount, Self.maximumLoopedVoiceCount))
   }
 
-  /// Returns the maximum number of voices in a sub-block if every voice has the given length in
-  /// frames.
+  /// Returns the maximum number of voices in a sub-block for a voice length in frames.
   ///
   /// - Complexity: O(*n* log *n*) in the number of voices.
   private static func maximumSimultaneousVoiceCount(
@@ -188,8 +191,7 @@ public final class RenderPlan: @unchecked Sendable {
   /// The supported sample rates, in hertz.
   public static let supportedSampleRates: ClosedRange<Double> = 8_000...192_000
 
-  /// The duration of a continuous event that specifies none, in seconds, as documented for Core
-  /// Haptics.
+  /// The default duration of a continuous event, in seconds, as documented for Core Haptics.
   public static let defaultEventSeconds = HapticEvent.defaultDurationSeconds
 
   /// The maximum number of layers of a composition.

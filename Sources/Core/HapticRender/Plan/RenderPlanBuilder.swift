@@ -85,8 +85,9 @@ struct RenderPlanBuilder: ~Copyable {
       LayerTracks(starts: firstSegmentIndices, pitchScale: pitchScale ?? PitchScale()))
   }
 
-  /// Returns the intensity control with its values lowered during transients, to duck continuous
-  /// events.
+  /// Returns the intensity control with values lowered during transients.
+  ///
+  /// The lower values duck continuous events.
   ///
   /// The ducking is a gain of the amplitude, so it is mapped by the inverse of the intensity
   /// mapping. All bursts must have been added before.
@@ -443,8 +444,9 @@ struct RenderPlanBuilder: ~Copyable {
     hasHaptics = true
   }
 
-  /// Returns true if a sample is at least 40 dB below full scale, so that starting there causes no
-  /// click.
+  /// Returns true if a sample is at least 40 dB below full scale.
+  ///
+  /// Starting at such a sample causes no click.
   private static func isNearSilence(_ sample: Float) -> Bool { abs(sample) <= 0.01 }
 }
 

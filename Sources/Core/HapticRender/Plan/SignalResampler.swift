@@ -14,8 +14,9 @@ package enum SignalResampler {
   /// The number of table entries per zero crossing of the sinc.
   private static let tablePointsPerZeroCrossing = 512
 
-  /// One half of the windowed sinc, from its center to the last zero crossing, plus one extra
-  /// entry.
+  /// One half of the windowed sinc, from its center to the last zero crossing.
+  ///
+  /// The table has one extra entry at the end.
   private static let windowedSincTable: [Float] = {
     let kernelPointCount = Int(zeroCrossingCountPerSide) * tablePointsPerZeroCrossing
     return (0...kernelPointCount + 1).map { index in
@@ -78,8 +79,7 @@ package enum SignalResampler {
 }
 
 extension AudioBuffer {
-  /// Creates a sound from samples at another rate, which are resampled by band-limited
-  /// interpolation.
+  /// Creates a sound by band-limited resampling of samples at another rate.
   ///
   /// - Parameters:
   ///   - interleaved: The samples, −1…1; samples that aren't finite become silence.

@@ -45,8 +45,9 @@ struct LiveControl: BitwiseCopyable, Sendable {
   var startValue: Float = 0
   /// The increase of the value per output frame.
   var slopePerFrame: Float = 0
-  /// The pattern position at which the control took effect. A later step or curve of the pattern
-  /// replaces the control.
+  /// The pattern position at the start of the control's effect.
+  ///
+  /// A later step or curve of the pattern replaces the control.
   var startPatternFrame = Int64.min
   var hasLiveValue = false
 
@@ -178,8 +179,9 @@ struct TempoMap: BitwiseCopyable, Sendable {
   }
 }
 
-/// The state of a player, valid from an output frame on, that determines which events play, when,
-/// and how loudly.
+/// The state of a player from an output frame on.
+///
+/// The state determines the events, their times, and their levels.
 ///
 /// The renderer records every change of this state for players that request it.
 package struct PlayerChange: BitwiseCopyable, Sendable {
@@ -221,11 +223,12 @@ package struct PlayerChange: BitwiseCopyable, Sendable {
   /// Returns the pattern position at an output frame.
   package func position(at frame: Int64) -> Int64 { tempoMap.position(at: frame) }
 
-  /// Returns the first output frame at which a pattern position has been reached.
+  /// Returns the first output frame at or after a pattern position.
   package func frame(at position: Int64) -> Int64 { tempoMap.frame(at: position) }
 
-  /// Returns the value of a received control at a frame and the pattern position at which the
-  /// control took effect, or nil if it was not received.
+  /// Returns the value of a received control at a frame, and its pattern position.
+  ///
+  /// At the pattern position, the control took effect. Returns nil if the control was not received.
   package func liveValue(of id: DynamicParameterID, at frame: Int64) -> (
     value: Double, position: Int64
   )? {

@@ -17,7 +17,7 @@ struct Player: BitwiseCopyable {
   var phase = PlayerStatus.Phase.idle
   var tempoMap = TempoMap()
   var activeVoiceCount = 0
-  /// The output frame at which the last voice since the start ended.
+  /// The end of the last voice since the player's start, as an output frame.
   var lastVoiceEndFrame = Int64.min
   var nextVoiceIndex = 0
   /// The pattern position at the start of the current pass.
@@ -26,13 +26,13 @@ struct Player: BitwiseCopyable {
   var remainingPassCount = 1
   /// The number of passes that the player plays each time it is started.
   var passCount = 1
-  /// The pattern frame at which a loop ends, or 0 for the loop length of the plan.
+  /// The pattern frame at the end of a loop, or 0 for the loop length of the plan.
   var loopEndFrame: Int64 = 0
-  /// The cue point at which later passes start, or nil for the beginning.
+  /// The start cue point of later passes, or nil for the beginning.
   var loopStartCue: Reference<CuePoint>?
   /// The output frame at which the player was paused.
   var pauseOutputFrame: Int64 = 0
-  /// The cue point at which the next start begins, or nil for the beginning of the pattern.
+  /// The cue point of the next start, or nil for the beginning of the pattern.
   var startCue: Reference<CuePoint>?
   var playerGain = GainRamp(1)
   /// The send gain of the haptic bus.
@@ -147,8 +147,9 @@ struct Player: BitwiseCopyable {
     }
   }
 
-  /// The earliest output frame at which the player may end or start a pass unless it receives
-  /// commands, or the maximum frame if it doesn't play.
+  /// The earliest output frame of a possible end or start of a pass without further commands.
+  ///
+  /// The value is the maximum frame if the player doesn't play.
   var nextPassBoundaryFrame: Int64 {
     @_noLocks get {
       guard phase.isPlaying else { return .max }
@@ -157,8 +158,9 @@ struct Player: BitwiseCopyable {
     }
   }
 
-  /// The earliest output frame at which a voice or a pass may start unless the player receives
-  /// commands, or the maximum frame if there is none.
+  /// The earliest output frame of a possible start of a voice or pass without further commands.
+  ///
+  /// The value is the maximum frame if there is none.
   var nextVoiceStartFrame: Int64 {
     @_noLocks get {
       guard phase.isPlaying else { return .max }
@@ -328,8 +330,9 @@ struct Player: BitwiseCopyable {
     }
   }
 
-  /// Advances every voice by the length of a fade-in, so that skipped voices end at the same frames
-  /// as rendered voices.
+  /// Advances every voice by the length of a fade-in.
+  ///
+  /// Skipped voices thus end at the same frames as rendered voices.
   @_noLocks private mutating func skipFadeIn(in context: MixContext) {
     let crossfadeBuffer = context.crossfadeBuffer
     let silentTarget = MixTarget(

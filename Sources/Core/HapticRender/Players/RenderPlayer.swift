@@ -21,7 +21,7 @@ public final class RenderPlayer: @unchecked Sendable {
   private let changes: Cell<PlayerChanges>
   private let voices: FixedBuffer<Voice>
   private let sendSegments: FixedBuffer<ControlSegment>
-  /// The parameters from which an identical player can be created.
+  /// The parameters for creating an identical player.
   let creationParameters: CreationParameters
 
   /// The parameters of a player, without its memory.
@@ -155,7 +155,7 @@ public struct PlayerStatus: ~Copyable, Sendable {
   @_noLocks func setPhase(_ phase: Phase) { phaseCode.store(phase.rawValue, ordering: .releasing) }
 }
 
-/// A position in a plan at which playback can start, with the voices that are sounding there.
+/// A start position of playback in a plan, with the voices that are sounding there.
 struct CuePoint: ~Copyable {
   let patternFrame: Int64
   let nextVoiceIndex: Int
@@ -163,7 +163,7 @@ struct CuePoint: ~Copyable {
   let isReleased = Atomic<Bool>(false)
 }
 
-/// A position in a plan at which playback can start. The control side owns it.
+/// A start position of playback in a plan. The control side owns it.
 ///
 /// The cue point must outlive its use by the render thread.
 public final class SharedCuePoint: @unchecked Sendable {
@@ -202,8 +202,9 @@ public final class SharedCuePoint: @unchecked Sendable {
   public var isReleased: Bool { cueCell.value.isReleased.load(ordering: .acquiring) }
 }
 
-/// A voice whose samples the caller streams during playback, and which is added to all haptic
-/// buses.
+/// A voice with samples that the caller streams during playback.
+///
+/// The voice is added to all haptic buses.
 ///
 /// After an underrun, the voice fades out over 5 ms and restarts once its reserve is full. The
 /// voice must outlive its use by the render thread. After a `detach` command, wait until
@@ -231,8 +232,9 @@ public final class LiveVoice: @unchecked Sendable {
     )
   }
 
-  /// The number of queued frames at which playback starts, initially and after an underrun; at most
-  /// the capacity.
+  /// The number of queued frames that starts playback, initially and after an underrun.
+  ///
+  /// The number is at most the capacity.
   public var queuedFrameCountAtStart: Int {
     get { stateCell.value.queuedFrameCountAtStart.load(ordering: .relaxed) }
     set {
@@ -264,8 +266,9 @@ struct LiveVoiceState: ~Copyable {
   let sampleQueue: RingQueue<Float>
   let underrunFrameCount = Atomic<Int64>(0)
   let isReleased = Atomic<Bool>(false)
-  /// A Boolean value that indicates whether the voice is detached, so that it is released after
-  /// fading out.
+  /// A Boolean value that indicates whether the voice is detached.
+  ///
+  /// A detached voice is released after fading out.
   var isDetached = false
   let queuedFrameCountAtStart: Atomic<Int>
   private let fadeGainPerFrame: Float

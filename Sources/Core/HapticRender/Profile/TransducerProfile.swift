@@ -26,8 +26,7 @@ public struct TransducerProfile: Equatable, Sendable {
     /// The minimum perceptible acceleration at the frequency, in decibels relative to 1 g.
     public var accelerationDecibelsRelativeToG: Double
 
-    /// Creates a point of a threshold curve from a frequency in hertz and an acceleration in
-    /// decibels.
+    /// Creates a threshold point from a frequency in hertz and an acceleration in decibels.
     public init(hertz: Double, accelerationDecibelsRelativeToG decibels: Double) {
       self.hertz = hertz
       self.accelerationDecibelsRelativeToG = decibels
@@ -61,7 +60,9 @@ public struct TransducerProfile: Equatable, Sendable {
   public var amplifier: AmplifierParameters
   /// The sources of the profile's values: publications and data sheets.
   public var sources: [String]
-  /// The number or name of the body location whose layers the transducer plays; nil for all.
+  /// The number or name of the transducer's body location; nil for all locations.
+  ///
+  /// The transducer plays the layers of this location.
   ///
   /// A pattern without body locations plays on every transducer.
   public var bodyLocation: String?
@@ -113,8 +114,9 @@ public struct TransducerProfile: Equatable, Sendable {
     self.sources = sources
   }
 
-  /// The range of frequencies that the transducer reproduces for patterns that state frequencies in
-  /// hertz.
+  /// The range of frequencies that the transducer reproduces, in hertz.
+  ///
+  /// The range applies to patterns that state frequencies in hertz.
   ///
   /// The published band of the hardware counts, or, without it, the frequencies that the profile
   /// uses. A profile without hardware reproduces every frequency, as does one whose frequencies
@@ -196,8 +198,10 @@ public struct FrequencyMapping: Equatable, Sendable {
 public enum IntensityMapping: Equatable, Sendable {
   /// A power law with a positive exponent: amplitude = intensity^exponent.
   case power(exponent: Double)
-  /// A mapping of equal steps of intensity to equal steps of sensation: intensity 1 is `decibels`
-  /// above the detection threshold at each frequency, and intensity 0 is silence.
+  /// A mapping of equal steps of intensity to equal steps of sensation.
+  ///
+  /// Intensity 1 is `decibels` above the detection threshold at each frequency, and intensity 0 is
+  /// silence.
   case sensation(decibels: Double)
 
   /// Returns the amplitude, 0…1, of an intensity, clamped to 0…1.
@@ -253,10 +257,11 @@ public struct TransientShape: Equatable, Sendable {
   public var fullIntensityAmplitude: Double
   /// The amplitude of the burst at intensity 0, as a fraction of the amplitude at full intensity.
   public var zeroIntensityAmplitudeFraction: Double
-  /// The sines whose sum is the burst.
+  /// The sines that add up to the burst.
   public var partials: [Partial]
-  /// The fraction of the burst that is a square wave rather than a sine, at sharpness 0 and at
-  /// sharpness 1, each 0…1.
+  /// The fraction of a square wave in the burst, at sharpness 0 and at sharpness 1, each 0…1.
+  ///
+  /// The rest of the burst is a sine.
   public var squareWaveFractions: ClosedRange<Double>
   /// The rise time of the burst, in seconds, or nil for an eighth of the burst's duration.
   public var attackSeconds: Double?
@@ -310,8 +315,9 @@ public struct TransientShape: Equatable, Sendable {
     }
   }
 
-  /// Returns the integral of a burst's squared envelope, in seconds, for an envelope with a peak of
-  /// 1.
+  /// Returns the integral of a burst's squared envelope, in seconds.
+  ///
+  /// The envelope has a peak of 1.
   ///
   /// A linear rise or fall has a third of the energy of its duration. Partials add their energies.
   ///
@@ -332,28 +338,29 @@ public struct TransientShape: Equatable, Sendable {
 ///
 /// A nil setting is derived from the known properties of the hardware.
 public struct DriveSettings: Equatable, Sendable {
-  /// A Boolean value that indicates whether the frequency mappings are limited to the useful band
-  /// of the hardware.
+  /// A Boolean value that indicates whether frequencies are limited to the hardware's useful band.
   public var limitsToUsableBand: Bool?
-  /// The maximum difference in level between the strongest frequency and a frequency in the useful
-  /// band, in decibels, 1–40.
+  /// The maximum level drop in the useful band from the strongest frequency, in decibels, 1–40.
   public var usableBandLevelDropDecibels: Double
-  /// A Boolean value that indicates whether an equalizer filters the drive with the inverse of the
-  /// transducer's resonance.
+  /// A Boolean value that indicates whether an equalizer filters the drive.
+  ///
+  /// The equalizer is the inverse of the transducer's resonance.
   public var isEqualized: Bool?
   /// The maximum boost of the drive by the equalizer, in decibels, 0–12.
   public var maximumBoostDecibels: Double
-  /// The factor by which the equalizer makes the hardware appear more damped, 1–20.
+  /// The ratio of the hardware's apparent damping with the equalizer to its damping, 1–20.
   public var dampingFactor: Double
   /// A Boolean value that indicates whether equal intensity feels equal at each sharpness.
   public var hasEqualSensation: Bool?
   /// The shape of the contours of equal sensation above the perception threshold.
   public var sensationContours: SensationContours
-  /// A Boolean value that indicates whether short bursts are amplified so that they feel as strong
-  /// in the hand as long bursts; nil for false.
+  /// A Boolean value that indicates whether short bursts are amplified; nil for false.
+  ///
+  /// Amplified short bursts feel as strong in the hand as long bursts.
   public var hasTemporalSummation: Bool?
-  /// The contact site, which determines the perception thresholds if the profile has no threshold
-  /// curve.
+  /// The contact site of the transducer on the body.
+  ///
+  /// It determines the perception thresholds if the profile has no threshold curve.
   public var contactSite: ContactSite
   /// The corner frequency of the high-pass filter, in hertz; nil for half the minimum frequency.
   public var highPassHertz: Double?
@@ -393,16 +400,18 @@ public struct DriveSettings: Equatable, Sendable {
   }
 }
 
-/// The shape of contours of equal sensation above the perception threshold, on which publications
-/// differ.
+/// The shape of contours of equal sensation above the perception threshold.
+///
+/// Publications differ on this shape.
 public enum SensationContours: String, CaseIterable, Sendable {
   /// Sensation grows equally at all frequencies: a contour is parallel to the threshold.
   ///
   /// R. T. Verrillo, IEEE Transactions on Man-Machine Systems 11, 1970: exponents of about 0.89 up
   /// to 350 Hz on a hand. ISO 2631-1 has one weighting for all magnitudes on a seat.
   case parallel
-  /// Sensation in the hand grows faster at low frequencies, so that contours converge there, as in
-  /// `SensationGrowth`.
+  /// Contours that converge at low frequencies, as in `SensationGrowth`.
+  ///
+  /// Sensation in the hand grows faster at low frequencies.
   ///
   /// S. S. Stevens, 1968 and 1975: exponents of 0.95 at 60 Hz and 0.6 at 250 Hz on a finger.
   case converging
@@ -506,8 +515,9 @@ public struct TransducerMode: Equatable, Sendable {
   public var resonanceHertz: Double
   /// The quality factor of the additional resonance.
   public var qualityFactor: Double
-  /// The acceleration at this resonance relative to that of the main resonance; negative if it is
-  /// inverted.
+  /// The acceleration at this resonance relative to that of the main resonance.
+  ///
+  /// The ratio is negative if the acceleration is inverted.
   public var accelerationToMainModeRatio: Double
 
   /// Creates an additional resonance from its frequency, quality factor, and relative acceleration.
@@ -533,8 +543,7 @@ public struct TransducerMode: Equatable, Sendable {
 /// The depth of the inverse filter suits all transducers within it. Excursion protection holds for
 /// all of them, and for a resonance that deviates as much as that of a data sheet may.
 public struct TransducerUncertainty: Equatable, Sendable {
-  /// The maximum relative deviation of the true resonance frequency from the stated frequency,
-  /// 0–0.5.
+  /// The maximum relative deviation of the true from the stated resonance frequency, 0–0.5.
   public var resonanceDeviationFraction: Double
   /// The maximum ratio between the true and the stated quality factor, in either direction, 1–4.
   public var trueToStatedQualityFactorRatio: Double
@@ -555,8 +564,7 @@ public struct TransducerUncertainty: Equatable, Sendable {
   /// resonance by 10 %.
   public static let estimated = TransducerUncertainty(
     resonanceDeviationFraction: 0.15, trueToStatedQualityFactorRatio: 1.5)
-  /// The uncertainty of values that were measured with the transducer mounted, due to heat and
-  /// mounting.
+  /// The uncertainty of values measured with a mounted transducer, due to heat and mounting.
   public static let measured = TransducerUncertainty(
     resonanceDeviationFraction: 0.03, trueToStatedQualityFactorRatio: 1.1)
 
@@ -593,9 +601,9 @@ public struct ResponsePoint: Equatable, Sendable {
 /// Loudspeakers", AES 104th convention, 1998; Klippel, "Nonlinear Modeling of the Heat Transfer in
 /// Loudspeakers", JAES 52, 2004. The default values are typical estimates.
 public struct ThermalParameters: Equatable, Sendable {
-  /// The time constant with which the coil warms and cools, in seconds.
+  /// The time constant of the coil's warming and cooling, in seconds.
   public var coilTimeConstantSeconds: Double
-  /// The time constant with which the magnet and the case warm and cool, in seconds.
+  /// The time constant of the magnet's and the case's warming and cooling, in seconds.
   public var magnetTimeConstantSeconds: Double
   /// The fraction of the final temperature rise that the coil contributes, 0–1.
   public var coilFractionOfTemperatureRise: Double
@@ -621,8 +629,7 @@ public struct TransducerMeasurement: Equatable, Sendable {
 
   /// The day of the measurement, as the user wrote it.
   public var date: String
-  /// The residual power of the fitted resonance, in decibels relative to the power of the
-  /// recording.
+  /// The residual power of the fitted resonance, in decibels relative to the recorded power.
   public var fitResidualDecibels: Double
   /// The quantity that the sensor measured.
   public var sensorQuantity: SensorQuantity
@@ -637,8 +644,9 @@ public struct TransducerMeasurement: Equatable, Sendable {
   }
 }
 
-/// An amplifier, described by its power and the latency of the path from the output to the
-/// transducer.
+/// An amplifier, described by its power and its latency.
+///
+/// The latency is that of the path from the output to the transducer.
 public struct AmplifierParameters: Equatable, Sendable {
   /// The power that a full-scale sine delivers, in watts; nil for the transducer's peak power or,
   /// if that is unknown, twice its continuous power.

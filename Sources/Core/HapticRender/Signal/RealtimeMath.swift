@@ -37,8 +37,9 @@ enum RealtimeMath {
     return Float(binaryExponent) + seriesArgument * polynomialValue
   }
 
-  /// Returns the reciprocal square root of a number from 10⁻³⁰⁰ to 10³⁰⁰, with a relative error of
-  /// 5·10⁻⁶.
+  /// Returns the reciprocal square root of a number, with a relative error of 5·10⁻⁶.
+  ///
+  /// The number must be from 10⁻³⁰⁰ to 10³⁰⁰.
   ///
   /// Halving the exponent yields an estimate within 3.5 %, which two Newton iterations without
   /// division refine.

@@ -91,12 +91,13 @@ struct GainRamp: BitwiseCopyable, Sendable {
 ///
 /// Every attack–decay–release shape of Core Haptics has this form.
 struct Envelope: BitwiseCopyable, Equatable, Sendable {
-  /// The frame at which the rise of the envelope ends, counted from the onset of the event.
+  /// The frame at the end of the envelope's rise, counted from the onset of the event.
   var riseEndFrame: Int64
-  /// The frame at which the release starts, counted from the onset and not before the end of the
-  /// rise.
+  /// The frame at the start of the release, counted from the onset of the event.
+  ///
+  /// It is not before the end of the rise.
   var releaseStartFrame: Int64
-  /// The frame at which the release ends, counted from the onset of the event.
+  /// The frame at the end of the release, counted from the onset of the event.
   var endFrame: Int64
   var riseLevel: Float
   var releaseLevel: Float
@@ -146,7 +147,7 @@ struct Envelope: BitwiseCopyable, Equatable, Sendable {
   }
 }
 
-/// A segment of a sine whose frequency changes linearly, with an integer phase.
+/// A segment of a sine with a linearly changing frequency and an integer phase.
 ///
 /// A cycle has 2³² phase units, so that the phase wraps by overflow and any division of a segment
 /// yields the same bits. The waveform is a polynomial: with t = 16x(½ − |x|) for x cycles, sin 2πx
@@ -166,8 +167,9 @@ struct SineSegment: BitwiseCopyable, Sendable {
     self.phaseIncrementSlope = glide
   }
 
-  /// Starts a linear frequency ramp that contains as many cycles as the exact, possibly
-  /// exponential, ramp.
+  /// Starts a linear frequency ramp with the same number of cycles as the exact ramp.
+  ///
+  /// The exact ramp may be exponential.
   ///
   /// A chord of an exponential lies above it, on average by a twelfth of the squared difference
   /// over the mean. A glide in whole units also misses the target slightly. Both errors would

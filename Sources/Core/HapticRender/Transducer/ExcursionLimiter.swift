@@ -30,16 +30,20 @@ struct ExcursionLimiter: ~Copyable {
   private static let maximumRadiansPerRootOfExcursion = 0.49
   /// The margin that covers rounding errors, as a fraction of the excursion limit.
   private static let roundingMarginFraction = 1e-4
-  /// The squared norm of a model's state below which the state is cleared, to prevent denormals.
+  /// The squared norm of a negligible model state.
+  ///
+  /// A state below this norm is cleared, to prevent denormals.
   private static let negligibleStateNormSquare: Float = 1e-24
 
   private let modelLanes: FixedBuffer<TransducerModelLanes>
   private let stateNormSquareLimit: Float
-  /// The weight of each resonance in the total displacement relative to the limit. The first lanes
-  /// model these resonances.
+  /// The weight of each resonance in the total displacement relative to the limit.
+  ///
+  /// The first lanes model these resonances.
   private let modeDisplacementWeights: SIMD4<Float>
-  /// The squared norm of a model's state below which every gain is allowed after the next step,
-  /// whatever its drive.
+  /// The maximum squared norm of a model's state that allows every gain after the next step.
+  ///
+  /// Below it, the drive does not matter.
   private let unrestrictedGainNormSquare: Float
   /// The number of steps after which no model's state depends on an earlier gain.
   private let stateMemoryStepCount: Int
@@ -49,8 +53,9 @@ struct ExcursionLimiter: ~Copyable {
   /// motion is tracked separately.
   private var stepsSinceLimiting = Int.max
 
-  /// Creates a limiter whose models are at rest. Without a model or a limit, the limiter passes
-  /// every gain.
+  /// Creates a limiter with models at rest.
+  ///
+  /// Without a model or a limit, the limiter passes every gain.
   init(_ settings: TransducerSettings) {
     let excursionLimit = settings.limits.excursionLimitToFullScaleRatio
     guard let model = settings.protectionModel, let excursionLimit else {
@@ -187,8 +192,9 @@ struct ExcursionLimiter: ~Copyable {
       * step.rampWeightedDriveFirstMoment
   }
 
-  /// Predicts each model's state at the end of a step over which the kernel has advanced the models
-  /// at unity gain.
+  /// Predicts each model's state at the end of a step.
+  ///
+  /// The kernel has advanced the models over the step at unity gain.
   @_noLocks private mutating func predictStates(after step: StepMoments, next: StepMoments) {
     for index in 0..<modelLanes.count {
       var lane = modelLanes[index]
@@ -266,8 +272,9 @@ struct ExcursionLimiter: ~Copyable {
 
   // MARK: - Hard limit
 
-  /// Returns true if all models stay within the limit at a gain, and also if the gain then fades to
-  /// 0 in the next step.
+  /// Returns true if all models stay within the limit at a gain.
+  ///
+  /// They must also stay within the limit if the gain then fades to 0 in the next step.
   @_noLocks private func isGainAllowed(_ gain: Float, next: StepMoments) -> Bool {
     var maximumNorms = SIMD16<Float>()
     for index in 0..<modelLanes.count {
@@ -377,14 +384,16 @@ struct ExcursionLimiter: ~Copyable {
 struct SoftExcursionGain: BitwiseCopyable, Sendable {
   /// The time constant of the soft gain's recovery, in seconds.
   static let recoverySeconds = 0.2
-  /// The fraction of the limit below which the soft gain has no effect.
+  /// The maximum excursion without soft gain reduction, as a fraction of the excursion limit.
   static let quietExcursionFraction = Double(steadyStateWeightStartFraction)
 
   /// The excursion that the soft gain aims for, as a fraction of the limit.
   private static let targetExcursionFraction: Float = 0.97
-  /// The fraction of the limit at which the weight of the steady-state gain rises above 0.
+  /// The excursion, as a fraction of the limit, where the steady-state gain's weight is still 0.
+  ///
+  /// Above it, the weight rises.
   private static let steadyStateWeightStartFraction: Float = 0.6
-  /// The fraction of the limit at which the weight of the steady-state gain reaches 1.
+  /// The excursion, as a fraction of the limit, where the steady-state gain's weight reaches 1.
   private static let steadyStateWeightEndFraction: Float = 0.9
 
   private let stateNormLimit: Float

@@ -15,8 +15,9 @@ enum SensationGrowth {
   /// exponents yields 1.87 : 1.
   private static let convergenceHertz = 30.0...250
 
-  /// Returns the exponent n of sensation = (amplitude / threshold)ⁿ, linear over the logarithm of
-  /// the frequency.
+  /// Returns the exponent n of sensation = (amplitude / threshold)ⁿ at a frequency.
+  ///
+  /// The exponent is linear over the logarithm of the frequency.
   static func exponent(atHertz hertz: Double) -> Double {
     let clampedHertz = min(max(hertz, convergenceHertz.lowerBound), convergenceHertz.upperBound)
     let lowerPoint = exponentsByFrequency[0]
@@ -46,17 +47,19 @@ enum TemporalSummation {
   /// which predicts the thresholds of Pacinian channels: G. A. Gescheider et al., JASA 95, 1994,
   /// 1006–1016.
   private static let timeConstantSeconds = 0.2
-  /// The frequency above which the Pacinian channel is the most sensitive, in hertz.
+  /// The lowest frequency with the Pacinian channel as the most sensitive channel, in hertz.
   ///
   /// Source: R. T. Verrillo, JASA 35, 1963, as cited by G. A. Gescheider and R. T. Verrillo in
   /// "Sensory Functions of the Skin", 1979.
   private static let crossoverHertz = 40.0
-  /// The difference between the slopes of the Pacinian and the other channels' thresholds above the
-  /// crossover, in decibels per octave.
+  /// The excess slope of the Pacinian channel's threshold, in decibels per octave.
+  ///
+  /// It is the difference from the slope of the other channels' thresholds above the crossover.
   private static let decibelsPerOctave = 12.0
 
-  /// Returns the increase of the perception threshold of a short vibration over that of a long
-  /// vibration, in decibels, at least 0.
+  /// Returns the threshold shift of a short vibration relative to a long vibration, in decibels.
+  ///
+  /// The shift is an increase of the perception threshold, and at least 0.
   ///
   /// For a Pacinian channel, the shift is 10·log₁₀(1 / (1 − e^(−t/0.2 s))). Other channels don't
   /// sum sinusoids (G. A. Gescheider, Sensory Processes 1, 1976, 68–76; 1994). The shift ends at
@@ -114,8 +117,9 @@ enum SeatWeighting {
     return (transitionGainSquare * stepGainSquare).squareRoot()
   }
 
-  /// The perception thresholds for acceleration, in decibels relative to 1 g, in thirds of an
-  /// octave from 0.5 to 400 Hz.
+  /// The perception thresholds for acceleration, in decibels relative to 1 g.
+  ///
+  /// They are in thirds of an octave from 0.5 to 400 Hz.
   static let thresholds: [TransducerProfile.Threshold] = (-3...26).map { third in
     let hertz = raised(10, to: Double(third) / 10)
     let accelerationInG =
@@ -144,8 +148,7 @@ enum EqualLoudness {
       (315, 0.288, -1.1, 8.6), (400, 0.276, -0.4, 6.2),
     ]
 
-  /// The contour of equal loudness: sound pressure levels in decibels relative to 20 µPa, by
-  /// frequency.
+  /// The equal-loudness contour by frequency, in decibels relative to 20 µPa.
   static let equalLoudnessContour: [TransducerProfile.Threshold] = iso226Parameters.map { row in
     let thresholdLoudness = raised(
       0.4 * raised(10, to: (row.threshold + row.transfer) / 10 - 9), to: row.exponent)

@@ -4,8 +4,9 @@ internal import CMath
 public struct TransducerThermalState: Equatable, Sendable, BitwiseCopyable {
   /// The contribution of the coil to the temperature rise, which changes within seconds.
   public var coilTemperatureRiseFraction: Double
-  /// The contribution of the magnet and the case to the temperature rise, which changes within
-  /// minutes.
+  /// The part of the temperature rise due to the magnet and the case.
+  ///
+  /// It changes within minutes.
   public var magnetTemperatureRiseFraction: Double
 
   /// Creates a thermal state from the two contributions; the default is ambient temperature.
@@ -59,23 +60,25 @@ struct ThermalLimiter: Sendable, BitwiseCopyable {
   /// The temperature rise of the transducer.
   private(set) var temperatureRise: TransducerThermalState
 
-  /// The power that is allowed in addition to the sustainable power, per unit of temperature rise
-  /// that remains until the target.
+  /// The allowed excess over the sustainable power, per unit of remaining temperature rise.
+  ///
+  /// The remaining rise is the distance to the target.
   private static let allowedPowerPerRemainingRise = 20.0
-  /// The time over which the requested power is averaged, as a fraction of the coil's time
-  /// constant.
+  /// The averaging time of the requested power, as a fraction of the coil's time constant.
   private static let averagingToCoilTimeRatio = 0.05
 
   /// The power of a drive with a mean square of 1, relative to the continuous power.
   private let unitMeanSquareToContinuousPowerRatio: Double
   private let coilFractionOfTemperatureRise: Double
-  /// The one-pole coefficient with which the coil's temperature rise follows the power in each
-  /// step.
+  /// The one-pole coefficient of the coil's temperature rise, per step.
+  ///
+  /// The temperature rise follows the power.
   private let coilSmoothingCoefficient: Double
-  /// The one-pole coefficient with which the magnet's temperature rise follows the power in each
-  /// step.
+  /// The one-pole coefficient of the magnet's temperature rise, per step.
+  ///
+  /// The temperature rise follows the power.
   private let magnetSmoothingCoefficient: Double
-  /// The one-pole coefficient with which the average requested power is updated in each step.
+  /// The one-pole coefficient of the average requested power, per step.
   private let requestedPowerSmoothingCoefficient: Double
   /// The moving average of the power that the input requests.
   private var averageRequestedPower = 0.0

@@ -3,13 +3,16 @@
 ///
 /// They add no delay. The result doesn't depend on the division into blocks.
 struct TransducerFilter: BitwiseCopyable {
-  /// The magnitude to which samples are clamped, which prevents overflow: 72 dB above full scale.
+  /// The maximum magnitude of input samples: 72 dB above full scale.
+  ///
+  /// Samples are clamped to it to prevent overflow.
   static var maximumInputMagnitude: Float { @_noLocks get { 4_096 } }
 
   /// The level of dither with alternating sign. The dither prevents denormals in the filters.
   private static let ditherMagnitude = 1e-30
-  /// The magnitude below which samples are output as 0: −140 dBFS, which no 24-bit converter
-  /// reproduces.
+  /// The maximum magnitude of silence: −140 dBFS.
+  ///
+  /// Samples below it are output as 0. No 24-bit converter reproduces them.
   ///
   /// A file thus becomes silent soon after its last sound, and the filters come to rest.
   private static let silenceMagnitude = 1e-7

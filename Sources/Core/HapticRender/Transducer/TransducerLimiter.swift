@@ -1,8 +1,9 @@
 internal import CSampleKernels
 internal import RealtimeMemory
 
-/// The protection of a transducer from excessive excursion and temperature, the last stage of an
-/// output chain.
+/// The protection of a transducer from excessive excursion and temperature.
+///
+/// It is the last stage of an output chain.
 ///
 /// 1. Frames are delayed by two steps of about half a millisecond, so that the limiters know the
 ///    drive of the next step. Steps are aligned to the first frame, so that the output doesn't
@@ -34,7 +35,7 @@ struct TransducerLimiter: ~Copyable {
   private var thermalGain: Float = 1
   /// The moments of the drive over the most recently received step.
   private var latestMoments = StepMoments()
-  /// The index in the delay line at which the step that is output begins.
+  /// The start of the current output step, as an index in the delay line.
   private var stepStartIndex = 0
   /// The index of the next frame within its step.
   private var frameIndexInStep = 0
@@ -85,8 +86,9 @@ struct TransducerLimiter: ~Copyable {
     frameIndexInStep = 0
   }
 
-  /// Replaces frames of a block, which all belong to the same step, with delayed frames at the
-  /// limiter's gain.
+  /// Replaces frames of a block with delayed frames at the limiter's gain.
+  ///
+  /// All frames belong to the same step.
   @_noLocks private mutating func processFrames(
     _ block: inout MutableSpan<Float>, in range: Range<Int>
   ) {

@@ -35,7 +35,7 @@ public struct TransducerModel: Equatable, Sendable {
     return [conjugateScale * denominatorReal, -conjugateScale * denominatorImaginary]
   }
 
-  /// Returns the magnitude of the displacement, relative to that of a full-scale sine at resonance.
+  /// Returns the displacement magnitude relative to that of a full-scale sine at resonance.
   public func displacementMagnitude(atHertz hertz: Double) -> Double {
     let relativeFrequency = hertz / resonanceHertz
     let denominatorReal = 1 - relativeFrequency * relativeFrequency
@@ -128,14 +128,14 @@ public struct TransducerSimulation: BitwiseCopyable, Sendable {
     resonances = InlineArray { simulatedResonances[min($0, simulatedResonances.count - 1)] }
   }
 
-  /// The current displacement, relative to the peak displacement for a full-scale sine at
-  /// resonance.
+  /// The current displacement, relative to the peak for a full-scale sine at resonance.
   public var displacement: Double { sumOverResonances { $0.displacementGain * $0.motion.x } }
   /// The current velocity, relative to the peak velocity for a full-scale sine at resonance.
   public var velocity: Double { sumOverResonances { $0.velocityGain * $0.motion.y } }
 
-  /// Advances the simulation by a sample of the drive and returns the acceleration, relative to the
-  /// peak of a full-scale sine at resonance.
+  /// Advances the simulation by a sample of the drive, and returns the acceleration.
+  ///
+  /// The acceleration is relative to the peak of a full-scale sine at resonance.
   public mutating func nextAcceleration(drive sample: Float) -> Float {
     let driveSample = Double(sample)
     var accelerationSum = 0.0
@@ -164,8 +164,9 @@ private struct SimulatedResonance: BitwiseCopyable, Sendable {
   let velocityGain: Double
   private let accelerationGain: Double
   private let transition: MotionStateTransition
-  /// The part of the response that is proportional to the drive at the end of a step, over which
-  /// the drive is linear.
+  /// The part of the response that is proportional to the drive at the end of a step.
+  ///
+  /// The drive is linear over the step.
   private let driveEndColumn: SIMD2<Double>
   private let qualityFactor: Double
 

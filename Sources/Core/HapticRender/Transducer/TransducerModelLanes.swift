@@ -21,8 +21,9 @@ struct TransducerModelLanes: BitwiseCopyable, Sendable {
   /// The response of each model's state to the sum of the drive over a step.
   var displacementPerDriveSum = SIMD16<Float>()
   var velocityPerDriveSum = SIMD16<Float>()
-  /// The response of each model's state to the sum of the drive weighted by the position in the
-  /// step, −½ to ½.
+  /// The response of each model's state to the moment of the drive over a step.
+  ///
+  /// The moment is the sum of the drive weighted by the position in the step, −½ to ½.
   var displacementPerDriveMoment = SIMD16<Float>()
   var velocityPerDriveMoment = SIMD16<Float>()
   /// The state of each model at the end of the step that is being output.

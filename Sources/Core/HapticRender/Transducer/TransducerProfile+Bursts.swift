@@ -15,14 +15,15 @@ extension TransducerProfile {
   /// The maximum drive magnitude of a burst: the output ceiling, minus the error of simulating at a
   /// low sample rate.
   private static let maximumBurstDriveMagnitude = 0.87
-  /// The maximum excursion of a burst, as a fraction of the limit, below which protection doesn't
-  /// act.
+  /// The maximum excursion of a burst without protection, as a fraction of the excursion limit.
   private static let maximumBurstExcursionFraction = 0.66
-  /// The increase of the level of a burst in the middle of the sharpness scale over the level that
-  /// matches the burst without an equalizer, in decibels.
+  /// The level increase of a burst in the middle of the sharpness scale, in decibels.
+  ///
+  /// The increase is relative to the level that matches the burst without an equalizer.
   private static let burstBoostDecibels = 0.5
-  /// The number of frames per cycle of the highest simulated frequency, if the sample rate
-  /// suffices.
+  /// The number of frames per cycle of the highest simulated frequency.
+  ///
+  /// A low sample rate may not suffice for this number.
   private static let simulatedFramesPerCycle = 64.0
   /// The number of cycles of the resonance that are simulated after a burst. The peak occurs before
   /// they end.
@@ -39,15 +40,16 @@ extension TransducerProfile {
   /// The results of simulating a burst at a sharpness.
   private struct SimulatedBurst {
     var filteredBurst: FilteredBurst
-    /// The level at which the burst reaches the excursion limit.
+    /// The level of a burst that reaches the excursion limit.
     var excursionLimitedAmplitude: Double
-    /// The relative level at which bursts feel equally strong.
+    /// The relative level of equally strong bursts.
     var equalSensationAmplitude: Double
     var sensationExponent: Double
   }
 
-  /// Returns the gains of bursts at evenly spaced sharpness values, for a profile whose frequencies
-  /// are limited to its useful band.
+  /// Returns the gains of bursts at evenly spaced sharpness values.
+  ///
+  /// The frequencies of the profile are limited to its useful band.
   ///
   /// The peak acceleration determines the sensation and, with temporal summation, also the
   /// duration. Without an equalizer, the steady levels apply.
@@ -139,7 +141,9 @@ extension TransducerProfile {
       sensationExponent: sensationExponent(atHertz: burstHertz))
   }
 
-  /// Returns the level at which a drive accelerates all models at least as much as another drive.
+  /// Returns the level of a drive for at least the acceleration of a requested drive.
+  ///
+  /// The drive at this level accelerates all models at least as much as the requested drive.
   private static func levelMatchingAcceleration(
     _ drive: FilteredBurst, toMatch requested: FilteredBurst, models: [TransducerModel]
   ) -> Double {
@@ -209,8 +213,9 @@ extension TransducerProfile {
     return peakMagnitude
   }
 
-  /// Drives a model from rest, and calls a function with each sample and the displacement and
-  /// velocity before it.
+  /// Drives a model from rest, and calls a function with each sample.
+  ///
+  /// The arguments include the displacement and the velocity before the sample.
   private static func simulateMotion(
     _ drive: FilteredBurst, _ model: TransducerModel, body: (Double, SIMD2<Double>) -> Void
   ) {

@@ -5,8 +5,9 @@ extension TransducerProfile {
     return hardware.responsePoints.count > 1 || hardware.model != nil
   }
 
-  /// A Boolean value that indicates whether an equalizer filters the drive with the inverse of the
-  /// resonance.
+  /// A Boolean value that indicates whether an equalizer filters the drive.
+  ///
+  /// The equalizer is the inverse of the resonance.
   public var isEqualized: Bool { hardware?.model != nil && (driveSettings.isEqualized ?? true) }
 
   /// A Boolean value that indicates whether equal intensity feels equal at each sharpness.
@@ -34,8 +35,9 @@ extension TransducerProfile {
 
   private var isHandHeld: Bool { hardware != nil && driveSettings.contactSite == .hand }
 
-  /// The acceleration of a full-scale sine at resonance, in g, if the resonance, the quality
-  /// factor, and the acceleration are known.
+  /// The acceleration of a full-scale sine at resonance, in g, if known.
+  ///
+  /// It is known if the resonance, the quality factor, and the acceleration are known.
   var fullScaleAccelerationInG: Double? {
     guard let hardware, hardware.model != nil,
       let ratedAccelerationInG = hardware.maximumAccelerationInG
@@ -47,8 +49,9 @@ extension TransducerProfile {
     return ratedAccelerationInG * (fullScalePowerRatio ?? 1).squareRoot()
   }
 
-  /// Returns the exponent of the growth of sensation at a frequency, or 1 if the contours of equal
-  /// sensation don't converge.
+  /// Returns the exponent of the growth of sensation at a frequency.
+  ///
+  /// The exponent is 1 if the contours of equal sensation don't converge.
   func sensationExponent(atHertz hertz: Double) -> Double {
     hasConvergingContours ? SensationGrowth.exponent(atHertz: hertz) : 1
   }
@@ -74,8 +77,9 @@ extension TransducerProfile {
     hardware != nil && (driveSettings.limitsToUsableBand ?? true)
   }
 
-  /// Returns the acceleration of the hardware for a full-scale sine, in decibels relative to any
-  /// level.
+  /// Returns the acceleration of the hardware for a full-scale sine, in relative decibels.
+  ///
+  /// The decibels are relative to an arbitrary level.
   ///
   /// The model of the resonance determines the response, as wide as its uncertainty. Measured
   /// points correct it if they are denser than the resonance and agree with it. Without a model,
@@ -94,8 +98,9 @@ extension TransducerProfile {
       + Self.interpolatedDecibels(hardware.responseCorrectionPoints, atHertz: hertz)
   }
 
-  /// Returns the perception threshold at a frequency, in decibels relative to 1 g, or, for ears,
-  /// the sound pressure of equal loudness.
+  /// Returns the perception threshold at a frequency, in decibels relative to 1 g.
+  ///
+  /// For ears, returns the sound pressure of equal loudness.
   func perceptionThresholdDecibels(atHertz hertz: Double) -> Double {
     let defaultCurve =
       switch driveSettings.contactSite {
@@ -108,8 +113,9 @@ extension TransducerProfile {
       thresholdCurve.map { ($0.hertz, $0.accelerationDecibelsRelativeToG) }, atHertz: hertz)
   }
 
-  /// Returns the level of a full-scale sine above the perception threshold, in decibels, up to an
-  /// unknown constant.
+  /// Returns the level of a full-scale sine above the perception threshold, in decibels.
+  ///
+  /// The level has an unknown constant offset.
   ///
   /// If equal sensation isn't requested, the result is the level of the acceleration.
   ///
@@ -206,7 +212,7 @@ extension TransducerProfile {
     return bandMapping
   }
 
-  /// The tolerance by which a level may be below the minimum level of the useful band, in decibels.
+  /// The tolerance of the useful band's minimum level, in decibels.
   private static let usableBandToleranceDecibels = 0.25
 
   /// Returns the gains of the amplitude at evenly spaced points of sharpness, each at most 1.
@@ -254,7 +260,9 @@ extension TransducerProfile {
       + contourDecibels)
   }
 
-  /// The thresholds of perception for a profile without its own curve, in decibels relative to 1 g.
+  /// The default perception thresholds for a profile without its own curve.
+  ///
+  /// They are in decibels relative to 1 g.
   ///
   /// The values are for a device held in the hand. Source: Android 16,
   /// `BasicToPwleSegmentAdapter.java` in the platform's vibrator service, 41 points.
@@ -272,8 +280,9 @@ extension TransducerProfile {
 }
 
 extension TransducerHardware {
-  /// The maximum root mean square of the differences between measured points and the model, in
-  /// decibels, for the points to correct the model.
+  /// The maximum RMS difference between measured points and the model, in decibels.
+  ///
+  /// Up to this difference, the points correct the model.
   private static let maximumModelDeviationDecibels = 3.0
 
   /// The differences between the measured response points and the model, in decibels; empty if the
@@ -313,8 +322,7 @@ extension TransducerHardware {
 }
 
 extension TransducerModel {
-  /// Returns the acceleration of the hardware for a steady full-scale sine at a frequency, in
-  /// decibels.
+  /// Returns the acceleration of the hardware for a steady full-scale sine, in decibels.
   func accelerationDecibels(atHertz hertz: Double) -> Double {
     decibels(ofAmplitude: max(1e-15, accelerationMagnitude(atHertz: hertz)))
   }

@@ -17,7 +17,7 @@ public struct TransducerSettings: Equatable, Sendable {
   /// The minimum corner frequency of the high-pass filter, in hertz.
   private static let minimumHighPassHertz = 0.1
 
-  /// The additional resonances and their displacements relative to the main resonance.
+  /// The additional resonances, with their displacements relative to the main resonance.
   let excursionModes: [ExcursionMode]
 
   let highPassFilter: Biquad
@@ -60,14 +60,14 @@ public struct TransducerSettings: Equatable, Sendable {
     [highPassFilter, equalizerFilter] + modeFilters.map { $0.filter }
   }
 
-  /// Returns the magnitude of the drive for a steady full-scale sine after the high-pass and the
-  /// equalizer.
+  /// Returns the drive magnitude of a steady full-scale sine after high-pass and equalizer.
   public func driveResponse(atHertz hertz: Double) -> Double {
     driveFilters.reduce(1) { $0 * $1.magnitude(atHertz: hertz, rate: rate) }
   }
 
-  /// Returns the response of the high-pass and the equalizer at a frequency, as a real and an
-  /// imaginary part.
+  /// Returns the response of the high-pass and the equalizer at a frequency.
+  ///
+  /// The result is a real and an imaginary part.
   package func driveFrequencyResponse(atHertz hertz: Double) -> SIMD2<Double> {
     driveFilters.reduce(SIMD2(1, 0)) { product, filter in
       let response = filter.frequencyResponse(atHertz: hertz, rate: rate)
@@ -77,11 +77,12 @@ public struct TransducerSettings: Equatable, Sendable {
     }
   }
 
-  /// The attenuation that the decaying drive reaches at the end of the trailing silence, in
-  /// decibels.
+  /// The attenuation of the decaying drive at the end of the trailing silence, in decibels.
   private static let tailAttenuationDecibels = 60.0
 
-  /// Returns the time in which the filtered drive decays by 60 dB after the last sound, in seconds.
+  /// Returns the duration of the filtered drive's decay by 60 dB, in seconds.
+  ///
+  /// The decay starts after the last sound.
   ///
   /// T = A / (8.686·σ₁) + Σ 1.5/σᵢ, where σ₁ is the minimum decay rate of the filters in nepers per
   /// second, and σᵢ are the others.
@@ -92,8 +93,9 @@ public struct TransducerSettings: Equatable, Sendable {
       ofDecayRates: decayRatesNepersPerSecond(includesTransducer: includesTransducer))
   }
 
-  /// Returns the decay rate of each filter and, optionally, of the transducer, in nepers per
-  /// second.
+  /// Returns the decay rates of the filters, in nepers per second.
+  ///
+  /// Optionally, the result includes the decay rates of the transducer.
   fileprivate func decayRatesNepersPerSecond(includesTransducer: Bool) -> [Double] {
     var filterDecayRates = [
       TransducerModel(resonanceHertz: highPassHertz, qualityFactor: 0.5.squareRoot())
@@ -145,8 +147,9 @@ extension OutputRouting {
 }
 
 extension TransducerModel {
-  /// The decay rate of the model's free motion, in nepers per second; of two real poles, that of
-  /// the slower one.
+  /// The decay rate of the model's free motion, in nepers per second.
+  ///
+  /// Of two real poles, it is the decay rate of the slower one.
   var decayRateNepersPerSecond: Double {
     let dampingRatio = 1 / (2 * qualityFactor)
     let relativeDecayRate =
@@ -165,8 +168,9 @@ extension TransducerModel {
 }
 
 extension TransducerProfile {
-  /// Returns the filters and limits for the hardware of the profile at a sample rate, or nil if it
-  /// has no hardware.
+  /// Returns the filters and limits for the hardware of the profile at a sample rate.
+  ///
+  /// Returns nil if the profile has no hardware.
   ///
   /// They depend on the frequency mappings of the profile.
   public func transducerSettings(rate: Double) -> TransducerSettings? {
@@ -188,16 +192,18 @@ extension TransducerProfile {
 
 /// The limits of a transducer, in units of its drive.
 public struct TransducerLimits: Equatable, Sendable {
-  /// The maximum displacement, relative to a full-scale sine at resonance; nil if no model is
-  /// known.
+  /// The maximum displacement, relative to that of a full-scale sine at resonance.
+  ///
+  /// The ratio is nil if no model is known.
   public let excursionLimitToFullScaleRatio: Double?
-  /// The power of a full-scale sine, relative to the continuous rating; nil if it is unknown.
+  /// The power of a full-scale sine, relative to the continuous rating; nil if unknown.
   public let fullScaleToContinuousPowerRatio: Double?
   /// The thermal parameters of the transducer.
   public let thermal: ThermalParameters
 
-  /// The temperature rise at which the thermal limiter holds the transducer during a sustained
-  /// signal, slightly below the limit of 1.
+  /// The target temperature rise of the thermal limiter, slightly below the limit of 1.
+  ///
+  /// The limiter keeps the transducer at this temperature during a sustained signal.
   public static var targetTemperatureRiseFraction: Double { @_noLocks get { 0.96 } }
 
   /// The assumed ratio of peak power to continuous power.
@@ -245,11 +251,12 @@ public struct TransducerLimits: Equatable, Sendable {
 }
 
 extension TransducerHardware {
-  /// The maximum uncertainty of a resonance for which levels are computed from the stated figures.
+  /// The maximum uncertainty of a resonance for computing levels from the stated figures.
   private static let maximumLevelUncertaintyFraction = 0.05
 
-  /// The model from which levels and frequencies are computed: the stated figures if they are
-  /// certain, otherwise the model of the equalizer.
+  /// The model for computing levels and frequencies.
+  ///
+  /// It has the stated figures if they are certain. Otherwise, it is the model of the equalizer.
   ///
   /// A filter with wrong figures rings; a level is only as wrong as its figures.
   var levelModel: TransducerModel? {
@@ -258,7 +265,7 @@ extension TransducerHardware {
       ? model : equalizerModel
   }
 
-  /// The model for which the equalizer is designed: as wide as the resonance and its uncertainty.
+  /// The model for the equalizer's design: as wide as the resonance and its uncertainty.
   ///
   /// The quality factor is Q / √(1 + (2δQ)²) for a resonance with an uncertainty of ±δ. A search
   /// over zeros and poles found the factor 2, which minimizes the worst burst and ringing within
@@ -272,8 +279,10 @@ extension TransducerHardware {
     return TransducerModel(resonanceHertz: resonanceHertz, qualityFactor: qualityFactor)
   }
 
-  /// The uncertainty of a data sheet that states none: 3 % of the resonance and 10 % of the quality
-  /// factor if they were measured, otherwise that of estimates.
+  /// The default uncertainty of a data sheet without a stated uncertainty.
+  ///
+  /// It is 3 % of the resonance and 10 % of the quality factor if they were measured, otherwise
+  /// that of estimates.
   public var defaultUncertainty: TransducerUncertainty {
     measurement == nil ? .estimated : .measured
   }
@@ -290,7 +299,7 @@ extension TransducerHardware {
     }
   }
 
-  /// Returns a model whose width includes the uncertainty of its resonance.
+  /// Returns a model with a width that includes the uncertainty of its resonance.
   func widenedModel(_ model: TransducerModel) -> TransducerModel {
     let relativeBandwidth =
       2 * (uncertainty ?? defaultUncertainty).resonanceDeviationFraction * model.qualityFactor
@@ -403,8 +412,10 @@ public struct EqualizerDesign: Equatable, Sendable {
 /// An additional resonance of a transducer and its displacement.
 struct ExcursionMode: Equatable {
   var model: TransducerModel
-  /// The displacement at this resonance relative to that at the main resonance, both for a
-  /// full-scale sine; negative if it is inverted.
+  /// The displacement at this resonance relative to that at the main resonance.
+  ///
+  /// Both are displacements for a full-scale sine. The ratio is negative if the displacement is
+  /// inverted.
   var displacementToMainModeRatio: Double
 }
 

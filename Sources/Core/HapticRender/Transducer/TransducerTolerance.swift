@@ -17,8 +17,9 @@ struct TransducerTolerance {
   struct Model: Equatable {
     var resonanceHertz: Double
     var qualityFactor: Double
-    /// The displacement of the model at its resonance, relative to that of the main resonance at
-    /// its own frequency.
+    /// The displacement of the model at its resonance, relative to the main resonance.
+    ///
+    /// The main resonance is measured at its own frequency.
     var relativeResonanceDisplacement: Double
   }
 
@@ -30,13 +31,15 @@ struct TransducerTolerance {
 
   /// The models of all resonances; the nominal model of each resonance precedes its variants.
   let models: [Model]
-  /// The sum of the displacements of all resonances for full-scale sines, relative to that of the
-  /// main resonance.
+  /// The sum of all resonances' displacements, relative to that of the main resonance.
+  ///
+  /// The displacements are those for full-scale sines.
   let relativeDisplacementSum: Double
   /// The minimum decay rate of the models, in nepers per second.
   let minimumDecayNepersPerSecond: Double
-  /// The factor that reduces the limit, so that it also holds for resonances between those of the
-  /// models.
+  /// The factor for the limit due to resonances between those of the models.
+  ///
+  /// It reduces the limit, so that the limit also holds for these resonances.
   let excursionLimitFactor: Double
   /// The maximum number of models at the maximum quality factor.
   private static let modelCountAtMaximumQuality = 24
@@ -112,13 +115,14 @@ struct TransducerTolerance {
   var maximumResonanceHertz: Double { models.map { $0.resonanceHertz }.max() ?? 1 }
   var minimumResonanceHertz: Double { models.map { $0.resonanceHertz }.min() ?? 1 }
 
-  /// The maximum time constant with which a model decays, in seconds.
+  /// The maximum decay time constant of the models, in seconds.
   var maximumTimeConstantSeconds: Double {
     models.map { $0.qualityFactor / (Double.pi * $0.resonanceHertz) }.max() ?? 0
   }
 
-  /// Returns the maximum amount by which the displacement within a step exceeds that at its ends,
-  /// for a full-scale drive.
+  /// Returns the maximum excess of the displacement within a step over that at its ends.
+  ///
+  /// The excess is that for a full-scale drive.
   func maximumDisplacementWithinStep(seconds: Double) -> Double {
     models.map { model in
       let phase = 2 * Double.pi * model.resonanceHertz * seconds

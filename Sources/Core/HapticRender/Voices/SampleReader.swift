@@ -1,7 +1,8 @@
 internal import RealtimeMemory
 
-/// A reader of a sound at a variable speed, with a fixed-point position and a low-pass for
-/// brightness.
+/// A reader of a sound at a variable speed.
+///
+/// It has a fixed-point position and a low-pass for brightness.
 struct SampleReader: BitwiseCopyable, Sendable {
   /// One frame in fixed point: 2³².
   static var fixedPointUnitsPerFrame: UInt64 { @_noLocks get { 4_294_967_296 } }

@@ -1,21 +1,22 @@
-/// The maximum lengths of the segments in which a mapping is approximated by a straight line.
+/// The maximum lengths of straight line segments that approximate a mapping.
 ///
 /// The level is a power of the control, and the frequency is an exponential of it. A limit on the
 /// change of the control within a segment limits the error: for the square law, a change of 10 % of
 /// intensity keeps the level within 0.02 dB; a change of 0.04 in sharpness keeps the frequency of a
 /// two-octave band within 0.04 %.
 enum SegmentLength {
-  /// The maximum length of a segment, in frames, for which a 32-bit phase represents the frequency
-  /// ramp exactly.
+  /// The maximum length of a segment, in frames.
+  ///
+  /// Up to this length, a 32-bit phase represents the frequency ramp exactly.
   static var maximumFrameCount: Int64 { @_noLocks get { 2_048 } }
-  /// The minimum length, in frames, of a segment that doesn't end early at a corner of the envelope
-  /// or of a control.
+  /// The minimum length of a segment, in frames.
+  ///
+  /// A segment may end early at a corner of the envelope or of a control.
   static var minimumFrameCount: Int64 { @_noLocks get { 8 } }
   /// The maximum change of pitch, sharpness, brightness, or pan in a segment.
   static var maximumControlChangePerSegment: Float { @_noLocks get { 0.04 } }
 
-  /// Returns the number of frames until the control of a level has changed by a fraction of its
-  /// value.
+  /// Returns the number of frames until a level's control has changed by a fraction.
   ///
   /// - Parameters:
   ///   - value: The value of the level's control.
@@ -32,8 +33,9 @@ enum SegmentLength {
     clampedFrameCount(maximumControlChangePerSegment * framesPerUnit)
   }
 
-  /// Returns the number of frames until a changing pitch reaches the next bound of its range, at
-  /// which it starts or stops to change.
+  /// Returns the number of frames until a changing pitch reaches the next bound of its range.
+  ///
+  /// At the bound, it starts or stops to change.
   ///
   /// - Parameters:
   ///   - value: The pitch.

@@ -11,8 +11,9 @@ extension Voice {
     var pan: Float = 0
   }
 
-  /// Advances the control cursors to a pattern frame, and returns a bit mask of the received
-  /// controls in effect.
+  /// Advances the control cursors to a pattern frame.
+  ///
+  /// Returns a bit mask of the received controls in effect.
   @_noLocks @inline(__always) mutating func advanceCursors(
     to patternFrame: Int64, isHaptic: Bool, in context: VoiceContext
   ) -> UInt8 {
@@ -304,8 +305,9 @@ extension Voice {
 // MARK: - Bursts
 
 extension Voice {
-  /// Applies the received controls at the onset of a burst, in the same way as planning applies the
-  /// pattern's controls.
+  /// Applies the received controls at the onset of a burst.
+  ///
+  /// They apply in the same way as the pattern's controls during planning.
   @_noLocks private mutating func applyLiveControls(
     to voice: PlannedVoice, in context: VoiceContext
   ) {
@@ -362,8 +364,9 @@ extension Voice {
 // MARK: - Length
 
 extension Voice {
-  /// Returns the number of frames until the next corner, or until a linear segment would deviate
-  /// too much from the mapping.
+  /// Returns the number of frames until the next corner or the end of a linear segment.
+  ///
+  /// The segment ends before it would deviate too much from the mapping.
   ///
   /// The function is mutating, so that the voice isn't copied for the call.
   @_noLocks private mutating func segmentLength(

@@ -12,7 +12,7 @@ internal import RealtimeMemory
 struct Voice: BitwiseCopyable, Sendable {
   /// The index of the voice in the plan.
   var plannedVoiceIndex: Int
-  /// The pattern position at the start of the pass to which the voice belongs.
+  /// The pattern position at the start of the voice's pass.
   var passOriginFrame: Int64
   /// The output frame of the onset.
   var onsetOutputFrame: Int64
@@ -49,8 +49,9 @@ struct Voice: BitwiseCopyable, Sendable {
     case initial
     /// A segment that starts at the level of the previous segment.
     case continuing
-    /// A segment after a control was changed, which starts at the level of the previous segment and
-    /// is as long as a ramp.
+    /// A segment after a change of a control.
+    ///
+    /// It starts at the level of the previous segment and is as long as a ramp.
     case interrupted
 
     var isInitial: Bool {
@@ -95,7 +96,7 @@ struct Voice: BitwiseCopyable, Sendable {
     self.trackCursors = cursors
   }
 
-  /// A placeholder voice with which unused memory is initialized.
+  /// A placeholder voice for initializing unused memory.
   static var placeholder: Voice {
     Voice(
       plannedVoiceIndex: 0,
