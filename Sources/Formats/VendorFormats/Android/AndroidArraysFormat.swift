@@ -3,8 +3,9 @@ internal import HapticModel
 internal import Reading
 
 extension HapticFormat {
-  /// The format of timings and amplitudes for Android's `VibrationEffect.createWaveform`, as
-  /// exported by Haptics Studio: a JSON object with two arrays.
+  /// The format of timings and amplitudes for Android's `VibrationEffect.createWaveform`.
+  ///
+  /// Haptics Studio exports it as a JSON object with two arrays.
   ///
   /// The key `repeat` is the repeat index of Android's function. Without amplitudes, timings are
   /// alternately off and on. Levels are written as `steps`, or, for `studio`, sampled and never 0,
@@ -102,8 +103,9 @@ private struct TimingArrayKeys: Sendable {
   /// The key of the track's name, or nil if the format has no tracks.
   var trackKey: String?
 
-  /// Returns the JSON text for a series of levels, with the name of the track in formats that have
-  /// tracks.
+  /// Returns the JSON text for a series of levels.
+  ///
+  /// In formats that have tracks, the text contains the name of the track.
   func jsonText(of levels: VibrationSteps, track name: String) -> [UInt8] {
     var jsonWriter = JSONWriter()
     jsonWriter.writeObject { file in

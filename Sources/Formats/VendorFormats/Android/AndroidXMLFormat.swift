@@ -357,8 +357,7 @@ private struct VibrationDecoder {
         ? nil : JSONNameList(Self.elementNames).suggestion(for: elementName))
   }
 
-  /// Reports unexpected attributes of an element, and the children of an element that must be
-  /// empty.
+  /// Reports unexpected attributes and children of an element that must be empty.
   private mutating func checkEmptyElement(_ element: Element, attributes: [String]) {
     checkAttributes(of: element, allowed: attributes)
     for child in element.children {
@@ -568,7 +567,9 @@ private struct VibrationWriter {
     return escapedText
   }
 
-  /// The order in which attributes are written, except in entries, which have the duration first.
+  /// The order of attributes in written files.
+  ///
+  /// In entries, the duration comes first.
   private static let attributeOrder = [
     "name", "initialSharpness", "initialFrequencyHz", "intensity", "sharpness", "amplitude",
     "frequencyHz", "scale",

@@ -12,8 +12,7 @@ struct VibrationBuilder {
 
   /// The rise and fall times of a transient within an envelope, in milliseconds.
   static let transientPulseMilliseconds = (rise: 1, fall: 12)
-  /// The maximum distance from a straight line at which a point is removed, as a fraction of full
-  /// scale.
+  /// The maximum distance of a removed point from a straight line, as a fraction of full scale.
   private static let collinearityToleranceFraction = 0.0025
 
   init(_ composition: HapticComposition, options: WritingOptions) {
@@ -58,12 +57,14 @@ struct VibrationBuilder {
     return makeEffect(of: removingCollinearPoints(hertzPoints), isBasic: false)
   }
 
-  /// The number of straight frequency lines in hertz that represent a change of the sharpness from
-  /// 0 to 1 within the tolerance.
+  /// The number of frequency lines for a sharpness change from 0 to 1 within the tolerance.
+  ///
+  /// The lines are straight in hertz.
   private static let hertzLinesPerSharpnessUnit = 8.0
 
-  /// Returns the points of an envelope, except those that only approximate a line between two
-  /// breakpoints of the composition.
+  /// Returns the points of an envelope without redundant points.
+  ///
+  /// A redundant point only approximates a line between two breakpoints of the composition.
   private func removingCollinearPoints(_ points: [EnvelopePoint]) -> [EnvelopePoint] {
     var anchorMicroseconds: Set<Double> = []
     func addAnchor(_ seconds: Double) { anchorMicroseconds.insert((seconds * 1e6).rounded()) }
@@ -149,8 +150,9 @@ struct VibrationBuilder {
     }
   }
 
-  /// Returns the points in the precision of the file, so that rounding errors at one time don't
-  /// become jumps.
+  /// Returns the points in the precision of the file.
+  ///
+  /// Rounding errors at one time thus don't become jumps.
   private static func roundedToFloat(_ points: [EnvelopePoint]) -> [EnvelopePoint] {
     var roundedPoints: [EnvelopePoint] = []
     for var point in points {
@@ -218,16 +220,18 @@ struct VibrationBuilder {
     EnvelopePoint(timeSeconds: point.timeSeconds, level: 0, sharpness: point.sharpness)
   }
 
-  /// Returns a Boolean value that indicates whether two points differ by less than removed points
-  /// may. The sharpness of silence does not count.
+  /// Returns true if two points differ by less than removed points may.
+  ///
+  /// The sharpness of silence does not count.
   private static func arePointsClose(_ first: EnvelopePoint, _ second: EnvelopePoint) -> Bool {
     let areBothSilent = first.level == 0 && second.level == 0
     return abs(first.level - second.level) <= collinearityToleranceFraction
       && (areBothSilent || abs(first.sharpness - second.sharpness) <= collinearityToleranceFraction)
   }
 
-  /// Returns the ends of lines of whole milliseconds, from level 0 at the start back to level 0,
-  /// and the sharpness at the start.
+  /// Returns the ends of lines of whole milliseconds, and the sharpness at the start.
+  ///
+  /// The lines start and end at level 0.
   private mutating func lineEndsInMilliseconds(
     _ points: [EnvelopePoint], from start: Int, to end: Int?
   ) -> (

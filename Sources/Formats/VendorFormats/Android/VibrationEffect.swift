@@ -22,8 +22,9 @@ indirect enum VibrationEffect: Equatable, Sendable {
     var strengthFactor: Float = 1
     /// The delay before the primitive, in milliseconds.
     var delayMilliseconds = 0
-    /// A Boolean value that indicates whether the delay starts at the start of the preceding
-    /// primitive, rather than at its end.
+    /// A Boolean value that indicates whether the delay starts with the preceding primitive.
+    ///
+    /// If false, the delay starts at the end of the preceding primitive.
     var delaysFromPreviousStart = false
   }
 

@@ -1,6 +1,7 @@
-/// Approximations of the predefined vibrations, for which each device has its own waveforms.
-/// Android publishes their names and descriptions, but no waveforms; the events follow the
-/// descriptions, and the durations are estimates.
+/// Approximations of the predefined vibrations.
+///
+/// Each device has its own waveforms for them. Android publishes their names and descriptions, but
+/// no waveforms. The events follow the descriptions, and the durations are estimates.
 enum VibrationPrimitives {
   /// An approximation of one predefined vibration: transients with delays in milliseconds, and a
   /// continuous event whose intensity is linear between points.
@@ -52,8 +53,9 @@ enum VibrationPrimitives {
     approximations[name] ?? VibrationApproximation(vibrationDurationMilliseconds: 0)
   }
 
-  /// Returns the primitive that is closest to a transient, its scale, and the larger of its
-  /// differences in intensity and sharpness.
+  /// Returns the primitive that is closest to a transient, and its scale.
+  ///
+  /// Also returns the larger of its differences in intensity and sharpness.
   static func nearestPrimitive(intensity: Double, sharpness: Double) -> (
     primitive: String, scale: Float, error: Double
   ) {

@@ -20,8 +20,9 @@ struct VibrationReader {
   /// The end time of the last event, in milliseconds.
   private var lastEventEndMilliseconds = 0
   private var loopPoints: HapticComposition.LoopPoints?
-  /// A Boolean value that indicates whether any event has a sharpness curve, so that every event
-  /// with curves needs one.
+  /// A Boolean value that indicates whether any event has a sharpness curve.
+  ///
+  /// If true, every event with curves needs one.
   private let needsSharpnessCurves: Bool
 
   /// The maximum error in sharpness when a line between two frequencies becomes lines of sharpness.
@@ -167,8 +168,9 @@ struct VibrationReader {
     }
   }
 
-  /// Adds contiguous constant levels as one event, whose curve has a point at the start and at the
-  /// end of each level.
+  /// Adds contiguous constant levels as one event.
+  ///
+  /// The event's curve has a point at the start and at the end of each level.
   private mutating func addAudibleRun(_ run: inout ControlPoints, duration length: inout Int) {
     guard let firstPoint = run.first else { return }
     if run.count == 2 {

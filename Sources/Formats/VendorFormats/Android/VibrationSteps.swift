@@ -1,11 +1,12 @@
 internal import HapticFormats
 internal import HapticModel
 
-/// Converts a composition into a sequence of steps with constant levels, for devices without
-/// envelopes.
+/// A sequence of steps with constant levels, for devices without envelopes.
+///
+/// The steps are converted from a composition.
 struct VibrationSteps {
   private(set) var steps: [VibrationEffect.Step] = []
-  /// The index of the step to which a loop returns, or nil if the steps do not repeat.
+  /// The index of the first step of a repetition, or nil if the steps do not repeat.
   private(set) var repeatIndex: Int?
   private(set) var losses: LossLog
   private var quantizer = TimeAndLevelQuantizer()
@@ -79,7 +80,9 @@ struct VibrationSteps {
       isContinuous: isContinuous)
   }
 
-  /// Adds an emphasis for each transient. An emphasis ends at the latest when the next one starts.
+  /// Adds an emphasis for each transient.
+  ///
+  /// An emphasis ends at the latest when the next emphasis starts.
   private mutating func addEmphases(of envelopes: [EventEnvelope]) {
     for envelope in envelopes where envelope.kind == .hapticTransient {
       let point = envelope.points[0]
@@ -116,14 +119,13 @@ struct VibrationSteps {
     }
   }
 
-  /// The times at which the level of the envelope may jump, in any order.
+  /// The times of possible jumps in the level of the envelope, in any order.
   private var levelJumpSeconds: [Double] {
     [0] + envelopePoints.map { $0.timeSeconds }
       + emphases.flatMap { [$0.startSeconds, $0.endSeconds] }
   }
 
-  /// Returns the times at which the level of the envelope is sampled, and records the sampling as a
-  /// loss.
+  /// Returns the sampling times of the envelope's level, and records the sampling as a loss.
   private mutating func levelSampleTimes(until end: Double, rate: Double?) -> [Double] {
     let stepInterval = max(
       1 / min(max(rate ?? 1 / MetaWaveform.stepSeconds, 1), 1000),
@@ -135,8 +137,9 @@ struct VibrationSteps {
     return (0..<stepCount).map { Double($0) * stepInterval }
   }
 
-  /// Adds a step for each interval between successive times, or extends the last step if it has the
-  /// same amplitude.
+  /// Adds a step for each interval between successive times.
+  ///
+  /// If the last step has the same amplitude, it is extended instead.
   ///
   /// - Parameters:
   ///   - times: The times in seconds, in ascending order.

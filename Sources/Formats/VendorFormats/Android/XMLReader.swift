@@ -211,8 +211,9 @@ struct XMLReader {
     }
   }
 
-  /// Reads a quoted attribute value [10], with its references replaced and its whitespace
-  /// normalized.
+  /// Reads a quoted attribute value [10].
+  ///
+  /// Its references are replaced, and its whitespace is normalized.
   private mutating func readAttributeValue() throws(ParseError) -> String {
     guard let quoteByte = byte(at: byteOffset),
       quoteByte == UInt8(ascii: "\"") || quoteByte == UInt8(ascii: "'")

@@ -4,9 +4,10 @@ internal import HapticFormats
   internal import CExpat
 #endif
 
-/// The tree of elements in an XML text, read by libexpat without opening other files, or by
-/// ``XMLReader`` in builds without libexpat. Document type declarations are rejected, so there are
-/// only the predefined entities.
+/// The tree of elements in an XML text.
+///
+/// The text is read by libexpat without opening other files, or by ``XMLReader`` in builds without
+/// libexpat. Document type declarations are rejected, so there are only the predefined entities.
 struct XMLTree: Sendable {
   /// An XML element, or a comment if comments are kept. The name of a comment is its text including
   /// the delimiters.
@@ -81,8 +82,9 @@ struct XMLTree: Sendable {
     byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
   }
 
-  /// Returns the path from the root to the element at an offset, such as
-  /// `vibration-effect.waveform-effect.waveform-entry[2]`.
+  /// Returns the path from the root to the element at an offset.
+  ///
+  /// An example is `vibration-effect.waveform-effect.waveform-entry[2]`.
   func path(to offset: Int) -> String {
     guard var currentElement = root else { return "" }
     var elementPath = String(currentElement.name.prefix(40))
@@ -208,8 +210,9 @@ struct XMLTree: Sendable {
     }
   #endif
 
-  /// Returns the name of the first element without parsing the text, empty if there is no element,
-  /// or nil if the text is not XML.
+  /// Returns the name of the first element without parsing the text.
+  ///
+  /// The name is empty if there is no element, and nil if the text is not XML.
   static func rootName(of text: Span<UInt8>) -> String? {
     var textByteOffset = ByteOrderMark.utf8Length(in: text)
     while true {

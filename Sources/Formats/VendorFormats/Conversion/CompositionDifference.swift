@@ -23,16 +23,17 @@ package struct CompositionDifference: Equatable, Sendable {
       differsInSound ? 1 : 0)
   }
 
-  /// The length of each window in which the compositions are compared, in seconds.
+  /// The length of each window for comparing the compositions, in seconds.
   private static let comparisonWindowSeconds = 0.02
   private static let timeStepsPerWindow = 10
-  /// The offset of a sample within its time step. It avoids whole milliseconds, at which many
-  /// formats have jumps.
+  /// The offset of a sample within its time step.
+  ///
+  /// It avoids whole milliseconds, where many formats have jumps.
   private static let sampleOffsetInTimeSteps = 0.37
   /// The maximum number of windows that are compared.
   private static let maximumWindowCount = 100_000
   private static let transientTimeToleranceSeconds = 0.003
-  /// The amplitude above which sharpness is compared.
+  /// The minimum amplitude for comparing sharpness.
   private static let minimumComparedAmplitude = 0.05
 
   /// Compares two compositions, with amplitude as the square of intensity.

@@ -2,8 +2,9 @@ internal import CMath
 internal import HapticFormats
 internal import HapticModel
 
-/// A breakpoint of an envelope, whose level and sharpness are linear between breakpoints. Two
-/// points with the same time form a jump.
+/// A breakpoint of an envelope. Level and sharpness are linear between breakpoints.
+///
+/// Two points with the same time form a jump.
 struct EnvelopePoint: Equatable {
   /// The time of the breakpoint, in seconds from the start of the composition.
   var timeSeconds: Double
@@ -25,8 +26,9 @@ struct EnvelopePoint: Equatable {
 }
 
 extension EnvelopePoint {
-  /// Returns the points that divide the line from this to another point into equal parts, excluding
-  /// both ends.
+  /// Returns the points that divide the line to another point into equal parts.
+  ///
+  /// Both ends are excluded.
   func pointsDividingLine(to end: EnvelopePoint, count: Int) -> [EnvelopePoint] {
     (1..<max(count, 1)).map {
       .interpolated(
@@ -37,8 +39,9 @@ extension EnvelopePoint {
 }
 
 extension [EnvelopePoint] {
-  /// Returns the interpolated point of an envelope at a time, or nil before the first point and
-  /// from the last point on.
+  /// Returns the interpolated point of an envelope at a time.
+  ///
+  /// Returns nil before the first point and from the last point on.
   ///
   /// - Parameters:
   ///   - time: The time, in seconds; not before that of the preceding call.
@@ -77,7 +80,7 @@ struct EnvelopeLevelScale: Equatable {
   var levelQuantity: Quantity
   var amplitudeMapping: AmplitudeMapping
 
-  /// Returns the level of an event whose amplitude is multiplied by a gain.
+  /// Returns the level of an event with its amplitude multiplied by a gain.
   func level(intensity: Double, gain: Double) -> Double {
     switch levelQuantity {
     case .intensity: intensity * (gain == 1 ? 1 : amplitudeMapping.intensity(ofAmplitude: gain))
@@ -378,7 +381,9 @@ struct EnvelopeSampler {
       : shape.releaseLevel
   }
 
-  /// Returns the times at which the sum of a control and an offset enters or leaves 0…1.
+  /// Returns the times of crossings of 0 or 1 by the sum of a control and an offset.
+  ///
+  /// At these times, the sum enters or leaves 0…1.
   private func clampingTimes(
     of control: ControlTimeline, offset: Double, in range: ClosedRange<Double>
   )
@@ -408,8 +413,9 @@ struct EnvelopeSampler {
     return crossingTimes
   }
 
-  /// Adds points between two points until straight lines are within the tolerance of the exact
-  /// level.
+  /// Adds points between two points to approximate the exact level by straight lines.
+  ///
+  /// The lines are within the tolerance.
   ///
   /// - Parameters:
   ///   - first: The start of the line.

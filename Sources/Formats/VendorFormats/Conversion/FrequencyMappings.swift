@@ -28,8 +28,9 @@ struct TimeAndLevelQuantizer {
   /// The maximum floating-point rounding error that is not reported as a loss.
   static let maximumUnreportedError = 1e-6
 
-  /// The maximum rounding errors of times, in milliseconds, and of levels, as a fraction of full
-  /// scale.
+  /// The maximum rounding errors of times and levels.
+  ///
+  /// Times are in milliseconds, and levels are a fraction of full scale.
   private var maximumRoundingErrors = (time: 0.0, level: 0.0)
 
   mutating func quantizeToMilliseconds(_ seconds: Double) -> Int {

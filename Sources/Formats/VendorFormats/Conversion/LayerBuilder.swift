@@ -1,15 +1,17 @@
 internal import HapticFormats
 internal import HapticModel
 
-/// Distributes events among layers, and separates events with a sharpness from those with a
-/// frequency in hertz.
+/// A builder that distributes events among layers with different sharpness scales.
+///
+/// Events with a sharpness are separated from events with a frequency in hertz.
 struct ScaledLayerBuilder {
-  /// The sharpness scale of the layers whose events state a frequency in hertz.
+  /// The sharpness scale of layers with events that state a frequency in hertz.
   private let statedHertzScale: SharpnessScale
   private var sharpnessBuilder = LayerBuilder()
   private var hertzBuilder = LayerBuilder()
-  /// The builder of each added event, as layer 0 for sharpness or 1 for hertz, with the event's
-  /// index in that builder.
+  /// The builder of each added event, and the event's index in that builder.
+  ///
+  /// The builder is layer 0 for sharpness or layer 1 for hertz.
   private var eventReferences: [EventReference] = []
 
   /// Creates a builder with the sharpness scale of events that state hertz.
@@ -59,13 +61,14 @@ struct ScaledLayerBuilder {
   }
 }
 
-/// Distributes events among as few layers as possible such that each curve acts only on the event
-/// to which it belongs.
+/// A builder that distributes events with curves among as few layers as possible.
+///
+/// Each curve acts only on the event to which it belongs.
 ///
 /// All events without curves share the first layer. The others are assigned by greedy interval
 /// partitioning: each goes to the layer that became free first, or to a new layer if none is free.
 struct LayerBuilder {
-  /// An event with its own curves, and the time at which its layer becomes free.
+  /// An event with its own curves, and the end time of its use of a layer.
   private struct CurvedEvent {
     var event: HapticEvent
     var curves: [ParameterCurve]
@@ -142,8 +145,9 @@ struct LayerBuilder {
     return indicesByTime
   }
 
-  /// Returns the layer and index of each event with curves, and the number of events in each layer
-  /// that has curves.
+  /// Returns the layer and index of each event with curves.
+  ///
+  /// Also returns the number of events in each layer that has curves.
   private func assignLayersToCurvedEvents(in order: [Int]) -> (
     references: [EventReference], counts: [Int]
   ) {

@@ -13,8 +13,10 @@ extension HapticFormat {
     rules: [.vibrateInvalidSyntax, .vibrateInvalidDuration, .vibrateExceedsChromiumLimits]
   ).addingDistinguishingClause("the first number is a vibration, as on web pages")
 
-  /// The format of the durations that apps pass to `vibrate(long[], int)` in Android, or as the
-  /// argument `pattern` in Flutter and React Native: alternately off and on, in milliseconds.
+  /// The format of alternating off and on durations, in milliseconds.
+  ///
+  /// Apps pass them to `vibrate(long[], int)` in Android, or as the argument `pattern` in Flutter
+  /// and React Native.
   ///
   /// Source: the documentation of `android.os.Vibrator`, of the Flutter package `vibration`, and of
   /// React Native's `Vibration` on Android.
@@ -94,11 +96,12 @@ private struct DurationArray {
   private(set) var log = FindingLog()
   private(set) var steps: [VibrationEffect.Step] = []
 
-  /// The number of bytes at the start of a text by which the format is recognized.
+  /// The number of bytes at the start of a text for recognizing the format.
   private static let formatDetectionByteCount = 1 << 12
 
-  /// Returns true if a text consists of numbers in an array or of several numbers separated by
-  /// commas.
+  /// Returns true if a text consists of numbers in an array or separated by commas.
+  ///
+  /// A text without an array must have several numbers.
   static func matches(_ text: Span<UInt8>) -> Bool {
     var hasDigit = false
     var hasSeparator = false
@@ -158,8 +161,9 @@ private struct DurationArray {
     }
   }
 
-  /// Returns the alternating durations of vibration and pause in a series of levels, without a
-  /// pause at the end.
+  /// Returns the alternating durations of vibration and pause in a series of levels.
+  ///
+  /// There is no pause at the end.
   static func durations(of levels: VibrationSteps, beginsWithPause: Bool) -> [Int] {
     var durations: [Int] = []
     for step in levels.steps {

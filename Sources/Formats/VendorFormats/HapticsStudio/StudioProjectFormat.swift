@@ -37,7 +37,7 @@ private struct StudioProject {
   private let jsonDocument: JSONDocument
   private let clipValues: [JSONValue]
 
-  /// The pause between clips that play one after the other, in seconds.
+  /// The pause between consecutive clips, in seconds.
   private static let pauseBetweenClipsSeconds = 0.5
 
   init(_ file: SourceFile) throws(InputError) {
@@ -121,8 +121,7 @@ private struct CombinedClips {
   var losses: [Loss] = []
   var soundReferences: [ReadResult.SoundReference] = []
   var notes: String?
-  /// The source map of the clip that each layer comes from, with the index of the clip's first
-  /// layer.
+  /// The source map of each layer's clip, with the index of the clip's first layer.
   var clipSourceMaps: [(map: SourceMap, firstLayer: Int)] = []
   /// The end time of the last clip in the sequence, in seconds.
   private var lastClipEndSeconds: Double?

@@ -3,8 +3,9 @@ internal import HapticModel
 internal import Reading
 
 extension HapticFormat {
-  /// The haptic materials of Interhaptics, version 5, as written by Haptic Composer, its engines,
-  /// and ReaHaptic: a JSON text.
+  /// The haptic materials of Interhaptics, version 5, as JSON texts.
+  ///
+  /// Haptic Composer, its engines, and ReaHaptic write them.
   ///
   /// Interhaptics has not published a specification. This implementation is based on the keys and
   /// numbers in public files and on the headers of the engine

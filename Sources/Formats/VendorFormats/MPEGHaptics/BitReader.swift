@@ -15,8 +15,9 @@ struct BitReadError: Error {
   }
 }
 
-/// A reader of numbers with any number of bits, most significant bit first, within a range of a
-/// file.
+/// A reader of numbers with any number of bits, within a range of a file.
+///
+/// The most significant bit comes first.
 struct BitReader {
   private let fileBytes: [UInt8]
   /// The offset of the next unread bit from the start of the file, in bits.
@@ -104,8 +105,9 @@ struct BitReader {
     bitOffset += count
   }
 
-  /// Throws an error if a list of fields would exceed the remaining bits, before memory is reserved
-  /// for it.
+  /// Throws an error if a list of fields would exceed the remaining bits.
+  ///
+  /// The error is thrown before memory is reserved for the list.
   func requireItems(_ count: Int, ofBits size: Int, _ noun: String) throws(BitReadError) {
     try requireRemainingBits(
       count * size, "declares \(count) \(noun) at \(positionText), but ends before them")

@@ -100,8 +100,9 @@ struct HJIFReader: JSONSchemaReader {
     return document
   }
 
-  /// Returns the bits of a wavelet stream from its text, which has six bits per character, most
-  /// significant first.
+  /// Returns the bits of a wavelet stream from its text.
+  ///
+  /// The text has six bits per character, most significant first.
   mutating func decodeWaveletBits(of value: JSONValue) -> [UInt8]? {
     guard expectKind(.string, of: value, as: value.key ?? ""), let text = value.string else {
       return nil
@@ -139,7 +140,7 @@ struct HJIFReader: JSONSchemaReader {
   }
 }
 
-/// The JSON objects of an HJIF text, with their keys in the order in which they are written.
+/// The JSON objects of an HJIF text, with keys in the order of written files.
 private enum HJIFSchema {
   typealias ObjectSchema<Owner> = JSONObjectSchema<Owner, HJIFReader>
   typealias Field<Owner> = JSONProperty<Owner, HJIFReader>

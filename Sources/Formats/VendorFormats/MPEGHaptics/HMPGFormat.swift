@@ -75,14 +75,17 @@ struct HMPGDecoder {
   /// The start of the current unit, in ticks from the start of the document.
   private var unitStartTicks = 0
   private var isSpatialUnit = false
-  /// The indices of perceptions, channels, and bands within their parents, by the path of ids from
-  /// the perception to the element.
+  /// The indices of perceptions, channels, and bands within their parents, by path of ids.
+  ///
+  /// The path leads from the perception to the element.
   private var elementIndicesByIDPath: [[Int]: Int] = [:]
-  /// The number of children that the file announces for itself (empty path), a perception, a
-  /// channel, or a band, by path of ids; with the location of the announcement.
+  /// The announced number of children, by path of ids, with the location of the announcement.
+  ///
+  /// The path is empty for the file itself, or leads to a perception, a channel, or a band.
   private var announcedChildCountsByIDPath: [[Int]: (count: Int, bit: Int)] = [[]: (0, 0)]
-  /// The indices of a band's effects that may continue in later packets, by the band's path of ids
-  /// and the effect's id.
+  /// The indices of effects that may continue in later packets, by band and effect.
+  ///
+  /// The keys are the band's path of ids and the effect's id.
   private var continuableEffectIndicesByIDPath: [[Int]: [Int: Int]] = [:]
   /// The byte ranges of the packets since the last checksum.
   private var packetRangesSinceChecksum: [Range<Int>] = []
@@ -204,8 +207,9 @@ struct HMPGDecoder {
     try reader.skipBits(49)
   }
 
-  /// Verifies the checksum of the preceding packet or, for a global checksum, of the announced
-  /// number of packets.
+  /// Verifies the checksum of the preceding packet or packets.
+  ///
+  /// A global checksum applies to the announced number of packets.
   ///
   /// Source of the polynomials: MPEGGroup/HapticReferenceSoftware, 2de9ff1.
   private mutating func verifyChecksum(
@@ -268,8 +272,9 @@ struct HMPGDecoder {
     return Value.allCases[enumerationCode]
   }
 
-  /// Reads a path of up to three ids: of a perception, of one of its channels, and of one of that
-  /// channel's bands. Throws if an element has not been described.
+  /// Reads the path of ids of a known perception, channel, or band.
+  ///
+  /// The path has up to three ids. Throws an error if an element has not been described.
   private func readKnownElementIDs(count: Int, from reader: inout BitReader) throws(BitReadError)
     -> [Int]
   {
@@ -611,8 +616,9 @@ struct HMPGDecoder {
     return spatialEffect
   }
 
-  /// Decodes a position relative to the start of the unit. Positions before the start of the
-  /// document become 0.
+  /// Decodes a position relative to the start of the unit.
+  ///
+  /// Positions before the start of the document become 0.
   private func decodeUnitRelativeTicks(_ reader: inout BitReader) throws(BitReadError) -> Int {
     max(unitStartTicks + (try reader.readSignedBits(25)), 0)
   }

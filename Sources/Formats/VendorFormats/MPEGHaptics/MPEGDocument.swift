@@ -34,7 +34,7 @@ struct MPEGDocument: Equatable, Sendable {
     var effectLibrary: [Effect] = []
     var deviceNames: [String] = []
     var channels: [Channel] = []
-    /// The exponent of the power of ten by which amplitudes are multiplied.
+    /// The exponent n of the factor 10ⁿ for amplitudes.
     var amplitudeExponentOfTen = 0
     var semanticScheme: String?
     var sourceValueIndex = 0
@@ -45,25 +45,27 @@ struct MPEGDocument: Equatable, Sendable {
     var id = 0
     var description = ""
     var channelGain = 1.0
-    /// A Boolean value that indicates whether the channel names a body part, an actuator, a
-    /// direction, or vertices.
+    /// A Boolean value that indicates whether the channel names a location or direction.
+    ///
+    /// A location is a body part, an actuator, or vertices.
     var namesBodyLocation = false
-    /// The sample rate of the recording from which the channel was encoded, in hertz; 0 if unknown.
+    /// The sample rate of the channel's original recording, in hertz; 0 if unknown.
     var recordingSampleRate = 0
-    /// The length of the recording from which the channel was encoded, in frames; 0 if unknown.
+    /// The length of the channel's original recording, in frames; 0 if unknown.
     var recordingFrameCount = 0
     var bands: [Band] = []
     var sourceValueIndex = 0
 
-    /// The length of the recording from which the channel was encoded, in seconds, or nil if the
-    /// file does not state it.
+    /// The length of the channel's original recording, in seconds.
+    ///
+    /// The length is nil if the file does not state it.
     var recordingSeconds: Double? {
       guard recordingSampleRate > 0, recordingFrameCount > 0 else { return nil }
       return Double(recordingFrameCount) / Double(recordingSampleRate)
     }
   }
 
-  /// A band: a part of a channel whose effects have the same kind of synthesis.
+  /// A part of a channel with effects of one kind of synthesis.
   struct Band: Equatable, Sendable {
     var kind = MPEGBandKind.transient
     var curveKind = MPEGCurveKind.unknown
@@ -79,7 +81,9 @@ struct MPEGDocument: Equatable, Sendable {
 
   /// An effect of a band or of a library.
   struct Effect: Equatable, Sendable {
-    /// The kind of an effect. The order of the cases is that of the codes in binary files.
+    /// The kind of an effect.
+    ///
+    /// The order of the cases is that of the codes in binary files.
     enum Kind: String, JSONEnumeration {
       case basis = "Basis", reference = "Reference", composite = "Composite"
     }
@@ -87,14 +91,14 @@ struct MPEGDocument: Equatable, Sendable {
     var kind = Kind.basis
     /// The effect's id; for a reference, the id of the library effect that it plays.
     var id: Int?
-    /// The start of the effect, in ticks from the start of the document or of the enclosing
-    /// composite effect.
+    /// The start of the effect, in ticks.
+    ///
+    /// It is counted from the start of the document or of the enclosing composite effect.
     var startTicks = 0
     /// The phase of the wave at the start of the effect, in radians.
     var initialPhaseRadians = 0.0
     var baseSignal = MPEGBaseSignal.sine
-    /// A Boolean value that indicates whether files contain the phase and the base signal of the
-    /// effect.
+    /// A Boolean value that indicates whether the effect has a phase and a base signal in files.
     var isVectorialWave = false
     var keyframes: [Keyframe] = []
     var childEffects: [Effect] = []
@@ -121,28 +125,33 @@ struct MPEGDocument: Equatable, Sendable {
   }
 }
 
-/// The kind of synthesis of a band's effects. The order of the cases is that of the codes in binary
-/// files.
+/// The kind of synthesis of a band's effects.
+///
+/// The order of the cases is that of the codes in binary files.
 enum MPEGBandKind: String, JSONEnumeration {
   case transient = "Transient", curve = "Curve", vectorial = "VectorialWave", wavelet =
     "WaveletWave"
 }
 
-/// The interpolation between key frames of a curve. The order of the cases is that of the codes in
-/// binary files.
+/// The interpolation between key frames of a curve.
+///
+/// The order of the cases is that of the codes in binary files.
 enum MPEGCurveKind: String, JSONEnumeration {
   case unknown = "Unknown", cubic = "Cubic", linear = "Linear", akima = "Akima", bezier = "Bezier",
     bSpline = "BSpline"
 }
 
-/// The waveform of a vectorial wave. The order of the cases is that of the codes in binary files.
+/// The waveform of a vectorial wave.
+///
+/// The order of the cases is that of the codes in binary files.
 enum MPEGBaseSignal: String, JSONEnumeration {
   case sine = "Sine", square = "Square", triangle = "Triangle", sawToothUp = "SawToothUp",
     sawToothDown = "SawToothDown"
 }
 
-/// The sense that a perception addresses. The order of the first fourteen cases is that of the
-/// codes in binary files.
+/// The sense that a perception addresses.
+///
+/// The order of the first fourteen cases is that of the codes in binary files.
 enum MPEGModality: String, JSONEnumeration {
   case other = "Other", pressure = "Pressure", acceleration = "Acceleration", velocity = "Velocity"
   case position = "Position", temperature = "Temperature", vibrotactile = "Vibrotactile", water =
@@ -154,7 +163,7 @@ enum MPEGModality: String, JSONEnumeration {
 
   static let binaryCodeCount = 14
 
-  /// The way in which a vibrating actuator can play signals for this sense.
+  /// The suitability of a vibrating actuator for signals for this sense.
   enum Playability { case unchanged, asVibration, unplayable }
 
   /// The playability of signals for this sense on a vibrating actuator. Positions in textures,

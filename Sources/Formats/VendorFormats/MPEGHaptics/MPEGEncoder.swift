@@ -1,8 +1,9 @@
 internal import HapticFormats
 internal import HapticModel
 
-/// Converts a composition into an MPEG document that has one perception, with a channel for each
-/// body location.
+/// An encoder that converts a composition into an MPEG document.
+///
+/// The document has one perception, with a channel for each body location.
 ///
 /// Transients share one band. Continuous events use as many vectorial bands as events overlap.
 /// Sampled signals become linear curves.
@@ -11,13 +12,13 @@ struct MPEGEncoder {
   private static let ticksPerSecond = 48_000
   /// The maximum position of a key frame within its effect, in ticks.
   private static let maximumEffectTicks = Int(Int32.max)
-  /// The maximum numbers of effects, key frames, bands per channel, and channels in a written
-  /// document.
+  /// The maximum numbers of elements in a written document.
+  ///
+  /// The elements are effects, key frames, bands per channel, and channels.
   private static let maximumElementCounts = (
     effects: 4_000_000, keyframes: 8_000_000, bands: 1_000, channels: 64
   )
-  /// The maximum deviation of a signal's straight lines from its samples, as a fraction of full
-  /// scale.
+  /// The maximum deviation of a signal's lines from its samples, as a fraction of full scale.
   private static let maximumSignalLineDeviation = 1.0 / 8_192
 
   private(set) var document = MPEGDocument()
@@ -124,7 +125,7 @@ struct MPEGEncoder {
     return emptyBand
   }
 
-  /// Returns a band whose limits contain the frequencies of all its key frames.
+  /// Returns a band with limits that contain the frequencies of all its key frames.
   private static func withLimitsCoveringKeyframes(_ band: MPEGDocument.Band) -> MPEGDocument.Band {
     guard band.kind != .curve else { return band }
     var widenedBand = band

@@ -75,8 +75,10 @@ struct MPEGReader {
   /// The duration of a transient effect, in seconds: two cycles of 90.9 Hz. Source: as for
   /// ``continuousReferenceAmplitude``.
   private static let transientDurationSeconds = 0.022
-  /// The sample rates at which curves and waves become signals: for signals of up to a minute, and
-  /// for longer signals. The lower rate bounds the memory that a small file can claim.
+  /// The sample rates of signals converted from curves and waves.
+  ///
+  /// The first rate applies to signals of up to a minute, and the second to longer signals. The
+  /// lower rate bounds the memory that a small file can claim.
   private static let curveSampleRates = (short: 48_000.0, long: 8_000.0)
   /// The maximum total number of samples in all signals of a document.
   private static let maximumTotalSampleCount = 1 << 24
@@ -92,8 +94,9 @@ struct MPEGReader {
   fileprivate var reservedSampleCount = 0
   fileprivate var reservedSignalSeconds = 0.0
   fileprivate let locationOfSourceValue: (Int) -> FileLocation
-  /// The sample rate of a single signal for each channel, or nil to use events wherever they are
-  /// exact.
+  /// The sample rate for reading each channel as a single signal, in hertz.
+  ///
+  /// If the rate is nil, channels are read as events wherever events are exact.
   var channelSignalSampleRate: Double?
 
   mutating func read() {
@@ -326,7 +329,7 @@ struct MPEGReader {
       samples: samples.map { Float($0) })
   }
 
-  /// Returns the time at which a channel's transients, waves, and curves end, in ticks.
+  /// Returns the end time of a channel's transients, waves, and curves, in ticks.
   private static func endTicks(of channel: MPEGResolver.Channel, transientTicks burst: Double)
     -> Double
   {
@@ -415,8 +418,9 @@ struct MPEGReader {
     return SampledSignal(startSeconds: 0, sampleRate: rate, samples: summedSamples)
   }
 
-  /// Returns the samples of a wavelet band, without samples of its last block that are beyond the
-  /// end of the recording.
+  /// Returns the samples of a wavelet band up to the end of the recording.
+  ///
+  /// Samples of the last block beyond the end are omitted.
   private mutating func sampledSignal(
     ofBlocks band: MPEGResolver.Band, of channel: MPEGResolver.Channel
   ) -> SampledSignal? {

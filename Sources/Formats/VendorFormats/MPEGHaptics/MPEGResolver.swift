@@ -12,13 +12,12 @@ struct MPEGResolver {
     var modality: MPEGModality
     var channelGain: Double
     var bands: [Band]
-    /// The length of the recording from which the channel was encoded, in seconds, or nil if
-    /// unknown.
+    /// The length of the channel's original recording, in seconds, or nil if unknown.
     var recordingSeconds: Double?
     var sourceValueIndex: Int
   }
 
-  /// A resolved band, in which no effect is a reference.
+  /// A resolved band. No effect in it is a reference.
   struct Band {
     var documentBand: MPEGDocument.Band
     /// The basis effects, sorted by position from the start of the document.
@@ -31,7 +30,7 @@ struct MPEGResolver {
   static let maximumEffectCount = 2_000_000
   private static let maximumReferenceDepth = 16
 
-  /// A function that returns the offset of an element in the file, by which findings are sorted.
+  /// A function that returns the offset of an element in the file, for sorting findings.
   let offsetOfSourceValue: (Int) -> Int
   /// A Boolean value that indicates whether frequencies are clamped to the limits of their band.
   private let clampsFrequencies: Bool

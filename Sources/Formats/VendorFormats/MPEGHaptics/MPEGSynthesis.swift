@@ -167,8 +167,7 @@ struct CurveInterpolator {
     }
   }
 
-  /// Returns the indices of the samples between two positions, including samples exactly at the
-  /// positions.
+  /// Returns the indices of the samples between two positions, both included.
   private static func sampleIndices(
     from: Double, to: Double, in samples: [Double]
   ) -> ClosedRange<Int> {
@@ -180,8 +179,10 @@ struct CurveInterpolator {
         FrameConversion.clampedInteger(to.rounded(.down), in: 0...samples.count - 1))
   }
 
-  /// Adds a piecewise cubic curve whose slope at a key frame is a weighted mean of the adjacent
-  /// slopes. Two slopes are extrapolated at each end.
+  /// Adds a piecewise cubic curve through points.
+  ///
+  /// The slope at a key frame is a weighted mean of the adjacent slopes. Two slopes are
+  /// extrapolated at each end.
   ///
   /// Source: H. Akima, *A new method of interpolation and smooth curve fitting based on local
   /// procedures*, 1970.
@@ -227,7 +228,7 @@ struct CurveInterpolator {
     }
   }
 
-  /// Adds quadratic Bézier curves, in which every second key frame is a control point.
+  /// Adds quadratic Bézier curves. Every second key frame is a control point.
   private func addBezierCurve(_ points: [Point], to samples: inout [Double]) {
     var arcStartIndex = 0
     while arcStartIndex + 2 < points.count {

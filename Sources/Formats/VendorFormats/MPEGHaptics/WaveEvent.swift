@@ -84,8 +84,9 @@ struct WaveEvent {
       controlPoints: breakpoints.map { .init(time: $0.time, value: Float($0.value)) })
   }
 
-  /// Returns breakpoints with values clamped to 0…1, and with additional breakpoints at the points
-  /// where the lines cross 0 or 1.
+  /// Returns breakpoints with values clamped to 0…1.
+  ///
+  /// Additional breakpoints mark the points where the lines cross 0 or 1.
   private static func clampedToUnitRange(_ breakpoints: Breakpoints) -> Breakpoints {
     if breakpoints.allSatisfy({ 0...1 ~= $0.value }) { return breakpoints }
     var clampedBreakpoints: Breakpoints = []

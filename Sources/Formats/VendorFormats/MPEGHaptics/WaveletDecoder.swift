@@ -4,8 +4,9 @@ internal import CMath
 
 /// The block length of a wavelet band, in samples.
 struct WaveletBlock {
-  /// The number of samples in a block, a power of two from 16 to 65,536, or nil if the band has an
-  /// invalid block length.
+  /// The number of samples in a block, a power of two from 16 to 65,536.
+  ///
+  /// The number is nil if the band has an invalid block length.
   let blockSampleCount: Int?
 
   /// Computes the block length in samples from the length in ticks. The upper frequency limit of a
@@ -59,8 +60,7 @@ enum WaveletDecoder {
     -0.037828455506995,
   ]
 
-  /// Merges the low-pass and high-pass halves of a range of coefficients into samples at twice the
-  /// rate.
+  /// Merges the low-pass and high-pass halves of coefficients into samples at twice the rate.
   private static func invertWaveletLevel(_ values: inout [Double], count: Int) {
     var lowPassOutput = [Double](repeating: 0, count: count)
     var highPassOutput = lowPassOutput
@@ -94,12 +94,14 @@ enum WaveletDecoder {
   }
 }
 
-/// Decodes the coefficients of a block by set partitioning in hierarchical trees (SPIHT), one bit
-/// plane at a time. Coefficient *i* has the children 2*i* and 2*i* + 1; a set contains the
-/// descendants of its root.
+/// A decoder of a block's coefficients by set partitioning in hierarchical trees (SPIHT).
+///
+/// Coefficients are decoded one bit plane at a time. Coefficient *i* has the children 2*i* and 2*i*
+/// + 1; a set contains the descendants of its root.
 private struct SPIHTDecoder {
-  /// The contexts of the arithmetic decoder, one for each kind of decision. Each has its own
-  /// probability.
+  /// The contexts of the arithmetic decoder, one for each kind of decision.
+  ///
+  /// Each has its own probability.
   private enum BitContext: Int {
     case header, sign, coefficient, descendants, child, indirectDescendants, refinement
   }

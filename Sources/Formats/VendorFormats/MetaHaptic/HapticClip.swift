@@ -116,8 +116,9 @@ extension HapticClip {
     return clipLayers
   }
 
-  /// Restores the clip from which a composition was read, with identical values. Returns nil if a
-  /// clip cannot represent the composition.
+  /// Restores the original clip of a composition, with identical values.
+  ///
+  /// Returns nil if a clip cannot represent the composition.
   init?(exactly composition: HapticComposition, mapping: AmplitudeMapping) {
     guard composition.loop == nil, (1...2).contains(composition.layers.count),
       composition.layers.allSatisfy({
@@ -226,12 +227,12 @@ extension HapticClip {
 extension HapticClip {
   /// The duration of the silence after the last emphasis in a clip with only emphases, in seconds.
   static let trailingSilenceSeconds = 0.02
-  /// The maximum time difference between a transient and the envelope point that carries it, in
-  /// seconds.
+  /// The maximum time difference between a transient and its envelope point, in seconds.
   private static let timeToleranceSeconds = 1e-6
 
-  /// Creates the clip that is closest to a composition, and records what the clip cannot represent
-  /// as losses.
+  /// Creates the clip that is closest to a composition.
+  ///
+  /// The parts that the clip cannot represent are recorded as losses.
   init(approximating composition: HapticComposition, options: WritingOptions, losses: inout LossLog)
   {
     losses.addNonHapticLosses(of: composition)
@@ -276,8 +277,9 @@ extension HapticClip {
     insertEmphases(of: transientEnvelopes, losses: &losses)
   }
 
-  /// Returns envelope points that start at time 0 and extend past the last transient, padded with
-  /// silence.
+  /// Returns envelope points padded with silence.
+  ///
+  /// They start at time 0 and extend past the last transient.
   private static func paddedWithSilence(_ points: [EnvelopePoint], through onsets: [Double])
     -> [EnvelopePoint]
   {
@@ -391,9 +393,10 @@ extension HapticClip {
     amplitudePoints = pointsWithEmphases + amplitudePoints[nextAmplitudePointIndex...]
   }
 
-  /// Returns the index of the point with the minimum amplitude at or after a time, or nil if all
-  /// points are earlier. This point carries an emphasis, so that its amplitude needs the least
-  /// change.
+  /// Returns the index of the point with the minimum amplitude at or after a time.
+  ///
+  /// Returns nil if all points are earlier. This point carries an emphasis, so that its amplitude
+  /// needs the least change.
   private static func minimumAmplitudePointIndex(
     in points: [AmplitudePoint], from time: Double
   ) -> Int? {
@@ -407,8 +410,9 @@ extension HapticClip {
     return minimumIndex
   }
 
-  /// Returns the amplitude of the envelope between two points, or 0 before the first and after the
-  /// last.
+  /// Returns the amplitude of the envelope between two points.
+  ///
+  /// The amplitude is 0 before the first and after the last point.
   private func interpolatedAmplitude(
     after previous: AmplitudePoint?, beforeIndex nextIndex: Int, at time: Double
   ) -> Float {

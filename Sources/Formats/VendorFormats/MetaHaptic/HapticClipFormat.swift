@@ -3,8 +3,9 @@ internal import HapticModel
 internal import Reading
 
 extension HapticFormat {
-  /// The `.haptic` format of the Meta Haptics SDK, Haptics Studio, Lofelt Studio, and Nice
-  /// Vibrations: a JSON text.
+  /// The `.haptic` format: a JSON text.
+  ///
+  /// The Meta Haptics SDK, Haptics Studio, Lofelt Studio, and Nice Vibrations use this format.
   ///
   /// Files are checked by the rules of the SDK's readers. Frequency points after the end of the
   /// amplitude envelope are accepted, as in the older readers.
@@ -64,7 +65,7 @@ extension HapticClip {
 
 /// A haptic clip with the version and the metadata of its file.
 struct HapticClipFile: Sendable {
-  /// The keys of the metadata, in the order in which they are written.
+  /// The keys of the metadata, in the order of written files.
   static let metadataKeys = ["editor", "author", "source", "project", "tags", "description"]
 
   var clip = HapticClip()
@@ -77,7 +78,8 @@ struct HapticClipFile: Sendable {
 }
 
 extension HapticClip {
-  /// Restores the clip from which the haptics of a composition were read, with identical values.
+  /// Restores the original clip of a composition's haptics, with identical values.
+  ///
   /// Returns nil if a clip cannot represent them. Audio layers are reported as losses.
   fileprivate init?(
     hapticsOf composition: HapticComposition, options: WritingOptions, losses: inout LossLog
@@ -304,8 +306,9 @@ struct HapticClipDecoder: JSONSchemaReader {
       },
     ])
 
-  /// Returns the JSON field for a time that must not be before the preceding time, in the precision
-  /// of the format.
+  /// Returns the JSON field for a time, in the precision of the format.
+  ///
+  /// The time must not be before the preceding time.
   private static func ascendingTimeProperty<Owner>(
     _ accessor: @escaping Field<Owner>.Accessor<Double>
   ) -> Field<Owner> {
@@ -480,8 +483,9 @@ private struct LofeltVoicesDecoder {
     return clip
   }
 
-  /// Returns envelope points that hold the last value until a duration, if the duration is later
-  /// than the last point.
+  /// Returns envelope points that hold the last value until a duration.
+  ///
+  /// Points are added only if the duration is later than the last point.
   private func extendedPoints(_ points: [TimedLevel], to duration: Double) -> [TimedLevel] {
     guard var lastLevel = points.last, Float(duration) > Float(lastLevel.time) else {
       return points

@@ -65,8 +65,9 @@ private struct PulsarPattern: Sendable {
 
   init() {}
 
-  /// Creates the pattern for a composition, from the sum of its continuous events and from its
-  /// transients.
+  /// Creates the pattern for a composition.
+  ///
+  /// It consists of the sum of the continuous events and of the transients.
   init(of composition: HapticComposition, options: WritingOptions, losses: inout LossLog) {
     losses.addNonHapticLosses(of: composition)
     name = composition.title
@@ -210,8 +211,9 @@ private struct PulsarReader: JSONSchemaReader {
     return true
   }
 
-  /// The pattern length in milliseconds below which fractional times indicate that the unit is
-  /// seconds.
+  /// The minimum plausible pattern length with fractional times, in milliseconds.
+  ///
+  /// Fractional times in a shorter pattern indicate that the unit is seconds.
   private static let maximumSuspiciousLengthMilliseconds = 10.0
 
   /// Reports times that are probably in seconds: fractions in a pattern of a few milliseconds.

@@ -2,9 +2,10 @@ internal import HapticFormats
 internal import HapticModel
 internal import Reading
 
-/// Converts a composition into a RichTap document in one of the two dialects. Events whose curves
-/// fit the format are written directly. Other events are written as their envelope, which includes
-/// all controls.
+/// A builder that converts a composition into a RichTap document in one of the two dialects.
+///
+/// Events with curves that fit the format are written directly. Other events are written as their
+/// envelope, which includes all controls.
 struct RichTapBuilder {
   private let dialect: RichTapDialect
   private let levelTolerance: Double
@@ -192,8 +193,9 @@ struct RichTapBuilder {
       size: error)
   }
 
-  /// The maximum number of envelope points in a curve, without the ramps that HE requires at its
-  /// ends.
+  /// The maximum number of inner envelope points in a curve.
+  ///
+  /// They exclude the ramps that HE requires at its ends.
   private var maximumInnerCurvePointCount: Int {
     RichTapDialect.curvePointCountRange.upperBound - (dialect == .richTapHE ? 2 : 0)
   }

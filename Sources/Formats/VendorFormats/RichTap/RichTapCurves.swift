@@ -2,7 +2,7 @@ internal import HapticFormats
 internal import HapticModel
 internal import Reading
 
-/// The curves of one layer in which each curve acts on only one event.
+/// The curves of one layer, each of which acts on only one event.
 struct SingleEventCurves {
   /// A breakpoint of a curve: the time from the start of the event in seconds, the intensity gain,
   /// and the sharpness offset.
@@ -17,9 +17,10 @@ struct SingleEventCurves {
     var curveStartSeconds: [Double] = []
     var curves: [ParameterCurve?] = []
 
-    /// Returns the only curve that is active in a time range, or a curve without control points if
-    /// no curve is active. Returns nil if several curves are active, or if the curve began before
-    /// the range.
+    /// Returns the only active curve in a time range.
+    ///
+    /// Returns a curve without control points if no curve is active. Returns nil if several curves
+    /// are active, or if the curve began before the range.
     func onlyCurve(in range: ClosedRange<Double>, of id: DynamicParameterID) -> ParameterCurve? {
       let onset = range.lowerBound
       // The first curve that starts at or after the onset.

@@ -5,8 +5,9 @@ internal import Reading
 /// The common content of a RichTap HE file and a HarmonyOS haptic file: groups of events, in whole
 /// milliseconds and percent.
 struct RichTapDocument: Equatable, Sendable {
-  /// A group of events with times relative to a common start: a pattern in HE files, or a channel
-  /// in HarmonyOS files.
+  /// A group of events with times relative to a common start.
+  ///
+  /// The group is a pattern in HE files, or a channel in HarmonyOS files.
   struct Group: Equatable, Sendable {
     /// The start of the group, in milliseconds from the start of the file; 0 for a channel.
     var startMilliseconds = 0
@@ -59,8 +60,10 @@ struct RichTapDocument: Equatable, Sendable {
     var frequencyOffsetPercent: Int
   }
 
-  /// A vibrator of the device. The order of the cases is that of `Index` in files, and the raw
-  /// value is the name of the vibrator's layers.
+  /// A vibrator of the device.
+  ///
+  /// The order of the cases is that of `Index` in files, and the raw value is the name of the
+  /// vibrator's layers.
   enum Vibrator: String, CaseIterable, Sendable {
     case both = ""
     case left

@@ -98,8 +98,9 @@ struct RichTapDecoder: JSONSchemaReader {
   /// The indices of the JSON values that the events were read from, by group.
   var eventJSONValueIndices: [[Int]] = []
   var documentDetails: [(name: String, value: String)] = []
-  /// A Boolean value that indicates whether the file was written by OpenHarmony's converter, for
-  /// which some rules are only warnings.
+  /// A Boolean value that indicates whether OpenHarmony's converter wrote the file.
+  ///
+  /// For such files, some rules are only warnings.
   private var isFromOpenHarmonyConverter = false
   /// A Boolean value that indicates whether the intensities of curves are in percent.
   private var readsCurveIntensitiesAsPercent = false
