@@ -123,7 +123,7 @@ package struct FileKind: Sendable {
   /// The number of leading bytes that are searched for the marks of text files.
   private static let searchedTextByteCount = 4_096
 
-  /// Lowercase texts whose presence identifies a kind of text file.
+  /// Lowercase texts that identify a kind of text file by their presence.
   private struct TextSignature {
     var kind: FileKind
     /// The text at the start of the file, after any byte-order mark and white space.

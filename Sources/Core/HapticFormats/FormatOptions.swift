@@ -6,8 +6,10 @@ public struct ReadingOptions: Equatable, Sendable {
     case relative
     /// Control point times count from the start of the pattern, as some tools write them.
     case absolute
-    /// Control point times count from the start of the curve, unless the curves of the file
-    /// together indicate absolute times.
+    /// Control point times count from the start of the curve or of the pattern.
+    ///
+    /// They count from the start of the curve, unless the curves of the file together indicate
+    /// absolute times.
     case automatic
   }
 
@@ -25,8 +27,9 @@ public struct ReadingOptions: Equatable, Sendable {
   public var curveTimeReference: CurveTimeReference
   /// The mapping from the amplitudes of a format to intensity.
   public var amplitudeMapping: AmplitudeMapping
-  /// A Boolean value that indicates whether reading reports warnings, notes, suppressions, and
-  /// losses.
+  /// A Boolean value that indicates whether reading reports findings.
+  ///
+  /// Findings are warnings, notes, suppressions, and losses.
   ///
   /// If false, reading is faster and reports only errors and deviations that affect playback.
   public var wantsFindings: Bool
@@ -131,7 +134,7 @@ public enum AmplitudeMapping: String, CaseIterable, Sendable {
   /// Source: both converters of the Haptics SDK (facebook/meta-haptics-sdk, 41c9dcb, `ahap.rs`;
   /// Lofelt/NiceVibrations, 5e58663). No other relation has been published.
   case root
-  /// Intensity equals amplitude, for profiles whose amplitude is proportional to intensity.
+  /// Intensity equals amplitude, for profiles with amplitudes proportional to intensity.
   case linear
 
   /// Returns the intensity that corresponds to a nonnegative amplitude.

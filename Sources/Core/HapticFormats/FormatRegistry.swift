@@ -16,7 +16,7 @@ public struct FormatRegistry: Sendable {
   private static let unknownFormat = Rule.error(
     "format-unknown", "syntax", "The format of a file must be supported.")
 
-  /// The rule that reports a file whose name suggests a different format than its content.
+  /// The rule for a file name that suggests a different format than the file's content.
   public static let misnamedFile = Rule.note(
     "format-name", "syntax", "The file extension should match the format.")
 

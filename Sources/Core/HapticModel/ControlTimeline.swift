@@ -235,8 +235,9 @@ extension DynamicParameterID {
     return Double(min(max(value, range.lowerBound), range.upperBound))
   }
 
-  /// Returns a value without clamping it to the range of the control; NaN becomes the neutral
-  /// value.
+  /// Returns a value without clamping it to the range of the control.
+  ///
+  /// NaN becomes the neutral value.
   fileprivate func neutralIfNaN(_ value: Float) -> Double {
     Double(value.isNaN ? neutralValue : value)
   }

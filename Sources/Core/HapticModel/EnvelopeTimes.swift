@@ -46,7 +46,7 @@ public struct EnvelopeShape: Equatable, Sendable {
   public var releaseStartTime: Double
   /// The level of the envelope at the start of the release.
   public var releaseLevel: Double
-  /// The time at which the level reaches 0.
+  /// The end time of the release, when the level reaches 0, in seconds or frames from the onset.
   public var releaseEndTime: Double
 
   /// Computes the corners of an event's envelope.

@@ -11,7 +11,7 @@ public struct HapticComposition: Equatable, Sendable {
     public var signals: [SampledSignal]
     /// The name of the layer in the file, or an empty string.
     public var name: String
-    /// The body location at which the layer is felt; nil for every location.
+    /// The body location of the layer; nil for every location.
     public var bodyLocation: BodyLocation?
     /// The frequency scale of the layer's sharpness in hertz, for haptic events and their control.
     ///
@@ -239,7 +239,7 @@ public struct EventReference: Hashable, Comparable, Sendable {
   }
 }
 
-/// A part of a composition to which a finding or a loss refers.
+/// A part of a composition that a finding or a loss refers to.
 public enum CompositionElement: Hashable, Sendable {
   /// The composition as a whole.
   case composition

@@ -25,7 +25,9 @@ public struct HapticPattern: Equatable, Sendable {
     self.curves = curves
   }
 
-  /// The time at which the last event ends or the last parameter or curve starts, in seconds.
+  /// The end of the last event or the start of the last parameter or curve, in seconds.
+  ///
+  /// The duration is the later of both times.
   ///
   /// A loop returns to the beginning at this time. Envelope releases, the length of a transient's
   /// burst, and control points after the start of a curve don't count.
@@ -63,7 +65,7 @@ public struct HapticEvent: Equatable, Sendable {
   /// Apple documents.
   public static let defaultDurationSeconds = 30.0
 
-  /// The time at which the event starts, in seconds from the start of the pattern.
+  /// The start time of the event, in seconds from the start of the pattern.
   public var time: Double
   /// The time from the start to the release, in seconds, or nil if the event specifies none.
   ///
@@ -198,8 +200,9 @@ public struct AudioWaveform: Equatable, Sendable {
   public var path: String
   /// A Boolean value that indicates whether the sound fades in and out; true by default.
   public var usesVolumeEnvelope: Bool
-  /// A Boolean value that indicates whether the whole file repeats for the duration of the event;
-  /// false by default.
+  /// A Boolean value that indicates whether the file repeats for the duration of the event.
+  ///
+  /// The default is false.
   public var isLooping: Bool
 
   /// Creates a reference to a file without opening it.

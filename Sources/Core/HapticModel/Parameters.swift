@@ -178,7 +178,7 @@ public enum DynamicParameterID: String, CaseIterable, Sendable {
 
 /// A change of a control to a value. The value holds until the next change.
 public struct DynamicParameter: Equatable, Sendable {
-  /// The control whose value changes.
+  /// The control to change.
   public var id: DynamicParameterID
   /// The new value of the control, in its range.
   public var value: Float
@@ -226,7 +226,7 @@ public struct ParameterCurve: Equatable, Sendable {
 
   /// The control that the curve changes.
   public var id: DynamicParameterID
-  /// The time at which the curve starts, in seconds from the start of the pattern.
+  /// The start time of the curve, in seconds from the start of the pattern.
   public var time: Double
   /// The control points of the curve, in any order.
   public var controlPoints: [ControlPoint]

@@ -4,7 +4,7 @@ internal import CMath
 ///
 /// The signal plays at its own speed. The intensity control is the only control that acts on it.
 public struct SampledSignal: Equatable, Sendable {
-  /// The time at which the signal starts, in seconds from the start of the composition.
+  /// The start time of the signal, in seconds from the start of the composition.
   public var startSeconds: Double
   /// The sample rate of the signal, in hertz.
   public var sampleRate: Double

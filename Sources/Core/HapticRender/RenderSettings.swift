@@ -77,8 +77,9 @@ public struct OutputRouting: Equatable, Sendable {
     ///
     /// Its hardware determines the filters and limits of the channel.
     public var transducer: TransducerProfile?
-    /// The user-defined filters of the channel, in series; at most
-    /// `ChannelFilter.maximumCountPerChannel`.
+    /// The user-defined filters of the channel, in series.
+    ///
+    /// At most `ChannelFilter.maximumCountPerChannel` filters are supported.
     public var filters: [ChannelFilter] = []
 
     /// Creates a channel from its buses, gains, and delay. By default, the channel is silent.

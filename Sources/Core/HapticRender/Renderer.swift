@@ -35,8 +35,9 @@ public struct Renderer: ~Copyable {
   /// The maximum number of frames in a skipped sub-block in which no voice starts.
   private static var skippedSubBlockFrameCount: Int { @_noLocks get { 65_536 } }
 
-  /// The state shared with the control side, accessed by pointer to avoid reference counting;
-  /// `port` owns it.
+  /// The state shared with the control side, owned by `port`.
+  ///
+  /// It is accessed by pointer to avoid reference counting.
   let sharedState: Reference<RendererPort.SharedState>
   let players: FixedBuffer<Reference<Player>>
   var playerCount = 0

@@ -14,8 +14,9 @@ public struct FileLocation: Hashable, Sendable {
   public var name: String
   /// The position within the file: a line and column, or a byte offset.
   public var position: Position
-  /// The path of the value in the notation of the format, such as `Pattern[3].Event.Time`; empty
-  /// for the whole file.
+  /// The path of the value in the notation of the format, or empty for the whole file.
+  ///
+  /// An example is `Pattern[3].Event.Time`.
   public var path: String
 
   /// Creates a location without validating it.

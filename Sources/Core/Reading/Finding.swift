@@ -83,7 +83,7 @@ extension InputError: CustomStringConvertible {
 ///
 /// Errors always pass, because they make the input unusable.
 public struct FindingFilter: Sendable {
-  /// The rules whose findings are removed.
+  /// The rules that are disabled. Their findings are removed.
   public var disabledRules: Set<RuleID>
   /// The suppressed rules with their reasons. Findings of these rules become notes.
   public var suppressionReasonsByRule: [RuleID: String]

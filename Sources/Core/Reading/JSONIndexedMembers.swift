@@ -26,7 +26,7 @@ package struct JSONIndexedMembers: ~Copyable {
     presentNameBits & ~permitted == 0 && presentNameBits.nonzeroBitCount == totalMemberCount
   }
 
-  /// The last member whose key has the given name index, or nil if there is none.
+  /// The last member with a key that has the given name index, or nil if there is none.
   package subscript(name: Int) -> JSONValue? {
     presentNameBits & 1 << UInt32(name) == 0
       ? nil : JSONValue(document, uncheckedIndex: Int(memberNodeIndices[name]))

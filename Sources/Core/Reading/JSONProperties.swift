@@ -33,7 +33,7 @@ extension JSONProperty {
     )
   }
 
-  /// A scalar whose type depends on previously read properties.
+  /// A scalar with a type that depends on previously read properties.
   package static func value<Value: JSONScalar>(
     _ key: JSONKey, type: (@Sendable (Owner, Reader) -> JSONType)?,
     access: @escaping Accessor<Value>

@@ -24,7 +24,7 @@ package struct JSONScalarContent {
   var booleanValue: Bool?
 }
 
-/// An enumeration whose cases have JSON names.
+/// An enumeration with JSON names for its cases.
 package protocol JSONEnumeration: CaseIterable, Equatable, Sendable { var jsonName: String { get } }
 
 extension JSONEnumeration where Self: RawRepresentable<String> {

@@ -76,17 +76,17 @@ public struct Rule: Hashable, Sendable {
   /// A sentence that states the requirement and its reason.
   public let explanation: String
 
-  /// Creates a rule whose violation makes an input unusable.
+  /// Creates an error rule. Its violation makes an input unusable.
   public static func error(_ id: RuleID, _ group: String, _ explanation: String) -> Rule {
     Rule(id: id, group: group, severity: .error, explanation: explanation)
   }
 
-  /// Creates a rule whose violation is probably a mistake.
+  /// Creates a warning rule. Its violation is probably a mistake.
   public static func warning(_ id: RuleID, _ group: String, _ explanation: String) -> Rule {
     Rule(id: id, group: group, severity: .warning, explanation: explanation)
   }
 
-  /// Creates a rule whose violation is worth knowing.
+  /// Creates a note rule. Its violation is worth knowing.
   public static func note(_ id: RuleID, _ group: String, _ explanation: String) -> Rule {
     Rule(id: id, group: group, severity: .note, explanation: explanation)
   }

@@ -49,8 +49,9 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
     }
   }
 
-  /// Returns the amplitude at a time in seconds, interpolated linearly; 0 before and after the
-  /// signal.
+  /// Returns the amplitude at a time in seconds, interpolated linearly.
+  ///
+  /// Returns 0 before and after the signal.
   public func amplitude(atSeconds seconds: Double) -> Float {
     let stepPosition = seconds / stepSeconds
     guard stepPosition >= 0, stepPosition <= Double(amplitudes.count - 1) else { return 0 }

@@ -343,8 +343,9 @@ public final class ChannelMeasurement {
     frameCount += frameCountToAdd
   }
 
-  /// Returns the loudness of all samples that were added, in LUFS; nil if no block reaches −70
-  /// LUFS.
+  /// Returns the integrated loudness of all added samples, in LUFS.
+  ///
+  /// Returns nil if no block reaches −70 LUFS.
   public func integratedLoudnessLUFS() -> Double? {
     // The length of libebur128's first gating block.
     let paddingFrameCount = 4 * ((sampleRate + 5) / 10) - frameCount
@@ -373,8 +374,9 @@ public final class ChannelMeasurement {
 struct TruePeakMeter {
   /// The number of preceding samples for the interpolation, rounded up to a multiple of eight.
   static let historySampleCount = 24
-  /// The number of samples in a segment, which is skipped or interpolated as a whole; more than
-  /// `historySampleCount`.
+  /// The number of samples in a segment, which is skipped or interpolated as a whole.
+  ///
+  /// It must be more than `historySampleCount`.
   static let segmentSampleCount = 64
 
   private(set) var peakMagnitude = Float(0)

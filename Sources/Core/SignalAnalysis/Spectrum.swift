@@ -66,8 +66,9 @@ public struct Spectrum: Equatable, Sendable {
   /// The mean square of the signal.
   public var totalPower: Double { binPowers.reduce(0, +) }
 
-  /// The mean of the frequencies, weighted by power and without the DC offset; nil if there is no
-  /// vibration.
+  /// The mean frequency, weighted by power and without the DC offset, in hertz.
+  ///
+  /// It is nil if there is no vibration.
   public var centroidHertz: Double? {
     let totalPowerWithoutDC = binPowers.dropFirst().reduce(0, +)
     guard totalPowerWithoutDC > 0 else { return nil }
@@ -101,7 +102,7 @@ public struct Spectrum: Equatable, Sendable {
 ///
 /// The memory does not grow with the signal. All samples must be finite.
 public struct SpectrumMeasurement: ~Copyable {
-  /// The shape parameter of the Kaiser window, whose response is −60 dB three bins away.
+  /// The shape parameter of the Kaiser window, for a response of −60 dB three bins away.
   private static let kaiserBeta = 2.0 * .pi
 
   private let rate: Double

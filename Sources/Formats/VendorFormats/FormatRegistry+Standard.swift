@@ -17,7 +17,7 @@ extension FormatRegistry {
 }
 
 extension HapticFormat {
-  /// Creates a format whose files are JSON texts that are recognized by their keys.
+  /// Creates a format of JSON texts that are recognized by their keys.
   ///
   /// - Parameters:
   ///   - id: The identifier.

@@ -21,9 +21,9 @@ package struct ActiveRegion {
     self.sampleRate = sampleRate
   }
 
-  /// The time at which the region starts, in seconds.
+  /// The start time of the region, in seconds.
   package var startSeconds: Double { Double(sampleRange.lowerBound) / sampleRate }
-  /// The time at which the region ends, in seconds.
+  /// The end time of the region, in seconds.
   package var endSeconds: Double { Double(sampleRange.upperBound) / sampleRate }
   /// The duration of the region, in seconds.
   package var durationSeconds: Double { endSeconds - startSeconds }
@@ -31,7 +31,7 @@ package struct ActiveRegion {
   /// A Boolean value that indicates whether the region is short, like a transient.
   package var isTap: Bool { durationSeconds < Self.maximumTapSeconds }
 
-  /// Returns the magnitude below which a signal is silent.
+  /// Returns the maximum magnitude of silence in a signal.
   package static func silenceMagnitude(of samples: [Float]) -> Float {
     max(1e-4, Statistics.peak(of: samples) * silenceToPeakRatio)
   }

@@ -9,7 +9,7 @@ package struct IndexedEvent {
   /// The index of the layer that contains the event.
   package var layerIndex = 0
   package var kind: HapticEvent.Kind
-  /// The time at which the event starts, in seconds from the start of the pattern.
+  /// The start time of the event, in seconds from the start of the pattern.
   package var timeSeconds: Double
   /// The duration of the event until its release, in seconds.
   ///
@@ -47,7 +47,7 @@ package struct IndexedEvent {
     parameterValues[EventParameterID.allCases.firstIndex(of: id) ?? 0]
   }
 
-  /// The time at which the release of the event begins, in seconds.
+  /// The start time of the event's release, in seconds.
   package var releaseStartSeconds: Double { timeSeconds + (durationSeconds ?? 0) }
 
   /// The duration of the sound after `releaseStartSeconds`, in seconds.

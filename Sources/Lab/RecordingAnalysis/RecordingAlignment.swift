@@ -1,7 +1,7 @@
 internal import CMath
 import SignalAnalysis
 
-/// The search for delays and tempos at which a recording may contain a reference.
+/// The search for possible delays and tempos of a reference in a recording.
 ///
 /// 1. Halve the rate of both signals, and weight each frequency by the inverse of the noise.
 /// 2. Divide the reference into blocks of 100 ms, and correlate the strongest blocks with the

@@ -28,7 +28,7 @@ package struct RecordingReference {
   /// The minimum audible magnitude at both ends of a waveform, relative to the peak.
   private static let minimumAudiblePeakRatio: Float = 1e-3
 
-  /// The time at which the last waveform ends, in seconds.
+  /// The end time of the last waveform, in seconds.
   package var durationSeconds: Double { waveforms.map(\.endSeconds).max() ?? 0 }
   /// A Boolean value that indicates whether clock drift over the reference is negligible.
   ///

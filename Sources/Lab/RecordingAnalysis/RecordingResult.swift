@@ -46,7 +46,7 @@ public struct RecordingMatch: Equatable, Sendable {
   public var minimumDetectableDecibels: Double?
   /// The minimum shift, in seconds, that is detectable in every detectable event.
   public var minimumDetectableSeconds: Double?
-  /// The latest time at which the reference may start in the recording, in seconds.
+  /// The maximum start time of the reference in the recording, in seconds.
   public var searchSeconds = defaultSearchSeconds
 
   /// The default value of `searchSeconds`, in seconds.

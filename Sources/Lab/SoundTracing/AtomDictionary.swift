@@ -157,7 +157,7 @@ struct AtomDictionary {
 
   /// The pattern that is rendered to measure a profile.
   private struct CalibrationPattern {
-    /// A transient whose rendering becomes an atom.
+    /// A transient that is rendered to become an atom.
     struct AtomProbe {
       /// The start of the transient before its shift, in seconds.
       ///
@@ -179,7 +179,7 @@ struct AtomDictionary {
     private(set) var transientStartSeconds: [Double] = []
     /// The starts of tones by sharpness and intensity, in seconds.
     private(set) var toneStartSeconds: [[Double]] = []
-    /// The time at which the next event of the pattern starts, in seconds.
+    /// The start time of the next event of the pattern, in seconds.
     private var nextEventSeconds: Double
 
     init(sampleRate rate: Double, minimumHertz: Double, transientSharpnessCount: Int) {
@@ -355,7 +355,7 @@ struct AtomDictionary {
 
   // MARK: - Inverse mapping
 
-  /// Returns the sharpness at which the profile renders a tone with a frequency, clamped to 0…1.
+  /// Returns the sharpness of a tone with a frequency in the profile, clamped to 0…1.
   func sharpness(atHertz hertz: Double) -> Double {
     toneIndex(atHertz: hertz) / Double(Self.toneSharpnessCount - 1)
   }

@@ -2,7 +2,7 @@
 struct FoundBurst {
   /// The index of the atom in the dictionary.
   var atomIndex: Int
-  /// The index of the sample at which the atom starts.
+  /// The index of the atom's first sample.
   var startSample: Int
   /// The additional delay of the atom in samples, −½…½.
   var fractionalSampleDelay: Double

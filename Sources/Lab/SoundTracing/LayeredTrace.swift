@@ -132,7 +132,7 @@ struct LayeredTrace {
     _ = selection.fitEdges(to: refinedToneSamples)
   }
 
-  /// Returns all candidate tones in a signal, from which `ToneSelection` selects.
+  /// Returns all candidate tones in a signal, as input for `ToneSelection`.
   private func candidateTones(in signal: [Float], minimumWindowCount: Int) -> [TonePath] {
     let sampleRate = dictionary.sampleRate
     let timeScale = dictionary.analysisDurationFactor

@@ -368,9 +368,9 @@ public struct SoundTrace: Sendable {
 }
 
 extension SoundTrace.Agreement {
-  /// The rate at which levels are compared, in levels per second.
+  /// The number of compared levels per second.
   private static let levelsPerSecond = 200.0
-  /// The sample rate at which the pattern is rendered for the comparison, in hertz.
+  /// The sample rate of the rendering for the comparison, in hertz.
   private static let renderingSampleRate = 8_000.0
   /// The minimum audible level relative to the maximum.
   private static let minimumAudibleLevelRatio = 0.05
@@ -462,7 +462,9 @@ extension SoundTrace.Agreement {
 }
 
 extension HapticComposition {
-  /// Creates a composition from a sound: the events and curves whose rendering resembles it.
+  /// Creates a composition from a sound.
+  ///
+  /// A rendering of its events and curves resembles the sound.
   ///
   /// - Parameters:
   ///   - sound: A recording of vibration, or any other sound of at most an hour. Channels are

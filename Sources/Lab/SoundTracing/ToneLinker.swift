@@ -17,7 +17,7 @@ struct ToneLinker {
   private static let maximumGapSeconds = 0.11
   /// The maximum relative difference between the frequencies of linked tones.
   private static let maximumFrequencyDifferenceFraction = 0.012
-  /// The maximum rate at which the frequency of a tone changes, in hertz per second.
+  /// The maximum rate of change of a tone's frequency, in hertz per second.
   private static let maximumSweepHertzPerSecond = 80.0
   /// The maximum difference between a tone and its prediction, relative to the amplitude.
   ///

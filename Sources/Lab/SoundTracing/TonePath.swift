@@ -16,7 +16,7 @@ struct TonePath {
   var soundingSamples: Range<Int>
   /// The range of samples that the tone's windows cover, without a small margin at both ends.
   var coreSamples: Range<Int>
-  /// The index of the sample at which the waveform, levels, and phases start.
+  /// The index of the first sample of the waveform, its levels, and its phases.
   private(set) var waveformStart = 0
   private(set) var waveform: [Float] = []
   private(set) var waveformLevels: [Double] = []

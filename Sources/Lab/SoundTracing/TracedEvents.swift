@@ -15,6 +15,6 @@ struct TracedContinuousEvent {
   var intensities: [Double]
   var sharpnesses: [Double]
 
-  /// The time at which the event ends, in seconds from the start of the sound.
+  /// The end time of the event, in seconds from the start of the sound.
   var endSeconds: Double { startSeconds + Double(intensities.count) * stepSeconds }
 }

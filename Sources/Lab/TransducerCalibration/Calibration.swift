@@ -36,8 +36,7 @@ public struct Calibration: Equatable, Sendable {
     /// The acceleration, in g, that corresponds to the recording's full scale, if known.
     public var fullScaleAccelerationInG: Double?
 
-    /// Creates measurement conditions from the date, the latency, and the acceleration at full
-    /// scale.
+    /// Creates measurement conditions from a date, a latency, and the full-scale acceleration.
     public init(dateText date: String, latency: Double? = nil, fullScale: Double? = nil) {
       self.dateText = date
       self.latencySeconds = latency
@@ -67,7 +66,9 @@ public struct Calibration: Equatable, Sendable {
   ///
   /// The signal's first sample causes the movement. The time is accurate to a fraction of a frame.
   public let signalStartSeconds: Double
-  /// The frequency above which the coil's inductance dominates, in hertz, if it is visible.
+  /// The corner frequency of the coil's inductance, in hertz, if it is visible.
+  ///
+  /// The inductance dominates above this frequency.
   public let coilCornerHertz: Double?
   /// The corner frequency of the recorder's input high-pass, in hertz, if it is visible.
   public let recorderHighPassCornerHertz: Double?

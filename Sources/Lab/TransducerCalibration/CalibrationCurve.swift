@@ -17,8 +17,9 @@ public struct CalibrationCurve: Equatable, Sendable {
     public let fittedDecibels: Double
     /// The magnitude of the complex difference of measured and fitted response, in decibels.
     public let residualDecibels: Double
-    /// A Boolean value that indicates whether the curve from here to the resonance is above the
-    /// noise.
+    /// A Boolean value that indicates whether the response is above the noise up to the resonance.
+    ///
+    /// It must be above the noise at every frequency from this point to the resonance.
     public let isAboveNoise: Bool
   }
 

@@ -25,7 +25,7 @@ struct HumPhase {
 
   /// The coefficients of the frequency polynomial: constant term in hertz, slope, and curvature.
   private var frequencyPolynomial = SIMD3<Double>()
-  /// The time in the recording at which the polynomial's argument is 0, in seconds.
+  /// The origin of the polynomial's time axis, in seconds from the start of the recording.
   private var originSeconds = 0.0
 
   /// The number of candidate phases that are compared for each silence.

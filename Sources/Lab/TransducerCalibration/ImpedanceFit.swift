@@ -227,7 +227,7 @@ struct ImpedanceFit {
 
   // MARK: - Starting points
 
-  /// Returns the grid models whose magnitudes best fit a response, each with its best delay.
+  /// Returns the grid models with the best-fitting magnitudes, each with its best delay.
   private static func startingModels(
     for response: MeasuredResponse, band: ClosedRange<Double>, highPassOrders: ClosedRange<Int>
   ) -> [AdmittanceModel] {

@@ -13,11 +13,11 @@ internal import SystemSupport
 /// 3. A press that disagrees with all others is excluded. The mean of the rising and the falling
 ///    presses is the resonance; their spread yields its uncertainty.
 public struct ManualMeasurement: Equatable, Sendable {
-  /// A tone whose frequency rises or falls slowly through the stated resonance.
+  /// A tone with a frequency that rises or falls slowly through the stated resonance.
   public struct Tone: Equatable, Sendable {
-    /// The frequency at which the tone starts, in hertz.
+    /// The initial frequency of the tone, in hertz.
     public let startHertz: Double
-    /// The frequency at which the tone ends, in hertz.
+    /// The final frequency of the tone, in hertz.
     public let endHertz: Double
 
     /// A Boolean value that indicates whether the frequency rises.
@@ -55,12 +55,12 @@ public struct ManualMeasurement: Equatable, Sendable {
   public let resonanceHertz: Double
   /// The maximum deviation of the true from the measured resonance, as a fraction.
   public let uncertaintyFraction: Double
-  /// The key presses whose frequencies agree.
+  /// The key presses with frequencies that agree.
   public let agreeingPresses: [Press]
   /// The key press that was excluded because it disagrees with the others, if any.
   public let excludedPress: Press?
 
-  /// The rate at which the frequency of the tones changes, in octaves per second.
+  /// The rate of change of the tones' frequency, in octaves per second.
   ///
   /// A variation of the reaction time by 0.08 s shifts the frequency of a press by half a percent.
   private static let toneOctavesPerSecond = 0.1

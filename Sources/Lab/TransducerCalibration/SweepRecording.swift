@@ -170,7 +170,9 @@ struct SweepRecording {
   }
 }
 
-/// The time at which a reference channel recorded the signal directly, bypassing the transducer.
+/// The delay of a reference channel, which bypasses the transducer.
+///
+/// The channel recorded the signal directly.
 public struct ReferenceDelay: Equatable, Sendable {
   /// The time of the signal's first sample in the recording, in seconds.
   ///

@@ -238,7 +238,9 @@ public struct SweepSignal: Equatable, Sendable {
     return signal.map { Float(highPassFilter.process($0)) }
   }
 
-  /// Returns an exponential sine sweep, whose frequency grows by a factor of e per time constant.
+  /// Returns an exponential sine sweep.
+  ///
+  /// Its frequency grows by a factor of e per time constant.
   private func unfilteredSweep(rate: Double) -> [Double] {
     let timeConstant = sweepSeconds / log(bandHertz.upperBound / bandHertz.lowerBound)
     let phaseScale = 2 * Double.pi * bandHertz.lowerBound * timeConstant

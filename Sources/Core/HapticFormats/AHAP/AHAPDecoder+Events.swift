@@ -31,7 +31,7 @@ extension AHAPDecoder {
         waveform: waveform))
   }
 
-  /// Reports a continuous event whose duration is missing or exceeds the maximum.
+  /// Reports a continuous event without a duration or with a duration above the maximum.
   private mutating func checkDuration(
     _ duration: Double?, _ durationValue: JSONValue?, _ kind: HapticEvent.Kind,
     of event: borrowing AHAPObject

@@ -106,7 +106,7 @@ struct AHAPEditBuilder {
     return byteEdits
   }
 
-  /// Removes the parameter array of each event whose parameters are all removed.
+  /// Removes the parameter array of each event that loses all of its parameters.
   private mutating func removeEmptyParameterLists() {
     for (index, edit) in editsByContainerIndex
     where !edit.removedIndices.isEmpty && edit.insertedTexts.isEmpty {

@@ -174,7 +174,7 @@ enum AHAPNames {
   static let dynamicParameters = AHAPNameTable<DynamicParameterID>()
 }
 
-/// A JSON object whose members are indexed by the keys of its schema.
+/// A JSON object with members indexed by the keys of its schema.
 struct AHAPObject: ~Copyable {
   let objectValue: JSONValue
   let schema: JSONSchema

@@ -211,7 +211,7 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
     case envelopeTime(EnvelopeTimeID, value: Float, slope: Float)
   }
 
-  /// The output frame at which the command is performed.
+  /// The output frame of the command's execution.
   var outputFrame: Int64
   /// The serial number that orders commands of the same frame; the schedule assigns it.
   var sequenceNumber: UInt64 = 0

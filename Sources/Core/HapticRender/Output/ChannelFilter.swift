@@ -138,8 +138,9 @@ struct ChannelFilters: ~Copyable {
 
   var isEmpty: Bool { @_noLocks get { sections.count == 0 } }
 
-  /// Filters the first frames of a buffer in place and returns their peak; the input must be
-  /// finite.
+  /// Filters the first frames of a buffer in place, and returns their peak.
+  ///
+  /// The input must be finite.
   @_noLocks mutating func process(_ block: inout MutableSpan<Float>, count: Int) -> Float {
     precondition(count <= block.count, "frames beyond the block")
     let ditherPair = TransducerFilter.dither(isOddFrame: isOddFrame)

@@ -13,7 +13,7 @@ struct PlanView: BitwiseCopyable {
   let layerTracks: BufferView<LayerTracks>
   let envelopes: BufferView<PlannedEnvelope>
   var mappings: VoiceMappings
-  /// The frame at which a loop returns to the beginning.
+  /// The length of a loop, in frames.
   let loopFrameCount: Int64
   /// The number of frames until the end of the pattern and the decay of all sound.
   let soundingFrameCount: Int64
@@ -112,7 +112,7 @@ struct PitchScale: BitwiseCopyable, Sendable {
   /// The sharpness of the highest frequency that the transducer reproduces.
   private(set) var maximumSharpness: Float = 1
 
-  /// Creates the scale of a layer whose frequencies are determined by the profile.
+  /// Creates the scale of a layer with frequencies from the profile.
   init() {}
 
   /// Creates the scale of a layer that states frequencies in hertz.
@@ -156,13 +156,13 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
   enum Source: UInt8, BitwiseCopyable, Sendable {
     /// A sine on the haptic bus, controlled by intensity and sharpness.
     case vibration
-    /// A sine on the haptic bus whose level and frequency are fixed at its onset.
+    /// A sine on the haptic bus with a level and a frequency that are fixed at its onset.
     case burst
     /// A sine on the audio bus, controlled by volume, pitch, brightness, and pan.
     case tone
     /// A sound file on the audio bus, controlled by volume, pitch, brightness, and pan.
     case sample
-    /// A recording on the haptic bus, to which no mappings or controls apply.
+    /// A recording on the haptic bus, without mappings and controls.
     case recording
     /// A sampled signal on the haptic bus. Intensity controls its level.
     case signal
@@ -249,8 +249,7 @@ struct PlannedEnvelope: BitwiseCopyable, Sendable {
   var decayTime: NormalizedTime
   var releaseTime: NormalizedTime
 
-  /// Returns the planned envelope of the event, without the envelope times that a player has
-  /// received.
+  /// Returns the planned envelope of the event, without envelope times received by a player.
   ///
   /// - Parameters:
   ///   - attack: The attack time, in seconds.

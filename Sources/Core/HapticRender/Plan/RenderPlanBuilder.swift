@@ -224,7 +224,7 @@ struct RenderPlanBuilder: ~Copyable {
     hasAudio = true
   }
 
-  /// Adds the voices of a transient: a burst whose level and frequency are fixed at its onset.
+  /// Adds the voices of a transient: a burst with a level and a frequency fixed at its onset.
   ///
   /// The sine is odd about the middle of the burst and the envelope is even, so that the burst has
   /// no DC.
@@ -460,8 +460,9 @@ enum AudioTone {
   /// aliasing.
   static let maximumHertzToSampleRateRatio = 0.45
 
-  /// Returns the frequency of the tone at pitch 0, an octave above the haptic band; a pitch of ±1
-  /// is an octave.
+  /// Returns the frequency of the tone at pitch 0, an octave above the haptic band.
+  ///
+  /// A pitch of ±1 is an octave.
   static func centerHertz(of profile: TransducerProfile) -> Double {
     2 * profile.frequency.highHertz
   }

@@ -9,7 +9,7 @@ internal import RealtimeMemory
 package enum SignalResampler {
   /// The number of zero crossings of the sinc on each side.
   private static let zeroCrossingCountPerSide = 24.0
-  /// The shape parameter of the Kaiser window, whose side lobes are below −80 dB.
+  /// The shape parameter of the Kaiser window, for side lobes below −80 dB.
   private static let kaiserBeta = 8.0
   /// The number of table entries per zero crossing of the sinc.
   private static let tablePointsPerZeroCrossing = 512

@@ -185,13 +185,13 @@ struct TempoMap: BitwiseCopyable, Sendable {
 ///
 /// The renderer records every change of this state for players that request it.
 package struct PlayerChange: BitwiseCopyable, Sendable {
-  /// The output frame from which the state applies.
+  /// The first output frame of the state.
   package var outputFrame: Int64 = 0
   /// The phase of the player.
   package var phase = PlayerStatus.Phase.playing
   /// The number of starts, seeks, and loop jumps so far that cut off voices.
   package var jumpCount = 0
-  /// The pattern frame to which the player last jumped.
+  /// The target pattern frame of the player's last jump.
   package var jumpTargetFrame: Int64 = 0
   /// The number of passes that started while the previous pass was still sounding.
   package var overlappingPassCount = 0

@@ -45,7 +45,7 @@ struct Player: BitwiseCopyable {
 
   /// The number of starts, seeks, and loop jumps so far that cut off voices.
   var jumpCount = 0
-  /// The pattern frame to which the player last jumped.
+  /// The target pattern frame of the player's last jump.
   var jumpTargetFrame: Int64 = 0
   /// The number of passes that started while the previous pass was still sounding.
   var overlappingPassCount = 0
@@ -388,7 +388,7 @@ struct Player: BitwiseCopyable {
     activeVoiceCount = keptVoiceCount
   }
 
-  /// Starts the voices whose onset is before an output frame, pass after pass.
+  /// Starts the voices with an onset before an output frame, pass after pass.
   @_noLocks private mutating func startVoices(before end: Int64, in context: MixContext) {
     let blockStartFrame = context.outputFrame
     let plannedVoices = plan.value.voices
@@ -583,7 +583,7 @@ struct Player: BitwiseCopyable {
     }
   }
 
-  /// Makes the player idle, and publishes the output frame at which it ended.
+  /// Makes the player idle, and publishes the output frame of its end.
   @_noLocks mutating func endPlayback(at position: Int64) {
     setPhase(.idle)
     sharedStatus.value.endOutputFrame.store(position, ordering: .relaxed)

@@ -49,8 +49,9 @@ public struct TransducerProfile: Equatable, Sendable {
   public var transient: TransientShape
   /// The gain of continuous events while a transient plays.
   public var transientDuckingGain: Double
-  /// The curve of the perception threshold, sorted by frequency; empty for the default curve of the
-  /// contact site.
+  /// The curve of the perception threshold, sorted by frequency.
+  ///
+  /// If it is empty, the default curve of the contact site applies.
   public var perceptionThresholds: [Threshold]
   /// The properties of the hardware, or nil if the signal isn't fitted to hardware.
   public var hardware: TransducerHardware?
@@ -228,8 +229,9 @@ public struct TransientShape: Equatable, Sendable {
     /// The frequency at the end of the burst, as a multiple of the frequency at its start.
     public var endToStartFrequencyRatio: Double
 
-    /// Creates a partial; the default is a sine of constant frequency that lasts as long as the
-    /// burst.
+    /// Creates a partial.
+    ///
+    /// The default is a sine of constant frequency that lasts as long as the burst.
     public init(
       frequencyToBurstRatio ratio: Double = 1, amplitudeToBurstRatio gain: Double = 1,
       endToStartFrequencyRatio glide: Double = 1, durationToBurstRatio: Double = 1
@@ -333,8 +335,9 @@ public struct TransientShape: Equatable, Sendable {
   }
 }
 
-/// Settings that fit the signal of a profile to its hardware; without hardware, they have no
-/// effect.
+/// Settings that fit the signal of a profile to its hardware.
+///
+/// Without hardware, they have no effect.
 ///
 /// A nil setting is derived from the known properties of the hardware.
 public struct DriveSettings: Equatable, Sendable {
@@ -548,7 +551,7 @@ public struct TransducerUncertainty: Equatable, Sendable {
   /// The maximum ratio between the true and the stated quality factor, in either direction, 1–4.
   public var trueToStatedQualityFactorRatio: Double
 
-  /// Creates an uncertainty whose fraction and ratio are clamped to the valid ranges.
+  /// Creates an uncertainty, with the fraction and the ratio clamped to their valid ranges.
   public init(
     resonanceDeviationFraction resonance: Double,
     trueToStatedQualityFactorRatio qualityFactor: Double
@@ -648,8 +651,10 @@ public struct TransducerMeasurement: Equatable, Sendable {
 ///
 /// The latency is that of the path from the output to the transducer.
 public struct AmplifierParameters: Equatable, Sendable {
-  /// The power that a full-scale sine delivers, in watts; nil for the transducer's peak power or,
-  /// if that is unknown, twice its continuous power.
+  /// The power of a full-scale sine, in watts.
+  ///
+  /// If it is nil, the power is the transducer's peak power or, if that is unknown, twice its
+  /// continuous power.
   public var fullScaleWatts: Double?
   /// The measured latency between the output of a sample and the resulting movement, in seconds.
   public var latencySeconds: Double?

@@ -50,8 +50,9 @@ enum RealtimeMath {
     return inverseRootEstimate
   }
 
-  /// Returns the square root of a number up to 10³⁰⁰, with a relative error of 3·10⁻¹¹; 0 below
-  /// 10⁻³⁰⁰.
+  /// Returns the square root of a number up to 10³⁰⁰, with a relative error of 3·10⁻¹¹.
+  ///
+  /// Returns 0 for a number below 10⁻³⁰⁰.
   @_noLocks static func squareRoot(_ x: Double) -> Double {
     guard x > 1e-300 else { return 0 }
     let rootEstimate = x * inverseSquareRoot(x)

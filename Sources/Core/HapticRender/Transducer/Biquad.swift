@@ -95,8 +95,9 @@ struct Biquad: Equatable, Sendable, BitwiseCopyable {
       / (denominator * denominator).sum().squareRoot()
   }
 
-  /// Returns the filter's frequency response at a frequency in hertz, as a real and an imaginary
-  /// part.
+  /// Returns the filter's frequency response at a frequency in hertz.
+  ///
+  /// The result is a real and an imaginary part.
   func frequencyResponse(atHertz hertz: Double, rate: Double) -> SIMD2<Double> {
     let (numerator, denominator) = transferPolynomials(atHertz: hertz, rate: rate)
     return SIMD2(

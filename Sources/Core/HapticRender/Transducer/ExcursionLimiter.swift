@@ -18,7 +18,7 @@ internal import RealtimeMemory
 ///
 /// While the norms are far from the limit, a C kernel advances the models at unity gain.
 struct ExcursionLimiter: ~Copyable {
-  /// The number of frames in a step, for which the limiter computes one gain.
+  /// The number of frames in a step. The limiter computes one gain for each step.
   let stepFrameCount: Int
 
   /// The maximum duration of a step of the limiter, in seconds.

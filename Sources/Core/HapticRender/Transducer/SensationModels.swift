@@ -8,7 +8,7 @@ enum SensationGrowth {
   private static let exponentsByFrequency = [
     (hertz: 60.0, value: 0.95), (hertz: 250.0, value: 0.6),
   ]
-  /// The frequencies at which the exponent is largest and smallest, in hertz.
+  /// The frequencies with the largest and the smallest exponent, in hertz.
   ///
   /// Source: S. S. Stevens, "Tactile vibration: Change of exponent with frequency", Perception &
   /// Psychophysics 3, 1968, 223–228, with a ratio of roughly 2 : 1. The line through the two

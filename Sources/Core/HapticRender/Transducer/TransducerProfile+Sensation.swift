@@ -285,8 +285,9 @@ extension TransducerHardware {
   /// Up to this difference, the points correct the model.
   private static let maximumModelDeviationDecibels = 3.0
 
-  /// The differences between the measured response points and the model, in decibels; empty if the
-  /// points are too sparse or contradict the model.
+  /// The differences between the measured response points and the model, in decibels.
+  ///
+  /// The array is empty if the points are too sparse or contradict the model.
   ///
   /// Linear interpolation between points errs by several decibels within a resonance that is
   /// narrower than their distance. The points therefore count only if none within half an octave of

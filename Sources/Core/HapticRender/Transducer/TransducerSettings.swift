@@ -1,6 +1,6 @@
 /// The filters and limits between the mix of a channel and its transducer.
 public struct TransducerSettings: Equatable, Sendable {
-  /// The sample rate at which the filters run, in hertz.
+  /// The sample rate of the filters, in hertz.
   public let rate: Double
   /// The corner frequency of the high-pass filter, in hertz. Lower frequencies move the transducer
   /// without being felt.

@@ -10,8 +10,9 @@ struct EnvelopePoint: Equatable {
   var timeSeconds: Double
   /// The level at the breakpoint, 0…1: an intensity or an amplitude.
   var level: Double
-  /// The sharpness at the breakpoint, 0…1; not limited on the scale of a format that states
-  /// frequencies.
+  /// The sharpness at the breakpoint, 0…1.
+  ///
+  /// It is not limited on the scale of a format that states frequencies.
   var sharpness: Double
 
   static func interpolated(from: EnvelopePoint, to: EnvelopePoint, at time: Double) -> EnvelopePoint
@@ -150,8 +151,9 @@ private struct SharpnessScaleConversion {
 struct EnvelopeSampler {
   let levelScale: EnvelopeLevelScale
   let levelTolerance: Double
-  /// The scale of the written format's frequencies, on which sharpness is not limited; nil if the
-  /// format states sharpness.
+  /// The scale of the written format's frequencies; nil if the format states sharpness.
+  ///
+  /// Sharpness is not limited on this scale.
   let targetSharpnessScale: SharpnessScale?
 
   /// The maximum number of bisections between two breakpoints.
@@ -167,8 +169,9 @@ struct EnvelopeSampler {
     self.levelTolerance = max(tolerance, 1e-6)
   }
 
-  /// Returns the envelopes of all haptic events, sorted by start; events that start together keep
-  /// their order. Continuous events without a duration are omitted.
+  /// Returns the envelopes of all haptic events, sorted by start.
+  ///
+  /// Events that start together keep their order. Continuous events without a duration are omitted.
   ///
   /// - Complexity: O(*p* + *n* log *n*) for *p* breakpoints and *n* events.
   func envelopes(of composition: HapticComposition) -> [EventEnvelope] {

@@ -65,7 +65,7 @@ struct HapsDocument: Equatable, Sendable {
 
   /// A note: a transient, or a vibration with an amplitude and a frequency.
   struct Note: Equatable, Sendable {
-    /// The time at which the note starts, in seconds from the start of the file.
+    /// The start time of the note, in seconds from the start of the file.
     var startSeconds = 0.0
     /// The length of the note in seconds, or nil if it ends with the last key frame.
     var durationSeconds: Double?
