@@ -54,7 +54,7 @@ struct MainsHum {
   ///
   /// The increase is that of separate fits of the silences over a common fit.
   private static let minimumDriftEnergyFraction = 1e-4
-  /// The minimum ratio of this increase to the increase that noise alone would cause.
+  /// The minimum ratio of the energy increase due to drift to the increase due to noise.
   private static let minimumDriftEnergyToNoiseRatio = 4.0
 
   /// Fits mains hum to the silences of a recording. Returns nil if the recording has no hum.
