@@ -46,7 +46,7 @@ struct LocatedComparisonTests {
     #expect(Comparison(try take(divided), try take(undivided)).differences.isEmpty)
   }
 
-  @Test("A renamed location is no difference")
+  @Test("Renaming a location is not a difference")
   func namesAreNoDifference() throws {
     let named = composition(hum(0, 1), hum(0, 1))
     let renamed = composition(hum(0, 1), hum(0, 1), leftName: "wrist")
