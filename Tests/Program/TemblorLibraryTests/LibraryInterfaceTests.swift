@@ -252,7 +252,7 @@ import Testing
 
   @Test("The header and the symbol versions name the functions that exist")
   func headerNamesTheFunctions() throws {
-    let interfaceParts = ["", "+Conversion", "+Editing", "+Figures"]
+    let interfaceParts = ["", "+Conversion", "+Editing", "+Figures", "+Plans", "+Resources"]
     let sources =
       interfaceParts.map { "StudioCore/Interface" + $0 }
       + ["TemblorLibrary/Program", "TemblorLibrary/Session"]
