@@ -210,7 +210,9 @@ extension InBrowser {
         try page.wait(for: "\(Self.title) === '\(title)'")
         try page.wait(for: Studio.isReady)
       }
-      try page.click("#save")
+      // A part can have losses, which are listed in a dialog.
+      try page.evaluate("for (const each of document.querySelectorAll('dialog[open]')) each.close()")
+      try page.evaluate("document.getElementById('save').click()")
       try page.wait(for: "window.written || window.saved['duet.he']")
       #expect(try page.string("new TextDecoder().decode(window.written)") == Self.duet)
       #expect(page.errorMessages == [])
@@ -227,10 +229,17 @@ extension InBrowser {
       }
       let page = try Studio.open()
       let text = "{\"Version\": 1.0, \"Pattern\": [\(taps.joined(separator: ","))]}"
-      try page.evaluate(Studio.drop("taps.ahap", text))
       let heading = "document.getElementById('findings-more').textContent"
       let list = "document.getElementById('findings').textContent"
-      try page.wait(for: "\(heading) === 'checking …' && (window.listed = \(list), true)")
+      // Record the list at the first change of the heading, which is the start of the check.
+      try page.evaluate(
+        """
+        new MutationObserver(() => {
+          if (\(heading) === "checking …") window.listed ??= \(list);
+        }).observe(document.getElementById("findings-more"), { childList: true });
+        """)
+      try page.evaluate(Studio.drop("taps.ahap", text))
+      try page.wait(for: "window.listed !== undefined")
       #expect(try page.string("window.listed") == "")
       try page.wait(for: "\(heading) !== 'checking …'")
       #expect(try page.string(list)?.contains("transient-count") == true)

@@ -225,7 +225,8 @@ function findParts(slotIndex, examined) {
     ?? { problem: null, parts: core.parts(slotIndex), duration: slot.score.duration };
   if (contents.parts.length < 2) return;
   slot.partsText = partsText(contents.parts);
-  listParts(slot.file, slot.opened, contents, { handle: slot.handle, save: slot.save && { ...slot.save } });
+  const { handle, save } = slot;
+  listParts(slot.file, slot.opened, contents, { handle, save: save && { ...save } });
 }
 
 /** Shows slot A or B for editing and playback. */
