@@ -144,6 +144,9 @@ enum ABXCommand {
     let defaultPath =
       "abx-\(takes[0].outputStem)-\(takes[1].outputStem)-\(startTime.fileNameText).json"
     let recordPath = options.testOptions.recordPath ?? (isSimulated ? nil : defaultPath)
+    if let recordPath {
+      try OutputPaths.checkMayBeWritten(recordPath, replaces: options.testOptions.replacesRecord)
+    }
     // The file is created now, so that a problem is reported before the listener spends an hour on
     // the test.
     var recordFile = try recordPath.map { path throws(FileError) in try AtomicFileWriter(path) }
@@ -268,9 +271,12 @@ struct ABXOptions {
   let levelMatch: LevelMatch
   let simulatedListener: SimulatedListener?
   let recordPath: String?
+  /// A Boolean value that indicates whether the record may replace an existing file.
+  let replacesRecord: Bool
 
   static let options: [any OptionDeclaration] = [
-    trialsOption, levelMatchOption, outputOption, seedOption, simulateOption,
+    trialsOption, levelMatchOption, outputOption, OutputPaths.forceOption, seedOption,
+    simulateOption,
   ]
 
   private static let outputOption = Option(
@@ -320,6 +326,7 @@ struct ABXOptions {
     seed = try arguments[Self.seedOption].map { UInt64($0) }
     levelMatch = try arguments[Self.levelMatchOption]
     recordPath = try arguments[Self.outputOption]
+    replacesRecord = try arguments[OutputPaths.forceOption]
     try OutputPaths.requireFile(recordPath)
   }
 

@@ -194,6 +194,10 @@ enum OutputPaths {
     ).text()
   }
 
+  /// The option that permits a command to replace its output file, for outputs that cannot be
+  /// produced again.
+  static let forceOption = Option("--force", help: "Replace an existing file.").flag()
+
   static let standardOutput = "-"
   static let pageExtensions = ["html", "htm"]
 
@@ -202,6 +206,12 @@ enum OutputPaths {
     guard path != standardOutput else {
       throw UsageError("\(option.inQuotes) requires a file name")
     }
+  }
+
+  /// Throws an error if a file exists at the path of an output and must not be replaced.
+  static func checkMayBeWritten(_ path: String, replaces: Bool) throws(FileError) {
+    guard !replaces, FileSystem.entryKind(at: path) != .missing else { return }
+    throw FileError(path, "already exists; use '--force' to replace it")
   }
 
   /// Throws an error if an output would overwrite one of the takes.

@@ -279,7 +279,7 @@ enum ProfilesNewCommand {
     arguments: [nameArgument],
     options: [
       sourceProfileOption, minimumFrequencyOption, maximumFrequencyOption, outputOption,
-      forceOption,
+      OutputPaths.forceOption,
     ],
     examples: [
       .init("temblor profiles new puck --low 25 --high 80", "Create a profile from a band."),
@@ -299,7 +299,6 @@ enum ProfilesNewCommand {
     "-o", "--output", value: "FILE", help: "Output file; - for standard output.",
     completion: .file(withExtension: "json"), writes: ["json"]
   ).text()
-  private static let forceOption = Option("--force", help: "Replace an existing file.").flag()
 
   struct Options {
     let name: String
@@ -318,7 +317,7 @@ enum ProfilesNewCommand {
       highHertz = try arguments[maximumFrequencyOption]
       sourceProfileName = try arguments[ProfilesNewCommand.sourceProfileOption]
       outputPath = try arguments[outputOption]
-      replacesFile = try arguments[forceOption]
+      replacesFile = try arguments[OutputPaths.forceOption]
     }
   }
 
@@ -334,9 +333,7 @@ enum ProfilesNewCommand {
     else {
       throw UsageError("no folder for user profiles, because HOME is not set; use '--output FILE'")
     }
-    if FileSystem.entryKind(at: profilePath) != .missing && !options.replacesFile {
-      throw FileError(profilePath, "already exists; use '--force' to replace it")
-    }
+    try OutputPaths.checkMayBeWritten(profilePath, replaces: options.replacesFile)
     if outputPath == nil {
       try FileSystem.makeFolder(FileSystem.folderPath(of: profilePath))
     }

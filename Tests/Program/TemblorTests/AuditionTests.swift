@@ -24,7 +24,7 @@ import Testing
     let arguments = ["abx", "light", "light", "--simulate", "right", "--output", "r.json"]
     #expect(
       try folder.temblor(arguments) == .init(0, output: "\(sentence)\nr.json: written\n"))
-    let json = try folder.temblor(arguments + ["--json"])
+    let json = try folder.temblor(arguments + ["--force", "--json"])
     #expect(json.status == 0)
     #expect(
       json.output.contains("\"conclusion\": \"identical\",\n    \"sentence\": \"\(sentence)\"\n"),

@@ -144,7 +144,7 @@ import Testing
       let arguments = [
         try folder.writeHum("a.ahap", 0.4), try folder.writeHum("b.ahap", 0.4), "--seed", seed,
         "--output",
-        folder("r.json"),
+        folder("r\(seed).json"),
       ]
       let environment = ScriptedEnvironment(keys("bxabx axx2!xbx1!xa"), channelCount: 2)
       #expect(try abx(arguments, on: environment) == .success)
@@ -162,7 +162,7 @@ import Testing
     func line(_ seed: String) throws -> String {
       let arguments = [
         try folder.writeHum("a.ahap", 0.4), "heartbeat", "--seed", seed, "--output",
-        folder("r.json"),
+        folder("r\(seed).json"),
       ]
       let environment = ScriptedEnvironment(keys("xbxaxx2!x[x]xlx1!"), channelCount: 2)
       #expect(try abx(arguments, on: environment) == .success)
@@ -342,6 +342,23 @@ import Testing
       try abx(["light", "medium", "--output", folder("no/r.json")], on: environment)
     }
     #expect(environment.engine == nil)
+  }
+
+  @Test("An existing file is replaced only with --force", arguments: ["r.json", "r.csv"])
+  func existingRecordIsKept(name: String) throws {
+    try folder.write("answers of a listener", to: name)
+    let arguments = ["light", "medium", "--output", folder(name)]
+    let environment = ScriptedEnvironment(keys("x1!q"))
+    let error = #expect(throws: FileError.self) { try abx(arguments, on: environment) }
+    #expect(error?.description == "\(folder(name)): already exists; use '--force' to replace it")
+    #expect(environment.engine == nil)
+    #expect(throws: FileError.self) {
+      try abx(arguments + ["--simulate", "ab"], on: ScriptedEnvironment(hasKeyboard: false))
+    }
+    #expect(try record(name) == "answers of a listener")
+    let laterEnvironment = ScriptedEnvironment(keys("x1!q"))
+    #expect(try abx(arguments + ["--force"], on: laterEnvironment) == .success)
+    #expect(try record(name).contains("light"))
   }
 
   @Test func testRequiresAKeyboard() throws {
