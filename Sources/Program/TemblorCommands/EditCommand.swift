@@ -32,8 +32,9 @@ enum EditCommand {
         have \(fieldNames(ofList: "points")). Times are in seconds. The times of points are \
         relative to the start of their curve.
 
-        Temblor rejects changes that add an error to the pattern, and prints warnings that the \
-        changes cause. The file must be encoded as UTF-8. In zsh, put paths in quotation marks.
+        Temblor rejects changes that add an error to the pattern, and a change of a part or field \
+        that another change removes. It prints warnings that the changes cause. The file must be \
+        encoded as UTF-8. In zsh, put paths in quotation marks.
         """,
       arguments: [fileArgument(formats), changesArgument],
       options: [outputOption, dryRunOption, SharedOptions.jsonOption],
@@ -83,6 +84,7 @@ enum EditCommand {
     init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws(UsageError) {
       inputPath = arguments[fileArgument(formats)]
       changes = try parseChanges(arguments[changesArgument])
+      try ChangeConflicts.checkChanges(changes)
       isDryRun = try arguments[dryRunOption]
       outputPath = try arguments[outputOption]
       printsJSON = try arguments[SharedOptions.jsonOption]

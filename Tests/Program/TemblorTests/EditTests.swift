@@ -80,6 +80,59 @@ import Testing
       json.contains("\"changes\": 2,\n  \"removedLines\": 1,\n  \"addedLines\": 3\n"), "\(json)")
   }
 
+  @Test(
+    "A change of a part or field that another change removes is an error",
+    arguments: [
+      ("remove events[0] set events[0].time 1", "remove events[0]", "set events[0].time"),
+      ("set events[0].time 1 remove events[0]", "set events[0].time", "remove events[0]"),
+      (
+        "remove events[0].intensity set events[0].intensity 0.3", "remove events[0].intensity",
+        "set events[0].intensity"
+      ),
+      (
+        "remove curves[0] set curves[00].points[1].time 2", "remove curves[0]",
+        "set curves[00].points[1].time"
+      ),
+      (
+        "duplicate events[0] remove curves[0].points[1] set curves[0].points[1].value 0",
+        "remove curves[0].points[1]", "set curves[0].points[1].value"
+      ),
+      ("add-point curves[0] 0.5 1 remove curves[0]", "add-point curves[0]", "remove curves[0]"),
+      (
+        "remove curves[0] duplicate curves[0].points[0]", "remove curves[0]",
+        "duplicate curves[0].points[0]"
+      ),
+    ])
+  func conflictingChangesAreRefused(changes: String, first: String, second: String) throws {
+    try folder.write(Self.userPattern, to: "a.ahap")
+    #expect(
+      try folder.temblor(["edit", "a.ahap"] + changes.split(separator: " ").map(String.init))
+        == .init(
+          64,
+          error: """
+            temblor: '\(first)' and '\(second)' cannot be used together; omit one of the changes
+            See 'temblor edit --help'.
+
+            """))
+    #expect(folder.text("a.ahap") == Self.userPattern)
+  }
+
+  @Test("A removed part can be replaced, and its fields can be removed too")
+  func changesOfRemovedPartsThatHaveAnEffect() throws {
+    try folder.write(Self.userPattern, to: "a.ahap")
+    let newEntry = #"{"Event":{"Time":3,"EventType":"HapticTransient"}}"#
+    let replacement = try folder.temblor(
+      "edit", "a.ahap", "remove", "events[0]", "add", newEntry, "after", "events[0]", "remove",
+      "curves[0]", "-o", "b.ahap")
+    #expect(replacement.status == 0, "\(replacement.error)")
+    let replacedText = try #require(folder.text("b.ahap"))
+    #expect(replacedText.contains("\"Time\": 3") && !replacedText.contains("0.50"))
+    let removal = try folder.temblor(
+      "edit", "a.ahap", "remove", "events[0]", "remove", "events[0].intensity", "-o", "c.ahap")
+    #expect(removal.status == 0, "\(removal.error)")
+    #expect(try #require(folder.text("c.ahap")).contains("HapticTransient") == false)
+  }
+
   @Test func errorsAreReportedAndNothingIsWritten() throws {
     try folder.write(Self.userPattern, to: "a.ahap")
     for (changes, status, error) in [
