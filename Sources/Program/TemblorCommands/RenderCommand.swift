@@ -2,6 +2,7 @@ import CommandLineKit
 import HapticFormats
 import HapticModel
 import HapticRender
+import PatternRules
 import PatternWorkflows
 import Reading
 import SoundFile
@@ -297,8 +298,7 @@ struct RenderReport {
       batch.job.masterGain > 0
     {
       terminal.report(
-        "\(item.name.printable): silent: all events have level 0 or "
-          + (warnings.isEmpty ? "silent sound files" : "silent or damaged sound files"))
+        "\(item.name.printable): silent: \(Self.silenceReason(of: batch.job, warnings: warnings))")
     }
     let levelText = LevelText(statistics, rate: Double(batch.job.sampleRateHertz))
     let protectionSummary = ProtectionSummary(statistics)
@@ -313,6 +313,31 @@ struct RenderReport {
       statistics.peakMagnitudeBeforeLimiter > Self.minimumLimitedPeakAmplitude
       || protectionSummary?.gainReductionCause != nil
     return isLimited ? "\(item.name.printable): \(resultText)" : nil
+  }
+
+  /// Returns the reason that a rendering is silent, as far as the settings and warnings determine
+  /// it.
+  private static func silenceReason(of job: RenderJob, warnings: [Finding]) -> String {
+    let (routing, profiles) = job.resolvedRouting()
+    let playsHaptics = routing.channels.contains { $0.hapticBus != nil }
+    let playsAudio = routing.channels.contains { $0.audioSide != .none }
+    let playedPart = job.durationSeconds.map {
+      " in the first \(NumberFormatting.secondsText($0))"
+    }
+    switch (playsHaptics, playsAudio) {
+    case (false, false):
+      return "no channel plays haptics or audio"
+    case (false, true):
+      return "no channel plays haptics, and the audio is silent\(playedPart ?? "")"
+    case (true, false):
+      return "no channel plays audio, and the haptics are silent\(playedPart ?? "")"
+    case (true, true):
+      let isLimitedToLocations = profiles.allSatisfy { $0.bodyLocation != nil }
+      let events = "all events" + (isLimitedToLocations ? " at the selected body locations" : "")
+      let hasDamagedSound = warnings.contains { $0.rule == Rule.damagedSound.id }
+      let sounds = hasDamagedSound ? "silent or damaged sound files" : "silent sound files"
+      return "\(events)\(playedPart ?? "") have level 0 or \(sounds)"
+    }
   }
 
   /// The JSON fields of each file for `--json`.

@@ -20,6 +20,40 @@ import Testing
     #expect((light.interleaved.max() ?? 0) > 0.01)
   }
 
+  @Test(
+    "The reason for a silent rendering accounts for the channels and the duration",
+    arguments: [
+      ("tap.ahap --haptics none", "no channel plays haptics, and the audio is silent"),
+      ("tap.ahap --channel 1=audio", "no channel plays haptics, and the audio is silent"),
+      ("tap.ahap --channel 1=off", "no channel plays haptics or audio"),
+      (
+        "tap.ahap --haptics none --duration 1.5",
+        "no channel plays haptics, and the audio is silent in the first 1.5 s"
+      ),
+      (
+        "tap.ahap --duration 0.1",
+        "all events in the first 0.1 s have level 0 or silent sound files"
+      ),
+      ("tone.ahap --audio none", "no channel plays audio, and the haptics are silent"),
+      ("level0.ahap", "all events have level 0 or silent sound files"),
+      (
+        "level0.ahap --channel 1=source=left",
+        "all events at the selected body locations have level 0 or silent sound files"
+      ),
+    ])
+  func reasonForSilence(arguments: String, reason: String) throws {
+    try folder.write(Patterns.tap(at: 1), to: "tap.ahap")
+    try folder.write(Patterns.tap().replacing("0.8", with: "0"), to: "level0.ahap")
+    try folder.write(
+      """
+      {"Version": 1.0, "Pattern": [
+        {"Event": {"Time": 0, "EventType": "AudioContinuous", "EventDuration": 0.1}}]}
+      """, to: "tone.ahap")
+    let run = try folder.bash("$TEMBLOR render \(arguments) -o out.wav")
+    #expect(run.status == 0)
+    #expect(run.error.hasPrefix("out.wav: silent: \(reason)\nout.wav: written,"), "\(run.error)")
+  }
+
   @Test func everyKindOfInputGivesTheSameSound() throws {
     let text = try folder.temblor("patterns", "light").output
     try folder.write(text, to: "in/light.ahap")
