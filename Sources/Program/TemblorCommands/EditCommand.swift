@@ -141,7 +141,7 @@ enum EditCommand {
     try reportPatch(patch, of: input, options, terminal)
   }
 
-  /// Returns the format warnings of the changed text that the original file does not have.
+  /// Returns the warnings about the changed text that do not apply to the original file.
   ///
   /// - Throws: The first error that the changes add.
   private static func findingsAddedByChanges(
@@ -149,27 +149,17 @@ enum EditCommand {
   ) throws -> [Finding] {
     var input = input
     input.soundLookup = .none
-    var remainingCountsByText: [String: Int] = [:]
-    for finding in try CheckCommand.findFindings(in: file, of: input) {
-      remainingCountsByText["\(finding.rule) \(finding.message)", default: 0] += 1
-    }
-    let changedFile = SourceFile(text, name: file.name)
-    let addedFindings = try CheckCommand.findFindings(in: changedFile, of: input).filter {
-      finding in
-      remainingCountsByText["\(finding.rule) \(finding.message)", default: 0] -= 1
-      return remainingCountsByText["\(finding.rule) \(finding.message)", default: 0] < 0
-    }
+    let formatRuleIDs = Set(format.rules.map(\.id))
+    let addedFindings = AddedFindings.addedFindings(
+      in: try CheckCommand.findFindings(in: SourceFile(text, name: file.name), of: input),
+      comparedTo: try CheckCommand.findFindings(in: file, of: input),
+      comparesNumbers: { $0.severity == .error || formatRuleIDs.contains($0.rule) })
     if var errorFinding = addedFindings.first(where: { $0.severity == .error }) {
       // The line of the error refers to a text that is not written.
       errorFinding.location = FileLocation(name: file.name, path: errorFinding.location.path)
       throw InputError(errorFinding)
     }
-    // Design rules are left to 'temblor check'.
-    let ruleIDs = format.rules.map(\.id)
-    return addedFindings.filter { finding in
-      finding.severity == .warning && finding.suppressionReason == nil
-        && ruleIDs.contains(finding.rule)
-    }
+    return addedFindings.filter { $0.severity == .warning && $0.suppressionReason == nil }
   }
 
   private static func reportPatch(
@@ -345,6 +335,47 @@ enum EditCommand {
       }
     }
     return elementRows
+  }
+}
+
+/// A comparison of the findings about two versions of a text.
+///
+/// Findings of the same rule with the same message are equal, wherever they are. The messages about
+/// a whole sequence of events contain counts and times, which a harmless change may alter; if they
+/// differ only in numbers, they are equal too. An equal number, however, takes precedence, so that
+/// of two such findings the new one is returned.
+enum AddedFindings {
+  /// Returns the findings about a changed text without equal findings about the original text.
+  ///
+  /// - Parameters:
+  ///   - changedFindings: The findings about the changed text.
+  ///   - originalFindings: The findings about the original text.
+  ///   - comparesNumbers: Returns whether findings that differ only in numbers are different.
+  static func addedFindings(
+    in changedFindings: [Finding], comparedTo originalFindings: [Finding],
+    comparesNumbers: (Finding) -> Bool
+  ) -> [Finding] {
+    func key(_ finding: Finding) -> String { "\(finding.rule) \(finding.message)" }
+    func keyWithoutNumbers(_ finding: Finding) -> String {
+      comparesNumbers(finding) ? key(finding) : key(finding).filter { !"0123456789.".contains($0) }
+    }
+    let findingsWithNewNumbers = subtracting(originalFindings, from: changedFindings, by: key)
+    let obsoleteFindings = subtracting(changedFindings, from: originalFindings, by: key)
+    return subtracting(obsoleteFindings, from: findingsWithNewNumbers, by: keyWithoutNumbers)
+  }
+
+  /// Returns findings without one finding for each subtracted finding with the same key.
+  private static func subtracting(
+    _ subtractedFindings: [Finding], from findings: [Finding], by key: (Finding) -> String
+  ) -> [Finding] {
+    var remainingCountsByKey: [String: Int] = [:]
+    for finding in subtractedFindings {
+      remainingCountsByKey[key(finding), default: 0] += 1
+    }
+    return findings.filter { finding in
+      remainingCountsByKey[key(finding), default: 0] -= 1
+      return remainingCountsByKey[key(finding), default: 0] < 0
+    }
   }
 }
 

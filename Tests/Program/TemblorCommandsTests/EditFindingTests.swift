@@ -54,6 +54,8 @@ import Testing
     #expect(changed.status == .success)
     #expect(
       changed.error == """
+        x.ahap:2:13: warning: a transient of intensity 1.0 and sharpness 1.0 feels harsh \
+        (Pattern[0].Event)
         x.ahap:3:58: warning: HapticIntensity is 7.0, outside 0.0 to 1.0; 1.0 is used \
         (Pattern[0].Event.EventParameters[0].ParameterValue); the value is not a percentage; \
         write 0.07
@@ -62,6 +64,53 @@ import Testing
     #expect(try text().contains("\"ParameterValue\": 7"))
     let unchanged = run("edit", testFolder("x.ahap"), "set", "events[0].time", "0.5")
     #expect(unchanged.status == .success && unchanged.error == "", "\(unchanged.error)")
+  }
+
+  private static let closeTransientWarning =
+    """
+    x.ahap:5:14: warning: the transient is 20.0 ms after the previous one; at least 50 ms are \
+    needed to perceive two taps (Pattern[1].Event)
+
+    """
+
+  @Test(
+    "Warnings about the whole pattern and its design are printed, and notes are not",
+    arguments: [
+      (
+        ["remove", "events[0]"],
+        "x.ahap:1:29: warning: the pattern has no events, so nothing plays (Pattern)\n"
+      ),
+      (
+        ["set", "events[0].intensity", "0"],
+        """
+        x.ahap:1:29: warning: no haptics and no sound: all events have level 0 under their \
+        controls (Pattern)
+
+        """
+      ),
+      (
+        ["add", #"{"Event":{"Time":0.02,"EventType":"HapticTransient"}}"#], closeTransientWarning
+      ),
+    ])
+  func warningsAboutThePatternArePrinted(changes: [String], warning: String) throws {
+    let recorded = RecordedTerminal()
+    let path = testFolder("x.ahap")
+    let status = TemblorProgram.makeProgram().run(["edit", path] + changes, on: recorded.terminal)
+    #expect(status == .success)
+    #expect(recorded.error.replacing(testFolder.path + "/", with: "") == warning)
+  }
+
+  /// The warning names the gap, which the change halves, and later the times of both taps change.
+  @Test("A warning that differs only in numbers from an earlier one is not repeated")
+  func knownWarningsAreNotRepeated() throws {
+    let entry = #"{"Event":{"Time":0.02,"EventType":"HapticTransient"}}"#
+    #expect(
+      run("edit", testFolder("x.ahap"), "add", entry).error == Self.closeTransientWarning)
+    let smallerGap = run("edit", testFolder("x.ahap"), "set", "events[1].time", "0.01")
+    #expect(smallerGap.status == .success && smallerGap.error == "", "\(smallerGap.error)")
+    let laterTaps = run(
+      "edit", testFolder("x.ahap"), "set", "events[0].time", "1", "set", "events[1].time", "1.01")
+    #expect(laterTaps.status == .success && laterTaps.error == "", "\(laterTaps.error)")
   }
 
   @Test func textInAnotherEncodingIsRefused() throws {
