@@ -57,7 +57,7 @@ import Testing
       EACCES, .permissionDenied,
       "permission denied; add your user to the group 'audio' to record from this device"
     ),
-    (ENOENT, .notFound, "no such device; run 'aplay -L' to list devices"),
+    (ENOENT, .notFound, "no such device; run 'arecord -L' to list devices"),
   ]) func openingErrorsHaveAKindAndAMessage(code: Int32, kind: OutputError.Kind, text: String) {
     let interception = PCMInterception(open: { _ in .refused(code) })
     #expect(

@@ -211,7 +211,8 @@ extension InBrowser {
         try page.wait(for: Studio.isReady)
       }
       // A part can have losses, which are listed in a dialog.
-      try page.evaluate("for (const each of document.querySelectorAll('dialog[open]')) each.close()")
+      try page.evaluate(
+        "for (const dialog of document.querySelectorAll('dialog[open]')) dialog.close()")
       try page.evaluate("document.getElementById('save').click()")
       try page.wait(for: "window.written || window.saved['duet.he']")
       #expect(try page.string("new TextDecoder().decode(window.written)") == Self.duet)

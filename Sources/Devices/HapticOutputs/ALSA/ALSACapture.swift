@@ -162,6 +162,8 @@ public final class ALSACapture {
     case .permissionDenied:
       outputError.description =
         "permission denied; add your user to the group 'audio' to record from this device"
+    case .notFound where failure.errnoCode == ENOENT:
+      outputError.description = "no such device; run 'arecord -L' to list devices"
     default:
       break
     }
