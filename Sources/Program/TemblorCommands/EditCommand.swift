@@ -128,13 +128,14 @@ enum EditCommand {
     }
     let changedText = try editor.applying(options.changes).text
     let addedFindings = try findingsAddedByChanges(from: file, to: changedText, of: input, format)
-    for finding in FindingGrouping.groupedFindings(addedFindings) {
-      terminal.report("\(finding)".printable)
-    }
     let patch = LinePatch(from: file.bytes, to: changedText)
     if !options.isDryRun {
       try writeText(changedText, of: input, isChanged: changedText != file.bytes, options, terminal)
-    } else if !options.printsJSON {
+    }
+    for finding in FindingGrouping.groupedFindings(addedFindings) {
+      terminal.report("\(finding)".printable)
+    }
+    if options.isDryRun && !options.printsJSON {
       return try terminal.output.write(
         patch.patchText(name: input.name, escapesControls: terminal.output.isTerminal))
     }

@@ -177,7 +177,7 @@ import Testing
         }
 
         """))
-    #expect(try folder.temblor(arguments + ["--json"]).output == text)
+    #expect(try folder.temblor(arguments + ["--force", "--json"]).output == text)
   }
 
   @Test func withoutASeedTestsDiffer() throws {
