@@ -224,14 +224,15 @@ extension Difference.Kind {
   static let maximumLevelDifferenceDecibels = 60.0
 
   /// Returns the comparative adjective for a change of this kind, such as `stronger`, or nil.
+  ///
+  /// For a tempo, the adjective describes the intervals.
   package func comparativeWord(isMore: Bool, isTransient: Bool = false) -> String? {
     switch self {
     case .level: isMore ? "stronger" : "weaker"
     case .time: isMore ? "later" : "earlier"
-    case .tempo: isMore ? "slower" : "faster"
     case .frequency where isTransient: isMore ? "sharper" : "duller"
     case .frequency: isMore ? "higher" : "lower"
-    case .duration, .attack, .decay, .release, .length: isMore ? "longer" : "shorter"
+    case .tempo, .duration, .attack, .decay, .release, .length: isMore ? "longer" : "shorter"
     case .pan: "farther to the " + (isMore ? "right" : "left")
     case .brightness: isMore ? "brighter" : "darker"
     default: nil
@@ -284,7 +285,9 @@ extension Difference.Kind {
     case .time:
       return Predicate("comes", "come", changeText(amount))
     case .tempo:
-      return Predicate("runs", "run", changeText(amount))
+      // The amount compares intervals. The same change of speed is a different percentage.
+      let speedWord = isIncrease ? "slower" : "faster"
+      return Predicate("runs", "run", "\(speedWord): its intervals are \(changeText(amount))")
     default:
       return Predicate("is", "are", changeText(amount, isTransient: isTransient))
     }

@@ -79,6 +79,42 @@ struct SentenceTests {
     }
   }
 
+  private static func scalingAllTimes(by factor: Double)
+    -> @Sendable (inout HapticPattern) -> Void
+  {
+    { pattern in
+      for index in pattern.events.indices {
+        pattern.events[index].time *= factor
+        pattern.events[index].duration? *= factor
+      }
+      for curveIndex in pattern.curves.indices {
+        pattern.curves[curveIndex].time *= factor
+        for pointIndex in pattern.curves[curveIndex].controlPoints.indices {
+          pattern.curves[curveIndex].controlPoints[pointIndex].time *= factor
+        }
+      }
+    }
+  }
+
+  /// Three different taps and two different continuous events, in turn.
+  private static let tapAndHumPattern = HapticPattern(events: [
+    tap(0), hum(0.2, 0.5, intensity: 0.7),
+    tap(0.9, intensity: 0.6, sharpness: 0.7), hum(1.1, 0.5, sharpness: 0.6),
+    tap(1.7, intensity: 1, sharpness: 0.2),
+  ])
+
+  /// Returns a change by which two events exchange their positions.
+  private static func exchangingEvents(_ firstIndex: Int, _ secondIndex: Int)
+    -> @Sendable (inout HapticPattern) -> Void
+  {
+    { pattern in
+      let firstTime = pattern.events[firstIndex].time
+      pattern.events[firstIndex].time = pattern.events[secondIndex].time
+      pattern.events[secondIndex].time = firstTime
+      pattern.events.swapAt(firstIndex, secondIndex)
+    }
+  }
+
   private static let patterns = [
     pattern(.time, by: (0.008, 1e-9), "B's third transient starts 8 ms later, at 0.508 s.") {
       $0.events[2].time = 0.508
@@ -154,18 +190,14 @@ struct SentenceTests {
         pattern.events[index].time += 0.05
       }
     },
-    pattern(.tempo, by: (10, 1e-6), isThroughout: true, of: swellingPattern, "B runs 10 % slower.")
-    {
-      pattern in
-      for index in pattern.events.indices {
-        pattern.events[index].time *= 1.1
-        pattern.events[index].duration? *= 1.1
-      }
-      pattern.curves[0].time *= 1.1
-      for index in pattern.curves[0].controlPoints.indices {
-        pattern.curves[0].controlPoints[index].time *= 1.1
-      }
-    },
+    pattern(
+      .tempo, by: (10, 1e-6), isThroughout: true, of: swellingPattern,
+      "B runs slower: its intervals are 10 % longer.",
+      scalingAllTimes(by: 1.1)),
+    pattern(
+      .tempo, by: (100 / 1.1 - 100, 1e-6), isThroughout: true, of: swellingPattern,
+      "B runs faster: its intervals are 9 % shorter.",
+      scalingAllTimes(by: 1 / 1.1)),
     pattern(.order, isThroughout: true, "B's transients are in reverse order.") { pattern in
       let times = pattern.events.map(\.time)
       pattern.events.reverse()
@@ -173,11 +205,14 @@ struct SentenceTests {
         pattern.events[index].time = time
       }
     },
-    pattern(.order, "B's transients 2 and 4 are swapped.") { pattern in
-      let parameters = pattern.events[1].parameters
-      pattern.events[1].parameters = pattern.events[3].parameters
-      pattern.events[3].parameters = parameters
-    },
+    pattern(.order, "B's transients 2 and 4 are swapped.", exchangingEvents(1, 3)),
+    pattern(
+      .order, of: tapAndHumPattern, "B's transients 1 and 2 are swapped.", exchangingEvents(0, 2)),
+    pattern(
+      .order, of: tapAndHumPattern, "B's continuous events 1 and 2 are swapped.",
+      exchangingEvents(1, 3)),
+    pattern(
+      .order, of: tapAndHumPattern, "B's transients are in reverse order.", exchangingEvents(0, 4)),
   ]
 
   private static let sounds = [
@@ -320,6 +355,21 @@ struct SentenceTests {
     if let amount = pair.amount {
       #expect(abs(difference.amount - amount.value) <= amount.tolerance, "\(difference.amount)")
     }
+  }
+
+  @Test func exchangedSoundFilesAreOneChangeOfOrder() throws {
+    func take(playing paths: [String], amplitude: Float) -> Take {
+      let events = paths.enumerated().map { index, path in
+        HapticEvent(kind: .audioCustom, time: Double(index), waveform: AudioWaveform(path: path))
+      }
+      return Take(
+        name: "pattern", source: .pattern(HapticComposition(HapticPattern(events: events))),
+        signal: Signal([Float](repeating: amplitude, count: 4_800), rate: 48_000), profile: .phone)
+    }
+    let comparison = Comparison(
+      take(playing: ["a.wav", "b.wav", "c.wav"], amplitude: 0.1),
+      take(playing: ["b.wav", "a.wav", "c.wav"], amplitude: 0.2))
+    #expect(comparison.sentences == ["B's sounds 1 and 2 are swapped."])
   }
 
   private func onlyDifference(_ reference: HapticPattern, _ candidate: HapticPattern) throws

@@ -49,8 +49,8 @@ struct EventDifferences {
       for kind in Difference.Kind.eventParameterKinds {
         findChanges(of: kind)
       }
+      findWaveformChanges()
     }
-    findWaveformChanges()
     findBodyLocationChanges()
     for kind in HapticEvent.Kind.allCases {
       let missing = match.missingEventIndices.map { match.referenceEvents[$0] }
@@ -438,15 +438,14 @@ struct EventDifferences {
     }
   }
 
-  /// Adds a difference if the same events occur in a different order.
+  /// Adds a difference if the same events of one kind occur in a different order.
   ///
   /// Returns true if the order explains all changed values.
   private mutating func findReordering() -> Bool {
     let referenceEvents = match.referenceEvents
     let candidateEvents = match.candidateEvents
-    guard referenceEvents.count > 1, referenceEvents.count == candidateEvents.count,
+    guard referenceEvents.count == candidateEvents.count,
       match.pairedEventIndices.count == referenceEvents.count,
-      let kind = referenceEvents.first?.kind, referenceEvents.allSatisfy({ $0.kind == kind }),
       match.pairedEventIndices.allSatisfy({ $0.0 == $0.1 })
     else { return false }
     let movedIndices = referenceEvents.indices.filter {
@@ -455,25 +454,28 @@ struct EventDifferences {
     guard movedIndices.count > 1, let firstIndex = movedIndices.first,
       let lastIndex = movedIndices.last
     else { return false }
-    let isReversed = referenceEvents.indices.allSatisfy {
-      referenceEvents[$0].isEquivalent(to: candidateEvents[referenceEvents.count - 1 - $0])
+    let kind = referenceEvents[firstIndex].kind
+    guard movedIndices.allSatisfy({ referenceEvents[$0].kind == kind }) else { return false }
+    let indicesOfKind = referenceEvents.indices.filter { referenceEvents[$0].kind == kind }
+    let isReversed = zip(indicesOfKind, indicesOfKind.reversed()).allSatisfy {
+      referenceEvents[$0].isEquivalent(to: candidateEvents[$1])
     }
     let isPairSwapped =
       movedIndices.count == 2
       && referenceEvents[firstIndex].isEquivalent(to: candidateEvents[lastIndex])
       && referenceEvents[lastIndex].isEquivalent(to: candidateEvents[firstIndex])
     guard isReversed || isPairSwapped else { return false }
-    let isOverall = isReversed && referenceEvents.count > 2
+    let isWholeKindReversed = isReversed && indicesOfKind.count > 2
     let swappedOrdinals = [
       candidateEvents[firstIndex].ordinalNumber, candidateEvents[lastIndex].ordinalNumber,
     ]
     let orderPhrase =
-      isOverall
+      isWholeKindReversed
       ? "are in reverse order" : "\(swappedOrdinals[0]) and \(swappedOrdinals[1]) are swapped"
     differenceList.add(
       Difference(
         .order, in: soundingRange(of: [referenceEvents[firstIndex], referenceEvents[lastIndex]]),
-        isOverall: isOverall,
+        isOverall: isWholeKindReversed && indicesOfKind.count == referenceEvents.count,
         referenceEventIndices: movedIndices.map { referenceEvents[$0].compositionIndex },
         candidateEventIndices: movedIndices.map { candidateEvents[$0].compositionIndex }),
       sentence: "\(differenceList.candidateNames.takeLabel)'s \(kind.displayNoun)s " + orderPhrase)
