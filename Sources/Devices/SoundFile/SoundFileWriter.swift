@@ -80,6 +80,11 @@
       path: String, format: SoundFileFormat, rate: Int, channelCount: Int, frameCount: Int64 = 0,
       tags: SoundFileTags = SoundFileTags()
     ) throws(SoundFileError) {
+      // The header is completed at the end, so the file must be seekable.
+      guard FileSystem.entryKind(at: path) != .other else {
+        throw SoundFileError(
+          kind: .notAFile, path: path, description: FileError.deviceOrPipeReason)
+      }
       let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
       guard descriptor >= 0 else { throw SoundFileError.systemError(path, "cannot be created") }
       do throws(SoundFileError) {

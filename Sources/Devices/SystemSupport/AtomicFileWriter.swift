@@ -26,12 +26,13 @@ package struct AtomicFileWriter: ~Copyable {
   ///   - allowsUnnamed: False to use a hidden name at once, as on file systems that require one.
   package init(_ path: String, allowsUnnamed: Bool = true) throws(FileError) {
     let targetPath = try FileSystem.destinationPath(of: path)
-    switch FileSystem.entryKind(at: targetPath) {
+    // A link in /proc to a pipe has a target that is not a path, so the path itself is checked.
+    switch FileSystem.entryKind(at: path) {
     case .missing: break
     case .file: try Self.checkIsWritable(targetPath, path)
     case .folder: throw FileError(path, "is a folder; specify a file name")
     // Replacing a device node by a file would remove the device.
-    case .other: throw FileError(path, "is a device or a pipe; specify a file")
+    case .other: throw FileError(path, FileError.deviceOrPipeReason)
     }
     guard SignalHandling.beginFileCreation() else {
       throw FileError(path, "interrupted; nothing was written")

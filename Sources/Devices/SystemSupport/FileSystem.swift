@@ -270,6 +270,9 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
     self.reason = reason
   }
 
+  /// The reason why no file is written in place of a device or a pipe.
+  package static let deviceOrPipeReason = "is a device or a pipe; specify a file"
+
   package static func systemError(_ path: String, _ what: String, code: Int32 = errno) -> FileError
   {
     let reason = unsafe String(cString: strerror(code))

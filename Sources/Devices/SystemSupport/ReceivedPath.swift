@@ -5,7 +5,7 @@ internal import Glibc
 ///
 /// The input may come from anyone. Therefore, the path stays below the folder, none of its
 /// components begins with a dot, no link below the folder is followed, and no existing file is
-/// replaced. The folder itself is the user's choice and may be a link.
+/// replaced. The component `.` is omitted. The folder itself is the user's choice and may be a link.
 package struct ReceivedPath: Equatable, Sendable {
   /// The state of a path before a file is written to it.
   package enum FileState {
@@ -15,10 +15,13 @@ package struct ReceivedPath: Equatable, Sendable {
     case occupied
   }
 
+  /// The path component that names the folder itself.
+  private static let currentFolder = "."
+
   private let outputFolder: String
   private let pathComponents: [String]
 
-  /// The whole path, without repeated slashes.
+  /// The whole path, without repeated slashes and the component `.`.
   package var path: String { Self.joinPath(outputFolder, pathComponents[...]) }
 
   /// Creates a path from a name in an input file, and validates the name.
@@ -31,8 +34,11 @@ package struct ReceivedPath: Equatable, Sendable {
     guard !name.hasPrefix("/") else {
       throw FileError(name, "is an absolute path; the file is not written")
     }
-    let pathComponents = name.split(separator: "/").map(String.init)
-    guard !pathComponents.isEmpty, !name.hasSuffix("/"), !name.utf8.contains(0) else {
+    let allComponents = name.split(separator: "/").map(String.init)
+    let pathComponents = allComponents.filter { $0 != Self.currentFolder }
+    guard let lastComponent = allComponents.last, lastComponent != Self.currentFolder,
+      !name.hasSuffix("/"), !name.utf8.contains(0)
+    else {
       throw FileError(name, "is not a valid file name; the file is not written")
     }
     guard !pathComponents.contains(where: { $0.hasPrefix(".") }) else {

@@ -87,7 +87,7 @@ package struct Command: Sendable {
   ///     declare them.
   func parseArguments(
     _ words: [String],
-    optionSuggestions: [String: (option: String, value: String)] = [:],
+    optionSuggestions: [String: [OptionSuggestion]] = [:],
     acceptedFlags: [String] = []
   ) throws(UsageError) -> ParsedArguments {
     var parser = ArgumentParser(
@@ -170,12 +170,28 @@ package struct Command: Sendable {
   }
 }
 
+/// An option to suggest for a name that other programs use.
+package struct OptionSuggestion: Sendable {
+  let option: String
+  let valueDescription: String
+
+  /// Creates a suggestion.
+  ///
+  /// - Parameters:
+  ///   - option: The spelling of the option.
+  ///   - value: A description of its value, such as `a factor from 0 to 1`.
+  package init(_ option: String, value: String) {
+    self.option = option
+    valueDescription = value
+  }
+}
+
 /// A parser of the arguments of a command, which collects values of options and positional
 /// arguments.
 private struct ArgumentParser {
   let command: Command
   let arguments: [String]
-  let suggestionsByUnknownOption: [String: (option: String, value: String)]
+  let suggestionsByUnknownOption: [String: [OptionSuggestion]]
   let acceptedFlags: [String]
   var nextArgumentIndex = 0
   var valuesByName: [String: [String]] = [:]
@@ -288,11 +304,13 @@ private struct ArgumentParser {
   }
 
   private func unknownOptionError(_ name: String) -> UsageError {
-    if let suggestion = suggestionsByUnknownOption[name],
-      command.option(named: suggestion.option) != nil
-    {
+    let suggestion = suggestionsByUnknownOption[name]?.first {
+      command.option(named: $0.option) != nil
+    }
+    if let suggestion {
       return UsageError(
-        "unknown option \(name.inQuotes); use \(suggestion.option.inQuotes), \(suggestion.value)")
+        "unknown option \(name.inQuotes); use \(suggestion.option.inQuotes), "
+          + suggestion.valueDescription)
     }
     let optionSpellings = command.allOptions.flatMap(\.spellings)
     return .unknown(

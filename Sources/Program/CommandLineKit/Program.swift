@@ -55,9 +55,9 @@ package struct Program: Sendable {
   /// The closure that adds defaults to the parsed arguments before they are checked and the command
   /// runs.
   package var addDefaults: @Sendable (inout ParsedArguments, Terminal) throws -> Void
-  /// The options to suggest for the names that other programs use, each with a description of its
-  /// value.
-  package var suggestionsByUnknownOption: [String: (option: String, value: String)]
+  /// The options to suggest for the names that other programs use. The message names the first
+  /// option that the command has.
+  package var suggestionsByUnknownOption: [String: [OptionSuggestion]]
   package var messageForError: @Sendable (any Error) -> String
   package var statusForError: @Sendable (any Error) -> ExitStatus
 
@@ -70,7 +70,7 @@ package struct Program: Sendable {
     suggestionsByUnknownVerb alternatives: [String: String] = [:],
     universalFlags flagsOfEveryVerb: [String] = [],
     prepare: @escaping @Sendable (inout ParsedArguments, Terminal) throws -> Void = { _, _ in },
-    suggestionsByUnknownOption: [String: (option: String, value: String)] = [:],
+    suggestionsByUnknownOption: [String: [OptionSuggestion]] = [:],
     messageForError message: @escaping @Sendable (any Error) -> String = { "\($0)" },
     statusForError status: @escaping @Sendable (any Error) -> ExitStatus = { _ in .failure }
   ) {

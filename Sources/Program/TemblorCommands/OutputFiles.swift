@@ -115,10 +115,15 @@ struct OutputDestination {
   ///   - count: The number of results.
   ///   - noun: The plural noun for the results, for messages.
   ///   - isFolder: A Boolean value that indicates whether even a single result goes to a folder.
-  /// - Throws: `UsageError` if several results go to a name that is evidently the name of a file.
+  /// - Throws: `UsageError` if several results go to a name that is evidently the name of a file,
+  ///   or if the name is that of standard output.
   init(_ output: String?, count: Int, _ noun: String, isFolder: Bool = false) throws(UsageError) {
     path = output ?? ""
     let entryKind = FileSystem.entryKind(at: path)
+    if count == 1, entryKind == .other, OutputPaths.isStandardOutput(path) {
+      throw UsageError(
+        "\(path.inQuotes) is standard output; use '--output \(OutputPaths.standardOutput)'")
+    }
     self.isFolder =
       output != OutputPaths.standardOutput
       && (count > 1 || isFolder || output == nil || path.hasSuffix("/") || entryKind == .folder)
@@ -200,6 +205,12 @@ enum OutputPaths {
 
   static let standardOutput = "-"
   static let pageExtensions = ["html", "htm"]
+
+  /// Returns whether a path names the pipe or device to which standard output is connected.
+  static func isStandardOutput(_ path: String) -> Bool {
+    guard let identity = FileIdentity(path) else { return false }
+    return identity == FileIdentity("/dev/stdout")
+  }
 
   /// Throws an error if an output that must be a file is standard output.
   static func requireFile(_ path: String?, option: String = "--output") throws(UsageError) {

@@ -193,15 +193,26 @@ public enum TemblorProgram {
     "-v": "use '--version'", "-V": "use '--version'",
   ]
 
-  private static let suggestionsByUnknownOption = [
-    "--gain": (option: "--strength", value: "a factor from 0 to 1"),
-    "--volume": (option: "--strength", value: "a factor from 0 to 1"),
-    "--level": (option: "--strength", value: "a factor from 0 to 1"),
-    "--bits": (option: "--sample-format", value: "such as s24"),
-    "--mono": (option: "--channels", value: "such as --channels 1"),
-    "--output": (option: "--record", value: "or 'temblor render'"),
-    "-o": (option: "--record", value: "or 'temblor render'"),
-  ]
+  private static let suggestionsByUnknownOption: [String: [OptionSuggestion]] = {
+    let strength = OptionSuggestion("--strength", value: "a factor from 0 to 1")
+    let recording = OptionSuggestion("--record", value: "or 'temblor render'")
+    return [
+      "--gain": [strength], "--volume": [strength], "--level": [strength],
+      "--bits": [OptionSuggestion("--sample-format", value: "such as s24")],
+      "--mono": [OptionSuggestion("--channels", value: "such as --channels 1")],
+      "--output": [recording], "-o": [recording],
+      "--from": [
+        OptionSuggestion("--start", value: "a time in seconds"),
+        OptionSuggestion("--low", value: "a frequency in hertz"),
+        OptionSuggestion("--input-format", value: "such as ahap"),
+      ],
+      "--to": [
+        OptionSuggestion("--end", value: "a time in seconds"),
+        OptionSuggestion("--high", value: "a frequency in hertz"),
+        OptionSuggestion("--format", value: "or the extension of '--output'"),
+      ],
+    ]
+  }()
 
   /// Runs the program on the streams of this process and returns the exit status.
   ///

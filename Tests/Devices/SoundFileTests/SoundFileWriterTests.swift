@@ -133,6 +133,16 @@ import Testing
     #expect(error?.kind == .diskFull)
     #expect(error?.description == "the disk is full; free some space or choose another folder")
   }
+
+  @Test func aDeviceIsRefused() throws {
+    let error = #expect(throws: SoundFileError.self) {
+      _ = try SoundFileWriter(
+        path: "/dev/null", format: SoundFileFormat(container: .wav, sampleFormat: .s16),
+        rate: 48_000, channelCount: 1)
+    }
+    #expect(error?.kind == .notAFile)
+    #expect(error?.description == "is a device or a pipe; specify a file")
+  }
 }
 
 extension [UInt8] {

@@ -134,6 +134,20 @@ import Testing
     }
   }
 
+  /// The target of such a link is not a path.
+  @Test func linkToAnOpenPipeIsRefused() throws {
+    var descriptors: [Int32] = [-1, -1]
+    try #require(unsafe pipe(&descriptors) == 0)
+    defer {
+      close(descriptors[0])
+      close(descriptors[1])
+    }
+    let path = "/proc/self/fd/\(descriptors[1])"
+    #expect(throws: FileError(path, "is a device or a pipe; specify a file")) {
+      try AtomicFileWriter.write([], to: path)
+    }
+  }
+
   @Test func existingFileKeepsPermissionsAndNewFileHasDefaults() throws {
     func mode(_ name: String) -> mode_t {
       var status = stat()

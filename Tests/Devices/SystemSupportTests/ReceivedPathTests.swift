@@ -28,13 +28,15 @@ import Testing
 
   @Test(arguments: [
     ".profile", ".config/autostart/x.desktop", "sounds/.hidden/a.wav", "../a.wav", "a/../../b.wav",
-    "./a.wav", "a/.",
+    "./.a.wav", "./../a.wav", "...", "..",
   ]) func componentsThatStartWithADotAreRefused(name: String) {
     let expected = "\(name): has a component that starts with a dot; the file is not written"
     #expect(errorText { _ = try ReceivedPath(name, in: testFolder("out")) } == expected)
   }
 
-  @Test(arguments: ["", "a/", "a.wav\0.txt"]) func namesWithoutAFileAreRefused(name: String) {
+  @Test(arguments: ["", "a/", "a.wav\0.txt", ".", "./", "a/."]) func namesWithoutAFileAreRefused(
+    name: String
+  ) {
     #expect(errorText { _ = try ReceivedPath(name, in: testFolder("out")) } != nil)
   }
 
@@ -51,6 +53,15 @@ import Testing
     try path.createFile(Array("new".utf8))
     #expect(try text("out/sounds/hit.wav") == "new")
     #expect(try path.checkState() == .occupied)
+  }
+
+  /// Such a path names the same file without the component.
+  @Test(arguments: ["./sub/a.wav", "sub/./a.wav", ".//sub/././a.wav"])
+  func componentOfTheFolderItselfIsOmitted(name: String) throws {
+    let path = try ReceivedPath(name, in: testFolder("out"))
+    #expect(path.path == testFolder("out/sub/a.wav"))
+    try path.createFile(Array("new".utf8))
+    #expect(try text("out/sub/a.wav") == "new")
   }
 
   @Test func existingFileIsKept() throws {

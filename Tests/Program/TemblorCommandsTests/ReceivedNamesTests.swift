@@ -105,6 +105,9 @@ import Testing
       emptyOutcome: copiedOutcome("sub/c.wav", from: "slashes/sub/c.wav"),
       fullOutcome: refusedOutcome("sub", "exists and is not a folder", option: "output folder")),
     HostileName(
+      name: "samefolder", reference: "./e.wav", content: .sound,
+      emptyOutcome: copiedOutcome("e.wav", from: "samefolder/e.wav")),
+    HostileName(
       name: "trailing", reference: "a.wav/", content: .sound,
       emptyOutcome: droppedOutcome(
         "a.wav/", "was not found in the pattern's folder; did you mean 'a.wav'?")),

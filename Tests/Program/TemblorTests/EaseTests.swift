@@ -22,6 +22,13 @@ import Testing
     ),
     ("play light --gain -6dB", "unknown option '--gain'; use '--strength', a factor from 0 to 1"),
     ("check light --gain -6dB", "unknown option '--gain'"),
+    (
+      "convert light --to lofelt",
+      "unknown option '--to'; use '--format', or the extension of '--output'"
+    ),
+    ("convert a.he --from he", "unknown option '--from'; use '--input-format', such as ahap"),
+    ("plot light --to 1", "unknown option '--to'; use '--end', a time in seconds"),
+    ("sweep --from 30", "unknown option '--from'; use '--low', a frequency in hertz"),
   ]) func namesFromOtherProgramsHaveHints(line: String, message: String) throws {
     let run = try folder.bash("$TEMBLOR \(line)")
     #expect(run.status == 64)

@@ -61,6 +61,12 @@ import Testing
     #expect(folder.fileNames() == [])
   }
 
+  @Test func aPipeIsNotPlayedTo() throws {
+    let run = try folder.bash("mkfifo pipe.wav; $TEMBLOR play light --device wav:pipe.wav")
+    #expect(
+      run == .init(1, error: "temblor: pipe.wav: is a device or a pipe; specify a file\n"))
+  }
+
   /// An empty configuration defines no default.
   @Test(arguments: [
     "play heartbeat light", "play mine.ahap --record heard.wav", "tap 1 0.5", "watch mine.ahap",

@@ -185,6 +185,16 @@ import Testing
     #expect(folder.fileNames() == ["pipe"])
   }
 
+  @Test func theNameOfStandardOutputHasAHint() throws {
+    for line in ["plot light --format svg", "convert light --format haptic"] {
+      let run = try folder.bash("set -o pipefail; $TEMBLOR \(line) -o /dev/stdout | cat")
+      #expect(run.status == 64)
+      #expect(
+        run.error.hasPrefix("temblor: '/dev/stdout' is standard output; use '--output -'\n"),
+        "\(run.error)")
+    }
+  }
+
   @Test func jsonReportsTheResultOfEachPattern() throws {
     try folder.write(Patterns.brokenText, to: "a.ahap")
     let run = try folder.temblor(
