@@ -5,7 +5,8 @@ internal import Glibc
 ///
 /// The input may come from anyone. Therefore, the path stays below the folder, none of its
 /// components begins with a dot, no link below the folder is followed, and no existing file is
-/// replaced. The component `.` is omitted. The folder itself is the user's choice and may be a link.
+/// replaced. The component `.` is omitted. The folder itself is the user's choice, and may be a
+/// link.
 package struct ReceivedPath: Equatable, Sendable {
   /// The state of a path before a file is written to it.
   package enum FileState {

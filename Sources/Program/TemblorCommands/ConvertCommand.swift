@@ -55,9 +55,9 @@ enum ConvertCommand {
         exists, nothing is written, and the exit status is 1.
 
         Temblor does not copy a file that is missing, is not a sound file, or has a path component \
-        other than '.' that starts with a dot. It reports such a file as dropped. Events that play sounds are \
-        also dropped if the format supports only haptics. With --output -, no sound files are \
-        copied.
+        other than '.' that starts with a dot. It reports such a file as dropped. Events that play \
+        sounds are also dropped if the format supports only haptics. With --output -, no sound \
+        files are copied.
         """, arguments: [SharedOptions.patternArgument(formats)],
       options: [
         targetFormatOption(formats), sourceFormatOption(formats), outputOption, strictOption,
