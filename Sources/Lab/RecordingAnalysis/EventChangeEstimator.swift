@@ -495,36 +495,49 @@ struct EventChangeEstimator {
       neighborhood.residualEnergyWithoutEvent
       - max(0.01 * noiseDeviation * noiseDeviation, 0.01 * neighborhood.residualEnergyWithoutEvent)
       - energyExplainedByShift(neighborhood.eventColumn)
+    /// Returns the residual energy at a ratio, and adopts the ratio if less energy remains.
+    func considerFrequencyRatio(_ ratio: Double) -> Double? {
+      guard let retuned = eventVariants.retunedEvent(neighborhood.waveformIndex, by: ratio) else {
+        return nil
+      }
+      let column = residual.whitenedColumn(retuned.retunedWaveform)
+      let energy = max(Vector.energy(column.samples), 1e-30)
+      let ownGain = max(0, column.dotProduct(neighborhood.remainingRecording)) / energy
+      let residualEnergy =
+        neighborhood.remainingRecordingEnergy - ownGain * ownGain * energy
+        - energyExplainedByShift(column)
+      guard residualEnergy < minimumResidualEnergy, ownGain > 0.1 * commonGain else {
+        return residualEnergy
+      }
+      minimumResidualEnergy = residualEnergy
+      var refined = change
+      refined.signedAmount = 100 * (ratio - 1)
+      refined.originalValue = retuned.originalHertz
+      refined.changedValue = retuned.newHertz
+      refined.changedWaveform = retuned.retunedWaveform.scaled(
+        by: hasSingleEvent ? 1 : ownGain / commonGain)
+      bestChange = refined
+      return residualEnergy
+    }
     let eventDurationSeconds = Double(neighborhood.eventColumn.samples.count) / sampleRate
     let firstFrequencyRatioStep = min(0.03, 0.003 / max(0.01, eventDurationSeconds))
     for step in [
       0, firstFrequencyRatioStep, firstFrequencyRatioStep / 2, firstFrequencyRatioStep / 4,
       firstFrequencyRatioStep / 8,
     ] {
-      var bestRatio = centerFrequencyRatio
       for sign in [1.0, -1] {
-        let ratio = centerFrequencyRatio * exp(step * sign)
-        guard let retuned = eventVariants.retunedEvent(neighborhood.waveformIndex, by: ratio) else {
-          continue
-        }
-        let column = residual.whitenedColumn(retuned.retunedWaveform)
-        let energy = max(Vector.energy(column.samples), 1e-30)
-        let ownGain = max(0, column.dotProduct(neighborhood.remainingRecording)) / energy
-        let residualEnergy =
-          neighborhood.remainingRecordingEnergy - ownGain * ownGain * energy
-          - energyExplainedByShift(column)
-        guard residualEnergy < minimumResidualEnergy, ownGain > 0.1 * commonGain else { continue }
-        minimumResidualEnergy = residualEnergy
-        var refined = change
-        refined.signedAmount = 100 * (ratio - 1)
-        refined.originalValue = retuned.originalHertz
-        refined.changedValue = retuned.newHertz
-        refined.changedWaveform = retuned.retunedWaveform.scaled(
-          by: hasSingleEvent ? 1 : ownGain / commonGain)
-        bestChange = refined
-        bestRatio = ratio
+        _ = considerFrequencyRatio(centerFrequencyRatio * exp(step * sign))
       }
-      centerFrequencyRatio = bestRatio
+      centerFrequencyRatio = bestChange.map { 1 + $0.signedAmount / 100 } ?? centerFrequencyRatio
+    }
+    // The residual energy is a parabola about its minimum, which is more accurate than the steps.
+    let finalStep = firstFrequencyRatioStep / 8
+    let energies = [-1.0, 0, 1].compactMap {
+      considerFrequencyRatio(centerFrequencyRatio * exp($0 * finalStep))
+    }
+    if energies.count == 3, energies[1] <= min(energies[0], energies[2]) {
+      let vertex = ParabolicPeak(-energies[0], -energies[1], -energies[2])
+      _ = considerFrequencyRatio(centerFrequencyRatio * exp(vertex.peakOffset * finalStep))
     }
     return bestChange
   }

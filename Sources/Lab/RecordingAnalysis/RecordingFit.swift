@@ -69,6 +69,8 @@ struct RecordingFit {
   /// The minimum energy of a waveform with a usable gain, relative to the strongest waveform.
   private static let minimumWaveformEnergyRatio = 1e-5
   private static let whitenerTapCount = 33
+  /// The model error of the best-fitting waveform, relative to the recorded reference's peak.
+  static let modelErrorToPeakRatio = 5e-4
   /// The maximum tempo deviation between two clocks, as a fraction.
   static let maximumClockTempoDeviation = 0.002
 

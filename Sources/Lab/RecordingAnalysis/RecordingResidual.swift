@@ -68,9 +68,14 @@ struct RecordingResidual {
 
   /// The misfit: half the decimal logarithm of the residual's power relative to the noise.
   ///
-  /// The misfit is at least 0.
+  /// The misfit is at least 0. Recorded silence has no noise, so the model error counts as noise.
   var noiseMisfitDecades: Double {
-    let noiseEnergy = noiseDeviation * noiseDeviation * Double(max(1, whitenedSamples.count))
+    let whitenerGain = fit.whitenerTaps.reduce(0.0) { $0 + Double($1 * $1) }.squareRoot()
+    let modelError =
+      RecordingFit.modelErrorToPeakRatio * commonGain * fit.reference.peakMagnitude * whitenerGain
+    let unexplainedDeviation = max(noiseDeviation, modelError)
+    let noiseEnergy =
+      unexplainedDeviation * unexplainedDeviation * Double(max(1, whitenedSamples.count))
     return 0.5 * log10(max(1, Vector.energy(whitenedSamples) / noiseEnergy))
   }
 

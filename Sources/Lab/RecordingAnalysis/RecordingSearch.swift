@@ -212,8 +212,6 @@ struct RecordingSearch {
 }
 
 extension RecordingSearch.FittedPlacement {
-  /// The model error of the best-fitting waveform, relative to the recorded reference's peak.
-  private static let modelErrorToPeakRatio = 5e-4
   /// The minimum tempo deviation with a measurable change of pitch.
   private static let minimumMeasurableStretch = 0.002
 
@@ -268,7 +266,8 @@ extension RecordingSearch.FittedPlacement {
       }
       let solution = refinedPlacement.fit.solve(isWhitened: false)
       var noise = NoiseSpectralDensity(of: solution.whitenedResidual)
-      let error = Self.modelErrorToPeakRatio * solution.commonGain * fit.reference.peakMagnitude
+      let error =
+        RecordingFit.modelErrorToPeakRatio * solution.commonGain * fit.reference.peakMagnitude
       noise.addWhiteNoise(power: error * error + 1e-16)
       refinedPlacement.fit.whitenerTaps = noise.whiteningFilter()
       refinedPlacement.fit.refinePlacement()
