@@ -218,9 +218,9 @@ extension HapticEvent.Kind {
 }
 
 extension Difference.Kind {
-  /// The maximum level difference in sentences, in decibels.
+  /// The maximum magnitude of a stated level difference, in decibels.
   ///
-  /// A larger difference means that one of the levels is silence.
+  /// This value means that one of the levels is silence.
   static let maximumLevelDifferenceDecibels = 60.0
 
   /// Returns the comparative adjective for a change of this kind, such as `stronger`, or nil.

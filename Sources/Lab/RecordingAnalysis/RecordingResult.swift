@@ -100,7 +100,7 @@ package struct RecordingResult {
       || explanationCost < other.explanationCost
   }
 
-  /// Explains a recording by the reference's own samples.
+  /// Explains a recording as a copy of the reference's samples.
   ///
   /// - Parameters:
   ///   - pair: The reference and its recording.

@@ -227,8 +227,9 @@ extension ALSASink {
     }
   }
 
-  /// Returns the free space that a device would have if it played in real time. This simulation
-  /// paces a device that is faster than real time.
+  /// Returns the free space that a device would have if it played in real time.
+  ///
+  /// The value slows down a device that accepts frames faster than real time.
   private func availableFramesByClock(now: Duration) -> Int {
     guard timeline.isDeviceStarted, timeline.playbackEndTime != nil else {
       return configuration.bufferSize - timeline.prefilledFrameCount

@@ -239,7 +239,9 @@ public final class LivePlayback: Sendable {
     shared.eventHandler(.ended)
   }
 
-  /// Reports a call to the sink that does not return, once for each sink, and replaces the sink.
+  /// Replaces a sink whose call does not return.
+  ///
+  /// The call is reported once for each sink.
   ///
   /// - Parameters:
   ///   - shared: The shared state.

@@ -392,8 +392,9 @@ public struct OutputRegistry: Sendable {
       for: outputName.address, request, time: time)
   }
 
-  /// Returns the format that an output would grant, without opening it, if opening it would replace
-  /// a file; otherwise, nil.
+  /// Returns the format of an output file without opening it, so that no file is replaced.
+  ///
+  /// The result is nil for outputs that can be opened without replacing a file.
   ///
   /// - Parameters:
   ///   - name: The name, in the form that `parseName(_:)` accepts.

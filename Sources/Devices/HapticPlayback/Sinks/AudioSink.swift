@@ -73,7 +73,7 @@ extension AudioSink {
   /// The default value, zero, for sinks that do not measure calls.
   public var maximumDeviceCallDuration: Duration { .zero }
 
-  /// Returns the default, false, for sinks that need every frame.
+  /// Returns false by default, because a sink may need every frame.
   public func beginIdle() -> Bool { false }
 
   /// Does nothing by default, because the sink has no device.
@@ -228,7 +228,7 @@ public struct SinkPacer {
   /// Adds written frames to the count of the pacer.
   public mutating func recordWritten(_ frameCount: Int) { writtenFrameCount += Int64(frameCount) }
 
-  /// Restarts the pacer with the next wait.
+  /// Resets the pacer, so that its time starts with the next wait.
   public mutating func restart() {
     startTime = nil
     writtenFrameCount = 0

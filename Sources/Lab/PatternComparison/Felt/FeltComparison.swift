@@ -17,7 +17,7 @@ struct FeltComparison {
   let overallTimeWarp: TimeWarp
   let comparisonContext: FeltComparisonContext
 
-  /// Compares the feeling of two patterns.
+  /// Compares the perceived vibrations of two patterns.
   ///
   /// The reference is explained by the candidate and the candidate by the reference, because it
   /// matters which of them has the finer structure: two events that touch in one may be one event

@@ -161,7 +161,7 @@ struct WrittenDifferences {
 struct WrittenExplanation {
   /// The values that explain all differences in feeling, or nil without such an explanation.
   private(set) var differences: [Difference]?
-  /// The differences in values with no effect or an unexpected effect.
+  /// The differences in values that do not explain the perceived differences.
   private(set) var unexplainedDifferences: [Difference] = []
 
   private let writtenDifferences: WrittenDifferences
