@@ -386,35 +386,57 @@ struct EventChangeEstimator {
         considerFrequencyRatio(ratio * exp(-step))
       }
     }
-    if !isShorterThan120Milliseconds,
-      let measuredFrequencyRatio = frequencyRatio(from: neighborhood)
-    {
-      considerFrequencyRatio(measuredFrequencyRatio)
+    if !isShorterThan120Milliseconds {
+      for measuredFrequencyRatio in frequencyRatios(from: neighborhood) {
+        considerFrequencyRatio(measuredFrequencyRatio)
+      }
     }
     return [bestChange].compactMap(\.self)
   }
 
-  /// Returns the frequency ratio of a long event in the recording to the event in the reference.
+  /// Returns possible frequency ratios of a long event in the recording to the event.
   ///
-  /// The ratio is estimated first from the mean frequency, then from the drift of the phase.
-  private func frequencyRatio(from neighborhood: EventNeighborhood) -> Double? {
-    let waveformIndex = neighborhood.waveformIndex
-    let originalEvent = originalReference.waveforms[waveformIndex].indexedEvent
+  /// Each ratio is estimated first from the mean frequency, then from the drift of the phase. The
+  /// whitening filter may attenuate the event at its changed frequency, so the mean frequency is
+  /// also measured without the filter.
+  private func frequencyRatios(from neighborhood: EventNeighborhood) -> [Double] {
+    let waveform = originalReference.waveforms[neighborhood.waveformIndex]
     let remainingRecording = neighborhood.remainingRecording
     let recordingRange = neighborhood.eventColumn.recordingRange
     func meanFrequencyHertz(_ samples: [Float]) -> Double {
       EventWaveform(
-        originalEvent, eventSeconds: 0, firstSampleOffsetSeconds: 0, samples: samples,
+        waveform.indexedEvent, eventSeconds: 0, firstSampleOffsetSeconds: 0, samples: samples,
         sampleRate: sampleRate
       ).meanHertz
     }
-    let recordedExcerpt = remainingRecording.samples[
+    let whitenedExcerpt = remainingRecording.samples[
       recordingRange.lowerBound - remainingRecording.firstSampleIndex..<recordingRange.upperBound
         - remainingRecording.firstSampleIndex]
-    let recordedHertz = meanFrequencyHertz(Array(recordedExcerpt))
-    let originalHertz = meanFrequencyHertz(neighborhood.eventColumn.samples)
-    guard recordedHertz > 0, originalHertz > 0 else { return nil }
-    var frequencyRatioEstimate = recordedHertz / originalHertz
+    let recordingExcerpt = residual.fit.recordingExcerpt
+    let hertzPairs = [
+      (
+        recorded: meanFrequencyHertz(Array(whitenedExcerpt)),
+        original: meanFrequencyHertz(neighborhood.eventColumn.samples)
+      ),
+      (
+        recorded: meanFrequencyHertz(
+          Array(recordingExcerpt[recordingRange.clamped(to: recordingExcerpt.indices)])),
+        original: waveform.meanHertz
+      ),
+    ]
+    return hertzPairs.compactMap { pair in
+      guard pair.recorded > 0, pair.original > 0 else { return nil }
+      return frequencyRatio(from: neighborhood, near: pair.recorded / pair.original)
+    }
+  }
+
+  /// Returns a frequency ratio, corrected by the drift of the phase.
+  private func frequencyRatio(
+    from neighborhood: EventNeighborhood, near initialRatio: Double
+  ) -> Double? {
+    let waveformIndex = neighborhood.waveformIndex
+    let remainingRecording = neighborhood.remainingRecording
+    var frequencyRatioEstimate = initialRatio
     for _ in 0..<5 {
       guard (0.2...5).contains(frequencyRatioEstimate) else { return nil }
       frequencyRatioEstimate = eventVariants.clampedRatio(frequencyRatioEstimate, of: waveformIndex)
