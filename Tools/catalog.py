@@ -1,7 +1,7 @@
-"""Copies a documentation catalog for DocC. Its articles link to files by relative paths and write symbols as plain code, as
-a repository shows them best; in the copy these are links to pages and symbols of the documentation.
+"""Copies a documentation catalog for DocC. The articles contain relative links to files, and symbols in code voice, as
+repository hosts display them. In the copy, both are links to pages and symbols of the documentation.
 
-    python3 Tools/catalog.py CATALOG SYMBOLS FOLDER    a .docc folder, the module's symbol graph, where to copy to
+    python3 Tools/catalog.py CATALOG SYMBOLS FOLDER    a .docc folder, the module's symbol graph, the destination
 """
 
 import collections
@@ -18,7 +18,7 @@ names = collections.Counter(".".join(symbol["pathComponents"]) for symbol in jso
 
 
 def link(match):
-    """A page of the catalog, of another catalog, or, outside the documentation, the text alone."""
+    """Returns a link to a page of this or another catalog, or the text of a link to another file."""
     text, path = match.groups()
     if "://" in path:
         return match[0]
@@ -32,7 +32,7 @@ def link(match):
 
 
 def symbol(match):
-    """A symbol of the module, unless several share the name."""
+    """Returns a link to a symbol of the module if its name is unique."""
     return f"``{match[1].replace('.', '/')}``" if names[match[1]] == 1 else match[0]
 
 
@@ -40,7 +40,7 @@ for page in folder.glob("*.md"):
     parts = re.split(r"(^```.*?^```$)", page.read_text(), flags=re.S | re.M)
     for index in range(0, len(parts), 2):
         part = re.sub(r"\[([^\]]+)\]\(([^)\s]+)\)", link, parts[index])
-        # In lists of pages DocC takes a link without a text alone.
+        # In lists of pages, DocC accepts only links without text.
         part = re.sub(r"^- \[[^\]]+\]\(doc:(\w+)\)$", r"- <doc:\1>", part, flags=re.M)
         parts[index] = re.sub(r"(?<![`\[])`([A-Z]\w+\.[^`\s]+)`(?![`\]])", symbol, part)
     page.write_text("".join(parts))

@@ -1,7 +1,7 @@
-"""Checks the code in the pages of this package against a debug build: Swift compiles, each block as a program of its
-own, and patterns pass `temblor check --strict`.
+"""Checks the code blocks in the pages of this package with a debug build: compiles each Swift block as a program, and
+runs `temblor check --strict` on patterns.
 
-    python3 Tools/check-pages.py FOLDER      a folder for the programs
+    python3 Tools/check-pages.py FOLDER      the folder for the programs
 """
 
 import concurrent.futures
@@ -25,7 +25,7 @@ for module in [*pathlib.Path(".build/debug").glob("*.build/module.modulemap"),
 
 
 def program(code):
-    """The block as a program: an element of a manifest gets what it is an element of."""
+    """Returns a block as a program. An element of a package manifest is assigned to a constant of its type."""
     if code.startswith(".product"):
         return "import PackageDescription\nlet element: Target.Dependency = " + code
     if code.startswith(".package"):
