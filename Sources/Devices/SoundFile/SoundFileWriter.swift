@@ -32,10 +32,21 @@
       frameCount: Int64,
       tags: SoundFileTags = SoundFileTags()
     ) throws(SoundFileError) {
+      try self.init(
+        descriptor: descriptor, path: path, format: format, rate: rate,
+        channelCount: channelCount, frameCount: frameCount, tags: tags,
+        usesLibrary: SndFileBindings.isAvailable)
+    }
+
+    /// Creates a file, with or without libsndfile.
+    init(
+      descriptor: Int32, path: String, format: SoundFileFormat, rate: Int, channelCount: Int,
+      frameCount: Int64, tags: SoundFileTags = SoundFileTags(), usesLibrary: Bool
+    ) throws(SoundFileError) {
       if let unsupportedReason = format.unsupportedReason(rate: rate, channelCount: channelCount) {
         throw SoundFileError(kind: .unsupportedFormat, path: path, description: unsupportedReason)
       }
-      let isPlain = !SndFileBindings.isAvailable && format.container == .wav
+      let isPlain = !usesLibrary && format.container == .wav
       var info = SF_INFO()
       info.samplerate = Int32(clamping: rate)
       info.channels = Int32(clamping: channelCount)
@@ -138,12 +149,19 @@
     }
 
     /// Completes the header and closes the file. No samples can be written afterward.
+    ///
+    /// Further calls have no effect, also after an error. The number of the descriptor may belong
+    /// to another file by then.
     public mutating func close() throws(SoundFileError) {
-      try plainWAVWriter?.finishHeader()
-      if plainWAVWriter != nil, ownsDescriptor {
-        Glibc.close(descriptor)
+      if let plainWAV = plainWAVWriter {
+        plainWAVWriter = nil
+        defer {
+          if ownsDescriptor {
+            Glibc.close(descriptor)
+          }
+        }
+        try plainWAV.finishHeader()
       }
-      plainWAVWriter = nil
       guard let open = unsafe sndFileHandle else { return }
       unsafe sndFileHandle = nil
       defer {
@@ -159,8 +177,11 @@
     }
 
     deinit {
-      guard let open = unsafe sndFileHandle else { return }
-      try? unsafe SndFileBindings.close(open, path: path)
+      if let open = unsafe sndFileHandle {
+        try? unsafe SndFileBindings.close(open, path: path)
+      } else if plainWAVWriter == nil {
+        return
+      }
       if ownsDescriptor {
         Glibc.close(descriptor)
       }

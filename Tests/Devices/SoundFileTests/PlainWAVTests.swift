@@ -32,4 +32,25 @@ struct PlainWAVTests {
     #expect(
       plainSound.rate == 44_100 && plainSound.channelCount == 2 && plainSound.frameCount == 2_205)
   }
+
+  @Test("A writer whose close failed does not write to a later file with the same descriptor")
+  func aFailedCloseIsNotRepeated() throws {
+    let folder = try TemporaryFolder()
+    try folder.write("", to: "full.wav")
+    try folder.write("other", to: "other")
+    let descriptor = unsafe open(folder("full.wav"), O_RDONLY)
+    let otherDescriptor = unsafe open(folder("other"), O_RDWR)
+    defer {
+      close(descriptor)
+      close(otherDescriptor)
+    }
+    var writer = try SoundFileWriter(
+      descriptor: descriptor, path: "full.wav",
+      format: SoundFileFormat(container: .wav, sampleFormat: .s16), rate: 48_000, channelCount: 1,
+      frameCount: 0, usesLibrary: false)
+    #expect(throws: SoundFileError.self) { try writer.close() }
+    try #require(dup2(otherDescriptor, descriptor) == descriptor)
+    try writer.close()
+    #expect(folder.bytes("other") == Array("other".utf8))
+  }
 }
