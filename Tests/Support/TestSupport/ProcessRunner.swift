@@ -27,8 +27,8 @@ public enum ProcessRunner {
     public let description: String
   }
 
-  /// Starts a program without blocked signals. Threads of a test run may block signals, and a
-  /// program would inherit their mask.
+  /// Starts a program without blocked or ignored signals. Threads of a test run may block signals,
+  /// and a run in the background may ignore signals; a program would inherit both.
   ///
   /// - Parameters:
   ///   - words: The path of the program, and its arguments.
@@ -62,6 +62,9 @@ public enum ProcessRunner {
     var emptyMask = sigset_t()
     unsafe sigemptyset(&emptyMask)
     unsafe posix_spawnattr_setsigmask(&attributes, &emptyMask)
+    var allSignals = sigset_t()
+    unsafe sigfillset(&allSignals)
+    unsafe posix_spawnattr_setsigdefault(&attributes, &allSignals)
     unsafe posix_spawnattr_setpgroup(&attributes, 0)
     let flags: Int =
       switch leading {
@@ -70,7 +73,8 @@ public enum ProcessRunner {
       // POSIX_SPAWN_SETSID of <spawn.h>, which is hidden from Swift.
       case .session: 0x80
       }
-    unsafe posix_spawnattr_setflags(&attributes, Int16(Int(POSIX_SPAWN_SETSIGMASK) | flags))
+    unsafe posix_spawnattr_setflags(
+      &attributes, Int16(Int(POSIX_SPAWN_SETSIGMASK) | Int(POSIX_SPAWN_SETSIGDEF) | flags))
     var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
     var variables = unsafe environment.map { unsafe strdup($0) } + [nil]
     defer {
