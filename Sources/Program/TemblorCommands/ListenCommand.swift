@@ -169,6 +169,10 @@ enum ListenCommand {
 /// Runs the sessions of a command server one after another. A new session begins when the settings
 /// are reloaded, or when a device appears with a format that differs from the requested format.
 private final class ServerRun {
+  /// The maximum time for each of the last two saves of the state. A busy disk may stall for
+  /// seconds. A further signal ends the program at once.
+  private static let finalSaveTimeout = Duration.seconds(10)
+
   private let terminal: Terminal
   private let environment: FallbackEnvironment
   private let standardStreamConnection: LineConnection
@@ -219,7 +223,7 @@ private final class ServerRun {
       let hasOtherFormat = outcome.ending == .deviceEnded && environment.isWaitingForDevice
       guard activity.session.isReloading || hasOtherFormat else {
         ServiceManager.notifyServiceManager("STOPPING=1")
-        stateFile?.saveFinalState(from: activity.session, within: .milliseconds(200))
+        stateFile?.saveFinalState(from: activity.session, within: Self.finalSaveTimeout)
         activity.finishSession()
         return outcome.exitStatus
       }

@@ -15,10 +15,10 @@ final class LiveSession {
   private static let blockTimingsReadInterval = Duration.milliseconds(500)
 
   /// The maximum time for a device to stop after a key press or a signal.
-  /// Together with the completion of the file, the stop takes at most one second.
   private static let requestedStopTimeout = Duration.milliseconds(750)
-  private static let requestedStopRecordingTimeout = Duration.milliseconds(200)
-  /// The maximum time to complete a recording if the user did not request the stop.
+  /// The maximum time to complete a recording. On a busy machine, the disk may stall for seconds,
+  /// and a shorter time would lose the end of the recording. A further signal ends the program at
+  /// once.
   private static let recordingCompletionTimeout = Duration.seconds(30)
 
   let console: LiveConsole
@@ -168,9 +168,7 @@ final class LiveSession {
       }
     }
     if let recording = playing.recording {
-      let (result, message) = recording.finishRecording(
-        within: stopsPromptly ? Self.requestedStopRecordingTimeout : Self.recordingCompletionTimeout
-      )
+      let (result, message) = recording.finishRecording(within: Self.recordingCompletionTimeout)
       outcome.recordingResult = result
       if let message {
         console.reportError(message)
