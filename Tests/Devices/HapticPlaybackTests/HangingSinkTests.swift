@@ -113,9 +113,9 @@ import Testing
       replacement.withLock { $0 = (dueTime, lostFrameCount, engine.position) }
       return NullSink(format)
     }
-    let playback = try LivePlayback(engine, sink: sink)
     // The start is due after the hang, so that only the replacement can play it.
     try player.start(at: .seconds(0.9))
+    let playback = try LivePlayback(engine, sink: sink)
     await player.ended(after: 0)
     let (dueTime, lostFrameCount, position) = try #require(replacement.withLock { $0 })
     #expect(player.startFrame == 43_200)
