@@ -1,5 +1,6 @@
 import Glibc
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import HapticPlayback
@@ -24,6 +25,6 @@ import Testing
     #expect(RealTimePriority.threadIDs(named: ["carrier"]) == [])
     #expect(RealTimePriority.threadIDs(named: []) == [])
     endSignal.raise()
-    #expect(thread.wait(within: .seconds(60)))
+    #expect(thread.wait(within: HangLimit.duration))
   }
 }

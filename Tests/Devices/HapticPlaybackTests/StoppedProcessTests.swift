@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import HapticPlayback
@@ -16,7 +17,7 @@ import Testing
 
     func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
       guard now == .zero else {
-        return SystemTimeSource().wait(for: &descriptors, timeout: .seconds(60))
+        return SystemTimeSource().wait(for: &descriptors, timeout: HangLimit.duration)
       }
       clock.advance(by: .seconds(3_600))
       endSignal.raise()
@@ -40,7 +41,7 @@ import Testing
       #expect(time.now == timeout)
     }
     endSignal.raise()
-    #expect(thread.wait(within: .seconds(60)))
+    #expect(thread.wait(within: HangLimit.duration))
   }
 
   @Test("A check that is more than an interval late detects a stop, also for the next interval")

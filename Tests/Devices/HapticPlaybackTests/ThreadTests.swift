@@ -7,7 +7,7 @@ import Testing
 /// Playback with real threads, mainly for runs under the thread sanitizer.
 @Suite(.timeLimit(.minutes(30))) struct ThreadTests {
   /// The time by which every expected event must have happened.
-  private let deadline = ContinuousClock.now + .seconds(540)
+  private let deadline = ContinuousClock.now + HangLimit.duration
 
   private func playback(
     _ engine: PlaybackEngine, _ handler: @escaping LivePlayback.EventHandler = { _ in }

@@ -32,7 +32,7 @@ private final class PulseAudio {
         (0, .file("/dev/null", flags: O_RDONLY)), (1, .file("/dev/null", flags: O_WRONLY)),
         (2, .file("/dev/null", flags: O_WRONLY)),
       ], leading: .group)
-    let deadline = ContinuousClock.now + .seconds(30)
+    let deadline = ContinuousClock.now + HangLimit.duration
     while unsafe access("\(folderPath)/native", F_OK) != 0 {
       guard ContinuousClock.now < deadline else {
         throw BrowserError(description: "PulseAudio did not start in time")

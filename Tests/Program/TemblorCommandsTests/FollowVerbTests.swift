@@ -53,7 +53,7 @@ extension SoundServers {
     func waitForDelivery() {
       while reads.wait(timeout: .now()) == .success {}
       for _ in 0..<2 {
-        _ = reads.wait(timeout: .now() + 30)
+        _ = reads.wait(timeout: .now() + HangLimit.seconds)
       }
     }
   }

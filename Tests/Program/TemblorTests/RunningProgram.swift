@@ -39,7 +39,7 @@ final class RunningProgram {
   ///
   /// - Parameter limit: The time on the program's clock after which it is killed.
   func wait(
-    within limit: Duration = .seconds(180)
+    within limit: Duration = HangLimit.duration
   ) -> (status: Int32, output: String, error: String) {
     hasEnded = true
     return (

@@ -1,6 +1,8 @@
 import Glibc
+import TestSupport
 
-/// A client of a socket, which waits at most a minute for a connection and for each line.
+/// A client of a socket, which waits for a connection and for each line, at most until
+/// the hang limit.
 final class SocketClient {
   private let descriptor: Int32
   private var pending: [UInt8] = []
@@ -9,12 +11,12 @@ final class SocketClient {
     descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     var isConnected = false
     // A socket refuses connections between its creation and the first call of `listen`.
-    for _ in 0..<12_000 where !isConnected {
+    let deadline = ContinuousClock.now + HangLimit.duration
+    while !isConnected {
       isConnected = Self.connect(descriptor, to: path)
-      guard isConnected || errno == ECONNREFUSED else { break }
-      if !isConnected {
-        poll(nil, 0, 5)
-      }
+      guard !isConnected else { break }
+      guard errno == ECONNREFUSED, ContinuousClock.now < deadline else { break }
+      poll(nil, 0, 5)
     }
     guard isConnected else { throw SystemCallFailure() }
   }
@@ -38,7 +40,7 @@ final class SocketClient {
   }
 
   /// Returns the next line that is not an underrun, which a busy machine may cause; nil at the end
-  /// or after a minute.
+  /// or after the limit.
   func line() -> String? {
     while let line = anyLine() {
       if !line.hasPrefix("event underrun ") {
@@ -54,9 +56,8 @@ final class SocketClient {
         defer { pending.removeFirst(end + 1) }
         return String(decoding: pending[..<end], as: UTF8.self)
       }
-      var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      guard HangLimit.waitForEvents(POLLIN, of: descriptor) else { return nil }
       var buffer = [UInt8](repeating: 0, count: 4_096)
-      guard unsafe poll(&entry, 1, 60_000) == 1 else { return nil }
       let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
       if count <= 0 { return nil }
       pending += buffer.prefix(count)

@@ -55,7 +55,9 @@ final class WorkingFolder: Sendable {
     try finish(RunningProgram("/bin/bash", ["-c", line], in: path))
   }
 
-  func finish(_ running: RunningProgram, within limit: Duration = .seconds(180)) throws -> Result {
+  func finish(
+    _ running: RunningProgram, within limit: Duration = HangLimit.duration
+  ) throws -> Result {
     let (status, output, error) = running.wait(within: limit)
     return Result(status, output: output, error: error)
   }
@@ -103,22 +105,22 @@ final class WorkingFolder: Sendable {
     return status.st_mode & 0o777
   }
 
-  /// Performs an action, and waits at most a minute until a file in the folder is created or
-  /// written. The file may be unnamed.
+  /// Performs an action, and waits until a file in the folder is created or written, at most
+  /// until the hang limit. The file may be unnamed.
   func fileAppears(after action: () throws -> Void) throws -> Bool {
     let watch = inotify_init1(Int32(O_CLOEXEC))
     defer { close(watch) }
     _ = unsafe inotify_add_watch(watch, path, UInt32(IN_CREATE | IN_MODIFY))
     try action()
-    var wait = pollfd(fd: watch, events: Int16(POLLIN), revents: 0)
-    return unsafe poll(&wait, 1, 60_000) == 1
+    return HangLimit.waitForEvents(POLLIN, of: watch)
   }
 
-  /// Waits until a program has created a file in the folder, at most a minute of its clock.
+  /// Waits until a program has created a file in the folder, at most until the hang limit of its
+  /// clock.
   func fileAppears(_ name: String, from running: RunningProgram) -> Bool {
     var clock = ProgramClock(of: running.process)
     while !fileNames().contains(name) {
-      guard clock.elapsed() < .seconds(60) else { return false }
+      guard clock.elapsed() < HangLimit.duration else { return false }
       poll(nil, 0, 5)
     }
     return true

@@ -95,7 +95,7 @@ public enum ProcessRunner {
   ///   - limit: The maximum time, on a `ProgramClock` that starts now.
   /// - Returns: The exit status of the program, or the negative number of the signal that ended it.
   public static func waitForEnd(
-    of process: pid_t, within limit: Duration = .seconds(180)
+    of process: pid_t, within limit: Duration = HangLimit.duration
   ) -> Int32 {
     var status: Int32 = 0
     var clock = ProgramClock(of: process)

@@ -24,7 +24,7 @@ final class Browser: Sendable {
   static let installationHint: String = "pages are tested in Chromium: apt-get install chromium"
 
   /// The timeout of all operations, in milliseconds. It is long for busy machines.
-  static let timeoutMilliseconds = 180_000
+  static let timeoutMilliseconds = Int(HangLimit.milliseconds)
 
   /// The shared browser, without sound output.
   static let shared = Result { try Browser() }

@@ -9,7 +9,7 @@ final class Firefox {
   static let isInstalled = unsafe access(path, X_OK) == 0
 
   /// The timeout of each operation, in milliseconds.
-  private static let timeoutMilliseconds: Int32 = 90_000
+  private static let timeoutMilliseconds = HangLimit.milliseconds
 
   private let folder: TemporaryFolder
   private let process: pid_t

@@ -1,6 +1,7 @@
 import Dispatch
 import Glibc
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import CommandLineKit
@@ -47,7 +48,7 @@ import Testing
     }
     try Output(descriptor: pipe.writer, name: "pipe").write(text)
     close(pipe.writer)
-    #expect(reader.wait(timeout: .now() + 60) == .success)
+    #expect(reader.wait(timeout: .now() + HangLimit.seconds) == .success)
     #expect(received.bytes.withLock { $0 } == Array(text.utf8))
   }
 
@@ -58,8 +59,7 @@ import Testing
     defer { close(pipe.writer) }
     // A process that another test starts at this moment inherits the reader until it executes its
     // program.
-    var entry = pollfd(fd: pipe.writer, events: 0, revents: 0)
-    try #require(unsafe poll(&entry, 1, 60_000) == 1)
+    try #require(HangLimit.waitForEvents(0, of: pipe.writer))
     let error = #expect(throws: StreamError.self) {
       try Output(descriptor: pipe.writer, name: "pipe").write("a")
     }

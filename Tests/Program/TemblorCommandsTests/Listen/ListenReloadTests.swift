@@ -222,7 +222,7 @@ import TransducerProfiles
       let wake = try WakeSignal()
       let probe = try environment.beginProbe(of: "x", OutputRequest(), wake: wake)
       var watched = [PollDescriptor(wake.descriptor)]
-      SystemTimeSource().wait(for: &watched, timeout: .seconds(60))
+      SystemTimeSource().wait(for: &watched, timeout: HangLimit.duration)
       guard case .failure(let error) = probe.result else { exit(1) }
       exit(error.description.contains("ulimit -n") ? 0 : 2)
     }

@@ -117,14 +117,14 @@ import Testing
     }
   }
 
-  /// A format whose files are read when a gate opens, or after a minute.
+  /// A format whose files are read when a gate opens, or after the hang limit.
   private static func formats(behind gate: DispatchSemaphore) -> FormatRegistry {
     let beats = HapticFormat.beats
     let gated = HapticFormat(
       beats.id, title: beats.title, fileExtensions: beats.fileExtensions, rules: beats.rules,
       recognize: beats.recognize,
       read: { file, options in
-        _ = gate.wait(timeout: .now() + 60)
+        _ = gate.wait(timeout: .now() + HangLimit.seconds)
         return beats.examine(file, options: options)
       })
     return FormatRegistry([gated])
@@ -155,7 +155,7 @@ import Testing
     gate.signal()
     while !slowQueue.isEmpty {
       var watched = [PollDescriptor(wake.descriptor)]
-      SystemTimeSource().wait(for: &watched, timeout: .seconds(60))
+      SystemTimeSource().wait(for: &watched, timeout: HangLimit.duration)
       wake.lower()
       _ = slowQueue.execute(by: session, client: 1, at: .zero, period: .zero) {
         replies.append($0.line)
@@ -190,7 +190,7 @@ import Testing
     while !queue.isEmpty {
       // The thread of the server waits for the signal, not for the pattern.
       var watched = [PollDescriptor(wake.descriptor)]
-      SystemTimeSource().wait(for: &watched, timeout: .seconds(60))
+      SystemTimeSource().wait(for: &watched, timeout: HangLimit.duration)
       wake.lower()
       _ = queue.execute(by: sessions[1], at: .zero, period: .zero) { replies.append($0.line) }
     }

@@ -72,7 +72,7 @@ import Testing
     // At most once a second.
     #expect(
       file.saveIfChanged(from: fixture.session, at: .milliseconds(5_400)) == .milliseconds(600))
-    file.saveFinalState(from: fixture.session, within: .seconds(30))
+    file.saveFinalState(from: fixture.session, within: HangLimit.duration)
     #expect(try file.read() == fixture.session.stateText)
     #expect(try file.read().contains("as b"))
   }
@@ -127,7 +127,7 @@ import Testing
     func update() throws {
       let delay = try #require(file.saveIfChanged(from: fixture.session, at: now))
       now += delay
-      file.waitForSave(within: .seconds(30))
+      file.waitForSave(within: HangLimit.duration)
     }
     for _ in 0..<4 {
       try update()

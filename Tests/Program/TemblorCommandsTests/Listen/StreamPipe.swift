@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 /// A pipe that takes the place of a standard stream.
@@ -34,8 +35,7 @@ final class StreamPipe {
     guard writeDescriptor >= 0 else { return }
     close(writeDescriptor)
     writeDescriptor = -1
-    var entry = pollfd(fd: readDescriptor, events: 0, revents: 0)
-    if unsafe poll(&entry, 1, 60_000) != 1 {
+    if !HangLimit.waitForEvents(0, of: readDescriptor) {
       Issue.record("another process holds the write end")
     }
   }
