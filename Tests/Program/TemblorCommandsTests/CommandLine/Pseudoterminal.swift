@@ -86,29 +86,38 @@ final class Pseudoterminal {
   /// Closes the terminal, as when its window closes.
   func close() { side = nil }
 
-  /// Waits for a text, and returns the output up to its end. The limit is 20 s on the
+  /// A text that is typed again and again while a program holds the terminal.
+  struct RepeatedInput {
+    let text: String
+    /// The process that leads the program's process group.
+    let process: pid_t
+  }
+
+  /// Waits for a text, and returns the output up to its end, at most until the hang limit of the
   /// `ProgramClock` of the shell and its jobs.
   ///
   /// - Parameters:
   ///   - expectedText: The text that ends the wait.
-  ///   - repeatedText: A text that is typed every 100 ms until the wait ends.
-  @discardableResult func wait(for expectedText: String, typing repeatedText: String? = nil) throws
-    -> String
-  {
+  ///   - repeatedInput: Input that is typed every 100 ms until the wait ends, or until another
+  ///     process group than the program's is in the foreground. The shell would receive later
+  ///     input.
+  @discardableResult func wait(
+    for expectedText: String, typing repeatedInput: RepeatedInput? = nil
+  ) throws -> String {
     var clock = ProgramClock(of: shell)
     while true {
       if let range = text.firstRange(of: expectedText) {
         defer { text = String(text[range.upperBound...]) }
         return String(text[..<range.upperBound])
       }
-      if let repeatedText {
-        type(repeatedText)
-      }
       let descriptor = try #require(side?.descriptor)
+      if let repeatedInput, tcgetpgrp(descriptor) == repeatedInput.process {
+        type(repeatedInput.text)
+      }
       var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       var bytes = [UInt8](repeating: 0, count: 4096)
       let isReady = unsafe poll(&ready, 1, 100) == 1
-      if !isReady, clock.elapsed() < .seconds(20) { continue }
+      if !isReady, clock.elapsed() < HangLimit.duration { continue }
       let count = isReady ? unsafe read(descriptor, &bytes, bytes.count) : 0
       try #require(count > 0, "waited for '\(expectedText)' in '\(text)'")
       text += String(decoding: bytes.prefix(count), as: UTF8.self).filter { $0 != "\r" }.replacing(

@@ -46,16 +46,16 @@ struct RawTerminalTests {
   }
 
   @Test func laterControlCEndsImmediately() throws {
-    // The trap keeps the shell if a repeated Ctrl-C arrives right after the end of the program.
-    let terminal = try Pseudoterminal(
-      "trap : INT; $PROBE stubborn; \(Pseudoterminal.modeCheckCommand)")
-    _ = try terminal.waitForProbe()
+    let terminal = try Pseudoterminal("$PROBE stubborn; \(Pseudoterminal.modeCheckCommand)")
+    let process = try terminal.waitForProbe()
     terminal.type("\u{3}")
     try terminal.wait(for: "told")
     terminal.type("a")
     try terminal.wait(for: #"key character("a")"#)
     // For half a second, further signals repeat the request of the first.
-    try terminal.wait(for: "usual modes, status 130.", typing: "\u{3}")
+    try terminal.wait(
+      for: "usual modes, status 130.",
+      typing: Pseudoterminal.RepeatedInput(text: "\u{3}", process: process))
   }
 
   @Test func secondHangUpDoesNotForceTheEnd() throws {
@@ -148,7 +148,7 @@ struct RawTerminalTests {
     // If the signal came first, the program would not report the end of the keys.
     var clock = ProgramClock(of: terminal.shell)
     while (try? String(contentsOfFile: log, encoding: .utf8))?.contains("closed") != true,
-      clock.elapsed() < .seconds(60)
+      clock.elapsed() < HangLimit.duration
     {
       _ = poll(nil, 0, 1)
     }
