@@ -83,6 +83,7 @@ package final class LiveRecording {
       currentPath = fileRotationSettings?.nextPath(after: path) ?? path
       let next = try AtomicFileWriter(currentPath)
       descriptor = fcntl(next.descriptor, F_DUPFD_CLOEXEC, 0)
+      guard descriptor >= 0 else { throw .systemError(currentPath, "cannot be written") }
       file = consume next
       isFileCommitted = false
     }

@@ -33,11 +33,13 @@ import Testing
     for _ in 0..<48 {
       recording.recordingBuffer.write(block.span)
     }
-    let (result, message) = recording.finishRecording(within: .seconds(30))
+    let (result, message) = recording.finishRecording(within: HangLimit.duration)
     let limitFrameCount = Int64(limit * 48_000)
-    #expect(result.isComplete)
-    #expect(result.frameCount == min(limitFrameCount, 48 * 999))
-    #expect(result.droppedFrameCount == 0)
+    #expect(
+      result
+        == LiveRecording.Result(
+          path: path, isComplete: true, frameCount: min(limitFrameCount, 48 * 999),
+          droppedFrameCount: 0))
     #expect(message == nil)
     #expect(
       events.withLock { $0.map(\.text) }
@@ -47,14 +49,20 @@ import Testing
   /// The numbers of descriptors that were open for files of a folder, at each query of free space.
   private final class OpenDescriptorCounts: Sendable { let counts = Mutex<[Int]>([]) }
 
+  /// Returns settings for files of 0.25 s.
+  private func rotation(
+    freeFraction: @escaping @Sendable (_ folder: String) -> Double = { _ in 0.05 }
+  ) -> LiveRecording.RotationSettings {
+    LiveRecording.RotationSettings(
+      seconds: 0.25, freeFraction: freeFraction,
+      now: { CalendarTime(secondsSince1970: 1_769_860_800) })
+  }
+
   /// Returns settings for files of 0.25 s, on a disk that is full for the first queries.
   private func rotation(
-    refusals: Int = 0, openCounts: OpenDescriptorCounts = OpenDescriptorCounts()
-  )
-    -> LiveRecording.RotationSettings
-  {
-    LiveRecording.RotationSettings(
-      seconds: 0.25,
+    refusals: Int, openCounts: OpenDescriptorCounts
+  ) -> LiveRecording.RotationSettings {
+    rotation(
       freeFraction: { folder in
         let paths = ((try? FileSystem.visibleNames(in: "/proc/self/fd")) ?? []).compactMap { name in
           try? FileSystem.destinationPath(of: "/proc/self/fd/" + name)
@@ -63,7 +71,7 @@ import Testing
           counts.append(paths.count { $0.hasPrefix(folder + "/") })
           return counts.count > refusals ? 0.05 : 0.049
         }
-      }, now: { CalendarTime(secondsSince1970: 1_769_860_800) })
+      })
   }
 
   /// Writes frames whose values contain their index, in blocks that do not divide a file evenly.
@@ -77,26 +85,40 @@ import Testing
   }
 
   @Test func filesFollowEachOtherWithoutAGap() throws {
+    let events = Mutex<[String]>([])
     let singleFile = try LiveRecording(
       to: testFolder("whole.wav"), device: device, software: Self.software
-    ) { _ in }
+    ) { event in
+      events.withLock { $0.append(event.text) }
+    }
     let rotatedFiles = try LiveRecording(
       to: testFolder("heard.wav"), device: device, rotation: rotation(), software: Self.software
-    ) {
-      _ in
+    ) { event in
+      events.withLock { $0.append(event.text) }
     }
     write(333_666, to: singleFile, rotatedFiles)
-    #expect(singleFile.finishRecording(within: .seconds(30)).result.frameCount == 333_666)
-    let (result, message) = rotatedFiles.finishRecording(within: .seconds(30))
-    #expect(result.isComplete && result.frameCount == 333_666 && message == nil)
+    for (recording, name) in [(singleFile, "whole.wav"), (rotatedFiles, "heard.wav")] {
+      let (result, message) = recording.finishRecording(within: HangLimit.duration)
+      #expect(
+        result
+          == LiveRecording.Result(
+            path: testFolder(name), isComplete: true, frameCount: 333_666, droppedFrameCount: 0))
+      #expect(message == nil)
+    }
+    #expect(events.withLock { $0 } == [])
     // The clock is constant, and no file replaces another.
     let names = try FileSystem.visibleNames(in: testFolder.path).sorted().dropLast()
     #expect(Array(names) == (0..<28).map { "heard-20260131-1200\($0 < 10 ? "0" : "")\($0).wav" })
     let sounds = try names.map { try Sound(contentsOf: testFolder($0)) }
-    #expect(
-      sounds.dropLast().allSatisfy { $0.interleaved.count == 2 * 12_000 && $0.truncation == nil })
-    #expect(
-      try sounds.flatMap(\.interleaved) == Sound(contentsOf: testFolder("whole.wav")).interleaved)
+    #expect(sounds.dropLast().map(\.frameCount) == Array(repeating: 12_000, count: 27))
+    #expect(sounds.compactMap(\.truncation) == [])
+    let samples = sounds.flatMap(\.interleaved)
+    let expectedSamples = try Sound(contentsOf: testFolder("whole.wav")).interleaved
+    #expect(samples.count == expectedSamples.count)
+    let firstDifferentIndex = zip(samples.indices, expectedSamples).first { index, expected in
+      samples[index] != expected
+    }?.0
+    #expect(firstDifferentIndex == nil)
   }
 
   @Test(arguments: ["wav", "flac"]) func theDiskKeepsItsReserve(ending: String) throws {
@@ -110,8 +132,11 @@ import Testing
       events.withLock { $0.append(event) }
     }
     write(60_000, to: recording)
-    let (result, message) = recording.finishRecording(within: .seconds(30))
-    #expect(!result.isComplete && result.frameCount == 24_000)
+    let (result, message) = recording.finishRecording(within: HangLimit.duration)
+    #expect(
+      result
+        == LiveRecording.Result(
+          path: path, isComplete: false, frameCount: 24_000, droppedFrameCount: 0))
     #expect(message == "\(path): only 0.5 s were written: less than 5 % of the disk is free")
     // The space of a deleted file is free only if no descriptor is open.
     #expect(
