@@ -3,6 +3,7 @@ import Glibc
 import HapticPlayback
 import PlaybackSessions
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import TemblorCommands
@@ -153,8 +154,10 @@ final class ReloadEnvironment: PlaybackEnvironment, TimeSource, @unchecked Senda
       return
     }
     guard awaitedReplyCount == 0 || !openings.isEmpty else {
-      // A pattern loads in real time, during which little virtual time passes.
-      SystemTimeSource().wait(for: &descriptors, timeout: .milliseconds(2))
+      // A pattern loads in real time. Without a timeout, the server waits only for the pattern, so
+      // that no virtual time passes.
+      SystemTimeSource().wait(
+        for: &descriptors, timeout: timeout == nil ? HangLimit.duration : .milliseconds(2))
       if descriptors.contains(where: { $0.receivedEvents != 0 }) { return }
       return simulatedEnvironment.wait(for: &descriptors, timeout: .nanoseconds(1))
     }
