@@ -68,6 +68,32 @@ import Testing
       } == OutputError(kind, output: "hw:9", text))
   }
 
+  /// The null device can also play, so it represents a device that cannot record.
+  @Test func outputDevicesAreRefused() {
+    let interception = PCMInterception(open: { _ in .refused(ENOENT) })
+    #expect(
+      outputError {
+        _ = try ALSACapture(
+          "null", rate: 8_000, channelCount: 1, clock: VirtualTimeSource(),
+          interception: interception)
+      }
+        == OutputError(
+          .notCapture, output: "null",
+          "output only; choose a capture device, which 'arecord -L' lists"))
+  }
+
+  @Test func missingJACKServerIsReported() {
+    let interception = PCMInterception(open: { _ in .refused(ENOENT) })
+    #expect(
+      outputError {
+        _ = try ALSACapture(
+          "jack", rate: 8_000, channelCount: 1, clock: VirtualTimeSource(),
+          interception: interception)
+      }
+        == OutputError(
+          .serverUnavailable, output: "jack", "the sound server does not respond; start it"))
+  }
+
   @Test func samplesOfEveryEncodingAreDecoded() {
     func decoded(_ encoding: SampleEncoding, _ bytes: [UInt8]) -> [Float] {
       var samples: [Float] = []

@@ -50,7 +50,7 @@ public final class ALSACapture {
       readBuffer = Array(repeating: 0, count: granted.periodSize * frameByteCount)
       isFasterThanRealTime = pcm.dumpText().containsText("Null PCM")
     } catch let failure as PCMFailure {
-      throw Self.captureError(failure, device: device)
+      throw OutputError(openingFailure: failure, device: device, direction: .capture)
     } catch let error as OutputError {
       throw error
     } catch {
@@ -68,7 +68,7 @@ public final class ALSACapture {
       try pcm.start()
       startTime = clock.now
     } catch {
-      throw Self.captureError(error, device: device)
+      throw OutputError(error, device: device, direction: .capture)
     }
   }
 
@@ -87,7 +87,7 @@ public final class ALSACapture {
         frameCount += count
       }
     } catch {
-      throw Self.captureError(error, device: device)
+      throw OutputError(error, device: device, direction: .capture)
     }
   }
 
@@ -148,31 +148,6 @@ public final class ALSACapture {
     try pcm.setSoftwareParameters(periodSize: periodSize, bufferSize: bufferSize)
     try pcm.prepare()
     return (encoding, max(1, periodSize))
-  }
-
-  private static func captureError(_ failure: PCMFailure, device: String) -> OutputError {
-    var outputError = OutputError(failure, device: device)
-    switch outputError.kind {
-    case .busy:
-      outputError.description =
-        """
-        device busy: another program is recording from it; close that program or choose another \
-        device
-        """
-    case .permissionDenied:
-      outputError.description =
-        "permission denied; add your user to the group 'audio' to record from this device"
-    case .notFound where failure.errnoCode == ENOENT:
-      outputError.description = "no such device; run 'arecord -L' to list devices"
-    default:
-      break
-    }
-    if failure.errnoCode == EPIPE || failure.errnoCode == ESTRPIPE {
-      outputError = OutputError(
-        .overrun, output: device,
-        "overrun: the recording has a gap; close other programs and record again")
-    }
-    return outputError
   }
 }
 

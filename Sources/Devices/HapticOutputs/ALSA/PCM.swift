@@ -16,7 +16,13 @@ internal import Synchronization
   private let interception: PCMInterception?
   private let isClosed = Atomic<Bool>(false)
 
-  enum Direction { case playback, capture }
+  enum Direction {
+    case playback, capture
+
+    fileprivate var stream: snd_pcm_stream_t {
+      self == .playback ? SND_PCM_STREAM_PLAYBACK : SND_PCM_STREAM_CAPTURE
+    }
+  }
 
   /// Calls `snd_pcm_open` in nonblocking mode and without automatic conversions.
   init(opening device: String, for direction: Direction = .playback, interception: PCMInterception?)
@@ -88,8 +94,7 @@ internal import Synchronization
       let mode =
         SND_PCM_NONBLOCK | SND_PCM_NO_AUTO_RESAMPLE | SND_PCM_NO_AUTO_CHANNELS
         | SND_PCM_NO_AUTO_FORMAT
-      let stream = direction == .playback ? SND_PCM_STREAM_PLAYBACK : SND_PCM_STREAM_CAPTURE
-      let result = unsafe snd_pcm_open(&pcm, device, stream, Int32(mode))
+      let result = unsafe snd_pcm_open(&pcm, device, direction.stream, Int32(mode))
       guard result >= 0, let pcm = unsafe pcm else {
         throw PCMFailure(.open, errnoCode: result < 0 ? -result : ENODEV)
       }
@@ -97,11 +102,11 @@ internal import Synchronization
     }
   }
 
-  /// Calls `snd_pcm_open` for capture, and returns whether the device can record.
-  static func canCapture(_ device: String) -> Bool {
+  /// Calls `snd_pcm_open`, and returns whether the device exists for a direction.
+  static func canOpen(_ device: String, for direction: Direction) -> Bool {
     var pcm: OpaquePointer?
     let errorCode = unsafe snd_pcm_open(
-      &pcm, device, SND_PCM_STREAM_CAPTURE, Int32(SND_PCM_NONBLOCK))
+      &pcm, device, direction.stream, Int32(SND_PCM_NONBLOCK))
     guard errorCode >= 0, let pcm = unsafe pcm else { return false }
     unsafe snd_pcm_close(pcm)
     return true

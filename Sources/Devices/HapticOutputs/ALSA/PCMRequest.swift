@@ -104,27 +104,12 @@ struct PCMNegotiation {
         throw error
       }
     } catch let failure as PCMFailure {
-      throw outputError(for: failure)
+      throw OutputError(openingFailure: failure, device: request.device, direction: .playback)
     } catch let error as OutputError {
       throw error
     } catch {
       throw OutputError(.other, output: request.device, "\(error)")
     }
-  }
-
-  private func outputError(for failure: PCMFailure) -> OutputError {
-    let error = OutputError(failure, device: request.device)
-    if failure == PCMFailure(.open, errnoCode: ENOENT),
-      request.device.prefix(while: { $0 != ":" }) == "jack"
-    {
-      // The plug-in returns this error if the server does not run.
-      return OutputError(PCMFailure(.open, errnoCode: ECONNREFUSED), device: request.device)
-    }
-    guard failure.call == .open, error.kind == .notFound, PCM.canCapture(request.device) else {
-      return error
-    }
-    return OutputError(
-      .notPlayback, output: request.device, "input only; choose an output device")
   }
 
   /// Configures a device that has been opened and not yet configured.
@@ -271,9 +256,63 @@ struct PCMNegotiation {
 extension OutputError {
   /// Creates the error for a failed library call. This is the only place that interprets error
   /// numbers.
-  init(_ failure: PCMFailure, device: String) {
-    let (kind, text) = Self.kindAndText(of: failure)
+  init(_ failure: PCMFailure, device: String, direction: PCM.Direction = .playback) {
+    let captureKindAndText =
+      direction == .capture ? Self.captureKindAndText(of: failure) : nil
+    let (kind, text) = captureKindAndText ?? Self.kindAndText(of: failure)
     self.init(kind, output: device, text)
+  }
+
+  /// Creates the error for a failed library call while a device is opened and configured.
+  ///
+  /// If there is no device for the direction, opens the device for the opposite direction to
+  /// recognize a device that can only record or only play.
+  init(openingFailure failure: PCMFailure, device: String, direction: PCM.Direction) {
+    if failure == PCMFailure(.open, errnoCode: ENOENT),
+      device.prefix(while: { $0 != ":" }) == "jack"
+    {
+      // The plug-in returns this error if the server does not run.
+      let serverFailure = PCMFailure(.open, errnoCode: ECONNREFUSED)
+      self.init(serverFailure, device: device, direction: direction)
+      return
+    }
+    self.init(failure, device: device, direction: direction)
+    guard failure.call == .open, kind == .notFound else { return }
+    switch direction {
+    case .playback where PCM.canOpen(device, for: .capture):
+      self.init(.notPlayback, output: device, "input only; choose an output device")
+    case .capture where PCM.canOpen(device, for: .playback):
+      self.init(
+        .notCapture, output: device,
+        "output only; choose a capture device, which 'arecord -L' lists")
+    case .playback, .capture:
+      break
+    }
+  }
+
+  /// Returns the kind and the message of a failure that differ for capture devices, or nil.
+  private static func captureKindAndText(of failure: PCMFailure) -> (Kind, String)? {
+    switch failure.errnoCode {
+    case EBUSY:
+      (
+        .busy,
+        """
+        device busy: another program is recording from it; close that program or choose another \
+        device
+        """
+      )
+    case ENOENT:
+      (.notFound, "no such device; run 'arecord -L' to list devices")
+    case EACCES, EPERM:
+      (
+        .permissionDenied,
+        "permission denied; add your user to the group 'audio' to record from this device"
+      )
+    case EPIPE, ESTRPIPE:
+      (.overrun, "overrun: the recording has a gap; close other programs and record again")
+    default:
+      nil
+    }
   }
 
   private static func kindAndText(of failure: PCMFailure) -> (Kind, String) {

@@ -117,6 +117,8 @@ public struct OutputError: Error, Equatable, Sendable, CustomStringConvertible {
     case unresponsive
     /// The output cannot play. The remedy is to choose another output.
     case notPlayback
+    /// The device cannot record. The remedy is to choose another device.
+    case notCapture
     /// The output does not support the sample rate, the channels, or the sample format. The remedy
     /// is to request supported values.
     case unsupportedFormat
@@ -132,8 +134,8 @@ public struct OutputError: Error, Equatable, Sendable, CustomStringConvertible {
     public var isTemporary: Bool {
       switch self {
       case .notFound, .busy, .disconnected, .serverUnavailable, .unresponsive: true
-      case .invalidName, .permissionDenied, .notPlayback, .unsupportedFormat, .overrun,
-        .cannotWrite, .other:
+      case .invalidName, .permissionDenied, .notPlayback, .notCapture, .unsupportedFormat,
+        .overrun, .cannotWrite, .other:
         false
       }
     }
