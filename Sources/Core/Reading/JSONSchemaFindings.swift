@@ -176,7 +176,8 @@ extension FindingLog {
     let isNonnegativeRange = range.lowerBound == 0 && range.upperBound >= Double(Int32.max)
     let violationText =
       if isNonnegativeRange {
-        number < 0 ? "; it must not be negative" : "; it is too large"
+        number < 0
+          ? "; it must not be negative" : "; it must be at most \(range.upperBound.shortText)"
       } else {
         ", outside \(range.lowerBound.shortText) to \(range.upperBound.shortText)"
       }

@@ -22,6 +22,7 @@ import Testing
   private struct Clip: Equatable {
     var name = ""
     var count = 1
+    var offset = 0
     var form = Form.smooth
     var origin = Point()
     var end: Point?
@@ -42,6 +43,7 @@ import Testing
     [
       .value("name", .string(), is: .required) { $1(&$0.name) },
       .value("count", .integer(0...9), default: 1) { $1(&$0.count) },
+      .value("offset", .integer(0...Int(Int32.max)), default: 0) { $1(&$0.offset) },
       .enumeration("form") { $1(&$0.form) },
       .object("origin", point, layout: .singleLine) { $1(&$0.origin) },
       .object("end", point, new: Point(), layout: .singleLine) { $1(&$0.end) },
@@ -112,6 +114,14 @@ import Testing
     (
       #"{"name": "a", "count": 1.5}"#,
       ["range t:1:24: error: count is 1.5; it must be a whole number (count)"]
+    ),
+    (
+      #"{"name": "a", "offset": -1}"#,
+      ["range t:1:25: error: offset is -1; it must not be negative (offset)"]
+    ),
+    (
+      #"{"name": "a", "offset": 2147483648}"#,
+      ["range t:1:25: error: offset is 2147483648; it must be at most 2147483647 (offset)"]
     ),
     (#"{"name": "a", "form": "ruff"}"#, [#"word t:1:23: error: unknown form "ruff" (form)"#]),
     (

@@ -215,17 +215,28 @@ private struct TimingArraysDecoder {
       if let number = element.number, let whole = Int32(exactly: number), range.contains(whole) {
         validNumbers.append(whole)
       } else {
-        let text = String(decoding: element.sourceBytes.prefix(24), as: UTF8.self)
         log.add(
           .arraysInvalidValue, at: element,
-          element.kind == .number
-            ? "\(text) is not a whole number "
-              + (range.lowerBound < 0 ? "from -1 to \(range.upperBound)" : "of at least 0")
-            : "\(name) must be numbers, not \(element.kind.nounWithArticle)")
+          Self.violationText(of: element, name: name, range: range))
         validNumbers.append(0)
       }
     }
     return validNumbers
+  }
+
+  /// Returns the reason why a value of an array is not a whole number in a range.
+  private static func violationText(
+    of value: JSONValue, name: String, range: ClosedRange<Int32>
+  ) -> String {
+    guard let number = value.number else {
+      return "\(name) must be numbers, not \(value.kind.nounWithArticle)"
+    }
+    if range.lowerBound < 0 {
+      return "\(value.truncatedLexeme) is not a whole number from -1 to \(range.upperBound)"
+    }
+    return number > Double(range.upperBound)
+      ? "\(value.truncatedLexeme) is larger than \(range.upperBound)"
+      : "\(value.truncatedLexeme) is not a whole number of at least 0"
   }
 }
 

@@ -435,13 +435,27 @@ private struct VibrationDecoder {
   private mutating func decodeInteger(
     _ name: String, of element: Element, isOptional: Bool = false, range: ClosedRange<Int>
   ) -> Int? {
-    decodeAttribute(
+    let statedText = attributeText(name, of: element) ?? ""
+    return decodeAttribute(
       name, of: element, isOptional: isOptional,
       parse: { Int($0).flatMap { range.contains($0) ? $0 : nil } },
-      reason: range.upperBound == Self.maximumDurationMilliseconds
-        ? "must be a whole number of at least \(range.lowerBound)"
-        : "must be \(range.lowerBound) to \(range.upperBound)"
-          + (name == "amplitude" ? " or default" : ""))
+      reason: Self.integerRequirement(name, range: range, statedText: statedText))
+  }
+
+  /// Returns the requirement that an integer attribute violates, such as `must be 0 to 255`.
+  ///
+  /// The upper limit of a duration is stated only for a number that exceeds it.
+  private static func integerRequirement(
+    _ name: String, range: ClosedRange<Int>, statedText: String
+  ) -> String {
+    guard range.upperBound == maximumDurationMilliseconds else {
+      let keywordText = name == "amplitude" ? " or default" : ""
+      return "must be \(range.lowerBound) to \(range.upperBound)\(keywordText)"
+    }
+    if let statedNumber = Double(statedText), statedNumber > Double(range.upperBound) {
+      return "must be at most \(range.upperBound)"
+    }
+    return "must be a whole number of at least \(range.lowerBound)"
   }
 }
 

@@ -340,6 +340,11 @@ import Testing
         "a:1:35: error: -2 is not a whole number from -1 to 255 (amplitudes[0])",
       ])
     #expect(
+      errors("{\"timings\": [2147483648], \"amplitudes\": [256]}") == [
+        "a:1:14: error: 2147483648 is larger than 2147483647 (timings[0])",
+        "a:1:42: error: 256 is not a whole number from -1 to 255 (amplitudes[0])",
+      ])
+    #expect(
       errors("{\"timings\": [0], \"amplitudes\": [1]}") == [
         "a:1:13: error: the timings are all 0 (timings)"
       ])
