@@ -11,7 +11,11 @@ enum ProfileCatalog {
   static let names = ["phone", "speaker"]
 
   static func profile(named name: String) -> TransducerProfile? {
-    name == "phone" ? .phone : .speaker
+    switch name {
+    case "phone": .phone
+    case "speaker": .speaker
+    default: nil
+    }
   }
 }
 
