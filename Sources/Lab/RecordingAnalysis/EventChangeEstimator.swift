@@ -511,14 +511,16 @@ struct EventChangeEstimator {
       return derivative.derivativeEnergy > 0 ? product * product / derivative.derivativeEnergy : 0
     }
     var bestChange: RecordingChange?
-    var centerFrequencyRatio = 1 + change.signedAmount / 100
+    var bestRatio = 1 + change.signedAmount / 100
+    /// The residual energy at the best ratio, or nil if the event cannot have this ratio.
+    var bestRatioEnergy: Double?
     // An improvement by a hundredth of a standard error is none.
     var minimumResidualEnergy =
       neighborhood.residualEnergyWithoutEvent
       - max(0.01 * noiseDeviation * noiseDeviation, 0.01 * neighborhood.residualEnergyWithoutEvent)
       - energyExplainedByShift(neighborhood.eventColumn)
     /// Returns the residual energy at a ratio, and adopts the ratio if less energy remains.
-    func considerFrequencyRatio(_ ratio: Double) -> Double? {
+    @discardableResult func considerFrequencyRatio(_ ratio: Double) -> Double? {
       guard let retuned = eventVariants.retunedEvent(neighborhood.waveformIndex, by: ratio) else {
         return nil
       }
@@ -532,6 +534,8 @@ struct EventChangeEstimator {
         return residualEnergy
       }
       minimumResidualEnergy = residualEnergy
+      bestRatio = ratio
+      bestRatioEnergy = residualEnergy
       var refined = change
       refined.signedAmount = 100 * (ratio - 1)
       refined.originalValue = retuned.originalHertz
@@ -543,23 +547,23 @@ struct EventChangeEstimator {
     }
     let eventDurationSeconds = Double(neighborhood.eventColumn.samples.count) / sampleRate
     let firstFrequencyRatioStep = min(0.03, 0.003 / max(0.01, eventDurationSeconds))
-    for step in [
-      0, firstFrequencyRatioStep, firstFrequencyRatioStep / 2, firstFrequencyRatioStep / 4,
-      firstFrequencyRatioStep / 8,
-    ] {
-      for sign in [1.0, -1] {
-        _ = considerFrequencyRatio(centerFrequencyRatio * exp(step * sign))
-      }
-      centerFrequencyRatio = bestChange.map { 1 + $0.signedAmount / 100 } ?? centerFrequencyRatio
+    let finalStep = firstFrequencyRatioStep / 8
+    bestRatioEnergy = considerFrequencyRatio(bestRatio)
+    for step in [8 * finalStep, 4 * finalStep, 2 * finalStep, finalStep] {
+      let centerRatio = bestRatio
+      considerFrequencyRatio(centerRatio * exp(step))
+      considerFrequencyRatio(centerRatio * exp(-step))
     }
     // The residual energy is a parabola about its minimum, which is more accurate than the steps.
-    let finalStep = firstFrequencyRatioStep / 8
-    let energies = [-1.0, 0, 1].compactMap {
-      considerFrequencyRatio(centerFrequencyRatio * exp($0 * finalStep))
-    }
-    if energies.count == 3, energies[1] <= min(energies[0], energies[2]) {
-      let vertex = ParabolicPeak(-energies[0], -energies[1], -energies[2])
-      _ = considerFrequencyRatio(centerFrequencyRatio * exp(vertex.peakOffset * finalStep))
+    let centerRatio = bestRatio
+    let centerEnergy = bestRatioEnergy
+    let lowerEnergy = considerFrequencyRatio(centerRatio * exp(-finalStep))
+    let upperEnergy = considerFrequencyRatio(centerRatio * exp(finalStep))
+    if let centerEnergy, let lowerEnergy, let upperEnergy,
+      centerEnergy <= min(lowerEnergy, upperEnergy)
+    {
+      let vertex = ParabolicPeak(-lowerEnergy, -centerEnergy, -upperEnergy)
+      considerFrequencyRatio(centerRatio * exp(vertex.peakOffset * finalStep))
     }
     return bestChange
   }
