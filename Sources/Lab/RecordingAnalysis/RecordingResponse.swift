@@ -554,21 +554,20 @@ struct RecordingResponse: Equatable, Sendable {
     var bestFittedResponse = FittedResponse(
       response: self, fit: fit(correlations, rate: rate))
     var modeSteps = firstSteps
+    let modeChanges = modes.indices.flatMap(ModeChange.changes(ofModeAt:))
     // The opposite of an accepted change leads back to a response with less evidence.
-    var rejectedIndex: Int?
+    var rejectedChange: ModeChange?
     for _ in 0..<9 {
-      let variants = bestFittedResponse.response.modeVariants(steps: modeSteps)
-      var acceptedIndex: Int?
-      for (index, variant) in variants.enumerated() where index != rejectedIndex {
+      let acceptedChange = modeChanges.first { change in
+        guard change != rejectedChange else { return false }
+        let variant = bestFittedResponse.response.applying(change, steps: modeSteps)
         let fit = variant.fit(correlations, rate: rate)
-        guard fit.logEvidence > bestFittedResponse.fit.logEvidence else { continue }
+        guard fit.logEvidence > bestFittedResponse.fit.logEvidence else { return false }
         bestFittedResponse = FittedResponse(response: variant, fit: fit)
-        acceptedIndex = index
-        break
+        return true
       }
-      // Opposite changes are neighbors.
-      rejectedIndex = acceptedIndex.map { $0 ^ 1 }
-      if acceptedIndex == nil {
+      rejectedChange = acceptedChange?.opposite
+      if acceptedChange == nil {
         modeSteps.logFrequency /= 2
         modeSteps.logQuality /= 2
       }
@@ -577,20 +576,36 @@ struct RecordingResponse: Equatable, Sendable {
       correlations, rate: rate, rounds: 1)
   }
 
-  /// Returns the responses with one mode changed by one step.
-  private func modeVariants(steps: Steps) -> [RecordingResponse] {
-    modes.indices.flatMap { index in
-      let moves: [(logFrequency: Double, logQuality: Double)] = [
-        (steps.logFrequency, 0), (-steps.logFrequency, 0), (0, steps.logQuality),
-        (0, -steps.logQuality),
-      ]
-      return moves.map { logFrequency, logQuality in
-        var changedModes = modes
-        changedModes[index].hertz *= exp(logFrequency)
-        changedModes[index].qualityFactor *= exp(logQuality)
-        return RecordingResponse(
-          kind: .resonance(changedModes), priorVarianceScale: priorVarianceScale)
-      }
+  /// A change of one mode by one step in frequency or quality factor.
+  private struct ModeChange: Equatable {
+    var modeIndex: Int
+    /// The signed number of steps in frequency.
+    var frequencySteps = 0.0
+    /// The signed number of steps in quality factor.
+    var qualitySteps = 0.0
+
+    var opposite: ModeChange {
+      ModeChange(
+        modeIndex: modeIndex, frequencySteps: -frequencySteps, qualitySteps: -qualitySteps)
     }
+
+    /// Returns all changes of a mode.
+    static func changes(ofModeAt index: Int) -> [ModeChange] {
+      [
+        ModeChange(modeIndex: index, frequencySteps: 1),
+        ModeChange(modeIndex: index, frequencySteps: -1),
+        ModeChange(modeIndex: index, qualitySteps: 1),
+        ModeChange(modeIndex: index, qualitySteps: -1),
+      ]
+    }
+  }
+
+  /// Returns the response with one mode changed by one step.
+  private func applying(_ change: ModeChange, steps: Steps) -> RecordingResponse {
+    var changedModes = modes
+    changedModes[change.modeIndex].hertz *= exp(change.frequencySteps * steps.logFrequency)
+    changedModes[change.modeIndex].qualityFactor *= exp(change.qualitySteps * steps.logQuality)
+    return RecordingResponse(
+      kind: .resonance(changedModes), priorVarianceScale: priorVarianceScale)
   }
 }
