@@ -60,6 +60,12 @@ struct RecordingChangeSearch {
     var penalizedLogEvidenceWithOwnNoise = -Double.infinity
   }
 
+  /// A change with the log evidence of the model with the change.
+  private struct EvaluatedChange {
+    var change: RecordingModel.Change
+    var logEvidence: Double
+  }
+
   /// Adds the best change to a model repeatedly, as long as the evidence increases enough.
   func addingChanges(to unchanged: RecordingModel) -> RecordingModel {
     var changedModel = unchanged
@@ -131,26 +137,27 @@ struct RecordingChangeSearch {
   private func ratedChanges(
     of model: RecordingModel, evidence: Double, correlations: RecordingResponse.Correlations
   ) -> [RatedChange] {
-    let isRoom = model.response.kind.parameterFreeKind == .anyRoom
-    let maximumCounts = isRoom ? Self.maximumRoomCandidateCounts : Self.maximumCandidateCounts
+    let maximumCounts =
+      model.response.kind.isRoom ? Self.maximumRoomCandidateCounts : Self.maximumCandidateCounts
     let candidates = candidateChanges(of: model, correlations).sorted {
       $0.explainedEnergy > $1.explainedEnergy
     }
-    var unrefinedCandidates = candidates.prefix(maximumCounts.evaluated).map {
-      ($0.change, logEvidence(of: model, with: $0.change, correlations))
+    var unrefinedCandidates = candidates.prefix(maximumCounts.evaluated).map { candidate in
+      EvaluatedChange(
+        change: candidate.change,
+        logEvidence: logEvidence(of: model, with: candidate.change, correlations))
     }
-    unrefinedCandidates.sort { $0.1 > $1.1 }
-    return unrefinedCandidates.prefix(maximumCounts.refined).compactMap { candidate, logEvidence in
-      let refinedCandidate = refinedChange(
-        candidate, logEvidence: logEvidence, in: model, correlations)
+    unrefinedCandidates.sort { $0.logEvidence > $1.logEvidence }
+    return unrefinedCandidates.prefix(maximumCounts.refined).compactMap { candidate in
+      let refinedCandidate = refinedChange(candidate, in: model, correlations)
       let change = refinedCandidate.change
       if let range = Self.changeAmountRanges[change.kind], !range.contains(abs(change.signedAmount))
       {
         return nil
       }
       var withChange = refinedCandidate.logEvidence
-      if model.response.kind.parameterFreeKind == .anyResonance {
-        withChange = self.logEvidence(of: model, with: change, correlations, refitsResonance: true)
+      if model.response.kind.isResonance {
+        withChange = logEvidence(of: model, with: change, correlations, refitsResonance: true)
       }
       // An added transient near an event can mimic any change to that event.
       let isNearEvent = reference.waveforms.contains {
@@ -200,26 +207,23 @@ struct RecordingChangeSearch {
   /// The parameters are refined by pattern search with step halving.
   ///
   /// - Parameters:
-  ///   - change: The change.
-  ///   - logEvidence: The log evidence of the model with the change.
+  ///   - candidate: The change to refine.
   ///   - model: The model without the change.
   ///   - correlations: The correlations without the change.
   private func refinedChange(
-    _ change: RecordingModel.Change, logEvidence: Double, in model: RecordingModel,
+    _ candidate: EvaluatedChange, in model: RecordingModel,
     _ correlations: RecordingResponse.Correlations
-  ) -> (change: RecordingModel.Change, logEvidence: Double) {
-    var bestChange = change
-    var bestLogEvidence = logEvidence
+  ) -> EvaluatedChange {
+    var best = candidate
 
     /// Accepts a variant of the change if it improves the evidence.
     ///
     /// Returns true if the variant was accepted.
     func adoptIfBetter(_ variant: RecordingModel.Change) -> Bool {
-      let variantEvidence = self.logEvidence(of: model, with: variant, correlations)
+      let variantEvidence = logEvidence(of: model, with: variant, correlations)
       let isValid = variant.kind != .added || variant.signedAmount > 0
-      guard variantEvidence > bestLogEvidence, isValid else { return false }
-      bestChange = variant
-      bestLogEvidence = variantEvidence
+      guard variantEvidence > best.logEvidence, isValid else { return false }
+      best = EvaluatedChange(change: variant, logEvidence: variantEvidence)
       return true
     }
 
@@ -231,7 +235,7 @@ struct RecordingChangeSearch {
       var triedSigns = [1.0, -1]
       for _ in 0..<5 {
         let acceptedSign = triedSigns.first { sign in
-          var variant = bestChange
+          var variant = best.change
           variant[keyPath: parameter] += sign * step
           return adoptIfBetter(variant)
         }
@@ -244,22 +248,23 @@ struct RecordingChangeSearch {
       }
     }
 
+    let change = candidate.change
     switch change.kind {
     case .level: refineParameter(\.signedAmount, by: 1)
     case .time: refineParameter(\.signedAmount, by: 0.002)
     case .frequency: refineParameter(\.signedAmount, by: 0.06)
     case .added:
       refineParameter(\.transientSeconds, by: 0.002)
-      refineParameter(\.signedAmount, by: 0.3 * bestChange.signedAmount)
+      refineParameter(\.signedAmount, by: 0.3 * best.change.signedAmount)
       for index in [change.transientBankIndex - 1, change.transientBankIndex + 1]
       where transientBank.indices.contains(index) {
-        var neighbor = bestChange
+        var neighbor = best.change
         neighbor.transientBankIndex = index
         _ = adoptIfBetter(neighbor)
       }
     default: break
     }
-    return (bestChange, bestLogEvidence)
+    return best
   }
 
   // MARK: - Candidates
@@ -292,7 +297,7 @@ struct RecordingChangeSearch {
   private func candidateChanges(
     ofEvent index: Int, in model: RecordingModel, residual: [Double]
   ) -> [CandidateChange] {
-    let maximumCountPerKind = model.response.kind.parameterFreeKind == .anyRoom ? 2 : 4
+    let maximumCountPerKind = model.response.kind.isRoom ? 2 : 4
     func bestChanges(
       _ kind: RecordingChange.Kind, amounts: [Double], count: Int
     ) -> [CandidateChange] {

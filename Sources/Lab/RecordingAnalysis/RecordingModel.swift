@@ -129,6 +129,11 @@ extension RecordingResponse.Kind {
   static let anyResonance = Self.resonance([])
   static let anyRoom = Self.room(decaySeconds: 0, reflectionGain: 0)
 
+  /// A Boolean value that indicates whether the response has decaying oscillations.
+  var isResonance: Bool { parameterFreeKind == .anyResonance }
+  /// A Boolean value that indicates whether the response has reflections.
+  var isRoom: Bool { parameterFreeKind == .anyRoom }
+
   /// The kind of response, without its parameters.
   var parameterFreeKind: Self {
     switch self {

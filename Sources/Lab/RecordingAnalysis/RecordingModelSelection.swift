@@ -124,7 +124,7 @@ package struct RecordingModelSelection {
       guard
         Double(abs(model.delaySamples - bestModel.delaySamples))
           < Self.maximumDelayDifferenceSeconds * predictor.sampleRate,
-        model.response.kind.parameterFreeKind != .anyRoom
+        !model.response.kind.isRoom
       else {
         continue
       }

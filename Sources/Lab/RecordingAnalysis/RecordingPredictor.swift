@@ -158,7 +158,7 @@ struct RecordingPredictor {
   private func fittedResponse(
     of model: RecordingModel, _ correlations: RecordingResponse.Correlations, refitsResonance: Bool
   ) -> RecordingResponse.FittedResponse {
-    if refitsResonance, model.response.kind.parameterFreeKind == .anyResonance {
+    if refitsResonance, model.response.kind.isResonance {
       return model.response.mostProbableResponse(for: correlations, rate: sampleRate)
     }
     return RecordingResponse.FittedResponse(

@@ -336,7 +336,7 @@ public struct RecordingChain: Equatable, Sendable {
 
   init(_ recordingModel: RecordingModel, profile: TransducerModel?) {
     hasAutomaticGain = recordingModel.automaticGain != nil
-    hasRoomResponse = recordingModel.response.kind.parameterFreeKind == .anyRoom
+    hasRoomResponse = recordingModel.response.kind.isRoom
     guard case .resonance(let modes) = recordingModel.response.kind, let mode = modes.first else {
       resonanceModel = nil
       matchesProfile = false
