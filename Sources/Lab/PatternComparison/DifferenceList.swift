@@ -239,6 +239,11 @@ extension Difference.Kind {
     }
   }
 
+  /// Returns the comparative adjective for the speed of a take.
+  package static func speedWord(hasLongerIntervals: Bool) -> String {
+    hasLongerIntervals ? "slower" : "faster"
+  }
+
   /// Returns a change with its direction as text, such as `3.2 dB stronger`.
   ///
   /// Other examples are `8 ms later` and `11 % sharper`.
@@ -286,7 +291,7 @@ extension Difference.Kind {
       return Predicate("comes", "come", changeText(amount))
     case .tempo:
       // The amount compares intervals. The same change of speed is a different percentage.
-      let speedWord = isIncrease ? "slower" : "faster"
+      let speedWord = Self.speedWord(hasLongerIntervals: isIncrease)
       return Predicate("runs", "run", "\(speedWord): its intervals are \(changeText(amount))")
     default:
       return Predicate("is", "are", changeText(amount, isTransient: isTransient))

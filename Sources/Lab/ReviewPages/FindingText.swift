@@ -341,9 +341,15 @@ enum ComparisonSummary {
     }
     let tempoDifferences = differences.filter { $0.kind == .tempo }
     let optionalWords = [
-      comparativeWord(of: levelDifferences, more: "stronger", less: "weaker"),
-      comparativeWord(of: sharpnessDifferences, more: "sharper", less: "duller"),
-      comparativeWord(of: tempoDifferences, more: "slower", less: "faster"),
+      comparativeWord(of: levelDifferences) {
+        Difference.Kind.level.comparativeWord(isMore: $0)
+      },
+      comparativeWord(of: sharpnessDifferences) {
+        Difference.Kind.frequency.comparativeWord(isMore: $0, isTransient: true)
+      },
+      comparativeWord(of: tempoDifferences) {
+        Difference.Kind.speedWord(hasLongerIntervals: $0)
+      },
     ]
     return optionalWords.compactMap(\.self)
   }
@@ -373,10 +379,14 @@ enum ComparisonSummary {
   /// Returns the comparative that describes several differences.
   ///
   /// If the signs of the differences vary, returns both comparatives with `partly`.
+  ///
+  /// - Parameters:
+  ///   - differences: The differences.
+  ///   - word: Returns the comparative for an increase or a decrease.
   private static func comparativeWord(
-    of differences: [Difference], more: String, less: String
+    of differences: [Difference], word: (_ isMore: Bool) -> String?
   ) -> String? {
-    guard !differences.isEmpty else { return nil }
+    guard !differences.isEmpty, let more = word(true), let less = word(false) else { return nil }
     let isMore = differences.contains { ($0.amountRange?.upperBound ?? $0.amount) > 0 }
     let isLess = differences.contains { ($0.amountRange?.lowerBound ?? $0.amount) < 0 }
     if isMore && isLess { return "partly \(more), partly \(less)" }
