@@ -10,10 +10,10 @@ enum ChangeConflicts {
   /// Throws an error that names the first change without effect, and the removal that conflicts
   /// with it.
   static func checkChanges(_ changes: [PatternChange]) throws(UsageError) {
-    var removalIndicesByPath: [[String]: Int] = [:]
+    var removalIndicesByPath: [[PatternPathComponent]: Int] = [:]
     for (index, change) in changes.enumerated() {
       if case .remove(let path) = change {
-        removalIndicesByPath[pathSteps(of: path)] = index
+        removalIndicesByPath[PatternPathComponent.components(of: path)] = index
       }
     }
     guard !removalIndicesByPath.isEmpty else { return }
@@ -37,28 +37,16 @@ enum ChangeConflicts {
   ///
   /// A copy or a new entry can replace the part that precedes it, so only the parts that contain
   /// this part must remain. A removal needs no part to remain.
-  private static func requiredPaths(of change: PatternChange) -> [[String]] {
+  private static func requiredPaths(of change: PatternChange) -> [[PatternPathComponent]] {
     guard let path = change.path else { return [] }
-    let steps = pathSteps(of: path)
-    let requiredStepCount =
+    let components = PatternPathComponent.components(of: path)
+    let requiredComponents =
       switch change {
-      case .set, .addPoint: steps.count
-      case .duplicate, .add: steps.count - 1
-      case .remove: 0
+      case .set, .addPoint: components[...]
+      case .duplicate, .add: components.dropLast()
+      case .remove: components.prefix(0)
       }
-    return (0..<requiredStepCount).map { Array(steps[...$0]) }
-  }
-
-  /// Returns the steps of a path. Paths of the same part have equal steps, even if an index is
-  /// written with leading zeros.
-  private static func pathSteps(of path: String) -> [String] {
-    path.split(separator: ".", omittingEmptySubsequences: false).map { step in
-      let components = step.split(separator: "[", maxSplits: 1, omittingEmptySubsequences: false)
-      guard components.count == 2, let number = Int(components[1].dropLast()) else {
-        return String(step)
-      }
-      return "\(components[0])[\(number)]"
-    }
+    return requiredComponents.indices.map { Array(components[...$0]) }
   }
 
   /// Returns a change without its values, as the user writes it.

@@ -88,7 +88,7 @@ struct AHAPPath {
   ///   - editor: The document that the path refers to.
   ///   - points: Cached control points, by curve index.
   init(_ text: String, in editor: AHAPEditor, points: inout [Int: [JSONValue]]) throws(InputError) {
-    var pathSteps = Self.pathComponents(of: text)[...]
+    var pathSteps = PatternPathComponent.components(of: text)[...]
     func pathError(_ message: String, _ suggestion: String? = nil) -> InputError {
       editor.invalidChangeError(at: text, message: message, suggestion: suggestion)
     }
@@ -144,7 +144,7 @@ struct AHAPPath {
 
   /// Returns the field that a path component names, or throws an error if it is unknown.
   private static func field(
-    of part: ElementKind, at step: PathComponent,
+    of part: ElementKind, at step: PatternPathComponent,
     error: (_ message: String, _ suggestion: String?) -> InputError
   ) throws(InputError) -> AHAPField {
     let matchingField = step.index == nil ? part.fields.first { $0.rawValue == step.name } : nil
@@ -162,13 +162,10 @@ struct AHAPPath {
     editor.invalidChangeError(at: pathText, message: message, suggestion: suggestion)
   }
 
-  /// A path component: a name with an optional index in brackets.
-  private typealias PathComponent = (name: String, index: Int?)
-
   /// Returns the error message for an index out of range.
-  private static func missingElementMessage(for step: PathComponent, count: Int, owner: String)
-    -> String
-  {
+  private static func missingElementMessage(
+    for step: PatternPathComponent, count: Int, owner: String
+  ) -> String {
     guard count > 0 else { return "\(owner) has no \(step.name)" }
     let lastStepText = count == 1 ? "" : " to \(step.name)[\(count - 1)]"
     return
@@ -177,11 +174,19 @@ struct AHAPPath {
       (\(step.name)[0]\(lastStepText))
       """
   }
+}
+
+/// A component of a path in a pattern: a name with an optional index in brackets.
+///
+/// An index has the same value with and without leading zeros.
+package struct PatternPathComponent: Hashable, Sendable {
+  let name: String
+  let index: Int?
 
   /// Returns the components of a path, or an empty array if the path is invalid.
-  private static func pathComponents(of text: String) -> [PathComponent] {
-    var parsedSteps: [PathComponent] = []
-    for part in text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false) {
+  package static func components(of path: String) -> [PatternPathComponent] {
+    var components: [PatternPathComponent] = []
+    for part in path.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false) {
       let name = part.prefix { $0 != UInt8(ascii: "[") }
       let subscriptText = part[name.endIndex...]
       var index: Int?
@@ -193,8 +198,9 @@ struct AHAPPath {
         index = digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
       }
       guard !name.isEmpty else { return [] }
-      parsedSteps.append((String(decoding: name, as: UTF8.self), index))
+      components.append(
+        PatternPathComponent(name: String(decoding: name, as: UTF8.self), index: index))
     }
-    return parsedSteps
+    return components
   }
 }
